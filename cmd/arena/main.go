@@ -1,0 +1,68 @@
+// Command arena turns days of graded shopping attempts into training corpora
+// and measures the students trained on them.
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program: it parses args, does what they say and returns
+// the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(&streams{in: stdin, out: stdout, err: stderr})
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = cancelled()
+	}
+	return report(stderr, err)
+}
+
+// streams are the three standard streams of a run. Data goes to out, words
+// for people to err.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+func newRoot(s *streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "arena",
+		Short:         "From graded agent attempts to training corpora and evaluated students",
+		Long:          rootHelp,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          unknownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage(err, "run `"+c.CommandPath()+" --help` for its flags and an example")
+	})
+	root.AddCommand()
+	return root
+}
+
+const rootHelp = `arena reads days of graded shopping attempts, keeps those in which the model
+itself acts, scores and judges them, keeps held-out problems out, and writes
+Parquet corpora that trainers load at once.
+
+  arena build testdata/day -o corpus     the whole way, with embedded defaults
+  arena verify corpus                    every promise of its manifest, again`

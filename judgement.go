@@ -1,0 +1,47 @@
+package arena
+
+// JudgeOutcome says whether a judge could answer. Only a scored judgement has
+// a score: an instrument's failure is never a low grade.
+type JudgeOutcome string
+
+// The outcomes of a judgement.
+const (
+	JudgeScored   JudgeOutcome = "scored"
+	JudgeRefused  JudgeOutcome = "refused"
+	JudgeUnparsed JudgeOutcome = "unparsed"
+	JudgeFailed   JudgeOutcome = "failed"
+)
+
+// Judgement is one judge's answer on the reasoning of one attempt.
+type Judgement struct {
+	// Judge is the versioned name, such as "gates_v1".
+	Judge   string
+	Outcome JudgeOutcome
+	// Score is 0.1, 0.3, 0.5, 0.7 or 0.9; nil unless Outcome is scored.
+	Score *float64
+	// Gates is the walk through the gates; all after the first that fails are
+	// false. Nil where the judge does not say.
+	Gates []bool
+	// Spans point to the passage that passed or failed each gate.
+	Spans []Span
+	// Model and PromptSHA256 are empty for a judge without a model.
+	Model            string
+	PromptSHA256     string
+	PromptTokens     int
+	CompletionTokens int
+	// CostUSD is nil where no price is known.
+	CostUSD *float64
+	// Cached is true where the ledger already held the answer.
+	Cached bool
+	// Detail says in one sentence what was missing or what went wrong.
+	Detail string
+}
+
+// Span is a passage that a judge cites.
+type Span struct {
+	// Gate counts from 1.
+	Gate int
+	// Step is the dialogue's step number; 0 where the judge names none.
+	Step  int
+	Quote string
+}

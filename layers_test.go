@@ -1,0 +1,87 @@
+package arena_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/trajectory-arena/arena"
+
+// layer says how far from the data a top-level package is; a package may
+// import lower layers, its own subpackages and nothing beside them.
+var layer = map[string]int{
+	"": 0, "internal": 1,
+	"traces": 2, "filters": 2, "judges": 2, "guard": 2, "shop": 2, "corpus": 2,
+	"pipeline": 3, "student": 3, "report": 3,
+	"cmd": 4, "bench": 4,
+}
+
+// beside lists the only imports allowed within one layer.
+var beside = map[string][]string{"student": {}, "report": {}}
+
+func TestImportsGoOneWay(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		from := top(p.ImportPath)
+		if _, known := layer[from]; !known {
+			t.Errorf("%s: no layer is set for %q", p.ImportPath, from)
+		}
+		for _, path := range p.Imports {
+			if to := top(path); strings.HasPrefix(path, module) && to != from && !allowed(from, to) {
+				t.Errorf("%s imports %s: layer %d may not know layer %d", p.ImportPath, path, layer[from], layer[to])
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasOneComment(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}
+
+func allowed(from, to string) bool {
+	if layer[to] < layer[from] {
+		return true
+	}
+	for _, b := range beside[from] {
+		if b == to {
+			return true
+		}
+	}
+	return false
+}
+
+type listed struct {
+	ImportPath string
+	Doc        string
+	Imports    []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Doc,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("list packages: %v", err)
+	}
+	var all []listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p listed
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func top(path string) string {
+	rest := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+	name, _, _ := strings.Cut(rest, "/")
+	return name
+}

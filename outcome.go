@@ -1,0 +1,47 @@
+package arena
+
+// Outcome is what the subnet's own rules give an attempt.
+type Outcome struct {
+	// Scores is nil where the attempt has no score: it did not end well, or
+	// left no dialogue.
+	Scores  *Scores
+	Success bool
+	// Error says why there is no score; empty otherwise.
+	Error string
+	// Titles says where the title similarity came from.
+	Titles TitleSource
+}
+
+// Scores is one score by the subnet's rules. Every number is in 0 to 1.
+type Scores struct {
+	Length float64
+	Format float64
+	// Axes is nil for a product task without a known recommended product.
+	Axes *Axes
+}
+
+// Axes are the task's own scores, sums over products divided by the number of
+// rewards.
+type Axes struct {
+	Product  float64
+	GT       float64
+	Rule     float64
+	Title    float64
+	Price    float64
+	Service  float64
+	SKUAttrs float64
+	// Shop and Budget are 0 or 1, nil where the task has no such axis.
+	Shop   *int
+	Budget *int
+}
+
+// TitleSource says how titles were compared.
+type TitleSource string
+
+// The sources of title similarity. Without one, titles are left out of the
+// rule's total.
+const (
+	TitlesNone     TitleSource = "none"
+	TitlesVectors  TitleSource = "vectors"
+	TitlesEndpoint TitleSource = "endpoint"
+)
