@@ -1,0 +1,94 @@
+// Package shop is the environment that students act in: a product catalogue,
+// the search over it, the subnet's tools on top, and the harness profiles
+// (system prompt and tool definitions) that corpora are rendered and students
+// are evaluated with.
+package shop
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+//go:embed profiles
+var profileFiles embed.FS
+
+// profileTools lists the tools of each profile in the order a model sees them.
+var profileTools = []struct {
+	name  string
+	tools []string
+}{
+	{"7-tool", []string{
+		"find_product", "view_product_information", "check_product_match",
+		"find_products_in_same_shop", "calculate_voucher", "recommend_product", "terminate",
+	}},
+	{"4-tool", []string{"find_product", "view_product_information", "recommend_product", "terminate"}},
+}
+
+// Profiles names the harness profiles, the default one first.
+func Profiles() []string {
+	names := make([]string, len(profileTools))
+	for i, p := range profileTools {
+		names[i] = p.name
+	}
+	return names
+}
+
+// Profile gives the harness profile of that name. Its SHA256 is the hash of
+// the system prompt, a zero byte, and each compact tool definition followed by
+// a line feed.
+func Profile(name string) (arena.Harness, error) {
+	for _, p := range profileTools {
+		if p.name == name {
+			return loadProfile(p.name, p.tools)
+		}
+	}
+	return arena.Harness{}, fmt.Errorf("unknown harness profile %q: want one of %s", name, strings.Join(Profiles(), ", "))
+}
+
+func loadProfile(name string, tools []string) (arena.Harness, error) {
+	system, err := fs.ReadFile(profileFiles, "profiles/"+name+".txt")
+	if err != nil {
+		return arena.Harness{}, fmt.Errorf("read harness profile %s: %w", name, err)
+	}
+	h := arena.Harness{Name: name, System: strings.TrimSuffix(string(system), "\n")}
+	for _, t := range tools {
+		def, err := toolDefinition(t)
+		if err != nil {
+			return arena.Harness{}, fmt.Errorf("read harness profile %s: %w", name, err)
+		}
+		h.Tools = append(h.Tools, def)
+	}
+	h.SHA256 = HarnessSHA256(h.System, h.Tools)
+	return h, nil
+}
+
+func toolDefinition(tool string) (arena.Raw, error) {
+	text, err := fs.ReadFile(profileFiles, "profiles/tools/"+tool+".json")
+	if err != nil {
+		return "", fmt.Errorf("read tool %s: %w", tool, err)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		return "", fmt.Errorf("parse tool %s: %w", tool, err)
+	}
+	return arena.Raw(b.String()), nil
+}
+
+// HarnessSHA256 is the hash that names a harness: any change of the prompt or
+// of a tool gives another one.
+func HarnessSHA256(system string, tools []arena.Raw) string {
+	h := sha256.New()
+	h.Write([]byte(system + "\x00"))
+	for _, t := range tools {
+		h.Write([]byte(string(t) + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
