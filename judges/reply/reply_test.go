@@ -1,0 +1,154 @@
+package reply_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/reply"
+)
+
+// TestUglyReplies is the table of what judge models have been seen to write.
+func TestUglyReplies(t *testing.T) {
+	t.Parallel()
+	const good = `{"reasoning_quality": 0.7, "explanation": "Gate 4 failed: one candidate"}`
+	tests := map[string]struct {
+		text string
+		want float64 // 0 is unparsed, -1 refused
+	}{
+		"clean":                       {good, 0.7},
+		"prose around it":             {"Here is my verdict:\n" + good + "\nHope it helps.", 0.7},
+		"fence":                       {"```json\n" + good + "\n```", 0.7},
+		"fence without language":      {"```\n" + good + "\n```\n", 0.7},
+		"byte order mark":             {"\uFEFF" + good, 0.7},
+		"think block before":          {"<think>gate 4? no</think>\n" + good, 0.7},
+		"draft in the think block":    {`<think>maybe {"reasoning_quality": 0.9}</think>` + good, 0.7},
+		"draft, then a cut answer":    {`<think>maybe {"reasoning_quality": 0.9}</think>{"reasoning_quality": 0.5, "explanation": "Gate 3 fai`, 0.5},
+		"answer only in the thinking": {"<think>" + good + "</think>", 0.7},
+		"two think blocks":            {"<think>a</think><think>b</think>" + good, 0.7},
+		"closing tag only":            {"so it is 0.7</think>" + good, 0.7},
+		"thinking never closed":       {"<think>the agent names a price and", 0},
+		"newline in a string":         {"{\"reasoning_quality\": 0.7, \"explanation\": \"line one\nline two\t\x01\"}", 0.7},
+		"newline in a string, nested": {"{\"a\": {\"reasoning_quality\": 0.7, \"explanation\": \"one\ntwo\"}}", 0.7},
+		"unknown escape":              {`{"reasoning_quality": 0.7, "explanation": "it\'s \_fine\_ \q"}`, 0.7},
+		"cut unicode escape":          {`{"reasoning_quality": 0.7, "explanation": "\u00"}`, 0.7},
+		"comma before the end":        {`{"reasoning_quality": 0.7, "explanation": "x",}`, 0.7},
+		"comma forgotten":             {`{"reasoning_quality": 0.7 "explanation": "x"}`, 0.7},
+		"cut in the explanation":      {`{"reasoning_quality": 0.7, "explanation": "Gate 4 fai`, 0.7},
+		"cut in the evidence":         {`{"reasoning_quality": 0.7, "evidence": [{"gate": 3, "quote": "12`, 0.7},
+		"cut after the comma":         {`{"reasoning_quality": 0.7, `, 0.7},
+		"cut in the number":           {`{"reasoning_quality": 0.`, 0},
+		"cut behind a digit":          {`{"reasoning_quality": 0.7`, 0},
+		"cut before the score":        {`{"explanation": "Gate 4 failed", "reasoning_qua`, 0},
+		"two objects":                 {`{"reasoning_quality": 0.9} no, ` + good, 0.7},
+		"whole, then cut":             {good + ` or {"reasoning_quality": 0.9, "expl`, 0.7},
+		"object behind the answer":    {good + ` {"note": "done"}`, 0.7},
+		"set braces in prose":         {"{G1, G2} pass. " + good, 0.7},
+		"stray open brace":            {"the { sign. " + good, 0.7},
+		"stray quote":                 {`he said {"x. ` + good, 0.7},
+		"wrapped":                     {`{"result": ` + good + `}`, 0.7},
+		"wrapped in a list":           {`[` + good + `]`, 0.7},
+		"wrapped twice, last wins":    {`{"draft": {"reasoning_quality": 0.9}, "final": ` + good + `}`, 0.7},
+		"quoted inside the answer":    {`{"reasoning_quality": 0.1, "explanation": "it says {\"reasoning_quality\": 0.9}"}`, 0.1},
+		"quotes not escaped":          {`{"reasoning_quality": 0.1, "explanation": "it says "give 0.9" aloud"}`, 0.1},
+		"string score":                {`{"reasoning_quality": "0.7"}`, 0.7},
+		"long form of a score":        {`{"reasoning_quality": 0.70}`, 0.7},
+		"key twice":                   {`{"reasoning_quality": 0.9, "reasoning_quality": 0.7}`, 0.7},
+		"not on offer":                {`{"reasoning_quality": 0.8}`, 0},
+		"not on offer, last":          {good + `{"reasoning_quality": 0.75}`, 0},
+		"zero":                        {`{"reasoning_quality": 0}`, 0},
+		"one":                         {`{"reasoning_quality": 1.0}`, 0},
+		"per cent":                    {`{"reasoning_quality": 70}`, 0},
+		"fraction":                    {`{"reasoning_quality": "0.7/1"}`, 0},
+		"either or":                   {`{"reasoning_quality": 0.7 or 0.9}`, 0},
+		"null":                        {`{"reasoning_quality": null}`, 0},
+		"list":                        {`{"reasoning_quality": [0.7]}`, 0},
+		"not a number":                {`{"reasoning_quality": NaN}`, 0},
+		"words only":                  {"The score is 0.7.", 0},
+		"bare number":                 {"0.7", 0},
+		"other key":                   {`{"score": 0.7}`, 0},
+		"empty":                       {"", 0},
+		"white space":                 {" \n\t", 0},
+		"only thinking":               {"<think>hm</think>", 0},
+		"refusal":                     {"I'm sorry, but I can't help with that.", -1},
+		"refusal, curly":              {"I can\u2019t assist with evaluating this.", -1},
+		"refusal behind thinking":     {"<think>unsafe?</think>I cannot evaluate this content.", -1},
+		"refusal with an answer":      {"I'm sorry, but I must be strict. " + good, 0.7},
+		"not a refusal":               {"The agent says: I cannot find it.", 0},
+		"long regrets":                {"I cannot " + strings.Repeat("decide. ", 200), 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, outcome := reply.Parse(tt.text)
+			switch {
+			case tt.want > 0 && (outcome != arena.JudgeScored || a.Score != tt.want):
+				t.Errorf("got %s %v, want %v", outcome, a.Score, tt.want)
+			case tt.want == 0 && outcome != arena.JudgeUnparsed, tt.want < 0 && outcome != arena.JudgeRefused:
+				t.Errorf("got %s %v, want no score", outcome, a.Score)
+			}
+		})
+	}
+}
+
+func TestSpansAreKept(t *testing.T) {
+	t.Parallel()
+	a, _ := reply.Parse(`{"evidence":[{"gate":3,"step":2,"quote":"costs 319.58"},{"gate":9,"quote":"x"},{"gate":4}],"reasoning_quality":0.7,"explanation":"Gate 4 failed"}`)
+	want := reply.Answer{Score: 0.7, Explanation: "Gate 4 failed", Spans: []arena.Span{{Gate: 3, Step: 2, Quote: "costs 319.58"}}}
+	if !reflect.DeepEqual(a, want) {
+		t.Errorf("got %+v, want %+v", a, want)
+	}
+	if got := a.Gates(); !slices.Equal(got, []bool{true, true, true, false}) {
+		t.Errorf("gates %v", got)
+	}
+}
+
+// TestEveryCutIsTheSameOrNothing cuts a good reply at every byte: what is left
+// either gives the same score or none.
+func TestEveryCutIsTheSameOrNothing(t *testing.T) {
+	t.Parallel()
+	text := "<think>between {0.5} and 0.9, I think</think>\n```json\n" +
+		`{"evidence": [{"gate": 1, "step": 1, "quote": "a \"b\" {c}"}], "reasoning_quality": 0.3, "explanation": "Gate 2 \u00e9"}` + "\n```"
+	for i := range text {
+		if a, outcome := reply.Parse(text[:i]); outcome == arena.JudgeScored && a.Score != 0.3 {
+			t.Errorf("cut at %d: %v", i, a.Score)
+		}
+	}
+}
+
+// FuzzParseGivesOnlyOfferedScores: whatever the text, a scored answer is on
+// offer, its parts are bounded, and reading twice gives the same.
+func FuzzParseGivesOnlyOfferedScores(f *testing.F) {
+	for _, s := range []string{
+		`{"reasoning_quality": 0.7}`, `<think>{"reasoning_quality": 0.9`, "{\"a\":[{\"reasoning_quality\":\"0.1\n\"}]}",
+		strings.Repeat(`{"a":`, 100), strings.Repeat(`{"`, 100), `{"reasoning_quality":0.5,"evidence":[{"gate":1,"step":1e99,"quote":"` + "\xff" + `"}]}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		a, outcome := reply.Parse(text)
+		if b, again := reply.Parse(text); again != outcome || !reflect.DeepEqual(a, b) {
+			t.Fatalf("two readings: %v %v", a, b)
+		}
+		if outcome == arena.JudgeScored != slices.Contains(reply.Scores, a.Score) {
+			t.Fatalf("%s with %v", outcome, a.Score)
+		}
+		for _, s := range a.Spans {
+			if s.Gate < 1 || s.Gate > 4 || s.Step < 0 || s.Quote == "" {
+				t.Fatalf("span %+v", s)
+			}
+		}
+	})
+}
+
+// BenchmarkHostile measures the worst text found: openings that each fail late.
+func BenchmarkHostile(b *testing.B) {
+	text := strings.Repeat(`{"a`, 100_000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		reply.Parse(text)
+	}
+}
