@@ -1,0 +1,122 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/trajectory-arena/arena/guard/rows"
+)
+
+// Entry is one protected problem.
+type Entry struct {
+	ID string
+	// Bank names where the entry came from: the file's or folder's name.
+	Bank string
+	// Text is the request; empty where only the specification is known.
+	Text string
+	// ProductIDs are the gold products, Titles their names, Terms the option and
+	// attribute values asked for.
+	ProductIDs []string
+	Titles     []string
+	Terms      []string
+	// Spec is the specification hash; empty where the source has no reward.
+	Spec string
+}
+
+// ReadBank reads protected problems from path: a problems file or suite (an
+// array or JSON lines), JSON lines with id and text, query, problem or
+// messages, a bank state written by Rotation, a corpus folder (its eval split),
+// or a folder of such files. Nothing found is an error: a guard that could not
+// read its bank must not pass anything.
+func ReadBank(path string) ([]Entry, error) {
+	files, err := bankFiles(path)
+	if err != nil {
+		return nil, fmt.Errorf("read protected bank: %w", err)
+	}
+	var bank []Entry
+	for _, f := range files {
+		entries, err := readBankFile(f)
+		if err != nil {
+			return nil, fmt.Errorf("read protected bank: %w", err)
+		}
+		if len(entries) == 0 {
+			return nil, fmt.Errorf("read protected bank %s: %w", filepath.Base(f), ErrEmptyBank)
+		}
+		bank = append(bank, entries...)
+	}
+	if len(bank) == 0 {
+		return nil, fmt.Errorf("read protected bank %s: %w", filepath.Base(path), ErrEmptyBank)
+	}
+	return bank, nil
+}
+
+func bankFiles(path string) ([]string, error) {
+	files, err := rows.Files(path)
+	if err != nil || !isCorpus(path) {
+		return files, err
+	}
+	var eval []string
+	for _, f := range files {
+		if isEvalSplit(f) {
+			eval = append(eval, f)
+		}
+	}
+	return eval, nil
+}
+
+// isCorpus recognises a corpus folder by its manifest or its data folder.
+func isCorpus(path string) bool {
+	for _, name := range []string{"manifest.json", "data"} {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// isEvalSplit recognises the split in a shard's name, or in its folder's for
+// layouts with a folder for each split.
+func isEvalSplit(path string) bool {
+	for _, part := range []string{filepath.Base(path), filepath.Base(filepath.Dir(path))} {
+		for _, split := range []string{"eval", "test", "validation", "val"} {
+			rest, is := strings.CutPrefix(part, split)
+			if is && (rest == "" || strings.ContainsAny(rest[:1], "-_.")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func readBankFile(path string) ([]Entry, error) {
+	if r, err := readRotationFile(path); err == nil {
+		return r.Entries(), nil
+	} else if !errors.Is(err, errNoRotation) {
+		return nil, err
+	}
+	var bank []Entry
+	err := rows.Each(path, func(row rows.Row) error {
+		e := entryOfRow(row)
+		if e.Text == "" && len(e.ProductIDs) == 0 {
+			return fmt.Errorf("row %d: neither a request nor a product id", row.Line)
+		}
+		bank = append(bank, e)
+		return nil
+	})
+	return bank, err
+}
+
+func entryOfRow(row rows.Row) Entry {
+	c := rows.Read(row)
+	id := c.ID
+	if id == "" {
+		id = row.Name()
+	}
+	return Entry{
+		ID: id, Bank: row.Stem, Text: c.Request,
+		ProductIDs: sortedOnce(c.ProductIDs), Titles: c.Titles, Terms: c.Terms,
+	}
+}

@@ -1,0 +1,111 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	arena "github.com/trajectory-arena/arena"
+)
+
+// Cluster is a set of problems that must stay on one side of a split: they
+// share a product, directly or through others, or their requests are the same
+// or nearly so.
+type Cluster struct {
+	// ID is the smallest specification hash of the members, 64 hex digits.
+	ID string
+	// Problems are indices into the list that was clustered, ascending.
+	Problems []int
+	// Specs are the members' specification hashes, sorted, each once.
+	Specs []string
+	// ProductIDs are all gold products of the members, sorted, each once.
+	ProductIDs []string
+}
+
+// Clusters groups problems by shared gold products and by text: equal after
+// normalisation, or so near that the guard would drop one for the other.
+// Clusters are ordered by ID; their members do not depend on the order of
+// problems.
+func Clusters(problems []arena.Problem) []Cluster {
+	joined := newForest(len(problems))
+	joinShared(joined, problems)
+	joinAlike(joined, problems)
+	groups := map[int][]int{}
+	for i := range problems {
+		root := joined.find(i)
+		groups[root] = append(groups[root], i)
+	}
+	clusters := make([]Cluster, 0, len(groups))
+	for _, members := range groups {
+		clusters = append(clusters, newCluster(problems, members))
+	}
+	slices.SortFunc(clusters, func(a, b Cluster) int { return strings.Compare(a.ID, b.ID) })
+	return clusters
+}
+
+func newCluster(problems []arena.Problem, members []int) Cluster {
+	c := Cluster{Problems: members}
+	for _, i := range members {
+		c.Specs = append(c.Specs, SpecHash(problems[i]))
+		for _, r := range problems[i].Rewards {
+			if r.ProductID != "" {
+				c.ProductIDs = append(c.ProductIDs, r.ProductID)
+			}
+		}
+	}
+	c.Specs, c.ProductIDs = sortedOnce(c.Specs), sortedOnce(c.ProductIDs)
+	c.ID = c.Specs[0]
+	return c
+}
+
+// joinShared joins problems with a key in common: a gold product, the
+// specification, the normalised request.
+func joinShared(joined *forest, problems []arena.Problem) {
+	first := map[string]int{}
+	join := func(key string, i int) {
+		if j, seen := first[key]; seen {
+			joined.join(i, j)
+		} else {
+			first[key] = i
+		}
+	}
+	for i, p := range problems {
+		join("spec "+SpecHash(p), i)
+		if text := normalised(p.Query); text != "" {
+			join("text "+text, i)
+		}
+		for _, r := range p.Rewards {
+			if r.ProductID != "" {
+				join("product "+r.ProductID, i)
+			}
+		}
+	}
+}
+
+// forest is a union-find over indices with the smallest index as root.
+type forest struct{ parent []int }
+
+func newForest(n int) *forest {
+	f := &forest{parent: make([]int, n)}
+	for i := range f.parent {
+		f.parent[i] = i
+	}
+	return f
+}
+
+func (f *forest) find(i int) int {
+	for f.parent[i] != i {
+		f.parent[i] = f.parent[f.parent[i]]
+		i = f.parent[i]
+	}
+	return i
+}
+
+func (f *forest) join(i, j int) {
+	a, b := f.find(i), f.find(j)
+	f.parent[max(a, b)] = min(a, b)
+}
+
+func sortedOnce(s []string) []string {
+	slices.Sort(s)
+	return slices.Compact(s)
+}

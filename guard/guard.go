@@ -1,0 +1,178 @@
+// Package guard keeps held-out problems out of training corpora: it groups
+// problems into clusters, pins the split, and finds protected requests,
+// products and answers in any text, however they are reworded.
+package guard
+
+import (
+	"errors"
+	"fmt"
+
+	arena "github.com/trajectory-arena/arena"
+)
+
+// Tier names the kind of evidence that a finding rests on.
+type Tier string
+
+// The tiers, strongest evidence first.
+const (
+	TierNone       Tier = ""
+	TierSpec       Tier = "spec"
+	TierExact      Tier = "exact"
+	TierNormalised Tier = "normalised"
+	TierLexical    Tier = "lexical"
+	TierEmbedding  Tier = "embedding"
+)
+
+// Tiers lists every tier, strongest evidence first.
+func Tiers() []Tier {
+	return []Tier{TierSpec, TierExact, TierNormalised, TierLexical, TierEmbedding}
+}
+
+// Candidate is one row on its way into a corpus.
+type Candidate struct {
+	ID string
+	// Text is the request. Context holds the row's other texts that are read and
+	// not written by the model: system prompt, further user messages.
+	Text    string
+	Context []string
+	// ProductIDs are the ids that the row rewards or recommends.
+	ProductIDs []string
+	// Answers is what the model wrote: thinking, messages and call arguments,
+	// never tool results.
+	Answers []string
+}
+
+// Finding is what the guard says of one candidate.
+type Finding struct {
+	// Match and Bank name the nearest protected problem; empty where no
+	// protected problem shares a constraint with the text.
+	Match string
+	Bank  string
+	// Drop is what the guard acts on: the row may not be trained on. Same is the
+	// narrower claim that every constraint agrees.
+	Drop bool
+	Same bool
+	// Score is 0 to 1: 1/(1+e^-s) of the lexical detector, 1 for every match by
+	// specification, exact or normalised text.
+	Score float64
+	// Tier found the match; TierNone where nothing was dropped.
+	Tier Tier
+	// Evidence says in words what agreed and what differed.
+	Evidence string
+	// Beyond is true where the lexical tier could read too little of the text to
+	// judge it: another script or language.
+	Beyond bool
+}
+
+// Config sets the guard's thresholds. The zero value means the defaults.
+type Config struct {
+	// Drop and Same are thresholds on the lexical score, 0 to 1.
+	Drop float64
+	Same float64
+}
+
+// Guard holds the protected bank's index. It is safe for concurrent use.
+type Guard struct {
+	bank    []Entry
+	config  Config
+	spec    *specIndex
+	text    *textIndex
+	lexical *lexicalIndex
+}
+
+// ErrEmptyBank says that there is nothing to protect. A corpus may not be
+// built then: a guard without a bank passes everything.
+var ErrEmptyBank = errors.New("the protected bank holds no problem")
+
+// New indexes bank. Entries without text are protected by specification only.
+func New(bank []Entry, cfg Config) (*Guard, error) {
+	if len(bank) == 0 {
+		return nil, fmt.Errorf("index protected bank: %w", ErrEmptyBank)
+	}
+	cfg = cfg.withDefaults()
+	return &Guard{
+		bank: bank, config: cfg,
+		spec: newSpecIndex(bank), text: newTextIndex(bank), lexical: newLexicalIndex(bank),
+	}, nil
+}
+
+// Bank returns the protected problems in the order they were given.
+func (g *Guard) Bank() []Entry { return g.bank }
+
+// Check holds one candidate against the whole bank.
+func (g *Guard) Check(c Candidate) Finding {
+	best := g.spec.check(c, g.bank)
+	for _, text := range append([]string{c.Text}, c.Context...) {
+		if best.Drop && best.Same {
+			break
+		}
+		best = stronger(best, g.checkText(text))
+	}
+	return best
+}
+
+func (g *Guard) checkText(text string) Finding {
+	if f := g.text.check(text, g.bank); f.Drop {
+		return f
+	}
+	return g.lexical.check(text, g.bank, g.config)
+}
+
+// stronger prefers a drop over a pass, then the stronger tier, then the higher
+// score. What only one of the two could see stays true.
+func stronger(a, b Finding) Finding {
+	if better(b, a) {
+		a, b = b, a
+	}
+	a.Same = a.Same || b.Same && b.Match == a.Match
+	a.Beyond = a.Beyond || b.Beyond
+	return a
+}
+
+func better(a, b Finding) bool {
+	if a.Drop != b.Drop {
+		return a.Drop
+	}
+	return a.Score > b.Score
+}
+
+// Canary plants one protected problem of each kind that the bank holds and
+// fails if the guard lets it pass.
+func (g *Guard) Canary() error {
+	for _, c := range g.canaries() {
+		if f := g.Check(c); !f.Drop {
+			return fmt.Errorf("check canary %q: a protected problem was not caught", c.ID)
+		}
+	}
+	return nil
+}
+
+func (g *Guard) canaries() []Candidate {
+	var out []Candidate
+	for _, e := range g.bank {
+		if e.Text != "" {
+			out = append(out, Candidate{ID: e.ID, Text: "  " + e.Text + "\n"})
+			break
+		}
+	}
+	for _, e := range g.bank {
+		if len(e.ProductIDs) > 0 {
+			out = append(out, Candidate{ID: e.ID, ProductIDs: e.ProductIDs[:1]})
+			break
+		}
+	}
+	return out
+}
+
+// EntryOf makes the protected entry of one problem of the named bank.
+func EntryOf(bank string, p arena.Problem, id string) Entry {
+	e := Entry{ID: id, Bank: bank, Text: p.Query, Spec: SpecHash(p)}
+	for _, r := range p.Rewards {
+		e.ProductIDs = append(e.ProductIDs, r.ProductID)
+		e.Titles = append(e.Titles, r.Titles...)
+		for _, o := range append(append([]arena.Option{}, r.Attributes...), r.SKUOptions...) {
+			e.Terms = append(e.Terms, o.Value)
+		}
+	}
+	return e
+}

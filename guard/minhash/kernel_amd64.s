@@ -1,0 +1,59 @@
+#include "textflag.h"
+
+// func minimaAVX2(sig, multiplier, offset *uint32, k int, xs *uint32, n int)
+// Y0-Y3 hold 32 running minima, Y4-Y7 multipliers, Y8-Y11 offsets; the inner
+// loop passes every shingle over them.
+TEXT ·minimaAVX2(SB), NOSPLIT, $0-48
+	MOVQ sig+0(FP), DI
+	MOVQ multiplier+8(FP), SI
+	MOVQ offset+16(FP), DX
+	MOVQ k+24(FP), CX
+	MOVQ n+40(FP), R9
+	TESTQ R9, R9
+	JZ   done
+blk:
+	CMPQ CX, $32
+	JLT  done
+	VMOVDQU (DI), Y0
+	VMOVDQU 32(DI), Y1
+	VMOVDQU 64(DI), Y2
+	VMOVDQU 96(DI), Y3
+	VMOVDQU (SI), Y4
+	VMOVDQU 32(SI), Y5
+	VMOVDQU 64(SI), Y6
+	VMOVDQU 96(SI), Y7
+	VMOVDQU (DX), Y8
+	VMOVDQU 32(DX), Y9
+	VMOVDQU 64(DX), Y10
+	VMOVDQU 96(DX), Y11
+	MOVQ xs+32(FP), R8
+	MOVQ R9, R10
+loop:
+	VPBROADCASTD (R8), Y12
+	VPMULLD Y12, Y4, Y13
+	VPMULLD Y12, Y5, Y14
+	VPMULLD Y12, Y6, Y15
+	VPMULLD Y12, Y7, Y12
+	VPADDD Y13, Y8, Y13
+	VPADDD Y14, Y9, Y14
+	VPADDD Y15, Y10, Y15
+	VPADDD Y12, Y11, Y12
+	VPMINUD Y13, Y0, Y0
+	VPMINUD Y14, Y1, Y1
+	VPMINUD Y15, Y2, Y2
+	VPMINUD Y12, Y3, Y3
+	ADDQ $4, R8
+	DECQ R10
+	JNZ  loop
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	VMOVDQU Y2, 64(DI)
+	VMOVDQU Y3, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $32, CX
+	JMP  blk
+done:
+	VZEROUPPER
+	RET

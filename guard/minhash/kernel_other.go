@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package minhash
+
+func minima(sig *Signature, xs []uint32) { minimaPortable(sig, xs) }

@@ -1,0 +1,116 @@
+// Package minhash finds near-duplicate documents: frozen 128-value MinHash
+// signatures over word 5-grams, banded search for pairs that may be alike, and
+// exact Jaccard similarity to decide. Memory grows linearly with the documents.
+package minhash
+
+import "sync"
+
+// Version names everything that a signature depends on: the normalisation, the
+// shingle length, the permutations and their seeds. Signatures of different
+// versions cannot be compared.
+const Version = 1
+
+// K is the number of permutations, and of values in a signature. The standard
+// error of an estimate from it is sqrt(J(1-J)/K), at most 0.045.
+const K = 128
+
+// Words is the length of a shingle in words. A document with fewer words is
+// one shingle.
+const Words = 5
+
+// Signature is the smallest value of each permutation over a document's
+// shingles. A document without a word has the zero-information signature in
+// which every value is the largest one.
+type Signature [K]uint32
+
+// Sign returns the signature of text.
+func Sign(text string) Signature {
+	s := signers.Get().(*Signer)
+	defer signers.Put(s)
+	var sig Signature
+	s.Sign([]byte(text), &sig)
+	return sig
+}
+
+var signers = sync.Pool{New: func() any { return NewSigner() }}
+
+// Similarity estimates the Jaccard similarity of two documents' shingle sets,
+// 0 to 1.
+func (s *Signature) Similarity(o *Signature) float64 {
+	equal := 0
+	for i, v := range s {
+		if v == o[i] {
+			equal++
+		}
+	}
+	return float64(equal) / K
+}
+
+// Signer signs documents one after the other without allocating. It is not
+// safe for concurrent use.
+type Signer struct{ shingler shingler }
+
+// NewSigner returns a signer with empty buffers.
+func NewSigner() *Signer { return &Signer{} }
+
+// Sign sets sig to the signature of doc.
+func (s *Signer) Sign(doc []byte, sig *Signature) { signShingles(s.shingler.shingles(doc), sig) }
+
+// SignWithSet sets sig and returns the document's shingle set: 32-bit hashes,
+// sorted, each once. It is valid until the next call.
+func (s *Signer) SignWithSet(doc []byte, sig *Signature) []uint32 {
+	xs := s.shingler.shingles(doc)
+	signShingles(xs, sig)
+	return sortedSet(xs)
+}
+
+// blockShingles is how many shingles are signed at a time: 16 KiB, so that they
+// stay in the first-level cache while every permutation passes over them.
+const blockShingles = 4096
+
+func signShingles(xs []uint32, sig *Signature) {
+	for i := range sig {
+		sig[i] = ^uint32(0)
+	}
+	for len(xs) > 0 {
+		n := min(len(xs), blockShingles)
+		minima(sig, xs[:n])
+		xs = xs[n:]
+	}
+}
+
+// minimaPortable lowers each value of sig to the least of its permutation over
+// xs. Permutation i is x -> multiplier[i]*x + offset[i] modulo 2^32.
+func minimaPortable(sig *Signature, xs []uint32) {
+	for i := range sig {
+		least, a, b := sig[i], permutations.multiplier[i], permutations.offset[i]
+		for _, x := range xs {
+			least = min(least, a*x+b)
+		}
+		sig[i] = least
+	}
+}
+
+type affine struct{ multiplier, offset [K]uint32 }
+
+var permutations = newPermutations()
+
+// newPermutations derives the constants from their index alone. They are part
+// of Version: odd multipliers make each map a bijection.
+func newPermutations() *affine {
+	p := &affine{}
+	for i := range K {
+		p.multiplier[i] = uint32(mix(uint64(i)+1)) | 1
+		p.offset[i] = uint32(mix(uint64(i) + 1000))
+	}
+	return p
+}
+
+// mix is the finalizer of MurmurHash3 (Appleby, public domain).
+func mix(h uint64) uint64 {
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}

@@ -1,0 +1,287 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// RotationSchema is the version of the rotation file.
+const RotationSchema = "arena.rotation.v1"
+
+// Stage is how far a problem has come on its one-way road.
+type Stage string
+
+// The stages: open problems may be trained on, held-out ones are evaluated on,
+// never-touch ones wait unseen or are retired for good.
+const (
+	StageOpen       Stage = "open"
+	StageHeldOut    Stage = "held-out"
+	StageNeverTouch Stage = "never-touch"
+)
+
+// Stages lists the stages in the order of the road.
+func Stages() []Stage { return []Stage{StageOpen, StageHeldOut, StageNeverTouch} }
+
+// Rotation is the protected bank's state: every problem with its cluster, its
+// stage, since when and by whom.
+type Rotation struct {
+	Schema   string    `json:"schema"`
+	Problems []Rotated `json:"problems"`
+}
+
+// Rotated is one problem of the rotation.
+type Rotated struct {
+	ID      string `json:"id"`
+	Bank    string `json:"bank"`
+	Cluster string `json:"cluster"`
+	Stage   Stage  `json:"pool"`
+	// Since is the day of the last move (YYYY-MM-DD), By who moved it.
+	Since      string   `json:"since"`
+	By         string   `json:"by"`
+	Text       string   `json:"text"`
+	ProductIDs []string `json:"product_ids"`
+	Titles     []string `json:"titles"`
+	Terms      []string `json:"terms"`
+}
+
+// Move says on which day and by whom problems are added or rotated.
+type Move struct {
+	To   Stage
+	Date string
+	By   string
+}
+
+var isoDay = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$`)
+
+// Validate returns everything that is wrong with m.
+func (m Move) Validate() error {
+	var errs []error
+	if !slices.Contains(Stages(), m.To) {
+		errs = append(errs, fmt.Errorf("pool %q is unknown: it must be open, held-out or never-touch", m.To))
+	}
+	if !isoDay.MatchString(m.Date) {
+		errs = append(errs, fmt.Errorf("date %q is no day: write it as 2006-01-31", m.Date))
+	}
+	if strings.TrimSpace(m.By) == "" {
+		errs = append(errs, errors.New("nobody is named as the mover"))
+	}
+	return errors.Join(errs...)
+}
+
+// ErrNeverTouch says that a problem once never-touch stays so.
+var ErrNeverTouch = errors.New("a never-touch problem stays never-touch")
+
+// Add takes problems into the rotation. A problem that is known already may
+// only move on; clusters are drawn again over all problems.
+func (r *Rotation) Add(bank []Entry, m Move) error {
+	if err := m.Validate(); err != nil {
+		return fmt.Errorf("add to bank: %w", err)
+	}
+	known := map[string]int{}
+	for i, p := range r.Problems {
+		known[p.key()] = i
+	}
+	for _, e := range bank {
+		p := Rotated{ID: e.ID, Bank: e.Bank, Stage: m.To, Since: m.Date, By: m.By,
+			Text: e.Text, ProductIDs: e.ProductIDs, Titles: e.Titles, Terms: e.Terms}
+		if i, seen := known[p.key()]; seen {
+			if err := r.Problems[i].move(m); err != nil {
+				return fmt.Errorf("add to bank: %w", err)
+			}
+			continue
+		}
+		known[p.key()] = len(r.Problems)
+		r.Problems = append(r.Problems, p)
+	}
+	r.cluster()
+	return nil
+}
+
+// Rotate moves the named problems and all others of their clusters: a cluster
+// is never on two sides. It returns the problems that moved.
+func (r *Rotation) Rotate(ids []string, m Move) ([]Rotated, error) {
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("rotate bank: %w", err)
+	}
+	clusters, err := r.clustersOf(ids)
+	if err != nil {
+		return nil, fmt.Errorf("rotate bank: %w", err)
+	}
+	next := slices.Clone(r.Problems)
+	var moved []Rotated
+	for i := range next {
+		if !clusters[next[i].Cluster] || next[i].Stage == m.To {
+			continue
+		}
+		if err := next[i].move(m); err != nil {
+			return nil, fmt.Errorf("rotate bank: %w", err)
+		}
+		moved = append(moved, next[i])
+	}
+	r.Problems = next
+	return moved, nil
+}
+
+func (r *Rotation) clustersOf(ids []string) (map[string]bool, error) {
+	clusters := map[string]bool{}
+	for _, id := range ids {
+		i := slices.IndexFunc(r.Problems, func(p Rotated) bool { return p.ID == id })
+		if i < 0 {
+			return nil, fmt.Errorf("problem %q is not in the bank", id)
+		}
+		clusters[r.Problems[i].Cluster] = true
+	}
+	return clusters, nil
+}
+
+// ErrBackwards says that a problem may not return to an earlier stage: whoever
+// has been told to train on it, or not to, was told for good.
+var ErrBackwards = errors.New("a problem only moves from open to held-out to never-touch")
+
+func (p *Rotated) move(m Move) error {
+	from, to := slices.Index(Stages(), p.Stage), slices.Index(Stages(), m.To)
+	switch {
+	case to == from:
+		return nil
+	case p.Stage == StageNeverTouch:
+		return fmt.Errorf("problem %q: %w", p.ID, ErrNeverTouch)
+	case to < from:
+		return fmt.Errorf("problem %q: %w", p.ID, ErrBackwards)
+	}
+	p.Stage, p.Since, p.By = m.To, m.Date, m.By
+	return nil
+}
+
+// key identifies a problem by what it asks and for which products.
+func (p *Rotated) key() string {
+	return hashStrings(append([]string{normalised(p.Text)}, sortedOnce(slices.Clone(p.ProductIDs))...))
+}
+
+// cluster draws the clusters again and lets the most protected stage of each
+// win.
+func (r *Rotation) cluster() {
+	slices.SortStableFunc(r.Problems, func(a, b Rotated) int { return strings.Compare(a.key(), b.key()) })
+	joined := joinEntries(r.all())
+	name, stage := map[int]string{}, map[int]Rotated{}
+	for i, p := range r.Problems {
+		root := joined.find(i)
+		if _, known := name[root]; !known {
+			name[root], stage[root] = p.key()[:16], p
+		}
+		if slices.Index(Stages(), p.Stage) > slices.Index(Stages(), stage[root].Stage) {
+			stage[root] = p
+		}
+	}
+	for i := range r.Problems {
+		root := joined.find(i)
+		p := &r.Problems[i]
+		p.Cluster = name[root]
+		if lead := stage[root]; lead.Stage != p.Stage {
+			p.Stage, p.Since, p.By = lead.Stage, lead.Since, lead.By
+		}
+	}
+}
+
+func (r *Rotation) all() []Entry {
+	out := make([]Entry, 0, len(r.Problems))
+	for _, p := range r.Problems {
+		out = append(out, p.entry())
+	}
+	return out
+}
+
+func (p Rotated) entry() Entry {
+	return Entry{ID: p.ID, Bank: p.Bank, Text: p.Text, ProductIDs: p.ProductIDs, Titles: p.Titles, Terms: p.Terms}
+}
+
+// Entries returns the problems that are protected: held-out and never-touch.
+func (r *Rotation) Entries() []Entry {
+	var out []Entry
+	for _, p := range r.Problems {
+		if p.Stage != StageOpen {
+			out = append(out, p.entry())
+		}
+	}
+	return out
+}
+
+// Retires reports which protected problems a corpus with this bank state has
+// in train: by gold product. Such a corpus may no longer be trained on.
+func (r *Rotation) Retires(corpus *State) []Rotated {
+	var out []Rotated
+	for _, p := range r.Problems {
+		trained := slices.ContainsFunc(p.ProductIDs, func(id string) bool { return corpus.ProductPool(id) == PoolTrain })
+		if p.Stage != StageOpen && trained {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Encode returns the rotation as its file holds it.
+func (r *Rotation) Encode() ([]byte, error) {
+	r.Schema = RotationSchema
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("encode bank rotation: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// errNoRotation says that a file is something other than a rotation.
+var errNoRotation = errors.New("file is no bank rotation")
+
+// ReadRotation reads a rotation file strictly.
+func ReadRotation(path string) (*Rotation, error) {
+	r, err := readRotationFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read bank rotation: %w", err)
+	}
+	return r, nil
+}
+
+func readRotationFile(path string) (*Rotation, error) {
+	if filepath.Ext(path) != ".json" {
+		return nil, errNoRotation
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxStateBytes {
+		return nil, errors.Join(errNoRotation, err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	if json.Unmarshal(b, &head) != nil || !strings.HasPrefix(head.Schema, "arena.rotation.") {
+		return nil, errNoRotation
+	}
+	return decodeRotation(b)
+}
+
+func decodeRotation(b []byte) (*Rotation, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	r := &Rotation{}
+	if err := d.Decode(r); err != nil {
+		return nil, err
+	}
+	if r.Schema != RotationSchema {
+		return nil, fmt.Errorf("schema is %q: this version reads %q", r.Schema, RotationSchema)
+	}
+	for _, p := range r.Problems {
+		if err := (Move{To: p.Stage, Date: p.Since, By: p.By}).Validate(); err != nil {
+			return nil, fmt.Errorf("problem %q: %w", p.ID, err)
+		}
+	}
+	return r, nil
+}

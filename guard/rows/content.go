@@ -1,0 +1,209 @@
+package rows
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Content is what a row says, whatever its trainer's format: what was asked,
+// what the model wrote, and which products it is about. Tool results are left
+// out: every search returns neighbours' products.
+type Content struct {
+	// ID is the row's own name; empty where it has none.
+	ID string
+	// Request is the first text that a customer is shown to have written.
+	Request string
+	// Context holds all other texts that the model reads.
+	Context []string
+	// Answers holds all texts that the model wrote.
+	Answers []string
+	// ProductIDs, Titles and Terms come from reward specifications and from
+	// columns that name products.
+	ProductIDs []string
+	Titles     []string
+	Terms      []string
+}
+
+// The columns and roles of the formats that trainers read.
+var (
+	idKeys       = []string{"problem_id", "id", "session_id", "trace_id", "uid"}
+	requestKeys  = []string{"text", "query", "problem", "goal", "question", "instruction", "prompt", "input"}
+	dialogueKeys = []string{"messages", "conversations", "traj", "prompt", "chosen", "rejected", "completion", "input", "dialogue"}
+	answerKeys   = []string{"output", "response", "answer", "completion", "completions", "solution", "chosen", "rejected", "assistant_text", "think", "rewritten"}
+	productKeys  = []string{"reward", "rewards", "reward_spec", "reward_model", "extra_info", "ground_truth", "problem", "recommended_product_ids", "product_ids", "product_id", "gold"}
+
+	reads  = []string{"user", "human", "system", "customer", "developer"}
+	writes = []string{"assistant", "gpt", "model", "function_call", "agent"}
+)
+
+// resultTag opens a tool result that stands in a user turn.
+const resultTag = "<obs>"
+
+// Read takes a row apart.
+func Read(row Row) Content {
+	r := gjson.Parse(row.JSON)
+	c := Content{ID: firstString(r, idKeys)}
+	for _, key := range requestKeys {
+		c.asked(r.Get(key))
+	}
+	for _, key := range dialogueKeys {
+		c.dialogue(r.Get(key))
+	}
+	for _, key := range answerKeys {
+		c.wrote(r.Get(key))
+	}
+	for _, key := range productKeys {
+		c.products(r.Get(key), key, maxDepth)
+	}
+	return c
+}
+
+func firstString(r gjson.Result, keys []string) string {
+	for _, key := range keys {
+		if v := r.Get(key); v.Exists() && !v.IsObject() && !v.IsArray() && v.String() != "" {
+			return v.String()
+		}
+	}
+	return ""
+}
+
+func (c *Content) asked(v gjson.Result) {
+	if v.IsObject() {
+		v = v.Get("query")
+	}
+	if v.Type == gjson.String {
+		c.read(v.Str)
+	}
+}
+
+func (c *Content) read(text string) {
+	switch {
+	case strings.TrimSpace(text) == "" || strings.HasPrefix(strings.TrimSpace(text), resultTag):
+	case c.Request == "":
+		c.Request = text
+	case text != c.Request && !slices.Contains(c.Context, text):
+		c.Context = append(c.Context, text)
+	}
+}
+
+func (c *Content) dialogue(v gjson.Result) {
+	if !v.IsArray() {
+		return
+	}
+	var system []string
+	v.ForEach(func(_, m gjson.Result) bool {
+		role := firstString(m, []string{"role", "from", "source"})
+		switch {
+		case role == "system" || role == "developer":
+			system = append(system, messageTexts(m)...)
+		case slices.Contains(reads, role):
+			for _, t := range messageTexts(m) {
+				c.read(t)
+			}
+		case slices.Contains(writes, role):
+			c.turn(m)
+		}
+		return true
+	})
+	for _, s := range system {
+		if strings.TrimSpace(s) != "" && !slices.Contains(c.Context, s) {
+			c.Context = append(c.Context, s)
+		}
+	}
+}
+
+// messageTexts returns the text of a message: a string, or a list of parts.
+func messageTexts(m gjson.Result) []string {
+	var out []string
+	for _, key := range []string{"content", "value", "message"} {
+		v := m.Get(key)
+		switch {
+		case v.Type == gjson.String:
+			out = append(out, v.Str)
+		case v.IsArray():
+			v.ForEach(func(_, part gjson.Result) bool {
+				if t := part.Get("text"); t.Type == gjson.String {
+					out = append(out, t.Str)
+				}
+				return true
+			})
+		}
+	}
+	return out
+}
+
+func (c *Content) turn(m gjson.Result) {
+	c.Answers = append(c.Answers, messageTexts(m)...)
+	for _, key := range []string{"reasoning_content", "think", "thinking", "response"} {
+		c.wrote(m.Get(key))
+	}
+	for _, key := range []string{"tool_calls", "function_call"} {
+		if v := m.Get(key); v.Exists() && v.Type != gjson.Null {
+			c.Answers = append(c.Answers, v.Raw)
+		}
+	}
+}
+
+func (c *Content) wrote(v gjson.Result) {
+	switch {
+	case v.Type == gjson.String && v.Str != "":
+		c.Answers = append(c.Answers, v.Str)
+	case v.IsArray():
+		v.ForEach(func(_, e gjson.Result) bool {
+			if e.Type == gjson.String {
+				c.wrote(e)
+			}
+			return true
+		})
+	}
+}
+
+// maxDepth bounds how deep a specification is searched for products.
+const maxDepth = 12
+
+// products collects product ids, titles and option values below a column that
+// may hold a specification, as JSON or as a string of JSON.
+func (c *Content) products(v gjson.Result, key string, depth int) {
+	switch {
+	case depth == 0:
+	case v.IsObject():
+		v.ForEach(func(k, e gjson.Result) bool {
+			c.products(e, k.Str, depth-1)
+			return true
+		})
+	case v.IsArray():
+		v.ForEach(func(_, e gjson.Result) bool {
+			c.products(e, key, depth-1)
+			return true
+		})
+	case v.Type == gjson.String && strings.HasPrefix(strings.TrimSpace(v.Str), "{"), v.Type == gjson.String && strings.HasPrefix(strings.TrimSpace(v.Str), "["):
+		if gjson.Valid(v.Str) {
+			c.products(gjson.Parse(v.Str), key, depth-1)
+		}
+	default:
+		c.leaf(v, key)
+	}
+}
+
+func (c *Content) leaf(v gjson.Result, key string) {
+	if v.Type != gjson.String && v.Type != gjson.Number {
+		return
+	}
+	switch key {
+	case "product_id", "product_ids", "recommended_product_ids", "gold":
+		for id := range strings.SplitSeq(v.String(), ",") {
+			if id = strings.TrimSpace(id); id != "" {
+				c.ProductIDs = append(c.ProductIDs, id)
+			}
+		}
+	case "title":
+		c.Titles = append(c.Titles, v.String())
+	case "query", "problem_id", "id", "style", "split", "category", "difficulty", "data_source", "ground_truth", "reward", "rewards":
+	default:
+		if v.Type == gjson.String {
+			c.Terms = append(c.Terms, v.Str)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package rows
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+)
+
+// batchRows bounds how many rows are held decoded at a time.
+const batchRows = 256
+
+// eachParquet reads a Parquet file of any schema, each row as JSON.
+func eachParquet(f *os.File, stem string, yield func(Row) error) error {
+	pf, err := file.NewParquetReader(f)
+	if err != nil {
+		return fmt.Errorf("open parquet: %w", err)
+	}
+	defer pf.Close()
+	r, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory.DefaultAllocator)
+	if err != nil {
+		return fmt.Errorf("read parquet schema: %w", err)
+	}
+	batches, err := r.GetRecordReader(context.Background(), nil, nil)
+	if err != nil {
+		return fmt.Errorf("read parquet columns: %w", err)
+	}
+	defer batches.Release()
+	line := 0
+	for {
+		batch, err := batches.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read parquet rows: %w", err)
+		}
+		var text bytes.Buffer
+		if err := array.RecordToJSON(batch, &text); err != nil {
+			return fmt.Errorf("render parquet rows: %w", err)
+		}
+		for one := range strings.Lines(text.String()) {
+			if err := yield(Row{JSON: strings.TrimSuffix(one, "\n"), Stem: stem, Line: line}); err != nil {
+				return err
+			}
+			line++
+		}
+	}
+}

@@ -1,0 +1,222 @@
+// Package rows reads the rows of any file that holds texts to train on or to
+// protect: JSON lines, one JSON array, Parquet, plain or compressed.
+package rows
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/tidwall/gjson"
+)
+
+// Row is one row of a file.
+type Row struct {
+	// JSON is the row as a JSON object.
+	JSON string
+	// Stem is the file's name without its endings, Line the row's position in it
+	// from 0.
+	Stem string
+	Line int
+}
+
+// Name identifies a row that names itself nowhere.
+func (r Row) Name() string { return fmt.Sprintf("%s-%d", r.Stem, r.Line) }
+
+// The limits of what is read from one file.
+const (
+	maxLineBytes  = 64 << 20
+	maxArrayBytes = 1 << 30
+)
+
+// ErrNotObject says that a row is no JSON object.
+var ErrNotObject = errors.New("row is no JSON object")
+
+// Each calls yield for every row of the file at path, in order.
+func Each(path string, yield func(Row) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open rows: %w", err)
+	}
+	defer f.Close()
+	if err := eachOf(f, Stem(path), yield); err != nil {
+		return fmt.Errorf("read rows of %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+// EachOf calls yield for every row of a stream of JSON lines or one JSON array.
+func EachOf(in io.Reader, stem string, yield func(Row) error) error {
+	r, err := decompress(bufio.NewReaderSize(in, 1<<20))
+	if err != nil {
+		return err
+	}
+	first, err := firstByte(r)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	case first == '[':
+		return eachElement(r, stem, yield)
+	default:
+		return eachLine(r, stem, yield)
+	}
+}
+
+func eachOf(f *os.File, stem string, yield func(Row) error) error {
+	magic := make([]byte, 4)
+	if n, err := f.ReadAt(magic, 0); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read first bytes: %w", err)
+	} else if string(magic[:n]) == "PAR1" {
+		return eachParquet(f, stem, yield)
+	}
+	return EachOf(f, stem, yield)
+}
+
+func decompress(r *bufio.Reader) (*bufio.Reader, error) {
+	head, err := r.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read first bytes: %w", err)
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, fmt.Errorf("open gzip: %w", err)
+		}
+		return bufio.NewReaderSize(z, 1<<20), nil
+	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, fmt.Errorf("open zstd: %w", err)
+		}
+		return bufio.NewReaderSize(z.IOReadCloser(), 1<<20), nil
+	}
+	return r, nil
+}
+
+// firstByte returns the first byte that is no white space and leaves it unread.
+func firstByte(r *bufio.Reader) (byte, error) {
+	for {
+		b, err := r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if !strings.ContainsRune(" \t\r\n\ufeff", rune(b)) && b != 0xEF && b != 0xBB && b != 0xBF {
+			return b, r.UnreadByte()
+		}
+	}
+}
+
+func eachElement(r io.Reader, stem string, yield func(Row) error) error {
+	b, err := io.ReadAll(io.LimitReader(r, maxArrayBytes+1))
+	if err != nil {
+		return fmt.Errorf("read array: %w", err)
+	}
+	if len(b) > maxArrayBytes {
+		return fmt.Errorf("read array: larger than %d bytes: write one object a line instead", maxArrayBytes)
+	}
+	if !gjson.ValidBytes(b) {
+		return errors.New("read array: not valid JSON")
+	}
+	line := 0
+	gjson.ParseBytes(b).ForEach(func(_, v gjson.Result) bool {
+		if !v.IsObject() {
+			err = fmt.Errorf("element %d: %w", line, ErrNotObject)
+		} else {
+			err = yield(Row{JSON: v.Raw, Stem: stem, Line: line})
+		}
+		line++
+		return err == nil
+	})
+	return err
+}
+
+func eachLine(r *bufio.Reader, stem string, yield func(Row) error) error {
+	for line := 0; ; line++ {
+		text, err := readLine(r)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("line %d: %w", line+1, err)
+		}
+		if strings.TrimSpace(text) != "" {
+			if !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
+				return fmt.Errorf("line %d: %w", line+1, ErrNotObject)
+			}
+			if y := yield(Row{JSON: text, Stem: stem, Line: line}); y != nil {
+				return y
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func readLine(r *bufio.Reader) (string, error) {
+	var long []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(long)+len(part) > maxLineBytes {
+			return "", fmt.Errorf("longer than %d bytes", maxLineBytes)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long, part...)
+			continue
+		}
+		return string(append(long, part...)), err
+	}
+}
+
+// Stem is a file's name without its endings.
+func Stem(path string) string {
+	name := filepath.Base(path)
+	for _, end := range []string{".gz", ".zst", ".jsonl", ".ndjson", ".json", ".parquet"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
+}
+
+// aside are files and folders of a corpus that hold no rows to train on.
+var aside = []string{"manifest.json", "bank.json", "dataset_info.json", "dataset_infos.json", "tables", "reports", ".git"}
+
+// Files lists the row files at path, sorted: itself, or those of a folder and
+// its subfolders without a corpus's ledger and reports.
+func Files(path string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case p != path && slices.Contains(aside, d.Name()) && d.IsDir():
+			return filepath.SkipDir
+		case d.IsDir() || p != path && (slices.Contains(aside, d.Name()) || !holdsRows(p)):
+			return nil
+		}
+		files = append(files, p)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list row files: %w", err)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+func holdsRows(path string) bool {
+	name := strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
+	switch filepath.Ext(name) {
+	case ".jsonl", ".ndjson", ".json", ".parquet":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,214 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// StateSchema is the version of bank.json that this package writes and the
+// only one it reads.
+const StateSchema = "arena.bank.v1"
+
+// maxStateBytes bounds bank.json: 64 MiB hold more than 300,000 problems.
+const maxStateBytes = 64 << 20
+
+// State is bank.json: every cluster seen so far and the pool it is pinned to.
+type State struct {
+	Schema   string         `json:"schema"`
+	Seed     uint64         `json:"seed"`
+	Shares   Shares         `json:"shares"`
+	Clusters []StateCluster `json:"clusters"`
+
+	bySpec    map[string]Pool
+	byProduct map[string]Pool
+}
+
+// StateCluster is one pinned cluster.
+type StateCluster struct {
+	ID   string `json:"id"`
+	Pool Pool   `json:"pool"`
+	// Problems are specification hashes, sorted.
+	Problems   []string `json:"problems"`
+	ProductIDs []string `json:"product_ids"`
+
+	fresh bool
+}
+
+// Pool says where the problem with this specification hash is; empty where the
+// state does not know it.
+func (s *State) Pool(spec string) Pool { return s.bySpec[spec] }
+
+// ProductPool says where the clusters with this gold product are.
+func (s *State) ProductPool(id string) Pool { return s.byProduct[id] }
+
+// Protected returns entries for all eval and never-touch clusters: they carry
+// specification hashes and products but no text, since bank.json holds none.
+func (s *State) Protected(bank string) []Entry {
+	var out []Entry
+	for _, c := range s.Clusters {
+		if c.Pool != PoolTrain {
+			out = append(out, Entry{ID: c.ID, Bank: bank, ProductIDs: c.ProductIDs, Spec: c.ID})
+		}
+	}
+	return out
+}
+
+func (s *State) index() {
+	s.bySpec, s.byProduct = map[string]Pool{}, map[string]Pool{}
+	for _, c := range s.Clusters {
+		for _, p := range c.Problems {
+			s.bySpec[p] = c.Pool
+		}
+		for _, id := range c.ProductIDs {
+			s.byProduct[id] = c.Pool
+		}
+	}
+}
+
+// Encode returns the state as bank.json holds it. Equal states give equal
+// bytes.
+func (s *State) Encode() ([]byte, error) {
+	b, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("encode bank state: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// ReadState reads bank.json strictly: an unknown key, another version, an
+// unknown pool or a problem in two clusters is an error.
+func ReadState(r io.Reader) (*State, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxStateBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read bank state: %w", err)
+	}
+	if len(b) > maxStateBytes {
+		return nil, fmt.Errorf("read bank state: larger than %d bytes", maxStateBytes)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	s := &State{}
+	if err := d.Decode(s); err != nil {
+		return nil, fmt.Errorf("read bank state: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read bank state: more follows the first JSON value")
+	}
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("read bank state: %w", err)
+	}
+	s.index()
+	return s, nil
+}
+
+var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func (s *State) validate() error {
+	if s.Schema != StateSchema {
+		return fmt.Errorf("schema is %q: this version reads %q", s.Schema, StateSchema)
+	}
+	if err := s.Shares.Validate(); err != nil {
+		return err
+	}
+	specs, products := map[string]bool{}, map[string]bool{}
+	for i := range s.Clusters {
+		if err := s.Clusters[i].validate(specs, products); err != nil {
+			return fmt.Errorf("cluster %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (c *StateCluster) validate(specs, products map[string]bool) error {
+	if _, known := protection[c.Pool]; !known {
+		return fmt.Errorf("pool is %q: it must be train, eval or never-touch", c.Pool)
+	}
+	if len(c.Problems) == 0 {
+		return errors.New("it has no problem")
+	}
+	for _, spec := range c.Problems {
+		if !hexHash.MatchString(spec) {
+			return fmt.Errorf("problem %q is no specification hash", spec)
+		}
+		if specs[spec] {
+			return fmt.Errorf("problem %s is in two clusters", spec)
+		}
+		specs[spec] = true
+	}
+	for _, id := range c.ProductIDs {
+		if products[id] {
+			return fmt.Errorf("product %q is in two clusters", id)
+		}
+		products[id] = true
+	}
+	if !slices.Contains(c.Problems, c.ID) {
+		return fmt.Errorf("id %q is none of its problems", c.ID)
+	}
+	return nil
+}
+
+// mergeWithPrior joins today's clusters with those of prior that share a
+// problem or a product. The merged pool is the most protected of the parts,
+// empty where no part had one.
+func mergeWithPrior(today []Cluster, prior *State) []StateCluster {
+	var parts []StateCluster
+	if prior != nil {
+		parts = append(parts, prior.Clusters...)
+	}
+	for _, c := range today {
+		parts = append(parts, StateCluster{Problems: c.Specs, ProductIDs: c.ProductIDs})
+	}
+	joined, first := newForest(len(parts)), map[string]int{}
+	for i, c := range parts {
+		for _, key := range c.keys() {
+			if j, seen := first[key]; seen {
+				joined.join(i, j)
+			} else {
+				first[key] = i
+			}
+		}
+	}
+	return mergeGroups(parts, joined)
+}
+
+func (c *StateCluster) keys() []string {
+	keys := make([]string, 0, len(c.Problems)+len(c.ProductIDs))
+	for _, p := range c.Problems {
+		keys = append(keys, "problem "+p)
+	}
+	for _, id := range c.ProductIDs {
+		keys = append(keys, "product "+id)
+	}
+	return keys
+}
+
+func mergeGroups(parts []StateCluster, joined *forest) []StateCluster {
+	byRoot := map[int]*StateCluster{}
+	for i, part := range parts {
+		root := joined.find(i)
+		c := byRoot[root]
+		if c == nil {
+			c = &StateCluster{ProductIDs: []string{}}
+			byRoot[root] = c
+		}
+		c.Problems = append(c.Problems, part.Problems...)
+		c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
+		if part.Pool != "" && (c.Pool == "" || protection[part.Pool] > protection[c.Pool]) {
+			c.Pool = part.Pool
+		}
+	}
+	out := make([]StateCluster, 0, len(byRoot))
+	for _, c := range byRoot {
+		c.Problems, c.ProductIDs = sortedOnce(c.Problems), sortedOnce(c.ProductIDs)
+		c.ID = c.Problems[0]
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b StateCluster) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}

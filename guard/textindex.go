@@ -1,0 +1,84 @@
+package guard
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// textIndex finds requests that are a protected one letter for letter, or after
+// normalisation.
+type textIndex struct {
+	exact      map[string]int
+	normalised map[string]int
+}
+
+func newTextIndex(bank []Entry) *textIndex {
+	t := &textIndex{exact: map[string]int{}, normalised: map[string]int{}}
+	for i, e := range bank {
+		if key := normalised(e.Text); key != "" {
+			first(t.exact, e.Text, i)
+			first(t.normalised, key, i)
+		}
+	}
+	return t
+}
+
+func first(m map[string]int, key string, i int) {
+	if _, known := m[key]; !known {
+		m[key] = i
+	}
+}
+
+func (t *textIndex) check(text string, bank []Entry) Finding {
+	tier, i, found := TierExact, 0, false
+	if i, found = t.exact[text]; !found {
+		tier = TierNormalised
+		i, found = t.normalised[normalised(text)]
+	}
+	if !found {
+		return Finding{}
+	}
+	evidence := map[Tier]string{
+		TierExact:      "the request is equal byte for byte",
+		TierNormalised: "the request is equal but for case, white space and punctuation",
+	}[tier]
+	return Finding{Match: bank[i].ID, Bank: bank[i].Bank, Drop: true, Same: true, Score: 1, Tier: tier, Evidence: evidence}
+}
+
+// normalised folds text for comparison as a whole: compatibility forms, case,
+// then single spaces between runs of letters, marks, digits and the few signs
+// that change a number or a size.
+func normalised(text string) string {
+	text = strings.ToLower(norm.NFKC.String(text))
+	var b strings.Builder
+	b.Grow(len(text))
+	gap := false
+	for i, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !signOfNumber(text, i, r) {
+			gap = true
+			continue
+		}
+		if gap && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		gap = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// signOfNumber keeps "1.5" apart from "15" and "5%" from "5"; separators of
+// thousands go, as does all other punctuation.
+func signOfNumber(text string, i int, r rune) bool {
+	switch r {
+	case '%':
+		return i > 0 && isDigit(text[i-1])
+	case '.':
+		return i > 0 && isDigit(text[i-1]) && i+1 < len(text) && isDigit(text[i+1])
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
