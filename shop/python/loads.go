@@ -1,0 +1,360 @@
+package python
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth bounds nesting. Python's own limit is its recursion limit of 1,000
+// frames, of which the caller has used some.
+const maxDepth = 990
+
+// DecodeError is the JSONDecodeError of json.loads; its text is Python's.
+type DecodeError struct {
+	Message string
+	// Line and Column count characters from 1, Char from 0.
+	Line, Column, Char int
+}
+
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("%s: line %d column %d (char %d)", e.Message, e.Line, e.Column, e.Char)
+}
+
+// RecursionError says that a text is nested deeper than Python can follow.
+type RecursionError struct{ Container string }
+
+func (e *RecursionError) Error() string {
+	return "maximum recursion depth exceeded while decoding a JSON " + e.Container + " from a unicode string"
+}
+
+// Loads is json.loads: one JSON value, NaN and Infinity included, with the
+// last of repeated keys. Its error is a *DecodeError or a *RecursionError.
+func Loads(text string) (Value, error) {
+	d := decoder{text: text}
+	if strings.HasPrefix(text, "\ufeff") {
+		return Value{}, d.fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
+	}
+	d.space()
+	v, err := d.value(0)
+	if err != nil {
+		return Value{}, err
+	}
+	d.space()
+	if d.at < len(text) {
+		return Value{}, d.fail("Extra data", d.at)
+	}
+	return v, nil
+}
+
+// decoder reads JSON as CPython's C scanner does, error by error.
+type decoder struct {
+	text string
+	at   int
+}
+
+func (d *decoder) fail(message string, at int) error {
+	before := d.text[:at]
+	last := strings.LastIndexByte(before, '\n')
+	return &DecodeError{
+		Message: message,
+		Line:    strings.Count(before, "\n") + 1,
+		Column:  len(characters(before[last+1:])) + 1,
+		Char:    len(characters(before)),
+	}
+}
+
+func (d *decoder) space() {
+	for d.at < len(d.text) && strings.IndexByte(" \t\n\r", d.text[d.at]) >= 0 {
+		d.at++
+	}
+}
+
+func (d *decoder) is(c byte) bool { return d.at < len(d.text) && d.text[d.at] == c }
+
+var literals = []struct {
+	text  string
+	value Value
+}{
+	{"null", Value{}}, {"true", Boolean(true)}, {"false", Boolean(false)},
+	{"NaN", Number(nan)}, {"Infinity", Number(inf)}, {"-Infinity", Number(-inf)},
+}
+
+func (d *decoder) value(depth int) (Value, error) {
+	if d.at >= len(d.text) {
+		return Value{}, d.fail("Expecting value", d.at)
+	}
+	switch d.text[d.at] {
+	case '"':
+		s, err := d.str()
+		return String(s), err
+	case '{':
+		if depth >= maxDepth {
+			return Value{}, &RecursionError{"object"}
+		}
+		return d.object(depth)
+	case '[':
+		if depth >= maxDepth {
+			return Value{}, &RecursionError{"array"}
+		}
+		return d.array(depth)
+	}
+	for _, l := range literals {
+		if strings.HasPrefix(d.text[d.at:], l.text) {
+			d.at += len(l.text)
+			return l.value, nil
+		}
+	}
+	return d.number()
+}
+
+func (d *decoder) array(depth int) (Value, error) {
+	list := []Value{}
+	d.at++
+	d.space()
+	if d.is(']') {
+		d.at++
+		return ListOf(list...), nil
+	}
+	for {
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return Value{}, err
+		}
+		list = append(list, v)
+		d.space()
+		if d.is(']') {
+			d.at++
+			return ListOf(list...), nil
+		}
+		if !d.is(',') {
+			return Value{}, d.fail("Expecting ',' delimiter", d.at)
+		}
+		d.at++
+		d.space()
+	}
+}
+
+func (d *decoder) object(depth int) (Value, error) {
+	o := objectBuilder{items: []Item{}}
+	d.at++
+	d.space()
+	if d.is('}') {
+		d.at++
+		return DictOf(o.items...), nil
+	}
+	for {
+		if err := d.member(&o, depth); err != nil {
+			return Value{}, err
+		}
+		d.space()
+		if d.is('}') {
+			d.at++
+			return DictOf(o.items...), nil
+		}
+		if !d.is(',') {
+			return Value{}, d.fail("Expecting ',' delimiter", d.at)
+		}
+		d.at++
+		d.space()
+	}
+}
+
+func (d *decoder) member(o *objectBuilder, depth int) error {
+	if !d.is('"') {
+		return d.fail("Expecting property name enclosed in double quotes", d.at)
+	}
+	key, err := d.str()
+	if err != nil {
+		return err
+	}
+	d.space()
+	if !d.is(':') {
+		return d.fail("Expecting ':' delimiter", d.at)
+	}
+	d.at++
+	d.space()
+	v, err := d.value(depth + 1)
+	if err != nil {
+		return err
+	}
+	o.set(key, v)
+	return nil
+}
+
+// objectBuilder keeps the first place and the last value of a repeated key.
+// The map is made once there are more keys than a scan is good for.
+type objectBuilder struct {
+	items []Item
+	place map[string]int
+}
+
+func (o *objectBuilder) set(key string, v Value) {
+	if i, ok := o.find(key); ok {
+		o.items[i].Value = v
+		return
+	}
+	if o.place != nil {
+		o.place[key] = len(o.items)
+	}
+	o.items = append(o.items, Item{key, v})
+}
+
+func (o *objectBuilder) find(key string) (int, bool) {
+	const scan = 16
+	if o.place == nil && len(o.items) >= scan {
+		o.place = make(map[string]int, 2*scan)
+		for i, it := range o.items {
+			o.place[it.Key] = i
+		}
+	}
+	if o.place != nil {
+		i, ok := o.place[key]
+		return i, ok
+	}
+	for i, it := range o.items {
+		if it.Key == key {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (d *decoder) number() (Value, error) {
+	start := d.at
+	if d.is('-') {
+		d.at++
+	}
+	switch {
+	case d.is('0'):
+		d.at++
+	case d.digits() == 0:
+		return Value{}, d.fail("Expecting value", start)
+	}
+	fraction, exponent := d.part(".", ""), d.part("eE", "+-")
+	text := d.text[start:d.at]
+	if !fraction && !exponent {
+		if text == "-0" {
+			text = "0"
+		}
+		return Value{Kind: Int, Text: text}, nil
+	}
+	f, _ := strconv.ParseFloat(text, 64) // out of range gives the infinity that Python gives
+	return Number(f), nil
+}
+
+// part takes a lead character, an optional sign and digits, or nothing at all.
+func (d *decoder) part(lead, sign string) bool {
+	back := d.at
+	if d.at >= len(d.text) || strings.IndexByte(lead, d.text[d.at]) < 0 {
+		return false
+	}
+	d.at++
+	if d.at < len(d.text) && strings.IndexByte(sign, d.text[d.at]) >= 0 {
+		d.at++
+	}
+	if d.digits() == 0 {
+		d.at = back
+		return false
+	}
+	return true
+}
+
+func (d *decoder) digits() (n int) {
+	for d.at < len(d.text) && d.text[d.at] >= '0' && d.text[d.at] <= '9' {
+		d.at++
+		n++
+	}
+	return n
+}
+
+func (d *decoder) str() (string, error) {
+	open := d.at
+	d.at++
+	from := d.at
+	var b []byte
+	for {
+		for d.at < len(d.text) && d.text[d.at] != '"' && d.text[d.at] != '\\' && d.text[d.at] >= 0x20 {
+			d.at++
+		}
+		if d.at >= len(d.text) {
+			return "", d.fail("Unterminated string starting at", open)
+		}
+		switch d.text[d.at] {
+		case '"':
+			s := d.text[from:d.at]
+			d.at++
+			if b == nil {
+				return s, nil
+			}
+			return string(append(b, s...)), nil
+		case '\\':
+			b = append(b, d.text[from:d.at]...)
+			r, err := d.escape(open)
+			if err != nil {
+				return "", err
+			}
+			b = AppendRune(b, r)
+			from = d.at
+		default:
+			return "", d.fail("Invalid control character at", d.at)
+		}
+	}
+}
+
+// escape reads one escape at the backslash, surrogate pairs together.
+func (d *decoder) escape(open int) (rune, error) {
+	const plain, meaning = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	if d.at+1 >= len(d.text) {
+		return 0, d.fail("Unterminated string starting at", open)
+	}
+	if d.text[d.at+1] != 'u' {
+		i := strings.IndexByte(plain, d.text[d.at+1])
+		if i < 0 {
+			return 0, d.fail("Invalid \\escape", d.at)
+		}
+		d.at += 2
+		return rune(meaning[i]), nil
+	}
+	r, ok := d.hex(d.at + 2)
+	if !ok {
+		return 0, d.fail("Invalid \\uXXXX escape", d.at+1)
+	}
+	d.at += 6
+	if r < 0xd800 || r > 0xdbff || !strings.HasPrefix(d.text[d.at:], `\u`) {
+		return r, nil
+	}
+	if low, ok := d.hex(d.at + 2); ok && low >= 0xdc00 && low <= 0xdfff {
+		d.at += 6
+		return (r-0xd800)<<10 + (low - 0xdc00) + 0x10000, nil
+	}
+	return r, nil
+}
+
+// hex reads four hexadecimal digits that something must follow, as the closing
+// quote does.
+func (d *decoder) hex(at int) (rune, bool) {
+	if at+4 >= len(d.text) {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(d.text[at:at+4], 16, 32)
+	return rune(n), err == nil && d.text[at] != '+'
+}
+
+// DecodeRune is utf8.DecodeRuneInString that also reads a lone surrogate in
+// its three-byte form.
+func DecodeRune(s string) (rune, int) {
+	if len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80 {
+		return 0xd000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), 3
+	}
+	return utf8.DecodeRuneInString(s)
+}
+
+// AppendRune is utf8.AppendRune that also writes lone surrogates.
+func AppendRune(b []byte, r rune) []byte {
+	if r >= 0xd800 && r <= 0xdfff {
+		return append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0xbf, 0x80|byte(r)&0x3f)
+	}
+	return utf8.AppendRune(b, r)
+}

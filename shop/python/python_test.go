@@ -1,0 +1,149 @@
+package python
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestLoadsThenDumps(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ in, dumps, repr string }{
+		{`{"q": "men's", "page": 1}`, `{"q": "men's", "page": 1}`, `{'q': "men's", 'page': 1}`},
+		{`{"a":1,"b":2,"a":3}`, `{"a": 3, "b": 2}`, `{'a': 3, 'b': 2}`},
+		{`[1.0, 1e16, 1e-7, 123456789012345678901, -0, -0.0]`, `[1.0, 1e+16, 1e-07, 123456789012345678901, 0, -0.0]`, `[1.0, 1e+16, 1e-07, 123456789012345678901, 0, -0.0]`},
+		{`[NaN, Infinity, -Infinity, null, true, false]`, `[NaN, Infinity, -Infinity, null, true, false]`, `[nan, inf, -inf, None, True, False]`},
+		{`"\u00e9\ud83d\ude00\n"`, `"\u00e9\ud83d\ude00\n"`, `'é😀\n'`},
+		{`"lone \ud83d"`, `"lone \ud83d"`, `'lone \ud83d'`},
+		{`"both ' and \""`, `"both ' and \""`, `'both \' and "'`},
+		{`"\u200b\u007f\u00a0"`, `"\u200b\u007f\u00a0"`, `'\u200b\x7f\xa0'`},
+		{"1e400", "Infinity", "inf"},
+	}
+	for _, c := range cases {
+		v, err := Loads(c.in)
+		if err != nil {
+			t.Errorf("%s: %v", c.in, err)
+			continue
+		}
+		if got := Dumps(v); got != c.dumps {
+			t.Errorf("dumps(%s) = %s, want %s", c.in, got, c.dumps)
+		}
+		if got := Repr(v); got != c.repr {
+			t.Errorf("repr(%s) = %s, want %s", c.in, got, c.repr)
+		}
+	}
+}
+
+func TestLoadsFailsInPythonsWords(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ in, want string }{
+		{"", "Expecting value: line 1 column 1 (char 0)"},
+		{"not json", "Expecting value: line 1 column 1 (char 0)"},
+		{"[1,", "Expecting value: line 1 column 4 (char 3)"},
+		{"[1 2]", "Expecting ',' delimiter: line 1 column 4 (char 3)"},
+		{`{"a" 1}`, "Expecting ':' delimiter: line 1 column 6 (char 5)"},
+		{`{"a":1,}`, "Expecting property name enclosed in double quotes: line 1 column 8 (char 7)"},
+		{"{'a':1}", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"},
+		{"1\n 2", "Extra data: line 2 column 2 (char 3)"},
+		{`["é`, "Unterminated string starting at: line 1 column 2 (char 1)"},
+		{`"é` + "\x01", "Invalid control character at: line 1 column 3 (char 2)"},
+		{`"\q"`, `Invalid \escape: line 1 column 2 (char 1)`},
+		{`"\u12"`, `Invalid \uXXXX escape: line 1 column 3 (char 2)`},
+		{"\ufeff1", "Unexpected UTF-8 BOM (decode using utf-8-sig): line 1 column 1 (char 0)"},
+		{strings.Repeat("[", 5000), "maximum recursion depth exceeded while decoding a JSON array from a unicode string"},
+	}
+	for _, c := range cases {
+		if _, err := Loads(c.in); err == nil || err.Error() != c.want {
+			t.Errorf("loads(%.20q): %v, want %s", c.in, err, c.want)
+		}
+	}
+}
+
+func TestParseFloat(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]float64{
+		" 1_000.5 ": 1000.5, "1e3": 1000, ".5": .5, "5.": 5, "-inf": math.Inf(-1), "Infinity": math.Inf(1),
+		"1e400": math.Inf(1), "٣٤": 34, "\x1c7\u3000": 7, "+2": 2, "1e1_0": 1e10,
+	} {
+		if got, ok := ParseFloat(in); !ok || got != want {
+			t.Errorf("float(%q) = %v, %v; want %v", in, got, ok, want)
+		}
+	}
+	for _, in := range []string{"nan", "+NaN", "-nan"} {
+		if got, ok := ParseFloat(in); !ok || !math.IsNaN(got) {
+			t.Errorf("float(%q) = %v, %v", in, got, ok)
+		}
+	}
+	for _, in := range []string{"", " ", "1_", "_1", "1__0", "0x10", "1,5", "1e", "--1", "½", "1 2", "infin"} {
+		if got, ok := ParseFloat(in); ok {
+			t.Errorf("float(%q) = %v, want an error", in, got)
+		}
+	}
+}
+
+func TestParsePage(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		in      string
+		n       int
+		ok, bad bool
+	}{{"1", 1, true, false}, {"01", 1, true, false}, {"٣", 3, true, false}, {"²", 0, false, true}, {"①1", 0, false, true},
+		{"", 0, false, false}, {"-1", 0, false, false}, {"1.0", 0, false, false}, {"½", 0, false, false}, {"²x", 0, false, false},
+		{strings.Repeat("9", 100), 1000, true, false}, {"𝟝", 5, true, false}}
+	for _, c := range cases {
+		n, ok, bad := ParsePage(c.in)
+		if ok != c.ok || bad != c.bad || ok && n != c.n {
+			t.Errorf("page %q: %d %v %v, want %d %v %v", c.in, n, ok, bad, c.n, c.ok, c.bad)
+		}
+	}
+}
+
+func TestQuoting(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"men's shoe": "men%27s+shoe", "é~_.-": "%C3%A9~_.-", "a+b/c": "a%2Bb%2Fc", "": ""} {
+		got, err := QuotePlus(in)
+		if err != nil || got != want {
+			t.Errorf("quote_plus(%q) = %q, %v; want %q", in, got, err, want)
+		}
+		if back := UnquotePlus(got); back != in {
+			t.Errorf("unquote_plus(%q) = %q, want %q", got, back, in)
+		}
+	}
+	if got := UnquotePlus("%zz%4"); got != "%zz%4" {
+		t.Errorf("a broken escape became %q", got)
+	}
+	if _, err := QuotePlus("ab\xed\xa0\xbd"); err == nil || !strings.Contains(err.Error(), `'\ud83d' in position 2`) {
+		t.Errorf("lone surrogate: %v", err)
+	}
+}
+
+func TestLower(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"ABC": "abc", "İX": "i̇x", "ΟΔΟΣ": "οδος", "ΣΑ": "σα", "Α.Σ": "α.ς"} {
+		if got := Lower(in); got != want {
+			t.Errorf("lower(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// FuzzDumpsReadsBack: whatever Loads accepts, Dumps writes so that Loads gives
+// the same again.
+func FuzzDumpsReadsBack(f *testing.F) {
+	for _, s := range []string{`{"a":[1,2.5,"é",null,NaN]}`, `"\ud83d"`, `[[[]]]`, `1e400`, "{\"a\":1,\"a\":2}"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := Loads(s)
+		if err != nil {
+			return
+		}
+		once := Dumps(v)
+		again, err := Loads(once)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", s, once, err)
+		}
+		if twice := Dumps(again); twice != once {
+			t.Fatalf("%q became %q", once, twice)
+		}
+	})
+}

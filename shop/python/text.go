@@ -1,0 +1,229 @@
+package python
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsSpace is str.isspace of one character.
+func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
+
+// Strip is s.strip().
+func Strip(s string) string { return strings.TrimFunc(s, IsSpace) }
+
+// Fields is s.split().
+func Fields(s string) []string { return strings.FieldsFunc(s, IsSpace) }
+
+// Lower is s.lower(): per character, but for the Turkish dotted I, which
+// becomes two, and the sigma at the end of a word.
+func Lower(s string) string {
+	special := func(r rune) bool { return r == 'İ' || r == 'Σ' || r == utf8.RuneError }
+	if strings.IndexFunc(s, special) < 0 {
+		return strings.ToLower(s)
+	}
+	rs := characters(s)
+	b := make([]byte, 0, len(s))
+	for i, r := range rs {
+		switch {
+		case r == 'İ':
+			b = append(b, "i̇"...)
+		case r == 'Σ' && finalSigma(rs, i):
+			b = AppendRune(b, 'ς')
+		default:
+			b = AppendRune(b, unicode.ToLower(r))
+		}
+	}
+	return string(b)
+}
+
+// characters cuts s into code points, lone surrogates among them.
+func characters(s string) []rune {
+	rs := make([]rune, 0, len(s))
+	for len(s) > 0 {
+		r, size := DecodeRune(s)
+		rs = append(rs, r)
+		s = s[size:]
+	}
+	return rs
+}
+
+// finalSigma: a cased letter before, none after, both past signs that casing
+// ignores (Unicode chapter 3.13, Final_Sigma).
+func finalSigma(rs []rune, at int) bool {
+	before, after := at-1, at+1
+	for before >= 0 && caseIgnorable(rs[before]) {
+		before--
+	}
+	for after < len(rs) && caseIgnorable(rs[after]) {
+		after++
+	}
+	return before >= 0 && cased(rs[before]) && (after == len(rs) || !cased(rs[after]))
+}
+
+func cased(r rune) bool {
+	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
+}
+
+func caseIgnorable(r rune) bool {
+	return strings.ContainsRune("'.:·’․︓﹕．：‘", r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
+}
+
+// ParseFloat is float(s): blanks around, underscores between digits, digits of
+// any script, inf and nan in any case; never hexadecimal.
+func ParseFloat(s string) (float64, bool) {
+	s = strings.Map(asciiDigit, Strip(s))
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '_' && (i == 0 || i+1 == len(s) || !isDigit(s[i-1]) || !isDigit(s[i+1])):
+			return 0, false
+		case c == 'x' || c == 'X' || c == 'p' || c == 'P':
+			return 0, false
+		}
+	}
+	s = strings.ReplaceAll(s, "_", "")
+	if len(s) == 4 && (s[0] == '+' || s[0] == '-') && strings.EqualFold(s[1:], "nan") {
+		return nan, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil || math.IsInf(f, 0)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// asciiDigit maps a decimal digit of any script to ASCII.
+func asciiDigit(r rune) rune {
+	if d, ok := Decimal(r); ok {
+		return '0' + rune(d)
+	}
+	return r
+}
+
+// Decimal is the value of a decimal digit of any script. They come in runs of
+// ten that begin with zero; runs that touch are all of the same script block,
+// so the distance to the run's start decides.
+func Decimal(r rune) (int, bool) {
+	if r < utf8.RuneSelf {
+		return int(r - '0'), r >= '0' && r <= '9'
+	}
+	if !unicode.IsDigit(r) {
+		return 0, false
+	}
+	start := r
+	for unicode.IsDigit(start - 1) {
+		start--
+	}
+	return int(r-start) % 10, true
+}
+
+// ParsePage is int(s) behind s.isdigit(): ok is false where s is empty or not
+// all digits, and bad is set where isdigit says yes and int() raises, which
+// superscripts and circled digits do.
+func ParsePage(s string) (n int, ok, bad bool) {
+	const enough = 1000 // no page is near; keeps long digit strings from overflowing
+	for _, r := range s {
+		d, decimal := Decimal(r)
+		if !decimal {
+			if !unicode.Is(otherDigits, r) {
+				return 0, false, false
+			}
+			bad = true
+		}
+		n = min(n*10+d, enough)
+	}
+	return n, s != "" && !bad, bad
+}
+
+// otherDigits are the characters with Numeric_Type=Digit: isdigit holds,
+// isdecimal does not.
+var otherDigits = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0xb2, Hi: 0xb3, Stride: 1}, {Lo: 0xb9, Hi: 0xb9, Stride: 1}, {Lo: 0x1369, Hi: 0x1371, Stride: 1},
+		{Lo: 0x19da, Hi: 0x19da, Stride: 1}, {Lo: 0x2070, Hi: 0x2070, Stride: 1}, {Lo: 0x2074, Hi: 0x2079, Stride: 1},
+		{Lo: 0x2080, Hi: 0x2089, Stride: 1}, {Lo: 0x2460, Hi: 0x2468, Stride: 1}, {Lo: 0x2474, Hi: 0x247c, Stride: 1},
+		{Lo: 0x2488, Hi: 0x2490, Stride: 1}, {Lo: 0x24ea, Hi: 0x24ea, Stride: 1}, {Lo: 0x24f5, Hi: 0x24fd, Stride: 1},
+		{Lo: 0x24ff, Hi: 0x24ff, Stride: 1}, {Lo: 0x2776, Hi: 0x277e, Stride: 1}, {Lo: 0x2780, Hi: 0x2788, Stride: 1},
+		{Lo: 0x278a, Hi: 0x2792, Stride: 1},
+	},
+	R32: []unicode.Range32{
+		{Lo: 0x10a40, Hi: 0x10a43, Stride: 1}, {Lo: 0x10e60, Hi: 0x10e68, Stride: 1},
+		{Lo: 0x11052, Hi: 0x1105a, Stride: 1}, {Lo: 0x1f100, Hi: 0x1f10a, Stride: 1},
+	},
+	LatinOffset: 2,
+}
+
+// EncodeError is Python's UnicodeEncodeError for a lone surrogate.
+type EncodeError struct {
+	Rune rune
+	At   int
+}
+
+func (e *EncodeError) Error() string {
+	return fmt.Sprintf(`'utf-8' codec can't encode character '\u%04x' in position %d: surrogates not allowed`, e.Rune, e.At)
+}
+
+// QuotePlus is urllib.parse.quote_plus: letters, digits and _.-~ stay, a blank
+// becomes +, every other byte of UTF-8 becomes %XX. Its error is an
+// *EncodeError.
+func QuotePlus(s string) (string, error) {
+	const upper = "0123456789ABCDEF"
+	b := make([]byte, 0, len(s)+len(s)/4)
+	for at := 0; len(s) > 0; at++ {
+		r, size := DecodeRune(s)
+		if r >= 0xd800 && r <= 0xdfff {
+			return "", &EncodeError{r, at}
+		}
+		for _, c := range []byte(s[:size]) {
+			switch {
+			case c == ' ':
+				b = append(b, '+')
+			case isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte("_.-~", c) >= 0:
+				b = append(b, c)
+			default:
+				b = append(b, '%', upper[c>>4], upper[c&15])
+			}
+		}
+		s = s[size:]
+	}
+	return string(b), nil
+}
+
+// UnquotePlus decodes one part of a query string as Python does: + is a blank,
+// %XX a byte, a broken escape stays as it is, bytes that are no UTF-8 become
+// U+FFFD.
+func UnquotePlus(s string) string {
+	if strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '+') < 0 {
+		return strings.ToValidUTF8(s, "\ufffd")
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			b = append(b, ' ')
+		case s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
+			n, _ := strconv.ParseUint(s[i+1:i+3], 16, 8) // both digits were checked
+			b = append(b, byte(n))
+			i += 2
+		default:
+			b = append(b, s[i])
+		}
+	}
+	return strings.ToValidUTF8(string(b), "\ufffd")
+}
+
+func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// Round2 is round(f, 2).
+func Round2(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return f
+	}
+	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', 2, 64), 64)
+	if err != nil {
+		return f
+	}
+	return r
+}

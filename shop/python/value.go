@@ -1,0 +1,111 @@
+// Package python reproduces the few forms of Python's values that reach a
+// model or a search server: json.loads with its error texts, json.dumps, repr
+// and str, float() and number formatting, URL quoting and the text methods the
+// tools use. The subnet's tools are Python; what a student reads must not
+// depend on the language they are run in.
+package python
+
+import "slices"
+
+// Kind is the Python type of a Value.
+type Kind uint8
+
+// The types that JSON can bring in. None is the zero value.
+const (
+	None Kind = iota
+	Bool
+	Int
+	Float
+	Str
+	List
+	Dict
+)
+
+// Value is one Python value as json.loads makes them.
+type Value struct {
+	Kind Kind
+	Bool bool
+	// Text is the string of a Str, possibly with lone surrogates in their
+	// three-byte form, or the decimal digits of an Int.
+	Text  string
+	Float float64
+	List  []Value
+	Dict  []Item
+}
+
+// Item is one key and value of a Dict, in the order of insertion.
+type Item struct {
+	Key   string
+	Value Value
+}
+
+// String makes a Str.
+func String(s string) Value { return Value{Kind: Str, Text: s} }
+
+// Number makes a Float.
+func Number(f float64) Value { return Value{Kind: Float, Float: f} }
+
+// Boolean makes a Bool.
+func Boolean(b bool) Value { return Value{Kind: Bool, Bool: b} }
+
+// ListOf makes a List.
+func ListOf(v ...Value) Value { return Value{Kind: List, List: v} }
+
+// DictOf makes a Dict of items with different keys.
+func DictOf(items ...Item) Value { return Value{Kind: Dict, Dict: items} }
+
+// TypeName is type(v).__name__.
+func (v Value) TypeName() string {
+	return [...]string{"NoneType", "bool", "int", "float", "str", "list", "dict"}[v.Kind]
+}
+
+// Get is v.get(key) of a Dict; ok is false where there is no such key.
+func (v Value) Get(key string) (Value, bool) {
+	for _, it := range v.Dict {
+		if it.Key == key {
+			return it.Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// With gives a Dict with key set: in place where it is there, at the end where
+// it is not. The receiver is not changed.
+func (v Value) With(key string, to Value) Value {
+	items := slices.Clone(v.Dict)
+	for i := range items {
+		if items[i].Key == key {
+			items[i].Value = to
+			return DictOf(items...)
+		}
+	}
+	return DictOf(append(items, Item{key, to})...)
+}
+
+// Without gives a Dict without key.
+func (v Value) Without(key string) Value {
+	return DictOf(slices.DeleteFunc(slices.Clone(v.Dict), func(it Item) bool { return it.Key == key })...)
+}
+
+// Truth is bool(v).
+func (v Value) Truth() bool {
+	switch v.Kind {
+	case Bool:
+		return v.Bool
+	case Int:
+		return v.Text != "0"
+	case Float:
+		return v.Float != 0
+	case Str:
+		return v.Text != ""
+	case List:
+		return len(v.List) > 0
+	case Dict:
+		return len(v.Dict) > 0
+	default:
+		return false
+	}
+}
+
+// IsNumber says whether v takes part in arithmetic: Bool, Int or Float.
+func (v Value) IsNumber() bool { return v.Kind == Bool || v.Kind == Int || v.Kind == Float }
