@@ -1,0 +1,250 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/ledger"
+)
+
+func TestAnAnswerOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := opened(t, dir)
+	add(t, l, answer(1))
+	if e, err := l.Answer(id("ask", 1)); err != nil || e.Held {
+		t.Errorf("before closing: %+v, %v", e, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l = opened(t, dir)
+	e, err := l.Answer(id("ask", 1))
+	if err != nil || !e.Held || string(e.Request) != `{"q":1}` || string(e.Reply) != "reply 1" || *e.Tokens.USD != 0.5 {
+		t.Errorf("after opening again: %+v, %v", e, err)
+	}
+	if _, err := l.Reply(id("key", 1)); err != nil {
+		t.Errorf("by request: %v", err)
+	}
+	if _, err := l.Answer(id("ask", 2)); !errors.Is(err, ledger.ErrNotHeld) {
+		t.Errorf("an answer nobody gave: %v", err)
+	}
+}
+
+func TestOnlyReadableRepliesAreAnswers(t *testing.T) {
+	t.Parallel()
+	l := opened(t, t.TempDir())
+	e := answer(1)
+	e.Outcome = arena.JudgeUnparsed
+	add(t, l, e)
+	if _, err := l.Answer(e.Ask); !errors.Is(err, ledger.ErrNotHeld) {
+		t.Errorf("an unreadable reply is held: %v", err)
+	}
+	if b := l.Bill(); b.Exchanges != 1 || b.Prompt != 100 {
+		t.Errorf("its bill is %+v", b)
+	}
+}
+
+func TestALiveSegmentIsReadByOthers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := opened(t, dir)
+	for i := range 40 {
+		add(t, first, answer(i))
+		if i%13 != 0 {
+			continue
+		}
+		other := opened(t, dir)
+		if got := other.Bill().Exchanges; got != i+1 {
+			t.Errorf("after %d exchanges another process sees %d", i+1, got)
+		}
+		add(t, other, answer(1000+i))
+		if err := other.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(newest(t, dir)); err != nil { // so that the next count is the first's alone
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSegmentsAreSealedAndMerged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := opened(t, dir)
+	const n = 1024 + 10
+	for i := range n {
+		add(t, l, answer(i))
+	}
+	for _, i := range []int{0, 1023, 1024, n - 1} {
+		if e, err := l.Answer(id("ask", i)); err != nil || string(e.Reply) != fmt.Sprintf("reply %d", i) {
+			t.Errorf("answer %d: %q, %v", i, e.Reply, err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if files := segments(t, dir); len(files) != 2 {
+		t.Errorf("%d segments, want 2: %v", len(files), files)
+	}
+	l = opened(t, dir)
+	b, u := l.Bill(), l.Usage()["m"]
+	if b.Exchanges != n || b.Prompt != 100*n || *b.USD != 0.5*n || b.Unpriced != 0 {
+		t.Errorf("bill %+v", b)
+	}
+	if u.Answers != n || u.Prompt != 100*n || u.MaxCompletion != 20 || u.MaxRatio != 0.25 {
+		t.Errorf("usage %+v", u)
+	}
+}
+
+func TestAForeignFileIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "notes.sqlite")
+	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ledger.Open(dir); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnEmptyClaimIsNoSegment(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "1-0.sqlite"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if b := opened(t, dir).Bill(); b.Exchanges != 0 {
+		t.Errorf("%+v", b)
+	}
+}
+
+// TestAKilledWriterLosesNothingCommitted kills a process that writes as fast
+// as it can, at some moment of its life, and counts what it had confirmed.
+func TestAKilledWriterLosesNothingCommitted(t *testing.T) {
+	if dir := os.Getenv("LEDGER_WRITER"); dir != "" {
+		writeForEver(t, dir)
+	}
+	t.Parallel()
+	for _, after := range []time.Duration{30, 90, 170} {
+		dir := t.TempDir()
+		c := exec.Command(os.Args[0], "-test.run=^TestAKilledWriter")
+		c.Env = append(os.Environ(), "LEDGER_WRITER="+dir)
+		var confirmed strings.Builder
+		c.Stdout = &confirmed
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(after * time.Millisecond)
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		l := opened(t, dir)
+		n := strings.Count(confirmed.String(), "\n")
+		if got := l.Bill().Exchanges; got < n || got > n+1 {
+			t.Errorf("killed after %d ms: %d confirmed, %d held", after, n, got)
+		}
+		for i := range n {
+			if _, err := l.Answer(id("ask", i)); err != nil {
+				t.Errorf("answer %d of %d: %v", i, n, err)
+			}
+		}
+	}
+}
+
+func writeForEver(t *testing.T, dir string) {
+	l, err := ledger.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		if err := l.Add(answer(i)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println(i)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	l, err := ledger.Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	e := answer(0)
+	e.Request = []byte(strings.Repeat("a request repeats its instructions; ", 500))
+	b.SetBytes(int64(len(e.Request)))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		e.Key, e.Ask = id("key", i), id("ask", i)
+		if err := l.Add(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func opened(t *testing.T, dir string) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func add(t *testing.T, l *ledger.Ledger, e ledger.Exchange) {
+	t.Helper()
+	if err := l.Add(e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func answer(i int) ledger.Exchange {
+	usd := 0.5
+	spent := ledger.Spent{Prompt: 100, Completion: 20, USD: &usd}
+	return ledger.Exchange{
+		Key: id("key", i), Ask: id("ask", i), Model: "m", Served: "m-1", PromptSHA256: id("prompt", 0),
+		Outcome: arena.JudgeScored, Try: 1, Status: 200, Request: fmt.Appendf(nil, `{"q":%d}`, i),
+		Reply: fmt.Appendf(nil, "reply %d", i), PromptBytes: 400, Tokens: spent, Total: spent, LatencyMS: 7,
+	}
+}
+
+// id is a key of its own for every kind and number, as long as a sha256.
+func id(kind string, i int) string {
+	return fmt.Sprintf("%032x%032x", kind[0], i)
+}
+
+func segments(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func newest(t *testing.T, dir string) string {
+	t.Helper()
+	files := segments(t, dir)
+	if len(files) != 2 {
+		t.Fatalf("%d segments", len(files))
+	}
+	a, _ := os.Stat(files[0])
+	b, _ := os.Stat(files[1])
+	if a.ModTime().After(b.ModTime()) {
+		return files[0]
+	}
+	return files[1]
+}
