@@ -15,14 +15,25 @@ type Problem struct {
 	// TitleVectors are precomputed embeddings of reward titles, not of unit
 	// length; nil where the source has none.
 	TitleVectors map[string][]float64
-	// Raw is the problem as its source wrote it.
+	// Raw is the problem as its source wrote it. Scores are read from it, so
+	// that no oddity of a source is lost on the way.
 	Raw Raw
+}
+
+// Key is the problem's identity: its ID, or its text where the source gave
+// it none.
+func (p *Problem) Key() string {
+	if p.ID != "" {
+		return p.ID
+	}
+	return p.Query
 }
 
 // Category is the kind of task.
 type Category string
 
-// The kinds of tasks in the subnet's suites.
+// The kinds of tasks in the subnet's suites. A source may name others, which
+// stay as they were written and have no rules of scoring.
 const (
 	CategoryProduct Category = "Product"
 	CategoryShop    Category = "Shop"
@@ -68,29 +79,4 @@ type Voucher struct {
 	Discount     float64
 	Cap          float64
 	Budget       float64
-}
-
-// Product is one document of the catalogue.
-type Product struct {
-	ID               string
-	ShopID           string
-	Title            string
-	Price            float64
-	Services         []string
-	SoldCount        int64
-	Brand            string
-	Category         string
-	ShortDescription string
-	Description      string
-	// Attributes and SKUs keep the source's order.
-	Attributes []Option
-	SKUs       []SKU
-	// Raw is the document as its source wrote it.
-	Raw Raw
-}
-
-// SKU is one variant of a product.
-type SKU struct {
-	ID      string
-	Options []Option
 }

@@ -1,0 +1,163 @@
+package outcome
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// attempt is one attempt while it is scored. Its methods tell two failures
+// apart: a fault leaves this attempt without a score, an error ends the run.
+type attempt struct {
+	products Products
+	titles   Titles
+	problem  *arena.Problem
+	scores   arena.Scores
+	// vectors holds the embedding of every title that is compared.
+	vectors map[string][]float64
+	// compared and leftOut count titles with and without vectors.
+	compared, leftOut int
+}
+
+func (a *attempt) score(ctx context.Context, t *arena.Trace) (fault, err error) {
+	s, fault := readSpec(t, a.problem)
+	if fault != nil {
+		return fault, nil
+	}
+	d, fault := readDialogue(t)
+	if fault != nil {
+		return fault, nil
+	}
+	a.scores.Length, a.scores.Format = d.length, d.format
+	pairs, fault := a.lookUp(s, d.recommended)
+	if fault != nil {
+		return fault, nil
+	}
+	if err := a.embed(ctx, pairs); err != nil {
+		return nil, err
+	}
+	if a.problem.Category == arena.CategoryProduct && len(pairs) == 0 {
+		return nil, nil
+	}
+	return a.fill(s, pairs), nil
+}
+
+// held is one recommended product held against one reward.
+type held struct {
+	product object
+	reward  value
+	gold    bool
+}
+
+// lookUp pairs the i-th recommended product with the i-th reward; a product
+// task has one reward. Ids that the catalogue does not know pair with nothing.
+func (a *attempt) lookUp(s spec, recommended []string) ([]held, error) {
+	var pairs []held
+	for i, reward := range s.rewards {
+		if i >= len(recommended) {
+			break
+		}
+		p, ok := a.products.Product(recommended[i])
+		if !ok {
+			continue
+		}
+		h := held{product: pick(gjson.Parse(string(p.Raw)), productKeys...), reward: reward}
+		var err error
+		if h.gold, err = isGold(h.product, reward); err != nil {
+			return nil, err
+		}
+		if err := a.needTitle(h); err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, h)
+	}
+	return pairs, nil
+}
+
+// fill writes the axes.
+func (a *attempt) fill(s spec, pairs []held) error {
+	axes := &arena.Axes{}
+	basket := basket{shops: map[string]bool{}}
+	for _, h := range pairs {
+		rule, err := a.add(axes, h)
+		if err == nil && rule > 0 && !s.single {
+			err = basket.add(h.product)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	divide(axes, float64(len(s.rewards)))
+	all := basket.count == len(s.rewards)
+	switch a.problem.Category {
+	case arena.CategoryShop:
+		axes.Shop = flag(all && len(basket.shops) == 1)
+	case arena.CategoryVoucher:
+		fits := false
+		if all {
+			var err error
+			if fits, err = basket.fits(s.voucher); err != nil {
+				return fmt.Errorf("voucher: %w", err)
+			}
+		}
+		axes.Budget = flag(fits)
+	}
+	a.scores.Axes = axes
+	return nil
+}
+
+// add adds one product's scores and returns its rule score.
+func (a *attempt) add(axes *arena.Axes, h held) (float64, error) {
+	titles, err := a.compareTitles(h)
+	if err != nil {
+		return 0, fmt.Errorf("title: %w", err)
+	}
+	t, err := check(h.product, h.reward, titles)
+	if err != nil {
+		return 0, err
+	}
+	rule := t.rule()
+	axes.Product++
+	if h.gold {
+		rule = 1
+		axes.GT++
+	}
+	axes.Rule += rule
+	axes.Title += t.share(axisTitle)
+	axes.Price += t.share(axisPrice)
+	axes.Service += t.share(axisService)
+	axes.SKUAttrs += t.share(axisOptions)
+	return rule, nil
+}
+
+func divide(a *arena.Axes, n float64) {
+	for _, axis := range []*float64{&a.Product, &a.GT, &a.Rule, &a.Title, &a.Price, &a.Service, &a.SKUAttrs} {
+		*axis /= n
+	}
+}
+
+func flag(ok bool) *int {
+	n := 0
+	if ok {
+		n = 1
+	}
+	return &n
+}
+
+// source says where title similarity came from: carried vectors count only
+// where they sufficed for at least one title, or none was needed.
+func (a *attempt) source() arena.TitleSource {
+	switch {
+	case a.titles == nil:
+		return arena.TitlesNone
+	case a.titles.Source() != arena.TitlesVectors:
+		return a.titles.Source()
+	case a.compared > 0, a.leftOut == 0 && a.problem != nil && len(a.problem.TitleVectors) > 0:
+		return arena.TitlesVectors
+	default:
+		return arena.TitlesNone
+	}
+}

@@ -1,0 +1,156 @@
+package outcome_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/outcome"
+)
+
+// shared finds a file of the conformance data above the repository, or skips.
+func shared(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, "..", "shared", "data", name)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	t.Skipf("conformance data %s is not here", name)
+	return ""
+}
+
+func readLines(t testing.TB, path string, yield func(line string)) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	in := bufio.NewReader(f)
+	if filepath.Ext(path) == ".gz" {
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = bufio.NewReader(z)
+	}
+	for {
+		line, err := in.ReadString('\n')
+		if line != "" {
+			yield(line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// envelope reads what the rules need of one sandbox envelope.
+func envelope(line string) *arena.Trace {
+	r := gjson.Parse(line)
+	t := &arena.Trace{
+		ProblemID: r.Get("problem_id").String(), Status: arena.Status(r.Get("status").String()),
+		HasDialogue: r.Get("dialogue").IsArray(), Query: r.Get("dialogue.0.extra_info.query").String(),
+	}
+	for _, step := range r.Get("dialogue").Array() {
+		t.Steps = append(t.Steps, arena.Step{Raw: arena.Raw(step.Raw)})
+	}
+	return t
+}
+
+func readSuite(t testing.TB, path string) *arena.Suite {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	problems, err := arena.ReadProblems(f, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return arena.NewSuite(problems)
+}
+
+func readCatalog(t testing.TB, path string) *outcome.Catalog {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c, err := outcome.ReadCatalog(f, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestDayScores holds every score of a labelled day against the subnet's own.
+func TestDayScores(t *testing.T) {
+	t.Parallel()
+	day := shared(t, "day")
+	want := map[string]string{}
+	readLines(t, filepath.Join(day, "scores.jsonl"), func(line string) {
+		r := gjson.Parse(line)
+		want[r.Get("eval_run_id").Str+"/"+r.Get("problem_id").Str] = line
+	})
+	scorer := outcome.New(readCatalog(t, filepath.Join(day, "catalog.jsonl")), outcome.Carried{})
+	suite := readSuite(t, filepath.Join(day, "problems.jsonl"))
+	files, err := filepath.Glob(filepath.Join(day, "traces", "*", "output.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal := 0
+	for _, file := range files {
+		run := filepath.Base(filepath.Dir(file))[len("run="):]
+		readLines(t, file, func(line string) {
+			tr := envelope(line)
+			tr.RunID = run
+			p, _ := suite.Find(tr)
+			o, err := scorer.Score(t.Context(), tr, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := string(outcome.AppendLine(nil, tr, o))
+			if sameScore(got, want[run+"/"+tr.ProblemID]) {
+				equal++
+			} else {
+				t.Errorf("got  %s\nwant %s", got, want[run+"/"+tr.ProblemID])
+			}
+		})
+	}
+	if equal != len(want) {
+		t.Errorf("%d of %d scores are the subnet's", equal, len(want))
+	}
+}
+
+// sameScore compares score and success of two lines: the same keys in the
+// same order, numbers within 1e-9.
+func sameScore(a, b string) bool {
+	ra, rb := gjson.Parse(a), gjson.Parse(b)
+	sa, sb := ra.Get("score").Map(), rb.Get("score").Map()
+	if !json.Valid([]byte(a)) || ra.Get("success").Bool() != rb.Get("success").Bool() || len(sa) != len(sb) {
+		return false
+	}
+	for key, x := range sa {
+		y, ok := sb[key]
+		if !ok || math.Abs(x.Num-y.Num) > 1e-9 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,178 @@
+package outcome
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// tags are what the rendering of a message puts around its parts. A message
+// text that holds any of them nests or repeats a tag, and the step's format is
+// broken.
+var tags = []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<response>", "</response>"}
+
+// message is what the rules read from one step's completion.message.
+type message struct {
+	// readable is false where the step holds no message object: it then adds
+	// nothing to the format score.
+	readable bool
+	think    string
+	response string
+	// tools is the raw tool_call list, calls its entries.
+	tools gjson.Result
+	calls []call
+	// timed is true where extra_info can be read, stamped where its time stamp
+	// is a positive number.
+	timed   bool
+	stamped bool
+}
+
+// call is one entry of a tool_call list.
+type call struct {
+	name, parameters gjson.Result
+}
+
+func (c call) named(name string) bool {
+	return c.name.Type == gjson.String && c.name.Str == name
+}
+
+// readMessage reads one step. It fails where the subnet's own typed message
+// refuses a field, which leaves the whole attempt without a score.
+func readMessage(step gjson.Result) (message, error) {
+	fields := members(step, "completion", "extra_info")
+	m := message{}
+	m.timed, m.stamped = readTimestamp(fields[1])
+	body := members(fields[0], "message")[0]
+	if !body.IsObject() {
+		return m, nil
+	}
+	m.readable = true
+	parts := members(body, "think", "response", "user", "tool_call", "obs")
+	for i, name := range []string{"think", "response", "user"} {
+		if parts[i].Exists() && parts[i].Type != gjson.String {
+			return m, fmt.Errorf("message field %q is not a string", name)
+		}
+	}
+	var err error
+	if m.calls, err = readCalls(parts[3], "tool_call"); err != nil {
+		return m, err
+	}
+	if _, err = readCalls(parts[4], "obs"); err != nil {
+		return m, err
+	}
+	m.think, m.response, m.tools = parts[0].Str, parts[1].Str, parts[3]
+	return m, nil
+}
+
+// readCalls reads a list of objects.
+func readCalls(r gjson.Result, field string) ([]call, error) {
+	if r.Exists() && !r.IsArray() {
+		return nil, fmt.Errorf("message field %q is not a list", field)
+	}
+	var all []call
+	var err error
+	r.ForEach(func(_, item gjson.Result) bool {
+		if !item.IsObject() {
+			err = fmt.Errorf("message field %q holds an entry that is no object", field)
+			return false
+		}
+		parts := members(item, "name", "parameters")
+		all = append(all, call{parts[0], parts[1]})
+		return true
+	})
+	return all, err
+}
+
+// members finds some keys of an object in one pass; of a key's repetitions
+// the last counts, and nothing is found in what is no object.
+func members(r gjson.Result, keys ...string) []gjson.Result {
+	found := make([]gjson.Result, len(keys))
+	if !r.IsObject() {
+		return found
+	}
+	r.ForEach(func(key, item gjson.Result) bool {
+		for i, wanted := range keys {
+			if key.Str == wanted {
+				found[i] = item
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// readTimestamp follows Python: a boolean is a number, and a missing
+// extra_info is an empty one, but one of another type cannot be read.
+func readTimestamp(extra gjson.Result) (timed, stamped bool) {
+	if !extra.Exists() {
+		return true, false
+	}
+	if !extra.IsObject() {
+		return false, false
+	}
+	stamp, err := asNumber(decode(members(extra, "timestamp")[0]))
+	return true, err == nil && stamp.float > 0
+}
+
+// format is the step's format score: 1 if think and at least one of tool_call
+// and response are there, no part holds a tag, and every call has a name and
+// an object of parameters; half of it without a time stamp.
+func (m *message) format() float64 {
+	if !m.readable || !m.timed || !m.wellFormed() {
+		return 0
+	}
+	if !m.stamped {
+		return unstampedShare
+	}
+	return 1
+}
+
+// unstampedShare is what remains of a step's format score if its time stamp
+// is missing [oro problem_scorer].
+const unstampedShare = 0.5
+
+func (m *message) wellFormed() bool {
+	if m.think == "" || len(m.calls) == 0 && m.response == "" {
+		return false
+	}
+	for _, tag := range tags {
+		if strings.Contains(m.think, tag) || strings.Contains(m.response, tag) {
+			return false
+		}
+	}
+	for _, c := range m.calls {
+		if c.name.Type != gjson.String || !c.parameters.IsObject() {
+			return false
+		}
+	}
+	return !holdsTag(m.tools)
+}
+
+// holdsTag looks for tags in the calls as the subnet renders them: as JSON
+// that writes every slash with a backslash before it, so that only opening
+// tags can show.
+func holdsTag(calls gjson.Result) bool {
+	if !strings.Contains(calls.Raw, `\u00`) {
+		return containsOpening(calls.Raw)
+	}
+	// Some letter may be written as an escape: look at the decoded texts.
+	return anyText(calls, containsOpening)
+}
+
+func containsOpening(text string) bool {
+	return strings.Contains(text, "<think>") || strings.Contains(text, "<tool_call>") || strings.Contains(text, "<response>")
+}
+
+// anyText tells whether a key or string anywhere in r fulfils ok.
+func anyText(r gjson.Result, ok func(string) bool) bool {
+	if !r.IsObject() && !r.IsArray() {
+		return r.Type == gjson.String && ok(r.Str)
+	}
+	found := false
+	r.ForEach(func(key, item gjson.Result) bool {
+		found = ok(key.Str) || anyText(item, ok)
+		return !found
+	})
+	return found
+}

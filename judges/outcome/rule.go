@@ -1,0 +1,275 @@
+package outcome
+
+import (
+	"fmt"
+)
+
+// axis is one of the four things that a product is checked for.
+type axis int
+
+const (
+	axisTitle axis = iota
+	axisPrice
+	axisService
+	axisOptions
+	axes
+)
+
+// tally counts the checks of one product against one reward, per axis.
+type tally struct {
+	hits, total [axes]int
+}
+
+func (t *tally) add(a axis, hit bool) {
+	t.total[a]++
+	if hit {
+		t.hits[a]++
+	}
+}
+
+// share is hits over checks on one axis, 0 where nothing was checked.
+func (t *tally) share(a axis) float64 {
+	if t.total[a] == 0 {
+		return 0
+	}
+	return float64(t.hits[a]) / float64(t.total[a])
+}
+
+// rule is hits over checks on all axes, 0 where nothing was checked.
+func (t *tally) rule() float64 {
+	var hits, total int
+	for a := range axes {
+		hits += t.hits[a]
+		total += t.total[a]
+	}
+	if total == 0 {
+		return 0
+	}
+	return float64(hits) / float64(total)
+}
+
+// productKeys are the fields of a catalogue document that rules read.
+var productKeys = []string{"product_id", "shop_id", "title", "price", "service", "sku_options", "attributes"}
+
+// isGold tells whether the product is the very one that the reward names.
+func isGold(product, reward value) (bool, error) {
+	have, err := get(product, "product_id")
+	if err != nil {
+		return false, fmt.Errorf("product: %w", err)
+	}
+	want, err := get(reward, "product_id")
+	if err != nil {
+		return false, fmt.Errorf("reward: %w", err)
+	}
+	return equal(have, want), nil
+}
+
+// check holds a product against a reward, axis by axis. titles has a hit or
+// miss for each title that could be compared.
+func check(product object, reward value, titles []bool) (tally, error) {
+	var t tally
+	for _, hit := range titles {
+		t.add(axisTitle, hit)
+	}
+	want, err := items(reward)
+	if err != nil {
+		return t, fmt.Errorf("reward: %w", err)
+	}
+	if err := checkPrices(&t, product, want); err != nil {
+		return t, fmt.Errorf("price: %w", err)
+	}
+	if err := checkServices(&t, product, want); err != nil {
+		return t, fmt.Errorf("service: %w", err)
+	}
+	if err := checkOptions(&t, product, want); err != nil {
+		return t, fmt.Errorf("sku & attrs: %w", err)
+	}
+	return t, nil
+}
+
+func checkPrices(t *tally, product, reward object) error {
+	list, ok := reward["price"]
+	if !ok {
+		return nil
+	}
+	bounds, err := iterate(list)
+	if err != nil {
+		return err
+	}
+	for _, bound := range bounds {
+		modes, err := items(bound)
+		if err != nil {
+			return err
+		}
+		for _, mode := range modes.keys() {
+			hit, err := inBound(product["price"], mode, modes[mode])
+			if err != nil {
+				return err
+			}
+			t.add(axisPrice, hit)
+		}
+	}
+	return nil
+}
+
+// inBound reads only the ends that the mode uses, and the upper end only
+// where the lower one holds.
+func inBound(price value, mode string, ends value) (bool, error) {
+	pair, err := iterate(ends)
+	if err != nil {
+		return false, err
+	}
+	if len(pair) != 2 {
+		return false, fmt.Errorf("a bound has %d ends, not 2", len(pair))
+	}
+	switch mode {
+	case "less than":
+		return atMost(price, pair[1])
+	case "greater than":
+		return atMost(pair[0], price)
+	case "between":
+		if ok, err := atMost(pair[0], price); !ok {
+			return false, err
+		}
+		return atMost(price, pair[1])
+	default:
+		return false, nil
+	}
+}
+
+func checkServices(t *tally, product, reward object) error {
+	list, ok := reward["service"]
+	if !ok {
+		return nil
+	}
+	wanted, err := iterate(list)
+	if err != nil {
+		return err
+	}
+	for _, service := range wanted {
+		have, err := get(product, "service")
+		if err != nil {
+			return err
+		}
+		hit, err := contains(have, service)
+		if err != nil {
+			return err
+		}
+		t.add(axisService, hit)
+	}
+	return nil
+}
+
+// checkOptions takes the best over the product's SKUs; the plain attributes
+// count with each of them, and alone.
+func checkOptions(t *tally, product, reward object) error {
+	wanted, err := wantedPairs(reward)
+	if err != nil {
+		return err
+	}
+	attributes, err := attributePairs(product["attributes"])
+	if err != nil {
+		return err
+	}
+	skus, err := skuPairs(product["sku_options"])
+	if err != nil {
+		return err
+	}
+	best := countPairs(wanted, attributes, nil)
+	for _, sku := range skus {
+		best = max(best, countPairs(wanted, attributes, sku))
+	}
+	t.total[axisOptions], t.hits[axisOptions] = len(wanted), best
+	return nil
+}
+
+// pair is one key with the hash of its value.
+type pair struct{ key, value string }
+
+type pairs map[pair]bool
+
+func countPairs(wanted []pair, attributes, sku pairs) int {
+	n := 0
+	for _, p := range wanted {
+		if attributes[p] || sku[p] {
+			n++
+		}
+	}
+	return n
+}
+
+func hashPair(key string, v value) (pair, error) {
+	h, err := hash(v)
+	return pair{key, h}, err
+}
+
+// eachPair walks over a map of values, or of lists of values.
+func eachPair(v value, lists bool, yield func(pair)) error {
+	o, err := items(v)
+	if err != nil {
+		return err
+	}
+	for _, key := range o.keys() {
+		values := []value{o[key]}
+		if lists {
+			if values, err = iterate(o[key]); err != nil {
+				return err
+			}
+		}
+		for _, each := range values {
+			p, err := hashPair(key, each)
+			if err != nil {
+				return err
+			}
+			yield(p)
+		}
+	}
+	return nil
+}
+
+func wantedPairs(reward object) ([]pair, error) {
+	var all []pair
+	for _, field := range []string{"sku_options", "attributes"} {
+		list, ok := reward[field]
+		if !ok {
+			continue
+		}
+		maps, err := iterate(list)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range maps {
+			if err := eachPair(m, field == "attributes", func(p pair) { all = append(all, p) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+func attributePairs(v value) (pairs, error) {
+	all := pairs{}
+	if !truthy(v) {
+		return all, nil
+	}
+	return all, eachPair(v, true, func(p pair) { all[p] = true })
+}
+
+func skuPairs(v value) ([]pairs, error) {
+	if !truthy(v) {
+		return nil, nil
+	}
+	variants, err := items(v)
+	if err != nil {
+		return nil, err
+	}
+	var all []pairs
+	for _, key := range variants.keys() {
+		sku := pairs{}
+		if err := eachPair(variants[key], false, func(p pair) { sku[p] = true }); err != nil {
+			return nil, err
+		}
+		all = append(all, sku)
+	}
+	return all, nil
+}

@@ -1,0 +1,65 @@
+// Package outcome scores attempts by the subnet's own rules: format and
+// length of the dialogue, and the recommended products against what was asked
+// for. The rules are the subnet's to the last oddity, so that a score here is
+// the score that was paid; docs/outcome.md lists them.
+package outcome
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Products is the catalogue that recommended ids are looked up in.
+type Products interface {
+	// Product returns the document with its Raw text.
+	Product(id string) (*arena.Product, bool)
+}
+
+// Scorer gives outcome scores. It may be used by several goroutines at once
+// if its Products and Titles may.
+type Scorer struct {
+	products Products
+	titles   Titles
+}
+
+// New returns a scorer over a catalogue. Without titles (nil), titles are left
+// out of every rule but that of the gold product itself.
+func New(products Products, titles Titles) *Scorer {
+	return &Scorer{products: products, titles: titles}
+}
+
+// Score scores the trace t against its problem p, nil where none is known. An
+// attempt that the rules cannot score has an outcome that says why; an error
+// means that the run cannot go on.
+func (s *Scorer) Score(ctx context.Context, t *arena.Trace, p *arena.Problem) (arena.Outcome, error) {
+	a := attempt{products: s.products, titles: s.titles, problem: p}
+	fault, err := a.score(ctx, t)
+	if err != nil {
+		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, err)
+	}
+	out := arena.Outcome{Titles: a.source()}
+	if fault != nil {
+		out.Error = fault.Error()
+		return out, nil
+	}
+	out.Scores, out.Success = &a.scores, succeeds(p.Category, a.scores.Axes)
+	return out, nil
+}
+
+// succeeds needs every product's rule fulfilled, and the shop or the budget
+// where the task has one.
+func succeeds(c arena.Category, a *arena.Axes) bool {
+	if a == nil || a.Rule < 1 {
+		return false
+	}
+	switch c {
+	case arena.CategoryShop:
+		return a.Shop != nil && *a.Shop == 1
+	case arena.CategoryVoucher:
+		return a.Budget != nil && *a.Budget == 1
+	default:
+		return true
+	}
+}
