@@ -1,0 +1,292 @@
+package corpora
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Assembly is all that a finished corpus is put together from.
+type Assembly struct {
+	// Parts are the folders of finished parts. Their order is the order of the
+	// shards, whoever wrote them.
+	Parts []string
+	// Extra are the files beside shards and tables, by path in the corpus.
+	Extra map[string][]byte
+	// Manifest lacks Version, Schemas and Files, which Assemble fills in.
+	Manifest Manifest
+	Card     Card
+}
+
+// Assemble puts a corpus together beside dir and moves it into place when all
+// of it is good and durable, the manifest written last. A corpus that was
+// there is replaced; any other folder that is not empty is refused. On an
+// error dir is as it was.
+func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
+	if err := replaceable(fsys, dir); err != nil {
+		return err
+	}
+	dir = filepath.Clean(dir)
+	w := assembler{ctx: ctx, fs: fsys, dir: dir + ".partial"}
+	err := w.build(&a)
+	if err == nil {
+		err = swap(fsys, w.dir, dir)
+	}
+	if err != nil {
+		_ = fsys.RemoveAll(w.dir) // the first error is the one to tell
+	}
+	return err
+}
+
+// replaceable refuses to write over what is no corpus.
+func replaceable(fsys FS, dir string) error {
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read folder %s: %w", dir, err)
+	}
+	for _, e := range entries {
+		if e.Name() == ManifestName {
+			return nil
+		}
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("write corpus %s: the folder is not empty and no corpus", dir)
+	}
+	return nil
+}
+
+type assembler struct {
+	ctx   context.Context
+	fs    FS
+	dir   string
+	files []FileEntry
+	// shards are the parts' files by their place in the corpus.
+	shards []placed
+}
+
+// placed is a part's file with its final path.
+type placed struct {
+	PartFile
+	from string
+	to   string
+}
+
+func (w *assembler) build(a *Assembly) error {
+	if err := w.fs.RemoveAll(w.dir); err != nil {
+		return fmt.Errorf("remove %s: %w", w.dir, err)
+	}
+	if err := w.place(a.Parts); err != nil {
+		return err
+	}
+	for _, s := range w.shards {
+		if err := w.copyShard(s); err != nil {
+			return err
+		}
+	}
+	m := a.Manifest
+	m.Version, m.Schemas = ManifestVersion, schemas(w.shards)
+	if err := Balance(m.Funnel); err != nil {
+		return err
+	}
+	if err := w.extras(a.Extra, a.Card.render(&m, w.shards)); err != nil {
+		return err
+	}
+	slices.SortFunc(w.files, func(x, y FileEntry) int { return cmp.Compare(x.Path, y.Path) })
+	m.Files = w.files
+	return w.manifest(&m)
+}
+
+// place reads the parts and numbers the shards of each stream over all of
+// them.
+func (w *assembler) place(parts []string) error {
+	total := map[Stream]int{}
+	for _, dir := range parts {
+		files, err := ReadPart(w.fs, dir)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			total[f.Stream]++
+			w.shards = append(w.shards, placed{PartFile: f, from: filepath.Join(dir, filepath.FromSlash(f.Path))})
+		}
+	}
+	seen := map[Stream]int{}
+	for i := range w.shards {
+		s := &w.shards[i]
+		if s.Table != "" && total[s.Stream] > 1 {
+			return fmt.Errorf("place table %s: two parts hold one", s.Table)
+		}
+		s.to = shardPath(s.Stream, seen[s.Stream], total[s.Stream], ext(s.Path))
+		seen[s.Stream]++
+	}
+	return oneSchema(w.shards)
+}
+
+// oneSchema refuses shards of one config with different columns: readers fail
+// or fill in nulls, by the order of the files.
+func oneSchema(shards []placed) error {
+	first := map[string]string{}
+	for _, s := range shards {
+		key := s.Config + "/" + s.Table
+		if want, ok := first[key]; ok && want != s.Schema {
+			return fmt.Errorf("place %s: two schemas in config %s", s.from, s.Config)
+		}
+		first[key] = s.Schema
+	}
+	return nil
+}
+
+// shardPath is a shard's name in the corpus. ShareGPT readers take one folder
+// per split; JSONL lies outside the folders that the card names.
+func shardPath(s Stream, i, n int, ext string) string {
+	number := fmt.Sprintf("%05d-of-%05d.%s", i, n, ext)
+	switch {
+	case s.Table != "":
+		return path.Join("tables", s.Table+"."+ext)
+	case s.Profile == ProfileShareGPT:
+		return path.Join("data", s.Config, s.Split, number)
+	case strings.HasPrefix(ext, "json"):
+		return path.Join("jsonl", s.Config, s.Split+"-"+number)
+	default:
+		return path.Join("data", s.Config, s.Split+"-"+number)
+	}
+}
+
+func schemas(shards []placed) map[string]string {
+	out := map[string]string{"rows": SchemaVersion}
+	for _, s := range shards {
+		if s.Schema != "" {
+			out[s.Config+s.Table] = s.Schema
+		}
+	}
+	return out
+}
+
+// copyShard copies a part's file and holds it against the hash that it was
+// written with. The part stays whole: an interrupted run goes on from it.
+func (w *assembler) copyShard(s placed) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	in, err := w.fs.Open(s.from)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", s.from, err)
+	}
+	defer closeRead(in)
+	sum, err := w.write(s.to, in)
+	if err != nil {
+		return err
+	}
+	if sum.SHA256 != s.SHA256 {
+		return fmt.Errorf("copy %s: it is not what was written there", s.from)
+	}
+	sum.Config, sum.Profile, sum.Split = s.Config, s.Profile, s.Split
+	rows := s.Rows
+	sum.Rows = &rows
+	w.files = append(w.files, sum)
+	return nil
+}
+
+func (w *assembler) extras(extra map[string][]byte, card string) error {
+	names := make([]string, 0, len(extra))
+	for name := range extra {
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return fmt.Errorf("write %s: the path leaves the corpus", name)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		sum, err := w.write(name, strings.NewReader(string(extra[name])))
+		if err != nil {
+			return err
+		}
+		w.files = append(w.files, sum)
+	}
+	sum, err := w.write(CardName, strings.NewReader(card))
+	w.files = append(w.files, sum)
+	return err
+}
+
+// write makes one file durable and gives its entry.
+func (w *assembler) write(rel string, from io.Reader) (FileEntry, error) {
+	full := filepath.Join(w.dir, filepath.FromSlash(rel))
+	if err := w.fs.MkdirAll(filepath.Dir(full)); err != nil {
+		return FileEntry{}, fmt.Errorf("create folder of %s: %w", full, err)
+	}
+	f, err := w.fs.Create(full)
+	if err != nil {
+		return FileEntry{}, fmt.Errorf("create %s: %w", full, err)
+	}
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, hash), from)
+	if err != nil {
+		_ = f.Close() // the copy's error is the one to tell
+		return FileEntry{}, fmt.Errorf("write %s: %w", full, err)
+	}
+	entry := FileEntry{Path: rel, Bytes: n, SHA256: hex.EncodeToString(hash.Sum(nil))}
+	return entry, finish(f, full)
+}
+
+func (w *assembler) manifest(m *Manifest) error {
+	b, err := encodeManifest(m)
+	if err != nil {
+		return err
+	}
+	for _, d := range folders(m.Files) {
+		if err := w.fs.SyncDir(filepath.Join(w.dir, filepath.FromSlash(d))); err != nil {
+			return fmt.Errorf("sync folder %s: %w", filepath.Join(w.dir, d), err)
+		}
+	}
+	return WriteFile(w.fs, filepath.Join(w.dir, ManifestName), b)
+}
+
+// folders lists every folder that holds a file, the root included.
+func folders(files []FileEntry) []string {
+	out := []string{"."}
+	for _, f := range files {
+		for d := path.Dir(f.Path); d != "."; d = path.Dir(d) {
+			out = append(out, d)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// swap moves the finished folder into place. What was there before is kept
+// until the new one is, and comes back if the move fails.
+func swap(fsys FS, from, to string) error {
+	previous := to + ".previous"
+	if err := fsys.RemoveAll(previous); err != nil {
+		return fmt.Errorf("remove %s: %w", previous, err)
+	}
+	old := fsys.Rename(to, previous)
+	if old != nil && !errors.Is(old, fs.ErrNotExist) {
+		return fmt.Errorf("rename %s: %w", to, old)
+	}
+	if err := fsys.Rename(from, to); err != nil {
+		if old == nil {
+			err = errors.Join(err, fsys.Rename(previous, to))
+		}
+		return fmt.Errorf("rename %s: %w", from, err)
+	}
+	if err := fsys.SyncDir(filepath.Dir(to)); err != nil {
+		return fmt.Errorf("sync folder %s: %w", filepath.Dir(to), err)
+	}
+	if err := fsys.RemoveAll(previous); err != nil {
+		return fmt.Errorf("remove %s: %w", previous, err)
+	}
+	return nil
+}

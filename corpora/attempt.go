@@ -1,0 +1,176 @@
+package corpora
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora/chat"
+)
+
+// Facts are what a row says beside its record: what the stages after judging
+// found out.
+type Facts struct {
+	Harness arena.Harness
+	// Category is the kind of task; empty where the problem is not known.
+	Category arena.Category
+	Split    string
+	Origin
+	// LeakMax is the highest score against the protected bank, nil where none
+	// was computed.
+	LeakMax         *float64
+	PipelineVersion string
+	Counter         Counter
+	// Metadata is put into the row's metadata under its own keys.
+	Metadata map[string]any
+}
+
+// Messages renders a dialogue in a harness as the JSON objects that a row
+// stores: the harness's system prompt, the query verbatim, then the turns. An
+// error of type *chat.Unfit means that the dialogue can be no row.
+func Messages(h arena.Harness, query string, d *arena.Dialogue) ([]string, error) {
+	ms, err := chat.Render(h, query, d)
+	if err != nil {
+		return nil, err
+	}
+	return chat.Encode(ms)
+}
+
+// NewSFT makes the row of an attempt. An error of type *chat.Unfit means that
+// it can be none.
+func NewSFT(rec *arena.Record, f *Facts) (SFT, error) {
+	ms, err := chat.Render(f.Harness, rec.Trace.Query, &rec.Dialogue)
+	if err != nil {
+		return SFT{}, err
+	}
+	encoded, err := chat.Encode(ms)
+	if err != nil {
+		return SFT{}, err
+	}
+	meta, err := metadata(rec, f)
+	if err != nil {
+		return SFT{}, err
+	}
+	tools := chat.Tools(f.Harness)
+	row := SFT{Messages: encoded, Tools: tools, Metadata: meta, Goal: strings.ToValidUTF8(rec.Trace.Query, "\uFFFD"), Scalars: scalars(rec, f), Origin: f.Origin}
+	row.NTokens, row.TokenCounter = int64(CountTokens(f.Counter, ms, tools)), f.Counter.Name()
+	return row, nil
+}
+
+func metadata(rec *arena.Record, f *Facts) (string, error) {
+	m := map[string]any{
+		"harness_sha256": f.Harness.SHA256,
+		"record_sha256":  rec.Trace.RecordSHA256,
+		"source_line":    rec.Trace.Source.Line,
+		"judge":          rec.Judgement.Judge,
+		"repairs":        repairs(&rec.Dialogue),
+	}
+	for k, v := range f.Metadata {
+		m[k] = v
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("encode metadata of %s: %w", rec.Trace.ID, err)
+	}
+	return string(b), nil
+}
+
+func repairs(d *arena.Dialogue) []string {
+	out := []string{}
+	for _, t := range d.Turns {
+		out = append(out, t.Repairs...)
+	}
+	return out
+}
+
+func scalars(rec *arena.Record, f *Facts) Scalars {
+	t := rec.Trace
+	s := Scalars{
+		SessionID:       t.ID,
+		Harness:         f.Harness.Name,
+		TaskType:        taskType(f),
+		Split:           f.Split,
+		JudgeScore:      rec.Judgement.Score,
+		AgenticScore:    cmp.Or(rec.Structure.RichnessV2, rec.Structure.RichnessV1),
+		IsAgentic:       rec.Structure.Axis == arena.AxisAgentic,
+		StopCondition:   StopCondition(rec),
+		HasError:        t.Error != nil,
+		IsTruncated:     t.Status == arena.StatusTimedOut,
+		NSteps:          int64(len(rec.Dialogue.Turns)),
+		NToolCalls:      int64(toolCalls(&rec.Dialogue)),
+		AgentHotkey:     t.Agent.Hotkey,
+		AgentVersion:    t.Agent.VersionID,
+		RunDate:         Milliseconds(t.Agent.StartedAt),
+		SourceSHA256:    t.Source.FileSHA256,
+		LeakMaxScore:    f.LeakMax,
+		PipelineVersion: f.PipelineVersion,
+	}
+	if rec.Outcome.Success {
+		s.Reward = 1
+	}
+	if sc := rec.Outcome.Scores; sc != nil && sc.Axes != nil {
+		s.OutcomeScore = &sc.Axes.Rule
+	}
+	s.JudgeMultiplier = Multiplier(rec.Judgement.Score)
+	return s
+}
+
+// StopCondition says how an attempt ended: terminated (its last turn called
+// terminate), timed_out or failed (the sandbox says so), or no_tool_call.
+func StopCondition(rec *arena.Record) string {
+	turns := rec.Dialogue.Turns
+	if len(turns) > 0 {
+		for _, c := range turns[len(turns)-1].Calls {
+			if c.Name == "terminate" {
+				return "terminated"
+			}
+		}
+	}
+	switch rec.Trace.Status {
+	case arena.StatusTimedOut:
+		return "timed_out"
+	case arena.StatusFailed:
+		return "failed"
+	default:
+		return "no_tool_call"
+	}
+}
+
+func toolCalls(d *arena.Dialogue) int {
+	n := 0
+	for _, t := range d.Turns {
+		n += len(t.Calls)
+	}
+	return n
+}
+
+// Milliseconds reads an RFC 3339 time as Unix milliseconds; nil where it is
+// none.
+func Milliseconds(at string) *int64 {
+	t, err := time.Parse(time.RFC3339Nano, at)
+	if err != nil {
+		return nil
+	}
+	ms := t.UnixMilli()
+	return &ms
+}
+
+// Multiplier is the subnet's quality multiplier of a reasoning score q: 1 from
+// 0.80 on, else 0.3 + 0.7 q/0.80 rounded to four places. Nil where there is no
+// score.
+func Multiplier(q *float64) *float64 {
+	if q == nil {
+		return nil
+	}
+	m := 1.0
+	if *q < 0.80 {
+		m = math.RoundToEven((0.3+*q*0.7/0.80)*1e4) / 1e4
+	}
+	return &m
+}
+
+func taskType(f *Facts) string { return strings.ToLower(string(f.Category)) }

@@ -1,0 +1,90 @@
+package corpora
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+func configTable(splits []split) string {
+	var b strings.Builder
+	b.WriteString("\n## Configs\n\n| config | profile | split | rows | shards | bytes |\n|---|---|---|---:|---:|---:|\n")
+	for _, s := range splits {
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d |\n", s.Config, s.Profile, s.Split, s.rows, len(s.paths), s.bytes)
+	}
+	return b.String()
+}
+
+func funnelTable(funnel []Stage) string {
+	if len(funnel) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n## Funnel\n\nIn = Out + Failed + Dropped at every stage.\n\n| stage | in | out | failed | dropped |\n|---|---:|---:|---:|---|\n")
+	for _, s := range funnel {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", s.Name, s.In, s.Out, s.Failed, counts(s.Dropped))
+	}
+	return b.String()
+}
+
+func counts(by map[string]int64) string {
+	parts := make([]string, 0, len(by))
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		if by[k] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", k, by[k]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func provenance(m *Manifest) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## Provenance\n\nWritten by arena %s, rows %s, configuration sha256 `%s`; manifest.json holds the complete configuration and the hash of every file. The same inputs with that configuration give the same bytes.\n",
+		m.Pipeline, SchemaVersion, m.ConfigurationSHA256)
+	if len(m.Inputs) == 0 {
+		return b.String()
+	}
+	b.WriteString("\n| input | sha256 | bytes | records |\n|---|---|---:|---:|\n")
+	for _, in := range m.Inputs {
+		fmt.Fprintf(&b, "| %s | `%s` | %d | %d |\n", in.Kind, in.SHA256, in.Bytes, in.Records)
+	}
+	return b.String()
+}
+
+func checksums(shards []placed) string {
+	var b strings.Builder
+	b.WriteString("\n## Checksums\n\n| file | rows | sha256 |\n|---|---:|---|\n")
+	sorted := slices.SortedFunc(slices.Values(shards), func(x, y placed) int { return strings.Compare(x.to, y.to) })
+	for _, s := range sorted {
+		fmt.Fprintf(&b, "| %s | %d | `%s` |\n", s.to, s.Rows, s.SHA256)
+	}
+	return b.String()
+}
+
+// snippets hold one way to load each profile.
+var snippets = map[string]string{
+	ProfileHFJSON: `# datasets >= 4.7: messages and tools arrive as lists of dicts
+from datasets import load_dataset
+rows = load_dataset(CORPUS, "%s", split="train")`,
+	ProfileVerlRL: `# verl: data.train_files takes the Parquet shards of config %s
+from datasets import load_dataset
+rows = load_dataset(CORPUS, "%[1]s", split="train")`,
+	ProfilePref: `# TRL DPOTrainer, RewardTrainer (max_length=None)
+from datasets import load_dataset
+rows = load_dataset(CORPUS, "%s", split="train")`,
+	ProfileKTO: `# TRL KTOTrainer (a batch of at least 2)
+from datasets import load_dataset
+rows = load_dataset(CORPUS, "%s", split="train")`,
+}
+
+func loadSnippets(splits []split) string {
+	var b strings.Builder
+	b.WriteString("\n## Loading\n\n`CORPUS` is this folder.\n")
+	for _, group := range byConfig(splits) {
+		if s, ok := snippets[group[0].Profile]; ok {
+			fmt.Fprintf(&b, "\n```python\n"+s+"\n```\n", group[0].Config)
+		}
+	}
+	return b.String()
+}

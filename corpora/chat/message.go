@@ -1,0 +1,88 @@
+// Package chat renders dialogues as the messages that trainers read, and reads
+// such messages back.
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// The roles of a message.
+const (
+	System    = "system"
+	User      = "user"
+	Assistant = "assistant"
+	Tool      = "tool"
+)
+
+// Message is one OpenAI message. Absent parts are left out of its JSON, never
+// null; Content alone is always there.
+type Message struct {
+	Role      string `json:"role"`
+	Content   string `json:"content"`
+	Reasoning string `json:"reasoning_content,omitempty"`
+	Calls     []Call `json:"tool_calls,omitempty"`
+	// CallID names the call that a tool message answers.
+	CallID string `json:"tool_call_id,omitempty"`
+}
+
+// Call is one tool call of an assistant message.
+type Call struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function Function `json:"function"`
+}
+
+// Function is what a call names, with its arguments as a JSON object.
+type Function struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// Encode gives each message as one JSON object. Text that is no valid UTF-8
+// comes out with U+FFFD in its place.
+func Encode(messages []Message) ([]string, error) {
+	out := make([]string, len(messages))
+	for i, m := range messages {
+		s, err := encode(m)
+		if err != nil {
+			return nil, fmt.Errorf("encode message %d: %w", i, err)
+		}
+		out[i] = s
+	}
+	return out, nil
+}
+
+// Decode reads messages as Encode wrote them.
+func Decode(rows []string) ([]Message, error) {
+	out := make([]Message, len(rows))
+	for i, row := range rows {
+		if err := json.Unmarshal([]byte(row), &out[i]); err != nil {
+			return nil, fmt.Errorf("decode message %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// encode is JSON without the escapes that only HTML needs.
+func encode(v any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", err
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// Tools gives the definitions of a harness as rows store them.
+func Tools(h arena.Harness) []string {
+	out := make([]string, len(h.Tools))
+	for i, t := range h.Tools {
+		out[i] = string(t)
+	}
+	return out
+}

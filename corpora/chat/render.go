@@ -1,0 +1,122 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Render gives the messages of a dialogue in a harness: its system prompt, the
+// request verbatim, then the turns. The rules:
+//   - Turns of one speaker in a row are one message, joined by an empty line:
+//     no template takes two assistant messages without an answer between them.
+//   - What follows the last assistant turn is left out, results of its own
+//     calls included: a row ends on what the model is to learn.
+//   - An argument that is null is left out where the tool's schema does not
+//     allow null, because the tool reads both alike.
+//
+// A dialogue that cannot become a row gives an *Unfit with the reason.
+func Render(h arena.Harness, query string, d *arena.Dialogue) ([]Message, error) {
+	schema := ParseSchema(h.Tools)
+	out := make([]Message, 0, 2+2*len(d.Turns))
+	if h.System != "" {
+		out = append(out, Message{Role: System, Content: h.System})
+	}
+	out = append(out, Message{Role: User, Content: valid(query)})
+	for i := range d.Turns {
+		var err error
+		if out, err = appendTurn(out, &d.Turns[i], schema); err != nil {
+			return nil, err
+		}
+	}
+	out = trim(out)
+	if err := Check(out, schema); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func appendTurn(out []Message, t *arena.Turn, schema Schema) ([]Message, error) {
+	if t.User != "" {
+		return join(out, Message{Role: User, Content: valid(t.User)}), nil
+	}
+	m := Message{Role: Assistant, Content: valid(t.Text), Reasoning: valid(t.Think)}
+	results := make([]Message, 0, len(t.Calls))
+	for _, c := range t.Calls {
+		args, err := arguments(c, schema)
+		if err != nil {
+			return nil, err
+		}
+		m.Calls = append(m.Calls, Call{ID: c.ID, Type: "function", Function: Function{Name: c.Name, Arguments: args}})
+		if c.Result.Kind() != arena.Absent {
+			results = append(results, Message{Role: Tool, Content: text(c.Result), CallID: c.ID})
+		}
+	}
+	return append(join(out, m), results...), nil
+}
+
+// join appends m, or adds it to the last message where the same speaker goes
+// on. A message with calls is never added to: its answers follow it.
+func join(out []Message, m Message) []Message {
+	last := &out[len(out)-1]
+	if last.Role != m.Role || len(last.Calls) > 0 {
+		return append(out, m)
+	}
+	last.Content = paragraph(last.Content, m.Content)
+	last.Reasoning = paragraph(last.Reasoning, m.Reasoning)
+	last.Calls = m.Calls
+	return out
+}
+
+func paragraph(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}
+
+// trim ends the messages on the last assistant message.
+func trim(ms []Message) []Message {
+	for len(ms) > 0 && ms[len(ms)-1].Role != Assistant {
+		ms = ms[:len(ms)-1]
+	}
+	return ms
+}
+
+// text is a tool's answer as a model reads it: a JSON string's own text, any
+// other value as compact JSON.
+func text(r arena.Raw) string {
+	if r.Kind() == arena.String {
+		var s string
+		if json.Unmarshal([]byte(r), &s) == nil {
+			return s
+		}
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(r)) == nil {
+		return valid(b.String())
+	}
+	return valid(string(r))
+}
+
+// arguments gives a call's arguments as compact JSON with sorted keys; numbers
+// keep their digits.
+func arguments(c arena.Call, schema Schema) (json.RawMessage, error) {
+	d := json.NewDecoder(strings.NewReader(string(c.Arguments)))
+	d.UseNumber()
+	var v map[string]any
+	if err := d.Decode(&v); err != nil || v == nil {
+		return nil, &Unfit{Reason: ReasonArguments, Detail: c.Name}
+	}
+	for k, x := range v {
+		if x == nil && !schema.nullable(c.Name, k) {
+			delete(v, k)
+		}
+	}
+	s, err := encode(v)
+	return json.RawMessage(s), err
+}
+
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

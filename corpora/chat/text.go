@@ -1,0 +1,82 @@
+package chat
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Turn is one message of the text form: a role and a string.
+type Turn struct {
+	Role    string
+	Content string
+}
+
+// Text writes messages with strings alone, so that every loader reads them
+// alike: the tools stand in the system turn, calls and reasoning inside the
+// assistant's, results in user turns. Roles alternate. The tags are those of
+// the Qwen and Hermes families.
+func Text(ms []Message, tools []string) []Turn {
+	out := make([]Turn, 0, len(ms))
+	for i := range ms {
+		m := &ms[i]
+		switch {
+		case m.Role == System:
+			out = append(out, Turn{System, SystemText(m.Content, tools)})
+		case m.Role == Assistant:
+			out = append(out, Turn{Assistant, assistantText(m)})
+		case m.Role == Tool && i > 0 && ms[i-1].Role == Tool:
+			out[len(out)-1].Content += "\n" + response(m.Content)
+		case m.Role == Tool:
+			out = append(out, Turn{User, response(m.Content)})
+		default:
+			out = append(out, Turn{User, m.Content})
+		}
+	}
+	return out
+}
+
+// SystemText is a system prompt followed by the tools that may be called and
+// how to call them.
+func SystemText(system string, tools []string) string {
+	if len(tools) == 0 {
+		return system
+	}
+	var b strings.Builder
+	b.WriteString(system)
+	b.WriteString("\n\n# Tools\n\nThese functions may be called, one JSON definition a line:\n<tools>\n")
+	for _, t := range tools {
+		b.WriteString(t)
+		b.WriteByte('\n')
+	}
+	b.WriteString("</tools>\n\nWrite each call as one JSON object with its name and arguments:\n<tool_call>\n" +
+		`{"name": "<function>", "arguments": {<arguments>}}` + "\n</tool_call>")
+	return b.String()
+}
+
+func response(content string) string { return "<tool_response>\n" + content + "\n</tool_response>" }
+
+func assistantText(m *Message) string {
+	parts := make([]string, 0, 2+len(m.Calls))
+	if m.Reasoning != "" {
+		parts = append(parts, "<think>\n"+m.Reasoning+"\n</think>\n")
+	}
+	if m.Content != "" {
+		parts = append(parts, m.Content)
+	}
+	for _, c := range m.Calls {
+		parts = append(parts, "<tool_call>\n"+CallText(c.Function)+"\n</tool_call>")
+	}
+	return strings.Join(parts, "\n")
+}
+
+// CallText is one call as a JSON object of name and arguments.
+func CallText(f Function) string {
+	s, err := encode(struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}{f.Name, f.Arguments})
+	if err != nil { // arguments that Check refuses
+		return "{}"
+	}
+	return s
+}

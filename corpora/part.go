@@ -1,0 +1,132 @@
+package corpora
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"path"
+	"path/filepath"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Part is the output of one partition of the rows, in a folder of its own. It
+// belongs to one goroutine.
+type Part struct {
+	fs     FS
+	dir    string
+	limits Limits
+	files  []PartFile
+}
+
+// PartFile is one finished file of a part.
+type PartFile struct {
+	Stream
+	// Path is relative to the part's folder, with forward slashes.
+	Path   string
+	Rows   int64
+	Bytes  int64
+	SHA256 string
+	// Decoded is the size of the rows before encoding.
+	Decoded int64
+	// Schema is the fingerprint of the file's schema and Features its columns;
+	// both are empty where the file is not Parquet.
+	Schema   string
+	Features []FeatureType
+}
+
+// partName is the done-marker of a part, written last.
+const partName = "part.json"
+
+// NewPart starts a part in dir, removing what an interrupted one left there.
+func NewPart(fsys FS, dir string, limits Limits) (*Part, error) {
+	if err := fsys.RemoveAll(dir); err != nil {
+		return nil, fmt.Errorf("remove old part %s: %w", dir, err)
+	}
+	if err := fsys.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("create part %s: %w", dir, err)
+	}
+	return &Part{fs: fsys, dir: dir, limits: limits}, nil
+}
+
+// Close writes the part's done-marker. Every stream must have been closed.
+func (p *Part) Close() error {
+	b, err := json.MarshalIndent(p.files, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode part %s: %w", p.dir, err)
+	}
+	return WriteFile(p.fs, filepath.Join(p.dir, partName), b)
+}
+
+// ReadPart reads the done-marker of a finished part.
+func ReadPart(fsys FS, dir string) ([]PartFile, error) {
+	name := filepath.Join(dir, partName)
+	b, err := ReadFile(fsys, name, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	var files []PartFile
+	if err := json.Unmarshal(b, &files); err != nil {
+		return nil, fmt.Errorf("parse %s: %w", name, err)
+	}
+	return files, nil
+}
+
+// partFile counts and hashes what is written to a file of the part.
+type partFile struct {
+	file File
+	path string
+	rel  string
+	hash hash.Hash
+	n    int64
+}
+
+// Write is io.Writer.
+func (f *partFile) Write(b []byte) (int, error) {
+	n, err := f.file.Write(b)
+	f.n += int64(n)
+	f.hash.Write(b[:n])
+	return n, err
+}
+
+// create opens the n-th file of a stream.
+func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
+	rel := path.Join("tables", s.Table+"."+ext)
+	if s.Table == "" {
+		rel = path.Join(s.Config, fmt.Sprintf("%s-%05d.%s", s.Split, n, ext))
+	}
+	full := filepath.Join(p.dir, filepath.FromSlash(rel))
+	if err := p.fs.MkdirAll(filepath.Dir(full)); err != nil {
+		return nil, fmt.Errorf("create folder of %s: %w", full, err)
+	}
+	f, err := p.fs.Create(full)
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", full, err)
+	}
+	return &partFile{file: f, path: full, rel: rel, hash: sha256.New()}, nil
+}
+
+func (p *Part) closeFile(f *partFile) error { return finish(f.file, f.path) }
+
+func (p *Part) add(s Stream, f *partFile, rows, decoded int64, schema *parquet.Schema) {
+	p.files = append(p.files, PartFile{Stream: s, Path: f.rel, Rows: rows, Bytes: f.n, Decoded: decoded,
+		SHA256: hex.EncodeToString(f.hash.Sum(nil)), Schema: Fingerprint(schema), Features: features(schema)})
+}
+
+// ext is everything after the first dot of a file's name.
+func ext(name string) string {
+	base := path.Base(name)
+	for i := range base {
+		if base[i] == '.' {
+			return base[i+1:]
+		}
+	}
+	return ""
+}
+
+func sha256Hex(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,100 @@
+package corpora
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// readBatch is how many rows are decoded at a time.
+const readBatch = 64
+
+// readBack reads a whole file in the given schema and sums it up.
+func readBack(fsys FS, path string, schema *parquet.Schema) (checksum, error) {
+	var sum checksum
+	err := eachRow(fsys, path, schema, func(row parquet.Row) error {
+		sum.add(row)
+		return nil
+	})
+	return sum, err
+}
+
+// Rows reads every row of a Parquet file of a corpus in order. Its error, or
+// the first that visit gives, ends the reading. A row is valid only within its
+// visit.
+func Rows[T any](fsys FS, path string, visit func(*T) error) error {
+	schema := parquet.SchemaOf(new(T))
+	return eachRow(fsys, path, schema, func(row parquet.Row) error {
+		var v T
+		if err := schema.Reconstruct(&v, row); err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+		return visit(&v)
+	})
+}
+
+func eachRow(fsys FS, path string, schema *parquet.Schema, visit func(parquet.Row) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil { // parquet-go panics on some broken pages
+			err = fmt.Errorf("read %s: broken file: %v", path, r)
+		}
+	}()
+	f, err := fsys.Open(path)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	defer closeRead(f)
+	file, err := openParquet(f, path)
+	if err != nil {
+		return err
+	}
+	if got, want := Fingerprint(file.Schema()), Fingerprint(named(schema, file.Schema())); got != want {
+		return fmt.Errorf("read %s: its schema is not that of its rows", path)
+	}
+	for _, g := range file.RowGroups() {
+		if err := groupRows(g, path, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named gives a schema the name that the file's own has: the name of the root
+// is no part of what a row is.
+func named(schema, as *parquet.Schema) *parquet.Schema {
+	return parquet.NewSchema(as.Name(), schema)
+}
+
+func openParquet(f Source, path string) (*parquet.File, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("stat %s: %w", path, err)
+	}
+	file, err := parquet.OpenFile(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return file, nil
+}
+
+func groupRows(g parquet.RowGroup, path string, visit func(parquet.Row) error) error {
+	rows := g.Rows()
+	defer closeRead(rows)
+	batch := make([]parquet.Row, readBatch)
+	for {
+		n, err := rows.ReadRows(batch)
+		for _, row := range batch[:n] {
+			if verr := visit(row); verr != nil {
+				return verr
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+	}
+}
