@@ -1,0 +1,280 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+	"golang.org/x/time/rate"
+)
+
+// Client asks one endpoint. Its methods may be called from any goroutine.
+type Client struct {
+	endpoint Endpoint
+	api      *openai.Client
+	scrub    func(string) string
+	now      func() time.Time
+	gate     *gate
+	tokens   *rate.Limiter
+
+	// probing has room for one: whoever finds out if the server takes schemas.
+	probing chan struct{}
+	mu      sync.Mutex
+	// schemaFor are the models that answered with a schema; plain says that the
+	// server refused one.
+	schemaFor map[string]bool
+	plain     bool
+}
+
+// New makes a client. The transport is http.DefaultTransport's kind where nil;
+// now is the clock that latencies are measured with.
+func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client, error) {
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	secret, err := e.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if transport == nil {
+		transport = pooled(e.Concurrency)
+	}
+	scrub := secret.replacer(e)
+	config := openai.DefaultConfig(secret.key)
+	config.BaseURL = e.BaseURL
+	config.HTTPClient = &doer{
+		http:    &http.Client{Transport: transport, CheckRedirect: noRedirects},
+		headers: secret.headers, scrub: scrub,
+	}
+	c := &Client{
+		endpoint: e, api: openai.NewClientWithConfig(config), scrub: scrub.Replace, now: now,
+		gate: newGate(e.Concurrency), probing: make(chan struct{}, 1), schemaFor: map[string]bool{}, plain: e.PlainText,
+	}
+	if e.TokensPerMinute > 0 {
+		c.tokens = rate.NewLimiter(rate.Limit(float64(e.TokensPerMinute)/60), e.TokensPerMinute)
+	}
+	return c, nil
+}
+
+// pooled keeps as many connections as there are requests in flight.
+func pooled(n int) http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost, t.MaxIdleConns = n, n
+	return t
+}
+
+// Question is what to ask of which model.
+type Question struct {
+	Model    string
+	Messages []Message
+	// Params are further fields of the request, such as temperature.
+	Params map[string]any
+	// Schema is the JSON schema of the answer, under Name.
+	Schema json.RawMessage
+	Name   string
+	// Timeout bounds one request, from sending to its reply.
+	Timeout time.Duration
+	// Tokens is what prompt and completion are expected to use.
+	Tokens int
+}
+
+// Message is one message of a chat.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Reply is a completion, with the exchange as it was on the wire.
+type Reply struct {
+	Text    string
+	Refusal string
+	// Finish is the server's reason for the end, such as "length".
+	Finish string
+	// Served is the model that the server says it used.
+	Served string
+	// Prompt and Completion are tokens as the server counts them; Counted is
+	// false where it does not.
+	Prompt     int
+	Completion int
+	Counted    bool
+	Status     int
+	Request    []byte
+	Body       []byte
+	Latency    time.Duration
+}
+
+// Key is the hex sha256 of what is asked of whom: model, messages, parameters
+// and the endpoint's extra body, but neither its address nor its secrets, and
+// not the schema, which servers may not take.
+func (c *Client) Key(q Question) (string, error) {
+	body, err := json.Marshal(map[string]any{"model": q.Model, "messages": q.Messages, "stream": false})
+	if err == nil {
+		body, err = c.params(q).into(body)
+	}
+	if err != nil {
+		return "", fmt.Errorf("hash question: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (c *Client) params(q Question) params {
+	p := params{}
+	maps.Copy(p, q.Params)
+	maps.Copy(p, c.endpoint.ExtraBody)
+	return p
+}
+
+// Chat asks once. It waits for the endpoint's limits and pauses first. Where a
+// server refuses structured output, the question is asked again without it,
+// and no further question is asked with it. The error is a *Fault, or ctx's.
+func (c *Client) Chat(ctx context.Context, q Question) (Reply, error) {
+	if c.unsure(q) {
+		if reply, asked, err := c.probe(ctx, q); asked || err != nil {
+			return reply, err
+		}
+	}
+	return c.ask(ctx, q, c.takesSchema(q))
+}
+
+// probe finds out with this question if the server takes schemas, unless
+// another did meanwhile; then nothing is asked. It lets one through at a time,
+// so that the answer costs one request.
+func (c *Client) probe(ctx context.Context, q Question) (reply Reply, asked bool, err error) {
+	select {
+	case c.probing <- struct{}{}:
+		defer func() { <-c.probing }()
+	case <-ctx.Done():
+		return Reply{}, false, context.Cause(ctx)
+	}
+	if !c.unsure(q) {
+		return Reply{}, false, nil
+	}
+	reply, err = c.ask(ctx, q, true)
+	var fault *Fault
+	switch {
+	case err == nil:
+		c.learn(func() { c.schemaFor[q.Model] = true })
+	case errors.As(err, &fault) && fault.Kind == Rejected:
+		c.learn(func() { c.plain = true })
+		reply, err = c.ask(ctx, q, false)
+	}
+	return reply, true, err
+}
+
+// unsure says whether this question will show if the server takes schemas.
+func (c *Client) unsure(q Question) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(q.Schema) > 0 && !c.plain && !c.schemaFor[q.Model]
+}
+
+func (c *Client) takesSchema(q Question) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(q.Schema) > 0 && !c.plain
+}
+
+func (c *Client) learn(what func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	what()
+}
+
+func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error) {
+	if err := c.waitForTokens(ctx, q.Tokens); err != nil {
+		return Reply{}, err
+	}
+	turn, err := c.gate.enter(ctx)
+	if err != nil {
+		return Reply{}, err
+	}
+	w := &wire{}
+	start := c.now()
+	response, err := c.send(ctx, q, schema, w)
+	reply := Reply{Status: w.status, Request: w.body, Body: w.reply, Latency: c.now().Sub(start)}
+	fault := c.faultOf(ctx, w, response, err)
+	overload := fault != nil && (fault.Kind == Limited || fault.Kind == Server || fault.Kind == Network)
+	var pause time.Duration
+	if fault != nil {
+		pause = fault.RetryAfter
+	}
+	c.gate.leave(turn, overload, pause)
+	if ctx.Err() != nil {
+		return reply, context.Cause(ctx)
+	}
+	if fault != nil {
+		return reply, fault
+	}
+	message := response.Choices[0]
+	reply.Text, reply.Refusal = message.Message.Content, message.Message.Refusal
+	reply.Finish, reply.Served = string(message.FinishReason), response.Model
+	reply.Prompt, reply.Completion = max(0, response.Usage.PromptTokens), max(0, response.Usage.CompletionTokens)
+	reply.Counted = reply.Prompt > 0
+	return reply, nil
+}
+
+func (c *Client) send(ctx context.Context, q Question, schema bool, w *wire) (openai.ChatCompletionResponse, error) {
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, wireKey{}, outgoing{w, c.params(q)}), q.Timeout)
+	defer cancel()
+	request := openai.ChatCompletionRequest{Model: q.Model}
+	for _, m := range q.Messages {
+		request.Messages = append(request.Messages, openai.ChatCompletionMessage{Role: m.Role, Content: m.Content})
+	}
+	if schema {
+		request.ResponseFormat = &openai.ChatCompletionResponseFormat{
+			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: q.Name, Schema: q.Schema, Strict: true},
+		}
+	}
+	return c.api.CreateChatCompletion(ctx, request)
+}
+
+// faultOf says what went wrong, nil where a completion came.
+func (c *Client) faultOf(ctx context.Context, w *wire, response openai.ChatCompletionResponse, err error) *Fault {
+	if err == nil && len(response.Choices) > 0 && w.status == http.StatusOK {
+		return nil
+	}
+	if err == nil {
+		err = errors.New("no completion in the reply")
+	}
+	fault := &Fault{Kind: kindOf(w.status), Status: w.status, Detail: clip(c.scrub(err.Error()))}
+	if w.broken && w.status < 300 {
+		fault.Kind = Network
+	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		fault.Detail = "no reply within the time-out"
+	}
+	if fault.Kind == Limited || fault.Kind == Server {
+		fault.RetryAfter = retryAfter(w.header, c.now())
+	}
+	return fault
+}
+
+func (c *Client) waitForTokens(ctx context.Context, n int) error {
+	if c.tokens == nil {
+		return nil
+	}
+	return c.tokens.WaitN(ctx, min(n, c.tokens.Burst()))
+}
+
+// clip keeps an error message readable: servers answer with whole pages.
+func clip(s string) string {
+	const most = 300
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}

@@ -1,0 +1,118 @@
+// Package client asks models behind OpenAI-compatible servers: one request at
+// a time for its caller, within what the server can take. It classifies every
+// failure, obeys Retry-After, adapts its concurrency, and lets no key into an
+// error, a reply or anything else that is kept.
+package client
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Endpoint is one server as its user configures it.
+type Endpoint struct {
+	Name string `yaml:"name"`
+	// BaseURL is the address as OpenAI clients take it, usually ending in /v1.
+	BaseURL string `yaml:"base_url"`
+	// KeyEnv names the environment variable that holds the key; empty for a
+	// server without one.
+	KeyEnv string `yaml:"key_env,omitempty"`
+	// Headers are sent with every request. A value of the form $NAME is taken
+	// from the environment.
+	Headers map[string]string `yaml:"headers,omitempty"`
+	// ExtraBody is merged into every request; null takes a field out.
+	ExtraBody map[string]any `yaml:"extra_body,omitempty"`
+	// Concurrency is the most requests in flight; fewer where the server says
+	// that it has too many.
+	Concurrency int `yaml:"concurrency"`
+	// TokensPerMinute bounds prompt and expected completion; 0 is no bound.
+	TokensPerMinute int `yaml:"tokens_per_minute,omitempty"`
+	// PlainText asks for no structured output, for a server that takes the
+	// request and then answers nothing useful.
+	PlainText bool `yaml:"plain_text,omitempty"`
+}
+
+// Validate names everything that cannot be used, all at once.
+func (e Endpoint) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("endpoint %q: "+format, append([]any{e.Name}, args...)...))
+	}
+	u, err := url.Parse(e.BaseURL)
+	switch {
+	case err != nil:
+		bad("base_url cannot be read as an address")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		bad("base_url %q: want http://… or https://…", u.Redacted())
+	case u.User != nil, u.RawQuery != "":
+		bad("base_url holds a user or a query: keys come from the environment (key_env, headers)")
+	}
+	if e.Concurrency < 1 {
+		bad("concurrency is %d: want at least 1", e.Concurrency)
+	}
+	if e.TokensPerMinute < 0 {
+		bad("tokens_per_minute is %d: want 0 (no bound) or more", e.TokensPerMinute)
+	}
+	for _, field := range slices.Sorted(maps.Keys(e.ExtraBody)) {
+		if slices.Contains([]string{"model", "messages", "stream", "n"}, field) {
+			bad("extra_body.%s cannot be set: it is part of the question", field)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// secrets are the values from the environment that requests carry.
+type secrets struct {
+	key     string
+	headers map[string]string
+}
+
+// resolve takes the endpoint's secrets from the environment.
+func (e Endpoint) resolve() (secrets, error) {
+	s := secrets{headers: map[string]string{}}
+	var errs []error
+	need := func(name string) string {
+		value := os.Getenv(name)
+		if value == "" {
+			errs = append(errs, fmt.Errorf("endpoint %q: environment variable %s is not set", e.Name, name))
+		}
+		return value
+	}
+	if e.KeyEnv != "" {
+		s.key = need(e.KeyEnv)
+	}
+	for _, header := range slices.Sorted(maps.Keys(e.Headers)) {
+		value := e.Headers[header]
+		if name, secret := strings.CutPrefix(value, "$"); secret {
+			value = need(name)
+		}
+		s.headers[header] = value
+	}
+	return s, errors.Join(errs...)
+}
+
+// minSecret is the shortest value that is taken for a secret: servers without
+// keys are given words such as "none", which replies may well contain.
+const minSecret = 8
+
+// replacer blanks every secret out of a text.
+func (s secrets) replacer(e Endpoint) *strings.Replacer {
+	var pairs []string
+	hide := func(value string) {
+		if len(value) >= minSecret {
+			pairs = append(pairs, value, "[secret]")
+		}
+	}
+	hide(s.key)
+	for _, header := range slices.Sorted(maps.Keys(s.headers)) {
+		if strings.HasPrefix(e.Headers[header], "$") {
+			hide(s.headers[header])
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}

@@ -1,0 +1,84 @@
+package client
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Kind is what went wrong with a request, by what to do about it.
+type Kind string
+
+// The kinds of faults.
+const (
+	// Auth: the server does not accept the key; nothing else will help.
+	Auth Kind = "auth"
+	// Limited: too many requests; later or elsewhere.
+	Limited Kind = "limited"
+	// Server: the server failed; later or elsewhere.
+	Server Kind = "server"
+	// Network: no reply came, the connection broke or took too long.
+	Network Kind = "network"
+	// Rejected: the server will not answer this request, now or later.
+	Rejected Kind = "rejected"
+	// Missing: the server does not know the model.
+	Missing Kind = "missing"
+	// Unreadable: the server said all is well and sent no completion.
+	Unreadable Kind = "unreadable"
+)
+
+// Fault is a request without a completion.
+type Fault struct {
+	Kind Kind
+	// Status is the HTTP status, 0 where no reply came.
+	Status int
+	// RetryAfter is how long the server asked to wait, 0 if it did not.
+	RetryAfter time.Duration
+	Detail     string
+}
+
+func (f *Fault) Error() string {
+	if f.Status == 0 {
+		return fmt.Sprintf("%s: %s", f.Kind, f.Detail)
+	}
+	return fmt.Sprintf("%s (status %d): %s", f.Kind, f.Status, f.Detail)
+}
+
+// kindOf sorts HTTP statuses. 408, 425 and every 5xx may pass; any other 4xx,
+// and a redirect that would lead elsewhere with the key, will not.
+func kindOf(status int) Kind {
+	switch {
+	case status == 0:
+		return Network
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return Auth
+	case status == http.StatusTooManyRequests:
+		return Limited
+	case status == http.StatusNotFound:
+		return Missing
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status >= 500:
+		return Server
+	case status >= 300:
+		return Rejected
+	default:
+		return Unreadable
+	}
+}
+
+// retryAfter reads the header in both its forms. A date is held against the
+// server's own clock where it gives one.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 1e9 {
+		return time.Duration(seconds * float64(time.Second))
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return max(0, at.Sub(now))
+}

@@ -1,0 +1,74 @@
+// Package prices knows what tokens cost: a table of its user's own, because
+// prices change and nobody's list is right for long.
+package prices
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Price is what one model's tokens cost, in US dollars per million.
+type Price struct {
+	Prompt     float64 `yaml:"prompt"`
+	Completion float64 `yaml:"completion"`
+}
+
+// Table is a price per model. A model that is not in it has no known price,
+// which is not the same as a price of zero.
+type Table map[string]Price
+
+// Read reads a table from a YAML file. An unknown key, a key given twice and a
+// price that is no amount of money are errors.
+func Read(path string) (Table, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read prices: %w", err)
+	}
+	t, err := Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("read prices %s: %w", path, err)
+	}
+	return t, nil
+}
+
+// Parse reads a table from YAML.
+func Parse(b []byte) (Table, error) {
+	var partial map[string]struct {
+		Prompt     *float64 `yaml:"prompt"`
+		Completion *float64 `yaml:"completion"`
+	}
+	if err := yaml.UnmarshalWithOptions(b, &partial, yaml.Strict()); err != nil {
+		return nil, err
+	}
+	var errs []error
+	t := Table{}
+	for _, model := range slices.Sorted(maps.Keys(partial)) {
+		p := partial[model]
+		if !amount(p.Prompt) || !amount(p.Completion) {
+			errs = append(errs, fmt.Errorf("%s: want prompt and completion in dollars per million tokens, 0 or more", model))
+			continue
+		}
+		t[model] = Price{Prompt: *p.Prompt, Completion: *p.Completion}
+	}
+	return t, errors.Join(errs...)
+}
+
+func amount(x *float64) bool {
+	return x != nil && *x >= 0 && !math.IsInf(*x, 0)
+}
+
+// Cost is what the tokens cost with model, nil where its price is unknown.
+func (t Table) Cost(model string, prompt, completion int) *float64 {
+	p, known := t[model]
+	if !known {
+		return nil
+	}
+	usd := (float64(prompt)*p.Prompt + float64(completion)*p.Completion) / 1e6
+	return &usd
+}
