@@ -1,0 +1,83 @@
+package traces
+
+import "fmt"
+
+// array reads the array that the window starts with if it is a list of
+// records, one element at a time. rows is false for any other array: that is
+// one record, or none.
+func (r *reader) array() (rows bool, err error) {
+	from, ok := r.firstElement()
+	if !ok {
+		return false, nil
+	}
+	to, ok := r.w.value(from)
+	if ok && r.decode.isPart(r.w.ahead()[from:to]) {
+		return false, nil
+	}
+	r.w.consume(from)
+	for row := 1; ; row++ {
+		if err := r.row(row); err != nil {
+			return true, err
+		}
+		if more, err := r.nextRow(row); !more {
+			return true, err
+		}
+	}
+}
+
+// firstElement returns where the array's first element starts, if that is an
+// array or object.
+func (r *reader) firstElement() (from int, ok bool) {
+	for from = 1; ; {
+		ahead := r.w.ahead()
+		from += blankPrefix(ahead[from:])
+		if from < len(ahead) {
+			return from, ahead[from] == '{' || ahead[from] == '['
+		}
+		if !r.w.fill() {
+			return 0, false
+		}
+	}
+}
+
+// row takes one element. One that is too long is stepped over.
+func (r *reader) row(row int) error {
+	to, ok := r.w.value(0)
+	if ok {
+		found, err := r.decode.record(r.w.ahead()[:to])
+		return r.take(to, row, found, err)
+	}
+	long := len(r.w.ahead()) > r.w.limit
+	switch ended := r.w.skipValue(); {
+	case ended || long:
+		return r.fault(row, LineTooLong, fmt.Sprintf("element of more than %d bytes", r.w.limit))
+	case r.w.failure() != nil:
+		return nil // told once, at the end
+	default:
+		return r.fault(row, BadJSON, "element does not end")
+	}
+}
+
+// nextRow moves to the next element. Where the list breaks off, what is left
+// of its line is lost, and the lines after it are read as records.
+func (r *reader) nextRow(row int) (more bool, err error) {
+	if _, more := r.w.skipBlank(); !more {
+		if r.w.failure() != nil {
+			return false, nil
+		}
+		return false, r.fault(row, BadJSON, "list of records does not end")
+	}
+	switch r.w.ahead()[0] {
+	case ',':
+		r.w.consume(1)
+		if _, more := r.w.skipBlank(); more && (r.w.ahead()[0] == '{' || r.w.ahead()[0] == '[') {
+			return true, nil
+		}
+	case ']':
+		r.w.consume(1)
+		return false, nil
+	}
+	r.linesOnly, r.listed = true, true
+	r.w.skipLine()
+	return false, r.fault(row+1, BadJSON, "list of records breaks off")
+}

@@ -1,0 +1,129 @@
+package traces
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/internal/cursor"
+)
+
+// decoder turns records into traces. It keeps working memory from one record
+// to the next; a trace it gave out shares none of it.
+type decoder struct {
+	c      *cursor.Cursor
+	limits cursor.Limits
+	// repairs of the record at hand.
+	repairs []string
+	parts   parts
+}
+
+// found is a trace before it has its ids.
+type found struct {
+	trace *arena.Trace
+	// lone is set if the trace is all that its file holds.
+	lone bool
+	// session and trial are the recording's own, where it has them.
+	session string
+	trial   string
+	repairs []string
+}
+
+func newDecoder(l Limits) *decoder {
+	return &decoder{c: cursor.New("", l.cursor()), limits: l.cursor()}
+}
+
+// record decodes one record. Its errors are *cursor.Error where the text is no
+// JSON within the limits and *damage where it is no attempt.
+func (d *decoder) record(text []byte) (found, error) {
+	d.repairs = nil
+	size := len(text)
+	text, repairs := mend(text)
+	d.c.Reset(string(text))
+	f, err := d.any()
+	if err != nil {
+		return found{}, err
+	}
+	if d.c.LoneSurrogate() {
+		repairs = append(repairs, repairSurrogate)
+	}
+	f.repairs = append(repairs, d.repairs...)
+	f.trace.Vetoes = append(f.trace.Vetoes, vetoes(f.repairs)...)
+	f.trace.Bytes = size
+	return f, nil
+}
+
+// any tells the shapes apart by what the record holds.
+func (d *decoder) any() (found, error) {
+	switch d.c.Kind() {
+	case arena.Object:
+		return d.object()
+	case arena.Array:
+		return d.list()
+	default:
+		d.c.Skip()
+		if err := d.c.End(); err != nil {
+			return found{}, err
+		}
+		return found{}, &damage{NotATrace, "neither an object nor an array"}
+	}
+}
+
+// object reads a record as an envelope, and as another shape if its keys say
+// that it is one: envelopes are nearly all that there is.
+func (d *decoder) object() (found, error) {
+	var e envelope
+	d.readEnvelope(&e)
+	if err := d.c.End(); err != nil {
+		return found{}, err
+	}
+	if e.isEnvelope() {
+		t, err := e.trace()
+		return found{trace: t}, err
+	}
+	return found{}, &damage{NotATrace, "object with the keys " + e.keys()}
+}
+
+// list reads an array as the dialogue or the messages of one attempt. An empty
+// one is a dialogue that never began.
+func (d *decoder) list() (found, error) {
+	shape := listShape(d.c.Source())
+	if shape == "" && d.c.Source() != "[]" {
+		d.c.Skip()
+		if err := d.c.End(); err != nil {
+			return found{}, err
+		}
+		return found{}, &damage{NotATrace, "array of neither steps nor messages"}
+	}
+	t := newTrace(arena.ShapeDialogue)
+	d.readDialogue(t)
+	if err := d.c.End(); err != nil {
+		return found{}, err
+	}
+	return found{trace: t}, nil
+}
+
+// newTrace is a trace of which nothing is known yet.
+func newTrace(shape arena.Shape) *arena.Trace {
+	return &arena.Trace{
+		Source: arena.Source{Shape: shape}, Status: arena.StatusSuccess, Seconds: math.NaN(),
+		InferenceTotal: -1, InferenceFailures: -1,
+	}
+}
+
+func vetoes(repairs []string) (words []string) {
+	for _, r := range repairs {
+		if r != repairID {
+			words = append(words, r)
+		}
+	}
+	return words
+}
+
+func wrongType(field, want string, got arena.Kind) error {
+	return &damage{WrongType, fmt.Sprintf("%s is %s where %s should be", field, kindName(got), want)}
+}
+
+func kindName(k arena.Kind) string {
+	return [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}[k]
+}

@@ -1,0 +1,204 @@
+package traces
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+)
+
+// Rules say which files of a day are no traces whatever they hold.
+type Rules struct {
+	// Except are patterns of base names, as path.Match reads them.
+	Except []string
+}
+
+// DefaultRules leave out the day's other files and what people put beside data.
+func DefaultRules() Rules {
+	return Rules{Except: []string{
+		MetaName, "problems.json*", "catalog.json*", "labels.json*", "scores.json*", "held_out*",
+		".*", "README*", "LICENSE*",
+	}}
+}
+
+func (r Rules) except(name string) bool {
+	return slices.ContainsFunc(r.Except, func(pattern string) bool {
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
+}
+
+// Validate returns all patterns that cannot be read, joined.
+func (r Rules) Validate() error {
+	var errs []error
+	for _, pattern := range r.Except {
+		if _, err := path.Match(pattern, ""); err != nil {
+			errs = append(errs, fmt.Errorf("pattern %q: %w", pattern, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Discover lists the inputs of a day in the bytewise order of their paths. A
+// day is a folder (all files under its traces folder, or under itself where it
+// has none), a glob of files and folders, one file, or "-" for standard input,
+// which must be spooled before it is read. No link that leads out of a folder
+// is followed: Read gives a fault for it. A day without any file is an error.
+func Discover(day string, rules Rules) ([]Input, error) {
+	if err := rules.Validate(); err != nil {
+		return nil, fmt.Errorf("check rules of discovery: %w", err)
+	}
+	if day == Stdin {
+		return []Input{{Path: Stdin, Name: Stdin}}, nil
+	}
+	ins, err := discover(day, rules)
+	if err != nil {
+		return nil, fmt.Errorf("find traces in %s: %w", day, err)
+	}
+	if len(ins) == 0 {
+		return nil, fmt.Errorf("find traces in %s: no file", day)
+	}
+	slices.SortFunc(ins, func(a, b Input) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(ins, func(a, b Input) bool { return a.Path == b.Path }), nil
+}
+
+func discover(day string, rules Rules) ([]Input, error) {
+	info, err := os.Stat(day)
+	switch {
+	case err == nil && info.IsDir():
+		return folder(day, rules)
+	case err == nil:
+		return file(day)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	matches, globErr := filepath.Glob(day)
+	if globErr != nil || len(matches) == 0 {
+		return nil, err
+	}
+	var all []Input
+	for _, m := range matches {
+		ins, err := discover(m, rules)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ins...)
+	}
+	return all, nil
+}
+
+// file is a day of one file, named by its user: links and rules do not matter.
+func file(name string) ([]Input, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(abs)
+	w := walk{root: filepath.Dir(name), title: filepath.Base(dir), fsys: os.DirFS(dir), metas: map[string]meta{}}
+	if err := w.add(filepath.Base(abs)); err != nil {
+		return nil, err
+	}
+	return w.found, nil
+}
+
+func folder(root string, rules Rules) ([]Input, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	day, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	w := walk{root: root, title: filepath.Base(abs), fsys: day.FS(), metas: map[string]meta{}}
+	from := "traces"
+	if info, err := fs.Stat(w.fsys, from); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		from = "."
+	} else if err != nil {
+		return nil, err
+	}
+	err = fs.WalkDir(w.fsys, from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || rules.except(d.Name()) {
+			return err
+		}
+		return w.add(name)
+	})
+	return w.found, err
+}
+
+// walk collects the inputs of one folder.
+type walk struct {
+	root  string
+	title string
+	fsys  fs.FS
+	metas map[string]meta
+	found []Input
+}
+
+type meta struct {
+	Meta
+	sha string
+	bad bool
+}
+
+func (w *walk) add(name string) error {
+	in := Input{
+		Path: filepath.Join(w.root, filepath.FromSlash(name)), Name: path.Join(w.title, name),
+		fsys: w.fsys, at: name,
+	}
+	info, err := fs.Stat(w.fsys, name)
+	switch {
+	case err != nil:
+		if in.refused = refusal(in.Path); in.refused == "" {
+			return err
+		}
+	case info.IsDir():
+		return nil // a link to a folder of the same day, which is walked itself
+	case !info.Mode().IsRegular():
+		in.refused = NotAFile
+	default:
+		in.Bytes = info.Size()
+	}
+	m, err := w.meta(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	in.Meta, in.MetaSHA256, in.badMeta = m.Meta, m.sha, m.bad
+	w.found = append(w.found, in)
+	return nil
+}
+
+// refusal says why a link that could not be followed within the day is no
+// input; empty where the failure lies elsewhere.
+func refusal(name string) Reason {
+	info, err := os.Lstat(name)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return ""
+	}
+	if _, err := os.Stat(name); err == nil {
+		return LinkOutsideDay
+	}
+	return NotAFile
+}
+
+// meta reads the run.json of a folder, once.
+func (w *walk) meta(dir string) (meta, error) {
+	if m, ok := w.metas[dir]; ok {
+		return m, nil
+	}
+	m, sha, err := readMeta(w.fsys, path.Join(dir, MetaName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	var onDisk *fs.PathError
+	if errors.As(err, &onDisk) && refusal(filepath.Join(w.root, filepath.FromSlash(dir), MetaName)) == "" {
+		return meta{}, err
+	}
+	found := meta{Meta: m, sha: sha, bad: err != nil}
+	w.metas[dir] = found
+	return found, nil
+}

@@ -1,0 +1,153 @@
+package traces
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/internal/cursor"
+)
+
+// Stdin is the name of standard input where a day is asked for.
+const Stdin = "-"
+
+// Input is one file of a day.
+type Input struct {
+	// Path opens the file and names it in messages; it never reaches an output.
+	Path string
+	// Name is the slash path from the day's own name on. Only the path rule
+	// reads it.
+	Name string
+	// SHA256 is the hex hash of the file as it is stored; set by Hash.
+	SHA256 string
+	// Meta is what run.json beside the file says, MetaSHA256 the hash of that
+	// file; empty where there is none.
+	Meta       Meta
+	MetaSHA256 string
+	// Bytes is the size as stored.
+	Bytes int64
+
+	fsys    fs.FS // where set, the file is at in it
+	at      string
+	refused Reason // why the file may not be opened
+	badMeta bool
+}
+
+// Meta is the metadata of a run, empty where unknown.
+type Meta struct {
+	RunID string
+	Agent arena.Agent
+}
+
+// MetaName is the file beside a run's attempts that says whose they are.
+const MetaName = "run.json"
+
+// Hash fills SHA256, reading the file once.
+func (in *Input) Hash(ctx context.Context) error {
+	sum := sha256.New()
+	if in.refused == "" {
+		f, err := in.open()
+		if err != nil {
+			return fmt.Errorf("hash input: %w", err)
+		}
+		_, err = io.Copy(sum, withContext(ctx, f))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("hash input %s: %w", in.Path, err)
+		}
+	}
+	in.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return nil
+}
+
+// Spool writes all of src to a new file in folder dir and makes it the input,
+// hashed. The caller removes the file at Path when done.
+func (in *Input) Spool(ctx context.Context, src io.Reader, dir string) (err error) {
+	f, err := os.CreateTemp(dir, "stdin-*.spool")
+	if err != nil {
+		return fmt.Errorf("spool standard input: %w", err)
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, sum), withContext(ctx, src))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("spool standard input to %s: %w", f.Name(), errors.Join(err, os.Remove(f.Name())))
+	}
+	*in = Input{Path: f.Name(), Name: Stdin, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	return nil
+}
+
+func (in *Input) open() (io.ReadCloser, error) {
+	if in.fsys != nil {
+		return in.fsys.Open(in.at)
+	}
+	return os.Open(in.Path)
+}
+
+// maxMetaBytes is far above any run.json (some hundred bytes).
+const maxMetaBytes = 1 << 20
+
+// readMeta reads the run.json at name.
+func readMeta(fsys fs.FS, name string) (m Meta, sha string, err error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return Meta{}, "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxMetaBytes+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return Meta{}, "", err
+	}
+	hash := sha256.Sum256(text)
+	m, err = parseMeta(text)
+	return m, hex.EncodeToString(hash[:]), err
+}
+
+func parseMeta(text []byte) (m Meta, err error) {
+	if len(text) > maxMetaBytes {
+		return Meta{}, fmt.Errorf("longer than %d bytes", maxMetaBytes)
+	}
+	text, _ = mend(text)
+	c := cursor.New(string(text), DefaultLimits().cursor())
+	isObject := c.Object(func(key string) {
+		switch key {
+		case "eval_run_id":
+			m.RunID, _ = c.ID()
+		case "agent_version_id":
+			m.Agent.VersionID, _ = c.ID()
+		case "miner_hotkey":
+			m.Agent.Hotkey, _ = c.ID()
+		case "suite_version":
+			m.Agent.Suite, _ = c.ID()
+		case "started_at":
+			m.Agent.StartedAt, _ = c.ID()
+		default:
+			c.Skip()
+		}
+	})
+	if err := c.End(); err != nil {
+		return Meta{}, err
+	}
+	if !isObject {
+		return Meta{}, errors.New("not an object")
+	}
+	return m, nil
+}
+
+// withContext ends r with ctx's error once ctx is done.
+func withContext(ctx context.Context, r io.Reader) io.Reader { return &contextReader{ctx, r} }
+
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}

@@ -1,0 +1,234 @@
+// Package cursor walks one JSON text from left to right, checking every byte
+// of it on the way: values are either taken as Go values or stepped over as
+// raw JSON, never built into a tree. It reads 8 bytes at a time where it can.
+//
+// What it accepts is what encoding/json accepts, held to by a fuzz target.
+// Strings without escapes share the text's memory; unescaped ones are cut from
+// one arena per text.
+package cursor
+
+import (
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Cursor is a position in one JSON text. Its methods take the value at that
+// position and move behind it. After the first error it stays at the end and
+// every method returns zero values; Err says what was wrong.
+type Cursor struct {
+	src    string
+	pos    int
+	depth  int
+	limits Limits
+	err    *Error
+	arena  strings.Builder
+	lone   bool
+}
+
+// Limits bound what one text may ask of memory and stack.
+type Limits struct {
+	// Depth is the deepest nesting of arrays and objects.
+	Depth int
+	// StringBytes is the longest string or key, in bytes as written.
+	StringBytes int
+}
+
+// New places a cursor at the first value of src, which must be valid UTF-8.
+func New(src string, limits Limits) *Cursor {
+	c := &Cursor{src: src, limits: limits}
+	c.space()
+	return c
+}
+
+// Reset places the cursor at the start of another text, with a new arena.
+func (c *Cursor) Reset(src string) {
+	*c = Cursor{src: src, limits: c.limits}
+	c.space()
+}
+
+// Err is nil if all that was walked so far is valid JSON within the limits.
+func (c *Cursor) Err() error {
+	if c.err == nil {
+		return nil
+	}
+	return c.err
+}
+
+// End is Err for a text that must hold exactly the one value just taken.
+func (c *Cursor) End() error {
+	c.space()
+	if c.err == nil && c.pos < len(c.src) {
+		c.fail(Syntax, "more text after the value")
+	}
+	return c.Err()
+}
+
+// LoneSurrogate tells whether a string that was walked holds half of an
+// escaped surrogate pair, which no UTF-8 text can express.
+func (c *Cursor) LoneSurrogate() bool { return c.lone }
+
+// Kind is the type of the value at the cursor; Absent after an error or at
+// the end.
+func (c *Cursor) Kind() arena.Kind {
+	if c.pos >= len(c.src) {
+		return arena.Absent
+	}
+	switch b := c.src[c.pos]; {
+	case b == '{':
+		return arena.Object
+	case b == '[':
+		return arena.Array
+	case b == '"':
+		return arena.String
+	case b == 'n':
+		return arena.Null
+	case b == 't' || b == 'f':
+		return arena.Bool
+	default:
+		return arena.Number
+	}
+}
+
+// Object calls member for each key, last in the text's order; member must take
+// the key's value. A value of another type is stepped over and gives false.
+func (c *Cursor) Object(member func(key string)) bool {
+	if !c.open('{') {
+		return false
+	}
+	for more := c.first('}'); more; more = c.more('}') {
+		key := c.key()
+		if c.err != nil {
+			return false
+		}
+		member(key)
+	}
+	c.depth--
+	return c.err == nil
+}
+
+// Array calls element for each element, which element must take. A value of
+// another type is stepped over and gives false.
+func (c *Cursor) Array(element func()) bool {
+	if !c.open('[') {
+		return false
+	}
+	for more := c.first(']'); more; more = c.more(']') {
+		element()
+	}
+	c.depth--
+	return c.err == nil
+}
+
+// Raw takes any value as it is written, without the space around it.
+func (c *Cursor) Raw() arena.Raw {
+	start := c.pos
+	c.Skip()
+	if c.err != nil {
+		return ""
+	}
+	return arena.Raw(c.src[start:c.pos])
+}
+
+// open enters an array or object. It steps over any other value.
+func (c *Cursor) open(bracket byte) bool {
+	if c.pos >= len(c.src) || c.src[c.pos] != bracket {
+		c.Skip()
+		return false
+	}
+	return c.enter()
+}
+
+// enter moves behind an opening bracket and counts the level.
+func (c *Cursor) enter() bool {
+	c.pos++
+	c.depth++
+	if c.depth > c.limits.Depth {
+		c.fail(TooDeep, "nested deeper than the limit")
+		return false
+	}
+	c.space()
+	return true
+}
+
+// first tells whether an opened array or object has a first member; it moves
+// behind the closing bracket if not.
+func (c *Cursor) first(closing byte) bool {
+	if c.pos < len(c.src) && c.src[c.pos] == closing {
+		c.pos++
+		return false
+	}
+	return c.err == nil
+}
+
+// more moves behind a comma and tells true, or behind the closing bracket and
+// tells false.
+func (c *Cursor) more(closing byte) bool {
+	c.space()
+	if c.err != nil {
+		return false
+	}
+	if c.pos >= len(c.src) {
+		c.fail(Ended, "")
+		return false
+	}
+	switch c.src[c.pos] {
+	case ',':
+		c.pos++
+		c.space()
+		return true
+	case closing:
+		c.pos++
+		return false
+	default:
+		c.fail(Syntax, "no comma between members")
+		return false
+	}
+}
+
+// key takes a member's name and its colon.
+func (c *Cursor) key() string {
+	if c.pos >= len(c.src) || c.src[c.pos] != '"' {
+		c.expected('"')
+		return ""
+	}
+	name := c.text()
+	c.colon()
+	return name
+}
+
+func (c *Cursor) colon() {
+	c.space()
+	if c.pos >= len(c.src) || c.src[c.pos] != ':' {
+		c.expected(':')
+		return
+	}
+	c.pos++
+	c.space()
+}
+
+// space moves to the next byte that is not white space.
+func (c *Cursor) space() {
+	for c.pos < len(c.src) {
+		switch c.src[c.pos] {
+		case ' ', '\n', '\t', '\r':
+			c.pos++
+		default:
+			return
+		}
+	}
+}
+
+// Source is the whole text.
+func (c *Cursor) Source() string { return c.src }
+
+// Mark is the place of the value at the cursor, for Since.
+func (c *Cursor) Mark() int { return c.pos }
+
+// Since is the value that starts at a mark and was taken since.
+func (c *Cursor) Since(mark int) arena.Raw {
+	if c.err != nil {
+		return ""
+	}
+	return arena.Raw(c.src[mark:c.pos])
+}

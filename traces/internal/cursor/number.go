@@ -1,0 +1,87 @@
+package cursor
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Int takes a number that is a whole number within int64, however it is
+// written. Any other value is stepped over and gives false.
+func (c *Cursor) Int() (int64, bool) {
+	if c.Kind() != arena.Number {
+		c.Skip()
+		return 0, false
+	}
+	text := string(c.Raw())
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// Float takes a number as the nearest finite float64. Any other value is
+// stepped over and gives false.
+func (c *Cursor) Float() (float64, bool) {
+	if c.Kind() != arena.Number {
+		c.Skip()
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(c.Raw()), 64)
+	return f, err == nil
+}
+
+// Bool takes true or false. Any other value is stepped over and gives false.
+func (c *Cursor) Bool() bool {
+	return c.Raw() == "true"
+}
+
+// number steps over one number, by the grammar of RFC 8259.
+func (c *Cursor) number() {
+	if c.at('-') {
+		c.pos++
+	}
+	switch {
+	case c.at('0'):
+		c.pos++
+	case !c.digits():
+		return
+	}
+	if c.at('.') {
+		c.pos++
+		if !c.digits() {
+			return
+		}
+	}
+	if c.at('e') || c.at('E') {
+		c.pos++
+		if c.at('+') || c.at('-') {
+			c.pos++
+		}
+		c.digits()
+	}
+}
+
+func (c *Cursor) at(b byte) bool { return c.pos < len(c.src) && c.src[c.pos] == b }
+
+// digits steps over one digit or more.
+func (c *Cursor) digits() bool {
+	start := c.pos
+	for c.pos < len(c.src) && c.src[c.pos]-'0' <= 9 {
+		c.pos++
+	}
+	if c.pos > start {
+		return true
+	}
+	if c.pos >= len(c.src) {
+		c.fail(Ended, "")
+	} else {
+		c.fail(Syntax, "no JSON value")
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package traces
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// content is a file's text, decompressed and within its limits. Its errors are
+// io.EOF, a *damage where the content is to blame, or the disk's own.
+type content struct {
+	limits Limits
+	stored *counted
+	text   io.Reader
+	closer func()
+	// damaged turns the decompressor's error into a reason; nil if the file is
+	// not compressed.
+	damaged func(error) Reason
+	read    int64
+}
+
+// damage is content that cannot be read any further.
+type damage struct {
+	reason Reason
+	detail string
+}
+
+func (d *damage) Error() string { return fmt.Sprintf("%s: %s", d.reason, d.detail) }
+
+// counted counts what was read of the stored file and keeps its disk's error.
+type counted struct {
+	r    io.Reader
+	read int64
+	err  error
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.read += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
+
+// storedBufferBytes is one read of the disk.
+const storedBufferBytes = 256 << 10
+
+// open recognises the compression of stored by its first bytes.
+func open(stored io.Reader, limits Limits) (*content, error) {
+	c := &content{limits: limits, stored: &counted{r: stored}, closer: func() {}}
+	buffered := bufio.NewReaderSize(c.stored, storedBufferBytes)
+	magic, err := buffered.Peek(4)
+	if err != nil && c.stored.err != nil {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		c.damaged = reasonOf(TruncatedGzip, CorruptGzip)
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			c.text = failing{err}
+			break
+		}
+		c.text, c.closer = z, func() { _ = z.Close() }
+	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		c.damaged = reasonOf(TruncatedZstd, CorruptZstd)
+		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxZstdWindow))
+		if err != nil {
+			return nil, err
+		}
+		c.text, c.closer = z, z.Close
+	default:
+		c.text = buffered
+	}
+	return c, nil
+}
+
+// maxZstdWindow is what zstd --long=27 needs, its largest without a further
+// flag on the reader's side.
+const maxZstdWindow = 128 << 20
+
+func reasonOf(truncated, corrupt Reason) func(error) Reason {
+	return func(err error) Reason {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return truncated
+		}
+		return corrupt
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// Read gives text until the end, the first damage or a limit.
+func (c *content) Read(p []byte) (int, error) {
+	n, err := c.text.Read(p)
+	c.read += int64(n)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF) && c.stored.err == nil && c.damaged != nil:
+		return n, &damage{c.damaged(err), fmt.Sprintf("after %d bytes of text", c.read)}
+	case err != nil && (c.stored.err != nil || c.damaged == nil):
+		return n, err
+	case c.read > c.limits.FileBytes:
+		return n, &damage{FileTooLong, fmt.Sprintf("more than %d bytes", c.limits.FileBytes)}
+	case c.damaged != nil && c.read > max(c.limits.LineBytes, c.limits.Expansion*c.stored.read):
+		return n, &damage{DecompressionBomb, fmt.Sprintf("%d bytes became more than %d", c.stored.read, c.read)}
+	}
+	return n, err
+}

@@ -1,0 +1,216 @@
+package traces
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/internal/cursor"
+)
+
+// reader turns one input into items.
+type reader struct {
+	ctx  context.Context
+	in   Input
+	opt  Options
+	emit func(Item) error
+	sum  Summary
+
+	w      *window
+	decode *decoder
+	// blank is the white space before the next record.
+	blank   []byte
+	records int
+	// linesOnly is set once a value that should span lines did not end: the
+	// search for its end may cost LineBytes, and is not made twice a file.
+	linesOnly bool
+	// listed is set once an array of records broke off: its other elements may
+	// still stand on lines of their own.
+	listed bool
+}
+
+func (r *reader) read() error {
+	if r.in.badMeta {
+		if err := r.fault(0, BadMeta, MetaName+" beside the file is no JSON object"); err != nil {
+			return err
+		}
+	}
+	if r.in.refused != "" {
+		return r.fault(0, r.in.refused, "not opened")
+	}
+	stored, err := r.in.open()
+	if err != nil {
+		return err
+	}
+	text, err := open(withContext(r.ctx, stored), r.opt.Limits)
+	if err == nil {
+		err = r.content(text)
+		r.sum.Bytes = text.read
+		text.closer()
+	}
+	return errors.Join(err, stored.Close())
+}
+
+// content reads all records of a text.
+func (r *reader) content(text *content) error {
+	r.w = newWindow(text, r.opt.Limits.LineBytes)
+	r.decode = newDecoder(r.opt.Limits)
+	var more bool
+	r.blank, more = r.w.skipBlank()
+	for more {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.record(); err != nil {
+			return err
+		}
+		r.blank, more = r.w.skipBlank()
+	}
+	return r.finish()
+}
+
+// finish says why the text ended, where that needs saying.
+func (r *reader) finish() error {
+	err := r.w.failure()
+	if broken := (*damage)(nil); errors.As(err, &broken) {
+		return r.fault(r.w.line, broken.reason, broken.detail)
+	}
+	if err == nil && r.records == 0 {
+		return r.fault(0, EmptyFile, "nothing but white space")
+	}
+	return err
+}
+
+// record reads the record that the window starts with: an array, a line, or
+// an object over several lines.
+func (r *reader) record() error {
+	if r.w.ahead()[0] == '[' && !r.linesOnly {
+		if rows, err := r.array(); rows {
+			return err
+		}
+	}
+	n, ok := r.w.lineEnd()
+	if !ok {
+		return r.tooLong()
+	}
+	text := r.w.ahead()[:n]
+	if r.listed {
+		if text = bytes.TrimSuffix(trimLine(text), []byte{','}); string(text) == "]" {
+			r.w.consume(n)
+			return nil
+		}
+	}
+	found, err := r.decode.record(text)
+	if r.mayGoOn(err) {
+		if to, ok := r.severalLines(); ok {
+			found, err = r.decode.record(r.w.ahead()[:to])
+			return r.take(to, r.w.line, found, err)
+		}
+		r.linesOnly = true
+	}
+	return r.take(n, r.w.line, found, err)
+}
+
+// severalLines returns the end of the value that the window starts with.
+func (r *reader) severalLines() (to int, ok bool) {
+	if r.w.ahead()[0] == '{' {
+		return r.w.document()
+	}
+	return r.w.value(0)
+}
+
+// mayGoOn tells whether a record that could not be read is only the first line
+// of one that is written over several.
+func (r *reader) mayGoOn(err error) bool {
+	var bad *cursor.Error
+	if !errors.As(err, &bad) || bad.Fault != cursor.Ended || r.linesOnly {
+		return false
+	}
+	first := r.w.ahead()[0]
+	return first == '{' || first == '['
+}
+
+func (r *reader) tooLong() error {
+	line := r.w.line
+	r.w.skipLine()
+	return r.fault(line, LineTooLong, fmt.Sprintf("more than %d bytes", r.w.limit))
+}
+
+// take consumes the n bytes of a record and emits what was found in them. A
+// record that the end of a damaged file cut off is not told twice.
+func (r *reader) take(n, line int, found found, err error) error {
+	raw := r.w.ahead()[:n]
+	if err != nil && r.w.failure() != nil && n == len(r.w.ahead()) {
+		r.w.consume(n)
+		return nil
+	}
+	if err != nil {
+		r.w.consume(n)
+		return r.broken(line, err)
+	}
+	own := sha256.Sum256(trimLine(raw))
+	whole := sha256.New()
+	if r.records == 0 {
+		whole.Write(r.blank)
+		whole.Write(raw)
+	}
+	r.w.consume(n)
+	if r.records == 0 && found.trace.Source.Shape != arena.ShapeEnvelope {
+		if tail, more := r.w.skipBlank(); !more && r.w.failure() == nil {
+			whole.Write(tail)
+			found.lone = true
+			return r.found(found, 0, hex.EncodeToString(whole.Sum(nil)))
+		}
+	}
+	return r.found(found, line, hex.EncodeToString(own[:]))
+}
+
+// broken emits the fault that a decoder's error stands for.
+func (r *reader) broken(line int, err error) error {
+	var bad *cursor.Error
+	if errors.As(err, &bad) {
+		return r.fault(line, reasonFor(bad.Fault), bad.Error())
+	}
+	var refused *damage
+	if errors.As(err, &refused) {
+		return r.fault(line, refused.reason, refused.detail)
+	}
+	return err
+}
+
+func reasonFor(f cursor.Fault) Reason {
+	switch f {
+	case cursor.TooDeep:
+		return TooDeep
+	case cursor.StringTooLong:
+		return StringTooLong
+	default:
+		return BadJSON
+	}
+}
+
+func (r *reader) fault(line int, reason Reason, detail string) error {
+	r.records++
+	r.sum.Faults++
+	return r.emit(Item{Fault: &Fault{FileSHA256: r.in.SHA256, Line: line, Reason: reason, Detail: detail}})
+}
+
+// found emits a trace under its ids.
+func (r *reader) found(f found, line int, record string) error {
+	r.records++
+	r.sum.Traces++
+	for _, word := range f.repairs {
+		r.sum.repaired(word, 1)
+	}
+	f.trace.Source.FileSHA256, f.trace.Source.Line = r.in.SHA256, line
+	f.trace.RecordSHA256 = record
+	r.name(f)
+	return r.emit(Item{Trace: f.trace})
+}
+
+// trimLine cuts the white space behind a record, such as a carriage return.
+func trimLine(line []byte) []byte { return bytes.TrimRight(line, " \t\r\n") }

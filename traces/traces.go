@@ -1,0 +1,122 @@
+// Package traces reads attempts of shopping agents from every file format that
+// they come in, told apart by content, and writes them in the formats that
+// others read. Nothing else in the project parses trace files.
+//
+// Files are untrusted: records, nesting, strings and decompression are bounded
+// (Limits), and whatever cannot be read becomes a Fault with its file, line and
+// reason while reading goes on. docs/traces.md has the table of shapes.
+package traces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Options are how to read.
+type Options struct {
+	Limits Limits
+	// RunID names the run of records that name none; Defaults says "stdin".
+	RunID string
+}
+
+// Defaults are the options of a run without configuration.
+func Defaults() Options { return Options{Limits: DefaultLimits(), RunID: "stdin"} }
+
+// Validate returns all that is wrong with the options, joined.
+func (o Options) Validate() error {
+	err := o.Limits.Validate()
+	if o.RunID == "" {
+		err = errors.Join(err, errors.New("run id is empty"))
+	}
+	return err
+}
+
+// Item is one record of an input: exactly one of its fields is set.
+type Item struct {
+	Trace *arena.Trace
+	Fault *Fault
+}
+
+// Fault is a record, or a whole file where Line is 0, that is not an attempt
+// that could be read.
+type Fault struct {
+	FileSHA256 string
+	// Line counts from 1: the line that the record starts on, or its position
+	// where the file is one JSON array of records.
+	Line   int
+	Reason Reason
+	// Detail says in words what was found. It quotes keys, never values.
+	Detail string
+}
+
+// Reason is why a record could not be read, a stable word.
+type Reason string
+
+// The reasons of faults.
+const (
+	EmptyFile         Reason = "empty_file"
+	LineTooLong       Reason = "line_too_long"
+	FileTooLong       Reason = "file_too_long"
+	BadJSON           Reason = "bad_json"
+	TooDeep           Reason = "too_deep"
+	StringTooLong     Reason = "string_too_long"
+	NotATrace         Reason = "not_a_trace"
+	WrongType         Reason = "wrong_type"
+	UnknownStatus     Reason = "unknown_status"
+	UnsupportedSchema Reason = "unsupported_schema"
+	TruncatedGzip     Reason = "truncated_gzip"
+	TruncatedZstd     Reason = "truncated_zstd"
+	CorruptGzip       Reason = "corrupt_gzip"
+	CorruptZstd       Reason = "corrupt_zstd"
+	DecompressionBomb Reason = "decompression_bomb"
+	BadMeta           Reason = "bad_run_json"
+	LinkOutsideDay    Reason = "link_outside_day"
+	NotAFile          Reason = "not_a_file"
+)
+
+// Summary is what one Read found. Summaries add up.
+type Summary struct {
+	Traces int
+	Faults int
+	// Bytes is the size of the input, uncompressed.
+	Bytes int64
+	// Repairs count records that were mended to be read, by what was mended:
+	// invalid_utf8, lone_surrogate, nul_bytes and id_number.
+	Repairs map[string]int
+}
+
+// Add joins another summary to this one.
+func (s *Summary) Add(o Summary) {
+	s.Traces += o.Traces
+	s.Faults += o.Faults
+	s.Bytes += o.Bytes
+	for word, n := range o.Repairs {
+		s.repaired(word, n)
+	}
+}
+
+func (s *Summary) repaired(word string, n int) {
+	if s.Repairs == nil {
+		s.Repairs = map[string]int{}
+	}
+	s.Repairs[word] += n
+}
+
+// Read gives every record of in to emit, in the file's order, one at a time;
+// memory is bounded by the limits and not by the file. An error is one of
+// emit's own, of ctx, of the disk or of the options; whatever is wrong with the
+// content is an Item instead.
+func Read(ctx context.Context, in Input, opt Options, emit func(Item) error) (Summary, error) {
+	if err := opt.Validate(); err != nil {
+		return Summary{}, fmt.Errorf("check reading options: %w", err)
+	}
+	r := &reader{ctx: ctx, in: in, opt: opt, emit: emit}
+	err := r.read()
+	if err != nil {
+		err = fmt.Errorf("read traces of %s: %w", in.Path, err)
+	}
+	return r.sum, err
+}
