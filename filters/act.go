@@ -1,0 +1,266 @@
+package filters
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// tool is one of the shop's tools as the filter tells them apart.
+type tool uint8
+
+const (
+	toolOther tool = iota
+	toolFind
+	toolView
+	toolMatch
+	toolShop
+	toolVoucher
+	toolRecommend
+	toolTerminate
+)
+
+var toolNames = map[string]tool{
+	"find_product":               toolFind,
+	"view_product_information":   toolView,
+	"check_product_match":        toolMatch,
+	"find_products_in_same_shop": toolShop,
+	"calculate_voucher":          toolVoucher,
+	"recommend_product":          toolRecommend,
+	"terminate":                  toolTerminate,
+}
+
+func toolOf(name string) tool { return toolNames[name] }
+
+// catalogue says that a call of this tool asks the shop for something, so that
+// an agent who makes it must have gone through the proxy or a local tool.
+func (t tool) catalogue() bool { return t >= toolFind && t <= toolVoucher }
+
+// act is a call with its arguments brought to one form, so that two spellings
+// of the same request are equal: order of keys, types, defaults and encoding
+// do not count. Empty fields mean "not given".
+type act struct {
+	tool tool
+	// words are hashes of the query's words in order; empty for other tools.
+	words []uint64
+	// ids are the product ids asked for or recommended, in order.
+	ids []string
+	// specs are the queries of a search over one shop.
+	specs [][]uint64
+	page  int
+	price priceRange
+	// shop, service and sort are hashes of the filters' values.
+	shop, service, sort uint64
+	// rest is a hash over all other arguments.
+	rest uint64
+}
+
+// priceRange is a filter on the price; open ends are 0 and +Inf. The zero
+// value is "no filter".
+type priceRange struct {
+	set    bool
+	lo, hi float64
+}
+
+// read brings the arguments of a call into a. encoded says that text values
+// went through a URL encoder, as they do on the way to the proxy. The slices
+// of a are reused.
+func (a *act) read(t tool, args arena.Raw, encoded bool) {
+	*a = act{tool: t, words: a.words[:0], ids: a.ids[:0], page: 1}
+	if args.Kind() != arena.Object {
+		return
+	}
+	gjson.Parse(string(args)).ForEach(func(key, v gjson.Result) bool {
+		if v.Type != gjson.Null {
+			a.argument(key.Str, v, encoded)
+		}
+		return true
+	})
+}
+
+func (a *act) argument(key string, v gjson.Result, encoded bool) {
+	switch key {
+	case "q", "query":
+		a.words = appendWords(a.words, plain(text(v), encoded))
+	case "product_ids", "product_id":
+		a.ids = appendIDs(a.ids, v, encoded)
+	case "product_queries":
+		a.queries(v)
+	case "page":
+		if n, err := strconv.ParseFloat(strings.TrimSpace(text(v)), 64); err == nil {
+			a.page = int(n)
+		}
+	case "price":
+		a.price = parsePrice(plain(text(v), encoded))
+	case "shop_id":
+		a.shop = hashText(plain(text(v), encoded))
+	case "service":
+		a.service = hashSet(v, encoded)
+	case "sort":
+		a.sort = hashText(plain(text(v), encoded))
+	default:
+		a.rest += mix(hashText(key), hashText(strings.ToLower(plain(text(v), encoded))))
+	}
+}
+
+// queries reads the list of searches that find_products_in_same_shop takes, as
+// JSON or as JSON in a string.
+func (a *act) queries(v gjson.Result) {
+	if v.Type == gjson.String {
+		v = gjson.Parse(v.Str)
+	}
+	v.ForEach(func(_, spec gjson.Result) bool {
+		q := spec
+		if spec.IsObject() {
+			q = spec.Get("q")
+		}
+		a.specs = append(a.specs, appendWords(nil, text(q)))
+		return len(a.specs) < maxSpecs
+	})
+}
+
+// maxSpecs bounds the searches of one call; real ones have two to four.
+const maxSpecs = 32
+
+func text(v gjson.Result) string {
+	if v.Type == gjson.String {
+		return v.Str
+	}
+	return v.Raw
+}
+
+// plain takes one layer of URL encoding off a value. Arguments that never were
+// encoded pass unchanged unless they hold a sign of it.
+func plain(s string, encoded bool) string {
+	if !encoded || strings.IndexAny(s, "+%") < 0 {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			out = append(out, ' ')
+		case s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) < 16 && hexDigit(s[i+2]) < 16:
+			out = append(out, hexDigit(s[i+1])<<4|hexDigit(s[i+2]))
+			i += 2
+		default:
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}
+
+func hexDigit(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 16
+}
+
+// appendIDs reads product ids from a comma string, a number or a list.
+func appendIDs(ids []string, v gjson.Result, encoded bool) []string {
+	if v.IsArray() {
+		v.ForEach(func(_, item gjson.Result) bool {
+			ids = appendIDs(ids, item, encoded)
+			return len(ids) < maxIDs
+		})
+		return ids
+	}
+	for rest := plain(text(v), encoded); rest != "" && len(ids) < maxIDs; {
+		var id string
+		id, rest, _ = strings.Cut(rest, ",")
+		if id = strings.Trim(id, " \t[]\"'"); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// maxIDs bounds the ids of one call; a page of the shop has ten.
+const maxIDs = 256
+
+// parsePrice reads "lo-hi" with open ends. What is no range keeps its text as
+// a filter of its own kind: an impossible range that equals only itself.
+func parsePrice(s string) priceRange {
+	s = strings.ReplaceAll(strings.TrimSpace(s), " ", "")
+	if s == "" {
+		return priceRange{}
+	}
+	lo, hi, dashed := strings.Cut(s, "-")
+	if !dashed {
+		return priceRange{set: true, lo: -1, hi: float64(hashText(s) >> 12)}
+	}
+	return priceRange{set: true, lo: bound(lo, 0), hi: bound(hi, math.Inf(1))}
+}
+
+func bound(s string, open float64) float64 {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) {
+		return open
+	}
+	return f
+}
+
+// sameRequest says that two acts ask for the same thing in every argument.
+func (a *act) sameRequest(b *act) bool {
+	return a.sameSubject(b) && a.page == b.page && a.price == b.price &&
+		a.shop == b.shop && a.service == b.service && a.sort == b.sort && a.rest == b.rest
+}
+
+// sameSubject says that two acts are about the same thing: the same words, the
+// same products. Filters may differ.
+func (a *act) sameSubject(b *act) bool {
+	return a.tool == b.tool && sameHashes(a.words, b.words) && sameIDs(a.ids, b.ids) && len(a.specs) == len(b.specs)
+}
+
+// looser says that b asks for a's subject and page with no filter that a lacks
+// and no other value in one that both have: a client that drops a filter the
+// shop does not know.
+func (a *act) looser(b *act) bool {
+	return a.sameSubject(b) && a.page == b.page &&
+		(!b.price.set || a.price == b.price) && kept(a.shop, b.shop) && kept(a.service, b.service) && kept(a.sort, b.sort)
+}
+
+func kept(named, sent uint64) bool { return sent == 0 || sent == named }
+
+func sameHashes(a, b []uint64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// sameIDs compares as sets: an order of ids is the client's business.
+func sameIDs(a, b []string) bool {
+	return len(a) == len(b) && subset(a, b) && subset(b, a)
+}
+
+func subset(a, b []string) bool {
+	for _, x := range a {
+		if !hasID(b, x) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasID(ids []string, id string) bool {
+	for _, x := range ids {
+		if x == id {
+			return true
+		}
+	}
+	return false
+}

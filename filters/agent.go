@@ -1,0 +1,219 @@
+package filters
+
+import (
+	"math"
+	"sort"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// AgentStats are the habits of one agent over one day.
+type AgentStats struct {
+	Attempts int
+	// Sequence is how surely the sequence of tools is the same for requests of
+	// one size, Top and First how surely products are opened in rank order and
+	// the first is recommended; each 0 to 1.
+	Sequence float64
+	Top      float64
+	First    float64
+	// Fixed is the least of the three: dependence on results in any one of them
+	// is adaptivity.
+	Fixed float64
+	// Templates is the share of thoughts whose skeleton returns in another
+	// attempt.
+	Templates float64
+	// pastes counts the requests that each episode answers.
+	pastes map[uint64]int
+}
+
+// AgentDay measures the habits in all samples of one agent's day, in any order.
+func (f *Filter) AgentDay(samples []Sample) AgentStats {
+	s := append([]Sample(nil), samples...)
+	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
+	a := AgentStats{Attempts: len(s), pastes: pastes(s)}
+	if len(s) < f.cfg.MinAttempts {
+		return a
+	}
+	a.Sequence, a.Top, a.First = fixedSequence(s), fixedViews(s), fixedPicks(s)
+	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, a.First))
+	a.Templates = templates(s)
+	return a
+}
+
+// pastes counts the distinct requests behind each episode.
+func pastes(samples []Sample) map[uint64]int {
+	type pair struct{ episode, query uint64 }
+	seen := map[pair]bool{}
+	n := map[uint64]int{}
+	for i := range samples {
+		p := pair{samples[i].Episode, samples[i].Query}
+		if p.episode != 0 && !seen[p] {
+			seen[p] = true
+			n[p.episode]++
+		}
+	}
+	return n
+}
+
+// fixedSequence looks at requests of one size, by the number of products
+// recommended: the share of attempts that use that size's commonest sequence
+// of tools. Honest agents stay below three quarters on the labelled day,
+// programs reach one; the lower bound of the interval is held against them.
+func fixedSequence(samples []Sample) float64 {
+	sizes := map[int]map[uint64]int{}
+	for i := range samples {
+		s := &samples[i]
+		if sizes[s.Slots] == nil {
+			sizes[s.Slots] = map[uint64]int{}
+		}
+		sizes[s.Slots][s.Tools]++
+	}
+	common, total := 0, 0
+	for _, counts := range sizes {
+		most, all := 0, 0
+		for _, n := range counts {
+			most, all = max(most, n), all+n
+		}
+		if all > 1 {
+			common, total = common+most, total+all
+		}
+	}
+	lo, _ := Wilson(common, total)
+	return ramp(lo, 0.6, 0.8)
+}
+
+// fixedViews is how surely every opening took the first products in order. An
+// agent that looks at results departs from that order at least once in twenty
+// openings; twenty openings without any departure say so with weight.
+func fixedViews(samples []Sample) float64 {
+	views, top := 0, 0
+	for i := range samples {
+		views += samples[i].Views
+		top += samples[i].TopViews
+	}
+	if views == 0 {
+		return 0
+	}
+	return (1 - ramp(float64(views-top)/float64(views), 0, 0.04)) * ramp(float64(views), 0, 20)
+}
+
+// fixedPicks is how surely the product recommended is the first one shown. Who
+// compares recommends another than the first at least in a quarter of cases.
+func fixedPicks(samples []Sample) float64 {
+	picks, first := 0, 0
+	for i := range samples {
+		picks += samples[i].Picks
+		first += samples[i].FirstPicks
+	}
+	if picks == 0 {
+		return 0
+	}
+	p := float64(first) / float64(picks)
+	return ramp(p-math.Sqrt(p*(1-p)/float64(picks)), 0.73, 0.78)
+}
+
+// ramp is 0 up to lo, 1 from hi on, straight between.
+func ramp(x, lo, hi float64) float64 {
+	return math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
+}
+
+// templates is the share of thoughts whose skeleton stands in another attempt.
+func templates(samples []Sample) float64 {
+	type place struct {
+		attempt int
+		several bool
+	}
+	at := map[uint64]place{}
+	for i := range samples {
+		for _, t := range samples[i].Thoughts {
+			if p, ok := at[t]; !ok {
+				at[t] = place{attempt: i}
+			} else if p.attempt != i {
+				at[t] = place{attempt: i, several: true}
+			}
+		}
+	}
+	again, total := 0, 0
+	for i := range samples {
+		for _, t := range samples[i].Thoughts {
+			total++
+			if at[t].several {
+				again++
+			}
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return float64(again) / float64(total)
+}
+
+// The log-odds that habits take from an attempt. A habit fixed in everything
+// weighs more than all that naming can add; so does a pasted episode.
+const (
+	fixedOdds  = -8
+	pastedOdds = -12
+)
+
+// Revise is the second pass: what the agent's day says about one attempt. It
+// changes the axis where the sum of both passes does, and never towards
+// agentic: habits can show a program, not prove a model.
+func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.Structure {
+	pasted := a.pastes[sample.Episode]
+	score := sample.Score + fixedOdds*a.Fixed
+	if pasted > f.cfg.MaxPastes {
+		score += pastedOdds
+	}
+	before := s.Axis
+	s.Verdicts = append(s.Verdicts[:len(s.Verdicts):len(s.Verdicts)], f.habitVerdicts(a, pasted)...)
+	if before != arena.AxisScripted && score < sample.Score {
+		s.Axis, s.Confidence = decide(score, sample.Evidence || score <= proof)
+	}
+	if before == s.Axis || s.Axis != arena.AxisScripted {
+		return s
+	}
+	reasons := []string{ReasonScripted}
+	for i := range s.Verdicts[len(s.Verdicts)-3:] {
+		if v := &s.Verdicts[len(s.Verdicts)-3+i]; v.Value > v.Limit && v.Check != templateCheck {
+			v.Decision, v.Reason = arena.Drop, checkNamed(v.Check).Reason
+			reasons = append(reasons, v.Reason)
+		}
+	}
+	for _, r := range s.Reasons {
+		if r != ReasonUnknown && r != ReasonUncertain {
+			reasons = append(reasons, r)
+		}
+	}
+	s.Reasons, s.Keep = reasons, false
+	return s
+}
+
+const templateCheck = "template_thinking_v1"
+
+func (f *Filter) habitVerdicts(a AgentStats, pasted int) []arena.Verdict {
+	return []arena.Verdict{
+		{Check: "fixed_habit_v1", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
+		{Check: "pasted_episode_v1", Decision: arena.Keep, Value: float64(pasted), Limit: float64(f.cfg.MaxPastes)},
+		{Check: templateCheck, Decision: arena.Keep, Value: a.Templates, Limit: 1},
+	}
+}
+
+func checkNamed(name string) *Check {
+	for i := range checks {
+		if checks[i].Name == name {
+			return &checks[i]
+		}
+	}
+	return &Check{}
+}
+
+// Wilson is the 95 % interval of a share; 0 to 1 where nothing was counted.
+func Wilson(part, whole int) (lo, hi float64) {
+	if whole == 0 {
+		return 0, 1
+	}
+	const z = 1.959964
+	n, p := float64(whole), float64(part)/float64(whole)
+	mid, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return math.Max((mid-half)/(1+z*z/n), 0), math.Min((mid+half)/(1+z*z/n), 1)
+}

@@ -1,0 +1,117 @@
+package filters
+
+import (
+	"math"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// attempt is one trace under examination: the dialogue, the log, and how they
+// hang together.
+type attempt struct {
+	trace    *arena.Trace
+	dialogue *arena.Dialogue
+	log      proxyLog
+	claims   []claim
+	links    [len(linkWords)]int
+	// inference counts the chat completions that the log or the sandbox saw.
+	inference int
+	// readable and naming count the answers that can be read, and those of them
+	// that name a call.
+	readable int
+	naming   int
+	// score is the log-odds of the first pass.
+	score   float64
+	signals RankSignals
+}
+
+func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
+	a := &attempt{trace: t, dialogue: d, log: readLog(t)}
+	a.claims = claims(d, &a.log)
+	a.log.link()
+	a.show()
+	for i := range a.log.dispatches {
+		a.links[a.log.dispatches[i].link]++
+	}
+	for i := range a.log.replies {
+		r := &a.log.replies[i]
+		if r.readable {
+			a.readable++
+		}
+		if len(r.queue) > 0 {
+			a.naming++
+		}
+	}
+	a.inference = max(a.log.asked, t.InferenceTotal)
+	a.signals = signals(d, a.claims)
+	return a
+}
+
+// bound counts the dispatches that a model's own words named.
+func (a *attempt) bound() int {
+	return a.links[linkNamed] + a.links[linkLoose] + a.links[linkDerived]
+}
+
+// unbound counts the dispatches that readable replies did not name.
+func (a *attempt) unbound() int {
+	return a.links[linkNone] + a.links[linkOverride] + a.links[linkNoReply] + a.links[linkStale]
+}
+
+// richness is the share of decided dispatches that the model named with these
+// arguments; NaN where no dispatch is decided.
+func (a *attempt) richness() float64 {
+	return share(a.bound(), a.bound()+a.unbound())
+}
+
+func share(part, whole int) float64 {
+	if whole == 0 {
+		return math.NaN()
+	}
+	return float64(part) / float64(whole)
+}
+
+// callTurns counts the turns that make calls.
+func (a *attempt) callTurns() (n int) {
+	for i := range a.dialogue.Turns {
+		if len(a.dialogue.Turns[i].Calls) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// recommended is the last recommendation of the dialogue, nil where none.
+func (a *attempt) recommended() *claim {
+	for i := len(a.claims) - 1; i >= 0; i-- {
+		if a.claims[i].act.tool == toolRecommend {
+			return &a.claims[i]
+		}
+	}
+	return nil
+}
+
+// namedRecommendation says whether a reply named the final recommendation
+// with these very products.
+func (a *attempt) namedRecommendation() bool {
+	c := a.recommended()
+	if c == nil {
+		return false
+	}
+	for i := range a.log.replies {
+		for j := range a.log.replies[i].named {
+			n := &a.log.replies[i].named[j]
+			if n.tool == toolRecommend && sameIDs(n.ids, c.act.ids) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unreadable lists the faults of reading and the vetoes of the reader: each is
+// a reject of its own.
+func (a *attempt) unreadable() []string {
+	var all []string
+	all = append(all, a.trace.Vetoes...)
+	return append(all, a.dialogue.Faults...)
+}

@@ -1,0 +1,168 @@
+package filters
+
+import (
+	"math"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// rule adds to the log-odds that the model itself decided the calls. The sum
+// of all rules is the score: above 0 agentic, below 0 scripted.
+type rule struct {
+	name string
+	why  string
+	odds func(a *attempt) float64
+}
+
+// rules is the whole decision of the first pass. A single proof (no inference,
+// a result that never came) outweighs every sign to the contrary; the rest
+// counts dispatches one by one.
+var rules = []rule{
+	{"no_inference", "calls were made and no model was asked: nothing can speak against it", noInference},
+	{"named", "+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too", named},
+	{"unnamed", "-2 for each dispatch that readable replies did not name: an honest client sends what the model wrote, so one such dispatch weighs as much as two named ones", unnamed},
+	{"cut_replies", "±0.4 for each dispatch whose reply the log cut, by its length: a weak sign, so twelve of them weigh as much as one proof", cutReplies},
+	{"recommendation", "+1 where a reply named the final recommendation, -1.5 where all replies can be read and none did: the answer is the call that matters most, yet clients have fall-backs", recommendation},
+	{"asked_per_turn", "down to -4 where fewer than half of the turns that act have a reply of their own: a plan asked once and worked off", askedPerTurn},
+	{"fabricated", "-12: a result that the proxy never returned makes the dialogue a story", fabricated},
+	{"prescient", "-3 where a reply names a real product before any result showed it: the answer was looked up", prescient},
+	{"nonce", "down to -3 for dispatches with a nonce that is not theirs, +0.5 where all are valid: a program can pass a nonce on, but not make one", nonce},
+	{"impossible_log", "-3 where the log's times cannot be: what cannot have happened was written by hand", impossible},
+	{"declared", "±0.75 for each step whose source says how many inference calls made it: a claim of the source, not evidence", declared},
+}
+
+func noInference(a *attempt) float64 {
+	if a.inference > 0 || (!a.log.present && a.trace.InferenceTotal < 0) {
+		return 0
+	}
+	if len(a.log.dispatches) == 0 && len(a.claims) == 0 {
+		return 0
+	}
+	return -12
+}
+
+func named(a *attempt) float64 {
+	exact := float64(a.links[linkNamed]+a.links[linkDerived]) + 0.7*float64(a.links[linkLoose])
+	return math.Min(exact, 5)
+}
+
+func unnamed(a *attempt) float64 {
+	return -2*float64(a.links[linkNone]+a.links[linkOverride]+a.links[linkNoReply]) - float64(a.links[linkStale])
+}
+
+func cutReplies(a *attempt) float64 {
+	agree, disagree := a.lengths()
+	return 0.4 * float64(agree-disagree)
+}
+
+func recommendation(a *attempt) float64 {
+	switch {
+	case a.recommended() == nil || len(a.log.replies) == 0:
+		return 0
+	case a.namedRecommendation():
+		return 1
+	case a.readable == len(a.log.replies):
+		return -1.5
+	}
+	return 0
+}
+
+func askedPerTurn(a *attempt) float64 {
+	if a.readable == 0 {
+		return 0
+	}
+	asked := a.naming + len(a.log.replies) - a.readable
+	if missing := 0.5 - share(asked, a.callTurns()); missing > 0 {
+		return -8 * missing
+	}
+	return 0
+}
+
+func fabricated(a *attempt) float64 {
+	phantoms, edits := a.fabrications()
+	if phantoms+edits > 0 {
+		return -12
+	}
+	return 0
+}
+
+func prescient(a *attempt) float64 {
+	if a.prescientIDs() > 0 {
+		return -3
+	}
+	return 0
+}
+
+func nonce(a *attempt) float64 {
+	bad, odds := 0.0, 0.0
+	seen := false
+	for i := range a.log.dispatches {
+		switch a.log.dispatches[i].call.Nonce {
+		case "":
+		case nonceValid:
+			seen = true
+		case "missing", "expired":
+			seen = true
+			bad += 0.5 // clients of older versions send none, slow ones late
+		default:
+			seen = true
+			bad += 1.5
+		}
+	}
+	if seen && bad == 0 {
+		odds = 0.5
+	}
+	return math.Max(odds-bad, -3)
+}
+
+func impossible(a *attempt) float64 {
+	if a.impossibleTimes() > 0 {
+		return -3
+	}
+	return 0
+}
+
+func declared(a *attempt) float64 {
+	by, without := a.declaredCalls()
+	return math.Min(0.75*float64(by), 3) - 0.75*float64(without)
+}
+
+// logOdds sums the rules. evidence is false where nothing readable bears on
+// the question, whatever the sum.
+func (a *attempt) logOdds() (score float64, evidence bool) {
+	for i := range rules {
+		score += rules[i].odds(a)
+	}
+	by, without := a.declaredCalls()
+	evidence = a.readable > 0 && (len(a.log.dispatches) > 0 || a.recommended() != nil)
+	return score, evidence || by+without > 0 || score <= proof
+}
+
+// proof is a score that decides even where no reply can be read.
+const proof = -6
+
+// decide turns a score into an axis. Without evidence the record cannot tell.
+func decide(score float64, evidence bool) (arena.Axis, float64) {
+	if !evidence {
+		return arena.AxisUnknown, 0.5
+	}
+	p := probability(score)
+	if p > 0.5 {
+		return arena.AxisAgentic, p
+	}
+	return arena.AxisScripted, 1 - p
+}
+
+// slope turns the score into calibrated log-odds; it was fitted on left-out
+// families, see docs/filter.md. surest is the most that the filter ever claims:
+// one attempt in a hundred is as many as the labels it was held against allow.
+const (
+	slope  = 1.0
+	surest = 0.99
+)
+
+// probability that the model decided, 0.01 to 0.99.
+func probability(score float64) float64 {
+	p := 1 / (1 + math.Exp(-slope*score))
+	return math.Min(math.Max(p, 1-surest), surest)
+}

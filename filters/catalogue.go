@@ -1,0 +1,259 @@
+package filters
+
+import (
+	"math"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Check is one entry of the catalogue: what is measured, and when it speaks
+// against an attempt.
+type Check struct {
+	// Name is versioned: another formula is another name.
+	Name string
+	// Doc says in one sentence what the check finds.
+	Doc string
+	// Value and Limit say what the two numbers of its verdict mean.
+	Value string
+	Limit string
+	// Reason is the stable word that a reject by this check gives.
+	Reason string
+
+	// measure is nil for checks of the second pass, which see a whole day.
+	measure func(a *attempt, cfg *Config) (value, limit float64)
+	// above is true where values over the limit fire, else those under it.
+	above bool
+	// rejects says that the check drops an attempt by itself. The others are
+	// evidence: they name how a scripted attempt was made.
+	rejects bool
+}
+
+// fires never fires on a value that could not be measured.
+func (c *Check) fires(value, limit float64) bool {
+	if math.IsNaN(value) {
+		return false
+	}
+	if c.above {
+		return value > limit
+	}
+	return value < limit
+}
+
+// Catalogue lists every check in the order in which it is reported.
+func Catalogue() []Check { return append([]Check(nil), checks...) }
+
+var checks = []Check{
+	{Name: "finished_v1", Doc: "The attempt ended well and left a dialogue.", Reason: "attempt_failed",
+		Value: "1 if the sandbox saw it succeed", Limit: "1", rejects: true, measure: finished},
+	{Name: "dialogue_v1", Doc: "The dialogue has at least one turn with a call.", Reason: "empty_dialogue",
+		Value: "turns that call a tool", Limit: "least turns", rejects: true, measure: acts},
+	{Name: "answered_calls_v1", Doc: "Every tool call is answered.", Reason: "unanswered_call",
+		Value: "calls without a result", Limit: "most such calls", above: true, rejects: true, measure: unanswered},
+	{Name: "one_recommendation_v1", Doc: "There is exactly one recommendation.", Reason: "recommend_count",
+		Value: "distance of the number of recommend_product calls from 1", Limit: "greatest distance", above: true, rejects: true, measure: recommendations},
+	{Name: "token_length_v1", Doc: "The dialogue fits the training context.", Reason: "too_long",
+		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", above: true, rejects: true, measure: tokens},
+	{Name: "ends_in_thought_v1", Doc: "The last turn does more than think.", Reason: "ends_on_think",
+		Value: "1 if the last turn only thinks", Limit: "0", above: true, rejects: true, measure: endsInThought},
+	{Name: "judge_orders_v1", Doc: "The agent's own text orders its judge about.", Reason: "orders_the_judge",
+		Value: "passages that order a judge", Limit: "most such passages", above: true, rejects: true, measure: judgeOrders},
+	{Name: "invented_id_v1", Doc: "A call names a product that no result before it held.", Reason: "invented_id",
+		Value: "such products", Limit: "most such products", above: true, rejects: true, measure: invented},
+
+	{Name: "no_inference_v1", Doc: "Calls were made without asking any model.", Reason: "no_inference",
+		Value: "chat completions in log or sandbox count", Limit: "least completions", measure: asked},
+	{Name: "named_dispatches_v1", Doc: "Replies name too few of the dispatches with their arguments.", Reason: "unnamed_dispatches",
+		Value: "share of decided dispatches that a reply named", Limit: "least share", measure: namedShare},
+	{Name: "overridden_calls_v1", Doc: "The model names one call and another is dispatched.", Reason: "overridden_calls",
+		Value: "dispatches whose tool was named with other arguments", Limit: "most such dispatches", above: true, measure: overridden},
+	{Name: "model_only_labels_v1", Doc: "The model is asked but never names a call: it labels, ranks, extracts or chats.", Reason: "model_only_labels",
+		Value: "readable replies that name a call", Limit: "least replies", measure: onlyLabels},
+	{Name: "mixed_phases_v1", Doc: "The model decides some calls, a program the others.", Reason: "mixed_phases",
+		Value: "the smaller of named and unnamed dispatches", Limit: "most of them", above: true, measure: mixed},
+	{Name: "replayed_plan_v1", Doc: "A plan is asked once and worked off.", Reason: "replayed_plan",
+		Value: "replies that name calls, per turn that acts", Limit: "least share", measure: plan},
+	{Name: "stale_naming_v1", Doc: "Dispatches follow replies that are no longer the last word.", Reason: "stale_naming",
+		Value: "dispatches named by an older turn's reply", Limit: "most such dispatches", above: true, measure: stale},
+	{Name: "narrated_after_v1", Doc: "Thinking is a reply that was written after the call it explains.", Reason: "narrated_after",
+		Value: "share of dispatched turns", Limit: "greatest share", above: true, measure: narrated},
+	{Name: "unnamed_recommendation_v1", Doc: "No reply named the final recommendation.", Reason: "unnamed_recommendation",
+		Value: "1 if a reply named it", Limit: "1", measure: recommendationNamed},
+	{Name: "looked_up_answer_v1", Doc: "A product is recommended or opened that only the program can have known.", Reason: "looked_up_answer",
+		Value: "products no result held and no reply named, or named before any result", Limit: "most such products", above: true, measure: lookedUp},
+	{Name: "fabricated_result_v1", Doc: "The dialogue shows results that the proxy never returned.", Reason: "fabricated_result",
+		Value: "results without a dispatch", Limit: "most such results", above: true, measure: phantoms},
+	{Name: "edited_result_v1", Doc: "A result in the dialogue differs from the one that the proxy returned.", Reason: "edited_result",
+		Value: "results that differ", Limit: "most such results", above: true, measure: edits},
+	{Name: "hidden_dispatches_v1", Doc: "The proxy saw requests that the dialogue does not show.", Reason: "hidden_dispatches",
+		Value: "share of dispatches missing from the dialogue", Limit: "greatest share", above: true, measure: hiddenShare},
+	{Name: "impossible_times_v1", Doc: "The log's times cannot be true.", Reason: "impossible_times",
+		Value: "impossible entries", Limit: "most such entries", above: true, measure: times},
+	{Name: "bad_nonce_v1", Doc: "Dispatches carry a nonce that is not theirs.", Reason: "bad_nonce",
+		Value: "share of dispatches with a valid nonce", Limit: "least share", measure: nonces},
+	{Name: "copied_inference_v1", Doc: "The log holds the same reply more than once.", Reason: "copied_inference",
+		Value: "copies", Limit: "most copies", above: true, measure: copies},
+	{Name: "counts_disagree_v1", Doc: "The sandbox counted another number of inference calls than the log holds.", Reason: "counts_disagree",
+		Value: "difference", Limit: "greatest difference", above: true, measure: countGap},
+	{Name: "length_disagrees_v1", Doc: "A cut reply is too short to have held the call it is said to hold.", Reason: "length_disagrees",
+		Value: "such replies", Limit: "most such replies", above: true, measure: lengthGap},
+
+	{Name: "fixed_habit_v1", Doc: "Over the agent's day nothing depends on results: one sequence of tools, always the first products in rank order, the first of them recommended.", Reason: "fixed_habit",
+		Value: "0 to 1, how fixed all three are", Limit: "half", above: true},
+	{Name: "pasted_episode_v1", Doc: "The same calls answer different requests.", Reason: "pasted_episode",
+		Value: "requests that this episode answers", Limit: "max_pastes", above: true},
+	{Name: "template_thinking_v1", Doc: "Thinking is one template with slots over the agent's day.", Reason: "template_thinking",
+		Value: "share of thoughts whose skeleton returns in other attempts", Limit: "reported, decides nothing alone", above: true},
+}
+
+func flag(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func finished(a *attempt, _ *Config) (value, limit float64) {
+	return flag(a.trace.Status == arena.StatusSuccess && a.trace.HasDialogue), 1
+}
+
+func acts(a *attempt, _ *Config) (value, limit float64) { return float64(a.callTurns()), 1 }
+
+func unanswered(a *attempt, _ *Config) (value, limit float64) {
+	n := 0
+	for i := range a.claims {
+		if k := a.claims[i].call.Result.Kind(); k == arena.Absent || k == arena.Null {
+			n++
+		}
+	}
+	return float64(n), 0
+}
+
+func recommendations(a *attempt, _ *Config) (value, limit float64) {
+	n := 0
+	for i := range a.claims {
+		if a.claims[i].act.tool == toolRecommend {
+			n++
+		}
+	}
+	return math.Abs(float64(n - 1)), 0
+}
+
+func tokens(a *attempt, cfg *Config) (value, limit float64) {
+	return float64(Tokens(a.dialogue)), float64(cfg.MaxTokens)
+}
+
+func endsInThought(a *attempt, _ *Config) (value, limit float64) {
+	turns := a.dialogue.Turns
+	if len(turns) == 0 {
+		return 0, 0
+	}
+	last := &turns[len(turns)-1]
+	return flag(last.User == "" && last.Text == "" && len(last.Calls) == 0), 0
+}
+
+func judgeOrders(a *attempt, _ *Config) (value, limit float64) {
+	n := 0
+	for i := range a.dialogue.Turns {
+		n += orders(a.dialogue.Turns[i].Think) + orders(a.dialogue.Turns[i].Text)
+	}
+	return float64(n), 0
+}
+
+func invented(a *attempt, _ *Config) (value, limit float64) {
+	n, _ := a.inventedIDs()
+	return float64(n), 0
+}
+
+func asked(a *attempt, _ *Config) (value, limit float64) {
+	if !a.log.present && a.trace.InferenceTotal < 0 {
+		return math.NaN(), 1
+	}
+	return float64(a.inference), 1
+}
+
+func namedShare(a *attempt, _ *Config) (value, limit float64) { return a.richness(), 2.0 / 3 }
+
+func overridden(a *attempt, _ *Config) (value, limit float64) {
+	return float64(a.links[linkOverride]), 0
+}
+
+func onlyLabels(a *attempt, _ *Config) (value, limit float64) {
+	if a.readable == 0 {
+		return math.NaN(), 1
+	}
+	return float64(a.naming), 1
+}
+
+func mixed(a *attempt, _ *Config) (value, limit float64) {
+	return float64(min(a.bound(), a.unbound())), 0
+}
+
+func plan(a *attempt, _ *Config) (value, limit float64) {
+	if a.readable == 0 {
+		return math.NaN(), 0.5
+	}
+	return share(a.naming+len(a.log.replies)-a.readable, a.callTurns()), 0.5
+}
+
+func stale(a *attempt, _ *Config) (value, limit float64) { return float64(a.links[linkStale]), 0 }
+
+func narrated(a *attempt, _ *Config) (value, limit float64) { return share(a.narrated()), 0 }
+
+func recommendationNamed(a *attempt, _ *Config) (value, limit float64) {
+	if a.recommended() == nil || a.readable == 0 || a.readable < len(a.log.replies) && !a.namedRecommendation() {
+		return math.NaN(), 1
+	}
+	return flag(a.namedRecommendation()), 1
+}
+
+func lookedUp(a *attempt, _ *Config) (value, limit float64) {
+	n, byModel := a.inventedIDs()
+	return float64(n - byModel + a.prescientIDs()), 0
+}
+
+func phantoms(a *attempt, _ *Config) (value, limit float64) {
+	n, _ := a.fabrications()
+	return float64(n), 0
+}
+
+func edits(a *attempt, _ *Config) (value, limit float64) {
+	_, n := a.fabrications()
+	return float64(n), 0
+}
+
+func hiddenShare(a *attempt, _ *Config) (value, limit float64) {
+	return share(a.hidden(), len(a.log.dispatches)), 1.0 / 3
+}
+
+func times(a *attempt, _ *Config) (value, limit float64) { return float64(a.impossibleTimes()), 0 }
+
+func nonces(a *attempt, _ *Config) (value, limit float64) {
+	if v := a.log.richnessV2(); v >= 0 {
+		return v, 1
+	}
+	return math.NaN(), 1
+}
+
+func copies(a *attempt, _ *Config) (value, limit float64) {
+	n := 0
+	for i := range a.log.replies {
+		if a.log.replies[i].copied {
+			n++
+		}
+	}
+	return float64(n), 0
+}
+
+// countGap allows the failures that one of the two may leave out.
+func countGap(a *attempt, _ *Config) (value, limit float64) {
+	limit = float64(max(a.trace.InferenceFailures, 0))
+	if a.trace.InferenceTotal < 0 || !a.log.present {
+		return math.NaN(), limit
+	}
+	return math.Abs(float64(a.trace.InferenceTotal - a.log.asked)), limit
+}
+
+func lengthGap(a *attempt, _ *Config) (value, limit float64) {
+	_, n := a.lengths()
+	return float64(n), 0
+}

@@ -1,0 +1,145 @@
+package filters
+
+import (
+	"github.com/trajectory-arena/arena"
+)
+
+// claim is one call of the dialogue with what the proxy says about it.
+type claim struct {
+	call *arena.Call
+	turn int
+	act  act
+	// dispatch is the first dispatch behind this call, -1 where there is none.
+	dispatch int
+	// phantom is a result that no dispatch returned; edited one that differs
+	// from what was returned.
+	phantom bool
+	edited  bool
+}
+
+// claims sets each catalogue call of the dialogue against the dispatches: the
+// same request first, then the same subject, then the same tool in order.
+func claims(d *arena.Dialogue, l *proxyLog) []claim {
+	n := 0
+	for i := range d.Turns {
+		n += len(d.Turns[i].Calls)
+	}
+	all := make([]claim, 0, n)
+	for i := range d.Turns {
+		for j := range d.Turns[i].Calls {
+			c := claim{call: &d.Turns[i].Calls[j], turn: i, dispatch: -1}
+			c.act.read(toolOf(c.call.Name), c.call.Arguments, false)
+			all = append(all, c)
+		}
+	}
+	if !l.present {
+		return all
+	}
+	for _, same := range [...]func(claimed, sent *act) bool{(*act).sameRequest, covers, (*act).sameSubject, follows, sameTool} {
+		for i := range all {
+			l.claim(&all[i], i, same)
+		}
+	}
+	for i := range all {
+		l.judge(all, i)
+	}
+	return all
+}
+
+// claim gives c the dispatches that stand in the relation to it. A call that
+// needs several requests takes all of them.
+func (l *proxyLog) claim(c *claim, index int, same func(claimed, sent *act) bool) {
+	if !c.act.tool.catalogue() {
+		return
+	}
+	several := c.act.tool == toolShop || c.act.tool == toolMatch || c.act.tool == toolView
+	if c.dispatch >= 0 && !several {
+		return
+	}
+	for i := range l.dispatches {
+		d := &l.dispatches[i]
+		if d.claimed >= 0 || !same(&c.act, &d.act) {
+			continue
+		}
+		if c.dispatch >= 0 && d.act.sameRequest(&l.dispatches[c.dispatch].act) {
+			continue // a second request for the same is another call's
+		}
+		d.claimed = index
+		if c.dispatch < 0 {
+			c.dispatch = i
+		}
+		if !several {
+			return
+		}
+	}
+}
+
+// judge says whether the result of a call is what the proxy returned.
+func (l *proxyLog) judge(all []claim, i int) {
+	c := &all[i]
+	if c.act.tool != toolFind && c.act.tool != toolView {
+		return
+	}
+	shown := productIDs(nil, c.call.Result)
+	if len(shown) == 0 {
+		return
+	}
+	if c.dispatch < 0 {
+		c.phantom = !l.seenBefore(all[:i], c, shown)
+		return
+	}
+	c.edited = l.differs(c, shown)
+}
+
+// seenBefore says that a call without a dispatch of its own shows what an
+// earlier dispatch returned: a client that remembers answers.
+func (l *proxyLog) seenBefore(earlier []claim, c *claim, shown []string) bool {
+	for i := range earlier {
+		if e := &earlier[i]; e.dispatch >= 0 && e.act.sameRequest(&c.act) {
+			return true
+		}
+	}
+	if c.act.tool != toolView {
+		return false
+	}
+	for i := range l.dispatches {
+		if d := &l.dispatches[i]; d.act.tool == toolView && subset(shown, d.act.ids) {
+			return true
+		}
+	}
+	return false
+}
+
+// differs compares a result with the answers of its dispatches. Of a cut
+// answer only the ids are known: those that the log kept, or that were asked
+// for.
+func (l *proxyLog) differs(c *claim, shown []string) bool {
+	for _, id := range shown {
+		known, found := false, false
+		for i := range l.dispatches {
+			d := &l.dispatches[i]
+			if d.act.tool != c.act.tool || (!d.act.sameRequest(&l.dispatches[c.dispatch].act) && !covers(&c.act, &d.act)) {
+				continue
+			}
+			switch {
+			case d.call.Response == c.call.Result:
+				return false
+			case d.call.Response != "":
+				known = true
+				found = found || showsSame(d.call.Response, c.call.Result, id)
+			case d.act.tool == toolView:
+				known = true
+				found = found || hasID(d.act.ids, id)
+			case d.call.ProductIDs != nil:
+				known = true
+				found = found || hasID(d.call.ProductIDs, id)
+			default:
+				found = true
+			}
+		}
+		if known && !found {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,70 @@
+package filters
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// UnknownPolicy says what becomes of an attempt whose axis is unknown.
+type UnknownPolicy string
+
+// The policies for attempts whose axis is unknown.
+const (
+	UnknownDrop UnknownPolicy = "drop"
+	UnknownKeep UnknownPolicy = "keep"
+)
+
+// Config holds every limit of the filter. The zero value is not usable; start
+// from Defaults.
+type Config struct {
+	// Unknown decides on attempts whose axis is unknown.
+	Unknown UnknownPolicy `yaml:"unknown"`
+	// MaxTokens is the most tokens a dialogue may have; a token is counted as
+	// four bytes of the rendered text.
+	MaxTokens int `yaml:"max_tokens"`
+	// MinConfidence is the least confidence with which an agentic attempt is
+	// kept, 0.5 to 1.
+	MinConfidence float64 `yaml:"min_confidence"`
+	// MinAttempts is how many attempts of one agent's day the second pass needs
+	// before it may say anything.
+	MinAttempts int `yaml:"min_attempts"`
+	// MaxPastes is how many requests one and the same episode may answer.
+	MaxPastes int `yaml:"max_pastes"`
+}
+
+// Defaults are the limits of the published recipe, where it names one; the
+// others are derived in docs/filter.md.
+func Defaults() Config {
+	return Config{
+		Unknown:       UnknownDrop,
+		MaxTokens:     14336,
+		MinConfidence: 0.5,
+		MinAttempts:   8,
+		MaxPastes:     2,
+	}
+}
+
+// Validate names every limit that cannot be used, all at once.
+func (c Config) Validate() error {
+	var all []error
+	bad := func(key string, value any, want string) {
+		all = append(all, fmt.Errorf("filter.%s is %v: want %s", key, value, want))
+	}
+	if c.Unknown != UnknownDrop && c.Unknown != UnknownKeep {
+		bad("unknown", c.Unknown, "keep or drop")
+	}
+	if c.MaxTokens < 1 {
+		bad("max_tokens", c.MaxTokens, "at least 1")
+	}
+	if math.IsNaN(c.MinConfidence) || c.MinConfidence < 0.5 || c.MinConfidence > 1 {
+		bad("min_confidence", c.MinConfidence, "0.5 to 1")
+	}
+	if c.MinAttempts < 3 {
+		bad("min_attempts", c.MinAttempts, "at least 3: fewer attempts show no habit")
+	}
+	if c.MaxPastes < 1 {
+		bad("max_pastes", c.MaxPastes, "at least 1")
+	}
+	return errors.Join(all...)
+}

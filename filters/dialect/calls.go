@@ -1,0 +1,180 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// callBlock reads the body of a call tag: a list of calls, several lists, or
+// one object. A think block in the middle is set apart first.
+func (r *reader) callBlock(body string, closed bool) {
+	if r.skipCalls {
+		return
+	}
+	body = r.withoutThink(body)
+	rest := strings.TrimSpace(body)
+	for n := 0; rest != ""; n++ {
+		json, after, m, ok := value(rest)
+		if !ok || (m&mendClosers != 0 && !closed) {
+			r.fault(FaultCall)
+			return
+		}
+		r.mended(m)
+		if n == 1 {
+			r.repair(RepairLists)
+		}
+		if json[0] == '{' {
+			r.repair(RepairHermes)
+		}
+		r.callsOf(json)
+		rest = strings.TrimLeft(after, ", \t\r\n")
+	}
+}
+
+// withoutThink takes think blocks out of a call's body.
+func (r *reader) withoutThink(body string) string {
+	if !containsTag(body, thinking) {
+		return body
+	}
+	r.repair(RepairSplit)
+	var kept strings.Builder
+	for body != "" {
+		before, tag, k, after := nextTag(body)
+		kept.WriteString(before)
+		if k != thinking {
+			kept.WriteString(body[len(before) : len(body)-len(after)])
+			body = after
+			continue
+		}
+		inner, rest, _ := cutClose(after, tag, thinking)
+		r.Think = join(r.Think, strings.TrimSpace(inner))
+		body = rest
+	}
+	return kept.String()
+}
+
+// callsOf adds the calls of one JSON value: a call or a list of calls.
+func (r *reader) callsOf(json string) {
+	v := gjson.Parse(json)
+	if v.IsObject() {
+		r.call(v)
+		return
+	}
+	if !v.IsArray() {
+		r.fault(FaultCall)
+		return
+	}
+	v.ForEach(func(_, item gjson.Result) bool {
+		r.call(item)
+		return true
+	})
+}
+
+// call adds one call written as an object: name beside parameters, arguments,
+// args or input, or both inside of "function".
+func (r *reader) call(v gjson.Result) {
+	if inner := v.Get("function"); inner.IsObject() {
+		r.repair(RepairFunctionNested)
+		id := v.Get("id")
+		v = inner
+		r.append(id.String(), v)
+		return
+	}
+	id := v.Get("tool_call_id")
+	if !id.Exists() {
+		id = v.Get("id")
+	}
+	r.append(id.String(), v)
+}
+
+func (r *reader) append(id string, v gjson.Result) {
+	name := v.Get("name")
+	if name.Type != gjson.String || name.Str == "" {
+		r.fault(FaultName)
+		return
+	}
+	args, word := Arguments(argumentsOf(v))
+	if args == "" {
+		r.fault(FaultArguments)
+		return
+	}
+	if word != "" {
+		r.repair(word)
+	}
+	r.Calls = append(r.Calls, Call{ID: id, Name: name.Str, Arguments: args})
+}
+
+func argumentsOf(v gjson.Result) arena.Raw {
+	for _, key := range [...]string{"parameters", "arguments", "args", "input"} {
+		if a := v.Get(key); a.Exists() {
+			return arena.Raw(a.Raw)
+		}
+	}
+	return ""
+}
+
+// Arguments brings the arguments of a call into the form of a JSON object. An
+// object stays as it is, absent or null is the empty object, a string is read
+// as the JSON it holds and repair says so. Empty where it cannot be read.
+func Arguments(raw arena.Raw) (args arena.Raw, repair string) {
+	switch raw.Kind() {
+	case arena.Absent, arena.Null:
+		return "{}", ""
+	case arena.Object:
+		return raw, ""
+	case arena.String:
+		text := strings.TrimSpace(gjson.Parse(string(raw)).Str)
+		if text == "" {
+			return "{}", RepairArgumentsText
+		}
+		json, rest, _, ok := value(text)
+		if !ok || strings.TrimSpace(rest) != "" || json[0] != '{' {
+			return "", ""
+		}
+		return arena.Raw(json), RepairArgumentsText
+	case arena.Bool, arena.Number, arena.Array:
+	}
+	return "", ""
+}
+
+// resultBlock reads quoted tool results: a list of {tool_call_id, results}, a
+// single such object, or any other text as one result.
+func (r *reader) resultBlock(body string) {
+	body = strings.TrimSpace(body)
+	if body == "" || r.skipCalls {
+		return
+	}
+	json, rest, _, ok := value(body)
+	if !ok || strings.TrimSpace(rest) != "" {
+		r.Results = append(r.Results, Result{Content: quote(body)})
+		return
+	}
+	v := gjson.Parse(json)
+	if v.IsArray() && v.Get("0.tool_call_id").Exists() {
+		v.ForEach(func(_, item gjson.Result) bool {
+			r.result(item)
+			return true
+		})
+		return
+	}
+	r.result(v)
+}
+
+func (r *reader) result(v gjson.Result) {
+	id := v.Get("tool_call_id").String()
+	for _, key := range [...]string{"results", "result", "content"} {
+		if c := v.Get(key); c.Exists() && id != "" {
+			r.Results = append(r.Results, Result{ID: id, Content: arena.Raw(c.Raw)})
+			return
+		}
+	}
+	r.Results = append(r.Results, Result{ID: id, Content: arena.Raw(v.Raw)})
+}
+
+// quote writes text as a JSON string.
+func quote(text string) arena.Raw {
+	return arena.Raw(gjson.AppendJSONString(nil, text))
+}

@@ -1,0 +1,119 @@
+// Package dialect reads the many ways in which models write tool calls as
+// text, and turns each into one normal form: thinking, words and OpenAI tool
+// calls with a JSON object as arguments. It mends what has one obvious meaning
+// and names every repair; what has none is a fault, never a guess.
+package dialect
+
+import "github.com/trajectory-arena/arena"
+
+// Reading is what one message says, in normal form.
+type Reading struct {
+	// Think is the reasoning, Text what is said aloud; several blocks of one
+	// kind are joined by a line break.
+	Think string
+	Text  string
+	Calls []Call
+	// Results are tool results quoted in the message, in order.
+	Results []Result
+	// Repairs and Faults are stable snake_case words, each at most once.
+	Repairs []string
+	Faults  []string
+}
+
+// Call is one tool call.
+type Call struct {
+	// ID is the call's own id, empty where the dialect has none.
+	ID   string
+	Name string
+	// Arguments is a JSON object.
+	Arguments arena.Raw
+}
+
+// Result is one tool result. ID names the call it answers; empty where the
+// dialect answers by order.
+type Result struct {
+	ID      string
+	Content arena.Raw
+}
+
+// The repairs that a reading can name.
+const (
+	RepairHermes         = "hermes_objects"
+	RepairLists          = "several_lists"
+	RepairReAct          = "react_lines"
+	RepairFence          = "fenced_json"
+	RepairBare           = "bare_json"
+	RepairThinkCall      = "calls_in_think"
+	RepairReasoning      = "calls_in_reasoning"
+	RepairSplit          = "split_by_think"
+	RepairTag            = "loose_tag"
+	RepairThink          = "unclosed_think"
+	RepairQuotes         = "single_quotes"
+	RepairCommas         = "trailing_commas"
+	RepairLiterals       = "python_literals"
+	RepairKeys           = "unquoted_keys"
+	RepairControl        = "control_characters"
+	RepairClosers        = "missing_closers"
+	RepairArgumentsText  = "arguments_as_text"
+	RepairLaterResults   = "results_in_next_step"
+	RepairRepeatedID     = "repeated_call_id"
+	RepairTextResult     = "result_as_text"
+	RepairFunctionNested = "nested_function"
+)
+
+// The faults that a reading can name.
+const (
+	FaultCall      = "unreadable_call"
+	FaultArguments = "unreadable_arguments"
+	FaultName      = "call_without_name"
+	FaultResult    = "unreadable_result"
+	FaultOrphan    = "result_without_call"
+	FaultDeep      = "nested_too_deep"
+)
+
+// MaxDepth is how deep the JSON of a call may nest. Arguments of shopping
+// tools nest three deep; what nests deeper than this is an attack on readers.
+const MaxDepth = 64
+
+// Read reads one message. Text without any call is a reading with words only.
+func Read(text string) Reading {
+	var r reader
+	r.message(text)
+	return r.Reading
+}
+
+// Think cuts the thinking out of text that holds no calls, or whose calls are
+// known from elsewhere.
+func Think(text string) (think, words string) {
+	var r reader
+	r.skipCalls = true
+	r.message(text)
+	return r.Think, r.Text
+}
+
+type reader struct {
+	Reading
+	skipCalls bool
+}
+
+// add appends word to list unless it is there: the lists hold a few words.
+func add(list []string, word string) []string {
+	for _, w := range list {
+		if w == word {
+			return list
+		}
+	}
+	return append(list, word)
+}
+
+func (r *reader) repair(word string) { r.Repairs = add(r.Repairs, word) }
+func (r *reader) fault(word string)  { r.Faults = add(r.Faults, word) }
+
+// repairs names each repair of a mended JSON value.
+func (r *reader) mended(m mends) {
+	for i, word := range mendWords {
+		if m&(1<<i) != 0 {
+			r.repair(word)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// react reads the lines Thought, Action, Action Input, Observation and Final
+// Answer. A text is in this dialect if a line begins with "Action:".
+func (r *reader) react(text string) bool {
+	if !hasLine(text, "action") {
+		return false
+	}
+	r.repair(RepairReAct)
+	var action string
+	var pending bool
+	for rest := text; rest != ""; {
+		label, body, after := section(rest)
+		rest = after
+		switch label {
+		case "action":
+			r.actionWithoutInput(action, pending)
+			action, pending = body, true
+			if r.inline(action) {
+				pending = false
+			}
+		case "action input":
+			r.action(action, body)
+			pending = false
+		case "thought":
+			r.Think = join(r.Think, body)
+		case "observation":
+			r.resultBlock(body)
+		default:
+			r.say(body)
+		}
+	}
+	r.actionWithoutInput(action, pending)
+	return true
+}
+
+var reactLabels = [...]string{"thought", "action input", "action", "observation", "final answer"}
+
+// section cuts the first labelled part off a text; the label is empty for
+// words before the first label.
+func section(s string) (label, body, rest string) {
+	label, s = labelOf(s)
+	end := 0
+	for end < len(s) {
+		nl := strings.IndexByte(s[end:], '\n')
+		if nl < 0 {
+			end = len(s)
+			break
+		}
+		end += nl + 1
+		if l, _ := labelOf(s[end:]); l != "" {
+			break
+		}
+	}
+	return label, strings.TrimSpace(s[:end]), s[end:]
+}
+
+// labelOf reads the label that a line starts with, in any case and with the
+// stars of Markdown around it.
+func labelOf(s string) (label, rest string) {
+	line := strings.TrimLeft(s, " \t*")
+	for _, l := range reactLabels {
+		if len(line) <= len(l) || !strings.EqualFold(line[:len(l)], l) {
+			continue
+		}
+		after := strings.TrimLeft(line[len(l):], "* ")
+		if strings.HasPrefix(after, ":") {
+			return l, strings.TrimLeft(after[1:], "*")
+		}
+	}
+	return "", s
+}
+
+func hasLine(text, label string) bool {
+	for s := text; s != ""; {
+		if l, _ := labelOf(s); l == label {
+			return true
+		}
+		nl := strings.IndexByte(s, '\n')
+		if nl < 0 {
+			return false
+		}
+		s = s[nl+1:]
+	}
+	return false
+}
+
+// inline reads `name({...})` and `name[{...}]`, an action with its input in it.
+func (r *reader) inline(action string) bool {
+	open := strings.IndexAny(action, "([{")
+	if open <= 0 {
+		return false
+	}
+	input := action[open:]
+	if input[0] != '{' {
+		input = strings.TrimRight(input[1:], ")] \t\r\n`")
+		if input != "" && input[0] == '{' && !strings.HasSuffix(input, "}") {
+			input += "}"
+		}
+	}
+	r.action(action[:open], input)
+	return true
+}
+
+func (r *reader) actionWithoutInput(action string, pending bool) {
+	if pending {
+		r.action(action, "{}")
+	}
+}
+
+func (r *reader) action(name, input string) {
+	name = strings.Trim(strings.TrimSpace(name), "`*\"'")
+	if name == "" {
+		r.fault(FaultName)
+		return
+	}
+	input = unfence(input)
+	if input == "" {
+		input = "{}"
+	}
+	json, rest, m, ok := value(input)
+	if !ok || json[0] != '{' || strings.TrimSpace(rest) != "" {
+		r.fault(FaultArguments)
+		return
+	}
+	r.mended(m)
+	r.Calls = append(r.Calls, Call{Name: name, Arguments: arena.Raw(json)})
+}
+
+// unfence takes a Markdown fence off a text.
+func unfence(s string) string {
+	s = strings.TrimSpace(s)
+	if !strings.HasPrefix(s, "```") {
+		return strings.Trim(s, "`")
+	}
+	s = strings.TrimSuffix(strings.TrimSpace(s[3:]), "```")
+	if nl := strings.IndexByte(s, '\n'); nl >= 0 && !strings.ContainsAny(s[:nl], "{[") {
+		s = s[nl+1:]
+	}
+	return strings.TrimSpace(s)
+}
+
+// fences reads calls in fenced blocks. Other fenced blocks, and JSON that is
+// no call, stay words.
+func (r *reader) fences(text string) bool {
+	start := strings.Index(text, "```")
+	if start < 0 {
+		return false
+	}
+	found := false
+	for rest := text; rest != ""; {
+		i := strings.Index(rest, "```")
+		if i < 0 {
+			r.say(rest)
+			break
+		}
+		end := strings.Index(rest[i+3:], "```")
+		stop := len(rest)
+		if end >= 0 {
+			stop = i + 3 + end + 3
+		}
+		if r.isolated(unfence(rest[i:stop])) {
+			r.repair(RepairFence)
+			found = true
+			r.say(rest[:i])
+		} else {
+			r.say(rest[:stop])
+		}
+		rest = rest[stop:]
+	}
+	if !found {
+		r.Text = ""
+	}
+	return found
+}
+
+// isolated reads a text that is nothing but calls in JSON.
+func (r *reader) isolated(text string) bool {
+	if text == "" || (text[0] != '{' && text[0] != '[') {
+		return false
+	}
+	json, rest, m, ok := value(text)
+	if !ok || strings.TrimSpace(rest) != "" || !namesCall(gjson.Parse(json)) {
+		return false
+	}
+	r.mended(m)
+	r.callsOf(json)
+	return true
+}
+
+// namesCall tells a call from other JSON: it has a name and arguments.
+func namesCall(v gjson.Result) bool {
+	if v.IsArray() {
+		v = v.Get("0")
+	}
+	if inner := v.Get("function"); inner.IsObject() {
+		v = inner
+	}
+	return v.Get("name").Type == gjson.String && argumentsOf(v) != ""
+}
+
+// bare reads a message that is JSON and nothing else, or ends in it.
+func (r *reader) bare(text string) bool {
+	trimmed := strings.TrimSpace(text)
+	if r.isolated(trimmed) {
+		r.repair(RepairBare)
+		return true
+	}
+	i := strings.Index(trimmed, "\n{")
+	if j := strings.Index(trimmed, "\n["); i < 0 || (j >= 0 && j < i) {
+		i = j
+	}
+	if i < 0 || !r.isolated(trimmed[i+1:]) {
+		return false
+	}
+	r.repair(RepairBare)
+	r.say(trimmed[:i])
+	return true
+}

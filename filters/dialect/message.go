@@ -1,0 +1,212 @@
+package dialect
+
+import (
+	"strings"
+)
+
+// The tags that hold something else than words. Models write them with odd
+// spelling; the first of each kind is the proper one.
+var (
+	callTags   = []string{"tool_call", "tool_calls", "toolcall", "function_call"}
+	thinkTags  = []string{"think", "thinking", "thought"}
+	wordTags   = []string{"response", "answer"}
+	resultTags = []string{"obs", "tool_response", "observation"}
+)
+
+type kind uint8
+
+const (
+	words kind = iota
+	thinking
+	calling
+	speaking
+	answering
+)
+
+// message walks over the tags of text and reads what lies in and between them.
+func (r *reader) message(text string) {
+	if r.loose(text) {
+		return
+	}
+	rest := text
+	for rest != "" {
+		before, tag, k, after := nextTag(rest)
+		r.say(before)
+		if k == words {
+			return
+		}
+		rest = r.element(tag, k, after)
+	}
+}
+
+// loose reads texts that hold no tag at all: ReAct lines, fences, bare JSON.
+func (r *reader) loose(text string) bool {
+	if _, _, k, _ := nextTag(text); k != words {
+		return false
+	}
+	if r.skipCalls {
+		return false
+	}
+	return r.react(text) || r.fences(text) || r.bare(text)
+}
+
+// element reads the body of a tag that just opened and returns the text after
+// it. A tag that is not closed ends at the next tag of a kind that cannot
+// stand inside it, or with the text.
+func (r *reader) element(tag string, k kind, after string) string {
+	body, rest, closed := cutClose(after, tag, k)
+	switch k {
+	case thinking:
+		if !closed {
+			r.repair(RepairThink)
+		}
+		r.thinkBlock(body)
+	case calling:
+		if !closed {
+			r.repair(RepairTag)
+		}
+		if tag != callTags[0] {
+			r.repair(RepairTag)
+		}
+		r.callBlock(body, closed)
+	case answering:
+		r.resultBlock(body)
+	case speaking, words:
+		r.say(body)
+	}
+	return rest
+}
+
+// thinkBlock keeps the thinking; calls written inside it count as calls.
+func (r *reader) thinkBlock(body string) {
+	if !r.skipCalls && containsTag(body, calling) {
+		r.repair(RepairThinkCall)
+		inner := Read(body)
+		r.Think = join(r.Think, inner.Text)
+		r.Calls = append(r.Calls, inner.Calls...)
+		for _, w := range inner.Repairs {
+			r.repair(w)
+		}
+		for _, w := range inner.Faults {
+			r.fault(w)
+		}
+		return
+	}
+	r.Think = join(r.Think, strings.TrimSpace(body))
+}
+
+func (r *reader) say(text string) { r.Text = join(r.Text, strings.TrimSpace(text)) }
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+// nextTag finds the first known opening tag. Stray closing tags are skipped as
+// words would be; k is words where no tag is left.
+func nextTag(s string) (before, tag string, k kind, after string) {
+	for from := 0; ; {
+		i := strings.IndexByte(s[from:], '<')
+		if i < 0 {
+			return s, "", words, ""
+		}
+		i += from
+		name, end := tagName(s[i:])
+		if k := kindOf(name); k != words {
+			return s[:i], name, k, s[i+end:]
+		}
+		from = i + 1
+	}
+}
+
+// tagName reads `<name>` with blanks around the name and any case; end is the
+// length of the tag.
+func tagName(s string) (name string, end int) {
+	const longest = 24
+	stop := strings.IndexByte(s[:min(len(s), longest)], '>')
+	if stop < 0 {
+		return "", 0
+	}
+	return strings.ToLower(strings.TrimSpace(s[1:stop])), stop + 1
+}
+
+func kindOf(name string) kind {
+	switch {
+	case name == "":
+		return words
+	case contains(callTags, name):
+		return calling
+	case contains(thinkTags, name):
+		return thinking
+	case contains(wordTags, name):
+		return speaking
+	case contains(resultTags, name):
+		return answering
+	}
+	return words
+}
+
+func contains(list []string, s string) bool {
+	for _, w := range list {
+		if w == s {
+			return true
+		}
+	}
+	return false
+}
+
+func containsTag(s string, want kind) bool {
+	for s != "" {
+		_, _, k, after := nextTag(s)
+		if k == want {
+			return true
+		}
+		if k == words {
+			return false
+		}
+		s = after
+	}
+	return false
+}
+
+// cutClose splits s at the closing tag of an element. Without one, thinking
+// ends where calls or words begin, and a call where another begins.
+func cutClose(s, tag string, k kind) (body, rest string, closed bool) {
+	if i, n := closing(s, tag, k); i >= 0 {
+		return s[:i], s[i+n:], true
+	}
+	for from := 0; from < len(s); {
+		before, _, next, after := nextTag(s[from:])
+		at := from + len(before)
+		if next == words {
+			break
+		}
+		if next != k || k == calling {
+			return s[:at], s[at:], false
+		}
+		from = len(s) - len(after)
+	}
+	return s, "", false
+}
+
+// closing finds the tag that closes an element; a call may be closed by any of
+// the call tags' names, but not beyond the next call.
+func closing(s, tag string, k kind) (at, length int) {
+	for from := 0; ; {
+		i := strings.Index(s[from:], "<")
+		if i < 0 {
+			return -1, 0
+		}
+		i += from
+		name, n := tagName(s[i:])
+		if name == "/"+tag || (k == calling && strings.HasPrefix(name, "/") && contains(callTags, name[1:])) {
+			return i, n
+		}
+		if k == calling && kindOf(name) == calling {
+			return -1, 0
+		}
+		from = i + 1
+	}
+}

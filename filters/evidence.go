@@ -1,0 +1,285 @@
+package filters
+
+import (
+	"math"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// fabrications counts results of the dialogue that no dispatch returned, and
+// such that differ from what was returned.
+func (a *attempt) fabrications() (phantoms, edits int) {
+	for i := range a.claims {
+		if a.claims[i].phantom {
+			phantoms++
+		}
+		if a.claims[i].edited {
+			edits++
+		}
+	}
+	return phantoms, edits
+}
+
+// hidden counts dispatches that the dialogue does not show.
+func (a *attempt) hidden() (n int) {
+	for i := range a.log.dispatches {
+		d := &a.log.dispatches[i]
+		if d.claimed < 0 && d.link != linkRetry && answered(d.call) {
+			n++
+		}
+	}
+	return n
+}
+
+// impossibleTimes counts entries of the log that cannot be: negative
+// durations, and more time spent than the attempt took.
+func (a *attempt) impossibleTimes() (n int) {
+	first, last := math.Inf(1), math.Inf(-1)
+	look := func(c *arena.ProxyCall) {
+		if c.DurationMS < 0 {
+			n++
+		}
+		if c.AtMS > 0 {
+			first = math.Min(first, started(c))
+			last = math.Max(last, float64(c.AtMS))
+		}
+	}
+	for i := range a.log.dispatches {
+		look(a.log.dispatches[i].call)
+	}
+	for i := range a.log.replies {
+		look(a.log.replies[i].call)
+	}
+	if limit := a.trace.Seconds*1000*timeSlack + 5000; !math.IsNaN(a.trace.Seconds) && last-first > limit {
+		n++
+	}
+	return n
+}
+
+// timeSlack is how much longer the log may span than the attempt's own clock
+// says, besides five seconds: clocks of two machines, and rounding.
+const timeSlack = 1.05
+
+// declaredCalls counts the steps with calls that a model made, and those that
+// none did, by the source's own word.
+func (a *attempt) declaredCalls() (by, without int) {
+	for i := range a.dialogue.Turns {
+		turn := &a.dialogue.Turns[i]
+		if len(turn.Calls) == 0 || turn.Step >= len(a.trace.Steps) {
+			continue
+		}
+		switch n := a.trace.Steps[turn.Step].LLMCalls; {
+		case n > 0:
+			by++
+		case n == 0 && a.trace.Source.Shape == arena.ShapeATIF:
+			without++
+		}
+	}
+	return by, without
+}
+
+// prescientIDs counts products that a reply named before any result or the
+// request showed them, and that the shop then turned out to have.
+func (a *attempt) prescientIDs() (n int) {
+	for i := range a.log.replies {
+		r := &a.log.replies[i]
+		for j := range r.named {
+			for _, id := range r.named[j].ids {
+				if a.shownBefore(id, r.end()) || !a.shownAfter(id, r.end()) {
+					continue
+				}
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// shownBefore says that the request or a result that came before the moment
+// held this id.
+func (a *attempt) shownBefore(id string, at float64) bool {
+	if strings.Contains(a.trace.Query, id) {
+		return true
+	}
+	for i := range a.log.dispatches {
+		d := &a.log.dispatches[i]
+		if d.start < at && hasID(d.shown, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// shownAfter says that a later result held this id.
+func (a *attempt) shownAfter(id string, at float64) bool {
+	for i := range a.log.dispatches {
+		d := &a.log.dispatches[i]
+		if d.start >= at-clockSlack && hasID(d.shown, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// show notes which ids each dispatch returned: those in its answer, those the
+// log kept of a cut one, those asked for, or what the dialogue shows for it.
+func (a *attempt) show() {
+	for i := range a.log.dispatches {
+		d := &a.log.dispatches[i]
+		switch {
+		case !answered(d.call):
+		case d.call.Response != "":
+			d.shown = productIDs(nil, d.call.Response)
+		case d.call.ProductIDs != nil:
+			d.shown = d.call.ProductIDs
+		case d.claimed >= 0:
+			d.shown = productIDs(nil, a.claims[d.claimed].call.Result)
+		default:
+			d.shown = d.act.ids
+		}
+	}
+}
+
+// inventedIDs counts products that calls of the dialogue name although no
+// result before them, nor the request, held them. named counts those of them
+// that a reply named itself: the model's own hallucination.
+func (a *attempt) inventedIDs() (invented, named int) {
+	for i := range a.claims {
+		c := &a.claims[i]
+		if c.act.tool != toolView && c.act.tool != toolRecommend && c.act.tool != toolMatch {
+			continue
+		}
+		for _, id := range c.act.ids {
+			if a.known(id, i) {
+				continue
+			}
+			invented++
+			if a.replied(id) {
+				named++
+			}
+		}
+	}
+	return invented, named
+}
+
+// known says that the request, or a result before claim i, held the id.
+func (a *attempt) known(id string, i int) bool {
+	if strings.Contains(a.trace.Query, id) {
+		return true
+	}
+	for j := range a.claims[:i] {
+		if strings.Contains(string(a.claims[j].call.Result), id) && a.claims[j].act.tool != toolRecommend {
+			return true
+		}
+	}
+	for j := range a.log.dispatches {
+		if hasID(a.log.dispatches[j].shown, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// replied says that a reply named the id in a call.
+func (a *attempt) replied(id string) bool {
+	for i := range a.log.replies {
+		for j := range a.log.replies[i].named {
+			if hasID(a.log.replies[i].named[j].ids, id) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// narrated counts turns whose thinking is the text of a reply that only began
+// after the turn's dispatch had ended: told afterwards.
+func (a *attempt) narrated() (told, turns int) {
+	for i := range a.claims {
+		c := &a.claims[i]
+		if c.dispatch < 0 {
+			continue
+		}
+		turns++
+		d := &a.log.dispatches[c.dispatch]
+		think := a.dialogue.Turns[c.turn].Think
+		if len(think) < tellable {
+			continue
+		}
+		for j := range a.log.replies {
+			r := &a.log.replies[j]
+			if r.start >= float64(d.call.AtMS)-clockSlack && strings.Contains(r.said, think) {
+				told++
+				break
+			}
+		}
+	}
+	return told, turns
+}
+
+// tellable is the least length of a thought that can be recognised elsewhere.
+const tellable = 24
+
+// lengths asks of each dispatch whose reply was cut whether the reply's length
+// fits the recorded step with its call in it, or without.
+func (a *attempt) lengths() (agree, disagree int) {
+	shell := a.shell()
+	for i := range a.log.dispatches {
+		d := &a.log.dispatches[i]
+		if d.link != linkUnknown || d.claimed < 0 {
+			continue
+		}
+		last := a.log.lastBefore(d.start)
+		if last < 0 || a.log.replies[last].call.Length <= 0 {
+			continue
+		}
+		c := &a.claims[d.claimed]
+		turn := &a.dialogue.Turns[c.turn]
+		said := quoted(turn.Think) + quoted(turn.Text)
+		over := a.log.replies[last].call.Length - shell - said
+		// A call costs its arguments, its name and some twenty signs around them.
+		cost := quoted(string(c.call.Arguments)) + len(c.call.Name) + 20
+		switch {
+		case over > cost/2 && over < 4*cost:
+			agree++
+		case over >= -cost/2 && over <= cost/2:
+			disagree++
+		}
+	}
+	return agree, disagree
+}
+
+// shell is the usual length of a reply around its content, from the replies
+// that can be read; the length of a plain chat completion where none can.
+func (a *attempt) shell() int {
+	const plainShell = 330
+	sum, n := 0, 0
+	for i := range a.log.replies {
+		if r := &a.log.replies[i]; r.readable {
+			sum += r.shell
+			n++
+		}
+	}
+	if n == 0 {
+		return plainShell
+	}
+	return sum / n
+}
+
+// quoted is the length of s as an ASCII JSON string without its quotes.
+func quoted(s string) (n int) {
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || r == '\t' || r == '\r':
+			n += 2
+		case r < 0x20 || (r > 0x7e && r <= 0xffff):
+			n += 6
+		case r > 0xffff:
+			n += 12
+		default:
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,92 @@
+// Package filters decides which attempts a model may learn from. It brings
+// every dialect into one form, holds the dialogue against what the proxy saw,
+// and says for each attempt whether the model itself decided its calls, with
+// the evidence, an error bar and the reasons for a reject. Checks are pure
+// functions of a trace; habits of an agent over its day are a second pass.
+package filters
+
+import (
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Filter is the structural filter with its limits.
+type Filter struct {
+	cfg Config
+}
+
+// New returns a filter with these limits, or all that is wrong with them.
+func New(cfg Config) (*Filter, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("set up the structural filter: %w", err)
+	}
+	return &Filter{cfg: cfg}, nil
+}
+
+// Check says what the attempt itself shows: its axis, every reject, the values
+// measured. The sample is what the second pass needs to know of it. Neither
+// the trace nor the dialogue is changed.
+func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, Sample) {
+	a := examine(t, d)
+	score, evidence := a.logOdds()
+	s := arena.Structure{}
+	s.Axis, s.Confidence = decide(score, evidence)
+	s.RichnessV1, s.RichnessV2 = pointer(a.log.richnessV1()), pointer(a.log.richnessV2())
+	sample := a.sample(score, evidence, s.Axis)
+	a.score = score
+	f.conclude(&s, a)
+	return s, sample
+}
+
+// conclude runs the catalogue, collects the reasons and decides.
+func (f *Filter) conclude(s *arena.Structure, a *attempt) {
+	s.Verdicts = make([]arena.Verdict, 0, len(checks))
+	for i := range checks {
+		c := &checks[i]
+		if c.measure == nil {
+			continue
+		}
+		value, limit := c.measure(a, &f.cfg)
+		v := arena.Verdict{Check: c.Name, Decision: arena.Keep, Value: value, Limit: limit}
+		if c.fires(value, limit) && (c.rejects || s.Axis == arena.AxisScripted) {
+			v.Decision, v.Reason = arena.Drop, c.Reason
+		}
+		s.Verdicts = append(s.Verdicts, v)
+	}
+	s.Reasons = append(f.axisReasons(s), a.unreadable()...)
+	for i := range s.Verdicts {
+		if v := &s.Verdicts[i]; v.Decision == arena.Drop {
+			s.Reasons = append(s.Reasons, v.Reason)
+		}
+	}
+	s.Keep = len(s.Reasons) == 0
+	s.Features = a.features()
+}
+
+// The reasons that the axis itself gives.
+const (
+	ReasonScripted  = "axis_scripted"
+	ReasonUnknown   = "axis_unknown"
+	ReasonUncertain = "axis_uncertain"
+)
+
+// axisReasons is the reject that follows from the axis, if any.
+func (f *Filter) axisReasons(s *arena.Structure) []string {
+	switch {
+	case s.Axis == arena.AxisScripted:
+		return []string{ReasonScripted}
+	case s.Axis == arena.AxisUnknown && f.cfg.Unknown == UnknownDrop:
+		return []string{ReasonUnknown}
+	case s.Axis == arena.AxisAgentic && s.Confidence < f.cfg.MinConfidence:
+		return []string{ReasonUncertain}
+	}
+	return nil
+}
+
+func pointer(share float64) *float64 {
+	if share < 0 {
+		return nil
+	}
+	return &share
+}

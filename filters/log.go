@@ -1,0 +1,137 @@
+package filters
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// dispatch is one request to the shop that the proxy answered, with the
+// evidence for who decided it.
+type dispatch struct {
+	call  *arena.ProxyCall
+	act   act
+	start float64
+	// claimed is the dialogue's call that claims this dispatch, -1 where none.
+	claimed int
+	// reply is the inference that named it, -1 where none.
+	reply int
+	link  link
+	// shown are the product ids that it returned, as far as they are known.
+	shown []string
+}
+
+// link says how a dispatch hangs on the inference before it.
+type link uint8
+
+// The links of a dispatch. Only the first three bind the dispatch to a model's
+// own words; unknown means that the log cut the reply that would tell.
+const (
+	linkNone     link = iota // readable replies before it, none names it
+	linkNamed                // named with these arguments by a reply of its own turn
+	linkLoose                // named, but the client dropped a filter or changed another
+	linkDerived              // follows from a named call that needs several requests
+	linkRetry                // repeats a dispatch that was named
+	linkStale                // named by an older reply; a later one spoke of other things
+	linkOverride             // the tool was named, with other arguments
+	linkUnknown              // the reply before it cannot be read
+	linkNoReply              // no inference came before it
+)
+
+var linkWords = [...]string{"unnamed", "named", "named_loosely", "derived", "retry", "stale", "overridden", "unknown", "no_inference"}
+
+func (l link) String() string { return linkWords[l] }
+
+// proxyLog is the evidence of one attempt in the order of time.
+type proxyLog struct {
+	dispatches []dispatch
+	replies    []reply
+	// asked counts the chat completions, answered or not.
+	asked int
+	// present says that the source keeps such a log at all.
+	present bool
+	// disordered counts neighbours whose time runs backwards as filed.
+	disordered int
+}
+
+// readLog sorts the proxy's calls by the moment they finished. Diagnostic
+// entries are left out.
+func readLog(t *arena.Trace) proxyLog {
+	calls, disordered := flatten(t)
+	l := proxyLog{present: len(calls) > 0, disordered: disordered}
+	inference, searches := 0, 0
+	for _, c := range calls {
+		if isInference(c) {
+			inference++
+		} else {
+			searches++
+		}
+	}
+	l.asked = inference
+	l.replies = make([]reply, 0, inference)
+	l.dispatches = make([]dispatch, 0, searches)
+	for _, c := range calls {
+		switch {
+		case isInference(c):
+			if answered(c) {
+				l.replies = append(l.replies, readReply(c))
+			}
+		default:
+			if t := toolOf(endpoint(c.Path)); t.catalogue() {
+				l.add(c, t)
+			}
+		}
+	}
+	return l
+}
+
+func (l *proxyLog) add(c *arena.ProxyCall, t tool) {
+	d := dispatch{call: c, claimed: -1, reply: -1, start: started(c)}
+	args := c.Params
+	if args == "" {
+		args = c.Body
+	}
+	d.act.read(t, args, true)
+	l.dispatches = append(l.dispatches, d)
+}
+
+// answered says that the other side returned something.
+func answered(c *arena.ProxyCall) bool { return c.Status == 200 }
+
+func started(c *arena.ProxyCall) float64 { return float64(c.AtMS) - c.DurationMS }
+
+func isInference(c *arena.ProxyCall) bool {
+	return strings.Contains(c.Path, "/chat/completions") || strings.HasPrefix(c.Path, "/inference")
+}
+
+// endpoint is the last part of a path.
+func endpoint(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	path = strings.TrimRight(path, "/")
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+func flatten(t *arena.Trace) (calls []*arena.ProxyCall, disordered int) {
+	n := 0
+	for i := range t.Steps {
+		n += len(t.Steps[i].Proxy)
+	}
+	calls = make([]*arena.ProxyCall, 0, n)
+	timed := true
+	for i := range t.Steps {
+		for j := range t.Steps[i].Proxy {
+			if c := &t.Steps[i].Proxy[j]; !c.Attempt {
+				timed = timed && c.AtMS > 0
+				if len(calls) > 0 && c.AtMS < calls[len(calls)-1].AtMS {
+					disordered++
+				}
+				calls = append(calls, c)
+			}
+		}
+	}
+	if disordered > 0 && timed {
+		sort.SliceStable(calls, func(i, j int) bool { return calls[i].AtMS < calls[j].AtMS })
+	}
+	return calls, disordered
+}

@@ -1,0 +1,241 @@
+package filters
+
+// clockSlack is how much earlier than the end of a reply a dispatch may seem
+// to start, in milliseconds: both are rounded, and durations are measured on
+// another clock than time stamps.
+const clockSlack = 10
+
+// link finds, for each dispatch, the inference that named it. A reply can only
+// name what starts after it ended. The replies since the dispatch before are
+// this dispatch's turn; an older reply that was already followed by another
+// turn is stale: a plan that a program works off while it asks for other things.
+func (l *proxyLog) link() {
+	l.dropCopies()
+	first := make([]int, len(l.replies)) // of the turn that ends with this reply
+	for i := range first {
+		first[i] = -1
+	}
+	newest := -1
+	for i := range l.dispatches {
+		d := &l.dispatches[i]
+		last := l.lastBefore(d.start)
+		if last < 0 {
+			d.link = linkNoReply
+			continue
+		}
+		if first[last] < 0 {
+			first[last] = min(newest, last-1) + 1
+		}
+		newest = max(newest, last)
+		l.linkOne(i, first[last], last)
+	}
+}
+
+// dropCopies takes the named calls away from replies whose id was logged
+// before.
+func (l *proxyLog) dropCopies() {
+	for i := range l.replies {
+		for j := range l.replies[:i] {
+			if id := l.replies[i].id; id != 0 && id == l.replies[j].id {
+				r := &l.replies[i]
+				r.copied, r.named, r.used, r.queue = true, nil, nil, nil
+				break
+			}
+		}
+	}
+}
+
+// lastBefore is the index of the last reply that ended before start, -1 where
+// none did.
+func (l *proxyLog) lastBefore(start float64) int {
+	last := -1
+	for i := range l.replies {
+		if l.replies[i].end() <= start+clockSlack {
+			last = i
+		}
+	}
+	return last
+}
+
+func (l *proxyLog) linkOne(i, first, last int) {
+	d := &l.dispatches[i]
+	for _, try := range [...]struct {
+		same func(named, sent *act) bool
+		link link
+	}{{(*act).sameRequest, linkNamed}, {covers, linkNamed}, {(*act).looser, linkLoose}, {(*act).refiltered, linkLoose}} {
+		if l.consume(d, first, last, try.same) {
+			d.link = try.link
+			return
+		}
+	}
+	switch {
+	case l.derived(d, first, last):
+		d.link = linkDerived
+	case l.retries(i):
+		d.link = linkRetry
+	case l.unreadable(first, last):
+		d.link = linkUnknown
+	case l.consume(d, 0, first-1, (*act).sameRequest):
+		d.link = linkStale
+	case l.consume(d, first, last, sameTool):
+		d.link = linkOverride
+	default:
+		d.link = linkNone
+	}
+}
+
+// consume finds a named call in the replies first to last, newest first, that
+// stands in the given relation to d, and spends it.
+func (l *proxyLog) consume(d *dispatch, first, last int, same func(named, sent *act) bool) bool {
+	for r := last; r >= first && r >= 0; r-- {
+		for j := range l.replies[r].named {
+			named := &l.replies[r].named[j]
+			if l.replies[r].used[j] || !same(named, &d.act) {
+				continue
+			}
+			l.replies[r].used[j] = !partial(named, &d.act)
+			d.reply = r
+			return true
+		}
+	}
+	return false
+}
+
+func sameTool(named, sent *act) bool { return named.tool == sent.tool }
+
+// covers says that sent asks for some of the products that were named: a
+// client that opens them one by one.
+func covers(named, sent *act) bool {
+	return named.tool == toolView && sent.tool == toolView && len(sent.ids) > 0 && subset(sent.ids, named.ids)
+}
+
+// partial is a named call that a dispatch used only a part of. Its products
+// stay named until as many were opened.
+func partial(named, sent *act) bool {
+	if named.tool != toolView || len(sent.ids) >= len(named.ids) {
+		return false
+	}
+	var left []string
+	for _, id := range named.ids {
+		if !hasID(sent.ids, id) {
+			left = append(left, id)
+		}
+	}
+	named.ids = left
+	return len(left) > 0
+}
+
+// refiltered says that sent is about the named subject on the same page, but
+// with another filter: the client's addition.
+func (a *act) refiltered(b *act) bool {
+	return a.sameSubject(b) && a.page == b.page && (a.shop == b.shop || a.shop == 0 || b.shop == 0)
+}
+
+// derived says that a tool which needs several requests was named, and d is
+// one that it makes: a search in one shop for each product, the details of a
+// product to be matched, a search again with fewer words or filters.
+func (l *proxyLog) derived(d *dispatch, first, last int) bool {
+	for r := last; r >= first && r >= 0; r-- {
+		for j := range l.replies[r].named {
+			if follows(&l.replies[r].named[j], &d.act) {
+				d.reply = r
+				l.replies[r].used[j] = true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func follows(named, sent *act) bool {
+	switch {
+	case named.tool == toolMatch && sent.tool == toolView:
+		return len(sent.ids) > 0 && subset(sent.ids, named.ids)
+	case named.tool == toolShop && sent.tool == toolFind:
+		for _, spec := range named.specs {
+			if prefix(sent.words, spec) {
+				return true
+			}
+		}
+	case named.tool == toolFind && sent.tool == toolFind:
+		return named.shop != 0 && named.shop == sent.shop && named.page == sent.page &&
+			len(sent.words) > 0 && prefix(sent.words, named.words)
+	}
+	return false
+}
+
+// prefix says that a is how b begins, or both are empty.
+func prefix(a, b []uint64) bool {
+	if len(a) > len(b) || (len(a) == 0) != (len(b) == 0) {
+		return false
+	}
+	return sameHashes(a, b[:len(a)])
+}
+
+// retries says that dispatch i repeats an earlier one that a reply had named:
+// a client that tries again.
+func (l *proxyLog) retries(i int) bool {
+	for j := i - 1; j >= 0 && j >= i-maxRetries; j-- {
+		e := &l.dispatches[j]
+		if e.act.sameRequest(&l.dispatches[i].act) {
+			l.dispatches[i].reply = e.reply
+			return e.link.bound() || e.link == linkRetry
+		}
+	}
+	return false
+}
+
+// maxRetries is how many dispatches back a client's retry may lie; the
+// sandbox's client tries at most ten times.
+const maxRetries = 10
+
+// bound says that a model's own words named the dispatch.
+func (k link) bound() bool { return k == linkNamed || k == linkLoose || k == linkDerived }
+
+func (l *proxyLog) unreadable(first, last int) bool {
+	for r := first; r <= last; r++ {
+		if !l.replies[r].readable {
+			return true
+		}
+	}
+	return false
+}
+
+// richnessV1 is the subnet's first definition: the share of dispatches whose
+// immediately preceding inference answer named that tool, the named tools
+// being a queue. Negative where there is no dispatch.
+func (l *proxyLog) richnessV1() float64 {
+	if len(l.dispatches) == 0 {
+		return -1
+	}
+	counted, next, current := 0, 0, -1
+	for i := range l.dispatches {
+		last := l.lastBefore(l.dispatches[i].start)
+		if last != current {
+			current, next = last, 0
+		}
+		if last >= 0 && next < len(l.replies[last].queue) && l.replies[last].queue[next] == l.dispatches[i].act.tool {
+			next++
+			counted++
+		}
+	}
+	return float64(counted) / float64(len(l.dispatches))
+}
+
+// richnessV2 is the subnet's second definition: the share of dispatches with a
+// valid nonce. Negative where there is no dispatch or no nonce in the log.
+func (l *proxyLog) richnessV2() float64 {
+	valid, seen := 0, false
+	for i := range l.dispatches {
+		seen = seen || l.dispatches[i].call.Nonce != ""
+		if l.dispatches[i].call.Nonce == nonceValid {
+			valid++
+		}
+	}
+	if !seen {
+		return -1
+	}
+	return float64(valid) / float64(len(l.dispatches))
+}
+
+const nonceValid = "valid"

@@ -1,0 +1,296 @@
+package filters
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/dialect"
+)
+
+// Normalise brings a trace of any dialect into OpenAI's form: turns with tool
+// calls, every result beside the call it answers. Turns name what had to be
+// mended, the dialogue what could not be read. The trace is not changed; its
+// strings are shared.
+func Normalise(t *arena.Trace) arena.Dialogue {
+	n := normaliser{trace: t}
+	n.calls = make([]arena.Call, 0, countCalls(t))
+	n.turns = make([]arena.Turn, 0, len(t.Steps))
+	for i := range t.Steps {
+		n.step(i, &t.Steps[i])
+	}
+	n.uniqueIDs()
+	n.share()
+	return arena.Dialogue{Turns: n.turns, Faults: n.faults}
+}
+
+func countCalls(t *arena.Trace) (n int) {
+	for i := range t.Steps {
+		n += len(t.Steps[i].Calls)
+	}
+	return n
+}
+
+// normaliser collects all calls in one piece of memory; spans says which of
+// them belong to which turn until the piece has stopped growing.
+type normaliser struct {
+	trace  *arena.Trace
+	turns  []arena.Turn
+	calls  []arena.Call
+	ends   []int
+	faults []string
+	// open is the first call that a later result may still answer.
+	open int
+}
+
+func (n *normaliser) fault(word string) {
+	for _, f := range n.faults {
+		if f == word {
+			return
+		}
+	}
+	n.faults = append(n.faults, word)
+}
+
+func (n *normaliser) step(i int, s *arena.Step) {
+	switch s.Role {
+	case arena.RoleSystem:
+	case arena.RoleUser:
+		n.user(i, s)
+	case arena.RoleAgent:
+		n.agent(i, s)
+	}
+}
+
+// user keeps what the customer says after the request itself, and takes tool
+// results out of messages that a client sent as the user.
+func (n *normaliser) user(i int, s *arena.Step) {
+	text := s.Content
+	if text == "" {
+		text = s.Response
+	}
+	if strings.Contains(text, "<") || strings.HasPrefix(strings.TrimSpace(text), "Observation") {
+		r := dialect.Read(text)
+		if len(r.Results) > 0 {
+			n.results(r.Results)
+			text = r.Text
+		}
+	}
+	if text == "" || (len(n.turns) == 0 && text == n.trace.Query) {
+		return
+	}
+	n.add(arena.Turn{Step: i, User: text})
+}
+
+func (n *normaliser) agent(i int, s *arena.Step) {
+	turn := arena.Turn{Step: i, Think: s.Think, Text: s.Response}
+	first := len(n.calls)
+	if len(s.Calls) > 0 {
+		n.recorded(&turn, s)
+	} else {
+		n.written(&turn, s)
+	}
+	if len(n.calls) > first {
+		n.open = first
+	}
+	n.stepResults(&turn, s)
+	if turn.Think == "" && turn.Text == "" && len(n.calls) == first {
+		return
+	}
+	n.add(turn)
+}
+
+// add appends a turn that owns the calls collected since the last one.
+func (n *normaliser) add(t arena.Turn) {
+	n.turns = append(n.turns, t)
+	n.ends = append(n.ends, len(n.calls))
+}
+
+// recorded takes the calls that the step itself lists.
+func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
+	if turn.Think == "" && turn.Text == "" {
+		turn.Think, turn.Text = split(s)
+	}
+	if turn.Think == "" {
+		turn.Think = s.Reasoning
+	}
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		if c.Name == "" {
+			n.nameless(turn, c)
+			continue
+		}
+		args, repair := dialect.Arguments(c.Arguments)
+		if args == "" {
+			n.fault(dialect.FaultArguments)
+			args = "{}"
+		}
+		if repair != "" && !n.argumentsAreText() {
+			turn.Repairs = append(turn.Repairs, repair)
+		}
+		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: toolName(c.Name), Arguments: args, Result: c.Result})
+	}
+}
+
+// argumentsAreText says that arguments as JSON text are this shape's own form.
+func (n *normaliser) argumentsAreText() bool {
+	return n.trace.Source.Shape == arena.ShapeOpenAI || n.trace.Source.Shape == arena.ShapeShareGPT
+}
+
+// nameless is a listed call without a name: either a result that was filed in
+// the step after its call, or a fault.
+func (n *normaliser) nameless(turn *arena.Turn, c *arena.ToolCall) {
+	if c.Result == "" {
+		n.fault(dialect.FaultName)
+		return
+	}
+	n.results([]dialect.Result{{ID: c.ID, Content: c.Result}})
+	turn.Repairs = append(turn.Repairs, dialect.RepairLaterResults)
+}
+
+// written reads the calls out of the model's text, or out of its reasoning
+// where the text holds none.
+func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
+	r := dialect.Read(s.Content)
+	if len(r.Calls) == 0 && s.Reasoning != "" {
+		inner := dialect.Read(s.Reasoning)
+		if len(inner.Calls) > 0 {
+			text := r.Text
+			r = inner
+			r.Think, r.Text = joinLines(inner.Think, inner.Text), text
+			r.Repairs = append(r.Repairs, dialect.RepairReasoning)
+		} else if r.Think == "" {
+			r.Think = s.Reasoning
+		}
+	}
+	if turn.Think == "" {
+		turn.Think = r.Think
+	}
+	if turn.Text == "" {
+		turn.Text = r.Text
+	}
+	turn.Repairs = r.Repairs
+	for _, f := range r.Faults {
+		n.fault(f)
+	}
+	if len(r.Results) > 0 {
+		n.results(r.Results)
+		turn.Repairs = append(turn.Repairs, dialect.RepairLaterResults)
+	}
+	for _, c := range r.Calls {
+		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: toolName(c.Name), Arguments: c.Arguments})
+	}
+}
+
+// split cuts thinking and words out of a step whose calls are listed apart.
+func split(s *arena.Step) (think, words string) {
+	if strings.IndexByte(s.Content, '<') < 0 {
+		return s.Reasoning, s.Content
+	}
+	return dialect.Think(s.Content)
+}
+
+// stepResults takes results that the step keeps beside its message.
+func (n *normaliser) stepResults(turn *arena.Turn, s *arena.Step) {
+	if s.Raw == "" || n.open >= len(n.calls) || n.calls[n.open].Result != "" || !strings.Contains(string(s.Raw), `"obs"`) {
+		return
+	}
+	for _, path := range [...]string{"completion.message.obs", "completion.obs", "message.obs", "obs"} {
+		obs := gjson.Get(string(s.Raw), path)
+		if !obs.Exists() {
+			continue
+		}
+		r := dialect.Read("<obs>" + obs.Raw + "</obs>")
+		n.results(r.Results)
+		turn.Repairs = append(turn.Repairs, dialect.RepairLaterResults)
+		return
+	}
+}
+
+// results gives results to the calls still open: by id where both have one,
+// else in order. Calls of earlier turns are closed: ids repeat in real traces,
+// so a result is never matched over the whole of one.
+func (n *normaliser) results(rs []dialect.Result) {
+	for _, r := range rs {
+		if c := n.waiting(r.ID); c != nil {
+			c.Result = r.Content
+			continue
+		}
+		n.fault(dialect.FaultOrphan)
+	}
+}
+
+func (n *normaliser) waiting(id string) *arena.Call {
+	var first *arena.Call
+	for i := n.open; i < len(n.calls); i++ {
+		c := &n.calls[i]
+		if c.Result != "" {
+			continue
+		}
+		if id != "" && c.ID == id {
+			return c
+		}
+		if first == nil && (id == "" || c.ID == "") {
+			first = c
+		}
+	}
+	return first
+}
+
+// uniqueIDs gives calls without an id, or with one that was there before, an
+// id of their own.
+func (n *normaliser) uniqueIDs() {
+	var seen map[string]bool
+	if len(n.calls) > fewCalls {
+		seen = make(map[string]bool, len(n.calls))
+	}
+	for i := range n.calls {
+		c := &n.calls[i]
+		if c.ID == "" || seen[c.ID] || (seen == nil && n.usedBefore(i)) {
+			c.ID = c.ID + "#" + strconv.Itoa(i)
+		}
+		if seen != nil {
+			seen[c.ID] = true
+		}
+	}
+}
+
+// fewCalls is the number up to which comparing ids is cheaper than a map; an
+// attempt has at most a few dozen.
+const fewCalls = 64
+
+func (n *normaliser) usedBefore(i int) bool {
+	for j := range n.calls[:i] {
+		if n.calls[j].ID == n.calls[i].ID {
+			return true
+		}
+	}
+	return false
+}
+
+// share hands the collected calls to their turns.
+func (n *normaliser) share() {
+	from := 0
+	for i, end := range n.ends {
+		if end > from {
+			n.turns[i].Calls = n.calls[from:end:end]
+		}
+		from = end
+	}
+}
+
+// toolName strips the name spaces that some clients put before a tool's name.
+func toolName(s string) string {
+	s = strings.TrimSpace(s)
+	s = strings.TrimPrefix(s, "functions.")
+	return strings.TrimPrefix(s, "tools.")
+}
+
+func joinLines(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}

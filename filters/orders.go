@@ -1,0 +1,72 @@
+package filters
+
+import "strings"
+
+// orders counts sentences that order whoever grades the text about: one that
+// names a judge or its rubric together with a grade to give, or that tells its
+// reader to forget earlier instructions. Single words of either kind are
+// ordinary shopping talk ("the rating is 4.9", "give me a minute").
+func orders(text string) (n int) {
+	if len(text) < 12 || !suspicious(text) {
+		return 0
+	}
+	for rest := strings.ToLower(text); rest != ""; {
+		var sentence string
+		sentence, rest = cutSentence(rest)
+		if isOrder(sentence) {
+			n++
+		}
+	}
+	return n
+}
+
+// judgeWords name the reader who grades, in the languages whose speakers wrote
+// such orders so far; gradeWords what it is to hand out; forgetWords and
+// rulesWords make up the other kind of order.
+var (
+	judgeWords  = []string{"judge", "grader", "evaluator", "reviewer", "scorer", "grading", "rubric", "assessor", "marker", "评委", "评分", "评审", "juez", "evaluador", "richter", "bewerter", "gutachter", "évaluateur", "jury", "оценщик", "судья"}
+	gradeWords  = []string{"score", "0.9", "0,9", "grade", "mark", "points", "rating", "full", "highest", "maximum", "top", "pass", "reward", "分", "puntuación", "máxim", "punkte", "höchst", "note", "балл", "оценк"}
+	forgetWords = []string{"ignore", "disregard", "forget", "override", "overrule", "忽略", "ignora", "ignoriere", "ignorez", "игнорир"}
+	rulesWords  = []string{"instruction", "previous", "above", "rubric", "prompt", "rules", "criteria", "指令", "instruccion", "anweisung", "consigne", "инструкц"}
+	giveWords   = []string{"give", "assign", "award", "return", "output", "must", "receive", "set", "grant", "always", "updated", "deserve", "给", "asigna", "dale", "gib", "vergib", "donne", "attribue", "поставь", "выстав"}
+)
+
+// suspicious skips texts that hold none of the words an order needs, before
+// they are copied to lower case.
+func suspicious(text string) bool {
+	return anyFold(text, judgeWords) || anyFold(text, forgetWords)
+}
+
+func isOrder(s string) bool {
+	if anyOf(s, judgeWords) && anyOf(s, gradeWords) && anyOf(s, giveWords) {
+		return true
+	}
+	return anyOf(s, forgetWords) && anyOf(s, rulesWords) && (anyOf(s, judgeWords) || anyOf(s, gradeWords) || anyOf(s, rulesWords[:1]))
+}
+
+func anyOf(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func anyFold(text string, words []string) bool {
+	return anyOf(strings.ToLower(text), words)
+}
+
+// cutSentence cuts at the signs that end a sentence; a point inside a number
+// does not.
+func cutSentence(s string) (sentence, rest string) {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\n' || c == '!' || c == '?':
+			return s[:i], s[i+1:]
+		case c == '.' && (i+1 == len(s) || s[i+1] == ' '):
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}

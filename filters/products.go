@@ -1,0 +1,95 @@
+package filters
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+const idKey = `"product_id"`
+
+// productIDs appends the product ids that a result shows, in its order. It
+// looks for the key alone, so any shape of result will do.
+func productIDs(ids []string, result arena.Raw) []string {
+	s := string(result)
+	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
+		s = gjson.Parse(s).Str // a result that a client passed on as text
+	}
+	for len(ids) < maxIDs {
+		i := strings.Index(s, idKey)
+		if i < 0 {
+			break
+		}
+		s = strings.TrimLeft(s[i+len(idKey):], " \t\r\n:")
+		id, rest := scalar(s)
+		if id != "" {
+			ids = append(ids, id)
+		}
+		s = rest
+	}
+	return ids
+}
+
+// scalar cuts a JSON string without escapes, or a number, off s.
+func scalar(s string) (value, rest string) {
+	if s == "" {
+		return "", ""
+	}
+	if s[0] == '"' {
+		end := strings.IndexByte(s[1:], '"')
+		if end < 0 {
+			return "", ""
+		}
+		return s[1 : 1+end], s[end+2:]
+	}
+	end := strings.IndexAny(s, ",}] \t\r\n")
+	if end < 0 {
+		end = len(s)
+	}
+	return s[:end], s[end:]
+}
+
+// showsSame says that the product id stands in both results with the same
+// title and price, as far as both show them.
+func showsSame(returned, shown arena.Raw, id string) bool {
+	a, b := productIn(returned, id), productIn(shown, id)
+	if !a.Exists() || !b.Exists() {
+		return a.Exists()
+	}
+	for _, key := range [...]string{"title", "price"} {
+		x, y := a.Get(key), b.Get(key)
+		if x.Exists() && y.Exists() && !sameScalar(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameScalar(a, b gjson.Result) bool {
+	if a.Type == gjson.Number || b.Type == gjson.Number {
+		return a.Float() == b.Float()
+	}
+	return a.String() == b.String()
+}
+
+func productIn(result arena.Raw, id string) (found gjson.Result) {
+	v := gjson.Parse(string(result))
+	if v.Type == gjson.String {
+		v = gjson.Parse(v.Str)
+	}
+	if v.IsObject() {
+		if v.Get("product_id").String() == id {
+			return v
+		}
+		v = v.Get("products")
+	}
+	v.ForEach(func(_, p gjson.Result) bool {
+		if p.Get("product_id").String() == id {
+			found = p
+		}
+		return !found.Exists()
+	})
+	return found
+}

@@ -1,0 +1,132 @@
+package filters
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/dialect"
+)
+
+// reply is one answer of a model as the proxy logged it.
+type reply struct {
+	call  *arena.ProxyCall
+	start float64
+	// readable is false where the log cut the answer or kept nothing of it.
+	readable bool
+	// copied marks an answer whose id the log already had: the same inference
+	// is evidence once.
+	copied bool
+	id     uint64
+	// named are the calls in this answer, each once; used marks those that a
+	// dispatch has consumed.
+	named []act
+	used  []bool
+	// queue is the tools named, in order and with repeats, as richness v1
+	// counts them.
+	queue []tool
+	// said is the answer's text, for comparison with the dialogue.
+	said string
+	// shell is the length of the answer around its content and calls.
+	shell int
+}
+
+func (r *reply) end() float64 { return float64(r.call.AtMS) }
+
+// readReply reads an OpenAI chat completion.
+func readReply(c *arena.ProxyCall) reply {
+	r := reply{call: c, start: started(c)}
+	if c.Response.Kind() != arena.Object {
+		return r
+	}
+	message := gjson.Get(string(c.Response), "choices.0.message")
+	if !message.IsObject() {
+		return r
+	}
+	r.readable = true
+	r.id = hashText(gjson.Get(string(c.Response), "id").Str)
+	var content, calls, reasoning gjson.Result
+	message.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "content":
+			content = v
+		case "tool_calls":
+			calls = v
+		case "reasoning_content", "reasoning":
+			if reasoning.Str == "" {
+				reasoning = v
+			}
+		}
+		return true
+	})
+	r.said = content.Str
+	if content.IsArray() {
+		r.said = parts(content)
+	}
+	r.shell = len(c.Response) - len(content.Raw) - len(calls.Raw) - len(reasoning.Raw)
+	r.native(calls)
+	if len(r.named) == 0 && mayCall(r.said) {
+		r.written(r.said)
+	}
+	if len(r.named) == 0 && mayCall(reasoning.Str) {
+		r.written(reasoning.Str)
+	}
+	if r.said == "" {
+		r.said = reasoning.Str
+	}
+	r.used = make([]bool, len(r.named))
+	return r
+}
+
+// parts joins the text of a content that is a list of parts.
+func parts(v gjson.Result) string {
+	var b strings.Builder
+	v.ForEach(func(_, p gjson.Result) bool {
+		b.WriteString(p.Get("text").Str)
+		return true
+	})
+	return b.String()
+}
+
+// mayCall says that a text holds what every dialect of calls holds: an opened
+// bracket or an action line.
+func mayCall(s string) bool {
+	return strings.IndexByte(s, '{') >= 0 || strings.Contains(s, "ction")
+}
+
+// native reads the list of OpenAI tool calls.
+func (r *reply) native(calls gjson.Result) {
+	calls.ForEach(func(_, c gjson.Result) bool {
+		f := c.Get("function")
+		args, _ := dialect.Arguments(arena.Raw(f.Get("arguments").Raw))
+		r.name(f.Get("name").Str, args)
+		return len(r.named) < maxNamed
+	})
+}
+
+func (r *reply) written(text string) {
+	for _, c := range dialect.Read(text).Calls {
+		if len(r.named) < maxNamed {
+			r.name(c.Name, c.Arguments)
+		}
+	}
+}
+
+// maxNamed bounds the calls of one answer; harnesses allow at most sixteen.
+const maxNamed = 128
+
+// name adds a named call, unless this answer already named the very same: text
+// that stands twice in an answer is one decision.
+func (r *reply) name(name string, args arena.Raw) {
+	t := toolOf(toolName(name))
+	r.queue = append(r.queue, t)
+	var a act
+	a.read(t, args, false)
+	for i := range r.named {
+		if r.named[i].sameRequest(&a) && t != toolOther {
+			return
+		}
+	}
+	r.named = append(r.named, a)
+}

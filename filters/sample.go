@@ -1,0 +1,144 @@
+package filters
+
+import (
+	"github.com/trajectory-arena/arena"
+)
+
+// Sample is what the second pass needs to know of one attempt: counts and
+// hashes, no text, at most a few kilobytes.
+type Sample struct {
+	// Attempt names the attempt, Query the request.
+	Attempt uint64 `json:"attempt"`
+	Query   uint64 `json:"query"`
+	// Score is the log-odds of the first pass; Evidence whether it decides.
+	Score    float64    `json:"score"`
+	Evidence bool       `json:"evidence"`
+	Axis     arena.Axis `json:"axis"`
+	// Episode is a hash of all calls with their arguments, Tools of the tools
+	// alone, in order; 0 where there is no call.
+	Episode uint64 `json:"episode"`
+	Tools   uint64 `json:"tools"`
+	// Slots is how many products were recommended.
+	Slots int `json:"slots"`
+	// Views counts openings of products after a search, TopViews those that took
+	// the first ones in rank order.
+	Views    int `json:"views"`
+	TopViews int `json:"top_views"`
+	// Picks counts recommended products that a search had shown, FirstPicks
+	// those that stood first in one.
+	Picks      int `json:"picks"`
+	FirstPicks int `json:"first_picks"`
+	// Thoughts are hashes of the skeletons of thinking, at most maxThoughts.
+	Thoughts []uint64 `json:"thoughts,omitempty"`
+}
+
+// maxThoughts bounds the thoughts of one sample; attempts have some ten.
+const maxThoughts = 32
+
+func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
+	s := Sample{
+		Attempt: hashText(a.trace.ID), Query: hashText(a.trace.Query),
+		Score: score, Evidence: evidence, Axis: axis,
+	}
+	a.habits(&s)
+	for i := range a.dialogue.Turns {
+		if think := a.dialogue.Turns[i].Think; think != "" && len(s.Thoughts) < maxThoughts {
+			s.Thoughts = append(s.Thoughts, skeleton(think))
+		}
+	}
+	return s
+}
+
+// habits notes what the attempt's calls chose among what they were shown.
+func (a *attempt) habits(s *Sample) {
+	var lists [][]string
+	for i := range a.claims {
+		c := &a.claims[i]
+		s.Tools = mix(s.Tools, uint64(c.act.tool)+1)
+		s.Episode = mix(s.Episode, c.act.hash())
+		switch c.act.tool {
+		case toolFind:
+			if ids := productIDs(nil, c.call.Result); len(ids) > 0 {
+				lists = append(lists, ids)
+			}
+		case toolView:
+			if len(lists) > 0 && len(c.act.ids) > 0 {
+				s.Views++
+				s.TopViews += int(flag(leads(lists, c.act.ids)))
+			}
+		case toolRecommend:
+			s.Slots = len(c.act.ids)
+			for _, id := range c.act.ids {
+				shown, first := ranked(lists, id)
+				s.Picks += int(flag(shown))
+				s.FirstPicks += int(flag(first))
+			}
+		case toolOther, toolMatch, toolShop, toolVoucher, toolTerminate:
+		}
+	}
+}
+
+// leads says that ids are the first ones of a list, in its order.
+func leads(lists [][]string, ids []string) bool {
+	for _, l := range lists {
+		if len(ids) <= len(l) && equalIDs(l[:len(ids)], ids) {
+			return true
+		}
+	}
+	return false
+}
+
+func equalIDs(a, b []string) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func ranked(lists [][]string, id string) (shown, first bool) {
+	for _, l := range lists {
+		for i, x := range l {
+			if x == id {
+				shown = true
+				first = first || i == 0
+			}
+		}
+	}
+	return shown, first
+}
+
+// hash covers everything that an act asks for.
+func (a *act) hash() uint64 {
+	h := mix(uint64(a.tool)+1, uint64(a.page))
+	for _, w := range a.words {
+		h = mix(h, w)
+	}
+	for _, id := range a.ids {
+		h = mix(h, hashText(id))
+	}
+	return mix(h, a.shop^a.service^a.sort^a.rest)
+}
+
+// skeleton hashes a thought with its numbers left out, so that one template
+// with other ids and prices is one skeleton.
+func skeleton(think string) uint64 {
+	h := uint64(fnvOffset)
+	number := false
+	for _, r := range think {
+		if r >= '0' && r <= '9' {
+			if !number {
+				h = (h ^ '#') * fnvPrime
+			}
+			number = true
+			continue
+		}
+		if number && (r == '.' || r == ',') {
+			continue
+		}
+		number = false
+		h = (h ^ uint64(lower(r))) * fnvPrime
+	}
+	return h
+}

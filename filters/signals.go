@@ -1,0 +1,136 @@
+package filters
+
+import (
+	"math"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// RankSignals are what attempts at one problem are ranked by. Each is in 0 to
+// 1, more is better; docs/filter.md derives the formulas.
+type RankSignals struct {
+	// Depth is 1 - 1/(1 + n/8) over n turns that think and tools called.
+	Depth float64
+	// Reformulations is 1 - 1/(1 + n) over n searches whose words differ from
+	// all before; another page of the same query is none.
+	Reformulations float64
+	// Verified is the share of recommended products that were opened or matched
+	// before they were recommended.
+	Verified float64
+	// Regular is 1 minus the share of catalogue calls that repeat an earlier
+	// one or belong to a ping-pong of two.
+	Regular float64
+}
+
+// Signals measures a dialogue. The trace is read for nothing but its shape.
+func Signals(_ *arena.Trace, d *arena.Dialogue) RankSignals {
+	var none proxyLog
+	return signals(d, claims(d, &none))
+}
+
+func signals(d *arena.Dialogue, all []claim) RankSignals {
+	thinking := 0
+	for i := range d.Turns {
+		if d.Turns[i].Think != "" {
+			thinking++
+		}
+	}
+	return RankSignals{
+		Depth:          1 - 1/(1+float64(thinking+len(all))/8),
+		Reformulations: 1 - 1/(1+float64(reformulations(all))),
+		Verified:       verified(all),
+		Regular:        1 - repeats(all),
+	}
+}
+
+// reformulations counts searches with words that no search before had, beyond
+// the first.
+func reformulations(all []claim) int {
+	n := 0
+	for i := range all {
+		if all[i].act.tool != toolFind {
+			continue
+		}
+		fresh := true
+		for j := range all[:i] {
+			if all[j].act.tool == toolFind && sameHashes(all[j].act.words, all[i].act.words) {
+				fresh = false
+				break
+			}
+		}
+		if fresh {
+			n++
+		}
+	}
+	return max(n-1, 0)
+}
+
+func verified(all []claim) float64 {
+	seen, total := 0, 0
+	for i := range all {
+		if all[i].act.tool != toolRecommend {
+			continue
+		}
+		seen, total = 0, len(all[i].act.ids)
+		for _, id := range all[i].act.ids {
+			if opened(all[:i], id) {
+				seen++
+			}
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return float64(seen) / float64(total)
+}
+
+// opened says that a call looked at this very product and was answered.
+func opened(before []claim, id string) bool {
+	for i := range before {
+		a := &before[i].act
+		if (a.tool == toolView || a.tool == toolMatch) && hasID(a.ids, id) && before[i].call.Result != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// repeats is the share of catalogue calls that ask for what was asked before,
+// or that swing between two requests.
+func repeats(all []claim) float64 {
+	n, total := 0, 0
+	for i := range all {
+		if !all[i].act.tool.catalogue() {
+			continue
+		}
+		total++
+		for j := range all[:i] {
+			if all[j].act.sameRequest(&all[i].act) {
+				n++
+				break
+			}
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return float64(n) / float64(total)
+}
+
+// Score joins the signals, 0 to 1. A verified answer and a way without loops
+// weigh most: the first is what a student should learn, the second what it
+// must not lose.
+func (s RankSignals) Score() float64 {
+	return 0.35*s.Verified + 0.35*s.Regular + 0.15*s.Depth + 0.15*s.Reformulations
+}
+
+// Less orders attempts at one problem, the better first: by score, then by
+// each signal. It is a total order up to equal signals.
+func (s RankSignals) Less(o RankSignals) bool {
+	for _, c := range [...][2]float64{{s.Score(), o.Score()}, {s.Verified, o.Verified}, {s.Regular, o.Regular}, {s.Depth, o.Depth}} {
+		if math.Abs(c[0]-c[1]) > 1e-12 {
+			return c[0] > c[1]
+		}
+	}
+	return false
+}
