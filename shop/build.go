@@ -1,0 +1,182 @@
+package shop
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/trajectory-arena/arena/shop/index"
+	"github.com/trajectory-arena/arena/shop/store"
+)
+
+// indexVersion is the version of the index file's sections. A change of the
+// analyzer or of a section's layout is a new version.
+const indexVersion = 1
+
+// postingsBudget bounds the postings that a build holds in memory. A day's
+// catalogue stays far below it; 2.5 million products spill twice or so.
+const postingsBudget = 96 << 20
+
+// indexInfo is the index file's own account, stored as JSON.
+type indexInfo struct {
+	CatalogBytes int    `json:"catalog_bytes"`
+	CatalogXXH3  string `json:"catalog_xxh3"`
+	Documents    int    `json:"documents"`
+	// Duplicates counts documents whose id an earlier one has.
+	Duplicates int `json:"duplicates"`
+	// Blank counts documents left out because nothing in them can be searched.
+	Blank int `json:"blank"`
+}
+
+// line is one catalogue line that will be a document.
+type line struct {
+	id       string
+	at, size int
+}
+
+// BuildIndex writes the search index of the JSONL catalogue at path to out,
+// which must be empty. The same catalogue gives the same bytes. A line that is
+// no product is an error naming it.
+func BuildIndex(catalog string, out *os.File) (err error) {
+	data, unmap, err := store.Map(catalog)
+	if err != nil {
+		return fmt.Errorf("build index: %w", err)
+	}
+	defer func() { err = errors.Join(err, unmap()) }()
+	return writeIndex(data, out)
+}
+
+func writeIndex(data []byte, out *os.File) error {
+	lines, err := catalogLines(data)
+	if err != nil {
+		return fmt.Errorf("build index: %w", err)
+	}
+	w, err := store.NewWriter(out, indexVersion)
+	if err != nil {
+		return fmt.Errorf("build index: %w", err)
+	}
+	c := newColumns(len(lines), data)
+	text := index.NewBuilder(postingsBudget)
+	for _, l := range lines {
+		d := readDocument(data[l.at : l.at+l.size])
+		if !d.indexed() {
+			c.info.Blank++
+			continue
+		}
+		c.add(d, l)
+		if err := text.Add(d.contents); err != nil {
+			return errors.Join(fmt.Errorf("build index: %w", err), text.Close())
+		}
+	}
+	if err := errors.Join(text.Write(w), c.write(w)); err != nil {
+		return fmt.Errorf("build index: %w", err)
+	}
+	return w.Close()
+}
+
+// catalogLines reads the ids of all lines and sorts by them, bytewise: the
+// order of equal scores. Lines of one id keep their order.
+func catalogLines(data []byte) ([]line, error) {
+	var lines []line
+	for at, number := 0, 1; at < len(data); number++ {
+		size := bytes.IndexByte(data[at:], '\n')
+		next := at + size + 1
+		if size < 0 {
+			size, next = len(data)-at, len(data)
+		}
+		if text := bytes.TrimSpace(data[at : at+size]); len(text) > 0 {
+			id, err := identify(text)
+			if err != nil {
+				return nil, fmt.Errorf("read catalogue line %d: %w", number, err)
+			}
+			if size > math.MaxUint32 {
+				return nil, fmt.Errorf("read catalogue line %d: longer than 4 GiB", number)
+			}
+			lines = append(lines, line{id: id, at: at, size: size})
+		}
+		at = next
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.id, b.id) })
+	return lines, nil
+}
+
+// columns are the sections beside the text index: one fixed-size value per
+// document each, ids and shops as offsets into text.
+type columns struct {
+	info                               indexInfo
+	prices, sold, shops, flags, places []byte
+	idEnds, ids                        []byte
+	shopEnds, shopNames                []byte
+	shopNumber                         map[string]uint32
+	lastID                             string
+}
+
+func newColumns(documents int, data []byte) *columns {
+	c := &columns{shopNumber: map[string]uint32{}}
+	c.info.CatalogBytes = len(data)
+	c.info.CatalogXXH3 = fmt.Sprintf("%016x", xxh3.Hash(data))
+	c.prices, c.sold = make([]byte, 0, 8*documents), make([]byte, 0, 8*documents)
+	c.places = make([]byte, 0, 12*documents)
+	return c
+}
+
+func (c *columns) add(d document, l line) {
+	if c.info.Documents > 0 && d.id == c.lastID {
+		c.info.Duplicates++
+	}
+	c.info.Documents++
+	c.lastID = d.id
+	c.prices = binary.LittleEndian.AppendUint64(c.prices, math.Float64bits(d.price))
+	c.sold = binary.LittleEndian.AppendUint64(c.sold, uint64(d.sold))
+	c.shops = binary.LittleEndian.AppendUint32(c.shops, c.shop(d.shopID))
+	c.flags = append(c.flags, d.flags)
+	c.places = binary.LittleEndian.AppendUint64(c.places, uint64(l.at))
+	c.places = binary.LittleEndian.AppendUint32(c.places, uint32(l.size))
+	c.ids = append(c.ids, d.id...)
+	c.idEnds = binary.LittleEndian.AppendUint32(c.idEnds, uint32(len(c.ids)))
+}
+
+// shop numbers shops from 1 in the order they come; 0 is no shop.
+func (c *columns) shop(id string) uint32 {
+	if id == "" {
+		return 0
+	}
+	n, ok := c.shopNumber[id]
+	if !ok {
+		n = uint32(len(c.shopNumber) + 1)
+		c.shopNumber[id] = n
+		c.shopNames = append(c.shopNames, id...)
+		c.shopEnds = binary.LittleEndian.AppendUint32(c.shopEnds, uint32(len(c.shopNames)))
+	}
+	return n
+}
+
+func (c *columns) write(w *store.Writer) error {
+	info, err := json.Marshal(c.info)
+	if err != nil {
+		return fmt.Errorf("write index info: %w", err)
+	}
+	for _, s := range []struct {
+		name string
+		data []byte
+	}{
+		{"info", info}, {"price", c.prices}, {"sold", c.sold}, {"shop", c.shops}, {"flags", c.flags}, {"place", c.places},
+		{"id-end", c.idEnds}, {"id", c.ids}, {"shop-end", c.shopEnds}, {"shop-name", c.shopNames},
+	} {
+		if err := w.Section(s.name); err != nil {
+			return err
+		}
+		if _, err := w.Write(s.data); err != nil {
+			return fmt.Errorf("write section %s: %w", s.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package shop
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/trajectory-arena/arena/shop/python"
+)
+
+// Server answers the requests that tools make. Local and Remote are the two.
+type Server interface {
+	// Get is one GET request. ok is false where no answer came in the end;
+	// status is then 0 if none came at all.
+	Get(ctx context.Context, path string, params python.Value) (answer python.Value, status int, ok bool)
+}
+
+// Local answers from a catalogue without any HTTP in between.
+type Local struct {
+	Catalog *Catalog
+	Rules   Rules
+}
+
+// Get answers at once.
+func (l Local) Get(_ context.Context, path string, params python.Value) (python.Value, int, bool) {
+	v, status := l.answer(path, func(key string) (string, bool) { return sent(params, key) })
+	return v, status, status == http.StatusOK
+}
+
+// answer is the server's routing table. param gives the first value of a
+// query parameter.
+func (l Local) answer(path string, param func(string) (string, bool)) (python.Value, int) {
+	get := func(key string) string { v, _ := param(key); return v }
+	var v python.Value
+	var err error
+	switch path {
+	case "/find_product":
+		v, err = l.Catalog.found(Query{
+			Q: get("q"), Page: get("page"), ShopID: get("shop_id"), Price: get("price"), Sort: get("sort"), Service: get("service"),
+		}, l.Rules)
+	case "/view_product_information":
+		ids, ok := param("product_ids")
+		if !ok {
+			return v, http.StatusInternalServerError
+		}
+		v, err = l.Catalog.viewed(ids)
+	case "/get_product_raw":
+		v, err = l.Catalog.raws(get("product_ids"))
+	case "/health":
+		v = python.DictOf(python.Item{Key: "service", Value: python.String("search-server")}, python.Item{Key: "status", Value: python.String("healthy")})
+	case "/":
+		v = python.DictOf(
+			python.Item{Key: "/find_product", Value: python.String("q,page,shop_id,price,sort,service")},
+			python.Item{Key: "/view_product_information", Value: python.String("product_ids")},
+		)
+	default:
+		return v, http.StatusNotFound
+	}
+	if err != nil {
+		return v, http.StatusInternalServerError
+	}
+	return v, http.StatusOK
+}
+
+// sent is what the server reads of a parameter that a tool sends: nothing for
+// None and for an empty list, the first element of a list, the first key of a
+// dict, the text of anything else.
+func sent(params python.Value, key string) (string, bool) {
+	v, ok := params.Get(key)
+	switch {
+	case !ok || v.Kind == python.None:
+		return "", false
+	case v.Kind == python.List:
+		if len(v.List) == 0 {
+			return "", false
+		}
+		return v.List[0].String(), true
+	case v.Kind == python.Dict:
+		if len(v.Dict) == 0 {
+			return "", false
+		}
+		return v.Dict[0].Key, true
+	default:
+		return v.String(), true
+	}
+}
+
+// Handler serves a catalogue over HTTP as the subnet's search server does:
+// the same end points, parameters, bodies and status codes.
+func Handler(l Local) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			http.Error(w, "Method Not Allowed", http.StatusMethodNotAllowed)
+			return
+		}
+		v, status := l.answer(r.URL.Path, queryParam(r.URL.RawQuery))
+		if status != http.StatusOK {
+			http.Error(w, http.StatusText(status), status)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		body := append(python.AppendCompact(nil, v), '\n')
+		_, _ = w.Write(body) // the client is gone: nobody to tell
+	})
+}
+
+// queryParam reads a query string leniently: a broken escape stays as it is,
+// of a repeated parameter the first counts.
+func queryParam(raw string) func(string) (string, bool) {
+	return func(key string) (string, bool) {
+		for part := range strings.SplitSeq(raw, "&") {
+			name, value, _ := strings.Cut(part, "=")
+			if part != "" && python.UnquotePlus(name) == key {
+				return python.UnquotePlus(value), true
+			}
+		}
+		return "", false
+	}
+}

@@ -1,0 +1,138 @@
+package shop
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/trajectory-arena/arena/shop/python"
+)
+
+// voucher computes what a discount leaves of a sum of prices, with the types
+// and the order of errors that Python's arithmetic has.
+func (c *call) voucher(a python.Value) (python.Value, error) {
+	prices, total, ok := readPrices(argument(a, "product_prices", python.Value{}).String())
+	if !ok {
+		return python.DictOf(item("error", python.String("Invalid product_prices format. Use comma-separated numbers."))), nil
+	}
+	threshold, err := comparable(argument(a, "threshold", python.Value{}), ">=")
+	if err != nil {
+		return python.Value{}, err
+	}
+	discount, applied := python.Number(0), total >= threshold
+	if applied {
+		if discount, err = voucherDiscount(a, total); err != nil {
+			return python.Value{}, err
+		}
+	}
+	if !discount.IsNumber() {
+		return python.Value{}, noOperator("-", "float", discount.TypeName())
+	}
+	off, err := toFloat(discount)
+	if err != nil {
+		return python.Value{}, err
+	}
+	after := total - off
+	budget, err := comparable(argument(a, "budget", python.Value{}), "<=")
+	if err != nil {
+		return python.Value{}, err
+	}
+	return python.DictOf(
+		item("prices", python.ListOf(prices...)),
+		item("total_before", python.Number(python.Round2(total))), item("discount_amount", round2(discount)),
+		item("total_after", python.Number(python.Round2(after))), item("within_budget", python.Boolean(after <= budget)),
+		item("voucher_applied", python.Boolean(applied)), item("budget", argument(a, "budget", python.Value{})),
+	), nil
+}
+
+// readPrices reads a comma list; the sum runs from left to right.
+func readPrices(text string) (prices []python.Value, total float64, ok bool) {
+	for part := range strings.SplitSeq(text, ",") {
+		f, ok := python.ParseFloat(part)
+		if !ok {
+			return nil, 0, false
+		}
+		prices = append(prices, python.Number(f))
+		total += f
+	}
+	return prices, total, true
+}
+
+// voucherDiscount is the discount of a voucher that applies. A fixed one is
+// passed through as it is, an integer staying one; a kind that is unknown
+// gives nothing.
+func voucherDiscount(a python.Value, total float64) (python.Value, error) {
+	value := argument(a, "discount_value", python.Value{})
+	switch kind := argument(a, "voucher_type", python.Value{}); {
+	case isText(kind, "fixed"):
+		return value, nil
+	case !isText(kind, "percentage"):
+		return python.Number(0), nil
+	}
+	if !value.IsNumber() {
+		return python.Value{}, noOperator("/", value.TypeName(), "float")
+	}
+	percent, err := toFloat(value)
+	if err != nil {
+		return python.Value{}, err
+	}
+	discount := total * (percent / 100)
+	limit := argument(a, "cap", count(0))
+	if !limit.IsNumber() {
+		return python.Value{}, fmt.Errorf("'>' not supported between instances of '%s' and 'int'", limit.TypeName())
+	}
+	if f, _ := toFloat(limit); f > 0 && f < discount {
+		return limit, nil
+	}
+	return python.Number(discount), nil
+}
+
+// comparable is the number to compare a float with.
+func comparable(v python.Value, operator string) (float64, error) {
+	if !v.IsNumber() {
+		return 0, fmt.Errorf("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())
+	}
+	f, _ := toFloat(v) // an integer beyond every float compares as infinity
+	return f, nil
+}
+
+// toFloat is float(v) of a number. The error is for an integer that no float
+// can hold; the value is then infinite.
+func toFloat(v python.Value) (float64, error) {
+	switch v.Kind {
+	case python.Bool:
+		if v.Bool {
+			return 1, nil
+		}
+		return 0, nil
+	case python.Int:
+		f, err := strconv.ParseFloat(v.Text, 64)
+		if err != nil {
+			return f, errors.New("int too large to convert to float")
+		}
+		return f, nil
+	default:
+		return v.Float, nil
+	}
+}
+
+// round2 is round(v, 2), which leaves an integer one and makes a bool one.
+func round2(v python.Value) python.Value {
+	switch v.Kind {
+	case python.Float:
+		return python.Number(python.Round2(v.Float))
+	case python.Bool:
+		if v.Bool {
+			return count(1)
+		}
+		return count(0)
+	default:
+		return v
+	}
+}
+
+// noOperator is Python's TypeError of a binary operator.
+func noOperator(operator, left, right string) error {
+	return fmt.Errorf("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
+}

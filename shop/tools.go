@@ -1,0 +1,227 @@
+package shop
+
+import (
+	"context"
+	"crypto/md5" //nolint:gosec // the subnet's own ids; nothing is secured by them
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/shop/python"
+)
+
+// Tools runs tool calls as the subnet's agent template does. It is safe for
+// concurrent use.
+type Tools struct {
+	server Server
+	rules  Rules
+	names  []string
+}
+
+// NewTools offers the tools of these names, which must be known ones.
+func NewTools(server Server, rules Rules, names []string) (*Tools, error) {
+	for _, n := range names {
+		if _, ok := signatures[n]; !ok {
+			return nil, fmt.Errorf("offer tools: there is no tool %q", n)
+		}
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return &Tools{server: server, rules: rules, names: names}, nil
+}
+
+// Answer is the outcome of one tool call.
+type Answer struct {
+	// ID is the call's id, made of its name and arguments.
+	ID string
+	// Result is what the tool returned, or the text of its error.
+	Result python.Value
+	// Raised says that Result is an error.
+	Raised bool
+	// Requests are the requests that the call made, in order.
+	Requests []Request
+}
+
+// Request is one request to the search server.
+type Request struct {
+	Path string
+	// Params are the parameters as the tool gave them, without None.
+	Params python.Value
+	// Status is 0 where no answer came.
+	Status   int
+	Response python.Value
+}
+
+// Call runs one tool. It never fails: whatever goes wrong is the answer.
+func (t *Tools) Call(ctx context.Context, name string, arguments python.Value) Answer {
+	c := call{ctx: ctx, tools: t}
+	result, err := c.run(name, arguments)
+	a := Answer{ID: CallID(name, arguments), Result: result, Requests: c.requests}
+	if err != nil {
+		a.Result, a.Raised = python.String("Error: "+err.Error()), true
+	}
+	return a
+}
+
+// CallID is the id of a call: the first eight characters of the hash of its
+// name and Python's text of its arguments.
+func CallID(name string, arguments python.Value) string {
+	const length = 8
+	h := md5.Sum([]byte(name + "\n" + arguments.String()))
+	return base64.RawURLEncoding.EncodeToString(h[:])[:length]
+}
+
+// Observation is the text that a model reads of the answers of one step.
+func Observation(answers []Answer) string {
+	b := []byte("<obs>[")
+	for i, a := range answers {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = python.AppendDumps(b, python.DictOf(
+			python.Item{Key: "tool_call_id", Value: python.String(a.ID)}, python.Item{Key: "results", Value: a.Result},
+		))
+	}
+	return string(append(b, "]</obs>"...))
+}
+
+// signature lists a tool's parameters in order; the first required of them
+// have no default.
+type signature struct {
+	params   []string
+	required int
+	run      func(*call, python.Value) (python.Value, error)
+}
+
+var signatures = map[string]signature{
+	"find_product":               {[]string{"q", "page", "shop_id", "price", "sort", "service"}, 1, (*call).findProduct},
+	"view_product_information":   {[]string{"product_ids"}, 1, (*call).viewProduct},
+	"recommend_product":          {[]string{"product_ids"}, 1, (*call).recommend},
+	"terminate":                  {nil, 0, (*call).terminate},
+	"check_product_match":        {[]string{"product_id", "requirements"}, 2, (*call).checkMatch},
+	"find_products_in_same_shop": {[]string{"product_queries"}, 1, (*call).sameShop},
+	"calculate_voucher": {
+		[]string{"product_prices", "voucher_type", "discount_value", "threshold", "budget", "cap"}, 5, (*call).voucher,
+	},
+}
+
+// call is one tool call under way.
+type call struct {
+	ctx      context.Context
+	tools    *Tools
+	requests []Request
+}
+
+func (c *call) run(name string, arguments python.Value) (python.Value, error) {
+	if !slices.Contains(c.tools.names, name) {
+		return python.Value{}, fmt.Errorf("Tool '%s' is not registered. Available tools: %s", name, strings.Join(c.tools.names, ", ")) //nolint:staticcheck // the subnet's text
+	}
+	s := signatures[name]
+	if err := s.bind(name, arguments); err != nil {
+		return python.Value{}, err
+	}
+	return s.run(c, arguments)
+}
+
+// bind checks arguments as Python does. The loop answers terminate before any
+// binding, so its arguments are never wrong.
+func (s signature) bind(name string, arguments python.Value) error {
+	if arguments.Kind != python.Dict {
+		return fmt.Errorf("src.agent.agent.%s() argument after ** must be a mapping, not %s", name, arguments.TypeName())
+	}
+	if s.params == nil {
+		return nil
+	}
+	for _, it := range arguments.Dict {
+		if !slices.Contains(s.params, it.Key) {
+			return fmt.Errorf("%s() got an unexpected keyword argument '%s'", name, it.Key)
+		}
+	}
+	var missing []string
+	for _, p := range s.params[:s.required] {
+		if _, ok := arguments.Get(p); !ok {
+			missing = append(missing, "'"+p+"'")
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	noun := "argument"
+	if len(missing) > 1 {
+		noun = "arguments"
+	}
+	return fmt.Errorf("%s() missing %d required positional %s: %s", name, len(missing), noun, enumeration(missing))
+}
+
+// enumeration joins words as Python's errors do: a; a and b; a, b, and c.
+func enumeration(words []string) string {
+	last := len(words) - 1
+	switch last {
+	case 0:
+		return words[0]
+	case 1:
+		return words[0] + " and " + words[1]
+	default:
+		return strings.Join(words[:last], ", ") + ", and " + words[last]
+	}
+}
+
+// get makes a request; whatever goes wrong reads as None.
+func (c *call) get(path string, params python.Value) python.Value {
+	kept := slices.DeleteFunc(slices.Clone(params.Dict), func(it python.Item) bool { return it.Value.Kind == python.None })
+	params = python.DictOf(kept...)
+	v, status, ok := c.tools.server.Get(c.ctx, path, params)
+	if !ok {
+		v = python.Value{}
+	}
+	c.requests = append(c.requests, Request{Path: path, Params: params, Status: status, Response: v})
+	return v
+}
+
+// listed is a result, or an empty list instead of None.
+func listed(v python.Value) python.Value {
+	if v.Kind == python.None {
+		return python.ListOf()
+	}
+	return v
+}
+
+func argument(arguments python.Value, name string, otherwise python.Value) python.Value {
+	if v, ok := arguments.Get(name); ok {
+		return v
+	}
+	return otherwise
+}
+
+func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }
+
+func (c *call) viewProduct(a python.Value) (python.Value, error) {
+	return listed(c.get("/view_product_information", python.DictOf(item("product_ids", argument(a, "product_ids", python.Value{}))))), nil
+}
+
+func (c *call) recommend(a python.Value) (python.Value, error) {
+	return python.String("Having recommended the products to the user: " + argument(a, "product_ids", python.Value{}).String() + "."), nil
+}
+
+func (c *call) terminate(a python.Value) (python.Value, error) {
+	return python.String("The interaction has been completed with status: " + argument(a, "status", python.String("success")).String()), nil
+}
+
+// quoted is a query as the tool puts it into its parameters.
+func (c *call) quoted(q python.Value) (python.Value, error) {
+	if q.Kind != python.Str {
+		return python.Value{}, errors.New("quote_from_bytes() expected bytes")
+	}
+	s, err := python.QuotePlus(q.Text)
+	if err != nil || c.tools.rules.QuoteTwice {
+		return python.String(s), err
+	}
+	return q, nil
+}
+
+// noAttribute is Python's AttributeError.
+func noAttribute(v python.Value, name string) error {
+	return fmt.Errorf("'%s' object has no attribute '%s'", v.TypeName(), name)
+}
