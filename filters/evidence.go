@@ -1,7 +1,7 @@
 package filters
 
 import (
-	"math"
+	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -32,34 +32,36 @@ func (a *attempt) hidden() (n int) {
 	return n
 }
 
-// impossibleTimes counts entries of the log that cannot be: negative
-// durations, and more time spent than the attempt took.
+// impossibleTimes counts entries of the log that cannot be: durations below
+// zero, and results that the dialogue had recorded before the proxy sent them.
 func (a *attempt) impossibleTimes() (n int) {
-	first, last := math.Inf(1), math.Inf(-1)
-	look := func(c *arena.ProxyCall) {
-		if c.DurationMS < 0 {
+	for i := range a.log.dispatches {
+		d := &a.log.dispatches[i]
+		if d.call.DurationMS < 0 {
 			n++
 		}
-		if c.AtMS > 0 {
-			first = math.Min(first, started(c))
-			last = math.Max(last, float64(c.AtMS))
+		if d.claimed >= 0 && d.link != linkRetry && a.recordedBefore(d) {
+			n++
 		}
 	}
-	for i := range a.log.dispatches {
-		look(a.log.dispatches[i].call)
-	}
 	for i := range a.log.replies {
-		look(a.log.replies[i].call)
-	}
-	if limit := a.trace.Seconds*1000*timeSlack + 5000; !math.IsNaN(a.trace.Seconds) && last-first > limit {
-		n++
+		if a.log.replies[i].call.DurationMS < 0 {
+			n++
+		}
 	}
 	return n
 }
 
-// timeSlack is how much longer the log may span than the attempt's own clock
-// says, besides five seconds: clocks of two machines, and rounding.
-const timeSlack = 1.05
+// recordedBefore says that the step with the result carries a time well before
+// the moment the dispatch ended.
+func (a *attempt) recordedBefore(d *dispatch) bool {
+	step := a.dialogue.Turns[a.claims[d.claimed].turn].Step
+	at, err := strconv.ParseFloat(string(a.trace.Steps[step].Timestamp), 64)
+	return err == nil && at > 0 && d.call.AtMS > 0 && at+recordSlack < float64(d.call.AtMS)
+}
+
+// recordSlack, in milliseconds, allows for the clocks of two machines.
+const recordSlack = 2000
 
 // declaredCalls counts the steps with calls that a model made, and those that
 // none did, by the source's own word.

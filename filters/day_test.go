@@ -1,0 +1,197 @@
+package filters_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// labelled is one attempt of a day with the truth about it.
+type labelled struct {
+	trace   *arena.Trace
+	family  string
+	agentic bool
+}
+
+// TestLabelledDay holds every family of the labelled day to the bar: precision
+// and recall of the axis at least 0.99 after both passes.
+func TestLabelledDay(t *testing.T) {
+	t.Parallel()
+	day := readDay(t, sharedDay(t))
+	judged := judgeDay(t, day)
+	report(t, judged)
+	var tp, fp, fn int
+	for _, j := range judged {
+		got := j.after.Axis == arena.AxisAgentic
+		switch {
+		case got && j.agentic:
+			tp++
+		case got:
+			fp++
+		case j.agentic:
+			fn++
+		}
+	}
+	if p := float64(tp) / float64(tp+fp); p < 0.99 {
+		t.Errorf("precision = %.4f, want at least 0.99", p)
+	}
+	if r := float64(tp) / float64(tp+fn); r < 0.99 {
+		t.Errorf("recall = %.4f, want at least 0.99", r)
+	}
+}
+
+// judgement is an attempt with both passes' answers.
+type judgement struct {
+	labelled
+	before, after arena.Structure
+	sample        filters.Sample
+	stats         filters.AgentStats
+}
+
+func judgeDay(t testing.TB, day []labelled) []judgement {
+	t.Helper()
+	f, err := filters.New(filters.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]judgement, len(day))
+	agents := map[string][]filters.Sample{}
+	for i, l := range day {
+		d := filters.Normalise(l.trace)
+		all[i].labelled = l
+		all[i].before, all[i].sample = f.Check(l.trace, &d)
+		agents[l.trace.RunID] = append(agents[l.trace.RunID], all[i].sample)
+	}
+	stats := map[string]filters.AgentStats{}
+	for run, samples := range agents {
+		stats[run] = f.AgentDay(samples)
+	}
+	for i := range all {
+		all[i].stats = stats[all[i].trace.RunID]
+		all[i].after = f.Revise(all[i].before, all[i].sample, all[i].stats)
+	}
+	return all
+}
+
+// report prints one line a family.
+func report(t testing.TB, all []judgement) {
+	t.Helper()
+	type row struct {
+		n, agentic, before, after int
+		score, low, high          float64
+	}
+	rows := map[string]*row{}
+	for _, j := range all {
+		r := rows[j.family]
+		if r == nil {
+			r = &row{low: 99, high: -99}
+			rows[j.family] = r
+		}
+		r.n++
+		if j.agentic {
+			r.agentic++
+		}
+		if j.before.Axis == arena.AxisAgentic {
+			r.before++
+		}
+		if j.after.Axis == arena.AxisAgentic {
+			r.after++
+		}
+		r.score += j.sample.Score
+		r.low, r.high = min(r.low, j.sample.Score), max(r.high, j.sample.Score)
+	}
+	names := make([]string, 0, len(rows))
+	for n := range rows {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		r := rows[n]
+		t.Logf("%-22s n %3d agentic %3d first pass %3d both %3d score %6.2f [%.1f, %.1f]", n, r.n, r.agentic, r.before, r.after, r.score/float64(r.n), r.low, r.high)
+	}
+}
+
+// sharedDay finds the labelled conformance day by walking up.
+func sharedDay(t testing.TB) string { return shared(t, "data/day") }
+
+func shared(t testing.TB, path string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		p := filepath.Join(dir, "..", "shared", path)
+		if _, err := os.Stat(p); err == nil {
+			return p
+		}
+	}
+	t.Skipf("conformance data %s is not beside the repository", path)
+	return ""
+}
+
+func readDay(t testing.TB, dir string) []labelled {
+	t.Helper()
+	type label struct {
+		Run     string `json:"eval_run_id"`
+		Problem string `json:"problem_id"`
+		Family  string
+		Agentic *bool
+	}
+	labels := map[string]label{}
+	file, err := os.Open(filepath.Join(dir, "labels.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for s := bufio.NewScanner(file); s.Scan(); {
+		var l label
+		if err := json.Unmarshal(s.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		labels[l.Run+"/"+l.Problem] = l
+	}
+	var day []labelled
+	for _, tr := range readTraces(t, dir) {
+		if l := labels[tr.ID]; l.Agentic != nil {
+			day = append(day, labelled{tr, l.Family, *l.Agentic})
+		}
+	}
+	if len(day) == 0 {
+		t.Fatal("no labelled attempt was read")
+	}
+	return day
+}
+
+func readTraces(t testing.TB, dir string) (all []*arena.Trace) {
+	t.Helper()
+	inputs, err := traces.Discover(dir, traces.DefaultRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range inputs {
+		if err := in.Hash(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := traces.Read(context.Background(), in, traces.Defaults(), func(i traces.Item) error {
+			if i.Fault != nil {
+				return fmt.Errorf("%s line %d: %s %s", in.Path, i.Fault.Line, i.Fault.Reason, i.Fault.Detail)
+			}
+			all = append(all, i.Trace)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
