@@ -1,0 +1,135 @@
+package daygen
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// product is one document of the generated catalogue with its renderings.
+type product struct {
+	id, shop   string
+	noun       int
+	brand      string
+	material   string
+	style      string
+	feature    string
+	title      string
+	price      float64
+	services   []string
+	skus       []sku
+	words      map[string]bool
+	item, view string
+	document   string
+}
+
+type sku struct{ id, colour, size string }
+
+// catalog is the generated shop.
+type catalog struct {
+	products []*product
+	byNoun   [][]*product
+	byShop   map[string][]*product
+}
+
+// newCatalog makes n products; each shop sells several different things.
+func newCatalog(d *dice, n, sentences int) *catalog {
+	c := &catalog{byNoun: make([][]*product, len(nouns)), byShop: map[string][]*product{}}
+	vocabulary, brands := d.words(1500), d.words(60)
+	ids := map[string]bool{}
+	var shop string
+	for i := range n {
+		if i%8 == 0 {
+			shop = d.digits(7)
+		}
+		p := newProduct(d, fresh(d, ids), shop, i%len(nouns), pick(d, brands))
+		p.render(d, vocabulary, sentences)
+		c.products = append(c.products, p)
+		c.byNoun[p.noun] = append(c.byNoun[p.noun], p)
+		c.byShop[p.shop] = append(c.byShop[p.shop], p)
+	}
+	return c
+}
+
+// fresh is a product id that was not used yet.
+func fresh(d *dice, used map[string]bool) string {
+	for {
+		if id := d.digits(10); !used[id] {
+			used[id] = true
+			return id
+		}
+	}
+}
+
+func newProduct(d *dice, id, shop string, noun int, brand string) *product {
+	p := &product{
+		id: id, shop: shop, noun: noun, brand: brand,
+		material: pick(d, materials), style: pick(d, styles), feature: pick(d, features),
+		price: float64(d.between(2000, 480000)) / 100, services: some(d, d.n(4), services),
+	}
+	for range d.between(1, 4) {
+		p.skus = append(p.skus, sku{d.digits(10), pick(d, colours), pick(d, sizes)})
+	}
+	name := nouns[noun].name
+	p.title = strings.Join([]string{capital(brand), p.feature, name, p.material, p.style, pick(d, []string{"set", "new", "original", "2 pcs", "sale"})}, " ")
+	p.words = map[string]bool{brand: true, p.material: true, p.style: true, p.feature: true}
+	for _, w := range strings.Fields(name) {
+		p.words[w] = true
+	}
+	return p
+}
+
+// render fixes the product's JSON forms: in a list of results, in the detail
+// view, and in the catalogue.
+func (p *product) render(d *dice, vocabulary []string, sentences int) {
+	name := nouns[p.noun].name
+	var description strings.Builder
+	for range d.between(sentences/2, sentences*3/2) {
+		description.WriteString(d.sentence(vocabulary, name))
+	}
+	attributes := object("brand", list(str(p.brand)), "material", list(str(p.material)), "style", list(str(p.style)), "feature", list(str(p.feature)))
+	var skus []string
+	for _, s := range p.skus {
+		skus = append(skus, s.id, object("color_family", str(s.colour), "size", str(s.size)))
+	}
+	short := fmt.Sprintf("%s %s in %s; %s look; by %s.", p.feature, name, p.material, p.style, p.brand)
+	sold := whole(d.n(40000))
+	p.item = object("price", num(p.price), "product_id", str(p.id), "service", texts(p.services), "shop_id", str(p.shop), "sold_count", sold, "title", str(p.title))
+	p.view = object("attributes", attributes, "description", str(description.String()), "product_id", str(p.id), "short_description", str(short), "sku_options", object(skus...))
+	p.document = object("product_id", str(p.id), "shop_id", str(p.shop), "brand", str(p.brand), "category", str(nouns[p.noun].department+" > "+name),
+		"title", str(p.title), "price", num(p.price), "service", texts(p.services), "sold_count", sold, "short_description", str(short),
+		"description", str(description.String()), "attributes", attributes, "sku_options", object(skus...))
+}
+
+const pageSize = 10
+
+// search finds products by the words of the query, most words first; ties
+// stand in the order of ids. It is a stand-in for the real ranking.
+func (c *catalog) search(noun int, words []string, shop string, page int) []*product {
+	type hit struct {
+		p     *product
+		score int
+	}
+	var hits []hit
+	for _, p := range c.byNoun[noun] {
+		if shop != "" && p.shop != shop {
+			continue
+		}
+		h := hit{p: p}
+		for _, w := range words {
+			if p.words[w] {
+				h.score++
+			}
+		}
+		hits = append(hits, h)
+	}
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.p.id, b.p.id))
+	})
+	var found []*product
+	for _, h := range hits[min(len(hits), (page-1)*pageSize):min(len(hits), page*pageSize)] {
+		found = append(found, h.p)
+	}
+	return found
+}

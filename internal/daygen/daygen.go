@@ -1,0 +1,205 @@
+// Package daygen makes days of attempts for tests and measurements: problems,
+// a catalogue, and traces of agents of several families in the sandbox's own
+// format. Everything follows from a seed; nothing is taken from a real day.
+package daygen
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Config says how large a day is and of what kind.
+type Config struct {
+	Seed     uint64
+	Attempts int
+	Problems int
+	// Products is the size of the catalogue.
+	Products int
+	// Sentences is the mean length of a product's description; it sets the size
+	// of an attempt, most of which is product details.
+	Sentences int
+	// Pages is how many searches one wish takes at most.
+	Pages int
+	// Agentic is the share of runs in which the model decides, 0 to 1.
+	Agentic float64
+	// Gzip writes traces as .jsonl.gz.
+	Gzip bool
+}
+
+// Validate returns everything that is wrong with c.
+func (c Config) Validate() error {
+	var all []error
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"attempts", c.Attempts}, {"problems", c.Problems}, {"products", c.Products}, {"sentences", c.Sentences}, {"pages", c.Pages}} {
+		if n.value < 1 {
+			all = append(all, fmt.Errorf("%s is %d, at least 1 is needed", n.name, n.value))
+		}
+	}
+	if c.Agentic < 0 || c.Agentic > 1 {
+		all = append(all, fmt.Errorf("agentic is %g, not a share of 0 to 1", c.Agentic))
+	}
+	if c.Products < len(nouns) {
+		all = append(all, fmt.Errorf("products is %d, at least %d are needed", c.Products, len(nouns)))
+	}
+	return errors.Join(all...)
+}
+
+// Summary counts what was written. Bytes are those of the traces before
+// compression.
+type Summary struct {
+	Runs, Attempts int
+	Bytes          int64
+}
+
+// Write makes the day in dir, which must not hold one. Memory holds the
+// catalogue and one attempt.
+func Write(ctx context.Context, dir string, c Config) (Summary, error) {
+	if err := c.Validate(); err != nil {
+		return Summary{}, fmt.Errorf("check configuration: %w", err)
+	}
+	day := &day{Config: c, dir: dir, catalog: newCatalog(roll(c.Seed, 1), c.Products, c.Sentences)}
+	day.problems = newProblems(roll(c.Seed, 2), day.catalog, c.Problems)
+	if err := day.write(ctx); err != nil {
+		return Summary{}, fmt.Errorf("write day %s: %w", dir, err)
+	}
+	return day.summary, nil
+}
+
+type day struct {
+	Config
+	dir      string
+	catalog  *catalog
+	problems []*problem
+	labels   io.Writer
+	summary  Summary
+}
+
+func (y *day) write(ctx context.Context) error {
+	if err := os.MkdirAll(y.dir, 0o755); err != nil {
+		return err
+	}
+	if err := y.file("catalog.jsonl", func(w io.Writer) error {
+		return writeLines(w, y.catalog.products, func(p *product) string { return p.document })
+	}); err != nil {
+		return err
+	}
+	if err := y.file("problems.jsonl", func(w io.Writer) error {
+		return writeLines(w, y.problems, func(p *problem) string { return p.document })
+	}); err != nil {
+		return err
+	}
+	return y.file("labels.jsonl", func(w io.Writer) error {
+		y.labels = w
+		return y.runs(ctx)
+	})
+}
+
+func writeLines[T any](w io.Writer, all []T, line func(T) string) error {
+	for _, item := range all {
+		if _, err := io.WriteString(w, line(item)+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file writes one new file of the day.
+func (y *day) file(name string, write func(io.Writer) error) error {
+	path := filepath.Join(y.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	return cmp.Or(write(w), w.Flush(), f.Close())
+}
+
+func (y *day) runs(ctx context.Context) error {
+	for i := 0; y.summary.Attempts < y.Attempts; i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := y.run(i); err != nil {
+			return err
+		}
+		y.summary.Runs++
+	}
+	return nil
+}
+
+// run writes one agent's attempts at all problems, or at as many as the day
+// still needs.
+func (y *day) run(i int) error {
+	a := newAgent(roll(y.Seed, 3, uint64(i)), i, y.Config)
+	folder, name := "traces/run="+a.run, "output.jsonl"
+	if y.Gzip {
+		name += ".gz"
+	}
+	meta := object("eval_run_id", str(a.run), "agent_version_id", str(a.version), "miner_hotkey", str(a.hotkey),
+		"suite_version", str("v3"), "started_at", str(time.UnixMilli(a.started).UTC().Format(time.RFC3339)))
+	if err := y.file(folder+"/run.json", func(w io.Writer) error { return writeLines(w, []string{meta}, identity) }); err != nil {
+		return err
+	}
+	return y.file(folder+"/"+name, func(w io.Writer) error {
+		if !y.Gzip {
+			return y.attempts(w, &a, i)
+		}
+		// The fastest level: days are made to be read, not kept.
+		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		if err != nil {
+			return err
+		}
+		return cmp.Or(y.attempts(z, &a, i), z.Close())
+	})
+}
+
+func identity(s string) string { return s }
+
+func (y *day) attempts(w io.Writer, a *agent, run int) error {
+	for i, p := range y.problems {
+		if y.summary.Attempts == y.Attempts {
+			return nil
+		}
+		line, label := y.attempt(roll(y.Seed, 4, uint64(run), uint64(i)), a, p)
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(y.labels, label); err != nil {
+			return err
+		}
+		y.summary.Attempts++
+		y.summary.Bytes += int64(len(line)) + 1
+	}
+	return nil
+}
+
+// brokenShare of all attempts leave no dialogue.
+const brokenShare = 0.05
+
+func (y *day) attempt(d *dice, a *agent, p *problem) (line []byte, label string) {
+	if d.chance(brokenShare) {
+		status, line := broken(d, p)
+		return line, a.label(p, status, "null", "it left no dialogue")
+	}
+	s := &shopper{d: d, c: y.catalog, p: p, a: a}
+	return a.envelope(d, p, s.play()), a.label(p, "SUCCESS", fmt.Sprint(a.agentic), a.why)
+}
+
+func (a *agent) label(p *problem, status, agentic, why string) string {
+	return object("eval_run_id", str(a.run), "problem_id", str(p.id), "family", str(a.name),
+		"agentic", agentic, "status", str(status), "why", str(why)) + "\n"
+}

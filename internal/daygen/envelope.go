@@ -1,0 +1,109 @@
+package daygen
+
+// A trace as the sandbox writes it: one envelope a line, the proxy's calls
+// filed under the last step that was recorded before them.
+
+// recordLimit is the length of a reply from which the proxy's log cuts it.
+const recordLimit = 2000
+
+// envelope renders one attempt.
+func (a *agent) envelope(d *dice, p *problem, moves []move) []byte {
+	now := a.started + int64(d.n(3_000_000))
+	start, inferences := now, 0
+	calls := make([][]string, len(moves))
+	stamps := make([]int64, len(moves))
+	for i := range moves {
+		bucket := max(0, i-1)
+		if r := a.reply(&moves[i], i == 0); r.message != "" {
+			duration := d.between(700, 6000)
+			now += int64(duration)
+			calls[bucket] = append(calls[bucket], a.inference(d, r, now, duration))
+			inferences++
+		}
+		for _, c := range moves[i].calls {
+			if c.path != "" {
+				duration := d.between(30, 600)
+				now += int64(duration)
+				calls[bucket] = append(calls[bucket], a.dispatch(c, now, duration))
+			}
+		}
+		now += int64(d.between(2, 40))
+		stamps[i] = now
+	}
+	seconds := num(float64(now-start) / 1000)
+	steps := make([]string, len(moves))
+	for i := range moves {
+		steps[i] = renderStep(p, &moves[i], i, stamps[i], calls[i], seconds)
+	}
+	return fields(nil, "problem_id", str(p.id), "status", str("SUCCESS"), "execution_time", seconds,
+		"inference_failure_count", "0", "inference_total", whole(inferences), "error", "null", "dialogue", list(steps...))
+}
+
+func renderStep(p *problem, m *move, i int, stamp int64, calls []string, seconds string) string {
+	var recorded []string
+	for _, c := range m.calls {
+		recorded = append(recorded, object("name", str(c.name), "parameters", c.params, "tool_call_id", str(c.id()), "result", c.result))
+	}
+	message := []string{"think", str(m.think), "tool_call", list(recorded...)}
+	if m.response != "" {
+		message = append(message, "response", str(m.response))
+	}
+	extra := []string{"step", whole(i + 1), "query", str(p.query), "timestamp", num(float64(stamp)), "problem_id", str(p.id)}
+	if i == 0 {
+		extra = append(extra, "execution_time", seconds)
+	}
+	if len(calls) > 0 {
+		extra = append(extra, "proxy_calls", list(calls...))
+	}
+	completion := object("reasoning_content", str(""), "content", str(m.content()), "message", object(message...))
+	return object("completion", completion, "extra_info", object(extra...))
+}
+
+func (a *agent) inference(d *dice, r reply, at int64, duration int) string {
+	response := object("id", str("chatcmpl-"+d.hex(12)), "object", str("chat.completion"), "model", str(a.model),
+		"choices", list(object("index", "0", "message", r.message, "finish_reason", r.finish)),
+		"usage", object("prompt_tokens", whole(d.between(900, 9000)), "completion_tokens", whole(r.tokens)))
+	asked := []string{"json_data", object("model", str(a.model), "temperature", "0.0", "stream", "false")}
+	return record("POST", "/inference/chat/completions", at, duration, append(asked, cut(response, nil)...))
+}
+
+func (a *agent) dispatch(c call, at int64, duration int) string {
+	pairs := append([]string{"params", c.query}, cut(c.result, c.ids)...)
+	if a.nonce {
+		status := "missing"
+		if a.agentic {
+			status = "valid"
+		}
+		pairs = append(pairs, "nonce_status", str(status))
+	}
+	return record("GET", c.path, at, duration, pairs)
+}
+
+func record(method, path string, at int64, duration int, rest []string) string {
+	pairs := []string{"kind", str("summary"), "method", str(method), "path", str(path), "timestamp", num(float64(at)),
+		"duration_ms", whole(duration) + ".0", "status_code", "200"}
+	return object(append(pairs, rest...)...)
+}
+
+// cut keeps a short response and says of a long one how long it was.
+func cut(response string, ids []string) []string {
+	if len(response) <= recordLimit {
+		return []string{"response", response}
+	}
+	pairs := []string{"response_truncated", "true", "response_length", whole(len(response))}
+	if ids != nil {
+		pairs = append(pairs, "result_product_ids", texts(ids))
+	}
+	return pairs
+}
+
+// broken renders an attempt that left no dialogue.
+func broken(d *dice, p *problem) (status string, line []byte) {
+	status, kind, message := "TIMED_OUT", "TimeoutError", "Execution exceeded timeout of 300s"
+	if d.chance(0.5) {
+		status, kind, message = "FAILED", "ValueError", "not enough values to unpack"
+	}
+	return status, fields(nil, "problem_id", str(p.id), "status", str(status), "execution_time", "300.0",
+		"inference_failure_count", whole(d.n(3)), "inference_total", whole(d.n(9)),
+		"error", object("type", str(kind), "message", str(message)), "dialogue", "null")
+}

@@ -1,0 +1,192 @@
+package daygen
+
+import (
+	"crypto/md5"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// move is one step of an attempt: what was thought, which tools were called.
+type move struct {
+	think, response string
+	calls           []call
+	// options are the products that the thinking weighs.
+	options []*product
+}
+
+// call is one tool call with its answer and what the proxy saw of it.
+type call struct {
+	name, params, result string
+	path, query          string // what the proxy saw; empty where it saw nothing
+	ids                  []string
+}
+
+// id follows the sandbox: a hash of the call, so that equal calls share it.
+func (c call) id() string {
+	sum := md5.Sum([]byte(c.name + "\n" + c.params))
+	return base64.URLEncoding.EncodeToString(sum[:])[:8]
+}
+
+// content is the text form that the sandbox keeps of a step.
+func (m *move) content() string {
+	var calls []string
+	for _, c := range m.calls {
+		calls = append(calls, object("name", str(c.name), "parameters", c.params))
+	}
+	text := "<think>" + m.think + "</think>\n<tool_call>" + list(calls...) + "</tool_call>"
+	if m.response != "" {
+		text += "\n<response>" + m.response + "</response>"
+	}
+	return text
+}
+
+// shopper plays one attempt.
+type shopper struct {
+	d      *dice
+	c      *catalog
+	p      *problem
+	a      *agent
+	moves  []move
+	chosen []*product
+}
+
+func (s *shopper) play() []move {
+	for i := range s.p.gold {
+		s.slot(i)
+	}
+	if s.p.category == "Voucher" && s.a.agentic && s.d.chance(0.7) {
+		s.calculate()
+	}
+	s.finish()
+	return s.moves
+}
+
+func (s *shopper) do(think string, options []*product, calls ...call) {
+	s.moves = append(s.moves, move{think: think, options: options, calls: calls})
+}
+
+// slot searches for one wish, opens what was found and settles on a product.
+func (s *shopper) slot(i int) {
+	gold := s.p.gold[i]
+	var all []*product
+	for try := range s.d.between(1, s.a.pages) {
+		words, page := s.queryWords(gold, try), 1
+		if try > 1 && s.d.chance(0.5) {
+			page = 2
+		}
+		found := s.c.search(gold.noun, words, "", page)
+		s.do(s.plan(gold, try, all), all, find(strings.Join(words, " "), page, found))
+		if s.a.loops && try == 0 {
+			for range s.d.between(4, 9) {
+				s.do(s.plan(gold, try, all), all, find(strings.Join(words, " "), page, found))
+			}
+		}
+		all = merge(all, found)
+		s.open(found, gold)
+	}
+	s.chosen = append(s.chosen, s.settle(all, gold))
+}
+
+// queryWords is the thing asked for with some of its traits.
+func (s *shopper) queryWords(gold *product, try int) []string {
+	traits := []string{gold.brand, gold.material}
+	if try > 0 || s.d.chance(0.3) {
+		traits = []string{gold.brand, gold.material, gold.style, gold.feature}
+	}
+	return append(some(s.d, s.d.between(1, len(traits)), traits), strings.Fields(nouns[gold.noun].name)...)
+}
+
+// open views some of the products found, usually the best ones.
+func (s *shopper) open(found []*product, gold *product) {
+	if len(found) == 0 {
+		return
+	}
+	opened := found[:min(len(found), s.a.width)]
+	if s.d.chance(0.3) {
+		opened = opened[s.d.n(len(opened)):]
+	}
+	s.do(s.remark(opened, gold), opened, view(opened))
+}
+
+// settle chooses the gold product by skill, else another one that was found.
+func (s *shopper) settle(all []*product, gold *product) *product {
+	if slices.Contains(all, gold) && s.d.chance(s.a.skill) {
+		return gold
+	}
+	if len(all) == 0 {
+		return pick(s.d, s.c.products)
+	}
+	return pick(s.d, all)
+}
+
+func merge(all, more []*product) []*product {
+	for _, p := range more {
+		if !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// finish recommends, unless the attempt goes astray, and ends.
+func (s *shopper) finish() {
+	var ids []string
+	for _, p := range s.chosen {
+		ids = append(ids, p.id)
+	}
+	end := call{name: "terminate", params: object("status", str("success")), result: str("The interaction has been completed with status: success")}
+	if s.d.chance(0.04) {
+		s.do("Nothing here fits, so I stop.", nil, end)
+		return
+	}
+	joined := strings.Join(ids, ",")
+	recommend := call{name: "recommend_product", params: object("product_ids", str(joined)), result: str("Having recommended the products to the user: " + joined + ".")}
+	if s.d.chance(0.4) {
+		s.do(s.verdict(), s.chosen, recommend, end)
+	} else {
+		s.do(s.verdict(), s.chosen, recommend)
+		s.do(pick(s.d, []string{"The request is answered.", "All wishes are covered, closing.", "I am done here."}), nil, end)
+	}
+	s.moves[len(s.moves)-1].response = "My choice: " + joined + "."
+}
+
+// calculate checks the voucher on the chosen products.
+func (s *shopper) calculate() {
+	prices, total := []string{}, 0.0
+	for _, p := range s.chosen {
+		prices = append(prices, num(p.price))
+		total += p.price
+	}
+	shown := strings.Join(prices, ",")
+	params := object("product_prices", str(shown), "voucher_type", str("fixed"), "discount_value", whole(s.p.face), "threshold", whole(s.p.threshold), "budget", num(s.p.budget))
+	off := 0.0
+	if total >= float64(s.p.threshold) {
+		off = float64(s.p.face)
+	}
+	after := fmt.Sprintf("%.2f", total-off)
+	result := object("prices", list(prices...), "total_before", fmt.Sprintf("%.2f", total), "discount_amount", num(off), "total_after", after,
+		"within_budget", fmt.Sprint(total-off <= s.p.budget), "voucher_applied", fmt.Sprint(off > 0), "budget", num(s.p.budget))
+	s.do("Together they cost "+shown+" pesos; the voucher decides whether that fits.", s.chosen, call{name: "calculate_voucher", params: params, result: result})
+}
+
+func find(words string, page int, found []*product) call {
+	var items, ids []string
+	for _, p := range found {
+		items, ids = append(items, p.item), append(ids, p.id)
+	}
+	return call{
+		name: "find_product", params: object("q", str(words), "page", whole(page)), result: list(items...), ids: ids,
+		path: "/search/find_product", query: object("q", str(strings.ReplaceAll(words, " ", "+")), "page", whole(page)),
+	}
+}
+
+func view(some []*product) call {
+	var items, ids []string
+	for _, p := range some {
+		items, ids = append(items, p.view), append(ids, p.id)
+	}
+	params := object("product_ids", str(strings.Join(ids, ",")))
+	return call{name: "view_product_information", params: params, result: list(items...), path: "/search/view_product_information", query: params}
+}
