@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -41,16 +42,29 @@ func Profiles() []string {
 	return names
 }
 
+// ToolNames names the tools of a profile in the order a model sees them.
+func ToolNames(profile string) ([]string, error) {
+	for _, p := range profileTools {
+		if p.name == profile {
+			return slices.Clone(p.tools), nil
+		}
+	}
+	return nil, unknownProfile(profile)
+}
+
+func unknownProfile(name string) error {
+	return fmt.Errorf("unknown harness profile %q: want one of %s", name, strings.Join(Profiles(), ", "))
+}
+
 // Profile gives the harness profile of that name. Its SHA256 is the hash of
 // the system prompt, a zero byte, and each compact tool definition followed by
 // a line feed.
 func Profile(name string) (arena.Harness, error) {
-	for _, p := range profileTools {
-		if p.name == name {
-			return loadProfile(p.name, p.tools)
-		}
+	tools, err := ToolNames(name)
+	if err != nil {
+		return arena.Harness{}, err
 	}
-	return arena.Harness{}, fmt.Errorf("unknown harness profile %q: want one of %s", name, strings.Join(Profiles(), ", "))
+	return loadProfile(name, tools)
 }
 
 func loadProfile(name string, tools []string) (arena.Harness, error) {

@@ -56,7 +56,7 @@ func newRoot(s *streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(err, "run `"+c.CommandPath()+" --help` for its flags and an example")
 	})
-	root.AddCommand()
+	root.AddCommand(newShop(s))
 	return root
 }
 

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/shop"
+)
+
+func newShop(s *streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "shop",
+		Short: "The product search and tools that students act in",
+		Args:  unknownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newShopIndex(s))
+	c.AddCommand(newShopServe(s))
+	c.AddCommand(newShopCall(s))
+	return c
+}
+
+// catalogFlags say where the products are and by whose rules they are found.
+type catalogFlags struct {
+	catalog string
+	index   string
+	rules   string
+}
+
+func (f *catalogFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.catalog, "catalog", "", "product catalogue: JSONL, or .gz or .zst of it")
+	c.Flags().StringVar(&f.index, "index", "", "its search index, made by `arena shop index`; built on the spot where none is given")
+	c.Flags().StringVar(&f.rules, "rules", "subnet", "whose server to be: subnet or benchmark (ShoppingBench)")
+}
+
+func (f *catalogFlags) searchRules() (shop.Rules, error) {
+	switch f.rules {
+	case "subnet":
+		return shop.SubnetRules, nil
+	case "benchmark":
+		return shop.BenchmarkRules, nil
+	default:
+		return shop.Rules{}, usage(errors.New("unknown --rules "+f.rules), "want subnet or benchmark")
+	}
+}
+
+// open opens the catalogue to search in.
+func (f *catalogFlags) open() (shop.Local, error) {
+	rules, err := f.searchRules()
+	if err != nil {
+		return shop.Local{}, err
+	}
+	if f.catalog == "" {
+		return shop.Local{}, usage(errors.New("no catalogue given"), "name one with --catalog")
+	}
+	c, err := shop.Open(f.catalog, f.index)
+	if err != nil {
+		return shop.Local{}, failed(err, "the catalogue is JSONL with product_id and price on every line; an index must be of that very file")
+	}
+	return shop.Local{Catalog: c, Rules: rules}, nil
+}

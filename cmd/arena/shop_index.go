@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/shop"
+)
+
+func newShopIndex(s *streams) *cobra.Command {
+	var out string
+	var verify bool
+	c := &cobra.Command{
+		Use:   "index CATALOG -o INDEX",
+		Short: "Build the search index of a catalogue",
+		Long: `Build the search index of a JSONL catalogue into one file, which serve, call and
+eval map into memory at once. The index refers to the catalogue, which must stay
+as it is; --verify reads both whole and compares their checksums.`,
+		Example: `  arena shop index testdata/day/catalog.jsonl -o catalog.idx
+  arena shop index testdata/day/catalog.jsonl -o catalog.idx --verify`,
+		Args: exactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if out == "" {
+				return usage(errors.New("no output given"), "name the index with -o")
+			}
+			if verify {
+				return verifyIndex(s, args[0], out)
+			}
+			return buildIndex(s, args[0], out)
+		},
+	}
+	c.Flags().StringVarP(&out, "output", "o", "", "index file")
+	c.Flags().BoolVar(&verify, "verify", false, "check an index instead of building it")
+	return c
+}
+
+func exactArgs(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usage(fmt.Errorf("%d arguments, want %d", len(args), n), "usage: "+c.UseLine())
+		}
+		return nil
+	}
+}
+
+func buildIndex(s *streams, catalog, out string) error {
+	start := time.Now()
+	tmp, err := os.CreateTemp(filepath.Dir(out), ".index-*")
+	if err != nil {
+		return failed(fmt.Errorf("create index: %w", err), "the folder of -o must exist")
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
+	if err := errors.Join(shop.BuildIndex(catalog, tmp), tmp.Sync(), tmp.Close()); err != nil {
+		return failed(err, "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
+	}
+	if err := os.Rename(tmp.Name(), out); err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	st, err := os.Stat(out)
+	if err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	fmt.Fprintf(s.err, "%s: %.1f MB in %s\n", out, float64(st.Size())/1e6, time.Since(start).Round(time.Millisecond))
+	return nil
+}
+
+func verifyIndex(s *streams, catalog, out string) error {
+	c, err := shop.Open(catalog, out)
+	if err != nil {
+		return failed(err, "build it again with `arena shop index`")
+	}
+	if err := errors.Join(c.Verify(), c.Close()); err != nil {
+		return failed(err, "build it again with `arena shop index`")
+	}
+	fmt.Fprintf(s.err, "%s: good\n", out)
+	return nil
+}

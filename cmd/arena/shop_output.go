@@ -1,0 +1,31 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// writeWhole writes a file all or nothing; - is standard output.
+func writeWhole(s *streams, path string, write func(io.Writer) error) error {
+	if path == "-" {
+		b := bufio.NewWriter(s.out)
+		return errors.Join(write(b), b.Flush())
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".arena-*")
+	if err != nil {
+		return failed(fmt.Errorf("create %s: %w", path, err), "the folder of -o must exist")
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
+	b := bufio.NewWriter(tmp)
+	if err := errors.Join(write(b), b.Flush(), tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,260 @@
+package shop
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/shop/python"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const sample = "testdata/catalog.jsonl"
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// TestSearchesOnTheSample pins a search per rule, for those who have no
+// answers of the real server at hand.
+func TestSearchesOnTheSample(t *testing.T) {
+	t.Parallel()
+	c := openCatalog(t, sample)
+	var b strings.Builder
+	for _, q := range []Query{
+		{Q: "steel rake"}, {Q: "steel rake", Page: "1"}, {Q: "steel rake", Page: "2"}, {Q: "steel rake", Page: "6"}, {Q: "rake", Page: "²"},
+		{Q: "kettles", Page: "01"}, {Q: "  (!)  ", Page: "1"}, {Q: "brand:olivka AND (glass)", Page: "1"}, {Q: "茶壶 größe", Page: "1"},
+		{Q: "fan", Page: "1", Price: "100-400"}, {Q: "fan", Page: "1", Price: "-400"}, {Q: "fan", Page: "1", Price: "nan-1e3"},
+		{Q: "fan", Page: "1", Price: "1-2-3"}, {Q: "fan", Page: "1", Price: "400-100"}, {Q: "fan", Page: "1", Price: "1_00 - ٤٠٠"},
+		{Q: "cotton", Page: "1", Service: "COD"}, {Q: "cotton", Page: "1", Service: "COD, official"}, {Q: "cotton", Page: "1", Service: "COD,official,x"},
+		{Q: "cotton", Page: "1", ShopID: "303"}, {Q: "cotton", Page: "1", ShopID: "none"},
+		{Q: "bamboo", Page: "1", Sort: "priceasc"}, {Q: "bamboo", Page: "1", Sort: "pricedesc"}, {Q: "bamboo", Page: "1", Sort: "order"},
+		{Q: "wall hook", Page: "1", Sort: "order"}, {Q: "the and of", Page: "1"}, {Q: strings.Repeat("x ", 1100), Page: "1"}, {Q: manyTerms(), Page: "1"},
+	} {
+		hits, err := c.Find(q, SubnetRules)
+		fmt.Fprintf(&b, "%.90s\n", strings.Replace(fmt.Sprintf("%+v", q), "Q:", "q:", 1))
+		if err != nil {
+			fmt.Fprintf(&b, "  error: %v\n", err)
+		}
+		for _, h := range hits {
+			fmt.Fprintf(&b, "  %s %v %v\n", c.ID(h), h.Score, c.price(h.Document))
+		}
+	}
+	golden(t, "searches.golden", b.String())
+}
+
+func manyTerms() string {
+	var b strings.Builder
+	for i := range 1025 {
+		fmt.Fprintf(&b, "w%d ", i)
+	}
+	return b.String()
+}
+
+// TestToolsOnTheSample pins what a model reads, a call per rule.
+func TestToolsOnTheSample(t *testing.T) {
+	t.Parallel()
+	tools, err := NewTools(Local{openCatalog(t, sample), SubnetRules}, SubnetRules, allTools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	calls, err := os.ReadFile("testdata/calls.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(calls)) {
+		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		arguments, err := python.Loads(text)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		fmt.Fprintf(&b, "%s %s\n  %s\n", name, text, Observation([]Answer{tools.Call(t.Context(), name, arguments)}))
+	}
+	golden(t, "calls.golden", b.String())
+}
+
+func TestServerAnswersLikeTheTools(t *testing.T) {
+	t.Parallel()
+	c := openCatalog(t, sample)
+	server := httptest.NewServer(Handler(Local{c, SubnetRules}))
+	defer server.Close()
+	for url, want := range map[string]int{
+		"/health": 200, "/": 200, "/find_product?q=steel&page=1": 200, "/find_product": 200, "/view_product_information": 500,
+		"/get_product_raw": 200, "/else": 404, "/find_product?q=a&page=%C2%B2": 500, "/find_product?q=100%&page=1&page=9": 200,
+	} {
+		res, err := http.Get(server.URL + url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: %d, want %d", url, res.StatusCode, want)
+		}
+	}
+	calls, err := os.ReadFile("testdata/calls.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, _ := NewTools(Local{c, SubnetRules}, SubnetRules, allTools)
+	r := NewRemote(server.URL)
+	r.wait, r.busy = 0, 0
+	remote, _ := NewTools(r, SubnetRules, allTools)
+	for line := range strings.Lines(string(calls)) {
+		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		arguments, err := python.Loads(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := local.Call(t.Context(), name, arguments), remote.Call(t.Context(), name, arguments)
+		if diff := cmp.Diff(Observation([]Answer{a}), Observation([]Answer{b})); diff != "" {
+			t.Errorf("%s: over HTTP (-local +remote):\n%s", line, diff)
+		}
+	}
+}
+
+func TestIndexFileIsTheSameEveryTime(t *testing.T) {
+	t.Parallel()
+	build := func() (string, []byte) {
+		f, err := os.Create(filepath.Join(t.TempDir(), "i"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := BuildIndex(sample, f); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Name(), b
+	}
+	path, one := build()
+	if _, two := build(); !bytes.Equal(one, two) {
+		t.Error("the same catalogue gave another index")
+	}
+	c, err := Open(sample, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Verify(); err != nil {
+		t.Error(err)
+	}
+	if _, err := Open("testdata/calls.txt", path); err == nil || !strings.Contains(err.Error(), "another catalogue") {
+		t.Errorf("an index of another catalogue: %v", err)
+	}
+}
+
+func TestBadCatalogueLinesAreNamed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"{\"product_id\":\"1\",\"price\":1}\n{": "line 2: not valid JSON", "[]": "line 1: not a JSON object",
+		`{"price":1}`: "no product_id", `{"product_id":"1","price":"5"}`: "no numeric price",
+	} {
+		path := filepath.Join(t.TempDir(), "c.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestProductsAreLookedUp(t *testing.T) {
+	t.Parallel()
+	c := openCatalog(t, sample)
+	p, ok := c.Product("55002")
+	if !ok || p.Price != 450.5 || p.ShopID != "302" {
+		t.Errorf("%v %+v", ok, p)
+	}
+	for _, id := range []string{"", "nothing", "55001"} {
+		if _, ok := c.Product(id); ok {
+			t.Errorf("%q was found", id)
+		}
+	}
+}
+
+// FuzzFind: no query breaks the search, and no page is over ten.
+func FuzzFind(f *testing.F) {
+	c, err := Open(sample, "")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("steel's kettle", "1", "10-1_0.5", "order")
+	f.Add("茶 壶\xff", "②", "nan--", "priceasc")
+	f.Fuzz(func(t *testing.T, q, page, price, sort string) {
+		hits, _ := c.Find(Query{Q: q, Page: page, Price: price, Sort: sort}, SubnetRules)
+		if len(hits) > pageSize {
+			t.Fatalf("%d hits", len(hits))
+		}
+	})
+}
+
+// FuzzCall: no arguments break a tool.
+func FuzzCall(f *testing.F) {
+	c, err := Open(sample, "")
+	if err != nil {
+		f.Fatal(err)
+	}
+	tools, err := NewTools(Local{c, SubnetRules}, SubnetRules, allTools)
+	if err != nil {
+		f.Fatal(err)
+	}
+	calls, err := os.ReadFile("testdata/calls.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.Lines(string(calls)) {
+		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		f.Add(name, text)
+	}
+	f.Fuzz(func(t *testing.T, name, text string) {
+		arguments, err := python.Loads(text)
+		if err != nil {
+			return
+		}
+		obs := Observation([]Answer{tools.Call(t.Context(), name, arguments)})
+		if _, err := python.Loads(strings.TrimSuffix(strings.TrimPrefix(obs, "<obs>"), "</obs>")); err != nil {
+			t.Fatalf("%s %s: %v in %s", name, text, err, obs)
+		}
+	})
+}
+
+func BenchmarkFind(b *testing.B) {
+	c, err := Open(sample, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.found(Query{Q: "steel kettle amber", Page: "1"}, SubnetRules); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
