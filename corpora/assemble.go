@@ -125,8 +125,8 @@ func (w *assembler) place(parts []string) error {
 	seen := map[Stream]int{}
 	for i := range w.shards {
 		s := &w.shards[i]
-		if s.Table != "" && total[s.Stream] > 1 {
-			return fmt.Errorf("place table %s: two parts hold one", s.Table)
+		if s.Config == "" && total[s.Stream] > 1 {
+			return fmt.Errorf("place %s: two parts hold one", s.Path)
 		}
 		s.to = shardPath(s.Stream, seen[s.Stream], total[s.Stream], ext(s.Path))
 		seen[s.Stream]++
@@ -153,6 +153,8 @@ func oneSchema(shards []placed) error {
 func shardPath(s Stream, i, n int, ext string) string {
 	number := fmt.Sprintf("%05d-of-%05d.%s", i, n, ext)
 	switch {
+	case s.Place != "":
+		return s.Place
 	case s.Table != "":
 		return path.Join("tables", s.Table+"."+ext)
 	case s.Profile == ProfileShareGPT:
@@ -193,8 +195,9 @@ func (w *assembler) copyShard(s placed) error {
 		return fmt.Errorf("copy %s: it is not what was written there", s.from)
 	}
 	sum.Config, sum.Profile, sum.Split = s.Config, s.Profile, s.Split
-	rows := s.Rows
-	sum.Rows = &rows
+	if rows := s.Rows; s.Place == "" {
+		sum.Rows = &rows
+	}
 	w.files = append(w.files, sum)
 	return nil
 }

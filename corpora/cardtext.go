@@ -23,12 +23,13 @@ func funnelTable(funnel []Stage) string {
 	var b strings.Builder
 	b.WriteString("\n## Funnel\n\nIn = Out + Failed + Dropped at every stage.\n\n| stage | in | out | failed | dropped |\n|---|---:|---:|---:|---|\n")
 	for _, s := range funnel {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", s.Name, s.In, s.Out, s.Failed, counts(s.Dropped))
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
 	}
 	return b.String()
 }
 
-func counts(by map[string]int64) string {
+// Tallies writes counts by reason in one line, sorted.
+func Tallies(by map[string]int64) string {
 	parts := make([]string, 0, len(by))
 	for _, k := range slices.Sorted(maps.Keys(by)) {
 		if by[k] > 0 {

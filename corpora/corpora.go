@@ -21,12 +21,16 @@ const (
 	SplitEval  = "eval"
 )
 
-// The profiles that a build writes itself.
+// The profiles whose names writing and checking depend on. A build writes
+// hf-json, verl-rl, pref and kto.
 const (
-	ProfileHFJSON = "hf-json"
-	ProfileVerlRL = "verl-rl"
-	ProfilePref   = "pref"
-	ProfileKTO    = "kto"
-
+	ProfileHFJSON   = "hf-json"
+	ProfileVerlRL   = "verl-rl"
+	ProfilePref     = "pref"
+	ProfileKTO      = "kto"
+	ProfileText     = "text"
 	ProfileShareGPT = "sharegpt"
+	ProfilePrompts  = "prompts"
+	ProfileVerlSFT  = "verl-sft"
+	ProfileOpenAI   = "openai-jsonl"
 )

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -93,10 +94,7 @@ func (f *partFile) Write(b []byte) (int, error) {
 
 // create opens the n-th file of a stream.
 func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
-	rel := path.Join("tables", s.Table+"."+ext)
-	if s.Table == "" {
-		rel = path.Join(s.Config, fmt.Sprintf("%s-%05d.%s", s.Split, n, ext))
-	}
+	rel := s.within(n, ext)
 	full := filepath.Join(p.dir, filepath.FromSlash(rel))
 	if err := p.fs.MkdirAll(filepath.Dir(full)); err != nil {
 		return nil, fmt.Errorf("create folder of %s: %w", full, err)
@@ -108,11 +106,27 @@ func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
 	return &partFile{file: f, path: full, rel: rel, hash: sha256.New()}, nil
 }
 
+// within is the path of a stream's n-th file in its part.
+func (s Stream) within(n int, ext string) string {
+	switch {
+	case s.Place != "":
+		return path.Join("files", s.Place)
+	case s.Table != "":
+		return path.Join("tables", s.Table+"."+ext)
+	default:
+		return path.Join("data", s.Config, fmt.Sprintf("%s-%05d.%s", s.Split, n, ext))
+	}
+}
+
 func (p *Part) closeFile(f *partFile) error { return finish(f.file, f.path) }
 
+// add enters a finished file; schema is nil where it is not Parquet.
 func (p *Part) add(s Stream, f *partFile, rows, decoded int64, schema *parquet.Schema) {
-	p.files = append(p.files, PartFile{Stream: s, Path: f.rel, Rows: rows, Bytes: f.n, Decoded: decoded,
-		SHA256: hex.EncodeToString(f.hash.Sum(nil)), Schema: Fingerprint(schema), Features: features(schema)})
+	entry := PartFile{Stream: s, Path: f.rel, Rows: rows, Bytes: f.n, Decoded: decoded, SHA256: hex.EncodeToString(f.hash.Sum(nil))}
+	if schema != nil {
+		entry.Schema, entry.Features = Fingerprint(schema), features(schema)
+	}
+	p.files = append(p.files, entry)
 }
 
 // ext is everything after the first dot of a file's name.
@@ -126,7 +140,30 @@ func ext(name string) string {
 	return ""
 }
 
-func sha256Hex(b []byte) string {
+// SHA256 is the lower-case hex sha256 of b.
+func SHA256(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// Splits names the splits of a config that have files, in the order written.
+func (p *Part) Splits(config string) []string {
+	var out []string
+	for _, f := range p.files {
+		if f.Config == config && !slices.Contains(out, f.Split) {
+			out = append(out, f.Split)
+		}
+	}
+	return out
+}
+
+// Places are the finished files at fixed places.
+func (p *Part) Places() []string {
+	var out []string
+	for _, f := range p.files {
+		if f.Place != "" {
+			out = append(out, f.Place)
+		}
+	}
+	return out
 }

@@ -23,15 +23,16 @@ type Limits struct {
 // longer read a nested string column, and a shard under what hubs show.
 var DefaultLimits = Limits{Group: 64 << 20, Shard: 500 << 20}
 
-// Stream names what a shard writer writes: one split of one config, or a table
-// where Config is empty.
+// Stream names what a writer writes: one split of one config, one table of the
+// ledger, or one file outside both.
 type Stream struct {
 	Config  string
 	Profile string
 	Split   string
-	// Table is the name of a ledger table; Config, Profile and Split are then
-	// empty.
+	// Table is the name of a ledger table; all else is then empty.
 	Table string
+	// Place is the path of a single file in the corpus; all else is then empty.
+	Place string
 }
 
 // Shards writes the rows of one stream of a part. An empty split leaves no
@@ -213,7 +214,7 @@ func hashValue(h *maphash.Hash, v parquet.Value) int64 {
 
 // Fingerprint names a schema: two files with the same fingerprint have the
 // same columns of the same types in the same order.
-func Fingerprint(schema *parquet.Schema) string { return sha256Hex([]byte(schema.String())) }
+func Fingerprint(schema *parquet.Schema) string { return SHA256([]byte(schema.String())) }
 
 // FingerprintOf is the fingerprint of the rows of type T.
 func FingerprintOf[T any]() string { return Fingerprint(parquet.SchemaOf(new(T))) }

@@ -54,17 +54,20 @@ type verifier struct {
 	// whole are the files that are what the manifest says; only they are read
 	// further.
 	whole map[string]bool
+	// listed are the paths that the manifest names.
+	listed map[string]bool
 }
 
 func (v *verifier) all() error {
 	if err := Balance(v.m.Funnel); err != nil {
 		v.say(ManifestName, "%v", err)
 	}
-	v.whole = map[string]bool{}
+	v.whole, v.listed = map[string]bool{}, map[string]bool{ManifestName: true}
 	for i := range v.m.Files {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
+		v.listed[v.m.Files[i].Path] = true
 		if err := v.file(&v.m.Files[i]); err != nil {
 			return err
 		}
@@ -137,8 +140,7 @@ func (v *verifier) unlisted(rel string) error {
 			}
 			continue
 		}
-		listed := slices.ContainsFunc(v.m.Files, func(f FileEntry) bool { return f.Path == name })
-		if !listed && name != ManifestName {
+		if !v.listed[name] {
 			v.say(name, "the manifest does not name this file")
 		}
 	}

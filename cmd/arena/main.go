@@ -56,7 +56,13 @@ func newRoot(s *streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(err, "run `"+c.CommandPath()+" --help` for its flags and an example")
 	})
-	root.AddCommand(newShop(s))
+	root.AddCommand(
+		newExport(s),
+		newInspect(s),
+		newProfiles(s),
+		newShop(s),
+		newVerify(s),
+	)
 	return root
 }
 

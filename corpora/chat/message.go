@@ -27,6 +27,9 @@ type Message struct {
 	Calls     []Call `json:"tool_calls,omitempty"`
 	// CallID names the call that a tool message answers.
 	CallID string `json:"tool_call_id,omitempty"`
+	// Weight is 1 on an assistant message that is learned from and 0 on one
+	// that is context; nil where all are learned from.
+	Weight *int `json:"weight,omitempty"`
 }
 
 // Call is one tool call of an assistant message.
@@ -47,7 +50,7 @@ type Function struct {
 func Encode(messages []Message) ([]string, error) {
 	out := make([]string, len(messages))
 	for i, m := range messages {
-		s, err := encode(m)
+		s, err := Marshal(m)
 		if err != nil {
 			return nil, fmt.Errorf("encode message %d: %w", i, err)
 		}
@@ -67,8 +70,8 @@ func Decode(rows []string) ([]Message, error) {
 	return out, nil
 }
 
-// encode is JSON without the escapes that only HTML needs.
-func encode(v any) (string, error) {
+// Marshal gives a value as JSON without the escapes that only HTML needs.
+func Marshal(v any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -115,7 +115,7 @@ func arguments(c arena.Call, schema Schema) (json.RawMessage, error) {
 			delete(v, k)
 		}
 	}
-	s, err := encode(v)
+	s, err := Marshal(v)
 	return json.RawMessage(s), err
 }
 

@@ -71,7 +71,7 @@ func assistantText(m *Message) string {
 
 // CallText is one call as a JSON object of name and arguments.
 func CallText(f Function) string {
-	s, err := encode(struct {
+	s, err := Marshal(struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}{f.Name, f.Arguments})

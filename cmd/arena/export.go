@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/export"
+)
+
+// exportFlags are the flags of `arena export`.
+type exportFlags struct {
+	profiles  []string
+	out       string
+	workers   int
+	maxTokens int64
+	sessions  int64
+	dryRun    bool
+	force     bool
+	quiet     bool
+}
+
+func newExport(s *streams) *cobra.Command {
+	f := exportFlags{workers: runtime.NumCPU(), sessions: 100}
+	c := &cobra.Command{
+		Use:   "export CORPUS --profile P -o DIR",
+		Short: "Write a corpus in the formats of other trainers",
+		Long: `Writes the rows of a corpus in one or several formats (see ` + "`arena profiles`" + `).
+Rows that a format cannot take are left out of it alone and counted by reason
+in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
+		Example: "  arena export corpus --profile text --profile sharegpt -o exported\n  arena export corpus --profile all -o exported",
+		Args:    onePath("CORPUS"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runExport(c, s, args[0], &f)
+		},
+	}
+	c.Flags().StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write, several allowed; all for every one")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", f.workers, "formats written at a time")
+	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
+	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
+	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be written")
+	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already in DIR")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print no counts")
+	return c
+}
+
+func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error {
+	profiles, err := chosenProfiles(f.profiles)
+	if err != nil {
+		return err
+	}
+	if f.out == "" {
+		return usage(errors.New("export needs a folder to write"), "give -o DIR")
+	}
+	if _, err := corpora.ReadManifest(corpora.Disk{}, f.out); err == nil && !f.force {
+		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
+	}
+	if f.dryRun {
+		for _, p := range profiles {
+			fmt.Fprintf(s.err, "%s: %s\n", p.Name, p.Doc)
+		}
+		return nil
+	}
+	opt := export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions}
+	counts, err := export.Run(c.Context(), corpora.Disk{}, from, f.out, profiles, &opt, f.workers)
+	if err != nil {
+		return err
+	}
+	if !f.quiet {
+		showCounts(s, counts)
+	}
+	return nil
+}
+
+func chosenProfiles(names []string) ([]export.Profile, error) {
+	if len(names) == 0 {
+		return nil, usage(errors.New("export needs a format"), "give --profile; `arena profiles` lists them")
+	}
+	if len(names) == 1 && names[0] == "all" {
+		return export.All(), nil
+	}
+	var out []export.Profile
+	seen := map[string]bool{}
+	for _, name := range names {
+		p, nearest, ok := export.Named(name)
+		if !ok {
+			return nil, usage(fmt.Errorf("unknown profile %q", name), fmt.Sprintf("did you mean %s? `arena profiles` lists them", nearest))
+		}
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func showCounts(s *streams, counts []export.Count) {
+	for _, c := range counts {
+		fmt.Fprintf(s.err, "%-18s %-6s %8d in %8d taken %8d rows  %s\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpora.Tallies(c.Dropped))
+	}
+}

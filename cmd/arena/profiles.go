@@ -1,0 +1,28 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/corpora/export"
+)
+
+func newProfiles(s *streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "profiles",
+		Short:   "List the formats that `arena export` writes and what reads them",
+		Example: "  arena profiles",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			for _, p := range export.All() {
+				fmt.Fprintf(s.out, "%-18s %s\n", p.Name, p.Doc)
+				if len(p.Readers) > 0 {
+					fmt.Fprintf(s.out, "%-18s read by %s\n", "", strings.Join(p.Readers, ", "))
+				}
+			}
+			return nil
+		},
+	}
+}

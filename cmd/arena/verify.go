@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+func newVerify(s *streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify CORPUS",
+		Short: "Check every promise of a corpus again, from its files alone",
+		Long: `Reads a corpus and checks all that its manifest and card say: the size, hash,
+rows and schema of each file, that no other file lies there, the card's counts,
+the funnel's sums, the messages of every row, and that no cluster, problem or
+product is in two splits.
+
+Exit 0: all holds. Exit 1: something is broken; each line says where and what.
+Exit 3: the files are whole, but a split sees what another is graded by.`,
+		Example: "  arena build testdata/day -o corpus && arena verify corpus",
+		Args:    onePath("CORPUS"),
+		RunE: func(c *cobra.Command, args []string) error {
+			found, err := corpora.Verify(c.Context(), corpora.Disk{}, args[0])
+			if errors.Is(err, fs.ErrNotExist) {
+				return failed(err, "a folder without manifest.json is no corpus; `arena build` writes one")
+			}
+			if err != nil {
+				return err
+			}
+			for _, f := range found {
+				fmt.Fprintln(s.err, f)
+			}
+			return verdict(args[0], found)
+		},
+	}
+}
+
+func verdict(dir string, found []corpora.Finding) error {
+	leaks := 0
+	for _, f := range found {
+		if f.Leak {
+			leaks++
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return nil
+	case leaks == len(found):
+		return limit(fmt.Errorf("verify %s: leak: %d keys are in more than one split, first %s", dir, leaks, found[0]), "do not train on it; build it again with the held-out problems given by --held-out")
+	default:
+		return failed(fmt.Errorf("verify %s: %d promises broken, first %s", dir, len(found), found[0]), "build or copy the corpus again; a file of it was changed")
+	}
+}
+
+// onePath wants exactly one argument and says what it should be.
+func onePath(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return nil
+		}
+		return usage(fmt.Errorf("%s takes one %s, not %d", c.CommandPath(), what, len(args)), "run `"+c.CommandPath()+" --help` for an example")
+	}
+}

@@ -1,0 +1,56 @@
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+)
+
+// lineSink writes one JSON object a line.
+type lineSink struct {
+	job    *job
+	lines  *corpora.Lines
+	format func(*row) (any, error)
+}
+
+func (s *lineSink) add(r *row) error {
+	v, err := s.format(r)
+	if err != nil {
+		return err
+	}
+	line, err := chat.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", r.sft.SessionID, err)
+	}
+	s.job.rows++
+	return s.lines.Add(line)
+}
+
+func (s *lineSink) close() error { return s.lines.Close() }
+
+// openLines writes openai-jsonl with the given file ending.
+func openLines(ext string) func(*job, string) (sink, error) {
+	return func(j *job, split string) (sink, error) {
+		stream := corpora.Stream{Config: j.profile.Name, Profile: corpora.ProfileOpenAI, Split: split}
+		return &lineSink{j, corpora.NewLines(j.part, stream, ext), openAI}, nil
+	}
+}
+
+func openAI(r *row) (any, error) {
+	return struct {
+		Messages  []json.RawMessage `json:"messages"`
+		Tools     []json.RawMessage `json:"tools"`
+		ProblemID string            `json:"problem_id"`
+		Cluster   string            `json:"dedup_cluster"`
+	}{rawList(r.sft.Messages), rawList(r.sft.Tools), r.sft.ProblemID, r.sft.Cluster}, nil
+}
+
+func rawList(items []string) []json.RawMessage {
+	out := make([]json.RawMessage, len(items))
+	for i, s := range items {
+		out[i] = json.RawMessage(s)
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package export
+
+import (
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+)
+
+// rowSink writes the rows that a conversion makes of each row of the corpus.
+type rowSink[T any] struct {
+	job     *job
+	shards  *corpora.Shards[T]
+	convert func(*row) ([]T, error)
+}
+
+func (s *rowSink[T]) add(r *row) error {
+	made, err := s.convert(r)
+	if err != nil {
+		return err
+	}
+	for i := range made {
+		if err := s.shards.Add(&made[i]); err != nil {
+			return err
+		}
+	}
+	s.job.rows += int64(len(made))
+	return nil
+}
+
+func (s *rowSink[T]) close() error { return s.shards.Close() }
+
+// openRows writes Parquet rows in the encoding that format names.
+func openRows[T any](format string, convert func(*row) ([]T, error)) func(*job, string) (sink, error) {
+	return func(j *job, split string) (sink, error) {
+		stream := corpora.Stream{Config: j.profile.Name, Profile: format, Split: split}
+		return &rowSink[T]{j, corpora.NewShards[T](j.part, stream), convert}, nil
+	}
+}
+
+func sameSFT(r *row) ([]corpora.SFT, error)   { return []corpora.SFT{*r.sft}, nil }
+func samePref(r *row) ([]corpora.Pref, error) { return []corpora.Pref{*r.pref}, nil }
+func sameKTO(r *row) ([]corpora.KTO, error)   { return []corpora.KTO{*r.kto}, nil }
+func sameRL(r *row) ([]corpora.RL, error)     { return []corpora.RL{*r.rl}, nil }
+
+func columns(s *corpora.SFT) corpora.AttemptColumns {
+	return corpora.AttemptColumns{SessionID: s.SessionID, Harness: s.Harness, TaskType: s.TaskType, Split: s.Split,
+		Reward: s.Reward, NTokens: s.NTokens, TokenCounter: s.TokenCounter}
+}
+
+func messages(ts []chat.Turn) []corpora.Msg {
+	out := make([]corpora.Msg, len(ts))
+	for i, t := range ts {
+		out[i] = corpora.Msg(t)
+	}
+	return out
+}
+
+func text(r *row) ([]corpora.Text, error) {
+	ms := messages(chat.Text(r.messages, r.sft.Tools))
+	return []corpora.Text{{Messages: ms, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
+}
+
+func verlSFT(r *row) ([]corpora.VerlSFT, error) {
+	thinking := false
+	for _, m := range r.messages {
+		thinking = thinking || m.Reasoning != ""
+	}
+	ms := messages(chat.Text(r.messages, r.sft.Tools))
+	return []corpora.VerlSFT{{Messages: ms, Thinking: thinking, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
+}
+
+func prompts(r *row) ([]corpora.Prompts, error) {
+	p := *r.rl
+	ms := append([]corpora.Msg(nil), p.Prompt...)
+	if ms[0].Role != chat.System {
+		ms = append([]corpora.Msg{{Role: chat.System}}, ms...)
+	}
+	ms[0].Content = chat.SystemText(ms[0].Content, toolList(p.Tools))
+	return []corpora.Prompts{{Prompt: ms, Truth: p.RewardModel.Truth, Harness: p.Harness, TaskType: p.TaskType, Split: p.Split,
+		Attempts: p.Attempts, Successes: p.Successes, PassRate: p.PassRate, Difficulty: p.Difficulty, Origin: p.Origin}}, nil
+}
+
+// turns makes a row of every assistant turn, as chat templates render a
+// conversation that stops there: reasoning before it is gone.
+func turns(r *row) ([]corpora.SFT, error) {
+	var out []corpora.SFT
+	for i := range r.messages {
+		if r.messages[i].Role != chat.Assistant {
+			continue
+		}
+		ms, ok := upTo(r.messages, i)
+		if !ok {
+			continue
+		}
+		encoded, err := chat.Encode(ms)
+		if err != nil {
+			return nil, err
+		}
+		made := *r.sft
+		made.Messages = encoded
+		out = append(out, made)
+	}
+	return out, nil
+}
+
+// upTo gives the messages up to turn i with weight 1 on it alone. It is not ok
+// where an earlier turn has nothing left without its reasoning.
+func upTo(all []chat.Message, i int) ([]chat.Message, bool) {
+	ms := append([]chat.Message(nil), all[:i+1]...)
+	zero, one := 0, 1
+	for k := range ms[:i] {
+		if ms[k].Role != chat.Assistant {
+			continue
+		}
+		ms[k].Reasoning, ms[k].Weight = "", &zero
+		if ms[k].Content == "" && len(ms[k].Calls) == 0 {
+			return nil, false
+		}
+	}
+	ms[i].Weight = &one
+	return ms, true
+}
+
+func raws(tools []string) []arena.Raw {
+	out := make([]arena.Raw, len(tools))
+	for i, t := range tools {
+		out[i] = arena.Raw(t)
+	}
+	return out
+}
+
+func jsonList(items []string) string { return "[" + strings.Join(items, ",") + "]" }

@@ -1,0 +1,88 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// Run exports a corpus in several profiles at once into a folder that is
+// itself verified like a corpus. The bytes do not depend on workers.
+func Run(ctx context.Context, fsys corpora.FS, from, to string, profiles []Profile, opt *Options, workers int) ([]Count, error) {
+	m, err := corpora.ReadManifest(fsys, from)
+	if err != nil {
+		return nil, err
+	}
+	work := filepath.Clean(to) + ".parts"
+	counts, parts, err := all(ctx, fsys, from, work, m, profiles, opt, workers)
+	if err == nil {
+		err = publish(ctx, fsys, from, to, m, parts, counts)
+	}
+	if rerr := fsys.RemoveAll(work); err == nil && rerr != nil {
+		err = fmt.Errorf("remove %s: %w", work, rerr)
+	}
+	return counts, err
+}
+
+// all exports each profile into a part of its own.
+func all(ctx context.Context, fsys corpora.FS, from, work string, m *corpora.Manifest, profiles []Profile, opt *Options, workers int) ([]Count, []string, error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(workers, 1))
+	parts, each := make([]string, len(profiles)), make([][]Count, len(profiles))
+	for i, p := range profiles {
+		parts[i] = filepath.Join(work, p.Name)
+		group.Go(func() error {
+			part, err := corpora.NewPart(fsys, parts[i], groupLimits)
+			if err != nil {
+				return err
+			}
+			each[i], err = Part(ctx, fsys, from, m, p, part, opt)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, nil, err
+	}
+	var counts []Count
+	for _, c := range each {
+		counts = append(counts, c...)
+	}
+	return counts, parts, nil
+}
+
+// groupLimits hold a quarter of a build's row group: an export writes many
+// profiles at once and must stay within 1 GiB of memory.
+var groupLimits = corpora.Limits{Group: corpora.DefaultLimits.Group / 4, Shard: corpora.DefaultLimits.Shard}
+
+func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.Manifest, parts []string, counts []Count) error {
+	source, err := corpora.ReadFile(fsys, filepath.Join(from, corpora.ManifestName), 256<<20)
+	if err != nil {
+		return err
+	}
+	report, err := json.MarshalIndent(counts, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode counts: %w", err)
+	}
+	out := corpora.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpora.Input{
+		{Kind: "corpus manifest", SHA256: corpora.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
+	return corpora.Assemble(ctx, fsys, to, corpora.Assembly{
+		Parts: parts, Manifest: out,
+		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},
+		Card:  corpora.Card{Title: "Exported corpus", License: "apache-2.0", Tags: []string{"agent", "tool-use"}, Sections: []corpora.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}},
+	})
+}
+
+func countTable(counts []Count) string {
+	var b strings.Builder
+	b.WriteString("Rows that a format cannot take are left out of that format alone.\n\n| profile | split | in | taken | rows | dropped |\n|---|---|---:|---:|---:|---|\n")
+	for _, c := range counts {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s |\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpora.Tallies(c.Dropped))
+	}
+	return b.String()
+}

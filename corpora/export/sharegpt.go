@@ -1,0 +1,97 @@
+package export
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+)
+
+// shareGPT writes turns of from and value. A turn with calls has a single
+// value, thinking and then JSON, so text beside the calls moves into the
+// thinking. Several calls, and the results that answer them, are JSON lists.
+func shareGPT(r *row) ([]corpora.ShareGPT, error) {
+	out := corpora.ShareGPT{Tools: jsonList(r.sft.Tools), AttemptColumns: columns(r.sft), Origin: r.sft.Origin}
+	ms := r.messages
+	for i := 0; i < len(ms); i++ {
+		switch m := &ms[i]; m.Role {
+		case chat.System:
+			out.System = m.Content
+		case chat.User:
+			out.Conversations = append(out.Conversations, corpora.Said{From: "human", Value: m.Content})
+		case chat.Assistant:
+			out.Conversations = append(out.Conversations, spoken(m))
+		default:
+			n := i
+			for n < len(ms) && ms[n].Role == chat.Tool {
+				n++
+			}
+			value, err := observation(ms[i:n])
+			if err != nil {
+				return nil, err
+			}
+			if value == "" {
+				return nil, &chat.Unfit{Reason: chat.ReasonEmpty, Detail: "observation"}
+			}
+			out.Conversations = append(out.Conversations, corpora.Said{From: "observation", Value: value})
+			i = n - 1
+		}
+	}
+	if out.System == "" { // its reader takes an empty system for a missing one
+		return nil, &chat.Unfit{Reason: chat.ReasonEmpty, Detail: "system"}
+	}
+	return []corpora.ShareGPT{out}, nil
+}
+
+func spoken(m *chat.Message) corpora.Said {
+	if len(m.Calls) == 0 {
+		return corpora.Said{From: "gpt", Value: thought(m.Reasoning) + m.Content}
+	}
+	calls := make([]string, len(m.Calls))
+	for i, c := range m.Calls {
+		calls[i] = chat.CallText(c.Function)
+	}
+	value := calls[0]
+	if len(calls) > 1 {
+		value = jsonList(calls)
+	}
+	said := m.Reasoning
+	if said != "" && m.Content != "" {
+		said += "\n\n"
+	}
+	return corpora.Said{From: "function_call", Value: thought(said+m.Content) + value}
+}
+
+func thought(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "<think>\n" + s + "\n</think>\n\n"
+}
+
+func observation(results []chat.Message) (string, error) {
+	if len(results) == 1 {
+		return results[0].Content, nil
+	}
+	items := make([]string, len(results))
+	for i, m := range results {
+		items[i] = m.Content
+		if !gjson.Valid(m.Content) {
+			var err error
+			if items[i], err = chat.Marshal(m.Content); err != nil {
+				return "", err
+			}
+		}
+	}
+	return jsonList(items), nil
+}
+
+// toolList splits a JSON list of definitions into its items, verbatim.
+func toolList(list string) []string {
+	var out []string
+	gjson.Parse(list).ForEach(func(_, t gjson.Result) bool {
+		out = append(out, t.Raw)
+		return true
+	})
+	return out
+}

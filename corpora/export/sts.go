@@ -1,0 +1,109 @@
+package export
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+)
+
+// maxSessions is how many files the Hub's viewer takes in one folder.
+const maxSessions = 10_000
+
+type stsSession struct {
+	Type    string `json:"type"`
+	Harness string `json:"harness"`
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+}
+
+type stsLine struct {
+	Type    string     `json:"type"`
+	Message stsMessage `json:"message"`
+}
+
+type stsMessage struct {
+	Role      string    `json:"role"`
+	Content   string    `json:"content"`
+	Reasoning string    `json:"reasoningContent,omitempty"`
+	Calls     []stsCall `json:"toolCalls,omitempty"`
+	CallID    string    `json:"toolCallId,omitempty"`
+	Timestamp int64     `json:"timestamp"`
+}
+
+type stsCall struct {
+	ID       string      `json:"id"`
+	Function stsFunction `json:"function"`
+}
+
+type stsFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// stsSink writes a file for each session of a sample that the hash of its id
+// draws, whatever the order of rows.
+type stsSink struct {
+	job   *job
+	split string
+	share float64
+	n     int64
+}
+
+func openSTS(j *job, split string) (sink, error) {
+	total := int64(0)
+	for _, f := range j.from.Files {
+		if f.Profile == j.profile.From && f.Split == split && f.Rows != nil {
+			total += *f.Rows
+		}
+	}
+	share := float64(j.opt.Sessions) / float64(max(total, 1))
+	return &stsSink{job: j, split: split, share: share}, nil
+}
+
+func (s *stsSink) add(r *row) error {
+	sum := sha256.Sum256([]byte(r.sft.SessionID))
+	drawn := float64(binary.BigEndian.Uint64(sum[:8]))/(1<<64) < s.share
+	if !drawn || s.n == maxSessions {
+		return &chat.Unfit{Reason: "not_sampled"}
+	}
+	s.n++
+	s.job.rows++
+	place := corpora.Stream{Place: fmt.Sprintf("sts/%s/%s.jsonl", s.split, hex.EncodeToString(sum[:16]))}
+	return session(corpora.NewLines(s.job.part, place, "jsonl"), r)
+}
+
+func (s *stsSink) close() error { return nil }
+
+func session(out *corpora.Lines, r *row) error {
+	lines := []any{stsSession{"session", r.sft.Harness, r.sft.SessionID, r.sft.Goal}}
+	for i := range r.messages {
+		lines = append(lines, stsLine{"message", stsOf(&r.messages[i], i, r.sft.RunDate)})
+	}
+	for _, v := range lines {
+		line, err := chat.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("encode session %s: %w", r.sft.SessionID, err)
+		}
+		if err := out.Add(line); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// stsOf gives messages a time each, one millisecond apart from the start of
+// the run: the viewer orders by it, and rows keep no other.
+func stsOf(m *chat.Message, i int, start *int64) stsMessage {
+	out := stsMessage{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: int64(i)}
+	if start != nil {
+		out.Timestamp += *start
+	}
+	for _, c := range m.Calls {
+		out.Calls = append(out.Calls, stsCall{c.ID, stsFunction{c.Function.Name, string(c.Function.Arguments)}})
+	}
+	return out
+}

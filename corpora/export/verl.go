@@ -1,0 +1,66 @@
+package export
+
+import (
+	_ "embed" // the Python files beside the shards
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+//go:embed assets/reward.py
+var rewardPy []byte
+
+//go:embed assets/arena_tools.py
+var toolsPy []byte
+
+// verlSink writes the rows and remembers the tools of the first.
+type verlSink struct {
+	rowSink[corpora.RL]
+	split string
+	tools []string
+}
+
+func openVerlRL(j *job, split string) (sink, error) {
+	stream := corpora.Stream{Config: j.profile.Name, Profile: corpora.ProfileVerlRL, Split: split}
+	return &verlSink{rowSink: rowSink[corpora.RL]{j, corpora.NewShards[corpora.RL](j.part, stream), sameRL}, split: split}, nil
+}
+
+func (s *verlSink) add(r *row) error {
+	if s.tools == nil {
+		s.tools = toolList(r.rl.Tools)
+	}
+	return s.rowSink.add(r)
+}
+
+func (s *verlSink) close() error {
+	if err := s.rowSink.close(); err != nil {
+		return err
+	}
+	if s.split != corpora.SplitTrain {
+		return nil
+	}
+	config, err := toolConfig(s.tools)
+	if err != nil {
+		return err
+	}
+	return s.job.files(map[string][]byte{"verl/reward.py": rewardPy, "verl/arena_tools.py": toolsPy, "verl/tools.yaml": config})
+}
+
+// toolConfig is verl's multi_turn.tool_config_path.
+func toolConfig(tools []string) ([]byte, error) {
+	items := make([]yaml.MapSlice, len(tools))
+	for i, t := range tools {
+		var def yaml.MapSlice
+		if err := yaml.UnmarshalWithOptions([]byte(t), &def, yaml.UseOrderedMap()); err != nil {
+			return nil, fmt.Errorf("read tool definition %d: %w", i, err)
+		}
+		items[i] = yaml.MapSlice{
+			{Key: "class_name", Value: "arena_tools.ShopTool"},
+			{Key: "config", Value: yaml.MapSlice{{Key: "type", Value: "native"}}},
+			{Key: "tool_schema", Value: def},
+		}
+	}
+	return yaml.Marshal(yaml.MapSlice{{Key: "tools", Value: items}})
+}

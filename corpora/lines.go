@@ -1,0 +1,196 @@
+package corpora
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Lines writes the lines of one stream of a part, a new file where a shard
+// would pass its limit. Streams of one place keep to one file.
+type Lines struct {
+	part   *Part
+	stream Stream
+	ext    string
+	open   *lineFile
+	n      int
+	err    error
+}
+
+// lineFile is one file being written.
+type lineFile struct {
+	out   *partFile
+	buf   *bufio.Writer
+	zst   *zstd.Encoder
+	plain maphash.Hash
+	size  int64
+	rows  int64
+}
+
+// NewLines opens a stream of lines. ext is the ending of its files, such as
+// jsonl; with jsonl.zst they are compressed.
+func NewLines(p *Part, s Stream, ext string) *Lines {
+	return &Lines{part: p, stream: s, ext: ext}
+}
+
+// Add writes one line, which must hold no line feed. After an error every
+// further call gives it again.
+func (l *Lines) Add(line string) error {
+	if l.err == nil {
+		l.err = l.add(line)
+	}
+	return l.err
+}
+
+func (l *Lines) add(line string) error {
+	if l.open == nil {
+		if err := l.next(); err != nil {
+			return err
+		}
+	}
+	if err := l.open.add(line); err != nil {
+		return fmt.Errorf("write %s: %w", l.open.out.path, err)
+	}
+	if l.stream.Place == "" && l.open.size+l.part.limits.Group > l.part.limits.Shard {
+		return l.finish()
+	}
+	return nil
+}
+
+// Close ends the stream; its files are then durable, and were read back and
+// found equal to the lines that were added.
+func (l *Lines) Close() error {
+	if l.err == nil && l.open != nil {
+		l.err = l.finish()
+	}
+	return l.err
+}
+
+func (l *Lines) next() error {
+	f, err := l.part.create(l.stream, l.n, l.ext)
+	if err != nil {
+		return err
+	}
+	l.n++
+	l.open = &lineFile{out: f, buf: bufio.NewWriterSize(f, 1<<20)}
+	l.open.plain.SetSeed(rowSeed)
+	if strings.HasSuffix(l.ext, ".zst") {
+		// one goroutine: the bytes must not depend on the number of cores
+		l.open.zst, err = zstd.NewWriter(l.open.buf, zstd.WithEncoderConcurrency(1))
+	}
+	return err
+}
+
+func (f *lineFile) add(line string) error {
+	f.size += int64(len(line)) + 1
+	f.rows++
+	_, _ = f.plain.WriteString(line) // maphash never fails
+	_ = f.plain.WriteByte('\n')
+	var w io.Writer = f.buf
+	if f.zst != nil {
+		w = f.zst
+	}
+	if _, err := io.WriteString(w, line); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte{'\n'})
+	return err
+}
+
+func (f *lineFile) flush() error {
+	if f.zst != nil {
+		if err := f.zst.Close(); err != nil {
+			return err
+		}
+	}
+	return f.buf.Flush()
+}
+
+func (l *Lines) finish() error {
+	f := l.open
+	l.open = nil
+	if err := f.flush(); err != nil {
+		return fmt.Errorf("write %s: %w", f.out.path, err)
+	}
+	if err := l.part.closeFile(f.out); err != nil {
+		return err
+	}
+	rows, plain, err := readLines(l.part.fs, f.out.path)
+	if err != nil {
+		return err
+	}
+	if rows != f.rows || plain != f.plain.Sum64() {
+		return fmt.Errorf("read back %s: %d lines differ from the %d that were written", f.out.path, rows, f.rows)
+	}
+	l.part.add(l.stream, f.out, f.rows, f.size, nil)
+	return nil
+}
+
+func readLines(fsys FS, path string) (rows int64, plain uint64, err error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return 0, 0, fmt.Errorf("open %s: %w", path, err)
+	}
+	defer closeRead(f)
+	in := io.Reader(f)
+	if strings.HasSuffix(path, ".zst") {
+		z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return 0, 0, fmt.Errorf("open %s: %w", path, err)
+		}
+		defer z.Close()
+		in = z
+	}
+	var h maphash.Hash
+	h.SetSeed(rowSeed)
+	c := lineCounter{}
+	if _, err := io.Copy(io.MultiWriter(&h, &c), in); err != nil {
+		return 0, 0, fmt.Errorf("read back %s: %w", path, err)
+	}
+	return c.n, h.Sum64(), nil
+}
+
+type lineCounter struct{ n int64 }
+
+func (c *lineCounter) Write(b []byte) (int, error) {
+	c.n += int64(bytes.Count(b, []byte{'\n'}))
+	return len(b), nil
+}
+
+// Place is a file of a part that holds what the caller writes, at a fixed path
+// of the corpus.
+type Place struct {
+	part   *Part
+	stream Stream
+	out    *partFile
+}
+
+// NewPlace creates the file that will lie at path in the corpus.
+func NewPlace(p *Part, path string) (*Place, error) {
+	s := Stream{Place: path}
+	out, err := p.create(s, 0, "")
+	if err != nil {
+		return nil, err
+	}
+	return &Place{p, s, out}, nil
+}
+
+// Write is io.Writer.
+func (p *Place) Write(b []byte) (int, error) { return p.out.Write(b) }
+
+// Size is the number of bytes written so far.
+func (p *Place) Size() int64 { return p.out.n }
+
+// Close makes the file durable and enters it into its part.
+func (p *Place) Close() error {
+	if err := p.part.closeFile(p.out); err != nil {
+		return err
+	}
+	p.part.add(p.stream, p.out, 0, p.out.n, nil)
+	return nil
+}
