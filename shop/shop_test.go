@@ -143,7 +143,7 @@ func TestIndexFileIsTheSameEveryTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if err := BuildIndex(sample, f); err != nil {
+		if err = BuildIndex(sample, f); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(f.Name())

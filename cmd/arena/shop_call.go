@@ -46,13 +46,13 @@ func openTools(f catalogFlags, remote string) (*shop.Tools, func() error, error)
 	if err != nil {
 		return nil, nil, err
 	}
+	rules, err := f.searchRules()
+	if err != nil {
+		return nil, nil, err
+	}
 	if remote != "" {
-		rules, err := f.searchRules()
-		if err != nil {
-			return nil, nil, err
-		}
-		tools, err := shop.NewTools(shop.NewRemote(remote), rules, all)
-		return tools, func() error { return nil }, err
+		tools, bad := shop.NewTools(shop.NewRemote(remote), rules, all)
+		return tools, func() error { return nil }, bad
 	}
 	local, err := f.open()
 	if err != nil {
@@ -84,8 +84,8 @@ func answerCalls(ctx context.Context, tools *shop.Tools, in io.Reader, w io.Writ
 			if bad != nil {
 				return failed(fmt.Errorf("read calls, line %d: %w", number, bad), "a line is {id, tool, arguments}")
 			}
-			if _, err := w.Write(answer); err != nil {
-				return fmt.Errorf("write answers: %w", err)
+			if _, bad = w.Write(answer); bad != nil {
+				return fmt.Errorf("write answers: %w", bad)
 			}
 		}
 		if errors.Is(err, io.EOF) {

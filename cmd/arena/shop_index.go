@@ -55,10 +55,10 @@ func buildIndex(s *streams, catalog, out string) error {
 		return failed(fmt.Errorf("create index: %w", err), "the folder of -o must exist")
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
-	if err := errors.Join(shop.BuildIndex(catalog, tmp), tmp.Sync(), tmp.Close()); err != nil {
+	if err = errors.Join(shop.BuildIndex(catalog, tmp), tmp.Sync(), tmp.Close()); err != nil {
 		return failed(err, "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
 	}
-	if err := os.Rename(tmp.Name(), out); err != nil {
+	if err = os.Rename(tmp.Name(), out); err != nil {
 		return fmt.Errorf("create index: %w", err)
 	}
 	st, err := os.Stat(out)
