@@ -1,0 +1,99 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// assembly is all that the corpus is put together from.
+func (o *opened) assembly(p *plan, parts []string) (*corpora.Assembly, error) {
+	config, err := o.Config.JSON()
+	if err != nil {
+		return nil, err
+	}
+	bank, err := o.protect.State.Encode()
+	if err != nil {
+		return nil, err
+	}
+	reports, err := o.reports(p)
+	if err != nil {
+		return nil, err
+	}
+	a := &corpora.Assembly{
+		Parts: parts,
+		Extra: map[string][]byte{"bank.json": bank},
+		Manifest: corpora.Manifest{
+			Pipeline: o.Version, Configuration: config, ConfigurationSHA256: digest(config),
+			Inputs: o.manifestInputs(p), Funnel: p.Funnel,
+		},
+		Card: o.card(p, reports),
+	}
+	for name, r := range reports.files() {
+		if a.Extra["reports/"+name], err = encodeReport(r); err != nil {
+			return nil, err
+		}
+	}
+	if o.Pages != nil {
+		pages, err := o.Pages(reports)
+		if err != nil {
+			return nil, err
+		}
+		for name, b := range pages {
+			a.Extra["reports/"+name] = b
+		}
+	}
+	return a, nil
+}
+
+// manifestInputs names every input by its content, in an order that no path
+// decides.
+func (o *opened) manifestInputs(p *plan) []corpora.Input {
+	var out []corpora.Input
+	for i, in := range o.inputs {
+		out = append(out, corpora.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(len(p.Fates[i]))})
+	}
+	for _, f := range o.day.Files {
+		out = append(out, corpora.Input{Kind: f.Kind, SHA256: f.SHA256, Bytes: f.Bytes, Records: int64(f.Records)})
+	}
+	slices.SortStableFunc(out, func(a, b corpora.Input) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.SHA256, b.SHA256))
+	})
+	return out
+}
+
+func (o *opened) card(p *plan, r *Reports) corpora.Card {
+	return corpora.Card{
+		Title:   "Shopping agent trajectories",
+		License: "other",
+		Tags:    []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
+		Default: configSFT,
+		Sections: []corpora.Section{
+			{Heading: "What this is", Body: o.cardAbout(p)},
+			{Heading: "Held-out protection", Body: r.Leak.text(o.Config.Guard)},
+			{Heading: "Judge", Body: r.Judges.text(o.Config.MaxUnscored)},
+			{Heading: "Agents", Body: r.Agents.text()},
+			{Heading: "Known limits", Body: knownLimits},
+		},
+	}
+}
+
+func (o *opened) cardAbout(p *plan) string {
+	in, out := p.Funnel[0].In, p.Funnel[len(p.Funnel)-1].Out
+	s := o.Config.Select
+	return fmt.Sprintf(`%d records were read, %d attempts are rows of config sft: attempts in which the model itself decided
+its tool calls, scored by the subnet's own rules, at most %d at one problem, best first. Rows are rendered with the
+system prompt and the tools of harness profile %s (sha256 %s); the prompts that the agents themselves used are not in
+their traces. reward is success times the judge's quality multiplier. Config rl has one row for every problem with the
+pass statistics of the day, pref has pairs of attempts at one problem, kto attempts with a label. Attempts that differ
+by less than an estimated Jaccard similarity of %.2g from a better one at the same problem were left out.`,
+		in, out, s.Top, o.Harness.Name, o.Harness.SHA256, s.Near)
+}
+
+const knownLimits = `A judge's grade is correlational, not gold. Token counts are estimates (bytes4: a quarter of the
+rendered UTF-8 bytes, rounded up) until a tokenizer is given. Inference replies over 2,000 characters are not in the
+traces: where they are missing, the axis rests on their neighbours, at lower confidence. Text in traces was written by
+models and by sellers; it is data and may hold anything.`

@@ -1,0 +1,81 @@
+// Package block keeps the work on one input file: an entry for every attempt
+// and fault read from it, the bodies of those that may become training rows,
+// and a marker that says from what and by which configuration it was made.
+package block
+
+import (
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard/minhash"
+)
+
+// Entry is what is kept of one attempt, or of one record that could not be
+// read (Fault set, all but Source empty).
+type Entry struct {
+	Source  arena.Source
+	Fault   *Fault
+	Attempt Attempt
+	// Problem is the position of the attempt's problem in the day's problems;
+	// -1 where the day has none for it.
+	Problem   int
+	Structure arena.Structure
+	// Sample is what the filter's second pass over an agent's day needs.
+	Sample filters.Sample
+	// Rank is the attempt's quality as trajectory, higher is better.
+	Rank      float64
+	Outcome   arena.Outcome
+	Judgement arena.Judgement
+	Leak      Leak
+	Body      Body
+}
+
+// Fault is why a record could not be read.
+type Fault struct {
+	Reason string
+	Detail string
+}
+
+// Attempt is who made an attempt, when and how large it is.
+type Attempt struct {
+	ID           string
+	RunID        string
+	ProblemID    string
+	Agent        arena.Agent
+	RecordSHA256 string
+	Bytes        int
+	Status       arena.Status
+	ErrorType    string
+	Model        string
+	Seconds      float64
+	Inferences   int
+	Failures     int
+	HasDialogue  bool
+	Steps        int
+	Calls        int
+	// Query is the sha256 of the request; its text is the problem's.
+	Query string
+}
+
+// Leak is what the guard found in an attempt.
+type Leak struct {
+	Match    string
+	Drop     bool
+	Same     bool
+	Score    float64
+	Tier     string
+	Evidence string
+}
+
+// Body says where the attempt's rendered form lies in the block's bodies.
+// Bytes is 0 for an attempt that cannot become a training row.
+type Body struct {
+	Offset int64
+	Packed int64
+	Bytes  int64
+	// CRC is the checksum (CRC-32C) of the packed body.
+	CRC uint32
+	// Tokens is the length of the rendered text as its counter has it.
+	Tokens int
+	// Signature is the MinHash signature of what the model did and said.
+	Signature minhash.Signature
+}

@@ -1,0 +1,142 @@
+package block
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// Version names the layout of a block; a block of another one is made again.
+const Version = "arena.block.v1"
+
+const (
+	indexName  = "index"
+	bodiesName = "bodies"
+	markerName = "done.json"
+	// maxMarker bounds what is read of a marker.
+	maxMarker = 1 << 20
+)
+
+// Key is what a block depends on: the content of its input and of the run.json
+// beside it, and every part of the configuration that reaches an attempt.
+type Key struct {
+	Input  string `json:"input_sha256"`
+	Meta   string `json:"meta_sha256"`
+	Config string `json:"config_sha256"`
+}
+
+// Folder names the block's folder by its input's content.
+func (k Key) Folder() string {
+	sum := sha256.Sum256([]byte(k.Input + "\n" + k.Meta))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Status says whether a block can be used as it is, and if not, why.
+type Status uint8
+
+// The statuses of a block.
+const (
+	Missing Status = iota
+	Corrupt
+	SchemaMismatch
+	ConfigMismatch
+	InputMismatch
+	Unfinished
+	Equal
+)
+
+// String is the reason as a run prints it.
+func (s Status) String() string {
+	return [...]string{"missing", "corrupt", "schema_mismatch", "config_mismatch", "input_mismatch", "unscored_attempts", "equal"}[s]
+}
+
+// marker is the last file of a block to be written.
+type marker struct {
+	Version string `json:"version"`
+	Key     Key    `json:"key"`
+	Entries int    `json:"entries"`
+	// Unscored counts attempts whose judge gave no answer: the next run asks
+	// again.
+	Unscored    int    `json:"unscored"`
+	IndexBytes  int64  `json:"index_bytes"`
+	IndexSHA256 string `json:"index_sha256"`
+	BodiesBytes int64  `json:"bodies_bytes"`
+}
+
+// State compares the block in dir with what is wanted of it.
+func State(fsys corpora.FS, dir string, want Key) Status {
+	m, err := readMarker(fsys, dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Missing
+	case err != nil:
+		return Corrupt
+	case m.Version != Version:
+		return SchemaMismatch
+	case m.Key.Input != want.Input || m.Key.Meta != want.Meta:
+		return InputMismatch
+	case m.Key.Config != want.Config:
+		return ConfigMismatch
+	case m.Unscored > 0:
+		return Unfinished
+	case !intact(fsys, dir, m):
+		return Corrupt
+	default:
+		return Equal
+	}
+}
+
+func readMarker(fsys corpora.FS, dir string) (*marker, error) {
+	name := filepath.Join(dir, markerName)
+	b, err := corpora.ReadFile(fsys, name, maxMarker)
+	if err != nil {
+		return nil, err
+	}
+	var m marker
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, fmt.Errorf("parse %s: %w", name, err)
+	}
+	return &m, nil
+}
+
+func intact(fsys corpora.FS, dir string, m *marker) bool {
+	sum, n, err := hashFile(fsys, filepath.Join(dir, indexName))
+	if err != nil || sum != m.IndexSHA256 || n != m.IndexBytes {
+		return false
+	}
+	size, err := fileSize(fsys, filepath.Join(dir, bodiesName))
+	return err == nil && size == m.BodiesBytes
+}
+
+func hashFile(fsys corpora.FS, path string) (sum string, n int64, err error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return "", 0, fmt.Errorf("open %s: %w", path, err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if n, err = io.Copy(h, f); err != nil {
+		return "", 0, fmt.Errorf("read %s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), n, nil
+}
+
+func fileSize(fsys corpora.FS, path string) (int64, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("open %s: %w", path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("read size of %s: %w", path, err)
+	}
+	return info.Size(), nil
+}

@@ -1,0 +1,146 @@
+package block
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"path/filepath"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Writer makes one block. It belongs to one goroutine. Nothing of a block is
+// read before Close wrote its marker.
+type Writer struct {
+	fs       corpora.FS
+	dir      string
+	key      Key
+	index    *output
+	bodies   *output
+	enc      *encoder
+	packed   []byte
+	entries  int
+	unscored int
+}
+
+// Create starts the block in dir, removing what an earlier run left there.
+func Create(fsys corpora.FS, dir string, key Key) (*Writer, error) {
+	if err := fsys.RemoveAll(dir); err != nil {
+		return nil, fmt.Errorf("remove old block %s: %w", dir, err)
+	}
+	if err := fsys.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("create block %s: %w", dir, err)
+	}
+	index, err := create(fsys, filepath.Join(dir, indexName))
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := create(fsys, filepath.Join(dir, bodiesName))
+	if err != nil {
+		_ = index.file.Close() // the create's error is the one to tell
+		return nil, err
+	}
+	return &Writer{fs: fsys, dir: dir, key: key, index: index, bodies: bodies, enc: newEncoder()}, nil
+}
+
+// Add writes an entry, with its body where it may become a training row.
+func (w *Writer) Add(x *Entry, body []byte) error {
+	if len(body) > 0 {
+		if err := w.addBody(x, body); err != nil {
+			return err
+		}
+	}
+	w.enc.b = w.enc.b[:0]
+	w.enc.entry(x)
+	var size [binary.MaxVarintLen64]byte
+	if err := w.index.write(size[:binary.PutUvarint(size[:], uint64(len(w.enc.b)))]); err != nil {
+		return err
+	}
+	w.entries++
+	if x.Fault == nil && x.Judgement.Outcome != arena.JudgeScored && x.Judgement.Outcome != "" {
+		w.unscored++
+	}
+	return w.index.write(w.enc.b)
+}
+
+func (w *Writer) addBody(x *Entry, body []byte) error {
+	w.packed = s2.Encode(w.packed[:cap(w.packed)], body)
+	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.n, int64(len(w.packed)), int64(len(body))
+	x.Body.CRC = crc32.Checksum(w.packed, castagnoli)
+	return w.bodies.write(w.packed)
+}
+
+// Close makes the block durable and then usable.
+func (w *Writer) Close() error {
+	if err := w.bodies.close(); err != nil {
+		_ = w.index.file.Close() // the bodies' error is the one to tell
+		return err
+	}
+	if err := w.index.close(); err != nil {
+		return err
+	}
+	m := marker{Version: Version, Key: w.key, Entries: w.entries, Unscored: w.unscored,
+		IndexBytes: w.index.n, IndexSHA256: hex.EncodeToString(w.index.hash.Sum(nil)), BodiesBytes: w.bodies.n}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("encode marker of block %s: %w", w.dir, err)
+	}
+	return corpora.WriteFile(w.fs, filepath.Join(w.dir, markerName), b)
+}
+
+// Abort closes the block's files; without a marker they count for nothing.
+func (w *Writer) Abort() {
+	_ = w.index.file.Close()  // the caller has the error that led here
+	_ = w.bodies.file.Close() // likewise
+}
+
+// output is one file of a block.
+type output struct {
+	path string
+	file corpora.File
+	buf  *bufio.Writer
+	hash hash.Hash
+	n    int64
+}
+
+func create(fsys corpora.FS, path string) (*output, error) {
+	f, err := fsys.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", path, err)
+	}
+	return &output{path: path, file: f, buf: bufio.NewWriterSize(f, 1<<18), hash: sha256.New()}, nil
+}
+
+func (o *output) write(b []byte) error {
+	if _, err := o.buf.Write(b); err != nil {
+		return fmt.Errorf("write %s: %w", o.path, err)
+	}
+	o.hash.Write(b)
+	o.n += int64(len(b))
+	return nil
+}
+
+func (o *output) close() error {
+	if err := o.buf.Flush(); err != nil {
+		_ = o.file.Close() // the flush's error is the one to tell
+		return fmt.Errorf("write %s: %w", o.path, err)
+	}
+	if err := o.file.Sync(); err != nil {
+		_ = o.file.Close() // the sync's error is the one to tell
+		return fmt.Errorf("sync %s: %w", o.path, err)
+	}
+	if err := o.file.Close(); err != nil {
+		return fmt.Errorf("close %s: %w", o.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+// Package pipeline is the run: the order of the stages, the workers, the
+// blocks that make it resumable, and the counts that show nothing got lost. It
+// is the only package that starts goroutines for records.
+//
+// A run has three steps. Map turns each input file into a block. Group reads
+// the blocks' entries and decides what becomes of every attempt. Write turns
+// the chosen attempts and the ledger into a corpus.
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// Config is everything that decides what a corpus holds. The tag hash says how
+// far a change reaches: "block" makes every block again, "corpus" only the
+// grouping and writing, "none" changes no byte of any output.
+type Config struct {
+	// Harness is the profile that training rows are rendered with.
+	Harness string `yaml:"harness" hash:"block"`
+	// RunID names the run of records that name none.
+	RunID   string         `yaml:"run_id" hash:"block"`
+	Reading traces.Limits  `yaml:"reading" hash:"block"`
+	Filter  filters.Config `yaml:"filter" hash:"block"`
+	Judge   JudgeConfig    `yaml:"judge" hash:"block"`
+	Guard   GuardConfig    `yaml:"guard" hash:"block"`
+	Select  SelectConfig   `yaml:"select" hash:"corpus"`
+	// MaxUnscored is the share of attempts without a judge's answer above which
+	// there is no corpus.
+	MaxUnscored float64 `yaml:"max_unscored" hash:"corpus"`
+	// Workers is how many inputs are worked on at once.
+	Workers int `yaml:"workers" hash:"none"`
+}
+
+// JudgeConfig names the reasoning judge.
+type JudgeConfig struct {
+	// Name is the judge's versioned name; Settings is the hash of whatever else
+	// its answers depend on.
+	Name     string `yaml:"name"`
+	Settings string `yaml:"settings,omitempty"`
+}
+
+// GuardConfig says how problems are kept apart.
+type GuardConfig struct {
+	Seed   uint64       `yaml:"seed"`
+	Shares guard.Shares `yaml:"shares"`
+	// Drop and Same are thresholds on the lexical score; 0 means the guard's
+	// own.
+	Drop float64 `yaml:"drop"`
+	Same float64 `yaml:"same"`
+}
+
+// SelectConfig says which of the attempts that passed become rows.
+type SelectConfig struct {
+	// Top is how many attempts at one problem stay.
+	Top int `yaml:"top"`
+	// Near is the estimated Jaccard similarity from which two attempts at one
+	// problem count as the same.
+	Near float64 `yaml:"near"`
+	// SuccessOnly keeps unsuccessful attempts out of sft; they still serve as
+	// rejected and unwanted examples in pref and kto.
+	SuccessOnly bool `yaml:"success_only"`
+	// MinReward is the least reward (success times quality multiplier) of an
+	// sft row.
+	MinReward float64 `yaml:"min_reward"`
+	// Pairs is how many preference pairs one problem gives at most.
+	Pairs int `yaml:"pairs"`
+	// Margin is the least difference in reward within a pair.
+	Margin float64 `yaml:"margin"`
+}
+
+// Defaults are the configuration of a run that was given none.
+//
+// Four attempts a problem: released corpora repeated 469 requests 33 times
+// each, and their students learned the requests; four keep the strategies apart
+// that different agents show. 0.8 is the similarity at which near-duplicate
+// documents are customarily cut. A margin of 0.1 is half a level of the judge.
+func Defaults() Config {
+	return Config{
+		Harness:     "7-tool",
+		RunID:       "stdin",
+		Reading:     traces.DefaultLimits(),
+		Filter:      filters.Defaults(),
+		Judge:       JudgeConfig{Name: "gates_v1"},
+		Guard:       GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
+		Select:      SelectConfig{Top: 4, Near: 0.8, SuccessOnly: true, Pairs: 4, Margin: 0.1},
+		MaxUnscored: 0.02,
+		Workers:     1,
+	}
+}
+
+// Validate names everything that cannot be used, all at once.
+func (c Config) Validate() error {
+	errs := []error{c.Reading.Validate(), c.Filter.Validate(), c.Guard.Shares.Validate()}
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	check(c.RunID != "", "run_id is empty")
+	check(c.Select.Top >= 1, "select.top is %d: want at least 1", c.Select.Top)
+	check(c.Select.Near > 0 && c.Select.Near <= 1, "select.near is %v: want more than 0 and at most 1", c.Select.Near)
+	check(c.Select.MinReward >= 0 && c.Select.MinReward <= 1, "select.min_reward is %v: want 0 to 1", c.Select.MinReward)
+	check(c.Select.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Select.Pairs)
+	check(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
+	check(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
+	check(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)
+	return errors.Join(errs...)
+}
+
+// JSON is the configuration as a manifest holds it: without what changes no
+// byte of an output.
+func (c Config) JSON() ([]byte, error) { return c.encode("block", "corpus") }
+
+// blockJSON is the part of the configuration that a block depends on.
+func (c Config) blockJSON() ([]byte, error) { return c.encode("block") }
+
+func (c Config) encode(reach ...string) ([]byte, error) {
+	fields := yaml.MapSlice{}
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		for _, r := range reach {
+			if f.Tag.Get("hash") == r {
+				fields = append(fields, yaml.MapItem{Key: f.Tag.Get("yaml"), Value: v.Field(i).Interface()})
+			}
+		}
+	}
+	b, err := yaml.MarshalWithOptions(fields, yaml.JSON())
+	if err != nil {
+		return nil, fmt.Errorf("encode configuration: %w", err)
+	}
+	return b, nil
+}
+
+func digest(parts ...[]byte) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:", len(p))
+		h.Write(p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

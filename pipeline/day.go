@@ -1,0 +1,208 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// Sources names the files of a run as its user gave them.
+type Sources struct {
+	// Days are folders, globs or files of traces, or "-" for standard input.
+	Days []string
+	// Problems, Catalogs and HeldOut override or add to what lies in the days.
+	Problems []string
+	Catalogs []string
+	HeldOut  []string
+	// Bank is the bank.json of an earlier run, empty on a first day.
+	Bank string
+	// Stdin is read where a day is "-"; Spool is the folder it is kept in.
+	Stdin io.Reader
+	Spool string
+}
+
+// Day is what a run reads: its inputs, its problems and its catalogue.
+type Day struct {
+	Inputs   []traces.Input
+	Problems *Problems
+	Catalogs Catalogs
+	// Files are the inputs that are no traces, by kind and content.
+	Files []File
+}
+
+// File is one input file that is no trace.
+type File struct {
+	Kind    string
+	SHA256  string
+	Bytes   int64
+	Records int
+	path    string
+}
+
+// The kinds of files.
+const (
+	kindProblems = "problems"
+	kindCatalog  = "catalog"
+	kindHeldOut  = "held_out"
+	kindBank     = "bank"
+)
+
+// OpenDay finds and reads everything of a day but its traces.
+func OpenDay(ctx context.Context, src Sources) (*Day, error) {
+	d := &Day{}
+	if err := d.discover(ctx, src); err != nil {
+		return nil, err
+	}
+	if err := d.readProblems(src); err != nil {
+		return nil, err
+	}
+	if err := d.readCatalog(src); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Day) discover(ctx context.Context, src Sources) error {
+	for _, day := range src.Days {
+		ins, err := traces.Discover(day, traces.DefaultRules())
+		if err != nil {
+			return err
+		}
+		if day == traces.Stdin {
+			if err := ins[0].Spool(ctx, src.Stdin, src.Spool); err != nil {
+				return err
+			}
+		}
+		d.Inputs = append(d.Inputs, ins...)
+	}
+	slices.SortStableFunc(d.Inputs, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
+	return nil
+}
+
+// ErrNoProblems says that no day has problems and none were given.
+var ErrNoProblems = errors.New("no problems.jsonl: attempts cannot be graded without the problems they answer")
+
+// ErrNoCatalog says that no day has a catalogue and none was given.
+var ErrNoCatalog = errors.New("no catalog.jsonl: recommended products cannot be looked up without the catalogue")
+
+func (d *Day) readProblems(src Sources) error {
+	paths := found(src.Problems, src.Days, "problems.json*")
+	if len(paths) == 0 {
+		return ErrNoProblems
+	}
+	d.Problems = newProblems()
+	for _, path := range paths {
+		err := d.readFile(kindProblems, path, func(r io.Reader) (int, error) {
+			ps, err := arena.ReadProblems(r, maxProblems)
+			if err != nil {
+				return 0, err
+			}
+			return len(ps), d.Problems.add(ps)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	d.Problems.sort()
+	return nil
+}
+
+// maxProblems bounds a problems file: the largest seen has 30 KB a problem.
+const maxProblems = 1 << 30
+
+func (d *Day) readCatalog(src Sources) error {
+	paths := found(src.Catalogs, src.Days, "catalog.json*")
+	if len(paths) == 0 {
+		return ErrNoCatalog
+	}
+	for _, path := range paths {
+		err := d.readFile(kindCatalog, path, func(r io.Reader) (int, error) {
+			c, err := outcome.ReadCatalog(r, maxDocument)
+			if err != nil {
+				return 0, err
+			}
+			d.Catalogs = append(d.Catalogs, c)
+			return c.Len(), nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxDocument bounds one line of a catalogue: descriptions end at some
+// thousand characters.
+const maxDocument = 16 << 20
+
+// Catalogs are looked up one after the other, in the order of the days.
+type Catalogs []*outcome.Catalog
+
+// Product finds a document by its id.
+func (cs Catalogs) Product(id string) (*arena.Product, bool) {
+	for _, c := range cs {
+		if p, ok := c.Product(id); ok {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// readFile reads one file and notes its content's hash.
+func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", kind, err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	counted := &counter{r: io.TeeReader(f, h)}
+	n, err := read(counted)
+	if err == nil {
+		_, err = io.Copy(io.Discard, counted)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s %s: %w", kind, path, err)
+	}
+	d.Files = append(d.Files, File{Kind: kind, SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: counted.n, Records: n, path: path})
+	return nil
+}
+
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+// Read is io.Reader.
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// found are the files given, or else those that lie in the days under the
+// usual name.
+func found(given, days []string, pattern string) []string {
+	if len(given) > 0 {
+		return given
+	}
+	var out []string
+	for _, day := range days {
+		matches, err := filepath.Glob(filepath.Join(day, pattern))
+		if err == nil {
+			out = append(out, matches...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// PrintFunnel writes a funnel as a table for people: the reasons of each
+// stage by count, the largest first.
+func PrintFunnel(w io.Writer, funnel []corpora.Stage) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "stage\tin\tfailed\tdropped\tout\treasons")
+	for _, s := range funnel {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, thousands(s.In), thousands(s.Failed),
+			thousands(s.In-s.Failed-s.Out), thousands(s.Out), reasons(s.Dropped))
+	}
+	_ = tw.Flush() // words for people: a closed terminal is no failure of the run
+}
+
+func reasons(dropped map[string]int64) string {
+	var words []string
+	for word := range dropped {
+		words = append(words, word)
+	}
+	slices.SortFunc(words, func(a, b string) int {
+		if dropped[a] != dropped[b] {
+			return int(dropped[b] - dropped[a])
+		}
+		return strings.Compare(a, b)
+	})
+	for i, word := range words {
+		words[i] = word + " " + thousands(dropped[word])
+	}
+	return strings.Join(words, ", ")
+}
+
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,246 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/pipeline/block"
+)
+
+// ref points at an entry: the position of its input, and its own in the block.
+type ref struct {
+	Input int `json:"i"`
+	Entry int `json:"e"`
+}
+
+// candidate is an attempt that may become a row of one of the configs.
+type candidate struct {
+	ref
+	problem   int
+	id        string
+	reward    float64
+	rank      float64
+	success   bool
+	bytes     int64
+	signature minhash.Signature
+	// kept says that nothing but its rank can still keep it out of sft.
+	kept bool
+}
+
+// grouping is what the group step learns of all entries.
+type grouping struct {
+	*opened
+	// winners hold, for every trace id, the copy of the attempt that stays.
+	winners map[string]copyOf
+	agents  map[string]filters.AgentStats
+	// fates and candidates are by input, then in the order of its entries.
+	fates      [][]fate
+	candidates [][]candidate
+	judged     []unscored
+	// tries are scored attempts by problem.
+	tries [][]try
+}
+
+type unscored struct{ judged, without int }
+
+// copyOf orders the copies of one attempt: the smaller record hash stays.
+type copyOf struct {
+	record string
+	ref
+}
+
+func (c copyOf) before(o copyOf) bool {
+	return cmp.Or(cmp.Compare(c.record, o.record), cmp.Compare(c.Input, o.Input), cmp.Compare(c.Entry, o.Entry)) < 0
+}
+
+// entries calls f for every entry of every block, one goroutine an input.
+func (o *opened) entries(ctx context.Context, f func(at ref, x *block.Entry) error) error {
+	return each(ctx, o.Config.Workers, len(o.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
+		n := 0
+		for x, err := range block.Entries(o.FS, o.inputs[i].dir) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err == nil {
+				err = f(ref{i, n}, x)
+			}
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+}
+
+// ready checks that every block can be used.
+func (o *opened) ready() error {
+	for _, in := range o.inputs {
+		if s := block.State(o.FS, in.dir, in.key); s != block.Equal && s != block.Unfinished {
+			return fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.Path, s)
+		}
+	}
+	return nil
+}
+
+// sampled is what the first pass keeps of one attempt.
+type sampled struct {
+	id    string
+	agent string
+	copyOf
+	sample filters.Sample
+}
+
+// learn is the first pass: which copy of each attempt stays, and how each
+// agent behaved over its day.
+func (g *grouping) learn(ctx context.Context) error {
+	byInput := make([][]sampled, len(g.inputs))
+	err := g.entries(ctx, func(at ref, x *block.Entry) error {
+		if x.Fault != nil {
+			return nil
+		}
+		byInput[at.Input] = append(byInput[at.Input], sampled{
+			id: x.Attempt.ID, agent: agentOf(&x.Attempt), copyOf: copyOf{x.Attempt.RecordSHA256, at}, sample: x.Sample,
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	g.winners = map[string]copyOf{}
+	for _, all := range byInput {
+		for _, s := range all {
+			if w, known := g.winners[s.id]; !known || s.before(w) {
+				g.winners[s.id] = s.copyOf
+			}
+		}
+	}
+	g.agentDays(byInput)
+	return nil
+}
+
+func (g *grouping) agentDays(byInput [][]sampled) {
+	days := map[string][]filters.Sample{}
+	for _, all := range byInput {
+		for _, s := range all {
+			if g.winners[s.id].ref == s.ref {
+				days[s.agent] = append(days[s.agent], s.sample)
+			}
+		}
+	}
+	g.agents = make(map[string]filters.AgentStats, len(days))
+	for agent, samples := range days {
+		g.agents[agent] = g.filter.AgentDay(samples)
+	}
+}
+
+// agentOf names an agent by the most precise thing that is known of it.
+func agentOf(a *block.Attempt) string { return cmp.Or(a.Agent.VersionID, a.Agent.Hotkey, a.RunID) }
+
+// revised is the attempt's structure after the look at its agent's whole day.
+func (g *grouping) revised(x *block.Entry) arena.Structure {
+	return g.filter.Revise(x.Structure, x.Sample, g.agents[agentOf(&x.Attempt)])
+}
+
+// decide is the second pass: what becomes of each record before attempts at
+// one problem are held against each other.
+func (g *grouping) decide(ctx context.Context) error {
+	n := len(g.inputs)
+	g.fates, g.candidates, g.judged, g.tries = make([][]fate, n), make([][]candidate, n), make([]unscored, n), make([][]try, n)
+	return g.entries(ctx, func(at ref, x *block.Entry) error {
+		f := g.fate(at, x)
+		g.fates[at.Input] = append(g.fates[at.Input], f)
+		if x.Fault == nil && f.stage != stageRead {
+			g.count(at, x)
+		}
+		if c := f.becomes(at, x); c != nil {
+			g.candidates[at.Input] = append(g.candidates[at.Input], *c)
+		}
+		return nil
+	})
+}
+
+// fate walks a record through the stages up to the guard.
+func (g *grouping) fate(at ref, x *block.Entry) fate {
+	if x.Fault != nil {
+		return fate{stage: stageRead, reason: x.Fault.Reason, failed: true}
+	}
+	if g.winners[x.Attempt.ID].ref != at {
+		return fate{stage: stageRead, reason: "duplicate_attempt"}
+	}
+	s := g.revised(x)
+	f := g.judgedFate(x, &s)
+	f.axis = s.Axis
+	return f
+}
+
+func (g *grouping) judgedFate(x *block.Entry, s *arena.Structure) fate {
+	sel := g.Config.Select
+	switch {
+	case !s.Keep || x.Body.Bytes == 0 && x.Problem >= 0:
+		return fate{stage: stageFilter, reason: firstReason(s.Reasons)}
+	case x.Problem < 0:
+		return fate{stage: stageScore, reason: "unknown_problem"}
+	case x.Outcome.Scores == nil:
+		return fate{stage: stageScore, reason: "no_score"}
+	case sel.SuccessOnly && !x.Outcome.Success:
+		return fate{stage: stageScore, reason: "unsuccessful"}
+	case x.Judgement.Outcome != arena.JudgeScored:
+		return fate{stage: stageJudge, reason: string(x.Judgement.Outcome), failed: true}
+	case reward(x) < sel.MinReward:
+		return fate{stage: stageJudge, reason: "below_min_reward"}
+	case x.Leak.Drop:
+		return fate{stage: stageGuard, reason: "leak_" + x.Leak.Tier}
+	default:
+		return fate{}
+	}
+}
+
+func firstReason(reasons []string) string {
+	if len(reasons) == 0 {
+		return "no_row"
+	}
+	return reasons[0]
+}
+
+// becomes is the candidate that an attempt is for sft, pref and kto: it stayed,
+// or only its outcome or its reward keeps it out of sft. Leaking attempts are
+// none.
+func (f fate) becomes(at ref, x *block.Entry) *candidate {
+	wanted := f.kept() || f.reason == "unsuccessful" || f.reason == "below_min_reward"
+	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || x.Judgement.Outcome != arena.JudgeScored {
+		return nil
+	}
+	return &candidate{
+		ref: at, problem: x.Problem, id: x.Attempt.ID, reward: reward(x), rank: x.Rank, success: x.Outcome.Success,
+		bytes: x.Body.Bytes, signature: x.Body.Signature, kept: f.kept(),
+	}
+}
+
+// try is one attempt's share in its problem's pass statistics.
+type try struct {
+	problem int
+	success bool
+}
+
+// count notes what problems and judges are measured by: every attempt with a
+// score counts, whoever decided its calls, as the day's own statistics do.
+func (g *grouping) count(at ref, x *block.Entry) {
+	if x.Attempt.HasDialogue {
+		g.judged[at.Input].judged++
+		if x.Judgement.Outcome != arena.JudgeScored {
+			g.judged[at.Input].without++
+		}
+	}
+	if x.Problem >= 0 && x.Outcome.Scores != nil {
+		g.tries[at.Input] = append(g.tries[at.Input], try{x.Problem, x.Outcome.Success})
+	}
+}
+
+// pool is where the problem of a position may go.
+func (g *grouping) pool(problem int) guard.Pool { return g.protect.Pools[problem] }

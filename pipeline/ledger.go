@@ -1,0 +1,198 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/pipeline/block"
+)
+
+// ledger writes the tables that account for every record that was read.
+type ledger struct {
+	attempts   *corpora.Shards[corpora.Attempt]
+	verdicts   *corpora.Shards[corpora.Verdict]
+	outcomes   *corpora.Shards[corpora.Outcome]
+	judgements *corpora.Shards[corpora.Judgement]
+	leaks      *corpora.Shards[corpora.Leak]
+}
+
+func newLedger(p *corpora.Part) *ledger {
+	table := func(name string) corpora.Stream { return corpora.Stream{Table: name} }
+	return &ledger{
+		attempts:   corpora.NewShards[corpora.Attempt](p, table("attempts")),
+		verdicts:   corpora.NewShards[corpora.Verdict](p, table("verdicts")),
+		outcomes:   corpora.NewShards[corpora.Outcome](p, table("outcomes")),
+		judgements: corpora.NewShards[corpora.Judgement](p, table("judgements")),
+		leaks:      corpora.NewShards[corpora.Leak](p, table("leaks")),
+	}
+}
+
+func (l *ledger) close() error {
+	for _, closing := range []func() error{l.attempts.Close, l.verdicts.Close, l.outcomes.Close, l.judgements.Close, l.leaks.Close} {
+		if err := closing(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tables writes the ledger in the order of the inputs' content and of their
+// lines, which no path decides.
+func (w *unitWriter) tables(ctx context.Context) error {
+	g := &grouping{opened: w.opened}
+	if err := g.learn(ctx); err != nil {
+		return err
+	}
+	out := newLedger(w.part)
+	for i, in := range w.inputs {
+		n := 0
+		for x, err := range block.Entries(w.FS, in.dir) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err == nil {
+				err = w.enter(out, g, x, w.plan.Fates[i][n])
+			}
+			if err != nil {
+				return err
+			}
+			n++
+		}
+	}
+	return out.close()
+}
+
+func (w *unitWriter) enter(l *ledger, g *grouping, x *block.Entry, f storedFate) error {
+	if err := l.attempts.Add(w.attempt(x, f)); err != nil || x.Fault != nil {
+		return err
+	}
+	s := g.revised(x)
+	if err := l.verdicts.Add(verdict(x, &s)); err != nil {
+		return err
+	}
+	if err := l.outcomes.Add(outcomeRow(x)); err != nil {
+		return err
+	}
+	if x.Judgement.Outcome != "" {
+		if err := l.judgements.Add(judgement(x)); err != nil {
+			return err
+		}
+	}
+	if x.Leak.Match == "" {
+		return nil
+	}
+	return l.leaks.Add(&corpora.Leak{
+		ID: x.Attempt.ID, TextSHA256: x.Attempt.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
+		Score: x.Leak.Score, Tier: x.Leak.Tier, Evidence: x.Leak.Evidence,
+	})
+}
+
+func (w *unitWriter) attempt(x *block.Entry, f storedFate) *corpora.Attempt {
+	a := &x.Attempt
+	row := &corpora.Attempt{
+		TraceID: a.ID, RunID: a.RunID, ProblemID: a.ProblemID, AgentVersion: a.Agent.VersionID, AgentHotkey: a.Agent.Hotkey,
+		Suite: a.Agent.Suite, RunDate: corpora.Milliseconds(a.Agent.StartedAt), SourceSHA256: x.Source.FileSHA256,
+		SourceLine: int64(x.Source.Line), Shape: string(x.Source.Shape), RecordSHA256: a.RecordSHA256, Bytes: int64(a.Bytes),
+		Status: string(a.Status), HasDialogue: a.HasDialogue, Seconds: finite(a.Seconds), ErrorType: a.ErrorType,
+		InferenceTotal: counted(a.Inferences), InferenceFailures: counted(a.Failures),
+		NSteps: int64(a.Steps), NToolCalls: int64(a.Calls), NTokens: int64(x.Body.Tokens), TokenCounter: corpora.Bytes4{}.Name(),
+		Fate: fateWord(f), Stage: f.Stage, Reason: f.Reason, Split: f.Split,
+	}
+	if x.Fault != nil {
+		row.Seconds, row.InferenceTotal, row.InferenceFailures = nil, nil, nil
+	}
+	if x.Problem >= 0 {
+		row.TaskType = strings.ToLower(string(w.day.Problems.All[x.Problem].Category))
+		row.Cluster = w.protect.Clusters[x.Problem]
+	}
+	if f.Rank > 0 {
+		rank := int64(f.Rank)
+		row.Rank = &rank
+	}
+	return row
+}
+
+func fateWord(f storedFate) string {
+	switch {
+	case f.Stage == "":
+		return corpora.FateKept
+	case f.Failed:
+		return corpora.FateFailed
+	default:
+		return corpora.FateDropped
+	}
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func counted(n int) *int64 {
+	if n < 0 {
+		return nil
+	}
+	v := int64(n)
+	return &v
+}
+
+func verdict(x *block.Entry, s *arena.Structure) *corpora.Verdict {
+	row := &corpora.Verdict{
+		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
+		Confidence: s.Confidence, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
+	}
+	for _, v := range s.Verdicts {
+		row.Checks = append(row.Checks, corpora.CheckVerdict{
+			Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit,
+		})
+	}
+	for _, f := range s.Features {
+		if finite(f.Value) != nil {
+			row.Features = append(row.Features, corpora.Feature{Name: f.Name, Value: f.Value})
+		}
+	}
+	return row
+}
+
+func outcomeRow(x *block.Entry) *corpora.Outcome {
+	o := &x.Outcome
+	row := &corpora.Outcome{
+		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Error: o.Error, Success: o.Success, Titles: string(o.Titles),
+	}
+	if o.Scores == nil {
+		return row
+	}
+	row.Scored, row.Length, row.Format = true, &o.Scores.Length, &o.Scores.Format
+	if a := o.Scores.Axes; a != nil {
+		row.Product, row.GT, row.Rule, row.Title = &a.Product, &a.GT, &a.Rule, &a.Title
+		row.Price, row.Service, row.SKUAttrs = &a.Price, &a.Service, &a.SKUAttrs
+		row.Shop, row.Budget = wide(a.Shop), wide(a.Budget)
+	}
+	return row
+}
+
+func wide(v *int) *int64 {
+	if v == nil {
+		return nil
+	}
+	w := int64(*v)
+	return &w
+}
+
+func judgement(x *block.Entry) *corpora.Judgement {
+	j := &x.Judgement
+	row := &corpora.Judgement{
+		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Judge: j.Judge, Outcome: string(j.Outcome), Score: j.Score,
+		Multiplier: multiplier(j.Score), Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
+		PromptTokens: int64(j.PromptTokens), CompletionTokens: int64(j.CompletionTokens), CostUSD: j.CostUSD, Detail: j.Detail,
+	}
+	for _, s := range j.Spans {
+		row.Spans = append(row.Spans, corpora.Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote})
+	}
+	return row
+}

@@ -1,0 +1,224 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// Judge is a reasoning judge. An error means that the run cannot go on; a
+// judge that gave no answer says so in the judgement.
+type Judge interface {
+	Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error)
+}
+
+// mapper takes attempts through read, normalise, filter, score, judge and
+// guard. Each worker has its own.
+type mapper struct {
+	day     *Day
+	protect *Protection
+	filter  *filters.Filter
+	scorer  *outcome.Scorer
+	judge   Judge
+	facts   corpora.Facts
+	signer  *minhash.Signer
+	row     []byte
+	doc     []byte
+}
+
+// file makes the block of one input.
+func (m *mapper) file(ctx context.Context, in traces.Input, opt traces.Options, w *block.Writer) (traces.Summary, error) {
+	return traces.Read(ctx, in, opt, func(it traces.Item) error {
+		if it.Fault != nil {
+			return w.Add(faultEntry(it.Fault), nil)
+		}
+		entry, row, err := m.attempt(ctx, it.Trace)
+		if err != nil {
+			return err
+		}
+		return w.Add(entry, row)
+	})
+}
+
+func faultEntry(f *traces.Fault) *block.Entry {
+	return &block.Entry{
+		Source:  arena.Source{FileSHA256: f.FileSHA256, Line: f.Line},
+		Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail},
+		Problem: -1,
+	}
+}
+
+// attempt gives the entry of one attempt, and its stored row where it may
+// become one.
+func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []byte, error) {
+	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
+	structure, sample := m.filter.Check(t, &rec.Dialogue)
+	rec.Structure = structure
+	at := m.day.Problems.Of(t)
+	var err error
+	if rec.Outcome, err = m.scorer.Score(ctx, t, m.day.Problems.At(at)); err != nil {
+		return nil, nil, err
+	}
+	if t.HasDialogue {
+		if rec.Judgement, err = m.judge.Judge(ctx, t, &rec.Dialogue); err != nil {
+			return nil, nil, err
+		}
+	}
+	entry := newEntry(&rec, at)
+	entry.Sample = sample
+	if !structure.Keep || at < 0 {
+		return entry, nil, nil
+	}
+	entry.Rank = filters.Signals(t, &rec.Dialogue).Score()
+	entry.Leak = m.leak(&rec, at)
+	row, err := m.render(&rec, at, entry)
+	return entry, row, err
+}
+
+func newEntry(rec *arena.Record, problem int) *block.Entry {
+	t := rec.Trace
+	a := block.Attempt{
+		ID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, Agent: t.Agent, RecordSHA256: t.RecordSHA256, Bytes: t.Bytes,
+		Status: t.Status, Model: t.Model, Seconds: t.Seconds, Inferences: t.InferenceTotal, Failures: t.InferenceFailures,
+		HasDialogue: t.HasDialogue, Steps: len(t.Steps), Query: hash(t.Query),
+	}
+	if t.Error != nil {
+		a.ErrorType = t.Error.Type
+	}
+	for _, turn := range rec.Dialogue.Turns {
+		a.Calls += len(turn.Calls)
+	}
+	return &block.Entry{Source: t.Source, Attempt: a, Problem: problem, Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement}
+}
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// render makes the stored row. An attempt that trainers' templates cannot take
+// is rejected with the reason, as the last of the structural checks.
+func (m *mapper) render(rec *arena.Record, problem int, entry *block.Entry) ([]byte, error) {
+	m.facts.Category = m.day.Problems.All[problem].Category
+	row, err := corpora.NewSFT(rec, &m.facts)
+	var unfit *chat.Unfit
+	if errors.As(err, &unfit) {
+		entry.Structure.Keep = false
+		entry.Structure.Reasons = append(entry.Structure.Reasons, unfit.Reason)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	row.Reward, row.JudgeMultiplier = reward(entry), multiplier(rec.Judgement.Score)
+	entry.Body.Tokens = int(row.NTokens)
+	m.doc = appendDeeds(m.doc[:0], &rec.Dialogue)
+	m.signer.Sign(m.doc, &entry.Body.Signature)
+	m.row, err = appendRow(m.row[:0], &row)
+	return m.row, err
+}
+
+// appendDeeds is what the model did and said, without what the tools answered:
+// two attempts that search alike get the same answers, which says nothing of
+// the attempts.
+func appendDeeds(dst []byte, d *arena.Dialogue) []byte {
+	for _, t := range d.Turns {
+		dst = append(append(append(dst, t.Think...), ' '), t.Text...)
+		for _, c := range t.Calls {
+			dst = append(append(append(append(dst, ' '), c.Name...), ' '), c.Arguments...)
+		}
+		dst = append(dst, ' ')
+	}
+	return dst
+}
+
+// leak holds an attempt against the bank of the split that its problem would
+// be in.
+func (m *mapper) leak(rec *arena.Record, problem int) block.Leak {
+	p := m.protect
+	best := p.problem[problem]
+	if g := p.guardOf(problem); g != nil {
+		c := guard.Candidate{ID: rec.Trace.ID, ProductIDs: recommended(&rec.Dialogue), Answers: answers(&rec.Dialogue)}
+		if rec.Trace.Query != m.day.Problems.All[problem].Query {
+			c.Text = rec.Trace.Query
+		}
+		if f := g.Check(c); f.Drop && !best.Drop || f.Drop == best.Drop && f.Score > best.Score {
+			best = f
+		}
+	}
+	return block.Leak{Match: best.Match, Drop: best.Drop, Same: best.Same, Score: best.Score, Tier: string(best.Tier), Evidence: best.Evidence}
+}
+
+// multiplier is the subnet's factor on an outcome; nil where no judge graded
+// the reasoning.
+func multiplier(score *float64) *float64 {
+	if score == nil {
+		return nil
+	}
+	m := outcome.Multiplier(*score)
+	return &m
+}
+
+// reward is the outcome times the quality of the reasoning, 0 to 1.
+func reward(x *block.Entry) float64 {
+	if m := multiplier(x.Judgement.Score); m != nil && x.Outcome.Success {
+		return *m
+	}
+	return 0
+}
+
+// recommended are all ids that the model recommended.
+func recommended(d *arena.Dialogue) []string {
+	var out []string
+	for _, t := range d.Turns {
+		for _, c := range t.Calls {
+			if c.Name == "recommend_product" {
+				out = append(out, ids(gjson.Get(string(c.Arguments), "product_ids"))...)
+			}
+		}
+	}
+	return out
+}
+
+// ids reads product ids written as one string with commas or as a list.
+func ids(v gjson.Result) []string {
+	if v.IsArray() {
+		var out []string
+		for _, e := range v.Array() {
+			out = append(out, ids(e)...)
+		}
+		return out
+	}
+	return strings.FieldsFunc(v.String(), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+}
+
+// answers are the texts that the model wrote.
+func answers(d *arena.Dialogue) []string {
+	var out []string
+	for _, t := range d.Turns {
+		for _, s := range []string{t.Think, t.Text} {
+			if s != "" {
+				out = append(out, s)
+			}
+		}
+		for _, c := range t.Calls {
+			out = append(out, string(c.Arguments))
+		}
+	}
+	return out
+}

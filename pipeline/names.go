@@ -1,0 +1,77 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/pipeline/block"
+)
+
+// names remembers which content each input path had when it was last mapped,
+// so that a run can say that a file changed and not only that it is new. It
+// decides nothing: a run without it does the same work.
+type names map[string]string
+
+func (o *opened) namesPath(s Shard) string {
+	return filepath.Join(o.Work, fmt.Sprintf("names-%d-of-%d.json", s.Index, s.Of))
+}
+
+// readNames reads what the last whole run knew; nothing if it cannot be read.
+func (o *opened) readNames() names {
+	n := names{}
+	b, err := corpora.ReadFile(o.FS, o.namesPath(Whole), 1<<30)
+	if err != nil || json.Unmarshal(b, &n) != nil {
+		return names{}
+	}
+	return n
+}
+
+func (o *opened) writeNames(s Shard) error {
+	n := names{}
+	for i, in := range o.inputs {
+		if s.has(i) {
+			n[in.Name] = in.key.Folder()
+		}
+	}
+	b, err := json.Marshal(n)
+	if err != nil {
+		return fmt.Errorf("encode names of inputs: %w", err)
+	}
+	return corpora.WriteFile(o.FS, o.namesPath(s), b)
+}
+
+// why tells for people why a block is made; empty for an input that was never
+// seen.
+func (n names) why(in input, status block.Status) string {
+	before, known := n[in.Name]
+	switch {
+	case status == block.Missing && !known:
+		return ""
+	case status == block.Missing && before != in.key.Folder():
+		status = block.InputMismatch
+	}
+	return in.Path + ": " + status.String()
+}
+
+// progress counts what was done of one stage.
+type progress struct {
+	o     *opened
+	stage string
+	total int
+
+	mu   sync.Mutex
+	done int
+}
+
+func (p *progress) tell(bytes int64, why string) {
+	p.mu.Lock()
+	p.done++
+	done := p.done
+	p.mu.Unlock()
+	if p.o.Progress != nil {
+		p.o.Progress(Event{Stage: p.stage, Done: done, Total: p.total, Bytes: bytes, Why: why})
+	}
+}

@@ -1,0 +1,228 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// plan is the group step's result: the fate of every record, and the units
+// that the write step makes, each one file of the corpus or several.
+type plan struct {
+	// Key is the hash of the blocks and the configuration it was made from.
+	Key    string          `json:"key"`
+	Funnel []corpora.Stage `json:"funnel"`
+	Units  []unit          `json:"units"`
+	// Judged counts attempts that a judge was asked about, Unscored those that
+	// it gave no answer to.
+	Judged   int `json:"judged"`
+	Unscored int `json:"unscored"`
+	// Fates are by input, then by entry.
+	Fates [][]storedFate `json:"fates"`
+	// Tallies count scored attempts and successes, by problem.
+	Tallies []corpora.Tally `json:"tallies"`
+}
+
+// unit is what one worker writes at once: a part with one stream, or with all
+// tables. Which units there are depends on the data alone, so that the files
+// are the same however many processes write them.
+type unit struct {
+	Stream corpora.Stream `json:"stream"`
+	// Number counts the units of one stream.
+	Number int `json:"number"`
+	// Rows point at entries; those of one problem lie together. An rl unit has
+	// problems instead; the unit of the tables has neither and no stream.
+	Rows     []ref `json:"rows,omitempty"`
+	Problems []int `json:"problems,omitempty"`
+}
+
+// name is the folder of the unit's part.
+func (u unit) name() string {
+	if u.Stream.Config == "" {
+		return "tables"
+	}
+	return fmt.Sprintf("%s-%s-%05d", u.Stream.Config, u.Stream.Split, u.Number)
+}
+
+// storedFate is a fate as the plan's file holds it.
+type storedFate struct {
+	Stage  string     `json:"s,omitempty"`
+	Reason string     `json:"r,omitempty"`
+	Failed bool       `json:"f,omitempty"`
+	Split  string     `json:"t,omitempty"`
+	Rank   int        `json:"n,omitempty"`
+	Axis   arena.Axis `json:"a,omitempty"`
+}
+
+func (f fate) stored() storedFate {
+	return storedFate{f.stage, f.reason, f.failed, f.split, f.rank, f.axis}
+}
+
+// unitBytes is the size of row texts that one unit holds: a row group's worth,
+// so that a corpus of some hundred megabytes has its eight shards and every
+// core has work.
+const unitBytes = 64 << 20
+
+const (
+	configSFT  = "sft"
+	configRL   = "rl"
+	configPref = "pref"
+	configKTO  = "kto"
+)
+
+// ErrEmpty says that no attempt became a row of the sft config.
+var ErrEmpty = errors.New("no attempt is left to train on")
+
+// group decides what becomes of every record and stores the plan.
+func (o *opened) group(ctx context.Context) (*plan, error) {
+	if err := o.ready(); err != nil {
+		return nil, err
+	}
+	g := &grouping{opened: o}
+	if err := g.learn(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.decide(ctx); err != nil {
+		return nil, err
+	}
+	chosen := g.rankProblems()
+	p, err := g.plan(chosen)
+	if err != nil {
+		return nil, err
+	}
+	o.plan = p
+	return p, o.storePlan(p)
+}
+
+func (g *grouping) plan(all []chosen) (*plan, error) {
+	key, err := g.planKey()
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{Key: key, Tallies: make([]corpora.Tally, len(g.day.Problems.All))}
+	if p.Funnel, err = funnel(slices.Concat(g.fates...)); err != nil {
+		return nil, err
+	}
+	for i, fates := range g.fates {
+		stored := make([]storedFate, len(fates))
+		for j, f := range fates {
+			stored[j] = f.stored()
+		}
+		p.Fates = append(p.Fates, stored)
+		p.Judged += g.judged[i].judged
+		p.Unscored += g.judged[i].without
+		for _, t := range g.tries[i] {
+			p.Tallies[t.problem].Attempts++
+			if t.success {
+				p.Tallies[t.problem].Successes++
+			}
+		}
+	}
+	p.Units = g.units(all)
+	return p, nil
+}
+
+func (g *grouping) units(all []chosen) []unit {
+	out := []unit{{}}
+	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
+		mine := slices.DeleteFunc(slices.Clone(all), func(c chosen) bool { return c.split != split })
+		sft := corpora.Stream{Config: configSFT, Profile: corpora.ProfileHFJSON, Split: split}
+		kto := corpora.Stream{Config: configKTO, Profile: corpora.ProfileKTO, Split: split}
+		pref := corpora.Stream{Config: configPref, Profile: corpora.ProfilePref, Split: split}
+		out = append(out, cut(sft, mine, func(c *chosen) []candidate { return c.sft })...)
+		out = append(out, cut(kto, mine, (*chosen).all)...)
+		out = append(out, cut(pref, mine, (*chosen).all)...)
+		if problems := g.problemsIn(split); len(problems) > 0 {
+			rl := corpora.Stream{Config: configRL, Profile: corpora.ProfileVerlRL, Split: split}
+			out = append(out, unit{Stream: rl, Problems: problems})
+		}
+	}
+	return out
+}
+
+// cut divides the rows of a stream into units of unitBytes, never within a
+// problem.
+func cut(s corpora.Stream, all []chosen, rows func(*chosen) []candidate) []unit {
+	var out []unit
+	size := int64(0)
+	for i := range all {
+		cs := rows(&all[i])
+		if len(cs) == 0 {
+			continue
+		}
+		if len(out) == 0 || size >= unitBytes {
+			out = append(out, unit{Stream: s, Number: len(out)})
+			size = 0
+		}
+		u := &out[len(out)-1]
+		for _, c := range cs {
+			u.Rows = append(u.Rows, c.ref)
+			size += c.bytes
+		}
+	}
+	return out
+}
+
+// problemsIn are the problems of a split that may be shown to a student.
+func (g *grouping) problemsIn(split string) []int {
+	var out []int
+	for i := range g.day.Problems.All {
+		if splitOf(g.pool(i)) == split && !g.protect.problem[i].Drop {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// planKey names everything that a plan depends on.
+func (o *opened) planKey() (string, error) {
+	config, err := o.Config.JSON()
+	if err != nil {
+		return "", err
+	}
+	parts := [][]byte{config}
+	for _, in := range o.inputs {
+		parts = append(parts, []byte(in.key.Input), []byte(in.key.Meta), []byte(in.key.Config))
+	}
+	return digest(parts...), nil
+}
+
+func (o *opened) planPath() string { return filepath.Join(o.Work, "plan.json") }
+
+func (o *opened) storePlan(p *plan) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode plan: %w", err)
+	}
+	return corpora.WriteFile(o.FS, o.planPath(), b)
+}
+
+// loadPlan reads the plan of the group step; one made from other blocks or
+// another configuration is refused.
+func (o *opened) loadPlan() (*plan, error) {
+	if o.plan != nil {
+		return o.plan, nil
+	}
+	b, err := corpora.ReadFile(o.FS, o.planPath(), 1<<32)
+	if err != nil {
+		return nil, fmt.Errorf("read plan (run the group step first): %w", err)
+	}
+	p := &plan{}
+	if err := json.Unmarshal(b, p); err != nil {
+		return nil, fmt.Errorf("parse plan %s: %w", o.planPath(), err)
+	}
+	key, err := o.planKey()
+	if err != nil {
+		return nil, err
+	}
+	if p.Key != key {
+		return nil, fmt.Errorf("read plan %s: it was made from other inputs or another configuration: run the group step again", o.planPath())
+	}
+	return p, nil
+}

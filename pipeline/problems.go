@@ -1,0 +1,85 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// Problems are the problems of a run, each once, in the order of their
+// specification hashes.
+type Problems struct {
+	All []arena.Problem
+	// Specs are the specification hashes, position by position.
+	Specs   []string
+	byID    map[string]int
+	byQuery map[string]int
+	seen    map[string]int
+}
+
+func newProblems() *Problems {
+	return &Problems{byID: map[string]int{}, byQuery: map[string]int{}, seen: map[string]int{}}
+}
+
+// add takes in the problems of one file. A problem known from another day is
+// taken once; two different problems under one id are an error, because no
+// attempt could be told which of them it answers.
+func (p *Problems) add(ps []arena.Problem) error {
+	for _, q := range ps {
+		key := q.ID + "\x00" + q.Query + "\x00" + guard.SpecHash(q)
+		if _, known := p.seen[key]; known {
+			continue
+		}
+		if i, taken := p.byID[q.ID]; taken && q.ID != "" {
+			return fmt.Errorf("problem_id %q stands for two problems: %q and %q", q.ID, p.All[i].Query, q.Query)
+		}
+		p.seen[key] = len(p.All)
+		p.byID[q.ID] = len(p.All)
+		p.All = append(p.All, q)
+	}
+	return nil
+}
+
+// sort puts problems in an order that depends on their content alone.
+func (p *Problems) sort() {
+	slices.SortStableFunc(p.All, func(a, b arena.Problem) int {
+		return cmp.Or(cmp.Compare(guard.SpecHash(a), guard.SpecHash(b)), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Query, b.Query))
+	})
+	p.Specs = make([]string, len(p.All))
+	for i, q := range p.All {
+		p.Specs[i] = guard.SpecHash(q)
+		if q.ID != "" {
+			p.byID[q.ID] = i
+		}
+		if _, taken := p.byQuery[q.Query]; !taken {
+			p.byQuery[q.Query] = i
+		}
+	}
+}
+
+// Of is the position of the problem that an attempt answers: by its id, else
+// by the request's text, since published suites have no ids. -1 if unknown.
+func (p *Problems) Of(t *arena.Trace) int {
+	if i, ok := p.byID[t.ProblemID]; ok && t.ProblemID != "" {
+		return i
+	}
+	if i, ok := p.byQuery[t.Query]; ok && t.Query != "" {
+		return i
+	}
+	return -1
+}
+
+// At is the problem at a position; nil for -1.
+func (p *Problems) At(i int) *arena.Problem {
+	if i < 0 {
+		return nil
+	}
+	return &p.All[i]
+}
+
+// Name is how rows name the problem at a position: its id, else its
+// specification hash.
+func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }

@@ -1,0 +1,176 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// Protection says which problems may be trained on, and finds those that may
+// not in whatever an attempt holds.
+type Protection struct {
+	State *guard.State
+	// Pools and Clusters are by position in Problems.
+	Pools    []guard.Pool
+	Clusters []string
+	// Outside counts the entries of held-out files.
+	Outside int
+	// train guards what goes into the train split: nothing protected may be in
+	// it. eval guards the eval split: nothing that others hold out, and nothing
+	// that is never to be touched.
+	train, eval *guard.Guard
+	// problem holds, by position in Problems, what the guard of its split finds
+	// in the problem itself: all attempts at it share that.
+	problem []guard.Finding
+}
+
+// The names of the run's own banks in findings.
+const (
+	bankEval       = "own-eval"
+	bankNeverTouch = "own-never-touch"
+)
+
+// protect splits the day's problems and indexes what is protected. It fails
+// closed: a bank that cannot be read, or a canary that is not caught, is an
+// error.
+func (d *Day) protect(src Sources, cfg GuardConfig) (*Protection, error) {
+	prior, err := d.readBank(src.Bank)
+	if err != nil {
+		return nil, err
+	}
+	outside, err := d.readHeldOut(src)
+	if err != nil {
+		return nil, err
+	}
+	clusters := guard.Clusters(d.Problems.All)
+	state, err := guard.Split(clusters, prior, cfg.Shares, cfg.Seed)
+	if err != nil {
+		return nil, err
+	}
+	p := &Protection{State: state, Outside: len(outside)}
+	p.place(d.Problems, clusters)
+	if err := p.index(d.Problems, outside, cfg); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// place notes the pool and the cluster of every problem.
+func (p *Protection) place(ps *Problems, clusters []guard.Cluster) {
+	p.Pools = make([]guard.Pool, len(ps.All))
+	p.Clusters = make([]string, len(ps.All))
+	for _, c := range clusters {
+		for _, i := range c.Problems {
+			p.Pools[i] = p.State.Pool(ps.Specs[i])
+			p.Clusters[i] = p.State.ClusterID(ps.Specs[i])
+		}
+	}
+}
+
+func (p *Protection) index(ps *Problems, outside []guard.Entry, cfg GuardConfig) (err error) {
+	never := p.entries(ps, guard.PoolNeverTouch, bankNeverTouch)
+	eval := p.entries(ps, guard.PoolEval, bankEval)
+	c := guard.Config{Drop: cfg.Drop, Same: cfg.Same}
+	p.eval, err = guard.New(slices.Concat(outside, never), c)
+	if err != nil {
+		return err
+	}
+	p.train, err = guard.New(slices.Concat(outside, never, eval), c)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(p.eval.Canary(), p.train.Canary()); err != nil {
+		return err
+	}
+	p.problem = make([]guard.Finding, len(ps.All))
+	for i, q := range ps.All {
+		if g := p.guardOf(i); g != nil {
+			p.problem[i] = g.Check(guard.Candidate{ID: ps.Name(i), Text: q.Query, ProductIDs: goldIDs(q)})
+		}
+	}
+	return nil
+}
+
+// guardOf is what guards the split that a problem is in; nil for a problem
+// that is never to be touched and so is in none.
+func (p *Protection) guardOf(problem int) *guard.Guard {
+	switch p.Pools[problem] {
+	case guard.PoolTrain:
+		return p.train
+	case guard.PoolEval:
+		return p.eval
+	default:
+		return nil
+	}
+}
+
+func goldIDs(q arena.Problem) []string {
+	out := make([]string, len(q.Rewards))
+	for i, r := range q.Rewards {
+		out[i] = r.ProductID
+	}
+	return out
+}
+
+// entries are the protected problems of one pool: the day's own with their
+// texts, and those that only the bank of an earlier day knows.
+func (p *Protection) entries(ps *Problems, pool guard.Pool, bank string) []guard.Entry {
+	var out []guard.Entry
+	for i, of := range p.Pools {
+		if of == pool {
+			out = append(out, guard.EntryOf(bank, ps.All[i], ps.Name(i)))
+		}
+	}
+	return append(out, p.State.ProtectedIn(pool, bank)...)
+}
+
+// readBank reads the bank that an earlier run pinned; nil without one.
+func (d *Day) readBank(path string) (state *guard.State, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	err = d.readFile(kindBank, path, func(r io.Reader) (int, error) {
+		state, err = guard.ReadState(r)
+		if err != nil {
+			return 0, err
+		}
+		return len(state.Clusters), nil
+	})
+	return state, err
+}
+
+func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
+	paths := append(found(nil, src.Days, "held_out*.jsonl"), src.HeldOut...)
+	slices.Sort(paths)
+	var all []guard.Entry
+	for _, path := range slices.Compact(paths) {
+		entries, err := guard.ReadBank(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+		if err := d.noteHeldOut(path, len(entries)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// noteHeldOut notes a bank's content. A folder of banks is named by the
+// entries in it, since it has no bytes of its own.
+func (d *Day) noteHeldOut(path string, entries int) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("read held-out bank: %w", err)
+	}
+	if info.IsDir() {
+		d.Files = append(d.Files, File{Kind: kindHeldOut, Records: entries, path: path})
+		return nil
+	}
+	return d.readFile(kindHeldOut, path, func(io.Reader) (int, error) { return entries, nil })
+}

@@ -1,0 +1,251 @@
+package pipeline
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/block"
+)
+
+// Reports are what a run tells people beside its rows.
+type Reports struct {
+	Funnel []corpora.Stage
+	Agents AgentsReport
+	Judges JudgesReport
+	Leak   LeakReport
+}
+
+// AgentsReport says whose attempts were read and whose were kept.
+type AgentsReport struct {
+	Agents []AgentShare `json:"agents"`
+	// TopShare is the largest agent's share of the kept attempts, Gini the
+	// inequality of the shares: 0 if all agents have the same, towards 1 if one
+	// has all.
+	TopShare float64 `json:"top_share"`
+	Gini     float64 `json:"gini"`
+}
+
+// AgentShare is one agent's line.
+type AgentShare struct {
+	Agent     string `json:"agent_version_id"`
+	Hotkey    string `json:"miner_hotkey"`
+	Attempts  int    `json:"attempts"`
+	Agentic   int    `json:"agentic"`
+	Scripted  int    `json:"scripted"`
+	Unknown   int    `json:"unknown"`
+	Scored    int    `json:"scored"`
+	Successes int    `json:"successes"`
+	Kept      int    `json:"kept"`
+}
+
+// JudgesReport says how the judge graded.
+type JudgesReport struct {
+	Judge    string      `json:"judge"`
+	Judged   int         `json:"judged"`
+	Unscored int         `json:"unscored"`
+	Levels   []LevelRate `json:"levels"`
+}
+
+// LevelRate counts the attempts at one level of the judge.
+type LevelRate struct {
+	Score    float64 `json:"score"`
+	Attempts int     `json:"attempts"`
+	Kept     int     `json:"kept"`
+}
+
+// LeakReport is the contamination report of a run.
+type LeakReport struct {
+	// Clusters and Problems count by pool.
+	Clusters map[guard.Pool]int `json:"clusters"`
+	Problems map[guard.Pool]int `json:"problems"`
+	// Outside counts the entries of held-out files; Bank all that the train
+	// split was held against.
+	Outside int `json:"held_out_entries"`
+	Bank    int `json:"protected_entries"`
+	Checked int `json:"checked"`
+	// Dropped are the attempts that were found, with their evidence.
+	Dropped []LeakFinding `json:"dropped"`
+	// Nearest is the highest score among the attempts that were not dropped.
+	Nearest *float64 `json:"nearest_kept_score"`
+	// SharedProducts counts gold products of both train and eval clusters: the
+	// audit of the split, empty by construction.
+	SharedProducts []string              `json:"products_in_train_and_eval"`
+	Canary         string                `json:"canary"`
+}
+
+// LeakFinding is one attempt that the guard dropped.
+type LeakFinding struct {
+	ID       string  `json:"id"`
+	Match    string  `json:"match"`
+	Tier     string  `json:"tier"`
+	Score    float64 `json:"score"`
+	Evidence string  `json:"evidence"`
+}
+
+func (r *Reports) files() map[string]any {
+	return map[string]any{"funnel.json": r.Funnel, "agents.json": r.Agents, "judges.json": r.Judges, "leak.json": r.Leak}
+}
+
+func encodeReport(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode report: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// reports walks over all entries once more, with their fates.
+func (o *opened) reports(p *plan) (*Reports, error) {
+	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}}
+	for i, in := range o.inputs {
+		n := 0
+		for x, err := range block.Entries(o.FS, in.dir) {
+			if err != nil {
+				return nil, err
+			}
+			c.add(x, p.Fates[i][n])
+			n++
+		}
+	}
+	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(o.Config.Judge.Name, p)}
+	leak, err := o.protect.report(o.Config.Guard.Seed)
+	if err != nil {
+		return nil, err
+	}
+	r.Leak = *leak
+	slices.SortFunc(c.leaks, func(a, b LeakFinding) int { return strings.Compare(a.ID, b.ID) })
+	r.Leak.Checked, r.Leak.Dropped, r.Leak.Nearest = c.checked, c.leaks, c.nearest
+	return r, nil
+}
+
+// reporter adds up entries.
+type reporter struct {
+	agents  map[string]*AgentShare
+	levels  map[float64]*LevelRate
+	leaks   []LeakFinding
+	checked int
+	nearest *float64
+}
+
+func (c *reporter) add(x *block.Entry, f storedFate) {
+	if x.Fault != nil || f.Stage == stageRead {
+		return
+	}
+	kept := 0
+	if f.Stage == "" {
+		kept = 1
+	}
+	c.agent(x, f.Axis, kept)
+	if s := x.Judgement.Score; s != nil {
+		l, known := c.levels[*s]
+		if !known {
+			l = &LevelRate{Score: *s}
+			c.levels[*s] = l
+		}
+		l.Attempts++
+		l.Kept += kept
+	}
+	c.leak(x)
+}
+
+func (c *reporter) agent(x *block.Entry, axis arena.Axis, kept int) {
+	name := agentOf(&x.Attempt)
+	a, known := c.agents[name]
+	if !known {
+		a = &AgentShare{Agent: name, Hotkey: x.Attempt.Agent.Hotkey}
+		c.agents[name] = a
+	}
+	a.Attempts++
+	a.Kept += kept
+	switch axis {
+	case arena.AxisAgentic:
+		a.Agentic++
+	case arena.AxisScripted:
+		a.Scripted++
+	case arena.AxisUnknown:
+		a.Unknown++
+	}
+	if x.Outcome.Scores != nil {
+		a.Scored++
+	}
+	if x.Outcome.Success {
+		a.Successes++
+	}
+}
+
+func (c *reporter) leak(x *block.Entry) {
+	if x.Body.Bytes == 0 {
+		return
+	}
+	c.checked++
+	l := x.Leak
+	switch {
+	case l.Drop:
+		c.leaks = append(c.leaks, LeakFinding{x.Attempt.ID, l.Match, l.Tier, l.Score, l.Evidence})
+	case l.Match != "" && (c.nearest == nil || l.Score > *c.nearest):
+		c.nearest = &l.Score
+	}
+}
+
+func (c *reporter) agentsReport() AgentsReport {
+	var r AgentsReport
+	for _, a := range c.agents {
+		r.Agents = append(r.Agents, *a)
+	}
+	slices.SortFunc(r.Agents, func(a, b AgentShare) int {
+		return cmp.Or(cmp.Compare(b.Kept, a.Kept), cmp.Compare(b.Attempts, a.Attempts), strings.Compare(a.Agent, b.Agent))
+	})
+	total, weighted := 0, 0
+	for i, a := range r.Agents {
+		total += a.Kept
+		weighted += (len(r.Agents) - i) * a.Kept
+	}
+	if total > 0 {
+		n := float64(len(r.Agents))
+		r.TopShare = float64(r.Agents[0].Kept) / float64(total)
+		r.Gini = (2*float64(weighted)/float64(total) - n - 1) / n
+	}
+	return r
+}
+
+func (c *reporter) judgesReport(judge string, p *plan) JudgesReport {
+	r := JudgesReport{Judge: judge, Judged: p.Judged, Unscored: p.Unscored, Levels: []LevelRate{}}
+	for _, l := range c.levels {
+		r.Levels = append(r.Levels, *l)
+	}
+	slices.SortFunc(r.Levels, func(a, b LevelRate) int { return cmp.Compare(a.Score, b.Score) })
+	return r
+}
+
+// report says what was protected and how well the guard finds what is planted.
+func (p *Protection) report(seed uint64) (*LeakReport, error) {
+	r := &LeakReport{
+		Clusters: map[guard.Pool]int{}, Problems: map[guard.Pool]int{}, Outside: p.Outside, Bank: len(p.train.Bank()),
+		SharedProducts: []string{}, Dropped: []LeakFinding{}, Canary: "caught",
+	}
+	side := map[string]guard.Pool{}
+	for _, c := range p.State.Clusters {
+		r.Clusters[c.Pool]++
+		r.Problems[c.Pool] += len(c.Problems)
+		for _, id := range c.ProductIDs {
+			if other, seen := side[id]; seen && other != c.Pool {
+				r.SharedProducts = append(r.SharedProducts, id)
+			}
+			side[id] = c.Pool
+		}
+	}
+	if len(r.SharedProducts) > 0 {
+		return nil, fmt.Errorf("audit the split: %d products are in clusters of different pools, the first is %s", len(r.SharedProducts), r.SharedProducts[0])
+	}
+	return r, nil
+}

@@ -1,0 +1,57 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// text is the report as the dataset card has it.
+func (r *LeakReport) text(cfg GuardConfig) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `All problems that share a product or a request form one cluster, and a cluster is in one pool only: %d clusters (%d problems) in
+train, %d (%d) in eval, %d (%d) never touched (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json). No product is gold in two pools.
+`, r.Clusters[guard.PoolTrain], r.Problems[guard.PoolTrain], r.Clusters[guard.PoolEval], r.Problems[guard.PoolEval],
+		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], cfg.Shares.Eval, cfg.Shares.NeverTouch, cfg.Seed)
+	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Checked, r.Bank)
+	if r.Outside == 0 {
+		b.WriteString(" (no public bank was given: only the day's own eval and never-touch clusters)")
+	} else {
+		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
+	}
+	fmt.Fprintf(&b, "; %d were dropped.", len(r.Dropped))
+	if r.Nearest != nil {
+		fmt.Fprintf(&b, " The nearest of the others scores %.3f.", *r.Nearest)
+	}
+	b.WriteString(" The planted canary was caught.\n")
+	return b.String()
+}
+
+func (r *JudgesReport) text(maxUnscored float64) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Judge %s graded %d of %d attempts with a dialogue; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one.\n\n| score | attempts | kept |\n|---:|---:|---:|\n",
+		r.Judge, r.Judged-r.Unscored, r.Judged, r.Unscored, 100*maxUnscored)
+	for _, l := range r.Levels {
+		fmt.Fprintf(&b, "| %.1f | %d | %d |\n", l.Score, l.Attempts, l.Kept)
+	}
+	return b.String()
+}
+
+// cardAgents is how many agents the card lists; agents.json has all.
+const cardAgents = 10
+
+func (r *AgentsReport) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n| agent | attempts | agentic | solved | kept |\n|---|---:|---:|---:|---:|\n",
+		len(r.Agents), 100*r.TopShare, r.Gini)
+	for _, a := range r.Agents[:min(cardAgents, len(r.Agents))] {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", cell(a.Agent), a.Attempts, a.Agentic, a.Successes, a.Kept)
+	}
+	return b.String()
+}
+
+// cell makes a name from a trace safe to stand in a Markdown table.
+func cell(s string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "\r", " ", "<", "&lt;", "[", "\\[", "`", "'").Replace(s)
+}

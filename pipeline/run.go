@@ -1,0 +1,250 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// Run is one build of one corpus, with all that it needs from outside.
+type Run struct {
+	Config  Config
+	Sources Sources
+	// Out is the corpus, Work the folder of blocks and parts beside it.
+	Out  string
+	Work string
+	// Version is the program's version, written into every row.
+	Version string
+	Harness arena.Harness
+	Judge   Judge
+	Titles  outcome.Titles
+	FS      corpora.FS
+	// Progress is told what was done; it may be called by several goroutines.
+	Progress func(Event)
+	// Pages draws the reports for people: files of the reports folder, by name.
+	Pages func(*Reports) (map[string][]byte, error)
+}
+
+// Event is one piece of progress.
+type Event struct {
+	Stage string
+	// Done and Total count the stage's units: inputs, then files.
+	Done, Total int
+	// Bytes is the size of the unit that was done, as stored.
+	Bytes int64
+	// Why says why a block was made again; empty otherwise.
+	Why string
+}
+
+// Shard says which of the units of a step one process takes: those whose
+// number leaves Index when divided by Of.
+type Shard struct{ Index, Of int }
+
+// Whole is a step run by one process.
+var Whole = Shard{0, 1}
+
+func (s Shard) has(i int) bool { return i%s.Of == s.Index }
+
+// Validate checks that the shard is one of those it counts.
+func (s Shard) Validate() error {
+	if s.Of < 1 || s.Index < 0 || s.Index >= s.Of {
+		return fmt.Errorf("shard %d/%d does not exist: the first of four is 0/4, the last 3/4", s.Index, s.Of)
+	}
+	return nil
+}
+
+// ErrUnscored says that too many attempts have no answer of the judge.
+var ErrUnscored = errors.New("too many attempts without a judge's answer")
+
+// Build runs all three steps.
+func (r *Run) Build(ctx context.Context) (*Summary, error) {
+	o, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.mapInputs(ctx, Whole); err != nil {
+		return nil, err
+	}
+	if _, err := o.group(ctx); err != nil {
+		return nil, err
+	}
+	return o.write(ctx, Whole)
+}
+
+// Map makes the blocks of a shard of the inputs.
+func (r *Run) Map(ctx context.Context, s Shard) error {
+	o, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	return o.mapInputs(ctx, s)
+}
+
+// Group reads every block and decides what becomes of each attempt.
+func (r *Run) Group(ctx context.Context) ([]corpora.Stage, error) {
+	o, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := o.group(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.Funnel, nil
+}
+
+// Write writes a shard of the corpus's files. The process that finds all of
+// them written puts the corpus together; the summary is nil for the others.
+func (r *Run) Write(ctx context.Context, s Shard) (*Summary, error) {
+	o, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return o.write(ctx, s)
+}
+
+// opened is a run with its day read and its inputs known by content.
+type opened struct {
+	*Run
+	day     *Day
+	protect *Protection
+	inputs  []input
+	filter  *filters.Filter
+	plan    *plan
+}
+
+// input is one file with the block made of it.
+type input struct {
+	traces.Input
+	key block.Key
+	dir string
+}
+
+func (r *Run) open(ctx context.Context) (*opened, error) {
+	if err := r.Config.Validate(); err != nil {
+		return nil, err
+	}
+	day, err := OpenDay(ctx, r.Sources)
+	if err != nil {
+		return nil, err
+	}
+	protect, err := day.protect(r.Sources, r.Config.Guard)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := filters.New(r.Config.Filter)
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{Run: r, day: day, protect: protect, filter: filter}
+	return o, o.identify(ctx)
+}
+
+// identify hashes the inputs and puts them in an order that no path decides.
+func (o *opened) identify(ctx context.Context) error {
+	config, err := o.blockConfig()
+	if err != nil {
+		return err
+	}
+	o.inputs = make([]input, len(o.day.Inputs))
+	err = each(ctx, o.Config.Workers, len(o.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
+		in := o.day.Inputs[i]
+		if in.SHA256 == "" {
+			if err := in.Hash(ctx); err != nil {
+				return err
+			}
+		}
+		key := block.Key{Input: in.SHA256, Meta: in.MetaSHA256, Config: config}
+		o.inputs[i] = input{Input: in, key: key, dir: filepath.Join(o.Work, "blocks", key.Folder())}
+		return nil
+	})
+	slices.SortStableFunc(o.inputs, func(a, b input) int {
+		return cmp.Or(cmp.Compare(a.key.Input, b.key.Input), cmp.Compare(a.key.Meta, b.key.Meta))
+	})
+	return err
+}
+
+func none() (struct{}, error) { return struct{}{}, nil }
+
+// blockConfig is the hash of everything beside its input that a block depends
+// on.
+func (o *opened) blockConfig() (string, error) {
+	config, err := o.Config.blockJSON()
+	if err != nil {
+		return "", err
+	}
+	bank, err := o.protect.State.Encode()
+	if err != nil {
+		return "", err
+	}
+	parts := [][]byte{[]byte(block.Version), []byte(o.Version), []byte(o.Harness.SHA256), config, bank}
+	for _, f := range o.day.Files {
+		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
+	}
+	return digest(parts...), nil
+}
+
+func (o *opened) newMapper() (*mapper, error) {
+	return &mapper{
+		day: o.day, protect: o.protect, filter: o.filter, scorer: outcome.New(o.day.Catalogs, o.Titles), judge: o.Judge,
+		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}},
+		signer: minhash.NewSigner(),
+	}, nil
+}
+
+// mapInputs makes every block of the shard that is not there already.
+func (o *opened) mapInputs(ctx context.Context, s Shard) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	known := o.readNames()
+	var mine []int
+	for i := range o.inputs {
+		if s.has(i) && (i == 0 || o.inputs[i].dir != o.inputs[i-1].dir) {
+			mine = append(mine, i)
+		}
+	}
+	done := progress{o: o, stage: "map", total: len(mine)}
+	err := each(ctx, o.Config.Workers, len(mine), o.newMapper, func(ctx context.Context, m *mapper, i int) error {
+		in := o.inputs[mine[i]]
+		status := block.State(o.FS, in.dir, in.key)
+		if status == block.Equal {
+			done.tell(in.Bytes, "")
+			return nil
+		}
+		why := known.why(in, status)
+		if err := o.makeBlock(ctx, m, in); err != nil {
+			return err
+		}
+		done.tell(in.Bytes, why)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return o.writeNames(s)
+}
+
+func (o *opened) makeBlock(ctx context.Context, m *mapper, in input) error {
+	w, err := block.Create(o.FS, in.dir, in.key)
+	if err != nil {
+		return err
+	}
+	opt := traces.Options{Limits: o.Config.Reading, RunID: o.Config.RunID}
+	if _, err := m.file(ctx, in.Input, opt, w); err != nil {
+		w.Abort()
+		return err
+	}
+	return w.Close()
+}

@@ -1,0 +1,92 @@
+package pipeline_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/shop"
+)
+
+const sampleDay = "../testdata/day"
+
+// lengthJudge grades by a property of the trace alone, so that a test needs no
+// real judge and grades still differ.
+type lengthJudge struct{}
+
+func (lengthJudge) Judge(_ context.Context, t *arena.Trace, _ *arena.Dialogue) (arena.Judgement, error) {
+	score := []float64{0.5, 0.7, 0.9}[len(t.Steps)%3]
+	return arena.Judgement{Judge: "length_v0", Outcome: arena.JudgeScored, Score: &score, Gates: []bool{true}}, nil
+}
+
+func newRun(t *testing.T, day, out string) *pipeline.Run {
+	t.Helper()
+	harness, err := shop.Profile("7-tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := pipeline.Defaults()
+	config.Workers = 2
+	return &pipeline.Run{
+		Config: config, Sources: pipeline.Sources{Days: []string{day}}, Out: out, Work: out + ".work",
+		Version: "test", Harness: harness, Judge: lengthJudge{}, Titles: outcome.Carried{}, FS: corpora.Disk{},
+	}
+}
+
+func build(t *testing.T, r *pipeline.Run) *pipeline.Summary {
+	t.Helper()
+	s, err := r.Build(t.Context())
+	if err != nil {
+		t.Fatalf("build: %v", err)
+	}
+	return s
+}
+
+// sums are the hashes of all files of a corpus, by path.
+func sums(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		sum := sha256.Sum256(b)
+		out[rel] = hex.EncodeToString(sum[:])
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestBuildWritesAVerifiedCorpus(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "corpus")
+	s := build(t, newRun(t, sampleDay, out))
+	for _, config := range []string{"sft/train", "sft/eval", "rl/train", "rl/eval", "pref/train", "kto/train"} {
+		if s.Rows[config] == 0 {
+			t.Errorf("%s has no rows: %v", config, s.Rows)
+		}
+	}
+	findings, err := corpora.Verify(t.Context(), corpora.Disk{}, out)
+	if err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+	for _, f := range findings {
+		t.Errorf("verify: %v", f)
+	}
+}

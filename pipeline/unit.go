@@ -1,0 +1,205 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/pipeline/block"
+)
+
+// unitWriter writes the rows of one unit into its part.
+type unitWriter struct {
+	*opened
+	plan *plan
+	unit unit
+	part *corpora.Part
+	// entries are those that the unit's rows point at.
+	entries map[ref]*block.Entry
+}
+
+func (w *unitWriter) write(ctx context.Context) error {
+	switch w.unit.Stream.Config {
+	case "":
+		return w.tables(ctx)
+	case configRL:
+		return w.rl()
+	}
+	if err := w.load(ctx); err != nil {
+		return err
+	}
+	switch w.unit.Stream.Config {
+	case configSFT:
+		return w.sft(ctx)
+	case configKTO:
+		return w.kto(ctx)
+	default:
+		return w.pref(ctx)
+	}
+}
+
+// load reads the entries that the unit's rows point at, block by block.
+func (w *unitWriter) load(ctx context.Context) error {
+	byInput := map[int]int{}
+	w.entries = make(map[ref]*block.Entry, len(w.unit.Rows))
+	for _, r := range w.unit.Rows {
+		w.entries[r] = nil
+		byInput[r.Input]++
+	}
+	for input, left := range byInput {
+		n := 0
+		for x, err := range block.Entries(w.FS, w.inputs[input].dir) {
+			if err != nil {
+				return err
+			}
+			at := ref{input, n}
+			n++
+			if _, wanted := w.entries[at]; wanted {
+				w.entries[at] = x
+				left--
+			}
+			if left == 0 {
+				break
+			}
+		}
+		if left > 0 {
+			return fmt.Errorf("read block of %s: %d entries are missing", w.inputs[input].Path, left)
+		}
+	}
+	return ctx.Err()
+}
+
+// row is the training row of an entry, with what only the group step knew.
+func (w *unitWriter) row(at ref) (*corpora.SFT, error) {
+	x := w.entries[at]
+	bodies, err := block.OpenBodies(w.FS, w.inputs[at.Input].dir)
+	if err != nil {
+		return nil, err
+	}
+	b, err := bodies.Read(x.Body)
+	if err == nil {
+		err = bodies.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	row, err := readRow(b)
+	if err != nil {
+		return nil, err
+	}
+	row.Tools = chat.Tools(w.Harness)
+	row.Split = w.unit.Stream.Split
+	row.Origin = w.origin(x.Problem)
+	row.IsAgentic = w.plan.Fates[at.Input][at.Entry].Axis == arena.AxisAgentic
+	if x.Leak.Match != "" {
+		row.LeakMaxScore = &x.Leak.Score
+	}
+	return row, nil
+}
+
+func (w *unitWriter) origin(problem int) corpora.Origin {
+	return corpora.Origin{ProblemID: w.day.Problems.Name(problem), Cluster: w.protect.Clusters[problem]}
+}
+
+func (w *unitWriter) facts(problem int) *corpora.Facts {
+	return &corpora.Facts{
+		Harness: w.Harness, Category: w.day.Problems.All[problem].Category, Split: w.unit.Stream.Split,
+		Origin: w.origin(problem), PipelineVersion: w.Version, Counter: corpora.Bytes4{},
+	}
+}
+
+func (w *unitWriter) sft(ctx context.Context) error {
+	out := corpora.NewShards[corpora.SFT](w.part, w.unit.Stream)
+	for _, at := range w.unit.Rows {
+		row, err := w.row(at)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if err := out.Add(row); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// candidate is an attempt as pairs and unpaired rows are made of it.
+func (w *unitWriter) candidate(at ref) (corpora.Candidate, error) {
+	row, err := w.row(at)
+	if err != nil {
+		return corpora.Candidate{}, err
+	}
+	ms, err := chat.Decode(row.Messages)
+	if err != nil {
+		return corpora.Candidate{}, err
+	}
+	x := w.entries[at]
+	return corpora.Candidate{
+		SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: x.Judgement.Score,
+		Tokens: row.NTokens, Messages: ms, Tools: row.Tools,
+	}, nil
+}
+
+func (w *unitWriter) kto(ctx context.Context) error {
+	out := corpora.NewShards[corpora.KTO](w.part, w.unit.Stream)
+	for _, at := range w.unit.Rows {
+		c, err := w.candidate(at)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		row := corpora.NewKTO(&c, w.facts(w.entries[at].Problem))
+		if err := out.Add(&row); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// pref makes pairs of the attempts at each problem, which lie together.
+func (w *unitWriter) pref(ctx context.Context) error {
+	out := corpora.NewShards[corpora.Pref](w.part, w.unit.Stream)
+	rule := corpora.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin}
+	var group []corpora.Candidate
+	for i, at := range w.unit.Rows {
+		c, err := w.candidate(at)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		group = append(group, c)
+		problem := w.entries[at].Problem
+		if i+1 < len(w.unit.Rows) && w.entries[w.unit.Rows[i+1]].Problem == problem {
+			continue
+		}
+		for _, row := range rule.Pairs(group, w.facts(problem)) {
+			if err := out.Add(&row); err != nil {
+				return err
+			}
+		}
+		group = group[:0]
+	}
+	return out.Close()
+}
+
+func (w *unitWriter) rl() error {
+	out := corpora.NewShards[corpora.RL](w.part, w.unit.Stream)
+	for i, problem := range w.unit.Problems {
+		row, err := corpora.NewRL(&w.day.Problems.All[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
+		if err != nil {
+			return err
+		}
+		if err := out.Add(&row); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}

@@ -1,0 +1,118 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// Summary is what a finished build says of its corpus.
+type Summary struct {
+	Funnel []corpora.Stage
+	// Rows counts by config and split, such as "sft/train".
+	Rows map[string]int64
+}
+
+// write makes the units of the shard that are not there already, and the
+// corpus once all units are.
+func (o *opened) write(ctx context.Context, s Shard) (*Summary, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	p, err := o.loadPlan()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.worthWriting(p); err != nil {
+		return nil, err
+	}
+	var mine []unit
+	for i, u := range p.Units {
+		if s.has(i) {
+			mine = append(mine, u)
+		}
+	}
+	done := progress{o: o, stage: "write", total: len(mine)}
+	err = each(ctx, o.Config.Workers, len(mine), none, func(ctx context.Context, _ struct{}, i int) error {
+		if err := o.writeUnit(ctx, p, mine[i]); err != nil {
+			return err
+		}
+		done.tell(0, "")
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o.assemble(ctx, p)
+}
+
+// worthWriting refuses a corpus that would be empty, or whose judge answered
+// too rarely.
+func (o *opened) worthWriting(p *plan) error {
+	if limit := o.Config.MaxUnscored * float64(p.Judged); float64(p.Unscored) > limit {
+		return fmt.Errorf("%w: %d of %d, at most %.2g %% are allowed", ErrUnscored, p.Unscored, p.Judged, 100*o.Config.MaxUnscored)
+	}
+	if p.Funnel[len(p.Funnel)-1].Out == 0 {
+		return ErrEmpty
+	}
+	return nil
+}
+
+func (o *opened) partDir(p *plan, u unit) string {
+	return filepath.Join(o.Work, "parts", p.Key[:16], u.name())
+}
+
+// writeUnit writes one part, unless an earlier run finished it.
+func (o *opened) writeUnit(ctx context.Context, p *plan, u unit) error {
+	dir := o.partDir(p, u)
+	if _, err := corpora.ReadPart(o.FS, dir); err == nil {
+		return nil
+	}
+	part, err := corpora.NewPart(o.FS, dir, corpora.DefaultLimits)
+	if err != nil {
+		return err
+	}
+	w := unitWriter{opened: o, plan: p, unit: u, part: part}
+	if err := w.write(ctx); err != nil {
+		return err
+	}
+	return part.Close()
+}
+
+// assemble puts the corpus together if every part is there; the summary is nil
+// if another process still writes one.
+func (o *opened) assemble(ctx context.Context, p *plan) (*Summary, error) {
+	parts := make([]string, len(p.Units))
+	summary := &Summary{Funnel: p.Funnel, Rows: map[string]int64{}}
+	for i, u := range p.Units {
+		parts[i] = o.partDir(p, u)
+		files, err := corpora.ReadPart(o.FS, parts[i])
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if f.Config != "" {
+				summary.Rows[f.Config+"/"+f.Split] += f.Rows
+			}
+		}
+	}
+	lock := flock.New(filepath.Join(o.Work, "assemble.lock"))
+	if err := lock.Lock(); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
+	}
+	defer func() { _ = lock.Unlock() }() // a lock ends with its process at the latest
+	a, err := o.assembly(p, parts)
+	if err != nil {
+		return nil, err
+	}
+	return summary, corpora.Assemble(ctx, o.FS, o.Out, *a)
+}
