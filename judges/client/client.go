@@ -56,7 +56,7 @@ func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client
 	}
 	c := &Client{
 		endpoint: e, api: openai.NewClientWithConfig(config), scrub: scrub.Replace, now: now,
-		gate: newGate(e.Concurrency), probing: make(chan struct{}, 1), schemaFor: map[string]bool{}, plain: e.PlainText,
+		gate: newGate(e.Concurrency, now), probing: make(chan struct{}, 1), schemaFor: map[string]bool{}, plain: e.PlainText,
 	}
 	if e.TokensPerMinute > 0 {
 		c.tokens = rate.NewLimiter(rate.Limit(float64(e.TokensPerMinute)/60), e.TokensPerMinute)
@@ -137,9 +137,10 @@ func (c *Client) params(q Question) params {
 	return p
 }
 
-// Chat asks once. It waits for the endpoint's limits and pauses first. Where a
-// server refuses structured output, the question is asked again without it,
-// and no further question is asked with it. The error is a *Fault, or ctx's.
+// Chat asks once. It waits for the endpoint's limits and pauses first. The
+// first question shows if the server takes structured output; where it does
+// not, the error says so and no further question asks for it. The error is a
+// *Fault, or ctx's.
 func (c *Client) Chat(ctx context.Context, q Question) (Reply, error) {
 	if c.unsure(q) {
 		if reply, asked, err := c.probe(ctx, q); asked || err != nil {
@@ -169,7 +170,7 @@ func (c *Client) probe(ctx context.Context, q Question) (reply Reply, asked bool
 		c.learn(func() { c.schemaFor[q.Model] = true })
 	case errors.As(err, &fault) && fault.Kind == Rejected:
 		c.learn(func() { c.plain = true })
-		reply, err = c.ask(ctx, q, false)
+		fault.Kind = Schema
 	}
 	return reply, true, err
 }
@@ -218,12 +219,31 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 	if fault != nil {
 		return reply, fault
 	}
-	message := response.Choices[0]
-	reply.Text, reply.Refusal = message.Message.Content, message.Message.Refusal
-	reply.Finish, reply.Served = string(message.FinishReason), response.Model
-	reply.Prompt, reply.Completion = max(0, response.Usage.PromptTokens), max(0, response.Usage.CompletionTokens)
-	reply.Counted = reply.Prompt > 0
+	reply.read(response)
 	return reply, nil
+}
+
+// read takes over the completion's fields.
+func (r *Reply) read(response openai.ChatCompletionResponse) {
+	first := response.Choices[0]
+	r.Text, r.Refusal = first.Message.Content, first.Message.Refusal
+	r.Finish, r.Served = string(first.FinishReason), response.Model
+	r.Prompt, r.Completion = max(0, response.Usage.PromptTokens), max(0, response.Usage.CompletionTokens)
+	r.Counted = r.Prompt > 0
+}
+
+// Read reads a reply's body again, as it was kept.
+func Read(body []byte) (Reply, error) {
+	var response openai.ChatCompletionResponse
+	if err := json.Unmarshal(body, &response); err != nil {
+		return Reply{}, fmt.Errorf("read reply: %w", err)
+	}
+	if len(response.Choices) == 0 {
+		return Reply{}, errors.New("read reply: no completion in it")
+	}
+	r := Reply{Status: http.StatusOK, Body: body}
+	r.read(response)
+	return r, nil
 }
 
 func (c *Client) send(ctx context.Context, q Question, schema bool, w *wire) (openai.ChatCompletionResponse, error) {

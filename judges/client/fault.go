@@ -24,6 +24,9 @@ const (
 	Rejected Kind = "rejected"
 	// Missing: the server does not know the model.
 	Missing Kind = "missing"
+	// Schema: the server refused structured output; ask again, it is left out
+	// from now on.
+	Schema Kind = "schema"
 	// Unreadable: the server said all is well and sent no completion.
 	Unreadable Kind = "unreadable"
 )

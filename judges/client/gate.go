@@ -20,24 +20,32 @@ type gate struct {
 	// halvings counts decreases: a request that started before the last one
 	// says nothing new.
 	halvings int
-	paused   int
-	waiting  *list.List
+	// until is when the server's pause ends.
+	until   time.Time
+	waiting *list.List
+	now     func() time.Time
 }
 
 // firstLimit is where a gate starts: enough to learn fast, few enough not to
 // hit a small server with a wall.
 const firstLimit = 4
 
-func newGate(most int) *gate {
-	return &gate{most: float64(most), limit: min(firstLimit, float64(most)), waiting: list.New()}
+func newGate(most int, now func() time.Time) *gate {
+	return &gate{most: float64(most), limit: min(firstLimit, float64(most)), waiting: list.New(), now: now}
 }
 
 // pass is the leave for one request.
 type pass struct{ halvings int }
 
-// enter waits for its turn.
+// enter waits for its turn. Where the server wants a longer pause than ctx
+// has time for, it says so at once.
 func (g *gate) enter(ctx context.Context) (pass, error) {
 	g.mu.Lock()
+	if deadline, ok := ctx.Deadline(); ok && g.until.After(deadline) {
+		left := g.until.Sub(g.now())
+		g.mu.Unlock()
+		return pass{}, &Fault{Kind: Limited, RetryAfter: left, Detail: "the server asked for a pause that is longer than the deadline"}
+	}
 	turn := make(chan struct{})
 	at := g.waiting.PushBack(turn)
 	g.admit()
@@ -81,8 +89,8 @@ func (g *gate) leave(p pass, overload bool, pause time.Duration) {
 	default:
 		g.limit = min(g.most, g.limit+1/g.limit)
 	}
-	if pause > 0 {
-		g.paused++
+	if until := g.now().Add(pause); pause > 0 && until.After(g.until) {
+		g.until = until
 		time.AfterFunc(pause, g.resume)
 	}
 	g.admit()
@@ -91,13 +99,12 @@ func (g *gate) leave(p pass, overload bool, pause time.Duration) {
 func (g *gate) resume() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.paused--
 	g.admit()
 }
 
 // admit calls up whoever may go, in the order of arrival. The lock is held.
 func (g *gate) admit() {
-	for g.paused == 0 && g.busy < int(g.limit) && g.waiting.Len() > 0 {
+	for !g.now().Before(g.until) && g.busy < int(g.limit) && g.waiting.Len() > 0 {
 		turn, _ := g.waiting.Remove(g.waiting.Front()).(chan struct{})
 		g.busy++
 		close(turn)

@@ -95,7 +95,7 @@ func TestSegmentsAreSealedAndMerged(t *testing.T) {
 		t.Errorf("%d segments, want 2: %v", len(files), files)
 	}
 	l = opened(t, dir)
-	b, u := l.Bill(), l.Usage()["m"]
+	b, u := l.Bill(), l.Usage("m")
 	if b.Exchanges != n || b.Prompt != 100*n || *b.USD != 0.5*n || b.Unpriced != 0 {
 		t.Errorf("bill %+v", b)
 	}

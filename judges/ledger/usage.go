@@ -1,7 +1,5 @@
 package ledger
 
-import "maps"
-
 // Bill is what all recorded exchanges cost together.
 type Bill struct {
 	Exchanges int
@@ -56,9 +54,9 @@ func (u Usage) plus(e Exchange) Usage {
 	}
 }
 
-// Usage gives the figures per model.
-func (l *Ledger) Usage() map[string]Usage {
+// Usage gives the figures of one model.
+func (l *Ledger) Usage(model string) Usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return maps.Clone(l.usage)
+	return l.usage[model]
 }

@@ -1,0 +1,100 @@
+package llm
+
+import (
+	"context"
+	"sync"
+
+	"github.com/trajectory-arena/arena/judges/ledger"
+)
+
+// budget keeps a run from spending more than it may. A request reserves the
+// most it is thought to cost before it is sent, and settles what it did cost.
+type budget struct {
+	usd    *float64
+	tokens *int
+
+	mu sync.Mutex
+	// spent and held are what is settled and what is reserved, open the number
+	// of reservations.
+	spent, held amount
+	open        int
+	// closed says that a request did not fit: the run spends no more.
+	closed  bool
+	changed chan struct{}
+}
+
+// amount is dollars and tokens of one or more requests.
+type amount struct {
+	usd    float64
+	tokens int
+	// guess marks a first request, whose cost nobody knows yet. It goes alone.
+	guess bool
+}
+
+func newBudget(cfg Config) *budget {
+	return &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})}
+}
+
+// reserve waits until the amount fits for sure. It is ErrBudget where it does
+// not although nothing else is under way, from then on for every request.
+func (b *budget) reserve(ctx context.Context, a amount) error {
+	for {
+		b.mu.Lock()
+		wait := b.changed
+		ok, err := b.try(a)
+		b.mu.Unlock()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (b *budget) try(a amount) (ok bool, err error) {
+	switch unbounded := b.usd == nil && b.tokens == nil; {
+	case b.closed:
+		return false, ErrBudget
+	case !unbounded && a.guess && b.open > 0:
+		return false, nil
+	case !unbounded && !b.fits(a) && b.open > 0:
+		return false, nil
+	case !unbounded && !b.fits(a):
+		b.closed = true
+		b.wake()
+		return false, ErrBudget
+	}
+	b.held.usd += a.usd
+	b.held.tokens += a.tokens
+	b.open++
+	return true, nil
+}
+
+func (b *budget) fits(a amount) bool {
+	return (b.usd == nil || b.spent.usd+b.held.usd+a.usd <= *b.usd) &&
+		(b.tokens == nil || b.spent.tokens+b.held.tokens+a.tokens <= *b.tokens)
+}
+
+// settle replaces a reservation by what the request did cost.
+func (b *budget) settle(a amount, cost ledger.Spent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held.usd -= a.usd
+	b.held.tokens -= a.tokens
+	if b.open--; b.open == 0 {
+		b.held = amount{} // not what rounding left of it
+	}
+	b.spent.tokens += cost.Prompt + cost.Completion
+	if cost.USD != nil {
+		b.spent.usd += *cost.USD
+	}
+	b.wake()
+}
+
+func (b *budget) wake() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}

@@ -1,0 +1,161 @@
+// Package llm judges reasoning with models behind OpenAI-compatible servers.
+// It renders a trace within the subnet's limits, asks a panel, reads whatever
+// comes back, and keeps every exchange in a ledger: an answer is paid for
+// once, and an instrument's failure is never a grade.
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/prices"
+)
+
+// Why a run cannot go on. Each is final for this Judge; what the ledger holds
+// is still answered.
+var (
+	// ErrAuth: a server does not accept its key.
+	ErrAuth = errors.New("the server does not accept the key")
+	// ErrBudget: the next request would pass the budget.
+	ErrBudget = errors.New("the budget is spent")
+	// ErrDeadline: the run's deadline has passed.
+	ErrDeadline = errors.New("the run's deadline has passed")
+)
+
+// errAttempt ends the requests of one attempt, not the run.
+var errAttempt = errors.New("the attempt's deadline has passed")
+
+// Options are what a judge is given beside its configuration.
+type Options struct {
+	// Prices give exchanges their cost; without a model's price its cost is
+	// unknown.
+	Prices prices.Table
+	// Transport replaces the network.
+	Transport http.RoundTripper
+	// Now is the clock that latencies are measured with.
+	Now func() time.Time
+}
+
+// Judge is an LLM judge. Its methods may be called from any goroutine.
+type Judge struct {
+	cfg     Config
+	prompt  prompt
+	panel   *panel
+	clients []*client.Client
+	ledger  *ledger.Ledger
+	prices  prices.Table
+	budget  *budget
+	flight  singleflight.Group
+	now     func() time.Time
+
+	run  context.Context
+	stop context.CancelFunc
+}
+
+// New makes a judge that keeps its exchanges in l. Keys are taken from the
+// environment; the run's deadline begins now. Close the judge after use.
+func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	p, err := readPrompt(cfg.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	j := &Judge{cfg: cfg, prompt: p, ledger: l, prices: o.Prices, budget: newBudget(cfg), now: o.Now}
+	j.panel = newPanel(cfg)
+	shared := map[string]*client.Client{}
+	for _, m := range cfg.Panel {
+		e := cfg.endpoint(m)
+		if shared[e.Name] == nil {
+			if shared[e.Name], err = client.New(e, o.Transport, o.Now); err != nil {
+				return nil, err
+			}
+		}
+		j.clients = append(j.clients, shared[e.Name])
+		if _, priced := o.Prices[m.Model]; cfg.BudgetUSD != nil && !priced {
+			return nil, fmt.Errorf("no price is known for %s: a budget in dollars needs one", m.Model)
+		}
+	}
+	j.run, j.stop = context.WithTimeoutCause(context.Background(), cfg.RunDeadline, ErrDeadline)
+	return j, nil
+}
+
+// Close ends what is still being asked.
+func (j *Judge) Close() { j.stop() }
+
+// Name is the judge's versioned name: the way of judging, and which prompt.
+func (j *Judge) Name() string { return "llm_v1_" + j.prompt.sha256[:8] }
+
+// Hash is the configuration's.
+func (j *Judge) Hash() (string, error) { return j.cfg.hash(j.prompt) }
+
+// Judge judges one attempt in its normal form. The error is ErrAuth, ErrBudget,
+// ErrDeadline, ctx's or the ledger's: the run cannot go on. Everything else
+// that may go wrong is the judgement's Outcome.
+func (j *Judge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
+	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer context.AfterFunc(j.run, func() { end(context.Cause(j.run)) })()
+
+	questions, err := j.questions(t, d)
+	if err != nil {
+		return arena.Judgement{}, err
+	}
+	voted := map[int]bool{}
+	var votes []verdict
+	for _, samples := range questions {
+		v, err := j.vote(ctx, samples, voted)
+		if err != nil {
+			return j.judgement(append(votes, v)), err
+		}
+		votes = append(votes, v)
+		if v.outcome != arena.JudgeScored {
+			break
+		}
+		voted[v.member] = true
+	}
+	return j.judgement(votes), nil
+}
+
+// vote asks for all samples of one vote.
+func (j *Judge) vote(ctx context.Context, samples []question, voted map[int]bool) (verdict, error) {
+	var said []verdict
+	for _, q := range samples {
+		v, err := j.answer(ctx, q, voted)
+		if err != nil || v.outcome != arena.JudgeScored {
+			return merge(append(said, v), lowerMode), err
+		}
+		said = append(said, v)
+	}
+	return merge(said, lowerMode), nil
+}
+
+// judgement turns votes into the answer. Without all of them there is none.
+func (j *Judge) judgement(votes []verdict) arena.Judgement {
+	choose := lowerMedian
+	if j.cfg.Aggregate == Majority {
+		choose = lowerMode
+	}
+	v := merge(votes, choose)
+	out := arena.Judgement{
+		Judge: j.Name(), Outcome: v.outcome, Model: v.model, PromptSHA256: j.prompt.sha256,
+		PromptTokens: v.spent.Prompt, CompletionTokens: v.spent.Completion, CostUSD: v.spent.USD,
+		Cached: v.held, Detail: v.detail,
+	}
+	if v.outcome == arena.JudgeScored {
+		out.Score = &v.answer.Score
+		out.Gates, out.Spans = v.answer.Gates(), v.answer.Spans
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package llm
+
+import "sync"
+
+// setAsideAfter is how many replies in a row may be unreadable before a model
+// is set aside for the run. One or two happen to every server; a third in a row
+// over different attempts is how a broken deployment looks.
+const setAsideAfter = 3
+
+// panel is the order in which models are asked, and which of them are set
+// aside for the rest of the run.
+type panel struct {
+	primaries []int
+	fallbacks []int
+	votes     int
+
+	mu sync.Mutex
+	// bad counts unreadable replies in a row.
+	bad   []int
+	aside []bool
+}
+
+func newPanel(cfg Config) *panel {
+	p := &panel{votes: cfg.Votes, bad: make([]int, len(cfg.Panel)), aside: make([]bool, len(cfg.Panel))}
+	for i, m := range cfg.Panel {
+		if m.Role == Primary {
+			p.primaries = append(p.primaries, i)
+		} else {
+			p.fallbacks = append(p.fallbacks, i)
+		}
+	}
+	return p
+}
+
+// order is who is asked for a vote: its own primary, then those that no other
+// vote begins with, then those.
+func (p *panel) order(vote int) []int {
+	own := vote % len(p.primaries)
+	order := []int{p.primaries[own]}
+	var taken []int
+	for i := 1; i < len(p.primaries); i++ {
+		other := (own + i) % len(p.primaries)
+		if other < p.votes {
+			taken = append(taken, p.primaries[other])
+		} else {
+			order = append(order, p.primaries[other])
+		}
+	}
+	return append(append(order, p.fallbacks...), taken...)
+}
+
+// readable notes that a model gave an answer.
+func (p *panel) readable(member int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bad[member] = 0
+}
+
+// unreadable notes that a model gave none, and sets it aside if that is its
+// habit and another is left.
+func (p *panel) unreadable(member int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bad[member]++
+	if p.bad[member] < setAsideAfter {
+		return
+	}
+	for i, aside := range p.aside {
+		if i != member && !aside {
+			p.aside[member] = true
+		}
+	}
+}
+
+func (p *panel) isAside(member int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.aside[member]
+}
+
+// rotation walks an order round and round, for one answer.
+type rotation struct {
+	panel *panel
+	order []int
+	next  int
+	// voted have spoken on this attempt and are asked again only when nobody
+	// else is left; spoilt counts unreadable replies, dropped are out.
+	voted   map[int]bool
+	spoilt  map[int]int
+	dropped map[int]bool
+}
+
+func (p *panel) rotate(order []int, voted map[int]bool) *rotation {
+	return &rotation{panel: p, order: order, voted: voted, spoilt: map[int]int{}, dropped: map[int]bool{}}
+}
+
+// member gives the next to ask.
+func (r *rotation) member() (int, bool) {
+	for _, repeat := range []bool{false, true} {
+		for range r.order {
+			m := r.order[r.next%len(r.order)]
+			r.next++
+			if !r.dropped[m] && !r.panel.isAside(m) && (repeat || !r.voted[m]) {
+				return m, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// drop asks a member no more for this answer.
+func (r *rotation) drop(member int) { r.dropped[member] = true }
+
+// spoil notes an unreadable reply. At temperature 0 most models repeat
+// themselves, so after as many as set it aside it is not asked again.
+func (r *rotation) spoil(member int) {
+	r.panel.unreadable(member)
+	if r.spoilt[member]++; r.spoilt[member] >= setAsideAfter {
+		r.drop(member)
+	}
+}
+
+// again has the same member asked once more.
+func (r *rotation) again() { r.next-- }

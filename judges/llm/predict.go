@@ -1,0 +1,105 @@
+package llm
+
+import (
+	"errors"
+	"math"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/ledger"
+)
+
+const (
+	// bytesPerToken is what a token is taken for until a server has counted.
+	bytesPerToken = 4
+	// expectedAnswer is the length of an answer until one was seen: the object
+	// asked for, with two short quotes.
+	expectedAnswer = 80
+	// The reserve of a budget over what a model's answers showed so far: a
+	// tenth on the prompt, whose tokens follow from its bytes, and twice the
+	// longest completion, which nobody can foresee.
+	promptReserve     = 1.1
+	completionReserve = 2
+)
+
+// Prediction is what judging would cost. Predictions add up.
+type Prediction struct {
+	// Calls are requests to send if none fails; answers the ledger holds need
+	// none.
+	Calls int
+	// Held counts answers that the ledger has.
+	Held int
+	ledger.Spent
+}
+
+// Predict says what judging one attempt would cost now. Token counts are
+// calibrated on the model's exchanges in the ledger; before the first, four
+// bytes make a token and an answer has 80 of them.
+func (j *Judge) Predict(t *arena.Trace, d *arena.Dialogue) (Prediction, error) {
+	total := Prediction{Spent: ledger.Free()}
+	votes, err := j.questions(t, d)
+	if err != nil {
+		return Prediction{}, err
+	}
+	for _, samples := range votes {
+		for _, q := range samples {
+			p, err := j.predict(q)
+			if err != nil {
+				return Prediction{}, err
+			}
+			total = total.Plus(p)
+		}
+	}
+	return total, nil
+}
+
+// Plus is the sum of both predictions.
+func (p Prediction) Plus(o Prediction) Prediction {
+	return Prediction{Calls: p.Calls + o.Calls, Held: p.Held + o.Held, Spent: p.Spent.Plus(o.Spent)}
+}
+
+func (j *Judge) predict(q question) (Prediction, error) {
+	member := q.order[0]
+	key, err := j.clients[member].Key(j.to(q, member))
+	if err != nil {
+		return Prediction{}, err
+	}
+	_, byAsk := j.ledger.Answer(q.ask)
+	_, byKey := j.ledger.Reply(key)
+	for _, err := range []error{byAsk, byKey} {
+		if err == nil {
+			return Prediction{Held: 1, Spent: ledger.Free()}, nil
+		}
+		if !errors.Is(err, ledger.ErrNotHeld) {
+			return Prediction{}, err
+		}
+	}
+	return Prediction{Calls: 1, Spent: j.expect(q, member)}, nil
+}
+
+// expect is what a question is likely to cost.
+func (j *Judge) expect(q question, member int) ledger.Spent {
+	model := j.cfg.Panel[member].Model
+	s := ledger.Spent{Prompt: tokensOf(q.bytes), Completion: expectedAnswer}
+	if u := j.ledger.Usage(model); u.Answers > 0 {
+		s.Prompt = int(math.Round(float64(q.bytes) * float64(u.Prompt) / float64(u.PromptBytes)))
+		s.Completion = int(math.Round(float64(u.Completion) / float64(u.Answers)))
+	}
+	s.USD = j.prices.Cost(model, s.Prompt, s.Completion)
+	return s
+}
+
+// most is what a question may cost for all that is known.
+func (j *Judge) most(q question, member int) amount {
+	model := j.cfg.Panel[member].Model
+	u := j.ledger.Usage(model)
+	s := j.expect(q, member)
+	if u.Answers > 0 {
+		s.Prompt = int(math.Ceil(float64(q.bytes) * u.MaxRatio * promptReserve))
+		s.Completion = min(j.cfg.MaxTokens, completionReserve*u.MaxCompletion)
+	}
+	a := amount{tokens: s.Prompt + s.Completion, guess: u.Answers == 0}
+	if usd := j.prices.Cost(model, s.Prompt, s.Completion); usd != nil {
+		a.usd = *usd
+	}
+	return a
+}

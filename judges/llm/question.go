@@ -1,0 +1,83 @@
+package llm
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/client"
+)
+
+// question is one thing to know about an attempt: one sample of one vote.
+type question struct {
+	// ask names the question by all that its answer depends on.
+	ask      string
+	messages []client.Message
+	bytes    int
+	params   map[string]any
+	order    []int
+}
+
+// questions are all samples of all votes.
+func (j *Judge) questions(t *arena.Trace, d *arena.Dialogue) ([][]question, error) {
+	messages, err := j.prompt.messages(Render(t, d))
+	if err != nil {
+		return nil, err
+	}
+	size := 0
+	for _, m := range messages {
+		size += len(m.Content)
+	}
+	votes := make([][]question, j.cfg.Votes)
+	for v := range votes {
+		for s := range j.cfg.SelfConsistency {
+			q := question{messages: messages, bytes: size, order: j.panel.order(v)}
+			q.params = j.params(v*j.cfg.SelfConsistency + s)
+			if q.ask, err = j.askOf(q); err != nil {
+				return nil, err
+			}
+			votes[v] = append(votes[v], q)
+		}
+	}
+	return votes, nil
+}
+
+// params are the request's parameters for the n-th sample. Where one model is
+// asked more than once, a seed and a temperature make the samples differ.
+func (j *Judge) params(n int) map[string]any {
+	p := map[string]any{"temperature": 0, "max_tokens": j.cfg.MaxTokens}
+	if j.cfg.SelfConsistency > 1 || j.cfg.Votes > len(j.panel.primaries) {
+		p["temperature"], p["seed"] = j.cfg.SampleTemperature, n
+	}
+	return p
+}
+
+func (j *Judge) askOf(q question) (string, error) {
+	type member struct {
+		Model string
+		Extra map[string]any
+	}
+	var order []member
+	for _, m := range q.order {
+		order = append(order, member{j.cfg.Panel[m].Model, j.cfg.endpoint(j.cfg.Panel[m]).ExtraBody})
+	}
+	b, err := json.Marshal([]any{q.messages, q.params, order})
+	if err != nil {
+		return "", fmt.Errorf("hash question: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// to is the question as it is put to one member.
+func (j *Judge) to(q question, member int) client.Question {
+	expected := j.expect(q, member)
+	return client.Question{
+		Model: j.cfg.Panel[member].Model, Messages: q.messages, Params: maps.Clone(q.params),
+		Schema: answerSchema, Name: "judgement", Timeout: j.cfg.RequestTimeout,
+		Tokens: expected.Prompt + expected.Completion,
+	}
+}

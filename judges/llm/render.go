@@ -1,0 +1,180 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// What a judge sees of a trace, in characters where not said otherwise. The
+// limits on calls, parameters, ids, thinking and results are the subnet's; the
+// others keep a hostile trace from making a request of any size: requests,
+// remarks and arguments of honest attempts are far shorter, and twice the 30
+// steps that the longest harness allows are shown.
+const (
+	maxProxyCalls = 30
+	maxParams     = 200
+	maxIDs        = 20
+	maxThinking   = 1000
+	maxResult     = 300
+	maxArguments  = 300
+	maxQuery      = 2000
+	maxTurns      = 60
+	maxCalls      = 16
+	cutMark       = " …[cut]"
+)
+
+// Render is the text that a judge reads of an attempt: the request, the proxy
+// log, and the steps with their thinking, calls and results.
+func Render(t *arena.Trace, d *arena.Dialogue) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "REQUEST\n%s\n\n", cut(t.Query, maxQuery))
+	renderProxy(&b, t)
+	b.WriteString("\nSTEPS (written by the agent)\n")
+	turns := d.Turns
+	for i := range turns {
+		if i >= maxTurns/2 && i < len(turns)-maxTurns/2 {
+			if i == maxTurns/2 {
+				fmt.Fprintf(&b, "\n[%d steps left out]\n", len(turns)-maxTurns)
+			}
+			continue
+		}
+		renderTurn(&b, t, &turns[i])
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+func renderTurn(b *strings.Builder, t *arena.Trace, turn *arena.Turn) {
+	number := turn.Step + 1
+	if turn.Step >= 0 && turn.Step < len(t.Steps) {
+		number = t.Steps[turn.Step].Number
+	}
+	fmt.Fprintf(b, "\n--- step %d ---\n", number)
+	if turn.User != "" {
+		fmt.Fprintf(b, "customer: %s\n", cut(turn.User, maxThinking))
+		return
+	}
+	if think := strings.TrimSpace(turn.Think); think != "" {
+		fmt.Fprintf(b, "thinking: %s\n", cut(think, maxThinking))
+	}
+	for i, c := range turn.Calls {
+		if i == maxCalls {
+			fmt.Fprintf(b, "[%d calls left out]\n", len(turn.Calls)-maxCalls)
+			break
+		}
+		fmt.Fprintf(b, "call: %s(%s)\n", cut(c.Name, maxParams), cut(string(c.Arguments), maxArguments))
+		if c.Result != "" {
+			fmt.Fprintf(b, "result: %s\n", cut(text(c.Result), maxResult))
+		}
+	}
+}
+
+func renderProxy(b *strings.Builder, t *arena.Trace) {
+	calls := evidence(t)
+	b.WriteString("PROXY LOG (recorded outside the agent)\n")
+	if len(calls) == 0 {
+		b.WriteString("no calls were recorded\n")
+		return
+	}
+	b.WriteString(summarise(calls))
+	for i := range calls[:min(len(calls), maxProxyCalls)] {
+		renderCall(b, i+1, &calls[i])
+	}
+	if more := len(calls) - maxProxyCalls; more > 0 {
+		fmt.Fprintf(b, "[%d more calls]\n", more)
+	}
+}
+
+// evidence are the calls that really went out, without diagnostic entries.
+func evidence(t *arena.Trace) []arena.ProxyCall {
+	var calls []arena.ProxyCall
+	for i := range t.Steps {
+		for _, c := range t.Steps[i].Proxy {
+			if !c.Attempt {
+				calls = append(calls, c)
+			}
+		}
+	}
+	return calls
+}
+
+// summarise counts all calls, also those that the list leaves out; the largest
+// completion decides the first gate.
+func summarise(calls []arena.ProxyCall) string {
+	var searches, views, models, failed, generated, largest int64
+	for i := range calls {
+		c := &calls[i]
+		switch {
+		case strings.Contains(c.Path, "/inference/"):
+			models++
+			n := completionTokens(c)
+			generated += n
+			if c.Status >= 200 && c.Status < 300 {
+				largest = max(largest, n)
+			}
+		case strings.Contains(c.Path, "/find_product"):
+			searches++
+		case strings.Contains(c.Path, "/view_product"):
+			views++
+		}
+		if c.Status == 0 || c.Status >= 400 {
+			failed++
+		}
+	}
+	return fmt.Sprintf("%d searches, %d product views, %d model calls (%d completion tokens recorded, %d in the largest answered call), %d failed\n",
+		searches, views, models, generated, largest, failed)
+}
+
+// completionTokens are what a model call generated, 0 where the log does not
+// say. No reply has a billion tokens: more is noise.
+func completionTokens(c *arena.ProxyCall) int64 {
+	return max(0, min(1e9, gjson.Get(string(c.Response), "usage.completion_tokens").Int()))
+}
+
+func renderCall(b *strings.Builder, number int, c *arena.ProxyCall) {
+	fmt.Fprintf(b, "%d. %s %s", number, cut(c.Method, maxParams), cut(c.Path, maxParams))
+	if c.Params.Kind() == arena.Object && c.Params != "{}" {
+		fmt.Fprintf(b, " %s", cut(string(c.Params), maxParams))
+	}
+	if model := gjson.Get(string(c.Body), "model").String(); model != "" {
+		fmt.Fprintf(b, " model=%s", cut(model, maxParams))
+	}
+	if n := completionTokens(c); n > 0 {
+		fmt.Fprintf(b, " completion_tokens=%d", n)
+	}
+	fmt.Fprintf(b, " -> %d (%.0f ms)\n", c.Status, c.DurationMS)
+	if len(c.ProductIDs) == 0 {
+		return
+	}
+	shown := c.ProductIDs[:min(len(c.ProductIDs), maxIDs)]
+	fmt.Fprintf(b, "   returned ids: %s", cut(strings.Join(shown, ","), maxResult))
+	if more := len(c.ProductIDs) - len(shown); more > 0 {
+		fmt.Fprintf(b, " and %d more", more)
+	}
+	b.WriteByte('\n')
+}
+
+// text is a JSON string's own text, or any other value as it was written.
+func text(r arena.Raw) string {
+	if r.Kind() == arena.String {
+		return gjson.Parse(string(r)).Str
+	}
+	return string(r)
+}
+
+// cut ends s after n characters and says so.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i] + cutMark
+		}
+		n--
+	}
+	return s
+}

@@ -1,0 +1,72 @@
+package llm
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/reply"
+)
+
+// verdict is what came of one question, or of several joined.
+type verdict struct {
+	outcome arena.JudgeOutcome
+	answer  reply.Answer
+	member  int
+	model   string
+	spent   ledger.Spent
+	// held says that nothing was asked: the ledger had the answer.
+	held   bool
+	detail string
+}
+
+// merge joins verdicts into one with the score that choose picks, and the
+// reasons of the first that gave it. One without a score decides: a panel that
+// lost a member is another panel.
+func merge(all []verdict, choose func([]float64) float64) verdict {
+	var scores []float64
+	joined := verdict{outcome: arena.JudgeScored, spent: ledger.Free(), held: true, member: all[0].member}
+	var models []string
+	for _, v := range all {
+		joined.spent = joined.spent.Plus(v.spent)
+		joined.held = joined.held && v.held
+		if v.model != "" && !slices.Contains(models, v.model) {
+			models = append(models, v.model)
+		}
+		if v.outcome != arena.JudgeScored {
+			joined.outcome, joined.detail = v.outcome, v.detail
+		}
+		scores = append(scores, v.answer.Score)
+	}
+	joined.model = strings.Join(models, "+")
+	if joined.outcome != arena.JudgeScored {
+		return joined
+	}
+	score := choose(scores)
+	first := all[slices.Index(scores, score)]
+	joined.answer, joined.member, joined.detail = first.answer, first.member, first.detail
+	return joined
+}
+
+// lowerMedian is the median, of two middle ones the lower.
+func lowerMedian(scores []float64) float64 {
+	return slices.Sorted(slices.Values(scores))[(len(scores)-1)/2]
+}
+
+// lowerMode is the commonest score, of several the lowest.
+func lowerMode(scores []float64) float64 {
+	best, most := 0.0, 0
+	for _, s := range slices.Sorted(slices.Values(scores)) {
+		n := 0
+		for _, o := range scores {
+			if o == s {
+				n++
+			}
+		}
+		if n > most {
+			best, most = s, n
+		}
+	}
+	return best
+}
