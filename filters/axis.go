@@ -130,6 +130,9 @@ func declared(a *attempt) float64 {
 // logOdds sums the rules. evidence is false where nothing readable bears on
 // the question, whatever the sum.
 func (a *attempt) logOdds() (score float64, evidence bool) {
+	if !a.trace.HasDialogue || len(a.dialogue.Turns) == 0 {
+		return 0, false
+	}
 	for i := range rules {
 		score += rules[i].odds(a)
 	}

@@ -9,6 +9,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
+// featureRichness is the project's own richness: see attempt.richness.
+const featureRichness = "richness_args"
+
 // features are the values behind the verdict, in the catalogue's order; NaN
 // where one cannot be measured.
 func (a *attempt) features() []arena.Feature {
@@ -17,7 +20,7 @@ func (a *attempt) features() []arena.Feature {
 	invented, _ := a.inventedIDs()
 	return []arena.Feature{
 		{Name: "log_odds", Value: a.score},
-		{Name: "richness_args", Value: a.richness()},
+		{Name: featureRichness, Value: a.richness()},
 		{Name: "turns", Value: float64(len(a.dialogue.Turns))},
 		{Name: "calls", Value: float64(len(a.claims))},
 		{Name: "tokens", Value: float64(Tokens(a.dialogue))},

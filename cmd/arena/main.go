@@ -58,6 +58,8 @@ func newRoot(s *streams) *cobra.Command {
 	})
 	root.AddCommand(
 		newExport(s),
+		newFilter(s),
+		newFilters(s),
 		newInspect(s),
 		newProfiles(s),
 		newShop(s),

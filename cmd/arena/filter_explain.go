@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+)
+
+// explain prints one verdict step by step. The whole day is read, because the
+// agent's habits are part of the verdict.
+func (d *filterDay) explain(ctx context.Context, days []string) error {
+	var mu sync.Mutex
+	var found *filters.Explanation
+	d.each = func(_ int, t *arena.Trace) error {
+		if t.ID != d.flags.explain {
+			return nil
+		}
+		dialogue := filters.Normalise(t)
+		e := d.filter.Explain(t, &dialogue)
+		mu.Lock()
+		defer mu.Unlock()
+		found = &e
+		return nil
+	}
+	all, err := d.read(ctx, days)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if all[i].head.ID == d.flags.explain && found != nil {
+			return writeWhole(d.streams, d.flags.out, func(w io.Writer) error {
+				return printExplanation(w, &all[i], found)
+			})
+		}
+	}
+	return failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM, as in the lines of `arena filter`")
+}
+
+func printExplanation(w io.Writer, f *filtered, e *filters.Explanation) error {
+	s := &f.structure
+	fmt.Fprintf(w, "%s  agent %s\n", f.head.ID, f.agent)
+	fmt.Fprintf(w, "axis %s, confidence %.2f, keep %v", s.Axis, s.Confidence, s.Keep)
+	if len(s.Reasons) > 0 {
+		fmt.Fprintf(w, " because of %s", strings.Join(s.Reasons, ", "))
+	}
+	fmt.Fprint(w, "\n\n")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "step\tsaid\tcall\tdispatched\treply\tlink")
+	for _, r := range e.Rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", number(r.Step), clean(r.Said), clean(r.Call), clean(r.Dispatched), number(r.NamedBy), r.Link)
+	}
+	fmt.Fprintln(t, "\nlog-odds\trule\twhy")
+	for _, x := range e.Terms {
+		fmt.Fprintf(t, "%+.2f\t%s\t%s\n", x.Odds, x.Rule, x.Why)
+	}
+	fmt.Fprintln(t, "\ncheck\tvalue\tlimit\tfires\treason")
+	for _, v := range s.Verdicts {
+		fires := ""
+		if v.Decision == arena.Drop {
+			fires = "yes"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", v.Check, measured(v.Value), measured(v.Limit), fires, v.Reason)
+	}
+	return t.Flush()
+}
+
+// number prints a count, nothing where there is none.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func measured(f float64) string {
+	if math.IsNaN(f) {
+		return "-"
+	}
+	return fmt.Sprintf("%.4g", f)
+}
+
+// clean keeps a cell of untrusted text on its line and off the terminal's
+// controls.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"text/tabwriter"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+)
+
+// reweight prints the leaderboard under base score and under the planned
+// reweighting by richness. Every attempt counts, time-outs as failures, as in
+// the subnet's own aggregate.
+func (d *filterDay) reweight(ctx context.Context, days []string) error {
+	successes, err := readSuccesses(d.flags.scores)
+	if err != nil {
+		return err
+	}
+	all, err := d.read(ctx, days)
+	if err != nil {
+		return err
+	}
+	scored := make([]filters.Scored, len(all))
+	known := 0
+	for i := range all {
+		f := &all[i]
+		success, ok := successes[f.head.ID]
+		if ok {
+			known++
+		}
+		scored[i] = filters.Scored{
+			Agent: f.agent, Problem: f.head.ProblemID, Success: success,
+			Agentic: f.structure.Axis == arena.AxisAgentic, Richness: filters.RichnessOf(&f.structure),
+		}
+	}
+	if known == 0 {
+		return failed(fmt.Errorf("no attempt of the day is in %s", d.flags.scores), "`arena score DAY -o F` writes the scores of a day")
+	}
+	b := filters.Reweight(scored)
+	return writeWhole(d.streams, d.flags.out, func(w io.Writer) error { return printLeaderboard(w, &b) })
+}
+
+// readSuccesses reads who solved what from score lines.
+func readSuccesses(path string) (map[string]bool, error) {
+	if path == "" {
+		return nil, usage(errors.New("--reweight without --scores"), "write them first: arena score DAY -o scores.jsonl")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, failed(fmt.Errorf("read scores: %w", err), "`arena score DAY -o F` writes the scores of a day")
+	}
+	defer f.Close() //nolint:errcheck // read only
+	successes := map[string]bool{}
+	in := bufio.NewReader(f)
+	for line := 1; ; line++ {
+		text, err := in.ReadBytes('\n')
+		if len(text) > 1 {
+			var l struct {
+				Run     string `json:"eval_run_id"`
+				Problem string `json:"problem_id"`
+				Success bool   `json:"success"`
+			}
+			if err := json.Unmarshal(text, &l); err != nil {
+				return nil, failed(fmt.Errorf("read scores %s line %d: %w", path, line, err), "`arena score DAY -o F` writes the scores of a day")
+			}
+			successes[l.Run+"/"+l.Problem] = l.Success
+		}
+		if errors.Is(err, io.EOF) {
+			return successes, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read scores %s: %w", path, err)
+		}
+	}
+}
+
+func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "rank\tagent\tattempts\tagentic\tbase\tv1\trank\tv2\trank\targs\trank\t")
+	for _, s := range b.Standings {
+		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%.4f\t", s.BaseRank, clean(s.Agent), s.Attempts, s.Agentic, s.Base)
+		for k := range s.Scores {
+			fmt.Fprintf(t, "%.4f\t%d (%+d)\t", s.Scores[k], s.Ranks[k], s.BaseRank-s.Ranks[k])
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprintln(t, "\nshare of all reward, in points\tv1\t95 %\tv2\t95 %\targs\t95 %\t")
+	for _, s := range b.Standings {
+		fmt.Fprintf(t, "%s\t", clean(s.Agent))
+		for k := range s.Gain {
+			fmt.Fprintf(t, "%s\t%s to %s\t", points(s.Gain[k]), points(s.Low[k]), points(s.High[k]))
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprintf(t, "\nreward to agentic attempts: base %.4f", b.BaseShare)
+	for k, name := range filters.RichnessNames {
+		fmt.Fprintf(t, ", %s %.4f", name, b.Shares[k])
+	}
+	fmt.Fprintln(t, "\nrichness that the log cannot answer counts as 0; intervals: 1000 resamples of the problems")
+	return t.Flush()
+}
+
+// points prints a change of a share in percentage points.
+func points(share float64) string {
+	p := 100 * share
+	if math.Abs(p) < 0.005 {
+		p = 0
+	}
+	return fmt.Sprintf("%+.2f", p)
+}
