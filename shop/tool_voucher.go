@@ -3,6 +3,7 @@ package shop
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -93,7 +94,10 @@ func comparable(v python.Value, operator string) (float64, error) {
 	if !v.IsNumber() {
 		return 0, fmt.Errorf("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())
 	}
-	f, _ := toFloat(v) // an integer beyond every float compares as infinity
+	f, err := toFloat(v)
+	if err != nil { // beyond every float, and yet below infinity
+		f = math.Copysign(math.MaxFloat64, f)
+	}
 	return f, nil
 }
 
