@@ -3,7 +3,6 @@ package corpora_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -105,8 +104,4 @@ func TestCorpusIsVerifiedFromItsFiles(t *testing.T) {
 	if err != nil || len(found) > 0 {
 		t.Fatalf("verify: %v %v", found, err)
 	}
-	b, _ := os.ReadFile(filepath.Join(s.dir, corpora.CardName))
-	t.Log(string(b))
-	b, _ = os.ReadFile(filepath.Join(s.dir, corpora.ManifestName))
-	t.Log(string(b))
 }

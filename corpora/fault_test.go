@@ -1,0 +1,170 @@
+package corpora_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+var errInjected = errors.New("injected")
+
+// faulty is a disk whose n-th step fails: one of making, writing, syncing,
+// closing, opening, reading, listing, renaming and removing.
+type faulty struct {
+	corpora.Disk
+	left *int
+}
+
+// calm is a faulty disk whose steps all succeed.
+func calm() faulty { return faulty{left: new(int)} }
+
+func (f faulty) step() error {
+	*f.left--
+	if *f.left == 0 {
+		return errInjected
+	}
+	return nil
+}
+
+func (f faulty) MkdirAll(p string) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Disk.MkdirAll(p)
+}
+
+func (f faulty) Rename(a, b string) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Disk.Rename(a, b)
+}
+
+func (f faulty) RemoveAll(p string) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Disk.RemoveAll(p)
+}
+
+func (f faulty) SyncDir(string) error { return f.step() }
+
+func (f faulty) Create(p string) (corpora.File, error) {
+	if err := f.step(); err != nil {
+		return nil, err
+	}
+	file, err := f.Disk.Create(p)
+	return faultyFile{file, f}, err
+}
+
+func (f faulty) Open(p string) (corpora.Source, error) {
+	if err := f.step(); err != nil {
+		return nil, err
+	}
+	return f.Disk.Open(p)
+}
+
+type faultyFile struct {
+	corpora.File
+	fs faulty
+}
+
+func (f faultyFile) Write(b []byte) (int, error) {
+	if err := f.fs.step(); err != nil {
+		return 0, err
+	}
+	return f.File.Write(b)
+}
+
+// Sync does not reach the disk: these tests are about order, not durability.
+func (f faultyFile) Sync() error { return f.fs.step() }
+
+func (f faultyFile) Close() error {
+	err := f.fs.step()
+	return errors.Join(err, f.File.Close())
+}
+
+// TestEveryStepMayFail makes each step of writing a corpus fail in turn: the
+// error names a path, no manifest is left where there was none, and the next
+// run succeeds.
+func TestEveryStepMayFail(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	steps := 0
+	for n := 1; ; n++ {
+		left := n
+		s, err := write(t, faulty{left: &left}, root, 1)
+		if err == nil {
+			if left > 0 {
+				break
+			}
+			continue // what could not be removed after the corpus was in place
+		}
+		steps++
+		if !errors.Is(err, errInjected) || !strings.Contains(err.Error(), root) {
+			t.Fatalf("step %d: error %v names no path or cause", n, err)
+		}
+		if _, err := corpora.ReadManifest(corpora.Disk{}, s.dir); err == nil {
+			checkWhole(t, s.dir, n) // it failed after the swap
+		}
+		again, err := write(t, calm(), root, 1)
+		if err != nil {
+			t.Fatalf("step %d: the next run: %v", n, err)
+		}
+		if err := os.RemoveAll(again.dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if steps < 60 {
+		t.Fatalf("only %d steps failed", steps)
+	}
+}
+
+func checkWhole(t *testing.T, dir string, n int) {
+	t.Helper()
+	found, err := corpora.Verify(context.Background(), corpora.Disk{}, dir)
+	if err != nil || len(found) > 0 {
+		t.Fatalf("step %d: a manifest stands over a broken corpus: %v %v", n, found, err)
+	}
+}
+
+// TestOldCorpusSurvivesAFailedRun makes each step fail over an older corpus:
+// the folder holds the old or the new one whole.
+func TestOldCorpusSurvivesAFailedRun(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if _, err := write(t, calm(), root, 2); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; ; n++ {
+		left := n
+		s, err := write(t, faulty{left: &left}, root, 1)
+		if err == nil && left > 0 {
+			return
+		}
+		checkWhole(t, s.dir, n)
+	}
+}
+
+func TestForeignFolderIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	precious := filepath.Join(root, "corpus", "thesis.txt")
+	if err := os.MkdirAll(filepath.Dir(precious), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(precious, []byte("years"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(t, corpora.Disk{}, root, 1); err == nil || !strings.Contains(err.Error(), "no corpus") {
+		t.Fatalf("error %v", err)
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Fatal(err)
+	}
+}

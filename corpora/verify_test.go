@@ -1,0 +1,159 @@
+package corpora_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+func edit(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, change(b), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func replace(old, with string) func([]byte) []byte {
+	return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(with), 1) }
+}
+
+// TestVerifySaysWhatIsBroken breaks a corpus in one way at a time.
+func TestVerifySaysWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	const shard = "data/sft/train-00000-of-00001.parquet"
+	for name, c := range map[string]struct {
+		harm func(t *testing.T, dir string)
+		path string
+		what string
+	}{
+		"a flipped byte": {func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, shard), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+		}, shard, "sha256"},
+		"a cut shard": {func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, shard), func(b []byte) []byte { return b[:len(b)-1] })
+		}, shard, "bytes, the manifest says"},
+		"a deleted shard": {func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, shard)); err != nil {
+				t.Fatal(err)
+			}
+		}, shard, "missing"},
+		"a stray file": {func(t *testing.T, dir string) {
+			if err := os.WriteFile(filepath.Join(dir, "data/sft/train-00009-of-00009.parquet"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "data/sft/train-00009-of-00009.parquet", "does not name"},
+		"an edited card count": {func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, corpora.CardName), replace("num_examples: 3", "num_examples: 4"))
+		}, corpora.CardName, "num_examples 4"},
+		"a card without a shard": {func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, corpora.CardName), replace("- "+shard, "- data/other.parquet"))
+		}, corpora.CardName, shard},
+		"a funnel that loses rows": {func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, corpora.ManifestName), replace(`"out": 3`, `"out": 2`))
+		}, corpora.ManifestName, "accounts for 2"},
+		"an edited row count": {func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, corpora.ManifestName), replace(`"rows": 3`, `"rows": 5`))
+		}, "data/kto/eval-00000-of-00001.parquet", "3 rows"},
+		"another schema": {func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, corpora.ManifestName), replace(`"sft": "`, `"sft": "0`))
+		}, shard, "schema"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := write(t, corpora.Disk{}, t.TempDir(), 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.harm(t, s.dir)
+			found, err := corpora.Verify(context.Background(), corpora.Disk{}, s.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range found {
+				if f.Path == c.path && strings.Contains(f.What, c.what) {
+					return
+				}
+			}
+			t.Fatalf("found %v, not %q in %s", found, c.what, c.path)
+		})
+	}
+}
+
+// TestVerifyFindsLeaks puts one cluster, one problem and one product on both
+// sides.
+func TestVerifyFindsLeaks(t *testing.T) {
+	t.Parallel()
+	truth := `{"reward":[{"product_id":"77"}]}`
+	dir := twoSplits(t, func(split string) corpora.RL {
+		r := corpora.RL{RewardModel: corpora.RewardModel{Truth: truth}}
+		r.ProblemID, r.Cluster = split, "same"
+		return r
+	}, nil)
+	assertLeaks(t, dir, "cluster same", "product 77")
+}
+
+// TestVerifyHoldsRowsAgainstTheBank has a training row of a protected cluster.
+func TestVerifyHoldsRowsAgainstTheBank(t *testing.T) {
+	t.Parallel()
+	bank := []byte(`{"clusters":[{"id":"train","pool":"never-touch"},{"id":"eval","pool":"eval"}]}`)
+	dir := twoSplits(t, func(split string) corpora.RL {
+		r := corpora.RL{RewardModel: corpora.RewardModel{Truth: "{}"}}
+		r.ProblemID, r.Cluster = split, split
+		return r
+	}, map[string][]byte{"bank.json": bank})
+	assertLeaks(t, dir, "never-touch")
+}
+
+func twoSplits(t *testing.T, row func(split string) corpora.RL, extra map[string][]byte) string {
+	t.Helper()
+	root := t.TempDir()
+	p, err := corpora.NewPart(corpora.Disk{}, filepath.Join(root, "part"), corpora.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
+		s := corpora.NewShards[corpora.RL](p, corpora.Stream{Config: "rl", Profile: corpora.ProfileVerlRL, Split: split})
+		r := row(split)
+		if err := s.Add(&r); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, "corpus")
+	if err := corpora.Assemble(context.Background(), corpora.Disk{}, dir, corpora.Assembly{Parts: []string{filepath.Join(root, "part")},
+		Manifest: corpora.Manifest{Configuration: []byte("{}")}, Extra: extra}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func assertLeaks(t *testing.T, dir string, wants ...string) {
+	t.Helper()
+	found, err := corpora.Verify(context.Background(), corpora.Disk{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range wants {
+		hit := false
+		for _, f := range found {
+			hit = hit || f.Leak && strings.Contains(f.What, want)
+		}
+		if !hit {
+			t.Errorf("no leak %q in %v", want, found)
+		}
+	}
+}
