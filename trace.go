@@ -73,6 +73,7 @@ const (
 	ShapeOpenAI   Shape = "openai"
 	ShapeATIF     Shape = "atif"
 	ShapeShareGPT Shape = "sharegpt"
+	ShapeEpisode  Shape = "episode"
 )
 
 // Status is how the sandbox saw an attempt end.

@@ -60,20 +60,25 @@ func (d *decoder) any() (found, error) {
 		return d.object()
 	case arena.Array:
 		return d.list()
+	case arena.Null:
+		return d.noDialogue()
 	default:
-		d.c.Skip()
-		if err := d.c.End(); err != nil {
-			return found{}, err
-		}
-		return found{}, &damage{NotATrace, "neither an object nor an array"}
+		return d.nothing("neither an object nor an array")
 	}
+}
+
+// noDialogue reads null, which is what a dialogue file holds of an attempt
+// that left none.
+func (d *decoder) noDialogue() (found, error) {
+	d.c.Skip()
+	return found{trace: newTrace(arena.ShapeDialogue)}, d.c.End()
 }
 
 // object reads a record as an envelope, and as another shape if its keys say
 // that it is one: envelopes are nearly all that there is.
 func (d *decoder) object() (found, error) {
-	var e envelope
-	d.readEnvelope(&e)
+	e := envelope{d: d}
+	e.read()
 	if err := d.c.End(); err != nil {
 		return found{}, err
 	}
@@ -81,19 +86,38 @@ func (d *decoder) object() (found, error) {
 		t, err := e.trace()
 		return found{trace: t}, err
 	}
-	return found{}, &damage{NotATrace, "object with the keys " + e.keys()}
+	d.repairs = nil
+	switch {
+	case knownATIF(e.schema):
+		return d.atif()
+	case e.schema == episodeSchema:
+		return d.episode()
+	case e.schema != "" && e.marks.any(markSteps|markEpisode):
+		return found{}, &damage{UnsupportedSchema, "schema_version " + shownWord(e.schema)}
+	case e.marks.has(markConversations):
+		return d.chatRow(arena.ShapeShareGPT)
+	case e.marks.any(markMessages|markTraj) || e.marks.has(markRawText|markToolCalls):
+		return d.chatRow(arena.ShapeOpenAI)
+	case e.marks.has(markSample | markGrade):
+		return d.graded()
+	case e.marks.has(markInput|markOutput) && e.marks.any(markReward|markScore):
+		return d.rollout()
+	default:
+		return found{}, &damage{NotATrace, "object with the keys " + e.shownKeys()}
+	}
 }
 
 // list reads an array as the dialogue or the messages of one attempt. An empty
 // one is a dialogue that never began.
 func (d *decoder) list() (found, error) {
-	shape := listShape(d.c.Source())
-	if shape == "" && d.c.Source() != "[]" {
-		d.c.Skip()
-		if err := d.c.End(); err != nil {
-			return found{}, err
+	switch shape := listShape(d.c.Source()); shape {
+	case arena.ShapeOpenAI, arena.ShapeShareGPT:
+		return d.bareMessages(shape)
+	case arena.ShapeDialogue:
+	default:
+		if empty := d.c.Source() == "[]"; !empty {
+			return d.nothing("array of neither steps nor messages")
 		}
-		return found{}, &damage{NotATrace, "array of neither steps nor messages"}
 	}
 	t := newTrace(arena.ShapeDialogue)
 	d.readDialogue(t)
@@ -101,6 +125,15 @@ func (d *decoder) list() (found, error) {
 		return found{}, err
 	}
 	return found{trace: t}, nil
+}
+
+// nothing checks a record that is no attempt and says what it is.
+func (d *decoder) nothing(what string) (found, error) {
+	d.c.Skip()
+	if err := d.c.End(); err != nil {
+		return found{}, err
+	}
+	return found{}, &damage{NotATrace, what}
 }
 
 // newTrace is a trace of which nothing is known yet.

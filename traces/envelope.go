@@ -12,12 +12,13 @@ import (
 // envelope is what the top level of an object says, read as if it were a
 // sandbox envelope, with the keys that tell other shapes apart.
 type envelope struct {
+	d        *decoder
 	t        *arena.Trace
 	marks    mark
 	status   arena.Kind
 	dialogue arena.Kind
 	schema   string
-	unknown  []string
+	keys     []string
 }
 
 // mark is a set of top-level keys that tell shapes apart.
@@ -39,6 +40,8 @@ const (
 	markOutput
 	markRawText
 	markToolCalls
+	markReward
+	markScore
 )
 
 var marks = map[string]mark{
@@ -46,56 +49,61 @@ var marks = map[string]mark{
 	"messages": markMessages, "conversations": markConversations, "traj": markTraj,
 	"steps": markSteps, "schema_version": markSchema, "episode": markEpisode,
 	"sample": markSample, "grade": markGrade, "input": markInput, "output": markOutput,
-	"raw_text": markRawText, "tool_calls": markToolCalls,
+	"raw_text": markRawText, "tool_calls": markToolCalls, "reward": markReward, "score": markScore,
 }
 
 func (m mark) has(all mark) bool { return m&all == all }
+func (m mark) any(of mark) bool  { return m&of != 0 }
 
 // isEnvelope tells whether the object is what the sandbox writes: a dialogue,
 // or at least how an attempt at a problem ended.
 func (e *envelope) isEnvelope() bool {
 	const others = markMessages | markConversations | markTraj | markSteps | markEpisode | markSample | markInput
-	return e.marks.has(markDialogue) || e.marks.has(markStatus|markProblemID) && e.marks&others == 0
+	return e.marks.has(markDialogue) || e.marks.has(markStatus|markProblemID) && !e.marks.any(others)
 }
 
-// readEnvelope reads an object. A key that comes twice counts as it came last.
-func (d *decoder) readEnvelope(e *envelope) {
+// read takes an object. A key that comes twice counts as it came last.
+func (e *envelope) read() {
 	e.t = newTrace(arena.ShapeEnvelope)
-	c := d.c
-	c.Object(func(key string) {
-		switch key {
-		case "problem_id":
-			e.t.ProblemID = d.id()
-		case "eval_run_id":
-			e.t.RunID = d.id()
-		case "status":
-			e.status = c.Kind()
-			status, _ := c.String()
-			e.t.Status = arena.Status(status)
-		case "execution_time":
-			e.t.Seconds = math.NaN()
-			if s, ok := c.Float(); ok {
-				e.t.Seconds = s
-			}
-		case "inference_failure_count":
-			e.t.InferenceFailures = d.count()
-		case "inference_total":
-			e.t.InferenceTotal = d.count()
-		case "error":
-			e.t.Error = d.attemptError()
-		case "dialogue":
-			e.dialogue = c.Kind()
-			d.readDialogue(e.t)
-		case "schema_version":
-			e.schema, _ = c.String()
-		default:
-			if _, known := marks[key]; !known {
-				e.unknown = append(e.unknown, key)
-			}
-			c.Skip()
-		}
+	e.d.c.Object(func(key string) {
 		e.marks |= marks[key]
+		if len(e.keys) < fewKeys {
+			e.keys = append(e.keys, key)
+		}
+		e.field(key)
 	})
+}
+
+func (e *envelope) field(key string) {
+	d, c := e.d, e.d.c
+	switch key {
+	case "problem_id":
+		e.t.ProblemID = d.id()
+	case "eval_run_id":
+		e.t.RunID = d.id()
+	case "status":
+		e.status = c.Kind()
+		status, _ := c.String()
+		e.t.Status = arena.Status(status)
+	case "execution_time":
+		e.t.Seconds = math.NaN()
+		if s, ok := c.Float(); ok {
+			e.t.Seconds = s
+		}
+	case "inference_failure_count":
+		e.t.InferenceFailures = d.count()
+	case "inference_total":
+		e.t.InferenceTotal = d.count()
+	case "error":
+		e.t.Error = d.attemptError()
+	case "dialogue":
+		e.dialogue = c.Kind()
+		d.readDialogue(e.t)
+	case "schema_version":
+		e.schema, _ = c.String()
+	default:
+		c.Skip()
+	}
 }
 
 // trace holds what was read against what the sandbox may write.
@@ -111,21 +119,28 @@ func (e *envelope) trace() (*arena.Trace, error) {
 	}
 }
 
-// keys lists the object's keys for people, a few of them, in their order. Keys
-// that do not look like a format's own may hold anything and are not repeated.
-func (e *envelope) keys() string {
-	const few = 8
-	var shown []string
-	for _, key := range e.unknown[:min(few, len(e.unknown))] {
-		if !formatKey.MatchString(key) {
-			key = "…"
-		}
-		shown = append(shown, key)
+// fewKeys is how many keys of an object are enough to recognise it by.
+const fewKeys = 8
+
+// shownKeys lists the object's first keys for people.
+func (e *envelope) shownKeys() string {
+	shown := make([]string, len(e.keys))
+	for i, key := range e.keys {
+		shown[i] = shownWord(key)
 	}
 	return strings.Join(shown, ", ")
 }
 
-var formatKey = regexp.MustCompile(`^[a-z_]{1,24}$`)
+// shownWord is a word of a format as messages may repeat it. A word that does
+// not look like one may hold anything, a secret too, and is not repeated.
+func shownWord(word string) string {
+	if !formatWord.MatchString(word) {
+		return "…"
+	}
+	return word
+}
+
+var formatWord = regexp.MustCompile(`^[A-Za-z_.-]{1,32}[0-9.]{0,4}$`)
 
 // id takes an id. One that is a number is kept as it is written, and told.
 func (d *decoder) id() string {

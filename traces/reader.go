@@ -201,14 +201,17 @@ func (r *reader) fault(line int, reason Reason, detail string) error {
 
 // found emits a trace under its ids.
 func (r *reader) found(f found, line int, record string) error {
+	f.trace.Source.FileSHA256, f.trace.Source.Line = r.in.SHA256, line
+	f.trace.RecordSHA256 = record
+	r.name(f)
+	if t := f.trace; t.Source.Shape == arena.ShapeDialogue && len(t.Steps) == 0 && t.ProblemID == "" {
+		return r.fault(line, NotATrace, "empty list or null, and no path that names a problem")
+	}
 	r.records++
 	r.sum.Traces++
 	for _, word := range f.repairs {
 		r.sum.repaired(word, 1)
 	}
-	f.trace.Source.FileSHA256, f.trace.Source.Line = r.in.SHA256, line
-	f.trace.RecordSHA256 = record
-	r.name(f)
 	return r.emit(Item{Trace: f.trace})
 }
 

@@ -1,0 +1,96 @@
+package traces
+
+import (
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Vetoes of traces whose source holds what a Trace cannot.
+const (
+	vetoNonText   = "non_text_content"
+	vetoUnmatched = "unmatched_tool_result"
+	vetoRole      = "unknown_role"
+	vetoOpenTurn  = "agent_before_user"
+)
+
+// conversation builds the steps of a trace from messages in their order.
+type conversation struct {
+	t *arena.Trace
+	// asked is set once the customer has spoken.
+	asked bool
+}
+
+// restart forgets all messages: a key that comes twice counts as it came last.
+func (v *conversation) restart() {
+	v.t.Steps, v.t.System, v.t.HasDialogue = nil, "", false
+}
+
+// system is a system prompt if nobody has spoken yet, else a step.
+func (v *conversation) system(text string) {
+	switch {
+	case v.asked || len(v.t.Steps) > 0:
+		v.step(arena.Step{Role: arena.RoleSystem, Content: text})
+	case v.t.System == "":
+		v.t.System = text
+	default:
+		v.t.System += "\n\n" + text
+	}
+}
+
+// user is the request itself the first time, then a step.
+func (v *conversation) user(text string) {
+	if v.asked {
+		v.step(arena.Step{Role: arena.RoleUser, Content: text})
+		return
+	}
+	if v.asked, v.t.Query = true, text; len(v.t.Steps) > 0 {
+		v.veto(vetoOpenTurn)
+	}
+}
+
+// agent is a turn of the model.
+func (v *conversation) agent(s arena.Step) {
+	s.Role = arena.RoleAgent
+	v.t.HasDialogue = true
+	v.step(s)
+}
+
+func (v *conversation) step(s arena.Step) {
+	if s.Number < 1 {
+		s.Number = len(v.t.Steps) + 1
+	}
+	if s.Role != arena.RoleAgent {
+		s.LLMCalls = -1
+	}
+	v.t.Steps = append(v.t.Steps, s)
+}
+
+// result gives a tool's answer to the nearest call before it that has none:
+// the last one of that id, for ids repeat within one conversation; without an
+// id the first unanswered call of the nearest turn, of that name if it has one.
+func (v *conversation) result(id, name string, result arena.Raw) {
+	for i := range slices.Backward(v.t.Steps) {
+		for j := range v.t.Steps[i].Calls {
+			call := &v.t.Steps[i].Calls[j]
+			if call.Result == "" && answers(id, name, call) {
+				call.Result = result
+				return
+			}
+		}
+	}
+	v.veto(vetoUnmatched)
+}
+
+func answers(id, name string, call *arena.ToolCall) bool {
+	if id != "" {
+		return call.ID == id
+	}
+	return name == "" || call.Name == name
+}
+
+func (v *conversation) veto(word string) {
+	if !slices.Contains(v.t.Vetoes, word) {
+		v.t.Vetoes = append(v.t.Vetoes, word)
+	}
+}

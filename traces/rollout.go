@@ -1,0 +1,165 @@
+package traces
+
+import (
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/internal/cursor"
+)
+
+// graded reads a graded rollout: the calls of one sample without ids and
+// results, and the grade it got. Where one turn ended and the next began is not
+// recorded, so all calls are one step.
+func (d *decoder) graded() (found, error) {
+	t := newTrace(arena.ShapeOpenAI)
+	v := conversation{t: t}
+	step := arena.Step{LLMCalls: -1}
+	c := d.c
+	c.Reset(c.Source())
+	c.Object(func(key string) {
+		switch key {
+		case "name":
+			t.ProblemID, _ = c.ID()
+		case "query":
+			t.Query, _ = c.String()
+		case "latency_seconds":
+			if s, ok := c.Float(); ok {
+				t.Seconds = s
+			}
+		case "sample":
+			step.Content, step.Calls = d.sample()
+		case "grade":
+			t.Declared = d.grade()
+		default:
+			c.Skip()
+		}
+	})
+	if err := c.End(); err != nil {
+		return found{}, err
+	}
+	v.agent(step)
+	return found{trace: t}, nil
+}
+
+func (d *decoder) sample() (text string, calls []arena.ToolCall) {
+	c := d.c
+	c.Object(func(key string) {
+		switch key {
+		case "assistant_text":
+			text, _ = c.String()
+		case "output_tools":
+			calls = d.chatCalls(nil)
+		default:
+			c.Skip()
+		}
+	})
+	return text, calls
+}
+
+// grade takes the score of a grade.
+func (d *decoder) grade() (reward *float64) {
+	c := d.c
+	c.Object(func(key string) {
+		if key == "score" {
+			reward = d.reward()
+			return
+		}
+		c.Skip()
+	})
+	return reward
+}
+
+// rollout reads a ShoppingBench rollout: prompt and output as rendered text,
+// where observations stand in obs tags between the model's turns.
+func (d *decoder) rollout() (found, error) {
+	t := newTrace(arena.ShapeOpenAI)
+	v := conversation{t: t}
+	var input, output string
+	var reward, score *float64
+	c := d.c
+	c.Reset(c.Source())
+	c.Object(func(key string) {
+		switch key {
+		case "input":
+			input, _ = c.String()
+		case "output":
+			output, _ = c.String()
+		case "reward":
+			reward = d.reward()
+		case "score":
+			score = d.reward()
+		default:
+			c.Skip()
+		}
+	})
+	if err := c.End(); err != nil {
+		return found{}, err
+	}
+	if t.Declared = reward; reward == nil {
+		t.Declared = score
+	}
+	renderedPrompt(&v, input)
+	d.renderedTurns(&v, output)
+	return found{trace: t}, nil
+}
+
+// renderedPrompt splits a prompt at its role lines: the system prompt, then
+// the request.
+func renderedPrompt(v *conversation, prompt string) {
+	prompt = strings.TrimSuffix(strings.TrimRight(prompt, "\n"), "\nassistant")
+	head, request, ok := strings.Cut(prompt, "\nuser\n")
+	if !ok {
+		head, request = "", strings.TrimPrefix(prompt, "user\n")
+	}
+	if system := strings.TrimPrefix(head, "system\n"); system != "" {
+		v.system(strings.TrimRight(system, "\n"))
+	}
+	v.user(strings.TrimRight(request, "\n"))
+}
+
+// renderedTurns splits an output at its observations.
+func (d *decoder) renderedTurns(v *conversation, output string) {
+	for output != "" {
+		said, rest, _ := strings.Cut(output, "<obs>")
+		obs, after, _ := strings.Cut(rest, "</obs>")
+		said = strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(said, "\n"), "\nuser"))
+		said = strings.TrimPrefix(said, "assistant\n")
+		if said != "" {
+			v.agent(arena.Step{Content: said, LLMCalls: -1, Calls: d.taggedCalls(said)})
+		}
+		if obs != "" {
+			d.taggedResults(v, obs)
+		}
+		output = after
+	}
+}
+
+// taggedCalls reads the calls of all tool_call tags that hold JSON.
+func (d *decoder) taggedCalls(text string) (calls []arena.ToolCall) {
+	for {
+		_, rest, ok := strings.Cut(text, "<tool_call>")
+		if !ok {
+			return calls
+		}
+		var body string
+		body, text, _ = strings.Cut(rest, "</tool_call>")
+		inner := &decoder{c: cursor.New(body, d.limits), limits: d.limits}
+		if more := inner.chatCalls(nil); inner.c.End() == nil {
+			calls = append(calls, more...)
+		}
+	}
+}
+
+// taggedResults gives an observation's results to the calls before it, by
+// their order.
+func (d *decoder) taggedResults(v *conversation, text string) {
+	inner := &decoder{c: cursor.New(text, d.limits), limits: d.limits}
+	results := inner.observations()
+	if inner.c.End() != nil || len(results) == 0 {
+		v.result("", "", quote(text))
+		return
+	}
+	for _, r := range results {
+		v.result("", "", r.value)
+	}
+}

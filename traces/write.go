@@ -1,0 +1,123 @@
+package traces
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Format is a trace format that can be written.
+type Format string
+
+// The formats of Write.
+const (
+	// FormatATIF is one ATIF v1.7 document a trace.
+	FormatATIF Format = "atif"
+	// FormatOpenAI is one row of OpenAI messages a trace.
+	FormatOpenAI Format = "openai"
+	// FormatSTS is a session of the Hub's trace viewer: several lines a trace,
+	// of which the viewer wants one file each.
+	FormatSTS Format = "sts"
+)
+
+// Formats are all formats, in the order that help shows.
+var Formats = []Format{FormatATIF, FormatOpenAI, FormatSTS}
+
+// Loss names something of a trace that a format cannot hold. Losses are stable
+// words; docs/traces.md says for each what it means.
+type Loss string
+
+// The losses of writers.
+const (
+	LossProxyCalls      Loss = "proxy_calls"
+	LossStepRaw         Loss = "step_raw"
+	LossAbsentArguments Loss = "absent_arguments"
+	LossArgumentsKind   Loss = "arguments_kind"
+	LossResultKind      Loss = "result_kind"
+	LossOutcome         Loss = "outcome"
+	LossAgent           Loss = "agent"
+	LossVetoes          Loss = "vetoes"
+	LossStepMeta        Loss = "step_meta"
+	LossSplitMessage    Loss = "split_message"
+	LossCallID          Loss = "call_id"
+	LossTools           Loss = "tools"
+)
+
+// Write renders a trace as JSON lines, each ended by a line feed, and names in
+// order what was lost. It is deterministic: the same trace gives the same bytes.
+func Write(t *arena.Trace, f Format) (lines []byte, lost []Loss, err error) {
+	w := writer{t: t}
+	switch f {
+	case FormatATIF:
+		err = w.line(w.atif())
+	case FormatOpenAI:
+		err = w.line(w.openAI())
+	case FormatSTS:
+		for _, v := range w.session() {
+			if err = w.line(v); err != nil {
+				break
+			}
+		}
+	default:
+		err = fmt.Errorf("no trace format %q", f)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("write trace %s as %s: %w", t.RecordSHA256, f, err)
+	}
+	return w.out.Bytes(), w.lost, nil
+}
+
+// writer renders one trace.
+type writer struct {
+	t    *arena.Trace
+	out  bytes.Buffer
+	lost []Loss
+}
+
+func (w *writer) line(v any) error {
+	e := json.NewEncoder(&w.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// loses notes a loss once, if there is anything to lose.
+func (w *writer) loses(l Loss, really bool) {
+	if really && !slices.Contains(w.lost, l) {
+		w.lost = append(w.lost, l)
+	}
+}
+
+// losesEvidence notes what only the sandbox's own shapes hold.
+func (w *writer) losesEvidence(s *arena.Step) {
+	w.loses(LossProxyCalls, len(s.Proxy) > 0)
+	w.loses(LossStepRaw, s.Raw != "")
+}
+
+// object is raw as a JSON object: itself, or the object in a JSON string.
+func object(raw arena.Raw) (o arena.Raw, ok bool) {
+	if raw.Kind() == arena.String {
+		raw = unquote(raw)
+	}
+	return raw, raw.Kind() == arena.Object
+}
+
+// text is what a tool result reads like: a JSON string's content, any other
+// value as JSON.
+func text(raw arena.Raw) string {
+	var s string
+	if raw.Kind() == arena.String && json.Unmarshal([]byte(raw), &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// rawJSON keeps a value as it is; nil where there is none.
+func rawJSON(raw arena.Raw) json.RawMessage {
+	if raw == "" {
+		return nil
+	}
+	return json.RawMessage(raw)
+}

@@ -1,0 +1,238 @@
+package traces
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// The document as ATIF v1.7 has it.
+type (
+	atifOut struct {
+		SchemaVersion string        `json:"schema_version"`
+		SessionID     string        `json:"session_id"`
+		Agent         atifAgent     `json:"agent"`
+		Steps         []atifOutStep `json:"steps"`
+		Extra         atifRootExtra `json:"extra"`
+	}
+	atifAgent struct {
+		Name      string          `json:"name"`
+		Version   string          `json:"version"`
+		ModelName string          `json:"model_name,omitempty"`
+		Tools     json.RawMessage `json:"tool_definitions,omitempty"`
+	}
+	atifOutStep struct {
+		StepID      int              `json:"step_id"`
+		Timestamp   string           `json:"timestamp,omitempty"`
+		Source      string           `json:"source"`
+		Message     string           `json:"message"`
+		Reasoning   string           `json:"reasoning_content,omitempty"`
+		ToolCalls   []atifOutCall    `json:"tool_calls,omitempty"`
+		Observation *atifObservation `json:"observation,omitempty"`
+		LLMCalls    *int             `json:"llm_call_count,omitempty"`
+		Extra       *atifStepExtra   `json:"extra,omitempty"`
+	}
+	atifOutCall struct {
+		ID        string          `json:"tool_call_id"`
+		Name      string          `json:"function_name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	atifObservation struct {
+		Results []atifResult `json:"results"`
+	}
+	atifResult struct {
+		CallID  string `json:"source_call_id"`
+		Content string `json:"content"`
+	}
+	atifRootExtra struct {
+		Arena atifArena `json:"arena"`
+	}
+	atifArena struct {
+		RunID     string           `json:"eval_run_id,omitempty"`
+		ProblemID string           `json:"problem_id,omitempty"`
+		VersionID string           `json:"agent_version_id,omitempty"`
+		Hotkey    string           `json:"miner_hotkey,omitempty"`
+		Suite     string           `json:"suite_version,omitempty"`
+		StartedAt string           `json:"started_at,omitempty"`
+		Status    string           `json:"status"`
+		Seconds   *float64         `json:"execution_time,omitempty"`
+		Total     *int             `json:"inference_total,omitempty"`
+		Failures  *int             `json:"inference_failure_count,omitempty"`
+		Error     *errorOut        `json:"error,omitempty"`
+		Query     string           `json:"query"`
+		Dialogue  *json.RawMessage `json:"dialogue,omitempty"`
+		Reward    *float64         `json:"reward,omitempty"`
+		Vetoes    []string         `json:"vetoes,omitempty"`
+	}
+	errorOut struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	atifStepExtra struct {
+		Arena stepOut `json:"arena"`
+	}
+	stepOut struct {
+		Number    int                        `json:"number,omitempty"`
+		Think     *string                    `json:"think,omitempty"`
+		Response  *string                    `json:"response,omitempty"`
+		Content   *string                    `json:"content,omitempty"`
+		Reasoning *string                    `json:"reasoning,omitempty"`
+		Timestamp json.RawMessage            `json:"timestamp,omitempty"`
+		Arguments map[string]json.RawMessage `json:"arguments,omitempty"`
+		JSON      []int                      `json:"json_results,omitempty"`
+		NoID      []int                      `json:"calls_without_id,omitempty"`
+	}
+)
+
+// atif is the trace as one document. What ATIF has no field for is under
+// extra.arena, and read again from there.
+func (w *writer) atif() atifOut {
+	t := w.t
+	out := atifOut{
+		SchemaVersion: atifNewest, SessionID: t.ID,
+		Agent: atifAgent{Name: cmp.Or(t.Agent.VersionID, "agent"), Version: "unknown", ModelName: t.Model, Tools: rawJSON(t.Tools)},
+		Extra: atifRootExtra{Arena: w.arenaExtra()},
+	}
+	if t.System != "" {
+		out.Steps = append(out.Steps, atifOutStep{Source: "system", Message: t.System})
+	}
+	out.Steps = append(out.Steps, atifOutStep{Source: "user", Message: t.Query})
+	for i := range t.Steps {
+		out.Steps = append(out.Steps, w.atifStep(i))
+	}
+	for i := range out.Steps {
+		out.Steps[i].StepID = i + 1
+	}
+	return out
+}
+
+func (w *writer) arenaExtra() atifArena {
+	t := w.t
+	a := atifArena{
+		RunID: t.RunID, ProblemID: t.ProblemID, VersionID: t.Agent.VersionID, Hotkey: t.Agent.Hotkey,
+		Suite: t.Agent.Suite, StartedAt: t.Agent.StartedAt, Status: string(t.Status), Query: t.Query,
+		Total: known(t.InferenceTotal), Failures: known(t.InferenceFailures), Reward: t.Declared, Vetoes: t.Vetoes,
+	}
+	if !math.IsNaN(t.Seconds) {
+		a.Seconds = &t.Seconds
+	}
+	if t.Error != nil {
+		a.Error = &errorOut{t.Error.Type, t.Error.Message}
+	}
+	if !t.HasDialogue {
+		null := json.RawMessage("null")
+		a.Dialogue = &null
+	}
+	return a
+}
+
+// known is a count; nil where it is -1.
+func known(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+func (w *writer) atifStep(i int) atifOutStep {
+	s := &w.t.Steps[i]
+	w.losesEvidence(s)
+	out := atifOutStep{Source: sourceNames[s.Role], Message: s.Content}
+	var own stepOut
+	if s.Number != i+1 {
+		own.Number = s.Number
+	}
+	if out.Timestamp = isoTime(s.Timestamp); out.Timestamp == "" {
+		own.Timestamp = rawJSON(s.Timestamp)
+	}
+	if s.Role == arena.RoleAgent {
+		out.LLMCalls = known(s.LLMCalls)
+		spoken(s, &out, &own)
+		w.atifCalls(i, &out, &own)
+	}
+	if !own.empty() {
+		out.Extra = &atifStepExtra{Arena: own}
+	}
+	return out
+}
+
+var sourceNames = map[arena.Role]string{
+	arena.RoleAgent: "agent", arena.RoleUser: "user", arena.RoleSystem: "system",
+}
+
+// spoken fills message and reasoning: a sandbox's step says both twice, so its
+// own fields are kept beside.
+func spoken(s *arena.Step, out *atifOutStep, own *stepOut) {
+	out.Reasoning = s.Reasoning
+	if s.Think == "" && s.Response == "" {
+		return
+	}
+	out.Message = cmp.Or(s.Response, s.Content)
+	out.Reasoning = cmp.Or(s.Reasoning, s.Think)
+	own.Think, own.Response, own.Content, own.Reasoning = &s.Think, &s.Response, &s.Content, &s.Reasoning
+}
+
+func (w *writer) atifCalls(step int, out *atifOutStep, own *stepOut) {
+	ids := map[string]bool{}
+	for i, call := range w.t.Steps[step].Calls {
+		id := call.ID
+		if id == "" {
+			id = fmt.Sprintf("call-%d-%d", step+1, i+1)
+			own.NoID = append(own.NoID, i)
+		}
+		w.loses(LossCallID, ids[id])
+		for ids[id] {
+			id += "'"
+		}
+		ids[id] = true
+		out.ToolCalls = append(out.ToolCalls, atifOutCall{ID: id, Name: call.Name, Arguments: w.atifArguments(i, call.Arguments, own)})
+		if call.Result == "" {
+			continue
+		}
+		if out.Observation == nil {
+			out.Observation = &atifObservation{}
+		}
+		if call.Result.Kind() != arena.String {
+			own.JSON = append(own.JSON, len(out.Observation.Results))
+		}
+		out.Observation.Results = append(out.Observation.Results, atifResult{CallID: id, Content: text(call.Result)})
+	}
+}
+
+// atifArguments is an object; what the trace had instead is kept beside.
+func (w *writer) atifArguments(i int, raw arena.Raw, own *stepOut) json.RawMessage {
+	w.loses(LossAbsentArguments, raw == "")
+	if raw.Kind() == arena.Object {
+		return rawJSON(raw)
+	}
+	if raw != "" {
+		if own.Arguments == nil {
+			own.Arguments = map[string]json.RawMessage{}
+		}
+		own.Arguments[strconv.Itoa(i)] = rawJSON(raw)
+	}
+	if o, ok := object(raw); ok {
+		return rawJSON(o)
+	}
+	return json.RawMessage("{}")
+}
+
+func (o *stepOut) empty() bool {
+	return o.Number == 0 && o.Think == nil && o.Timestamp == nil && o.Arguments == nil && o.JSON == nil && o.NoID == nil
+}
+
+// isoTime is a moment in whole milliseconds as ISO 8601 in UTC; empty for
+// anything that this could not give back.
+func isoTime(raw arena.Raw) string {
+	ms, err := strconv.ParseInt(string(raw), 10, 64)
+	at := time.UnixMilli(ms).UTC()
+	if err != nil || at.Year() < 1 || at.Year() > 9999 || strconv.FormatInt(ms, 10) != string(raw) {
+		return ""
+	}
+	return at.Format("2006-01-02T15:04:05.000Z07:00")
+}

@@ -1,0 +1,161 @@
+package traces
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// A row of OpenAI messages, with what the reader takes from beside them.
+type (
+	chatOut struct {
+		RunID     string          `json:"eval_run_id,omitempty"`
+		ProblemID string          `json:"problem_id,omitempty"`
+		Messages  []messageOut    `json:"messages"`
+		Tools     json.RawMessage `json:"tools,omitempty"`
+		Model     string          `json:"model,omitempty"`
+		Reward    *float64        `json:"reward,omitempty"`
+	}
+	messageOut struct {
+		Role      string    `json:"role"`
+		Content   string    `json:"content"`
+		Reasoning string    `json:"reasoning_content,omitempty"`
+		Calls     []callOut `json:"tool_calls,omitempty"`
+		CallID    string    `json:"tool_call_id,omitempty"`
+		Name      string    `json:"name,omitempty"`
+
+		at *int64 // the step's time, for sessions
+	}
+	callOut struct {
+		ID       string      `json:"id"`
+		Type     string      `json:"type"`
+		Function functionOut `json:"function"`
+	}
+	functionOut struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	}
+)
+
+// openAI is the trace as one row.
+func (w *writer) openAI() chatOut {
+	t := w.t
+	w.losesBeside()
+	w.loses(LossVetoes, len(t.Vetoes) > 0)
+	out := chatOut{RunID: t.RunID, ProblemID: t.ProblemID, Messages: []messageOut{}, Tools: rawJSON(t.Tools), Model: t.Model, Reward: t.Declared}
+	if t.System != "" {
+		out.Messages = append(out.Messages, messageOut{Role: "system", Content: t.System})
+	}
+	out.Messages = append(out.Messages, messageOut{Role: "user", Content: t.Query})
+	for i := range t.Steps {
+		out.Messages = append(out.Messages, w.turn(i)...)
+	}
+	return out
+}
+
+// losesBeside notes what chat formats have no place for beside the messages.
+func (w *writer) losesBeside() {
+	t := w.t
+	w.loses(LossAgent, t.Agent != arena.Agent{})
+	w.loses(LossOutcome, t.Status != arena.StatusSuccess || t.Error != nil || !math.IsNaN(t.Seconds) ||
+		t.InferenceTotal >= 0 || t.InferenceFailures >= 0)
+}
+
+// turn is one step as messages: the step's own and one for each result.
+func (w *writer) turn(i int) []messageOut {
+	s := &w.t.Steps[i]
+	w.losesEvidence(s)
+	w.loses(LossStepMeta, s.Timestamp != "" || s.LLMCalls >= 0 || s.Number != i+1)
+	if s.Role != arena.RoleAgent {
+		return []messageOut{{Role: sourceNames[s.Role], Content: s.Content, at: unixMS(s.Timestamp)}}
+	}
+	w.loses(LossSplitMessage, s.Think != "" || s.Response != "")
+	all := []messageOut{{
+		Role: "assistant", Content: cmp.Or(s.Response, s.Content), Reasoning: cmp.Or(s.Reasoning, s.Think),
+		at: unixMS(s.Timestamp),
+	}}
+	ids := map[string]bool{}
+	for j, call := range s.Calls {
+		id := call.ID
+		if id == "" || ids[id] {
+			w.loses(LossCallID, true)
+			id = fmt.Sprintf("call-%d-%d", i+1, j+1)
+		}
+		ids[id] = true
+		all[0].Calls = append(all[0].Calls, callOut{ID: id, Type: "function", Function: functionOut{call.Name, w.argumentText(call.Arguments)}})
+		if call.Result != "" {
+			w.loses(LossResultKind, call.Result.Kind() != arena.String)
+			all = append(all, messageOut{Role: "tool", Content: text(call.Result), CallID: id, Name: call.Name})
+		}
+	}
+	return all
+}
+
+// argumentText is the arguments as OpenAI has them: JSON in a string.
+func (w *writer) argumentText(raw arena.Raw) string {
+	w.loses(LossAbsentArguments, raw == "")
+	w.loses(LossArgumentsKind, raw != "" && raw.Kind() != arena.String)
+	if raw == "" {
+		return "{}"
+	}
+	return text(raw)
+}
+
+// The lines of a session.
+type (
+	sessionOut struct {
+		Type    string `json:"type"`
+		Harness string `json:"harness"`
+		ID      string `json:"id"`
+		Name    string `json:"name"`
+	}
+	sessionLine struct {
+		Type    string         `json:"type"`
+		Message sessionMessage `json:"message"`
+	}
+	sessionMessage struct {
+		Role      string        `json:"role"`
+		Content   string        `json:"content"`
+		Reasoning string        `json:"reasoningContent,omitempty"`
+		Calls     []sessionCall `json:"toolCalls,omitempty"`
+		CallID    string        `json:"toolCallId,omitempty"`
+		Timestamp *int64        `json:"timestamp,omitempty"`
+		Model     string        `json:"model,omitempty"`
+	}
+	sessionCall struct {
+		ID       string      `json:"id"`
+		Function functionOut `json:"function"`
+	}
+)
+
+// session is the trace as a session: the header, then the messages.
+func (w *writer) session() []any {
+	w.loses(LossTools, w.t.Tools != "")
+	w.loses(LossOutcome, w.t.Declared != nil)
+	chat := w.openAI()
+	lines := []any{sessionOut{Type: "session", Harness: "arena", ID: w.t.ID, Name: cmp.Or(w.t.ProblemID, w.t.ID)}}
+	for _, m := range chat.Messages {
+		line := sessionMessage{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: m.at}
+		if m.Role == "assistant" {
+			line.Model = w.t.Model
+		}
+		for _, c := range m.Calls {
+			line.Calls = append(line.Calls, sessionCall{c.ID, c.Function})
+		}
+		lines = append(lines, sessionLine{"message", line})
+	}
+	return lines
+}
+
+// unixMS is a timestamp in whole milliseconds; nil for anything else.
+func unixMS(raw arena.Raw) *int64 {
+	ms, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &ms
+}
