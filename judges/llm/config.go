@@ -130,7 +130,13 @@ func (c Config) validatePanel() error {
 		bad("endpoints is empty: want at least one")
 	}
 	primaries := 0
+	asked := map[Member]bool{}
 	for i, m := range c.Panel {
+		if once := (Member{Model: m.Model, Endpoint: m.Endpoint}); asked[once] {
+			bad("panel[%d] (%s) is on the panel twice: use self_consistency to ask it more often", i, m.Model)
+		} else {
+			asked[once] = true
+		}
 		if m.Model == "" {
 			bad("panel[%d]: model is empty", i)
 		}

@@ -98,10 +98,19 @@ func (j *Judge) Name() string { return "llm_v1_" + j.prompt.sha256[:8] }
 // Hash is the configuration's.
 func (j *Judge) Hash() (string, error) { return j.cfg.hash(j.prompt) }
 
+// Judgeable says if an attempt left anything to judge. One that timed out or
+// failed without a dialogue is no failure of the judge's.
+func Judgeable(t *arena.Trace, d *arena.Dialogue) bool {
+	return t.HasDialogue || len(d.Turns) > 0
+}
+
 // Judge judges one attempt in its normal form. The error is ErrAuth, ErrBudget,
 // ErrDeadline, ctx's or the ledger's: the run cannot go on. Everything else
 // that may go wrong is the judgement's Outcome.
 func (j *Judge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+	if !Judgeable(t, d) {
+		return j.judgement([]verdict{{outcome: arena.JudgeFailed, spent: ledger.Free(), detail: "the attempt left no dialogue to judge"}}), nil
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)

@@ -36,6 +36,9 @@ type Prediction struct {
 // bytes make a token and an answer has 80 of them.
 func (j *Judge) Predict(t *arena.Trace, d *arena.Dialogue) (Prediction, error) {
 	total := Prediction{Spent: ledger.Free()}
+	if !Judgeable(t, d) {
+		return total, nil
+	}
 	votes, err := j.questions(t, d)
 	if err != nil {
 		return Prediction{}, err

@@ -1,0 +1,252 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/judges/client/clienttest"
+)
+
+func TestFaultsAreToldApart(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		action clienttest.Action
+		want   client.Kind
+	}{
+		"wrong key":         {clienttest.Status(401), client.Auth},
+		"forbidden":         {clienttest.Status(403), client.Auth},
+		"too many":          {clienttest.Status(429), client.Limited},
+		"broken":            {clienttest.Status(500), client.Server},
+		"bad gateway":       {clienttest.Status(502), client.Server},
+		"overloaded":        {clienttest.Status(529), client.Server},
+		"bad request":       {clienttest.Status(400), client.Rejected},
+		"too large":         {clienttest.Status(413), client.Rejected},
+		"no such model":     {clienttest.Status(404), client.Missing},
+		"redirect":          {clienttest.Status(307), client.Rejected},
+		"hang":              {clienttest.Hang(), client.Network},
+		"reset":             {clienttest.Reset(), client.Network},
+		"cut body":          {clienttest.Cut(), client.Network},
+		"empty body":        {clienttest.Body(""), client.Unreadable},
+		"a web page":        {clienttest.Body("<html>busy</html>"), client.Unreadable},
+		"error as 200":      {clienttest.Body(`{"error": {"message": "overloaded"}}`), client.Unreadable},
+		"no choices":        {clienttest.Body(`{"choices": []}`), client.Unreadable},
+		"endless":           {clienttest.Body(strings.Repeat("x", 5<<20)), client.Unreadable},
+		"deeply nested":     {clienttest.Body(strings.Repeat("[", 1<<20)), client.Unreadable},
+		"number as choices": {clienttest.Body(`{"choices": 7}`), client.Unreadable},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := clienttest.New(t, clienttest.First(tt.action))
+			_, err := open(t, endpoint(s)).Chat(t.Context(), question())
+			var fault *client.Fault
+			if !errors.As(err, &fault) || fault.Kind != tt.want {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if n := len(s.Calls()); n != 1 {
+				t.Errorf("%d requests, want 1", n)
+			}
+		})
+	}
+}
+
+func TestARequestSaysWhatItShould(t *testing.T) {
+	t.Setenv("CLIENT_TEST_KEY", "sk-test-0123456789")
+	s := clienttest.New(t, clienttest.First(clienttest.Say("well")))
+	e := endpoint(s)
+	e.KeyEnv = "CLIENT_TEST_KEY"
+	e.Headers = map[string]string{"X-Title": "arena", "X-Key": "$CLIENT_TEST_KEY"}
+	e.ExtraBody = map[string]any{"top_k": 1, "max_tokens": nil}
+	q := question()
+	q.Schema, q.Name = json.RawMessage(`{"type":"object"}`), "answer"
+	reply, err := open(t, e).Chat(t.Context(), q)
+	if err != nil || reply.Text != "well" || !reply.Counted {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	c := s.Calls()[0]
+	if c.Body["temperature"] != 0.0 || c.Body["top_k"] != 1.0 || c.Body["stream"] != false || !c.Schema {
+		t.Errorf("body %v", c.Body)
+	}
+	if _, sent := c.Body["max_tokens"]; sent {
+		t.Error("a field that null takes out was sent")
+	}
+	if c.Header.Get("Authorization") != "Bearer sk-test-0123456789" || c.Header.Get("X-Title") != "arena" || c.Header.Get("X-Key") != "sk-test-0123456789" {
+		t.Errorf("headers %v", c.Header)
+	}
+}
+
+func TestNoSecretGetsOut(t *testing.T) {
+	const key = "sk-test-0123456789"
+	t.Setenv("CLIENT_TEST_KEY", key)
+	s := clienttest.New(t, clienttest.First(clienttest.Status(401)))
+	e := endpoint(s)
+	e.KeyEnv = "CLIENT_TEST_KEY"
+	reply, err := open(t, e).Chat(t.Context(), question())
+	for name, text := range map[string]string{"error": err.Error(), "request": string(reply.Request), "reply": string(reply.Body)} {
+		if strings.Contains(text, key) {
+			t.Errorf("the %s holds the key: %s", name, text)
+		}
+	}
+	if !strings.Contains(string(reply.Body), "[secret]") {
+		t.Errorf("reply %s", reply.Body)
+	}
+}
+
+func TestAMissingSecretIsNamed(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Say("well")))
+	e := endpoint(s)
+	e.KeyEnv = "CLIENT_TEST_NO_SUCH_KEY"
+	if _, err := client.New(e, nil, time.Now); err == nil || !strings.Contains(err.Error(), e.KeyEnv) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRefusedSchemasCostOneRequest(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Plain(clienttest.Say("well"))))
+	c := open(t, endpoint(s))
+	q := question()
+	q.Schema = json.RawMessage(`{}`)
+	var fault *client.Fault
+	if _, err := c.Chat(t.Context(), q); !errors.As(err, &fault) || fault.Kind != client.Schema {
+		t.Fatalf("got %v", err)
+	}
+	for range 3 {
+		if _, err := c.Chat(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(s.Calls()); n != 4 {
+		t.Errorf("%d requests, want 4", n)
+	}
+}
+
+func TestRetryAfterIsObeyed(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.RetryAfter(1), clienttest.Say("well")))
+	c := open(t, endpoint(s))
+	if _, err := c.Chat(t.Context(), question()); err == nil {
+		t.Fatal("no fault")
+	}
+	if _, err := c.Chat(t.Context(), question()); err != nil {
+		t.Fatal(err)
+	}
+	calls := s.Calls()
+	if waited := calls[1].At.Sub(calls[0].At); waited < time.Second {
+		t.Errorf("asked again after %v", waited)
+	}
+}
+
+func TestAPauseBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.RetryAfter(3600)))
+	c := open(t, endpoint(s))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for range 3 {
+		var fault *client.Fault
+		if _, err := c.Chat(ctx, question()); !errors.As(err, &fault) || fault.Kind != client.Limited {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if n := len(s.Calls()); n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+}
+
+func TestKeysKnowQuestionsAndNotAddresses(t *testing.T) {
+	t.Parallel()
+	a, b := clienttest.New(t, nil), clienttest.New(t, nil)
+	key := func(s *clienttest.Server, change func(*client.Endpoint, *client.Question)) string {
+		e, q := endpoint(s), question()
+		change(&e, &q)
+		k, err := open(t, e).Key(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	same := func(*client.Endpoint, *client.Question) {}
+	base := key(a, same)
+	if key(b, same) != base {
+		t.Error("another address gives another key")
+	}
+	if key(a, func(_ *client.Endpoint, q *client.Question) {
+		q.Schema, q.Timeout, q.Tokens = json.RawMessage(`{}`), 1, 1
+	}) != base {
+		t.Error("what is not asked changes the key")
+	}
+	for name, change := range map[string]func(*client.Endpoint, *client.Question){
+		"model":   func(_ *client.Endpoint, q *client.Question) { q.Model = "other" },
+		"message": func(_ *client.Endpoint, q *client.Question) { q.Messages[0].Content += "." },
+		"param":   func(_ *client.Endpoint, q *client.Question) { q.Params = map[string]any{"temperature": 1} },
+		"extra":   func(e *client.Endpoint, _ *client.Question) { e.ExtraBody = map[string]any{"top_k": 1} },
+	} {
+		if key(a, change) == base {
+			t.Errorf("another %s gives the same key", name)
+		}
+	}
+}
+
+func TestTokensPerMinuteAreKept(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Say("well")))
+	e := endpoint(s)
+	e.TokensPerMinute = 60_000 // 1,000 a second, after a first minute's worth
+	c := open(t, e)
+	q := question()
+	q.Tokens = 60_000
+	if _, err := c.Chat(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	q.Tokens = 200
+	start := time.Now()
+	if _, err := c.Chat(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	if waited := time.Since(start); waited < 150*time.Millisecond {
+		t.Errorf("waited %v for 200 tokens", waited)
+	}
+}
+
+func TestEndpointsThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	for name, e := range map[string]client.Endpoint{
+		"no scheme":       {BaseURL: "localhost:8000/v1", Concurrency: 1},
+		"user in address": {BaseURL: "http://me:secret@host/v1", Concurrency: 1},
+		"key in address":  {BaseURL: "http://host/v1?key=secret", Concurrency: 1},
+		"no concurrency":  {BaseURL: "http://host/v1"},
+		"model as extra":  {BaseURL: "http://host/v1", Concurrency: 1, ExtraBody: map[string]any{"model": "x"}},
+		"negative tokens": {BaseURL: "http://host/v1", Concurrency: 1, TokensPerMinute: -1},
+	} {
+		if err := e.Validate(); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func endpoint(s *clienttest.Server) client.Endpoint {
+	return client.Endpoint{Name: "test", BaseURL: s.BaseURL(), Concurrency: 8}
+}
+
+func question() client.Question {
+	return client.Question{
+		Model: "judge", Messages: []client.Message{{Role: "user", Content: "How well?"}},
+		Params: map[string]any{"temperature": 0, "max_tokens": 10}, Timeout: 300 * time.Millisecond,
+	}
+}
+
+func open(t *testing.T, e client.Endpoint) *client.Client {
+	t.Helper()
+	c, err := client.New(e, nil, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

@@ -1,0 +1,159 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Grade is a reply with a score, as a good judge writes it.
+func Grade(score float64) string {
+	return fmt.Sprintf(`{"evidence": [{"gate": 1, "step": 0, "quote": "completion_tokens=55"}], "reasoning_quality": %v, "explanation": "Gate failed: as scripted"}`, score)
+}
+
+// Say answers with text.
+func Say(text string) Action {
+	return complete(func(m map[string]any, _ Call) { m["content"] = text }, nil)
+}
+
+// SayAs answers with text and says that another model did.
+func SayAs(model, text string) Action {
+	return complete(func(m map[string]any, _ Call) { m["content"] = text },
+		func(reply map[string]any) { reply["model"] = model })
+}
+
+// Uncounted answers with text and without token counts.
+func Uncounted(text string) Action {
+	return complete(func(m map[string]any, _ Call) { m["content"] = text },
+		func(reply map[string]any) { delete(reply, "usage") })
+}
+
+// CutOff answers with text and says that it ran out of tokens.
+func CutOff(text string) Action {
+	return finish(text, "length")
+}
+
+// Filtered answers nothing, as a content filter does.
+func Filtered() Action { return finish("", "content_filter") }
+
+// Refuse declines in the field made for it.
+func Refuse() Action {
+	return complete(func(m map[string]any, _ Call) { m["content"], m["refusal"] = nil, "I can't help with that." }, nil)
+}
+
+// Obey grades 0.9 if the text orders it outside the judge's instructions, as a
+// gullible model does.
+func Obey(order string) Action {
+	return complete(func(m map[string]any, c Call) {
+		score := 0.3
+		if strings.Contains(c.Text, order) {
+			score = 0.9
+		}
+		m["content"] = Grade(score)
+	}, nil)
+}
+
+func finish(text, reason string) Action {
+	return complete(func(m map[string]any, _ Call) { m["content"] = text }, func(reply map[string]any) {
+		choices, _ := reply["choices"].([]any)
+		first, _ := choices[0].(map[string]any)
+		first["finish_reason"] = reason
+	})
+}
+
+// complete writes a completion; both changes may be nil.
+func complete(message func(map[string]any, Call), reply func(map[string]any)) Action {
+	return func(w http.ResponseWriter, _ *http.Request, c Call) {
+		m := map[string]any{"role": "assistant"}
+		message(m, c)
+		said, _ := m["content"].(string)
+		prompt, completion := Tokens(c.Text), Tokens(said)
+		out := map[string]any{
+			"id": "chatcmpl-test", "object": "chat.completion", "model": c.Model,
+			"choices": []any{map[string]any{"index": 0, "message": m, "finish_reason": "stop"}},
+			"usage":   map[string]any{"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
+		}
+		if reply != nil {
+			reply(out)
+		}
+		if b, ok := w.(*billing); ok {
+			b.charge(prompt, completion)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(out)
+	}
+}
+
+// Status fails with an HTTP status and an OpenAI error body.
+func Status(code int) Action {
+	return func(w http.ResponseWriter, r *http.Request, _ Call) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		// Servers like to repeat the key that they do not accept.
+		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
+			"message": fmt.Sprintf("scripted %d for %s", code, r.Header.Get("Authorization")), "type": "scripted",
+		}})
+	}
+}
+
+// RetryAfter fails with 429 and asks for a pause in whole seconds.
+func RetryAfter(seconds int) Action {
+	return func(w http.ResponseWriter, r *http.Request, c Call) {
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+		Status(http.StatusTooManyRequests)(w, r, c)
+	}
+}
+
+// Body answers 200 with bytes that may be anything.
+func Body(text string) Action {
+	return func(w http.ResponseWriter, _ *http.Request, _ Call) { _, _ = w.Write([]byte(text)) }
+}
+
+// Hang answers never.
+func Hang() Action {
+	return func(_ http.ResponseWriter, r *http.Request, _ Call) { <-r.Context().Done() }
+}
+
+// Reset breaks the connection before a reply.
+func Reset() Action {
+	return func(http.ResponseWriter, *http.Request, Call) { panic(http.ErrAbortHandler) }
+}
+
+// Cut breaks the connection in the middle of the body.
+func Cut() Action {
+	return func(w http.ResponseWriter, _ *http.Request, _ Call) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write([]byte(`{"choices": [{"message": {"content": "{\"reasoning_q`))
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// Late does what then does, after a while.
+func Late(after time.Duration, then Action) Action {
+	return func(w http.ResponseWriter, r *http.Request, c Call) {
+		select {
+		case <-time.After(after):
+			then(w, r, c)
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// Plain refuses structured output, as older servers do, and else acts.
+func Plain(then Action) Action {
+	return func(w http.ResponseWriter, r *http.Request, c Call) {
+		if c.Schema {
+			Status(http.StatusBadRequest)(w, r, c)
+			return
+		}
+		then(w, r, c)
+	}
+}
+
+// First does each action once, in order, and then the last for ever.
+func First(actions ...Action) func(Call) Action {
+	return func(c Call) Action { return actions[min(c.Number, len(actions))-1] }
+}

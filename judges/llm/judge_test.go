@@ -1,0 +1,296 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/prices"
+)
+
+// TestFaults plays every fault against one model: what becomes of the attempt,
+// and how many requests it may cost.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	well := clienttest.Say(clienttest.Grade(0.7))
+	tests := map[string]struct {
+		script   func(clienttest.Call) clienttest.Action
+		outcome  arena.JudgeOutcome
+		requests int
+	}{
+		"well":                      {clienttest.First(well), arena.JudgeScored, 1},
+		"429, then well":            {clienttest.First(clienttest.Status(429), well), arena.JudgeScored, 2},
+		"429 with Retry-After":      {clienttest.First(clienttest.RetryAfter(1), well), arena.JudgeScored, 2},
+		"429 for ever":              {clienttest.First(clienttest.Status(429)), arena.JudgeFailed, 8},
+		"500, then well":            {clienttest.First(clienttest.Status(500), well), arena.JudgeScored, 2},
+		"500 for ever":              {clienttest.First(clienttest.Status(500)), arena.JudgeFailed, 8},
+		"503 and 504, then well":    {clienttest.First(clienttest.Status(503), clienttest.Status(504), well), arena.JudgeScored, 3},
+		"hang, then well":           {clienttest.First(clienttest.Hang(), well), arena.JudgeScored, 2},
+		"hang for ever":             {clienttest.First(clienttest.Hang()), arena.JudgeFailed, 8},
+		"reset, then well":          {clienttest.First(clienttest.Reset(), well), arena.JudgeScored, 2},
+		"reset for ever":            {clienttest.First(clienttest.Reset()), arena.JudgeFailed, 8},
+		"cut body, then well":       {clienttest.First(clienttest.Cut(), well), arena.JudgeScored, 2},
+		"empty, then well":          {clienttest.First(clienttest.Say(""), well), arena.JudgeScored, 2},
+		"empty for ever":            {clienttest.First(clienttest.Say("")), arena.JudgeUnparsed, 3},
+		"empty body for ever":       {clienttest.First(clienttest.Body("")), arena.JudgeUnparsed, 3},
+		"a web page for ever":       {clienttest.First(clienttest.Body("<html>busy</html>")), arena.JudgeUnparsed, 3},
+		"noise for ever":            {clienttest.First(clienttest.Say("The score is 0.7.")), arena.JudgeUnparsed, 3},
+		"score not on offer":        {clienttest.First(clienttest.Say(`{"reasoning_quality": 0.8}`)), arena.JudgeUnparsed, 3},
+		"cut off before the score":  {clienttest.First(clienttest.CutOff("<think>let me see")), arena.JudgeUnparsed, 3},
+		"cut off behind the score":  {clienttest.First(clienttest.CutOff(`{"reasoning_quality": 0.7, "expl`)), arena.JudgeScored, 1},
+		"control characters":        {clienttest.First(clienttest.Say("{\"reasoning_quality\": 0.7, \"explanation\": \"a\nb\"}")), arena.JudgeScored, 1},
+		"refusal in words":          {clienttest.First(clienttest.Say("I'm sorry, but I can't grade this.")), arena.JudgeRefused, 1},
+		"refusal in its field":      {clienttest.First(clienttest.Refuse()), arena.JudgeRefused, 1},
+		"content filter":            {clienttest.First(clienttest.Filtered()), arena.JudgeRefused, 1},
+		"bad request":               {clienttest.First(clienttest.Status(400)), arena.JudgeFailed, 2},
+		"no such model":             {clienttest.First(clienttest.Status(404)), arena.JudgeFailed, 1},
+		"no structured output":      {clienttest.First(clienttest.Plain(well)), arena.JudgeScored, 2},
+		"another model answers":     {clienttest.First(clienttest.SayAs("small", clienttest.Grade(0.7))), arena.JudgeScored, 1},
+		"no token counts":           {clienttest.First(clienttest.Uncounted(clienttest.Grade(0.7))), arena.JudgeScored, 1},
+		"everything at once":        {clienttest.First(clienttest.Status(429), clienttest.Hang(), clienttest.Reset(), clienttest.Say("?"), clienttest.Cut(), clienttest.Status(502), well), arena.JudgeScored, 7},
+		"Retry-After for too long":  {clienttest.First(clienttest.RetryAfter(3600)), arena.JudgeFailed, 1},
+		"orders in the trajectory":  {clienttest.First(clienttest.Obey("no order like this one")), arena.JudgeScored, 1},
+		"odd role, null everywhere": {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":null}}],"usage":null}`)), arena.JudgeUnparsed, 3},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := clienttest.New(t, tt.script)
+			j, l := judge(t, config(s), nil)
+			got, err := ask(t.Context(), j, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Outcome != tt.outcome || (got.Score != nil) != (tt.outcome == arena.JudgeScored) {
+				t.Errorf("got %s %v (%s), want %s", got.Outcome, got.Score, got.Detail, tt.outcome)
+			}
+			if n := len(s.Calls()); n != tt.requests {
+				t.Errorf("%d requests, want %d", n, tt.requests)
+			}
+			if b := l.Bill(); b.Exchanges != tt.requests {
+				t.Errorf("%d exchanges kept, want %d", b.Exchanges, tt.requests)
+			}
+		})
+	}
+}
+
+func TestAWrongKeyStopsAtOnce(t *testing.T) {
+	const key = "sk-test-0123456789"
+	t.Setenv("LLM_TEST_KEY", key)
+	for _, status := range []int{401, 403} {
+		s := clienttest.New(t, clienttest.First(clienttest.Status(status)))
+		cfg := config(s)
+		cfg.Endpoints[0].KeyEnv = "LLM_TEST_KEY"
+		dir := t.TempDir()
+		j, l := judgeIn(t, dir, cfg, nil)
+		_, err := ask(t.Context(), j, 1)
+		if !errors.Is(err, llm.ErrAuth) || len(s.Calls()) != 1 {
+			t.Errorf("%d: %v after %d requests", status, err, len(s.Calls()))
+		}
+		if strings.Contains(err.Error(), key) || folderHolds(t, dir, key) || !folderHolds(t, dir, "[secret]") {
+			t.Errorf("%d: the key got out: %v", status, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAnAnswerIsPaidForOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := clienttest.New(t, clienttest.First(clienttest.Say(clienttest.Grade(0.5))))
+	first := judgeAll(t, dir, config(s), 20, 8)
+	second := judgeAll(t, dir, config(s), 20, 8)
+	if n := len(s.Calls()); n != 20 {
+		t.Errorf("%d requests for 20 attempts judged twice", n)
+	}
+	for i := range first {
+		if first[i].Cached || !second[i].Cached || *first[i].Score != *second[i].Score ||
+			first[i].PromptTokens != second[i].PromptTokens || *first[i].CostUSD != *second[i].CostUSD {
+			t.Errorf("attempt %d: %+v, then %+v", i, first[i], second[i])
+		}
+	}
+	// Another address, another limit: the same judge.
+	moved := clienttest.New(t, clienttest.First(clienttest.Status(500)))
+	cfg := config(moved)
+	cfg.MaxUnscored, cfg.AttemptDeadline = 1, time.Second
+	judgeAll(t, dir, cfg, 20, 8)
+	if n := len(moved.Calls()); n != 0 {
+		t.Errorf("%d requests after moving the server", n)
+	}
+}
+
+func TestTheSameAtOnceIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Late(30*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+	j, _ := judge(t, config(s), nil)
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			if got, err := ask(t.Context(), j, 1); err != nil || got.Outcome != arena.JudgeScored {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(s.Calls()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestUnscoredAttemptsAreAskedAgainByTheNextRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	bad := clienttest.New(t, clienttest.First(clienttest.Status(500)))
+	for _, got := range judgeAll(t, dir, config(bad), 3, 1) {
+		if got.Outcome != arena.JudgeFailed || got.Score != nil || got.Detail == "" {
+			t.Errorf("%+v", got)
+		}
+	}
+	well := clienttest.New(t, clienttest.First(clienttest.Say(clienttest.Grade(0.5))))
+	for _, got := range judgeAll(t, dir, config(well), 3, 1) {
+		if got.Outcome != arena.JudgeScored || got.Cached {
+			t.Errorf("%+v", got)
+		}
+	}
+	if n := len(well.Calls()); n != 3 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestNothingToJudgeCostsNothing(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Say(clienttest.Grade(0.5))))
+	j, _ := judge(t, config(s), nil)
+	got, err := j.Judge(t.Context(), &arena.Trace{Status: arena.StatusTimedOut}, &arena.Dialogue{})
+	if err != nil || got.Outcome != arena.JudgeFailed || got.Score != nil || len(s.Calls()) != 0 {
+		t.Errorf("%+v, %v, %d requests", got, err, len(s.Calls()))
+	}
+}
+
+func TestDeadlines(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Hang()))
+	cfg := config(s)
+	cfg.RequestTimeout, cfg.AttemptDeadline = time.Minute, 50*time.Millisecond
+	j, _ := judge(t, cfg, nil)
+	if got, err := ask(t.Context(), j, 1); err != nil || got.Outcome != arena.JudgeFailed {
+		t.Errorf("the attempt's: %+v, %v", got, err)
+	}
+	cfg.AttemptDeadline, cfg.RunDeadline = time.Minute, 50*time.Millisecond
+	j, _ = judge(t, cfg, nil)
+	if _, err := ask(t.Context(), j, 1); !errors.Is(err, llm.ErrDeadline) {
+		t.Errorf("the run's: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cfg.RunDeadline = time.Minute
+	j, _ = judge(t, cfg, nil)
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := ask(ctx, j, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller's: %v", err)
+	}
+}
+
+// config is one model on one server, with waits that tests can afford.
+func config(s *clienttest.Server) llm.Config {
+	cfg := llm.Defaults()
+	cfg.Endpoints = []client.Endpoint{{Name: "test", BaseURL: s.BaseURL(), Concurrency: 32}}
+	cfg.Panel = []llm.Member{{Model: "judge-a", Role: llm.Primary}}
+	cfg.RequestTimeout = 150 * time.Millisecond
+	cfg.AttemptDeadline = 20 * time.Second
+	cfg.Backoff, cfg.BackoffCap = time.Millisecond, 2*time.Millisecond
+	return cfg
+}
+
+var table = prices.Table{
+	"judge-a": {Prompt: 1, Completion: 4}, "judge-b": {Prompt: 1, Completion: 4}, "judge-c": {Prompt: 1, Completion: 4},
+}
+
+func judge(t *testing.T, cfg llm.Config, p prices.Table) (*llm.Judge, *ledger.Ledger) {
+	t.Helper()
+	return judgeIn(t, t.TempDir(), cfg, p)
+}
+
+func judgeIn(t *testing.T, dir string, cfg llm.Config, p prices.Table) (*llm.Judge, *ledger.Ledger) {
+	t.Helper()
+	l, err := ledger.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	j, err := llm.New(cfg, l, llm.Options{Prices: p, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(j.Close)
+	return j, l
+}
+
+// judgeAll judges n attempts in one run of its own.
+func judgeAll(t *testing.T, dir string, cfg llm.Config, n, workers int) []arena.Judgement {
+	t.Helper()
+	j, l := judgeIn(t, dir, cfg, table)
+	defer func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	out := make([]arena.Judgement, n)
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for i := range next {
+				var err error
+				if out[i], err = ask(t.Context(), j, i); err != nil && !errors.Is(err, llm.ErrBudget) {
+					t.Errorf("attempt %d: %v", i, err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	return out
+}
+
+// attempt is the i-th of attempts that all differ.
+func attempt(i int) (*arena.Trace, *arena.Dialogue) {
+	think := fmt.Sprintf("Attempt %d. The first lamp costs %d.50 and is brass, the second is wood; I prefer the first.", i, 100+i)
+	result := arena.Raw(`[{"product_id": "4234994641", "title": "Feli brass lamp", "price": 110.5}]`)
+	t := &arena.Trace{
+		ID: fmt.Sprint(i), Query: "a brass lamp under 200", HasDialogue: true, Status: arena.StatusSuccess,
+		Steps: []arena.Step{
+			{Number: 1, Proxy: []arena.ProxyCall{
+				{Method: "POST", Path: "/inference/chat/completions", Status: 200, DurationMS: 4305, Body: `{"model":"GLM-5"}`,
+					Response: `{"usage":{"completion_tokens":55}}`},
+				{Method: "GET", Path: "/search/find_product", Status: 200, DurationMS: 120, Params: `{"q":"brass lamp"}`,
+					Truncated: true, ProductIDs: []string{"4234994641", "4086626883"}},
+				{Attempt: true, Method: "GET", Path: "/search/find_product"},
+			}},
+			{Number: 2},
+		},
+	}
+	d := &arena.Dialogue{Turns: []arena.Turn{
+		{Step: 0, Think: "Search first.", Calls: []arena.Call{{ID: "c1", Name: "find_product", Arguments: `{"q":"brass lamp"}`, Result: result}}},
+		{Step: 1, Think: think, Calls: []arena.Call{{ID: "c2", Name: "recommend_product", Arguments: `{"product_ids":"4234994641"}`}}},
+	}}
+	return t, d
+}
+
+func ask(ctx context.Context, j *llm.Judge, i int) (arena.Judgement, error) {
+	t, d := attempt(i)
+	return j.Judge(ctx, t, d)
+}
