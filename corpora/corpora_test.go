@@ -16,6 +16,13 @@ type sample struct {
 	parts []string
 }
 
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func harness() arena.Harness {
 	return arena.Harness{Name: "test", System: "Help the customer shop.", SHA256: "00", Tools: []arena.Raw{
 		`{"type":"function","function":{"name":"find_product","parameters":{"type":"object","properties":{"q":{"type":"string"},"page":{"type":["integer","null"]}}}}}`,

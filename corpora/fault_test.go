@@ -109,16 +109,14 @@ func TestEveryStepMayFail(t *testing.T) {
 		if !errors.Is(err, errInjected) || !strings.Contains(err.Error(), root) {
 			t.Fatalf("step %d: error %v names no path or cause", n, err)
 		}
-		if _, err := corpora.ReadManifest(corpora.Disk{}, s.dir); err == nil {
+		if _, gone := corpora.ReadManifest(corpora.Disk{}, s.dir); gone == nil {
 			checkWhole(t, s.dir, n) // it failed after the swap
 		}
 		again, err := write(t, calm(), root, 1)
 		if err != nil {
 			t.Fatalf("step %d: the next run: %v", n, err)
 		}
-		if err := os.RemoveAll(again.dir); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.RemoveAll(again.dir))
 	}
 	if steps < 60 {
 		t.Fatalf("only %d steps failed", steps)
@@ -155,12 +153,8 @@ func TestForeignFolderIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	precious := filepath.Join(root, "corpus", "thesis.txt")
-	if err := os.MkdirAll(filepath.Dir(precious), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(precious, []byte("years"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.MkdirAll(filepath.Dir(precious), 0o755))
+	ok(t, os.WriteFile(precious, []byte("years"), 0o600))
 	if _, err := write(t, corpora.Disk{}, root, 1); err == nil || !strings.Contains(err.Error(), "no corpus") {
 		t.Fatalf("error %v", err)
 	}

@@ -1,6 +1,7 @@
 package corpora
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -31,7 +32,7 @@ func Inspect(fsys FS, path string, head int, out io.Writer) error {
 }
 
 // errEnough ends a reading early.
-var errEnough = fmt.Errorf("enough rows")
+var errEnough = errors.New("enough rows")
 
 func showHead(file *parquet.File, path string, head int, out io.Writer) error {
 	names := file.Schema().Columns()
@@ -46,7 +47,7 @@ func showHead(file *parquet.File, path string, head int, out io.Writer) error {
 			showRow(row, names, out)
 			return nil
 		})
-		if err == errEnough {
+		if errors.Is(err, errEnough) {
 			return nil
 		}
 		if err != nil {

@@ -57,12 +57,9 @@ func TestListsOfJSONValuesAreNotEmpty(t *testing.T) {
 	}
 	var direct bytes.Buffer
 	w := parquet.NewGenericWriter[corpora.SFT](&direct)
-	if _, err := w.Write([]corpora.SFT{row}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.Write([]corpora.SFT{row})
+	ok(t, err)
+	ok(t, w.Close())
 	back, err := parquet.Read[corpora.SFT](bytes.NewReader(direct.Bytes()), int64(direct.Len()))
 	if err != nil {
 		t.Fatal(err)
@@ -104,25 +101,17 @@ func TestCardNamesNoLines(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	dir := filepath.Join(root, "part")
-	if err := writePart(t, corpora.Disk{}, dir, 0, 2); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, writePart(t, corpora.Disk{}, dir, 0, 2))
 	p, err := corpora.NewPart(corpora.Disk{}, filepath.Join(root, "lines"), corpora.DefaultLimits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, ext := range []string{"jsonl", "jsonl.zst"} {
 		l := corpora.NewLines(p, corpora.Stream{Config: ext, Profile: corpora.ProfileOpenAI, Split: corpora.SplitTrain}, ext)
-		if err := l.Add(`{"messages":[]}`); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, l.Add(`{"messages":[]}`))
+		ok(t, l.Close())
 	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, p.Close())
 	out := filepath.Join(root, "out")
 	err = corpora.Assemble(context.Background(), corpora.Disk{}, out, corpora.Assembly{Parts: []string{dir, filepath.Join(root, "lines")},
 		Manifest: corpora.Manifest{Configuration: []byte("{}")}})
@@ -162,9 +151,7 @@ func TestArrowReadsEveryRowType(t *testing.T) {
 	emit(t, p, "outcomes", corpora.Outcome{})
 	emit(t, p, "judgements", corpora.Judgement{Gates: []bool{true}})
 	emit(t, p, "leaks", corpora.Leak{})
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, p.Close())
 	files, err := corpora.ReadPart(corpora.Disk{}, dir)
 	if err != nil {
 		t.Fatal(err)
@@ -189,9 +176,7 @@ func emit[T any](t *testing.T, p *corpora.Part, table string, row T) {
 	t.Helper()
 	s := corpora.NewShards[T](p, corpora.Stream{Table: table})
 	for range 2 {
-		if err := s.Add(&row); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, s.Add(&row))
 	}
 	if err := s.Close(); err != nil {
 		t.Fatalf("%s: %v", table, err)
@@ -208,13 +193,9 @@ func TestEmptyAndNullSurvive(t *testing.T) {
 	zero := 0.0
 	s := corpora.NewShards[corpora.Judgement](p, corpora.Stream{Table: "judgements"})
 	for _, row := range []corpora.Judgement{{}, {Score: &zero, Gates: []bool{}}} {
-		if err := s.Add(&row); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, s.Add(&row))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, s.Close())
 	table := readArrow(t, filepath.Join(dir, "tables/judgements.parquet"))
 	score, model := column(t, table, "score"), column(t, table, "model")
 	if !score.IsNull(0) || score.IsNull(1) || model.IsNull(0) {

@@ -17,9 +17,7 @@ func edit(t *testing.T, path string, change func([]byte) []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, change(b), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(path, change(b), 0o600))
 }
 
 func replace(old, with string) func([]byte) []byte {
@@ -42,14 +40,10 @@ func TestVerifySaysWhatIsBroken(t *testing.T) {
 			edit(t, filepath.Join(dir, shard), func(b []byte) []byte { return b[:len(b)-1] })
 		}, shard, "bytes, the manifest says"},
 		"a deleted shard": {func(t *testing.T, dir string) {
-			if err := os.Remove(filepath.Join(dir, shard)); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.Remove(filepath.Join(dir, shard)))
 		}, shard, "missing"},
 		"a stray file": {func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, "data/sft/train-00009-of-00009.parquet"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.WriteFile(filepath.Join(dir, "data/sft/train-00009-of-00009.parquet"), nil, 0o600))
 		}, "data/sft/train-00009-of-00009.parquet", "does not name"},
 		"an edited card count": {func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, corpora.CardName), replace("num_examples: 3", "num_examples: 4"))
@@ -123,16 +117,10 @@ func twoSplits(t *testing.T, row func(split string) corpora.RL, extra map[string
 	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
 		s := corpora.NewShards[corpora.RL](p, corpora.Stream{Config: "rl", Profile: corpora.ProfileVerlRL, Split: split})
 		r := row(split)
-		if err := s.Add(&r); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, s.Add(&r))
+		ok(t, s.Close())
 	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, p.Close())
 	dir := filepath.Join(root, "corpus")
 	if err := corpora.Assemble(context.Background(), corpora.Disk{}, dir, corpora.Assembly{Parts: []string{filepath.Join(root, "part")},
 		Manifest: corpora.Manifest{Configuration: []byte("{}")}, Extra: extra}); err != nil {

@@ -56,7 +56,7 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 	if f.out == "" {
 		return usage(errors.New("export needs a folder to write"), "give -o DIR")
 	}
-	if _, err := corpora.ReadManifest(corpora.Disk{}, f.out); err == nil && !f.force {
+	if _, absent := corpora.ReadManifest(corpora.Disk{}, f.out); absent == nil && !f.force {
 		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
 	}
 	if f.dryRun {

@@ -132,8 +132,8 @@ func FuzzRenderedMessagesReadBack(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := chat.Check(back, chat.ParseSchema(shop.Tools)); err != nil {
-			t.Fatal(err)
+		if cerr := chat.Check(back, chat.ParseSchema(shop.Tools)); cerr != nil {
+			t.Fatal(cerr)
 		}
 		again, err := chat.Encode(back)
 		if err != nil {

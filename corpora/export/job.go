@@ -94,7 +94,7 @@ func (j *job) split(split string) (Count, error) {
 		if f.Profile != j.profile.From || f.Split != split || f.Config == "sft_turns" {
 			continue
 		}
-		if err := j.shard(filepath.Join(j.dir, filepath.FromSlash(f.Path)), s, &count); err != nil {
+		if err = j.shard(filepath.Join(j.dir, filepath.FromSlash(f.Path)), s, &count); err != nil {
 			return count, err
 		}
 	}
