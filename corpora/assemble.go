@@ -187,7 +187,7 @@ func (w *assembler) copyShard(s placed) error {
 		return fmt.Errorf("open %s: %w", s.from, err)
 	}
 	defer closeRead(in)
-	sum, err := w.write(s.to, in)
+	sum, err := w.write(s.to, traced{in, s.from})
 	if err != nil {
 		return err
 	}
@@ -221,6 +221,21 @@ func (w *assembler) extras(extra map[string][]byte, card string) error {
 	sum, err := w.write(CardName, strings.NewReader(card))
 	w.files = append(w.files, sum)
 	return err
+}
+
+// traced puts the path of what is read into its errors.
+type traced struct {
+	io.Reader
+	path string
+}
+
+// Read is io.Reader.
+func (n traced) Read(b []byte) (int, error) {
+	k, err := n.Reader.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("read %s: %w", n.path, err)
+	}
+	return k, err
 }
 
 // write makes one file durable and gives its entry.

@@ -28,7 +28,11 @@ func (r *Run) Forecast(ctx context.Context) (*Forecast, error) {
 	f := &Forecast{Inputs: len(o.inputs), Problems: len(o.day.Problems.All), Clusters: map[guard.Pool]int{}, Blocks: map[block.Status]int{}}
 	for _, in := range o.inputs {
 		f.Bytes += in.Bytes
-		f.Blocks[block.State(o.FS, in.dir, in.key)]++
+		s, err := block.State(o.FS, in.dir, in.key)
+		if err != nil {
+			return nil, err
+		}
+		f.Blocks[s]++
 	}
 	for _, c := range o.protect.State.Clusters {
 		f.Clusters[c.Pool]++

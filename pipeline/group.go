@@ -78,10 +78,14 @@ func (o *opened) entries(ctx context.Context, f func(at ref, x *block.Entry) err
 	})
 }
 
-// ready checks that every block can be used.
+// ready checks that other processes have made every block.
 func (o *opened) ready() error {
 	for _, in := range o.inputs {
-		if s := block.State(o.FS, in.dir, in.key); s != block.Equal && s != block.Unfinished {
+		s, err := block.State(o.FS, in.dir, in.key)
+		if err != nil {
+			return err
+		}
+		if s != block.Equal && s != block.Unfinished {
 			return fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.Path, s)
 		}
 	}

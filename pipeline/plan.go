@@ -81,9 +81,6 @@ var ErrEmpty = errors.New("no attempt is left to train on")
 
 // group decides what becomes of every record and stores the plan.
 func (o *opened) group(ctx context.Context) (*plan, error) {
-	if err := o.ready(); err != nil {
-		return nil, err
-	}
 	g := &grouping{opened: o}
 	if err := g.learn(ctx); err != nil {
 		return nil, err
@@ -214,7 +211,7 @@ func (o *opened) loadPlan() (*plan, error) {
 		return nil, fmt.Errorf("read plan (run the group step first): %w", err)
 	}
 	p := &plan{}
-	if err := json.Unmarshal(b, p); err != nil {
+	if err = json.Unmarshal(b, p); err != nil {
 		return nil, fmt.Errorf("parse plan %s: %w", o.planPath(), err)
 	}
 	key, err := o.planKey()

@@ -76,8 +76,8 @@ type LeakReport struct {
 	Nearest *float64 `json:"nearest_kept_score"`
 	// SharedProducts counts gold products of both train and eval clusters: the
 	// audit of the split, empty by construction.
-	SharedProducts []string              `json:"products_in_train_and_eval"`
-	Canary         string                `json:"canary"`
+	SharedProducts []string `json:"products_in_train_and_eval"`
+	Canary         string   `json:"canary"`
 }
 
 // LeakFinding is one attempt that the guard dropped.

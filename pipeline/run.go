@@ -97,6 +97,9 @@ func (r *Run) Group(ctx context.Context) ([]corpora.Stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err = o.ready(); err != nil {
+		return nil, err
+	}
 	p, err := o.group(ctx)
 	if err != nil {
 		return nil, err
@@ -161,8 +164,8 @@ func (o *opened) identify(ctx context.Context) error {
 	err = each(ctx, o.Config.Workers, len(o.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
 		in := o.day.Inputs[i]
 		if in.SHA256 == "" {
-			if err := in.Hash(ctx); err != nil {
-				return err
+			if hashing := in.Hash(ctx); hashing != nil {
+				return hashing
 			}
 		}
 		key := block.Key{Input: in.SHA256, Meta: in.MetaSHA256, Config: config}
@@ -218,7 +221,10 @@ func (o *opened) mapInputs(ctx context.Context, s Shard) error {
 	done := progress{o: o, stage: "map", total: len(mine)}
 	err := each(ctx, o.Config.Workers, len(mine), o.newMapper, func(ctx context.Context, m *mapper, i int) error {
 		in := o.inputs[mine[i]]
-		status := block.State(o.FS, in.dir, in.key)
+		status, err := block.State(o.FS, in.dir, in.key)
+		if err != nil {
+			return err
+		}
 		if status == block.Equal {
 			done.tell(in.Bytes, "")
 			return nil

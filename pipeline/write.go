@@ -29,7 +29,7 @@ func (o *opened) write(ctx context.Context, s Shard) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.worthWriting(p); err != nil {
+	if err = o.worthWriting(p); err != nil {
 		return nil, err
 	}
 	var mine []unit
@@ -40,11 +40,8 @@ func (o *opened) write(ctx context.Context, s Shard) (*Summary, error) {
 	}
 	done := progress{o: o, stage: "write", total: len(mine)}
 	err = each(ctx, o.Config.Workers, len(mine), none, func(ctx context.Context, _ struct{}, i int) error {
-		if err := o.writeUnit(ctx, p, mine[i]); err != nil {
-			return err
-		}
-		done.tell(0, "")
-		return nil
+		defer done.tell(0, "")
+		return o.writeUnit(ctx, p, mine[i])
 	})
 	if err != nil {
 		return nil, err

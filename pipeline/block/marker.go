@@ -70,28 +70,39 @@ type marker struct {
 	BodiesBytes int64  `json:"bodies_bytes"`
 }
 
-// State compares the block in dir with what is wanted of it.
-func State(fsys corpora.FS, dir string, want Key) Status {
+// State compares the block in dir with what is wanted of it. An error means
+// that the disk did not answer, which says nothing of the block.
+func State(fsys corpora.FS, dir string, want Key) (Status, error) {
 	m, err := readMarker(fsys, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Missing
+		return Missing, nil
+	case errors.Is(err, errMarker):
+		return Corrupt, nil
 	case err != nil:
-		return Corrupt
+		return Missing, err
 	case m.Version != Version:
-		return SchemaMismatch
+		return SchemaMismatch, nil
 	case m.Key.Input != want.Input || m.Key.Meta != want.Meta:
-		return InputMismatch
+		return InputMismatch, nil
 	case m.Key.Config != want.Config:
-		return ConfigMismatch
+		return ConfigMismatch, nil
+	}
+	whole, err := intact(fsys, dir, m)
+	switch {
+	case err != nil:
+		return Missing, err
+	case !whole:
+		return Corrupt, nil
 	case m.Unscored > 0:
-		return Unfinished
-	case !intact(fsys, dir, m):
-		return Corrupt
+		return Unfinished, nil
 	default:
-		return Equal
+		return Equal, nil
 	}
 }
+
+// errMarker says that a marker holds something else than a marker.
+var errMarker = errors.New("no marker of a block")
 
 func readMarker(fsys corpora.FS, dir string) (*marker, error) {
 	name := filepath.Join(dir, markerName)
@@ -101,26 +112,41 @@ func readMarker(fsys corpora.FS, dir string) (*marker, error) {
 	}
 	var m marker
 	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("parse %s: %w", name, err)
+		return nil, fmt.Errorf("parse %s: %w: %w", name, errMarker, err)
 	}
 	return &m, nil
 }
 
-func intact(fsys corpora.FS, dir string, m *marker) bool {
+// intact tells whether the files are those that the marker was written for. A
+// file that is gone is no error: the block is made again.
+func intact(fsys corpora.FS, dir string, m *marker) (bool, error) {
 	sum, n, err := hashFile(fsys, filepath.Join(dir, indexName))
-	if err != nil || sum != m.IndexSHA256 || n != m.IndexBytes {
-		return false
+	if err != nil {
+		return false, ignore(err, fs.ErrNotExist)
 	}
 	size, err := fileSize(fsys, filepath.Join(dir, bodiesName))
-	return err == nil && size == m.BodiesBytes
+	if err != nil {
+		return false, ignore(err, fs.ErrNotExist)
+	}
+	return sum == m.IndexSHA256 && n == m.IndexBytes && size == m.BodiesBytes, nil
 }
+
+func ignore(err, expected error) error {
+	if errors.Is(err, expected) {
+		return nil
+	}
+	return err
+}
+
+// closeRead closes a file that was only read: nothing can be lost by it.
+func closeRead(f corpora.Source) { _ = f.Close() }
 
 func hashFile(fsys corpora.FS, path string) (sum string, n int64, err error) {
 	f, err := fsys.Open(path)
 	if err != nil {
 		return "", 0, fmt.Errorf("open %s: %w", path, err)
 	}
-	defer f.Close()
+	defer closeRead(f)
 	h := sha256.New()
 	if n, err = io.Copy(h, f); err != nil {
 		return "", 0, fmt.Errorf("read %s: %w", path, err)
@@ -133,7 +159,7 @@ func fileSize(fsys corpora.FS, path string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("open %s: %w", path, err)
 	}
-	defer f.Close()
+	defer closeRead(f)
 	info, err := f.Stat()
 	if err != nil {
 		return 0, fmt.Errorf("read size of %s: %w", path, err)

@@ -32,7 +32,7 @@ func Entries(fsys corpora.FS, dir string) iter.Seq2[*Entry, error] {
 			yield(nil, fmt.Errorf("open %s: %w", path, err))
 			return
 		}
-		defer f.Close()
+		defer closeRead(f)
 		if err := readEntries(bufio.NewReaderSize(f, 1<<18), yield); err != nil {
 			yield(nil, fmt.Errorf("read %s: %w", path, err))
 		}

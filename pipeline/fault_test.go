@@ -1,0 +1,177 @@
+package pipeline_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+var errDisk = errors.New("no space left on device")
+
+// faultyDisk is a disk on which one step fails: the first of its kind on a
+// file of that name.
+type faultyDisk struct {
+	corpora.Disk
+	mu sync.Mutex
+	// fail is the step that fails; seen lists all steps met.
+	fail string
+	seen map[string]bool
+	path string
+}
+
+var digits = regexp.MustCompile(`[0-9a-f]{8,}|[0-9]+`)
+
+// step says whether this step fails. Steps are told apart by what is done and
+// by the file's name without its numbers.
+func (d *faultyDisk) step(what, path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name := what + " " + digits.ReplaceAllString(filepath.Base(path), "#")
+	again := d.seen[name]
+	d.seen[name] = true
+	if name == d.fail && !again {
+		d.path = path
+		return errDisk
+	}
+	return nil
+}
+
+func (d *faultyDisk) MkdirAll(path string) error {
+	return errors.Join(d.step("mkdir", path), d.Disk.MkdirAll(path))
+}
+
+func (d *faultyDisk) Create(path string) (corpora.File, error) {
+	if err := d.step("create", path); err != nil {
+		return nil, err
+	}
+	f, err := d.Disk.Create(path)
+	return &faultyFile{f, d, path}, err
+}
+
+func (d *faultyDisk) Open(path string) (corpora.Source, error) {
+	f, err := d.Disk.Open(path)
+	if err == nil {
+		if err = d.step("open", path); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return &faultySource{f, d, path}, nil
+	}
+	return nil, err
+}
+
+func (d *faultyDisk) Rename(from, to string) error {
+	if err := d.step("rename", from); err != nil {
+		return err
+	}
+	return d.Disk.Rename(from, to)
+}
+
+func (d *faultyDisk) SyncDir(path string) error {
+	return errors.Join(d.step("syncdir", path), d.Disk.SyncDir(path))
+}
+
+type faultyFile struct {
+	corpora.File
+	disk *faultyDisk
+	path string
+}
+
+func (f *faultyFile) Write(b []byte) (int, error) {
+	if err := f.disk.step("write", f.path); err != nil {
+		return 0, err
+	}
+	return f.File.Write(b)
+}
+
+func (f *faultyFile) Sync() error {
+	return errors.Join(f.disk.step("sync", f.path), f.File.Sync())
+}
+
+func (f *faultyFile) Close() error {
+	return errors.Join(f.disk.step("close", f.path), f.File.Close())
+}
+
+type faultySource struct {
+	corpora.Source
+	disk *faultyDisk
+	path string
+}
+
+func (f *faultySource) Read(b []byte) (int, error) {
+	if err := f.disk.step("read", f.path); err != nil {
+		return 0, err
+	}
+	return f.Source.Read(b)
+}
+
+func (f *faultySource) ReadAt(b []byte, off int64) (int, error) {
+	if err := f.disk.step("readat", f.path); err != nil {
+		return 0, err
+	}
+	return f.Source.ReadAt(b, off)
+}
+
+// smallDay is the sample day with the attempts of two runs: few files, and so
+// few steps to fail.
+func smallDay(t *testing.T) string {
+	t.Helper()
+	day := copyDay(t, same)
+	runs, err := filepath.Glob(filepath.Join(day, "traces", "*"))
+	if err != nil || len(runs) < 3 {
+		t.Fatalf("find runs: %v", err)
+	}
+	for i, run := range runs {
+		if i%3 != 0 {
+			if err := os.RemoveAll(run); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return day
+}
+
+func TestEachFailingStepLeavesNoCorpus(t *testing.T) {
+	t.Parallel()
+	day, dir := smallDay(t), t.TempDir()
+	whole := &faultyDisk{seen: map[string]bool{}}
+	good := newRun(t, day, filepath.Join(dir, "good"))
+	good.FS, good.Config.Workers = whole, 1
+	build(t, good)
+	want := sums(t, good.Out)
+	if len(whole.seen) < 40 {
+		t.Fatalf("only %d kinds of steps were met: %v", len(whole.seen), whole.seen)
+	}
+	for step := range whole.seen {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			r := newRun(t, day, filepath.Join(t.TempDir(), "corpus"))
+			disk := &faultyDisk{fail: step, seen: map[string]bool{}}
+			r.FS, r.Config.Workers = disk, 1
+			_, err := r.Build(t.Context())
+			if err == nil {
+				sameFiles(t, "a build that could do without the step", sums(t, r.Out), want)
+				return
+			}
+			if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), disk.path) {
+				t.Errorf("error does not say what failed on %s: %v", disk.path, err)
+			}
+			if _, statErr := os.Stat(filepath.Join(r.Out, corpora.ManifestName)); statErr == nil && !lateStep(step) {
+				t.Error("a manifest was left behind")
+			}
+			r.FS = corpora.Disk{}
+			build(t, r)
+			sameFiles(t, "the next run", sums(t, r.Out), want)
+		})
+	}
+}
+
+// lateStep tells a step that comes after the corpus is in its place: making the
+// move durable. The corpus is then whole, and the run says that it may not
+// survive a power cut.
+func lateStep(step string) bool { return strings.HasPrefix(step, "syncdir") }

@@ -1,0 +1,201 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// copyDay copies the sample day; rename gives each run's folder its new name.
+func copyDay(t *testing.T, rename func(string) string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(sampleDay)); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := os.ReadDir(filepath.Join(dir, "traces"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		from, to := filepath.Join(dir, "traces", r.Name()), filepath.Join(dir, "traces", rename(r.Name()))
+		if from == to {
+			continue
+		}
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func reverse(s string) string {
+	b := []byte(s)
+	slices.Reverse(b)
+	return string(b)
+}
+
+func same(s string) string { return s }
+
+func sameFiles(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	if !maps.Equal(got, want) {
+		for name := range want {
+			if got[name] != want[name] {
+				t.Errorf("%s: %s differs", what, name)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: %d files, want %d", what, len(got), len(want))
+		}
+	}
+}
+
+func TestSameBytesForAnyWorkersAndNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := filepath.Join(dir, "first")
+	build(t, newRun(t, sampleDay, first))
+	want := sums(t, first)
+	for _, workers := range []int{1, 8} {
+		r := newRun(t, sampleDay, filepath.Join(dir, fmt.Sprint("workers", workers)))
+		r.Config.Workers = workers
+		build(t, r)
+		sameFiles(t, fmt.Sprintf("%d workers", workers), sums(t, r.Out), want)
+	}
+	renamed := newRun(t, copyDay(t, reverse), filepath.Join(dir, "renamed"))
+	build(t, renamed)
+	sameFiles(t, "renamed and shuffled files", sums(t, renamed.Out), want)
+}
+
+func TestStagesWriteWhatABuildWrites(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	whole := newRun(t, sampleDay, filepath.Join(dir, "whole"))
+	build(t, whole)
+	out := filepath.Join(dir, "stages")
+	step := func() *pipeline.Run { return newRun(t, sampleDay, out) }
+	ctx := t.Context()
+	for i := range 4 {
+		if err := step().Map(ctx, pipeline.Shard{Index: i, Of: 4}); err != nil {
+			t.Fatalf("map %d: %v", i, err)
+		}
+	}
+	if _, err := step().Group(ctx); err != nil {
+		t.Fatalf("group: %v", err)
+	}
+	for i := range 4 {
+		s, err := step().Write(ctx, pipeline.Shard{Index: i, Of: 4})
+		if err != nil {
+			t.Fatalf("write %d: %v", i, err)
+		}
+		if finished := s != nil; finished != (i == 3) {
+			t.Errorf("write %d: finished is %v", i, finished)
+		}
+	}
+	sameFiles(t, "stages", sums(t, out), sums(t, whole.Out))
+}
+
+func TestWriteRefusesAPlanOfOtherInputs(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
+	if err := r.Map(t.Context(), pipeline.Whole); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Group(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.Config.Select.Top = 1
+	if _, err := r.Write(t.Context(), pipeline.Whole); err == nil || !strings.Contains(err.Error(), "group step") {
+		t.Errorf("write with another configuration: %v", err)
+	}
+}
+
+func TestAChangedInputRedoesItsBlockAlone(t *testing.T) {
+	t.Parallel()
+	day := copyDay(t, same)
+	out := filepath.Join(t.TempDir(), "corpus")
+	build(t, newRun(t, day, out))
+	file := oneInput(t, day)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// a second gzip member with an empty line changes the file, not the attempts
+	if err := os.WriteFile(file, append(b, gzipped(t, "\n")...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(t, day, out)
+	var mu sync.Mutex
+	var why []string
+	r.Progress = func(e pipeline.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if e.Why != "" {
+			why = append(why, e.Why)
+		}
+	}
+	build(t, r)
+	if len(why) != 1 || why[0] != file+": input_mismatch" {
+		t.Errorf("blocks made again: %q, want only %s with input_mismatch", why, file)
+	}
+}
+
+func TestANewThresholdMakesNoBlockAgain(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "corpus")
+	build(t, newRun(t, sampleDay, out))
+	r := newRun(t, sampleDay, out)
+	r.Config.Select.Top = 1
+	r.Judge = nil // a block that is made again would call it
+	build(t, r)
+}
+
+func TestTwoCopiesOfAnAttemptCountOnce(t *testing.T) {
+	t.Parallel()
+	day := copyDay(t, same)
+	file := oneInput(t, day)
+	again := filepath.Join(filepath.Dir(file), "again.jsonl.gz")
+	if err := os.Link(file, again); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	twice, once := newRun(t, day, filepath.Join(dir, "twice")), newRun(t, sampleDay, filepath.Join(dir, "once"))
+	a, b := build(t, twice), build(t, once)
+	extra := a.Funnel[0].In - b.Funnel[0].In
+	if got := a.Funnel[0].Dropped["duplicate_attempt"]; got == 0 || got != extra {
+		t.Errorf("%d attempts dropped as duplicates, %d are", got, extra)
+	}
+	for name, sum := range sums(t, once.Out) {
+		if strings.HasPrefix(name, "data/") && sums(t, twice.Out)[name] != sum {
+			t.Errorf("%s changed by a duplicate file", name)
+		}
+	}
+}
+
+func TestVerifyFindsWhatWasBroken(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "corpus")
+	build(t, newRun(t, sampleDay, out))
+	shard := filepath.Join(out, "data", "sft", "train-00000-of-00001.parquet")
+	b, err := os.ReadFile(shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(shard, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	findings, err := corpora.Verify(t.Context(), corpora.Disk{}, out)
+	if err != nil || len(findings) == 0 || !strings.Contains(findings[0].Path, "sft/train") {
+		t.Errorf("verify after a flipped byte: %v, %v", findings, err)
+	}
+}
