@@ -195,22 +195,22 @@ func readArray(in *bufio.Reader, limit int) ([]Problem, error) {
 
 func readLines(in *bufio.Reader, limit int) ([]Problem, error) {
 	var all []Problem
-	for number := 1; ; number++ {
+	for number, more := 1, true; more; number++ {
 		line, err := readLine(in, limit)
-		if err != nil && !errors.Is(err, io.EOF) {
+		if more = !errors.Is(err, io.EOF); more && err != nil {
 			return nil, fmt.Errorf("read problems: line %d: %w", number, err)
 		}
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			p, perr := parseLimited(text, limit)
-			if perr != nil {
-				return nil, fmt.Errorf("read problems: line %d: %w", number, perr)
-			}
-			all = append(all, p)
+		text := bytes.TrimSpace(line)
+		if len(text) == 0 {
+			continue
 		}
+		p, err := parseLimited(text, limit)
 		if err != nil {
-			return all, nil
+			return nil, fmt.Errorf("read problems: line %d: %w", number, err)
 		}
+		all = append(all, p)
 	}
+	return all, nil
 }
 
 // readLine returns the next line, in memory of its own. The last one comes

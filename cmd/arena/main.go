@@ -62,6 +62,7 @@ func newRoot(s *streams) *cobra.Command {
 		newFilters(s),
 		newInspect(s),
 		newProfiles(s),
+		newScore(s),
 		newShop(s),
 		newVerify(s),
 	)

@@ -9,8 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// attempt is one attempt while it is scored. Its methods tell two failures
-// apart: a fault leaves this attempt without a score, an error ends the run.
+// attempt is one attempt while it is scored.
 type attempt struct {
 	products Products
 	titles   Titles
@@ -22,27 +21,28 @@ type attempt struct {
 	compared, leftOut int
 }
 
-func (a *attempt) score(ctx context.Context, t *arena.Trace) (fault, err error) {
-	s, fault := readSpec(t, a.problem)
-	if fault != nil {
-		return fault, nil
+// score fills the scores. Its error is a stopError, or says why there are none.
+func (a *attempt) score(ctx context.Context, t *arena.Trace) error {
+	s, err := readSpec(t, a.problem)
+	if err != nil {
+		return err
 	}
-	d, fault := readDialogue(t)
-	if fault != nil {
-		return fault, nil
+	d, err := readDialogue(t)
+	if err != nil {
+		return err
 	}
 	a.scores.Length, a.scores.Format = d.length, d.format
-	pairs, fault := a.lookUp(s, d.recommended)
-	if fault != nil {
-		return fault, nil
+	pairs, err := a.lookUp(s, d.recommended)
+	if err != nil {
+		return err
 	}
 	if err := a.embed(ctx, pairs); err != nil {
-		return nil, err
+		return &stopError{err}
 	}
-	if a.problem.Category == arena.CategoryProduct && len(pairs) == 0 {
-		return nil, nil
+	if s.single && len(pairs) == 0 {
+		return nil
 	}
-	return a.fill(s, pairs), nil
+	return a.fill(s, pairs)
 }
 
 // held is one recommended product held against one reward.
@@ -66,10 +66,10 @@ func (a *attempt) lookUp(s spec, recommended []string) ([]held, error) {
 		}
 		h := held{product: pick(gjson.Parse(string(p.Raw)), productKeys...), reward: reward}
 		var err error
-		if h.gold, err = isGold(h.product, reward); err != nil {
-			return nil, err
+		if h.gold, err = isGold(h.product, reward); err == nil {
+			err = a.needTitle(h)
 		}
-		if err := a.needTitle(h); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		pairs = append(pairs, h)
@@ -91,21 +91,25 @@ func (a *attempt) fill(s spec, pairs []held) error {
 		}
 	}
 	divide(axes, float64(len(s.rewards)))
-	all := basket.count == len(s.rewards)
-	switch a.problem.Category {
-	case arena.CategoryShop:
-		axes.Shop = flag(all && len(basket.shops) == 1)
-	case arena.CategoryVoucher:
-		fits := false
-		if all {
-			var err error
-			if fits, err = basket.fits(s.voucher); err != nil {
-				return fmt.Errorf("voucher: %w", err)
-			}
-		}
-		axes.Budget = flag(fits)
-	}
 	a.scores.Axes = axes
+	return a.close(s, &basket)
+}
+
+// close writes the axis that a task has for its products together.
+func (a *attempt) close(s spec, b *basket) error {
+	all := b.count == len(s.rewards)
+	switch {
+	case a.problem.Category == arena.CategoryShop:
+		a.scores.Axes.Shop = flag(all && len(b.shops) == 1)
+	case a.problem.Category == arena.CategoryVoucher && !all:
+		a.scores.Axes.Budget = flag(false)
+	case a.problem.Category == arena.CategoryVoucher:
+		fits, err := b.fits(s.voucher)
+		if err != nil {
+			return fmt.Errorf("voucher: %w", err)
+		}
+		a.scores.Axes.Budget = flag(fits)
+	}
 	return nil
 }
 

@@ -19,31 +19,39 @@ type Catalog struct {
 	documents map[string]string
 }
 
-// ReadCatalog reads a catalogue of one JSON document a line. It refuses, with
-// its line, a document that cannot be read, is longer than limit bytes, or
-// lacks a product_id or a numeric price. Of two documents with one id the
-// first counts, as at the subnet's server.
+// NewCatalog returns an empty catalogue.
+func NewCatalog() *Catalog { return &Catalog{documents: map[string]string{}} }
+
+// ReadCatalog reads one catalogue.
 func ReadCatalog(r io.Reader, limit int) (*Catalog, error) {
-	c := &Catalog{documents: map[string]string{}}
+	c := NewCatalog()
+	return c, c.Read(r, limit)
+}
+
+// Read adds a file of one JSON document a line. It refuses, with its line, a
+// document that cannot be read, is longer than limit bytes, or lacks a
+// product_id or a numeric price, and a file without documents. Of two
+// documents with one id the first counts, as at the subnet's server.
+func (c *Catalog) Read(r io.Reader, limit int) error {
 	in := bufio.NewReaderSize(r, 64<<10)
-	for number := 1; ; number++ {
+	documents := 0
+	for number, more := 1, true; more; number++ {
 		line, err := readLine(in, limit)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("read catalogue: line %d: %w", number, err)
+		if more = !errors.Is(err, io.EOF); !more {
+			err = nil
 		}
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			if err := c.add(string(text)); err != nil {
-				return nil, fmt.Errorf("read catalogue: line %d: %w", number, err)
-			}
+		if text := bytes.TrimSpace(line); err == nil && len(text) > 0 {
+			err = c.add(string(text))
+			documents++
 		}
 		if err != nil {
-			break
+			return fmt.Errorf("read catalogue: line %d: %w", number, err)
 		}
 	}
-	if len(c.documents) == 0 {
-		return nil, errors.New("read catalogue: the file holds no document")
+	if documents == 0 {
+		return errors.New("read catalogue: the file holds no document")
 	}
-	return c, nil
+	return nil
 }
 
 // readLine returns the next line; the last one comes with io.EOF. The memory

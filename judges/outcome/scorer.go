@@ -6,6 +6,7 @@ package outcome
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
@@ -35,17 +36,29 @@ func New(products Products, titles Titles) *Scorer {
 // means that the run cannot go on.
 func (s *Scorer) Score(ctx context.Context, t *arena.Trace, p *arena.Problem) (arena.Outcome, error) {
 	a := attempt{products: s.products, titles: s.titles, problem: p}
-	fault, err := a.score(ctx, t)
-	if err != nil {
-		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, err)
+	fault := a.score(ctx, t)
+	var stop *stopError
+	if errors.As(fault, &stop) {
+		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, stop.cause)
 	}
-	out := arena.Outcome{Titles: a.source()}
-	if fault != nil {
-		out.Error = fault.Error()
-		return out, nil
+	out := arena.Outcome{Titles: a.source(), Error: words(fault)}
+	if fault == nil {
+		out.Scores, out.Success = &a.scores, succeeds(p.Category, a.scores.Axes)
 	}
-	out.Scores, out.Success = &a.scores, succeeds(p.Category, a.scores.Axes)
 	return out, nil
+}
+
+// stopError ends the run; any other error only leaves its attempt without a
+// score.
+type stopError struct{ cause error }
+
+func (e *stopError) Error() string { return e.cause.Error() }
+
+func words(fault error) string {
+	if fault == nil {
+		return ""
+	}
+	return fault.Error()
 }
 
 // succeeds needs every product's rule fulfilled, and the shop or the budget

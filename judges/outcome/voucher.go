@@ -43,8 +43,9 @@ func (b *basket) fits(voucher value) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if ok, err := atMost(number{float: b.total}, budget); ok || err != nil {
-		return ok, err
+	whole, err := atMost(number{float: b.total}, budget)
+	if whole || err != nil {
+		return whole, err
 	}
 	applies, err := b.applies(voucher)
 	if !applies || err != nil {

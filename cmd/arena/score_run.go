@@ -1,0 +1,211 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// scoreRun scores the attempts of days.
+type scoreRun struct {
+	flags   *scoreFlags
+	streams *streams
+	suite   *arena.Suite
+	scorer  *outcome.Scorer
+	// parts are the results by input: lines in order, and what they add up to.
+	parts []scorePart
+}
+
+type scorePart struct {
+	lines                    []byte
+	scored, unscored, solved int
+	titles                   map[arena.TitleSource]int
+	faults                   []traces.Fault
+}
+
+func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
+	if err := r.open(days, titles); err != nil {
+		return err
+	}
+	inputs, cleanUp, err := dayInputs(ctx, r.streams, days)
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	if err := r.score(ctx, inputs); err != nil {
+		return err
+	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	return writeWhole(r.streams, r.flags.out, func(w io.Writer) error {
+		for i := range r.parts {
+			if _, err := w.Write(r.parts[i].lines); err != nil {
+				return fmt.Errorf("write scores: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// open reads problems and catalogues.
+func (r *scoreRun) open(days []string, titles outcome.Titles) error {
+	var problems []arena.Problem
+	err := eachFile(r.flags.problems, days, "problems", func(f io.Reader) error {
+		more, err := arena.ReadProblems(f, maxProblemBytes)
+		problems = append(problems, more...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	catalog := outcome.NewCatalog()
+	err = eachFile(r.flags.catalogs, days, "catalog", func(f io.Reader) error { return catalog.Read(f, maxDocumentBytes) })
+	r.suite, r.scorer = arena.NewSuite(problems), outcome.New(catalog, titles)
+	return err
+}
+
+// The longest lines of the two files. Problems with vectors are about 40 KB,
+// catalogue documents about 10 KB; a line of a thousand times that is no such
+// line.
+const (
+	maxProblemBytes  = 64 << 20
+	maxDocumentBytes = 16 << 20
+)
+
+// eachFile reads the files named by flag, or those of that name in the days.
+func eachFile(named, days []string, flag string, read func(io.Reader) error) error {
+	paths := named
+	if len(named) == 0 {
+		for _, day := range days {
+			found, err := filepath.Glob(filepath.Join(day, flag+".jsonl"))
+			if err != nil {
+				return usage(err, "name the file with --"+flag)
+			}
+			paths = append(paths, found...)
+		}
+	}
+	if len(paths) == 0 {
+		return failed(fmt.Errorf("no %s.jsonl in the day", flag), "name one with --"+flag)
+	}
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err == nil {
+			err = errors.Join(read(f), f.Close())
+		}
+		if err != nil {
+			return failed(fmt.Errorf("%s: %w", path, err), "--"+flag+" names JSON lines; docs/outcome.md says what they need")
+		}
+	}
+	return nil
+}
+
+// score fills the parts.
+func (r *scoreRun) score(ctx context.Context, inputs []traces.Input) error {
+	r.parts = make([]scorePart, len(inputs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(r.flags.workers)
+	for i := range inputs {
+		g.Go(func() error { return r.input(ctx, &r.parts[i], inputs[i]) })
+	}
+	return g.Wait()
+}
+
+func (r *scoreRun) input(ctx context.Context, part *scorePart, in traces.Input) error {
+	if in.SHA256 == "" {
+		if err := in.Hash(ctx); err != nil {
+			return err
+		}
+	}
+	part.titles = map[arena.TitleSource]int{}
+	opt := traces.Defaults()
+	opt.RunID = r.flags.runID
+	_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
+		if item.Fault != nil {
+			part.faults = append(part.faults, *item.Fault)
+			return nil
+		}
+		return r.attempt(ctx, part, item.Trace)
+	})
+	return err
+}
+
+func (r *scoreRun) attempt(ctx context.Context, part *scorePart, t *arena.Trace) error {
+	p, _ := r.suite.Find(t)
+	o, err := r.scorer.Score(ctx, t, p)
+	if err != nil {
+		return failed(err, "titles could not be embedded: start the endpoint, or score without --embeddings")
+	}
+	part.lines = append(outcome.AppendLine(part.lines, t, o), '\n')
+	part.titles[o.Titles]++
+	switch {
+	case o.Scores == nil:
+		part.unscored++
+	case o.Success:
+		part.solved++
+		fallthrough
+	default:
+		part.scored++
+	}
+	return nil
+}
+
+// check says what was scored, and refuses a day without attempts.
+func (r *scoreRun) check() error {
+	sum := scorePart{titles: map[arena.TitleSource]int{}}
+	for i := range r.parts {
+		p := &r.parts[i]
+		sum.scored, sum.unscored, sum.solved = sum.scored+p.scored, sum.unscored+p.unscored, sum.solved+p.solved
+		sum.faults = append(sum.faults, p.faults...)
+		for source, n := range p.titles {
+			sum.titles[source] += n
+		}
+	}
+	if !r.flags.quiet {
+		fmt.Fprintf(r.streams.err, "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
+			sum.scored+sum.unscored, sum.scored, sum.solved, sum.unscored,
+			sum.titles[arena.TitlesVectors], sum.titles[arena.TitlesEndpoint], sum.titles[arena.TitlesNone])
+		for _, f := range sum.faults {
+			fmt.Fprintf(r.streams.err, "not read: file %.12s line %d: %s: %s\n", f.FileSHA256, f.Line, f.Reason, f.Detail)
+		}
+	}
+	if sum.scored+sum.unscored == 0 {
+		return failed(errors.New("no attempt could be read"), "`arena score --help` says what a DAY is")
+	}
+	return nil
+}
+
+// dayInputs lists the files of days; standard input is spooled to a file that
+// cleanUp removes.
+func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Input, cleanUp func(), err error) {
+	dir, err := os.MkdirTemp("", "arena-spool-")
+	cleanUp = func() { os.RemoveAll(dir) } //nolint:errcheck // a spool that stays behind is the system's to clear
+	if err != nil {
+		return nil, cleanUp, fmt.Errorf("spool standard input: %w", err)
+	}
+	for _, day := range days {
+		inputs, err := traces.Discover(day, traces.DefaultRules())
+		if err != nil {
+			return nil, cleanUp, failed(err, "DAY is a folder, a glob, a file or -")
+		}
+		if day == traces.Stdin {
+			if err := inputs[0].Spool(ctx, s.in, dir); err != nil {
+				return nil, cleanUp, err
+			}
+		}
+		all = append(all, inputs...)
+	}
+	slices.SortStableFunc(all, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
+	return all, cleanUp, nil
+}
