@@ -1,0 +1,64 @@
+// Package gates is the offline reasoning judge. It walks the four gates of the
+// subnet's reasoning score from the trace alone: was there an inference call
+// with enough tokens, does the thinking speak of what the tools returned, does
+// it name a datum that a tool returned before, and does one step weigh two
+// returned candidates and prefer one for a stated reason. It asks no model and
+// obeys no word of the text it reads.
+package gates
+
+import "github.com/trajectory-arena/arena"
+
+// Name is the judge's versioned name. A change of any rule or word list that
+// may change a score is a new version.
+const Name = "gates_v1"
+
+// scores are the grades by the number of gates passed, from the subnet's
+// reasoning judge.
+var scores = [5]float64{0.1, 0.3, 0.5, 0.7, 0.9}
+
+// Judge grades the reasoning of one attempt. It is a pure function: neither
+// argument is changed, and the same attempt always gets the same answer. The
+// score is 0.1, 0.3, 0.5, 0.7 or 0.9; Gates is the walk, Spans cite a passage
+// for every gate passed, Detail says what the first failed gate missed. An
+// attempt that left no dialogue has nothing to judge: its outcome is failed
+// and its score nil.
+func Judge(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
+	if !t.HasDialogue && len(d.Turns) == 0 {
+		return arena.Judgement{Judge: Name, Outcome: arena.JudgeFailed, Detail: "the attempt left no dialogue to judge"}
+	}
+	return walk(t, d)
+}
+
+func walk(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
+	j := arena.Judgement{Judge: Name, Outcome: arena.JudgeScored, Gates: make([]bool, 4)}
+	inference := inferenceGate(t, d)
+	findings := []finding{inference}
+	if inference.passed {
+		findings = append(findings, readThinking(t, d)...)
+	}
+	passed := 0
+	for i, f := range findings {
+		if !f.passed {
+			j.Detail = f.detail
+			break
+		}
+		j.Gates[i] = true
+		j.Spans = append(j.Spans, arena.Span{Gate: i + 1, Step: f.step, Quote: f.quote})
+		j.Detail = f.detail
+		passed++
+	}
+	score := scores[passed]
+	j.Score = &score
+	return j
+}
+
+// finding is what one gate found: where it passed, or what it missed.
+type finding struct {
+	passed bool
+	// step is the dialogue's own step number.
+	step   int
+	quote  string
+	detail string
+}
+
+func missed(detail string) finding { return finding{detail: detail} }

@@ -1,0 +1,164 @@
+package gates
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// minTokens is the subnet's floor for a completion that can hold reasoning.
+const minTokens = 30
+
+// bytesPerToken turns recorded text into tokens where no usage is known, the
+// project's counter until a tokenizer is given.
+const bytesPerToken = 4
+
+// inferenceGate passes on one answered chat completion of minTokens or more.
+// Diagnostic attempt records are no evidence, nor are embeddings. Where
+// replies were answered but none tells its usage, or the source keeps no proxy
+// log at all, the length of the recorded text stands in and the detail says so.
+func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
+	log := readLog(t)
+	switch {
+	case log.usageKnown && log.best.tokens >= minTokens:
+		return finding{passed: true, step: log.best.step, quote: log.best.quote,
+			detail: fmt.Sprintf("a chat completion of %d tokens", log.best.tokens)}
+	case log.usageKnown:
+		return missed(fmt.Sprintf("no chat completion reaches %d tokens, the largest has %d", minTokens, log.best.tokens))
+	case log.answered == 0 && sandboxed(t):
+		return missed("the proxy log holds no answered chat completion")
+	default:
+		return recordedLength(t, d)
+	}
+}
+
+// sandboxed tells whether the source is one whose inference calls pass through
+// the logging proxy, so that an empty log means no inference.
+func sandboxed(t *arena.Trace) bool {
+	switch t.Source.Shape {
+	case arena.ShapeOpenAI, arena.ShapeATIF, arena.ShapeShareGPT:
+		return false
+	default:
+		return true
+	}
+}
+
+type completion struct {
+	tokens int
+	step   int
+	quote  string
+}
+
+type proxyLog struct {
+	answered   int
+	usageKnown bool
+	best       completion
+}
+
+func readLog(t *arena.Trace) proxyLog {
+	var log proxyLog
+	for i := range t.Steps {
+		for k := range t.Steps[i].Proxy {
+			call := &t.Steps[i].Proxy[k]
+			if !answeredChat(call) {
+				continue
+			}
+			log.answered++
+			tokens, quote, known := usage(call.Response)
+			if known && (!log.usageKnown || tokens > log.best.tokens) {
+				log.best = completion{tokens: tokens, step: t.Steps[i].Number, quote: quote}
+			}
+			log.usageKnown = log.usageKnown || known
+		}
+		if log.best.tokens >= minTokens {
+			return log
+		}
+	}
+	return log
+}
+
+func answeredChat(c *arena.ProxyCall) bool {
+	return !c.Attempt && c.Status >= 200 && c.Status < 300 && strings.Contains(c.Path, "chat/completions")
+}
+
+// usage reads completion_tokens from a reply that may be whole, cut off, or
+// kept as a string of JSON.
+func usage(reply arena.Raw) (tokens int, quote string, known bool) {
+	switch reply.Kind() {
+	case arena.Object:
+		return usageOf(string(reply))
+	case arena.String:
+		return usageOf(gjson.Parse(string(reply)).String())
+	default:
+		return 0, "", false
+	}
+}
+
+func usageOf(text string) (tokens int, quote string, known bool) {
+	if n := gjson.Get(text, "usage.completion_tokens"); n.Type == gjson.Number {
+		return int(n.Num), "completion_tokens: " + n.Raw, true
+	}
+	if gjson.Valid(text) {
+		return 0, "", false
+	}
+	return usageOfFragment(text)
+}
+
+// usageOfFragment finds the usage in a reply cut in the middle. Inside the
+// model's own text the quotes are escaped, so an unescaped key is the server's.
+func usageOfFragment(text string) (tokens int, quote string, known bool) {
+	const key = `"completion_tokens"`
+	at := strings.LastIndex(text, key)
+	if at < 1 || text[at-1] == '\\' {
+		return 0, "", false
+	}
+	rest := strings.TrimLeft(text[at+len(key):], " :")
+	digits := 0
+	for digits < len(rest) && digits < 9 && isDigit(rest[digits]) {
+		tokens = tokens*10 + int(rest[digits]-'0')
+		digits++
+	}
+	return tokens, "completion_tokens: " + rest[:digits], digits > 0
+}
+
+// recordedLength stands in for usage: the longest text the model is recorded
+// to have written in one step. Steps that the source says a program made are
+// left out.
+func recordedLength(t *arena.Trace, d *arena.Dialogue) finding {
+	var best completion
+	for i := range d.Turns {
+		turn := &d.Turns[i]
+		if turn.Step < 0 || turn.Step >= len(t.Steps) || t.Steps[turn.Step].LLMCalls == 0 && t.Source.Shape == arena.ShapeATIF {
+			continue
+		}
+		size, text := turnSize(turn)
+		if tokens := (size + bytesPerToken - 1) / bytesPerToken; tokens > best.tokens {
+			best = completion{tokens: tokens, step: t.Steps[turn.Step].Number, quote: clip(text)}
+		}
+	}
+	how := fmt.Sprintf("no reply's usage is known; read from the recorded content's length, about %d tokens", best.tokens)
+	if best.tokens < minTokens {
+		return missed(how)
+	}
+	return finding{passed: true, step: best.step, quote: best.quote, detail: how}
+}
+
+// turnSize is the size in bytes of what the model wrote in one turn and the
+// longest piece of it.
+func turnSize(turn *arena.Turn) (size int, longest string) {
+	size = len(turn.Think) + len(turn.Text)
+	longest = turn.Think
+	if len(turn.Text) > len(longest) {
+		longest = turn.Text
+	}
+	for k := range turn.Calls {
+		size += len(turn.Calls[k].Name) + len(turn.Calls[k].Arguments)
+		if longest == "" {
+			longest = string(turn.Calls[k].Arguments)
+		}
+	}
+	return size, longest
+}

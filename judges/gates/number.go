@@ -1,0 +1,95 @@
+package gates
+
+// number is a figure in a text: what it may mean, in hundredths. Grouping and
+// decimal marks differ between languages, so "1.234" has two readings.
+type number struct {
+	end      int
+	readings [2]int64
+	count    int
+	// digits is the count of digits before any decimal mark.
+	digits int
+	// plain is a run of digits alone, which may be an id.
+	plain bool
+	// thousands is a figure such as 1.1k, known to a tenth of a thousand.
+	thousands bool
+}
+
+// maxDigits bounds a figure that is still an amount; longer runs are ids.
+const maxDigits = 12
+
+// readNumber reads the figure that begins at text[i], a digit.
+func readNumber(text string, i int) number {
+	end := digitsEnd(text, i)
+	n := number{end: end, digits: end - i, plain: true}
+	if n.digits > maxDigits {
+		return n
+	}
+	whole := integer(text[i:end])
+	decimals := int64(0)
+	for n.plain || n.count == 0 {
+		piece, size := pieceAfter(text, n.end)
+		if size == 3 && (n.digits <= 3 || !n.plain) && n.digits < maxDigits-3 {
+			if n.plain {
+				n.add(whole*100 + piece/10)
+			}
+			whole, n.digits = whole*1000+piece, n.digits+3
+			n.end, n.plain, n.count = n.end+4, false, 0
+			continue
+		}
+		if size == 1 || size == 2 {
+			decimals = piece
+			if size == 1 {
+				decimals *= 10
+			}
+			n.end, n.plain = n.end+1+size, false
+		}
+		break
+	}
+	n.add(whole*100 + decimals)
+	n.applySuffix(text)
+	return n
+}
+
+func (n *number) add(reading int64) {
+	if n.count < len(n.readings) {
+		n.readings[n.count] = reading
+		n.count++
+	}
+}
+
+// applySuffix reads the k of 1.1k.
+func (n *number) applySuffix(text string) {
+	if n.end < len(text) && text[n.end] == 'k' && wordEnds(text, n.end+1) && n.digits <= 4 {
+		for i := range n.count {
+			n.readings[i] *= 1000
+		}
+		n.end, n.thousands, n.plain = n.end+1, true, false
+	}
+}
+
+// pieceAfter reads the digits after one mark at text[i]; size is 0 where there
+// are none or where they are no part of a figure.
+func pieceAfter(text string, i int) (value int64, size int) {
+	if i+1 >= len(text) || text[i] != '.' && text[i] != ',' && text[i] != '\'' || !isDigit(text[i+1]) {
+		return 0, 0
+	}
+	end := digitsEnd(text, i+1)
+	if end-i-1 > 3 {
+		return 0, 0
+	}
+	return integer(text[i+1 : end]), end - i - 1
+}
+
+func digitsEnd(text string, i int) int {
+	for i < len(text) && isDigit(text[i]) {
+		i++
+	}
+	return i
+}
+
+func integer(digits string) (n int64) {
+	for i := range len(digits) {
+		n = n*10 + int64(digits[i]-'0')
+	}
+	return n
+}

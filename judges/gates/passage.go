@@ -1,0 +1,222 @@
+package gates
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// passage is the thinking of one turn, cut into tokens, sentences and the
+// words that the lexicon knows.
+type passage struct {
+	// step is the index of the trace's step, number the dialogue's own count.
+	step   int32
+	number int
+	text   string
+	folded string
+	tokens []token
+	marks  []mark
+	// sentences lie in order and cover all tokens.
+	sentences []sentence
+}
+
+// token is a word or a figure.
+type token struct {
+	span
+	// word is the slot of its folded text in the shelf's index; -1 for a figure
+	// that cannot be an id.
+	word   int32
+	number number
+}
+
+// sentence is a stretch of text with the classes of all its marks.
+type sentence struct {
+	span
+	classes class
+	// tokens and marks are ranges of the passage's slices.
+	tokens, marks span
+}
+
+// limits of what is read of one attempt's thinking; beyond them lies padding.
+const (
+	maxThinking = 1 << 20
+	maxPassage  = 1 << 18
+)
+
+// readPassages cuts all thinking of an attempt, in order, and enters its words
+// and figures in the shelf's index.
+func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
+	all := make([]passage, 0, len(d.Turns))
+	room := maxThinking
+	for i := range d.Turns {
+		turn := &d.Turns[i]
+		if strings.TrimSpace(turn.Think) == "" || turn.Step < 0 || room <= 0 {
+			continue
+		}
+		p := passage{step: int32(turn.Step), number: turn.Step + 1, text: turn.Think}
+		if turn.Step < len(t.Steps) && t.Steps[turn.Step].Number > 0 {
+			p.number = t.Steps[turn.Step].Number
+		}
+		if len(p.text) > min(room, maxPassage) {
+			p.text = p.text[:min(room, maxPassage)]
+		}
+		room -= len(p.text)
+		p.read(s)
+		all = append(all, p)
+	}
+	return all
+}
+
+func (p *passage) read(s *shelf) {
+	p.folded = fold(p.text)
+	p.tokens = make([]token, 0, len(p.text)/5+4)
+	p.marks = make([]mark, 0, len(p.text)/8+4)
+	p.open(0)
+	for i := 0; i < len(p.folded); {
+		i = p.readAt(s, i)
+	}
+	p.close(len(p.folded))
+	p.sumSentences()
+	for _, m := range p.marks {
+		if m.concept != 0 {
+			s.word(words().values[m.concept])
+		}
+	}
+}
+
+// readAt reads what begins at byte i and returns where the next thing begins.
+func (p *passage) readAt(s *shelf, i int) int {
+	text, c := p.folded, p.folded[i]
+	switch {
+	case isDigit(c):
+		return p.readFigure(s, i)
+	case isWordByte(c):
+		p.marks = words().find(p.marks, text, i)
+		return p.readWord(s, i)
+	case c == ' ' || c == '\t' || c == '\r':
+		return i + 1
+	case c < utf8.RuneSelf:
+		p.marks = words().find(p.marks, text, i)
+		if p.endsSentence(i) {
+			p.close(i + 1)
+			p.open(i + 1)
+		}
+		return i + 1
+	default:
+		p.marks = words().find(p.marks, text, i)
+		return p.readRune(s, i)
+	}
+}
+
+func (p *passage) readRune(s *shelf, i int) int {
+	r, width := utf8.DecodeRuneInString(p.folded[i:])
+	switch {
+	case r == '。' || r == '！' || r == '？' || r == '；':
+		p.close(i + width)
+		p.open(i + width)
+	case unspaced(r):
+	case unicode.IsLetter(r):
+		return p.readWord(s, i)
+	}
+	return i + width
+}
+
+// readWord reads one run of letters and digits. A run that ends in digits,
+// such as php88, is a figure too.
+func (p *passage) readWord(s *shelf, i int) int {
+	end := wordRun(p.folded, i)
+	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: s.word(p.folded[i:end])})
+	tail := end
+	for tail > i && isDigit(p.folded[tail-1]) {
+		tail--
+	}
+	if tail > i && end-tail >= 2 {
+		return tail
+	}
+	return end
+}
+
+func wordRun(text string, i int) int {
+	for i < len(text) {
+		if c := text[i]; c < utf8.RuneSelf {
+			if !isWordByte(c) {
+				break
+			}
+			i++
+			continue
+		}
+		r, width := utf8.DecodeRuneInString(text[i:])
+		if unspaced(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			break
+		}
+		i += width
+	}
+	return i
+}
+
+func (p *passage) readFigure(s *shelf, i int) int {
+	n := readNumber(p.folded, i)
+	t := token{span: span{int32(i), int32(n.end)}, number: n, word: -1}
+	if n.plain || n.end < len(p.folded) && isWordByte(p.folded[n.end]) {
+		t.word = s.word(p.folded[i:wordRun(p.folded, i)])
+	}
+	s.figure(&n)
+	p.tokens = append(p.tokens, t)
+	if n.end < len(p.folded) && isWordByte(p.folded[n.end]) && !isDigit(p.folded[n.end]) {
+		return wordRun(p.folded, n.end)
+	}
+	return n.end
+}
+
+// endsSentence tells whether the ASCII sign at i closes a sentence. A point
+// between digits or within dots does not; brackets around orders to a grader
+// do, so that what follows them is read by itself.
+func (p *passage) endsSentence(i int) bool {
+	text := p.folded
+	switch text[i] {
+	case '\n', '!', '?', ']', '{', '}', '<':
+		return true
+	case '>':
+		return i > 0 && text[i-1] == '|'
+	case '.':
+		after := i+1 >= len(text) || strings.IndexByte(" \n\t\"')*", text[i+1]) >= 0
+		dots := i > 0 && text[i-1] == '.'
+		return after && !dots
+	default:
+		return false
+	}
+}
+
+func (p *passage) open(at int) {
+	p.sentences = append(p.sentences, sentence{span: span{start: int32(at)},
+		tokens: span{start: int32(len(p.tokens))}, marks: span{start: int32(len(p.marks))}})
+}
+
+func (p *passage) close(at int) {
+	s := &p.sentences[len(p.sentences)-1]
+	s.end, s.tokens.end, s.marks.end = int32(at), int32(len(p.tokens)), int32(len(p.marks))
+	if s.tokens == (span{s.tokens.end, s.tokens.end}) && s.marks.start == s.marks.end {
+		p.sentences = p.sentences[:len(p.sentences)-1]
+	}
+}
+
+func (p *passage) sumSentences() {
+	for i := range p.sentences {
+		s := &p.sentences[i]
+		for _, m := range p.marks[s.marks.start:s.marks.end] {
+			s.classes |= m.class
+		}
+	}
+}
+
+// classesIn is the union of classes of the marks that begin in at.
+func (p *passage) classesIn(s *sentence, at span) (all class) {
+	for _, m := range p.marks[s.marks.start:s.marks.end] {
+		if m.start >= at.start && m.start < at.end {
+			all |= m.class
+		}
+	}
+	return all
+}

@@ -1,0 +1,92 @@
+package gates
+
+import "math/bits"
+
+// toGrader tells whether a sentence speaks to whoever grades and holds no real
+// datum. Such a sentence neither helps nor harms.
+func (r *reading) toGrader(sentence int) bool {
+	s := &r.sentences[sentence]
+	if s.classes&graderWord == 0 && !r.asksTopScore(s) {
+		return false
+	}
+	for i := range r.cites {
+		if c := &r.cites[i]; c.sentence == sentence && !c.asked && c.kind <= citeBrand {
+			return false
+		}
+	}
+	return true
+}
+
+// topScore is the highest grade, in hundredths: no listing costs that.
+const topScore = 90
+
+func (r *reading) asksTopScore(s *sentence) bool {
+	for _, t := range r.tokens[s.tokens.start:s.tokens.end] {
+		if t.number.count > 0 && t.number.readings[0] == topScore && t.number.digits == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// remarkClasses are the roles that together make a remark on results.
+const remarkClasses = resultWord | evalWord | seeWord | countWord | deicticWord
+
+// remarkIn tells whether a sentence says something of what came back. Two
+// different roles are needed, one of them a judgement, a perception or a count
+// of results; a sentence of intention needs one more. An invented id or price
+// that something is said of is a remark too, if a false one.
+func (r *reading) remarkIn(sentence int) bool {
+	s := &r.sentences[sentence]
+	if r.inventsIn(sentence) {
+		return true
+	}
+	classes := s.classes
+	if r.countsResults(s) {
+		classes |= countWord
+	}
+	roles := bits.OnesCount32(uint32(classes & remarkClasses))
+	if classes&verdictWord != 0 {
+		roles += 2
+	}
+	need := 2
+	if classes&planWord != 0 {
+		need = 3
+	}
+	telling := classes&(evalWord|seeWord|verdictWord) != 0 || classes&resultWord != 0 && classes&(countWord|deicticWord) != 0
+	return roles >= need && telling
+}
+
+func (r *reading) inventsIn(sentence int) bool {
+	for i := range r.cites {
+		if c := &r.cites[i]; c.sentence == sentence && c.kind == citeUnknown && !r.bare(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// countsResults tells whether a small figure stands before a word for results.
+func (r *reading) countsResults(s *sentence) bool {
+	for _, t := range r.tokens[s.tokens.start:s.tokens.end] {
+		if t.number.count == 0 || !t.number.plain || t.number.digits > 2 {
+			continue
+		}
+		for _, m := range r.marks[s.marks.start:s.marks.end] {
+			if m.class&resultWord != 0 && m.start > t.end && m.start <= t.end+2 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxNote is the length in tokens of a note that names values alone.
+const maxNote = 12
+
+// describes tells whether a sentence is a note of values ("Wood, floral."):
+// short, and neither a plan nor the customer's wish.
+func (r *reading) describes(sentence int) bool {
+	s := &r.sentences[sentence]
+	return s.classes&(planWord|requireWord) == 0 && s.tokens.end-s.tokens.start <= maxNote
+}

@@ -1,0 +1,183 @@
+package gates
+
+import "strings"
+
+// candidate is one product, or one brand of several, that a step names.
+type candidate struct {
+	product int32
+	brand   string
+	// from and to are the first and the last sentence that name it.
+	from, to int
+}
+
+// maxCandidates bounds the candidates of one step that are held against each
+// other, maxOfBrand the products that a brand may stand for.
+const (
+	maxCandidates = 16
+	maxOfBrand    = 16
+)
+
+// candidates lists what the passage names by id, abbreviated id or brand. A
+// brand that belongs to a product already named by id is no second candidate.
+func (r *reading) candidates() []candidate {
+	var all []candidate
+	for i := range r.cites {
+		if c := &r.cites[i]; c.kind == citeID && c.product >= 0 {
+			all = addCandidate(all, candidate{product: c.product, from: c.sentence, to: c.sentence})
+		}
+	}
+	for i := range r.cites {
+		c := &r.cites[i]
+		if c.kind != citeBrand || c.asked && !r.namesOffer(c) {
+			continue
+		}
+		brand := r.folded[c.start:c.end]
+		if !r.brandNamed(all, brand) {
+			all = addCandidate(all, candidate{product: -1, brand: brand, from: c.sentence, to: c.sentence})
+		}
+	}
+	return all
+}
+
+func addCandidate(all []candidate, c candidate) []candidate {
+	for i := range all {
+		if all[i].product == c.product && all[i].brand == c.brand {
+			all[i].from, all[i].to = min(all[i].from, c.from), max(all[i].to, c.to)
+			return all
+		}
+	}
+	if len(all) < maxCandidates {
+		return append(all, c)
+	}
+	return all
+}
+
+func (r *reading) brandNamed(all []candidate, brand string) bool {
+	for i := range all {
+		if all[i].product >= 0 && r.shelf.products[all[i].product].isBrand(brand) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBrand tells whether brand, folded, is the product's.
+func (p *product) isBrand(brand string) bool {
+	text := orElse(p.brand, p.title)
+	return strings.EqualFold(text[:wordRun(text, 0)], brand)
+}
+
+// namesOffer tells whether the brand that the customer asked for stands for an
+// offer ("the Sogota", "Sogota at 2585", "Sogota's reel") and not for the wish.
+func (r *reading) namesOffer(c *cite) bool {
+	s := &r.sentences[c.sentence]
+	next, previous := "", ""
+	if k := int32(c.token + 1); k < s.tokens.end {
+		next = r.folded[r.tokens[k].start:r.tokens[k].end]
+	}
+	if k := int32(c.token - 1); k >= s.tokens.start {
+		previous = r.folded[r.tokens[k].start:r.tokens[k].end]
+	}
+	if strings.Contains(notBefore, " "+previous+" ") && previous != "" {
+		return false
+	}
+	return strings.Contains(articles, " "+previous+" ") && previous != "" ||
+		strings.Contains(offerAfter, " "+next+" ") && next != "" ||
+		next != "" && isDigit(next[0]) || r.valueBefore(c)
+}
+
+// The words around a brand that make it an offer or a wish.
+const (
+	articles   = " the a der die das den dem ein eine le la el il lo o os as de het een ang yung si "
+	offerAfter = " at for one costs is wins beats s kostet für gewinnt ist à coûte est a cuesta es por custa sai é costa è kost voor sa ay seharga за "
+	notBefore  = " by is not isn are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
+)
+
+func (r *reading) valueBefore(c *cite) bool {
+	for i := range r.cites {
+		if v := &r.cites[i]; v.kind == citeValue && v.sentence == c.sentence && v.end+1 == c.start {
+			return true
+		}
+	}
+	return false
+}
+
+// rivalPair tells whether two candidates could fill the same slot, by the
+// products they stand for.
+func (r *reading) rivalPair(a, b *candidate) bool {
+	for _, p := range r.standsFor(a) {
+		for _, q := range r.standsFor(b) {
+			if p != q && r.rival(&r.shelf.products[p], &r.shelf.products[q]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *reading) standsFor(c *candidate) []int32 {
+	if c.product >= 0 {
+		return []int32{c.product}
+	}
+	var all []int32
+	for i := range r.shelf.products {
+		if p := &r.shelf.products[i]; p.step < r.step && p.isBrand(c.brand) && len(all) < maxOfBrand {
+			all = append(all, int32(i))
+		}
+	}
+	return all
+}
+
+// rival tells whether two products could fill the same slot: not recommended
+// together, and of one kind. The kind is the words of the title that the
+// customer used, values and brands apart; where titles share no such word at
+// all, standing in one result must do.
+func (r *reading) rival(p, q *product) bool {
+	if r.chosen[p.id] && r.chosen[q.id] {
+		return false
+	}
+	pk, qk := r.kindOf(p), r.kindOf(q)
+	if len(pk) == 0 || len(qk) == 0 {
+		return p.lists&q.lists != 0
+	}
+	shared := 0
+	for _, word := range pk {
+		for _, other := range qk {
+			if word == other {
+				shared++
+				break
+			}
+		}
+	}
+	return 2*shared >= max(len(pk), len(qk))
+}
+
+// kindOf are the words of a title that the request holds and that are neither
+// its brand nor a value such as a colour.
+func (r *reading) kindOf(p *product) []int32 {
+	var kind []int32
+	title := fold(p.title)
+	for i := 0; i < len(title); {
+		end := wordRun(title, i)
+		if end == i {
+			i++
+			continue
+		}
+		slot, found := r.shelf.slots[title[i:end]]
+		if found && r.shelf.words[slot].query && end-i > 2 && !isValue(title[i:end]) && !p.isBrand(title[i:end]) {
+			kind = append(kind, slot)
+		}
+		i = end
+	}
+	return kind
+}
+
+func isValue(word string) bool {
+	var room [8]mark
+	for _, m := range words().find(room[:0], word, 0) {
+		if m.concept != 0 && int(m.end) == len(word) {
+			return true
+		}
+	}
+	return false
+}

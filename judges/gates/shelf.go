@@ -1,0 +1,168 @@
+package gates
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// shelf is what the tools have returned so far, kept only as far as the
+// thinking mentions it: words and figures of the thinking are entered first,
+// then results are read past them and leave the step they were first seen in.
+type shelf struct {
+	slots   map[string]int32
+	words   []wordFact
+	figures map[int64]int32
+	amounts []amountFact
+	// hundreds holds the figures such as 1.1k, in units of 100.
+	hundreds bool
+	products []product
+	byID     map[string]int32
+	lists    int32
+}
+
+// never is the step of a fact that no result holds.
+const never = math.MaxInt32
+
+// role is what a word was in a result.
+type role uint8
+
+const (
+	roleID role = iota
+	roleShop
+	roleBrand
+	roleTitleStart
+	roleValue
+	roleText
+	roles
+)
+
+// wordFact says in which step each role of a word was first seen.
+type wordFact struct {
+	first [roles]int32
+	query bool
+}
+
+// amountFact says when a figure was first seen as a price or another number,
+// exactly or rounded to a whole.
+type amountFact struct {
+	price, rounded, other int32
+	query                 bool
+}
+
+// product is one product that a tool returned.
+type product struct {
+	id, shop, title string
+	brand           string
+	step            int32
+	// lists has a bit for each of the first 64 results that hold it.
+	lists uint64
+}
+
+func newShelf() *shelf {
+	return &shelf{
+		slots: make(map[string]int32, 256), figures: make(map[int64]int32, 64),
+		byID: make(map[string]int32, 64),
+	}
+}
+
+// word enters a word of the thinking and returns its slot.
+func (s *shelf) word(text string) int32 {
+	slot, found := s.slots[text]
+	if !found {
+		slot = int32(len(s.words))
+		s.slots[text] = slot
+		s.words = append(s.words, wordFact{first: [roles]int32{never, never, never, never, never, never}})
+	}
+	return slot
+}
+
+// figure enters the readings of a number.
+func (s *shelf) figure(n *number) {
+	s.hundreds = s.hundreds || n.thousands
+	for _, cents := range n.readings[:n.count] {
+		s.amountSlot(cents)
+	}
+}
+
+func (s *shelf) amountSlot(cents int64) int32 {
+	slot, found := s.figures[cents]
+	if !found {
+		slot = int32(len(s.amounts))
+		s.figures[cents] = slot
+		s.amounts = append(s.amounts, amountFact{price: never, rounded: never, other: never})
+	}
+	return slot
+}
+
+// see notes that a word had a role in a result of step.
+func (s *shelf) see(word string, r role, step int32) {
+	if slot, found := s.slots[word]; found {
+		first := &s.words[slot].first[r]
+		*first = min(*first, step)
+	}
+}
+
+// seeWord is see for a word as the result writes it.
+func (s *shelf) seeWord(word string, r role, step int32) {
+	var low [48]byte
+	if len(word) > len(low) {
+		return
+	}
+	for i := range len(word) {
+		if word[i] >= utf8.RuneSelf {
+			s.see(fold(word), r, step)
+			return
+		}
+		low[i] = lower(word[i])
+	}
+	if slot, found := s.slots[string(low[:len(word)])]; found {
+		first := &s.words[slot].first[r]
+		*first = min(*first, step)
+	}
+}
+
+// seePrice notes a price, and the whole numbers that people make of it.
+func (s *shelf) seePrice(cents int64, step int32) {
+	if slot, found := s.figures[cents]; found {
+		s.amounts[slot].price = min(s.amounts[slot].price, step)
+	}
+	s.seeRounded(cents-cents%100, step)
+	s.seeRounded((cents+50)-(cents+50)%100, step)
+	if s.hundreds {
+		s.seeRounded((cents+5000)-(cents+5000)%10000, step)
+	}
+}
+
+func (s *shelf) seeRounded(cents int64, step int32) {
+	if slot, found := s.figures[cents]; found {
+		s.amounts[slot].rounded = min(s.amounts[slot].rounded, step)
+	}
+}
+
+func (s *shelf) seeAmount(cents int64, step int32) {
+	if slot, found := s.figures[cents]; found {
+		s.amounts[slot].other = min(s.amounts[slot].other, step)
+	}
+}
+
+// put keeps one product of a result; a product seen again adds its list and
+// what was not known of it.
+func (s *shelf) put(p product) {
+	if at, found := s.byID[p.id]; found {
+		known := &s.products[at]
+		known.lists |= p.lists
+		known.title = orElse(known.title, p.title)
+		known.brand = orElse(known.brand, p.brand)
+		known.shop = orElse(known.shop, p.shop)
+		return
+	}
+	s.byID[p.id] = int32(len(s.products))
+	s.products = append(s.products, p)
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}

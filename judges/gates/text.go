@@ -1,0 +1,93 @@
+package gates
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// fold lowers the case of text and keeps every byte offset: a letter whose
+// lower case has another length stays as it is, so that quotes are cut from
+// the original.
+func fold(text string) string {
+	if !needsFold(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			b.WriteByte(lower(c))
+			i++
+			continue
+		}
+		r, width := utf8.DecodeRuneInString(text[i:])
+		if low := unicode.ToLower(r); low != r && utf8.RuneLen(low) == width {
+			b.WriteRune(low)
+		} else {
+			b.WriteString(text[i : i+width])
+		}
+		i += width
+	}
+	return b.String()
+}
+
+func needsFold(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
+			return true
+		}
+	}
+	return false
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || isDigit(c)
+}
+
+// unspaced tells the scripts that put no blanks between words.
+func unspaced(r rune) bool {
+	return r >= 0x0E00 && r <= 0x0E7F || r >= 0x3040 && r <= 0x30FF ||
+		r >= 0x3400 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF
+}
+
+// maxQuote bounds a cited passage, in bytes.
+const maxQuote = 240
+
+// clip cuts text to maxQuote bytes at a rune's edge.
+func clip(text string) string {
+	text = strings.TrimSpace(text)
+	if len(text) <= maxQuote {
+		return text
+	}
+	end := maxQuote
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.TrimSpace(text[:end])
+}
+
+// span is a half-open range of bytes.
+type span struct{ start, end int32 }
+
+// quote cuts the sentence s from text; where it is too long, the part around
+// the evidence at.
+func quote(text string, s, at span) string {
+	if s.end-s.start > maxQuote && at.end-s.start > maxQuote {
+		s.start = max(s.start, at.start-maxQuote/2)
+		for s.start < at.start && !utf8.RuneStart(text[s.start]) {
+			s.start++
+		}
+	}
+	return clip(text[s.start:s.end])
+}

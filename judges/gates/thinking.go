@@ -1,0 +1,166 @@
+package gates
+
+import (
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// readThinking answers the second to the fourth gate.
+func readThinking(t *arena.Trace, d *arena.Dialogue) []finding {
+	s := newShelf()
+	passages := readPassages(t, d, s)
+	if len(passages) == 0 {
+		return []finding{missed("no step records any thinking")}
+	}
+	readRequest(t, d, s)
+	w := weigher{shelf: s, first: readResults(d, s), chosen: recommended(d)}
+	for i := range passages {
+		w.weigh(&passages[i])
+	}
+	return w.findings()
+}
+
+// readRequest notes the customer's own words and figures: to repeat them is no
+// reading of results.
+func readRequest(t *arena.Trace, d *arena.Dialogue, s *shelf) {
+	s.ask(t.Query)
+	for i := range d.Turns {
+		s.ask(d.Turns[i].User)
+	}
+}
+
+func (s *shelf) ask(text string) {
+	if text == "" {
+		return
+	}
+	request := passage{text: text[:min(len(text), maxPassage)]}
+	request.read(s)
+	for _, t := range request.tokens {
+		if t.word >= 0 {
+			s.words[t.word].query = true
+		}
+		for _, cents := range t.number.readings[:t.number.count] {
+			s.amounts[s.amountSlot(cents)].query = true
+		}
+	}
+	for _, m := range request.marks {
+		if m.concept != 0 {
+			s.words[s.word(words().values[m.concept])].query = true
+		}
+	}
+}
+
+// asked tells whether a word is the customer's own, in this form or another.
+func (s *shelf) asked(word string) bool {
+	for _, form := range [...]string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es"), strings.TrimSuffix(word, "en")} {
+		if slot, found := s.slots[form]; found && s.words[slot].query {
+			return true
+		}
+	}
+	slot, found := s.slots[word+"s"]
+	return found && s.words[slot].query
+}
+
+// recommended are the ids of the last recommendation: products chosen together
+// fill different slots and are no rivals.
+func recommended(d *arena.Dialogue) map[string]bool {
+	for i := len(d.Turns) - 1; i >= 0; i-- {
+		for k := len(d.Turns[i].Calls) - 1; k >= 0; k-- {
+			if call := &d.Turns[i].Calls[k]; call.Name == "recommend_product" {
+				return idsIn(string(call.Arguments))
+			}
+		}
+	}
+	return nil
+}
+
+func idsIn(text string) map[string]bool {
+	ids := map[string]bool{}
+	for i := 0; i < len(text) && len(ids) < 64; {
+		end := digitsEnd(text, i)
+		if end-i >= minID {
+			ids[text[i:end]] = true
+		}
+		i = max(end, i+1)
+	}
+	return ids
+}
+
+// weigher reads the passages in order and keeps the first evidence for each
+// gate.
+type weigher struct {
+	shelf *shelf
+	// first is the step of the first result; thinking up to it had nothing to
+	// analyse.
+	first  int32
+	chosen map[string]bool
+	// remark, datum and choice are the evidence for gates 2, 3 and 4; invented
+	// is what was said of results that no tool gave.
+	remark, datum, choice *finding
+	invented              string
+	rivals                bool
+}
+
+func (w *weigher) weigh(p *passage) {
+	if p.step <= w.first || w.choice != nil {
+		return
+	}
+	r := reading{weigher: w, passage: p}
+	r.cite()
+	for i := range p.sentences {
+		w.weighSentence(&r, i)
+	}
+	w.weighChoice(&r)
+}
+
+func (w *weigher) weighSentence(r *reading, i int) {
+	s := &r.sentences[i]
+	datum, weak := r.datumIn(i)
+	if w.datum == nil && datum != nil {
+		w.datum = r.found(s.span, datum.span, "names "+datum.kind.String()+" that an earlier result holds")
+	}
+	if r.toGrader(i) {
+		return
+	}
+	remark := r.remarkIn(i)
+	if w.datum == nil && weak != nil && (remark || r.describes(i)) {
+		w.datum = r.found(s.span, weak.span, "names "+weak.kind.String()+" that an earlier result holds")
+	}
+	if w.remark == nil && remark {
+		w.remark = r.found(s.span, s.span, "speaks of what the tools returned")
+	}
+}
+
+func (r *reading) found(s, at span, detail string) *finding {
+	return &finding{passed: true, step: r.number, quote: quote(r.text, s, at), detail: detail}
+}
+
+// findings is the walk from the second gate on. A datum is a remark on the
+// results, and a choice between returned candidates names data.
+func (w *weigher) findings() []finding {
+	remark, datum := w.remark, w.datum
+	if datum == nil {
+		datum = w.choice
+	}
+	if remark == nil {
+		remark = datum
+	}
+	switch {
+	case remark == nil:
+		return []finding{missed("no thinking after the first result says anything about what came back")}
+	case datum == nil:
+		return []finding{*remark, missed("no thinking names an id, price, brand, attribute value or shop that an earlier result holds and the request does not" + w.invented)}
+	case w.choice == nil:
+		return []finding{*remark, *datum, missed(w.missingChoice())}
+	default:
+		return []finding{*remark, *datum, *w.choice}
+	}
+}
+
+func (w *weigher) missingChoice() string {
+	if w.rivals {
+		return "two candidates are named in one step, but none is preferred for a stated reason"
+	}
+	return "no step names two returned candidates for the same slot"
+}
