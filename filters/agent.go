@@ -57,8 +57,9 @@ func pastes(samples []Sample) map[uint64]int {
 
 // fixedSequence looks at requests of one size, by the number of products
 // recommended: the share of attempts that use that size's commonest sequence
-// of tools. Honest agents stay below three quarters on the labelled day,
-// programs reach one; the lower bound of the interval is held against them.
+// of tools. Honest agents stay below three quarters on the labelled day, so the
+// interval's lower bound below 0.6; programs reach one, and 0.7 with the bound
+// after eight attempts.
 func fixedSequence(samples []Sample) float64 {
 	sizes := map[int]map[uint64]int{}
 	for i := range samples {
@@ -79,12 +80,13 @@ func fixedSequence(samples []Sample) float64 {
 		}
 	}
 	lo, _ := Wilson(common, total)
-	return ramp(lo, 0.6, 0.8)
+	return ramp(lo, 0.6, 0.7)
 }
 
 // fixedViews is how surely every opening took the first products in order. An
 // agent that looks at results departs from that order at least once in twenty
-// openings; twenty openings without any departure say so with weight.
+// openings; a dozen openings without any departure begin to say so. Who never
+// opens anything has shown no choice, for or against: half.
 func fixedViews(samples []Sample) float64 {
 	views, top := 0, 0
 	for i := range samples {
@@ -92,16 +94,19 @@ func fixedViews(samples []Sample) float64 {
 		top += samples[i].TopViews
 	}
 	if views == 0 {
-		return 0
+		return 0.5
 	}
-	return (1 - ramp(float64(views-top)/float64(views), 0, 0.04)) * ramp(float64(views), 0, 20)
+	return (1 - ramp(float64(views-top)/float64(views), 0, 0.04)) * ramp(float64(views), 0, 12)
 }
 
 // fixedPicks is how surely the product recommended is the first one shown. Who
-// compares recommends another than the first at least in a quarter of cases.
+// compares recommends another than the first at least in a quarter of cases;
+// an agent that never speaks of results must do so more often to be believed.
 func fixedPicks(samples []Sample) float64 {
-	picks, first := 0, 0
+	picks, first, turns, cited := 0, 0, 0, 0
 	for i := range samples {
+		turns += samples[i].Turns
+		cited += samples[i].Cited
 		picks += samples[i].Picks
 		first += samples[i].FirstPicks
 	}
@@ -109,7 +114,11 @@ func fixedPicks(samples []Sample) float64 {
 		return 0
 	}
 	p := float64(first) / float64(picks)
-	return ramp(p-math.Sqrt(p*(1-p)/float64(picks)), 0.73, 0.78)
+	least := 0.73
+	if turns == 0 || float64(cited)/float64(turns) < 0.2 {
+		least = 0.65
+	}
+	return ramp(p-math.Sqrt(p*(1-p)/float64(picks)), least, least+0.05)
 }
 
 // ramp is 0 up to lo, 1 from hi on, straight between.

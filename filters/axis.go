@@ -20,12 +20,12 @@ type rule struct {
 var rules = []rule{
 	{"no_inference", "calls were made and no model was asked: nothing can speak against it", noInference},
 	{"named", "+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too", named},
-	{"unnamed", "-2 for each dispatch that readable replies did not name: an honest client sends what the model wrote, so one such dispatch weighs as much as two named ones", unnamed},
+	{"unnamed", "-2.5 for each dispatch that readable replies did not name, -1 for one that only an older reply named: an honest client sends what the model wrote, so one such dispatch outweighs two named ones", unnamed},
 	{"cut_replies", "±0.4 for each dispatch whose reply the log cut, by its length: a weak sign, so twelve of them weigh as much as one proof", cutReplies},
 	{"recommendation", "+1 where a reply named the final recommendation, -1.5 where all replies can be read and none did: the answer is the call that matters most, yet clients have fall-backs", recommendation},
 	{"asked_per_turn", "down to -4 where fewer than half of the turns that act have a reply of their own: a plan asked once and worked off", askedPerTurn},
 	{"fabricated", "-12: a result that the proxy never returned makes the dialogue a story", fabricated},
-	{"prescient", "-3 where a reply names a real product before any result showed it: the answer was looked up", prescient},
+	{"prescient", "-6 where a reply names a real product before any result showed it: no model knows an id of the shop, so a program told it", prescient},
 	{"nonce", "down to -3 for dispatches with a nonce that is not theirs, +0.5 where all are valid: a program can pass a nonce on, but not make one", nonce},
 	{"impossible_log", "-3 where the log's times cannot be: what cannot have happened was written by hand", impossible},
 	{"declared", "±0.75 for each step whose source says how many inference calls made it: a claim of the source, not evidence", declared},
@@ -47,7 +47,7 @@ func named(a *attempt) float64 {
 }
 
 func unnamed(a *attempt) float64 {
-	return -2*float64(a.links[linkNone]+a.links[linkOverride]+a.links[linkNoReply]) - float64(a.links[linkStale])
+	return -2.5*float64(a.links[linkNone]+a.links[linkOverride]+a.links[linkNoReply]) - float64(a.links[linkStale])
 }
 
 func cutReplies(a *attempt) float64 {
@@ -88,7 +88,7 @@ func fabricated(a *attempt) float64 {
 
 func prescient(a *attempt) float64 {
 	if a.prescientIDs() > 0 {
-		return -3
+		return -6
 	}
 	return 0
 }

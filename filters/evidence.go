@@ -106,7 +106,7 @@ func (a *attempt) shownBefore(id string, at float64) bool {
 	}
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
-		if d.start < at && hasID(d.shown, id) {
+		if d.start < at && (d.blind || hasID(d.shown, id)) {
 			return true
 		}
 	}
@@ -125,7 +125,8 @@ func (a *attempt) shownAfter(id string, at float64) bool {
 }
 
 // show notes which ids each dispatch returned: those in its answer, those the
-// log kept of a cut one, those asked for, or what the dialogue shows for it.
+// log kept of a cut one, what the dialogue shows for
+// it, or those asked for.
 func (a *attempt) show() {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
@@ -137,8 +138,10 @@ func (a *attempt) show() {
 			d.shown = d.call.ProductIDs
 		case d.claimed >= 0:
 			d.shown = productIDs(nil, a.claims[d.claimed].call.Result)
-		default:
+		case d.act.tool == toolView:
 			d.shown = d.act.ids
+		default:
+			d.blind = true
 		}
 	}
 }
@@ -176,7 +179,7 @@ func (a *attempt) known(id string, i int) bool {
 		}
 	}
 	for j := range a.log.dispatches {
-		if hasID(a.log.dispatches[j].shown, id) {
+		if d := &a.log.dispatches[j]; d.blind || hasID(d.shown, id) {
 			return true
 		}
 	}

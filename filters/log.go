@@ -18,8 +18,9 @@ type dispatch struct {
 	// reply is the inference that named it, -1 where none.
 	reply int
 	link  link
-	// shown are the product ids that it returned, as far as they are known.
+	// shown are the product ids that it returned; blind where nobody kept them.
 	shown []string
+	blind bool
 }
 
 // link says how a dispatch hangs on the inference before it.

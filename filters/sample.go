@@ -1,6 +1,8 @@
 package filters
 
 import (
+	"strings"
+
 	"github.com/trajectory-arena/arena"
 )
 
@@ -28,6 +30,10 @@ type Sample struct {
 	// those that stood first in one.
 	Picks      int `json:"picks"`
 	FirstPicks int `json:"first_picks"`
+	// Turns counts turns that act after a result, Cited those of them whose words
+	// hold a number out of a result that the request does not hold.
+	Turns int `json:"turns"`
+	Cited int `json:"cited"`
 	// Thoughts are hashes of the skeletons of thinking, at most maxThoughts.
 	Thoughts []uint64 `json:"thoughts,omitempty"`
 }
@@ -41,6 +47,7 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 		Score: score, Evidence: evidence, Axis: axis,
 	}
 	a.habits(&s)
+	a.citations(&s)
 	for i := range a.dialogue.Turns {
 		if think := a.dialogue.Turns[i].Think; think != "" && len(s.Thoughts) < maxThoughts {
 			s.Thoughts = append(s.Thoughts, skeleton(think))
@@ -76,6 +83,52 @@ func (a *attempt) habits(s *Sample) {
 		case toolOther, toolMatch, toolShop, toolVoucher, toolTerminate:
 		}
 	}
+}
+
+// citations counts the turns that speak of what came back.
+func (a *attempt) citations(s *Sample) {
+	seen := 0 // claims before this turn
+	for i := range a.dialogue.Turns {
+		turn := &a.dialogue.Turns[i]
+		if len(turn.Calls) == 0 {
+			continue
+		}
+		if seen > 0 {
+			s.Turns++
+			s.Cited += int(flag(a.cites(turn.Think, seen) || a.cites(turn.Text, seen)))
+		}
+		seen += len(turn.Calls)
+	}
+}
+
+// cites says that text holds a number of three digits or more that stands in
+// one of the first results and not in the request. Numbers read the same in
+// every language.
+func (a *attempt) cites(text string, results int) bool {
+	for i := 0; i < len(text); {
+		if text[i] < '0' || text[i] > '9' {
+			i++
+			continue
+		}
+		from, digits := i, 0
+		for i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9') {
+			digits += int(flag(text[i] != '.'))
+			i++
+		}
+		if number := text[from:i]; digits >= 3 && !strings.Contains(a.trace.Query, number) && a.returned(number, results) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *attempt) returned(number string, results int) bool {
+	for i := range a.claims[:results] {
+		if strings.Contains(string(a.claims[i].call.Result), number) {
+			return true
+		}
+	}
+	return false
 }
 
 // leads says that ids are the first ones of a list, in its order.

@@ -1,0 +1,377 @@
+package filters_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"net/url"
+	"sort"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// world is a small simulated shop with seeded products and requests. Nothing
+// in it is taken from any real or conformance data.
+type world struct {
+	rng      *rand.Rand
+	products []item
+}
+
+type item struct {
+	id, shop, title string
+	price           float64
+	words           map[string]bool
+}
+
+var (
+	nouns     = []string{"kettle", "lantern", "rucksack", "blanket", "whisk", "tripod", "easel", "hammock", "goblet", "trowel"}
+	materials = []string{"bamboo", "copper", "linen", "granite", "cork", "felt"}
+	looks     = []string{"striped", "plain", "dotted", "rustic", "modern"}
+	brands    = []string{"arvo", "belmi", "corda", "dunix", "elpro", "fanta", "gorim"}
+	colours   = []string{"amber", "violet", "grey", "scarlet"}
+)
+
+func newWorld(seed int64) *world {
+	w := &world{rng: rand.New(rand.NewSource(seed))}
+	for i := range 600 {
+		p := item{id: fmt.Sprint(1000000000 + i*7919191 + w.rng.Intn(1000)), shop: fmt.Sprint(100000 + w.rng.Intn(40)), price: float64(w.rng.Intn(90000)) / 100}
+		parts := []string{pick(w, brands), pick(w, looks), pick(w, nouns), pick(w, materials), pick(w, colours)}
+		p.title = strings.Join(parts, " ")
+		p.words = map[string]bool{}
+		for _, x := range parts {
+			p.words[x] = true
+		}
+		w.products = append(w.products, p)
+	}
+	return w
+}
+
+func pick(w *world, from []string) string { return from[w.rng.Intn(len(from))] }
+
+// need is one product of a request.
+type need struct {
+	noun  string
+	wants []string // material, look, brand or colour
+	price float64  // at most; 0 is none
+}
+
+type task struct {
+	id    string
+	query string
+	needs []need
+}
+
+func (w *world) task(i int) task {
+	t := task{id: fmt.Sprintf("problem-%03d", i)}
+	var said []string
+	for range 1 + w.rng.Intn(3) {
+		n := need{noun: pick(w, nouns)}
+		n.wants = append(n.wants, pick(w, materials), pick(w, looks))
+		if w.rng.Intn(2) == 0 {
+			n.wants = append(n.wants, pick(w, brands))
+		}
+		if w.rng.Intn(2) == 0 {
+			n.price = float64(200 + w.rng.Intn(600))
+		}
+		text := fmt.Sprintf("a %s made of %s, %s", n.noun, n.wants[0], strings.Join(n.wants[1:], ", "))
+		if n.price > 0 {
+			text += fmt.Sprintf(", for at most %.0f", n.price)
+		}
+		t.needs = append(t.needs, n)
+		said = append(said, text)
+	}
+	t.query = "Please find " + strings.Join(said, " and ") + "."
+	return t
+}
+
+// search ranks by the number of matching words, then by price, pages of ten.
+func (w *world) search(args map[string]any) []item {
+	q := strings.Fields(strings.ToLower(fmt.Sprint(args["q"])))
+	page := 1
+	if p, ok := args["page"]; ok {
+		fmt.Sscan(fmt.Sprint(p), &page)
+	}
+	type hit struct {
+		item
+		n int
+	}
+	var hits []hit
+	for _, p := range w.products {
+		n := 0
+		for _, x := range q {
+			if p.words[x] {
+				n++
+			}
+		}
+		if shop, ok := args["shop_id"]; ok && fmt.Sprint(shop) != p.shop {
+			continue
+		}
+		if n > 0 {
+			hits = append(hits, hit{p, n})
+		}
+	}
+	sort.SliceStable(hits, func(i, j int) bool {
+		if hits[i].n != hits[j].n {
+			return hits[i].n > hits[j].n
+		}
+		return hits[i].id < hits[j].id
+	})
+	var out []item
+	for i := (page - 1) * 10; i >= 0 && i < min(page*10, len(hits)); i++ {
+		out = append(out, hits[i].item)
+	}
+	return out
+}
+
+func (w *world) byID(id string) (item, bool) {
+	for _, p := range w.products {
+		if p.id == id {
+			return p, true
+		}
+	}
+	return item{}, false
+}
+
+func listing(items []item) string {
+	rows := []string{}
+	for _, p := range items {
+		rows = append(rows, fmt.Sprintf(`{"product_id": %q, "shop_id": %q, "title": %q, "price": %.2f}`, p.id, p.shop, p.title, p.price))
+	}
+	return "[" + strings.Join(rows, ", ") + "]"
+}
+
+func details(items []item) string {
+	rows := []string{}
+	for _, p := range items {
+		words := strings.Fields(p.title)
+		rows = append(rows, fmt.Sprintf(`{"product_id": %q, "short_description": "A %s of %s.", "attributes": {"brand": [%q], "look": [%q], "colour": [%q]}}`, p.id, words[2], words[3], words[0], words[1], words[4]))
+	}
+	return "[" + strings.Join(rows, ", ") + "]"
+}
+
+// call is a tool call that an agent of the world makes.
+type call struct {
+	name   string
+	args   map[string]any
+	result string
+}
+
+func find(q string, more ...any) call {
+	args := map[string]any{"q": q, "page": 1}
+	for i := 0; i+1 < len(more); i += 2 {
+		args[more[i].(string)] = more[i+1]
+	}
+	return call{name: "find_product", args: args}
+}
+
+func view(ids ...string) call {
+	return call{name: "view_product_information", args: map[string]any{"product_ids": strings.Join(ids, ",")}}
+}
+
+func recommend(ids ...string) call {
+	return call{name: "recommend_product", args: map[string]any{"product_ids": strings.Join(ids, ",")}, result: `"Having recommended the products to the user: ` + strings.Join(ids, ",") + `."`}
+}
+
+func finish() call {
+	return call{name: "terminate", args: map[string]any{"status": "success"}, result: `"The interaction has been completed with status: success"`}
+}
+
+// recorder writes the trace of one attempt as the sandbox would.
+type recorder struct {
+	w      *world
+	task   task
+	now    int64
+	steps  []arena.Step
+	proxy  []arena.ProxyCall
+	asked  int
+	nextID int
+	// style is how the model writes its calls.
+	style string
+	// limit is the size from which the log cuts an answer.
+	limit int
+	// wire changes the arguments on their way to the proxy.
+	wire func(map[string]any) map[string]any
+	// nonce is the status that each dispatch gets.
+	nonce string
+}
+
+func (r *recorder) tick(lo, hi int64) int64 {
+	d := lo + r.w.rng.Int63n(hi-lo)
+	r.now += d
+	return d
+}
+
+// infer logs an inference whose answer holds a thought and names calls.
+func (r *recorder) infer(think string, calls ...call) { r.reply(r.message(think, calls)) }
+
+// say logs an inference whose answer is plain text.
+func (r *recorder) say(text string) { r.reply(map[string]any{"role": "assistant", "content": text}) }
+
+func (r *recorder) reply(message map[string]any) {
+	r.nextID++
+	r.replyAs(fmt.Sprintf("chatcmpl-%s-%d", r.task.id, r.nextID), message)
+}
+
+func (r *recorder) replyAs(id string, message map[string]any) {
+	d := r.tick(800, 6000)
+	body, _ := json.Marshal(map[string]any{
+		"id": id, "object": "chat.completion",
+		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": "stop"}},
+		"usage":   map[string]any{"prompt_tokens": 1000 + r.w.rng.Intn(5000), "completion_tokens": 40 + r.w.rng.Intn(60)},
+	})
+	r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: float64(d), Status: 200, Body: `{"model":"m"}`}, string(body))
+	r.asked++
+}
+
+func (r *recorder) log(c arena.ProxyCall, response string) {
+	c.Length = -1
+	if len(response) <= r.limit {
+		c.Response = arena.Raw(response)
+	} else {
+		c.Truncated, c.Length = true, len(response)
+	}
+	r.proxy = append(r.proxy, c)
+}
+
+// message writes thought and calls in the recorder's style.
+func (r *recorder) message(think string, calls []call) map[string]any {
+	type named map[string]any
+	var list []any
+	for _, c := range calls {
+		list = append(list, named{"name": c.name, "parameters": c.args})
+	}
+	m := map[string]any{"role": "assistant"}
+	switch r.style {
+	case "native":
+		var native []any
+		for i, c := range calls {
+			args, _ := json.Marshal(c.args)
+			native = append(native, named{"id": fmt.Sprintf("c%d-%d", r.nextID, i), "type": "function", "function": named{"name": c.name, "arguments": string(args)}})
+		}
+		m["content"], m["tool_calls"] = think, native
+	case "hermes":
+		var b strings.Builder
+		b.WriteString("<think>" + think + "</think>\n\n")
+		for _, c := range calls {
+			one, _ := json.Marshal(named{"name": c.name, "arguments": c.args})
+			b.WriteString("<tool_call>\n" + string(one) + "\n</tool_call>\n")
+		}
+		m["content"] = b.String()
+	case "react":
+		var b strings.Builder
+		fmt.Fprintf(&b, "Thought: %s\n", think)
+		for _, c := range calls {
+			args, _ := json.Marshal(c.args)
+			fmt.Fprintf(&b, "Action: %s\nAction Input: %s\n", c.name, args)
+		}
+		m["content"] = b.String()
+	case "fenced":
+		body, _ := json.Marshal(list)
+		m["content"] = think + "\n```json\n" + string(body) + "\n```"
+	case "reasoning":
+		body, _ := json.Marshal(list)
+		m["content"], m["reasoning_content"] = "", think+"\n<tool_call>"+string(body)+"</tool_call>"
+	default:
+		body, _ := json.Marshal(list)
+		m["content"] = "<think>" + think + "</think>\n<tool_call>" + string(body) + "</tool_call>"
+	}
+	return m
+}
+
+// do sends a call through the proxy and fills its result. Calls that no server
+// answers are done at once.
+func (r *recorder) do(c *call) *call {
+	switch c.name {
+	case "find_product":
+		c.result = listing(r.w.search(c.args))
+		r.dispatch("/search/find_product", c.args, c.result)
+	case "view_product_information":
+		var items []item
+		for _, id := range strings.Split(fmt.Sprint(c.args["product_ids"]), ",") {
+			if p, ok := r.w.byID(id); ok {
+				items = append(items, p)
+			}
+		}
+		c.result = details(items)
+		r.dispatch("/search/view_product_information", c.args, c.result)
+	}
+	return c
+}
+
+func (r *recorder) dispatch(path string, args map[string]any, response string) {
+	d := r.tick(40, 700)
+	sent := map[string]any{}
+	for k, v := range args {
+		sent[k] = v
+		if k == "q" {
+			sent[k] = url.QueryEscape(fmt.Sprint(v))
+		}
+	}
+	if r.wire != nil {
+		sent = r.wire(sent)
+	}
+	params, _ := json.Marshal(sent)
+	r.log(arena.ProxyCall{Method: "GET", Path: path, AtMS: r.now, DurationMS: float64(d), Status: 200, Params: arena.Raw(params), Nonce: r.nonce}, response)
+}
+
+// step records a dialogue step.
+func (r *recorder) step(think string, calls ...*call) {
+	r.tick(5, 60)
+	s := arena.Step{Number: len(r.steps) + 1, Think: think, Timestamp: arena.Raw(fmt.Sprint(r.now)), LLMCalls: -1}
+	for i, c := range calls {
+		args, _ := json.Marshal(c.args)
+		s.Calls = append(s.Calls, arena.ToolCall{ID: fmt.Sprintf("t%d.%d", s.Number, i), Name: c.name, Arguments: arena.Raw(args), Result: arena.Raw(c.result)})
+	}
+	r.steps = append(r.steps, s)
+}
+
+// act is an honest turn: the model names calls, the client does them.
+func (r *recorder) act(think string, calls ...call) []call {
+	r.infer(think, calls...)
+	return r.run(think, calls)
+}
+
+func (r *recorder) run(think string, calls []call) []call {
+	pointers := make([]*call, len(calls))
+	for i := range calls {
+		pointers[i] = r.do(&calls[i])
+	}
+	r.step(think, pointers...)
+	return calls
+}
+
+// trace files the proxy's calls under the steps by time, as the sandbox does.
+func (r *recorder) trace(agent string) *arena.Trace {
+	t := &arena.Trace{
+		ID: agent + "/" + r.task.id, RunID: agent, ProblemID: r.task.id, Agent: arena.Agent{VersionID: agent},
+		Source: arena.Source{Shape: arena.ShapeEnvelope}, Status: arena.StatusSuccess, Query: r.task.query,
+		HasDialogue: true, InferenceTotal: r.asked, Seconds: float64(r.now-start) / 1000, Steps: r.steps,
+	}
+	for _, c := range r.proxy {
+		at := 0
+		for i := range t.Steps {
+			var ms int64
+			fmt.Sscan(string(t.Steps[i].Timestamp), &ms)
+			if ms <= c.AtMS {
+				at = i
+			}
+		}
+		t.Steps[at].Proxy = append(t.Steps[at].Proxy, c)
+	}
+	return t
+}
+
+const start = 1790000000000
+
+// ids lists the products of a result.
+func ids(c call) (out []string) {
+	var rows []struct {
+		ID string `json:"product_id"`
+	}
+	json.Unmarshal([]byte(c.result), &rows)
+	for _, r := range rows {
+		out = append(out, r.ID)
+	}
+	return out
+}
