@@ -1,0 +1,213 @@
+// Package steps labels the steps of an attempt for process supervision without
+// asking a model: a step was needed if it moved the attempt towards the
+// products that it finally recommended.
+package steps
+
+import (
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Label says of one step, by its own number in the dialogue, whether it was
+// needed. A step is needed if any of its calls is; Reason is that of the call
+// which decides.
+type Label struct {
+	Step   int
+	Needed bool
+	Reason Reason
+	Calls  []CallLabel
+}
+
+// CallLabel says the same of one call.
+type CallLabel struct {
+	ID     string
+	Name   string
+	Needed bool
+	Reason Reason
+}
+
+// Reason is a stable word for why a call was needed, or was waste.
+type Reason string
+
+// The reasons for which a call is needed.
+const (
+	// Returned: the first result that holds a product finally recommended.
+	Returned Reason = "returned_recommended"
+	// Opened: the first page of a product finally recommended.
+	Opened Reason = "opened_recommended"
+	// Checked: the first check of a product finally recommended, or the last
+	// total before the recommendation.
+	Checked Reason = "checked_recommended"
+	// Recommended: the recommendation that counts, the last.
+	Recommended Reason = "recommended"
+	// Ended: the first terminate after it.
+	Ended Reason = "ended"
+)
+
+// The reasons for which a call or a step is waste.
+const (
+	Repeated   Reason = "repeated_call"
+	Missed     Reason = "nothing_recommended_in_result"
+	KnownOnly  Reason = "nothing_new_in_result"
+	Superseded Reason = "superseded_recommendation"
+	AfterEnd   Reason = "after_the_end"
+	Unanswered Reason = "unanswered_call"
+	NoCall     Reason = "no_call"
+	NoGoal     Reason = "nothing_recommended"
+)
+
+// Labels labels every turn of the model in order. Where the attempt recommends
+// nothing, there is nothing to move towards and no step is needed.
+func Labels(t *arena.Trace, d *arena.Dialogue) []Label {
+	w := newWalk(d)
+	labels := make([]Label, 0, len(d.Turns))
+	for i := range d.Turns {
+		turn := &d.Turns[i]
+		if turn.User != "" {
+			continue
+		}
+		label := Label{Step: number(t, turn.Step), Reason: NoCall}
+		for k := range turn.Calls {
+			c := w.call(place{i, k}, &turn.Calls[k])
+			label.Calls = append(label.Calls, c)
+			if k == 0 || c.Needed && !label.Needed {
+				label.Needed, label.Reason = c.Needed, c.Reason
+			}
+		}
+		labels = append(labels, label)
+	}
+	return labels
+}
+
+func number(t *arena.Trace, step int) int {
+	if step >= 0 && step < len(t.Steps) && t.Steps[step].Number > 0 {
+		return t.Steps[step].Number
+	}
+	return step + 1
+}
+
+// place is a call's turn and its position within it.
+type place struct{ turn, call int }
+
+// walk goes through the calls with what the attempt already knows.
+type walk struct {
+	goal map[string]bool
+	// last are the places of the recommendation that counts and of the last
+	// total before it.
+	recommend, total place
+	returned, opened map[string]bool
+	checked          map[string]bool
+	made             map[string]bool
+	ended            bool
+}
+
+var nowhere = place{-1, -1}
+
+func newWalk(d *arena.Dialogue) *walk {
+	w := &walk{recommend: nowhere, total: nowhere, returned: map[string]bool{}, opened: map[string]bool{},
+		checked: map[string]bool{}, made: map[string]bool{}}
+	var total place = nowhere
+	for i := range d.Turns {
+		for k := range d.Turns[i].Calls {
+			switch call := &d.Turns[i].Calls[k]; call.Name {
+			case "recommend_product":
+				w.goal, w.recommend, w.total = ids(string(call.Arguments)), place{i, k}, total
+			case "calculate_voucher":
+				total = place{i, k}
+			}
+		}
+	}
+	return w
+}
+
+func (w *walk) call(at place, c *arena.Call) CallLabel {
+	label := CallLabel{ID: c.ID, Name: c.Name}
+	label.Needed, label.Reason = w.judge(at, c)
+	w.made[c.Name+string(c.Arguments)] = true
+	return label
+}
+
+func (w *walk) judge(at place, c *arena.Call) (needed bool, why Reason) {
+	switch {
+	case len(w.goal) == 0:
+		return false, NoGoal
+	case w.ended:
+		return false, AfterEnd
+	}
+	switch c.Name {
+	case "terminate":
+		w.ended = true
+		return true, Ended
+	case "recommend_product":
+		if at == w.recommend {
+			return true, Recommended
+		}
+		return false, Superseded
+	}
+	if w.made[c.Name+string(c.Arguments)] {
+		return false, Repeated
+	}
+	if c.Result.Kind() == arena.Absent {
+		return false, Unanswered
+	}
+	return w.evidence(at, c)
+}
+
+// evidence judges a call by what its result says of the products recommended.
+func (w *walk) evidence(at place, c *arena.Call) (needed bool, why Reason) {
+	switch c.Name {
+	case "calculate_voucher":
+		if at == w.total {
+			return true, Checked
+		}
+		return false, Missed
+	case "view_product_information":
+		return w.first(w.opened, c, Opened)
+	case "check_product_match":
+		return w.first(w.checked, c, Checked)
+	default:
+		return w.first(w.returned, c, Returned)
+	}
+}
+
+// first needs a call whose result holds a recommended product that no call of
+// its kind held before.
+func (w *walk) first(known map[string]bool, c *arena.Call, as Reason) (needed bool, why Reason) {
+	why = Missed
+	held := ids(string(c.Result))
+	if as == Checked {
+		held = ids(string(c.Arguments))
+	}
+	for id := range w.goal {
+		switch {
+		case !held[id]:
+		case known[id]:
+			if why == Missed {
+				why = KnownOnly
+			}
+		default:
+			known[id], needed, why = true, true, as
+		}
+	}
+	return needed, why
+}
+
+// maxIDs bounds the ids read of one result.
+const maxIDs = 4096
+
+// ids are the words of a JSON text that could be product ids: runs of letters,
+// digits, - and _ with a digit in them.
+func ids(text string) map[string]bool {
+	found := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(text, notID) {
+		if len(found) < maxIDs && strings.ContainsAny(word, "0123456789") {
+			found[word] = true
+		}
+	}
+	return found
+}
+
+func notID(r rune) bool {
+	return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}

@@ -1,0 +1,97 @@
+package steps_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/steps"
+)
+
+func TestLabelsFollowTheRecommendation(t *testing.T) {
+	t.Parallel()
+	search := arena.Call{Name: "find_product", Arguments: `{"q":"mug"}`, Result: `[{"product_id":"71001"},{"product_id":"71002"}]`}
+	other := arena.Call{Name: "find_product", Arguments: `{"q":"lamp"}`, Result: `[{"product_id":"80001"}]`}
+	view := arena.Call{Name: "view_product_information", Arguments: `{"product_ids":"71001"}`, Result: `[{"product_id":"71001"}]`}
+	viewOther := arena.Call{Name: "view_product_information", Arguments: `{"product_ids":"71002"}`, Result: `[{"product_id":"71002"}]`}
+	total := arena.Call{Name: "calculate_voucher", Arguments: `{"product_prices":"12"}`, Result: `{"total_after":10}`}
+	pick := arena.Call{Name: "recommend_product", Arguments: `{"product_ids":"71001"}`, Result: `"ok"`}
+	pickOther := arena.Call{Name: "recommend_product", Arguments: `{"product_ids":"71002"}`, Result: `"ok"`}
+	end := arena.Call{Name: "terminate", Arguments: `{}`, Result: `"ok"`}
+	lost := arena.Call{Name: "find_product", Arguments: `{"q":"cup"}`}
+
+	tests := []struct {
+		name  string
+		turns [][]arena.Call
+		want  []steps.Reason
+		need  []bool
+	}{
+		{"straight", [][]arena.Call{{search}, {view}, {pick, end}},
+			[]steps.Reason{steps.Returned, steps.Opened, steps.Recommended}, []bool{true, true, true}},
+		{"detours", [][]arena.Call{{other}, {search}, {search}, {viewOther}, {pick}, {end}, {view}},
+			[]steps.Reason{steps.Missed, steps.Returned, steps.Repeated, steps.Missed, steps.Recommended, steps.Ended, steps.AfterEnd},
+			[]bool{false, true, false, false, true, true, false}},
+		{"second thoughts", [][]arena.Call{{search}, {pickOther}, {pick}},
+			[]steps.Reason{steps.Returned, steps.Superseded, steps.Recommended}, []bool{true, false, true}},
+		{"the total before the pick", [][]arena.Call{{search}, {total}, {pick}, {lost}},
+			[]steps.Reason{steps.Returned, steps.Checked, steps.Recommended, steps.Unanswered}, []bool{true, true, true, false}},
+		{"only thinking", [][]arena.Call{{}, {search}, {pick}},
+			[]steps.Reason{steps.NoCall, steps.Returned, steps.Recommended}, []bool{false, true, true}},
+		{"nothing recommended", [][]arena.Call{{search}, {end}},
+			[]steps.Reason{steps.NoGoal, steps.NoGoal}, []bool{false, false}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var d arena.Dialogue
+			trace := &arena.Trace{}
+			for i, calls := range test.turns {
+				d.Turns = append(d.Turns, arena.Turn{Step: i, Calls: calls})
+				trace.Steps = append(trace.Steps, arena.Step{Number: i + 1})
+			}
+			var why []steps.Reason
+			var need []bool
+			for i, l := range steps.Labels(trace, &d) {
+				if l.Step != i+1 || len(l.Calls) != len(test.turns[i]) {
+					t.Errorf("label %d is of step %d with %d calls", i, l.Step, len(l.Calls))
+				}
+				why, need = append(why, l.Reason), append(need, l.Needed)
+			}
+			if diff := cmp.Diff(test.want, why); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(test.need, need); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestASecondLookAtAKnownProductIsWaste(t *testing.T) {
+	t.Parallel()
+	d := &arena.Dialogue{Turns: []arena.Turn{
+		{Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"a"}`, Result: `[{"product_id":"71001"}]`}}},
+		{Step: 1, Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"b"}`, Result: `[{"product_id":"71001"}]`}}},
+		{Step: 2, Calls: []arena.Call{{Name: "recommend_product", Arguments: `{"product_ids":"71001"}`, Result: `""`}}},
+	}}
+	labels := steps.Labels(&arena.Trace{}, d)
+	if labels[1].Needed || labels[1].Reason != steps.KnownOnly || labels[1].Step != 2 {
+		t.Errorf("second search: %+v", labels[1])
+	}
+}
+
+func FuzzLabelsNameEveryTurn(f *testing.F) {
+	f.Add("find_product", `{"q":1}`, `[{"product_id":"12345"}]`, "12345")
+	f.Add("terminate", "", "", "")
+	f.Fuzz(func(t *testing.T, name, arguments, result, ids string) {
+		d := &arena.Dialogue{Turns: []arena.Turn{
+			{Step: -1, Calls: []arena.Call{{Name: name, Arguments: arena.Raw(arguments), Result: arena.Raw(result)}}},
+			{Step: 7, Calls: []arena.Call{{Name: "recommend_product", Arguments: arena.Raw(ids)}}},
+		}}
+		a, b := steps.Labels(&arena.Trace{}, d), steps.Labels(&arena.Trace{}, d)
+		if len(a) != len(d.Turns) || !cmp.Equal(a, b) {
+			t.Errorf("%d labels for %d turns", len(a), len(d.Turns))
+		}
+	})
+}
