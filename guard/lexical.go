@@ -1,11 +1,191 @@
 package guard
 
-func (c Config) withDefaults() Config { return c }
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+)
 
-type lexicalIndex struct{}
+// lexicalIndex finds protected requests in other words. It is read-only after
+// it was built; each check borrows scratch space.
+type lexicalIndex struct {
+	vocabulary *vocabulary
+	bases      []*base
+	entry      []int // bank position of each base
+	// postings list, for each vocabulary id, the bases that hold it.
+	postings [][]posting
+	amounts  map[amount]int32
+	holders  [][]posting
+	totals   []float32 // weight of all keys of each base
+	joins    map[string]bool
+	longest  int // tokens of the longest base
+	scratch  sync.Pool
+}
 
-func newLexicalIndex([]Entry) *lexicalIndex { return &lexicalIndex{} }
+type posting struct {
+	base   int32
+	weight float32
+}
 
-func (l *lexicalIndex) check(string, []Entry, Config) Finding { return Finding{} }
+// amount is a number as a key: its value with nine significant digits.
+type amount struct {
+	value float64
+	unit  string
+}
 
-func joinLexical(*forest, []Entry) {}
+func newAmount(n number) amount {
+	if n.value == 0 {
+		return amount{0, n.unit}
+	}
+	scale := math.Pow(10, 8-math.Floor(math.Log10(math.Abs(n.value))))
+	return amount{math.Round(n.value*scale) / scale, n.unit}
+}
+
+const weightNumberLeast = 0.5
+
+func newLexicalIndex(bank []Entry) *lexicalIndex {
+	x := &lexicalIndex{vocabulary: newVocabulary(), amounts: map[amount]int32{}, joins: map[string]bool{}}
+	x.scratch.New = func() any { return x.newScratch() }
+	for i, e := range bank {
+		if e.Text != "" {
+			x.entry = append(x.entry, i)
+		}
+	}
+	parsed := x.readBank(bank)
+	read := memo(x.vocabulary.read)
+	for _, tokens := range parsed {
+		x.addBase(newProfile(tokens, read))
+	}
+	x.weighKeys()
+	return x
+}
+
+// weighKeys sets the weight of all keys of each base: words, numbers, delivery
+// terms.
+func (x *lexicalIndex) weighKeys() {
+	x.totals = make([]float32, len(x.bases))
+	for i, b := range x.bases {
+		x.totals[i] = float32(b.total) + weightService*float32(bits.OnesCount8(b.profile.services))
+		for _, n := range b.profile.numbers {
+			x.totals[i] += float32(x.numberWeight(n))
+		}
+	}
+}
+
+// weightService is the weight of a delivery term as a key: every fourth request
+// has one, so that it says about as much as a frequent word.
+const weightService = 1.0
+
+// readBank parses every request and fills the vocabulary: requests first, so
+// that their stems have the low ids, then titles and options.
+func (x *lexicalIndex) readBank(bank []Entry) [][]token {
+	plain := func(w string) *word { return newVocabulary().read(w) }
+	plain = memo(plain)
+	var df []int
+	parsed := make([][]token, len(x.entry))
+	for i, e := range x.entry {
+		parsed[i] = slices.Clone(parse(bank[e].Text, nil))
+		p := newProfile(parsed[i], plain)
+		for _, s := range stemsOnce(p) {
+			id := x.vocabulary.add(s)
+			for int(id) >= len(df) {
+				df = append(df, 0)
+			}
+			df[id]++
+		}
+		x.longest = max(x.longest, len(parsed[i]))
+	}
+	for _, e := range bank {
+		for _, text := range append(slices.Clone(e.Titles), e.Terms...) {
+			for _, s := range stemsOnce(newProfile(parse(text, nil), plain)) {
+				x.vocabulary.add(s)
+			}
+		}
+	}
+	x.vocabulary.freeze(df, len(x.entry))
+	x.noteJoins()
+	return parsed
+}
+
+func stemsOnce(p *profile) []string {
+	var out []string
+	for _, w := range p.content {
+		out = append(out, w.stem)
+	}
+	return sortedOnce(out)
+}
+
+// noteJoins remembers every beginning of a vocabulary word, so that only
+// neighbours that can make one are put together.
+func (x *lexicalIndex) noteJoins() {
+	for _, s := range x.vocabulary.stems {
+		for n := 3; n < len(s)-1; n++ {
+			x.joins[s[:n]] = true
+		}
+	}
+}
+
+func memo(read func(string) *word) func(string) *word {
+	known := map[string]*word{}
+	return func(w string) *word {
+		r := known[w]
+		if r == nil {
+			r = read(w)
+			known[w] = r
+		}
+		return r
+	}
+}
+
+func (x *lexicalIndex) addBase(p *profile) {
+	b := &base{profile: p, tokens: len(p.tokens)}
+	number := int32(len(x.bases))
+	for _, w := range p.content {
+		if w.id >= 0 {
+			b.terms = append(b.terms, match{w.id, x.vocabulary.weight[w.id]})
+		}
+	}
+	slices.SortFunc(b.terms, func(a, c match) int { return int(a.id - c.id) })
+	b.terms = slices.CompactFunc(b.terms, func(a, c match) bool { return a.id == c.id })
+	for len(x.postings) < len(x.vocabulary.stems) {
+		x.postings = append(x.postings, nil)
+	}
+	total := float32(0)
+	for _, t := range b.terms {
+		x.postings[t.id] = append(x.postings[t.id], posting{number, t.sim})
+		total += t.sim
+	}
+	b.total = float64(total)
+	for _, n := range p.numbers {
+		id := x.amountID(n)
+		b.amounts = append(b.amounts, id)
+		x.holders[id] = append(x.holders[id], posting{base: number})
+	}
+	x.bases = append(x.bases, b)
+}
+
+func (x *lexicalIndex) amountID(n number) int32 {
+	key := newAmount(n)
+	id, known := x.amounts[key]
+	if !known {
+		id = int32(len(x.holders))
+		x.amounts[key] = id
+		x.holders = append(x.holders, nil)
+	}
+	return id
+}
+
+// numberWeight is how much a number tells: its rarity in the bank, and less for
+// the small whole numbers that count pieces and items everywhere.
+func (x *lexicalIndex) numberWeight(n number) float64 {
+	df := 0
+	if id, known := x.amounts[newAmount(n)]; known {
+		df = len(x.holders[id])
+	}
+	w := float64(idf(df, len(x.bases), weightNumberLeast))
+	if n.unit == "" && n.value == math.Trunc(n.value) {
+		w = min(w, 2*math.Log10(max(n.value, 1))+weightNumberLeast)
+	}
+	return w
+}

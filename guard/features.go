@@ -1,0 +1,177 @@
+package guard
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// features compare one protected request, the base, with a text. Each is 0 to
+// 1 but hits, which is ln(1+matched weight)/5.
+type features struct {
+	coverBase   float64 // weighted share of the base's words found in the text
+	coverText   float64 // the reverse, over words of the bank's domain
+	numbers     float64 // weighted share of the base's numbers found; 0.5 for none
+	numberClash float64 // numbers replaced, as a share of the base's
+	service     float64 // delivery terms on one side only
+	colour      float64 // 1 where each side has a colour the other lacks
+	template    float64 // share of the shorter text's word pairs in both
+	swapped     float64 // template times the share of words that were exchanged
+	hits        float64
+	missed      float64 // weight of the heaviest base word not found, /6
+	windowed    float64 // 1 where only a stretch of a long text was compared
+	numbersBack float64 // weighted share of the text's numbers that the base has
+}
+
+// base is one protected request as the index holds it.
+type base struct {
+	profile *profile
+	terms   []match // vocabulary ids of its content words, each once, with weights in sim
+	total   float64
+	amounts []int32 // ids of its numbers
+	tokens  int
+}
+
+// compare measures a base against a text's profile. best holds the best
+// similarity of the text's words to each vocabulary id.
+func (x *lexicalIndex) compare(b *base, p *profile) features {
+	var f features
+	best := x.bestFor(b, p)
+	missed := 0.0
+	matched := 0.0
+	for i, t := range b.terms {
+		matched += float64(t.sim) * best[i]
+		missed += float64(t.sim) * (1 - best[i])
+		f.missed = max(f.missed, float64(t.sim)*(1-best[i])/6)
+	}
+	f.coverBase = ratio(matched, b.total, 0)
+	f.hits = math.Log1p(matched) / 5
+	coverAll, coverDomain := x.coverOf(b, p)
+	f.coverText = coverDomain
+	f.numbers, f.numbersBack, f.numberClash = x.compareNumbers(b, p)
+	if all := b.profile.services | p.services; all != 0 {
+		f.service = float64(bits.OnesCount8(b.profile.services^p.services)) / float64(bits.OnesCount8(all))
+	}
+	if replacesClass(b.profile.values, p.values, 0) {
+		f.colour = 1
+	}
+	f.template = float64(shared(b.profile.bigrams, p.bigrams)) / math.Max(1, float64(min(len(b.profile.bigrams), len(p.bigrams))))
+	f.swapped = f.template * math.Min(ratio(missed, b.total, 0), 1-coverAll)
+	return f
+}
+
+func ratio(part, whole, none float64) float64 {
+	if whole <= 0 {
+		return none
+	}
+	return part / whole
+}
+
+// bestFor returns, for each term of b, the similarity of the text's nearest
+// word.
+func (x *lexicalIndex) bestFor(b *base, p *profile) []float64 {
+	best := make([]float64, len(b.terms))
+	put := func(m match) {
+		if i, is := slices.BinarySearchFunc(b.terms, m.id, func(t match, id int32) int { return int(t.id - id) }); is {
+			best[i] = max(best[i], float64(m.sim))
+		}
+	}
+	for _, w := range p.content {
+		for _, m := range w.matches {
+			put(m)
+		}
+	}
+	x.eachJoined(p, func(id int32) { put(match{id, simEqual}) })
+	return best
+}
+
+// eachJoined yields vocabulary words that two neighbours make together: "play
+// house".
+func (x *lexicalIndex) eachJoined(p *profile, yield func(int32)) {
+	for i := 1; i < len(p.tokens); i++ {
+		if p.words[i] == nil || p.words[i-1] == nil || !x.joins[p.words[i-1].stem] {
+			continue
+		}
+		if id, is := x.vocabulary.ids[stem(p.tokens[i-1].text+p.tokens[i].text)]; is {
+			yield(id)
+		}
+	}
+}
+
+// coverOf is how much of the text the base explains: over all its words, and
+// over those of the bank's domain.
+func (x *lexicalIndex) coverOf(b *base, p *profile) (all, domain float64) {
+	var hit, total, hitDomain, totalDomain float64
+	seen := make(map[string]bool, len(p.content))
+	for _, w := range p.content {
+		if seen[w.stem] {
+			continue
+		}
+		seen[w.stem] = true
+		sim := b.nearest(w)
+		hit += float64(w.weight) * sim
+		total += float64(w.weight)
+		if len(w.matches) > 0 {
+			hitDomain += float64(w.weight) * sim
+			totalDomain += float64(w.weight)
+		}
+	}
+	return ratio(hit, total, 0), ratio(hitDomain, totalDomain, 0)
+}
+
+// nearest is the similarity of w to the nearest word of b.
+func (b *base) nearest(w *word) float64 {
+	best := 0.0
+	for _, m := range w.matches {
+		if _, is := slices.BinarySearchFunc(b.terms, m.id, func(t match, id int32) int { return int(t.id - id) }); is {
+			best = max(best, float64(m.sim))
+		}
+	}
+	return best
+}
+
+// compareNumbers returns the weighted shares of b's numbers that the text has
+// and of the text's numbers that b has, and the share of numbers that were
+// replaced: missing on both sides.
+func (x *lexicalIndex) compareNumbers(b *base, p *profile) (found, back, clash float64) {
+	found, missing := x.numbersIn(b.profile.numbers, p.numbers)
+	back, extra := x.numbersIn(p.numbers, b.profile.numbers)
+	return found, back, clashOf(missing, extra, len(b.profile.numbers))
+}
+
+// evenNumbers is the weight that pulls a share of numbers towards one half: few
+// or everyday numbers prove little either way.
+const evenNumbers = 2.0
+
+func (x *lexicalIndex) numbersIn(of, in []number) (share float64, missing int) {
+	hit, total := evenNumbers/2, evenNumbers
+	for _, n := range of {
+		w := x.numberWeight(n)
+		total += w
+		if hasNumber(in, n) {
+			hit += w
+		} else {
+			missing++
+		}
+	}
+	return hit / total, missing
+}
+
+func clashOf(missing, extra, of int) float64 {
+	return float64(min(missing, extra)) / float64(max(1, of))
+}
+
+func hasNumber(list []number, n number) bool {
+	return slices.ContainsFunc(list, n.sameAmount)
+}
+
+// replacesClass reports whether, within one class, each side has a value that
+// the other lacks.
+func replacesClass(a, b []classValue, class uint8) bool {
+	return lacks(a, b, class) && lacks(b, a, class)
+}
+
+// lacks reports whether a has a value of the class that b does not have.
+func lacks(a, b []classValue, class uint8) bool {
+	return slices.ContainsFunc(a, func(v classValue) bool { return v.class == class && !slices.Contains(b, v) })
+}

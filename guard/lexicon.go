@@ -1,0 +1,170 @@
+package guard
+
+import (
+	"embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed lexicon/*.txt
+var lexiconFiles embed.FS
+
+// lexicon is what the lexical tier knows of language, independent of any bank.
+type lexicon struct {
+	stop     map[string]bool
+	slips    map[string][]string // stop words by what a slip leaves of them
+	near     map[string][]int32  // stem to groups of synonyms
+	related  map[string][]int32  // stem to groups of related words
+	foreign  map[string][]string
+	longest  int // runes of the longest foreign word without spaces
+	classes  map[string][]classValue
+	names    []string
+	hard     []bool // classes that hold even in another person's words
+	phrases  map[string][]phrase
+	units    map[string]unit
+	numerals map[string]int
+}
+
+// classValue is one value of a closed class.
+type classValue struct{ class, value uint8 }
+
+// phrase is a sequence of words that means other words. A gap stands for none
+// to two words.
+type phrase struct {
+	words []string
+	means []string
+}
+
+const gapWord = "_"
+
+// maxGap is how many words a gap may stand for.
+const maxGap = 2
+
+type unit struct {
+	name   string
+	factor float64
+}
+
+// words loads the embedded lexicon once. It is fixed at build time, so that a
+// fault in it is a fault of the program.
+var words = sync.OnceValue(func() *lexicon {
+	l := &lexicon{
+		stop: map[string]bool{}, slips: map[string][]string{}, near: map[string][]int32{}, related: map[string][]int32{}, foreign: map[string][]string{},
+		classes: map[string][]classValue{}, phrases: map[string][]phrase{}, units: map[string]unit{}, numerals: map[string]int{},
+	}
+	eachEntry("stop", l.addStop)
+	eachEntry("synonyms", l.addGroup)
+	eachEntry("foreign", l.addForeign)
+	eachEntry("classes", l.addClass)
+	eachEntry("phrases", l.addPhrase)
+	eachEntry("units", l.addUnit)
+	eachEntry("numberwords", l.addNumeral)
+	return l
+})
+
+func eachEntry(file string, add func(fields []string)) {
+	b, err := lexiconFiles.ReadFile("lexicon/" + file + ".txt")
+	if err != nil {
+		panic(fmt.Sprintf("read embedded lexicon: %v", err))
+	}
+	for line := range strings.Lines(string(b)) {
+		if fields := strings.Fields(line); len(fields) > 0 && fields[0][0] != '#' {
+			add(fields)
+		}
+	}
+}
+
+func (l *lexicon) addStop(fields []string) {
+	for _, w := range fields {
+		for _, d := range deletions(w) {
+			l.slips[d] = append(l.slips[d], w)
+		}
+		l.stop[w] = true
+		l.stop[stem(w)] = true
+	}
+}
+
+func (l *lexicon) addGroup(fields []string) {
+	groups := l.near
+	if fields[0] == "~" {
+		groups, fields = l.related, fields[1:]
+	}
+	id := int32(len(l.near) + len(l.related))
+	for _, w := range fields {
+		s := stem(w)
+		groups[s] = append(groups[s], id)
+	}
+}
+
+func (l *lexicon) addForeign(fields []string) {
+	for _, w := range fields[1:] {
+		w = foldText(w)
+		if strings.Contains(w, gapWord) {
+			l.addPhrase(append(strings.Split(w, gapWord), ">", fields[0]))
+			continue
+		}
+		l.foreign[w] = append(l.foreign[w], fields[0])
+		l.longest = max(l.longest, len([]rune(w)))
+	}
+}
+
+func (l *lexicon) addClass(fields []string) {
+	class := uint8(len(l.names))
+	name, hard := strings.CutSuffix(fields[0], "!:")
+	l.names = append(l.names, strings.TrimSuffix(name, ":"))
+	l.hard = append(l.hard, hard)
+	for i, spellings := range fields[1:] {
+		for w := range strings.SplitSeq(spellings, "=") {
+			l.classes[w] = append(l.classes[w], classValue{class, uint8(i)})
+		}
+	}
+}
+
+func (l *lexicon) addPhrase(fields []string) {
+	text, means, _ := strings.Cut(strings.Join(fields, " "), " > ")
+	p := phrase{words: strings.Fields(text), means: strings.Fields(means)}
+	l.phrases[p.words[0]] = append(l.phrases[p.words[0]], p)
+}
+
+func (l *lexicon) addUnit(fields []string) {
+	factor, err := strconv.ParseFloat(fields[1], 64)
+	if err != nil {
+		panic(fmt.Sprintf("read embedded lexicon: unit %s: %v", fields[0], err))
+	}
+	for _, spelling := range fields[2:] {
+		l.units[spelling] = unit{fields[0], factor}
+	}
+}
+
+func (l *lexicon) addNumeral(fields []string) {
+	value, err := strconv.Atoi(fields[1])
+	if err != nil {
+		panic(fmt.Sprintf("read embedded lexicon: number %s: %v", fields[0], err))
+	}
+	l.numerals[fields[0]] = value
+}
+
+// classesOf returns the closed-class values that a word stands for.
+func (l *lexicon) classesOf(w string) []classValue {
+	if v := l.classes[w]; v != nil {
+		return v
+	}
+	if n := len(w); n > 3 && w[n-1] == 's' {
+		return l.classes[w[:n-1]]
+	}
+	return nil
+}
+
+// misspelledStop reports whether w is one slip away from a stop word.
+func (l *lexicon) misspelledStop(w string) bool {
+	for _, d := range deletions(w) {
+		for _, s := range l.slips[d] {
+			if isOneSlip(w, s) {
+				return true
+			}
+		}
+	}
+	return false
+}

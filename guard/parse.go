@@ -1,0 +1,222 @@
+package guard
+
+import "math"
+
+// parse reads a request: list markers out, phrases and number words put
+// together, numbers with their units and directions.
+func parse(text string, out []token) []token {
+	out = scan(foldText(text), out)
+	out = dropMarkers(out)
+	out = replacePhrases(out)
+	out = joinNumerals(out)
+	out = joinUnits(out)
+	direct(out)
+	return dropCues(out)
+}
+
+// maxMarker is the largest number that is taken for the mark of a list item.
+const maxMarker = 20
+
+// dropMarkers removes "(1)", "1)", "1." and "1 -" at the start of a line, and
+// "no. 1", "#1": they count constraints and are none.
+func dropMarkers(tokens []token) []token {
+	out := tokens[:0]
+	for i, t := range tokens {
+		if t.isNumber() && t.value <= maxMarker && t.value == math.Trunc(t.value) && isMarker(tokens, i) {
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func isMarker(tokens []token, i int) bool {
+	after := byte('\n')
+	if i+1 < len(tokens) {
+		after = tokens[i+1].before
+	}
+	before := tokens[i].before
+	switch {
+	case after == ')':
+		return before == '(' || before == '\n' || before == ' ' || before == ';' || before == ':' || before == ',' || before == '.'
+	case before == '\n' && i+1 < len(tokens):
+		return after == '.' || after == '-' && !tokens[i+1].isNumber()
+	case before == '#':
+		return true
+	}
+	return i > 0 && before == '.' && tokens[i-1].text == "no"
+}
+
+// replacePhrases puts the words that a phrase stands for in its place.
+func replacePhrases(tokens []token) []token {
+	l := words()
+	var out []token
+	for i := 0; i < len(tokens); {
+		p, n := l.longestPhrase(tokens[i:])
+		switch {
+		case n > 0 && out == nil:
+			out = append(make([]token, 0, len(tokens)+4), tokens[:i]...)
+			fallthrough
+		case n > 0:
+			for _, w := range p.means {
+				t := tokens[i]
+				t.text, t.end = w, tokens[i+n-1].end
+				out = append(out, t)
+			}
+		default:
+			n = 1
+			if out != nil {
+				out = append(out, tokens[i])
+			}
+		}
+		i += n
+	}
+	if out == nil {
+		return tokens
+	}
+	return out
+}
+
+// longestPhrase returns the phrase that covers most tokens from the first on.
+func (l *lexicon) longestPhrase(tokens []token) (best phrase, length int) {
+	if tokens[0].isNumber() {
+		return best, 0
+	}
+	for _, p := range l.phrases[tokens[0].text] {
+		if n := p.match(tokens); n > length {
+			best, length = p, n
+		}
+	}
+	return best, length
+}
+
+// match returns how many tokens p covers at the start of tokens, 0 for none.
+// It does not reach over the end of a sentence.
+func (p phrase) match(tokens []token) int {
+	at := 0
+	for i, w := range p.words {
+		if w == gapWord {
+			continue
+		}
+		skip := 0
+		if i > 0 && p.words[i-1] == gapWord {
+			skip = maxGap
+		}
+		for ; at < len(tokens) && tokens[at].text != w && skip > 0; skip-- {
+			at++
+		}
+		if at >= len(tokens) || tokens[at].text != w || at > 0 && tokens[at].before == '.' {
+			return 0
+		}
+		at++
+	}
+	return at
+}
+
+// joinNumerals turns number words into numbers: "five hundred", "twenty-six".
+func joinNumerals(tokens []token) []token {
+	out := tokens[:0]
+	for i := 0; i < len(tokens); {
+		value, n := numeral(tokens[i:])
+		t := tokens[i]
+		if n > 0 {
+			t = token{value: value, written: value, start: t.start, end: tokens[i+n-1].end, before: t.before}
+		}
+		out = append(out, t)
+		i += max(n, 1)
+	}
+	return out
+}
+
+// leastNumeral is the least number word taken for a number on its own: one to
+// four count things ("one of them") more often than they ask for an amount.
+const leastNumeral = 5
+
+func numeral(tokens []token) (value float64, length int) {
+	l := words()
+	total, current, scaled := 0.0, 0.0, false
+	for length < len(tokens) && (length == 0 || follows(tokens[length])) {
+		w := tokens[length].text
+		v, is := l.numerals[w]
+		scale := scales[w]
+		switch {
+		case scale == 100:
+			current = max(current, 1) * scale
+		case scale > 100:
+			total, current = total+max(current, 1)*scale, 0
+		case w == "and" && scaled && length+1 < len(tokens) && l.numerals[tokens[length+1].text] > 0:
+		case is && adds(current, v):
+			current += float64(v)
+		default:
+			return spoken(total+current, length, scaled, l, tokens)
+		}
+		scaled = scaled || scale > 0
+		length++
+	}
+	return spoken(total+current, length, scaled, l, tokens)
+}
+
+var scales = map[string]float64{"hundred": 100, "thousand": 1000}
+
+func follows(t token) bool { return t.before == ' ' || t.before == '-' }
+
+// spoken accepts a number in words unless it is a small one that counts: one
+// to four are amounts only before a unit ("two meters").
+func spoken(value float64, length int, scaled bool, l *lexicon, tokens []token) (float64, int) {
+	if length == 0 || scaled || value >= leastNumeral {
+		return value, length
+	}
+	if length < len(tokens) && value > 0 {
+		if _, is := l.units[tokens[length].text]; is && len(tokens[length].text) > 1 && tokens[length].text != "in" {
+			return value, length
+		}
+	}
+	return 0, 0
+}
+
+// adds reports whether v can follow current in one spoken number: a unit after
+// tens, anything below a hundred after hundreds.
+func adds(current float64, v int) bool {
+	switch {
+	case current == 0:
+		return true
+	case current >= 100 && math.Mod(current, 100) == 0:
+		return v < 100
+	default:
+		return current >= 20 && math.Mod(current, 10) == 0 && v < 10
+	}
+}
+
+// gluedUnits are units only where they touch their number: apart from it they
+// are other words.
+var gluedUnits = map[string]bool{"in": true}
+
+// joinUnits gives numbers their unit: "50 ml", "10w", "44 %".
+func joinUnits(tokens []token) []token {
+	l := words()
+	out := tokens[:0]
+	for _, t := range tokens {
+		n := len(out)
+		if u, is := l.units[t.text]; is && n > 0 && out[n-1].isNumber() && out[n-1].unit == "" && touches(t) {
+			out[n-1].value *= u.factor
+			out[n-1].unit = u.name
+			out[n-1].end = t.end
+			continue
+		}
+		if t.text == "%" {
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func touches(t token) bool {
+	switch t.before {
+	case 0:
+		return true
+	case ' ', '-':
+		return !gluedUnits[t.text]
+	}
+	return false
+}

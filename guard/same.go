@@ -1,0 +1,210 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// sameLogOdds is the least score of a text that is called the same.
+const sameLogOdds = -0.5
+
+// How much of a text's word pairs the base has says who wrote it: from
+// copiedTemplate on it is the base with changes, where an exchanged word is
+// suspect; from verbatimTemplate on, one where even the count of each word
+// tells. Another person's words share fewer, and are mostly exchanged.
+const (
+	copiedTemplate   = 0.45
+	verbatimTemplate = 0.75
+)
+
+// contradiction returns the first constraint on which base and text differ, in
+// words; empty where they agree on all.
+func contradiction(b, p *profile, f features) string {
+	for _, check := range []func(b, p *profile, template float64) string{
+		numbersDiffer, servicesDiffer, classesDiffer, negationsDiffer, wordsDiffer,
+	} {
+		if why := check(b, p, f.template); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// numbersDiffer finds a number that was exchanged, turned from a lower into an
+// upper bound, or, in a copy, left out or added.
+func numbersDiffer(b, p *profile, template float64) string {
+	missing, extra := numbersOnly(b, p), numbersOnly(p, b)
+	switch {
+	case len(missing) > 0 && len(extra) > 0:
+		return fmt.Sprintf("number %s became %s", missing[0], extra[0])
+	case template >= copiedTemplate && len(missing) > 0:
+		return fmt.Sprintf("number %s is missing", missing[0])
+	case template >= copiedTemplate && len(extra) > 0:
+		return fmt.Sprintf("number %s was added", extra[0])
+	}
+	for _, n := range b.numbers {
+		for _, o := range p.numbers {
+			if n.sameAmount(o) && n.opposes(o) {
+				return fmt.Sprintf("number %s is another kind of bound", n)
+			}
+			if n.sameAmount(o) && n.code != o.code && n.code != "" && o.code != "" && template >= copiedTemplate {
+				return fmt.Sprintf("%s%s became %s%s", n.code, n, o.code, o)
+			}
+		}
+	}
+	return ""
+}
+
+// numbersOnly lists the numbers of a that b gives neither in digits nor, where
+// they are small, in words.
+func numbersOnly(a, b *profile) []number {
+	var out []number
+	for _, n := range a.numbers {
+		if !hasNumber(b.numbers, n) && !b.counts[n.value] {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// opposes reports whether one text gives a number only as a lower bound and
+// the other only as an upper one.
+func (n number) opposes(o number) bool {
+	const up, down = 1 << above, 1 << below
+	a, b := n.directions&(up|down), o.directions&(up|down)
+	return a == up && b == down || a == down && b == up
+}
+
+func (n number) String() string {
+	if n.unit == "" {
+		return fmt.Sprintf("%g", n.value)
+	}
+	return fmt.Sprintf("%g %s", n.value, n.unit)
+}
+
+// servicesDiffer finds a delivery term that was added or, in a copy, left out.
+// Another person may ask for it in words that nobody has listed.
+func servicesDiffer(b, p *profile, template float64) string {
+	for i, name := range serviceNames {
+		bit := uint8(1) << i
+		switch {
+		case p.services&bit != 0 && b.services&bit == 0:
+			return name + " was added"
+		case b.services&bit != 0 && p.services&bit == 0 && template >= copiedTemplate:
+			return name + " is not asked for"
+		}
+	}
+	return ""
+}
+
+// classesDiffer finds a value of a closed class that was exchanged. Another
+// person's words are held to the hard classes only.
+func classesDiffer(b, p *profile, template float64) string {
+	l := words()
+	for class, name := range l.names {
+		if (template >= copiedTemplate || l.hard[class]) && replacesClass(b.values, p.values, uint8(class)) {
+			return "another " + name
+		}
+	}
+	return ""
+}
+
+// negationsDiffer finds, in a copy, a "with" that became a "without" or the
+// reverse.
+func negationsDiffer(b, p *profile, template float64) string {
+	if template >= verbatimTemplate && b.negations != p.negations {
+		return "something is asked for on one side and refused on the other"
+	}
+	return ""
+}
+
+// wordsDiffer finds, in a copy, words of content that were exchanged. A word
+// that is only left out or added says little by itself ("grey condition").
+func wordsDiffer(b, p *profile, template float64) string {
+	if template < copiedTemplate {
+		return ""
+	}
+	missing, extra := wordsOnly(b, p, template), wordsOnly(p, b, template)
+	switch {
+	case len(missing) > 0 && len(extra) > 0:
+		return fmt.Sprintf("%q became %q", strings.Join(missing, " "), strings.Join(extra, " "))
+	case len(missing) > tolerated:
+		return fmt.Sprintf("%q is missing", strings.Join(missing, " "))
+	case len(extra) > tolerated:
+		return fmt.Sprintf("%q was added", strings.Join(extra, " "))
+	}
+	return ""
+}
+
+// tolerated is how many words a copy may leave out, or add, and still ask for
+// the same.
+const tolerated = 1
+
+// wordsOnly lists the content words of a that nothing in b stands for. In a
+// verbatim copy each word of b stands for one of a.
+func wordsOnly(a, b *profile, template float64) []string {
+	var out []string
+	var used []bool
+	if template >= verbatimTemplate {
+		used = make([]bool, len(b.content))
+	}
+	for _, w := range a.content {
+		if !b.means(w, used) && !a.joins(w, b) {
+			out = append(out, w.text)
+		}
+	}
+	return out
+}
+
+// means reports whether a word of p, or two together, is w in other letters or
+// a synonym of it. Related words do not count. used, if not nil, marks words
+// that have stood for another one already.
+func (p *profile) means(w *word, used []bool) bool {
+	for i, o := range p.content {
+		if (used == nil || !used[i]) && alike(w, o) {
+			if used != nil {
+				used[i] = true
+			}
+			return true
+		}
+	}
+	return slices.Contains(p.pairs, w.stem)
+}
+
+// joins reports whether w and a neighbour make a word of b together.
+func (p *profile) joins(w *word, b *profile) bool {
+	for _, pair := range p.pairs {
+		if (strings.HasPrefix(pair, w.stem) || strings.HasSuffix(pair, w.stem)) &&
+			slices.ContainsFunc(b.content, func(o *word) bool { return o.stem == pair }) {
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether two words mean the same: spelling, a slip of the
+// finger, a synonym, a value of one class, a common beginning.
+func alike(a, b *word) bool {
+	switch {
+	case a.stem == b.stem, isSlip(a, b):
+		return true
+	case slices.ContainsFunc(a.near, func(g int32) bool { return slices.Contains(b.near, g) }):
+		return true
+	case slices.ContainsFunc(a.classes, func(v classValue) bool { return slices.Contains(b.classes, v) }):
+		return true
+	}
+	n := commonPrefix(a.stem, b.stem)
+	short, long := min(len(a.stem), len(b.stem)), max(len(a.stem), len(b.stem))
+	return n >= leastPrefix && (n == short || 10*n >= 6*long)
+}
+
+// leastSlip is the shortest word that a slip is looked for in when two texts
+// are held side by side.
+const leastSlip = 4
+
+// isSlip reports whether one word is a misspelling of the other: one edit
+// apart, and only one of the two is a word that is known.
+func isSlip(a, b *word) bool {
+	return a.known != b.known && min(len(a.text), len(b.text)) >= leastSlip && isOneSlip(a.text, b.text)
+}

@@ -1,0 +1,276 @@
+package guard
+
+import (
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+)
+
+// token is one word or number of a folded text, in order.
+type token struct {
+	// text is the word, empty for a number.
+	text string
+	// value and unit are set for a number; unit is empty where it has none.
+	value float64
+	unit  string
+	// written is the value before its unit was applied.
+	written float64
+	// start and end are byte positions in the folded text.
+	start, end int
+	// before is the last sign between this token and the one before it: 0 where
+	// they touch, ' ' for white space only, '\n' for a new line.
+	before byte
+	// direction says how a number is meant.
+	direction direction
+	// code is the letters that touch a number's front, as in "a16".
+	code string
+}
+
+func (t *token) isNumber() bool { return t.text == "" }
+
+// direction says how a number bounds what is asked for.
+type direction uint8
+
+const (
+	undirected direction = iota
+	above
+	below
+	// ranged opens a pair: the first number is a lower bound, the next an upper
+	// one.
+	ranged
+)
+
+// scan cuts folded text into words and numbers.
+func scan(text string, out []token) []token {
+	s := scanner{text: text, out: out[:0]}
+	for s.at < len(text) {
+		s.next()
+	}
+	return s.out
+}
+
+type scanner struct {
+	text   string
+	at     int
+	before byte
+	out    []token
+}
+
+func (s *scanner) next() {
+	c := s.text[s.at]
+	switch {
+	case c >= 'a' && c <= 'z':
+		s.word()
+	case isDigit(c):
+		s.number()
+	case c < utf8.RuneSelf:
+		s.sign(c)
+	default:
+		s.beyondASCII()
+	}
+}
+
+func (s *scanner) sign(c byte) {
+	switch {
+	case c == '%':
+		s.emit(token{text: "%", start: s.at, end: s.at + 1})
+	case c == '\n':
+		s.before = '\n'
+	case c == ' ' || c == '\t' || c == '\r':
+		if s.before == 0 {
+			s.before = ' '
+		}
+	case s.before != '\n' || c == '(':
+		s.before = c
+	}
+	s.at++
+}
+
+func (s *scanner) emit(t token) {
+	t.before, s.before = s.before, 0
+	if len(s.out) == 0 && t.before == 0 {
+		t.before = '\n'
+	}
+	s.out = append(s.out, t)
+}
+
+// word reads a run of letters. An apostrophe inside it is left out, and so is
+// a possessive s.
+func (s *scanner) word() {
+	start := s.at
+	s.letters()
+	w := s.text[start:s.at]
+	for s.at+1 < len(s.text) && s.text[s.at] == '\'' && isLower(s.text[s.at+1]) {
+		s.at++
+		tail := s.at
+		s.letters()
+		if s.text[tail:s.at] != "s" {
+			w += s.text[tail:s.at]
+		}
+	}
+	if w == "p" && s.digitAt(s.at) {
+		w = currency
+	}
+	s.emit(token{text: w, start: start, end: s.at})
+}
+
+// currency is the word that every way to write pesos is read as.
+const currency = "php"
+
+func (s *scanner) letters() {
+	for s.at < len(s.text) && isLower(s.text[s.at]) {
+		s.at++
+	}
+}
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+// number reads digits with separators of thousands and decimals: 1,593.50,
+// 1'593 and, where three digits follow, 1.593. A k after it is a thousand.
+func (s *scanner) number() {
+	start := s.at
+	digits := make([]byte, 0, 16)
+	decimal := false
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		switch {
+		case isDigit(c):
+			digits = append(digits, c)
+		case !decimal && s.groupFollows(start, c):
+		case !decimal && c == '.' && s.digitAt(s.at+1):
+			digits, decimal = append(digits, '.'), true
+		default:
+			s.finishNumber(start, digits)
+			return
+		}
+		s.at++
+	}
+	s.finishNumber(start, digits)
+}
+
+func (s *scanner) digitAt(i int) bool { return i < len(s.text) && isDigit(s.text[i]) }
+
+// groupFollows reports whether the separator c is followed by exactly three
+// digits. A point groups only after one to three digits that are not a lone
+// zero.
+func (s *scanner) groupFollows(start int, c byte) bool {
+	if c != ',' && c != '\'' && c != '.' {
+		return false
+	}
+	if !s.digitAt(s.at+1) || !s.digitAt(s.at+2) || !s.digitAt(s.at+3) || s.digitAt(s.at+4) {
+		return false
+	}
+	return c != '.' || s.text[start] != '0' && s.at-start <= 7
+}
+
+// maxDigits bounds a number: longer digit runs are identifiers.
+const maxDigits = 18
+
+func (s *scanner) finishNumber(start int, digits []byte) {
+	t := token{start: start, end: s.at}
+	if s.at < len(s.text) && s.text[s.at] == 'k' && (s.at+1 == len(s.text) || !isLower(s.text[s.at+1])) {
+		digits, s.at = append(digits, "e3"...), s.at+1
+		t.end = s.at
+	}
+	if n := len(s.out); n > 0 && s.before == 0 && !s.out[n-1].isNumber() && s.out[n-1].text != currency {
+		t.code = s.out[n-1].text
+	}
+	value, err := strconv.ParseFloat(string(digits), 64)
+	if err != nil || len(digits) > maxDigits {
+		t.text = s.text[start:s.at]
+	} else {
+		t.value, t.written = value, value
+	}
+	s.emit(t)
+}
+
+// beyondASCII reads a run of letters of another script.
+func (s *scanner) beyondASCII() {
+	r, size := utf8.DecodeRuneInString(s.text[s.at:])
+	switch {
+	case isHan(r):
+		s.han()
+	case unicode.IsLetter(r):
+		start := s.at
+		for s.at < len(s.text) {
+			r, size = utf8.DecodeRuneInString(s.text[s.at:])
+			if !unicode.IsLetter(r) && !unicode.IsMark(r) || isHan(r) {
+				break
+			}
+			s.at += size
+		}
+		s.emit(token{text: s.text[start:s.at], start: start, end: s.at})
+	default:
+		if s.before == 0 || s.before == ' ' {
+			s.before = '.'
+		}
+		s.at += size
+	}
+}
+
+func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
+
+// han cuts a run of Chinese characters into the longest words that the lexicon
+// knows; a character it does not know stands alone.
+func (s *scanner) han() {
+	end := s.at
+	for end < len(s.text) {
+		r, size := utf8.DecodeRuneInString(s.text[end:])
+		if !isHan(r) {
+			break
+		}
+		end += size
+	}
+	for s.at < end {
+		if value, size := hanNumber(s.text[s.at:end]); size > 0 {
+			s.emit(token{value: value, written: value, start: s.at, end: s.at + size})
+			s.at += size
+			continue
+		}
+		size := longestHan(s.text[s.at:end])
+		s.emit(token{text: s.text[s.at : s.at+size], start: s.at, end: s.at + size})
+		s.at += size
+	}
+}
+
+func longestHan(run string) int {
+	l := words()
+	best, runes := 0, 0
+	for i, r := range run {
+		runes++
+		w := run[:i+utf8.RuneLen(r)]
+		if runes > l.longest {
+			break
+		}
+		if _, is := l.units[w]; is || l.foreign[w] != nil || l.phrases[w] != nil {
+			best = len(w)
+		}
+	}
+	if best == 0 {
+		_, best = utf8.DecodeRuneInString(run)
+	}
+	return best
+}
+
+var hanDigits = map[rune]float64{'零': 0, '〇': 0, '一': 1, '二': 2, '两': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
+var hanScales = map[rune]float64{'十': 10, '百': 100, '千': 1000, '万': 10000}
+
+// hanNumber reads a number at the start of run. Only one with a scale is taken
+// for a number: a lone digit character counts ("a pair").
+func hanNumber(run string) (value float64, size int) {
+	total, digit, scaled, end := 0.0, 0.0, false, 0
+	for i, r := range run {
+		if d, is := hanDigits[r]; is {
+			digit = d
+		} else if scale, is := hanScales[r]; is {
+			total, digit, scaled = total+max(digit, 1)*scale, 0, true
+		} else {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	if !scaled {
+		return 0, 0
+	}
+	return total + digit, end
+}

@@ -1,0 +1,224 @@
+package guard
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// scratch is the memory of one check at a time.
+type scratch struct {
+	tokens []token
+	// words caches what was read, so that the words of everyday speech are looked
+	// up once.
+	words map[string]*word
+	// best holds the best similarity to each vocabulary id in the current text,
+	// touched the ids that have one.
+	best    []float32
+	touched []int32
+	// cover holds the weight of each base's keys found, bases those that have any.
+	cover []float32
+	bases []int32
+}
+
+// maxCachedWords bounds a scratch's cache: about 10 MB.
+const maxCachedWords = 1 << 15
+
+func (x *lexicalIndex) newScratch() *scratch {
+	return &scratch{
+		words: map[string]*word{}, best: make([]float32, len(x.vocabulary.stems)), cover: make([]float32, len(x.bases)),
+	}
+}
+
+func (s *scratch) reader(v *vocabulary) func(string) *word {
+	return func(w string) *word {
+		if r := s.words[w]; r != nil {
+			return r
+		}
+		if len(s.words) >= maxCachedWords {
+			clear(s.words)
+		}
+		r := v.read(w)
+		s.words[cloneString(w)] = r
+		return r
+	}
+}
+
+// cloneString keeps a cached word from holding on to the text it came from.
+func cloneString(w string) string { return string([]byte(w)) }
+
+// leastCover is the weighted share of a base's keys that a text must hold to
+// be compared with it at all.
+const leastCover = 0.25
+
+// candidates returns the bases of which the profile covers enough, by number.
+func (x *lexicalIndex) candidates(p *profile, s *scratch) []int32 {
+	s.touched, s.bases = s.touched[:0], s.bases[:0]
+	for _, w := range p.content {
+		for _, m := range w.matches {
+			s.touch(m)
+		}
+	}
+	x.eachJoined(p, func(id int32) { s.touch(match{id, simEqual}) })
+	for _, id := range s.touched {
+		for _, post := range x.postings[id] {
+			s.add(post.base, post.weight*s.best[id])
+		}
+		s.best[id] = 0
+	}
+	for _, n := range p.numbers {
+		if id, known := x.amounts[newAmount(n)]; known {
+			w := float32(x.numberWeight(n))
+			for _, post := range x.holders[id] {
+				s.add(post.base, w)
+			}
+		}
+	}
+	return x.covered(p, s)
+}
+
+func (s *scratch) touch(m match) {
+	if s.best[m.id] == 0 {
+		s.touched = append(s.touched, m.id)
+	}
+	s.best[m.id] = max(s.best[m.id], m.sim)
+}
+
+func (s *scratch) add(base int32, weight float32) {
+	if s.cover[base] == 0 {
+		s.bases = append(s.bases, base)
+	}
+	s.cover[base] += weight
+}
+
+func (x *lexicalIndex) covered(p *profile, s *scratch) []int32 {
+	kept := s.bases[:0]
+	for _, b := range s.bases {
+		agree := bits.OnesCount8(x.bases[b].profile.services & p.services)
+		cover := s.cover[b] + weightService*float32(agree)
+		s.cover[b] = 0
+		if cover >= leastCover*x.totals[b] {
+			kept = append(kept, b)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+// judged is one base compared with one text.
+type judged struct {
+	base  int32
+	score float64 // log odds
+	same  bool
+	part  *profile
+	f     features
+}
+
+// search returns the base that the text most looks like; found is false where
+// it shares too little with any.
+func (x *lexicalIndex) search(text string, s *scratch) (best judged, whole *profile, found bool) {
+	s.tokens = parse(text, s.tokens)
+	whole = newProfile(s.tokens, s.reader(x.vocabulary))
+	for _, p := range x.chunks(whole) {
+		for _, b := range x.candidates(p, s) {
+			j := x.judge(b, p)
+			if !found || j.beats(best) {
+				best, found = j, true
+			}
+		}
+	}
+	return best, whole, found
+}
+
+func (j judged) beats(o judged) bool {
+	return cmp.Or(cmp.Compare(j.score, o.score), cmp.Compare(o.base, j.base)) > 0
+}
+
+// leastChunk is the least number of tokens that a long text is cut into, so
+// that cover of a base means something.
+const leastChunk = 256
+
+// chunks cuts a long text into overlapping pieces, each long enough to hold the
+// longest base in another's words.
+func (x *lexicalIndex) chunks(p *profile) []*profile {
+	size := max(leastChunk, 3*x.longest)
+	if len(p.tokens) <= size+size/2 {
+		return []*profile{p}
+	}
+	var out []*profile
+	for from := 0; ; from += size / 2 {
+		if to := from + size; to < len(p.tokens) {
+			out = append(out, p.part(from, to))
+			continue
+		}
+		return append(out, p.part(from, len(p.tokens)))
+	}
+}
+
+// judge compares a base with a text, and with the window of the text that looks
+// most like it where the text is much longer.
+func (x *lexicalIndex) judge(number int32, p *profile) judged {
+	b := x.bases[number]
+	best := judged{base: number, part: p, f: x.compare(b, p)}
+	best.score = best.f.score()
+	if w := x.window(b, p); w != nil {
+		f := x.compare(b, w)
+		f.windowed = 1
+		if s := f.score(); s > best.score {
+			best = judged{base: number, part: w, f: f, score: s}
+		}
+	}
+	return best
+}
+
+// A window is tried in texts longer than windowFactor times the base and
+// windowSlack tokens, and is that long: a rewording adds words.
+const (
+	windowFactor = 2.0
+	windowSlack  = 20
+)
+
+// window returns the stretch of p that covers most of b, nil where p is not
+// much longer than b.
+func (x *lexicalIndex) window(b *base, p *profile) *profile {
+	size := int(windowFactor*float64(b.tokens)) + windowSlack
+	if len(p.tokens) <= size {
+		return nil
+	}
+	value := x.tokenValues(b, p)
+	sum, bestSum, bestFrom := 0.0, -1.0, 0
+	for i, v := range value {
+		sum += v
+		if i >= size {
+			sum -= value[i-size]
+		}
+		if i >= size-1 && sum > bestSum+1e-9 {
+			bestSum, bestFrom = sum, i-size+1
+		}
+	}
+	return p.part(bestFrom, bestFrom+size)
+}
+
+// tokenValues is what each token of p adds to the cover of b.
+func (x *lexicalIndex) tokenValues(b *base, p *profile) []float64 {
+	value := make([]float64, len(p.tokens))
+	for i, t := range p.tokens {
+		if t.isNumber() {
+			n := number{value: t.value, unit: t.unit, written: t.written}
+			if hasNumber(b.profile.numbers, n) {
+				value[i] = x.numberWeight(n)
+			}
+			continue
+		}
+		for _, m := range p.words[i].matches {
+			if at, is := slices.BinarySearchFunc(b.terms, m.id, func(t match, id int32) int { return int(t.id - id) }); is {
+				value[i] = max(value[i], float64(m.sim*b.terms[at].sim))
+			}
+		}
+	}
+	return value
+}
+
+// logistic maps log odds to 0 to 1.
+func logistic(s float64) float64 { return 1 / (1 + math.Exp(-s)) }

@@ -1,0 +1,287 @@
+package guard
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// vocabulary holds every stem of the bank's requests, titles and options, with
+// its weight, and finds what a word of a text may stand for.
+type vocabulary struct {
+	ids    map[string]int32
+	stems  []string
+	weight []float32
+	// sorted lists ids by stem, for words that share a beginning.
+	sorted []int32
+	// groups and related list the ids of each synonym group.
+	groups  map[int32][]int32
+	related map[int32][]int32
+	// deletions maps a stem with one letter left out to the stems it came from.
+	deletions map[string][]int32
+}
+
+// How alike two words are, by what links them.
+const (
+	simEqual   = 1.0
+	simSynonym = 0.9
+	simPrefix  = 0.8
+	simRelated = 0.75
+	simTypo    = 0.8
+)
+
+// Weights of words that no protected request holds: those that its products'
+// titles and options hold, and all others.
+const (
+	weightDomain  = 5.5
+	weightUnknown = 4.0
+	weightLeast   = 0.3
+)
+
+// word is what the index knows of one word as written.
+type word struct {
+	text    string
+	stem    string
+	content bool
+	id      int32 // of its stem, -1 where the vocabulary has none
+	matches []match
+	weight  float32 // of the word itself, as a word of a text
+	classes []classValue
+	near    []int32
+	known   bool // the vocabulary or the lexicon has it
+}
+
+type match struct {
+	id  int32
+	sim float32
+}
+
+func newVocabulary() *vocabulary {
+	return &vocabulary{ids: map[string]int32{}, groups: map[int32][]int32{}, related: map[int32][]int32{}, deletions: map[string][]int32{}}
+}
+
+func (v *vocabulary) add(stem string) int32 {
+	id, known := v.ids[stem]
+	if !known {
+		id = int32(len(v.stems))
+		v.ids[stem] = id
+		v.stems = append(v.stems, stem)
+		v.weight = append(v.weight, weightDomain)
+	}
+	return id
+}
+
+// freeze prepares the look-ups once all stems are in. df counts the requests
+// that hold each stem, of n in all.
+func (v *vocabulary) freeze(df []int, n int) {
+	l := words()
+	for id, stem := range v.stems {
+		if id < len(df) && df[id] > 0 {
+			v.weight[id] = idf(df[id], n, weightLeast)
+		}
+		for _, g := range l.near[stem] {
+			v.groups[g] = append(v.groups[g], int32(id))
+		}
+		for _, g := range l.related[stem] {
+			v.related[g] = append(v.related[g], int32(id))
+		}
+		v.sorted = append(v.sorted, int32(id))
+		for _, d := range deletions(stem) {
+			v.deletions[d] = append(v.deletions[d], int32(id))
+		}
+	}
+	slices.SortFunc(v.sorted, func(a, b int32) int { return strings.Compare(v.stems[a], v.stems[b]) })
+}
+
+// leastBank is the number of requests that word weights assume at least: the
+// detector was fitted on a bank of hundreds, and a word is not common because
+// one of three requests has it.
+const leastBank = 250
+
+func idf(df, n int, least float64) float32 {
+	n = max(n, leastBank)
+	return float32(max(least, math.Log((float64(n)+1)/(float64(df)+0.5))))
+}
+
+// leastTypo is the shortest stem in which a slip of the finger is looked for.
+const leastTypo = 5
+
+// deletions returns a stem with each of its letters left out in turn, and the
+// stem itself: two words one edit apart, or with two neighbours swapped, share
+// one of them.
+func deletions(stem string) []string {
+	if len(stem) < leastTypo || !isASCII(stem) {
+		return nil
+	}
+	out := make([]string, 0, len(stem)+1)
+	out = append(out, stem)
+	for i := range stem {
+		out = append(out, stem[:i]+stem[i+1:])
+	}
+	return out
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// read finds everything that the word w may stand for.
+func (v *vocabulary) read(w string) *word {
+	l := words()
+	r := &word{text: w, stem: stem(w), id: -1, weight: weightUnknown, classes: l.classesOf(w)}
+	r.near = l.near[r.stem]
+	foreign := l.foreign[w]
+	r.content = foreign != nil || utf8.RuneCountInString(w) > 1 && !l.stop[w] && !l.stop[r.stem] && !strings.HasPrefix(w, "svc")
+	if id, is := v.ids[r.stem]; is {
+		r.id, r.weight = id, v.weight[id]
+	}
+	if len(v.stems) > 0 && r.content && r.id < 0 && r.near == nil && foreign == nil && l.misspelledStop(w) {
+		r.content = false
+	}
+	r.known = r.id >= 0 || !r.content || r.near != nil || foreign != nil
+	if !r.content {
+		return r
+	}
+	found := map[int32]float32{}
+	v.collect(found, r.stem, 1)
+	for _, english := range foreign {
+		v.collect(found, stem(english), simSynonym)
+		r.near = append(slices.Clone(r.near), l.near[stem(english)]...)
+		r.classes = append(slices.Clone(r.classes), l.classesOf(english)...)
+	}
+	if len(foreign) == 0 && r.id < 0 {
+		v.collectCompound(found, w)
+		v.collectTypos(found, r)
+	}
+	for id, sim := range found {
+		r.matches = append(r.matches, match{id, sim})
+	}
+	slices.SortFunc(r.matches, func(a, b match) int { return int(a.id - b.id) })
+	if r.id < 0 && len(r.matches) > 0 {
+		r.weight = v.strongest(r.matches)
+	}
+	return r
+}
+
+// strongest is the weight of the best match: a word that only stands for words
+// of the vocabulary weighs as they do.
+func (v *vocabulary) strongest(matches []match) float32 {
+	best := matches[0]
+	for _, m := range matches {
+		if m.sim > best.sim || m.sim == best.sim && v.weight[m.id] > v.weight[best.id] {
+			best = m
+		}
+	}
+	return v.weight[best.id]
+}
+
+// collect adds the stem itself, its synonyms, related words and words with the
+// same beginning.
+func (v *vocabulary) collect(found map[int32]float32, stem string, scale float32) {
+	put := func(id int32, sim float32) { found[id] = max(found[id], sim*scale) }
+	if id, is := v.ids[stem]; is {
+		put(id, simEqual)
+	}
+	l := words()
+	for _, g := range l.near[stem] {
+		for _, id := range v.groups[g] {
+			put(id, simSynonym)
+		}
+	}
+	for _, g := range l.related[stem] {
+		for _, id := range v.related[g] {
+			put(id, simRelated)
+		}
+	}
+	v.eachSharedPrefix(stem, func(id int32) { put(id, simPrefix) })
+}
+
+// leastPrefix is the least common beginning that makes two words alike.
+const leastPrefix = 4
+
+// eachSharedPrefix yields stems that begin alike: four letters and 60 % of the
+// longer one, or all of the shorter one.
+func (v *vocabulary) eachSharedPrefix(stem string, yield func(int32)) {
+	if len(stem) < leastPrefix {
+		return
+	}
+	lead := stem[:leastPrefix]
+	start, _ := slices.BinarySearchFunc(v.sorted, lead, func(id int32, s string) int { return strings.Compare(v.stems[id], s) })
+	for _, id := range v.sorted[start:] {
+		other := v.stems[id]
+		if !strings.HasPrefix(other, lead) {
+			return
+		}
+		n := commonPrefix(stem, other)
+		if n == min(len(stem), len(other)) || 10*n >= 6*max(len(stem), len(other)) {
+			yield(id)
+		}
+	}
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// leastCompound is the shortest word that is tried as a compound, and
+// leastPart the shortest part.
+const (
+	leastCompound = 8
+	leastPart     = 4
+)
+
+// collectCompound cuts a long unknown word at a foreign word that begins or
+// ends it, as German and Dutch put them together.
+func (v *vocabulary) collectCompound(found map[int32]float32, w string) {
+	if len(w) < leastCompound || !isASCII(w) {
+		return
+	}
+	l := words()
+	for cut := leastPart; cut <= len(w)-leastPart; cut++ {
+		for _, part := range []string{w[:cut], w[cut:]} {
+			for _, english := range l.foreign[part] {
+				v.collect(found, stem(english), simPrefix)
+			}
+		}
+	}
+}
+
+func (v *vocabulary) collectTypos(found map[int32]float32, r *word) {
+	if len(found) > 0 && r.known {
+		return
+	}
+	for _, d := range deletions(r.stem) {
+		for _, id := range v.deletions[d] {
+			if isOneSlip(r.stem, v.stems[id]) {
+				found[id] = max(found[id], simTypo)
+			}
+		}
+	}
+}
+
+// isOneSlip reports whether a becomes b by one letter added, left out or
+// changed, or by two neighbours swapped.
+func isOneSlip(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	n := commonPrefix(a, b)
+	switch len(b) - len(a) {
+	case 0:
+		swapped := n+1 < len(a) && a[n] == b[n+1] && a[n+1] == b[n] && a[n+2:] == b[n+2:]
+		return swapped || n < len(a) && a[n+1:] == b[n+1:]
+	case 1:
+		return a[n:] == b[n+1:]
+	}
+	return false
+}
