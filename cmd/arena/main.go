@@ -57,13 +57,16 @@ func newRoot(s *streams) *cobra.Command {
 		return usage(err, "run `"+c.CommandPath()+" --help` for its flags and an example")
 	})
 	root.AddCommand(
+		newBuild(s),
 		newExport(s),
 		newFilter(s),
 		newFilters(s),
 		newInspect(s),
+		newJudges(s),
 		newProfiles(s),
 		newScore(s),
 		newShop(s),
+		newStage(s),
 		newVerify(s),
 	)
 	return root

@@ -107,7 +107,7 @@ var nowhere = place{-1, -1}
 func newWalk(d *arena.Dialogue) *walk {
 	w := &walk{recommend: nowhere, total: nowhere, returned: map[string]bool{}, opened: map[string]bool{},
 		checked: map[string]bool{}, made: map[string]bool{}}
-	var total place = nowhere
+	total := nowhere
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls {
 			switch call := &d.Turns[i].Calls[k]; call.Name {
