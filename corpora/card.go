@@ -77,6 +77,7 @@ func (c *Card) render(m *Manifest, shards []placed) string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.Heading, strings.TrimSpace(s.Body))
 	}
 	b.WriteString(funnelTable(m.Funnel))
+	b.WriteString(columnTable(splits))
 	b.WriteString(provenance(m))
 	b.WriteString(loadSnippets(splits))
 	b.WriteString(checksums(shards))
@@ -116,6 +117,9 @@ func (c *Card) configs(splits []split) []yaml.MapSlice {
 	return out
 }
 
+// infos are the counts of each config. Features are left to the card's text:
+// given here, they would forbid a column that somebody adds later, and the word
+// json makes datasets 4.0 fail on every config of the card.
 func infos(splits []split) []yaml.MapSlice {
 	var out []yaml.MapSlice
 	for _, group := range byConfig(splits) {
@@ -126,25 +130,14 @@ func infos(splits []split) []yaml.MapSlice {
 			download += s.bytes
 			decoded += s.decoded
 		}
-		info := yaml.MapSlice{{Key: "config_name", Value: group[0].Config}}
-		if !hasJSON(group[0].features) {
-			info = append(info, yaml.MapItem{Key: "features", Value: yamlFeatures(group[0].features)})
-		}
-		out = append(out, append(info,
-			yaml.MapItem{Key: "splits", Value: sizes},
-			yaml.MapItem{Key: "download_size", Value: download},
-			yaml.MapItem{Key: "dataset_size", Value: decoded}))
+		out = append(out, yaml.MapSlice{
+			{Key: "config_name", Value: group[0].Config},
+			{Key: "splits", Value: sizes},
+			{Key: "download_size", Value: download},
+			{Key: "dataset_size", Value: decoded},
+		})
 	}
 	return out
-}
-
-// hasJSON finds columns of JSON values. Their configs go without features in
-// the card: the files already say what they hold, and datasets 4.0 fails on
-// the word json for every config of the card, those that it could load too.
-func hasJSON(ts []FeatureType) bool {
-	return slices.ContainsFunc(ts, func(t FeatureType) bool {
-		return t.Dtype == "json" || t.List != nil && t.List.Dtype == "json"
-	})
 }
 
 func byConfig(splits []split) [][]split {

@@ -39,6 +39,20 @@ func Tallies(by map[string]int64) string {
 	return strings.Join(parts, ", ")
 }
 
+func columnTable(splits []split) string {
+	var b strings.Builder
+	b.WriteString("\n## Columns\n\nWhat each means stands in docs/columns.md of the project.\n")
+	for _, group := range byConfig(splits) {
+		fmt.Fprintf(&b, "\n%s: ", group[0].Config)
+		columns := make([]string, len(group[0].features))
+		for i, f := range group[0].features {
+			columns[i] = "`" + f.Name + "` " + strings.ReplaceAll(f.String(), "<", "\\<")
+		}
+		b.WriteString(strings.Join(columns, ", ") + "\n")
+	}
+	return b.String()
+}
+
 func provenance(m *Manifest) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n## Provenance\n\nWritten by arena %s, rows %s, configuration sha256 `%s`; manifest.json holds the complete configuration and the hash of every file. The same inputs with that configuration give the same bytes.\n",

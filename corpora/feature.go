@@ -1,7 +1,8 @@
 package corpora
 
 import (
-	"github.com/goccy/go-yaml"
+	"strings"
+
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -63,30 +64,18 @@ func dtype(t parquet.Type) string {
 	}
 }
 
-// yaml is the feature as a dataset card writes it.
-func (t FeatureType) yaml() yaml.MapSlice {
-	var out yaml.MapSlice
-	if t.Name != "" {
-		out = append(out, yaml.MapItem{Key: "name", Value: t.Name})
-	}
+// String is the type in one line, such as list<struct<role: string>>.
+func (t FeatureType) String() string {
 	switch {
-	case t.List != nil && t.List.Dtype != "":
-		return append(out, yaml.MapItem{Key: "list", Value: t.List.Dtype})
-	case t.List != nil && t.List.List != nil:
-		return append(out, yaml.MapItem{Key: "list", Value: t.List.yaml()})
 	case t.List != nil:
-		return append(out, yaml.MapItem{Key: "list", Value: yamlFeatures(t.List.Struct)})
+		return "list<" + t.List.String() + ">"
 	case t.Struct != nil:
-		return append(out, yaml.MapItem{Key: "struct", Value: yamlFeatures(t.Struct)})
+		fields := make([]string, len(t.Struct))
+		for i, f := range t.Struct {
+			fields[i] = f.Name + ": " + f.String()
+		}
+		return "struct<" + strings.Join(fields, ", ") + ">"
 	default:
-		return append(out, yaml.MapItem{Key: "dtype", Value: t.Dtype})
+		return t.Dtype
 	}
-}
-
-func yamlFeatures(ts []FeatureType) []yaml.MapSlice {
-	out := make([]yaml.MapSlice, len(ts))
-	for i, t := range ts {
-		out[i] = t.yaml()
-	}
-	return out
 }
