@@ -62,6 +62,7 @@ func newRoot(s *streams) *cobra.Command {
 		newFilter(s),
 		newFilters(s),
 		newInspect(s),
+		newJudge(s),
 		newJudges(s),
 		newProfiles(s),
 		newScore(s),

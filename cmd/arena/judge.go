@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/llm"
+)
+
+// judgeFlags are what a user can say to `arena judge`.
+type judgeFlags struct {
+	out     string
+	judge   string
+	runID   string
+	workers int
+	quiet   bool
+	dryRun  bool
+	probe   int
+	llm     llmFlags
+}
+
+// modelsAtOnce is how many attempts wait for a model at once: waiting costs no
+// core, and servers answer batches at hardly more than the price of one.
+const modelsAtOnce = 32
+
+func newJudge(s *streams) *cobra.Command {
+	f := judgeFlags{llm: defaultLLMFlags()}
+	c := &cobra.Command{
+		Use:   "judge DAY…",
+		Short: "Judge how attempts reasoned, offline or with models",
+		Long: `Judge how attempts reasoned: one line of JSON per attempt, in input order, with the
+score, the walk through the gates and the passages that decided. A judge that gave no
+answer gives no score: its outcome is refused, unparsed or failed.
+
+--judge gates decides from the trace alone. --judge llm asks models behind an
+OpenAI-compatible address; the first --votes models vote, the others stand in for them.
+Every exchange is kept in the ledger, so the same question is paid for once; attempts
+without a score are asked again by the next run. A run that would pass its budget, or
+leaves more than --max-unscored without a score, ends with exit code 3.
+
+The key is taken from OPENAI_API_KEY where that is set, or from --key-env.
+Details: docs/judges-llm.md.`,
+		Example: `  arena judge testdata/day -o judgements.jsonl
+  arena judge testdata/day --judge llm --endpoint http://127.0.0.1:8000/v1 \
+    --model Qwen/Qwen3-32B --ledger ledger -o judgements.jsonl
+  arena judge testdata/day --judge llm --endpoint https://api.example.com/v1 \
+    --model small --model large --prices prices.yaml --budget-usd 5 -n`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: gates or llm")
+	c.Flags().StringVar(&f.runID, "run-id", "stdin", "run of records that name none")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", modelsAtOnce))
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
+	c.Flags().IntVar(&f.probe, "probe", 0, "probe the judge itself on this many attempts instead: one line per probe")
+	f.llm.add(c)
+	return c
+}
+
+func (f *judgeFlags) run(c *cobra.Command, s *streams, days []string) error {
+	if f.workers < 0 || f.probe < 0 {
+		return usage(errors.New("-j and --probe want 1 or more"), "leave -j out for the default")
+	}
+	day := &judgeDay{flags: f, streams: s, workers: f.workers}
+	switch f.judge {
+	case "gates":
+		return f.offline(c, day, days)
+	case "llm":
+		return f.models(c, day, days)
+	}
+	return usage(fmt.Errorf("--judge is %q", f.judge), "the judges are gates and llm; `arena judges` describes them")
+}
+
+func (f *judgeFlags) offline(c *cobra.Command, day *judgeDay, days []string) error {
+	if f.dryRun || f.llm.given(c) {
+		return usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out what is said about models")
+	}
+	if day.workers == 0 {
+		day.workers = runtime.NumCPU()
+	}
+	day.judge = func(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+		return gates.Judge(t, d), nil
+	}
+	day.maxUnscored = 1
+	return f.judgeOrProbe(c.Context(), day, days)
+}
+
+func (f *judgeFlags) judgeOrProbe(ctx context.Context, day *judgeDay, days []string) error {
+	if f.probe > 0 {
+		return day.probe(ctx, days, f.probe)
+	}
+	return day.lines(ctx, days)
+}
+
+func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err error) {
+	cfg, table, err := f.llm.config(c)
+	if err != nil {
+		return err
+	}
+	kept, err := f.llm.openLedger()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	j, err := llm.New(cfg, kept, llm.Options{Prices: table, Now: time.Now})
+	if err != nil {
+		return usage(err, "`arena judge --help` lists what can be said about models")
+	}
+	defer j.Close()
+	if day.workers == 0 {
+		day.workers = modelsAtOnce
+	}
+	if f.dryRun {
+		return day.predict(c.Context(), days, j)
+	}
+	day.judge, day.maxUnscored, day.ledger = j.Judge, cfg.MaxUnscored, kept
+	return f.judgeOrProbe(c.Context(), day, days)
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/judgements"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// judgeDay judges the attempts of days.
+type judgeDay struct {
+	flags   *judgeFlags
+	streams *streams
+	workers int
+	judge   func(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error)
+	// maxUnscored is the share of judgeable attempts that may stay unscored.
+	maxUnscored float64
+	// ledger is what models' answers are kept in; nil without models.
+	ledger *ledger.Ledger
+}
+
+// linesAhead is how many finished lines may wait for one that takes long.
+const linesAhead = 4096
+
+// attempts gives every attempt of the days in input order. Records that cannot
+// be read are counted.
+func (d *judgeDay) attempts(ctx context.Context, days []string, tally *judgeTally, emit func(*arena.Trace) error) error {
+	inputs, cleanUp, err := (&filterDay{streams: d.streams}).inputs(ctx, days)
+	if err != nil {
+		return err
+	}
+	defer cleanUp()
+	opt := traces.Defaults()
+	opt.RunID = d.flags.runID
+	for i := range inputs {
+		if inputs[i].SHA256 == "" {
+			if err := inputs[i].Hash(ctx); err != nil {
+				return err
+			}
+		}
+		_, err := traces.Read(ctx, inputs[i], opt, func(item traces.Item) error {
+			if item.Fault != nil {
+				tally.fault(item.Fault.Reason)
+				return nil
+			}
+			return emit(item.Trace)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines writes the judgement of every attempt and says what became of them.
+func (d *judgeDay) lines(ctx context.Context, days []string) error {
+	tally := newJudgeTally()
+	stop := d.progress(tally)
+	before := d.bill()
+	err := writeWhole(d.streams, d.flags.out, func(w io.Writer) error { return d.inOrder(ctx, days, tally, w) })
+	stop()
+	if err != nil {
+		return explainJudge(err)
+	}
+	if !d.flags.quiet {
+		tally.print(d.streams.err)
+		d.printBill(before)
+	}
+	return tally.verdict(d.maxUnscored)
+}
+
+// inOrder judges side by side and writes in order.
+func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally, w io.Writer) error {
+	g, ctx := errgroup.WithContext(ctx)
+	slots := make(chan struct{}, d.workers)
+	lines := make(chan chan []byte, linesAhead)
+	g.Go(func() error {
+		defer close(lines)
+		return d.attempts(ctx, days, tally, func(t *arena.Trace) error {
+			line := make(chan []byte, 1)
+			for _, wait := range []func() bool{
+				func() bool { return send(ctx, slots, struct{}{}) },
+				func() bool { return send(ctx, lines, line) },
+			} {
+				if !wait() {
+					return ctx.Err()
+				}
+			}
+			g.Go(func() error {
+				defer func() { <-slots }()
+				b, err := d.one(ctx, t, tally)
+				line <- b
+				return err
+			})
+			return nil
+		})
+	})
+	g.Go(func() error {
+		for line := range lines {
+			select {
+			case b := <-line:
+				if _, err := w.Write(b); err != nil {
+					return fmt.Errorf("write judgements: %w", err)
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+func send[T any](ctx context.Context, c chan<- T, v T) bool {
+	select {
+	case c <- v:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// one judges an attempt. A spent budget leaves the attempt for the next run and
+// lets this one finish with what is known already.
+func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) ([]byte, error) {
+	dialogue := filters.Normalise(t)
+	j, err := d.judge(ctx, t, &dialogue)
+	if err != nil && !errors.Is(err, llm.ErrBudget) && !errors.Is(err, llm.ErrDeadline) {
+		return nil, err
+	}
+	tally.count(llm.Judgeable(t, &dialogue), j, err)
+	b, err := judgements.Append(nil, t, j)
+	return append(b, '\n'), err
+}
+
+// predict says what judging would cost, without asking.
+func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) error {
+	tally := newJudgeTally()
+	total := llm.Prediction{Spent: ledger.Free()}
+	err := d.attempts(ctx, days, tally, func(t *arena.Trace) error {
+		dialogue := filters.Normalise(t)
+		p, err := j.Predict(t, &dialogue)
+		tally.attempts++
+		total = total.Plus(p)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !d.flags.quiet {
+		fmt.Fprintf(d.streams.err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
+			tally.attempts, total.Calls, total.Held, total.Prompt, total.Completion, dollars(total.USD))
+	}
+	b, err := json.Marshal(map[string]any{
+		"attempts": tally.attempts, "requests": total.Calls, "held": total.Held,
+		"tokens": map[string]int{"prompt": total.Prompt, "completion": total.Completion}, "cost_usd": total.USD,
+	})
+	if err != nil {
+		return fmt.Errorf("encode prediction: %w", err)
+	}
+	_, err = d.streams.out.Write(append(b, '\n'))
+	return err
+}
+
+// progress says every ten seconds how far the run is, until it is stopped.
+func (d *judgeDay) progress(tally *judgeTally) (stop func()) {
+	if d.flags.quiet {
+		return func() {}
+	}
+	ended := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(10 * time.Second)
+		defer tick.Stop()
+		for start := time.Now(); ; {
+			select {
+			case <-tick.C:
+				tally.progress(d.streams.err, time.Since(start))
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() { close(ended); <-done }
+}
+
+func (d *judgeDay) bill() ledger.Bill {
+	if d.ledger == nil {
+		return ledger.Bill{}
+	}
+	return d.ledger.Bill()
+}
+
+// printBill says what this run spent.
+func (d *judgeDay) printBill(before ledger.Bill) {
+	if d.ledger == nil {
+		return
+	}
+	after := d.ledger.Bill()
+	usd := *after.USD - *before.USD
+	cost := dollars(&usd)
+	if after.Unpriced > before.Unpriced {
+		cost = "at unknown prices"
+	}
+	fmt.Fprintf(d.streams.err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
+		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.flags.llm.ledger)
+}
+
+func dollars(usd *float64) string {
+	if usd == nil {
+		return "at unknown prices"
+	}
+	return fmt.Sprintf("%.6f USD", *usd)
+}
+
+// explainJudge gives an error that ended the run its hint.
+func explainJudge(err error) error {
+	if errors.Is(err, llm.ErrAuth) {
+		return failed(err, "set the key in "+defaultKeyEnv+" or name its variable with --key-env; what was answered is kept in the ledger")
+	}
+	return err
+}

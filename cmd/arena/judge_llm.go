@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/prices"
+)
+
+// defaultKeyEnv is where OpenAI's own clients look for a key.
+const defaultKeyEnv = "OPENAI_API_KEY"
+
+// llmFlags are what a user can say about models.
+type llmFlags struct {
+	configFile   string
+	endpoint     string
+	keyEnv       string
+	concurrency  int
+	perMinute    int
+	models       []string
+	ledger       string
+	prices       string
+	budgetUSD    float64
+	budgetTokens int
+	aggregate    string
+	cfg          llm.Config
+}
+
+func defaultLLMFlags() llmFlags {
+	return llmFlags{cfg: llm.Defaults()}
+}
+
+// modelFlags are the flags that only --judge llm has.
+var modelFlags = []string{
+	"config", "endpoint", "key-env", "concurrency", "tokens-per-minute", "model", "votes", "aggregate", "self-consistency",
+	"prompt", "ledger", "prices", "budget-usd", "budget-tokens", "max-unscored", "timeout", "tries", "attempt-deadline", "run-deadline",
+}
+
+func (f *llmFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.configFile, "config", "", "YAML file with the judge's whole configuration; flags go before it")
+	flags.StringVar(&f.endpoint, "endpoint", "", "address of the models as OpenAI clients take it, ending in /v1")
+	flags.StringVar(&f.keyEnv, "key-env", "", "environment variable with the key (default "+defaultKeyEnv+", if set)")
+	flags.IntVar(&f.concurrency, "concurrency", modelsAtOnce, "most requests in flight; fewer where the server has too many")
+	flags.IntVar(&f.perMinute, "tokens-per-minute", 0, "most tokens a minute; 0 is no bound")
+	flags.StringArrayVar(&f.models, "model", nil, "model to ask; again for more")
+	flags.IntVar(&f.cfg.Votes, "votes", f.cfg.Votes, "answers that make a judgement, each from another model where there are enough")
+	flags.StringVar(&f.aggregate, "aggregate", string(f.cfg.Aggregate), "how votes become one score: median or majority")
+	flags.IntVar(&f.cfg.SelfConsistency, "self-consistency", f.cfg.SelfConsistency, "samples of one model that make one vote, by majority")
+	flags.StringVar(&f.cfg.Prompt, "prompt", "", "template file instead of the embedded prompt")
+	flags.StringVar(&f.ledger, "ledger", "judge-ledger", "folder that keeps every exchange")
+	flags.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens")
+	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
+	flags.IntVar(&f.budgetTokens, "budget-tokens", 0, "tokens that this run may spend")
+	flags.Float64Var(&f.cfg.MaxUnscored, "max-unscored", f.cfg.MaxUnscored, "share of attempts that may stay without a score")
+	flags.DurationVar(&f.cfg.RequestTimeout, "timeout", f.cfg.RequestTimeout, "time for one request")
+	flags.IntVar(&f.cfg.Tries, "tries", f.cfg.Tries, "requests that one answer may cost, over all models")
+	flags.DurationVar(&f.cfg.AttemptDeadline, "attempt-deadline", f.cfg.AttemptDeadline, "time for all requests of one attempt")
+	flags.DurationVar(&f.cfg.RunDeadline, "run-deadline", f.cfg.RunDeadline, "time for the run")
+}
+
+// given says if anything was said about models.
+func (f *llmFlags) given(c *cobra.Command) bool {
+	for _, name := range modelFlags {
+		// A limit on missing answers makes sense for every judge.
+		if name != "max-unscored" && c.Flags().Changed(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// config joins the configuration file and the flags, which go before it.
+func (f *llmFlags) config(c *cobra.Command) (llm.Config, prices.Table, error) {
+	cfg, err := f.base(c)
+	if err != nil {
+		return cfg, nil, err
+	}
+	if f.endpoint != "" {
+		cfg.Endpoints = []client.Endpoint{f.server()}
+	}
+	if len(f.models) > 0 {
+		cfg.Panel = nil
+		for i, m := range f.models {
+			role := llm.Primary
+			if i >= cfg.Votes {
+				role = llm.Fallback
+			}
+			cfg.Panel = append(cfg.Panel, llm.Member{Model: m, Role: role})
+		}
+	}
+	if len(cfg.Endpoints) == 0 || len(cfg.Panel) == 0 {
+		return cfg, nil, usage(errors.New("no model to ask"), "name one with --endpoint and --model, or a panel with --config")
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, nil, usage(err, "`arena judge --help` lists the flags and their defaults")
+	}
+	if f.prices == "" {
+		return cfg, nil, nil
+	}
+	table, err := prices.Read(f.prices)
+	if err != nil {
+		return cfg, nil, usage(err, "one line per model, such as `my-model: {prompt: 0.6, completion: 2.2}`")
+	}
+	return cfg, table, nil
+}
+
+// base is the configuration file under the flags, or the flags alone.
+func (f *llmFlags) base(c *cobra.Command) (llm.Config, error) {
+	flagged := f.cfg
+	flagged.Aggregate = llm.Aggregate(f.aggregate)
+	if c.Flags().Changed("budget-usd") {
+		flagged.BudgetUSD = &f.budgetUSD
+	}
+	if c.Flags().Changed("budget-tokens") {
+		flagged.BudgetTokens = &f.budgetTokens
+	}
+	if f.configFile == "" {
+		return flagged, nil
+	}
+	cfg := llm.Defaults()
+	b, err := os.ReadFile(f.configFile)
+	if err == nil {
+		err = yaml.UnmarshalWithOptions(b, &cfg, yaml.Strict())
+	}
+	if err != nil {
+		return cfg, usage(fmt.Errorf("read configuration %s: %w", f.configFile, err), "docs/judges-llm.md lists every key")
+	}
+	for name, take := range map[string]func(){
+		"votes":            func() { cfg.Votes = flagged.Votes },
+		"aggregate":        func() { cfg.Aggregate = flagged.Aggregate },
+		"self-consistency": func() { cfg.SelfConsistency = flagged.SelfConsistency },
+		"prompt":           func() { cfg.Prompt = flagged.Prompt },
+		"budget-usd":       func() { cfg.BudgetUSD = flagged.BudgetUSD },
+		"budget-tokens":    func() { cfg.BudgetTokens = flagged.BudgetTokens },
+		"max-unscored":     func() { cfg.MaxUnscored = flagged.MaxUnscored },
+		"timeout":          func() { cfg.RequestTimeout = flagged.RequestTimeout },
+		"tries":            func() { cfg.Tries = flagged.Tries },
+		"attempt-deadline": func() { cfg.AttemptDeadline = flagged.AttemptDeadline },
+		"run-deadline":     func() { cfg.RunDeadline = flagged.RunDeadline },
+	} {
+		if c.Flags().Changed(name) {
+			take()
+		}
+	}
+	return cfg, nil
+}
+
+// server is the endpoint that the flags describe.
+func (f *llmFlags) server() client.Endpoint {
+	e := client.Endpoint{
+		Name: "endpoint", BaseURL: f.endpoint, KeyEnv: f.keyEnv, Concurrency: f.concurrency, TokensPerMinute: f.perMinute,
+	}
+	if e.KeyEnv == "" && os.Getenv(defaultKeyEnv) != "" {
+		e.KeyEnv = defaultKeyEnv
+	}
+	return e
+}
+
+func (f *llmFlags) openLedger() (*ledger.Ledger, error) {
+	if f.ledger == "" {
+		return nil, usage(errors.New("--ledger is empty"), "name a folder: answers that are not kept are paid for again")
+	}
+	l, err := ledger.Open(f.ledger)
+	if err != nil {
+		return nil, failed(err, "a ledger is a folder of *.sqlite segments that arena wrote; move other files away")
+	}
+	return l, nil
+}

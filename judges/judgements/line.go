@@ -1,0 +1,74 @@
+// Package judgements writes judgements as lines of JSON, one per attempt.
+package judgements
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// line is a judgement as a file holds it. What is missing is null.
+type line struct {
+	RunID        string             `json:"eval_run_id"`
+	ProblemID    string             `json:"problem_id"`
+	Judge        string             `json:"judge"`
+	Outcome      arena.JudgeOutcome `json:"outcome"`
+	Score        *float64           `json:"score"`
+	Gates        []bool             `json:"gates"`
+	Spans        []span             `json:"spans"`
+	Model        *string            `json:"model"`
+	PromptSHA256 *string            `json:"prompt_sha256"`
+	Tokens       struct {
+		Prompt     int `json:"prompt"`
+		Completion int `json:"completion"`
+	} `json:"tokens"`
+	CostUSD *float64 `json:"cost_usd"`
+	Cached  bool     `json:"cached"`
+}
+
+type span struct {
+	Gate  int    `json:"gate"`
+	Step  *int   `json:"step"`
+	Quote string `json:"quote"`
+}
+
+// Append appends the line of one attempt's judgement, without its line end.
+func Append(dst []byte, t *arena.Trace, j arena.Judgement) ([]byte, error) {
+	l := line{
+		RunID: t.RunID, ProblemID: t.ProblemID, Judge: j.Judge, Outcome: j.Outcome, Score: finite(j.Score),
+		Gates: j.Gates, Spans: make([]span, 0, len(j.Spans)), Model: named(j.Model), PromptSHA256: named(j.PromptSHA256),
+		CostUSD: finite(j.CostUSD), Cached: j.Cached,
+	}
+	l.Tokens.Prompt, l.Tokens.Completion = j.PromptTokens, j.CompletionTokens
+	for _, s := range j.Spans {
+		out := span{Gate: s.Gate, Quote: s.Quote}
+		if s.Step > 0 {
+			out.Step = &s.Step
+		}
+		l.Spans = append(l.Spans, out)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(l); err != nil {
+		return dst, fmt.Errorf("encode judgement: %w", err)
+	}
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
+}
+
+func named(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func finite(x *float64) *float64 {
+	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
+		return nil
+	}
+	return x
+}

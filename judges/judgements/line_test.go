@@ -1,0 +1,41 @@
+package judgements_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/judgements"
+)
+
+func TestLinesAreAsPromised(t *testing.T) {
+	t.Parallel()
+	score, usd, nan := 0.7, 0.0021, math.NaN()
+	trace := &arena.Trace{RunID: "r", ProblemID: "p"}
+	tests := map[string]struct {
+		judgement arena.Judgement
+		want      string
+	}{
+		"a model's": {
+			arena.Judgement{
+				Judge: "llm_v1_0123abcd", Outcome: arena.JudgeScored, Score: &score, Gates: []bool{true, true, true, false},
+				Spans: []arena.Span{{Gate: 1, Quote: "<30 tokens>"}, {Gate: 3, Step: 2, Quote: "319.58"}},
+				Model: "m", PromptSHA256: "ab", PromptTokens: 2000, CompletionTokens: 50, CostUSD: &usd, Cached: true,
+			},
+			`{"eval_run_id":"r","problem_id":"p","judge":"llm_v1_0123abcd","outcome":"scored","score":0.7,"gates":[true,true,true,false],` +
+				`"spans":[{"gate":1,"step":null,"quote":"<30 tokens>"},{"gate":3,"step":2,"quote":"319.58"}],"model":"m","prompt_sha256":"ab",` +
+				`"tokens":{"prompt":2000,"completion":50},"cost_usd":0.0021,"cached":true}`,
+		},
+		"none": {
+			arena.Judgement{Judge: "gates_v1", Outcome: arena.JudgeFailed, CostUSD: &nan},
+			`{"eval_run_id":"r","problem_id":"p","judge":"gates_v1","outcome":"failed","score":null,"gates":null,"spans":[],` +
+				`"model":null,"prompt_sha256":null,"tokens":{"prompt":0,"completion":0},"cost_usd":null,"cached":false}`,
+		},
+	}
+	for name, tt := range tests {
+		got, err := judgements.Append([]byte(">"), trace, tt.judgement)
+		if err != nil || string(got) != ">"+tt.want {
+			t.Errorf("%s: %v\n got %s\nwant %s", name, err, got, tt.want)
+		}
+	}
+}

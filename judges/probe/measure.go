@@ -1,0 +1,117 @@
+package probe
+
+import (
+	"context"
+	"math"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Shift is how far one probe moved one attempt's score.
+type Shift struct {
+	Probe   string
+	Judge   string
+	Problem string
+	// Scored is false where one of both judgements has no score.
+	Scored bool
+	// By is the score with the change minus the score without.
+	By float64
+}
+
+// Measure judges an attempt as it is and under every probe.
+func Measure(ctx context.Context, judge Judge, t *arena.Trace, d *arena.Dialogue) ([]Shift, error) {
+	base, err := judge(ctx, t, d)
+	if err != nil {
+		return nil, err
+	}
+	var out []Shift
+	for _, p := range All() {
+		changed, err := judge(ctx, t, p.Apply(d))
+		if err != nil {
+			return nil, err
+		}
+		s := Shift{Probe: p.Name, Judge: base.Judge, Problem: t.ProblemID}
+		if base.Score != nil && changed.Score != nil {
+			// Scores are tenths: rounding keeps a difference from being 0.19999.
+			s.Scored, s.By = true, math.Round((*changed.Score-*base.Score)*10)/10
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// Summary is what one probe showed over many attempts.
+type Summary struct {
+	Probe string `json:"probe"`
+	Judge string `json:"judge"`
+	// N counts attempts scored with and without the change, Unscored the rest.
+	N        int `json:"n"`
+	Unscored int `json:"unscored"`
+	Raised   int `json:"raised"`
+	Lowered  int `json:"lowered"`
+	// RaisedWilson95 is the interval of the share raised, as if attempts were
+	// independent.
+	RaisedWilson95 [2]float64 `json:"raised_wilson95"`
+	// MeanShift is the mean change of the score, CI95 its interval from the
+	// standard error clustered by problem. With a single problem there is none.
+	MeanShift float64     `json:"mean_shift"`
+	CI95      *[2]float64 `json:"ci95"`
+}
+
+// z is the two-sided 95 % quantile of the normal distribution.
+const z = 1.959963984540054
+
+// Summarise sums up one probe's shifts. It is all zeros without any.
+func Summarise(probe string, shifts []Shift) Summary {
+	s := Summary{Probe: probe, RaisedWilson95: [2]float64{0, 1}}
+	for _, x := range shifts {
+		s.Judge = x.Judge
+		switch {
+		case !x.Scored:
+			s.Unscored++
+			continue
+		case x.By > 0:
+			s.Raised++
+		case x.By < 0:
+			s.Lowered++
+		}
+		s.N++
+		s.MeanShift += x.By
+	}
+	if s.N == 0 {
+		return s
+	}
+	s.MeanShift /= float64(s.N)
+	s.RaisedWilson95 = wilson(s.Raised, s.N)
+	s.CI95 = clustered(shifts, s.MeanShift, s.N)
+	return s
+}
+
+// wilson is the score interval of a share.
+func wilson(k, n int) [2]float64 {
+	size, p := float64(n), float64(k)/float64(n)
+	centre := p + z*z/(2*size)
+	half := z * math.Sqrt(p*(1-p)/size+z*z/(4*size*size))
+	return [2]float64{max(0, (centre-half)/(1+z*z/size)), min(1, (centre+half)/(1+z*z/size))}
+}
+
+// clustered is the interval of a mean whose values depend on each other within
+// a problem: the variance is that of the problems' sums of residuals.
+func clustered(shifts []Shift, mean float64, n int) *[2]float64 {
+	sums := map[string]float64{}
+	for _, x := range shifts {
+		if x.Scored {
+			sums[x.Problem] += x.By - mean
+		}
+	}
+	if len(sums) < 2 {
+		return nil
+	}
+	squares := 0.0
+	for _, sum := range sums {
+		squares += sum * sum
+	}
+	clusters := float64(len(sums))
+	se := math.Sqrt(squares*clusters/(clusters-1)) / float64(n)
+	return &[2]float64{mean - z*se, mean + z*se}
+}
