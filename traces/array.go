@@ -14,12 +14,15 @@ func (r *reader) array() (rows bool, err error) {
 	if ok && r.decode.isPart(r.w.ahead()[from:to]) {
 		return false, nil
 	}
+	if _, short := r.w.lineEnd(); !ok && short {
+		return false, nil // a line that was cut off, not a list
+	}
 	r.w.consume(from)
 	for row := 1; ; row++ {
-		if err := r.row(row); err != nil {
+		if more, err := r.row(row); !more || err != nil {
 			return true, err
 		}
-		if more, err := r.nextRow(row); !more {
+		if more, err := r.nextRow(row); !more || err != nil {
 			return true, err
 		}
 	}
@@ -40,29 +43,28 @@ func (r *reader) firstElement() (from int, ok bool) {
 	}
 }
 
-// row takes one element. One that is too long is stepped over.
-func (r *reader) row(row int) error {
+// row takes one element. One that is too long is stepped over; one that does
+// not end is the last thing in the file, and more is false.
+func (r *reader) row(row int) (more bool, err error) {
 	to, ok := r.w.value(0)
 	if ok {
-		found, err := r.decode.record(r.w.ahead()[:to])
-		return r.take(to, row, found, err)
+		f, err := r.decode.record(r.w.ahead()[:to])
+		return true, r.take(to, row, f, err)
 	}
-	long := len(r.w.ahead()) > r.w.limit
-	switch ended := r.w.skipValue(); {
-	case ended || long:
-		return r.fault(row, LineTooLong, fmt.Sprintf("element of more than %d bytes", r.w.limit))
-	case r.w.failure() != nil:
-		return nil // told once, at the end
-	default:
-		return r.fault(row, BadJSON, "element does not end")
+	if r.w.skipValue() {
+		return true, r.fault(row, LineTooLong, fmt.Sprintf("element of more than %d bytes", r.w.limit))
 	}
+	if r.w.stopped() {
+		return false, nil // told once, at the end
+	}
+	return false, r.fault(row, BadJSON, "element does not end")
 }
 
 // nextRow moves to the next element. Where the list breaks off, what is left
 // of its line is lost, and the lines after it are read as records.
 func (r *reader) nextRow(row int) (more bool, err error) {
 	if _, more := r.w.skipBlank(); !more {
-		if r.w.failure() != nil {
+		if r.w.stopped() {
 			return false, nil
 		}
 		return false, r.fault(row, BadJSON, "list of records does not end")

@@ -1,8 +1,10 @@
 package traces
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/traces/internal/cursor"
@@ -36,11 +38,16 @@ func newDecoder(l Limits) *decoder {
 // record decodes one record. Its errors are *cursor.Error where the text is no
 // JSON within the limits and *damage where it is no attempt.
 func (d *decoder) record(text []byte) (found, error) {
-	d.repairs = nil
 	size := len(text)
-	text, repairs := mend(text)
-	d.c.Reset(string(text))
-	f, err := d.any()
+	var repairs []string
+	if !utf8.Valid(text) {
+		text, repairs = mendUTF8(text), []string{repairUTF8}
+	}
+	f, err := d.text(string(text))
+	if err != nil && bytes.IndexByte(text, 0) >= 0 {
+		repairs = append(repairs, repairNUL)
+		f, err = d.text(string(cutNUL(text)))
+	}
 	if err != nil {
 		return found{}, err
 	}
@@ -51,6 +58,13 @@ func (d *decoder) record(text []byte) (found, error) {
 	f.trace.Vetoes = append(f.trace.Vetoes, vetoes(f.repairs)...)
 	f.trace.Bytes = size
 	return f, nil
+}
+
+// text decodes a record that is valid UTF-8. The trace shares its memory.
+func (d *decoder) text(text string) (found, error) {
+	d.repairs = nil
+	d.c.Reset(text)
+	return d.any()
 }
 
 // any tells the shapes apart by what the record holds.

@@ -116,10 +116,11 @@ func folder(root string, rules Rules) ([]Input, error) {
 	}
 	w := walk{root: root, title: filepath.Base(abs), fsys: day.FS(), metas: map[string]meta{}}
 	from := "traces"
-	if info, err := fs.Stat(w.fsys, from); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+	switch info, statErr := fs.Stat(w.fsys, from); {
+	case errors.Is(statErr, fs.ErrNotExist), statErr == nil && !info.IsDir():
 		from = "."
-	} else if err != nil {
-		return nil, err
+	case statErr != nil:
+		return nil, statErr
 	}
 	err = fs.WalkDir(w.fsys, from, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || rules.except(d.Name()) {

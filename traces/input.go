@@ -110,8 +110,7 @@ func parseMeta(text []byte) (m Meta, err error) {
 	if len(text) > maxMetaBytes {
 		return Meta{}, fmt.Errorf("longer than %d bytes", maxMetaBytes)
 	}
-	text, _ = mend(text)
-	c := cursor.New(string(text), DefaultLimits().cursor())
+	c := cursor.New(string(mendUTF8(text)), DefaultLimits().cursor())
 	isObject := c.Object(func(key string) {
 		switch key {
 		case "eval_run_id":

@@ -1,9 +1,6 @@
 package traces
 
-import (
-	"bytes"
-	"unicode/utf8"
-)
+import "bytes"
 
 // The words for what is mended in a record before it can be read. The first
 // three are also vetoes: the text is no longer what its source wrote, so it is
@@ -16,17 +13,9 @@ const (
 	repairDialogue  = "dialogue_wrong_type"
 )
 
-// mend makes text valid UTF-8 without NUL bytes and names what it did. NUL
-// bytes go: a killed sandbox leaves them, and the subnet's own reader drops
-// them. Each byte that is not UTF-8 becomes U+FFFD, as in encoding/json.
-func mend(text []byte) (mended []byte, repairs []string) {
-	if bytes.IndexByte(text, 0) >= 0 {
-		text = bytes.ReplaceAll(text, []byte{0}, nil)
-		repairs = append(repairs, repairNUL)
-	}
-	if !utf8.Valid(text) {
-		text = []byte(string([]rune(string(text))))
-		repairs = append(repairs, repairUTF8)
-	}
-	return text, repairs
-}
+// mendUTF8 turns each byte that is not UTF-8 into U+FFFD, as encoding/json does.
+func mendUTF8(text []byte) []byte { return []byte(string([]rune(string(text)))) }
+
+// cutNUL leaves out NUL bytes: a killed sandbox writes them in the middle of a
+// line, and the subnet's own reader drops them. JSON allows none.
+func cutNUL(text []byte) []byte { return bytes.ReplaceAll(text, []byte{0}, nil) }

@@ -35,7 +35,7 @@ type reader struct {
 
 func (r *reader) read() error {
 	if r.in.badMeta {
-		if err := r.fault(0, BadMeta, MetaName+" beside the file is no JSON object"); err != nil {
+		if err := r.tell(0, BadMeta, MetaName+" beside the file is no JSON object"); err != nil {
 			return err
 		}
 	}
@@ -104,15 +104,15 @@ func (r *reader) record() error {
 			return nil
 		}
 	}
-	found, err := r.decode.record(text)
+	f, err := r.decode.record(text)
 	if r.mayGoOn(err) {
 		if to, ok := r.severalLines(); ok {
-			found, err = r.decode.record(r.w.ahead()[:to])
-			return r.take(to, r.w.line, found, err)
+			f, err = r.decode.record(r.w.ahead()[:to])
+			return r.take(to, r.w.line, f, err)
 		}
 		r.linesOnly = true
 	}
-	return r.take(n, r.w.line, found, err)
+	return r.take(n, r.w.line, f, err)
 }
 
 // severalLines returns the end of the value that the window starts with.
@@ -142,9 +142,9 @@ func (r *reader) tooLong() error {
 
 // take consumes the n bytes of a record and emits what was found in them. A
 // record that the end of a damaged file cut off is not told twice.
-func (r *reader) take(n, line int, found found, err error) error {
+func (r *reader) take(n, line int, f found, err error) error {
 	raw := r.w.ahead()[:n]
-	if err != nil && r.w.failure() != nil && n == len(r.w.ahead()) {
+	if err != nil && r.w.stopped() && n == len(r.w.ahead()) {
 		r.w.consume(n)
 		return nil
 	}
@@ -159,14 +159,14 @@ func (r *reader) take(n, line int, found found, err error) error {
 		whole.Write(raw)
 	}
 	r.w.consume(n)
-	if r.records == 0 && found.trace.Source.Shape != arena.ShapeEnvelope {
-		if tail, more := r.w.skipBlank(); !more && r.w.failure() == nil {
+	if r.records == 0 && f.trace.Source.Shape != arena.ShapeEnvelope {
+		if tail, more := r.w.skipBlank(); !more && !r.w.stopped() {
 			whole.Write(tail)
-			found.lone = true
-			return r.found(found, 0, hex.EncodeToString(whole.Sum(nil)))
+			f.lone = true
+			return r.found(f, 0, hex.EncodeToString(whole.Sum(nil)))
 		}
 	}
-	return r.found(found, line, hex.EncodeToString(own[:]))
+	return r.found(f, line, hex.EncodeToString(own[:]))
 }
 
 // broken emits the fault that a decoder's error stands for.
@@ -193,8 +193,14 @@ func reasonFor(f cursor.Fault) Reason {
 	}
 }
 
+// fault emits a record that could not be read.
 func (r *reader) fault(line int, reason Reason, detail string) error {
 	r.records++
+	return r.tell(line, reason, detail)
+}
+
+// tell emits a fault.
+func (r *reader) tell(line int, reason Reason, detail string) error {
 	r.sum.Faults++
 	return r.emit(Item{Fault: &Fault{FileSHA256: r.in.SHA256, Line: line, Reason: reason, Detail: detail}})
 }

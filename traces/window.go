@@ -142,6 +142,9 @@ func blankPrefix(s []byte) (n int) {
 	return n
 }
 
+// stopped tells whether the text stopped before its end.
+func (w *window) stopped() bool { return w.failure() != nil }
+
 // failure is why the text stopped before its end; nil at its end.
 func (w *window) failure() error {
 	if errors.Is(w.err, io.EOF) {

@@ -20,6 +20,7 @@ type Cursor struct {
 	src    string
 	pos    int
 	depth  int
+	nest   []byte // closing brackets of what Skip is in
 	limits Limits
 	err    *Error
 	arena  strings.Builder
@@ -43,7 +44,7 @@ func New(src string, limits Limits) *Cursor {
 
 // Reset places the cursor at the start of another text, with a new arena.
 func (c *Cursor) Reset(src string) {
-	*c = Cursor{src: src, limits: c.limits}
+	*c = Cursor{src: src, limits: c.limits, nest: c.nest}
 	c.space()
 }
 
@@ -74,16 +75,16 @@ func (c *Cursor) Kind() arena.Kind {
 	if c.pos >= len(c.src) {
 		return arena.Absent
 	}
-	switch b := c.src[c.pos]; {
-	case b == '{':
+	switch c.src[c.pos] {
+	case '{':
 		return arena.Object
-	case b == '[':
+	case '[':
 		return arena.Array
-	case b == '"':
+	case '"':
 		return arena.String
-	case b == 'n':
+	case 'n':
 		return arena.Null
-	case b == 't' || b == 'f':
+	case 't', 'f':
 		return arena.Bool
 	default:
 		return arena.Number
@@ -208,16 +209,7 @@ func (c *Cursor) colon() {
 }
 
 // space moves to the next byte that is not white space.
-func (c *Cursor) space() {
-	for c.pos < len(c.src) {
-		switch c.src[c.pos] {
-		case ' ', '\n', '\t', '\r':
-			c.pos++
-		default:
-			return
-		}
-	}
-}
+func (c *Cursor) space() { c.pos = spaced(c.src, c.pos) }
 
 // Source is the whole text.
 func (c *Cursor) Source() string { return c.src }

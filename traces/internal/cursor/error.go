@@ -43,6 +43,15 @@ func (c *Cursor) fail(f Fault, what string) {
 	c.pos = len(c.src)
 }
 
+// failAt fails at index i and returns the end.
+func (c *Cursor) failAt(i int, f Fault, what string) int {
+	if c.err == nil {
+		c.pos = i
+		c.fail(f, what)
+	}
+	return len(c.src)
+}
+
 // expected fails because the byte at the cursor is not want.
 func (c *Cursor) expected(want byte) {
 	if c.pos >= len(c.src) {

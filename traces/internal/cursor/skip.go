@@ -1,18 +1,120 @@
 package cursor
 
-// Skip steps over one value of any type, checking all of it.
+import "math/bits"
+
+// Skip steps over one value of any type, checking all of it. It is a loop and
+// not a recursion: most of a trace is stepped over.
 func (c *Cursor) Skip() {
-	if c.pos >= len(c.src) {
-		c.fail(Ended, "")
-		return
+	c.nest = c.nest[:0]
+	i := c.pos
+	for {
+		var open bool
+		if i, open = c.enterValue(i); !open {
+			if i, open = c.leaveValue(i); !open {
+				break
+			}
+		}
 	}
-	switch b := c.src[c.pos]; b {
+	if c.err == nil {
+		c.pos = i
+	}
+}
+
+// enterValue steps over a value at i that holds no other, or to the first
+// value in it; open tells which.
+func (c *Cursor) enterValue(i int) (next int, open bool) {
+	if i >= len(c.src) {
+		return c.failAt(i, Ended, ""), false
+	}
+	switch c.src[i] {
 	case '"':
-		c.skipString()
+		return c.quoted(i), false
 	case '{':
-		c.skipObject()
+		if i = c.push(i, '}'); i < len(c.src) && c.src[i] == '}' {
+			return c.pop(i), false
+		}
+		return c.member(i)
 	case '[':
-		c.skipArray()
+		if i = c.push(i, ']'); i < len(c.src) && c.src[i] == ']' {
+			return c.pop(i), false
+		}
+		return i, c.err == nil
+	default:
+		c.pos = i
+		c.scalar()
+		return c.pos, false
+	}
+}
+
+// leaveValue goes on behind a value: to the next value beside it, or out of as
+// many arrays and objects as end here. open is false behind the outermost.
+func (c *Cursor) leaveValue(i int) (next int, open bool) {
+	for c.err == nil && len(c.nest) > 0 {
+		i = spaced(c.src, i)
+		closing := c.nest[len(c.nest)-1]
+		switch {
+		case i >= len(c.src):
+			return c.failAt(i, Ended, ""), false
+		case c.src[i] == closing:
+			i = c.pop(i)
+		case c.src[i] != ',':
+			return c.failAt(i, Syntax, "no comma between members"), false
+		case closing == '}':
+			return c.member(spaced(c.src, i+1))
+		default:
+			return spaced(c.src, i+1), true
+		}
+	}
+	return i, false
+}
+
+// member steps over a key and its colon to the value.
+func (c *Cursor) member(i int) (next int, open bool) {
+	if c.pos = i; i >= len(c.src) || c.src[i] != '"' {
+		c.expected('"')
+		return len(c.src), false
+	}
+	if i = spaced(c.src, c.quoted(i)); i >= len(c.src) || c.src[i] != ':' {
+		c.pos = i
+		c.expected(':')
+		return len(c.src), false
+	}
+	return spaced(c.src, i+1), c.err == nil
+}
+
+// push enters the array or object at i, that ends with closing.
+func (c *Cursor) push(i int, closing byte) int {
+	if c.depth+len(c.nest) >= c.limits.Depth {
+		return c.failAt(i, TooDeep, "nested deeper than the limit")
+	}
+	c.nest = append(c.nest, closing)
+	return spaced(c.src, i+1)
+}
+
+// pop leaves the array or object that ends at i.
+func (c *Cursor) pop(i int) int {
+	c.nest = c.nest[:len(c.nest)-1]
+	return i + 1
+}
+
+// quoted steps over the string at i. Short plain ones, such as most keys, need
+// one look.
+func (c *Cursor) quoted(i int) int {
+	if i+9 <= len(c.src) {
+		if m := stops(load(c.src[i+1:])); m != 0 {
+			if end := i + 1 + bits.TrailingZeros64(m)>>3; c.src[end] == '"' {
+				return end + 1
+			}
+		}
+	}
+	c.pos = i
+	c.skipString()
+	return c.pos
+}
+
+// scalar steps over a number or a word at the cursor.
+func (c *Cursor) scalar() {
+	switch c.src[c.pos] {
 	case 't':
 		c.word("true")
 	case 'f':
@@ -24,42 +126,25 @@ func (c *Cursor) Skip() {
 	}
 }
 
-func (c *Cursor) skipObject() {
-	if !c.enter() {
-		return
-	}
-	for more := c.first('}'); more; more = c.more('}') {
-		if c.pos >= len(c.src) || c.src[c.pos] != '"' {
-			c.expected('"')
-			return
-		}
-		c.skipString()
-		c.colon()
-		c.Skip()
-	}
-	c.depth--
-}
-
-func (c *Cursor) skipArray() {
-	if !c.enter() {
-		return
-	}
-	for more := c.first(']'); more; more = c.more(']') {
-		c.Skip()
-	}
-	c.depth--
-}
-
 func (c *Cursor) word(w string) {
-	for i := range len(w) {
-		if c.pos >= len(c.src) {
-			c.fail(Ended, "")
-			return
-		}
-		if c.src[c.pos] != w[i] {
+	rest := c.src[c.pos:]
+	if len(rest) >= len(w) && rest[:len(w)] == w {
+		c.pos += len(w)
+		return
+	}
+	for i := range min(len(rest), len(w)) {
+		if rest[i] != w[i] {
 			c.fail(Syntax, "no JSON value")
 			return
 		}
-		c.pos++
 	}
+	c.fail(Ended, "")
+}
+
+// spaced is the first index from i that holds no white space, or len(s).
+func spaced(s string, i int) int {
+	for i < len(s) && s[i] <= ' ' && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
+		i++
+	}
+	return i
 }

@@ -1,0 +1,303 @@
+package traces
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// line is the sample envelope on one line, at another problem.
+func line(problem string) string {
+	return strings.Replace(strings.ReplaceAll(sampleEnvelope, "\n", ""), `"problem_id": "p-1", "status"`, `"problem_id": "`+problem+`", "status"`, 1)
+}
+
+func packed(tb testing.TB, text string) string {
+	tb.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write([]byte(text))
+	if err = errors.Join(err, z.Close()); err != nil {
+		tb.Fatal(err)
+	}
+	return b.String()
+}
+
+func squeezed(tb testing.TB, text string) string {
+	tb.Helper()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(z.EncodeAll([]byte(text), nil))
+}
+
+// small limits make large inputs quick.
+func small() Options {
+	opt := Defaults()
+	opt.Limits.LineBytes, opt.Limits.Depth, opt.Limits.StringBytes = 8<<10, 64, 4<<10
+	return opt
+}
+
+func TestHostileInput(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(`[`, 10_000) + strings.Repeat(`]`, 10_000)
+	long := `{"problem_id":"x","status":"SUCCESS","dialogue":[` + strings.Repeat(`{"completion":{}},`, 1000) + `{}]}`
+	for name, c := range map[string]struct {
+		text   string
+		traces int
+		faults string
+	}{
+		"empty":                   {"", 0, "empty_file"},
+		"white space":             {" \n\t\r\n", 0, "empty_file"},
+		"long line":               {line("a") + "\n" + long + "\n" + line("b") + "\n", 2, "line_too_long"},
+		"long line at the end":    {line("a") + "\n" + long, 1, "line_too_long"},
+		"long garbage":            {strings.Repeat("x", 50_000) + "\n" + line("b"), 1, "line_too_long"},
+		"10,000 deep":             {line("a") + "\n{\"problem_id\":" + deep[:8000] + "\n" + line("b"), 2, "too_deep"},
+		"10,000 deep array":       {line("a") + "\n" + `[` + deep[:3000] + "\n" + line("b"), 2, "too_deep"},
+		"long string":             {`{"problem_id":"` + strings.Repeat("p", 5000) + `","status":"SUCCESS","dialogue":null}`, 0, "string_too_long"},
+		"broken line":             {line("a") + "\n{\"problem_id\": \n" + line("b") + "\n", 2, "bad_json"},
+		"broken first line":       {"{\"problem_id\":\n" + line("a") + "\n" + line("b"), 2, "bad_json"},
+		"cut in a string":         {line("a")[:700] + "\n" + line("b") + "\n", 1, "bad_json"},
+		"cut between":             {line("a")[:strings.Index(line("a"), `"extra_info"`)] + "\n" + line("b") + "\n" + line("c"), 2, "bad_json"},
+		"cut array line":          {`[{"completion":{}},` + "\n" + line("b") + "\n" + line("c"), 2, "bad_json"},
+		"two values on a line":    {line("a") + line("b") + "\n" + line("c"), 1, "bad_json"},
+		"only text":               {"hello\nworld\n", 0, "bad_json bad_json"},
+		"only NUL":                {"\x00\x00\x00\n" + line("a"), 1, "bad_json"},
+		"NUL in the line":         {"\x00\x00" + line("a") + "\x00\n", 1, ""},
+		"carriage returns":        {line("a") + "\r\n" + line("b") + "\r\n", 2, ""},
+		"byte order mark":         {"\xef\xbb\xbf" + line("a") + "\n", 1, ""},
+		"no final line feed":      {line("a"), 1, ""},
+		"blank lines":             {"\n\n" + line("a") + "\n \n\n" + line("b") + "\n\n", 2, ""},
+		"status a number":         {strings.Replace(line("a"), `"SUCCESS"`, `7`, 1), 0, "wrong_type"},
+		"status unknown":          {strings.Replace(line("a"), `SUCCESS`, `GREAT`, 1), 0, "unknown_status"},
+		"no status":               {`{"problem_id":"a","dialogue":[]}`, 0, "wrong_type"},
+		"dialogue a string":       {`{"problem_id":"a","status":"SUCCESS","dialogue":"x"}`, 1, ""},
+		"a number":                {"7\n" + line("a"), 1, "not_a_trace"},
+		"a string":                {`"x"`, 0, "not_a_trace"},
+		"null without a name":     {"null", 0, "not_a_trace"},
+		"empty list, no name":     {"[]", 0, "not_a_trace"},
+		"numbers":                 {"[1,2,3]", 0, "not_a_trace"},
+		"truncated gzip":          {packed(t, line("a")+"\n"+noise(5000))[:900], 1, "truncated_gzip"},
+		"gzip of nothing":         {packed(t, ""), 0, "empty_file"},
+		"gzip header only":        {"\x1f\x8b", 0, "truncated_gzip"},
+		"gzip with a flipped bit": {flipped(packed(t, line("a")+"\n"), 60), 0, "corrupt_gzip"},
+		"truncated zstd":          {squeezed(t, line("a")+"\n"+noise(200_000))[:150_000], 1, "line_too_long truncated_zstd"},
+		"unknown schema":          {`{"schema_version":"ATIF-v2.0","steps":[]}`, 0, "unsupported_schema"},
+		"later episode":           {`{"schema_version":"oro.environment_episode.v2","episode":{}}`, 0, "unsupported_schema"},
+		"steps no array":          {`{"schema_version":"ATIF-v1.7","steps":{}}`, 0, "wrong_type"},
+		"messages no array":       {`{"messages":"hi"}`, 0, "wrong_type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			traces, faults := readTextWith(t, "f.jsonl", c.text, small())
+			if len(traces) != c.traces || !strings.HasPrefix(reasons(faults), c.faults) || (c.faults == "") != (len(faults) == 0) {
+				t.Errorf("got %d traces and faults %+v, want %d and %q", len(traces), faults, c.traces, c.faults)
+			}
+		})
+	}
+}
+
+// noise is text of n bytes that does not shrink.
+func noise(n int) string {
+	var b strings.Builder
+	for x := uint64(88172645463325252); b.Len() < n; {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		fmt.Fprintf(&b, "%x", x)
+	}
+	return b.String()[:n]
+}
+
+func flipped(s string, at int) string {
+	b := []byte(s)
+	b[at] ^= 0x10
+	return string(b)
+}
+
+func TestFaultsNameTheirLine(t *testing.T) {
+	t.Parallel()
+	_, faults := readText(t, "f.jsonl", line("a")+"\n\n{\"x\":1}\n"+line("b")+"\nnope\n")
+	if len(faults) != 2 || faults[0].Line != 3 || faults[1].Line != 5 || len(faults[0].FileSHA256) != 64 {
+		t.Errorf("faults %+v, want lines 3 and 5 of a hashed file", faults)
+	}
+}
+
+func TestFaultsNeverRepeatWhatTheFileSays(t *testing.T) {
+	t.Parallel()
+	const secret = "AKIA7EXAMPLE42SECRET"
+	for _, text := range []string{
+		`{"` + secret + `":1}`, `{"schema_version":"` + secret + `","steps":[]}`, `{"problem_id":"x","status":"` + secret + `"}`,
+		`{"x":"` + secret, secret, `[{"` + secret + `":1}]`,
+	} {
+		_, faults := readText(t, "f.json", text)
+		for _, f := range faults {
+			if strings.Contains(f.Detail, secret) {
+				t.Errorf("fault repeats the text: %s", f.Detail)
+			}
+		}
+	}
+}
+
+// TestRepairsAreToldAndVetoed: text that had to be changed may not be trained on.
+func TestRepairsAreToldAndVetoed(t *testing.T) {
+	t.Parallel()
+	for word, text := range map[string]string{
+		repairUTF8:      strings.Replace(line("a"), "kettles", "kett\xffles", 1),
+		repairSurrogate: strings.Replace(line("a"), "kettles", `kett\ud800les`, 1),
+		repairNUL:       strings.Replace(line("a"), "kettles", "kett\x00les", 1),
+		repairDialogue:  `{"problem_id":"a","status":"SUCCESS","dialogue":{}}`,
+	} {
+		day := t.TempDir()
+		write(t, filepath.Join(day, "f.jsonl"), text)
+		traces, faults, sum := readAll(t, day, Defaults())
+		if len(traces) != 1 || len(faults) != 0 {
+			t.Fatalf("%s: got %d traces, faults %v", word, len(traces), faults)
+		}
+		if got := traces[0].Vetoes; len(got) != 1 || got[0] != word || sum.Repairs[word] != 1 {
+			t.Errorf("%s: vetoes %v, repairs %v", word, got, sum.Repairs)
+		}
+	}
+	traces, _ := readText(t, "f.jsonl", strings.Replace(line("a"), "kettles", "kett\xffles", 1))
+	if got := traces[0].Steps[0].Reasoning; got != "kett\ufffdles" {
+		t.Errorf("invalid byte reads as %q", got)
+	}
+}
+
+func TestBombsStopTheirFileOnly(t *testing.T) {
+	t.Parallel()
+	opt := small()
+	opt.Limits.Expansion = 100
+	text := line("a") + "\n" + strings.Repeat(" ", 4<<20) + "\n" + line("b")
+	for name, stored := range map[string]string{"gzip": packed(t, text), "zstd": squeezed(t, text)} {
+		traces, faults := readTextWith(t, "f.jsonl", stored, opt)
+		if len(traces) != 1 || reasons(faults) != "decompression_bomb" {
+			t.Errorf("%s: got %d traces, faults %+v", name, len(traces), faults)
+		}
+	}
+	opt = small()
+	opt.Limits.FileBytes = 20_000
+	traces, faults := readTextWith(t, "f.jsonl", strings.Repeat(line("a")+"\n", 40), opt)
+	if len(traces) == 0 || reasons(faults) != "file_too_long" {
+		t.Errorf("got %d traces, faults %+v", len(traces), faults)
+	}
+}
+
+// TestMemoryIsBoundedByTheLineNotTheFile reads a line and a list far beyond the
+// limit.
+func TestMemoryIsBoundedByTheLineNotTheFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 256 MB")
+	}
+	opt := small()
+	for name, c := range map[string]struct {
+		text   io.Reader
+		traces int
+	}{
+		"line": {io.MultiReader(strings.NewReader(`{"a":"`), &repeated{line: strings.Repeat("x", 64<<10), n: 2048}, strings.NewReader("\"}\n"+line("a"))), 1},
+		"list": {io.MultiReader(strings.NewReader(`[`+line("a")), &repeated{line: "," + line("a"), n: 60_000}, strings.NewReader("]")), 60_001},
+	} {
+		in := Input{}
+		dir := t.TempDir()
+		if err := in.Spool(t.Context(), c.text, dir); err != nil {
+			t.Fatal(err)
+		}
+		var before, now runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		var peak uint64
+		n := 0
+		sum, err := Read(t.Context(), in, opt, func(Item) error {
+			if n++; n%5000 == 0 {
+				runtime.GC()
+				runtime.ReadMemStats(&now)
+				peak = max(peak, now.HeapAlloc)
+			}
+			return nil
+		})
+		if err != nil || sum.Traces != c.traces {
+			t.Errorf("%s: %+v, %v", name, sum, err)
+		}
+		if peak > before.HeapAlloc+8<<20 {
+			t.Errorf("%s: heap grew from %d to %d bytes", name, before.HeapAlloc, peak)
+		}
+	}
+}
+
+// repeated is line n times.
+type repeated struct {
+	line string
+	n    int
+	rest string
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.rest == "" {
+		if r.n == 0 {
+			return 0, io.EOF
+		}
+		r.n--
+		r.rest = r.line
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+func TestReadErrorsAreErrorsNotFaults(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "f.jsonl"), line("a"))
+	in := Input{Path: filepath.Join(dir, "f.jsonl")}
+	if _, err := Read(t.Context(), in, Defaults(), func(Item) error { return full }); !errors.Is(err, full) {
+		t.Errorf("emit's error came back as %v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Read(gone, in, Defaults(), func(Item) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled read gave %v", err)
+	}
+	if _, err := Read(t.Context(), Input{Path: filepath.Join(dir, "none")}, Defaults(), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file gave %v", err)
+	}
+	opt := Defaults()
+	opt.Limits, opt.RunID = Limits{}, ""
+	if _, err := Read(t.Context(), in, opt, nil); err == nil || strings.Count(err.Error(), "limit ") != 5 {
+		t.Errorf("bad options gave %v", err)
+	}
+}
+
+// TestBrokenDiskIsNoBrokenFile: a failing device under a compressed file.
+func TestBrokenDiskIsNoBrokenFile(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("input/output error")
+	for name, stored := range map[string]string{"plain": line("a"), "gzip": packed(t, line("a")), "zstd": squeezed(t, line("a"))} {
+		src := io.MultiReader(strings.NewReader(stored[:len(stored)/2]), failing{broken})
+		text, err := open(src, DefaultLimits())
+		if err == nil {
+			_, err = io.ReadAll(text)
+		}
+		if !errors.Is(err, broken) {
+			t.Errorf("%s: %v, want the disk's error", name, err)
+		}
+	}
+}
+
+func TestIdsAreNeverPaths(t *testing.T) {
+	t.Parallel()
+	got := one(t, line("../../etc/passwd"))
+	if got.ProblemID != "../../etc/passwd" || got.ID != "stdin/../../etc/passwd" {
+		t.Errorf("ids are %q and %q: they are data and stay what they are", got.ProblemID, got.ID)
+	}
+}

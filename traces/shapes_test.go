@@ -1,0 +1,393 @@
+package traces
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+)
+
+func TestEnvelopeIsReadWhole(t *testing.T) {
+	t.Parallel()
+	got := one(t, line("p-1"))
+	want := &arena.Trace{
+		ID: "stdin/p-1", RunID: "stdin", ProblemID: "p-1",
+		Source:       arena.Source{FileSHA256: got.Source.FileSHA256, Line: 1, Shape: arena.ShapeEnvelope},
+		RecordSHA256: got.RecordSHA256, Bytes: len(line("p-1")),
+		Status: arena.StatusSuccess, Seconds: 3.25, InferenceTotal: 2, InferenceFailures: 1,
+		Query: `A kettle, "steel".`, HasDialogue: true,
+		Steps: []arena.Step{
+			{
+				Number: 1, Think: "look", Response: "one moment", Reasoning: "kettles", LLMCalls: -1,
+				Content:   "<think>look</think>\n<tool_call>[]</tool_call>",
+				Timestamp: "1780000000123",
+				Calls: []arena.ToolCall{{
+					ID: "c1", Name: "find_product", Arguments: `{"q": "kettle", "page": 1}`, Result: `[{"product_id": "77", "price": 12.5}]`,
+				}},
+				Proxy: []arena.ProxyCall{
+					{
+						Method: "POST", Path: "/inference/chat/completions", AtMS: 1780000000100, DurationMS: 81.5, Status: 200,
+						Body: `{"model": "m"}`, Response: `{"choices": [{"message": {"content": "look"}}]}`, Length: -1,
+					},
+					{
+						Attempt: true, Method: "GET", Path: "/search/find_product", AtMS: 1780000000110, DurationMS: 7,
+						Params: `{"q": "kettle"}`, Truncated: true, Length: 2411, ProductIDs: []string{"77"}, Nonce: "valid",
+					},
+				},
+			},
+			{
+				Number: 2, LLMCalls: -1, Timestamp: "1780000001000", Proxy: []arena.ProxyCall{},
+				Calls: []arena.ToolCall{{ID: "c2", Name: "terminate", Arguments: "{}", Result: "null"}},
+			},
+		},
+	}
+	for i := range got.Steps {
+		if !json.Valid([]byte(got.Steps[i].Raw)) || got.Steps[i].Raw[0] != '{' {
+			t.Errorf("step %d: raw %q", i, got.Steps[i].Raw)
+		}
+		got.Steps[i].Raw = ""
+	}
+	diff(t, want, got)
+}
+
+// ids says what the tests of naming look at.
+func ids(traces []*arena.Trace) (all []string) {
+	for _, t := range traces {
+		all = append(all, t.ID)
+	}
+	return all
+}
+
+const dialogueText = `[{"completion":{"content":"hi","message":{"response":"hi"}},"extra_info":{"step":1,"query":"A mug.","timestamp":5}}]`
+
+func TestDialogueFilesAreNamedByRunAndPath(t *testing.T) {
+	t.Parallel()
+	meta := `{"eval_run_id":"R","agent_version_id":"V","miner_hotkey":"H","suite_version":"v3","started_at":"2026-01-02T03:04:05Z"}`
+	withID := strings.Replace(dialogueText, `"step"`, `"problem_id":"inside","step"`, 1)
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"path rule":        {map[string]string{"traces/run=r1/p1.json": dialogueText}, "r1/p1"},
+		"compressed":       {map[string]string{"traces/run=r1/p1.json.gz": packed(t, dialogueText)}, "r1/p1"},
+		"run.json first":   {map[string]string{"traces/run=r1/p1.json": dialogueText, "traces/run=r1/run.json": meta}, "R/p1"},
+		"run.json alone":   {map[string]string{"x/p1.json": dialogueText, "x/run.json": meta}, "R/p1"},
+		"inside first":     {map[string]string{"traces/run=r1/p1.json": withID}, "r1/inside"},
+		"no dialogue":      {map[string]string{"traces/run=r1/p1.json": "null"}, "r1/p1"},
+		"empty dialogue":   {map[string]string{"traces/run=r1/p1.json": "[]\n"}, "r1/p1"},
+		"over lines":       {map[string]string{"traces/run=r1/p1.json": strings.ReplaceAll(dialogueText, ",", ",\n")}, "r1/p1"},
+		"several in lines": {map[string]string{"traces/run=r1/p1.jsonl": withID + "\n" + withID}, "r1/inside r1/inside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			day := t.TempDir()
+			for file, text := range c.files {
+				write(t, filepath.Join(day, file), text)
+			}
+			traces, faults, _ := readAll(t, day, Defaults())
+			if got := strings.Join(ids(traces), " "); got != c.want || len(faults) > 0 {
+				t.Fatalf("ids %q and faults %+v, want %q", got, faults, c.want)
+			}
+			if agent := traces[0].Agent; c.files["x/run.json"] != "" && agent != (arena.Agent{VersionID: "V", Hotkey: "H", Suite: "v3", StartedAt: "2026-01-02T03:04:05Z"}) {
+				t.Errorf("agent %+v", agent)
+			}
+			if wantDialogue := name != "no dialogue"; traces[0].HasDialogue != wantDialogue {
+				t.Errorf("has dialogue: %v", !wantDialogue)
+			}
+		})
+	}
+}
+
+func TestWithoutAProblemTheRecordNamesTheTrace(t *testing.T) {
+	t.Parallel()
+	traces, _ := readText(t, "plain.json", dialogueText+"\n")
+	if got := traces[0]; got.ID != got.RecordSHA256 || got.RecordSHA256 != got.Source.FileSHA256 || got.Source.Line != 0 {
+		t.Errorf("trace %s of record %s in file %+v", got.ID, got.RecordSHA256, got.Source)
+	}
+}
+
+func TestShapesAreRecognisedByContent(t *testing.T) {
+	t.Parallel()
+	const messages = `[{"role":"user","content":"A mug."},{"role":"assistant","content":"Here."}]`
+	rows := `[` + "\n" + `{"messages":` + messages + `},` + "\n" + `{"messages":` + messages + `}` + "\n]\n"
+	for name, c := range map[string]struct {
+		text  string
+		shape arena.Shape
+		n     int
+	}{
+		"bare messages":        {messages, arena.ShapeOpenAI, 1},
+		"bare messages, lines": {messages + "\n" + messages + "\n", arena.ShapeOpenAI, 2},
+		"list of conversation": {"[" + messages + "," + messages + "]", arena.ShapeOpenAI, 2},
+		"rows in a list":       {rows, arena.ShapeOpenAI, 2},
+		"list on one line":     {strings.ReplaceAll(rows, "\n", ""), arena.ShapeOpenAI, 2},
+		"object over lines":    {"{\n\"messages\":\n" + messages + "\n}\n", arena.ShapeOpenAI, 1},
+		"objects over lines":   {"{\n\"messages\":\n" + messages + "\n}\n{\n\"messages\":\n" + messages + "\n}", arena.ShapeOpenAI, 2},
+		"turns":                {`{"conversations":[{"from":"human","value":"A mug."},{"from":"gpt","value":"Here."}]}`, arena.ShapeShareGPT, 1},
+		"bare turns":           {`[{"from":"human","value":"A mug."},{"from":"gpt","value":"Here."}]`, arena.ShapeShareGPT, 1},
+		"document":             {`{"schema_version":"ATIF-v1.0","session_id":"s","agent":{},"steps":[{"source":"user","message":"A mug."},{"source":"agent","message":"Here."}]}`, arena.ShapeATIF, 1},
+		"envelope over lines":  {sampleEnvelope, arena.ShapeEnvelope, 1},
+		"zstd":                 {squeezed(t, messages), arena.ShapeOpenAI, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			traces, faults := readText(t, "no-ending", c.text)
+			if len(traces) != c.n || len(faults) > 0 {
+				t.Fatalf("got %d traces and %+v, want %d", len(traces), faults, c.n)
+			}
+			for _, got := range traces {
+				if got.Source.Shape != c.shape || !strings.HasPrefix(got.Query, "A ") || len(got.Steps) < 1 {
+					t.Errorf("shape %s, query %q, %d steps", got.Source.Shape, got.Query, len(got.Steps))
+				}
+			}
+		})
+	}
+}
+
+func TestOpenAIMessages(t *testing.T) {
+	t.Parallel()
+	got := one(t, `{"id":7,"tools":"[{\"type\":\"function\"}]","model":"m","reward":1,"messages":[
+ {"role":"system","content":"Be brief."},
+ {"role":"user","content":[{"type":"text","text":"A mug"},{"type":"text","text":"please."}]},
+ {"role":"assistant","content":null,"reasoning_content":"hm","tool_calls":[{"id":"x","type":"function","function":{"name":"find","arguments":"{\"q\":\"mug\"}"}},{"id":"y","function":{"name":"find","arguments":{}}}]},
+ {"role":"tool","tool_call_id":"y","name":"find","content":"second"},
+ {"role":"tool","tool_call_id":"x","name":"find","content":"first"},
+ {"role":"user","content":"Red."},
+ {"role":"assistant","content":"","tool_calls":[{"id":"x","function":{"name":"view","arguments":"{}"}}]},
+ {"role":"tool","tool_call_id":"x","content":"third"},
+ {"role":"system","content":"Hurry."}]}`)
+	want := &arena.Trace{
+		ID: "stdin/7", RunID: "stdin", ProblemID: "7", Source: got.Source, RecordSHA256: got.RecordSHA256, Bytes: got.Bytes,
+		Status: arena.StatusSuccess, Seconds: got.Seconds, InferenceTotal: -1, InferenceFailures: -1,
+		System: "Be brief.", Query: "A mug\nplease.", Tools: `[{"type":"function"}]`, Model: "m", Declared: got.Declared, HasDialogue: true,
+		Steps: []arena.Step{
+			{Number: 1, Reasoning: "hm", LLMCalls: -1, Calls: []arena.ToolCall{
+				{ID: "x", Name: "find", Arguments: `"{\"q\":\"mug\"}"`, Result: `"first"`}, {ID: "y", Name: "find", Arguments: `{}`, Result: `"second"`},
+			}},
+			{Number: 2, Role: arena.RoleUser, Content: "Red.", LLMCalls: -1},
+			{Number: 3, LLMCalls: -1, Calls: []arena.ToolCall{{ID: "x", Name: "view", Arguments: `"{}"`, Result: `"third"`}}},
+			{Number: 4, Role: arena.RoleSystem, Content: "Hurry.", LLMCalls: -1},
+		},
+	}
+	diff(t, want, got)
+	if got.Declared == nil || *got.Declared != 1 {
+		t.Error("no declared reward")
+	}
+}
+
+func TestWhatATraceCannotHoldIsVetoed(t *testing.T) {
+	t.Parallel()
+	for veto, messages := range map[string]string{
+		vetoNonText:   `{"role":"user","content":[{"type":"image_url","image_url":{}}]}`,
+		vetoUnmatched: `{"role":"user","content":"x"},{"role":"tool","tool_call_id":"none","content":"x"}`,
+		vetoRole:      `{"role":"user","content":"x"},{"role":"critic","content":"x"}`,
+		vetoOpenTurn:  `{"role":"assistant","content":"Hello!"},{"role":"user","content":"x"}`,
+	} {
+		if got := one(t, `{"messages":[`+messages+`]}`).Vetoes; !slices.Equal(got, []string{veto}) {
+			t.Errorf("vetoes %v, want %s", got, veto)
+		}
+	}
+}
+
+func TestShareGPTCallsAndObservations(t *testing.T) {
+	t.Parallel()
+	got := one(t, `{"system":"Shop.","tools":"[]","conversations":[{"from":"human","value":"A mug."},
+ {"from":"function_call","value":"<think>look</think>\n{\"name\":\"find\",\"arguments\":{\"q\":\"mug\"}}"},
+ {"from":"observation","value":"found"},{"from":"gpt","value":"Take it."}]}`)
+	want := []arena.Step{
+		{Number: 1, Content: "<think>look</think>", LLMCalls: -1, Calls: []arena.ToolCall{{Name: "find", Arguments: `{"q":"mug"}`, Result: `"found"`}}},
+		{Number: 2, Content: "Take it.", LLMCalls: -1},
+	}
+	diff(t, want, got.Steps)
+	if got.System != "Shop." || got.Tools != "[]" {
+		t.Errorf("system %q, tools %q", got.System, got.Tools)
+	}
+}
+
+func TestRollouts(t *testing.T) {
+	t.Parallel()
+	graded := one(t, `{"name":"g1","query":"A mug.","sample":{"output_tools":[{"function":{"name":"find","arguments":{"q":"mug"}}},{"function":{"name":"terminate","arguments":{}}}],"assistant_text":"Done."},"grade":{"score":0.5,"success":false},"latency_seconds":2}`)
+	if graded.ID != "stdin/g1" || *graded.Declared != 0.5 || len(graded.Steps) != 1 || len(graded.Steps[0].Calls) != 2 || graded.Seconds != 2 {
+		t.Errorf("graded rollout: %+v", graded)
+	}
+	rendered := one(t, `{"input":"system\nShop.\nuser\nA mug.\nassistant\n","output":"<think>look</think>\n<tool_call>[{\"name\":\"find\",\"parameters\":{\"q\":\"mug\"}}]</tool_call>\nuser\n<obs>[{\"tool_call_id\":\"1\",\"results\":[7]}]</obs>\nassistant\n<think>take 7, and","reward":0.25,"score":9}`)
+	want := []arena.Step{
+		{Number: 1, LLMCalls: -1, Content: "<think>look</think>\n<tool_call>[{\"name\":\"find\",\"parameters\":{\"q\":\"mug\"}}]</tool_call>",
+			Calls: []arena.ToolCall{{Name: "find", Arguments: `{"q":"mug"}`, Result: "[7]"}}},
+		{Number: 2, LLMCalls: -1, Content: "<think>take 7, and"},
+	}
+	diff(t, want, rendered.Steps)
+	if rendered.System != "Shop." || rendered.Query != "A mug." || *rendered.Declared != 0.25 {
+		t.Errorf("rollout: %+v", rendered)
+	}
+}
+
+func TestPredictionsAreOneTurn(t *testing.T) {
+	t.Parallel()
+	got := one(t, `{"id":"r","raw_text":"<think>a</think>","tool_calls":[{"name":"find","arguments":{}}],"error":"cut","input_tokens":5}`)
+	if len(got.Steps) != 1 || len(got.Steps[0].Calls) != 1 || got.Status != arena.StatusFailed || got.Error.Message != "cut" {
+		t.Errorf("prediction: %+v", got)
+	}
+}
+
+func TestRealFiles(t *testing.T) {
+	t.Parallel()
+	for folder, want := range map[string]struct {
+		traces int
+		faults string // of every other record
+	}{
+		"atif": {8, ""}, "tau-bench": {200, ""}, "oro-sft": {6, ""}, "oro-episode": {1, ""},
+		"forge-agent": {0, "not_a_trace"}, "oro-suites": {0, "not_a_trace"}, "shoppingbench-products": {0, "not_a_trace"}, "yuma": {0, "not_a_trace"},
+	} {
+		traces, faults, _ := readAll(t, shared(t, filepath.Join("real", folder)), Defaults())
+		if len(traces) != want.traces || want.faults == "" && len(faults) > 0 {
+			t.Errorf("%s: %d traces, faults %+v, want %d", folder, len(traces), faults, want.traces)
+		}
+		for _, f := range faults {
+			if string(f.Reason) != want.faults {
+				t.Errorf("%s: %+v, want %s", folder, f, want.faults)
+			}
+		}
+		unique := map[string]bool{}
+		for _, id := range ids(traces) {
+			unique[id] = true
+		}
+		if folder != "oro-sft" && len(unique) != want.traces {
+			t.Errorf("%s: %d ids for %d traces", folder, len(unique), want.traces)
+		}
+	}
+}
+
+// TestRepeatedCallIDsKeepTheirResults holds every result of the real
+// trajectories against the message before it.
+func TestRepeatedCallIDsKeepTheirResults(t *testing.T) {
+	t.Parallel()
+	day := shared(t, "real/tau-bench")
+	traces, _, _ := readAll(t, day, Defaults())
+	repeated := 0
+	for i, raw := range strings.Split(strings.TrimSpace(string(gunzip(t, filepath.Join(day, "gpt-4o-airline.jsonl.gz")))), "\n") {
+		var row struct {
+			Traj []struct {
+				Content *string
+				Calls   []struct{ ID string } `json:"tool_calls"`
+				Role    string
+			}
+		}
+		if err := json.Unmarshal([]byte(raw), &row); err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		seen := map[string]bool{}
+		for j, m := range row.Traj {
+			if m.Role == "tool" {
+				id := row.Traj[j-1].Calls[0].ID
+				want = append(want, id+" "+*m.Content)
+				if seen[id] {
+					repeated++
+				}
+				seen[id] = true
+			}
+		}
+		for _, s := range traces[i].Steps {
+			for _, c := range s.Calls {
+				got = append(got, c.ID+" "+text(c.Result))
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("trajectory %d: want -, got +:\n%s", i, d)
+		}
+	}
+	if repeated != 73 {
+		t.Errorf("%d repeated ids, the source's README counts 73", repeated)
+	}
+}
+
+func TestDiscover(t *testing.T) {
+	t.Parallel()
+	day, outside := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(outside, "secret.jsonl"), line("s"))
+	for _, name := range []string{
+		"problems.jsonl", "catalog.jsonl", "labels.jsonl", "traces/run=b/x.jsonl", "traces/run=a/x.jsonl", "traces/run=a/run.json",
+		"traces/run=a.b/x", "traces/README.md", "traces/.hidden",
+	} {
+		write(t, filepath.Join(day, name), line("a"))
+	}
+	link := func(to, from string) {
+		if err := os.Symlink(to, filepath.Join(day, "traces", from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(filepath.Join(outside, "secret.jsonl"), "out.jsonl")
+	link(outside, "outside")
+	link("run=a/x.jsonl", "within.jsonl")
+	link("nowhere", "dangling")
+	ins, err := Discover(day, DefaultRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, in := range ins {
+		rel, _ := filepath.Rel(day, in.Path)
+		got = append(got, rel+" "+string(in.refused))
+	}
+	diff(t, []string{
+		"traces/dangling not_a_file", "traces/out.jsonl link_outside_day", "traces/outside link_outside_day",
+		"traces/run=a/x.jsonl ", "traces/run=a.b/x ", "traces/run=b/x.jsonl ", "traces/within.jsonl ",
+	}, got, cmp.Transformer("sorted", func(s []string) []string { return slices.Sorted(slices.Values(s)) }))
+	if !slices.IsSortedFunc(ins, func(a, b Input) int { return strings.Compare(a.Path, b.Path) }) {
+		t.Errorf("not in the bytewise order of paths: %v", got)
+	}
+	traces, faults, _ := readAll(t, day, Defaults())
+	if len(traces) != 4 || reasons(faults) != "not_a_file link_outside_day link_outside_day" {
+		t.Errorf("%d traces, faults %+v", len(traces), faults)
+	}
+}
+
+func TestDiscoverOtherDays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "d1", "traces", "a.jsonl"), line("a"))
+	write(t, filepath.Join(dir, "d2", "traces", "run=r", "p.json"), dialogueText)
+	for day, want := range map[string]string{
+		"d*": "stdin/a r/p", "d2/traces/run=r/p.json": "r/p", "d2/traces/run=r": "r/p", "d?/traces/*.jsonl": "stdin/a",
+	} {
+		traces, faults, _ := readAll(t, filepath.Join(dir, day), Defaults())
+		if got := strings.Join(ids(traces), " "); got != want || len(faults) > 0 {
+			t.Errorf("%s: ids %q, faults %v, want %q", day, got, faults, want)
+		}
+	}
+	for _, day := range []string{"none", "x*", t.TempDir()} {
+		if _, err := Discover(day, DefaultRules()); err == nil || !strings.Contains(err.Error(), day) {
+			t.Errorf("%s: %v, want an error that names it", day, err)
+		}
+	}
+	if _, err := Discover(dir, Rules{Except: []string{"["}}); err == nil {
+		t.Error("a bad pattern was accepted")
+	}
+	ins, err := Discover(Stdin, DefaultRules())
+	if err != nil || len(ins) != 1 {
+		t.Fatal(ins, err)
+	}
+	if err := ins[0].Spool(context.Background(), strings.NewReader(line("a")), dir); err != nil || ins[0].Bytes != int64(len(line("a"))) {
+		t.Errorf("spooled %+v, %v", ins[0], err)
+	}
+}
+
+func TestBrokenRunMetadataIsAFault(t *testing.T) {
+	t.Parallel()
+	for _, meta := range []string{"{", "[]", `{"eval_run_id":`} {
+		day := t.TempDir()
+		write(t, filepath.Join(day, "traces/run=r/run.json"), meta)
+		write(t, filepath.Join(day, "traces/run=r/p.json"), dialogueText)
+		traces, faults, _ := readAll(t, day, Defaults())
+		if len(traces) != 1 || traces[0].ID != "r/p" || reasons(faults) != "bad_run_json" {
+			t.Errorf("%s: traces %v, faults %+v", meta, ids(traces), faults)
+		}
+	}
+}
