@@ -66,28 +66,38 @@ type priceRange struct {
 	lo, hi float64
 }
 
+// pad is the memory that the words and ids of one attempt are cut from: a few
+// pieces an attempt in place of one for every call.
+type pad struct {
+	words []uint64
+	ids   []string
+}
+
 // read brings the arguments of a call into a. encoded says that text values
-// went through a URL encoder, as they do on the way to the proxy. The slices
-// of a are reused.
-func (a *act) read(t tool, args arena.Raw, encoded bool) {
-	*a = act{tool: t, words: a.words[:0], ids: a.ids[:0], page: 1}
+// went through a URL encoder, as they do on the way to the proxy.
+func (a *act) read(p *pad, t tool, args arena.Raw, encoded bool) {
+	*a = act{tool: t, page: 1}
 	if args.Kind() != arena.Object {
 		return
 	}
 	gjson.Parse(string(args)).ForEach(func(key, v gjson.Result) bool {
 		if v.Type != gjson.Null {
-			a.argument(key.Str, v, encoded)
+			a.argument(p, key.Str, v, encoded)
 		}
 		return true
 	})
 }
 
-func (a *act) argument(key string, v gjson.Result, encoded bool) {
+func (a *act) argument(p *pad, key string, v gjson.Result, encoded bool) {
 	switch key {
 	case "q", "query":
-		a.words = appendWords(a.words, plain(text(v), encoded))
+		from := len(p.words)
+		p.words = appendWords(p.words, plain(text(v), encoded))
+		a.words = p.words[from:len(p.words):len(p.words)]
 	case "product_ids", "product_id":
-		a.ids = appendIDs(a.ids, v, encoded)
+		from := len(p.ids)
+		p.ids = appendIDs(p.ids, v, encoded)
+		a.ids = p.ids[from:len(p.ids):len(p.ids)]
 	case "product_queries":
 		a.queries(v)
 	case "page":
@@ -166,14 +176,15 @@ func hexDigit(c byte) byte {
 
 // appendIDs reads product ids from a comma string, a number or a list.
 func appendIDs(ids []string, v gjson.Result, encoded bool) []string {
+	most := len(ids) + maxIDs
 	if v.IsArray() {
 		v.ForEach(func(_, item gjson.Result) bool {
 			ids = appendIDs(ids, item, encoded)
-			return len(ids) < maxIDs
+			return len(ids) < most
 		})
 		return ids
 	}
-	for rest := plain(text(v), encoded); rest != "" && len(ids) < maxIDs; {
+	for rest := plain(text(v), encoded); rest != "" && len(ids) < most; {
 		var id string
 		id, rest, _ = strings.Cut(rest, ",")
 		if id = strings.Trim(id, " \t[]\"'"); id != "" {

@@ -23,11 +23,31 @@ type attempt struct {
 	// score is the log-odds of the first pass.
 	score   float64
 	signals RankSignals
+	facts
+	pad pad
+}
+
+// facts are counts that several rules and checks read; each is measured once
+// by the function that has its name.
+type facts struct {
+	phantoms, edits         int
+	invented, inventedNamed int
+	prescient               int
+	told, dispatchedTurns   int
+	agree, disagree         int
+	hidden                  int
+	impossible              int
+	callTurns               int
+	tokens                  int
+	byModel, byProgram      int
+	recommended             *claim
+	recommendationNamed     bool
 }
 
 func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
-	a := &attempt{trace: t, dialogue: d, log: readLog(t)}
-	a.claims = claims(d, &a.log)
+	a := &attempt{trace: t, dialogue: d}
+	a.log = readLog(t, &a.pad)
+	a.claims = claims(d, &a.log, &a.pad)
 	a.log.link()
 	a.show()
 	for i := range a.log.dispatches {
@@ -44,7 +64,23 @@ func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
 	}
 	a.inference = max(a.log.asked, t.InferenceTotal)
 	a.signals = signals(d, a.claims)
+	a.measure()
 	return a
+}
+
+func (a *attempt) measure() {
+	a.phantoms, a.edits = a.countFabrications()
+	a.invented, a.inventedNamed = a.countInvented()
+	a.prescient = a.countPrescient()
+	a.told, a.dispatchedTurns = a.countNarrated()
+	a.agree, a.disagree = a.compareLengths()
+	a.hidden = a.countHidden()
+	a.impossible = a.countImpossible()
+	a.callTurns = a.countCallTurns()
+	a.tokens = Tokens(a.dialogue)
+	a.byModel, a.byProgram = a.countDeclared()
+	a.recommended = a.lastRecommendation()
+	a.recommendationNamed = a.recommended != nil && a.recommender(a.recommended) > 0
 }
 
 // bound counts the dispatches that a model's own words named.
@@ -70,8 +106,8 @@ func share(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// callTurns counts the turns that make calls.
-func (a *attempt) callTurns() (n int) {
+// countCallTurns counts the turns that make calls.
+func (a *attempt) countCallTurns() (n int) {
 	for i := range a.dialogue.Turns {
 		if len(a.dialogue.Turns[i].Calls) > 0 {
 			n++
@@ -80,8 +116,8 @@ func (a *attempt) callTurns() (n int) {
 	return n
 }
 
-// recommended is the last recommendation of the dialogue, nil where none.
-func (a *attempt) recommended() *claim {
+// lastRecommendation is the last one of the dialogue, nil where none.
+func (a *attempt) lastRecommendation() *claim {
 	for i := len(a.claims) - 1; i >= 0; i-- {
 		if a.claims[i].act.tool == toolRecommend {
 			return &a.claims[i]
@@ -90,22 +126,18 @@ func (a *attempt) recommended() *claim {
 	return nil
 }
 
-// namedRecommendation says whether a reply named the final recommendation
-// with these very products.
-func (a *attempt) namedRecommendation() bool {
-	c := a.recommended()
-	if c == nil {
-		return false
-	}
+// recommender is the reply, counted from 1, that named a recommendation with
+// these very products; 0 where none did.
+func (a *attempt) recommender(c *claim) int {
 	for i := range a.log.replies {
 		for j := range a.log.replies[i].named {
 			n := &a.log.replies[i].named[j]
 			if n.tool == toolRecommend && sameIDs(n.ids, c.act.ids) {
-				return true
+				return i + 1
 			}
 		}
 	}
-	return false
+	return 0
 }
 
 // unreadable lists the faults of reading and the vetoes of the reader: each is

@@ -51,15 +51,14 @@ func unnamed(a *attempt) float64 {
 }
 
 func cutReplies(a *attempt) float64 {
-	agree, disagree := a.lengths()
-	return 0.4 * float64(agree-disagree)
+	return 0.4 * float64(a.agree-a.disagree)
 }
 
 func recommendation(a *attempt) float64 {
 	switch {
-	case a.recommended() == nil || len(a.log.replies) == 0:
+	case a.recommended == nil || len(a.log.replies) == 0:
 		return 0
-	case a.namedRecommendation():
+	case a.recommendationNamed:
 		return 1
 	case a.readable == len(a.log.replies):
 		return -1.5
@@ -72,22 +71,21 @@ func askedPerTurn(a *attempt) float64 {
 		return 0
 	}
 	asked := a.naming + len(a.log.replies) - a.readable
-	if missing := 0.5 - share(asked, a.callTurns()); missing > 0 {
+	if missing := 0.5 - share(asked, a.callTurns); missing > 0 {
 		return -8 * missing
 	}
 	return 0
 }
 
 func fabricated(a *attempt) float64 {
-	phantoms, edits := a.fabrications()
-	if phantoms+edits > 0 {
+	if a.phantoms+a.edits > 0 {
 		return -12
 	}
 	return 0
 }
 
 func prescient(a *attempt) float64 {
-	if a.prescientIDs() > 0 {
+	if a.prescient > 0 {
 		return -6
 	}
 	return 0
@@ -116,15 +114,14 @@ func nonce(a *attempt) float64 {
 }
 
 func impossible(a *attempt) float64 {
-	if a.impossibleTimes() > 0 {
+	if a.impossible > 0 {
 		return -3
 	}
 	return 0
 }
 
 func declared(a *attempt) float64 {
-	by, without := a.declaredCalls()
-	return math.Min(0.75*float64(by), 3) - 0.75*float64(without)
+	return math.Min(0.75*float64(a.byModel), 3) - 0.75*float64(a.byProgram)
 }
 
 // logOdds sums the rules. evidence is false where nothing readable bears on
@@ -136,9 +133,8 @@ func (a *attempt) logOdds() (score float64, evidence bool) {
 	for i := range rules {
 		score += rules[i].odds(a)
 	}
-	by, without := a.declaredCalls()
-	evidence = a.readable > 0 && (len(a.log.dispatches) > 0 || a.recommended() != nil)
-	return score, evidence || by+without > 0 || score <= proof
+	evidence = a.readable > 0 && (len(a.log.dispatches) > 0 || a.recommended != nil)
+	return score, evidence || a.byModel+a.byProgram > 0 || score <= proof
 }
 
 // proof is a score that decides even where no reply can be read.

@@ -47,6 +47,8 @@ var checks = []Check{
 		Value: "1 if the sandbox saw it succeed", Limit: "1", rejects: true, measure: finished},
 	{Name: "dialogue_v1", Doc: "The dialogue has at least one turn with a call.", Reason: "empty_dialogue",
 		Value: "turns that call a tool", Limit: "least turns", rejects: true, measure: acts},
+	{Name: "call_count_v1", Doc: "The attempt is small enough to be examined whole.", Reason: "too_many_calls",
+		Value: "calls of the dialogue or entries of the log", Limit: "most calls", above: true, rejects: true, measure: size},
 	{Name: "answered_calls_v1", Doc: "Every tool call is answered.", Reason: "unanswered_call",
 		Value: "calls without a result", Limit: "most such calls", above: true, rejects: true, measure: unanswered},
 	{Name: "one_recommendation_v1", Doc: "There is exactly one recommendation.", Reason: "recommend_count",
@@ -81,9 +83,9 @@ var checks = []Check{
 	{Name: "looked_up_answer_v1", Doc: "A product is recommended or opened that only the program can have known.", Reason: "looked_up_answer",
 		Value: "products no result held and no reply named, or named before any result", Limit: "most such products", above: true, measure: lookedUp},
 	{Name: "fabricated_result_v1", Doc: "The dialogue shows results that the proxy never returned.", Reason: "fabricated_result",
-		Value: "results without a dispatch", Limit: "most such results", above: true, measure: phantoms},
+		Value: "results without a dispatch", Limit: "most such results", above: true, measure: phantomResults},
 	{Name: "edited_result_v1", Doc: "A result in the dialogue differs from the one that the proxy returned.", Reason: "edited_result",
-		Value: "results that differ", Limit: "most such results", above: true, measure: edits},
+		Value: "results that differ", Limit: "most such results", above: true, measure: editedResults},
 	{Name: "hidden_dispatches_v1", Doc: "The proxy saw requests that the dialogue does not show.", Reason: "hidden_dispatches",
 		Value: "share of dispatches missing from the dialogue", Limit: "greatest share", above: true, measure: hiddenShare},
 	{Name: "impossible_times_v1", Doc: "The log's times cannot be true.", Reason: "impossible_times",
@@ -116,7 +118,12 @@ func finished(a *attempt, _ *Config) (value, limit float64) {
 	return flag(a.trace.Status == arena.StatusSuccess && a.trace.HasDialogue), 1
 }
 
-func acts(a *attempt, _ *Config) (value, limit float64) { return float64(a.callTurns()), 1 }
+func acts(a *attempt, _ *Config) (value, limit float64) { return float64(a.callTurns), 1 }
+
+// size stops counting at the bound, so a value above the limit says "more".
+func size(a *attempt, _ *Config) (value, limit float64) {
+	return float64(max(len(a.claims), len(a.log.dispatches)+a.log.asked)), maxCalls - 1
+}
 
 func unanswered(a *attempt, _ *Config) (value, limit float64) {
 	n := 0
@@ -139,7 +146,7 @@ func recommendations(a *attempt, _ *Config) (value, limit float64) {
 }
 
 func tokens(a *attempt, cfg *Config) (value, limit float64) {
-	return float64(Tokens(a.dialogue)), float64(cfg.MaxTokens)
+	return float64(a.tokens), float64(cfg.MaxTokens)
 }
 
 func endsInThought(a *attempt, _ *Config) (value, limit float64) {
@@ -160,8 +167,7 @@ func judgeOrders(a *attempt, _ *Config) (value, limit float64) {
 }
 
 func invented(a *attempt, _ *Config) (value, limit float64) {
-	n, _ := a.inventedIDs()
-	return float64(n), 0
+	return float64(a.invented), 0
 }
 
 func asked(a *attempt, _ *Config) (value, limit float64) {
@@ -192,40 +198,39 @@ func plan(a *attempt, _ *Config) (value, limit float64) {
 	if a.readable == 0 {
 		return math.NaN(), 0.5
 	}
-	return share(a.naming+len(a.log.replies)-a.readable, a.callTurns()), 0.5
+	return share(a.naming+len(a.log.replies)-a.readable, a.callTurns), 0.5
 }
 
 func stale(a *attempt, _ *Config) (value, limit float64) { return float64(a.links[linkStale]), 0 }
 
-func narrated(a *attempt, _ *Config) (value, limit float64) { return share(a.narrated()), 0 }
+func narrated(a *attempt, _ *Config) (value, limit float64) {
+	return share(a.told, a.dispatchedTurns), 0
+}
 
 func recommendationNamed(a *attempt, _ *Config) (value, limit float64) {
-	if a.recommended() == nil || a.readable == 0 || a.readable < len(a.log.replies) && !a.namedRecommendation() {
+	if a.recommended == nil || a.readable == 0 || a.readable < len(a.log.replies) && !a.recommendationNamed {
 		return math.NaN(), 1
 	}
-	return flag(a.namedRecommendation()), 1
+	return flag(a.recommendationNamed), 1
 }
 
 func lookedUp(a *attempt, _ *Config) (value, limit float64) {
-	n, byModel := a.inventedIDs()
-	return float64(n - byModel + a.prescientIDs()), 0
+	return float64(a.invented - a.inventedNamed + a.prescient), 0
 }
 
-func phantoms(a *attempt, _ *Config) (value, limit float64) {
-	n, _ := a.fabrications()
-	return float64(n), 0
+func phantomResults(a *attempt, _ *Config) (value, limit float64) {
+	return float64(a.phantoms), 0
 }
 
-func edits(a *attempt, _ *Config) (value, limit float64) {
-	_, n := a.fabrications()
-	return float64(n), 0
+func editedResults(a *attempt, _ *Config) (value, limit float64) {
+	return float64(a.edits), 0
 }
 
 func hiddenShare(a *attempt, _ *Config) (value, limit float64) {
-	return share(a.hidden(), len(a.log.dispatches)), 1.0 / 3
+	return share(a.hidden, len(a.log.dispatches)), 1.0 / 3
 }
 
-func times(a *attempt, _ *Config) (value, limit float64) { return float64(a.impossibleTimes()), 0 }
+func times(a *attempt, _ *Config) (value, limit float64) { return float64(a.impossible), 0 }
 
 func nonces(a *attempt, _ *Config) (value, limit float64) {
 	if v := a.log.richnessV2(); v >= 0 {
@@ -254,6 +259,5 @@ func countGap(a *attempt, _ *Config) (value, limit float64) {
 }
 
 func lengthGap(a *attempt, _ *Config) (value, limit float64) {
-	_, n := a.lengths()
-	return float64(n), 0
+	return float64(a.disagree), 0
 }

@@ -9,6 +9,8 @@ type claim struct {
 	call *arena.Call
 	turn int
 	act  act
+	// shown are the product ids of the result.
+	shown []string
 	// dispatch is the first dispatch behind this call, -1 where there is none.
 	dispatch int
 	// phantom is a result that no dispatch returned; edited one that differs
@@ -19,16 +21,22 @@ type claim struct {
 
 // claims sets each catalogue call of the dialogue against the dispatches: the
 // same request first, then the same subject, then the same tool in order.
-func claims(d *arena.Dialogue, l *proxyLog) []claim {
+func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
 	n := 0
 	for i := range d.Turns {
 		n += len(d.Turns[i].Calls)
 	}
-	all := make([]claim, 0, n)
+	all := make([]claim, 0, min(n, maxCalls))
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {
+			if len(all) == maxCalls {
+				break
+			}
 			c := claim{call: &d.Turns[i].Calls[j], turn: i, dispatch: -1}
-			c.act.read(toolOf(c.call.Name), c.call.Arguments, false)
+			c.act.read(p, toolOf(c.call.Name), c.call.Arguments, false)
+			if c.act.tool.catalogue() {
+				c.shown = p.productIDs(c.call.Result)
+			}
 			all = append(all, c)
 		}
 	}
@@ -80,20 +88,19 @@ func (l *proxyLog) judge(all []claim, i int) {
 	if c.act.tool != toolFind && c.act.tool != toolView {
 		return
 	}
-	shown := productIDs(nil, c.call.Result)
-	if len(shown) == 0 {
+	if len(c.shown) == 0 {
 		return
 	}
 	if c.dispatch < 0 {
-		c.phantom = !l.seenBefore(all[:i], c, shown)
+		c.phantom = !l.seenBefore(all[:i], c)
 		return
 	}
-	c.edited = l.differs(c, shown)
+	c.edited = l.differs(c)
 }
 
 // seenBefore says that a call without a dispatch of its own shows what an
 // earlier dispatch returned: a client that remembers answers.
-func (l *proxyLog) seenBefore(earlier []claim, c *claim, shown []string) bool {
+func (l *proxyLog) seenBefore(earlier []claim, c *claim) bool {
 	for i := range earlier {
 		if e := &earlier[i]; e.dispatch >= 0 && e.act.sameRequest(&c.act) {
 			return true
@@ -103,7 +110,7 @@ func (l *proxyLog) seenBefore(earlier []claim, c *claim, shown []string) bool {
 		return false
 	}
 	for i := range l.dispatches {
-		if d := &l.dispatches[i]; d.act.tool == toolView && subset(shown, d.act.ids) {
+		if d := &l.dispatches[i]; d.act.tool == toolView && subset(c.shown, d.act.ids) {
 			return true
 		}
 	}
@@ -113,8 +120,11 @@ func (l *proxyLog) seenBefore(earlier []claim, c *claim, shown []string) bool {
 // differs compares a result with the answers of its dispatches. Of a cut
 // answer only the ids are known: those that the log kept, or that were asked
 // for.
-func (l *proxyLog) differs(c *claim, shown []string) bool {
-	for _, id := range shown {
+func (l *proxyLog) differs(c *claim) bool {
+	if l.dispatches[c.dispatch].call.Response == c.call.Result {
+		return false
+	}
+	for _, id := range c.shown {
 		known, found := false, false
 		for i := range l.dispatches {
 			d := &l.dispatches[i]

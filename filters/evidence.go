@@ -7,9 +7,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// fabrications counts results of the dialogue that no dispatch returned, and
+// countFabrications counts results of the dialogue that no dispatch returned, and
 // such that differ from what was returned.
-func (a *attempt) fabrications() (phantoms, edits int) {
+func (a *attempt) countFabrications() (phantoms, edits int) {
 	for i := range a.claims {
 		if a.claims[i].phantom {
 			phantoms++
@@ -21,8 +21,8 @@ func (a *attempt) fabrications() (phantoms, edits int) {
 	return phantoms, edits
 }
 
-// hidden counts dispatches that the dialogue does not show.
-func (a *attempt) hidden() (n int) {
+// countHidden counts dispatches that the dialogue does not show.
+func (a *attempt) countHidden() (n int) {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
 		if d.claimed < 0 && d.link != linkRetry && answered(d.call) {
@@ -32,9 +32,9 @@ func (a *attempt) hidden() (n int) {
 	return n
 }
 
-// impossibleTimes counts entries of the log that cannot be: durations below
+// countImpossible counts entries of the log that cannot be: durations below
 // zero, and results that the dialogue had recorded before the proxy sent them.
-func (a *attempt) impossibleTimes() (n int) {
+func (a *attempt) countImpossible() (n int) {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
 		if d.call.DurationMS < 0 {
@@ -63,9 +63,9 @@ func (a *attempt) recordedBefore(d *dispatch) bool {
 // recordSlack, in milliseconds, allows for the clocks of two machines.
 const recordSlack = 2000
 
-// declaredCalls counts the steps with calls that a model made, and those that
+// countDeclared counts the steps with calls that a model made, and those that
 // none did, by the source's own word.
-func (a *attempt) declaredCalls() (by, without int) {
+func (a *attempt) countDeclared() (by, without int) {
 	for i := range a.dialogue.Turns {
 		turn := &a.dialogue.Turns[i]
 		if len(turn.Calls) == 0 || turn.Step >= len(a.trace.Steps) {
@@ -81,9 +81,9 @@ func (a *attempt) declaredCalls() (by, without int) {
 	return by, without
 }
 
-// prescientIDs counts products that a reply named before any result or the
+// countPrescient counts products that a reply named before any result or the
 // request showed them, and that the shop then turned out to have.
-func (a *attempt) prescientIDs() (n int) {
+func (a *attempt) countPrescient() (n int) {
 	for i := range a.log.replies {
 		r := &a.log.replies[i]
 		for j := range r.named {
@@ -132,12 +132,14 @@ func (a *attempt) show() {
 		d := &a.log.dispatches[i]
 		switch {
 		case !answered(d.call):
+		case d.claimed >= 0 && d.call.Response == a.claims[d.claimed].call.Result:
+			d.shown = a.claims[d.claimed].shown
 		case d.call.Response != "":
-			d.shown = productIDs(nil, d.call.Response)
+			d.shown = a.pad.productIDs(d.call.Response)
 		case d.call.ProductIDs != nil:
 			d.shown = d.call.ProductIDs
 		case d.claimed >= 0:
-			d.shown = productIDs(nil, a.claims[d.claimed].call.Result)
+			d.shown = a.claims[d.claimed].shown
 		case d.act.tool == toolView:
 			d.shown = d.act.ids
 		default:
@@ -146,10 +148,10 @@ func (a *attempt) show() {
 	}
 }
 
-// inventedIDs counts products that calls of the dialogue name although no
+// countInvented counts products that calls of the dialogue name although no
 // result before them, nor the request, held them. named counts those of them
 // that a reply named itself: the model's own hallucination.
-func (a *attempt) inventedIDs() (invented, named int) {
+func (a *attempt) countInvented() (invented, named int) {
 	for i := range a.claims {
 		c := &a.claims[i]
 		if c.act.tool != toolView && c.act.tool != toolRecommend && c.act.tool != toolMatch {
@@ -174,7 +176,7 @@ func (a *attempt) known(id string, i int) bool {
 		return true
 	}
 	for j := range a.claims[:i] {
-		if strings.Contains(string(a.claims[j].call.Result), id) && a.claims[j].act.tool != toolRecommend {
+		if hasID(a.claims[j].shown, id) {
 			return true
 		}
 	}
@@ -198,9 +200,9 @@ func (a *attempt) replied(id string) bool {
 	return false
 }
 
-// narrated counts turns whose thinking is the text of a reply that only began
+// countNarrated counts turns whose thinking is the text of a reply that only began
 // after the turn's dispatch had ended: told afterwards.
-func (a *attempt) narrated() (told, turns int) {
+func (a *attempt) countNarrated() (told, turns int) {
 	for i := range a.claims {
 		c := &a.claims[i]
 		if c.dispatch < 0 {
@@ -226,16 +228,16 @@ func (a *attempt) narrated() (told, turns int) {
 // tellable is the least length of a thought that can be recognised elsewhere.
 const tellable = 24
 
-// lengths asks of each dispatch whose reply was cut whether the reply's length
+// compareLengths asks of each dispatch whose reply was cut whether the reply's length
 // fits the recorded step with its call in it, or without.
-func (a *attempt) lengths() (agree, disagree int) {
+func (a *attempt) compareLengths() (agree, disagree int) {
 	shell := a.shell()
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
 		if d.link != linkUnknown || d.claimed < 0 {
 			continue
 		}
-		last := a.log.lastBefore(d.start)
+		last := d.last
 		if last < 0 || a.log.replies[last].call.Length <= 0 {
 			continue
 		}

@@ -84,21 +84,18 @@ func (a *attempt) row(turn int, said string, c *claim) Row {
 	case c.phantom:
 		r.Link = "result without a dispatch"
 	case c.act.tool == toolRecommend:
-		r.NamedBy, r.Link = a.recommender(c)
+		r.NamedBy, r.Link = a.recommendationLink(c)
 	}
 	return r
 }
 
-// recommender finds the reply that named a recommendation.
-func (a *attempt) recommender(c *claim) (reply int, link string) {
-	for i := range a.log.replies {
-		for j := range a.log.replies[i].named {
-			if n := &a.log.replies[i].named[j]; n.tool == toolRecommend && sameIDs(n.ids, c.act.ids) {
-				return i + 1, linkNamed.String()
-			}
-		}
-	}
-	if a.readable < len(a.log.replies) {
+// recommendationLink says which reply named a recommendation, if any.
+func (a *attempt) recommendationLink(c *claim) (reply int, link string) {
+	reply = a.recommender(c)
+	switch {
+	case reply > 0:
+		return reply, linkNamed.String()
+	case a.readable < len(a.log.replies):
 		return 0, linkUnknown.String()
 	}
 	return 0, linkNone.String()

@@ -15,15 +15,12 @@ const featureRichness = "richness_args"
 // features are the values behind the verdict, in the catalogue's order; NaN
 // where one cannot be measured.
 func (a *attempt) features() []arena.Feature {
-	told, _ := a.narrated()
-	phantoms, edits := a.fabrications()
-	invented, _ := a.inventedIDs()
 	return []arena.Feature{
 		{Name: "log_odds", Value: a.score},
 		{Name: featureRichness, Value: a.richness()},
 		{Name: "turns", Value: float64(len(a.dialogue.Turns))},
 		{Name: "calls", Value: float64(len(a.claims))},
-		{Name: "tokens", Value: float64(Tokens(a.dialogue))},
+		{Name: "tokens", Value: float64(a.tokens)},
 		{Name: "dispatches", Value: a.logged(len(a.log.dispatches))},
 		{Name: "inference", Value: a.logged(a.log.asked)},
 		{Name: "unreadable_replies", Value: a.logged(len(a.log.replies) - a.readable)},
@@ -35,11 +32,11 @@ func (a *attempt) features() []arena.Feature {
 		{Name: "overridden", Value: a.logged(a.links[linkOverride])},
 		{Name: "unnamed", Value: a.logged(a.links[linkNone] + a.links[linkNoReply])},
 		{Name: "undecided", Value: a.logged(a.links[linkUnknown])},
-		{Name: "calls_without_dispatch", Value: a.logged(phantoms)},
-		{Name: "edited_results", Value: a.logged(edits)},
-		{Name: "hidden_dispatches", Value: a.logged(a.hidden())},
-		{Name: "narrated_turns", Value: a.logged(told)},
-		{Name: "invented_ids", Value: float64(invented)},
+		{Name: "calls_without_dispatch", Value: a.logged(a.phantoms)},
+		{Name: "edited_results", Value: a.logged(a.edits)},
+		{Name: "hidden_dispatches", Value: a.logged(a.hidden)},
+		{Name: "narrated_turns", Value: a.logged(a.told)},
+		{Name: "invented_ids", Value: float64(a.invented)},
 		{Name: "depth", Value: a.signals.Depth},
 		{Name: "reformulations", Value: a.signals.Reformulations},
 		{Name: "verified", Value: a.signals.Verified},

@@ -15,7 +15,9 @@ type dispatch struct {
 	start float64
 	// claimed is the dialogue's call that claims this dispatch, -1 where none.
 	claimed int
-	// reply is the inference that named it, -1 where none.
+	// last is the last inference before it, reply the one that named it; -1
+	// where none.
+	last  int
 	reply int
 	link  link
 	// shown are the product ids that it returned; blind where nobody kept them.
@@ -58,7 +60,7 @@ type proxyLog struct {
 
 // readLog sorts the proxy's calls by the moment they finished. Diagnostic
 // entries are left out.
-func readLog(t *arena.Trace) proxyLog {
+func readLog(t *arena.Trace, p *pad) proxyLog {
 	calls, disordered := flatten(t)
 	l := proxyLog{present: len(calls) > 0, disordered: disordered}
 	inference, searches := 0, 0
@@ -76,24 +78,24 @@ func readLog(t *arena.Trace) proxyLog {
 		switch {
 		case isInference(c):
 			if answered(c) {
-				l.replies = append(l.replies, readReply(c))
+				l.replies = append(l.replies, readReply(c, p))
 			}
 		default:
 			if t := toolOf(endpoint(c.Path)); t.catalogue() {
-				l.add(c, t)
+				l.add(c, t, p)
 			}
 		}
 	}
 	return l
 }
 
-func (l *proxyLog) add(c *arena.ProxyCall, t tool) {
+func (l *proxyLog) add(c *arena.ProxyCall, t tool, p *pad) {
 	d := dispatch{call: c, claimed: -1, reply: -1, start: started(c)}
 	args := c.Params
 	if args == "" {
 		args = c.Body
 	}
-	d.act.read(t, args, true)
+	d.act.read(p, t, args, true)
 	l.dispatches = append(l.dispatches, d)
 }
 
@@ -113,6 +115,11 @@ func endpoint(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
+// maxCalls bounds what is examined of one attempt, in its log and in its
+// dialogue: harnesses end after 25 to 30 steps, so what has more is no attempt
+// but a load on its reader, and is rejected.
+const maxCalls = 4096
+
 func flatten(t *arena.Trace) (calls []*arena.ProxyCall, disordered int) {
 	n := 0
 	for i := range t.Steps {
@@ -122,7 +129,7 @@ func flatten(t *arena.Trace) (calls []*arena.ProxyCall, disordered int) {
 	timed := true
 	for i := range t.Steps {
 		for j := range t.Steps[i].Proxy {
-			if c := &t.Steps[i].Proxy[j]; !c.Attempt {
+			if c := &t.Steps[i].Proxy[j]; !c.Attempt && len(calls) < maxCalls {
 				timed = timed && c.AtMS > 0
 				if len(calls) > 0 && c.AtMS < calls[len(calls)-1].AtMS {
 					disordered++

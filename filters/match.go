@@ -19,6 +19,7 @@ func (l *proxyLog) link() {
 	for i := range l.dispatches {
 		d := &l.dispatches[i]
 		last := l.lastBefore(d.start)
+		d.last = last
 		if last < 0 {
 			d.link = linkNoReply
 			continue
@@ -210,7 +211,7 @@ func (l *proxyLog) richnessV1() float64 {
 	}
 	counted, next, current := 0, 0, -1
 	for i := range l.dispatches {
-		last := l.lastBefore(l.dispatches[i].start)
+		last := l.dispatches[i].last
 		if last != current {
 			current, next = last, 0
 		}

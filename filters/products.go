@@ -10,14 +10,15 @@ import (
 
 const idKey = `"product_id"`
 
-// productIDs appends the product ids that a result shows, in its order. It
-// looks for the key alone, so any shape of result will do.
-func productIDs(ids []string, result arena.Raw) []string {
+// productIDs lists the product ids that a result shows, in its order. It looks
+// for the key alone, so any shape of result will do.
+func (p *pad) productIDs(result arena.Raw) []string {
+	from := len(p.ids)
 	s := string(result)
 	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
 		s = gjson.Parse(s).Str // a result that a client passed on as text
 	}
-	for len(ids) < maxIDs {
+	for len(p.ids)-from < maxIDs {
 		i := strings.Index(s, idKey)
 		if i < 0 {
 			break
@@ -25,11 +26,11 @@ func productIDs(ids []string, result arena.Raw) []string {
 		s = strings.TrimLeft(s[i+len(idKey):], " \t\r\n:")
 		id, rest := scalar(s)
 		if id != "" {
-			ids = append(ids, id)
+			p.ids = append(p.ids, id)
 		}
 		s = rest
 	}
-	return ids
+	return p.ids[from:len(p.ids):len(p.ids)]
 }
 
 // scalar cuts a JSON string without escapes, or a number, off s.

@@ -35,7 +35,7 @@ type reply struct {
 func (r *reply) end() float64 { return float64(r.call.AtMS) }
 
 // readReply reads an OpenAI chat completion.
-func readReply(c *arena.ProxyCall) reply {
+func readReply(c *arena.ProxyCall, p *pad) reply {
 	r := reply{call: c, start: started(c)}
 	if c.Response.Kind() != arena.Object {
 		return r
@@ -65,12 +65,12 @@ func readReply(c *arena.ProxyCall) reply {
 		r.said = parts(content)
 	}
 	r.shell = len(c.Response) - len(content.Raw) - len(calls.Raw) - len(reasoning.Raw)
-	r.native(calls)
+	r.native(calls, p)
 	if len(r.named) == 0 && mayCall(r.said) {
-		r.written(r.said)
+		r.written(r.said, p)
 	}
 	if len(r.named) == 0 && mayCall(reasoning.Str) {
-		r.written(reasoning.Str)
+		r.written(reasoning.Str, p)
 	}
 	if r.said == "" {
 		r.said = reasoning.Str
@@ -96,19 +96,19 @@ func mayCall(s string) bool {
 }
 
 // native reads the list of OpenAI tool calls.
-func (r *reply) native(calls gjson.Result) {
+func (r *reply) native(calls gjson.Result, p *pad) {
 	calls.ForEach(func(_, c gjson.Result) bool {
 		f := c.Get("function")
 		args, _ := dialect.Arguments(arena.Raw(f.Get("arguments").Raw))
-		r.name(f.Get("name").Str, args)
+		r.name(f.Get("name").Str, args, p)
 		return len(r.named) < maxNamed
 	})
 }
 
-func (r *reply) written(text string) {
+func (r *reply) written(text string, p *pad) {
 	for _, c := range dialect.Read(text).Calls {
 		if len(r.named) < maxNamed {
-			r.name(c.Name, c.Arguments)
+			r.name(c.Name, c.Arguments, p)
 		}
 	}
 }
@@ -118,11 +118,11 @@ const maxNamed = 128
 
 // name adds a named call, unless this answer already named the very same: text
 // that stands twice in an answer is one decision.
-func (r *reply) name(name string, args arena.Raw) {
+func (r *reply) name(name string, args arena.Raw, p *pad) {
 	t := toolOf(toolName(name))
 	r.queue = append(r.queue, t)
 	var a act
-	a.read(t, args, false)
+	a.read(p, t, args, false)
 	for i := range r.named {
 		if r.named[i].sameRequest(&a) && t != toolOther {
 			return

@@ -48,6 +48,7 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 	}
 	a.habits(&s)
 	a.citations(&s)
+	s.Thoughts = make([]uint64, 0, min(len(a.dialogue.Turns), maxThoughts))
 	for i := range a.dialogue.Turns {
 		if think := a.dialogue.Turns[i].Think; think != "" && len(s.Thoughts) < maxThoughts {
 			s.Thoughts = append(s.Thoughts, skeleton(think))
@@ -58,15 +59,15 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 
 // habits notes what the attempt's calls chose among what they were shown.
 func (a *attempt) habits(s *Sample) {
-	var lists [][]string
+	lists := make([][]string, 0, len(a.claims))
 	for i := range a.claims {
 		c := &a.claims[i]
 		s.Tools = mix(s.Tools, uint64(c.act.tool)+1)
 		s.Episode = mix(s.Episode, c.act.hash())
 		switch c.act.tool {
 		case toolFind:
-			if ids := productIDs(nil, c.call.Result); len(ids) > 0 {
-				lists = append(lists, ids)
+			if len(c.shown) > 0 {
+				lists = append(lists, c.shown)
 			}
 		case toolView:
 			if len(lists) > 0 && len(c.act.ids) > 0 {

@@ -24,8 +24,7 @@ type RankSignals struct {
 
 // Signals measures a dialogue. The trace is read for nothing but its shape.
 func Signals(_ *arena.Trace, d *arena.Dialogue) RankSignals {
-	var none proxyLog
-	return signals(d, claims(d, &none))
+	return signals(d, claims(d, &proxyLog{}, &pad{}))
 }
 
 func signals(d *arena.Dialogue, all []claim) RankSignals {
