@@ -31,3 +31,9 @@ func (f features) values() [12]float64 {
 		f.template, f.swapped, f.hits, f.missed, f.windowed, f.numbersBack,
 	}
 }
+
+// inWindow is the best that a window of the text could be measured at: what the
+// whole text has of the base, and nothing else.
+func (f features) inWindow() features {
+	return features{coverBase: f.coverBase, coverText: 1, numbers: f.numbers, hits: f.hits, missed: f.missed, numbersBack: 1, windowed: 1}
+}

@@ -76,24 +76,25 @@ func (x *lexicalIndex) bestFor(b *base, p *profile) []float64 {
 			best[i] = max(best[i], float64(m.sim))
 		}
 	}
-	for _, w := range p.content {
+	for _, w := range p.distinct {
 		for _, m := range w.matches {
 			put(m)
 		}
 	}
-	x.eachJoined(p, func(id int32) { put(match{id, simEqual}) })
+	for _, j := range p.joined {
+		put(match{j.id, simEqual})
+	}
 	return best
 }
 
-// eachJoined yields vocabulary words that two neighbours make together: "play
-// house".
-func (x *lexicalIndex) eachJoined(p *profile, yield func(int32)) {
+// join notes the vocabulary words that neighbours make together.
+func (x *lexicalIndex) join(p *profile) {
 	for i := 1; i < len(p.tokens); i++ {
 		if p.words[i] == nil || p.words[i-1] == nil || !x.joins[p.words[i-1].stem] {
 			continue
 		}
 		if id, is := x.vocabulary.ids[stem(p.tokens[i-1].text+p.tokens[i].text)]; is {
-			yield(id)
+			p.joined = append(p.joined, joint{i, id})
 		}
 	}
 }
@@ -102,12 +103,7 @@ func (x *lexicalIndex) eachJoined(p *profile, yield func(int32)) {
 // over those of the bank's domain.
 func (x *lexicalIndex) coverOf(b *base, p *profile) (all, domain float64) {
 	var hit, total, hitDomain, totalDomain float64
-	seen := make(map[string]bool, len(p.content))
-	for _, w := range p.content {
-		if seen[w.stem] {
-			continue
-		}
-		seen[w.stem] = true
+	for _, w := range p.distinct {
 		sim := b.nearest(w)
 		hit += float64(w.weight) * sim
 		total += float64(w.weight)

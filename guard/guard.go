@@ -150,7 +150,7 @@ func (g *Guard) Canary() error {
 func (g *Guard) canaries() []Candidate {
 	var out []Candidate
 	for _, e := range g.bank {
-		if e.Text != "" {
+		if normalised(e.Text) != "" {
 			out = append(out, Candidate{ID: e.ID, Text: "  " + e.Text + "\n"})
 			break
 		}

@@ -55,7 +55,9 @@ func newLexicalIndex(bank []Entry) *lexicalIndex {
 	parsed := x.readBank(bank)
 	read := memo(x.vocabulary.read)
 	for _, tokens := range parsed {
-		x.addBase(newProfile(tokens, read))
+		p := newProfile(tokens, read)
+		x.join(p)
+		x.addBase(p)
 	}
 	x.weighKeys()
 	return x

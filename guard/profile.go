@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"math"
 	"slices"
 )
 
@@ -15,11 +16,20 @@ type profile struct {
 	services uint8
 	values   []classValue
 	bigrams  []uint64
-	// pairs are the stems that neighbours make together. counts are small numbers
-	// in words; negations counts "without" and its like.
-	pairs     []string
-	counts    map[float64]bool
+	// distinct holds each content word once, joined the vocabulary words that
+	// neighbours make together ("play house").
+	distinct []*word
+	joined   []joint
+	// counts are small numbers in words, as a bit set; negations counts "without"
+	// and its like.
+	counts    uint32
 	negations int
+}
+
+// joint is a vocabulary word made of the tokens at and before a position.
+type joint struct {
+	at int
+	id int32
 }
 
 // number is an amount with all the directions in which a text uses it.
@@ -67,6 +77,11 @@ func newProfile(tokens []token, read func(string) *word) *profile {
 // part is the profile of a stretch of p's tokens.
 func (p *profile) part(from, to int) *profile {
 	q := &profile{tokens: p.tokens[from:to], words: p.words[from:to]}
+	for _, j := range p.joined {
+		if j.at > from && j.at < to {
+			q.joined = append(q.joined, joint{j.at - from, j.id})
+		}
+	}
 	q.gather()
 	return q
 }
@@ -79,12 +94,11 @@ func (p *profile) gather() {
 		}
 		w := p.words[i]
 		p.services |= services[t.text]
-		p.noteCount(t)
-		if negations[t.text] {
-			p.negations++
-		}
-		if i > 0 && p.words[i-1] != nil {
-			p.pairs = append(p.pairs, stem(p.tokens[i-1].text+t.text))
+		if !w.content {
+			p.noteCount(t)
+			if negations[t.text] {
+				p.negations++
+			}
 		}
 		for _, v := range w.classes {
 			if !slices.Contains(p.values, v) {
@@ -93,6 +107,9 @@ func (p *profile) gather() {
 		}
 		if w.content {
 			p.content = append(p.content, w)
+			if !slices.ContainsFunc(p.distinct, func(o *word) bool { return o.hash == w.hash }) {
+				p.distinct = append(p.distinct, w)
+			}
 		}
 	}
 	p.gatherBigrams()
@@ -101,12 +118,14 @@ func (p *profile) gather() {
 var negations = map[string]bool{"without": true, "no": true, "not": true, "non": true, "never": true, "nothing": true, "free": true}
 
 func (p *profile) noteCount(t token) {
-	if v, is := words().numerals[t.text]; is {
-		if p.counts == nil {
-			p.counts = map[float64]bool{}
-		}
-		p.counts[float64(v)] = true
+	if v, is := words().numerals[t.text]; is && v < 32 {
+		p.counts |= 1 << v
 	}
+}
+
+// counted reports whether the text has v as a word.
+func (p *profile) counted(v float64) bool {
+	return v >= 0 && v < 32 && v == math.Trunc(v) && p.counts&(1<<uint(v)) != 0
 }
 
 func (p *profile) addNumber(t token) {
@@ -127,11 +146,10 @@ func (p *profile) gatherBigrams() {
 		if w == nil {
 			continue
 		}
-		h := hashStem(w.stem)
 		if last != 0 {
-			p.bigrams = append(p.bigrams, last*31+h)
+			p.bigrams = append(p.bigrams, last*31+w.hash)
 		}
-		last = h
+		last = w.hash
 	}
 	slices.Sort(p.bigrams)
 	p.bigrams = slices.Compact(p.bigrams)

@@ -61,7 +61,7 @@ func numbersDiffer(b, p *profile, template float64) string {
 func numbersOnly(a, b *profile) []number {
 	var out []number
 	for _, n := range a.numbers {
-		if !hasNumber(b.numbers, n) && !b.counts[n.value] {
+		if !hasNumber(b.numbers, n) && !b.counted(n.value) {
 			out = append(out, n)
 		}
 	}
@@ -169,14 +169,22 @@ func (p *profile) means(w *word, used []bool) bool {
 			return true
 		}
 	}
-	return slices.Contains(p.pairs, w.stem)
+	return p.eachPair(func(pair string, _, _ *word) bool { return pair == w.stem })
 }
 
 // joins reports whether w and a neighbour make a word of b together.
 func (p *profile) joins(w *word, b *profile) bool {
-	for _, pair := range p.pairs {
-		if (strings.HasPrefix(pair, w.stem) || strings.HasSuffix(pair, w.stem)) &&
-			slices.ContainsFunc(b.content, func(o *word) bool { return o.stem == pair }) {
+	return p.eachPair(func(pair string, one, two *word) bool {
+		return (one == w || two == w) && slices.ContainsFunc(b.content, func(o *word) bool { return o.stem == pair })
+	})
+}
+
+// eachPair calls found with the stem that each two neighbours make together,
+// until it says yes.
+func (p *profile) eachPair(found func(pair string, one, two *word) bool) bool {
+	for i := 1; i < len(p.words); i++ {
+		one, two := p.words[i-1], p.words[i]
+		if one != nil && two != nil && found(stem(one.text+two.text), one, two) {
 			return true
 		}
 	}

@@ -55,12 +55,14 @@ const leastCover = 0.25
 // candidates returns the bases of which the profile covers enough, by number.
 func (x *lexicalIndex) candidates(p *profile, s *scratch) []int32 {
 	s.touched, s.bases = s.touched[:0], s.bases[:0]
-	for _, w := range p.content {
+	for _, w := range p.distinct {
 		for _, m := range w.matches {
 			s.touch(m)
 		}
 	}
-	x.eachJoined(p, func(id int32) { s.touch(match{id, simEqual}) })
+	for _, j := range p.joined {
+		s.touch(match{j.id, simEqual})
+	}
 	for _, id := range s.touched {
 		for _, post := range x.postings[id] {
 			s.add(post.base, post.weight*s.best[id])
@@ -120,6 +122,7 @@ type judged struct {
 func (x *lexicalIndex) search(text string, s *scratch) (best judged, whole *profile, found bool) {
 	s.tokens = parse(text, s.tokens)
 	whole = newProfile(s.tokens, s.reader(x.vocabulary))
+	x.join(whole)
 	for _, p := range x.chunks(whole) {
 		for _, b := range x.candidates(p, s) {
 			j := x.judge(b, p)
@@ -162,6 +165,9 @@ func (x *lexicalIndex) judge(number int32, p *profile) judged {
 	b := x.bases[number]
 	best := judged{base: number, part: p, f: x.compare(b, p)}
 	best.score = best.f.score()
+	if best.score >= sameLogOdds || best.f.inWindow().score() < dropLogOdds {
+		return best
+	}
 	if w := x.window(b, p); w != nil {
 		f := x.compare(b, w)
 		f.windowed = 1

@@ -2,17 +2,23 @@ package guard
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 )
 
 // specIndex finds protected products: by id in what a row rewards or
 // recommends, by id or title in what the model wrote.
 type specIndex struct {
 	byProduct map[string]int
-	byTitle   map[string]int
-	// titleStart holds the first titleLead words of every title, so that a long
-	// answer is searched once, whatever the size of the bank.
-	titleStart map[string][]string
+	// titles are found by the hash of their first titleLead words, so that a long
+	// answer is read once, whatever the size of the bank.
+	titles map[uint64][]title
+}
+
+// title is one product's name as the hashes of its words.
+type title struct {
+	text  string
+	words []uint64
+	entry int
 }
 
 // titleLead is how many words a title needs to be searched for: shorter ones
@@ -24,7 +30,7 @@ const titleLead = 4
 const minProductID = 6
 
 func newSpecIndex(bank []Entry) *specIndex {
-	s := &specIndex{byProduct: map[string]int{}, byTitle: map[string]int{}, titleStart: map[string][]string{}}
+	s := &specIndex{byProduct: map[string]int{}, titles: map[uint64][]title{}}
 	for i, e := range bank {
 		for _, id := range e.ProductIDs {
 			if _, known := s.byProduct[id]; !known && id != "" {
@@ -38,18 +44,47 @@ func newSpecIndex(bank []Entry) *specIndex {
 	return s
 }
 
-func (s *specIndex) addTitle(title string, entry int) {
-	title = normalised(title)
-	if _, known := s.byTitle[title]; known {
-		return
-	}
-	words := strings.Fields(title)
+func (s *specIndex) addTitle(text string, entry int) {
+	words := titleWords(text, nil)
 	if len(words) < titleLead {
 		return
 	}
-	s.byTitle[title] = entry
-	start := strings.Join(words[:titleLead], " ")
-	s.titleStart[start] = append(s.titleStart[start], title)
+	lead := leadHash(words)
+	known := slices.ContainsFunc(s.titles[lead], func(t title) bool { return slices.Equal(t.words, words) })
+	if !known {
+		s.titles[lead] = append(s.titles[lead], title{text, words, entry})
+	}
+}
+
+// titleWords hashes the ASCII words of text in lower case. Other scripts and
+// signs are left out on both sides: titles are quoted with and without them.
+func titleWords(text string, out []uint64) []uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	h, in := uint64(offset), false
+	for i := range len(text) {
+		c := text[i]
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		if isLower(c) || isDigit(c) {
+			h, in = (h^uint64(c))*prime, true
+			continue
+		}
+		if in {
+			out, h, in = append(out, h), offset, false
+		}
+	}
+	if in {
+		out = append(out, h)
+	}
+	return out
+}
+
+func leadHash(words []uint64) (h uint64) {
+	for _, w := range words[:titleLead] {
+		h = h*1099511628211 + w
+	}
+	return h
 }
 
 func (s *specIndex) check(c Candidate, bank []Entry) Finding {
@@ -75,15 +110,14 @@ func (s *specIndex) inAnswer(text string) (entry int, what string) {
 	if i, id := s.productIn(text); id != "" {
 		return i, "product " + id
 	}
-	if len(s.byTitle) == 0 {
+	if len(s.titles) == 0 {
 		return 0, ""
 	}
-	text = normalised(text)
-	for at := range wordStarts(text) {
-		lead := leadingWords(text[at:], titleLead)
-		for _, title := range s.titleStart[lead] {
-			if startsWithWords(text[at:], title) {
-				return s.byTitle[title], fmt.Sprintf("the title %q", title)
+	words := titleWords(text, nil)
+	for i := 0; i+titleLead <= len(words); i++ {
+		for _, t := range s.titles[leadHash(words[i:])] {
+			if len(words)-i >= len(t.words) && slices.Equal(t.words, words[i:i+len(t.words)]) {
+				return t.entry, fmt.Sprintf("the title %q", t.text)
 			}
 		}
 	}
@@ -110,32 +144,4 @@ func (s *specIndex) productIn(text string) (int, string) {
 
 func isIDByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'
-}
-
-// wordStarts yields the positions at which a word of single-spaced text starts.
-func wordStarts(text string) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for i := range len(text) {
-			if text[i] != ' ' && (i == 0 || text[i-1] == ' ') && !yield(i) {
-				return
-			}
-		}
-	}
-}
-
-// leadingWords returns the first n words of single-spaced text, all of it where
-// it has fewer.
-func leadingWords(text string, n int) string {
-	for i := range len(text) {
-		if text[i] == ' ' {
-			if n--; n == 0 {
-				return text[:i]
-			}
-		}
-	}
-	return text
-}
-
-func startsWithWords(text, words string) bool {
-	return strings.HasPrefix(text, words) && (len(text) == len(words) || text[len(words)] == ' ')
 }

@@ -51,7 +51,10 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 // then single spaces between runs of letters, marks, digits and the few signs
 // that change a number or a size.
 func normalised(text string) string {
-	text = strings.ToLower(norm.NFKC.String(text))
+	if !isPlain(text) {
+		text = norm.NFKC.String(text)
+	}
+	text = strings.ToLower(text)
 	var b strings.Builder
 	b.Grow(len(text))
 	gap := false

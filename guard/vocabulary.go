@@ -47,6 +47,7 @@ type word struct {
 	id      int32 // of its stem, -1 where the vocabulary has none
 	matches []match
 	weight  float32 // of the word itself, as a word of a text
+	hash    uint64  // of the stem
 	classes []classValue
 	near    []int32
 	known   bool // the vocabulary or the lexicon has it
@@ -135,7 +136,7 @@ func isASCII(s string) bool {
 func (v *vocabulary) read(w string) *word {
 	l := words()
 	r := &word{text: w, stem: stem(w), id: -1, weight: weightUnknown, classes: l.classesOf(w)}
-	r.near = l.near[r.stem]
+	r.near, r.hash = l.near[r.stem], hashStem(r.stem)
 	foreign := l.foreign[w]
 	r.content = foreign != nil || utf8.RuneCountInString(w) > 1 && !l.stop[w] && !l.stop[r.stem] && !strings.HasPrefix(w, "svc")
 	if id, is := v.ids[r.stem]; is {

@@ -1,0 +1,212 @@
+package guard
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// InjectionReport is the result of planting protected requests in other clothes
+// and counting how many the guard finds.
+type InjectionReport struct {
+	Seed  uint64            `json:"seed"`
+	Kinds []InjectionRecall `json:"kinds"`
+}
+
+// InjectionRecall is the recall on one kind of planted text.
+type InjectionRecall struct {
+	Kind    string  `json:"kind"`
+	Planted int     `json:"planted"`
+	Found   int     `json:"found"`
+	Recall  float64 `json:"recall"`
+	// Low and High are the Wilson interval at 95 %.
+	Low  float64 `json:"wilson95_low"`
+	High float64 `json:"wilson95_high"`
+	// Floor is the least recall with which a corpus may be built.
+	Floor float64 `json:"floor"`
+	// Missed names up to three requests that were not found.
+	Missed []string `json:"missed,omitempty"`
+}
+
+// plant is one way to dress up a request. ok is false where it changes nothing.
+type plant struct {
+	kind  string
+	dress func(text string) (dressed string, ok bool)
+	floor float64
+}
+
+// The floors: what normalisation alone must find has no excuse; rewordings are
+// found by a score, which is measured at 100 % on banks of hundreds, so that one
+// in ten missed means a broken tier and not bad luck.
+const (
+	floorCertain = 1.0
+	floorScored  = 0.9
+)
+
+func plants() []plant {
+	return []plant{
+		{"verbatim", func(t string) (string, bool) { return t, true }, floorCertain},
+		{"white_space", spaceOut, floorCertain},
+		{"reordered", reorder, floorScored},
+		{"rewrapped", rewrap, floorScored},
+		{"units", changeUnits, floorScored},
+		{"synonyms", changeWords, floorScored},
+	}
+}
+
+// maxPlanted bounds how many requests are planted for each kind: at 200 the
+// interval is 4 points wide at most where recall is above 97 %.
+const maxPlanted = 200
+
+// Injection plants requests of the bank, chosen by a seeded hash, and reports
+// recall by kind. It is found only where the planted request itself, or one of
+// its cluster, is dropped.
+func (g *Guard) Injection(seed uint64) InjectionReport {
+	r := InjectionReport{Seed: seed}
+	sample := g.sample(seed)
+	for _, p := range plants() {
+		k := InjectionRecall{Kind: p.kind, Floor: p.floor}
+		for _, e := range sample {
+			if text, ok := p.dress(e.Text); ok {
+				k.count(e.ID, g.Check(Candidate{Text: text}).Drop)
+			}
+		}
+		if k.Planted > 0 {
+			k.Recall = float64(k.Found) / float64(k.Planted)
+			k.Low, k.High = wilson(k.Found, k.Planted)
+		}
+		r.Kinds = append(r.Kinds, k)
+	}
+	return r
+}
+
+func (k *InjectionRecall) count(id string, found bool) {
+	const named = 3
+	k.Planted++
+	if found {
+		k.Found++
+	} else if len(k.Missed) < named {
+		k.Missed = append(k.Missed, id)
+	}
+}
+
+func (g *Guard) sample(seed uint64) []Entry {
+	type drawn struct {
+		at    float64
+		entry Entry
+	}
+	var all []drawn
+	for i, e := range g.bank {
+		if normalised(e.Text) != "" {
+			all = append(all, drawn{draw(seed, e.ID+"\x00"+strconv.Itoa(i)), e})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b drawn) int { return cmp.Compare(a.at, b.at) })
+	var out []Entry
+	for _, d := range all[:min(len(all), maxPlanted)] {
+		out = append(out, d.entry)
+	}
+	return out
+}
+
+// ErrRecall says that the guard finds fewer planted requests than its floor.
+var ErrRecall = errors.New("the guard finds too few planted requests")
+
+// Validate returns an error that names every kind below its floor. The bank may
+// hold entries without text only; then nothing was planted and nothing is shown.
+func (r InjectionReport) Validate() error {
+	var errs []error
+	for _, k := range r.Kinds {
+		if k.Planted > 0 && k.Recall < k.Floor {
+			errs = append(errs, fmt.Errorf("%w: %s: %d of %d, floor %g (missed %s)", ErrRecall, k.Kind, k.Found, k.Planted, k.Floor, strings.Join(k.Missed, ", ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// wilson is the score interval at 95 % (Wilson 1927).
+func wilson(hits, n int) (low, high float64) {
+	const z = 1.959964
+	p, m := float64(hits)/float64(n), float64(n)
+	centre := p + z*z/(2*m)
+	half := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	scale := 1 + z*z/m
+	return math.Max(0, (centre-half)/scale), math.Min(1, (centre+half)/scale)
+}
+
+func spaceOut(text string) (string, bool) {
+	return "\n " + strings.ReplaceAll(text, " ", "  ") + "\t", true
+}
+
+var clauseEnd = regexp.MustCompile(`(?:[,;] |\. |\n+)`)
+
+// reorder moves the last clause of a request to its front.
+func reorder(text string) (string, bool) {
+	ends := clauseEnd.FindAllStringIndex(text, -1)
+	if len(ends) == 0 {
+		return text, false
+	}
+	last := ends[len(ends)-1]
+	return strings.TrimRight(text[last[1]:], ".") + ", " + text[:last[0]] + ".", true
+}
+
+// rewrap puts a request inside a longer text, as a prompt does.
+func rewrap(text string) (string, bool) {
+	const before = "You help people who shop online. Read the request of the customer below, search the catalogue, compare what you find and recommend what fits best. Request of the customer, as it came in: "
+	const after = " End of the request. Answer politely, name the product ids that you recommend, and stop once you are done. Do not invent products."
+	return before + text + after, true
+}
+
+var amounts = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(php|pesos?|mm|cm|ml|kg|g)\b`)
+
+// respell writes an amount in another usual way.
+var respell = map[string]func(v float64) string{
+	"php":   func(v float64) string { return "₱" + thousands(v) },
+	"peso":  func(v float64) string { return "₱" + thousands(v) },
+	"pesos": func(v float64) string { return "₱" + thousands(v) },
+	"mm":    func(v float64) string { return fmt.Sprintf("%g cm", v/10) },
+	"cm":    func(v float64) string { return fmt.Sprintf("%g mm", v*10) },
+	"ml":    func(v float64) string { return fmt.Sprintf("%g milliliters", v) },
+	"kg":    func(v float64) string { return fmt.Sprintf("%g kilograms", v) },
+	"g":     func(v float64) string { return fmt.Sprintf("%g grams", v) },
+}
+
+// changeUnits writes every amount in another unit or notation.
+func changeUnits(text string) (string, bool) {
+	changed := amounts.ReplaceAllStringFunc(text, func(m string) string {
+		parts := amounts.FindStringSubmatch(m)
+		v, err := strconv.ParseFloat(parts[1], 64)
+		if err != nil {
+			return m
+		}
+		return respell[strings.ToLower(parts[2])](v)
+	})
+	return changed, changed != text
+}
+
+func thousands(v float64) string {
+	s := strconv.FormatFloat(v, 'f', -1, 64)
+	whole, _, _ := strings.Cut(s, ".")
+	if n := len(whole); n > 3 {
+		s = whole[:n-3] + "," + s[n-3:]
+	}
+	return s
+}
+
+// exchanges are light changes of wording that leave every constraint alone.
+var exchanges = strings.NewReplacer(
+	"Looking for", "Searching for", "looking for", "searching for", "Show me", "Find me", "Find a shop", "Find a store",
+	"priced", "costing", " above ", " over ", " below ", " under ", "made of", "made from", "I want", "I'd like", "I need", "I require",
+	"available with", "offering", "that offers", "that sells", "suitable for", "good for", "preferably", "ideally",
+	" also ", " in addition ", "products", "items", "costs more than", "is over", "color", "colour",
+)
+
+func changeWords(text string) (string, bool) {
+	changed := exchanges.Replace(text)
+	return changed, changed != text
+}
