@@ -23,12 +23,15 @@ func main() {
 // run is the whole program: it parses args, does what they say and returns
 // the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	profiles := &profiler{}
 	root := newRoot(&streams{in: stdin, out: stdout, err: stderr})
+	profiles.flags(root)
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return profiles.start() }
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := profiles.stop(root.ExecuteContext(ctx))
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = cancelled()
 	}
@@ -57,7 +60,9 @@ func newRoot(s *streams) *cobra.Command {
 		return usage(err, "run `"+c.CommandPath()+" --help` for its flags and an example")
 	})
 	root.AddCommand(
+		newAgreement(s),
 		newBuild(s),
+		newConvert(s),
 		newExport(s),
 		newFilter(s),
 		newFilters(s),

@@ -64,8 +64,8 @@ func newAgent(d *dice, i int, c Config) agent {
 	}
 	return agent{
 		family: mine[rank%len(mine)], run: d.uuid(), version: d.uuid(), hotkey: "5" + d.hex(47),
-		model: pick(d, models), started: dayStart + int64(d.n(80_000_000)),
-		skill: 0.5 + 0.48*d.share(), depth: d.between(1, 3), nonce: d.chance(0.5),
+		model: pick(d, models), started: dayStart + int64(d.N(80_000_000)),
+		skill: 0.5 + 0.48*d.Share(), depth: d.between(1, 3), nonce: d.chance(0.5),
 		pages: c.Pages, width: d.between(3, 5),
 	}
 }

@@ -66,7 +66,7 @@ func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 	p := &product{
 		id: id, shop: shop, noun: noun, brand: brand,
 		material: pick(d, materials), style: pick(d, styles), feature: pick(d, features),
-		price: float64(d.between(2000, 480000)) / 100, services: some(d, d.n(4), services),
+		price: float64(d.between(2000, 480000)) / 100, services: some(d, d.N(4), services),
 	}
 	for range d.between(1, 4) {
 		p.skus = append(p.skus, sku{d.digits(10), pick(d, colours), pick(d, sizes)})
@@ -94,7 +94,7 @@ func (p *product) render(d *dice, vocabulary []string, sentences int) {
 		skus = append(skus, s.id, object("color_family", str(s.colour), "size", str(s.size)))
 	}
 	short := fmt.Sprintf("%s %s in %s; %s look; by %s.", p.feature, name, p.material, p.style, p.brand)
-	sold := whole(d.n(40000))
+	sold := whole(d.N(40000))
 	p.item = object("price", num(p.price), "product_id", str(p.id), "service", texts(p.services), "shop_id", str(p.shop), "sold_count", sold, "title", str(p.title))
 	p.view = object("attributes", attributes, "description", str(description.String()), "product_id", str(p.id), "short_description", str(short), "sku_options", object(skus...))
 	p.document = object("product_id", str(p.id), "shop_id", str(p.shop), "brand", str(p.brand), "category", str(nouns[p.noun].department+" > "+name),

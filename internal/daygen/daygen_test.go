@@ -51,12 +51,12 @@ func readDay(t *testing.T, dir string) map[string][]byte {
 			return err
 		}
 		if strings.HasSuffix(path, ".gz") {
-			z, err := gzip.NewReader(bytes.NewReader(text))
-			if err != nil {
-				return err
+			z, bad := gzip.NewReader(bytes.NewReader(text))
+			if bad != nil {
+				return bad
 			}
-			if text, err = io.ReadAll(z); err != nil {
-				return err
+			if text, bad = io.ReadAll(z); bad != nil {
+				return bad
 			}
 		}
 		name, err := filepath.Rel(dir, path)

@@ -8,7 +8,7 @@ const recordLimit = 2000
 
 // envelope renders one attempt.
 func (a *agent) envelope(d *dice, p *problem, moves []move) []byte {
-	now := a.started + int64(d.n(3_000_000))
+	now := a.started + int64(d.N(3_000_000))
 	start, inferences := now, 0
 	calls := make([][]string, len(moves))
 	stamps := make([]int64, len(moves))
@@ -104,6 +104,6 @@ func broken(d *dice, p *problem) (status string, line []byte) {
 		status, kind, message = "FAILED", "ValueError", "not enough values to unpack"
 	}
 	return status, fields(nil, "problem_id", str(p.id), "status", str(status), "execution_time", "300.0",
-		"inference_failure_count", whole(d.n(3)), "inference_total", whole(d.n(9)),
+		"inference_failure_count", whole(d.N(3)), "inference_total", whole(d.N(9)),
 		"error", object("type", str(kind), "message", str(message)), "dialogue", "null")
 }

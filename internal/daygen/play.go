@@ -105,7 +105,7 @@ func (s *shopper) open(found []*product, gold *product) {
 	}
 	opened := found[:min(len(found), s.a.width)]
 	if s.d.chance(0.3) {
-		opened = opened[s.d.n(len(opened)):]
+		opened = opened[s.d.N(len(opened)):]
 	}
 	s.do(s.remark(opened, gold), opened, view(opened))
 }

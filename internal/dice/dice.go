@@ -1,0 +1,31 @@
+// Package dice is chance that a seed fixes for ever: the same numbers on every
+// machine and in every version, which the standard library does not promise.
+package dice
+
+// Dice is a stream of numbers (splitmix64). It is no good for secrets.
+type Dice struct{ state uint64 }
+
+// Roll starts a stream of its own for each list of seeds.
+func Roll(seeds ...uint64) *Dice {
+	d := &Dice{}
+	for _, s := range seeds {
+		d.state = d.state*0x9e3779b97f4a7c15 + s
+		d.state = d.Next()
+	}
+	return d
+}
+
+// Next is the stream's next number.
+func (d *Dice) Next() uint64 {
+	d.state += 0x9e3779b97f4a7c15
+	z := d.state
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// N is a number from 0 to below n, for n up to a few millions.
+func (d *Dice) N(n int) int { return int(d.Next() >> 33 % uint64(n)) }
+
+// Share is a number from 0 to below 1.
+func (d *Dice) Share() float64 { return float64(d.Next()>>11) / (1 << 53) }

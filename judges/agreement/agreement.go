@@ -1,0 +1,233 @@
+// Package agreement measures how far judges agree with each other and with
+// labels: exact agreement, confusion, Cohen's kappa, quadratic-weighted kappa,
+// Krippendorff's alpha and bias, each with an interval from a bootstrap over
+// problems. Attempts that a judge left unscored are counted, never graded.
+package agreement
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Key names an attempt.
+type Key struct {
+	Run     string
+	Problem string
+}
+
+// Ratings are one judge's answers, or a set of labels.
+type Ratings struct {
+	Name string
+	// Scores has an entry for each attempt that was read; nil is unscored.
+	Scores map[Key]*float64
+}
+
+func (r *Ratings) scored() int {
+	n := 0
+	for _, s := range r.Scores {
+		if s != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Options of the bootstrap.
+type Options struct {
+	// Samples is how many times the problems are drawn again.
+	Samples int
+	Seed    uint64
+}
+
+// DefaultOptions draw 2,000 times: the ends of a 95 % interval then rest on 50
+// draws each, and repeat to about two digits under another seed.
+func DefaultOptions() Options { return Options{Samples: 2000, Seed: 1} }
+
+// Report says how far raters agree.
+type Report struct {
+	Raters []Rater `json:"raters"`
+	// Pairs are all pairs of raters, in the order they were given.
+	Pairs []Pair `json:"pairs"`
+	// Panel has one alpha over more than two raters together.
+	Panel     *Panel    `json:"panel,omitempty"`
+	Bootstrap Bootstrap `json:"bootstrap"`
+}
+
+// Rater counts what one rater answered.
+type Rater struct {
+	Name     string `json:"name"`
+	Attempts int    `json:"attempts"`
+	Scored   int    `json:"scored"`
+	Unscored int    `json:"unscored"`
+}
+
+// Pair compares two raters.
+type Pair struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	// N is how many attempts both scored; Coverage its share of the attempts
+	// that both were asked about, of which some are unscored.
+	N         int     `json:"n"`
+	Shared    int     `json:"shared"`
+	Coverage  float64 `json:"coverage"`
+	AUnscored int     `json:"a_unscored"`
+	BUnscored int     `json:"b_unscored"`
+	OnlyA     int     `json:"only_a"`
+	OnlyB     int     `json:"only_b"`
+	Problems  int     `json:"problems"`
+	// Levels are the scores; Confusion counts a's level by row, b's by column.
+	Levels    []float64 `json:"levels"`
+	Confusion [][]int   `json:"confusion"`
+	Exact     Figure    `json:"exact"`
+	Kappa     Figure    `json:"kappa"`
+	// WeightedKappa weighs a disagreement by the squared distance of the scores.
+	WeightedKappa Figure `json:"weighted_kappa"`
+	Alpha         Alpha  `json:"alpha"`
+	// Bias is the mean of b's score less a's.
+	Bias Figure `json:"bias"`
+}
+
+// Alpha is Krippendorff's alpha at three levels of measurement.
+type Alpha struct {
+	Nominal  Figure `json:"nominal"`
+	Ordinal  Figure `json:"ordinal"`
+	Interval Figure `json:"interval"`
+}
+
+// Panel is the agreement of all raters together.
+type Panel struct {
+	// N is how many attempts at least two raters scored, of Attempts that any
+	// was asked about.
+	N        int     `json:"n"`
+	Attempts int     `json:"attempts"`
+	Coverage float64 `json:"coverage"`
+	Alpha    Alpha   `json:"alpha"`
+}
+
+// Figure is a statistic with the ends of its 95 % interval. All are nil where
+// the statistic is not defined, such as a kappa of raters who use one level.
+type Figure struct {
+	Value *float64    `json:"value"`
+	CI95  *[2]float64 `json:"ci95"`
+}
+
+// Bootstrap says how the intervals were made.
+type Bootstrap struct {
+	Samples int    `json:"samples"`
+	Seed    uint64 `json:"seed"`
+	Cluster string `json:"cluster"`
+}
+
+// Compare compares every pair of raters, and all together where there are
+// more than two.
+func Compare(raters []Ratings, opt Options) (Report, error) {
+	if len(raters) < 2 {
+		return Report{}, fmt.Errorf("compare raters: %d given, at least two are needed", len(raters))
+	}
+	if opt.Samples < 1 {
+		return Report{}, fmt.Errorf("compare raters: %d bootstrap samples, at least 1 is needed", opt.Samples)
+	}
+	report := Report{Bootstrap: Bootstrap{Samples: opt.Samples, Seed: opt.Seed, Cluster: "problem"}}
+	for i := range raters {
+		r := &raters[i]
+		n := r.scored()
+		report.Raters = append(report.Raters, Rater{Name: r.Name, Attempts: len(r.Scores), Scored: n, Unscored: len(r.Scores) - n})
+		for j := range raters[:i] {
+			p, err := comparePair(&raters[j], r, opt)
+			if err != nil {
+				return Report{}, fmt.Errorf("compare %s and %s: %w", raters[j].Name, r.Name, err)
+			}
+			report.Pairs = append(report.Pairs, p)
+		}
+	}
+	if len(raters) > 2 {
+		report.Panel = comparePanel(raters, opt)
+	}
+	return report, nil
+}
+
+func comparePair(a, b *Ratings, opt Options) (Pair, error) {
+	p := Pair{A: a.Name, B: b.Name}
+	units := p.count(a, b)
+	if p.Shared == 0 {
+		return p, errors.New("they have no attempt in common")
+	}
+	p.N, p.Coverage = len(units), float64(len(units))/float64(p.Shared)
+	p.Levels = levels(units)
+	clusters := tabulate(units, p.Levels)
+	p.Problems = len(clusters)
+	whole := clusters.sum(len(p.Levels))
+	p.Confusion = whole.counts()
+	figures := clusters.figures(whole, p.Levels, opt, pairStatistics)
+	p.Exact, p.Kappa, p.WeightedKappa, p.Bias = figures[0], figures[1], figures[2], figures[3]
+	p.Alpha = Alpha{figures[4], figures[5], figures[6]}
+	return p, nil
+}
+
+// count fills the counts of a pair and returns what both scored.
+func (p *Pair) count(a, b *Ratings) []unit {
+	var units []unit
+	for _, key := range sortedKeys(a.Scores) {
+		x := a.Scores[key]
+		y, ok := b.Scores[key]
+		if !ok {
+			p.OnlyA++
+			continue
+		}
+		p.Shared++
+		if x == nil {
+			p.AUnscored++
+		}
+		if y == nil {
+			p.BUnscored++
+		}
+		if x != nil && y != nil {
+			units = append(units, unit{key.cluster(), []float64{*x, *y}})
+		}
+	}
+	p.OnlyB = len(b.Scores) - p.Shared
+	return units
+}
+
+func comparePanel(raters []Ratings, opt Options) *Panel {
+	scores := map[Key][]float64{}
+	attempts := map[Key]bool{}
+	for i := range raters {
+		for key, s := range raters[i].Scores {
+			attempts[key] = true
+			if s != nil {
+				scores[key] = append(scores[key], *s)
+			}
+		}
+	}
+	var units []unit
+	for _, key := range sortedKeys(scores) {
+		if len(scores[key]) > 1 {
+			units = append(units, unit{key.cluster(), scores[key]})
+		}
+	}
+	p := &Panel{N: len(units), Attempts: len(attempts), Coverage: float64(len(units)) / float64(max(1, len(attempts)))}
+	scale := levels(units)
+	clusters := tabulate(units, scale)
+	figures := clusters.figures(clusters.sum(len(scale)), scale, opt, alphas)
+	p.Alpha = Alpha{figures[0], figures[1], figures[2]}
+	return p
+}
+
+// cluster is what an attempt is drawn with: its problem, or itself where that
+// is not known.
+func (k Key) cluster() string {
+	if k.Problem == "" {
+		return "\x00" + k.Run
+	}
+	return k.Problem
+}
+
+func sortedKeys[V any](m map[Key]V) []Key {
+	return slices.SortedFunc(maps.Keys(m), func(a, b Key) int {
+		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Run, b.Run))
+	})
+}

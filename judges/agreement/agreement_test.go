@@ -1,0 +1,235 @@
+package agreement
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/internal/dice"
+)
+
+// rater makes ratings of attempts p0, p1, …; NaN is unscored.
+func rater(name string, scores ...float64) Ratings {
+	r := Ratings{Name: name, Scores: map[Key]*float64{}}
+	for i, s := range scores {
+		key := Key{"run", fmt.Sprintf("p%d", i)}
+		r.Scores[key] = nil
+		if !math.IsNaN(s) {
+			r.Scores[key] = &s
+		}
+	}
+	return r
+}
+
+var none = math.NaN()
+
+func compare(t *testing.T, raters ...Ratings) Report {
+	t.Helper()
+	r, err := Compare(raters, Options{Samples: 200, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func near(t *testing.T, name string, got Figure, want, within float64) {
+	t.Helper()
+	if got.Value == nil || math.Abs(*got.Value-want) > within {
+		t.Errorf("%s is %v, want %v", name, got.Value, want)
+	}
+}
+
+// TestCohenOnATableByHand uses a table whose kappa can be worked out in the
+// head: 35 of 50 agree where chance gives 25, so (0.7 - 0.5) / (1 - 0.5).
+func TestCohenOnATableByHand(t *testing.T) {
+	t.Parallel()
+	var a, b []float64
+	for _, cell := range []struct {
+		a, b float64
+		n    int
+	}{{0.1, 0.1, 20}, {0.1, 0.9, 5}, {0.9, 0.1, 10}, {0.9, 0.9, 15}} {
+		for range cell.n {
+			a, b = append(a, cell.a), append(b, cell.b)
+		}
+	}
+	p := compare(t, rater("a", a...), rater("b", b...)).Pairs[0]
+	near(t, "exact", p.Exact, 0.7, 1e-12)
+	near(t, "kappa", p.Kappa, 0.4, 1e-12)
+	near(t, "weighted kappa", p.WeightedKappa, 0.4, 1e-12)
+	near(t, "bias", p.Bias, -0.8*5/50, 1e-12)
+	want := [][]int{{20, 0, 0, 0, 5}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {10, 0, 0, 0, 15}}
+	if d := cmp.Diff(want, p.Confusion); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestKrippendorffOnHisOwnExample is the table of four observers in
+// Krippendorff's text, with the figures printed there.
+func TestKrippendorffOnHisOwnExample(t *testing.T) {
+	t.Parallel()
+	r := compare(t,
+		rater("A", 1, 2, 3, 3, 2, 1, 4, 1, 2, none, none, none),
+		rater("B", 1, 2, 3, 3, 2, 2, 4, 1, 2, 5, none, 3),
+		rater("C", none, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, none),
+		rater("D", 1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, none),
+	)
+	if r.Panel.N != 11 || r.Panel.Attempts != 12 || len(r.Pairs) != 6 {
+		t.Errorf("panel of %d of %d, %d pairs", r.Panel.N, r.Panel.Attempts, len(r.Pairs))
+	}
+	near(t, "nominal", r.Panel.Alpha.Nominal, 0.743, 5e-4)
+	near(t, "ordinal", r.Panel.Alpha.Ordinal, 0.815, 5e-4)
+	near(t, "interval", r.Panel.Alpha.Interval, 0.849, 5e-4)
+}
+
+func TestUnscoredIsCountedAndLeftOut(t *testing.T) {
+	t.Parallel()
+	a, b := rater("a", 0.1, 0.3, none, none, 0.9), rater("b", 0.1, none, 0.5, none, 0.9, 0.1)
+	p := compare(t, a, b).Pairs[0]
+	if p.N != 2 || p.Shared != 5 || p.Coverage != 0.4 || p.AUnscored != 2 || p.BUnscored != 2 || p.OnlyA != 0 || p.OnlyB != 1 {
+		t.Errorf("counted %+v", p)
+	}
+	near(t, "exact", p.Exact, 1, 0)
+	r := compare(t, a, b).Raters
+	if r[0] != (Rater{"a", 5, 3, 2}) || r[1] != (Rater{"b", 6, 4, 2}) {
+		t.Errorf("raters %+v", r)
+	}
+}
+
+// TestUndefinedFiguresAreNull: raters who use one level leave nothing to
+// measure chance by, and raters without a common scored attempt nothing at all.
+func TestUndefinedFiguresAreNull(t *testing.T) {
+	t.Parallel()
+	p := compare(t, rater("a", 0.5, 0.5), rater("b", 0.5, 0.5)).Pairs[0]
+	if p.Kappa.Value != nil || p.Alpha.Interval.Value != nil || p.Kappa.CI95 != nil || *p.Exact.Value != 1 {
+		t.Errorf("one level: %+v", p)
+	}
+	p = compare(t, rater("a", 0.5, none), rater("b", none, 0.5)).Pairs[0]
+	if p.N != 0 || p.Exact.Value != nil || p.Bias.Value != nil {
+		t.Errorf("nothing scored by both: %+v", p)
+	}
+	if _, err := Compare([]Ratings{rater("a", 1), {Name: "b", Scores: map[Key]*float64{{"other", "p"}: nil}}}, DefaultOptions()); err == nil {
+		t.Error("raters of different attempts were compared")
+	}
+}
+
+// random makes ratings of n attempts at a tenth as many problems.
+func random(d *dice.Dice, name string, n int) Ratings {
+	r := Ratings{Name: name, Scores: map[Key]*float64{}}
+	for i := range n {
+		s := judgeLevels[d.N(5)]
+		r.Scores[Key{fmt.Sprintf("r%d", i/10), fmt.Sprintf("p%d", i%10)}] = &s
+	}
+	return r
+}
+
+func TestSwappedRatersAgreeAsMuch(t *testing.T) {
+	t.Parallel()
+	d := dice.Roll(5)
+	a, b := random(d, "a", 200), random(d, "b", 200)
+	x, y := compare(t, a, b).Pairs[0], compare(t, b, a).Pairs[0]
+	for _, f := range [][2]Figure{{x.Kappa, y.Kappa}, {x.WeightedKappa, y.WeightedKappa}, {x.Alpha.Ordinal, y.Alpha.Ordinal}} {
+		near(t, "swapped", f[0], *f[1].Value, 1e-12)
+	}
+	near(t, "bias", x.Bias, -*y.Bias.Value, 1e-12)
+}
+
+// TestIntervalsRepeatAndHold: the same seed gives the same intervals, which
+// hold their value and narrow with more problems.
+func TestIntervalsRepeatAndHold(t *testing.T) {
+	t.Parallel()
+	d := dice.Roll(9)
+	a, b := random(d, "a", 300), random(d, "b", 300)
+	x, y := compare(t, a, b), compare(t, a, b)
+	if !reflect.DeepEqual(x, y) {
+		t.Error("a second run gives other figures")
+	}
+	exact := x.Pairs[0].Exact
+	if exact.CI95[0] > *exact.Value || exact.CI95[1] < *exact.Value || exact.CI95[1]-exact.CI95[0] > 0.2 {
+		t.Errorf("exact agreement %v in %v", *exact.Value, *exact.CI95)
+	}
+	one := rater("one", 0.1, 0.3)
+	delete(one.Scores, Key{"run", "p1"})
+	if f := compare(t, one, one).Pairs[0].Exact; f.CI95 != nil {
+		t.Errorf("one problem has the interval %v", *f.CI95)
+	}
+}
+
+func TestReadRatings(t *testing.T) {
+	t.Parallel()
+	text := `{"eval_run_id":"r","problem_id":"p","judge":"gates_v1","outcome":"scored","score":0.7,"gates":[true]}
+
+{"eval_run_id":"r","problem_id":"q","outcome":"refused","score":null}
+{"eval_run_id":"r","problem_id":"s","outcome":"failed","score":0.1}
+{"eval_run_id":"r","problem_id":"t","score":0.9}`
+	r, err := ReadRatings(strings.NewReader(text), "x", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for k, s := range r.Scores {
+		got[k.Problem] = "unscored"
+		if s != nil {
+			got[k.Problem] = fmt.Sprint(*s)
+		}
+	}
+	if d := cmp.Diff(map[string]string{"p": "0.7", "q": "unscored", "s": "unscored", "t": "0.9"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestReadRatingsNamesTheLine(t *testing.T) {
+	t.Parallel()
+	good := `{"eval_run_id":"r","problem_id":"p","score":1}` + "\n"
+	for _, c := range []struct{ text, want string }{
+		{"", "the file holds none"},
+		{good + `{"eval_run_id":`, "line 2: unexpected end"},
+		{good + `{"score":1}`, "line 2: neither eval_run_id nor problem_id"},
+		{good + `{"problem_id":"q"}`, "line 2: no score"},
+		{good + `{"problem_id":"q","score":{}}`, "line 2: score is neither a number nor null"},
+		{good + "\n" + good, "line 3: attempt r/p was rated already in line 1"},
+		{good + strings.Repeat("x", 101), "line 2: longer than 100 bytes"},
+	} {
+		_, err := ReadRatings(strings.NewReader(c.text), "x", 100)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+// FuzzReadRatingsNeverCountsTwice: whatever is read has at most one rating a
+// line, and comparing it with itself agrees wholly.
+func FuzzReadRatingsNeverCountsTwice(f *testing.F) {
+	f.Add(`{"eval_run_id":"r","problem_id":"p","score":0.5}` + "\n" + `{"problem_id":"q","score":null}`)
+	f.Add(`{"problem_id":"q","outcome":"scored","score":1e300}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := ReadRatings(strings.NewReader(text), "x", 1<<16)
+		if err != nil {
+			return
+		}
+		if len(r.Scores) > strings.Count(text, "\n")+1 {
+			t.Errorf("%d ratings of %q", len(r.Scores), text)
+		}
+		report, err := Compare([]Ratings{r, r}, Options{Samples: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := report.Pairs[0].Exact.Value; e != nil && *e != 1 {
+			t.Errorf("exact agreement with itself is %v", *e)
+		}
+	})
+}
+
+func BenchmarkCompare(b *testing.B) {
+	d := dice.Roll(1)
+	x, y := random(d, "x", 1440), random(d, "y", 1440)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Compare([]Ratings{x, y}, DefaultOptions()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

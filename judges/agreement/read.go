@@ -1,0 +1,86 @@
+package agreement
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ReadRatings reads judge lines or labels: JSON lines with eval_run_id,
+// problem_id and score, and an outcome where a judge wrote them. A line is
+// unscored if its score is null or its outcome is not "scored". Two lines for
+// one attempt are an error: which of them counts would be a guess.
+func ReadRatings(r io.Reader, name string, limit int) (Ratings, error) {
+	all := Ratings{Name: name, Scores: map[Key]*float64{}}
+	lines := map[Key]int{}
+	in := bufio.NewReaderSize(r, 64<<10)
+	for number, more := 1, true; more; number++ {
+		text, err := readLine(in, limit)
+		if more = !errors.Is(err, io.EOF); !more {
+			err = nil
+		}
+		if err == nil && len(text) > 0 {
+			err = all.add(text, lines, number)
+		}
+		if err != nil {
+			return Ratings{}, fmt.Errorf("read ratings %s: line %d: %w", name, number, err)
+		}
+	}
+	if len(all.Scores) == 0 {
+		return Ratings{}, fmt.Errorf("read ratings %s: the file holds none", name)
+	}
+	return all, nil
+}
+
+func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
+	var line struct {
+		Run     string          `json:"eval_run_id"`
+		Problem string          `json:"problem_id"`
+		Outcome *string         `json:"outcome"`
+		Score   json.RawMessage `json:"score"`
+	}
+	if err := json.Unmarshal(text, &line); err != nil {
+		return err
+	}
+	key := Key{line.Run, line.Problem}
+	if key == (Key{}) {
+		return errors.New("neither eval_run_id nor problem_id")
+	}
+	if earlier, ok := lines[key]; ok {
+		return fmt.Errorf("attempt %s/%s was rated already in line %d", key.Run, key.Problem, earlier)
+	}
+	lines[key] = number
+	if line.Score == nil {
+		return errors.New("no score")
+	}
+	var score *float64
+	if err := json.Unmarshal(line.Score, &score); err != nil {
+		return errors.New("score is neither a number nor null")
+	}
+	if line.Outcome != nil && *line.Outcome != "scored" {
+		score = nil
+	}
+	r.Scores[key] = score
+	return nil
+}
+
+// readLine returns the next line without blanks around it; the last one comes
+// with io.EOF. The memory is used again by the next call.
+func readLine(in *bufio.Reader, limit int) ([]byte, error) {
+	line, err := in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line = bytes.Clone(line)
+		for errors.Is(err, bufio.ErrBufferFull) && len(line) <= limit {
+			var part []byte
+			part, err = in.ReadSlice('\n')
+			line = append(line, part...)
+		}
+	}
+	if len(line) > limit {
+		return nil, fmt.Errorf("longer than %d bytes", limit)
+	}
+	return bytes.TrimSpace(line), err
+}

@@ -1,0 +1,111 @@
+package agreement
+
+import (
+	"maps"
+	"slices"
+)
+
+// unit is one attempt with the scores it got.
+type unit struct {
+	cluster string
+	scores  []float64
+}
+
+// table counts, for one problem or for all, what raters said of its attempts.
+type table struct {
+	// confusion counts the first rater's level by row and the second's by
+	// column; coincidence every ordered pair of scores of one attempt, weighted
+	// by 1/(scores - 1), as Krippendorff has it.
+	confusion, coincidence [][]float64
+}
+
+func newTable(levels int) table {
+	t := table{make([][]float64, levels), make([][]float64, levels)}
+	for i := range levels {
+		t.confusion[i], t.coincidence[i] = make([]float64, levels), make([]float64, levels)
+	}
+	return t
+}
+
+func (t table) add(o table) {
+	for i := range t.confusion {
+		for j := range t.confusion[i] {
+			t.confusion[i][j] += o.confusion[i][j]
+			t.coincidence[i][j] += o.coincidence[i][j]
+		}
+	}
+}
+
+func (t table) clear() {
+	for i := range t.confusion {
+		clear(t.confusion[i])
+		clear(t.coincidence[i])
+	}
+}
+
+func (t table) counts() [][]int {
+	all := make([][]int, len(t.confusion))
+	for i, row := range t.confusion {
+		all[i] = make([]int, len(row))
+		for j, n := range row {
+			all[i][j] = int(n)
+		}
+	}
+	return all
+}
+
+// judgeLevels are the scores that reasoning judges may give.
+var judgeLevels = []float64{0.1, 0.3, 0.5, 0.7, 0.9}
+
+// levels are the judges' five where all scores are among them, so that tables
+// of different judges have one shape, else the scores that occur.
+func levels(units []unit) []float64 {
+	seen := map[float64]bool{}
+	for _, u := range units {
+		for _, s := range u.scores {
+			seen[s] = true
+		}
+	}
+	for s := range seen {
+		if !slices.Contains(judgeLevels, s) {
+			return slices.Sorted(maps.Keys(seen))
+		}
+	}
+	return judgeLevels
+}
+
+// clusters are the tables of the problems, in the order of their names.
+type clusters []table
+
+// tabulate expects units sorted by cluster.
+func tabulate(units []unit, levels []float64) clusters {
+	index := map[float64]int{}
+	for i, l := range levels {
+		index[l] = i
+	}
+	var all clusters
+	for i, u := range units {
+		if i == 0 || u.cluster != units[i-1].cluster {
+			all = append(all, newTable(len(levels)))
+		}
+		t := all[len(all)-1]
+		t.confusion[index[u.scores[0]]][index[u.scores[1]]]++
+		weight := 1 / float64(len(u.scores)-1)
+		for x, a := range u.scores {
+			for y, b := range u.scores {
+				if x != y {
+					t.coincidence[index[a]][index[b]] += weight
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (c clusters) sum(levels int) table {
+	whole := newTable(levels)
+	for _, t := range c {
+		whole.add(t)
+	}
+	return whole
+}
