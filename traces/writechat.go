@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/trajectory-arena/arena"
@@ -62,7 +63,12 @@ func (w *writer) losesBeside() {
 	t := w.t
 	w.loses(LossAgent, t.Agent != arena.Agent{})
 	w.loses(LossOutcome, t.Status != arena.StatusSuccess || t.Error != nil || !math.IsNaN(t.Seconds) ||
-		t.InferenceTotal >= 0 || t.InferenceFailures >= 0)
+		t.InferenceTotal >= 0 || t.InferenceFailures >= 0 || t.HasDialogue != w.hasTurns())
+}
+
+// hasTurns tells what a reader of messages takes for a dialogue.
+func (w *writer) hasTurns() bool {
+	return slices.ContainsFunc(w.t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleAgent })
 }
 
 // turn is one step as messages: the step's own and one for each result.

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// conversion turns inputs into one format, trace by trace.
+type conversion struct {
+	format traces.Format
+	runID  string
+	inputs []traces.Input
+
+	written int
+	lost    map[traces.Loss]int
+	faults  []traces.Fault
+}
+
+// each gives every trace in its new format to write.
+func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text []byte) error) error {
+	opt := traces.Defaults()
+	opt.RunID = c.runID
+	if err := opt.Validate(); err != nil {
+		return usage(err, "give --run-id a name")
+	}
+	for _, in := range c.inputs {
+		if in.SHA256 == "" {
+			if err := in.Hash(ctx); err != nil {
+				return err
+			}
+		}
+		_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
+			if item.Fault != nil {
+				c.faults = append(c.faults, *item.Fault)
+				return nil
+			}
+			text, lost, err := traces.Write(item.Trace, c.format)
+			if err != nil {
+				return err
+			}
+			c.written++
+			for _, l := range lost {
+				c.lost[l]++
+			}
+			return write(item.Trace, text)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if c.written == 0 {
+		return failed(errors.New("no trace could be read"+c.firstFault()), "docs/traces.md says what is read")
+	}
+	return nil
+}
+
+// firstFault says why, where one file is all there is to say it of.
+func (c *conversion) firstFault() string {
+	if len(c.faults) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s: %s", c.faults[0].Reason, c.faults[0].Detail)
+}
+
+// stream writes all traces to one file.
+func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
+	return func(w io.Writer) error {
+		return c.each(ctx, func(_ *arena.Trace, text []byte) error {
+			if _, err := w.Write(text); err != nil {
+				return fmt.Errorf("write trace: %w", err)
+			}
+			return nil
+		})
+	}
+}
+
+// sessionsPerFolder is the most files that the Hub's viewer takes.
+const sessionsPerFolder = 10_000
+
+// folder writes one file a trace under a new folder, all or nothing. A file is
+// named by its record's hash: ids are other people's words and no file names.
+func (c *conversion) folder(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return failed(fmt.Errorf("create folder %s: it exists", path), "name a folder that does not exist yet")
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(filepath.Clean(path)), ".arena-*")
+	if err != nil {
+		return failed(fmt.Errorf("create folder %s: %w", path, err), "the folder around -o must exist")
+	}
+	defer os.RemoveAll(tmp) //nolint:errcheck // gone already where all went well
+	err = c.each(ctx, func(t *arena.Trace, text []byte) error {
+		dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/sessionsPerFolder))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("write session: %w", err)
+		}
+		return os.WriteFile(filepath.Join(dir, t.RecordSHA256+".jsonl"), text, 0o644)
+	})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.Chmod(tmp, 0o755), os.Rename(tmp, path)); err != nil {
+		return fmt.Errorf("create folder %s: %w", path, err)
+	}
+	return nil
+}
+
+// tell says what was written, what was lost and what could not be read.
+func (c *conversion) tell(w io.Writer) {
+	fmt.Fprintf(w, "%d traces written as %s\n", c.written, c.format)
+	for _, l := range slices.Sorted(maps.Keys(c.lost)) {
+		fmt.Fprintf(w, "lost: %s in %d\n", l, c.lost[l])
+	}
+	for _, f := range c.faults {
+		fmt.Fprintf(w, "not read: file %.12s line %d: %s: %s\n", f.FileSHA256, f.Line, f.Reason, f.Detail)
+	}
+}

@@ -1,0 +1,214 @@
+package traces
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/trajectory-arena/arena"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// everyShape is one trace of every shape, and all the real ones at hand.
+func everyShape(tb testing.TB) (all []*arena.Trace) {
+	tb.Helper()
+	for _, text := range []string{
+		line("p-1"), dialogueText,
+		`{"problem_id":"late","status":"TIMED_OUT","execution_time":300,"error":{"type":"T","message":"m"},"dialogue":null}`,
+		`{"problem_id":"none","status":"SUCCESS","dialogue":[]}`,
+		`{"messages":[{"role":"system","content":"S"},{"role":"user","content":"A mug."},{"role":"assistant","content":null,"tool_calls":[{"id":"x","function":{"name":"f","arguments":"{\"n\":12345678901234567890}"}},{"id":"y","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"x","content":"a\u2028b\ud83d\ude00"},{"role":"user","content":"More."},{"role":"assistant","content":"Done."}],"reward":0.5}`,
+		`{"conversations":[{"from":"human","value":"A mug."},{"from":"function_call","value":"{\"name\":\"f\",\"arguments\":{}}"},{"from":"observation","value":"<&>"}]}`,
+		`{"name":"g","query":"Q","sample":{"output_tools":[{"function":{"name":"f","arguments":{}}}],"assistant_text":""},"grade":{"success":true}}`,
+		`{"problem_id":"odd","status":"SUCCESS","dialogue":[{"completion":{"message":{"think":"t","tool_call":[{"name":"f","parameters":[1],"result":"r"},{"name":"g","parameters":"x","tool_call_id":"1"},{"name":"h","tool_call_id":"1","result":null}]}},"extra_info":{"step":9,"timestamp":1.5}},7]}`,
+	} {
+		all = append(all, one(tb, text))
+	}
+	for _, set := range []string{"real/atif", "real/tau-bench", "real/oro-sft", "real/oro-episode", "judge"} {
+		if day := findShared(set); day != "" {
+			traces, _, _ := readAll(tb, day, Defaults())
+			all = append(all, traces...)
+		}
+	}
+	return all
+}
+
+// identity is what a record's bytes decide, and so another record's differ in.
+var identity = cmpopts.IgnoreFields(arena.Trace{}, "ID", "Source", "RecordSHA256", "Bytes")
+
+// spelled compares JSON by meaning: writers drop the space between tokens and
+// write escapes out.
+var spelled = cmp.Transformer("compact", func(r arena.Raw) string {
+	if r.Kind() == arena.String {
+		return "text " + text(r)
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(r)) != nil {
+		return string(r)
+	}
+	return b.String()
+})
+
+// TestRoundTrip: a trace that was written and read again is the same but for
+// the losses that the writer named; written once more it loses nothing new.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, format := range []Format{FormatATIF, FormatOpenAI} {
+		for _, before := range everyShape(t) {
+			text, lost, err := Write(before, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after := one(t, string(text))
+			want, got := without(*before, lost), without(*after, lost)
+			if d := cmp.Diff(want, got, nan, identity, spelled, cmpopts.EquateEmpty()); d != "" {
+				t.Errorf("%s of %s (lost %v): written -, read +:\n%s", format, before.Source.Shape, lost, d)
+			}
+			again, _, err := Write(after, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before.ProblemID != "" && !bytes.Equal(text, again) {
+				t.Errorf("%s of %s changes when written again:\n%s\n%s", format, before.ID, text, again)
+			}
+		}
+	}
+}
+
+// without takes from a trace what the losses name.
+func without(t arena.Trace, lost []Loss) arena.Trace {
+	steps := append([]arena.Step(nil), t.Steps...)
+	for i := range steps {
+		steps[i].Calls = append([]arena.ToolCall(nil), steps[i].Calls...)
+	}
+	t.Steps = steps
+	for _, loss := range lost {
+		switch loss {
+		case LossOutcome:
+			t.Status, t.Error, t.InferenceTotal, t.InferenceFailures, t.Seconds = "", nil, 0, 0, 0
+			t.HasDialogue = false
+		case LossAgent:
+			t.Agent = arena.Agent{}
+		case LossVetoes:
+			t.Vetoes = nil
+		}
+		for i := range t.Steps {
+			withoutInStep(&t.Steps[i], loss)
+		}
+	}
+	return t
+}
+
+func withoutInStep(s *arena.Step, loss Loss) {
+	switch loss {
+	case LossProxyCalls:
+		s.Proxy = nil
+	case LossStepRaw:
+		s.Raw = ""
+	case LossStepMeta:
+		s.Number, s.Timestamp, s.LLMCalls = 0, "", 0
+	case LossSplitMessage:
+		s.Think, s.Response, s.Content, s.Reasoning = "", "", "", ""
+	}
+	for j := range s.Calls {
+		c := &s.Calls[j]
+		switch loss {
+		case LossAbsentArguments:
+			if c.Arguments == "" || c.Arguments == "{}" || c.Arguments == `"{}"` {
+				c.Arguments = ""
+			}
+		case LossArgumentsKind:
+			c.Arguments = arena.Raw(text(c.Arguments))
+		case LossResultKind:
+			c.Result = arena.Raw(text(c.Result))
+		case LossCallID:
+			c.ID = ""
+		}
+	}
+}
+
+func TestGoldenFormats(t *testing.T) {
+	t.Parallel()
+	for _, format := range Formats {
+		text, lost, err := Write(one(t, line("p-1")), format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(text)
+		for _, l := range lost {
+			got += "lost: " + string(l) + "\n"
+		}
+		golden := filepath.Join("testdata", string(format)+".golden")
+		if *update {
+			write(t, golden, got)
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, string(want), got)
+	}
+}
+
+// TestATIFKeepsItsOwnRules: step ids in sequence, calls only on agents' steps,
+// every source_call_id a call of its step, arguments objects.
+func TestATIFKeepsItsOwnRules(t *testing.T) {
+	t.Parallel()
+	for _, trace := range everyShape(t) {
+		text, _, err := Write(trace, FormatATIF)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc struct {
+			SessionID string `json:"session_id"`
+			Steps     []struct {
+				StepID    int `json:"step_id"`
+				Source    string
+				Message   *string
+				ToolCalls []struct {
+					ID        string `json:"tool_call_id"`
+					Arguments map[string]any
+				} `json:"tool_calls"`
+				Observation struct {
+					Results []struct {
+						ID string `json:"source_call_id"`
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range doc.Steps {
+			ids := map[string]bool{}
+			for _, c := range s.ToolCalls {
+				if ids[c.ID] || c.ID == "" || c.Arguments == nil {
+					t.Errorf("%s: call %+v", trace.ID, c)
+				}
+				ids[c.ID] = true
+			}
+			for _, r := range s.Observation.Results {
+				if !ids[r.ID] {
+					t.Errorf("%s: result of %q names no call of its step", trace.ID, r.ID)
+				}
+			}
+			if s.StepID != i+1 || s.Message == nil || doc.SessionID == "" || s.Source != "agent" && len(ids) > 0 {
+				t.Errorf("%s: step %d is %+v", trace.ID, i, s)
+			}
+		}
+	}
+}
+
+func TestUnknownFormatIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, _, err := Write(&arena.Trace{}, "xml"); err == nil || !strings.Contains(err.Error(), `"xml"`) {
+		t.Errorf("got %v", err)
+	}
+}
