@@ -69,6 +69,7 @@ func newRoot(s *streams) *cobra.Command {
 		newInspect(s),
 		newJudge(s),
 		newJudges(s),
+		newLeak(s),
 		newProfiles(s),
 		newScore(s),
 		newShop(s),

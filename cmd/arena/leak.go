@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/guard/rows"
+)
+
+// leakFlags are what a user can say to `arena leak`.
+type leakFlags struct {
+	heldOut []string
+	out     string
+	report  string
+	failOn  string
+	drop    float64
+	embed   embedFlags
+}
+
+func newLeak(s *streams) *cobra.Command {
+	f := leakFlags{}
+	c := &cobra.Command{
+		Use:   "leak --held-out BANK… CANDIDATES…",
+		Short: "Find protected problems in any texts or corpus, however they are reworded",
+		Long: `Find protected problems in any texts or corpus, however they are reworded.
+
+A bank is a problems file or suite, JSON lines with id and text, query, problem or
+messages, a corpus folder (its eval split), or a folder of banks. Candidates are the
+same kinds of files, Parquet included, or - for standard input; of a dialogue the
+request, the rest of what the model reads and what it wrote are searched, tool
+results are not. One line of JSON a row, in input order:
+
+  drop  the row may not be trained on (recall first)
+  same  every constraint agrees: product, brand, colour, size, numbers, delivery
+
+Which tiers there are and how well they find what: docs/leak.md.`,
+		Example: `  arena leak --held-out testdata/leak/bank.jsonl testdata/leak/texts.jsonl -o -
+  arena leak --held-out suite.json --held-out bank/ corpus -o leaks.jsonl --fail-on drop`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, paths []string) error { return f.run(c.Context(), s, paths) },
+	}
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "protected problems; may be repeated")
+	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	c.Flags().StringVar(&f.report, "report", "", "write the contamination report here")
+	c.Flags().StringVar(&f.failOn, "fail-on", "", "exit 3 if a row is to be dropped (drop) or asks for the same (same)")
+	c.Flags().Float64Var(&f.drop, "threshold", 0, "drop from this lexical score on, 0 to 1 (default: the detector's own)")
+	f.embed.register(c)
+	c.AddCommand(newLeakBank(s), newLeakRecalibrate(s))
+	return c
+}
+
+func (f *leakFlags) run(ctx context.Context, s *streams, paths []string) error {
+	if f.failOn != "" && f.failOn != "drop" && f.failOn != "same" {
+		return usage(fmt.Errorf("--fail-on is %q", f.failOn), "it takes drop or same")
+	}
+	if !(f.drop >= 0 && f.drop <= 1) {
+		return usage(fmt.Errorf("--threshold is %v", f.drop), "it is a score from 0 to 1")
+	}
+	bank, err := readBanks(f.heldOut)
+	if err != nil {
+		return err
+	}
+	g, err := guard.New(bank, guard.Config{Drop: f.drop})
+	if err != nil {
+		return err
+	}
+	if err := g.Canary(); err != nil {
+		return err
+	}
+	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.in}
+	if scan.tier, err = f.embed.tier(ctx, g, scan.report); err != nil {
+		return err
+	}
+	scan.required = f.embed.required
+	if err := writeWhole(s, f.out, func(w io.Writer) error { return scan.paths(ctx, w, paths) }); err != nil {
+		return err
+	}
+	return f.finish(s, scan)
+}
+
+func (f *leakFlags) finish(s *streams, scan *leakScan) error {
+	if f.report != "" {
+		b, err := scan.report.Encode()
+		if err != nil {
+			return err
+		}
+		if err := writeWhole(s, f.report, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(s.err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
+		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Beyond)
+	if scan.report.NotRun != "" {
+		fmt.Fprintf(s.err, "arena: not run: %s\n", scan.report.NotRun)
+	}
+	found := map[string]int{"drop": len(scan.report.Dropped), "same": scan.same}[f.failOn]
+	if found > 0 {
+		return limit(fmt.Errorf("%d rows match protected problems", found), "the lines with drop true say which and why")
+	}
+	return nil
+}
+
+// readBanks reads every protected bank. Without one nothing would be found.
+func readBanks(paths []string) ([]guard.Entry, error) {
+	if len(paths) == 0 {
+		return nil, usage(errors.New("no protected bank is given"), "name one with --held-out")
+	}
+	var bank []guard.Entry
+	for _, p := range paths {
+		entries, err := guard.ReadBank(p)
+		if err != nil {
+			return nil, failed(err, "a bank that cannot be read protects nothing, so that no row is passed")
+		}
+		bank = append(bank, entries...)
+	}
+	return bank, nil
+}
+
+// leakScan is one pass over candidates.
+type leakScan struct {
+	guard  *guard.Guard
+	tier   *guard.EmbeddingTier
+	report *guard.Report
+	stdin  io.Reader
+	same   int
+	batch  []leakRow
+	// required fails the run where the embedding tier stops answering.
+	required bool
+}
+
+// leakRow is one candidate with what the guard said of it.
+type leakRow struct {
+	candidate guard.Candidate
+	finding   guard.Finding
+}
+
+// leakLine is the promised line format.
+type leakLine struct {
+	ID         string  `json:"id"`
+	TextSHA256 string  `json:"text_sha256"`
+	Match      *string `json:"match"`
+	Drop       bool    `json:"drop"`
+	Same       bool    `json:"same"`
+	Score      float64 `json:"score"`
+	Tier       *string `json:"tier"`
+	Evidence   string  `json:"evidence"`
+}
+
+func (l *leakScan) paths(ctx context.Context, w io.Writer, paths []string) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	read := 0
+	for _, path := range paths {
+		err := eachCandidate(path, l.stdin, func(row rows.Row) error {
+			read++
+			return l.row(ctx, out, row)
+		})
+		if err != nil {
+			return failed(err, "rows need id and one of text, query, problem or messages")
+		}
+	}
+	if read == 0 {
+		return failed(errors.New("no candidates: the input holds no row"), "give JSON lines, a JSON array, Parquet or a corpus folder")
+	}
+	return l.flush(ctx, out)
+}
+
+// eachCandidate yields the rows of a file, of all row files of a folder, or of
+// standard input.
+func eachCandidate(path string, stdin io.Reader, yield func(rows.Row) error) error {
+	if path == "-" {
+		return rows.EachOf(stdin, "stdin", yield)
+	}
+	files, err := rows.Files(path)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := rows.Each(f, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// embedBatch is how many rows wait for one round of embeddings.
+const embedBatch = 512
+
+func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := candidateOf(row)
+	if err != nil {
+		return err
+	}
+	l.batch = append(l.batch, leakRow{c, l.guard.Check(c)})
+	if len(l.batch) >= embedBatch {
+		return l.flush(ctx, out)
+	}
+	return nil
+}
+
+func candidateOf(row rows.Row) (guard.Candidate, error) {
+	r := rows.Read(row)
+	if r.Request == "" && len(r.Context) == 0 && len(r.Answers) == 0 && len(r.ProductIDs) == 0 {
+		return guard.Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
+	}
+	if r.ID == "" {
+		r.ID = row.Name()
+	}
+	return guard.Candidate{ID: r.ID, Text: r.Request, Context: r.Context, ProductIDs: r.ProductIDs, Answers: r.Answers}, nil
+}
+
+func (l *leakScan) flush(ctx context.Context, out *json.Encoder) error {
+	if l.tier != nil {
+		if err := l.embedded(ctx); err != nil {
+			return err
+		}
+	}
+	for _, r := range l.batch {
+		l.report.Add(r.candidate.ID, r.finding)
+		if r.finding.Drop && r.finding.Same {
+			l.same++
+		}
+		if err := out.Encode(lineOf(r)); err != nil {
+			return err
+		}
+	}
+	l.batch = l.batch[:0]
+	return nil
+}
+
+// embedded lets the embedding tier look at every row that was not dropped.
+func (l *leakScan) embedded(ctx context.Context) error {
+	candidates, findings := make([]guard.Candidate, len(l.batch)), make([]guard.Finding, len(l.batch))
+	for i, r := range l.batch {
+		candidates[i], findings[i] = r.candidate, r.finding
+	}
+	if err := l.tier.Check(ctx, candidates, findings); err != nil {
+		return err
+	}
+	if err := l.tier.Down(); err != nil {
+		l.report.NotRun = "embedding, from some row on: " + err.Error()
+		if l.required {
+			return failed(err, "the embedding tier is required and its endpoint does not answer")
+		}
+	}
+	for i := range l.batch {
+		l.batch[i].finding = findings[i]
+	}
+	return nil
+}
+
+func lineOf(r leakRow) leakLine {
+	sum := sha256.Sum256([]byte(r.candidate.Text))
+	f := r.finding
+	return leakLine{
+		ID: r.candidate.ID, TextSHA256: hex.EncodeToString(sum[:]), Match: orNull(f.Match), Drop: f.Drop, Same: f.Same,
+		Score: f.Score, Tier: orNull(string(f.Tier)), Evidence: f.Evidence,
+	}
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// readRotation reads the bank's state file; none yet is an empty bank.
+func readRotation(path string) (*guard.Rotation, error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return &guard.Rotation{Schema: guard.RotationSchema}, nil
+	}
+	return guard.ReadRotation(path)
+}

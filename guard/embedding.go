@@ -1,0 +1,186 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Calibration is the threshold of the embedding tier for one model. Cosines of
+// different models do not compare.
+type Calibration struct {
+	Model     string `json:"model"`
+	Prefix    string `json:"prefix"`
+	Dimension int    `json:"dimension"`
+	// Threshold is the cosine from which a text is dropped.
+	Threshold float64 `json:"threshold"`
+	// Background is how many pairs of unrelated protected requests it was set on,
+	// Above how many of them reach it.
+	Background int `json:"background_pairs"`
+	Above      int `json:"background_above"`
+	// Positives and Found count rewordings, where some were given.
+	Positives int `json:"positives"`
+	Found     int `json:"positives_found"`
+}
+
+// Pair is a text with the protected request that it rewords.
+type Pair struct {
+	Base, Text string
+}
+
+// falsePairs is the share of unrelated pairs that may reach the threshold.
+const falsePairs = 2.0 / 100_000
+
+// leastOdds is the lexical score below which a cosine alone drops nothing, for
+// a text that the lexical tier could read.
+const leastOdds = -6
+
+// EmbeddingTier adds drops by meaning to findings: it never clears a row, since
+// a cosine is blind to numbers and brands.
+type EmbeddingTier struct {
+	guard       *Guard
+	embedder    *Embedder
+	calibration Calibration
+	vectors     [][]float32 // of each base
+	// down is why the endpoint could not answer; the other tiers decide then.
+	down error
+}
+
+// NewEmbeddingTier embeds g's bank. Without a calibration the threshold is set
+// on pairs of the bank that share no product.
+func NewEmbeddingTier(ctx context.Context, g *Guard, e *Embedder, c *Calibration) (*EmbeddingTier, error) {
+	t := &EmbeddingTier{guard: g, embedder: e}
+	texts := make([]string, len(g.lexical.entry))
+	for i, entry := range g.lexical.entry {
+		texts[i] = g.bank[entry].Text
+	}
+	if len(texts) == 0 {
+		return nil, errors.New("embed the bank: no protected problem has a text")
+	}
+	var err error
+	if t.vectors, err = e.Embed(ctx, texts); err != nil {
+		return nil, fmt.Errorf("embed the bank: %w", err)
+	}
+	if c == nil {
+		own := t.background()
+		c = &own
+	}
+	if c.Model != e.config.Model || c.Prefix != e.config.Prefix || c.Dimension != e.dimension {
+		return nil, fmt.Errorf("use calibration of model %q (%d numbers) with %q (%d): recalibrate", c.Model, c.Dimension, e.config.Model, e.dimension)
+	}
+	t.calibration = *c
+	return t, nil
+}
+
+// mostBackground bounds the bank's requests that background pairs are made of:
+// 2,000 give two million pairs.
+const mostBackground = 2000
+
+// background sets the threshold just above all but falsePairs of the unrelated
+// pairs in the bank.
+func (t *EmbeddingTier) background() Calibration {
+	var cosines []float64
+	n := min(len(t.vectors), mostBackground)
+	for i := range n {
+		for j := range i {
+			if !t.related(i, j) {
+				cosines = append(cosines, dot(t.vectors[i], t.vectors[j]))
+			}
+		}
+	}
+	slices.Sort(cosines)
+	c := Calibration{Model: t.embedder.config.Model, Prefix: t.embedder.config.Prefix, Dimension: t.embedder.dimension, Threshold: 1, Background: len(cosines)}
+	if len(cosines) > 0 {
+		c.Above = int(falsePairs * float64(len(cosines)))
+		c.Threshold = min(1, cosines[len(cosines)-1-c.Above]+1e-6)
+	}
+	return c
+}
+
+func (t *EmbeddingTier) related(i, j int) bool {
+	a, b := t.guard.bank[t.guard.lexical.entry[i]], t.guard.bank[t.guard.lexical.entry[j]]
+	return slices.ContainsFunc(a.ProductIDs, func(id string) bool { return slices.Contains(b.ProductIDs, id) })
+}
+
+// Recalibrate sets the threshold for a model: as low as rewordings need, as high
+// as unrelated requests of the bank demand.
+func (t *EmbeddingTier) Recalibrate(ctx context.Context, pairs []Pair) (Calibration, error) {
+	c := t.background()
+	var lowest []float64
+	for _, p := range pairs {
+		v, err := t.embedder.Embed(ctx, []string{p.Base, p.Text})
+		if err != nil {
+			return c, fmt.Errorf("recalibrate embeddings: %w", err)
+		}
+		lowest = append(lowest, dot(v[0], v[1]))
+	}
+	slices.Sort(lowest)
+	c.Positives = len(lowest)
+	for _, cos := range lowest {
+		if cos >= c.Threshold {
+			if c.Found == 0 {
+				c.Threshold = cos
+			}
+			c.Found++
+		}
+	}
+	return c, nil
+}
+
+// Calibration returns the threshold in use.
+func (t *EmbeddingTier) Calibration() Calibration { return t.calibration }
+
+// Down says why the tier stopped working, nil while it works.
+func (t *EmbeddingTier) Down() error { return t.down }
+
+// Check drops candidates that mean the same as a protected request, where no
+// other tier has. An endpoint that fails leaves findings as they are and is
+// remembered; the error returned is that of ctx only.
+func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findings []Finding) error {
+	var texts []string
+	var at []int
+	for i, c := range candidates {
+		if !findings[i].Drop && c.Text != "" {
+			texts, at = append(texts, c.Text), append(at, i)
+		}
+	}
+	if len(texts) == 0 || t.down != nil {
+		return ctx.Err()
+	}
+	vectors, err := t.embedder.Embed(ctx, texts)
+	if err != nil {
+		t.down = err
+		return ctx.Err()
+	}
+	for i, v := range vectors {
+		t.judge(texts[i], v, &findings[at[i]])
+	}
+	return nil
+}
+
+func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
+	best, cosine := -1, t.calibration.Threshold
+	for i, b := range t.vectors {
+		if cos := dot(v, b); cos >= cosine {
+			best, cosine = i, cos
+		}
+	}
+	if best < 0 || !f.Beyond && !t.guard.lexical.plausible(int32(best), text) {
+		return
+	}
+	e := t.guard.bank[t.guard.lexical.entry[best]]
+	f.Match, f.Bank, f.Drop, f.Tier = e.ID, e.Bank, true, TierEmbedding
+	f.Evidence = fmt.Sprintf("cosine %.4f with %s reaches %.4f; no number contradicts", cosine, t.calibration.Model, t.calibration.Threshold)
+}
+
+// plausible reports whether the lexical tier leaves room for a match: no number
+// was replaced and the score is not hopeless.
+func (x *lexicalIndex) plausible(number int32, text string) bool {
+	s := x.scratch.Get().(*scratch)
+	defer x.scratch.Put(s)
+	p := newProfile(parse(text, nil), s.reader(x.vocabulary))
+	x.join(p)
+	j := x.judge(number, p)
+	return j.f.numberClash == 0 && j.score >= leastOdds
+}
