@@ -31,7 +31,8 @@ type Cursor struct {
 type Limits struct {
 	// Depth is the deepest nesting of arrays and objects.
 	Depth int
-	// StringBytes is the longest string or key, in bytes as written.
+	// StringBytes is the longest string or key, in bytes as written; those of
+	// under 8 bytes always pass.
 	StringBytes int
 }
 
