@@ -39,6 +39,17 @@ type Day struct {
 	Catalogs Catalogs
 	// Files are the inputs that are no traces, by kind and content.
 	Files []File
+	// spooled are copies of standard input, removed by Close.
+	spooled []string
+}
+
+// Close removes what was kept of standard input.
+func (d *Day) Close() error {
+	var errs []error
+	for _, path := range d.spooled {
+		errs = append(errs, os.Remove(path))
+	}
+	return errors.Join(errs...)
 }
 
 // File is one input file that is no trace.
@@ -61,32 +72,50 @@ const (
 // OpenDay finds and reads everything of a day but its traces.
 func OpenDay(ctx context.Context, src Sources) (*Day, error) {
 	d := &Day{}
-	if err := d.discover(ctx, src); err != nil {
-		return nil, err
+	err := d.discover(src)
+	if err == nil {
+		err = d.readProblems(src)
 	}
-	if err := d.readProblems(src); err != nil {
-		return nil, err
+	if err == nil {
+		err = d.readCatalog(src)
 	}
-	if err := d.readCatalog(src); err != nil {
-		return nil, err
+	if err == nil {
+		err = d.spool(ctx, src)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-func (d *Day) discover(ctx context.Context, src Sources) error {
+func (d *Day) discover(src Sources) error {
 	for _, day := range src.Days {
 		ins, err := traces.Discover(day, traces.DefaultRules())
 		if err != nil {
 			return err
 		}
-		if day == traces.Stdin {
-			if err := ins[0].Spool(ctx, src.Stdin, src.Spool); err != nil {
-				return err
-			}
-		}
 		d.Inputs = append(d.Inputs, ins...)
 	}
 	slices.SortStableFunc(d.Inputs, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
+	return nil
+}
+
+// spool keeps standard input in a file: blocks are named by their input's
+// content, and it can be read only once.
+func (d *Day) spool(ctx context.Context, src Sources) error {
+	for i := range d.Inputs {
+		in := &d.Inputs[i]
+		if in.Path != traces.Stdin {
+			continue
+		}
+		if err := os.MkdirAll(src.Spool, 0o755); err != nil {
+			return fmt.Errorf("create folder for standard input: %w", err)
+		}
+		if err := in.Spool(ctx, src.Stdin, src.Spool); err != nil {
+			return err
+		}
+		d.spooled = append(d.spooled, in.Path)
+	}
 	return nil
 }
 
@@ -165,7 +194,7 @@ func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) err
 	if err != nil {
 		return fmt.Errorf("open %s: %w", kind, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	h := sha256.New()
 	counted := &counter{r: io.TeeReader(f, h)}
 	n, err := read(counted)

@@ -25,6 +25,7 @@ func (r *Run) Forecast(ctx context.Context) (*Forecast, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer o.close()
 	f := &Forecast{Inputs: len(o.inputs), Problems: len(o.day.Problems.All), Clusters: map[guard.Pool]int{}, Blocks: map[block.Status]int{}}
 	for _, in := range o.inputs {
 		f.Bytes += in.Bytes

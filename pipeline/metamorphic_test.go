@@ -191,7 +191,7 @@ func TestVerifyFindsWhatWasBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	b[len(b)/2] ^= 1
-	if err := os.WriteFile(shard, b, 0o644); err != nil {
+	if err = os.WriteFile(shard, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	findings, err := corpora.Verify(t.Context(), corpora.Disk{}, out)

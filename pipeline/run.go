@@ -67,16 +67,18 @@ func (s Shard) Validate() error {
 // ErrUnscored says that too many attempts have no answer of the judge.
 var ErrUnscored = errors.New("too many attempts without a judge's answer")
 
-// Build runs all three steps.
+// Build runs all three steps. Where the attempts that are left, or the judge's
+// answers, are too few for a corpus, the summary still has the funnel.
 func (r *Run) Build(ctx context.Context) (*Summary, error) {
 	o, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.mapInputs(ctx, Whole); err != nil {
+	defer o.close()
+	if err = o.mapInputs(ctx, Whole); err != nil {
 		return nil, err
 	}
-	if _, err := o.group(ctx); err != nil {
+	if _, err = o.group(ctx); err != nil {
 		return nil, err
 	}
 	return o.write(ctx, Whole)
@@ -88,6 +90,7 @@ func (r *Run) Map(ctx context.Context, s Shard) error {
 	if err != nil {
 		return err
 	}
+	defer o.close()
 	return o.mapInputs(ctx, s)
 }
 
@@ -97,6 +100,7 @@ func (r *Run) Group(ctx context.Context) ([]corpora.Stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer o.close()
 	if err = o.ready(); err != nil {
 		return nil, err
 	}
@@ -114,6 +118,7 @@ func (r *Run) Write(ctx context.Context, s Shard) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer o.close()
 	return o.write(ctx, s)
 }
 
@@ -138,21 +143,28 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
 	}
+	if err := corpora.Replaceable(r.FS, r.Out); err != nil {
+		return nil, err
+	}
 	day, err := OpenDay(ctx, r.Sources)
 	if err != nil {
 		return nil, err
 	}
-	protect, err := day.protect(r.Sources, r.Config.Guard)
+	o := &opened{Run: r, day: day}
+	if o.protect, err = day.protect(r.Sources, r.Config.Guard); err == nil {
+		o.filter, err = filters.New(r.Config.Filter)
+	}
+	if err == nil {
+		err = o.identify(ctx)
+	}
 	if err != nil {
+		o.close()
 		return nil, err
 	}
-	filter, err := filters.New(r.Config.Filter)
-	if err != nil {
-		return nil, err
-	}
-	o := &opened{Run: r, day: day, protect: protect, filter: filter}
-	return o, o.identify(ctx)
+	return o, nil
 }
+
+func (o *opened) close() { _ = o.day.Close() } // a copy that stays is no failure of the run
 
 // identify hashes the inputs and puts them in an order that no path decides.
 func (o *opened) identify(ctx context.Context) error {

@@ -30,7 +30,7 @@ func (o *opened) write(ctx context.Context, s Shard) (*Summary, error) {
 		return nil, err
 	}
 	if err = o.worthWriting(p); err != nil {
-		return nil, err
+		return &Summary{Funnel: p.Funnel}, err
 	}
 	var mine []unit
 	for i, u := range p.Units {

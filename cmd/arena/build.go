@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/shop"
+)
+
+// buildFlags are the flags that build and stage share.
+type buildFlags struct {
+	settings
+	streams  *streams
+	out      string
+	work     string
+	problems []string
+	catalogs []string
+	heldOut  []string
+	bank     string
+	runID    string
+	workers  int
+	force    bool
+	dryRun   bool
+	noisy    noise
+}
+
+func (f *buildFlags) register(c *cobra.Command) {
+	f.flags(c)
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus (required)")
+	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
+	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems file (default problems.jsonl in each DAY)")
+	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, suite, corpus or folder of banks (may be repeated)")
+	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
+	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
+	f.noisy.flags(c)
+}
+
+func newBuild(s *streams) *cobra.Command {
+	f := &buildFlags{streams: s}
+	c := &cobra.Command{
+		Use:   "build DAY… -o CORPUS",
+		Short: "Turn days of traces into a verified corpus",
+		Long: `Build reads every attempt of the days, keeps those in which the model itself
+acts, scores their outcome by the subnet's rules, multiplies it by the quality
+of the reasoning, keeps held-out problems out, ranks the attempts at each
+problem, and writes Parquet shards, a ledger of every attempt that was read,
+reports and a dataset card.
+
+A run that was stopped goes on from its last finished block; a run on a
+finished corpus does only what changed.`,
+		Example: `  arena build testdata/day -o corpus
+  arena build day1 day2 -o corpus --held-out suite.json --bank yesterday/bank.json --set select.top=2`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.build(c.Context(), args) },
+	}
+	f.register(c)
+	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	c.Flags().BoolVar(&f.force, "force", false, "forget finished blocks and do everything again")
+	return c
+}
+
+func (f *buildFlags) build(ctx context.Context, days []string) error {
+	r, done, err := f.run(days)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if f.dryRun {
+		return f.forecast(ctx, r)
+	}
+	if f.force {
+		if err = os.RemoveAll(r.Work); err != nil {
+			return failed(fmt.Errorf("remove work folder: %w", err), "remove it by hand")
+		}
+	}
+	summary, err := r.Build(ctx)
+	if err != nil {
+		return f.buildError(summary, err)
+	}
+	f.tell(summary)
+	return nil
+}
+
+func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
+	forecast, err := r.Forecast(ctx)
+	if err != nil {
+		return buildError(err)
+	}
+	fmt.Fprint(f.streams.err, forecast.String())
+	return nil
+}
+
+// run puts a run together from the flags. done ends its progress display.
+func (f *buildFlags) run(days []string) (*pipeline.Run, func(), error) {
+	if f.out == "" {
+		return nil, nil, usage(errors.New("no output folder"), "say where the corpus goes, such as -o corpus")
+	}
+	config := pipeline.Defaults()
+	if err := f.fill(&config); err != nil {
+		return nil, nil, err
+	}
+	config.Workers = f.workers
+	if f.runID != "" {
+		config.RunID = f.runID
+	}
+	if err := config.Validate(); err != nil {
+		return nil, nil, usage(err, "run `arena build --help` for an example")
+	}
+	harness, err := shop.Profile(config.Harness)
+	if err != nil {
+		return nil, nil, usage(err, "set harness to one of them")
+	}
+	out := filepath.Clean(f.out)
+	work := f.work
+	if work == "" {
+		work = out + ".work"
+	}
+	p := f.noisy.progress(f.streams)
+	return &pipeline.Run{
+		Config: config,
+		Sources: pipeline.Sources{
+			Days: days, Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank,
+			Stdin: f.streams.in, Spool: work,
+		},
+		Out: out, Work: work, Version: version(), Harness: harness, Judge: gatesJudge{}, Titles: outcome.Carried{},
+		FS: corpora.Disk{}, Progress: p.event,
+	}, p.done, nil
+}
+
+// gatesJudge is the offline judge as a run asks it.
+type gatesJudge struct{}
+
+// Judge grades one attempt.
+func (gatesJudge) Judge(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+	return gates.Judge(t, d), nil
+}
+
+// tell prints what a finished build made, for people.
+func (f *buildFlags) tell(s *pipeline.Summary) {
+	if f.noisy.quiet {
+		return
+	}
+	w := f.streams.err
+	pipeline.PrintFunnel(w, s.Funnel)
+	fmt.Fprintf(w, "\n%s:", f.out)
+	for _, name := range slices.Sorted(maps.Keys(s.Rows)) {
+		fmt.Fprintf(w, "  %s %d", name, s.Rows[name])
+	}
+	fmt.Fprintf(w, "\ncheck it with: arena verify %s\n", f.out)
+}
+
+// buildError shows where attempts were lost, where that is why there is no
+// corpus.
+func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
+	if s != nil && !f.noisy.quiet {
+		pipeline.PrintFunnel(f.streams.err, s.Funnel)
+	}
+	return buildError(err)
+}
+
+// buildError gives the known failures of a run their hint and exit code.
+func buildError(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, pipeline.ErrUnscored):
+		return limit(err, "run the same command again to ask only for the missing ones, or raise --set max_unscored")
+	case errors.Is(err, pipeline.ErrNoProblems):
+		return usage(err, "give --problems FILE, or put problems.jsonl into the day's folder")
+	case errors.Is(err, pipeline.ErrNoCatalog):
+		return usage(err, "give --catalog FILE, or put catalog.jsonl into the day's folder")
+	case errors.Is(err, pipeline.ErrEmpty):
+		return failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
+	case errors.Is(err, guard.ErrFewClusters):
+		return failed(err, "add days, or problems by --problems")
+	default:
+		return failed(err, "finished blocks are kept: mend the cause and run the same command again")
+	}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+func newStage(s *streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "stage map|group|write DAY… --work DIR --shard i/n -o CORPUS",
+		Short: "Run one step of a build, for an engine that has many machines",
+		Long: `Stage runs one of the three steps of a build over a folder that all machines
+share: map on every shard of the inputs, then group once, then write on every
+shard of the output. Each is safe to run again and writes the bytes that
+arena build writes. The process that finishes the last shard of write puts the
+corpus together.`,
+		Example: `  arena stage map testdata/day --work w --shard 0/2 -o corpus
+  arena stage map testdata/day --work w --shard 1/2 -o corpus
+  arena stage group testdata/day --work w -o corpus
+  arena stage write testdata/day --work w --shard 0/1 -o corpus`,
+	}
+	c.AddCommand(
+		newStep(s, "map", "Make the blocks of a shard of the inputs", stageMap),
+		newStep(s, "group", "Decide what becomes of every attempt", stageGroup),
+		newStep(s, "write", "Write a shard of the corpus's files", stageWrite),
+	)
+	return c
+}
+
+type step func(c *cobra.Command, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error
+
+func newStep(s *streams, name, short string, do step) *cobra.Command {
+	f := &buildFlags{streams: s}
+	var shard string
+	c := &cobra.Command{
+		Use:     name + " DAY… --work DIR --shard i/n -o CORPUS",
+		Short:   short,
+		Example: "  arena stage " + name + " testdata/day --work w --shard 0/1 -o corpus",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, days []string) error {
+			part, err := parseShard(shard)
+			if err != nil {
+				return err
+			}
+			r, done, err := f.run(days)
+			if err != nil {
+				return err
+			}
+			defer done()
+			return do(c, f, r, part)
+		},
+	}
+	f.register(c)
+	c.Flags().StringVar(&shard, "shard", "0/1", "which shard of how many, counting from 0")
+	return c
+}
+
+func parseShard(s string) (pipeline.Shard, error) {
+	var p pipeline.Shard
+	if n, err := fmt.Sscanf(s, "%d/%d", &p.Index, &p.Of); n != 2 || err != nil {
+		return p, usage(fmt.Errorf("shard %q is not of the form i/n", s), "the first of four shards is --shard 0/4")
+	}
+	if err := p.Validate(); err != nil {
+		return p, usage(err, "the first of four shards is --shard 0/4")
+	}
+	return p, nil
+}
+
+func stageMap(c *cobra.Command, _ *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
+	if err := r.Map(c.Context(), s); err != nil {
+		return buildError(err)
+	}
+	return nil
+}
+
+func stageGroup(c *cobra.Command, f *buildFlags, r *pipeline.Run, _ pipeline.Shard) error {
+	funnel, err := r.Group(c.Context())
+	if err != nil {
+		return buildError(err)
+	}
+	if !f.noisy.quiet {
+		pipeline.PrintFunnel(f.streams.err, funnel)
+	}
+	return nil
+}
+
+func stageWrite(c *cobra.Command, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
+	summary, err := r.Write(c.Context(), s)
+	if err != nil {
+		return f.buildError(summary, err)
+	}
+	if summary == nil {
+		fmt.Fprintln(f.streams.err, "this shard is written; the process that finishes the last one puts the corpus together")
+		return nil
+	}
+	f.tell(summary)
+	return nil
+}
