@@ -60,6 +60,22 @@ func (r *reading) cite() {
 		}
 		r.citeValues(i)
 	}
+	for _, n := range r.spelled {
+		r.citeSpelled(n)
+	}
+}
+
+// citeSpelled notes a price written in words.
+func (r *reading) citeSpelled(n spelled) {
+	fact := &r.shelf.amounts[r.shelf.figures[n.cents]]
+	if fact.query || min(fact.price, fact.rounded) >= r.step {
+		return
+	}
+	for i := range r.sentences {
+		if s := &r.sentences[i]; n.start >= s.start && n.start < s.end {
+			r.cites = append(r.cites, cite{span: n.span, kind: citePrice, sentence: i, token: -1, product: -1})
+		}
+	}
 }
 
 func (r *reading) citesData(t *token, c *cite) bool {
@@ -202,8 +218,8 @@ func (r *reading) citesWord(t *token, c *cite) bool {
 	if r.classesIn(&r.sentences[c.sentence], t.span) != 0 || r.conceptAt(c.sentence, t.span) {
 		return false
 	}
-	c.kind = citeValue
-	return !r.shelf.asked(r.folded[t.start:t.end])
+	c.kind, c.asked = citeValue, r.shelf.asked(r.folded[t.start:t.end])
+	return true
 }
 
 func (r *reading) conceptAt(sentence int, at span) bool {
@@ -270,6 +286,9 @@ func (r *reading) bare(c *cite) bool {
 	if classes&(evalWord|compareWord|rejectWord|seeWord|contrastWord|preferWord|verdictWord) != 0 {
 		return false
 	}
+	if classes&actWord == 0 && r.idsBeside(c) > 1 {
+		return false
+	}
 	others := 0
 	for k := s.tokens.start; k < s.tokens.end; k++ {
 		if t := &r.tokens[k]; t.start >= clause.start && t.end <= clause.end && t.number.end == 0 {
@@ -277,6 +296,17 @@ func (r *reading) bare(c *cite) bool {
 		}
 	}
 	return classes&(actWord|chooseWord|planWord) != 0 || others < 3 && !r.unspacedIn(clause)
+}
+
+// idsBeside counts the ids of the cite's sentence: two held side by side are
+// more than an action.
+func (r *reading) idsBeside(c *cite) (n int) {
+	for i := range r.cites {
+		if o := &r.cites[i]; o.sentence == c.sentence && o.kind == citeID {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *reading) unspacedIn(at span) bool {

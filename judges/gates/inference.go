@@ -97,9 +97,17 @@ func usage(reply arena.Raw) (tokens int, quote string, known bool) {
 	}
 }
 
+// usageKey is the key of a reply that tells its length, maxUsageDigits bounds
+// the digits that are read of it.
+const (
+	usageKey       = `"completion_tokens"`
+	maxUsageDigits = 9
+)
+
 func usageOf(text string) (tokens int, quote string, known bool) {
 	if n := gjson.Get(text, "usage.completion_tokens"); n.Type == gjson.Number {
-		return int(n.Num), "completion_tokens: " + n.Raw, true
+		at := strings.LastIndex(text[:n.Index], usageKey)
+		return int(n.Num), text[max(at, 0) : n.Index+len(n.Raw)], true
 	}
 	if gjson.Valid(text) {
 		return 0, "", false
@@ -110,18 +118,16 @@ func usageOf(text string) (tokens int, quote string, known bool) {
 // usageOfFragment finds the usage in a reply cut in the middle. Inside the
 // model's own text the quotes are escaped, so an unescaped key is the server's.
 func usageOfFragment(text string) (tokens int, quote string, known bool) {
-	const key = `"completion_tokens"`
-	at := strings.LastIndex(text, key)
+	at := strings.LastIndex(text, usageKey)
 	if at < 1 || text[at-1] == '\\' {
 		return 0, "", false
 	}
-	rest := strings.TrimLeft(text[at+len(key):], " :")
-	digits := 0
-	for digits < len(rest) && digits < 9 && isDigit(rest[digits]) {
-		tokens = tokens*10 + int(rest[digits]-'0')
-		digits++
+	start := at + len(usageKey)
+	for start < len(text) && (text[start] == ' ' || text[start] == ':') {
+		start++
 	}
-	return tokens, "completion_tokens: " + rest[:digits], digits > 0
+	end := min(digitsEnd(text, start), start+maxUsageDigits)
+	return int(integer(text[start:end])), text[at:end], end > start
 }
 
 // recordedLength stands in for usage: the longest text the model is recorded

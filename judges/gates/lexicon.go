@@ -71,6 +71,12 @@ type meaning struct {
 	concept uint8
 }
 
+// The files that are no word lists of a language.
+const (
+	valuesFile  = "values.txt"
+	numbersFile = "numbers.txt"
+)
+
 var words = sync.OnceValue(loadLexicon)
 
 func loadLexicon() *lexicon {
@@ -81,8 +87,8 @@ func loadLexicon() *lexicon {
 	}
 	for _, f := range files {
 		text, err := lexiconFiles.ReadFile("lexicon/" + f.Name())
-		if err == nil {
-			l.readLines(string(text), f.Name() == "values.txt")
+		if err == nil && f.Name() != numbersFile {
+			l.readLines(string(text), f.Name() == valuesFile)
 		}
 	}
 	return l

@@ -1,5 +1,7 @@
 package gates
 
+import "strings"
+
 // number is a figure in a text: what it may mean, in hundredths. Grouping and
 // decimal marks differ between languages, so "1.234" has two readings.
 type number struct {
@@ -19,6 +21,14 @@ const maxDigits = 12
 
 // readNumber reads the figure that begins at text[i], a digit.
 func readNumber(text string, i int) number {
+	n := readUnspaced(text, i)
+	n.readSpaced(text)
+	n.applySuffix(text)
+	return n
+}
+
+// readUnspaced reads a figure without blanks.
+func readUnspaced(text string, i int) number {
 	end := digitsEnd(text, i)
 	n := number{end: end, digits: end - i, plain: true}
 	if n.digits > maxDigits {
@@ -46,8 +56,32 @@ func readNumber(text string, i int) number {
 		break
 	}
 	n.add(whole*100 + decimals)
-	n.applySuffix(text)
 	return n
+}
+
+// readSpaced reads the blank in "1 289,50" as a mark of thousands, beside the
+// reading of the tail alone: two figures may stand side by side by chance.
+func (n *number) readSpaced(text string) {
+	blank := blankAt(text, n.end)
+	at := n.end + blank
+	if !n.plain || n.digits > 3 || blank == 0 || digitsEnd(text, at)-at != 3 {
+		return
+	}
+	tail := readUnspaced(text, at)
+	if tail.digits == 3 && tail.count == 1 {
+		n.readings = [2]int64{n.readings[0]*1000 + tail.readings[0], tail.readings[0]}
+		n.count, n.digits, n.end, n.plain = 2, n.digits+3, tail.end, false
+	}
+}
+
+// blankAt is the width of a blank or a no-break space at text[i].
+func blankAt(text string, i int) int {
+	for _, blank := range [...]string{" ", "\u00a0", "\u202f"} {
+		if strings.HasPrefix(text[i:], blank) {
+			return len(blank)
+		}
+	}
+	return 0
 }
 
 func (n *number) add(reading int64) {

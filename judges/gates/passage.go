@@ -20,6 +20,7 @@ type passage struct {
 	marks  []mark
 	// sentences lie in order and cover all tokens.
 	sentences []sentence
+	spelled   []spelled
 }
 
 // token is a word or a figure.
@@ -83,6 +84,10 @@ func (p *passage) read(s *shelf) {
 		if m.concept != 0 {
 			s.word(words().values[m.concept])
 		}
+	}
+	p.spelled = spelledIn(p.folded)
+	for _, n := range p.spelled {
+		s.amountSlot(n.cents)
 	}
 }
 

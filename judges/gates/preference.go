@@ -43,7 +43,8 @@ func (r *reading) prefers(i int) bool {
 		return false
 	}
 	s := &r.sentences[i]
-	return s.classes&(preferWord|chooseWord|rejectWord) != 0 || r.signPrefers(s)
+	const refused = contrastWord | requireWord
+	return s.classes&(preferWord|chooseWord|rejectWord) != 0 || s.classes&refused == refused || r.signPrefers(s)
 }
 
 // signPrefers reads "A > B" and "-> first" as a preference.
@@ -81,7 +82,7 @@ func (r *reading) groundsIn(i int) (values, known, unknown bool) {
 		if c.sentence != i {
 			continue
 		}
-		values = values || c.kind == citeValue
+		values = values || c.kind == citeValue || c.kind == citeBrand && r.isProperty(c)
 		known = known || c.kind == citePrice
 		unknown = unknown || c.kind == citeUnknown
 	}

@@ -34,7 +34,7 @@ const remarkClasses = resultWord | evalWord | seeWord | countWord | deicticWord
 
 // remarkIn tells whether a sentence says something of what came back. Two
 // different roles are needed, one of them a judgement, a perception or a count
-// of results; a sentence of intention needs one more. An invented id or price
+// of results; a sentence of intention needs one more and a perception. An invented id or price
 // that something is said of is a remark too, if a false one.
 func (r *reading) remarkIn(sentence int) bool {
 	s := &r.sentences[sentence]
@@ -49,12 +49,11 @@ func (r *reading) remarkIn(sentence int) bool {
 	if classes&verdictWord != 0 {
 		roles += 2
 	}
-	need := 2
 	if classes&planWord != 0 {
-		need = 3
+		return roles > 2 && classes&(seeWord|verdictWord) != 0
 	}
 	telling := classes&(evalWord|seeWord|verdictWord) != 0 || classes&resultWord != 0 && classes&(countWord|deicticWord) != 0
-	return roles >= need && telling
+	return roles > 1 && telling
 }
 
 func (r *reading) inventsIn(sentence int) bool {

@@ -78,7 +78,7 @@ func (r *reading) namesOffer(c *cite) bool {
 	if k := int32(c.token - 1); k >= s.tokens.start {
 		previous = r.folded[r.tokens[k].start:r.tokens[k].end]
 	}
-	if strings.Contains(notBefore, " "+previous+" ") && previous != "" {
+	if r.isProperty(c) {
 		return false
 	}
 	return strings.Contains(articles, " "+previous+" ") && previous != "" ||
@@ -90,8 +90,19 @@ func (r *reading) namesOffer(c *cite) bool {
 const (
 	articles   = " the a der die das den dem ein eine le la el il lo o os as de het een ang yung si "
 	offerAfter = " at for one costs is wins beats s kostet für gewinnt ist à coûte est a cuesta es por custa sai é costa è kost voor sa ay seharga за "
-	notBefore  = " by is not isn are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
+	notBefore  = " by from is not isn are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
 )
+
+// isProperty tells whether a brand is said of a product ("is by Kota", "isn't
+// Kota") instead of naming one.
+func (r *reading) isProperty(c *cite) bool {
+	k := int32(c.token - 1)
+	if k < r.sentences[c.sentence].tokens.start {
+		return strings.HasSuffix(r.folded[:c.start], "是")
+	}
+	previous := r.folded[r.tokens[k].start:r.tokens[k].end]
+	return strings.Contains(notBefore, " "+previous+" ") || strings.HasSuffix(r.folded[:c.start], "是")
+}
 
 func (r *reading) valueBefore(c *cite) bool {
 	for i := range r.cites {
