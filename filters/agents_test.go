@@ -507,6 +507,29 @@ func edits(r *recorder) {
 	}, talks)(r)
 }
 
+// swaps lets the model decide everything and recommends something else: a
+// product that was shown, or one from a table.
+func swaps(table bool) func(*recorder) {
+	return func(r *recorder) {
+		honest(func(r *recorder, think string, calls ...call) []call {
+			r.infer(think, calls...)
+			for i := range calls {
+				if calls[i].name == "recommend_product" {
+					other := []string{}
+					for range r.task.needs {
+						other = append(other, r.w.products[r.w.rng.Intn(600)].id)
+					}
+					if shown := ids(find0(r, find(r.task.needs[0].noun))); !table {
+						other = []string{shown[len(shown)-1]}
+					}
+					calls[i] = recommend(other...)
+				}
+			}
+			return r.run(think, calls)
+		}, talks)(r)
+	}
+}
+
 // pasted answers every task with the same episode.
 func pasted(r *recorder) {
 	c := r.act("Searching.", find("rustic tripod"))
@@ -597,6 +620,8 @@ var agents = []agent{
 	{"answers from a table", false, nil, tableOnly},
 	{"fabricates", false, nil, fabricates},
 	{"edits results", false, nil, edits},
+	{"swaps the answer", false, nil, swaps(false)},
+	{"swaps in a table's answer", false, nil, swaps(true)},
 	{"pastes an episode", false, nil, pasted},
 	{"no model", false, nil, program(turnScript)},
 	{"bad nonce", false, func(r *recorder) { r.nonce = "mismatch" }, program(turnHalf)},

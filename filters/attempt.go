@@ -127,17 +127,30 @@ func (a *attempt) lastRecommendation() *claim {
 }
 
 // recommender is the reply, counted from 1, that named a recommendation with
-// these very products; 0 where none did.
+// these products, which a client may have cut short; 0 where none did.
 func (a *attempt) recommender(c *claim) int {
 	for i := range a.log.replies {
 		for j := range a.log.replies[i].named {
 			n := &a.log.replies[i].named[j]
-			if n.tool == toolRecommend && sameIDs(n.ids, c.act.ids) {
+			if n.tool == toolRecommend && len(c.act.ids) > 0 && subset(c.act.ids, n.ids) {
 				return i + 1
 			}
 		}
 	}
 	return 0
+}
+
+// otherAnswer says that replies named recommendations, with other products than
+// the dialogue shows.
+func (a *attempt) otherAnswer() bool {
+	for i := range a.log.replies {
+		for j := range a.log.replies[i].named {
+			if n := &a.log.replies[i].named[j]; n.tool == toolRecommend && len(n.ids) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unreadable lists the faults of reading and the vetoes of the reader: each is

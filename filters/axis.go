@@ -22,9 +22,10 @@ var rules = []rule{
 	{"named", "+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too", named},
 	{"unnamed", "-2.5 for each dispatch that readable replies did not name, -1 for one that only an older reply named: an honest client sends what the model wrote, so one such dispatch outweighs two named ones", unnamed},
 	{"cut_replies", "±0.4 for each dispatch whose reply the log cut, by its length: a weak sign, so twelve of them weigh as much as one proof", cutReplies},
-	{"recommendation", "+1 where a reply named the final recommendation, -1.5 where all replies can be read and none did: the answer is the call that matters most, yet clients have fall-backs", recommendation},
+	{"recommendation", "+1 where a reply named the final recommendation; where all replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others", recommendation},
 	{"asked_per_turn", "down to -4 where fewer than half of the turns that act have a reply of their own: a plan asked once and worked off", askedPerTurn},
 	{"fabricated", "-12: a result that the proxy never returned makes the dialogue a story", fabricated},
+	{"told_id", "-12: a product in the dialogue that no result held and no reply named; the program put it there", toldID},
 	{"prescient", "-6 where a reply names a real product before any result showed it: no model knows an id of the shop, so a program told it", prescient},
 	{"nonce", "down to -3 for dispatches with a nonce that is not theirs, +0.5 where all are valid: a program can pass a nonce on, but not make one", nonce},
 	{"impossible_log", "-3 where the log's times cannot be: what cannot have happened was written by hand", impossible},
@@ -60,10 +61,12 @@ func recommendation(a *attempt) float64 {
 		return 0
 	case a.recommendationNamed:
 		return 1
-	case a.readable == len(a.log.replies):
-		return -1.5
+	case a.readable < len(a.log.replies):
+		return 0
+	case a.otherAnswer():
+		return -6
 	}
-	return 0
+	return -1.5
 }
 
 func askedPerTurn(a *attempt) float64 {
@@ -79,6 +82,13 @@ func askedPerTurn(a *attempt) float64 {
 
 func fabricated(a *attempt) float64 {
 	if a.phantoms+a.edits > 0 {
+		return -12
+	}
+	return 0
+}
+
+func toldID(a *attempt) float64 {
+	if a.log.present && a.readable == len(a.log.replies) && a.invented > a.inventedNamed {
 		return -12
 	}
 	return 0

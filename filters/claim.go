@@ -9,7 +9,8 @@ type claim struct {
 	call *arena.Call
 	turn int
 	act  act
-	// shown are the product ids of the result.
+	// shown are the product ids of the result; of details that the proxy returned
+	// just so they are not read, since they are those asked for.
 	shown []string
 	// dispatch is the first dispatch behind this call, -1 where there is none.
 	dispatch int
@@ -34,7 +35,7 @@ func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
 			}
 			c := claim{call: &d.Turns[i].Calls[j], turn: i, dispatch: -1}
 			c.act.read(p, toolOf(c.call.Name), c.call.Arguments, false)
-			if c.act.tool.catalogue() {
+			if c.act.tool == toolFind || c.act.tool == toolShop {
 				c.shown = p.productIDs(c.call.Result)
 			}
 			all = append(all, c)
@@ -49,7 +50,7 @@ func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
 		}
 	}
 	for i := range all {
-		l.judge(all, i)
+		l.judge(all, i, p)
 	}
 	return all
 }
@@ -83,10 +84,16 @@ func (l *proxyLog) claim(c *claim, index int, same func(claimed, sent *act) bool
 }
 
 // judge says whether the result of a call is what the proxy returned.
-func (l *proxyLog) judge(all []claim, i int) {
+func (l *proxyLog) judge(all []claim, i int, p *pad) {
 	c := &all[i]
 	if c.act.tool != toolFind && c.act.tool != toolView {
 		return
+	}
+	if c.dispatch >= 0 && l.dispatches[c.dispatch].call.Response == c.call.Result {
+		return
+	}
+	if c.act.tool == toolView {
+		c.shown = p.productIDs(c.call.Result)
 	}
 	if len(c.shown) == 0 {
 		return
@@ -121,9 +128,6 @@ func (l *proxyLog) seenBefore(earlier []claim, c *claim) bool {
 // answer only the ids are known: those that the log kept, or that were asked
 // for.
 func (l *proxyLog) differs(c *claim) bool {
-	if l.dispatches[c.dispatch].call.Response == c.call.Result {
-		return false
-	}
 	for _, id := range c.shown {
 		known, found := false, false
 		for i := range l.dispatches {

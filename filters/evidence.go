@@ -134,6 +134,9 @@ func (a *attempt) show() {
 		case !answered(d.call):
 		case d.claimed >= 0 && d.call.Response == a.claims[d.claimed].call.Result:
 			d.shown = a.claims[d.claimed].shown
+			if d.act.tool == toolView {
+				d.shown = d.act.ids
+			}
 		case d.call.Response != "":
 			d.shown = a.pad.productIDs(d.call.Response)
 		case d.call.ProductIDs != nil:

@@ -59,7 +59,7 @@ func (a *attempt) rows() []Row {
 		if len(turn.Calls) == 0 {
 			rows = append(rows, Row{Step: i + 1, Said: said})
 		}
-		for range turn.Calls {
+		for range min(len(turn.Calls), len(a.claims)-next) {
 			rows = append(rows, a.row(i, said, &a.claims[next]))
 			next, said = next+1, ""
 		}

@@ -42,12 +42,23 @@ func suspicious(text string) bool {
 		if i > 0 && letter(text[i-1]) || !letter(text[i]) {
 			continue
 		}
-		if begins(text[i:], judgeWords) || begins(text[i:], forgetWords) {
+		if i+1 < len(text) && openings[pair(text[i], text[i+1])] && (begins(text[i:], judgeWords) || begins(text[i:], forgetWords)) {
 			return true
 		}
 	}
 	return !ascii && (anyOf(text, judgeWords) || anyOf(text, forgetWords))
 }
+
+// openings marks the first two letters of every word that can raise suspicion,
+// so that few words of a text are compared with them.
+var openings = func() (all [1024]bool) {
+	for _, w := range append(append([]string(nil), judgeWords...), forgetWords...) {
+		all[pair(w[0], w[1])] = true
+	}
+	return all
+}()
+
+func pair(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 

@@ -98,7 +98,7 @@ func (a *attempt) citations(s *Sample) {
 			s.Turns++
 			s.Cited += int(flag(a.cites(turn.Think, seen) || a.cites(turn.Text, seen)))
 		}
-		seen += len(turn.Calls)
+		seen = min(seen+len(turn.Calls), len(a.claims))
 	}
 }
 
@@ -180,19 +180,20 @@ func (a *act) hash() uint64 {
 func skeleton(think string) uint64 {
 	h := uint64(fnvOffset)
 	number := false
-	for _, r := range think {
-		if r >= '0' && r <= '9' {
-			if !number {
-				h = (h ^ '#') * fnvPrime
-			}
+	for i := 0; i < len(think); i++ {
+		c := think[i]
+		if c >= '0' && c <= '9' || number && (c == '.' || c == ',') {
 			number = true
 			continue
 		}
-		if number && (r == '.' || r == ',') {
-			continue
+		if number {
+			h = (h ^ '#') * fnvPrime
+			number = false
 		}
-		number = false
-		h = (h ^ uint64(lower(r))) * fnvPrime
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		h = (h ^ uint64(c)) * fnvPrime
 	}
 	return h
 }

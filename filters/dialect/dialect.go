@@ -69,15 +69,30 @@ const (
 	FaultResult    = "unreadable_result"
 	FaultOrphan    = "result_without_call"
 	FaultDeep      = "nested_too_deep"
+	FaultLong      = "message_too_long"
 )
 
 // MaxDepth is how deep the JSON of a call may nest. Arguments of shopping
 // tools nest three deep; what nests deeper than this is an attack on readers.
 const MaxDepth = 64
 
+// MaxText is how long a message may be, in bytes: several times the longest
+// dialogue that fits a training context.
+const MaxText = 256 << 10
+
+// maxBlocks is how deep thinking with calls in it may hold more of its kind.
+const maxBlocks = 8
+
 // Read reads one message. Text without any call is a reading with words only.
 func Read(text string) Reading {
-	var r reader
+	if len(text) > MaxText {
+		return Reading{Faults: []string{FaultLong}}
+	}
+	return read(text, 0)
+}
+
+func read(text string, level int) Reading {
+	r := reader{level: level}
 	r.message(text)
 	return r.Reading
 }
@@ -85,15 +100,15 @@ func Read(text string) Reading {
 // Think cuts the thinking out of text that holds no calls, or whose calls are
 // known from elsewhere.
 func Think(text string) (think, words string) {
-	var r reader
-	r.skipCalls = true
-	r.message(text)
+	r := reader{skipCalls: true}
+	r.message(text[:min(len(text), MaxText)])
 	return r.Think, r.Text
 }
 
 type reader struct {
 	Reading
 	skipCalls bool
+	level     int
 }
 
 // add appends word to list unless it is there: the lists hold a few words.

@@ -28,7 +28,7 @@ var mendWords = [...]string{RepairQuotes, RepairCommas, RepairLiterals, RepairKe
 // text ends between values, so nothing is invented.
 func value(s string) (json, rest string, m mends, ok bool) {
 	s = strings.TrimLeft(s, " \t\r\n")
-	if end := span(s); end > 0 && gjson.Valid(s[:end]) && depth(s[:end]) <= MaxDepth {
+	if end, deep := span(s); end > 0 && deep <= MaxDepth && gjson.Valid(s[:end]) {
 		return s[:end], s[end:], 0, true
 	}
 	w := mender{in: s}
@@ -42,11 +42,11 @@ func value(s string) (json, rest string, m mends, ok bool) {
 	return "", s, 0, false
 }
 
-// span measures the object, list or string that s starts with, by strict
-// JSON's rules for strings; 0 where it does not end.
-func span(s string) int {
+// span measures the object, list or string that s starts with, and how deep it
+// nests, by strict JSON's rules for strings; 0 where it does not end.
+func span(s string) (end, deep int) {
 	if s == "" || (s[0] != '{' && s[0] != '[' && s[0] != '"') {
-		return 0
+		return 0, 0
 	}
 	open, quoted := 0, false
 	for i := 0; i < len(s); i++ {
@@ -60,33 +60,15 @@ func span(s string) int {
 			continue
 		case c == '{' || c == '[':
 			open++
+			deep = max(deep, open)
 		case c == '}' || c == ']':
 			open--
 		}
 		if open == 0 && !quoted {
-			return i + 1
+			return i + 1, deep
 		}
 	}
-	return 0
-}
-
-func depth(s string) int {
-	deepest, open, quoted := 0, 0, false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			open++
-			deepest = max(deepest, open)
-		case c == '}' || c == ']':
-			open--
-		}
-	}
-	return deepest
+	return 0, 0
 }
 
 // mender rewrites one loose value of in, from at, as JSON to out.

@@ -80,8 +80,12 @@ func (r *reader) element(tag string, k kind, after string) string {
 // thinkBlock keeps the thinking; calls written inside it count as calls.
 func (r *reader) thinkBlock(body string) {
 	if !r.skipCalls && containsTag(body, calling) {
+		if r.level == maxBlocks {
+			r.fault(FaultDeep)
+			return
+		}
 		r.repair(RepairThinkCall)
-		inner := Read(body)
+		inner := read(body, r.level+1)
 		r.Think = join(r.Think, inner.Text)
 		r.Calls = append(r.Calls, inner.Calls...)
 		for _, w := range inner.Repairs {
@@ -121,15 +125,19 @@ func nextTag(s string) (before, tag string, k kind, after string) {
 	}
 }
 
-// tagName reads `<name>` with blanks around the name and any case; end is the
-// length of the tag.
+// tagName reads `<name>` or `</name>` with blanks around the name and in any
+// case; end is the length of the tag.
 func tagName(s string) (name string, end int) {
 	const longest = 24
 	stop := strings.IndexByte(s[:min(len(s), longest)], '>')
 	if stop < 0 {
 		return "", 0
 	}
-	return strings.ToLower(strings.TrimSpace(s[1:stop])), stop + 1
+	name = strings.ToLower(strings.TrimSpace(s[1:stop]))
+	if strings.HasPrefix(name, "/") {
+		name = "/" + strings.TrimSpace(name[1:])
+	}
+	return name, stop + 1
 }
 
 func kindOf(name string) kind {
