@@ -147,13 +147,11 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) (
 // predict says what judging would cost, without asking.
 func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) error {
 	tally := newJudgeTally()
-	total := llm.Prediction{Spent: ledger.Free()}
+	total := j.Forecast()
 	err := d.attempts(ctx, days, tally, func(t *arena.Trace) error {
-		dialogue := filters.Normalise(t)
-		p, err := j.Predict(t, &dialogue)
 		tally.attempts++
-		total = total.Plus(p)
-		return err
+		dialogue := filters.Normalise(t)
+		return total.Add(t, &dialogue)
 	})
 	if err != nil {
 		return err

@@ -227,6 +227,9 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 func (r *Reply) read(response openai.ChatCompletionResponse) {
 	first := response.Choices[0]
 	r.Text, r.Refusal = first.Message.Content, first.Message.Refusal
+	for _, part := range first.Message.MultiContent {
+		r.Text += part.Text
+	}
 	r.Finish, r.Served = string(first.FinishReason), response.Model
 	r.Prompt, r.Completion = max(0, response.Usage.PromptTokens), max(0, response.Usage.CompletionTokens)
 	r.Counted = r.Prompt > 0

@@ -82,6 +82,13 @@ type Ledger struct {
 	dir  string
 	temp string
 
+	// queue holds what waits to be recorded. Whoever gets writing records all
+	// of it in one transaction: a disk takes about as long for one as for many.
+	queueing sync.Mutex
+	queue    []*pending
+	writing  sync.Mutex
+
+	// mu guards what follows, and is never held while the disk is written.
 	mu    sync.Mutex
 	read  []*segment
 	own   *segment
@@ -146,31 +153,6 @@ func enter(index map[[32]byte]place, id string, at place) {
 	if _, known := index[k]; ok && !known {
 		index[k] = at
 	}
-}
-
-// Add records an exchange durably before it returns.
-func (l *Ledger) Add(e Exchange) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.own != nil && l.own.rows >= sealEvery {
-		if err := l.own.seal(); err != nil {
-			return fmt.Errorf("seal ledger segment: %w", err)
-		}
-		l.read, l.own = append(l.read, l.own), nil
-	}
-	if l.own == nil {
-		s, err := create(l.dir)
-		if err != nil {
-			return fmt.Errorf("create ledger segment: %w", err)
-		}
-		l.own = s
-	}
-	row, err := l.own.insert(e)
-	if err != nil {
-		return fmt.Errorf("record exchange: %w", err)
-	}
-	l.note(e, place{l.own, row, false})
-	return nil
 }
 
 // Answer finds the readable exchange that answered ask, or else ErrNotHeld.

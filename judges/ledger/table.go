@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,19 +25,46 @@ var schema = []string{
 const columns = `key, ask, model, served, prompt_sha256, outcome, try, status, request_zstd, reply, prompt_bytes,
 	prompt_tokens, completion_tokens, cost_usd, ask_prompt_tokens, ask_completion_tokens, ask_cost_usd, latency_ms, error`
 
-func (s *segment) insert(e Exchange) (row int64, err error) {
-	request := compressor.EncodeAll(e.Request, []byte{})
-	marks := strings.TrimSuffix(strings.Repeat("?,", 19), ",")
-	result, err := s.db.Exec("INSERT INTO exchanges ("+columns+") VALUES ("+marks+")",
-		e.Key, e.Ask, e.Model, e.Served, e.PromptSHA256, string(e.Outcome), e.Try, e.Status, request,
-		strings.ToValidUTF8(string(e.Reply), "\uFFFD"), e.PromptBytes,
-		e.Tokens.Prompt, e.Tokens.Completion, e.Tokens.USD, e.Total.Prompt, e.Total.Completion, e.Total.USD,
-		e.LatencyMS, e.Error)
+// insert writes a batch in one transaction: all of it, or nothing.
+func (s *segment) insert(batch []*pending) (err error) {
+	tx, err := s.db.Begin()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	s.rows++
-	return result.LastInsertId()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	marks := strings.TrimSuffix(strings.Repeat("?,", 19), ",")
+	statement, err := tx.Prepare("INSERT INTO exchanges (" + columns + ") VALUES (" + marks + ")")
+	if err != nil {
+		return err
+	}
+	for _, p := range batch {
+		result, err := statement.Exec(values(p.exchange)...)
+		if err != nil {
+			return err
+		}
+		if p.row, err = result.LastInsertId(); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	s.rows += len(batch)
+	return nil
+}
+
+// values are an exchange's columns in their order.
+func values(e Exchange) []any {
+	return []any{
+		e.Key, e.Ask, e.Model, e.Served, e.PromptSHA256, string(e.Outcome), e.Try, e.Status,
+		compressor.EncodeAll(e.Request, []byte{}), strings.ToValidUTF8(string(e.Reply), "\uFFFD"), e.PromptBytes,
+		e.Tokens.Prompt, e.Tokens.Completion, e.Tokens.USD, e.Total.Prompt, e.Total.Completion, e.Total.USD,
+		e.LatencyMS, e.Error,
+	}
 }
 
 func (s *segment) get(row int64) (Exchange, error) {

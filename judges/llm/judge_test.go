@@ -204,12 +204,16 @@ func TestDeadlines(t *testing.T) {
 // config is one model on one server, with waits that tests can afford.
 func config(s *clienttest.Server) llm.Config {
 	cfg := llm.Defaults()
-	cfg.Endpoints = []client.Endpoint{{Name: "test", BaseURL: s.BaseURL(), Concurrency: 32}}
+	cfg.Endpoints = endpointsAt(s.BaseURL())
 	cfg.Panel = []llm.Member{{Model: "judge-a", Role: llm.Primary}}
 	cfg.RequestTimeout = 150 * time.Millisecond
 	cfg.AttemptDeadline = 20 * time.Second
 	cfg.Backoff, cfg.BackoffCap = time.Millisecond, 2*time.Millisecond
 	return cfg
+}
+
+func endpointsAt(url string) []client.Endpoint {
+	return []client.Endpoint{{Name: "test", BaseURL: url, Concurrency: 32}}
 }
 
 var table = prices.Table{

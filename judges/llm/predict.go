@@ -3,6 +3,7 @@ package llm
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/ledger"
@@ -31,28 +32,42 @@ type Prediction struct {
 	ledger.Spent
 }
 
-// Predict says what judging one attempt would cost now. Token counts are
-// calibrated on the model's exchanges in the ledger; before the first, four
-// bytes make a token and an answer has 80 of them.
-func (j *Judge) Predict(t *arena.Trace, d *arena.Dialogue) (Prediction, error) {
-	total := Prediction{Spent: ledger.Free()}
+// Forecast sums what judging many attempts would cost, the same question
+// counted once.
+type Forecast struct {
+	Prediction
+	judge *Judge
+	asked map[string]bool
+}
+
+// Forecast begins a sum.
+func (j *Judge) Forecast() *Forecast {
+	return &Forecast{Prediction: Prediction{Spent: ledger.Free()}, judge: j, asked: map[string]bool{}}
+}
+
+// Add adds what judging one attempt would cost now. Token counts are calibrated
+// on the model's exchanges in the ledger; before the first, four bytes make a
+// token and an answer has 80 of them.
+func (f *Forecast) Add(t *arena.Trace, d *arena.Dialogue) error {
 	if !Judgeable(t, d) {
-		return total, nil
+		return nil
 	}
-	votes, err := j.questions(t, d)
+	votes, err := f.judge.questions(t, d)
 	if err != nil {
-		return Prediction{}, err
+		return err
 	}
-	for _, samples := range votes {
-		for _, q := range samples {
-			p, err := j.predict(q)
-			if err != nil {
-				return Prediction{}, err
-			}
-			total = total.Plus(p)
+	for _, q := range slices.Concat(votes...) {
+		if f.asked[q.ask] {
+			continue
 		}
+		f.asked[q.ask] = true
+		p, err := f.judge.predict(q)
+		if err != nil {
+			return err
+		}
+		f.Prediction = f.Plus(p)
 	}
-	return total, nil
+	return nil
 }
 
 // Plus is the sum of both predictions.

@@ -1,0 +1,129 @@
+package llm_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/llm"
+)
+
+// varied answers as the prompt asks, with explanations of different lengths.
+func varied() func(clienttest.Call) clienttest.Action {
+	return func(c clienttest.Call) clienttest.Action {
+		text := strings.Repeat("The reason is given in a few more words. ", len(c.Text)%5)
+		return clienttest.Say(`{"evidence": [{"gate": 1, "step": 0, "quote": "completion_tokens=55"}, ` +
+			`{"gate": 2, "step": 2, "quote": "the first lamp costs"}], "reasoning_quality": 0.5, "explanation": "Gate 3 failed: ` + text + `"}`)
+	}
+}
+
+func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
+	t.Parallel()
+	const n = 60
+	s := clienttest.New(t, varied())
+	whole := t.TempDir()
+	judgeAll(t, whole, config(s), n, 8)
+	full := s.Bill()
+	total := full.Prompt + full.Completion
+	usd := *table.Cost("judge-a", full.Prompt, full.Completion)
+
+	for name, halve := range map[string]func(*llm.Config){
+		"tokens":  func(c *llm.Config) { b := total / 2; c.BudgetTokens = &b },
+		"dollars": func(c *llm.Config) { b := usd / 2; c.BudgetUSD = &b },
+	} {
+		dir := t.TempDir()
+		before := s.Bill()
+		cfg := config(s)
+		halve(&cfg)
+		first := judgeAll(t, dir, cfg, n, 8)
+		half := s.Bill()
+		spent := half.Prompt + half.Completion - before.Prompt - before.Completion
+		if spent > total/2 || spent < total*45/100 {
+			t.Errorf("%s: %d of %d tokens spent on half a budget", name, spent, total)
+		}
+		judgeAll(t, dir, cfg, n, 8)       // goes on
+		judgeAll(t, dir, config(s), n, 8) // what a few tokens were missing for
+		if done := s.Bill(); done.Answers-before.Answers != n {
+			t.Errorf("%s: %d answers for %d attempts", name, done.Answers-before.Answers, n)
+		}
+		for _, got := range first {
+			if got.Outcome != arena.JudgeScored && (got.Outcome != arena.JudgeFailed || got.Score != nil) {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	}
+}
+
+func TestNoBudgetNoRequest(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, varied())
+	cfg := config(s)
+	cfg.BudgetTokens = new(int)
+	judgeAll(t, t.TempDir(), cfg, 5, 4)
+	if n := len(s.Calls()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestDollarsNeedPrices(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, varied())
+	cfg := config(s)
+	cfg.BudgetUSD = new(float64)
+	l, err := ledger.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	if _, err := llm.New(cfg, l, llm.Options{Now: time.Now}); err == nil || !strings.Contains(err.Error(), "judge-a") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPredictionsHold compares what was predicted with what the server billed:
+// before anything is known, and calibrated on the first 8 answers.
+func TestPredictionsHold(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, varied())
+	cfg := config(s)
+	dir := t.TempDir()
+	predict := func() llm.Prediction {
+		j, l := judgeIn(t, dir, cfg, table)
+		defer func() { _ = l.Close() }()
+		f := j.Forecast()
+		for range 2 { // the same attempts twice cost once
+			for i := range 60 {
+				if err := f.Add(attempt(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return f.Prediction
+	}
+	blind := predict()
+	if n := len(s.Calls()); n != 0 || blind.Calls != 60 || blind.Held != 0 {
+		t.Fatalf("%d requests; %+v", n, blind)
+	}
+	judgeAll(t, dir, cfg, 8, 2)
+	first := s.Bill()
+	calibrated := predict()
+	if calibrated.Calls != 52 || calibrated.Held != 8 {
+		t.Errorf("%+v", calibrated)
+	}
+	judgeAll(t, dir, cfg, 60, 8)
+	all := s.Bill()
+	near := func(name string, predicted ledger.Spent, prompt, completion int) {
+		bill := *table.Cost("judge-a", prompt, completion)
+		off := *predicted.USD/bill - 1
+		t.Logf("%s: predicted %.6f USD, billed %.6f (%+.1f %%)", name, *predicted.USD, bill, 100*off)
+		if math.Abs(off) > 0.1 {
+			t.Errorf("%s: predicted %.6f USD, billed %.6f", name, *predicted.USD, bill)
+		}
+	}
+	near("before the first answer", blind.Spent, all.Prompt, all.Completion)
+	near("after 8 answers", calibrated.Spent, all.Prompt-first.Prompt, all.Completion-first.Completion)
+}

@@ -1,0 +1,160 @@
+package llm_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/llm"
+)
+
+// TestAThousandAtOnce judges 1,000 attempts at once on a server that answers
+// after 50 ms and takes 32 requests: none is lost, none judged twice, few are
+// too many, and waiting costs little memory.
+func TestAThousandAtOnce(t *testing.T) {
+	t.Parallel()
+	const n, limit = 1000, 32
+	s := clienttest.Limited(t, limit, clienttest.First(clienttest.Late(50*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+	cfg := config(s)
+	cfg.Endpoints[0].Concurrency = 256
+	cfg.RequestTimeout = 10 * time.Second
+	cfg.AttemptDeadline = time.Minute
+	var before, during runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := judgeAll(t, t.TempDir(), cfg, n, n)
+	runtime.ReadMemStats(&during)
+	for i, j := range got {
+		if j.Outcome != arena.JudgeScored {
+			t.Fatalf("attempt %d: %s (%s)", i, j.Outcome, j.Detail)
+		}
+	}
+	calls, bill := len(s.Calls()), s.Bill()
+	if bill.Answers != n {
+		t.Errorf("%d answers for %d attempts", bill.Answers, n)
+	}
+	if tooMany := calls - n; tooMany > n/5 {
+		t.Errorf("%d requests were too many", tooMany)
+	}
+	// Some 20 KB an attempt are its rendering, its request and its reply.
+	if grown := int64(during.HeapInuse) - int64(before.HeapInuse); grown > 256<<20 {
+		t.Errorf("%d MB of memory", grown>>20)
+	}
+	t.Logf("%d requests, %d at once at most, %d MB in use", calls, s.Peak(), during.HeapInuse>>20)
+}
+
+// TestAConfiguredLimitIsNeverPassed: a limit that the user names is kept from
+// the first request on.
+func TestAConfiguredLimitIsNeverPassed(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Late(2*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+	cfg := config(s)
+	cfg.Endpoints[0].Concurrency = 5
+	cfg.RequestTimeout = 10 * time.Second
+	judgeAll(t, t.TempDir(), cfg, 200, 64)
+	if s.Peak() > 5 || len(s.Calls()) != 200 {
+		t.Errorf("%d at once, %d requests", s.Peak(), len(s.Calls()))
+	}
+}
+
+// TestAKilledRunGoesOn kills a judging process at several moments and resumes
+// in the same ledger: what was answered and kept is never asked again.
+func TestAKilledRunGoesOn(t *testing.T) {
+	const n, workers = 120, 4
+	if url := os.Getenv("LLM_TEST_URL"); url != "" {
+		judgeElsewhere(t, url, n, workers)
+		return
+	}
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Late(3*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+	dir := t.TempDir()
+	var held int
+	for _, answers := range []int{7, 31, 64} {
+		killAfter(t, s, dir, answers)
+		l, err := ledger.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = l.Bill().Exchanges
+		if lost := s.Bill().Answers - held; lost > 3*workers {
+			t.Errorf("%d answers were lost", lost)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	before := s.Bill().Answers
+	got := judgeAll(t, dir, config(s), n, workers)
+	cached := 0
+	for _, j := range got {
+		if j.Outcome != arena.JudgeScored {
+			t.Errorf("%+v", j)
+		}
+		if j.Cached {
+			cached++
+		}
+	}
+	if asked := s.Bill().Answers - before; cached != held || asked != n-held {
+		t.Errorf("%d held, %d of them used, %d asked: want %d", held, cached, asked, n-held)
+	}
+}
+
+// killAfter runs this test in a process of its own and kills it when the
+// server has answered some more requests.
+func killAfter(t *testing.T, s *clienttest.Server, dir string, answers int) {
+	t.Helper()
+	c := exec.Command(os.Args[0], "-test.run=^TestAKilledRunGoesOn$")
+	c.Env = append(os.Environ(), "LLM_TEST_URL="+s.BaseURL(), "LLM_TEST_LEDGER="+dir)
+	var out strings.Builder
+	c.Stdout, c.Stderr = &out, &out
+	before := s.Bill().Answers
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for s.Bill().Answers < before+answers {
+		select {
+		case err := <-ended:
+			t.Fatalf("ended by itself: %v\n%s", err, out.String())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+}
+
+func judgeElsewhere(t *testing.T, url string, n, workers int) {
+	cfg := llm.Defaults()
+	cfg.Endpoints = endpointsAt(url)
+	cfg.Panel = panel(llm.Primary)
+	l, err := ledger.Open(os.Getenv("LLM_TEST_LEDGER"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := llm.New(cfg, l, llm.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			for i := w; i < n; i += workers {
+				if _, err := ask(t.Context(), j, i); err != nil && !errors.Is(err, llm.ErrDeadline) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	time.Sleep(time.Minute) // to be killed
+}

@@ -1,0 +1,180 @@
+package llm_test
+
+import (
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/judges/llm"
+)
+
+// byModel scripts each model on its own.
+func byModel(scripts map[string]func(clienttest.Call) clienttest.Action) func(clienttest.Call) clienttest.Action {
+	return func(c clienttest.Call) clienttest.Action { return scripts[c.Model](c) }
+}
+
+func say(scores ...float64) func(clienttest.Call) clienttest.Action {
+	var actions []clienttest.Action
+	for _, s := range scores {
+		actions = append(actions, clienttest.Say(clienttest.Grade(s)))
+	}
+	return clienttest.First(actions...)
+}
+
+func broken() func(clienttest.Call) clienttest.Action {
+	return clienttest.First(clienttest.Status(500))
+}
+func noise() func(clienttest.Call) clienttest.Action { return clienttest.First(clienttest.Say("?")) }
+
+func panel(roles ...llm.Role) []llm.Member {
+	var members []llm.Member
+	for i, role := range roles {
+		members = append(members, llm.Member{Model: "judge-" + string(rune('a'+i)), Role: role})
+	}
+	return members
+}
+
+func TestVotes(t *testing.T) {
+	t.Parallel()
+	type models = map[string]func(clienttest.Call) clienttest.Action
+	p, f := llm.Primary, llm.Fallback
+	tests := map[string]struct {
+		roles   []llm.Role
+		change  func(*llm.Config)
+		models  models
+		score   float64 // 0: no score
+		model   string
+		request int
+	}{
+		"the first primary answers": {
+			[]llm.Role{p, p, f}, nil, models{"judge-a": say(0.5), "judge-b": say(0.9), "judge-c": say(0.1)}, 0.5, "judge-a", 1},
+		"a primary stands in": {
+			[]llm.Role{p, p, f}, nil, models{"judge-a": broken(), "judge-b": say(0.9), "judge-c": say(0.1)}, 0.9, "judge-b", 2},
+		"a fallback stands in": {
+			[]llm.Role{p, f}, nil, models{"judge-a": clienttest.First(clienttest.Refuse()), "judge-b": say(0.3)}, 0.3, "judge-b", 2},
+		"a fallback may come first in the list": {
+			[]llm.Role{f, p}, nil, models{"judge-a": say(0.1), "judge-b": say(0.3)}, 0.3, "judge-b", 1},
+		"median of three": {
+			[]llm.Role{p, p, p}, votes(3, llm.Median), models{"judge-a": say(0.9), "judge-b": say(0.1), "judge-c": say(0.7)}, 0.7, "judge-a+judge-b+judge-c", 3},
+		"an even median is the lower": {
+			[]llm.Role{p, p}, votes(2, llm.Median), models{"judge-a": say(0.9), "judge-b": say(0.1)}, 0.1, "judge-a+judge-b", 2},
+		"majority of three": {
+			[]llm.Role{p, p, p}, votes(3, llm.Majority), models{"judge-a": say(0.9), "judge-b": say(0.1), "judge-c": say(0.9)}, 0.9, "judge-a+judge-b+judge-c", 3},
+		"a tie is the lowest": {
+			[]llm.Role{p, p, p}, votes(3, llm.Majority), models{"judge-a": say(0.9), "judge-b": say(0.3), "judge-c": say(0.7)}, 0.3, "judge-a+judge-b+judge-c", 3},
+		"a fallback votes for a primary": {
+			[]llm.Role{p, p, f}, votes(2, llm.Median), models{"judge-a": broken(), "judge-b": say(0.9), "judge-c": say(0.7)}, 0.7, "judge-c+judge-b", 3},
+		"a vote short is no score": {
+			[]llm.Role{p, p}, votes(2, llm.Median), models{"judge-a": noise(), "judge-b": noise()}, 0, "judge-b", 6},
+		"one model, three votes": {
+			[]llm.Role{p}, votes(3, llm.Median), models{"judge-a": say(0.9, 0.1, 0.5)}, 0.5, "judge-a", 3},
+		"self-consistency": {
+			[]llm.Role{p}, func(c *llm.Config) { c.SelfConsistency = 5 }, models{"judge-a": say(0.9, 0.1, 0.5, 0.5, 0.9)}, 0.5, "judge-a", 5},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := clienttest.New(t, byModel(tt.models))
+			cfg := config(s)
+			cfg.Panel = panel(tt.roles...)
+			if tt.change != nil {
+				tt.change(&cfg)
+			}
+			j, _ := judge(t, cfg, nil)
+			got, err := ask(t.Context(), j, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (got.Score == nil) != (tt.score == 0) || got.Score != nil && *got.Score != tt.score || got.Model != tt.model {
+				t.Errorf("got %v of %s (%s), want %v of %s", got.Score, got.Model, got.Detail, tt.score, tt.model)
+			}
+			if n := len(s.Calls()); n != tt.request {
+				t.Errorf("%d requests, want %d", n, tt.request)
+			}
+		})
+	}
+}
+
+func votes(n int, how llm.Aggregate) func(*llm.Config) {
+	return func(c *llm.Config) { c.Votes, c.Aggregate = n, how }
+}
+
+func TestSamplesDiffer(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, say(0.5))
+	cfg := config(s)
+	cfg.SelfConsistency = 3
+	j, _ := judge(t, cfg, nil)
+	if _, err := ask(t.Context(), j, 1); err != nil {
+		t.Fatal(err)
+	}
+	seeds := map[any]bool{}
+	for _, c := range s.Calls() {
+		seeds[c.Body["seed"]] = true
+		if c.Body["temperature"] != cfg.SampleTemperature {
+			t.Errorf("temperature %v", c.Body["temperature"])
+		}
+	}
+	if len(seeds) != 3 {
+		t.Errorf("seeds %v", seeds)
+	}
+}
+
+func TestABrokenModelIsSetAside(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, byModel(map[string]func(clienttest.Call) clienttest.Action{"judge-a": noise(), "judge-b": say(0.5)}))
+	cfg := config(s)
+	cfg.Panel = panel(llm.Primary, llm.Fallback)
+	for _, got := range judgeAll(t, t.TempDir(), cfg, 10, 1) {
+		if got.Outcome != arena.JudgeScored {
+			t.Errorf("%+v", got)
+		}
+	}
+	asked := map[string]int{}
+	for _, c := range s.Calls() {
+		asked[c.Model]++
+	}
+	if asked["judge-a"] != 3 || asked["judge-b"] != 10 {
+		t.Errorf("requests %v: want 3 until it is set aside", asked)
+	}
+}
+
+func TestTheLastModelIsNeverSetAside(t *testing.T) {
+	t.Parallel()
+	// Both are broken for a while; the one left must still be asked when well.
+	s := clienttest.New(t, func(c clienttest.Call) clienttest.Action {
+		if c.Number <= 6 {
+			return clienttest.Say("")
+		}
+		return clienttest.Say(clienttest.Grade(0.5))
+	})
+	cfg := config(s)
+	cfg.Panel = panel(llm.Primary, llm.Fallback)
+	got := judgeAll(t, t.TempDir(), cfg, 6, 1)
+	if last := got[len(got)-1]; last.Outcome != arena.JudgeScored {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestWhatAPanelHasAnsweredStaysFree(t *testing.T) {
+	t.Parallel()
+	// The primary fails and a fallback answers: the next run must not ask the
+	// primary again.
+	dir := t.TempDir()
+	s := clienttest.New(t, byModel(map[string]func(clienttest.Call) clienttest.Action{"judge-a": broken(), "judge-b": say(0.5)}))
+	cfg := config(s)
+	cfg.Panel = panel(llm.Primary, llm.Fallback)
+	judgeAll(t, dir, cfg, 4, 1)
+	before := len(s.Calls())
+	for _, got := range judgeAll(t, dir, cfg, 4, 1) {
+		if !got.Cached || got.Model != "judge-b" {
+			t.Errorf("%+v", got)
+		}
+	}
+	// And another panel re-uses what is the very same request.
+	cfg.Panel = []llm.Member{{Model: "judge-b", Role: llm.Primary}}
+	judgeAll(t, dir, cfg, 4, 1)
+	if n := len(s.Calls()); n != before {
+		t.Errorf("%d more requests", n-before)
+	}
+}
