@@ -109,45 +109,52 @@ func (d *decoder) completion(s *arena.Step) {
 
 func (d *decoder) message(s *arena.Step) {
 	c := d.c
-	s.Think, s.Response = "", ""
+	s.Think, s.Response, s.Typed = "", "", true
 	from := len(d.parts.calls)
-	c.Object(func(key string) {
+	isObject := c.Object(func(key string) {
+		ok := false
 		switch key {
 		case "think":
-			s.Think, _ = c.String()
+			s.Think, ok = c.String()
 		case "response":
-			s.Response, _ = c.String()
+			s.Response, ok = c.String()
 		case "tool_call":
 			d.parts.calls = d.parts.calls[:from]
-			c.Array(d.toolCall)
+			ok = c.Array(func() { s.Typed = d.toolCall() && s.Typed })
 		default:
 			c.Skip()
 		}
+		s.Typed = s.Typed && ok
 	})
+	s.Typed = s.Typed && isObject
 }
 
 // toolCall takes one call that a dialogue claims. An entry that is no object
-// is no call.
-func (d *decoder) toolCall() {
+// is no call. It is typed if it holds nothing but what the sandbox writes.
+func (d *decoder) toolCall() (typed bool) {
 	c := d.c
 	var call arena.ToolCall
+	named, strange := false, false
 	isObject := c.Object(func(key string) {
 		switch key {
 		case "name":
-			call.Name, _ = c.String()
+			call.Name, named = c.String()
 		case "parameters":
 			call.Arguments = c.Raw()
 		case "tool_call_id":
+			strange = strange || c.Kind() != arena.String
 			call.ID, _ = c.ID()
 		case "result":
 			call.Result = c.Raw()
 		default:
+			strange = true
 			c.Skip()
 		}
 	})
 	if isObject {
 		d.parts.calls = append(d.parts.calls, call)
 	}
+	return isObject && named && !strange && call.Arguments.Kind() == arena.Object
 }
 
 // extraInfo is what a step's extra_info says.

@@ -18,7 +18,8 @@ type envelope struct {
 	status   arena.Kind
 	dialogue arena.Kind
 	schema   string
-	keys     []string
+	keys     [fewKeys]string
+	nKeys    int
 }
 
 // mark is a set of top-level keys that tell shapes apart.
@@ -67,8 +68,9 @@ func (e *envelope) read() {
 	e.t = newTrace(arena.ShapeEnvelope)
 	e.d.c.Object(func(key string) {
 		e.marks |= marks[key]
-		if len(e.keys) < fewKeys {
-			e.keys = append(e.keys, key)
+		if e.nKeys < fewKeys {
+			e.keys[e.nKeys] = key
+			e.nKeys++
 		}
 		e.field(key)
 	})
@@ -124,8 +126,8 @@ const fewKeys = 8
 
 // shownKeys lists the object's first keys for people.
 func (e *envelope) shownKeys() string {
-	shown := make([]string, len(e.keys))
-	for i, key := range e.keys {
+	shown := make([]string, e.nKeys)
+	for i, key := range e.keys[:e.nKeys] {
 		shown[i] = shownWord(key)
 	}
 	return strings.Join(shown, ", ")

@@ -25,7 +25,7 @@ func TestEnvelopeIsReadWhole(t *testing.T) {
 		Query: `A kettle, "steel".`, HasDialogue: true,
 		Steps: []arena.Step{
 			{
-				Number: 1, Think: "look", Response: "one moment", Reasoning: "kettles", LLMCalls: -1,
+				Number: 1, Think: "look", Response: "one moment", Reasoning: "kettles", LLMCalls: -1, Typed: true,
 				Content:   "<think>look</think>\n<tool_call>[]</tool_call>",
 				Timestamp: "1780000000123",
 				Calls: []arena.ToolCall{{
@@ -43,7 +43,7 @@ func TestEnvelopeIsReadWhole(t *testing.T) {
 				},
 			},
 			{
-				Number: 2, LLMCalls: -1, Timestamp: "1780000001000", Proxy: []arena.ProxyCall{},
+				Number: 2, LLMCalls: -1, Typed: true, Timestamp: "1780000001000", Proxy: []arena.ProxyCall{},
 				Calls: []arena.ToolCall{{ID: "c2", Name: "terminate", Arguments: "{}", Result: "null"}},
 			},
 		},

@@ -111,7 +111,7 @@ func withoutInStep(s *arena.Step, loss Loss) {
 	case LossProxyCalls:
 		s.Proxy = nil
 	case LossStepRaw:
-		s.Raw = ""
+		s.Raw, s.Typed = "", false
 	case LossStepMeta:
 		s.Number, s.Timestamp, s.LLMCalls = 0, "", 0
 	case LossSplitMessage:
