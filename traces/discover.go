@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Rules say which files of a day are no traces whatever they hold.
@@ -45,7 +47,7 @@ func (r Rules) Validate() error {
 
 // Discover lists the inputs of a day in the bytewise order of their paths. A
 // day is a folder (all files under its traces folder, or under itself where it
-// has none), a glob of files and folders, one file, or "-" for standard input,
+// has none), a glob of files and folders (** is any folders), one file, or "-" for standard input,
 // which must be spooled before it is read. No link that leads out of a folder
 // is followed: Read gives a fault for it. A day without any file is an error.
 func Discover(day string, rules Rules) ([]Input, error) {
@@ -76,12 +78,15 @@ func discover(day string, rules Rules) ([]Input, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	matches, globErr := filepath.Glob(day)
+	matches, globErr := doublestar.FilepathGlob(day, doublestar.WithNoFollow())
 	if globErr != nil || len(matches) == 0 {
 		return nil, err
 	}
 	var all []Input
 	for _, m := range matches {
+		if rules.except(filepath.Base(m)) {
+			continue
+		}
 		ins, err := discover(m, rules)
 		if err != nil {
 			return nil, err

@@ -354,8 +354,10 @@ func TestDiscoverOtherDays(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "d1", "traces", "a.jsonl"), line("a"))
 	write(t, filepath.Join(dir, "d2", "traces", "run=r", "p.json"), dialogueText)
+	write(t, filepath.Join(dir, "d2", "problems.jsonl"), "{}")
 	for day, want := range map[string]string{
 		"d*": "stdin/a r/p", "d2/traces/run=r/p.json": "r/p", "d2/traces/run=r": "r/p", "d?/traces/*.jsonl": "stdin/a",
+		"**/p.json": "r/p", "**": "stdin/a r/p",
 	} {
 		traces, faults, _ := readAll(t, filepath.Join(dir, day), Defaults())
 		if got := strings.Join(ids(traces), " "); got != want || len(faults) > 0 {

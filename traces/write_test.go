@@ -98,6 +98,7 @@ func without(t arena.Trace, lost []Loss) arena.Trace {
 			t.Agent = arena.Agent{}
 		case LossVetoes:
 			t.Vetoes = nil
+		default: // of its steps
 		}
 		for i := range t.Steps {
 			withoutInStep(&t.Steps[i], loss)
@@ -116,6 +117,7 @@ func withoutInStep(s *arena.Step, loss Loss) {
 		s.Number, s.Timestamp, s.LLMCalls = 0, "", 0
 	case LossSplitMessage:
 		s.Think, s.Response, s.Content, s.Reasoning = "", "", "", ""
+	default: // of its calls, or of the trace
 	}
 	for j := range s.Calls {
 		c := &s.Calls[j]
@@ -130,6 +132,7 @@ func withoutInStep(s *arena.Step, loss Loss) {
 			c.Result = arena.Raw(text(c.Result))
 		case LossCallID:
 			c.ID = ""
+		default: // not of a call
 		}
 	}
 }
