@@ -143,12 +143,25 @@ func text(v gjson.Result) string {
 	return v.Raw
 }
 
-// plain takes one layer of URL encoding off a value. Arguments that never were
-// encoded pass unchanged unless they hold a sign of it.
+// plain takes URL encoding off a value, as often as it was put on; clients
+// quote once or twice. Arguments that never were encoded pass unchanged unless
+// they hold a sign of it.
 func plain(s string, encoded bool) string {
-	if !encoded || strings.IndexAny(s, "+%") < 0 {
+	if !encoded {
 		return s
 	}
+	for range maxQuotings {
+		if !strings.ContainsAny(s, "+%") {
+			break
+		}
+		s = unquote(s)
+	}
+	return s
+}
+
+const maxQuotings = 3
+
+func unquote(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		switch {

@@ -117,7 +117,7 @@ func (a *attempt) shownBefore(id string, at float64) bool {
 func (a *attempt) shownAfter(id string, at float64) bool {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
-		if d.start >= at-clockSlack && hasID(d.shown, id) {
+		if d.start >= at-a.log.slack && hasID(d.shown, id) {
 			return true
 		}
 	}
@@ -219,7 +219,7 @@ func (a *attempt) countNarrated() (told, turns int) {
 		}
 		for j := range a.log.replies {
 			r := &a.log.replies[j]
-			if r.start >= float64(d.call.AtMS)-clockSlack && strings.Contains(r.said, think) {
+			if r.start >= float64(d.call.AtMS)-a.log.slack && strings.Contains(r.said, think) {
 				told++
 				break
 			}

@@ -50,24 +50,26 @@ func (l link) String() string { return linkWords[l] }
 type proxyLog struct {
 	dispatches []dispatch
 	replies    []reply
+	// slack is how much earlier than the end of a reply a dispatch may seem to
+	// start, in milliseconds.
+	slack float64
 	// asked counts the chat completions, answered or not.
 	asked int
 	// present says that the source keeps such a log at all.
 	present bool
-	// disordered counts neighbours whose time runs backwards as filed.
-	disordered int
 }
 
 // readLog sorts the proxy's calls by the moment they finished. Diagnostic
 // entries are left out.
 func readLog(t *arena.Trace, p *pad) proxyLog {
-	calls, disordered := flatten(t)
-	l := proxyLog{present: len(calls) > 0, disordered: disordered}
+	calls := flatten(t)
+	l := proxyLog{present: len(calls) > 0, slack: slack(calls)}
 	inference, searches := 0, 0
 	for _, c := range calls {
-		if isInference(c) {
+		switch {
+		case isInference(c):
 			inference++
-		} else {
+		default:
 			searches++
 		}
 	}
@@ -89,6 +91,18 @@ func readLog(t *arena.Trace, p *pad) proxyLog {
 	return l
 }
 
+// slack allows for rounding and for durations that are measured on another
+// clock than time stamps: ten milliseconds, or a second where all stamps are
+// whole seconds.
+func slack(calls []*arena.ProxyCall) float64 {
+	for _, c := range calls {
+		if c.AtMS%1000 != 0 {
+			return 10
+		}
+	}
+	return 1000
+}
+
 func (l *proxyLog) add(c *arena.ProxyCall, t tool, p *pad) {
 	d := dispatch{call: c, claimed: -1, reply: -1, start: started(c)}
 	args := c.Params
@@ -104,8 +118,10 @@ func answered(c *arena.ProxyCall) bool { return c.Status == 200 }
 
 func started(c *arena.ProxyCall) float64 { return float64(c.AtMS) - c.DurationMS }
 
+// isInference tells chat and text completions from searches and from the lesser
+// calls to the model server, such as its list of models.
 func isInference(c *arena.ProxyCall) bool {
-	return strings.Contains(c.Path, "/chat/completions") || strings.HasPrefix(c.Path, "/inference")
+	return strings.HasSuffix(endpoint(c.Path), "completions")
 }
 
 // endpoint is the last part of a path.
@@ -120,26 +136,26 @@ func endpoint(path string) string {
 // but a load on its reader, and is rejected.
 const maxCalls = 4096
 
-func flatten(t *arena.Trace) (calls []*arena.ProxyCall, disordered int) {
+// flatten lists the entries that are evidence in the order of time; in their
+// own order where one has no time.
+func flatten(t *arena.Trace) []*arena.ProxyCall {
 	n := 0
 	for i := range t.Steps {
 		n += len(t.Steps[i].Proxy)
 	}
-	calls = make([]*arena.ProxyCall, 0, n)
-	timed := true
+	calls := make([]*arena.ProxyCall, 0, n)
+	timed, sorted := true, true
 	for i := range t.Steps {
 		for j := range t.Steps[i].Proxy {
 			if c := &t.Steps[i].Proxy[j]; !c.Attempt && len(calls) < maxCalls {
 				timed = timed && c.AtMS > 0
-				if len(calls) > 0 && c.AtMS < calls[len(calls)-1].AtMS {
-					disordered++
-				}
+				sorted = sorted && (len(calls) == 0 || c.AtMS >= calls[len(calls)-1].AtMS)
 				calls = append(calls, c)
 			}
 		}
 	}
-	if disordered > 0 && timed {
+	if !sorted && timed {
 		sort.SliceStable(calls, func(i, j int) bool { return calls[i].AtMS < calls[j].AtMS })
 	}
-	return calls, disordered
+	return calls
 }

@@ -1,10 +1,5 @@
 package filters
 
-// clockSlack is how much earlier than the end of a reply a dispatch may seem
-// to start, in milliseconds: both are rounded, and durations are measured on
-// another clock than time stamps.
-const clockSlack = 10
-
 // link finds, for each dispatch, the inference that named it. A reply can only
 // name what starts after it ended. The replies since the dispatch before are
 // this dispatch's turn; an older reply that was already followed by another
@@ -51,7 +46,7 @@ func (l *proxyLog) dropCopies() {
 func (l *proxyLog) lastBefore(start float64) int {
 	last := -1
 	for i := range l.replies {
-		if l.replies[i].end() <= start+clockSlack {
+		if l.replies[i].end() <= start+l.slack {
 			last = i
 		}
 	}

@@ -97,6 +97,9 @@ func (n *normaliser) agent(i int, s *arena.Step) {
 	}
 	n.stepResults(&turn, s)
 	if turn.Think == "" && turn.Text == "" && len(n.calls) == first {
+		if last := len(n.turns) - 1; last >= 0 {
+			n.turns[last].Repairs = append(n.turns[last].Repairs, turn.Repairs...)
+		}
 		return
 	}
 	n.add(turn)

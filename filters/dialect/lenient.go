@@ -97,12 +97,12 @@ func (w *mender) value(level int) bool {
 	if level > MaxDepth {
 		return false
 	}
-	switch c := w.peek(); {
-	case c == '{':
+	switch c := w.peek(); c {
+	case '{':
 		return w.members('{', '}', level, w.member)
-	case c == '[':
+	case '[':
 		return w.members('[', ']', level, w.value)
-	case c == '"' || c == '\'':
+	case '"', '\'':
 		return w.text(c)
 	default:
 		return w.word()

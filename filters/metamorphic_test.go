@@ -1,0 +1,221 @@
+package filters_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+)
+
+// rewrite applies change to every text of a trace that could hold words, ids
+// or JSON.
+func rewrite(tr *arena.Trace, change func(string) string) *arena.Trace {
+	c := *tr
+	c.Query = change(tr.Query)
+	c.Steps = append([]arena.Step(nil), tr.Steps...)
+	raw := func(r arena.Raw) arena.Raw { return arena.Raw(change(string(r))) }
+	for i := range c.Steps {
+		s := &c.Steps[i]
+		s.Think, s.Response, s.Content = change(s.Think), change(s.Response), change(s.Content)
+		s.Calls = append([]arena.ToolCall(nil), s.Calls...)
+		for j := range s.Calls {
+			s.Calls[j].Arguments, s.Calls[j].Result = raw(s.Calls[j].Arguments), raw(s.Calls[j].Result)
+		}
+		s.Proxy = append([]arena.ProxyCall(nil), s.Proxy...)
+		for j := range s.Proxy {
+			s.Proxy[j].Params, s.Proxy[j].Response = raw(s.Proxy[j].Params), raw(s.Proxy[j].Response)
+		}
+	}
+	return &c
+}
+
+// thoughts finds thinking inside of a logged reply.
+var thoughts = regexp.MustCompile(`(\\u003cthink\\u003e)(.*?)(\\u003c/think\\u003e)`)
+
+func rethink(tr *arena.Trace, to func(string) string) *arena.Trace {
+	c := rewrite(tr, func(s string) string {
+		return thoughts.ReplaceAllStringFunc(s, func(m string) string {
+			parts := thoughts.FindStringSubmatch(m)
+			return parts[1] + to(parts[2]) + parts[3]
+		})
+	})
+	for i := range c.Steps {
+		c.Steps[i].Think = to(c.Steps[i].Think)
+	}
+	return c
+}
+
+var (
+	longIDs = regexp.MustCompile(`\b\d{10}\b`)
+	prices  = regexp.MustCompile(`"price": (\d+\.\d\d)`)
+)
+
+// reorder writes JSON objects with their keys in the other order.
+func reorder(s string) string {
+	if !strings.HasPrefix(s, "{") && !strings.HasPrefix(s, "[") {
+		return s
+	}
+	var v any
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return s
+	}
+	return backwards(v)
+}
+
+func backwards(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var keys, parts []string
+		for k := range v {
+			keys = append(keys, k)
+		}
+		sort.Sort(sort.Reverse(sort.StringSlice(keys)))
+		for _, k := range keys {
+			name, _ := json.Marshal(k)
+			parts = append(parts, string(name)+":"+backwards(v[k]))
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	case []any:
+		var parts []string
+		for _, x := range v {
+			parts = append(parts, backwards(x))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	default:
+		text, _ := json.Marshal(v)
+		return string(text)
+	}
+}
+
+func shift(tr *arena.Trace, ms int64) *arena.Trace {
+	c := rewrite(tr, func(s string) string { return s })
+	for i := range c.Steps {
+		var at int64
+		fmt.Sscan(string(c.Steps[i].Timestamp), &at)
+		c.Steps[i].Timestamp = arena.Raw(fmt.Sprint(at + ms))
+		for j := range c.Steps[i].Proxy {
+			c.Steps[i].Proxy[j].AtMS += ms
+		}
+	}
+	return c
+}
+
+// changes are what must not move a verdict.
+var changes = map[string]func(*arena.Trace) *arena.Trace{
+	"thinking in another language": func(tr *arena.Trace) *arena.Trace {
+		return rethink(tr, func(s string) string { return strings.Repeat("ฉันคิดว่าดี ", 1+len(s)/12) })
+	},
+	"thinking cut short": func(tr *arena.Trace) *arena.Trace {
+		return rethink(tr, func(s string) string { return s[:min(len(s), 5)] })
+	},
+	"tools by other names in prose": func(tr *arena.Trace) *arena.Trace {
+		return rethink(tr, func(s string) string { return "I use the search function. " + strings.ReplaceAll(s, "Search", "Look") })
+	},
+	"another agent": func(tr *arena.Trace) *arena.Trace {
+		c := *tr
+		c.Agent.VersionID, c.Agent.Hotkey, c.Model = "other", "5Other", "another/model"
+		return &c
+	},
+	"other ids": func(tr *arena.Trace) *arena.Trace {
+		return rewrite(tr, func(s string) string {
+			return longIDs.ReplaceAllStringFunc(s, func(id string) string { return "7" + id[5:] + id[1:5] })
+		})
+	},
+	"other prices": func(tr *arena.Trace) *arena.Trace {
+		return rewrite(tr, func(s string) string {
+			return prices.ReplaceAllStringFunc(s, func(m string) string { return m[:len(m)-1] + "7" })
+		})
+	},
+	"keys in another order": func(tr *arena.Trace) *arena.Trace { return rewrite(tr, reorder) },
+	"another time zone":     func(tr *arena.Trace) *arena.Trace { return shift(tr, 9*3600*1000) },
+}
+
+// TestVerdictsDoNotMove: for every family, what does not bear on who decided
+// changes neither axis, nor reasons, nor the value of any check that counts
+// calls.
+func TestVerdictsDoNotMove(t *testing.T) {
+	t.Parallel()
+	f := newFilter(t)
+	for _, a := range agents {
+		tr := played(t, a.name)
+		for name, change := range changes {
+			want, got := judged(f, tr), judged(f, change(tr))
+			if want != got {
+				t.Errorf("%s: %s moves the verdict from %s to %s", a.name, name, want, got)
+			}
+		}
+	}
+}
+
+// judged is all of a verdict that may not move.
+func judged(f *filters.Filter, tr *arena.Trace) string {
+	d := filters.Normalise(tr)
+	s, _ := f.Check(tr, &d)
+	var fired []string
+	for _, v := range s.Verdicts {
+		if v.Decision == arena.Drop && v.Check != "narrated_after_v1" && v.Check != "length_disagrees_v1" {
+			fired = append(fired, v.Check)
+		}
+	}
+	return fmt.Sprint(s.Axis, s.Keep, fired)
+}
+
+// TestDialectDoesNotMove: the same play in every dialect gets the same axis.
+func TestDialectDoesNotMove(t *testing.T) {
+	t.Parallel()
+	f := newFilter(t)
+	for _, s := range []string{"list", "native", "hermes", "react", "fenced", "reasoning"} {
+		for _, a := range []agent{{"honest", true, style(s), honest(turnPlain, talks)}, {"override", false, style(s), program(turnOverride)}} {
+			w := newWorld(11)
+			r := &recorder{w: w, task: w.task(0), now: start, limit: 4000}
+			a.setUp(r)
+			a.play(r)
+			tr := r.trace("agent")
+			d := filters.Normalise(tr)
+			got, _ := f.Check(tr, &d)
+			if (got.Axis == arena.AxisAgentic) != a.agentic {
+				t.Errorf("%s in %s: axis %s", a.name, s, got.Axis)
+			}
+		}
+	}
+}
+
+// TestNamingMoves: an honest attempt turns scripted when the model's naming is
+// dropped, or logged only after the dispatch.
+func TestNamingMoves(t *testing.T) {
+	t.Parallel()
+	f := newFilter(t)
+	for _, a := range agents {
+		if !a.agentic || a.name == "honest cut log" {
+			continue
+		}
+		tr := played(t, a.name)
+		for name, change := range map[string]func(*arena.ProxyCall){
+			"dropped": func(c *arena.ProxyCall) {
+				c.Response = `{"id": "", "choices": [{"message": {"role": "assistant", "content": "Fine."}}]}`
+				c.Truncated = false
+			},
+			"logged late": func(c *arena.ProxyCall) { c.AtMS += 3600 * 1000 },
+		} {
+			c := rewrite(tr, func(s string) string { return s })
+			for i := range c.Steps {
+				for j := range c.Steps[i].Proxy {
+					if p := &c.Steps[i].Proxy[j]; strings.HasSuffix(p.Path, "completions") {
+						change(p)
+					}
+				}
+			}
+			d := filters.Normalise(c)
+			if s, _ := f.Check(c, &d); s.Axis != arena.AxisScripted {
+				t.Errorf("%s, naming %s: axis %s", a.name, name, s.Axis)
+			}
+		}
+	}
+}

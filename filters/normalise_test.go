@@ -1,0 +1,112 @@
+package filters_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/dialect"
+)
+
+func TestNormalise(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		trace arena.Trace
+		want  arena.Dialogue
+	}{
+		"calls that the step lists": {
+			arena.Trace{Steps: []arena.Step{{Think: "a", Response: "b", Calls: []arena.ToolCall{{ID: "1", Name: "functions.find_product", Arguments: `{"q": "x"}`, Result: "[]"}}}}},
+			arena.Dialogue{Turns: []arena.Turn{{Think: "a", Text: "b", Calls: []arena.Call{{ID: "1", Name: "find_product", Arguments: `{"q": "x"}`, Result: "[]"}}}}},
+		},
+		"thinking and words out of the content": {
+			arena.Trace{Steps: []arena.Step{{Content: "<think>a</think> b <tool_call>[]</tool_call>", Calls: []arena.ToolCall{{ID: "1", Name: "f", Result: "1"}}}}},
+			arena.Dialogue{Turns: []arena.Turn{{Think: "a", Text: "b", Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: "1"}}}}},
+		},
+		"calls in reasoning": {
+			arena.Trace{Steps: []arena.Step{{Content: "on it", Reasoning: `hm <tool_call>[{"name": "f", "parameters": {}}]</tool_call>`}}},
+			arena.Dialogue{Turns: []arena.Turn{{Think: "hm", Text: "on it", Calls: []arena.Call{{ID: "#0", Name: "f", Arguments: "{}"}}, Repairs: []string{dialect.RepairReasoning}}}},
+		},
+		"results in the user's next message, by order": {
+			arena.Trace{Query: "q", Steps: []arena.Step{
+				{Role: arena.RoleUser, Content: "q"},
+				{Content: `<tool_call>[{"name": "f", "parameters": {}}, {"name": "g", "parameters": {}}]</tool_call>`},
+				{Role: arena.RoleUser, Content: `<tool_response>[1]</tool_response><tool_response>[2]</tool_response>`},
+				{Role: arena.RoleUser, Content: "and cheaper?"},
+			}},
+			arena.Dialogue{Turns: []arena.Turn{
+				{Step: 1, Calls: []arena.Call{{ID: "#0", Name: "f", Arguments: "{}", Result: "[1]"}, {ID: "#1", Name: "g", Arguments: "{}", Result: "[2]"}}},
+				{Step: 3, User: "and cheaper?"},
+			}},
+		},
+		"results in the next step, by id": {
+			arena.Trace{Steps: []arena.Step{
+				{Calls: []arena.ToolCall{{ID: "1", Name: "f"}, {ID: "2", Name: "g"}}},
+				{Content: `<obs>[{"tool_call_id": "2", "results": "b"}, {"tool_call_id": "1", "results": "a"}]</obs>`},
+			}},
+			arena.Dialogue{Turns: []arena.Turn{
+				{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: `"a"`}, {ID: "2", Name: "g", Arguments: "{}", Result: `"b"`}}, Repairs: []string{dialect.RepairLaterResults}},
+			}},
+		},
+		"results beside the message": {
+			arena.Trace{Steps: []arena.Step{{
+				Calls: []arena.ToolCall{{ID: "1", Name: "f"}},
+				Raw:   `{"completion": {"message": {"obs": [{"tool_call_id": "1", "results": [5]}]}}}`,
+			}}},
+			arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: "[5]"}}, Repairs: []string{dialect.RepairLaterResults}}}},
+		},
+		"ids that repeat": {
+			arena.Trace{Steps: []arena.Step{
+				{Calls: []arena.ToolCall{{ID: "1", Name: "f", Result: "1"}}},
+				{Calls: []arena.ToolCall{{ID: "1", Name: "f", Result: "2"}}},
+			}},
+			arena.Dialogue{Turns: []arena.Turn{
+				{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: "1"}}},
+				{Step: 1, Calls: []arena.Call{{ID: "1#1", Name: "f", Arguments: "{}", Result: "2"}}},
+			}},
+		},
+		"arguments as text are OpenAI's own form": {
+			arena.Trace{Source: arena.Source{Shape: arena.ShapeOpenAI}, Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1", Name: "f", Arguments: `"{\"q\": 1}"`, Result: "1"}}}}},
+			arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: `{"q": 1}`, Result: "1"}}}}},
+		},
+		"what cannot be read is a fault": {
+			arena.Trace{Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1", Name: "f", Arguments: `[1]`, Result: "1"}}}, {Content: "<obs>[1]</obs>"}}},
+			arena.Dialogue{
+				Turns:  []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: "1"}}, Repairs: []string{dialect.RepairLaterResults}}},
+				Faults: []string{dialect.FaultArguments, dialect.FaultOrphan},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, filters.Normalise(&c.trace)); diff != "" {
+				t.Errorf("dialogue differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	call := func(name, args string) arena.Call {
+		return arena.Call{Name: name, Arguments: arena.Raw(args), Result: "[]"}
+	}
+	dialogue := func(calls ...arena.Call) *arena.Dialogue {
+		return &arena.Dialogue{Turns: []arena.Turn{{Think: "a", Calls: calls}}}
+	}
+	good := dialogue(
+		call("find_product", `{"q": "lamp"}`), call("find_product", `{"q": "LAMP", "page": 2}`), call("find_product", `{"q": "desk lamp"}`),
+		call("view_product_information", `{"product_ids": "7,8"}`), call("recommend_product", `{"product_ids": "7"}`))
+	s := filters.Signals(nil, good)
+	if s.Reformulations != 0.5 || s.Verified != 1 || s.Regular != 1 || s.Depth <= 0 || s.Depth >= 1 {
+		t.Errorf("good attempt: %+v", s)
+	}
+	loop := filters.Signals(nil, dialogue(call("find_product", `{"q": "a"}`), call("find_product", `{"q": "b"}`), call("find_product", `{"q": "a"}`), call("find_product", `{"q": "b"}`), call("recommend_product", `{"product_ids": "7"}`)))
+	if loop.Regular != 0.5 || loop.Verified != 0 {
+		t.Errorf("ping-pong: %+v", loop)
+	}
+	if !s.Less(loop) || loop.Less(s) || s.Less(s) {
+		t.Error("the order of good and looping attempt is wrong")
+	}
+}

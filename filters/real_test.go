@@ -1,0 +1,40 @@
+package filters_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/trajectory-arena/arena/filters"
+)
+
+// TestRealTraces: public traces that nobody here wrote are brought into the
+// normal form whole: no fault, every call with a JSON object.
+func TestRealTraces(t *testing.T) {
+	t.Parallel()
+	root := shared(t, "data/real")
+	f := newFilter(t)
+	for _, dir := range []string{"atif", "tau-bench", "oro-sft", "oro-episode"} {
+		all := readTraces(t, filepath.Join(root, dir))
+		if len(all) == 0 {
+			t.Errorf("%s: nothing was read", dir)
+		}
+		for _, tr := range all {
+			d := filters.Normalise(tr)
+			if len(d.Faults) > 0 {
+				t.Errorf("%s %s: faults %v", dir, tr.ID, d.Faults)
+			}
+			seen := map[string]bool{}
+			for _, turn := range d.Turns {
+				for _, c := range turn.Calls {
+					if seen[c.ID] || c.Name == "" || c.Arguments == "" || c.Arguments[0] != '{' {
+						t.Errorf("%s %s: call %+v", dir, tr.ID, c)
+					}
+					seen[c.ID] = true
+				}
+			}
+			if s, _ := f.Check(tr, &d); s.Keep {
+				t.Errorf("%s %s: kept without a recommendation of the shop", dir, tr.ID)
+			}
+		}
+	}
+}
