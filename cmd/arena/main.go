@@ -76,6 +76,7 @@ func newRoot(s *streams) *cobra.Command {
 		newStage(s),
 		newVerify(s),
 	)
+	root.AddCommand(newEval(s))
 	return root
 }
 

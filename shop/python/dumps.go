@@ -24,6 +24,9 @@ func AppendDumps(b []byte, v Value) []byte { return spaced.append(b, v) }
 // ASCII only.
 func AppendCompact(b []byte, v Value) []byte { return compact.append(b, v) }
 
+// AppendTight appends v without blanks, keys in their order, ASCII only.
+func AppendTight(b []byte, v Value) []byte { return tight.append(b, v) }
+
 type layout struct {
 	comma, colon string
 	sorted       bool
@@ -32,6 +35,7 @@ type layout struct {
 var (
 	spaced  = layout{", ", ": ", false}
 	compact = layout{",", ":", true}
+	tight   = layout{",", ":", false}
 )
 
 func (l layout) append(b []byte, v Value) []byte {

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/dialect"
+	"github.com/trajectory-arena/arena/student/endpoint"
+)
+
+// evalFlags are the flags of eval as they were given.
+type evalFlags struct {
+	shop      catalogFlags
+	endpoints []string
+	model     string
+	keyEnv    string
+	problems  string
+	out       string
+	rescore   string
+	harness   string
+	system    string
+	search    string
+	dialect   string
+	judge     string
+	trainedOn string
+	serve     string
+
+	samples     int
+	concurrency int
+	seed        int64
+	maxSteps    int
+	retries     int
+	timeout     time.Duration
+	deadline    time.Duration
+	coverage    float64
+	quiet       bool
+
+	temperature, topP, minP float64
+	topK, maxTokens         int
+	templateKwargs          string
+	changed                 func(string) bool
+}
+
+func newEval(s *streams) *cobra.Command {
+	f := &evalFlags{}
+	c := &cobra.Command{
+		Use:   "eval --endpoint URL --model M --problems F --catalog F -o RUN",
+		Short: "Evaluate a student on shopping problems",
+		Long: `Play every problem -k times with a model behind an OpenAI-compatible server, in the
+subnet's own environment, and say how good the model is and how sure that is.
+
+RUN keeps everything: every reply, every rollout as a trace that build reads,
+results as lines and as Parquet, and summary.json. The same command goes on
+where an earlier one was interrupted and asks for nothing that was finished.
+What failed for want of an answer (infra) is never a failed rollout: it is
+reported as missing, and below --min-coverage the exit code is 3.`,
+		Example: `  arena eval --endpoint http://127.0.0.1:8000/v1 --model qwen3-4b \
+    --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl -k 4 -o run
+  arena eval --rescore run --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl`,
+		Args: exactArgs(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			f.changed = c.Flags().Changed
+			return runEval(c.Context(), s, f)
+		},
+	}
+	f.addTask(c)
+	f.addSampling(c)
+	f.addServing(c)
+	return c
+}
+
+func (f *evalFlags) addTask(c *cobra.Command) {
+	f.shop.add(c)
+	fl := c.Flags()
+	fl.StringVar(&f.problems, "problems", "", "problems: JSON lines, or one JSON array")
+	fl.StringVarP(&f.out, "output", "o", "", "run folder")
+	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model")
+	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: 7-tool or 4-tool")
+	fl.StringVar(&f.system, "system", "", "file with another system prompt")
+	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
+	fl.StringVar(&f.dialect, "dialect", "auto", "how calls are written: auto, native, oro, hermes or react")
+	fl.StringVar(&f.judge, "judge", "gates", "reasoning judge: gates or none")
+	fl.StringVar(&f.trainedOn, "trained-on", "", "file of problem ids, one a line, that the model was trained on: reported apart")
+	fl.IntVarP(&f.samples, "samples", "k", 1, "rollouts per problem")
+	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies per rollout at most")
+	fl.Float64Var(&f.coverage, "min-coverage", 0.98, "share of rollouts that must be scored")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no table")
+}
+
+func (f *evalFlags) addSampling(c *cobra.Command) {
+	fl := c.Flags()
+	fl.Int64Var(&f.seed, "seed", 0, "sample i is sent seed N+i")
+	fl.Float64Var(&f.temperature, "temperature", 0, "sampling temperature; the server's own where not given")
+	fl.Float64Var(&f.topP, "top-p", 1, "nucleus sampling; the server's own where not given")
+	fl.Float64Var(&f.minP, "min-p", 0, "minimum probability; the server's own where not given")
+	fl.IntVar(&f.topK, "top-k", 0, "top-k sampling; the server's own where not given")
+	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens per reply at most; the server's own where not given")
+	fl.StringVar(&f.templateKwargs, "chat-template-kwargs", "", "JSON object for the server's chat template")
+}
+
+func (f *evalFlags) addServing(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringArrayVar(&f.endpoints, "endpoint", nil, "base URL ending in /v1; repeat it to balance over several servers")
+	fl.StringVar(&f.model, "model", "", "model name to ask for")
+	fl.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")
+	fl.StringVar(&f.serve, "serve", "", "command that serves the model: started first, waited for, and stopped at the end")
+	fl.IntVar(&f.concurrency, "concurrency", 32, "rollouts at a time, and requests at once per endpoint at most")
+	fl.IntVar(&f.retries, "retries", 5, "tries after the first")
+	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time for one request")
+	fl.DurationVar(&f.deadline, "rollout-timeout", 0, "time for one rollout; 0 is none")
+}
+
+// sampling holds only what was given: the rest is the server's choice.
+func (f *evalFlags) sampling() (chat.Sampling, error) {
+	var s chat.Sampling
+	for name, set := range map[string]func(){
+		"temperature": func() { s.Temperature = &f.temperature }, "top-p": func() { s.TopP = &f.topP },
+		"min-p": func() { s.MinP = &f.minP }, "top-k": func() { s.TopK = &f.topK }, "max-tokens": func() { s.MaxTokens = &f.maxTokens },
+	} {
+		if f.changed(name) {
+			set()
+		}
+	}
+	for _, v := range []float64{f.temperature, f.topP, f.minP} {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return s, usage(errors.New("a sampling parameter is not a number"), "give finite numbers")
+		}
+	}
+	if f.templateKwargs != "" {
+		if arena.Raw(f.templateKwargs).Kind() != arena.Object || !jsonValid(f.templateKwargs) {
+			return s, usage(errors.New("--chat-template-kwargs is no JSON object"), `such as {"enable_thinking": false}`)
+		}
+		s.TemplateKwargs = []byte(f.templateKwargs)
+	}
+	return s, nil
+}
+
+// check returns what is wrong with the flags before anything is read.
+func (f *evalFlags) check() error {
+	if f.rescore != "" {
+		f.out = f.rescore
+	}
+	missing := func(what, flag string) error {
+		return usage(fmt.Errorf("no %s given", what), "name it with "+flag)
+	}
+	switch {
+	case f.out == "":
+		return missing("run folder", "-o")
+	case f.problems == "":
+		return missing("problems", "--problems")
+	case f.rescore == "" && len(f.endpoints) == 0:
+		return missing("endpoint", "--endpoint")
+	case f.rescore == "" && f.model == "":
+		return missing("model", "--model")
+	case f.judge != "gates" && f.judge != "none":
+		return usage(fmt.Errorf("unknown --judge %s", f.judge), "want gates or none")
+	case f.coverage < 0 || f.coverage > 1:
+		return usage(fmt.Errorf("--min-coverage %v", f.coverage), "a share from 0 to 1")
+	case f.samples < 1 || f.maxSteps < 1 || f.concurrency < 1:
+		return usage(errors.New("-k, --max-steps and --concurrency must be 1 or more"), "see `arena eval --help`")
+	}
+	if _, err := dialect.Parse(f.dialect); err != nil {
+		return usage(err, "auto takes what the model writes")
+	}
+	return nil
+}
+
+func (f *evalFlags) endpointConfig() endpoint.Config {
+	return endpoint.Config{
+		URLs: f.endpoints, APIKey: os.Getenv(f.keyEnv), Concurrency: f.concurrency,
+		Timeout: f.timeout, Retries: f.retries, Now: time.Now,
+	}
+}
+
+// harnessOf is the harness with the system prompt of --system, if any.
+func (f *evalFlags) harnessOf() (arena.Harness, error) {
+	h, err := shop.Profile(f.harness)
+	if err != nil {
+		return h, usage(err, "the harnesses are 7-tool and 4-tool")
+	}
+	if f.system == "" {
+		return h, nil
+	}
+	text, err := os.ReadFile(f.system)
+	if err != nil {
+		return h, failed(fmt.Errorf("read system prompt: %w", err), "--system names a text file")
+	}
+	h.System = string(text)
+	h.SHA256 = shop.HarnessSHA256(h.System, h.Tools)
+	return h, nil
+}
+
+func (f *evalFlags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog) (student.Spec, error) {
+	sampling, err := f.sampling()
+	if err != nil {
+		return student.Spec{}, err
+	}
+	s := student.Spec{
+		Schema: student.SpecSchema, Model: f.model, Samples: f.samples, Seed: f.seed, Dialect: dialect.Dialect(f.dialect),
+		MaxSteps: f.maxSteps, Sampling: sampling, Harness: h.Name, System: dialect.Dialect(f.dialect).System(h), Problems: len(p.All),
+		ProblemsSHA256: p.SHA256, CatalogXXH3: catalog.Checksum(), Search: "local", Rules: f.shop.rules, Scorer: student.ScorerVersion,
+	}
+	s.HarnessSHA256 = shop.HarnessSHA256(s.System, h.Tools)
+	if f.search != "" {
+		s.Search = f.search
+	}
+	if f.judge == "gates" {
+		s.Judge = student.OfflineJudge
+	}
+	return s, nil
+}

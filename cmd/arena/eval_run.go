@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/endpoint"
+	"github.com/trajectory-arena/arena/student/rollout"
+)
+
+func jsonValid(text string) bool { return json.Valid([]byte(text)) }
+
+func runEval(ctx context.Context, s *streams, f *evalFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	problems, err := student.ReadProblems(f.problems)
+	if err != nil {
+		return failed(err, "problems are JSON lines or one JSON array")
+	}
+	local, err := f.shop.open()
+	if err != nil {
+		return err
+	}
+	run, err := f.prepare(problems, local)
+	if err != nil {
+		return errors.Join(err, local.Catalog.Close())
+	}
+	var summary *student.Summary
+	if f.rescore != "" {
+		summary, err = run.Rescore(ctx)
+	} else {
+		summary, err = f.play(ctx, s, run)
+	}
+	if err = errors.Join(err, local.Catalog.Close()); err != nil {
+		return evalFailure(err)
+	}
+	return f.report(s, summary)
+}
+
+func evalFailure(err error) error {
+	if errors.Is(err, student.ErrChanged) {
+		return usage(err, "take another folder with -o, or the inputs that this one was begun with")
+	}
+	return err
+}
+
+// prepare puts a run together from the flags.
+func (f *evalFlags) prepare(problems student.Problems, local shop.Local) (*student.Run, error) {
+	h, err := f.harnessOf()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := f.spec(h, problems, local.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	if f.rescore != "" {
+		if spec, err = rescoreSpec(f.rescore, spec); err != nil {
+			return nil, err
+		}
+	}
+	environment, err := f.environment(h, spec, local)
+	if err != nil {
+		return nil, err
+	}
+	run := &student.Run{
+		Spec: spec, Problems: problems, Environment: environment, Scorer: outcome.New(local.Catalog, outcome.Carried{}),
+		AtOnce: f.concurrency * max(1, len(f.endpoints)), Deadline: f.deadline, Folder: f.out,
+	}
+	run.Contaminated, err = readIDs(f.trainedOn)
+	return run, err
+}
+
+// rescoreSpec is the run's own spec, with the inputs that scores depend on as
+// they are now.
+func rescoreSpec(folder string, now student.Spec) (student.Spec, error) {
+	spec, err := student.ReadSpec(folder)
+	if err != nil {
+		return spec, failed(err, "--rescore names a run folder")
+	}
+	spec.ProblemsSHA256, spec.Problems, spec.CatalogXXH3 = now.ProblemsSHA256, now.Problems, now.CatalogXXH3
+	return spec, nil
+}
+
+func (f *evalFlags) environment(h arena.Harness, spec student.Spec, local shop.Local) (*rollout.Environment, error) {
+	var tools []arena.Raw
+	if spec.Dialect.SendsTools() {
+		tools = h.Tools
+	}
+	template, err := chat.NewTemplate(spec.Model, spec.Sampling, tools)
+	if err != nil {
+		return nil, err
+	}
+	names, err := shop.ToolNames(h.Name)
+	if err != nil {
+		return nil, err
+	}
+	request, err := json.Marshal(map[string]any{"model": spec.Model})
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	e := &rollout.Environment{
+		Template: template, System: spec.System, Dialect: spec.Dialect, MaxSteps: spec.MaxSteps, ToolNames: names,
+		Rules: local.Rules, Server: local, Request: arena.Raw(request), Has: local.Catalog.Has,
+	}
+	if f.search != "" {
+		e.Server, e.Tape = shop.NewRemote(f.search), true
+	}
+	return e, nil
+}
+
+// play asks the model for whatever the run folder lacks.
+func (f *evalFlags) play(ctx context.Context, s *streams, run *student.Run) (*student.Summary, error) {
+	pool, err := endpoint.NewPool(f.endpointConfig())
+	if err != nil {
+		return nil, usage(err, "an endpoint is a base URL such as http://127.0.0.1:8000/v1")
+	}
+	defer pool.Close()
+	run.Asker = pool
+	watch := newEvalWatch(s, f, run, pool)
+	run.Progress = watch.ended
+	stop, err := watch.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := run.Play(ctx)
+	return summary, errors.Join(err, stop())
+}
+
+// readIDs reads one id a line; nil for no file.
+func readIDs(path string) (map[string]bool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, failed(fmt.Errorf("read problem ids: %w", err), "--trained-on names a text file, one id a line")
+	}
+	ids := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if id := strings.TrimSpace(line); id != "" {
+			ids[id] = true
+		}
+	}
+	return ids, nil
+}
+
+// report prints the table, and fails if too little was scored.
+func (f *evalFlags) report(s *streams, m *student.Summary) error {
+	if !f.quiet {
+		fmt.Fprint(s.err, student.Table(m))
+	}
+	if m.Coverage < f.coverage {
+		return limit(fmt.Errorf("only %d of %d rollouts were scored: coverage %.4f is below %.4f", m.Scored, m.Samples, m.Coverage, f.coverage),
+			"summary.json counts the reasons under infra; mend the server and evaluate into a new folder, or lower --min-coverage")
+	}
+	return nil
+}

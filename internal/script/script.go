@@ -1,0 +1,230 @@
+// Package script plays a chat-completion server for tests: every conversation
+// follows a plan that is found by its request, one act a turn, and every act
+// that a real server or model is known for can be in it.
+package script
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Act is what the server does on one turn.
+type Act struct {
+	// Calls are tool calls, written in the server's dialect, after Content.
+	Calls   []Call
+	Content string
+	// Reasoning and Refusal are the message's own fields.
+	Reasoning string
+	Refusal   string
+	// Finish is finish_reason; "stop" or "tool_calls" where empty.
+	Finish string
+	// Fault is a transport fault. It happens Times times per conversation and
+	// turn, then the rest of the act; always where Times is 0.
+	Fault Fault
+	Times int
+}
+
+// Call is a tool call. Arguments is JSON, or what is to be sent instead.
+type Call struct {
+	Name      string
+	Arguments string
+}
+
+// Fault is a way in which a server fails.
+type Fault string
+
+// The faults. A Fault of three digits is a status code.
+const (
+	NoFault   Fault = ""
+	NoChoices Fault = "no_choices"
+	HTML      Fault = "html"
+	Cut       Fault = "cut"
+	Reset     Fault = "reset"
+	Hang      Fault = "hang"
+	Overflow  Fault = "overflow"
+)
+
+// Plan is one conversation: the last act goes on for ever.
+type Plan []Act
+
+// Server plays plans. It is an http.Handler.
+type Server struct {
+	// Dialect is how calls are written: native, oro, hermes or react.
+	Dialect string
+	// Plan gives the plan for a request text and a seed.
+	Plan func(query string, seed int64) Plan
+	// Latency is waited before every answer.
+	Latency time.Duration
+
+	mu sync.Mutex
+	// asked counts requests by conversation and turn, answered the replies.
+	asked    map[string]int
+	answered map[string]int
+}
+
+type request struct {
+	Seed     int64
+	Messages []struct{ Role, Content string }
+}
+
+// ServeHTTP answers /v1/chat/completions; nothing else exists.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/v1/chat/completions" {
+		http.NotFound(w, r)
+		return
+	}
+	var req request
+	body, err := io.ReadAll(r.Body)
+	if err != nil || json.Unmarshal(body, &req) != nil || len(req.Messages) < 2 {
+		http.Error(w, "bad request", http.StatusBadRequest)
+		return
+	}
+	if s.Latency > 0 {
+		time.Sleep(s.Latency)
+	}
+	turn := 0
+	for _, m := range req.Messages {
+		if m.Role == "assistant" {
+			turn++
+		}
+	}
+	query := req.Messages[1].Content
+	plan := s.Plan(query, req.Seed)
+	act := plan[min(turn, len(plan)-1)]
+	times := s.count(fmt.Sprintf("%s#%d#%d", query, req.Seed, turn), act)
+	if act.Fault != NoFault && (act.Times == 0 || times <= act.Times) {
+		fail(w, r, act.Fault)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(s.reply(act)) //nolint:errcheck // the client went away
+}
+
+// count says how often this turn was asked, this time included.
+func (s *Server) count(turn string, act Act) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked == nil {
+		s.asked, s.answered = map[string]int{}, map[string]int{}
+	}
+	s.asked[turn]++
+	if act.Fault == NoFault || act.Times > 0 && s.asked[turn] > act.Times {
+		s.answered[turn]++
+	}
+	return s.asked[turn]
+}
+
+// Asked gives how often each turn was asked, Answered how often it was
+// answered, by "query#seed#turn".
+func (s *Server) Asked() map[string]int { return s.copied(&s.asked) }
+
+// Answered counts the replies that were sent whole.
+func (s *Server) Answered() map[string]int { return s.copied(&s.answered) }
+
+func (s *Server) copied(m *map[string]int) map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make(map[string]int, len(*m))
+	for k, v := range *m {
+		out[k] = v
+	}
+	return out
+}
+
+func fail(w http.ResponseWriter, r *http.Request, f Fault) {
+	switch f {
+	case NoChoices:
+		w.Write([]byte(`{"id":"x","choices":[]}`)) //nolint:errcheck // the client went away
+	case HTML:
+		w.Write([]byte("<html><body>Bad gateway</body></html>")) //nolint:errcheck // the client went away
+	case Cut:
+		w.Header().Set("Content-Length", "5000")
+		w.Write([]byte(`{"choices":[{"message":{"content":"ha`)) //nolint:errcheck // the client went away
+	case Reset:
+		panic(http.ErrAbortHandler)
+	case Hang:
+		<-r.Context().Done()
+	case Overflow:
+		w.WriteHeader(http.StatusBadRequest)
+		w.Write([]byte(`{"error":{"message":"This model's maximum context length is 4096 tokens.","code":"context_length_exceeded"}}`)) //nolint:errcheck // the client went away
+	default:
+		var status int
+		if _, err := fmt.Sscanf(string(f), "%d", &status); err != nil {
+			status = http.StatusInternalServerError
+		}
+		w.Header().Set("Retry-After", "0")
+		http.Error(w, "fault", status)
+	}
+}
+
+// reply writes an act in the server's dialect.
+func (s *Server) reply(a Act) []byte {
+	message := map[string]any{"role": "assistant", "content": a.Content}
+	if a.Reasoning != "" {
+		message["reasoning_content"] = a.Reasoning
+	}
+	if a.Refusal != "" {
+		message["refusal"] = a.Refusal
+	}
+	finish := a.Finish
+	if finish == "" {
+		finish = "stop"
+	}
+	if len(a.Calls) > 0 && s.Dialect == "native" {
+		message["tool_calls"] = nativeCalls(a.Calls)
+		if a.Finish == "" {
+			finish = "tool_calls"
+		}
+	} else if len(a.Calls) > 0 {
+		message["content"] = strings.TrimSpace(a.Content + "\n" + textCalls(s.Dialect, a.Calls))
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(map[string]any{
+		"id": "c", "object": "chat.completion", "model": "script",
+		"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": message}},
+		"usage":   map[string]int{"prompt_tokens": 100, "completion_tokens": 40, "total_tokens": 140},
+	}); err != nil {
+		return nil
+	}
+	return b.Bytes()
+}
+
+func nativeCalls(calls []Call) []any {
+	out := make([]any, len(calls))
+	for i, c := range calls {
+		out[i] = map[string]any{"id": fmt.Sprintf("call_%d", i), "type": "function", "function": map[string]string{"name": c.Name, "arguments": c.Arguments}}
+	}
+	return out
+}
+
+func textCalls(dialect string, calls []Call) string {
+	var b strings.Builder
+	switch dialect {
+	case "oro":
+		b.WriteString("<tool_call>[")
+		for i, c := range calls {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, `{"name": %q, "parameters": %s}`, c.Name, c.Arguments)
+		}
+		b.WriteString("]</tool_call>")
+	case "react":
+		for _, c := range calls {
+			fmt.Fprintf(&b, "Action: %s\nAction Input: %s", c.Name, c.Arguments)
+		}
+	default:
+		for _, c := range calls {
+			fmt.Fprintf(&b, "<tool_call>\n{\"name\": %q, \"arguments\": %s}\n</tool_call>\n", c.Name, c.Arguments)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,101 @@
+package chat
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Reply is what a model answered.
+type Reply struct {
+	Content   string
+	Reasoning string
+	Refusal   string
+	// Finish is why the server says the reply ends: stop, length, tool_calls …
+	Finish string
+	Calls  []Call
+	// Usage is nil where the server does not count.
+	Usage *Usage
+}
+
+// Usage counts tokens as the server does.
+type Usage struct{ Prompt, Completion int64 }
+
+// Parse reads a chat completion. An error means that this is none, whatever
+// the status said: a broken transport, never the model's doing.
+func Parse(body []byte) (Reply, error) {
+	if !gjson.ValidBytes(body) {
+		return Reply{}, errors.New("read reply: not JSON")
+	}
+	root := gjson.ParseBytes(body)
+	message := root.Get("choices.0.message")
+	if !message.IsObject() {
+		return Reply{}, errors.New("read reply: no choice with a message")
+	}
+	r := Reply{
+		Content: text(message.Get("content")), Reasoning: reasoning(message), Refusal: text(message.Get("refusal")),
+		Finish: root.Get("choices.0.finish_reason").String(),
+	}
+	for _, c := range message.Get("tool_calls").Array() {
+		r.Calls = append(r.Calls, Call{
+			ID: c.Get("id").String(), Type: "function",
+			Function: Function{Name: c.Get("function.name").String(), Arguments: arguments(c.Get("function.arguments"))},
+		})
+	}
+	if u := root.Get("usage"); u.Get("completion_tokens").Exists() {
+		r.Usage = &Usage{Prompt: u.Get("prompt_tokens").Int(), Completion: u.Get("completion_tokens").Int()}
+	}
+	return r, nil
+}
+
+// text is a string, or the joined text parts of a list of parts.
+func text(v gjson.Result) string {
+	if !v.IsArray() {
+		return v.String()
+	}
+	var b strings.Builder
+	for _, part := range v.Array() {
+		b.WriteString(part.Get("text").String())
+	}
+	return b.String()
+}
+
+// reasoning is reasoning_content, or what newer servers call reasoning.
+func reasoning(message gjson.Result) string {
+	if v := message.Get("reasoning_content"); v.String() != "" {
+		return v.String()
+	}
+	if v := message.Get("reasoning"); v.Type == gjson.String {
+		return v.String()
+	}
+	return ""
+}
+
+// arguments are a string by the format; some servers send the object itself.
+func arguments(v gjson.Result) string {
+	if v.Type == gjson.String {
+		return v.String()
+	}
+	return v.Raw
+}
+
+// overflows are how servers say that a prompt is longer than the context.
+var overflows = []string{
+	"context_length_exceeded", "exceed_context_size", "maximum context length", "context length", "context window", "context size",
+	"prompt is too long", "input is too long", "too many tokens", "max_model_len", "max_seq_len", "longer than the maximum model length",
+	"tokens + `max_new_tokens` must be", "exceeds the maximum number of tokens", "maximum number of tokens allowed", "prompt too long",
+	"reduce the length of the messages", "longer than the model",
+}
+
+// Overflows says whether the text of a refused request means that the prompt
+// is longer than the model's context.
+func Overflows(body []byte) bool {
+	s := strings.ToLower(string(body))
+	for _, o := range overflows {
+		if strings.Contains(s, o) {
+			return true
+		}
+	}
+	return false
+}

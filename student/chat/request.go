@@ -1,0 +1,102 @@
+// Package chat is the wire format of chat completions: what a rollout sends
+// and what it reads, and nothing of how it travels. Requests are put together
+// from bytes that are built once, because a rollout's messages only grow.
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Sampling is how a model is asked to draw. Nil and zero fields are left to
+// the server.
+type Sampling struct {
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	TopK        *int     `json:"top_k,omitempty"`
+	MinP        *float64 `json:"min_p,omitempty"`
+	MaxTokens   *int     `json:"max_tokens,omitempty"`
+	// TemplateKwargs is chat_template_kwargs, a JSON object.
+	TemplateKwargs json.RawMessage `json:"chat_template_kwargs,omitempty"`
+}
+
+// Template is what all requests of a run share.
+type Template struct {
+	head, tail []byte
+}
+
+// NewTemplate makes the shared part. Tools are sent only where they are given.
+func NewTemplate(model string, sampling Sampling, tools []arena.Raw) (*Template, error) {
+	name, err := json.Marshal(model)
+	if err != nil {
+		return nil, fmt.Errorf("encode model name: %w", err)
+	}
+	fields, err := json.Marshal(sampling)
+	if err != nil {
+		return nil, fmt.Errorf("encode sampling: %w", err)
+	}
+	t := &Template{head: slices.Concat([]byte(`{"model":`), name, []byte(`,"messages":[`))}
+	t.tail = append(t.tail, ']')
+	if len(tools) > 0 {
+		t.tail = append(t.tail, `,"tools":[`...)
+		for i, def := range tools {
+			if i > 0 {
+				t.tail = append(t.tail, ',')
+			}
+			t.tail = append(t.tail, def...)
+		}
+		t.tail = append(t.tail, ']')
+	}
+	if inner := fields[1 : len(fields)-1]; len(inner) > 0 {
+		t.tail = append(append(t.tail, ','), inner...)
+	}
+	t.tail = append(t.tail, `,"stream":false,"seed":`...)
+	return t, nil
+}
+
+// Request is the body of one request: messages are joined message objects.
+func (t *Template) Request(messages []byte, seed int64) []byte {
+	b := make([]byte, 0, len(t.head)+len(messages)+len(t.tail)+24)
+	b = append(append(append(b, t.head...), messages...), t.tail...)
+	return append(strconv.AppendInt(b, seed, 10), '}')
+}
+
+// Message is one message of a conversation.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+	// Reasoning goes back only where the server told it apart.
+	Reasoning string `json:"reasoning_content,omitempty"`
+	ToolCalls []Call `json:"tool_calls,omitempty"`
+	// CallID is the call that a tool message answers.
+	CallID string `json:"tool_call_id,omitempty"`
+}
+
+// Call is a native tool call, its arguments as the model wrote them.
+type Call struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function Function `json:"function"`
+}
+
+// Function is what a call calls.
+type Function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Append adds a message to joined messages.
+func Append(messages []byte, m Message) ([]byte, error) {
+	if len(messages) > 0 {
+		messages = append(messages, ',')
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("encode message: %w", err)
+	}
+	return append(messages, b...), nil
+}

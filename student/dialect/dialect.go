@@ -1,0 +1,250 @@
+// Package dialect reads tool calls out of a model's reply, strictly: what a
+// model did not write correctly is a malformed call, never mended.
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/student/chat"
+)
+
+// Dialect is a way of writing tool calls.
+type Dialect string
+
+// The dialects. Auto takes whichever of the others the reply is written in.
+const (
+	Auto   Dialect = "auto"
+	Native Dialect = "native"
+	// Oro is <tool_call>[{"name", "parameters"}…]</tool_call>.
+	Oro Dialect = "oro"
+	// Hermes is <tool_call>{"name", "arguments"}</tool_call>, once per call.
+	Hermes Dialect = "hermes"
+	// React is "Action: name" and "Action Input: {…}".
+	React Dialect = "react"
+)
+
+// All lists the dialects, the default first.
+func All() []Dialect { return []Dialect{Auto, Native, Oro, Hermes, React} }
+
+// Parse reads the name of a dialect.
+func Parse(name string) (Dialect, error) {
+	for _, d := range All() {
+		if string(d) == name {
+			return d, nil
+		}
+	}
+	return "", fmt.Errorf("unknown dialect %q: want one of auto, native, oro, hermes, react", name)
+}
+
+// Turn is a reply, read.
+type Turn struct {
+	// Think is what the model thought, Text what it said outside calls.
+	Think string
+	Text  string
+	Calls []Call
+	// Native says that the calls are native ones, which tool messages answer.
+	Native bool
+}
+
+// Call is one call, or what was meant to be one.
+type Call struct {
+	// ID is the model's own id of a native call, else made of the call.
+	ID        string
+	Name      string
+	Arguments python.Value
+	// Malformed says why the call cannot be read; empty if it can.
+	Malformed string
+}
+
+// Read reads a reply.
+func Read(r chat.Reply, d Dialect) Turn {
+	think, rest := thinking(r.Content)
+	t := Turn{Think: joined(r.Reasoning, think), Text: strings.TrimSpace(rest)}
+	switch {
+	case len(r.Calls) > 0 && (d == Auto || d == Native):
+		t.Native = true
+		for _, c := range r.Calls {
+			t.Calls = append(t.Calls, native(c))
+		}
+	case d == Native:
+	case d != React && strings.Contains(rest, openTag):
+		t.Text, t.Calls = tagged(rest, d)
+	case d == React || d == Auto:
+		t.Text, t.Calls = react(rest)
+	}
+	return t
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}
+
+const (
+	openThink, closeThink = "<think>", "</think>"
+	openTag, closeTag     = "<tool_call>", "</tool_call>"
+)
+
+// thinking cuts the think block off: what stands in it is a thought, even if
+// it looks like a call. A template may have opened the block for the model; a
+// block that never closes goes on to the end.
+func thinking(content string) (think, rest string) {
+	before, after, closed := strings.Cut(content, closeThink)
+	if closed {
+		lead, inner, opened := strings.Cut(before, openThink)
+		if !opened {
+			return strings.TrimSpace(before), after
+		}
+		return strings.TrimSpace(inner), lead + after
+	}
+	lead, inner, opened := strings.Cut(content, openThink)
+	if opened {
+		return strings.TrimSpace(inner), lead
+	}
+	return "", content
+}
+
+func native(c chat.Call) Call {
+	out := Call{ID: c.ID, Name: c.Function.Name}
+	arguments, err := python.Loads(c.Function.Arguments)
+	switch {
+	case err != nil:
+		out.Malformed, out.Arguments = err.Error(), python.String(c.Function.Arguments)
+	case arguments.Kind != python.Dict:
+		out.Malformed, out.Arguments = notAnObject(arguments), arguments
+	default:
+		out.Arguments = arguments
+	}
+	if out.ID == "" {
+		out.ID = shop.CallID(out.Name, out.Arguments)
+	}
+	return out
+}
+
+func notAnObject(v python.Value) string {
+	return "arguments must be a JSON object, not " + v.TypeName()
+}
+
+// tagged reads <tool_call> blocks. Text is what stands outside of them.
+func tagged(rest string, d Dialect) (text string, calls []Call) {
+	for {
+		before, after, found := strings.Cut(rest, openTag)
+		text += before
+		if !found {
+			return spoken(text), calls
+		}
+		body, next, closed := strings.Cut(after, closeTag)
+		if !closed {
+			return spoken(text), append(calls, malformed(body, "the tool_call tag is never closed"))
+		}
+		calls = append(calls, block(strings.TrimSpace(body), d)...)
+		rest = next
+	}
+}
+
+// spoken is the text for the customer: a response tag is part of the form.
+func spoken(text string) string {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "<response>", ""), "</response>", "")
+	return strings.TrimSpace(text)
+}
+
+func malformed(text, why string) Call {
+	v := python.String(text)
+	return Call{ID: shop.CallID("", v), Arguments: v, Malformed: why}
+}
+
+// block reads one block: a list of calls or one call.
+func block(body string, d Dialect) []Call {
+	v, err := python.Loads(body)
+	if err != nil {
+		return []Call{malformed(body, err.Error())}
+	}
+	list := []python.Value{v}
+	if v.Kind == python.List {
+		if d == Hermes || len(v.List) == 0 {
+			return []Call{malformed(body, "a tool_call holds one call, not a list")}
+		}
+		list = v.List
+	}
+	calls := make([]Call, len(list))
+	for i, c := range list {
+		calls[i] = object(c, d)
+	}
+	return calls
+}
+
+// keys are the names of the arguments that a dialect allows.
+func keys(d Dialect) []string {
+	switch d {
+	case Oro:
+		return []string{"parameters"}
+	case Hermes:
+		return []string{"arguments"}
+	default:
+		return []string{"parameters", "arguments"}
+	}
+}
+
+func object(v python.Value, d Dialect) Call {
+	name, ok := v.Get("name")
+	if !ok || name.Kind != python.Str {
+		return malformed(python.Dumps(v), "a call needs a name")
+	}
+	for _, k := range keys(d) {
+		if arguments, ok := v.Get(k); ok {
+			c := Call{ID: shop.CallID(name.Text, arguments), Name: name.Text, Arguments: arguments}
+			if arguments.Kind != python.Dict {
+				c.Malformed = notAnObject(arguments)
+			}
+			return c
+		}
+	}
+	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys(d), " or "))
+}
+
+const action, actionInput = "Action:", "Action Input:"
+
+// react reads lines "Action: name", "Action Input: object". What follows the
+// object on further lines is the model playing the environment, and not read.
+func react(rest string) (text string, calls []Call) {
+	at := lineStart(rest, action)
+	if at < 0 {
+		return strings.TrimSpace(rest), nil
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest[:at]), "Thought:"))
+	name, after, _ := strings.Cut(rest[at+len(action):], "\n")
+	name = strings.TrimSpace(name)
+	from := lineStart(after, actionInput)
+	if from < 0 || strings.TrimSpace(after[:max(from, 0)]) != "" {
+		return text, []Call{malformed(rest[at:], "an Action needs an Action Input")}
+	}
+	input := after[from+len(actionInput):]
+	if end := lineStart(input, "Observation:"); end >= 0 {
+		input = input[:end]
+	}
+	arguments, err := python.Loads(strings.TrimSpace(input))
+	if err != nil {
+		return text, []Call{malformed(rest[at:], err.Error())}
+	}
+	c := Call{ID: shop.CallID(name, arguments), Name: name, Arguments: arguments}
+	if arguments.Kind != python.Dict {
+		c.Malformed = notAnObject(arguments)
+	}
+	return text, []Call{c}
+}
+
+// lineStart finds a line that begins with prefix.
+func lineStart(s, prefix string) int {
+	if strings.HasPrefix(s, prefix) {
+		return 0
+	}
+	if i := strings.Index(s, "\n"+prefix); i >= 0 {
+		return i + 1
+	}
+	return -1
+}

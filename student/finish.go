@@ -1,0 +1,189 @@
+package student
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/runlog"
+)
+
+// finish writes everything that follows from the finished rollouts, in the
+// order of problems and samples, and the summary last.
+func (r *Run) finish(f *folder) (*Summary, error) {
+	w, err := newOutputs(f, r)
+	if err != nil {
+		return nil, err
+	}
+	t := newTally(r.Spec.Samples, r.Contaminated)
+	err = f.each(r.Spec, func(key runlog.Key, result *rollout.Result) error {
+		t.add(result)
+		if int(key.Sample) == r.Spec.Samples-1 {
+			t.endProblem()
+		}
+		return w.add(int(key.Sample), result)
+	})
+	if err = errors.Join(err, w.close()); err != nil {
+		return nil, fmt.Errorf("write results: %w", err)
+	}
+	if err := r.writeProblems(f.file(problemsFile)); err != nil {
+		return nil, err
+	}
+	s := t.summary()
+	return s, writeJSON(f.file(summaryFile), s)
+}
+
+// each reads every finished rollout in order.
+func (f *folder) each(spec Spec, do func(runlog.Key, *rollout.Result) error) error {
+	for p := range spec.Problems {
+		for s := range spec.Samples {
+			key := runlog.Key{Problem: uint32(p), Sample: uint32(s)}
+			result, err := f.finished(key)
+			if err != nil {
+				return err
+			}
+			if err := do(key, result); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeProblems keeps the problems beside their traces, with the ids that the
+// traces name, so that the folder is a day that a build can read.
+func (r *Run) writeProblems(path string) error {
+	var b bytes.Buffer
+	for i, p := range r.Problems.All {
+		raw := strings.TrimSpace(string(p.Raw))
+		if p.ID == "" {
+			id, err := json.Marshal(r.Problems.IDs[i])
+			if err != nil {
+				return fmt.Errorf("write problems: %w", err)
+			}
+			raw = `{"problem_id":` + string(id) + "," + strings.TrimPrefix(raw, "{")
+		}
+		if err := json.Compact(&b, []byte(raw)); err != nil {
+			return fmt.Errorf("write problems: %w", err)
+		}
+		b.WriteByte('\n')
+	}
+	return writeFile(path, b.Bytes())
+}
+
+// outputs are the files of results and traces under way: new ones beside the
+// old until all are whole.
+type outputs struct {
+	lines  *sink
+	table  *table
+	traces []*sink
+}
+
+func newOutputs(f *folder, r *Run) (*outputs, error) {
+	o := &outputs{}
+	var err error
+	if o.lines, err = newSink(f.file(resultsFile), false); err != nil {
+		return nil, err
+	}
+	if o.table, err = newTable(f.file(parquetFile)); err != nil {
+		return nil, errors.Join(err, o.lines.drop())
+	}
+	for s := range r.Spec.Samples {
+		dir := filepath.Join(f.path, tracesFolder, "run="+r.runID(uint32(s)))
+		err = errors.Join(os.MkdirAll(dir, 0o755), r.writeRunFile(dir, s))
+		if err == nil {
+			var t *sink
+			if t, err = newSink(filepath.Join(dir, "output.jsonl.zst"), true); err == nil {
+				o.traces = append(o.traces, t)
+			}
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("write traces: %w", err), o.drop())
+		}
+	}
+	return o, nil
+}
+
+// writeRunFile says whose the traces of a folder are.
+func (r *Run) writeRunFile(dir string, sample int) error {
+	return writeJSON(filepath.Join(dir, "run.json"), map[string]string{
+		"eval_run_id": r.runID(uint32(sample)), "agent_version_id": r.Spec.Model, "suite_version": "eval",
+	})
+}
+
+func (o *outputs) add(sample int, r *rollout.Result) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.lines.line(b), o.table.add(r), o.traces[sample].line(r.Line))
+}
+
+func (o *outputs) close() error {
+	errs := []error{o.lines.close(), o.table.close()}
+	for _, t := range o.traces {
+		errs = append(errs, t.close())
+	}
+	return errors.Join(errs...)
+}
+
+func (o *outputs) drop() error {
+	errs := []error{o.lines.drop(), o.table.drop()}
+	for _, t := range o.traces {
+		errs = append(errs, t.drop())
+	}
+	return errors.Join(errs...)
+}
+
+// sink writes lines to a file that appears when it is whole.
+type sink struct {
+	path string
+	tmp  *os.File
+	buf  *bufio.Writer
+	zstd *zstd.Encoder
+}
+
+func newSink(path string, compressed bool) (*sink, error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", path, err)
+	}
+	s := &sink{path: path, tmp: tmp, buf: bufio.NewWriter(tmp)}
+	if !compressed {
+		return s, nil
+	}
+	const window = 1 << 20 // samples may be many, and each holds an encoder
+	if s.zstd, err = zstd.NewWriter(tmp, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true)); err != nil {
+		return nil, errors.Join(fmt.Errorf("create %s: %w", path, err), s.drop())
+	}
+	s.buf = bufio.NewWriter(s.zstd)
+	return s, nil
+}
+
+func (s *sink) line(b []byte) error {
+	if _, err := s.buf.Write(b); err != nil {
+		return err
+	}
+	return s.buf.WriteByte('\n')
+}
+
+func (s *sink) close() error {
+	err := s.buf.Flush()
+	if s.zstd != nil {
+		err = errors.Join(err, s.zstd.Close())
+	}
+	if err = errors.Join(err, s.tmp.Chmod(0o644), s.tmp.Sync(), s.tmp.Close()); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", s.path, err), os.Remove(s.tmp.Name()))
+	}
+	return os.Rename(s.tmp.Name(), s.path)
+}
+
+func (s *sink) drop() error { return errors.Join(s.tmp.Close(), os.Remove(s.tmp.Name())) }

@@ -1,0 +1,257 @@
+package student
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/runlog"
+)
+
+// The files of a run folder.
+const (
+	specFile      = "spec.json"
+	lockFile      = "lock"
+	turnsFile     = "turns.journal"
+	rolloutsFile  = "rollouts.journal"
+	problemsFile  = "problems.jsonl"
+	resultsFile   = "results.jsonl"
+	parquetFile   = "results.parquet"
+	summaryFile   = "summary.json"
+	telemetryFile = "telemetry.json"
+	tracesFolder  = "traces"
+)
+
+// ErrChanged is in the chain of the error for a run folder that belongs to
+// another spec.
+var ErrChanged = errors.New("the run in this folder was begun with other inputs")
+
+// folder is an open run folder.
+type folder struct {
+	path     string
+	unlock   func() error
+	turns    *runlog.Journal
+	rollouts *runlog.Journal
+	// done says where each finished rollout lies, begun the turns of the others.
+	mu    sync.Mutex
+	done  map[runlog.Key]runlog.Entry
+	begun map[runlog.Key][]runlog.Entry
+}
+
+// openFolder opens a run folder, new or begun. One that was begun with another
+// spec is refused, naming the fields.
+func openFolder(path string, spec Spec) (f *folder, err error) {
+	if err = os.MkdirAll(path, 0o755); err != nil {
+		return nil, fmt.Errorf("open run: %w", err)
+	}
+	f = &folder{path: path, done: map[runlog.Key]runlog.Entry{}, begun: map[runlog.Key][]runlog.Entry{}}
+	if err = f.claim(spec); err != nil {
+		return nil, err
+	}
+	if f.unlock, err = runlog.Lock(f.file(lockFile)); err != nil {
+		return nil, err
+	}
+	if err = f.openJournals(); err != nil {
+		return nil, errors.Join(err, f.unlock())
+	}
+	return f, nil
+}
+
+func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
+
+// claim compares the folder's spec, or writes it.
+func (f *folder) claim(spec Spec) error {
+	old, err := ReadSpec(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.begin(spec)
+	}
+	if err != nil {
+		return err
+	}
+	if d := old.Differences(spec); len(d) > 0 {
+		return fmt.Errorf("open run: %w: %s", ErrChanged, strings.Join(d, "; "))
+	}
+	return nil
+}
+
+// begin makes the folder a run, if nothing but half-written files is in it.
+func (f *folder) begin(spec Spec) error {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return fmt.Errorf("open run: %w", err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			return fmt.Errorf("open run: %s is not empty and no run", f.path)
+		}
+	}
+	return writeJSON(f.file(specFile), spec)
+}
+
+// ReadSpec reads the spec of a run folder.
+func ReadSpec(run string) (Spec, error) {
+	var s Spec
+	b, err := os.ReadFile(filepath.Join(run, specFile))
+	if err != nil {
+		return s, fmt.Errorf("read spec: %w", err)
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("read spec of %s: %w", run, err)
+	}
+	return s, nil
+}
+
+func (f *folder) openJournals() error {
+	var entries []runlog.Entry
+	var err error
+	if f.rollouts, entries, err = runlog.Open(f.file(rolloutsFile)); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		f.done[e.Key] = e
+	}
+	if f.turns, entries, err = runlog.Open(f.file(turnsFile)); err != nil {
+		return errors.Join(err, f.rollouts.Close())
+	}
+	for _, e := range entries {
+		if _, done := f.done[e.Key]; !done {
+			f.begun[e.Key] = append(f.begun[e.Key], e)
+		}
+	}
+	return nil
+}
+
+// missing lists the rollouts that are not finished, in the order to play them.
+func (f *folder) missing(spec Spec) []runlog.Key {
+	var keys []runlog.Key
+	for p := range spec.Problems {
+		for s := range spec.Samples {
+			key := runlog.Key{Problem: uint32(p), Sample: uint32(s)}
+			if _, done := f.done[key]; !done {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// past reads the turns that an unfinished rollout has played already.
+func (f *folder) past(key runlog.Key) ([]rollout.Turn, error) {
+	entries := f.begun[key]
+	turns := make([]rollout.Turn, len(entries))
+	for i, e := range entries {
+		b, err := f.turns.Read(e)
+		if err != nil {
+			return nil, err
+		}
+		if turns[i], err = rollout.DecodeTurn(b); err != nil {
+			return nil, fmt.Errorf("read turn %d: %w", i+1, err)
+		}
+	}
+	return turns, nil
+}
+
+// keep keeps a turn: the next request is sent only when this one is safe.
+func (f *folder) keep(key runlog.Key, t rollout.Turn) error {
+	b, err := t.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = f.turns.Append(key, b)
+	return err
+}
+
+// finish keeps a finished rollout: its result in the first line, its trace in
+// the second.
+func (f *folder) finish(key runlog.Key, r *rollout.Result) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode result: %w", err)
+	}
+	e, err := f.rollouts.Append(key, append(append(b, '\n'), r.Line...))
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.done[key] = e
+	return nil
+}
+
+// finished reads a finished rollout.
+func (f *folder) finished(key runlog.Key) (*rollout.Result, error) {
+	e, ok := f.done[key]
+	if !ok {
+		return nil, fmt.Errorf("read rollout: problem %d, sample %d is not finished", key.Problem, key.Sample)
+	}
+	b, err := f.rollouts.Read(e)
+	if err != nil {
+		return nil, err
+	}
+	head, line, _ := bytes.Cut(b, []byte{'\n'})
+	r := &rollout.Result{}
+	if err := json.Unmarshal(head, r); err != nil {
+		return nil, fmt.Errorf("read rollout: %w", err)
+	}
+	r.Line = line
+	return r, nil
+}
+
+// syncEvery is how much work a crash of the machine can cost; the end of the
+// process alone costs nothing.
+const syncEvery = 200 * time.Millisecond
+
+// syncing syncs the journals again and again until stop is called.
+func (f *folder) syncing() (stop func() error) {
+	done, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(syncEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if err := errors.Join(f.turns.Sync(), f.rollouts.Sync()); err != nil {
+					ended <- err
+					return
+				}
+			case <-done:
+				ended <- errors.Join(f.turns.Sync(), f.rollouts.Sync())
+				return
+			}
+		}
+	}()
+	return func() error { close(done); return <-ended }
+}
+
+func (f *folder) close() error {
+	return errors.Join(f.turns.Close(), f.rollouts.Close(), f.unlock())
+}
+
+// writeJSON writes a file for people and programs, all or nothing.
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
+	}
+	return writeFile(path, append(b, '\n'))
+}
+
+func writeFile(path string, b []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = tmp.Write(b)
+	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close()); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(tmp.Name()))
+	}
+	return os.Rename(tmp.Name(), path)
+}

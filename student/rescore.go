@@ -1,0 +1,46 @@
+package student
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/runlog"
+)
+
+// Rescore scores the finished rollouts of a folder again, without the model,
+// and writes results and summary anew. Rollouts that are not finished are an
+// error: play them first.
+func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
+	f, err := openFolder(r.Folder, r.Spec)
+	if err != nil {
+		return nil, err
+	}
+	err = f.each(r.Spec, func(key runlog.Key, result *rollout.Result) error {
+		task := rollout.Task{Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample)}
+		before := result.Label
+		if err := r.score(ctx, task, result); err != nil {
+			return err
+		}
+		if before != nil && *before == rollout.LabelSuccess && !*result.Success {
+			result.Label = failedAfterAll(result)
+		}
+		return f.finish(key, result)
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("score again: %w", err), f.close())
+	}
+	summary, err := r.finish(f)
+	return summary, errors.Join(err, f.close())
+}
+
+// failedAfterAll is the label of what was a success by other rules: there was
+// a recommendation, or there had been none.
+func failedAfterAll(r *rollout.Result) *rollout.Label {
+	l := rollout.LabelWrongProduct
+	if r.HallucinatedIDs > 0 {
+		l = rollout.LabelHallucinated
+	}
+	return &l
+}

@@ -1,0 +1,206 @@
+package student
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena/internal/script"
+	"github.com/trajectory-arena/arena/shop"
+)
+
+// TestPlayInItsOwnProcess is no test of its own: TestKilledRunsGoOn starts it
+// as the process that is killed.
+func TestPlayInItsOwnProcess(t *testing.T) {
+	folder := os.Getenv("ARENA_TEST_RUN")
+	if folder == "" {
+		t.Skip("run by TestKilledRunsGoOn")
+	}
+	c, err := shop.Open(os.Getenv("ARENA_TEST_CATALOG"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := ReadProblems(os.Getenv("ARENA_TEST_PROBLEMS"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := newRun(t, c, p, os.Getenv("ARENA_TEST_URL"), 2, folder)
+	run.AtOnce = 8
+	if _, err := run.Play(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKilledRunsGoOn kills a run again and again at different moments. In the
+// end its files are those of a run that was left alone, and no turn was asked
+// again but those whose reply was on its way when the process died.
+func TestKilledRunsGoOn(t *testing.T) {
+	t.Parallel()
+	plans := behaviours()
+	var names []string
+	for name, b := range plans {
+		if b.infra == "" && !strings.Contains(name, "flaky") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	server := &script.Server{Dialect: "oro", Latency: 5 * time.Millisecond, Plan: func(q string, seed int64) script.Plan {
+		if q == "solve" && seed == 1 {
+			return plans["wrong"].plan
+		}
+		return plans[q].plan
+	}}
+	web := httptest.NewServer(server)
+	defer web.Close()
+	dir := t.TempDir()
+	catalog, problems := copyInputs(t, dir, names)
+	play := func(folder string, kill time.Duration) error {
+		ctx := context.Background()
+		if kill > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, kill)
+			defer cancel()
+		}
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run", "^TestPlayInItsOwnProcess$")
+		cmd.Env = append(os.Environ(), "ARENA_TEST_RUN="+folder, "ARENA_TEST_CATALOG="+catalog, "ARENA_TEST_PROBLEMS="+problems, "ARENA_TEST_URL="+web.URL)
+		out, err := cmd.CombinedOutput() // CommandContext kills with SIGKILL
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		return errors.Join(ctx.Err())
+	}
+	alone, killed := filepath.Join(dir, "alone"), filepath.Join(dir, "killed")
+	if err := play(alone, 0); err != nil {
+		t.Fatal(err)
+	}
+	before := server.Answered()
+	kills := 0
+	for ; kills < 40; kills++ {
+		err := play(killed, time.Duration(30+kills*7%60)*time.Millisecond)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+	}
+	if err := play(killed, 0); err != nil {
+		t.Fatal(err)
+	}
+	compareFolders(t, alone, killed)
+	again := 0
+	for turn, n := range server.Answered() {
+		again += n - 2*before[turn]
+	}
+	t.Logf("%d kills, %d of %d turns asked again", kills, again, len(before))
+	if again < 0 || again > kills*8 {
+		t.Errorf("%d turns were asked again after %d kills of 8 at a time", again, kills)
+	}
+	asked := fmt.Sprint(server.Answered())
+	if err := play(killed, 0); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(server.Answered()) != asked {
+		t.Error("a finished run asked again")
+	}
+	compareFolders(t, alone, killed)
+}
+
+func copyInputs(t *testing.T, dir string, names []string) (catalog, problems string) {
+	t.Helper()
+	c := openShop(t)
+	catalog, problems = filepath.Join(dir, "catalog.jsonl"), filepath.Join(dir, "problems.jsonl")
+	var lines bytes.Buffer
+	for _, id := range []string{"900001", "900002", "900003"} {
+		p, _ := c.Product(id)
+		lines.WriteString(string(p.Raw) + "\n")
+	}
+	if err := os.WriteFile(catalog, lines.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines.Reset()
+	for _, p := range problemFile(t, names).All {
+		lines.WriteString(string(p.Raw) + "\n")
+	}
+	if err := os.WriteFile(problems, lines.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return catalog, problems
+}
+
+// compareFolders holds every output of two runs of one spec against each
+// other.
+func compareFolders(t *testing.T, a, b string) {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{summaryFile, resultsFile, parquetFile, problemsFile, specFile, tracesFolder + "/*/*"} {
+		found, err := filepath.Glob(filepath.Join(a, pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, found, err)
+		}
+		files = append(files, found...)
+	}
+	for _, f := range files {
+		rel, _ := filepath.Rel(a, f)
+		x, err := os.ReadFile(f)
+		y, err2 := os.ReadFile(filepath.Join(b, rel))
+		if err != nil || err2 != nil || !bytes.Equal(x, y) {
+			t.Errorf("%s differs: %v %v", rel, err, err2)
+		}
+	}
+}
+
+func TestChangedInputsAreRefused(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(string, int64) script.Plan { return behaviours()["solve"].plan }})
+	defer web.Close()
+	c, p := openShop(t), problemFile(t, []string{"solve"})
+	run := newRun(t, c, p, web.URL, 1, filepath.Join(t.TempDir(), "run"))
+	if _, err := run.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	run.Spec.Seed, run.Spec.Model = 7, "another"
+	_, err := run.Play(t.Context())
+	if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), `model: "script", "another"; seed: 0, 7`) {
+		t.Errorf("changed spec: %v", err)
+	}
+	other := newRun(t, c, p, web.URL, 1, t.TempDir())
+	if err := os.WriteFile(filepath.Join(other.Folder, "notes.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Play(t.Context()); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("a folder that is no run: %v", err)
+	}
+}
+
+func TestRescoreGivesTheSameBytes(t *testing.T) {
+	t.Parallel()
+	plans := behaviours()
+	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(q string, _ int64) script.Plan { return plans[q].plan }})
+	c, p := openShop(t), problemFile(t, []string{"solve", "wrong", "loop", "refused 400"})
+	run := newRun(t, c, p, web.URL, 2, filepath.Join(t.TempDir(), "run"))
+	if _, err := run.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	web.Close()
+	before, err := os.ReadFile(filepath.Join(run.Folder, summaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = run.Rescore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(filepath.Join(run.Folder, summaryFile))
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("%v\n%s\n%s", err, before, after)
+	}
+}

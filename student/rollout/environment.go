@@ -1,0 +1,120 @@
+// Package rollout plays one attempt: it asks a model, runs the tools it calls,
+// answers in the dialect it writes, and says how the attempt ended and why.
+package rollout
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/dialect"
+)
+
+// Environment is what all rollouts of a run share.
+type Environment struct {
+	Template *chat.Template
+	// System is the first message of every conversation.
+	System  string
+	Dialect dialect.Dialect
+	// MaxSteps bounds the replies of one rollout.
+	MaxSteps int
+	// ToolNames are the tools of the harness.
+	ToolNames []string
+	Rules     shop.Rules
+	// Server answers the tools' requests. If Tape is set its answers are kept
+	// with each turn, so that a resumed rollout reads the same ones.
+	Server shop.Server
+	Tape   bool
+	// Request is what a trace says of every inference call beside its reply, a
+	// JSON object.
+	Request arena.Raw
+	// Has says whether the catalogue knows a product id.
+	Has func(id string) bool
+}
+
+// Asker asks the model. The error is an *endpoint.Infra, endpoint.ErrOverflow,
+// or ctx's own.
+type Asker interface {
+	Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error)
+}
+
+// Turn is what must be kept of one turn to play it again without asking.
+type Turn struct {
+	// Reply is the body of the model's reply.
+	Reply []byte
+	// Answers are the search server's, where they are kept.
+	Answers []TapeAnswer
+}
+
+// Encode gives a turn as bytes for DecodeTurn: the answers as one line of
+// JSON, then the reply as it came.
+func (t Turn) Encode() ([]byte, error) {
+	b, err := json.Marshal(t.Answers)
+	if err != nil {
+		return nil, fmt.Errorf("encode turn: %w", err)
+	}
+	return append(append(b, '\n'), t.Reply...), nil
+}
+
+// DecodeTurn reads what Encode wrote.
+func DecodeTurn(b []byte) (Turn, error) {
+	head, reply, ok := bytes.Cut(b, []byte{'\n'})
+	if !ok {
+		return Turn{}, errors.New("decode turn: no line end")
+	}
+	t := Turn{Reply: reply}
+	if err := json.Unmarshal(head, &t.Answers); err != nil {
+		return Turn{}, fmt.Errorf("decode turn: %w", err)
+	}
+	return t, nil
+}
+
+// Task is one rollout to play.
+type Task struct {
+	Problem *arena.Problem
+	// ID names the problem in outputs, RunID the run that its trace belongs to.
+	ID    string
+	RunID string
+	Seed  int64
+	// Past are the turns already played.
+	Past []Turn
+}
+
+// maxMalformed replies in a row without a readable call end a rollout.
+const maxMalformed = 3
+
+// Play plays a task to its end. keep is called with every new turn before the
+// next request and may fail the rollout. The error is ctx's or keep's.
+func (e *Environment) Play(ctx context.Context, t Task, ask Asker, keep func(Turn) error) (*Result, error) {
+	p, err := e.begin(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	for p.result.Turns < e.MaxSteps {
+		turn, fault, err := p.turn(ctx, ask)
+		if err != nil {
+			return nil, err
+		}
+		if fault != nil {
+			p.fail(fault)
+			return p.end()
+		}
+		stop := p.hear(turn)
+		if !turn.past {
+			if err := keep(p.kept(turn)); err != nil {
+				return nil, err
+			}
+		}
+		if stop != "" {
+			p.result.Stop = stop
+			return p.end()
+		}
+	}
+	p.result.Stop = StopMaxSteps
+	return p.end()
+}

@@ -1,0 +1,76 @@
+package rollout
+
+import (
+	"strings"
+
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/dialect"
+)
+
+// lastReply is the label that a reply gives a rollout that ends with it; empty
+// where the reply holds a readable call and was not cut off.
+func lastReply(r chat.Reply, t dialect.Turn, readable bool) Label {
+	switch {
+	case r.Finish == "length":
+		return LabelTruncated
+	case readable:
+		return ""
+	case len(t.Calls) > 0:
+		return LabelMalformedCall
+	case r.Refusal != "" || r.Finish == "content_filter":
+		return LabelRefusal
+	case t.Text == "" && t.Think == "":
+		return LabelEmptyReply
+	case t.Text == "" && strings.TrimSpace(r.Content) == "":
+		return LabelReasoningOnly
+	case t.Text == "":
+		return LabelThinkOnly
+	case refuses(t.Text):
+		return LabelRefusal
+	default:
+		return LabelNoToolCall
+	}
+}
+
+// label is the label of a failure. Success is known only to the scorer, which
+// sets it.
+func (p *play) label() Label {
+	switch {
+	case len(p.result.Recommended) > 0 && p.result.HallucinatedIDs > 0:
+		return LabelHallucinated
+	case len(p.result.Recommended) > 0:
+		return LabelWrongProduct
+	case p.last != "":
+		return p.last
+	case p.loops():
+		return LabelLoop
+	default:
+		return LabelNoRecommendation
+	}
+}
+
+// loops: the last three calls are equal in name and arguments.
+func (p *play) loops() bool {
+	const run = 3
+	n := len(p.made)
+	return n >= run && p.made[n-1] == p.made[n-2] && p.made[n-2] == p.made[n-3]
+}
+
+// declines are how models begin when they decline to help. They count only at
+// the beginning: later in a text they may be about products.
+var declines = []string{
+	"i can't", "i cannot", "i can not", "i won't", "i will not", "i'm unable", "i am unable", "i'm not able", "i am not able",
+	"i must decline", "i have to decline", "i'm sorry, but i", "i am sorry, but i", "sorry, but i", "sorry, i can", "i'm sorry, i can",
+	"i apologize, but i", "as an ai", "unfortunately, i can't", "unfortunately, i cannot", "i'm sorry, but as", "i refuse",
+}
+
+// refuses says whether a text without any call declines the request.
+func refuses(text string) bool {
+	text = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(text, "*_#>\"' \n"), "\u2019", "'"))
+	for _, d := range declines {
+		if strings.HasPrefix(text, d) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,94 @@
+package rollout
+
+import (
+	"encoding/json"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Result is one line of a run's results, keys in this order.
+type Result struct {
+	ProblemID string  `json:"problem_id"`
+	Sample    int     `json:"sample"`
+	Outcome   Outcome `json:"outcome"`
+	// Success is null where the rollout was not scored.
+	Success *bool `json:"success"`
+	Turns   int   `json:"turns"`
+	Stop    Stop  `json:"stop"`
+	// Label is why there is no success; empty for success, null for infra.
+	Label *Label `json:"label"`
+	// Infra is what went wrong with the instrument.
+	Infra       *string  `json:"infra"`
+	Recommended []string `json:"recommended"`
+	// HallucinatedIDs counts recommended ids that the catalogue does not know,
+	// UnseenIDs the ids named in any call that no tool ever returned.
+	HallucinatedIDs int `json:"hallucinated_ids"`
+	UnseenIDs       int `json:"unseen_ids"`
+	// Score has the keys of a score line.
+	Score  json.RawMessage `json:"score"`
+	Tokens Tokens          `json:"tokens"`
+
+	Category arena.Category `json:"category"`
+	// ToolCalls counts the calls that were run, ToolErrors those that the
+	// environment answered with an error, Repeated those that equal an earlier
+	// one, Malformed the calls that could not be read.
+	ToolCalls  int `json:"tool_calls"`
+	ToolErrors int `json:"tool_errors"`
+	Repeated   int `json:"repeated_calls"`
+	Malformed  int `json:"malformed_calls"`
+	// Quality is the reasoning judge's score, null where there is none.
+	Quality *float64 `json:"quality"`
+
+	// Line is the rollout as the sandbox's envelope; ParseTrace reads it.
+	Line []byte `json:"-"`
+}
+
+// Tokens are as the server counted them; null where it did not.
+type Tokens struct {
+	Prompt     *int64 `json:"prompt"`
+	Completion *int64 `json:"completion"`
+}
+
+// Outcome says whether a rollout counts.
+type Outcome string
+
+// The outcomes of a rollout.
+const (
+	Scored Outcome = "scored"
+	Infra  Outcome = "infra"
+)
+
+// Stop is what ended a rollout.
+type Stop string
+
+// The ends of a rollout.
+const (
+	StopTerminated Stop = "terminated"
+	StopMaxSteps   Stop = "max_steps"
+	StopNoToolCall Stop = "no_tool_call"
+	StopMalformed  Stop = "malformed"
+	StopTruncated  Stop = "truncated"
+	StopOverflow   Stop = "context_overflow"
+	StopInfra      Stop = "infra"
+)
+
+// Label is why a rollout is no success: the first of these that holds.
+type Label string
+
+// The labels, in their order. Up to WrongProduct they need a recommendation;
+// the next tell of the last reply.
+const (
+	LabelSuccess          Label = ""
+	LabelHallucinated     Label = "hallucinated_id"
+	LabelWrongProduct     Label = "wrong_product"
+	LabelOverflow         Label = "context_overflow"
+	LabelTruncated        Label = "truncated"
+	LabelEmptyReply       Label = "empty_reply"
+	LabelRefusal          Label = "refusal"
+	LabelThinkOnly        Label = "think_only"
+	LabelReasoningOnly    Label = "reasoning_only"
+	LabelMalformedCall    Label = "malformed_call"
+	LabelNoToolCall       Label = "no_tool_call"
+	LabelLoop             Label = "loop"
+	LabelNoRecommendation Label = "no_recommendation"
+)

@@ -1,0 +1,212 @@
+package rollout
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/dialect"
+)
+
+// A trace holds no clock, so that a resumed run writes the same bytes: its
+// step n is at firstStep + n*perStep, and the calls of a step follow it a
+// millisecond apart. Times order, they do not measure.
+const (
+	firstStep int64 = 1_000_000_000_000
+	perStep   int64 = 1000
+)
+
+// step is one reply with its calls and their answers.
+type step struct {
+	turn    dialect.Turn
+	reply   chat.Reply
+	body    []byte
+	answers []callAnswer
+}
+
+// trace writes the rollout as an envelope and reads it back.
+func (p *play) trace() error {
+	r := p.result
+	head := map[string]any{
+		"problem_id": p.task.ID, "status": arena.StatusSuccess, "execution_time": nil,
+		"inference_failure_count": 0, "inference_total": r.Turns, "error": nil,
+	}
+	if r.Outcome == Infra {
+		head["status"], head["inference_failure_count"] = arena.StatusFailed, 1
+		head["error"] = map[string]string{"type": "infra", "message": *r.Infra}
+	}
+	line, err := json.Marshal(head)
+	if err != nil {
+		return fmt.Errorf("encode trace: %w", err)
+	}
+	line = append(line[:len(line)-1], `,"dialogue":`...)
+	if r.Outcome == Infra {
+		r.Line = append(line, `null}`...)
+		return nil
+	}
+	line = append(line, '[')
+	for i := range p.steps {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = append(line, p.stepJSON(i)...)
+	}
+	r.Line = append(line, ']', '}')
+	return nil
+}
+
+func (p *play) at(i int) int64 { return firstStep + int64(i)*perStep }
+
+// The paths that the proxy of the subnet's sandbox sees.
+const (
+	inferencePath = "/inference/chat/completions"
+	searchPrefix  = "/search"
+)
+
+func (s step) requests() (all []shop.Request) {
+	for _, a := range s.answers {
+		all = append(all, a.Requests...)
+	}
+	return all
+}
+
+// content is the step's message in the tags that the subnet's format score
+// reads.
+func (s step) content() string {
+	var parts []string
+	if s.turn.Think != "" {
+		parts = append(parts, "<think>"+s.turn.Think+"</think>")
+	}
+	if calls := s.callValues(false); len(calls) > 0 {
+		parts = append(parts, "<tool_call>"+python.Dumps(python.ListOf(calls...))+"</tool_call>")
+	}
+	if s.turn.Text != "" {
+		parts = append(parts, "<response>"+s.turn.Text+"</response>")
+	}
+	return strings.Join(parts, "\n")
+}
+
+// callValues are the calls with an object of arguments, with their ids and
+// results if whole.
+func (s step) callValues(whole bool) (calls []python.Value) {
+	for _, a := range s.answers {
+		if a.call.Arguments.Kind != python.Dict {
+			continue
+		}
+		c := python.DictOf(python.Item{Key: "name", Value: python.String(a.call.Name)}, python.Item{Key: "parameters", Value: a.call.Arguments})
+		if whole {
+			c = c.With("tool_call_id", python.String(a.ID)).With("result", a.Result)
+		}
+		calls = append(calls, finite(c))
+	}
+	return calls
+}
+
+// stepJSON writes a step as the sandbox does.
+func (p *play) stepJSON(i int) []byte {
+	s := p.steps[i]
+	message := python.DictOf()
+	if s.turn.Think != "" {
+		message = message.With("think", python.String(s.turn.Think))
+	}
+	if calls := s.callValues(true); len(calls) > 0 {
+		message = message.With("tool_call", python.ListOf(calls...))
+	}
+	if s.turn.Text != "" {
+		message = message.With("response", python.String(s.turn.Text))
+	}
+	b := append([]byte(nil), `{"completion":`...)
+	b = python.AppendTight(b, python.DictOf(
+		item("reasoning_content", python.String("")), item("content", python.String(s.content())), item("message", message),
+	))
+	b = append(b, `,"extra_info":`...)
+	info := python.DictOf(item("step", integer(int64(i+1))), item("query", python.String(p.task.Problem.Query)), item("timestamp", integer(p.at(i))))
+	if i == 0 {
+		info = info.With("problem_id", python.String(p.task.ID))
+	}
+	if faults := s.faults(); len(faults) > 0 {
+		info = info.With("malformed", python.ListOf(faults...))
+	}
+	b = python.AppendTight(b, info)
+	b = append(b[:len(b)-1], `,"proxy_calls":[`...)
+	b = p.appendInference(b, i)
+	for k, q := range s.requests() {
+		b = append(b, ',')
+		b = python.AppendTight(b, finite(python.DictOf(
+			item("kind", python.String("summary")), item("method", python.String("GET")), item("path", python.String(searchPrefix+q.Path)),
+			item("timestamp", integer(p.at(i)+int64(k)+1)), item("duration_ms", integer(0)), item("status_code", status(q.Status)),
+			item("params", q.Params), item("response", q.Response),
+		)))
+	}
+	return append(b, `]}}`...)
+}
+
+func (p *play) appendInference(b []byte, i int) []byte {
+	b = append(b, `{"kind":"summary","method":"POST","path":"`+inferencePath+`","timestamp":`...)
+	b = strconv.AppendInt(b, p.at(i), 10)
+	b = append(b, `,"duration_ms":0,"status_code":200,"json_data":`+string(p.env.Request)+`,"response":`...)
+	return append(append(b, oneLine(p.steps[i].body)...), '}')
+}
+
+// oneLine makes a reply's JSON fit into a line of UTF-8. A line feed in JSON
+// stands between tokens only.
+func oneLine(body []byte) []byte {
+	return []byte(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(strings.TrimSpace(string(body)), "\ufffd")))
+}
+
+func (s step) faults() (all []python.Value) {
+	for _, a := range s.answers {
+		if a.malformed {
+			all = append(all, python.DictOf(item("text", python.String(a.call.Arguments.String())), item("error", a.Result)))
+		}
+	}
+	return all
+}
+
+func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }
+
+func integer(n int64) python.Value {
+	return python.Value{Kind: python.Int, Text: strconv.FormatInt(n, 10)}
+}
+
+func status(n int) python.Value {
+	if n == 0 {
+		return python.Value{}
+	}
+	return integer(int64(n))
+}
+
+// finite puts null in the place of NaN and infinities, which JSON has not.
+func finite(v python.Value) python.Value {
+	switch v.Kind {
+	case python.Float:
+		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) {
+			return python.Value{}
+		}
+	case python.List:
+		list := make([]python.Value, len(v.List))
+		for i, e := range v.List {
+			list[i] = finite(e)
+		}
+		return python.ListOf(list...)
+	case python.Dict:
+		items := make([]python.Item, len(v.Dict))
+		for i, it := range v.Dict {
+			items[i] = python.Item{Key: it.Key, Value: finite(it.Value)}
+		}
+		return python.DictOf(items...)
+	default:
+	}
+	return v
+}

@@ -1,0 +1,164 @@
+package student
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/endpoint"
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/runlog"
+)
+
+// Run is one evaluation: what to play, with whom, and where to keep it.
+type Run struct {
+	Spec        Spec
+	Problems    Problems
+	Environment *rollout.Environment
+	Asker       rollout.Asker
+	// Scorer scores finished rollouts.
+	Scorer *outcome.Scorer
+	// AtOnce is how many rollouts are played at a time.
+	AtOnce int
+	// Deadline bounds one rollout; 0 is none.
+	Deadline time.Duration
+	// Folder is where everything is kept.
+	Folder string
+	// Contaminated holds the ids of problems that the model was trained on.
+	// Nil where nobody checked; the summary then does not speak of it.
+	Contaminated map[string]bool
+	// Progress is told of every rollout that ends; may be nil.
+	Progress func(*rollout.Result)
+}
+
+// Play plays what the folder does not hold yet, and then writes results and
+// summary. Interrupted at any moment, the same call goes on where it was.
+func (r *Run) Play(ctx context.Context) (*Summary, error) {
+	if err := r.Spec.Validate(); err != nil {
+		return nil, fmt.Errorf("check spec: %w", err)
+	}
+	f, err := openFolder(r.Folder, r.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if err = r.playAll(ctx, f); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	summary, err := r.finish(f)
+	return summary, errors.Join(err, f.close())
+}
+
+// playAll plays problem by problem, all samples of one next to each other, so
+// that a server's prefix cache meets the same beginning again soon.
+func (r *Run) playAll(ctx context.Context, f *folder) error {
+	stop := f.syncing()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, r.AtOnce))
+	for _, key := range f.missing(r.Spec) {
+		if ctx.Err() != nil {
+			break
+		}
+		g.Go(func() error { return r.playOne(ctx, f, key) })
+	}
+	return errors.Join(g.Wait(), stop())
+}
+
+// playOne plays one rollout from its last whole turn to its end.
+func (r *Run) playOne(ctx context.Context, f *folder, key runlog.Key) error {
+	past, err := f.past(key)
+	if err != nil {
+		return err
+	}
+	task := rollout.Task{
+		Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample),
+		Seed: r.Spec.Seed + int64(key.Sample), Past: past,
+	}
+	result, err := r.withDeadline(ctx, task, func(t rollout.Turn) error { return f.keep(key, t) })
+	if err != nil {
+		return err
+	}
+	result.Sample = int(key.Sample)
+	if err := r.score(ctx, task, result); err != nil {
+		return err
+	}
+	if err := f.finish(key, result); err != nil {
+		return err
+	}
+	if r.Progress != nil {
+		r.Progress(result)
+	}
+	return nil
+}
+
+// withDeadline plays a task. A rollout that takes too long is infra: the
+// server was too slow, which says nothing of the model.
+func (r *Run) withDeadline(ctx context.Context, t rollout.Task, keep func(rollout.Turn) error) (*rollout.Result, error) {
+	if r.Deadline <= 0 {
+		return r.Environment.Play(ctx, t, r.Asker, keep)
+	}
+	limited, cancel := context.WithTimeout(ctx, r.Deadline)
+	defer cancel()
+	return r.Environment.Play(ctx, t, deadlined{r.Asker, limited}, keep)
+}
+
+// deadlined asks until a rollout's own time is over.
+type deadlined struct {
+	rollout.Asker
+	limited context.Context
+}
+
+// Ask implements rollout.Asker.
+func (d deadlined) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
+	reply, body, err := d.Asker.Ask(d.limited, request)
+	if err != nil && d.limited.Err() != nil && ctx.Err() == nil {
+		return reply, nil, &endpoint.Infra{Reason: "deadline", Detail: "the rollout took too long"}
+	}
+	return reply, body, err
+}
+
+// runID names the traces of one sample of all problems.
+func (r *Run) runID(sample uint32) string {
+	sum, err := r.Spec.SHA256()
+	if err != nil {
+		sum = "unnamed"
+	}
+	return RunID(sum, int(sample))
+}
+
+// RunID is the eval_run_id of a sample: the beginning of the spec's hash and
+// the sample's number.
+func RunID(specSHA256 string, sample int) string {
+	const enough = 16
+	return fmt.Sprintf("eval-%s-s%d", specSHA256[:min(enough, len(specSHA256))], sample)
+}
+
+// score scores a finished rollout and settles its label.
+func (r *Run) score(ctx context.Context, task rollout.Task, result *rollout.Result) error {
+	result.Score, result.Success, result.Quality = json.RawMessage("null"), nil, nil
+	if result.Outcome == rollout.Infra {
+		return nil
+	}
+	trace := rollout.ParseTrace(task.RunID, result.Line)
+	o, err := r.Scorer.Score(ctx, trace, task.Problem)
+	if err != nil {
+		return fmt.Errorf("score rollout: %w", err)
+	}
+	result.Success = &o.Success
+	result.Score = outcome.AppendScores(nil, o.Scores)
+	if o.Success {
+		success := rollout.LabelSuccess
+		result.Label = &success
+	}
+	if r.Spec.Judge == gates.Name {
+		d := rollout.Dialogue(trace)
+		result.Quality = gates.Judge(trace, &d).Score
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+// Package runlog keeps a run on disk while it goes on: append-only journals
+// whose whole entries survive any end of the process, and the lock that keeps
+// two processes from writing one run.
+package runlog
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Key names a rollout by the positions of its problem and its sample.
+type Key struct{ Problem, Sample uint32 }
+
+// Entry is where one entry of a journal lies.
+type Entry struct {
+	Key
+	offset int64
+	size   uint32
+}
+
+// An entry is: size of the data (4 bytes), CRC-32C of all that follows (4),
+// problem (4), sample (4), the data as one zstd frame. Little-endian.
+const (
+	headSize = 16
+	// maxEntry bounds what a damaged size can make a reader allocate.
+	maxEntry = 1 << 30
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Journal is an append-only file of entries. Append and Read may be called
+// from any goroutine.
+type Journal struct {
+	mu    sync.Mutex
+	file  *os.File
+	end   int64
+	dirty bool
+	enc   *zstd.Encoder
+	dec   *zstd.Decoder
+}
+
+// Open opens or makes the journal at path and lists its entries. What a killed
+// process left half written at the end is cut off.
+func Open(path string) (*Journal, []Entry, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open journal: %w", err)
+	}
+	entries, end, err := scan(f)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("read journal %s: %w", path, err), f.Close())
+	}
+	if err = f.Truncate(end); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("cut journal %s: %w", path, err), f.Close())
+	}
+	const window = 256 << 10 // most rollouts are smaller; bounds the coder's memory
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(2))
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open journal: %w", err), f.Close())
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxEntry))
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open journal: %w", err), f.Close())
+	}
+	return &Journal{file: f, end: end, enc: enc, dec: dec}, entries, nil
+}
+
+// scan lists the whole entries and the end of the last.
+func scan(f *os.File) (entries []Entry, end int64, err error) {
+	r := bufio.NewReaderSize(f, 1<<20)
+	var head [headSize]byte
+	for {
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			return entries, end, notEnd(err)
+		}
+		size := binary.LittleEndian.Uint32(head[:])
+		sum := crc32.Checksum(head[8:], castagnoli)
+		if size > maxEntry {
+			return entries, end, nil
+		}
+		n, err := io.Copy(updater{&sum}, io.LimitReader(r, int64(size)))
+		if err != nil {
+			return entries, end, err
+		}
+		if n < int64(size) || sum != binary.LittleEndian.Uint32(head[4:]) {
+			return entries, end, nil
+		}
+		key := Key{binary.LittleEndian.Uint32(head[8:]), binary.LittleEndian.Uint32(head[12:])}
+		entries = append(entries, Entry{Key: key, offset: end, size: size})
+		end += headSize + int64(size)
+	}
+}
+
+func notEnd(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+// updater adds what is written to a checksum.
+type updater struct{ sum *uint32 }
+
+func (u updater) Write(p []byte) (int, error) {
+	*u.sum = crc32.Update(*u.sum, castagnoli, p)
+	return len(p), nil
+}
+
+// Append adds an entry. When it returns, the entry survives the end of the
+// process; after the next Sync, that of the machine.
+func (j *Journal) Append(k Key, data []byte) (Entry, error) {
+	b := j.enc.EncodeAll(data, make([]byte, headSize, headSize+len(data)/2))
+	if len(b)-headSize > maxEntry {
+		return Entry{}, errors.New("append to journal: the entry is too large")
+	}
+	binary.LittleEndian.PutUint32(b, uint32(len(b)-headSize))
+	binary.LittleEndian.PutUint32(b[8:], k.Problem)
+	binary.LittleEndian.PutUint32(b[12:], k.Sample)
+	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e := Entry{Key: k, offset: j.end, size: uint32(len(b) - headSize)}
+	if _, err := j.file.WriteAt(b, j.end); err != nil {
+		return Entry{}, fmt.Errorf("append to journal: %w", err)
+	}
+	j.end += int64(len(b))
+	j.dirty = true
+	return e, nil
+}
+
+// Read gives an entry's data.
+func (j *Journal) Read(e Entry) ([]byte, error) {
+	b := make([]byte, e.size)
+	if _, err := j.file.ReadAt(b, e.offset+headSize); err != nil {
+		return nil, fmt.Errorf("read journal entry: %w", err)
+	}
+	data, err := j.dec.DecodeAll(b, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read journal entry: %w", err)
+	}
+	return data, nil
+}
+
+// Sync makes all entries survive a crash of the machine.
+func (j *Journal) Sync() error {
+	j.mu.Lock()
+	dirty := j.dirty
+	j.dirty = false
+	j.mu.Unlock()
+	if !dirty {
+		return nil
+	}
+	return j.file.Sync()
+}
+
+// Close syncs and closes the file.
+func (j *Journal) Close() error {
+	j.dec.Close()
+	return errors.Join(j.Sync(), j.enc.Close(), j.file.Close())
+}

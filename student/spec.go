@@ -1,0 +1,108 @@
+// Package student evaluates models on shopping problems: it plays rollouts in
+// the subnet's own environment, scores them as the subnet would, keeps every
+// turn, and says with numbers how good the model is and how sure that is.
+package student
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/dialect"
+)
+
+// Spec is what decides a run's results: everything but how fast and where it
+// is run. Two runs of one spec differ only by the model's own chance.
+type Spec struct {
+	Schema string `json:"schema"`
+	Model  string `json:"model"`
+	// Samples is how often each problem is tried; sample i is sent seed Seed+i.
+	Samples  int             `json:"samples"`
+	Seed     int64           `json:"seed"`
+	Dialect  dialect.Dialect `json:"dialect"`
+	MaxSteps int             `json:"max_steps"`
+	Sampling chat.Sampling   `json:"sampling"`
+
+	Harness string `json:"harness"`
+	// HarnessSHA256 is over the system prompt as it is sent and the tools.
+	HarnessSHA256 string `json:"harness_sha256"`
+	System        string `json:"system"`
+
+	Problems       int    `json:"problems"`
+	ProblemsSHA256 string `json:"problems_sha256"`
+	// CatalogXXH3 names the catalogue by content, Search where it is searched:
+	// "local" or the URL of a search server.
+	CatalogXXH3 string `json:"catalog_xxh3"`
+	Search      string `json:"search"`
+	Rules       string `json:"rules"`
+
+	Scorer string `json:"scorer"`
+	// Judge is the reasoning judge, empty for none.
+	Judge string `json:"judge"`
+}
+
+// SpecSchema is the version of Spec and of a run folder's files.
+const SpecSchema = "arena.eval.v1"
+
+// ScorerVersion names the rules that rollouts are scored by.
+const ScorerVersion = "outcome_v1"
+
+// Validate returns all that is wrong with the spec, joined.
+func (s Spec) Validate() error {
+	var errs []error
+	if s.Model == "" {
+		errs = append(errs, errors.New("no model"))
+	}
+	if s.Samples < 1 {
+		errs = append(errs, errors.New("samples must be 1 or more"))
+	}
+	if s.MaxSteps < 1 {
+		errs = append(errs, errors.New("max-steps must be 1 or more"))
+	}
+	if s.Problems < 1 {
+		errs = append(errs, errors.New("no problems"))
+	}
+	return errors.Join(errs...)
+}
+
+// SHA256 is the hash of the spec, which names the run's traces.
+func (s Spec) SHA256() (string, error) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return "", fmt.Errorf("hash spec: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Differences names the fields in which two specs differ, as "field: a, b".
+func (s Spec) Differences(o Spec) []string {
+	var all []string
+	a, b := reflect.ValueOf(s), reflect.ValueOf(o)
+	for i := range a.NumField() {
+		x, y := a.Field(i).Interface(), b.Field(i).Interface()
+		if !reflect.DeepEqual(x, y) {
+			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
+			all = append(all, name+": "+shown(x)+", "+shown(y))
+		}
+	}
+	return all
+}
+
+// shown is a value for a message, cut where it is long.
+func shown(v any) string {
+	const enough = 60
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "?"
+	}
+	if len(b) > enough {
+		return string(b[:enough]) + "…"
+	}
+	return string(b)
+}

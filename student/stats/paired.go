@@ -1,0 +1,67 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// McNemar is the exact two-sided test of paired rates (McNemar 1947): b pairs
+// in which only the first succeeds, c in which only the second does. Its p is
+// twice the smaller tail of Binomial(b+c, 1/2), at most 1.
+func McNemar(b, c int) float64 {
+	n, k := b+c, min(b, c)
+	if b == c {
+		return 1
+	}
+	// P(X <= k) = I_{1/2}(n-k, k+1).
+	return min(1, 2*mathext.RegIncBeta(float64(n-k), float64(k+1), 0.5))
+}
+
+// Holm adjusts p-values for several comparisons (Holm 1979), in the order
+// given.
+func Holm(p []float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	out := make([]float64, len(p))
+	last := 0.0
+	for rank, i := range order {
+		last = max(last, min(1, float64(len(p)-rank)*p[i]))
+		out[i] = last
+	}
+	return out
+}
+
+// power80 is the normal quantile of a power of 80 %.
+var power80 = distuv.UnitNormal.Quantile(0.8)
+
+// MDE80 is the smallest true difference that a two-sided test at 5 % finds
+// with a power of 80 %, given the standard error of the difference.
+func MDE80(se float64) float64 { return (z95 + power80) * se }
+
+// Power is the power of that test for a true difference.
+func Power(difference, se float64) float64 {
+	if se == 0 {
+		return 1
+	}
+	shift := math.Abs(difference) / se
+	return distuv.UnitNormal.CDF(shift-z95) + distuv.UnitNormal.CDF(-shift-z95)
+}
+
+// ProblemsFor80 is how many problems it takes to find a difference with a
+// power of 80 %, if each adds as much noise as the given ones do; 0 if the
+// difference is 0 and no number is enough.
+func ProblemsFor80(difference, se float64, problems int) int {
+	if difference == 0 || math.IsNaN(se) {
+		return 0
+	}
+	perProblem := se * math.Sqrt(float64(problems))
+	n := (z95 + power80) * perProblem / math.Abs(difference)
+	return int(math.Ceil(n * n))
+}

@@ -1,0 +1,95 @@
+// Package stats holds the statistics that evaluations are reported with. All
+// of it is deterministic: what draws at random takes a seed.
+package stats
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// z95 is the two-sided 95 % quantile of the normal distribution.
+var z95 = distuv.UnitNormal.Quantile(0.975)
+
+// Interval is a confidence interval, both ends included.
+type Interval struct{ Low, High float64 }
+
+// Wilson is the 95 % score interval of a single rate (Wilson 1927): successes
+// of n independent trials. With n = 0 nothing is known: 0 to 1.
+func Wilson(successes, n int) Interval {
+	if n == 0 {
+		return Interval{0, 1}
+	}
+	p, m := float64(successes)/float64(n), float64(n)
+	centre := (p + z95*z95/(2*m)) / (1 + z95*z95/m)
+	half := z95 / (1 + z95*z95/m) * math.Sqrt(p*(1-p)/m+z95*z95/(4*m*m))
+	interval := Interval{max(0, centre-half), min(1, centre+half)}
+	if successes == 0 {
+		interval.Low = 0
+	}
+	if successes == n {
+		interval.High = 1
+	}
+	return interval
+}
+
+// ErrTooFewSamples is the error for k > n: no estimate is unbiased then.
+var ErrTooFewSamples = errors.New("k is larger than the number of samples")
+
+// PassAtK is the unbiased estimate of the chance that at least one of k
+// samples succeeds, from c successes of n: 1 - C(n-c,k)/C(n,k) (Chen et al.
+// 2021).
+func PassAtK(n, c, k int) (float64, error) {
+	if k < 1 || k > n {
+		return 0, ErrTooFewSamples
+	}
+	return 1 - choose(n-c, n, k), nil
+}
+
+// PassHatK is the unbiased estimate of the chance that all of k samples
+// succeed: C(c,k)/C(n,k) (Yao et al. 2024).
+func PassHatK(n, c, k int) (float64, error) {
+	if k < 1 || k > n {
+		return 0, ErrTooFewSamples
+	}
+	return choose(c, n, k), nil
+}
+
+// choose is C(a,k)/C(n,k), as a product so that nothing overflows.
+func choose(a, n, k int) float64 {
+	if a < k {
+		return 0
+	}
+	r := 1.0
+	for i := range k {
+		r *= float64(a-i) / float64(n-i)
+	}
+	return r
+}
+
+// Mean is the arithmetic mean; NaN of nothing.
+func Mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// ClusteredSE is the standard error of the mean over clusters from one mean a
+// cluster: sqrt(sum((x-mean)^2) / (P(P-1))). NaN for fewer than two.
+func ClusteredSE(means []float64) float64 {
+	p := float64(len(means))
+	if len(means) < 2 {
+		return math.NaN()
+	}
+	m, sum := Mean(means), 0.0
+	for _, x := range means {
+		sum += (x - m) * (x - m)
+	}
+	return math.Sqrt(sum / (p * (p - 1)))
+}
+
+// Normal95 is mean ± 1.96 se.
+func Normal95(mean, se float64) Interval { return Interval{mean - z95*se, mean + z95*se} }

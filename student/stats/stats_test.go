@@ -1,0 +1,117 @@
+package stats
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-9 {
+		t.Errorf("%s = %.12f, want %.12f", what, got, want)
+	}
+}
+
+// The numbers are those of statsmodels and scipy; bench/stats_check.py
+// compares many more.
+func TestKnownNumbers(t *testing.T) {
+	t.Parallel()
+	w := Wilson(32, 75)
+	near(t, "low", w.Low, 0.3210074201902475)
+	near(t, "high", w.High, 0.5394720767072307)
+	near(t, "none", Wilson(0, 10).Low, 0)
+	near(t, "all", Wilson(10, 10).High, 1)
+	near(t, "mcnemar", McNemar(3, 12), 0.03515625)
+	near(t, "mcnemar of none", McNemar(0, 0), 1)
+	near(t, "mcnemar one-sided", McNemar(0, 6), 0.03125)
+	near(t, "se", ClusteredSE([]float64{0, 1, 1, 0}), math.Sqrt(1.0/12))
+	for i, want := range []float64{0.03, 0.06, 0.06, 0.02} {
+		near(t, "holm", Holm([]float64{0.01, 0.04, 0.03, 0.005})[i], want)
+	}
+}
+
+func TestPass(t *testing.T) {
+	t.Parallel()
+	at := func(n, c, k int) float64 { v, _ := PassAtK(n, c, k); return v }
+	hat := func(n, c, k int) float64 { v, _ := PassHatK(n, c, k); return v }
+	near(t, "pass@1", at(8, 3, 1), 3.0/8)
+	near(t, "pass@4", at(8, 3, 4), 1-5.0/70)
+	near(t, "pass@8", at(8, 1, 8), 1)
+	near(t, "pass^1", hat(8, 3, 1), 3.0/8)
+	near(t, "pass^2", hat(8, 3, 2), 3.0/28)
+	near(t, "pass^4", hat(8, 3, 4), 0)
+	if _, err := PassAtK(4, 1, 8); !errors.Is(err, ErrTooFewSamples) {
+		t.Errorf("k > n: %v", err)
+	}
+}
+
+func TestBootstrapIsSeeded(t *testing.T) {
+	t.Parallel()
+	x := []float64{0, 0, 1, .5, 1, .25, 0, 1}
+	if Bootstrap95(x, 1, 500) != Bootstrap95(x, 1, 500) {
+		t.Error("the same seed gave another interval")
+	}
+	i := Bootstrap95(x, 1, 2000)
+	if m := Mean(x); i.Low > m || i.High < m || i.Low < 0 || i.High > 1 {
+		t.Errorf("interval %v of mean %v", i, m)
+	}
+}
+
+// TestIntervalsCover draws problems with random difficulties and k samples
+// each, and counts how often an interval holds the truth.
+func TestIntervalsCover(t *testing.T) {
+	t.Parallel()
+	const problems, samples, rounds = 120, 4, 1500
+	random := rand.New(rand.NewPCG(1, 2))
+	truth := 0.4 // the mean of Beta(2, 3)
+	normal, boot, wilson := 0, 0, 0
+	for round := range rounds {
+		rates, first := make([]float64, problems), 0
+		for i := range rates {
+			p := beta23(random)
+			for s := range samples {
+				if random.Float64() < p {
+					rates[i] += 1.0 / samples
+					if s == 0 {
+						first++
+					}
+				}
+			}
+		}
+		m := Mean(rates)
+		if n := Normal95(m, ClusteredSE(rates)); n.Low <= truth && truth <= n.High {
+			normal++
+		}
+		if b := Bootstrap95(rates, uint64(round), 200); b.Low <= truth && truth <= b.High {
+			boot++
+		}
+		if w := Wilson(first, problems); w.Low <= truth && truth <= w.High {
+			wilson++
+		}
+	}
+	for name, n := range map[string]int{"clustered": normal, "bootstrap": boot, "wilson": wilson} {
+		share := float64(n) / rounds
+		t.Logf("%s: %.3f", name, share)
+		// Three standard errors of a share of 0.95 over the rounds, and the one
+		// point that percentile intervals are known to lack at this size.
+		if math.Abs(share-0.95) > 0.017+0.01 {
+			t.Errorf("%s interval covers %.3f", name, share)
+		}
+	}
+}
+
+// beta23 draws from Beta(2, 3): the second smallest of four uniforms.
+func beta23(random *rand.Rand) float64 {
+	low, second := 1.0, 1.0
+	for range 4 {
+		u := random.Float64()
+		if u < low {
+			low, second = u, low
+		} else if u < second {
+			second = u
+		}
+	}
+	return second
+}

@@ -1,0 +1,114 @@
+package student
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/trajectory-arena/arena/student/rollout"
+)
+
+// row is one line of results.parquet: a result, its axes in columns.
+type row struct {
+	ProblemID       string   `parquet:"problem_id,dict"`
+	Sample          int32    `parquet:"sample"`
+	Category        string   `parquet:"category,dict"`
+	Outcome         string   `parquet:"outcome,dict"`
+	Success         *bool    `parquet:"success,optional"`
+	Turns           int32    `parquet:"turns"`
+	Stop            string   `parquet:"stop,dict"`
+	Label           *string  `parquet:"label,optional,dict"`
+	Infra           *string  `parquet:"infra,optional,dict"`
+	Recommended     []string `parquet:"recommended,list"`
+	HallucinatedIDs int32    `parquet:"hallucinated_ids"`
+	UnseenIDs       int32    `parquet:"unseen_ids"`
+	ToolCalls       int32    `parquet:"tool_calls"`
+	ToolErrors      int32    `parquet:"tool_errors"`
+	Repeated        int32    `parquet:"repeated_calls"`
+	Malformed       int32    `parquet:"malformed_calls"`
+	Prompt          *int64   `parquet:"prompt_tokens,optional"`
+	Completion      *int64   `parquet:"completion_tokens,optional"`
+	Quality         *float64 `parquet:"quality,optional"`
+	Length          *float64 `parquet:"length,optional"`
+	Format          *float64 `parquet:"format,optional"`
+	Product         *float64 `parquet:"product,optional"`
+	GT              *float64 `parquet:"gt,optional"`
+	Rule            *float64 `parquet:"rule,optional"`
+	Title           *float64 `parquet:"title,optional"`
+	Price           *float64 `parquet:"price,optional"`
+	Service         *float64 `parquet:"service,optional"`
+	SKUAttrs        *float64 `parquet:"sku_attrs,optional"`
+	Shop            *float64 `parquet:"shop,optional"`
+	Budget          *float64 `parquet:"budget,optional"`
+}
+
+func newRow(r *rollout.Result) row {
+	out := row{
+		ProblemID: r.ProblemID, Sample: int32(r.Sample), Category: string(r.Category), Outcome: string(r.Outcome), Success: r.Success,
+		Turns: int32(r.Turns), Stop: string(r.Stop), Label: (*string)(r.Label), Infra: r.Infra, Recommended: r.Recommended,
+		HallucinatedIDs: int32(r.HallucinatedIDs), UnseenIDs: int32(r.UnseenIDs), ToolCalls: int32(r.ToolCalls),
+		ToolErrors: int32(r.ToolErrors), Repeated: int32(r.Repeated), Malformed: int32(r.Malformed),
+		Prompt: r.Tokens.Prompt, Completion: r.Tokens.Completion, Quality: r.Quality,
+	}
+	var score map[string]*float64
+	if json.Unmarshal(r.Score, &score) == nil {
+		for axis, to := range map[string]**float64{
+			"length": &out.Length, "format": &out.Format, "product": &out.Product, "gt": &out.GT, "rule": &out.Rule, "title": &out.Title,
+			"price": &out.Price, "service": &out.Service, "sku & attrs": &out.SKUAttrs, "shop": &out.Shop, "budget": &out.Budget,
+		} {
+			*to = score[axis]
+		}
+	}
+	return out
+}
+
+// table writes results.parquet, which appears when it is whole.
+type table struct {
+	path   string
+	tmp    *os.File
+	schema *parquet.Schema
+	w      *parquet.GenericWriter[row]
+	cells  parquet.Row
+	rows   int
+}
+
+// groupRows bounds a row group: rows are narrow, so a group stays far below
+// any reader's limits.
+const groupRows = 50_000
+
+func newTable(path string) (*table, error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", path, err)
+	}
+	schema := parquet.SchemaOf(row{})
+	return &table{path: path, tmp: tmp, schema: schema, w: parquet.NewGenericWriter[row](tmp, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}))}, nil
+}
+
+// add writes a row through its cells: the writer's own way with structs loses
+// lists.
+func (t *table) add(r *rollout.Result) error {
+	line := newRow(r)
+	t.cells = t.schema.Deconstruct(t.cells[:0], &line)
+	if _, err := t.w.WriteRows([]parquet.Row{t.cells}); err != nil {
+		return err
+	}
+	if t.rows++; t.rows%groupRows == 0 {
+		return t.w.Flush()
+	}
+	return nil
+}
+
+func (t *table) close() error {
+	if err := errors.Join(t.w.Close(), t.tmp.Chmod(0o644), t.tmp.Sync(), t.tmp.Close()); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", t.path, err), os.Remove(t.tmp.Name()))
+	}
+	return os.Rename(t.tmp.Name(), t.path)
+}
+
+func (t *table) drop() error { return errors.Join(t.tmp.Close(), os.Remove(t.tmp.Name())) }

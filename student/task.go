@@ -1,0 +1,53 @@
+package student
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Problems are the problems of a run with the ids that outputs name them by.
+type Problems struct {
+	All []arena.Problem
+	IDs []string
+	// SHA256 is the hash of the file.
+	SHA256 string
+}
+
+// maxProblemLine bounds one problem: embeddings of its titles included.
+const maxProblemLine = 64 << 20
+
+// ReadProblems reads a file of problems. A problem without an id is named
+// after the file and its position from 0.
+func ReadProblems(path string) (Problems, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Problems{}, fmt.Errorf("read problems: %w", err)
+	}
+	p := Problems{}
+	if p.All, err = arena.ReadProblems(bytes.NewReader(text), maxProblemLine); err != nil {
+		return p, fmt.Errorf("read problems %s: %w", path, err)
+	}
+	sum := sha256.Sum256(text)
+	p.SHA256 = hex.EncodeToString(sum[:])
+	stem := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	seen := map[string]int{}
+	for i := range p.All {
+		id := p.All[i].ID
+		if id == "" {
+			id = fmt.Sprintf("%s-%d", stem, i)
+		}
+		if j, twice := seen[id]; twice {
+			return p, fmt.Errorf("read problems %s: %d and %d have the same problem_id %q", path, j, i, id)
+		}
+		seen[id] = i
+		p.IDs = append(p.IDs, id)
+	}
+	return p, nil
+}
