@@ -25,6 +25,9 @@ type Assembly struct {
 	// Manifest lacks Version, Schemas and Files, which Assemble fills in.
 	Manifest Manifest
 	Card     Card
+	// Scan looks at every text of every file before the manifest is written;
+	// its error stops the corpus. Nil looks at nothing.
+	Scan func(where, text string) error
 }
 
 // Assemble puts a corpus together beside dir and moves it into place when all
@@ -32,7 +35,7 @@ type Assembly struct {
 // there is replaced; any other folder that is not empty is refused. On an
 // error dir is as it was.
 func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
-	if err := replaceable(fsys, dir); err != nil {
+	if err := Replaceable(fsys, dir); err != nil {
 		return err
 	}
 	dir = filepath.Clean(dir)
@@ -47,8 +50,8 @@ func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
 	return err
 }
 
-// replaceable refuses to write over what is no corpus.
-func replaceable(fsys FS, dir string) error {
+// Replaceable refuses to write over what is no corpus.
+func Replaceable(fsys FS, dir string) error {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -105,6 +108,9 @@ func (w *assembler) build(a *Assembly) error {
 	}
 	slices.SortFunc(w.files, func(x, y FileEntry) int { return cmp.Compare(x.Path, y.Path) })
 	m.Files = w.files
+	if err := w.scan(a.Scan); err != nil {
+		return err
+	}
 	return w.manifest(&m)
 }
 
@@ -256,6 +262,19 @@ func (w *assembler) write(rel string, from io.Reader) (FileEntry, error) {
 	}
 	entry := FileEntry{Path: rel, Bytes: n, SHA256: hex.EncodeToString(hash.Sum(nil))}
 	return entry, finish(f, full)
+}
+
+// scan shows every text of the finished files to look.
+func (w *assembler) scan(look func(where, text string) error) error {
+	for i := 0; look != nil && i < len(w.files); i++ {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		if err := texts(w.fs, w.dir, w.files[i].Path, look); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *assembler) manifest(m *Manifest) error {

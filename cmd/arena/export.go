@@ -9,6 +9,8 @@ import (
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/corpora/where"
 )
 
 // exportFlags are the flags of `arena export`.
@@ -18,6 +20,9 @@ type exportFlags struct {
 	workers   int
 	maxTokens int64
 	sessions  int64
+	where     string
+	redact    bool
+	hotkeys   bool
 	dryRun    bool
 	force     bool
 	quiet     bool
@@ -42,6 +47,9 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 	c.Flags().IntVarP(&f.workers, "jobs", "j", f.workers, "formats written at a time")
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
 	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
+	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
+	c.Flags().BoolVar(&f.redact, "redact", false, "replace secrets, e-mail and network addresses; scan the result again")
+	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be written")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already in DIR")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print no counts")
@@ -65,8 +73,11 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 		}
 		return nil
 	}
-	opt := export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions}
-	counts, err := export.Run(c.Context(), corpora.Disk{}, from, f.out, profiles, &opt, f.workers)
+	opt, err := f.options(from)
+	if err != nil {
+		return err
+	}
+	counts, err := export.Run(c.Context(), corpora.Disk{}, from, f.out, profiles, opt, f.workers)
 	if err != nil {
 		return err
 	}
@@ -74,6 +85,43 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 		showCounts(s, counts)
 	}
 	return nil
+}
+
+func (f *exportFlags) options(from string) (*export.Options, error) {
+	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions}
+	if f.redact || f.hotkeys {
+		r, err := redact.New(redact.Options{Hotkeys: f.hotkeys})
+		if err != nil {
+			return nil, err
+		}
+		opt.Redact = r
+	}
+	if f.where == "" {
+		return opt, nil
+	}
+	expr, err := parseWhere(f.where)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := where.Select(corpora.Disk{}, from, expr)
+	if err != nil {
+		return nil, err
+	}
+	opt.Keep = chosen.Keep
+	return opt, nil
+}
+
+// parseWhere reads the flag --where.
+func parseWhere(source string) (*where.Expr, error) {
+	expr, err := where.Parse(source, where.Columns())
+	var unknown *where.Unknown
+	if errors.As(err, &unknown) {
+		return nil, usage(fmt.Errorf("read --where: %w", err), fmt.Sprintf("did you mean %s?", unknown.Nearest))
+	}
+	if err != nil {
+		return nil, usage(fmt.Errorf("read --where: %w", err), "an example: --where 'judge_score >= 0.7 && n_steps <= 15 && task_type != \"voucher\"'")
+	}
+	return expr, nil
 }
 
 func chosenProfiles(names []string) ([]export.Profile, error) {

@@ -89,3 +89,20 @@ func Tools(h arena.Harness) []string {
 	}
 	return out
 }
+
+// Clean passes every text of the messages through clean, arguments as JSON
+// text. Arguments that are then no JSON make the messages unfit.
+func Clean(ms []Message, clean func(string) string) error {
+	for i := range ms {
+		m := &ms[i]
+		m.Content, m.Reasoning = clean(m.Content), clean(m.Reasoning)
+		for k := range m.Calls {
+			f := &m.Calls[k].Function
+			f.Arguments = json.RawMessage(clean(string(f.Arguments)))
+			if !json.Valid(f.Arguments) {
+				return &Unfit{ReasonArguments, f.Name}
+			}
+		}
+	}
+	return nil
+}

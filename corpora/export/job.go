@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpora/redact"
 )
 
 // Options are the choices of an export.
@@ -20,8 +21,8 @@ type Options struct {
 	// was selected; nil selects all.
 	Keep func(session, problem string) bool
 	// Redact replaces what must not be published in a row's texts; nil leaves
-	// them as they are, but in sts, which is for eyes.
-	Redact func(string) string
+	// them as they are. The written files are scanned once more.
+	Redact *redact.Redactor
 	// Sessions bounds the sessions of profile sts.
 	Sessions int64
 }
@@ -34,6 +35,8 @@ type Count struct {
 	Out     int64            `json:"out"`
 	Rows    int64            `json:"rows"`
 	Dropped map[string]int64 `json:"dropped"`
+	// Redacted counts placeholders by kind.
+	Redacted redact.Counts `json:"redacted"`
 }
 
 // reasonTokens drops an attempt for its length, reasonUnselected because the
@@ -63,6 +66,8 @@ type job struct {
 	part    *corpora.Part
 	opt     *Options
 	rows    int64
+	// redacted counts the placeholders of the open split.
+	redacted redact.Counts
 }
 
 // Part exports one profile of the corpus in dir into a part of its own. Rows
@@ -84,7 +89,8 @@ func Part(ctx context.Context, fsys corpora.FS, dir string, m *corpora.Manifest,
 }
 
 func (j *job) split(split string) (Count, error) {
-	count := Count{Profile: j.profile.Name, Split: split, Dropped: map[string]int64{}}
+	j.redacted = redact.Counts{}
+	count := Count{Profile: j.profile.Name, Split: split, Dropped: map[string]int64{}, Redacted: j.redacted}
 	s, err := j.profile.open(j, split)
 	if err != nil {
 		return count, err
@@ -144,17 +150,18 @@ func (j *job) fit(r *row) error {
 	if !j.selected(r) {
 		return &chat.Unfit{Reason: reasonUnselected}
 	}
-	if j.opt.Redact != nil {
-		r.redact(j.opt.Redact)
-	}
 	if r.sft == nil {
+		r.clean(j.clean)
 		return nil
 	}
 	ms, err := chat.Decode(r.sft.Messages)
 	if err != nil {
 		return &chat.Unfit{Reason: chat.ReasonArguments, Detail: err.Error()}
 	}
-	if err := chat.Check(ms, chat.ParseSchema(raws(r.sft.Tools))); err != nil {
+	if err = j.cleanSFT(r.sft, ms); err != nil {
+		return err
+	}
+	if err = chat.Check(ms, chat.ParseSchema(raws(r.sft.Tools))); err != nil {
 		return err
 	}
 	r.messages = ms

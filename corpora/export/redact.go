@@ -1,32 +1,51 @@
 package export
 
-import "github.com/trajectory-arena/arena/corpora"
+import (
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+)
 
-// redact replaces what must not be published in every text of a row.
-func (r *row) redact(clean func(string) string) {
+// clean redacts one text and counts what it found.
+func (j *job) clean(text string) string {
+	if j.opt.Redact == nil {
+		return text
+	}
+	return j.opt.Redact.Text(text, j.redacted)
+}
+
+// cleanSFT redacts an attempt: its decoded messages, and the row they came
+// from.
+func (j *job) cleanSFT(s *corpora.SFT, ms []chat.Message) error {
+	if j.opt.Redact == nil {
+		return nil
+	}
+	if err := chat.Clean(ms, j.clean); err != nil {
+		return err
+	}
+	encoded, err := chat.Encode(ms)
+	if err != nil {
+		return err
+	}
+	s.Messages, s.Goal, s.Metadata = encoded, j.clean(s.Goal), j.clean(s.Metadata)
+	return nil
+}
+
+// clean redacts the texts of a row that is no attempt.
+func (r *row) clean(clean func(string) string) {
 	switch {
-	case r.sft != nil:
-		each(r.sft.Messages, clean)
-		r.sft.Goal, r.sft.Metadata = clean(r.sft.Goal), clean(r.sft.Metadata)
 	case r.pref != nil:
 		for _, ms := range [][]corpora.Msg{r.pref.Prompt, r.pref.Chosen, r.pref.Rejected} {
-			eachMsg(ms, clean)
+			cleanMsgs(ms, clean)
 		}
 	case r.kto != nil:
-		eachMsg(r.kto.Prompt, clean)
-		eachMsg(r.kto.Completion, clean)
+		cleanMsgs(r.kto.Prompt, clean)
+		cleanMsgs(r.kto.Completion, clean)
 	default:
-		eachMsg(r.rl.Prompt, clean)
+		cleanMsgs(r.rl.Prompt, clean)
 	}
 }
 
-func each(texts []string, clean func(string) string) {
-	for i := range texts {
-		texts[i] = clean(texts[i])
-	}
-}
-
-func eachMsg(ms []corpora.Msg, clean func(string) string) {
+func cleanMsgs(ms []corpora.Msg, clean func(string) string) {
 	for i := range ms {
 		ms[i].Content = clean(ms[i].Content)
 	}

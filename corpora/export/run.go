@@ -22,7 +22,7 @@ func Run(ctx context.Context, fsys corpora.FS, from, to string, profiles []Profi
 	work := filepath.Clean(to) + ".parts"
 	counts, parts, err := all(ctx, fsys, from, work, m, profiles, opt, workers)
 	if err == nil {
-		err = publish(ctx, fsys, from, to, m, parts, counts)
+		err = publish(ctx, fsys, from, to, m, parts, counts, opt)
 	}
 	if rerr := fsys.RemoveAll(work); err == nil && rerr != nil {
 		err = fmt.Errorf("remove %s: %w", work, rerr)
@@ -60,7 +60,7 @@ func all(ctx context.Context, fsys corpora.FS, from, work string, m *corpora.Man
 // profiles at once and must stay within 1 GiB of memory.
 var groupLimits = corpora.Limits{Group: corpora.DefaultLimits.Group / 4, Shard: corpora.DefaultLimits.Shard}
 
-func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.Manifest, parts []string, counts []Count) error {
+func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.Manifest, parts []string, counts []Count, opt *Options) error {
 	source, err := corpora.ReadFile(fsys, filepath.Join(from, corpora.ManifestName), 256<<20)
 	if err != nil {
 		return err
@@ -71,8 +71,12 @@ func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.M
 	}
 	out := corpora.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpora.Input{
 		{Kind: "corpus manifest", SHA256: corpora.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
+	var scan func(where, text string) error
+	if opt.Redact != nil {
+		scan = opt.Redact.Left
+	}
 	return corpora.Assemble(ctx, fsys, to, corpora.Assembly{
-		Parts: parts, Manifest: out,
+		Scan: scan, Parts: parts, Manifest: out,
 		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},
 		Card:  corpora.Card{Title: "Exported corpus", License: "apache-2.0", Tags: []string{"agent", "tool-use"}, Sections: []corpora.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}},
 	})
@@ -80,9 +84,9 @@ func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.M
 
 func countTable(counts []Count) string {
 	var b strings.Builder
-	b.WriteString("Rows that a format cannot take are left out of that format alone.\n\n| profile | split | in | taken | rows | dropped |\n|---|---|---:|---:|---:|---|\n")
+	b.WriteString("Rows that a format cannot take are left out of that format alone.\n\n| profile | split | in | taken | rows | dropped | redacted |\n|---|---|---:|---:|---:|---|---|\n")
 	for _, c := range counts {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s |\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpora.Tallies(c.Dropped))
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s |\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpora.Tallies(c.Dropped), corpora.Tallies(c.Redacted))
 	}
 	return b.String()
 }

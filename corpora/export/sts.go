@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpora/redact"
 )
 
 // maxSessions is how many files the Hub's viewer takes in one folder.
@@ -53,7 +54,17 @@ type stsSink struct {
 	n     int64
 }
 
+// openSTS redacts whatever the export was asked for: these files are for eyes.
 func openSTS(j *job, split string) (sink, error) {
+	if j.opt.Redact == nil {
+		r, err := redact.New(redact.Options{})
+		if err != nil {
+			return nil, err
+		}
+		own := *j.opt
+		own.Redact = r
+		j.opt = &own
+	}
 	total := int64(0)
 	for _, f := range j.from.Files {
 		if f.Profile == j.profile.From && f.Split == split && f.Rows != nil {

@@ -1,0 +1,182 @@
+// Package where selects attempts by an expression over the columns of the
+// ledger, such as judge_score >= 0.7 && n_steps <= 15.
+package where
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+)
+
+// Type is the type of a column.
+type Type uint8
+
+// The types of columns.
+const (
+	String Type = iota
+	Int
+	Float
+	Bool
+	Strings
+)
+
+// Column is one name that expressions may use.
+type Column struct {
+	Name string
+	Type Type
+	Doc  string
+}
+
+// Expr is a checked expression. It may be used by several goroutines.
+type Expr struct {
+	program cel.Program
+	source  string
+	// Names are the columns that the expression reads, sorted.
+	Names []string
+}
+
+// Unknown is the error of a name that is no column.
+type Unknown struct {
+	Name string
+	// Nearest is the column most like it.
+	Nearest string
+}
+
+// Error names both.
+func (u *Unknown) Error() string { return fmt.Sprintf("unknown column %q", u.Name) }
+
+// Parse checks an expression of the Common Expression Language against the
+// columns: names, types, and that it is true or false. An error of type
+// *Unknown names the nearest column.
+func Parse(source string, columns []Column) (*Expr, error) {
+	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true)}
+	for _, c := range columns {
+		options = append(options, cel.Variable(c.Name, c.Type.cel()))
+	}
+	env, err := cel.NewEnv(options...)
+	if err != nil {
+		return nil, fmt.Errorf("set up columns: %w", err)
+	}
+	ast, issues := env.Compile(source)
+	if err := issues.Err(); err != nil {
+		if u := unknown(err, columns); u != nil {
+			return nil, u
+		}
+		return nil, fmt.Errorf("read expression: %s", strings.Join(strings.Fields(err.Error()), " "))
+	}
+	if ast.OutputType() != cel.BoolType {
+		return nil, fmt.Errorf("read expression: it is a %s, not true or false", ast.OutputType())
+	}
+	program, err := env.Program(ast, cel.CostLimit(1_000_000)) // no expression may hang a run
+	if err != nil {
+		return nil, fmt.Errorf("prepare expression: %w", err)
+	}
+	return &Expr{program: program, source: source, Names: names(source, columns)}, nil
+}
+
+func (t Type) cel() *cel.Type {
+	switch t {
+	case Int:
+		return cel.IntType
+	case Float:
+		return cel.DoubleType
+	case Bool:
+		return cel.BoolType
+	case Strings:
+		return cel.ListType(cel.StringType)
+	default:
+		return cel.StringType
+	}
+}
+
+// undeclared is how the checker names an unknown variable.
+var undeclared = regexp.MustCompile(`undeclared reference to '([^']*)'`)
+
+func unknown(err error, columns []Column) *Unknown {
+	m := undeclared.FindStringSubmatch(err.Error())
+	if m == nil || strings.HasPrefix(m[1], "_") {
+		return nil
+	}
+	u := &Unknown{Name: m[1]}
+	best := len(m[1]) + 1
+	for _, c := range columns {
+		if d := distance(m[1], c.Name); d < best {
+			best, u.Nearest = d, c.Name
+		}
+	}
+	return u
+}
+
+// distance is Levenshtein's: insertions, deletions and changes of bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+
+func names(source string, columns []Column) []string {
+	var out []string
+	for _, w := range word.FindAllString(source, -1) {
+		known := slices.ContainsFunc(columns, func(c Column) bool { return c.Name == w })
+		if known && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// errNoAnswer is an expression whose value is not known.
+var errNoAnswer = errors.New("no answer")
+
+// Match evaluates the expression on the columns of one attempt. A column that
+// is missing or nil is unknown, as in SQL: where the answer hangs on it, the
+// attempt is not selected.
+func (e *Expr) Match(values map[string]any) (bool, error) {
+	known := make(map[string]any, len(e.Names))
+	missing := false
+	for _, n := range e.Names {
+		if v, ok := values[n]; ok && v != nil {
+			known[n] = v
+		} else {
+			missing = true
+		}
+	}
+	got, err := e.eval(known)
+	if missing && errors.Is(err, errNoAnswer) {
+		return false, nil
+	}
+	return got, err
+}
+
+func (e *Expr) eval(values map[string]any) (bool, error) {
+	out, _, err := e.program.Eval(values)
+	if err != nil {
+		return false, fmt.Errorf("evaluate %s: %w: %w", e.source, errNoAnswer, err)
+	}
+	got, ok := out.Value().(bool)
+	if !ok {
+		return false, fmt.Errorf("evaluate %s: %w", e.source, errNoAnswer)
+	}
+	return got, nil
+}
