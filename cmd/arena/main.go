@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = cancelled()
 	}
-	return report(stderr, err)
+	return tellError(stderr, err)
 }
 
 // streams are the three standard streams of a run. Data goes to out, words
@@ -63,6 +63,7 @@ func newRoot(s *streams) *cobra.Command {
 		newAgreement(s),
 		newBuild(s),
 		newConvert(s),
+		newDedup(s),
 		newExport(s),
 		newFilter(s),
 		newFilters(s),

@@ -1,9 +1,17 @@
 package minhash
 
 import (
+	"encoding/hex"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
+
+var update = flag.Bool("update", false, "write golden files")
 
 func BenchmarkSign(b *testing.B) {
 	doc := []byte(strings.Repeat("the quick brown fox jumps over the lazy dog while 17 men look on and say nothing ", 35))
@@ -12,5 +20,163 @@ func BenchmarkSign(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Sign(doc, &sig)
+	}
+}
+
+// TestSignaturesAreGolden pins Version: a signature that changes must not be
+// compared with those that were stored.
+func TestSignaturesAreGolden(t *testing.T) {
+	t.Parallel()
+	var got strings.Builder
+	for _, text := range []string{"", "one", "two words", "Five words are one shingle", "Ünïcode wörds — and 数字 123_456 mixed, WITH Capitals and more",
+		strings.Repeat("a long document repeats itself until the buffers must grow; ", 400)} {
+		p := Sign(text)
+		packed := p.Pack()
+		got.WriteString(hex.EncodeToString(packed[:]) + "\n")
+	}
+	const path = "testdata/signatures.golden"
+	if *update {
+		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("signatures of version %d changed:\n%s", Version, got.String())
+	}
+}
+
+func TestCaseAndPunctuationDoNotMatter(t *testing.T) {
+	t.Parallel()
+	a, b := Sign("Show me: a RED lamp, please (now)"), Sign("show me a red lamp please now")
+	if a != b {
+		t.Error("signatures differ")
+	}
+	if a.Similarity(&b) != 1 {
+		t.Error("identical text is not 1")
+	}
+}
+
+// TestEstimateIsWithinItsError draws sets of known similarity.
+func TestEstimateIsWithinItsError(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, j := range []float64{0, 0.1, 0.3, 0.5, 0.8, 0.95, 1} {
+		sum, squares, packed := 0.0, 0.0, 0.0
+		const runs = 200
+		for range runs {
+			a, b := drawSets(r, 300, j)
+			exact := Jaccard(a, b)
+			var x, y Signature
+			signShingles(a, &x)
+			signShingles(b, &y)
+			if x.Similarity(&y) != y.Similarity(&x) {
+				t.Fatal("not symmetric")
+			}
+			d := x.Similarity(&y) - exact
+			sum += d
+			squares += d * d
+			p, q := x.Pack(), y.Pack()
+			packed += (p.Similarity(&q) - exact) / runs
+		}
+		se := math.Sqrt(j*(1-j)/K) + 0.004
+		if bias := sum / runs; math.Abs(bias) > 4*se/math.Sqrt(runs) {
+			t.Errorf("J %.2f: bias %.4f", j, bias)
+		}
+		if rms := math.Sqrt(squares / runs); rms > 1.25*se {
+			t.Errorf("J %.2f: error %.4f, expected %.4f", j, rms, se)
+		}
+		if math.Abs(packed) > 4*se/math.Sqrt(runs)+0.005 {
+			t.Errorf("J %.2f: packed bias %.4f", j, packed)
+		}
+	}
+}
+
+func drawSets(r *rand.Rand, n int, j float64) (a, b []uint32) {
+	both := int(math.Round(2 * float64(n) * j / (1 + j)))
+	for i := range 2*n - both {
+		x := r.Uint32()
+		if i < n {
+			a = append(a, x)
+		}
+		if i >= n-both {
+			b = append(b, x)
+		}
+	}
+	slices.Sort(a)
+	slices.Sort(b)
+	return a, b
+}
+
+// FuzzPortableEqualsVector holds the kernel in use to the portable one.
+func FuzzPortableEqualsVector(f *testing.F) {
+	f.Add("")
+	f.Add("a b c d e f g h")
+	f.Add(strings.Repeat("long enough for several blocks of shingles ", 800))
+	f.Add("\x00\xff\xfe non-utf8 \x80 bytes and_under scores 8bytes12 16byteslongword1")
+	f.Fuzz(func(t *testing.T, text string) {
+		xs := new(shingler).shingles([]byte(text))
+		var fast, portable Signature
+		signShingles(xs, &fast)
+		for i := range portable {
+			portable[i] = math.MaxUint32
+		}
+		minimaPortable(&portable, xs)
+		if fast != portable {
+			t.Fatalf("kernels differ on %q", text)
+		}
+	})
+}
+
+// FuzzShinglesEqualPlain holds the eight-bytes-at-a-time reader to one that
+// splits into words first.
+func FuzzShinglesEqualPlain(f *testing.F) {
+	f.Add("Some words, and (more) of them: 12345678 123456789 a_b-c")
+	f.Add("\x80\xffé ünï")
+	f.Fuzz(func(t *testing.T, text string) {
+		words := strings.FieldsFunc(fold(text), func(r rune) bool { return r == ' ' })
+		n := max(len(words)-Words+1, min(len(words), 1))
+		if got := len(new(shingler).shingles([]byte(text))); got != n {
+			t.Fatalf("%d shingles of %d words in %q", got, len(words), text)
+		}
+		if Sign(text) != Sign(strings.Join(words, " ")) {
+			t.Fatalf("signature depends on more than words in %q", text)
+		}
+	})
+}
+
+// fold spells out the frozen normalisation byte by byte; the bytes are kept
+// apart as runes.
+func fold(text string) string {
+	out := []byte(text)
+	for i, c := range out {
+		if wordByte[c] == 0 {
+			out[i] = ' '
+		}
+	}
+	return string(out)
+}
+
+func TestPackedAgreement(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(9, 9))
+	for range 300 {
+		var a, b Packed
+		want := 0
+		for i := range a {
+			a[i], b[i] = byte(r.Uint32()), byte(r.Uint32())
+			if r.IntN(3) > 0 {
+				b[i] = a[i]
+			}
+			if a[i] == b[i] {
+				want++
+			}
+		}
+		if got := a.agree(&b); got != want {
+			t.Fatalf("agree %d, want %d", got, want)
+		}
 	}
 }

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/guard/rows"
+)
+
+// dedupFlags are what a user can say to `arena dedup`.
+type dedupFlags struct {
+	out       string
+	field     string
+	profile   string
+	threshold float64
+	cap       int
+	strip     []string
+	index     string
+}
+
+func newDedup(s *streams) *cobra.Command {
+	f := dedupFlags{}
+	c := &cobra.Command{
+		Use:   "dedup FILES…",
+		Short: "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column",
+		Long: `Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column: MinHash
+over word 5-grams finds candidates, exact Jaccard similarity decides. One line of JSON
+a row, in input order; the representative of a cluster is its longest text, and jaccard
+is the similarity to it.
+
+With --index the texts are also held against the signatures of earlier runs, by
+estimate, and added to them.`,
+		Example: `  arena dedup testdata/leak/texts.jsonl -o -
+  arena dedup corpus/data/sft/*.parquet --field messages --strip prompt.txt -o clusters.jsonl
+  arena dedup monday.jsonl --index signatures -o monday.clusters.jsonl`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, files []string) error { return f.run(s, files) },
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	c.Flags().StringVar(&f.field, "field", "", "column to compare, as a path (a.b.0); default: the whole text of the row")
+	c.Flags().StringVar(&f.profile, "profile", "auto", "long (documents), short (requests) or auto (by length)")
+	c.Flags().Float64Var(&f.threshold, "threshold", 0.8, "Jaccard similarity from which texts are near-duplicates")
+	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "largest bucket that is compared each with each")
+	c.Flags().StringArrayVar(&f.strip, "strip", nil, "file with boilerplate to leave out (system prompt, tools); may be repeated")
+	c.Flags().StringVar(&f.index, "index", "", "signatures of earlier runs, to compare with and to add to")
+	return c
+}
+
+// dedupLine is the promised line format.
+type dedupLine struct {
+	ID             string   `json:"id"`
+	Cluster        string   `json:"cluster"`
+	Representative bool     `json:"representative"`
+	Jaccard        *float64 `json:"jaccard"`
+}
+
+func (f *dedupFlags) run(s *streams, files []string) error {
+	ids, texts, err := f.read(s.in, files)
+	if err != nil {
+		return err
+	}
+	options, err := f.options(texts)
+	if err != nil {
+		return err
+	}
+	groups, c, err := minhash.Texts(texts, options)
+	if err != nil {
+		return err
+	}
+	lines := dedupLines(ids, texts, groups)
+	if f.index != "" {
+		if err := f.joinIndex(ids, texts, lines, options); err != nil {
+			return err
+		}
+	}
+	err = writeWhole(s, f.out, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for _, l := range lines {
+			if err := enc.Encode(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
+		len(texts), representatives(lines), c.Candidates, c.Capped, c.Skipped)
+	return nil
+}
+
+func representatives(lines []dedupLine) (n int) {
+	for _, l := range lines {
+		if l.Representative {
+			n++
+		}
+	}
+	return n
+}
+
+// read takes the text of every row, without boilerplate.
+func (f *dedupFlags) read(stdin io.Reader, files []string) (ids, texts []string, err error) {
+	strip, err := f.stripper()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, file := range files {
+		err := eachCandidate(file, stdin, func(row rows.Row) error {
+			text, id, err := f.textOf(row)
+			ids, texts = append(ids, id), append(texts, strip.Strip(text))
+			return err
+		})
+		if err != nil {
+			return nil, nil, failed(err, "name the column with --field")
+		}
+	}
+	if len(texts) == 0 {
+		return nil, nil, failed(errors.New("no texts: the input holds no row"), "give JSON lines, a JSON array, Parquet or a corpus folder")
+	}
+	return ids, texts, nil
+}
+
+func (f *dedupFlags) stripper() (*minhash.Stripper, error) {
+	var boilerplate []string
+	for _, path := range f.strip {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, usage(fmt.Errorf("read boilerplate: %w", err), "--strip takes a text file")
+		}
+		boilerplate = append(boilerplate, string(b))
+	}
+	return minhash.NewStripper(boilerplate), nil
+}
+
+func (f *dedupFlags) textOf(row rows.Row) (text, id string, err error) {
+	c := rows.Read(row)
+	if id = c.ID; id == "" {
+		id = row.Name()
+	}
+	if f.field != "" {
+		v := gjson.Get(row.JSON, f.field)
+		if !v.Exists() {
+			return "", id, fmt.Errorf("row %d has no column %q", row.Line+1, f.field)
+		}
+		return v.String(), id, nil
+	}
+	parts := append(append([]string{c.Request}, c.Context...), c.Answers...)
+	text = strings.TrimSpace(strings.Join(parts, "\n"))
+	if text == "" {
+		return "", id, fmt.Errorf("row %d holds no text", row.Line+1)
+	}
+	return text, id, nil
+}
+
+// shortText is the length below which a text counts as a request: about a
+// hundred words.
+const shortText = 600
+
+func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
+	o := minhash.Long()
+	short := 0
+	for _, t := range texts {
+		if len(t) < shortText {
+			short++
+		}
+	}
+	switch {
+	case f.profile == "short", f.profile == "auto" && 2*short > len(texts):
+		o = minhash.Short()
+	case f.profile != "long" && f.profile != "auto":
+		return o, usage(fmt.Errorf("--profile is %q", f.profile), "it takes auto, long or short")
+	}
+	o.Threshold, o.BucketCap = f.threshold, f.cap
+	if err := o.Validate(); err != nil {
+		return o, usage(err, "see `arena dedup --help`")
+	}
+	return o, nil
+}
+
+// dedupLines names each cluster by the content of its representative, so that
+// neither order nor strangers rename it.
+func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
+	names := map[int]string{}
+	for i, g := range groups {
+		if g.Representative {
+			names[g.Root] = clusterName(texts[i])
+		}
+	}
+	lines := make([]dedupLine, len(groups))
+	for i, g := range groups {
+		lines[i] = dedupLine{ID: ids[i], Cluster: names[g.Root], Representative: g.Representative}
+		if !math.IsNaN(g.Jaccard) {
+			lines[i].Jaccard = &g.Jaccard
+		}
+	}
+	return lines
+}
+
+func clusterName(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// joinIndex finds texts that earlier runs had already: they represent nothing,
+// and their cluster is named after the earlier document. Then it adds the texts.
+func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash.Options) error {
+	all := &minhash.Index{}
+	if _, err := os.Stat(f.index); err == nil {
+		if all, err = minhash.ReadIndex(f.index); err != nil {
+			return failed(err, "an index of another version cannot be used: start a new one")
+		}
+	}
+	earlier, today := len(all.IDs), &minhash.Index{}
+	for i, t := range texts {
+		sig := minhash.Sign(t)
+		today.Add(ids[i], sig.Pack())
+		all.Add(ids[i], sig.Pack())
+	}
+	c, err := all.Cluster(o)
+	if err != nil {
+		return err
+	}
+	for i := range lines {
+		root := int(c.Root[earlier+i])
+		if root < earlier {
+			similarity := all.Signatures[root].Similarity(&all.Signatures[earlier+i])
+			lines[i] = dedupLine{ID: ids[i], Cluster: clusterName(all.IDs[root]), Jaccard: &similarity}
+		}
+	}
+	return today.Append(f.index)
+}

@@ -1,0 +1,100 @@
+package minhash
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func day(name string, n int) *Index {
+	x := &Index{}
+	for i := range n {
+		sig := Sign(fmt.Sprintf("one document of some length that is number %d of its day and differs from the others", i))
+		x.Add(fmt.Sprintf("%s/%d", name, i), sig.Pack())
+	}
+	return x
+}
+
+func TestIndexGrowsByDays(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "signatures")
+	for _, name := range []string{"monday", "tuesday"} {
+		if err := day(name, 50).Append(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, err := ReadIndex(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.IDs) != 100 || x.IDs[50] != "tuesday/0" || x.Signatures[50] != x.Signatures[0] {
+		t.Fatalf("%d documents, %q", len(x.IDs), x.IDs[min(50, len(x.IDs)-1)])
+	}
+	c, err := x.Cluster(Long())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		if c.Root[i] != c.Root[i+50] {
+			t.Errorf("document %d and its copy of the next day are apart", i)
+		}
+	}
+}
+
+func TestIndexRefusesWhatItCannotTrust(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "signatures")
+	if err := day("monday", 3).Append(path); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped, older := slices.Clone(good), slices.Clone(good)
+	flipped[60] ^= 1
+	older[8]++
+	for name, c := range map[string]struct {
+		bytes []byte
+		want  error
+	}{
+		"torn":     {good[:len(good)-7], ErrTorn},
+		"flipped":  {flipped, ErrTorn},
+		"version":  {older, ErrVersion},
+		"stranger": {[]byte("{\"id\":1}\n and more than a header holds"), ErrVersion},
+	} {
+		bad := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(bad, c.bytes, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadIndex(bad); !errors.Is(err, c.want) {
+			t.Errorf("%s: read gives %v", name, err)
+		}
+		if err := day("tuesday", 1).Append(bad); !errors.Is(err, c.want) {
+			t.Errorf("%s: append gives %v", name, err)
+		}
+		if after, _ := os.ReadFile(bad); !bytes.Equal(after, c.bytes) {
+			t.Errorf("%s: the file was changed", name)
+		}
+	}
+}
+
+func FuzzReadIndexNeverPanics(f *testing.F) {
+	var b bytes.Buffer
+	b.WriteString(storeMagic + "\x01\x00\x00\x00\x80\x00\x00\x00")
+	if err := day("d", 2).writeBlock(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add([]byte(storeMagic))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		x := &Index{}
+		if err := x.read(bytes.NewReader(file), true); err == nil && len(x.IDs) != len(x.Signatures) {
+			t.Fatal("ids without signatures")
+		}
+	})
+}
