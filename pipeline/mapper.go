@@ -161,7 +161,10 @@ func (m *mapper) leak(rec *arena.Record, problem int) block.Leak {
 			best = f
 		}
 	}
-	return block.Leak{Match: best.Match, Drop: best.Drop, Same: best.Same, Score: best.Score, Tier: string(best.Tier), Evidence: best.Evidence}
+	return block.Leak{
+		Match: best.Match, Bank: best.Bank, Drop: best.Drop, Same: best.Same, Score: best.Score,
+		Tier: string(best.Tier), Evidence: best.Evidence, Beyond: best.Beyond,
+	}
 }
 
 // multiplier is the subnet's factor on an outcome; nil where no judge graded

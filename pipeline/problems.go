@@ -80,6 +80,12 @@ func (p *Problems) At(i int) *arena.Problem {
 	return &p.All[i]
 }
 
+// HasSpec tells whether a problem with this specification hash is among them.
+func (p *Problems) HasSpec(spec string) bool {
+	_, found := slices.BinarySearch(p.Specs, spec)
+	return found
+}
+
 // Name is how rows name the problem at a position: its id, else its
 // specification hash.
 func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }

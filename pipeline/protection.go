@@ -27,6 +27,8 @@ type Protection struct {
 	// problem holds, by position in Problems, what the guard of its split finds
 	// in the problem itself: all attempts at it share that.
 	problem []guard.Finding
+	// injection is how well the guard of the train split finds what is planted.
+	injection guard.InjectionReport
 }
 
 // The names of the run's own banks in findings.
@@ -84,7 +86,8 @@ func (p *Protection) index(ps *Problems, outside []guard.Entry, cfg GuardConfig)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(p.eval.Canary(), p.train.Canary()); err != nil {
+	p.injection = p.train.Injection(cfg.Seed)
+	if err := errors.Join(p.eval.Canary(), p.train.Canary(), p.injection.Validate()); err != nil {
 		return err
 	}
 	p.problem = make([]guard.Finding, len(ps.All))
@@ -126,7 +129,7 @@ func (p *Protection) entries(ps *Problems, pool guard.Pool, bank string) []guard
 			out = append(out, guard.EntryOf(bank, ps.All[i], ps.Name(i)))
 		}
 	}
-	return append(out, p.State.ProtectedIn(pool, bank)...)
+	return append(out, p.State.ProtectedIn(pool, bank, ps.HasSpec)...)
 }
 
 // readBank reads the bank that an earlier run pinned; nil without one.

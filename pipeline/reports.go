@@ -60,33 +60,21 @@ type LevelRate struct {
 	Kept     int     `json:"kept"`
 }
 
-// LeakReport is the contamination report of a run.
+// LeakReport is the contamination report of a run: how the problems were
+// split, and what the guard found in the attempts.
 type LeakReport struct {
 	// Clusters and Problems count by pool.
 	Clusters map[guard.Pool]int `json:"clusters"`
 	Problems map[guard.Pool]int `json:"problems"`
-	// Outside counts the entries of held-out files; Bank all that the train
-	// split was held against.
+	// Outside counts the entries of held-out files.
 	Outside int `json:"held_out_entries"`
-	Bank    int `json:"protected_entries"`
-	Checked int `json:"checked"`
-	// Dropped are the attempts that were found, with their evidence.
-	Dropped []LeakFinding `json:"dropped"`
-	// Nearest is the highest score among the attempts that were not dropped.
-	Nearest *float64 `json:"nearest_kept_score"`
-	// SharedProducts counts gold products of both train and eval clusters: the
-	// audit of the split, empty by construction.
-	SharedProducts []string `json:"products_in_train_and_eval"`
+	// SharedProducts are gold products of clusters in two pools: the audit of
+	// the split. A run that finds one stops.
+	SharedProducts []string `json:"products_in_two_pools"`
 	Canary         string   `json:"canary"`
-}
-
-// LeakFinding is one attempt that the guard dropped.
-type LeakFinding struct {
-	ID       string  `json:"id"`
-	Match    string  `json:"match"`
-	Tier     string  `json:"tier"`
-	Score    float64 `json:"score"`
-	Evidence string  `json:"evidence"`
+	// Guard counts by bank and tier, with the evidence for every dropped
+	// attempt and the recall on planted requests.
+	Guard *guard.Report `json:"guard"`
 }
 
 func (r *Reports) files() map[string]any {
@@ -106,7 +94,8 @@ func encodeReport(v any) ([]byte, error) {
 
 // reports walks over all entries once more, with their fates.
 func (o *opened) reports(p *plan) (*Reports, error) {
-	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}}
+	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, guard: guard.NewReport(o.protect.train)}
+	c.guard.Injection = &o.protect.injection
 	for i, in := range o.inputs {
 		n := 0
 		for x, err := range block.Entries(o.FS, in.dir) {
@@ -118,23 +107,21 @@ func (o *opened) reports(p *plan) (*Reports, error) {
 		}
 	}
 	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(o.Config.Judge.Name, p)}
-	leak, err := o.protect.report(o.Config.Guard.Seed)
+	leak, err := o.protect.report()
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(c.guard.Dropped, func(a, b guard.DroppedRow) int { return strings.Compare(a.ID, b.ID) })
+	leak.Guard = c.guard
 	r.Leak = *leak
-	slices.SortFunc(c.leaks, func(a, b LeakFinding) int { return strings.Compare(a.ID, b.ID) })
-	r.Leak.Checked, r.Leak.Dropped, r.Leak.Nearest = c.checked, c.leaks, c.nearest
 	return r, nil
 }
 
 // reporter adds up entries.
 type reporter struct {
-	agents  map[string]*AgentShare
-	levels  map[float64]*LevelRate
-	leaks   []LeakFinding
-	checked int
-	nearest *float64
+	agents map[string]*AgentShare
+	levels map[float64]*LevelRate
+	guard  *guard.Report
 }
 
 func (c *reporter) add(x *block.Entry, f storedFate) {
@@ -187,14 +174,10 @@ func (c *reporter) leak(x *block.Entry) {
 	if x.Body.Bytes == 0 {
 		return
 	}
-	c.checked++
 	l := x.Leak
-	switch {
-	case l.Drop:
-		c.leaks = append(c.leaks, LeakFinding{x.Attempt.ID, l.Match, l.Tier, l.Score, l.Evidence})
-	case l.Match != "" && (c.nearest == nil || l.Score > *c.nearest):
-		c.nearest = &l.Score
-	}
+	c.guard.Add(x.Attempt.ID, guard.Finding{
+		Match: l.Match, Bank: l.Bank, Drop: l.Drop, Same: l.Same, Score: l.Score, Tier: guard.Tier(l.Tier), Evidence: l.Evidence, Beyond: l.Beyond,
+	})
 }
 
 func (c *reporter) agentsReport() AgentsReport {
@@ -227,11 +210,11 @@ func (c *reporter) judgesReport(judge string, p *plan) JudgesReport {
 	return r
 }
 
-// report says what was protected and how well the guard finds what is planted.
-func (p *Protection) report(seed uint64) (*LeakReport, error) {
+// report says how the problems were split, and audits the split.
+func (p *Protection) report() (*LeakReport, error) {
 	r := &LeakReport{
-		Clusters: map[guard.Pool]int{}, Problems: map[guard.Pool]int{}, Outside: p.Outside, Bank: len(p.train.Bank()),
-		SharedProducts: []string{}, Dropped: []LeakFinding{}, Canary: "caught",
+		Clusters: map[guard.Pool]int{}, Problems: map[guard.Pool]int{}, Outside: p.Outside,
+		SharedProducts: []string{}, Canary: "caught",
 	}
 	side := map[string]guard.Pool{}
 	for _, c := range p.State.Clusters {

@@ -14,17 +14,29 @@ func (r *LeakReport) text(cfg GuardConfig) string {
 train, %d (%d) in eval, %d (%d) never touched (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json). No product is gold in two pools.
 `, r.Clusters[guard.PoolTrain], r.Problems[guard.PoolTrain], r.Clusters[guard.PoolEval], r.Problems[guard.PoolEval],
 		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], cfg.Shares.Eval, cfg.Shares.NeverTouch, cfg.Seed)
-	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Checked, r.Bank)
+	bank := 0
+	for _, part := range r.Guard.Banks {
+		bank += part.Problems
+	}
+	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Guard.Rows, bank)
 	if r.Outside == 0 {
 		b.WriteString(" (no public bank was given: only the day's own eval and never-touch clusters)")
 	} else {
 		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
 	}
-	fmt.Fprintf(&b, "; %d were dropped.", len(r.Dropped))
-	if r.Nearest != nil {
-		fmt.Fprintf(&b, " The nearest of the others scores %.3f.", *r.Nearest)
+	fmt.Fprintf(&b, "; %d were dropped, %d could not be read by the lexical tier. The planted canaries were caught.\n\n", len(r.Guard.Dropped), r.Guard.Beyond)
+	b.WriteString("| bank | problems | attempts dropped | nearest attempt kept |\n|---|---:|---:|---:|\n")
+	for _, part := range r.Guard.Banks {
+		dropped := 0
+		for _, n := range part.Found {
+			dropped += n
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %.3f |\n", cell(part.Bank), part.Problems, dropped, part.Nearest)
 	}
-	b.WriteString(" The planted canary was caught.\n")
+	b.WriteString("\nProtected requests were planted in other clothes, and found:\n\n| kind | planted | found | recall | 95 % interval |\n|---|---:|---:|---:|---|\n")
+	for _, k := range r.Guard.Injection.Kinds {
+		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %.3f to %.3f |\n", k.Kind, k.Planted, k.Found, k.Recall, k.Low, k.High)
+	}
 	return b.String()
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/shop"
 )
 
@@ -139,8 +140,23 @@ func (f *buildFlags) run(days []string) (*pipeline.Run, func(), error) {
 			Stdin: f.streams.in, Spool: work,
 		},
 		Out: out, Work: work, Version: version(), Harness: harness, Judge: gatesJudge{}, Titles: outcome.Carried{},
-		FS: corpora.Disk{}, Progress: p.event,
+		FS: corpora.Disk{}, Progress: p.event, Pages: pages,
 	}, p.done, nil
+}
+
+// pages draws the reports of a build.
+func pages(r *pipeline.Reports) (map[string][]byte, error) {
+	b := report.Build{Funnel: r.Funnel, Judge: r.Judges.Judge, Guard: r.Leak.Guard}
+	for _, a := range r.Agents.Agents {
+		b.Agents = append(b.Agents, report.Agent{
+			Name: a.Agent, Attempts: a.Attempts, Agentic: a.Agentic, Scripted: a.Scripted, Solved: a.Successes, Kept: a.Kept,
+		})
+	}
+	for _, l := range r.Judges.Levels {
+		b.Levels = append(b.Levels, report.Level(l))
+	}
+	html, err := b.Page().HTML()
+	return map[string][]byte{"index.html": html}, err
 }
 
 // gatesJudge is the offline judge as a run asks it.

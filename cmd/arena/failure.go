@@ -39,8 +39,8 @@ func cancelled() error {
 	return &failure{errors.New("cancelled"), "run the same command again: finished work is kept", exitCancelled}
 }
 
-// report prints err for people and returns its exit code.
-func report(stderr io.Writer, err error) int {
+// tellError prints err for people and returns its exit code.
+func tellError(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitOK
 	}

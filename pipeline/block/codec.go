@@ -184,15 +184,17 @@ func (d *decoder) judgement(j *arena.Judgement) {
 
 func (e *encoder) leak(l *Leak) {
 	e.word(l.Match)
+	e.word(l.Bank)
 	e.bool(l.Drop)
 	e.bool(l.Same)
 	e.float(l.Score)
 	e.word(l.Tier)
 	e.str(l.Evidence)
+	e.bool(l.Beyond)
 }
 
 func (d *decoder) leak(l *Leak) {
-	*l = Leak{Match: d.word(), Drop: d.bool(), Same: d.bool(), Score: d.float(), Tier: d.word(), Evidence: d.str()}
+	*l = Leak{Match: d.word(), Bank: d.word(), Drop: d.bool(), Same: d.bool(), Score: d.float(), Tier: d.word(), Evidence: d.str(), Beyond: d.bool()}
 }
 
 func (e *encoder) body(b *Body) {

@@ -59,11 +59,15 @@ type Attempt struct {
 // Leak is what the guard found in an attempt.
 type Leak struct {
 	Match    string
+	Bank     string
 	Drop     bool
 	Same     bool
 	Score    float64
 	Tier     string
 	Evidence string
+	// Beyond is true where the text is in a language that the lexical tier
+	// cannot read.
+	Beyond bool
 }
 
 // Body says where the attempt's rendered form lies in the block's bodies.
