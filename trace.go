@@ -118,6 +118,9 @@ type Step struct {
 	// Raw is the whole step as its source wrote it; empty outside the sandbox's
 	// shapes.
 	Raw Raw
+	// Typed says that the message held nothing but what the sandbox writes, in
+	// its types, so that the fields above say all that Raw does of it.
+	Typed bool
 }
 
 // Role is who speaks in a step.

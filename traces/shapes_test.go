@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -378,6 +379,37 @@ func TestDiscoverOtherDays(t *testing.T) {
 	}
 	if err := ins[0].Spool(context.Background(), strings.NewReader(line("a")), dir); err != nil || ins[0].Bytes != int64(len(line("a"))) {
 		t.Errorf("spooled %+v, %v", ins[0], err)
+	}
+}
+
+func TestDiscoverFS(t *testing.T) {
+	t.Parallel()
+	bucket := fstest.MapFS{
+		"problems.jsonl":           {Data: []byte("{}")},
+		"traces/run=r/p.json":      {Data: []byte(dialogueText)},
+		"traces/run=q/p.jsonl":     {Data: []byte(line("a"))},
+		"traces/run=q/" + MetaName: {Data: []byte(`{"eval_run_id":"Q"}`)},
+	}
+	ins, err := DiscoverFS(bucket, "mem://day", DefaultRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range ins {
+		if err := ins[i].Hash(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read(t.Context(), ins[i], Defaults(), func(item Item) error {
+			got = append(got, item.Trace.ID)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	diff(t, []string{"Q/a", "r/p"}, got)
+	if _, err := DiscoverFS(fstest.MapFS{}, "mem://empty", DefaultRules()); err == nil {
+		t.Error("an empty bucket is a day")
 	}
 }
 

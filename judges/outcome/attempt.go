@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 )
 
 // attempt is one attempt while it is scored.
 type attempt struct {
-	products Products
+	products *documents
 	titles   Titles
 	problem  *arena.Problem
 	scores   arena.Scores
@@ -22,8 +20,8 @@ type attempt struct {
 }
 
 // score fills the scores. Its error is a stopError, or says why there are none.
-func (a *attempt) score(ctx context.Context, t *arena.Trace) error {
-	s, err := readSpec(t, a.problem)
+func (a *attempt) score(ctx context.Context, t *arena.Trace, problems *specs) error {
+	s, err := problems.of(t, a.problem)
 	if err != nil {
 		return err
 	}
@@ -60,11 +58,10 @@ func (a *attempt) lookUp(s spec, recommended []string) ([]held, error) {
 		if i >= len(recommended) {
 			break
 		}
-		p, ok := a.products.Product(recommended[i])
-		if !ok {
+		h := held{product: a.products.document(recommended[i]), reward: reward}
+		if h.product == nil {
 			continue
 		}
-		h := held{product: pick(gjson.Parse(string(p.Raw)), productKeys...), reward: reward}
 		var err error
 		if h.gold, err = isGold(h.product, reward); err == nil {
 			err = a.needTitle(h)

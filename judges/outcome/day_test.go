@@ -2,7 +2,6 @@ package outcome_test
 
 import (
 	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"math"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // shared finds a file of the conformance data above the repository, or skips.
@@ -39,15 +39,7 @@ func readLines(t testing.TB, path string, yield func(line string)) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	in := bufio.NewReader(f)
-	if filepath.Ext(path) == ".gz" {
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in = bufio.NewReader(z)
-	}
-	for {
+	for in := bufio.NewReader(f); ; {
 		line, err := in.ReadString('\n')
 		if line != "" {
 			yield(line)
@@ -58,17 +50,26 @@ func readLines(t testing.TB, path string, yield func(line string)) {
 	}
 }
 
-// envelope reads what the rules need of one sandbox envelope.
-func envelope(line string) *arena.Trace {
-	r := gjson.Parse(line)
-	t := &arena.Trace{
-		ProblemID: r.Get("problem_id").String(), Status: arena.Status(r.Get("status").String()),
-		HasDialogue: r.Get("dialogue").IsArray(), Query: r.Get("dialogue.0.extra_info.query").String(),
+// attempts reads one file of traces.
+func attempts(t testing.TB, path string, yield func(*arena.Trace)) {
+	t.Helper()
+	inputs, err := traces.Discover(path, traces.DefaultRules())
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, step := range r.Get("dialogue").Array() {
-		t.Steps = append(t.Steps, arena.Step{Raw: arena.Raw(step.Raw)})
+	for _, in := range inputs {
+		_, err := traces.Read(t.Context(), in, traces.Defaults(), func(item traces.Item) error {
+			if item.Fault != nil {
+				t.Errorf("%s line %d: %s", path, item.Fault.Line, item.Fault.Detail)
+				return nil
+			}
+			yield(item.Trace)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	return t
 }
 
 func readSuite(t testing.TB, path string) *arena.Suite {
@@ -116,20 +117,17 @@ func TestDayScores(t *testing.T) {
 	}
 	equal := 0
 	for _, file := range files {
-		run := filepath.Base(filepath.Dir(file))[len("run="):]
-		readLines(t, file, func(line string) {
-			tr := envelope(line)
-			tr.RunID = run
+		attempts(t, file, func(tr *arena.Trace) {
 			p, _ := suite.Find(tr)
 			o, err := scorer.Score(t.Context(), tr, p)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := string(outcome.AppendLine(nil, tr, o))
-			if sameScore(got, want[run+"/"+tr.ProblemID]) {
+			if sameScore(got, want[tr.ID]) {
 				equal++
 			} else {
-				t.Errorf("got  %s\nwant %s", got, want[run+"/"+tr.ProblemID])
+				t.Errorf("got  %s\nwant %s", got, want[tr.ID])
 			}
 		})
 	}

@@ -23,21 +23,20 @@ type dialogue struct {
 func readDialogue(t *arena.Trace) (dialogue, error) {
 	var d dialogue
 	ids := gjson.Result{Type: gjson.String}
-	var last gjson.Result
+	var last *arena.Step
 	var m message
 	n := 0
 	for i := range t.Steps {
 		if t.Steps[i].Role != arena.RoleAgent {
 			continue
 		}
-		step := sourceStep(&t.Steps[i])
 		var err error
-		if m, err = readMessage(step); err != nil {
+		if m, err = readStep(&t.Steps[i]); err != nil {
 			return d, fmt.Errorf("step %d: %w", i+1, err)
 		}
 		d.format += m.format()
 		lastRecommended(m.calls, &ids)
-		last = step
+		last = &t.Steps[i]
 		n++
 	}
 	if n == 0 {
@@ -57,17 +56,18 @@ func readDialogue(t *arena.Trace) (dialogue, error) {
 
 // terminates tells whether the last step calls terminate. Unlike the other
 // steps, a last one that cannot be read ends the scoring.
-func terminates(step gjson.Result, last message) (bool, error) {
+func terminates(step *arena.Step, last message) (bool, error) {
 	if !last.readable {
-		body := members(members(step, "completion")[0], "message")[0]
+		completion := members(gjson.Parse(string(step.Raw)), "completion")[0]
+		body := members(completion, "message")[0]
 		return false, refuseNonObject(body)
 	}
 	ended := false
 	for _, c := range last.calls {
-		if !c.name.Exists() {
+		if c.kind == arena.Absent {
 			return false, errors.New("a tool call has no name")
 		}
-		ended = ended || c.named("terminate")
+		ended = ended || c.name == "terminate"
 	}
 	return ended, nil
 }
@@ -94,13 +94,13 @@ func refuseNonObject(body gjson.Result) error {
 func lastRecommended(calls []call, ids *gjson.Result) {
 	for _, c := range calls {
 		switch {
-		case !c.name.Exists():
+		case c.kind == arena.Absent:
 			return
-		case !c.named("recommend_product"):
-		case !c.parameters.IsObject():
+		case c.name != "recommend_product":
+		case c.parameters == "":
 			return
 		default:
-			*ids = members(c.parameters, "product_ids")[0]
+			*ids = members(gjson.Parse(c.parameters), "product_ids")[0]
 		}
 	}
 }

@@ -1,10 +1,13 @@
 package outcome
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
 )
 
 // tags are what the rendering of a message puts around its parts. A message
@@ -19,9 +22,9 @@ type message struct {
 	readable bool
 	think    string
 	response string
-	// tools is the raw tool_call list, calls its entries.
-	tools gjson.Result
-	calls []call
+	calls    []call
+	// tagged tells that the rendered calls hold an opening tag.
+	tagged bool
 	// timed is true where extra_info can be read, stamped where its time stamp
 	// is a positive number.
 	timed   bool
@@ -30,15 +33,52 @@ type message struct {
 
 // call is one entry of a tool_call list.
 type call struct {
-	name, parameters gjson.Result
+	// name is empty unless its kind is String.
+	name string
+	kind arena.Kind
+	// parameters is empty where they are missing or no object.
+	parameters string
 }
 
-func (c call) named(name string) bool {
-	return c.name.Type == gjson.String && c.name.Str == name
-}
-
-// readMessage reads one step. It fails where the subnet's own typed message
+// readStep reads one step. It fails where the subnet's own typed message
 // refuses a field, which leaves the whole attempt without a score.
+//
+// A typed step with a time stamp is read from its fields, and so is one
+// without Raw: steps of other shapes than the sandbox's are scored as the
+// sandbox would have recorded them. Any other step is read from Raw.
+func readStep(s *arena.Step) (message, error) {
+	if s.Raw != "" && (!s.Typed || s.Timestamp.Kind() != arena.Number) {
+		return readMessage(gjson.Parse(string(s.Raw)))
+	}
+	stamped := s.Timestamp.Kind() == arena.Number && decodeNumber(string(s.Timestamp)).float > 0
+	m := message{readable: true, think: s.Think, response: s.Response, timed: true, stamped: stamped}
+	if s.Raw == "" {
+		m.think, m.response = cmp.Or(s.Think, s.Reasoning), cmp.Or(s.Response, s.Content)
+	}
+	m.calls = make([]call, len(s.Calls))
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		m.calls[i] = call{c.Name, arena.String, arguments(c.Arguments)}
+		m.tagged = m.tagged || opensTag(c.Name) || opensTag(c.ID) || holdsTag(string(c.Arguments)) || holdsTag(string(c.Result))
+	}
+	return m, nil
+}
+
+// arguments are an object, or a string that holds one as JSON.
+func arguments(raw arena.Raw) string {
+	text := string(raw)
+	if raw.Kind() == arena.String {
+		if text = gjson.Parse(text).Str; !gjson.Valid(text) {
+			return ""
+		}
+	}
+	if arena.Raw(text).Kind() != arena.Object {
+		return ""
+	}
+	return text
+}
+
+// readMessage reads a step as its source wrote it.
 func readMessage(step gjson.Result) (message, error) {
 	fields := members(step, "completion", "extra_info")
 	m := message{}
@@ -61,7 +101,7 @@ func readMessage(step gjson.Result) (message, error) {
 	if _, err = readCalls(parts[4], "obs"); err != nil {
 		return m, err
 	}
-	m.think, m.response, m.tools = parts[0].Str, parts[1].Str, parts[3]
+	m.think, m.response, m.tagged = parts[0].Str, parts[1].Str, holdsTag(parts[3].Raw)
 	return m, nil
 }
 
@@ -78,7 +118,11 @@ func readCalls(r gjson.Result, field string) ([]call, error) {
 			return false
 		}
 		parts := members(item, "name", "parameters")
-		all = append(all, call{parts[0], parts[1]})
+		c := call{name: parts[0].Str, kind: arena.Raw(parts[0].Raw).Kind()}
+		if parts[1].IsObject() {
+			c.parameters = parts[1].Raw
+		}
+		all = append(all, c)
 		return true
 	})
 	return all, err
@@ -142,26 +186,35 @@ func (m *message) wellFormed() bool {
 		}
 	}
 	for _, c := range m.calls {
-		if c.name.Type != gjson.String || !c.parameters.IsObject() {
+		if c.kind != arena.String || c.parameters == "" {
 			return false
 		}
 	}
-	return !holdsTag(m.tools)
+	return !m.tagged
 }
 
-// holdsTag looks for tags in the calls as the subnet renders them: as JSON
-// that writes every slash with a backslash before it, so that only opening
-// tags can show.
-func holdsTag(calls gjson.Result) bool {
-	if !strings.Contains(calls.Raw, `\u00`) {
-		return containsOpening(calls.Raw)
+// holdsTag looks for tags in JSON as the subnet renders it: with a backslash
+// before every slash, so that only opening tags can show.
+func holdsTag(json string) bool {
+	escaped := strings.Contains(json, `\u00`)
+	if !escaped || strings.IndexByte(json, '<') < 0 && !strings.Contains(json, `\u003`) {
+		return opensTag(json)
 	}
 	// Some letter may be written as an escape: look at the decoded texts.
-	return anyText(calls, containsOpening)
+	return anyText(gjson.Parse(json), opensTag)
 }
 
-func containsOpening(text string) bool {
-	return strings.Contains(text, "<think>") || strings.Contains(text, "<tool_call>") || strings.Contains(text, "<response>")
+func opensTag(text string) bool {
+	for {
+		_, after, found := strings.Cut(text, "<")
+		if !found {
+			return false
+		}
+		if strings.HasPrefix(after, "think>") || strings.HasPrefix(after, "tool_call>") || strings.HasPrefix(after, "response>") {
+			return true
+		}
+		text = after
+	}
 }
 
 // anyText tells whether a key or string anywhere in r fulfils ok.

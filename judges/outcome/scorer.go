@@ -21,14 +21,15 @@ type Products interface {
 // Scorer gives outcome scores. It may be used by several goroutines at once
 // if its Products and Titles may.
 type Scorer struct {
-	products Products
+	products *documents
+	problems specs
 	titles   Titles
 }
 
 // New returns a scorer over a catalogue. Without titles (nil), titles are left
 // out of every rule but that of the gold product itself.
 func New(products Products, titles Titles) *Scorer {
-	return &Scorer{products: products, titles: titles}
+	return &Scorer{products: &documents{from: products, read: map[string]object{}}, titles: titles}
 }
 
 // Score scores the trace t against its problem p, nil where none is known. An
@@ -36,7 +37,7 @@ func New(products Products, titles Titles) *Scorer {
 // means that the run cannot go on.
 func (s *Scorer) Score(ctx context.Context, t *arena.Trace, p *arena.Problem) (arena.Outcome, error) {
 	a := attempt{products: s.products, titles: s.titles, problem: p}
-	fault := a.score(ctx, t)
+	fault := a.score(ctx, t, &s.problems)
 	var stop *stopError
 	if errors.As(fault, &stop) {
 		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, stop.cause)

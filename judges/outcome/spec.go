@@ -3,6 +3,7 @@ package outcome
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -17,8 +18,19 @@ type spec struct {
 	voucher value
 }
 
-// readSpec says what the attempt is held against, or why it has no score.
-func readSpec(t *arena.Trace, p *arena.Problem) (spec, error) {
+// specs are the problems as the rules read them; a day asks thousands of
+// attempts the same few hundred. The zero value is ready to use.
+type specs struct {
+	read sync.Map // *arena.Problem to readSpec's answer
+}
+
+type specAnswer struct {
+	spec spec
+	err  error
+}
+
+// of says what the attempt is held against, or why it has no score.
+func (s *specs) of(t *arena.Trace, p *arena.Problem) (spec, error) {
 	switch {
 	case t.Status != arena.StatusSuccess:
 		return spec{}, fmt.Errorf("the attempt ended with status %s", t.Status)
@@ -27,6 +39,16 @@ func readSpec(t *arena.Trace, p *arena.Problem) (spec, error) {
 	case p == nil:
 		return spec{}, fmt.Errorf("problem %q is not among the problems", t.ProblemID)
 	}
+	if known, ok := s.read.Load(p); ok {
+		return known.(specAnswer).spec, known.(specAnswer).err
+	}
+	var answer specAnswer
+	answer.spec, answer.err = readSpec(p)
+	s.read.Store(p, answer)
+	return answer.spec, answer.err
+}
+
+func readSpec(p *arena.Problem) (spec, error) {
 	fields := pick(gjson.Parse(string(p.Raw)), "reward", "voucher")
 	if !truthy(fields["reward"]) {
 		return spec{}, errors.New("the problem has no reward")
