@@ -45,7 +45,7 @@ Every exchange is kept in the ledger, so the same question is paid for once; att
 without a score are asked again by the next run. A run that would pass its budget, or
 leaves more than --max-unscored without a score, ends with exit code 3.
 
-The key is taken from OPENAI_API_KEY where that is set, or from --key-env.
+The key is taken from OPENAI_API_KEY where that is set, or from --api-key-env.
 Details: docs/judges-llm.md.`,
 		Example: `  arena judge testdata/day -o judgements.jsonl
   arena judge testdata/day --judge llm --endpoint http://127.0.0.1:8000/v1 \

@@ -36,11 +36,11 @@ const linesAhead = 4096
 // attempts gives every attempt of the days in input order. Records that cannot
 // be read are counted.
 func (d *judgeDay) attempts(ctx context.Context, days []string, tally *judgeTally, emit func(*arena.Trace) error) error {
-	inputs, cleanUp, err := (&filterDay{streams: d.streams}).inputs(ctx, days)
+	inputs, cleanUp, err := dayInputs(ctx, d.streams, days)
+	defer cleanUp()
 	if err != nil {
 		return err
 	}
-	defer cleanUp()
 	opt := traces.Defaults()
 	opt.RunID = d.flags.runID
 	for i := range inputs {
@@ -226,7 +226,7 @@ func dollars(usd *float64) string {
 // explainJudge gives an error that ended the run its hint.
 func explainJudge(err error) error {
 	if errors.Is(err, llm.ErrAuth) {
-		return failed(err, "set the key in "+defaultKeyEnv+" or name its variable with --key-env; what was answered is kept in the ledger")
+		return failed(err, "set the key in "+defaultKeyEnv+" or name its variable with --api-key-env; what was answered is kept in the ledger")
 	}
 	return err
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/judges/client"
@@ -19,7 +17,7 @@ const defaultKeyEnv = "OPENAI_API_KEY"
 
 // llmFlags are what a user can say about models.
 type llmFlags struct {
-	configFile   string
+	settings     settings
 	endpoint     string
 	keyEnv       string
 	concurrency  int
@@ -39,15 +37,15 @@ func defaultLLMFlags() llmFlags {
 
 // modelFlags are the flags that only --judge llm has.
 var modelFlags = []string{
-	"config", "endpoint", "key-env", "concurrency", "tokens-per-minute", "model", "votes", "aggregate", "self-consistency",
+	"config", "set", "endpoint", "api-key-env", "concurrency", "tokens-per-minute", "model", "votes", "aggregate", "self-consistency",
 	"prompt", "ledger", "prices", "budget-usd", "budget-tokens", "max-unscored", "timeout", "tries", "attempt-deadline", "run-deadline",
 }
 
 func (f *llmFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.configFile, "config", "", "YAML file with the judge's whole configuration; flags go before it")
+	f.settings.flags(c)
 	flags.StringVar(&f.endpoint, "endpoint", "", "address of the models as OpenAI clients take it, ending in /v1")
-	flags.StringVar(&f.keyEnv, "key-env", "", "environment variable with the key (default "+defaultKeyEnv+", if set)")
+	flags.StringVar(&f.keyEnv, "api-key-env", "", "environment variable with the key (default "+defaultKeyEnv+", if set)")
 	flags.IntVar(&f.concurrency, "concurrency", modelsAtOnce, "most requests in flight; fewer where the server has too many")
 	flags.IntVar(&f.perMinute, "tokens-per-minute", 0, "most tokens a minute; 0 is no bound")
 	flags.StringArrayVar(&f.models, "model", nil, "model to ask; again for more")
@@ -112,7 +110,7 @@ func (f *llmFlags) config(c *cobra.Command) (llm.Config, prices.Table, error) {
 	return cfg, table, nil
 }
 
-// base is the configuration file under the flags, or the flags alone.
+// base is the configuration file and single keys, under the flags.
 func (f *llmFlags) base(c *cobra.Command) (llm.Config, error) {
 	flagged := f.cfg
 	flagged.Aggregate = llm.Aggregate(f.aggregate)
@@ -122,16 +120,9 @@ func (f *llmFlags) base(c *cobra.Command) (llm.Config, error) {
 	if c.Flags().Changed("budget-tokens") {
 		flagged.BudgetTokens = &f.budgetTokens
 	}
-	if f.configFile == "" {
-		return flagged, nil
-	}
 	cfg := llm.Defaults()
-	b, err := os.ReadFile(f.configFile)
-	if err == nil {
-		err = yaml.UnmarshalWithOptions(b, &cfg, yaml.Strict())
-	}
-	if err != nil {
-		return cfg, usage(fmt.Errorf("read configuration %s: %w", f.configFile, err), "docs/judges-llm.md lists every key")
+	if err := f.settings.fill(&cfg); err != nil {
+		return cfg, err
 	}
 	for name, take := range map[string]func(){
 		"votes":            func() { cfg.Votes = flagged.Votes },

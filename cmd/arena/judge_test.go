@@ -1,0 +1,66 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/trajectory-arena/arena/judges/client/clienttest"
+)
+
+// TestJudgeScripts runs arena judge against a server of its own. The model's
+// name says how it behaves.
+func TestJudgeScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{Dir: "testdata/judge", Setup: func(e *testscript.Env) error {
+		s := clienttest.New(t, behave)
+		e.Setenv("MODELS", s.BaseURL())
+		e.Values["server"] = s
+		root, err := os.Getwd()
+		e.Setenv("REPO", root+"/../..")
+		return err
+	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){"requests": checkRequests}})
+}
+
+func behave(c clienttest.Call) clienttest.Action {
+	grade := clienttest.Say(clienttest.Grade([]float64{0.1, 0.3, 0.5, 0.7, 0.9}[len(c.Text)%5]))
+	switch name, _, _ := strings.Cut(c.Model, "-"); name {
+	case "well":
+		return grade
+	case "flaky": // every fifth request fails for good
+		if len(c.Text)%5 == 0 {
+			return clienttest.Status(http.StatusBadRequest)
+		}
+		return grade
+	case "locked":
+		return clienttest.Status(http.StatusUnauthorized)
+	case "silent":
+		return clienttest.Say("")
+	default:
+		return clienttest.Status(http.StatusNotFound)
+	}
+}
+
+// checkRequests holds the number of requests so far against the one named.
+func checkRequests(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: requests N")
+	}
+	s, _ := ts.Value("server").(*clienttest.Server)
+	if got := len(s.Calls()); got != atoi(ts, args[0]) {
+		ts.Fatalf("%d requests so far, want %s", got, args[0])
+	}
+}
+
+func atoi(ts *testscript.TestScript, s string) (n int) {
+	for _, r := range s {
+		if r < '0' || r > '9' {
+			ts.Fatalf("%q is no number", s)
+		}
+		n = 10*n + int(r-'0')
+	}
+	return n
+}
