@@ -61,6 +61,24 @@ func Discover(day string, rules Rules) ([]Input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find traces in %s: %w", day, err)
 	}
+	return ordered(ins, day)
+}
+
+// DiscoverFS is Discover for a day in any file system, such as a bucket. title
+// names it in messages; its last element is the day's name for the path rule.
+func DiscoverFS(fsys fs.FS, title string, rules Rules) ([]Input, error) {
+	if err := rules.Validate(); err != nil {
+		return nil, fmt.Errorf("check rules of discovery: %w", err)
+	}
+	w := walk{root: title, title: path.Base(title), fsys: fsys, metas: map[string]meta{}}
+	if err := w.tree(rules); err != nil {
+		return nil, fmt.Errorf("find traces in %s: %w", title, err)
+	}
+	return ordered(w.found, title)
+}
+
+// ordered puts inputs in the bytewise order of their paths, each once.
+func ordered(ins []Input, day string) ([]Input, error) {
 	if len(ins) == 0 {
 		return nil, fmt.Errorf("find traces in %s: no file", day)
 	}
@@ -120,19 +138,7 @@ func folder(root string, rules Rules) ([]Input, error) {
 		return nil, err
 	}
 	w := walk{root: root, title: filepath.Base(abs), fsys: day.FS(), metas: map[string]meta{}}
-	from := "traces"
-	switch info, statErr := fs.Stat(w.fsys, from); {
-	case errors.Is(statErr, fs.ErrNotExist), statErr == nil && !info.IsDir():
-		from = "."
-	case statErr != nil:
-		return nil, statErr
-	}
-	err = fs.WalkDir(w.fsys, from, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || rules.except(d.Name()) {
-			return err
-		}
-		return w.add(name)
-	})
+	err = w.tree(rules)
 	return w.found, err
 }
 
@@ -143,6 +149,23 @@ type walk struct {
 	fsys  fs.FS
 	metas map[string]meta
 	found []Input
+}
+
+// tree adds all files under the day's traces folder, or under the day itself.
+func (w *walk) tree(rules Rules) error {
+	from := "traces"
+	switch info, err := fs.Stat(w.fsys, from); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
+		from = "."
+	case err != nil:
+		return err
+	}
+	return fs.WalkDir(w.fsys, from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || rules.except(d.Name()) {
+			return err
+		}
+		return w.add(name)
+	})
 }
 
 type meta struct {

@@ -193,19 +193,28 @@ func TestBombsStopTheirFileOnly(t *testing.T) {
 	}
 }
 
+func TestAnEnvelopeOfThirtyMegabytes(t *testing.T) {
+	t.Parallel()
+	big := strings.Replace(line("a"), `"price": 12.5`, `"text": "`+strings.Repeat(`\u00e9 and `, 2_800_000)+`"`, 1)
+	traces, faults := readText(t, "f.jsonl", big+"\n"+line("b"))
+	if len(traces) != 2 || len(faults) > 0 || traces[0].Bytes < 30_000_000 || len(traces[0].Steps[0].Calls[0].Result) < 30_000_000 {
+		t.Errorf("%d traces, faults %+v", len(traces), faults)
+	}
+}
+
 // TestMemoryIsBoundedByTheLineNotTheFile reads a line and a list far beyond the
 // limit.
 func TestMemoryIsBoundedByTheLineNotTheFile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 256 MB")
+		t.Skip("reads 60 MB")
 	}
 	opt := small()
 	for name, c := range map[string]struct {
 		text   io.Reader
 		traces int
 	}{
-		"line": {io.MultiReader(strings.NewReader(`{"a":"`), &repeated{line: strings.Repeat("x", 64<<10), n: 2048}, strings.NewReader("\"}\n"+line("a"))), 1},
-		"list": {io.MultiReader(strings.NewReader(`[`+line("a")), &repeated{line: "," + line("a"), n: 60_000}, strings.NewReader("]")), 60_001},
+		"line": {io.MultiReader(strings.NewReader(`{"a":"`), &repeated{line: strings.Repeat("x", 64<<10), n: 512}, strings.NewReader("\"}\n"+line("a"))), 1},
+		"list": {io.MultiReader(strings.NewReader(`[`+line("a")), &repeated{line: "," + line("a"), n: 15_000}, strings.NewReader("]")), 15_001},
 	} {
 		in := Input{}
 		dir := t.TempDir()

@@ -28,6 +28,9 @@ func (r *reader) name(f found) {
 		Suite:     cmp.Or(t.Agent.Suite, r.in.Meta.Agent.Suite),
 		StartedAt: cmp.Or(t.Agent.StartedAt, r.in.Meta.Agent.StartedAt),
 	}
+	// What outlives its trace in tables and groups must not keep the whole
+	// record in memory.
+	t.RunID, t.ProblemID, t.Query = strings.Clone(t.RunID), strings.Clone(t.ProblemID), strings.Clone(t.Query)
 	t.ID = t.RecordSHA256
 	if t.ProblemID != "" {
 		t.ID = t.RunID + "/" + t.ProblemID

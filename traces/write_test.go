@@ -66,7 +66,11 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			after := one(t, string(text))
+			back := readBytes(t, bytes.NewReader(text), Defaults())
+			if len(back) != 1 || back[0].Trace == nil {
+				t.Fatalf("%s of %s is read as %+v", format, before.ID, back)
+			}
+			after := back[0].Trace
 			want, got := without(*before, lost), without(*after, lost)
 			if d := cmp.Diff(want, got, nan, identity, spelled, cmpopts.EquateEmpty()); d != "" {
 				t.Errorf("%s of %s (lost %v): written -, read +:\n%s", format, before.Source.Shape, lost, d)

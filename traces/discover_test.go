@@ -1,0 +1,130 @@
+package traces
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDiscover(t *testing.T) {
+	t.Parallel()
+	day, outside := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(outside, "secret.jsonl"), line("s"))
+	for _, name := range []string{
+		"problems.jsonl", "catalog.jsonl", "labels.jsonl", "traces/run=b/x.jsonl", "traces/run=a/x.jsonl", "traces/run=a/run.json",
+		"traces/run=a.b/x", "traces/README.md", "traces/.hidden",
+	} {
+		write(t, filepath.Join(day, name), line("a"))
+	}
+	link := func(to, from string) {
+		if err := os.Symlink(to, filepath.Join(day, "traces", from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(filepath.Join(outside, "secret.jsonl"), "out.jsonl")
+	link(outside, "outside")
+	link("run=a/x.jsonl", "within.jsonl")
+	link("nowhere", "dangling")
+	ins, err := Discover(day, DefaultRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, in := range ins {
+		rel, _ := filepath.Rel(day, in.Path)
+		got = append(got, rel+" "+string(in.refused))
+	}
+	diff(t, []string{
+		"traces/dangling not_a_file", "traces/out.jsonl link_outside_day", "traces/outside link_outside_day",
+		"traces/run=a/x.jsonl ", "traces/run=a.b/x ", "traces/run=b/x.jsonl ", "traces/within.jsonl ",
+	}, got, cmp.Transformer("sorted", func(s []string) []string { return slices.Sorted(slices.Values(s)) }))
+	if !slices.IsSortedFunc(ins, func(a, b Input) int { return strings.Compare(a.Path, b.Path) }) {
+		t.Errorf("not in the bytewise order of paths: %v", got)
+	}
+	traces, faults, _ := readAll(t, day, Defaults())
+	if len(traces) != 4 || reasons(faults) != "not_a_file link_outside_day link_outside_day" {
+		t.Errorf("%d traces, faults %+v", len(traces), faults)
+	}
+}
+
+func TestDiscoverOtherDays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "d1", "traces", "a.jsonl"), line("a"))
+	write(t, filepath.Join(dir, "d2", "traces", "run=r", "p.json"), dialogueText)
+	write(t, filepath.Join(dir, "d2", "problems.jsonl"), "{}")
+	for day, want := range map[string]string{
+		"d*": "stdin/a r/p", "d2/traces/run=r/p.json": "r/p", "d2/traces/run=r": "r/p", "d?/traces/*.jsonl": "stdin/a",
+		"**/p.json": "r/p", "**": "stdin/a r/p",
+	} {
+		traces, faults, _ := readAll(t, filepath.Join(dir, day), Defaults())
+		if got := strings.Join(ids(traces), " "); got != want || len(faults) > 0 {
+			t.Errorf("%s: ids %q, faults %v, want %q", day, got, faults, want)
+		}
+	}
+	for _, day := range []string{"none", "x*", t.TempDir()} {
+		if _, err := Discover(day, DefaultRules()); err == nil || !strings.Contains(err.Error(), day) {
+			t.Errorf("%s: %v, want an error that names it", day, err)
+		}
+	}
+	if _, err := Discover(dir, Rules{Except: []string{"["}}); err == nil {
+		t.Error("a bad pattern was accepted")
+	}
+	ins, err := Discover(Stdin, DefaultRules())
+	if err != nil || len(ins) != 1 {
+		t.Fatal(ins, err)
+	}
+	if err := ins[0].Spool(context.Background(), strings.NewReader(line("a")), dir); err != nil || ins[0].Bytes != int64(len(line("a"))) {
+		t.Errorf("spooled %+v, %v", ins[0], err)
+	}
+}
+
+func TestDiscoverFS(t *testing.T) {
+	t.Parallel()
+	bucket := fstest.MapFS{
+		"problems.jsonl":           {Data: []byte("{}")},
+		"traces/run=r/p.json":      {Data: []byte(dialogueText)},
+		"traces/run=q/p.jsonl":     {Data: []byte(line("a"))},
+		"traces/run=q/" + MetaName: {Data: []byte(`{"eval_run_id":"Q"}`)},
+	}
+	ins, err := DiscoverFS(bucket, "mem://day", DefaultRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range ins {
+		if err := ins[i].Hash(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read(t.Context(), ins[i], Defaults(), func(item Item) error {
+			got = append(got, item.Trace.ID)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	diff(t, []string{"Q/a", "r/p"}, got)
+	if _, err := DiscoverFS(fstest.MapFS{}, "mem://empty", DefaultRules()); err == nil {
+		t.Error("an empty bucket is a day")
+	}
+}
+
+func TestBrokenRunMetadataIsAFault(t *testing.T) {
+	t.Parallel()
+	for _, meta := range []string{"{", "[]", `{"eval_run_id":`} {
+		day := t.TempDir()
+		write(t, filepath.Join(day, "traces/run=r/run.json"), meta)
+		write(t, filepath.Join(day, "traces/run=r/p.json"), dialogueText)
+		traces, faults, _ := readAll(t, day, Defaults())
+		if len(traces) != 1 || traces[0].ID != "r/p" || reasons(faults) != "bad_run_json" {
+			t.Errorf("%s: traces %v, faults %+v", meta, ids(traces), faults)
+		}
+	}
+}
