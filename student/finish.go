@@ -1,7 +1,6 @@
 package student
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -90,18 +89,22 @@ type outputs struct {
 func newOutputs(f *folder, r *Run) (*outputs, error) {
 	o := &outputs{}
 	var err error
-	if o.lines, err = newSink(f.file(resultsFile), false); err != nil {
+	if o.lines, err = newSink(f.file(resultsFile), nil); err != nil {
 		return nil, err
 	}
 	if o.table, err = newTable(f.file(parquetFile)); err != nil {
 		return nil, errors.Join(err, o.lines.drop())
+	}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(blockSize), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write traces: %w", err), o.drop())
 	}
 	for s := range r.Spec.Samples {
 		dir := filepath.Join(f.path, tracesFolder, "run="+r.runID(uint32(s)))
 		err = errors.Join(os.MkdirAll(dir, 0o755), r.writeRunFile(dir, s))
 		if err == nil {
 			var t *sink
-			if t, err = newSink(filepath.Join(dir, "output.jsonl.zst"), true); err == nil {
+			if t, err = newSink(filepath.Join(dir, "output.jsonl.zst"), encoder); err == nil {
 				o.traces = append(o.traces, t)
 			}
 		}
@@ -143,44 +146,49 @@ func (o *outputs) drop() error {
 	return errors.Join(errs...)
 }
 
-// sink writes lines to a file that appears when it is whole.
+// sink writes lines to a file that appears when it is whole, plain or as zstd
+// frames of about a block each.
 type sink struct {
-	path string
-	tmp  *os.File
-	buf  *bufio.Writer
-	zstd *zstd.Encoder
+	path    string
+	tmp     *os.File
+	block   []byte
+	encoder *zstd.Encoder
 }
 
-func newSink(path string, compressed bool) (*sink, error) {
+// blockSize is how much is compressed at a time: enough for a good ratio, and
+// little enough to hold one per sample.
+const blockSize = 256 << 10
+
+// newSink makes a sink; encoder is nil for plain text and may be shared by
+// sinks that one goroutine writes.
+func newSink(path string, encoder *zstd.Encoder) (*sink, error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
-	s := &sink{path: path, tmp: tmp, buf: bufio.NewWriter(tmp)}
-	if !compressed {
-		return s, nil
-	}
-	const window = 1 << 20 // samples may be many, and each holds an encoder
-	if s.zstd, err = zstd.NewWriter(tmp, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true)); err != nil {
-		return nil, errors.Join(fmt.Errorf("create %s: %w", path, err), s.drop())
-	}
-	s.buf = bufio.NewWriter(s.zstd)
-	return s, nil
+	return &sink{path: path, tmp: tmp, encoder: encoder}, nil
 }
 
 func (s *sink) line(b []byte) error {
-	if _, err := s.buf.Write(b); err != nil {
-		return err
+	s.block = append(append(s.block, b...), '\n')
+	if len(s.block) < blockSize {
+		return nil
 	}
-	return s.buf.WriteByte('\n')
+	return s.flush()
+}
+
+func (s *sink) flush() error {
+	b := s.block
+	if s.encoder != nil && len(b) > 0 {
+		b = s.encoder.EncodeAll(b, nil)
+	}
+	s.block = s.block[:0]
+	_, err := s.tmp.Write(b)
+	return err
 }
 
 func (s *sink) close() error {
-	err := s.buf.Flush()
-	if s.zstd != nil {
-		err = errors.Join(err, s.zstd.Close())
-	}
-	if err = errors.Join(err, s.tmp.Chmod(0o644), s.tmp.Sync(), s.tmp.Close()); err != nil {
+	if err := errors.Join(s.flush(), s.tmp.Chmod(0o644), s.tmp.Sync(), s.tmp.Close()); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", s.path, err), os.Remove(s.tmp.Name()))
 	}
 	return os.Rename(s.tmp.Name(), s.path)

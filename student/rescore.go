@@ -20,8 +20,8 @@ func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
 	err = f.each(r.Spec, func(key runlog.Key, result *rollout.Result) error {
 		task := rollout.Task{Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample)}
 		before := result.Label
-		if err := r.score(ctx, task, result); err != nil {
-			return err
+		if bad := r.score(ctx, task, result); bad != nil {
+			return bad
 		}
 		if before != nil && *before == rollout.LabelSuccess && !*result.Success {
 			result.Label = failedAfterAll(result)

@@ -62,8 +62,6 @@ type behaviour struct {
 	label rollout.Label
 	infra string
 	turns int
-	// native is set where the plan makes sense only so.
-	native bool
 }
 
 // behaviours are the scripts: one per label, per stop and per fault.

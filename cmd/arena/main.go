@@ -62,8 +62,10 @@ func newRoot(s *streams) *cobra.Command {
 	root.AddCommand(
 		newAgreement(s),
 		newBuild(s),
+		newCompare(s),
 		newConvert(s),
 		newDedup(s),
+		newEval(s),
 		newExport(s),
 		newFilter(s),
 		newFilters(s),
@@ -72,12 +74,12 @@ func newRoot(s *streams) *cobra.Command {
 		newJudges(s),
 		newLeak(s),
 		newProfiles(s),
+		newResults(s),
 		newScore(s),
 		newShop(s),
 		newStage(s),
 		newVerify(s),
 	)
-	root.AddCommand(newEval(s))
 	return root
 }
 

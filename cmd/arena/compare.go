@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/student"
+)
+
+func newCompare(s *streams) *cobra.Command {
+	var asJSON, anyway bool
+	c := &cobra.Command{
+		Use:   "compare RUN RUN…",
+		Short: "Say whether runs differ, and how sure that is",
+		Long: `Compare the first run with each of the others, paired by problem: the difference
+with its clustered standard error and bootstrap interval, the exact McNemar test
+on sample 0, Holm's adjustment over all comparisons, the smallest difference that
+this many problems can show, and how many it takes to show the one measured.
+
+Runs that differ in problems, harness, scorer or judge are refused by name.`,
+		Example: `  arena compare base tuned
+  arena compare base tuned-1 tuned-2 --json`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usage(errors.New("a comparison takes two runs or more"), "usage: "+c.UseLine())
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, err := student.Compare(args[0], args[1:], anyway)
+			if err != nil {
+				return compareFailure(err)
+			}
+			return writeWhole(s, "-", func(w io.Writer) error { return printComparisons(w, all, asJSON) })
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
+	c.Flags().BoolVar(&anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
+	return c
+}
+
+func compareFailure(err error) error {
+	if errors.Is(err, student.ErrIncomparable) {
+		return usage(err, "evaluate both in the same setting, or say --anyway")
+	}
+	return failed(err, "a run is a folder that `arena eval` finished")
+}
+
+func printComparisons(w io.Writer, all []student.Comparison, asJSON bool) error {
+	for _, c := range all {
+		if !asJSON {
+			fmt.Fprint(w, c)
+			continue
+		}
+		b, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("encode comparison: %w", err)
+		}
+		fmt.Fprintf(w, "%s\n", b)
+	}
+	return nil
+}

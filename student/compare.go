@@ -1,0 +1,228 @@
+package student
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/stats"
+)
+
+// Comparison is what two runs on the same problems say of each other. Infra
+// counts as not solved, on both sides.
+type Comparison struct {
+	A        string  `json:"a"`
+	B        string  `json:"b"`
+	Problems int     `json:"problems"`
+	AMean    float64 `json:"a_mean"`
+	BMean    float64 `json:"b_mean"`
+	// Difference is b - a; SEClustered its standard error over problems, null
+	// for one problem.
+	Difference  float64     `json:"difference"`
+	SEClustered *float64    `json:"se_clustered"`
+	CI95        *[2]float64 `json:"ci95"`
+	Bootstrap95 [2]float64  `json:"bootstrap95"`
+	McNemar     McNemar     `json:"mcnemar"`
+	// HolmP is McNemar's p adjusted for all comparisons made at once.
+	HolmP float64 `json:"holm_p"`
+	// MDE80 is the difference that this many problems show four times in five,
+	// Power80Problems how many it takes to show the measured one; null and 0
+	// where no number can be told.
+	MDE80           *float64 `json:"mde80"`
+	Power80Problems int      `json:"power80_problems"`
+	// Differs names the fields in which the runs' specs differ beside the
+	// model, where the caller allowed them to.
+	Differs []string `json:"differs,omitempty"`
+}
+
+// McNemar is the exact test on sample 0 of each problem: B problems only a
+// solves, C only b.
+type McNemar struct {
+	B int     `json:"b"`
+	C int     `json:"c"`
+	P float64 `json:"p"`
+}
+
+// ErrIncomparable is in the chain of the error for runs that may not be
+// compared.
+var ErrIncomparable = errors.New("the runs are not comparable")
+
+// mustEqual are the fields of a spec that must be equal: what the model was
+// asked, in what setting, and how it was graded.
+var mustEqual = []string{
+	"schema", "max_steps", "harness", "harness_sha256", "problems", "problems_sha256", "catalog_xxh3", "search", "rules", "scorer", "judge",
+}
+
+// Compare compares run a with each other run. Unless anyway is set, runs that
+// differ in problems, harness, scorer or judge are refused, naming the fields.
+func Compare(a string, others []string, anyway bool) ([]Comparison, error) {
+	base, err := readRun(a)
+	if err != nil {
+		return nil, err
+	}
+	var all []Comparison
+	for _, path := range others {
+		other, err := readRun(path)
+		if err != nil {
+			return nil, err
+		}
+		c, err := compare(base, other, anyway)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	adjustAll(all)
+	return all, nil
+}
+
+func adjustAll(all []Comparison) {
+	p := make([]float64, len(all))
+	for i, c := range all {
+		p[i] = c.McNemar.P
+	}
+	for i, h := range stats.Holm(p) {
+		all[i].HolmP = h
+	}
+}
+
+// measured is a run's results by problem.
+type measured struct {
+	name  string
+	spec  Spec
+	ids   []string
+	rates map[string]float64
+	first map[string]bool
+}
+
+func readRun(folder string) (*measured, error) {
+	spec, err := ReadSpec(folder)
+	if err != nil {
+		return nil, err
+	}
+	m := &measured{name: filepath.Base(filepath.Clean(folder)), spec: spec, rates: map[string]float64{}, first: map[string]bool{}}
+	counts := map[string]int{}
+	err = EachResult(folder, func(r *rollout.Result) error {
+		if counts[r.ProblemID] == 0 {
+			m.ids = append(m.ids, r.ProblemID)
+		}
+		counts[r.ProblemID]++
+		won := r.Success != nil && *r.Success
+		if won {
+			m.rates[r.ProblemID]++
+		}
+		if r.Sample == 0 {
+			m.first[r.ProblemID] = won
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for id, n := range counts {
+		m.rates[id] /= float64(n)
+	}
+	return m, nil
+}
+
+// EachResult reads the results of a finished run, in order.
+func EachResult(folder string, do func(*rollout.Result) error) (err error) {
+	f, err := os.Open(filepath.Join(folder, resultsFile))
+	if err != nil {
+		return fmt.Errorf("read results: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	in := bufio.NewReader(f)
+	for number := 1; ; number++ {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 1 {
+			r := &rollout.Result{}
+			if bad := json.Unmarshal(line, r); bad != nil {
+				return fmt.Errorf("read results of %s, line %d: %w", folder, number, bad)
+			}
+			if bad := do(r); bad != nil {
+				return bad
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read results: %w", err)
+		}
+	}
+}
+
+func compare(a, b *measured, anyway bool) (Comparison, error) {
+	differs := slices.DeleteFunc(a.spec.Differences(b.spec), func(d string) bool {
+		field, _, _ := strings.Cut(d, ":")
+		return !slices.Contains(mustEqual, field)
+	})
+	if len(differs) > 0 && !anyway {
+		return Comparison{}, fmt.Errorf("compare %s with %s: %w: %s", a.name, b.name, ErrIncomparable, strings.Join(differs, "; "))
+	}
+	c := Comparison{A: a.name, B: b.name, Differs: differs}
+	var left, right, deltas []float64
+	for _, id := range a.ids {
+		if _, both := b.first[id]; !both {
+			continue
+		}
+		left, right = append(left, a.rates[id]), append(right, b.rates[id])
+		deltas = append(deltas, b.rates[id]-a.rates[id])
+		if a.first[id] && !b.first[id] {
+			c.McNemar.B++
+		} else if b.first[id] && !a.first[id] {
+			c.McNemar.C++
+		}
+	}
+	if len(deltas) == 0 {
+		return c, fmt.Errorf("compare %s with %s: %w: no problem is in both", a.name, b.name, ErrIncomparable)
+	}
+	c.McNemar.P = stats.McNemar(c.McNemar.B, c.McNemar.C)
+	c.AMean, c.BMean, c.Difference = stats.Mean(left), stats.Mean(right), stats.Mean(deltas)
+	c.spread(deltas)
+	return c, nil
+}
+
+// spread fills in what says how sure the difference is.
+func (c *Comparison) spread(deltas []float64) {
+	c.Problems = len(deltas)
+	boot := stats.Bootstrap95(deltas, bootstrapSeed, bootstrapRounds)
+	c.Bootstrap95 = [2]float64{boot.Low, boot.High}
+	se := stats.ClusteredSE(deltas)
+	if c.SEClustered = known(se); c.SEClustered == nil {
+		return
+	}
+	ci := stats.Normal95(c.Difference, se)
+	c.CI95 = &[2]float64{ci.Low, ci.High}
+	c.MDE80 = known(stats.MDE80(se))
+	c.Power80Problems = stats.ProblemsFor80(c.Difference, se, len(deltas))
+}
+
+// String is the comparison for people.
+func (c Comparison) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %.4f, %s %.4f on %d problems: difference %+.4f", c.A, c.AMean, c.B, c.BMean, c.Problems, c.Difference)
+	if c.CI95 != nil {
+		fmt.Fprintf(&b, " (95 %%: %+.4f to %+.4f)", c.CI95[0], c.CI95[1])
+	}
+	fmt.Fprintf(&b, "\n  McNemar on sample 0: only %s %d, only %s %d, p %.4g (Holm %.4g)\n", c.A, c.McNemar.B, c.B, c.McNemar.C, c.McNemar.P, c.HolmP)
+	if c.MDE80 != nil {
+		fmt.Fprintf(&b, "  smallest difference shown with 80 %% power: %.4f", *c.MDE80)
+		if c.Power80Problems > 0 {
+			fmt.Fprintf(&b, "; to show this one takes %d problems", c.Power80Problems)
+		}
+		b.WriteByte('\n')
+	}
+	for _, d := range c.Differs {
+		fmt.Fprintf(&b, "  differs: %s\n", d)
+	}
+	return b.String()
+}
