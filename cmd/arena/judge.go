@@ -122,6 +122,6 @@ func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err
 	if f.dryRun {
 		return day.predict(c.Context(), days, j)
 	}
-	day.judge, day.maxUnscored, day.ledger = j.Judge, cfg.MaxUnscored, kept
+	day.judge, day.models, day.ledger, day.maxUnscored = j.Judge, j, kept, cfg.MaxUnscored
 	return f.judgeOrProbe(c.Context(), day, days)
 }

@@ -26,7 +26,9 @@ type judgeDay struct {
 	judge   func(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error)
 	// maxUnscored is the share of judgeable attempts that may stay unscored.
 	maxUnscored float64
-	// ledger is what models' answers are kept in; nil without models.
+	// models is the judge that asks models, ledger what their answers are kept
+	// in; both are nil without.
+	models *llm.Judge
 	ledger *ledger.Ledger
 }
 
@@ -211,6 +213,9 @@ func (d *judgeDay) printBill(before ledger.Bill) {
 	cost := dollars(&usd)
 	if after.Unpriced > before.Unpriced {
 		cost = "at unknown prices"
+	}
+	for _, sub := range d.models.Substitutes() {
+		fmt.Fprintf(d.streams.err, "warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
 	}
 	fmt.Fprintf(d.streams.err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
 		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.flags.llm.ledger)

@@ -140,6 +140,7 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 	switch {
 	case v.outcome == arena.JudgeScored:
 		j.panel.readable(member)
+		j.served.note(cq.Model, e.Served)
 	case fault != nil && fault.Kind == client.Auth:
 		err = fmt.Errorf("ask %s: %w: %s", cq.Model, ErrAuth, fault.Detail)
 	case asking != nil && fault == nil:

@@ -12,12 +12,11 @@ import (
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
-// varied answers as the prompt asks, with explanations of different lengths.
+// varied answers as the prompt asks, with none to three quotes.
 func varied() func(clienttest.Call) clienttest.Action {
 	return func(c clienttest.Call) clienttest.Action {
-		text := strings.Repeat("The reason is given in a few more words. ", len(c.Text)%5)
-		return clienttest.Say(`{"evidence": [{"gate": 1, "step": 0, "quote": "completion_tokens=55"}, ` +
-			`{"gate": 2, "step": 2, "quote": "the first lamp costs"}], "reasoning_quality": 0.5, "explanation": "Gate 3 failed: ` + text + `"}`)
+		quotes := strings.TrimSuffix(strings.Repeat(`{"gate": 2, "step": 2, "quote": "the first lamp costs less"}, `, len(c.Text)%4), ", ")
+		return clienttest.Say(`{"evidence": [` + quotes + `], "reasoning_quality": 0.5, "explanation": "Gate 3 failed: no datum is named"}`)
 	}
 }
 

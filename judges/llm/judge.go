@@ -54,6 +54,7 @@ type Judge struct {
 	prices  prices.Table
 	budget  *budget
 	flight  singleflight.Group
+	served  substitutes
 	now     func() time.Time
 
 	run  context.Context

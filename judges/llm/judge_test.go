@@ -178,6 +178,21 @@ func TestNothingToJudgeCostsNothing(t *testing.T) {
 	}
 }
 
+func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.SayAs("small", clienttest.Grade(0.5)), clienttest.SayAs("vendor/Judge-A-2026", clienttest.Grade(0.5))))
+	j, l := judge(t, config(s), nil)
+	for i := range 3 {
+		if _, err := ask(t.Context(), j, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := j.Substitutes()
+	if len(got) != 1 || got[0] != (llm.Substitute{Asked: "judge-a", Served: "small", Answers: 1}) || l.Bill().Exchanges != 3 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	s := clienttest.New(t, clienttest.First(clienttest.Hang()))

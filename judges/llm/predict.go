@@ -12,9 +12,10 @@ import (
 const (
 	// bytesPerToken is what a token is taken for until a server has counted.
 	bytesPerToken = 4
-	// expectedAnswer is the length of an answer until one was seen: the object
-	// asked for, with two short quotes.
-	expectedAnswer = 80
+	// expectedAnswer is the length of an answer until one was seen. A bare
+	// verdict has about 20 tokens, one with three quotes about 110; the figure
+	// between (their geometric mean) is wrong by the least factor.
+	expectedAnswer = 50
 	// The reserve of a budget over what a model's answers showed so far: a
 	// tenth on the prompt, whose tokens follow from its bytes, and twice the
 	// longest completion, which nobody can foresee.
@@ -47,7 +48,7 @@ func (j *Judge) Forecast() *Forecast {
 
 // Add adds what judging one attempt would cost now. Token counts are calibrated
 // on the model's exchanges in the ledger; before the first, four bytes make a
-// token and an answer has 80 of them.
+// token and an answer has 50 of them.
 func (f *Forecast) Add(t *arena.Trace, d *arena.Dialogue) error {
 	if !Judgeable(t, d) {
 		return nil

@@ -5,26 +5,34 @@ import (
 	"strconv"
 )
 
-// The subnet pays success by the quality of reasoning: a share of floor is
-// paid for none, all of it from the ceiling on [oro scoring].
-const (
-	qualityFloor   = 0.3
-	qualityCeiling = 0.80
-)
+// Scale is how much of a success its reasoning quality earns: a share of Floor
+// for none, all of it from Ceiling on. Floor is 0 to 1, Ceiling more than 0 and
+// at most 1.
+type Scale struct {
+	Floor   float64 `yaml:"floor"`
+	Ceiling float64 `yaml:"ceiling"`
+}
 
-// Multiplier turns a mean reasoning quality of 0 to 1 into the factor on the
-// success rate, 0.3 to 1, rounded to four places. Values outside 0 to 1 count
-// as the nearer end, NaN as 0.
-func Multiplier(q float64) float64 {
+// SubnetScale is what the subnet pays [oro scoring].
+func SubnetScale() Scale { return Scale{Floor: 0.3, Ceiling: 0.80} }
+
+// Multiplier turns a reasoning quality of 0 to 1 into a factor, Floor to 1,
+// rounded to four places. Values outside 0 to 1 count as the nearer end, NaN as
+// 0.
+func (s Scale) Multiplier(q float64) float64 {
 	if math.IsNaN(q) {
 		q = 0
 	}
 	q = max(0, min(1, q))
-	if q >= qualityCeiling {
+	if q >= s.Ceiling {
 		return 1
 	}
-	return round4(qualityFloor + q*(1-qualityFloor)/qualityCeiling)
+	return round4(s.Floor + q*(1-s.Floor)/s.Ceiling)
 }
+
+// Multiplier turns a mean reasoning quality of 0 to 1 into the subnet's factor
+// on the success rate, 0.3 to 1.
+func Multiplier(q float64) float64 { return SubnetScale().Multiplier(q) }
 
 // FinalScore is the success rate times the multiplier of the mean quality,
 // rounded to four places.

@@ -1,0 +1,122 @@
+// Package multiplier turns reasoning scores into the factors that outcomes are
+// weighed with. The subnet has one way; a researcher may choose another. What a
+// judge could not score is never a low grade.
+package multiplier
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/trajectory-arena/arena/judges/outcome"
+)
+
+// Per says whose quality weighs an attempt.
+type Per string
+
+// An attempt is weighed by its own score, or by the mean of its run as the
+// subnet does.
+const (
+	Attempt Per = "attempt"
+	Run     Per = "run"
+)
+
+// Unscored says what becomes of an attempt without a score.
+type Unscored string
+
+// An attempt without a score is left out of every sum and has no factor of its
+// own, or counts as the mean of its run.
+const (
+	Excluded Unscored = "excluded"
+	Mean     Unscored = "mean"
+)
+
+// Config is the researcher's choice.
+type Config struct {
+	Per           Per      `yaml:"per"`
+	Unscored      Unscored `yaml:"unscored"`
+	outcome.Scale `yaml:",inline"`
+}
+
+// Defaults weigh each attempt by itself, on the subnet's scale: training rows
+// are single attempts, and a run's mean would reward its weakest with its
+// strongest.
+func Defaults() Config {
+	return Config{Per: Attempt, Unscored: Excluded, Scale: outcome.SubnetScale()}
+}
+
+// Validate names everything that cannot be used, all at once.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Per != Attempt && c.Per != Run {
+		errs = append(errs, fmt.Errorf("multiplier.per is %q: want attempt or run", c.Per))
+	}
+	if c.Unscored != Excluded && c.Unscored != Mean {
+		errs = append(errs, fmt.Errorf("multiplier.unscored is %q: want excluded or mean", c.Unscored))
+	}
+	if !(c.Floor >= 0 && c.Floor <= 1) {
+		errs = append(errs, fmt.Errorf("multiplier.floor is %v: want 0 to 1", c.Floor))
+	}
+	if !(c.Ceiling > 0 && c.Ceiling <= 1) {
+		errs = append(errs, fmt.Errorf("multiplier.ceiling is %v: want more than 0 and at most 1", c.Ceiling))
+	}
+	return errors.Join(errs...)
+}
+
+// Quality is what is known of one run's reasoning. The zero value is a run
+// without attempts; qualities add up.
+type Quality struct {
+	// Judged counts attempts that left something to judge, Scored those that
+	// have a score; Sum is the sum of these.
+	Judged int
+	Scored int
+	Sum    float64
+}
+
+// Add counts one judgeable attempt; its score is nil where it has none.
+func (q Quality) Add(score *float64) Quality {
+	q.Judged++
+	if score != nil {
+		q.Scored++
+		q.Sum += *score
+	}
+	return q
+}
+
+// Plus is the sum of both.
+func (q Quality) Plus(o Quality) Quality {
+	return Quality{Judged: q.Judged + o.Judged, Scored: q.Scored + o.Scored, Sum: q.Sum + o.Sum}
+}
+
+// Mean is over the scored attempts, nil without any.
+func (q Quality) Mean() *float64 {
+	if q.Scored == 0 {
+		return nil
+	}
+	mean := q.Sum / float64(q.Scored)
+	return &mean
+}
+
+// Coverage is the share of judgeable attempts that have a score, 1 where there
+// was nothing to judge. It belongs beside every mean.
+func (q Quality) Coverage() float64 {
+	if q.Judged == 0 {
+		return 1
+	}
+	return float64(q.Scored) / float64(q.Judged)
+}
+
+// Factor is what an attempt of a run is weighed with; nil where it is left out.
+func (c Config) Factor(score *float64, run Quality) *float64 {
+	q := score
+	switch {
+	case score == nil && c.Unscored == Excluded:
+		return nil
+	case score == nil, c.Per == Run:
+		q = run.Mean()
+	}
+	if q == nil {
+		return nil
+	}
+	m := c.Multiplier(*q)
+	return &m
+}
