@@ -86,8 +86,10 @@ func newTable(path string) (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
+	const pageBytes = 64 << 10 // thirty columns hold a page each
 	schema := parquet.SchemaOf(row{})
-	return &table{path: path, tmp: tmp, schema: schema, w: parquet.NewGenericWriter[row](tmp, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}))}, nil
+	w := parquet.NewGenericWriter[row](tmp, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes))
+	return &table{path: path, tmp: tmp, schema: schema, w: w}, nil
 }
 
 // add writes a row through its cells: the writer's own way with structs loses

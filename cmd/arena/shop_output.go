@@ -9,11 +9,15 @@ import (
 	"path/filepath"
 )
 
-// writeWhole writes a file all or nothing; - is standard output.
+// writeWhole writes a file all or nothing; - is standard output. What is there
+// already and is no file, such as a device or a pipe, is written to as it is.
 func writeWhole(s *streams, path string, write func(io.Writer) error) error {
 	if path == "-" {
 		b := bufio.NewWriter(s.out)
 		return errors.Join(write(b), b.Flush())
+	}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return writeDevice(path, write)
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".arena-*")
 	if err != nil {
@@ -28,4 +32,13 @@ func writeWhole(s *streams, path string, write func(io.Writer) error) error {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
 	return nil
+}
+
+func writeDevice(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return failed(fmt.Errorf("open %s: %w", path, err), "-o names a file, or - for standard output")
+	}
+	b := bufio.NewWriter(f)
+	return errors.Join(write(b), b.Flush(), f.Close())
 }
