@@ -19,8 +19,11 @@ type AgentStats struct {
 	// Fixed is the least of the three: dependence on results in any one of them
 	// is adaptivity.
 	Fixed float64
+	// Cited is the share of turns after a result that speak of what came back.
+	Cited float64
 	// Templates is the share of thoughts whose skeleton returns in another
-	// attempt.
+	// attempt, 0 for agents that cite results: they fill their templates with
+	// what they read.
 	Templates float64
 	// pastes counts the requests that each episode answers.
 	pastes map[uint64]int
@@ -36,7 +39,10 @@ func (f *Filter) AgentDay(samples []Sample) AgentStats {
 	}
 	a.Sequence, a.Top, a.First = fixedSequence(s), fixedViews(s), fixedPicks(s)
 	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, a.First))
-	a.Templates = templates(s)
+	a.Cited = cited(s)
+	if a.Cited < fewCitations {
+		a.Templates = templates(s)
+	}
 	return a
 }
 
@@ -103,10 +109,8 @@ func fixedViews(samples []Sample) float64 {
 // compares recommends another than the first at least in a quarter of cases;
 // an agent that never speaks of results must do so more often to be believed.
 func fixedPicks(samples []Sample) float64 {
-	picks, first, turns, cited := 0, 0, 0, 0
+	picks, first := 0, 0
 	for i := range samples {
-		turns += samples[i].Turns
-		cited += samples[i].Cited
 		picks += samples[i].Picks
 		first += samples[i].FirstPicks
 	}
@@ -115,10 +119,26 @@ func fixedPicks(samples []Sample) float64 {
 	}
 	p := float64(first) / float64(picks)
 	least := 0.73
-	if turns == 0 || float64(cited)/float64(turns) < 0.2 {
+	if cited(samples) < fewCitations {
 		least = 0.65
 	}
 	return ramp(p-math.Sqrt(p*(1-p)/float64(picks)), least, least+0.05)
+}
+
+// fewCitations is the share of turns under which an agent is said not to speak
+// of results; models that think at all cite in a quarter of their turns.
+const fewCitations = 0.2
+
+func cited(samples []Sample) float64 {
+	turns, n := 0, 0
+	for i := range samples {
+		turns += samples[i].Turns
+		n += samples[i].Cited
+	}
+	if turns == 0 {
+		return 0
+	}
+	return float64(n) / float64(turns)
 }
 
 // ramp is 0 up to lo, 1 from hi on, straight between.
@@ -158,10 +178,13 @@ func templates(samples []Sample) float64 {
 }
 
 // The log-odds that habits take from an attempt. A habit fixed in everything
-// weighs more than all that naming can add; so does a pasted episode.
+// weighs more than all that naming can add; so does a pasted episode. Stock
+// phrases without any result in them speak for a program, but not alone: some
+// honest agents hardly think.
 const (
-	fixedOdds  = -8
-	pastedOdds = -12
+	fixedOdds    = -9
+	pastedOdds   = -12
+	templateOdds = -2
 )
 
 // Revise is the second pass: what the agent's day says about one attempt. It
@@ -169,7 +192,7 @@ const (
 // agentic: habits can show a program, not prove a model.
 func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.Structure {
 	pasted := a.pastes[sample.Episode]
-	score := sample.Score + fixedOdds*a.Fixed
+	score := sample.Score + fixedOdds*a.Fixed + templateOdds*ramp(a.Templates, templateLimit, templateLimit+0.1)
 	if pasted > f.cfg.MaxPastes {
 		score += pastedOdds
 	}
@@ -183,7 +206,7 @@ func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.St
 	}
 	reasons := []string{ReasonScripted}
 	for i := range s.Verdicts[len(s.Verdicts)-3:] {
-		if v := &s.Verdicts[len(s.Verdicts)-3+i]; v.Value > v.Limit && v.Check != templateCheck {
+		if v := &s.Verdicts[len(s.Verdicts)-3+i]; v.Value > v.Limit {
 			v.Decision, v.Reason = arena.Drop, checkNamed(v.Check).Reason
 			reasons = append(reasons, v.Reason)
 		}
@@ -197,13 +220,15 @@ func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.St
 	return s
 }
 
-const templateCheck = "template_thinking_v1"
+// templateLimit is the share of returning skeletons that honest agents with
+// short thoughts reach.
+const templateLimit = 0.8
 
 func (f *Filter) habitVerdicts(a AgentStats, pasted int) []arena.Verdict {
 	return []arena.Verdict{
 		{Check: "fixed_habit_v1", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
 		{Check: "pasted_episode_v1", Decision: arena.Keep, Value: float64(pasted), Limit: float64(f.cfg.MaxPastes)},
-		{Check: templateCheck, Decision: arena.Keep, Value: a.Templates, Limit: 1},
+		{Check: "template_thinking_v1", Decision: arena.Keep, Value: a.Templates, Limit: templateLimit},
 	}
 }
 

@@ -76,8 +76,8 @@ var checks = []Check{
 		Value: "replies that name calls, per turn that acts", Limit: "least share", measure: plan},
 	{Name: "stale_naming_v1", Doc: "Dispatches follow replies that are no longer the last word.", Reason: "stale_naming",
 		Value: "dispatches named by an older turn's reply", Limit: "most such dispatches", above: true, measure: stale},
-	{Name: "narrated_after_v1", Doc: "Thinking is a reply that was written after the call it explains.", Reason: "narrated_after",
-		Value: "share of dispatched turns", Limit: "greatest share", above: true, measure: narrated},
+	{Name: "narrated_after_v1", Doc: "Turns are recorded only after a model was asked to tell of a call already made.", Reason: "narrated_after",
+		Value: "share of turns with a dispatch", Limit: "greatest share", above: true, measure: narrated},
 	{Name: "unnamed_recommendation_v1", Doc: "No reply named the final recommendation.", Reason: "unnamed_recommendation",
 		Value: "1 if a reply named it", Limit: "1", measure: recommendationNamed},
 	{Name: "looked_up_answer_v1", Doc: "A product is recommended or opened that only the program can have known.", Reason: "looked_up_answer",
@@ -104,7 +104,7 @@ var checks = []Check{
 	{Name: "pasted_episode_v1", Doc: "The same calls answer different requests.", Reason: "pasted_episode",
 		Value: "requests that this episode answers", Limit: "max_pastes", above: true},
 	{Name: "template_thinking_v1", Doc: "Thinking is one template with slots over the agent's day.", Reason: "template_thinking",
-		Value: "share of thoughts whose skeleton returns in other attempts", Limit: "reported, decides nothing alone", above: true},
+		Value: "share of thoughts whose skeleton returns in other attempts, 0 for agents that cite results", Limit: "greatest share", above: true},
 }
 
 func flag(b bool) float64 {

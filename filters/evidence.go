@@ -55,9 +55,15 @@ func (a *attempt) countImpossible() (n int) {
 // recordedBefore says that the step with the result carries a time well before
 // the moment the dispatch ended.
 func (a *attempt) recordedBefore(d *dispatch) bool {
+	at, known := a.recordedAt(d)
+	return known && d.call.AtMS > 0 && at+recordSlack < float64(d.call.AtMS)
+}
+
+// recordedAt is the time of the step that shows the dispatch's result.
+func (a *attempt) recordedAt(d *dispatch) (ms float64, known bool) {
 	step := a.dialogue.Turns[a.claims[d.claimed].turn].Step
 	at, err := strconv.ParseFloat(string(a.trace.Steps[step].Timestamp), 64)
-	return err == nil && at > 0 && d.call.AtMS > 0 && at+recordSlack < float64(d.call.AtMS)
+	return at, err == nil && at > 0
 }
 
 // recordSlack, in milliseconds, allows for the clocks of two machines.
@@ -203,8 +209,9 @@ func (a *attempt) replied(id string) bool {
 	return false
 }
 
-// countNarrated counts turns whose thinking is the text of a reply that only began
-// after the turn's dispatch had ended: told afterwards.
+// countNarrated counts turns with a dispatch that were recorded only after a
+// model had been asked once more, without naming a call: told afterwards. It
+// goes by times alone, since words can be changed at will.
 func (a *attempt) countNarrated() (told, turns int) {
 	for i := range a.claims {
 		c := &a.claims[i]
@@ -213,13 +220,13 @@ func (a *attempt) countNarrated() (told, turns int) {
 		}
 		turns++
 		d := &a.log.dispatches[c.dispatch]
-		think := a.dialogue.Turns[c.turn].Think
-		if len(think) < tellable {
+		recorded, known := a.recordedAt(d)
+		if !known {
 			continue
 		}
 		for j := range a.log.replies {
 			r := &a.log.replies[j]
-			if r.start >= float64(d.call.AtMS)-a.log.slack && strings.Contains(r.said, think) {
+			if r.readable && len(r.queue) == 0 && r.start >= float64(d.call.AtMS)-a.log.slack && r.end() <= recorded+a.log.slack {
 				told++
 				break
 			}
@@ -227,9 +234,6 @@ func (a *attempt) countNarrated() (told, turns int) {
 	}
 	return told, turns
 }
-
-// tellable is the least length of a thought that can be recognised elsewhere.
-const tellable = 24
 
 // compareLengths asks of each dispatch whose reply was cut whether the reply's length
 // fits the recorded step with its call in it, or without.

@@ -26,8 +26,6 @@ type reply struct {
 	// queue is the tools named, in order and with repeats, as richness v1
 	// counts them.
 	queue []tool
-	// said is the answer's text, for comparison with the dialogue.
-	said string
 	// shell is the length of the answer around its content and calls.
 	shell int
 }
@@ -60,20 +58,17 @@ func readReply(c *arena.ProxyCall, p *pad) reply {
 		}
 		return true
 	})
-	r.said = content.Str
+	said := content.Str
 	if content.IsArray() {
-		r.said = parts(content)
+		said = parts(content)
 	}
 	r.shell = len(c.Response) - len(content.Raw) - len(calls.Raw) - len(reasoning.Raw)
 	r.native(calls, p)
-	if len(r.named) == 0 && mayCall(r.said) {
-		r.written(r.said, p)
+	if len(r.named) == 0 && mayCall(said) {
+		r.written(said, p)
 	}
 	if len(r.named) == 0 && mayCall(reasoning.Str) {
 		r.written(reasoning.Str, p)
-	}
-	if r.said == "" {
-		r.said = reasoning.Str
 	}
 	r.used = make([]bool, len(r.named))
 	return r

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/pipeline"
 )
 
 // filterFlags are what a user can say to `arena filter`.
@@ -22,6 +23,9 @@ type filterFlags struct {
 	calibrate string
 	reweight  bool
 	scores    string
+	problems  []string
+	catalogs  []string
+	settings  settings
 }
 
 func newFilter(s *streams) *cobra.Command {
@@ -38,8 +42,13 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 		Example: `  arena filter testdata/day -o verdicts.jsonl
   arena filter testdata/day --explain RUN/PROBLEM
   arena filter testdata/day --calibrate testdata/day/labels.jsonl
-  arena filter testdata/day --reweight --scores scores.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+  arena filter testdata/day --reweight`,
+		Args: func(_ *cobra.Command, days []string) error {
+			if len(days) == 0 {
+				return usage(errors.New("no DAY"), "a DAY is a folder, a glob, a file or -")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
 	d := filters.Defaults()
@@ -49,21 +58,26 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().StringVar(&f.unknown, "unknown", string(d.Unknown), "attempts whose axis is unknown: keep or drop")
 	c.Flags().IntVar(&f.maxTokens, "max-tokens", d.MaxTokens, "most tokens of a kept attempt")
+	f.settings.flags(c)
 	c.Flags().StringVar(&f.explain, "explain", "", "take one verdict apart; the ID is RUN/PROBLEM")
 	c.Flags().StringVar(&f.calibrate, "calibrate", "", "hold the axis against labels in this JSONL file")
 	c.Flags().BoolVar(&f.reweight, "reweight", false, "print the leaderboard under the planned reweighting by richness")
-	c.Flags().StringVar(&f.scores, "scores", "", "outcome scores for --reweight, as `arena score` writes them")
-	c.MarkFlagsMutuallyExclusive("explain", "calibrate", "reweight")
+	c.Flags().StringVar(&f.scores, "scores", "", "outcome scores for --reweight, as arena score writes them; without it they are computed")
+	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems for --reweight, instead of the day's problems.jsonl")
+	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue for --reweight, instead of the day's catalog.jsonl")
 	return c
 }
 
 func (f *filterFlags) run(c *cobra.Command, s *streams, days []string) error {
-	filter, err := f.filter()
+	filter, err := f.filter(c)
 	if err != nil {
 		return err
 	}
 	if f.workers < 1 {
 		return usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	}
+	if modes(f.explain != "", f.calibrate != "", f.reweight) > 1 {
+		return usage(errors.New("--explain, --calibrate and --reweight exclude each other"), "give one of them")
 	}
 	if f.scores != "" && !f.reweight {
 		return usage(errors.New("--scores without --reweight"), "add --reweight")
@@ -80,11 +94,30 @@ func (f *filterFlags) run(c *cobra.Command, s *streams, days []string) error {
 	return day.lines(c.Context(), days)
 }
 
-func (f *filterFlags) filter() (*filters.Filter, error) {
-	cfg := filters.Defaults()
-	cfg.Unknown = filters.UnknownPolicy(f.unknown)
-	cfg.MaxTokens = f.maxTokens
-	filter, err := filters.New(cfg)
+// modes counts how many of them were asked for.
+func modes(asked ...bool) (n int) {
+	for _, a := range asked {
+		if a {
+			n++
+		}
+	}
+	return n
+}
+
+// filter builds the filter from the configuration of a build, over which the
+// command's own flags go.
+func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, error) {
+	cfg := pipeline.Defaults()
+	if err := f.settings.fill(&cfg); err != nil {
+		return nil, err
+	}
+	if c.Flags().Changed("unknown") {
+		cfg.Filter.Unknown = filters.UnknownPolicy(f.unknown)
+	}
+	if c.Flags().Changed("max-tokens") {
+		cfg.Filter.MaxTokens = f.maxTokens
+	}
+	filter, err := filters.New(cfg.Filter)
 	if err != nil {
 		return nil, usage(err, "`arena filter --help` lists the flags and their defaults")
 	}

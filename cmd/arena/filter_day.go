@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -20,9 +19,9 @@ type filterDay struct {
 	flags   *filterFlags
 	filter  *filters.Filter
 	streams *streams
-	// each, where set, sees every trace while it is in memory; calls for one
-	// input are in order, inputs run side by side.
-	each func(input int, t *arena.Trace) error
+	// each, where set, sees every trace while it is in memory, and may note
+	// something on what stays of it; inputs run side by side.
+	each func(ctx context.Context, t *arena.Trace, f *filtered) error
 	// faults counts the records that could not be read, by reason.
 	faults map[traces.Reason]int
 }
@@ -34,23 +33,25 @@ type filtered struct {
 	agent     string
 	structure arena.Structure
 	sample    filters.Sample
+	// success is the outcome, known to --reweight alone.
+	success bool
 }
 
 // read makes the first pass over all inputs, then the second, and returns the
 // attempts in input order.
 func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error) {
-	inputs, cleanUp, err := d.inputs(ctx, days)
+	inputs, cleanUp, err := dayInputs(ctx, d.streams, days)
+	defer cleanUp()
 	if err != nil {
 		return nil, err
 	}
-	defer cleanUp()
 	byInput := make([][]filtered, len(inputs))
 	faults := make([]map[traces.Reason]int, len(inputs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(d.flags.workers)
 	for i := range inputs {
-		g.Go(func() error {
-			byInput[i], faults[i], err = d.firstPass(ctx, i, inputs[i])
+		g.Go(func() (err error) {
+			byInput[i], faults[i], err = d.firstPass(ctx, inputs[i])
 			return err
 		})
 	}
@@ -68,36 +69,7 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 	return all, nil
 }
 
-// inputs lists the files of the days; standard input is spooled to a file that
-// cleanUp removes.
-func (d *filterDay) inputs(ctx context.Context, days []string) (all []traces.Input, cleanUp func(), err error) {
-	var spools []string
-	cleanUp = func() {
-		for _, dir := range spools {
-			os.RemoveAll(dir) //nolint:errcheck // a spool that stays behind is the system's to clear
-		}
-	}
-	for _, day := range days {
-		inputs, err := traces.Discover(day, traces.DefaultRules())
-		if err != nil {
-			return nil, cleanUp, failed(err, "DAY is a folder, a glob, a file or -")
-		}
-		if day == traces.Stdin {
-			dir, err := os.MkdirTemp("", "arena-filter-")
-			if err != nil {
-				return nil, cleanUp, fmt.Errorf("spool standard input: %w", err)
-			}
-			spools = append(spools, dir)
-			if err := inputs[0].Spool(ctx, d.streams.in, dir); err != nil {
-				return nil, cleanUp, err
-			}
-		}
-		all = append(all, inputs...)
-	}
-	return all, cleanUp, nil
-}
-
-func (d *filterDay) firstPass(ctx context.Context, input int, in traces.Input) (all []filtered, faults map[traces.Reason]int, err error) {
+func (d *filterDay) firstPass(ctx context.Context, in traces.Input) (all []filtered, faults map[traces.Reason]int, err error) {
 	if in.SHA256 == "" {
 		if err := in.Hash(ctx); err != nil {
 			return nil, nil, err
@@ -111,12 +83,13 @@ func (d *filterDay) firstPass(ctx context.Context, input int, in traces.Input) (
 			faults[i.Fault.Reason]++
 			return nil
 		}
+		f := d.check(i.Trace)
 		if d.each != nil {
-			if err := d.each(input, i.Trace); err != nil {
+			if err := d.each(ctx, i.Trace, &f); err != nil {
 				return err
 			}
 		}
-		all = append(all, d.check(i.Trace))
+		all = append(all, f)
 		return nil
 	})
 	return all, faults, err
@@ -157,7 +130,10 @@ func (d *filterDay) lines(ctx context.Context, days []string) error {
 	if err != nil {
 		return err
 	}
-	err = writeWhole(d.streams, d.flags.out, func(w io.Writer) error {
+	if err := d.summary(all); err != nil {
+		return err
+	}
+	return writeWhole(d.streams, d.flags.out, func(w io.Writer) error {
 		var line []byte
 		for i := range all {
 			line = filters.AppendLine(line[:0], &all[i].head, all[i].structure)
@@ -167,10 +143,6 @@ func (d *filterDay) lines(ctx context.Context, days []string) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return d.summary(all)
 }
 
 // summary says what was kept, and what could not be read.

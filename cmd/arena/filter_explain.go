@@ -18,7 +18,7 @@ import (
 func (d *filterDay) explain(ctx context.Context, days []string) error {
 	var mu sync.Mutex
 	var found *filters.Explanation
-	d.each = func(_ int, t *arena.Trace) error {
+	d.each = func(_ context.Context, t *arena.Trace, _ *filtered) error {
 		if t.ID != d.flags.explain {
 			return nil
 		}

@@ -13,14 +13,14 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
 // reweight prints the leaderboard under base score and under the planned
 // reweighting by richness. Every attempt counts, time-outs as failures, as in
 // the subnet's own aggregate.
 func (d *filterDay) reweight(ctx context.Context, days []string) error {
-	successes, err := readSuccesses(d.flags.scores)
-	if err != nil {
+	if err := d.outcomes(days); err != nil {
 		return err
 	}
 	all, err := d.read(ctx, days)
@@ -28,30 +28,46 @@ func (d *filterDay) reweight(ctx context.Context, days []string) error {
 		return err
 	}
 	scored := make([]filters.Scored, len(all))
-	known := 0
 	for i := range all {
 		f := &all[i]
-		success, ok := successes[f.head.ID]
-		if ok {
-			known++
-		}
 		scored[i] = filters.Scored{
-			Agent: f.agent, Problem: f.head.ProblemID, Success: success,
+			Agent: f.agent, Problem: f.head.ProblemID, Success: f.success,
 			Agentic: f.structure.Axis == arena.AxisAgentic, Richness: filters.RichnessOf(&f.structure),
 		}
-	}
-	if known == 0 {
-		return failed(fmt.Errorf("no attempt of the day is in %s", d.flags.scores), "`arena score DAY -o F` writes the scores of a day")
 	}
 	b := filters.Reweight(scored)
 	return writeWhole(d.streams, d.flags.out, func(w io.Writer) error { return printLeaderboard(w, &b) })
 }
 
+// outcomes arranges that every attempt's success is known: out of --scores, or
+// by the subnet's rules.
+func (d *filterDay) outcomes(days []string) error {
+	if d.flags.scores != "" {
+		successes, err := readSuccesses(d.flags.scores)
+		d.each = func(_ context.Context, _ *arena.Trace, f *filtered) error {
+			known := false
+			if f.success, known = successes[f.head.ID]; !known {
+				return failed(fmt.Errorf("attempt %s is not in %s", f.head.ID, d.flags.scores), "`arena score DAY -o F` writes the scores of a day")
+			}
+			return nil
+		}
+		return err
+	}
+	r := &scoreRun{flags: &scoreFlags{problems: d.flags.problems, catalogs: d.flags.catalogs}, streams: d.streams}
+	if err := r.open(days, outcome.Carried{}); err != nil {
+		return err
+	}
+	d.each = func(ctx context.Context, t *arena.Trace, f *filtered) error {
+		p, _ := r.suite.Find(t)
+		o, err := r.scorer.Score(ctx, t, p)
+		f.success = o.Success
+		return err
+	}
+	return nil
+}
+
 // readSuccesses reads who solved what from score lines.
 func readSuccesses(path string) (map[string]bool, error) {
-	if path == "" {
-		return nil, usage(errors.New("--reweight without --scores"), "write them first: arena score DAY -o scores.jsonl")
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, failed(fmt.Errorf("read scores: %w", err), "`arena score DAY -o F` writes the scores of a day")
