@@ -37,7 +37,7 @@ func (r *reader) firstElement() (from int, ok bool) {
 		if from < len(ahead) {
 			return from, ahead[from] == '{' || ahead[from] == '['
 		}
-		if !r.w.fill() {
+		if from > r.w.limit || !r.w.fill() {
 			return 0, false
 		}
 	}

@@ -62,7 +62,7 @@ func (d *decoder) record(text []byte) (found, error) {
 
 // text decodes a record that is valid UTF-8. The trace shares its memory.
 func (d *decoder) text(text string) (found, error) {
-	d.repairs = nil
+	d.repairs, d.parts.problemID = nil, ""
 	d.c.Reset(text)
 	return d.any()
 }
@@ -138,6 +138,7 @@ func (d *decoder) list() (found, error) {
 	if err := d.c.End(); err != nil {
 		return found{}, err
 	}
+	t.ProblemID = d.parts.problemID
 	return found{trace: t}, nil
 }
 

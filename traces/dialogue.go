@@ -16,6 +16,8 @@ type parts struct {
 	proxy []arena.ProxyCall
 	// spans has for each step where its calls and its proxy calls start.
 	spans []span
+	// problemID is what the steps call their problem.
+	problemID string
 }
 
 type span struct{ calls, proxy int }
@@ -25,7 +27,7 @@ type span struct{ calls, proxy int }
 func (d *decoder) readDialogue(t *arena.Trace) {
 	d.parts.steps, d.parts.calls = d.parts.steps[:0], d.parts.calls[:0]
 	d.parts.proxy, d.parts.spans = d.parts.proxy[:0], d.parts.spans[:0]
-	t.Query = ""
+	t.Query, d.parts.problemID = "", ""
 	if kind := d.c.Kind(); kind != arena.Array && kind != arena.Null {
 		d.repairs = append(d.repairs, repairDialogue)
 	}
@@ -81,8 +83,8 @@ func (d *decoder) step(t *arena.Trace) {
 	if t.Query == "" {
 		t.Query = extra.query
 	}
-	if t.ProblemID == "" && t.Source.Shape == arena.ShapeDialogue {
-		t.ProblemID = extra.problemID
+	if d.parts.problemID == "" {
+		d.parts.problemID = extra.problemID
 	}
 	d.parts.steps = append(d.parts.steps, s)
 	d.parts.spans = append(d.parts.spans, from)

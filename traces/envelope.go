@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -115,6 +116,7 @@ func (e *envelope) trace() (*arena.Trace, error) {
 	}
 	switch e.t.Status {
 	case arena.StatusSuccess, arena.StatusFailed, arena.StatusTimedOut:
+		e.t.ProblemID = cmp.Or(e.t.ProblemID, e.d.parts.problemID)
 		return e.t, nil
 	default:
 		return nil, &damage{UnknownStatus, fmt.Sprintf("status of %d characters is none of the sandbox's", len(e.t.Status))}

@@ -19,8 +19,9 @@ type Limits struct {
 	StringBytes int
 	// FileBytes is the most that is read of one file, uncompressed.
 	FileBytes int64
-	// Expansion is how many times its compressed size a file may grow to before
-	// it counts as a bomb; the first LineBytes are always allowed.
+	// Expansion is how many times its compressed size a file may grow without a
+	// trace in it before it counts as a bomb; 32 times LineBytes are always
+	// allowed.
 	Expansion int64
 }
 

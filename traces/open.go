@@ -22,6 +22,8 @@ type content struct {
 	// not compressed.
 	damaged func(error) Reason
 	read    int64
+	// productive is where the last trace ended: bytes of text, bytes as stored.
+	productive [2]int64
 }
 
 // damage is content that cannot be read any further.
@@ -110,8 +112,22 @@ func (c *content) Read(p []byte) (int, error) {
 		return n, err
 	case c.read > c.limits.FileBytes:
 		return n, &damage{FileTooLong, fmt.Sprintf("more than %d bytes", c.limits.FileBytes)}
-	case c.damaged != nil && c.read > max(c.limits.LineBytes, c.limits.Expansion*c.stored.read):
-		return n, &damage{DecompressionBomb, fmt.Sprintf("%d bytes became more than %d", c.stored.read, c.read)}
+	case c.isBomb():
+		return n, &damage{DecompressionBomb, fmt.Sprintf("%d bytes became more than %d, the last of them without a trace", c.stored.read, c.read)}
 	}
 	return n, err
 }
+
+// idleLines is how many lines' worth of text may come without a trace: more
+// than the longest line that anybody would write by mistake.
+const idleLines = 32
+
+// isBomb tells whether the text grows far beyond what is stored and is good
+// for nothing. Traces that shrink well, such as copies of one, are no bomb.
+func (c *content) isBomb() bool {
+	text, stored := c.read-c.productive[0], c.stored.read-c.productive[1]
+	return c.damaged != nil && text > max(idleLines*c.limits.LineBytes, c.limits.Expansion*stored)
+}
+
+// good notes that what was read so far held a trace.
+func (c *content) good() { c.productive = [2]int64{c.read, c.stored.read} }

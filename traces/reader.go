@@ -20,6 +20,7 @@ type reader struct {
 	emit func(Item) error
 	sum  Summary
 
+	text   *content
 	w      *window
 	decode *decoder
 	// blank is the white space before the next record.
@@ -57,7 +58,7 @@ func (r *reader) read() error {
 
 // content reads all records of a text.
 func (r *reader) content(text *content) error {
-	r.w = newWindow(text, r.opt.Limits.LineBytes)
+	r.text, r.w = text, newWindow(text, r.opt.Limits.LineBytes)
 	r.decode = newDecoder(r.opt.Limits)
 	var more bool
 	r.blank, more = r.w.skipBlank()
@@ -159,12 +160,13 @@ func (r *reader) take(n, line int, f found, err error) error {
 		whole.Write(raw)
 	}
 	r.w.consume(n)
-	if r.records == 0 && f.trace.Source.Shape != arena.ShapeEnvelope {
-		if tail, more := r.w.skipBlank(); !more && !r.w.stopped() {
-			whole.Write(tail)
-			f.lone = true
-			return r.found(f, 0, hex.EncodeToString(whole.Sum(nil)))
-		}
+	if r.records == 0 {
+		tail, more := r.w.skipBlank()
+		whole.Write(tail)
+		f.lone = !more && !r.w.stopped()
+	}
+	if f.lone && f.trace.Source.Shape != arena.ShapeEnvelope {
+		return r.found(f, 0, hex.EncodeToString(whole.Sum(nil)))
 	}
 	return r.found(f, line, hex.EncodeToString(own[:]))
 }
@@ -214,6 +216,7 @@ func (r *reader) found(f found, line int, record string) error {
 		return r.fault(line, NotATrace, "empty list or null, and no path that names a problem")
 	}
 	r.records++
+	r.text.good()
 	r.sum.Traces++
 	for _, word := range f.repairs {
 		r.sum.repaired(word, 1)

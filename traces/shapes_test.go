@@ -81,6 +81,8 @@ func TestDialogueFilesAreNamedByRunAndPath(t *testing.T) {
 		"no dialogue":      {map[string]string{"traces/run=r1/p1.json": "null"}, "r1/p1"},
 		"empty dialogue":   {map[string]string{"traces/run=r1/p1.json": "[]\n"}, "r1/p1"},
 		"over lines":       {map[string]string{"traces/run=r1/p1.json": strings.ReplaceAll(dialogueText, ",", ",\n")}, "r1/p1"},
+		"lone envelope":    {map[string]string{"traces/run=r1/p1.json": `{"status":"FAILED","dialogue":null}`}, "r1/p1"},
+		"envelope's steps": {map[string]string{"traces/run=r1/x.jsonl": `{"status":"SUCCESS","dialogue":` + withID + `}`}, "r1/inside"},
 		"several in lines": {map[string]string{"traces/run=r1/p1.jsonl": withID + "\n" + withID}, "r1/inside r1/inside"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +98,7 @@ func TestDialogueFilesAreNamedByRunAndPath(t *testing.T) {
 			if agent := traces[0].Agent; c.files["x/run.json"] != "" && agent != (arena.Agent{VersionID: "V", Hotkey: "H", Suite: "v3", StartedAt: "2026-01-02T03:04:05Z"}) {
 				t.Errorf("agent %+v", agent)
 			}
-			if wantDialogue := name != "no dialogue"; traces[0].HasDialogue != wantDialogue {
+			if wantDialogue := name != "no dialogue" && name != "lone envelope"; traces[0].HasDialogue != wantDialogue {
 				t.Errorf("has dialogue: %v", !wantDialogue)
 			}
 		})

@@ -99,10 +99,7 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 	defer os.RemoveAll(tmp) //nolint:errcheck // gone already where all went well
 	err = c.each(ctx, func(t *arena.Trace, text []byte) error {
 		dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/sessionsPerFolder))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("write session: %w", err)
-		}
-		return os.WriteFile(filepath.Join(dir, t.RecordSHA256+".jsonl"), text, 0o644)
+		return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, t.RecordSHA256+".jsonl"), text, 0o644))
 	})
 	if err != nil {
 		return err
