@@ -3,12 +3,21 @@ package arena
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 )
 
 // Sources write fields in other types than documented, or leave them null.
 // The readers below take what has the expected shape and read anything else
 // as absent: the typed view of a problem or product is for people and
 // prompts, while scores are computed from Raw.
+
+// unmarshalObject reads an object into a struct of raw fields.
+func unmarshalObject(text []byte, into any) error {
+	if Raw(bytes.TrimSpace(text)).Kind() != Object && json.Valid(text) {
+		return errors.New("not a JSON object")
+	}
+	return json.Unmarshal(text, into)
+}
 
 // member is one key of a JSON object, in the source's order.
 type member struct {

@@ -26,7 +26,7 @@ func ParseProblem(text []byte) (Problem, error) {
 		Title      json.RawMessage `json:"title"`
 		Vectors    json.RawMessage `json:"reward_title_embeddings"`
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
+	if err := unmarshalObject(text, &doc); err != nil {
 		return Problem{}, fmt.Errorf("parse problem: %w", err)
 	}
 	p := Problem{
@@ -155,19 +155,26 @@ func ReadProblems(r io.Reader, limit int) ([]Problem, error) {
 	return all, err
 }
 
-// startsArray drops a byte order mark and blank space, and peeks.
+// byteOrderMark is put before UTF-8 by some editors; it is no part of it.
+const byteOrderMark = "\uFEFF"
+
+// startsArray drops a byte order mark and looks for the first sign of content.
 func startsArray(in *bufio.Reader) (bool, error) {
-	if mark, _ := in.Peek(3); string(mark) == "\uFEFF" {
-		_, _ = in.Discard(3)
-	}
-	first, err := in.Peek(1)
-	if errors.Is(err, io.EOF) {
-		return false, errors.New("read problems: the file is empty")
-	}
-	if err != nil {
+	head, err := in.Peek(in.Size())
+	if err != nil && !errors.Is(err, io.EOF) {
 		return false, fmt.Errorf("read problems: %w", err)
 	}
-	return first[0] == '[', nil
+	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
+		head = head[len(byteOrderMark):]
+		if _, bad := in.Discard(len(byteOrderMark)); bad != nil {
+			return false, fmt.Errorf("read problems: %w", bad)
+		}
+	}
+	head = bytes.TrimSpace(head)
+	if len(head) == 0 && err != nil {
+		return false, errors.New("read problems: the file is empty")
+	}
+	return len(head) > 0 && head[0] == '[', nil
 }
 
 func readArray(in *bufio.Reader, limit int) ([]Problem, error) {

@@ -49,7 +49,7 @@ func ParseProduct(text []byte) (Product, error) {
 		Attributes       json.RawMessage `json:"attributes"`
 		SKUs             json.RawMessage `json:"sku_options"`
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
+	if err := unmarshalObject(text, &doc); err != nil {
 		return Product{}, fmt.Errorf("parse product: %w", err)
 	}
 	price := looseNumber(doc.Price)
