@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
@@ -16,6 +17,7 @@ import (
 type ref struct {
 	Input int `json:"i"`
 	Entry int `json:"e"`
+	block.Place
 }
 
 // candidate is an attempt that may become a row of one of the configs.
@@ -58,19 +60,25 @@ func (c copyOf) before(o copyOf) bool {
 	return cmp.Or(cmp.Compare(c.record, o.record), cmp.Compare(c.Input, o.Input), cmp.Compare(c.Entry, o.Entry)) < 0
 }
 
-// entries calls f for every entry of every block, one goroutine an input.
-func (o *opened) entries(ctx context.Context, f func(at ref, x *block.Entry) error) error {
+// entries calls f for every entry of every block, or for its head, one
+// goroutine an input.
+func (o *opened) entries(ctx context.Context, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
 	return each(ctx, o.Config.Workers, len(o.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
+		in, err := block.Open(o.FS, o.inputs[i].dir)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
 		n := 0
-		for x, err := range block.Entries(o.FS, o.inputs[i].dir) {
-			if err == nil {
-				err = ctx.Err()
+		for x, failed := range all(in) {
+			if failed == nil {
+				failed = ctx.Err()
 			}
-			if err == nil {
-				err = f(ref{i, n}, x)
+			if failed == nil {
+				failed = f(ref{i, n, x.Place}, x)
 			}
-			if err != nil {
-				return err
+			if failed != nil {
+				return failed
 			}
 			n++
 		}
@@ -104,7 +112,7 @@ type sampled struct {
 // agent behaved over its day.
 func (g *grouping) learn(ctx context.Context) error {
 	byInput := make([][]sampled, len(g.inputs))
-	err := g.entries(ctx, func(at ref, x *block.Entry) error {
+	err := g.entries(ctx, (*block.Reader).Heads, func(at ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}
@@ -156,7 +164,7 @@ func (g *grouping) revised(x *block.Entry) arena.Structure {
 func (g *grouping) decide(ctx context.Context) error {
 	n := len(g.inputs)
 	g.fates, g.candidates, g.judged, g.tries = make([][]fate, n), make([][]candidate, n), make([]unscored, n), make([][]try, n)
-	return g.entries(ctx, func(at ref, x *block.Entry) error {
+	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 		f := g.fate(at, x)
 		g.fates[at.Input] = append(g.fates[at.Input], f)
 		if x.Fault == nil && f.stage != stageRead {

@@ -42,27 +42,43 @@ func (l *ledger) close() error {
 // tables writes the ledger in the order of the inputs' content and of their
 // lines, which no path decides.
 func (w *unitWriter) tables(ctx context.Context) error {
-	g := &grouping{opened: w.opened}
-	if err := g.learn(ctx); err != nil {
-		return err
+	g := w.learned
+	if g == nil {
+		g = &grouping{opened: w.opened}
+		if err := g.learn(ctx); err != nil {
+			return err
+		}
 	}
 	out := newLedger(w.part)
-	for i, in := range w.inputs {
-		n := 0
-		for x, err := range block.Entries(w.FS, in.dir) {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err == nil {
-				err = w.enter(out, g, x, w.plan.Fates[i][n])
-			}
-			if err != nil {
-				return err
-			}
-			n++
+	for i := range w.inputs {
+		if err := w.enterAll(ctx, out, g, i); err != nil {
+			return err
 		}
 	}
 	return out.close()
+}
+
+// enterAll enters the records of one input.
+func (w *unitWriter) enterAll(ctx context.Context, l *ledger, g *grouping, input int) error {
+	in, err := block.Open(w.FS, w.inputs[input].dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	n := 0
+	for x, failed := range in.Entries() {
+		if failed == nil {
+			failed = ctx.Err()
+		}
+		if failed == nil {
+			failed = w.enter(l, g, x, w.plan.Fates[input][n])
+		}
+		if failed != nil {
+			return failed
+		}
+		n++
+	}
+	return nil
 }
 
 func (w *unitWriter) enter(l *ledger, g *grouping, x *block.Entry, f storedFate) error {

@@ -93,7 +93,7 @@ func (o *opened) group(ctx context.Context) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.plan = p
+	o.plan, o.learned = p, g
 	return p, o.storePlan(p)
 }
 

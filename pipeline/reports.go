@@ -97,13 +97,8 @@ func (o *opened) reports(p *plan) (*Reports, error) {
 	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, guard: guard.NewReport(o.protect.train)}
 	c.guard.Injection = &o.protect.injection
 	for i, in := range o.inputs {
-		n := 0
-		for x, err := range block.Entries(o.FS, in.dir) {
-			if err != nil {
-				return nil, err
-			}
-			c.add(x, p.Fates[i][n])
-			n++
+		if err := c.input(o.FS, in.dir, p.Fates[i]); err != nil {
+			return nil, err
 		}
 	}
 	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(o.Config.Judge.Name, p)}
@@ -122,6 +117,23 @@ type reporter struct {
 	agents map[string]*AgentShare
 	levels map[float64]*LevelRate
 	guard  *guard.Report
+}
+
+func (c *reporter) input(fsys corpora.FS, dir string, fates []storedFate) error {
+	in, err := block.Open(fsys, dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	n := 0
+	for x, failed := range in.Entries() {
+		if failed != nil {
+			return failed
+		}
+		c.add(x, fates[n])
+		n++
+	}
+	return nil
 }
 
 func (c *reporter) add(x *block.Entry, f storedFate) {

@@ -129,7 +129,9 @@ type opened struct {
 	protect *Protection
 	inputs  []input
 	filter  *filters.Filter
+	// plan and learned are there once the group step ran in this process.
 	plan    *plan
+	learned *grouping
 }
 
 // input is one file with the block made of it.

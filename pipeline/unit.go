@@ -1,8 +1,8 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
@@ -40,35 +40,33 @@ func (w *unitWriter) write(ctx context.Context) error {
 	}
 }
 
-// load reads the entries that the unit's rows point at, block by block.
+// load reads the entries that the unit's rows point at.
 func (w *unitWriter) load(ctx context.Context) error {
-	byInput := map[int]int{}
 	w.entries = make(map[ref]*block.Entry, len(w.unit.Rows))
-	for _, r := range w.unit.Rows {
-		w.entries[r] = nil
-		byInput[r.Input]++
+	byInput := map[int][]ref{}
+	for _, at := range w.unit.Rows {
+		byInput[at.Input] = append(byInput[at.Input], at)
 	}
-	for input, left := range byInput {
-		n := 0
-		for x, err := range block.Entries(w.FS, w.inputs[input].dir) {
-			if err != nil {
-				return err
-			}
-			at := ref{input, n}
-			n++
-			if _, wanted := w.entries[at]; wanted {
-				w.entries[at] = x
-				left--
-			}
-			if left == 0 {
-				break
-			}
-		}
-		if left > 0 {
-			return fmt.Errorf("read block of %s: %d entries are missing", w.inputs[input].Path, left)
+	for input, refs := range byInput {
+		if err := cmp.Or(ctx.Err(), w.loadInput(input, refs)); err != nil {
+			return err
 		}
 	}
-	return ctx.Err()
+	return nil
+}
+
+func (w *unitWriter) loadInput(input int, refs []ref) error {
+	in, err := block.Open(w.FS, w.inputs[input].dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	for _, at := range refs {
+		if w.entries[at], err = in.At(at.Place); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // row is the training row of an entry, with what only the group step knew.

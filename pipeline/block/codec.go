@@ -17,8 +17,8 @@ func (e *encoder) entry(x *Entry) {
 	}
 	e.attempt(&x.Attempt)
 	e.int(int64(x.Problem))
-	e.structure(&x.Structure)
 	e.sample(&x.Sample)
+	e.structure(&x.Structure)
 	e.float(x.Rank)
 	e.outcome(&x.Outcome)
 	e.judgement(&x.Judgement)
@@ -26,7 +26,8 @@ func (e *encoder) entry(x *Entry) {
 	e.body(&x.Body)
 }
 
-func (d *decoder) entry(x *Entry) {
+// entry reads an entry, or only its head: who made the attempt, and its sample.
+func (d *decoder) entry(x *Entry, headOnly bool) {
 	*x = Entry{}
 	x.Source = arena.Source{FileSHA256: d.word(), Line: int(d.int()), Shape: arena.Shape(d.word())}
 	if d.bool() {
@@ -35,8 +36,11 @@ func (d *decoder) entry(x *Entry) {
 	}
 	d.attempt(&x.Attempt)
 	x.Problem = int(d.int())
-	d.structure(&x.Structure)
 	d.sample(&x.Sample)
+	if headOnly {
+		return
+	}
+	d.structure(&x.Structure)
 	x.Rank = d.float()
 	d.outcome(&x.Outcome)
 	d.judgement(&x.Judgement)

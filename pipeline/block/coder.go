@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"strings"
 )
 
 // errShort is what a frame that ends too early, or counts more than it holds,
@@ -11,10 +12,11 @@ import (
 var errShort = errors.New("frame is cut off or corrupt")
 
 // encoder appends values to a frame. Words that recur (names, reasons) are
-// written once a block and then named by number.
+// named by their number in the block's list of words.
 type encoder struct {
 	b     []byte
 	words map[string]uint64
+	known []string
 }
 
 func newEncoder() *encoder { return &encoder{words: map[string]uint64{}} }
@@ -37,18 +39,30 @@ func (e *encoder) str(s string) {
 	e.b = append(e.b, s...)
 }
 
-// word writes a string that is likely to recur: its number, then the string
-// itself the first time.
+// word writes a string that is likely to recur.
 func (e *encoder) word(s string) {
 	n, known := e.words[s]
 	if !known {
-		n = uint64(len(e.words))
+		n = uint64(len(e.known))
+		s = strings.Clone(s) // it shares the memory of a whole attempt
 		e.words[s] = n
+		e.known = append(e.known, s)
 	}
 	e.uint(n)
-	if !known {
-		e.str(s)
-	}
+}
+
+// wordList is the block's list of words, as decodeWords reads it.
+func (e *encoder) wordList() []byte {
+	list := &encoder{}
+	list.list(len(e.known), func(i int) { list.str(e.known[i]) })
+	return list.b
+}
+
+func decodeWords(b []byte) ([]string, error) {
+	d := &decoder{b: b}
+	var words []string
+	d.list(func(n int) { words = make([]string, n) }, func(i int) { words[i] = d.str() })
+	return words, d.err
 }
 
 func (e *encoder) optional(v *float64) {
@@ -142,17 +156,11 @@ func (d *decoder) str() string {
 
 func (d *decoder) word() string {
 	n := d.uint()
-	switch {
-	case n < uint64(len(d.words)):
-		return d.words[n]
-	case n == uint64(len(d.words)) && d.err == nil:
-		s := d.str()
-		d.words = append(d.words, s)
-		return s
-	default:
+	if n >= uint64(len(d.words)) {
 		d.fail()
 		return ""
 	}
+	return d.words[n]
 }
 
 func (d *decoder) optional() *float64 {

@@ -12,6 +12,8 @@ import (
 // Entry is what is kept of one attempt, or of one record that could not be
 // read (Fault set, all but Source empty).
 type Entry struct {
+	// Place is where a Reader found the entry; it is not stored.
+	Place
 	Source  arena.Source
 	Fault   *Fault
 	Attempt Attempt

@@ -18,6 +18,7 @@ const Version = "arena.block.v1"
 
 const (
 	indexName  = "index"
+	wordsName  = "words"
 	bodiesName = "bodies"
 	markerName = "done.json"
 	// maxMarker bounds what is read of a marker.
@@ -67,6 +68,7 @@ type marker struct {
 	Unscored    int    `json:"unscored"`
 	IndexBytes  int64  `json:"index_bytes"`
 	IndexSHA256 string `json:"index_sha256"`
+	WordsSHA256 string `json:"words_sha256"`
 	BodiesBytes int64  `json:"bodies_bytes"`
 }
 
@@ -124,11 +126,15 @@ func intact(fsys corpora.FS, dir string, m *marker) (bool, error) {
 	if err != nil {
 		return false, ignore(err, fs.ErrNotExist)
 	}
+	words, _, err := hashFile(fsys, filepath.Join(dir, wordsName))
+	if err != nil {
+		return false, ignore(err, fs.ErrNotExist)
+	}
 	size, err := fileSize(fsys, filepath.Join(dir, bodiesName))
 	if err != nil {
 		return false, ignore(err, fs.ErrNotExist)
 	}
-	return sum == m.IndexSHA256 && n == m.IndexBytes && size == m.BodiesBytes, nil
+	return sum == m.IndexSHA256 && n == m.IndexBytes && words == m.WordsSHA256 && size == m.BodiesBytes, nil
 }
 
 func ignore(err, expected error) error {

@@ -22,54 +22,141 @@ const maxFrame = 64 << 20
 // maxBody bounds one rendered attempt.
 const maxBody = 1 << 30
 
-// Entries yields the entries of the block in dir in the order of its input. An
-// entry is valid until the next one.
-func Entries(fsys corpora.FS, dir string) iter.Seq2[*Entry, error] {
+// maxWords bounds the list of words of a block.
+const maxWords = 1 << 30
+
+// Place says where an entry lies in its block's index.
+type Place struct {
+	Offset int64 `json:"o"`
+	Size   int64 `json:"s"`
+}
+
+// Reader reads the entries of one block. It belongs to one goroutine.
+type Reader struct {
+	path  string
+	file  corpora.Source
+	d     decoder
+	frame []byte
+}
+
+// Open opens the index of the block in dir.
+func Open(fsys corpora.FS, dir string) (*Reader, error) {
+	name := filepath.Join(dir, wordsName)
+	b, err := corpora.ReadFile(fsys, name, maxWords)
+	if err != nil {
+		return nil, err
+	}
+	words, err := decodeWords(b)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	path := filepath.Join(dir, indexName)
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return &Reader{path: path, file: f, d: decoder{words: words}}, nil
+}
+
+// Close closes the index.
+func (r *Reader) Close() { closeRead(r.file) }
+
+// At gives the entry at a place.
+func (r *Reader) At(p Place) (*Entry, error) {
+	if err := r.size(p.Size); err != nil {
+		return nil, err
+	}
+	if _, err := r.file.ReadAt(r.frame, p.Offset); err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.path, err)
+	}
+	return r.decode(false)
+}
+
+// Entries yields all entries in the order of their input.
+func (r *Reader) Entries() iter.Seq2[*Entry, error] { return r.all(false) }
+
+// Heads yields all entries with no more than who made them, and their samples.
+func (r *Reader) Heads() iter.Seq2[*Entry, error] { return r.all(true) }
+
+func (r *Reader) all(headOnly bool) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		path := filepath.Join(dir, indexName)
-		f, err := fsys.Open(path)
-		if err != nil {
-			yield(nil, fmt.Errorf("open %s: %w", path, err))
-			return
-		}
-		defer closeRead(f)
-		if err := readEntries(bufio.NewReaderSize(f, 1<<18), yield); err != nil {
-			yield(nil, fmt.Errorf("read %s: %w", path, err))
+		in := &countingReader{r: bufio.NewReaderSize(r.file, 1<<18)}
+		for {
+			x, err := r.next(in, headOnly)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if !yield(x, err) || err != nil {
+				return
+			}
 		}
 	}
 }
 
-func readEntries(r *bufio.Reader, yield func(*Entry, error) bool) error {
-	d := &decoder{}
-	var frame []byte
-	for {
-		n, err := binary.ReadUvarint(r)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if n > maxFrame {
-			return errShort
-		}
-		if uint64(cap(frame)) < n {
-			frame = make([]byte, n)
-		}
-		frame = frame[:n]
-		if _, err := io.ReadFull(r, frame); err != nil {
-			return err
-		}
-		var x Entry
-		d.b = frame
-		d.entry(&x)
-		if d.err != nil {
-			return d.err
-		}
-		if !yield(&x, nil) {
-			return nil
-		}
+func (r *Reader) next(in *countingReader, headOnly bool) (*Entry, error) {
+	n, err := binary.ReadUvarint(in)
+	if errors.Is(err, io.EOF) {
+		return nil, io.EOF
 	}
+	if err == nil {
+		err = r.size(int64(n))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.path, err)
+	}
+	at := Place{Offset: in.n, Size: int64(n)}
+	if _, err = io.ReadFull(in, r.frame); err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.path, err)
+	}
+	x, err := r.decode(headOnly)
+	if err == nil {
+		x.Place = at
+	}
+	return x, err
+}
+
+// size makes room for a frame.
+func (r *Reader) size(n int64) error {
+	if n < 0 || n > maxFrame {
+		return fmt.Errorf("read %s: %w", r.path, errShort)
+	}
+	if int64(cap(r.frame)) < n {
+		r.frame = make([]byte, n)
+	}
+	r.frame = r.frame[:n]
+	return nil
+}
+
+func (r *Reader) decode(headOnly bool) (*Entry, error) {
+	x := &Entry{}
+	r.d.b, r.d.err = r.frame, nil
+	r.d.entry(x, headOnly)
+	if r.d.err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.path, r.d.err)
+	}
+	return x, nil
+}
+
+// countingReader knows how far it has read.
+type countingReader struct {
+	r *bufio.Reader
+	n int64
+}
+
+// Read is io.Reader.
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// ReadByte is io.ByteReader.
+func (c *countingReader) ReadByte() (byte, error) {
+	b, err := c.r.ReadByte()
+	if err == nil {
+		c.n++
+	}
+	return b, err
 }
 
 // Bodies reads the bodies of one block.

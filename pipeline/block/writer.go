@@ -89,8 +89,14 @@ func (w *Writer) Close() error {
 	if err := w.index.close(); err != nil {
 		return err
 	}
+	words := w.enc.wordList()
+	if err := corpora.WriteFile(w.fs, filepath.Join(w.dir, wordsName), words); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(words)
 	m := marker{Version: Version, Key: w.key, Entries: w.entries, Unscored: w.unscored,
-		IndexBytes: w.index.n, IndexSHA256: hex.EncodeToString(w.index.hash.Sum(nil)), BodiesBytes: w.bodies.n}
+		IndexBytes: w.index.n, IndexSHA256: hex.EncodeToString(w.index.hash.Sum(nil)),
+		WordsSHA256: hex.EncodeToString(sum[:]), BodiesBytes: w.bodies.n}
 	b, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encode marker of block %s: %w", w.dir, err)

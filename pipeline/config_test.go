@@ -1,0 +1,69 @@
+package pipeline
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestEveryFieldSaysHowFarItReaches(t *testing.T) {
+	t.Parallel()
+	c := reflect.TypeFor[Config]()
+	for i := range c.NumField() {
+		f := c.Field(i)
+		switch reach := f.Tag.Get("hash"); reach {
+		case "block", "corpus", "none":
+		default:
+			t.Errorf("field %s has hash %q: say block, corpus or none", f.Name, reach)
+		}
+		if f.Tag.Get("yaml") == "" {
+			t.Errorf("field %s has no key", f.Name)
+		}
+	}
+}
+
+func TestAChangeReachesAsFarAsItsTag(t *testing.T) {
+	t.Parallel()
+	hashes := func(change func(*Config)) (block, corpus string) {
+		c := Defaults()
+		change(&c)
+		b, err := c.blockJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := c.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b), string(all)
+	}
+	block, corpus := hashes(func(*Config) {})
+	for _, x := range []struct {
+		name                    string
+		change                  func(*Config)
+		blockStays, corpusStays bool
+	}{
+		{"workers", func(c *Config) { c.Workers = 9 }, true, true},
+		{"top", func(c *Config) { c.Select.Top = 9 }, true, false},
+		{"harness", func(c *Config) { c.Harness = "4-tool" }, false, false},
+		{"filter", func(c *Config) { c.Filter.MaxTokens = 9 }, false, false},
+		{"shares", func(c *Config) { c.Guard.Shares.Eval = 0.2 }, false, false},
+	} {
+		b, all := hashes(x.change)
+		if (b == block) != x.blockStays || (all == corpus) != x.corpusStays {
+			t.Errorf("%s: block stays %v, corpus stays %v", x.name, b == block, all == corpus)
+		}
+	}
+}
+
+func TestValidateNamesEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	c := Defaults()
+	c.Select.Top, c.Workers, c.MaxUnscored = 0, 0, 2
+	err := c.Validate()
+	for _, want := range []string{"select.top", "workers", "max_unscored"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("validate does not name %s: %v", want, err)
+		}
+	}
+}
