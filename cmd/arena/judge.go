@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/gates"
-	"github.com/trajectory-arena/arena/judges/llm"
 )
 
 // judgeFlags are what a user can say to `arena judge`.
@@ -102,26 +100,17 @@ func (f *judgeFlags) judgeOrProbe(ctx context.Context, day *judgeDay, days []str
 }
 
 func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err error) {
-	cfg, table, err := f.llm.config(c)
+	m, err := f.llm.open(c)
 	if err != nil {
 		return err
 	}
-	kept, err := f.llm.openLedger()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, kept.Close()) }()
-	j, err := llm.New(cfg, kept, llm.Options{Prices: table, Now: time.Now})
-	if err != nil {
-		return usage(err, "`arena judge --help` lists what can be said about models")
-	}
-	defer j.Close()
+	defer func() { err = errors.Join(err, m.close()) }()
 	if day.workers == 0 {
 		day.workers = modelsAtOnce
 	}
 	if f.dryRun {
-		return day.predict(c.Context(), days, j)
+		return day.predict(c.Context(), days, m.judge)
 	}
-	day.judge, day.models, day.ledger, day.maxUnscored = j.Judge, j, kept, cfg.MaxUnscored
+	day.judge, day.models, day.maxUnscored = m.judge.Judge, m, m.cfg.MaxUnscored
 	return f.judgeOrProbe(c.Context(), day, days)
 }

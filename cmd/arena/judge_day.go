@@ -26,10 +26,8 @@ type judgeDay struct {
 	judge   func(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error)
 	// maxUnscored is the share of judgeable attempts that may stay unscored.
 	maxUnscored float64
-	// models is the judge that asks models, ledger what their answers are kept
-	// in; both are nil without.
-	models *llm.Judge
-	ledger *ledger.Ledger
+	// models is set where the judge asks models.
+	models *models
 }
 
 // linesAhead is how many finished lines may wait for one that takes long.
@@ -197,28 +195,28 @@ func (d *judgeDay) progress(tally *judgeTally) (stop func()) {
 }
 
 func (d *judgeDay) bill() ledger.Bill {
-	if d.ledger == nil {
+	if d.models == nil {
 		return ledger.Bill{}
 	}
-	return d.ledger.Bill()
+	return d.models.ledger.Bill()
 }
 
 // printBill says what this run spent.
 func (d *judgeDay) printBill(before ledger.Bill) {
-	if d.ledger == nil {
+	if d.models == nil {
 		return
 	}
-	after := d.ledger.Bill()
+	after := d.models.ledger.Bill()
 	usd := *after.USD - *before.USD
 	cost := dollars(&usd)
 	if after.Unpriced > before.Unpriced {
 		cost = "at unknown prices"
 	}
-	for _, sub := range d.models.Substitutes() {
+	for _, sub := range d.models.judge.Substitutes() {
 		fmt.Fprintf(d.streams.err, "warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
 	}
 	fmt.Fprintf(d.streams.err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
-		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.flags.llm.ledger)
+		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.models.folder)
 }
 
 func dollars(usd *float64) string {

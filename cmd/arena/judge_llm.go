@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -155,7 +156,20 @@ func (f *llmFlags) server() client.Endpoint {
 	return e
 }
 
-func (f *llmFlags) openLedger() (*ledger.Ledger, error) {
+// models is an open judge that asks models, with what it keeps.
+type models struct {
+	cfg    llm.Config
+	judge  *llm.Judge
+	ledger *ledger.Ledger
+	folder string
+}
+
+// open makes the judge that the flags describe.
+func (f *llmFlags) open(c *cobra.Command) (*models, error) {
+	cfg, table, err := f.config(c)
+	if err != nil {
+		return nil, err
+	}
 	if f.ledger == "" {
 		return nil, usage(errors.New("--ledger is empty"), "name a folder: answers that are not kept are paid for again")
 	}
@@ -163,5 +177,14 @@ func (f *llmFlags) openLedger() (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, failed(err, "a ledger is a folder of *.sqlite segments that arena wrote; move other files away")
 	}
-	return l, nil
+	j, err := llm.New(cfg, l, llm.Options{Prices: table, Now: time.Now})
+	if err != nil {
+		return nil, errors.Join(usage(err, "`arena judge --help` lists what can be said about models"), l.Close())
+	}
+	return &models{cfg, j, l, f.ledger}, nil
+}
+
+func (m *models) close() error {
+	m.judge.Close()
+	return m.ledger.Close()
 }

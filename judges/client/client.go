@@ -286,11 +286,20 @@ func (c *Client) faultOf(ctx context.Context, w *wire, response openai.ChatCompl
 	return fault
 }
 
+// waitForTokens keeps to the tokens a minute. Where they come too late for
+// ctx, that is a limit like any other.
 func (c *Client) waitForTokens(ctx context.Context, n int) error {
 	if c.tokens == nil {
 		return nil
 	}
-	return c.tokens.WaitN(ctx, min(n, c.tokens.Burst()))
+	err := c.tokens.WaitN(ctx, min(n, c.tokens.Burst()))
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return &Fault{Kind: Limited, RetryAfter: time.Minute, Detail: "tokens_per_minute leaves no room before the deadline"}
+	}
+	return nil
 }
 
 // clip keeps an error message readable: servers answer with whole pages.

@@ -213,6 +213,13 @@ func TestTokensPerMinuteAreKept(t *testing.T) {
 	if waited := time.Since(start); waited < 150*time.Millisecond {
 		t.Errorf("waited %v for 200 tokens", waited)
 	}
+	q.Tokens = 50_000
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	var fault *client.Fault
+	if _, err := c.Chat(ctx, q); !errors.As(err, &fault) || fault.Kind != client.Limited || len(s.Calls()) != 2 {
+		t.Errorf("no room before the deadline: %v", err)
+	}
 }
 
 func TestEndpointsThatCannotBeUsed(t *testing.T) {
