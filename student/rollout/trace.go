@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/shop"
@@ -151,7 +154,24 @@ func (p *play) appendInference(b []byte, i int) []byte {
 	b = append(b, `{"kind":"summary","method":"POST","path":"`+inferencePath+`","timestamp":`...)
 	b = strconv.AppendInt(b, p.at(i), 10)
 	b = append(b, `,"duration_ms":0,"status_code":200,"json_data":`+string(p.env.Request)+`,"response":`...)
-	return append(append(b, oneLine(p.steps[i].body)...), '}')
+	return append(append(b, oneLine(p.ownID(i))...), '}')
+}
+
+// ownID is a reply's body with an id that no other reply of the rollout has.
+// Some servers give every reply the same one, which reads as one reply copied.
+func (p *play) ownID(i int) []byte {
+	body := p.steps[i].body
+	id := gjson.GetBytes(body, "id")
+	if id.Type != gjson.String || id.Index == 0 {
+		return body
+	}
+	for _, earlier := range p.steps[:i] {
+		if gjson.GetBytes(earlier.body, "id").String() == id.String() {
+			end := id.Index + len(id.Raw) - 1
+			return slices.Concat(body[:end], []byte("-"+strconv.Itoa(i+1)), body[end:])
+		}
+	}
+	return body
 }
 
 // oneLine makes a reply's JSON fit into a line of UTF-8. A line feed in JSON
