@@ -34,11 +34,11 @@ func readGoods(t testing.TB, file string) goods {
 	t.Helper()
 	g := goods{map[string]string{}, map[string]string{}, map[string]string{}}
 	for _, line := range textLines(t, file) {
-		if name, ok := strings.CutPrefix(line, "request "); ok {
-			name, text, _ := strings.Cut(name, ": ")
+		if request, ok := strings.CutPrefix(line, "request "); ok {
+			name, text, _ := strings.Cut(request, ": ")
 			g.requests[name] = text
-		} else if name, ok := strings.CutPrefix(line, "list "); ok {
-			name, ids, _ := strings.Cut(name, ": ")
+		} else if list, ok := strings.CutPrefix(line, "list "); ok {
+			name, ids, _ := strings.Cut(list, ": ")
 			g.lists[name] = ids
 		} else if id, rest, ok := strings.Cut(line, "|"); ok {
 			g.items[id] = rest

@@ -45,6 +45,8 @@ type reading struct {
 	*weigher
 	*passage
 	cites []cite
+	// lettered is set where the passage gives candidates letters.
+	lettered bool
 }
 
 // cite collects the references of the passage to results of earlier steps.
@@ -219,8 +221,31 @@ func (r *reading) citesWord(t *token, c *cite) bool {
 		return false
 	}
 	c.kind, c.asked = citeValue, r.shelf.asked(r.folded[t.start:t.end])
-	return true
+	return c.asked || r.besideTitleWord(c)
 }
+
+// besideTitleWord tells whether a title's word stands where it names a product
+// ("the leakproof ones", "spinning reel"): any word of English may be in some
+// title.
+func (r *reading) besideTitleWord(c *cite) bool {
+	s := &r.sentences[c.sentence]
+	for _, k := range [...]int{c.token - 1, c.token + 1} {
+		if int32(k) < s.tokens.start || int32(k) >= s.tokens.end {
+			continue
+		}
+		t := &r.tokens[k]
+		if k > c.token && strings.Contains(stands, " "+r.folded[t.start:t.end]+" ") {
+			return true
+		}
+		if t.word >= 0 && t.end-t.start > 2 && r.shelf.words[t.word].first[roleValue] < r.step {
+			return true
+		}
+	}
+	return false
+}
+
+// stands are the words that stand for a product after its property.
+const stands = " one ones model models type version variant variants kind "
 
 func (r *reading) conceptAt(sentence int, at span) bool {
 	s := &r.sentences[sentence]
@@ -252,7 +277,8 @@ func (r *reading) citeValues(sentence int) {
 }
 
 // datumIn finds the first datum of a sentence that counts by itself, and the
-// first value that counts where the sentence describes results.
+// first value that counts where the sentence describes results; a value of the
+// lexicon goes before a mere word of a title.
 func (r *reading) datumIn(sentence int) (strong, weak *cite) {
 	for i := range r.cites {
 		c := &r.cites[i]
@@ -267,7 +293,7 @@ func (r *reading) datumIn(sentence int) (strong, weak *cite) {
 				return c, weak
 			}
 		case citeValue:
-			if weak == nil {
+			if weak == nil || weak.token >= 0 && c.token < 0 {
 				weak = c
 			}
 		case citeUnknown:
@@ -319,14 +345,14 @@ func (r *reading) unspacedIn(at span) bool {
 }
 
 // clause is the stretch around a cite between commas, colons, brackets and
-// arrows.
+// arrows. A colon right after it opens what is said of it.
 func (r *reading) clause(c *cite) span {
 	s := r.sentences[c.sentence]
 	start, end := c.start, c.end
 	for start > s.start && !clauseEdge(r.text, int(start)-1) {
 		start--
 	}
-	for end < s.end && !clauseEdge(r.text, int(end)) {
+	for end < s.end && (!clauseEdge(r.text, int(end)) || end == c.end && r.text[end] == ':') {
 		end++
 	}
 	return span{start, end}

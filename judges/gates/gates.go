@@ -47,6 +47,9 @@ func walk(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
 		j.Detail = f.detail
 		passed++
 	}
+	if inference.estimated && passed > 0 && len(findings) > 1 {
+		j.Detail = inference.detail + "; " + j.Detail
+	}
 	score := scores[passed]
 	j.Score = &score
 	return j
@@ -59,6 +62,8 @@ type finding struct {
 	step   int
 	quote  string
 	detail string
+	// estimated is set where the first gate had no usage to read.
+	estimated bool
 }
 
 func missed(detail string) finding { return finding{detail: detail} }

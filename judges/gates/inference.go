@@ -149,7 +149,7 @@ func recordedLength(t *arena.Trace, d *arena.Dialogue) finding {
 	if best.tokens < minTokens {
 		return missed(how)
 	}
-	return finding{passed: true, step: best.step, quote: best.quote, detail: how}
+	return finding{passed: true, step: best.step, quote: best.quote, detail: how, estimated: true}
 }
 
 // turnSize is the size in bytes of what the model wrote in one turn and the

@@ -2,6 +2,8 @@ package gates
 
 import (
 	"embed"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -40,6 +42,9 @@ const (
 	graderWord                     // speaks to whoever grades
 	commonWord                     // too common to be a datum
 	moneyWord                      // an amount is near: pesos, costs
+	evenWord                       // neither is better: no difference
+	checkWord                      // finds out more: verify, compare
+	bigWord                        // a number word of a hundred or more
 )
 
 var classNames = map[string]class{
@@ -48,7 +53,7 @@ var classNames = map[string]class{
 	"act": actWord, "prefer": preferWord, "choose": chooseWord, "reject": rejectWord,
 	"compare": compareWord, "cause": causeWord, "contrast": contrastWord,
 	"ground": groundWord, "seen": seenWord, "grader": graderWord,
-	"common": commonWord, "money": moneyWord,
+	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord,
 }
 
 // lexicon is a trie over folded bytes. A node holds the meaning of the word
@@ -56,14 +61,19 @@ var classNames = map[string]class{
 type lexicon struct {
 	root  [256]int32
 	nodes []node
+	// labels are the bytes that lead to the nodes; the children of a node stand
+	// side by side once the trie is packed.
+	labels []byte
 	// values are the words tools return, by concept; 0 is none.
 	values []string
 }
 
 type node struct {
-	b             byte
-	child, next   int32
+	// child is the first of count children.
+	child, count  int32
 	exact, prefix meaning
+	// byLabel holds the children while the trie is built.
+	byLabel map[byte]*node
 }
 
 type meaning struct {
@@ -80,18 +90,37 @@ const (
 var words = sync.OnceValue(loadLexicon)
 
 func loadLexicon() *lexicon {
-	l := &lexicon{nodes: make([]node, 1), values: []string{""}}
+	l := &lexicon{nodes: []node{{byLabel: map[byte]*node{}}}, values: []string{""}}
 	files, err := lexiconFiles.ReadDir("lexicon")
 	if err != nil {
 		return l
 	}
 	for _, f := range files {
 		text, err := lexiconFiles.ReadFile("lexicon/" + f.Name())
-		if err == nil && f.Name() != numbersFile {
+		switch {
+		case err != nil:
+		case f.Name() == numbersFile:
+			l.readBigWords(string(text))
+		default:
 			l.readLines(string(text), f.Name() == valuesFile)
 		}
 	}
+	l.pack()
 	return l
+}
+
+// readBigWords enters the words of a hundred or more, so that the others are
+// looked up only in a text that may spell a price.
+func (l *lexicon) readBigWords(text string) {
+	for line := range strings.Lines(text) {
+		value, entries, found := strings.Cut(strings.TrimSpace(line), ": ")
+		if !found || len(value) < 3 || value == "x10" {
+			continue
+		}
+		for entry := range strings.SplitSeq(entries, ", ") {
+			l.add(entry, meaning{class: bigWord})
+		}
+	}
 }
 
 func (l *lexicon) readLines(text string, values bool) {
@@ -117,10 +146,18 @@ func (l *lexicon) add(entry string, m meaning) {
 	if word == "" {
 		return
 	}
-	at := l.path(word)
-	slot := &l.nodes[at].exact
+	at := &l.nodes[0]
+	for i := range len(word) {
+		next := at.byLabel[word[i]]
+		if next == nil {
+			next = &node{byLabel: map[byte]*node{}}
+			at.byLabel[word[i]] = next
+		}
+		at = next
+	}
+	slot := &at.exact
 	if isPrefix {
-		slot = &l.nodes[at].prefix
+		slot = &at.prefix
 	}
 	slot.class |= m.class
 	if m.concept != 0 {
@@ -128,34 +165,29 @@ func (l *lexicon) add(entry string, m meaning) {
 	}
 }
 
-// path is the node that word leads to, made where it is missing.
-func (l *lexicon) path(word string) int32 {
-	at := l.root[word[0]]
-	if at == 0 {
-		at = l.grow(word[0])
-		l.root[word[0]] = at
-	}
-	for i := 1; i < len(word); i++ {
-		next := l.step(at, word[i])
-		if next == 0 {
-			next = l.grow(word[i])
-			l.nodes[next].next = l.nodes[at].child
-			l.nodes[at].child = next
+// pack lays the nodes out breadth first, children side by side.
+func (l *lexicon) pack() {
+	l.labels = make([]byte, 1)
+	for i := 0; i < len(l.nodes); i++ {
+		children := l.nodes[i].byLabel
+		l.nodes[i].byLabel = nil
+		l.nodes[i].child, l.nodes[i].count = int32(len(l.nodes)), int32(len(children))
+		for _, b := range slices.Sorted(maps.Keys(children)) {
+			l.nodes = append(l.nodes, *children[b])
+			l.labels = append(l.labels, b)
 		}
-		at = next
 	}
-	return at
+	for k := range l.nodes[0].count {
+		l.root[l.labels[l.nodes[0].child+k]] = l.nodes[0].child + k
+	}
 }
 
-func (l *lexicon) grow(b byte) int32 {
-	l.nodes = append(l.nodes, node{b: b})
-	return int32(len(l.nodes) - 1)
-}
-
+// step is the child of a node under a byte; 0 where there is none.
 func (l *lexicon) step(at int32, b byte) int32 {
-	for c := l.nodes[at].child; c != 0; c = l.nodes[c].next {
-		if l.nodes[c].b == b {
-			return c
+	n := &l.nodes[at]
+	for k := n.child; k < n.child+n.count; k++ {
+		if l.labels[k] == b {
+			return k
 		}
 	}
 	return 0

@@ -70,25 +70,33 @@ func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
 	return all
 }
 
+// read cuts the text and enters all that it mentions in the shelf's index.
 func (p *passage) read(s *shelf) {
-	p.folded = fold(p.text)
-	p.tokens = make([]token, 0, len(p.text)/5+4)
-	p.marks = make([]mark, 0, len(p.text)/8+4)
-	p.open(0)
-	for i := 0; i < len(p.folded); {
-		i = p.readAt(s, i)
-	}
-	p.close(len(p.folded))
-	p.sumSentences()
+	p.scan(s)
+	all := p.sumSentences()
 	for _, m := range p.marks {
 		if m.concept != 0 {
 			s.word(words().values[m.concept])
 		}
 	}
-	p.spelled = spelledIn(p.folded)
+	if all&bigWord != 0 || hasBigPart(p.folded) {
+		p.spelled = spelledIn(p.folded)
+	}
 	for _, n := range p.spelled {
 		s.amountSlot(n.cents)
 	}
+}
+
+// scan cuts the text into tokens, marks and sentences.
+func (p *passage) scan(s *shelf) {
+	p.folded = fold(p.text)
+	p.tokens, p.marks, p.sentences = room(s.tokens), room(s.marks), room(s.sentences)
+	p.open(0)
+	for i := 0; i < len(p.folded); {
+		i = p.readAt(s, i)
+	}
+	p.close(len(p.folded))
+	s.tokens, s.marks, s.sentences = taken(s.tokens, p.tokens), taken(s.marks, p.marks), taken(s.sentences, p.sentences)
 }
 
 // readAt reads what begins at byte i and returns where the next thing begins.
@@ -207,13 +215,16 @@ func (p *passage) close(at int) {
 	}
 }
 
-func (p *passage) sumSentences() {
+// sumSentences unites the classes of each sentence's marks, and of all.
+func (p *passage) sumSentences() (all class) {
 	for i := range p.sentences {
 		s := &p.sentences[i]
 		for _, m := range p.marks[s.marks.start:s.marks.end] {
 			s.classes |= m.class
 		}
+		all |= s.classes
 	}
+	return all
 }
 
 // classesIn is the union of classes of the marks that begin in at.

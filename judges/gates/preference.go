@@ -2,6 +2,10 @@ package gates
 
 import "strings"
 
+// near is how many sentences may lie between the two candidates, the
+// preference and the reason: farther apart they are a ramble, not a weighing.
+const near = 4
+
 // weighChoice looks for the fourth gate: two rivals in this passage, one
 // preferred, and a reason beside the preference.
 func (w *weigher) weighChoice(r *reading) {
@@ -12,8 +16,7 @@ func (w *weigher) weighChoice(r *reading) {
 				continue
 			}
 			w.rivals = true
-			from, to := min(all[i].from, all[k].from), max(all[i].to, all[k].to)
-			if at, found := r.reasonedChoice(from, to); found {
+			if at, found := r.reasonedChoice(&all[i], &all[k]); found {
 				s := r.sentences[at].span
 				w.choice = r.found(s, s, "weighs two returned candidates and prefers one for a reason")
 				return
@@ -22,35 +25,141 @@ func (w *weigher) weighChoice(r *reading) {
 	}
 }
 
-// reasonedChoice searches the sentences that name the two candidates, one
-// before and two after, for a preference with a reason in its own sentence or
-// the next one to either side.
-func (r *reading) reasonedChoice(from, to int) (sentence int, found bool) {
-	from, to = max(0, from-1), min(len(r.sentences)-1, to+2)
-	for i := from; i <= to; i++ {
-		if !r.prefers(i) {
+// reasonedChoice searches the sentences around the two candidates for a
+// preference with a reason. A bare list of what each costs is none: outside
+// the sentence of the preference a reason must be linked by a comparative, a
+// cause, a refusal or a contrast.
+func (r *reading) reasonedChoice(a, b *candidate) (sentence int, found bool) {
+	for i := range r.sentences {
+		if !a.near(i) || !b.near(i) || !r.prefers(i) && !r.concludes(i) {
 			continue
 		}
-		if r.reasons(i, true) || i > from && r.reasons(i-1, false) || i < to && r.reasons(i+1, false) {
+		if r.reasons(i, true) || r.becauseAfter(i) {
 			return i, true
+		}
+		for k := max(0, i-near); k <= min(i+near, len(r.sentences)-1); k++ {
+			if k != i && r.reasons(k, false) {
+				return i, true
+			}
 		}
 	}
 	return 0, false
 }
 
-func (r *reading) prefers(i int) bool {
-	if r.toGrader(i) {
+// near tells whether a candidate is named close to sentence i.
+func (c *candidate) near(i int) bool {
+	for _, at := range c.sentences {
+		if at >= i-near && at <= i+near {
+			return true
+		}
+	}
+	return false
+}
+
+// maxConclusion is the length in tokens of a sentence that does no more than
+// conclude what went before it.
+const maxConclusion = 5
+
+// concludes tells, in any language, whether sentence i does no more than name
+// one candidate after several were named before it.
+func (r *reading) concludes(i int) bool {
+	if r.length(i) > maxConclusion {
 		return false
 	}
+	before := 0
+	for k := max(0, i-near); k < i; k++ {
+		before += r.namedIn(k)
+	}
+	return r.namedIn(i) == 1 && before > 1
+}
+
+func (r *reading) length(i int) int {
+	return int(r.sentences[i].tokens.end - r.sentences[i].tokens.start)
+}
+
+// becauseAfter tells whether the next sentence is no more than the cause.
+func (r *reading) becauseAfter(i int) bool {
+	const cause = causeWord | groundWord
+	return i+1 < len(r.sentences) && r.length(i+1) <= 2*maxConclusion && r.sentences[i+1].classes&(cause|seenWord|graderWord) == cause
+}
+
+// prefers tells whether sentence i takes one candidate or puts it above
+// another. What names a single candidate does so by a choice, by a cause for
+// refusing it, or without conditions: to find a fault in one takes no other.
+func (r *reading) prefers(i int) bool {
 	s := &r.sentences[i]
+	concluded := s.classes&chooseWord != 0 && r.length(i) <= maxConclusion && i > 0 && r.anchored(i-1)
+	if !concluded && !r.anchored(i) || r.toGrader(i) || r.defers(i) || s.classes&evenWord != 0 && s.classes&preferWord == 0 {
+		return false
+	}
+	if s.classes&chooseWord != 0 || r.signPrefers(s) {
+		return true
+	}
 	const refused = contrastWord | requireWord
-	return s.classes&(preferWord|chooseWord|rejectWord) != 0 || s.classes&refused == refused || r.signPrefers(s)
+	if r.namedIn(i) > 1 {
+		return s.classes&(preferWord|rejectWord) != 0 || s.classes&refused == refused
+	}
+	const caused = rejectWord | causeWord
+	return s.classes&planWord == 0 && (s.classes&preferWord != 0 || s.classes&refused == refused || s.classes&caused == caused) ||
+		s.classes&preferWord != 0 && s.classes&(contrastWord|causeWord) != 0
+}
+
+// namedIn counts the ids and brands of a sentence.
+func (r *reading) namedIn(i int) (n int) {
+	for k := range r.cites {
+		if c := &r.cites[k]; c.sentence == i && (c.kind == citeID || c.kind == citeBrand) {
+			n++
+		}
+	}
+	return n
+}
+
+// anchored tells whether a sentence speaks of the candidates at all: it names
+// one, quotes a returned price, or points at one ("the former") without
+// meaning to look further. General wisdom about choosing does none of these.
+func (r *reading) anchored(i int) bool {
+	for k := range r.cites {
+		c := &r.cites[k]
+		if c.sentence == i && (c.kind == citeID || c.kind == citeBrand || c.kind == citePrice) {
+			return true
+		}
+	}
+	s := &r.sentences[i]
+	if s.classes&deicticWord != 0 && (s.classes&planWord == 0 || s.classes&(causeWord|contrastWord) != 0) {
+		return true
+	}
+	return r.lettered && r.namesLetter(s)
+}
+
+// namesLetter reads "B loses" after candidates were given letters.
+func (r *reading) namesLetter(s *sentence) bool {
+	for _, t := range r.tokens[s.tokens.start:s.tokens.end] {
+		if t.end-t.start == 1 && (r.text[t.start] == 'A' || r.text[t.start] == 'B' || r.text[t.start] == 'C') {
+			return true
+		}
+	}
+	return false
+}
+
+// defers tells whether a sentence only means to find out more and names no
+// candidate: nothing is decided in it.
+func (r *reading) defers(i int) bool {
+	const intent = planWord | checkWord
+	if r.sentences[i].classes&intent != intent {
+		return false
+	}
+	return r.namedIn(i) == 0
 }
 
 // signPrefers reads "A > B" and "-> first" as a preference.
 func (r *reading) signPrefers(s *sentence) bool {
 	text := r.text[s.start:s.end]
-	return strings.Contains(text, " > ") || strings.Contains(text, "->") || strings.Contains(text, "→") || strings.Contains(text, ">>")
+	for _, sign := range [...]string{" > ", "->", "→", "=>", ">>"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // reasons tells whether a sentence states a ground: a comparative, a cause, a
@@ -58,7 +167,7 @@ func (r *reading) signPrefers(s *sentence) bool {
 // the sentence of the preference itself naming the ground is enough. That a
 // product was listed twice or first is no ground, nor are invented prices.
 func (r *reading) reasons(i int, own bool) bool {
-	if r.toGrader(i) {
+	if !r.anchored(i) || r.toGrader(i) || r.defers(i) {
 		return false
 	}
 	s := &r.sentences[i]

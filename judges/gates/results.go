@@ -60,12 +60,12 @@ func (r *resultReader) value(key string, item *product, depth int) {
 	if r.at >= len(r.text) {
 		return
 	}
-	switch c := r.text[r.at]; {
-	case c == '{':
+	switch r.text[r.at] {
+	case '{':
 		r.object(item, depth+1)
-	case c == '[':
+	case '[':
 		r.array(key, item, depth+1)
-	case c == '"':
+	case '"':
 		r.str(key, item, r.raw(), depth)
 	default:
 		r.literal(key, item)

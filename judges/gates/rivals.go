@@ -6,8 +6,8 @@ import "strings"
 type candidate struct {
 	product int32
 	brand   string
-	// from and to are the first and the last sentence that name it.
-	from, to int
+	// sentences name it, in order.
+	sentences []int
 }
 
 // maxCandidates bounds the candidates of one step that are held against each
@@ -23,7 +23,7 @@ func (r *reading) candidates() []candidate {
 	var all []candidate
 	for i := range r.cites {
 		if c := &r.cites[i]; c.kind == citeID && c.product >= 0 {
-			all = addCandidate(all, candidate{product: c.product, from: c.sentence, to: c.sentence})
+			all = addCandidate(all, candidate{product: c.product}, c.sentence)
 		}
 	}
 	for i := range r.cites {
@@ -32,33 +32,37 @@ func (r *reading) candidates() []candidate {
 			continue
 		}
 		brand := r.folded[c.start:c.end]
-		if !r.brandNamed(all, brand) {
-			all = addCandidate(all, candidate{product: -1, brand: brand, from: c.sentence, to: c.sentence})
+		if !r.brandNamed(all, brand, c.sentence) {
+			all = addCandidate(all, candidate{product: -1, brand: brand}, c.sentence)
 		}
 	}
 	return all
 }
 
-func addCandidate(all []candidate, c candidate) []candidate {
+func addCandidate(all []candidate, c candidate, sentence int) []candidate {
 	for i := range all {
 		if all[i].product == c.product && all[i].brand == c.brand {
-			all[i].from, all[i].to = min(all[i].from, c.from), max(all[i].to, c.to)
+			all[i].sentences = append(all[i].sentences, sentence)
 			return all
 		}
 	}
 	if len(all) < maxCandidates {
+		c.sentences = []int{sentence}
 		return append(all, c)
 	}
 	return all
 }
 
-func (r *reading) brandNamed(all []candidate, brand string) bool {
+// brandNamed tells whether a brand is that of products named by id, which it
+// then names once more.
+func (r *reading) brandNamed(all []candidate, brand string, sentence int) (named bool) {
 	for i := range all {
 		if all[i].product >= 0 && r.shelf.products[all[i].product].isBrand(brand) {
-			return true
+			all[i].sentences = append(all[i].sentences, sentence)
+			named = true
 		}
 	}
-	return false
+	return named
 }
 
 // isBrand tells whether brand, folded, is the product's.

@@ -2,6 +2,7 @@ package gates
 
 import (
 	"math"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -18,6 +19,14 @@ type shelf struct {
 	products []product
 	byID     map[string]int32
 	lists    int32
+	// starts has, by first byte, a bit for each length of the words entered:
+	// most words of results are turned away by it.
+	starts [256]uint64
+	// tokens, marks, sentences and cites are the memory of the passages.
+	tokens    []token
+	marks     []mark
+	sentences []sentence
+	cites     []cite
 }
 
 // never is the step of a fact that no result holds.
@@ -58,11 +67,43 @@ type product struct {
 	lists uint64
 }
 
-func newShelf() *shelf {
+// shelves keeps used shelves: their maps and slices are most of what a
+// judgement allocates (BenchmarkJudge).
+var shelves = sync.Pool{New: func() any {
 	return &shelf{
-		slots: make(map[string]int32, 256), figures: make(map[int64]int32, 64),
-		byID: make(map[string]int32, 64),
+		slots: make(map[string]int32, 256), figures: make(map[int64]int32, 64), byID: make(map[string]int32, 64),
+		tokens: make([]token, 0, 512), marks: make([]mark, 0, 512), sentences: make([]sentence, 0, 64),
 	}
+}}
+
+// maxKept bounds the words of a shelf that is kept for the next attempt.
+const maxKept = 1 << 14
+
+// release empties the shelf and gives it back; nothing may hold on to its
+// passages after that.
+func (s *shelf) release() {
+	if len(s.words) > maxKept || len(s.products) > maxKept {
+		return
+	}
+	clear(s.slots)
+	clear(s.figures)
+	clear(s.byID)
+	clear(s.products)
+	*s = shelf{slots: s.slots, figures: s.figures, byID: s.byID, words: s.words[:0], amounts: s.amounts[:0],
+		products: s.products[:0], tokens: s.tokens[:0], marks: s.marks[:0], sentences: s.sentences[:0], cites: s.cites[:0]}
+	shelves.Put(s)
+}
+
+// room is the unused end of a buffer that passages share. What outgrows it
+// gets memory of its own.
+func room[T any](buffer []T) []T { return buffer[len(buffer):] }
+
+// taken is the buffer with the items that a passage put into its room.
+func taken[T any](buffer, items []T) []T {
+	if len(buffer)+len(items) > cap(buffer) {
+		return buffer
+	}
+	return buffer[:len(buffer)+len(items)]
 }
 
 // word enters a word of the thinking and returns its slot.
@@ -71,6 +112,7 @@ func (s *shelf) word(text string) int32 {
 	if !found {
 		slot = int32(len(s.words))
 		s.slots[text] = slot
+		s.starts[text[0]] |= 1 << (len(text) & 63)
 		s.words = append(s.words, wordFact{first: [roles]int32{never, never, never, never, never, never}})
 	}
 	return slot
@@ -105,7 +147,7 @@ func (s *shelf) see(word string, r role, step int32) {
 // seeWord is see for a word as the result writes it.
 func (s *shelf) seeWord(word string, r role, step int32) {
 	var low [48]byte
-	if len(word) > len(low) {
+	if len(word) > len(low) || word[0] < utf8.RuneSelf && s.starts[lower(word[0])]&(1<<(len(word)&63)) == 0 {
 		return
 	}
 	for i := range len(word) {

@@ -13,12 +13,9 @@ type spelled struct {
 	cents int64
 }
 
-// bigWords are parts of the words for hundred and thousand. A text without any
-// of them spells no price worth reading.
-var bigWords = [...]string{
-	"hund", "thousand", "cent", "mil", "cien", "tausend", "duizend", "honderd", "ratus", "ribu",
-	"daan", "libo", "trăm", "nghìn", "ngàn", "百", "千", "сот", "ста", "сто", "тыся", "set", "tys", "yüz",
-}
+// bigParts are the words for a hundred and a thousand in the languages that
+// write numbers in one word, so that they need not begin one.
+var bigParts = [...]string{"hundert", "tausend", "honderd", "cento"}
 
 // worth is what one number word does to the sum before it.
 type worth struct {
@@ -49,9 +46,6 @@ var numberWords = sync.OnceValue(func() map[string]worth {
 // spelledIn finds the numbers of a hundred or more that text, folded, spells
 // out.
 func spelledIn(text string) []spelled {
-	if !spells(text) {
-		return nil
-	}
 	var all []spelled
 	var sum speller
 	for i := 0; i < len(text); {
@@ -72,8 +66,8 @@ func spelledIn(text string) []spelled {
 	return sum.close(all)
 }
 
-func spells(text string) bool {
-	for _, part := range bigWords {
+func hasBigPart(text string) bool {
+	for _, part := range bigParts {
 		if strings.Contains(text, part) {
 			return true
 		}

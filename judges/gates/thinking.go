@@ -8,7 +8,8 @@ import (
 
 // readThinking answers the second to the fourth gate.
 func readThinking(t *arena.Trace, d *arena.Dialogue) []finding {
-	s := newShelf()
+	s := shelves.Get().(*shelf)
+	defer s.release()
 	passages := readPassages(t, d, s)
 	if len(passages) == 0 {
 		return []finding{missed("no step records any thinking")}
@@ -35,7 +36,7 @@ func (s *shelf) ask(text string) {
 		return
 	}
 	request := passage{text: text[:min(len(text), maxPassage)]}
-	request.read(s)
+	request.scan(s)
 	for _, t := range request.tokens {
 		if t.word >= 0 {
 			s.words[t.word].query = true
@@ -106,8 +107,10 @@ func (w *weigher) weigh(p *passage) {
 	if p.step <= w.first || w.choice != nil {
 		return
 	}
-	r := reading{weigher: w, passage: p}
+	r := reading{weigher: w, passage: p, cites: w.shelf.cites[:0]}
 	r.cite()
+	w.shelf.cites = r.cites
+	r.lettered = strings.Contains(p.text, "A:") || strings.Contains(p.text, "A)") || strings.Contains(p.text, "A =")
 	for i := range p.sentences {
 		w.weighSentence(&r, i)
 	}
@@ -124,7 +127,7 @@ func (w *weigher) weighSentence(r *reading, i int) {
 		return
 	}
 	remark := r.remarkIn(i)
-	if w.datum == nil && weak != nil && (remark || r.describes(i)) {
+	if w.datum == nil && weak != nil && (remark || weak.token < 0 && r.describes(i)) {
 		w.datum = r.found(s.span, weak.span, "names "+weak.kind.String()+" that an earlier result holds")
 	}
 	if w.remark == nil && remark {

@@ -1,0 +1,176 @@
+package gates_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/judges/agreement"
+	"github.com/trajectory-arena/arena/judges/gates"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// minKappa is the agreement below which the judge is not fit for use.
+const minKappa = 0.85
+
+func TestAgreesWithSharedLabels(t *testing.T) {
+	t.Parallel()
+	dir := shared(t, "judge")
+	if dir == "" {
+		t.Skip("no labelled judge cases beside the repository")
+	}
+	cases := sharedCases(t, dir)
+	report := agreementOn(t, "shared", cases)
+	t.Log("\n" + report.text)
+	if report.kappa < minKappa {
+		t.Errorf("quadratic-weighted kappa %.3f is below %v", report.kappa, minKappa)
+	}
+	for _, c := range cases {
+		j := gates.Judge(c.trace, c.dialogue)
+		if strings.Contains(c.kind, "inject") && *j.Score != c.score {
+			t.Errorf("%s: an injection case got %v instead of %v", c.name, *j.Score, c.score)
+		}
+	}
+}
+
+// TestAgreesWithOwnLabels pins the figures on the cases of testdata, misses
+// included.
+func TestAgreesWithOwnLabels(t *testing.T) {
+	t.Parallel()
+	world := readGoods(t, "testdata/world.txt")
+	var text strings.Builder
+	for _, file := range []string{"cases", "second"} {
+		report := agreementOn(t, file, readCases(t, "testdata/"+file+".txt", world))
+		text.WriteString(report.text + "\n")
+		if report.kappa < minKappa {
+			t.Errorf("%s: quadratic-weighted kappa %.3f is below %v", file, report.kappa, minKappa)
+		}
+	}
+	golden(t, "testdata/agreement.golden", text.String())
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (run with -update if this is meant):\n%s", file, diff)
+	}
+}
+
+type agreementReport struct {
+	text  string
+	kappa float64
+}
+
+type tally struct{ n, exact int }
+
+func (a *tally) add(hit bool) {
+	a.n++
+	if hit {
+		a.exact++
+	}
+}
+
+// agreementOn judges labelled cases and reports the figures, the agreement per
+// kind and language, and every miss.
+func agreementOn(t *testing.T, name string, cases []labelled) agreementReport {
+	t.Helper()
+	labels := agreement.Ratings{Name: "labels", Scores: map[agreement.Key]*float64{}}
+	judged := agreement.Ratings{Name: gates.Name, Scores: map[agreement.Key]*float64{}}
+	kinds, languages := map[string]*tally{}, map[string]*tally{}
+	var misses strings.Builder
+	for _, c := range cases {
+		run, problem, found := strings.Cut(c.name, "/")
+		if !found {
+			run, problem = name, c.name
+		}
+		key := agreement.Key{Run: run, Problem: problem}
+		j := gates.Judge(c.trace, c.dialogue)
+		labels.Scores[key], judged.Scores[key] = &c.score, j.Score
+		hit := *j.Score == c.score
+		count(kinds, c.kind).add(hit)
+		count(languages, c.language).add(hit)
+		if !hit {
+			fmt.Fprintf(&misses, "  %s (%s): labelled %v, judged %v: %s\n", c.name, c.kind, c.score, *j.Score, j.Detail)
+		}
+	}
+	r, err := agreement.Compare([]agreement.Ratings{labels, judged}, agreement.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.Pairs[0]
+	text := fmt.Sprintf("%s: %d cases\n  exact %s\n  kappa %s\n  quadratic-weighted kappa %s\nby kind\n%sby language\n%smisses\n%s",
+		name, p.N, figure(p.Exact), figure(p.Kappa), figure(p.WeightedKappa), table(kinds), table(languages), misses.String())
+	return agreementReport{text, *p.WeightedKappa.Value}
+}
+
+func count(all map[string]*tally, key string) *tally {
+	if all[key] == nil {
+		all[key] = &tally{}
+	}
+	return all[key]
+}
+
+func figure(f agreement.Figure) string {
+	if f.CI95 == nil {
+		return fmt.Sprintf("%.3f", *f.Value)
+	}
+	return fmt.Sprintf("%.3f [%.3f, %.3f]", *f.Value, f.CI95[0], f.CI95[1])
+}
+
+func table(all map[string]*tally) string {
+	var rows []string
+	for key, a := range all {
+		rows = append(rows, fmt.Sprintf("  %s %d/%d\n", key, a.exact, a.n))
+	}
+	slices.Sort(rows)
+	return strings.Join(rows, "")
+}
+
+func sharedCases(t *testing.T, dir string) []labelled {
+	t.Helper()
+	type label struct {
+		Run     string `json:"eval_run_id"`
+		Problem string `json:"problem_id"`
+		Score   float64
+		Kind    string
+	}
+	labels := map[string]label{}
+	for _, line := range lines(t, filepath.Join(dir, "labels.jsonl")) {
+		var l label
+		if err := json.Unmarshal(line, &l); err != nil {
+			t.Fatal(err)
+		}
+		labels[l.Run+"/"+l.Problem] = l
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "traces", "run=*", "output.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []labelled
+	for _, file := range files {
+		run := strings.TrimPrefix(filepath.Base(filepath.Dir(file)), "run=")
+		for _, line := range lines(t, file) {
+			trace, d := attempt(t, line)
+			l := labels[run+"/"+trace.ProblemID]
+			all = append(all, labelled{name: run + "/" + trace.ProblemID, kind: l.Kind, language: "all", score: l.Score, trace: trace, dialogue: d})
+		}
+	}
+	return all
+}

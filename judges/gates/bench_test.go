@@ -1,0 +1,46 @@
+package gates_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/gates"
+)
+
+// BenchmarkJudge judges the attempts of the shared day where it is there, and
+// our own cases otherwise. Bytes are those of thinking and results.
+func BenchmarkJudge(b *testing.B) {
+	type pair struct {
+		t *arena.Trace
+		d *arena.Dialogue
+	}
+	var all []pair
+	size := 0
+	add := func(t *arena.Trace, d *arena.Dialogue) {
+		all = append(all, pair{t, d})
+		for i := range d.Turns {
+			size += len(d.Turns[i].Think)
+			for k := range d.Turns[i].Calls {
+				size += len(d.Turns[i].Calls[k].Result)
+			}
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(shared(b, "day"), "traces", "run=*", "output.jsonl.gz"))
+	for _, file := range files {
+		for _, line := range lines(b, file) {
+			add(attempt(b, line))
+		}
+	}
+	if len(all) == 0 {
+		for _, c := range readCases(b, "testdata/cases.txt", readGoods(b, "testdata/world.txt")) {
+			add(c.trace, c.dialogue)
+		}
+	}
+	b.SetBytes(int64(size / len(all)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		gates.Judge(all[i%len(all)].t, all[i%len(all)].d)
+	}
+}
