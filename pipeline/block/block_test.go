@@ -70,11 +70,11 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 		if i == 0 {
 			body = nil
 		}
-		if err := w.Add(x, body); err != nil {
+		if err = w.Add(x, body); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err = w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	r, err := block.Open(corpora.Disk{}, dir)
