@@ -65,8 +65,8 @@ func (d *decoder) atif() (found, error) {
 		return found{}, wrongType("steps", "an array", doc.steps)
 	}
 	doc.root.apply(doc.t)
-	if own := doc.root.status != ""; !own && doc.t.Agent.VersionID == "" && doc.name != "" {
-		doc.t.Agent.VersionID = strings.TrimSuffix(doc.name+"@"+doc.version, "@")
+	if own := doc.root.status != ""; !own && doc.t.Agent.VersionID == "" {
+		doc.t.Agent.VersionID = doc.agentName()
 	}
 	return found{trace: doc.t, session: doc.session}, nil
 }
@@ -87,6 +87,18 @@ func (doc *atifDoc) agentInfo() {
 			c.Skip()
 		}
 	})
+}
+
+// agentName is name@version, without what is missing or said to be unknown.
+func (doc *atifDoc) agentName() string {
+	const unknown = "unknown"
+	if doc.name == unknown {
+		return ""
+	}
+	if doc.name == "" || doc.version == "" || doc.version == unknown {
+		return doc.name
+	}
+	return doc.name + "@" + doc.version
 }
 
 func (doc *atifDoc) finalMetrics() {

@@ -69,6 +69,8 @@ func (v *conversation) step(s arena.Step) {
 // result gives a tool's answer to the nearest call before it that has none:
 // the last one of that id, for ids repeat within one conversation; without an
 // id the first unanswered call of the nearest turn, of that name if it has one.
+// Where the turn before wrote its calls as text, the answer stays beside it, in
+// the tags that such text has for answers.
 func (v *conversation) result(id, name string, result arena.Raw) {
 	for i := range slices.Backward(v.t.Steps) {
 		for j := range v.t.Steps[i].Calls {
@@ -79,7 +81,35 @@ func (v *conversation) result(id, name string, result arena.Raw) {
 			}
 		}
 	}
+	if v.wroteText() {
+		v.step(arena.Step{Role: arena.RoleUser, Content: "<tool_response>\n" + text(result) + "\n</tool_response>"})
+		return
+	}
 	v.veto(vetoUnmatched)
+}
+
+// waiting counts the calls without a result in the last turn.
+func (v *conversation) waiting() (n int) {
+	if len(v.t.Steps) == 0 {
+		return 0
+	}
+	for _, call := range v.t.Steps[len(v.t.Steps)-1].Calls {
+		if call.Result == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// wroteText tells whether the last turn of the model may have its calls in its
+// text: it lists none, and says something.
+func (v *conversation) wroteText() bool {
+	for i := range slices.Backward(v.t.Steps) {
+		if s := &v.t.Steps[i]; s.Role == arena.RoleAgent {
+			return len(s.Calls) == 0 && s.Content+s.Reasoning != ""
+		}
+	}
+	return false
 }
 
 func answers(id, name string, call *arena.ToolCall) bool {

@@ -88,7 +88,9 @@ func (d *decoder) say(v *conversation, m *message) {
 	case "function_call":
 		m.step.Content, m.step.Calls = d.sharedCalls(m.text)
 		v.agent(m.step)
-	case "tool", "function", "observation", "tool_response":
+	case "observation":
+		d.observed(v, m)
+	case "tool", "function", "tool_response":
 		v.result(m.callID, m.name, m.content)
 	default:
 		v.veto(vetoRole)
@@ -96,6 +98,22 @@ func (d *decoder) say(v *conversation, m *message) {
 	}
 	for _, r := range m.results {
 		v.result(r.callID, "", r.value)
+	}
+}
+
+// observed gives ShareGPT's one observation to the calls of the turn before it:
+// as a list with one element for each of several calls, else as it is.
+func (d *decoder) observed(v *conversation, m *message) {
+	waiting := v.waiting()
+	inner := cursor.New(m.text, d.limits)
+	var each []arena.Raw
+	isList := inner.Array(func() { each = append(each, inner.Raw()) })
+	if waiting < 2 || !isList || inner.End() != nil || len(each) != waiting {
+		v.result(m.callID, m.name, m.content)
+		return
+	}
+	for _, value := range each {
+		v.result("", "", value)
 	}
 }
 

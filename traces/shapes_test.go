@@ -195,14 +195,31 @@ func TestWhatATraceCannotHoldIsVetoed(t *testing.T) {
 	}
 }
 
+func TestResultsOfCallsInTextStayBesideThem(t *testing.T) {
+	t.Parallel()
+	got := one(t, `{"messages":[{"role":"user","content":"A mug."},{"role":"assistant","content":"<tool_call>\n{\"name\":\"f\"}\n</tool_call>"},{"role":"tool","content":"[7]"},{"role":"assistant","content":"Take 7."}]}`)
+	want := []arena.Step{
+		{Number: 1, LLMCalls: -1, Content: "<tool_call>\n{\"name\":\"f\"}\n</tool_call>"},
+		{Number: 2, LLMCalls: -1, Role: arena.RoleUser, Content: "<tool_response>\n[7]\n</tool_response>"},
+		{Number: 3, LLMCalls: -1, Content: "Take 7."},
+	}
+	diff(t, want, got.Steps)
+	if len(got.Vetoes) > 0 {
+		t.Errorf("vetoes %v", got.Vetoes)
+	}
+}
+
 func TestShareGPTCallsAndObservations(t *testing.T) {
 	t.Parallel()
 	got := one(t, `{"system":"Shop.","tools":"[]","conversations":[{"from":"human","value":"A mug."},
  {"from":"function_call","value":"<think>look</think>\n{\"name\":\"find\",\"arguments\":{\"q\":\"mug\"}}"},
- {"from":"observation","value":"found"},{"from":"gpt","value":"Take it."}]}`)
+ {"from":"observation","value":"found"},
+ {"from":"function_call","value":"[{\"name\":\"f\",\"arguments\":{}},{\"name\":\"g\",\"arguments\":{}}]"},
+ {"from":"observation","value":"[{\"a\":1},\"b\"]"},{"from":"gpt","value":"Take it."}]}`)
 	want := []arena.Step{
 		{Number: 1, Content: "<think>look</think>", LLMCalls: -1, Calls: []arena.ToolCall{{Name: "find", Arguments: `{"q":"mug"}`, Result: `"found"`}}},
-		{Number: 2, Content: "Take it.", LLMCalls: -1},
+		{Number: 2, LLMCalls: -1, Calls: []arena.ToolCall{{Name: "f", Arguments: `{}`, Result: `{"a":1}`}, {Name: "g", Arguments: `{}`, Result: `"b"`}}},
+		{Number: 3, Content: "Take it.", LLMCalls: -1},
 	}
 	diff(t, want, got.Steps)
 	if got.System != "Shop." || got.Tools != "[]" {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -129,7 +130,7 @@ type (
 		Reasoning string        `json:"reasoningContent,omitempty"`
 		Calls     []sessionCall `json:"toolCalls,omitempty"`
 		CallID    string        `json:"toolCallId,omitempty"`
-		Timestamp *int64        `json:"timestamp,omitempty"`
+		Timestamp int64         `json:"timestamp"`
 		Model     string        `json:"model,omitempty"`
 	}
 	sessionCall struct {
@@ -138,14 +139,20 @@ type (
 	}
 )
 
-// session is the trace as a session: the header, then the messages.
+// session is the trace as a session: the header, then the messages. The viewer
+// orders by time, so each message has one: its step's, or at least a millisecond
+// after the message before it, counted from the start of the run.
 func (w *writer) session() []any {
 	w.loses(LossTools, w.t.Tools != "")
 	w.loses(LossOutcome, w.t.Declared != nil)
 	chat := w.openAI()
 	lines := []any{sessionOut{Type: "session", Harness: "arena", ID: w.t.ID, Name: cmp.Or(w.t.ProblemID, w.t.ID)}}
+	now := startMS(w.t.Agent.StartedAt)
 	for _, m := range chat.Messages {
-		line := sessionMessage{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: m.at}
+		if now++; m.at != nil {
+			now = max(now, *m.at)
+		}
+		line := sessionMessage{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: now}
 		if m.Role == "assistant" {
 			line.Model = w.t.Model
 		}
@@ -155,6 +162,15 @@ func (w *writer) session() []any {
 		lines = append(lines, sessionLine{"message", line})
 	}
 	return lines
+}
+
+// startMS is the start of a run in Unix milliseconds; 0 where it is not known.
+func startMS(started string) int64 {
+	at, err := time.Parse(time.RFC3339, started)
+	if err != nil {
+		return 0
+	}
+	return at.UnixMilli()
 }
 
 // unixMS is a timestamp in whole milliseconds; nil for anything else.
