@@ -134,8 +134,11 @@ func (r *reading) citesAmount(t *token, c *cite) bool {
 
 func (r *reading) roundedHere(c *cite, context bool) bool {
 	s := r.sentences[c.sentence]
-	if strings.IndexByte(r.text[s.start:s.end], '=') >= 0 {
+	if strings.ContainsAny(r.text[s.start:s.end], "=+") {
 		return false
+	}
+	if r.tokens[c.token].number.digits >= 4 && s.classes&planWord == 0 || s.classes&groundWord != 0 && s.classes&planWord == 0 {
+		return true
 	}
 	return context || len(r.cites) > 0 && r.cites[len(r.cites)-1].sentence == c.sentence
 }
@@ -181,7 +184,7 @@ func (r *reading) citesUnknown(t *token, c *cite) bool {
 	n := &t.number
 	c.kind = citeUnknown
 	switch {
-	case n.plain && n.digits >= 7:
+	case n.plain && (n.digits >= 7 || n.digits >= minID && r.sentences[c.sentence].classes&groundWord != 0):
 		return !r.shelf.words[t.word].query
 	case n.plain || n.count == 0:
 		return false

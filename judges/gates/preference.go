@@ -97,11 +97,28 @@ func (r *reading) prefers(i int) bool {
 	}
 	const refused = contrastWord | requireWord
 	if r.namedIn(i) > 1 {
-		return s.classes&(preferWord|rejectWord) != 0 || s.classes&refused == refused
+		return s.classes&(preferWord|rejectWord) != 0 || s.classes&refused == refused || r.causeNames(i)
 	}
 	const caused = rejectWord | causeWord
 	return s.classes&planWord == 0 && (s.classes&preferWord != 0 || s.classes&refused == refused || s.classes&caused == caused) ||
 		s.classes&preferWord != 0 && s.classes&(contrastWord|causeWord) != 0
+}
+
+// causeNames reads "hence 612…" in any language: a causal word right before a
+// candidate concludes for it.
+func (r *reading) causeNames(i int) bool {
+	s := &r.sentences[i]
+	for _, m := range r.marks[s.marks.start:s.marks.end] {
+		if m.class&causeWord == 0 {
+			continue
+		}
+		for k := range r.cites {
+			if c := &r.cites[k]; (c.kind == citeID || c.kind == citeBrand) && c.start >= m.end && c.start <= m.end+1 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // namedIn counts the ids and brands of a sentence.

@@ -94,7 +94,7 @@ func (r *reading) namesOffer(c *cite) bool {
 const (
 	articles   = " the a der die das den dem ein eine le la el il lo o os as de het een ang yung si "
 	offerAfter = " at for one costs is wins beats s kostet für gewinnt ist à coûte est a cuesta es por custa sai é costa è kost voor sa ay seharga за "
-	notBefore  = " by from is not isn are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
+	notBefore  = " by from is not isn t are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
 )
 
 // isProperty tells whether a brand is said of a product ("is by Kota", "isn't

@@ -93,6 +93,7 @@ type speller struct {
 	total, current int64
 	last           int64
 	words          int
+	joined         bool
 }
 
 // word takes one word, or several written together; it is false where the run
@@ -127,8 +128,10 @@ func longestNumber(text string) (w worth, width int) {
 }
 
 func (s *speller) take(w worth) bool {
+	joined := s.joined
+	s.joined = !w.times && w.value == 0
 	switch {
-	case !w.times && w.value == 0:
+	case s.joined:
 		return s.words > 0
 	case w.times && w.value == 1000:
 		s.total, s.current = s.total+max(s.current, 1)*1000, 0
@@ -137,7 +140,7 @@ func (s *speller) take(w worth) bool {
 	case w.times:
 		thousands := s.current / 1000 * 1000
 		s.current = thousands + max(s.current%1000, 1)*w.value
-	case w.value == 20 && s.current%100 == 4:
+	case w.value == 20 && s.current%100 == 4 && !joined:
 		s.current += 80 - 4
 	case w.value >= 100 && s.current != 0, w.value >= 10 && s.current%100 >= 10 && s.current%100 != 60 && s.current%100 != 80,
 		w.value < 10 && s.current%10 != 0:

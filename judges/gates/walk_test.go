@@ -11,7 +11,9 @@ import (
 
 func ownCases(t testing.TB) []labelled {
 	world := readGoods(t, "testdata/world.txt")
-	return append(readCases(t, "testdata/cases.txt", world), readCases(t, "testdata/second.txt", world)...)
+	all := readCases(t, "testdata/cases.txt", world)
+	all = append(all, readCases(t, "testdata/second.txt", world)...)
+	return append(all, readCases(t, "testdata/third.txt", world)...)
 }
 
 // TestWalks pins the explained walk of one case of each kind.
