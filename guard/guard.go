@@ -102,11 +102,14 @@ func (g *Guard) Bank() []Entry { return g.bank }
 // Check holds one candidate against the whole bank.
 func (g *Guard) Check(c Candidate) Finding {
 	best := g.spec.check(c, g.bank)
-	for _, text := range append([]string{c.Text}, c.Context...) {
+	best = stronger(best, g.checkText(c.Text))
+	for _, text := range c.Context {
 		if best.Drop && best.Same {
 			break
 		}
-		best = stronger(best, g.checkText(text))
+		f := g.checkText(text)
+		f.Beyond = false // only of the request is it said how far it could be read
+		best = stronger(best, f)
 	}
 	return best
 }

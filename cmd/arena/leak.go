@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -212,13 +213,13 @@ func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) err
 
 func candidateOf(row rows.Row) (guard.Candidate, error) {
 	r := rows.Read(row)
-	if r.Request == "" && len(r.Context) == 0 && len(r.Answers) == 0 && len(r.ProductIDs) == 0 {
+	if r.Request == "" && len(r.Context)+len(r.System)+len(r.Answers)+len(r.ProductIDs) == 0 {
 		return guard.Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
 	}
 	if r.ID == "" {
 		r.ID = row.Name()
 	}
-	return guard.Candidate{ID: r.ID, Text: r.Request, Context: r.Context, ProductIDs: r.ProductIDs, Answers: r.Answers}, nil
+	return guard.Candidate{ID: r.ID, Text: r.Request, Context: slices.Concat(r.Context, r.System), ProductIDs: r.ProductIDs, Answers: r.Answers}, nil
 }
 
 func (l *leakScan) flush(ctx context.Context, out *json.Encoder) error {

@@ -7,7 +7,7 @@ import (
 
 // voucherSentences are what every voucher request of the subnet's suites says,
 // its numbers aside.
-var voucherSentences = regexp.MustCompile(`(?mi)^[ \t]*(?:my budget is only .*|\d\. the voucher (?:only )?applies to .*|\d\. it is valid only when .*|\d\. it provides a .* discount .*)$`)
+var voucherSentences = regexp.MustCompile(`(?i)(?:my budget is only \S+ but i have a voucher with the following rules:|\d\. the voucher (?:only )?applies to [a-z ]+\.|\d\. it is valid only when the total price of the products exceeds \S+|\d\. it provides a (?:fixed|percentage) discount of \S+(?: with a cap of \S+)?)`)
 
 // Stripper takes out of documents what they share by construction, so that
 // only what was said is compared.

@@ -15,8 +15,10 @@ type Content struct {
 	ID string
 	// Request is the first text that a customer is shown to have written.
 	Request string
-	// Context holds all other texts that the model reads.
+	// Context holds the other texts that a user is shown to have written, System
+	// the system prompts.
 	Context []string
+	System  []string
 	// Answers holds all texts that the model wrote.
 	Answers []string
 	// ProductIDs, Titles and Terms come from reward specifications and from
@@ -34,7 +36,7 @@ var (
 	answerKeys   = []string{"output", "response", "answer", "completion", "completions", "solution", "chosen", "rejected", "assistant_text", "think", "rewritten"}
 	productKeys  = []string{"reward", "rewards", "reward_spec", "reward_model", "extra_info", "ground_truth", "problem", "recommended_product_ids", "product_ids", "product_id", "gold"}
 
-	reads  = []string{"user", "human", "system", "customer", "developer"}
+	reads  = []string{"user", "human", "customer"}
 	writes = []string{"assistant", "gpt", "model", "function_call", "agent"}
 )
 
@@ -54,10 +56,37 @@ func Read(row Row) Content {
 	for _, key := range answerKeys {
 		c.wrote(r.Get(key))
 	}
+	if system := r.Get("system"); system.Type == gjson.String && system.Str != "" {
+		c.System = append(c.System, system.Str)
+	}
 	for _, key := range productKeys {
 		c.products(r.Get(key), key, maxDepth)
 	}
+	if !c.holdsText() {
+		c.anything(r, maxDepth)
+	}
 	return c
+}
+
+func (c *Content) holdsText() bool {
+	return c.Request != "" || len(c.Context)+len(c.System)+len(c.Answers)+len(c.ProductIDs) > 0
+}
+
+// anything takes every string of a row in a format that nobody has described:
+// what cannot be told apart is searched as a whole.
+func (c *Content) anything(v gjson.Result, depth int) {
+	switch {
+	case depth == 0:
+	case v.IsObject() || v.IsArray():
+		v.ForEach(func(k, e gjson.Result) bool {
+			if !slices.Contains(idKeys, k.Str) {
+				c.anything(e, depth-1)
+			}
+			return true
+		})
+	case v.Type == gjson.String:
+		c.read(v.Str)
+	}
 }
 
 func firstString(r gjson.Result, keys []string) string {
@@ -92,12 +121,11 @@ func (c *Content) dialogue(v gjson.Result) {
 	if !v.IsArray() {
 		return
 	}
-	var system []string
 	v.ForEach(func(_, m gjson.Result) bool {
 		role := firstString(m, []string{"role", "from", "source"})
 		switch {
 		case role == "system" || role == "developer":
-			system = append(system, messageTexts(m)...)
+			c.System = append(c.System, messageTexts(m)...)
 		case slices.Contains(reads, role):
 			for _, t := range messageTexts(m) {
 				c.read(t)
@@ -107,11 +135,6 @@ func (c *Content) dialogue(v gjson.Result) {
 		}
 		return true
 	})
-	for _, s := range system {
-		if strings.TrimSpace(s) != "" && !slices.Contains(c.Context, s) {
-			c.Context = append(c.Context, s)
-		}
-	}
 }
 
 // messageTexts returns the text of a message: a string, or a list of parts.

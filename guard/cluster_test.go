@@ -1,0 +1,105 @@
+package guard
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	arena "github.com/trajectory-arena/arena"
+)
+
+func problem(query string, products ...string) arena.Problem {
+	p := arena.Problem{Query: query}
+	for _, id := range products {
+		p.Rewards = append(p.Rewards, arena.Reward{ProductID: id, Titles: []string{"title of " + id}})
+	}
+	return p
+}
+
+// things makes distinct problems: each asks for another thing.
+func things(n int) []arena.Problem {
+	out := make([]arena.Problem, n)
+	for i := range out {
+		out[i] = problem(fmt.Sprintf("A qua%cx%cle from the brand zor%cp%cm for %d pesos", 'a'+i%26, 'a'+i/26%26, 'a'+i%26, 'a'+i/26, 1000+37*i), fmt.Sprint(500000+i))
+	}
+	return out
+}
+
+func TestClustersJoinByProductAndText(t *testing.T) {
+	t.Parallel()
+	problems := []arena.Problem{
+		problem("A red kettle of 2 liters under 900 pesos", "1000001"),
+		problem("Socks for hiking, merino wool, three pairs", "1000002", "1000003"),
+		problem("Warm socks made of merino", "1000003"),
+		problem("a RED kettle,  of 2 liters under 900 pesos", "1000004"),
+		problem("I want a kettle in red that holds 2 liters, cheaper than 900 pesos", "1000005"),
+		problem("A violin bow of carbon fibre", "1000006"),
+	}
+	clusters := Clusters(problems)
+	var got []string
+	for _, c := range clusters {
+		got = append(got, fmt.Sprint(c.Problems))
+		if c.ID != c.Specs[0] || !slices.IsSorted(c.Specs) {
+			t.Errorf("id %s is not the smallest of %v", c.ID, c.Specs)
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"[0 3 4]", "[1 2]", "[5]"}; !slices.Equal(got, want) {
+		t.Errorf("clusters %v, want %v", got, want)
+	}
+}
+
+func TestClustersDoNotDependOnOrder(t *testing.T) {
+	t.Parallel()
+	bank, texts := readRewordings(t)
+	var problems []arena.Problem
+	for i, r := range texts {
+		problems = append(problems, problem(r.text, fmt.Sprint("p", i/3)))
+	}
+	for _, e := range bank {
+		problems = append(problems, problem(e.Text))
+	}
+	want := named(problems)
+	r := rand.New(rand.NewPCG(1, 2))
+	r.Shuffle(len(problems), func(i, j int) { problems[i], problems[j] = problems[j], problems[i] })
+	if got := named(problems); !slices.Equal(got, want) {
+		t.Error("another order gives other clusters")
+	}
+}
+
+// named describes clusters by their members' requests.
+func named(problems []arena.Problem) []string {
+	var out []string
+	for _, c := range Clusters(problems) {
+		members := []string{c.ID}
+		for _, i := range c.Problems {
+			members = append(members, problems[i].Query)
+		}
+		slices.Sort(members)
+		out = append(out, strings.Join(members, "|"))
+	}
+	return out
+}
+
+func TestSpecHashReadsTheRewardOnly(t *testing.T) {
+	t.Parallel()
+	a, b := problem("one way to say it", "77"), problem("another way", "77")
+	if SpecHash(a) != SpecHash(b) {
+		t.Error("the request changes the hash")
+	}
+	high := 5.0
+	c := problem("one way to say it", "77")
+	c.Rewards[0].Prices = []arena.PriceBound{{Mode: "less than", High: &high}}
+	if SpecHash(c) == SpecHash(a) {
+		t.Error("a price does not change the hash")
+	}
+	two, turned := problem("q", "1", "2"), problem("q", "2", "1")
+	if SpecHash(two) != SpecHash(turned) {
+		t.Error("the order of rewards changes the hash")
+	}
+	if SpecHash(problem("Only a REQUEST")) != SpecHash(problem("only a request!")) {
+		t.Error("a request without reward is not normalised")
+	}
+}

@@ -1,0 +1,239 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func kettle() []Entry {
+	return []Entry{{
+		ID: "kettle", Bank: "held", Text: "Looking for a copper kettle with a whistle, 2 liters, priced above 950 PHP.",
+		ProductIDs: []string{"4110867766"}, Titles: []string{"Old Harbor Copper Whistling Kettle 2L"},
+	}}
+}
+
+func TestTiersNameTheirEvidence(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, kettle())
+	for name, c := range map[string]struct {
+		candidate Candidate
+		tier      Tier
+		evidence  string
+	}{
+		"reward":      {Candidate{Text: "A tea pot", ProductIDs: []string{"4110867766"}}, TierSpec, "product 4110867766"},
+		"exact":       {Candidate{Text: kettle()[0].Text}, TierExact, "byte for byte"},
+		"white space": {Candidate{Text: "looking for a copper  kettle with a whistle\n2 liters; priced above 950 php"}, TierNormalised, "white space"},
+		"reworded":    {Candidate{Text: "My stove needs a whistling kettle made of copper that holds two liters, over ₱950"}, TierLexical, "copper"},
+		"answer id":   {Candidate{Text: "A tea pot", Answers: []string{`{"product_ids": "4110867766"}`}}, TierSpec, "4110867766"},
+		"answer name": {Candidate{Text: "A tea pot", Answers: []string{"I take the OLD HARBOR copper whistling kettle (2L)."}}, TierSpec, "title"},
+		"context":     {Candidate{Text: "Hi", Context: []string{kettle()[0].Text}}, TierExact, "byte"},
+	} {
+		f := g.Check(c.candidate)
+		if !f.Drop || f.Tier != c.tier || f.Match != "kettle" || f.Bank != "held" || !strings.Contains(f.Evidence, c.evidence) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	for _, text := range []string{"", "A green tea pot of iron", "4110867767 is another id", "Old Harbor Copper"} {
+		if f := g.Check(Candidate{Text: text, Answers: []string{text}}); f.Drop {
+			t.Errorf("%q is dropped: %+v", text, f)
+		}
+	}
+}
+
+func TestCanaryIsCaught(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, kettle())
+	if err := g.Canary(); err != nil {
+		t.Error(err)
+	}
+	g.spec = newSpecIndex(nil)
+	if g.Canary() == nil {
+		t.Error("a guard without its specification tier passes")
+	}
+	g = newTestGuard(t, kettle())
+	g.text, g.lexical = newTextIndex(nil), newLexicalIndex(nil)
+	if g.Canary() == nil {
+		t.Error("a guard without its text tiers passes")
+	}
+}
+
+// TestInjectionNoticesABrokenTier breaks one thing at a time.
+func TestInjectionNoticesABrokenTier(t *testing.T) {
+	t.Parallel()
+	bank, _ := readRewordings(t)
+	g := newTestGuard(t, bank)
+	r := g.Injection(1)
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range r.Kinds {
+		if k.Planted == 0 || k.Low <= 0 || k.High > 1 || k.Low > k.Recall || k.Recall > k.High+1e-9 {
+			t.Errorf("%+v", k)
+		}
+	}
+	g.config.Drop = 2
+	err := g.Injection(1).Validate()
+	if !errors.Is(err, ErrRecall) || !strings.Contains(err.Error(), "reordered") || !strings.Contains(err.Error(), "synonyms") {
+		t.Errorf("without the lexical tier: %v", err)
+	}
+	g = newTestGuard(t, bank)
+	g.text = newTextIndex(nil)
+	g.config.Drop = 2
+	if err := g.Injection(1).Validate(); err == nil || !strings.Contains(err.Error(), "verbatim") {
+		t.Errorf("without the text tiers: %v", err)
+	}
+}
+
+func TestEveryKindOfPlantHasItsFloor(t *testing.T) {
+	t.Parallel()
+	for i, p := range plants() {
+		r := InjectionReport{Kinds: []InjectionRecall{{Kind: p.kind, Planted: 100, Found: 85, Recall: 0.85, Floor: p.floor}}}
+		if err := r.Validate(); err == nil || !strings.Contains(err.Error(), p.kind) {
+			t.Errorf("plant %d (%s) may be lost: %v", i, p.kind, err)
+		}
+	}
+}
+
+func TestNoBankIsAnError(t *testing.T) {
+	t.Parallel()
+	if _, err := New(nil, Config{}); !errors.Is(err, ErrEmptyBank) {
+		t.Errorf("no bank: %v", err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"empty.jsonl": "", "blank.jsonl": "\n\n", "array.json": "[]", "broken.jsonl": `{"id":"a","text":"x"` + "\n",
+		"textless.jsonl": `{"id":"a"}` + "\n", "number.jsonl": "17\n", "torn.parquet": "PAR1 and no more",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadBank(path); err == nil {
+			t.Errorf("%s is read as a bank", name)
+		}
+	}
+	if _, err := ReadBank(filepath.Join(dir, "missing")); err == nil {
+		t.Error("a missing bank is read")
+	}
+	if _, err := ReadBank(t.TempDir()); !errors.Is(err, ErrEmptyBank) {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+func TestReadBankTakesEveryForm(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		`{"problem_id":"p1","id":"x","query":"a lamp"}`:                                       "p1 a lamp",
+		`{"id":"x","text":"a lamp"}`:                                                          "x a lamp",
+		`{"problem":{"query":"a lamp","reward":{"product_id":"7"}}}`:                          "bank-0 a lamp",
+		`{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a lamp"}]}`:   "bank-0 a lamp",
+		`[{"query":"a lamp","reward":[{"product_id":7},{"product_id":"8","title":["l"]}]}]`:   "bank-0 a lamp",
+		`{"conversations":[{"from":"human","value":"a lamp"},{"from":"gpt","value":"sure"}]}`: "bank-0 a lamp",
+	} {
+		path := filepath.Join(t.TempDir(), "bank.json")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		bank, err := ReadBank(path)
+		if err != nil || len(bank) != 1 {
+			t.Errorf("%s: %d entries, %v", content, len(bank), err)
+			continue
+		}
+		if got := bank[0].ID + " " + bank[0].Text; got != want {
+			t.Errorf("%s: %q, want %q", content, got, want)
+		}
+	}
+}
+
+func TestCorpusProtectsItsEvalSplit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for path, content := range map[string]string{
+		"manifest.json": `{}`, "data/rl/train-00000-of-00001.jsonl": `{"id":"t","text":"to train on"}`,
+		"data/rl/eval-00000-of-00001.jsonl": `{"id":"e","text":"to evaluate on"}`, "tables/leaks.jsonl": `{"id":"l","text":"ledger"}`,
+	} {
+		full := filepath.Join(dir, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bank, err := ReadBank(dir)
+	if err != nil || len(bank) != 1 || bank[0].ID != "e" {
+		t.Fatalf("%+v, %v", bank, err)
+	}
+}
+
+func TestCheckIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	bank, texts := readRewordings(t)
+	g := newTestGuard(t, bank)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, r := range texts {
+				g.Check(Candidate{Text: r.text})
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestReportPartsAddUp(t *testing.T) {
+	t.Parallel()
+	bank, texts := readRewordings(t)
+	g := newTestGuard(t, bank)
+	whole, parts := NewReport(g), []*Report{NewReport(g), NewReport(g), NewReport(g)}
+	for i, r := range texts {
+		f := g.Check(Candidate{Text: r.text})
+		whole.Add(fmt.Sprint(i), f)
+		parts[i%3].Add(fmt.Sprint(i), f)
+	}
+	sum := NewReport(g)
+	for _, i := range []int{2, 0, 1} {
+		sum.Merge(parts[i])
+	}
+	a, errA := whole.Encode()
+	b, errB := sum.Encode()
+	if errA != nil || errB != nil || string(a) != string(b) {
+		t.Errorf("parts give another report: %v %v", errA, errB)
+	}
+	if whole.Rows != len(texts) || len(whole.Dropped) == 0 || !slices.IsSortedFunc(whole.Curve, func(a, b CurvePoint) int { return b.Rows - a.Rows }) {
+		t.Errorf("%d rows, %d dropped, curve %v", whole.Rows, len(whole.Dropped), whole.Curve)
+	}
+}
+
+// FuzzCheckNeverPanics tries any text, and any text as a bank.
+func FuzzCheckNeverPanics(f *testing.F) {
+	_, texts := readRewordings(f)
+	for i := 0; i < len(texts); i += 20 {
+		f.Add(texts[i].text)
+	}
+	f.Add("五百比索以下的 红色 ①(2) 1.5.5,000,0 p p5 ₱ -- '''s x's 9999999999999999999999")
+	f.Add("\xff\xfe pay pay pay on cash on twenty hundred thousand and and 5 k 7 % % minimum 3 to 4 - 5")
+	g, err := New(kettle(), Config{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		found := g.Check(Candidate{Text: text, Answers: []string{text}})
+		if !(found.Score >= 0 && found.Score <= 1) || found.Drop && found.Match == "" || found.Same && !found.Drop {
+			t.Fatalf("%+v", found)
+		}
+		if normalised(text) == "" {
+			return
+		}
+		own, err := New([]Entry{{ID: "own", Text: text}}, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := own.Canary(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

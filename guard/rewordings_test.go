@@ -1,0 +1,180 @@
+package guard
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// reworded is a text made of one protected request.
+type reworded struct {
+	base  int
+	kind  string
+	text  string
+	other bool // asks for something else than the base
+}
+
+// readRewordings reads testdata/rewordings.txt: the bases and what became of
+// them.
+func readRewordings(t testing.TB) (bank []Entry, texts []reworded) {
+	t.Helper()
+	b, err := os.ReadFile("testdata/rewordings.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		kind, text, found := strings.Cut(strings.TrimSpace(line), ": ")
+		if !found || strings.HasPrefix(kind, "#") {
+			continue
+		}
+		text = strings.ReplaceAll(text, `\n`, "\n")
+		if kind == "base" {
+			bank = append(bank, Entry{ID: text, Bank: "own", Text: text})
+			continue
+		}
+		texts = append(texts, reworded{len(bank) - 1, kind, text, kind == "single" || kind == "topic"})
+	}
+	return bank, texts
+}
+
+func newTestGuard(t testing.TB, bank []Entry) *Guard {
+	t.Helper()
+	g, err := New(bank, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// tally counts answers by kind of text.
+type tally struct{ drop, same, wrong, all map[string]int }
+
+func newTally() *tally {
+	return &tally{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
+}
+
+func (c *tally) add(kind, base string, f Finding) {
+	c.all[kind]++
+	if f.Drop {
+		c.drop[kind]++
+		if f.Match != base {
+			c.wrong[kind]++
+		}
+	}
+	if f.Same {
+		c.same[kind]++
+	}
+}
+
+// atLeast and atMost hold the share of texts of a kind to a limit.
+func (c *tally) atLeast(t *testing.T, what string, counts map[string]int, kind string, share float64) {
+	t.Helper()
+	if float64(counts[kind]) < share*float64(c.all[kind]) || c.all[kind] == 0 {
+		t.Errorf("%s %s: %d of %d, want at least %g", kind, what, counts[kind], c.all[kind], share)
+	}
+}
+
+func (c *tally) atMost(t *testing.T, what string, counts map[string]int, kind string, share float64) {
+	t.Helper()
+	if float64(counts[kind]) > share*float64(c.all[kind]) || c.all[kind] == 0 {
+		t.Errorf("%s %s: %d of %d, want at most %g", kind, what, counts[kind], c.all[kind], share)
+	}
+}
+
+func TestRewordings(t *testing.T) {
+	t.Parallel()
+	bank, texts := readRewordings(t)
+	g, c := newTestGuard(t, bank), newTally()
+	for _, r := range texts {
+		f := g.Check(Candidate{Text: r.text})
+		c.add(r.kind, bank[r.base].ID, f)
+		if f.Drop && f.Evidence == "" {
+			t.Errorf("no evidence for %q", r.text)
+		}
+		if f.Same && !f.Drop {
+			t.Errorf("the same, but not dropped: %q", r.text)
+		}
+	}
+	for _, kind := range []string{"light", "heavy", "chatty", "notation", "typo", "es", "de", "id", "tl", "zh"} {
+		c.atLeast(t, "dropped", c.drop, kind, 0.95)
+		c.atMost(t, "matched to another", c.wrong, kind, 0)
+	}
+	c.atMost(t, "dropped", c.drop, "topic", 0)
+	for _, kind := range []string{"light", "heavy", "notation"} {
+		c.atLeast(t, "called the same", c.same, kind, 0.85)
+	}
+	c.atMost(t, "called the same", c.same, "single", 0.1)
+}
+
+// TestFindsRequestsInsideLongerTexts hides each rewording between two other
+// requests and in a long system prompt.
+func TestFindsRequestsInsideLongerTexts(t *testing.T) {
+	t.Parallel()
+	bank, texts := readRewordings(t)
+	var guards []*Guard
+	for i := range bank {
+		guards = append(guards, newTestGuard(t, bank[i:i+1]))
+	}
+	prompt := strings.Repeat("You are a careful assistant. Use the tools, read what they return, and answer the customer in a friendly way. ", 40)
+	c := newTally()
+	for i, r := range texts {
+		if r.other {
+			continue
+		}
+		before, after := texts[(i+37)%len(texts)].text, texts[(i+71)%len(texts)].text
+		g, id := guards[r.base], bank[r.base].ID
+		c.add("between", id, g.Check(Candidate{Text: before + "\n\n" + r.text + "\n\n" + after}))
+		c.add("prompt", id, g.Check(Candidate{Text: prompt + r.text + " " + prompt}))
+		c.add("system", id, g.Check(Candidate{Text: "Hello", Context: []string{prompt + r.text}}))
+		c.add("alone", id, g.Check(Candidate{Text: prompt}))
+	}
+	for _, place := range []string{"between", "prompt", "system"} {
+		c.atLeast(t, "found", c.drop, place, 0.95)
+	}
+	c.atMost(t, "found", c.drop, "alone", 0)
+}
+
+// TestCandidatesHoldTheBase checks recall before anything is scored.
+func TestCandidatesHoldTheBase(t *testing.T) {
+	t.Parallel()
+	bank, texts := readRewordings(t)
+	x := newLexicalIndex(bank)
+	s := x.newScratch()
+	for _, r := range texts {
+		p := newProfile(parse(r.text, nil), s.reader(x.vocabulary))
+		if !r.other && !slices.Contains(x.candidates(p, s), int32(r.base)) {
+			t.Errorf("%s is no candidate of its base: %q", r.kind, r.text)
+		}
+	}
+}
+
+// TestChecksAreTheSameTwice runs all texts in two orders on one guard.
+func TestChecksAreTheSameTwice(t *testing.T) {
+	t.Parallel()
+	bank, texts := readRewordings(t)
+	g := newTestGuard(t, bank)
+	first := make([]Finding, len(texts))
+	for i, r := range texts {
+		first[i] = g.Check(Candidate{Text: r.text})
+	}
+	for i := len(texts) - 1; i >= 0; i-- {
+		if again := g.Check(Candidate{Text: texts[i].text}); again != first[i] {
+			t.Fatalf("%q: %+v, then %+v", texts[i].text, first[i], again)
+		}
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	bank, texts := readRewordings(b)
+	g := newTestGuard(b, bank)
+	n := 0
+	for _, r := range texts {
+		n += len(r.text)
+	}
+	b.SetBytes(int64(n / len(texts)))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		g.Check(Candidate{Text: texts[i%len(texts)].text})
+	}
+}

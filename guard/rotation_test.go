@@ -1,0 +1,115 @@
+package guard
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func move(to Stage) Move { return Move{To: to, Date: "2026-11-21", By: "ops"} }
+
+func entries(ids ...string) []Entry {
+	var out []Entry
+	for i, id := range ids {
+		out = append(out, Entry{ID: id, Bank: "suite", Text: things(30)[i+len(id)].Query, ProductIDs: []string{"9000" + id}})
+	}
+	return out
+}
+
+func TestRotationGoesOneWay(t *testing.T) {
+	t.Parallel()
+	r := &Rotation{}
+	bank := entries("a", "bb", "ccc")
+	twin := bank[0]
+	twin.ID, twin.Text = "twin", "the same product in other words"
+	if err := r.Add(append(bank, twin), move(StageOpen)); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := r.Rotate([]string{"a"}, move(StageHeldOut))
+	if err != nil || len(moved) != 2 {
+		t.Fatalf("%d moved with their cluster: %v", len(moved), err)
+	}
+	if len(r.Entries()) != 2 {
+		t.Errorf("%d protected, want 2", len(r.Entries()))
+	}
+	if _, err := r.Rotate([]string{"a"}, move(StageOpen)); !errors.Is(err, ErrBackwards) {
+		t.Errorf("back to open: %v", err)
+	}
+	if _, err := r.Rotate([]string{"twin"}, move(StageNeverTouch)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Rotate([]string{"a"}, move(StageHeldOut)); !errors.Is(err, ErrNeverTouch) {
+		t.Errorf("back from never-touch: %v", err)
+	}
+	if err := r.Add(bank[:1], move(StageOpen)); !errors.Is(err, ErrNeverTouch) {
+		t.Errorf("added again as open: %v", err)
+	}
+	if _, err := r.Rotate([]string{"nobody"}, move(StageHeldOut)); err == nil {
+		t.Error("an unknown problem moves")
+	}
+}
+
+func TestRotationRetiresCorpora(t *testing.T) {
+	t.Parallel()
+	problems := things(40)
+	state := split(t, problems, nil, 1)
+	i := slices.IndexFunc(state.Clusters, func(c StateCluster) bool { return c.Pool == PoolTrain })
+	r := &Rotation{}
+	e := Entry{ID: "trained", Bank: "suite", Text: "whatever it asks", ProductIDs: state.Clusters[i].ProductIDs}
+	if err := r.Add([]Entry{e}, move(StageOpen)); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Retires(state); len(got) != 0 {
+		t.Errorf("an open problem retires: %v", got)
+	}
+	if _, err := r.Rotate([]string{"trained"}, move(StageHeldOut)); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Retires(state); len(got) != 1 || got[0].ID != "trained" {
+		t.Errorf("retired by %v", got)
+	}
+}
+
+func TestRotationFileIsABank(t *testing.T) {
+	t.Parallel()
+	r := &Rotation{}
+	if err := errors.Join(r.Add(entries("a", "bb"), move(StageHeldOut)), r.Add(entries("xxxxx"), move(StageOpen))); err != nil {
+		t.Fatal(err)
+	}
+	b, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "protected.json")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bank, err := ReadBank(path)
+	if err != nil || len(bank) != 2 {
+		t.Fatalf("%d entries: %v", len(bank), err)
+	}
+	again, err := ReadRotation(path)
+	if err != nil || len(again.Problems) != 3 {
+		t.Fatalf("read again: %v", err)
+	}
+	for name, bad := range map[string]string{
+		"version": `{"schema":"arena.rotation.v9","problems":[]}`,
+		"pool":    `{"schema":"arena.rotation.v1","problems":[{"id":"a","pool":"shut","since":"2026-01-01","by":"x"}]}`,
+		"key":     `{"schema":"arena.rotation.v1","problemz":[]}`,
+	} {
+		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadRotation(path); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+		if _, err := ReadBank(path); err == nil {
+			t.Errorf("%s: protects nothing and is accepted as a bank", name)
+		}
+	}
+	if err := (&Rotation{}).Add(nil, Move{To: "shut", Date: "today"}); err == nil {
+		t.Error("a move without day, pool and mover is accepted")
+	}
+}
