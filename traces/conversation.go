@@ -82,7 +82,7 @@ func (v *conversation) result(id, name string, result arena.Raw) {
 		}
 	}
 	if v.wroteText() {
-		v.step(arena.Step{Role: arena.RoleUser, Content: "<tool_response>\n" + text(result) + "\n</tool_response>"})
+		v.step(arena.Step{Role: arena.RoleUser, Content: "<tool_response>\n" + resultText(result) + "\n</tool_response>"})
 		return
 	}
 	v.veto(vetoUnmatched)

@@ -57,11 +57,13 @@ const storedBufferBytes = 256 << 10
 func open(stored io.Reader, limits Limits) (*content, error) {
 	c := &content{limits: limits, stored: &counted{r: stored}, closer: func() {}}
 	buffered := bufio.NewReaderSize(c.stored, storedBufferBytes)
-	magic, err := buffered.Peek(4)
+	magic, err := buffered.Peek(longestMagic)
 	if err != nil && c.stored.err != nil {
 		return nil, err
 	}
 	switch {
+	case foreign(magic) != "":
+		c.text = failing{&damage{NotATrace, "a file of " + foreign(magic)}}
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		c.damaged = reasonOf(TruncatedGzip, CorruptGzip)
 		z, err := gzip.NewReader(buffered)
@@ -70,7 +72,7 @@ func open(stored io.Reader, limits Limits) (*content, error) {
 			break
 		}
 		c.text, c.closer = z, func() { _ = z.Close() }
-	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		c.damaged = reasonOf(TruncatedZstd, CorruptZstd)
 		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(maxZstdWindow))
@@ -82,6 +84,21 @@ func open(stored io.Reader, limits Limits) (*content, error) {
 		c.text = buffered
 	}
 	return c, nil
+}
+
+const longestMagic = 6
+
+// foreign names the kind of a file that holds no text, by its first bytes, so
+// that it is one fault and not one for each of its lines.
+func foreign(magic []byte) string {
+	for _, kind := range []struct{ magic, name string }{
+		{"PAR1", "Parquet"}, {"\xfd7zXZ\x00", "xz"}, {"BZh", "bzip2"}, {"PK\x03\x04", "zip"}, {"\x89PNG", "PNG"}, {"SQLite", "SQLite"},
+	} {
+		if bytes.HasPrefix(magic, []byte(kind.magic)) {
+			return kind.name
+		}
+	}
+	return ""
 }
 
 // maxZstdWindow is what zstd --long=27 needs, its largest without a further

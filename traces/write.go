@@ -104,9 +104,9 @@ func object(raw arena.Raw) (o arena.Raw, ok bool) {
 	return raw, raw.Kind() == arena.Object
 }
 
-// text is what a tool result reads like: a JSON string's content, any other
+// resultText is what a tool result reads like: a JSON string's content, any other
 // value as JSON.
-func text(raw arena.Raw) string {
+func resultText(raw arena.Raw) string {
 	var s string
 	if raw.Kind() == arena.String && json.Unmarshal([]byte(raw), &s) == nil {
 		return s

@@ -47,7 +47,7 @@ var identity = cmpopts.IgnoreFields(arena.Trace{}, "ID", "Source", "RecordSHA256
 // write escapes out.
 var spelled = cmp.Transformer("compact", func(r arena.Raw) string {
 	if r.Kind() == arena.String {
-		return "text " + text(r)
+		return "text " + resultText(r)
 	}
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(r)) != nil {
@@ -131,9 +131,9 @@ func withoutInStep(s *arena.Step, loss Loss) {
 				c.Arguments = ""
 			}
 		case LossArgumentsKind:
-			c.Arguments = arena.Raw(text(c.Arguments))
+			c.Arguments = arena.Raw(resultText(c.Arguments))
 		case LossResultKind:
-			c.Result = arena.Raw(text(c.Result))
+			c.Result = arena.Raw(resultText(c.Result))
 		case LossCallID:
 			c.ID = ""
 		default: // not of a call

@@ -200,7 +200,7 @@ func (w *writer) atifCalls(step int, out *atifOutStep, own *stepOut) {
 		if call.Result.Kind() != arena.String {
 			own.JSON = append(own.JSON, len(out.Observation.Results))
 		}
-		out.Observation.Results = append(out.Observation.Results, atifResult{CallID: id, Content: text(call.Result)})
+		out.Observation.Results = append(out.Observation.Results, atifResult{CallID: id, Content: resultText(call.Result)})
 	}
 }
 

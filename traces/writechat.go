@@ -96,7 +96,7 @@ func (w *writer) turn(i int) []messageOut {
 		all[0].Calls = append(all[0].Calls, callOut{ID: id, Type: "function", Function: functionOut{call.Name, w.argumentText(call.Arguments)}})
 		if call.Result != "" {
 			w.loses(LossResultKind, call.Result.Kind() != arena.String)
-			all = append(all, messageOut{Role: "tool", Content: text(call.Result), CallID: id, Name: call.Name})
+			all = append(all, messageOut{Role: "tool", Content: resultText(call.Result), CallID: id, Name: call.Name})
 		}
 	}
 	return all
@@ -109,7 +109,7 @@ func (w *writer) argumentText(raw arena.Raw) string {
 	if raw == "" {
 		return "{}"
 	}
-	return text(raw)
+	return resultText(raw)
 }
 
 // The lines of a session.
