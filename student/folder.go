@@ -18,16 +18,23 @@ import (
 
 // The files of a run folder.
 const (
-	specFile      = "spec.json"
-	lockFile      = "lock"
-	turnsFile     = "turns.journal"
-	rolloutsFile  = "rollouts.journal"
-	problemsFile  = "problems.jsonl"
-	resultsFile   = "results.jsonl"
-	parquetFile   = "results.parquet"
-	summaryFile   = "summary.json"
-	telemetryFile = "telemetry.json"
-	tracesFolder  = "traces"
+	specFile     = "spec.json"
+	lockFile     = "lock"
+	turnsFile    = "turns.journal"
+	rolloutsFile = "rollouts.journal"
+	problemsFile = "problems.jsonl"
+	resultsFile  = "results.jsonl"
+	parquetFile  = "results.parquet"
+	summaryFile  = "summary.json"
+	tracesFolder = "traces"
+)
+
+// Files that others write into a run folder, before the run itself begins.
+const (
+	// ServerLog is the log of the model server that a run started,
+	// TelemetrySeries a line a moment of what the machine did.
+	ServerLog       = "server.log"
+	TelemetrySeries = "telemetry.jsonl"
 )
 
 // ErrChanged is in the chain of the error for a run folder that belongs to
@@ -89,7 +96,7 @@ func (f *folder) begin(spec Spec) error {
 		return fmt.Errorf("open run: %w", err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") {
+		if name := e.Name(); !strings.HasPrefix(name, ".") && name != ServerLog && name != TelemetrySeries {
 			return fmt.Errorf("open run: %s is not empty and no run", f.path)
 		}
 	}

@@ -141,7 +141,7 @@ func (f *evalFlags) play(ctx context.Context, s *streams, run *student.Run) (*st
 		return nil, err
 	}
 	summary, err := run.Play(ctx)
-	return summary, errors.Join(err, stop())
+	return summary, errors.Join(err, stop(err == nil))
 }
 
 // readIDs reads one id a line; nil for no file.

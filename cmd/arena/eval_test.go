@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/internal/script"
+)
+
+// arenaRun runs the program as a user would.
+func arenaRun(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(context.Background(), args, strings.NewReader(""), &out, &err)
+	return code, out.String(), err.String()
+}
+
+// evalInputs makes a catalogue of two products and problems that want the
+// first.
+func evalInputs(t *testing.T, queries ...string) (catalog, problems string) {
+	t.Helper()
+	dir := t.TempDir()
+	catalog, problems = filepath.Join(dir, "catalog.jsonl"), filepath.Join(dir, "problems.jsonl")
+	var c, p strings.Builder
+	for i, title := range []string{"Blue desk lamp", "Red desk lamp"} {
+		fmt.Fprintf(&c, `{"product_id":"70%d","shop_id":"5","title":%q,"price":%d,"service":[],"sold_count":1,"short_description":"","description":"","attributes":{},"sku_options":{}}`+"\n", i, title, 10+i)
+	}
+	for i, q := range queries {
+		fmt.Fprintf(&p, `{"problem_id":"p%d","query":%q,"category":"Product","reward":{"product_id":"700","title":["Blue desk lamp"]}}`+"\n", i, q)
+	}
+	for path, text := range map[string]string{catalog: c.String(), problems: p.String()} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return catalog, problems
+}
+
+func scripted(t *testing.T, solves func(query string, seed int64) bool) string {
+	t.Helper()
+	call := func(name, arguments string) script.Act {
+		return script.Act{Content: "<think>Next.</think>", Calls: []script.Call{{Name: name, Arguments: arguments}}}
+	}
+	web := httptest.NewServer(&script.Server{Dialect: "hermes", Plan: func(q string, seed int64) script.Plan {
+		id := "701"
+		if solves(q, seed) {
+			id = "700"
+		}
+		if strings.HasPrefix(q, "broken") {
+			return script.Plan{{Fault: "500"}}
+		}
+		return script.Plan{call("find_product", `{"q":"lamp"}`), call("recommend_product", `{"product_ids":"`+id+`"}`), call("terminate", "{}")}
+	}})
+	t.Cleanup(web.Close)
+	return web.URL + "/v1"
+}
+
+func TestEvalCommand(t *testing.T) {
+	t.Parallel()
+	catalog, problems := evalInputs(t, "one", "two", "three", "broken four")
+	url := scripted(t, func(q string, seed int64) bool { return q != "three" && seed == 5 })
+	run := filepath.Join(t.TempDir(), "run")
+	args := []string{"eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "-k", "2", "--seed", "5", "--retries", "1", "-o", run}
+	code, out, words := arenaRun(args...)
+	if code != exitLimit || out != "" || !strings.Contains(words, "only 6 of 8 rollouts were scored") {
+		t.Fatalf("exit %d, stdout %q, stderr %s", code, out, words)
+	}
+	if code, _, words = arenaRun(append(args, "--min-coverage", "0.5")...); code != exitOK {
+		t.Fatalf("exit %d: %s", code, words)
+	}
+	var s map[string]any
+	b, err := os.ReadFile(filepath.Join(run, "summary.json"))
+	if err != nil || json.Unmarshal(b, &s) != nil {
+		t.Fatalf("summary %s, %v", b, err)
+	}
+	for key, want := range map[string]any{
+		"problems": 4.0, "samples": 8.0, "scored": 6.0, "infra_errors": 2.0, "coverage": 0.75, "successes": 2.0, "asr_all": 0.25,
+		"pass@1": map[string]any{"mean": 0.25, "problems": 4.0}, "pass@2": map[string]any{"mean": 0.5, "problems": 4.0},
+		"stops": map[string]any{"terminated": 6.0, "infra": 2.0}, "labels": map[string]any{"wrong_product": 4.0},
+	} {
+		if fmt.Sprint(s[key]) != fmt.Sprint(want) {
+			t.Errorf("%s is %v, want %v", key, s[key], want)
+		}
+	}
+	if code, out, words = arenaRun("results", run, "-o", "-"); code != exitOK || strings.Count(out, "\n") != 8 {
+		t.Errorf("results: exit %d, %d lines: %s", code, strings.Count(out, "\n"), words)
+	}
+	if code, _, words = arenaRun(append(args, "--model", "other")...); code != exitUsage || !strings.Contains(words, `model: "m", "other"`) {
+		t.Errorf("another model in the same folder: exit %d: %s", code, words)
+	}
+	if code, _, words = arenaRun("eval", "--rescore", run, "--problems", problems, "--catalog", catalog, "-q", "--min-coverage", "0"); code != exitOK {
+		t.Errorf("rescore: exit %d: %s", code, words)
+	}
+	if again, err := os.ReadFile(filepath.Join(run, "summary.json")); err != nil || !bytes.Equal(again, b) {
+		t.Errorf("rescore changed the summary: %v\n%s", err, again)
+	}
+}
+
+func TestCompareCommand(t *testing.T) {
+	t.Parallel()
+	catalog, problems := evalInputs(t, "one", "two", "three", "four")
+	dir := t.TempDir()
+	for name, solved := range map[string]string{"a": "one", "b": "one two four"} {
+		url := scripted(t, func(q string, _ int64) bool { return strings.Contains(solved, q) })
+		if code, _, words := arenaRun("eval", "--endpoint", url, "--model", name, "--problems", problems, "--catalog", catalog, "-q", "-o", filepath.Join(dir, name)); code != exitOK {
+			t.Fatalf("exit %d: %s", code, words)
+		}
+	}
+	code, out, words := arenaRun("compare", filepath.Join(dir, "a"), filepath.Join(dir, "b"), "--json")
+	var c map[string]any
+	if code != exitOK || json.Unmarshal([]byte(out), &c) != nil {
+		t.Fatalf("exit %d, %s %s", code, out, words)
+	}
+	if c["a_mean"] != 0.25 || c["b_mean"] != 0.75 || c["difference"] != 0.5 || fmt.Sprint(c["mcnemar"]) != "map[b:0 c:2 p:0.5]" {
+		t.Errorf("%v", c)
+	}
+	if code, _, words = arenaRun("compare", filepath.Join(dir, "a")); code != exitUsage || !strings.Contains(words, "two runs") {
+		t.Errorf("one run: exit %d: %s", code, words)
+	}
+}
+
+func TestEvalRefusesWrongFlags(t *testing.T) {
+	t.Parallel()
+	catalog, problems := evalInputs(t, "one")
+	base := []string{"eval", "--model", "m", "--problems", problems, "--catalog", catalog}
+	run := filepath.Join(t.TempDir(), "run")
+	for name, more := range map[string][]string{
+		"no endpoint": {"-o", run}, "no folder": {"--endpoint", "http://127.0.0.1:1/v1"},
+		"bad endpoint": {"--endpoint", "localhost", "-o", run}, "dialect": {"--endpoint", "http://127.0.0.1:1/v1", "-o", run, "--dialect", "french"},
+		"harness": {"--endpoint", "http://127.0.0.1:1/v1", "-o", run, "--harness", "9-tool"}, "samples": {"--endpoint", "http://127.0.0.1:1/v1", "-o", run, "-k", "0"},
+	} {
+		if code, _, words := arenaRun(append(base[:len(base):len(base)], more...)...); code != exitUsage || !strings.Contains(words, "arena: hint: ") {
+			t.Errorf("%s: exit %d: %s", name, code, words)
+		}
+		if _, err := os.Stat(run); err == nil {
+			t.Errorf("%s left a folder", name)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package serve
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// bindToParent puts the server into a process group of its own, and lets the
+// kernel end it where this process is killed.
+func bindToParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+func signalGroup(cmd *exec.Cmd, kill bool) {
+	sig := syscall.SIGTERM
+	if kill {
+		sig = syscall.SIGKILL
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, sig) // a group that is gone needs no signal
+}
