@@ -92,7 +92,7 @@ func fixedSequence(samples []Sample) float64 {
 // fixedViews is how surely every opening took the first products in order. An
 // agent that looks at results departs from that order at least once in twenty
 // openings; a dozen openings without any departure begin to say so. Who never
-// opens anything has shown no choice, for or against: half.
+// opens anything has shown no choice, for or against: a quarter.
 func fixedViews(samples []Sample) float64 {
 	views, top := 0, 0
 	for i := range samples {
@@ -100,7 +100,7 @@ func fixedViews(samples []Sample) float64 {
 		top += samples[i].TopViews
 	}
 	if views == 0 {
-		return 0.5
+		return 0.25
 	}
 	return (1 - ramp(float64(views-top)/float64(views), 0, 0.04)) * ramp(float64(views), 0, 12)
 }
@@ -191,13 +191,9 @@ const (
 // changes the axis where the sum of both passes does, and never towards
 // agentic: habits can show a program, not prove a model.
 func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.Structure {
-	pasted := a.pastes[sample.Episode]
-	score := sample.Score + fixedOdds*a.Fixed + templateOdds*ramp(a.Templates, templateLimit, templateLimit+0.1)
-	if pasted > f.cfg.MaxPastes {
-		score += pastedOdds
-	}
+	score := f.revisedOdds(sample, a)
 	before := s.Axis
-	s.Verdicts = append(s.Verdicts[:len(s.Verdicts):len(s.Verdicts)], f.habitVerdicts(a, pasted)...)
+	s.Verdicts = append(s.Verdicts[:len(s.Verdicts):len(s.Verdicts)], f.habitVerdicts(a, a.pastes[sample.Episode])...)
 	if before != arena.AxisScripted && score < sample.Score {
 		s.Axis, s.Confidence = decide(score, sample.Evidence || score <= proof)
 	}
@@ -223,6 +219,15 @@ func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.St
 // templateLimit is the share of returning skeletons that honest agents with
 // short thoughts reach.
 const templateLimit = 0.8
+
+// revisedOdds is the sum of both passes.
+func (f *Filter) revisedOdds(sample Sample, a AgentStats) float64 {
+	score := sample.Score + fixedOdds*a.Fixed + templateOdds*ramp(a.Templates, templateLimit, templateLimit+0.1)
+	if a.pastes[sample.Episode] > f.cfg.MaxPastes {
+		score += pastedOdds
+	}
+	return score
+}
 
 func (f *Filter) habitVerdicts(a AgentStats, pasted int) []arena.Verdict {
 	return []arena.Verdict{

@@ -55,6 +55,8 @@ type judgement struct {
 	before, after arena.Structure
 	sample        filters.Sample
 	stats         filters.AgentStats
+	// odds are those of both passes.
+	odds float64
 }
 
 func judgeDay(t testing.TB, day []labelled) []judgement {
@@ -78,6 +80,7 @@ func judgeDay(t testing.TB, day []labelled) []judgement {
 	for i := range all {
 		all[i].stats = stats[all[i].trace.RunID]
 		all[i].after = f.Revise(all[i].before, all[i].sample, all[i].stats)
+		all[i].odds = filters.RevisedOdds(f, all[i].sample, all[i].stats)
 	}
 	return all
 }

@@ -53,10 +53,20 @@ func (a *attempt) countImpossible() (n int) {
 }
 
 // recordedBefore says that the step with the result carries a time well before
-// the moment the dispatch ended.
+// the moment that any dispatch which could have brought it ended.
 func (a *attempt) recordedBefore(d *dispatch) bool {
 	at, known := a.recordedAt(d)
-	return known && d.call.AtMS > 0 && at+recordSlack < float64(d.call.AtMS)
+	if !known || d.call.AtMS <= 0 || at+recordSlack >= float64(d.call.AtMS) {
+		return false
+	}
+	asked := &a.claims[d.claimed].act
+	for i := range a.log.dispatches {
+		e := &a.log.dispatches[i]
+		if at+recordSlack >= float64(e.call.AtMS) && (asked.sameRequest(&e.act) || covers(asked, &e.act) || follows(asked, &e.act)) {
+			return false
+		}
+	}
+	return true
 }
 
 // recordedAt is the time of the step that shows the dispatch's result.

@@ -1,10 +1,22 @@
 package filters_test
 
 import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
 )
+
+var update = flag.Bool("update", false, "write golden files")
 
 // TestFamilies holds agents that were written to be hard against the axis. A
 // family must reach 0.95, unless docs/filter.md says why it cannot.
@@ -12,16 +24,145 @@ func TestFamilies(t *testing.T) {
 	t.Parallel()
 	judged := judgeDay(t, playAll(1))
 	report(t, judged)
-	right, all := map[string]int{}, map[string]int{}
-	for _, j := range judged {
-		all[j.family]++
-		if (j.after.Axis == arena.AxisAgentic) == j.agentic {
-			right[j.family]++
-		}
-	}
-	for family, n := range all {
-		if share := float64(right[family]) / float64(n); share < 0.95 {
+	for family, r := range rights(judged) {
+		if share := float64(r.right) / float64(r.all); share < 0.95 {
 			t.Errorf("%s: %.3f of the axes are right, want 0.95", family, share)
 		}
+	}
+}
+
+// TestLeftOutFamilies reports families that no weight was set on. Those that
+// docs/filter.md explains may fall short; no other may.
+func TestLeftOutFamilies(t *testing.T) {
+	t.Parallel()
+	explained := map[string]bool{"puppet that jitters": true}
+	judged := judgeDay(t, play(leftOut, 3))
+	report(t, judged)
+	for family, r := range rights(judged) {
+		if share := float64(r.right) / float64(r.all); share < 0.95 && !explained[family] {
+			t.Errorf("%s: %.3f of the axes are right, want 0.95", family, share)
+		}
+	}
+}
+
+type rightOf struct{ right, all int }
+
+func rights(judged []judgement) map[string]rightOf {
+	out := map[string]rightOf{}
+	for _, j := range judged {
+		r := out[j.family]
+		r.all++
+		if (j.after.Axis == arena.AxisAgentic) == j.agentic {
+			r.right++
+		}
+		out[j.family] = r
+	}
+	return out
+}
+
+// TestFamilyTable keeps the table that docs/filter.md quotes: every family,
+// those that weights were set on and those left out, with the slope of the
+// claim fitted without that family.
+func TestFamilyTable(t *testing.T) {
+	t.Parallel()
+	set, left := judgeDay(t, play(agents, 3)), judgeDay(t, play(leftOut, 3))
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-28s %-8s %-9s %4s %10s %11s %15s %6s %6s\n", "family", "weights", "truth", "n", "first pass", "both passes", "95 %", "slope", "Brier")
+	for _, half := range []struct {
+		name   string
+		judged []judgement
+	}{{"set on", set}, {"left out", left}} {
+		writeRows(&b, half.name, half.judged, append(append([]judgement(nil), set...), left...))
+	}
+	golden(t, "families.txt", b.String())
+}
+
+func writeRows(b *strings.Builder, half string, judged, all []judgement) {
+	byFamily := map[string][]judgement{}
+	var names []string
+	for _, j := range judged {
+		if byFamily[j.family] == nil {
+			names = append(names, j.family)
+		}
+		byFamily[j.family] = append(byFamily[j.family], j)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		rows, first, both, brier := byFamily[name], 0, 0, 0.0
+		var others []judgement
+		for _, j := range all {
+			if j.family != name {
+				others = append(others, j)
+			}
+		}
+		slope := fitSlope(others)
+		for _, j := range rows {
+			first += right(j.before.Axis, j.agentic)
+			both += right(j.after.Axis, j.agentic)
+			brier += math.Pow(claim(slope*j.odds)-truth(j), 2) / float64(len(rows))
+		}
+		lo, hi := filters.Wilson(both, len(rows))
+		truth := "scripted"
+		if rows[0].agentic {
+			truth = "agentic"
+		}
+		fmt.Fprintf(b, "%-28s %-8s %-9s %4d %10.3f %11.3f %7.3f-%6.3f %6.2f %6.3f\n", name, half, truth, len(rows),
+			float64(first)/float64(len(rows)), float64(both)/float64(len(rows)), lo, hi, slope, brier)
+	}
+}
+
+func right(axis arena.Axis, agentic bool) int {
+	if (axis == arena.AxisAgentic) == agentic {
+		return 1
+	}
+	return 0
+}
+
+func truth(j judgement) float64 {
+	if j.agentic {
+		return 1
+	}
+	return 0
+}
+
+// claim is what the filter says at most: 0.01 to 0.99.
+func claim(odds float64) float64 {
+	return math.Min(math.Max(1/(1+math.Exp(-odds)), 0.01), 0.99)
+}
+
+// fitSlope is the factor on the odds with the best likelihood, by a search over
+// a grid: one number needs no more.
+func fitSlope(judged []judgement) float64 {
+	best, at := math.Inf(1), 1.0
+	for slope := 0.2; slope < 2; slope += 0.05 {
+		loss := 0.0
+		for _, j := range judged {
+			p := claim(slope * j.odds)
+			loss -= truth(j)*math.Log(p) + (1-truth(j))*math.Log(1-p)
+		}
+		if loss < best {
+			best, at = loss, slope
+		}
+	}
+	return at
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", path, diff)
 	}
 }

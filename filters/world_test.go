@@ -269,6 +269,14 @@ func (r *recorder) message(think string, calls []call) map[string]any {
 	case "fenced":
 		body, _ := json.Marshal(list)
 		m["content"] = think + "\n```json\n" + string(body) + "\n```"
+	case "careless":
+		var b strings.Builder
+		b.WriteString("<think>" + think + "</think><tool_call>[")
+		for _, c := range calls {
+			args, _ := json.Marshal(c.args)
+			fmt.Fprintf(&b, "{'name': '%s', 'parameters': %s,},", c.name, args)
+		}
+		m["content"] = b.String() + "]"
 	case "reasoning":
 		body, _ := json.Marshal(list)
 		m["content"], m["reasoning_content"] = "", think+"\n<tool_call>"+string(body)+"</tool_call>"
