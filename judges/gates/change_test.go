@@ -80,7 +80,7 @@ func TestNamesAreOnlyNames(t *testing.T) {
 	t.Parallel()
 	rename := strings.NewReplacer("orvane", "kestro", "Orvane", "Kestro", "tulmek", "bivaldi", "Tulmek", "Bivaldi",
 		"yukari", "nomella", "Yukari", "Nomella", "flexo", "grindol", "Flexo", "Grindol",
-		"1289.5", "1276.5", "1.289,50", "1.276,50", "1289,50", "1276,50", "1 289,50", "1 276,50", "1124.15", "1119.35", "1124,15", "1119,35", "830.6", "831.7", "830,6", "831,7",
+		"1289.5", "1276.5", "1.289,50", "1.276,50", "1289,50", "1276,50", "1 289,50", "1 276,50", "1124.15", "1119.35", "1124,15", "1119,35", "1 124,15", "1 119,35", "1124 ", "1119 ", "830.6", "831.7", "830,6", "831,7",
 		"740112", "640117", "391205", "291206", "742.25", "739.25", "742,25", "739,25")
 	ids := func(text string) string {
 		return longID.ReplaceAllStringFunc(text, func(id string) string {
