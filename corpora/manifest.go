@@ -40,11 +40,13 @@ type Input struct {
 // Stage is one line of the funnel. In = Out + Failed + the sum of Dropped, and
 // each stage takes in what the one before let out.
 type Stage struct {
-	Name    string           `json:"stage"`
-	In      int64            `json:"in"`
-	Out     int64            `json:"out"`
-	Failed  int64            `json:"failed"`
-	Dropped map[string]int64 `json:"dropped"`
+	Name   string `json:"stage"`
+	In     int64  `json:"in"`
+	Out    int64  `json:"out"`
+	Failed int64  `json:"failed"`
+	// Failures counts the failed by reason; they sum up to Failed.
+	Failures map[string]int64 `json:"failures"`
+	Dropped  map[string]int64 `json:"dropped"`
 }
 
 // FileEntry is one file of the corpus. Shards have Config, Profile and Split;

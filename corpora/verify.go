@@ -12,6 +12,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+
+	"github.com/trajectory-arena/arena/corpora/chat"
 )
 
 // Finding is one broken promise of a corpus.
@@ -56,6 +58,9 @@ type verifier struct {
 	whole map[string]bool
 	// listed are the paths that the manifest names.
 	listed map[string]bool
+	// tools are those of the row before and schema what was read of them.
+	tools  []string
+	schema chat.Schema
 }
 
 func (v *verifier) all() error {

@@ -117,21 +117,28 @@ func (v *verifier) row(f *FileEntry, c map[string][]string) error {
 		})
 	}
 	if f.Profile == ProfileHFJSON {
-		return checkMessages(c["messages"], c["tools"])
+		return v.messages(c["messages"], c["tools"])
 	}
 	return nil
 }
 
-func checkMessages(messages, tools []string) error {
+func (v *verifier) messages(messages, tools []string) error {
 	ms, err := chat.Decode(messages)
 	if err != nil {
 		return err
 	}
-	defs := make([]arena.Raw, len(tools))
-	for i, t := range tools {
-		defs[i] = arena.Raw(t)
+	if v.schema == nil || !slices.Equal(v.tools, tools) {
+		v.tools, v.schema = tools, chat.ParseSchema(defs(tools))
 	}
-	return chat.Check(ms, chat.ParseSchema(defs))
+	return chat.Check(ms, v.schema)
+}
+
+func defs(tools []string) []arena.Raw {
+	out := make([]arena.Raw, len(tools))
+	for i, t := range tools {
+		out[i] = arena.Raw(t)
+	}
+	return out
 }
 
 func first(s []string) string {

@@ -2,8 +2,9 @@ package chat
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -175,8 +176,7 @@ func (w *walker) call(f Function) error {
 	if hasControlToken(f.Name) || hasControlToken(string(f.Arguments)) {
 		return &Unfit{Reason: ReasonControl}
 	}
-	var args map[string]json.RawMessage
-	if err := json.Unmarshal(f.Arguments, &args); err != nil || args == nil {
+	if !gjson.ValidBytes(f.Arguments) || f.Arguments[0] != '{' {
 		return &Unfit{ReasonArguments, f.Name}
 	}
 	if w.schema == nil {
@@ -185,12 +185,17 @@ func (w *walker) call(f Function) error {
 	if _, known := w.schema[f.Name]; !known {
 		return &Unfit{ReasonUndeclared, f.Name}
 	}
-	for k, v := range args {
-		if string(v) == "null" && !w.schema.nullable(f.Name, k) {
-			return &Unfit{ReasonNull, fmt.Sprintf("%s.%s", f.Name, k)}
+	return w.nulls(f)
+}
+
+func (w *walker) nulls(f Function) (err error) {
+	gjson.ParseBytes(f.Arguments).ForEach(func(k, v gjson.Result) bool {
+		if v.Type == gjson.Null && !w.schema.nullable(f.Name, k.Str) {
+			err = &Unfit{ReasonNull, f.Name + "." + k.Str}
 		}
-	}
-	return nil
+		return err == nil
+	})
+	return err
 }
 
 // hasControlToken finds <|name|>, the form in which the tokenizers of chat

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
@@ -66,6 +67,9 @@ type job struct {
 	part    *corpora.Part
 	opt     *Options
 	rows    int64
+	// tools are those of the row before and schema what was read of them.
+	tools  []string
+	schema chat.Schema
 	// redacted counts the placeholders of the open split.
 	redacted redact.Counts
 }
@@ -161,7 +165,7 @@ func (j *job) fit(r *row) error {
 	if err = j.cleanSFT(r.sft, ms); err != nil {
 		return err
 	}
-	if err = chat.Check(ms, chat.ParseSchema(raws(r.sft.Tools))); err != nil {
+	if err = chat.Check(ms, j.schemaOf(r.sft.Tools)); err != nil {
 		return err
 	}
 	r.messages = ms
@@ -172,6 +176,14 @@ func (j *job) fit(r *row) error {
 		return &chat.Unfit{Reason: reasonTokens}
 	}
 	return nil
+}
+
+// schemaOf reads a row's tools; rows of one harness share them.
+func (j *job) schemaOf(tools []string) chat.Schema {
+	if j.schema == nil || !slices.Equal(j.tools, tools) {
+		j.tools, j.schema = slices.Clone(tools), chat.ParseSchema(raws(tools))
+	}
+	return j.schema
 }
 
 func (j *job) selected(r *row) bool {
