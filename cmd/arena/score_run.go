@@ -21,6 +21,7 @@ import (
 type scoreRun struct {
 	flags   *scoreFlags
 	streams *streams
+	catalog outcome.Catalog
 	suite   *arena.Suite
 	scorer  *outcome.Scorer
 	// parts are the results by input: lines in order, and what they add up to.
@@ -35,6 +36,7 @@ type scorePart struct {
 }
 
 func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
+	defer r.catalog.Close() //nolint:errcheck // only read
 	if err := r.open(days, titles); err != nil {
 		return err
 	}
@@ -62,18 +64,26 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 // open reads problems and catalogues.
 func (r *scoreRun) open(days []string, titles outcome.Titles) error {
 	var problems []arena.Problem
-	err := eachFile(r.flags.problems, days, "problems", func(f io.Reader) error {
-		more, err := arena.ReadProblems(f, maxProblemBytes)
+	err := eachFile(r.flags.problems, days, "problems", func(path string) error {
+		more, err := readProblems(path)
 		problems = append(problems, more...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	catalog := outcome.NewCatalog()
-	err = eachFile(r.flags.catalogs, days, "catalog", func(f io.Reader) error { return catalog.Read(f, maxDocumentBytes) })
-	r.suite, r.scorer = arena.NewSuite(problems), outcome.New(catalog, titles)
+	err = eachFile(r.flags.catalogs, days, "catalog", func(path string) error { return r.catalog.Open(path, maxDocumentBytes) })
+	r.suite, r.scorer = arena.NewSuite(problems), outcome.New(&r.catalog, titles)
 	return err
+}
+
+func readProblems(path string) ([]arena.Problem, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return arena.ReadProblems(f, maxProblemBytes)
 }
 
 // The longest lines of the two files. Problems with vectors are about 40 KB,
@@ -85,7 +95,7 @@ const (
 )
 
 // eachFile reads the files named by flag, or those of that name in the days.
-func eachFile(named, days []string, flag string, read func(io.Reader) error) error {
+func eachFile(named, days []string, flag string, read func(path string) error) error {
 	paths := named
 	if len(named) == 0 {
 		for _, day := range days {
@@ -100,11 +110,7 @@ func eachFile(named, days []string, flag string, read func(io.Reader) error) err
 		return failed(fmt.Errorf("no %s.jsonl in the day", flag), "name one with --"+flag)
 	}
 	for _, path := range paths {
-		f, err := os.Open(path)
-		if err == nil {
-			err = errors.Join(read(f), f.Close())
-		}
-		if err != nil {
+		if err := read(path); err != nil {
 			return failed(fmt.Errorf("%s: %w", path, err), "--"+flag+" names JSON lines; docs/outcome.md says what they need")
 		}
 	}

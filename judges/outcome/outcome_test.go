@@ -3,6 +3,8 @@ package outcome_test
 import (
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -62,7 +64,7 @@ func TestUnscoredAttemptsSayWhy(t *testing.T) {
 		`problem "x" is not among the problems`:   {good, nil},
 		"the problem has no reward":               {good, p},
 	} {
-		o, err := outcome.New(outcome.NewCatalog(), nil).Score(t.Context(), &c.t, c.p)
+		o, err := outcome.New(&outcome.Catalog{}, nil).Score(t.Context(), &c.t, c.p)
 		if err != nil || o.Error != want || o.Scores != nil || o.Success || o.Titles != arena.TitlesNone {
 			t.Errorf("%+v %v, want %s", o, err, want)
 		}
@@ -94,6 +96,33 @@ func TestCatalog(t *testing.T) {
 		if _, err := outcome.ReadCatalog(strings.NewReader(text), 60_000); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
+	}
+}
+
+func TestCatalogFilesAreReadWhenAsked(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "catalog.jsonl")
+	text := "\n  " + bell + " \r\n" + drum
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var c outcome.Catalog
+	if err := c.Open(path, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Open(path+"x", 1000); err == nil {
+		t.Error("a missing file was opened")
+	}
+	for id, want := range map[string]string{"7": bell, "8": drum} {
+		if p, ok := c.Product(id); !ok || string(p.Raw) != want {
+			t.Errorf("product %s is %+v", id, p)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := c.Product("7"); ok {
+		t.Error("a closed file was read")
 	}
 }
 
