@@ -2,18 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges/judgements"
-	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -142,88 +139,6 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) (
 	tally.count(llm.Judgeable(t, &dialogue), j, err)
 	b, err := judgements.Append(nil, t, j)
 	return append(b, '\n'), err
-}
-
-// predict says what judging would cost, without asking.
-func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) error {
-	tally := newJudgeTally()
-	total := j.Forecast()
-	err := d.attempts(ctx, days, tally, func(t *arena.Trace) error {
-		tally.attempts++
-		dialogue := filters.Normalise(t)
-		return total.Add(t, &dialogue)
-	})
-	if err != nil {
-		return err
-	}
-	if !d.flags.quiet {
-		fmt.Fprintf(d.streams.err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
-			tally.attempts, total.Calls, total.Held, total.Prompt, total.Completion, dollars(total.USD))
-	}
-	b, err := json.Marshal(map[string]any{
-		"attempts": tally.attempts, "requests": total.Calls, "held": total.Held,
-		"tokens": map[string]int{"prompt": total.Prompt, "completion": total.Completion}, "cost_usd": total.USD,
-	})
-	if err != nil {
-		return fmt.Errorf("encode prediction: %w", err)
-	}
-	_, err = d.streams.out.Write(append(b, '\n'))
-	return err
-}
-
-// progress says every ten seconds how far the run is, until it is stopped.
-func (d *judgeDay) progress(tally *judgeTally) (stop func()) {
-	if d.flags.quiet {
-		return func() {}
-	}
-	ended := make(chan struct{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(10 * time.Second)
-		defer tick.Stop()
-		for start := time.Now(); ; {
-			select {
-			case <-tick.C:
-				tally.progress(d.streams.err, time.Since(start))
-			case <-ended:
-				return
-			}
-		}
-	}()
-	return func() { close(ended); <-done }
-}
-
-func (d *judgeDay) bill() ledger.Bill {
-	if d.models == nil {
-		return ledger.Bill{}
-	}
-	return d.models.ledger.Bill()
-}
-
-// printBill says what this run spent.
-func (d *judgeDay) printBill(before ledger.Bill) {
-	if d.models == nil {
-		return
-	}
-	after := d.models.ledger.Bill()
-	usd := *after.USD - *before.USD
-	cost := dollars(&usd)
-	if after.Unpriced > before.Unpriced {
-		cost = "at unknown prices"
-	}
-	for _, sub := range d.models.judge.Substitutes() {
-		fmt.Fprintf(d.streams.err, "warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
-	}
-	fmt.Fprintf(d.streams.err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
-		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.models.folder)
-}
-
-func dollars(usd *float64) string {
-	if usd == nil {
-		return "at unknown prices"
-	}
-	return fmt.Sprintf("%.6f USD", *usd)
 }
 
 // explainJudge gives an error that ended the run its hint.

@@ -59,6 +59,12 @@ func (t *judgeTally) unscored() int {
 	return t.attempts - t.empty - t.outcomes[arena.JudgeScored]
 }
 
+func (t *judgeTally) seen() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.attempts
+}
+
 func (t *judgeTally) progress(w io.Writer, since time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -245,7 +245,7 @@ func endpoint(s *clienttest.Server) client.Endpoint {
 func question() client.Question {
 	return client.Question{
 		Model: "judge", Messages: []client.Message{{Role: "user", Content: "How well?"}},
-		Params: map[string]any{"temperature": 0, "max_tokens": 10}, Timeout: 300 * time.Millisecond,
+		Params: map[string]any{"temperature": 0, "max_tokens": 10}, Timeout: 2 * time.Second,
 	}
 }
 

@@ -3,8 +3,6 @@ package llm
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -104,130 +102,6 @@ func (r *rotation) react(member int, outcome arena.JudgeOutcome, fault *client.F
 		return wait.NextBackOff()
 	}
 	return 0
-}
-
-// try asks one member once and keeps the exchange. The fault is nil where a
-// completion came, readable or not. The verdict's cost is all that the
-// question has cost so far.
-func (j *Judge) try(ctx context.Context, q question, member, try int, before ledger.Spent) (verdict, *client.Fault, error) {
-	cq := j.to(q, member)
-	key, err := j.clients[member].Key(cq)
-	if err != nil {
-		return verdict{}, nil, err
-	}
-	e := ledger.Exchange{
-		Key: key, Ask: q.ask, Model: cq.Model, PromptSHA256: j.prompt.sha256, Try: try, PromptBytes: q.bytes,
-		Outcome: arena.JudgeFailed, Tokens: ledger.Free(), Total: before,
-	}
-	v, found, err := j.sameRequest(e, member)
-	if found || err != nil {
-		return v, nil, err
-	}
-	hold := j.most(q, member)
-	if err = j.budget.reserve(ctx, hold); err != nil {
-		v, err = j.ended(ctx, verdict{spent: before, detail: err.Error()}, err)
-		return v, nil, err
-	}
-	r, asking := j.clients[member].Chat(ctx, cq)
-	v, fault := j.judgeReply(&e, r, asking)
-	v.member = member
-	j.budget.settle(hold, e.Tokens)
-	if len(e.Request) > 0 {
-		if err = j.ledger.Add(e); err != nil {
-			return v, fault, err
-		}
-	}
-	switch {
-	case v.outcome == arena.JudgeScored:
-		j.panel.readable(member)
-		j.served.note(cq.Model, e.Served)
-	case fault != nil && fault.Kind == client.Auth:
-		err = fmt.Errorf("ask %s: %w: %s", cq.Model, ErrAuth, fault.Detail)
-	case asking != nil && fault == nil:
-		v, err = j.ended(ctx, v, asking)
-	}
-	return v, fault, err
-}
-
-// sameRequest looks for the same request under another question, such as an
-// earlier run's with another panel, and notes it under this one.
-func (j *Judge) sameRequest(e ledger.Exchange, member int) (verdict, bool, error) {
-	same, err := j.ledger.Reply(e.Key)
-	if errors.Is(err, ledger.ErrNotHeld) {
-		return verdict{}, false, nil
-	}
-	if err != nil {
-		return verdict{}, false, err
-	}
-	v, ok := j.replay(same)
-	if !ok {
-		return verdict{}, false, nil
-	}
-	v.member = member
-	held := same.Held
-	same.Ask, same.Try, same.Tokens, same.Held = e.Ask, e.Try, ledger.Free(), false
-	v.held = held
-	return v, true, j.ledger.Add(same)
-}
-
-// judgeReply reads what came back into the exchange and the verdict.
-func (j *Judge) judgeReply(e *ledger.Exchange, r client.Reply, asking error) (verdict, *client.Fault) {
-	e.Status, e.Request, e.Reply, e.Served = r.Status, r.Request, r.Body, r.Served
-	e.LatencyMS = r.Latency.Milliseconds()
-	v := verdict{outcome: arena.JudgeFailed, model: e.Model}
-	var fault *client.Fault
-	switch {
-	case errors.As(asking, &fault):
-		e.Error = fault.Error()
-		if fault.Kind == client.Unreadable {
-			v.outcome = arena.JudgeUnparsed
-		}
-	case asking != nil:
-		e.Error = asking.Error()
-	default:
-		v.answer, v.outcome = reply.Parse(r.Text)
-		if v.outcome != arena.JudgeScored && (r.Refusal != "" || r.Finish == "content_filter") {
-			v.outcome = arena.JudgeRefused
-		}
-		e.Tokens = j.spent(e, r)
-		e.Error = explain(v.outcome, r)
-	}
-	e.Outcome = v.outcome
-	e.Total = e.Total.Plus(e.Tokens)
-	v.spent, v.detail = e.Total, e.Error
-	if v.outcome == arena.JudgeScored {
-		v.detail = v.answer.Explanation
-	}
-	return v, fault
-}
-
-// spent is what a completion cost. Where the server does not count, four bytes
-// are taken for a token, so that a budget still holds.
-func (j *Judge) spent(e *ledger.Exchange, r client.Reply) ledger.Spent {
-	s := ledger.Spent{Prompt: r.Prompt, Completion: r.Completion}
-	if !r.Counted {
-		s.Prompt, s.Completion = tokensOf(e.PromptBytes), tokensOf(len(r.Text))
-	}
-	s.USD = j.prices.Cost(e.Model, s.Prompt, s.Completion)
-	return s
-}
-
-func tokensOf(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }
-
-// explain says in words why a completion is no answer.
-func explain(outcome arena.JudgeOutcome, r client.Reply) string {
-	switch {
-	case outcome == arena.JudgeScored:
-		return ""
-	case outcome == arena.JudgeRefused:
-		return "the model refused"
-	case r.Text == "":
-		return "the reply is empty"
-	case r.Finish == "length":
-		return "the reply was cut off before a score"
-	default:
-		return "no score on offer in the reply"
-	}
 }
 
 // ended says what became of a question that could not be asked: the attempt's

@@ -25,7 +25,6 @@ func TestAThousandAtOnce(t *testing.T) {
 	s := clienttest.Limited(t, limit, clienttest.First(clienttest.Late(50*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
 	cfg := config(s)
 	cfg.Endpoints[0].Concurrency = 256
-	cfg.RequestTimeout = 10 * time.Second
 	cfg.AttemptDeadline = time.Minute
 	var before, during runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -57,7 +56,6 @@ func TestAConfiguredLimitIsNeverPassed(t *testing.T) {
 	s := clienttest.New(t, clienttest.First(clienttest.Late(2*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
 	cfg := config(s)
 	cfg.Endpoints[0].Concurrency = 5
-	cfg.RequestTimeout = 10 * time.Second
 	judgeAll(t, t.TempDir(), cfg, 200, 64)
 	if s.Peak() > 5 || len(s.Calls()) != 200 {
 		t.Errorf("%d at once, %d requests", s.Peak(), len(s.Calls()))

@@ -163,3 +163,15 @@ func FuzzRenderIsBoundedText(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkRender(b *testing.B) {
+	trace, d := attempt(1)
+	for range 20 {
+		d.Turns = append(d.Turns, d.Turns[:2]...)
+	}
+	b.SetBytes(int64(len(llm.Render(trace, d))))
+	b.ReportAllocs()
+	for b.Loop() {
+		llm.Render(trace, d)
+	}
+}
