@@ -77,29 +77,25 @@ func checksums(shards []placed) string {
 	return b.String()
 }
 
-// snippets hold one way to load each profile.
-var snippets = map[string]string{
-	ProfileHFJSON: `# datasets >= 4.7: messages and tools arrive as lists of dicts
-from datasets import load_dataset
-rows = load_dataset(CORPUS, "%s", split="train")`,
-	ProfileVerlRL: `# verl: data.train_files takes the Parquet shards of config %s
-from datasets import load_dataset
-rows = load_dataset(CORPUS, "%[1]s", split="train")`,
-	ProfilePref: `# TRL DPOTrainer, RewardTrainer (max_length=None)
-from datasets import load_dataset
-rows = load_dataset(CORPUS, "%s", split="train")`,
-	ProfileKTO: `# TRL KTOTrainer (a batch of at least 2)
-from datasets import load_dataset
-rows = load_dataset(CORPUS, "%s", split="train")`,
+// uses say what reads each profile. The snippets below them are run by
+// bench/interop/check_load.py.
+var uses = map[string]string{
+	ProfileHFJSON:   "TRL SFTTrainer (assistant_only_loss=True), datasets >= 4.7: messages and tools arrive as lists of dicts",
+	ProfileVerlRL:   "verl RLHFDataset: data.train_files takes the shards; raise data.max_prompt_length, or long prompts are dropped without a word",
+	ProfilePref:     "TRL DPOTrainer and RewardTrainer, max_length=None",
+	ProfileKTO:      "TRL KTOTrainer, a batch of at least 2",
+	ProfileText:     "TRL SFTTrainer, verl MultiTurnSFTDataset and any other loader of role and content",
+	ProfileShareGPT: "LLaMA-Factory: dataset_dir is this folder, dataset sharegpt_train",
+	ProfilePrompts:  "TRL GRPOTrainer: ground_truth reaches the reward function",
+	ProfileVerlSFT:  "verl MultiTurnSFTDataset: data.train_files takes the shards; raise data.max_length",
 }
 
 func loadSnippets(splits []split) string {
 	var b strings.Builder
 	b.WriteString("\n## Loading\n\n`CORPUS` is this folder.\n")
 	for _, group := range byConfig(splits) {
-		if s, ok := snippets[group[0].Profile]; ok {
-			fmt.Fprintf(&b, "\n```python\n"+s+"\n```\n", group[0].Config)
-		}
+		use := uses[group[0].Profile]
+		fmt.Fprintf(&b, "\n```python\n# %s\nfrom datasets import load_dataset\nrows = load_dataset(CORPUS, %q, split=%q)\n```\n", use, group[0].Config, group[0].Split)
 	}
 	return b.String()
 }

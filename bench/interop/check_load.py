@@ -10,6 +10,7 @@ import collections
 import importlib
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -88,6 +89,18 @@ def decoded(loaded):
     return True
 
 
+def by_snippets(results, root):
+    """The load snippets of the card, run as they stand."""
+    with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
+        blocks = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+    for block in blocks:
+        def run(code=block):
+            names = {"CORPUS": root}
+            exec(code, names)
+            return len(names["rows"]) > 0
+        results.check(f"card: {block.splitlines()[0].lstrip('# ')[:60]}", run, True)
+
+
 def by_frames(results, configs, tables):
     files = [f for splits in configs.values() for fs in splits.values() for f in fs] + tables
     readers = {"pandas": lambda m, p: len(m.read_parquet(p)), "polars": lambda m, p: m.read_parquet(p).height,
@@ -115,6 +128,8 @@ def main():
         print("skip datasets: not installed")
     else:
         by_datasets(results, datasets, root, configs, profiles)
+        if tuple(int(x) for x in datasets.__version__.split(".")[:2]) >= (4, 7):
+            by_snippets(results, root)
     print(f"{results.passed} passed, {results.failed} failed")
     sys.exit(bool(results.failed) or not results.passed)
 

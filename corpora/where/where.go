@@ -62,11 +62,11 @@ func Parse(source string, columns []Column) (*Expr, error) {
 		return nil, fmt.Errorf("set up columns: %w", err)
 	}
 	ast, issues := env.Compile(source)
-	if err := issues.Err(); err != nil {
-		if u := unknown(err, columns); u != nil {
+	if bad := issues.Err(); bad != nil {
+		if u := unknown(bad, columns); u != nil {
 			return nil, u
 		}
-		return nil, fmt.Errorf("read expression: %s", strings.Join(strings.Fields(err.Error()), " "))
+		return nil, fmt.Errorf("read expression: %s", strings.Join(strings.Fields(bad.Error()), " "))
 	}
 	if ast.OutputType() != cel.BoolType {
 		return nil, fmt.Errorf("read expression: it is a %s, not true or false", ast.OutputType())
