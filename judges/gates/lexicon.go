@@ -2,7 +2,6 @@ package gates
 
 import (
 	"embed"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -66,14 +65,21 @@ type lexicon struct {
 	labels []byte
 	// values are the words tools return, by concept; 0 is none.
 	values []string
+	// entries are what the trie is built from.
+	entries []entry
 }
 
 type node struct {
 	// child is the first of count children.
 	child, count  int32
 	exact, prefix meaning
-	// byLabel holds the children while the trie is built.
-	byLabel map[byte]*node
+}
+
+// entry is one line item of the word lists, folded.
+type entry struct {
+	word   string
+	prefix bool
+	meaning
 }
 
 type meaning struct {
@@ -90,7 +96,7 @@ const (
 var words = sync.OnceValue(loadLexicon)
 
 func loadLexicon() *lexicon {
-	l := &lexicon{nodes: []node{{byLabel: map[byte]*node{}}}, values: []string{""}}
+	l := &lexicon{values: []string{""}}
 	files, err := lexiconFiles.ReadDir("lexicon")
 	if err != nil {
 		return l
@@ -105,7 +111,7 @@ func loadLexicon() *lexicon {
 			l.readLines(string(text), f.Name() == valuesFile)
 		}
 	}
-	l.pack()
+	l.build()
 	return l
 }
 
@@ -117,8 +123,8 @@ func (l *lexicon) readBigWords(text string) {
 		if !found || len(value) < 3 || value == "x10" {
 			continue
 		}
-		for entry := range strings.SplitSeq(entries, ", ") {
-			l.add(entry, meaning{class: bigWord})
+		for item := range strings.SplitSeq(entries, ", ") {
+			l.add(item, meaning{class: bigWord})
 		}
 	}
 }
@@ -135,50 +141,58 @@ func (l *lexicon) readLines(text string, values bool) {
 			m = meaning{concept: uint8(len(l.values) - 1)}
 			l.add(name, m)
 		}
-		for entry := range strings.SplitSeq(entries, ", ") {
-			l.add(strings.TrimSpace(entry), m)
+		for item := range strings.SplitSeq(entries, ", ") {
+			l.add(strings.TrimSpace(item), m)
 		}
 	}
 }
 
-func (l *lexicon) add(entry string, m meaning) {
-	word, isPrefix := strings.CutSuffix(fold(entry), "*")
-	if word == "" {
-		return
-	}
-	at := &l.nodes[0]
-	for i := range len(word) {
-		next := at.byLabel[word[i]]
-		if next == nil {
-			next = &node{byLabel: map[byte]*node{}}
-			at.byLabel[word[i]] = next
-		}
-		at = next
-	}
-	slot := &at.exact
-	if isPrefix {
-		slot = &at.prefix
-	}
-	slot.class |= m.class
-	if m.concept != 0 {
-		slot.concept = m.concept
+func (l *lexicon) add(text string, m meaning) {
+	word, prefix := strings.CutSuffix(fold(text), "*")
+	if word != "" {
+		l.entries = append(l.entries, entry{word, prefix, m})
 	}
 }
 
-// pack lays the nodes out breadth first, children side by side.
-func (l *lexicon) pack() {
-	l.labels = make([]byte, 1)
-	for i := 0; i < len(l.nodes); i++ {
-		children := l.nodes[i].byLabel
-		l.nodes[i].byLabel = nil
-		l.nodes[i].child, l.nodes[i].count = int32(len(l.nodes)), int32(len(children))
-		for _, b := range slices.Sorted(maps.Keys(children)) {
-			l.nodes = append(l.nodes, *children[b])
-			l.labels = append(l.labels, b)
+// build lays the trie out breadth first, so that the children of a node stand
+// side by side: a node's entries are a range of the sorted list.
+func (l *lexicon) build() {
+	slices.SortFunc(l.entries, func(a, b entry) int { return strings.Compare(a.word, b.word) })
+	type job struct{ from, to, depth int }
+	jobs := []job{{0, len(l.entries), 0}}
+	l.nodes, l.labels = make([]node, 1, 4*len(l.entries)), make([]byte, 1, 4*len(l.entries))
+	for at := 0; at < len(jobs); at++ {
+		j := jobs[at]
+		for ; j.from < j.to && len(l.entries[j.from].word) == j.depth; j.from++ {
+			l.nodes[at].mean(l.entries[j.from])
 		}
+		l.nodes[at].child = int32(len(l.nodes))
+		for from := j.from; from < j.to; {
+			label, to := l.entries[from].word[j.depth], from+1
+			for to < j.to && l.entries[to].word[j.depth] == label {
+				to++
+			}
+			jobs = append(jobs, job{from, to, j.depth + 1})
+			l.nodes, l.labels = append(l.nodes, node{}), append(l.labels, label)
+			from = to
+		}
+		l.nodes[at].count = int32(len(l.nodes)) - l.nodes[at].child
 	}
 	for k := range l.nodes[0].count {
 		l.root[l.labels[l.nodes[0].child+k]] = l.nodes[0].child + k
+	}
+	l.entries = nil
+}
+
+// mean adds an entry that ends at the node to what is known of it.
+func (n *node) mean(e entry) {
+	slot := &n.exact
+	if e.prefix {
+		slot = &n.prefix
+	}
+	slot.class |= e.class
+	if e.concept != 0 {
+		slot.concept = e.concept
 	}
 }
 

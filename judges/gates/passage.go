@@ -21,6 +21,9 @@ type passage struct {
 	// sentences lie in order and cover all tokens.
 	sentences []sentence
 	spelled   []spelled
+	lexicon   *lexicon
+	// big is set where a word holds a hundred or a thousand within it.
+	big bool
 }
 
 // token is a word or a figure.
@@ -76,10 +79,10 @@ func (p *passage) read(s *shelf) {
 	all := p.sumSentences()
 	for _, m := range p.marks {
 		if m.concept != 0 {
-			s.word(words().values[m.concept])
+			s.word(p.lexicon.values[m.concept])
 		}
 	}
-	if all&bigWord != 0 || hasBigPart(p.folded) {
+	if all&bigWord != 0 || p.big {
 		p.spelled = spelledIn(p.folded)
 	}
 	for _, n := range p.spelled {
@@ -89,7 +92,7 @@ func (p *passage) read(s *shelf) {
 
 // scan cuts the text into tokens, marks and sentences.
 func (p *passage) scan(s *shelf) {
-	p.folded = fold(p.text)
+	p.lexicon, p.folded = words(), fold(p.text)
 	p.tokens, p.marks, p.sentences = room(s.tokens), room(s.marks), room(s.sentences)
 	p.open(0)
 	for i := 0; i < len(p.folded); {
@@ -101,25 +104,32 @@ func (p *passage) scan(s *shelf) {
 
 // readAt reads what begins at byte i and returns where the next thing begins.
 func (p *passage) readAt(s *shelf, i int) int {
-	text, c := p.folded, p.folded[i]
+	c := p.folded[i]
 	switch {
 	case isDigit(c):
 		return p.readFigure(s, i)
 	case isWordByte(c):
-		p.marks = words().find(p.marks, text, i)
+		p.find(i)
 		return p.readWord(s, i)
 	case c == ' ' || c == '\t' || c == '\r':
 		return i + 1
 	case c < utf8.RuneSelf:
-		p.marks = words().find(p.marks, text, i)
+		p.find(i)
 		if p.endsSentence(i) {
 			p.close(i + 1)
 			p.open(i + 1)
 		}
 		return i + 1
 	default:
-		p.marks = words().find(p.marks, text, i)
+		p.find(i)
 		return p.readRune(s, i)
+	}
+}
+
+// find marks the entries of the lexicon that begin at byte i.
+func (p *passage) find(i int) {
+	if p.lexicon.root[p.folded[i]] != 0 {
+		p.marks = p.lexicon.find(p.marks, p.folded, i)
 	}
 }
 
@@ -141,6 +151,7 @@ func (p *passage) readRune(s *shelf, i int) int {
 func (p *passage) readWord(s *shelf, i int) int {
 	end := wordRun(p.folded, i)
 	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: s.word(p.folded[i:end])})
+	p.big = p.big || end-i >= minBig && hasBigPart(p.folded[i:end])
 	tail := end
 	for tail > i && isDigit(p.folded[tail-1]) {
 		tail--
@@ -151,7 +162,14 @@ func (p *passage) readWord(s *shelf, i int) int {
 	return end
 }
 
+// minBig is the least length of a number word that hides its hundred, such as
+// "vierhundert".
+const minBig = 10
+
 func wordRun(text string, i int) int {
+	for i < len(text) && isWordByte(text[i]) {
+		i++
+	}
 	for i < len(text) {
 		if c := text[i]; c < utf8.RuneSelf {
 			if !isWordByte(c) {

@@ -52,7 +52,7 @@ func lower(c byte) byte {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isWordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || isDigit(c)
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c-'0' < 10
 }
 
 // unspaced tells the scripts that put no blanks between words.
