@@ -644,7 +644,7 @@ func play(families []agent, seed int64) []labelled {
 				}
 				a.play(r)
 				t := r.trace(fmt.Sprintf("%s %d", a.name, day))
-				all = append(all, labelled{t, a.name, a.agentic})
+				all = append(all, labelled{t, a.name, a.agentic, r.task})
 			}
 		}
 	}

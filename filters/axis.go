@@ -166,7 +166,7 @@ func decide(score float64, evidence bool) (arena.Axis, float64) {
 // families, see docs/filter.md. surest is the most that the filter ever claims:
 // one attempt in a hundred is as many as the labels it was held against allow.
 const (
-	slope  = 1.0
+	slope  = 0.9
 	surest = 0.99
 )
 

@@ -20,6 +20,8 @@ type labelled struct {
 	trace   *arena.Trace
 	family  string
 	agentic bool
+	// task is what was asked for, known of simulated attempts alone.
+	task task
 }
 
 // TestLabelledDay holds every family of the labelled day to the bar: precision
@@ -166,7 +168,7 @@ func readDay(t testing.TB, dir string) []labelled {
 	var day []labelled
 	for _, tr := range readTraces(t, dir) {
 		if l := labels[tr.ID]; l.Agentic != nil {
-			day = append(day, labelled{tr, l.Family, *l.Agentic})
+			day = append(day, labelled{trace: tr, family: l.Family, agentic: *l.Agentic})
 		}
 	}
 	if len(day) == 0 {

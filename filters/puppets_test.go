@@ -18,7 +18,7 @@ func TestPuppetsOfTheDay(t *testing.T) {
 		switch l.family {
 		case "planner", "regex", "classifier", "narrator", "hybrid", "decoy", "injector":
 			if shownWhole(l.trace) {
-				day = append(day, labelled{puppet(l.trace), "puppet of " + l.family, false})
+				day = append(day, labelled{trace: puppet(l.trace), family: "puppet of " + l.family})
 			}
 		}
 	}

@@ -22,7 +22,7 @@ type Sample struct {
 	Tools   uint64 `json:"tools"`
 	// Slots is how many products were recommended.
 	Slots int `json:"slots"`
-	// Views counts openings of products after a search, TopViews those that took
+	// Views counts openings and matchings of products after a search, TopViews those that took
 	// the first ones in rank order.
 	Views    int `json:"views"`
 	TopViews int `json:"top_views"`
@@ -69,7 +69,7 @@ func (a *attempt) habits(s *Sample) {
 			if len(c.shown) > 0 {
 				lists = append(lists, c.shown)
 			}
-		case toolView:
+		case toolView, toolMatch:
 			if len(lists) > 0 && len(c.act.ids) > 0 {
 				s.Views++
 				s.TopViews += int(flag(leads(lists, c.act.ids)))
@@ -81,7 +81,7 @@ func (a *attempt) habits(s *Sample) {
 				s.Picks += int(flag(shown))
 				s.FirstPicks += int(flag(first))
 			}
-		case toolOther, toolMatch, toolShop, toolVoucher, toolTerminate:
+		case toolOther, toolShop, toolVoucher, toolTerminate:
 		}
 	}
 }

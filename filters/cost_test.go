@@ -1,0 +1,101 @@
+package filters_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// ladder is one program in better and better disguise, check by check; its last
+// rung is a model that really decides.
+var ladder = []agent{
+	{"bare program", false, nil, program(turnScript)},
+	{"+ a chat per step", false, nil, program(turnChat)},
+	{"+ the model tells afterwards", false, nil, program(turnNarrate)},
+	{"+ it names some call", false, nil, program(turnOverride)},
+	{"+ it repeats the program's call", false, nil, program(turnPuppet)},
+	{"+ it repeats a thought with data", false, nil, program(turnPuppetSpeech)},
+	{"+ dice over tools and products", false, nil, jitters(turnPuppetSpeech)},
+	{"a model that decides", true, nil, honest(turnPlain, talks)},
+}
+
+// TestCostOfCheating keeps the table of docs/filter.md: what each disguise
+// costs in inference calls and in solved slots, and what it buys.
+func TestCostOfCheating(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-34s %10s %8s %12s %12s\n", "disguise", "inference", "solved", "first pass", "both passes")
+	type row struct{ n, calls, slots, solved, first, both int }
+	rows := map[string]*row{}
+	for _, j := range judgeDay(t, play(ladder, 5)) {
+		r := rows[j.family]
+		if r == nil {
+			r = &row{}
+			rows[j.family] = r
+		}
+		r.n++
+		r.calls += j.trace.InferenceTotal
+		r.slots += len(j.task.needs)
+		r.solved += solved(j.labelled)
+		r.first += right(j.before.Axis, true)
+		r.both += right(j.after.Axis, true)
+	}
+	for _, a := range ladder {
+		r := rows[a.name]
+		per := func(n int) float64 { return float64(n) / float64(r.n) }
+		fmt.Fprintf(&b, "%-34s %10.1f %8.2f %12.2f %12.2f\n", a.name, per(r.calls), float64(r.solved)/float64(r.slots), per(r.first), per(r.both))
+	}
+	golden(t, "costs.txt", b.String())
+}
+
+// solved counts the slots whose product is what was asked for: the noun, the
+// material and the look.
+func solved(l labelled) (n int) {
+	var chosen []string
+	for _, s := range l.trace.Steps {
+		for _, c := range s.Calls {
+			if c.Name == "recommend_product" {
+				chosen = strings.Split(productIDs(c), ",")
+			}
+		}
+	}
+	for i, need := range l.task.needs {
+		if i < len(chosen) {
+			p := titleOf(l.trace, chosen[i])
+			if strings.Contains(p, need.noun) && strings.Contains(p, need.wants[0]) && strings.Contains(p, need.wants[1]) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func productIDs(c arena.ToolCall) string {
+	var args struct {
+		IDs string `json:"product_ids"`
+	}
+	json.Unmarshal([]byte(c.Arguments), &args)
+	return args.IDs
+}
+
+// titleOf finds a product's title in the results of an attempt.
+func titleOf(tr *arena.Trace, id string) string {
+	for _, s := range tr.Steps {
+		for _, c := range s.Calls {
+			var rows []struct {
+				ID    string `json:"product_id"`
+				Title string `json:"title"`
+			}
+			json.Unmarshal([]byte(c.Result), &rows)
+			for _, r := range rows {
+				if r.ID == id && r.Title != "" {
+					return r.Title
+				}
+			}
+		}
+	}
+	return ""
+}
