@@ -15,7 +15,7 @@ import (
 // varied answers as the prompt asks, with none to three quotes.
 func varied() func(clienttest.Call) clienttest.Action {
 	return func(c clienttest.Call) clienttest.Action {
-		quotes := strings.TrimSuffix(strings.Repeat(`{"gate": 2, "step": 2, "quote": "the first lamp costs less"}, `, len(c.Text)%4), ", ")
+		quotes := strings.TrimSuffix(strings.Repeat(`{"gate": 2, "step": 2, "quote": "the first lamp costs less"}, `, c.Number%4), ", ")
 		return clienttest.Say(`{"evidence": [` + quotes + `], "reasoning_quality": 0.5, "explanation": "Gate 3 failed: no datum is named"}`)
 	}
 }

@@ -24,14 +24,13 @@ const (
 	maxQuery      = 2000
 	maxTurns      = 60
 	maxCalls      = 16
-	cutMark       = " …[cut]"
 )
 
 // Render is the text that a judge reads of an attempt: the request, the proxy
 // log, and the steps with their thinking, calls and results.
 func Render(t *arena.Trace, d *arena.Dialogue) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "REQUEST\n%s\n\n", cut(t.Query, maxQuery))
+	fmt.Fprintf(&b, "REQUEST\n%s\n\n", block(cut(t.Query, maxQuery)))
 	renderProxy(&b, t)
 	b.WriteString("\nSTEPS (written by the agent)\n")
 	turns := d.Turns
@@ -54,20 +53,20 @@ func renderTurn(b *strings.Builder, t *arena.Trace, turn *arena.Turn) {
 	}
 	fmt.Fprintf(b, "\n--- step %d ---\n", number)
 	if turn.User != "" {
-		fmt.Fprintf(b, "customer: %s\n", cut(turn.User, maxThinking))
+		fmt.Fprintf(b, "customer:\n%s\n", block(cut(turn.User, maxThinking)))
 		return
 	}
 	if think := strings.TrimSpace(turn.Think); think != "" {
-		fmt.Fprintf(b, "thinking: %s\n", cut(think, maxThinking))
+		fmt.Fprintf(b, "thinking:\n%s\n", block(cut(think, maxThinking)))
 	}
 	for i, c := range turn.Calls {
 		if i == maxCalls {
 			fmt.Fprintf(b, "[%d calls left out]\n", len(turn.Calls)-maxCalls)
 			break
 		}
-		fmt.Fprintf(b, "call: %s(%s)\n", cut(c.Name, maxParams), cut(string(c.Arguments), maxArguments))
+		fmt.Fprintf(b, "call: %s(%s)\n", line(c.Name, maxParams), line(string(c.Arguments), maxArguments))
 		if c.Result != "" {
-			fmt.Fprintf(b, "result: %s\n", cut(text(c.Result), maxResult))
+			fmt.Fprintf(b, "result: %s\n", line(text(c.Result), maxResult))
 		}
 	}
 }
@@ -135,12 +134,12 @@ func completionTokens(c *arena.ProxyCall) int64 {
 }
 
 func renderCall(b *strings.Builder, number int, c *arena.ProxyCall) {
-	fmt.Fprintf(b, "%d. %s %s", number, cut(c.Method, maxParams), cut(c.Path, maxParams))
+	fmt.Fprintf(b, "%d. %s %s", number, line(c.Method, maxParams), line(c.Path, maxParams))
 	if c.Params.Kind() == arena.Object && c.Params != "{}" {
-		fmt.Fprintf(b, " %s", cut(string(c.Params), maxParams))
+		fmt.Fprintf(b, " %s", line(string(c.Params), maxParams))
 	}
 	if model := gjson.Get(string(c.Body), "model").String(); model != "" {
-		fmt.Fprintf(b, " model=%s", cut(model, maxParams))
+		fmt.Fprintf(b, " model=%s", line(model, maxParams))
 	}
 	if n := completionTokens(c); n > 0 {
 		fmt.Fprintf(b, " completion_tokens=%d", n)
@@ -150,31 +149,9 @@ func renderCall(b *strings.Builder, number int, c *arena.ProxyCall) {
 		return
 	}
 	shown := c.ProductIDs[:min(len(c.ProductIDs), maxIDs)]
-	fmt.Fprintf(b, "   returned ids: %s", cut(strings.Join(shown, ","), maxResult))
+	fmt.Fprintf(b, "   returned ids: %s", line(strings.Join(shown, ","), maxResult))
 	if more := len(c.ProductIDs) - len(shown); more > 0 {
 		fmt.Fprintf(b, " and %d more", more)
 	}
 	b.WriteByte('\n')
-}
-
-// text is a JSON string's own text, or any other value as it was written.
-func text(r arena.Raw) string {
-	if r.Kind() == arena.String {
-		return gjson.Parse(string(r)).Str
-	}
-	return string(r)
-}
-
-// cut ends s after n characters and says so.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n == 0 {
-			return s[:i] + cutMark
-		}
-		n--
-	}
-	return s
 }

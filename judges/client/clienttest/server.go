@@ -147,12 +147,12 @@ func (b *billing) charge(prompt, completion int) {
 	b.server.bill.Completion += completion
 }
 
-// Tokens counts as tokenizers roughly do, and not by bytes: a word is a token
-// for every six letters, a number for every three digits, any other sign one.
+// Tokens counts as tokenizers roughly do, and not by bytes: in every word, a
+// token for six letters, for three digits and for two other signs.
 func Tokens(text string) int {
 	n := 0
 	for _, word := range strings.FieldsFunc(text, unicode.IsSpace) {
-		letters, digits := 0, 0
+		letters, digits, signs := 0, 0, 0
 		for _, r := range word {
 			switch {
 			case unicode.IsLetter(r):
@@ -160,10 +160,10 @@ func Tokens(text string) int {
 			case unicode.IsDigit(r):
 				digits++
 			default:
-				n++
+				signs++
 			}
 		}
-		n += (letters+5)/6 + (digits+2)/3
+		n += (letters+5)/6 + (digits+2)/3 + (signs+1)/2
 	}
 	return n
 }
