@@ -24,6 +24,8 @@ type profile struct {
 	// and its like.
 	counts    uint32
 	negations int
+	// letters are the words of one letter, as a bit set from a.
+	letters uint32
 }
 
 // joint is a vocabulary word made of the tokens at and before a position.
@@ -94,6 +96,9 @@ func (p *profile) gather() {
 		}
 		w := p.words[i]
 		p.services |= services[t.text]
+		if len(t.text) == 1 && isLower(t.text[0]) && !smallWord[t.text] {
+			p.letters |= 1 << (t.text[0] - 'a')
+		}
 		if !w.content {
 			p.noteCount(t)
 			if negations[t.text] {
@@ -116,6 +121,9 @@ func (p *profile) gather() {
 }
 
 var negations = map[string]bool{"without": true, "no": true, "not": true, "non": true, "never": true, "nothing": true, "free": true}
+
+// smallWord are the words of one letter that name nothing.
+var smallWord = map[string]bool{"a": true, "i": true, "s": true, "t": true, "p": true, "w": true, "y": true, "o": true, "x": true}
 
 func (p *profile) noteCount(t token) {
 	if v, is := words().numerals[t.text]; is && v < 32 {

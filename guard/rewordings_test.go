@@ -19,7 +19,12 @@ type reworded struct {
 // them.
 func readRewordings(t testing.TB) (bank []Entry, texts []reworded) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/rewordings.txt")
+	return readTexts(t, "testdata/rewordings.txt")
+}
+
+func readTexts(t testing.TB, path string) (bank []Entry, texts []reworded) {
+	t.Helper()
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +110,23 @@ func TestRewordings(t *testing.T) {
 		c.atLeast(t, "called the same", c.same, kind, 0.85)
 	}
 	c.atMost(t, "called the same", c.same, "single", 0.1)
+}
+
+// TestFreshRewordings checks texts that nothing was tuned on.
+func TestFreshRewordings(t *testing.T) {
+	t.Parallel()
+	bank, texts := readTexts(t, "testdata/fresh.txt")
+	g, c := newTestGuard(t, bank), newTally()
+	for _, r := range texts {
+		kind := "reworded"
+		if r.other {
+			kind = "changed"
+		}
+		c.add(kind, bank[r.base].ID, g.Check(Candidate{Text: r.text}))
+	}
+	c.atLeast(t, "dropped", c.drop, "reworded", 0.95)
+	c.atLeast(t, "called the same", c.same, "reworded", 0.85)
+	c.atMost(t, "called the same", c.same, "changed", 0.1)
 }
 
 // TestFindsRequestsInsideLongerTexts hides each rewording between two other

@@ -125,6 +125,9 @@ func wordsDiffer(b, p *profile, template float64) string {
 	if template < copiedTemplate {
 		return ""
 	}
+	if template >= verbatimTemplate && b.letters&^p.letters != 0 && p.letters&^b.letters != 0 {
+		return "another letter (as in vitamin C)"
+	}
 	missing, extra := wordsOnly(b, p, template), wordsOnly(p, b, template)
 	switch {
 	case len(missing) > 0 && len(extra) > 0:

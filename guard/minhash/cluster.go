@@ -67,8 +67,9 @@ func Cluster(sigs []Packed, jaccard func(i, j int) float64, o Options) (*Cluster
 	}
 	c.joinCopies()
 	for b := range o.Bands {
-		for i := range c.records {
-			c.records[i].key = sigs[c.records[i].doc].band(b, o.Rows)
+		// In the order of documents, so that signatures are read as they lie.
+		for i, doc := range c.docs {
+			c.records[i] = record{sigs[doc].band(b, o.Rows), doc}
 		}
 		c.eachBucket(c.joinBucket)
 	}
@@ -91,6 +92,7 @@ type clustering struct {
 	options         Options
 	parent          []uint32
 	records, buffer []record
+	docs            []uint32 // one of each group of copies, ascending
 	result          Clusters
 }
 
@@ -98,21 +100,21 @@ type clustering struct {
 // for the bands: a thousand copies cost a thousand comparisons, not a million.
 func (c *clustering) joinCopies() {
 	c.records, c.buffer = make([]record, len(c.sigs)), make([]record, len(c.sigs))
+	c.docs = make([]uint32, 0, len(c.sigs))
 	for i := range c.records {
 		c.records[i] = record{c.sigs[i].whole(), uint32(i)}
 	}
-	kept := 0
-	keep := func(r record) { c.records[kept], kept = r, kept+1 }
 	c.eachBucket(func(bucket []record) {
 		first := bucket[0]
-		keep(first)
+		c.docs = append(c.docs, first.doc)
 		for _, r := range bucket[1:] {
 			if c.compare(first.doc, r.doc) < 1 {
-				keep(r)
+				c.docs = append(c.docs, r.doc)
 			}
 		}
 	})
-	c.records, c.buffer = c.records[:kept], c.buffer[:kept]
+	slices.Sort(c.docs)
+	c.records, c.buffer = c.records[:len(c.docs)], c.buffer[:len(c.docs)]
 }
 
 // eachBucket sorts the records by key and yields each run of equal keys.

@@ -1,0 +1,103 @@
+"""Times arena's MinHash against PyPI wheels on the same documents, alternately, on one core.
+
+    python -m venv .venv && .venv/bin/pip install gaoya rensa datasketch
+    go build -o minhash ./bench/minhash
+    .venv/bin/python bench/minhash/compare.py ./minhash [--documents 4000] [--rounds 5]
+
+Every tool gets the documents in memory and does its whole step: split into words, make
+5-grams, sign with 128 values (gaoya: 126), fill its index. A tool that is not installed is
+left out and named. Prints the medians and the ratio to ours.
+"""
+
+import argparse
+import importlib.util
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+WORDS = re.compile(r"\w+")
+
+
+def shingles(text):
+    words = WORDS.findall(text.lower())
+    if len(words) < 5:
+        return [" ".join(words)]
+    return [" ".join(words[i : i + 5]) for i in range(len(words) - 4)]
+
+
+def gaoya(docs):
+    from gaoya.minhash import MinHashStringIndex
+
+    index = MinHashStringIndex(32, 0.8, 14, 9, 126, "word", True, (5, 5))
+    for i, text in enumerate(docs):
+        index.insert_document(i, text)
+
+
+def rensa(docs):
+    from rensa import RMinHash, RMinHashLSH
+
+    index = RMinHashLSH(threshold=0.8, num_perm=128, num_bands=16)
+    for i, text in enumerate(docs):
+        m = RMinHash(num_perm=128, seed=42)
+        m.update(shingles(text))
+        index.insert(i, m)
+
+
+def datasketch(docs):
+    from datasketch import MinHash, MinHashLSH
+
+    index = MinHashLSH(threshold=0.8, num_perm=128)
+    for i, text in enumerate(docs):
+        m = MinHash(num_perm=128)
+        m.update_batch([s.encode() for s in shingles(text)])
+        index.insert(i, m)
+
+
+def ours(binary, blob):
+    out = subprocess.run([binary, "-profile", "long"], input=blob, stdout=subprocess.PIPE, check=True).stdout
+    return float(out.split()[1])
+
+
+def timed(tool, docs):
+    start = time.perf_counter()
+    tool(docs)
+    return time.perf_counter() - start
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--documents", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    os.environ["RAYON_NUM_THREADS"] = "1"
+
+    blob = subprocess.run([args.binary, "-generate", str(args.documents)], stdout=subprocess.PIPE, check=True).stdout
+    docs = blob.decode().rstrip("\0").split("\0")
+    tools = {}
+    for tool in (gaoya, rensa, datasketch):
+        if importlib.util.find_spec(tool.__name__):
+            tools[tool.__name__] = tool
+        else:
+            print(f"{tool.__name__} is not installed and left out", file=sys.stderr)
+
+    seconds = {"arena": [], **{name: [] for name in tools}}
+    for _ in range(args.rounds):
+        seconds["arena"].append(ours(args.binary, blob))
+        for name, tool in tools.items():
+            seconds[name].append(timed(tool, docs))
+    base = statistics.median(seconds["arena"])
+    megabytes = len(blob) / 1e6
+    print(f"| tool | docs/s | MB/s | times arena's | rounds |\n|---|---|---|---|---|")
+    for name, times in seconds.items():
+        median = statistics.median(times)
+        print(f"| {name} | {len(docs) / median:,.0f} | {megabytes / median:.1f} | {median / base:.1f} | {len(times)} |")
+
+
+if __name__ == "__main__":
+    main()
