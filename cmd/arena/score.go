@@ -19,7 +19,7 @@ type scoreFlags struct {
 	catalogs []string
 	runID    string
 	workers  int
-	quiet    bool
+	noisy    noise
 	endpoint outcome.EndpointConfig
 	keyEnv   string
 }
@@ -46,7 +46,7 @@ their oddities: docs/outcome.md.`,
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue instead of the day's catalog.jsonl")
 	c.Flags().StringVar(&f.runID, "run-id", "stdin", "run of records that name none")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	f.noisy.flags(c)
 	c.Flags().StringVar(&f.endpoint.BaseURL, "embeddings", "", "compare titles through this OpenAI-compatible address, ending in /v1")
 	c.Flags().StringVar(&f.endpoint.Model, "embeddings-model", f.endpoint.Model, "model to ask for")
 	c.Flags().StringVar(&f.endpoint.Prefix, "embeddings-prefix", "", "text before each title, for models that want one")

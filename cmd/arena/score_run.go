@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -120,10 +122,17 @@ func eachFile(named, days []string, flag string, read func(path string) error) e
 // score fills the parts.
 func (r *scoreRun) score(ctx context.Context, inputs []traces.Input) error {
 	r.parts = make([]scorePart, len(inputs))
+	progress := r.flags.noisy.progress(r.streams)
+	defer progress.done()
+	var finished atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(r.flags.workers)
 	for i := range inputs {
-		g.Go(func() error { return r.input(ctx, &r.parts[i], inputs[i]) })
+		g.Go(func() error {
+			err := r.input(ctx, &r.parts[i], inputs[i])
+			progress.event(pipeline.Event{Stage: "score", Done: int(finished.Add(1)), Total: len(inputs), Bytes: inputs[i].Bytes})
+			return err
+		})
 	}
 	return g.Wait()
 }
@@ -178,7 +187,7 @@ func (r *scoreRun) check() error {
 			sum.titles[source] += n
 		}
 	}
-	if !r.flags.quiet {
+	if !r.flags.noisy.quiet {
 		fmt.Fprintf(r.streams.err, "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
 			sum.scored+sum.unscored, sum.scored, sum.solved, sum.unscored,
 			sum.titles[arena.TitlesVectors], sum.titles[arena.TitlesEndpoint], sum.titles[arena.TitlesNone])
