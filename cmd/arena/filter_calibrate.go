@@ -60,8 +60,8 @@ func readAxisLabels(path string) (map[string]axisLabel, error) {
 		text, err := in.ReadBytes('\n')
 		if len(text) > 1 {
 			var l axisLabel
-			if err := json.Unmarshal(text, &l); err != nil {
-				return nil, failed(fmt.Errorf("read labels %s line %d: %w", path, line, err), "a label is one JSON object a line")
+			if bad := json.Unmarshal(text, &l); bad != nil {
+				return nil, failed(fmt.Errorf("read labels %s line %d: %w", path, line, bad), "a label is one JSON object a line")
 			}
 			labels[l.Run+"/"+l.Problem] = l
 		}

@@ -69,7 +69,7 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 	return all, nil
 }
 
-func (d *filterDay) firstPass(ctx context.Context, in traces.Input) (all []filtered, faults map[traces.Reason]int, err error) {
+func (d *filterDay) firstPass(ctx context.Context, in traces.Input) ([]filtered, map[traces.Reason]int, error) {
 	if in.SHA256 == "" {
 		if err := in.Hash(ctx); err != nil {
 			return nil, nil, err
@@ -77,8 +77,9 @@ func (d *filterDay) firstPass(ctx context.Context, in traces.Input) (all []filte
 	}
 	opt := traces.Defaults()
 	opt.RunID = d.flags.runID
-	faults = map[traces.Reason]int{}
-	_, err = traces.Read(ctx, in, opt, func(i traces.Item) error {
+	var all []filtered
+	faults := map[traces.Reason]int{}
+	_, err := traces.Read(ctx, in, opt, func(i traces.Item) error {
 		if i.Fault != nil {
 			faults[i.Fault.Reason]++
 			return nil

@@ -83,8 +83,8 @@ func readSuccesses(path string) (map[string]bool, error) {
 				Problem string `json:"problem_id"`
 				Success bool   `json:"success"`
 			}
-			if err := json.Unmarshal(text, &l); err != nil {
-				return nil, failed(fmt.Errorf("read scores %s line %d: %w", path, line, err), "`arena score DAY -o F` writes the scores of a day")
+			if bad := json.Unmarshal(text, &l); bad != nil {
+				return nil, failed(fmt.Errorf("read scores %s line %d: %w", path, line, bad), "`arena score DAY -o F` writes the scores of a day")
 			}
 			successes[l.Run+"/"+l.Problem] = l.Success
 		}
