@@ -153,11 +153,42 @@ func FuzzShinglesEqualPlain(f *testing.F) {
 func fold(text string) string {
 	out := []byte(text)
 	for i, c := range out {
-		if wordByte[c] == 0 {
+		if !isWord(c) {
 			out[i] = ' '
 		}
 	}
 	return string(out)
+}
+
+func isWord(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' && c < 0x80 || c >= '0' && c <= '9' || c == '_' || c >= 0x80
+}
+
+func TestEveryByteIsMarkedRight(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 8 {
+			x := uint64(c) << (8 * at)
+			if got := wordBits(x)>>at&1 == 1; got != isWord(byte(c)) {
+				t.Errorf("byte %#x at %d: %v", c, at, got)
+			}
+		}
+	}
+}
+
+func TestSortNumbers(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(4, 4))
+	for n := range 300 {
+		xs := make([]uint32, n)
+		for i := range xs {
+			xs[i] = r.Uint32() >> r.IntN(32)
+		}
+		want := slices.Sorted(slices.Values(xs))
+		if sortNumbers(xs); !slices.Equal(xs, want) {
+			t.Fatalf("%d numbers are not sorted", n)
+		}
+	}
 }
 
 func TestPackedAgreement(t *testing.T) {

@@ -16,20 +16,8 @@ const (
 	shinglMul = 0xbf58476d1ce4e5b9
 )
 
-// padding is how far beyond the last byte of a document a word may be read.
+// padding is how far beyond the last byte of a document is read.
 const padding = 8
-
-var wordByte = wordBytes()
-
-func wordBytes() (is [256]uint8) {
-	for c := range is {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z' && c < 0x80
-		if letter || c >= '0' && c <= '9' || c == '_' || c >= 0x80 {
-			is[c] = 1
-		}
-	}
-	return is
-}
 
 var rollOut = rollPower(Words)
 
@@ -60,10 +48,21 @@ func (s *shingler) shingles(doc []byte) []uint32 {
 	s.text = append(append(s.text[:0], doc...), make([]byte, padding)...)
 	s.markWords(len(doc))
 	s.out, s.count, s.at, s.roll = s.out[:0], 0, 0, 0
-	for start := s.nextBit(0, 0); start < len(doc); {
-		end := min(s.nextBit(start, ^uint64(0)), len(doc))
-		s.add(wordHash(s.text, start, end))
-		start = s.nextBit(end, 0)
+	start, inside, carry := 0, false, uint64(0)
+	for i, m := range s.mask {
+		// Each bit of edges is where a word starts or, after one that started, ends.
+		edges := m ^ (m<<1 | carry)
+		carry = m >> 63
+		for ; edges != 0; edges &= edges - 1 {
+			at := i<<6 + bits.TrailingZeros64(edges)
+			if inside {
+				s.add(wordHash(s.text, start, at))
+			}
+			start, inside = at, !inside
+		}
+	}
+	if inside {
+		s.add(wordHash(s.text, start, len(doc)))
 	}
 	if s.count > 0 && s.count < Words {
 		s.out = append(s.out, uint32(mix(s.roll)>>32))
@@ -76,27 +75,36 @@ func (s *shingler) markWords(n int) {
 	s.mask = s.mask[:0]
 	for i := 0; i < n; i += 64 {
 		var m uint64
-		for j, c := range s.text[i:min(i+64, n)] {
-			m |= uint64(wordByte[c]) << uint(j)
+		for j := i; j < min(i+64, n); j += 8 {
+			m |= wordBits(binary.LittleEndian.Uint64(s.text[j:])) << uint(j-i)
+		}
+		if rest := n - i; rest < 64 {
+			m &= 1<<uint(rest) - 1
 		}
 		s.mask = append(s.mask, m)
 	}
 }
 
-// nextBit returns the position of the first bit at or after from that differs
-// from those of skip, or a position beyond the text.
-func (s *shingler) nextBit(from int, skip uint64) int {
-	for w := from >> 6; w < len(s.mask); w++ {
-		m := s.mask[w] ^ skip
-		if w == from>>6 {
-			m &= ^uint64(0) << uint(from&63)
-		}
-		if m != 0 {
-			return w<<6 + bits.TrailingZeros64(m)
-		}
-	}
-	return len(s.mask) << 6
+// The eight bytes of a word at once: ones in each byte, and their top bits.
+const (
+	eachByte = 0x0101010101010101
+	topBits  = 0x8080808080808080
+)
+
+// wordBits returns a bit for each of eight bytes that belongs to a word.
+func wordBits(x uint64) uint64 {
+	low := x &^ topBits
+	folded := low | foldCase
+	letters := atLeast(folded, 'a') &^ atLeast(folded, 'z'+1)
+	digits := atLeast(low, '0') &^ atLeast(low, '9'+1)
+	underscores := ^atLeast(low^'_'*eachByte, 1)
+	in := (x | letters | digits | underscores) & topBits
+	return in * 0x0002040810204081 >> 56
 }
+
+// atLeast sets the top bit of each byte that is n or more; bytes are below
+// 0x80.
+func atLeast(x uint64, n byte) uint64 { return x + uint64(0x80-n)*eachByte }
 
 func wordHash(text []byte, start, end int) uint64 {
 	var h uint64
@@ -129,7 +137,7 @@ func (s *shingler) add(word uint64) {
 
 // sortedSet sorts xs in place and removes repeats.
 func sortedSet(xs []uint32) []uint32 {
-	slices.Sort(xs)
+	sortNumbers(xs)
 	return slices.Compact(xs)
 }
 

@@ -1,15 +1,19 @@
 package minhash
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // smallSort is the length below which comparing is faster than counting.
-const smallSort = 4096
+const smallSort = 512
 
 // sortByKey sorts records by key and returns them in one of the two slices,
-// which have equal length. Records of equal key keep their order.
+// which have equal length. Records of equal key are in the order of documents, as
+// they are on entry.
 func sortByKey(records, buffer []record) []record {
 	if len(records) < smallSort {
-		slices.SortStableFunc(records, byKey)
+		slices.SortFunc(records, byKey)
 		return records
 	}
 	// Three passes over 33 bits put nearly all in place; the rest is one pass of
@@ -27,13 +31,7 @@ func sortByKey(records, buffer []record) []record {
 }
 
 func byKey(a, b record) int {
-	switch {
-	case a.key < b.key:
-		return -1
-	case a.key > b.key:
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.doc, b.doc))
 }
 
 // countingPass moves records to buffer in the order of eleven bits of the key.
@@ -51,5 +49,30 @@ func countingPass(records, buffer []record, shift uint) {
 		digit := records[i].key >> shift & mask
 		buffer[starts[digit]] = records[i]
 		starts[digit]++
+	}
+}
+
+// sortNumbers sorts in place: four counting passes over a byte each.
+func sortNumbers(xs []uint32) {
+	if len(xs) < 64 {
+		slices.Sort(xs)
+		return
+	}
+	buffer := make([]uint32, len(xs))
+	for shift := uint(0); shift < 32; shift += 8 {
+		var starts [256]int
+		for _, x := range xs {
+			starts[x>>shift&255]++
+		}
+		sum := 0
+		for i, n := range starts {
+			starts[i], sum = sum, sum+n
+		}
+		for _, x := range xs {
+			digit := x >> shift & 255
+			buffer[starts[digit]] = x
+			starts[digit]++
+		}
+		xs, buffer = buffer, xs
 	}
 }
