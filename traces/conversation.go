@@ -72,14 +72,9 @@ func (v *conversation) step(s arena.Step) {
 // Where the turn before wrote its calls as text, the answer stays beside it, in
 // the tags that such text has for answers.
 func (v *conversation) result(id, name string, result arena.Raw) {
-	for i := range slices.Backward(v.t.Steps) {
-		for j := range v.t.Steps[i].Calls {
-			call := &v.t.Steps[i].Calls[j]
-			if call.Result == "" && answers(id, name, call) {
-				call.Result = result
-				return
-			}
-		}
+	if call := v.asking(id, name); call != nil {
+		call.Result = result
+		return
 	}
 	if v.wroteText() {
 		v.step(arena.Step{Role: arena.RoleUser, Content: "<tool_response>\n" + resultText(result) + "\n</tool_response>"})
@@ -93,7 +88,8 @@ func (v *conversation) waiting() (n int) {
 	if len(v.t.Steps) == 0 {
 		return 0
 	}
-	for _, call := range v.t.Steps[len(v.t.Steps)-1].Calls {
+	calls := v.t.Steps[len(v.t.Steps)-1].Calls
+	for _, call := range calls[:min(len(calls), farBack)] {
 		if call.Result == "" {
 			n++
 		}
@@ -104,12 +100,36 @@ func (v *conversation) waiting() (n int) {
 // wroteText tells whether the last turn of the model may have its calls in its
 // text: it lists none, and says something.
 func (v *conversation) wroteText() bool {
-	for i := range slices.Backward(v.t.Steps) {
-		if s := &v.t.Steps[i]; s.Role == arena.RoleAgent {
+	near := v.t.Steps[max(0, len(v.t.Steps)-farBack):]
+	for i := range slices.Backward(near) {
+		if s := &near[i]; s.Role == arena.RoleAgent {
 			return len(s.Calls) == 0 && s.Content+s.Reasoning != ""
 		}
 	}
 	return false
+}
+
+// farBack is how many steps and calls are looked through for what a result
+// answers: far more than real conversations have, and a bound on the time that
+// a hostile one can take.
+const farBack = 2_000
+
+// asking is the call that a result of that id or name answers; nil if none.
+func (v *conversation) asking(id, name string) *arena.ToolCall {
+	looks := farBack
+	for i := range slices.Backward(v.t.Steps) {
+		if looks--; looks < 0 {
+			return nil
+		}
+		calls := v.t.Steps[i].Calls
+		for j := range calls[:min(len(calls), looks)] {
+			if call := &calls[j]; call.Result == "" && answers(id, name, call) {
+				return call
+			}
+		}
+		looks -= len(calls)
+	}
+	return nil
 }
 
 func answers(id, name string, call *arena.ToolCall) bool {

@@ -18,6 +18,8 @@ type decoder struct {
 	// repairs of the record at hand.
 	repairs []string
 	parts   parts
+	// taken counts the elements taken from JSON in its strings.
+	taken int
 }
 
 // found is a trace before it has its ids.
@@ -62,9 +64,23 @@ func (d *decoder) record(text []byte) (found, error) {
 
 // text decodes a record that is valid UTF-8. The trace shares its memory.
 func (d *decoder) text(text string) (found, error) {
-	d.repairs, d.parts.problemID = nil, ""
+	d.repairs, d.parts.problemID, d.taken = nil, "", 0
 	d.c.Reset(text)
 	return d.any()
+}
+
+// within decodes JSON that a string of the record holds. Its elements count
+// towards the record's.
+func (d *decoder) within(text string) *decoder {
+	limits := d.limits
+	limits.Elements -= d.taken
+	return &decoder{c: cursor.New(text, limits), limits: limits}
+}
+
+// leave ends what within began; the error says why the string is no JSON.
+func (d *decoder) leave(inner *decoder) error {
+	d.taken += inner.c.Taken() + inner.taken
+	return inner.c.End()
 }
 
 // any tells the shapes apart by what the record holds.

@@ -13,14 +13,14 @@ import (
 // envelope is what the top level of an object says, read as if it were a
 // sandbox envelope, with the keys that tell other shapes apart.
 type envelope struct {
-	d        *decoder
-	t        *arena.Trace
-	marks    mark
-	status   arena.Kind
-	dialogue arena.Kind
-	schema   string
-	keys     [fewKeys]string
-	nKeys    int
+	d      *decoder
+	t      *arena.Trace
+	marks  mark
+	status arena.Kind
+	schema string
+	// keys are the first of its keys.
+	keys  [fewKeys]string
+	nKeys int
 }
 
 // mark is a set of top-level keys that tell shapes apart.
@@ -34,7 +34,6 @@ const (
 	markConversations
 	markTraj
 	markSteps
-	markSchema
 	markEpisode
 	markSample
 	markGrade
@@ -49,7 +48,7 @@ const (
 var marks = map[string]mark{
 	"problem_id": markProblemID, "status": markStatus, "dialogue": markDialogue,
 	"messages": markMessages, "conversations": markConversations, "traj": markTraj,
-	"steps": markSteps, "schema_version": markSchema, "episode": markEpisode,
+	"steps": markSteps, "episode": markEpisode,
 	"sample": markSample, "grade": markGrade, "input": markInput, "output": markOutput,
 	"raw_text": markRawText, "tool_calls": markToolCalls, "reward": markReward, "score": markScore,
 }
@@ -100,7 +99,6 @@ func (e *envelope) field(key string) {
 	case "error":
 		e.t.Error = d.attemptError()
 	case "dialogue":
-		e.dialogue = c.Kind()
 		d.readDialogue(e.t)
 	case "schema_version":
 		e.schema, _ = c.String()

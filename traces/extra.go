@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strconv"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -117,7 +116,7 @@ type stepExtra struct {
 	number                              int
 	think, response, content, reasoning *string
 	timestamp                           arena.Raw
-	arguments                           map[int]arena.Raw
+	arguments                           []keptArguments
 	json, noID                          []int
 }
 
@@ -148,13 +147,8 @@ func (d *decoder) stepExtraField(x *stepExtra, key string) {
 	case "timestamp":
 		x.timestamp = c.Raw()
 	case "arguments":
-		x.arguments = map[int]arena.Raw{}
-		c.Object(func(key string) {
-			i, err := strconv.Atoi(key)
-			if raw := c.Raw(); err == nil {
-				x.arguments[i] = raw
-			}
-		})
+		x.arguments = nil
+		c.Array(func() { x.arguments = append(x.arguments, d.keptArguments()) })
 	case "json_results":
 		x.json = d.indexes()
 	case "calls_without_id":
@@ -162,6 +156,28 @@ func (d *decoder) stepExtraField(x *stepExtra, key string) {
 	default:
 		c.Skip()
 	}
+}
+
+// keptArguments are arguments that are no object, with the index of their call.
+type keptArguments struct {
+	call  int
+	value arena.Raw
+}
+
+func (d *decoder) keptArguments() (k keptArguments) {
+	c := d.c
+	k.call = -1
+	c.Object(func(key string) {
+		switch key {
+		case "call":
+			k.call = d.count()
+		case "value":
+			k.value = c.Raw()
+		default:
+			c.Skip()
+		}
+	})
+	return k
 }
 
 func (d *decoder) optional() *string {
@@ -192,9 +208,9 @@ func (x *stepExtra) apply(s *arena.Step, results []result) {
 	if x.timestamp != "" {
 		s.Timestamp = x.timestamp
 	}
-	for i, raw := range x.arguments {
-		if i >= 0 && i < len(s.Calls) {
-			s.Calls[i].Arguments = raw
+	for _, kept := range x.arguments {
+		if i := kept.call; i >= 0 && i < len(s.Calls) {
+			s.Calls[i].Arguments = kept.value
 		}
 	}
 	for _, i := range x.json {

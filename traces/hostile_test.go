@@ -45,6 +45,7 @@ func squeezed(tb testing.TB, text string) string {
 func small() Options {
 	opt := Defaults()
 	opt.Limits.LineBytes, opt.Limits.Depth, opt.Limits.StringBytes = 8<<10, 64, 4<<10
+	opt.Limits.Elements = 1000
 	return opt
 }
 
@@ -66,6 +67,7 @@ func TestHostileInput(t *testing.T) {
 		"10,000 deep":             {line("a") + "\n{\"problem_id\":" + deep[:8000] + "\n" + line("b"), 2, "too_deep"},
 		"10,000 deep array":       {line("a") + "\n" + `[` + deep[:3000] + "\n" + line("b"), 2, "too_deep"},
 		"long string":             {`{"problem_id":"` + strings.Repeat("p", 5000) + `","status":"SUCCESS","dialogue":null}`, 0, "string_too_long"},
+		"too many steps":          {`{"problem_id":"x","status":"SUCCESS","dialogue":[` + strings.Repeat("0,", 2000) + "0]}\n" + line("b"), 1, "too_many_elements"},
 		"broken line":             {line("a") + "\n{\"problem_id\": \n" + line("b") + "\n", 2, "bad_json"},
 		"broken first line":       {"{\"problem_id\":\n" + line("a") + "\n" + line("b"), 2, "bad_json"},
 		"cut in a string":         {line("a")[:700] + "\n" + line("b") + "\n", 1, "bad_json"},
@@ -200,6 +202,25 @@ func TestBombsStopTheirFileOnly(t *testing.T) {
 	}
 }
 
+// TestManyMessagesTakeTheirTimeOnly: results that nothing asked for, calls that
+// nothing answers, and one id for all, tens of thousands of times each.
+func TestManyMessagesTakeTheirTimeOnly(t *testing.T) {
+	t.Parallel()
+	const n = 40_000
+	for name, messages := range map[string]string{
+		"unasked":  `{"role":"assistant","tool_calls":[{"id":"a","name":"f"}]},{"role":"tool","tool_call_id":"b","content":""},`,
+		"one turn": `{"role":"user","content":""},{"role":"tool","content":""},`,
+	} {
+		text := `{"messages":[` + strings.Repeat(messages, n) + `{"role":"assistant","tool_calls":[` + strings.Repeat(`{"id":"a","name":"f"},`, n) + `{}]}]}`
+		trace := one(t, text)
+		for _, format := range Formats {
+			if _, _, err := Write(trace, format); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 func TestAnEnvelopeOfThirtyMegabytes(t *testing.T) {
 	t.Parallel()
 	big := strings.Replace(line("a"), `"price": 12.5`, `"text": "`+strings.Repeat(`\u00e9 and `, 2_800_000)+`"`, 1)
@@ -289,7 +310,7 @@ func TestReadErrorsAreErrorsNotFaults(t *testing.T) {
 	}
 	opt := Defaults()
 	opt.Limits, opt.RunID = Limits{}, ""
-	if _, err := Read(t.Context(), in, opt, nil); err == nil || strings.Count(err.Error(), "limit ") != 5 {
+	if _, err := Read(t.Context(), in, opt, nil); err == nil || strings.Count(err.Error(), "limit ") != 6 {
 		t.Errorf("bad options gave %v", err)
 	}
 }

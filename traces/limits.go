@@ -17,6 +17,10 @@ type Limits struct {
 	Depth int
 	// StringBytes is the longest string in a record, as written.
 	StringBytes int
+	// Elements is the most steps, calls, proxy calls and other list entries of
+	// one record together; what is kept as raw JSON does not count. It bounds
+	// what a short text can make of memory: a step of one byte needs 250.
+	Elements int
 	// FileBytes is the most that is read of one file, uncompressed.
 	FileBytes int64
 	// Expansion is how many times its compressed size a file may grow without a
@@ -27,7 +31,7 @@ type Limits struct {
 
 // DefaultLimits leave room for what has been seen and little more. Lines of
 // 15 MB exist and an envelope of 30 MB must pass: 64 MiB a line, half of it for
-// one string. Real traces nest about 20 deep; tool results may hold JSON of
+// one string. An attempt has at most some hundred steps and calls. Real traces nest about 20 deep; tool results may hold JSON of
 // their own: 512. A day is 3 GB of JSON in many files: 64 GiB for one file.
 // Traces shrink 8 to 40 times, and JSON full of repeats up to 200 times;
 // DEFLATE cannot pass 1,032.
@@ -36,6 +40,7 @@ func DefaultLimits() Limits {
 		LineBytes:   64 << 20,
 		Depth:       512,
 		StringBytes: 32 << 20,
+		Elements:    200_000,
 		FileBytes:   64 << 30,
 		Expansion:   400,
 	}
@@ -55,6 +60,7 @@ func (l Limits) Validate() error {
 		{"line bytes", l.LineBytes, 1 << 30},
 		{"depth", int64(l.Depth), maxDepth},
 		{"string bytes", int64(l.StringBytes), 1 << 30},
+		{"elements", int64(l.Elements), 1 << 30},
 		{"file bytes", l.FileBytes, 1 << 50},
 		{"expansion", l.Expansion, 1 << 30},
 	} {
@@ -66,5 +72,5 @@ func (l Limits) Validate() error {
 }
 
 func (l Limits) cursor() cursor.Limits {
-	return cursor.Limits{Depth: l.Depth, StringBytes: l.StringBytes}
+	return cursor.Limits{Depth: l.Depth, StringBytes: l.StringBytes, Elements: l.Elements}
 }

@@ -105,10 +105,10 @@ func (d *decoder) say(v *conversation, m *message) {
 // as a list with one element for each of several calls, else as it is.
 func (d *decoder) observed(v *conversation, m *message) {
 	waiting := v.waiting()
-	inner := cursor.New(m.text, d.limits)
+	inner := d.within(m.text)
 	var each []arena.Raw
-	isList := inner.Array(func() { each = append(each, inner.Raw()) })
-	if waiting < 2 || !isList || inner.End() != nil || len(each) != waiting {
+	isList := inner.c.Array(func() { each = append(each, inner.c.Raw()) })
+	if err := d.leave(inner); err != nil || waiting < 2 || !isList || len(each) != waiting {
 		v.result(m.callID, m.name, m.content)
 		return
 	}
@@ -228,8 +228,9 @@ func (d *decoder) sharedCalls(text string) (said string, calls []arena.ToolCall)
 		return text, nil
 	}
 	at += start
-	inner := &decoder{c: cursor.New(text[at:], d.limits), limits: d.limits}
-	if calls = inner.chatCalls(nil); inner.c.End() != nil {
+	inner := d.within(text[at:])
+	calls = inner.chatCalls(nil)
+	if d.leave(inner) != nil {
 		return text, nil
 	}
 	return strings.TrimRight(text[:at], "\r\n"), calls

@@ -160,7 +160,7 @@ func oracleProxy(f fields) arena.ProxyCall {
 
 // ours is the same by the decoder; err is why it could not.
 func ours(text []byte) (*arena.Trace, error) {
-	d := newDecoder(Limits{Depth: maxDepth, StringBytes: 1 << 30})
+	d := newDecoder(Limits{Depth: maxDepth, StringBytes: 1 << 30, Elements: 1 << 30})
 	d.c.Reset(string(text))
 	e := envelope{d: d}
 	e.read()

@@ -190,6 +190,8 @@ func reasonFor(f cursor.Fault) Reason {
 		return TooDeep
 	case cursor.StringTooLong:
 		return StringTooLong
+	case cursor.TooMany:
+		return TooManyElements
 	default:
 		return BadJSON
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/internal/cursor"
 )
 
 // graded reads a graded rollout: the calls of one sample without ids and
@@ -143,8 +142,8 @@ func (d *decoder) taggedCalls(text string) (calls []arena.ToolCall) {
 		}
 		var body string
 		body, text, _ = strings.Cut(rest, "</tool_call>")
-		inner := &decoder{c: cursor.New(body, d.limits), limits: d.limits}
-		if more := inner.chatCalls(nil); inner.c.End() == nil {
+		inner := d.within(body)
+		if more := inner.chatCalls(nil); d.leave(inner) == nil {
 			calls = append(calls, more...)
 		}
 	}
@@ -153,9 +152,9 @@ func (d *decoder) taggedCalls(text string) (calls []arena.ToolCall) {
 // taggedResults gives an observation's results to the calls before it, by
 // their order.
 func (d *decoder) taggedResults(v *conversation, text string) {
-	inner := &decoder{c: cursor.New(text, d.limits), limits: d.limits}
+	inner := d.within(text)
 	results := inner.observations()
-	if inner.c.End() != nil || len(results) == 0 {
+	if d.leave(inner) != nil || len(results) == 0 {
 		v.result("", "", quote(text))
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/internal/cursor"
 )
 
 // row is what stands beside the messages in a row of a data set.
@@ -96,9 +95,9 @@ func (d *decoder) tools() arena.Raw {
 		return arrayOnly(d.c.Raw())
 	}
 	text, _ := d.c.String()
-	inner := cursor.New(text, d.limits)
-	list := inner.Raw()
-	if inner.End() != nil {
+	inner := d.within(text)
+	list := inner.c.Raw()
+	if d.leave(inner) != nil {
 		return ""
 	}
 	return arrayOnly(list)

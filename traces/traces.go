@@ -63,6 +63,7 @@ const (
 	BadJSON           Reason = "bad_json"
 	TooDeep           Reason = "too_deep"
 	StringTooLong     Reason = "string_too_long"
+	TooManyElements   Reason = "too_many_elements"
 	NotATrace         Reason = "not_a_trace"
 	WrongType         Reason = "wrong_type"
 	UnknownStatus     Reason = "unknown_status"

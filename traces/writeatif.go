@@ -76,16 +76,20 @@ type (
 	atifStepExtra struct {
 		Arena stepOut `json:"arena"`
 	}
+	argumentsOut struct {
+		Call  int             `json:"call"`
+		Value json.RawMessage `json:"value"`
+	}
 	stepOut struct {
-		Number    int                        `json:"number,omitempty"`
-		Think     *string                    `json:"think,omitempty"`
-		Response  *string                    `json:"response,omitempty"`
-		Content   *string                    `json:"content,omitempty"`
-		Reasoning *string                    `json:"reasoning,omitempty"`
-		Timestamp json.RawMessage            `json:"timestamp,omitempty"`
-		Arguments map[string]json.RawMessage `json:"arguments,omitempty"`
-		JSON      []int                      `json:"json_results,omitempty"`
-		NoID      []int                      `json:"calls_without_id,omitempty"`
+		Number    int             `json:"number,omitempty"`
+		Think     *string         `json:"think,omitempty"`
+		Response  *string         `json:"response,omitempty"`
+		Content   *string         `json:"content,omitempty"`
+		Reasoning *string         `json:"reasoning,omitempty"`
+		Timestamp json.RawMessage `json:"timestamp,omitempty"`
+		Arguments []argumentsOut  `json:"arguments,omitempty"`
+		JSON      []int           `json:"json_results,omitempty"`
+		NoID      []int           `json:"calls_without_id,omitempty"`
 	}
 )
 
@@ -186,8 +190,8 @@ func (w *writer) atifCalls(step int, out *atifOutStep, own *stepOut) {
 			own.NoID = append(own.NoID, i)
 		}
 		w.loses(LossCallID, ids[id])
-		for ids[id] {
-			id += "'"
+		for n := i + 1; ids[id]; n++ {
+			id = fmt.Sprintf("%s-%d", call.ID, n)
 		}
 		ids[id] = true
 		out.ToolCalls = append(out.ToolCalls, atifOutCall{ID: id, Name: call.Name, Arguments: w.atifArguments(i, call.Arguments, own)})
@@ -211,10 +215,7 @@ func (w *writer) atifArguments(i int, raw arena.Raw, own *stepOut) json.RawMessa
 		return rawJSON(raw)
 	}
 	if raw != "" {
-		if own.Arguments == nil {
-			own.Arguments = map[string]json.RawMessage{}
-		}
-		own.Arguments[strconv.Itoa(i)] = rawJSON(raw)
+		own.Arguments = append(own.Arguments, argumentsOut{i, rawJSON(raw)})
 	}
 	if o, ok := object(raw); ok {
 		return rawJSON(o)

@@ -20,6 +20,7 @@ type Cursor struct {
 	src    string
 	pos    int
 	depth  int
+	taken  int
 	nest   []byte // closing brackets of what Skip is in
 	limits Limits
 	err    *Error
@@ -34,6 +35,9 @@ type Limits struct {
 	// StringBytes is the longest string or key, in bytes as written; those of
 	// under 8 bytes always pass.
 	StringBytes int
+	// Elements is how many elements of arrays may be taken; those stepped over
+	// do not count.
+	Elements int
 }
 
 // New places a cursor at the first value of src, which must be valid UTF-8.
@@ -116,6 +120,10 @@ func (c *Cursor) Array(element func()) bool {
 		return false
 	}
 	for more := c.first(']'); more; more = c.more(']') {
+		if c.taken++; c.taken > c.limits.Elements {
+			c.fail(TooMany, "more elements than the limit")
+			return false
+		}
 		element()
 	}
 	c.depth--
@@ -214,6 +222,9 @@ func (c *Cursor) space() { c.pos = spaced(c.src, c.pos) }
 
 // Source is the whole text.
 func (c *Cursor) Source() string { return c.src }
+
+// Taken is how many elements of arrays were taken so far.
+func (c *Cursor) Taken() int { return c.taken }
 
 // Mark is the place of the value at the cursor, for Since.
 func (c *Cursor) Mark() int { return c.pos }

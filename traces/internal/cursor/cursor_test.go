@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-var wide = Limits{Depth: 10_000, StringBytes: 1 << 30}
+var wide = Limits{Depth: 10_000, StringBytes: 1 << 30, Elements: 1 << 30}
 
 // value builds the tree that encoding/json would, by the cursor.
 func value(c *Cursor) any {
@@ -75,7 +75,7 @@ func FuzzWalkAgreesWithEncodingJSON(f *testing.F) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	l := Limits{Depth: 3, StringBytes: 10}
+	l := Limits{Depth: 3, StringBytes: 10, Elements: 5}
 	for text, want := range map[string]Fault{
 		`[[[1]]]`: 0, `[[[[1]]]]`: TooDeep, `{"a":{"b":{"c":{}}}}`: TooDeep, `"abcdefghij"`: 0, `"abcdefghijk"`: StringTooLong, `{"abcdefghijk":1}`: StringTooLong,
 		`[1`: Ended, `"a`: EndedInString, `{"a":tr`: Ended, `tru`: Ended, `-`: Ended, `[1}`: Syntax, `x`: Syntax, `1 2`: Syntax, `"\u12`: EndedInString,

@@ -15,9 +15,10 @@ const (
 	// EndedInString is a text that stops inside a string, which no further
 	// line can complete.
 	EndedInString
-	// TooDeep and StringTooLong are texts beyond the limits.
+	// TooDeep, StringTooLong and TooMany are texts beyond the limits.
 	TooDeep
 	StringTooLong
+	TooMany
 )
 
 // Error says what is wrong with a text and at which byte, from 0.
