@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -199,28 +197,4 @@ func (r *scoreRun) check() error {
 		return failed(errors.New("no attempt could be read"), "`arena score --help` says what a DAY is")
 	}
 	return nil
-}
-
-// dayInputs lists the files of days; standard input is spooled to a file that
-// cleanUp removes.
-func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Input, cleanUp func(), err error) {
-	dir, err := os.MkdirTemp("", "arena-spool-")
-	cleanUp = func() { os.RemoveAll(dir) } //nolint:errcheck // a spool that stays behind is the system's to clear
-	if err != nil {
-		return nil, cleanUp, fmt.Errorf("spool standard input: %w", err)
-	}
-	for _, day := range days {
-		inputs, err := traces.Discover(day, traces.DefaultRules())
-		if err != nil {
-			return nil, cleanUp, failed(err, "DAY is a folder, a glob, a file or -")
-		}
-		if day == traces.Stdin {
-			if err := inputs[0].Spool(ctx, s.in, dir); err != nil {
-				return nil, cleanUp, err
-			}
-		}
-		all = append(all, inputs...)
-	}
-	slices.SortStableFunc(all, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
-	return all, cleanUp, nil
 }

@@ -10,11 +10,6 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// tags are what the rendering of a message puts around its parts. A message
-// text that holds any of them nests or repeats a tag, and the step's format is
-// broken.
-var tags = []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<response>", "</response>"}
-
 // message is what the rules read from one step's completion.message.
 type message struct {
 	// readable is false where the step holds no message object: it then adds
@@ -191,41 +186,4 @@ func (m *message) wellFormed() bool {
 		}
 	}
 	return !m.tagged
-}
-
-// holdsTag looks for tags in JSON as the subnet renders it: with a backslash
-// before every slash, so that only opening tags can show.
-func holdsTag(json string) bool {
-	escaped := strings.Contains(json, `\u00`)
-	if !escaped || strings.IndexByte(json, '<') < 0 && !strings.Contains(json, `\u003`) {
-		return opensTag(json)
-	}
-	// Some letter may be written as an escape: look at the decoded texts.
-	return anyText(gjson.Parse(json), opensTag)
-}
-
-func opensTag(text string) bool {
-	for {
-		_, after, found := strings.Cut(text, "<")
-		if !found {
-			return false
-		}
-		if strings.HasPrefix(after, "think>") || strings.HasPrefix(after, "tool_call>") || strings.HasPrefix(after, "response>") {
-			return true
-		}
-		text = after
-	}
-}
-
-// anyText tells whether a key or string anywhere in r fulfils ok.
-func anyText(r gjson.Result, ok func(string) bool) bool {
-	if !r.IsObject() && !r.IsArray() {
-		return r.Type == gjson.String && ok(r.Str)
-	}
-	found := false
-	r.ForEach(func(key, item gjson.Result) bool {
-		found = ok(key.Str) || anyText(item, ok)
-		return !found
-	})
-	return found
 }

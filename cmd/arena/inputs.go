@@ -1,0 +1,35 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// dayInputs lists the files of days; standard input is spooled to a file that
+// cleanUp removes.
+func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Input, cleanUp func(), err error) {
+	dir, err := os.MkdirTemp("", "arena-spool-")
+	cleanUp = func() { os.RemoveAll(dir) } //nolint:errcheck // a spool that stays behind is the system's to clear
+	if err != nil {
+		return nil, cleanUp, fmt.Errorf("spool standard input: %w", err)
+	}
+	for _, day := range days {
+		inputs, err := traces.Discover(day, traces.DefaultRules())
+		if err != nil {
+			return nil, cleanUp, failed(err, "DAY is a folder, a glob, a file or -")
+		}
+		if day == traces.Stdin {
+			if err := inputs[0].Spool(ctx, s.in, dir); err != nil {
+				return nil, cleanUp, err
+			}
+		}
+		all = append(all, inputs...)
+	}
+	slices.SortStableFunc(all, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
+	return all, cleanUp, nil
+}

@@ -1,0 +1,76 @@
+package agreement
+
+// Report says how far raters agree.
+type Report struct {
+	Raters []Rater `json:"raters"`
+	// Pairs are all pairs of raters, in the order they were given.
+	Pairs []Pair `json:"pairs"`
+	// Panel has one alpha over more than two raters together.
+	Panel     *Panel    `json:"panel,omitempty"`
+	Bootstrap Bootstrap `json:"bootstrap"`
+}
+
+// Rater counts what one rater answered.
+type Rater struct {
+	Name     string `json:"name"`
+	Attempts int    `json:"attempts"`
+	Scored   int    `json:"scored"`
+	Unscored int    `json:"unscored"`
+}
+
+// Pair compares two raters.
+type Pair struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	// N is how many attempts both scored; Coverage its share of the attempts
+	// that both were asked about, of which some are unscored.
+	N         int     `json:"n"`
+	Shared    int     `json:"shared"`
+	Coverage  float64 `json:"coverage"`
+	AUnscored int     `json:"a_unscored"`
+	BUnscored int     `json:"b_unscored"`
+	OnlyA     int     `json:"only_a"`
+	OnlyB     int     `json:"only_b"`
+	Problems  int     `json:"problems"`
+	// Levels are the scores; Confusion counts a's level by row, b's by column.
+	Levels    []float64 `json:"levels"`
+	Confusion [][]int   `json:"confusion"`
+	Exact     Figure    `json:"exact"`
+	Kappa     Figure    `json:"kappa"`
+	// WeightedKappa weighs a disagreement by the squared distance of the scores.
+	WeightedKappa Figure `json:"weighted_kappa"`
+	Alpha         Alpha  `json:"alpha"`
+	// Bias is the mean of b's score less a's.
+	Bias Figure `json:"bias"`
+}
+
+// Alpha is Krippendorff's alpha at three levels of measurement.
+type Alpha struct {
+	Nominal  Figure `json:"nominal"`
+	Ordinal  Figure `json:"ordinal"`
+	Interval Figure `json:"interval"`
+}
+
+// Panel is the agreement of all raters together.
+type Panel struct {
+	// N is how many attempts at least two raters scored, of Attempts that any
+	// was asked about.
+	N        int     `json:"n"`
+	Attempts int     `json:"attempts"`
+	Coverage float64 `json:"coverage"`
+	Alpha    Alpha   `json:"alpha"`
+}
+
+// Figure is a statistic with the ends of its 95 % interval. All are nil where
+// the statistic is not defined, such as a kappa of raters who use one level.
+type Figure struct {
+	Value *float64    `json:"value"`
+	CI95  *[2]float64 `json:"ci95"`
+}
+
+// Bootstrap says how the intervals were made.
+type Bootstrap struct {
+	Samples int    `json:"samples"`
+	Seed    uint64 `json:"seed"`
+	Cluster string `json:"cluster"`
+}

@@ -1,0 +1,115 @@
+package outcome
+
+// checkOptions takes the best over the product's SKUs; the plain attributes
+// count with each of them, and alone.
+func checkOptions(t *tally, product, reward object) error {
+	wanted, err := wantedPairs(reward)
+	if err != nil {
+		return err
+	}
+	attributes, err := attributePairs(product["attributes"])
+	if err != nil {
+		return err
+	}
+	skus, err := skuPairs(product["sku_options"])
+	if err != nil {
+		return err
+	}
+	best := countPairs(wanted, attributes, nil)
+	for _, sku := range skus {
+		best = max(best, countPairs(wanted, attributes, sku))
+	}
+	t.total[axisOptions], t.hits[axisOptions] = len(wanted), best
+	return nil
+}
+
+// pair is one key with the hash of its value.
+type pair struct{ key, value string }
+
+type pairs map[pair]bool
+
+func countPairs(wanted []pair, attributes, sku pairs) int {
+	n := 0
+	for _, p := range wanted {
+		if attributes[p] || sku[p] {
+			n++
+		}
+	}
+	return n
+}
+
+func hashPair(key string, v value) (pair, error) {
+	h, err := hash(v)
+	return pair{key, h}, err
+}
+
+// eachPair walks over a map of values, or of lists of values.
+func eachPair(v value, lists bool, yield func(pair)) error {
+	o, err := items(v)
+	if err != nil {
+		return err
+	}
+	for _, key := range o.keys() {
+		values := []value{o[key]}
+		if lists {
+			if values, err = iterate(o[key]); err != nil {
+				return err
+			}
+		}
+		for _, each := range values {
+			p, err := hashPair(key, each)
+			if err != nil {
+				return err
+			}
+			yield(p)
+		}
+	}
+	return nil
+}
+
+func wantedPairs(reward object) ([]pair, error) {
+	var all []pair
+	for _, field := range []string{"sku_options", "attributes"} {
+		list, ok := reward[field]
+		if !ok {
+			continue
+		}
+		maps, err := iterate(list)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range maps {
+			if err := eachPair(m, field == "attributes", func(p pair) { all = append(all, p) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+func attributePairs(v value) (pairs, error) {
+	all := pairs{}
+	if !truthy(v) {
+		return all, nil
+	}
+	return all, eachPair(v, true, func(p pair) { all[p] = true })
+}
+
+func skuPairs(v value) ([]pairs, error) {
+	if !truthy(v) {
+		return nil, nil
+	}
+	variants, err := items(v)
+	if err != nil {
+		return nil, err
+	}
+	var all []pairs
+	for _, key := range variants.keys() {
+		sku := pairs{}
+		if err := eachPair(variants[key], false, func(p pair) { sku[p] = true }); err != nil {
+			return nil, err
+		}
+		all = append(all, sku)
+	}
+	return all, nil
+}
