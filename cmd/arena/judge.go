@@ -24,9 +24,14 @@ type judgeFlags struct {
 	llm     llmFlags
 }
 
-// modelsAtOnce is how many attempts wait for a model at once: waiting costs no
-// core, and servers answer batches at hardly more than the price of one.
-const modelsAtOnce = 32
+// modelsAtOnce is how many requests are in flight at once: servers answer
+// batches at hardly more than the price of one. attemptsAtOnce is how many
+// attempts wait for a model, for their turn or after a failure: waiting costs
+// no core, and little memory.
+const (
+	modelsAtOnce   = 32
+	attemptsAtOnce = 4 * modelsAtOnce
+)
 
 func newJudge(s *streams) *cobra.Command {
 	f := judgeFlags{llm: defaultLLMFlags()}
@@ -56,7 +61,7 @@ Details: docs/judges-llm.md.`,
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: gates or llm")
 	c.Flags().StringVar(&f.runID, "run-id", "stdin", "run of records that name none")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", modelsAtOnce))
+	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
 	c.Flags().IntVar(&f.probe, "probe", 0, "probe the judge itself on this many attempts instead: one line per probe")
@@ -106,7 +111,7 @@ func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
 	if day.workers == 0 {
-		day.workers = modelsAtOnce
+		day.workers = attemptsAtOnce
 	}
 	if f.dryRun {
 		return day.predict(c.Context(), days, m.judge)

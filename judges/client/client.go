@@ -22,7 +22,10 @@ type Client struct {
 
 	// probing has room for one: whoever finds out if the server takes schemas.
 	probing chan struct{}
-	mu      sync.Mutex
+	// stumbled is closed when a probe failed without an answer to that.
+	stumbled chan struct{}
+	stumble  func()
+	mu       sync.Mutex
 	// schemaFor are the models that answered with a schema; plain says that the
 	// server refused one.
 	schemaFor map[string]bool
@@ -53,6 +56,8 @@ func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client
 		endpoint: e, api: openai.NewClientWithConfig(config), scrub: scrub.Replace, now: now,
 		gate: newGate(e.Concurrency, now), probing: make(chan struct{}, 1), schemaFor: map[string]bool{}, plain: e.PlainText,
 	}
+	c.stumbled = make(chan struct{})
+	c.stumble = sync.OnceFunc(func() { close(c.stumbled) })
 	if e.TokensPerMinute > 0 {
 		c.tokens = rate.NewLimiter(rate.Limit(float64(e.TokensPerMinute)/60), e.TokensPerMinute)
 	}
@@ -75,37 +80,42 @@ func pooled(n int) http.RoundTripper {
 // not, the error says so and no further question asks for it. The error is a
 // *Fault, or ctx's.
 func (c *Client) Chat(ctx context.Context, q Question) (Reply, error) {
-	if c.unsure(q) {
-		if reply, asked, err := c.probe(ctx, q); asked || err != nil {
-			return reply, err
-		}
+	if !c.unsure(q) {
+		return c.ask(ctx, q, c.takesSchema(q))
 	}
-	return c.ask(ctx, q, c.takesSchema(q))
-}
-
-// probe finds out with this question if the server takes schemas, unless
-// another did meanwhile; then nothing is asked. It lets one through at a time,
-// so that the answer costs one request.
-func (c *Client) probe(ctx context.Context, q Question) (reply Reply, asked bool, err error) {
 	select {
 	case c.probing <- struct{}{}:
-		defer func() { <-c.probing }()
+	case <-c.stumbled:
+		return c.probe(ctx, q)
 	case <-ctx.Done():
-		return Reply{}, false, context.Cause(ctx)
+		return Reply{}, context.Cause(ctx)
 	}
 	if !c.unsure(q) {
-		return Reply{}, false, nil
+		<-c.probing
+		return c.ask(ctx, q, c.takesSchema(q))
 	}
-	reply, err = c.ask(ctx, q, true)
+	defer func() { <-c.probing }()
+	return c.probe(ctx, q)
+}
+
+// probe finds out with this question if the server takes schemas. One goes at a
+// time, so that knowing costs one request, until one fails for another reason:
+// a server in trouble must not be asked one by one.
+func (c *Client) probe(ctx context.Context, q Question) (Reply, error) {
+	reply, err := c.ask(ctx, q, true)
 	var fault *Fault
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
 	case err == nil:
-		c.learn(func() { c.schemaFor[q.Model] = true })
+		c.schemaFor[q.Model] = true
 	case errors.As(err, &fault) && fault.Kind == Rejected:
-		c.learn(func() { c.plain = true })
+		c.plain = true
 		fault.Kind = Schema
+	default:
+		c.stumble()
 	}
-	return reply, true, err
+	return reply, err
 }
 
 // unsure says whether this question will show if the server takes schemas.
@@ -119,12 +129,6 @@ func (c *Client) takesSchema(q Question) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(q.Schema) > 0 && !c.plain
-}
-
-func (c *Client) learn(what func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	what()
 }
 
 func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error) {

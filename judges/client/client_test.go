@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -124,6 +125,27 @@ func TestRefusedSchemasCostOneRequest(t *testing.T) {
 	}
 	if n := len(s.Calls()); n != 4 {
 		t.Errorf("%d requests, want 4", n)
+	}
+}
+
+func TestAServerInTroubleIsNotProbedOneByOne(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Hang()))
+	c := open(t, endpoint(s))
+	q := question()
+	q.Schema, q.Timeout = json.RawMessage(`{}`), 200*time.Millisecond
+	start := time.Now()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, err := c.Chat(t.Context(), q); err == nil {
+				t.Error("an answer")
+			}
+		})
+	}
+	all.Wait()
+	if took := time.Since(start); took > 700*time.Millisecond {
+		t.Errorf("four time-outs of 200 ms took %v", took)
 	}
 }
 

@@ -14,20 +14,27 @@ import (
 )
 
 // answer gives one question's verdict: the ledger's, or a model's. Two that
-// ask the same at once ask once.
+// ask the same at once ask once, and what nobody could answer is left to the
+// next run.
 func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (verdict, error) {
 	v, err, _ := j.flight.Do(q.ask, func() (any, error) {
-		e, err := j.ledger.Answer(q.ask)
-		switch {
-		case errors.Is(err, ledger.ErrNotHeld):
-			return j.live(ctx, q, voted)
-		case err != nil:
-			return verdict{}, err
-		}
-		if v, ok := j.replay(e); ok {
+		if v, given := j.unanswered.Load(q.ask); given {
 			return v, nil
 		}
-		return j.live(ctx, q, voted)
+		e, err := j.ledger.Answer(q.ask)
+		if err != nil && !errors.Is(err, ledger.ErrNotHeld) {
+			return verdict{}, err
+		}
+		if v, ok := j.replay(e); err == nil && ok {
+			return v, nil
+		}
+		v, err := j.live(ctx, q, voted)
+		if err == nil && v.outcome != arena.JudgeScored {
+			again := v
+			again.spent = ledger.Free()
+			j.unanswered.Store(q.ask, again)
+		}
+		return v, err
 	})
 	out, _ := v.(verdict)
 	if out.outcome == "" {

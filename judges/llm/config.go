@@ -86,7 +86,7 @@ func Defaults() Config {
 		Votes: 1, Aggregate: Median, SelfConsistency: 1, SampleTemperature: 0.7,
 		MaxTokens: 3072, Tries: 8,
 		RequestTimeout: 90 * time.Second, AttemptDeadline: 15 * time.Minute, RunDeadline: 24 * time.Hour,
-		Backoff: 500 * time.Millisecond, BackoffCap: 10 * time.Second,
+		Backoff: 250 * time.Millisecond, BackoffCap: 10 * time.Second,
 		MaxUnscored: 0.02,
 	}
 }

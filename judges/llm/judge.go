@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -55,7 +56,9 @@ type Judge struct {
 	budget  *budget
 	flight  singleflight.Group
 	served  substitutes
-	now     func() time.Time
+	// unanswered are this run's verdicts without a score, by question.
+	unanswered sync.Map
+	now        func() time.Time
 
 	run  context.Context
 	stop context.CancelFunc

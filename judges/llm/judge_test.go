@@ -175,6 +175,20 @@ func TestUnscoredAttemptsAreAskedAgainByTheNextRun(t *testing.T) {
 	}
 }
 
+func TestARunAsksAnUnansweredQuestionOnce(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Status(500)))
+	j, l := judge(t, config(s), table)
+	for range 3 {
+		if got, err := ask(t.Context(), j, 1); err != nil || got.Outcome != arena.JudgeFailed {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if n := len(s.Calls()); n != 8 || l.Bill().Exchanges != 8 {
+		t.Errorf("%d requests, %d exchanges", n, l.Bill().Exchanges)
+	}
+}
+
 func TestNothingToJudgeCostsNothing(t *testing.T) {
 	t.Parallel()
 	s := clienttest.New(t, clienttest.First(clienttest.Say(clienttest.Grade(0.5))))

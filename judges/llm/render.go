@@ -26,6 +26,9 @@ const (
 	maxCalls      = 16
 )
 
+// inference is part of every path that leads to a model.
+const inference = "/inference/"
+
 // Render is the text that a judge reads of an attempt: the request, the proxy
 // log, and the steps with their thinking, calls and results.
 func Render(t *arena.Trace, d *arena.Dialogue) string {
@@ -107,7 +110,7 @@ func summarise(calls []arena.ProxyCall) string {
 	for i := range calls {
 		c := &calls[i]
 		switch {
-		case strings.Contains(c.Path, "/inference/"):
+		case strings.Contains(c.Path, inference):
 			models++
 			n := completionTokens(c)
 			generated += n
@@ -141,8 +144,11 @@ func renderCall(b *strings.Builder, number int, c *arena.ProxyCall) {
 	if model := gjson.Get(string(c.Body), "model").String(); model != "" {
 		fmt.Fprintf(b, " model=%s", line(model, maxParams))
 	}
-	if n := completionTokens(c); n > 0 {
+	switch n := completionTokens(c); {
+	case n > 0:
 		fmt.Fprintf(b, " completion_tokens=%d", n)
+	case strings.Contains(c.Path, inference) && c.Truncated && c.Length > 0:
+		fmt.Fprintf(b, " completion_tokens not kept, reply of %d characters", c.Length)
 	}
 	fmt.Fprintf(b, " -> %d (%.0f ms)\n", c.Status, c.DurationMS)
 	if len(c.ProductIDs) == 0 {
