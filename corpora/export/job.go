@@ -14,8 +14,9 @@ import (
 
 // Options are the choices of an export.
 type Options struct {
-	// Counter counts tokens anew; nil keeps the counts of the corpus.
-	Counter corpora.Counter
+	// Counter makes a counter that counts tokens anew, one for each profile; nil
+	// keeps the counts of the corpus.
+	Counter func() corpora.Counter
 	// MaxTokens drops attempts of more tokens; 0 keeps all.
 	MaxTokens int64
 	// Keep says whether a session, or a problem where the row has no session,
@@ -67,6 +68,7 @@ type job struct {
 	part    *corpora.Part
 	opt     *Options
 	rows    int64
+	counter corpora.Counter
 	// tools are those of the row before and schema what was read of them.
 	tools  []string
 	schema chat.Schema
@@ -78,6 +80,9 @@ type job struct {
 // stream through it: memory does not grow with the corpus.
 func Part(ctx context.Context, fsys corpora.FS, dir string, m *corpora.Manifest, p Profile, part *corpora.Part, opt *Options) ([]Count, error) {
 	j := &job{ctx: ctx, fs: fsys, dir: dir, from: m, profile: p, part: part, opt: opt}
+	if opt.Counter != nil {
+		j.counter = opt.Counter()
+	}
 	var out []Count
 	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
 		c, err := j.split(split)
@@ -169,7 +174,7 @@ func (j *job) fit(r *row) error {
 		return err
 	}
 	r.messages = ms
-	if c := j.opt.Counter; c != nil {
+	if c := j.counter; c != nil {
 		r.sft.NTokens, r.sft.TokenCounter = int64(corpora.CountTokens(c, ms, r.sft.Tools)), c.Name()
 	}
 	if j.opt.MaxTokens > 0 && r.sft.NTokens > j.opt.MaxTokens {

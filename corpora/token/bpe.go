@@ -1,0 +1,118 @@
+package token
+
+import (
+	"slices"
+	"strings"
+)
+
+// symbols are the printable characters that stand for the 256 bytes: those
+// that print stand for themselves, the others follow from U+0100 on.
+var symbols = byteSymbols()
+
+func byteSymbols() (out [256]string) {
+	next := rune(256)
+	for b := range 256 {
+		r := rune(b)
+		if r < '!' || r > '~' && r < '¡' || r == 0xAD {
+			r = next
+			next++
+		}
+		out[b] = string(r)
+	}
+	return out
+}
+
+// maxSeen bounds the words that are remembered, longestSeen each of them.
+const (
+	maxSeen     = 1 << 18
+	longestSeen = 64
+)
+
+// word is the number of tokens of one word.
+func (t *Tokenizer) word(word string) int {
+	if n, ok := t.seen[word]; ok {
+		return n
+	}
+	n := t.merge(word)
+	if len(t.seen) < maxSeen && len(word) <= longestSeen {
+		t.seen[strings.Clone(word)] = n
+	}
+	return n
+}
+
+// merge joins the pair of lowest rank until none is left.
+func (t *Tokenizer) merge(word string) int {
+	parts := make([]string, len(word))
+	for i := range len(word) {
+		parts[i] = symbols[word[i]]
+	}
+	if _, whole := t.vocab[strings.Join(parts, "")]; whole {
+		return 1
+	}
+	for len(parts) > 1 {
+		best, at := len(t.ranks), -1
+		for i := range len(parts) - 1 {
+			if r, ok := t.ranks[[2]string{parts[i], parts[i+1]}]; ok && r < best {
+				best, at = r, i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		parts[at] += parts[at+1]
+		parts = slices.Delete(parts, at+1, at+2)
+	}
+	return len(parts)
+}
+
+// added are the tokens that are cut out of a text before anything else.
+type added struct {
+	contents []string
+	first    [256]bool
+}
+
+func newAdded(contents []string) *added {
+	a := &added{}
+	for _, c := range contents {
+		if c != "" {
+			a.contents = append(a.contents, c)
+			a.first[c[0]] = true
+		}
+	}
+	slices.SortStableFunc(a.contents, func(x, y string) int { return len(y) - len(x) })
+	return a
+}
+
+// cut gives the pieces of a text in order: added tokens, the longest first
+// where several begin at one place, and what lies between.
+func (a *added) cut(text string, piece func(string, bool)) {
+	at := 0
+	for i := 0; i < len(text); {
+		found := ""
+		if a.first[text[i]] {
+			found = a.at(text[i:])
+		}
+		if found == "" {
+			i++
+			continue
+		}
+		if i > at {
+			piece(text[at:i], false)
+		}
+		piece(found, true)
+		i += len(found)
+		at = i
+	}
+	if at < len(text) {
+		piece(text[at:], false)
+	}
+}
+
+func (a *added) at(text string) string {
+	for _, c := range a.contents {
+		if strings.HasPrefix(text, c) {
+			return c
+		}
+	}
+	return ""
+}
