@@ -47,7 +47,7 @@ func TestAgreesWithOwnLabels(t *testing.T) {
 	t.Parallel()
 	world := readGoods(t, "testdata/world.txt")
 	var text strings.Builder
-	for _, file := range []string{"cases", "second", "third"} {
+	for _, file := range []string{"cases", "second", "third", "fourth"} {
 		report := agreementOn(t, file, readCases(t, "testdata/"+file+".txt", world))
 		text.WriteString(report.text + "\n")
 		if report.kappa < minKappa {

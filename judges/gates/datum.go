@@ -2,6 +2,7 @@ package gates
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,7 +45,10 @@ type cite struct {
 type reading struct {
 	*weigher
 	*passage
-	cites []cite
+	// cites lie in the order of their sentences; starts is where those of each
+	// sentence begin.
+	cites  []cite
+	starts []int32
 	// lettered is set where the passage gives candidates letters.
 	lettered bool
 }
@@ -65,6 +69,18 @@ func (r *reading) cite() {
 	for _, n := range r.spelled {
 		r.citeSpelled(n)
 	}
+	slices.SortStableFunc(r.cites, func(a, b cite) int { return a.sentence - b.sentence })
+	for i, k := 0, 0; i <= len(r.sentences); i++ {
+		for k < len(r.cites) && r.cites[k].sentence < i {
+			k++
+		}
+		r.starts = append(r.starts, int32(k))
+	}
+}
+
+// citesOf are the references of one sentence.
+func (r *reading) citesOf(sentence int) []cite {
+	return r.cites[r.starts[sentence]:r.starts[sentence+1]]
 }
 
 // citeSpelled notes a price written in words.
@@ -73,10 +89,18 @@ func (r *reading) citeSpelled(n spelled) {
 	if fact.query || min(fact.price, fact.rounded) >= r.step {
 		return
 	}
-	for i := range r.sentences {
-		if s := &r.sentences[i]; n.start >= s.start && n.start < s.end {
-			r.cites = append(r.cites, cite{span: n.span, kind: citePrice, sentence: i, token: -1, product: -1})
+	i, found := slices.BinarySearchFunc(r.sentences, n.start, func(s sentence, at int32) int {
+		switch {
+		case s.end <= at:
+			return -1
+		case s.start > at:
+			return 1
+		default:
+			return 0
 		}
+	})
+	if found {
+		r.cites = append(r.cites, cite{span: n.span, kind: citePrice, sentence: i, token: -1, product: -1})
 	}
 }
 
@@ -151,9 +175,10 @@ func (r *reading) citesPartOfID(t *token, c *cite) bool {
 		return false
 	}
 	before, after := r.cutBefore(int(t.start)), r.cutAfter(int(t.end))
-	if n.digits == 3 && !before && !after {
+	if n.digits == 3 && !before && !after || r.shelf.parts == 0 {
 		return false
 	}
+	r.shelf.parts--
 	match, found := int32(-1), 0
 	part := r.folded[t.start:t.end]
 	for i := range r.shelf.products {
@@ -283,9 +308,10 @@ func (r *reading) citeValues(sentence int) {
 // first value that counts where the sentence describes results; a value of the
 // lexicon goes before a mere word of a title.
 func (r *reading) datumIn(sentence int) (strong, weak *cite) {
-	for i := range r.cites {
-		c := &r.cites[i]
-		if c.sentence != sentence || c.asked {
+	cites := r.citesOf(sentence)
+	for i := range cites {
+		c := &cites[i]
+		if c.asked {
 			continue
 		}
 		switch c.kind {
@@ -330,8 +356,8 @@ func (r *reading) bare(c *cite) bool {
 // idsBeside counts the ids of the cite's sentence: two held side by side are
 // more than an action.
 func (r *reading) idsBeside(c *cite) (n int) {
-	for i := range r.cites {
-		if o := &r.cites[i]; o.sentence == c.sentence && o.kind == citeID {
+	for _, o := range r.citesOf(c.sentence) {
+		if o.kind == citeID {
 			n++
 		}
 	}

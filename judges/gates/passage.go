@@ -43,8 +43,10 @@ type sentence struct {
 	tokens, marks span
 }
 
-// limits of what is read of one attempt's thinking; beyond them lies padding.
+// limits of what is read of one attempt's thinking; beyond them lies padding. A
+// sentence is cut at maxSentence tokens.
 const (
+	maxSentence = 256
 	maxThinking = 1 << 20
 	maxPassage  = 1 << 18
 )
@@ -97,6 +99,10 @@ func (p *passage) scan(s *shelf) {
 	p.open(0)
 	for i := 0; i < len(p.folded); {
 		i = p.readAt(s, i)
+		if len(p.tokens)-int(p.sentences[len(p.sentences)-1].tokens.start) >= maxSentence {
+			p.close(i)
+			p.open(i)
+		}
 	}
 	p.close(len(p.folded))
 	s.tokens, s.marks, s.sentences = taken(s.tokens, p.tokens), taken(s.marks, p.marks), taken(s.sentences, p.sentences)

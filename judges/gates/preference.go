@@ -1,6 +1,9 @@
 package gates
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // near is how many sentences may lie between the two candidates, the
 // preference and the reason: farther apart they are a ramble, not a weighing.
@@ -48,12 +51,8 @@ func (r *reading) reasonedChoice(a, b *candidate) (sentence int, found bool) {
 
 // near tells whether a candidate is named close to sentence i.
 func (c *candidate) near(i int) bool {
-	for _, at := range c.sentences {
-		if at >= i-near && at <= i+near {
-			return true
-		}
-	}
-	return false
+	at, _ := slices.BinarySearch(c.sentences, i-near)
+	return at < len(c.sentences) && c.sentences[at] <= i+near
 }
 
 // maxConclusion is the length in tokens of a sentence that does no more than
@@ -100,8 +99,7 @@ func (r *reading) prefers(i int) bool {
 		return s.classes&(preferWord|rejectWord) != 0 || s.classes&refused == refused || r.causeNames(i)
 	}
 	const caused = rejectWord | causeWord
-	return s.classes&planWord == 0 && (s.classes&preferWord != 0 || s.classes&refused == refused || s.classes&caused == caused) ||
-		s.classes&preferWord != 0 && s.classes&(contrastWord|causeWord) != 0
+	return s.classes&planWord == 0 && (s.classes&preferWord != 0 || s.classes&refused == refused || s.classes&caused == caused)
 }
 
 // causeNames reads "hence 612…" in any language: a causal word right before a
@@ -112,8 +110,8 @@ func (r *reading) causeNames(i int) bool {
 		if m.class&causeWord == 0 {
 			continue
 		}
-		for k := range r.cites {
-			if c := &r.cites[k]; (c.kind == citeID || c.kind == citeBrand) && c.start >= m.end && c.start <= m.end+1 {
+		for _, c := range r.citesOf(i) {
+			if (c.kind == citeID || c.kind == citeBrand) && c.start >= m.end && c.start <= m.end+1 {
 				return true
 			}
 		}
@@ -121,23 +119,33 @@ func (r *reading) causeNames(i int) bool {
 	return false
 }
 
-// namedIn counts the ids and brands of a sentence.
-func (r *reading) namedIn(i int) (n int) {
-	for k := range r.cites {
-		if c := &r.cites[k]; c.sentence == i && (c.kind == citeID || c.kind == citeBrand) {
-			n++
+// namedIn counts the ids and brands of a sentence, or what it points at where
+// there are more ("the former …, the latter …").
+func (r *reading) namedIn(i int) int {
+	named, pointed := 0, 0
+	for _, c := range r.citesOf(i) {
+		if c.kind == citeID || c.kind == citeBrand {
+			named++
 		}
 	}
-	return n
+	s := &r.sentences[i]
+	for _, m := range r.marks[s.marks.start:s.marks.end] {
+		if m.class&deicticWord != 0 {
+			pointed++
+		}
+	}
+	if pointed > 1 {
+		return max(named, pointed)
+	}
+	return named
 }
 
 // anchored tells whether a sentence speaks of the candidates at all: it names
 // one, quotes a returned price, or points at one ("the former") without
 // meaning to look further. General wisdom about choosing does none of these.
 func (r *reading) anchored(i int) bool {
-	for k := range r.cites {
-		c := &r.cites[k]
-		if c.sentence == i && (c.kind == citeID || c.kind == citeBrand || c.kind == citePrice) {
+	for _, c := range r.citesOf(i) {
+		if c.kind == citeID || c.kind == citeBrand || c.kind == citePrice {
 			return true
 		}
 	}
@@ -203,12 +211,8 @@ func (r *reading) reasons(i int, own bool) bool {
 // groundsIn tells whether a sentence cites values, prices that results hold,
 // and prices that none holds.
 func (r *reading) groundsIn(i int) (values, known, unknown bool) {
-	for k := range r.cites {
-		c := &r.cites[k]
-		if c.sentence != i {
-			continue
-		}
-		values = values || c.kind == citeValue || c.kind == citeBrand && r.isProperty(c)
+	for _, c := range r.citesOf(i) {
+		values = values || c.kind == citeValue || c.kind == citeBrand && r.isProperty(&c)
 		known = known || c.kind == citePrice
 		unknown = unknown || c.kind == citeUnknown
 	}

@@ -9,8 +9,8 @@ func (r *reading) toGrader(sentence int) bool {
 	if s.classes&graderWord == 0 && !r.asksTopScore(s) {
 		return false
 	}
-	for i := range r.cites {
-		if c := &r.cites[i]; c.sentence == sentence && !c.asked && c.kind <= citeBrand {
+	for _, c := range r.citesOf(sentence) {
+		if !c.asked && c.kind <= citeBrand {
 			return false
 		}
 	}
@@ -52,13 +52,18 @@ func (r *reading) remarkIn(sentence int) bool {
 	if classes&planWord != 0 {
 		return roles > 2 && classes&(seeWord|verdictWord) != 0
 	}
-	telling := classes&(evalWord|seeWord|verdictWord) != 0 || classes&resultWord != 0 && classes&(countWord|deicticWord) != 0
-	return roles > 1 && telling
+	judged := classes&evalWord != 0 && (classes&(resultWord|seeWord|deicticWord) != 0 || s.tokens.end-s.tokens.start <= maxVerdict)
+	return roles > 1 && (judged || classes&(seeWord|verdictWord) != 0 || classes&resultWord != 0 && classes&(countWord|deicticWord) != 0)
 }
 
+// maxVerdict is the length in tokens of a sentence in which a count and a
+// judgement are a remark: "nothing convincing yet". In a longer one they may
+// belong to different things.
+const maxVerdict = 8
+
 func (r *reading) inventsIn(sentence int) bool {
-	for i := range r.cites {
-		if c := &r.cites[i]; c.sentence == sentence && c.kind == citeUnknown && !r.bare(c) {
+	for _, c := range r.citesOf(sentence) {
+		if c.kind == citeUnknown && !r.bare(&c) {
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package gates
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // candidate is one product, or one brand of several, that a step names.
 type candidate struct {
@@ -8,6 +11,8 @@ type candidate struct {
 	brand   string
 	// sentences name it, in order.
 	sentences []int
+	// products are what it stands for.
+	products []int32
 }
 
 // maxCandidates bounds the candidates of one step that are held against each
@@ -35,6 +40,10 @@ func (r *reading) candidates() []candidate {
 		if !r.brandNamed(all, brand, c.sentence) {
 			all = addCandidate(all, candidate{product: -1, brand: brand}, c.sentence)
 		}
+	}
+	for i := range all {
+		slices.Sort(all[i].sentences)
+		all[i].products = r.standsFor(&all[i])
 	}
 	return all
 }
@@ -109,8 +118,8 @@ func (r *reading) isProperty(c *cite) bool {
 }
 
 func (r *reading) valueBefore(c *cite) bool {
-	for i := range r.cites {
-		if v := &r.cites[i]; v.kind == citeValue && v.sentence == c.sentence && v.end+1 == c.start {
+	for _, v := range r.citesOf(c.sentence) {
+		if v.kind == citeValue && v.end+1 == c.start {
 			return true
 		}
 	}
@@ -120,8 +129,8 @@ func (r *reading) valueBefore(c *cite) bool {
 // rivalPair tells whether two candidates could fill the same slot, by the
 // products they stand for.
 func (r *reading) rivalPair(a, b *candidate) bool {
-	for _, p := range r.standsFor(a) {
-		for _, q := range r.standsFor(b) {
+	for _, p := range a.products {
+		for _, q := range b.products {
 			if p != q && r.rival(&r.shelf.products[p], &r.shelf.products[q]) {
 				return true
 			}

@@ -27,6 +27,9 @@ type shelf struct {
 	marks     []mark
 	sentences []sentence
 	cites     []cite
+	cuts      []int32
+	// parts is how many more figures may be held against the ids as a part.
+	parts int
 }
 
 // never is the step of a fact that no result holds.
@@ -72,9 +75,17 @@ type product struct {
 var shelves = sync.Pool{New: func() any {
 	return &shelf{
 		slots: make(map[string]int32, 256), figures: make(map[int64]int32, 64), byID: make(map[string]int32, 64),
-		tokens: make([]token, 0, 512), marks: make([]mark, 0, 512), sentences: make([]sentence, 0, 64),
+		parts: maxParts, tokens: make([]token, 0, 512), marks: make([]mark, 0, 512), sentences: make([]sentence, 0, 64),
 	}
 }}
+
+// maxProducts bounds the products that are kept of an attempt, maxParts the
+// figures that are held against all of their ids: 25 steps of five pages hold
+// 1,250 products, and no agent abbreviates a thousand ids.
+const (
+	maxProducts = 1 << 13
+	maxParts    = 1 << 10
+)
 
 // maxKept bounds the words of a shelf that is kept for the next attempt.
 const maxKept = 1 << 14
@@ -90,7 +101,7 @@ func (s *shelf) release() {
 	clear(s.byID)
 	clear(s.products)
 	*s = shelf{slots: s.slots, figures: s.figures, byID: s.byID, words: s.words[:0], amounts: s.amounts[:0],
-		products: s.products[:0], tokens: s.tokens[:0], marks: s.marks[:0], sentences: s.sentences[:0], cites: s.cites[:0]}
+		products: s.products[:0], tokens: s.tokens[:0], marks: s.marks[:0], sentences: s.sentences[:0], cites: s.cites[:0], cuts: s.cuts[:0], parts: maxParts}
 	shelves.Put(s)
 }
 
@@ -196,6 +207,9 @@ func (s *shelf) put(p product) {
 		known.title = orElse(known.title, p.title)
 		known.brand = orElse(known.brand, p.brand)
 		known.shop = orElse(known.shop, p.shop)
+		return
+	}
+	if len(s.products) == maxProducts {
 		return
 	}
 	s.byID[p.id] = int32(len(s.products))

@@ -117,9 +117,12 @@ func (s *speller) word(text string, at int) bool {
 	return true
 }
 
+// maxNumberWord bounds the bytes of one number word.
+const maxNumberWord = 32
+
 func longestNumber(text string) (w worth, width int) {
 	table := numberWords()
-	for width = len(text); width > 0; width-- {
+	for width = min(len(text), maxNumberWord); width > 0; width-- {
 		if found, ok := table[text[:width]]; ok {
 			return found, width
 		}

@@ -107,9 +107,9 @@ func (w *weigher) weigh(p *passage) {
 	if p.step <= w.first || w.choice != nil {
 		return
 	}
-	r := reading{weigher: w, passage: p, cites: w.shelf.cites[:0]}
+	r := reading{weigher: w, passage: p, cites: w.shelf.cites[:0], starts: w.shelf.cuts[:0]}
 	r.cite()
-	w.shelf.cites = r.cites
+	w.shelf.cites, w.shelf.cuts = r.cites, r.starts
 	r.lettered = strings.Contains(p.text, "A:") || strings.Contains(p.text, "A)") || strings.Contains(p.text, "A =")
 	for i := range p.sentences {
 		w.weighSentence(&r, i)

@@ -13,7 +13,8 @@ func ownCases(t testing.TB) []labelled {
 	world := readGoods(t, "testdata/world.txt")
 	all := readCases(t, "testdata/cases.txt", world)
 	all = append(all, readCases(t, "testdata/second.txt", world)...)
-	return append(all, readCases(t, "testdata/third.txt", world)...)
+	all = append(all, readCases(t, "testdata/third.txt", world)...)
+	return append(all, readCases(t, "testdata/fourth.txt", world)...)
 }
 
 // TestWalks pins the explained walk of one case of each kind.
