@@ -7,9 +7,25 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
+// Tally is a counted share with its interval.
+type Tally struct{ Part, Whole int }
+
+// Share is NaN where nothing was counted.
+func (t Tally) Share() float64 { return share(t.Part, t.Whole) }
+
+// Interval is the 95 % interval of the share by Wilson's formula.
+func (t Tally) Interval() (lo, hi float64) { return Wilson(t.Part, t.Whole) }
+
 // AgentStats are the habits of one agent over one day.
 type AgentStats struct {
 	Attempts int
+	// Common counts attempts with the commonest sequence of tools for their
+	// size, Tops openings in rank order, Firsts recommendations of what stood
+	// first, Citing turns after a result that speak of what came back.
+	Common Tally
+	Tops   Tally
+	Firsts Tally
+	Citing Tally
 	// Sequence is how surely the sequence of tools is the same for requests of
 	// one size, Top and First how surely products are opened in rank order and
 	// the first is recommended; each 0 to 1.
@@ -19,8 +35,6 @@ type AgentStats struct {
 	// Fixed is the least of the three: dependence on results in any one of them
 	// is adaptivity.
 	Fixed float64
-	// Cited is the share of turns after a result that speak of what came back.
-	Cited float64
 	// Templates is the share of thoughts whose skeleton returns in another
 	// attempt, 0 for agents that cite results: they fill their templates with
 	// what they read.
@@ -33,14 +47,18 @@ type AgentStats struct {
 func (f *Filter) AgentDay(samples []Sample) AgentStats {
 	s := append([]Sample(nil), samples...)
 	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
-	a := AgentStats{Attempts: len(s), pastes: pastes(s)}
+	a := AgentStats{Attempts: len(s), Common: commonest(s), pastes: pastes(s)}
+	for i := range s {
+		a.Tops = Tally{a.Tops.Part + s[i].TopViews, a.Tops.Whole + s[i].Views}
+		a.Firsts = Tally{a.Firsts.Part + s[i].FirstPicks, a.Firsts.Whole + s[i].Picks}
+		a.Citing = Tally{a.Citing.Part + s[i].Cited, a.Citing.Whole + s[i].Turns}
+	}
 	if len(s) < f.cfg.MinAttempts {
 		return a
 	}
-	a.Sequence, a.Top, a.First = fixedSequence(s), fixedViews(s), fixedPicks(s)
+	a.Sequence, a.Top, a.First = a.fixedSequence(), a.fixedViews(), a.fixedPicks()
 	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, a.First))
-	a.Cited = cited(s)
-	if a.Cited < fewCitations {
+	if !a.cites() {
 		a.Templates = templates(s)
 	}
 	return a
@@ -61,12 +79,9 @@ func pastes(samples []Sample) map[uint64]int {
 	return n
 }
 
-// fixedSequence looks at requests of one size, by the number of products
-// recommended: the share of attempts that use that size's commonest sequence
-// of tools. Honest agents stay below three quarters on the labelled day, so the
-// interval's lower bound below 0.6; programs reach one, and 0.7 with the bound
-// after eight attempts.
-func fixedSequence(samples []Sample) float64 {
+// commonest looks at requests of one size, by the number of products
+// recommended: the attempts that use that size's commonest sequence of tools.
+func commonest(samples []Sample) (t Tally) {
 	sizes := map[int]map[uint64]int{}
 	for i := range samples {
 		s := &samples[i]
@@ -75,17 +90,23 @@ func fixedSequence(samples []Sample) float64 {
 		}
 		sizes[s.Slots][s.Tools]++
 	}
-	common, total := 0, 0
 	for _, counts := range sizes {
 		most, all := 0, 0
 		for _, n := range counts {
 			most, all = max(most, n), all+n
 		}
 		if all > 1 {
-			common, total = common+most, total+all
+			t = Tally{t.Part + most, t.Whole + all}
 		}
 	}
-	lo, _ := Wilson(common, total)
+	return t
+}
+
+// fixedSequence is how surely the sequence of tools is fixed. Honest agents stay
+// below three quarters on the labelled day, so the interval's lower bound below
+// 0.6; programs reach one, and 0.7 with the bound after eight attempts.
+func (a *AgentStats) fixedSequence() float64 {
+	lo, _ := a.Common.Interval()
 	return ramp(lo, 0.6, 0.7)
 }
 
@@ -93,53 +114,30 @@ func fixedSequence(samples []Sample) float64 {
 // agent that looks at results departs from that order at least once in twenty
 // openings; a dozen openings without any departure begin to say so. Who never
 // opens anything has shown no choice, for or against: a quarter.
-func fixedViews(samples []Sample) float64 {
-	views, top := 0, 0
-	for i := range samples {
-		views += samples[i].Views
-		top += samples[i].TopViews
-	}
-	if views == 0 {
+func (a *AgentStats) fixedViews() float64 {
+	if a.Tops.Whole == 0 {
 		return 0.25
 	}
-	return (1 - ramp(float64(views-top)/float64(views), 0, 0.04)) * ramp(float64(views), 0, 12)
+	return (1 - ramp(1-a.Tops.Share(), 0, 0.04)) * ramp(float64(a.Tops.Whole), 0, 12)
 }
 
 // fixedPicks is how surely the product recommended is the first one shown. Who
 // compares recommends another than the first at least in a quarter of cases;
 // an agent that never speaks of results must do so more often to be believed.
-func fixedPicks(samples []Sample) float64 {
-	picks, first := 0, 0
-	for i := range samples {
-		picks += samples[i].Picks
-		first += samples[i].FirstPicks
-	}
-	if picks == 0 {
+func (a *AgentStats) fixedPicks() float64 {
+	if a.Firsts.Whole == 0 {
 		return 0
 	}
-	p := float64(first) / float64(picks)
-	least := 0.73
-	if cited(samples) < fewCitations {
+	p, least := a.Firsts.Share(), 0.73
+	if !a.cites() {
 		least = 0.65
 	}
-	return ramp(p-math.Sqrt(p*(1-p)/float64(picks)), least, least+0.05)
+	return ramp(p-math.Sqrt(p*(1-p)/float64(a.Firsts.Whole)), least, least+0.05)
 }
 
-// fewCitations is the share of turns under which an agent is said not to speak
-// of results; models that think at all cite in a quarter of their turns.
-const fewCitations = 0.2
-
-func cited(samples []Sample) float64 {
-	turns, n := 0, 0
-	for i := range samples {
-		turns += samples[i].Turns
-		n += samples[i].Cited
-	}
-	if turns == 0 {
-		return 0
-	}
-	return float64(n) / float64(turns)
-}
+// cites says that the agent speaks of results. Models that think at all do so
+// in a quarter of their turns.
+func (a *AgentStats) cites() bool { return a.Citing.Whole > 0 && a.Citing.Share() >= 0.2 }
 
 // ramp is 0 up to lo, 1 from hi on, straight between.
 func ramp(x, lo, hi float64) float64 {

@@ -104,7 +104,7 @@ func (a *attempt) countPrescient() (n int) {
 		r := &a.log.replies[i]
 		for j := range r.named {
 			for _, id := range r.named[j].ids {
-				if a.shownBefore(id, r.end()) || !a.shownAfter(id, r.end()) {
+				if a.shownBefore(id, r.end) || !a.shownAfter(id, r.end) {
 					continue
 				}
 				n++
@@ -236,7 +236,7 @@ func (a *attempt) countNarrated() (told, turns int) {
 		}
 		for j := range a.log.replies {
 			r := &a.log.replies[j]
-			if r.readable && len(r.queue) == 0 && r.start >= float64(d.call.AtMS)-a.log.slack && r.end() <= recorded+a.log.slack {
+			if r.readable && len(r.queue) == 0 && r.start >= d.end-a.log.slack && r.end <= recorded+a.log.slack {
 				told++
 				break
 			}
@@ -245,8 +245,9 @@ func (a *attempt) countNarrated() (told, turns int) {
 	return told, turns
 }
 
-// compareLengths asks of each dispatch whose reply was cut whether the reply's length
-// fits the recorded step with its call in it, or without.
+// compareLengths asks of each dispatch whose reply was cut whether the reply's
+// length fits the recorded step with its call in it. What fits neither with the
+// call nor without it was not the step's own reply, so it disagrees, too.
 func (a *attempt) compareLengths() (agree, disagree int) {
 	shell := a.shell()
 	for i := range a.log.dispatches {
@@ -267,7 +268,7 @@ func (a *attempt) compareLengths() (agree, disagree int) {
 		switch {
 		case over > cost/2 && over < 4*cost:
 			agree++
-		case over >= -cost/2 && over <= cost/2:
+		default:
 			disagree++
 		}
 	}

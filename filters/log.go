@@ -10,9 +10,9 @@ import (
 // dispatch is one request to the shop that the proxy answered, with the
 // evidence for who decided it.
 type dispatch struct {
-	call  *arena.ProxyCall
-	act   act
-	start float64
+	call *arena.ProxyCall
+	act  act
+	span
 	// claimed is the dialogue's call that claims this dispatch, -1 where none.
 	claimed int
 	// last is the last inference before it, reply the one that named it; -1
@@ -24,6 +24,10 @@ type dispatch struct {
 	shown []string
 	blind bool
 }
+
+// span is when an entry began and ended, in Unix milliseconds; its place in the
+// log for both where entries have no time.
+type span struct{ start, end float64 }
 
 // link says how a dispatch hangs on the inference before it.
 type link uint8
@@ -55,6 +59,8 @@ type proxyLog struct {
 	slack float64
 	// asked counts the chat completions, answered or not.
 	asked int
+	// silent says that models were asked, but the log holds no trace of it.
+	silent bool
 	// present says that the source keeps such a log at all.
 	present bool
 }
@@ -62,7 +68,7 @@ type proxyLog struct {
 // readLog sorts the proxy's calls by the moment they finished. Diagnostic
 // entries are left out.
 func readLog(t *arena.Trace, p *pad) proxyLog {
-	calls := flatten(t)
+	calls, timed := flatten(t)
 	l := proxyLog{present: len(calls) > 0, slack: slack(calls)}
 	inference, searches := 0, 0
 	for _, c := range calls {
@@ -76,18 +82,23 @@ func readLog(t *arena.Trace, p *pad) proxyLog {
 	l.asked = inference
 	l.replies = make([]reply, 0, inference)
 	l.dispatches = make([]dispatch, 0, searches)
-	for _, c := range calls {
+	for i, c := range calls {
+		at := span{float64(c.AtMS) - c.DurationMS, float64(c.AtMS)}
+		if !timed {
+			at, l.slack = span{float64(i), float64(i)}, 0
+		}
 		switch {
 		case isInference(c):
 			if answered(c) {
-				l.replies = append(l.replies, readReply(c, p))
+				l.replies = append(l.replies, readReply(c, at, p))
 			}
 		default:
 			if t := toolOf(endpoint(c.Path)); t.catalogue() {
-				l.add(c, t, p)
+				l.add(c, t, at, p)
 			}
 		}
 	}
+	l.silent = inference == 0 && t.InferenceTotal > 0
 	return l
 }
 
@@ -103,8 +114,8 @@ func slack(calls []*arena.ProxyCall) float64 {
 	return 1000
 }
 
-func (l *proxyLog) add(c *arena.ProxyCall, t tool, p *pad) {
-	d := dispatch{call: c, claimed: -1, reply: -1, start: started(c)}
+func (l *proxyLog) add(c *arena.ProxyCall, t tool, at span, p *pad) {
+	d := dispatch{call: c, span: at, claimed: -1, reply: -1}
 	args := c.Params
 	if args == "" {
 		args = c.Body
@@ -115,8 +126,6 @@ func (l *proxyLog) add(c *arena.ProxyCall, t tool, p *pad) {
 
 // answered says that the other side returned something.
 func answered(c *arena.ProxyCall) bool { return c.Status == 200 }
-
-func started(c *arena.ProxyCall) float64 { return float64(c.AtMS) - c.DurationMS }
 
 // isInference tells chat and text completions from searches and from the lesser
 // calls to the model server, such as its list of models.
@@ -138,12 +147,12 @@ const maxCalls = 4096
 
 // flatten lists the entries that are evidence in the order of time; in their
 // own order where one has no time.
-func flatten(t *arena.Trace) []*arena.ProxyCall {
+func flatten(t *arena.Trace) (calls []*arena.ProxyCall, timed bool) {
 	n := 0
 	for i := range t.Steps {
 		n += len(t.Steps[i].Proxy)
 	}
-	calls := make([]*arena.ProxyCall, 0, n)
+	calls = make([]*arena.ProxyCall, 0, n)
 	timed, sorted := true, true
 	for i := range t.Steps {
 		for j := range t.Steps[i].Proxy {
@@ -157,5 +166,5 @@ func flatten(t *arena.Trace) []*arena.ProxyCall {
 	if !sorted && timed {
 		sort.SliceStable(calls, func(i, j int) bool { return calls[i].AtMS < calls[j].AtMS })
 	}
-	return calls
+	return calls, timed
 }

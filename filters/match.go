@@ -17,6 +17,9 @@ func (l *proxyLog) link() {
 		d.last = last
 		if last < 0 {
 			d.link = linkNoReply
+			if l.silent {
+				d.link = linkUnknown
+			}
 			continue
 		}
 		if first[last] < 0 {
@@ -46,7 +49,7 @@ func (l *proxyLog) dropCopies() {
 func (l *proxyLog) lastBefore(start float64) int {
 	last := -1
 	for i := range l.replies {
-		if l.replies[i].end() <= start+l.slack {
+		if l.replies[i].end <= start+l.slack {
 			last = i
 		}
 	}

@@ -219,3 +219,50 @@ func TestNamingMoves(t *testing.T) {
 		}
 	}
 }
+
+// TestTimesMayBeMissing: a log without times is read in its own order, and the
+// axis of nearly every family stays. Only what times alone can tell is lost.
+func TestTimesMayBeMissing(t *testing.T) {
+	t.Parallel()
+	f := newFilter(t)
+	for _, a := range agents {
+		tr := rewrite(played(t, a.name), func(s string) string { return s })
+		want := axisOf(f, tr)
+		for i := range tr.Steps {
+			tr.Steps[i].Timestamp = ""
+			for j := range tr.Steps[i].Proxy {
+				tr.Steps[i].Proxy[j].AtMS = 0
+			}
+		}
+		if got := axisOf(f, tr); got != want {
+			t.Errorf("%s: axis %s without times, %s with them", a.name, got, want)
+		}
+	}
+}
+
+// TestSilentLogIsUnknown: models were asked, but the log holds no inference.
+func TestSilentLogIsUnknown(t *testing.T) {
+	t.Parallel()
+	f := newFilter(t)
+	for _, family := range []string{"honest plain", "narrates"} {
+		tr := rewrite(played(t, family), func(s string) string { return s })
+		for i := range tr.Steps {
+			var kept []arena.ProxyCall
+			for _, p := range tr.Steps[i].Proxy {
+				if !strings.HasSuffix(p.Path, "completions") {
+					kept = append(kept, p)
+				}
+			}
+			tr.Steps[i].Proxy = kept
+		}
+		if got := axisOf(f, tr); got != arena.AxisUnknown {
+			t.Errorf("%s: axis %s", family, got)
+		}
+	}
+}
+
+func axisOf(f *filters.Filter, tr *arena.Trace) arena.Axis {
+	d := filters.Normalise(tr)
+	s, _ := f.Check(tr, &d)
+	return s.Axis
+}

@@ -11,8 +11,8 @@ import (
 
 // reply is one answer of a model as the proxy logged it.
 type reply struct {
-	call  *arena.ProxyCall
-	start float64
+	call *arena.ProxyCall
+	span
 	// readable is false where the log cut the answer or kept nothing of it.
 	readable bool
 	// copied marks an answer whose id the log already had: the same inference
@@ -30,11 +30,9 @@ type reply struct {
 	shell int
 }
 
-func (r *reply) end() float64 { return float64(r.call.AtMS) }
-
 // readReply reads an OpenAI chat completion.
-func readReply(c *arena.ProxyCall, p *pad) reply {
-	r := reply{call: c, start: started(c)}
+func readReply(c *arena.ProxyCall, at span, p *pad) reply {
+	r := reply{call: c, span: at}
 	if c.Response.Kind() != arena.Object {
 		return r
 	}

@@ -16,8 +16,8 @@ type Sample struct {
 	Score    float64    `json:"score"`
 	Evidence bool       `json:"evidence"`
 	Axis     arena.Axis `json:"axis"`
-	// Episode is a hash of all calls with their arguments, Tools of the tools
-	// alone, in order; 0 where there is no call.
+	// Episode is a hash of all calls with their arguments, 0 where the shop was
+	// not asked; Tools is one of the tools alone, in order.
 	Episode uint64 `json:"episode"`
 	Tools   uint64 `json:"tools"`
 	// Slots is how many products were recommended.
@@ -60,8 +60,10 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 // habits notes what the attempt's calls chose among what they were shown.
 func (a *attempt) habits(s *Sample) {
 	lists := make([][]string, 0, len(a.claims))
+	asked := false
 	for i := range a.claims {
 		c := &a.claims[i]
+		asked = asked || c.act.tool.catalogue()
 		s.Tools = mix(s.Tools, uint64(c.act.tool)+1)
 		s.Episode = mix(s.Episode, c.act.hash())
 		switch c.act.tool {
@@ -83,6 +85,9 @@ func (a *attempt) habits(s *Sample) {
 			}
 		case toolOther, toolShop, toolVoucher, toolTerminate:
 		}
+	}
+	if !asked {
+		s.Episode = 0
 	}
 }
 

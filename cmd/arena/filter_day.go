@@ -33,6 +33,8 @@ type filtered struct {
 	agent     string
 	structure arena.Structure
 	sample    filters.Sample
+	// day is what the agent's whole day shows.
+	day filters.AgentStats
 	// success is the outcome, known to --reweight alone.
 	success bool
 }
@@ -121,7 +123,8 @@ func (d *filterDay) secondPass(all []filtered) {
 	}
 	for i := range all {
 		f := &all[i]
-		f.structure = d.filter.Revise(f.structure, f.sample, stats[f.agent])
+		f.day = stats[f.agent]
+		f.structure = d.filter.Revise(f.structure, f.sample, f.day)
 	}
 }
 

@@ -56,6 +56,17 @@ func printExplanation(w io.Writer, f *filtered, e *filters.Explanation) error {
 	for _, r := range e.Rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", number(r.Step), clean(r.Said), clean(r.Call), clean(r.Dispatched), number(r.NamedBy), r.Link)
 	}
+	fmt.Fprintf(t, "\nthe agent's day: %d attempts\tshare\t95 %%\n", f.day.Attempts)
+	for _, h := range []struct {
+		name  string
+		tally filters.Tally
+	}{
+		{"the commonest tools for the size", f.day.Common}, {"openings in rank order", f.day.Tops},
+		{"the first product recommended", f.day.Firsts}, {"turns that cite results", f.day.Citing},
+	} {
+		lo, hi := h.tally.Interval()
+		fmt.Fprintf(t, "%s\t%d of %d\t%.2f-%.2f\n", h.name, h.tally.Part, h.tally.Whole, lo, hi)
+	}
 	fmt.Fprintln(t, "\nlog-odds\trule\twhy")
 	for _, x := range e.Terms {
 		fmt.Fprintf(t, "%+.2f\t%s\t%s\n", x.Odds, x.Rule, x.Why)
