@@ -137,7 +137,7 @@ func (s *shingler) add(word uint64) {
 
 // sortedSet sorts xs in place and removes repeats.
 func sortedSet(xs []uint32) []uint32 {
-	sortNumbers(xs)
+	sortNumbers(xs, nil)
 	return slices.Compact(xs)
 }
 
@@ -155,16 +155,13 @@ func Jaccard(a, b []uint32) float64 {
 	}
 	i, j, both := 0, 0, 0
 	for i < len(a) && j < len(b) {
-		switch {
-		case a[i] == b[j]:
-			both++
-			i++
-			j++
-		case a[i] < b[j]:
-			i++
-		default:
-			j++
-		}
+		// Without branches, which the processor could not foresee: the sign bits of
+		// d-1 and -d-1 say whether a[i] <= b[j] and a[i] >= b[j].
+		d := int64(a[i]) - int64(b[j])
+		left, right := int(uint64(d-1)>>63), int(uint64(-d-1)>>63)
+		both += left & right
+		i += left
+		j += right
 	}
 	return float64(both) / float64(len(a)+len(b)-both)
 }

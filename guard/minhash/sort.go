@@ -52,13 +52,15 @@ func countingPass(records, buffer []record, shift uint) {
 	}
 }
 
-// sortNumbers sorts in place: four counting passes over a byte each.
-func sortNumbers(xs []uint32) {
+// sortNumbers sorts in place with four counting passes over a byte each. It
+// returns buffer, grown where it was too short.
+func sortNumbers(xs, buffer []uint32) []uint32 {
 	if len(xs) < 64 {
 		slices.Sort(xs)
-		return
+		return buffer
 	}
-	buffer := make([]uint32, len(xs))
+	buffer = slices.Grow(buffer[:0], len(xs))
+	other := buffer[:len(xs)]
 	for shift := uint(0); shift < 32; shift += 8 {
 		var starts [256]int
 		for _, x := range xs {
@@ -70,9 +72,10 @@ func sortNumbers(xs []uint32) {
 		}
 		for _, x := range xs {
 			digit := x >> shift & 255
-			buffer[starts[digit]] = x
+			other[starts[digit]] = x
 			starts[digit]++
 		}
-		xs, buffer = buffer, xs
+		xs, other = other, xs
 	}
+	return buffer
 }

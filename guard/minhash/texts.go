@@ -3,6 +3,7 @@ package minhash
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Group is a text's place among its near-duplicates.
@@ -16,16 +17,18 @@ type Group struct {
 	Jaccard float64
 }
 
-// Texts clusters texts and compares candidates exactly. Only texts that collide
-// have their shingles kept.
+// Texts clusters texts and compares candidates exactly. Only the shingles of
+// texts that collide are sorted.
 func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	sigs := make([]Packed, len(texts))
-	signer, sig := NewSigner(), Signature{}
+	sets := &shingleSets{texts: texts, raw: make([][]uint32, len(texts)), sorted: make([]bool, len(texts))}
+	sig := Signature{}
 	for i, t := range texts {
-		signer.Sign([]byte(t), &sig)
+		xs := sets.made.shingles([]byte(t))
+		signShingles(xs, &sig)
 		sigs[i] = sig.Pack()
+		sets.keep(i, xs)
 	}
-	sets := &shingleSets{texts: texts, known: make([][]uint32, len(texts))}
 	c, err := Cluster(sigs, sets.jaccard, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cluster texts: %w", err)
@@ -33,19 +36,47 @@ func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	return groups(texts, c, sets), c, nil
 }
 
-// shingleSets makes shingle sets as they are asked for.
+// maxKept bounds the shingles that are kept from signing: 64 MiB. Those of
+// later texts are made again when they collide.
+const maxKept = 16 << 20
+
+// keptBlock is how many shingles are allocated at a time.
+const keptBlock = 1 << 16
+
+// shingleSets holds the shingles of texts and sorts them as they are asked for.
 type shingleSets struct {
-	texts []string
-	known [][]uint32
-	made  shingler
+	texts  []string
+	raw    [][]uint32
+	sorted []bool
+	block  []uint32
+	kept   int
+	made   shingler
+	buffer []uint32
+}
+
+func (s *shingleSets) keep(i int, xs []uint32) {
+	if s.kept+len(xs) > maxKept {
+		return
+	}
+	s.kept += len(xs)
+	if len(s.block)+len(xs) > cap(s.block) {
+		s.block = make([]uint32, 0, max(keptBlock, len(xs)))
+	}
+	at := len(s.block)
+	s.block = append(s.block, xs...)
+	s.raw[i] = s.block[at:len(s.block):len(s.block)]
 }
 
 func (s *shingleSets) set(i int) []uint32 {
-	if s.known[i] == nil {
-		xs := sortedSet(s.made.shingles([]byte(s.texts[i])))
-		s.known[i] = append(make([]uint32, 0, len(xs)), xs...)
+	if s.sorted[i] {
+		return s.raw[i]
 	}
-	return s.known[i]
+	if s.raw[i] == nil {
+		s.raw[i] = append([]uint32(nil), s.made.shingles([]byte(s.texts[i]))...)
+	}
+	s.buffer = sortNumbers(s.raw[i], s.buffer)
+	s.raw[i], s.sorted[i] = slices.Compact(s.raw[i]), true
+	return s.raw[i]
 }
 
 func (s *shingleSets) jaccard(i, j int) float64 { return Jaccard(s.set(i), s.set(j)) }
