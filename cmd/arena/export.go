@@ -27,6 +27,8 @@ type exportFlags struct {
 	sessions  int64
 	where     string
 	tokenizer string
+	templates []string
+	python    string
 	redact    bool
 	hotkeys   bool
 	dryRun    bool
@@ -54,6 +56,8 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
 	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
 	c.Flags().StringVar(&f.tokenizer, "tokenizer", "", "tokenizer.json (byte-level BPE) to count tokens with; attempts over --max-tokens go, 14336 unless set")
+	c.Flags().StringArrayVar(&f.templates, "preflight", nil, "chat template (Jinja file or tokenizer_config.json) to render the hf-json rows through, several allowed")
+	c.Flags().StringVar(&f.python, "python", "python3", "Python with jinja2 and pyarrow for --preflight")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().BoolVar(&f.redact, "redact", false, "replace secrets, e-mail and network addresses; scan the result again")
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
@@ -90,6 +94,9 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 	}
 	if !f.quiet {
 		showCounts(s, counts)
+	}
+	if len(f.templates) > 0 {
+		return preflight(c.Context(), s, f.python, f.out, f.templates)
 	}
 	return nil
 }
