@@ -45,12 +45,13 @@ func funnel(fates []fate) ([]corpora.Stage, error) {
 	out := make([]corpora.Stage, len(stages))
 	left := int64(len(fates))
 	for i, name := range stages {
-		s := corpora.Stage{Name: name, In: left, Dropped: map[string]int64{}}
+		s := corpora.Stage{Name: name, In: left, Dropped: map[string]int64{}, Failures: map[string]int64{}}
 		for _, f := range fates {
 			switch {
 			case f.stage != name:
 			case f.failed:
 				s.Failed++
+				s.Failures[f.reason]++
 				left--
 			default:
 				s.Dropped[f.reason]++

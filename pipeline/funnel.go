@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,24 +20,20 @@ func PrintFunnel(w io.Writer, funnel []corpora.Stage) {
 	fmt.Fprintln(tw, "stage\tin\tfailed\tdropped\tout\treasons")
 	for _, s := range funnel {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, thousands(s.In), thousands(s.Failed),
-			thousands(s.In-s.Failed-s.Out), thousands(s.Out), reasons(s.Dropped))
+			thousands(s.In-s.Failed-s.Out), thousands(s.Out), reasons(s.Failures, s.Dropped))
 	}
 	_ = tw.Flush() // words for people: a closed terminal is no failure of the run
 }
 
-func reasons(dropped map[string]int64) string {
+func reasons(counts ...map[string]int64) string {
 	var words []string
-	for word := range dropped {
-		words = append(words, word)
-	}
-	slices.SortFunc(words, func(a, b string) int {
-		if dropped[a] != dropped[b] {
-			return int(dropped[b] - dropped[a])
+	for _, by := range counts {
+		mine := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+			return cmp.Or(cmp.Compare(by[b], by[a]), strings.Compare(a, b))
+		})
+		for _, word := range mine {
+			words = append(words, word+" "+thousands(by[word]))
 		}
-		return strings.Compare(a, b)
-	})
-	for i, word := range words {
-		words[i] = word + " " + thousands(dropped[word])
 	}
 	return strings.Join(words, ", ")
 }

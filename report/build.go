@@ -55,8 +55,10 @@ func (b *Build) funnel() Section {
 		Columns: []string{"stage", "in", "failed", "dropped", "out", "reasons"}}
 	for _, st := range b.Funnel {
 		var words []string
-		for _, reason := range slices.Sorted(maps.Keys(st.Dropped)) {
-			words = append(words, fmt.Sprintf("%s %d", reason, st.Dropped[reason]))
+		for _, by := range []map[string]int64{st.Failures, st.Dropped} {
+			for _, reason := range slices.Sorted(maps.Keys(by)) {
+				words = append(words, fmt.Sprintf("%s %d", reason, by[reason]))
+			}
 		}
 		s.Rows = append(s.Rows, Row{
 			Cells: []string{st.Name, whole(st.In), whole(st.Failed), whole(st.In - st.Out - st.Failed), whole(st.Out), strings.Join(words, ", ")},

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// envelope is one attempt with this problem id and this think text.
+func envelope(problem, think string) string {
+	return fmt.Sprintf(`{"problem_id":%q,"status":"SUCCESS","execution_time":1,"inference_failure_count":0,"inference_total":1,"error":null,`+
+		`"dialogue":[{"completion":{"reasoning_content":"","content":"","message":{"think":%q}},"extra_info":{"step":1,"query":"q","timestamp":1}}]}`, problem, think)
+}
+
+// zipBomb is a gzip file of about a megabyte that holds a gigabyte of empty
+// lines.
+func zipBomb(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.CopyN(w, emptyLines{}, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+type emptyLines struct{}
+
+func (emptyLines) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '\n'
+	}
+	return len(p), nil
+}
+
+// TestHostileInputIsCountedAndTheDayGoesOn builds the sample day with every
+// kind of hostile file in it: each is in the funnel with its reason, and the
+// corpus has the rows that it has without them.
+func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	day := filepath.Join(dir, "day")
+	if err := os.CopyFS(day, os.DirFS(filepath.Join("..", "..", "testdata", "day"))); err != nil {
+		t.Fatal(err)
+	}
+	hostile := filepath.Join(day, "traces", "run=hostile")
+	if err := os.Mkdir(hostile, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"deep.jsonl":     strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + "\n",
+		"nul.jsonl":      "{\"problem_id\":\"\x00\n",
+		"bomb.jsonl.gz":  zipBomb(t),
+		"path.jsonl":     envelope("../../../etc/passwd", "x") + "\n",
+		"large.jsonl":    envelope("large", strings.Repeat("word ", 6<<20)) + "\n",
+		"empty.jsonl":    "",
+		"cut.jsonl.gz":   zipped(t, envelope("cut", "x"))[:60],
+		"invalid.jsonl":  strings.Replace(envelope("invalid", "x"), `"x"`, "\"\xff\xfe\"", 1) + "\n",
+		"number.jsonl":   strings.Replace(envelope("number", "x"), `"status":"SUCCESS"`, `"status":7`, 1) + "\n",
+		"halfline.jsonl": envelope("half", "x")[:100] + "\n" + envelope("whole", "x") + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(hostile, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := filepath.Join(hostile, "long.jsonl") // a line of 1 GiB that takes no room on the disk
+	if err := os.WriteFile(long, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(long, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	var words bytes.Buffer
+	if code := run(t.Context(), []string{"build", day, "-o", filepath.Join(dir, "corpus")}, nil, io.Discard, &words); code != exitOK {
+		t.Fatalf("exit %d\n%s", code, words.String())
+	}
+	for _, reason := range []string{"too_deep", "bad_json", "empty_file", "truncated_gzip", "line_too_long"} {
+		if !strings.Contains(words.String(), reason) {
+			t.Errorf("the funnel does not name %s:\n%s", reason, words.String())
+		}
+	}
+	if code := run(t.Context(), []string{"build", filepath.Join("..", "..", "testdata", "day"), "-o", filepath.Join(dir, "plain"), "-q"}, nil, io.Discard, io.Discard); code != exitOK {
+		t.Fatal("build of the plain day failed")
+	}
+	shard := filepath.Join("data", "sft", "train-00000-of-00001.parquet")
+	want, err := os.ReadFile(filepath.Join(dir, "plain", shard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "corpus", shard)); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the training rows differ from those of the day without hostile files (%v)", err)
+	}
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
