@@ -73,6 +73,8 @@ type node struct {
 	// child is the first of count children.
 	child, count  int32
 	exact, prefix meaning
+	// ends is set where either has a meaning.
+	ends bool
 }
 
 // entry is one line item of the word lists, folded.
@@ -190,6 +192,7 @@ func (n *node) mean(e entry) {
 	if e.prefix {
 		slot = &n.prefix
 	}
+	n.ends = true
 	slot.class |= e.class
 	if e.concept != 0 {
 		slot.concept = e.concept
@@ -197,8 +200,7 @@ func (n *node) mean(e entry) {
 }
 
 // step is the child of a node under a byte; 0 where there is none.
-func (l *lexicon) step(at int32, b byte) int32 {
-	n := &l.nodes[at]
+func (l *lexicon) step(n *node, b byte) int32 {
 	for k := n.child; k < n.child+n.count; k++ {
 		if l.labels[k] == b {
 			return k
@@ -218,21 +220,31 @@ type mark struct {
 // plain one.
 func (l *lexicon) find(marks []mark, text string, start int) []mark {
 	at := l.root[text[start]]
-	i := start + 1
-	for at != 0 {
+	for i := start + 1; at != 0; {
 		n := &l.nodes[at]
-		if n.prefix != (meaning{}) {
-			marks = append(marks, mark{int32(start), int32(i), n.prefix})
+		if n.ends {
+			marks = n.mark(marks, text, start, i)
 		}
-		if n.exact != (meaning{}) && wordEnds(text, i) {
-			marks = append(marks, mark{int32(start), int32(i), n.exact})
-		}
-		if i >= len(text) {
+		if i >= len(text) || n.count == 0 {
 			break
 		}
-		b, width := folded(text, i)
-		at = l.step(at, b)
+		b, width := text[i], 1
+		if b <= ' ' || b == 0xE2 {
+			b, width = folded(text, i)
+		}
+		at = l.step(n, b)
 		i += width
+	}
+	return marks
+}
+
+// mark appends what ends at the node, which text[start:end] led to.
+func (n *node) mark(marks []mark, text string, start, end int) []mark {
+	if n.prefix != (meaning{}) {
+		marks = append(marks, mark{int32(start), int32(end), n.prefix})
+	}
+	if n.exact != (meaning{}) && wordEnds(text, end) {
+		marks = append(marks, mark{int32(start), int32(end), n.exact})
 	}
 	return marks
 }

@@ -51,14 +51,15 @@ const (
 	maxPassage  = 1 << 18
 )
 
-// readPassages cuts all thinking of an attempt, in order, and enters its words
-// and figures in the shelf's index.
+// readPassages cuts the thinking of an attempt, in order, and enters its words
+// and figures in the shelf's index. Thinking up to the step of the first
+// result had nothing to analyse and is left out.
 func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
 	all := make([]passage, 0, len(d.Turns))
-	room := maxThinking
+	room, first := maxThinking, firstResult(d)
 	for i := range d.Turns {
 		turn := &d.Turns[i]
-		if strings.TrimSpace(turn.Think) == "" || turn.Step < 0 || room <= 0 {
+		if strings.TrimSpace(turn.Think) == "" || int32(turn.Step) <= first || room <= 0 {
 			continue
 		}
 		p := passage{step: int32(turn.Step), number: turn.Step + 1, text: turn.Think}

@@ -16,19 +16,34 @@ const (
 	maxText  = 400
 )
 
-// readResults reads every catalogue result of the dialogue past the shelf's
-// index. The answers of recommend_product and terminate only repeat the
-// agent's own arguments.
-func readResults(d *arena.Dialogue, s *shelf) (firstStep int32) {
-	firstStep = never
+// firstResult is the step of the first result; never where there is none.
+func firstResult(d *arena.Dialogue) int32 {
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls {
+			if isEvidence(&d.Turns[i].Calls[k]) {
+				return int32(max(d.Turns[i].Step, 0))
+			}
+		}
+	}
+	return never
+}
+
+// isEvidence tells whether a call brought something new. The answers of
+// recommend_product and terminate only repeat the agent's own arguments.
+func isEvidence(c *arena.Call) bool {
+	return c.Name != "recommend_product" && c.Name != "terminate" && c.Result.Kind() != arena.Absent
+}
+
+// readResults reads every result of the steps before last past the shelf's
+// index.
+func readResults(d *arena.Dialogue, s *shelf, last int32) {
+	for i := range d.Turns {
+		step := int32(d.Turns[i].Step)
+		for k := range d.Turns[i].Calls {
 			call := &d.Turns[i].Calls[k]
-			if call.Name == "recommend_product" || call.Name == "terminate" || call.Result.Kind() == arena.Absent {
+			if step >= last || !isEvidence(call) {
 				continue
 			}
-			step := int32(d.Turns[i].Step)
-			firstStep = min(firstStep, step)
 			r := resultReader{shelf: s, step: step, text: string(call.Result)}
 			if s.lists < 64 {
 				r.list = 1 << s.lists
@@ -40,7 +55,6 @@ func readResults(d *arena.Dialogue, s *shelf) (firstStep int32) {
 			r.value("", nil, 0)
 		}
 	}
-	return firstStep
 }
 
 // resultReader walks the JSON of one result without building it.

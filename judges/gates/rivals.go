@@ -179,7 +179,10 @@ func (r *reading) rival(p, q *product) bool {
 // kindOf are the words of a title that the request holds and that are neither
 // its brand nor a value such as a colour.
 func (r *reading) kindOf(p *product) []int32 {
-	var kind []int32
+	if p.kind != nil {
+		return p.kind
+	}
+	p.kind = []int32{}
 	title := fold(p.title)
 	for i := 0; i < len(title); {
 		end := wordRun(title, i)
@@ -189,11 +192,11 @@ func (r *reading) kindOf(p *product) []int32 {
 		}
 		slot, found := r.shelf.slots[title[i:end]]
 		if found && r.shelf.words[slot].query && end-i > 2 && !isValue(title[i:end]) && !p.isBrand(title[i:end]) {
-			kind = append(kind, slot)
+			p.kind = append(p.kind, slot)
 		}
 		i = end
 	}
-	return kind
+	return p.kind
 }
 
 func isValue(word string) bool {

@@ -68,6 +68,8 @@ type product struct {
 	step            int32
 	// lists has a bit for each of the first 64 results that hold it.
 	lists uint64
+	// kind is the words of the title that the request holds; nil until asked.
+	kind []int32
 }
 
 // shelves keeps used shelves: their maps and slices are most of what a

@@ -12,10 +12,11 @@ func readThinking(t *arena.Trace, d *arena.Dialogue) []finding {
 	defer s.release()
 	passages := readPassages(t, d, s)
 	if len(passages) == 0 {
-		return []finding{missed("no step records any thinking")}
+		return []finding{missed("no step after the first result records any thinking")}
 	}
 	readRequest(t, d, s)
-	w := weigher{shelf: s, first: readResults(d, s), chosen: recommended(d)}
+	readResults(d, s, passages[len(passages)-1].step)
+	w := weigher{shelf: s, chosen: recommended(d)}
 	for i := range passages {
 		w.weigh(&passages[i])
 	}
@@ -91,10 +92,7 @@ func idsIn(text string) map[string]bool {
 // weigher reads the passages in order and keeps the first evidence for each
 // gate.
 type weigher struct {
-	shelf *shelf
-	// first is the step of the first result; thinking up to it had nothing to
-	// analyse.
-	first  int32
+	shelf  *shelf
 	chosen map[string]bool
 	// remark, datum and choice are the evidence for gates 2, 3 and 4; invented
 	// is what was said of results that no tool gave.
@@ -104,7 +102,7 @@ type weigher struct {
 }
 
 func (w *weigher) weigh(p *passage) {
-	if p.step <= w.first || w.choice != nil {
+	if w.choice != nil {
 		return
 	}
 	r := reading{weigher: w, passage: p, cites: w.shelf.cites[:0], starts: w.shelf.cuts[:0]}
