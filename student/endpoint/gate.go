@@ -119,7 +119,9 @@ func (s *server) full() bool {
 	return float64(s.inFlight) >= max(1, s.limit)
 }
 
-func (s *server) load() float64 { return float64(s.inFlight) / s.limit }
+// load prefers servers with room, and of those the ones that were there the
+// last time.
+func (s *server) load() float64 { return float64(s.inFlight)/s.limit + float64(s.unreachable) }
 
 func (g *gate) leave(s *server, a *attempt) {
 	g.mu.Lock()

@@ -1,0 +1,201 @@
+package index
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/shop/analyzer"
+	"github.com/trajectory-arena/arena/shop/store"
+)
+
+// corpus makes documents of words by a power law.
+func corpus(n int) []string {
+	random := rand.New(rand.NewPCG(3, 4))
+	zipf := rand.NewZipf(random, 1.1, 4, 4000)
+	docs := make([]string, n)
+	for i := range docs {
+		words := make([]string, 3+random.IntN(60))
+		for k := range words {
+			words[k] = fmt.Sprintf("w%dx", zipf.Uint64())
+		}
+		docs[i] = strings.Join(words, " ")
+	}
+	return docs
+}
+
+func build(t testing.TB, docs []string, budget int) (*Index, []byte) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := store.NewWriter(f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewBuilder(budget)
+	for _, d := range docs {
+		if err = b.Add(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err = b.Write(w); err != nil {
+		t.Fatal(err)
+	}
+	if err = w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(f.Name(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	x, err := Open(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, data
+}
+
+// TestSpillingChangesNothing: postings put aside and merged give the same
+// bytes as postings held in memory.
+func TestSpillingChangesNothing(t *testing.T) {
+	t.Parallel()
+	docs := corpus(3000)
+	_, whole := build(t, docs, math.MaxInt)
+	for _, budget := range []int{20_000, 100_000} {
+		if _, spilled := build(t, docs, budget); !bytes.Equal(whole, spilled) {
+			t.Errorf("a budget of %d gives another index", budget)
+		}
+	}
+}
+
+// TestSearchEqualsTheFormula scores every document by the formula as it is
+// written down and holds the ranking against it.
+func TestSearchEqualsTheFormula(t *testing.T) {
+	t.Parallel()
+	docs := corpus(17_000) // more than two windows
+	x, _ := build(t, docs, math.MaxInt)
+	for _, q := range []string{"w0x w1x", "w7x w7x w200x w3999x", "w3x", "none", "w12x w90x w900x"} {
+		for _, limit := range []int{1, 50, 100_000} {
+			got, matches, err := x.Search(q, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := naive(docs, q)
+			if matches != len(want) {
+				t.Errorf("%s: %d matches, want %d", q, matches, len(want))
+			}
+			if !slices.Equal(got, want[:min(limit, len(want))]) {
+				t.Errorf("%s: the best %d differ", q, limit)
+			}
+		}
+	}
+}
+
+// naive ranks by reading every document.
+func naive(docs []string, q string) []Hit {
+	var lengths []uint32
+	total := uint64(0)
+	frequency := make([]map[string]int, len(docs))
+	holders := map[string]int{}
+	for i, d := range docs {
+		frequency[i] = map[string]int{}
+		n := uint32(0)
+		analyzer.Terms(d, func(b []byte) {
+			n++
+			if frequency[i][string(b)]++; frequency[i][string(b)] == 1 {
+				holders[string(b)]++
+			}
+		})
+		lengths = append(lengths, n)
+		total += uint64(n)
+	}
+	var terms []string
+	counts := map[string]int{}
+	analyzer.Terms(q, func(b []byte) {
+		if counts[string(b)]++; counts[string(b)] == 1 {
+			terms = append(terms, string(b))
+		}
+	})
+	table := norms(len(docs), total)
+	var hits []Hit
+	for i := range docs {
+		sum, any := 0.0, false
+		for _, term := range terms {
+			tf := frequency[i][term]
+			if tf == 0 {
+				continue
+			}
+			any = true
+			w := float32(counts[term]) * idf(holders[term], len(docs))
+			sum += float64(w - w/(1+float32(float32(tf)*table[lengthByte(lengths[i])])))
+		}
+		if any {
+			hits = append(hits, Hit{uint32(i), float32(sum)})
+		}
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		if worse(b, a) {
+			return -1
+		}
+		return 1
+	})
+	return hits
+}
+
+func TestLengthsSurviveTheirByte(t *testing.T) {
+	t.Parallel()
+	for n := range uint32(40) {
+		if got := byteLength(lengthByte(n)); got != n {
+			t.Errorf("%d became %d", n, got)
+		}
+	}
+	last := byte(0)
+	for n := range uint32(1 << 16) {
+		c := lengthByte(n)
+		if c < last || byteLength(c) > n {
+			t.Fatalf("length %d has byte %d after %d", n, c, last)
+		}
+		last = c
+	}
+}
+
+// FuzzDamagedPostings: a cursor over any bytes ends, and stays in range.
+func FuzzDamagedPostings(f *testing.F) {
+	f.Add([]byte{3, 5, 0x80, 0x80})
+	f.Fuzz(func(t *testing.T, code []byte) {
+		c := cursor{code: code, end: 100}
+		for range len(code) + 1 {
+			c.next()
+			if c.document >= 100 && c.document != math.MaxUint32 {
+				t.Fatalf("document %d of 100", c.document)
+			}
+			if c.document == math.MaxUint32 {
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkSearch(b *testing.B) {
+	x, _ := build(b, corpus(50_000), math.MaxInt)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := x.Search("w5x w70x w900x", 50); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

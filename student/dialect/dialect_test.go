@@ -1,0 +1,86 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/student/chat"
+)
+
+// shown is a turn as one line: native or text, thinking, text, calls.
+func shown(t Turn) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%t think=%q text=%q", t.Native, t.Think, t.Text)
+	for _, c := range t.Calls {
+		if c.Malformed != "" {
+			fmt.Fprintf(&b, " !%s", c.Malformed)
+			continue
+		}
+		fmt.Fprintf(&b, " %s%s", c.Name, python.Dumps(c.Arguments))
+	}
+	return b.String()
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	native := func(name, arguments string) chat.Reply {
+		return chat.Reply{Content: "Let me look.", Reasoning: "Hm.", Calls: []chat.Call{{ID: "c1", Function: chat.Function{Name: name, Arguments: arguments}}}}
+	}
+	text := func(s string) chat.Reply { return chat.Reply{Content: s} }
+	oro, hermes := `<tool_call>[{"name":"a","parameters":{"x":1}},{"name":"b","parameters":{}}]</tool_call>`, `<tool_call>{"name":"a","arguments":{"x":1}}</tool_call>`
+	cases := []struct {
+		name string
+		d    Dialect
+		in   chat.Reply
+		want string
+	}{
+		{"native", Auto, native("a", `{"x": 1}`), `true think="Hm." text="Let me look." a{"x": 1}`},
+		{"native, unreadable", Native, native("a", `{"x": `), `true think="Hm." text="Let me look." !Expecting value: line 1 column 7 (char 6)`},
+		{"native, no object", Auto, native("a", `[1]`), `true think="Hm." text="Let me look." !arguments must be a JSON object, not list`},
+		{"native, empty", Auto, native("a", ``), `true think="Hm." text="Let me look." !Expecting value: line 1 column 1 (char 0)`},
+		{"native unwanted", Oro, native("a", `{}`), `false think="Hm." text="Let me look."`},
+		{"oro", Auto, text("<think>T</think>\n" + oro + "<response>Hi</response>"), `false think="T" text="Hi" a{"x": 1} b{}`},
+		{"oro fixed", Oro, text(oro), `false think="" text="" a{"x": 1} b{}`},
+		{"oro where hermes is fixed", Hermes, text(oro), `false think="" text="" !a tool_call holds one call, not a list`},
+		{"hermes twice", Auto, text(hermes + "\n" + hermes), `false think="" text="" a{"x": 1} a{"x": 1}`},
+		{"hermes where oro is fixed", Oro, text(hermes), `false think="" text="" !a call needs parameters`},
+		{"text where native is fixed", Native, text(oro), fmt.Sprintf(`false think="" text=%q`, oro)},
+		{"arguments as text", Auto, text(`<tool_call>{"name":"a","arguments":"{}"}</tool_call>`), `false think="" text="" !arguments must be a JSON object, not str`},
+		{"no name", Auto, text(`<tool_call>{"arguments":{}}</tool_call>`), `false think="" text="" !a call needs a name`},
+		{"broken", Auto, text(`<tool_call>{name: a}</tool_call>`), `false think="" text="" !Expecting property name enclosed in double quotes: line 1 column 2 (char 1)`},
+		{"trailing comma", Auto, text(`<tool_call>[{"name":"a","parameters":{}},]</tool_call>`), `false think="" text="" !Expecting value: line 1 column 31 (char 30)`},
+		{"unclosed", Auto, text(`<tool_call>{"name":"a"`), `false think="" text="" !the tool_call tag is never closed`},
+		{"empty list", Auto, text(`<tool_call>[]</tool_call>`), `false think="" text="" !a tool_call holds one call, not a list`},
+		{"a call in a thought", Auto, text("<think>" + oro + "</think>so"), fmt.Sprintf(`false think=%q text="so"`, oro)},
+		{"thought opened by the template", Auto, text("Hm.</think>" + hermes), `false think="Hm." text="" a{"x": 1}`},
+		{"thought never closed", Auto, text("<think>Hm. " + hermes), fmt.Sprintf(`false think=%q text=""`, "Hm. "+hermes)},
+		{"react", Auto, text("Thought: hm\nAction: a\nAction Input: {\"x\": 1}\nObservation: made up"), `false think="" text="hm" a{"x": 1}`},
+		{"react without input", React, text("Action: a"), `false think="" text="" !an Action needs an Action Input`},
+		{"prose", Auto, text("The Action: word in a line."), `false think="" text="The Action: word in a line."`},
+		{"nothing", Auto, text(""), `false think="" text=""`},
+	}
+	for _, c := range cases {
+		if got := shown(Read(c.in, c.d)); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// FuzzReadNeverBreaks: any reply is read, and every call that is not malformed
+// has a name and an object.
+func FuzzReadNeverBreaks(f *testing.F) {
+	for _, s := range []string{`<tool_call>[{"name":"a","parameters":{}}]</tool_call>`, "Action: a\nAction Input: {}", "<think>x", "</think><tool_call>{}"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, d := range All() {
+			for _, c := range Read(chat.Reply{Content: s}, d).Calls {
+				if c.Malformed == "" && c.Arguments.Kind != python.Dict {
+					t.Fatalf("%q: a call without an object", s)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const good = `{"choices":[{"finish_reason":"stop","message":{"content":"hi"}}]}`
+
+// drain reads the request, without which a server does not notice that its
+// client went away.
+func drain(r *http.Request) { io.Copy(io.Discard, r.Body) }
+
+func newTestPool(t *testing.T, c Config) *Pool {
+	t.Helper()
+	c.Now = time.Now
+	if c.Timeout == 0 {
+		c.Timeout = 300 * time.Millisecond
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = 4
+	}
+	p, err := NewPool(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func TestAskTellsFailuresApart(t *testing.T) {
+	t.Parallel()
+	status := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); w.Write([]byte(body)) }
+	}
+	cases := []struct {
+		name   string
+		serve  http.HandlerFunc
+		reason string
+		asked  int64
+	}{
+		{"good", status(200, good), "", 1},
+		{"bad request", status(400, "what?"), "http_400", 1},
+		{"no key", status(401, ""), "http_401", 1},
+		{"not found", status(404, ""), "http_404", 3},
+		{"error", status(500, ""), "http_500", 3},
+		{"too many", status(429, ""), "http_429", 3},
+		{"no choices", status(200, `{"choices":[]}`), "unreadable", 3},
+		{"html", status(200, "<html>"), "unreadable", 3},
+		{"error object", status(200, `{"error":{"message":"overloaded"}}`), "unreadable", 3},
+		{"redirect", status(302, ""), "http_302", 3},
+		{"overflow", status(400, `{"error":{"message":"This model's maximum context length is 10 tokens"}}`), "overflow", 1},
+		{"reset", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "connection", 3},
+		{"hang", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout", 3},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Add(1); drain(r); c.serve(w, r) }))
+			web.Start()
+			defer web.Close()
+			_, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Retries: 2}).Ask(t.Context(), []byte("{}"))
+			got := ""
+			var infra *Infra
+			if errors.As(err, &infra) {
+				got = infra.Reason
+			} else if errors.Is(err, ErrOverflow) {
+				got = "overflow"
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if got != c.reason {
+				t.Errorf("%q (%v), want %q", got, err, c.reason)
+			}
+			// The client itself repeats a request on a kept connection that the
+			// server had closed, so a reset may be seen once more.
+			if n := asked.Load(); n != c.asked && !(c.name == "reset" && n <= 2*c.asked) {
+				t.Errorf("asked %d times, want %d", n, c.asked)
+			}
+		})
+	}
+}
+
+func TestRetryAfterIsObeyed(t *testing.T) {
+	t.Parallel()
+	var first atomic.Int64
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if first.Add(1) == 1 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(429)
+			return
+		}
+		w.Write([]byte(good))
+	}))
+	defer web.Close()
+	began := time.Now()
+	if _, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Retries: 1}).Ask(t.Context(), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d < time.Second {
+		t.Errorf("waited %v of the second that the server asked for", d)
+	}
+}
+
+func TestAnUnreachableServerIsLeftForAnother(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(good)) }))
+	defer web.Close()
+	p := newTestPool(t, Config{URLs: []string{"http://127.0.0.1:1/v1", web.URL + "/v1"}, Retries: 3})
+	for range 20 {
+		if _, _, err := p.Ask(t.Context(), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCancelledAsksEnd(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() }))
+	defer web.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Timeout: time.Minute}).Ask(ctx, []byte("{}"))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLimitsFallAndRise walks the gate by a clock of its own.
+func TestLimitsFallAndRise(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	g := newGate(Config{URLs: []string{"a"}, Concurrency: 8, Now: func() time.Time { return now }})
+	use := func(status int) {
+		s, err := g.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(10 * time.Millisecond)
+		g.leave(s, &attempt{status: status})
+	}
+	now = now.Add(time.Minute)
+	use(429)
+	use(503)
+	if got := g.limits()[0]; got != 4 {
+		t.Errorf("two refusals of one overload: limit %d, want 4", got)
+	}
+	for range 4 {
+		use(200)
+	}
+	if got := g.limits()[0]; got != 5 {
+		t.Errorf("a window of answers: limit %d, want 5", got)
+	}
+	// The first window began during the overload and was slower; from the second
+	// on the rate is the same, so the limit stays.
+	for range 50 {
+		use(200)
+	}
+	if got := g.limits()[0]; got != 6 {
+		t.Errorf("more at once brought nothing: limit %d, want 6", got)
+	}
+	g.queued("a", 3)
+	if got := g.limits()[0]; got != 3 {
+		t.Errorf("a queue of three: limit %d, want 3", got)
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	t.Parallel()
+	err := Config{URLs: []string{"localhost:80"}, Retries: -1}.Validate()
+	for _, want := range []string{"no http URL", "concurrency", "timeout", "retries"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not speak of %s", err, want)
+		}
+	}
+}
