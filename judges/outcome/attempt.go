@@ -13,8 +13,6 @@ type attempt struct {
 	titles   Titles
 	problem  *arena.Problem
 	scores   arena.Scores
-	// vectors holds the embedding of every title that is compared.
-	vectors map[string][]float64
 	// compared and leftOut count titles with and without vectors.
 	compared, leftOut int
 }
@@ -48,6 +46,12 @@ type held struct {
 	product object
 	reward  value
 	gold    bool
+	// title of the product and wanted titles, where they are compared, and
+	// their embeddings, nil where there is none.
+	title   string
+	wanted  []string
+	vector  []float64
+	vectors [][]float64
 }
 
 // lookUp pairs the i-th recommended product with the i-th reward; a product
@@ -64,7 +68,7 @@ func (a *attempt) lookUp(s spec, recommended []string) ([]held, error) {
 		}
 		var err error
 		if h.gold, err = isGold(h.product, reward); err == nil {
-			err = a.needTitle(h)
+			err = a.findTitles(&h)
 		}
 		if err != nil {
 			return nil, err
@@ -78,10 +82,10 @@ func (a *attempt) lookUp(s spec, recommended []string) ([]held, error) {
 func (a *attempt) fill(s spec, pairs []held) error {
 	axes := &arena.Axes{}
 	basket := basket{shops: map[string]bool{}}
-	for _, h := range pairs {
-		rule, err := a.add(axes, h)
+	for i := range pairs {
+		rule, err := a.add(axes, &pairs[i])
 		if err == nil && rule > 0 && !s.single {
-			err = basket.add(h.product)
+			err = basket.add(pairs[i].product)
 		}
 		if err != nil {
 			return err
@@ -111,7 +115,7 @@ func (a *attempt) close(s spec, b *basket) error {
 }
 
 // add adds one product's scores and returns its rule score.
-func (a *attempt) add(axes *arena.Axes, h held) (float64, error) {
+func (a *attempt) add(axes *arena.Axes, h *held) (float64, error) {
 	titles, err := a.compareTitles(h)
 	if err != nil {
 		return 0, fmt.Errorf("title: %w", err)

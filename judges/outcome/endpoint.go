@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -92,40 +93,44 @@ func (e *Endpoint) Source() arena.TitleSource { return arena.TitlesEndpoint }
 
 // Vectors implements Titles. As in the subnet's scorer, vectors that the
 // problem carries stand for its reward titles, where the endpoint serves the
-// model that made them.
-func (e *Endpoint) Vectors(ctx context.Context, p *arena.Problem, texts []string) ([][]float64, error) {
-	carried := strings.Contains(strings.ToLower(e.config.Model), suiteModel)
-	all := make([][]float64, len(texts))
+// model that made them; a product's title is always embedded.
+func (e *Endpoint) Vectors(ctx context.Context, p *arena.Problem, products, rewards []string) (ofProducts, ofRewards [][]float64, err error) {
+	all := make([][]float64, len(products)+len(rewards))
+	if strings.Contains(strings.ToLower(e.config.Model), suiteModel) {
+		copy(all[len(products):], carried(p, rewards))
+	}
+	err = e.fill(ctx, slices.Concat(products, rewards), all)
+	return all[:len(products)], all[len(products):], err
+}
+
+// fill gets the vector of each text that has none, from the cache or the
+// server.
+func (e *Endpoint) fill(ctx context.Context, texts []string, all [][]float64) error {
 	var missing []string
 	for i, text := range texts {
-		if carried {
-			all[i] = p.TitleVectors[text]
-		}
 		if all[i] == nil {
 			all[i] = e.known(text)
 		}
-		if all[i] == nil {
+		if all[i] == nil && !slices.Contains(missing, text) {
 			missing = append(missing, text)
 		}
 	}
 	asked := map[string][]float64{}
-	for len(missing) > 0 {
-		n := min(batch, len(missing))
-		vectors, err := e.ask(ctx, missing[:n])
+	for some := range slices.Chunk(missing, batch) {
+		vectors, err := e.ask(ctx, some)
 		if err != nil {
-			return nil, fmt.Errorf("embed titles with %s: %w", e.config.Model, err)
+			return fmt.Errorf("embed titles with %s: %w", e.config.Model, err)
 		}
-		for i, text := range missing[:n] {
+		for i, text := range some {
 			asked[text] = vectors[i]
 		}
-		missing = missing[n:]
 	}
 	for i, text := range texts {
 		if all[i] == nil {
 			all[i] = asked[text]
 		}
 	}
-	return all, nil
+	return nil
 }
 
 func (e *Endpoint) key(text string) [sha256.Size]byte {

@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -13,9 +14,10 @@ const sameTitle = 0.7
 
 // Titles says how alike titles are.
 type Titles interface {
-	// Vectors returns an embedding for each text, nil for a text it has none
-	// for. It fails only if the run cannot go on.
-	Vectors(ctx context.Context, p *arena.Problem, texts []string) ([][]float64, error)
+	// Vectors returns an embedding for each title of a product and for each
+	// title of a reward, nil for one it has none for. It fails only if the run
+	// cannot go on.
+	Vectors(ctx context.Context, p *arena.Problem, products, rewards []string) (ofProducts, ofRewards [][]float64, err error)
 	// Source names where the vectors come from.
 	Source() arena.TitleSource
 }
@@ -29,97 +31,113 @@ type Carried struct{}
 func (Carried) Source() arena.TitleSource { return arena.TitlesVectors }
 
 // Vectors implements Titles.
-func (Carried) Vectors(_ context.Context, p *arena.Problem, texts []string) ([][]float64, error) {
-	all := make([][]float64, len(texts))
-	for i, text := range texts {
-		all[i] = p.TitleVectors[text]
-	}
-	return all, nil
+func (Carried) Vectors(_ context.Context, p *arena.Problem, products, rewards []string) (ofProducts, ofRewards [][]float64, err error) {
+	return carried(p, products), carried(p, rewards), nil
 }
 
-// wantsTitles tells whether the titles of a pair are compared: the gold product
-// has the right title by definition.
-func (a *attempt) wantsTitles(h held) bool {
-	return !h.gold && a.titles != nil
-}
-
-// needTitle fails where the subnet needs the product's title and it has none:
-// in tasks with several products it reads that of every product but the gold.
-func (a *attempt) needTitle(h held) error {
-	several := a.problem.Category != arena.CategoryProduct
-	modelled := a.wantsTitles(h) && a.titles.Source() == arena.TitlesEndpoint
-	if h.gold || !several && !modelled {
-		return nil
-	}
-	_, err := get(h.product, "title")
-	return err
-}
-
-// embed gets the vectors of all titles of the attempt at once.
-func (a *attempt) embed(ctx context.Context, pairs []held) error {
-	var texts []string
-	for _, h := range pairs {
-		if a.wantsTitles(h) {
-			texts = append(texts, titlesOf(h)...)
-		}
-	}
-	if len(texts) == 0 {
-		return nil
-	}
-	vectors, err := a.titles.Vectors(ctx, a.problem, texts)
-	if err != nil {
-		return err
-	}
-	a.vectors = make(map[string][]float64, len(texts))
-	for i, text := range texts {
-		a.vectors[text] = vectors[i]
-	}
-	return nil
-}
-
-// titlesOf lists the product's title and then the reward's; nothing if there
-// is nothing to compare.
-func titlesOf(h held) []string {
-	title, ok := h.product["title"].(string)
-	reward, _ := h.reward.(object)
-	wanted, err := iterate(reward["title"])
-	if !ok || err != nil {
-		return nil
-	}
-	all := []string{title}
-	for _, w := range wanted {
-		if s, ok := w.(string); ok {
-			all = append(all, s)
-		}
+func carried(p *arena.Problem, titles []string) [][]float64 {
+	all := make([][]float64, len(titles))
+	for i, title := range titles {
+		all[i] = p.TitleVectors[title]
 	}
 	return all
 }
 
-// compareTitles has a hit or miss for each of the reward's titles that could
-// be compared.
-func (a *attempt) compareTitles(h held) ([]bool, error) {
+// findTitles fills the titles that are compared: none for the gold product,
+// whose title is right by definition.
+//
+// It fails where the subnet's scorer does. That one reads the title of every
+// product but the gold in tasks with several products; and a model embeds text
+// only, the product's title first.
+func (a *attempt) findTitles(h *held) error {
+	if h.gold {
+		return nil
+	}
 	reward, err := items(h.reward)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	wanted, ok := reward["title"]
-	if h.gold && ok {
-		n, err := length(wanted)
+	wish, wishes := reward["title"]
+	several := a.problem.Category != arena.CategoryProduct
+	embeds := a.titles != nil && a.titles.Source() == arena.TitlesEndpoint
+	_, err = get(h.product, "title")
+	if err != nil && (several || embeds && wishes) {
+		return err
+	}
+	title, ok := h.product["title"].(string)
+	if embeds && (several || wishes) && !ok {
+		return fmt.Errorf("title: %s cannot be embedded", kind(h.product["title"]))
+	}
+	if !ok || !wishes || a.titles == nil {
+		return nil
+	}
+	h.title = title
+	if h.wanted, err = texts(wish); err != nil && embeds {
+		return fmt.Errorf("title: %w", err)
+	}
+	return nil
+}
+
+// texts lists the strings that v holds, and says if it holds anything else.
+func texts(v value) ([]string, error) {
+	all, err := iterate(v)
+	var found []string
+	for _, item := range all {
+		if s, ok := item.(string); ok {
+			found = append(found, s)
+		} else {
+			err = fmt.Errorf("%s cannot be embedded", kind(item))
+		}
+	}
+	return found, err
+}
+
+// embed gets the vectors of all titles of the attempt at once.
+func (a *attempt) embed(ctx context.Context, pairs []held) error {
+	var products, rewards []string
+	for i := range pairs {
+		if len(pairs[i].wanted) > 0 {
+			products = append(products, pairs[i].title)
+			rewards = append(rewards, pairs[i].wanted...)
+		}
+	}
+	if len(products) == 0 {
+		return nil
+	}
+	ofProducts, ofRewards, err := a.titles.Vectors(ctx, a.problem, products, rewards)
+	for i := range pairs {
+		n := len(pairs[i].wanted)
+		if n == 0 || err != nil {
+			continue
+		}
+		pairs[i].vector, ofProducts = ofProducts[0], ofProducts[1:]
+		pairs[i].vectors, ofRewards = ofRewards[:n], ofRewards[n:]
+	}
+	return err
+}
+
+// compareTitles has a hit or miss for each of the reward's titles that could
+// be compared.
+func (a *attempt) compareTitles(h *held) ([]bool, error) {
+	if h.gold {
+		reward, err := items(h.reward)
+		if err != nil {
+			return nil, err
+		}
+		n := 0
+		if titles, ok := reward["title"]; ok {
+			n, err = length(titles)
+		}
 		return slices.Repeat([]bool{true}, n), err
 	}
-	if !ok || !a.wantsTitles(h) {
-		return nil, nil
-	}
-	texts := titlesOf(h)
 	var hits []bool
-	for _, text := range texts[min(1, len(texts)):] {
-		x, y := a.vectors[texts[0]], a.vectors[text]
-		if x == nil || y == nil {
+	for _, v := range h.vectors {
+		if h.vector == nil || v == nil {
 			a.leftOut++
 			continue
 		}
 		a.compared++
-		hits = append(hits, cosine(x, y) >= sameTitle)
+		hits = append(hits, cosine(h.vector, v) >= sameTitle)
 	}
 	return hits, nil
 }

@@ -146,6 +146,46 @@ func TestCarriedVectorsStandBesideTheirOwnModelOnly(t *testing.T) {
 	}
 }
 
+// TestAModelEmbedsTextOnly: where a model is asked, a title that is no text
+// leaves the attempt without a score; without one it is left out.
+func TestAModelEmbedsTextOnly(t *testing.T) {
+	t.Parallel()
+	model := endpoint(t, &embedder{}, nil)
+	for name, c := range map[string]struct{ category, reward, document, want string }{
+		"a wish of another type":       {"Product", `{"product_id":"1","title":[5]}`, bell, "title: a number cannot be embedded"},
+		"wishes of null":               {"Product", `{"product_id":"1","title":null}`, bell, "title: cannot walk over null"},
+		"a product without a title":    {"Product", `{"product_id":"1","title":[]}`, `{"product_id":"7","price":1}`, `read "title": no such key`},
+		"a product's title of null":    {"Product", `{"product_id":"1","title":[]}`, `{"product_id":"7","price":1,"title":null}`, "title: null cannot be embedded"},
+		"a title that nobody wishes":   {"Product", `{"product_id":"1"}`, `{"product_id":"7","price":1,"title":null}`, ""},
+		"in a task of several, always": {"Shop", `[{"product_id":"1"}]`, `{"product_id":"7","price":1,"title":null}`, "title: null cannot be embedded"},
+		"but not of the gold product":  {"Shop", `[{"product_id":"7"}]`, `{"product_id":"7","price":1,"title":null,"shop_id":1}`, ""},
+	} {
+		p, err := arena.ParseProblem([]byte(`{"query":"q","category":"` + c.category + `","reward":` + c.reward + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		products, err := outcome.ReadCatalog(strings.NewReader(c.document), 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := &arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{{Raw: arena.Raw(said(recommend("7")))}}}
+		o, err := outcome.New(products, model).Score(t.Context(), tr, &p)
+		if err != nil || o.Error != c.want {
+			t.Errorf("%s: %q %v, want %q", name, o.Error, err, c.want)
+		}
+	}
+}
+
+// TestAProductsOwnTitleIsEmbedded: a vector that the problem carries under the
+// product's title stands for a wish, never for the product.
+func TestAProductsOwnTitleIsEmbedded(t *testing.T) {
+	t.Parallel()
+	const far = `{"bell":[0,1],"gong":[0,1],"chime":[0,1]}`
+	if got, err := titled(t, endpoint(t, &embedder{}, nil), "1", far); err != nil || got != "0 0 endpoint" {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
 func TestEndpointBatchesKeysAndPrefixes(t *testing.T) {
 	t.Parallel()
 	sizes := make(chan int, 10)
@@ -160,7 +200,7 @@ func TestEndpointBatchesKeysAndPrefixes(t *testing.T) {
 	for i := range texts {
 		texts[i] = fmt.Sprint(i)
 	}
-	all, err := titles.Vectors(t.Context(), &arena.Problem{}, texts)
+	all, _, err := titles.Vectors(t.Context(), &arena.Problem{}, texts, nil)
 	if err != nil || len(all) != 130 || all[129] == nil {
 		t.Fatalf("%d vectors, %v", len(all), err)
 	}
