@@ -14,7 +14,8 @@ const widest = 100
 
 // Inspect describes a Parquet file for people: its schema, its row groups and
 // the first rows.
-func Inspect(fsys FS, path string, head int, out io.Writer) error {
+func Inspect(fsys FS, path string, head int, out io.Writer) (err error) {
+	defer broken(path, &err)
 	f, err := fsys.Open(path)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)

@@ -36,11 +36,7 @@ func Rows[T any](fsys FS, path string, visit func(*T) error) error {
 }
 
 func eachRow(fsys FS, path string, schema *parquet.Schema, visit func(parquet.Row) error) (err error) {
-	defer func() {
-		if r := recover(); r != nil { // parquet-go panics on some broken pages
-			err = fmt.Errorf("read %s: broken file: %v", path, r)
-		}
-	}()
+	defer broken(path, &err)
 	f, err := fsys.Open(path)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
@@ -59,6 +55,14 @@ func eachRow(fsys FS, path string, schema *parquet.Schema, visit func(parquet.Ro
 		}
 	}
 	return nil
+}
+
+// broken turns a panic while reading into an error: parquet-go panics on some
+// broken pages. It must be deferred itself.
+func broken(path string, err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("read %s: broken file: %v", path, r)
+	}
 }
 
 // named gives a schema the name that the file's own has: the name of the root

@@ -19,7 +19,8 @@ var hashColumns = map[string]bool{"source_sha256": true, "record_sha256": true, 
 
 // texts visits every text of a file: the strings of a Parquet file, the lines
 // of any other. where names file and place.
-func texts(fsys FS, dir, rel string, visit func(where, text string) error) error {
+func texts(fsys FS, dir, rel string, visit func(where, text string) error) (err error) {
+	defer broken(rel, &err)
 	full := filepath.Join(dir, filepath.FromSlash(rel))
 	f, err := fsys.Open(full)
 	if err != nil {

@@ -28,7 +28,8 @@ func (v *verifier) content(f *FileEntry) {
 	}
 }
 
-func (v *verifier) parquet(f *FileEntry) error {
+func (v *verifier) parquet(f *FileEntry) (err error) {
+	defer broken(f.Path, &err)
 	in, err := v.fs.Open(v.full(f.Path))
 	if err != nil {
 		return err

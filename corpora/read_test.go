@@ -1,0 +1,52 @@
+package corpora_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// FuzzBrokenShardIsAnError: a shard with bytes changed or cut is read or
+// refused; nothing panics.
+func FuzzBrokenShardIsAnError(f *testing.F) {
+	dir := f.TempDir()
+	p, err := corpora.NewPart(corpora.Disk{}, filepath.Join(dir, "part"), corpora.DefaultLimits)
+	if err != nil {
+		f.Fatal(err)
+	}
+	s := corpora.NewShards[corpora.KTO](p, corpora.Stream{Table: "kto"})
+	for i := range 20 {
+		row := corpora.KTO{Prompt: []corpora.Msg{{Role: "user", Content: "q"}}, Score: float64(i)}
+		if err = s.Add(&row); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err = s.Close(); err != nil {
+		f.Fatal(err)
+	}
+	whole, err := os.ReadFile(filepath.Join(dir, "part", "tables", "kto.parquet"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for at := 0; at < len(whole); at += 97 {
+		f.Add(at, byte(0xff), 0)
+	}
+	f.Add(0, byte(0), 9)
+	f.Fuzz(func(t *testing.T, at int, flip byte, cut int) {
+		b := bytes.Clone(whole)
+		if cut > 0 && cut < len(b) {
+			b = b[:cut]
+		}
+		if at >= 0 && at < len(b) {
+			b[at] ^= flip
+		}
+		path := filepath.Join(t.TempDir(), "x.parquet")
+		ok(t, os.WriteFile(path, b, 0o600))
+		_ = corpora.Rows(corpora.Disk{}, path, func(*corpora.KTO) error { return nil })
+		_ = corpora.Inspect(corpora.Disk{}, path, 3, io.Discard)
+	})
+}
