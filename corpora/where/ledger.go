@@ -1,7 +1,9 @@
 package where
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/trajectory-arena/arena/corpora"
 )
@@ -108,6 +110,9 @@ func (s *Selection) Keep(session, problem string) bool {
 
 // Len is the number of selected attempts.
 func (s *Selection) Len() int { return len(s.sessions) }
+
+// Sessions are the selected attempts, sorted.
+func (s *Selection) Sessions() []string { return slices.Sorted(maps.Keys(s.sessions)) }
 
 // Select evaluates an expression over the ledger of a corpus. Nothing is
 // judged or scored again.
