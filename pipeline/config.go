@@ -69,6 +69,9 @@ type SelectConfig struct {
 	// SuccessOnly keeps unsuccessful attempts out of sft; they still serve as
 	// rejected and unwanted examples in pref and kto.
 	SuccessOnly bool `yaml:"success_only"`
+	// Where is an expression over the columns of the ledger that an attempt must
+	// fulfil to become a row of sft, pref or kto; empty for all.
+	Where string `yaml:"where"`
 	// MinReward is the least reward (success times quality multiplier) of an
 	// sft row.
 	MinReward float64 `yaml:"min_reward"`

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora/where"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
@@ -166,11 +167,24 @@ func (g *grouping) decide(ctx context.Context) error {
 	g.fates, g.candidates, g.judged, g.tries = make([][]fate, n), make([][]candidate, n), make([]unscored, n), make([][]try, n)
 	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 		f := g.fate(at, x)
+		c := f.becomes(at, x)
+		if c != nil {
+			wanted, err := g.selected(x, f)
+			if err != nil {
+				return err
+			}
+			if !wanted {
+				c = nil
+			}
+			if !wanted && f.kept() {
+				f = fate{stage: stageRank, reason: "not_selected", axis: f.axis}
+			}
+		}
 		g.fates[at.Input] = append(g.fates[at.Input], f)
 		if x.Fault == nil && f.stage != stageRead {
 			g.count(at, x)
 		}
-		if c := f.becomes(at, x); c != nil {
+		if c != nil {
 			g.candidates[at.Input] = append(g.candidates[at.Input], *c)
 		}
 		return nil
@@ -189,6 +203,17 @@ func (g *grouping) fate(at ref, x *block.Entry) fate {
 	f := g.judgedFate(x, &s)
 	f.axis = s.Axis
 	return f
+}
+
+// selected evaluates the run's own expression on an attempt that may become a
+// row.
+func (g *grouping) selected(x *block.Entry, f fate) (bool, error) {
+	if g.where == nil {
+		return true, nil
+	}
+	s := g.revised(x)
+	line := where.Line{Attempt: g.attemptRow(x, f.stored()), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x)}
+	return g.where.Match(line.Values())
 }
 
 func (g *grouping) judgedFate(x *block.Entry, s *arena.Structure) fate {

@@ -82,7 +82,7 @@ func (w *unitWriter) enterAll(ctx context.Context, l *ledger, g *grouping, input
 }
 
 func (w *unitWriter) enter(l *ledger, g *grouping, x *block.Entry, f storedFate) error {
-	if err := l.attempts.Add(w.attempt(x, f)); err != nil || x.Fault != nil {
+	if err := l.attempts.Add(w.attemptRow(x, f)); err != nil || x.Fault != nil {
 		return err
 	}
 	s := g.revised(x)
@@ -106,7 +106,7 @@ func (w *unitWriter) enter(l *ledger, g *grouping, x *block.Entry, f storedFate)
 	})
 }
 
-func (w *unitWriter) attempt(x *block.Entry, f storedFate) *corpora.Attempt {
+func (o *opened) attemptRow(x *block.Entry, f storedFate) *corpora.Attempt {
 	a := &x.Attempt
 	row := &corpora.Attempt{
 		TraceID: a.ID, RunID: a.RunID, ProblemID: a.ProblemID, AgentVersion: a.Agent.VersionID, AgentHotkey: a.Agent.Hotkey,
@@ -121,8 +121,8 @@ func (w *unitWriter) attempt(x *block.Entry, f storedFate) *corpora.Attempt {
 		row.Seconds, row.InferenceTotal, row.InferenceFailures = nil, nil, nil
 	}
 	if x.Problem >= 0 {
-		row.TaskType = strings.ToLower(string(w.day.Problems.All[x.Problem].Category))
-		row.Cluster = w.protect.Clusters[x.Problem]
+		row.TaskType = strings.ToLower(string(o.day.Problems.All[x.Problem].Category))
+		row.Cluster = o.protect.Clusters[x.Problem]
 	}
 	if f.Rank > 0 {
 		rank := int64(f.Rank)

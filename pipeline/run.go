@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/where"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/judges/outcome"
@@ -129,6 +130,7 @@ type opened struct {
 	protect *Protection
 	inputs  []input
 	filter  *filters.Filter
+	where   *where.Expr
 	// plan and learned are there once the group step ran in this process.
 	plan    *plan
 	learned *grouping
@@ -153,7 +155,10 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 		return nil, err
 	}
 	o := &opened{Run: r, day: day}
-	if o.protect, err = day.protect(r.Sources, r.Config.Guard); err == nil {
+	if o.where, err = parseWhere(r.Config.Select.Where); err == nil {
+		o.protect, err = day.protect(r.Sources, r.Config.Guard)
+	}
+	if err == nil {
 		o.filter, err = filters.New(r.Config.Filter)
 	}
 	if err == nil {
@@ -164,6 +169,14 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 		return nil, err
 	}
 	return o, nil
+}
+
+// parseWhere reads the expression of --where; nil for none.
+func parseWhere(source string) (*where.Expr, error) {
+	if source == "" {
+		return nil, nil
+	}
+	return where.Parse(source, where.Columns())
 }
 
 func (o *opened) close() { _ = o.day.Close() } // a copy that stays is no failure of the run

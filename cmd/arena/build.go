@@ -14,6 +14,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/where"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/outcome"
@@ -33,6 +34,7 @@ type buildFlags struct {
 	heldOut  []string
 	bank     string
 	runID    string
+	where    string
 	workers  int
 	force    bool
 	dryRun   bool
@@ -47,6 +49,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, suite, corpus or folder of banks (may be repeated)")
 	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
+	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
 	f.noisy.flags(c)
@@ -120,8 +123,14 @@ func (f *buildFlags) run(days []string) (*pipeline.Run, func(), error) {
 	if f.runID != "" {
 		config.RunID = f.runID
 	}
+	if f.where != "" {
+		config.Select.Where = f.where
+	}
 	if err := config.Validate(); err != nil {
 		return nil, nil, usage(err, "run `arena build --help` for an example")
+	}
+	if err := checkWhere(config.Select.Where); err != nil {
+		return nil, nil, err
 	}
 	harness, err := shop.Profile(config.Harness)
 	if err != nil {
@@ -142,6 +151,22 @@ func (f *buildFlags) run(days []string) (*pipeline.Run, func(), error) {
 		Out: out, Work: work, Version: version(), Harness: harness, Judge: gatesJudge{}, Titles: outcome.Carried{},
 		FS: corpora.Disk{}, Progress: p.event, Pages: pages,
 	}, p.done, nil
+}
+
+// checkWhere refuses an expression before any work is done.
+func checkWhere(source string) error {
+	if source == "" {
+		return nil
+	}
+	_, err := where.Parse(source, where.Columns())
+	var unknown *where.Unknown
+	switch {
+	case errors.As(err, &unknown):
+		return usage(err, fmt.Sprintf("did you mean %q? docs/columns.md lists the columns", unknown.Nearest))
+	case err != nil:
+		return usage(err, "write it as --where 'judge_score >= 0.7 && n_steps <= 15'")
+	}
+	return nil
 }
 
 // pages draws the reports of a build.

@@ -30,7 +30,9 @@ func program(t *testing.T) string {
 func TestKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	arena, dir, day := program(t), t.TempDir(), filepath.Join("..", "..", "testdata", "day")
-	build := func(out string) *exec.Cmd { return exec.Command(arena, "build", day, "-o", filepath.Join(dir, out), "-q") }
+	build := func(out string) *exec.Cmd {
+		return exec.Command(arena, "build", day, "-o", filepath.Join(dir, out), "-q")
+	}
 	began := time.Now()
 	if b, err := build("whole").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, b)
