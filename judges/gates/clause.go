@@ -1,0 +1,71 @@
+package gates
+
+import "strings"
+
+// bare tells whether an id is only the object of an action: its clause says
+// nothing of it.
+func (r *reading) bare(c *cite) bool {
+	clause := r.clause(c)
+	s := &r.sentences[c.sentence]
+	classes := r.classesIn(s, clause)
+	if classes&(evalWord|compareWord|rejectWord|seeWord|contrastWord|preferWord|verdictWord) != 0 {
+		return false
+	}
+	if classes&actWord == 0 && r.idsBeside(c) > 1 {
+		return false
+	}
+	others := 0
+	for k := s.tokens.start; k < s.tokens.end; k++ {
+		if t := &r.tokens[k]; t.start >= clause.start && t.end <= clause.end && t.number.end == 0 {
+			others++
+		}
+	}
+	return classes&(actWord|chooseWord|planWord) != 0 || others < 3 && !r.unspacedIn(clause)
+}
+
+// idsBeside counts the ids of the cite's sentence: two held side by side are
+// more than an action.
+func (r *reading) idsBeside(c *cite) (n int) {
+	for _, o := range r.citesOf(c.sentence) {
+		if o.kind == citeID {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *reading) unspacedIn(at span) bool {
+	for _, c := range r.text[at.start:at.end] {
+		if unspaced(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// clause is the stretch around a cite between commas, colons, brackets and
+// arrows. A colon right after it opens what is said of it.
+func (r *reading) clause(c *cite) span {
+	s := r.sentences[c.sentence]
+	start, end := c.start, c.end
+	for start > s.start && !clauseEdge(r.text, int(start)-1) {
+		start--
+	}
+	for end < s.end && (!clauseEdge(r.text, int(end)) || end == c.end && r.text[end] == ':') {
+		end++
+	}
+	return span{start, end}
+}
+
+func clauseEdge(text string, i int) bool {
+	switch text[i] {
+	case ',', ';', ':', '(', ')', '|', '>':
+		return true
+	case 0xEF, 0xE3:
+		return strings.HasPrefix(text[i:], "，") || strings.HasPrefix(text[i:], "：") || strings.HasPrefix(text[i:], "、")
+	case 0x86, 0xE2:
+		return strings.HasPrefix(text[i:], "→")
+	default:
+		return false
+	}
+}

@@ -1,0 +1,137 @@
+package gates
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// str reads one string value by what its key says of it.
+func (r *resultReader) str(key string, item *product, raw string, depth int) {
+	if strings.IndexByte(raw, '\\') >= 0 {
+		raw = gjson.Parse(`"` + raw + `"`).String()
+	}
+	switch kindOf(key) {
+	case keyID:
+		if item != nil && item.id == "" {
+			item.id = raw
+		}
+	case keyShop:
+		r.shelf.see(raw, roleShop, r.step)
+		if item != nil {
+			item.shop = raw
+		}
+	case keyTitle:
+		if item != nil && item.title == "" {
+			item.title = clip(raw)
+		}
+		r.wordsOf(raw[:min(len(raw), maxText)], roleTitleStart, roleValue)
+	case keyBrand:
+		if item != nil && item.brand == "" {
+			item.brand = raw
+		}
+	case keyPrice:
+		r.figures(raw, true)
+	case keySkip:
+	default:
+		r.plain(key, item, raw, depth)
+	}
+}
+
+// plain reads a string of no known meaning: JSON within JSON, a short value,
+// or, where the result is nothing but a text, all of its ids and figures.
+func (r *resultReader) plain(key string, item *product, text string, depth int) {
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case depth < 4 && len(trimmed) > 1 && (trimmed[0] == '[' || trimmed[0] == '{') && gjson.Valid(trimmed):
+		inner := *r
+		inner.text, inner.at = trimmed, 0
+		inner.value(key, item, depth+8)
+	case key == "":
+		r.freeText(text)
+	case len(text) <= maxText:
+		r.wordsOf(text, valueRole(key), valueRole(key))
+		r.figures(text, false)
+	}
+}
+
+// literal reads a number, or skips true, false and null.
+func (r *resultReader) literal(key string, item *product) {
+	start := r.at
+	for r.at < len(r.text) && strings.IndexByte(",]} \n\t\r", r.text[r.at]) < 0 {
+		r.at++
+	}
+	if start == r.at {
+		r.at++
+		return
+	}
+	text := r.text[start:r.at]
+	if !isDigit(text[0]) {
+		return
+	}
+	switch kindOf(key) {
+	case keyID, keyShop:
+		r.str(key, item, text, maxDepth)
+	default:
+		r.figures(text, kindOf(key) == keyPrice)
+	}
+}
+
+// figures notes the first figures of a value.
+func (r *resultReader) figures(text string, price bool) {
+	for i, found := 0, 0; i < len(text) && found < 8; {
+		if !isDigit(text[i]) {
+			i++
+			continue
+		}
+		n := readNumber(text, i)
+		if r.echo == "" || !strings.Contains(r.echo, text[i:n.end]) {
+			r.amount(&n, price)
+		}
+		i, found = n.end, found+1
+	}
+}
+
+func (r *resultReader) amount(n *number, price bool) {
+	for k := range n.count {
+		if price {
+			r.shelf.seePrice(n.readings[k], r.step)
+		} else {
+			r.shelf.seeAmount(n.readings[k], r.step)
+		}
+	}
+}
+
+// wordsOf notes the words of a text; the first has a role of its own.
+func (r *resultReader) wordsOf(text string, first, rest role) {
+	as := first
+	for i := 0; i < len(text); {
+		end := wordRun(text, i)
+		if end == i {
+			i++
+			continue
+		}
+		r.shelf.seeWord(text[i:end], as, r.step)
+		as, i = rest, end
+	}
+}
+
+// freeText reads a result that is one text: long digit runs are ids, figures
+// with decimals are prices, and lines' words are values.
+func (r *resultReader) freeText(text string) {
+	for i := 0; i < len(text); {
+		if !isDigit(text[i]) {
+			i++
+			continue
+		}
+		n := readNumber(text, i)
+		if n.plain && n.digits >= minID {
+			r.put(product{id: text[i:n.end]})
+			r.shelf.see(text[i:n.end], roleShop, r.step)
+		} else {
+			r.amount(&n, true)
+		}
+		i = n.end
+	}
+	r.wordsOf(text, roleText, roleText)
+}
