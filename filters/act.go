@@ -57,6 +57,8 @@ type act struct {
 	shop, service, sort uint64
 	// rest is a hash over all other arguments.
 	rest uint64
+	// used marks a named call that a dispatch has consumed.
+	used bool
 }
 
 // priceRange is a filter on the price; open ends are 0 and +Inf. The zero
@@ -66,11 +68,19 @@ type priceRange struct {
 	lo, hi float64
 }
 
-// pad is the memory that the words and ids of one attempt are cut from: a few
+// pad is the memory that the words, ids and calls of one attempt are cut from: a few
 // pieces an attempt in place of one for every call.
 type pad struct {
 	words []uint64
 	ids   []string
+	acts  []act
+	tools []tool
+}
+
+// newPad has room for an attempt of usual size: ten calls with a few words and
+// ids each, and the products that four searches show.
+func newPad() pad {
+	return pad{words: make([]uint64, 0, 96), ids: make([]string, 0, 128), acts: make([]act, 0, 16), tools: make([]tool, 0, 32)}
 }
 
 // read brings the arguments of a call into a. encoded says that text values
@@ -92,7 +102,11 @@ func (a *act) argument(p *pad, key string, v gjson.Result, encoded bool) {
 	switch key {
 	case "q", "query":
 		from := len(p.words)
-		p.words = appendWords(p.words, plain(text(v), encoded))
+		q := text(v)
+		if strings.IndexByte(q, '%') >= 0 { // a plus parts words as a blank does
+			q = plain(q, encoded)
+		}
+		p.words = appendWords(p.words, q)
 		a.words = p.words[from:len(p.words):len(p.words)]
 	case "product_ids", "product_id":
 		from := len(p.ids)

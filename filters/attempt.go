@@ -45,7 +45,7 @@ type facts struct {
 }
 
 func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
-	a := &attempt{trace: t, dialogue: d}
+	a := &attempt{trace: t, dialogue: d, pad: newPad()}
 	a.log = readLog(t, &a.pad)
 	a.claims = claims(d, &a.log, &a.pad)
 	a.log.link()

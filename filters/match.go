@@ -37,7 +37,7 @@ func (l *proxyLog) dropCopies() {
 		for j := range l.replies[:i] {
 			if id := l.replies[i].id; id != 0 && id == l.replies[j].id {
 				r := &l.replies[i]
-				r.copied, r.named, r.used, r.queue = true, nil, nil, nil
+				r.copied, r.named, r.queue = true, nil, nil
 				break
 			}
 		}
@@ -89,10 +89,10 @@ func (l *proxyLog) consume(d *dispatch, first, last int, same func(named, sent *
 	for r := last; r >= first && r >= 0; r-- {
 		for j := range l.replies[r].named {
 			named := &l.replies[r].named[j]
-			if l.replies[r].used[j] || !same(named, &d.act) {
+			if named.used || !same(named, &d.act) {
 				continue
 			}
-			l.replies[r].used[j] = !partial(named, &d.act)
+			named.used = !partial(named, &d.act)
 			d.reply = r
 			return true
 		}
@@ -136,9 +136,9 @@ func (a *act) refiltered(b *act) bool {
 func (l *proxyLog) derived(d *dispatch, first, last int) bool {
 	for r := last; r >= first && r >= 0; r-- {
 		for j := range l.replies[r].named {
-			if follows(&l.replies[r].named[j], &d.act) {
+			if named := &l.replies[r].named[j]; follows(named, &d.act) {
 				d.reply = r
-				l.replies[r].used[j] = true
+				named.used = true
 				return true
 			}
 		}

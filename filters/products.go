@@ -8,7 +8,27 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-const idKey = `"product_id"`
+// idKey is looked for by its underscore, which is rarer in results than the
+// quotes and letters around it.
+const (
+	idKey    = `"product_id"`
+	idMiddle = len(`"product`)
+)
+
+// cutID cuts s behind the next key of a product id.
+func cutID(s string) (rest string, found bool) {
+	for from := idMiddle; from < len(s); {
+		i := strings.IndexByte(s[from:], '_')
+		if i < 0 {
+			break
+		}
+		if at := from + i - idMiddle; strings.HasPrefix(s[at:], idKey) {
+			return s[at+len(idKey):], true
+		}
+		from += i + 1
+	}
+	return "", false
+}
 
 // productIDs lists the product ids that a result shows, in its order. It looks
 // for the key alone, so any shape of result will do.
@@ -19,16 +39,15 @@ func (p *pad) productIDs(result arena.Raw) []string {
 		s = gjson.Parse(s).Str // a result that a client passed on as text
 	}
 	for len(p.ids)-from < maxIDs {
-		i := strings.Index(s, idKey)
-		if i < 0 {
+		rest, found := cutID(s)
+		if !found {
 			break
 		}
-		s = strings.TrimLeft(s[i+len(idKey):], " \t\r\n:")
-		id, rest := scalar(s)
-		if id != "" {
+		s = strings.TrimLeft(rest, " \t\r\n:")
+		var id string
+		if id, s = scalar(s); id != "" {
 			p.ids = append(p.ids, id)
 		}
-		s = rest
 	}
 	return p.ids[from:len(p.ids):len(p.ids)]
 }

@@ -19,10 +19,8 @@ type reply struct {
 	// is evidence once.
 	copied bool
 	id     uint64
-	// named are the calls in this answer, each once; used marks those that a
-	// dispatch has consumed.
+	// named are the calls in this answer, each once.
 	named []act
-	used  []bool
 	// queue is the tools named, in order and with repeats, as richness v1
 	// counts them.
 	queue []tool
@@ -61,14 +59,16 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 		said = parts(content)
 	}
 	r.shell = len(c.Response) - len(content.Raw) - len(calls.Raw) - len(reasoning.Raw)
-	r.native(calls, p)
-	if len(r.named) == 0 && mayCall(said) {
-		r.written(said, p)
+	first, queued := len(p.acts), len(p.tools)
+	p.native(calls, first)
+	if len(p.acts) == first && mayCall(said) {
+		p.written(said, first)
 	}
-	if len(r.named) == 0 && mayCall(reasoning.Str) {
-		r.written(reasoning.Str, p)
+	if len(p.acts) == first && mayCall(reasoning.Str) {
+		p.written(reasoning.Str, first)
 	}
-	r.used = make([]bool, len(r.named))
+	r.named = p.acts[first:len(p.acts):len(p.acts)]
+	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
 	return r
 }
 
@@ -88,20 +88,21 @@ func mayCall(s string) bool {
 	return strings.IndexByte(s, '{') >= 0 || strings.Contains(s, "ction")
 }
 
-// native reads the list of OpenAI tool calls.
-func (r *reply) native(calls gjson.Result, p *pad) {
+// native reads the list of OpenAI tool calls of the answer whose first named
+// call is at first.
+func (p *pad) native(calls gjson.Result, first int) {
 	calls.ForEach(func(_, c gjson.Result) bool {
 		f := c.Get("function")
 		args, _ := dialect.Arguments(arena.Raw(f.Get("arguments").Raw))
-		r.name(f.Get("name").Str, args, p)
-		return len(r.named) < maxNamed
+		p.name(f.Get("name").Str, args, first)
+		return len(p.acts) < first+maxNamed
 	})
 }
 
-func (r *reply) written(text string, p *pad) {
+func (p *pad) written(text string, first int) {
 	for _, c := range dialect.Read(text).Calls {
-		if len(r.named) < maxNamed {
-			r.name(c.Name, c.Arguments, p)
+		if len(p.acts) < first+maxNamed {
+			p.name(c.Name, c.Arguments, first)
 		}
 	}
 }
@@ -111,15 +112,15 @@ const maxNamed = 128
 
 // name adds a named call, unless this answer already named the very same: text
 // that stands twice in an answer is one decision.
-func (r *reply) name(name string, args arena.Raw, p *pad) {
+func (p *pad) name(name string, args arena.Raw, first int) {
 	t := toolOf(toolName(name))
-	r.queue = append(r.queue, t)
+	p.tools = append(p.tools, t)
 	var a act
 	a.read(p, t, args, false)
-	for i := range r.named {
-		if r.named[i].sameRequest(&a) && t != toolOther {
+	for i := range p.acts[first:] {
+		if p.acts[first+i].sameRequest(&a) && t != toolOther {
 			return
 		}
 	}
-	r.named = append(r.named, a)
+	p.acts = append(p.acts, a)
 }

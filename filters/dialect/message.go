@@ -134,7 +134,7 @@ func tagName(s string) (name string, end int) {
 		return "", 0
 	}
 	name = strings.ToLower(strings.TrimSpace(s[1:stop]))
-	if strings.HasPrefix(name, "/") {
+	if strings.HasPrefix(name, "/ ") {
 		name = "/" + strings.TrimSpace(name[1:])
 	}
 	return name, stop + 1
