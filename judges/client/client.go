@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -184,7 +185,7 @@ func (c *Client) faultOf(ctx context.Context, w *wire, response openai.ChatCompl
 	if err == nil {
 		err = errors.New("no completion in the reply")
 	}
-	fault := &Fault{Kind: kindOf(w.status), Status: w.status, Detail: clip(c.scrub(err.Error()))}
+	fault := &Fault{Kind: kindOf(w.status), Status: w.status, Detail: clip(c.scrub(said(err)))}
 	if w.broken && w.status < 300 {
 		fault.Kind = Network
 	}
@@ -211,6 +212,19 @@ func (c *Client) waitForTokens(ctx context.Context, n int) error {
 		return &Fault{Kind: Limited, RetryAfter: time.Minute, Detail: "tokens_per_minute leaves no room before the deadline"}
 	}
 	return nil
+}
+
+// said is what a server gave as its reason, without go-openai's frame.
+func said(err error) string {
+	var api *openai.APIError
+	var plain *openai.RequestError
+	switch {
+	case errors.As(err, &api):
+		return api.Message
+	case errors.As(err, &plain) && len(plain.Body) > 0:
+		return strings.ToValidUTF8(string(plain.Body), "\uFFFD")
+	}
+	return err.Error()
 }
 
 // clip keeps an error message readable: servers answer with whole pages.

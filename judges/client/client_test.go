@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -53,6 +54,25 @@ func TestFaultsAreToldApart(t *testing.T) {
 				t.Errorf("%d requests, want 1", n)
 			}
 		})
+	}
+}
+
+func TestAServersReasonIsPassedOn(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"error": {"message": "context is 4096 tokens"}}`: "server (status 500): context is 4096 tokens",
+		"<h1>out of order</h1>":                            "server (status 500): <h1>out of order</h1>",
+		"":                                                 "server (status 500): error, status code: 500",
+	} {
+		s := clienttest.New(t, func(clienttest.Call) clienttest.Action {
+			return func(w http.ResponseWriter, _ *http.Request, _ clienttest.Call) {
+				w.WriteHeader(http.StatusInternalServerError)
+				_, _ = w.Write([]byte(body))
+			}
+		})
+		if _, err := open(t, endpoint(s)).Chat(t.Context(), question()); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 

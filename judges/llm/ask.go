@@ -80,7 +80,7 @@ func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdi
 			return v, err
 		}
 		last = v
-		if pause := r.react(member, v.outcome, fault, &wait); pause > 0 {
+		if pause := r.react(member, v.outcome, fault, &wait); pause > 0 && try < j.cfg.Tries {
 			if err = sleep(ctx, min(pause, j.cfg.BackoffCap)); err != nil {
 				return j.ended(ctx, last, err)
 			}

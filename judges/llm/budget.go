@@ -35,21 +35,25 @@ func newBudget(cfg Config) *budget {
 	return &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})}
 }
 
-// reserve waits until the amount fits for sure. It is ErrBudget where it does
-// not although nothing else is under way, from then on for every request.
-func (b *budget) reserve(ctx context.Context, a amount) error {
+// reserve waits until what most says fits for sure, and gives that amount. It
+// is ErrBudget where it does not although nothing else is under way, from then
+// on for every request.
+func (b *budget) reserve(ctx context.Context, most func() amount) (amount, error) {
 	for {
+		if ctx.Err() != nil {
+			return amount{}, context.Cause(ctx)
+		}
 		b.mu.Lock()
 		wait := b.changed
+		a := most()
 		ok, err := b.try(a)
 		b.mu.Unlock()
 		if ok || err != nil {
-			return err
+			return a, err
 		}
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
 	}
 }

@@ -29,21 +29,21 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 	if found || err != nil {
 		return v, nil, err
 	}
-	hold := j.most(q, member)
-	if err = j.budget.reserve(ctx, hold); err != nil {
-		v, err = j.ended(ctx, verdict{spent: before, detail: err.Error()}, err)
+	hold, err := j.budget.reserve(ctx, func() amount { return j.most(q, member) })
+	if err != nil {
+		v, err = j.ended(ctx, verdict{spent: before}, err)
 		return v, nil, err
 	}
 	r, asking := j.clients[member].Chat(ctx, cq)
 	v, fault := j.judgeReply(&e, r, asking)
 	v.member = member
-	j.budget.settle(hold, e.Tokens)
 	if len(e.Request) > 0 {
-		if err = j.ledger.Add(e); err != nil {
-			return v, fault, err
-		}
+		err = j.ledger.Add(e)
 	}
+	// After the ledger, so that whoever waits for room knows what this cost.
+	j.budget.settle(hold, e.Tokens)
 	switch {
+	case err != nil:
 	case v.outcome == arena.JudgeScored:
 		j.panel.readable(member)
 		j.served.note(cq.Model, e.Served)
