@@ -40,8 +40,13 @@ var (
 	writes = []string{"assistant", "gpt", "model", "function_call", "agent"}
 )
 
-// resultTag opens a tool result that stands in a user turn.
-const resultTag = "<obs>"
+// resultTags open a tool result that stands in a user turn.
+var resultTags = []string{"<obs>", "<tool_response>", "<tool_result>", "<observation>", "<function_response>", "<|observation|>"}
+
+func isResult(text string) bool {
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(resultTags, func(tag string) bool { return strings.HasPrefix(text, tag) })
+}
 
 // Read takes a row apart.
 func Read(row Row) Content {
@@ -109,7 +114,7 @@ func (c *Content) asked(v gjson.Result) {
 
 func (c *Content) read(text string) {
 	switch {
-	case strings.TrimSpace(text) == "" || strings.HasPrefix(strings.TrimSpace(text), resultTag):
+	case strings.TrimSpace(text) == "" || isResult(text):
 	case c.Request == "":
 		c.Request = text
 	case text != c.Request && !slices.Contains(c.Context, text):

@@ -1,0 +1,186 @@
+package rows
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+)
+
+func TestReadKnowsEveryFormat(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		row  string
+		want Content
+	}{
+		"text": {`{"id":7,"text":"a lamp"}`, Content{ID: "7", Request: "a lamp"}},
+		"problem": {
+			`{"problem_id":"p","query":"a lamp","reward":[{"product_id":12345678901234567890,"title":["Lamp"],"attributes":[{"colour":["red"]}]}]}`,
+			Content{ID: "p", Request: "a lamp", ProductIDs: []string{"12345678901234567890"}, Titles: []string{"Lamp"}, Terms: []string{"red"}},
+		},
+		"messages": {
+			`{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"a lamp"},{"role":"assistant","content":null,"tool_calls":[{"x":1}]},{"role":"tool","content":"neighbours"},{"role":"user","content":"in red"},{"role":"assistant","content":"done"}]}`,
+			Content{Request: "a lamp", Context: []string{"in red"}, System: []string{"be kind"}, Answers: []string{`[{"x":1}]`, "done"}},
+		},
+		"sharegpt": {
+			`{"conversations":[{"from":"human","value":"a lamp"},{"from":"function_call","value":"call"},{"from":"observation","value":"neighbours"},{"from":"gpt","value":"done"}],"system":"be kind"}`,
+			Content{Request: "a lamp", System: []string{"be kind"}, Answers: []string{"call", "done"}},
+		},
+		"results in user turns": {
+			`{"messages":[{"role":"user","content":"a lamp"},{"role":"user","content":" <obs>neighbours</obs>"},{"role":"user","content":"<tool_response>\nneighbours"}]}`,
+			Content{Request: "a lamp"},
+		},
+		"preference": {
+			`{"prompt":[{"role":"user","content":"a lamp"}],"chosen":[{"role":"assistant","content":"good"}],"rejected":[{"role":"assistant","content":"bad"}]}`,
+			Content{Request: "a lamp", Answers: []string{"good", "bad"}},
+		},
+		"rl": {
+			`{"prompt":[{"role":"user","content":[{"type":"text","text":"a lamp"}]}],"reward_model":{"style":"rule","ground_truth":"{\"product_id\":\"99\"}"}}`,
+			Content{Request: "a lamp", ProductIDs: []string{"99"}},
+		},
+		"strings":      {`{"instruction":"a lamp","output":"done","recommended_product_ids":"1, 2"}`, Content{Request: "a lamp", Answers: []string{"done"}, ProductIDs: []string{"1", "2"}}},
+		"unknown":      {`{"id":"x","story":{"parts":["a lamp","in red"]}}`, Content{ID: "x", Request: "a lamp", Context: []string{"in red"}}},
+		"nothing":      {`{"id":"x","n":1}`, Content{ID: "x"}},
+		"wrong shapes": {`{"messages":"x","reward":3,"query":{"query":4},"text":["a"]}`, Content{Request: "x", Context: []string{"a"}}},
+	} {
+		if diff := cmp.Diff(c.want, Read(Row{JSON: c.row})); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func read(path string) (lines []string, err error) {
+	err = Each(path, func(r Row) error {
+		lines = append(lines, Read(r).Request)
+		return nil
+	})
+	return lines, err
+}
+
+func TestEachReadsEveryKindOfFile(t *testing.T) {
+	t.Parallel()
+	lines := "{\"text\":\"one\"}\n\n{\"text\":\"two\"}"
+	var zipped, packed bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	p, err := zstd.NewWriter(&packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []interface {
+		Write([]byte) (int, error)
+		Close() error
+	}{z, p} {
+		if _, err := w.Write([]byte(lines)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, content := range map[string]string{
+		"a.jsonl": lines, "a.jsonl.gz": zipped.String(), "a.jsonl.zst": packed.String(),
+		"a.json": " \n[{\"text\":\"one\"},\n{\"text\":\"two\"}]", "bom.jsonl": "\ufeff" + lines, "a.parquet": parquetOf(t, `[{"text":"one","n":[1]},{"text":"two","n":[]}]`),
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := read(path)
+		if err != nil || strings.Join(got, " ") != "one two" {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+		if stem := Stem(path); stem != "a" && stem != "bom" {
+			t.Errorf("%s: stem %q", name, stem)
+		}
+	}
+}
+
+// parquetOf writes rows of text and n with the second implementation of
+// Parquet.
+func parquetOf(t *testing.T, rows string) string {
+	t.Helper()
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "n", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
+	}, nil)
+	record, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer record.Release()
+	var out bytes.Buffer
+	w, err := pqarrow.NewFileWriter(schema, &out, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(record), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestEachNamesTheBrokenLine(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"{\"text\":\"one\"}\n{\"text\":": "line 2", "[1]": "element 0", "[{}": "not valid JSON", "17": "line 1", "PAR1": "parquet", "\x1f\x8bno": "gzip",
+	} {
+		path := filepath.Join(t.TempDir(), "broken.jsonl")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v does not say %q", content, err, want)
+		}
+	}
+	if err := Each(filepath.Join(t.TempDir(), "none"), nil); err == nil {
+		t.Error("a missing file is read")
+	}
+}
+
+func TestFilesLeavesTheLedgerOut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"manifest.json", "bank.json", "README.md", "data/sft/b.parquet", "data/sft/a.parquet", "tables/leaks.parquet", "reports/leak.json", "more/x.jsonl.gz"} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range files {
+		rel, err := filepath.Rel(dir, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, filepath.ToSlash(rel))
+	}
+	if want := []string{"data/sft/a.parquet", "data/sft/b.parquet", "more/x.jsonl.gz"}; !cmp.Equal(got, want) {
+		t.Errorf("files %v, want %v", got, want)
+	}
+}
+
+func FuzzReadNeverPanics(f *testing.F) {
+	f.Add(`{"messages":[{"role":"user","content":[{"text":1}]}],"reward":"[[[{}]]]","prompt":[[]]}`)
+	f.Add(`[{"query":{"query":{}}}]`)
+	f.Fuzz(func(_ *testing.T, text string) {
+		_ = EachOf(strings.NewReader(text), "fuzz", func(r Row) error {
+			Read(r)
+			return nil
+		})
+	})
+}
