@@ -11,7 +11,7 @@ func (r *reading) bare(c *cite) bool {
 	if classes&(evalWord|compareWord|rejectWord|seeWord|contrastWord|preferWord|verdictWord) != 0 {
 		return false
 	}
-	if classes&actWord == 0 && r.idsBeside(c) > 1 {
+	if s.classes&(actWord|chooseWord|planWord) == 0 && r.idsBeside(c) > 1 {
 		return false
 	}
 	others := 0

@@ -12,8 +12,7 @@ import (
 type lexicon struct {
 	root  [256]int32
 	nodes []node
-	// labels are the bytes that lead to the nodes; the children of a node stand
-	// side by side once the trie is packed.
+	// labels are the bytes that lead to the nodes.
 	labels []byte
 	// values are the words tools return, by concept; 0 is none.
 	values []string
