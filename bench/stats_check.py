@@ -1,0 +1,85 @@
+"""Hold the statistics of package student/stats against scipy and statsmodels.
+
+    python -m venv venv && venv/bin/pip install scipy statsmodels
+    venv/bin/python bench/stats_check.py
+
+It makes random tables from a seed, lets a small Go program (bench/statsprobe)
+compute the same numbers, and fails if any differ by more than 1e-9.
+"""
+
+import json
+import math
+import random
+import subprocess
+import sys
+
+from scipy.special import comb
+from scipy.stats import norm
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+TOLERANCE = 1e-9
+
+
+def cases(count, seed):
+    """Random tables: rates, paired counts, p-values and means by problem."""
+    draw = random.Random(seed)
+    for _ in range(count):
+        n = draw.randint(1, 400)
+        samples = draw.randint(1, 16)
+        yield {
+            "n": n,
+            "c": draw.randint(0, n),
+            "samples": samples,
+            "wins": draw.randint(0, samples),
+            "k": draw.randint(1, samples),
+            "only_a": draw.randint(0, 60),
+            "only_b": draw.randint(0, 60),
+            "p": [draw.random() ** 3 for _ in range(draw.randint(1, 8))],
+            "means": [draw.randint(0, 8) / 8 for _ in range(draw.randint(2, 90))],
+        }
+
+
+def expected(case):
+    """The same numbers by the reference libraries."""
+    low, high = proportion_confint(case["c"], case["n"], method="wilson")
+    table = [[0, case["only_a"]], [case["only_b"], 0]]
+    samples, wins, k = case["samples"], case["wins"], case["k"]
+    means = case["means"]
+    mean = sum(means) / len(means)
+    se = math.sqrt(sum((x - mean) ** 2 for x in means) / (len(means) * (len(means) - 1)))
+    return {
+        "wilson": [low, high],
+        "mcnemar": mcnemar(table, exact=True).pvalue,
+        "holm": list(multipletests(case["p"], method="holm")[1]),
+        "pass_at": 1 - comb(samples - wins, k, exact=True) / comb(samples, k, exact=True),
+        "pass_hat": comb(wins, k, exact=True) / comb(samples, k, exact=True),
+        "se": se,
+        "mde80": (norm.ppf(0.975) + norm.ppf(0.8)) * se,
+    }
+
+
+def flat(value):
+    return value if isinstance(value, list) else [value]
+
+
+def main():
+    tables = list(cases(2000, seed=1))
+    lines = "".join(json.dumps(t) + "\n" for t in tables)
+    run = subprocess.run(["go", "run", "./bench/statsprobe"], input=lines, capture_output=True, text=True, check=True)
+    worst, bad = 0.0, 0
+    for table, line in zip(tables, run.stdout.splitlines(), strict=True):
+        got, want = json.loads(line), expected(table)
+        for name, value in want.items():
+            gap = max(abs(a - b) for a, b in zip(flat(got[name]), flat(value), strict=True))
+            worst = max(worst, gap)
+            if gap > TOLERANCE:
+                bad += 1
+                print(f"{name}: {got[name]} instead of {value} for {table}")
+    print(f"{len(tables)} tables, largest difference {worst:.2e}, {bad} beyond {TOLERANCE:.0e}")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
