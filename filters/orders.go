@@ -21,14 +21,15 @@ func orders(text string) (n int) {
 }
 
 // judgeWords name the reader who grades, in the languages whose speakers wrote
-// such orders so far; gradeWords what it is to hand out; forgetWords and
-// rulesWords make up the other kind of order.
+// such orders so far; gradeWords what it is to hand out, giveWords the handing
+// out. forgetWords and rulesWords make up the other kind of order. Words that
+// shoppers use of products (reviews, markers, top, rating) are left out.
 var (
-	judgeWords  = []string{"judge", "grader", "evaluator", "reviewer", "scorer", "grading", "rubric", "assessor", "marker", "评委", "评分", "评审", "juez", "evaluador", "richter", "bewerter", "gutachter", "évaluateur", "jury", "оценщик", "судья"}
-	gradeWords  = []string{"score", "0.9", "0,9", "grade", "mark", "points", "rating", "full", "highest", "maximum", "top", "pass", "reward", "分", "puntuación", "máxim", "punkte", "höchst", "note", "балл", "оценк"}
+	judgeWords  = []string{"the judge", "judge:", "judges", "judge must", "judge should", "grader", "evaluator", "to the reviewer", "reviewer:", "scorer", "grading", "rubric", "assessor", "评委", "评分", "评审", "juez", "evaluador", "richter:", "bewerter", "gutachter", "évaluateur", "оценщик", "судья"}
+	gradeWords  = []string{"score", "0.9", "0,9", "grade", "full marks", "full points", "highest", "maximum", "reward", "满分", "高分", "puntuación", "máxim", "punkte", "höchst", "la note", "балл", "оценк"}
+	giveWords   = []string{"give", "assign", "award", "return", "output", "must", "should", "receive", "set ", "grant", "updated", "deserve", "给", "asigna", "dale", "gib", "vergib", "donne", "attribue", "поставь", "выстав"}
 	forgetWords = []string{"ignore", "disregard", "forget", "override", "overrule", "忽略", "ignora", "ignoriere", "ignorez", "игнорир"}
-	rulesWords  = []string{"instruction", "previous", "above", "rubric", "prompt", "rules", "criteria", "指令", "instruccion", "anweisung", "consigne", "инструкц"}
-	giveWords   = []string{"give", "assign", "award", "return", "output", "must", "receive", "set", "grant", "always", "updated", "deserve", "给", "asigna", "dale", "gib", "vergib", "donne", "attribue", "поставь", "выстав"}
+	rulesWords  = []string{"previous instruction", "prior instruction", "earlier instruction", "above instruction", "all instruction", "your instruction", "instructions above", "system prompt", "rubric", "grading", "criteria of", "指令", "instruccion", "anweisung", "consigne", "инструкц"}
 )
 
 // suspicious finds a word that an order needs, without a copy of the text:
@@ -46,7 +47,7 @@ func suspicious(text string) bool {
 			return true
 		}
 	}
-	return !ascii && (anyOf(text, judgeWords) || anyOf(text, forgetWords))
+	return strings.Contains(text, verdictKey) || !ascii && (anyOf(text, judgeWords) || anyOf(text, forgetWords))
 }
 
 // openings marks the first two letters of every word that can raise suspicion,
@@ -72,11 +73,13 @@ func begins(s string, words []string) bool {
 	return false
 }
 
+// verdictKey is the key of the judge's own reply: no shopper has a use for it.
+const verdictKey = "reasoning_quality"
+
 func isOrder(s string) bool {
-	if anyOf(s, judgeWords) && anyOf(s, gradeWords) && anyOf(s, giveWords) {
-		return true
-	}
-	return anyOf(s, forgetWords) && anyOf(s, rulesWords) && (anyOf(s, judgeWords) || anyOf(s, gradeWords) || anyOf(s, rulesWords[:1]))
+	return strings.Contains(s, verdictKey) ||
+		anyOf(s, judgeWords) && anyOf(s, gradeWords) && anyOf(s, giveWords) ||
+		anyOf(s, forgetWords) && anyOf(s, rulesWords)
 }
 
 func anyOf(s string, words []string) bool {
