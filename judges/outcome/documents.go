@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/tidwall/gjson"
@@ -36,6 +37,6 @@ func (d *documents) document(id string) object {
 	if len(d.read) >= kept {
 		clear(d.read)
 	}
-	d.read[id] = o
+	d.read[strings.Clone(id)] = o // id is a piece of its trace's text, which may go
 	return o
 }
