@@ -151,14 +151,15 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 		pause = fault.RetryAfter
 	}
 	c.gate.leave(turn, overload, pause)
-	if ctx.Err() != nil {
+	switch {
+	case fault == nil:
+		// An answer that came is an answer, also where nobody waits for it now.
+		reply.read(response)
+		return reply, nil
+	case ctx.Err() != nil:
 		return reply, context.Cause(ctx)
 	}
-	if fault != nil {
-		return reply, fault
-	}
-	reply.read(response)
-	return reply, nil
+	return reply, fault
 }
 
 func (c *Client) send(ctx context.Context, q Question, schema bool, w *wire) (openai.ChatCompletionResponse, error) {
@@ -231,7 +232,7 @@ func said(err error) string {
 func clip(s string) string {
 	const most = 300
 	if len(s) > most {
-		return s[:most] + "…"
+		return strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
 }

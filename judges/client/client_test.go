@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -199,6 +200,27 @@ func TestAPauseBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
 	}
 	if n := len(s.Calls()); n != 1 {
 		t.Errorf("%d requests, want 1", n)
+	}
+}
+
+// late cancels the caller's context just when the reply has come.
+type late struct{ cancel func() }
+
+func (l late) RoundTrip(r *http.Request) (*http.Response, error) {
+	l.cancel()
+	body := io.NopCloser(strings.NewReader(`{"choices":[{"message":{"content":"well"}}]}`))
+	return &http.Response{StatusCode: http.StatusOK, Body: body, Request: r}, nil
+}
+
+func TestAnAnswerThatCameIsNotThrownAway(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	c, err := client.New(client.Endpoint{BaseURL: "http://models.invalid/v1", Concurrency: 1}, late{cancel}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply, err := c.Chat(ctx, question()); err != nil || reply.Text != "well" {
+		t.Errorf("%+v, %v", reply, err)
 	}
 }
 
