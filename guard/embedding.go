@@ -33,8 +33,9 @@ type Pair struct {
 const falsePairs = 2.0 / 100_000
 
 // leastOdds is the lexical score below which a cosine alone drops nothing, for
-// a text that the lexical tier could read.
-const leastOdds = -6
+// a text that the lexical tier could read: less than a text scores that shares
+// no word with the request and contradicts nothing.
+const leastOdds = -7
 
 // EmbeddingTier adds drops by meaning to findings: it never clears a row, since
 // a cosine is blind to numbers and brands.

@@ -145,7 +145,7 @@ func (v *vocabulary) read(w string) *word {
 	if len(v.stems) > 0 && r.content && r.id < 0 && r.near == nil && foreign == nil && l.misspelledStop(w) {
 		r.content = false
 	}
-	r.known = r.id >= 0 || !r.content || r.near != nil || foreign != nil
+	r.known = r.id >= 0 || !r.content && isASCII(w) || r.near != nil || foreign != nil
 	if !r.content {
 		return r
 	}

@@ -1,0 +1,192 @@
+package guard
+
+import (
+	"context"
+	"encoding/json"
+	"hash/fnv"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// vectorServer answers as an embeddings endpoint: texts that name the same
+// first word are near each other, whatever their language.
+func vectorServer(t *testing.T, calls *atomic.Int64, fault func(n int64, w http.ResponseWriter) bool) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var req struct {
+			Input []string `json:"input"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil || len(req.Input) > embedTexts {
+			http.Error(w, "bad request", http.StatusBadRequest)
+			return
+		}
+		if fault != nil && fault(calls.Add(1), w) {
+			return
+		}
+		type datum struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		var data []datum
+		for i, text := range req.Input {
+			data = append(data, datum{i, vectorOf(text)})
+		}
+		slices.Reverse(data)
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
+}
+
+func vectorOf(text string) []float32 {
+	word, _, _ := strings.Cut(strings.TrimPrefix(text, "query: "), " ")
+	if word == "やかん" {
+		word = "kettle"
+	}
+	h := fnv.New64a()
+	h.Write([]byte(word))
+	v := make([]float32, 16)
+	for i := range v {
+		v[i] = float32(h.Sum64()>>(4*i)&15) - 7.5
+	}
+	return v
+}
+
+func newTestEmbedder(t *testing.T, url string) *Embedder {
+	t.Helper()
+	e, err := NewEmbedder(EmbedderConfig{BaseURL: url, Model: "m", Prefix: "query: ", Tries: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func bankOfTopics() []Entry {
+	var bank []Entry
+	for _, text := range []string{"kettle of copper with 2 liters", "sock of wool, three pairs", "violin bow of carbon", "lamp with linen shade", "tent for four people"} {
+		bank = append(bank, Entry{ID: text, Bank: "b", Text: text})
+	}
+	return bank
+}
+
+func TestEmbeddingTierOnlyAddsDrops(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	g := newTestGuard(t, bankOfTopics())
+	tier, err := NewEmbeddingTier(t.Context(), g, newTestEmbedder(t, vectorServer(t, &calls, nil)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := tier.Calibration(); c.Background != 10 || c.Dimension != 16 || c.Threshold <= 0 || c.Threshold > 1 {
+		t.Errorf("calibration %+v", c)
+	}
+	candidates := []Candidate{{Text: "やかん 湯を沸かす道具がほしい"}, {Text: "やかん 7 リットル湯沸かし"}, {Text: "unrelated 何か別のもの"}, {Text: bankOfTopics()[1].Text}}
+	findings := make([]Finding, len(candidates))
+	for i, c := range candidates {
+		findings[i] = g.Check(c)
+	}
+	exact := findings[3]
+	if err := tier.Check(t.Context(), candidates, findings); err != nil {
+		t.Fatal(err)
+	}
+	if f := findings[0]; !f.Drop || f.Tier != TierEmbedding || f.Match != bankOfTopics()[0].ID {
+		t.Errorf("a text of the same meaning: %+v", f)
+	}
+	if f := findings[1]; f.Drop && f.Match == "" {
+		t.Errorf("dropped for nothing: %+v", f)
+	}
+	if findings[2].Drop {
+		t.Errorf("another meaning: %+v", findings[2])
+	}
+	if findings[3] != exact {
+		t.Errorf("a finding of a stronger tier changed: %+v", findings[3])
+	}
+}
+
+func TestEmbedderTriesAgainAndRefusesNonsense(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault func(n int64, w http.ResponseWriter) bool
+		fails bool
+	}{
+		"busy once": {func(n int64, w http.ResponseWriter) bool {
+			if n == 1 {
+				http.Error(w, `{"error":{"message":"busy"}}`, http.StatusTooManyRequests)
+			}
+			return n == 1
+		}, false},
+		"refused": {func(_ int64, w http.ResponseWriter) bool {
+			http.Error(w, `{"error":{"message":"no"}}`, http.StatusForbidden)
+			return true
+		}, true},
+		"index twice": {reply(`{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`), true},
+		"mixed":       {reply(`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`), true},
+		"missing":     {reply(`{"data":[{"index":1,"embedding":[1,2]}]}`), true},
+		"zero":        {reply(`{"data":[{"index":0,"embedding":[0,0]},{"index":1,"embedding":[1,2]}]}`), true},
+	} {
+		var calls atomic.Int64
+		e := newTestEmbedder(t, vectorServer(t, &calls, c.fault))
+		v, err := e.Embed(t.Context(), []string{"one thing", "two things"})
+		if c.fails != (err != nil) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if err == nil && (len(v) != 2 || dot(v[0], v[0]) < 0.999) {
+			t.Errorf("%s: vectors %v", name, v)
+		}
+	}
+}
+
+func reply(body string) func(int64, http.ResponseWriter) bool {
+	return func(_ int64, w http.ResponseWriter) bool {
+		_, _ = w.Write([]byte(body))
+		return true
+	}
+}
+
+func TestEndpointThatFailsLeavesFindingsAlone(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	g := newTestGuard(t, bankOfTopics())
+	url := vectorServer(t, &calls, func(n int64, w http.ResponseWriter) bool {
+		if n > 1 {
+			http.Error(w, "gone", http.StatusNotFound)
+		}
+		return n > 1
+	})
+	tier, err := NewEmbeddingTier(t.Context(), g, newTestEmbedder(t, url), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings := []Finding{{}}
+	if err := tier.Check(t.Context(), []Candidate{{Text: "kettle"}}, findings); err != nil || findings[0].Drop || tier.Down() == nil {
+		t.Errorf("%v, %+v, down %v", err, findings[0], tier.Down())
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := tier.Check(cancelled, []Candidate{{Text: "kettle"}}, findings); err == nil {
+		t.Error("a cancelled run goes on")
+	}
+}
+
+func TestRecalibrateKeepsToTheBackground(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	g := newTestGuard(t, bankOfTopics())
+	e := newTestEmbedder(t, vectorServer(t, &calls, nil))
+	tier, err := NewEmbeddingTier(t.Context(), g, e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := tier.Recalibrate(t.Context(), []Pair{{"kettle of copper", "kettle in other words"}, {"kettle of copper", "unrelated words"}})
+	if err != nil || c.Positives != 2 || c.Found < 1 || c.Threshold < tier.background().Threshold {
+		t.Errorf("%+v, %v", c, err)
+	}
+	c.Model = "another"
+	if _, err := NewEmbeddingTier(t.Context(), g, e, &c); err == nil {
+		t.Error("the calibration of another model is used")
+	}
+}
