@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -75,6 +76,9 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 	if f.out == "" {
 		return usage(errors.New("export needs a folder to write"), "give -o DIR")
 	}
+	if within(from, f.out) {
+		return usage(fmt.Errorf("write %s: it lies in the corpus that is read", f.out), "give a folder beside the corpus")
+	}
 	if _, absent := corpora.ReadManifest(corpora.Disk{}, f.out); absent == nil && !f.force {
 		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
 	}
@@ -99,6 +103,14 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 		return preflight(c.Context(), s, f.python, f.out, f.templates)
 	}
 	return nil
+}
+
+// within says whether a path is a folder or lies in it.
+func within(folder, path string) bool {
+	a, aerr := filepath.Abs(folder)
+	b, berr := filepath.Abs(path)
+	rel, rerr := filepath.Rel(a, b)
+	return errors.Join(aerr, berr, rerr) == nil && filepath.IsLocal(rel)
 }
 
 func (f *exportFlags) options(from string) (*export.Options, error) {
