@@ -105,11 +105,11 @@ type place struct {
 	held    bool
 }
 
-// Open reads the ledger in dir, which is created where it does not exist. It
-// sees what other processes had committed at this moment.
+// Open reads the ledger in dir, which the first exchange creates where it does
+// not exist. It sees what other processes had committed at this moment.
 func Open(dir string) (*Ledger, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("create ledger: %w", err)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("read ledger %s: not a folder", dir)
 	}
 	l := &Ledger{
 		dir: dir, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[string]Usage{},

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,6 +114,26 @@ func TestAForeignFileIsNamed(t *testing.T) {
 	}
 	if _, err := ledger.Open(dir); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestLookingCreatesNothing(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "ledger")
+	l := opened(t, dir)
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("opening made %s: %v", dir, err)
+	}
+	add(t, l, answer(1))
+	if n := len(segments(t, dir)); n != 1 {
+		t.Errorf("%d segments", n)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ledger.Open(file); err == nil {
+		t.Error("a file is no ledger")
 	}
 }
 

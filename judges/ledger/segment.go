@@ -34,6 +34,9 @@ type segment struct {
 // create claims a new file name, which no other process can then have, and
 // opens it for writing.
 func create(dir string) (*segment, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
 	path, err := claim(dir)
 	if err != nil {
 		return nil, err
