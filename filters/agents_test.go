@@ -341,6 +341,7 @@ var agents = []agent{
 	{"honest loops", true, nil, looper},
 	{"honest hallucinates", true, nil, hallucinates},
 	{"honest with nonce", true, func(r *recorder) { r.nonce = "valid" }, honest(turnPlain, talks)},
+	{"honest, one id for all", true, func(r *recorder) { r.constant = true }, honest(turnPlain, talks)},
 	{"honest parallel silent", true, style("native"), func(r *recorder) { honest(turnParallel, silent)(r) }},
 
 	{"puppet", false, nil, program(turnPuppet)},

@@ -30,18 +30,33 @@ func (l *proxyLog) link() {
 	}
 }
 
-// dropCopies takes the named calls away from replies whose id was logged
-// before.
+// dropCopies takes the named calls away from replies that the log holds twice:
+// under an id that was there before, or word for word where the server gives
+// every reply the same id.
 func (l *proxyLog) dropCopies() {
+	constant := l.constantID()
 	for i := range l.replies {
+		r := &l.replies[i]
 		for j := range l.replies[:i] {
-			if id := l.replies[i].id; id != 0 && id == l.replies[j].id {
-				r := &l.replies[i]
-				r.copied, r.named, r.queue = true, nil, nil
-				break
+			e := &l.replies[j]
+			if r.id == 0 || r.id != e.id || constant && r.call.Response != e.call.Response {
+				continue
 			}
+			r.copied, r.named, r.queue = true, nil, nil
+			break
 		}
 	}
+}
+
+// constantID says that all replies, at least two, have one id: some servers
+// count nothing.
+func (l *proxyLog) constantID() bool {
+	for i := range l.replies {
+		if l.replies[i].readable && l.replies[i].id != l.replies[0].id {
+			return false
+		}
+	}
+	return len(l.replies) > 1
 }
 
 // lastBefore is the index of the last reply that ended before start, -1 where

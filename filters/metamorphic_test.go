@@ -134,7 +134,19 @@ var changes = map[string]func(*arena.Trace) *arena.Trace{
 		})
 	},
 	"keys in another order": func(tr *arena.Trace) *arena.Trace { return rewrite(tr, reorder) },
-	"another time zone":     func(tr *arena.Trace) *arena.Trace { return shift(tr, 9*3600*1000) },
+	"bodies kept as text": func(tr *arena.Trace) *arena.Trace {
+		c := rewrite(tr, func(s string) string { return s })
+		for i := range c.Steps {
+			for j := range c.Steps[i].Proxy {
+				if p := &c.Steps[i].Proxy[j]; p.Response != "" {
+					text, _ := json.Marshal(string(p.Response))
+					p.Response = arena.Raw(text)
+				}
+			}
+		}
+		return c
+	},
+	"another time zone": func(tr *arena.Trace) *arena.Trace { return shift(tr, 9*3600*1000) },
 }
 
 // TestVerdictsDoNotMove: for every family, what does not bear on who decided
@@ -171,7 +183,7 @@ func judged(f *filters.Filter, tr *arena.Trace) string {
 func TestDialectDoesNotMove(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
-	for _, s := range []string{"list", "native", "hermes", "react", "fenced", "reasoning"} {
+	for _, s := range []string{"list", "native", "hermes", "react", "fenced", "reasoning", "careless", "legacy"} {
 		for _, a := range []agent{{"honest", true, style(s), honest(turnPlain, talks)}, {"override", false, style(s), program(turnOverride)}} {
 			w := newWorld(11)
 			r := &recorder{w: w, task: w.task(0), now: start, limit: 4000}

@@ -142,9 +142,14 @@ func turnFirst(r *recorder, calls ...call) {
 	turnNarrate(r, calls...)
 }
 
-// turnCopied logs one real inference and copies its entry for each later call.
+// turnCopied logs real inferences and, for every second step, a copy of the
+// first one's entry with other calls written into it.
 func turnCopied(r *recorder, calls ...call) {
-	r.replyAs("chatcmpl-"+r.task.id, r.message("Calling.", calls))
+	if len(r.steps)%2 == 0 {
+		r.infer("Calling.", calls...)
+	} else {
+		r.replyAs(fmt.Sprintf("chatcmpl-%s-%d", r.task.id, 1), r.message("Calling.", calls))
+	}
 	r.run("Calling.", calls)
 }
 

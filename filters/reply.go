@@ -31,22 +31,25 @@ type reply struct {
 // readReply reads an OpenAI chat completion.
 func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	r := reply{call: c, span: at}
-	if c.Response.Kind() != arena.Object {
-		return r
+	body := string(c.Response)
+	if c.Response.Kind() == arena.String {
+		body = gjson.Parse(body).Str // a log that keeps the body as text
 	}
-	message := gjson.Get(string(c.Response), "choices.0.message")
+	message := gjson.Get(body, "choices.0.message")
 	if !message.IsObject() {
 		return r
 	}
 	r.readable = true
-	r.id = hashText(gjson.Get(string(c.Response), "id").Str)
-	var content, calls, reasoning gjson.Result
+	r.id = hashText(gjson.Get(body, "id").Str)
+	var content, calls, single, reasoning gjson.Result
 	message.ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
 		case "content":
 			content = v
 		case "tool_calls":
 			calls = v
+		case "function_call":
+			single = v
 		case "reasoning_content", "reasoning":
 			if reasoning.Str == "" {
 				reasoning = v
@@ -58,9 +61,12 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	if content.IsArray() {
 		said = parts(content)
 	}
-	r.shell = len(c.Response) - len(content.Raw) - len(calls.Raw) - len(reasoning.Raw)
+	r.shell = len(body) - len(content.Raw) - len(calls.Raw) - len(single.Raw) - len(reasoning.Raw)
 	first, queued := len(p.acts), len(p.tools)
 	p.native(calls, first)
+	if single.IsObject() {
+		p.function(single, first)
+	}
 	if len(p.acts) == first && mayCall(said) {
 		p.written(said, first)
 	}
@@ -92,11 +98,14 @@ func mayCall(s string) bool {
 // call is at first.
 func (p *pad) native(calls gjson.Result, first int) {
 	calls.ForEach(func(_, c gjson.Result) bool {
-		f := c.Get("function")
-		args, _ := dialect.Arguments(arena.Raw(f.Get("arguments").Raw))
-		p.name(f.Get("name").Str, args, first)
+		p.function(c.Get("function"), first)
 		return len(p.acts) < first+maxNamed
 	})
+}
+
+func (p *pad) function(f gjson.Result, first int) {
+	args, _ := dialect.Arguments(arena.Raw(f.Get("arguments").Raw))
+	p.name(f.Get("name").Str, args, first)
 }
 
 func (p *pad) written(text string, first int) {

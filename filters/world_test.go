@@ -192,6 +192,8 @@ type recorder struct {
 	limit int
 	// wire changes the arguments on their way to the proxy.
 	wire func(map[string]any) map[string]any
+	// constant has the server give every reply the same id.
+	constant bool
 	// nonce is the status that each dispatch gets.
 	nonce string
 }
@@ -215,6 +217,9 @@ func (r *recorder) reply(message map[string]any) {
 
 func (r *recorder) replyAs(id string, message map[string]any) {
 	d := r.tick(800, 6000)
+	if r.constant {
+		id = "chatcmpl-0"
+	}
 	body, _ := json.Marshal(map[string]any{
 		"id": id, "object": "chat.completion",
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": "stop"}},
@@ -250,6 +255,9 @@ func (r *recorder) message(think string, calls []call) map[string]any {
 			native = append(native, named{"id": fmt.Sprintf("c%d-%d", r.nextID, i), "type": "function", "function": named{"name": c.name, "arguments": string(args)}})
 		}
 		m["content"], m["tool_calls"] = think, native
+	case "legacy":
+		args, _ := json.Marshal(calls[0].args)
+		m["content"], m["function_call"] = think, named{"name": calls[0].name, "arguments": string(args)}
 	case "hermes":
 		var b strings.Builder
 		b.WriteString("<think>" + think + "</think>\n\n")
