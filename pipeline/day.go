@@ -36,16 +36,16 @@ type Sources struct {
 type Day struct {
 	Inputs   []traces.Input
 	Problems *Problems
-	Catalogs Catalogs
+	Catalog  outcome.Catalog
 	// Files are the inputs that are no traces, by kind and content.
 	Files []File
 	// spooled are copies of standard input, removed by Close.
 	spooled []string
 }
 
-// Close removes what was kept of standard input.
+// Close closes the catalogue and removes what was kept of standard input.
 func (d *Day) Close() error {
-	var errs []error
+	errs := []error{d.Catalog.Close()}
 	for _, path := range d.spooled {
 		errs = append(errs, os.Remove(path))
 	}
@@ -156,13 +156,10 @@ func (d *Day) readCatalog(src Sources) error {
 		return ErrNoCatalog
 	}
 	for _, path := range paths {
-		err := d.readFile(kindCatalog, path, func(r io.Reader) (int, error) {
-			c, err := outcome.ReadCatalog(r, maxDocument)
-			if err != nil {
-				return 0, err
-			}
-			d.Catalogs = append(d.Catalogs, c)
-			return c.Len(), nil
+		err := d.readFile(kindCatalog, path, func(io.Reader) (int, error) {
+			before := d.Catalog.Len()
+			err := d.Catalog.Open(path, maxDocument)
+			return d.Catalog.Len() - before, err
 		})
 		if err != nil {
 			return err
@@ -174,19 +171,6 @@ func (d *Day) readCatalog(src Sources) error {
 // maxDocument bounds one line of a catalogue: descriptions end at some
 // thousand characters.
 const maxDocument = 16 << 20
-
-// Catalogs are looked up one after the other, in the order of the days.
-type Catalogs []*outcome.Catalog
-
-// Product finds a document by its id.
-func (cs Catalogs) Product(id string) (*arena.Product, bool) {
-	for _, c := range cs {
-		if p, ok := c.Product(id); ok {
-			return p, true
-		}
-	}
-	return nil, false
-}
 
 // readFile reads one file and notes its content's hash.
 func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) error {

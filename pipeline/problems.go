@@ -14,14 +14,15 @@ import (
 type Problems struct {
 	All []arena.Problem
 	// Specs are the specification hashes, position by position.
-	Specs   []string
-	byID    map[string]int
-	byQuery map[string]int
-	seen    map[string]int
+	Specs    []string
+	suite    *arena.Suite
+	position map[*arena.Problem]int
+	byID     map[string]int
+	seen     map[string]int
 }
 
 func newProblems() *Problems {
-	return &Problems{byID: map[string]int{}, byQuery: map[string]int{}, seen: map[string]int{}}
+	return &Problems{position: map[*arena.Problem]int{}, byID: map[string]int{}, seen: map[string]int{}}
 }
 
 // add takes in the problems of one file. A problem known from another day is
@@ -51,23 +52,15 @@ func (p *Problems) sort() {
 	p.Specs = make([]string, len(p.All))
 	for i, q := range p.All {
 		p.Specs[i] = guard.SpecHash(q)
-		if q.ID != "" {
-			p.byID[q.ID] = i
-		}
-		if _, taken := p.byQuery[q.Query]; !taken {
-			p.byQuery[q.Query] = i
-		}
+		p.position[&p.All[i]] = i
 	}
+	p.suite = arena.NewSuite(p.All)
 }
 
-// Of is the position of the problem that an attempt answers: by its id, else
-// by the request's text, since published suites have no ids. -1 if unknown.
+// Of is the position of the problem that an attempt answers; -1 if unknown.
 func (p *Problems) Of(t *arena.Trace) int {
-	if i, ok := p.byID[t.ProblemID]; ok && t.ProblemID != "" {
-		return i
-	}
-	if i, ok := p.byQuery[t.Query]; ok && t.Query != "" {
-		return i
+	if q, known := p.suite.Find(t); known {
+		return p.position[q]
 	}
 	return -1
 }

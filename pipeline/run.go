@@ -227,7 +227,7 @@ func (o *opened) blockConfig() (string, error) {
 
 func (o *opened) newMapper() (*mapper, error) {
 	return &mapper{
-		day: o.day, protect: o.protect, filter: o.filter, scorer: outcome.New(o.day.Catalogs, o.Titles), judge: o.Judge,
+		day: o.day, protect: o.protect, filter: o.filter, scorer: outcome.New(&o.day.Catalog, o.Titles), judge: o.Judge,
 		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}},
 		signer: minhash.NewSigner(),
 	}, nil
