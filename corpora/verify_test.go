@@ -98,13 +98,13 @@ func TestVerifyFindsLeaks(t *testing.T) {
 // TestVerifyHoldsRowsAgainstTheBank has a training row of a protected cluster.
 func TestVerifyHoldsRowsAgainstTheBank(t *testing.T) {
 	t.Parallel()
-	bank := []byte(`{"clusters":[{"id":"train","pool":"never-touch"},{"id":"eval","pool":"eval"}]}`)
+	bank := []byte(`{"clusters":[{"id":"train","pool":"never-touch"},{"id":"eval","pool":"eval"},{"id":"other","pool":"eval","product_ids":["of train"]}]}`)
 	dir := twoSplits(t, func(split string) corpora.RL {
-		r := corpora.RL{RewardModel: corpora.RewardModel{Truth: "{}"}}
+		r := corpora.RL{RewardModel: corpora.RewardModel{Truth: `{"reward":[{"product_id":"of ` + split + `"}]}`}}
 		r.ProblemID, r.Cluster = split, split
 		return r
 	}, map[string][]byte{"bank.json": bank})
-	assertLeaks(t, dir, "never-touch")
+	assertLeaks(t, dir, "never-touch", `product of train is in split train, the bank has it in "eval"`)
 }
 
 func twoSplits(t *testing.T, row func(split string) corpora.RL, extra map[string][]byte) string {

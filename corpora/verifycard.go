@@ -115,7 +115,12 @@ func (v *verifier) bank() {
 	}
 	pools := map[string]string{}
 	gjson.GetBytes(b, "clusters").ForEach(func(_, c gjson.Result) bool {
-		pools[c.Get("id").String()] = c.Get("pool").String()
+		pool := c.Get("pool").String()
+		pools["cluster "+c.Get("id").String()] = pool
+		c.Get("product_ids").ForEach(func(_, id gjson.Result) bool {
+			pools["product "+id.String()] = pool
+			return true
+		})
 		return true
 	})
 	v.found = append(v.found, v.seen.pinned(pools)...)

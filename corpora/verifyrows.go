@@ -175,14 +175,16 @@ func (s *sightings) overlaps() []Finding {
 	return slices.Compact(s.leaks)
 }
 
-// pinned gives every cluster that lies in another split than its pool allows.
+// pinned gives every cluster and every product that lies in another split than
+// its pool allows. The bank knows every cluster; of products it may lack some.
 func (s *sightings) pinned(pools map[string]string) []Finding {
 	var out []Finding
 	for key, f := range s.at {
-		cluster, ok := strings.CutPrefix(key, "cluster ")
-		if pool := pools[cluster]; ok && pool != f.Split {
-			out = append(out, Finding{f.Path, fmt.Sprintf("cluster %s is in split %s, the bank has it in %q", cluster, f.Split, pool), true})
+		pool, known := pools[key]
+		if !known && !strings.HasPrefix(key, "cluster ") || pool == f.Split {
+			continue
 		}
+		out = append(out, Finding{f.Path, fmt.Sprintf("%s is in split %s, the bank has it in %q", key, f.Split, pool), true})
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
 	return out
