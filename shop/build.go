@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -152,7 +153,7 @@ func (c *columns) shop(id string) uint32 {
 	n, ok := c.shopNumber[id]
 	if !ok {
 		n = uint32(len(c.shopNumber) + 1)
-		c.shopNumber[id] = n
+		c.shopNumber[strings.Clone(id)] = n // not a part of the whole line
 		c.shopNames = append(c.shopNames, id...)
 		c.shopEnds = binary.LittleEndian.AppendUint32(c.shopEnds, uint32(len(c.shopNames)))
 	}

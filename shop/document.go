@@ -50,7 +50,7 @@ func identify(line []byte) (id string, err error) {
 	if doc.Get("price").Type != gjson.Number {
 		return "", errors.New("no numeric price")
 	}
-	return v.String(), nil
+	return strings.Clone(v.String()), nil // not a part of the whole line
 }
 
 // readDocument reads a line that identify accepted.
