@@ -49,15 +49,15 @@ func direct(tokens []token) {
 }
 
 // cueBefore looks back from a number to the nearest cue, not over another
-// number, a cue that is taken or the end of a sentence.
+// number, a cue that is taken, a comma or the end of a sentence.
 func cueBefore(tokens []token, i, taken int) direction {
 	for at := i - 1; at > taken && at >= i-cueReach && at >= 0; at-- {
 		t := tokens[at]
+		if t.isNumber() || ends(tokens[at+1]) || tokens[at+1].before == ',' {
+			break
+		}
 		if d, is := cues[t.text]; is && !strings.HasSuffix(t.text, afterSuffix) {
 			return d
-		}
-		if t.isNumber() || ends(tokens[at+1]) {
-			break
 		}
 	}
 	return undirected

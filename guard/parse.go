@@ -113,12 +113,16 @@ func (p phrase) match(tokens []token) int {
 	return at
 }
 
-// joinNumerals turns number words into numbers: "five hundred", "twenty-six".
+// joinNumerals turns number words into numbers: "five hundred", "twenty-six", "5
+// thousand".
 func joinNumerals(tokens []token) []token {
 	out := tokens[:0]
 	for i := 0; i < len(tokens); {
 		value, n := numeral(tokens[i:])
 		t := tokens[i]
+		if scale := scaleAfter(tokens, i); scale > 0 {
+			value, n = t.value*scale, 2
+		}
 		if n > 0 {
 			t = token{value: value, written: value, start: t.start, end: tokens[i+n-1].end, before: t.before}
 		}
@@ -154,6 +158,14 @@ func numeral(tokens []token) (value float64, length int) {
 		length++
 	}
 	return spoken(total+current, length, scaled, l, tokens)
+}
+
+// scaleAfter is the scale word that follows a number in digits: "1.2 thousand".
+func scaleAfter(tokens []token, i int) float64 {
+	if !tokens[i].isNumber() || i+1 >= len(tokens) || !follows(tokens[i+1]) {
+		return 0
+	}
+	return scales[tokens[i+1].text]
 }
 
 var scales = map[string]float64{"hundred": 100, "thousand": 1000}

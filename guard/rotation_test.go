@@ -83,7 +83,7 @@ func TestRotationFileIsABank(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "protected.json")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
+	if err = os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	bank, err := ReadBank(path)

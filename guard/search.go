@@ -112,7 +112,6 @@ func (x *lexicalIndex) covered(p *profile, s *scratch) []int32 {
 type judged struct {
 	base  int32
 	score float64 // log odds
-	same  bool
 	part  *profile
 	f     features
 }

@@ -80,6 +80,7 @@ func TestProtectedWinsWhereClustersMerge(t *testing.T) {
 			train = i
 		case PoolNeverTouch:
 			protected = i
+		case PoolEval:
 		}
 	}
 	bridge := problem("one request for both of them", all[train].Rewards[0].ProductID, all[protected].Rewards[0].ProductID)

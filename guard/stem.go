@@ -17,6 +17,9 @@ const minStem = 3
 // linguist's: "printer" and "printing" meet, which costs less than a missed
 // paraphrase.
 func stem(w string) string {
+	if len(w) > 4 {
+		w = strings.ReplaceAll(w, "our", "or")
+	}
 	if len(w) > 3 && !isDigit(w[len(w)-1]) {
 		w = cutEnding(w)
 	}
@@ -25,9 +28,6 @@ func stem(w string) string {
 	}
 	if n := len(w); n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
 		w = w[:n-1]
-	}
-	if len(w) > 4 {
-		w = strings.ReplaceAll(w, "our", "or")
 	}
 	return w
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,8 @@ type dedupFlags struct {
 	cap       int
 	strip     []string
 	index     string
+	workers   int
+	quiet     bool
 }
 
 func newDedup(s *streams) *cobra.Command {
@@ -53,6 +56,8 @@ estimate, and added to them.`,
 	c.Flags().Float64Var(&f.threshold, "threshold", 0.8, "Jaccard similarity from which texts are near-duplicates")
 	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "largest bucket that is compared each with each")
 	c.Flags().StringArrayVar(&f.strip, "strip", nil, "file with boilerplate to leave out (system prompt, tools); may be repeated")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().StringVar(&f.index, "index", "", "signatures of earlier runs, to compare with and to add to")
 	return c
 }
@@ -96,6 +101,9 @@ func (f *dedupFlags) run(s *streams, files []string) error {
 	})
 	if err != nil {
 		return err
+	}
+	if f.quiet {
+		return nil
 	}
 	fmt.Fprintf(s.err, "arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
 		len(texts), representatives(lines), c.Candidates, c.Capped, c.Skipped)
@@ -183,7 +191,10 @@ func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
 	case f.profile != "long" && f.profile != "auto":
 		return o, usage(fmt.Errorf("--profile is %q", f.profile), "it takes auto, long or short")
 	}
-	o.Threshold, o.BucketCap = f.threshold, f.cap
+	if f.workers < 1 {
+		return o, usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	}
+	o.Threshold, o.BucketCap, o.Workers = f.threshold, f.cap, f.workers
 	if err := o.Validate(); err != nil {
 		return o, usage(err, "see `arena dedup --help`")
 	}

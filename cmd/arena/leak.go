@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +26,8 @@ type leakFlags struct {
 	report  string
 	failOn  string
 	drop    float64
+	workers int
+	quiet   bool
 	embed   embedFlags
 }
 
@@ -54,6 +58,8 @@ Which tiers there are and how well they find what: docs/leak.md.`,
 	c.Flags().StringVar(&f.report, "report", "", "write the contamination report here")
 	c.Flags().StringVar(&f.failOn, "fail-on", "", "exit 3 if a row is to be dropped (drop) or asks for the same (same)")
 	c.Flags().Float64Var(&f.drop, "threshold", 0, "drop from this lexical score on, 0 to 1 (default: the detector's own)")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	f.embed.register(c)
 	c.AddCommand(newLeakBank(s), newLeakRecalibrate(s))
 	return c
@@ -66,6 +72,9 @@ func (f *leakFlags) run(ctx context.Context, s *streams, paths []string) error {
 	if !(f.drop >= 0 && f.drop <= 1) {
 		return usage(fmt.Errorf("--threshold is %v", f.drop), "it is a score from 0 to 1")
 	}
+	if f.workers < 1 {
+		return usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	}
 	bank, err := readBanks(f.heldOut)
 	if err != nil {
 		return err
@@ -77,7 +86,7 @@ func (f *leakFlags) run(ctx context.Context, s *streams, paths []string) error {
 	if err := g.Canary(); err != nil {
 		return err
 	}
-	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.in}
+	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.in, workers: f.workers}
 	if scan.tier, err = f.embed.tier(ctx, g, scan.report); err != nil {
 		return err
 	}
@@ -98,16 +107,23 @@ func (f *leakFlags) finish(s *streams, scan *leakScan) error {
 			return err
 		}
 	}
-	fmt.Fprintf(s.err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
-		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Beyond)
-	if scan.report.NotRun != "" {
-		fmt.Fprintf(s.err, "arena: not run: %s\n", scan.report.NotRun)
-	}
+	f.say(s, scan)
 	found := map[string]int{"drop": len(scan.report.Dropped), "same": scan.same}[f.failOn]
 	if found > 0 {
 		return limit(fmt.Errorf("%d rows match protected problems", found), "the lines with drop true say which and why")
 	}
 	return nil
+}
+
+func (f *leakFlags) say(s *streams, scan *leakScan) {
+	if f.quiet {
+		return
+	}
+	fmt.Fprintf(s.err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
+		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Beyond)
+	if scan.report.NotRun != "" {
+		fmt.Fprintf(s.err, "arena: not run: %s\n", scan.report.NotRun)
+	}
 }
 
 // readBanks reads every protected bank. Without one nothing would be found.
@@ -128,12 +144,13 @@ func readBanks(paths []string) ([]guard.Entry, error) {
 
 // leakScan is one pass over candidates.
 type leakScan struct {
-	guard  *guard.Guard
-	tier   *guard.EmbeddingTier
-	report *guard.Report
-	stdin  io.Reader
-	same   int
-	batch  []leakRow
+	guard   *guard.Guard
+	tier    *guard.EmbeddingTier
+	report  *guard.Report
+	stdin   io.Reader
+	same    int
+	workers int
+	batch   []leakRow
 	// required fails the run where the embedding tier stops answering.
 	required bool
 }
@@ -193,8 +210,9 @@ func eachCandidate(path string, stdin io.Reader, yield func(rows.Row) error) err
 	return nil
 }
 
-// embedBatch is how many rows wait for one round of embeddings.
-const embedBatch = 512
+// leakBatch is how many rows are checked side by side, and wait for one round of
+// embeddings.
+const leakBatch = 512
 
 func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) error {
 	if err := ctx.Err(); err != nil {
@@ -204,8 +222,8 @@ func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) err
 	if err != nil {
 		return err
 	}
-	l.batch = append(l.batch, leakRow{c, l.guard.Check(c)})
-	if len(l.batch) >= embedBatch {
+	l.batch = append(l.batch, leakRow{candidate: c})
+	if len(l.batch) >= leakBatch {
 		return l.flush(ctx, out)
 	}
 	return nil
@@ -222,7 +240,21 @@ func candidateOf(row rows.Row) (guard.Candidate, error) {
 	return guard.Candidate{ID: r.ID, Text: r.Request, Context: slices.Concat(r.Context, r.System), ProductIDs: r.ProductIDs, Answers: r.Answers}, nil
 }
 
+// check fills in the findings of the batch.
+func (l *leakScan) check() {
+	var all sync.WaitGroup
+	for w := range l.workers {
+		all.Go(func() {
+			for i := w; i < len(l.batch); i += l.workers {
+				l.batch[i].finding = l.guard.Check(l.batch[i].candidate)
+			}
+		})
+	}
+	all.Wait()
+}
+
 func (l *leakScan) flush(ctx context.Context, out *json.Encoder) error {
+	l.check()
 	if l.tier != nil {
 		if err := l.embedded(ctx); err != nil {
 			return err

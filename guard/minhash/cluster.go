@@ -17,6 +17,8 @@ type Options struct {
 	// BucketCap bounds how many documents of one bucket are compared each with
 	// each. In a larger bucket each is compared with its next neighbours only.
 	BucketCap int
+	// Workers sign texts side by side; 0 and 1 are the same.
+	Workers int
 }
 
 // Long is for documents of a hundred shingles and more: a pair at 0.8 is a

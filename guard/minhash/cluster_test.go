@@ -118,7 +118,9 @@ func TestOrderChangesNoCluster(t *testing.T) {
 // members names each cluster by its sorted texts.
 func members(t *testing.T, texts []string) []string {
 	t.Helper()
-	_, c, err := Texts(texts, Long())
+	o := Long()
+	o.Workers = 1 + len(texts[0])%4
+	_, c, err := Texts(texts, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 )
 
 // Group is a text's place among its near-duplicates.
@@ -18,17 +19,17 @@ type Group struct {
 }
 
 // Texts clusters texts and compares candidates exactly. Only the shingles of
-// texts that collide are sorted.
+// texts that collide are sorted. The answer does not depend on o.Workers.
 func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	sigs := make([]Packed, len(texts))
 	sets := &shingleSets{texts: texts, raw: make([][]uint32, len(texts)), sorted: make([]bool, len(texts))}
-	sig := Signature{}
-	for i, t := range texts {
-		xs := sets.made.shingles([]byte(t))
-		signShingles(xs, &sig)
-		sigs[i] = sig.Pack()
-		sets.keep(i, xs)
+	workers := max(1, min(o.Workers, len(texts)))
+	var all sync.WaitGroup
+	for w := range workers {
+		from, to := len(texts)*w/workers, len(texts)*(w+1)/workers
+		all.Go(func() { sets.sign(sigs, from, to, maxKept/workers) })
 	}
+	all.Wait()
 	c, err := Cluster(sigs, sets.jaccard, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cluster texts: %w", err)
@@ -48,23 +49,30 @@ type shingleSets struct {
 	texts  []string
 	raw    [][]uint32
 	sorted []bool
-	block  []uint32
-	kept   int
 	made   shingler
 	buffer []uint32
 }
 
-func (s *shingleSets) keep(i int, xs []uint32) {
-	if s.kept+len(xs) > maxKept {
-		return
+// sign signs the texts of one stretch and keeps their shingles while there is
+// room for them.
+func (s *shingleSets) sign(sigs []Packed, from, to, room int) {
+	var sig Signature
+	var made shingler
+	var block []uint32
+	for i := from; i < to; i++ {
+		xs := made.shingles([]byte(s.texts[i]))
+		signShingles(xs, &sig)
+		sigs[i] = sig.Pack()
+		if room -= len(xs); room < 0 {
+			continue
+		}
+		if len(block)+len(xs) > cap(block) {
+			block = make([]uint32, 0, max(keptBlock, len(xs)))
+		}
+		at := len(block)
+		block = append(block, xs...)
+		s.raw[i] = block[at:len(block):len(block)]
 	}
-	s.kept += len(xs)
-	if len(s.block)+len(xs) > cap(s.block) {
-		s.block = make([]uint32, 0, max(keptBlock, len(xs)))
-	}
-	at := len(s.block)
-	s.block = append(s.block, xs...)
-	s.raw[i] = s.block[at:len(s.block):len(s.block)]
 }
 
 func (s *shingleSets) set(i int) []uint32 {

@@ -24,7 +24,7 @@ func eachParquet(f *os.File, stem string, yield func(Row) error) error {
 	if err != nil {
 		return fmt.Errorf("open parquet: %w", err)
 	}
-	defer pf.Close()
+	defer pf.Close() //nolint:errcheck // nothing was written
 	r, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory.DefaultAllocator)
 	if err != nil {
 		return fmt.Errorf("read parquet schema: %w", err)

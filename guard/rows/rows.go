@@ -47,7 +47,7 @@ func Each(path string, yield func(Row) error) error {
 	if err != nil {
 		return fmt.Errorf("open rows: %w", err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // nothing was written
 	if err := eachOf(f, Stem(path), yield); err != nil {
 		return fmt.Errorf("read rows of %s: %w", filepath.Base(path), err)
 	}
@@ -143,9 +143,9 @@ func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 }
 
 func eachLine(r *bufio.Reader, stem string, yield func(Row) error) error {
-	for line := 0; ; line++ {
+	for line, last := 0, false; !last; line++ {
 		text, err := readLine(r)
-		if err != nil && !errors.Is(err, io.EOF) {
+		if last = errors.Is(err, io.EOF); err != nil && !last {
 			return fmt.Errorf("line %d: %w", line+1, err)
 		}
 		if strings.TrimSpace(text) != "" {
@@ -156,10 +156,8 @@ func eachLine(r *bufio.Reader, stem string, yield func(Row) error) error {
 				return y
 			}
 		}
-		if err != nil {
-			return nil
-		}
 	}
+	return nil
 }
 
 func readLine(r *bufio.Reader) (string, error) {

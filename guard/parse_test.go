@@ -1,0 +1,89 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// spell renders what was read: words, and numbers in brackets with unit and
+// direction.
+func spell(text string) string {
+	var out []string
+	for _, t := range parse(text, nil) {
+		if !t.isNumber() {
+			out = append(out, t.text)
+			continue
+		}
+		sign := [...]string{undirected: "", above: ">", below: "<"}[t.direction]
+		out = append(out, strings.TrimSpace(fmt.Sprintf("[%s%.6g %s", sign, t.value, t.unit))+"]")
+	}
+	return strings.Join(out, " ")
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"priced from 1,593 to 3846 PHP":                   "priced [>1593] to [<3846]",
+		"₱1.4k–₱2.3k":                                     "[>1400] [<2300]",
+		"between 5 and 14 pesos":                          "[>5] and [<14]",
+		"P138 and up, or P90 max":                         "[>138] or [<90]",
+		"₱27 minimum and ₱81 maximum":                     "[>27] and [<81]",
+		"no more than 900":                                "[<900]",
+		"not below ₱899":                                  "[>899]",
+		"above the price of 168":                          "the price of [>168]",
+		"over five hundred pesos":                         "[>500]",
+		"a hundred eighty, twenty-six, one thousand two":  "[180] [26] [1002]",
+		"5 thousand":                                      "[5000]",
+		"two meters and two batteries":                    "[2000 mm] and two batteries",
+		"half a dozen":                                    "[6]",
+		"12 inch, 30cm, 1.5 L, 10w, 4 g, 44%, 47 percent": "[304.8 mm] [300 mm] [1500 ml] [10 w] [4 g] [44 pct] [47 pct]",
+		"12 in stock":                                     "[12] in stock",
+		"(1) red; (2) blue 3) green":                      "red blue green",
+		"1. The voucher\n2. It is":                        "the voucher it is",
+		"no. 2 is #3":                                     "no is",
+		"men's T-shirts, don't":                           "men tshirt dont",
+		"cash on delivery, COD":                           "svccod svccod",
+		"pay the rider when it comes":                     "svccod when it comes",
+		"ships for free from LazMall":                     "svcfree svcmall",
+		"Größe 41, über 60":                               "grosse [41] [>60]",
+		"más de 1.250 pesos":                              "[>1250]",
+		"0.125 mm":                                        "[0.125 mm]",
+		"价格低于五百元，包邮":                                      "价 格 [<500] 元 svcfree",
+		"红色蓝牙音箱，12厘米":                                     "红色 蓝牙 音箱 [120 mm]",
+		"a16, g1/2, eu:30, EU30":                          "a [16] g [1] [2] eu [30] eu [30]",
+		"":                                                "",
+		"12345678901234567890 is no amount":               "12345678901234567890 is no amount",
+		"more than. 5":                                    "[5]",
+		"５００ｍｌ":                                           "[500 ml]",
+		"a whole sentence. Under 300 pesos":               "a whole sentence [<300]",
+		"below 200, above 100":                            "[<200] [>100]",
+		"from China, size 40":                             "china size [40]",
+		"18-24 months":                                    "[>18] [<24 mo]",
+		"100-240 v":                                       "[>100] [<240 v]",
+		"entre 240 y 515":                                 "[>240] y [<515]",
+		"mula 85 hanggang 150":                            "[>85] hanggang [<150]",
+		"dari 1100 sampai 2300":                           "dari [>1100] sampai [<2300]",
+		"crew-neck, V neck, high-waisted, see-through, 8 pcs": "crewneck vneck highwaist clear [8] pcs",
+	} {
+		if got := spell(text); got != want {
+			t.Errorf("%q\n  read %q\n  want %q", text, got, want)
+		}
+	}
+}
+
+func TestStem(t *testing.T) {
+	t.Parallel()
+	for _, alike := range [][]string{{"batteries", "battery"}, {"organizer", "organizing", "organized"}, {"watches", "watch"}, {"colour", "color"}, {"running", "run"}, {"boxes", "box"}} {
+		for _, w := range alike {
+			if stem(w) != stem(alike[0]) {
+				t.Errorf("%q becomes %q, %q becomes %q", alike[0], stem(alike[0]), w, stem(w))
+			}
+		}
+	}
+	for _, apart := range [][2]string{{"glass", "glas"}, {"bus", "bu"}} {
+		if stem(apart[0]) == stem(apart[1]) {
+			t.Errorf("%q and %q meet", apart[0], apart[1])
+		}
+	}
+}
