@@ -75,6 +75,25 @@ type pad struct {
 	ids   []string
 	acts  []act
 	tools []tool
+	// full says that more came than is examined.
+	full bool
+}
+
+// What is compared of one attempt with everything else of it is bounded as a
+// whole, so that no attempt can make its reader compare for minutes. Attempts
+// of thirty steps come to a tenth of these.
+const (
+	maxAllWords = 1 << 16
+	maxAllIDs   = 1 << 14
+	maxAllActs  = 1 << 12
+)
+
+// room says whether the attempt may hold more.
+func (p *pad) room() bool {
+	if len(p.words) > maxAllWords || len(p.ids) > maxAllIDs || len(p.acts) > maxAllActs {
+		p.full = true
+	}
+	return !p.full
 }
 
 // newPad has room for an attempt of usual size: ten calls with a few words and
@@ -87,7 +106,7 @@ func newPad() pad {
 // went through a URL encoder, as they do on the way to the proxy.
 func (a *act) read(p *pad, t tool, args arena.Raw, encoded bool) {
 	*a = act{tool: t, page: 1}
-	if args.Kind() != arena.Object {
+	if args.Kind() != arena.Object || !p.room() {
 		return
 	}
 	gjson.Parse(string(args)).ForEach(func(key, v gjson.Result) bool {

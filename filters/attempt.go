@@ -25,7 +25,15 @@ type attempt struct {
 	signals RankSignals
 	facts
 	pad pad
+	// query is the request, as far as it is searched for ids and numbers.
+	query string
+	// searched counts the bytes of results searched for citations.
+	searched int
 }
+
+// maxQuery is how much of a request is looked at; real ones have a thousand
+// bytes.
+const maxQuery = 1 << 16
 
 // facts are counts that several rules and checks read; each is measured once
 // by the function that has its name.
@@ -45,7 +53,7 @@ type facts struct {
 }
 
 func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
-	a := &attempt{trace: t, dialogue: d, pad: newPad()}
+	a := &attempt{trace: t, dialogue: d, pad: newPad(), query: t.Query[:min(len(t.Query), maxQuery)]}
 	a.log = readLog(t, &a.pad)
 	a.claims = claims(d, &a.log, &a.pad)
 	a.log.link()

@@ -122,6 +122,9 @@ func acts(a *attempt, _ *Config) (value, limit float64) { return float64(a.callT
 
 // size stops counting at the bound, so a value above the limit says "more".
 func size(a *attempt, _ *Config) (value, limit float64) {
+	if a.pad.full {
+		return maxCalls, maxCalls - 1
+	}
 	return float64(max(len(a.claims), len(a.log.dispatches)+a.log.asked)), maxCalls - 1
 }
 

@@ -2,10 +2,13 @@ package filters_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
@@ -256,6 +259,35 @@ func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	for _, key := range []string{"unknown", "max_tokens", "min_confidence", "min_attempts", "max_pastes"} {
 		if !strings.Contains(err.Error(), "filter."+key) {
 			t.Errorf("%v does not name %s", err, key)
+		}
+	}
+}
+
+// TestHugeAttemptsAreBounded: an attempt made to be compared for hours is
+// answered within seconds, and rejected.
+func TestHugeAttemptsAreBounded(t *testing.T) {
+	t.Parallel()
+	f := newFilter(t)
+	for name, n := range map[string]struct{ calls, ids int }{"calls": {20000, 3}, "ids": {1000, 5000}} {
+		tr := spoil(t, "honest plain", func(tr *arena.Trace) {
+			var many []string
+			for i := range n.ids {
+				many = append(many, fmt.Sprintf("%010d", i))
+			}
+			args := arena.Raw(`{"product_ids": "` + strings.Join(many, ",") + `"}`)
+			for range n.calls {
+				tr.Steps[0].Calls = append(tr.Steps[0].Calls, arena.ToolCall{Name: "view_product_information", Arguments: args, Result: "[]"})
+				tr.Steps[0].Proxy = append(tr.Steps[0].Proxy, arena.ProxyCall{Path: "/search/view_product_information", AtMS: start, Status: 200, Params: args, Length: -1})
+			}
+		})
+		begin := time.Now()
+		d := filters.Normalise(tr)
+		s, _ := f.Check(tr, &d)
+		if took := time.Since(begin); took > 10*time.Second {
+			t.Errorf("many %s took %v", name, took)
+		}
+		if s.Keep || !slices.Contains(s.Reasons, "too_many_calls") {
+			t.Errorf("many %s: kept %v, reasons %v", name, s.Keep, s.Reasons)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func (a *attempt) countPrescient() (n int) {
 // shownBefore says that the request or a result that came before the moment
 // held this id.
 func (a *attempt) shownBefore(id string, at float64) bool {
-	if strings.Contains(a.trace.Query, id) {
+	if strings.Contains(a.query, id) {
 		return true
 	}
 	for i := range a.log.dispatches {
@@ -191,7 +191,7 @@ func (a *attempt) countInvented() (invented, named int) {
 
 // known says that the request, or a result before claim i, held the id.
 func (a *attempt) known(id string, i int) bool {
-	if strings.Contains(a.trace.Query, id) {
+	if strings.Contains(a.query, id) {
 		return true
 	}
 	for j := range a.claims[:i] {

@@ -143,7 +143,7 @@ func endpoint(path string) string {
 // maxCalls bounds what is examined of one attempt, in its log and in its
 // dialogue: harnesses end after 25 to 30 steps, so what has more is no attempt
 // but a load on its reader, and is rejected.
-const maxCalls = 4096
+const maxCalls = 1024
 
 // flatten lists the entries that are evidence in the order of time; in their
 // own order where one has no time.

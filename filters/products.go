@@ -34,6 +34,9 @@ func cutID(s string) (rest string, found bool) {
 // for the key alone, so any shape of result will do.
 func (p *pad) productIDs(result arena.Raw) []string {
 	from := len(p.ids)
+	if !p.room() {
+		return nil
+	}
 	s := string(result)
 	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
 		s = gjson.Parse(s).Str // a result that a client passed on as text

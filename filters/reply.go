@@ -122,6 +122,9 @@ const maxNamed = 128
 // name adds a named call, unless this answer already named the very same: text
 // that stands twice in an answer is one decision.
 func (p *pad) name(name string, args arena.Raw, first int) {
+	if !p.room() {
+		return
+	}
 	t := toolOf(toolName(name))
 	p.tools = append(p.tools, t)
 	var a act

@@ -121,7 +121,7 @@ func (a *attempt) cites(text string, results int) bool {
 			digits += int(flag(text[i] != '.'))
 			i++
 		}
-		if number := text[from:i]; digits >= 3 && !strings.Contains(a.trace.Query, number) && a.returned(number, results) {
+		if number := text[from:i]; digits >= 3 && !strings.Contains(a.query, number) && a.returned(number, results) {
 			return true
 		}
 	}
@@ -130,12 +130,19 @@ func (a *attempt) cites(text string, results int) bool {
 
 func (a *attempt) returned(number string, results int) bool {
 	for i := range a.claims[:results] {
+		if a.searched += len(a.claims[i].call.Result); a.searched > maxSearched {
+			return false
+		}
 		if strings.Contains(string(a.claims[i].call.Result), number) {
 			return true
 		}
 	}
 	return false
 }
+
+// maxSearched bounds the bytes of results that are searched for citations; an
+// attempt of usual size comes to a hundredth of it.
+const maxSearched = 64 << 20
 
 // leads says that ids are the first ones of a list, in its order.
 func leads(lists [][]string, ids []string) bool {
