@@ -15,9 +15,10 @@ import (
 
 // Server is a running model server.
 type Server struct {
-	cmd   *exec.Cmd
-	log   *os.File
-	ended chan error
+	cmd *exec.Cmd
+	log *os.File
+	// ended is closed when the server has ended.
+	ended chan struct{}
 }
 
 // graceTime is how long a server may take to stop before it is killed.
@@ -33,11 +34,14 @@ func Start(command, logPath string) (*Server, error) {
 	cmd := exec.Command("sh", "-c", "exec "+command)
 	cmd.Stdout, cmd.Stderr = log, log
 	bindToParent(cmd)
-	s := &Server{cmd: cmd, log: log, ended: make(chan error, 1)}
+	s := &Server{cmd: cmd, log: log, ended: make(chan struct{})}
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start model server: %w", err), log.Close())
 	}
-	go func() { s.ended <- cmd.Wait() }()
+	go func() {
+		_ = cmd.Wait() // how it ended is in its state
+		close(s.ended)
+	}()
 	return s, nil
 }
 
@@ -54,21 +58,13 @@ func (s *Server) Wait(ctx context.Context, base string, most time.Duration) erro
 			return nil
 		}
 		select {
-		case err := <-s.ended:
-			s.ended <- err
-			return fmt.Errorf("wait for model server: it ended (%w); its log: %s", orDone(err), s.log.Name())
+		case <-s.ended:
+			return fmt.Errorf("wait for model server: it ended (%s); its log: %s", s.cmd.ProcessState, s.log.Name())
 		case <-ctx.Done():
 			return fmt.Errorf("wait for model server: %w; its log: %s", ctx.Err(), s.log.Name())
 		case <-tick.C:
 		}
 	}
-}
-
-func orDone(err error) error {
-	if err == nil {
-		return errors.New("without an error")
-	}
-	return err
 }
 
 func healthy(ctx context.Context, base string) bool {
