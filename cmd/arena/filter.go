@@ -40,7 +40,7 @@ are made: the attempt by itself, then the habits of its agent over the whole day
 With --explain, --calibrate or --reweight a table for people takes the lines' place.
 The rules, their weights and how far they can be trusted: docs/filter.md.`,
 		Example: `  arena filter testdata/day -o verdicts.jsonl
-  arena filter testdata/day --explain RUN/PROBLEM
+  arena filter testdata/day --explain 5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/c7492af7-f589-4054-a5a6-7784cb5b0f26
   arena filter testdata/day --calibrate testdata/day/labels.jsonl
   arena filter testdata/day --reweight`,
 		Args: func(_ *cobra.Command, days []string) error {
