@@ -12,11 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/where"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/report"
@@ -39,6 +37,7 @@ type buildFlags struct {
 	force    bool
 	dryRun   bool
 	noisy    noise
+	judge    judgeChoice
 }
 
 func (f *buildFlags) register(c *cobra.Command) {
@@ -53,6 +52,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
 	f.noisy.flags(c)
+	f.judge.flags(c)
 }
 
 func newBuild(s *streams) *cobra.Command {
@@ -71,7 +71,7 @@ finished corpus does only what changed.`,
 		Example: `  arena build testdata/day -o corpus
   arena build day1 day2 -o corpus --held-out suite.json --bank yesterday/bank.json --set select.top=2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return f.build(c.Context(), args) },
+		RunE: func(c *cobra.Command, args []string) error { return f.build(c, args) },
 	}
 	f.register(c)
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
@@ -79,12 +79,13 @@ finished corpus does only what changed.`,
 	return c
 }
 
-func (f *buildFlags) build(ctx context.Context, days []string) error {
-	r, done, err := f.run(days)
+func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {
+	ctx := c.Context()
+	r, done, err := f.run(c, days)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer func() { err = errors.Join(err, done()) }()
 	if f.dryRun {
 		return f.forecast(ctx, r)
 	}
@@ -110,8 +111,9 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	return nil
 }
 
-// run puts a run together from the flags. done ends its progress display.
-func (f *buildFlags) run(days []string) (*pipeline.Run, func(), error) {
+// run puts a run together from the flags. done ends its progress display and
+// closes its judge.
+func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func() error, error) {
 	if f.out == "" {
 		return nil, nil, usage(errors.New("no output folder"), "say where the corpus goes, such as -o corpus")
 	}
@@ -141,16 +143,24 @@ func (f *buildFlags) run(days []string) (*pipeline.Run, func(), error) {
 	if work == "" {
 		work = out + ".work"
 	}
+	judge, closeJudge, err := f.judge.open(c, &config)
+	if err != nil {
+		return nil, nil, err
+	}
 	p := f.noisy.progress(f.streams)
+	done := func() error {
+		p.done()
+		return closeJudge()
+	}
 	return &pipeline.Run{
 		Config: config,
 		Sources: pipeline.Sources{
 			Days: days, Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank,
 			Stdin: f.streams.in, Spool: work,
 		},
-		Out: out, Work: work, Version: version(), Harness: harness, Judge: gatesJudge{}, Titles: outcome.Carried{},
+		Out: out, Work: work, Version: version(), Harness: harness, Judge: judge, Titles: outcome.Carried{},
 		FS: corpora.Disk{}, Progress: p.event, Pages: pages,
-	}, p.done, nil
+	}, done, nil
 }
 
 // checkWhere refuses an expression before any work is done.
@@ -184,14 +194,6 @@ func pages(r *pipeline.Reports) (map[string][]byte, error) {
 	return map[string][]byte{"index.html": html}, err
 }
 
-// gatesJudge is the offline judge as a run asks it.
-type gatesJudge struct{}
-
-// Judge grades one attempt.
-func (gatesJudge) Judge(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
-	return gates.Judge(t, d), nil
-}
-
 // tell prints what a finished build made, for people.
 func (f *buildFlags) tell(s *pipeline.Summary) {
 	if f.noisy.quiet {
@@ -217,6 +219,9 @@ func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
 
 // buildError gives the known failures of a run their hint and exit code.
 func buildError(err error) error {
+	if known := judgeError(err); known != nil {
+		return known
+	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err

@@ -65,6 +65,7 @@ Details: docs/judges-llm.md.`,
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
 	c.Flags().IntVar(&f.probe, "probe", 0, "probe the judge itself on this many attempts instead: one line per probe")
+	f.llm.settings.flags(c)
 	f.llm.add(c)
 	return c
 }

@@ -38,13 +38,12 @@ func defaultLLMFlags() llmFlags {
 
 // modelFlags are the flags that only --judge llm has.
 var modelFlags = []string{
-	"config", "set", "endpoint", "api-key-env", "concurrency", "tokens-per-minute", "model", "votes", "aggregate", "self-consistency",
+	"endpoint", "api-key-env", "concurrency", "tokens-per-minute", "model", "votes", "aggregate", "self-consistency",
 	"prompt", "ledger", "prices", "budget-usd", "budget-tokens", "max-unscored", "timeout", "tries", "attempt-deadline", "run-deadline",
 }
 
 func (f *llmFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	f.settings.flags(c)
 	flags.StringVar(&f.endpoint, "endpoint", "", "address of the models as OpenAI clients take it, ending in /v1")
 	flags.StringVar(&f.keyEnv, "api-key-env", "", "environment variable with the key (default "+defaultKeyEnv+", if set)")
 	flags.IntVar(&f.concurrency, "concurrency", modelsAtOnce, "most requests in flight; fewer where the server has too many")
@@ -67,6 +66,9 @@ func (f *llmFlags) add(c *cobra.Command) {
 
 // given says if anything was said about models.
 func (f *llmFlags) given(c *cobra.Command) bool {
+	if f.settings.file != "" || len(f.settings.sets) > 0 {
+		return true
+	}
 	for _, name := range modelFlags {
 		// A limit on missing answers makes sense for every judge.
 		if name != "max-unscored" && c.Flags().Changed(name) {

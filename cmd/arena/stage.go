@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -40,16 +41,16 @@ func newStep(s *streams, name, short string, do step) *cobra.Command {
 		Short:   short,
 		Example: "  arena stage " + name + " testdata/day --work w --shard 0/1 -o corpus",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, days []string) error {
+		RunE: func(c *cobra.Command, days []string) (err error) {
 			part, err := parseShard(shard)
 			if err != nil {
 				return err
 			}
-			r, done, err := f.run(days)
+			r, done, err := f.run(c, days)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer func() { err = errors.Join(err, done()) }()
 			return do(c, f, r, part)
 		},
 	}
