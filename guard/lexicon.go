@@ -14,9 +14,8 @@ var lexiconFiles embed.FS
 // lexicon is what the lexical tier knows of language, independent of any bank.
 type lexicon struct {
 	stop     map[string]bool
-	slips    map[string][]string // stop words by what a slip leaves of them
-	near     map[string][]int32  // stem to groups of synonyms
-	related  map[string][]int32  // stem to groups of related words
+	near     map[string][]int32 // stem to groups of synonyms
+	related  map[string][]int32 // stem to groups of related words
 	foreign  map[string][]string
 	longest  int // runes of the longest foreign word without spaces
 	classes  map[string][]classValue
@@ -51,7 +50,7 @@ type unit struct {
 // fault in it is a fault of the program.
 var words = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
-		stop: map[string]bool{}, slips: map[string][]string{}, near: map[string][]int32{}, related: map[string][]int32{}, foreign: map[string][]string{},
+		stop: map[string]bool{}, near: map[string][]int32{}, related: map[string][]int32{}, foreign: map[string][]string{},
 		classes: map[string][]classValue{}, phrases: map[string][]phrase{}, units: map[string]unit{}, numerals: map[string]int{},
 	}
 	eachEntry("stop", l.addStop)
@@ -78,9 +77,6 @@ func eachEntry(file string, add func(fields []string)) {
 
 func (l *lexicon) addStop(fields []string) {
 	for _, w := range fields {
-		for _, d := range deletions(w) {
-			l.slips[d] = append(l.slips[d], w)
-		}
 		l.stop[w] = true
 		l.stop[stem(w)] = true
 	}
@@ -155,16 +151,4 @@ func (l *lexicon) classesOf(w string) []classValue {
 		return l.classes[w[:n-1]]
 	}
 	return nil
-}
-
-// misspelledStop reports whether w is one slip away from a stop word.
-func (l *lexicon) misspelledStop(w string) bool {
-	for _, d := range deletions(w) {
-		for _, s := range l.slips[d] {
-			if isOneSlip(w, s) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -101,6 +101,7 @@ func TestRewordings(t *testing.T) {
 			t.Errorf("the same, but not dropped: %q", r.text)
 		}
 	}
+	t.Logf("of %v dropped %v, the same %v", c.all, c.drop, c.same)
 	for _, kind := range []string{"light", "heavy", "chatty", "notation", "typo", "es", "de", "id", "tl", "zh"} {
 		c.atLeast(t, "dropped", c.drop, kind, 0.95)
 		c.atMost(t, "matched to another", c.wrong, kind, 0)
@@ -124,6 +125,7 @@ func TestFreshRewordings(t *testing.T) {
 		}
 		c.add(kind, bank[r.base].ID, g.Check(Candidate{Text: r.text}))
 	}
+	t.Logf("of %v dropped %v, the same %v", c.all, c.drop, c.same)
 	c.atLeast(t, "dropped", c.drop, "reworded", 0.95)
 	c.atLeast(t, "called the same", c.same, "reworded", 0.85)
 	c.atMost(t, "called the same", c.same, "changed", 0.1)
@@ -151,6 +153,7 @@ func TestFindsRequestsInsideLongerTexts(t *testing.T) {
 		c.add("system", id, g.Check(Candidate{Text: "Hello", Context: []string{prompt + r.text}}))
 		c.add("alone", id, g.Check(Candidate{Text: prompt}))
 	}
+	t.Logf("of %v found %v", c.all, c.drop)
 	for _, place := range []string{"between", "prompt", "system"} {
 		c.atLeast(t, "found", c.drop, place, 0.95)
 	}

@@ -98,12 +98,12 @@ func servicesDiffer(b, p *profile, template float64) string {
 	return ""
 }
 
-// classesDiffer finds a value of a closed class that was exchanged. Another
-// person's words are held to the hard classes only.
+// classesDiffer finds a value of a closed class that was exchanged. All but
+// verbatim copies are held to the hard classes only.
 func classesDiffer(b, p *profile, template float64) string {
 	l := words()
 	for class, name := range l.names {
-		if (template >= copiedTemplate || l.hard[class]) && replacesClass(b.values, p.values, uint8(class)) {
+		if (template >= verbatimTemplate || l.hard[class]) && replacesClass(b.values, p.values, uint8(class)) {
 			return "another " + name
 		}
 	}

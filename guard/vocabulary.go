@@ -142,9 +142,6 @@ func (v *vocabulary) read(w string) *word {
 	if id, is := v.ids[r.stem]; is {
 		r.id, r.weight = id, v.weight[id]
 	}
-	if len(v.stems) > 0 && r.content && r.id < 0 && r.near == nil && foreign == nil && l.misspelledStop(w) {
-		r.content = false
-	}
 	r.known = r.id >= 0 || !r.content && isASCII(w) || r.near != nil || foreign != nil
 	if !r.content {
 		return r
