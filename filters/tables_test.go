@@ -1,0 +1,103 @@
+package filters_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+)
+
+func TestCalibrate(t *testing.T) {
+	t.Parallel()
+	c := filters.Calibrate([]filters.Labelled{
+		{ID: "a", Family: "x", Agentic: true, Axis: arena.AxisAgentic, Confidence: 0.9},
+		{ID: "b", Family: "x", Agentic: true, Axis: arena.AxisScripted, Confidence: 0.6},
+		{ID: "c", Family: "y", Agentic: false, Axis: arena.AxisScripted, Confidence: 0.8},
+		{ID: "d", Family: "y", Agentic: false, Axis: arena.AxisUnknown, Confidence: 0.5},
+	})
+	if c.Total.TrueAgentic != 1 || c.Total.FalseScripts != 1 || c.Total.TrueScripted != 1 || c.Total.Unknown != 1 || c.Total.Right() != 2 {
+		t.Errorf("total %+v", c.Total)
+	}
+	// (0.1² + 0.6² + 0.2² + 0.5²) / 4
+	if math.Abs(c.Brier-0.165) > 1e-12 {
+		t.Errorf("Brier = %v, want 0.165", c.Brier)
+	}
+	if len(c.Families) != 2 || c.Families[0].Family != "x" || c.Nearest[0].ID != "d" || c.Nearest[1].ID != "b" {
+		t.Errorf("families %+v, nearest %+v", c.Families, c.Nearest)
+	}
+	for _, x := range c.Thresholds {
+		if x.At == 0.5 && (x.Precision != 1 || x.Recall != 0.5) {
+			t.Errorf("at 0.5: %+v", x)
+		}
+	}
+}
+
+func TestWilson(t *testing.T) {
+	t.Parallel()
+	// 32 of 75 is 32.1 to 53.9 %.
+	if lo, hi := filters.Wilson(32, 75); math.Abs(lo-0.321) > 0.001 || math.Abs(hi-0.539) > 0.001 {
+		t.Errorf("Wilson(32, 75) = %v, %v", lo, hi)
+	}
+	if lo, hi := filters.Wilson(0, 0); lo != 0 || hi != 1 {
+		t.Errorf("Wilson(0, 0) = %v, %v", lo, hi)
+	}
+}
+
+func TestReweight(t *testing.T) {
+	t.Parallel()
+	unknown := math.NaN()
+	var all []filters.Scored
+	for _, p := range []string{"p1", "p2", "p3", "p4"} {
+		all = append(all,
+			filters.Scored{Agent: "model", Problem: p, Success: p != "p4", Agentic: true, Richness: [3]float64{1, unknown, 1}},
+			filters.Scored{Agent: "program", Problem: p, Success: true, Richness: [3]float64{0, unknown, 0}})
+	}
+	b := filters.Reweight(all)
+	first, second := b.Standings[0], b.Standings[1]
+	if first.Agent != "program" || first.Base != 1 || second.Base != 0.75 || first.BaseRank != 1 {
+		t.Fatalf("standings %+v", b.Standings)
+	}
+	// The program keeps 0.3 of its reward, the model all of it.
+	if math.Abs(first.Scores[0]-0.3) > 1e-12 || second.Scores[0] != 0.75 || first.Ranks[0] != 2 || second.Ranks[0] != 1 {
+		t.Errorf("under v1: %+v, %+v", first, second)
+	}
+	if math.Abs(b.BaseShare-3.0/7) > 1e-12 || math.Abs(b.Shares[0]-3/4.2) > 1e-12 || math.Abs(b.Shares[1]-3.0/7) > 1e-12 {
+		t.Errorf("shares %v, %v", b.BaseShare, b.Shares)
+	}
+	if g := second.Gain[0]; second.Low[0] > g || second.High[0] < g || g <= 0 || math.Abs(second.Gain[1]) > 1e-12 {
+		t.Errorf("gain %v in %v to %v", second.Gain, second.Low, second.High)
+	}
+	again := filters.Reweight(all)
+	if again.Standings[0] != first || again.Standings[1] != second {
+		t.Error("another leaderboard the second time")
+	}
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	f := newFilter(t)
+	for family, want := range map[string]string{
+		"honest plain": "named", "override": "overridden", "no model": "no_inference",
+		"fabricates": "result without a dispatch", "edits results": "result edited", "honest composes": "derived",
+	} {
+		tr := played(t, family)
+		d := filters.Normalise(tr)
+		e := f.Explain(tr, &d)
+		var links []string
+		for _, r := range e.Rows {
+			links = append(links, r.Link)
+		}
+		if !strings.Contains(strings.Join(links, "|"), want) {
+			t.Errorf("%s: no link %q in %q", family, want, links)
+		}
+		sum := 0.0
+		for _, x := range e.Terms {
+			sum += x.Odds
+		}
+		if _, sample := f.Check(tr, &d); math.Abs(sum-sample.Score) > 1e-9 {
+			t.Errorf("%s: terms sum to %v, the score is %v", family, sum, sample.Score)
+		}
+	}
+}
