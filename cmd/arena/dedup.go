@@ -85,21 +85,11 @@ func (f *dedupFlags) run(s *streams, files []string) error {
 	}
 	lines := dedupLines(ids, texts, groups)
 	if f.index != "" {
-		if err := f.joinIndex(ids, texts, lines, options); err != nil {
+		if err = f.joinIndex(ids, texts, lines, options); err != nil {
 			return err
 		}
 	}
-	err = writeWhole(s, f.out, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		for _, l := range lines {
-			if err := enc.Encode(l); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err = writeWhole(s, f.out, func(w io.Writer) error { return writeLines(w, lines) }); err != nil {
 		return err
 	}
 	if f.quiet {
@@ -107,6 +97,17 @@ func (f *dedupFlags) run(s *streams, files []string) error {
 	}
 	fmt.Fprintf(s.err, "arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
 		len(texts), representatives(lines), c.Candidates, c.Capped, c.Skipped)
+	return nil
+}
+
+func writeLines(w io.Writer, lines []dedupLine) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, l := range lines {
+		if err := enc.Encode(l); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

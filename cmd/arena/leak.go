@@ -83,7 +83,7 @@ func (f *leakFlags) run(ctx context.Context, s *streams, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if err := g.Canary(); err != nil {
+	if err = g.Canary(); err != nil {
 		return err
 	}
 	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.in, workers: f.workers}

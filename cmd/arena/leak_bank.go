@@ -127,7 +127,7 @@ func sayRetired(s *streams, r *guard.Rotation, corpus string) error {
 	if err != nil {
 		return failed(fmt.Errorf("read bank of corpus: %w", err), "a corpus holds the file bank.json")
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // nothing was written
 	state, err := guard.ReadState(file)
 	if err != nil {
 		return err
