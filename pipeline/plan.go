@@ -64,10 +64,14 @@ func (f fate) stored() storedFate {
 	return storedFate{f.stage, f.reason, f.failed, f.split, f.rank, f.axis}
 }
 
-// unitBytes is the size of row texts that one unit holds: a row group's worth,
-// so that a corpus of some hundred megabytes has its eight shards and every
-// core has work.
-const unitBytes = 64 << 20
+// Units hold at most a row group's worth of row texts, 64 MiB. A smaller stream
+// is cut in eight, so that trainers with several readers have a shard for each,
+// but not below 4 MiB, where files cost more than they hold.
+const (
+	maxUnit = 64 << 20
+	minUnit = 4 << 20
+	shards  = 8
+)
 
 const (
 	configSFT  = "sft"
@@ -143,17 +147,22 @@ func (g *grouping) units(all []chosen) []unit {
 	return out
 }
 
-// cut divides the rows of a stream into units of unitBytes, never within a
-// problem.
+// cut divides the rows of a stream into units, never within a problem.
 func cut(s corpora.Stream, all []chosen, rows func(*chosen) []candidate) []unit {
 	var out []unit
-	size := int64(0)
+	size, total := int64(0), int64(0)
+	for i := range all {
+		for _, c := range rows(&all[i]) {
+			total += c.bytes
+		}
+	}
+	most := min(max(total/shards, minUnit), maxUnit)
 	for i := range all {
 		cs := rows(&all[i])
 		if len(cs) == 0 {
 			continue
 		}
-		if len(out) == 0 || size >= unitBytes {
+		if len(out) == 0 || size >= most {
 			out = append(out, unit{Stream: s, Number: len(out)})
 			size = 0
 		}

@@ -52,9 +52,10 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(d.flags.workers)
 	for i := range inputs {
-		g.Go(func() (err error) {
-			byInput[i], faults[i], err = d.firstPass(ctx, inputs[i])
-			return err
+		g.Go(func() error {
+			var failed error
+			byInput[i], faults[i], failed = d.firstPass(ctx, inputs[i])
+			return failed
 		})
 	}
 	if err := g.Wait(); err != nil {
