@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -19,7 +20,7 @@ import (
 //
 // A dialogue that cannot become a row gives an *Unfit with the reason.
 func Render(h arena.Harness, query string, d *arena.Dialogue) ([]Message, error) {
-	schema := ParseSchema(h.Tools)
+	schema := schemaOf(h)
 	out := make([]Message, 0, 2+2*len(d.Turns))
 	if h.System != "" {
 		out = append(out, Message{Role: System, Content: h.System})
@@ -36,6 +37,19 @@ func Render(h arena.Harness, query string, d *arena.Dialogue) ([]Message, error)
 		return nil, err
 	}
 	return out, nil
+}
+
+// schemas are those of the harnesses met so far, by their hash: a corpus has one
+// harness and tens of thousands of attempts.
+var schemas sync.Map
+
+func schemaOf(h arena.Harness) Schema {
+	if known, ok := schemas.Load(h.SHA256); ok && h.SHA256 != "" {
+		return known.(Schema)
+	}
+	s := ParseSchema(h.Tools)
+	schemas.Store(h.SHA256, s)
+	return s
 }
 
 func appendTurn(out []Message, t *arena.Turn, schema Schema) ([]Message, error) {
