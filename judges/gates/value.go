@@ -8,10 +8,14 @@ import (
 
 // str reads one string value by what its key says of it.
 func (r *resultReader) str(key string, item *product, raw string, depth int) {
+	kind := kindOf(key)
+	if kind == keySkip || kind == keyOther && isDescription(key, raw) {
+		return
+	}
 	if strings.IndexByte(raw, '\\') >= 0 {
 		raw = gjson.Parse(`"` + raw + `"`).String()
 	}
-	switch kindOf(key) {
+	switch kind {
 	case keyID:
 		if item != nil && item.id == "" {
 			item.id = raw
@@ -36,6 +40,13 @@ func (r *resultReader) str(key string, item *product, raw string, depth int) {
 	default:
 		r.plain(key, item, raw, depth)
 	}
+}
+
+// isDescription tells that a string, still escaped, is longer than what is read
+// for words: an escape of at most six bytes stands for at least one. Text that
+// may be JSON, or that is all of its result, is read whatever its length.
+func isDescription(key, raw string) bool {
+	return key != "" && len(raw) > 6*maxText && strings.IndexByte("[{\\ \t", raw[0]) < 0
 }
 
 // plain reads a string of no known meaning: JSON within JSON, a short value,
