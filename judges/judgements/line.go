@@ -27,6 +27,8 @@ type line struct {
 	} `json:"tokens"`
 	CostUSD *float64 `json:"cost_usd"`
 	Cached  bool     `json:"cached"`
+	// Detail is what the first gate that failed misses, or why there is no score.
+	Detail *string `json:"detail"`
 }
 
 type span struct {
@@ -40,7 +42,7 @@ func Append(dst []byte, t *arena.Trace, j arena.Judgement) ([]byte, error) {
 	l := line{
 		RunID: t.RunID, ProblemID: t.ProblemID, Judge: j.Judge, Outcome: j.Outcome, Score: finite(j.Score),
 		Gates: j.Gates, Spans: make([]span, 0, len(j.Spans)), Model: named(j.Model), PromptSHA256: named(j.PromptSHA256),
-		CostUSD: finite(j.CostUSD), Cached: j.Cached,
+		CostUSD: finite(j.CostUSD), Cached: j.Cached, Detail: named(j.Detail),
 	}
 	l.Tokens.Prompt, l.Tokens.Completion = j.PromptTokens, j.CompletionTokens
 	for _, s := range j.Spans {
