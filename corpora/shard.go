@@ -158,10 +158,15 @@ func (s *shard[T]) add(v *T) error {
 
 func (s *shard[T]) close() error { return s.writer.Close() }
 
+// codec is shared by all files, so that its encoders' windows are made once.
+// Its fastest level writes text about as small as the default one, in half the
+// time.
+var codec = zstd.Codec{Level: zstd.SpeedFastest}
+
 func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 	opts := []parquet.WriterOption{
 		schema,
-		parquet.Compression(&zstd.Codec{}),
+		parquet.Compression(&codec),
 		parquet.CreatedBy("arena", SchemaVersion, ""),
 		parquet.DataPageStatistics(false),
 	}

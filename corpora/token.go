@@ -1,6 +1,10 @@
 package corpora
 
-import "github.com/trajectory-arena/arena/corpora/chat"
+import (
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpora/chat"
+)
 
 // Counter counts the tokens of a text. Every row names its counter, because
 // counts of two counters must not be compared.
@@ -25,12 +29,18 @@ func (Bytes4) Count(text string) int { return (len(text) + 3) / 4 }
 // CountTokens counts an attempt as a whole: its text form with the tools in
 // the system turn.
 func CountTokens(c Counter, ms []chat.Message, tools []string) int {
-	var all []byte
-	for i, t := range chat.Text(ms, tools) {
-		if i > 0 {
-			all = append(all, '\n')
-		}
-		all = append(all, t.Content...)
+	turns := chat.Text(ms, tools)
+	size := len(turns)
+	for _, t := range turns {
+		size += len(t.Content)
 	}
-	return c.Count(string(all))
+	var all strings.Builder
+	all.Grow(size)
+	for i, t := range turns {
+		if i > 0 {
+			all.WriteByte('\n')
+		}
+		all.WriteString(t.Content)
+	}
+	return c.Count(all.String())
 }

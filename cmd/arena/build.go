@@ -36,6 +36,7 @@ type buildFlags struct {
 	workers  int
 	force    bool
 	dryRun   bool
+	steps    bool
 	noisy    noise
 	judge    judgeChoice
 }
@@ -51,6 +52,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
+	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
 	f.noisy.flags(c)
 	f.judge.flags(c)
 }
@@ -122,6 +124,9 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 		return nil, nil, err
 	}
 	config.Workers = f.workers
+	if f.steps {
+		config.Steps = true
+	}
 	if f.runID != "" {
 		config.RunID = f.runID
 	}
@@ -147,6 +152,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if err != nil {
 		return nil, nil, err
 	}
+	tuneBuildHeap()
 	p := f.noisy.progress(f.streams)
 	done := func() error {
 		p.done()
