@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -42,7 +41,8 @@ func Messages(h arena.Harness, query string, d *arena.Dialogue) ([]string, error
 	return chat.Encode(ms)
 }
 
-// NewSFT makes the row of an attempt. An error of type *chat.Unfit means that
+// NewSFT makes the row of an attempt. Its reward is the outcome alone, and it
+// has no judge's multiplier: both are the caller's choice. An error of type *chat.Unfit means that
 // it can be none.
 func NewSFT(rec *arena.Record, f *Facts) (SFT, error) {
 	ms, err := chat.Render(f.Harness, rec.Trace.Query, &rec.Dialogue)
@@ -127,7 +127,6 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 	if sc := rec.Outcome.Scores; sc != nil && sc.Axes != nil {
 		s.OutcomeScore = &sc.Axes.Rule
 	}
-	s.JudgeMultiplier = Multiplier(rec.Judgement.Score)
 	return s
 }
 
@@ -169,20 +168,6 @@ func Milliseconds(at string) *int64 {
 	}
 	ms := t.UnixMilli()
 	return &ms
-}
-
-// Multiplier is the subnet's quality multiplier of a reasoning score q: 1 from
-// 0.80 on, else 0.3 + 0.7 q/0.80 rounded to four places. Nil where there is no
-// score.
-func Multiplier(q *float64) *float64 {
-	if q == nil {
-		return nil
-	}
-	m := 1.0
-	if *q < 0.80 {
-		m = math.RoundToEven((0.3+*q*0.7/0.80)*1e4) / 1e4
-	}
-	return &m
 }
 
 func taskType(f *Facts) string { return strings.ToLower(string(f.Category)) }

@@ -84,6 +84,7 @@ var uses = map[string]string{
 	ProfileVerlRL:   "verl RLHFDataset: data.train_files takes the shards; raise data.max_prompt_length, or long prompts are dropped without a word",
 	ProfilePref:     "TRL DPOTrainer and RewardTrainer, max_length=None",
 	ProfileKTO:      "TRL KTOTrainer, a batch of at least 2",
+	ProfileStepwise: "axolotl, type stepwise_supervised",
 	ProfileText:     "TRL SFTTrainer, verl MultiTurnSFTDataset and any other loader of role and content",
 	ProfileShareGPT: "LLaMA-Factory: dataset_dir is this folder, dataset sharegpt_train",
 	ProfilePrompts:  "TRL GRPOTrainer: ground_truth reaches the reward function",

@@ -22,12 +22,13 @@ const (
 )
 
 // The profiles whose names writing and checking depend on. A build writes
-// hf-json, verl-rl, pref and kto.
+// hf-json, verl-rl, pref and kto, and stepwise where it is asked to.
 const (
 	ProfileHFJSON   = "hf-json"
 	ProfileVerlRL   = "verl-rl"
 	ProfilePref     = "pref"
 	ProfileKTO      = "kto"
+	ProfileStepwise = "stepwise"
 	ProfileText     = "text"
 	ProfileShareGPT = "sharegpt"
 	ProfilePrompts  = "prompts"

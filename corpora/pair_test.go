@@ -120,18 +120,6 @@ func TestRL(t *testing.T) {
 	}
 }
 
-func TestMultiplier(t *testing.T) {
-	t.Parallel()
-	for q, want := range map[float64]float64{0.1: 0.3875, 0.5: 0.7375, 0.7: 0.9125, 0.9: 1} {
-		if got := corpora.Multiplier(&q); *got != want {
-			t.Errorf("%v: %v, want %v", q, *got, want)
-		}
-	}
-	if corpora.Multiplier(nil) != nil {
-		t.Error("no score, but a multiplier")
-	}
-}
-
 func TestRowsSayWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	rec := record(0)

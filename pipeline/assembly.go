@@ -23,6 +23,10 @@ func (o *opened) assembly(p *plan, parts []string) (*corpora.Assembly, error) {
 	if err != nil {
 		return nil, err
 	}
+	pairs, err := o.pairs(p)
+	if err != nil {
+		return nil, err
+	}
 	a := &corpora.Assembly{
 		Parts: parts,
 		Extra: map[string][]byte{"bank.json": bank},
@@ -30,7 +34,7 @@ func (o *opened) assembly(p *plan, parts []string) (*corpora.Assembly, error) {
 			Pipeline: o.Version, Configuration: config, ConfigurationSHA256: digest(config),
 			Inputs: o.manifestInputs(p), Funnel: p.Funnel,
 		},
-		Card: o.card(p, reports),
+		Card: o.card(p, reports, pairs),
 	}
 	for name, r := range reports.files() {
 		if a.Extra["reports/"+name], err = encodeReport(r); err != nil {
@@ -65,7 +69,7 @@ func (o *opened) manifestInputs(p *plan) []corpora.Input {
 	return out
 }
 
-func (o *opened) card(p *plan, r *Reports) corpora.Card {
+func (o *opened) card(p *plan, r *Reports, pairs *corpora.PairSummary) corpora.Card {
 	return corpora.Card{
 		Title:   "Shopping agent trajectories",
 		License: "other",
@@ -75,6 +79,7 @@ func (o *opened) card(p *plan, r *Reports) corpora.Card {
 			{Heading: "What this is", Body: o.cardAbout(p)},
 			{Heading: "Held-out protection", Body: r.Leak.text(o.Config.Guard)},
 			{Heading: "Judge", Body: r.Judges.text(o.Config.MaxUnscored)},
+			pairs.Section(),
 			{Heading: "Agents", Body: r.Agents.text()},
 			{Heading: "Known limits", Body: knownLimits},
 		},

@@ -12,9 +12,19 @@ import (
 // errBody is what a stored row that cannot be read back is refused with.
 var errBody = errors.New("stored row is cut off or corrupt")
 
-// appendRow stores an sft row for the write step: its texts as they are, its
-// scalars as JSON. Tools are the harness's and are not stored.
-func appendRow(dst []byte, row *corpora.SFT) ([]byte, error) {
+// body is what a block stores of an attempt that may become a row: the sft row
+// without tools, which are the harness's, and without reward and multiplier,
+// which the configuration of the corpus decides; and a label for every
+// assistant message, where labels were wanted.
+type body struct {
+	row    corpora.SFT
+	labels []bool
+}
+
+// append stores a body for the write step: its texts as they are, its scalars
+// as JSON, its labels as a string of 0 and 1.
+func (b *body) append(dst []byte) ([]byte, error) {
+	row := &b.row
 	scalars, err := json.Marshal(&row.Scalars)
 	if err != nil {
 		return nil, fmt.Errorf("store row of %s: %w", row.SessionID, err)
@@ -26,18 +36,33 @@ func appendRow(dst []byte, row *corpora.SFT) ([]byte, error) {
 	for _, m := range row.Messages {
 		dst = appendText(dst, m)
 	}
-	return dst, nil
+	return appendText(dst, writeLabels(b.labels)), nil
 }
 
-// readRow reads what appendRow stored.
-func readRow(b []byte) (*corpora.SFT, error) {
+func writeLabels(labels []bool) string {
+	out := make([]byte, len(labels))
+	for i, l := range labels {
+		out[i] = '0'
+		if l {
+			out[i] = '1'
+		}
+	}
+	return string(out)
+}
+
+// readBody reads what append stored.
+func readBody(b []byte) (*body, error) {
 	t := texts{b: b}
-	row := &corpora.SFT{}
+	out := &body{}
+	row := &out.row
 	scalars := t.next()
 	row.Metadata, row.Goal = t.next(), t.next()
 	row.Messages = make([]string, 0, 32)
 	for n := t.count(); n > 0 && !t.short; n-- {
 		row.Messages = append(row.Messages, t.next())
+	}
+	for _, l := range t.next() {
+		out.labels = append(out.labels, l == '1')
 	}
 	if t.short {
 		return nil, errBody
@@ -45,7 +70,7 @@ func readRow(b []byte) (*corpora.SFT, error) {
 	if err := json.Unmarshal([]byte(scalars), &row.Scalars); err != nil {
 		return nil, fmt.Errorf("read stored row: %w", err)
 	}
-	return row, nil
+	return out, nil
 }
 
 func appendText(dst []byte, s string) []byte {

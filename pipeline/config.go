@@ -18,6 +18,7 @@ import (
 
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -33,7 +34,12 @@ type Config struct {
 	Filter  filters.Config `yaml:"filter" hash:"block"`
 	Judge   JudgeConfig    `yaml:"judge" hash:"block"`
 	Guard   GuardConfig    `yaml:"guard" hash:"block"`
-	Select  SelectConfig   `yaml:"select" hash:"corpus"`
+	// Steps adds config steps: the kept attempts with a label for every turn.
+	// The labels are made from the dialogue, which only a block's making reads.
+	Steps bool `yaml:"steps" hash:"block"`
+	// Multiplier says how the judge's grades weigh outcomes.
+	Multiplier multiplier.Config `yaml:"multiplier" hash:"corpus"`
+	Select     SelectConfig      `yaml:"select" hash:"corpus"`
 	// MaxUnscored is the share of attempts without a judge's answer above which
 	// there is no corpus.
 	MaxUnscored float64 `yaml:"max_unscored" hash:"corpus"`
@@ -72,7 +78,7 @@ type SelectConfig struct {
 	// Where is an expression over the columns of the ledger that an attempt must
 	// fulfil to become a row of sft, pref or kto; empty for all.
 	Where string `yaml:"where"`
-	// MinReward is the least reward (success times quality multiplier) of an
+	// MinReward is the least reward (success times the factor by Multiplier) of an
 	// sft row.
 	MinReward float64 `yaml:"min_reward"`
 	// Pairs is how many preference pairs one problem gives at most.
@@ -95,6 +101,7 @@ func Defaults() Config {
 		Filter:      filters.Defaults(),
 		Judge:       JudgeConfig{Name: "gates_v1"},
 		Guard:       GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
+		Multiplier:  multiplier.Defaults(),
 		Select:      SelectConfig{Top: 4, Near: 0.8, SuccessOnly: true, Pairs: 4, Margin: 0.1},
 		MaxUnscored: 0.02,
 		Workers:     1,
@@ -103,7 +110,7 @@ func Defaults() Config {
 
 // Validate names everything that cannot be used, all at once.
 func (c Config) Validate() error {
-	errs := []error{c.Reading.Validate(), c.Filter.Validate(), c.Guard.Shares.Validate()}
+	errs := []error{c.Reading.Validate(), c.Filter.Validate(), c.Guard.Shares.Validate(), c.Multiplier.Validate()}
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
 			errs = append(errs, fmt.Errorf(format, args...))

@@ -45,6 +45,8 @@ func TestAChangeReachesAsFarAsItsTag(t *testing.T) {
 	}{
 		{"workers", func(c *Config) { c.Workers = 9 }, true, true},
 		{"top", func(c *Config) { c.Select.Top = 9 }, true, false},
+		{"scale", func(c *Config) { c.Multiplier.Floor = 0.9 }, true, false},
+		{"steps", func(c *Config) { c.Steps = true }, false, false},
 		{"harness", func(c *Config) { c.Harness = "4-tool" }, false, false},
 		{"filter", func(c *Config) { c.Filter.MaxTokens = 9 }, false, false},
 		{"shares", func(c *Config) { c.Guard.Shares.Eval = 0.2 }, false, false},
@@ -59,9 +61,9 @@ func TestAChangeReachesAsFarAsItsTag(t *testing.T) {
 func TestValidateNamesEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	c := Defaults()
-	c.Select.Top, c.Workers, c.MaxUnscored = 0, 0, 2
+	c.Select.Top, c.Workers, c.MaxUnscored, c.Multiplier.Per = 0, 0, 2, "agent"
 	err := c.Validate()
-	for _, want := range []string{"select.top", "workers", "max_unscored"} {
+	for _, want := range []string{"select.top", "workers", "max_unscored", "multiplier.per"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("validate does not name %s: %v", want, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -41,6 +42,7 @@ type grouping struct {
 	// winners hold, for every trace id, the copy of the attempt that stays.
 	winners map[string]copyOf
 	agents  map[string]filters.AgentStats
+	weights weights
 	// fates and candidates are by input, then in the order of its entries.
 	fates      [][]fate
 	candidates [][]candidate
@@ -107,18 +109,27 @@ type sampled struct {
 	agent string
 	copyOf
 	sample filters.Sample
+	// judged and score are there where factors depend on the whole run.
+	judged bool
+	run    string
+	score  *float64
 }
 
 // learn is the first pass: which copy of each attempt stays, and how each
 // agent behaved over its day.
 func (g *grouping) learn(ctx context.Context) error {
 	byInput := make([][]sampled, len(g.inputs))
-	err := g.entries(ctx, (*block.Reader).Heads, func(at ref, x *block.Entry) error {
+	read := (*block.Reader).Heads
+	if needRuns(g.Config.Multiplier) {
+		read = (*block.Reader).Entries
+	}
+	err := g.entries(ctx, read, func(at ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}
 		byInput[at.Input] = append(byInput[at.Input], sampled{
 			id: x.Attempt.ID, agent: agentOf(&x.Attempt), copyOf: copyOf{x.Attempt.RecordSHA256, at}, sample: x.Sample,
+			judged: x.Attempt.HasDialogue, run: x.Attempt.RunID, score: score(x),
 		})
 		return nil
 	})
@@ -134,7 +145,25 @@ func (g *grouping) learn(ctx context.Context) error {
 		}
 	}
 	g.agentDays(byInput)
+	g.weigh(byInput)
 	return nil
+}
+
+// weigh adds up the quality of each run, where factors depend on it: over all
+// its judged attempts, whatever becomes of them, in the order of the inputs.
+func (g *grouping) weigh(byInput [][]sampled) {
+	g.weights.config = g.Config.Multiplier
+	if !needRuns(g.Config.Multiplier) {
+		return
+	}
+	g.weights.runs = map[string]multiplier.Quality{}
+	for _, all := range byInput {
+		for _, s := range all {
+			if s.judged && g.winners[s.id].ref == s.ref {
+				g.weights.runs[s.run] = g.weights.runs[s.run].Add(s.score)
+			}
+		}
+	}
 }
 
 func (g *grouping) agentDays(byInput [][]sampled) {
@@ -167,7 +196,7 @@ func (g *grouping) decide(ctx context.Context) error {
 	g.fates, g.candidates, g.judged, g.tries = make([][]fate, n), make([][]candidate, n), make([]unscored, n), make([][]try, n)
 	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 		f := g.fate(at, x)
-		c := f.becomes(at, x)
+		c := g.becomes(f, at, x)
 		if c != nil {
 			wanted, err := g.selected(x, f)
 			if err != nil {
@@ -212,7 +241,7 @@ func (g *grouping) selected(x *block.Entry, f fate) (bool, error) {
 		return true, nil
 	}
 	s := g.revised(x)
-	line := where.Line{Attempt: g.attemptRow(x, f.stored()), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x)}
+	line := where.Line{Attempt: g.attemptRow(x, f.stored()), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x, g.weights.factor(x))}
 	return g.where.Match(line.Values())
 }
 
@@ -227,9 +256,9 @@ func (g *grouping) judgedFate(x *block.Entry, s *arena.Structure) fate {
 		return fate{stage: stageScore, reason: "no_score"}
 	case sel.SuccessOnly && !x.Outcome.Success:
 		return fate{stage: stageScore, reason: "unsuccessful"}
-	case x.Judgement.Outcome != arena.JudgeScored:
+	case g.weights.factor(x) == nil:
 		return fate{stage: stageJudge, reason: string(x.Judgement.Outcome), failed: true}
-	case reward(x) < sel.MinReward:
+	case g.weights.reward(x) < sel.MinReward:
 		return fate{stage: stageJudge, reason: "below_min_reward"}
 	case x.Leak.Drop:
 		return fate{stage: stageGuard, reason: "leak_" + x.Leak.Tier}
@@ -248,13 +277,13 @@ func firstReason(reasons []string) string {
 // becomes is the candidate that an attempt is for sft, pref and kto: it stayed,
 // or only its outcome or its reward keeps it out of sft. Leaking attempts are
 // none.
-func (f fate) becomes(at ref, x *block.Entry) *candidate {
+func (g *grouping) becomes(f fate, at ref, x *block.Entry) *candidate {
 	wanted := f.kept() || f.reason == "unsuccessful" || f.reason == "below_min_reward"
-	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || x.Judgement.Outcome != arena.JudgeScored {
+	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
 	return &candidate{
-		ref: at, problem: x.Problem, id: x.Attempt.ID, reward: reward(x), rank: x.Rank, success: x.Outcome.Success,
+		ref: at, problem: x.Problem, id: x.Attempt.ID, reward: g.weights.reward(x), rank: x.Rank, success: x.Outcome.Success,
 		bytes: x.Body.Bytes, signature: x.Body.Signature, kept: f.kept(),
 	}
 }

@@ -93,7 +93,7 @@ func (w *unitWriter) enter(l *ledger, g *grouping, x *block.Entry, f storedFate)
 		return err
 	}
 	if x.Judgement.Outcome != "" {
-		if err := l.judgements.Add(judgement(x)); err != nil {
+		if err := l.judgements.Add(judgement(x, w.weights.factor(x))); err != nil {
 			return err
 		}
 	}
@@ -200,11 +200,12 @@ func wide(v *int) *int64 {
 	return &w
 }
 
-func judgement(x *block.Entry) *corpora.Judgement {
+// judgement is the row of a judgement with the factor that came of it.
+func judgement(x *block.Entry, factor *float64) *corpora.Judgement {
 	j := &x.Judgement
 	row := &corpora.Judgement{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Judge: j.Judge, Outcome: string(j.Outcome), Score: j.Score,
-		Multiplier: multiplier(j.Score), Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
+		Multiplier: factor, Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
 		PromptTokens: int64(j.PromptTokens), CompletionTokens: int64(j.CompletionTokens), CostUSD: j.CostUSD, Detail: j.Detail,
 	}
 	for _, s := range j.Spans {

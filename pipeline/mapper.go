@@ -37,8 +37,10 @@ type mapper struct {
 	judge   Judge
 	facts   corpora.Facts
 	signer  *minhash.Signer
-	row     []byte
-	doc     []byte
+	// steps says that the turns of attempts are labelled.
+	steps bool
+	row   []byte
+	doc   []byte
 }
 
 // file makes the block of one input.
@@ -125,11 +127,14 @@ func (m *mapper) render(rec *arena.Record, problem int, entry *block.Entry) ([]b
 	if err != nil {
 		return nil, err
 	}
-	row.Reward, row.JudgeMultiplier = reward(entry), multiplier(rec.Judgement.Score)
 	entry.Body.Tokens = int(row.NTokens)
 	m.doc = appendDeeds(m.doc[:0], &rec.Dialogue)
 	m.signer.Sign(m.doc, &entry.Body.Signature)
-	m.row, err = appendRow(m.row[:0], &row)
+	stored := body{row: row}
+	if m.steps {
+		stored.labels = stepLabels(rec.Trace, &rec.Dialogue)
+	}
+	m.row, err = stored.append(m.row[:0])
 	return m.row, err
 }
 
@@ -165,24 +170,6 @@ func (m *mapper) leak(rec *arena.Record, problem int) block.Leak {
 		Match: best.Match, Bank: best.Bank, Drop: best.Drop, Same: best.Same, Score: best.Score,
 		Tier: string(best.Tier), Evidence: best.Evidence, Beyond: best.Beyond,
 	}
-}
-
-// multiplier is the subnet's factor on an outcome; nil where no judge graded
-// the reasoning.
-func multiplier(score *float64) *float64 {
-	if score == nil {
-		return nil
-	}
-	m := outcome.Multiplier(*score)
-	return &m
-}
-
-// reward is the outcome times the quality of the reasoning, 0 to 1.
-func reward(x *block.Entry) float64 {
-	if m := multiplier(x.Judgement.Score); m != nil && x.Outcome.Success {
-		return *m
-	}
-	return 0
 }
 
 // recommended are all ids that the model recommended.

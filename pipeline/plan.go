@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/judges/multiplier"
 )
 
 // plan is the group step's result: the fate of every record, and the units
@@ -27,6 +28,9 @@ type plan struct {
 	Fates [][]storedFate `json:"fates"`
 	// Tallies count scored attempts and successes, by problem.
 	Tallies []corpora.Tally `json:"tallies"`
+	// Runs are the qualities of the runs by their id, where factors depend on
+	// them.
+	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
 }
 
 // unit is what one worker writes at once: a part with one stream, or with all
@@ -74,10 +78,11 @@ const (
 )
 
 const (
-	configSFT  = "sft"
-	configRL   = "rl"
-	configPref = "pref"
-	configKTO  = "kto"
+	configSFT   = "sft"
+	configRL    = "rl"
+	configPref  = "pref"
+	configKTO   = "kto"
+	configSteps = "steps"
 )
 
 // ErrEmpty says that no attempt became a row of the sft config.
@@ -106,7 +111,7 @@ func (g *grouping) plan(all []chosen) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Key: key, Tallies: make([]corpora.Tally, len(g.day.Problems.All))}
+	p := &plan{Key: key, Tallies: make([]corpora.Tally, len(g.day.Problems.All)), Runs: g.weights.runs}
 	if p.Funnel, err = funnel(slices.Concat(g.fates...)); err != nil {
 		return nil, err
 	}
@@ -137,6 +142,10 @@ func (g *grouping) units(all []chosen) []unit {
 		kto := corpora.Stream{Config: configKTO, Profile: corpora.ProfileKTO, Split: split}
 		pref := corpora.Stream{Config: configPref, Profile: corpora.ProfilePref, Split: split}
 		out = append(out, cut(sft, mine, func(c *chosen) []candidate { return c.sft })...)
+		if g.Config.Steps {
+			steps := corpora.Stream{Config: configSteps, Profile: corpora.ProfileStepwise, Split: split}
+			out = append(out, cut(steps, mine, func(c *chosen) []candidate { return c.sft })...)
+		}
 		out = append(out, cut(kto, mine, (*chosen).all)...)
 		out = append(out, cut(pref, mine, (*chosen).all)...)
 		if problems := g.problemsIn(split); len(problems) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -47,10 +48,32 @@ type AgentShare struct {
 
 // JudgesReport says how the judge graded.
 type JudgesReport struct {
-	Judge    string      `json:"judge"`
-	Judged   int         `json:"judged"`
-	Unscored int         `json:"unscored"`
-	Levels   []LevelRate `json:"levels"`
+	Judge    string `json:"judge"`
+	Judged   int    `json:"judged"`
+	Unscored int    `json:"unscored"`
+	// Coverage is the share of the judged attempts that have a grade.
+	Coverage   float64          `json:"coverage"`
+	Multiplier MultiplierReport `json:"multiplier"`
+	Levels     []LevelRate      `json:"levels"`
+}
+
+// MultiplierReport says how grades became factors on the outcome.
+type MultiplierReport struct {
+	Per      multiplier.Per      `json:"per"`
+	Unscored multiplier.Unscored `json:"unscored"`
+	Floor    float64             `json:"floor"`
+	Ceiling  float64             `json:"ceiling"`
+	// Runs are the means that factors depend on, by run; none where each
+	// attempt is weighed by its own grade alone.
+	Runs map[string]RunQuality `json:"runs,omitempty"`
+}
+
+// RunQuality is the mean grade of a run's judged attempts; null where none has
+// a grade.
+type RunQuality struct {
+	Mean     *float64 `json:"mean"`
+	Judged   int      `json:"judged"`
+	Coverage float64  `json:"coverage"`
 }
 
 // LevelRate counts the attempts at one level of the judge.
@@ -101,7 +124,7 @@ func (o *opened) reports(p *plan) (*Reports, error) {
 			return nil, err
 		}
 	}
-	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(o.Config.Judge.Name, p)}
+	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(&o.Config, p)}
 	leak, err := o.protect.report()
 	if err != nil {
 		return nil, err
@@ -213,8 +236,19 @@ func (c *reporter) agentsReport() AgentsReport {
 	return r
 }
 
-func (c *reporter) judgesReport(judge string, p *plan) JudgesReport {
-	r := JudgesReport{Judge: judge, Judged: p.Judged, Unscored: p.Unscored, Levels: []LevelRate{}}
+func (c *reporter) judgesReport(cfg *Config, p *plan) JudgesReport {
+	m := cfg.Multiplier
+	all := multiplier.Quality{Judged: p.Judged, Scored: p.Judged - p.Unscored}
+	r := JudgesReport{
+		Judge: cfg.Judge.Name, Judged: p.Judged, Unscored: p.Unscored, Coverage: all.Coverage(), Levels: []LevelRate{},
+		Multiplier: MultiplierReport{Per: m.Per, Unscored: m.Unscored, Floor: m.Floor, Ceiling: m.Ceiling},
+	}
+	if p.Runs != nil {
+		r.Multiplier.Runs = map[string]RunQuality{}
+	}
+	for run, q := range p.Runs {
+		r.Multiplier.Runs[run] = RunQuality{q.Mean(), q.Judged, q.Coverage()}
+	}
 	for _, l := range c.levels {
 		r.Levels = append(r.Levels, *l)
 	}

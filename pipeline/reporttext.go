@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/multiplier"
 )
 
 // text is the report as the dataset card has it.
@@ -42,12 +43,30 @@ train, %d (%d) in eval, %d (%d) never touched (shares %.3g eval, %.3g never-touc
 
 func (r *JudgesReport) text(maxUnscored float64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Judge %s graded %d of %d attempts with a dialogue; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one.\n\n| score | attempts | kept |\n|---:|---:|---:|\n",
-		r.Judge, r.Judged-r.Unscored, r.Judged, r.Unscored, 100*maxUnscored)
+	fmt.Fprintf(&b, "Judge %s graded %d of %d attempts with a dialogue; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s\n\n| score | attempts | kept |\n|---:|---:|---:|\n",
+		r.Judge, r.Judged-r.Unscored, r.Judged, r.Unscored, 100*maxUnscored, 100*r.Coverage, r.Multiplier.text())
 	for _, l := range r.Levels {
 		fmt.Fprintf(&b, "| %.1f | %d | %d |\n", l.Score, l.Attempts, l.Kept)
 	}
 	return b.String()
+}
+
+// text says which choices made factors of grades.
+func (r *MultiplierReport) text() string {
+	weighed := "its own grade"
+	if r.Per == multiplier.Run {
+		weighed = "the mean grade of its run"
+	}
+	missing := "is left out"
+	if r.Unscored == multiplier.Mean {
+		missing = "takes the mean grade of its run, and is left out where the run has none"
+	}
+	text := fmt.Sprintf("A success is weighed by %s: %.3g of it for none, rising evenly to all of it from %.3g on; an attempt without a grade %s.",
+		weighed, r.Floor, r.Ceiling, missing)
+	if r.Runs != nil {
+		text += " reports/judges.json has the mean and the coverage of each run."
+	}
+	return text
 }
 
 // cardAgents is how many agents the card lists; agents.json has all.

@@ -229,7 +229,7 @@ func (o *opened) newMapper() (*mapper, error) {
 	return &mapper{
 		day: o.day, protect: o.protect, filter: o.filter, scorer: outcome.New(&o.day.Catalog, o.Titles), judge: o.Judge,
 		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}},
-		signer: minhash.NewSigner(),
+		signer: minhash.NewSigner(), steps: o.Config.Steps,
 	}, nil
 }
 

@@ -16,6 +16,8 @@ type unitWriter struct {
 	plan *plan
 	unit unit
 	part *corpora.Part
+	// weights are those of the plan.
+	weights weights
 	// entries are those that the unit's rows point at.
 	entries map[ref]*block.Entry
 }
@@ -35,6 +37,8 @@ func (w *unitWriter) write(ctx context.Context) error {
 		return w.sft(ctx)
 	case configKTO:
 		return w.kto(ctx)
+	case configSteps:
+		return w.steps(ctx)
 	default:
 		return w.pref(ctx)
 	}
@@ -69,24 +73,30 @@ func (w *unitWriter) loadInput(input int, refs []ref) error {
 	return nil
 }
 
-// row is the training row of an entry, with what only the group step knew.
-func (w *unitWriter) row(at ref) (*corpora.SFT, error) {
-	x := w.entries[at]
+// body is what the block stored of an entry.
+func (w *unitWriter) body(at ref) (*body, error) {
 	bodies, err := block.OpenBodies(w.FS, w.inputs[at.Input].dir)
 	if err != nil {
 		return nil, err
 	}
-	b, err := bodies.Read(x.Body)
+	b, err := bodies.Read(w.entries[at].Body)
 	if err == nil {
 		err = bodies.Close()
 	}
 	if err != nil {
 		return nil, err
 	}
-	row, err := readRow(b)
+	return readBody(b)
+}
+
+// row is the training row of an entry, with what only the group step knew.
+func (w *unitWriter) row(at ref) (*corpora.SFT, error) {
+	b, err := w.body(at)
 	if err != nil {
 		return nil, err
 	}
+	x, row := w.entries[at], &b.row
+	row.Reward, row.JudgeMultiplier = w.weights.reward(x), w.weights.factor(x)
 	row.Tools = chat.Tools(w.Harness)
 	row.Split = w.unit.Stream.Split
 	row.Origin = w.origin(x.Problem)
@@ -137,7 +147,7 @@ func (w *unitWriter) candidate(at ref) (corpora.Candidate, error) {
 	}
 	x := w.entries[at]
 	return corpora.Candidate{
-		SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: x.Judgement.Score,
+		SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x),
 		Tokens: row.NTokens, Messages: ms, Tools: row.Tools,
 	}, nil
 }
@@ -165,6 +175,7 @@ func (w *unitWriter) pref(ctx context.Context) error {
 	out := corpora.NewShards[corpora.Pref](w.part, w.unit.Stream)
 	rule := corpora.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin}
 	var group []corpora.Candidate
+	var sum corpora.PairSummary
 	for i, at := range w.unit.Rows {
 		c, err := w.candidate(at)
 		if err == nil {
@@ -182,10 +193,14 @@ func (w *unitWriter) pref(ctx context.Context) error {
 			if err := out.Add(&row); err != nil {
 				return err
 			}
+			sum.Add(&row)
 		}
 		group = group[:0]
 	}
-	return out.Close()
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return w.storePairs(&sum)
 }
 
 func (w *unitWriter) rl() error {

@@ -9,6 +9,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
+// Name is the versioned name of the rule.
+const Name = "steps_v1"
+
 // Label says of one step, by its own number in the dialogue, whether it was
 // needed. A step is needed if any of its calls is; Reason is that of the call
 // which decides.

@@ -1,0 +1,22 @@
+package corpora
+
+import (
+	"fmt"
+
+	"github.com/trajectory-arena/arena/corpora/chat"
+)
+
+// NewSteps makes the stepwise row of an attempt: its assistant messages ms in
+// text form and a label for each, in order. The caller names the rule.
+func NewSteps(of *SFT, ms []chat.Message, labels []bool, f *Facts) (Steps, error) {
+	row := Steps{Prompt: of.Goal, Labels: labels, SessionID: of.SessionID, Split: f.Split, Origin: f.Origin}
+	for _, t := range chat.Text(ms, nil) {
+		if t.Role == chat.Assistant {
+			row.Completions = append(row.Completions, t.Content)
+		}
+	}
+	if len(labels) != len(row.Completions) {
+		return Steps{}, fmt.Errorf("label steps of %s: %d labels for %d messages", of.SessionID, len(labels), len(row.Completions))
+	}
+	return row, nil
+}

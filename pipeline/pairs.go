@@ -1,0 +1,45 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// pairsName is the file beside a pref part that sums up its pairs; maxPairs
+// bounds what is read of it.
+const (
+	pairsName = "pairs.json"
+	maxPairs  = 1 << 20
+)
+
+func (w *unitWriter) storePairs(s *corpora.PairSummary) error {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode summary of pairs: %w", err)
+	}
+	return corpora.WriteFile(w.FS, filepath.Join(w.partDir(w.plan, w.unit), pairsName), b)
+}
+
+// pairs adds up what the pref parts say of their pairs.
+func (o *opened) pairs(p *plan) (*corpora.PairSummary, error) {
+	sum := &corpora.PairSummary{}
+	for _, u := range p.Units {
+		if u.Stream.Config != configPref {
+			continue
+		}
+		name := filepath.Join(o.partDir(p, u), pairsName)
+		b, err := corpora.ReadFile(o.FS, name, maxPairs)
+		if err != nil {
+			return nil, fmt.Errorf("read summary of pairs: %w", err)
+		}
+		var part corpora.PairSummary
+		if err = json.Unmarshal(b, &part); err != nil {
+			return nil, fmt.Errorf("parse %s: %w", name, err)
+		}
+		sum.Merge(&part)
+	}
+	return sum, nil
+}
