@@ -19,6 +19,8 @@ type Cluster struct {
 	Specs []string
 	// ProductIDs are all gold products of the members, sorted, each once.
 	ProductIDs []string
+	// Texts are the members' requests, sorted, each once.
+	Texts []string
 }
 
 // Clusters groups problems by shared gold products and by text: equal after
@@ -46,6 +48,9 @@ func newCluster(problems []arena.Problem, members []int) Cluster {
 	c := Cluster{Problems: members}
 	for _, i := range members {
 		c.Specs = append(c.Specs, SpecHash(problems[i]))
+		if text := strings.ToValidUTF8(problems[i].Query, "\ufffd"); normalised(text) != "" {
+			c.Texts = append(c.Texts, text)
+		}
 		for _, r := range problems[i].Rewards {
 			if r.ProductID != "" {
 				c.ProductIDs = append(c.ProductIDs, r.ProductID)
@@ -53,6 +58,7 @@ func newCluster(problems []arena.Problem, members []int) Cluster {
 		}
 	}
 	c.Specs, c.ProductIDs = sortedOnce(c.Specs), sortedOnce(c.ProductIDs)
+	c.Texts = sortedOnce(c.Texts)
 	c.ID = c.Specs[0]
 	return c
 }

@@ -83,6 +83,11 @@ func (s *State) assign() {
 	s.fill(PoolEval)
 	s.fill(PoolNeverTouch)
 	s.fill(PoolTrain)
+	for i := range s.Clusters {
+		if s.Clusters[i].Pool == PoolTrain {
+			s.Clusters[i].Texts = nil
+		}
+	}
 	s.index()
 }
 

@@ -8,14 +8,13 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // StateSchema is the version of bank.json that this package writes and the
 // only one it reads.
 const StateSchema = "arena.bank.v1"
 
-// maxStateBytes bounds bank.json: 64 MiB hold more than 300,000 problems.
+// maxStateBytes bounds bank.json: 64 MiB hold more than 200,000 problems.
 const maxStateBytes = 64 << 20
 
 // State is bank.json: every cluster seen so far and the pool it is pinned to.
@@ -36,6 +35,9 @@ type StateCluster struct {
 	// Problems are specification hashes, sorted.
 	Problems   []string `json:"problems"`
 	ProductIDs []string `json:"product_ids"`
+	// Texts are the requests of a protected cluster, sorted, each once, so that
+	// a rewording is recognised on a later day; none is kept of train.
+	Texts []string `json:"texts,omitempty"`
 
 	fresh bool
 }
@@ -46,18 +48,6 @@ func (s *State) Pool(spec string) Pool { return s.bySpec[spec] }
 
 // ProductPool says where the clusters with this gold product are.
 func (s *State) ProductPool(id string) Pool { return s.byProduct[id] }
-
-// Protected returns entries for all eval and never-touch clusters: they carry
-// specification hashes and products but no text, since bank.json holds none.
-func (s *State) Protected(bank string) []Entry {
-	var out []Entry
-	for _, c := range s.Clusters {
-		if c.Pool != PoolTrain {
-			out = append(out, Entry{ID: c.ID, Bank: bank, ProductIDs: c.ProductIDs, Spec: c.ID})
-		}
-	}
-	return out
-}
 
 func (s *State) index() {
 	s.bySpec, s.byProduct = map[string]Pool{}, map[string]Pool{}
@@ -150,65 +140,17 @@ func (c *StateCluster) validate(specs, products map[string]bool) error {
 	if !slices.Contains(c.Problems, c.ID) {
 		return fmt.Errorf("id %q is none of its problems", c.ID)
 	}
+	return c.validateTexts()
+}
+
+func (c *StateCluster) validateTexts() error {
+	if c.Pool == PoolTrain && len(c.Texts) > 0 {
+		return errors.New("texts are kept of protected clusters only")
+	}
+	for i, text := range c.Texts {
+		if text == "" || i > 0 && text <= c.Texts[i-1] {
+			return errors.New("texts are not sorted, each once and none empty")
+		}
+	}
 	return nil
-}
-
-// mergeWithPrior joins today's clusters with those of prior that share a
-// problem or a product. The merged pool is the most protected of the parts,
-// empty where no part had one.
-func mergeWithPrior(today []Cluster, prior *State) []StateCluster {
-	var parts []StateCluster
-	if prior != nil {
-		parts = append(parts, prior.Clusters...)
-	}
-	for _, c := range today {
-		parts = append(parts, StateCluster{Problems: c.Specs, ProductIDs: c.ProductIDs})
-	}
-	joined, first := newForest(len(parts)), map[string]int{}
-	for i, c := range parts {
-		for _, key := range c.keys() {
-			if j, seen := first[key]; seen {
-				joined.join(i, j)
-			} else {
-				first[key] = i
-			}
-		}
-	}
-	return mergeGroups(parts, joined)
-}
-
-func (c *StateCluster) keys() []string {
-	keys := make([]string, 0, len(c.Problems)+len(c.ProductIDs))
-	for _, p := range c.Problems {
-		keys = append(keys, "problem "+p)
-	}
-	for _, id := range c.ProductIDs {
-		keys = append(keys, "product "+id)
-	}
-	return keys
-}
-
-func mergeGroups(parts []StateCluster, joined *forest) []StateCluster {
-	byRoot := map[int]*StateCluster{}
-	for i, part := range parts {
-		root := joined.find(i)
-		c := byRoot[root]
-		if c == nil {
-			c = &StateCluster{ProductIDs: []string{}}
-			byRoot[root] = c
-		}
-		c.Problems = append(c.Problems, part.Problems...)
-		c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
-		if part.Pool != "" && (c.Pool == "" || protection[part.Pool] > protection[c.Pool]) {
-			c.Pool = part.Pool
-		}
-	}
-	out := make([]StateCluster, 0, len(byRoot))
-	for _, c := range byRoot {
-		c.Problems, c.ProductIDs = sortedOnce(c.Problems), sortedOnce(c.ProductIDs)
-		c.ID = c.Problems[0]
-		out = append(out, *c)
-	}
-	slices.SortFunc(out, func(a, b StateCluster) int { return strings.Compare(a.ID, b.ID) })
-	return out
 }

@@ -15,15 +15,29 @@ func (s *State) ClusterID(spec string) string {
 	return ""
 }
 
-// ProtectedIn returns the entries of one protected pool, as Protected does,
-// leaving out clusters all of whose problems are known: their texts are at
-// hand, which protects them better.
-func (s *State) ProtectedIn(pool Pool, bank string, known func(spec string) bool) []Entry {
+// Protected returns entries for all eval and never-touch clusters: one a
+// request, or one by specification where the state holds no request.
+func (s *State) Protected(bank string) []Entry {
+	none := func(string) bool { return false }
+	return append(s.ProtectedIn(PoolEval, bank, none, none), s.ProtectedIn(PoolNeverTouch, bank, none, none)...)
+}
+
+// ProtectedIn returns the entries of one protected pool that the caller does
+// not have from the problems themselves: each request that is not known, and
+// the products of each cluster of which a specification is not known.
+func (s *State) ProtectedIn(pool Pool, bank string, knownSpec, knownText func(string) bool) []Entry {
 	var out []Entry
 	for _, c := range s.Clusters {
-		unknown := slices.ContainsFunc(c.Problems, func(spec string) bool { return !known(spec) })
-		if c.Pool == pool && unknown {
-			out = append(out, Entry{ID: c.ID, Bank: bank, ProductIDs: c.ProductIDs, Spec: c.ID})
+		if c.Pool != pool {
+			continue
+		}
+		texts := slices.DeleteFunc(slices.Clone(c.Texts), knownText)
+		unknown := slices.ContainsFunc(c.Problems, func(spec string) bool { return !knownSpec(spec) })
+		if len(texts) == 0 && unknown {
+			texts = []string{""}
+		}
+		for _, text := range texts {
+			out = append(out, Entry{ID: c.ID, Bank: bank, Text: text, ProductIDs: c.ProductIDs, Spec: c.ID})
 		}
 	}
 	return out

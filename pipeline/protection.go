@@ -124,12 +124,15 @@ func goldIDs(q arena.Problem) []string {
 // texts, and those that only the bank of an earlier day knows.
 func (p *Protection) entries(ps *Problems, pool guard.Pool, bank string) []guard.Entry {
 	var out []guard.Entry
+	texts := map[string]bool{}
 	for i, of := range p.Pools {
 		if of == pool {
 			out = append(out, guard.EntryOf(bank, ps.All[i], ps.Name(i)))
+			texts[ps.All[i].Query] = true
 		}
 	}
-	return append(out, p.State.ProtectedIn(pool, bank, ps.HasSpec)...)
+	known := func(text string) bool { return texts[text] }
+	return append(out, p.State.ProtectedIn(pool, bank, ps.HasSpec, known)...)
 }
 
 // readBank reads the bank that an earlier run pinned; nil without one.

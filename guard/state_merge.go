@@ -1,0 +1,94 @@
+package guard
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mergeWithPrior joins today's clusters with those of prior that share a
+// problem or a product, or that ask for what a protected one asks for. The
+// merged pool is the most protected of the parts, empty where no part had one.
+func mergeWithPrior(today []Cluster, prior *State) []StateCluster {
+	var parts []StateCluster
+	if prior != nil {
+		parts = append(parts, prior.Clusters...)
+	}
+	for _, c := range today {
+		parts = append(parts, StateCluster{Problems: c.Specs, ProductIDs: c.ProductIDs, Texts: c.Texts})
+	}
+	joined, first := newForest(len(parts)), map[string]int{}
+	for i, c := range parts {
+		for _, key := range c.keys() {
+			if j, seen := first[key]; seen {
+				joined.join(i, j)
+			} else {
+				first[key] = i
+			}
+		}
+	}
+	joinReworded(joined, parts, len(parts)-len(today))
+	return mergeGroups(parts, joined)
+}
+
+// joinReworded joins the clusters from position today on with the earlier
+// protected cluster for whose request the guard would drop one of theirs.
+func joinReworded(joined *forest, parts []StateCluster, today int) {
+	var bank []Entry
+	var owner []int
+	for i, c := range parts[:today] {
+		for _, text := range c.Texts {
+			bank, owner = append(bank, Entry{ID: strconv.Itoa(len(owner)), Text: text}), append(owner, i)
+		}
+	}
+	g, err := New(bank, Config{})
+	if err != nil {
+		return // no request of an earlier day is known
+	}
+	for i := today; i < len(parts); i++ {
+		for _, text := range parts[i].Texts {
+			if f := g.Check(Candidate{Text: text}); f.Drop {
+				at, _ := strconv.Atoi(f.Match)
+				joined.join(i, owner[at])
+			}
+		}
+	}
+}
+
+func (c *StateCluster) keys() []string {
+	keys := make([]string, 0, len(c.Problems)+len(c.ProductIDs))
+	for _, p := range c.Problems {
+		keys = append(keys, "problem "+p)
+	}
+	for _, id := range c.ProductIDs {
+		keys = append(keys, "product "+id)
+	}
+	return keys
+}
+
+func mergeGroups(parts []StateCluster, joined *forest) []StateCluster {
+	byRoot := map[int]*StateCluster{}
+	for i, part := range parts {
+		root := joined.find(i)
+		c := byRoot[root]
+		if c == nil {
+			c = &StateCluster{ProductIDs: []string{}}
+			byRoot[root] = c
+		}
+		c.Problems = append(c.Problems, part.Problems...)
+		c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
+		c.Texts = append(c.Texts, part.Texts...)
+		if part.Pool != "" && (c.Pool == "" || protection[part.Pool] > protection[c.Pool]) {
+			c.Pool = part.Pool
+		}
+	}
+	out := make([]StateCluster, 0, len(byRoot))
+	for _, c := range byRoot {
+		c.Problems, c.ProductIDs = sortedOnce(c.Problems), sortedOnce(c.ProductIDs)
+		c.Texts = sortedOnce(c.Texts)
+		c.ID = c.Problems[0]
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b StateCluster) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
