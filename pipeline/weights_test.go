@@ -1,0 +1,197 @@
+package pipeline_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// moodyJudge grades as lengthJudge does, but gives no answer for about
+// a quarter of the attempts.
+type moodyJudge struct{}
+
+func (moodyJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+	if t.RecordSHA256 < "4" {
+		return arena.Judgement{Judge: "length_v0", Outcome: arena.JudgeUnparsed, Detail: "no answer"}, nil
+	}
+	return lengthJudge{}.Judge(ctx, t, d)
+}
+
+func rows[T any](t *testing.T, pattern ...string) []T {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(pattern...))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no file at %v: %v", pattern, err)
+	}
+	var out []T
+	for _, f := range files {
+		err := corpora.Rows(corpora.Disk{}, f, func(row *T) error {
+			b, err := json.Marshal(row) // a row is valid only within its visit
+			if err != nil {
+				return err
+			}
+			var kept T
+			err = json.Unmarshal(b, &kept)
+			out = append(out, kept)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// attemptsOf are the ledger's attempts by trace id, copies left out.
+func attemptsOf(t *testing.T, out string) map[string]corpora.Attempt {
+	t.Helper()
+	byID := map[string]corpora.Attempt{}
+	for _, a := range rows[corpora.Attempt](t, out, "tables", "attempts.parquet") {
+		if a.Stage != "read" {
+			byID[a.TraceID] = a
+		}
+	}
+	return byID
+}
+
+// qualities adds up the ledger's scores by run.
+func qualities(t *testing.T, out string) map[string]multiplier.Quality {
+	t.Helper()
+	attempts, byRun := attemptsOf(t, out), map[string]multiplier.Quality{}
+	for _, j := range rows[corpora.Judgement](t, out, "tables", "judgements.parquet") {
+		run := attempts[j.TraceID].RunID
+		byRun[run] = byRun[run].Add(j.Score)
+	}
+	return byRun
+}
+
+func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
+
+func TestANewScaleJudgesNothingAgain(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "corpus")
+	build(t, newRun(t, sampleDay, out))
+	r := newRun(t, sampleDay, out)
+	r.Judge = nil // a block that is made again would call it
+	r.Config.Multiplier.Scale = outcome.Scale{Floor: 0.5, Ceiling: 1}
+	build(t, r)
+	for _, row := range rows[corpora.SFT](t, out, "data", "sft", "*.parquet") {
+		if want := 0.5 + *row.JudgeScore/2; !near(row.Reward, want) || !near(*row.JudgeMultiplier, want) {
+			t.Errorf("%s: score %v, reward %v, multiplier %v, want %v", row.SessionID, *row.JudgeScore, row.Reward, *row.JudgeMultiplier, want)
+		}
+	}
+	card, err := os.ReadFile(filepath.Join(out, "README.md"))
+	if err != nil || !strings.Contains(string(card), "0.5 of it for none, rising evenly to all of it from 1 on") {
+		t.Errorf("the card does not give the scale: %v", err)
+	}
+}
+
+func TestARunsMeanWeighsItsAttempts(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "corpus")
+	r := newRun(t, sampleDay, out)
+	r.Config.Multiplier.Per = multiplier.Run
+	build(t, r)
+	attempts, runs := attemptsOf(t, out), qualities(t, out)
+	for _, row := range rows[corpora.SFT](t, out, "data", "sft", "*.parquet") {
+		if want := outcome.Multiplier(*runs[attempts[row.SessionID].RunID].Mean()); !near(row.Reward, want) {
+			t.Errorf("%s: reward %v, want %v", row.SessionID, row.Reward, want)
+		}
+	}
+}
+
+func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	unscored := func(how multiplier.Unscored) (in int, r *pipeline.Run) {
+		r = newRun(t, sampleDay, filepath.Join(dir, string(how)))
+		r.Judge, r.Config.MaxUnscored, r.Config.Multiplier.Unscored = moodyJudge{}, 1, how
+		s := build(t, r)
+		if failed := s.Funnel[3].Failures["unparsed"]; (failed == 0) != (how == multiplier.Mean) {
+			t.Errorf("%s: %d attempts failed for want of a grade", how, failed)
+		}
+		runs, attempts, without := qualities(t, r.Out), attemptsOf(t, r.Out), map[string]bool{}
+		for _, j := range rows[corpora.Judgement](t, r.Out, "tables", "judgements.parquet") {
+			without[j.TraceID] = j.Score == nil
+		}
+		for _, row := range rows[corpora.SFT](t, r.Out, "data", "sft", "*.parquet") {
+			if !without[row.SessionID] {
+				continue
+			}
+			in++
+			if want := outcome.Multiplier(*runs[attempts[row.SessionID].RunID].Mean()); !near(row.Reward, want) {
+				t.Errorf("%s: %s has no grade and reward %v, want %v", how, row.SessionID, row.Reward, want)
+			}
+		}
+		return in, r
+	}
+	if in, _ := unscored(multiplier.Excluded); in != 0 {
+		t.Errorf("%d rows without a grade, though they are excluded", in)
+	}
+	in, r := unscored(multiplier.Mean)
+	if in == 0 {
+		t.Error("no row without a grade, though they take the mean")
+	}
+	var report pipeline.JudgesReport
+	b, err := os.ReadFile(filepath.Join(r.Out, "reports", "judges.json"))
+	if err == nil {
+		err = json.Unmarshal(b, &report)
+	}
+	if err != nil || report.Coverage <= 0 || report.Coverage >= 1 || report.Multiplier.Unscored != multiplier.Mean || len(report.Multiplier.Runs) == 0 {
+		t.Errorf("judges.json %+v: %v", report, err)
+	}
+}
+
+func TestTheCardSumsUpThePairs(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "corpus")
+	build(t, newRun(t, sampleDay, out))
+	var sum corpora.PairSummary
+	for _, row := range rows[corpora.Pref](t, out, "data", "pref", "*.parquet") {
+		sum.Add(&row)
+	}
+	card, err := os.ReadFile(filepath.Join(out, "README.md"))
+	if err != nil || sum.Pairs == 0 || !strings.Contains(string(card), sum.Section().Body) {
+		t.Errorf("the card lacks %q: %v", sum.Section().Body, err)
+	}
+}
+
+func TestStepsAreTheKeptAttemptsLabelled(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "corpus")
+	r := newRun(t, sampleDay, out)
+	r.Config.Steps = true
+	s := build(t, r)
+	needed := 0
+	for _, split := range []string{"train", "eval"} {
+		if s.Rows["steps/"+split] == 0 || s.Rows["steps/"+split] != s.Rows["sft/"+split] {
+			t.Errorf("%s: %d rows of steps, %d of sft", split, s.Rows["steps/"+split], s.Rows["sft/"+split])
+		}
+	}
+	for _, row := range rows[corpora.Steps](t, out, "data", "steps", "*.parquet") {
+		if row.Prompt == "" || row.Rule != "steps_v1" || row.ProblemID == "" || row.Cluster == "" || len(row.Labels) != len(row.Completions) {
+			t.Errorf("row %+v", row)
+		}
+		for _, l := range row.Labels {
+			if l {
+				needed++
+			}
+		}
+	}
+	if needed == 0 {
+		t.Error("no step was needed")
+	}
+	findings, err := corpora.Verify(t.Context(), corpora.Disk{}, out)
+	if err != nil || len(findings) > 0 {
+		t.Errorf("verify: %v, %v", findings, err)
+	}
+}
