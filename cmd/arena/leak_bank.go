@@ -123,19 +123,25 @@ func (f *bankFlags) change(s *streams, move func(*guard.Rotation) ([]guard.Rotat
 
 // sayRetired prints the protected problems that a corpus has in train.
 func sayRetired(s *streams, r *guard.Rotation, corpus string) error {
+	found, err := retiredBy(r, corpus)
+	for _, p := range found {
+		fmt.Fprintf(s.out, "%s\tretired: %s is %s since %s\n", corpus, p.ID, p.Stage, p.Since)
+	}
+	return err
+}
+
+// retiredBy lists the protected problems that a corpus has in train.
+func retiredBy(r *guard.Rotation, corpus string) ([]guard.Rotated, error) {
 	file, err := os.Open(filepath.Join(corpus, "bank.json"))
 	if err != nil {
-		return failed(fmt.Errorf("read bank of corpus: %w", err), "a corpus holds the file bank.json")
+		return nil, failed(fmt.Errorf("read bank of corpus: %w", err), "a corpus holds the file bank.json")
 	}
 	defer file.Close() //nolint:errcheck // nothing was written
 	state, err := guard.ReadState(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, p := range r.Retires(state) {
-		fmt.Fprintf(s.out, "%s\tretired: %s is %s since %s\n", corpus, p.ID, p.Stage, p.Since)
-	}
-	return nil
+	return r.Retires(state), nil
 }
 
 func newBankList(s *streams) *cobra.Command {

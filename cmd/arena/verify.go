@@ -8,21 +8,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/guard"
 )
 
 func newVerify(s *streams) *cobra.Command {
-	return &cobra.Command{
+	rotation := ""
+	c := &cobra.Command{
 		Use:   "verify CORPUS",
 		Short: "Check every promise of a corpus again, from its files alone",
 		Long: `Reads a corpus and checks all that its manifest and card say: the size, hash,
 rows and schema of each file, that no other file lies there, the card's counts,
 the funnel's sums, the messages of every row, and that no cluster, problem or
-product is in two splits.
+product is in two splits. With --rotation it also holds the corpus against the
+state file of ` + "`arena leak bank`" + `: each problem that is held out or never to be
+touched and that the corpus has in train is named, and the corpus is retired.
 
 Exit 0: all holds. Exit 1: something is broken; each line says where and what.
-Exit 3: the files are whole, but a split sees what another is graded by.`,
-		Example: "  arena build testdata/day -o corpus && arena verify corpus",
-		Args:    onePath("CORPUS"),
+Exit 3: the files are whole, but a split sees what another is graded by,
+or the corpus is retired.`,
+		Example: "  arena build testdata/day -o corpus && arena verify corpus\n" +
+			"  arena verify corpus --rotation protected.json",
+		Args: onePath("CORPUS"),
 		RunE: func(c *cobra.Command, args []string) error {
 			found, err := corpora.Verify(c.Context(), corpora.Disk{}, args[0])
 			if errors.Is(err, fs.ErrNotExist) {
@@ -34,9 +40,31 @@ Exit 3: the files are whole, but a split sees what another is graded by.`,
 			for _, f := range found {
 				fmt.Fprintln(s.err, f)
 			}
-			return verdict(args[0], found)
+			if err := verdict(args[0], found); err != nil || rotation == "" {
+				return err
+			}
+			return verifyRotation(s, rotation, args[0])
 		},
 	}
+	c.Flags().StringVar(&rotation, "rotation", "", "state file of arena leak bank: say which protected problems the corpus trains on")
+	return c
+}
+
+// verifyRotation fails if the corpus has a problem in train that has been
+// protected since it was built.
+func verifyRotation(s *streams, path, corpus string) error {
+	r, err := guard.ReadRotation(path)
+	if err != nil {
+		return failed(err, "name the bank's state file with --rotation")
+	}
+	found, err := retiredBy(r, corpus)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	for _, p := range found {
+		fmt.Fprintf(s.err, "%s: problem %s is %s since %s\n", corpus, p.ID, p.Stage, p.Since)
+	}
+	return limit(fmt.Errorf("verify %s: retired: it has %d protected problems in train, first %s", corpus, len(found), found[0].ID), "do not train on it; build it again with --held-out "+path)
 }
 
 func verdict(dir string, found []corpora.Finding) error {

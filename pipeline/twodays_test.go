@@ -1,0 +1,79 @@
+package pipeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// TestRewordingOnALaterDayIsNotTrainedOn builds a second day in which each
+// problem is asked in another order of words and has another product.
+func TestRewordingOnALaterDayIsNotTrainedOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, second, day := filepath.Join(dir, "first"), filepath.Join(dir, "second"), filepath.Join(dir, "day")
+	build(t, newRun(t, sampleDay, first))
+	if err := os.CopyFS(day, os.DirFS(sampleDay)); err != nil {
+		t.Fatal(err)
+	}
+	old, next := rewordDay(t, filepath.Join(day, "problems.jsonl"))
+	r := newRun(t, day, second)
+	r.Sources.Bank = filepath.Join(first, "bank.json")
+	build(t, r)
+	before, after := bankOf(t, first), bankOf(t, second)
+	held := 0
+	for i, p := range old {
+		if before.Pool(guard.SpecHash(p)) == guard.PoolTrain {
+			continue
+		}
+		held++
+		if got := after.Pool(guard.SpecHash(next[i])); got == guard.PoolTrain || got == "" {
+			t.Errorf("%q is in %q", next[i].Query, got)
+		}
+	}
+	if held == 0 {
+		t.Error("the first day protects nothing")
+	}
+}
+
+// rewordDay replaces the requests and products of a problems file. It returns
+// the problems before and after.
+func rewordDay(t *testing.T, path string) (old, next []arena.Problem) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.NewReplacer(`"query": "`, `"query": "Hello there, `, `"product_id": "`, `"product_id": "77`).Replace(string(b))
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return problemsOf(t, string(b)), problemsOf(t, changed)
+}
+
+func bankOf(t *testing.T, corpus string) *guard.State {
+	t.Helper()
+	f, err := os.Open(filepath.Join(corpus, "bank.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s, err := guard.ReadState(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func problemsOf(t *testing.T, text string) []arena.Problem {
+	t.Helper()
+	problems, err := arena.ReadProblems(strings.NewReader(text), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problems
+}
