@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -26,11 +27,13 @@ func readBack(fsys FS, path string, schema *parquet.Schema) (checksum, error) {
 // visit.
 func Rows[T any](fsys FS, path string, visit func(*T) error) error {
 	schema := parquet.SchemaOf(new(T))
+	optional := pointersOf(reflect.TypeFor[T](), schema)
 	return eachRow(fsys, path, schema, func(row parquet.Row) error {
 		var v T
 		if err := schema.Reconstruct(&v, row); err != nil {
 			return fmt.Errorf("read %s: %w", path, err)
 		}
+		optional.read(&v, row)
 		return visit(&v)
 	})
 }

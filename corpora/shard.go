@@ -121,10 +121,11 @@ func (s *Shards[T]) finish() error {
 
 // shard is one Parquet file being written.
 type shard[T any] struct {
-	out    *partFile
-	schema *parquet.Schema
-	writer *parquet.GenericWriter[T]
-	row    parquet.Row
+	out      *partFile
+	schema   *parquet.Schema
+	optional pointers
+	writer   *parquet.GenericWriter[T]
+	row      parquet.Row
 	// group is the input of the open row group, decoded that of the file.
 	group   int64
 	decoded int64
@@ -133,13 +134,15 @@ type shard[T any] struct {
 }
 
 func newShard[T any](f *partFile, schema *parquet.Schema, group int64) *shard[T] {
-	return &shard[T]{out: f, schema: schema, writer: parquet.NewGenericWriter[T](f, writerOptions(schema)...), limit: group}
+	return &shard[T]{out: f, schema: schema, optional: pointersOf(reflect.TypeFor[T](), schema), writer: parquet.NewGenericWriter[T](f, writerOptions(schema)...), limit: group}
 }
 
 // add writes a row through Deconstruct: the writer's own struct path turns
 // lists of JSON values into empty lists without an error.
 func (s *shard[T]) add(v *T) error {
+	before := s.optional.of(v)
 	s.row = s.schema.Deconstruct(s.row[:0], v)
+	s.optional.write(v, s.row, before)
 	if _, err := s.writer.WriteRows([]parquet.Row{s.row}); err != nil {
 		return fmt.Errorf("write %s: %w", s.out.path, err)
 	}

@@ -43,6 +43,15 @@ type Day struct {
 	spooled []string
 }
 
+// inputError is an error of ErrInput that says no more than its cause.
+type inputError struct{ error }
+
+// Is tells that the error is one of ErrInput.
+func (inputError) Is(target error) bool { return target == ErrInput }
+
+// Unwrap gives the cause.
+func (e inputError) Unwrap() error { return e.error }
+
 // Close closes the catalogue and removes what was kept of standard input.
 func (d *Day) Close() error {
 	errs := []error{d.Catalog.Close()}
@@ -83,7 +92,7 @@ func OpenDay(ctx context.Context, src Sources) (*Day, error) {
 		err = d.spool(ctx, src)
 	}
 	if err != nil {
-		return nil, errors.Join(err, d.Close())
+		return nil, errors.Join(inputError{err}, d.Close())
 	}
 	return d, nil
 }
@@ -118,6 +127,10 @@ func (d *Day) spool(ctx context.Context, src Sources) error {
 	}
 	return nil
 }
+
+// ErrInput marks a file or folder that was named by the user and cannot be
+// used: nothing was worked on yet.
+var ErrInput = errors.New("input cannot be used")
 
 // ErrNoProblems says that no day has problems and none were given.
 var ErrNoProblems = errors.New("no problems.jsonl: attempts cannot be graded without the problems they answer")

@@ -47,7 +47,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems file (default problems.jsonl in each DAY)")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, suite, corpus or folder of banks (may be repeated)")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
 	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
@@ -217,7 +217,7 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 // buildError shows where attempts were lost, where that is why there is no
 // corpus.
 func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
-	if s != nil && !f.noisy.quiet {
+	if s != nil {
 		pipeline.PrintFunnel(f.streams.err, s.Funnel)
 	}
 	return buildError(err)
@@ -241,6 +241,8 @@ func buildError(err error) error {
 		return failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
 	case errors.Is(err, guard.ErrFewClusters):
 		return failed(err, "add days, or problems by --problems")
+	case errors.Is(err, pipeline.ErrInput):
+		return usage(err, "check the path: it must be there, readable and of the kind that its flag takes (`arena build --help`)")
 	default:
 		return failed(err, "finished blocks are kept: mend the cause and run the same command again")
 	}

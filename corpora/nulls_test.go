@@ -1,0 +1,51 @@
+package corpora_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// TestUnknownIsReadBackAsUnknown writes a row whose optional scalars are null,
+// and one where they are zero.
+func TestUnknownIsReadBackAsUnknown(t *testing.T) {
+	t.Parallel()
+	dir, zero := t.TempDir(), 0.0
+	part, err := corpora.NewPart(corpora.Disk{}, dir, corpora.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := corpora.NewShards[corpora.SFT](part, corpora.Stream{Config: "sft", Profile: corpora.ProfileHFJSON, Split: corpora.SplitTrain})
+	for _, score := range []*float64{nil, &zero} {
+		row := corpora.SFT{Messages: []string{`{"role":"user"}`}, Tools: []string{}, Metadata: "{}"}
+		row.JudgeScore, row.OutcomeScore = score, score
+		if err = out.Add(&row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err = out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err = part.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := corpora.ReadPart(corpora.Disk{}, dir)
+	if err != nil || len(files) != 1 {
+		t.Fatalf("read part: %v, %v", files, err)
+	}
+	var known []bool
+	err = corpora.Rows(corpora.Disk{}, filepath.Join(dir, filepath.FromSlash(files[0].Path)), func(r *corpora.SFT) error {
+		known = append(known, r.JudgeScore != nil, r.OutcomeScore != nil, r.RunDate != nil)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []bool{false, false, false, true, true, false}
+	for i := range want {
+		if i >= len(known) || known[i] != want[i] {
+			t.Fatalf("known are %v, want %v", known, want)
+		}
+	}
+}
