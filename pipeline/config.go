@@ -16,6 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -32,6 +33,7 @@ type Config struct {
 	RunID   string         `yaml:"run_id" hash:"block"`
 	Reading traces.Limits  `yaml:"reading" hash:"block"`
 	Filter  filters.Config `yaml:"filter" hash:"block"`
+	Titles  TitlesConfig   `yaml:"titles" hash:"block"`
 	Judge   JudgeConfig    `yaml:"judge" hash:"block"`
 	Guard   GuardConfig    `yaml:"guard" hash:"block"`
 	// Steps adds config steps: the kept attempts with a label for every turn.
@@ -45,6 +47,14 @@ type Config struct {
 	MaxUnscored float64 `yaml:"max_unscored" hash:"corpus"`
 	// Workers is how many inputs are worked on at once.
 	Workers int `yaml:"workers" hash:"none"`
+}
+
+// TitlesConfig says how the titles of products are compared.
+type TitlesConfig struct {
+	Source arena.TitleSource `yaml:"source"`
+	// Model and Prefix are those of an embeddings endpoint.
+	Model  string `yaml:"model,omitempty"`
+	Prefix string `yaml:"prefix,omitempty"`
 }
 
 // JudgeConfig names the reasoning judge.
@@ -99,6 +109,7 @@ func Defaults() Config {
 		RunID:       "stdin",
 		Reading:     traces.DefaultLimits(),
 		Filter:      filters.Defaults(),
+		Titles:      TitlesConfig{Source: arena.TitlesVectors},
 		Judge:       JudgeConfig{Name: "gates_v1"},
 		Guard:       GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
 		Multiplier:  multiplier.Defaults(),

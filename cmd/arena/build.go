@@ -15,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/where"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/shop"
@@ -39,6 +38,7 @@ type buildFlags struct {
 	steps    bool
 	noisy    noise
 	judge    judgeChoice
+	titles   titleFlags
 }
 
 func (f *buildFlags) register(c *cobra.Command) {
@@ -55,6 +55,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
 	f.noisy.flags(c)
 	f.judge.flags(c)
+	f.titles.flags(c)
 }
 
 func newBuild(s *streams) *cobra.Command {
@@ -152,6 +153,11 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if err != nil {
 		return nil, nil, err
 	}
+	titles, err := f.titles.open()
+	if err != nil {
+		return nil, nil, errors.Join(err, closeJudge())
+	}
+	config.Titles = f.titles.config()
 	tuneBuildHeap()
 	p := f.noisy.progress(f.streams)
 	done := func() error {
@@ -164,7 +170,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 			Days: days, Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank,
 			Stdin: f.streams.in, Spool: work,
 		},
-		Out: out, Work: work, Version: version(), Harness: harness, Judge: judge, Titles: outcome.Carried{},
+		Out: out, Work: work, Version: version(), Harness: harness, Judge: judge, Titles: titles,
 		FS: corpora.Disk{}, Progress: p.event, Pages: pages,
 	}, done, nil
 }

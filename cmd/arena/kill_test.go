@@ -67,3 +67,43 @@ func read(t *testing.T, dir, corpus string) []byte {
 	}
 	return b
 }
+
+// TestAKilledStageIsRunAgain runs the three steps as an engine does, four
+// processes a step over one folder; one of each step is killed and run again.
+func TestAKilledStageIsRunAgain(t *testing.T) {
+	t.Parallel()
+	arena, dir, day := program(t), t.TempDir(), filepath.Join("..", "..", "testdata", "day")
+	stage := func(step, shard string) *exec.Cmd {
+		return exec.Command(arena, "stage", step, day, "--work", filepath.Join(dir, "w"), "--shard", shard, "-o", filepath.Join(dir, "stages"), "-q")
+	}
+	must := func(c *exec.Cmd) {
+		t.Helper()
+		if b, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", c.Args, err, b)
+		}
+	}
+	kill := func(c *exec.Cmd) {
+		t.Helper()
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Millisecond)
+		_ = c.Process.Kill() // it may have ended already
+		_ = c.Wait()         // killed, or done before
+	}
+	for _, step := range []string{"map", "group", "write"} {
+		kill(stage(step, "0/4"))
+		if step == "group" {
+			must(stage(step, "0/1"))
+			continue
+		}
+		for _, shard := range []string{"1/4", "0/4", "3/4", "2/4"} {
+			must(stage(step, shard))
+		}
+	}
+	must(exec.Command(arena, "build", day, "-o", filepath.Join(dir, "whole"), "-q"))
+	if !bytes.Equal(read(t, dir, "stages"), read(t, dir, "whole")) {
+		t.Error("the manifest of the stages differs from that of one build")
+	}
+	must(exec.Command(arena, "verify", filepath.Join(dir, "stages")))
+}

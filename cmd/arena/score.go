@@ -3,13 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
-	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
 // scoreFlags are what a user can say to `arena score`.
@@ -20,12 +16,11 @@ type scoreFlags struct {
 	runID    string
 	workers  int
 	noisy    noise
-	endpoint outcome.EndpointConfig
-	keyEnv   string
+	titles   titleFlags
 }
 
 func newScore(s *streams) *cobra.Command {
-	f := scoreFlags{endpoint: outcome.DefaultEndpoint()}
+	f := scoreFlags{}
 	c := &cobra.Command{
 		Use:   "score DAY…",
 		Short: "Score attempts by the subnet's own outcome rules",
@@ -47,12 +42,7 @@ their oddities: docs/outcome.md.`,
 	c.Flags().StringVar(&f.runID, "run-id", "stdin", "run of records that name none")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
 	f.noisy.flags(c)
-	c.Flags().StringVar(&f.endpoint.BaseURL, "embeddings", "", "compare titles through this OpenAI-compatible address, ending in /v1")
-	c.Flags().StringVar(&f.endpoint.Model, "embeddings-model", f.endpoint.Model, "model to ask for")
-	c.Flags().StringVar(&f.endpoint.Prefix, "embeddings-prefix", "", "text before each title, for models that want one")
-	c.Flags().StringVar(&f.keyEnv, "embeddings-key-env", "", "environment variable that holds the key")
-	c.Flags().DurationVar(&f.endpoint.Timeout, "embeddings-timeout", time.Minute, "time for one request")
-	c.Flags().IntVar(&f.endpoint.Tries, "embeddings-tries", f.endpoint.Tries, "tries of one request while the server is busy or broken")
+	f.titles.flags(c)
 	return c
 }
 
@@ -60,26 +50,9 @@ func (f *scoreFlags) run(ctx context.Context, s *streams, days []string) error {
 	if f.workers < 1 {
 		return usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
 	}
-	titles, err := f.titles()
+	titles, err := f.titles.open()
 	if err != nil {
 		return err
 	}
 	return (&scoreRun{flags: f, streams: s}).lines(ctx, days, titles)
-}
-
-// titles says how titles are compared.
-func (f *scoreFlags) titles() (outcome.Titles, error) {
-	if f.endpoint.BaseURL == "" {
-		return outcome.Carried{}, nil
-	}
-	if f.keyEnv != "" {
-		if f.endpoint.Key = os.Getenv(f.keyEnv); f.endpoint.Key == "" {
-			return nil, usage(fmt.Errorf("environment variable %s is not set", f.keyEnv), "set it to the endpoint's key")
-		}
-	}
-	e, err := outcome.NewEndpoint(f.endpoint)
-	if err != nil {
-		return nil, usage(err, "give --embeddings as http://host:port/v1")
-	}
-	return e, nil
 }

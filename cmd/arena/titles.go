@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// titleFlags say how the titles of products are compared.
+type titleFlags struct {
+	endpoint outcome.EndpointConfig
+	keyEnv   string
+}
+
+func (f *titleFlags) flags(c *cobra.Command) {
+	f.endpoint = outcome.DefaultEndpoint()
+	c.Flags().StringVar(&f.endpoint.BaseURL, "embeddings", "", "compare titles through this OpenAI-compatible address, ending in /v1")
+	c.Flags().StringVar(&f.endpoint.Model, "embeddings-model", f.endpoint.Model, "model to ask for")
+	c.Flags().StringVar(&f.endpoint.Prefix, "embeddings-prefix", "", "text before each title, for models that want one")
+	c.Flags().StringVar(&f.keyEnv, "embeddings-key-env", "", "environment variable that holds the key")
+	c.Flags().DurationVar(&f.endpoint.Timeout, "embeddings-timeout", time.Minute, "time for one request")
+	c.Flags().IntVar(&f.endpoint.Tries, "embeddings-tries", f.endpoint.Tries, "tries of one request while the server is busy or broken")
+}
+
+// open gives what compares titles: the vectors that problems carry, or an
+// endpoint.
+func (f *titleFlags) open() (outcome.Titles, error) {
+	if f.endpoint.BaseURL == "" {
+		return outcome.Carried{}, nil
+	}
+	if f.keyEnv != "" {
+		if f.endpoint.Key = os.Getenv(f.keyEnv); f.endpoint.Key == "" {
+			return nil, usage(fmt.Errorf("environment variable %s is not set", f.keyEnv), "set it to the endpoint's key")
+		}
+	}
+	e, err := outcome.NewEndpoint(f.endpoint)
+	if err != nil {
+		return nil, usage(err, "give --embeddings as http://host:port/v1")
+	}
+	return e, nil
+}
+
+// config is what scores depend on: the model, not where it runs.
+func (f *titleFlags) config() pipeline.TitlesConfig {
+	if f.endpoint.BaseURL == "" {
+		return pipeline.TitlesConfig{Source: arena.TitlesVectors}
+	}
+	return pipeline.TitlesConfig{Source: arena.TitlesEndpoint, Model: f.endpoint.Model, Prefix: f.endpoint.Prefix}
+}
