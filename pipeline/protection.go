@@ -27,6 +27,10 @@ type Protection struct {
 	// problem holds, by position in Problems, what the guard of its split finds
 	// in the problem itself: all attempts at it share that.
 	problem []guard.Finding
+	// tiers are those that ran, where embeddings were asked for; notRun says why
+	// one did not.
+	tiers  []guard.Tier
+	notRun string
 	// injection is how well the guard of the train split finds what is planted.
 	injection guard.InjectionReport
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
@@ -55,6 +56,9 @@ type JudgesReport struct {
 	Coverage   float64          `json:"coverage"`
 	Multiplier MultiplierReport `json:"multiplier"`
 	Levels     []LevelRate      `json:"levels"`
+	// Agreement is how far the judge agrees with labels or other judges, as
+	// arena agreement measured it; nil where the build was not told.
+	Agreement *agreement.Report `json:"agreement"`
 }
 
 // MultiplierReport says how grades became factors on the outcome.
@@ -118,13 +122,16 @@ func encodeReport(v any) ([]byte, error) {
 // reports walks over all entries once more, with their fates.
 func (o *opened) reports(p *plan) (*Reports, error) {
 	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, guard: guard.NewReport(o.protect.train)}
-	c.guard.Injection = &o.protect.injection
+	c.guard.Injection, c.guard.NotRun = &o.protect.injection, o.protect.notRun
+	if o.protect.tiers != nil {
+		c.guard.Ran = o.protect.tiers
+	}
 	for i, in := range o.inputs {
 		if err := c.input(o.FS, in.dir, p.Fates[i]); err != nil {
 			return nil, err
 		}
 	}
-	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(&o.Config, p)}
+	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(&o.Config, p, o.Agreement)}
 	leak, err := o.protect.report()
 	if err != nil {
 		return nil, err
@@ -236,11 +243,12 @@ func (c *reporter) agentsReport() AgentsReport {
 	return r
 }
 
-func (c *reporter) judgesReport(cfg *Config, p *plan) JudgesReport {
+func (c *reporter) judgesReport(cfg *Config, p *plan, agreed *agreement.Report) JudgesReport {
 	m := cfg.Multiplier
 	all := multiplier.Quality{Judged: p.Judged, Scored: p.Judged - p.Unscored}
 	r := JudgesReport{
-		Judge: cfg.Judge.Name, Judged: p.Judged, Unscored: p.Unscored, Coverage: all.Coverage(), Levels: []LevelRate{},
+		Agreement: agreed,
+		Judge:     cfg.Judge.Name, Judged: p.Judged, Unscored: p.Unscored, Coverage: all.Coverage(), Levels: []LevelRate{},
 		Multiplier: MultiplierReport{Per: m.Per, Unscored: m.Unscored, Floor: m.Floor, Ceiling: m.Ceiling},
 	}
 	if p.Runs != nil {

@@ -26,6 +26,9 @@ train, %d (%d) in eval, %d (%d) never touched (shares %.3g eval, %.3g never-touc
 		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
 	}
 	fmt.Fprintf(&b, "; %d were dropped, %d could not be read by the lexical tier. The planted canaries were caught.\n\n", len(r.Guard.Dropped), r.Guard.Beyond)
+	if r.Guard.NotRun != "" {
+		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", cell(r.Guard.NotRun))
+	}
 	b.WriteString("| bank | problems | attempts dropped | nearest attempt kept |\n|---|---:|---:|---:|\n")
 	for _, part := range r.Guard.Banks {
 		dropped := 0
@@ -48,7 +51,7 @@ func (r *JudgesReport) text(maxUnscored float64) string {
 	for _, l := range r.Levels {
 		fmt.Fprintf(&b, "| %.1f | %d | %d |\n", l.Score, l.Attempts, l.Kept)
 	}
-	return b.String()
+	return b.String() + agreementText(r.Agreement)
 }
 
 // text says which choices made factors of grades.

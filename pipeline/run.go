@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpora/where"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/traces"
@@ -31,6 +32,10 @@ type Run struct {
 	Judge   Judge
 	Titles  outcome.Titles
 	FS      corpora.FS
+	// Embedding is the guard's embedding tier; nil for none.
+	Embedding Embedding
+	// Agreement is the judge's measured agreement for the card; nil if unknown.
+	Agreement *agreement.Report
 	// Progress is told what was done; it may be called by several goroutines.
 	Progress func(Event)
 	// Pages draws the reports for people: files of the reports folder, by name.
@@ -159,6 +164,9 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 		o.protect, err = day.protect(r.Sources, r.Config.Guard)
 	}
 	if err == nil {
+		err = o.protect.compareMeanings(ctx, day.Problems, r.Embedding)
+	}
+	if err == nil {
 		o.filter, err = filters.New(r.Config.Filter)
 	}
 	if err == nil {
@@ -218,7 +226,11 @@ func (o *opened) blockConfig() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	parts := [][]byte{[]byte(block.Version), []byte(o.Version), []byte(o.Harness.SHA256), config, bank}
+	found, err := o.protect.digest()
+	if err != nil {
+		return "", err
+	}
+	parts := [][]byte{found, []byte(block.Version), []byte(o.Version), []byte(o.Harness.SHA256), config, bank}
 	for _, f := range o.day.Files {
 		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
 	}

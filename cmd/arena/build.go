@@ -39,6 +39,7 @@ type buildFlags struct {
 	noisy    noise
 	judge    judgeChoice
 	titles   titleFlags
+	embed    embedFlags
 }
 
 func (f *buildFlags) register(c *cobra.Command) {
@@ -56,6 +57,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	f.noisy.flags(c)
 	f.judge.flags(c)
 	f.titles.flags(c)
+	f.embed.register(c)
 }
 
 func newBuild(s *streams) *cobra.Command {
@@ -149,6 +151,10 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if work == "" {
 		work = out + ".work"
 	}
+	agreed, err := f.judge.measured()
+	if err != nil {
+		return nil, nil, err
+	}
 	judge, closeJudge, err := f.judge.open(c, &config)
 	if err != nil {
 		return nil, nil, err
@@ -171,7 +177,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 			Stdin: f.streams.in, Spool: work,
 		},
 		Out: out, Work: work, Version: version(), Harness: harness, Judge: judge, Titles: titles,
-		FS: corpora.Disk{}, Progress: p.event, Pages: pages,
+		FS: corpora.Disk{}, Progress: p.event, Pages: pages, Agreement: agreed, Embedding: f.embed.start(),
 	}, done, nil
 }
 

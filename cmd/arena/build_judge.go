@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -16,14 +19,16 @@ import (
 // judgeChoice is the judge of a build: the offline one, or models whose
 // answers a ledger keeps.
 type judgeChoice struct {
-	name string
-	llm  llmFlags
+	name      string
+	agreement string
+	llm       llmFlags
 }
 
 func (j *judgeChoice) flags(c *cobra.Command) {
 	j.llm = defaultLLMFlags()
 	c.Flags().StringVar(&j.name, "judge", "gates", "the judge: gates or llm (judge first with `arena judge`, which asks for many at once; build then reads its ledger)")
 	c.Flags().StringVar(&j.llm.settings.file, "judge-config", "", "YAML file with the panel of models")
+	c.Flags().StringVar(&j.agreement, "judge-agreement", "", "what arena agreement --json printed of this judge, for the dataset card")
 	j.llm.add(c)
 }
 
@@ -52,6 +57,22 @@ func (j *judgeChoice) open(c *cobra.Command, config *pipeline.Config) (pipeline.
 		return m.judge, m.close, nil
 	}
 	return nil, nil, usage(fmt.Errorf("--judge is %q", j.name), "the judges are gates and llm; `arena judges` describes them")
+}
+
+// measured reads the judge's agreement; nil where none was given.
+func (j *judgeChoice) measured() (*agreement.Report, error) {
+	if j.agreement == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(j.agreement)
+	if err != nil {
+		return nil, usage(fmt.Errorf("read agreement: %w", err), "give the file that `arena agreement --json` wrote")
+	}
+	var r agreement.Report
+	if err := json.Unmarshal(b, &r); err != nil || len(r.Pairs) == 0 {
+		return nil, usage(fmt.Errorf("read agreement %s: no report of arena agreement", j.agreement), "give the file that `arena agreement --json` wrote")
+	}
+	return &r, nil
 }
 
 // gatesJudge is the offline judge as a run asks it.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/pipeline"
 )
 
 // embedFlags say where the embedding tier's vectors come from.
@@ -70,6 +71,14 @@ func (f *embedFlags) tier(ctx context.Context, g *guard.Guard, report *guard.Rep
 	}
 	report.NotRun = "embedding: " + err.Error()
 	return nil, nil
+}
+
+// start is the embedding tier of a build; nil where none is asked for.
+func (f *embedFlags) start() pipeline.Embedding {
+	if f.config.BaseURL == "" && f.config.Model == "" {
+		return nil
+	}
+	return f.tier
 }
 
 func (f *embedFlags) readCalibration() (*guard.Calibration, error) {
