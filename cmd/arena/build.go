@@ -237,6 +237,10 @@ func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
 
 // buildError gives the known failures of a run their hint and exit code.
 func buildError(err error) error {
+	var told *failure
+	if errors.As(err, &told) {
+		return err
+	}
 	if known := judgeError(err); known != nil {
 		return known
 	}
