@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,63 +123,52 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if f.out == "" {
 		return nil, nil, usage(errors.New("no output folder"), "say where the corpus goes, such as -o corpus")
 	}
-	config := pipeline.Defaults()
-	if err := f.fill(&config); err != nil {
-		return nil, nil, err
-	}
-	config.Workers = f.workers
-	if f.steps {
-		config.Steps = true
-	}
-	if f.runID != "" {
-		config.RunID = f.runID
-	}
-	if f.where != "" {
-		config.Select.Where = f.where
-	}
-	if err := config.Validate(); err != nil {
-		return nil, nil, usage(err, "run `arena build --help` for an example")
-	}
-	if err := checkWhere(config.Select.Where); err != nil {
-		return nil, nil, err
-	}
-	harness, err := shop.Profile(config.Harness)
+	config, err := f.configuration()
 	if err != nil {
-		return nil, nil, usage(err, "set harness to one of them")
+		return nil, nil, err
 	}
 	out := filepath.Clean(f.out)
-	work := f.work
-	if work == "" {
-		work = out + ".work"
+	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), FS: corpora.Disk{}, Pages: pages, Embedding: f.embed.start()}
+	r.Sources = pipeline.Sources{
+		Days: days, Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.in, Spool: r.Work,
 	}
-	agreed, err := f.judge.measured()
-	if err != nil {
+	if r.Harness, err = shop.Profile(config.Harness); err != nil {
+		return nil, nil, usage(err, "set harness to one of them")
+	}
+	if r.Agreement, err = f.judge.measured(); err != nil {
 		return nil, nil, err
 	}
+	if r.Titles, err = f.titles.open(); err != nil {
+		return nil, nil, err
+	}
+	config.Titles = f.titles.config()
 	judge, closeJudge, err := f.judge.open(c, &config)
 	if err != nil {
 		return nil, nil, err
 	}
-	titles, err := f.titles.open()
-	if err != nil {
-		return nil, nil, errors.Join(err, closeJudge())
-	}
-	config.Titles = f.titles.config()
 	tuneBuildHeap()
 	p := f.noisy.progress(f.streams)
-	done := func() error {
+	r.Config, r.Judge, r.Progress = config, judge, p.event
+	return r, func() error {
 		p.done()
 		return closeJudge()
+	}, nil
+}
+
+// configuration joins the configuration file and the flags, which go before it.
+func (f *buildFlags) configuration() (pipeline.Config, error) {
+	config := pipeline.Defaults()
+	if err := f.fill(&config); err != nil {
+		return config, err
 	}
-	return &pipeline.Run{
-		Config: config,
-		Sources: pipeline.Sources{
-			Days: days, Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank,
-			Stdin: f.streams.in, Spool: work,
-		},
-		Out: out, Work: work, Version: version(), Harness: harness, Judge: judge, Titles: titles,
-		FS: corpora.Disk{}, Progress: p.event, Pages: pages, Agreement: agreed, Embedding: f.embed.start(),
-	}, done, nil
+	config.Workers = f.workers
+	config.Steps = config.Steps || f.steps
+	config.RunID = cmp.Or(f.runID, config.RunID)
+	config.Select.Where = cmp.Or(f.where, config.Select.Where)
+	if err := config.Validate(); err != nil {
+		return config, usage(err, "run `arena build --help` for an example")
+	}
+	return config, checkWhere(config.Select.Where)
 }
 
 // checkWhere refuses an expression before any work is done.
