@@ -17,13 +17,13 @@ func envelope(problem, think string) string {
 		`"dialogue":[{"completion":{"reasoning_content":"","content":"","message":{"think":%q}},"extra_info":{"step":1,"query":"q","timestamp":1}}]}`, problem, think)
 }
 
-// zipBomb is a gzip file of about a megabyte that holds a gigabyte of empty
+// zipBomb is a gzip file that grows a thousandfold, to 128 MiB of empty
 // lines.
 func zipBomb(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := io.CopyN(w, emptyLines{}, 1<<30); err != nil {
+	if _, err := io.CopyN(w, emptyLines{}, 128<<20); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
