@@ -1,21 +1,14 @@
 package redact
 
 import (
-	_ "embed" // the shared rules
-	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
 	"strings"
-)
 
-// sharedJSON are the content rules of gitleaks v8.30.1 (MIT, LICENSE.gitleaks):
-// all but those that hang on a file's name and generic-api-key, for which
-// assigned-secret stands. Its allow lists are left out: they
-// spare example keys, and a corpus has no use for those either.
-//
-//go:embed rules.json
-var sharedJSON []byte
+	"github.com/pelletier/go-toml/v2"
+	"github.com/zricethezav/gitleaks/v8/config"
+)
 
 // rule finds one kind of secret.
 type rule struct {
@@ -38,20 +31,30 @@ type rule struct {
 	valid func(string) bool
 }
 
+// sharedRules are the content rules of gitleaks: all but those that hang on a
+// file's name and generic-api-key, for which assigned-secret stands. Its allow
+// lists are left out: they spare example keys, and a corpus has no use for those
+// either.
 func sharedRules() ([]rule, error) {
-	var stored []struct {
-		ID       string   `json:"id"`
-		Regex    string   `json:"regex"`
-		Keywords []string `json:"keywords"`
-		Entropy  float64  `json:"entropy"`
-		Group    int      `json:"group"`
+	var stored struct {
+		Rules []struct {
+			ID          string
+			Regex       string
+			Path        string
+			Keywords    []string
+			Entropy     float64
+			SecretGroup int
+		}
 	}
-	if err := json.Unmarshal(sharedJSON, &stored); err != nil {
+	if err := toml.Unmarshal([]byte(config.DefaultConfig), &stored); err != nil {
 		return nil, fmt.Errorf("parse shared rules: %w", err)
 	}
-	out := make([]rule, 0, len(stored))
-	for _, s := range stored {
-		r := rule{kind: s.ID, group: s.Group, entropy: s.Entropy, keywords: lowered(s.Keywords)}
+	out := make([]rule, 0, len(stored.Rules))
+	for _, s := range stored.Rules {
+		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" {
+			continue
+		}
+		r := rule{kind: s.ID, group: s.SecretGroup, entropy: s.Entropy, keywords: lowered(s.Keywords)}
 		expr := s.Regex
 		if m := leading.FindStringSubmatch(expr); m != nil {
 			// what may stand before the word is no part of the secret
