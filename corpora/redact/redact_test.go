@@ -140,6 +140,7 @@ func FuzzRedactedTextIsClean(f *testing.F) {
 	for _, s := range sentences() {
 		f.Add(s[0])
 	}
+	f.Add("-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaCb\"o")
 	f.Add("İ\xff password=" + "x1y2z3a4b5 [REDACTED:token]")
 	r := redactor(f, redact.Options{Hotkeys: true})
 	f.Fuzz(func(t *testing.T, text string) {

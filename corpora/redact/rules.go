@@ -100,6 +100,7 @@ func (r *rule) within(out []Finding, text string, w span) []Finding {
 	for _, m := range r.re.FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
 		start, end := r.secret(m)
 		start += escape(text[:w.start+start], text[w.start+start:w.start+end])
+		end -= halfEscape(text[w.start+start : w.start+end])
 		secret := text[w.start+start : w.start+end]
 		if secret == "" || strings.HasPrefix(secret, "[REDACTED:") || strings.HasPrefix(secret, "REDACTED:") {
 			continue
@@ -139,6 +140,12 @@ func escape(before, match string) int {
 	default:
 		return 0
 	}
+}
+
+// halfEscape is 1 where a match ends between the backslash of a JSON escape and
+// what it escapes, else 0.
+func halfEscape(match string) int {
+	return (len(match) - len(strings.TrimRight(match, `\`))) % 2
 }
 
 // entropy is the Shannon entropy of the bytes of s in bits a byte.
