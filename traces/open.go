@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/trajectory-arena/arena/traces/internal/gunzip"
 )
 
 // content is a file's text, decompressed and within its limits. Its errors are
@@ -66,12 +67,7 @@ func open(stored io.Reader, limits Limits) (*content, error) {
 		c.text = failing{&damage{NotATrace, "a file of " + foreign(magic)}}
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		c.damaged = reasonOf(TruncatedGzip, CorruptGzip)
-		z, err := gzip.NewReader(buffered)
-		if err != nil {
-			c.text = failing{err}
-			break
-		}
-		c.text, c.closer = z, func() { _ = z.Close() }
+		c.text = gunzip.NewReader(buffered)
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		c.damaged = reasonOf(TruncatedZstd, CorruptZstd)
 		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),

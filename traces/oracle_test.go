@@ -251,12 +251,12 @@ func sharedLines(tb testing.TB, set string) (lines [][]byte) {
 		tb.Fatal("no traces", err)
 	}
 	for _, name := range files {
-		lines = append(lines, bytes.Split(bytes.TrimSpace(gunzip(tb, name)), []byte{'\n'})...)
+		lines = append(lines, bytes.Split(bytes.TrimSpace(unpacked(tb, name)), []byte{'\n'})...)
 	}
 	return lines
 }
 
-func gunzip(tb testing.TB, name string) []byte {
+func unpacked(tb testing.TB, name string) []byte {
 	tb.Helper()
 	f, err := os.Open(name)
 	if err != nil {

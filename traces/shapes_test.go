@@ -288,7 +288,7 @@ func TestRepeatedCallIDsKeepTheirResults(t *testing.T) {
 	day := shared(t, "real/tau-bench")
 	traces, _, _ := readAll(t, day, Defaults())
 	repeated := 0
-	for i, raw := range strings.Split(strings.TrimSpace(string(gunzip(t, filepath.Join(day, "gpt-4o-airline.jsonl.gz")))), "\n") {
+	for i, raw := range strings.Split(strings.TrimSpace(string(unpacked(t, filepath.Join(day, "gpt-4o-airline.jsonl.gz")))), "\n") {
 		var row struct {
 			Traj []struct {
 				Content *string
