@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +36,14 @@ const (
 	// TelemetrySeries a line a moment of what the machine did.
 	ServerLog       = "server.log"
 	TelemetrySeries = "telemetry.jsonl"
+	// TelemetryFile is what they add up to, ServersFile what the servers say of
+	// themselves.
+	TelemetryFile = "telemetry.json"
+	ServersFile   = "servers.json"
 )
+
+// beside are the files that may be there before the run is.
+var beside = []string{ServerLog, TelemetrySeries, ServersFile}
 
 // ErrChanged is in the chain of the error for a run folder that belongs to
 // another spec.
@@ -96,7 +104,7 @@ func (f *folder) begin(spec Spec) error {
 		return fmt.Errorf("open run: %w", err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); !strings.HasPrefix(name, ".") && name != ServerLog && name != TelemetrySeries {
+		if name := e.Name(); !strings.HasPrefix(name, ".") && !slices.Contains(beside, name) {
 			return fmt.Errorf("open run: %s is not empty and no run", f.path)
 		}
 	}

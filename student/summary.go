@@ -58,9 +58,11 @@ type Summary struct {
 	// its multiplier; null without a judge.
 	Quality *float64 `json:"quality"`
 	Final   *float64 `json:"final"`
-	// Flaky counts problems that some samples solve and others do not.
-	Flaky  int            `json:"flaky_problems"`
-	Tokens rollout.Tokens `json:"tokens"`
+	// SolvedProblems counts problems that a sample solves, Flaky those of them
+	// that others do not.
+	SolvedProblems int            `json:"solved_problems"`
+	Flaky          int            `json:"flaky_problems"`
+	Tokens         rollout.Tokens `json:"tokens"`
 }
 
 // PassRate is pass@k or pass^k: the mean over problems, and how many.
@@ -198,8 +200,11 @@ func (t *tally) endProblem() {
 	s.InfraErrors += t.infra
 	s.Successes += t.wins
 	t.rates = append(t.rates, rate)
-	if t.wins > 0 && t.misses > 0 {
-		s.Flaky++
+	if t.wins > 0 {
+		s.SolvedProblems++
+		if t.misses > 0 {
+			s.Flaky++
+		}
 	}
 	for _, k := range passAt {
 		at, err := stats.PassAtK(n, t.wins, k)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/prices"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/chat"
@@ -33,6 +34,7 @@ type evalFlags struct {
 	judge     string
 	trainedOn string
 	serve     string
+	prices    string
 
 	samples     int
 	concurrency int
@@ -41,6 +43,8 @@ type evalFlags struct {
 	retries     int
 	timeout     time.Duration
 	deadline    time.Duration
+	serveReady  time.Duration
+	gpuHourUSD  float64
 	coverage    float64
 	quiet       bool
 
@@ -48,6 +52,7 @@ type evalFlags struct {
 	topK, maxTokens         int
 	templateKwargs          string
 	changed                 func(string) bool
+	priceTable              prices.Table
 }
 
 func newEval(s *streams) *cobra.Command {
@@ -113,6 +118,9 @@ func (f *evalFlags) addServing(c *cobra.Command) {
 	fl.StringVar(&f.model, "model", "", "model name to ask for")
 	fl.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")
 	fl.StringVar(&f.serve, "serve", "", "command that serves the model: started first, waited for, and stopped at the end")
+	fl.DurationVar(&f.serveReady, "serve-timeout", 30*time.Minute, "time for the server of --serve to load its model")
+	fl.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens, for the cost of a solved problem")
+	fl.Float64Var(&f.gpuHourUSD, "gpu-hour-usd", 0, "price of one GPU for an hour, for the cost of a solved problem")
 	fl.IntVar(&f.concurrency, "concurrency", 32, "rollouts at a time, and requests at once per endpoint at most")
 	fl.IntVar(&f.retries, "retries", 5, "tries after the first")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time for one request")
@@ -163,6 +171,8 @@ func (f *evalFlags) check() error {
 		return missing("model", "--model")
 	case f.judge != "gates" && f.judge != "none":
 		return usage(fmt.Errorf("unknown --judge %s", f.judge), "want gates or none")
+	case !(f.gpuHourUSD >= 0) || math.IsInf(f.gpuHourUSD, 0):
+		return usage(fmt.Errorf("--gpu-hour-usd %v", f.gpuHourUSD), "dollars, 0 or more")
 	case f.coverage < 0 || f.coverage > 1:
 		return usage(fmt.Errorf("--min-coverage %v", f.coverage), "a share from 0 to 1")
 	case f.samples < 1 || f.maxSteps < 1 || f.concurrency < 1:

@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/endpoint"
 	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/serve"
 )
 
 func jsonValid(text string) bool { return json.Valid([]byte(text)) }
@@ -28,6 +29,9 @@ const heapGrowth = 50
 func runEval(ctx context.Context, s *streams, f *evalFlags) error {
 	debug.SetGCPercent(heapGrowth)
 	if err := f.check(); err != nil {
+		return err
+	}
+	if err := f.readPrices(); err != nil {
 		return err
 	}
 	problems, err := student.ReadProblems(f.problems)
@@ -127,21 +131,38 @@ func (f *evalFlags) environment(h arena.Harness, spec student.Spec, local shop.L
 }
 
 // play asks the model for whatever the run folder lacks.
-func (f *evalFlags) play(ctx context.Context, s *streams, run *student.Run) (*student.Summary, error) {
+func (f *evalFlags) play(ctx context.Context, s *streams, run *student.Run) (summary *student.Summary, err error) {
 	pool, err := endpoint.NewPool(f.endpointConfig())
 	if err != nil {
 		return nil, usage(err, "an endpoint is a base URL such as http://127.0.0.1:8000/v1")
 	}
 	defer pool.Close()
-	run.Asker = pool
-	watch := newEvalWatch(s, f, run, pool)
-	run.Progress = watch.ended
-	stop, err := watch.start(ctx)
-	if err != nil {
-		return nil, err
+	if err = os.MkdirAll(f.out, 0o755); err != nil {
+		return nil, fmt.Errorf("create run folder: %w", err)
 	}
+	run.Asker = pool
+	var server *serve.Server
+	if f.serve != "" {
+		if server, err = f.startServer(ctx); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, server.Stop()) }()
+		run.Asker = served{pool, server}
+	}
+	return f.watched(ctx, newEvalWatch(s, f, run, pool, server), run)
+}
+
+// watched plays a run under watch.
+func (f *evalFlags) watched(ctx context.Context, w *evalWatch, run *student.Run) (*student.Summary, error) {
+	ctx, cancel := whileServed(ctx, w.server)
+	defer cancel(nil)
+	run.Progress = w.ended
+	stop := w.start(ctx)
 	summary, err := run.Play(ctx)
-	return summary, errors.Join(err, stop(err == nil))
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, serve.ErrEnded) {
+		err = failed(fmt.Errorf("evaluate: %w", cause), "run the same command again: finished rollouts are kept")
+	}
+	return summary, errors.Join(err, stop(summary))
 }
 
 // readIDs reads one id a line; nil for no file.

@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/endpoint"
@@ -17,22 +22,33 @@ import (
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
-// evalWatch runs beside an evaluation: the model server, its telemetry, and a
-// line for people every so often.
+// evalWatch runs beside an evaluation: the telemetry of server and machine,
+// and a line for people every so often.
 type evalWatch struct {
 	streams *streams
 	flags   *evalFlags
 	pool    *endpoint.Pool
+	server  *serve.Server
 	total   int
 	began   time.Time
-	server  *serve.Server
+	gpus    *telemetry.GPUs
+	// width is the terminal's, in columns; 0 where there is none.
+	width int
+	shown time.Time
 
 	mu                    sync.Mutex
 	done, successes, lost int
 }
 
-func newEvalWatch(s *streams, f *evalFlags, run *student.Run, pool *endpoint.Pool) *evalWatch {
-	return &evalWatch{streams: s, flags: f, pool: pool, total: run.Spec.Problems * run.Spec.Samples, began: time.Now()}
+func newEvalWatch(s *streams, f *evalFlags, run *student.Run, pool *endpoint.Pool, server *serve.Server) *evalWatch {
+	now := time.Now()
+	w := &evalWatch{streams: s, flags: f, pool: pool, server: server, total: run.Spec.Problems * run.Spec.Samples, began: now, shown: now}
+	if file, ok := s.err.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
+			w.width = columns
+		}
+	}
+	return w
 }
 
 // ended counts a rollout.
@@ -47,110 +63,128 @@ func (w *evalWatch) ended(r *rollout.Result) {
 	}
 }
 
-// serveTime is how long a model server may take to load its weights.
-const serveTime = 30 * time.Minute
-
-// start begins all that runs beside; stop ends it and, after a run that was
-// not refused or broken off, keeps the account.
-func (w *evalWatch) start(ctx context.Context) (stop func(whole bool) error, err error) {
-	if err := os.MkdirAll(w.flags.out, 0o755); err != nil {
-		return nil, fmt.Errorf("create run folder: %w", err)
-	}
-	if w.flags.serve != "" {
-		if err := w.startServer(ctx); err != nil {
-			return nil, err
-		}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 2)
-	go func() { ended <- w.telemetry().Watch(ctx) }()
-	go func() { ended <- w.printing(ctx) }()
-	return func(whole bool) error {
-		cancel()
-		err := errors.Join(<-ended, <-ended)
-		if whole {
-			err = errors.Join(err, w.account())
-		}
-		if w.server != nil {
-			err = errors.Join(err, w.server.Stop())
-		}
-		return err
-	}, nil
+func (w *evalWatch) rollouts() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.done
 }
 
-func (w *evalWatch) startServer(ctx context.Context) error {
-	var err error
-	if w.server, err = serve.Start(w.flags.serve, w.file(student.ServerLog)); err != nil {
-		return failed(err, "--serve is a shell command such as 'vllm serve MODEL --port 8000'")
+// watchEvery is the time between samples: what takes longer than a few of them
+// is seen, and a server hardly notices being asked.
+const watchEvery = 2 * time.Second
+
+// start begins to watch; stop ends it and, after a run that was not refused or
+// broken off, keeps the account.
+func (w *evalWatch) start(ctx context.Context) (stop func(*student.Summary) error) {
+	ctx, cancel := context.WithCancel(ctx)
+	w.gpus = &telemetry.GPUs{}
+	if w.localServer() {
+		w.gpus = telemetry.OpenGPUs(ctx, os.Getenv("CUDA_VISIBLE_DEVICES"))
 	}
-	if err = w.server.Wait(ctx, w.flags.endpoints[0], serveTime); err != nil {
-		return errors.Join(failed(err, "the server must answer at --endpoint"), w.server.Stop())
+	watcher := telemetry.Watcher{
+		Bases: w.flags.endpoints, Key: os.Getenv(w.flags.keyEnv), GPUs: w.gpus, Path: w.file(student.TelemetrySeries), Now: time.Now,
+		Every: watchEvery, Rollouts: w.rollouts, Waiting: w.pool.Queued, Seen: w.show,
 	}
-	return nil
+	watched := make(chan error, 1)
+	go func() { watched <- watcher.Watch(ctx) }()
+	var ids []telemetry.Identity
+	identified := make(chan error, 1)
+	go func() {
+		var err error
+		ids, err = w.flags.identify(ctx, w.server)
+		identified <- err
+	}()
+	return func(summary *student.Summary) error {
+		err := <-identified
+		cancel()
+		err = errors.Join(err, <-watched)
+		if summary != nil {
+			err = errors.Join(err, w.account(summary, ids))
+		}
+		w.gpus.Close()
+		return err
+	}
+}
+
+// localServer: only then are the GPUs of this machine the server's.
+func (w *evalWatch) localServer() bool {
+	return w.server != nil || slices.ContainsFunc(w.flags.endpoints, func(base string) bool {
+		u, err := url.Parse(base)
+		if err != nil {
+			return false
+		}
+		ip := net.ParseIP(u.Hostname())
+		return u.Hostname() == "localhost" || ip.IsLoopback() || ip.IsUnspecified()
+	})
 }
 
 // file is a file of the run folder.
 func (w *evalWatch) file(name string) string { return filepath.Join(w.flags.out, name) }
 
-func (w *evalWatch) telemetry() telemetry.Watcher {
-	return telemetry.Watcher{
-		Bases: w.flags.endpoints, Path: w.file(student.TelemetrySeries), Now: time.Now,
-		Waiting: w.pool.Queued,
+// show keeps one line on a terminal fresh, and prints one every ten seconds
+// elsewhere.
+func (w *evalWatch) show(s telemetry.Sample) {
+	now := time.Now()
+	if w.flags.quiet || w.width == 0 && now.Sub(w.shown) < plainEvery {
+		return
 	}
+	w.shown = now
+	line := strings.Join(slices.Concat(w.progressWords(now), serverWords(s.Server), gpuWords(s.GPUs)), ", ")
+	if w.width == 0 {
+		fmt.Fprintln(w.streams.err, line)
+		return
+	}
+	const clear = "\r\x1b[K"
+	if w.rollouts() == w.total {
+		fmt.Fprint(w.streams.err, clear)
+		return
+	}
+	fmt.Fprint(w.streams.err, clear+line[:min(len(line), w.width-1)])
 }
 
-// printing prints a line every ten seconds.
-func (w *evalWatch) printing(ctx context.Context) error {
-	const every = 10 * time.Second
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			if !w.flags.quiet {
-				w.print()
-			}
-		case <-ctx.Done():
-			return nil
+func (w *evalWatch) progressWords(now time.Time) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	rate := float64(w.done) / now.Sub(w.began).Seconds()
+	words := []string{
+		fmt.Sprintf("%d of %d rollouts", w.done, w.total), fmt.Sprintf("%d solved", w.successes), fmt.Sprintf("%d infra", w.lost),
+		fmt.Sprintf("%.1f/s", rate),
+	}
+	if rate > 0 {
+		left := time.Duration(float64(w.total-w.done) / rate * float64(time.Second))
+		words = append(words, fmt.Sprintf("about %s left", left.Round(time.Second)))
+	}
+	return append(words, fmt.Sprintf("limits %v", w.pool.Limits()))
+}
+
+// serverWords and gpuWords are what is known of server and GPUs, in short.
+func serverWords(m map[string]float64) (words []string) {
+	for _, k := range []struct{ key, format string }{{"running", "running %.0f"}, {"waiting", "waiting %.0f"}} {
+		if v, told := m[k.key]; told {
+			words = append(words, fmt.Sprintf(k.format, v))
 		}
 	}
-}
-
-func (w *evalWatch) print() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	rate := float64(w.done) / time.Since(w.began).Seconds()
-	left := time.Duration(0)
-	if rate > 0 {
-		left = time.Duration(float64(w.total-w.done) / rate * float64(time.Second)).Round(time.Second)
+	for _, k := range []struct{ key, format string }{{"kv_cache_use", "KV cache %.0f %%"}, {"prefix_hit_rate", "prefix hits %.0f %%"}} {
+		if v, told := m[k.key]; told {
+			words = append(words, fmt.Sprintf(k.format, 100*v))
+		}
 	}
-	fmt.Fprintf(w.streams.err, "%d of %d rollouts, %d solved, %d infra, %.1f/s, about %s left, limits %v\n",
-		w.done, w.total, w.successes, w.lost, rate, left, w.pool.Limits())
+	return words
 }
 
-// evalAccount is telemetry.json: what depends on clock and machine, and so is
-// no part of the summary.
-type evalAccount struct {
-	Seconds           float64 `json:"seconds"`
-	Rollouts          int     `json:"rollouts"`
-	RolloutsPerSecond float64 `json:"rollouts_per_second"`
-	Requests          int64   `json:"requests"`
-	Retries           int64   `json:"retries"`
-	Overloads         int64   `json:"overloads"`
-	Limits            []int   `json:"limits"`
-	Serve             string  `json:"serve,omitempty"`
-}
-
-func (w *evalWatch) account() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, seconds := w.pool.Counts(), time.Since(w.began).Seconds()
-	b, err := json.MarshalIndent(evalAccount{
-		Seconds: seconds, Rollouts: w.done, RolloutsPerSecond: float64(w.done) / seconds, Requests: c.Requests.Load(),
-		Retries: c.Retries.Load(), Overloads: c.Overloads.Load(), Limits: w.pool.Limits(), Serve: w.flags.serve,
-	}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write telemetry: %w", err)
+func gpuWords(gpus []telemetry.GPU) (words []string) {
+	for _, g := range gpus {
+		text := fmt.Sprintf("GPU %d", g.Index)
+		for _, part := range []struct {
+			value  *float64
+			scale  float64
+			format string
+		}{{g.Use, 100, " %.0f %%"}, {g.Memory, 1.0 / 1024, " %.1f GiB"}, {g.Power, 1, " %.0f W"}} {
+			if part.value != nil {
+				text += fmt.Sprintf(part.format, *part.value*part.scale)
+			}
+		}
+		words = append(words, text)
 	}
-	return os.WriteFile(w.file("telemetry.json"), append(b, '\n'), 0o644)
+	return words
 }

@@ -9,7 +9,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"arena": main,
+		"arena":        main,
+		"model-server": modelServer,
 	})
 }
 

@@ -6,71 +6,163 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
-	"os"
+	"net/url"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 )
 
+// Config is what to start and how long to wait for it.
+type Config struct {
+	// Command is a shell command that stays in the foreground.
+	Command string
+	// LogPath is the file that its output goes to.
+	LogPath string
+	// Base is the URL at which it will answer, ending in /v1; Key its bearer
+	// token, if any.
+	Base, Key string
+	// Ready bounds the time until it answers, Grace that until it has ended
+	// when it is asked to.
+	Ready, Grace time.Duration
+}
+
 // Server is a running model server.
 type Server struct {
-	cmd *exec.Cmd
-	log *os.File
+	config Config
+	cmd    *exec.Cmd
+	log    *boundedLog
 	// ended is closed when the server has ended.
 	ended chan struct{}
 }
 
-// graceTime is how long a server may take to stop before it is killed.
-const graceTime = 20 * time.Second
+// ErrEnded is in the chain of the error for a server that ended by itself.
+var ErrEnded = errors.New("the model server ended")
 
-// Start runs command in a shell, its output in the file logPath.
-func Start(command, logPath string) (*Server, error) {
-	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+// supervised is the shell script around the command, which may be any: with
+// variables before it, or several steps. A shell alone would leave the server
+// behind when the kernel tells it that this process is gone; this one tells
+// all of the group and stays until they have ended.
+const supervised = `trap 'trap "" TERM; kill 0; wait' TERM
+{
+%s
+} &
+wait $!`
+
+// Start runs the command. Where something answers at its address already it is
+// not started: the run would measure that other server.
+func Start(c Config) (*Server, error) {
+	if at := listening(c.Base); at != "" {
+		return nil, fmt.Errorf("start model server: something else listens at %s already", at)
+	}
+	log, err := newBoundedLog(c.LogPath)
 	if err != nil {
 		return nil, fmt.Errorf("start model server: %w", err)
 	}
-	// With exec the shell becomes the server, so that signals reach it.
-	cmd := exec.Command("sh", "-c", "exec "+command)
+	cmd := exec.Command("sh", "-c", fmt.Sprintf(supervised, c.Command))
 	cmd.Stdout, cmd.Stderr = log, log
+	// A child of the server may hold its output open; nobody waits for that.
+	cmd.WaitDelay = time.Second
 	bindToParent(cmd)
-	s := &Server{cmd: cmd, log: log, ended: make(chan struct{})}
-	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("start model server: %w", err), log.Close())
+	s := &Server{config: c, cmd: cmd, log: log, ended: make(chan struct{})}
+	started := make(chan error)
+	go s.live(started)
+	if err := <-started; err != nil {
+		return nil, errors.Join(fmt.Errorf("start model server: %w", err), log.close())
 	}
-	go func() {
-		_ = cmd.Wait() // how it ended is in its state
-		close(s.ended)
-	}()
 	return s, nil
 }
 
-// Wait waits until the server at base, its URL ending in /v1, lists its
-// models. It fails if the server ends before, or takes longer than most.
-func (s *Server) Wait(ctx context.Context, base string, most time.Duration) error {
-	const every = time.Second
-	ctx, cancel := context.WithTimeout(ctx, most)
+// live starts the server and waits for its end. The thread stays: the kernel
+// takes the end of the thread that started a process for the end of its
+// parent.
+func (s *Server) live(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := s.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	_ = s.cmd.Wait() // how it ended is in its state
+	close(s.ended)
+}
+
+// listening is the address of base where somebody accepts connections, empty
+// where nobody does.
+func listening(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	host := u.Host
+	if u.Port() == "" {
+		host = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	}
+	conn, err := net.DialTimeout("tcp", host, time.Second)
+	if err != nil || conn.Close() != nil {
+		return ""
+	}
+	return host
+}
+
+// Ended is closed when the server has ended, by itself or by Stop.
+func (s *Server) Ended() <-chan struct{} { return s.ended }
+
+// Failure tells how the server ended and what it said last. Its chain has
+// ErrEnded.
+func (s *Server) Failure() error {
+	return fmt.Errorf("%w (%s); %s", ErrEnded, s.cmd.ProcessState, s.lastWords())
+}
+
+// lastWords is the end of the log, for an error's one line.
+func (s *Server) lastWords() string {
+	const enough = 300
+	words := strings.Join(strings.Fields(s.log.last(enough)), " ")
+	if words == "" {
+		return "it said nothing; its log: " + s.config.LogPath
+	}
+	return fmt.Sprintf("it said last: %q; its log: %s", words, s.config.LogPath)
+}
+
+// Wait waits until the server lists its models. It fails if the server ends
+// before, or takes longer than it may.
+func (s *Server) Wait(ctx context.Context) error {
+	const every = 250 * time.Millisecond
+	ready, cancel := context.WithTimeout(ctx, s.config.Ready)
 	defer cancel()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if healthy(ctx, base) {
+		if s.healthy(ready) {
 			return nil
 		}
 		select {
 		case <-s.ended:
-			return fmt.Errorf("wait for model server: it ended (%s); its log: %s", s.cmd.ProcessState, s.log.Name())
-		case <-ctx.Done():
-			return fmt.Errorf("wait for model server: %w; its log: %s", ctx.Err(), s.log.Name())
+			return fmt.Errorf("wait for model server: %w", s.Failure())
+		case <-ready.Done():
+			if ctx.Err() != nil {
+				return fmt.Errorf("wait for model server: %w", ctx.Err())
+			}
+			return fmt.Errorf("wait for model server: no answer at %s/models within %s; %s", s.config.Base, s.config.Ready, s.lastWords())
 		case <-tick.C:
 		}
 	}
 }
 
-func healthy(ctx context.Context, base string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+"/models", nil)
+// healthy asks for the list of models. A server that hangs is asked again.
+func (s *Server) healthy(ctx context.Context) bool {
+	const patience = 5 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.config.Base, "/")+"/models", nil)
 	if err != nil {
 		return false
+	}
+	if s.config.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.config.Key)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -79,18 +171,24 @@ func healthy(ctx context.Context, base string) bool {
 	return res.Body.Close() == nil && res.StatusCode == http.StatusOK
 }
 
-// Stop asks the server to end, kills it and all it started after a while, and
-// closes its log.
+// Words are the command and the log so far, as far as its end goes: what a
+// server tells of itself only there.
+func (s *Server) Words() string {
+	return s.config.Command + "\n" + s.log.last(tailBytes)
+}
+
+// Stop asks the server to end, kills it and all it started after its grace,
+// and closes its log.
 func (s *Server) Stop() error {
 	signalGroup(s.cmd, false)
-	timer := time.NewTimer(graceTime)
+	timer := time.NewTimer(s.config.Grace)
 	defer timer.Stop()
 	select {
 	case <-s.ended:
 	case <-timer.C:
-		signalGroup(s.cmd, true)
-		<-s.ended
 	}
+	// Also where it has ended: what it started may be left.
 	signalGroup(s.cmd, true)
-	return s.log.Close()
+	<-s.ended
+	return s.log.close()
 }

@@ -1,55 +1,226 @@
 package serve
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 )
 
-func TestTheServerEndsWithTheRun(t *testing.T) {
-	t.Parallel()
-	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	defer web.Close()
-	dir := t.TempDir()
-	s, err := Start("sh -c 'echo up; touch "+dir+"/began; sleep 60'", filepath.Join(dir, "log"))
+// TestMain lets the test binary be the server that a test starts: it answers
+// at the address in ARENA_TEST_SERVE.
+func TestMain(m *testing.M) {
+	if at := os.Getenv("ARENA_TEST_SERVE"); at != "" {
+		fmt.Println("serving")
+		panic(http.ListenAndServe(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer k" {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+		})))
+	}
+	os.Exit(m.Run())
+}
+
+// free is a base URL at which nobody listens.
+func free(t *testing.T) (base, address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = s.Wait(t.Context(), web.URL+"/v1", time.Minute); err != nil {
+	defer l.Close()
+	return "http://" + l.Addr().String() + "/v1", l.Addr().String()
+}
+
+func config(t *testing.T, command string) (c Config, address string) {
+	t.Helper()
+	c = Config{Command: command, LogPath: filepath.Join(t.TempDir(), "server.log"), Key: "k", Ready: 20 * time.Second, Grace: 10 * time.Second}
+	c.Base, address = free(t)
+	return c, address
+}
+
+func start(t *testing.T, c Config) *Server {
+	t.Helper()
+	s, err := Start(c)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for range 100 {
-		if _, err = os.Stat(dir + "/began"); err == nil {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	began := time.Now()
-	if err = s.Stop(); err != nil {
+	return s
+}
+
+func logged(t *testing.T, c Config) string {
+	t.Helper()
+	b, err := os.ReadFile(c.LogPath)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if time.Since(began) > 10*time.Second {
-		t.Error("the server outlived its signal")
+	return string(b)
+}
+
+func TestTheServerEndsWithTheRun(t *testing.T) {
+	t.Parallel()
+	c, address := config(t, "")
+	c.Command = "cd / && ARENA_TEST_SERVE=" + address + " " + os.Args[0]
+	s := start(t, c)
+	if err := s.Wait(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, "log")); err != nil || !strings.Contains(string(b), "up") {
-		t.Errorf("log %q, %v", b, err)
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if at := listening(c.Base); at != "" {
+		t.Error("the server answers after its end")
+	}
+	if got := logged(t, c); !strings.Contains(got, "serving") {
+		t.Errorf("log %q", got)
+	}
+}
+
+func TestAPortInUseIsRefused(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, _ := config(t, "touch began; false")
+	c.Base = "http://" + l.Addr().String() + "/v1"
+	if _, err := Start(c); err == nil || !strings.Contains(err.Error(), "listens at "+l.Addr().String()) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(c.LogPath); err == nil {
+		t.Error("a log of a server that was never started")
 	}
 }
 
 func TestAServerThatEndsIsNoServer(t *testing.T) {
 	t.Parallel()
-	s, err := Start("false", filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err = s.Wait(t.Context(), "http://127.0.0.1:1/v1", time.Minute); err == nil || !strings.Contains(err.Error(), "it ended") {
-		t.Errorf("%v", err)
+	c, _ := config(t, "sh -c 'echo out of   memory >&2; exit 7'")
+	s := start(t, c)
+	err := s.Wait(t.Context())
+	for _, want := range []string{"exit status 7", `"out of memory"`, c.LogPath} {
+		if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v lacks %s", err, want)
+		}
 	}
 	if err = s.Stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAServerThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	c, _ := config(t, "sh -c 'echo loading; exec sleep 60'")
+	c.Ready = 500 * time.Millisecond
+	s := start(t, c)
+	defer s.Stop()
+	if err := s.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "within 500ms") || !strings.Contains(err.Error(), `"loading"`) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// alive says whether a process runs that has the mark in its command line.
+func alive(t *testing.T, mark string) bool {
+	t.Helper()
+	return exec.Command("pgrep", "-f", "sleep "+mark).Run() == nil
+}
+
+// TestAServerThatWillNotEnd: neither it nor its children survive, though both
+// ignore the polite signal.
+func TestAServerThatWillNotEnd(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("pgrep"); err != nil {
+		t.Skip("needs pgrep to look for processes")
+	}
+	mark := fmt.Sprintf("61.%d", time.Now().UnixNano())
+	c, _ := config(t, "sh -c 'trap \"\" TERM INT; echo deaf; sleep "+mark+" & sleep "+mark+"'")
+	c.Grace = 300 * time.Millisecond
+	s := start(t, c)
+	for deadline := time.Now().Add(10 * time.Second); !alive(t, mark) && time.Now().Before(deadline); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	began := time.Now()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < c.Grace || took > 10*time.Second {
+		t.Errorf("it took %s to end", took)
+	}
+	if alive(t, mark) {
+		t.Error("a process of the server is still there")
+	}
+}
+
+// TestStartInItsOwnProcess is no test of its own: TestTheServerEndsWithAKilledRun
+// starts it as the process that is killed.
+func TestStartInItsOwnProcess(t *testing.T) {
+	mark := os.Getenv("ARENA_TEST_MARK")
+	if mark == "" {
+		t.Skip("run by TestTheServerEndsWithAKilledRun")
+	}
+	c, _ := config(t, "X=1 sleep "+mark)
+	start(t, c)
+	time.Sleep(time.Minute)
+}
+
+func TestTheServerEndsWithAKilledRun(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("pgrep"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("needs Linux, whose kernel tells children of their parent's end, and pgrep")
+	}
+	mark := fmt.Sprintf("62.%d", time.Now().UnixNano())
+	run := exec.Command(os.Args[0], "-test.run=TestStartInItsOwnProcess")
+	run.Env = append(os.Environ(), "ARENA_TEST_MARK="+mark)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until := func(want bool) bool {
+		for range 500 {
+			if alive(t, mark) == want {
+				return true
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		return false
+	}
+	if !until(true) {
+		t.Error("the server never began")
+	}
+	if err := run.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if !until(false) {
+		t.Error("the server outlived the run")
+	}
+	run.Wait()
+}
+
+func TestAServerThatFloodsItsLog(t *testing.T) {
+	t.Parallel()
+	c, _ := config(t, `sh -c 'echo begin; head -c 40000000 /dev/zero; echo end'`)
+	s := start(t, c)
+	<-s.Ended()
+	if !strings.Contains(s.Failure().Error(), "end") || !strings.HasSuffix(s.Words(), "end\n") {
+		t.Error("the last words are lost")
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	got := logged(t, c)
+	if len(got) > headBytes+2*tailBytes+100 || !strings.HasPrefix(got, "begin") || !strings.HasSuffix(got, "end\n") || !strings.Contains(got, "left out here") {
+		t.Errorf("a log of %d bytes, %q … %q", len(got), got[:20], got[len(got)-20:])
 	}
 }

@@ -2,7 +2,7 @@ package telemetry
 
 import (
 	"context"
-	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,42 +17,92 @@ type GPU struct {
 	Power  *float64 `json:"power_w"`
 }
 
-// gpus asks nvidia-smi; nil where there is none.
-func gpus(ctx context.Context) []GPU {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "nvidia-smi",
-		"--query-gpu=index,utilization.gpu,memory.used,power.draw", "--format=csv,noheader,nounits").Output()
-	if err != nil {
-		return nil
-	}
-	return parseGPUs(string(out))
+// Device is what does not change of a GPU.
+type Device struct {
+	Index int    `json:"index"`
+	UUID  string `json:"uuid,omitempty"`
+	Name  string `json:"name,omitempty"`
+	// Memory is all of it, in MiB.
+	Memory *float64 `json:"memory_mib"`
 }
 
-func parseGPUs(text string) []GPU {
-	var all []GPU
-	for line := range strings.Lines(text) {
-		cells := strings.Split(strings.TrimSpace(line), ",")
-		if len(cells) != 4 {
-			continue
-		}
-		index, err := strconv.Atoi(strings.TrimSpace(cells[0]))
-		if err != nil {
-			continue
-		}
-		g := GPU{Index: index, Use: cell(cells[1]), Memory: cell(cells[2]), Power: cell(cells[3])}
-		if g.Use != nil {
-			*g.Use /= 100
-		}
-		all = append(all, g)
-	}
-	return all
+// gpuReader reads all GPUs of the machine.
+type gpuReader interface {
+	devices() []Device
+	// read gives the moment of each device, in the order of devices; nil where
+	// the driver does not answer any more.
+	read(ctx context.Context) []GPU
+	close()
 }
 
-func cell(s string) *float64 {
-	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil || v != v {
+// GPUs are the GPUs that a model server on this machine can use. The zero
+// value has none.
+type GPUs struct {
+	// Source is "nvml", "nvidia-smi", or empty where there is neither.
+	Source  string
+	Devices []Device
+
+	reader gpuReader
+}
+
+// nvmlLibrary is the name under which the driver installs NVML.
+const nvmlLibrary = "libnvidia-ml.so.1"
+
+// OpenGPUs finds the GPUs through NVML, else through nvidia-smi. visible is
+// the value of CUDA_VISIBLE_DEVICES: the devices that it leaves out are not
+// those of the server; empty means all.
+func OpenGPUs(ctx context.Context, visible string) *GPUs {
+	if n, err := loadNVML(nvmlLibrary); err == nil {
+		return newGPUs("nvml", n, visible)
+	}
+	if s := newSMI(ctx); s != nil {
+		return newGPUs("nvidia-smi", s, visible)
+	}
+	return &GPUs{}
+}
+
+func newGPUs(source string, r gpuReader, visible string) *GPUs {
+	g := &GPUs{Source: source, reader: r}
+	for _, d := range r.devices() {
+		if seen(d, visible) {
+			g.Devices = append(g.Devices, d)
+		}
+	}
+	return g
+}
+
+// seen reads CUDA_VISIBLE_DEVICES: indices or beginnings of UUIDs. The driver
+// stops at the first entry that names no device; for telling which GPUs are
+// meant it is enough that such an entry names none.
+func seen(d Device, visible string) bool {
+	if visible == "" {
+		return true
+	}
+	for entry := range strings.SplitSeq(visible, ",") {
+		entry = strings.TrimSpace(entry)
+		if i, err := strconv.Atoi(entry); err == nil && i == d.Index {
+			return true
+		}
+		if strings.HasPrefix(entry, "GPU-") && strings.HasPrefix(d.UUID, entry) {
+			return true
+		}
+	}
+	return false
+}
+
+// Read is the present moment of each device.
+func (g *GPUs) Read(ctx context.Context) []GPU {
+	if g.reader == nil || len(g.Devices) == 0 {
 		return nil
 	}
-	return &v
+	return slices.DeleteFunc(g.reader.read(ctx), func(now GPU) bool {
+		return !slices.ContainsFunc(g.Devices, func(d Device) bool { return d.Index == now.Index })
+	})
+}
+
+// Close lets go of the driver.
+func (g *GPUs) Close() {
+	if g.reader != nil {
+		g.reader.close()
+	}
 }

@@ -4,7 +4,6 @@
 package telemetry
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,79 +11,49 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 )
 
 // Sample is one moment. Nil is what nobody could tell.
 type Sample struct {
-	// Seconds is the time since the run began.
-	Seconds float64            `json:"seconds"`
-	Server  map[string]float64 `json:"server,omitempty"`
-	GPUs    []GPU              `json:"gpus,omitempty"`
-}
-
-// gauges are the metrics that are kept, by what servers call them. Counters
-// end in _total; of several series with one name the sum is taken.
-var gauges = map[string]string{
-	"vllm:num_requests_running": "running", "vllm:num_requests_waiting": "waiting",
-	"vllm:gpu_cache_usage_perc": "kv_cache_use", "vllm:kv_cache_usage_perc": "kv_cache_use",
-	"vllm:prefix_cache_hits_total": "prefix_hits", "vllm:prefix_cache_queries_total": "prefix_queries",
-	"vllm:gpu_prefix_cache_hits_total": "prefix_hits", "vllm:gpu_prefix_cache_queries_total": "prefix_queries",
-	"sglang:num_running_reqs": "running", "sglang:num_queue_reqs": "waiting", "sglang:token_usage": "kv_cache_use",
-	"sglang:cache_hit_rate": "prefix_hit_rate",
-}
-
-// ParseMetrics reads the Prometheus text that a server gives, as far as it is
-// of use here.
-func ParseMetrics(r io.Reader) map[string]float64 {
-	out := map[string]float64{}
-	for in := bufio.NewScanner(r); in.Scan(); {
-		line := in.Text()
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		name, rest := line, ""
-		if i := strings.IndexAny(line, "{ "); i >= 0 {
-			name, rest = line[:i], line[i:]
-		}
-		key, wanted := gauges[name]
-		if !wanted {
-			continue
-		}
-		if i := strings.LastIndexByte(rest, '}'); i >= 0 {
-			rest = rest[i+1:]
-		}
-		fields := strings.Fields(rest)
-		if len(fields) == 0 {
-			continue
-		}
-		if v, err := strconv.ParseFloat(fields[0], 64); err == nil && v == v && v < 1e18 {
-			out[key] += v
-		}
-	}
-	return out
+	// Seconds is the time since the command began; it falls where a run was
+	// resumed.
+	Seconds float64 `json:"seconds"`
+	// Rollouts counts those that this command has finished.
+	Rollouts int `json:"rollouts"`
+	// Server has running, waiting, kv_cache_use (0 to 1), prefix_hits,
+	// prefix_queries, prefix_hit_rate (0 to 1), prompt_tokens,
+	// generation_tokens, preemptions: as far as the servers tell, over all.
+	Server map[string]float64 `json:"server,omitempty"`
+	GPUs   []GPU              `json:"gpus,omitempty"`
 }
 
 // Watcher takes samples while a run goes on.
 type Watcher struct {
 	// Bases are the endpoints' base URLs, ending in /v1.
 	Bases []string
+	// Key is their bearer token, empty for none.
+	Key  string
+	GPUs *GPUs
 	// Path is the file for the time series, one JSON line a sample.
 	Path string
 	Now  func() time.Time
-	// Waiting is told how many requests an endpoint keeps waiting.
+	// Every is the time between samples.
+	Every time.Duration
+	// Rollouts tells how many are finished.
+	Rollouts func() int
+	// Waiting is told how many requests an endpoint keeps waiting, Seen of each
+	// sample.
 	Waiting func(base string, requests int)
+	Seen    func(Sample)
 }
 
-// every is the time between samples; timeout bounds one question.
-const (
-	every   = 2 * time.Second
-	timeout = time.Second
-)
+// timeout bounds one question to a server or a driver.
+const timeout = time.Second
 
-// Watch takes samples until ctx ends.
+// Watch takes samples until ctx ends, the first at once and the last at the
+// end.
 func (w Watcher) Watch(ctx context.Context) (err error) {
 	f, err := os.OpenFile(w.Path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -92,58 +61,92 @@ func (w Watcher) Watch(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	began := w.Now()
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(w.Every)
 	defer tick.Stop()
 	for {
+		if err := w.take(context.WithoutCancel(ctx), f, began); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-tick.C:
 		}
-		s := Sample{Seconds: w.Now().Sub(began).Seconds(), Server: w.server(ctx), GPUs: gpus(ctx)}
-		b, err := json.Marshal(s)
-		if err != nil {
-			return fmt.Errorf("keep telemetry: %w", err)
-		}
-		if _, err := f.Write(append(b, '\n')); err != nil {
-			return fmt.Errorf("keep telemetry: %w", err)
-		}
 	}
+}
+
+// take takes one sample, keeps it and tells of it.
+func (w Watcher) take(ctx context.Context, f io.Writer, began time.Time) error {
+	s := Sample{Seconds: w.Now().Sub(began).Seconds(), Rollouts: w.Rollouts(), Server: w.server(ctx), GPUs: w.GPUs.Read(ctx)}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("keep telemetry: %w", err)
+	}
+	if _, err := f.Write(append(b, '\n')); err != nil {
+		return fmt.Errorf("keep telemetry: %w", err)
+	}
+	w.Seen(s)
+	return nil
 }
 
 // server asks every endpoint and adds up what they say.
 func (w Watcher) server(ctx context.Context) map[string]float64 {
-	var sum map[string]float64
+	all := newGathered()
 	for _, base := range w.Bases {
-		m := ask(ctx, strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1")+"/metrics")
-		if waiting, ok := m["waiting"]; ok && w.Waiting != nil {
+		one := newGathered()
+		if body, err := get(ctx, root(base)+"/metrics", w.Key); err == nil {
+			one.read(body)
+			body.Close() //nolint:errcheck // only read
+		}
+		if waiting, ok := one.sums["waiting"]; ok {
 			w.Waiting(base, int(waiting))
 		}
-		for k, v := range m {
-			if sum == nil {
-				sum = map[string]float64{}
-			}
-			sum[k] += v
+		for key, v := range one.sums {
+			all.sums[key] += v
+			all.counts[key] += one.counts[key]
 		}
 	}
-	return sum
+	return all.values()
 }
 
-func ask(ctx context.Context, url string) map[string]float64 {
+// root is where a server answers besides its OpenAI interface.
+func root(base string) string { return strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1") }
+
+// body is the bounded body of an answer; closing it ends its time limit.
+type body struct {
+	io.Reader
+	io.Closer
+	cancel context.CancelFunc
+}
+
+func (b body) Close() error {
+	defer b.cancel()
+	return b.Closer.Close()
+}
+
+// get asks for a page and gives its body, if the status is 200. key is the
+// bearer token, empty for none.
+func get(ctx context.Context, url, key string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil
+		cancel()
+		return nil, err
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil
-	}
-	defer res.Body.Close() //nolint:errcheck // only read
-	if res.StatusCode != http.StatusOK {
-		return nil
+		cancel()
+		return nil, err
 	}
 	const most = 8 << 20
-	return ParseMetrics(io.LimitReader(res.Body, most))
+	b := body{io.LimitReader(res.Body, most), res.Body, cancel}
+	if res.StatusCode != http.StatusOK {
+		return nil, errors.Join(fmt.Errorf("get %s: status %d", url, res.StatusCode), b.Close())
+	}
+	return b, nil
 }

@@ -1,7 +1,9 @@
 package telemetry
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,49 +15,162 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const page = `# HELP vllm:num_requests_running x
+const vllmPage = `# HELP vllm:num_requests_running x
 vllm:num_requests_running{model_name="m",engine="0"} 3.0
 vllm:num_requests_running{model_name="m",engine="1"} 4.0
 vllm:num_requests_waiting{a="}"} 2
-vllm:kv_cache_usage_perc 0.25
+vllm:kv_cache_usage_perc{engine="0"} 0.25
+vllm:kv_cache_usage_perc{engine="1"} 0.75
 vllm:other 9
-vllm:prefix_cache_hits_total NaN
+vllm:prefix_cache_queries_total{engine="0"} 400
+vllm:prefix_cache_hits_total{engine="0"} 300
+vllm:prompt_tokens_total NaN
 broken{`
 
-func TestParseMetrics(t *testing.T) {
+const sglangPage = `sglang:num_running_reqs{tp_rank="0"} 5
+sglang:num_queue_reqs{tp_rank="0"} 1
+sglang:token_usage 0.5
+sglang:cache_hit_rate 0.99
+sglang:cached_tokens_total 30
+sglang:prompt_tokens_total 120
+`
+
+func TestMetricsOfEachServer(t *testing.T) {
 	t.Parallel()
-	want := map[string]float64{"running": 7, "waiting": 2, "kv_cache_use": 0.25}
-	if diff := cmp.Diff(want, ParseMetrics(strings.NewReader(page))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for name, c := range map[string]struct {
+		page string
+		want map[string]float64
+	}{
+		"vllm":     {vllmPage, map[string]float64{"running": 7, "waiting": 2, "kv_cache_use": 0.5, "prefix_queries": 400, "prefix_hits": 300, "prefix_hit_rate": 0.75}},
+		"sglang":   {sglangPage, map[string]float64{"running": 5, "waiting": 1, "kv_cache_use": 0.5, "prefix_hits": 30, "prompt_tokens": 120, "prefix_hit_rate": 0.25}},
+		"old vllm": {"vllm:gpu_prefix_cache_hit_rate 0.5\nvllm:gpu_cache_usage_perc 1\n", map[string]float64{"prefix_hit_rate": 0.5, "kv_cache_use": 1}},
+		"another":  {"http_requests_total 4\n", nil},
+	} {
+		g := newGathered()
+		g.read(strings.NewReader(c.page))
+		if diff := cmp.Diff(c.want, g.values()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
-func TestParseGPUs(t *testing.T) {
-	t.Parallel()
-	got := parseGPUs("0, 87, 40123, 310.52\n1, [N/A], 12, [N/A]\nrubbish\n")
-	if len(got) != 2 || *got[0].Use != 0.87 || *got[0].Memory != 40123 || got[1].Use != nil || got[1].Power != nil {
-		t.Errorf("%+v", got)
+// serverOf answers pages by path and counts tokens that are wrong.
+func serverOf(t *testing.T, key string, pages map[string]string) string {
+	t.Helper()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, known := pages[r.URL.Path]
+		if !known || key != "" && r.Header.Get("Authorization") != "Bearer "+key {
+			http.Error(w, "no", http.StatusNotFound)
+			return
+		}
+		w.Write([]byte(text))
+	}))
+	t.Cleanup(web.Close)
+	return web.URL + "/v1"
+}
+
+func watcher(path string, bases ...string) Watcher {
+	return Watcher{
+		Bases: bases, GPUs: &GPUs{}, Path: path, Now: time.Now, Every: 20 * time.Millisecond,
+		Rollouts: func() int { return 3 }, Waiting: func(string, int) {}, Seen: func(Sample) {},
 	}
 }
 
-func TestWatchWithoutAnythingToSee(t *testing.T) {
+func TestWatchOverTwoServers(t *testing.T) {
 	t.Parallel()
-	web := httptest.NewServer(http.NotFoundHandler())
-	defer web.Close()
+	a, b := serverOf(t, "k", map[string]string{"/metrics": vllmPage}), serverOf(t, "k", map[string]string{"/metrics": sglangPage})
 	path := filepath.Join(t.TempDir(), "telemetry.jsonl")
-	ctx, cancel := context.WithTimeout(t.Context(), every+every/2)
-	defer cancel()
-	w := Watcher{Bases: []string{web.URL + "/v1"}, Path: path, Now: time.Now}
+	w := watcher(path, a, b)
+	w.Key = "k"
+	waiting := map[string]int{}
+	w.Waiting = func(base string, n int) { waiting[base] = n }
+	ctx, cancel := context.WithCancel(t.Context())
+	var last Sample
+	seen := 0
+	w.Seen = func(s Sample) {
+		if last = s; seen == 2 {
+			cancel()
+		}
+		seen++
+	}
 	if err := w.Watch(ctx); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil || strings.Count(string(b), "\n") != 1 {
+	if last.Server["running"] != 12 || last.Server["kv_cache_use"] != 0.5 || last.Rollouts != 3 {
+		t.Errorf("%+v", last)
+	}
+	if waiting[a] != 2 || waiting[b] != 1 {
+		t.Errorf("waiting %v", waiting)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(text), "\n") != seen {
+		t.Errorf("%d samples, kept %q, %v", seen, text, err)
+	}
+}
+
+// TestWatchWithoutAnythingToSee: what nobody tells is left out, and a run that
+// ends at once still has a sample.
+func TestWatchWithoutAnythingToSee(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "telemetry.jsonl")
+	w := watcher(path, "http://127.0.0.1:1/v1")
+	w.Every = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	w.Seen = func(Sample) { cancel() }
+	if err := w.Watch(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); err != nil || strings.Count(string(b), "\n") != 1 || bytes.Contains(b, []byte("server")) {
 		t.Errorf("%q, %v", b, err)
 	}
 }
 
-func FuzzParseMetrics(f *testing.F) {
-	f.Add(page)
-	f.Fuzz(func(_ *testing.T, s string) { ParseMetrics(strings.NewReader(s)); parseGPUs(s) })
+func TestUsageOfSeveralCommands(t *testing.T) {
+	t.Parallel()
+	one, half, two := 1.0, 0.5, 2.0
+	var lines []string
+	for _, s := range []Sample{
+		{Seconds: 0, GPUs: []GPU{{Use: &half, Memory: &one, Power: &two}, {Index: 1, Use: &one}}, Server: map[string]float64{"prefix_hits": 10, "prefix_queries": 100}},
+		{Seconds: 10, GPUs: []GPU{{Use: &one, Memory: &two, Power: &two}}, Server: map[string]float64{"prefix_hits": 50, "prefix_queries": 150, "kv_cache_use": 0.5}},
+		{Seconds: 14},
+		// Resumed: the clock begins again, and so do the server's counters.
+		{Seconds: 0, Server: map[string]float64{"prefix_hits": 0, "prefix_queries": 0}, GPUs: []GPU{{}}},
+		{Seconds: 6, Server: map[string]float64{"prefix_hits": 10, "prefix_queries": 50, "kv_cache_use": 0.25}, GPUs: []GPU{{}}},
+	} {
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(b))
+	}
+	path := filepath.Join(t.TempDir(), "telemetry.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n{\"seconds\":7,\"gp"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadUsage(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// GPU use: 10 s at 0.5 and 10 s at 1, then 4 s at 1.
+	use, energy, kv, rate := 19.0/24, 28.0/3600, 0.5, 0.5
+	want := Usage{Seconds: 20, GPUSeconds: 30, GPUUse: &use, GPUMemory: &two, GPUPower: &two, EnergyWh: &energy, KVCacheUse: &kv, PrefixHitRate: &rate}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if none, err := ReadUsage(path + ".none"); err != nil || none != (Usage{}) {
+		t.Errorf("no series: %+v, %v", none, err)
+	}
+}
+
+func FuzzMetricsAreFinite(f *testing.F) {
+	f.Add(vllmPage)
+	f.Add("vllm:num_requests_running +Inf\n0,[N/A],nan,1,2,u,n")
+	f.Fuzz(func(t *testing.T, s string) {
+		g := newGathered()
+		g.read(strings.NewReader(s))
+		devices, now := parseSMI(s)
+		if _, err := json.Marshal([]any{g.values(), devices, now}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

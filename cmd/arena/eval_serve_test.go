@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena/internal/script"
+)
+
+// modelServer is the program that tests give to --serve: it solves every
+// problem that evalInputs makes.
+func modelServer() {
+	listen := flag.String("listen", "", "address")
+	dieAfter := flag.Int64("die-after", 0, "answers after which it fails; 0 is never")
+	latency := flag.Duration("latency", 0, "before each answer")
+	flag.Parse()
+	act := func(name, arguments string) script.Act {
+		return script.Act{Content: "<think>Next.</think>", Calls: []script.Call{{Name: name, Arguments: arguments}}}
+	}
+	model := &script.Server{Dialect: "native", Latency: *latency, Plan: func(string, int64) script.Plan {
+		return script.Plan{act("find_product", `{"q":"lamp"}`), act("recommend_product", `{"product_ids":"700"}`), act("terminate", "{}")}
+	}}
+	var answers atomic.Int64
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"data":[{"id":"m","owned_by":"vllm","root":"/weights/m","max_model_len":4096}]}`)
+	})
+	mux.HandleFunc("/version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"version":"1.2.3"}`) })
+	mux.HandleFunc("/metrics", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "vllm:num_requests_running 3\nvllm:kv_cache_usage_perc 0.25")
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if n := answers.Add(1); *dieAfter > 0 && n > *dieAfter {
+			fmt.Println("CUDA out of memory")
+			os.Exit(9)
+		}
+		model.ServeHTTP(w, r)
+	})
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	go func() { fmt.Println(<-stop); os.Exit(0) }()
+	fmt.Println("dtype=torch.bfloat16, tensor_parallel_size=2")
+	fmt.Println(http.ListenAndServe(*listen, mux))
+	os.Exit(1)
+}
+
+// freePort is an address at which nobody listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// servedArgs is a command line that evaluates with a server of its own.
+func servedArgs(t *testing.T, queries []string, address, serverFlags, run string, more ...string) []string {
+	t.Helper()
+	catalog, problems := evalInputs(t, queries...)
+	server := filepath.Join(filepath.Dir(program(t)), "model-server")
+	if err := os.Symlink(os.Args[0], server); err != nil {
+		t.Fatal(err)
+	}
+	return append([]string{"eval", "--serve", "X=1 " + server + " -listen " + address + " " + serverFlags, "--endpoint", "http://" + address + "/v1",
+		"--model", "m", "--problems", problems, "--catalog", catalog, "-o", run}, more...)
+}
+
+func answersAt(address string) bool {
+	c, err := net.DialTimeout("tcp", address, time.Second)
+	return err == nil && c.Close() == nil
+}
+
+func TestEvalStartsItsServer(t *testing.T) {
+	t.Parallel()
+	address, run := freePort(t), filepath.Join(t.TempDir(), "run")
+	pricing := filepath.Join(t.TempDir(), "prices.yaml")
+	if err := os.WriteFile(pricing, []byte("m: {prompt: 1, completion: 10}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, words := arenaRun(servedArgs(t, []string{"one", "two"}, address, "", run, "--prices", pricing)...)
+	// Three requests a rollout, of 100 and 40 tokens.
+	if code != exitOK || !strings.Contains(words, "300 prompt tokens, 120 completion tokens, 0.001500 USD of tokens a solved problem (2 solved)") {
+		t.Fatalf("exit %d: %s", code, words)
+	}
+	if answersAt(address) {
+		t.Error("the server is still there")
+	}
+	var account struct {
+		Servers []struct {
+			Engine, Version, Path, Dtype string
+			TensorParallel               int `json:"tensor_parallel"`
+		}
+		Usage struct {
+			KV float64 `json:"kv_cache_use_peak"`
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(run, "telemetry.json"))
+	if err != nil || json.Unmarshal(b, &account) != nil || len(account.Servers) != 1 {
+		t.Fatalf("%v: %s", err, b)
+	}
+	if got := fmt.Sprint(account); got != "{[{vllm 1.2.3 /weights/m bfloat16 2}] {0.25}}" {
+		t.Errorf("the account says %s", got)
+	}
+}
+
+// TestTheServerDiesInTheRun: the run ends with the server's last words, no
+// rollout is called infra, and the same command goes on to the same results.
+func TestTheServerDiesInTheRun(t *testing.T) {
+	t.Parallel()
+	address, run, undisturbed := freePort(t), filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "undisturbed")
+	args := servedArgs(t, []string{"one", "two", "three", "four"}, address, "-die-after 5", run, "--retries", "0", "--concurrency", "2")
+	code, _, words := arenaRun(args...)
+	if code != exitFailure || !strings.Contains(words, "exit status 9") || !strings.Contains(words, "CUDA out of memory") || !strings.Contains(words, "run the same command again") {
+		t.Fatalf("exit %d: %s", code, words)
+	}
+	if _, err := os.Stat(filepath.Join(run, "summary.json")); err == nil {
+		t.Error("a summary of a run that is not whole")
+	}
+	args[2] = strings.Replace(args[2], "-die-after 5", "", 1)
+	if code, _, words = arenaRun(args...); code != exitOK {
+		t.Fatalf("resumed: exit %d: %s", code, words)
+	}
+	args[len(args)-5] = undisturbed
+	if code, _, words = arenaRun(args...); code != exitOK {
+		t.Fatalf("undisturbed: exit %d: %s", code, words)
+	}
+	for _, name := range []string{"summary.json", "results.jsonl"} {
+		got, err := os.ReadFile(filepath.Join(run, name))
+		want, errWant := os.ReadFile(filepath.Join(undisturbed, name))
+		if err != nil || errWant != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s of the resumed run differs: %v, %v\n%s", name, err, errWant, got)
+		}
+	}
+}
+
+func TestAnotherServerListens(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	code, _, words := arenaRun(servedArgs(t, []string{"one"}, l.Addr().String(), "", filepath.Join(t.TempDir(), "run"))...)
+	if code != exitFailure || !strings.Contains(words, "something else listens at "+l.Addr().String()) || !strings.Contains(words, "arena: hint: ") {
+		t.Errorf("exit %d: %s", code, words)
+	}
+}
+
+func TestAServerThatDoesNotGetReady(t *testing.T) {
+	t.Parallel()
+	args := servedArgs(t, []string{"one"}, freePort(t), "", filepath.Join(t.TempDir(), "run"), "--serve-timeout", "300ms")
+	args[2] = "echo loading; exec sleep 60"
+	if code, _, words := arenaRun(args...); code != exitFailure || !strings.Contains(words, "within 300ms") || !strings.Contains(words, `"loading"`) {
+		t.Errorf("exit %d: %s", code, words)
+	}
+}
+
+func TestInterruptedWithItsServer(t *testing.T) {
+	t.Parallel()
+	address, run := freePort(t), filepath.Join(t.TempDir(), "run")
+	c := exec.Command(program(t), servedArgs(t, []string{"one"}, address, "-latency 1m", run)...)
+	var words bytes.Buffer
+	c.Stderr = &words
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); !answersAt(address) && time.Now().Before(deadline); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	time.Sleep(300 * time.Millisecond) // the first request is under way
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != exitCancelled || answersAt(address) {
+		t.Errorf("exit %d, server there %v: %s", code, answersAt(address), words.String())
+	}
+}

@@ -1,0 +1,84 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// A log keeps its beginning, which tells how the server was set up, and its
+// end, which tells how it ended; a server that writes without end fills no
+// disk.
+const (
+	headBytes = 16 << 20
+	tailBytes = 1 << 20
+)
+
+// boundedLog is a log under way. It may be written from any goroutine.
+type boundedLog struct {
+	mu   sync.Mutex
+	file *os.File
+	// room is what the head still takes.
+	room int
+	// tail holds the newest bytes beyond the head, at most twice tailBytes;
+	// dropped counts those that are gone.
+	tail    []byte
+	dropped int64
+}
+
+func newBoundedLog(path string) (*boundedLog, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &boundedLog{file: file, room: headBytes}, nil
+}
+
+// Write never fails: a full disk must not stop a server that an evaluation
+// may still finish with.
+func (l *boundedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	head := p[:min(len(p), l.room)]
+	if n, err := l.file.Write(head); err != nil {
+		l.dropped += int64(len(head) - n)
+	}
+	l.room -= len(head)
+	l.tail = append(l.tail, p[len(head):]...)
+	if over := len(l.tail) - tailBytes; over > tailBytes {
+		l.dropped += int64(over)
+		l.tail = append(l.tail[:0], l.tail[over:]...)
+	}
+	return len(p), nil
+}
+
+// last is the end of the log so far, n bytes at most.
+func (l *boundedLog) last(n int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.tail) > 0 {
+		return string(l.tail[max(0, len(l.tail)-n):])
+	}
+	info, err := l.file.Stat()
+	if err != nil {
+		return ""
+	}
+	b := make([]byte, min(int64(n), info.Size()))
+	if _, err := l.file.ReadAt(b, info.Size()-int64(len(b))); err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// close writes the end of the log behind its head.
+func (l *boundedLog) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var err error
+	if l.dropped > 0 {
+		_, err = fmt.Fprintf(l.file, "\n[%d bytes of the log are left out here]\n", l.dropped)
+	}
+	_, bad := l.file.Write(l.tail)
+	return errors.Join(err, bad, l.file.Close())
+}

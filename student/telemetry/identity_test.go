@@ -1,0 +1,45 @@
+package telemetry
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func number(n int64) *int64 { return &n }
+
+func TestIdentities(t *testing.T) {
+	t.Parallel()
+	log := "INFO [core.py:61] Initializing a V1 LLM engine (v0.11.0) with config: model='/w/q', speculative_config=None, tokenizer='/w/q', " +
+		"tokenizer_revision=abc, revision=None, dtype=torch.bfloat16, max_seq_len=4096, tensor_parallel_size=2, pipeline_parallel_size=1, quantization=None, kv_cache_dtype=auto, x=1"
+	for name, c := range map[string]struct {
+		pages map[string]string
+		words string
+		want  Identity
+	}{
+		"vllm": {
+			map[string]string{"/v1/models": `{"data":[{"id":"q","owned_by":"vllm","root":"/w/q","max_model_len":4096}]}`, "/version": `{"version":"0.11.0"}`},
+			"vllm serve /w/q --revision r1 --port 8000\n" + log,
+			Identity{Engine: "vllm", Version: "0.11.0", Models: []string{"q"}, Path: "/w/q", Revision: "r1", Dtype: "bfloat16", MaxModelLen: number(4096),
+				TensorParallel: number(2), PipelineParallel: number(1)},
+		},
+		"sglang": {
+			map[string]string{
+				"/v1/models":       `{"data":[{"id":"q","owned_by":"sglang","root":"q"}]}`,
+				"/get_model_info":  `{"model_path":"/w/q","is_generation":true}`,
+				"/get_server_info": `{"version":"0.5.4","dtype":"float16","tp_size":4,"pp_size":1,"dp_size":2,"quantization":null,"revision":null,"context_length":8192,"kv_cache_dtype":"auto"}`,
+			}, "",
+			Identity{Engine: "sglang", Version: "0.5.4", Models: []string{"q"}, Path: "q", Dtype: "float16", MaxModelLen: number(8192),
+				TensorParallel: number(4), PipelineParallel: number(1), DataParallel: number(2)},
+		},
+		"command line": {nil, "exec vllm serve m -tp 8 --dtype=half --quantization fp8 --kv-cache-dtype fp8_e4m3",
+			Identity{Models: []string{}, Dtype: "half", Quantization: "fp8", KVCacheDtype: "fp8_e4m3", TensorParallel: number(8)}},
+		"no JSON": {map[string]string{"/v1/models": "<html>", "/version": "[", "/server_info": `{"dtype":7,"tp_size":"x"}`}, "", Identity{Models: []string{}}},
+	} {
+		base := serverOf(t, "k", c.pages)
+		c.want.Endpoint = base
+		if diff := cmp.Diff(c.want, Identify(t.Context(), base, "k", c.words)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

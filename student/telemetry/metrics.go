@@ -1,0 +1,131 @@
+package telemetry
+
+import (
+	"bufio"
+	"io"
+	"strings"
+)
+
+// kind says how several series of one name make one number.
+type kind uint8
+
+const (
+	// sum is for counts, share for numbers from 0 to 1, whose mean is taken.
+	sum kind = iota
+	share
+)
+
+// metric is what a server's series is kept as.
+type metric struct {
+	key  string
+	kind kind
+}
+
+// metrics are the series that are kept, by what servers call them: vLLM since
+// its first engine, whose names have changed, SGLang, whose names may have
+// _total, and llama.cpp.
+var metrics = map[string]metric{
+	"vllm:num_requests_running":           {"running", sum},
+	"vllm:num_requests_waiting":           {"waiting", sum},
+	"vllm:gpu_cache_usage_perc":           {"kv_cache_use", share},
+	"vllm:kv_cache_usage_perc":            {"kv_cache_use", share},
+	"vllm:prefix_cache_hits":              {"prefix_hits", sum},
+	"vllm:prefix_cache_hits_total":        {"prefix_hits", sum},
+	"vllm:prefix_cache_queries":           {"prefix_queries", sum},
+	"vllm:prefix_cache_queries_total":     {"prefix_queries", sum},
+	"vllm:gpu_prefix_cache_hits_total":    {"prefix_hits", sum},
+	"vllm:gpu_prefix_cache_queries_total": {"prefix_queries", sum},
+	"vllm:gpu_prefix_cache_hit_rate":      {"prefix_hit_rate", share},
+	"vllm:prompt_tokens_total":            {"prompt_tokens", sum},
+	"vllm:generation_tokens_total":        {"generation_tokens", sum},
+	"vllm:num_preemptions_total":          {"preemptions", sum},
+
+	"sglang:num_running_reqs":        {"running", sum},
+	"sglang:num_queue_reqs":          {"waiting", sum},
+	"sglang:token_usage":             {"kv_cache_use", share},
+	"sglang:cache_hit_rate":          {"prefix_hit_rate", share},
+	"sglang:cached_tokens_total":     {"prefix_hits", sum},
+	"sglang:prompt_tokens_total":     {"prompt_tokens", sum},
+	"sglang:generation_tokens_total": {"generation_tokens", sum},
+
+	"llamacpp:requests_processing":    {"running", sum},
+	"llamacpp:requests_deferred":      {"waiting", sum},
+	"llamacpp:kv_cache_usage_ratio":   {"kv_cache_use", share},
+	"llamacpp:prompt_tokens_total":    {"prompt_tokens", sum},
+	"llamacpp:tokens_predicted_total": {"generation_tokens", sum},
+}
+
+// gathered adds up series, of one server or of several.
+type gathered struct {
+	sums   map[string]float64
+	counts map[string]float64
+}
+
+func newGathered() *gathered {
+	return &gathered{sums: map[string]float64{}, counts: map[string]float64{}}
+}
+
+func (g *gathered) add(m metric, v float64) {
+	g.sums[m.key] += v
+	if m.kind == share {
+		g.counts[m.key]++
+	}
+}
+
+// values are sums of counts and means of shares. The rate of prefix hits is
+// that of the counts, wherever a server has them: SGLang's own rate is that of
+// its last batch alone, and its hits are counted against prompt tokens.
+func (g *gathered) values() map[string]float64 {
+	if len(g.sums) == 0 {
+		return nil
+	}
+	out := make(map[string]float64, len(g.sums))
+	for key, v := range g.sums {
+		if n := g.counts[key]; n > 0 {
+			v /= n
+		}
+		out[key] = v
+	}
+	if of := queries(out); of > 0 {
+		out["prefix_hit_rate"] = out["prefix_hits"] / of
+	}
+	return out
+}
+
+// queries is how many tokens hits are counted against; 0 where nobody counts.
+func queries(values map[string]float64) float64 {
+	if _, counted := values["prefix_hits"]; !counted {
+		return 0
+	}
+	if n, told := values["prefix_queries"]; told {
+		return n
+	}
+	return values["prompt_tokens"]
+}
+
+// read takes in the Prometheus text that a server gives, as far as it is of
+// use here; what is no line of it is passed over.
+func (g *gathered) read(r io.Reader) {
+	for in := bufio.NewScanner(r); in.Scan(); {
+		line := in.Text()
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, rest := line, ""
+		if i := strings.IndexAny(line, "{ "); i >= 0 {
+			name, rest = line[:i], line[i:]
+		}
+		m, wanted := metrics[name]
+		if !wanted {
+			continue
+		}
+		if i := strings.LastIndexByte(rest, '}'); i >= 0 {
+			rest = rest[i+1:]
+		}
+		if fields := strings.Fields(rest); len(fields) > 0 {
+			if v := cell(fields[0]); v != nil {
+				g.add(m, *v)
+			}
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package telemetry
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Usage is what a time series adds up to, over all commands that worked on a
+// run.
+type Usage struct {
+	// Seconds is the time under watch; GPUSeconds counts each GPU's, busy or
+	// not: a GPU that waits is not free for others.
+	Seconds    float64 `json:"seconds"`
+	GPUSeconds float64 `json:"gpu_seconds"`
+	// GPUUse and GPUPower are means over time and GPUs, from 0 to 1 and in
+	// watts; EnergyWh is of all GPUs together; GPUMemory is the largest of any.
+	// Nil is what no driver told.
+	GPUUse    *float64 `json:"gpu_use"`
+	GPUMemory *float64 `json:"gpu_memory_peak_mib"`
+	GPUPower  *float64 `json:"gpu_power_w"`
+	EnergyWh  *float64 `json:"energy_wh"`
+	// KVCacheUse is the largest share of the server's cache that was in use,
+	// PrefixHitRate the share of tokens under watch that it had already.
+	KVCacheUse    *float64 `json:"kv_cache_use_peak"`
+	PrefixHitRate *float64 `json:"prefix_hit_rate"`
+}
+
+// ReadUsage adds up the series in the file at path. A line that a killed
+// process left half written is passed over.
+func ReadUsage(path string) (Usage, error) {
+	a := adding{}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a.Usage, nil
+	}
+	if err != nil {
+		return a.Usage, fmt.Errorf("read telemetry: %w", err)
+	}
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, maxSampleLine)
+	for in.Scan() {
+		var s Sample
+		if json.Unmarshal(in.Bytes(), &s) == nil {
+			a.add(s)
+		}
+	}
+	if err := errors.Join(in.Err(), f.Close()); err != nil {
+		return a.Usage, fmt.Errorf("read telemetry %s: %w", path, err)
+	}
+	return a.result(), nil
+}
+
+// maxSampleLine bounds one sample: maxGPUs of them fit a hundred times over.
+const maxSampleLine = 1 << 20
+
+// adding is a usage under way. A sample holds until the next one.
+type adding struct {
+	Usage
+	last  *Sample
+	use   weighted
+	power weighted
+	// hits and looked are tokens found and looked up in the prefix cache; told
+	// is the last rate of a server that does not count.
+	hits, looked float64
+	told         *float64
+}
+
+// weighted is a mean over time.
+type weighted struct{ sum, weight float64 }
+
+func (w *weighted) add(v *float64, weight float64) {
+	if v != nil {
+		w.sum += *v * weight
+		w.weight += weight
+	}
+}
+
+func (w *weighted) mean() *float64 {
+	if w.weight == 0 {
+		return nil
+	}
+	m := w.sum / w.weight
+	return &m
+}
+
+func (a *adding) add(s Sample) {
+	if a.last != nil && s.Seconds > a.last.Seconds {
+		a.span(*a.last, s.Seconds-a.last.Seconds)
+		a.hits += max(0, s.Server["prefix_hits"]-a.last.Server["prefix_hits"])
+		a.looked += max(0, queries(s.Server)-queries(a.last.Server))
+	}
+	a.last = &s
+	for _, g := range s.GPUs {
+		raise(&a.GPUMemory, g.Memory)
+	}
+	if v, told := s.Server["kv_cache_use"]; told {
+		raise(&a.KVCacheUse, &v)
+	}
+	if v, told := s.Server["prefix_hit_rate"]; told {
+		a.told = &v
+	}
+}
+
+// span counts the seconds that a sample stands for.
+func (a *adding) span(s Sample, seconds float64) {
+	a.Seconds += seconds
+	a.GPUSeconds += seconds * float64(len(s.GPUs))
+	for _, g := range s.GPUs {
+		a.use.add(g.Use, seconds)
+		a.power.add(g.Power, seconds)
+	}
+}
+
+func raise(to **float64, v *float64) {
+	if v != nil && (*to == nil || **to < *v) {
+		*to = v
+	}
+}
+
+func (a *adding) result() Usage {
+	a.GPUUse, a.GPUPower = a.use.mean(), a.power.mean()
+	if a.PrefixHitRate = a.told; a.looked > 0 {
+		rate := min(1, a.hits/a.looked)
+		a.PrefixHitRate = &rate
+	}
+	if a.power.weight > 0 {
+		wh := a.power.sum / 3600
+		a.EnergyWh = &wh
+	}
+	return a.Usage
+}
