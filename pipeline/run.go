@@ -204,7 +204,7 @@ func (o *opened) identify(ctx context.Context) error {
 			}
 		}
 		key := block.Key{Input: in.SHA256, Meta: in.MetaSHA256, Config: config}
-		o.inputs[i] = input{Input: in, key: key, dir: filepath.Join(o.Work, "blocks", key.Folder())}
+		o.inputs[i] = input{Input: in, key: key, dir: filepath.Join(o.Work, blocksFolder, key.Folder())}
 		return nil
 	})
 	slices.SortStableFunc(o.inputs, func(a, b input) int {

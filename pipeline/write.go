@@ -62,7 +62,7 @@ func (o *opened) worthWriting(p *plan) error {
 }
 
 func (o *opened) partDir(p *plan, u unit) string {
-	return filepath.Join(o.Work, "parts", p.Key[:16], u.name())
+	return filepath.Join(o.Work, partsFolder, p.Key[:16], u.name())
 }
 
 // writeUnit writes one part, unless an earlier run finished it.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -96,8 +95,8 @@ func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {
 		return f.forecast(ctx, r)
 	}
 	if f.force {
-		if err = os.RemoveAll(r.Work); err != nil {
-			return failed(fmt.Errorf("remove work folder: %w", err), "remove it by hand")
+		if err = r.Forget(); err != nil {
+			return failed(err, "remove the work folder by hand")
 		}
 	}
 	summary, err := r.Build(ctx)
