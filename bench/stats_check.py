@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 from scipy.special import comb
-from scipy.stats import norm
+from scipy.stats import norm, t
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -57,6 +57,7 @@ def expected(case):
         "pass_hat": comb(wins, k, exact=True) / comb(samples, k, exact=True),
         "se": se,
         "mde80": (norm.ppf(0.975) + norm.ppf(0.8)) * se,
+        "tail95": norm.cdf(-math.sqrt(len(means) / (len(means) - 1)) * t.ppf(0.975, len(means) - 1)),
     }
 
 

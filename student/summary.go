@@ -235,11 +235,11 @@ func (t *tally) addPart(p *Part, rate float64) {
 	t.partRates[p] = append(t.partRates[p], rate)
 }
 
-// bootstrapSeed and bootstrapRounds fix the interval: percentiles of 10,000
+// bootstrapSeed and bootstrapRounds fix the interval: percentiles of so many
 // rounds move by less than a tenth of a point from seed to seed.
 const (
 	bootstrapSeed   = 1
-	bootstrapRounds = 10_000
+	bootstrapRounds = 9_999
 )
 
 // summary ends the tally.

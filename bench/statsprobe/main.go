@@ -32,6 +32,7 @@ type numbers struct {
 	PassHat float64    `json:"pass_hat"`
 	SE      float64    `json:"se"`
 	MDE80   float64    `json:"mde80"`
+	Tail95  float64    `json:"tail95"`
 }
 
 func main() {
@@ -67,6 +68,7 @@ func compute(t table) (numbers, error) {
 		Holm: stats.Holm(t.P), SE: stats.ClusteredSE(t.Means),
 	}
 	n.MDE80 = stats.MDE80(n.SE)
+	n.Tail95 = stats.Tail95(len(t.Means))
 	var err, err2 error
 	n.PassAt, err = stats.PassAtK(t.Samples, t.Wins, t.K)
 	n.PassHat, err2 = stats.PassHatK(t.Samples, t.Wins, t.K)

@@ -3,7 +3,6 @@ package stats
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -57,61 +56,4 @@ func TestBootstrapIsSeeded(t *testing.T) {
 	if m := Mean(x); i.Low > m || i.High < m || i.Low < 0 || i.High > 1 {
 		t.Errorf("interval %v of mean %v", i, m)
 	}
-}
-
-// TestIntervalsCover draws problems with random difficulties and k samples
-// each, and counts how often an interval holds the truth.
-func TestIntervalsCover(t *testing.T) {
-	t.Parallel()
-	const problems, samples, rounds = 120, 4, 1500
-	random := rand.New(rand.NewPCG(1, 2))
-	truth := 0.4 // the mean of Beta(2, 3)
-	normal, boot, wilson := 0, 0, 0
-	for round := range rounds {
-		rates, first := make([]float64, problems), 0
-		for i := range rates {
-			p := beta23(random)
-			for s := range samples {
-				if random.Float64() < p {
-					rates[i] += 1.0 / samples
-					if s == 0 {
-						first++
-					}
-				}
-			}
-		}
-		m := Mean(rates)
-		if n := Normal95(m, ClusteredSE(rates)); n.Low <= truth && truth <= n.High {
-			normal++
-		}
-		if b := Bootstrap95(rates, uint64(round), 200); b.Low <= truth && truth <= b.High {
-			boot++
-		}
-		if w := Wilson(first, problems); w.Low <= truth && truth <= w.High {
-			wilson++
-		}
-	}
-	for name, n := range map[string]int{"clustered": normal, "bootstrap": boot, "wilson": wilson} {
-		share := float64(n) / rounds
-		t.Logf("%s: %.3f", name, share)
-		// Three standard errors of a share of 0.95 over the rounds, and the one
-		// point that percentile intervals are known to lack at this size.
-		if math.Abs(share-0.95) > 0.017+0.01 {
-			t.Errorf("%s interval covers %.3f", name, share)
-		}
-	}
-}
-
-// beta23 draws from Beta(2, 3): the second smallest of four uniforms.
-func beta23(random *rand.Rand) float64 {
-	low, second := 1.0, 1.0
-	for range 4 {
-		u := random.Float64()
-		if u < low {
-			low, second = u, low
-		} else if u < second {
-			second = u
-		}
-	}
-	return second
 }
