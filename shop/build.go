@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -20,7 +21,7 @@ import (
 
 // indexVersion is the version of the index file's sections. A change of the
 // analyzer or of a section's layout is a new version.
-const indexVersion = 1
+const indexVersion = 2
 
 // postingsBudget bounds the postings that a build holds in memory. A day's
 // catalogue stays far below it; 2.5 million products spill twice or so.
@@ -115,7 +116,6 @@ type columns struct {
 	info                               indexInfo
 	prices, sold, shops, flags, places []byte
 	idEnds, ids                        []byte
-	shopEnds, shopNames                []byte
 	shopNumber                         map[string]uint32
 	lastID                             string
 }
@@ -154,10 +154,23 @@ func (c *columns) shop(id string) uint32 {
 	if !ok {
 		n = uint32(len(c.shopNumber) + 1)
 		c.shopNumber[strings.Clone(id)] = n // not a part of the whole line
-		c.shopNames = append(c.shopNames, id...)
-		c.shopEnds = binary.LittleEndian.AppendUint32(c.shopEnds, uint32(len(c.shopNames)))
 	}
 	return n
+}
+
+// sortShops numbers the shops anew in the order of their names, so that a
+// reader finds one by halving and has nothing to prepare. It gives the names.
+func (c *columns) sortShops() (ends, names []byte) {
+	renumbered := make([]uint32, len(c.shopNumber)+1)
+	for i, id := range slices.Sorted(maps.Keys(c.shopNumber)) {
+		renumbered[c.shopNumber[id]] = uint32(i + 1)
+		names = append(names, id...)
+		ends = binary.LittleEndian.AppendUint32(ends, uint32(len(names)))
+	}
+	for at := 0; at < len(c.shops); at += 4 {
+		binary.LittleEndian.PutUint32(c.shops[at:], renumbered[binary.LittleEndian.Uint32(c.shops[at:])])
+	}
+	return ends, names
 }
 
 func (c *columns) write(w *store.Writer) error {
@@ -165,12 +178,13 @@ func (c *columns) write(w *store.Writer) error {
 	if err != nil {
 		return fmt.Errorf("write index info: %w", err)
 	}
+	shopEnds, shopNames := c.sortShops()
 	for _, s := range []struct {
 		name string
 		data []byte
 	}{
 		{"info", info}, {"price", c.prices}, {"sold", c.sold}, {"shop", c.shops}, {"flags", c.flags}, {"place", c.places},
-		{"id-end", c.idEnds}, {"id", c.ids}, {"shop-end", c.shopEnds}, {"shop-name", c.shopNames},
+		{"id-end", c.idEnds}, {"id", c.ids}, {"shop-end", shopEnds}, {"shop-name", shopNames},
 	} {
 		if err := w.Section(s.name); err != nil {
 			return err

@@ -32,33 +32,29 @@ type Catalog struct {
 
 	prices, sold, shops, flags, places []byte
 	ids, shopNames                     table
-	shopNumber                         map[string]uint32
 }
 
-// table is a column of strings: the end of each in 4 bytes, and their text.
+// table is a column of strings: the end of each in 4 bytes, and their text. A
+// string whose place is not within the text, as in a damaged file, is empty:
+// to look at all of them first would make opening slow.
 type table struct{ ends, text []byte }
 
 func (t table) len() int { return len(t.ends) / 4 }
 
 func (t table) at(i int) string {
-	from := uint32(0)
+	from, to := uint32(0), binary.LittleEndian.Uint32(t.ends[4*i:])
 	if i > 0 {
 		from = binary.LittleEndian.Uint32(t.ends[4*(i-1):])
 	}
-	return string(t.text[from:binary.LittleEndian.Uint32(t.ends[4*i:])])
+	if from > to || uint64(to) > uint64(len(t.text)) {
+		return ""
+	}
+	return string(t.text[from:to])
 }
 
-// valid says that every end is in order and within the text.
-func (t table) valid() bool {
-	last := uint32(0)
-	for i := range t.len() {
-		end := binary.LittleEndian.Uint32(t.ends[4*i:])
-		if end < last {
-			return false
-		}
-		last = end
-	}
-	return int(last) == len(t.text) && len(t.ends)%4 == 0
+// find is the position of a string in a sorted table.
+func (t table) find(s string) (int, bool) {
+	return sort.Find(t.len(), func(i int) int { return strings.Compare(s, t.at(i)) })
 }
 
 // Open opens the JSONL catalogue at path, which may be compressed (.gz, .zst).
@@ -153,14 +149,7 @@ func (c *Catalog) readSections() error {
 	if c.text, err = index.Open(c.file); err != nil {
 		return err
 	}
-	if err := c.checkSections(); err != nil {
-		return err
-	}
-	c.shopNumber = make(map[string]uint32, c.shopNames.len())
-	for i := range c.shopNames.len() {
-		c.shopNumber[c.shopNames.at(i)] = uint32(i + 1)
-	}
-	return nil
+	return c.checkSections()
 }
 
 // checkSections refuses an index that was built of other data. The length and
@@ -171,7 +160,7 @@ func (c *Catalog) checkSections() error {
 		return fmt.Errorf("the index was built of another catalogue: %d bytes, this one has %d", c.info.CatalogBytes, len(c.data))
 	}
 	if c.text.Documents() != n || len(c.prices) != 8*n || len(c.sold) != 8*n || len(c.shops) != 4*n || len(c.flags) != n ||
-		len(c.places) != 12*n || c.ids.len() != n || !c.ids.valid() || !c.shopNames.valid() {
+		len(c.places) != 12*n || len(c.ids.ends) != 4*n || len(c.shopNames.ends)%4 != 0 {
 		return errors.New("damaged index: its sections do not fit together")
 	}
 	return nil
@@ -217,9 +206,15 @@ func (c *Catalog) Has(id string) bool {
 	return ok
 }
 
-func (c *Catalog) number(id string) (int, bool) {
-	i := sort.Search(c.Len(), func(i int) bool { return c.ids.at(i) >= id })
-	return i, i < c.Len() && c.ids.at(i) == id
+func (c *Catalog) number(id string) (int, bool) { return c.ids.find(id) }
+
+// shop is the number of a shop, counted from 1; 0 if it has no product.
+func (c *Catalog) shop(id string) uint32 {
+	i, known := c.shopNames.find(id)
+	if !known {
+		return 0
+	}
+	return uint32(i + 1)
 }
 
 // raw is the catalogue line of document i.

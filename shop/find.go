@@ -130,7 +130,7 @@ type filter struct {
 }
 
 func readFilter(c *Catalog, q Query) filter {
-	f := filter{byShop: q.ShopID != "", shop: c.shopNumber[q.ShopID]}
+	f := filter{byShop: q.ShopID != "", shop: c.shop(q.ShopID)}
 	if low, high, ok := strings.Cut(q.Price, "-"); ok && !strings.Contains(high, "-") {
 		f.low, f.high = bound(low), bound(high)
 	}
