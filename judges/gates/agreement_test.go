@@ -45,10 +45,10 @@ func TestAgreesWithSharedLabels(t *testing.T) {
 // included.
 func TestAgreesWithOwnLabels(t *testing.T) {
 	t.Parallel()
-	world := readGoods(t, "testdata/world.txt")
 	var text strings.Builder
-	for _, file := range []string{"cases", "second", "third", "fourth"} {
-		report := agreementOn(t, file, readCases(t, "testdata/"+file+".txt", world))
+	for _, set := range [][2]string{{"cases", "world"}, {"second", "world"}, {"third", "world"}, {"fourth", "world"}, {"fifth", "markets"}} {
+		file := set[0]
+		report := agreementOn(t, file, readCases(t, "testdata/"+file+".txt", readGoods(t, "testdata/"+set[1]+".txt")))
 		text.WriteString(report.text + "\n")
 		if report.kappa < minKappa {
 			t.Errorf("%s: quadratic-weighted kappa %.3f is below %v", file, report.kappa, minKappa)

@@ -1,9 +1,6 @@
 package gates
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // citeSpelled notes a price written in words.
 func (r *reading) citeSpelled(n spelled) {
@@ -11,16 +8,7 @@ func (r *reading) citeSpelled(n spelled) {
 	if fact.query || min(fact.price, fact.rounded) >= r.step {
 		return
 	}
-	i, found := slices.BinarySearchFunc(r.sentences, n.start, func(s sentence, at int32) int {
-		switch {
-		case s.end <= at:
-			return -1
-		case s.start > at:
-			return 1
-		default:
-			return 0
-		}
-	})
+	i, found := r.sentenceAt(n.start)
 	if found {
 		r.cites = append(r.cites, cite{span: n.span, kind: citePrice, sentence: i, token: -1, product: -1})
 	}
@@ -31,7 +19,8 @@ func (r *reading) citeSpelled(n spelled) {
 // prices need one too, and must not be part of a sum.
 func (r *reading) citesAmount(t *token, c *cite) bool {
 	n := &t.number
-	context := r.sentences[c.sentence].classes&(moneyWord|compareWord) != 0
+	s := &r.sentences[c.sentence]
+	context := s.classes&(moneyWord|compareWord) != 0 || r.figuresCompared(s)
 	for _, cents := range n.readings[:n.count] {
 		fact := &r.shelf.amounts[r.shelf.figures[cents]]
 		if fact.query {
@@ -42,10 +31,10 @@ func (r *reading) citesAmount(t *token, c *cite) bool {
 		case fact.price < r.step && telling:
 			c.kind = citePrice
 			return true
-		case fact.other < r.step && (n.digits >= 4 || cents%100 != 0 || n.digits == 3 && context):
+		case fact.other < r.step && cents != topScore && (n.digits >= 4 || cents%100 != 0 || n.digits == 3 && context):
 			c.kind = citeAmount
 			return true
-		case fact.rounded < r.step && cents%100 == 0 && (n.digits >= 3 || n.thousands) && r.roundedHere(c, context):
+		case fact.rounded < r.step && cents%100 == 0 && (n.digits >= 3 || n.step > 0) && r.roundedHere(c, context):
 			c.kind = citePrice
 			return true
 		}

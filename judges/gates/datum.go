@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // minID is the least number of digits of an id that is read as one.
@@ -18,6 +19,8 @@ const (
 	citePrice
 	citeAmount
 	citeBrand
+	// citeCode is a model or a measure: "LP40", "IP55", "28 hours".
+	citeCode
 	citeValue
 	// citeUnknown is an id or price that neither a result nor the request
 	// holds.
@@ -26,7 +29,7 @@ const (
 
 // String names the kind in a finding's detail.
 func (k citeKind) String() string {
-	return [...]string{"a product id", "a shop id", "a price", "a figure", "a brand", "an attribute value", "something"}[k]
+	return [...]string{"a product id", "a shop id", "a price", "a figure", "a brand", "a model or measure", "an attribute value", "something"}[k]
 }
 
 // cite is one reference to data in a passage.
@@ -69,6 +72,7 @@ func (r *reading) cite() {
 	for _, n := range r.spelled {
 		r.citeSpelled(n)
 	}
+	r.citeUnspacedBrands()
 	slices.SortStableFunc(r.cites, func(a, b cite) int { return a.sentence - b.sentence })
 	for i, k := 0, 0; i <= len(r.sentences); i++ {
 		for k < len(r.cites) && r.cites[k].sentence < i {
@@ -85,12 +89,12 @@ func (r *reading) citesOf(sentence int) []cite {
 
 func (r *reading) citesData(t *token, c *cite) bool {
 	if t.number.end == 0 {
-		return r.citesBrand(t, c) || r.citesWord(t, c)
+		return r.citesBrand(t, c) || r.citesCode(t, c) || r.citesWord(t, c)
 	}
 	if t.number.plain && t.number.digits >= minID && r.citesID(t, c) {
 		return true
 	}
-	return r.citesAmount(t, c) || r.citesPartOfID(t, c) || r.citesUnknown(t, c) || t.word >= 0 && r.citesWord(t, c)
+	return r.citesAmount(t, c) || r.citesPartOfID(t, c) || r.citesCode(t, c) || r.citesUnknown(t, c) || t.word >= 0 && r.citesWord(t, c)
 }
 
 // citesBrand tells whether a word is a brand: named so by a result, or the
@@ -106,6 +110,33 @@ func (r *reading) citesBrand(t *token, c *cite) bool {
 	}
 	c.kind, c.asked = citeBrand, r.shelf.asked(r.folded[t.start:t.end])
 	return true
+}
+
+// citesCode tells whether a word of letters and digits, or a figure with the
+// word after it, stands so in a result and not in the request: what the names
+// of models and the measures of a product look like in any language.
+func (r *reading) citesCode(t *token, c *cite) bool {
+	slot := t.measure
+	if slot >= 0 && r.classesIn(&r.sentences[c.sentence], span{t.end, t.end + 2})&^(commonWord|groundWord|moneyWord) != 0 {
+		return false
+	}
+	if slot < 0 && t.end-t.start >= minCode && isCode(r.folded[t.start:wordRun(r.folded, int(t.start))]) {
+		slot = t.word
+	}
+	if slot < 0 {
+		return false
+	}
+	fact := &r.shelf.words[slot]
+	c.kind = citeCode
+	return !fact.query && min(fact.first[roleValue], fact.first[roleText]) < r.step
+}
+
+// minCode is the least length of a code: shorter ones are letters of a list.
+const minCode = 3
+
+func isCode(word string) bool {
+	digits := strings.IndexFunc(word, func(c rune) bool { return c >= '0' && c <= '9' }) >= 0
+	return digits && strings.IndexFunc(word, unicode.IsLetter) >= 0
 }
 
 // citesWord tells whether a word that the lexicon does not know is a value or
@@ -185,7 +216,7 @@ func (r *reading) datumIn(sentence int) (strong, weak *cite) {
 			continue
 		}
 		switch c.kind {
-		case citePrice, citeAmount, citeBrand:
+		case citePrice, citeAmount, citeBrand, citeCode:
 			return c, weak
 		case citeID, citeShop:
 			if !r.bare(c) {

@@ -40,6 +40,7 @@ const (
 	moneyWord                      // an amount is near: pesos, costs
 	evenWord                       // neither is better: no difference
 	checkWord                      // finds out more: verify, compare
+	thoughtWord                    // names thinking itself: reasoning, decisions
 	bigWord                        // a number word of a hundred or more
 )
 
@@ -49,7 +50,7 @@ var classNames = map[string]class{
 	"act": actWord, "prefer": preferWord, "choose": chooseWord, "reject": rejectWord,
 	"compare": compareWord, "cause": causeWord, "contrast": contrastWord,
 	"ground": groundWord, "seen": seenWord, "grader": graderWord,
-	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord,
+	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord, "thought": thoughtWord,
 }
 
 // The files that are no word lists of a language.

@@ -1,6 +1,9 @@
 package gates
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // number is a figure in a text: what it may mean, in hundredths. Grouping and
 // decimal marks differ between languages, so "1.234" has two readings.
@@ -12,8 +15,9 @@ type number struct {
 	digits int
 	// plain is a run of digits alone, which may be an id.
 	plain bool
-	// thousands is a figure such as 1.1k, known to a tenth of a thousand.
-	thousands bool
+	// step is what a figure such as 1.1k or 1,3 juta is rounded to, in
+	// hundredths; 0 where it is exact.
+	step int64
 }
 
 // maxDigits bounds a figure that is still an amount; longer runs are ids.
@@ -91,14 +95,38 @@ func (n *number) add(reading int64) {
 	}
 }
 
-// applySuffix reads the k of 1.1k.
+// applySuffix reads the unit of 1.1k, 1,3 juta or 2万: thousands or more that
+// the figure counts. Such a figure is known to a tenth of its unit, or to a
+// hundredth where it says so.
 func (n *number) applySuffix(text string) {
-	if n.end < len(text) && text[n.end] == 'k' && wordEnds(text, n.end+1) && n.digits <= 4 {
-		for i := range n.count {
-			n.readings[i] *= 1000
-		}
-		n.end, n.thousands, n.plain = n.end+1, true, false
+	at := n.end + blankAt(text, n.end)
+	if n.digits > 4 || at >= len(text) || isDigit(text[at]) {
+		return
 	}
+	unit, width := unitAt(text, at)
+	if !unit.times || unit.value < 1000 {
+		return
+	}
+	n.step = 10 * unit.value
+	for i := range n.count {
+		if n.readings[i]%10 != 0 {
+			n.step = unit.value
+		}
+		n.readings[i] *= unit.value
+	}
+	n.end, n.plain = at+width, false
+}
+
+// unitAt is what the word at text[i], or the sign in scripts without blanks,
+// is worth as a number word.
+func unitAt(text string, i int) (unit worth, width int) {
+	if end := wordRun(text, i); end > i {
+		return numberWords()[text[i:end]], end - i
+	}
+	if r, _ := utf8.DecodeRuneInString(text[i:]); unspaced(r) {
+		return longestNumber(text[i:])
+	}
+	return worth{}, 0
 }
 
 // pieceAfter reads the digits after one mark at text[i]; size is 0 where there

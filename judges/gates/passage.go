@@ -31,6 +31,9 @@ type token struct {
 	// that cannot be an id.
 	word   int32
 	number number
+	// measure is the slot of a figure with the word after it ("28 hours"); -1
+	// where there is none.
+	measure int32
 }
 
 // sentence is a stretch of text with the classes of all its marks.
@@ -55,12 +58,13 @@ const (
 func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
 	all := make([]passage, 0, len(d.Turns))
 	room, first := maxThinking, firstResult(d)
+	copied := copies{turns: d.Turns}
 	for i := range d.Turns {
 		turn := &d.Turns[i]
 		if strings.TrimSpace(turn.Think) == "" || int32(turn.Step) <= first || room <= 0 {
 			continue
 		}
-		p := passage{step: int32(turn.Step), number: turn.Step + 1, text: turn.Think}
+		p := passage{step: int32(turn.Step), number: turn.Step + 1, text: copied.without(i)}
 		if turn.Step < len(t.Steps) && t.Steps[turn.Step].Number > 0 {
 			p.number = t.Steps[turn.Step].Number
 		}

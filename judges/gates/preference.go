@@ -91,7 +91,7 @@ func (r *reading) prefers(i int) bool {
 	if !concluded && !r.anchored(i) || r.toGrader(i) || r.defers(i) || s.classes&evenWord != 0 && s.classes&preferWord == 0 {
 		return false
 	}
-	if s.classes&chooseWord != 0 || r.signPrefers(s) {
+	if s.classes&chooseWord != 0 || r.signPrefers(s) || r.causeFollows(i) {
 		return true
 	}
 	const refused = contrastWord | requireWord
@@ -112,6 +112,23 @@ func (r *reading) causeNames(i int) bool {
 		}
 		for _, c := range r.citesOf(i) {
 			if (c.kind == citeID || c.kind == citeBrand) && c.start >= m.end && c.start <= m.end+1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// causeFollows reads "612…, because": a sentence that opens with a candidate
+// and gives a cause for it at once leaves the choosing unsaid.
+func (r *reading) causeFollows(i int) bool {
+	s := &r.sentences[i]
+	for _, c := range r.citesOf(i) {
+		if c.kind != citeID && c.kind != citeBrand || s.tokens.start == s.tokens.end || c.start > r.tokens[s.tokens.start].start {
+			continue
+		}
+		for _, m := range r.marks[s.marks.start:s.marks.end] {
+			if m.class&causeWord != 0 && m.start >= c.end && m.start <= c.end+2 {
 				return true
 			}
 		}
@@ -190,7 +207,9 @@ func (r *reading) signPrefers(s *sentence) bool {
 // reasons tells whether a sentence states a ground: a comparative, a cause, a
 // refusal or a contrast that rests on price, brand, a value or the like. In
 // the sentence of the preference itself naming the ground is enough. That a
-// product was listed twice or first is no ground, nor are invented prices.
+// product was listed twice or first is no ground, nor are invented prices; a
+// price that a result holds is one where it is linked to the preference or
+// held against another figure.
 func (r *reading) reasons(i int, own bool) bool {
 	if !r.anchored(i) || r.toGrader(i) || r.defers(i) {
 		return false
@@ -204,15 +223,27 @@ func (r *reading) reasons(i int, own bool) bool {
 	if s.classes&seenWord != 0 {
 		return false
 	}
-	linked := s.classes&(causeWord|rejectWord|contrastWord) != 0 || own
-	return grounded && linked
+	linked := s.classes&(causeWord|rejectWord|contrastWord) != 0
+	return grounded && (linked || own) || known && (linked && own || r.figuresCompared(s))
+}
+
+// figuresCompared tells whether two figures stand on both sides of a sign of
+// order: "61 > 50".
+func (r *reading) figuresCompared(s *sentence) bool {
+	for k := s.tokens.start + 1; k < s.tokens.end; k++ {
+		a, b := &r.tokens[k-1], &r.tokens[k]
+		if a.number.count > 0 && b.number.count > 0 && strings.ContainsAny(r.text[a.number.end:b.start], "<>≤≥") {
+			return true
+		}
+	}
+	return false
 }
 
 // groundsIn tells whether a sentence cites values, prices that results hold,
 // and prices that none holds.
 func (r *reading) groundsIn(i int) (values, known, unknown bool) {
 	for _, c := range r.citesOf(i) {
-		values = values || c.kind == citeValue || c.kind == citeBrand && r.isProperty(&c)
+		values = values || c.kind == citeValue || c.kind == citeCode || c.kind == citeBrand && r.isProperty(&c)
 		known = known || c.kind == citePrice
 		unknown = unknown || c.kind == citeUnknown
 	}

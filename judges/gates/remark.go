@@ -10,7 +10,7 @@ func (r *reading) toGrader(sentence int) bool {
 		return false
 	}
 	for _, c := range r.citesOf(sentence) {
-		if !c.asked && c.kind <= citeBrand {
+		if !c.asked && c.kind <= citeCode {
 			return false
 		}
 	}
@@ -34,11 +34,11 @@ const remarkClasses = resultWord | evalWord | seeWord | countWord | deicticWord
 
 // remarkIn tells whether a sentence says something of what came back. Two
 // different roles are needed, one of them a judgement, a perception or a count
-// of results; a sentence of intention needs one more and a perception. An invented id or price
+// of results; a sentence of intention or about thinking itself needs one more, a perception and a word that points at results. An invented id or price
 // that something is said of is a remark too, if a false one.
 func (r *reading) remarkIn(sentence int) bool {
 	s := &r.sentences[sentence]
-	if r.inventsIn(sentence) {
+	if r.inventsIn(sentence) || r.pointsAtID(sentence) {
 		return true
 	}
 	classes := s.classes
@@ -49,8 +49,9 @@ func (r *reading) remarkIn(sentence int) bool {
 	if classes&verdictWord != 0 {
 		roles += 2
 	}
-	if classes&planWord != 0 {
-		return roles > 2 && classes&(seeWord|verdictWord) != 0
+	if classes&(planWord|thoughtWord) != 0 {
+		const pointing = resultWord | deicticWord
+		return roles > 2 && (classes&verdictWord != 0 || classes&seeWord != 0 && classes&pointing != 0)
 	}
 	judged := classes&evalWord != 0 && (classes&(resultWord|seeWord|deicticWord) != 0 || s.tokens.end-s.tokens.start <= maxVerdict)
 	return roles > 1 && (judged || classes&(seeWord|verdictWord) != 0 || classes&resultWord != 0 && classes&(countWord|deicticWord) != 0)
@@ -60,6 +61,17 @@ func (r *reading) remarkIn(sentence int) bool {
 // judgement are a remark: "nothing convincing yet". In a longer one they may
 // belong to different things.
 const maxVerdict = 8
+
+// pointsAtID tells whether a sentence takes up an id that a result holds: that
+// is no datum while it is only opened or recommended, but more than the query.
+func (r *reading) pointsAtID(sentence int) bool {
+	for _, c := range r.citesOf(sentence) {
+		if (c.kind == citeID || c.kind == citeShop) && !c.asked {
+			return true
+		}
+	}
+	return false
+}
 
 func (r *reading) inventsIn(sentence int) bool {
 	for _, c := range r.citesOf(sentence) {

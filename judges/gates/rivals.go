@@ -77,12 +77,15 @@ func (r *reading) brandNamed(all []candidate, brand string, sentence int) (named
 // isBrand tells whether brand, folded, is the product's.
 func (p *product) isBrand(brand string) bool {
 	text := orElse(p.brand, p.title)
-	return strings.EqualFold(text[:wordRun(text, 0)], brand)
+	return strings.EqualFold(text[:leadEnd(text)], brand)
 }
 
 // namesOffer tells whether the brand that the customer asked for stands for an
 // offer ("the Sogota", "Sogota at 2585", "Sogota's reel") and not for the wish.
 func (r *reading) namesOffer(c *cite) bool {
+	if c.token < 0 {
+		return false
+	}
 	s := &r.sentences[c.sentence]
 	next, previous := "", ""
 	if k := int32(c.token + 1); k < s.tokens.end {

@@ -2,6 +2,7 @@ package gates
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -14,8 +15,8 @@ type shelf struct {
 	words   []wordFact
 	figures map[int64]int32
 	amounts []amountFact
-	// hundreds holds the figures such as 1.1k, in units of 100.
-	hundreds bool
+	// steps are what the figures such as 1.1k are rounded to, in hundredths.
+	steps    []int64
 	products []product
 	byID     map[string]int32
 	lists    int32
@@ -103,7 +104,8 @@ func (s *shelf) release() {
 	clear(s.byID)
 	clear(s.products)
 	*s = shelf{slots: s.slots, figures: s.figures, byID: s.byID, words: s.words[:0], amounts: s.amounts[:0],
-		products: s.products[:0], tokens: s.tokens[:0], marks: s.marks[:0], sentences: s.sentences[:0], cites: s.cites[:0], cuts: s.cuts[:0], parts: maxParts}
+		products: s.products[:0], tokens: s.tokens[:0], marks: s.marks[:0], sentences: s.sentences[:0], cites: s.cites[:0], cuts: s.cuts[:0],
+		steps: s.steps[:0], parts: maxParts}
 	shelves.Put(s)
 }
 
@@ -133,7 +135,9 @@ func (s *shelf) word(text string) int32 {
 
 // figure enters the readings of a number.
 func (s *shelf) figure(n *number) {
-	s.hundreds = s.hundreds || n.thousands
+	if n.step > 0 && !slices.Contains(s.steps, n.step) {
+		s.steps = append(s.steps, n.step)
+	}
 	for _, cents := range n.readings[:n.count] {
 		s.amountSlot(cents)
 	}
@@ -183,8 +187,8 @@ func (s *shelf) seePrice(cents int64, step int32) {
 	}
 	s.seeRounded(cents-cents%100, step)
 	s.seeRounded((cents+50)-(cents+50)%100, step)
-	if s.hundreds {
-		s.seeRounded((cents+5000)-(cents+5000)%10000, step)
+	for _, unit := range s.steps {
+		s.seeRounded((cents+unit/2)/unit*unit, step)
 	}
 }
 

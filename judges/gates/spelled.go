@@ -136,8 +136,8 @@ func (s *speller) take(w worth) bool {
 	switch {
 	case s.joined:
 		return s.words > 0
-	case w.times && w.value == 1000:
-		s.total, s.current = s.total+max(s.current, 1)*1000, 0
+	case w.times && w.value >= 1000:
+		s.total, s.current = s.total+max(s.current, 1)*w.value, 0
 	case w.times && w.value == 10:
 		s.current += max(s.last, 1)*10 - s.last
 	case w.times:

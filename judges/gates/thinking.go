@@ -16,7 +16,7 @@ func readThinking(t *arena.Trace, d *arena.Dialogue) []finding {
 	}
 	readRequest(t, d, s)
 	readResults(d, s, passages[len(passages)-1].step)
-	w := weigher{shelf: s, chosen: recommended(d)}
+	w := weigher{shelf: s, chosen: recommended(d), request: t.Query, brands: s.unspacedBrands()}
 	for i := range passages {
 		w.weigh(&passages[i])
 	}
@@ -39,8 +39,10 @@ func (s *shelf) ask(text string) {
 	request := passage{text: text[:min(len(text), maxPassage)]}
 	request.scan(s)
 	for _, t := range request.tokens {
-		if t.word >= 0 {
-			s.words[t.word].query = true
+		for _, slot := range [...]int32{t.word, t.measure} {
+			if slot >= 0 {
+				s.words[slot].query = true
+			}
 		}
 		for _, cents := range t.number.readings[:t.number.count] {
 			s.amounts[s.amountSlot(cents)].query = true
@@ -94,6 +96,10 @@ func idsIn(text string) map[string]bool {
 type weigher struct {
 	shelf  *shelf
 	chosen map[string]bool
+	// request is the customer's own text, brands what the results name in
+	// scripts without blanks.
+	request string
+	brands  []unspacedBrand
 	// remark, datum and choice are the evidence for gates 2, 3 and 4; invented
 	// is what was said of results that no tool gave.
 	remark, datum, choice *finding

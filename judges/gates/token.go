@@ -51,19 +51,25 @@ func (p *passage) readRune(s *shelf, i int) int {
 }
 
 // readWord reads one run of letters and digits. A run that ends in digits,
-// such as php88, is a figure too.
+// such as php88 or rp1.299, is a figure too.
 func (p *passage) readWord(s *shelf, i int) int {
 	end := wordRun(p.folded, i)
-	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: s.word(p.folded[i:end])})
+	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: s.word(p.folded[i:end]), measure: -1})
 	p.big = p.big || end-i >= minBig && hasBigPart(p.folded[i:end])
 	tail := end
 	for tail > i && isDigit(p.folded[tail-1]) {
 		tail--
 	}
-	if tail > i && end-tail >= 2 {
+	if tail > i && (end-tail >= 2 || tail < end && isMark(p.folded, end)) {
 		return tail
 	}
 	return end
+}
+
+// isMark tells whether a decimal or grouping mark between digits is at text[i].
+func isMark(text string, i int) bool {
+	_, size := pieceAfter(text, i)
+	return size > 0
 }
 
 // minBig is the least length of a number word that hides its hundred, such as
@@ -93,7 +99,10 @@ func wordRun(text string, i int) int {
 
 func (p *passage) readFigure(s *shelf, i int) int {
 	n := readNumber(p.folded, i)
-	t := token{span: span{int32(i), int32(n.end)}, number: n, word: -1}
+	t := token{span: span{int32(i), int32(n.end)}, number: n, word: -1, measure: -1}
+	if end := measureEnd(p.folded, n.end); n.plain && end > n.end {
+		t.measure = s.word(p.folded[i:end])
+	}
 	if n.plain || n.end < len(p.folded) && isWordByte(p.folded[n.end]) {
 		t.word = s.word(p.folded[i:wordRun(p.folded, i)])
 	}
@@ -103,6 +112,18 @@ func (p *passage) readFigure(s *shelf, i int) int {
 		return wordRun(p.folded, n.end)
 	}
 	return n.end
+}
+
+// measureEnd is where the word after a figure that ends at text[i] ends; i
+// where a blank and a letter do not follow.
+func measureEnd(text string, i int) int {
+	if i+1 >= len(text) || text[i] != ' ' || isDigit(text[i+1]) {
+		return i
+	}
+	if end := wordRun(text, i+1); end > i+1 {
+		return end
+	}
+	return i
 }
 
 // endsSentence tells whether the ASCII sign at i closes a sentence. A point

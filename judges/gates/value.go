@@ -123,7 +123,17 @@ func (r *resultReader) wordsOf(text string, first, rest role) {
 			continue
 		}
 		r.shelf.seeWord(text[i:end], as, r.step)
+		if isDigit(text[i]) {
+			r.measure(text[i:measureEnd(text, end)], rest)
+		}
 		as, i = rest, end
+	}
+}
+
+// measure notes a figure with its word; prose holds any figure before any word.
+func (r *resultReader) measure(text string, as role) {
+	if as == roleValue {
+		r.shelf.seeWord(text, as, r.step)
 	}
 }
 

@@ -1,0 +1,186 @@
+package gates
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// What stands in the thinking as a tool wrote it is the tool's word and not the
+// agent's: it analyses nothing. A copy is minFields or more fields of a result
+// in its own order, whatever the quotes and blanks between them, or a whole
+// line of a result that is text. One listing quoted within a line of minWords
+// own words is cited and stays.
+const (
+	minFields = 3
+	minWords  = 3
+	// minLine is the least length in bytes of a copied line, maxLookups bounds
+	// how often an attempt's thinking is looked up in a result: what is laid out
+	// as tools do beyond that is taken for a copy, since nobody reasons so.
+	minLine    = 24
+	maxLookups = 1 << 15
+)
+
+// copies finds what the thinking copies from earlier results.
+type copies struct {
+	turns []arena.Turn
+	// results are those of the turns before read, as far as they were needed.
+	results []copied
+	read    int
+	lookups int
+}
+
+// copied is a result as copies are held against it.
+type copied struct {
+	// letters are its letters and digits, text is all of it where it is no JSON.
+	letters, text string
+}
+
+// without is the thinking of a turn with all copies blanked, byte for byte.
+func (c *copies) without(turn int) string {
+	text := c.turns[turn].Think
+	if strings.Contains(text, `":`) || strings.Contains(text, "':") {
+		text = c.withoutFields(turn, text)
+	}
+	if c.hasText(turn) {
+		text = c.withoutLines(turn, text)
+	}
+	return text
+}
+
+// hasText tells whether an earlier result is a text that has lines to copy.
+func (c *copies) hasText(turn int) bool {
+	for i := range turn {
+		for k := range c.turns[i].Calls {
+			if call := &c.turns[i].Calls[k]; isEvidence(call) && call.Result.Kind() == arena.String {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// before are the results of the turns before turn.
+func (c *copies) before(turn int) []copied {
+	for ; c.read < turn; c.read++ {
+		for k := range c.turns[c.read].Calls {
+			call := &c.turns[c.read].Calls[k]
+			if !isEvidence(call) {
+				continue
+			}
+			text := string(call.Result)
+			if call.Result.Kind() == arena.String {
+				text = gjson.Parse(text).String()
+			}
+			r := copied{letters: lettersOf(text)}
+			if !gjson.Valid(text) {
+				r.text = text
+			}
+			c.results = append(c.results, r)
+		}
+	}
+	return c.results
+}
+
+func (c *copies) withoutFields(turn int, text string) string {
+	fields := fieldsIn(text)
+	for i := 0; i < len(fields); {
+		n := c.copiedFields(turn, text, fields[i:])
+		if n < minFields {
+			i++
+			continue
+		}
+		from, to := withFigures(text, fields, i, i+n)
+		if !quoted(text, fields[from:to]) {
+			text = blanked(text, span{fields[from].start, fields[to-1].end})
+		}
+		i = to
+	}
+	return text
+}
+
+// withFigures widens the copied fields by the figures beside them, which other
+// writers of JSON write otherwise: 61.0 for 61.
+func withFigures(text string, fields []field, from, to int) (first, end int) {
+	for from > 0 && fields[from-1].figure(text) && onlySigns(text[fields[from-1].end:fields[from].start]) {
+		from--
+	}
+	for to < len(fields) && fields[to].figure(text) && onlySigns(text[fields[to-1].end:fields[to].start]) {
+		to++
+	}
+	return from, to
+}
+
+// copiedFields counts the fields that stand side by side in one earlier result.
+func (c *copies) copiedFields(turn int, text string, fields []field) (most int) {
+	first := lettersOf(text[fields[0].start:fields[0].end])
+	for _, result := range c.before(turn) {
+		if c.lookups++; c.lookups > maxLookups {
+			return len(fields)
+		}
+		if _, rest, found := strings.Cut(result.letters, first); found {
+			most = max(most, sideBySide(text, fields, rest))
+		}
+	}
+	return most
+}
+
+// sideBySide counts the fields, the first of them found, that go on as rest, a
+// result's letters, does.
+func sideBySide(text string, fields []field, rest string) (n int) {
+	for n = 1; n < len(fields); n++ {
+		found := false
+		rest, found = strings.CutPrefix(rest, lettersOf(text[fields[n].start:fields[n].end]))
+		if !found || !onlySigns(text[fields[n-1].end:fields[n].start]) {
+			break
+		}
+	}
+	return n
+}
+
+func onlySigns(text string) bool { return strings.Trim(text, ",{}[]\"' \t\r\n") == "" }
+
+// quoted tells whether the fields are of one listing and stand in a line of own
+// words.
+func quoted(text string, fields []field) bool {
+	for _, f := range fields[1:] {
+		if f.key == fields[0].key {
+			return false
+		}
+	}
+	start := strings.LastIndexByte(text[:fields[0].start], '\n') + 1
+	rest, _, _ := strings.Cut(text[fields[len(fields)-1].end:], "\n")
+	return len(strings.FieldsFunc(text[start:fields[0].start]+rest, isBlankOrSign)) >= minWords
+}
+
+func isBlankOrSign(c rune) bool { return c < utf8.RuneSelf && !isWordByte(byte(c)) }
+
+func (c *copies) withoutLines(turn int, text string) string {
+	for start := 0; start < len(text); {
+		end := len(text)
+		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
+			end = start + n
+		}
+		if c.copiedLine(turn, strings.TrimSpace(text[start:end])) {
+			text = blanked(text, span{int32(start), int32(end)})
+		}
+		start = end + 1
+	}
+	return text
+}
+
+// copiedLine tells whether a line with two figures stands in an earlier text.
+func (c *copies) copiedLine(turn int, line string) bool {
+	if len(line) < minLine || figuresIn(line) < 2 {
+		return false
+	}
+	for _, result := range c.before(turn) {
+		if c.lookups++; c.lookups > maxLookups || strings.Contains(result.text, line) {
+			return true
+		}
+	}
+	return false
+}

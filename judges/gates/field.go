@@ -1,0 +1,97 @@
+package gates
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// field is one key of an object with its value, as JSON or Python writes it.
+type field struct {
+	span
+	key string
+}
+
+// figure tells whether the field's value is a number.
+func (f field) figure(text string) bool { return f.end > f.start && isDigit(text[f.end-1]) }
+
+// fieldsIn finds the fields that text lays out. A value that is an object ends
+// before it: its own fields follow.
+func fieldsIn(text string) []field {
+	var all []field
+	for i := 0; i < len(text); i++ {
+		if text[i] != '"' && text[i] != '\'' {
+			continue
+		}
+		end := i + 1
+		for end < len(text) && (isWordByte(text[end]) || text[end] == '_') {
+			end++
+		}
+		colon := end + 1
+		if end == i+1 || end >= len(text) || text[end] != text[i] || colon >= len(text) || text[colon] != ':' {
+			continue
+		}
+		last := valueEnd(text, colon+1)
+		all = append(all, field{span{int32(i), int32(last)}, text[i+1 : end]})
+		i = last - 1
+	}
+	return all
+}
+
+// valueEnd is where the value that begins at or after text[i] ends.
+func valueEnd(text string, i int) int {
+	for i < len(text) && text[i] == ' ' {
+		i++
+	}
+	if i >= len(text) {
+		return i
+	}
+	switch c := text[i]; c {
+	case '{':
+		return i
+	case '[':
+		return endAt(text, i+1, "]{")
+	case '"', '\'':
+		for i++; i < len(text) && text[i] != c; i++ {
+			if text[i] == '\\' {
+				i++
+			}
+		}
+		return min(i+1, len(text))
+	default:
+		return endAt(text, i, ",}]\n")
+	}
+}
+
+func endAt(text string, i int, signs string) int {
+	if n := strings.IndexAny(text[i:], signs); n >= 0 {
+		return i + n
+	}
+	return len(text)
+}
+
+// lettersOf keeps the letters and digits of a text.
+func lettersOf(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || isWordByte(c) {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// blanked is text with line ends in place of a stretch, so that nothing joins
+// across it.
+func blanked(text string, at span) string {
+	return text[:at.start] + strings.Repeat("\n", int(at.end-at.start)) + text[at.end:]
+}
+
+func figuresIn(text string) (n int) {
+	for i := 0; i < len(text); i++ {
+		if isDigit(text[i]) {
+			n, i = n+1, digitsEnd(text, i)
+		}
+	}
+	return n
+}
