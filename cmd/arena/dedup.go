@@ -129,7 +129,8 @@ func (f *dedupFlags) read(stdin io.Reader, files []string) (ids, texts []string,
 	for _, file := range files {
 		err := eachCandidate(file, stdin, func(row rows.Row) error {
 			text, id, err := f.textOf(row)
-			ids, texts = append(ids, id), append(texts, strip.Strip(text))
+			// A copy, so that the id does not hold on to its whole row.
+			ids, texts = append(ids, strings.Clone(id)), append(texts, strip.Strip(text))
 			return err
 		})
 		if err != nil {

@@ -1,6 +1,7 @@
 package minhash
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -63,7 +64,7 @@ func Cluster(sigs []Packed, jaccard func(i, j int) float64, o Options) (*Cluster
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("cluster documents: %w", err)
 	}
-	c := &clustering{sigs: sigs, jaccard: jaccard, options: o, parent: make([]uint32, len(sigs))}
+	c := &clustering{sigs: sigs, jaccard: jaccard, options: o, parent: make([]uint32, len(sigs)), crowded: map[uint32]bool{}}
 	for i := range c.parent {
 		c.parent[i] = uint32(i)
 	}
@@ -73,7 +74,7 @@ func Cluster(sigs []Packed, jaccard func(i, j int) float64, o Options) (*Cluster
 		for i, doc := range c.docs {
 			c.records[i] = record{sigs[doc].band(b, o.Rows), doc}
 		}
-		c.eachBucket(c.joinBucket)
+		c.eachBucket(func(bucket []record) { c.joinBucket(b, bucket) })
 	}
 	for i := range c.parent {
 		c.parent[i] = c.find(uint32(i))
@@ -95,7 +96,10 @@ type clustering struct {
 	parent          []uint32
 	records, buffer []record
 	docs            []uint32 // one of each group of copies, ascending
-	result          Clusters
+	// crowded holds the documents of buckets over the cap, which were not compared
+	// with all that share a band with them.
+	crowded map[uint32]bool
+	result  Clusters
 }
 
 // joinCopies joins documents with equal signatures and leaves one of each group
@@ -138,26 +142,50 @@ func (c *clustering) eachBucket(yield func([]record)) {
 	}
 }
 
-// joinBucket compares the documents of one bucket: each with each, or with its
-// neighbours in the order of their whole signatures where the bucket is larger
-// than the cap.
-func (c *clustering) joinBucket(bucket []record) {
+// joinBucket compares the documents of one bucket of band b: each with each, or
+// with its neighbours in the order of their whole signatures where the bucket is
+// larger than the cap.
+func (c *clustering) joinBucket(b int, bucket []record) {
 	reach := len(bucket)
 	if len(bucket) > c.options.BucketCap {
 		reach = c.options.BucketCap / 10
-		c.result.Capped++
-		n := int64(len(bucket))
-		c.result.Skipped += n*(n-1)/2 - n*int64(reach)
-		bucket = slices.Clone(bucket)
-		slices.SortFunc(bucket, func(a, b record) int { return slices.Compare(c.sigs[a.doc][:], c.sigs[b.doc][:]) })
+		bucket = c.crowd(bucket, reach)
 	}
-	for i, a := range bucket {
-		for _, b := range bucket[i+1 : min(len(bucket), i+1+reach)] {
-			if c.find(a.doc) != c.find(b.doc) {
-				c.compare(a.doc, b.doc)
+	for i, one := range bucket {
+		for _, two := range bucket[i+1 : min(len(bucket), i+1+reach)] {
+			if c.find(one.doc) != c.find(two.doc) && !c.metBefore(b, one.doc, two.doc) {
+				c.compare(one.doc, two.doc)
 			}
 		}
 	}
+}
+
+// crowd counts a bucket over the cap and orders its documents by signature.
+func (c *clustering) crowd(bucket []record, reach int) []record {
+	c.result.Capped++
+	n := int64(len(bucket))
+	c.result.Skipped += n*(n-1)/2 - n*int64(reach)
+	for _, r := range bucket {
+		c.crowded[r.doc] = true
+	}
+	bucket = slices.Clone(bucket)
+	slices.SortFunc(bucket, func(a, b record) int { return bytes.Compare(c.sigs[a.doc][:], c.sigs[b.doc][:]) })
+	return bucket
+}
+
+// metBefore reports whether two documents of a bucket of band b shared an
+// earlier one too, and were compared there.
+func (c *clustering) metBefore(b int, one, two uint32) bool {
+	if c.crowded[one] && c.crowded[two] {
+		return false
+	}
+	x, y := &c.sigs[one], &c.sigs[two]
+	for from := 0; from < b*c.options.Rows; from += c.options.Rows {
+		if to := from + c.options.Rows; string(x[from:to]) == string(y[from:to]) {
+			return true
+		}
+	}
+	return false
 }
 
 // sureMiss is how far below the threshold an estimate must be for a pair to be

@@ -51,7 +51,7 @@ func TestClustersHoldEveryExactPair(t *testing.T) {
 		}
 		sets := make([][]uint32, len(texts))
 		for i := range texts {
-			sets[i] = Shingles(texts[i])
+			sets[i] = sortedSet(new(shingler).shingles([]byte(texts[i])))
 		}
 		found, missed, wrong := 0, 0, 0
 		exact := newExact(sets, o.Threshold)
@@ -84,7 +84,7 @@ func newExact(sets [][]uint32, threshold float64) []uint32 {
 	}
 	for i := range sets {
 		for j := range i {
-			if Jaccard(sets[i], sets[j]) >= threshold {
+			if plainJaccard(sets[i], sets[j]) >= threshold {
 				x, y := c.find(uint32(i)), c.find(uint32(j))
 				c.parent[max(x, y)] = min(x, y)
 			}

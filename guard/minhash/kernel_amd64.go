@@ -8,17 +8,29 @@ import "golang.org/x/sys/cpu"
 //go:noescape
 func minimaAVX2(sig, multiplier, offset *uint32, k int, xs *uint32, n int)
 
-var minima = fastestMinima()
+// markAVX2 is markPortable for 64 bytes at a time.
+//
+//go:noescape
+func markAVX2(mask *uint64, text *byte, blocks int)
 
-func fastestMinima() func(*Signature, []uint32) {
+var minima, mark = fastest()
+
+func fastest() (func(*Signature, []uint32), func([]uint64, []byte)) {
 	if !cpu.X86.HasAVX2 {
-		return minimaPortable
+		return minimaPortable, markPortable
 	}
-	return minimaVector
+	return minimaVector, markVector
 }
 
 func minimaVector(sig *Signature, xs []uint32) {
 	if len(xs) > 0 {
 		minimaAVX2(&sig[0], &permutations.multiplier[0], &permutations.offset[0], K, &xs[0], len(xs))
+	}
+}
+
+func markVector(mask []uint64, text []byte) {
+	if len(mask) > 0 {
+		_ = text[64*len(mask)-1]
+		markAVX2(&mask[0], &text[0], len(mask))
 	}
 }

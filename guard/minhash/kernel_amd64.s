@@ -57,3 +57,68 @@ loop:
 done:
 	VZEROUPPER
 	RET
+
+// func markAVX2(mask *uint64, text *byte, blocks int)
+// Y8-Y14 hold the limits of what a word is made of. Bytes above 0x7F are negative
+// in the comparisons and keep their own top bit.
+TEXT ·markAVX2(SB), NOSPLIT, $0-24
+	MOVQ mask+0(FP), DI
+	MOVQ text+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	TESTQ CX, CX
+	JZ   marked
+	MOVL $0x20, AX
+	VMOVD AX, X8
+	VPBROADCASTB X8, Y8
+	MOVL $0x60, AX // below a
+	VMOVD AX, X9
+	VPBROADCASTB X9, Y9
+	MOVL $0x7B, AX // above z
+	VMOVD AX, X10
+	VPBROADCASTB X10, Y10
+	MOVL $0x2F, AX // below 0
+	VMOVD AX, X11
+	VPBROADCASTB X11, Y11
+	MOVL $0x3A, AX // above 9
+	VMOVD AX, X12
+	VPBROADCASTB X12, Y12
+	MOVL $0x5F, AX // underscore
+	VMOVD AX, X13
+	VPBROADCASTB X13, Y13
+block:
+	VMOVDQU (SI), Y0
+	VMOVDQU 32(SI), Y1
+	VPOR Y0, Y8, Y2
+	VPOR Y1, Y8, Y3
+	VPCMPGTB Y9, Y2, Y4
+	VPCMPGTB Y9, Y3, Y5
+	VPCMPGTB Y2, Y10, Y2
+	VPCMPGTB Y3, Y10, Y3
+	VPAND Y2, Y4, Y2
+	VPAND Y3, Y5, Y3
+	VPCMPGTB Y11, Y0, Y4
+	VPCMPGTB Y11, Y1, Y5
+	VPCMPGTB Y0, Y12, Y6
+	VPCMPGTB Y1, Y12, Y7
+	VPAND Y4, Y6, Y4
+	VPAND Y5, Y7, Y5
+	VPOR Y2, Y4, Y2
+	VPOR Y3, Y5, Y3
+	VPCMPEQB Y13, Y0, Y4
+	VPCMPEQB Y13, Y1, Y5
+	VPOR Y4, Y0, Y0
+	VPOR Y5, Y1, Y1
+	VPOR Y2, Y0, Y0
+	VPOR Y3, Y1, Y1
+	VPMOVMSKB Y0, AX
+	VPMOVMSKB Y1, BX
+	SHLQ $32, BX
+	ORQ  AX, BX
+	MOVQ BX, (DI)
+	ADDQ $64, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNZ  block
+	VZEROUPPER
+marked:
+	RET

@@ -56,14 +56,6 @@ func NewSigner() *Signer { return &Signer{} }
 // Sign sets sig to the signature of doc.
 func (s *Signer) Sign(doc []byte, sig *Signature) { signShingles(s.shingler.shingles(doc), sig) }
 
-// SignWithSet sets sig and returns the document's shingle set: 32-bit hashes,
-// sorted, each once. It is valid until the next call.
-func (s *Signer) SignWithSet(doc []byte, sig *Signature) []uint32 {
-	xs := s.shingler.shingles(doc)
-	signShingles(xs, sig)
-	return sortedSet(xs)
-}
-
 // blockShingles is how many shingles are signed at a time: 16 KiB, so that they
 // stay in the first-level cache while every permutation passes over them.
 const blockShingles = 4096

@@ -16,10 +16,15 @@ const (
 	shinglMul = 0xbf58476d1ce4e5b9
 )
 
-// padding is how far beyond the last byte of a document is read.
-const padding = 8
+// A document is marked in blocks of 64 bytes, and its words are read eight bytes
+// at a time: padding is how far beyond the last block is read.
+const (
+	blockBytes = 64
+	padding    = 8
+)
 
-var rollOut = rollPower(Words)
+// rollOut is the factor of the first word of a shingle.
+var rollOut = rollPower(Words - 1)
 
 func rollPower(n int) uint64 {
 	p := uint64(1)
@@ -29,26 +34,29 @@ func rollPower(n int) uint64 {
 	return p
 }
 
-// shingler turns a document into the hashes of its word n-grams with a rolling
-// polynomial hash over word hashes.
+// shingler turns a document into the hashes of its word n-grams.
 type shingler struct {
-	text []byte
-	mask []uint64
-	out  []uint32
-
-	ring  [Words]uint64
-	at    int
-	count int
-	roll  uint64
+	text  []byte
+	mask  []uint64
+	words []uint64
+	out   []uint32
 }
 
 // shingles returns one hash for each shingle of doc in order, repeats
 // included. The result is valid until the next call.
 func (s *shingler) shingles(doc []byte) []uint32 {
-	s.text = append(append(s.text[:0], doc...), make([]byte, padding)...)
-	s.markWords(len(doc))
-	s.out, s.count, s.at, s.roll = s.out[:0], 0, 0, 0
-	start, inside, carry := 0, false, uint64(0)
+	blocks := (len(doc) + blockBytes - 1) / blockBytes
+	s.text = append(append(s.text[:0], doc...), make([]byte, blocks*blockBytes+padding-len(doc))...)
+	s.mask = slices.Grow(s.mask[:0], blocks)[:blocks]
+	mark(s.mask, s.text)
+	s.hashWords(len(doc))
+	s.out = roll(s.words, s.out[:0])
+	return s.out
+}
+
+// hashWords hashes the words that the mask marks.
+func (s *shingler) hashWords(n int) {
+	words, start, inside, carry := s.words[:0], 0, false, uint64(0)
 	for i, m := range s.mask {
 		// Each bit of edges is where a word starts or, after one that started, ends.
 		edges := m ^ (m<<1 | carry)
@@ -56,32 +64,26 @@ func (s *shingler) shingles(doc []byte) []uint32 {
 		for ; edges != 0; edges &= edges - 1 {
 			at := i<<6 + bits.TrailingZeros64(edges)
 			if inside {
-				s.add(wordHash(s.text, start, at))
+				words = append(words, wordHash(s.text, start, at))
 			}
 			start, inside = at, !inside
 		}
 	}
 	if inside {
-		s.add(wordHash(s.text, start, len(doc)))
+		words = append(words, wordHash(s.text, start, n))
 	}
-	if s.count > 0 && s.count < Words {
-		s.out = append(s.out, uint32(mix(s.roll)>>32))
-	}
-	return s.out
+	s.words = words
 }
 
-// markWords sets one bit of the mask for every byte that belongs to a word.
-func (s *shingler) markWords(n int) {
-	s.mask = s.mask[:0]
-	for i := 0; i < n; i += 64 {
-		var m uint64
-		for j := i; j < min(i+64, n); j += 8 {
-			m |= wordBits(binary.LittleEndian.Uint64(s.text[j:])) << uint(j-i)
+// markPortable sets one bit of mask for every byte of text that belongs to a
+// word. text holds 64 bytes for each value of mask.
+func markPortable(mask []uint64, text []byte) {
+	for i := range mask {
+		m, block := uint64(0), text[i*blockBytes:][:blockBytes]
+		for j := 0; j < blockBytes; j += 8 {
+			m |= wordBits(binary.LittleEndian.Uint64(block[j:])) << j
 		}
-		if rest := n - i; rest < 64 {
-			m &= 1<<uint(rest) - 1
-		}
-		s.mask = append(s.mask, m)
+		mask[i] = m
 	}
 }
 
@@ -119,49 +121,23 @@ func wordHash(text []byte, start, end int) uint64 {
 	return h ^ h>>32
 }
 
-// add rolls the window forward by one word and emits its shingle once full.
-func (s *shingler) add(word uint64) {
-	leaving := s.ring[s.at]
-	s.ring[s.at] = word
-	if s.at++; s.at == Words {
-		s.at = 0
+// roll appends the shingles of words to out: a polynomial hash over each Words
+// of them, or over all where they are fewer.
+func roll(words []uint64, out []uint32) []uint32 {
+	if len(words) == 0 {
+		return out
 	}
-	s.roll = s.roll*rollBase + word
-	if s.count++; s.count > Words {
-		s.roll -= leaving * rollOut
+	h := uint64(0)
+	for _, w := range words[:min(len(words), Words-1)] {
+		h = h*rollBase + w
 	}
-	if s.count >= Words {
-		s.out = append(s.out, uint32((s.roll^s.roll>>29)*shinglMul>>32))
+	if len(words) < Words {
+		return append(out, uint32(mix(h)>>32))
 	}
-}
-
-// sortedSet sorts xs in place and removes repeats.
-func sortedSet(xs []uint32) []uint32 {
-	sortNumbers(xs, nil)
-	return slices.Compact(xs)
-}
-
-// Shingles returns the shingle set of text: 32-bit hashes, sorted, each once.
-func Shingles(text string) []uint32 {
-	var s shingler
-	return sortedSet(s.shingles([]byte(text)))
-}
-
-// Jaccard is the exact similarity of two sorted sets, 0 to 1. Two empty sets
-// are alike.
-func Jaccard(a, b []uint32) float64 {
-	if len(a)+len(b) == 0 {
-		return 1
+	for i, w := range words[Words-1:] {
+		h = h*rollBase + w
+		out = append(out, uint32((h^h>>29)*shinglMul>>32))
+		h -= words[i] * rollOut
 	}
-	i, j, both := 0, 0, 0
-	for i < len(a) && j < len(b) {
-		// Without branches, which the processor could not foresee: the sign bits of
-		// d-1 and -d-1 say whether a[i] <= b[j] and a[i] >= b[j].
-		d := int64(a[i]) - int64(b[j])
-		left, right := int(uint64(d-1)>>63), int(uint64(-d-1)>>63)
-		both += left & right
-		i += left
-		j += right
-	}
-	return float64(both) / float64(len(a)+len(b)-both)
+	return out
 }

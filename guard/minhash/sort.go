@@ -51,31 +51,3 @@ func countingPass(records, buffer []record, shift uint) {
 		starts[digit]++
 	}
 }
-
-// sortNumbers sorts in place with four counting passes over a byte each. It
-// returns buffer, grown where it was too short.
-func sortNumbers(xs, buffer []uint32) []uint32 {
-	if len(xs) < 64 {
-		slices.Sort(xs)
-		return buffer
-	}
-	buffer = slices.Grow(buffer[:0], len(xs))
-	other := buffer[:len(xs)]
-	for shift := uint(0); shift < 32; shift += 8 {
-		var starts [256]int
-		for _, x := range xs {
-			starts[x>>shift&255]++
-		}
-		sum := 0
-		for i, n := range starts {
-			starts[i], sum = sum, sum+n
-		}
-		for _, x := range xs {
-			digit := x >> shift & 255
-			other[starts[digit]] = x
-			starts[digit]++
-		}
-		xs, other = other, xs
-	}
-	return buffer
-}

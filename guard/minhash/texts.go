@@ -3,7 +3,6 @@ package minhash
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 )
 
@@ -22,7 +21,7 @@ type Group struct {
 // texts that collide are sorted. The answer does not depend on o.Workers.
 func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	sigs := make([]Packed, len(texts))
-	sets := &shingleSets{texts: texts, raw: make([][]uint32, len(texts)), sorted: make([]bool, len(texts))}
+	sets := &shingleSets{texts: texts, raw: make([][]uint32, len(texts)), isSet: make([]bool, len(texts)), held: noText}
 	workers := max(1, min(o.Workers, len(texts)))
 	var all sync.WaitGroup
 	for w := range workers {
@@ -44,14 +43,19 @@ const maxKept = 16 << 20
 // keptBlock is how many shingles are allocated at a time.
 const keptBlock = 1 << 16
 
-// shingleSets holds the shingles of texts and sorts them as they are asked for.
+// shingleSets holds the shingles of texts and makes sets of them as they are
+// asked for.
 type shingleSets struct {
-	texts  []string
-	raw    [][]uint32
-	sorted []bool
-	made   shingler
-	buffer []uint32
+	texts []string
+	raw   [][]uint32
+	isSet []bool
+	made  shingler
+	// loaded holds the shingles of one text, by index; none is noText.
+	loaded table
+	held   int
 }
+
+const noText = -1
 
 // sign signs the texts of one stretch and keeps their shingles while there is
 // room for them.
@@ -75,19 +79,35 @@ func (s *shingleSets) sign(sigs []Packed, from, to, room int) {
 	}
 }
 
+// jaccard is the exact similarity of two texts, 0 to 1. Whichever of the two the
+// table holds stays there.
+func (s *shingleSets) jaccard(i, j int) float64 {
+	a, b := s.set(i), s.set(j)
+	if len(a)+len(b) == 0 {
+		return 1
+	}
+	if s.held == j {
+		a, b = b, a
+	} else if s.held != i {
+		s.loaded.fill(a)
+		s.held = i
+	}
+	both := s.loaded.count(b)
+	return float64(both) / float64(len(a)+len(b)-both)
+}
+
+// set returns the shingles of text i, each once.
 func (s *shingleSets) set(i int) []uint32 {
-	if s.sorted[i] {
+	if s.isSet[i] {
 		return s.raw[i]
 	}
 	if s.raw[i] == nil {
 		s.raw[i] = append([]uint32(nil), s.made.shingles([]byte(s.texts[i]))...)
 	}
-	s.buffer = sortNumbers(s.raw[i], s.buffer)
-	s.raw[i], s.sorted[i] = slices.Compact(s.raw[i]), true
+	s.raw[i] = s.loaded.fill(s.raw[i])
+	s.isSet[i], s.held = true, i
 	return s.raw[i]
 }
-
-func (s *shingleSets) jaccard(i, j int) float64 { return Jaccard(s.set(i), s.set(j)) }
 
 func groups(texts []string, c *Clusters, sets *shingleSets) []Group {
 	best := map[uint32]int{}

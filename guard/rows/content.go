@@ -36,6 +36,8 @@ var (
 	answerKeys   = []string{"output", "response", "answer", "completion", "completions", "solution", "chosen", "rejected", "assistant_text", "think", "rewritten"}
 	productKeys  = []string{"reward", "rewards", "reward_spec", "reward_model", "extra_info", "ground_truth", "problem", "recommended_product_ids", "product_ids", "product_id", "gold"}
 
+	roleKeys = []string{"role", "from", "source"}
+
 	reads  = []string{"user", "human", "customer"}
 	writes = []string{"assistant", "gpt", "model", "function_call", "agent"}
 )
@@ -50,27 +52,57 @@ func isResult(text string) bool {
 
 // Read takes a row apart.
 func Read(row Row) Content {
-	r := gjson.Parse(row.JSON)
-	c := Content{ID: firstString(r, idKeys)}
+	r := columnsOf(gjson.Parse(row.JSON))
+	c := Content{ID: r.firstString(idKeys)}
 	for _, key := range requestKeys {
-		c.asked(r.Get(key))
+		c.asked(r.get(key))
 	}
 	for _, key := range dialogueKeys {
-		c.dialogue(r.Get(key))
+		c.dialogue(r.get(key))
 	}
 	for _, key := range answerKeys {
-		c.wrote(r.Get(key))
+		c.wrote(r.get(key))
 	}
-	if system := r.Get("system"); system.Type == gjson.String && system.Str != "" {
+	if system := r.get("system"); system.Type == gjson.String && system.Str != "" {
 		c.System = append(c.System, system.Str)
 	}
 	for _, key := range productKeys {
-		c.products(r.Get(key), key, maxDepth)
+		c.products(r.get(key), key, maxDepth)
 	}
 	if !c.holdsText() {
-		c.anything(r, maxDepth)
+		c.anything(gjson.Parse(row.JSON), maxDepth)
 	}
 	return c
+}
+
+// columns are an object's members, found in one pass over its text: rows are
+// asked for forty names that most of them do not have.
+type columns []struct {
+	name  string
+	value gjson.Result
+}
+
+func columnsOf(object gjson.Result) (out columns) {
+	if !object.IsObject() {
+		return nil
+	}
+	object.ForEach(func(k, v gjson.Result) bool {
+		out = append(out, struct {
+			name  string
+			value gjson.Result
+		}{k.Str, v})
+		return true
+	})
+	return out
+}
+
+func (r columns) get(name string) gjson.Result {
+	for _, c := range r {
+		if c.name == name {
+			return c.value
+		}
+	}
+	return gjson.Result{}
 }
 
 func (c *Content) holdsText() bool {
@@ -94,9 +126,9 @@ func (c *Content) anything(v gjson.Result, depth int) {
 	}
 }
 
-func firstString(r gjson.Result, keys []string) string {
+func (r columns) firstString(keys []string) string {
 	for _, key := range keys {
-		if v := r.Get(key); v.Exists() && !v.IsObject() && !v.IsArray() && v.String() != "" {
+		if v := r.get(key); v.Exists() && !v.IsObject() && !v.IsArray() && v.String() != "" {
 			return v.String()
 		}
 	}
@@ -126,8 +158,9 @@ func (c *Content) dialogue(v gjson.Result) {
 	if !v.IsArray() {
 		return
 	}
-	v.ForEach(func(_, m gjson.Result) bool {
-		role := firstString(m, []string{"role", "from", "source"})
+	v.ForEach(func(_, message gjson.Result) bool {
+		m := columnsOf(message)
+		role := m.firstString(roleKeys)
 		switch {
 		case role == "system" || role == "developer":
 			c.System = append(c.System, messageTexts(m)...)
@@ -143,10 +176,10 @@ func (c *Content) dialogue(v gjson.Result) {
 }
 
 // messageTexts returns the text of a message: a string, or a list of parts.
-func messageTexts(m gjson.Result) []string {
+func messageTexts(m columns) []string {
 	var out []string
 	for _, key := range []string{"content", "value", "message"} {
-		v := m.Get(key)
+		v := m.get(key)
 		switch {
 		case v.Type == gjson.String:
 			out = append(out, v.Str)
@@ -162,13 +195,13 @@ func messageTexts(m gjson.Result) []string {
 	return out
 }
 
-func (c *Content) turn(m gjson.Result) {
+func (c *Content) turn(m columns) {
 	c.Answers = append(c.Answers, messageTexts(m)...)
 	for _, key := range []string{"reasoning_content", "think", "thinking", "response"} {
-		c.wrote(m.Get(key))
+		c.wrote(m.get(key))
 	}
 	for _, key := range []string{"tool_calls", "function_call"} {
-		if v := m.Get(key); v.Exists() && v.Type != gjson.Null {
+		if v := m.get(key); v.Exists() && v.Type != gjson.Null {
 			c.Answers = append(c.Answers, v.Raw)
 		}
 	}

@@ -171,6 +171,9 @@ func readLine(r *bufio.Reader) (string, error) {
 			long = append(long, part...)
 			continue
 		}
+		if long == nil {
+			return string(part), err
+		}
 		return string(append(long, part...)), err
 	}
 }
