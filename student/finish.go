@@ -11,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/student/inspectlog"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/runlog"
 )
@@ -28,15 +30,18 @@ func (r *Run) finish(f *folder) (*Summary, error) {
 		if int(key.Sample) == r.Spec.Samples-1 {
 			t.endProblem()
 		}
-		return w.add(int(key.Sample), result)
+		return w.add(&r.Problems.All[key.Problem], result)
 	})
-	if err = errors.Join(err, w.close()); err != nil {
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write results: %w", err), w.drop())
+	}
+	s := t.summary()
+	if err = w.close(s); err != nil {
 		return nil, fmt.Errorf("write results: %w", err)
 	}
 	if err := r.writeProblems(f.file(problemsFile)); err != nil {
 		return nil, err
 	}
-	s := t.summary()
 	return s, writeJSON(f.file(summaryFile), s)
 }
 
@@ -81,9 +86,10 @@ func (r *Run) writeProblems(path string) error {
 // outputs are the files of results and traces under way: new ones beside the
 // old until all are whole.
 type outputs struct {
-	lines  *sink
-	table  *table
-	traces []*sink
+	lines   *sink
+	table   *table
+	inspect *inspectlog.Log
+	traces  []*sink
 }
 
 func newOutputs(f *folder, r *Run) (*outputs, error) {
@@ -94,6 +100,9 @@ func newOutputs(f *folder, r *Run) (*outputs, error) {
 	}
 	if o.table, err = newTable(f.file(parquetFile)); err != nil {
 		return nil, errors.Join(err, o.lines.drop())
+	}
+	if o.inspect, err = inspectlog.New(f.file(inspectFile), r.inspectRun()); err != nil {
+		return nil, errors.Join(err, o.lines.drop(), o.table.drop())
 	}
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(blockSize), zstd.WithLowerEncoderMem(true))
 	if err != nil {
@@ -122,16 +131,16 @@ func (r *Run) writeRunFile(dir string, sample int) error {
 	})
 }
 
-func (o *outputs) add(sample int, r *rollout.Result) error {
+func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.lines.line(b), o.table.add(r), o.traces[sample].line(r.Line))
+	return errors.Join(o.lines.line(b), o.table.add(r), o.traces[r.Sample].line(r.Line), o.inspect.Add(inspectlog.Sample{Problem: p, Result: r}))
 }
 
-func (o *outputs) close() error {
-	errs := []error{o.lines.close(), o.table.close()}
+func (o *outputs) close(s *Summary) error {
+	errs := []error{o.lines.close(), o.table.close(), o.inspect.Close(inspectScores(s))}
 	for _, t := range o.traces {
 		errs = append(errs, t.close())
 	}
@@ -139,7 +148,7 @@ func (o *outputs) close() error {
 }
 
 func (o *outputs) drop() error {
-	errs := []error{o.lines.drop(), o.table.drop()}
+	errs := []error{o.lines.drop(), o.table.drop(), o.inspect.Drop()}
 	for _, t := range o.traces {
 		errs = append(errs, t.drop())
 	}

@@ -27,6 +27,7 @@ const (
 	resultsFile  = "results.jsonl"
 	parquetFile  = "results.parquet"
 	summaryFile  = "summary.json"
+	inspectFile  = "inspect.eval"
 	tracesFolder = "traces"
 )
 

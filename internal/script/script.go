@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // Act is what the server does on one turn.
@@ -68,20 +70,15 @@ type Server struct {
 	answered map[string]int
 }
 
-type request struct {
-	Seed     int64
-	Messages []struct{ Role, Content string }
-}
-
 // ServeHTTP answers /v1/chat/completions; nothing else exists.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/v1/chat/completions" {
 		http.NotFound(w, r)
 		return
 	}
-	var req request
 	body, err := io.ReadAll(r.Body)
-	if err != nil || json.Unmarshal(body, &req) != nil || len(req.Messages) < 2 {
+	messages := gjson.GetBytes(body, "messages").Array()
+	if err != nil || !gjson.ValidBytes(body) || len(messages) < 2 {
 		http.Error(w, "bad request", http.StatusBadRequest)
 		return
 	}
@@ -89,15 +86,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(s.Latency)
 	}
 	turn := 0
-	for _, m := range req.Messages {
-		if m.Role == "assistant" {
+	for _, m := range messages {
+		if m.Get("role").String() == "assistant" {
 			turn++
 		}
 	}
-	query := req.Messages[1].Content
-	plan := s.Plan(query, req.Seed)
+	query, seed := messages[1].Get("content").String(), gjson.GetBytes(body, "seed").Int()
+	plan := s.Plan(query, seed)
 	act := plan[min(turn, len(plan)-1)]
-	times := s.count(fmt.Sprintf("%s#%d#%d", query, req.Seed, turn), act)
+	times := s.count(fmt.Sprintf("%s#%d#%d", query, seed, turn), act)
 	if act.Fault != NoFault && (act.Times == 0 || times <= act.Times) {
 		fail(w, r, act.Fault)
 		return

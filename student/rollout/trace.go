@@ -185,10 +185,14 @@ func oneLine(body []byte) []byte {
 	}, strings.ToValidUTF8(strings.TrimSpace(string(body)), "\ufffd")))
 }
 
+// faults are the calls that callValues leaves out, having no object of
+// arguments.
 func (s step) faults() (all []python.Value) {
 	for _, a := range s.answers {
-		if a.malformed {
-			all = append(all, python.DictOf(item("text", python.String(a.call.Arguments.String())), item("error", a.Result)))
+		if a.call.Arguments.Kind != python.Dict {
+			all = append(all, python.DictOf(
+				item("name", python.String(a.call.Name)), item("text", python.String(a.call.Arguments.String())), item("error", a.Result),
+			))
 		}
 	}
 	return all

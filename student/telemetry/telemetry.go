@@ -63,15 +63,13 @@ func (w Watcher) Watch(ctx context.Context) (err error) {
 	began := w.Now()
 	tick := time.NewTicker(w.Every)
 	defer tick.Stop()
-	for {
-		if err := w.take(context.WithoutCancel(ctx), f, began); err != nil {
+	for last := false; ; {
+		if err := w.take(context.WithoutCancel(ctx), f, began); err != nil || last {
 			return err
-		}
-		if ctx.Err() != nil {
-			return nil
 		}
 		select {
 		case <-ctx.Done():
+			last = true
 		case <-tick.C:
 		}
 	}

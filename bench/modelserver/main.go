@@ -1,0 +1,104 @@
+// Command modelserver plays a chat-completion server for measurements and
+// checks: it solves the problems that -task writes, or behaves in all the ways
+// that a model can.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"log"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/trajectory-arena/arena/internal/script"
+)
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:8765", "address")
+	latency := flag.Duration("latency", 0, "before each answer")
+	mixed := flag.Bool("mixed", false, "behave in every way that a model can, not only well")
+	task := flag.String("task", "", "write catalog.jsonl and problems.jsonl into this folder, and end")
+	problems := flag.Int("problems", 100, "problems of -task")
+	flag.Parse()
+	if *task != "" {
+		if err := writeTask(*task, *problems); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	plan := func(string, int64) script.Plan { return solve }
+	if *mixed {
+		plan = func(query string, seed int64) script.Plan {
+			h := fnv.New32a()
+			fmt.Fprint(h, query, seed)
+			return behaviours[h.Sum32()%uint32(len(behaviours))]
+		}
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", &script.Server{Dialect: "native", Latency: *latency, Plan: plan})
+	mux.HandleFunc("/v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"scripted","object":"model","owned_by":"modelserver"}]}`)
+	})
+	server := http.Server{Addr: *listen, Handler: mux, ReadHeaderTimeout: time.Minute}
+	log.Fatal(server.ListenAndServe())
+}
+
+func act(content, tool, arguments string) script.Act {
+	return script.Act{Content: content, Calls: []script.Call{{Name: tool, Arguments: arguments}}}
+}
+
+const hostile = "<script>alert(1)</script></td><img src=x onerror=alert(2)> \u202e\u0000 \"' & \U0001f6d2 ünïcode"
+
+// solve takes five requests, as a shopping rollout does on average.
+var solve = script.Plan{
+	act("<think>Look for it first.</think>", "find_product", `{"q": "desk lamp"}`),
+	act("<think>Another page may have more.</think>", "find_product", `{"q": "blue lamp", "page": 1}`),
+	act("<think>What does it say?</think>", "view_product_information", `{"product_ids": "700"}`),
+	act("<think>This is the one.</think>", "recommend_product", `{"product_ids": "700"}`),
+	act("", "terminate", `{"status": "success"}`),
+}
+
+var behaviours = []script.Plan{
+	solve,
+	{act("", "find_product", `{"q": "lamp"}`), act("", "recommend_product", `{"product_ids": "701"}`), act("", "terminate", "{}")},
+	{act("", "recommend_product", `{"product_ids": "12345"}`), act("", "terminate", "{}")},
+	{act("<think>Again.</think>", "find_product", `{"q": "lamp"}`)},
+	{act("", "find_product", `{"q": "lamp"`)},
+	{act("", "buy", `{"q": "lamp"}`)},
+	{act("", "find_product", `["lamp"]`)},
+	{{Content: hostile}},
+	{act("<think>"+hostile+"</think>", "find_product", `{"q": "<script>alert(3)</script> \ud800 \u0000"}`), {Content: "I took " + hostile}},
+	{act("", "find_product", `{"q": `+strings.Repeat("9", 5000)+`}`), {Content: "done"}},
+	{act("", "find_product", `{"q": `+strings.Repeat("[", 500)+strings.Repeat("]", 500)+`}`), {Content: "done"}},
+	{{Content: "I'm sorry, but I can't help with that."}},
+	{{Content: ""}},
+	{{Reasoning: "Hmm."}},
+	{{Content: "I think that", Finish: "length"}},
+	{act("", "find_product", `{"q": "lamp"}`), {Fault: script.Overflow}},
+	{{Fault: "500"}},
+	{{Fault: script.NoChoices}},
+}
+
+// writeTask writes problems whose answer is the product 700, and a catalogue
+// around it.
+func writeTask(dir string, problems int) error {
+	var c, p strings.Builder
+	for i, colour := range []string{"Blue", "Red", "Green", "White"} {
+		for j, thing := range []string{"desk lamp", "garden hose", "phone case", "running shoes", "coffee mug"} {
+			fmt.Fprintf(&c, `{"product_id":"%d","shop_id":"%d","title":"%s %s, model %d","price":%d,"service":["COD","freeShipping"],"sold_count":%d,`+
+				`"short_description":"A %s.","description":%q,"attributes":{"colour":["%s"]},"sku_options":{}}`+"\n",
+				700+10*j+i, 5+j, colour, thing, i, 100*(i+1)+j, i*j, thing, strings.Repeat("A plain thing, well made. ", 20), colour)
+		}
+	}
+	for i := range problems {
+		fmt.Fprintf(&p, `{"problem_id":"p%d","query":"Request %d: a blue desk lamp, please. It should be sturdy.","category":"Product","reward":{"product_id":"700","title":["Blue desk lamp, model 0"]}}`+"\n", i, i)
+	}
+	return errors.Join(os.MkdirAll(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, "catalog.jsonl"), []byte(c.String()), 0o644),
+		os.WriteFile(filepath.Join(dir, "problems.jsonl"), []byte(p.String()), 0o644))
+}

@@ -1,0 +1,263 @@
+package inspectlog
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/student/rollout"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func ptr[T any](v T) *T { return &v }
+
+var problem = arena.Problem{Query: "A lamp, <please>", Category: arena.CategoryProduct, Rewards: []arena.Reward{{ProductID: "700"}}}
+
+// step is a trace's step: a thought, a text, calls and faults as JSON.
+func step(think, text, calls, faults, finish string) string {
+	return fmt.Sprintf(`{"completion":{"message":{"think":%q,"response":%q,"tool_call":%s}},"extra_info":{"malformed":%s,`+
+		`"proxy_calls":[{"response":{"choices":[{"finish_reason":%q}],"usage":{"prompt_tokens":10,"completion_tokens":4}}}]}}`, think, text, calls, faults, finish)
+}
+
+func trace(steps ...string) []byte {
+	return []byte(`{"problem_id":"p","dialogue":[` + strings.Join(steps, ",") + `]}`)
+}
+
+func samples() []Sample {
+	scored := rollout.Result{
+		ProblemID: "p/1", Outcome: rollout.Scored, Success: ptr(true), Label: ptr(rollout.LabelSuccess), Turns: 2, Stop: rollout.StopTerminated,
+		Recommended: []string{"700"}, Score: []byte(`{"length":1,"rule":0.5}`), Quality: ptr(0.7), Category: "Product",
+		Tokens: rollout.Tokens{Prompt: ptr(int64(20)), Completion: ptr(int64(8))},
+		Line: trace(
+			step("Search.", "", `[{"name":"find_product","parameters":{"q":"lamp"},"result":[{"product_id":"700"}]}]`, `[]`, "tool_calls"),
+			step("", "Here it is.", `[{"name":"terminate","parameters":{},"result":"ok"}]`, `[]`, "stop")),
+	}
+	faulty := scored
+	faulty.Sample, faulty.Success, faulty.Label, faulty.Stop, faulty.Quality = 1, ptr(false), ptr(rollout.LabelMalformedCall), rollout.StopMaxSteps, nil
+	faulty.Line = trace(step("", "", `[]`, `[{"name":"find_product","text":"{\"q\"","error":"Error: it ends"}]`, "length"))
+	lost := rollout.Result{ProblemID: "p2", Outcome: rollout.Infra, Stop: rollout.StopInfra, Infra: ptr("http_500"), Line: []byte(`{"dialogue":null}`)}
+	full := scored
+	full.ProblemID, full.Success, full.Label, full.Stop, full.Line = "p2", ptr(false), ptr(rollout.LabelOverflow), rollout.StopOverflow, trace()
+	full.Sample = 1
+	var all []Sample
+	for _, r := range []rollout.Result{scored, faulty, lost, full} {
+		all = append(all, Sample{&problem, &r})
+	}
+	return all
+}
+
+func run() Run {
+	return Run{
+		ID: "eval-0-s0", Task: "shopping_7-tool", Model: "m", ProblemIDs: []string{"p/1", "p2"}, Samples: 2, System: "You shop.", MaxSteps: 6,
+		Spec: map[string]string{"harness": "7-tool"},
+	}
+}
+
+// written is the log of samples as bytes.
+func written(t testing.TB, r Run, all []Sample) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "inspect.eval")
+	l, err := New(path, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if err = l.Add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err = l.Close([]Score{{Name: "success", Scored: 3, Unscored: 1, Metrics: []Metric{{"accuracy", 0.25}}}}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("%d files are left, %v", len(left), err)
+	}
+	return b
+}
+
+// entries are the documents of a log by name, in order.
+func entries(t testing.TB, log []byte) (names []string, texts map[string][]byte) {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(log), int64(len(log)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts = map[string][]byte{}
+	for _, f := range z.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, texts[f.Name] = append(names, f.Name), b
+	}
+	return names, texts
+}
+
+func TestTheLog(t *testing.T) {
+	t.Parallel()
+	log := written(t, run(), samples())
+	if again := written(t, run(), samples()); !bytes.Equal(log, again) {
+		t.Error("the same run gave other bytes")
+	}
+	names, texts := entries(t, log)
+	var got bytes.Buffer
+	for _, name := range names {
+		fmt.Fprintf(&got, "== %s\n", name)
+		if err := json.Indent(&got, texts[name], "", " "); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	golden := filepath.Join("testdata", "log.txt")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestArgumentsThatOtherReadersCannotRead: whatever a model wrote, its
+// arguments are an object within the limits of Python's reader.
+func TestArgumentsThatOtherReadersCannotRead(t *testing.T) {
+	t.Parallel()
+	long, deep := strings.Repeat("9", 5000), strings.Repeat("[", 3000)+strings.Repeat("]", 3000)
+	for raw, want := range map[string]string{
+		`{"q":"lamp","price":10}`:        `{"q":"lamp","price":10}`,
+		`{"q":"\ud83d\ude00"}`:           `{"q":"😀"}`,
+		`{"q":"a \ud800 b"}`:             `{"q":"a ` + "\ufffd" + ` b"}`,
+		`{"q":` + long + `}`:             `{"q":"` + long + `"}`,
+		`{"b":1,"a":"\uD800"}`:           `{"a":"` + "\ufffd" + `","b":1}`,
+		`{"q":`:                          `{}`,
+		"{\"q\":\"\xff\"}":               "{\"q\":\"\ufffd\"}",
+		`{"q":"` + long + `"}`:           `{"q":"` + long + `"}`,
+		`{"a":[1,{"b":null}],"c":0.5e3}`: `{"a":[1,{"b":null}],"c":0.5e3}`,
+	} {
+		if got := string(tame(raw)); got != want {
+			t.Errorf("%.40s became %.80s, want %.80s", raw, got, want)
+		}
+	}
+	var v any
+	if err := json.Unmarshal(tame(`{"q":`+deep+`}`), &v); err != nil || levels(v) > maxDepth {
+		t.Errorf("3,000 levels became %d, %v", levels(v), err)
+	}
+}
+
+// levels is how deep a decoded value is.
+func levels(v any) int {
+	deepest := 0
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			deepest = max(deepest, 1+levels(e))
+		}
+	case map[string]any:
+		for _, e := range v {
+			deepest = max(deepest, 1+levels(e))
+		}
+	}
+	return deepest
+}
+
+// TestMemoryDoesNotGrowWithTheRun: ten times the samples take no more heap.
+func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
+	held := func(count int) uint64 {
+		l, err := New(filepath.Join(t.TempDir(), "inspect.eval"), run())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := samples()
+		for i := range count {
+			s := all[i%len(all)]
+			if err := l.Add(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		if err := l.Close(nil); err != nil {
+			t.Fatal(err)
+		}
+		return m.HeapAlloc
+	}
+	small, large := held(300), held(3000)
+	// The zip keeps a few hundred bytes for each entry's place.
+	if large > small+2<<20 {
+		t.Errorf("300 samples hold %d bytes, 3,000 hold %d", small, large)
+	}
+}
+
+func TestNamesThatAZipCannotHold(t *testing.T) {
+	t.Parallel()
+	if got := sampleID("a\x00b"); strings.Contains(got, "\x00") {
+		t.Errorf("%q", got)
+	}
+	a, b := sampleID(strings.Repeat("x", 70_000)+"a"), sampleID(strings.Repeat("x", 70_000)+"b")
+	if len(a) > 300 || a == b {
+		t.Errorf("%d bytes, equal %v", len(a), a == b)
+	}
+}
+
+// FuzzAnyTraceIsADocument: a sample of any trace is JSON that reads back.
+func FuzzAnyTraceIsADocument(f *testing.F) {
+	for _, s := range samples() {
+		f.Add(s.Result.Line)
+	}
+	f.Add([]byte(`{"dialogue":[{"completion":{"message":{"tool_call":[{"parameters":[1]}]}}},7]}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		l := Log{run: run()}
+		s := samples()[0]
+		s.Result.Line = line
+		doc := l.sample(s)
+		if err := l.encode(doc); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range doc.Messages {
+			for _, c := range m.ToolCalls {
+				if c.Arguments[0] != '{' {
+					t.Errorf("arguments are %s", c.Arguments)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkAdd(b *testing.B) {
+	l, err := New(filepath.Join(b.TempDir(), "inspect.eval"), run())
+	if err != nil {
+		b.Fatal(err)
+	}
+	all := samples()
+	b.ReportAllocs()
+	for i := range b.N {
+		if err := l.Add(all[i%len(all)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

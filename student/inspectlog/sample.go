@@ -1,0 +1,182 @@
+package inspectlog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/student/rollout"
+)
+
+// Sample is one rollout with its problem.
+type Sample struct {
+	Problem *arena.Problem
+	Result  *rollout.Result
+}
+
+// sample and the types below are inspect_ai's EvalSample and its parts.
+type sample struct {
+	ID       string           `json:"id"`
+	Epoch    int              `json:"epoch"`
+	Input    string           `json:"input"`
+	Target   []string         `json:"target"`
+	Messages []message        `json:"messages"`
+	Output   output           `json:"output"`
+	Scores   map[string]score `json:"scores,omitempty"`
+	Metadata metadata         `json:"metadata"`
+	Usage    map[string]usage `json:"model_usage"`
+	UUID     string           `json:"uuid"`
+	Error    *failure         `json:"error,omitempty"`
+	Limit    *limit           `json:"limit,omitempty"`
+	Turns    int              `json:"turn_count"`
+}
+
+// summary is EvalSampleSummary: what the viewer's list needs of a sample.
+type summary struct {
+	ID       string           `json:"id"`
+	Epoch    int              `json:"epoch"`
+	Input    string           `json:"input"`
+	Target   []string         `json:"target"`
+	Scores   map[string]score `json:"scores,omitempty"`
+	Metadata metadata         `json:"metadata"`
+	Usage    map[string]usage `json:"model_usage"`
+	UUID     string           `json:"uuid"`
+	Error    string           `json:"error,omitempty"`
+	Limit    string           `json:"limit,omitempty"`
+	Complete bool             `json:"completed"`
+	Messages int              `json:"message_count"`
+	Turns    int              `json:"turn_count"`
+}
+
+// metadata is what a result says beside its scores.
+type metadata struct {
+	Category        string `json:"category"`
+	Stop            string `json:"stop"`
+	Label           string `json:"label,omitempty"`
+	HallucinatedIDs int    `json:"hallucinated_ids"`
+	UnseenIDs       int    `json:"unseen_ids"`
+	ToolCalls       int    `json:"tool_calls"`
+	ToolErrors      int    `json:"tool_errors"`
+	Repeated        int    `json:"repeated_calls"`
+	Malformed       int    `json:"malformed_calls"`
+}
+
+type score struct {
+	Value       any    `json:"value"`
+	Answer      string `json:"answer,omitempty"`
+	Explanation string `json:"explanation,omitempty"`
+}
+
+type failure struct {
+	Message   string `json:"message"`
+	Traceback string `json:"traceback"`
+	ANSI      string `json:"traceback_ansi"`
+}
+
+type limit struct {
+	Type  string  `json:"type"`
+	Limit float64 `json:"limit"`
+}
+
+func (l *Log) sample(s Sample) sample {
+	r := s.Result
+	c := read(r.Line, l.run.Model)
+	doc := sample{
+		ID: sampleID(r.ProblemID), Epoch: r.Sample + 1, Input: s.Problem.Query, Target: []string{},
+		Messages: append([]message{{Role: "system", Content: l.run.System}, {Role: "user", Content: s.Problem.Query}}, c.messages...),
+		Output:   c.output, Turns: r.Turns,
+		Metadata: metadata{
+			Category: string(r.Category), Stop: string(r.Stop), HallucinatedIDs: r.HallucinatedIDs, UnseenIDs: r.UnseenIDs,
+			ToolCalls: r.ToolCalls, ToolErrors: r.ToolErrors, Repeated: r.Repeated, Malformed: r.Malformed,
+		},
+		Usage: map[string]usage{l.run.Model: l.spend(r.Tokens)},
+		UUID:  uuid(l.run.ID, r),
+	}
+	for _, reward := range s.Problem.Rewards {
+		doc.Target = append(doc.Target, reward.ProductID)
+	}
+	if r.Outcome == rollout.Infra {
+		doc.Error = &failure{Message: *r.Infra}
+		return doc
+	}
+	doc.Metadata.Label = string(*r.Label)
+	doc.Scores = scores(r)
+	switch r.Stop {
+	case rollout.StopMaxSteps:
+		doc.Limit = &limit{"turn", float64(l.run.MaxSteps)}
+	case rollout.StopOverflow:
+		doc.Limit = &limit{Type: "context"}
+	default:
+	}
+	return doc
+}
+
+func (s *sample) summary() summary {
+	out := summary{
+		ID: s.ID, Epoch: s.Epoch, Input: s.Input, Target: s.Target, Scores: s.Scores, Metadata: s.Metadata, Usage: s.Usage, UUID: s.UUID,
+		Complete: true, Messages: len(s.Messages), Turns: s.Turns,
+	}
+	if s.Error != nil {
+		out.Error = s.Error.Message
+	}
+	if s.Limit != nil {
+		out.Limit = s.Limit.Type
+	}
+	return out
+}
+
+// scores are the production-strict success, which the viewer shows as right or
+// wrong, the parts that it is made of, and the reasoning judge's.
+func scores(r *rollout.Result) map[string]score {
+	success := score{Value: "I", Answer: strings.Join(r.Recommended, ", "), Explanation: string(*r.Label)}
+	if *r.Success {
+		success.Value = "C"
+	}
+	all := map[string]score{"success": success}
+	var axes map[string]*float64
+	if json.Unmarshal(r.Score, &axes) == nil && len(axes) > 0 {
+		all["axes"] = score{Value: axes}
+	}
+	if r.Quality != nil {
+		all["quality"] = score{Value: *r.Quality}
+	}
+	return all
+}
+
+// spend adds a rollout's tokens to the run's.
+func (l *Log) spend(t rollout.Tokens) usage {
+	var u usage
+	if t.Prompt != nil {
+		u.Input = *t.Prompt
+	}
+	if t.Completion != nil {
+		u.Output = *t.Completion
+	}
+	u.Total = u.Input + u.Output
+	l.usage.Input += u.Input
+	l.usage.Output += u.Output
+	l.usage.Total += u.Total
+	return u
+}
+
+// uuid names a sample of a run for good.
+func uuid(run string, r *rollout.Result) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", run, r.ProblemID, r.Sample))
+	const enough = 11
+	return hex.EncodeToString(sum[:enough])
+}
+
+// sampleID is a problem's id as part of an entry's name: what a zip cannot hold
+// is replaced, and a long one is cut behind a hash of all of it.
+func sampleID(id string) string {
+	const enough = 200
+	id = strings.ReplaceAll(id, "\x00", "\ufffd")
+	if len(id) <= enough {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:8]) + "-" + strings.ToValidUTF8(id[:enough], "")
+}
