@@ -112,7 +112,7 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 		StopCondition:   StopCondition(rec),
 		HasError:        t.Error != nil,
 		IsTruncated:     t.Status == arena.StatusTimedOut,
-		NSteps:          int64(len(rec.Dialogue.Turns)),
+		NSteps:          int64(modelTurns(&rec.Dialogue)),
 		NToolCalls:      int64(toolCalls(&rec.Dialogue)),
 		AgentHotkey:     t.Agent.Hotkey,
 		AgentVersion:    t.Agent.VersionID,
@@ -149,6 +149,16 @@ func StopCondition(rec *arena.Record) string {
 	default:
 		return "no_tool_call"
 	}
+}
+
+func modelTurns(d *arena.Dialogue) int {
+	n := 0
+	for _, t := range d.Turns {
+		if t.User == "" {
+			n++
+		}
+	}
+	return n
 }
 
 func toolCalls(d *arena.Dialogue) int {

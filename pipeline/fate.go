@@ -41,7 +41,7 @@ func (f fate) kept() bool { return f.stage == "" }
 
 // funnel counts fates stage by stage and checks that nothing got lost: In =
 // Out + Failed + the sum of Dropped, at every stage and in all.
-func funnel(fates []fate) ([]corpora.Stage, error) {
+func funnel(stages []string, fates []fate) ([]corpora.Stage, error) {
 	out := make([]corpora.Stage, len(stages))
 	left := int64(len(fates))
 	for i, name := range stages {

@@ -112,7 +112,7 @@ func (g *grouping) plan(all []chosen) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{Key: key, Tallies: make([]corpora.Tally, len(g.day.Problems.All)), Runs: g.weights.runs}
-	if p.Funnel, err = funnel(slices.Concat(g.fates...)); err != nil {
+	if p.Funnel, err = funnel(stages, slices.Concat(g.fates...)); err != nil {
 		return nil, err
 	}
 	for i, fates := range g.fates {

@@ -17,6 +17,8 @@ type Summary struct {
 	Funnel []corpora.Stage
 	// Rows counts by config and split, such as "sft/train".
 	Rows map[string]int64
+	// Lost counts the rows of an import by what of their trace they lack.
+	Lost map[string]int64
 }
 
 // write makes the units of the shard that are not there already, and the

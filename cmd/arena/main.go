@@ -70,6 +70,7 @@ func newRoot(s *streams) *cobra.Command {
 		newExport(s),
 		newFilter(s),
 		newFilters(s),
+		newImport(s),
 		newInspect(s),
 		newJudge(s),
 		newJudges(s),

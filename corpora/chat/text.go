@@ -14,9 +14,13 @@ type Turn struct {
 // Text writes messages with strings alone, so that every loader reads them
 // alike: the tools stand in the system turn, calls and reasoning inside the
 // assistant's, results in user turns. Roles alternate. The tags are those of
-// the Qwen and Hermes families.
+// the Qwen and Hermes families. Tools have a system turn of their own where
+// there is no system prompt.
 func Text(ms []Message, tools []string) []Turn {
-	out := make([]Turn, 0, len(ms))
+	out := make([]Turn, 0, 1+len(ms))
+	if len(tools) > 0 && (len(ms) == 0 || ms[0].Role != System) {
+		out = append(out, Turn{System, SystemText("", tools)})
+	}
 	for i := range ms {
 		m := &ms[i]
 		switch {
@@ -42,8 +46,10 @@ func SystemText(system string, tools []string) string {
 		return system
 	}
 	var b strings.Builder
-	b.WriteString(system)
-	b.WriteString("\n\n# Tools\n\nThese functions may be called, one JSON definition a line:\n<tools>\n")
+	if b.WriteString(system); system != "" {
+		b.WriteString("\n\n")
+	}
+	b.WriteString("# Tools\n\nThese functions may be called, one JSON definition a line:\n<tools>\n")
 	for _, t := range tools {
 		b.WriteString(t)
 		b.WriteByte('\n')

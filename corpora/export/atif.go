@@ -3,7 +3,9 @@ package export
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
 )
@@ -12,11 +14,32 @@ import (
 const atifVersion = "ATIF-v1.7"
 
 type atifTrajectory struct {
-	Schema  string         `json:"schema_version"`
-	Session string         `json:"session_id"`
-	Agent   atifAgent      `json:"agent"`
-	Steps   []atifStep     `json:"steps"`
-	Extra   map[string]any `json:"extra"`
+	Schema  string     `json:"schema_version"`
+	Session string     `json:"session_id"`
+	Agent   atifAgent  `json:"agent"`
+	Steps   []atifStep `json:"steps"`
+	Extra   atifExtra  `json:"extra"`
+}
+
+// atifExtra holds what ATIF has no field for, under the names that the
+// sandbox has for it: readers of traces take it from there.
+type atifExtra struct {
+	Arena atifArena `json:"arena"`
+}
+
+type atifArena struct {
+	RunID     string `json:"eval_run_id,omitempty"`
+	ProblemID string `json:"problem_id"`
+	Cluster   string `json:"dedup_cluster"`
+	VersionID string `json:"agent_version_id,omitempty"`
+	Hotkey    string `json:"miner_hotkey,omitempty"`
+	StartedAt string `json:"started_at,omitempty"`
+	// Status is how the sandbox saw the attempt end, in its own words.
+	Status   arena.Status `json:"status"`
+	Reward   *float64     `json:"reward"`
+	TaskType string       `json:"task_type"`
+	Split    string       `json:"split"`
+	Harness  string       `json:"harness"`
 }
 
 type atifAgent struct {
@@ -60,8 +83,8 @@ func atif(r *row) (any, error) {
 	s := r.sft
 	out := atifTrajectory{Schema: atifVersion, Session: s.SessionID,
 		Agent: atifAgent{Name: orUnknown(s.AgentHotkey), Version: orUnknown(s.AgentVersion), Tools: rawList(s.Tools)},
-		Extra: map[string]any{"arena": map[string]any{"reward": s.Reward, "task_type": s.TaskType, "split": s.Split,
-			"problem_id": s.ProblemID, "dedup_cluster": s.Cluster, "harness": s.Harness}}}
+		Extra: atifExtra{atifArena{RunID: run(s), ProblemID: s.ProblemID, Cluster: s.Cluster, VersionID: s.AgentVersion, Hotkey: s.AgentHotkey,
+			StartedAt: startedAt(s.RunDate), Status: status(s), Reward: declared(s), TaskType: s.TaskType, Split: s.Split, Harness: s.Harness}}}
 	for i := range r.messages {
 		m := &r.messages[i]
 		if m.Role == chat.Tool {
@@ -73,6 +96,26 @@ func atif(r *row) (any, error) {
 		out.Steps = append(out.Steps, atifOf(m, len(out.Steps)+1))
 	}
 	return out, nil
+}
+
+func status(s *corpora.SFT) arena.Status {
+	switch {
+	case s.IsTruncated:
+		return arena.StatusTimedOut
+	case s.HasError:
+		return arena.StatusFailed
+	default:
+		return arena.StatusSuccess
+	}
+}
+
+// startedAt is a moment in Unix milliseconds as RFC 3339 in UTC; empty where it
+// is not known.
+func startedAt(ms *int64) string {
+	if ms == nil {
+		return ""
+	}
+	return time.UnixMilli(*ms).UTC().Format(time.RFC3339Nano)
 }
 
 func atifOf(m *chat.Message, id int) atifStep {

@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/corpora/export/exporttest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -27,22 +29,9 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// nasty are values that formats and loaders are known to bend.
-var nasty = map[string]string{
-	"null":         `{"any":null}`,
-	"empty":        `{"any":""}`,
-	"long integer": `{"any":12345678901234567890}`,
-	"separators":   "{\"any\":\"a\u2028b\u2029c\"}",
-	"emoji":        `{"any":"🛒👩‍👩‍👧"}`,
-	"empty list":   `{"any":[]}`,
-	"empty object": `{}`,
-	"escapes":      `{"any":"\u0000\t\"\\/<b>&"}`,
-	"nested":       `{"any":{"a":[{"b":[null,1.50,{}]}]}}`,
-}
-
 func harness() arena.Harness {
 	return arena.Harness{Name: "test", System: "Help.", Tools: []arena.Raw{
-		`{"type":"function","function":{"name":"find","parameters":{"type":"object","properties":{"any":{}}}}}`}}
+		`{"type":"function","function":{"name":"find","parameters":{"type":"object","properties":{"any":{},"":{}}}}}`}}
 }
 
 // conversation makes a dialogue of one nasty call, its result, two calls at
@@ -58,32 +47,58 @@ func conversation(args, result string) arena.Dialogue {
 	}}
 }
 
+// rows are what a test's corpus holds: each dialogue with a request of its own.
+type rows struct {
+	requests  []string
+	dialogues []arena.Dialogue
+}
+
+func (r *rows) add(request string, d arena.Dialogue) {
+	r.requests, r.dialogues = append(r.requests, request), append(r.dialogues, d)
+}
+
 func corpus(t *testing.T, dialogues []arena.Dialogue) string {
+	t.Helper()
+	var r rows
+	for _, d := range dialogues {
+		r.add("buy \xff this", d)
+	}
+	return r.corpus(t)
+}
+
+// corpus writes rows of every config: the request also stands in the prompts,
+// the specifications and the answers of the configs that hold no dialogue.
+func (r *rows) corpus(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	p, err := corpora.NewPart(corpora.Disk{}, filepath.Join(root, "part"), corpora.DefaultLimits)
 	ok(t, err)
-	sft := corpora.NewShards[corpora.SFT](p, corpora.Stream{Config: "sft", Profile: corpora.ProfileHFJSON, Split: corpora.SplitTrain})
-	rl := corpora.NewShards[corpora.RL](p, corpora.Stream{Config: "rl", Profile: corpora.ProfileVerlRL, Split: corpora.SplitTrain})
-	pref := corpora.NewShards[corpora.Pref](p, corpora.Stream{Config: "pref", Profile: corpora.ProfilePref, Split: corpora.SplitTrain})
-	kto := corpora.NewShards[corpora.KTO](p, corpora.Stream{Config: "kto", Profile: corpora.ProfileKTO, Split: corpora.SplitTrain})
-	for i, d := range dialogues {
+	stream := func(config, profile string) corpora.Stream {
+		return corpora.Stream{Config: config, Profile: profile, Split: corpora.SplitTrain}
+	}
+	sft := corpora.NewShards[corpora.SFT](p, stream("sft", corpora.ProfileHFJSON))
+	rl := corpora.NewShards[corpora.RL](p, stream("rl", corpora.ProfileVerlRL))
+	pref := corpora.NewShards[corpora.Pref](p, stream("pref", corpora.ProfilePref))
+	kto := corpora.NewShards[corpora.KTO](p, stream("kto", corpora.ProfileKTO))
+	for i, d := range r.dialogues {
 		f := &corpora.Facts{Harness: harness(), Category: arena.CategoryShop, Split: corpora.SplitTrain, Counter: corpora.Bytes4{},
 			Origin: corpora.Origin{ProblemID: fmt.Sprint("p", i), Cluster: fmt.Sprint("c", i)}}
-		row, err := corpora.NewSFT(&arena.Record{Trace: &arena.Trace{ID: fmt.Sprint("run/", i), Query: "buy \xff this"}, Dialogue: d}, f)
+		row, err := corpora.NewSFT(&arena.Record{Trace: &arena.Trace{ID: fmt.Sprint("run/p", i), Query: r.requests[i]}, Dialogue: d}, f)
 		ok(t, err)
 		ok(t, sft.Add(&row))
-		problem, err := corpora.NewRL(&arena.Problem{Query: "q", Rewards: []arena.Reward{{Raw: `{"product_id":"1"}`}}}, f, corpora.Tally{Attempts: 2, Successes: 1}, int64(i))
+		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")
+		truth, err := json.Marshal(said)
+		ok(t, err)
+		problem, err := corpora.NewRL(&arena.Problem{Query: said, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, corpora.Tally{Attempts: 2, Successes: 1}, int64(i))
 		ok(t, err)
 		ok(t, rl.Add(&problem))
-		ok(t, pref.Add(&corpora.Pref{Prompt: []corpora.Msg{{Role: "user", Content: "q"}}, Chosen: []corpora.Msg{{Role: "assistant", Content: "a"}}, Rejected: []corpora.Msg{{Role: "assistant", Content: ""}}, Origin: f.Origin}))
-		ok(t, kto.Add(&corpora.KTO{Prompt: []corpora.Msg{{Role: "user", Content: "q"}}, Completion: []corpora.Msg{{Role: "assistant", Content: "a\u2028"}}, Origin: f.Origin}))
+		asked, answer := []corpora.Msg{{Role: "user", Content: said}}, []corpora.Msg{{Role: "assistant", Content: said}}
+		ok(t, pref.Add(&corpora.Pref{Prompt: asked, Chosen: answer, Rejected: []corpora.Msg{{Role: "assistant"}}, Origin: f.Origin}))
+		ok(t, kto.Add(&corpora.KTO{Prompt: asked, Completion: answer, Origin: f.Origin}))
 	}
-	ok(t, sft.Close())
-	ok(t, rl.Close())
-	ok(t, pref.Close())
-	ok(t, kto.Close())
-	ok(t, p.Close())
+	for _, closing := range []func() error{sft.Close, rl.Close, pref.Close, kto.Close, p.Close} {
+		ok(t, closing())
+	}
 	dir := filepath.Join(root, "corpus")
 	ok(t, corpora.Assemble(context.Background(), corpora.Disk{}, dir, corpora.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpora.Manifest{Configuration: []byte("{}")}}))
 	return dir
@@ -92,46 +107,13 @@ func corpus(t *testing.T, dialogues []arena.Dialogue) string {
 func exported(t *testing.T, from string, workers int) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "out")
-	_, err := export.Run(context.Background(), corpora.Disk{}, from, to, export.All(), &export.Options{Sessions: 100}, workers)
+	_, err := export.Run(context.Background(), corpora.Disk{}, from, to, export.All(), &export.Options{Sessions: 1000}, workers)
 	ok(t, err)
 	found, err := corpora.Verify(context.Background(), corpora.Disk{}, to)
 	if err != nil || len(found) > 0 {
 		t.Fatalf("verify: %v %v", found, err)
 	}
 	return to
-}
-
-// TestNastyValuesComeBackFromEveryProfile sends each value as argument and as
-// result through every profile and reads it back.
-func TestNastyValuesComeBackFromEveryProfile(t *testing.T) {
-	t.Parallel()
-	var names []string
-	var dialogues []arena.Dialogue
-	for _, name := range sorted(nasty) {
-		names = append(names, name)
-		dialogues = append(dialogues, conversation(nasty[name], nasty[name]))
-	}
-	names = append(names, "ten megabytes")
-	dialogues = append(dialogues, conversation(`{"any":1}`, `"`+strings.Repeat("long ", 2<<20)+`"`))
-	names = append(names, "invalid utf-8")
-	dialogues = append(dialogues, conversation(`{"any":1}`, "\"a\xffb\""))
-	from := corpus(t, dialogues)
-	to := exported(t, from, 4)
-	want := calls(t, rowsOf(t, filepath.Join(from, "data/sft/train-00000-of-00001.parquet")))
-	for profile, got := range map[string][][]string{
-		"hf-json":          calls(t, rowsOf(t, filepath.Join(to, "data/hf-json/train-00000-of-00001.parquet"))),
-		"openai-jsonl":     lineCalls(t, filepath.Join(to, "jsonl/openai-jsonl/train-00000-of-00001.jsonl")),
-		"openai-jsonl-zst": lineCalls(t, filepath.Join(to, "jsonl/openai-jsonl-zst/train-00000-of-00001.jsonl.zst")),
-		"sharegpt":         shareCalls(t, filepath.Join(to, "data/sharegpt/train/00000-of-00001.parquet")),
-		"text":             textCalls(t, filepath.Join(to, "data/text/train-00000-of-00001.parquet")),
-		"atif":             atifCalls(t, filepath.Join(to, "atif/train.jsonl")),
-	} {
-		for i := range want {
-			if diff := cmp.Diff(want[i], got[i]); diff != "" {
-				t.Errorf("%s, %s: %.600s", profile, names[i], diff)
-			}
-		}
-	}
 }
 
 // TestWorkersDoNotShow exports with one and with eight workers: the same bytes.
@@ -163,7 +145,7 @@ func tree(t *testing.T, dir string) map[string]string {
 func TestTurnsLearnFromTheLastAlone(t *testing.T) {
 	t.Parallel()
 	to := exported(t, corpus(t, []arena.Dialogue{conversation(`{"any":1}`, `[]`)}), 1)
-	rows := rowsOf(t, filepath.Join(to, "data/sft_turns/train-00000-of-00001.parquet"))
+	rows := exporttest.Rows[corpora.SFT](t, filepath.Join(to, "data/sft_turns/train-00000-of-00001.parquet"))
 	if len(rows) != 3 {
 		t.Fatalf("%d rows of 3 turns", len(rows))
 	}
@@ -196,7 +178,7 @@ func TestRowsOfAnotherTargetAreDropped(t *testing.T) {
 	share, _, _ := export.Named("sharegpt")
 	counts, err := export.Run(context.Background(), corpora.Disk{}, from, filepath.Join(t.TempDir(), "out"), []export.Profile{text, share}, &export.Options{}, 2)
 	ok(t, err)
-	if counts[0].Out != 2 || counts[2].Out != 1 || counts[2].Dropped["empty_message"] != 1 {
+	if counts[0].Out != 2 || counts[2].Out != 1 || counts[2].Dropped["empty_result"] != 1 {
 		t.Fatalf("counts %+v", counts)
 	}
 }

@@ -3,6 +3,9 @@ package export
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
@@ -44,7 +47,29 @@ func openAI(r *row) (any, error) {
 		Tools     []json.RawMessage `json:"tools"`
 		ProblemID string            `json:"problem_id"`
 		Cluster   string            `json:"dedup_cluster"`
-	}{rawList(r.sft.Messages), rawList(r.sft.Tools), r.sft.ProblemID, r.sft.Cluster}, nil
+		SessionID string            `json:"session_id"`
+		RunID     string            `json:"eval_run_id"`
+		Reward    *float64          `json:"reward"`
+	}{rawList(r.sft.Messages), rawList(r.sft.Tools), r.sft.ProblemID, r.sft.Cluster, r.sft.SessionID, run(r.sft), declared(r.sft)}, nil
+}
+
+// run is the run of an attempt, which its session names before the problem;
+// empty where the source knew neither.
+func run(s *corpora.SFT) string {
+	id, named := strings.CutSuffix(s.SessionID, "/"+s.ProblemID)
+	if !named {
+		return ""
+	}
+	return id
+}
+
+// declared is the reward of an attempt; nil where it was imported from a source
+// that states none.
+func declared(s *corpora.SFT) *float64 {
+	if v := gjson.Get(s.Metadata, "declared_reward"); v.Exists() && v.Type == gjson.Null {
+		return nil
+	}
+	return &s.Reward
 }
 
 func rawList(items []string) []json.RawMessage {

@@ -1,10 +1,20 @@
 package export
 
 import (
+	"strings"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
+)
+
+// The reasons for which a row has no place in sharegpt alone: its reader puts a
+// template's own prompt where the system prompt is empty, and a turn without
+// text is what it was not told of.
+const (
+	reasonNoSystem    = "no_system_prompt"
+	reasonEmptyResult = "empty_result"
 )
 
 // shareGPT writes turns of from and value. A turn with calls has a single
@@ -31,14 +41,14 @@ func shareGPT(r *row) ([]corpora.ShareGPT, error) {
 				return nil, err
 			}
 			if value == "" {
-				return nil, &chat.Unfit{Reason: chat.ReasonEmpty, Detail: "observation"}
+				return nil, &chat.Unfit{Reason: reasonEmptyResult}
 			}
 			out.Conversations = append(out.Conversations, corpora.Said{From: "observation", Value: value})
 			i = n - 1
 		}
 	}
-	if out.System == "" { // its reader takes an empty system for a missing one
-		return nil, &chat.Unfit{Reason: chat.ReasonEmpty, Detail: "system"}
+	if out.System == "" {
+		return nil, &chat.Unfit{Reason: reasonNoSystem}
 	}
 	return []corpora.ShareGPT{out}, nil
 }
@@ -76,7 +86,7 @@ func observation(results []chat.Message) (string, error) {
 	items := make([]string, len(results))
 	for i, m := range results {
 		items[i] = m.Content
-		if !gjson.Valid(m.Content) {
+		if !standsAlone(m.Content) {
 			var err error
 			if items[i], err = chat.Marshal(m.Content); err != nil {
 				return "", err
@@ -84,6 +94,13 @@ func observation(results []chat.Message) (string, error) {
 		}
 	}
 	return jsonList(items), nil
+}
+
+// standsAlone tells whether a result can be an element of a JSON list as it is,
+// and be read back as it was: a JSON string would lose its quotes, a value with
+// space around it the space.
+func standsAlone(result string) bool {
+	return gjson.Valid(result) && result[0] != '"' && strings.TrimSpace(result) == result
 }
 
 // toolList splits a JSON list of definitions into its items, verbatim.

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// importFlags are what a user can say to `arena import`.
+type importFlags struct {
+	out     string
+	runID   string
+	heldOut []string
+	force   bool
+	quiet   bool
+}
+
+func newImport(s *streams) *cobra.Command {
+	var f importFlags
+	c := &cobra.Command{
+		Use:   "import IN… -o CORPUS",
+		Short: "Make a corpus of other people's traces, as they are",
+		Long: `Import reads traces of any format (ATIF 1.0 to 1.7, OpenAI messages, ShareGPT,
+tau-bench, ORO's rows and episodes; docs/traces.md lists them) and writes them as a
+corpus that export, inspect and verify take like a build's. Each row keeps the
+system prompt and the tools of its own trace, and every result stays with its call.
+
+Nothing is graded or filtered: that is what build does, with problems and a
+catalogue. A trace that cannot be a row is counted by reason, and is in the ledger.`,
+		Example: `  arena import testdata/day -o imported
+  arena import others.jsonl.gz -o imported --held-out testdata/day/problems.jsonl`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus (required)")
+	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
+	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print no counts")
+	return c
+}
+
+func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
+	if f.out == "" {
+		return usage(errors.New("no output folder"), "say where the corpus goes, such as -o imported")
+	}
+	if _, absent := corpora.ReadManifest(corpora.Disk{}, f.out); absent == nil && !f.force {
+		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
+	}
+	inputs, cleanUp, err := dayInputs(c.Context(), s, in)
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	m := pipeline.Import{Inputs: inputs, RunID: f.runID, Out: f.out, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut}
+	summary, err := m.Run(c.Context())
+	if summary != nil && (err != nil || !f.quiet) {
+		pipeline.PrintFunnel(s.err, summary.Funnel)
+		for _, word := range slices.Sorted(maps.Keys(summary.Lost)) {
+			fmt.Fprintf(s.err, "lost: %s in %d\n", word, summary.Lost[word])
+		}
+	}
+	switch {
+	case errors.Is(err, pipeline.ErrEmpty):
+		return failed(err, "the funnel above says why; docs/traces.md says what is read")
+	case errors.Is(err, pipeline.ErrInput):
+		return usage(err, "check the path: it must be there, readable and of the kind that its flag takes (`arena import --help`)")
+	default:
+		return err
+	}
+}
