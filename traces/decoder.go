@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // decoder turns records into traces. It keeps working memory from one record

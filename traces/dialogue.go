@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // parts collect what a dialogue is made of while it is read, so that a trace

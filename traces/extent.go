@@ -3,7 +3,7 @@ package traces
 import (
 	"bytes"
 
-	"github.com/trajectory-arena/arena/traces/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // extent finds where one JSON value ends in a text that comes in pieces. It

@@ -11,7 +11,7 @@ import (
 	"os"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Stdin is the name of standard input where a day is asked for.

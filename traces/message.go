@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // message is one message of a conversation, in any of the dialects that call

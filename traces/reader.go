@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // reader turns one input into items.

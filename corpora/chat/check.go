@@ -176,7 +176,7 @@ func (w *walker) call(f Function) error {
 	if hasControlToken(f.Name) || hasControlToken(string(f.Arguments)) {
 		return &Unfit{Reason: ReasonControl}
 	}
-	if !gjson.ValidBytes(f.Arguments) || f.Arguments[0] != '{' {
+	if arena.Raw(f.Arguments).Kind() != arena.Object || !gjson.ValidBytes(f.Arguments) {
 		return &Unfit{ReasonArguments, f.Name}
 	}
 	if w.schema == nil {

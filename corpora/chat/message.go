@@ -5,11 +5,12 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-
-	"github.com/tidwall/gjson"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // The roles of a message.
@@ -61,60 +62,83 @@ func Encode(messages []Message) ([]string, error) {
 	return out, nil
 }
 
+// decodeLimits are far above any row: an attempt has some hundred calls, and a
+// row must fit into memory many times over.
+var decodeLimits = cursor.Limits{Depth: 512, StringBytes: 1 << 30, Elements: 1 << 20}
+
 // Decode reads messages as Encode wrote them.
 func Decode(rows []string) ([]Message, error) {
 	out := make([]Message, len(rows))
+	c := cursor.New("", decodeLimits)
 	for i, row := range rows {
-		if !gjson.Valid(row) {
-			return nil, fmt.Errorf("decode message %d: no JSON", i)
+		if !utf8.ValidString(row) {
+			return nil, fmt.Errorf("decode message %d: no UTF-8", i)
 		}
-		if err := out[i].decode(gjson.Parse(row)); err != nil {
+		c.Reset(row)
+		if err := errors.Join(out[i].decode(c), c.End()); err != nil {
 			return nil, fmt.Errorf("decode message %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-// decode reads one message. encoding/json is four times slower here, and this
-// is where the export of a large corpus spends its time.
-func (m *Message) decode(v gjson.Result) (err error) {
-	v.ForEach(func(key, x gjson.Result) bool {
-		switch key.Str {
-		case "role":
-			m.Role, err = str(key, x)
-		case "content":
-			m.Content, err = str(key, x)
-		case "reasoning_content":
-			m.Reasoning, err = str(key, x)
-		case "tool_call_id":
-			m.CallID, err = str(key, x)
-		case "weight":
-			weight := int(x.Int())
-			m.Weight = &weight
-		case "tool_calls":
-			m.Calls = decodeCalls(x)
+func (m *Message) decode(c *cursor.Cursor) (err error) {
+	text := func(key string) string {
+		s, ok := c.String()
+		if !ok && err == nil {
+			err = fmt.Errorf("%s is no string", key)
 		}
-		return err == nil
+		return s
+	}
+	whole := c.Object(func(key string) {
+		switch key {
+		case "role":
+			m.Role = text(key)
+		case "content":
+			m.Content = text(key)
+		case "reasoning_content":
+			m.Reasoning = text(key)
+		case "tool_call_id":
+			m.CallID = text(key)
+		case "weight":
+			weight, _ := c.Int()
+			n := int(weight)
+			m.Weight = &n
+		case "tool_calls":
+			c.Array(func() { m.Calls = append(m.Calls, decodeCall(c)) })
+		default:
+			c.Skip()
+		}
 	})
+	if !whole && err == nil {
+		return errors.New("no JSON object")
+	}
 	return err
 }
 
-func str(key, x gjson.Result) (string, error) {
-	if x.Type != gjson.String {
-		return "", fmt.Errorf("%s is a %s, not a string", key.Str, x.Type)
-	}
-	return x.Str, nil
-}
-
-func decodeCalls(list gjson.Result) []Call {
-	var out []Call
-	list.ForEach(func(_, c gjson.Result) bool {
-		f := c.Get("function")
-		out = append(out, Call{ID: c.Get("id").String(), Type: c.Get("type").String(),
-			Function: Function{Name: f.Get("name").String(), Arguments: json.RawMessage(f.Get("arguments").Raw)}})
-		return true
+func decodeCall(c *cursor.Cursor) (call Call) {
+	c.Object(func(key string) {
+		switch key {
+		case "id":
+			call.ID, _ = c.String()
+		case "type":
+			call.Type, _ = c.String()
+		case "function":
+			c.Object(func(key string) {
+				switch key {
+				case "name":
+					call.Function.Name, _ = c.String()
+				case "arguments":
+					call.Function.Arguments = json.RawMessage(c.Raw())
+				default:
+					c.Skip()
+				}
+			})
+		default:
+			c.Skip()
+		}
 	})
-	return out
+	return call
 }
 
 // Marshal gives a value as JSON without the escapes that only HTML needs.
