@@ -63,6 +63,9 @@ type JudgeConfig struct {
 	// its answers depend on.
 	Name     string `yaml:"name"`
 	Settings string `yaml:"settings,omitempty"`
+	// ProbeEvery probes the judge on one in so many attempts: how far do empty
+	// words, orders and copies move its score. 0 probes none.
+	ProbeEvery int `yaml:"probe_every,omitempty"`
 }
 
 // GuardConfig says how problems are kept apart.
@@ -102,7 +105,8 @@ type SelectConfig struct {
 // Four attempts a problem: released corpora repeated 469 requests 33 times
 // each, and their students learned the requests; four keep the strategies apart
 // that different agents show. 0.8 is the similarity at which near-duplicate
-// documents are customarily cut. A margin of 0.1 is half a level of the judge.
+// documents are customarily cut. One probed attempt in 64 costs a twelfth of the
+// judge's time and gives several hundred a day. A margin of 0.1 is half a level of the judge.
 func Defaults() Config {
 	return Config{
 		Harness:     "7-tool",
@@ -110,7 +114,7 @@ func Defaults() Config {
 		Reading:     traces.DefaultLimits(),
 		Filter:      filters.Defaults(),
 		Titles:      TitlesConfig{Source: arena.TitlesVectors},
-		Judge:       JudgeConfig{Name: "gates_v1"},
+		Judge:       JudgeConfig{Name: "gates_v1", ProbeEvery: 64},
 		Guard:       GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
 		Multiplier:  multiplier.Defaults(),
 		Select:      SelectConfig{Top: 4, Near: 0.8, SuccessOnly: true, Pairs: 4, Margin: 0.1},
@@ -133,6 +137,7 @@ func (c Config) Validate() error {
 	check(c.Select.MinReward >= 0 && c.Select.MinReward <= 1, "select.min_reward is %v: want 0 to 1", c.Select.MinReward)
 	check(c.Select.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Select.Pairs)
 	check(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
+	check(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
 	check(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
 	check(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)
 	return errors.Join(errs...)

@@ -39,8 +39,10 @@ type mapper struct {
 	signer  *minhash.Signer
 	// steps says that the turns of attempts are labelled.
 	steps bool
-	row   []byte
-	doc   []byte
+	// probeEvery draws one in so many attempts to probe the judge on.
+	probeEvery int
+	row        []byte
+	doc        []byte
 }
 
 // file makes the block of one input.
@@ -83,6 +85,9 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 	}
 	entry := newEntry(&rec, at)
 	entry.Sample = sample
+	if entry.Shifts, err = m.probe(ctx, &rec); err != nil {
+		return nil, nil, err
+	}
 	if !structure.Keep || at < 0 {
 		return entry, nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -59,6 +60,9 @@ type JudgesReport struct {
 	// Agreement is how far the judge agrees with labels or other judges, as
 	// arena agreement measured it; nil where the build was not told.
 	Agreement *agreement.Report `json:"agreement"`
+	// Probes is how far its grades move where they should not; nil where that
+	// was not measured.
+	Probes *ProbesReport `json:"probes"`
 }
 
 // MultiplierReport says how grades became factors on the outcome.
@@ -121,7 +125,7 @@ func encodeReport(v any) ([]byte, error) {
 
 // reports walks over all entries once more, with their fates.
 func (o *opened) reports(p *plan) (*Reports, error) {
-	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, guard: guard.NewReport(o.protect.train)}
+	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, shifts: map[string][]probe.Shift{}, guard: guard.NewReport(o.protect.train)}
 	c.guard.Injection, c.guard.NotRun = &o.protect.injection, o.protect.notRun
 	if o.protect.tiers != nil {
 		c.guard.Ran = o.protect.tiers
@@ -131,7 +135,7 @@ func (o *opened) reports(p *plan) (*Reports, error) {
 			return nil, err
 		}
 	}
-	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(&o.Config, p, o.Agreement)}
+	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(o.Run, p)}
 	leak, err := o.protect.report()
 	if err != nil {
 		return nil, err
@@ -146,6 +150,7 @@ func (o *opened) reports(p *plan) (*Reports, error) {
 type reporter struct {
 	agents map[string]*AgentShare
 	levels map[float64]*LevelRate
+	shifts map[string][]probe.Shift
 	guard  *guard.Report
 }
 
@@ -175,6 +180,7 @@ func (c *reporter) add(x *block.Entry, f storedFate) {
 		kept = 1
 	}
 	c.agent(x, f.Axis, kept)
+	c.addShifts(x)
 	if s := x.Judgement.Score; s != nil {
 		l, known := c.levels[*s]
 		if !known {
@@ -243,19 +249,19 @@ func (c *reporter) agentsReport() AgentsReport {
 	return r
 }
 
-func (c *reporter) judgesReport(cfg *Config, p *plan, agreed *agreement.Report) JudgesReport {
-	m := cfg.Multiplier
+func (c *reporter) judgesReport(run *Run, p *plan) JudgesReport {
+	judge, m := run.Config.Judge, run.Config.Multiplier
 	all := multiplier.Quality{Judged: p.Judged, Scored: p.Judged - p.Unscored}
 	r := JudgesReport{
-		Agreement: agreed,
-		Judge:     cfg.Judge.Name, Judged: p.Judged, Unscored: p.Unscored, Coverage: all.Coverage(), Levels: []LevelRate{},
+		Agreement: run.Agreement, Probes: c.probesReport(judge.ProbeEvery, run.Probes),
+		Judge: judge.Name, Judged: p.Judged, Unscored: p.Unscored, Coverage: all.Coverage(), Levels: []LevelRate{},
 		Multiplier: MultiplierReport{Per: m.Per, Unscored: m.Unscored, Floor: m.Floor, Ceiling: m.Ceiling},
 	}
 	if p.Runs != nil {
 		r.Multiplier.Runs = map[string]RunQuality{}
 	}
-	for run, q := range p.Runs {
-		r.Multiplier.Runs[run] = RunQuality{q.Mean(), q.Judged, q.Coverage()}
+	for name, q := range p.Runs {
+		r.Multiplier.Runs[name] = RunQuality{q.Mean(), q.Judged, q.Coverage()}
 	}
 	for _, l := range c.levels {
 		r.Levels = append(r.Levels, *l)

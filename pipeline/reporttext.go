@@ -51,7 +51,7 @@ func (r *JudgesReport) text(maxUnscored float64) string {
 	for _, l := range r.Levels {
 		fmt.Fprintf(&b, "| %.1f | %d | %d |\n", l.Score, l.Attempts, l.Kept)
 	}
-	return b.String() + agreementText(r.Agreement)
+	return b.String() + agreementText(r.Agreement) + r.Probes.text()
 }
 
 // text says which choices made factors of grades.

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -36,6 +37,9 @@ type Run struct {
 	Embedding Embedding
 	// Agreement is the judge's measured agreement for the card; nil if unknown.
 	Agreement *agreement.Report
+	// Probes is what probes of the judge showed that were run apart from this
+	// build; empty to report those of Config.Judge.ProbeEvery.
+	Probes []probe.Summary
 	// Progress is told what was done; it may be called by several goroutines.
 	Progress func(Event)
 	// Pages draws the reports for people: files of the reports folder, by name.
@@ -241,7 +245,7 @@ func (o *opened) newMapper() (*mapper, error) {
 	return &mapper{
 		day: o.day, protect: o.protect, filter: o.filter, scorer: outcome.New(&o.day.Catalog, o.Titles), judge: o.Judge,
 		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}},
-		signer: minhash.NewSigner(), steps: o.Config.Steps,
+		signer: minhash.NewSigner(), steps: o.Config.Steps, probeEvery: o.Config.Judge.ProbeEvery,
 	}, nil
 }
 

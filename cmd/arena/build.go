@@ -137,6 +137,9 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if r.Agreement, err = f.judge.measured(); err != nil {
 		return nil, nil, err
 	}
+	if r.Probes, err = f.judge.probed(); err != nil {
+		return nil, nil, err
+	}
 	if r.Titles, err = f.titles.open(); err != nil {
 		return nil, nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -21,6 +22,7 @@ import (
 type judgeChoice struct {
 	name      string
 	agreement string
+	probes    string
 	llm       llmFlags
 }
 
@@ -29,6 +31,7 @@ func (j *judgeChoice) flags(c *cobra.Command) {
 	c.Flags().StringVar(&j.name, "judge", "gates", "the judge: gates or llm (judge first with `arena judge`, which asks for many at once; build then reads its ledger)")
 	c.Flags().StringVar(&j.llm.settings.file, "judge-config", "", "YAML file with the panel of models")
 	c.Flags().StringVar(&j.agreement, "judge-agreement", "", "what arena agreement --json printed of this judge, for the dataset card")
+	c.Flags().StringVar(&j.probes, "judge-probes", "", "what arena judge --probe printed of this judge, for the dataset card (default for gates: probes on attempts of this build)")
 	j.llm.add(c)
 }
 
@@ -41,7 +44,7 @@ func (j *judgeChoice) open(c *cobra.Command, config *pipeline.Config) (pipeline.
 		if j.llm.given(c) {
 			return nil, nil, usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out what is said about models")
 		}
-		config.Judge = pipeline.JudgeConfig{Name: gates.Name}
+		config.Judge.Name, config.Judge.Settings = gates.Name, ""
 		return gatesJudge{}, nothing, nil
 	case "llm":
 		m, err := j.llm.open(c)
@@ -73,6 +76,22 @@ func (j *judgeChoice) measured() (*agreement.Report, error) {
 		return nil, usage(fmt.Errorf("read agreement %s: no report of arena agreement", j.agreement), "give the file that `arena agreement --json` wrote")
 	}
 	return &r, nil
+}
+
+// probed reads what probes of the judge showed; none where none was given.
+func (j *judgeChoice) probed() ([]probe.Summary, error) {
+	if j.probes == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(j.probes)
+	if err != nil {
+		return nil, usage(fmt.Errorf("read probes: %w", err), "give the file that `arena judge --probe` wrote")
+	}
+	all, err := probe.ReadSummaries(b)
+	if err != nil {
+		return nil, usage(fmt.Errorf("read probes %s: %w", j.probes, err), "give the file that `arena judge --probe` wrote")
+	}
+	return all, nil
 }
 
 // gatesJudge is the offline judge as a run asks it.

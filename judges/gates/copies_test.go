@@ -56,7 +56,7 @@ func TestOneListingInOwnWordsIsCited(t *testing.T) {
 		`I think {"product_id":"6120458837","shop_id":"740112","title":"Orvane kettle","price":1289.5} is what we want here.`:      0.7,
 		`Tool said: {"product_id":"6120458837","shop_id":"740112","title":"Orvane kettle","price":1289.5}`:                         0.3,
 		`{"choice":"6120458837","price":1289.5,"reason":"in the range"}`:                                                           0.7,
-		"1. Orvane kettle, 1289.5, id 6120458837":                                                                                 0.7,
+		"1. Orvane kettle, 1289.5, id 6120458837":                                                                                  0.7,
 		`[{"product_id": "6120458837", "shop_id": "740112", "title": "Orvane kettle", "price": 1289.50}]` + "\nthe first one fits": 0.5,
 	} {
 		trace := &arena.Trace{HasDialogue: true, Query: "a kettle", Steps: []arena.Step{{Number: 1, Proxy: []arena.ProxyCall{chat("60", false)}}, {Number: 2}}}

@@ -14,6 +14,9 @@ type shelf struct {
 	slots   map[string]int32
 	words   []wordFact
 	figures map[int64]int32
+	// near has a bit for each figure entered, by a part of it: most figures of
+	// results are turned away by it.
+	near    [4]uint64
 	amounts []amountFact
 	// steps are what the figures such as 1.1k are rounded to, in hundredths.
 	steps    []int64
@@ -148,6 +151,8 @@ func (s *shelf) amountSlot(cents int64) int32 {
 	if !found {
 		slot = int32(len(s.amounts))
 		s.figures[cents] = slot
+		word, bit := nearBit(cents)
+		s.near[word] |= bit
 		s.amounts = append(s.amounts, amountFact{price: never, rounded: never, other: never})
 	}
 	return slot
@@ -180,10 +185,28 @@ func (s *shelf) seeWord(word string, r role, step int32) {
 	}
 }
 
+// nearBit is where the bit of a figure lies: the high bits of a product spread
+// prices that end in round hundredths.
+func nearBit(cents int64) (word int, bit uint64) {
+	h := uint64(cents) * 0x9E3779B97F4A7C15 >> 56
+	return int(h >> 6), 1 << (h & 63)
+}
+
+// amount is what is known of a figure; nil where the thinking has none such.
+func (s *shelf) amount(cents int64) *amountFact {
+	if word, bit := nearBit(cents); s.near[word]&bit == 0 {
+		return nil
+	}
+	if slot, found := s.figures[cents]; found {
+		return &s.amounts[slot]
+	}
+	return nil
+}
+
 // seePrice notes a price, and the whole numbers that people make of it.
 func (s *shelf) seePrice(cents int64, step int32) {
-	if slot, found := s.figures[cents]; found {
-		s.amounts[slot].price = min(s.amounts[slot].price, step)
+	if fact := s.amount(cents); fact != nil {
+		fact.price = min(fact.price, step)
 	}
 	s.seeRounded(cents-cents%100, step)
 	s.seeRounded((cents+50)-(cents+50)%100, step)
@@ -193,14 +216,14 @@ func (s *shelf) seePrice(cents int64, step int32) {
 }
 
 func (s *shelf) seeRounded(cents int64, step int32) {
-	if slot, found := s.figures[cents]; found {
-		s.amounts[slot].rounded = min(s.amounts[slot].rounded, step)
+	if fact := s.amount(cents); fact != nil {
+		fact.rounded = min(fact.rounded, step)
 	}
 }
 
 func (s *shelf) seeAmount(cents int64, step int32) {
-	if slot, found := s.figures[cents]; found {
-		s.amounts[slot].other = min(s.amounts[slot].other, step)
+	if fact := s.amount(cents); fact != nil {
+		fact.other = min(fact.other, step)
 	}
 }
 

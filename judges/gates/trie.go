@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,8 +22,11 @@ type lexicon struct {
 }
 
 type node struct {
-	// child is the first of count children.
+	// child is the first of count children, which lie in the order of their
+	// bytes: low of them before 'a', then one for each bit of letters.
 	child, count  int32
+	letters       uint32
+	low           int32
 	exact, prefix meaning
 	// ends is set where either has a meaning.
 	ends bool
@@ -67,6 +71,12 @@ func (l *lexicon) build() {
 			}
 			jobs = append(jobs, job{from, to, j.depth + 1})
 			l.nodes, l.labels = append(l.nodes, node{}), append(l.labels, label)
+			switch n := &l.nodes[at]; {
+			case label < 'a':
+				n.low++
+			case label <= 'z':
+				n.letters |= 1 << (label - 'a')
+			}
 			from = to
 		}
 		l.nodes[at].count = int32(len(l.nodes)) - l.nodes[at].child
@@ -92,6 +102,12 @@ func (n *node) mean(e entry) {
 
 // step is the child of a node under a byte; 0 where there is none.
 func (l *lexicon) step(n *node, b byte) int32 {
+	if letter := b - 'a'; letter < 26 {
+		if n.letters&(1<<letter) == 0 {
+			return 0
+		}
+		return n.child + n.low + int32(bits.OnesCount32(n.letters&(1<<letter-1)))
+	}
 	for k := n.child; k < n.child+n.count; k++ {
 		if l.labels[k] == b {
 			return k

@@ -2,6 +2,8 @@ package probe
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"math"
 
 	"github.com/trajectory-arena/arena"
@@ -24,7 +26,21 @@ func Measure(ctx context.Context, judge Judge, t *arena.Trace, d *arena.Dialogue
 	if err != nil {
 		return nil, err
 	}
-	var out []Shift
+	return Against(ctx, judge, &base, t, d)
+}
+
+// Drawn tells whether an attempt is in the sample of one in every attempts. A
+// hash of its id decides, so that any order and any division of the work draws
+// the same; every 0 draws none.
+func Drawn(id string, every int) bool {
+	sum := sha256.Sum256([]byte(id))
+	return every > 0 && binary.BigEndian.Uint64(sum[:])%uint64(every) == 0
+}
+
+// Against judges an attempt under every probe and compares with base, what the
+// judge said of it as it is.
+func Against(ctx context.Context, judge Judge, base *arena.Judgement, t *arena.Trace, d *arena.Dialogue) ([]Shift, error) {
+	out := make([]Shift, 0, len(All()))
 	for _, p := range All() {
 		changed, err := judge(ctx, t, p.Apply(d))
 		if err != nil {

@@ -22,6 +22,10 @@ func (e *encoder) entry(x *Entry) {
 	e.float(x.Rank)
 	e.outcome(&x.Outcome)
 	e.judgement(&x.Judgement)
+	e.list(len(x.Shifts), func(i int) {
+		e.word(x.Shifts[i].Probe)
+		e.optional(x.Shifts[i].By)
+	})
 	e.leak(&x.Leak)
 	e.body(&x.Body)
 }
@@ -44,6 +48,7 @@ func (d *decoder) entry(x *Entry, headOnly bool) {
 	x.Rank = d.float()
 	d.outcome(&x.Outcome)
 	d.judgement(&x.Judgement)
+	d.list(func(n int) { x.Shifts = make([]Shift, n) }, func(i int) { x.Shifts[i] = Shift{d.word(), d.optional()} })
 	d.leak(&x.Leak)
 	d.body(&x.Body)
 }

@@ -27,8 +27,11 @@ type Entry struct {
 	Rank      float64
 	Outcome   arena.Outcome
 	Judgement arena.Judgement
-	Leak      Leak
-	Body      Body
+	// Shifts is how far each probe moved the judge; empty for an attempt that
+	// was not drawn.
+	Shifts []Shift
+	Leak   Leak
+	Body   Body
 }
 
 // Fault is why a record could not be read.
@@ -56,6 +59,13 @@ type Attempt struct {
 	Calls        int
 	// Query is the sha256 of the request; its text is the problem's.
 	Query string
+}
+
+// Shift is how far one probe of the judge moved the attempt's score: nil where
+// there is no score with the probe or without.
+type Shift struct {
+	Probe string
+	By    *float64
 }
 
 // Leak is what the guard found in an attempt.

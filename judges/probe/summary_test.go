@@ -1,0 +1,50 @@
+package probe_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/judges/probe"
+)
+
+func TestSummariesAreReadAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	want := []probe.Summary{
+		probe.Summarise("padding", []probe.Shift{{Problem: "a", Scored: true, By: 0.2}, {Problem: "b", Scored: true}}),
+		probe.Summarise("said_twice", []probe.Shift{{}}),
+	}
+	var text bytes.Buffer
+	for _, s := range want {
+		if err := json.NewEncoder(&text).Encode(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := probe.ReadSummaries(text.Bytes())
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	for _, broken := range []string{"", "\n", "{}", `{"probe":"other"}`, `{"probe":"padding","n":-1}`, `{"probe":"padding","x":1}`, text.String() + "["} {
+		if _, err := probe.ReadSummaries([]byte(broken)); err == nil {
+			t.Errorf("%q is taken for summaries", broken)
+		}
+	}
+}
+
+func TestDrawnByIDAlone(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for i := range 32_000 {
+		if probe.Drawn(string(rune('a'+i%26))+string(rune(0x4E00+i)), 32) {
+			n++
+		}
+	}
+	if n < 850 || n > 1150 {
+		t.Errorf("%d of 32,000 are drawn as one in 32", n)
+	}
+	if probe.Drawn("any", 0) || !probe.Drawn("any", 1) {
+		t.Error("0 draws none and 1 draws all")
+	}
+}
