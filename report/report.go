@@ -19,18 +19,43 @@ var layout = template.Must(template.New("page").Funcs(template.FuncMap{"percent"
 
 // Page is what one page shows.
 type Page struct {
-	Title    string
-	Summary  string
+	Title   string
+	Summary string
+	// Numbers are the few that a reader looks for first.
+	Numbers  []Number
 	Sections []Section
 }
 
-// Section is one table under its heading.
+// Number is one figure in large print.
+type Number struct{ Name, Value, Note string }
+
+// Section is what stands under one heading: plots, a table, texts.
 type Section struct {
 	Heading string
 	Note    string
+	Figures []Figure
+	// Columns are the heads of the table; without them there is none.
 	Columns []string
 	Rows    []Row
+	Talks   []Talk
+	// Frame is a page beside this one that is shown in it; empty for none.
+	Frame string
 }
+
+// Figure is a plot. Its SVG is drawn here; whatever text it holds is escaped.
+type Figure struct {
+	SVG     template.HTML
+	Caption string
+}
+
+// Talk is a conversation that opens at a click.
+type Talk struct {
+	Title string
+	Lines []Line
+}
+
+// Line is what one side of a conversation said.
+type Line struct{ Who, Text string }
 
 // Row is one line of a table, with a bar where a number is better seen than
 // read.

@@ -55,6 +55,9 @@ func runEval(ctx context.Context, s *streams, f *evalFlags) error {
 	if err = errors.Join(err, local.Catalog.Close()); err != nil {
 		return evalFailure(err)
 	}
+	if err = f.writePages(); err != nil {
+		return failed(err, "the run itself is whole; the same command draws its pages again")
+	}
 	return f.report(s, summary)
 }
 

@@ -88,6 +88,10 @@ func TestEvalCommand(t *testing.T) {
 			t.Errorf("%s is %v, want %v", key, s[key], want)
 		}
 	}
+	page, err := os.ReadFile(filepath.Join(run, "report.html"))
+	if err != nil || !strings.Contains(string(page), "infra: http_500") {
+		t.Errorf("the run's page: %v", err)
+	}
 	if code, out, words = arenaRun("results", run, "-o", "-"); code != exitOK || strings.Count(out, "\n") != 8 {
 		t.Errorf("results: exit %d, %d lines: %s", code, strings.Count(out, "\n"), words)
 	}
@@ -99,6 +103,9 @@ func TestEvalCommand(t *testing.T) {
 	}
 	if again, err := os.ReadFile(filepath.Join(run, "summary.json")); err != nil || !bytes.Equal(again, b) {
 		t.Errorf("rescore changed the summary: %v\n%s", err, again)
+	}
+	if again, err := os.ReadFile(filepath.Join(run, "report.html")); err != nil || !bytes.Equal(again, page) {
+		t.Errorf("rescore changed the page: %v", err)
 	}
 }
 

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"image/color"
+	"regexp"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// The colours of plots: told apart in print and by the colour-blind.
+var (
+	blue   = color.RGBA{0x38, 0x67, 0xd6, 0xff}
+	orange = color.RGBA{0xe1, 0x7a, 0x2c, 0xff}
+	grey   = color.RGBA{0x9a, 0xa4, 0xba, 0xff}
+)
+
+// The size of a plot; a page scales it to the width it has.
+const (
+	plotWidth  = 13 * vg.Centimeter
+	plotHeight = 7.5 * vg.Centimeter
+)
+
+// newPlot is an empty plot with its axes named.
+func newPlot(x, y string) *plot.Plot {
+	p := plot.New()
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	p.BackgroundColor = color.Transparent
+	p.Legend.Top, p.Legend.Padding = true, vg.Points(2)
+	// Widths are reckoned with the face that the page's own is as wide as.
+	for _, style := range []*text.Style{&p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
+		style.Font.Variant = "Sans"
+	}
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Transparent, color.RGBA{0xe4, 0xe7, 0xee, 0xff}
+	p.Add(grid)
+	return p
+}
+
+// prelude is what stands before an SVG in a file of its own, and namespaces
+// the attributes that HTML implies.
+var prelude = regexp.MustCompile(`(?s)^.*?(<svg)|\s+xmlns(:xlink)?="[^"]*"`)
+
+// figure draws a plot.
+func figure(p *plot.Plot, caption string) (Figure, error) {
+	canvas := vgsvg.New(plotWidth, plotHeight)
+	p.Draw(draw.New(canvas))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return Figure{}, fmt.Errorf("draw %q: %w", caption, err)
+	}
+	return Figure{SVG: template.HTML(prelude.ReplaceAllString(b.String(), "$1")), Caption: caption}, nil
+}
+
+// curve is one line of a plot.
+type curve struct {
+	name   string
+	points plotter.XYs
+	colour color.Color
+	// dots marks the points, where there are few.
+	dots bool
+}
+
+// addCurves draws lines with their legend. A line without points is left out.
+func addCurves(p *plot.Plot, curves ...curve) error {
+	for _, c := range curves {
+		if len(c.points) == 0 {
+			continue
+		}
+		line, dots, err := plotter.NewLinePoints(c.points)
+		if err != nil {
+			return fmt.Errorf("draw %q: %w", c.name, err)
+		}
+		line.Color, dots.Color, line.Width = c.colour, c.colour, vg.Points(1.5)
+		p.Add(line)
+		if len(curves) > 1 {
+			p.Legend.Add(c.name, line)
+		}
+		if c.dots {
+			p.Add(dots)
+		}
+	}
+	return nil
+}
+
+// stack is one kind of what a histogram counts, from the bottom up.
+type stack struct {
+	name   string
+	counts plotter.Values
+	colour color.Color
+}
+
+// histogram draws a bar for each name, of one kind or of several on top of
+// each other.
+func histogram(p *plot.Plot, names []string, stacks ...stack) error {
+	width := plotWidth * 0.7 / vg.Length(max(4, len(names)))
+	var below *plotter.BarChart
+	for _, s := range stacks {
+		bars, err := plotter.NewBarChart(s.counts, width)
+		if err != nil {
+			return fmt.Errorf("draw %q: %w", s.name, err)
+		}
+		bars.Color, bars.LineStyle.Width = s.colour, 0
+		if below != nil {
+			bars.StackOn(below)
+		}
+		below = bars
+		p.Add(bars)
+		if len(stacks) > 1 {
+			p.Legend.Add(s.name, bars)
+		}
+	}
+	p.NominalX(names...)
+	p.Y.Min = 0
+	return nil
+}

@@ -1,0 +1,233 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Run is what the page of an evaluation shows, all of it read from the run's
+// folder and none of it dependent on a clock: a resumed run has the same page.
+type Run struct {
+	Name    string
+	Spec    map[string]json.RawMessage
+	Summary runSummary
+	// Turns and Tokens count scored rollouts, solved and not.
+	Turns, Tokens spread
+	// SolvedBy counts problems by how many of their samples solve them.
+	SolvedBy []int
+	// Flaky are the first of the problems that some samples solve, Examples
+	// rollouts of each end.
+	Flaky    []flaky
+	Examples []Talk
+}
+
+// runSummary is summary.json as far as the page needs it.
+type runSummary struct {
+	Problems   int                 `json:"problems"`
+	Samples    int                 `json:"samples"`
+	Scored     int                 `json:"scored"`
+	Infra      int                 `json:"infra_errors"`
+	Coverage   float64             `json:"coverage"`
+	Successes  int                 `json:"successes"`
+	ASRAll     float64             `json:"asr_all"`
+	ASRScored  *float64            `json:"asr_scored"`
+	Wilson     [2]float64          `json:"wilson95_all"`
+	SE         *float64            `json:"se_clustered_by_problem"`
+	Bootstrap  *[2]float64         `json:"bootstrap95_by_problem"`
+	ByCategory map[string]part     `json:"by_category"`
+	ByLeak     map[string]part     `json:"by_contamination"`
+	Stops      map[string]int      `json:"stops"`
+	Labels     map[string]int      `json:"labels"`
+	Reasons    map[string]int      `json:"infra"`
+	Turns      int                 `json:"turns"`
+	Calls      int                 `json:"tool_calls"`
+	Errors     int                 `json:"tool_errors"`
+	Repeated   int                 `json:"repeated_calls"`
+	Malformed  int                 `json:"malformed_calls"`
+	Unseen     int                 `json:"unseen_ids"`
+	Halluc     int                 `json:"hallucinated_ids"`
+	UnseenRate *float64            `json:"unseen_ids_per_turn"`
+	Axes       map[string]float64  `json:"axes"`
+	Quality    *float64            `json:"quality"`
+	Final      *float64            `json:"final"`
+	Solved     int                 `json:"solved_problems"`
+	Flaky      int                 `json:"flaky_problems"`
+	Tokens     tokens              `json:"tokens"`
+	PassAt     map[string]passRate `json:"-"`
+}
+
+type part struct {
+	Problems  int      `json:"problems"`
+	Samples   int      `json:"samples"`
+	Scored    int      `json:"scored"`
+	Successes int      `json:"successes"`
+	ASRAll    float64  `json:"asr_all"`
+	SE        *float64 `json:"se_clustered_by_problem"`
+}
+
+type tokens struct {
+	Prompt     *int64 `json:"prompt"`
+	Completion *int64 `json:"completion"`
+}
+
+type passRate struct {
+	Mean float64 `json:"mean"`
+}
+
+// runResult is a line of results.jsonl.
+type runResult struct {
+	Problem string  `json:"problem_id"`
+	Sample  int     `json:"sample"`
+	Outcome string  `json:"outcome"`
+	Success *bool   `json:"success"`
+	Turns   int     `json:"turns"`
+	Label   *string `json:"label"`
+	Infra   *string `json:"infra"`
+	Tokens  tokens  `json:"tokens"`
+}
+
+// flaky is a problem that some of its samples solve.
+type flaky struct {
+	problem         string
+	solved, samples int
+}
+
+// maxFlaky and examplesOf bound the page; the files beside it hold all.
+const (
+	maxFlaky   = 12
+	examplesOf = 2
+)
+
+// ReadRun reads the folder of a finished run.
+func ReadRun(folder string) (*Run, error) {
+	r := &Run{Name: filepath.Base(filepath.Clean(folder))}
+	if err := readJSON(folder, "spec.json", &r.Spec); err != nil {
+		return nil, err
+	}
+	if err := readJSON(folder, "summary.json", &r.Summary); err != nil {
+		return nil, err
+	}
+	var all map[string]json.RawMessage
+	if err := readJSON(folder, "summary.json", &all); err != nil {
+		return nil, err
+	}
+	r.Summary.PassAt = map[string]passRate{}
+	for name, raw := range all {
+		var rate passRate
+		if strings.HasPrefix(name, "pass") && json.Unmarshal(raw, &rate) == nil {
+			r.Summary.PassAt[name] = rate
+		}
+	}
+	return r, r.readResults(folder)
+}
+
+func readJSON(folder, name string, to any) error {
+	b, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil {
+		return fmt.Errorf("read run: %w", err)
+	}
+	if err := json.Unmarshal(b, to); err != nil {
+		return fmt.Errorf("read %s of %s: %w", name, folder, err)
+	}
+	return nil
+}
+
+// readResults counts all results and picks the examples.
+func (r *Run) readResults(folder string) (err error) {
+	f, err := os.Open(filepath.Join(folder, "results.jsonl"))
+	if err != nil {
+		return fmt.Errorf("read run: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	counting := counter{run: r, seen: map[string]int{}}
+	lines := bufio.NewReader(f)
+	for at := 0; ; at++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("read results of %s: %w", folder, err)
+		}
+		var result runResult
+		if err := json.Unmarshal(line, &result); err != nil {
+			return fmt.Errorf("read results of %s, line %d: %w", folder, at+1, err)
+		}
+		counting.add(result, at)
+	}
+	counting.endProblem()
+	slices.SortStableFunc(counting.picked, func(a, b pick) int { return strings.Compare(a.end, b.end) })
+	r.Examples, err = readTalks(filepath.Join(folder, "inspect.eval"), counting.picked)
+	return err
+}
+
+// counter adds results up, problem by problem.
+type counter struct {
+	run    *Run
+	seen   map[string]int
+	picked []pick
+	now    flaky
+}
+
+// pick is a rollout to show: its place among the results and its end.
+type pick struct {
+	at  int
+	end string
+}
+
+func (c *counter) add(r runResult, at int) {
+	if r.Problem != c.now.problem || c.now.samples == 0 {
+		c.endProblem()
+		c.now = flaky{problem: r.Problem}
+	}
+	c.now.samples++
+	end := endOf(r)
+	if c.seen[end]++; c.seen[end] <= examplesOf {
+		c.picked = append(c.picked, pick{at, end})
+	}
+	if r.Success == nil {
+		return
+	}
+	if *r.Success {
+		c.now.solved++
+	}
+	c.run.Turns.add(float64(r.Turns), *r.Success)
+	if n := r.Tokens.Completion; n != nil {
+		c.run.Tokens.add(float64(*n), *r.Success)
+	}
+}
+
+// endOf is how a rollout ended, in a word.
+func endOf(r runResult) string {
+	switch {
+	case r.Infra != nil:
+		return "infra: " + *r.Infra
+	case r.Label != nil && *r.Label != "":
+		return *r.Label
+	default:
+		return solved
+	}
+}
+
+const solved = "solved"
+
+func (c *counter) endProblem() {
+	n := c.now
+	if n.samples == 0 {
+		return
+	}
+	for len(c.run.SolvedBy) <= n.samples {
+		c.run.SolvedBy = append(c.run.SolvedBy, 0)
+	}
+	c.run.SolvedBy[n.solved]++
+	if n.solved > 0 && n.solved < n.samples && len(c.run.Flaky) < maxFlaky {
+		c.run.Flaky = append(c.run.Flaky, n)
+	}
+}
