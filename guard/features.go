@@ -49,15 +49,23 @@ func (x *lexicalIndex) compare(b *base, p *profile) features {
 	coverAll, coverDomain := x.coverOf(b, p)
 	f.coverText = coverDomain
 	f.numbers, f.numbersBack, f.numberClash = x.compareNumbers(b, p)
-	if all := b.profile.services | p.services; all != 0 {
-		f.service = float64(bits.OnesCount8(b.profile.services^p.services)) / float64(bits.OnesCount8(all))
-	}
+	f.service = serviceClash(b.profile, p)
 	if replacesClass(b.profile.values, p.values, 0) {
 		f.colour = 1
 	}
 	f.template = float64(shared(b.profile.bigrams, p.bigrams)) / math.Max(1, float64(min(len(b.profile.bigrams), len(p.bigrams))))
 	f.swapped = f.template * math.Min(ratio(missed, b.total, 0), 1-coverAll)
 	return f
+}
+
+// serviceClash is the share of delivery terms that only one side asks for. What
+// a text asks for in words that cannot be read is not held against it.
+func serviceClash(b, p *profile) float64 {
+	all, only := b.services|p.services, b.services^p.services
+	if p.beyond() {
+		only = p.services &^ b.services
+	}
+	return ratio(float64(bits.OnesCount8(only)), float64(bits.OnesCount8(all)), 0)
 }
 
 func ratio(part, whole, none float64) float64 {

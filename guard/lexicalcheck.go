@@ -35,6 +35,10 @@ func (x *lexicalIndex) check(text string, bank []Entry, cfg Config) Finding {
 	f.Tier = TierLexical
 	base := x.bases[best.base].profile
 	why := contradiction(base, best.part, best.f)
+	if inside, is := x.embedded(best); why != "" && is && logistic(inside.score) >= cfg.Same && contradiction(base, inside.part, inside.f) == "" {
+		best, why = inside, ""
+		f.Score = logistic(best.score)
+	}
 	f.Same = why == "" && f.Score >= cfg.Same
 	f.Evidence = evidence(base, best, why)
 	return f

@@ -46,12 +46,12 @@ type number struct {
 }
 
 // sameAmount compares values in their unit, or as written where only one side
-// names a unit.
+// names a unit. A bare bound ("above 12") is a price, and no measure.
 func (n number) sameAmount(o number) bool {
 	if n.unit == o.unit {
 		return close(n.value, o.value)
 	}
-	return (n.unit == "" || o.unit == "") && close(n.written, o.written)
+	return (n.unit == "" || o.unit == "") && close(n.written, o.written) && n.isBound() == o.isBound()
 }
 
 func close(a, b float64) bool {

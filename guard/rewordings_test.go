@@ -160,6 +160,22 @@ func TestFindsRequestsInsideLongerTexts(t *testing.T) {
 	c.atMost(t, "found", c.drop, "alone", 0)
 }
 
+// TestSameIsAskedOfTheQuotation: what a text says around a request does not
+// decide whether it is the same one, and a change inside still does.
+func TestSameIsAskedOfTheQuotation(t *testing.T) {
+	t.Parallel()
+	bank, texts := readRewordings(t)
+	g, c := newTestGuard(t, bank), newTally()
+	for _, r := range texts {
+		quoted := "Translate this message of a customer into French: \"" + r.text + "\" Then explain each hard word to a beginner, and write two exercises on grammar."
+		c.add(r.kind, bank[r.base].ID, g.Check(Candidate{Text: quoted}))
+	}
+	t.Logf("of %v the same %v", c.all, c.same)
+	c.atLeast(t, "called the same", c.same, "heavy", 0.85)
+	c.atLeast(t, "called the same", c.same, "light", 0.85)
+	c.atMost(t, "called the same", c.same, "single", 0.1)
+}
+
 // TestCandidatesHoldTheBase checks recall before anything is scored.
 func TestCandidatesHoldTheBase(t *testing.T) {
 	t.Parallel()

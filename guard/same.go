@@ -48,6 +48,9 @@ func numbersDiffer(b, p *profile, template float64) string {
 			if n.sameAmount(o) && n.opposes(o) {
 				return fmt.Sprintf("number %s is another kind of bound", n)
 			}
+			if n.sameAmount(o) && n.isBound() && !o.isBound() && slices.ContainsFunc(extra, number.isBound) {
+				return fmt.Sprintf("number %s is no bound any more", n)
+			}
 			if n.sameAmount(o) && n.code != o.code && n.code != "" && o.code != "" && template >= copiedTemplate {
 				return fmt.Sprintf("%s%s became %s%s", n.code, n, o.code, o)
 			}
@@ -76,11 +79,12 @@ func (n number) opposes(o number) bool {
 	return a == up && b == down || a == down && b == up
 }
 
+// isBound reports whether a text gives a number as a lower or upper bound.
+func (n number) isBound() bool { return n.directions&(1<<above|1<<below) != 0 }
+
 func (n number) String() string {
-	if n.unit == "" {
-		return fmt.Sprintf("%g", n.value)
-	}
-	return fmt.Sprintf("%g %s", n.value, n.unit)
+	// Nine digits, so that 6 inches are 152.4 mm and not 152.39999999999998.
+	return strings.TrimSpace(fmt.Sprintf("%.9g %s", n.value, n.unit))
 }
 
 // servicesDiffer finds a delivery term that was added or, in a copy, left out.

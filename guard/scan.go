@@ -152,7 +152,7 @@ func (s *scanner) digitAt(i int) bool { return i < len(s.text) && isDigit(s.text
 
 // groupFollows reports whether the separator c is followed by exactly three
 // digits. A point groups only after one to three digits that are not a lone
-// zero.
+// zero, and not before a k: 2.692k are two thousand.
 func (s *scanner) groupFollows(start int, c byte) bool {
 	if c != ',' && c != '\'' && c != '.' {
 		return false
@@ -160,7 +160,12 @@ func (s *scanner) groupFollows(start int, c byte) bool {
 	if !s.digitAt(s.at+1) || !s.digitAt(s.at+2) || !s.digitAt(s.at+3) || s.digitAt(s.at+4) {
 		return false
 	}
-	return c != '.' || s.text[start] != '0' && s.at-start <= 7
+	return c != '.' || s.text[start] != '0' && s.at-start <= 7 && !s.thousandsAt(s.at+4)
+}
+
+// thousandsAt reports whether a k that stands for thousands is at i.
+func (s *scanner) thousandsAt(i int) bool {
+	return i < len(s.text) && s.text[i] == 'k' && (i+1 == len(s.text) || !isLower(s.text[i+1]))
 }
 
 // maxDigits bounds a number: longer digit runs are identifiers.
@@ -168,7 +173,7 @@ const maxDigits = 18
 
 func (s *scanner) finishNumber(start int, digits []byte) {
 	t := token{start: start, end: s.at}
-	if s.at < len(s.text) && s.text[s.at] == 'k' && (s.at+1 == len(s.text) || !isLower(s.text[s.at+1])) {
+	if s.thousandsAt(s.at) {
 		digits, s.at = append(digits, "e3"...), s.at+1
 		t.end = s.at
 	}
