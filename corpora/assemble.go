@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/corpora/redact"
 )
 
 // Assembly is all that a finished corpus is put together from.
@@ -25,9 +27,10 @@ type Assembly struct {
 	// Manifest lacks Version, Schemas and Files, which Assemble fills in.
 	Manifest Manifest
 	Card     Card
-	// Scan looks at every text of every file before the manifest is written;
-	// its error stops the corpus. Nil looks at nothing.
-	Scan func(where, text string) error
+	// Redact cleans the extra files and the card, and is held against every text
+	// of every file that did not pass a redactor row by row: a finding stops the
+	// corpus. Nil leaves all as it is.
+	Redact *redact.Redactor
 }
 
 // Assemble puts a corpus together beside dir and moves it into place when all
@@ -100,15 +103,18 @@ func (w *assembler) build(a *Assembly) error {
 	}
 	m := a.Manifest
 	m.Version, m.Schemas = ManifestVersion, schemas(w.shards)
+	if a.Redact != nil {
+		m.Redaction = redaction(a.Redact, w.shards)
+	}
 	if err := Balance(m.Funnel); err != nil {
 		return err
 	}
-	if err := w.extras(a.Extra, a.Card.render(&m, w.shards)); err != nil {
+	if err := w.extras(a, a.Card.render(&m, w.shards)); err != nil {
 		return err
 	}
 	slices.SortFunc(w.files, func(x, y FileEntry) int { return cmp.Compare(x.Path, y.Path) })
 	m.Files = w.files
-	if err := w.scan(a.Scan); err != nil {
+	if err := w.scan(a.Redact, m.Configuration); err != nil {
 		return err
 	}
 	return w.manifest(&m)
@@ -208,9 +214,15 @@ func (w *assembler) copyShard(s placed) error {
 	return nil
 }
 
-func (w *assembler) extras(extra map[string][]byte, card string) error {
-	names := make([]string, 0, len(extra))
-	for name := range extra {
+func (w *assembler) extras(a *Assembly, card string) error {
+	clean := func(text string) io.Reader {
+		if a.Redact != nil {
+			text = a.Redact.Text(text, redact.Counts{})
+		}
+		return strings.NewReader(text)
+	}
+	names := make([]string, 0, len(a.Extra))
+	for name := range a.Extra {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return fmt.Errorf("write %s: the path leaves the corpus", name)
 		}
@@ -218,13 +230,13 @@ func (w *assembler) extras(extra map[string][]byte, card string) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		sum, err := w.write(name, strings.NewReader(string(extra[name])))
+		sum, err := w.write(name, clean(string(a.Extra[name])))
 		if err != nil {
 			return err
 		}
 		w.files = append(w.files, sum)
 	}
-	sum, err := w.write(CardName, strings.NewReader(card))
+	sum, err := w.write(CardName, clean(card))
 	w.files = append(w.files, sum)
 	return err
 }
@@ -264,17 +276,28 @@ func (w *assembler) write(rel string, from io.Reader) (FileEntry, error) {
 	return entry, finish(f, full)
 }
 
-// scan shows every text of the finished files to look.
-func (w *assembler) scan(look func(where, text string) error) error {
-	for i := 0; look != nil && i < len(w.files); i++ {
+// scan holds a redactor against the configuration and against every text of
+// the finished files that did not pass one on its way.
+func (w *assembler) scan(r *redact.Redactor, configuration []byte) error {
+	if r == nil {
+		return nil
+	}
+	passed := map[string]bool{}
+	for _, s := range w.shards {
+		passed[s.to] = s.Clean
+	}
+	for _, f := range w.files {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		if err := texts(w.fs, w.dir, w.files[i].Path, look); err != nil {
+		if passed[f.Path] {
+			continue
+		}
+		if err := texts(w.fs, w.dir, f.Path, r.Left); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.Left("configuration", string(configuration))
 }
 
 func (w *assembler) manifest(m *Manifest) error {

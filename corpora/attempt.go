@@ -24,8 +24,9 @@ type Facts struct {
 	LeakMax         *float64
 	PipelineVersion string
 	Counter         Counter
-	// Clean takes out of a text what must not be published; nil leaves all.
-	Clean func(string) string
+	// Secret says of a call's id that it must not be published; nil says so of
+	// none.
+	Secret func(id string) bool
 	// Metadata is put into the row's metadata under its own keys.
 	Metadata map[string]any
 }
@@ -49,8 +50,8 @@ func NewSFT(rec *arena.Record, f *Facts) (SFT, error) {
 	if err != nil {
 		return SFT{}, err
 	}
-	if err = chat.Clean(ms, f.clean); err != nil {
-		return SFT{}, err
+	if f.Secret != nil {
+		chat.Rename(ms, f.Secret)
 	}
 	encoded, err := chat.Encode(ms)
 	if err != nil {
@@ -61,16 +62,9 @@ func NewSFT(rec *arena.Record, f *Facts) (SFT, error) {
 		return SFT{}, err
 	}
 	tools := chat.Tools(f.Harness)
-	row := SFT{Messages: encoded, Tools: tools, Metadata: f.clean(meta), Goal: f.clean(strings.ToValidUTF8(rec.Trace.Query, "\uFFFD")), Scalars: scalars(rec, f), Origin: f.Origin}
+	row := SFT{Messages: encoded, Tools: tools, Metadata: meta, Goal: strings.ToValidUTF8(rec.Trace.Query, "\uFFFD"), Scalars: scalars(rec, f), Origin: f.Origin}
 	row.NTokens, row.TokenCounter = int64(CountTokens(f.Counter, ms, tools)), f.Counter.Name()
 	return row, nil
-}
-
-func (f *Facts) clean(text string) string {
-	if f.Clean == nil {
-		return text
-	}
-	return f.Clean(text)
 }
 
 func metadata(rec *arena.Record, f *Facts) (string, error) {

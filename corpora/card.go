@@ -76,6 +76,7 @@ func (c *Card) render(m *Manifest, shards []placed) string {
 	for _, s := range c.Sections {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.Heading, strings.TrimSpace(s.Body))
 	}
+	b.WriteString(m.Redaction.text())
 	b.WriteString(funnelTable(m.Funnel))
 	b.WriteString(columnTable(splits))
 	b.WriteString(provenance(m))

@@ -26,7 +26,9 @@ type Manifest struct {
 	ConfigurationSHA256 string          `json:"configuration_sha256"`
 	Inputs              []Input         `json:"inputs"`
 	Funnel              []Stage         `json:"funnel"`
-	Files               []FileEntry     `json:"files"`
+	// Redaction is nil where texts were left as they are.
+	Redaction *Redaction  `json:"redaction,omitempty"`
+	Files     []FileEntry `json:"files"`
 }
 
 // Input is one file that was read, named by its content.

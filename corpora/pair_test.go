@@ -127,13 +127,13 @@ func TestRowsSayWhatIsKnown(t *testing.T) {
 	rec.Outcome.Scores = nil
 	f := facts(corpora.SplitTrain, 0)
 	f.Metadata = map[string]any{"note": "x"}
-	f.Clean = func(s string) string { return strings.ReplaceAll(s, "spatula", "[REDACTED:thing]") }
+	f.Secret = func(string) bool { return true }
 	row, err := corpora.NewSFT(rec, f)
 	ok(t, err)
 	if row.JudgeScore != nil || row.OutcomeScore != nil || row.JudgeMultiplier != nil || row.StopCondition != "terminated" || *row.RunDate != 1780272000000 {
 		t.Errorf("row %+v", row)
 	}
-	if gjson.Get(row.Metadata, "note").Str != "x" || strings.Contains(fmt.Sprint(row.Messages, row.Goal), "spatula") {
+	if gjson.Get(row.Metadata, "note").Str != "x" || !strings.Contains(fmt.Sprint(row.Messages), `"tool_call_id":"call-1"`) {
 		t.Errorf("row %+v", row)
 	}
 	rec.Trace.Status, rec.Dialogue.Turns = arena.StatusTimedOut, rec.Dialogue.Turns[:1]

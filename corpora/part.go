@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/corpora/redact"
 )
 
 // Part is the output of one partition of the rows, in a folder of its own. It
@@ -20,6 +22,8 @@ type Part struct {
 	dir    string
 	limits Limits
 	files  []PartFile
+	// redactor cleans the rows; nil where they stay as they are.
+	redactor *redact.Redactor
 }
 
 // PartFile is one finished file of a part.
@@ -36,6 +40,9 @@ type PartFile struct {
 	// both are empty where the file is not Parquet.
 	Schema   string
 	Features []FeatureType
+	// Clean says that every row passed a redactor, Redacted what it took out.
+	Clean    bool
+	Redacted redact.Counts
 }
 
 // partName is the done-marker of a part, written last.

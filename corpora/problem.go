@@ -56,7 +56,7 @@ func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) (RL, error) {
 	}
 	row := RL{
 		DataSource:      "arena/" + strings.ToLower(string(p.Category)),
-		Prompt:          prompt(f.Harness.System, f.clean(p.Query)),
+		Prompt:          prompt(f.Harness.System, p.Query),
 		Ability:         "shopping",
 		RewardModel:     RewardModel{Style: "rule", Truth: truth},
 		Extra:           RLExtra{Split: f.Split, Index: index, NeedTools: true},

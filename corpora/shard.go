@@ -96,6 +96,7 @@ func (s *Shards[T]) next() error {
 	}
 	s.n++
 	s.open = newShard[T](f, s.schema, s.part.limits.Group)
+	s.open.clean = newCleaner(s.part.redactor, s.schema)
 	return nil
 }
 
@@ -116,6 +117,10 @@ func (s *Shards[T]) finish() error {
 		return fmt.Errorf("read back %s: %d rows differ from the %d that were written", open.out.path, got.rows, open.sum.rows)
 	}
 	s.part.add(s.stream, open.out, open.sum.rows, open.decoded, s.schema)
+	if c := open.clean; c != nil {
+		last := &s.part.files[len(s.part.files)-1]
+		last.Clean, last.Redacted = true, c.counts
+	}
 	return nil
 }
 
@@ -131,6 +136,8 @@ type shard[T any] struct {
 	decoded int64
 	limit   int64
 	sum     checksum
+	// clean is nil where rows stay as they are.
+	clean *cleaner
 }
 
 func newShard[T any](f *partFile, schema *parquet.Schema, group int64) *shard[T] {
@@ -143,6 +150,9 @@ func (s *shard[T]) add(v *T) error {
 	before := s.optional.of(v)
 	s.row = s.schema.Deconstruct(s.row[:0], v)
 	s.optional.write(v, s.row, before)
+	if s.clean != nil {
+		s.clean.row(s.row)
+	}
 	if _, err := s.writer.WriteRows([]parquet.Row{s.row}); err != nil {
 		return fmt.Errorf("write %s: %w", s.out.path, err)
 	}

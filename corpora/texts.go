@@ -6,16 +6,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 )
-
-// hashColumns hold hashes and ids alone. A scan for secrets would take them
-// for keys.
-var hashColumns = map[string]bool{"source_sha256": true, "record_sha256": true, "text_sha256": true, "prompt_sha256": true, "session_id": true,
-	"trace_id": true, "problem_id": true, "dedup_cluster": true, "agent_hotkey": true, "agent_version": true, "eval_run_id": true, "id": true, "match": true}
 
 // texts visits every text of a file: the strings of a Parquet file, the lines
 // of any other. where names file and place.
@@ -31,32 +27,32 @@ func texts(fsys FS, dir, rel string, visit func(where, text string) error) (err 
 	case strings.HasSuffix(rel, ".arrow"):
 		return nil // the rows of profile text, which the same run has scanned
 	case strings.HasSuffix(rel, ".parquet"):
-		return parquetTexts(f, rel, visit)
+		return parquetTexts(f, full, rel, visit)
 	case strings.HasSuffix(rel, ".zst"):
 		z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return fmt.Errorf("open %s: %w", full, err)
 		}
 		defer z.Close()
-		return lineTexts(z, rel, visit)
+		return lineTexts(traced{z, full}, rel, visit)
 	default:
-		return lineTexts(f, rel, visit)
+		return lineTexts(traced{f, full}, rel, visit)
 	}
 }
 
-func parquetTexts(f Source, rel string, visit func(where, text string) error) error {
-	file, err := openParquet(f, rel)
+func parquetTexts(f Source, full, rel string, visit func(where, text string) error) error {
+	file, err := openParquet(f, full)
 	if err != nil {
 		return err
 	}
 	columns := file.Schema().Columns()
 	n := 0
 	for _, g := range file.RowGroups() {
-		err := groupRows(g, rel, func(row parquet.Row) error {
+		err := groupRows(g, full, func(row parquet.Row) error {
 			n++
 			for _, v := range row {
 				name := columns[v.Column()][0]
-				if v.Kind() != parquet.ByteArray || v.IsNull() || hashColumns[name] {
+				if v.Kind() != parquet.ByteArray || v.IsNull() || slices.Contains(hashColumns, name) {
 					continue
 				}
 				if err := visit(fmt.Sprintf("%s, row %d, column %s", rel, n, name), string(v.ByteArray())); err != nil {
@@ -85,7 +81,7 @@ func lineTexts(in io.Reader, rel string, visit func(where, text string) error) e
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read %s: %w", rel, err)
+			return err
 		}
 	}
 }

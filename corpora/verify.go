@@ -88,6 +88,9 @@ func (v *verifier) all() error {
 	}
 	v.card()
 	v.bank()
+	if err := v.secrets(); err != nil {
+		return err
+	}
 	v.found = append(v.found, v.seen.overlaps()...)
 	return nil
 }

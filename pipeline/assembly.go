@@ -34,7 +34,8 @@ func (o *opened) assembly(p *plan, parts []string) (*corpora.Assembly, error) {
 			Pipeline: o.Version, Configuration: config, ConfigurationSHA256: digest(config),
 			Inputs: o.manifestInputs(p), Funnel: p.Funnel,
 		},
-		Card: o.card(p, reports, pairs),
+		Card:   o.card(p, reports, pairs),
+		Redact: o.redactor,
 	}
 	for name, r := range reports.files() {
 		if a.Extra["reports/"+name], err = encodeReport(r); err != nil {

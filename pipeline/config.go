@@ -42,6 +42,7 @@ type Config struct {
 	// Multiplier says how the judge's grades weigh outcomes.
 	Multiplier multiplier.Config `yaml:"multiplier" hash:"corpus"`
 	Select     SelectConfig      `yaml:"select" hash:"corpus"`
+	Redact     RedactConfig      `yaml:"redact" hash:"corpus"`
 	// MaxUnscored is the share of attempts without a judge's answer above which
 	// there is no corpus.
 	MaxUnscored float64 `yaml:"max_unscored" hash:"corpus"`
@@ -76,6 +77,16 @@ type GuardConfig struct {
 	// own.
 	Drop float64 `yaml:"drop"`
 	Same float64 `yaml:"same"`
+}
+
+// RedactConfig says what may not be published. Guard, judge and scores see the
+// attempts as they are; what is written of them passes the redactor.
+type RedactConfig struct {
+	// Secrets takes out secrets, e-mail, network and wallet addresses and card
+	// numbers.
+	Secrets bool `yaml:"secrets"`
+	// Hotkeys takes out the accounts of agents too.
+	Hotkeys bool `yaml:"hotkeys"`
 }
 
 // SelectConfig says which of the attempts that passed become rows.
@@ -118,6 +129,7 @@ func Defaults() Config {
 		Guard:       GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
 		Multiplier:  multiplier.Defaults(),
 		Select:      SelectConfig{Top: 4, Near: 0.8, SuccessOnly: true, Pairs: 4, Margin: 0.1},
+		Redact:      RedactConfig{Secrets: true},
 		MaxUnscored: 0.02,
 		Workers:     1,
 	}
@@ -138,6 +150,7 @@ func (c Config) Validate() error {
 	check(c.Select.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Select.Pairs)
 	check(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
 	check(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
+	check(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
 	check(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
 	check(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)
 	return errors.Join(errs...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/redact"
 	"github.com/trajectory-arena/arena/corpora/where"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
@@ -140,6 +141,9 @@ type opened struct {
 	inputs  []input
 	filter  *filters.Filter
 	where   *where.Expr
+	// redactor is nil where texts are published as they are; names looks at the
+	// ids of calls, which are replaced in any case.
+	redactor, names *redact.Redactor
 	// plan and learned are there once the group step ran in this process.
 	plan    *plan
 	learned *grouping
@@ -172,6 +176,12 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 	}
 	if err == nil {
 		o.filter, err = filters.New(r.Config.Filter)
+	}
+	if err == nil {
+		o.names, err = redact.New(redact.Options{Hotkeys: true})
+	}
+	if err == nil && r.Config.Redact.Secrets {
+		o.redactor, err = redact.New(redact.Options{Hotkeys: r.Config.Redact.Hotkeys})
 	}
 	if err == nil {
 		err = o.identify(ctx)
@@ -242,9 +252,10 @@ func (o *opened) blockConfig() (string, error) {
 }
 
 func (o *opened) newMapper() (*mapper, error) {
+	secret := func(id string) bool { return len(o.names.Scan(id)) > 0 }
 	return &mapper{
 		day: o.day, protect: o.protect, filter: o.filter, scorer: outcome.New(&o.day.Catalog, o.Titles), judge: o.Judge,
-		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}},
+		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}, Secret: secret},
 		signer: minhash.NewSigner(), steps: o.Config.Steps, probeEvery: o.Config.Judge.ProbeEvery,
 	}, nil
 }

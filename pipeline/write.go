@@ -77,6 +77,7 @@ func (o *opened) writeUnit(ctx context.Context, p *plan, u unit) error {
 	if err != nil {
 		return err
 	}
+	part.Redact(o.redactor)
 	w := unitWriter{opened: o, plan: p, unit: u, part: part, weights: weights{o.Config.Multiplier, p.Runs}}
 	if err := w.write(ctx); err != nil {
 		return err

@@ -36,6 +36,7 @@ type buildFlags struct {
 	force    bool
 	dryRun   bool
 	steps    bool
+	hotkeys  bool
 	noisy    noise
 	judge    judgeChoice
 	titles   titleFlags
@@ -54,6 +55,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
+	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
 	f.noisy.flags(c)
 	f.judge.flags(c)
 	f.titles.flags(c)
@@ -165,6 +167,7 @@ func (f *buildFlags) configuration() (pipeline.Config, error) {
 	}
 	config.Workers = f.workers
 	config.Steps = config.Steps || f.steps
+	config.Redact.Hotkeys = config.Redact.Hotkeys || f.hotkeys
 	config.RunID = cmp.Or(f.runID, config.RunID)
 	config.Select.Where = cmp.Or(f.where, config.Select.Where)
 	if err := config.Validate(); err != nil {

@@ -58,6 +58,20 @@ func TestRender(t *testing.T) {
 	}
 }
 
+func TestRename(t *testing.T) {
+	t.Parallel()
+	ms := []chat.Message{
+		{Role: chat.User, Content: "q"},
+		{Role: chat.Assistant, Calls: []chat.Call{{ID: "call-1"}, {ID: "secret a"}, {ID: "secret b"}}},
+		{Role: chat.Tool, CallID: "secret b"}, {Role: chat.Tool, CallID: "call-1"}, {Role: chat.Tool, CallID: "secret a"},
+	}
+	chat.Rename(ms, func(id string) bool { return strings.HasPrefix(id, "secret") })
+	got := []string{ms[1].Calls[0].ID, ms[1].Calls[1].ID, ms[1].Calls[2].ID, ms[2].CallID, ms[3].CallID, ms[4].CallID}
+	if diff := cmp.Diff([]string{"call-1", "call-2", "call-3", "call-3", "call-1", "call-2"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestUnfit(t *testing.T) {
 	t.Parallel()
 	ok := call("a", `{}`, `1`)

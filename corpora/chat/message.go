@@ -177,3 +177,42 @@ func Clean(ms []Message, clean func(string) string) error {
 	}
 	return nil
 }
+
+// Rename gives calls whose id must not be published another, in the calls and
+// in their answers. Ids tell calls apart, so that one placeholder for two of
+// them would not do.
+func Rename(ms []Message, secret func(id string) bool) {
+	used, names := map[string]bool{}, map[string]string{}
+	for i := range ms {
+		for _, c := range ms[i].Calls {
+			used[c.ID] = true
+			if secret(c.ID) {
+				names[c.ID] = ""
+			}
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	for i := range ms {
+		for k := range ms[i].Calls {
+			id := &ms[i].Calls[k].ID
+			if _, renamed := names[*id]; renamed {
+				names[*id] = unused(used)
+				*id = names[*id]
+			}
+		}
+		if name := names[ms[i].CallID]; name != "" {
+			ms[i].CallID = name
+		}
+	}
+}
+
+func unused(used map[string]bool) string {
+	for n := 1; ; n++ {
+		if id := fmt.Sprintf("call-%d", n); !used[id] {
+			used[id] = true
+			return id
+		}
+	}
+}

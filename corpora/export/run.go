@@ -71,12 +71,8 @@ func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.M
 	}
 	out := corpora.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpora.Input{
 		{Kind: "corpus manifest", SHA256: corpora.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
-	var scan func(where, text string) error
-	if opt.Redact != nil {
-		scan = opt.Redact.Left
-	}
 	return corpora.Assemble(ctx, fsys, to, corpora.Assembly{
-		Scan: scan, Parts: parts, Manifest: out,
+		Redact: opt.Redact, Parts: parts, Manifest: out,
 		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},
 		Card:  corpora.Card{Title: "Exported corpus", License: "apache-2.0", Tags: []string{"agent", "tool-use"}, Sections: []corpora.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}},
 	})

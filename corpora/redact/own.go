@@ -29,35 +29,38 @@ const privateKey = `-----BEGIN[ A-Z0-9_-]{0,80}PRIVATE KEY[^-]{0,40}-----`
 // ownRules add what the shared set lacks. Their order breaks ties: of two that
 // match alike, the first names the kind.
 func ownRules(opt Options) ([]rule, error) {
-	specs := []struct {
-		kind, expr string
-		keywords   []string
-		valid      func(string) bool
-		spans      func(string) []span
+	rules := []struct {
+		rule
+		expr string
 	}{
-		{"private-key", privateKey + `[^"]*?-----END[ A-Z0-9_-]{0,80}-----|` + privateKey + `[^"]*`, nil, nil, keyTexts},
-		{"url-credentials", `\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/@"'<>]{0,200}:([^\s@/"'<>]{1,200})@`, []string{"://"}, nil, nil},
-		{"authorization", `(?i)\b(?:bearer|basic)\s+([a-z0-9._~+/=-]{16,})`, []string{"bearer", "basic"}, mixed, nil},
-		{"aws-access-token", awsKey, []string{"akia", "asia", "aroa", "aida", "abia", "acca"}, nil, nil},
-		{"assigned-secret", `(?i)\A(?:` + quoted(secretNames) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`, secretNames, mixed, nil},
-		{"token", `(?:^|[^A-Za-z0-9_])((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{16,500})`, lowered(prefixes), mixed, nil},
-		{"email", `[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,24}\b`, []string{"@"}, nil, nil},
-		{"card-number", `(?:^|[^0-9.])([3-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4})(?:$|[^0-9])`, nil, luhn, digitRuns},
-		{"ip-address", `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.])`, nil, routable, digitRuns},
-		{"wallet-address", `\b(0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,60})\b`, []string{"0x", "bc1"}, nil, nil},
-		{"wallet-key", `\b(?:0x)?([0-9a-fA-F]{64})\b`, []string{"seed", "private", "mnemonic", "coldkey"}, nil, nil},
-		{"hotkey", `\b(5[1-9A-HJ-NP-Za-km-z]{47})\b`, nil, nil, nil},
+		{rule{kind: "private-key", keywords: []string{"private key"}, whole: true}, privateKey + `[^"]*?-----END[ A-Z0-9_-]{0,80}-----|` + privateKey + `[^"]*`},
+		{rule{kind: "url-credentials", keywords: []string{"://"}, follows: hasUser}, `\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/@"'<>]{0,200}:([^\s@/"'<>]{1,200})@`},
+		{rule{kind: "authorization", keywords: []string{"bearer", "basic"}, follows: hasToken, valid: mixed}, `(?i)\b(?:bearer|basic)\s+([a-z0-9._~+/=-]{16,})`},
+		{rule{kind: "aws-access-token", keywords: []string{"akia", "asia", "aroa", "aida", "abia", "acca"}}, awsKey},
+		{rule{kind: "assigned-secret", keywords: secretNames, anchored: true, follows: isGiven, valid: mixed},
+			`(?i)\A(?:` + quoted(secretNames) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`},
+		{rule{kind: "token", keywords: lowered(prefixes), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{16,500})`},
+		{rule{kind: "email", keywords: []string{"@"}, follows: hasHost}, `[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,24}\b`},
+		{rule{kind: "card-number", spans: cards, valid: isCard}, `(?:^|[^0-9.])([3-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4})(?:$|[^0-9])`},
+		{rule{kind: "ip-address", spans: networks, valid: routable}, `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.])`},
+		{rule{kind: "wallet-address", keywords: []string{"0x", "bc1"}}, `\b(0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,60})\b`},
+		{rule{kind: "wallet-key", keywords: []string{"seed", "private", "mnemonic", "coldkey"}, anchored: true, follows: hasKey}, `(?is)\A(?:seed|private|mnemonic|coldkey).{0,48}?\b(?:0x)?([0-9a-f]{64})\b`},
+		{rule{kind: "hotkey", spans: accounts}, `\b(5[1-9A-HJ-NP-Za-km-z]{47})\b`},
 	}
 	var out []rule
-	for _, s := range specs {
-		if s.kind == "hotkey" && !opt.Hotkeys {
+	for _, r := range rules {
+		if r.kind == "hotkey" && !opt.Hotkeys {
 			continue
 		}
-		re, err := regexp.Compile(s.expr)
+		re, err := regexp.Compile(r.expr)
 		if err != nil {
-			return nil, fmt.Errorf("compile rule %s: %w", s.kind, err)
+			return nil, fmt.Errorf("compile rule %s: %w", r.kind, err)
 		}
-		out = append(out, rule{kind: s.kind, re: re, keywords: s.keywords, valid: s.valid, spans: s.spans, anchored: strings.Contains(s.expr, `\A`)})
+		r.re = re
+		if r.follows == nil {
+			r.heads = openers(r.expr, r.keywords)
+		}
+		out = append(out, r.rule)
 	}
 	return out, nil
 }
@@ -83,20 +86,36 @@ func mixed(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.IndexFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }) >= 0
 }
 
-// luhn is the check digit of card numbers (ISO/IEC 7812).
-func luhn(s string) bool {
-	sum, double := 0, false
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] < '0' || s[i] > '9' {
-			continue
-		}
-		d := int(s[i] - '0')
-		if double {
+// isCard tells a card's number from an id as long: the first digits are those
+// of an issuer of such lengths (ISO/IEC 7812), and the last is the check digit.
+func isCard(s string) bool {
+	digits := strings.NewReplacer(" ", "", "-", "").Replace(s)
+	issued := false
+	for _, i := range issuers {
+		issued = issued || len(digits) == i.length && digits[:len(i.first)] >= i.first && digits[:len(i.last)] <= i.last
+	}
+	return issued && luhn(digits)
+}
+
+// issuers are the ranges of first digits by length: Visa, Mastercard, American
+// Express, Discover, JCB, UnionPay.
+var issuers = []struct {
+	length      int
+	first, last string
+}{{16, "4", "4"}, {16, "51", "55"}, {16, "2221", "2720"}, {15, "34", "34"}, {15, "37", "37"}, {16, "6011", "6011"}, {16, "644", "659"},
+	{16, "3528", "3589"}, {16, "62", "62"}}
+
+// luhn is the check digit of card numbers.
+func luhn(digits string) bool {
+	sum := 0
+	for i := range len(digits) {
+		d := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
 			if d *= 2; d > 9 {
 				d -= 9
 			}
 		}
-		sum, double = sum+d, !double
+		sum += d
 	}
 	return sum%10 == 0
 }

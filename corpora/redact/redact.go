@@ -5,11 +5,16 @@
 package redact
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
 )
+
+// Rules names the rules: those of gitleaks in their version, and the own.
+const Rules = "gitleaks v8.30.1 and arena.redact.v1"
 
 // Options choose what is found beyond secrets and addresses.
 type Options struct {
@@ -20,14 +25,20 @@ type Options struct {
 
 // Redactor finds and replaces. It may be used by several goroutines.
 type Redactor struct {
-	rules []rule
+	options Options
+	rules   []rule
+	filter  *prefilter
+	// wordless are the positions of rules that no word brings up.
+	wordless []int
+	kinds    map[string]bool
 }
 
 // Finding is one passage that a rule matched.
 type Finding struct {
 	// Kind is the rule's name, such as aws-access-token.
 	Kind string
-	// Start and End are byte offsets of the secret itself.
+	// Start and End are byte offsets of the secret itself. Neither lies within a
+	// JSON escape or a character.
 	Start, End int
 }
 
@@ -41,9 +52,12 @@ func (c Counts) Add(other Counts) {
 	}
 }
 
+// compiled are the shared rules, the same for all options.
+var compiled = sync.OnceValues(sharedRules)
+
 // New compiles the rules.
 func New(opt Options) (*Redactor, error) {
-	shared, err := sharedRules()
+	shared, err := compiled()
 	if err != nil {
 		return nil, err
 	}
@@ -51,48 +65,75 @@ func New(opt Options) (*Redactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Redactor{rules: append(own, shared...)}, nil
+	r := &Redactor{options: opt, rules: slices.Concat(own, shared), kinds: map[string]bool{}}
+	for i := range r.rules {
+		r.kinds[r.rules[i].kind] = true
+		if r.rules[i].spans != nil {
+			r.wordless = append(r.wordless, i)
+		}
+	}
+	r.filter = newPrefilter(r.rules)
+	return r, nil
 }
 
-// Placeholder is what stands for a secret of a kind. No rule matches it.
-func Placeholder(kind string) string { return "[REDACTED:" + kind + "]" }
+// Hotkeys says whether the accounts of agents are found too.
+func (r *Redactor) Hotkeys() bool { return r.options.Hotkeys }
 
-// Text replaces every finding and adds it to counts.
+// Placeholder is what stands for a secret of a kind. No rule matches it.
+func Placeholder(kind string) string { return opening + kind + "]" }
+
+const opening = "[REDACTED:"
+
+// maxPasses bounds how often a text is looked at again: what was replaced may
+// have hidden another finding, or made one. Each pass leaves less of the text,
+// and texts that nobody made up for the purpose settle in two.
+const maxPasses = 8
+
+// Text replaces every finding and adds it to counts. What it gives holds no
+// finding. Of JSON only strings and numbers are replaced, so that it stays
+// JSON; a text that does not settle becomes one placeholder.
 func (r *Redactor) Text(text string, counts Counts) string {
-	found := r.Scan(text)
-	if len(found) == 0 {
-		return text
+	for range maxPasses {
+		found := r.Scan(text)
+		if len(found) == 0 {
+			return text
+		}
+		for _, f := range found {
+			counts[f.Kind]++
+		}
+		if isJSON(text) {
+			text = replaceJSON(text, found)
+		} else {
+			text = replace(text, found)
+		}
 	}
+	found := r.Scan(text)
+	switch {
+	case len(found) == 0:
+		return text
+	case isJSON(text):
+		return `"` + Placeholder(found[0].Kind) + `"`
+	default:
+		return Placeholder(found[0].Kind)
+	}
+}
+
+// isJSON tells a JSON value that has parts from other text.
+func isJSON(text string) bool {
+	trimmed := strings.TrimLeft(text, " \t\r\n")
+	return trimmed != "" && strings.IndexByte(`{["`, trimmed[0]) >= 0 && gjson.Valid(text)
+}
+
+func replace(text string, found []Finding) string {
 	var b strings.Builder
 	at := 0
 	for _, f := range found {
 		b.WriteString(text[at:f.Start])
 		b.WriteString(Placeholder(f.Kind))
 		at = f.End
-		counts[f.Kind]++
 	}
 	b.WriteString(text[at:])
 	return b.String()
-}
-
-// Scan lists the findings in a text in order, none overlapping another: of two
-// that do, the one that starts first stays, then the longer.
-func (r *Redactor) Scan(text string) []Finding {
-	low := lower(text)
-	var all []Finding
-	for i := range r.rules {
-		all = r.rules[i].find(all, text, low)
-	}
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
-	})
-	out := all[:0]
-	for _, f := range all {
-		if len(out) == 0 || f.Start >= out[len(out)-1].End {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // Left is the error of a text that still holds a finding after redaction. It

@@ -111,6 +111,7 @@ func TestShoppingStays(t *testing.T) {
 		"dimensions 10.5 x 20.25 x 3.75, 4000 5000 6000 pieces, 2024-06-01 12:30:00",
 		"local server 127.0.0.1 and 192.168.0.10",
 		"task-management sk-ii facial treatment essence", "contact us @home",
+		`{"session_id":"4111111111111112","order":"9911111111111111","grey":"monkey"}`, "curl and curling iron, basic tee, 3 s.a. sizes",
 		"run 9a1c697b-a304-4f8d-82c5-c7bc1b843a81/11675703-c6eb-4229-8dce-8ef2f7c3009e",
 		redact.Placeholder("email"),
 	} {
@@ -131,8 +132,9 @@ func TestHotkeysOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// FuzzRedactedTextIsClean: one pass leaves nothing to find, keeps JSON strings
-// whole, and never panics.
+// FuzzRedactedTextIsClean: whatever a text holds, one call leaves nothing to
+// find in it, in a JSON string of it, or in a string within that; JSON stays
+// JSON; and nothing but findings goes.
 func FuzzRedactedTextIsClean(f *testing.F) {
 	for _, c := range canaries() {
 		f.Add(c)
@@ -140,25 +142,59 @@ func FuzzRedactedTextIsClean(f *testing.F) {
 	for _, s := range sentences() {
 		f.Add(s[0])
 	}
-	f.Add("-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaCb\"o")
-	f.Add("İ\xff password=" + "x1y2z3a4b5 [REDACTED:token]")
+	for _, s := range []string{
+		"-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaCb\"o", "İ\xff password=" + "x1y2z3a4b5 [REDACTED:token]", "\n@mail.example.org",
+		`\u0041KIA` + "IOSFODNN7EXAMPLE", "://[REDACTED:email]@x", "seCret:0\xfc0\xa0\x0100A", "secret=\b\f\r00A00B0", `{"card":4111111111111111,"a":["` + "ana@mail.example.org" + `"]}`, `"\ud83d\ude00@mail.example.org"`,
+	} {
+		f.Add(s)
+	}
 	r := redactor(f, redact.Options{Hotkeys: true})
 	f.Fuzz(func(t *testing.T, text string) {
-		got := text
-		for range 4 { // a secret may lie beside another: a few passes settle it
-			got = r.Text(got, redact.Counts{})
+		got := r.Text(text, redact.Counts{})
+		once, twice := quote(t, got), quote(t, quote(t, got))
+		for _, s := range []string{got, once, twice} {
+			if err := r.Left("text", s); err != nil {
+				t.Fatalf("%q became %q: %v", text, s, err)
+			}
 		}
-		if err := r.Left("text", got); err != nil {
-			t.Fatalf("%q became %q: %v", text, got, err)
+		if parts := strings.ContainsAny(text, `{["`); parts && json.Valid([]byte(text)) && !json.Valid([]byte(got)) {
+			t.Fatalf("%s became %s", text, got) // a bare number is text
 		}
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if clean := r.Text(string(quoted), redact.Counts{}); !json.Valid([]byte(clean)) {
-			t.Fatalf("%s became %s", quoted, clean)
+		message := `{"role":"tool","content":` + quote(t, text) + `,"tool_call_id":"a"}`
+		clean := r.Text(message, redact.Counts{})
+		if err := r.Left("message", clean); err != nil || !json.Valid([]byte(clean)) {
+			t.Fatalf("%s became %s: %v", message, clean, err)
 		}
 	})
+}
+
+func quote(t *testing.T, text string) string {
+	t.Helper()
+	b, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestEscapesHideNothing writes secrets with escapes in them, as deep as JSON
+// within JSON goes.
+func TestEscapesHideNothing(t *testing.T) {
+	t.Parallel()
+	r := redactor(t, redact.Options{})
+	for _, s := range []string{
+		`{"q":"\u0041KIA` + `IOSFODNN7EXAMPLE"}`, `{"q":"{\"k\":\"\\u0041\\u004bIA` + `IOSFODNN7EXAMPLE\"}"}`, `{"q":"ana\u0040` + `mail.example.org"}`,
+		`{"q":"postgres:\/\/shop:` + `hunter2pass@db.internal"}`, `{"password\u0022:1,"password":"` + `S3cr3tPassw0rd"}`, `{"card":4111111111111111}`,
+	} {
+		counts := redact.Counts{}
+		got := r.Text(s, counts)
+		if len(counts) != 1 || r.Left("text", got) != nil {
+			t.Errorf("%s became %s", s, got)
+		}
+		if json.Valid([]byte(s)) && !json.Valid([]byte(got)) {
+			t.Errorf("%s became %s, which is no JSON", s, got)
+		}
+	}
 }
 
 func BenchmarkText(b *testing.B) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -17,14 +18,22 @@ type rule struct {
 	// group is the capture that is the secret; 0 takes the first that matched,
 	// or the whole match where there is none.
 	group int
-	// keywords gate the expression: only the text around them, in lower case,
-	// is searched. None means all of it.
+	// keywords gate the expression: only the text around them is searched.
 	keywords []string
 	// anchored rules begin with one of their keywords: only those places are
 	// tried.
 	anchored bool
-	// spans, where set, gives the parts to search instead of keywords.
-	spans func(string) []span
+	// whole rules search all of a text that has one of their keywords: what they
+	// find has no bound.
+	whole bool
+	// heads are the ways in which matches begin, where all begin with a keyword.
+	heads []head
+	// follows, where set, says whether what stands at a keyword may be the
+	// rule's: a look that is cheaper than the expression.
+	follows func(text string, start, end int) bool
+	// spans, where set, gives the parts to search instead of keywords, of a text
+	// and the numbers in it.
+	spans func(text string, numbers []span) []span
 	// entropy is the least Shannon entropy of the secret in bits a byte.
 	entropy float64
 	// valid is a last look at the secret; nil takes all.
@@ -58,8 +67,10 @@ func sharedRules() ([]rule, error) {
 		expr := s.Regex
 		if m := leading.FindStringSubmatch(expr); m != nil {
 			// what may stand before the word is no part of the secret
-			r.anchored, r.keywords = true, strings.Split(m[1], "|")
+			r.anchored, r.keywords, r.follows = true, strings.Split(m[1], "|"), assigns
 			expr = `(?i)\A(?:` + m[1] + `)` + expr[len(m[0]):]
+		} else {
+			r.heads = openers(expr, r.keywords)
 		}
 		var err error
 		if r.re, err = regexp.Compile(expr); err != nil {
@@ -74,38 +85,88 @@ func sharedRules() ([]rule, error) {
 // words.
 var leading = regexp.MustCompile(`^\(\?i\)\[\\w\.-\]\{0,50\}\?\(\?:([a-z0-9_.|-]+)\)`)
 
-func (r *rule) find(out []Finding, text, low string) []Finding {
-	if r.spans != nil {
-		for _, w := range r.spans(text) {
-			out = r.within(out, text, w)
+// openers are the ways in which matches of an expression begin, where all of
+// them begin with one of the words; nil where they do not.
+func openers(expr string, words []string) []head {
+	heads := headsOf(expr)
+	for _, h := range heads {
+		if !slices.ContainsFunc(words, h.opensWith) {
+			return nil
 		}
-		return out
 	}
-	if len(r.keywords) == 0 {
+	return heads
+}
+
+// may says whether a match may begin at a word, by what follows it.
+func (r *rule) may(text string, start, end int) bool {
+	if r.follows != nil {
+		return r.follows(text, start, end)
+	}
+	return r.heads == nil || slices.ContainsFunc(r.heads, func(h head) bool { return h.begins(text[start:]) })
+}
+
+// third are the bytes that may follow a word of two.
+func (r *rule) third(word string) charset {
+	var out charset
+	for _, h := range r.heads {
+		if h.opensWith(word) && len(h) > len(word) {
+			out.join(h[len(word)])
+		}
+	}
+	if out == (charset{}) {
+		out.add(0, 0xFF)
+	}
+	return out
+}
+
+// assigns says whether a word is followed, within what the shared rules allow
+// between them, by a sign of assignment and the shortest of their secrets.
+func assigns(text string, _, end int) bool {
+	for i := end; i < len(text) && i < end+maxBetween; i++ {
+		if signs.has(text[i]) && given(text, i+1) {
+			return true
+		}
+		if !between.has(text[i]) && !signs.has(text[i]) {
+			return false
+		}
+	}
+	return false
+}
+
+// given says whether what signs, quotes and blanks may lead to is a secret of
+// eight bytes or more.
+func given(text string, at int) bool {
+	for at < len(text) && leadIn.has(text[at]) {
+		at++
+	}
+	return secretBytes.fill(text, at, 8)
+}
+
+// maxBetween is twenty bytes of a name, three of blanks and quotes, and the
+// sign.
+const maxBetween = 24
+
+// find searches a text where keywords of the rule were found.
+func (r *rule) find(out []Finding, text string, found []hit) []Finding {
+	search := windows
+	switch {
+	case r.whole:
 		return r.within(out, text, span{0, len(text)})
+	case r.anchored:
+		search = places
 	}
-	found := windows
-	if r.anchored {
-		found = places
-	}
-	for _, w := range found(low, r.keywords) {
+	for _, w := range search(text, found) {
 		out = r.within(out, text, w)
 	}
 	return out
 }
 
-// within searches one part of a text. It ends where tokens do, so that no
-// expression sees half of one.
+// within searches one part of a text.
 func (r *rule) within(out []Finding, text string, w span) []Finding {
 	for _, m := range r.re.FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
 		start, end := r.secret(m)
-		start += escape(text[:w.start+start], text[w.start+start:w.start+end])
-		end -= halfEscape(text[w.start+start : w.start+end])
 		secret := text[w.start+start : w.start+end]
-		if secret == "" || strings.HasPrefix(secret, "[REDACTED:") || strings.HasPrefix(secret, "REDACTED:") {
-			continue
-		}
-		if entropy(secret) < r.entropy || r.valid != nil && !r.valid(secret) {
+		if secret == "" || entropy(secret) < r.entropy || r.valid != nil && !r.valid(secret) {
 			continue
 		}
 		out = append(out, Finding{r.kind, w.start + start, w.start + end})
@@ -124,28 +185,6 @@ func (r *rule) secret(m []int) (start, end int) {
 		}
 	}
 	return m[0], m[1]
-}
-
-// escape is how many bytes at the start of a match belong to a JSON escape
-// that begins before it: the n of \n, the u and digits of \u0026.
-func escape(before, match string) int {
-	slashes := len(before) - len(strings.TrimRight(before, `\`))
-	switch {
-	case slashes%2 == 0 || match == "":
-		return 0
-	case match[0] == 'u':
-		return min(5, len(match))
-	case strings.IndexByte("nrtbf", match[0]) >= 0:
-		return 1
-	default:
-		return 0
-	}
-}
-
-// halfEscape is 1 where a match ends between the backslash of a JSON escape and
-// what it escapes, else 0.
-func halfEscape(match string) int {
-	return (len(match) - len(strings.TrimRight(match, `\`))) % 2
 }
 
 // entropy is the Shannon entropy of the bytes of s in bits a byte.

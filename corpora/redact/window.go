@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"slices"
-	"strings"
-)
+import "unicode/utf8"
 
 // span is a part of a text by byte offsets.
 type span struct{ start, end int }
@@ -17,41 +14,21 @@ const (
 	longest   = 16 << 10
 )
 
-// hits are the places of the keywords, in no order.
-func hits(text string, keywords []string) []span {
-	var out []span
-	for _, k := range keywords {
-		for at := 0; ; {
-			i := strings.Index(text[at:], k)
-			if i < 0 {
-				break
-			}
-			out = append(out, span{at + i, at + i + len(k)})
-			at += i + len(k)
-		}
+// places are the parts of a text from each word on.
+func places(text string, found []hit) []span {
+	out := make([]span, len(found))
+	for i, h := range found {
+		out[i] = span{h.start, around(text, h.span).end}
 	}
 	return out
 }
 
-// places are the parts of a text from each keyword on.
-func places(text string, keywords []string) []span {
-	out := hits(text, keywords)
-	for i, h := range out {
-		out[i].end = around(text, h.start, h.end).end
-	}
-	return out
-}
-
-// windows are the parts of a text around the keywords, in order, apart from
+// windows are the parts of a text around words that are in order, apart from
 // each other.
-func windows(text string, keywords []string) []span {
-	all := hits(text, keywords)
-	for i, h := range all {
-		all[i] = around(text, h.start, h.end)
-	}
-	slices.SortFunc(all, func(a, b span) int { return a.start - b.start })
-	out := all[:0]
-	for _, w := range all {
+func windows(text string, found []hit) []span {
+	var out []span
+	for _, h := range found {
+		w := around(text, h.span)
 		if n := len(out); n > 0 && w.start <= out[n-1].end {
 			out[n-1].end = max(out[n-1].end, w.end)
 		} else {
@@ -61,12 +38,20 @@ func windows(text string, keywords []string) []span {
 	return out
 }
 
-func around(text string, start, end int) span {
-	start, end = max(0, start-reachBack), min(len(text), end+reachOn)
+// around ends where tokens do, so that no expression sees half of one, and
+// never within a character.
+func around(text string, h span) span {
+	start, end := max(0, h.start-reachBack), min(len(text), h.end+reachOn)
 	for floor := max(0, start-longest); start > floor && !separator(text[start-1]); {
 		start--
 	}
 	for ceiling := min(len(text), end+longest); end < ceiling && !separator(text[end]); {
+		end++
+	}
+	for start > 0 && !utf8.RuneStart(text[start]) {
+		start--
+	}
+	for end < len(text) && !utf8.RuneStart(text[end]) {
 		end++
 	}
 	return span{start, end}
@@ -74,48 +59,102 @@ func around(text string, start, end int) span {
 
 func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' }
 
-// keyTexts is the whole of a text that holds a private key: keys have no bound.
-func keyTexts(text string) []span {
-	if !strings.Contains(text, "PRIVATE KEY") {
-		return nil
+// number notes the run of digits, dots, blanks and hyphens at a place.
+func (h *hits) number(text string, at int) {
+	n := len(h.numbers)
+	if n > 0 && at < h.numbers[n-1].end {
+		return
 	}
-	return []span{{0, len(text)}}
+	start, end := at, at
+	for start > 0 && numeric(text[start-1]) {
+		start--
+	}
+	for end < len(text) && numeric(text[end]) {
+		end++
+	}
+	h.numbers = append(h.numbers, span{start, end})
 }
 
-// lower is text with ASCII letters in lower case; its offsets are the same.
-func lower(text string) string {
-	b := []byte(text)
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
-}
-
-// digitRuns are the parts of a text that hold four digits or more among dots,
-// blanks and hyphens, with a byte on either side: nothing shorter is a network
-// address or a card number.
-func digitRuns(text string) []span {
-	var out []span
-	for i := 0; i < len(text); {
-		if !digit(text[i]) {
-			i++
+// longNumbers notes the runs of digits as long as a card's that have nothing
+// between them: one digit in so many shows each of them.
+func (h *hits) longNumbers(text string) {
+	end := 0
+	for i := shortestCard - 1; i < len(text); i += shortestCard {
+		if i < end || !digit(text[i]) {
 			continue
 		}
-		start, digits := i, 0
-		for ; i < len(text) && numeric(text[i]); i++ {
+		start := i
+		for end = i; end < len(text) && digit(text[end]); end++ {
+		}
+		for start > 0 && digit(text[start-1]) {
+			start--
+		}
+		if end-start >= shortestCard {
+			h.numbers = append(h.numbers, span{start, end})
+		}
+	}
+}
+
+// cards and networks are the numbers that may be a card's or an address, with a
+// byte on either side.
+func cards(text string, numbers []span) []span {
+	return filled(text, numbers, func(digits, _ int) bool { return digits >= shortestCard })
+}
+
+func networks(text string, numbers []span) []span {
+	return filled(text, numbers, func(_, dots int) bool { return dots >= 3 })
+}
+
+func filled(text string, numbers []span, enough func(digits, dots int) bool) []span {
+	var out []span
+	for _, s := range numbers {
+		digits, dots := 0, 0
+		for i := s.start; i < s.end; i++ {
 			if digit(text[i]) {
 				digits++
 			}
+			if text[i] == '.' {
+				dots++
+			}
 		}
-		if digits >= 4 {
-			out = append(out, span{max(0, start-1), min(len(text), i+1)})
+		if enough(digits, dots) {
+			out = append(out, span{max(0, s.start-1), min(len(text), s.end+1)})
 		}
 	}
 	return out
 }
 
+// accounts are the parts of a text that are as long as a chain account and of
+// its letters: one letter in so many shows each of them.
+func accounts(text string, _ []span) []span {
+	var out []span
+	last := 0
+	for i := accountLen - 1; i < len(text); i += accountLen {
+		if i < last || !base58(text[i]) {
+			continue
+		}
+		start := i
+		for last = i; last < len(text) && base58(text[last]); last++ {
+		}
+		for start > 0 && base58(text[start-1]) {
+			start--
+		}
+		if last-start >= accountLen {
+			out = append(out, span{max(0, start-1), min(len(text), last+1)})
+		}
+	}
+	return out
+}
+
+const (
+	shortestCard = 15
+	accountLen   = 48
+)
+
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 func numeric(c byte) bool { return digit(c) || c == '.' || c == ' ' || c == '-' }
+
+func base58(c byte) bool {
+	return c >= '1' && c <= '9' || c >= 'A' && c <= 'Z' && c != 'I' && c != 'O' || c >= 'a' && c <= 'z' && c != 'l'
+}

@@ -1,0 +1,100 @@
+package redact
+
+// The sets of bytes that follow a word.
+var (
+	blank        = setOf(" \t\n\r\f")
+	alphanumeric = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	hexadecimal  = setOf("0123456789abcdefABCDEF")
+	tokenBytes   = alphanumeric.with("_-./+=~")
+	hostBytes    = alphanumeric.with("-.")
+	between      = alphanumeric.with("_.- \t\n\r\f'\"")
+	signs        = setOf(`=>:|?,\`)
+	valueSigns   = setOf(`=:sS\`)
+	leadIn       = setOf("=>:|? \t\n\r\f`'\"")
+	secretBytes  = all().without(" \t\n\r\f\"',;<>{}()[]")
+	userEnd      = setOf(" \t\n\r\f:/@\"'<>\\")
+)
+
+func setOf(bytes string) charset { return charset{}.with(bytes) }
+
+func (s charset) with(bytes string) charset {
+	for _, c := range bytes {
+		s.add(c, c)
+	}
+	return s
+}
+
+// all is every byte, those beyond ASCII among them.
+func all() charset {
+	var s charset
+	s.add(0, 0xFF)
+	return s
+}
+
+func (s charset) without(bytes string) charset {
+	for _, c := range bytes {
+		s[c/64] &^= 1 << (c % 64)
+	}
+	return s
+}
+
+// What must follow a word for an own rule to match. A backslash may stand for
+// anything: it opens an escape.
+
+// hasUser: after :// a name of at most 200 bytes and a colon.
+func hasUser(text string, _, end int) bool {
+	for i := end; i < len(text) && i <= end+200; i++ {
+		if userEnd.has(text[i]) {
+			return text[i] == ':' || text[i] == '\\'
+		}
+	}
+	return false
+}
+
+// hasToken: blanks, then sixteen bytes of a token.
+func hasToken(text string, _, end int) bool {
+	for end < len(text) && blank.has(text[end]) {
+		end++
+	}
+	return tokenBytes.fill(text, end, 16)
+}
+
+// isGiven: a sign of assignment, or the end of is, within the 26 bytes that may
+// stand between a name and its value.
+func isGiven(text string, _, end int) bool {
+	for i := end; i < len(text) && i <= end+26; i++ {
+		if valueSigns.has(text[i]) && given(text, i+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasHost: the shortest name of a host after the @.
+func hasHost(text string, _, end int) bool { return hostBytes.fill(text, end, len("a.bc")) }
+
+// hasKey: the digits of a key where the 50 bytes end that may stand before it.
+func hasKey(text string, _, end int) bool {
+	for i := end; i < len(text) && i <= end+50; i++ {
+		if hexadecimal.fill(text, i, 64) {
+			return true
+		}
+	}
+	return false
+}
+
+// fill says whether n bytes of the set stand at a place, or some and an escape.
+func (s *charset) fill(text string, at, n int) bool {
+	for i := at; i < at+n; i++ {
+		if i >= len(text) {
+			return false
+		}
+		if text[i] == '\\' {
+			return true
+		}
+		if !s.has(text[i]) {
+			return false
+		}
+	}
+	return true
+}
