@@ -154,6 +154,10 @@ type Steps struct {
 	Prompt      string   `parquet:"prompt"`
 	Completions []string `parquet:"completions,list"`
 	Labels      []bool   `parquet:"labels,list"`
+	// Rewards are 1 for each step with a label that holds and 0 for the others;
+	// the last step's has the attempt's Reward added.
+	Rewards []float64 `parquet:"step_rewards,list"`
+	Reward  float64   `parquet:"reward"`
 	// Rule is the versioned name of what set the labels.
 	Rule      string `parquet:"rule,dict"`
 	SessionID string `parquet:"session_id"`

@@ -48,6 +48,7 @@ func (w *unitWriter) steps(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		b.row.Reward = w.weights.reward(w.entries[at])
 		row, err := corpora.NewSteps(&b.row, ms, b.labels, w.facts(w.entries[at].Problem))
 		if err != nil {
 			return err

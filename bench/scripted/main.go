@@ -2,10 +2,11 @@
 // share of the problems it is given, always the same ones. The closed loop of
 // .ci/closed-loop runs against it, and whoever wants to try `arena eval` can.
 //
-//	go run ./bench/scripted -problems testdata/day/problems.jsonl -listen 127.0.0.1:8000
+//	go run ./bench/scripted -day testdata/day -listen 127.0.0.1:8000
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -15,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"time"
 
 	"github.com/trajectory-arena/arena"
@@ -34,7 +36,7 @@ func main() {
 // run serves until ctx ends. It prints its base URL as soon as it answers.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	f := flag.NewFlagSet("scripted", flag.ContinueOnError)
-	path := f.String("problems", "testdata/day/problems.jsonl", "problems that the student knows")
+	day := f.String("day", "testdata/day", "folder of problems.jsonl and catalog.jsonl, which the student knows")
 	listen := f.String("listen", "127.0.0.1:0", "address to listen on; port 0 takes a free one")
 	dialect := f.String("dialect", "native", "how calls are written: native, oro, hermes or react")
 	share := f.Float64("solves", 0.6, "share of the rollouts that succeed")
@@ -42,7 +44,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	student, err := shopper(*path, *share)
+	student, err := shopper(*day, *share)
 	if err != nil {
 		return err
 	}
@@ -61,16 +63,49 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-func shopper(path string, share float64) (*script.Server, error) {
-	file, err := os.Open(path)
+func shopper(day string, share float64) (*script.Server, error) {
+	file, err := os.Open(filepath.Join(day, "problems.jsonl"))
 	if err != nil {
 		return nil, fmt.Errorf("read problems: %w", err)
 	}
 	defer file.Close() //nolint:errcheck // only read
-	const longest = 64 << 20
 	problems, err := arena.ReadProblems(file, longest)
 	if err != nil {
-		return nil, fmt.Errorf("read problems %s: %w", path, err)
+		return nil, fmt.Errorf("read problems of %s: %w", day, err)
 	}
-	return &script.Server{Plan: script.Shopper(problems, share)}, nil
+	decoy, err := unwanted(filepath.Join(day, "catalog.jsonl"), problems)
+	if err != nil {
+		return nil, err
+	}
+	return &script.Server{Plan: script.Shopper(problems, decoy, share)}, nil
+}
+
+// longest bounds a line of the files that are read.
+const longest = 64 << 20
+
+// unwanted is the first product of a catalogue that no problem asks for.
+func unwanted(catalog string, problems []arena.Problem) (arena.Product, error) {
+	wanted := map[string]bool{}
+	for _, p := range problems {
+		for _, r := range p.Rewards {
+			wanted[r.ProductID] = true
+		}
+	}
+	file, err := os.Open(catalog)
+	if err != nil {
+		return arena.Product{}, fmt.Errorf("read catalogue: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // only read
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, longest)
+	for lines.Scan() {
+		p, err := arena.ParseProduct(lines.Bytes())
+		if err != nil {
+			return p, fmt.Errorf("read catalogue %s: %w", catalog, err)
+		}
+		if !wanted[p.ID] {
+			return p, nil
+		}
+	}
+	return arena.Product{}, errors.Join(fmt.Errorf("read catalogue %s: every product is wanted", catalog), lines.Err())
 }

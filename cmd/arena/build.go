@@ -41,6 +41,8 @@ type buildFlags struct {
 	judge    judgeChoice
 	titles   titleFlags
 	embed    embedFlags
+	// defaults changes what settings start from; may be nil.
+	defaults func(*pipeline.Config)
 }
 
 func (f *buildFlags) register(c *cobra.Command) {
@@ -162,6 +164,9 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 // configuration joins the configuration file and the flags, which go before it.
 func (f *buildFlags) configuration() (pipeline.Config, error) {
 	config := pipeline.Defaults()
+	if f.defaults != nil {
+		f.defaults(&config)
+	}
 	if err := f.fill(&config); err != nil {
 		return config, err
 	}

@@ -78,27 +78,33 @@ reported as missing, and below --min-coverage the exit code is 3.`,
 		},
 	}
 	f.addTask(c)
+	f.addSetting(c)
 	f.addSampling(c)
 	f.addServing(c)
 	return c
 }
 
 func (f *evalFlags) addTask(c *cobra.Command) {
-	f.shop.add(c)
 	fl := c.Flags()
 	fl.StringVar(&f.problems, "problems", "", "problems: JSON lines, or one JSON array")
 	fl.StringVarP(&f.out, "output", "o", "", "run folder")
 	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model")
+	fl.StringVar(&f.judge, "judge", "gates", "reasoning judge: gates or none")
+	fl.StringVar(&f.trainedOn, "trained-on", "", "file of problem ids, one a line, that the model was trained on: reported apart")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no table")
+}
+
+// addSetting adds what a rollout is played in.
+func (f *evalFlags) addSetting(c *cobra.Command) {
+	f.shop.add(c)
+	fl := c.Flags()
 	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: 7-tool or 4-tool")
 	fl.StringVar(&f.system, "system", "", "file with another system prompt")
 	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
 	fl.StringVar(&f.dialect, "dialect", "auto", "how calls are written: auto, native, oro, hermes or react")
-	fl.StringVar(&f.judge, "judge", "gates", "reasoning judge: gates or none")
-	fl.StringVar(&f.trainedOn, "trained-on", "", "file of problem ids, one a line, that the model was trained on: reported apart")
 	fl.IntVarP(&f.samples, "samples", "k", 1, "rollouts per problem")
 	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies per rollout at most")
 	fl.Float64Var(&f.coverage, "min-coverage", 0.98, "share of rollouts that must be scored")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no table")
 }
 
 func (f *evalFlags) addSampling(c *cobra.Command) {

@@ -76,6 +76,7 @@ func newRoot(s *streams) *cobra.Command {
 		newJudges(s),
 		newLeak(s),
 		newProfiles(s),
+		newRecipe(s),
 		newResults(s),
 		newScore(s),
 		newShop(s),

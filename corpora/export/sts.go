@@ -51,7 +51,9 @@ type stsSink struct {
 	job   *job
 	split string
 	share float64
-	n     int64
+	// written are the files that there are: a corpus may hold a row twice, a
+	// folder a file only once.
+	written map[string]bool
 }
 
 // openSTS redacts whatever the export was asked for: these files are for eyes.
@@ -72,18 +74,19 @@ func openSTS(j *job, split string) (sink, error) {
 		}
 	}
 	share := float64(j.opt.Sessions) / float64(max(total, 1))
-	return &stsSink{job: j, split: split, share: share}, nil
+	return &stsSink{job: j, split: split, share: share, written: map[string]bool{}}, nil
 }
 
 func (s *stsSink) add(r *row) error {
 	sum := sha256.Sum256([]byte(r.sft.SessionID))
 	drawn := float64(binary.BigEndian.Uint64(sum[:8]))/(1<<64) < s.share
-	if !drawn || s.n == maxSessions {
+	name := hex.EncodeToString(sum[:16])
+	if !drawn || len(s.written) == maxSessions || s.written[name] {
 		return &chat.Unfit{Reason: "not_sampled"}
 	}
-	s.n++
+	s.written[name] = true
 	s.job.rows++
-	place := corpora.Stream{Place: fmt.Sprintf("sts/%s/%s.jsonl", s.split, hex.EncodeToString(sum[:16]))}
+	place := corpora.Stream{Place: fmt.Sprintf("sts/%s/%s.jsonl", s.split, name)}
 	return session(corpora.NewLines(s.job.part, place, "jsonl"), r)
 }
 

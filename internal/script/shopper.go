@@ -14,21 +14,23 @@ import (
 // Shopper plans the conversations of a student that searches for the titles a
 // problem asks for, opens what it found, recommends it and ends. It is right in
 // about share of the conversations, decided by request and seed; in the others
-// it shops for the next problem instead.
-func Shopper(problems []arena.Problem, share float64) func(query string, seed int64) Plan {
-	position := make(map[string]int, len(problems))
-	for i, p := range problems {
-		position[p.Query] = i
+// it shops for the decoy instead.
+func Shopper(problems []arena.Problem, decoy arena.Product, share float64) func(query string, seed int64) Plan {
+	wishes := make(map[string][]arena.Reward, len(problems))
+	for _, p := range problems {
+		wishes[p.Query] = p.Rewards
 	}
+	instead := []arena.Reward{{ProductID: decoy.ID, Titles: []string{decoy.Title}}}
 	return func(query string, seed int64) Plan {
-		i, known := position[query]
-		if !known {
+		wished, known := wishes[query]
+		switch {
+		case !known:
 			return Plan{{Content: "I do not know this request."}}
+		case chance(query, seed) >= share:
+			return shop(instead)
+		default:
+			return shop(wished)
 		}
-		if chance(query, seed) >= share {
-			i = (i + 1) % len(problems)
-		}
-		return shop(problems[i].Rewards)
 	}
 }
 

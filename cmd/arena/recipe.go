@@ -1,0 +1,218 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/recipe"
+	"github.com/trajectory-arena/arena/student"
+)
+
+// recipeFlags are the flags of recipe as they were given.
+type recipeFlags struct {
+	streams *streams
+	settings
+	eval    evalFlags
+	recipe  recipe.Recipe
+	corpus  string
+	run     string
+	teacher string
+	heldOut []string
+	// protected are the entries of heldOut.
+	protected []guard.Entry
+	out       string
+	work      string
+	workers   int
+	dryRun    bool
+}
+
+func newRecipe(s *streams) *cobra.Command {
+	f := &recipeFlags{streams: s}
+	var list strings.Builder
+	for _, r := range recipe.All() {
+		fmt.Fprintf(&list, "  %-8s %s\n", r.Name, r.Doc)
+	}
+	c := &cobra.Command{
+		Use:   "recipe NAME --corpus C -o OUT",
+		Short: "The data of one training stage",
+		Long: `Make the data of one stage of a student's training, for whoever holds a corpus and
+a model server:
+
+` + list.String() + `
+Rollouts are played at the corpus's training problems and at no others, as arena
+eval plays them, built as arena build does with the corpus's split pinned, held
+against everything protected once more, and exported in every profile that the
+rows go into. OUT.work keeps the run and what was built of it: the same command
+goes on where an earlier one was interrupted. --run takes rollouts that arena
+eval played already.`,
+		Example: `  arena recipe sft --corpus corpus -o stage1
+  arena recipe rft --corpus corpus --catalog testdata/day/catalog.jsonl \
+    --endpoint http://127.0.0.1:8000/v1 --model student -o stage2
+  arena recipe steps --corpus corpus --catalog testdata/day/catalog.jsonl \
+    --run stage2.work/run --teacher teacher.work/run -o stage5`,
+		Args: exactArgs(1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if f.recipe, err = recipe.Named(args[0]); err != nil {
+				return usage(err, "`arena recipe --help` says what each is")
+			}
+			return f.make(c)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.corpus, "corpus", "", "corpus whose training problems, split and rows are used")
+	fl.StringVar(&f.run, "run", "", "run of arena eval to take rollouts from instead of playing")
+	fl.StringVar(&f.teacher, "teacher", "", "run of the teacher, for steps")
+	fl.StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on, as for arena build; may be repeated")
+	fl.StringVarP(&f.out, "output", "o", "", "folder of the stage's data")
+	fl.StringVar(&f.work, "work", "", "folder of the run and of what was built of it (default OUT.work)")
+	fl.IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
+	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be played and do nothing")
+	fl.BoolVarP(&f.eval.quiet, "quiet", "q", false, "no progress, no table")
+	f.flags(c)
+	f.eval.addSetting(c)
+	f.eval.addSampling(c)
+	f.eval.addServing(c)
+	return c
+}
+
+// plays says that rollouts are to be played.
+func (f *recipeFlags) plays() bool {
+	return f.run == "" && (f.recipe.Rollouts == recipe.Always || f.recipe.Rollouts == recipe.Optional && len(f.eval.endpoints) > 0)
+}
+
+func (f *recipeFlags) check() error {
+	takes := f.plays() || f.run != ""
+	switch {
+	case f.corpus == "":
+		return usage(errors.New("no corpus given"), "name one that `arena build` made with --corpus")
+	case f.out == "":
+		return usage(errors.New("no output folder"), "say where the data goes, such as -o stage")
+	case within(f.corpus, f.out):
+		return usage(fmt.Errorf("write %s: it lies in the corpus that is read", f.out), "give a folder beside the corpus")
+	case f.recipe.Rollouts == recipe.Never && (f.run != "" || len(f.eval.endpoints) > 0):
+		return usage(fmt.Errorf("recipe %s takes no rollouts", f.recipe.Name), "leave out --run and --endpoint")
+	case f.plays() && len(f.eval.endpoints) == 0:
+		return usage(fmt.Errorf("recipe %s takes rollouts", f.recipe.Name), "say who plays them by --endpoint and --model, or give a run of `arena eval` by --run")
+	case takes && f.eval.shop.catalog == "":
+		return usage(errors.New("no catalogue given"), "name the one that the problems are of with --catalog")
+	case f.recipe.Teacher != (f.teacher != ""):
+		return usage(fmt.Errorf("recipe %s and --teacher do not go together so", f.recipe.Name), "steps takes --teacher, the others do not")
+	}
+	return nil
+}
+
+// make is the whole way: play, build, choose and write.
+func (f *recipeFlags) make(c *cobra.Command) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	f.work = cmp.Or(f.work, filepath.Clean(f.out)+".work")
+	if err := f.protect(); err != nil {
+		return err
+	}
+	if f.dryRun {
+		return f.forecast()
+	}
+	in, err := f.input(c)
+	if err != nil {
+		return err
+	}
+	report, err := f.recipe.Write(c.Context(), corpora.Disk{}, in, f.out, f.work)
+	if report != nil && !f.eval.quiet {
+		f.tell(report)
+	}
+	return recipeError(err)
+}
+
+// input are the corpora that the data is made from: the one given, and those
+// that are built of rollouts.
+func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
+	in = recipe.Input{Corpus: f.corpus, HeldOut: f.protected, Version: version()}
+	if f.plays() || f.run != "" {
+		if in.Rollouts, err = f.rollouts(c); err != nil {
+			return in, err
+		}
+	}
+	if f.teacher == "" {
+		return in, nil
+	}
+	teacher, err := recipe.Named("teacher")
+	if err == nil {
+		in.Teacher, err = f.build(c, f.teacher, "teacher", teacher)
+	}
+	return in, err
+}
+
+func recipeError(err error) error {
+	switch {
+	case errors.Is(err, recipe.ErrEmpty):
+		return failed(err, "the counts above say where rows were lost")
+	case errors.Is(err, recipe.ErrNotProtected):
+		return usage(err, "give it with --held-out: what the corpus was guarded against must be kept out here, too")
+	}
+	return err
+}
+
+// protect reads everything that is protected beside the corpus's own split.
+func (f *recipeFlags) protect() error {
+	m, err := corpora.ReadManifest(corpora.Disk{}, f.corpus)
+	if err != nil {
+		return failed(err, "--corpus names a folder that `arena build` wrote")
+	}
+	var given []string
+	for _, path := range f.heldOut {
+		entries, err := guard.ReadBank(path)
+		if err != nil {
+			return usage(err, "--held-out names problems: a file, a suite, a folder of banks, or a corpus")
+		}
+		f.protected = append(f.protected, entries...)
+		if b, err := os.ReadFile(path); err == nil { // a folder has no bytes of its own
+			given = append(given, corpora.SHA256(b))
+		}
+	}
+	return recipeError(recipe.Guarded(m, given))
+}
+
+// forecast says what would be played.
+func (f *recipeFlags) forecast() error {
+	problems, err := f.problems()
+	if err != nil {
+		return err
+	}
+	n, s := strings.Count(string(problems), "\n"), f.streams.err
+	fmt.Fprintf(s, "recipe %s: %s\n%d training problems\n", f.recipe.Name, f.recipe.Doc, n)
+	if f.plays() {
+		f.preset(func(string) bool { return false })
+		fmt.Fprintf(s, "%d rollouts would be played\n", n*f.eval.samples)
+	}
+	return nil
+}
+
+// tell prints what the data was made of.
+func (f *recipeFlags) tell(r *recipe.Report) {
+	w := f.streams.err
+	for _, c := range r.Counts {
+		fmt.Fprintf(w, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpora.Tallies(c.Dropped))
+	}
+	fmt.Fprintf(w, "guard     %d rows held against %d clusters that are protected, %d dropped\n", r.Proof.Guard.Rows,
+		r.Proof.Clusters[guard.PoolEval]+r.Proof.Clusters[guard.PoolNeverTouch], len(r.Proof.Guard.Dropped))
+	showCounts(f.streams, r.Exports)
+}
+
+// harnessOfRun is the harness that a run was played in.
+func harnessOfRun(run string) (string, error) {
+	spec, err := student.ReadSpec(run)
+	if err != nil {
+		return "", failed(err, "a run is a folder that `arena eval` wrote")
+	}
+	return spec.Harness, nil
+}

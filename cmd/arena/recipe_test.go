@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/internal/script"
+	"github.com/trajectory-arena/arena/pipeline/recipe"
+)
+
+var testDay = filepath.Join("..", "..", "testdata", "day")
+
+// dayStudent serves a student that solves a share of the test day's problems,
+// and else recommends a product that nobody wants.
+func dayStudent(t *testing.T, share float64) *script.Server {
+	t.Helper()
+	file, err := os.Open(filepath.Join(testDay, "problems.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	problems, err := arena.ReadProblems(file, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := os.ReadFile(filepath.Join(testDay, "catalog.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(catalog) {
+		p, err := arena.ParseProduct(line)
+		if err == nil && !wanted(problems, p.ID) {
+			return &script.Server{Dialect: "native", Plan: script.Shopper(problems, p, share)}
+		}
+	}
+	t.Fatal("every product is wanted")
+	return nil
+}
+
+func wanted(problems []arena.Problem, id string) bool {
+	for _, p := range problems {
+		for _, r := range p.Rewards {
+			if r.ProductID == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func studentURL(t *testing.T, s *script.Server) string {
+	t.Helper()
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	return web.URL + "/v1"
+}
+
+// must runs the program and fails the test unless it exits as wanted.
+func must(t *testing.T, want int, args ...string) string {
+	t.Helper()
+	code, _, words := arenaRun(args...)
+	if code != want {
+		t.Fatalf("arena %s: exit %d, want %d\n%s", strings.Join(args, " "), code, want, words)
+	}
+	return words
+}
+
+// trainRows reads the train rows of a config.
+func trainRows[T any](t *testing.T, dir, config string) (all []T) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "data", config, "train-*.parquet"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no shard of %s in %s: %v", config, dir, err)
+	}
+	for _, path := range paths {
+		if err := corpora.Rows(corpora.Disk{}, path, func(row *T) error { all = append(all, *row); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func recipeReport(t *testing.T, dir string) (r recipe.Report) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "reports", "recipe.json"))
+	if err != nil || json.Unmarshal(b, &r) != nil {
+		t.Fatalf("report of %s: %v", dir, err)
+	}
+	return r
+}
+
+// TestRecipes makes the data of every stage and holds it against what the
+// scripted student implies.
+func TestRecipes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	must(t, exitOK, "build", testDay, "-o", in("corpus"), "-q")
+	student := dayStudent(t, 0.6)
+	url, teacher := studentURL(t, student), studentURL(t, dayStudent(t, 1))
+	stage := func(name, out string, more ...string) {
+		t.Helper()
+		args := append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(out)}, more...)
+		must(t, exitOK, args...)
+		must(t, exitOK, "verify", in(out))
+		if evals, err := filepath.Glob(filepath.Join(in(out), "data", "*", "eval*")); err != nil || len(evals) > 0 {
+			t.Errorf("%v beside the train split, %v", evals, err)
+		}
+	}
+	training := trainRows[corpora.RL](t, in("corpus"), "rl")
+
+	stage("rft", "rft", "--endpoint", url, "--model", "m")
+	if asked := student.Asked(); len(asked) == 0 || strings.Contains(fmt.Sprint(asked), "#8#") {
+		t.Errorf("%d turns were asked, not samples 0 to 7", len(asked))
+	}
+	own, solved := 0, map[string]bool{}
+	for _, row := range trainRows[corpora.SFT](t, in("rft"), "hf-json") {
+		if strings.HasPrefix(row.SessionID, "eval-") {
+			own++
+			solved[row.ProblemID] = true
+			if row.Reward != 1 {
+				t.Errorf("rollout %s has reward %v", row.SessionID, row.Reward)
+			}
+		} else {
+			own--
+		}
+	}
+	if own != 0 || len(solved) == 0 || len(solved) > len(training) {
+		t.Errorf("%d rollouts more than rows of the corpus, %d problems solved", own, len(solved))
+	}
+	for _, p := range []string{"sft_turns", "text", "sharegpt/train", "verl-sft"} {
+		if _, err := os.Stat(filepath.Join(in("rft"), "data", p)); err != nil {
+			t.Error(err)
+		}
+	}
+
+	stage("teacher", "teacher", "--endpoint", teacher, "--model", "big")
+	times := map[string]int{}
+	for _, row := range trainRows[corpora.SFT](t, in("teacher"), "hf-json") {
+		times[row.SessionID+" "+row.TaskType]++
+	}
+	for row, n := range times {
+		if want := map[bool]int{true: 3, false: 1}[strings.HasSuffix(row, " voucher")]; n != want {
+			t.Errorf("%s stands there %d times, want %d", row, n, want)
+		}
+	}
+	if len(times) != len(training) {
+		t.Errorf("%d problems of %d are taught", len(times), len(training))
+	}
+
+	run := in("rft.work/run")
+	stage("kto", "kto", "--run", run)
+	labels := map[string][2]int{}
+	for _, row := range trainRows[corpora.KTO](t, in("kto"), "kto") {
+		n := labels[row.ProblemID]
+		n[map[bool]int{true: 1}[row.Label]]++
+		labels[row.ProblemID] = n
+	}
+	for id, n := range labels {
+		if n[0] == 0 || n[1] == 0 {
+			t.Errorf("problem %s has labels %v", id, n)
+		}
+	}
+
+	stage("pref", "pref", "--run", run)
+	for _, row := range trainRows[corpora.Pref](t, in("pref"), "pref") {
+		if row.ChosenScore < 0.5 || row.RejectedScore >= 0.5 {
+			t.Errorf("pair %s: scores %v and %v", row.ProblemID, row.ChosenScore, row.RejectedScore)
+		}
+	}
+
+	stage("steps", "steps", "--run", run, "--teacher", in("teacher.work/run"))
+	for _, row := range trainRows[corpora.Steps](t, in("steps"), "stepwise") {
+		holds, sum := 0.0, 0.0
+		for i, label := range row.Labels {
+			if label {
+				holds++
+			}
+			sum += row.Rewards[i]
+		}
+		// Student and teacher take the same steps where the student solves the
+		// problem; else it shops for another product, but searches and ends alike.
+		if all := holds == float64(len(row.Labels)); all != (row.Reward == 1) || holds < 2 || sum != holds+row.Reward {
+			t.Errorf("problem %s: labels %v, rewards %v, reward %v", row.ProblemID, row.Labels, row.Rewards, row.Reward)
+		}
+	}
+
+	for _, name := range []string{"sft", "kto", "pref"} {
+		stage(name, name+"-of-corpus")
+	}
+	if r := recipeReport(t, in("sft-of-corpus")); len(r.Proof.Outside) != 0 || r.Proof.Canary != "caught" || r.Proof.Guard.Rows == 0 {
+		t.Errorf("proof %+v", r.Proof)
+	}
+}
+
+// TestRecipeKeepsHeldOutOut plants requests of training problems, verbatim and
+// in other words, as held out: nothing is played at them, rows of them go, and
+// the report names each.
+func TestRecipeKeepsHeldOutOut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	must(t, exitOK, "build", testDay, "-o", in("corpus"), "-q")
+	rows := trainRows[corpora.SFT](t, in("corpus"), "sft")
+	planted := rows[0].Goal
+	reworded := "Hello! " + strings.ToUpper(rows[len(rows)-1].Goal) + " Thank you."
+	bank := fmt.Sprintf("{\"id\":\"p1\",\"query\":%q}\n{\"id\":\"p2\",\"query\":%q}\n", planted, reworded)
+	if err := os.WriteFile(in("held.jsonl"), []byte(bank), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	student := dayStudent(t, 0.6)
+	must(t, exitOK, "recipe", "rft", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
+		"--held-out", in("held.jsonl"), "--endpoint", studentURL(t, student), "--model", "m", "-k", "4", "-o", in("rft"))
+	for turn := range student.Asked() {
+		if strings.HasPrefix(turn, planted) || strings.HasPrefix(turn, rows[len(rows)-1].Goal) {
+			t.Errorf("a rollout was played at a protected problem: %s", turn)
+		}
+	}
+	for _, row := range trainRows[corpora.SFT](t, in("rft"), "hf-json") {
+		if row.ProblemID == rows[0].ProblemID || row.ProblemID == rows[len(rows)-1].ProblemID {
+			t.Errorf("row %s is of a protected problem", row.SessionID)
+		}
+	}
+	r := recipeReport(t, in("rft"))
+	dropped := map[string]bool{}
+	for _, d := range r.Proof.Guard.Dropped {
+		dropped[d.HeldOut] = true
+	}
+	if !dropped["p1"] || !dropped["p2"] || r.Proof.HeldOut != 2 || r.Counts[1].Dropped["leak"] == 0 {
+		t.Errorf("dropped %v, %d held-out entries, counts %+v", dropped, r.Proof.HeldOut, r.Counts)
+	}
+
+	// A corpus that was guarded by a file asks for that file.
+	must(t, exitOK, "build", testDay, "-o", in("guarded"), "--held-out", in("held.jsonl"), "-q")
+	words := must(t, exitUsage, "recipe", "sft", "--corpus", in("guarded"), "-o", in("sft"))
+	if !strings.Contains(words, corpora.SHA256([]byte(bank))) {
+		t.Errorf("the refusal does not name the file: %s", words)
+	}
+	must(t, exitOK, "recipe", "sft", "--corpus", in("guarded"), "--held-out", in("held.jsonl"), "-o", in("sft"))
+}
+
+// TestRecipeKilledAndResumed kills a recipe at several moments and lets it go
+// on: the data is that of one that was never touched, and no answered turn was
+// asked for again.
+func TestRecipeKilledAndResumed(t *testing.T) {
+	t.Parallel()
+	dir, program := t.TempDir(), program(t)
+	in := func(name string) string { return filepath.Join(dir, name) }
+	must(t, exitOK, "build", testDay, "-o", in("corpus"), "-q")
+	student := dayStudent(t, 0.6)
+	student.Latency = 2 * time.Millisecond
+	url := studentURL(t, student)
+	command := func(url, out string) *exec.Cmd {
+		return exec.Command(program, "recipe", "rft", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
+			"--endpoint", url, "--model", "m", "-q", "-k", "4", "--concurrency", "4", "-o", in(out))
+	}
+	began := time.Now()
+	if b, err := command(studentURL(t, dayStudent(t, 0.6)), "whole").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	took := time.Since(began)
+	const kills = 4
+	for i := range kills {
+		c := command(url, "killed")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(took * time.Duration(i+1) / (kills + 1))
+		_ = c.Process.Kill() // it may have ended already
+		_ = c.Wait()         // killed, or done before
+	}
+	if b, err := command(url, "killed").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	if !bytes.Equal(read(t, dir, "whole"), read(t, dir, "killed")) {
+		t.Error("the manifest of the resumed recipe differs: so does some file of it")
+	}
+	again := 0
+	for _, n := range student.Asked() {
+		again += n - 1
+	}
+	if again > 4*kills { // what was on its way when the process died
+		t.Errorf("%d turns were asked again", again)
+	}
+}

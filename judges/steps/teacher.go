@@ -1,0 +1,109 @@
+package steps
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// TeacherName is the versioned name of the rule of Matched.
+const TeacherName = "teacher_tools_v1"
+
+// Matched says of each step of an attempt, given as its calls, whether a
+// teacher took the same step at the same problem. Of several teachers the one
+// counts who shares the most steps, the first of equals.
+//
+// The steps that both share are a longest common subsequence: students and
+// teachers that find the same product take a different number of searches to
+// it, so that steps of one number are rarely the same step, while their order
+// means something. Two steps are the same if they make a call of one name that,
+// where the teacher's names products, names one of them.
+func Matched(attempt [][]arena.Call, teachers [][][]arena.Call) []bool {
+	var best []bool
+	most := -1
+	for _, teacher := range teachers {
+		labels, shared := common(attempt, teacher)
+		if shared > most {
+			best, most = labels, shared
+		}
+	}
+	if best == nil {
+		return make([]bool, len(attempt))
+	}
+	return best
+}
+
+// common marks the steps of a that are in a longest common subsequence with b.
+func common(a, b [][]arena.Call) (labels []bool, shared int) {
+	// longest[i][j] is the length of the subsequence of a[i:] and b[j:].
+	longest := make([][]int, len(a)+1)
+	longest[len(a)] = make([]int, len(b)+1)
+	same := make([][]bool, len(a))
+	for i := len(a) - 1; i >= 0; i-- {
+		longest[i], same[i] = make([]int, len(b)+1), make([]bool, len(b))
+		for j := len(b) - 1; j >= 0; j-- {
+			if same[i][j] = sameStep(a[i], b[j]); same[i][j] {
+				longest[i][j] = longest[i+1][j+1] + 1
+			} else {
+				longest[i][j] = max(longest[i+1][j], longest[i][j+1])
+			}
+		}
+	}
+	labels = make([]bool, len(a))
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case same[i][j]:
+			labels[i] = true
+			i, j = i+1, j+1
+		case longest[i+1][j] >= longest[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return labels, longest[0][0]
+}
+
+func sameStep(mine, teachers []arena.Call) bool {
+	for _, m := range mine {
+		for _, t := range teachers {
+			if m.Name == t.Name && sharesProduct(m.Arguments, t.Arguments) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func sharesProduct(mine, teachers arena.Raw) bool {
+	wanted := named(teachers)
+	for id := range named(mine) {
+		if wanted[id] {
+			return true
+		}
+	}
+	return len(wanted) == 0
+}
+
+// named are the products that a call's arguments name: those of product_id or
+// product_ids, a list or a string with commas.
+func named(arguments arena.Raw) map[string]bool {
+	found := map[string]bool{}
+	for _, key := range []string{"product_id", "product_ids"} {
+		v := gjson.Get(string(arguments), key)
+		if v.IsArray() {
+			for _, e := range v.Array() {
+				found[e.String()] = true
+			}
+			continue
+		}
+		for id := range strings.SplitSeq(v.String(), ",") {
+			if id = strings.TrimSpace(id); id != "" {
+				found[id] = true
+			}
+		}
+	}
+	return found
+}

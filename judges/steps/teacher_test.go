@@ -1,0 +1,42 @@
+package steps_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/steps"
+)
+
+func TestMatchedFollowsTheNearestTeacher(t *testing.T) {
+	t.Parallel()
+	call := func(name, arguments string) []arena.Call {
+		return []arena.Call{{Name: name, Arguments: arena.Raw(arguments)}}
+	}
+	find, other := call("find_product", `{"q":"mug"}`), call("find_product", `{"q":"2 pcs cup 71001"}`)
+	view, viewOther := call("view_product_information", `{"product_ids":"71001, 71002"}`), call("view_product_information", `{"product_ids":["80001"]}`)
+	pick, wrong := call("recommend_product", `{"product_ids":"71001"}`), call("recommend_product", `{"product_ids":"80001"}`)
+	both := []arena.Call{find[0], view[0]}
+	end := call("terminate", `{"status":"success"}`)
+	teacher := [][]arena.Call{find, view, pick, end}
+	for name, tt := range map[string]struct {
+		attempt  [][]arena.Call
+		teachers [][][]arena.Call
+		want     []bool
+	}{
+		"the same":                  {teacher, [][][]arena.Call{teacher}, []bool{true, true, true, true}},
+		"a detour costs itself":     {[][]arena.Call{find, viewOther, view, pick, end}, [][][]arena.Call{teacher}, []bool{true, false, true, true, true}},
+		"other words, same search":  {[][]arena.Call{other, pick}, [][][]arena.Call{teacher}, []bool{true, true}},
+		"another product":           {[][]arena.Call{find, wrong, end}, [][][]arena.Call{teacher}, []bool{true, false, true}},
+		"out of order":              {[][]arena.Call{end, find}, [][][]arena.Call{teacher}, []bool{false, true}},
+		"two calls in a step":       {[][]arena.Call{both, pick}, [][][]arena.Call{teacher}, []bool{true, true}},
+		"no call":                   {[][]arena.Call{nil, find}, [][][]arena.Call{teacher}, []bool{false, true}},
+		"the teacher that fits":     {[][]arena.Call{find, wrong}, [][][]arena.Call{{end}, {find, wrong, end}}, []bool{true, true}},
+		"no teacher":                {teacher, nil, []bool{false, false, false, false}},
+		"arguments that are no map": {[][]arena.Call{call("recommend_product", `[1]`)}, [][][]arena.Call{{pick}}, []bool{false}},
+	} {
+		if got := steps.Matched(tt.attempt, tt.teachers); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package recipe
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// ErrNoProblems says that a corpus has no problem to train on.
+var ErrNoProblems = errors.New("the corpus has no training problem that is not protected")
+
+// Problems gives the training problems of a corpus as a problems file: those of
+// its rl config's train split that no held-out entry and no protected cluster
+// is near to. They are the only ones that rollouts are played at, so that no
+// protected problem can come to be trained on.
+func Problems(fsys corpora.FS, corpus string, heldOut []guard.Entry) ([]byte, error) {
+	m, err := corpora.ReadManifest(fsys, corpus)
+	if err != nil {
+		return nil, err
+	}
+	p, err := protect(fsys, corpus, heldOut)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = trainRows(fsys, corpus, m, corpora.ProfileVerlRL, func(row *corpora.RL) error {
+		v := view{key: row.ProblemID, cluster: row.Cluster, candidate: guard.Candidate{ID: row.ProblemID, Text: query(row), ProductIDs: gold(row)}}
+		if p.check(&v) != "" {
+			return nil
+		}
+		line, bad := problem(row)
+		b.Write(append(line, '\n'))
+		return bad
+	})
+	if err == nil && b.Len() == 0 {
+		err = ErrNoProblems
+	}
+	return b.Bytes(), err
+}
+
+// query is the customer's request of a problem.
+func query(row *corpora.RL) string {
+	text := ""
+	for _, m := range row.Prompt {
+		if m.Role == chat.User {
+			text = m.Content
+		}
+	}
+	return text
+}
+
+// gold are the products that a problem is graded by.
+func gold(row *corpora.RL) []string {
+	var ids []string
+	for _, id := range gjson.Get(row.RewardModel.Truth, "reward.#.product_id").Array() {
+		ids = append(ids, id.String())
+	}
+	return ids
+}
+
+// productTask is the task type of the only tasks whose reward is no list.
+const productTask = "product"
+
+func problem(row *corpora.RL) ([]byte, error) {
+	var p map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(row.RewardModel.Truth), &p); err != nil {
+		return nil, fmt.Errorf("read specification of problem %s: %w", row.ProblemID, err)
+	}
+	var rewards []json.RawMessage
+	if err := json.Unmarshal(p["reward"], &rewards); err != nil {
+		return nil, fmt.Errorf("read reward of problem %s: %w", row.ProblemID, err)
+	}
+	// A product task's reward is one object; the scorer takes it as it is.
+	if len(rewards) == 1 && row.TaskType == productTask {
+		p["reward"] = rewards[0]
+	}
+	for key, value := range map[string]string{"problem_id": row.ProblemID, "query": query(row)} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("encode problem %s: %w", row.ProblemID, err)
+		}
+		p[key] = text
+	}
+	return json.Marshal(p)
+}
+
+// trainRows reads the rows of a profile in the train split of a corpus.
+func trainRows[T any](fsys corpora.FS, dir string, m *corpora.Manifest, profile string, visit func(*T) error) error {
+	for _, f := range m.Files {
+		if f.Profile != profile || f.Split != corpora.SplitTrain {
+			continue
+		}
+		if err := corpora.Rows(fsys, filepath.Join(dir, filepath.FromSlash(f.Path)), visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package recipe
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// export makes the parts of the data: one for every profile that the chosen
+// rows go into. Step rewards have no other profile than their own.
+func (w *work) export(rows string) ([]string, error) {
+	if w.recipe.Profile == corpora.ProfileStepwise {
+		return []string{rows}, nil
+	}
+	m, err := w.rowsManifest(rows)
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for _, p := range export.All() {
+		if p.From != w.recipe.Profile {
+			continue
+		}
+		dir := filepath.Join(w.dir, "exports", p.Name)
+		part, err := corpora.NewPart(w.fs, dir, corpora.DefaultLimits)
+		if err != nil {
+			return nil, err
+		}
+		const sessions = 100 // as in arena export
+		counts, err := export.Part(w.ctx, w.fs, rows, m, p, part, &export.Options{Sessions: sessions})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range counts {
+			if c.Split == corpora.SplitTrain {
+				w.report.Exports = append(w.report.Exports, c)
+			}
+		}
+		parts = append(parts, dir)
+	}
+	return parts, nil
+}
+
+// rowsManifest lists the chosen rows as a corpus would.
+func (w *work) rowsManifest(rows string) (*corpora.Manifest, error) {
+	files, err := corpora.ReadPart(w.fs, rows)
+	if err != nil {
+		return nil, err
+	}
+	m := &corpora.Manifest{Pipeline: w.in.Version}
+	for _, f := range files {
+		m.Files = append(m.Files, corpora.FileEntry{Config: f.Config, Profile: f.Profile, Split: f.Split, Path: f.Path, Rows: &f.Rows, Bytes: f.Bytes, SHA256: f.SHA256})
+	}
+	return m, nil
+}
+
+func (w *work) assemble(out string, parts []string) error {
+	config, err := w.recipe.configuration()
+	if err != nil {
+		return fmt.Errorf("encode recipe: %w", err)
+	}
+	report, err := json.MarshalIndent(w.report, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	m := corpora.Manifest{Pipeline: w.in.Version, Configuration: config, ConfigurationSHA256: corpora.SHA256(config), Funnel: w.funnel()}
+	for _, s := range w.sources {
+		m.Inputs = append(m.Inputs, s.input)
+	}
+	return corpora.Assemble(w.ctx, w.fs, out, corpora.Assembly{
+		Parts: parts, Manifest: m,
+		Extra: map[string][]byte{"bank.json": w.protection.text, "reports/recipe.json": append(report, '\n')},
+		Card: corpora.Card{
+			Title: "Shopping agents: data of stage " + w.recipe.Name, License: "other", Default: w.recipe.Profile,
+			Tags: []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
+			Sections: []corpora.Section{
+				{Heading: "What this is", Body: w.about()},
+				{Heading: "Held-out protection", Body: w.report.Proof.text()},
+			},
+		},
+	})
+}
+
+// funnel is the way of the rows of all sources together.
+func (w *work) funnel() []corpora.Stage {
+	stages := []corpora.Stage{{Name: "protect"}, {Name: "choose"}}
+	for i := range stages {
+		stages[i].Dropped, stages[i].Failures = map[string]int64{}, map[string]int64{}
+	}
+	for _, c := range w.report.Counts {
+		stages[0].In += c.In
+		for reason, n := range c.Dropped {
+			stage := &stages[1]
+			if reason == reasonPool || reason == reasonLeak {
+				stage = &stages[0]
+			}
+			stage.Dropped[reason] += n
+		}
+		stages[1].Out += c.Taken
+	}
+	stages[0].Out = stages[0].In
+	for _, n := range stages[0].Dropped {
+		stages[0].Out -= n
+	}
+	stages[1].In = stages[0].Out
+	return stages
+}
+
+func (w *work) about() string {
+	var b strings.Builder
+	r := w.recipe
+	fmt.Fprintf(&b, "Stage %s: %s. There is only a train split.\n\n| source | rows read | dropped | taken | rows |\n|---|---:|---|---:|---:|\n", r.Name, r.Doc)
+	for _, c := range w.report.Counts {
+		fmt.Fprintf(&b, "| %s | %d | %s | %d | %d |\n", c.Source, c.In, corpora.Tallies(c.Dropped), c.Taken, c.Rows)
+	}
+	if r.VoucherTimes > 1 {
+		fmt.Fprintf(&b, "\nRows of voucher tasks stand here %d times.\n", r.VoucherTimes)
+	}
+	if len(w.report.Exports) == 0 {
+		return b.String()
+	}
+	b.WriteString("\nRows that a profile cannot take are left out of it alone.\n\n| profile | taken | rows | dropped |\n|---|---:|---:|---|\n")
+	for _, c := range w.report.Exports {
+		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", c.Profile, c.Out, c.Rows, corpora.Tallies(c.Dropped))
+	}
+	return b.String()
+}
+
+// text is the proof as the card has it.
+func (p *Proof) text() string {
+	var b strings.Builder
+	protected := 0
+	for _, bank := range p.Guard.Banks {
+		protected += bank.Problems
+	}
+	fmt.Fprintf(&b, `Rollouts were played at training problems only, and the split is pinned in bank.json (sha256 %s): %d clusters
+in train, %d in eval, %d never touched. %d rows were of clusters outside train and are not here. %d rows were held
+against %d protected problems (%d from held-out files): %d were dropped. The planted canaries were %s.
+`, p.BankSHA256, p.Clusters[guard.PoolTrain], p.Clusters[guard.PoolEval], p.Clusters[guard.PoolNeverTouch],
+		len(p.Outside), p.Guard.Rows, protected, p.HeldOut, len(p.Guard.Dropped), p.Canary)
+	b.WriteString("\n| planted as | planted | found | recall |\n|---|---:|---:|---:|\n")
+	for _, k := range p.Guard.Injection.Kinds {
+		fmt.Fprintf(&b, "| %s | %d | %d | %.3f |\n", k.Kind, k.Planted, k.Found, k.Recall)
+	}
+	return b.String()
+}

@@ -1,0 +1,130 @@
+package recipe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// side makes a source of n rows that all say something else.
+func side(name string, n int) *source {
+	s := &source{times: map[string]int{}, count: Count{Source: name, In: int64(n), Dropped: map[string]int64{}}}
+	for i := range n {
+		written := minhash.Sign(fmt.Sprintf("%[1]s %[2]d was found in %[1]s shop %[3]d for %[1]s %[4]d pesos", name, i*7919, i*104729, i*1299709))
+		s.picks = append(s.picks, pick{key: fmt.Sprint(name, i), problem: fmt.Sprint(i % 5), task: "product", wanted: i%2 == 0, written: written.Pack()})
+	}
+	return s
+}
+
+// TestSharesAreCut: whatever the sizes, each side has its share, nothing is
+// repeated, and every row that went is counted.
+func TestSharesAreCut(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		rollouts, corpus int
+		share            float64
+		own, others      int64
+	}{
+		{10, 30, 0.5, 10, 10}, {30, 10, 0.5, 10, 10}, {10, 10, 0.5, 10, 10}, {9, 100, 0.25, 9, 3}, {100, 3, 0.25, 9, 3}, {5, 0, 0.5, 0, 0},
+	} {
+		w := &work{recipe: Recipe{Profile: corpora.ProfileHFJSON, CorpusShare: tt.share, VoucherTimes: 1}, sources: []*source{side(fromRollouts, tt.rollouts), side(fromCorpus, tt.corpus)}}
+		w.settle()
+		for i, want := range []int64{tt.own, tt.others} {
+			c := w.sources[i].count
+			if c.Taken != want || c.Rows != want || c.Taken+c.Dropped[reasonShare] != c.In {
+				t.Errorf("%+v: %+v, want %d taken", tt, c, want)
+			}
+		}
+	}
+}
+
+func TestCopiesOfRolloutsAreNoRowsOfTheCorpus(t *testing.T) {
+	t.Parallel()
+	w := &work{recipe: Recipe{CorpusShare: 0.5, VoucherTimes: 1}, sources: []*source{side(fromRollouts, 4), side(fromCorpus, 4)}}
+	same, elsewhere := &w.sources[1].picks[0], &w.sources[1].picks[1]
+	same.written = w.sources[0].picks[0].written
+	elsewhere.written = w.sources[0].picks[0].written // at another problem: no copy
+	w.settle()
+	if c := w.sources[1].count; c.Dropped[reasonNear] != 1 || c.Taken != 3 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestVoucherRowsAreWrittenOften(t *testing.T) {
+	t.Parallel()
+	s := side(fromRollouts, 3)
+	s.picks[1].task = "voucher"
+	w := &work{recipe: Recipe{VoucherTimes: 3}, sources: []*source{s}}
+	w.settle()
+	if s.count.Taken != 3 || s.count.Rows != 5 || s.times[s.picks[1].key] != 3 || s.times[s.picks[0].key] != 1 {
+		t.Errorf("%+v, %v", s.count, s.times)
+	}
+}
+
+func TestKTOKeepsProblemsWithBothLabels(t *testing.T) {
+	t.Parallel()
+	s := side(fromRollouts, 8) // problems 3 and 4 have one row each
+	w := &work{recipe: Recipe{Profile: corpora.ProfileKTO, VoucherTimes: 1}, sources: []*source{s}}
+	w.settle()
+	if s.count.Taken != 6 || s.count.Dropped[reasonOneSided] != 2 {
+		t.Errorf("%+v", s.count)
+	}
+}
+
+func TestProblemsAreThoseOfTheirSource(t *testing.T) {
+	t.Parallel()
+	row := corpora.RL{TaskType: "product", Prompt: []corpora.Msg{{Role: "system", Content: "s"}, {Role: "user", Content: "a <lamp>"}}, Origin: corpora.Origin{ProblemID: "p"}}
+	for task, want := range map[string]string{
+		"product": `{"category":"Product","problem_id":"p","query":"a \u003clamp\u003e","reward":{"product_id":"1"}}`,
+		"voucher": `{"category":"Product","problem_id":"p","query":"a \u003clamp\u003e","reward":[{"product_id":"1"}]}`,
+	} {
+		row.TaskType, row.RewardModel.Truth = task, `{"category":"Product","reward":[{"product_id":"1"}]}`
+		if got, err := problem(&row); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", task, got, err)
+		}
+	}
+	row.RewardModel.Truth = "{"
+	if _, err := problem(&row); err == nil {
+		t.Error("a broken specification was read")
+	}
+}
+
+func TestHeldOutFilesAreAskedFor(t *testing.T) {
+	t.Parallel()
+	m := &corpora.Manifest{Inputs: []corpora.Input{{Kind: "traces", SHA256: "a"}, {Kind: "held_out", SHA256: "b"}, {Kind: "held_out"}}}
+	if err := Guarded(m, []string{"c", "b"}); err != nil {
+		t.Error(err)
+	}
+	if err := Guarded(m, []string{"a"}); !errors.Is(err, ErrNotProtected) {
+		t.Errorf("a file that is missing: %v", err)
+	}
+}
+
+// TestRecipesAreBuildable: every recipe configures a build that is valid, and
+// whose rewards are outcomes.
+func TestRecipesAreBuildable(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, r := range All() {
+		c := pipeline.Defaults()
+		r.Configure(&c)
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+		}
+		if m := c.Multiplier.Multiplier(0.1); m != 1 {
+			t.Errorf("%s: a low grade weighs %v", r.Name, m)
+		}
+		names = append(names, r.Name)
+	}
+	if want := []string{"sft", "rft", "teacher", "kto", "pref", "steps"}; !slices.Equal(names, want) {
+		t.Errorf("recipes %v, want %v", names, want)
+	}
+	if _, err := Named("dpo"); err == nil {
+		t.Error("an unknown recipe has a name")
+	}
+}

@@ -1,0 +1,143 @@
+package recipe
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/guard/minhash"
+)
+
+// open reads the manifests of all sources, the protection and the teachers.
+func (w *work) open() (err error) {
+	pinned := cmp.Or(w.in.Rollouts, w.in.Corpus)
+	if w.protection, err = protect(w.fs, pinned, w.in.HeldOut); err != nil {
+		return err
+	}
+	if w.in.Rollouts != "" {
+		err = w.addSource(fromRollouts, w.in.Rollouts)
+	}
+	if err == nil && (w.in.Rollouts == "" || w.recipe.CorpusShare > 0) {
+		err = w.addSource(fromCorpus, w.in.Corpus)
+	}
+	if err == nil && w.recipe.Teacher {
+		err = w.readTeachers()
+	}
+	return err
+}
+
+func (w *work) addSource(name, dir string) error {
+	m, err := corpora.ReadManifest(w.fs, dir)
+	if err != nil {
+		return err
+	}
+	s := &source{dir: dir, manifest: m, times: map[string]int{}, count: Count{Source: name, Dropped: map[string]int64{}}}
+	if s.input, err = manifestInput(w.fs, name, dir, m); err != nil {
+		return err
+	}
+	w.sources = append(w.sources, s)
+	return nil
+}
+
+// manifestInput names a corpus by the hash of its manifest.
+func manifestInput(fsys corpora.FS, name, dir string, m *corpora.Manifest) (corpora.Input, error) {
+	const maxManifest = 256 << 20
+	b, err := corpora.ReadFile(fsys, filepath.Join(dir, corpora.ManifestName), maxManifest)
+	if err != nil {
+		return corpora.Input{}, err
+	}
+	return corpora.Input{Kind: name + " manifest", SHA256: corpora.SHA256(b), Bytes: int64(len(b)), Records: int64(len(m.Files))}, nil
+}
+
+func (w *work) source(name string) *source {
+	for _, s := range w.sources {
+		if s.count.Source == name {
+			return s
+		}
+	}
+	return &source{count: Count{Source: name, Dropped: map[string]int64{}}}
+}
+
+// readTeachers reads the calls of every success of the teacher, by problem.
+func (w *work) readTeachers() error {
+	m, err := corpora.ReadManifest(w.fs, w.in.Teacher)
+	if err != nil {
+		return err
+	}
+	w.teachers = map[string][][][]arena.Call{}
+	return trainRows(w.fs, w.in.Teacher, m, corpora.ProfileHFJSON, func(row *corpora.SFT) error {
+		if row.Reward < 1 {
+			return nil
+		}
+		ms, err := chat.Decode(row.Messages)
+		w.teachers[row.ProblemID] = append(w.teachers[row.ProblemID], callsOf(ms))
+		return err
+	})
+}
+
+// callsOf are the calls of each assistant message.
+func callsOf(ms []chat.Message) [][]arena.Call {
+	var all [][]arena.Call
+	for _, m := range ms {
+		if m.Role != chat.Assistant {
+			continue
+		}
+		calls := make([]arena.Call, len(m.Calls))
+		for i, c := range m.Calls {
+			calls[i] = arena.Call{ID: c.ID, Name: c.Function.Name, Arguments: arena.Raw(c.Function.Arguments)}
+		}
+		all = append(all, calls)
+	}
+	return all
+}
+
+// take reads the rows of all sources twice: to choose, and to write the chosen.
+func take[T any](w *work, profile string, look func(*T) (view, error), write func(*T) error) error {
+	for _, s := range w.sources {
+		if err := pickRows(w, s, profile, look); err != nil {
+			return err
+		}
+	}
+	w.settle()
+	for _, s := range w.sources {
+		err := trainRows(w.fs, s.dir, s.manifest, profile, func(row *T) error {
+			v, err := look(row)
+			for range s.times[v.key] {
+				err = errors.Join(err, write(row))
+			}
+			return cmp.Or(err, w.ctx.Err())
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pickRows finds the rows of a source that may be taken.
+func pickRows[T any](w *work, s *source, profile string, look func(*T) (view, error)) error {
+	signer := minhash.NewSigner()
+	return trainRows(w.fs, s.dir, s.manifest, profile, func(row *T) error {
+		v, err := look(row)
+		if err != nil {
+			return fmt.Errorf("read row %s: %w", v.key, err)
+		}
+		s.count.In++
+		if reason := w.reject(s, &v); reason != "" {
+			s.drop(reason)
+			return w.ctx.Err()
+		}
+		p := pick{key: v.key, problem: v.problem, task: v.task, wanted: v.wanted > 0}
+		if w.recipe.CorpusShare > 0 {
+			var signature minhash.Signature
+			signer.Sign(v.written(), &signature)
+			p.written = signature.Pack()
+		}
+		s.picks = append(s.picks, p)
+		return w.ctx.Err()
+	})
+}

@@ -1,0 +1,148 @@
+package recipe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/steps"
+)
+
+// Input is what the data of a recipe is made from: folders of corpora.
+type Input struct {
+	// Corpus names the training problems and pins the split.
+	Corpus string
+	// Rollouts and Teacher were built of rollouts at those problems with the
+	// corpus's bank; empty where the recipe takes none.
+	Rollouts string
+	Teacher  string
+	// HeldOut are protected beside the bank's own clusters.
+	HeldOut []guard.Entry
+	// Version is the program's.
+	Version string
+}
+
+// Report says what the data of a recipe was made of, with the guard's proof
+// that nothing protected is in it.
+type Report struct {
+	Recipe string  `json:"recipe"`
+	Counts []Count `json:"sources"`
+	Proof  Proof   `json:"guard"`
+	// Exports are the rows in each profile.
+	Exports []export.Count `json:"exports"`
+}
+
+// ErrEmpty says that no row is left to train on.
+var ErrEmpty = errors.New("no row is left to train on")
+
+// work is a recipe on its way.
+type work struct {
+	ctx        context.Context
+	fs         corpora.FS
+	recipe     Recipe
+	in         Input
+	dir        string
+	sources    []*source
+	teachers   map[string][][][]arena.Call
+	protection *protection
+	report     Report
+}
+
+// Write writes the data of a recipe to out: the train split alone, in every
+// profile that its rows go into. scratch is a folder for what is only needed on
+// the way.
+func (r Recipe) Write(ctx context.Context, fsys corpora.FS, in Input, out, scratch string) (*Report, error) {
+	w := &work{ctx: ctx, fs: fsys, recipe: r, in: in, dir: scratch, report: Report{Recipe: r.Name}}
+	if err := corpora.Replaceable(fsys, out); err != nil {
+		return nil, err
+	}
+	if err := w.open(); err != nil {
+		return nil, err
+	}
+	rows := filepath.Join(scratch, "rows")
+	if err := w.choose(rows); err != nil {
+		return &w.report, err
+	}
+	parts, err := w.export(rows)
+	if err != nil {
+		return nil, err
+	}
+	return &w.report, w.assemble(out, parts)
+}
+
+// choose writes the rows of the recipe's own profile as a part.
+func (w *work) choose(dir string) error {
+	part, err := corpora.NewPart(w.fs, dir, corpora.DefaultLimits)
+	if err != nil {
+		return err
+	}
+	switch w.recipe.Profile {
+	case corpora.ProfileKTO:
+		err = same(w, part, viewKTO)
+	case corpora.ProfilePref:
+		err = same(w, part, viewPref)
+	case corpora.ProfileStepwise:
+		err = w.labelled(part)
+	default:
+		err = same(w, part, viewSFT)
+	}
+	if err != nil {
+		return err
+	}
+	rows := int64(0)
+	for _, s := range w.sources {
+		w.report.Counts = append(w.report.Counts, s.count)
+		rows += s.count.Rows
+	}
+	w.report.Proof = w.protection.proof
+	if rows == 0 {
+		return ErrEmpty
+	}
+	return part.Close()
+}
+
+func (w *work) stream() corpora.Stream {
+	return corpora.Stream{Config: w.recipe.Profile, Profile: w.recipe.Profile, Split: corpora.SplitTrain}
+}
+
+// same writes rows as their source has them.
+func same[T any](w *work, part *corpora.Part, look func(*T) (view, error)) error {
+	out := corpora.NewShards[T](part, w.stream())
+	if err := take(w, w.recipe.Profile, look, out.Add); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// labelled writes attempts with a reward for each step.
+func (w *work) labelled(part *corpora.Part) error {
+	out := corpora.NewShards[corpora.Steps](part, w.stream())
+	err := take(w, corpora.ProfileHFJSON, viewSFT, func(row *corpora.SFT) error {
+		ms, err := chat.Decode(row.Messages)
+		if err != nil {
+			return err
+		}
+		labels := steps.Matched(callsOf(ms), w.teachers[row.ProblemID])
+		made, err := corpora.NewSteps(row, ms, labels, &corpora.Facts{Split: corpora.SplitTrain, Origin: row.Origin})
+		if err != nil {
+			return err
+		}
+		made.Rule = steps.TeacherName
+		return out.Add(&made)
+	})
+	if err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// configuration is the recipe as the manifest holds it.
+func (r Recipe) configuration() ([]byte, error) {
+	return json.Marshal(map[string]any{"recipe": r.Name, "sampling": r.Sampling, "min_reward": r.MinReward, "corpus_share": r.CorpusShare, "voucher_times": r.VoucherTimes})
+}
