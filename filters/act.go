@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/dialect"
 )
 
 // tool is one of the shop's tools as the filter tells them apart.
@@ -75,6 +76,18 @@ type pad struct {
 	ids   []string
 	acts  []act
 	tools []tool
+	// fits are how many words of the request each product's title holds.
+	fits []uint8
+	// request is the customer's request, scratch the words of the title at hand.
+	request wordSet
+	scratch []uint64
+	// titles are the words of all titles measured so far.
+	titles []uint64
+	// decoded holds the texts of replies without their escapes; bodies is how
+	// long all replies are together, so the most that it can take.
+	decoded strings.Builder
+	bodies  int
+	written dialect.Reader
 	// full says that more came than is examined.
 	full bool
 }
@@ -96,10 +109,16 @@ func (p *pad) room() bool {
 	return !p.full
 }
 
-// newPad has room for an attempt of usual size: ten calls with a few words and
-// ids each, and the products that four searches show.
-func newPad() pad {
-	return pad{words: make([]uint64, 0, 96), ids: make([]string, 0, 128), acts: make([]act, 0, 16), tools: make([]tool, 0, 32)}
+// newPad has room for an attempt with so many calls and log entries, each with a
+// few words and every second with a page of products, so that a usual attempt
+// takes the same few pieces of memory however long it is.
+func newPad(entries int) pad {
+	n := min(entries, maxCalls)
+	return pad{
+		words: make([]uint64, 0, 64+6*n), ids: make([]string, 0, 16+8*n), acts: make([]act, 0, 4+n),
+		tools: make([]tool, 0, 8+n), fits: make([]uint8, 0, 16+6*n), scratch: make([]uint64, 0, 32),
+		titles: make([]uint64, 0, 16*n),
+	}
 }
 
 // read brings the arguments of a call into a. encoded says that text values

@@ -26,6 +26,19 @@ type AgentStats struct {
 	Tops   Tally
 	Firsts Tally
 	Citing Tally
+	// Spoken are the turns of Citing that take products after thinking aloud.
+	// Poor and Good count searches that brought little and much, and how many of
+	// either are followed by a search in other words; Better products taken from
+	// below the top of a list, and how many fit the request better than those
+	// passed over; Excerpts searches, and how many are cut out of the request.
+	Spoken   Tally
+	Poor     Tally
+	Good     Tally
+	Better   Tally
+	Excerpts Tally
+	// Told counts attempts in which a reply named a product before the shop had
+	// shown it.
+	Told int
 	// Sequence is how surely the sequence of tools is the same for requests of
 	// one size, Top and First how surely products are opened in rank order and
 	// the first is recommended; each 0 to 1.
@@ -52,127 +65,20 @@ func (f *Filter) AgentDay(samples []Sample) AgentStats {
 		a.Tops = Tally{a.Tops.Part + s[i].TopViews, a.Tops.Whole + s[i].Views}
 		a.Firsts = Tally{a.Firsts.Part + s[i].FirstPicks, a.Firsts.Whole + s[i].Picks}
 		a.Citing = Tally{a.Citing.Part + s[i].Cited, a.Citing.Whole + s[i].Turns}
+		a.Spoken = Tally{a.Spoken.Part + s[i].SpokenCited, a.Spoken.Whole + s[i].Spoken}
+		a.Poor = Tally{a.Poor.Part + s[i].PoorAgain, a.Poor.Whole + s[i].Poor}
+		a.Good = Tally{a.Good.Part + s[i].GoodAgain, a.Good.Whole + s[i].Good}
+		a.Better = Tally{a.Better.Part + s[i].Better, a.Better.Whole + s[i].Better + s[i].Worse}
+		a.Excerpts = Tally{a.Excerpts.Part + s[i].Excerpts, a.Excerpts.Whole + s[i].Searches}
+		a.Told += int(flag(s[i].Prescient > 0))
 	}
 	if len(s) < f.cfg.MinAttempts {
 		return a
 	}
 	a.Sequence, a.Top, a.First = a.fixedSequence(), a.fixedViews(), a.fixedPicks()
 	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, a.First))
-	if !a.cites() {
-		a.Templates = templates(s)
-	}
+	a.Templates = templates(s)
 	return a
-}
-
-// pastes counts the distinct requests behind each episode.
-func pastes(samples []Sample) map[uint64]int {
-	type pair struct{ episode, query uint64 }
-	seen := map[pair]bool{}
-	n := map[uint64]int{}
-	for i := range samples {
-		p := pair{samples[i].Episode, samples[i].Query}
-		if p.episode != 0 && !seen[p] {
-			seen[p] = true
-			n[p.episode]++
-		}
-	}
-	return n
-}
-
-// commonest looks at requests of one size, by the number of products
-// recommended: the attempts that use that size's commonest sequence of tools.
-func commonest(samples []Sample) (t Tally) {
-	sizes := map[int]map[uint64]int{}
-	for i := range samples {
-		s := &samples[i]
-		if sizes[s.Slots] == nil {
-			sizes[s.Slots] = map[uint64]int{}
-		}
-		sizes[s.Slots][s.Tools]++
-	}
-	for _, counts := range sizes {
-		most, all := 0, 0
-		for _, n := range counts {
-			most, all = max(most, n), all+n
-		}
-		if all > 1 {
-			t = Tally{t.Part + most, t.Whole + all}
-		}
-	}
-	return t
-}
-
-// fixedSequence is how surely the sequence of tools is fixed. Honest agents stay
-// below three quarters on the labelled day, so the interval's lower bound below
-// 0.6; programs reach one, and 0.7 with the bound after eight attempts.
-func (a *AgentStats) fixedSequence() float64 {
-	lo, _ := a.Common.Interval()
-	return ramp(lo, 0.6, 0.7)
-}
-
-// fixedViews is how surely every opening took the first products in order. An
-// agent that looks at results departs from that order at least once in twenty
-// openings; a dozen openings without any departure begin to say so. Who never
-// opens anything has shown no choice, for or against: a quarter.
-func (a *AgentStats) fixedViews() float64 {
-	if a.Tops.Whole == 0 {
-		return 0.25
-	}
-	return (1 - ramp(1-a.Tops.Share(), 0, 0.04)) * ramp(float64(a.Tops.Whole), 0, 12)
-}
-
-// fixedPicks is how surely the product recommended is the first one shown. Who
-// compares recommends another than the first at least in a quarter of cases;
-// an agent that never speaks of results must do so more often to be believed.
-func (a *AgentStats) fixedPicks() float64 {
-	if a.Firsts.Whole == 0 {
-		return 0
-	}
-	p, least := a.Firsts.Share(), 0.73
-	if !a.cites() {
-		least = 0.65
-	}
-	return ramp(p-math.Sqrt(p*(1-p)/float64(a.Firsts.Whole)), least, least+0.05)
-}
-
-// cites says that the agent speaks of results. Models that think at all do so
-// in a quarter of their turns.
-func (a *AgentStats) cites() bool { return a.Citing.Whole > 0 && a.Citing.Share() >= 0.2 }
-
-// ramp is 0 up to lo, 1 from hi on, straight between.
-func ramp(x, lo, hi float64) float64 {
-	return math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
-}
-
-// templates is the share of thoughts whose skeleton stands in another attempt.
-func templates(samples []Sample) float64 {
-	type place struct {
-		attempt int
-		several bool
-	}
-	at := map[uint64]place{}
-	for i := range samples {
-		for _, t := range samples[i].Thoughts {
-			if p, ok := at[t]; !ok {
-				at[t] = place{attempt: i}
-			} else if p.attempt != i {
-				at[t] = place{attempt: i, several: true}
-			}
-		}
-	}
-	again, total := 0, 0
-	for i := range samples {
-		for _, t := range samples[i].Thoughts {
-			total++
-			if at[t].several {
-				again++
-			}
-		}
-	}
-	if total == 0 {
-		return 0
-	}
-	return float64(again) / float64(total)
 }
 
 // The log-odds that habits take from an attempt. A habit fixed in everything
@@ -183,6 +89,13 @@ const (
 	fixedOdds    = -9
 	pastedOdds   = -12
 	templateOdds = -2
+	excerptOdds  = -2
+	deafOdds     = -3
+	toldOdds     = -6
+	// unreadScore is the most that is believed of an attempt whose agent's day
+	// shows nothing of results in its calls or words: puppets and models that do
+	// not think both look so, and 0.7 is what is claimed of them.
+	unreadScore = 1
 )
 
 // Revise is the second pass: what the agent's day says about one attempt. It
@@ -191,7 +104,8 @@ const (
 func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.Structure {
 	score := f.revisedOdds(sample, a)
 	before := s.Axis
-	s.Verdicts = append(s.Verdicts[:len(s.Verdicts):len(s.Verdicts)], f.habitVerdicts(a, a.pastes[sample.Episode])...)
+	firstPass := len(s.Verdicts)
+	s.Verdicts = append(s.Verdicts[:firstPass:firstPass], f.habitVerdicts(sample, a)...)
 	if before != arena.AxisScripted && score < sample.Score {
 		s.Axis, s.Confidence = decide(score, sample.Evidence || score <= proof)
 	}
@@ -199,8 +113,8 @@ func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.St
 		return s
 	}
 	reasons := []string{ReasonScripted}
-	for i := range s.Verdicts[len(s.Verdicts)-3:] {
-		if v := &s.Verdicts[len(s.Verdicts)-3+i]; v.Value > v.Limit {
+	for i := firstPass; i < len(s.Verdicts); i++ {
+		if v := &s.Verdicts[i]; v.Value > v.Limit {
 			v.Decision, v.Reason = arena.Drop, checkNamed(v.Check).Reason
 			reasons = append(reasons, v.Reason)
 		}
@@ -214,24 +128,52 @@ func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.St
 	return s
 }
 
+// maxTold is how many attempts of a day may name a real product too early: ids
+// have ten digits, so one is hardly chance and two are none.
+const maxTold = 1
+
+// excerptLimit is the share of searches cut out of the request, by the lower
+// bound of its interval, from which on queries count as a function of it.
+const excerptLimit = 0.5
+
+// excerpts is how surely searches are cut out of the request.
+func (a *AgentStats) excerpts() float64 {
+	lo, _ := a.Excerpts.Interval()
+	return ramp(lo, excerptLimit, excerptLimit+0.2)
+}
+
 // templateLimit is the share of returning skeletons that honest agents with
 // short thoughts reach.
 const templateLimit = 0.8
 
 // revisedOdds is the sum of both passes.
 func (f *Filter) revisedOdds(sample Sample, a AgentStats) float64 {
-	score := sample.Score + fixedOdds*a.Fixed + templateOdds*ramp(a.Templates, templateLimit, templateLimit+0.1)
+	score := sample.Score
+	if !a.reads() {
+		score = min(score, unreadScore) + deafOdds*a.deaf() + templateOdds*ramp(a.Templates, templateLimit, templateLimit+0.1) + excerptOdds*a.excerpts()
+	}
+	score += fixedOdds * a.Fixed
+	if sample.Invented > 0 && a.Told > maxTold {
+		score += toldOdds
+	}
 	if a.pastes[sample.Episode] > f.cfg.MaxPastes {
 		score += pastedOdds
 	}
 	return score
 }
 
-func (f *Filter) habitVerdicts(a AgentStats, pasted int) []arena.Verdict {
+// habitVerdicts are the checks of the second pass; all fire above their limit.
+func (f *Filter) habitVerdicts(sample Sample, a AgentStats) []arena.Verdict {
+	unread := flag(!a.reads())
+	told := flag(sample.Invented > 0) * float64(a.Told)
+	cut, _ := a.Excerpts.Interval()
 	return []arena.Verdict{
-		{Check: "fixed_habit_v1", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
-		{Check: "pasted_episode_v1", Decision: arena.Keep, Value: float64(pasted), Limit: float64(f.cfg.MaxPastes)},
-		{Check: "template_thinking_v1", Decision: arena.Keep, Value: a.Templates, Limit: templateLimit},
+		{Check: "fixed_habit_v2", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
+		{Check: "pasted_episode_v1", Decision: arena.Keep, Value: float64(a.pastes[sample.Episode]), Limit: float64(f.cfg.MaxPastes)},
+		{Check: "template_thinking_v2", Decision: arena.Keep, Value: unread * a.Templates, Limit: templateLimit},
+		{Check: "deaf_thinking_v1", Decision: arena.Keep, Value: unread * a.deaf(), Limit: 0.5},
+		{Check: "request_queries_v1", Decision: arena.Keep, Value: unread * cut, Limit: excerptLimit},
+		{Check: "told_answers_v1", Decision: arena.Keep, Value: told, Limit: maxTold},
 	}
 }
 

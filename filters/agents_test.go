@@ -375,9 +375,7 @@ var agents = []agent{
 // tasksPerAgent is as many as the subnet's suites come near to.
 const tasksPerAgent = 45
 
-// playAll lets every family that weights were set on play its day.
-func playAll(seed int64) []labelled { return play(agents, seed) }
-
+// play lets every family play two days.
 func play(families []agent, seed int64) []labelled {
 	var all []labelled
 	for i, a := range families {

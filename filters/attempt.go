@@ -53,7 +53,8 @@ type facts struct {
 }
 
 func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
-	a := &attempt{trace: t, dialogue: d, pad: newPad(), query: t.Query[:min(len(t.Query), maxQuery)]}
+	a := &attempt{trace: t, dialogue: d, pad: newPad(entries(t, d)), query: t.Query[:min(len(t.Query), maxQuery)]}
+	a.pad.hear(a.query)
 	a.log = readLog(t, &a.pad)
 	a.claims = claims(d, &a.log, &a.pad)
 	a.log.link()
@@ -74,6 +75,17 @@ func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
 	a.signals = signals(d, a.claims)
 	a.measure()
 	return a
+}
+
+// entries counts the calls of the dialogue and the entries of the log.
+func entries(t *arena.Trace, d *arena.Dialogue) (n int) {
+	for i := range t.Steps {
+		n += len(t.Steps[i].Proxy)
+	}
+	for i := range d.Turns {
+		n += len(d.Turns[i].Calls)
+	}
+	return n
 }
 
 func (a *attempt) measure() {

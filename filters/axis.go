@@ -70,7 +70,7 @@ func recommendation(a *attempt) float64 {
 }
 
 func askedPerTurn(a *attempt) float64 {
-	if a.readable == 0 {
+	if len(a.log.replies) == 0 {
 		return 0
 	}
 	asked := a.naming + len(a.log.replies) - a.readable
@@ -135,7 +135,10 @@ func declared(a *attempt) float64 {
 }
 
 // logOdds sums the rules. evidence is false where nothing readable bears on
-// the question, whatever the sum.
+// the question, whatever the sum. Where the log cut every reply, lengths that
+// fit the recorded calls are evidence enough to believe the model, at the low
+// confidence of their weight; lengths that do not fit prove nothing, because
+// without one readable reply nobody knows how long the text around it is.
 func (a *attempt) logOdds() (score float64, evidence bool) {
 	if !a.trace.HasDialogue || len(a.dialogue.Turns) == 0 {
 		return 0, false
@@ -143,7 +146,7 @@ func (a *attempt) logOdds() (score float64, evidence bool) {
 	for i := range rules {
 		score += rules[i].odds(a)
 	}
-	evidence = a.readable > 0 && (len(a.log.dispatches) > 0 || a.recommended != nil)
+	evidence = (a.readable > 0 || a.agree > a.disagree) && (len(a.log.dispatches) > 0 || a.recommended != nil)
 	return score, evidence || a.byModel+a.byProgram > 0 || score <= proof
 }
 

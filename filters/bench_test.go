@@ -1,37 +1,51 @@
 package filters_test
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 )
 
-// BenchmarkKept is the whole way of a kept attempt through the filter: normal
-// form, evidence, verdict. The bytes are those of the attempt's calls and log.
+// attemptOf is a kept attempt of a good agent that searches and looks n times.
+func attemptOf(tb testing.TB, style string, n int) *arena.Trace {
+	tb.Helper()
+	w := newWorld(7)
+	r := &recorder{w: w, task: w.task(0), now: start, limit: 4000, style: style}
+	var chosen string
+	for i := range n {
+		shown := ids(turnPlain(r, "Looking for it.", find(fmt.Sprintf("%s %s", nouns[i%len(nouns)], r.task.needs[0].wants[0])))[0])
+		chosen = shown[min(i%3, len(shown)-1)]
+		turnPlain(r, talks(r, "A closer look.", shown), view(chosen))
+	}
+	turnPlain(r, "That one.", recommend(chosen), finish())
+	return r.trace("agent")
+}
+
+// BenchmarkKept is the whole way of a kept attempt through the filter, in two
+// lengths: normal form, evidence, verdict. A step more costs no allocation.
 func BenchmarkKept(b *testing.B) {
-	var kept []labelled
-	size := int64(0)
-	for _, j := range judgeDay(b, playAll(1)[:tasksPerAgent*8]) {
-		if j.after.Keep {
-			kept = append(kept, j.labelled)
-			size += traceBytes(j.labelled)
+	f := newFilter(b)
+	for _, style := range []string{"list", "native"} {
+		for _, turns := range []int{4, 12} {
+			b.Run(fmt.Sprintf("%s/steps=%d", style, 2*turns+1), func(b *testing.B) {
+				t := attemptOf(b, style, turns)
+				b.SetBytes(traceBytes(t))
+				b.ReportAllocs()
+				for b.Loop() {
+					d := filters.Normalise(t)
+					if s, _ := f.Check(t, &d); !s.Keep {
+						b.Fatal(s.Reasons)
+					}
+				}
+			})
 		}
-	}
-	f, err := filters.New(filters.Defaults())
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(size / int64(len(kept)))
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		t := kept[i%len(kept)].trace
-		d := filters.Normalise(t)
-		f.Check(t, &d)
 	}
 }
 
-func traceBytes(l labelled) (n int64) {
-	for _, s := range l.trace.Steps {
+func traceBytes(t *arena.Trace) (n int64) {
+	for _, s := range t.Steps {
 		n += int64(len(s.Content) + len(s.Think) + len(s.Raw))
 		for _, c := range s.Calls {
 			n += int64(len(c.Arguments) + len(c.Result))

@@ -99,12 +99,18 @@ var checks = []Check{
 	{Name: "length_disagrees_v1", Doc: "A cut reply is too short to have held the call it is said to hold.", Reason: "length_disagrees",
 		Value: "such replies", Limit: "most such replies", above: true, measure: lengthGap},
 
-	{Name: "fixed_habit_v1", Doc: "Over the agent's day nothing depends on results: one sequence of tools, always the first products in rank order, the first of them recommended.", Reason: "fixed_habit",
+	{Name: "fixed_habit_v2", Doc: "Over the agent's day nothing depends on results: one sequence of tools, always the first products of a list, the first of them recommended.", Reason: "fixed_habit",
 		Value: "0 to 1, how fixed all three are", Limit: "half", above: true},
 	{Name: "pasted_episode_v1", Doc: "The same calls answer different requests.", Reason: "pasted_episode",
 		Value: "requests that this episode answers", Limit: "max_pastes", above: true},
-	{Name: "template_thinking_v1", Doc: "Thinking is one template with slots over the agent's day.", Reason: "template_thinking",
-		Value: "share of thoughts whose skeleton returns in other attempts, 0 for agents that cite results", Limit: "greatest share", above: true},
+	{Name: "template_thinking_v2", Doc: "Thinking is one template over the agent's day, with slots for numbers and for words of the request.", Reason: "template_thinking",
+		Value: "share of thoughts before taking a product whose skeleton returns in other attempts, 0 where results reach the agent's calls", Limit: "greatest share", above: true},
+	{Name: "deaf_thinking_v1", Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.", Reason: "deaf_thinking",
+		Value: "0 to 1, how sure that is", Limit: "half", above: true},
+	{Name: "request_queries_v1", Doc: "Over the agent's day searches are cut out of the request word for word, and no call shows that results were read.", Reason: "request_queries",
+		Value: "share of such searches, lower bound of its 95 % interval", Limit: "greatest share", above: true},
+	{Name: "told_answers_v1", Doc: "The replies name products before the shop shows them, and elsewhere on the agent's day these turn out to be real.", Reason: "told_answers",
+		Value: "attempts in which they did, 0 where this attempt names none", Limit: "most attempts", above: true},
 }
 
 func flag(b bool) float64 {

@@ -12,6 +12,13 @@ type claim struct {
 	// shown are the product ids of the result; of details that the proxy returned
 	// just so they are not read, since they are those asked for.
 	shown []string
+	// fits are the words of the request in the title of each product shown, nil
+	// where titles are not shown one by one; answered says that a title holds at
+	// least half of the words searched for.
+	fits     []uint8
+	answered bool
+	// titles is how many words of titles were known with this result.
+	titles int
 	// dispatch is the first dispatch behind this call, -1 where there is none.
 	dispatch int
 	// phantom is a result that no dispatch returned; edited one that differs
@@ -37,6 +44,7 @@ func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
 			c.act.read(p, toolOf(c.call.Name), c.call.Arguments, false)
 			if c.act.tool == toolFind || c.act.tool == toolShop {
 				c.shown = p.productIDs(c.call.Result)
+				p.fit(&c)
 			}
 			all = append(all, c)
 		}
@@ -44,9 +52,12 @@ func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
 	if !l.present {
 		return all
 	}
-	for _, same := range [...]func(claimed, sent *act) bool{(*act).sameRequest, covers, (*act).sameSubject, follows, sameTool} {
+	for n, same := range [...]func(claimed, sent *act) bool{(*act).sameRequest, covers, (*act).sameSubject, follows, sameTool} {
 		for i := range all {
 			l.claim(&all[i], i, same)
+		}
+		if n == 0 {
+			l.claimPages()
 		}
 	}
 	for i := range all {
@@ -83,6 +94,23 @@ func (l *proxyLog) claim(c *claim, index int, same func(claimed, sent *act) bool
 	}
 }
 
+// claimPages gives a search the pages that a client fetched for it beyond the
+// one asked for, and that no call of its own asked for.
+func (l *proxyLog) claimPages() {
+	for i := range l.dispatches {
+		d := &l.dispatches[i]
+		if d.claimed >= 0 || d.act.page < 2 {
+			continue
+		}
+		for j := i - 1; j >= 0; j-- {
+			if e := &l.dispatches[j]; e.claimed >= 0 && nextPage(&e.act, &d.act) {
+				d.claimed = e.claimed
+				break
+			}
+		}
+	}
+}
+
 // judge says whether the result of a call is what the proxy returned.
 func (l *proxyLog) judge(all []claim, i int, p *pad) {
 	c := &all[i]
@@ -102,7 +130,7 @@ func (l *proxyLog) judge(all []claim, i int, p *pad) {
 		c.phantom = !l.seenBefore(all[:i], c)
 		return
 	}
-	c.edited = l.differs(c)
+	c.edited = l.differs(c, i)
 }
 
 // seenBefore says that a call without a dispatch of its own shows what an
@@ -127,12 +155,12 @@ func (l *proxyLog) seenBefore(earlier []claim, c *claim) bool {
 // differs compares a result with the answers of its dispatches. Of a cut
 // answer only the ids are known: those that the log kept, or that were asked
 // for.
-func (l *proxyLog) differs(c *claim) bool {
+func (l *proxyLog) differs(c *claim, index int) bool {
 	for _, id := range c.shown {
 		known, found := false, false
 		for i := range l.dispatches {
 			d := &l.dispatches[i]
-			if d.act.tool != c.act.tool || (!d.act.sameRequest(&l.dispatches[c.dispatch].act) && !covers(&c.act, &d.act)) {
+			if d.act.tool != c.act.tool || (d.claimed != index && !d.act.sameRequest(&l.dispatches[c.dispatch].act) && !covers(&c.act, &d.act)) {
 				continue
 			}
 			switch {

@@ -141,30 +141,40 @@ func (a *attempt) shownAfter(id string, at float64) bool {
 }
 
 // show notes which ids each dispatch returned: those in its answer, those the
-// log kept of a cut one, what the dialogue shows for
-// it, or those asked for.
+// log kept of a cut one, or what the dialogue shows for it.
 func (a *attempt) show() {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
 		switch {
 		case !answered(d.call):
+		case d.act.tool == toolView:
+			d.shown = a.details(d)
 		case d.claimed >= 0 && d.call.Response == a.claims[d.claimed].call.Result:
 			d.shown = a.claims[d.claimed].shown
-			if d.act.tool == toolView {
-				d.shown = d.act.ids
-			}
 		case d.call.Response != "":
 			d.shown = a.pad.productIDs(d.call.Response)
 		case d.call.ProductIDs != nil:
 			d.shown = d.call.ProductIDs
 		case d.claimed >= 0:
 			d.shown = a.claims[d.claimed].shown
-		case d.act.tool == toolView:
-			d.shown = d.act.ids
 		default:
 			d.blind = true
 		}
 	}
+}
+
+// details are the products whose details a dispatch returned: those asked for
+// that its answer holds, since who asks for a product that does not exist gets
+// nothing; all of them where nobody kept the answer.
+func (a *attempt) details(d *dispatch) []string {
+	answer := d.call.Response
+	if answer == "" && d.claimed >= 0 {
+		answer = a.claims[d.claimed].call.Result
+	}
+	if answer == "" {
+		return d.act.ids
+	}
+	return a.pad.held(d.act.ids, answer)
 }
 
 // countInvented counts products that calls of the dialogue name although no
@@ -249,7 +259,7 @@ func (a *attempt) countNarrated() (told, turns int) {
 // length fits the recorded step with its call in it. What fits neither with the
 // call nor without it was not the step's own reply, so it disagrees, too.
 func (a *attempt) compareLengths() (agree, disagree int) {
-	shell := a.shell()
+	shell, compared, of := a.shell(), -1, 0
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
 		if d.link != linkUnknown || d.claimed < 0 {
@@ -260,6 +270,10 @@ func (a *attempt) compareLengths() (agree, disagree int) {
 			continue
 		}
 		c := &a.claims[d.claimed]
+		if last == compared && c.turn != of {
+			continue // one reply is one turn's: what follows without another is a plan worked off
+		}
+		compared, of = last, c.turn
 		turn := &a.dialogue.Turns[c.turn]
 		said := quoted(turn.Think) + quoted(turn.Text)
 		over := a.log.replies[last].call.Length - shell - said

@@ -18,26 +18,11 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// TestFamilies holds agents that were written to be hard against the axis. A
-// family must reach 0.95, unless docs/filter.md says why it cannot.
-func TestFamilies(t *testing.T) {
-	t.Parallel()
-	judged := judgeDay(t, playAll(1))
-	report(t, judged)
-	for family, r := range rights(judged) {
-		if share := float64(r.right) / float64(r.all); share < 0.95 {
-			t.Errorf("%s: %.3f of the axes are right, want 0.95", family, share)
-		}
-	}
-}
-
-// TestLeftOutFamilies reports families that no weight was set on. Those that
-// docs/filter.md explains may fall short; no other may.
-func TestLeftOutFamilies(t *testing.T) {
-	t.Parallel()
-	explained := map[string]bool{"puppet that jitters": true}
-	judged := judgeDay(t, play(leftOut, 3))
-	report(t, judged)
+// atLeast holds a family to the bar: 0.95, unless docs/filter.md says why it
+// cannot reach it.
+func atLeast(t *testing.T, judged []judgement) {
+	t.Helper()
+	explained := map[string]bool{"honest all replies cut": true}
 	for family, r := range rights(judged) {
 		if share := float64(r.right) / float64(r.all); share < 0.95 && !explained[family] {
 			t.Errorf("%s: %.3f of the axes are right, want 0.95", family, share)
@@ -60,12 +45,15 @@ func rights(judged []judgement) map[string]rightOf {
 	return out
 }
 
-// TestFamilyTable keeps the table that docs/filter.md quotes: every family,
-// those that weights were set on and those left out, with the slope of the
-// claim fitted without that family.
+// TestFamilyTable holds agents that were written to be hard against the axis and
+// keeps the table that docs/filter.md quotes: every family, those that weights
+// were set on and those left out, with the slope of the claim fitted without
+// that family.
 func TestFamilyTable(t *testing.T) {
 	t.Parallel()
-	set, left := judgeDay(t, play(agents, 3)), judgeDay(t, play(leftOut, 3))
+	set, left := judgeDay(t, append(play(agents, 3), play(strangers, 4)...)), judgeDay(t, play(leftOut, 3))
+	atLeast(t, set)
+	atLeast(t, left)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-28s %-8s %-9s %4s %10s %11s %15s %6s %6s\n", "family", "weights", "truth", "n", "first pass", "both passes", "95 %", "slope", "Brier")
 	for _, half := range []struct {

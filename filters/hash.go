@@ -55,6 +55,34 @@ func appendWords(words []uint64, s string) []uint64 {
 	return words
 }
 
+// wordSet is a small set of words: a request has some forty.
+type wordSet struct {
+	words []uint64
+	// mask has a bit for the low six bits of every word: most words are not in
+	// the set, and this says so at once.
+	mask uint64
+}
+
+func newWordSet(words []uint64) wordSet {
+	s := wordSet{words: words}
+	for _, w := range words {
+		s.mask |= 1 << (w & 63)
+	}
+	return s
+}
+
+func (s *wordSet) has(word uint64) bool {
+	if s.mask&(1<<(word&63)) == 0 {
+		return false
+	}
+	for _, w := range s.words {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'

@@ -19,7 +19,6 @@ var leftOut = []agent{
 	{"honest asks twice", true, nil, honest(turnRepeats, talks)},
 	{"honest notes between", true, nil, honest(turnNotes, silent)},
 
-	{"puppet that jitters", false, nil, jitters(turnPuppet)},
 	{"puppet in Thai", false, style("native"), program(turnPuppetThai)},
 	{"overrides pages and shops", false, nil, program(turnOverrideFilters)},
 	{"overrides views only", false, nil, program(turnOverrideViews)},

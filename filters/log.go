@@ -75,6 +75,7 @@ func readLog(t *arena.Trace, p *pad) proxyLog {
 		switch {
 		case isInference(c):
 			inference++
+			p.bodies += len(c.Response)
 		default:
 			searches++
 		}

@@ -85,6 +85,8 @@ func (l *proxyLog) linkOne(i, first, last int) {
 	switch {
 	case l.derived(d, first, last):
 		d.link = linkDerived
+	case l.turnsPage(i):
+		d.link = linkDerived
 	case l.retries(i):
 		d.link = linkRetry
 	case l.unreadable(first, last):
@@ -184,6 +186,26 @@ func prefix(a, b []uint64) bool {
 		return false
 	}
 	return sameHashes(a, b[:len(a)])
+}
+
+// turnsPage says that dispatch i asks for the page after one that was named in
+// the same turn: a client that fetches several pages for one search.
+func (l *proxyLog) turnsPage(i int) bool {
+	d := &l.dispatches[i]
+	for j := i - 1; j >= 0 && l.dispatches[j].last == d.last; j-- {
+		if e := &l.dispatches[j]; e.link.bound() && nextPage(&e.act, &d.act) {
+			d.reply = e.reply
+			return true
+		}
+	}
+	return false
+}
+
+// nextPage says that sent is the same search as before, one page on.
+func nextPage(before, sent *act) bool {
+	turned := *before
+	turned.page++
+	return sent.tool == toolFind && turned.sameRequest(sent)
 }
 
 // retries says that dispatch i repeats an earlier one that a reply had named:

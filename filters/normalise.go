@@ -18,6 +18,7 @@ func Normalise(t *arena.Trace) arena.Dialogue {
 	n := normaliser{trace: t}
 	n.calls = make([]arena.Call, 0, countCalls(t))
 	n.turns = make([]arena.Turn, 0, len(t.Steps))
+	n.ends = make([]int, 0, len(t.Steps))
 	for i := range t.Steps {
 		n.step(i, &t.Steps[i])
 	}

@@ -55,6 +55,17 @@ func (p *pad) productIDs(result arena.Raw) []string {
 	return p.ids[from:len(p.ids):len(p.ids)]
 }
 
+// held lists those of the ids that a result holds.
+func (p *pad) held(ids []string, result arena.Raw) []string {
+	from := len(p.ids)
+	for _, id := range ids {
+		if p.room() && strings.Contains(string(result), id) {
+			p.ids = append(p.ids, id)
+		}
+	}
+	return p.ids[from:len(p.ids):len(p.ids)]
+}
+
 // scalar cuts a JSON string without escapes, or a number, off s.
 func scalar(s string) (value, rest string) {
 	if s == "" {

@@ -35,81 +35,97 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	if c.Response.Kind() == arena.String {
 		body = gjson.Parse(body).Str // a log that keeps the body as text
 	}
+	if !strings.HasPrefix(body, "{") {
+		body = streamed(body)
+	}
 	message := gjson.Get(body, "choices.0.message")
 	if !message.IsObject() {
 		return r
 	}
 	r.readable = true
 	r.id = hashText(gjson.Get(body, "id").Str)
-	var content, calls, single, reasoning gjson.Result
-	message.ForEach(func(key, v gjson.Result) bool {
-		switch key.Str {
+	var content, calls, single, reasoning string
+	members(message.Raw, func(key, raw string) bool {
+		switch key {
 		case "content":
-			content = v
+			content = raw
 		case "tool_calls":
-			calls = v
+			calls = raw
 		case "function_call":
-			single = v
+			single = raw
 		case "reasoning_content", "reasoning":
-			if reasoning.Str == "" {
-				reasoning = v
+			if len(reasoning) <= len(`""`) {
+				reasoning = raw
 			}
 		}
 		return true
 	})
-	said := content.Str
-	if content.IsArray() {
-		said = parts(content)
-	}
-	r.shell = len(body) - len(content.Raw) - len(calls.Raw) - len(single.Raw) - len(reasoning.Raw)
+	r.shell = len(body) - len(content) - len(calls) - len(single) - len(reasoning)
 	first, queued := len(p.acts), len(p.tools)
 	p.native(calls, first)
-	if single.IsObject() {
+	if strings.HasPrefix(single, "{") {
 		p.function(single, first)
 	}
-	if len(p.acts) == first && mayCall(said) {
-		p.written(said, first)
+	if len(p.acts) == first && mayCall(content) {
+		p.inText(p.said(content), first)
 	}
-	if len(p.acts) == first && mayCall(reasoning.Str) {
-		p.written(reasoning.Str, first)
+	if len(p.acts) == first && mayCall(reasoning) {
+		p.inText(p.text(reasoning), first)
 	}
 	r.named = p.acts[first:len(p.acts):len(p.acts)]
 	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
 	return r
 }
 
-// parts joins the text of a content that is a list of parts.
-func parts(v gjson.Result) string {
+// said is the text of a reply's content: a string, or a list of parts.
+func (p *pad) said(content string) string {
+	if !strings.HasPrefix(content, "[") {
+		return p.text(content)
+	}
 	var b strings.Builder
-	v.ForEach(func(_, p gjson.Result) bool {
-		b.WriteString(p.Get("text").Str)
+	gjson.Parse(content).ForEach(func(_, part gjson.Result) bool {
+		b.WriteString(part.Get("text").Str)
 		return true
 	})
 	return b.String()
 }
 
-// mayCall says that a text holds what every dialect of calls holds: an opened
-// bracket or an action line.
+// mayCall says that a text, with or without escapes, holds what every dialect
+// of calls holds: an opened bracket or an action line.
 func mayCall(s string) bool {
 	return strings.IndexByte(s, '{') >= 0 || strings.Contains(s, "ction")
 }
 
 // native reads the list of OpenAI tool calls of the answer whose first named
 // call is at first.
-func (p *pad) native(calls gjson.Result, first int) {
-	calls.ForEach(func(_, c gjson.Result) bool {
-		p.function(c.Get("function"), first)
+func (p *pad) native(calls string, first int) {
+	gjson.Parse(calls).ForEach(func(_, c gjson.Result) bool {
+		p.function(c.Get("function").Raw, first)
 		return len(p.acts) < first+maxNamed
 	})
 }
 
-func (p *pad) function(f gjson.Result, first int) {
-	args, _ := dialect.Arguments(arena.Raw(f.Get("arguments").Raw))
-	p.name(f.Get("name").Str, args, first)
+func (p *pad) function(f string, first int) {
+	var name, arguments string
+	members(f, func(key, raw string) bool {
+		switch key {
+		case "name":
+			name = p.text(raw)
+		case "arguments":
+			arguments = raw
+		}
+		return true
+	})
+	if strings.HasPrefix(arguments, `"`) {
+		p.name(name, dialect.ArgumentsIn(p.text(arguments)), first)
+		return
+	}
+	args, _ := dialect.Arguments(arena.Raw(arguments))
+	p.name(name, args, first)
 }
 
-func (p *pad) written(text string, first int) {
-	for _, c := range dialect.Read(text).Calls {
+func (p *pad) inText(text string, first int) {
+	for _, c := range p.written.Read(text).Calls {
 		if len(p.acts) < first+maxNamed {
 			p.name(c.Name, c.Arguments, first)
 		}

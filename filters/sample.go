@@ -1,7 +1,9 @@
 package filters
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -20,8 +22,10 @@ type Sample struct {
 	// not asked; Tools is one of the tools alone, in order.
 	Episode uint64 `json:"episode"`
 	Tools   uint64 `json:"tools"`
-	// Slots is how many products were recommended.
-	Slots int `json:"slots"`
+	// Slots is how many products were recommended; Blank says that the first
+	// search found nothing.
+	Slots int  `json:"slots"`
+	Blank bool `json:"blank,omitempty"`
 	// Views counts openings and matchings of products after a search, TopViews those that took
 	// the first ones in rank order.
 	Views    int `json:"views"`
@@ -34,7 +38,31 @@ type Sample struct {
 	// hold a number out of a result that the request does not hold.
 	Turns int `json:"turns"`
 	Cited int `json:"cited"`
-	// Thoughts are hashes of the skeletons of thinking, at most maxThoughts.
+	// Spoken counts those of the turns that open or recommend products after
+	// thinking aloud, SpokenCited those of them that cite a number or a word of a
+	// title.
+	Spoken      int `json:"spoken"`
+	SpokenCited int `json:"spoken_cited"`
+	// Searches counts searches, Excerpts those cut out of the request word for
+	// word.
+	Searches int `json:"searches"`
+	Excerpts int `json:"excerpts"`
+	// Good and Poor count searches by what they brought; GoodAgain and PoorAgain
+	// those followed by a search for the same in other words.
+	Good      int `json:"good"`
+	GoodAgain int `json:"good_again"`
+	Poor      int `json:"poor"`
+	PoorAgain int `json:"poor_again"`
+	// Better and Worse count products taken from below the top of a list that
+	// fit the request better, or worse, than those passed over.
+	Better int `json:"better"`
+	Worse  int `json:"worse"`
+	// Invented counts products that replies named although no result held them,
+	// Prescient those of them that the shop turned out to have.
+	Invented  int `json:"invented"`
+	Prescient int `json:"prescient"`
+	// Thoughts are hashes of the skeletons of what was thought before products
+	// were taken, at most maxThoughts.
 	Thoughts []uint64 `json:"thoughts,omitempty"`
 }
 
@@ -45,15 +73,11 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 	s := Sample{
 		Attempt: hashText(a.trace.ID), Query: hashText(a.trace.Query),
 		Score: score, Evidence: evidence, Axis: axis,
+		Invented: a.inventedNamed, Prescient: a.prescient,
 	}
 	a.habits(&s)
+	a.reading(&s)
 	a.citations(&s)
-	s.Thoughts = make([]uint64, 0, min(len(a.dialogue.Turns), maxThoughts))
-	for i := range a.dialogue.Turns {
-		if think := a.dialogue.Turns[i].Think; think != "" && len(s.Thoughts) < maxThoughts {
-			s.Thoughts = append(s.Thoughts, skeleton(think))
-		}
-	}
 	return s
 }
 
@@ -68,6 +92,9 @@ func (a *attempt) habits(s *Sample) {
 		s.Episode = mix(s.Episode, c.act.hash())
 		switch c.act.tool {
 		case toolFind:
+			if s.Searches++; s.Searches == 1 {
+				s.Blank = len(c.shown) == 0
+			}
 			if len(c.shown) > 0 {
 				lists = append(lists, c.shown)
 			}
@@ -78,10 +105,11 @@ func (a *attempt) habits(s *Sample) {
 			}
 		case toolRecommend:
 			s.Slots = len(c.act.ids)
+			top := leads(lists, c.act.ids)
 			for _, id := range c.act.ids {
 				shown, first := ranked(lists, id)
 				s.Picks += int(flag(shown))
-				s.FirstPicks += int(flag(first))
+				s.FirstPicks += int(flag(first || top))
 			}
 		case toolOther, toolShop, toolVoucher, toolTerminate:
 		}
@@ -93,6 +121,7 @@ func (a *attempt) habits(s *Sample) {
 
 // citations counts the turns that speak of what came back.
 func (a *attempt) citations(s *Sample) {
+	s.Thoughts = make([]uint64, 0, min(len(a.dialogue.Turns), maxThoughts))
 	seen := 0 // claims before this turn
 	for i := range a.dialogue.Turns {
 		turn := &a.dialogue.Turns[i]
@@ -100,11 +129,41 @@ func (a *attempt) citations(s *Sample) {
 			continue
 		}
 		if seen > 0 {
-			s.Turns++
-			s.Cited += int(flag(a.cites(turn.Think, seen) || a.cites(turn.Text, seen)))
+			cited := int(flag(a.cites(turn.Think, seen) || a.cites(turn.Text, seen)))
+			s.Turns, s.Cited = s.Turns+1, s.Cited+cited
+			if len(turn.Think)+len(turn.Text) >= minThought && a.takes(seen, len(turn.Calls)) {
+				if cited == 0 && (a.quotes(turn.Think, seen) || a.quotes(turn.Text, seen)) {
+					cited = 1
+				}
+				s.Spoken, s.SpokenCited = s.Spoken+1, s.SpokenCited+cited
+				a.thought(s, turn.Think)
+			}
 		}
 		seen = min(seen+len(turn.Calls), len(a.claims))
 	}
+}
+
+// thought notes the skeleton of a thought long enough to be a template.
+func (a *attempt) thought(s *Sample, think string) {
+	if len(s.Thoughts) == maxThoughts {
+		return
+	}
+	if h, letters := a.skeleton(think); letters >= minThought {
+		s.Thoughts = append(s.Thoughts, h)
+	}
+}
+
+// takes says that one of n claims from the given one on takes products out of
+// results.
+func (a *attempt) takes(from, n int) bool {
+	for i := from; i < min(from+n, len(a.claims)); i++ {
+		switch a.claims[i].act.tool {
+		case toolView, toolMatch, toolRecommend:
+			return true
+		case toolOther, toolFind, toolShop, toolVoucher, toolTerminate:
+		}
+	}
+	return false
 }
 
 // cites says that text holds a number of three digits or more that stands in
@@ -128,6 +187,26 @@ func (a *attempt) cites(text string, results int) bool {
 	return false
 }
 
+// quotes says that text holds a word out of the titles of the first results that
+// the request does not hold, such as a brand.
+func (a *attempt) quotes(text string, results int) bool {
+	known := 0
+	for i := range a.claims[:results] {
+		known = max(known, a.claims[i].titles)
+	}
+	titles := a.pad.titles[:known]
+	a.pad.scratch = appendWords(a.pad.scratch[:0], text[:min(len(text), maxQuoted)])
+	for _, word := range a.pad.scratch {
+		if !a.pad.request.has(word) && slices.Contains(titles, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxQuoted is how much of a text is searched for words out of titles.
+const maxQuoted = 4 << 10
+
 func (a *attempt) returned(number string, results int) bool {
 	for i := range a.claims[:results] {
 		if a.searched += len(a.claims[i].call.Result); a.searched > maxSearched {
@@ -144,23 +223,15 @@ func (a *attempt) returned(number string, results int) bool {
 // attempt of usual size comes to a hundredth of it.
 const maxSearched = 64 << 20
 
-// leads says that ids are the first ones of a list, in its order.
+// leads says that ids are the first ones of a list. Their own order does not
+// count: a program shuffles for nothing.
 func leads(lists [][]string, ids []string) bool {
 	for _, l := range lists {
-		if len(ids) <= len(l) && equalIDs(l[:len(ids)], ids) {
+		if len(ids) <= len(l) && sameIDs(l[:len(ids)], ids) {
 			return true
 		}
 	}
 	return false
-}
-
-func equalIDs(a, b []string) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func ranked(lists [][]string, id string) (shown, first bool) {
@@ -187,25 +258,36 @@ func (a *act) hash() uint64 {
 	return mix(h, a.shop^a.service^a.sort^a.rest)
 }
 
-// skeleton hashes a thought with its numbers left out, so that one template
-// with other ids and prices is one skeleton.
-func skeleton(think string) uint64 {
-	h := uint64(fnvOffset)
-	number := false
-	for i := 0; i < len(think); i++ {
-		c := think[i]
-		if c >= '0' && c <= '9' || number && (c == '.' || c == ',') {
-			number = true
-			continue
+// minThought is how many letters make a thought that can be a template: "Let me
+// search." returns in anybody's day.
+const minThought = 24
+
+// skeleton hashes a thought with the words of the request and all numbers left
+// out, so that one template with other products and prices in its slots is one
+// skeleton. letters counts what is left.
+func (a *attempt) skeleton(think string) (h uint64, letters int) {
+	h = fnvOffset
+	for i := 0; i < len(think); {
+		from, word, digits := i, uint64(fnvOffset), false
+		for i < len(think) {
+			r, n := rune(think[i]), 1
+			if r >= utf8.RuneSelf {
+				r, n = utf8.DecodeRuneInString(think[i:])
+			}
+			if !wordRune(r) {
+				break
+			}
+			word = (word ^ uint64(lower(r))) * fnvPrime
+			digits = digits || r >= '0' && r <= '9'
+			i += n
 		}
-		if number {
-			h = (h ^ '#') * fnvPrime
-			number = false
+		switch {
+		case i == from: // what parts words does not count
+			i++
+		case !digits && !a.pad.request.has(word):
+			h = mix(h, word)
+			letters += i - from
 		}
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		h = (h ^ uint64(c)) * fnvPrime
 	}
-	return h
+	return h, letters
 }

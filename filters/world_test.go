@@ -196,6 +196,8 @@ type recorder struct {
 	constant bool
 	// nonce is the status that each dispatch gets.
 	nonce string
+	// mute keeps all thinking back.
+	mute bool
 }
 
 func (r *recorder) tick(lo, hi int64) int64 {
@@ -242,6 +244,9 @@ func (r *recorder) log(c arena.ProxyCall, response string) {
 // message writes thought and calls in the recorder's style.
 func (r *recorder) message(think string, calls []call) map[string]any {
 	type named map[string]any
+	if r.mute {
+		think = ""
+	}
 	var list []any
 	for _, c := range calls {
 		list = append(list, named{"name": c.name, "parameters": c.args})
@@ -334,6 +339,9 @@ func (r *recorder) dispatch(path string, args map[string]any, response string) {
 // step records a dialogue step.
 func (r *recorder) step(think string, calls ...*call) {
 	r.tick(5, 60)
+	if r.mute {
+		think = ""
+	}
 	s := arena.Step{Number: len(r.steps) + 1, Think: think, Timestamp: arena.Raw(fmt.Sprint(r.now)), LLMCalls: -1}
 	for i, c := range calls {
 		args, _ := json.Marshal(c.args)

@@ -126,18 +126,26 @@ func Arguments(raw arena.Raw) (args arena.Raw, repair string) {
 	case arena.Object:
 		return raw, ""
 	case arena.String:
-		text := strings.TrimSpace(gjson.Parse(string(raw)).Str)
-		if text == "" {
-			return "{}", RepairArgumentsText
+		if args = ArgumentsIn(gjson.Parse(string(raw)).Str); args != "" {
+			return args, RepairArgumentsText
 		}
-		json, rest, _, ok := value(text)
-		if !ok || strings.TrimSpace(rest) != "" || json[0] != '{' {
-			return "", ""
-		}
-		return arena.Raw(json), RepairArgumentsText
 	case arena.Bool, arena.Number, arena.Array:
 	}
 	return "", ""
+}
+
+// ArgumentsIn reads arguments that were kept as text. Empty where it cannot be
+// read.
+func ArgumentsIn(text string) arena.Raw {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return "{}"
+	}
+	json, rest, _, ok := value(text)
+	if !ok || strings.TrimSpace(rest) != "" || json[0] != '{' {
+		return ""
+	}
+	return arena.Raw(json)
 }
 
 // resultBlock reads quoted tool results: a list of {tool_call_id, results}, a

@@ -85,10 +85,24 @@ const maxBlocks = 8
 
 // Read reads one message. Text without any call is a reading with words only.
 func Read(text string) Reading {
+	var r Reader
+	return *r.Read(text)
+}
+
+// Reader reads many messages with the memory of one.
+type Reader struct{ r reader }
+
+// Read reads a message like the function of its name. The reading lasts until
+// the next call; the strings in it are the message's own and stay.
+func (x *Reader) Read(text string) *Reading {
+	old := &x.r.Reading
+	x.r = reader{Reading: Reading{Calls: old.Calls[:0], Results: old.Results[:0], Repairs: old.Repairs[:0], Faults: old.Faults[:0]}}
 	if len(text) > MaxText {
-		return Reading{Faults: []string{FaultLong}}
+		x.r.fault(FaultLong)
+	} else {
+		x.r.message(text)
 	}
-	return read(text, 0)
+	return &x.r.Reading
 }
 
 func read(text string, level int) Reading {

@@ -1,0 +1,25 @@
+package filters_test
+
+import (
+	"testing"
+
+	"github.com/trajectory-arena/arena/filters"
+)
+
+// TestNoAllocationPerStep: a kept attempt three times as long takes the same
+// number of pieces of memory.
+func TestNoAllocationPerStep(t *testing.T) {
+	f := newFilter(t)
+	for _, style := range []string{"list", "native"} {
+		allocs := func(turns int) float64 {
+			tr := attemptOf(t, style, turns)
+			return testing.AllocsPerRun(50, func() {
+				d := filters.Normalise(tr)
+				f.Check(tr, &d)
+			})
+		}
+		if short, long := allocs(4), allocs(12); long > short {
+			t.Errorf("%s: %v allocations for 9 steps, %v for 25", style, short, long)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package filters
+
+import "math"
+
+// pastes counts the distinct requests behind each episode.
+func pastes(samples []Sample) map[uint64]int {
+	type pair struct{ episode, query uint64 }
+	seen := map[pair]bool{}
+	n := map[uint64]int{}
+	for i := range samples {
+		p := pair{samples[i].Episode, samples[i].Query}
+		if p.episode != 0 && !seen[p] {
+			seen[p] = true
+			n[p.episode]++
+		}
+	}
+	return n
+}
+
+// commonest looks at requests of one size, by the number of products
+// recommended and by whether the first search found anything, since even a
+// fixed program stops where there is nothing: the attempts that use that size's
+// commonest sequence of tools.
+func commonest(samples []Sample) (t Tally) {
+	type task struct {
+		slots int
+		blank bool
+	}
+	sizes := map[task]map[uint64]int{}
+	for i := range samples {
+		s := &samples[i]
+		of := task{s.Slots, s.Blank}
+		if sizes[of] == nil {
+			sizes[of] = map[uint64]int{}
+		}
+		sizes[of][s.Tools]++
+	}
+	for _, counts := range sizes {
+		most, all := 0, 0
+		for _, n := range counts {
+			most, all = max(most, n), all+n
+		}
+		if all > 1 {
+			t = Tally{t.Part + most, t.Whole + all}
+		}
+	}
+	return t
+}
+
+// fixedSequence is how surely the sequence of tools is fixed. Honest agents stay
+// below three quarters on the labelled day, so the interval's lower bound below
+// 0.6; programs reach one, and 0.7 with the bound after eight attempts.
+func (a *AgentStats) fixedSequence() float64 {
+	lo, _ := a.Common.Interval()
+	return ramp(lo, 0.6, 0.7)
+}
+
+// fixedViews is how surely every opening took the first products in order. An
+// agent that looks at results departs from that order at least once in twenty
+// openings; a dozen openings without any departure begin to say so. Who never
+// opens anything has shown no choice, for or against: a quarter.
+func (a *AgentStats) fixedViews() float64 {
+	if a.Tops.Whole == 0 {
+		return 0.25
+	}
+	return (1 - ramp(1-a.Tops.Share(), 0, 0.04)) * ramp(float64(a.Tops.Whole), 0, 12)
+}
+
+// fixedPicks is how surely the product recommended is the first one shown. Who
+// compares recommends another than the first at least in a quarter of cases;
+// an agent that thinks aloud and never of results must do so more often to be
+// believed.
+func (a *AgentStats) fixedPicks() float64 {
+	if a.Firsts.Whole == 0 {
+		return 0
+	}
+	p, least := a.Firsts.Share(), 0.73
+	if a.deaf() > 0 {
+		least = 0.65
+	}
+	return ramp(p-math.Sqrt(p*(1-p)/float64(a.Firsts.Whole)), least, least+0.05)
+}
+
+// deaf is how surely the agent takes products with many words and none of them
+// about results: 0 until the share of such turns that cite is surely below a
+// fifth, 1 from a tenth on, so from sixteen turns without any to thirty-five.
+func (a *AgentStats) deaf() float64 {
+	_, hi := a.Spoken.Interval()
+	return 1 - ramp(hi, 0.1, 0.2)
+}
+
+// cites says that the agent speaks of results. Models that think at all do so
+// in a quarter of their turns.
+func (a *AgentStats) cites() bool { return a.Citing.Whole > 0 && a.Citing.Share() >= 0.2 }
+
+// ramp is 0 up to lo, 1 from hi on, straight between.
+func ramp(x, lo, hi float64) float64 {
+	return math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
+}
+
+// templates is the share of thoughts whose skeleton stands in another attempt.
+func templates(samples []Sample) float64 {
+	type place struct {
+		attempt int
+		several bool
+	}
+	at := map[uint64]place{}
+	for i := range samples {
+		for _, t := range samples[i].Thoughts {
+			if p, ok := at[t]; !ok {
+				at[t] = place{attempt: i}
+			} else if p.attempt != i {
+				at[t] = place{attempt: i, several: true}
+			}
+		}
+	}
+	again, total := 0, 0
+	for i := range samples {
+		for _, t := range samples[i].Thoughts {
+			total++
+			if at[t].several {
+				again++
+			}
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return float64(again) / float64(total)
+}

@@ -1,0 +1,117 @@
+package filters
+
+import "math"
+
+// reading notes how far the attempt's calls hang on what came back: whether a
+// search is followed by another in other words, and whether what was taken
+// from below the top fits the request better than what was passed over.
+func (a *attempt) reading(s *Sample) {
+	for i := range a.claims {
+		c := &a.claims[i]
+		switch c.act.tool {
+		case toolFind:
+			s.Excerpts += int(flag(a.excerpt(c.act.words)))
+			if i+1 < len(a.claims) {
+				s.search(c, &a.claims[i+1])
+			}
+		case toolView, toolRecommend:
+			for _, id := range c.act.ids {
+				a.choice(s, i, id)
+			}
+		case toolOther, toolMatch, toolShop, toolVoucher, toolTerminate:
+		}
+	}
+}
+
+// search counts a search by what it brought, and whether the next call searches
+// for the same in other words.
+func (s *Sample) search(c, next *claim) {
+	again := int(flag(next.act.tool == toolFind && sharesWord(c.act.words, next.act.words) && !sameHashes(c.act.words, next.act.words)))
+	if c.answered {
+		s.Good, s.GoodAgain = s.Good+1, s.GoodAgain+again
+	} else {
+		s.Poor, s.PoorAgain = s.Poor+1, s.PoorAgain+again
+	}
+}
+
+func sharesWord(a, b []uint64) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x == y {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// choice holds a product that claim i takes against those that stood above it
+// in the latest list with it and were passed over.
+func (a *attempt) choice(s *Sample, i int, id string) {
+	for j := i - 1; j >= 0; j-- {
+		list := &a.claims[j]
+		if list.act.tool != toolFind || !hasID(list.shown, id) {
+			continue
+		}
+		if list.fits == nil {
+			return
+		}
+		rank, passed, sum := 0, 0, 0
+		for ; list.shown[rank] != id; rank++ {
+			if !hasID(a.claims[i].act.ids, list.shown[rank]) {
+				passed++
+				sum += int(list.fits[rank])
+			}
+		}
+		switch over := int(list.fits[rank])*passed - sum; {
+		case passed == 0 || over == 0:
+		case over > 0:
+			s.Better++
+		default:
+			s.Worse++
+		}
+		return
+	}
+}
+
+// minExcerpt is how many words in a row, taken from the request, are a cut-out
+// and no wording: brands and names of things run to four.
+const minExcerpt = 5
+
+// excerpt says that a search is a piece of the request word for word. The whole
+// request is none: a small model may search for just what it was asked.
+func (a *attempt) excerpt(words []uint64) bool {
+	request := a.pad.request.words
+	if len(words) < minExcerpt || len(words) >= len(request) {
+		return false
+	}
+	for i := 0; i+len(words) <= len(request); i++ {
+		if sameHashes(words, request[i:i+len(words)]) {
+			return true
+		}
+	}
+	return false
+}
+
+// reads says that the agent's day shows results to reach its calls: it cites
+// them, or searches again after poor results more than after good ones, or
+// takes from below the top what fits better than what it passed over.
+func (a *AgentStats) reads() bool {
+	if a.cites() {
+		return true
+	}
+	choice, _ := a.Better.Interval()
+	return choice > 0.5 || a.Poor.exceeds(a.Good)
+}
+
+// exceeds says that t's share is above o's, by the 95 % interval of their
+// difference (Newcombe's method 10, from the two Wilson intervals).
+func (t Tally) exceeds(o Tally) bool {
+	if t.Whole == 0 || o.Whole == 0 {
+		return false
+	}
+	lo, _ := t.Interval()
+	_, hi := o.Interval()
+	p, q := t.Share(), o.Share()
+	return p-q > math.Hypot(p-lo, hi-q)
+}
