@@ -149,15 +149,15 @@ func (r *Run) readResults(folder string) (err error) {
 	counting := counter{run: r, seen: map[string]int{}}
 	lines := bufio.NewReader(f)
 	for at := 0; ; at++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
+		line, bad := lines.ReadBytes('\n')
+		if errors.Is(bad, io.EOF) {
 			break
 		}
-		if err != nil {
-			return fmt.Errorf("read results of %s: %w", folder, err)
+		if bad != nil {
+			return fmt.Errorf("read results of %s: %w", folder, bad)
 		}
 		var result runResult
-		if err := json.Unmarshal(line, &result); err != nil {
+		if err = json.Unmarshal(line, &result); err != nil {
 			return fmt.Errorf("read results of %s, line %d: %w", folder, at+1, err)
 		}
 		counting.add(result, at)

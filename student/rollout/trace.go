@@ -58,7 +58,7 @@ func (p *play) trace() error {
 		if i > 0 {
 			line = append(line, ',')
 		}
-		line = append(line, p.stepJSON(i)...)
+		line = p.appendStep(line, i)
 	}
 	r.Line = append(line, ']', '}')
 	return nil
@@ -111,8 +111,8 @@ func (s step) callValues(whole bool) (calls []python.Value) {
 	return calls
 }
 
-// stepJSON writes a step as the sandbox does.
-func (p *play) stepJSON(i int) []byte {
+// appendStep writes a step as the sandbox does.
+func (p *play) appendStep(b []byte, i int) []byte {
 	s := p.steps[i]
 	message := python.DictOf()
 	if s.turn.Think != "" {
@@ -124,7 +124,7 @@ func (p *play) stepJSON(i int) []byte {
 	if s.turn.Text != "" {
 		message = message.With("response", python.String(s.turn.Text))
 	}
-	b := append([]byte(nil), `{"completion":`...)
+	b = append(b, `{"completion":`...)
 	b = python.AppendTight(b, python.DictOf(
 		item("reasoning_content", python.String("")), item("content", python.String(s.content())), item("message", message),
 	))
@@ -213,11 +213,12 @@ func status(n int) python.Value {
 
 // finite puts null in the place of NaN and infinities, which JSON has not.
 func finite(v python.Value) python.Value {
+	if isFinite(v) {
+		return v
+	}
 	switch v.Kind {
 	case python.Float:
-		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) {
-			return python.Value{}
-		}
+		return python.Value{}
 	case python.List:
 		list := make([]python.Value, len(v.List))
 		for i, e := range v.List {
@@ -233,4 +234,18 @@ func finite(v python.Value) python.Value {
 	default:
 	}
 	return v
+}
+
+// isFinite spares all but a few values a copy.
+func isFinite(v python.Value) bool {
+	switch v.Kind {
+	case python.Float:
+		return !math.IsNaN(v.Float) && !math.IsInf(v.Float, 0)
+	case python.List:
+		return !slices.ContainsFunc(v.List, func(e python.Value) bool { return !isFinite(e) })
+	case python.Dict:
+		return !slices.ContainsFunc(v.Dict, func(it python.Item) bool { return !isFinite(it.Value) })
+	default:
+		return true
+	}
 }
