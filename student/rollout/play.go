@@ -23,7 +23,9 @@ type play struct {
 	tape     *tape
 	messages []byte
 	result   *Result
-	steps    []step
+	// dialogue is the trace so far, its steps joined; replyIDs are their ids.
+	dialogue []byte
+	replyIDs []string
 	// last is the label of the last reply where it alone explains a failure.
 	last Label
 	// inRow counts replies without a readable call.
@@ -102,7 +104,7 @@ func (p *play) hear(h heard) Stop {
 	turn := dialect.Read(h.reply, p.env.Dialect)
 	s := step{turn: turn, reply: h.reply, body: h.body}
 	s.answers = p.run(turn.Calls)
-	p.steps = append(p.steps, s)
+	p.record(s)
 	readable := slices.ContainsFunc(s.answers, func(a callAnswer) bool { return !a.malformed })
 	p.last = lastReply(h.reply, turn, readable)
 	switch {

@@ -53,15 +53,18 @@ func (p *play) trace() error {
 		r.Line = append(line, `null}`...)
 		return nil
 	}
-	line = append(line, '[')
-	for i := range p.steps {
-		if i > 0 {
-			line = append(line, ',')
-		}
-		line = p.appendStep(line, i)
-	}
+	line = append(append(line, '['), p.dialogue...)
 	r.Line = append(line, ']', '}')
 	return nil
+}
+
+// record adds a step to the trace. Written down it is a fraction of what its
+// calls and answers are in memory.
+func (p *play) record(s step) {
+	if len(p.dialogue) > 0 {
+		p.dialogue = append(p.dialogue, ',')
+	}
+	p.dialogue = p.appendStep(p.dialogue, s)
 }
 
 func (p *play) at(i int) int64 { return firstStep + int64(i)*perStep }
@@ -112,8 +115,8 @@ func (s step) callValues(whole bool) (calls []python.Value) {
 }
 
 // appendStep writes a step as the sandbox does.
-func (p *play) appendStep(b []byte, i int) []byte {
-	s := p.steps[i]
+func (p *play) appendStep(b []byte, s step) []byte {
+	i := len(p.replyIDs)
 	message := python.DictOf()
 	if s.turn.Think != "" {
 		message = message.With("think", python.String(s.turn.Think))
@@ -138,7 +141,7 @@ func (p *play) appendStep(b []byte, i int) []byte {
 	}
 	b = python.AppendTight(b, info)
 	b = append(b[:len(b)-1], `,"proxy_calls":[`...)
-	b = p.appendInference(b, i)
+	b = p.appendInference(b, i, s.body)
 	for k, q := range s.requests() {
 		b = append(b, ',')
 		b = python.AppendTight(b, finite(python.DictOf(
@@ -150,27 +153,23 @@ func (p *play) appendStep(b []byte, i int) []byte {
 	return append(b, `]}}`...)
 }
 
-func (p *play) appendInference(b []byte, i int) []byte {
+func (p *play) appendInference(b []byte, i int, body []byte) []byte {
 	b = append(b, `{"kind":"summary","method":"POST","path":"`+inferencePath+`","timestamp":`...)
 	b = strconv.AppendInt(b, p.at(i), 10)
 	b = append(b, `,"duration_ms":0,"status_code":200,"json_data":`+string(p.env.Request)+`,"response":`...)
-	return append(append(b, oneLine(p.ownID(i))...), '}')
+	return append(append(b, oneLine(p.ownID(body))...), '}')
 }
 
 // ownID is a reply's body with an id that no other reply of the rollout has.
 // Some servers give every reply the same one, which reads as one reply copied.
-func (p *play) ownID(i int) []byte {
-	body := p.steps[i].body
+func (p *play) ownID(body []byte) []byte {
 	id := gjson.GetBytes(body, "id")
-	if id.Type != gjson.String || id.Index == 0 {
-		return body
+	told := id.Type == gjson.String && id.Index > 0
+	if told && slices.Contains(p.replyIDs, id.Str) {
+		end := id.Index + len(id.Raw) - 1
+		body = slices.Concat(body[:end], []byte("-"+strconv.Itoa(len(p.replyIDs)+1)), body[end:])
 	}
-	for _, earlier := range p.steps[:i] {
-		if gjson.GetBytes(earlier.body, "id").String() == id.String() {
-			end := id.Index + len(id.Raw) - 1
-			return slices.Concat(body[:end], []byte("-"+strconv.Itoa(i+1)), body[end:])
-		}
-	}
+	p.replyIDs = append(p.replyIDs, id.String())
 	return body
 }
 
