@@ -114,9 +114,16 @@ func Read(ctx context.Context, in Input, opt Options, emit func(Item) error) (Su
 	if err := opt.Validate(); err != nil {
 		return Summary{}, fmt.Errorf("check reading options: %w", err)
 	}
-	r := &reader{ctx: ctx, in: in, opt: opt, emit: emit}
+	var own error
+	r := &reader{ctx: ctx, in: in, opt: opt, emit: func(it Item) error {
+		own = emit(it)
+		return own
+	}}
 	err := r.read()
-	if err != nil {
+	switch {
+	case own != nil:
+		err = own // it is no fault of the file
+	case err != nil:
 		err = fmt.Errorf("read traces of %s: %w", in.Path, err)
 	}
 	return r.sum, err

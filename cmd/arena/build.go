@@ -55,7 +55,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "inputs worked on at once (default: workers of the configuration, else cores)")
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
 	f.noisy.flags(c)
@@ -126,7 +126,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if f.out == "" {
 		return nil, nil, usage(errors.New("no output folder"), "say where the corpus goes, such as -o corpus")
 	}
-	config, err := f.configuration()
+	config, err := f.configuration(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,15 +162,18 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 }
 
 // configuration joins the configuration file and the flags, which go before it.
-func (f *buildFlags) configuration() (pipeline.Config, error) {
+func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 	config := pipeline.Defaults()
+	config.Workers = runtime.NumCPU()
 	if f.defaults != nil {
 		f.defaults(&config)
 	}
 	if err := f.fill(&config); err != nil {
 		return config, err
 	}
-	config.Workers = f.workers
+	if c.Flags().Changed("jobs") {
+		config.Workers = f.workers
+	}
 	config.Steps = config.Steps || f.steps
 	config.Redact.Hotkeys = config.Redact.Hotkeys || f.hotkeys
 	config.RunID = cmp.Or(f.runID, config.RunID)

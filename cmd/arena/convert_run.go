@@ -92,9 +92,9 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return failed(fmt.Errorf("create folder %s: it exists", path), "name a folder that does not exist yet")
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(filepath.Clean(path)), ".arena-*")
+	tmp, err := folderBeside(path)
 	if err != nil {
-		return failed(fmt.Errorf("create folder %s: %w", path, err), "the folder around -o must exist")
+		return failed(fmt.Errorf("create folder %s: %w", path, cause(err)), "the folder around -o must exist and take new files")
 	}
 	defer os.RemoveAll(tmp) //nolint:errcheck // gone already where all went well
 	err = c.each(ctx, func(t *arena.Trace, text []byte) error {
@@ -104,10 +104,20 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.Chmod(tmp, 0o755), os.Rename(tmp, path)); err != nil {
-		return fmt.Errorf("create folder %s: %w", path, err)
+	if err := os.Rename(tmp, path); err != nil {
+		return fmt.Errorf("create folder %s: %w", path, cause(err))
 	}
 	return nil
+}
+
+// folderBeside creates a folder of a new name in that of path, with the rights
+// that the user's umask leaves.
+func folderBeside(path string) (string, error) {
+	name, err := os.MkdirTemp(filepath.Dir(filepath.Clean(path)), ".arena-*")
+	if err != nil {
+		return "", err
+	}
+	return name, errors.Join(os.Remove(name), os.Mkdir(name, 0o777))
 }
 
 // tell says what was written, what was lost and what could not be read.

@@ -71,6 +71,10 @@ type dedupLine struct {
 }
 
 func (f *dedupFlags) run(s *streams, files []string) error {
+	return writeWhole(s, f.out, func(w io.Writer) error { return f.cluster(s, w, files) })
+}
+
+func (f *dedupFlags) cluster(s *streams, w io.Writer, files []string) error {
 	ids, texts, err := f.read(s.in, files)
 	if err != nil {
 		return err
@@ -89,11 +93,8 @@ func (f *dedupFlags) run(s *streams, files []string) error {
 			return err
 		}
 	}
-	if err = writeWhole(s, f.out, func(w io.Writer) error { return writeLines(w, lines) }); err != nil {
+	if err = writeLines(w, lines); err != nil || f.quiet {
 		return err
-	}
-	if f.quiet {
-		return nil
 	}
 	fmt.Fprintf(s.err, "arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
 		len(texts), representatives(lines), c.Candidates, c.Capped, c.Skipped)

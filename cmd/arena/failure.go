@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -39,18 +41,64 @@ func cancelled() error {
 	return &failure{errors.New("cancelled"), "run the same command again: finished work is kept", exitCancelled}
 }
 
-// tellError prints err for people and returns its exit code.
+// tellError tells err to people, or to a log, and returns its exit code.
 func tellError(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitOK
 	}
 	f := &failure{code: exitFailure}
 	errors.As(err, &f)
-	fmt.Fprintf(stderr, "arena: error: %v\n", err)
+	text := withoutRepeats(err)
+	if log, ok := stderr.(*logLines); ok {
+		log.tellError(text, f.hint, f.code)
+		return f.code
+	}
+	fmt.Fprintf(stderr, "arena: error: %s\n", text)
 	if f.hint != "" {
 		fmt.Fprintf(stderr, "arena: hint: %s\n", f.hint)
 	}
 	return f.code
+}
+
+// withoutRepeats is the text of err. An error of the file system names its
+// operation and its path; where the words before it name that path already,
+// only what went wrong is left of it. This is the one place that sees all
+// layers, so that none of them must know what another one said.
+func withoutRepeats(err error) string {
+	text := err.Error()
+	for _, e := range fileErrors(err) {
+		if before, after, found := strings.Cut(text, e.Error()); found && strings.Contains(before[strings.LastIndexByte(before, '\n')+1:], e.Path) {
+			text = before + e.Err.Error() + after
+		}
+	}
+	return text
+}
+
+// fileErrors are the errors of the file system that err wraps.
+func fileErrors(err error) []*fs.PathError {
+	switch e := err.(type) { //nolint:errorlint // the tree is walked one error at a time
+	case *fs.PathError:
+		return []*fs.PathError{e}
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return fileErrors(inner)
+		}
+	case interface{ Unwrap() []error }:
+		var all []*fs.PathError
+		for _, inner := range e.Unwrap() {
+			all = append(all, fileErrors(inner)...)
+		}
+		return all
+	}
+	return nil
+}
+
+// counted is a number with the word that goes with it.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
 }
 
 // unknownCommand refuses a word that is no command and names the nearest one.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -83,15 +84,16 @@ func (f *filterFlags) run(c *cobra.Command, s *streams, days []string) error {
 		return usage(errors.New("--scores without --reweight"), "add --reweight")
 	}
 	day := &filterDay{flags: f, filter: filter, streams: s}
+	answer := day.lines
 	switch {
 	case f.explain != "":
-		return day.explain(c.Context(), days)
+		answer = day.explain
 	case f.calibrate != "":
-		return day.calibrate(c.Context(), days)
+		answer = day.calibrate
 	case f.reweight:
-		return day.reweight(c.Context(), days)
+		answer = day.reweight
 	}
-	return day.lines(c.Context(), days)
+	return writeWhole(s, f.out, func(w io.Writer) error { return answer(c.Context(), w, days) })
 }
 
 // modes counts how many of them were asked for.

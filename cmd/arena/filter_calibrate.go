@@ -23,7 +23,7 @@ type axisLabel struct {
 }
 
 // calibrate prints the filter against labels.
-func (d *filterDay) calibrate(ctx context.Context, days []string) error {
+func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) error {
 	labels, err := readAxisLabels(d.flags.calibrate)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (d *filterDay) calibrate(ctx context.Context, days []string) error {
 		return failed(errors.New("no attempt of the day has a label"), "labels name attempts by eval_run_id and problem_id")
 	}
 	c := filters.Calibrate(labelled)
-	return writeWhole(d.streams, d.flags.out, func(w io.Writer) error { return printCalibration(w, &c) })
+	return printCalibration(w, &c)
 }
 
 func readAxisLabels(path string) (map[string]axisLabel, error) {

@@ -130,7 +130,7 @@ func (d *filterDay) secondPass(all []filtered) {
 }
 
 // lines writes the verdict of every attempt.
-func (d *filterDay) lines(ctx context.Context, days []string) error {
+func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error {
 	all, err := d.read(ctx, days)
 	if err != nil {
 		return err
@@ -138,16 +138,14 @@ func (d *filterDay) lines(ctx context.Context, days []string) error {
 	if err := d.summary(all); err != nil {
 		return err
 	}
-	return writeWhole(d.streams, d.flags.out, func(w io.Writer) error {
-		var line []byte
-		for i := range all {
-			line = filters.AppendLine(line[:0], &all[i].head, all[i].structure)
-			if _, err := w.Write(append(line, '\n')); err != nil {
-				return fmt.Errorf("write verdicts: %w", err)
-			}
+	var line []byte
+	for i := range all {
+		line = filters.AppendLine(line[:0], &all[i].head, all[i].structure)
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return fmt.Errorf("write verdicts: %w", err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // summary says what was kept, and what could not be read.

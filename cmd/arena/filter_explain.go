@@ -15,7 +15,7 @@ import (
 
 // explain prints one verdict step by step. The whole day is read, because the
 // agent's habits are part of the verdict.
-func (d *filterDay) explain(ctx context.Context, days []string) error {
+func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) error {
 	var mu sync.Mutex
 	var found *filters.Explanation
 	d.each = func(_ context.Context, t *arena.Trace, _ *filtered) error {
@@ -35,9 +35,7 @@ func (d *filterDay) explain(ctx context.Context, days []string) error {
 	}
 	for i := range all {
 		if all[i].head.ID == d.flags.explain && found != nil {
-			return writeWhole(d.streams, d.flags.out, func(w io.Writer) error {
-				return printExplanation(w, &all[i], found)
-			})
+			return printExplanation(w, &all[i], found)
 		}
 	}
 	return failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM, as in the lines of `arena filter`")

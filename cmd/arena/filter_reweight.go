@@ -19,7 +19,7 @@ import (
 // reweight prints the leaderboard under base score and under the planned
 // reweighting by richness. Every attempt counts, time-outs as failures, as in
 // the subnet's own aggregate.
-func (d *filterDay) reweight(ctx context.Context, days []string) error {
+func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) error {
 	if err := d.outcomes(days); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (d *filterDay) reweight(ctx context.Context, days []string) error {
 		}
 	}
 	b := filters.Reweight(scored)
-	return writeWhole(d.streams, d.flags.out, func(w io.Writer) error { return printLeaderboard(w, &b) })
+	return printLeaderboard(w, &b)
 }
 
 // outcomes arranges that every attempt's success is known: out of --scores, or

@@ -27,6 +27,10 @@ type sampled struct {
 
 // probe tries the judge on n attempts and writes one line per probe.
 func (d *judgeDay) probe(ctx context.Context, days []string, n int) error {
+	return writeWhole(d.streams, d.flags.out, func(w io.Writer) error { return d.probeTo(ctx, w, days, n) })
+}
+
+func (d *judgeDay) probeTo(ctx context.Context, w io.Writer, days []string, n int) error {
 	attempts, err := d.sample(ctx, days, n)
 	if err != nil {
 		return err
@@ -48,7 +52,7 @@ func (d *judgeDay) probe(ctx context.Context, days []string, n int) error {
 	if err := g.Wait(); err != nil {
 		return explainJudge(err)
 	}
-	return writeWhole(d.streams, d.flags.out, func(w io.Writer) error { return d.writeProbes(w, shifts) })
+	return d.writeProbes(w, shifts)
 }
 
 // sample takes the n attempts whose ids hash lowest, whatever their order.

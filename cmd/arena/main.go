@@ -25,8 +25,13 @@ func main() {
 // the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	profiles := &profiler{}
+	format := logFormatOf(args)
+	if format == logJSON {
+		stderr = newLogLines(stderr)
+	}
 	root := newRoot(&streams{in: stdin, out: stdout, err: stderr})
 	profiles.flags(root)
+	root.PersistentFlags().Var(&format, "log-format", "what is said on standard error: text, or json for one object a line")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return profiles.start() }
 	root.SetArgs(args)
 	root.SetIn(stdin)

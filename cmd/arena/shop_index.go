@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,9 +49,9 @@ func exactArgs(n int) cobra.PositionalArgs {
 
 func buildIndex(s *streams, catalog, out string) error {
 	start := time.Now()
-	tmp, err := os.CreateTemp(filepath.Dir(out), ".index-*")
+	tmp, err := createBeside(out)
 	if err != nil {
-		return failed(fmt.Errorf("create index: %w", err), "the folder of -o must exist")
+		return failed(fmt.Errorf("create index %s: %w", out, cause(err)), "the folder of -o must exist and take new files")
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
 	if err = errors.Join(shop.BuildIndex(catalog, tmp), tmp.Sync(), tmp.Close()); err != nil {

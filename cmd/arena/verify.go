@@ -12,7 +12,7 @@ import (
 )
 
 func newVerify(s *streams) *cobra.Command {
-	rotation := ""
+	rotation, quiet := "", false
 	c := &cobra.Command{
 		Use:   "verify CORPUS",
 		Short: "Check every promise of a corpus again, from its files alone",
@@ -40,14 +40,37 @@ or the corpus is retired.`,
 			for _, f := range found {
 				fmt.Fprintln(s.err, f)
 			}
-			if err := verdict(args[0], found); err != nil || rotation == "" {
+			err = verdict(args[0], found)
+			if err == nil && rotation != "" {
+				err = verifyRotation(s, rotation, args[0])
+			}
+			if err != nil || quiet {
 				return err
 			}
-			return verifyRotation(s, rotation, args[0])
+			return tellVerified(s, args[0])
 		},
 	}
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
 	c.Flags().StringVar(&rotation, "rotation", "", "state file of arena leak bank: say which protected problems the corpus trains on")
 	return c
+}
+
+// tellVerified says what was held against the manifest.
+func tellVerified(s *streams, dir string) error {
+	m, err := corpora.ReadManifest(corpora.Disk{}, dir)
+	if err != nil {
+		return err
+	}
+	shards, rows, size := 0, int64(0), int64(0)
+	for _, f := range m.Files {
+		size += f.Bytes
+		if f.Rows != nil {
+			shards, rows = shards+1, rows+*f.Rows
+		}
+	}
+	fmt.Fprintf(s.err, "%s: good: %d files (%.1f MB) have their checksums, %d shards their %d rows and schema, card and funnel add up, no split sees another\n",
+		dir, len(m.Files), float64(size)/1e6, shards, rows)
+	return nil
 }
 
 // verifyRotation fails if the corpus has a problem in train that has been
@@ -64,7 +87,7 @@ func verifyRotation(s *streams, path, corpus string) error {
 	for _, p := range found {
 		fmt.Fprintf(s.err, "%s: problem %s is %s since %s\n", corpus, p.ID, p.Stage, p.Since)
 	}
-	return limit(fmt.Errorf("verify %s: retired: it has %d protected problems in train, first %s", corpus, len(found), found[0].ID), "do not train on it; build it again with --held-out "+path)
+	return limit(fmt.Errorf("verify %s: retired: it has %s in train, first: %s", corpus, counted(len(found), "protected problem", "protected problems"), found[0].ID), "do not train on it; build it again with --held-out "+path)
 }
 
 func verdict(dir string, found []corpora.Finding) error {
@@ -78,9 +101,9 @@ func verdict(dir string, found []corpora.Finding) error {
 	case len(found) == 0:
 		return nil
 	case leaks == len(found):
-		return limit(fmt.Errorf("verify %s: leak: %d keys are in more than one split, first %s", dir, leaks, found[0]), "do not train on it; build it again with the held-out problems given by --held-out")
+		return limit(fmt.Errorf("verify %s: leak: %s in more than one split, first: %s", dir, counted(leaks, "key is", "keys are"), found[0]), "do not train on it; build it again with the held-out problems given by --held-out")
 	default:
-		return failed(fmt.Errorf("verify %s: %d promises broken, first %s", dir, len(found), found[0]), "build or copy the corpus again; a file of it was changed")
+		return failed(fmt.Errorf("verify %s: %s broken, first: %s", dir, counted(len(found), "promise", "promises"), found[0]), "build or copy the corpus again; a file of it was changed")
 	}
 }
 

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// writeWhole writes a file all or nothing; - is standard output. Where nothing
+// can be written it says so before write is called, so that write may hold the
+// work of a whole run. What is there already and is no file, such as a device
+// or a pipe, is written to as it is.
+func writeWhole(s *streams, path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return buffered(s.out, write)
+	}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return writeDevice(path, write)
+	}
+	tmp, err := createBeside(path)
+	if err != nil {
+		return failed(fmt.Errorf("create %s: %w", path, cause(err)), "the folder of -o must exist and take new files")
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
+	if err := buffered(tmp, write); err != nil {
+		return errors.Join(err, tmp.Close())
+	}
+	if err := errors.Join(tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, cause(err))
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("create %s: %w", path, cause(err))
+	}
+	return nil
+}
+
+// buffered gives write a buffer over w. A write that failed is told once: the
+// buffer would tell it again when flushed.
+func buffered(w io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriter(w)
+	if err := write(b); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+func writeDevice(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return failed(fmt.Errorf("open %s: %w", path, cause(err)), "-o names a file, or - for standard output")
+	}
+	return errors.Join(buffered(f, write), f.Close())
+}
+
+// createBeside creates a file of a new name in the folder of path, with the
+// rights that the user's umask leaves to new files: os.CreateTemp gives its
+// files to their owner alone.
+func createBeside(path string) (*os.File, error) {
+	name, err := os.CreateTemp(filepath.Dir(path), ".arena-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(name.Close(), os.Remove(name.Name())); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name.Name(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+}
+
+// cause is what went wrong with a file, without the operation and the name that
+// the caller tells already.
+func cause(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
