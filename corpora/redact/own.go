@@ -41,7 +41,7 @@ func ownRules(opt Options) ([]rule, error) {
 			`(?i)\A(?:` + quoted(secretNames) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`},
 		{rule{kind: "token", keywords: lowered(prefixes), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{16,500})`},
 		{rule{kind: "email", keywords: []string{"@"}, follows: hasHost}, `[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,24}\b`},
-		{rule{kind: "card-number", spans: cards, valid: isCard}, `(?:^|[^0-9.])([3-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4})(?:$|[^0-9])`},
+		{rule{kind: "card-number", spans: cards, valid: isCard}, `(?:^|[^0-9A-Za-z.])([2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4})(?:$|[^0-9A-Za-z])`},
 		{rule{kind: "ip-address", spans: networks, valid: routable}, `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.])`},
 		{rule{kind: "wallet-address", keywords: []string{"0x", "bc1"}}, `\b(0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,60})\b`},
 		{rule{kind: "wallet-key", keywords: []string{"seed", "private", "mnemonic", "coldkey"}, anchored: true, follows: hasKey}, `(?is)\A(?:seed|private|mnemonic|coldkey).{0,48}?\b(?:0x)?([0-9a-f]{64})\b`},

@@ -112,6 +112,7 @@ func TestShoppingStays(t *testing.T) {
 		"local server 127.0.0.1 and 192.168.0.10",
 		"task-management sk-ii facial treatment essence", "contact us @home",
 		`{"session_id":"4111111111111112","order":"9911111111111111","grey":"monkey"}`, "curl and curling iron, basic tee, 3 s.a. sizes",
+		`{"record_sha256":"0654ea` + "4111111111111111" + `ab9bf11a19b58dd5f04616134a190ff627532de0"}`,
 		"run 9a1c697b-a304-4f8d-82c5-c7bc1b843a81/11675703-c6eb-4229-8dce-8ef2f7c3009e",
 		redact.Placeholder("email"),
 	} {
