@@ -5,12 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/trajectory-arena/arena/judges/gates"
 )
-
-// OfflineJudge names the reasoning judge that needs no model.
-const OfflineJudge = gates.Name
 
 // Table is a summary for people, a few lines.
 func Table(s *Summary) string {
@@ -26,7 +21,7 @@ func Table(s *Summary) string {
 		fmt.Fprintf(&b, "%-13s %.4f (%d of %d)\n", c, p.ASRAll, p.Successes, p.Samples)
 	}
 	if s.Final != nil {
-		fmt.Fprintf(&b, "quality       %.4f, final %.4f\n", *s.Quality, *s.Final)
+		fmt.Fprintf(&b, "quality       %.4f (%d of %d judged), final %.4f\n", *s.Quality, s.Judged, s.Scored, *s.Final)
 	}
 	fmt.Fprintf(&b, "stops         %s\nlabels        %s\n", counts(s.Stops), counts(s.Labels))
 	return b.String()

@@ -4,15 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/runlog"
 )
 
 // Rescore scores the finished rollouts of a folder again, without the model,
-// and writes results and summary anew. Rollouts that are not finished are an
-// error: play them first.
+// and writes results and summary anew. The judge may be another than the run's;
+// the folder's spec then names the new one. Rollouts that are not finished are
+// an error: play them first.
 func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
+	if err := r.adoptJudge(); err != nil {
+		return nil, err
+	}
 	f, err := openFolder(r.Folder, r.Spec)
 	if err != nil {
 		return nil, err
@@ -33,6 +38,16 @@ func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
 	}
 	summary, err := r.finish(f)
 	return summary, errors.Join(err, f.close())
+}
+
+// adoptJudge notes a new judge in the folder's spec.
+func (r *Run) adoptJudge() error {
+	old, err := ReadSpec(r.Folder)
+	if err != nil || old.Judge == r.Spec.Judge {
+		return err
+	}
+	old.Judge = r.Spec.Judge
+	return writeJSON(filepath.Join(r.Folder, specFile), old)
 }
 
 // failedAfterAll is the label of what was a success by other rules: there was

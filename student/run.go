@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/endpoint"
@@ -25,6 +25,8 @@ type Run struct {
 	Asker       rollout.Asker
 	// Scorer scores finished rollouts.
 	Scorer *outcome.Scorer
+	// Judge grades their reasoning; nil for none. Spec.Judge names it.
+	Judge Judge
 	// AtOnce is how many rollouts are played at a time.
 	AtOnce int
 	// Deadline bounds one rollout; 0 is none.
@@ -36,6 +38,12 @@ type Run struct {
 	Contaminated map[string]bool
 	// Progress is told of every rollout that ends; may be nil.
 	Progress func(*rollout.Result)
+}
+
+// Judge is a reasoning judge. An error means that the run cannot go on; a judge
+// that gave no answer says so in the judgement, and the rollout has no quality.
+type Judge interface {
+	Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error)
 }
 
 // Play plays what the folder does not hold yet, and then writes results and
@@ -123,20 +131,17 @@ func (d deadlined) Ask(ctx context.Context, request []byte) (chat.Reply, []byte,
 	return reply, body, err
 }
 
-// runID names the traces of one sample of all problems.
+// runID names the traces of one sample of all problems: the beginning of the
+// hash of what they depend on, and the sample's number.
 func (r *Run) runID(sample uint32) string {
-	sum, err := r.Spec.SHA256()
-	if err != nil {
-		sum = "unnamed"
-	}
-	return RunID(sum, int(sample))
-}
-
-// RunID is the eval_run_id of a sample: the beginning of the spec's hash and
-// the sample's number.
-func RunID(specSHA256 string, sample int) string {
+	played := r.Spec
+	played.Scorer, played.Judge = "", ""
 	const enough = 16
-	return fmt.Sprintf("eval-%s-s%d", specSHA256[:min(enough, len(specSHA256))], sample)
+	sum, err := played.SHA256()
+	if err != nil {
+		sum = "unnamed-unnamed-"
+	}
+	return fmt.Sprintf("eval-%s-s%d", sum[:enough], sample)
 }
 
 // score scores a finished rollout and settles its label.
@@ -156,9 +161,14 @@ func (r *Run) score(ctx context.Context, task rollout.Task, result *rollout.Resu
 		success := rollout.LabelSuccess
 		result.Label = &success
 	}
-	if r.Spec.Judge == gates.Name {
-		d := rollout.Dialogue(trace)
-		result.Quality = gates.Judge(trace, &d).Score
+	if r.Judge == nil {
+		return nil
 	}
+	d := rollout.Dialogue(trace)
+	j, err := r.Judge.Judge(ctx, trace, &d)
+	if err != nil {
+		return fmt.Errorf("judge rollout: %w", err)
+	}
+	result.Quality = j.Score
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena/internal/script"
+	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/chat"
@@ -142,7 +143,7 @@ func newRun(t testing.TB, c *shop.Catalog, p Problems, url string, samples int, 
 	t.Cleanup(pool.Close)
 	return &Run{
 		Spec: Spec{Schema: SpecSchema, Model: "script", Samples: samples, Dialect: dialect.Auto, MaxSteps: 6, Problems: len(p.All),
-			ProblemsSHA256: p.SHA256, Harness: h.Name, System: h.System, CatalogXXH3: c.Checksum(), Search: "local", Judge: OfflineJudge},
+			ProblemsSHA256: p.SHA256, Harness: h.Name, System: h.System, CatalogXXH3: c.Checksum(), Search: "local", Judge: gates.Name},
 		Problems: p, Asker: pool, Scorer: outcome.New(c, nil), AtOnce: 16, Folder: folder,
 		Environment: &rollout.Environment{
 			Template: template, System: h.System, Dialect: dialect.Auto, MaxSteps: 6, ToolNames: names, Rules: shop.SubnetRules,

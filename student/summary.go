@@ -57,7 +57,10 @@ type Summary struct {
 	// Quality is the mean of the reasoning judge, Final the success rate times
 	// its multiplier; null without a judge.
 	Quality *float64 `json:"quality"`
-	Final   *float64 `json:"final"`
+	// Judged counts the scored rollouts that the judge gave an answer on; those
+	// without one are in no mean.
+	Judged int      `json:"judged"`
+	Final  *float64 `json:"final"`
 	// SolvedProblems counts problems that a sample solves, Flaky those of them
 	// that others do not.
 	SolvedProblems int            `json:"solved_problems"`
@@ -264,6 +267,7 @@ func (t *tally) summary() *Summary {
 		s.Axes[axis] = stats.Mean(values)
 	}
 	s.UnseenPerTurn = rateOf(s.UnseenIDs, s.Turns)
+	s.Judged = len(t.qualities)
 	if q := known(stats.Mean(t.qualities)); q != nil {
 		s.Quality = q
 		s.Final = known(outcome.FinalScore(s.ASRAll, *q))

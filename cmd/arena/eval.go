@@ -31,7 +31,7 @@ type evalFlags struct {
 	system    string
 	search    string
 	dialect   string
-	judge     string
+	judge     judgeChoice
 	trainedOn string
 	serve     string
 	prices    string
@@ -46,6 +46,8 @@ type evalFlags struct {
 	serveReady  time.Duration
 	gpuHourUSD  float64
 	coverage    float64
+	// maxUnjudged is the share of rollouts that may stay without a grade.
+	maxUnjudged float64
 	quiet       bool
 
 	temperature, topP, minP float64
@@ -89,7 +91,10 @@ func (f *evalFlags) addTask(c *cobra.Command) {
 	fl.StringVar(&f.problems, "problems", "", "problems: JSON lines, or one JSON array")
 	fl.StringVarP(&f.out, "output", "o", "", "run folder")
 	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model")
-	fl.StringVar(&f.judge, "judge", "gates", "reasoning judge: gates or none")
+	f.judge.llm = defaultLLMFlags()
+	fl.StringVar(&f.judge.name, "judge", "gates", "reasoning judge: gates, llm or none")
+	fl.StringVar(&f.judge.llm.settings.file, "judge-config", "", "YAML file with the panel of models of --judge llm, as for arena judge")
+	fl.StringVar(&f.judge.llm.ledger, "judge-ledger", "judge-ledger", "folder that keeps every exchange with them")
 	fl.StringVar(&f.trainedOn, "trained-on", "", "file of problem ids, one a line, that the model was trained on: reported apart")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no table")
 }
@@ -175,8 +180,6 @@ func (f *evalFlags) check() error {
 		return missing("endpoint", "--endpoint")
 	case f.rescore == "" && f.model == "":
 		return missing("model", "--model")
-	case f.judge != "gates" && f.judge != "none":
-		return usage(fmt.Errorf("unknown --judge %s", f.judge), "want gates or none")
 	case !(f.gpuHourUSD >= 0) || math.IsInf(f.gpuHourUSD, 0):
 		return usage(fmt.Errorf("--gpu-hour-usd %v", f.gpuHourUSD), "dollars, 0 or more")
 	case f.coverage < 0 || f.coverage > 1:
@@ -228,9 +231,6 @@ func (f *evalFlags) spec(h arena.Harness, p student.Problems, catalog *shop.Cata
 	s.HarnessSHA256 = shop.HarnessSHA256(s.System, h.Tools)
 	if f.search != "" {
 		s.Search = f.search
-	}
-	if f.judge == "gates" {
-		s.Judge = student.OfflineJudge
 	}
 	return s, nil
 }

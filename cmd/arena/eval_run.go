@@ -46,12 +46,7 @@ func runEval(ctx context.Context, s *streams, f *evalFlags) error {
 	if err != nil {
 		return errors.Join(err, local.Catalog.Close())
 	}
-	var summary *student.Summary
-	if f.rescore != "" {
-		summary, err = run.Rescore(ctx)
-	} else {
-		summary, err = f.play(ctx, s, run)
-	}
+	summary, err := f.judged(ctx, s, run)
 	if err = errors.Join(err, local.Catalog.Close()); err != nil {
 		return evalFailure(err)
 	}
@@ -61,7 +56,24 @@ func runEval(ctx context.Context, s *streams, f *evalFlags) error {
 	return f.report(s, summary)
 }
 
+// judged plays a run, or scores it again, with its judge.
+func (f *evalFlags) judged(ctx context.Context, s *streams, run *student.Run) (summary *student.Summary, err error) {
+	done, err := f.openJudge(run)
+	if err != nil {
+		return nil, err
+	}
+	if f.rescore != "" {
+		summary, err = run.Rescore(ctx)
+	} else {
+		summary, err = f.play(ctx, s, run)
+	}
+	return summary, errors.Join(err, done())
+}
+
 func evalFailure(err error) error {
+	if known := judgeError(err); known != nil {
+		return known
+	}
 	if errors.Is(err, student.ErrChanged) {
 		return usage(err, "take another folder with -o, or the inputs that this one was begun with")
 	}
@@ -195,5 +207,5 @@ func (f *evalFlags) report(s *streams, m *student.Summary) error {
 		return limit(fmt.Errorf("only %d of %d rollouts were scored: coverage %.4f is below %.4f", m.Scored, m.Samples, m.Coverage, f.coverage),
 			"summary.json counts the reasons under infra; mend the server and evaluate into a new folder, or lower --min-coverage")
 	}
-	return nil
+	return f.unjudged(m)
 }

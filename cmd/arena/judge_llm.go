@@ -98,7 +98,7 @@ func (f *llmFlags) config(c *cobra.Command) (llm.Config, prices.Table, error) {
 		}
 	}
 	if len(cfg.Endpoints) == 0 || len(cfg.Panel) == 0 {
-		return cfg, nil, usage(errors.New("no model to ask"), "name one with --endpoint and --model, or a panel with --config")
+		return cfg, nil, usage(errors.New("no model to ask"), "name one with --endpoint and --model, or a panel in a file (--judge-config; for arena judge, --config)")
 	}
 	if err = cfg.Validate(); err != nil {
 		return cfg, nil, usage(err, "`arena judge --help` lists the flags and their defaults")

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,6 +21,12 @@ func TestJudgeScripts(t *testing.T) {
 		s := clienttest.New(t, behave)
 		e.Setenv("MODELS", s.BaseURL())
 		e.Values["server"] = s
+		for _, model := range []string{"well", "silent"} {
+			panel := fmt.Sprintf("endpoints: [{name: local, base_url: %q, concurrency: 4}]\npanel: [{model: %s-a, role: primary}]\ntries: 1\n", s.BaseURL(), model)
+			if err := os.WriteFile(filepath.Join(e.WorkDir, model+".yaml"), []byte(panel), 0o600); err != nil {
+				return err
+			}
+		}
 		root, err := os.Getwd()
 		e.Setenv("REPO", root+"/../..")
 		return err
@@ -44,13 +52,20 @@ func behave(c clienttest.Call) clienttest.Action {
 	}
 }
 
-// checkRequests holds the number of requests so far against the one named.
+// checkRequests holds the number of questions so far against the one named.
+// What asks for no model, such as a look for metrics, is none.
 func checkRequests(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: requests N")
 	}
 	s, _ := ts.Value("server").(*clienttest.Server)
-	if got := len(s.Calls()); got != atoi(ts, args[0]) {
+	got := 0
+	for _, c := range s.Calls() {
+		if c.Model != "" {
+			got++
+		}
+	}
+	if got != atoi(ts, args[0]) {
 		ts.Fatalf("%d requests so far, want %s", got, args[0])
 	}
 }

@@ -50,7 +50,7 @@ func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
 	if f.plays() {
 		run = filepath.Join(f.work, "run")
 		f.preset(c.Flags().Changed)
-		f.eval.problems, f.eval.out, f.eval.judge = f.problemsFile(), run, "gates"
+		f.eval.problems, f.eval.out, f.eval.judge.name = f.problemsFile(), run, "gates"
 		if err := runEval(c.Context(), f.streams, &f.eval); err != nil {
 			return "", err
 		}

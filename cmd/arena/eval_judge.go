@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/student"
+)
+
+// noJudge is the --judge that grades nothing.
+const noJudge = "none"
+
+// openJudge makes the run's reasoning judge and names it in the run's spec:
+// another panel, or another prompt, is another judge. done closes what it
+// keeps.
+func (f *evalFlags) openJudge(run *student.Run) (done func() error, err error) {
+	if f.judge.name == noJudge {
+		run.Spec.Judge = ""
+		return func() error { return nil }, nil
+	}
+	c := pipeline.Config{MaxUnscored: 1} // the offline judge has no instrument that could fail
+	// Flags of this command speak of the student; those of models are in the
+	// judge's own file.
+	judge, done, err := f.judge.open(&cobra.Command{}, &c)
+	if err != nil {
+		return nil, err
+	}
+	run.Judge, run.Spec.Judge = judge, c.Judge.Name
+	const enough = 12
+	if c.Judge.Settings != "" {
+		run.Spec.Judge += "-" + c.Judge.Settings[:enough]
+	}
+	f.maxUnjudged = c.MaxUnscored
+	return done, nil
+}
+
+// unjudged fails if too many rollouts have no grade.
+func (f *evalFlags) unjudged(m *student.Summary) error {
+	missing := m.Scored - m.Judged
+	if f.judge.name == noJudge || float64(missing) <= f.maxUnjudged*float64(m.Scored) {
+		return nil
+	}
+	return limit(fmt.Errorf("%d of %d rollouts have no answer of the judge", missing, m.Scored),
+		"`arena eval --rescore` with the same judge asks for the missing ones alone, or raise max_unscored in --judge-config")
+}
