@@ -26,13 +26,16 @@ func TestTiersNameTheirEvidence(t *testing.T) {
 		tier      Tier
 		evidence  string
 	}{
-		"reward":      {Candidate{Text: "A tea pot", ProductIDs: []string{"4110867766"}}, TierSpec, "product 4110867766"},
-		"exact":       {Candidate{Text: kettle()[0].Text}, TierExact, "byte for byte"},
-		"white space": {Candidate{Text: "looking for a copper  kettle with a whistle\n2 liters; priced above 950 php"}, TierNormalised, "white space"},
-		"reworded":    {Candidate{Text: "My stove needs a whistling kettle made of copper that holds two liters, over ₱950"}, TierLexical, "copper"},
-		"answer id":   {Candidate{Text: "A tea pot", Answers: []string{`{"product_ids": "4110867766"}`}}, TierSpec, "4110867766"},
-		"answer name": {Candidate{Text: "A tea pot", Answers: []string{"I take the OLD HARBOR copper whistling kettle (2L)."}}, TierSpec, "title"},
-		"context":     {Candidate{Text: "Hi", Context: []string{kettle()[0].Text}}, TierExact, "byte"},
+		"reward":       {Candidate{Text: "A tea pot", ProductIDs: []string{"4110867766"}}, TierSpec, "product 4110867766"},
+		"exact":        {Candidate{Text: kettle()[0].Text}, TierExact, "byte for byte"},
+		"white space":  {Candidate{Text: "looking for a copper  kettle with a whistle\n2 liters; priced above 950 php"}, TierNormalised, "white space"},
+		"reworded":     {Candidate{Text: "My stove needs a whistling kettle made of copper that holds two liters, over ₱950"}, TierLexical, "copper"},
+		"answer id":    {Candidate{Text: "A tea pot", Answers: []string{`{"product_ids": "4110867766"}`}}, TierSpec, "4110867766"},
+		"answer name":  {Candidate{Text: "A tea pot", Answers: []string{"I take the OLD HARBOR copper whistling kettle (2L)."}}, TierSpec, "title"},
+		"joined id":    {Candidate{Text: "A tea pot", Answers: []string{"product_4110867766-the kettle"}}, TierSpec, "4110867766"},
+		"escaped id":   {Candidate{Text: "A tea pot", Answers: []string{`{"note":"ids:\n4110867766"}`}}, TierSpec, "4110867766"},
+		"escaped name": {Candidate{Text: "A tea pot", Answers: []string{`"{\"note\":\"so:\\nOld Harbor Copper Whistling\\u00a0Kettle 2L\"}"`}}, TierSpec, "title"},
+		"context":      {Candidate{Text: "Hi", Context: []string{kettle()[0].Text}}, TierExact, "byte"},
 	} {
 		f := g.Check(c.candidate)
 		if !f.Drop || f.Tier != c.tier || f.Match != "kettle" || f.Bank != "held" || !strings.Contains(f.Evidence, c.evidence) {

@@ -2,7 +2,9 @@ package guard
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // specIndex finds protected products: by id in what a row rewards or
@@ -94,7 +96,7 @@ func (s *specIndex) check(c Candidate, bank []Entry) Finding {
 		}
 	}
 	for _, text := range c.Answers {
-		if i, what := s.inAnswer(text); what != "" {
+		if i, what := s.inAnswer(withoutEscapes(text)); what != "" {
 			return specFinding(bank[i], "the answer names "+what)
 		}
 	}
@@ -103,6 +105,19 @@ func (s *specIndex) check(c Candidate, bank []Entry) Finding {
 
 func specFinding(e Entry, evidence string) Finding {
 	return Finding{Match: e.ID, Bank: e.Bank, Drop: true, Score: 1, Tier: TierSpec, Evidence: evidence}
+}
+
+// jsonEscape is an escape of JSON, in JSON that is a string of JSON too.
+var jsonEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|["/bfnrt])`)
+
+// withoutEscapes puts a space for every escape of JSON, so that the arguments of
+// a call read as their text does: ids and titles are ASCII, and what is escaped
+// stands between words.
+func withoutEscapes(text string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	return jsonEscape.ReplaceAllString(text, " ")
 }
 
 // inAnswer returns the entry whose product text names, and what it names.
@@ -124,6 +139,8 @@ func (s *specIndex) inAnswer(text string) (entry int, what string) {
 	return 0, ""
 }
 
+// productIn looks for ids among the words of text: as a whole, and where dashes
+// and underscores join an id to other words ("product_1234567", "1234567-the").
 func (s *specIndex) productIn(text string) (int, string) {
 	for start := 0; start < len(text); {
 		if !isIDByte(text[start]) {
@@ -134,13 +151,29 @@ func (s *specIndex) productIn(text string) (int, string) {
 		for end < len(text) && isIDByte(text[end]) {
 			end++
 		}
-		if i, protected := s.byProduct[text[start:end]]; protected && end-start >= minProductID {
-			return i, text[start:end]
+		word := text[start:end]
+		if i, is := s.protectedID(word); is {
+			return i, word
+		}
+		for part := range strings.FieldsFuncSeq(word, isJoint) {
+			if i, is := s.protectedID(part); is && len(part) < len(word) {
+				return i, part
+			}
 		}
 		start = end
 	}
 	return 0, ""
 }
+
+func (s *specIndex) protectedID(word string) (int, bool) {
+	if len(word) < minProductID {
+		return 0, false
+	}
+	i, is := s.byProduct[word]
+	return i, is
+}
+
+func isJoint(r rune) bool { return r == '-' || r == '_' }
 
 func isIDByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'

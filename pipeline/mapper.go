@@ -163,7 +163,7 @@ func (m *mapper) leak(rec *arena.Record, problem int) block.Leak {
 	p := m.protect
 	best := p.problem[problem]
 	if g := p.guardOf(problem); g != nil {
-		c := guard.Candidate{ID: rec.Trace.ID, ProductIDs: recommended(&rec.Dialogue), Answers: answers(&rec.Dialogue)}
+		c := guard.Candidate{ID: rec.Trace.ID, Context: laterRequests(&rec.Dialogue), ProductIDs: recommended(&rec.Dialogue), Answers: answers(&rec.Dialogue)}
 		if rec.Trace.Query != m.day.Problems.All[problem].Query {
 			c.Text = rec.Trace.Query
 		}
@@ -200,6 +200,17 @@ func ids(v gjson.Result) []string {
 		return out
 	}
 	return strings.FieldsFunc(v.String(), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+}
+
+// laterRequests are what the customer said after the request itself.
+func laterRequests(d *arena.Dialogue) []string {
+	var out []string
+	for _, t := range d.Turns {
+		if t.User != "" {
+			out = append(out, t.User)
+		}
+	}
+	return out
 }
 
 // answers are the texts that the model wrote.
