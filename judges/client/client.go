@@ -186,7 +186,11 @@ func (c *Client) faultOf(ctx context.Context, w *wire, response openai.ChatCompl
 	if err == nil {
 		err = errors.New("no completion in the reply")
 	}
-	fault := &Fault{Kind: kindOf(w.status), Status: w.status, Detail: clip(c.scrub(said(err)))}
+	status := w.status
+	if status == http.StatusOK {
+		status = statusWithin(w.reply)
+	}
+	fault := &Fault{Kind: kindOf(status), Status: w.status, Detail: clip(c.scrub(said(err)))}
 	if w.broken && w.status < 300 {
 		fault.Kind = Network
 	}

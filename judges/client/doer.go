@@ -89,6 +89,7 @@ func (d *doer) send(r *http.Request, w *wire) (*http.Response, error) {
 		w.broken = !errors.Is(err, errTooLong)
 		return nil, fmt.Errorf("read reply: %w", err)
 	}
+	w.reply = unstreamed(w.reply)
 	response.Body = io.NopCloser(bytes.NewReader(w.reply))
 	return response, nil
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // Kind is what went wrong with a request, by what to do about it.
@@ -67,6 +69,17 @@ func kindOf(status int) Kind {
 	default:
 		return Unreadable
 	}
+}
+
+// statusWithin is the status that an error in a reply of status 200 tells, as
+// routers write it that had answered before their own server failed; 200 where
+// it tells none.
+func statusWithin(body []byte) int {
+	code := gjson.GetBytes(body, "error.code").Int()
+	if code < 400 || code > 599 {
+		return http.StatusOK
+	}
+	return int(code)
 }
 
 // retryAfter reads the header in both its forms. A date is held against the

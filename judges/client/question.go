@@ -83,8 +83,24 @@ func (r *Reply) read(response openai.ChatCompletionResponse) {
 		r.Text += part.Text
 	}
 	r.Finish, r.Served = string(first.FinishReason), response.Model
+	if r.Text == "" {
+		r.Text = elsewhere(&first)
+	}
 	r.Prompt, r.Completion = max(0, response.Usage.PromptTokens), max(0, response.Usage.CompletionTokens)
 	r.Counted = r.Prompt > 0
+}
+
+// elsewhere is where servers put an answer beside the content: the arguments of
+// a call, by which some make structured output, or the reasoning, where its end
+// was not found. Reasoning that was cut off is no answer.
+func elsewhere(c *openai.ChatCompletionChoice) (text string) {
+	for _, call := range c.Message.ToolCalls {
+		text += call.Function.Arguments
+	}
+	if text == "" && c.Message.ReasoningContent != "" && c.FinishReason != openai.FinishReasonLength {
+		text = "<think>" + c.Message.ReasoningContent + "</think>"
+	}
+	return text
 }
 
 // Read reads a reply's body again, as it was kept.

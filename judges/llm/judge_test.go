@@ -58,6 +58,11 @@ func TestFaults(t *testing.T) {
 		"no token counts":           {clienttest.First(clienttest.Uncounted(clienttest.Grade(0.7))), arena.JudgeScored, 1},
 		"everything at once":        {clienttest.First(clienttest.Status(429), clienttest.Hang(), clienttest.Reset(), clienttest.Say("?"), clienttest.Cut(), clienttest.Status(502), well), arena.JudgeScored, 7},
 		"Retry-After for too long":  {clienttest.First(clienttest.RetryAfter(3600)), arena.JudgeFailed, 1},
+		"streamed unasked":          {clienttest.First(clienttest.Stream(clienttest.Grade(0.7))), arena.JudgeScored, 1},
+		"a call instead of content": {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"grade","arguments":"{\"reasoning_quality\": 0.7}"}}]}}]}`)), arena.JudgeScored, 1},
+		"reasoning only":            {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"so {\"reasoning_quality\": 0.7}"},"finish_reason":"stop"}]}`)), arena.JudgeScored, 1},
+		"reasoning cut off":         {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"maybe {\"reasoning_quality\": 0.7} or"},"finish_reason":"length"}]}`)), arena.JudgeUnparsed, 3},
+		"429 within 200, then well": {clienttest.First(clienttest.Body(`{"error":{"code":429,"message":"slow down"}}`), well), arena.JudgeScored, 2},
 		"orders in the trajectory":  {clienttest.First(clienttest.Obey("no order like this one")), arena.JudgeScored, 1},
 		"odd role, null everywhere": {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":null}}],"usage":null}`)), arena.JudgeUnparsed, 3},
 	}

@@ -112,6 +112,35 @@ func Body(text string) Action {
 	return func(w http.ResponseWriter, _ *http.Request, _ Call) { _, _ = w.Write([]byte(text)) }
 }
 
+// Stream answers with text in server-sent events, a few bytes each.
+func Stream(text string) Action {
+	return func(w http.ResponseWriter, _ *http.Request, c Call) {
+		event := func(v any) {
+			b, _ := json.Marshal(v)
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", b)
+		}
+		delta := func(piece, finish string) map[string]any {
+			choice := map[string]any{"index": 0, "delta": map[string]any{"content": piece}}
+			if finish != "" {
+				choice["finish_reason"] = finish
+			}
+			return map[string]any{"model": c.Model, "choices": []any{choice}}
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprint(w, ": keep-alive\n\n")
+		for i := 0; i < len(text); i += 7 {
+			event(delta(text[i:min(i+7, len(text))], ""))
+		}
+		event(delta("", "stop"))
+		prompt, completion := Tokens(c.Text), Tokens(text)
+		event(map[string]any{"model": c.Model, "choices": []any{}, "usage": map[string]any{"prompt_tokens": prompt, "completion_tokens": completion}})
+		if b, ok := w.(*billing); ok {
+			b.charge(prompt, completion)
+		}
+		_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
+	}
+}
+
 // Hang answers never.
 func Hang() Action {
 	return func(_ http.ResponseWriter, r *http.Request, _ Call) { <-r.Context().Done() }
