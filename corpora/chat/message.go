@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
@@ -157,6 +158,15 @@ func Tools(h arena.Harness) []string {
 	out := make([]string, len(h.Tools))
 	for i, t := range h.Tools {
 		out[i] = string(t)
+	}
+	return out
+}
+
+// Clone copies messages so that the copy can be cleaned.
+func Clone(ms []Message) []Message {
+	out := slices.Clone(ms)
+	for i := range out {
+		out[i].Calls = slices.Clone(out[i].Calls)
 	}
 	return out
 }

@@ -49,7 +49,7 @@ func (s *arrowSink) add(r *row) error {
 		return err
 	}
 	s.append(&made[0])
-	s.job.rows++
+	s.job.count.Rows++
 	if s.size < arrowBatch {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (s *arrowSink) describe() error {
 	for i, n := range s.names {
 		files[i] = map[string]string{"filename": n}
 	}
-	state, err := json.MarshalIndent(map[string]any{"_data_files": files, "_fingerprint": s.job.from.ConfigurationSHA256, "_format_columns": nil,
+	state, err := json.MarshalIndent(map[string]any{"_data_files": files, "_fingerprint": s.job.feed.from.ConfigurationSHA256, "_format_columns": nil,
 		"_format_kwargs": map[string]any{}, "_format_type": nil, "_output_all_columns": false, "_split": s.split}, "", "  ")
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func (s *lineSink) add(r *row) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", r.sft.SessionID, err)
 	}
-	s.job.rows++
+	s.job.count.Rows++
 	return s.lines.Add(line)
 }
 

@@ -18,6 +18,8 @@ type Profile struct {
 	From string
 	// Readers are the loaders that were run on it, with their versions.
 	Readers []string
+	// same says that rows go out as they are in the corpus.
+	same bool
 	// open starts the rows of one split.
 	open func(*job, string) (sink, error)
 }
@@ -28,6 +30,10 @@ type sink interface {
 	add(*row) error
 	close() error
 }
+
+// configTurns is the config whose rows have the encoding of hf-json and are no
+// attempts: nothing else is made from them.
+const configTurns = "sft_turns"
 
 // All lists every profile, in the order in which they are documented.
 func All() []Profile {
@@ -52,10 +58,10 @@ func All() []Profile {
 func rowProfiles() []Profile {
 	all := []string{"datasets 4.0.0, 4.8.5 and 5.2.0", "pandas 3.1", "polars 2.1", "duckdb 2.0"}
 	return []Profile{
-		{Name: corpora.ProfileHFJSON, From: corpora.ProfileHFJSON, open: openRows(corpora.ProfileHFJSON, sameSFT),
+		{Name: corpora.ProfileHFJSON, From: corpora.ProfileHFJSON, same: true, open: openRows(corpora.ProfileHFJSON, sameSFT),
 			Doc:     "OpenAI messages and tools as JSON values, arguments as objects; the default of a build",
 			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer", "pandas 3.1", "polars 2.1", "duckdb 2.0"}},
-		{Name: "sft_turns", From: corpora.ProfileHFJSON, open: openRows(corpora.ProfileHFJSON, turns),
+		{Name: configTurns, From: corpora.ProfileHFJSON, open: openRows(corpora.ProfileHFJSON, turns),
 			Doc:     "one hf-json row per assistant turn, earlier reasoning stripped, weight 1 on the last turn alone",
 			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer"}},
 		{Name: corpora.ProfileText, From: corpora.ProfileHFJSON, open: openRows(corpora.ProfileText, text),
@@ -73,10 +79,10 @@ func rowProfiles() []Profile {
 		{Name: corpora.ProfileVerlSFT, From: corpora.ProfileHFJSON, open: openRows(corpora.ProfileVerlSFT, verlSFT),
 			Doc:     "the text rows with verl's enable_thinking",
 			Readers: append(all, "TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset")},
-		{Name: corpora.ProfilePref, From: corpora.ProfilePref, open: openRows(corpora.ProfilePref, samePref),
+		{Name: corpora.ProfilePref, From: corpora.ProfilePref, same: true, open: openRows(corpora.ProfilePref, samePref),
 			Doc:     "a chosen and a rejected attempt at one problem in one harness",
 			Readers: append(all, "TRL 1.16 DPOTrainer and RewardTrainer")},
-		{Name: corpora.ProfileKTO, From: corpora.ProfileKTO, open: openRows(corpora.ProfileKTO, sameKTO),
+		{Name: corpora.ProfileKTO, From: corpora.ProfileKTO, same: true, open: openRows(corpora.ProfileKTO, sameKTO),
 			Doc:     "one attempt and whether it is wanted",
 			Readers: append(all, "TRL 1.16 KTOTrainer")},
 	}

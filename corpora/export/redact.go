@@ -6,27 +6,27 @@ import (
 )
 
 // clean redacts one text and counts what it found.
-func (j *job) clean(text string) string {
-	if j.opt.Redact == nil {
+func (f *feed) clean(text string) string {
+	if f.opt.Redact == nil {
 		return text
 	}
-	return j.opt.Redact.Text(text, j.redacted)
+	return f.opt.Redact.Text(text, f.redacted)
 }
 
 // cleanSFT redacts an attempt: its decoded messages, and the row they came
 // from.
-func (j *job) cleanSFT(s *corpora.SFT, ms []chat.Message) error {
-	if j.opt.Redact == nil {
+func (f *feed) cleanSFT(s *corpora.SFT, ms []chat.Message) error {
+	if f.opt.Redact == nil {
 		return nil
 	}
-	if err := chat.Clean(ms, j.clean); err != nil {
+	if err := chat.Clean(ms, f.clean); err != nil {
 		return err
 	}
 	encoded, err := chat.Encode(ms)
 	if err != nil {
 		return err
 	}
-	s.Messages, s.Goal, s.Metadata = encoded, j.clean(s.Goal), j.clean(s.Metadata)
+	s.Messages, s.Goal, s.Metadata = encoded, f.clean(s.Goal), f.clean(s.Metadata)
 	return nil
 }
 

@@ -25,7 +25,7 @@ func (s *rowSink[T]) add(r *row) error {
 			return err
 		}
 	}
-	s.job.rows += int64(len(made))
+	s.job.count.Rows += int64(len(made))
 	return nil
 }
 

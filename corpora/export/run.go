@@ -7,20 +7,19 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/trajectory-arena/arena/corpora"
 )
 
-// Run exports a corpus in several profiles at once into a folder that is
-// itself verified like a corpus. The bytes do not depend on workers.
-func Run(ctx context.Context, fsys corpora.FS, from, to string, profiles []Profile, opt *Options, workers int) ([]Count, error) {
+// Run exports a corpus in several profiles into a folder that is itself
+// verified like a corpus. Up to side formats are written side by side from one
+// reading; the bytes do not depend on it.
+func Run(ctx context.Context, fsys corpora.FS, from, to string, profiles []Profile, opt *Options, side int) ([]Count, error) {
 	m, err := corpora.ReadManifest(fsys, from)
 	if err != nil {
 		return nil, err
 	}
 	work := filepath.Clean(to) + ".parts"
-	counts, parts, err := all(ctx, fsys, from, work, m, profiles, opt, workers)
+	counts, parts, err := all(ctx, fsys, from, work, m, profiles, opt, side)
 	if err == nil {
 		err = publish(ctx, fsys, from, to, m, parts, counts, opt)
 	}
@@ -31,27 +30,32 @@ func Run(ctx context.Context, fsys corpora.FS, from, to string, profiles []Profi
 }
 
 // all exports each profile into a part of its own.
-func all(ctx context.Context, fsys corpora.FS, from, work string, m *corpora.Manifest, profiles []Profile, opt *Options, workers int) ([]Count, []string, error) {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(max(workers, 1))
-	parts, each := make([]string, len(profiles)), make([][]Count, len(profiles))
+func all(ctx context.Context, fsys corpora.FS, from, work string, m *corpora.Manifest, profiles []Profile, opt *Options, side int) ([]Count, []string, error) {
+	parts, jobs := make([]string, len(profiles)), make([]*job, len(profiles))
+	feeds := map[string]*feed{}
+	var order []*feed
 	for i, p := range profiles {
 		parts[i] = filepath.Join(work, p.Name)
-		group.Go(func() error {
-			part, err := corpora.NewPart(fsys, parts[i], groupLimits)
-			if err != nil {
-				return err
-			}
-			each[i], err = Part(ctx, fsys, from, m, p, part, opt)
-			return err
-		})
+		part, err := corpora.NewPart(fsys, parts[i], groupLimits)
+		if err != nil {
+			return nil, nil, err
+		}
+		f := feeds[p.From]
+		if f == nil || len(f.jobs) == max(side, 1) {
+			f = &feed{fs: fsys, dir: from, from: m, source: p.From, opt: opt}
+			feeds[p.From], order = f, append(order, f)
+		}
+		jobs[i] = &job{feed: f, profile: p, part: part, opt: opt}
+		f.jobs = append(f.jobs, jobs[i])
 	}
-	if err := group.Wait(); err != nil {
-		return nil, nil, err
+	for _, f := range order {
+		if err := f.run(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	var counts []Count
-	for _, c := range each {
-		counts = append(counts, c...)
+	for _, j := range jobs {
+		counts = append(counts, j.counts...)
 	}
 	return counts, parts, nil
 }

@@ -48,9 +48,10 @@ type stsFunction struct {
 // stsSink writes a file for each session of a sample that the hash of its id
 // draws, whatever the order of rows.
 type stsSink struct {
-	job   *job
-	split string
-	share float64
+	job    *job
+	split  string
+	share  float64
+	redact *redact.Redactor
 	// written are the files that there are: a corpus may hold a row twice, a
 	// folder a file only once.
 	written map[string]bool
@@ -58,23 +59,21 @@ type stsSink struct {
 
 // openSTS redacts whatever the export was asked for: these files are for eyes.
 func openSTS(j *job, split string) (sink, error) {
+	s := &stsSink{job: j, split: split, written: map[string]bool{}}
 	if j.opt.Redact == nil {
-		r, err := redact.New(redact.Options{})
-		if err != nil {
+		var err error
+		if s.redact, err = redact.New(redact.Options{}); err != nil {
 			return nil, err
 		}
-		own := *j.opt
-		own.Redact = r
-		j.opt = &own
 	}
 	total := int64(0)
-	for _, f := range j.from.Files {
-		if f.Profile == j.profile.From && f.Split == split && f.Rows != nil {
+	for _, f := range j.feed.files(split) {
+		if f.Rows != nil {
 			total += *f.Rows
 		}
 	}
-	share := float64(j.opt.Sessions) / float64(max(total, 1))
-	return &stsSink{job: j, split: split, share: share, written: map[string]bool{}}, nil
+	s.share = float64(j.opt.Sessions) / float64(max(total, 1))
+	return s, nil
 }
 
 func (s *stsSink) add(r *row) error {
@@ -84,23 +83,32 @@ func (s *stsSink) add(r *row) error {
 	if !drawn || len(s.written) == maxSessions || s.written[name] {
 		return &chat.Unfit{Reason: "not_sampled"}
 	}
+	header, ms := stsSession{"session", r.sft.Harness, r.sft.SessionID, r.sft.Goal}, r.messages
+	if s.redact != nil {
+		clean := func(text string) string { return s.redact.Text(text, s.job.count.Redacted) }
+		ms = chat.Clone(ms)
+		if err := chat.Clean(ms, clean); err != nil {
+			return err
+		}
+		header.Name = clean(header.Name)
+	}
 	s.written[name] = true
-	s.job.rows++
+	s.job.count.Rows++
 	place := corpora.Stream{Place: fmt.Sprintf("sts/%s/%s.jsonl", s.split, name)}
-	return session(corpora.NewLines(s.job.part, place, "jsonl"), r)
+	return session(corpora.NewLines(s.job.part, place, "jsonl"), header, ms, r.sft.RunDate)
 }
 
 func (s *stsSink) close() error { return nil }
 
-func session(out *corpora.Lines, r *row) error {
-	lines := []any{stsSession{"session", r.sft.Harness, r.sft.SessionID, r.sft.Goal}}
-	for i := range r.messages {
-		lines = append(lines, stsLine{"message", stsOf(&r.messages[i], i, r.sft.RunDate)})
+func session(out *corpora.Lines, header stsSession, ms []chat.Message, start *int64) error {
+	lines := []any{header}
+	for i := range ms {
+		lines = append(lines, stsLine{"message", stsOf(&ms[i], i, start)})
 	}
 	for _, v := range lines {
 		line, err := chat.Marshal(v)
 		if err != nil {
-			return fmt.Errorf("encode session %s: %w", r.sft.SessionID, err)
+			return fmt.Errorf("encode session %s: %w", header.ID, err)
 		}
 		if err := out.Add(line); err != nil {
 			return err
