@@ -43,9 +43,9 @@ type atifArena struct {
 }
 
 type atifAgent struct {
-	Name    string            `json:"name"`
-	Version string            `json:"version"`
-	Tools   []json.RawMessage `json:"tool_definitions,omitempty"`
+	Name    string          `json:"name"`
+	Version string          `json:"version"`
+	Tools   json.RawMessage `json:"tool_definitions"`
 }
 
 type atifStep struct {
@@ -79,23 +79,23 @@ func openATIF(j *job, split string) (sink, error) {
 
 // atif writes one trajectory; results stand with the step whose call they
 // answer, the reward under extra.arena.
-func atif(r *row) (any, error) {
+func atif(r *row) (string, error) {
 	s := r.sft
 	out := atifTrajectory{Schema: atifVersion, Session: s.SessionID,
-		Agent: atifAgent{Name: orUnknown(s.AgentHotkey), Version: orUnknown(s.AgentVersion), Tools: rawList(s.Tools)},
+		Agent: atifAgent{Name: orUnknown(s.AgentHotkey), Version: orUnknown(s.AgentVersion), Tools: json.RawMessage(jsonList(s.Tools))},
 		Extra: atifExtra{atifArena{RunID: run(s), ProblemID: s.ProblemID, Cluster: s.Cluster, VersionID: s.AgentVersion, Hotkey: s.AgentHotkey,
 			StartedAt: startedAt(s.RunDate), Status: status(s), Reward: declared(s), TaskType: s.TaskType, Split: s.Split, Harness: s.Harness}}}
 	for i := range r.messages {
 		m := &r.messages[i]
 		if m.Role == chat.Tool {
 			if err := observe(out.Steps, m); err != nil {
-				return nil, err
+				return "", err
 			}
 			continue
 		}
 		out.Steps = append(out.Steps, atifOf(m, len(out.Steps)+1))
 	}
-	return out, nil
+	return chat.Marshal(out)
 }
 
 func status(s *corpora.SFT) arena.Status {

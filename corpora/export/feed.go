@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/corpora"
@@ -182,8 +184,16 @@ func (f *feed) fit(r *row) error {
 	if err = f.cleanSFT(r.sft, ms); err != nil {
 		return err
 	}
-	if err = chat.Check(ms, f.schemaOf(r.sft.Tools)); err != nil {
+	if err = f.declare(r.sft.Tools); err != nil {
 		return err
+	}
+	if err = chat.Check(ms, f.schema); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.sft.Messages, manyLines) {
+		if r.sft.Messages, err = chat.Encode(ms); err != nil {
+			return err
+		}
 	}
 	r.messages = ms
 	if c := f.counter; c != nil {
@@ -196,19 +206,31 @@ func (f *feed) fit(r *row) error {
 }
 
 // reasonTokens drops an attempt for its length, reasonUnselected because the
-// caller did not select it.
+// caller did not select it, reasonTools because a tool's definition is no JSON
+// of one line.
 const (
+	reasonTools      = "tool_definition"
 	reasonTokens     = "over_token_limit"
 	reasonUnselected = "not_selected"
 )
 
-// schemaOf reads a row's tools; rows of one harness share them.
-func (f *feed) schemaOf(tools []string) chat.Schema {
-	if f.schema == nil || !slices.Equal(f.tools, tools) {
-		f.tools, f.schema = slices.Clone(tools), chat.ParseSchema(raws(tools))
+// declare reads a row's tools; rows of one harness share them.
+func (f *feed) declare(tools []string) error {
+	if f.schema != nil && slices.Equal(f.tools, tools) {
+		return nil
 	}
-	return f.schema
+	for _, t := range tools {
+		if !gjson.Valid(t) || manyLines(t) {
+			return &chat.Unfit{Reason: reasonTools}
+		}
+	}
+	f.tools, f.schema = slices.Clone(tools), chat.ParseSchema(raws(tools))
+	return nil
 }
+
+// manyLines tells whether JSON is written over several lines: formats of lines
+// take it as it is.
+func manyLines(text string) bool { return strings.ContainsAny(text, "\r\n") }
 
 func (f *feed) selected(r *row) bool {
 	keep := f.opt.Keep

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -15,15 +14,11 @@ import (
 type lineSink struct {
 	job    *job
 	lines  *corpora.Lines
-	format func(*row) (any, error)
+	format func(*row) (string, error)
 }
 
 func (s *lineSink) add(r *row) error {
-	v, err := s.format(r)
-	if err != nil {
-		return err
-	}
-	line, err := chat.Marshal(v)
+	line, err := s.format(r)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", r.sft.SessionID, err)
 	}
@@ -41,16 +36,20 @@ func openLines(ext string) func(*job, string) (sink, error) {
 	}
 }
 
-func openAI(r *row) (any, error) {
-	return struct {
-		Messages  []json.RawMessage `json:"messages"`
-		Tools     []json.RawMessage `json:"tools"`
-		ProblemID string            `json:"problem_id"`
-		Cluster   string            `json:"dedup_cluster"`
-		SessionID string            `json:"session_id"`
-		RunID     string            `json:"eval_run_id"`
-		Reward    *float64          `json:"reward"`
-	}{rawList(r.sft.Messages), rawList(r.sft.Tools), r.sft.ProblemID, r.sft.Cluster, r.sft.SessionID, run(r.sft), declared(r.sft)}, nil
+// openAI joins the row's own JSON texts: they were checked when they were
+// decoded, and encoding them again would take longer than all else.
+func openAI(r *row) (string, error) {
+	rest, err := chat.Marshal(struct {
+		ProblemID string   `json:"problem_id"`
+		Cluster   string   `json:"dedup_cluster"`
+		SessionID string   `json:"session_id"`
+		RunID     string   `json:"eval_run_id"`
+		Reward    *float64 `json:"reward"`
+	}{r.sft.ProblemID, r.sft.Cluster, r.sft.SessionID, run(r.sft), declared(r.sft)})
+	if err != nil {
+		return "", err
+	}
+	return `{"messages":` + jsonList(r.sft.Messages) + `,"tools":` + jsonList(r.sft.Tools) + "," + rest[1:], nil
 }
 
 // run is the run of an attempt, which its session names before the problem;
@@ -70,12 +69,4 @@ func declared(s *corpora.SFT) *float64 {
 		return nil
 	}
 	return &s.Reward
-}
-
-func rawList(items []string) []json.RawMessage {
-	out := make([]json.RawMessage, len(items))
-	for i, s := range items {
-		out[i] = json.RawMessage(s)
-	}
-	return out
 }

@@ -1,0 +1,205 @@
+// Command exportspeed measures how fast a corpus is exported in each profile,
+// beside the speed at which zstd alone compresses the same bytes in the same
+// run: the limit of any writer. It prints a Markdown table.
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/export"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "exportspeed:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) < 1 {
+		return fmt.Errorf("usage: exportspeed CORPUS [PROFILE…]")
+	}
+	fmt.Println("| profile | rows | MB | wall s | CPU s | MB/s a core | zstd alone, MB/s a core | CPU of zstd alone |\n|---|---:|---:|---:|---:|---:|---:|---:|")
+	for _, p := range export.All() {
+		if len(args) > 1 && !strings.Contains(" "+strings.Join(args[1:], " ")+" ", " "+p.Name+" ") {
+			continue
+		}
+		if err := measure(args[0], p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spent is time by the wall and of all cores.
+type spent struct{ wall, cpu time.Duration }
+
+func timed(do func() error) (spent, error) {
+	cpu, at := used(), time.Now()
+	err := do()
+	return spent{time.Since(at), used() - cpu}, err
+}
+
+func used() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // the arguments are right
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func measure(from string, p export.Profile) error {
+	dir, err := os.MkdirTemp("", "exportspeed-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a folder for temporary files
+	to := filepath.Join(dir, "out")
+	var counts []export.Count
+	whole, err := timed(func() (err error) {
+		counts, err = export.Run(context.Background(), corpora.Disk{}, from, to, []export.Profile{p}, &export.Options{Sessions: 1000}, 1)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rows := int64(0)
+	for _, c := range counts {
+		rows += c.Rows
+	}
+	alone, size, err := zstdAlone(to)
+	if err != nil {
+		return err
+	}
+	mb := float64(size) / 1e6
+	fmt.Printf("| %s | %d | %.0f | %.1f | %.1f | %.0f | %.0f | 1 / %.2f |\n", p.Name, rows, mb, whole.wall.Seconds(), whole.cpu.Seconds(),
+		mb/whole.cpu.Seconds(), mb/alone.Seconds(), whole.cpu.Seconds()/alone.Seconds())
+	return nil
+}
+
+// zstdAlone compresses what an export holds, uncompressed and already in
+// memory, block by block as its writers do.
+func zstdAlone(dir string) (cpu time.Duration, size int64, err error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return 0, 0, err
+	}
+	var out []byte
+	take := func(block []byte) error {
+		size += int64(len(block))
+		s, err := timed(func() error { out = z.EncodeAll(block, out[:0]); return nil })
+		cpu += s.cpu
+		return err
+	}
+	m, err := corpora.ReadManifest(corpora.Disk{}, dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, f := range m.Files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if strings.HasSuffix(path, ".parquet") {
+			err = pages(path, take)
+		} else {
+			err = blocks(path, take)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return cpu, size, nil
+}
+
+// pages gives the content of every page of text.
+func pages(path string, take func([]byte) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // opened to read
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	file, err := parquet.OpenFile(f, info.Size())
+	if err != nil {
+		return err
+	}
+	for _, g := range file.RowGroups() {
+		for _, c := range g.ColumnChunks() {
+			if err := chunk(c, take); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func chunk(c parquet.ColumnChunk, take func([]byte) error) (err error) {
+	all := c.Pages()
+	defer func() { err = cmp.Or(err, all.Close()) }()
+	for {
+		page, err := all.ReadPage()
+		if err == io.EOF { //nolint:errorlint // as documented
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if page.Type().Kind() == parquet.ByteArray && page.Dictionary() == nil {
+			values := page.Data()
+			text, _ := values.ByteArray()
+			err = take(text)
+		}
+		parquet.Release(page)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// blocks gives a file in pieces of 1 MiB, about the size of a page; what is
+// compressed already is opened first.
+func blocks(path string, take func([]byte) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // opened to read
+	in := io.Reader(f)
+	if strings.HasSuffix(path, ".zst") {
+		z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		in = z
+	}
+	block := make([]byte, 1<<20)
+	for {
+		n, err := io.ReadFull(in, block)
+		if n > 0 {
+			if err := take(block[:n]); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF { //nolint:errorlint // as documented
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
