@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,22 +23,22 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	if err := run(os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "exportspeed:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // this is a main of its own
 	}
 }
 
-func run(args []string) error {
+func run(out io.Writer, args []string) error {
 	if len(args) < 1 {
 		return fmt.Errorf("usage: exportspeed CORPUS [PROFILE…]")
 	}
-	fmt.Println("| profile | rows | MB | wall s | CPU s | MB/s a core | zstd alone, MB/s a core | CPU of zstd alone |\n|---|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(out, "| profile | rows | MB | wall s | CPU s | MB/s a core | zstd alone, MB/s a core | CPU of zstd alone |\n|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, p := range export.All() {
 		if len(args) > 1 && !strings.Contains(" "+strings.Join(args[1:], " ")+" ", " "+p.Name+" ") {
 			continue
 		}
-		if err := measure(args[0], p); err != nil {
+		if err := measure(out, args[0], p); err != nil {
 			return err
 		}
 	}
@@ -48,7 +49,7 @@ func run(args []string) error {
 type spent struct{ wall, cpu time.Duration }
 
 func timed(do func() error) (spent, error) {
-	cpu, at := used(), time.Now()
+	cpu, at := used(), time.Now() //nolint:forbidigo // a measurement is of time
 	err := do()
 	return spent{time.Since(at), used() - cpu}, err
 }
@@ -61,7 +62,7 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func measure(from string, p export.Profile) error {
+func measure(out io.Writer, from string, p export.Profile) error {
 	dir, err := os.MkdirTemp("", "exportspeed-")
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func measure(from string, p export.Profile) error {
 		return err
 	}
 	mb := float64(size) / 1e6
-	fmt.Printf("| %s | %d | %.0f | %.1f | %.1f | %.0f | %.0f | 1 / %.2f |\n", p.Name, rows, mb, whole.wall.Seconds(), whole.cpu.Seconds(),
+	fmt.Fprintf(out, "| %s | %d | %.0f | %.1f | %.1f | %.0f | %.0f | 1 / %.2f |\n", p.Name, rows, mb, whole.wall.Seconds(), whole.cpu.Seconds(),
 		mb/whole.cpu.Seconds(), mb/alone.Seconds(), whole.cpu.Seconds()/alone.Seconds())
 	return nil
 }
@@ -100,9 +101,9 @@ func zstdAlone(dir string) (cpu time.Duration, size int64, err error) {
 	var out []byte
 	take := func(block []byte) error {
 		size += int64(len(block))
-		s, err := timed(func() error { out = z.EncodeAll(block, out[:0]); return nil })
+		s, failed := timed(func() error { out = z.EncodeAll(block, out[:0]); return nil })
 		cpu += s.cpu
-		return err
+		return failed
 	}
 	m, err := corpora.ReadManifest(corpora.Disk{}, dir)
 	if err != nil {
@@ -152,7 +153,7 @@ func chunk(c parquet.ColumnChunk, take func([]byte) error) (err error) {
 	defer func() { err = cmp.Or(err, all.Close()) }()
 	for {
 		page, err := all.ReadPage()
-		if err == io.EOF { //nolint:errorlint // as documented
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
@@ -191,11 +192,11 @@ func blocks(path string, take func([]byte) error) error {
 	for {
 		n, err := io.ReadFull(in, block)
 		if n > 0 {
-			if err := take(block[:n]); err != nil {
-				return err
+			if terr := take(block[:n]); terr != nil {
+				return terr
 			}
 		}
-		if err == io.EOF || err == io.ErrUnexpectedEOF { //nolint:errorlint // as documented
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		}
 		if err != nil {

@@ -43,10 +43,10 @@ func (s *copySink) rewrite() error {
 	s.job.count.Rows = 0
 	for _, file := range again.files(s.split) {
 		err := again.each(file, func(r row) error {
-			if r.unfit != nil {
-				return nil
+			if r.unfit == nil {
+				return out.add(&r)
 			}
-			return out.add(&r)
+			return nil
 		})
 		if err != nil {
 			return err

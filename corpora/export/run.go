@@ -19,7 +19,7 @@ func Run(ctx context.Context, fsys corpora.FS, from, to string, profiles []Profi
 		return nil, err
 	}
 	work := filepath.Clean(to) + ".parts"
-	counts, parts, err := all(ctx, fsys, from, work, m, profiles, opt, side)
+	counts, parts, err := Parts(ctx, fsys, from, work, m, profiles, opt, side)
 	if err == nil {
 		err = publish(ctx, fsys, from, to, m, parts, counts, opt)
 	}
@@ -29,8 +29,10 @@ func Run(ctx context.Context, fsys corpora.FS, from, to string, profiles []Profi
 	return counts, err
 }
 
-// all exports each profile into a part of its own.
-func all(ctx context.Context, fsys corpora.FS, from, work string, m *corpora.Manifest, profiles []Profile, opt *Options, side int) ([]Count, []string, error) {
+// Parts exports each profile of the corpus that lies in from, and that m lists,
+// into a part of its own under work. Rows stream through: memory does not grow
+// with the corpus.
+func Parts(ctx context.Context, fsys corpora.FS, from, work string, m *corpora.Manifest, profiles []Profile, opt *Options, side int) ([]Count, []string, error) {
 	parts, jobs := make([]string, len(profiles)), make([]*job, len(profiles))
 	feeds := map[string]*feed{}
 	var order []*feed

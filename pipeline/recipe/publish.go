@@ -21,27 +21,21 @@ func (w *work) export(rows string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parts []string
+	var profiles []export.Profile
 	for _, p := range export.All() {
-		if p.From != w.recipe.Profile {
-			continue
+		if p.From == w.recipe.Profile {
+			profiles = append(profiles, p)
 		}
-		dir := filepath.Join(w.dir, "exports", p.Name)
-		part, err := corpora.NewPart(w.fs, dir, corpora.DefaultLimits)
-		if err != nil {
-			return nil, err
+	}
+	const sessions = 100 // as in arena export
+	counts, parts, err := export.Parts(w.ctx, w.fs, rows, filepath.Join(w.dir, "exports"), m, profiles, &export.Options{Sessions: sessions}, len(profiles))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range counts {
+		if c.Split == corpora.SplitTrain {
+			w.report.Exports = append(w.report.Exports, c)
 		}
-		const sessions = 100 // as in arena export
-		counts, err := export.Part(w.ctx, w.fs, rows, m, p, part, &export.Options{Sessions: sessions})
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range counts {
-			if c.Split == corpora.SplitTrain {
-				w.report.Exports = append(w.report.Exports, c)
-			}
-		}
-		parts = append(parts, dir)
 	}
 	return parts, nil
 }
