@@ -22,7 +22,7 @@ type conversion struct {
 
 	written int
 	lost    map[traces.Loss]int
-	faults  []traces.Fault
+	unread  unread
 }
 
 // each gives every trace in its new format to write.
@@ -40,7 +40,7 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 		}
 		_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
 			if item.Fault != nil {
-				c.faults = append(c.faults, *item.Fault)
+				c.unread.add(&in, item.Fault)
 				return nil
 			}
 			text, lost, err := traces.Write(item.Trace, c.format)
@@ -65,10 +65,10 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 
 // firstFault says why, where one file is all there is to say it of.
 func (c *conversion) firstFault() string {
-	if len(c.faults) == 0 {
+	if len(c.unread.first) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(": %s: %s", c.faults[0].Reason, c.faults[0].Detail)
+	return ": " + c.unread.first[0]
 }
 
 // stream writes all traces to one file.
@@ -126,7 +126,5 @@ func (c *conversion) tell(w io.Writer) {
 	for _, l := range slices.Sorted(maps.Keys(c.lost)) {
 		fmt.Fprintf(w, "lost: %s in %d\n", l, c.lost[l])
 	}
-	for _, f := range c.faults {
-		fmt.Fprintf(w, "not read: file %.12s line %d: %s: %s\n", f.FileSHA256, f.Line, f.Reason, f.Detail)
-	}
+	c.unread.tell(w)
 }

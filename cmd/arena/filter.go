@@ -17,7 +17,7 @@ type filterFlags struct {
 	out       string
 	runID     string
 	workers   int
-	quiet     bool
+	noisy     noise
 	unknown   string
 	maxTokens int
 	explain   string
@@ -56,7 +56,7 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	c.Flags().StringVar(&f.runID, "run-id", "stdin", "run of records that name none")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	f.noisy.flags(c)
 	c.Flags().StringVar(&f.unknown, "unknown", string(d.Unknown), "attempts whose axis is unknown: keep or drop")
 	c.Flags().IntVar(&f.maxTokens, "max-tokens", d.MaxTokens, "most tokens of a kept attempt")
 	f.settings.flags(c)

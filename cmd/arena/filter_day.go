@@ -21,9 +21,8 @@ type filterDay struct {
 	streams *streams
 	// each, where set, sees every trace while it is in memory, and may note
 	// something on what stays of it; inputs run side by side.
-	each func(ctx context.Context, t *arena.Trace, f *filtered) error
-	// faults counts the records that could not be read, by reason.
-	faults map[traces.Reason]int
+	each   func(ctx context.Context, t *arena.Trace, f *filtered) error
+	unread unread
 }
 
 // filtered is what the filter keeps of one attempt until its agent's day is
@@ -48,45 +47,49 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 		return nil, err
 	}
 	byInput := make([][]filtered, len(inputs))
-	faults := make([]map[traces.Reason]int, len(inputs))
+	notRead := make([]unread, len(inputs))
+	progress := d.flags.noisy.progress(d.streams)
+	defer progress.done()
+	progress.begin("filter", len(inputs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(d.flags.workers)
 	for i := range inputs {
 		g.Go(func() error {
 			var failed error
-			byInput[i], faults[i], failed = d.firstPass(ctx, inputs[i])
+			byInput[i], notRead[i], failed = d.firstPass(ctx, inputs[i], progress)
+			progress.finished(inputs[i].Bytes)
 			return failed
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	d.faults = map[traces.Reason]int{}
-	for _, f := range faults {
-		for reason, n := range f {
-			d.faults[reason] += n
-		}
+	for _, u := range notRead {
+		d.unread.join(u)
+	}
+	if !d.flags.noisy.quiet {
+		progress.done()
+		d.unread.tell(d.streams.err)
 	}
 	all := slices.Concat(byInput...)
 	d.secondPass(all)
 	return all, nil
 }
 
-func (d *filterDay) firstPass(ctx context.Context, in traces.Input) ([]filtered, map[traces.Reason]int, error) {
+func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *display) (all []filtered, notRead unread, err error) {
 	if in.SHA256 == "" {
 		if err := in.Hash(ctx); err != nil {
-			return nil, nil, err
+			return nil, notRead, err
 		}
 	}
 	opt := traces.Defaults()
 	opt.RunID = d.flags.runID
-	var all []filtered
-	faults := map[traces.Reason]int{}
-	_, err := traces.Read(ctx, in, opt, func(i traces.Item) error {
+	_, err = traces.Read(ctx, in, opt, func(i traces.Item) error {
 		if i.Fault != nil {
-			faults[i.Fault.Reason]++
+			notRead.add(&in, i.Fault)
 			return nil
 		}
+		progress.attempt()
 		f := d.check(i.Trace)
 		if d.each != nil {
 			if err := d.each(ctx, i.Trace, &f); err != nil {
@@ -96,7 +99,7 @@ func (d *filterDay) firstPass(ctx context.Context, in traces.Input) ([]filtered,
 		all = append(all, f)
 		return nil
 	})
-	return all, faults, err
+	return all, notRead, err
 }
 
 func (d *filterDay) check(t *arena.Trace) filtered {
@@ -148,9 +151,9 @@ func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error
 	return nil
 }
 
-// summary says what was kept, and what could not be read.
+// summary says what was kept.
 func (d *filterDay) summary(all []filtered) error {
-	if !d.flags.quiet {
+	if !d.flags.noisy.quiet {
 		kept := 0
 		axes := map[arena.Axis]int{}
 		for i := range all {
@@ -161,21 +164,9 @@ func (d *filterDay) summary(all []filtered) error {
 		}
 		fmt.Fprintf(d.streams.err, "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
 			len(all), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], kept)
-		for _, reason := range sortedKeys(d.faults) {
-			fmt.Fprintf(d.streams.err, "%d records could not be read: %s\n", d.faults[reason], reason)
-		}
 	}
 	if len(all) == 0 {
 		return failed(errors.New("no attempt could be read"), "`arena filter --help` says what a DAY is")
 	}
 	return nil
-}
-
-func sortedKeys(m map[traces.Reason]int) []traces.Reason {
-	keys := make([]traces.Reason, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -41,6 +41,8 @@ type display struct {
 	begun time.Time
 	last  time.Time
 	bytes int64
+	// units of the stage, and the attempts seen in them so far.
+	units, total, attempts int
 }
 
 func (n noise) progress(s *streams) *display {
@@ -55,23 +57,60 @@ func (d *display) event(e pipeline.Event) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.take(e)
+}
+
+func (d *display) take(e pipeline.Event) {
 	if e.Stage != d.stage {
 		d.start(e)
 	}
-	d.bytes += e.Bytes
+	d.bytes, d.units, d.total = d.bytes+e.Bytes, e.Done, e.Total
 	if d.verbose && e.Why != "" {
 		fmt.Fprintf(d.w, "again: %s\n", e.Why)
 	}
-	if d.terminal {
-		_ = d.bar.Set(e.Done) // a bar that cannot be drawn is no failure of the run
+	d.show()
+}
+
+// begin starts a stage of so many files. What works through them says how far
+// it is by finished and attempt.
+func (d *display) begin(stage string, files int) { d.event(pipeline.Event{Stage: stage, Total: files}) }
+
+// finished says that one more file of the stage is done.
+func (d *display) finished(bytes int64) {
+	if d.quiet {
 		return
 	}
-	d.plain(e)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.take(pipeline.Event{Stage: d.stage, Done: d.units + 1, Total: d.total, Bytes: bytes})
+}
+
+// attempt says that one more attempt was read, so that a single long file is no
+// standstill.
+func (d *display) attempt() {
+	if d.quiet {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.attempts++
+	d.show()
+}
+
+func (d *display) show() {
+	if !d.terminal {
+		d.plain()
+		return
+	}
+	if d.attempts > 0 {
+		d.bar.Describe(fmt.Sprintf("%s, %d attempts", d.stage, d.attempts))
+	}
+	_ = d.bar.Set(d.units) // a bar that cannot be drawn is no failure of the run
 }
 
 func (d *display) start(e pipeline.Event) {
 	d.end()
-	d.stage, d.bytes, d.begun, d.last = e.Stage, 0, time.Now(), time.Now()
+	d.stage, d.bytes, d.attempts, d.begun, d.last = e.Stage, 0, 0, time.Now(), time.Now()
 	if d.terminal {
 		d.bar = progressbar.NewOptions(e.Total,
 			progressbar.OptionSetWriter(d.w), progressbar.OptionSetDescription(e.Stage), progressbar.OptionShowCount(),
@@ -80,15 +119,22 @@ func (d *display) start(e pipeline.Event) {
 	}
 }
 
-func (d *display) plain(e pipeline.Event) {
+func (d *display) plain() {
 	now := time.Now()
 	if now.Sub(d.last) < plainEvery {
 		return
 	}
 	d.last = now
 	took := now.Sub(d.begun)
-	left := time.Duration(float64(took) / float64(e.Done) * float64(e.Total-e.Done)).Round(time.Second)
-	fmt.Fprintf(d.w, "%s: %d of %d files, %.0f MB/s as stored, %s left\n", e.Stage, e.Done, e.Total, float64(d.bytes)/1e6/took.Seconds(), left)
+	fmt.Fprintf(d.w, "%s: %d of %d files, %.0f MB/s as stored", d.stage, d.units, d.total, float64(d.bytes)/1e6/took.Seconds())
+	if d.attempts > 0 {
+		fmt.Fprintf(d.w, ", %d attempts, %.0f a second", d.attempts, float64(d.attempts)/took.Seconds())
+	}
+	if d.units > 0 {
+		left := time.Duration(float64(took) / float64(d.units) * float64(d.total-d.units)).Round(time.Second)
+		fmt.Fprintf(d.w, ", %s left", left)
+	}
+	fmt.Fprintln(d.w)
 }
 
 func (d *display) end() {

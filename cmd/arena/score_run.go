@@ -7,13 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/outcome"
-	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -32,7 +30,7 @@ type scorePart struct {
 	lines                    []byte
 	scored, unscored, solved int
 	titles                   map[arena.TitleSource]int
-	faults                   []traces.Fault
+	unread                   unread
 }
 
 func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
@@ -122,20 +120,20 @@ func (r *scoreRun) score(ctx context.Context, inputs []traces.Input) error {
 	r.parts = make([]scorePart, len(inputs))
 	progress := r.flags.noisy.progress(r.streams)
 	defer progress.done()
-	var finished atomic.Int64
+	progress.begin("score", len(inputs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(r.flags.workers)
 	for i := range inputs {
 		g.Go(func() error {
-			err := r.input(ctx, &r.parts[i], inputs[i])
-			progress.event(pipeline.Event{Stage: "score", Done: int(finished.Add(1)), Total: len(inputs), Bytes: inputs[i].Bytes})
+			err := r.input(ctx, &r.parts[i], inputs[i], progress)
+			progress.finished(inputs[i].Bytes)
 			return err
 		})
 	}
 	return g.Wait()
 }
 
-func (r *scoreRun) input(ctx context.Context, part *scorePart, in traces.Input) error {
+func (r *scoreRun) input(ctx context.Context, part *scorePart, in traces.Input, progress *display) error {
 	if in.SHA256 == "" {
 		if err := in.Hash(ctx); err != nil {
 			return err
@@ -146,9 +144,10 @@ func (r *scoreRun) input(ctx context.Context, part *scorePart, in traces.Input) 
 	opt.RunID = r.flags.runID
 	_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
 		if item.Fault != nil {
-			part.faults = append(part.faults, *item.Fault)
+			part.unread.add(&in, item.Fault)
 			return nil
 		}
+		progress.attempt()
 		return r.attempt(ctx, part, item.Trace)
 	})
 	return err
@@ -180,7 +179,7 @@ func (r *scoreRun) check() error {
 	for i := range r.parts {
 		p := &r.parts[i]
 		sum.scored, sum.unscored, sum.solved = sum.scored+p.scored, sum.unscored+p.unscored, sum.solved+p.solved
-		sum.faults = append(sum.faults, p.faults...)
+		sum.unread.join(p.unread)
 		for source, n := range p.titles {
 			sum.titles[source] += n
 		}
@@ -189,9 +188,7 @@ func (r *scoreRun) check() error {
 		fmt.Fprintf(r.streams.err, "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
 			sum.scored+sum.unscored, sum.scored, sum.solved, sum.unscored,
 			sum.titles[arena.TitlesVectors], sum.titles[arena.TitlesEndpoint], sum.titles[arena.TitlesNone])
-		for _, f := range sum.faults {
-			fmt.Fprintf(r.streams.err, "not read: file %.12s line %d: %s: %s\n", f.FileSHA256, f.Line, f.Reason, f.Detail)
-		}
+		sum.unread.tell(r.streams.err)
 	}
 	if sum.scored+sum.unscored == 0 {
 		return failed(errors.New("no attempt could be read"), "`arena score --help` says what a DAY is")

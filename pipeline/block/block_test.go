@@ -24,7 +24,8 @@ func full() *block.Entry {
 			HasDialogue: true, Steps: 4, Calls: 5, Query: "q"},
 		Problem: 7,
 		Sample: filters.Sample{Attempt: 1, Query: 2, Score: -0.5, Evidence: true, Axis: arena.AxisAgentic, Episode: 3, Tools: 4, Slots: 5,
-			Views: 6, TopViews: 7, Picks: 8, FirstPicks: 9, Thoughts: []uint64{10, math.MaxUint64}},
+			Blank: true, Views: 6, TopViews: 7, Picks: 8, FirstPicks: 9, Turns: 10, Cited: 11, Spoken: 12, SpokenCited: 13, Searches: 14,
+			Excerpts: 15, Good: 16, GoodAgain: 17, Poor: 18, PoorAgain: 19, Better: 20, Worse: 21, Invented: 22, Prescient: 23, Thoughts: []uint64{10, math.MaxUint64}},
 		Structure: arena.Structure{Keep: true, Axis: arena.AxisAgentic, Confidence: 0.9, Reasons: []string{"a", "b"},
 			Verdicts:   []arena.Verdict{{Check: "c_v1", Decision: arena.Drop, Reason: "a", Value: 1, Limit: 2}},
 			RichnessV1: pointer(0.0), Features: []arena.Feature{{Name: "n", Value: math.Inf(1)}}},
@@ -54,6 +55,18 @@ func write(t *testing.T, dir string, key block.Key, body string, xs ...*block.En
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestFullIsFull: the entry that is read back has a value in every field of the
+// sample, so that a field the codec forgets is missed.
+func TestFullIsFull(t *testing.T) {
+	t.Parallel()
+	sample := reflect.ValueOf(full().Sample)
+	for i := range sample.NumField() {
+		if sample.Field(i).IsZero() {
+			t.Errorf("full leaves Sample.%s zero", sample.Type().Field(i).Name)
+		}
 	}
 }
 

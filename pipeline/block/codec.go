@@ -238,15 +238,25 @@ func (e *encoder) sample(s *filters.Sample) {
 	e.word(string(s.Axis))
 	e.fixed(s.Episode)
 	e.fixed(s.Tools)
-	for _, n := range [...]int{s.Slots, s.Views, s.TopViews, s.Picks, s.FirstPicks} {
-		e.int(int64(n))
+	e.bool(s.Blank)
+	for _, n := range counts(s) {
+		e.int(int64(*n))
 	}
 	e.list(len(s.Thoughts), func(i int) { e.fixed(s.Thoughts[i]) })
 }
 
+// counts are the numbers of a sample in the order in which they are stored.
+func counts(s *filters.Sample) [19]*int {
+	return [...]*int{
+		&s.Slots, &s.Views, &s.TopViews, &s.Picks, &s.FirstPicks, &s.Turns, &s.Cited, &s.Spoken, &s.SpokenCited,
+		&s.Excerpts, &s.Searches, &s.Good, &s.GoodAgain, &s.Poor, &s.PoorAgain, &s.Better, &s.Worse, &s.Invented, &s.Prescient,
+	}
+}
+
 func (d *decoder) sample(s *filters.Sample) {
 	*s = filters.Sample{Attempt: d.fixed(), Query: d.fixed(), Score: d.float(), Evidence: d.bool(), Axis: arena.Axis(d.word()), Episode: d.fixed(), Tools: d.fixed()}
-	for _, n := range [...]*int{&s.Slots, &s.Views, &s.TopViews, &s.Picks, &s.FirstPicks} {
+	s.Blank = d.bool()
+	for _, n := range counts(s) {
 		*n = int(d.int())
 	}
 	d.list(func(n int) { s.Thoughts = make([]uint64, n) }, func(i int) { s.Thoughts[i] = d.fixed() })
