@@ -127,7 +127,7 @@ func (s *Server) lastWords() string {
 	return fmt.Sprintf("it said last: %q; its log: %s", words, s.config.LogPath)
 }
 
-// Wait waits until the server lists its models. It fails if the server ends
+// Wait waits until the server answers. It fails if the server ends
 // before, or takes longer than it may.
 func (s *Server) Wait(ctx context.Context) error {
 	const every = 250 * time.Millisecond
@@ -146,18 +146,25 @@ func (s *Server) Wait(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return fmt.Errorf("wait for model server: %w", ctx.Err())
 			}
-			return fmt.Errorf("wait for model server: no answer at %s/models within %s; %s", s.config.Base, s.config.Ready, s.lastWords())
+			return fmt.Errorf("wait for model server: no good answer at %s within %s; %s", s.config.Base, s.config.Ready, s.lastWords())
 		case <-tick.C:
 		}
 	}
 }
 
-// healthy asks for the list of models. A server that hangs is asked again.
+// healthy: it lists its models, or, where it cannot (transformers serve fails
+// to without a cache of downloads), says that it is well.
 func (s *Server) healthy(ctx context.Context) bool {
+	base := strings.TrimRight(s.config.Base, "/")
+	return s.answers(ctx, base+"/models") || s.answers(ctx, strings.TrimSuffix(base, "/v1")+"/health")
+}
+
+// answers asks for a page. A server that hangs is asked again.
+func (s *Server) answers(ctx context.Context, page string) bool {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.config.Base, "/")+"/models", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {
 		return false
 	}
