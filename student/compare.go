@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,9 @@ type Comparison struct {
 	// Differs names the fields in which the runs' specs differ beside the
 	// model, where the caller allowed them to.
 	Differs []string `json:"differs,omitempty"`
+	// ByContamination has the same of the parts "clean" and "contaminated", each
+	// where it has a problem and somebody checked.
+	ByContamination map[string]*Comparison `json:"by_contamination,omitempty"`
 }
 
 // McNemar is the exact test on sample 0 of each problem: B problems only a
@@ -62,7 +66,9 @@ var mustEqual = []string{
 
 // Compare compares run a with each other run. Unless anyway is set, runs that
 // differ in problems, harness, scorer or judge are refused, naming the fields.
-func Compare(a string, others []string, anyway bool) ([]Comparison, error) {
+// Where contaminated is not nil, its problems and the others are compared apart
+// as well.
+func Compare(a string, others []string, anyway bool, contaminated map[string]bool) ([]Comparison, error) {
 	base, err := readRun(a)
 	if err != nil {
 		return nil, err
@@ -77,19 +83,45 @@ func Compare(a string, others []string, anyway bool) ([]Comparison, error) {
 		if err != nil {
 			return nil, err
 		}
+		if contaminated != nil {
+			c.ByContamination = parts(base, other, contaminated)
+		}
 		all = append(all, c)
 	}
 	adjustAll(all)
 	return all, nil
 }
 
-func adjustAll(all []Comparison) {
-	p := make([]float64, len(all))
-	for i, c := range all {
-		p[i] = c.McNemar.P
+// parts compares two runs on contaminated and on clean problems.
+func parts(a, b *measured, contaminated map[string]bool) map[string]*Comparison {
+	all := map[string]*Comparison{}
+	for name, want := range map[string]bool{"clean": false, "contaminated": true} {
+		c := paired(a, b, func(id string) bool { return contaminated[id] == want })
+		if c.Problems > 0 {
+			all[name] = &c
+		}
 	}
-	for i, h := range stats.Holm(p) {
-		all[i].HolmP = h
+	return all
+}
+
+// adjustAll adjusts the p-values of comparisons made at once, of each part of
+// the problems for itself.
+func adjustAll(all []Comparison) {
+	families := map[string][]*Comparison{}
+	for i := range all {
+		families[""] = append(families[""], &all[i])
+		for name, part := range all[i].ByContamination {
+			families[name] = append(families[name], part)
+		}
+	}
+	for _, family := range families {
+		p := make([]float64, len(family))
+		for i, c := range family {
+			p[i] = c.McNemar.P
+		}
+		for i, h := range stats.Holm(p) {
+			family[i].HolmP = h
+		}
 	}
 }
 
@@ -168,10 +200,21 @@ func compare(a, b *measured, anyway bool) (Comparison, error) {
 	if len(differs) > 0 && !anyway {
 		return Comparison{}, fmt.Errorf("compare %s with %s: %w: %s", a.name, b.name, ErrIncomparable, strings.Join(differs, "; "))
 	}
-	c := Comparison{A: a.name, B: b.name, Differs: differs}
+	c := paired(a, b, func(string) bool { return true })
+	c.Differs = differs
+	if c.Problems == 0 {
+		return c, fmt.Errorf("compare %s with %s: %w: no problem is in both", a.name, b.name, ErrIncomparable)
+	}
+	return c, nil
+}
+
+// paired compares two runs on those problems of both that are wanted. Without
+// any, only the names are filled in.
+func paired(a, b *measured, wanted func(id string) bool) Comparison {
+	c := Comparison{A: a.name, B: b.name}
 	var left, right, deltas []float64
 	for _, id := range a.ids {
-		if _, both := b.first[id]; !both {
+		if _, both := b.first[id]; !both || !wanted(id) {
 			continue
 		}
 		left, right = append(left, a.rates[id]), append(right, b.rates[id])
@@ -183,12 +226,12 @@ func compare(a, b *measured, anyway bool) (Comparison, error) {
 		}
 	}
 	if len(deltas) == 0 {
-		return c, fmt.Errorf("compare %s with %s: %w: no problem is in both", a.name, b.name, ErrIncomparable)
+		return c
 	}
 	c.McNemar.P = stats.McNemar(c.McNemar.B, c.McNemar.C)
 	c.AMean, c.BMean, c.Difference = stats.Mean(left), stats.Mean(right), stats.Mean(deltas)
 	c.spread(deltas)
-	return c, nil
+	return c
 }
 
 // spread fills in what says how sure the difference is.
@@ -223,6 +266,9 @@ func (c Comparison) String() string {
 	}
 	for _, d := range c.Differs {
 		fmt.Fprintf(&b, "  differs: %s\n", d)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.ByContamination)) {
+		fmt.Fprintf(&b, "%s problems: %s", name, c.ByContamination[name])
 	}
 	return b.String()
 }

@@ -35,7 +35,7 @@ func TestCompareIsPaired(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := Compare(folders["a"], []string{folders["b"]}, false)
+	all, err := Compare(folders["a"], []string{folders["b"]}, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,17 +47,35 @@ func TestCompareIsPaired(t *testing.T) {
 	if have != want || got.Problems != 5 {
 		t.Errorf("%s, want %s", have, want)
 	}
+	all, err = Compare(folders["a"], []string{folders["b"]}, false, map[string]bool{"three": true, "five": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean, dirty := all[0].ByContamination["clean"], all[0].ByContamination["contaminated"]
+	if clean.Problems != 3 || math.Abs(clean.Difference+0.5/3) > 1e-12 || dirty.Problems != 2 || dirty.Difference != 0.5 || dirty.McNemar.C != 1 || all[0].Difference != got.Difference {
+		t.Errorf("clean %+v, contaminated %+v", clean, dirty)
+	}
+	var flaky []string
+	err = EachProblem(folders["a"], func(p *ProblemResult) error {
+		if p.Flaky {
+			flaky = append(flaky, fmt.Sprint(p.ProblemID, p.Successes, p.Samples, p.Rate))
+		}
+		return nil
+	})
+	if err != nil || fmt.Sprint(flaky) != "[two 1 2 0.5 four 1 2 0.5]" {
+		t.Errorf("flaky %v, %v", flaky, err)
+	}
 	one := newRun(t, c, problemFile(t, []string{"one"}), "http://127.0.0.1:1", 2, folders["b"])
 	one.Folder = filepath.Join(t.TempDir(), "c")
 	one.Environment.MaxSteps = 1
 	if _, err = one.Play(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Compare(folders["a"], []string{one.Folder}, false)
+	_, err = Compare(folders["a"], []string{one.Folder}, false, nil)
 	if !errors.Is(err, ErrIncomparable) || !strings.Contains(err.Error(), "problems") {
 		t.Errorf("other problems: %v", err)
 	}
-	if all, err = Compare(folders["a"], []string{one.Folder}, true); err != nil || all[0].Problems != 1 || all[0].SEClustered != nil {
+	if all, err = Compare(folders["a"], []string{one.Folder}, true, nil); err != nil || all[0].Problems != 1 || all[0].SEClustered != nil {
 		t.Errorf("compared anyway: %+v, %v", all, err)
 	}
 }

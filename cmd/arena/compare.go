@@ -13,6 +13,7 @@ import (
 
 func newCompare(s *streams) *cobra.Command {
 	var asJSON, anyway bool
+	var trainedOn string
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
 		Short: "Say whether runs differ, and how sure that is",
@@ -31,7 +32,11 @@ Runs that differ in problems, harness, scorer or judge are refused by name.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := student.Compare(args[0], args[1:], anyway)
+			contaminated, err := readIDs(trainedOn)
+			if err != nil {
+				return err
+			}
+			all, err := student.Compare(args[0], args[1:], anyway, contaminated)
 			if err != nil {
 				return compareFailure(err)
 			}
@@ -40,6 +45,7 @@ Runs that differ in problems, harness, scorer or judge are refused by name.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
 	c.Flags().BoolVar(&anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
+	c.Flags().StringVar(&trainedOn, "trained-on", "", trainedOnUsage)
 	return c
 }
 

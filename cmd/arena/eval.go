@@ -95,7 +95,7 @@ func (f *evalFlags) addTask(c *cobra.Command) {
 	fl.StringVar(&f.judge.name, "judge", "gates", "reasoning judge: gates, llm or none")
 	fl.StringVar(&f.judge.llm.settings.file, "judge-config", "", "YAML file with the panel of models of --judge llm, as for arena judge")
 	fl.StringVar(&f.judge.llm.ledger, "judge-ledger", "judge-ledger", "folder that keeps every exchange with them")
-	fl.StringVar(&f.trainedOn, "trained-on", "", "file of problem ids, one a line, that the model was trained on: reported apart")
+	fl.StringVar(&f.trainedOn, "trained-on", "", trainedOnUsage)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no table")
 }
 

@@ -180,7 +180,11 @@ func (f *evalFlags) watched(ctx context.Context, w *evalWatch, run *student.Run)
 	return summary, errors.Join(err, stop(summary))
 }
 
-// readIDs reads one id a line; nil for no file.
+// trainedOnUsage says what readIDs reads.
+const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what `arena leak` wrote of its training data"
+
+// readIDs reads one id a line, or the protected problem that a line of arena
+// leak drops a row for; nil for no file.
 func readIDs(path string) (map[string]bool, error) {
 	if path == "" {
 		return nil, nil
@@ -191,7 +195,20 @@ func readIDs(path string) (map[string]bool, error) {
 	}
 	ids := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
-		if id := strings.TrimSpace(line); id != "" {
+		id := strings.TrimSpace(line)
+		if strings.HasPrefix(id, "{") {
+			var found struct {
+				Match *string
+				Drop  bool
+			}
+			if err := json.Unmarshal([]byte(id), &found); err != nil {
+				return nil, failed(fmt.Errorf("read problem ids: %w", err), "--trained-on takes ids or the lines of `arena leak`")
+			}
+			if id = ""; found.Drop && found.Match != nil {
+				id = *found.Match
+			}
+		}
+		if id != "" {
 			ids[id] = true
 		}
 	}

@@ -127,6 +127,19 @@ func TestCompareCommand(t *testing.T) {
 	if c["a_mean"] != 0.25 || c["b_mean"] != 0.75 || c["difference"] != 0.5 || fmt.Sprint(c["mcnemar"]) != "map[b:0 c:2 p:0.5]" {
 		t.Errorf("%v", c)
 	}
+	leak := filepath.Join(dir, "leak.jsonl")
+	lines := `{"id":"row1","match":"p3","drop":true}` + "\n" + `{"id":"row2","match":"p0","drop":false}` + "\n" + `{"id":"row3","match":null,"drop":false}` + "\np1\n"
+	if err := os.WriteFile(leak, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, words = arenaRun("compare", filepath.Join(dir, "a"), filepath.Join(dir, "b"), "--trained-on", leak)
+	if code != exitOK || !strings.Contains(out, "clean problems: a 0.5000, b 0.5000 on 2 problems") || !strings.Contains(out, "contaminated problems: a 0.0000, b 1.0000 on 2 problems") {
+		t.Errorf("exit %d: %s%s", code, out, words)
+	}
+	code, out, words = arenaRun("results", filepath.Join(dir, "b"), "--by-problem", "-o", "-")
+	if code != exitOK || strings.Count(out, "\n") != 4 || !strings.Contains(out, `{"problem_id":"p2","category":"Product","samples":1,"scored":1,"successes":0,"rate":0,`) {
+		t.Errorf("exit %d: %s%s", code, out, words)
+	}
 	if code, _, words = arenaRun("compare", filepath.Join(dir, "a")); code != exitUsage || !strings.Contains(words, "two runs") {
 		t.Errorf("one run: exit %d: %s", code, words)
 	}

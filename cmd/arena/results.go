@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -13,29 +12,31 @@ import (
 
 func newResults(s *streams) *cobra.Command {
 	var out string
+	var byProblem bool
 	c := &cobra.Command{
-		Use:     "results RUN -o F",
-		Short:   "The rollouts of a run as lines",
-		Long:    `Write one JSON line a rollout, in the order of problems and samples.`,
-		Example: `  arena results run -o - | jq -r .label | sort | uniq -c`,
-		Args:    exactArgs(1),
+		Use:   "results RUN -o F",
+		Short: "The rollouts of a run as lines",
+		Long:  `Write one JSON line a rollout, in the order of problems and samples.`,
+		Example: `  arena results run -o - | jq -r .label | sort | uniq -c
+  arena results run --by-problem -o - | jq -c 'select(.flaky)'`,
+		Args: exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return writeWhole(s, out, func(w io.Writer) error { return printResults(w, args[0]) })
+			return writeWhole(s, out, func(w io.Writer) error { return printResults(w, args[0], byProblem) })
 		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "-", "output file; - is standard output")
+	c.Flags().BoolVar(&byProblem, "by-problem", false, "one line a problem: samples, successes, rate, whether it is flaky")
 	return c
 }
 
-func printResults(w io.Writer, run string) error {
-	err := student.EachResult(run, func(r *rollout.Result) error {
-		b, err := json.Marshal(r)
-		if err != nil {
-			return fmt.Errorf("encode result: %w", err)
-		}
-		_, err = w.Write(append(b, '\n'))
-		return err
-	})
+func printResults(w io.Writer, run string, byProblem bool) error {
+	lines := json.NewEncoder(w)
+	var err error
+	if byProblem {
+		err = student.EachProblem(run, func(p *student.ProblemResult) error { return lines.Encode(p) })
+	} else {
+		err = student.EachResult(run, func(r *rollout.Result) error { return lines.Encode(r) })
+	}
 	if err != nil {
 		return failed(err, "a run is a folder that `arena eval` finished")
 	}

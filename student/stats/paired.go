@@ -55,13 +55,13 @@ func Power(difference, se float64) float64 {
 }
 
 // ProblemsFor80 is how many problems it takes to find a difference with a
-// power of 80 %, if each adds as much noise as the given ones do; 0 if the
-// difference is 0 and no number is enough.
+// power of 80 %, if each adds as much noise as the given ones do: two at least,
+// since one has no spread. 0 if the difference is 0 and no number is enough.
 func ProblemsFor80(difference, se float64, problems int) int {
 	if difference == 0 || math.IsNaN(se) {
 		return 0
 	}
 	perProblem := se * math.Sqrt(float64(problems))
 	n := (z95 + power80) * perProblem / math.Abs(difference)
-	return int(math.Ceil(n * n))
+	return max(2, int(math.Ceil(n*n)))
 }
