@@ -150,7 +150,7 @@ func (d *Day) readProblems(src Sources) error {
 			if err != nil {
 				return 0, err
 			}
-			return len(ps), d.Problems.add(ps)
+			return len(ps), d.Problems.add(path, ps)
 		})
 		if err != nil {
 			return err

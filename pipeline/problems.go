@@ -19,26 +19,28 @@ type Problems struct {
 	position map[*arena.Problem]int
 	byID     map[string]int
 	seen     map[string]int
+	// files name, by problem id, the file that a problem was read from.
+	files map[string]string
 }
 
 func newProblems() *Problems {
-	return &Problems{position: map[*arena.Problem]int{}, byID: map[string]int{}, seen: map[string]int{}}
+	return &Problems{position: map[*arena.Problem]int{}, byID: map[string]int{}, seen: map[string]int{}, files: map[string]string{}}
 }
 
-// add takes in the problems of one file. A problem known from another day is
+// add takes in the problems of the file at path. A problem known from another day is
 // taken once; two different problems under one id are an error, because no
 // attempt could be told which of them it answers.
-func (p *Problems) add(ps []arena.Problem) error {
+func (p *Problems) add(path string, ps []arena.Problem) error {
 	for _, q := range ps {
 		key := q.ID + "\x00" + q.Query + "\x00" + guard.SpecHash(q)
 		if _, known := p.seen[key]; known {
 			continue
 		}
 		if i, taken := p.byID[q.ID]; taken && q.ID != "" {
-			return fmt.Errorf("problem_id %q stands for two problems: %q and %q", q.ID, p.All[i].Query, q.Query)
+			return fmt.Errorf("problem_id %q stands for two problems: %q of %s and %q of %s", q.ID, p.All[i].Query, p.files[q.ID], q.Query, path)
 		}
 		p.seen[key] = len(p.All)
-		p.byID[q.ID] = len(p.All)
+		p.byID[q.ID], p.files[q.ID] = len(p.All), path
 		p.All = append(p.All, q)
 	}
 	return nil

@@ -248,8 +248,8 @@ func rewrite(path string, change func(string) string) error {
 	}
 	zipped := strings.HasSuffix(path, ".gz")
 	if zipped {
-		z, err := gzip.NewReader(bytes.NewReader(b))
-		if err != nil {
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(b)); err != nil {
 			return err
 		}
 		if b, err = io.ReadAll(z); err != nil {
