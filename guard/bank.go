@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	arena "github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
 )
 
@@ -117,6 +119,28 @@ func entryOfRow(row rows.Row) Entry {
 	}
 	return Entry{
 		ID: id, Bank: row.Stem, Text: c.Request,
-		ProductIDs: sortedOnce(c.ProductIDs), Titles: c.Titles, Terms: c.Terms,
+		ProductIDs: sortedOnce(c.ProductIDs), Titles: c.Titles, Terms: c.Terms, Spec: specOfRow(row),
 	}
+}
+
+// specOfRow is the specification hash of a row that is a problem with a reward.
+func specOfRow(row rows.Row) string {
+	p, err := arena.ParseProblem([]byte(row.JSON))
+	if err != nil || len(p.Rewards) == 0 {
+		return ""
+	}
+	return SpecHash(p)
+}
+
+// CandidateOf makes a candidate of a row in any trainer's format. A row that
+// names itself nowhere is named by its file and line.
+func CandidateOf(row rows.Row) (Candidate, error) {
+	r := rows.Read(row)
+	if r.Request == "" && len(r.Context)+len(r.System)+len(r.Answers)+len(r.ProductIDs) == 0 {
+		return Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
+	}
+	if r.ID == "" {
+		r.ID = row.Name()
+	}
+	return Candidate{ID: r.ID, Text: r.Request, Context: slices.Concat(r.Context, r.System), ProductIDs: r.ProductIDs, Answers: r.Answers}, nil
 }

@@ -49,6 +49,8 @@ type Rotated struct {
 	ProductIDs []string `json:"product_ids"`
 	Titles     []string `json:"titles"`
 	Terms      []string `json:"terms"`
+	// Spec is the specification hash; absent where the source has no reward.
+	Spec string `json:"spec,omitempty"`
 }
 
 // Move says on which day and by whom problems are added or rotated.
@@ -90,7 +92,7 @@ func (r *Rotation) Add(bank []Entry, m Move) error {
 	}
 	for _, e := range bank {
 		p := Rotated{ID: e.ID, Bank: e.Bank, Stage: m.To, Since: m.Date, By: m.By,
-			Text: e.Text, ProductIDs: e.ProductIDs, Titles: e.Titles, Terms: e.Terms}
+			Text: e.Text, ProductIDs: e.ProductIDs, Titles: e.Titles, Terms: e.Terms, Spec: e.Spec}
 		if i, seen := known[p.key()]; seen {
 			if err := r.Problems[i].move(m); err != nil {
 				return fmt.Errorf("add to bank: %w", err)
@@ -198,7 +200,7 @@ func (r *Rotation) all() []Entry {
 }
 
 func (p Rotated) entry() Entry {
-	return Entry{ID: p.ID, Bank: p.Bank, Text: p.Text, ProductIDs: p.ProductIDs, Titles: p.Titles, Terms: p.Terms}
+	return Entry{ID: p.ID, Bank: p.Bank, Text: p.Text, ProductIDs: p.ProductIDs, Titles: p.Titles, Terms: p.Terms, Spec: p.Spec}
 }
 
 // Entries returns the problems that are protected: held-out and never-touch.
@@ -207,19 +209,6 @@ func (r *Rotation) Entries() []Entry {
 	for _, p := range r.Problems {
 		if p.Stage != StageOpen {
 			out = append(out, p.entry())
-		}
-	}
-	return out
-}
-
-// Retires reports which protected problems a corpus with this bank state has
-// in train: by gold product. Such a corpus may no longer be trained on.
-func (r *Rotation) Retires(corpus *State) []Rotated {
-	var out []Rotated
-	for _, p := range r.Problems {
-		trained := slices.ContainsFunc(p.ProductIDs, func(id string) bool { return corpus.ProductPool(id) == PoolTrain })
-		if p.Stage != StageOpen && trained {
-			out = append(out, p)
 		}
 	}
 	return out

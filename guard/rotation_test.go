@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 )
 
@@ -48,27 +47,6 @@ func TestRotationGoesOneWay(t *testing.T) {
 	}
 	if _, err := r.Rotate([]string{"nobody"}, move(StageHeldOut)); err == nil {
 		t.Error("an unknown problem moves")
-	}
-}
-
-func TestRotationRetiresCorpora(t *testing.T) {
-	t.Parallel()
-	problems := things(40)
-	state := split(t, problems, nil, 1)
-	i := slices.IndexFunc(state.Clusters, func(c StateCluster) bool { return c.Pool == PoolTrain })
-	r := &Rotation{}
-	e := Entry{ID: "trained", Bank: "suite", Text: "whatever it asks", ProductIDs: state.Clusters[i].ProductIDs}
-	if err := r.Add([]Entry{e}, move(StageOpen)); err != nil {
-		t.Fatal(err)
-	}
-	if got := r.Retires(state); len(got) != 0 {
-		t.Errorf("an open problem retires: %v", got)
-	}
-	if _, err := r.Rotate([]string{"trained"}, move(StageHeldOut)); err != nil {
-		t.Fatal(err)
-	}
-	if got := r.Retires(state); len(got) != 1 || got[0].ID != "trained" {
-		t.Errorf("retired by %v", got)
 	}
 }
 

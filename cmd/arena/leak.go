@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -218,7 +217,7 @@ func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := candidateOf(row)
+	c, err := guard.CandidateOf(row)
 	if err != nil {
 		return err
 	}
@@ -227,17 +226,6 @@ func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) err
 		return l.flush(ctx, out)
 	}
 	return nil
-}
-
-func candidateOf(row rows.Row) (guard.Candidate, error) {
-	r := rows.Read(row)
-	if r.Request == "" && len(r.Context)+len(r.System)+len(r.Answers)+len(r.ProductIDs) == 0 {
-		return guard.Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
-	}
-	if r.ID == "" {
-		r.ID = row.Name()
-	}
-	return guard.Candidate{ID: r.ID, Text: r.Request, Context: slices.Concat(r.Context, r.System), ProductIDs: r.ProductIDs, Answers: r.Answers}, nil
 }
 
 // check fills in the findings of the batch.

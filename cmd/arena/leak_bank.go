@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -125,23 +123,17 @@ func (f *bankFlags) change(s *streams, move func(*guard.Rotation) ([]guard.Rotat
 func sayRetired(s *streams, r *guard.Rotation, corpus string) error {
 	found, err := retiredBy(r, corpus)
 	for _, p := range found {
-		fmt.Fprintf(s.out, "%s\tretired: %s is %s since %s\n", corpus, p.ID, p.Stage, p.Since)
+		fmt.Fprintf(s.out, "%s\tretired: %s is %s since %s: %s\n", corpus, p.ID, p.Stage, p.Since, p.Evidence)
 	}
 	return err
 }
 
-// retiredBy lists the protected problems that a corpus has in train.
-func retiredBy(r *guard.Rotation, corpus string) ([]guard.Rotated, error) {
-	file, err := os.Open(filepath.Join(corpus, "bank.json"))
+func retiredBy(r *guard.Rotation, corpus string) ([]guard.Retirement, error) {
+	found, err := r.Retires(corpus)
 	if err != nil {
-		return nil, failed(fmt.Errorf("read bank of corpus: %w", err), "a corpus holds the file bank.json")
+		return nil, failed(err, "name the folder of a corpus, or of rows in any trainer's format")
 	}
-	defer file.Close() //nolint:errcheck // nothing was written
-	state, err := guard.ReadState(file)
-	if err != nil {
-		return nil, err
-	}
-	return r.Retires(state), nil
+	return found, nil
 }
 
 func newBankList(s *streams) *cobra.Command {

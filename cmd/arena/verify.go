@@ -85,7 +85,7 @@ func verifyRotation(s *streams, path, corpus string) error {
 		return err
 	}
 	for _, p := range found {
-		fmt.Fprintf(s.err, "%s: problem %s is %s since %s\n", corpus, p.ID, p.Stage, p.Since)
+		fmt.Fprintf(s.err, "%s: problem %s is %s since %s: %s\n", corpus, p.ID, p.Stage, p.Since, p.Evidence)
 	}
 	return limit(fmt.Errorf("verify %s: retired: it has %s in train, first: %s", corpus, counted(len(found), "protected problem", "protected problems"), found[0].ID), "do not train on it; build it again with --held-out "+path)
 }
