@@ -17,8 +17,10 @@ type importFlags struct {
 	out     string
 	runID   string
 	heldOut []string
-	force   bool
-	quiet   bool
+	// unguarded says that nothing is held out, which nobody may forget to say.
+	unguarded bool
+	force     bool
+	quiet     bool
 }
 
 func newImport(s *streams) *cobra.Command {
@@ -33,7 +35,7 @@ system prompt and the tools of its own trace, and every result stays with its ca
 
 Nothing is graded or filtered: that is what build does, with problems and a
 catalogue. A trace that cannot be a row is counted by reason, and is in the ledger.`,
-		Example: `  arena import testdata/day -o imported
+		Example: `  arena import testdata/day -o imported --unguarded
   arena import others.jsonl.gz -o imported --held-out testdata/day/problems.jsonl`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
@@ -41,6 +43,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus (required)")
 	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
+	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print no counts")
 	return c
@@ -49,6 +52,9 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	if f.out == "" {
 		return usage(errors.New("no output folder"), "say where the corpus goes, such as -o imported")
+	}
+	if (len(f.heldOut) > 0) == f.unguarded {
+		return usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
 	}
 	if _, absent := corpora.ReadManifest(corpora.Disk{}, f.out); absent == nil && !f.force {
 		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
