@@ -35,9 +35,9 @@ problems. Unscored attempts are left out and counted.
 
 A, B and the labels are JSON lines with eval_run_id, problem_id and score, as
 ` + "`arena judge`" + ` writes them. With --labels one judge is enough.`,
-		Example: `  arena agreement gates.jsonl panel.jsonl
+		Example: `  arena judge testdata/day -o gates.jsonl && arena agreement gates.jsonl gates.jsonl
   arena agreement gates.jsonl panel.jsonl --labels labels.jsonl --json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 		RunE: func(_ *cobra.Command, paths []string) error { return f.run(s, paths) },
 	}
 	c.Flags().StringVar(&f.labels, "labels", "", "labels to hold each judge against")

@@ -79,7 +79,7 @@ A run that was stopped goes on from its last finished block; a run on a
 finished corpus does only what changed.`,
 		Example: `  arena build testdata/day -o corpus
   arena build day1 day2 -o corpus --held-out suite.json --bank yesterday/bank.json --set select.top=2`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, args []string) error { return f.build(c, args) },
 	}
 	f.register(c)

@@ -34,7 +34,7 @@ is told by name; docs/traces.md says what each name means. Nothing is redacted.`
 		Example: `  arena convert testdata/day --to atif -o day.atif.jsonl
   arena convert testdata/day --to openai -o -
   arena convert testdata/day --to sts -o sessions`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) },
 	}
 	c.Flags().StringVar(&f.to, "to", "", "format to write: "+formatNames())

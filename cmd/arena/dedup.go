@@ -47,7 +47,7 @@ estimate, and added to them.`,
 		Example: `  arena dedup testdata/leak/texts.jsonl -o -
   arena dedup corpus/data/sft/*.parquet --field messages --strip prompt.txt -o clusters.jsonl
   arena dedup monday.jsonl --index signatures -o monday.clusters.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 		RunE: func(_ *cobra.Command, files []string) error { return f.run(s, files) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")

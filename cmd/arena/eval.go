@@ -73,7 +73,7 @@ reported as missing, and below --min-coverage the exit code is 3.`,
 		Example: `  arena eval --endpoint http://127.0.0.1:8000/v1 --model qwen3-4b \
     --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl -k 4 -o run
   arena eval --rescore run --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl`,
-		Args: exactArgs(0),
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.changed = c.Flags().Changed
 			return runEval(c.Context(), s, f)

@@ -45,7 +45,7 @@ func newExport(s *streams) *cobra.Command {
 Rows that a format cannot take are left out of it alone and counted by reason
 in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 		Example: "  arena export corpus --profile text --profile sharegpt -o exported\n  arena export corpus --profile all -o exported",
-		Args:    onePath("CORPUS"),
+		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runExport(c, s, args[0], &f)
 		},

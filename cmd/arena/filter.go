@@ -44,12 +44,7 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
   arena filter testdata/day --explain 5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/c7492af7-f589-4054-a5a6-7784cb5b0f26
   arena filter testdata/day --calibrate testdata/day/labels.jsonl
   arena filter testdata/day --reweight`,
-		Args: func(_ *cobra.Command, days []string) error {
-			if len(days) == 0 {
-				return usage(errors.New("no DAY"), "a DAY is a folder, a glob, a file or -")
-			}
-			return nil
-		},
+		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
 	d := filters.Defaults()

@@ -15,7 +15,7 @@ func newFilters(s *streams) *cobra.Command {
 		Short:   "List the checks of the structural filter",
 		Long:    "List the checks of the structural filter, one line each: the versioned name, the\nreason it writes, what it finds, and what its value and limit mean.",
 		Example: "  arena filters",
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 			for _, c := range filters.Catalogue() {

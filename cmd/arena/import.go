@@ -37,7 +37,7 @@ Nothing is graded or filtered: that is what build does, with problems and a
 catalogue. A trace that cannot be a row is counted by reason, and is in the ledger.`,
 		Example: `  arena import testdata/day -o imported --unguarded
   arena import others.jsonl.gz -o imported --held-out testdata/day/problems.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus (required)")

@@ -17,7 +17,7 @@ func newInspect(s *streams) *cobra.Command {
 		Use:     "inspect FILE.parquet|CORPUS",
 		Short:   "Show schema, row groups, counts and the first rows",
 		Example: "  arena inspect corpus\n  arena inspect corpus/tables/attempts.parquet --head 1\n  arena inspect corpus --where 'judge_score >= 0.7 && n_steps <= 15'",
-		Args:    onePath("FILE.parquet or CORPUS"),
+		Args:    takes(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
 				return inspectFile(s, args[0], head)

@@ -55,7 +55,7 @@ Details: docs/judges-llm.md.`,
     --model Qwen/Qwen3-32B --ledger ledger -o judgements.jsonl
   arena judge testdata/day --judge llm --endpoint https://api.example.com/v1 \
     --model small --model large --prices prices.yaml --budget-usd 5 -n`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")

@@ -80,7 +80,7 @@ func (t *judgeTally) print(w io.Writer) {
 		fmt.Fprintf(w, "%d without a score: %s\n", t.why[why], why)
 	}
 	for _, reason := range sortedKeys(t.faults) {
-		fmt.Fprintf(w, "%d records could not be read: %s\n", t.faults[reason], reason)
+		fmt.Fprintf(w, "%s could not be read: %s\n", counted(t.faults[reason], "record", "records"), reason)
 	}
 }
 

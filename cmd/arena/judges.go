@@ -23,7 +23,7 @@ func newJudges(s *streams) *cobra.Command {
 		Short:   "List the judges of attempts",
 		Long:    "List the judges of attempts, one line each: the name and what it reads.\nTheir rules and how far they agree with labels are in docs/judges.md.",
 		Example: "  arena judges",
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 			for _, j := range judgeCatalogue {

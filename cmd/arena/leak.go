@@ -49,7 +49,7 @@ results are not. One line of JSON a row, in input order:
 Which tiers there are and how well they find what: docs/leak.md.`,
 		Example: `  arena leak --held-out testdata/leak/bank.jsonl testdata/leak/texts.jsonl -o -
   arena leak --held-out suite.json --held-out bank/ corpus -o leaks.jsonl --fail-on drop`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, paths []string) error { return f.run(c.Context(), s, paths) },
 	}
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "protected problems; may be repeated")

@@ -50,7 +50,7 @@ func newBankAdd(s *streams) *cobra.Command {
 		Use:     "add --pool POOL FILES…",
 		Short:   "Add problems to a pool",
 		Example: "  arena leak bank add --pool held-out --date 2026-11-21 --by ops --state protected.json suite.json",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    takes(1, anyNumber),
 		RunE: func(_ *cobra.Command, files []string) error {
 			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return f.add(r, files) })
 		},
@@ -66,7 +66,7 @@ func newBankRotate(s *streams) *cobra.Command {
 		Use:     "rotate --to POOL IDS…",
 		Short:   "Move problems and their clusters on to a more protected pool",
 		Example: "  arena leak bank rotate --to never-touch --date 2026-11-21 --by ops --state protected.json suite-0",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    takes(1, anyNumber),
 		RunE: func(_ *cobra.Command, ids []string) error {
 			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return r.Rotate(ids, f.move()) })
 		},
@@ -142,7 +142,7 @@ func newBankList(s *streams) *cobra.Command {
 		Use:     "list",
 		Short:   "List the bank's problems with pool, cluster, date and mover",
 		Example: "  arena leak bank list --state protected.json",
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			r, err := guard.ReadRotation(f.state)
 			if err != nil {

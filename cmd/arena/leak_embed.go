@@ -109,7 +109,7 @@ func newLeakRecalibrate(s *streams) *cobra.Command {
 protected requests that share no product may reach it, and it is no lower than the
 rewordings of --pairs need (JSON lines with base and text).`,
 		Example: `  arena leak recalibrate --held-out bank.jsonl --embed-endpoint http://127.0.0.1:8080/v1 --embed-model minilm -o minilm.json`,
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return recalibrate(c.Context(), s, &f, heldOut, pairs, out)
 		},

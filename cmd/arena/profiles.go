@@ -14,7 +14,7 @@ func newProfiles(s *streams) *cobra.Command {
 		Use:     "profiles",
 		Short:   "List the formats that `arena export` writes and what reads them",
 		Example: "  arena profiles",
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			for _, p := range export.All() {
 				fmt.Fprintf(s.out, "%-18s %s\n", p.Name, p.Doc)

@@ -59,7 +59,7 @@ eval played already.`,
     --endpoint http://127.0.0.1:8000/v1 --model student -o stage2
   arena recipe steps --corpus corpus --catalog testdata/day/catalog.jsonl \
     --run stage2.work/run --teacher teacher.work/run -o stage5`,
-		Args: exactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if f.recipe, err = recipe.Named(args[0]); err != nil {
 				return usage(err, "`arena recipe --help` says what each is")

@@ -19,7 +19,7 @@ func newResults(s *streams) *cobra.Command {
 		Long:  `Write one JSON line a rollout, in the order of problems and samples.`,
 		Example: `  arena results run -o - | jq -r .label | sort | uniq -c
   arena results run --by-problem -o - | jq -c 'select(.flaky)'`,
-		Args: exactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return writeWhole(s, out, func(w io.Writer) error { return printResults(w, args[0], byProblem) })
 		},

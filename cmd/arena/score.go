@@ -33,7 +33,7 @@ their oddities: docs/outcome.md.`,
 		Example: `  arena score testdata/day -o scores.jsonl
   arena score testdata/day --embeddings http://127.0.0.1:8080/v1 -o -
   zcat day.jsonl.gz | arena score - --problems p.jsonl --catalog c.jsonl -o -`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")

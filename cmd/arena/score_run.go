@@ -35,12 +35,12 @@ type scorePart struct {
 
 func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
 	defer r.catalog.Close() //nolint:errcheck // only read
-	if err := r.open(days, titles); err != nil {
-		return err
-	}
 	inputs, cleanUp, err := dayInputs(ctx, r.streams, days)
 	defer cleanUp()
 	if err != nil {
+		return err
+	}
+	if err := r.open(days, titles); err != nil {
 		return err
 	}
 	return writeWhole(r.streams, r.flags.out, func(w io.Writer) error {

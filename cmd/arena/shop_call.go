@@ -26,7 +26,7 @@ line {id, tool_call_id, result, obs}: obs is the exact text that a model reads;
 result is null where it holds NaN or Infinity, which JSON cannot.`,
 		Example: `  echo '{"id":"1","tool":"find_product","arguments":{"q":"desk lamp"}}' |
     arena shop call - --catalog testdata/day/catalog.jsonl -o -`,
-		Args: exactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			tools, closing, err := openTools(f, remote)
 			if err != nil {

@@ -22,7 +22,7 @@ eval map into memory at once. The index refers to the catalogue, which must stay
 as it is; --verify reads both whole and compares their checksums.`,
 		Example: `  arena shop index testdata/day/catalog.jsonl -o catalog.idx
   arena shop index testdata/day/catalog.jsonl -o catalog.idx --verify`,
-		Args: exactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if out == "" {
 				return usage(errors.New("no output given"), "name the index with -o")
@@ -36,15 +36,6 @@ as it is; --verify reads both whole and compares their checksums.`,
 	c.Flags().StringVarP(&out, "output", "o", "", "index file")
 	c.Flags().BoolVar(&verify, "verify", false, "check an index instead of building it")
 	return c
-}
-
-func exactArgs(n int) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usage(fmt.Errorf("%d arguments, want %d", len(args), n), "usage: "+c.UseLine())
-		}
-		return nil
-	}
 }
 
 func buildIndex(s *streams, catalog, out string) error {

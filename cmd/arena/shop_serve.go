@@ -23,7 +23,7 @@ func newShopServe(s *streams) *cobra.Command {
 the parameters, bodies and status codes of the subnet's own search server.
 /health answers as soon as searches do.`,
 		Example: `  arena shop serve --catalog testdata/day/catalog.jsonl --listen 127.0.0.1:5632`,
-		Args:    exactArgs(0),
+		Args:    takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			local, err := f.open()
 			if err != nil {

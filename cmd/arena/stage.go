@@ -40,7 +40,7 @@ func newStep(s *streams, name, short string, do step) *cobra.Command {
 		Use:     name + " DAY… --work DIR --shard i/n -o CORPUS",
 		Short:   short,
 		Example: "  arena stage " + name + " testdata/day --work w --shard 0/1 -o corpus",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    takes(1, anyNumber),
 		RunE: func(c *cobra.Command, days []string) (err error) {
 			part, err := parseShard(shard)
 			if err != nil {

@@ -62,7 +62,7 @@ func (u *unread) tell(w io.Writer) {
 		fmt.Fprintf(w, "not read: and %d more\n", more)
 	}
 	for _, reason := range sortedKeys(u.counts) {
-		fmt.Fprintf(w, "%d records could not be read: %s\n", u.counts[reason], reason)
+		fmt.Fprintf(w, "%s could not be read: %s\n", counted(u.counts[reason], "record", "records"), reason)
 	}
 }
 

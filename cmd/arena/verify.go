@@ -28,7 +28,7 @@ Exit 3: the files are whole, but a split sees what another is graded by,
 or the corpus is retired.`,
 		Example: "  arena build testdata/day -o corpus && arena verify corpus\n" +
 			"  arena verify corpus --rotation protected.json",
-		Args: onePath("CORPUS"),
+		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			found, err := corpora.Verify(c.Context(), corpora.Disk{}, args[0])
 			if errors.Is(err, fs.ErrNotExist) {
@@ -104,15 +104,5 @@ func verdict(dir string, found []corpora.Finding) error {
 		return limit(fmt.Errorf("verify %s: leak: %s in more than one split, first: %s", dir, counted(leaks, "key is", "keys are"), found[0]), "do not train on it; build it again with the held-out problems given by --held-out")
 	default:
 		return failed(fmt.Errorf("verify %s: %s broken, first: %s", dir, counted(len(found), "promise", "promises"), found[0]), "build or copy the corpus again; a file of it was changed")
-	}
-}
-
-// onePath wants exactly one argument and says what it should be.
-func onePath(what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == 1 {
-			return nil
-		}
-		return usage(fmt.Errorf("%s takes one %s, not %d", c.CommandPath(), what, len(args)), "run `"+c.CommandPath()+" --help` for an example")
 	}
 }
