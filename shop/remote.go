@@ -44,8 +44,8 @@ func NewRemote(base string) *Remote {
 // Get asks, and asks once more after a while if that went wrong.
 func (r *Remote) Get(ctx context.Context, path string, params python.Value) (python.Value, int, bool) {
 	url, err := r.url(path, params)
-	if err != nil {
-		return python.Value{}, 0, false
+	if err != nil { // it cannot be sent, and so is no fault of the server's
+		return python.Value{}, http.StatusBadRequest, false
 	}
 	status := 0
 	v, err := backoff.Retry(ctx, func() (python.Value, error) {
@@ -76,8 +76,10 @@ func (r *Remote) once(ctx context.Context, url string) (v python.Value, status i
 	if res.StatusCode != http.StatusOK {
 		return v, res.StatusCode, fmt.Errorf("search server answered %d", res.StatusCode)
 	}
-	v, err = python.Loads(string(body))
-	return v, res.StatusCode, err
+	if v, err = python.Loads(string(body)); err != nil { // something before the server said this
+		return v, 0, fmt.Errorf("read search server's answer: %w", err)
+	}
+	return v, res.StatusCode, nil
 }
 
 // url encodes parameters as the template's client does.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -52,6 +53,19 @@ type Request struct {
 	// Status is 0 where no answer came.
 	Status   int
 	Response python.Value
+}
+
+// Unanswered is the first request of the call that a server never answered, or
+// that something before it refused for the moment. The tool reads it as nothing
+// found, which says nothing of the shop; status 500 is the server's own answer.
+func (a Answer) Unanswered() (Request, bool) {
+	for _, r := range a.Requests {
+		switch r.Status {
+		case 0, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return r, true
+		}
+	}
+	return Request{}, false
 }
 
 // Call runs one tool. It never fails: whatever goes wrong is the answer.

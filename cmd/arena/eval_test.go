@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -142,6 +144,39 @@ func TestCompareCommand(t *testing.T) {
 	}
 	if code, _, words = arenaRun("compare", filepath.Join(dir, "a")); code != exitUsage || !strings.Contains(words, "two runs") {
 		t.Errorf("one run: exit %d: %s", code, words)
+	}
+}
+
+// TestEvalWithoutItsSearchServer: a search that nothing answers is no result
+// for the student, but no rollout.
+func TestEvalWithoutItsSearchServer(t *testing.T) {
+	t.Parallel()
+	catalog, problems := evalInputs(t, "one", "two")
+	url := scripted(t, func(string, int64) bool { return true })
+	for want, search := range map[string]http.Handler{
+		`"search_http_503":2`: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "busy", http.StatusServiceUnavailable) }),
+		`"search_unreachable":2`: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "<html>gateway</html>") // the client may be gone
+		}),
+	} {
+		server := httptest.NewServer(search)
+		defer server.Close()
+		run := filepath.Join(t.TempDir(), "run")
+		code, _, words := arenaRun("eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "--search", server.URL, "-q", "-o", run)
+		if code != exitLimit {
+			t.Errorf("%s: exit %d: %s", want, code, words)
+		}
+		b, err := os.ReadFile(filepath.Join(run, "summary.json"))
+		if err != nil || !strings.Contains(strings.Join(strings.Fields(string(b)), ""), want) {
+			t.Errorf("%s is not in %s, %v", want, b, err)
+		}
+	}
+	calls := filepath.Join(t.TempDir(), "calls.jsonl")
+	if err := os.WriteFile(calls, []byte(`{"id":"1","tool":"find_product","arguments":{"q":"lamp"}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, words := arenaRun("shop", "call", calls, "--remote", "http://127.0.0.1:1", "-o", "-"); code != exitFailure || out != "" || !strings.Contains(words, "did not answer: /find_product") {
+		t.Errorf("shop call: exit %d, %q, %s", code, out, words)
 	}
 }
 

@@ -81,6 +81,9 @@ func answerCalls(ctx context.Context, tools *shop.Tools, in io.Reader, w io.Writ
 		text, err := r.ReadString('\n')
 		if len(text) > 1 {
 			answer, bad := answerCall(ctx, tools, text)
+			if errors.Is(bad, errSearch) {
+				return failed(fmt.Errorf("run calls, line %d: %w", number, bad), "is it up? its /health answers when it is ready")
+			}
 			if bad != nil {
 				return failed(fmt.Errorf("read calls, line %d: %w", number, bad), "a line is {id, tool, arguments}")
 			}
@@ -97,6 +100,8 @@ func answerCalls(ctx context.Context, tools *shop.Tools, in io.Reader, w io.Writ
 	}
 }
 
+var errSearch = errors.New("the search server did not answer")
+
 func answerCall(ctx context.Context, tools *shop.Tools, text string) ([]byte, error) {
 	line, err := python.Loads(text)
 	if err != nil {
@@ -109,6 +114,9 @@ func answerCall(ctx context.Context, tools *shop.Tools, text string) ([]byte, er
 		return nil, errors.New("no tool or no arguments")
 	}
 	a := tools.Call(ctx, name.Text, arguments)
+	if r, lost := a.Unanswered(); lost {
+		return nil, fmt.Errorf("%w: %s", errSearch, r.Path)
+	}
 	result := a.Result
 	if !finite(result) {
 		result = python.Value{}

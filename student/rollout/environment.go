@@ -105,6 +105,13 @@ func (e *Environment) Play(ctx context.Context, t Task, ask Asker, keep func(Tur
 			return p.end()
 		}
 		stop := p.hear(turn)
+		switch {
+		case ctx.Err() != nil: // a search that was broken off answered nothing
+			return nil, ctx.Err()
+		case p.lost != nil:
+			p.fail(p.lost)
+			return p.end()
+		}
 		if !turn.past {
 			if err := keep(p.kept(turn)); err != nil {
 				return nil, err

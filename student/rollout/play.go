@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena/shop"
@@ -28,6 +29,8 @@ type play struct {
 	replyIDs []string
 	// last is the label of the last reply where it alone explains a failure.
 	last Label
+	// lost is set where a tool's request got no answer.
+	lost *endpoint.Infra
 	// inRow counts replies without a readable call.
 	inRow int
 	// made are the calls so far as text, in order.
@@ -166,6 +169,9 @@ func (p *play) call(c dialect.Call) callAnswer {
 	}
 	a := callAnswer{call: c, Answer: p.tools.Call(p.ctx, c.Name, c.Arguments)}
 	a.ID = c.ID
+	if r, lost := a.Unanswered(); lost {
+		p.lost = &endpoint.Infra{Reason: "search_" + searchFault(r.Status), Detail: r.Path}
+	}
 	if !slices.Contains(p.env.ToolNames, c.Name) {
 		p.result.Malformed++
 		a.malformed = true
@@ -183,6 +189,14 @@ func (p *play) call(c dialect.Call) callAnswer {
 	p.note(c, a.Result)
 	a.terminates = c.Name == "terminate"
 	return a
+}
+
+// searchFault is a word for how a search server did not answer.
+func searchFault(status int) string {
+	if status == 0 {
+		return "unreachable"
+	}
+	return "http_" + strconv.Itoa(status)
 }
 
 // note keeps which ids the call names, which the tool returned, and what is
