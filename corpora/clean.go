@@ -20,7 +20,7 @@ func (p *Part) Redact(r *redact.Redactor) { p.redactor = r }
 
 // hashColumns hold hashes that this program has computed: they hide nothing,
 // and a scan would take them for keys.
-var hashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "prompt_sha256", "dedup_cluster"}
+var hashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "prompt_sha256", "dedup_cluster", "source_corpus"}
 
 // shortest is the length of the shortest finding, an e-mail address.
 const shortest = len("a@b.co")

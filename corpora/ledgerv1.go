@@ -143,3 +143,17 @@ type Leak struct {
 	Tier       string  `parquet:"tier,dict"`
 	Evidence   string  `parquet:"evidence"`
 }
+
+// Provenance is a row of tables/provenance.parquet of a mixture: where one row
+// of one config comes from.
+type Provenance struct {
+	Config string `parquet:"config,dict"`
+	Split  string `parquet:"split,dict"`
+	// Row counts from 0 within the split, over its shards in order.
+	Row int64 `parquet:"row"`
+	// SourceCorpus is the sha256 of the source's manifest.json, SourcePath its
+	// shard and SourceRow the row there, from 0.
+	SourceCorpus string `parquet:"source_corpus,dict"`
+	SourcePath   string `parquet:"source_path,dict"`
+	SourceRow    int64  `parquet:"source_row"`
+}

@@ -17,16 +17,7 @@ func mergeWithPrior(today []Cluster, prior *State) []StateCluster {
 	for _, c := range today {
 		parts = append(parts, StateCluster{Problems: c.Specs, ProductIDs: c.ProductIDs, Texts: c.Texts})
 	}
-	joined, first := newForest(len(parts)), map[string]int{}
-	for i, c := range parts {
-		for _, key := range c.keys() {
-			if j, seen := first[key]; seen {
-				joined.join(i, j)
-			} else {
-				first[key] = i
-			}
-		}
-	}
+	joined := joinParts(parts)
 	joinReworded(joined, parts, len(parts)-len(today))
 	return mergeGroups(parts, joined)
 }

@@ -168,7 +168,7 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 		return nil, err
 	}
 	o := &opened{Run: r, day: day}
-	if o.where, err = parseWhere(r.Config.Select.Where); err == nil {
+	if o.where, err = where.ParseOptional(r.Config.Select.Where); err == nil {
 		o.protect, err = day.protect(r.Sources, r.Config.Guard)
 	}
 	if err == nil {
@@ -191,14 +191,6 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 		return nil, err
 	}
 	return o, nil
-}
-
-// parseWhere reads the expression of --where; nil for none.
-func parseWhere(source string) (*where.Expr, error) {
-	if source == "" {
-		return nil, nil
-	}
-	return where.Parse(source, where.Columns())
 }
 
 func (o *opened) close() { _ = o.day.Close() } // a copy that stays is no failure of the run

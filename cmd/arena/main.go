@@ -80,6 +80,7 @@ func newRoot(s *streams) *cobra.Command {
 		newJudge(s),
 		newJudges(s),
 		newLeak(s),
+		newMix(s),
 		newProfiles(s),
 		newRecipe(s),
 		newResults(s),

@@ -47,6 +47,14 @@ func Columns() []Column {
 	}
 }
 
+// ParseOptional checks an expression over the ledger; nil where there is none.
+func ParseOptional(source string) (*Expr, error) {
+	if source == "" {
+		return nil, nil
+	}
+	return Parse(source, Columns())
+}
+
 // Line is all that the ledger holds of one attempt; parts that it lacks are
 // nil.
 type Line struct {

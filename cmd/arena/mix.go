@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/mix"
+)
+
+// mixFlags are the flags of `arena mix`.
+type mixFlags struct {
+	config  mix.Config
+	out     string
+	heldOut []string
+	workers int
+	force   bool
+	quiet   bool
+}
+
+func newMix(s *streams) *cobra.Command {
+	f := mixFlags{config: mix.Defaults()}
+	c := &cobra.Command{
+		Use:   "mix A:WEIGHT B:WEIGHT… -o CORPUS",
+		Short: "Make one corpus of several, weighed by tokens",
+		Long: `Mix makes one corpus of several. In each config and split every corpus gives its
+weight's share of the tokens; none is repeated, so that the one with least for
+its weight sets the size. The held-out problems of all of them are protected in
+all, every row is held against them again, and duplicates over the union go.
+
+What is chosen does not depend on the order of the arguments. A corpus that
+does not verify, or a mixture in which nothing is known to be protected, is
+refused. The card says how much came of which corpus and why rows were left out;
+tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
+		Example: `  arena mix monday:0.5 tuesday:0.5 -o week
+  arena mix monday:3 tuesday:1 -o week --per-agent 500 --where 'judge_score >= 0.7'`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus (required)")
+	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config, at most; 0 for any number")
+	c.Flags().IntVar(&f.config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
+	c.Flags().Float64Var(&f.config.Near, "near", f.config.Near, "similarity from which two rows with one request are the same, 0 to 1")
+	c.Flags().StringVar(&f.config.Where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
+	c.Flags().BoolVar(&f.config.Hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on beside those of the corpora; may be repeated")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "configs worked on at once")
+	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print no counts")
+	return c
+}
+
+func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
+	if f.out == "" {
+		return usage(errors.New("no output folder"), "say where the corpus goes, such as -o corpus")
+	}
+	sources, err := weighedCorpora(args)
+	if err != nil {
+		return err
+	}
+	for _, in := range sources {
+		if within(in.Dir, f.out) {
+			return usage(fmt.Errorf("write %s: it lies in a corpus that is read", f.out), "give a folder beside the corpora")
+		}
+	}
+	if _, absent := corpora.ReadManifest(corpora.Disk{}, f.out); absent == nil && !f.force {
+		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
+	}
+	if f.config.Where != "" {
+		if _, err = parseWhere(f.config.Where); err != nil {
+			return err
+		}
+	}
+	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: f.out, Version: version(), Workers: f.workers, FS: corpora.Disk{}}
+	if err = m.Validate(); err != nil {
+		return usage(err, "run `arena mix --help` for an example")
+	}
+	report, err := m.Run(ctx)
+	if report != nil && (err != nil || !f.quiet) {
+		f.tell(s, report)
+	}
+	return mixError(err)
+}
+
+// weighedCorpora reads arguments such as monday:0.5; without a weight it is 1.
+func weighedCorpora(args []string) ([]mix.Source, error) {
+	out := make([]mix.Source, len(args))
+	for i, arg := range args {
+		out[i] = mix.Source{Dir: arg, Weight: 1}
+		at := strings.LastIndexByte(arg, ':')
+		if at < 0 {
+			continue
+		}
+		weight, err := strconv.ParseFloat(arg[at+1:], 64)
+		if err != nil || at == 0 {
+			return nil, usage(fmt.Errorf("read %s: %q is no weight", arg, arg[at+1:]), "write it as CORPUS:WEIGHT, such as monday:0.5")
+		}
+		out[i] = mix.Source{Dir: arg[:at], Weight: weight}
+	}
+	return out, nil
+}
+
+func (f *mixFlags) tell(s *streams, r *mix.Report) {
+	pipeline.PrintFunnel(s.err, r.Funnel())
+	fmt.Fprintf(s.err, "\n%s:", f.out)
+	rows := r.Rows()
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		fmt.Fprintf(s.err, "  %s %d", name, rows[name])
+	}
+	fmt.Fprintln(s.err)
+	for _, p := range r.Parts {
+		fmt.Fprintf(s.err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, p.Corpus[:12], p.Out, p.In, p.TokensOut, p.Share, corpora.Tallies(p.Dropped))
+	}
+}
+
+func mixError(err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, mix.ErrEmpty):
+		return failed(err, "the table above says why rows were left out")
+	case errors.Is(err, mix.ErrBroken):
+		return failed(err, "`arena verify` lists all that is broken; build or copy it again")
+	case errors.Is(err, fs.ErrNotExist):
+		return failed(err, "name corpus folders, each with its weight, such as monday:0.5")
+	default:
+		return failed(err, "nothing was written: mend the cause and run the same command again")
+	}
+}

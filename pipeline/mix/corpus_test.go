@@ -1,0 +1,274 @@
+package mix_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/dice"
+)
+
+// draft is a small corpus before it is written.
+type draft struct {
+	rows []attempt
+	// pools are those of the problems by number; without them there is no bank.
+	pools []string
+}
+
+// attempt is a row of sft and kto.
+type attempt struct {
+	id, agent, answer string
+	// request stands for that of the problem.
+	request string
+	problem int
+	tokens  int64
+	reward  float64
+}
+
+// wishes make the requests of problems differ in what the guard goes by.
+var wishes = []string{"a red kettle of steel", "a blue umbrella for two", "wireless earphones with a long life", "a woollen scarf in green", "a wooden chess set",
+	"running shoes of size 42", "a lamp with three arms", "a notebook with squared paper", "a yoga mat of cork", "a bicycle pump", "a tin of loose black tea",
+	"a bamboo cutting board", "a silver picture frame", "a pair of garden gloves"}
+
+func request(problem int) string {
+	return fmt.Sprintf("Please find me %s below %d dollars.", wishes[problem], 10+7*problem)
+}
+
+func spec(problem int) string { return corpora.SHA256([]byte(fmt.Sprint("problem ", problem))) }
+
+func words(d *dice.Dice, n int) string {
+	var b strings.Builder
+	for range n {
+		for range 3 + d.N(6) {
+			b.WriteByte(byte('a' + d.N(26)))
+		}
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func pool(d *dice.Dice) string {
+	return []string{"train", "train", "train", "eval", "never-touch"}[d.N(5)]
+}
+
+func strictest(a, b string) string {
+	for _, p := range []string{"never-touch", "eval"} {
+		if a == p || b == p {
+			return p
+		}
+	}
+	return "train"
+}
+
+// split is where a row may be in its own corpus; never-touch is nowhere.
+func (c *draft) split(r attempt) string {
+	if c.pools == nil {
+		return "train"
+	}
+	return c.pools[r.problem]
+}
+
+func (c *draft) write(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	part, err := corpora.NewPart(corpora.Disk{}, filepath.Join(dir, "part"), corpora.DefaultLimits)
+	must(t, err)
+	for _, split := range []string{"train", "eval"} {
+		add(t, part, corpora.Stream{Config: "sft", Profile: corpora.ProfileHFJSON, Split: split}, pick(c, split, sftRow))
+		add(t, part, corpora.Stream{Config: "kto", Profile: corpora.ProfileKTO, Split: split}, pick(c, split, ktoRow))
+	}
+	var attempts []corpora.Attempt
+	for _, r := range c.rows {
+		attempts = append(attempts, corpora.Attempt{TraceID: r.id, ProblemID: fmt.Sprint("p", r.problem), AgentVersion: r.agent, NTokens: r.tokens,
+			Fate: corpora.FateKept, Split: c.split(r), Cluster: spec(r.problem)})
+	}
+	add(t, part, corpora.Stream{Table: "attempts"}, attempts)
+	for _, empty := range []func(*testing.T, *corpora.Part){table[corpora.Verdict]("verdicts"), table[corpora.Outcome]("outcomes"), table[corpora.Judgement]("judgements")} {
+		empty(t, part)
+	}
+	must(t, part.Close())
+	extra := map[string][]byte{}
+	if c.pools != nil {
+		extra["bank.json"] = c.bank(t)
+	}
+	out := filepath.Join(dir, "corpus")
+	must(t, corpora.Assemble(context.Background(), corpora.Disk{}, out, corpora.Assembly{
+		Parts: []string{filepath.Join(dir, "part")}, Extra: extra, Manifest: corpora.Manifest{Configuration: []byte("{}")}}))
+	return out
+}
+
+func (c *draft) bank(t *testing.T) []byte {
+	t.Helper()
+	s := guard.State{Schema: guard.StateSchema, Shares: guard.DefaultShares()}
+	for p, pool := range c.pools {
+		x := guard.StateCluster{ID: spec(p), Pool: guard.Pool(pool), Problems: []string{spec(p)}, ProductIDs: []string{fmt.Sprint(1000 + p)}}
+		if pool != "train" {
+			x.Texts = []string{request(p)}
+		}
+		s.Clusters = append(s.Clusters, x)
+	}
+	b, err := s.Encode()
+	must(t, err)
+	return b
+}
+
+func pick[T any](c *draft, split string, row func(attempt, string) T) []T {
+	var out []T
+	for _, r := range c.rows {
+		if c.split(r) == split {
+			if r.request == "" {
+				r.request = request(r.problem)
+			}
+			out = append(out, row(r, split))
+		}
+	}
+	return out
+}
+
+func origin(r attempt) corpora.Origin {
+	return corpora.Origin{ProblemID: fmt.Sprint("p", r.problem), Cluster: spec(r.problem)}
+}
+
+func sftRow(r attempt, split string) corpora.SFT {
+	ms := []chat.Message{{Role: chat.User, Content: r.request}, {Role: chat.Assistant, Content: r.answer}}
+	encoded, err := chat.Encode(ms)
+	if err != nil {
+		panic(err)
+	}
+	return corpora.SFT{Messages: encoded, Metadata: `{"note":1}`, Goal: r.request, Origin: origin(r),
+		Scalars: corpora.Scalars{SessionID: r.id, Split: split, Reward: r.reward, NTokens: r.tokens, AgentVersion: r.agent}}
+}
+
+func ktoRow(r attempt, split string) corpora.KTO {
+	return corpora.KTO{Prompt: []corpora.Msg{{Role: chat.User, Content: r.request}}, Completion: []corpora.Msg{{Role: chat.Assistant, Content: r.answer}},
+		Score: r.reward, NTokens: r.tokens, SessionID: r.id, Split: split, Origin: origin(r)}
+}
+
+func add[T any](t *testing.T, part *corpora.Part, s corpora.Stream, rows []T) {
+	t.Helper()
+	out := corpora.NewShards[T](part, s)
+	for i := range rows {
+		must(t, out.Add(&rows[i]))
+	}
+	must(t, out.Close())
+}
+
+func table[T any](name string) func(*testing.T, *corpora.Part) {
+	return func(t *testing.T, part *corpora.Part) {
+		t.Helper()
+		add[T](t, part, corpora.Stream{Table: name}, nil)
+	}
+}
+
+func verified(t *testing.T, dir string) {
+	t.Helper()
+	found, err := corpora.Verify(t.Context(), corpora.Disk{}, dir)
+	must(t, err)
+	for _, f := range found {
+		t.Error(f)
+	}
+}
+
+func rowsOf[T any](t *testing.T, dir, config, split string) []T {
+	t.Helper()
+	shards, err := filepath.Glob(filepath.Join(dir, "data", config, split+"-*"))
+	must(t, err)
+	var out []T
+	for _, path := range shards {
+		must(t, corpora.Rows(corpora.Disk{}, path, func(r *T) error {
+			out = append(out, *r)
+			return nil
+		}))
+	}
+	return out
+}
+
+func sftRows(t *testing.T, dir string) []corpora.SFT {
+	t.Helper()
+	return append(rowsOf[corpora.SFT](t, dir, "sft", "train"), rowsOf[corpora.SFT](t, dir, "sft", "eval")...)
+}
+
+func digest(t *testing.T, dir string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, corpora.ManifestName))
+	must(t, err)
+	return corpora.SHA256(b)
+}
+
+// files are the hashes of all files of a folder.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	must(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(dir, path))
+		out[path] = corpora.SHA256(b)
+		return err
+	}))
+	return out
+}
+
+var errInjected = errors.New("injected")
+
+// faulty is a disk whose n-th step and all after it fail: removing alone works
+// again, as it does on a disk that is full.
+type faulty struct {
+	corpora.Disk
+	left int
+}
+
+func (f *faulty) step() error {
+	f.left--
+	if f.left <= 0 {
+		return errInjected
+	}
+	return nil
+}
+
+func (f *faulty) MkdirAll(p string) error { return errors.Join(f.step(), f.Disk.MkdirAll(p)) }
+
+func (f *faulty) SyncDir(string) error { return f.step() }
+
+func (f *faulty) Rename(a, b string) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Disk.Rename(a, b)
+}
+
+func (f *faulty) Open(p string) (corpora.Source, error) {
+	if err := f.step(); err != nil {
+		return nil, err
+	}
+	return f.Disk.Open(p)
+}
+
+func (f *faulty) Create(p string) (corpora.File, error) {
+	if err := f.step(); err != nil {
+		return nil, err
+	}
+	file, err := f.Disk.Create(p)
+	return &faultyFile{file, f}, err
+}
+
+type faultyFile struct {
+	corpora.File
+	disk *faulty
+}
+
+func (f *faultyFile) Write(b []byte) (int, error) {
+	if err := f.disk.step(); err != nil {
+		return 0, err
+	}
+	return f.File.Write(b)
+}

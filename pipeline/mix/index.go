@@ -1,0 +1,135 @@
+package mix
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/guard/minhash"
+)
+
+// mixed is what became of one config and split.
+type mixed struct {
+	config, split string
+	entries       []entry
+	// part is the folder of its shards; empty where no row is left.
+	part string
+	// order are the sources and rows of its rows as written.
+	order []place
+	// own are clusters of sources without a bank that have rows in the mixture.
+	own map[string]bool
+}
+
+// place is a row of a source.
+type place struct {
+	source int
+	path   string
+	row    int64
+}
+
+// mix chooses and writes the rows of the kind in one split.
+func (k *kind[T]) mix(ctx context.Context, w *mixing, split string) (*mixed, error) {
+	m := &mixed{config: k.config, split: split, own: map[string]bool{}}
+	for i := range w.sources {
+		if err := k.index(ctx, w, m, i); err != nil {
+			return nil, err
+		}
+	}
+	weights := make([]float64, len(w.sources))
+	for i, s := range w.sources {
+		weights[i] = s.Weight
+	}
+	choose(m.entries, w.Config, weights)
+	if !slices.ContainsFunc(m.entries, func(e entry) bool { return e.reason == "" }) {
+		return m, nil
+	}
+	return m, k.write(ctx, w, m)
+}
+
+// index learns the rows of one source.
+func (k *kind[T]) index(ctx context.Context, w *mixing, m *mixed, source int) error {
+	s := w.sources[source]
+	for _, path := range k.files(s, m.split) {
+		err := corpora.Rows(w.FS, s.path(path), func(row *T) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f, err := k.learn(row)
+			if err != nil {
+				return err
+			}
+			m.entries = append(m.entries, w.entry(source, m.split, &f, k.origin(row)))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *mixing) entry(source int, split string, f *facts, of *corpora.Origin) entry {
+	s := w.sources[source]
+	// what a reader keeps is cloned: a row's texts live as long as its batch
+	e := entry{
+		source: source, key: digest16(f.key), problem: digest16(strings.TrimSpace(f.candidate.Text)),
+		id: strings.Clone(of.ProblemID), tokens: f.tokens, score: f.score, reason: w.unfit(s, split, f, of),
+	}
+	if len(f.sessions) == 1 {
+		e.session = strings.Clone(f.sessions[0])
+	}
+	for _, session := range f.sessions {
+		if a := s.agents[session]; a != "" && !slices.Contains(e.agents, a) {
+			e.agents = append(e.agents, a)
+		}
+	}
+	if len(f.sessions) > 0 && e.reason == "" {
+		deeds := minhash.Sign(strings.Join(f.candidate.Answers, " "))
+		packed := deeds.Pack()
+		e.deeds = &packed
+	}
+	return e
+}
+
+// unfit says why a row can be no part of the mixture, whatever the other rows.
+func (w *mixing) unfit(s *source, split string, f *facts, of *corpora.Origin) string {
+	for _, session := range f.sessions {
+		if s.keep != nil && !s.keep(session, of.ProblemID) {
+			return reasonUnselected
+		}
+	}
+	if s.keep != nil && len(f.sessions) == 0 && !s.keep("", of.ProblemID) {
+		return reasonUnselected
+	}
+	if _, pool := w.of(s, of.Cluster, split); pool != guard.Pool(split) {
+		return reasonProtected
+	}
+	g := w.eval
+	if split == corpora.SplitTrain {
+		g = w.train
+		if w.evalProblems[of.ProblemID] {
+			return reasonEval
+		}
+	}
+	if g == nil {
+		return ""
+	}
+	if found := g.Check(f.candidate); found.Drop {
+		return reasonLeak + string(found.Tier)
+	}
+	return ""
+}
+
+// noteProblems keeps the problems of the eval split out of train.
+func (m *mixed) noteProblems(w *mixing) {
+	if w.evalProblems == nil {
+		w.evalProblems = map[string]bool{}
+	}
+	for i := range m.entries {
+		if m.entries[i].reason == "" {
+			w.evalProblems[m.entries[i].id] = true
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package mix
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/guard/rows"
+)
+
+// kind is one config of a corpus.
+type kind[T any] struct {
+	config, profile string
+	// learn takes a row apart.
+	learn func(*T) (facts, error)
+	// origin is where a row says which problem it belongs to.
+	origin func(*T) *corpora.Origin
+	// stamp writes into a row where it comes from and its number in its split.
+	stamp func(row *T, digest string, number int64) error
+}
+
+// facts are what the choice hangs on.
+type facts struct {
+	// key is the same for copies of a row.
+	key string
+	// sessions are the attempts that it was made of; none for a problem.
+	sessions []string
+	// tokens weigh it. A problem weighs one.
+	tokens int64
+	// score orders rows with one request, higher is better.
+	score     float64
+	candidate guard.Candidate
+}
+
+// The kinds that a mixture has.
+var (
+	sft = kind[corpora.SFT]{
+		config: "sft", profile: corpora.ProfileHFJSON,
+		learn: func(r *corpora.SFT) (facts, error) {
+			candidate, err := read(map[string]any{"goal": r.Goal, "messages": raw(r.Messages)})
+			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Reward, candidate: candidate}, err
+		},
+		origin: func(r *corpora.SFT) *corpora.Origin { return &r.Origin },
+		stamp:  stampSFT,
+	}
+	rl = kind[corpora.RL]{
+		config: "rl", profile: corpora.ProfileVerlRL,
+		learn: func(r *corpora.RL) (facts, error) {
+			candidate, err := read(map[string]any{"prompt": messages(r.Prompt), "ground_truth": r.RewardModel.Truth})
+			return facts{key: candidate.Text + "\n" + r.RewardModel.Truth, tokens: 1, candidate: candidate}, err
+		},
+		origin: func(r *corpora.RL) *corpora.Origin { return &r.Origin },
+		stamp: func(r *corpora.RL, _ string, number int64) error {
+			r.Extra.Index = number
+			return nil
+		},
+	}
+	pref = kind[corpora.Pref]{
+		config: "pref", profile: corpora.ProfilePref,
+		learn: func(r *corpora.Pref) (facts, error) {
+			candidate, err := read(map[string]any{"prompt": messages(r.Prompt), "chosen": messages(r.Chosen), "rejected": messages(r.Rejected)})
+			return facts{key: r.ChosenSession + "\n" + r.RejectedSession, sessions: []string{r.ChosenSession, r.RejectedSession},
+				tokens: r.ChosenTokens + r.RejectedTokens, score: r.Margin, candidate: candidate}, err
+		},
+		origin: func(r *corpora.Pref) *corpora.Origin { return &r.Origin },
+		stamp:  func(*corpora.Pref, string, int64) error { return nil },
+	}
+	kto = kind[corpora.KTO]{
+		config: "kto", profile: corpora.ProfileKTO,
+		learn: func(r *corpora.KTO) (facts, error) {
+			candidate, err := read(map[string]any{"prompt": messages(r.Prompt), "completion": messages(r.Completion)})
+			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Score, candidate: candidate}, err
+		},
+		origin: func(r *corpora.KTO) *corpora.Origin { return &r.Origin },
+		stamp:  func(*corpora.KTO, string, int64) error { return nil },
+	}
+)
+
+// read takes a row apart as the guard's own reader of rows does.
+func read(row map[string]any) (guard.Candidate, error) {
+	b, err := json.Marshal(row)
+	if err != nil {
+		return guard.Candidate{}, fmt.Errorf("read row: %w", err)
+	}
+	return guard.CandidateOf(rows.Row{JSON: string(b)})
+}
+
+func raw(values []string) []json.RawMessage {
+	out := make([]json.RawMessage, len(values))
+	for i, v := range values {
+		out[i] = json.RawMessage(v)
+	}
+	return out
+}
+
+func messages(ms []corpora.Msg) []map[string]string {
+	out := make([]map[string]string, len(ms))
+	for i, m := range ms {
+		out[i] = map[string]string{"role": m.Role, "content": m.Content}
+	}
+	return out
+}
+
+// stampSFT adds the source to the row's metadata, which exports carry along.
+func stampSFT(r *corpora.SFT, digest string, _ int64) error {
+	meta := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(r.Metadata), &meta); err != nil {
+		return fmt.Errorf("read metadata of %s: %w", r.SessionID, err)
+	}
+	meta["source_corpus"] = json.RawMessage(`"` + digest + `"`)
+	b, err := json.Marshal(meta)
+	r.Metadata = string(b)
+	return err
+}
+
+// files are the shards of the kind in a split of a source. An export's
+// sft_turns are parts of the rows of another config.
+func (k *kind[T]) files(s *source, split string) []string {
+	var out []string
+	for _, f := range s.manifest.Files {
+		if f.Profile == k.profile && f.Split == split && f.Config != "sft_turns" {
+			out = append(out, f.Path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

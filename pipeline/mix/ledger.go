@@ -1,0 +1,121 @@
+package mix
+
+import (
+	"cmp"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// fates are what became of the attempts of config sft in the mixture: their
+// split, or why they were left out.
+type fates map[string]struct{ split, reason string }
+
+func fatesOf(all []*mixed) fates {
+	out := fates{}
+	for _, m := range all {
+		if m.config != sft.config {
+			continue
+		}
+		for _, e := range m.entries {
+			if e.reason == "" || out[e.session].split == "" {
+				f := out[e.session]
+				f.reason = e.reason
+				if e.reason == "" {
+					f.split = m.split
+				}
+				out[e.session] = f
+			}
+		}
+	}
+	return out
+}
+
+// ledger writes the tables of the mixture into a part: those of the sources,
+// with what became of each attempt, and where each row comes from. What an
+// earlier source has of an attempt stands for all.
+func (w *mixing) ledger(dir string, all []*mixed) error {
+	part, err := corpora.NewPart(w.FS, dir, corpora.DefaultLimits)
+	if err != nil {
+		return err
+	}
+	part.Redact(w.redactor)
+	l := &ledger{mixing: w, part: part, fates: fatesOf(all)}
+	err = cmp.Or(
+		table(l, "attempts", func(a *corpora.Attempt) string { return a.TraceID }, l.enter),
+		table(l, "verdicts", func(v *corpora.Verdict) string { return v.TraceID }, same),
+		table(l, "outcomes", func(o *corpora.Outcome) string { return o.TraceID }, same),
+		table(l, "judgements", func(j *corpora.Judgement) string { return j.TraceID }, same),
+		table(l, "leaks", func(x *corpora.Leak) string { return x.ID }, same),
+		l.provenance(all),
+	)
+	if err != nil {
+		return err
+	}
+	return part.Close()
+}
+
+type ledger struct {
+	*mixing
+	part  *corpora.Part
+	fates fates
+}
+
+func same[T any](*source, *T) {}
+
+// table joins one table of all sources.
+func table[T any](l *ledger, name string, id func(*T) string, change func(*source, *T)) error {
+	out := corpora.NewShards[T](l.part, corpora.Stream{Table: name})
+	earlier := map[string]int{}
+	for i, s := range l.sources {
+		if !s.has(tablePath(name)) {
+			continue
+		}
+		err := corpora.Rows(l.FS, s.path(tablePath(name)), func(row *T) error {
+			if from, known := earlier[id(row)]; known && from != i && id(row) != "" {
+				return nil
+			}
+			earlier[id(row)] = i
+			change(s, row)
+			return out.Add(row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// stageMix is where the mixture leaves attempts out, stageRead the first of a
+// build.
+const (
+	stageMix  = "mix"
+	stageRead = "read"
+)
+
+func (l *ledger) enter(s *source, a *corpora.Attempt) {
+	a.Cluster, _ = l.of(s, a.Cluster, a.Split)
+	f, known := l.fates[a.TraceID]
+	if a.Stage == stageRead {
+		return // a record that could not be read, or a copy of the attempt
+	}
+	switch {
+	case known && f.split != "":
+		a.Fate, a.Stage, a.Reason, a.Split = corpora.FateKept, "", "", f.split
+	case known:
+		a.Fate, a.Stage, a.Reason, a.Split, a.Rank = corpora.FateDropped, stageMix, f.reason, "", nil
+	}
+}
+
+func (l *ledger) provenance(all []*mixed) error {
+	out := corpora.NewShards[corpora.Provenance](l.part, corpora.Stream{Table: "provenance"})
+	for _, m := range all {
+		for n, at := range m.order {
+			err := out.Add(&corpora.Provenance{Config: m.config, Split: m.split, Row: int64(n),
+				SourceCorpus: l.sources[at.source].digest, SourcePath: at.path, SourceRow: at.row})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return out.Close()
+}

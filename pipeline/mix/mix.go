@@ -1,0 +1,161 @@
+// Package mix makes one corpus of several: token-weighted, with caps on agents
+// and problems, guarded and freed of duplicates over the union again.
+//
+// Rows stream twice: once to learn what each says, in a few hundred bytes a
+// row, once to write those that were chosen. What is chosen depends on the
+// content of the sources and on the configuration, not on paths, the order of
+// arguments or the number of workers.
+package mix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// Source is one corpus with its weight: its share of the tokens of every
+// config and split, relative to the other sources that have rows there.
+type Source struct {
+	Dir    string
+	Weight float64
+}
+
+// Config says which rows may become part of the mixture.
+type Config struct {
+	// PerProblem bounds the rows of one config that make one request, PerAgent
+	// those of one agent; 0 is no bound.
+	PerProblem int
+	PerAgent   int
+	// Near is the estimated Jaccard similarity from which two rows with one
+	// request count as the same.
+	Near float64
+	// Where is an expression over the columns of the ledger; empty for all.
+	Where string
+	// Hotkeys takes out the accounts of agents too.
+	Hotkeys bool
+}
+
+// Defaults are those of a build: four attempts a problem, near-duplicates cut
+// at 0.8.
+func Defaults() Config { return Config{PerProblem: 4, Near: 0.8} }
+
+// Mix is one mixture to be made.
+type Mix struct {
+	Sources []Source
+	Config  Config
+	// HeldOut are files of problems that are protected beside the sources' own.
+	HeldOut []string
+	Out     string
+	Version string
+	Workers int
+	FS      corpora.FS
+}
+
+// ErrEmpty says that no row is left.
+var ErrEmpty = errors.New("no row is left in the mixture")
+
+// ErrBroken says that a source does not keep its promises.
+var ErrBroken = errors.New("a source does not verify")
+
+// Validate names everything that cannot be used, all at once.
+func (m *Mix) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	check(len(m.Sources) > 0, "there is no source")
+	for _, s := range m.Sources {
+		check(s.Weight > 0 && !math.IsInf(s.Weight, 1), "weight of %s is %v: want more than 0", s.Dir, s.Weight)
+	}
+	check(m.Config.PerProblem >= 0 && m.Config.PerAgent >= 0, "caps are %d and %d: want 0 or more", m.Config.PerProblem, m.Config.PerAgent)
+	check(m.Config.Near > 0 && m.Config.Near <= 1, "near is %v: want more than 0 and at most 1", m.Config.Near)
+	check(m.Workers >= 1, "workers is %d: want at least 1", m.Workers)
+	return errors.Join(errs...)
+}
+
+// mixing is a mixture under way.
+type mixing struct {
+	*Mix
+	sources []*source
+	bank    *guard.State
+	// clusters name the cluster of the union by that of a source.
+	clusters map[string]string
+	// train and eval guard the splits: nothing protected may be in train, nothing
+	// that is never to be touched in eval, where nil guards against nothing.
+	train, eval *guard.Guard
+	redactor    *redact.Redactor
+	work        string
+	// evalProblems are the ids of all problems that eval has rows of.
+	evalProblems map[string]bool
+}
+
+// Run writes the mixture, all of it or nothing. Where no row is left the report
+// still says why.
+func (m *Mix) Run(ctx context.Context) (*Report, error) {
+	if err := errors.Join(m.Validate(), corpora.Replaceable(m.FS, m.Out)); err != nil {
+		return nil, err
+	}
+	w := &mixing{Mix: m, work: filepath.Clean(m.Out) + ".parts"}
+	if err := w.open(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.protect(); err != nil {
+		return nil, err
+	}
+	report, err := w.write(ctx)
+	if rerr := m.FS.RemoveAll(w.work); err == nil && rerr != nil {
+		err = fmt.Errorf("remove %s: %w", w.work, rerr)
+	}
+	return report, err
+}
+
+// write mixes the eval split first: a problem that is in it may not be in
+// train.
+func (w *mixing) write(ctx context.Context) (*Report, error) {
+	var all []*mixed
+	for _, split := range []string{corpora.SplitEval, corpora.SplitTrain} {
+		done, err := w.split(ctx, split)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range done {
+			all = append(all, d)
+			if split == corpora.SplitEval {
+				d.noteProblems(w)
+			}
+		}
+	}
+	report := w.report(all)
+	if report.rows() == 0 {
+		return report, ErrEmpty
+	}
+	ledger := filepath.Join(w.work, "ledger")
+	if err := w.ledger(ledger, all); err != nil {
+		return nil, err
+	}
+	return report, w.assemble(ctx, report, all, ledger)
+}
+
+func (w *mixing) split(ctx context.Context, split string) ([]*mixed, error) {
+	kinds := []func(context.Context, *mixing, string) (*mixed, error){sft.mix, rl.mix, pref.mix, kto.mix}
+	out := make([]*mixed, len(kinds))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(w.Workers)
+	for i, mix := range kinds {
+		group.Go(func() (err error) {
+			out[i], err = mix(ctx, w, split)
+			return err
+		})
+	}
+	return out, group.Wait()
+}

@@ -1,0 +1,295 @@
+package mix_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/pipeline/mix"
+)
+
+// mixture mixes sources into a new folder.
+func mixture(t *testing.T, change func(*mix.Mix), sources ...mix.Source) (string, *mix.Report, error) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "mixture")
+	m := &mix.Mix{Sources: sources, Config: mix.Defaults(), Out: out, Version: "test", Workers: 2, FS: corpora.Disk{}}
+	if change != nil {
+		change(m)
+	}
+	r, err := m.Run(t.Context())
+	return out, r, err
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// random are two corpora that share some requests, sessions and clusters.
+func random(t *testing.T, seed uint64) (a, b draft) {
+	t.Helper()
+	d := dice.Roll(seed)
+	for i := range 60 {
+		problem := d.N(14)
+		r := attempt{
+			id: fmt.Sprintf("run-%d/p%d", i, problem), problem: problem, agent: fmt.Sprint("agent-", d.N(4)), tokens: int64(200 + d.N(3000)),
+			reward: d.Share(), answer: words(d, 40),
+		}
+		if d.N(5) == 0 && len(a.rows) > 0 { // the same attempt in both
+			r = a.rows[d.N(len(a.rows))]
+		}
+		if d.N(2) == 0 {
+			a.rows = append(a.rows, r)
+		} else {
+			b.rows = append(b.rows, r)
+		}
+	}
+	for p := range 14 {
+		a.pools, b.pools = append(a.pools, pool(d)), append(b.pools, pool(d))
+		_ = p
+	}
+	return a, b
+}
+
+// TestMixtureKeepsItsPromises mixes random corpora and holds the result against
+// everything that a mixture promises.
+func TestMixtureKeepsItsPromises(t *testing.T) {
+	t.Parallel()
+	rows := 0
+	for seed := range uint64(12) {
+		a, b := random(t, seed)
+		sources := []mix.Source{{Dir: a.write(t), Weight: 0.7}, {Dir: b.write(t), Weight: 0.3}}
+		config := mix.Config{PerProblem: 3, PerAgent: 9, Near: 0.8}
+		out, r, err := mixture(t, func(m *mix.Mix) { m.Config = config }, sources...)
+		if errors.Is(err, mix.ErrEmpty) {
+			continue
+		}
+		must(t, err)
+		verified(t, out)
+		made := sftRows(t, out)
+		rows += len(made)
+		weightsHold(t, r, made)
+		capsHold(t, made, config)
+		nothingProtected(t, made, a, b)
+		provenanceHolds(t, out, made, sources)
+		again, _, err := mixture(t, func(m *mix.Mix) { m.Config, m.Workers = config, 1 }, sources[1], sources[0])
+		must(t, err)
+		if diff := cmp.Diff(files(t, out), files(t, again)); diff != "" {
+			t.Errorf("the order of arguments shows: %s", diff)
+		}
+	}
+	if rows < 100 {
+		t.Errorf("only %d rows: the corpora test little", rows)
+	}
+}
+
+// weightsHold checks that each source has its share to within one row.
+func weightsHold(t *testing.T, r *mix.Report, made []corpora.SFT) {
+	t.Helper()
+	longest := int64(0)
+	for _, row := range made {
+		longest = max(longest, row.NTokens)
+	}
+	weight := map[string]float64{}
+	for _, s := range r.Sources {
+		weight[s.Corpus] = s.Weight
+	}
+	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
+		scale := map[string]float64{}
+		for _, p := range r.Parts {
+			if p.Config == "sft" && p.Split == split && p.TokensOut > 0 {
+				scale[p.Corpus] = float64(p.TokensOut) / weight[p.Corpus]
+			}
+		}
+		for one, x := range scale {
+			for other, y := range scale {
+				if off := (x - y) * weight[one]; off > float64(longest) {
+					t.Errorf("%s: %s has %.0f tokens more than its weight against %s; a row has %d at most", split, one[:8], off, other[:8], longest)
+				}
+			}
+		}
+	}
+}
+
+func capsHold(t *testing.T, made []corpora.SFT, c mix.Config) {
+	t.Helper()
+	problems, agents, sessions := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, row := range made {
+		problems[row.Split+row.Goal]++
+		agents[row.Split+row.AgentVersion]++
+		sessions[row.SessionID]++
+	}
+	for what, most := range map[string]struct {
+		counts map[string]int
+		most   int
+	}{"problem": {problems, c.PerProblem}, "agent": {agents, c.PerAgent}, "session": {sessions, 1}} {
+		for name, n := range most.counts {
+			if n > most.most {
+				t.Errorf("%s %s has %d rows, more than %d", what, name, n, most.most)
+			}
+		}
+	}
+}
+
+// nothingProtected checks that each row is in the split that both banks allow.
+func nothingProtected(t *testing.T, made []corpora.SFT, a, b draft) {
+	t.Helper()
+	for _, row := range made {
+		var p int
+		if _, err := fmt.Sscanf(row.ProblemID, "p%d", &p); err != nil {
+			t.Fatal(err)
+		}
+		if want := strictest(a.pools[p], b.pools[p]); row.Split != want {
+			t.Errorf("%s is in %s, its cluster in %s", row.SessionID, row.Split, want)
+		}
+	}
+}
+
+func provenanceHolds(t *testing.T, out string, made []corpora.SFT, sources []mix.Source) {
+	t.Helper()
+	from := map[string][]corpora.SFT{}
+	for _, s := range sources {
+		for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
+			from[digest(t, s.Dir)+split] = rowsOf[corpora.SFT](t, s.Dir, "sft", split)
+		}
+	}
+	bySplit := map[string][]corpora.SFT{}
+	for _, row := range made {
+		bySplit[row.Split] = append(bySplit[row.Split], row)
+	}
+	n := 0
+	must(t, corpora.Rows(corpora.Disk{}, filepath.Join(out, "tables", "provenance.parquet"), func(p *corpora.Provenance) error {
+		if p.Config != "sft" {
+			return nil
+		}
+		n++
+		row, source := bySplit[p.Split][p.Row], from[p.SourceCorpus+p.Split][p.SourceRow]
+		var meta struct {
+			From string `json:"source_corpus"`
+		}
+		if err := json.Unmarshal([]byte(row.Metadata), &meta); err != nil || meta.From != p.SourceCorpus || row.SessionID != source.SessionID {
+			t.Errorf("row %d of %s is not what %s says: %v", p.Row, p.Split, p.SourcePath, err)
+		}
+		return nil
+	}))
+	if n != len(made) {
+		t.Errorf("%d rows have a source, of %d", n, len(made))
+	}
+}
+
+func TestWhatIsLeftOutIsCounted(t *testing.T) {
+	t.Parallel()
+	d := dice.Roll(7)
+	text := words(d, 60)
+	row := func(id string, problem int, answer string) attempt {
+		return attempt{id: id, problem: problem, agent: id, tokens: 100, reward: 1, answer: answer}
+	}
+	a := draft{pools: []string{"train", "eval", "train", "never-touch"}, rows: []attempt{row("one", 0, text), row("two", 1, words(d, 60)), row("both", 2, words(d, 60))}}
+	b := draft{pools: []string{"train", "train", "train", "never-touch"}, rows: []attempt{
+		row("both", 2, a.rows[2].answer), row("near", 0, text+" indeed"), row("held", 1, words(d, 60)), row("other", 2, words(d, 60))}}
+	worded := row("worded", 2, words(d, 60))
+	worded.request = "  " + strings.ToUpper(request(3)) // never-touch in other clothes, in a cluster of train
+	b.rows = append(b.rows, worded)
+	out, r, err := mixture(t, func(m *mix.Mix) { m.Config.Where = `n_tokens < 1000` }, mix.Source{Dir: a.write(t), Weight: 1}, mix.Source{Dir: b.write(t), Weight: 9})
+	must(t, err)
+	verified(t, out)
+	got := map[string]int64{}
+	for _, p := range r.Parts {
+		if p.Config == "sft" {
+			for reason, n := range p.Dropped {
+				got[reason] += n
+			}
+		}
+	}
+	for _, reason := range []string{"copied_row", "near_duplicate", "protected_cluster"} {
+		if got[reason] != 1 {
+			t.Errorf("%s: %d, want 1 (%v)", reason, got[reason], got)
+		}
+	}
+	if got["leak_exact"]+got["leak_normalised"]+got["leak_lexical"] != 1 {
+		t.Errorf("the reworded request was not caught: %v", got)
+	}
+	must(t, corpora.Rows(corpora.Disk{}, filepath.Join(out, "tables", "attempts.parquet"), func(x *corpora.Attempt) error {
+		if x.TraceID == "held" && (x.Fate != corpora.FateDropped || x.Reason != "protected_cluster" || x.Stage != "mix") {
+			t.Errorf("the ledger says %+v", x)
+		}
+		return nil
+	}))
+	if _, _, err = mixture(t, func(m *mix.Mix) { m.Config.Where = `n_tokens > 1000` }, mix.Source{Dir: a.write(t), Weight: 1}); !errors.Is(err, mix.ErrEmpty) {
+		t.Errorf("nothing was selected: %v", err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	a, b := random(t, 3)
+	good, broken := a.write(t), b.write(t)
+	shard := filepath.Join(broken, "tables", "attempts.parquet")
+	bytes, err := os.ReadFile(shard)
+	must(t, err)
+	bytes[len(bytes)/2] ^= 1
+	must(t, os.WriteFile(shard, bytes, 0o600))
+	a.pools = nil
+	for name, sources := range map[string][]mix.Source{
+		"does not verify":  {{Dir: good, Weight: 1}, {Dir: broken, Weight: 1}},
+		"same corpus":      {{Dir: good, Weight: 1}, {Dir: good, Weight: 2}},
+		"want more than 0": {{Dir: good, Weight: 0}}, "there is no source": nil, "infinite": {{Dir: good, Weight: math.Inf(1)}},
+		"no source has a bank.json": {{Dir: a.write(t), Weight: 1}},
+		"no such file":              {{Dir: good + "x", Weight: 1}},
+	} {
+		out, _, err := mixture(t, nil, sources...)
+		if err == nil || name != "infinite" && !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+		left, err := filepath.Glob(out + "*")
+		if err != nil || len(left) > 0 {
+			t.Errorf("%s: left %v", name, left)
+		}
+	}
+}
+
+// TestEachFailingStepLeavesNoHalf lets one step of the disk fail after the
+// other, and mixes again.
+func TestEachFailingStepLeavesNoHalf(t *testing.T) {
+	t.Parallel()
+	a, b := random(t, 5)
+	sources := []mix.Source{{Dir: a.write(t), Weight: 1}, {Dir: b.write(t), Weight: 1}}
+	whole, _, err := mixture(t, nil, sources...)
+	must(t, err)
+	want := files(t, whole)
+	failed := 0
+	for step := 1; ; step += 13 {
+		disk := &faulty{left: step}
+		out, _, err := mixture(t, func(m *mix.Mix) { m.FS, m.Workers = disk, 1 }, sources...)
+		if err == nil {
+			break
+		}
+		failed++
+		// only the last step, after the folder was moved into place, leaves one
+		if _, missing := os.Stat(out); missing == nil && !maps.Equal(files(t, out), want) {
+			t.Fatalf("step %d: %v, and yet there is half a mixture", step, err)
+		}
+		m := mix.Mix{Sources: sources, Config: mix.Defaults(), Out: out, Version: "test", Workers: 2, FS: corpora.Disk{}}
+		if _, err = m.Run(t.Context()); err != nil {
+			t.Fatalf("after step %d: %v", step, err)
+		}
+		if got := files(t, out); !maps.Equal(got, want) {
+			t.Errorf("after step %d the mixture differs", step)
+		}
+	}
+	if failed < 10 {
+		t.Errorf("only %d steps failed", failed)
+	}
+}

@@ -1,0 +1,157 @@
+package mix
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// stream are the chosen rows of one source, in its order.
+type stream[T any] struct {
+	next func() (located[T], error, bool)
+	stop func()
+	// goal are the tokens that it gives, taken those that it gave.
+	goal, taken int64
+	head        located[T]
+	source      int
+}
+
+// located is a row with its place and its weight.
+type located[T any] struct {
+	row    *T
+	at     place
+	tokens int64
+}
+
+// write writes the chosen rows of all sources, each source's spread evenly over
+// the split: next is always a row of the source that has given the least of
+// what it gives.
+func (k *kind[T]) write(ctx context.Context, w *mixing, m *mixed) (err error) {
+	m.part = filepath.Join(w.work, k.config+"-"+m.split)
+	part, err := corpora.NewPart(w.FS, m.part, corpora.DefaultLimits)
+	if err != nil {
+		return err
+	}
+	part.Redact(w.redactor)
+	streams, err := k.streams(w, m)
+	defer func() {
+		for _, s := range streams {
+			s.stop()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	out := corpora.NewShards[T](part, corpora.Stream{Config: k.config, Profile: k.profile, Split: m.split})
+	for len(streams) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s := slices.MinFunc(streams, func(a, b *stream[T]) int { return a.before(b) })
+		if err := k.add(w, m, out, s.head); err != nil {
+			return err
+		}
+		if err := s.advance(); err != nil {
+			return err
+		}
+		streams = slices.DeleteFunc(streams, func(s *stream[T]) bool { return s.head.row == nil })
+	}
+	return errors.Join(out.Close(), part.Close())
+}
+
+// add writes one row with its cluster in the mixture, its number and where it
+// comes from.
+func (k *kind[T]) add(w *mixing, m *mixed, out *corpora.Shards[T], x located[T]) error {
+	s, of := w.sources[x.at.source], k.origin(x.row)
+	if s.bank == nil {
+		m.own[of.Cluster] = true
+	}
+	of.Cluster, _ = w.of(s, of.Cluster, m.split)
+	if err := k.stamp(x.row, s.digest, int64(len(m.order))); err != nil {
+		return err
+	}
+	m.order = append(m.order, x.at)
+	return out.Add(x.row)
+}
+
+// streams opens the sources that give rows, each at its first.
+func (k *kind[T]) streams(w *mixing, m *mixed) ([]*stream[T], error) {
+	var out []*stream[T]
+	first := 0
+	for i := range w.sources {
+		end := first
+		goal := int64(0)
+		for ; end < len(m.entries) && m.entries[end].source == i; end++ {
+			if m.entries[end].reason == "" {
+				goal += m.entries[end].tokens
+			}
+		}
+		s := &stream[T]{goal: goal, source: i}
+		s.next, s.stop = iter.Pull2(k.chosen(w, i, m.split, m.entries[first:end]))
+		first = end
+		out = append(out, s)
+		if err := s.advance(); err != nil {
+			return out, err
+		}
+		if s.head.row == nil {
+			out = out[:len(out)-1]
+		}
+	}
+	return out, nil
+}
+
+// errStop ends a reading early.
+var errStop = errors.New("no more rows are wanted")
+
+// chosen are the rows of a source that were chosen; entries are all it has.
+func (k *kind[T]) chosen(w *mixing, source int, split string, entries []entry) iter.Seq2[located[T], error] {
+	return func(yield func(located[T], error) bool) {
+		n := 0
+		for _, path := range k.files(w.sources[source], split) {
+			at := place{source: source, path: path}
+			err := corpora.Rows(w.FS, w.sources[source].path(path), func(row *T) error {
+				e := &entries[n]
+				n++
+				if e.reason == "" && !yield(located[T]{row, at, e.tokens}, nil) {
+					return errStop
+				}
+				at.row++
+				return nil
+			})
+			if err != nil {
+				if !errors.Is(err, errStop) {
+					yield(located[T]{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// advance puts the next row at the head, none at the end.
+func (s *stream[T]) advance() error {
+	s.taken += s.head.tokens
+	x, err, more := s.next()
+	if !more {
+		x = located[T]{}
+	}
+	s.head = x
+	return err
+}
+
+// before orders streams by the share that they have given.
+func (s *stream[T]) before(o *stream[T]) int {
+	a, b := float64(s.taken)*float64(o.goal), float64(o.taken)*float64(s.goal)
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	default:
+		return s.source - o.source
+	}
+}
