@@ -14,7 +14,6 @@ import (
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
-	"github.com/trajectory-arena/arena/student"
 )
 
 // recipeFlags are the flags of recipe as they were given.
@@ -64,7 +63,7 @@ eval played already.`,
 			if f.recipe, err = recipe.Named(args[0]); err != nil {
 				return usage(err, "`arena recipe --help` says what each is")
 			}
-			return f.make(c)
+			return f.produce(c)
 		},
 	}
 	fl := c.Flags()
@@ -110,8 +109,8 @@ func (f *recipeFlags) check() error {
 	return nil
 }
 
-// make is the whole way: play, build, choose and write.
-func (f *recipeFlags) make(c *cobra.Command) error {
+// produce is the whole way: play, build, choose and write.
+func (f *recipeFlags) produce(c *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -120,7 +119,7 @@ func (f *recipeFlags) make(c *cobra.Command) error {
 		return err
 	}
 	if f.dryRun {
-		return f.forecast()
+		return f.forecast(c)
 	}
 	in, err := f.input(c)
 	if err != nil {
@@ -183,7 +182,7 @@ func (f *recipeFlags) protect() error {
 }
 
 // forecast says what would be played.
-func (f *recipeFlags) forecast() error {
+func (f *recipeFlags) forecast(c *cobra.Command) error {
 	problems, err := f.problems()
 	if err != nil {
 		return err
@@ -191,7 +190,7 @@ func (f *recipeFlags) forecast() error {
 	n, s := strings.Count(string(problems), "\n"), f.streams.err
 	fmt.Fprintf(s, "recipe %s: %s\n%d training problems\n", f.recipe.Name, f.recipe.Doc, n)
 	if f.plays() {
-		f.preset(func(string) bool { return false })
+		f.preset(c.Flags().Changed)
 		fmt.Fprintf(s, "%d rollouts would be played\n", n*f.eval.samples)
 	}
 	return nil
@@ -206,13 +205,4 @@ func (f *recipeFlags) tell(r *recipe.Report) {
 	fmt.Fprintf(w, "guard     %d rows held against %d clusters that are protected, %d dropped\n", r.Proof.Guard.Rows,
 		r.Proof.Clusters[guard.PoolEval]+r.Proof.Clusters[guard.PoolNeverTouch], len(r.Proof.Guard.Dropped))
 	showCounts(f.streams, r.Exports)
-}
-
-// harnessOfRun is the harness that a run was played in.
-func harnessOfRun(run string) (string, error) {
-	spec, err := student.ReadSpec(run)
-	if err != nil {
-		return "", failed(err, "a run is a folder that `arena eval` wrote")
-	}
-	return spec.Harness, nil
 }

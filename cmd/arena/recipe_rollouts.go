@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
+	"github.com/trajectory-arena/arena/student"
 )
 
 // problemsFile is the file of the training problems in the folder of work.
@@ -80,9 +81,9 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 	if err := f.writeProblems(); err != nil {
 		return "", err
 	}
-	harness, err := harnessOfRun(run)
+	spec, err := student.ReadSpec(run)
 	if err != nil {
-		return "", err
+		return "", failed(err, "a run is a folder that `arena eval` wrote")
 	}
 	b := &buildFlags{streams: f.streams}
 	as := &cobra.Command{}
@@ -92,7 +93,7 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 	b.problems, b.catalogs, b.heldOut = []string{f.problemsFile()}, []string{f.eval.shop.catalog}, f.heldOut
 	b.bank = filepath.Join(f.corpus, "bank.json")
 	b.defaults = func(config *pipeline.Config) {
-		config.Harness = harness
+		config.Harness = spec.Harness
 		of.Configure(config)
 	}
 	as.SetContext(c.Context())
