@@ -115,7 +115,7 @@ func (p *pad) room() bool {
 func newPad(entries int) pad {
 	n := min(entries, maxCalls)
 	return pad{
-		words: make([]uint64, 0, 64+6*n), ids: make([]string, 0, 16+8*n), acts: make([]act, 0, 4+n),
+		words: make([]uint64, 0, 64+6*n), ids: make([]string, 0, 16+6*n), acts: make([]act, 0, 4+n/2),
 		tools: make([]tool, 0, 8+n), fits: make([]uint8, 0, 16+6*n), scratch: make([]uint64, 0, 32),
 		titles: make([]uint64, 0, 16*n),
 	}

@@ -81,22 +81,41 @@ func (f *Filter) AgentDay(samples []Sample) AgentStats {
 	return a
 }
 
-// The log-odds that habits take from an attempt. A habit fixed in everything
-// weighs more than all that naming can add; so does a pasted episode. Stock
-// phrases without any result in them speak for a program, but not alone: some
-// honest agents hardly think.
-const (
-	fixedOdds    = -9
-	pastedOdds   = -12
-	templateOdds = -2
-	excerptOdds  = -2
-	deafOdds     = -3
-	toldOdds     = -6
-	// unreadScore is the most that is believed of an attempt whose agent's day
-	// shows nothing of results in its calls or words: puppets and models that do
-	// not think both look so, and 0.7 is what is claimed of them.
-	unreadScore = 1
-)
+// dayRule is what one thing that the agent's day shows adds to the log-odds of
+// an attempt. It never adds towards agentic: habits show a program, they prove
+// no model.
+type dayRule struct {
+	name string
+	why  string
+	odds func(f *Filter, s *Sample, a *AgentStats) float64
+}
+
+// unreadScore is the most that is believed of an attempt whose agent's day
+// shows nothing of results in its calls or words.
+const unreadScore = 1
+
+var dayRules = []dayRule{
+	{"results_unread", "down to +1, a claim of 0.7, where nothing of the day shows that results reach the calls: puppets and models that do not think both look so",
+		func(_ *Filter, s *Sample, a *AgentStats) float64 { return a.unread() * min(unreadScore-s.Score, 0) }},
+	{"deaf_thinking", "-3 where products are taken after many words and none of them about results, on such a day: with the line above it makes a puppet likelier than a model",
+		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -3 * a.unread() * a.deaf() }},
+	{"template_thinking", "-2 where thoughts return as one template, on such a day: stock phrases speak for a program, but not alone",
+		func(_ *Filter, _ *Sample, a *AgentStats) float64 {
+			return -2 * a.unread() * ramp(a.Templates, templateLimit, templateLimit+0.1)
+		}},
+	{"request_queries", "-2 where searches are cut out of the request, on such a day: a function of the request, but a small model may search so, too",
+		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -2 * a.unread() * a.excerpts() }},
+	{"fixed_habit", "-9 where tools, openings and picks are all fixed: more than all that naming can add",
+		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -9 * a.Fixed }},
+	{"told_answers", "-6 where made-up products turn out to be real elsewhere on the day: as much as in the attempt itself",
+		func(_ *Filter, s *Sample, a *AgentStats) float64 {
+			return -6 * flag(s.Invented > 0 && a.Told > maxTold)
+		}},
+	{"pasted_episode", "-12 where the same calls answer other requests: a proof",
+		func(f *Filter, s *Sample, a *AgentStats) float64 {
+			return -12 * flag(a.pastes[s.Episode] > f.cfg.MaxPastes)
+		}},
+}
 
 // Revise is the second pass: what the agent's day says about one attempt. It
 // changes the axis where the sum of both passes does, and never towards
@@ -149,22 +168,26 @@ const templateLimit = 0.8
 // revisedOdds is the sum of both passes.
 func (f *Filter) revisedOdds(sample Sample, a AgentStats) float64 {
 	score := sample.Score
-	if !a.reads() {
-		score = min(score, unreadScore) + deafOdds*a.deaf() + templateOdds*ramp(a.Templates, templateLimit, templateLimit+0.1) + excerptOdds*a.excerpts()
-	}
-	score += fixedOdds * a.Fixed
-	if sample.Invented > 0 && a.Told > maxTold {
-		score += toldOdds
-	}
-	if a.pastes[sample.Episode] > f.cfg.MaxPastes {
-		score += pastedOdds
+	for i := range dayRules {
+		score += dayRules[i].odds(f, &sample, &a)
 	}
 	return score
 }
 
+// DayTerms are what the agent's day adds to the log-odds of an attempt.
+func (f *Filter) DayTerms(sample Sample, a AgentStats) []Term {
+	var terms []Term
+	for i := range dayRules {
+		if odds := dayRules[i].odds(f, &sample, &a); odds != 0 {
+			terms = append(terms, Term{Rule: dayRules[i].name, Why: dayRules[i].why, Odds: odds})
+		}
+	}
+	return terms
+}
+
 // habitVerdicts are the checks of the second pass; all fire above their limit.
 func (f *Filter) habitVerdicts(sample Sample, a AgentStats) []arena.Verdict {
-	unread := flag(!a.reads())
+	unread := a.unread()
 	told := flag(sample.Invented > 0) * float64(a.Told)
 	cut, _ := a.Excerpts.Interval()
 	return []arena.Verdict{

@@ -90,7 +90,7 @@ type Calibration struct {
 	// Brier is the mean squared error of the probability, 0 is best.
 	Brier      float64
 	Thresholds []Threshold
-	// Nearest are the attempts closest to even odds, and then the wrong ones.
+	// Nearest are the attempts closest to even odds.
 	Nearest []Labelled
 }
 

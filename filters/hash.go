@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,73 +32,74 @@ func mix(a, b uint64) uint64 { return (a*fnvPrime ^ b) * fnvPrime }
 // appendWords appends a hash of every word of s: runs of letters, digits and
 // marks in lower case. Whatever stands between them separates.
 func appendWords(words []uint64, s string) []uint64 {
-	h := uint64(fnvOffset)
-	open := false
 	for i := 0; i < len(s); {
-		r, n := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(s[i:])
-		}
-		i += n
-		if !wordRune(r) {
-			if open {
-				words = append(words, h)
-				h, open = fnvOffset, false
-			}
+		h, _, n := nextWord(s[i:])
+		if n == 0 {
+			i++
 			continue
 		}
-		open = true
-		h = (h ^ uint64(lower(r))) * fnvPrime
-	}
-	if open {
 		words = append(words, h)
+		i += n
 	}
 	return words
 }
 
+// nextWord hashes the word that s starts with. length is in bytes, 0 where s
+// does not start with one; digits says that it holds any.
+func nextWord(s string) (h uint64, digits bool, length int) {
+	h = fnvOffset
+	for length < len(s) {
+		c := s[length]
+		if c < utf8.RuneSelf {
+			if c = folded[c]; c == 0 {
+				break
+			}
+			digits = digits || c <= '9'
+			h = (h ^ uint64(c)) * fnvPrime
+			length++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[length:])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			break
+		}
+		h = (h ^ uint64(unicode.ToLower(r))) * fnvPrime
+		length += n
+	}
+	return h, digits, length
+}
+
+// folded is the lower case of every ASCII letter and digit, 0 for the others.
+var folded = func() (t [utf8.RuneSelf]byte) {
+	for c := range byte(utf8.RuneSelf) {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			t[c] = c + 'a' - 'A'
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			t[c] = c
+		}
+	}
+	return t
+}()
+
 // wordSet is a small set of words: a request has some forty.
 type wordSet struct {
 	words []uint64
-	// mask has a bit for the low six bits of every word: most words are not in
+	// mask has a bit for the low eight bits of every word: most words are not in
 	// the set, and this says so at once.
-	mask uint64
+	mask [4]uint64
 }
 
 func newWordSet(words []uint64) wordSet {
 	s := wordSet{words: words}
 	for _, w := range words {
-		s.mask |= 1 << (w & 63)
+		s.mask[w>>6&3] |= 1 << (w & 63)
 	}
 	return s
 }
 
 func (s *wordSet) has(word uint64) bool {
-	if s.mask&(1<<(word&63)) == 0 {
-		return false
-	}
-	for _, w := range s.words {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
-
-func wordRune(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'
-	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
-}
-
-func lower(r rune) rune {
-	if r < utf8.RuneSelf {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}
-	return unicode.ToLower(r)
+	return s.mask[word>>6&3]&(1<<(word&63)) != 0 && slices.Contains(s.words, word)
 }
 
 // hashSet hashes a filter that is a list of words in any order, written as a

@@ -93,15 +93,12 @@ func (a *attempt) excerpt(words []uint64) bool {
 	return false
 }
 
-// reads says that the agent's day shows results to reach its calls: it cites
-// them, or searches again after poor results more than after good ones, or
-// takes from below the top what fits better than what it passed over.
-func (a *AgentStats) reads() bool {
-	if a.cites() {
-		return true
-	}
+// unread is 0 where the agent's day shows results to reach its calls, else 1: it
+// cites them, or searches again after poor results more than after good ones,
+// or takes from below the top what fits better than what it passed over.
+func (a *AgentStats) unread() float64 {
 	choice, _ := a.Better.Interval()
-	return choice > 0.5 || a.Poor.exceeds(a.Good)
+	return flag(!a.cites() && choice <= 0.5 && !a.Poor.exceeds(a.Good))
 }
 
 // exceeds says that t's share is above o's, by the 95 % interval of their

@@ -38,14 +38,14 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	if !strings.HasPrefix(body, "{") {
 		body = streamed(body)
 	}
-	message := gjson.Get(body, "choices.0.message")
-	if !message.IsObject() {
+	id, message := answer(body)
+	if message == "" {
 		return r
 	}
 	r.readable = true
-	r.id = hashText(gjson.Get(body, "id").Str)
+	r.id = hashText(p.text(id))
 	var content, calls, single, reasoning string
-	members(message.Raw, func(key, raw string) bool {
+	members(message, func(key, raw string) bool {
 		switch key {
 		case "content":
 			content = raw
@@ -75,6 +75,27 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	r.named = p.acts[first:len(p.acts):len(p.acts)]
 	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
 	return r
+}
+
+// answer finds the id and the first choice's message in a chat completion, both
+// as JSON and empty where there are none.
+func answer(completion string) (id, message string) {
+	members(completion, func(key, raw string) bool {
+		switch {
+		case key == "id":
+			id = raw
+		case key == "choices" && raw[0] == '[':
+			at := skipBlank(raw, 1)
+			members(raw[at:skipValue(raw, at)], func(key, raw string) bool {
+				if key == "message" && raw[0] == '{' {
+					message = raw
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return id, message
 }
 
 // said is the text of a reply's content: a string, or a list of parts.

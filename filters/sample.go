@@ -3,7 +3,6 @@ package filters
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -268,26 +267,12 @@ const minThought = 24
 func (a *attempt) skeleton(think string) (h uint64, letters int) {
 	h = fnvOffset
 	for i := 0; i < len(think); {
-		from, word, digits := i, uint64(fnvOffset), false
-		for i < len(think) {
-			r, n := rune(think[i]), 1
-			if r >= utf8.RuneSelf {
-				r, n = utf8.DecodeRuneInString(think[i:])
-			}
-			if !wordRune(r) {
-				break
-			}
-			word = (word ^ uint64(lower(r))) * fnvPrime
-			digits = digits || r >= '0' && r <= '9'
-			i += n
-		}
-		switch {
-		case i == from: // what parts words does not count
-			i++
-		case !digits && !a.pad.request.has(word):
+		word, digits, n := nextWord(think[i:])
+		if n > 0 && !digits && !a.pad.request.has(word) {
 			h = mix(h, word)
-			letters += i - from
+			letters += n
 		}
+		i += max(n, 1) // what parts words does not count
 	}
 	return h, letters
 }

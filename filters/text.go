@@ -8,23 +8,20 @@ import (
 )
 
 // members calls each for every member of a JSON object with the member's raw
-// value, until it returns false. The text is valid JSON: its reader checked it.
-// Unlike a general parser it decodes no value that nobody asked for.
+// value, until it returns false. Unlike a general parser it decodes no value that
+// nobody asked for. Text that is no JSON gives some members or none.
 func members(object string, each func(key, raw string) bool) {
 	at := skipBlank(object, 0) + 1
 	for {
 		at = skipTo(object, at, '"')
 		end := skipValue(object, at)
-		if end > len(object) || at >= end {
+		if end < at+2 {
 			return
 		}
 		key := object[at+1 : end-1]
 		at = skipBlank(object, skipTo(object, end, ':')+1)
 		end = skipValue(object, at)
-		if end > len(object) || at >= end {
-			return
-		}
-		if !each(key, object[at:end]) {
+		if at >= end || !each(key, object[at:end]) {
 			return
 		}
 		at = end

@@ -76,7 +76,9 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 	return all, nil
 }
 
-func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *display) (all []filtered, notRead unread, err error) {
+func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *display) ([]filtered, unread, error) {
+	var all []filtered
+	var notRead unread
 	if in.SHA256 == "" {
 		if err := in.Hash(ctx); err != nil {
 			return nil, notRead, err
@@ -84,7 +86,7 @@ func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *di
 	}
 	opt := traces.Defaults()
 	opt.RunID = d.flags.runID
-	_, err = traces.Read(ctx, in, opt, func(i traces.Item) error {
+	_, err := traces.Read(ctx, in, opt, func(i traces.Item) error {
 		if i.Fault != nil {
 			notRead.add(&in, i.Fault)
 			return nil
@@ -92,8 +94,8 @@ func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *di
 		progress.attempt()
 		f := d.check(i.Trace)
 		if d.each != nil {
-			if err := d.each(ctx, i.Trace, &f); err != nil {
-				return err
+			if failed := d.each(ctx, i.Trace, &f); failed != nil {
+				return failed
 			}
 		}
 		all = append(all, f)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -35,13 +36,13 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 	}
 	for i := range all {
 		if all[i].head.ID == d.flags.explain && found != nil {
-			return printExplanation(w, &all[i], found)
+			return printExplanation(w, &all[i], found, d.filter.DayTerms(all[i].sample, all[i].day))
 		}
 	}
 	return failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM, as in the lines of `arena filter`")
 }
 
-func printExplanation(w io.Writer, f *filtered, e *filters.Explanation) error {
+func printExplanation(w io.Writer, f *filtered, e *filters.Explanation, terms []filters.Term) error {
 	s := &f.structure
 	fmt.Fprintf(w, "%s  agent %s\n", f.head.ID, f.agent)
 	fmt.Fprintf(w, "axis %s, confidence %.2f, keep %v", s.Axis, s.Confidence, s.Keep)
@@ -61,12 +62,15 @@ func printExplanation(w io.Writer, f *filtered, e *filters.Explanation) error {
 	}{
 		{"the commonest tools for the size", f.day.Common}, {"openings in rank order", f.day.Tops},
 		{"the first product recommended", f.day.Firsts}, {"turns that cite results", f.day.Citing},
+		{"products taken after words about results", f.day.Spoken},
+		{"poor searches searched again in other words", f.day.Poor}, {"good searches likewise", f.day.Good},
+		{"products from below the top that fit better", f.day.Better}, {"searches cut out of the request", f.day.Excerpts},
 	} {
 		lo, hi := h.tally.Interval()
 		fmt.Fprintf(t, "%s\t%d of %d\t%.2f-%.2f\n", h.name, h.tally.Part, h.tally.Whole, lo, hi)
 	}
 	fmt.Fprintln(t, "\nlog-odds\trule\twhy")
-	for _, x := range e.Terms {
+	for _, x := range slices.Concat(e.Terms, terms) {
 		fmt.Fprintf(t, "%+.2f\t%s\t%s\n", x.Odds, x.Rule, x.Why)
 	}
 	fmt.Fprintln(t, "\ncheck\tvalue\tlimit\tfires\treason")
