@@ -1,0 +1,146 @@
+// Package bucket puts finished corpora into buckets and reads corpora and days
+// there. A bucket is named by a URL, such as s3://name/path?region=eu-west-1 or
+// file:///folder. With the build tag clouds the same code takes gs:// and
+// azblob://.
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/fileblob" // file://
+	_ "gocloud.dev/blob/s3blob"   // s3://
+	"gocloud.dev/gcerrors"
+)
+
+// IsURL tells a bucket's name from a path: it has a scheme.
+func IsURL(name string) bool {
+	scheme, _, found := strings.Cut(name, "://")
+	return found && scheme != "" && !strings.ContainsAny(scheme, `/\.`)
+}
+
+// Base is the last element of a URL's path, or the bucket's name where there is
+// no path: what a folder for it would be called.
+func Base(name string) (string, error) {
+	u, err := url.Parse(name)
+	if err != nil {
+		return "", fmt.Errorf("read bucket URL: %w", err)
+	}
+	path := strings.Trim(u.Path, "/")
+	if path == "" {
+		path = u.Host
+	}
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	if !fs.ValidPath(base) || base == "." {
+		return "", fmt.Errorf("read bucket URL: no name in it")
+	}
+	return base, nil
+}
+
+// Bucket is a folder of a bucket.
+type Bucket struct {
+	blobs *blob.Bucket
+	name  string
+}
+
+// Open opens what a URL names. The path is a folder in the bucket; credentials
+// come from the environment, as the makers of the store have them.
+func Open(ctx context.Context, name string) (*Bucket, error) {
+	u, err := url.Parse(name)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket: %w", err)
+	}
+	q := u.Query()
+	if u.Scheme == "file" {
+		// plain files, as any other program writes them
+		q.Set("metadata", "skip")
+		q.Set("create_dir", "true")
+		q.Set("no_tmp_dir", "true")
+	} else if folder := strings.Trim(u.Path, "/"); folder != "" {
+		q.Set("prefix", folder+"/")
+		u.Path = ""
+	}
+	u.RawQuery = q.Encode()
+	b, err := blob.OpenBucket(ctx, u.String())
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s://%s%s: %w", u.Scheme, u.Host, u.Path, err)
+	}
+	return &Bucket{blobs: b, name: u.Scheme + "://" + u.Host}, nil
+}
+
+// Close ends the use of the bucket.
+func (b *Bucket) Close() error {
+	if err := b.blobs.Close(); err != nil {
+		return fmt.Errorf("close bucket: %w", err)
+	}
+	return nil
+}
+
+// keys lists every object of the folder, in the order of names.
+func (b *Bucket) keys(ctx context.Context) (out []string, err error) {
+	for all := b.blobs.List(nil); ; {
+		o, err := all.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list bucket %s: %w", b.name, err)
+		}
+		out = append(out, o.Key)
+	}
+}
+
+// Fetch copies every object of the folder into a local one. Names that would
+// leave it are refused.
+func (b *Bucket) Fetch(ctx context.Context, dir string) error {
+	keys, err := b.keys(ctx)
+	if err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		return fmt.Errorf("fetch %s: %w", b.name, fs.ErrNotExist)
+	}
+	for _, key := range keys {
+		if strings.HasSuffix(key, "/") {
+			continue // a folder that some tools keep as an empty object
+		}
+		if !filepath.IsLocal(filepath.FromSlash(key)) {
+			return fmt.Errorf("fetch %s: the name %q leaves the folder", b.name, key)
+		}
+		if err := b.fetch(ctx, key, filepath.Join(dir, filepath.FromSlash(key))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Bucket) fetch(ctx context.Context, key, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return fmt.Errorf("fetch %s: %w", key, err)
+	}
+	f, err := os.Create(to)
+	if err != nil {
+		return fmt.Errorf("fetch %s: %w", key, err)
+	}
+	err = b.blobs.Download(ctx, key, f, nil)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("fetch %s: %w", key, err)
+	}
+	return nil
+}
+
+// absent gives the error of a missing object the sign of a missing file.
+func absent(err error) error {
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return errors.Join(fs.ErrNotExist, err)
+	}
+	return err
+}
