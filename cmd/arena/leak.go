@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func newLeak(s *streams) *cobra.Command {
 
 A bank is a problems file or suite, JSON lines with id and text, query, problem or
 messages, a corpus folder (its eval split), or a folder of banks. Candidates are the
-same kinds of files, Parquet included, or - for standard input; of a dialogue the
+same kinds of files, Parquet, Arrow and CSV included, or - for standard input; of a dialogue the
 request, the rest of what the model reads and what it wrote are searched, tool
 results are not. One line of JSON a row, in input order:
 
@@ -93,10 +94,10 @@ func (f *leakFlags) run(ctx context.Context, s *streams, paths []string) error {
 	if err := writeWhole(s, f.out, func(w io.Writer) error { return scan.paths(ctx, w, paths) }); err != nil {
 		return err
 	}
-	return f.finish(s, scan)
+	return f.finish(s, scan, paths)
 }
 
-func (f *leakFlags) finish(s *streams, scan *leakScan) error {
+func (f *leakFlags) finish(s *streams, scan *leakScan, paths []string) error {
 	if f.report != "" {
 		b, err := scan.report.Encode()
 		if err != nil {
@@ -106,7 +107,9 @@ func (f *leakFlags) finish(s *streams, scan *leakScan) error {
 			return err
 		}
 	}
-	f.say(s, scan)
+	if err := f.say(s, scan, paths); err != nil {
+		return err
+	}
 	found := map[string]int{"drop": len(scan.report.Dropped), "same": scan.same}[f.failOn]
 	if found > 0 {
 		return limit(fmt.Errorf("%d rows match protected problems", found), "the lines with drop true say which and why")
@@ -114,15 +117,37 @@ func (f *leakFlags) finish(s *streams, scan *leakScan) error {
 	return nil
 }
 
-func (f *leakFlags) say(s *streams, scan *leakScan) {
+func (f *leakFlags) say(s *streams, scan *leakScan, paths []string) error {
 	if f.quiet {
-		return
+		return nil
 	}
 	fmt.Fprintf(s.err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
 		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Beyond)
 	if scan.report.NotRun != "" {
 		fmt.Fprintf(s.err, "arena: not run: %s\n", scan.report.NotRun)
 	}
+	return sayUnread(s, paths)
+}
+
+// sayUnread names files that lie in the folders and were not searched, up to a
+// handful.
+func sayUnread(s *streams, paths []string) error {
+	const most = 5
+	var unread []string
+	for _, path := range paths {
+		if path == "-" {
+			continue
+		}
+		others, err := rows.Others(path)
+		if err != nil {
+			return err
+		}
+		unread = append(unread, others...)
+	}
+	if n := len(unread); n > 0 {
+		fmt.Fprintf(s.err, "arena: not read: %d files that are no rows, first %s\n", n, strings.Join(unread[:min(n, most)], ", "))
+	}
+	return nil
 }
 
 // readBanks reads every protected bank. Without one nothing would be found.

@@ -1,15 +1,12 @@
 package rows
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -43,15 +40,8 @@ func eachParquet(f *os.File, stem string, yield func(Row) error) error {
 		if err != nil {
 			return fmt.Errorf("read parquet rows: %w", err)
 		}
-		var text bytes.Buffer
-		if err := array.RecordToJSON(batch, &text); err != nil {
-			return fmt.Errorf("render parquet rows: %w", err)
-		}
-		for one := range strings.Lines(text.String()) {
-			if err := yield(Row{JSON: strings.TrimSuffix(one, "\n"), Stem: stem, Line: line}); err != nil {
-				return err
-			}
-			line++
+		if err := eachOfBatch(batch, stem, &line, yield); err != nil {
+			return err
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // Package rows reads the rows of any file that holds texts to train on or to
-// protect: JSON lines, one JSON array, Parquet, plain or compressed.
+// protect: JSON lines, one JSON array, text tables, plain or compressed, Parquet
+// and Arrow.
 package rows
 
 import (
@@ -36,6 +37,7 @@ func (r Row) Name() string { return fmt.Sprintf("%s-%d", r.Stem, r.Line) }
 const (
 	maxLineBytes  = 64 << 20
 	maxArrayBytes = 1 << 30
+	maxFileBytes  = 1 << 50
 )
 
 // ErrNotObject says that a row is no JSON object.
@@ -48,7 +50,7 @@ func Each(path string, yield func(Row) error) error {
 		return fmt.Errorf("open rows: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	if err := eachOf(f, Stem(path), yield); err != nil {
+	if err := eachOf(f, path, yield); err != nil {
 		return fmt.Errorf("read rows of %s: %w", filepath.Base(path), err)
 	}
 	return nil
@@ -73,12 +75,27 @@ func EachOf(in io.Reader, stem string, yield func(Row) error) error {
 	}
 }
 
-func eachOf(f *os.File, stem string, yield func(Row) error) error {
-	magic := make([]byte, 4)
-	if n, err := f.ReadAt(magic, 0); err != nil && !errors.Is(err, io.EOF) {
+func eachOf(f *os.File, path string, yield func(Row) error) (err error) {
+	defer recovered(&err)
+	magic, stem := make([]byte, 4), Stem(path)
+	n, err := f.ReadAt(magic, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read first bytes: %w", err)
-	} else if string(magic[:n]) == "PAR1" {
+	}
+	switch string(magic[:n]) {
+	case "PAR1":
 		return eachParquet(f, stem, yield)
+	case arrowFile:
+		return eachArrow(io.NewSectionReader(f, arrowFileHead, maxFileBytes), stem, yield)
+	case arrowStream:
+		return eachArrow(f, stem, yield)
+	}
+	if separator := separatorOf(path); separator != 0 {
+		r, err := decompress(bufio.NewReaderSize(f, 1<<20))
+		if err != nil {
+			return err
+		}
+		return eachRecord(r, separator, stem, yield)
 	}
 	return EachOf(f, stem, yield)
 }
@@ -178,32 +195,50 @@ func readLine(r *bufio.Reader) (string, error) {
 	}
 }
 
+// endings are those of the files that hold rows.
+var endings = []string{".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".csv", ".tsv"}
+
+// plainName is a path without the ending of its compression.
+func plainName(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
+}
+
 // Stem is a file's name without its endings.
 func Stem(path string) string {
-	name := filepath.Base(path)
-	for _, end := range []string{".gz", ".zst", ".jsonl", ".ndjson", ".json", ".parquet"} {
+	name := plainName(filepath.Base(path))
+	for _, end := range endings {
 		name = strings.TrimSuffix(name, end)
 	}
 	return name
 }
 
 // aside are files and folders of a corpus that hold no rows to train on.
-var aside = []string{"manifest.json", "bank.json", "dataset_info.json", "dataset_infos.json", "tables", "reports", ".git"}
+var aside = []string{"manifest.json", "bank.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "tables", "reports", ".git"}
 
 // Files lists the row files at path, sorted: itself, or those of a folder and
 // its subfolders without a corpus's ledger and reports.
 func Files(path string) ([]string, error) {
+	return listed(path, func(p string) bool { return p == path || holdsRows(p) })
+}
+
+// Others lists the files of a folder that Files leaves out because their ending
+// is none of rows.
+func Others(path string) ([]string, error) {
+	return listed(path, func(p string) bool { return p != path && !holdsRows(p) })
+}
+
+func listed(path string, wanted func(string) bool) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		is := p == path || !slices.Contains(aside, filepath.Base(p))
 		switch {
 		case err != nil:
 			return err
-		case p != path && slices.Contains(aside, d.Name()) && d.IsDir():
+		case d.IsDir() && !is:
 			return filepath.SkipDir
-		case d.IsDir() || p != path && (slices.Contains(aside, d.Name()) || !holdsRows(p)):
-			return nil
+		case !d.IsDir() && is && wanted(p):
+			files = append(files, p)
 		}
-		files = append(files, p)
 		return nil
 	})
 	if err != nil {
@@ -213,11 +248,4 @@ func Files(path string) ([]string, error) {
 	return files, nil
 }
 
-func holdsRows(path string) bool {
-	name := strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
-	switch filepath.Ext(name) {
-	case ".jsonl", ".ndjson", ".json", ".parquet":
-		return true
-	}
-	return false
-}
+func holdsRows(path string) bool { return slices.Contains(endings, filepath.Ext(plainName(path))) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -71,8 +72,15 @@ func read(path string) (lines []string, err error) {
 func TestEachReadsEveryKindOfFile(t *testing.T) {
 	t.Parallel()
 	lines := "{\"text\":\"one\"}\n\n{\"text\":\"two\"}"
-	var zipped, packed bytes.Buffer
+	var zipped, zippedTable, packed bytes.Buffer
 	z := gzip.NewWriter(&zipped)
+	table := gzip.NewWriter(&zippedTable)
+	if _, err := table.Write([]byte("text\none\ntwo\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
 	p, err := zstd.NewWriter(&packed)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +98,9 @@ func TestEachReadsEveryKindOfFile(t *testing.T) {
 	}
 	for name, content := range map[string]string{
 		"a.jsonl": lines, "a.jsonl.gz": zipped.String(), "a.jsonl.zst": packed.String(),
-		"a.json": " \n[{\"text\":\"one\"},\n{\"text\":\"two\"}]", "bom.jsonl": "\ufeff" + lines, "a.parquet": parquetOf(t, `[{"text":"one","n":[1]},{"text":"two","n":[]}]`),
+		"a.json": " \n[{\"text\":\"one\"},\n{\"text\":\"two\"}]", "bom.jsonl": "\ufeff" + lines, "a.parquet": parquetOf(t, sample), "a.csv": "n,text\n1,one\n2,two\n", "a.tsv": "text\tn\none\t\"a\nb\"\ntwo\t\n",
+		"a.arrow": arrowOf(t, sample, fileOf), "a.csv.gz": zippedTable.String(),
+		"stream.arrow": arrowOf(t, sample, streamOf),
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -100,15 +110,17 @@ func TestEachReadsEveryKindOfFile(t *testing.T) {
 		if err != nil || strings.Join(got, " ") != "one two" {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
-		if stem := Stem(path); stem != "a" && stem != "bom" {
+		if stem := Stem(path); stem != "a" && stem != "bom" && stem != "stream" {
 			t.Errorf("%s: stem %q", name, stem)
 		}
 	}
 }
 
-// parquetOf writes rows of text and n with the second implementation of
-// Parquet.
-func parquetOf(t *testing.T, rows string) string {
+// sample is two rows of text and n.
+const sample = `[{"text":"one","n":[1]},{"text":"two","n":[]}]`
+
+// recordOf puts rows of text and n into columns.
+func recordOf(t testing.TB, rows string) arrow.RecordBatch {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
@@ -118,9 +130,45 @@ func parquetOf(t *testing.T, rows string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer record.Release()
+	t.Cleanup(record.Release)
+	return record
+}
+
+// batchWriter is what both containers of Arrow are written with.
+type batchWriter interface {
+	Write(arrow.RecordBatch) error
+	Close() error
+}
+
+func fileOf(out *bytes.Buffer, schema *arrow.Schema) (batchWriter, error) {
+	return ipc.NewFileWriter(out, ipc.WithSchema(schema))
+}
+
+func streamOf(out *bytes.Buffer, schema *arrow.Schema) (batchWriter, error) {
+	return ipc.NewWriter(out, ipc.WithSchema(schema)), nil
+}
+
+func arrowOf(t testing.TB, rows string, container func(*bytes.Buffer, *arrow.Schema) (batchWriter, error)) string {
+	t.Helper()
+	record := recordOf(t, rows)
 	var out bytes.Buffer
-	w, err := pqarrow.NewFileWriter(schema, &out, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
+	w, err := container(&out, record.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(record), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// parquetOf writes rows of text and n with the second implementation of
+// Parquet.
+func parquetOf(t testing.TB, rows string) string {
+	t.Helper()
+	record := recordOf(t, rows)
+	var out bytes.Buffer
+	w, err := pqarrow.NewFileWriter(record.Schema(), &out, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,4 +231,32 @@ func FuzzReadNeverPanics(f *testing.F) {
 			return nil
 		})
 	})
+}
+
+// TestDamagedColumnsAreErrors cuts files short and damages Parquet at every
+// place: none may panic.
+func TestDamagedColumnsAreErrors(t *testing.T) {
+	t.Parallel()
+	table := parquetOf(t, sample)
+	var damaged []string
+	for i := range len(table) {
+		damaged = append(damaged, table[:i]+"\xff"+table[i+1:])
+	}
+	for _, whole := range []string{table, arrowOf(t, sample, fileOf), arrowOf(t, sample, streamOf)} {
+		for i := 4; i < len(whole); i += 16 {
+			damaged = append(damaged, whole[:i])
+		}
+	}
+	path, refused := filepath.Join(t.TempDir(), "damaged.bin"), 0
+	for _, content := range damaged {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(path); err != nil {
+			refused++
+		}
+	}
+	if refused < len(damaged)/3 {
+		t.Errorf("%d of %d damaged files are refused", refused, len(damaged))
+	}
 }

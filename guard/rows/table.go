@@ -1,0 +1,56 @@
+package rows
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+)
+
+// separators are the signs between the columns of a text table, by its file's
+// ending.
+var separators = map[string]rune{".csv": ',', ".tsv": '\t'}
+
+// separatorOf tells text tables by their name: nothing in them says so.
+func separatorOf(path string) rune { return separators[filepath.Ext(plainName(path))] }
+
+// eachRecord reads a table whose first line names the columns, each row as JSON.
+func eachRecord(in io.Reader, separator rune, stem string, yield func(Row) error) error {
+	limited := &io.LimitedReader{R: in, N: maxArrayBytes}
+	r := csv.NewReader(limited)
+	r.Comma = separator
+	r.ReuseRecord = true
+	names, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read names of columns: %w", err)
+	}
+	names = append([]string(nil), names...)
+	for line := 0; ; line++ {
+		values, err := r.Read()
+		if errors.Is(err, io.EOF) && limited.N > 0 {
+			return nil
+		}
+		if limited.N <= 0 {
+			return fmt.Errorf("read table: larger than %d bytes: write one object a line instead", maxArrayBytes)
+		}
+		if err != nil {
+			return fmt.Errorf("read record: %w", err)
+		}
+		row := make(map[string]string, len(names))
+		for i, v := range values {
+			row[names[i]] = v
+		}
+		b, err := json.Marshal(row)
+		if err != nil {
+			return fmt.Errorf("encode record: %w", err)
+		}
+		if err := yield(Row{JSON: string(b), Stem: stem, Line: line}); err != nil {
+			return err
+		}
+	}
+}
