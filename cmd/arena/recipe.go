@@ -202,7 +202,6 @@ func (f *recipeFlags) tell(r *recipe.Report) {
 	for _, c := range r.Counts {
 		fmt.Fprintf(w, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpora.Tallies(c.Dropped))
 	}
-	fmt.Fprintf(w, "guard     %d rows held against %d clusters that are protected, %d dropped\n", r.Proof.Guard.Rows,
-		r.Proof.Clusters[guard.PoolEval]+r.Proof.Clusters[guard.PoolNeverTouch], len(r.Proof.Guard.Dropped))
+	fmt.Fprintf(w, "guard     %d rows held against %d protected problems, %d dropped\n", r.Proof.Guard.Rows, r.Proof.Protected(), len(r.Proof.Guard.Dropped))
 	showCounts(f.streams, r.Exports)
 }

@@ -38,6 +38,15 @@ type Proof struct {
 	Guard *guard.Report `json:"guard"`
 }
 
+// Protected counts the problems that rows were held against.
+func (p *Proof) Protected() int {
+	n := 0
+	for _, bank := range p.Guard.Banks {
+		n += bank.Problems
+	}
+	return n
+}
+
 // protect reads the split that a corpus pinned and indexes what it protects,
 // with the entries of held-out files. It fails closed.
 func protect(fsys corpora.FS, corpus string, heldOut []guard.Entry) (*protection, error) {

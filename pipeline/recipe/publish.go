@@ -128,15 +128,11 @@ func (w *work) about() string {
 // text is the proof as the card has it.
 func (p *Proof) text() string {
 	var b strings.Builder
-	protected := 0
-	for _, bank := range p.Guard.Banks {
-		protected += bank.Problems
-	}
 	fmt.Fprintf(&b, `Rollouts were played at training problems only, and the split is pinned in bank.json (sha256 %s): %d clusters
 in train, %d in eval, %d never touched. %d rows were of clusters outside train and are not here. %d rows were held
 against %d protected problems (%d from held-out files): %d were dropped. The planted canaries were %s.
 `, p.BankSHA256, p.Clusters[guard.PoolTrain], p.Clusters[guard.PoolEval], p.Clusters[guard.PoolNeverTouch],
-		len(p.Outside), p.Guard.Rows, protected, p.HeldOut, len(p.Guard.Dropped), p.Canary)
+		len(p.Outside), p.Guard.Rows, p.Protected(), p.HeldOut, len(p.Guard.Dropped), p.Canary)
 	b.WriteString("\n| planted as | planted | found | recall |\n|---|---:|---:|---:|\n")
 	for _, k := range p.Guard.Injection.Kinds {
 		fmt.Fprintf(&b, "| %s | %d | %d | %.3f |\n", k.Kind, k.Planted, k.Found, k.Recall)
