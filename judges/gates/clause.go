@@ -1,6 +1,9 @@
 package gates
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // bare tells whether an id is only the object of an action: its clause says
 // nothing of it.
@@ -11,27 +14,36 @@ func (r *reading) bare(c *cite) bool {
 	if classes&(evalWord|compareWord|rejectWord|seeWord|contrastWord|preferWord|verdictWord) != 0 {
 		return false
 	}
-	if s.classes&(actWord|chooseWord|planWord) == 0 && r.idsBeside(c) > 1 {
+	named, different := r.idsBeside(c)
+	if named > 1 && s.classes&(actWord|chooseWord|planWord) == 0 || different > 1 && named > different {
 		return false
 	}
 	others := 0
 	for k := s.tokens.start; k < s.tokens.end; k++ {
-		if t := &r.tokens[k]; t.start >= clause.start && t.end <= clause.end && t.number.end == 0 {
+		if t := &r.tokens[k]; t.start >= clause.start && t.end <= clause.end && (t.number.end == 0 || t.number.digits < minID && t.start != c.start) {
 			others++
 		}
 	}
 	return classes&(actWord|chooseWord|planWord) != 0 || others < 3 && !r.unspacedIn(clause)
 }
 
-// idsBeside counts the ids of the cite's sentence: two held side by side are
-// more than an action.
-func (r *reading) idsBeside(c *cite) (n int) {
-	for _, o := range r.citesOf(c.sentence) {
-		if o.kind == citeID {
-			n++
+// idsBeside counts the ids of the cite's sentence, and how many of them differ:
+// two held side by side, or one chosen of those named, are more than an action.
+func (r *reading) idsBeside(c *cite) (named, different int) {
+	cites := r.citesOf(c.sentence)
+	for i := range cites {
+		if cites[i].kind != citeID {
+			continue
+		}
+		named++
+		same := func(o cite) bool {
+			return o.kind == citeID && r.folded[o.start:o.end] == r.folded[cites[i].start:cites[i].end]
+		}
+		if !slices.ContainsFunc(cites[:i], same) {
+			different++
 		}
 	}
-	return n
+	return named, different
 }
 
 func (r *reading) unspacedIn(at span) bool {

@@ -55,7 +55,7 @@ func (c *copies) without(turn int) string {
 func (c *copies) hasText(turn int) bool {
 	for i := range turn {
 		for k := range c.turns[i].Calls {
-			if call := &c.turns[i].Calls[k]; isEvidence(call) && call.Result.Kind() == arena.String {
+			if c.turns[i].Calls[k].Result.Kind() == arena.String {
 				return true
 			}
 		}
@@ -68,7 +68,7 @@ func (c *copies) before(turn int) []copied {
 	for ; c.read < turn; c.read++ {
 		for k := range c.turns[c.read].Calls {
 			call := &c.turns[c.read].Calls[k]
-			if !isEvidence(call) {
+			if call.Result.Kind() == arena.Absent {
 				continue
 			}
 			text := string(call.Result)
@@ -172,13 +172,15 @@ func (c *copies) withoutLines(turn int, text string) string {
 	return text
 }
 
-// copiedLine tells whether a line with two figures stands in an earlier text.
+// copiedLine tells whether a line with a figure begins a line of an earlier
+// text: a title quoted from the middle of one is cited.
 func (c *copies) copiedLine(turn int, line string) bool {
-	if len(line) < minLine || figuresIn(line) < 2 {
+	line = strings.Trim(line, `"' `)
+	if len(line) < minLine || !strings.ContainsAny(line, "0123456789") {
 		return false
 	}
 	for _, result := range c.before(turn) {
-		if c.lookups++; c.lookups > maxLookups || strings.Contains(result.text, line) {
+		if c.lookups++; c.lookups > maxLookups || strings.HasPrefix(result.text, line) || strings.Contains(result.text, "\n"+line) {
 			return true
 		}
 	}

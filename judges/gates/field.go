@@ -86,12 +86,3 @@ func lettersOf(text string) string {
 func blanked(text string, at span) string {
 	return text[:at.start] + strings.Repeat("\n", int(at.end-at.start)) + text[at.end:]
 }
-
-func figuresIn(text string) (n int) {
-	for i := 0; i < len(text); i++ {
-		if isDigit(text[i]) {
-			n, i = n+1, digitsEnd(text, i)
-		}
-	}
-	return n
-}

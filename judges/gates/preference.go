@@ -60,16 +60,17 @@ func (c *candidate) near(i int) bool {
 const maxConclusion = 5
 
 // concludes tells, in any language, whether sentence i does no more than name
-// one candidate after several were named before it.
+// one candidate after several were named before it, or after one was refused.
 func (r *reading) concludes(i int) bool {
 	if r.length(i) > maxConclusion {
 		return false
 	}
-	before := 0
+	before, refused := 0, false
 	for k := max(0, i-near); k < i; k++ {
 		before += r.namedIn(k)
+		refused = refused || r.namedIn(k) > 0 && r.sentences[k].classes&rejectWord != 0
 	}
-	return r.namedIn(i) == 1 && before > 1
+	return r.namedIn(i) == 1 && (before > 1 || before == 1 && refused && r.sentences[i].classes&rejectWord == 0)
 }
 
 func (r *reading) length(i int) int {
@@ -193,8 +194,13 @@ func (r *reading) defers(i int) bool {
 	return r.namedIn(i) == 0
 }
 
-// signPrefers reads "A > B" and "-> first" as a preference.
+// signPrefers reads "A > B", "a>b" and "-> first" as a preference.
 func (r *reading) signPrefers(s *sentence) bool {
+	for k := s.tokens.start + 1; k < s.tokens.end; k++ {
+		if r.between(k) == ">" {
+			return true
+		}
+	}
 	text := r.text[s.start:s.end]
 	for _, sign := range [...]string{" > ", "->", "→", "=>", ">>"} {
 		if strings.Contains(text, sign) {
@@ -216,7 +222,7 @@ func (r *reading) reasons(i int, own bool) bool {
 	}
 	s := &r.sentences[i]
 	values, known, unknown := r.groundsIn(i)
-	grounded := s.classes&groundWord != 0 || values
+	grounded := s.classes&(groundWord|moneyWord) != 0 || values
 	if s.classes&compareWord != 0 && (known || !unknown) {
 		return true
 	}
@@ -227,16 +233,23 @@ func (r *reading) reasons(i int, own bool) bool {
 	return grounded && (linked || own) || known && (linked && own || r.figuresCompared(s))
 }
 
-// figuresCompared tells whether two figures stand on both sides of a sign of
-// order: "61 > 50".
+// figuresCompared tells whether a figure and what it is held against stand on
+// both sides of a sign of order: "61 > 50", "feli 1548 < kimazo 1678".
 func (r *reading) figuresCompared(s *sentence) bool {
 	for k := s.tokens.start + 1; k < s.tokens.end; k++ {
-		a, b := &r.tokens[k-1], &r.tokens[k]
-		if a.number.count > 0 && b.number.count > 0 && strings.ContainsAny(r.text[a.number.end:b.start], "<>≤≥") {
+		signs := r.between(k)
+		if r.tokens[k-1].number.count > 0 && strings.ContainsAny(signs, "<>≤≥") && !strings.Contains(signs, "->") {
 			return true
 		}
 	}
 	return false
+}
+
+// between is the text between token k and the one before it; empty where one
+// is part of the other.
+func (r *reading) between(k int32) string {
+	from, to := max(r.tokens[k-1].end, int32(r.tokens[k-1].number.end)), r.tokens[k].start
+	return r.text[from:max(from, to)]
 }
 
 // groundsIn tells whether a sentence cites values, prices that results hold,

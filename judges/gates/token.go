@@ -132,8 +132,10 @@ func measureEnd(text string, i int) int {
 func (p *passage) endsSentence(i int) bool {
 	text := p.folded
 	switch text[i] {
-	case '\n', '!', '?', ']', '{', '}', '<':
+	case '\n', '!', '?', ']', '{', '}':
 		return true
+	case '<':
+		return i+1 < len(text) && text[i+1] > ' ' && !isDigit(text[i+1]) && text[i+1] != '='
 	case '>':
 		return i > 0 && text[i-1] == '|'
 	case '.':
