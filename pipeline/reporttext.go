@@ -29,18 +29,39 @@ train, %d (%d) in eval, %d (%d) never touched (shares %.3g eval, %.3g never-touc
 	if r.Guard.NotRun != "" {
 		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", cell(r.Guard.NotRun))
 	}
-	b.WriteString("| bank | problems | attempts dropped | nearest attempt kept |\n|---|---:|---:|---:|\n")
-	for _, part := range r.Guard.Banks {
-		dropped := 0
-		for _, n := range part.Found {
-			dropped += n
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %.3f |\n", cell(part.Bank), part.Problems, dropped, part.Nearest)
-	}
-	b.WriteString("\nProtected requests were planted in other clothes, and found:\n\n| kind | planted | found | recall | 95 % interval |\n|---|---:|---:|---:|---|\n")
+	b.WriteString(foundText(r.Guard))
+	b.WriteString("\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n| kind | planted | found | recall | 95 % interval | floor |\n|---|---:|---:|---:|---|---:|\n")
 	for _, k := range r.Guard.Injection.Kinds {
-		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %.3f to %.3f |\n", k.Kind, k.Planted, k.Found, k.Recall, k.Low, k.High)
+		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %.3f to %.3f | %.2f |\n", k.Kind, k.Planted, k.Found, k.Recall, k.Low, k.High, k.Floor)
 	}
+	return b.String()
+}
+
+// foundText says what each bank and tier found, all of which was dropped, what
+// was kept below the threshold, and what another threshold would drop.
+func foundText(g *guard.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Attempts found, and dropped, by bank and tier; kept are those that look like a protected problem and stay below the threshold of %.3f.\n\n| bank | problems |", g.Threshold)
+	for _, tier := range g.Ran {
+		fmt.Fprintf(&b, " %s |", tier)
+	}
+	b.WriteString(" kept | nearest kept |\n|---|---:|" + strings.Repeat("---:|", len(g.Ran)) + "---:|---:|\n")
+	for _, part := range g.Banks {
+		fmt.Fprintf(&b, "| %s | %d |", cell(part.Bank), part.Problems)
+		for _, tier := range g.Ran {
+			fmt.Fprintf(&b, " %d |", part.Found[tier])
+		}
+		fmt.Fprintf(&b, " %d | %.3f |\n", part.Kept, part.Nearest)
+	}
+	b.WriteString("\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree. Another threshold would drop:\n\n| threshold |")
+	for _, point := range g.Curve {
+		fmt.Fprintf(&b, " %.3f |", point.Threshold)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---:|", len(g.Curve)) + "\n| attempts |")
+	for _, point := range g.Curve {
+		fmt.Fprintf(&b, " %d |", point.Rows)
+	}
+	b.WriteString("\n")
 	return b.String()
 }
 
