@@ -67,6 +67,12 @@ func TestClustersDoNotDependOnOrder(t *testing.T) {
 	if got := named(problems); !slices.Equal(got, want) {
 		t.Error("another order gives other clusters")
 	}
+	more := named(append(problems, things(40)...))
+	for _, c := range want {
+		if !slices.Contains(more, c) {
+			t.Errorf("strangers changed the cluster %s", c)
+		}
+	}
 }
 
 // named describes clusters by their members' requests.

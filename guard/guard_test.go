@@ -93,12 +93,24 @@ func TestInjectionNoticesABrokenTier(t *testing.T) {
 	}
 }
 
-func TestEveryKindOfPlantHasItsFloor(t *testing.T) {
+// TestEveryKindOfPlantIsWatched spoils one kind of plant at a time, as a guard
+// that cannot see through it would: its own recall falls, no other does, and the
+// report is refused in its name.
+func TestEveryKindOfPlantIsWatched(t *testing.T) {
 	t.Parallel()
-	for i, p := range plants() {
-		r := InjectionReport{Kinds: []InjectionRecall{{Kind: p.kind, Planted: 100, Found: 85, Recall: 0.85, Floor: p.floor}}}
-		if err := r.Validate(); err == nil || !strings.Contains(err.Error(), p.kind) {
-			t.Errorf("plant %d (%s) may be lost: %v", i, p.kind, err)
+	bank, _ := readRewordings(t)
+	g := newTestGuard(t, bank)
+	for i, spoiled := range plants() {
+		kinds := plants()
+		kinds[i].dress = func(string) (string, bool) { return "eleven pewter snow globes of a lighthouse", true }
+		r := g.inject(1, kinds)
+		for j, k := range r.Kinds {
+			if lost := k.Recall < k.Floor; lost != (i == j) {
+				t.Errorf("%s spoiled: recall of %s is %v", spoiled.kind, k.Kind, k.Recall)
+			}
+		}
+		if err := r.Validate(); !errors.Is(err, ErrRecall) || !strings.Contains(err.Error(), spoiled.kind) {
+			t.Errorf("%s may be lost: %v", spoiled.kind, err)
 		}
 	}
 }

@@ -64,12 +64,13 @@ func plants() []plant {
 const maxPlanted = 200
 
 // Injection plants requests of the bank, chosen by a seeded hash, and reports
-// recall by kind. It is found only where the planted request itself, or one of
-// its cluster, is dropped.
-func (g *Guard) Injection(seed uint64) InjectionReport {
+// recall by kind: a planted request is found where the guard drops it.
+func (g *Guard) Injection(seed uint64) InjectionReport { return g.inject(seed, plants()) }
+
+func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
 	r := InjectionReport{Seed: seed}
 	sample := g.sample(seed)
-	for _, p := range plants() {
+	for _, p := range kinds {
 		k := InjectionRecall{Kind: p.kind, Floor: p.floor}
 		for _, e := range sample {
 			if text, ok := p.dress(e.Text); ok {

@@ -101,13 +101,17 @@ func TestOrderChangesNoCluster(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	texts := vary(r, 600, 60)
-	want := members(t, texts)
+	want := members(t, texts, Long())
 	shuffled := slices.Clone(texts)
 	r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	if got := members(t, shuffled); !slices.Equal(got, want) {
-		t.Error("another order gives other clusters")
+	for _, workers := range []int{1, 2, 8, 1000} {
+		o := Long()
+		o.Workers = workers
+		if got := members(t, shuffled, o); !slices.Equal(got, want) {
+			t.Errorf("another order and %d workers give other clusters", workers)
+		}
 	}
-	more := members(t, append(slices.Clone(texts), vary(rand.New(rand.NewPCG(7, 8)), 100, 61)...))
+	more := members(t, append(slices.Clone(texts), vary(rand.New(rand.NewPCG(7, 8)), 100, 61)...), Long())
 	for _, m := range want {
 		if !slices.Contains(more, m) {
 			t.Errorf("strangers changed a cluster of %d bytes", len(m))
@@ -116,10 +120,8 @@ func TestOrderChangesNoCluster(t *testing.T) {
 }
 
 // members names each cluster by its sorted texts.
-func members(t *testing.T, texts []string) []string {
+func members(t *testing.T, texts []string, o Options) []string {
 	t.Helper()
-	o := Long()
-	o.Workers = 1 + len(texts[0])%4
 	_, c, err := Texts(texts, o)
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +153,11 @@ func TestCappedBucketsAreReported(t *testing.T) {
 	}
 	if c.Capped == 0 || c.Skipped == 0 {
 		t.Errorf("capped %d skipped %d: nothing is reported", c.Capped, c.Skipped)
+	}
+	want := members(t, texts, o)
+	rand.New(rand.NewPCG(9, 9)).Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
+	if !slices.Equal(members(t, texts, o), want) {
+		t.Error("another order gives other clusters where buckets are capped")
 	}
 }
 
