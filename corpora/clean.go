@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -54,6 +55,31 @@ func (c *cleaner) row(row parquet.Row) {
 		if clean := c.redactor.Text(text, c.counts); clean != text {
 			row[i] = parquet.ByteArrayValue([]byte(clean)).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
 		}
+	}
+}
+
+// CleanRow passes every text of a row, a pointer to a row type, through clean:
+// what Part.Redact does to rows on their way into Parquet, for other formats.
+func CleanRow(row any, clean func(string) string) { cleanValue(reflect.ValueOf(row).Elem(), clean) }
+
+func cleanValue(v reflect.Value, clean func(string) string) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Len() >= shortest {
+			v.SetString(clean(v.String()))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			cleanValue(v.Index(i), clean)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
+			if !slices.Contains(hashColumns, name) {
+				cleanValue(v.Field(i), clean)
+			}
+		}
+	default: // numbers and pointers to them hold no text
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
@@ -160,32 +159,6 @@ func Tools(h arena.Harness) []string {
 		out[i] = string(t)
 	}
 	return out
-}
-
-// Clone copies messages so that the copy can be cleaned.
-func Clone(ms []Message) []Message {
-	out := slices.Clone(ms)
-	for i := range out {
-		out[i].Calls = slices.Clone(out[i].Calls)
-	}
-	return out
-}
-
-// Clean passes every text of the messages through clean, arguments as JSON
-// text. Arguments that are then no JSON make the messages unfit.
-func Clean(ms []Message, clean func(string) string) error {
-	for i := range ms {
-		m := &ms[i]
-		m.Content, m.Reasoning = clean(m.Content), clean(m.Reasoning)
-		for k := range m.Calls {
-			f := &m.Calls[k].Function
-			f.Arguments = json.RawMessage(clean(string(f.Arguments)))
-			if !json.Valid(f.Arguments) {
-				return &Unfit{ReasonArguments, f.Name}
-			}
-		}
-	}
-	return nil
 }
 
 // Rename gives calls whose id must not be published another, in the calls and

@@ -173,16 +173,13 @@ func (f *feed) fit(r *row) error {
 	if !f.selected(r) {
 		return &chat.Unfit{Reason: reasonUnselected}
 	}
+	f.clean(r)
 	if r.sft == nil {
-		r.clean(f.clean)
 		return nil
 	}
 	ms, err := chat.Decode(r.sft.Messages)
 	if err != nil {
 		return &chat.Unfit{Reason: chat.ReasonArguments, Detail: err.Error()}
-	}
-	if err = f.cleanSFT(r.sft, ms); err != nil {
-		return err
 	}
 	if err = f.declare(r.sft.Tools); err != nil {
 		return err

@@ -1,52 +1,21 @@
 package export
 
-import (
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
-)
+import "github.com/trajectory-arena/arena/corpora"
 
-// clean redacts one text and counts what it found.
-func (f *feed) clean(text string) string {
+// clean redacts every text of a row and counts what it found.
+func (f *feed) clean(r *row) {
 	if f.opt.Redact == nil {
-		return text
+		return
 	}
-	return f.opt.Redact.Text(text, f.redacted)
-}
-
-// cleanSFT redacts an attempt: its decoded messages, and the row they came
-// from.
-func (f *feed) cleanSFT(s *corpora.SFT, ms []chat.Message) error {
-	if f.opt.Redact == nil {
-		return nil
-	}
-	if err := chat.Clean(ms, f.clean); err != nil {
-		return err
-	}
-	encoded, err := chat.Encode(ms)
-	if err != nil {
-		return err
-	}
-	s.Messages, s.Goal, s.Metadata = encoded, f.clean(s.Goal), f.clean(s.Metadata)
-	return nil
-}
-
-// clean redacts the texts of a row that is no attempt.
-func (r *row) clean(clean func(string) string) {
+	text := func(s string) string { return f.opt.Redact.Text(s, f.redacted) }
 	switch {
+	case r.sft != nil:
+		corpora.CleanRow(r.sft, text)
 	case r.pref != nil:
-		for _, ms := range [][]corpora.Msg{r.pref.Prompt, r.pref.Chosen, r.pref.Rejected} {
-			cleanMsgs(ms, clean)
-		}
+		corpora.CleanRow(r.pref, text)
 	case r.kto != nil:
-		cleanMsgs(r.kto.Prompt, clean)
-		cleanMsgs(r.kto.Completion, clean)
+		corpora.CleanRow(r.kto, text)
 	default:
-		cleanMsgs(r.rl.Prompt, clean)
-	}
-}
-
-func cleanMsgs(ms []corpora.Msg, clean func(string) string) {
-	for i := range ms {
-		ms[i].Content = clean(ms[i].Content)
+		corpora.CleanRow(r.rl, text)
 	}
 }

@@ -83,32 +83,26 @@ func (s *stsSink) add(r *row) error {
 	if !drawn || len(s.written) == maxSessions || s.written[name] {
 		return &chat.Unfit{Reason: "not_sampled"}
 	}
-	header, ms := stsSession{"session", r.sft.Harness, r.sft.SessionID, r.sft.Goal}, r.messages
-	if s.redact != nil {
-		clean := func(text string) string { return s.redact.Text(text, s.job.count.Redacted) }
-		ms = chat.Clone(ms)
-		if err := chat.Clean(ms, clean); err != nil {
-			return err
-		}
-		header.Name = clean(header.Name)
-	}
 	s.written[name] = true
 	s.job.count.Rows++
 	place := corpora.Stream{Place: fmt.Sprintf("sts/%s/%s.jsonl", s.split, name)}
-	return session(corpora.NewLines(s.job.part, place, "jsonl"), header, ms, r.sft.RunDate)
+	return s.session(corpora.NewLines(s.job.part, place, "jsonl"), r)
 }
 
 func (s *stsSink) close() error { return nil }
 
-func session(out *corpora.Lines, header stsSession, ms []chat.Message, start *int64) error {
-	lines := []any{header}
-	for i := range ms {
-		lines = append(lines, stsLine{"message", stsOf(&ms[i], i, start)})
+func (s *stsSink) session(out *corpora.Lines, r *row) error {
+	lines := []any{stsSession{"session", r.sft.Harness, r.sft.SessionID, r.sft.Goal}}
+	for i := range r.messages {
+		lines = append(lines, stsLine{"message", stsOf(&r.messages[i], i, r.sft.RunDate)})
 	}
 	for _, v := range lines {
 		line, err := chat.Marshal(v)
 		if err != nil {
-			return fmt.Errorf("encode session %s: %w", header.ID, err)
+			return fmt.Errorf("encode session %s: %w", r.sft.SessionID, err)
+		}
+		if s.redact != nil {
+			line = s.redact.Text(line, s.job.count.Redacted)
 		}
 		if err := out.Add(line); err != nil {
 			return err

@@ -26,8 +26,8 @@ const awsKey = `\b((?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{12,})\b`
 // privateKey opens a key; one that was cut off has no end.
 const privateKey = `-----BEGIN[ A-Z0-9_-]{0,80}PRIVATE KEY[^-]{0,40}-----`
 
-// ownRules add what the shared set lacks. Their order breaks ties: of two that
-// match alike, the first names the kind.
+// ownRules add what the shared set lacks. Of two rules that match alike the first
+// names the kind, the shared ones before these: theirs are the narrower.
 func ownRules(opt Options) ([]rule, error) {
 	rules := []struct {
 		rule

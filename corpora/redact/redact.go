@@ -65,7 +65,7 @@ func New(opt Options) (*Redactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Redactor{options: opt, rules: slices.Concat(own, shared), kinds: map[string]bool{}}
+	r := &Redactor{options: opt, rules: slices.Concat(shared, own), kinds: map[string]bool{}}
 	for i := range r.rules {
 		r.kinds[r.rules[i].kind] = true
 		if r.rules[i].spans != nil {

@@ -6,60 +6,8 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/internal/canary"
 )
-
-// canaries are secrets of many kinds, made up, in the middle of a sentence.
-// They are put together at run time, so that scanners of this repository's own
-// source stay calm.
-func canaries() map[string]string {
-	const body = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
-	hex := "0123456789abcdef0123456789abcdef01234567"
-	return map[string]string{
-		"aws":           "AKIA" + "IOSFODNN7EXAMPLE",
-		"aws temporary": "ASIA" + "Y34FZKBOKMUTVV7A",
-		"github":        "ghp" + "_" + body[:36],
-		"github fine":   "github" + "_pat_" + body,
-		"gitlab":        "glpat" + "-" + body[:20],
-		"slack":         "xoxb" + "-123456789012-123456789012-" + body[:24],
-		"stripe":        "sk" + "_live_" + body[:24],
-		"openai":        "sk" + "-proj-" + body,
-		"anthropic":     "sk" + "-ant-api03-" + body,
-		"google":        "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q",
-		"hugging face":  "hf" + "_" + body[:34],
-		"npm":           "npm" + "_" + body[:36],
-		"pypi":          "pypi" + "-AgEIcHlwaS5vcmc" + body,
-		"digital ocean": "dop" + "_v1_" + hex + hex[:24],
-		"shopify":       "shpat" + "_" + hex[:32],
-		"sendgrid":      "SG" + "." + body[:22] + "." + body,
-		"groq":          "gsk" + "_" + body + body[:12],
-		"vault":         "hvs" + "." + body + body + body[:10],
-		"linear":        "lin" + "_api_" + body,
-		"docker":        "dckr" + "_pat_" + body[:27],
-		"nvidia":        "nvapi" + "-" + body + body[:24],
-		"x ai":          "xai" + "-" + body + body,
-		"jwt":           "eyJhbGciOi" + "JIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
-		"e-mail":        "ana.cruz+shop" + "@" + "mail.example.org",
-		"card":          "4111 1111 " + "1111 1111",
-		"address v4":    "203.0.113" + ".77",
-		"wallet":        "0x" + hex,
-		"cut token":     "ghp" + "_" + body[:18],
-	}
-}
-
-// sentences hold secrets that only their surroundings give away: the text and
-// the part that must go.
-func sentences() [][2]string {
-	return [][2]string{
-		{"postgres://shop:" + "hunter2pass@db.internal/x", "hunter2pass"},
-		{"Authorization: Bearer " + "abcDEF1234567890ghiJKL", "abcDEF1234567890ghiJKL"},
-		{"password" + "=S3cr3tPassw0rd!", "S3cr3tPassw0rd!"},
-		{`{"api_key": "` + `zz99yy88xx77ww66"}`, "zz99yy88xx77ww66"},
-		{`{\"secret\": \"` + `zz99yy88xx77ww66\"}`, "zz99yy88xx77ww66"},
-		{"-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----", "MIIEow"},
-		{"-----BEGIN OPENSSH PRIVATE " + "KEY-----\\nb3BlbnNzaC1rZXk", "b3BlbnNzaC1rZXk"},
-		{"the access token is " + "q1w2e3r4t5y6u7i8", "q1w2e3r4t5y6u7i8"},
-	}
-}
 
 func redactor(t testing.TB, opt redact.Options) *redact.Redactor {
 	t.Helper()
@@ -75,7 +23,15 @@ func redactor(t testing.TB, opt redact.Options) *redact.Redactor {
 func TestCanariesGo(t *testing.T) {
 	t.Parallel()
 	r := redactor(t, redact.Options{})
-	for name, secret := range canaries() {
+	for _, c := range canary.All() {
+		if c.Text != c.Secret { // it is known by the words around it
+			got := r.Text("so "+c.Text+" it was", redact.Counts{})
+			if strings.Contains(got, c.Secret) || r.Left("text", got) != nil {
+				t.Errorf("%q became %q", c.Text, got)
+			}
+			continue
+		}
+		name, secret := c.Kind, c.Secret
 		for _, around := range [][2]string{
 			{"I found ", " in the log."}, {`"`, `"`}, {`{"q":"`, `","page":1}`}, {strings.Repeat("soft cotton towel ", 300), "\n"}, {"(", ")"}, {"", ""},
 		} {
@@ -90,12 +46,6 @@ func TestCanariesGo(t *testing.T) {
 			if err := r.Left("text", got); err != nil {
 				t.Errorf("%s: not stable: %v", name, err)
 			}
-		}
-	}
-	for _, s := range sentences() {
-		got := r.Text("so "+s[0]+" it was", redact.Counts{})
-		if strings.Contains(got, s[1]) || r.Left("text", got) != nil {
-			t.Errorf("%q became %q", s[0], got)
 		}
 	}
 }
@@ -137,11 +87,8 @@ func TestHotkeysOnlyWhenAsked(t *testing.T) {
 // find in it, in a JSON string of it, or in a string within that; JSON stays
 // JSON; and nothing but findings goes.
 func FuzzRedactedTextIsClean(f *testing.F) {
-	for _, c := range canaries() {
-		f.Add(c)
-	}
-	for _, s := range sentences() {
-		f.Add(s[0])
+	for _, c := range canary.All() {
+		f.Add(c.Text)
 	}
 	for _, s := range []string{
 		"-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaCb\"o", "İ\xff password=" + "x1y2z3a4b5 [REDACTED:token]", "\n@mail.example.org",
@@ -184,6 +131,7 @@ func TestEscapesHideNothing(t *testing.T) {
 	t.Parallel()
 	r := redactor(t, redact.Options{})
 	for _, s := range []string{
+		`{\"secret\": \"` + `zz99yy88xx77ww66\"}`, "-----BEGIN OPENSSH PRIVATE " + "KEY-----\\nb3BlbnNzaC1rZXk",
 		`{"q":"\u0041KIA` + `IOSFODNN7EXAMPLE"}`, `{"q":"{\"k\":\"\\u0041\\u004bIA` + `IOSFODNN7EXAMPLE\"}"}`, `{"q":"ana\u0040` + `mail.example.org"}`,
 		`{"q":"postgres:\/\/shop:` + `hunter2pass@db.internal"}`, `{"password\u0022:1,"password":"` + `S3cr3tPassw0rd"}`, `{"card":4111111111111111}`,
 	} {

@@ -1,0 +1,127 @@
+// Package canary holds secrets of many kinds, made up, for tests that plant
+// them and look for them afterwards.
+package canary
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+)
+
+// Canary is one secret in the words around it.
+type Canary struct {
+	Kind string
+	// Text is what is planted, Secret the part that must not be found again.
+	Text, Secret string
+}
+
+// All are canaries of more than thirty kinds. They are put together at run
+// time, so that scanners of this repository's own source stay calm.
+func All() []Canary {
+	const body = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
+	const hex = "0123456789abcdef0123456789abcdef01234567"
+	bare := [][2]string{
+		{"aws", "AKIA" + "IOSFODNN7EXAMPLE"}, {"aws temporary", "ASIA" + "Y34FZKBOKMUTVV7A"}, {"github", "ghp" + "_" + body[:36]},
+		{"github fine", "github" + "_pat_" + body}, {"gitlab", "glpat" + "-" + body[:20]}, {"slack", "xoxb" + "-123456789012-123456789012-" + body[:24]},
+		{"stripe", "sk" + "_live_" + body[:24]}, {"openai", "sk" + "-proj-" + body}, {"anthropic", "sk" + "-ant-api03-" + body},
+		{"google", "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"}, {"hugging face", "hf" + "_" + body[:34]}, {"npm", "npm" + "_" + body[:36]},
+		{"pypi", "pypi" + "-AgEIcHlwaS5vcmc" + body}, {"digital ocean", "dop" + "_v1_" + hex + hex[:24]}, {"shopify", "shpat" + "_" + hex[:32]},
+		{"sendgrid", "SG" + "." + body[:22] + "." + body}, {"groq", "gsk" + "_" + body + body[:12]}, {"vault", "hvs" + "." + body + body + body[:10]},
+		{"linear", "lin" + "_api_" + body}, {"docker", "dckr" + "_pat_" + body[:27]}, {"nvidia", "nvapi" + "-" + body + body[:24]},
+		{"x ai", "xai" + "-" + body + body}, {"jwt", "eyJhbGciOi" + "JIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
+		{"e-mail", "ana.cruz+shop" + "@" + "mail.example.org"}, {"card", "4111 1111 " + "1111 1111"}, {"network address", "203.0.113" + ".77"},
+		{"wallet", "0x" + hex}, {"cut token", "ghp" + "_" + body[:18]},
+	}
+	var out []Canary
+	for _, c := range bare {
+		out = append(out, Canary{c[0], c[1], c[1]})
+	}
+	return append(out,
+		Canary{"url", "postgres://shop:" + "hunter2pass@db.internal/x", "hunter2pass"},
+		Canary{"authorization", "Authorization: Bearer " + "abcDEF1234567890ghiJKL", "abcDEF1234567890ghiJKL"},
+		Canary{"password", "password" + "=S3cr3tPassw0rd!", "S3cr3tPassw0rd!"},
+		Canary{"api key", `{"api_key": "` + `zz99yy88xx77ww66"}`, "zz99yy88xx77ww66"},
+		Canary{"private key", "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----", "MIIEow"},
+		Canary{"said", "the access token is " + "q1w2e3r4t5y6u7i8", "q1w2e3r4t5y6u7i8"},
+		Canary{"wallet key", "the private seed " + strings.Repeat("0a1b2c3d", 8), strings.Repeat("0a1b2c3d", 8)},
+	)
+}
+
+// Found is one canary in one file.
+type Found struct{ Kind, Path string }
+
+// Find looks for canaries in all files of a folder, inside of Parquet and zstd
+// too.
+func Find(t testing.TB, all []Canary, dir string) []Found {
+	t.Helper()
+	var out []Found
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := content(filepath.Join(dir, path))
+		for _, c := range all {
+			if strings.Contains(text, c.Secret) {
+				out = append(out, Found{c.Kind, path})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// content is all text of a file.
+func content(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	switch {
+	case strings.HasSuffix(path, ".parquet"):
+		return cells(f)
+	case strings.HasSuffix(path, ".zst"):
+		z, err := zstd.NewReader(f)
+		if err != nil {
+			return "", err
+		}
+		defer z.Close()
+		b, err := io.ReadAll(z)
+		return string(b), err
+	default:
+		b, err := io.ReadAll(f)
+		return string(b), err
+	}
+}
+
+func cells(f *os.File) (string, error) {
+	var b strings.Builder
+	r := parquet.NewReader(f)
+	defer func() { _ = r.Close() }() // it is only read
+	rows := make([]parquet.Row, 16)
+	for {
+		n, err := r.ReadRows(rows)
+		for _, row := range rows[:n] {
+			for _, v := range row {
+				if v.Kind() == parquet.ByteArray && !v.IsNull() {
+					b.Write(append(v.ByteArray(), '\n'))
+				}
+			}
+		}
+		if err == io.EOF { //nolint:errorlint // parquet-go gives it bare
+			return b.String(), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}

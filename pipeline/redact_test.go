@@ -1,0 +1,198 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/internal/canary"
+	"github.com/trajectory-arena/arena/pipeline/mix"
+)
+
+// plant writes a secret into every place of an envelope that a run, a model or
+// a shop fills in. Calls stay equal to their dispatches, so that attempts that
+// were kept are kept again.
+func plant(t *testing.T, line []byte, secret string) []byte {
+	t.Helper()
+	var x map[string]any
+	if err := json.Unmarshal(line, &x); err != nil {
+		t.Fatal(err)
+	}
+	if e, failed := x["error"].(map[string]any); failed {
+		e["type"], e["message"] = "Error "+secret, "it said "+secret
+	}
+	steps, _ := x["dialogue"].([]any)
+	for _, s := range steps {
+		completion := s.(map[string]any)["completion"].(map[string]any)
+		message := completion["message"].(map[string]any)
+		if think, ok := message["think"].(string); ok {
+			mark := think + "\nI noted " + secret + " there."
+			completion["content"] = strings.Replace(completion["content"].(string), think, mark, 1)
+			message["think"] = mark
+		}
+		calls, _ := message["tool_call"].([]any)
+		for _, c := range calls {
+			call := c.(map[string]any)
+			if id, named := call["tool_call_id"].(string); named {
+				call["tool_call_id"] = id + " " + secret
+			}
+			if results, listed := call["result"].([]any); listed && len(results) > 0 {
+				if product, ok := results[0].(map[string]any); ok {
+					product["seller_note"] = "ask " + secret
+				}
+			}
+		}
+	}
+	b, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// plantDay writes one canary after the other into the attempts of a copy of the
+// sample day, and into its runs.
+func plantDay(t *testing.T, secrets []canary.Canary) string {
+	t.Helper()
+	dir := copyDay(t, same)
+	files, err := filepath.Glob(filepath.Join(dir, "traces", "*", "*.jsonl.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	n := 0
+	for i, path := range files {
+		var out bytes.Buffer
+		for line := range bytes.Lines(inflate(t, path)) {
+			out.Write(append(plant(t, line, secrets[n%len(secrets)].Text), '\n'))
+			n++
+		}
+		if err := os.WriteFile(path, gzipped(t, out.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		meta := fmt.Sprintf(`{"eval_run_id": "run-%d", "agent_version_id": "v %s", "miner_hotkey": "k %s", "suite_version": "s %s"}`,
+			i, escaped(t, secrets[i].Text), escaped(t, secrets[i+1].Text), escaped(t, secrets[i+2].Text))
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), "run.json"), []byte(meta), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func escaped(t *testing.T, s string) string {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b[1 : len(b)-1])
+}
+
+func inflate(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// quotingJudge cites what the model wrote, as judges do.
+type quotingJudge struct{ lengthJudge }
+
+func (q quotingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+	j, err := q.lengthJudge.Judge(ctx, t, d)
+	for _, turn := range d.Turns {
+		j.Spans = append(j.Spans, arena.Span{Gate: 1, Quote: turn.Think})
+		j.Detail = "it wrote " + turn.Think
+	}
+	return j, err
+}
+
+// TestCanariesReachNoCorpus plants secrets of thirty kinds in every attempt of
+// a day. The corpus is as large as without them, and no file of it holds one.
+func TestCanariesReachNoCorpus(t *testing.T) {
+	t.Parallel()
+	secrets := canary.All()
+	if len(secrets) < 30 {
+		t.Fatalf("only %d kinds of secrets", len(secrets))
+	}
+	day, dir := plantDay(t, secrets), t.TempDir()
+	plain := build(t, newRun(t, sampleDay, filepath.Join(dir, "plain")))
+	r := newRun(t, day, filepath.Join(dir, "corpus"))
+	r.Config.Steps, r.Judge = true, quotingJudge{}
+	s := build(t, r)
+	if s.Rows["sft/train"] < plain.Rows["sft/train"]*9/10 {
+		t.Errorf("%d rows, %d without canaries", s.Rows["sft/train"], plain.Rows["sft/train"])
+	}
+	if where := canary.Find(t, secrets, r.Out); len(where) > 0 {
+		t.Errorf("%d canaries are left, the first %v", len(where), where[0])
+	}
+	findings, err := corpora.Verify(t.Context(), corpora.Disk{}, r.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		t.Error(f)
+	}
+	m, err := corpora.ReadManifest(corpora.Disk{}, r.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(m.Redaction.Counts["sft"]); n < 15 { // of several issuers the rule for any token finds most
+		t.Errorf("config sft lost %d kinds of secrets: %v", n, m.Redaction.Counts["sft"])
+	}
+	if len(m.Redaction.Counts["judgements"]) == 0 || len(m.Redaction.Counts["attempts"]) == 0 {
+		t.Errorf("the ledger lost nothing: %v", m.Redaction.Counts)
+	}
+}
+
+// TestCanariesReachNoExportAndNoMixture starts from a corpus that was built
+// without redaction.
+func TestCanariesReachNoExportAndNoMixture(t *testing.T) {
+	t.Parallel()
+	secrets, dir := canary.All(), t.TempDir()
+	r := newRun(t, plantDay(t, secrets), filepath.Join(dir, "corpus"))
+	r.Config.Redact.Secrets = false
+	build(t, r)
+	if len(canary.Find(t, secrets, r.Out)) == 0 {
+		t.Fatal("the canaries are not even in the corpus")
+	}
+	redactor, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported, mixed := filepath.Join(dir, "exported"), filepath.Join(dir, "mixed")
+	if _, err = export.Run(t.Context(), corpora.Disk{}, r.Out, exported, export.All(), &export.Options{Redact: redactor, Sessions: 100}, 2); err != nil {
+		t.Fatal(err)
+	}
+	m := mix.Mix{Sources: []mix.Source{{Dir: r.Out, Weight: 1}}, Config: mix.Defaults(), Out: mixed, Version: "test", Workers: 2, FS: corpora.Disk{}}
+	if _, err = m.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{exported, mixed} {
+		if where := canary.Find(t, secrets, out); len(where) > 0 {
+			t.Errorf("%d canaries are left in %s, the first %v", len(where), filepath.Base(out), where[0])
+		}
+	}
+}
