@@ -46,7 +46,9 @@ type AgentStats struct {
 	Top      float64
 	First    float64
 	// Fixed is the least of the three: dependence on results in any one of them
-	// is adaptivity.
+	// is adaptivity. An agent that takes products with many words and none about
+	// results must depend on them in what it does before, since a program picks
+	// the best of three as well as a model.
 	Fixed float64
 	// Templates is the share of thoughts whose skeleton returns in another
 	// attempt, 0 for agents that cite results: they fill their templates with
@@ -76,7 +78,7 @@ func (f *Filter) AgentDay(samples []Sample) AgentStats {
 		return a
 	}
 	a.Sequence, a.Top, a.First = a.fixedSequence(), a.fixedViews(), a.fixedPicks()
-	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, a.First))
+	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, math.Max(a.First, a.deaf())))
 	a.Templates = templates(s)
 	return a
 }

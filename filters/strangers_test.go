@@ -22,6 +22,7 @@ var strangers = []agent{
 	{"puppet shuffles openings", false, nil, program(turnShuffled)},
 	{"puppet fills a template", false, nil, program(turnTemplate)},
 	{"puppet cuts the request", false, style("hermes"), cutsRequest},
+	{"puppet that weighs", false, style("native"), weighs},
 	{"puppet tells answers", false, style("native"), tellsAnswers},
 }
 
@@ -146,4 +147,21 @@ func tellsAnswers(r *recorder) {
 		turnPuppet(r, view(gold...))
 	}
 	turnPuppet(r, recommend(slices.Compact(gold)...), finish())
+}
+
+// weighs opens three and recommends the one with most of the wishes: a program
+// that reads, in fixed steps, behind a model that repeats them.
+func weighs(r *recorder) {
+	var chosen []string
+	for _, n := range r.task.needs {
+		c := find(n.noun + " " + n.wants[0])
+		turnPuppet(r, c)
+		shown := ids(find0(r, c))
+		if len(shown) == 0 {
+			continue
+		}
+		turnPuppet(r, view(shown[:min(3, len(shown))]...))
+		chosen = append(chosen, shown[:min(3, len(shown))][r.judge(shown[:min(3, len(shown))], n)])
+	}
+	turnPuppet(r, recommend(chosen...), finish())
 }
