@@ -125,6 +125,22 @@ func ReadSpec(run string) (Spec, error) {
 	return s, nil
 }
 
+// ErrUnfinished is in the chain of the error for a run that has not ended.
+var ErrUnfinished = errors.New("the run is not finished")
+
+// ReadFinished reads the spec of a run that is finished: its summary is written
+// last.
+func ReadFinished(run string) (Spec, error) {
+	spec, err := ReadSpec(run)
+	if err != nil {
+		return spec, err
+	}
+	if _, err := os.Stat(filepath.Join(run, summaryFile)); err != nil {
+		return spec, fmt.Errorf("read run %s: %w", run, ErrUnfinished)
+	}
+	return spec, nil
+}
+
 func (f *folder) openJournals() error {
 	var entries []runlog.Entry
 	var err error

@@ -81,9 +81,9 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 	if err := f.writeProblems(); err != nil {
 		return "", err
 	}
-	spec, err := student.ReadSpec(run)
+	spec, err := student.ReadFinished(run)
 	if err != nil {
-		return "", failed(err, "a run is a folder that `arena eval` wrote")
+		return "", failed(err, "a run is a folder that `arena eval` finished; the command that began it goes on with it")
 	}
 	b := &buildFlags{streams: f.streams}
 	as := &cobra.Command{}

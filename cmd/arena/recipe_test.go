@@ -240,9 +240,18 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 		t.Errorf("dropped %v, %d held-out entries, counts %+v", dropped, r.Proof.HeldOut, r.Counts)
 	}
 
+	// A run that was killed is none to take rollouts from.
+	if err := os.Remove(in("rft.work/run/summary.json")); err != nil {
+		t.Fatal(err)
+	}
+	words := must(t, exitFailure, "recipe", "kto", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--run", in("rft.work/run"), "-o", in("kto"))
+	if !strings.Contains(words, "the run is not finished") {
+		t.Error(words)
+	}
+
 	// A corpus that was guarded by a file asks for that file.
 	must(t, exitOK, "build", testDay, "-o", in("guarded"), "--held-out", in("held.jsonl"), "-q")
-	words := must(t, exitUsage, "recipe", "sft", "--corpus", in("guarded"), "-o", in("sft"))
+	words = must(t, exitUsage, "recipe", "sft", "--corpus", in("guarded"), "-o", in("sft"))
 	if !strings.Contains(words, corpora.SHA256([]byte(bank))) {
 		t.Errorf("the refusal does not name the file: %s", words)
 	}

@@ -40,3 +40,23 @@ func TestMatchedFollowsTheNearestTeacher(t *testing.T) {
 		}
 	}
 }
+
+// FuzzMatchedStepsAreShared: whatever the arguments, there is a label for each
+// step, none without a teacher, and all where the teacher did the same.
+func FuzzMatchedStepsAreShared(f *testing.F) {
+	f.Add("find_product", `{"q":"mug"}`, "recommend_product", `{"product_ids":["1",2]}`)
+	f.Add("view_product_information", `{"product_ids":","}`, "", `[`)
+	f.Fuzz(func(t *testing.T, a, b, c, d string) {
+		attempt := [][]arena.Call{{{Name: a, Arguments: arena.Raw(b)}}, {}, {{Name: c, Arguments: arena.Raw(d)}, {Name: a, Arguments: arena.Raw(d)}}}
+		other := [][]arena.Call{{{Name: c, Arguments: arena.Raw(b)}}}
+		if got := steps.Matched(attempt, nil); !slices.Equal(got, []bool{false, false, false}) {
+			t.Errorf("without a teacher: %v", got)
+		}
+		if got := steps.Matched(attempt, [][][]arena.Call{other, attempt}); !slices.Equal(got, []bool{true, false, true}) {
+			t.Errorf("of itself: %v", got)
+		}
+		if got := steps.Matched(attempt, [][][]arena.Call{other}); len(got) != 3 || got[1] {
+			t.Errorf("of another: %v", got)
+		}
+	})
+}
