@@ -22,6 +22,9 @@ type Card struct {
 	Default string
 	// Sections follow the overview, in order, as Markdown.
 	Sections []Section
+	// Push is the dataset on the Hub that the folder is made for, such as
+	// "org/name"; empty for none.
+	Push string
 }
 
 // Section is one part of a card's text.
@@ -81,6 +84,7 @@ func (c *Card) render(m *Manifest, shards []placed) string {
 	b.WriteString(columnTable(splits))
 	b.WriteString(provenance(m))
 	b.WriteString(loadSnippets(splits))
+	b.WriteString(publishing(c.Push))
 	b.WriteString(checksums(shards))
 	return b.String()
 }

@@ -100,3 +100,13 @@ func loadSnippets(splits []split) string {
 	}
 	return b.String()
 }
+
+// publishing names the two commands that bring the folder to the Hub. The bank
+// is named because it holds the requests that nobody may train on.
+func publishing(repository string) string {
+	if repository == "" {
+		return ""
+	}
+	return fmt.Sprintf("\n## Publishing\n\n`CORPUS` is this folder.\n\n```\nhf repo create %s --repo-type dataset\nhf upload %s CORPUS . --repo-type dataset\n```\n\n"+
+		"bank.json, where there is one, holds the requests of held-out problems: `--exclude bank.json` keeps it at home, and a check of the copy then says that it is missing.\n", repository, repository)
+}

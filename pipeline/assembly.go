@@ -76,6 +76,7 @@ func (o *opened) card(p *plan, r *Reports, pairs *corpora.PairSummary) corpora.C
 		License: "other",
 		Tags:    []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
 		Default: configSFT,
+		Push:    o.Push,
 		Sections: []corpora.Section{
 			{Heading: "What this is", Body: o.cardAbout(p)},
 			{Heading: "Held-out protection", Body: r.Leak.text(o.Config.Guard)},

@@ -41,6 +41,8 @@ type Run struct {
 	// Probes is what probes of the judge showed that were run apart from this
 	// build; empty to report those of Config.Judge.ProbeEvery.
 	Probes []probe.Summary
+	// Push is the dataset on the Hub that the card names; empty for none.
+	Push string
 	// Progress is told what was done; it may be called by several goroutines.
 	Progress func(Event)
 	// Pages draws the reports for people: files of the reports folder, by name.

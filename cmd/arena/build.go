@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -25,6 +24,8 @@ type buildFlags struct {
 	settings
 	streams  *streams
 	out      string
+	target   output
+	push     string
 	work     string
 	problems []string
 	catalogs []string
@@ -47,7 +48,8 @@ type buildFlags struct {
 
 func (f *buildFlags) register(c *cobra.Command) {
 	f.flags(c)
-	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus (required)")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
+	pushFlag(c, &f.push)
 	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems file (default problems.jsonl in each DAY)")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
@@ -107,6 +109,9 @@ func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {
 	if err != nil {
 		return f.buildError(summary, err)
 	}
+	if err = f.target.publish(ctx); err != nil {
+		return err
+	}
 	f.tell(summary)
 	return nil
 }
@@ -130,10 +135,13 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if err != nil {
 		return nil, nil, err
 	}
-	out := filepath.Clean(f.out)
-	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), FS: corpora.Disk{}, Pages: pages, Embedding: f.embed.start()}
+	if f.target, err = newOutput(f.out, ""); err != nil {
+		return nil, nil, err
+	}
+	out := f.target.dir
+	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), Push: f.push, FS: corpora.Disk{}, Pages: pages, Embedding: f.embed.start()}
 	r.Sources = pipeline.Sources{
-		Days: days, Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.in, Spool: r.Work,
+		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.in, Spool: r.Work,
 	}
 	if r.Harness, err = shop.Profile(config.Harness); err != nil {
 		return nil, nil, usage(err, "set harness to one of them")
@@ -148,8 +156,15 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 		return nil, nil, err
 	}
 	config.Titles = f.titles.config()
+	days, cleanUp, err := local(c.Context(), days)
+	if err != nil {
+		cleanUp()
+		return nil, nil, err
+	}
+	r.Sources.Days = days
 	judge, closeJudge, err := f.judge.open(c, &config)
 	if err != nil {
+		cleanUp()
 		return nil, nil, err
 	}
 	tuneBuildHeap()
@@ -157,6 +172,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	r.Config, r.Judge, r.Progress = config, judge, p.event
 	return r, func() error {
 		p.done()
+		cleanUp()
 		return closeJudge()
 	}, nil
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -22,6 +24,7 @@ const sideBySide = 16
 type exportFlags struct {
 	profiles  []string
 	out       string
+	push      string
 	workers   int
 	maxTokens int64
 	sessions  int64
@@ -51,7 +54,8 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 		},
 	}
 	c.Flags().StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write, several allowed; all for every one")
-	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write, or the URL of one in a bucket")
+	pushFlag(c, &f.push)
 	c.Flags().IntVarP(&f.workers, "jobs", "j", f.workers, "formats written side by side from one reading of the corpus; fewer take less memory")
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
 	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
@@ -75,11 +79,20 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 	if f.out == "" {
 		return usage(errors.New("export needs a folder to write"), "give -o DIR")
 	}
-	if within(from, f.out) {
+	staging, err := os.MkdirTemp("", "arena-export-")
+	if err != nil {
+		return fmt.Errorf("create a folder to export to: %w", err)
+	}
+	defer os.RemoveAll(staging) //nolint:errcheck // a folder that stays behind is the system's to clear
+	out, err := newOutput(f.out, filepath.Join(staging, "out"))
+	if err != nil {
+		return err
+	}
+	if within(from, out.dir) {
 		return usage(fmt.Errorf("write %s: it lies in the corpus that is read", f.out), "give a folder beside the corpus")
 	}
-	if _, absent := corpora.ReadManifest(corpora.Disk{}, f.out); absent == nil && !f.force {
-		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
+	if err = out.free(c.Context(), f.force); err != nil {
+		return err
 	}
 	if f.dryRun {
 		for _, p := range profiles {
@@ -87,11 +100,20 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 		}
 		return nil
 	}
+	paths, cleanUp, err := local(c.Context(), []string{from})
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	return f.export(c.Context(), s, paths[0], out, profiles)
+}
+
+func (f *exportFlags) export(ctx context.Context, s *streams, from string, out output, profiles []export.Profile) error {
 	opt, err := f.options(from)
 	if err != nil {
 		return err
 	}
-	counts, err := export.Run(c.Context(), corpora.Disk{}, from, f.out, profiles, opt, f.workers)
+	counts, err := export.Run(ctx, corpora.Disk{}, from, out.dir, profiles, opt, f.workers)
 	if err != nil {
 		return err
 	}
@@ -99,9 +121,11 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 		showCounts(s, counts)
 	}
 	if len(f.templates) > 0 {
-		return preflight(c.Context(), s, f.python, f.out, f.templates)
+		if err := preflight(ctx, s, f.python, out.dir, f.templates); err != nil {
+			return err
+		}
 	}
-	return nil
+	return out.publish(ctx)
 }
 
 // within says whether a path is a folder or lies in it.
@@ -113,7 +137,7 @@ func within(folder, path string) bool {
 }
 
 func (f *exportFlags) options(from string) (*export.Options, error) {
-	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions}
+	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, Push: f.push}
 	if f.redact || f.hotkeys {
 		r, err := redact.New(redact.Options{Hotkeys: f.hotkeys})
 		if err != nil {

@@ -18,10 +18,16 @@ func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Inp
 	if err != nil {
 		return nil, cleanUp, fmt.Errorf("spool standard input: %w", err)
 	}
+	days, removeCopies, err := local(ctx, days)
+	spooled := cleanUp
+	cleanUp = func() { removeCopies(); spooled() }
+	if err != nil {
+		return nil, cleanUp, err
+	}
 	for _, day := range days {
 		inputs, err := traces.Discover(day, traces.DefaultRules())
 		if err != nil {
-			return nil, cleanUp, failed(err, "DAY is a folder, a glob, a file or -")
+			return nil, cleanUp, failed(err, "DAY is a folder, a glob, a file, the URL of a folder in a bucket, or -")
 		}
 		if day == traces.Stdin {
 			if err := inputs[0].Spool(ctx, s.in, dir); err != nil {

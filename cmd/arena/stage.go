@@ -97,6 +97,9 @@ func stageWrite(c *cobra.Command, f *buildFlags, r *pipeline.Run, s pipeline.Sha
 		fmt.Fprintln(f.streams.err, "this shard is written; the process that finishes the last one puts the corpus together")
 		return nil
 	}
+	if err := f.target.publish(c.Context()); err != nil {
+		return err
+	}
 	f.tell(summary)
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,7 +31,7 @@ or the corpus is retired.`,
 			"  arena verify corpus --rotation protected.json",
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			found, err := corpora.Verify(c.Context(), corpora.Disk{}, args[0])
+			found, err := verifyCorpus(c.Context(), args[0])
 			if errors.Is(err, fs.ErrNotExist) {
 				return failed(err, "a folder without manifest.json is no corpus; `arena build` writes one")
 			}
@@ -47,7 +48,7 @@ or the corpus is retired.`,
 			if err != nil || quiet {
 				return err
 			}
-			return tellVerified(s, args[0])
+			return tellVerified(c.Context(), s, args[0])
 		},
 	}
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
@@ -55,9 +56,22 @@ or the corpus is retired.`,
 	return c
 }
 
+// verifyCorpus checks a corpus where it lies.
+func verifyCorpus(ctx context.Context, name string) (found []corpora.Finding, err error) {
+	err = readCorpus(ctx, name, func(fsys corpora.FS, dir string) (err error) {
+		found, err = corpora.Verify(ctx, fsys, dir)
+		return err
+	})
+	return found, err
+}
+
 // tellVerified says what was held against the manifest.
-func tellVerified(s *streams, dir string) error {
-	m, err := corpora.ReadManifest(corpora.Disk{}, dir)
+func tellVerified(ctx context.Context, s *streams, dir string) error {
+	var m *corpora.Manifest
+	err := readCorpus(ctx, dir, func(fsys corpora.FS, dir string) (err error) {
+		m, err = corpora.ReadManifest(fsys, dir)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ type Options struct {
 	Redact *redact.Redactor
 	// Sessions bounds the sessions of profile sts.
 	Sessions int64
+	// Push is the dataset on the Hub that the card names; empty for none.
+	Push string
 }
 
 // whole tells that every row of the corpus goes out as it is.

@@ -80,7 +80,7 @@ func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.M
 	return corpora.Assemble(ctx, fsys, to, corpora.Assembly{
 		Redact: opt.Redact, Parts: parts, Manifest: out,
 		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},
-		Card:  corpora.Card{Title: "Exported corpus", License: "apache-2.0", Tags: []string{"agent", "tool-use"}, Sections: []corpora.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}},
+		Card:  corpora.Card{Title: "Exported corpus", Push: opt.Push, License: "apache-2.0", Tags: []string{"agent", "tool-use"}, Sections: []corpora.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}},
 	})
 }
 

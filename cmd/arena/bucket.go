@@ -1,0 +1,133 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/bucket"
+)
+
+// local gives the paths of what a user named: a path is itself, of a bucket a
+// copy is made that cleanUp removes.
+func local(ctx context.Context, names []string) (paths []string, cleanUp func(), err error) {
+	var copies string
+	cleanUp = func() {
+		if copies != "" {
+			os.RemoveAll(copies) //nolint:errcheck // a copy that stays behind is the system's to clear
+		}
+	}
+	for i, name := range names {
+		if !bucket.IsURL(name) {
+			paths = append(paths, name)
+			continue
+		}
+		if copies == "" {
+			if copies, err = os.MkdirTemp("", "arena-bucket-"); err != nil {
+				return nil, cleanUp, fmt.Errorf("copy from bucket: %w", err)
+			}
+		}
+		path, err := fetched(ctx, name, filepath.Join(copies, fmt.Sprint(i)))
+		if err != nil {
+			return nil, cleanUp, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, cleanUp, nil
+}
+
+// fetched copies a folder of a bucket under dir, by its own name: readers of
+// days read meaning out of folders' names.
+func fetched(ctx context.Context, name, dir string) (string, error) {
+	base, err := bucket.Base(name)
+	if err != nil {
+		return "", usage(err, "write it as s3://bucket/folder")
+	}
+	path := filepath.Join(dir, base)
+	return path, withBucket(ctx, name, func(b *bucket.Bucket) error { return b.Fetch(ctx, path) })
+}
+
+// withBucket opens a bucket for as long as do needs it.
+func withBucket(ctx context.Context, name string, do func(*bucket.Bucket) error) error {
+	b, err := bucket.Open(ctx, name)
+	if err != nil {
+		return usage(err, "s3://bucket/folder?region=… and file:///folder are known; gs:// and azblob:// with the build tag clouds")
+	}
+	err = errors.Join(do(b), b.Close())
+	if errors.Is(err, fs.ErrNotExist) {
+		return failed(err, "nothing lies there")
+	}
+	if err != nil {
+		return failed(err, "check the URL and the credentials in the environment (docs/publishing.md)")
+	}
+	return nil
+}
+
+// readCorpus reads a corpus where it lies, on disk or in a bucket.
+func readCorpus(ctx context.Context, name string, read func(fsys corpora.FS, dir string) error) error {
+	if !bucket.IsURL(name) {
+		return read(corpora.Disk{}, name)
+	}
+	return withBucket(ctx, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
+}
+
+// pushFlag registers --push. There is no upload code here: the Hub's own tool
+// does it, and the card says how.
+func pushFlag(c *cobra.Command, repository *string) {
+	c.Flags().StringVar(repository, "push", "", "dataset on the Hub, such as org/name: the card says the two commands that bring the folder there")
+}
+
+// output is where a corpus goes: a folder, or a bucket by way of a folder.
+type output struct {
+	url string
+	dir string
+}
+
+// newOutput tells a bucket from a folder. A corpus for a bucket is written to
+// staging first, or to a folder of its name in the working folder.
+func newOutput(name, staging string) (output, error) {
+	if !bucket.IsURL(name) {
+		return output{dir: filepath.Clean(name)}, nil
+	}
+	base, err := bucket.Base(name)
+	if err != nil {
+		return output{}, usage(err, "write it as s3://bucket/folder")
+	}
+	return output{url: name, dir: cmp.Or(staging, base)}, nil
+}
+
+// free refuses to write over a corpus that is there.
+func (o output) free(ctx context.Context, force bool) error {
+	there := false
+	if o.url == "" {
+		_, absent := corpora.ReadManifest(corpora.Disk{}, o.dir)
+		there = absent == nil
+	} else {
+		err := withBucket(ctx, o.url, func(b *bucket.Bucket) (err error) {
+			there, err = b.Holds(ctx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if there && !force {
+		return failed(fmt.Errorf("write %s: a corpus is there already", cmp.Or(o.url, o.dir)), "give --force to replace it, or another folder")
+	}
+	return nil
+}
+
+// publish puts the finished corpus into its bucket, if it goes to one.
+func (o output) publish(ctx context.Context) error {
+	if o.url == "" {
+		return nil
+	}
+	return withBucket(ctx, o.url, func(b *bucket.Bucket) error { return b.Publish(ctx, corpora.Disk{}, o.dir) })
+}

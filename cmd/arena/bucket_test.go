@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"gocloud.dev/blob"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// TestBucketsAreInputAndOutput puts a day into a bucket, builds from there into
+// another folder of it, and verifies, inspects and exports the corpus there.
+func TestBucketsAreInputAndOutput(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	store := s3mem.New()
+	if err := store.CreateBucket("arena"); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(gofakes3.New(store).Server())
+	t.Cleanup(server.Close)
+	q := url.Values{"endpoint": {server.URL}, "region": {"us-east-1"}, "use_path_style": {"true"}, "disable_https": {"true"}}
+	at := func(folder string) string { return "s3://arena/" + folder + "?" + q.Encode() }
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stow(t, at(""), filepath.Join(root, "..", "..", "testdata", "day"), "day/")
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{
+		{"build", at("day"), "-o", at("made/corpus"), "-q"},
+		{"build", filepath.Join(root, "..", "..", "testdata", "day"), "-o", "here", "-q"},
+		{"verify", at("made/corpus")},
+		{"export", at("made/corpus"), "-p", "text", "-o", at("made/text"), "-q"},
+		{"verify", at("made/text")},
+		{"export", at("made/corpus"), "-p", "text", "-o", "text", "-q"},
+		{"filter", at("day"), "-o", "verdicts.jsonl"},
+	} {
+		if said, code := says(args...); code != 0 {
+			t.Fatalf("arena %s: exit %d: %s", strings.Join(args, " "), code, said)
+		}
+	}
+	one, two := manifest(t, "corpus"), manifest(t, "here")
+	if !bytes.Equal(one, two) {
+		t.Error("the corpus of a day in a bucket is another than that of the day on disk")
+	}
+	said, code := says("export", at("made/corpus"), "-p", "text", "-o", at("made/text"))
+	if code != 1 || !strings.Contains(said, "a corpus is there already") {
+		t.Errorf("a corpus in a bucket is written over: %s", said)
+	}
+	if said, code = says("verify", at("nothing")); code != 1 || !strings.Contains(said, "arena: hint:") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+}
+
+func says(args ...string) (string, int) {
+	var out, err bytes.Buffer
+	code := run(context.Background(), args, strings.NewReader(""), &out, &err)
+	return err.String(), code
+}
+
+func manifest(t *testing.T, dir string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, corpora.ManifestName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// stow copies a folder into a bucket.
+func stow(t *testing.T, name, dir, prefix string) {
+	t.Helper()
+	ctx := context.Background()
+	b, err := blob.OpenBucket(ctx, strings.Replace(name, "arena/", "arena", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close() //nolint:errcheck // a server of this test
+	err = fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, path))
+		if err != nil {
+			return err
+		}
+		return b.WriteAll(ctx, prefix+path, text, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
