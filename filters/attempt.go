@@ -21,8 +21,10 @@ type attempt struct {
 	readable int
 	naming   int
 	// score is the log-odds of the first pass.
-	score   float64
-	signals RankSignals
+	score float64
+	// recorded are the times of the turns, in Unix milliseconds.
+	recorded []float64
+	signals  RankSignals
 	facts
 	pad pad
 	// query is the request, as far as it is searched for ids and numbers.
@@ -89,6 +91,7 @@ func entries(t *arena.Trace, d *arena.Dialogue) (n int) {
 }
 
 func (a *attempt) measure() {
+	a.recorded = a.times()
 	a.phantoms, a.edits = a.countFabrications()
 	a.invented, a.inventedNamed = a.countInvented()
 	a.prescient = a.countPrescient()

@@ -71,9 +71,23 @@ func (a *attempt) recordedBefore(d *dispatch) bool {
 
 // recordedAt is the time of the step that shows the dispatch's result.
 func (a *attempt) recordedAt(d *dispatch) (ms float64, known bool) {
-	step := a.dialogue.Turns[a.claims[d.claimed].turn].Step
-	at, err := strconv.ParseFloat(string(a.trace.Steps[step].Timestamp), 64)
-	return at, err == nil && at > 0
+	at := a.recorded[a.claims[d.claimed].turn]
+	return at, at > 0
+}
+
+// times are when the turns were recorded, 0 where that is not known.
+func (a *attempt) times() []float64 {
+	all := make([]float64, len(a.dialogue.Turns))
+	for i := range all {
+		step := a.dialogue.Turns[i].Step
+		if step >= len(a.trace.Steps) {
+			continue
+		}
+		if at, err := strconv.ParseFloat(string(a.trace.Steps[step].Timestamp), 64); err == nil {
+			all[i] = at
+		}
+	}
+	return all
 }
 
 // recordSlack, in milliseconds, allows for the clocks of two machines.

@@ -132,9 +132,9 @@ func othersReplies(r *recorder) {
 	other := r.w.task(99)
 	n := 0
 	program(func(r *recorder, calls ...call) {
-		need := other.needs[n%len(other.needs)]
+		wish := other.needs[n%len(other.needs)]
 		n++
-		r.infer("Searching.", find(r.phrase(need, n%2)))
+		r.infer("Searching.", find(r.phrase(wish, n%2)))
 		r.run("Searching.", calls)
 	})(r)
 }
