@@ -47,7 +47,7 @@ func TestCompareIsPaired(t *testing.T) {
 	if have != want || got.Problems != 5 {
 		t.Errorf("%s, want %s", have, want)
 	}
-	all, err = Compare(folders["a"], []string{folders["b"]}, false, map[string]bool{"three": true, "five": true})
+	all, err = Compare(folders["a"], []string{folders["b"]}, false, map[string]bool{"p-three": true, "p-five": true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func TestCompareIsPaired(t *testing.T) {
 	var flaky []string
 	err = EachProblem(folders["a"], func(p *ProblemResult) error {
 		if p.Flaky {
-			flaky = append(flaky, fmt.Sprint(p.ProblemID, p.Successes, p.Samples, p.Rate))
+			flaky = append(flaky, fmt.Sprintf("%s %d %d %v", p.ProblemID, p.Successes, p.Samples, p.Rate))
 		}
 		return nil
 	})
-	if err != nil || fmt.Sprint(flaky) != "[two 1 2 0.5 four 1 2 0.5]" {
+	if err != nil || fmt.Sprint(flaky) != "[p-two 1 2 0.5 p-four 1 2 0.5]" {
 		t.Errorf("flaky %v, %v", flaky, err)
 	}
 	one := newRun(t, c, problemFile(t, []string{"one"}), "http://127.0.0.1:1", 2, folders["b"])
