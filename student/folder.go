@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,7 +30,7 @@ const (
 	tracesFolder = "traces"
 )
 
-// Files that others write into a run folder, before the run itself begins.
+// Files that others write into a run folder.
 const (
 	// ServerLog is the log of the model server that a run started,
 	// TelemetrySeries a line a moment of what the machine did.
@@ -42,9 +41,6 @@ const (
 	TelemetryFile = "telemetry.json"
 	ServersFile   = "servers.json"
 )
-
-// beside are the files that may be there before the run is.
-var beside = []string{ServerLog, TelemetrySeries, ServersFile}
 
 // ErrChanged is in the chain of the error for a run folder that belongs to
 // another spec.
@@ -105,7 +101,7 @@ func (f *folder) begin(spec Spec) error {
 		return fmt.Errorf("open run: %w", err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); !strings.HasPrefix(name, ".") && !slices.Contains(beside, name) {
+		if !strings.HasPrefix(e.Name(), ".") {
 			return fmt.Errorf("open run: %s is not empty and no run", f.path)
 		}
 	}

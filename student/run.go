@@ -46,6 +46,19 @@ type Judge interface {
 	Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error)
 }
 
+// Begin makes the folder this run's, or says why it cannot be: before a server
+// is started for it.
+func (r *Run) Begin() error {
+	if err := r.Spec.Validate(); err != nil {
+		return fmt.Errorf("check spec: %w", err)
+	}
+	f, err := openFolder(r.Folder, r.Spec)
+	if err != nil {
+		return err
+	}
+	return f.close()
+}
+
 // Play plays what the folder does not hold yet, and then writes results and
 // summary. Interrupted at any moment, the same call goes on where it was.
 func (r *Run) Play(ctx context.Context) (*Summary, error) {

@@ -152,8 +152,8 @@ func (f *evalFlags) play(ctx context.Context, s *streams, run *student.Run) (sum
 		return nil, usage(err, "an endpoint is a base URL such as http://127.0.0.1:8000/v1")
 	}
 	defer pool.Close()
-	if err = os.MkdirAll(f.out, 0o755); err != nil {
-		return nil, fmt.Errorf("create run folder: %w", err)
+	if err = run.Begin(); err != nil {
+		return nil, err
 	}
 	run.Asker = pool
 	var server *serve.Server
