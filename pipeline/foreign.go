@@ -162,6 +162,9 @@ func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpora.SFT,
 		Origin:   corpora.Origin{ProblemID: cmp.Or(t.ProblemID, cluster[:16]), Cluster: cluster},
 		Metadata: map[string]any{"shape": t.Source.Shape, "declared_reward": t.Declared, "derived_tools": derived, "lost": losses(t, &rec.Dialogue)},
 	}
+	if m.Redact != nil {
+		f.Secret = func(id string) bool { return len(m.Redact.Scan(id)) > 0 }
+	}
 	row, err = corpora.NewSFT(&rec, f)
 	var unfit *chat.Unfit
 	if errors.As(err, &unfit) {

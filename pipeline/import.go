@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/redact"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -29,6 +30,8 @@ type Import struct {
 	// HeldOut are files of problems that no row may ask for; none leaves the rows
 	// unguarded, and the card says so.
 	HeldOut []string
+	// Redact takes out what must not be published; nil leaves texts as they are.
+	Redact *redact.Redactor
 }
 
 // stageRow is where a trace is left out that trainers' templates cannot take.
@@ -73,6 +76,7 @@ func (m *Import) write(ctx context.Context, work string) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	part.Redact(m.Redact)
 	w := &imported{
 		Import: m, protect: protect, part: part, ledger: newLedger(part), records: map[string]bool{}, lost: map[string]int64{},
 		rows: corpora.NewShards[corpora.SFT](part, corpora.Stream{Config: configSFT, Profile: corpora.ProfileHFJSON, Split: corpora.SplitTrain}),
@@ -210,6 +214,7 @@ func (w *imported) assemble(ctx context.Context, work string) (*Summary, error) 
 	}
 	return s, corpora.Assemble(ctx, w.FS, w.Out, corpora.Assembly{
 		Parts:    []string{work},
+		Redact:   w.Redact,
 		Manifest: corpora.Manifest{Pipeline: w.Version, Configuration: config, ConfigurationSHA256: digest(config), Inputs: w.inputs, Funnel: counts},
 		Card:     w.card(),
 	})

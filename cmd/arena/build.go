@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/where"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/report"
@@ -197,23 +196,8 @@ func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 	if err := config.Validate(); err != nil {
 		return config, usage(err, "run `arena build --help` for an example")
 	}
-	return config, checkWhere(config.Select.Where)
-}
-
-// checkWhere refuses an expression before any work is done.
-func checkWhere(source string) error {
-	if source == "" {
-		return nil
-	}
-	_, err := where.Parse(source, where.Columns())
-	var unknown *where.Unknown
-	switch {
-	case errors.As(err, &unknown):
-		return usage(err, fmt.Sprintf("did you mean %q? docs/columns.md lists the columns", unknown.Nearest))
-	case err != nil:
-		return usage(err, "write it as --where 'judge_score >= 0.7 && n_steps <= 15'")
-	}
-	return nil
+	_, err := parseWhere(config.Select.Where) // before any work is done
+	return config, err
 }
 
 // pages draws the reports of a build.

@@ -150,12 +150,9 @@ func (f *exportFlags) options(from string) (*export.Options, error) {
 			return nil, err
 		}
 	}
-	if f.where == "" {
-		return opt, nil
-	}
 	expr, err := parseWhere(f.where)
-	if err != nil {
-		return nil, err
+	if err != nil || expr == nil {
+		return opt, err
 	}
 	chosen, err := where.Select(corpora.Disk{}, from, expr)
 	if err != nil {
@@ -183,19 +180,6 @@ func (f *exportFlags) count(opt *export.Options) error {
 		opt.MaxTokens = longestAttempt
 	}
 	return nil
-}
-
-// parseWhere reads the flag --where.
-func parseWhere(source string) (*where.Expr, error) {
-	expr, err := where.Parse(source, where.Columns())
-	var unknown *where.Unknown
-	if errors.As(err, &unknown) {
-		return nil, usage(fmt.Errorf("read --where: %w", err), fmt.Sprintf("did you mean %s?", unknown.Nearest))
-	}
-	if err != nil {
-		return nil, usage(fmt.Errorf("read --where: %w", err), "an example: --where 'judge_score >= 0.7 && n_steps <= 15 && task_type != \"voucher\"'")
-	}
-	return expr, nil
 }
 
 func chosenProfiles(names []string) ([]export.Profile, error) {

@@ -48,7 +48,7 @@ func tellError(stderr io.Writer, err error) int {
 	}
 	f := &failure{code: exitFailure}
 	errors.As(err, &f)
-	text := withoutRepeats(err)
+	text := withoutSecrets(withoutRepeats(err))
 	if log, ok := stderr.(*logLines); ok {
 		log.tellError(text, f.hint, f.code)
 		return f.code

@@ -36,7 +36,12 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 	}
 	for i := range all {
 		if all[i].head.ID == d.flags.explain && found != nil {
-			return printExplanation(w, &all[i], found, d.filter.DayTerms(all[i].sample, all[i].day))
+			var words strings.Builder
+			if err := printExplanation(&words, &all[i], found, d.filter.DayTerms(all[i].sample, all[i].day)); err != nil {
+				return err
+			}
+			_, err = io.WriteString(w, withoutSecrets(words.String()))
+			return err
 		}
 	}
 	return failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM, as in the lines of `arena filter`")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/redact"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -19,6 +20,7 @@ type importFlags struct {
 	heldOut []string
 	// unguarded says that nothing is held out, which nobody may forget to say.
 	unguarded bool
+	asIs      bool
 	force     bool
 	quiet     bool
 }
@@ -45,6 +47,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
+	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print no counts")
 	return c
 }
@@ -64,7 +67,11 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	if err != nil {
 		return err
 	}
-	m := pipeline.Import{Inputs: inputs, RunID: f.runID, Out: f.out, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut}
+	redactor, err := f.redactor()
+	if err != nil {
+		return err
+	}
+	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: f.out, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut}
 	summary, err := m.Run(c.Context())
 	if summary != nil && (err != nil || !f.quiet) {
 		pipeline.PrintFunnel(s.err, summary.Funnel)
@@ -80,4 +87,12 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	default:
 		return err
 	}
+}
+
+// redactor is nil where texts stay as they are.
+func (f *importFlags) redactor() (*redact.Redactor, error) {
+	if f.asIs {
+		return nil, nil
+	}
+	return redact.New(redact.Options{})
 }

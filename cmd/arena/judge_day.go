@@ -138,7 +138,7 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) (
 	}
 	tally.count(llm.Judgeable(t, &dialogue), j, err)
 	b, err := judgements.Append(nil, t, j)
-	return append(b, '\n'), err
+	return append([]byte(withoutSecrets(string(b))), '\n'), err
 }
 
 // explainJudge gives an error that ended the run its hint.

@@ -76,10 +76,8 @@ func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 	if _, absent := corpora.ReadManifest(corpora.Disk{}, f.out); absent == nil && !f.force {
 		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
 	}
-	if f.config.Where != "" {
-		if _, err = parseWhere(f.config.Where); err != nil {
-			return err
-		}
+	if _, err = parseWhere(f.config.Where); err != nil {
+		return err
 	}
 	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: f.out, Version: version(), Workers: f.workers, FS: corpora.Disk{}}
 	if err = m.Validate(); err != nil {
