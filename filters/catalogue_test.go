@@ -18,7 +18,7 @@ import (
 // played is one attempt of a family, by its name.
 func played(t testing.TB, family string) *arena.Trace {
 	t.Helper()
-	for _, a := range agents {
+	for _, a := range slices.Concat(agents, strangers) {
 		if a.name != family {
 			continue
 		}
@@ -185,7 +185,7 @@ func TestPure(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
 	all := firing(t)
-	for _, a := range agents {
+	for _, a := range slices.Concat(agents, strangers) {
 		all[a.name] = played(t, a.name)
 	}
 	all["zero trace"] = &arena.Trace{}

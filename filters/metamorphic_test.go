@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -155,7 +156,10 @@ var changes = map[string]func(*arena.Trace) *arena.Trace{
 func TestVerdictsDoNotMove(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
-	for _, a := range agents {
+	for _, a := range slices.Concat(agents, strangers) {
+		if a.name == "honest all replies cut" {
+			continue // the lengths of its log are those of the thinking as it was
+		}
 		tr := played(t, a.name)
 		for name, change := range changes {
 			want, got := judged(f, tr), judged(f, change(tr))
