@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,8 +51,23 @@ func (o *opened) assembly(p *plan, parts []string) (*corpora.Assembly, error) {
 		for name, b := range pages {
 			a.Extra["reports/"+name] = b
 		}
+		a.Card.Sections = append(a.Card.Sections, plots(pages)...)
 	}
 	return a, nil
+}
+
+// plots shows the pictures among the pages in the card.
+func plots(pages map[string][]byte) []corpora.Section {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		if title, is := strings.CutSuffix(name, ".svg"); is {
+			fmt.Fprintf(&b, "![%s](reports/%s)\n", title, name)
+		}
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return []corpora.Section{{Heading: "Plots", Body: b.String()}}
 }
 
 // manifestInputs names every input by its content, in an order that no path

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"html/template"
 	"image/color"
@@ -11,8 +10,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // The colours of plots: told apart in print and by the colour-blind.
@@ -50,13 +47,11 @@ var prelude = regexp.MustCompile(`(?s)^.*?(<svg)|\s+xmlns(:xlink)?="[^"]*"`)
 
 // figure draws a plot.
 func figure(p *plot.Plot, caption string) (Figure, error) {
-	canvas := vgsvg.New(plotWidth, plotHeight)
-	p.Draw(draw.New(canvas))
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
+	svg, err := drawn(p)
+	if err != nil {
 		return Figure{}, fmt.Errorf("draw %q: %w", caption, err)
 	}
-	return Figure{SVG: template.HTML(prelude.ReplaceAllString(b.String(), "$1")), Caption: caption}, nil
+	return Figure{SVG: template.HTML(prelude.ReplaceAll(svg, []byte("$1"))), Caption: caption}, nil
 }
 
 // curve is one line of a plot.

@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"bytes"
+	"encoding/xml"
 	"strings"
 	"testing"
 
@@ -33,6 +35,29 @@ func TestThePageEscapesWhatTracesSay(t *testing.T) {
 	for _, want := range []string{"axis_scripted 5", "&lt;img src=x", "width:40.0%"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// TestPlotsDependOnTheBuildAlone draws a build twice.
+func TestPlotsDependOnTheBuildAlone(t *testing.T) {
+	t.Parallel()
+	b := sample()
+	b.Levels = nil
+	one, err := b.Plots()
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := b.Plots()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(one) != 2 || one["grades.svg"] != nil {
+		t.Errorf("%d plots", len(one))
+	}
+	for name, svg := range one {
+		if !bytes.Equal(svg, two[name]) || xml.Unmarshal(svg, new(struct{})) != nil || bytes.Contains(svg, []byte("<img")) {
+			t.Errorf("%s: %.300s", name, svg)
 		}
 	}
 }

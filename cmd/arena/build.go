@@ -211,8 +211,12 @@ func pages(r *pipeline.Reports) (map[string][]byte, error) {
 	for _, l := range r.Judges.Levels {
 		b.Levels = append(b.Levels, report.Level(l))
 	}
-	html, err := b.Page().HTML()
-	return map[string][]byte{"index.html": html}, err
+	files, err := b.Plots()
+	if err != nil {
+		return nil, err
+	}
+	files["index.html"], err = b.Page().HTML()
+	return files, err
 }
 
 // tell prints what a finished build made, for people.
