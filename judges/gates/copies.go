@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -42,13 +43,14 @@ type copied struct {
 // without is the thinking of a turn with all copies blanked, byte for byte.
 func (c *copies) without(turn int) string {
 	text := c.turns[turn].Think
+	var found []span
 	if strings.Contains(text, `":`) || strings.Contains(text, "':") {
-		text = c.withoutFields(turn, text)
+		found = c.copiedStretches(turn, text)
 	}
 	if c.hasText(turn) {
-		text = c.withoutLines(turn, text)
+		found = append(found, c.copiedLines(turn, text)...)
 	}
-	return text
+	return blanked(text, found)
 }
 
 // hasText tells whether an earlier result is a text that has lines to copy.
@@ -85,8 +87,10 @@ func (c *copies) before(turn int) []copied {
 	return c.results
 }
 
-func (c *copies) withoutFields(turn int, text string) string {
+// copiedStretches are the fields of results that the text copies.
+func (c *copies) copiedStretches(turn int, text string) []span {
 	fields := fieldsIn(text)
+	var found, listings []span
 	for i := 0; i < len(fields); {
 		n := c.copiedFields(turn, text, fields[i:])
 		if n < minFields {
@@ -94,12 +98,48 @@ func (c *copies) withoutFields(turn int, text string) string {
 			continue
 		}
 		from, to := withFigures(text, fields, i, i+n)
-		if !quoted(text, fields[from:to]) {
-			text = blanked(text, span{fields[from].start, fields[to-1].end})
+		at := span{fields[from].start, fields[to-1].end}
+		found = append(found, at)
+		if ofOneListing(fields[from:to]) {
+			listings = append(listings, at)
 		}
 		i = to
 	}
-	return text
+	return without(found, quotedIn(text, found, listings))
+}
+
+// quotedIn are the listings that stand in a line of own words: of words that
+// are left when all that is copied is taken out.
+func quotedIn(text string, copied, listings []span) (quoted []span) {
+	if len(listings) == 0 {
+		return nil
+	}
+	own := blanked(text, copied)
+	for _, at := range listings {
+		start, end := strings.LastIndexByte(text[:at.start], '\n')+1, len(text)
+		if n := strings.IndexByte(text[at.end:], '\n'); n >= 0 {
+			end = int(at.end) + n
+		}
+		if len(strings.FieldsFunc(own[start:end], isBlankOrSign)) >= minWords {
+			quoted = append(quoted, at)
+		}
+	}
+	return quoted
+}
+
+// without is all but some of the stretches.
+func without(all, some []span) []span {
+	return slices.DeleteFunc(all, func(at span) bool { return slices.Contains(some, at) })
+}
+
+// ofOneListing tells whether no field comes twice.
+func ofOneListing(fields []field) bool {
+	for _, f := range fields[1:] {
+		if f.key == fields[0].key {
+			return false
+		}
+	}
+	return true
 }
 
 // withFigures widens the copied fields by the figures beside them, which other
@@ -143,33 +183,21 @@ func sideBySide(text string, fields []field, rest string) (n int) {
 
 func onlySigns(text string) bool { return strings.Trim(text, ",{}[]\"' \t\r\n") == "" }
 
-// quoted tells whether the fields are of one listing and stand in a line of own
-// words.
-func quoted(text string, fields []field) bool {
-	for _, f := range fields[1:] {
-		if f.key == fields[0].key {
-			return false
-		}
-	}
-	start := strings.LastIndexByte(text[:fields[0].start], '\n') + 1
-	rest, _, _ := strings.Cut(text[fields[len(fields)-1].end:], "\n")
-	return len(strings.FieldsFunc(text[start:fields[0].start]+rest, isBlankOrSign)) >= minWords
-}
-
 func isBlankOrSign(c rune) bool { return c < utf8.RuneSelf && !isWordByte(byte(c)) }
 
-func (c *copies) withoutLines(turn int, text string) string {
+// copiedLines are the lines of results that the text copies.
+func (c *copies) copiedLines(turn int, text string) (found []span) {
 	for start := 0; start < len(text); {
 		end := len(text)
 		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
 			end = start + n
 		}
 		if c.copiedLine(turn, strings.TrimSpace(text[start:end])) {
-			text = blanked(text, span{int32(start), int32(end)})
+			found = append(found, span{int32(start), int32(end)})
 		}
 		start = end + 1
 	}
-	return text
+	return found
 }
 
 // copiedLine tells whether a line with a figure begins a line of an earlier

@@ -3,8 +3,10 @@ package gates_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/gates"
@@ -81,5 +83,29 @@ func TestLinesOfTextResults(t *testing.T) {
 	d.Turns[1].Think = "Orvane at 1289.50, id 6120458837, is in the range."
 	if j := gates.Judge(trace, d); *j.Score != 0.7 {
 		t.Errorf("a cited line is graded %v", *j.Score)
+	}
+}
+
+// TestManyCopiesTakeNoLong holds that pasting results in pieces, or fields that
+// no result has, costs time in proportion.
+func TestManyCopiesTakeNoLong(t *testing.T) {
+	t.Parallel()
+	var list strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&list, `,{"product_id":"%d","shop_id":"%d","title":"Orvane kettle %d","price":%d.5}`, 6_120_000_000+i, 740_000+i, i, 1000+i)
+	}
+	result := arena.Raw("[" + list.String()[1:] + "]")
+	for name, think := range map[string]string{
+		"pieces": strings.ReplaceAll(list.String(), "},{", "}\nso\n{"), "own": strings.Repeat(`"a": 1, so `, 80_000), "quotes": strings.Repeat(`'`, 1<<20),
+	} {
+		trace := &arena.Trace{HasDialogue: true, Query: "a kettle", Steps: []arena.Step{{Number: 1, Proxy: []arena.ProxyCall{chat("60", false)}}, {Number: 2}}}
+		d := &arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{Name: "find_product", Arguments: "{}", Result: result}}}, {Step: 1, Think: think}}}
+		begun := time.Now() //nolint:forbidigo // the time it takes is what is tested
+		j := gates.Judge(trace, d)
+		if took := time.Since(begun); took > 10*time.Second || *j.Score != 0.3 {
+			t.Errorf("%s: %v after %v", name, *j.Score, took)
+		} else {
+			t.Log(name, took)
+		}
 	}
 }

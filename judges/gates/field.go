@@ -81,8 +81,17 @@ func lettersOf(text string) string {
 	return b.String()
 }
 
-// blanked is text with line ends in place of a stretch, so that nothing joins
-// across it.
-func blanked(text string, at span) string {
-	return text[:at.start] + strings.Repeat("\n", int(at.end-at.start)) + text[at.end:]
+// blanked is text with line ends in place of stretches, so that nothing joins
+// across them.
+func blanked(text string, stretches []span) string {
+	if len(stretches) == 0 {
+		return text
+	}
+	b := []byte(text)
+	for _, at := range stretches {
+		for i := at.start; i < at.end; i++ {
+			b[i] = '\n'
+		}
+	}
+	return string(b)
 }
