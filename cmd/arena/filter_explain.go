@@ -37,7 +37,7 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 	for i := range all {
 		if all[i].head.ID == d.flags.explain && found != nil {
 			var words strings.Builder
-			if err := printExplanation(&words, &all[i], found, d.filter.DayTerms(all[i].sample, all[i].day)); err != nil {
+			if err = printExplanation(&words, &all[i], found, d.filter.DayTerms(all[i].sample, all[i].day)); err != nil {
 				return err
 			}
 			_, err = io.WriteString(w, withoutSecrets(words.String()))
