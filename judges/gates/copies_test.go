@@ -100,7 +100,7 @@ func TestManyCopiesTakeNoLong(t *testing.T) {
 	} {
 		trace := &arena.Trace{HasDialogue: true, Query: "a kettle", Steps: []arena.Step{{Number: 1, Proxy: []arena.ProxyCall{chat("60", false)}}, {Number: 2}}}
 		d := &arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{Name: "find_product", Arguments: "{}", Result: result}}}, {Step: 1, Think: think}}}
-		begun := time.Now() //nolint:forbidigo // the time it takes is what is tested
+		begun := time.Now()
 		j := gates.Judge(trace, d)
 		if took := time.Since(begun); took > 10*time.Second || *j.Score != 0.3 {
 			t.Errorf("%s: %v after %v", name, *j.Score, took)
