@@ -81,6 +81,9 @@ func measure(out io.Writer, from string, p export.Profile) error {
 	for _, c := range counts {
 		rows += c.Rows
 	}
+	if rows == 0 {
+		return nil
+	}
 	alone, size, err := zstdAlone(to)
 	if err != nil {
 		return err
