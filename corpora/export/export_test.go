@@ -203,3 +203,26 @@ func TestSchemasArePinned(t *testing.T) {
 		}
 	}
 }
+
+// TestFingerprintsArePinned fails when a type of any exported row changes, in
+// its columns, their types or their encodings: the same rows would then give
+// other bytes under the same schema version.
+func TestFingerprintsArePinned(t *testing.T) {
+	t.Parallel()
+	got := strings.Join([]string{
+		"hf-json, sft_turns " + corpora.FingerprintOf[corpora.SFT](), "text " + corpora.FingerprintOf[corpora.Text](),
+		"sharegpt " + corpora.FingerprintOf[corpora.ShareGPT](), "prompts " + corpora.FingerprintOf[corpora.Prompts](),
+		"verl-rl " + corpora.FingerprintOf[corpora.RL](), "verl-sft " + corpora.FingerprintOf[corpora.VerlSFT](),
+		"pref " + corpora.FingerprintOf[corpora.Pref](), "kto " + corpora.FingerprintOf[corpora.KTO](),
+		"stepwise " + corpora.FingerprintOf[corpora.Steps](),
+	}, "\n") + "\n"
+	path := filepath.Join("testdata", "fingerprints.golden")
+	if *update {
+		ok(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	ok(t, err)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
