@@ -109,6 +109,9 @@ type SelectConfig struct {
 	Pairs int `yaml:"pairs"`
 	// Margin is the least difference in reward within a pair.
 	Margin float64 `yaml:"margin"`
+	// LengthRatio bounds the longer attempt of a pair over the shorter, in
+	// tokens, so that no trainer learns length alone; 0 bounds nothing.
+	LengthRatio float64 `yaml:"length_ratio"`
 }
 
 // Defaults are the configuration of a run that was given none.
@@ -148,6 +151,7 @@ func (c Config) Validate() error {
 	check(c.Select.Near > 0 && c.Select.Near <= 1, "select.near is %v: want more than 0 and at most 1", c.Select.Near)
 	check(c.Select.MinReward >= 0 && c.Select.MinReward <= 1, "select.min_reward is %v: want 0 to 1", c.Select.MinReward)
 	check(c.Select.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Select.Pairs)
+	check(c.Select.LengthRatio == 0 || c.Select.LengthRatio >= 1, "select.length_ratio is %v: want 1 or more, or 0 for no bound", c.Select.LengthRatio)
 	check(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
 	check(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
 	check(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")

@@ -173,7 +173,7 @@ func (w *unitWriter) kto(ctx context.Context) error {
 // pref makes pairs of the attempts at each problem, which lie together.
 func (w *unitWriter) pref(ctx context.Context) error {
 	out := corpora.NewShards[corpora.Pref](w.part, w.unit.Stream)
-	rule := corpora.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin}
+	rule := corpora.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio}
 	var group []corpora.Candidate
 	var sum corpora.PairSummary
 	for i, at := range w.unit.Rows {
