@@ -86,7 +86,7 @@ func stow(t *testing.T, name, dir, prefix string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close() //nolint:errcheck // a server of this test
+	defer b.Close()
 	err = fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -97,7 +97,7 @@ func (b *Bucket) upload(ctx context.Context, fsys corpora.FS, path, key string) 
 		return fmt.Errorf("stat %s: %w", path, err)
 	}
 	sum := md5.New() //nolint:gosec // as above
-	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, info.Size())); err != nil {
+	if _, err = io.Copy(sum, io.NewSectionReader(f, 0, info.Size())); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	err = b.blobs.Upload(ctx, key, io.NewSectionReader(f, 0, info.Size()), &blob.WriterOptions{ContentMD5: sum.Sum(nil), ContentType: "application/octet-stream"})
