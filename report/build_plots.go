@@ -6,8 +6,6 @@ import (
 	"image/color"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
@@ -19,56 +17,66 @@ const shownAgents = 8
 // stage, how the judge graded, and whose attempts were kept. A plot without
 // anything to show is left out. The same build gives the same bytes.
 func (b *Build) Plots() (map[string][]byte, error) {
-	stages, levels, agents := bars{y: "records left"}, bars{x: "judge's grade", y: "attempts"}, bars{y: "kept attempts"}
-	for _, s := range b.Funnel {
-		stages.add(s.Name, float64(s.Out))
-	}
-	for _, l := range b.Levels {
-		levels.add(fmt.Sprint(l.Score), float64(l.Attempts))
-	}
-	for i, a := range b.Agents {
-		if i < shownAgents && a.Kept > 0 {
-			agents.add(fmt.Sprintf("%.8s", a.Name), float64(a.Kept))
-		}
-	}
 	out := map[string][]byte{}
-	for name, plotted := range map[string]bars{"funnel.svg": stages, "grades.svg": levels, "agents.svg": agents} {
-		if len(plotted.values) == 0 {
+	for _, d := range []struct {
+		name, x, y string
+		bars       barred
+	}{
+		{"funnel.svg", "", "records left", b.stages()},
+		{"grades.svg", "judge's grade", "attempts", b.grades()},
+		{"agents.svg", "agent", "kept attempts", b.keptAgents()},
+	} {
+		if len(d.bars.names) == 0 {
 			continue
 		}
-		svg, err := plotted.svg()
-		if err != nil {
-			return nil, fmt.Errorf("draw %s: %w", name, err)
+		p := newPlot(d.x, d.y)
+		p.BackgroundColor = color.White // cards are also read on dark pages
+		err := histogram(p, d.bars.names, d.bars.stacks...)
+		if err == nil {
+			out[d.name], err = drawn(p)
 		}
-		out[name] = svg
+		if err != nil {
+			return nil, fmt.Errorf("draw %s: %w", d.name, err)
+		}
 	}
 	return out, nil
 }
 
-// bars is a bar chart with a name under each bar.
-type bars struct {
-	x, y   string
+// barred is what a bar chart shows.
+type barred struct {
 	names  []string
-	values plotter.Values
+	stacks []stack
 }
 
-func (b *bars) add(name string, value float64) {
-	b.names, b.values = append(b.names, name), append(b.values, value)
-}
-
-// svg draws the chart as a file of its own.
-func (b *bars) svg() ([]byte, error) {
-	p := newPlot(b.x, b.y)
-	p.BackgroundColor = color.White // cards are also read on dark pages
-	chart, err := plotter.NewBarChart(b.values, vg.Points(24))
-	if err != nil {
-		return nil, err
+func (b *Build) stages() barred {
+	left := stack{name: "left", colour: blue}
+	var names []string
+	for _, s := range b.Funnel {
+		names, left.counts = append(names, s.Name), append(left.counts, float64(s.Out))
 	}
-	chart.Color, chart.LineStyle.Width = blue, 0
-	p.Add(chart)
-	p.NominalX(b.names...)
-	p.Y.Min = 0
-	return drawn(p)
+	return barred{names, []stack{left}}
+}
+
+func (b *Build) grades() barred {
+	kept, other := stack{name: "kept", colour: blue}, stack{name: "not kept", colour: grey}
+	var names []string
+	for _, l := range b.Levels {
+		names = append(names, fmt.Sprint(l.Score))
+		kept.counts, other.counts = append(kept.counts, float64(l.Kept)), append(other.counts, float64(l.Attempts-l.Kept))
+	}
+	return barred{names, []stack{kept, other}}
+}
+
+// keptAgents are the first agents by the beginning of their names.
+func (b *Build) keptAgents() barred {
+	kept := stack{name: "kept", colour: blue}
+	var names []string
+	for _, a := range b.Agents[:min(len(b.Agents), shownAgents)] {
+		if a.Kept > 0 {
+			names, kept.counts = append(names, fmt.Sprintf("%.5s", a.Name)), append(kept.counts, float64(a.Kept))
+		}
+	}
+	return barred{names, []stack{kept}}
 }
 
 // drawn is a plot as an SVG file.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"html/template"
 	"image/color"
+	"math"
 	"regexp"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -113,6 +115,27 @@ func histogram(p *plot.Plot, names []string, stacks ...stack) error {
 		}
 	}
 	p.NominalX(names...)
+	p.X.Min, p.X.Max = -0.6, float64(len(names))-0.4 // room for the first and the last bar
 	p.Y.Min = 0
+	p.Y.Max *= 1.08 // room above the tallest
+	if len(stacks) > 1 {
+		p.Y.Max *= 1.15 // and for the legend
+	}
+	p.Y.Tick.Marker = plot.TickerFunc(wholeTicks)
 	return nil
+}
+
+// wholeTicks labels counts: no tick between two of them has a number.
+func wholeTicks(least, most float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(least, most)
+	for i, t := range ticks {
+		switch {
+		case t.IsMinor():
+		case t.Value == math.Trunc(t.Value):
+			ticks[i].Label = strconv.FormatFloat(t.Value, 'f', 0, 64)
+		default:
+			ticks[i].Label = ""
+		}
+	}
+	return ticks
 }
