@@ -9,7 +9,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/trajectory-arena/arena/traces/internal/gunzip"
+	"github.com/trajectory-arena/arena/internal/gunzip"
 )
 
 // content is a file's text, decompressed and within its limits. Its errors are

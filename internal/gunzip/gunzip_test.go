@@ -15,7 +15,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/trajectory-arena/arena/traces/internal/gunzip"
+	"github.com/trajectory-arena/arena/internal/gunzip"
 )
 
 // texts are of every kind that makes other blocks: stored, with fixed and with
