@@ -155,7 +155,7 @@ func TestAKilledWriterLosesNothingCommitted(t *testing.T) {
 		writeForEver(t, dir)
 	}
 	t.Parallel()
-	for _, after := range []time.Duration{30, 90, 170} {
+	for _, after := range []time.Duration{4, 8, 12, 16, 20, 24, 30, 90, 170} {
 		dir := t.TempDir()
 		c := exec.Command(os.Args[0], "-test.run=^TestAKilledWriter")
 		c.Env = append(os.Environ(), "LEDGER_WRITER="+dir)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	_ "modernc.org/sqlite" // the pure Go driver named "sqlite"
@@ -46,14 +47,16 @@ func create(dir string) (*segment, error) {
 		return nil, err
 	}
 	s := &segment{path: path, db: db}
-	for _, statement := range append([]string{
+	for _, statement := range slices.Concat([]string{
 		// No shared memory: only one process opens this file for writing.
 		"PRAGMA locking_mode = EXCLUSIVE",
 		"PRAGMA journal_mode = WAL",
 		"PRAGMA wal_autocheckpoint = 0",
 		"PRAGMA synchronous = FULL",
+	}, schema, []string{
+		// The version last: a file without one holds nothing yet.
 		fmt.Sprintf("PRAGMA user_version = %d", version),
-	}, schema...) {
+	}) {
 		if _, err := db.Exec(statement); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", statement, err), db.Close())
 		}
