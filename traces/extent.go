@@ -18,7 +18,8 @@ type extent struct {
 }
 
 // end searches on in text, which starts where the value starts, and returns
-// the value's length once it is whole.
+// the value's length once it is whole. Where the value broke, nothing behind
+// the line was searched.
 func (e *extent) end(text []byte) (n int, whole bool) {
 	for i := e.searched; i < len(text); i++ {
 		switch b := text[i]; {
@@ -36,7 +37,8 @@ func (e *extent) end(text []byte) (n int, whole bool) {
 			}
 		}
 		if e.broken {
-			break
+			e.searched = i
+			return 0, false
 		}
 	}
 	e.searched = len(text)

@@ -48,7 +48,7 @@ func readSeeds(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	for _, seed := range []string{
-		"", "\n", "[]", "null", "[[", "[{}", "[{},", `[{"a":1},{"b":2}]`, "[{\"a\":1},\n{\"b\":2},\nx", "{\n", "{\n\"a\":\n1}\n{}", "\xef\xbb\xbf{}",
+		"", "\n", "[]", "null", "[[", "[{}", "[{},", `[{"a":1},{"b":2}]`, "[{\"a\":1},\n{\"b\":2},\nx", "[{\"a\":1},\n{\x7fb\":2},\nx", "{\n", "{\n\"a\":\n1}\n{}", "\xef\xbb\xbf{}",
 		line("a") + "\n" + line("b") + "\r\n\x00", dialogueText, "[" + dialogueText + "," + dialogueText + "]",
 		packed(f, line("a")), packed(f, line("a"))[:200], squeezed(f, line("a")), "\x1f\x8b", "\x28\xb5\x2f\xfd",
 		`{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","tool_calls":[{"id":1,"function":{"name":"f","arguments":"{}"}}]},{"role":"tool","content":"r"}],"tools":"[]"}`,
