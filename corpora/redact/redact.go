@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -91,8 +92,11 @@ const maxPasses = 8
 
 // Text replaces every finding and adds it to counts. What it gives holds no
 // finding. Of JSON only strings and numbers are replaced, so that it stays
-// JSON; a text that does not settle becomes one placeholder.
+// JSON; a text that does not settle becomes one placeholder. Bytes that are no
+// UTF-8 become U+FFFD, as they would in any file that is written of the text:
+// three bytes where there was one may complete a secret.
 func (r *Redactor) Text(text string, counts Counts) string {
+	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	for range maxPasses {
 		found := r.Scan(text)
 		if len(found) == 0 {

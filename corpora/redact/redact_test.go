@@ -93,6 +93,7 @@ func FuzzRedactedTextIsClean(f *testing.F) {
 	for _, s := range []string{
 		"-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaCb\"o", "İ\xff password=" + "x1y2z3a4b5 [REDACTED:token]", "\n@mail.example.org",
 		`\u0041KIA` + "IOSFODNN7EXAMPLE", "://[REDACTED:email]@x", "seCret:0\xfc0\xa0\x0100A", "secret=\b\f\r00A00B0", `{"card":4111111111111111,"a":["` + "ana@mail.example.org" + `"]}`, `"\ud83d\ude00@mail.example.org"`,
+		"{\"api_key\":=\x8f\x94p$2!\xfd ",
 	} {
 		f.Add(s)
 	}
