@@ -62,7 +62,10 @@ func readArray(in *bufio.Reader, limit int) ([]Problem, error) {
 		if err := d.Decode(&text); err != nil {
 			return nil, fmt.Errorf("read problems: entry %d: %w", len(all)+1, err)
 		}
-		p, err := parseLimited(text, limit)
+		if len(text) > limit {
+			return nil, fmt.Errorf("read problems: entry %d: longer than %d bytes", len(all)+1, limit)
+		}
+		p, err := ParseProblem(text)
 		if err != nil {
 			return nil, fmt.Errorf("read problems: entry %d: %w", len(all)+1, err)
 		}
@@ -76,43 +79,15 @@ func readArray(in *bufio.Reader, limit int) ([]Problem, error) {
 
 func readLines(in *bufio.Reader, limit int) ([]Problem, error) {
 	var all []Problem
-	for number, more := 1, true; more; number++ {
-		line, err := readLine(in, limit)
-		if more = !errors.Is(err, io.EOF); more && err != nil {
-			return nil, fmt.Errorf("read problems: line %d: %w", number, err)
-		}
-		text := bytes.TrimSpace(line)
-		if len(text) == 0 {
-			continue
-		}
-		p, err := parseLimited(text, limit)
+	for line, err := range Lines(in, limit) {
 		if err != nil {
-			return nil, fmt.Errorf("read problems: line %d: %w", number, err)
+			return nil, fmt.Errorf("read problems: %w", err)
+		}
+		p, err := ParseProblem(bytes.Clone(line.Text))
+		if err != nil {
+			return nil, fmt.Errorf("read problems: line %d: %w", line.Number, err)
 		}
 		all = append(all, p)
 	}
 	return all, nil
-}
-
-// readLine returns the next line, in memory of its own. The last one comes
-// with io.EOF.
-func readLine(in *bufio.Reader, limit int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > limit {
-			return nil, fmt.Errorf("longer than %d bytes", limit)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
-		}
-	}
-}
-
-func parseLimited(text []byte, limit int) (Problem, error) {
-	if len(text) > limit {
-		return Problem{}, fmt.Errorf("longer than %d bytes", limit)
-	}
-	return ParseProblem(text)
 }

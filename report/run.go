@@ -1,15 +1,15 @@
 package report
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena"
 )
 
 // Run is what the page of an evaluation shows, all of it read from the run's
@@ -139,6 +139,9 @@ func readJSON(folder, name string, to any) error {
 	return nil
 }
 
+// maxResultLine bounds a result, which repeats ids that a model made up.
+const maxResultLine = 64 << 20
+
 // readResults counts all results and picks the examples.
 func (r *Run) readResults(folder string) (err error) {
 	f, err := os.Open(filepath.Join(folder, "results.jsonl"))
@@ -147,20 +150,17 @@ func (r *Run) readResults(folder string) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	counting := counter{run: r, seen: map[string]int{}}
-	lines := bufio.NewReader(f)
-	for at := 0; ; at++ {
-		line, bad := lines.ReadBytes('\n')
-		if errors.Is(bad, io.EOF) {
-			break
-		}
-		if bad != nil {
-			return fmt.Errorf("read results of %s: %w", folder, bad)
+	at := 0
+	for line, err := range arena.Lines(f, maxResultLine) {
+		if err != nil {
+			return fmt.Errorf("read results of %s: %w", folder, err)
 		}
 		var result runResult
-		if err = json.Unmarshal(line, &result); err != nil {
-			return fmt.Errorf("read results of %s, line %d: %w", folder, at+1, err)
+		if err := json.Unmarshal(line.Text, &result); err != nil {
+			return fmt.Errorf("read results of %s: line %d: %w", folder, line.Number, err)
 		}
 		counting.add(result, at)
+		at++
 	}
 	counting.endProblem()
 	slices.SortStableFunc(counting.picked, func(a, b pick) int { return strings.Compare(a.end, b.end) })

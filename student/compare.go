@@ -1,17 +1,16 @@
 package student
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/stats"
 )
@@ -171,26 +170,23 @@ func EachResult(folder string, do func(*rollout.Result) error) (err error) {
 		return fmt.Errorf("read results: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	in := bufio.NewReader(f)
-	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 1 {
-			r := &rollout.Result{}
-			if bad := json.Unmarshal(line, r); bad != nil {
-				return fmt.Errorf("read results of %s, line %d: %w", folder, number, bad)
-			}
-			if bad := do(r); bad != nil {
-				return bad
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for line, err := range arena.Lines(f, maxResultLine) {
 		if err != nil {
-			return fmt.Errorf("read results: %w", err)
+			return fmt.Errorf("read results of %s: %w", folder, err)
+		}
+		r := &rollout.Result{}
+		if err := json.Unmarshal(line.Text, r); err != nil {
+			return fmt.Errorf("read results of %s: line %d: %w", folder, line.Number, err)
+		}
+		if err := do(r); err != nil {
+			return err
 		}
 	}
+	return nil
 }
+
+// maxResultLine bounds a result, which repeats ids that a model made up.
+const maxResultLine = 64 << 20
 
 func compare(a, b *measured, anyway bool) (Comparison, error) {
 	differs := slices.DeleteFunc(a.spec.Differences(b.spec), func(d string) bool {

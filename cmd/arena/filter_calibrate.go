@@ -1,30 +1,25 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	"github.com/trajectory-arena/arena/filters"
 )
 
-// axisLabel is one line of a labels file.
+// axisLabel is what a line of a labels file says of its attempt.
 type axisLabel struct {
-	Run     string `json:"eval_run_id"`
-	Problem string `json:"problem_id"`
-	Family  string `json:"family"`
+	Family string `json:"family"`
 	// Agentic is nil where there is nothing to judge.
 	Agentic *bool `json:"agentic"`
 }
 
 // calibrate prints the filter against labels.
 func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) error {
-	labels, err := readAxisLabels(d.flags.calibrate)
+	labels, err := readByAttempt[axisLabel](d.flags.calibrate, "give a JSONL file with eval_run_id, problem_id, family and agentic")
 	if err != nil {
 		return err
 	}
@@ -46,32 +41,6 @@ func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) e
 	}
 	c := filters.Calibrate(labelled)
 	return printCalibration(w, &c)
-}
-
-func readAxisLabels(path string) (map[string]axisLabel, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, failed(fmt.Errorf("read labels: %w", err), "give a JSONL file with eval_run_id, problem_id, family and agentic")
-	}
-	defer f.Close() //nolint:errcheck // read only
-	labels := map[string]axisLabel{}
-	in := bufio.NewReader(f)
-	for line := 1; ; line++ {
-		text, err := in.ReadBytes('\n')
-		if len(text) > 1 {
-			var l axisLabel
-			if bad := json.Unmarshal(text, &l); bad != nil {
-				return nil, failed(fmt.Errorf("read labels %s line %d: %w", path, line, bad), "a label is one JSON object a line")
-			}
-			labels[l.Run+"/"+l.Problem] = l
-		}
-		if errors.Is(err, io.EOF) {
-			return labels, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read labels %s: %w", path, err)
-		}
-	}
 }
 
 func printCalibration(w io.Writer, c *filters.Calibration) error {

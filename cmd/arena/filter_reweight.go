@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"text/tabwriter"
 
 	"github.com/trajectory-arena/arena"
@@ -43,12 +39,16 @@ func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) er
 // by the subnet's rules.
 func (d *filterDay) outcomes(days []string) error {
 	if d.flags.scores != "" {
-		successes, err := readSuccesses(d.flags.scores)
+		type solved struct {
+			Success bool `json:"success"`
+		}
+		scores, err := readByAttempt[solved](d.flags.scores, "`arena score DAY -o F` writes the scores of a day")
 		d.each = func(_ context.Context, _ *arena.Trace, f *filtered) error {
-			known := false
-			if f.success, known = successes[f.head.ID]; !known {
+			s, known := scores[f.head.ID]
+			if !known {
 				return failed(fmt.Errorf("attempt %s is not in %s", f.head.ID, d.flags.scores), "`arena score DAY -o F` writes the scores of a day")
 			}
+			f.success = s.Success
 			return nil
 		}
 		return err
@@ -64,37 +64,6 @@ func (d *filterDay) outcomes(days []string) error {
 		return err
 	}
 	return nil
-}
-
-// readSuccesses reads who solved what from score lines.
-func readSuccesses(path string) (map[string]bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, failed(fmt.Errorf("read scores: %w", err), "`arena score DAY -o F` writes the scores of a day")
-	}
-	defer f.Close() //nolint:errcheck // read only
-	successes := map[string]bool{}
-	in := bufio.NewReader(f)
-	for line := 1; ; line++ {
-		text, err := in.ReadBytes('\n')
-		if len(text) > 1 {
-			var l struct {
-				Run     string `json:"eval_run_id"`
-				Problem string `json:"problem_id"`
-				Success bool   `json:"success"`
-			}
-			if bad := json.Unmarshal(text, &l); bad != nil {
-				return nil, failed(fmt.Errorf("read scores %s line %d: %w", path, line, bad), "`arena score DAY -o F` writes the scores of a day")
-			}
-			successes[l.Run+"/"+l.Problem] = l.Success
-		}
-		if errors.Is(err, io.EOF) {
-			return successes, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read scores %s: %w", path, err)
-		}
-	}
 }
 
 func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {

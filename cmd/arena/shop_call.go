@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/shop/python"
 )
@@ -76,29 +76,26 @@ func callTools(ctx context.Context, s *streams, tools *shop.Tools, path, out str
 }
 
 func answerCalls(ctx context.Context, tools *shop.Tools, in io.Reader, w io.Writer) error {
-	r := bufio.NewReader(in)
-	for number := 1; ; number++ {
-		text, err := r.ReadString('\n')
-		if len(text) > 1 {
-			answer, bad := answerCall(ctx, tools, text)
-			if errors.Is(bad, errSearch) {
-				return failed(fmt.Errorf("run calls, line %d: %w", number, bad), "is it up? its /health answers when it is ready")
-			}
-			if bad != nil {
-				return failed(fmt.Errorf("read calls, line %d: %w", number, bad), "a line is {id, tool, arguments}")
-			}
-			if _, bad = w.Write(answer); bad != nil {
-				return fmt.Errorf("write answers: %w", bad)
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for line, err := range arena.Lines(in, maxCallBytes) {
 		if err != nil {
 			return fmt.Errorf("read calls: %w", err)
 		}
+		answer, err := answerCall(ctx, tools, string(line.Text))
+		if errors.Is(err, errSearch) {
+			return failed(fmt.Errorf("run calls: line %d: %w", line.Number, err), "is it up? its /health answers when it is ready")
+		}
+		if err != nil {
+			return failed(fmt.Errorf("read calls: line %d: %w", line.Number, err), "a line is {id, tool, arguments}")
+		}
+		if _, err = w.Write(answer); err != nil {
+			return fmt.Errorf("write answers: %w", err)
+		}
 	}
+	return nil
 }
+
+// maxCallBytes bounds a call: a query and a list of ids are far shorter.
+const maxCallBytes = 1 << 20
 
 var errSearch = errors.New("the search server did not answer")
 

@@ -1,12 +1,12 @@
 package agreement
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/trajectory-arena/arena"
 )
 
 // ReadRatings reads judge lines or labels: JSON lines with eval_run_id,
@@ -16,17 +16,12 @@ import (
 func ReadRatings(r io.Reader, name string, limit int) (Ratings, error) {
 	all := Ratings{Name: name, Scores: map[Key]*float64{}}
 	lines := map[Key]int{}
-	in := bufio.NewReaderSize(r, 64<<10)
-	for number, more := 1, true; more; number++ {
-		text, err := readLine(in, limit)
-		if more = !errors.Is(err, io.EOF); !more {
-			err = nil
-		}
-		if err == nil && len(text) > 0 {
-			err = all.add(text, lines, number)
-		}
+	for line, err := range arena.Lines(r, limit) {
 		if err != nil {
-			return Ratings{}, fmt.Errorf("read ratings %s: line %d: %w", name, number, err)
+			return Ratings{}, fmt.Errorf("read ratings %s: %w", name, err)
+		}
+		if err := all.add(line.Text, lines, line.Number); err != nil {
+			return Ratings{}, fmt.Errorf("read ratings %s: line %d: %w", name, line.Number, err)
 		}
 	}
 	if len(all.Scores) == 0 {
@@ -65,22 +60,4 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 	}
 	r.Scores[key] = score
 	return nil
-}
-
-// readLine returns the next line without blanks around it; the last one comes
-// with io.EOF. The memory is used again by the next call.
-func readLine(in *bufio.Reader, limit int) ([]byte, error) {
-	line, err := in.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		line = bytes.Clone(line)
-		for errors.Is(err, bufio.ErrBufferFull) && len(line) <= limit {
-			var part []byte
-			part, err = in.ReadSlice('\n')
-			line = append(line, part...)
-		}
-	}
-	if len(line) > limit {
-		return nil, fmt.Errorf("longer than %d bytes", limit)
-	}
-	return bytes.TrimSpace(line), err
 }

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -65,47 +64,22 @@ func (c *Catalog) Close() error {
 }
 
 func (c *Catalog) index(src io.ReaderAt, limit int) error {
-	in := bufio.NewReaderSize(io.NewSectionReader(src, 0, math.MaxInt64), 64<<10)
-	at := place{source: int32(len(c.sources))}
+	source := int32(len(c.sources))
 	c.sources = append(c.sources, src)
 	documents := 0
-	for number, more := 1, true; more; number++ {
-		line, err := readLine(in, limit)
-		if more = !errors.Is(err, io.EOF); !more {
-			err = nil
-		}
-		if err == nil && len(bytes.TrimSpace(line)) > 0 {
-			at.length = int32(len(line))
-			err = c.add(line, at)
-			documents++
-		}
+	for line, err := range arena.Lines(io.NewSectionReader(src, 0, math.MaxInt64), limit) {
 		if err != nil {
-			return fmt.Errorf("read catalogue: line %d: %w", number, err)
+			return fmt.Errorf("read catalogue: %w", err)
 		}
-		at.offset += int64(len(line))
+		if err := c.add(line.Text, place{source: source, offset: line.Offset, length: int32(len(line.Text))}); err != nil {
+			return fmt.Errorf("read catalogue: line %d: %w", line.Number, err)
+		}
+		documents++
 	}
 	if documents == 0 {
 		return errors.New("read catalogue: the file holds no document")
 	}
 	return nil
-}
-
-// readLine returns the next line; the last one comes with io.EOF. The memory
-// is used again by the next call.
-func readLine(in *bufio.Reader, limit int) ([]byte, error) {
-	line, err := in.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	line = bytes.Clone(line)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		var part []byte
-		part, err = in.ReadSlice('\n')
-		if line = append(line, part...); len(line) > limit {
-			return nil, fmt.Errorf("longer than %d bytes", limit)
-		}
-	}
-	return line, err
 }
 
 func (c *Catalog) add(text []byte, at place) error {
