@@ -301,7 +301,7 @@ func (w *assembler) scan(r *redact.Redactor, configuration []byte) error {
 }
 
 func (w *assembler) manifest(m *Manifest) error {
-	b, err := encodeManifest(m)
+	b, err := EncodeReport(m)
 	if err != nil {
 		return err
 	}

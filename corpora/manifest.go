@@ -1,10 +1,10 @@
 package corpora
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strings"
 )
 
 // ManifestName is the file that makes a folder a corpus. It is written last.
@@ -86,15 +86,17 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	return &m, nil
 }
 
-func encodeManifest(m *Manifest) ([]byte, error) {
-	var b strings.Builder
+// EncodeReport gives the text of a report as people read it: JSON on lines of
+// its own, with nothing escaped for HTML.
+func EncodeReport(v any) ([]byte, error) {
+	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
-	if err := e.Encode(m); err != nil {
-		return nil, fmt.Errorf("encode manifest: %w", err)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode report: %w", err)
 	}
-	return []byte(b.String()), nil
+	return b.Bytes(), nil
 }
 
 // Balance checks the funnel's arithmetic: nothing appears, nothing vanishes.

@@ -39,7 +39,7 @@ func (o *opened) assembly(p *plan, parts []string) (*corpora.Assembly, error) {
 		Redact: o.redactor,
 	}
 	for name, r := range reports.files() {
-		if a.Extra["reports/"+name], err = encodeReport(r); err != nil {
+		if a.Extra["reports/"+name], err = corpora.EncodeReport(r); err != nil {
 			return nil, err
 		}
 	}

@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -110,17 +108,6 @@ type LeakReport struct {
 
 func (r *Reports) files() map[string]any {
 	return map[string]any{"funnel.json": r.Funnel, "agents.json": r.Agents, "judges.json": r.Judges, "leak.json": r.Leak}
-}
-
-func encodeReport(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode report: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // reports walks over all entries once more, with their fates.

@@ -1,7 +1,6 @@
 package mix
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -156,7 +155,7 @@ func (w *mixing) assemble(ctx context.Context, r *Report, all []*mixed, ledger s
 	if err != nil {
 		return err
 	}
-	report, err := indented(r)
+	report, err := corpora.EncodeReport(r)
 	if err != nil {
 		return err
 	}
@@ -232,17 +231,6 @@ func (w *mixing) configuration() ([]byte, error) {
 		m.Sources = append(m.Sources, weighed{s.digest, s.Weight})
 	}
 	return json.Marshal(map[string]any{"mix": m})
-}
-
-func indented(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode report: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 func (w *mixing) card(r *Report) corpora.Card {
