@@ -44,38 +44,52 @@ func local(ctx context.Context, names []string) (paths []string, cleanUp func(),
 }
 
 // fetched copies a folder of a bucket under dir, by its own name: readers of
-// days read meaning out of folders' names.
+// days read meaning out of folders' names. What is no folder is a file in one.
 func fetched(ctx context.Context, name, dir string) (string, error) {
 	base, err := bucket.Base(name)
 	if err != nil {
 		return "", usage(err, "write it as s3://bucket/folder")
 	}
 	path := filepath.Join(dir, base)
-	return path, withBucket(ctx, name, func(b *bucket.Bucket) error { return b.Fetch(ctx, path) })
+	err = withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return b.Fetch(ctx, path) })
+	if !errors.Is(err, fs.ErrNotExist) {
+		return path, err
+	}
+	folder, file, err := bucket.Split(name)
+	if err != nil {
+		return "", err
+	}
+	return path, withBucket(ctx, bucket.Open, folder, func(b *bucket.Bucket) error { return b.FetchFile(ctx, file, dir) })
 }
 
-// withBucket opens a bucket for as long as do needs it.
-func withBucket(ctx context.Context, name string, do func(*bucket.Bucket) error) error {
-	b, err := bucket.Open(ctx, name)
-	if err != nil {
+// withBucket opens a bucket, to read or to write, for as long as do needs it.
+func withBucket(ctx context.Context, open func(context.Context, string) (*bucket.Bucket, error), name string, do func(*bucket.Bucket) error) error {
+	b, err := open(ctx, name)
+	if err == nil {
+		err = errors.Join(do(b), b.Close())
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return usage(err, "s3://bucket/folder?region=… and file:///folder are known; gs:// and azblob:// with the build tag clouds")
 	}
-	err = errors.Join(do(b), b.Close())
-	if errors.Is(err, fs.ErrNotExist) {
-		return failed(err, "nothing lies there")
-	}
-	if err != nil {
+	var told *failure
+	switch {
+	case err == nil, errors.As(err, &told):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return usage(err, "nothing lies there")
+	default:
 		return failed(err, "check the URL and the credentials in the environment (docs/publishing.md)")
 	}
-	return nil
 }
+
+// noCorpus is what helps where a folder is no corpus.
+const noCorpus = "a folder without manifest.json is no corpus; `arena build` makes one of a day, `arena import` of other traces"
 
 // readCorpus reads a corpus where it lies, on disk or in a bucket.
 func readCorpus(ctx context.Context, name string, read func(fsys corpora.FS, dir string) error) error {
 	if !bucket.IsURL(name) {
 		return read(corpora.Disk{}, name)
 	}
-	return withBucket(ctx, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
+	return withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
 }
 
 // pushFlag registers --push. There is no upload code here: the Hub's own tool
@@ -88,6 +102,18 @@ func pushFlag(c *cobra.Command, repository *string) {
 type output struct {
 	url string
 	dir string
+}
+
+// stagedOutput is an output that lies in a folder for temporary files on its
+// way to a bucket; cleanUp removes that.
+func stagedOutput(name string) (out output, cleanUp func(), err error) {
+	staging, err := os.MkdirTemp("", "arena-upload-")
+	cleanUp = func() { os.RemoveAll(staging) } //nolint:errcheck // a folder that stays behind is the system's to clear
+	if err != nil {
+		return output{}, cleanUp, fmt.Errorf("create a folder to upload from: %w", err)
+	}
+	out, err = newOutput(name, filepath.Join(staging, "out"))
+	return out, cleanUp, err
 }
 
 // newOutput tells a bucket from a folder. A corpus for a bucket is written to
@@ -110,7 +136,7 @@ func (o output) free(ctx context.Context, force bool) error {
 		_, absent := corpora.ReadManifest(corpora.Disk{}, o.dir)
 		there = absent == nil
 	} else {
-		err := withBucket(ctx, o.url, func(b *bucket.Bucket) (err error) {
+		err := withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) (err error) {
 			there, err = b.Holds(ctx)
 			return err
 		})
@@ -129,5 +155,5 @@ func (o output) publish(ctx context.Context) error {
 	if o.url == "" {
 		return nil
 	}
-	return withBucket(ctx, o.url, func(b *bucket.Bucket) error { return b.Publish(ctx, corpora.Disk{}, o.dir) })
+	return withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) error { return b.Publish(ctx, corpora.Disk{}, o.dir) })
 }

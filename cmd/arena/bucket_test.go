@@ -45,6 +45,14 @@ func TestBucketsAreInputAndOutput(t *testing.T) {
 		{"verify", at("made/text")},
 		{"export", at("made/corpus"), "-p", "text", "-o", "text", "-q"},
 		{"filter", at("day"), "-o", "verdicts.jsonl"},
+		{"dedup", at("made/corpus/tables/attempts.parquet"), "-o", "clusters.jsonl"},
+		{"inspect", at("made/corpus")},
+		{"inspect", at("made/corpus"), "--where", "n_steps > 3"},
+		{"inspect", at("made/corpus/tables/attempts.parquet"), "--head", "1"},
+		{"mix", at("made/corpus") + ":2", "-o", at("made/mixed"), "-q"},
+		{"verify", at("made/mixed")},
+		{"import", at("day"), "-o", at("made/imported"), "--unguarded", "-q"},
+		{"verify", at("made/imported")},
 	} {
 		if said, code := says(args...); code != 0 {
 			t.Fatalf("arena %s: exit %d: %s", strings.Join(args, " "), code, said)
@@ -55,10 +63,10 @@ func TestBucketsAreInputAndOutput(t *testing.T) {
 		t.Error("the corpus of a day in a bucket is another than that of the day on disk")
 	}
 	said, code := says("export", at("made/corpus"), "-p", "text", "-o", at("made/text"))
-	if code != 1 || !strings.Contains(said, "a corpus is there already") {
+	if code != exitFailure || !strings.Contains(said, "a corpus is there already") {
 		t.Errorf("a corpus in a bucket is written over: %s", said)
 	}
-	if said, code = says("verify", at("nothing")); code != 1 || !strings.Contains(said, "arena: hint:") {
+	if said, code = says("verify", at("nothing")); code != exitFailure || !strings.Contains(said, "arena: hint:") {
 		t.Errorf("exit %d: %s", code, said)
 	}
 }

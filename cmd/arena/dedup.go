@@ -48,7 +48,14 @@ estimate, and added to them.`,
   arena dedup corpus/data/sft/*.parquet --field messages --strip prompt.txt -o clusters.jsonl
   arena dedup monday.jsonl --index signatures -o monday.clusters.jsonl`,
 		Args: takes(1, anyNumber),
-		RunE: func(_ *cobra.Command, files []string) error { return f.run(s, files) },
+		RunE: func(c *cobra.Command, names []string) error {
+			files, cleanUp, err := local(c.Context(), names)
+			defer cleanUp()
+			if err != nil {
+				return err
+			}
+			return f.run(s, files)
+		},
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	c.Flags().StringVar(&f.field, "field", "", "column to compare, as a path (a.b.0); default: the whole text of the row")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -79,12 +78,8 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 	if f.out == "" {
 		return usage(errors.New("export needs a folder to write"), "give -o DIR")
 	}
-	staging, err := os.MkdirTemp("", "arena-export-")
-	if err != nil {
-		return fmt.Errorf("create a folder to export to: %w", err)
-	}
-	defer os.RemoveAll(staging) //nolint:errcheck // a folder that stays behind is the system's to clear
-	out, err := newOutput(f.out, filepath.Join(staging, "out"))
+	out, discard, err := stagedOutput(f.out)
+	defer discard()
 	if err != nil {
 		return err
 	}
@@ -109,6 +104,9 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 }
 
 func (f *exportFlags) export(ctx context.Context, s *streams, from string, out output, profiles []export.Profile) error {
+	if _, err := corpora.ReadManifest(corpora.Disk{}, from); err != nil {
+		return failed(err, noCorpus)
+	}
 	opt, err := f.options(from)
 	if err != nil {
 		return err

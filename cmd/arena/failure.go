@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,6 +42,35 @@ func failed(err error, hint string) error { return &failure{err, hint, exitFailu
 
 func cancelled() error {
 	return &failure{errors.New("cancelled"), "run the same command again: finished work is kept", exitCancelled}
+}
+
+// misnamed gives an error the exit code of wrong usage where it says that a
+// path of args, or what would be in it, is not there: nothing was begun that
+// could have failed.
+func misnamed(err error, args []string) error {
+	for _, e := range fileErrors(err) {
+		if !errors.Is(e, fs.ErrNotExist) || !slices.ContainsFunc(args, func(arg string) bool { return namesNothing(arg, e.Path) }) {
+			continue
+		}
+		told := &failure{hint: "check the path: nothing is there"}
+		errors.As(err, &told)
+		return usage(err, told.hint)
+	}
+	return err
+}
+
+// namesNothing says that an argument, or the value of a flag, is a path that is
+// not there and that path is or would lie in.
+func namesNothing(arg, path string) bool {
+	if name, value, found := strings.Cut(arg, "="); found && strings.HasPrefix(name, "-") {
+		arg = value
+	}
+	arg = filepath.Clean(arg)
+	if path != arg && !strings.HasPrefix(path, arg+string(filepath.Separator)) {
+		return false
+	}
+	_, err := os.Stat(arg)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // tellError tells err to people, or to a log, and returns its exit code.

@@ -42,7 +42,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
 	}
-	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus (required)")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
 	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
@@ -59,8 +59,13 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	if (len(f.heldOut) > 0) == f.unguarded {
 		return usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
 	}
-	if _, absent := corpora.ReadManifest(corpora.Disk{}, f.out); absent == nil && !f.force {
-		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
+	out, discard, err := stagedOutput(f.out)
+	defer discard()
+	if err != nil {
+		return err
+	}
+	if err = out.free(c.Context(), f.force); err != nil {
+		return err
 	}
 	inputs, cleanUp, err := dayInputs(c.Context(), s, in)
 	defer cleanUp()
@@ -71,7 +76,7 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	if err != nil {
 		return err
 	}
-	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: f.out, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut}
+	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.dir, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut}
 	summary, err := m.Run(c.Context())
 	if summary != nil && (err != nil || !f.quiet) {
 		pipeline.PrintFunnel(s.err, summary.Funnel)
@@ -84,8 +89,10 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 		return failed(err, "the funnel above says why; docs/traces.md says what is read")
 	case errors.Is(err, pipeline.ErrInput):
 		return usage(err, "check the path: it must be there, readable and of the kind that its flag takes (`arena import --help`)")
-	default:
+	case err != nil:
 		return err
+	default:
+		return out.publish(c.Context())
 	}
 }
 

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/bucket"
 	"github.com/trajectory-arena/arena/corpora/where"
 )
 
@@ -18,19 +22,25 @@ func newInspect(s *streams) *cobra.Command {
 		Short:   "Show schema, row groups, counts and the first rows",
 		Example: "  arena inspect corpus\n  arena inspect corpus/tables/attempts.parquet --head 1\n  arena inspect corpus --where 'judge_score >= 0.7 && n_steps <= 15'",
 		Args:    takes(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
-				return inspectFile(s, args[0], head)
-			}
-			m, err := corpora.ReadManifest(corpora.Disk{}, args[0])
+		RunE: func(c *cobra.Command, args []string) error {
+			chosen, err := parseWhere(expr)
 			if err != nil {
-				return failed(err, "name a .parquet file, or a folder with manifest.json")
+				return err
 			}
-			if expr != "" {
-				return inspectWhere(s, args[0], expr, head)
+			folder, file, err := parquetFile(args[0])
+			if err != nil {
+				return err
 			}
-			m.Describe(s.out)
-			return nil
+			return readCorpus(c.Context(), folder, func(fsys corpora.FS, dir string) error {
+				switch {
+				case file != "":
+					return inspectFile(s, fsys, filepath.Join(dir, file), head)
+				case chosen != nil:
+					return inspectWhere(s, fsys, dir, chosen, head)
+				default:
+					return describe(s, fsys, dir)
+				}
+			})
 		},
 	}
 	c.Flags().IntVar(&head, "head", head, "rows to show")
@@ -38,14 +48,34 @@ func newInspect(s *streams) *cobra.Command {
 	return c
 }
 
+// parquetFile parts the name of a file into its folder and its own name. A
+// corpus is a folder, and has no file. In a bucket the ending tells which it is.
+func parquetFile(name string) (folder, file string, err error) {
+	if bucket.IsURL(name) {
+		if folder, file, err = bucket.Split(name); err != nil || strings.HasSuffix(file, ".parquet") {
+			return folder, file, err
+		}
+		return name, "", nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		return filepath.Dir(name), filepath.Base(name), nil
+	}
+	return name, "", nil
+}
+
+func describe(s *streams, fsys corpora.FS, dir string) error {
+	m, err := corpora.ReadManifest(fsys, dir)
+	if err != nil {
+		return failed(err, "name a .parquet file, or a corpus: "+noCorpus)
+	}
+	m.Describe(s.out)
+	return nil
+}
+
 // inspectWhere says how many attempts an expression selects: what an export
 // with it would hold.
-func inspectWhere(s *streams, dir, source string, head int) error {
-	expr, err := parseWhere(source)
-	if err != nil {
-		return err
-	}
-	chosen, err := where.Select(corpora.Disk{}, dir, expr)
+func inspectWhere(s *streams, fsys corpora.FS, dir string, expr *where.Expr, head int) error {
+	chosen, err := where.Select(fsys, dir, expr)
 	if err != nil {
 		return err
 	}
@@ -59,13 +89,16 @@ func inspectWhere(s *streams, dir, source string, head int) error {
 	return nil
 }
 
-func inspectFile(s *streams, path string, head int) error {
-	if err := corpora.Inspect(corpora.Disk{}, path, head, s.out); err != nil {
-		hint := "the file is broken or was cut off"
-		if !strings.HasSuffix(path, ".parquet") {
-			hint = "inspect reads Parquet files and corpus folders"
+func inspectFile(s *streams, fsys corpora.FS, path string, head int) error {
+	if err := corpora.Inspect(fsys, path, head, s.out); err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return err
+		case !strings.HasSuffix(path, ".parquet"):
+			return failed(err, "inspect reads Parquet files and corpus folders")
+		default:
+			return failed(err, "the file is broken or was cut off")
 		}
-		return failed(err, hint)
 	}
 	return nil
 }

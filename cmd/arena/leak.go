@@ -51,7 +51,14 @@ Which tiers there are and how well they find what: docs/leak.md.`,
 		Example: `  arena leak --held-out testdata/leak/bank.jsonl testdata/leak/texts.jsonl -o -
   arena leak --held-out suite.json --held-out bank/ corpus -o leaks.jsonl --fail-on drop`,
 		Args: takes(1, anyNumber),
-		RunE: func(c *cobra.Command, paths []string) error { return f.run(c.Context(), s, paths) },
+		RunE: func(c *cobra.Command, names []string) error {
+			paths, cleanUp, err := local(c.Context(), names)
+			defer cleanUp()
+			if err != nil {
+				return err
+			}
+			return f.run(c.Context(), s, paths)
+		},
 	}
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "protected problems; may be repeated")
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
@@ -91,22 +98,32 @@ func (f *leakFlags) run(ctx context.Context, s *streams, paths []string) error {
 		return err
 	}
 	scan.required = f.embed.required
-	if err := writeWhole(s, f.out, func(w io.Writer) error { return scan.paths(ctx, w, paths) }); err != nil {
+	if err := f.write(s, scan, func(w io.Writer) error { return scan.paths(ctx, w, paths) }); err != nil {
 		return err
 	}
 	return f.finish(s, scan, paths)
 }
 
-func (f *leakFlags) finish(s *streams, scan *leakScan, paths []string) error {
-	if f.report != "" {
+// write writes the lines and, if it is wanted, the report, whose file is opened
+// before the search.
+func (f *leakFlags) write(s *streams, scan *leakScan, search func(io.Writer) error) error {
+	if f.report == "" {
+		return writeWhole(s, f.out, search)
+	}
+	return writeWhole(s, f.report, func(w io.Writer) error {
+		if err := writeWhole(s, f.out, search); err != nil {
+			return err
+		}
 		b, err := scan.report.Encode()
 		if err != nil {
 			return err
 		}
-		if err := writeWhole(s, f.report, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
-			return err
-		}
-	}
+		_, err = w.Write(b)
+		return err
+	})
+}
+
+func (f *leakFlags) finish(s *streams, scan *leakScan, paths []string) error {
 	if err := f.say(s, scan, paths); err != nil {
 		return err
 	}

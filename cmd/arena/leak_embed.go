@@ -111,7 +111,7 @@ rewordings of --pairs need (JSON lines with base and text).`,
 		Example: `  arena leak recalibrate --held-out bank.jsonl --embed-endpoint http://127.0.0.1:8080/v1 --embed-model minilm -o minilm.json`,
 		Args:    takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return recalibrate(c.Context(), s, &f, heldOut, pairs, out)
+			return writeWhole(s, out, func(w io.Writer) error { return recalibrate(c.Context(), w, &f, heldOut, pairs) })
 		},
 	}
 	c.Flags().StringArrayVar(&heldOut, "held-out", nil, "protected problems; may be repeated")
@@ -121,7 +121,7 @@ rewordings of --pairs need (JSON lines with base and text).`,
 	return c
 }
 
-func recalibrate(ctx context.Context, s *streams, f *embedFlags, heldOut []string, pairs, out string) error {
+func recalibrate(ctx context.Context, w io.Writer, f *embedFlags, heldOut []string, pairs string) error {
 	bank, err := readBanks(heldOut)
 	if err != nil {
 		return err
@@ -146,11 +146,9 @@ func recalibrate(ctx context.Context, s *streams, f *embedFlags, heldOut []strin
 	if err != nil {
 		return err
 	}
-	return writeWhole(s, out, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", " ")
-		return enc.Encode(c)
-	})
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	return enc.Encode(c)
 }
 
 func readPairs(path string) ([]guard.Pair, error) {

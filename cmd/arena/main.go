@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = cancelled()
 	}
-	return tellError(stderr, err)
+	return tellError(stderr, misnamed(err, args))
 }
 
 // streams are the three standard streams of a run. Data goes to out, words

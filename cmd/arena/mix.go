@@ -47,7 +47,7 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
 	}
-	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus (required)")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
 	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config, at most; 0 for any number")
 	c.Flags().IntVar(&f.config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
 	c.Flags().Float64Var(&f.config.Near, "near", f.config.Near, "similarity from which two rows with one request are the same, 0 to 1")
@@ -68,26 +68,53 @@ func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	out, discard, err := stagedOutput(f.out)
+	defer discard()
+	if err != nil {
+		return err
+	}
 	for _, in := range sources {
-		if within(in.Dir, f.out) {
+		if within(in.Dir, out.dir) {
 			return usage(fmt.Errorf("write %s: it lies in a corpus that is read", f.out), "give a folder beside the corpora")
 		}
-	}
-	if _, absent := corpora.ReadManifest(corpora.Disk{}, f.out); absent == nil && !f.force {
-		return failed(fmt.Errorf("write %s: a corpus is there already", f.out), "give --force to replace it, or another folder")
 	}
 	if _, err = parseWhere(f.config.Where); err != nil {
 		return err
 	}
-	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: f.out, Version: version(), Workers: f.workers, FS: corpora.Disk{}}
+	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: out.dir, Version: version(), Workers: f.workers, FS: corpora.Disk{}}
 	if err = m.Validate(); err != nil {
 		return usage(err, "run `arena mix --help` for an example")
+	}
+	if err = out.free(ctx, f.force); err != nil {
+		return err
+	}
+	cleanUp, err := fetchSources(ctx, m.Sources)
+	defer cleanUp()
+	if err != nil {
+		return err
 	}
 	report, err := m.Run(ctx)
 	if report != nil && (err != nil || !f.quiet) {
 		f.tell(s, report)
 	}
-	return mixError(err)
+	if err != nil {
+		return mixError(err)
+	}
+	return out.publish(ctx)
+}
+
+// fetchSources copies the sources that lie in buckets: each is read three
+// times, once to verify it.
+func fetchSources(ctx context.Context, sources []mix.Source) (cleanUp func(), err error) {
+	names := make([]string, len(sources))
+	for i, s := range sources {
+		names[i] = s.Dir
+	}
+	paths, cleanUp, err := local(ctx, names)
+	for i, path := range paths {
+		sources[i].Dir = path
+	}
+	return cleanUp, err
 }
 
 // weighedCorpora reads arguments such as monday:0.5; without a weight it is 1.
@@ -96,8 +123,8 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 	for i, arg := range args {
 		out[i] = mix.Source{Dir: arg, Weight: 1}
 		at := strings.LastIndexByte(arg, ':')
-		if at < 0 {
-			continue
+		if at < 0 || strings.ContainsAny(arg[at:], "/&") {
+			continue // a colon of a URL, or of a folder's name
 		}
 		weight, err := strconv.ParseFloat(arg[at+1:], 64)
 		if err != nil || at == 0 {
@@ -123,14 +150,14 @@ func (f *mixFlags) tell(s *streams, r *mix.Report) {
 
 func mixError(err error) error {
 	switch {
-	case err == nil, errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, mix.ErrEmpty):
 		return failed(err, "the table above says why rows were left out")
 	case errors.Is(err, mix.ErrBroken):
 		return failed(err, "`arena verify` lists all that is broken; build or copy it again")
 	case errors.Is(err, fs.ErrNotExist):
-		return failed(err, "name corpus folders, each with its weight, such as monday:0.5")
+		return usage(err, "name corpora, each with its weight, such as monday:0.5; "+noCorpus)
 	default:
 		return failed(err, "nothing was written: mend the cause and run the same command again")
 	}

@@ -114,8 +114,14 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	paths, cleanUp, err := local(c.Context(), []string{f.corpus})
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	f.corpus = paths[0]
 	f.work = cmp.Or(f.work, filepath.Clean(f.out)+".work")
-	if err := f.protect(); err != nil {
+	if err = f.protect(); err != nil {
 		return err
 	}
 	if f.dryRun {
@@ -165,7 +171,7 @@ func recipeError(err error) error {
 func (f *recipeFlags) protect() error {
 	m, err := corpora.ReadManifest(corpora.Disk{}, f.corpus)
 	if err != nil {
-		return failed(err, "--corpus names a folder that `arena build` wrote")
+		return failed(err, noCorpus)
 	}
 	var given []string
 	for _, path := range f.heldOut {

@@ -32,9 +32,6 @@ or the corpus is retired.`,
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			found, err := verifyCorpus(c.Context(), args[0])
-			if errors.Is(err, fs.ErrNotExist) {
-				return failed(err, "a folder without manifest.json is no corpus; `arena build` writes one")
-			}
 			if err != nil {
 				return err
 			}
@@ -59,7 +56,9 @@ or the corpus is retired.`,
 // verifyCorpus checks a corpus where it lies.
 func verifyCorpus(ctx context.Context, name string) (found []corpora.Finding, err error) {
 	err = readCorpus(ctx, name, func(fsys corpora.FS, dir string) (err error) {
-		found, err = corpora.Verify(ctx, fsys, dir)
+		if found, err = corpora.Verify(ctx, fsys, dir); errors.Is(err, fs.ErrNotExist) {
+			return failed(err, noCorpus)
+		}
 		return err
 	})
 	return found, err

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -34,15 +35,25 @@ func Base(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read bucket URL: %w", err)
 	}
-	path := strings.Trim(u.Path, "/")
-	if path == "" {
-		path = u.Host
+	folder := strings.Trim(u.Path, "/")
+	if folder == "" {
+		folder = u.Host
 	}
-	base := path[strings.LastIndexByte(path, '/')+1:]
+	base := path.Base(folder)
 	if !fs.ValidPath(base) || base == "." {
 		return "", fmt.Errorf("read bucket URL: no name in it")
 	}
 	return base, nil
+}
+
+// Split parts a URL into that of the folder and the last element of the path.
+func Split(name string) (folder, file string, err error) {
+	u, err := url.Parse(name)
+	if err != nil {
+		return "", "", fmt.Errorf("read bucket URL: %w", err)
+	}
+	u.Path, file = path.Split(strings.TrimRight(u.Path, "/"))
+	return u.String(), file, nil
 }
 
 // Bucket is a folder of a bucket.
@@ -51,18 +62,28 @@ type Bucket struct {
 	name  string
 }
 
-// Open opens what a URL names. The path is a folder in the bucket; credentials
-// come from the environment, as the makers of the store have them.
-func Open(ctx context.Context, name string) (*Bucket, error) {
+// Open opens what a URL names, to read it. The path is a folder in the bucket;
+// credentials come from the environment, as the makers of the store have them.
+func Open(ctx context.Context, name string) (*Bucket, error) { return open(ctx, name, false) }
+
+// Create is Open for writing: a folder on disk that is not there is made.
+func Create(ctx context.Context, name string) (*Bucket, error) { return open(ctx, name, true) }
+
+func open(ctx context.Context, name string, create bool) (*Bucket, error) {
 	u, err := url.Parse(name)
 	if err != nil {
 		return nil, fmt.Errorf("open bucket: %w", err)
 	}
 	q := u.Query()
 	if u.Scheme == "file" {
+		if info, absent := os.Stat(u.Path); absent == nil && !info.IsDir() {
+			return nil, fmt.Errorf("open bucket %s: as a folder: %w", name, fs.ErrNotExist)
+		}
 		// plain files, as any other program writes them
 		q.Set("metadata", "skip")
-		q.Set("create_dir", "true")
+		if create {
+			q.Set("create_dir", "true")
+		}
 		q.Set("no_tmp_dir", "true")
 	} else if folder := strings.Trim(u.Path, "/"); folder != "" {
 		q.Set("prefix", folder+"/")
@@ -122,6 +143,11 @@ func (b *Bucket) Fetch(ctx context.Context, dir string) error {
 	return nil
 }
 
+// FetchFile copies one object of the folder into a local one.
+func (b *Bucket) FetchFile(ctx context.Context, name, dir string) error {
+	return b.fetch(ctx, name, filepath.Join(dir, name))
+}
+
 func (b *Bucket) fetch(ctx context.Context, key, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return fmt.Errorf("fetch %s: %w", key, err)
@@ -131,16 +157,16 @@ func (b *Bucket) fetch(ctx context.Context, key, to string) error {
 		return fmt.Errorf("fetch %s: %w", key, err)
 	}
 	err = b.blobs.Download(ctx, key, f, nil)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(absent(err), f.Close()); err != nil {
 		return fmt.Errorf("fetch %s: %w", key, err)
 	}
 	return nil
 }
 
-// absent gives the error of a missing object the sign of a missing file.
+// absent makes the error of a missing object that of a missing file.
 func absent(err error) error {
 	if gcerrors.Code(err) == gcerrors.NotFound {
-		return errors.Join(fs.ErrNotExist, err)
+		return fs.ErrNotExist
 	}
 	return err
 }

@@ -55,7 +55,7 @@ func (s *server) url(folder string) string {
 
 func open(t *testing.T, name string) *bucket.Bucket {
 	t.Helper()
-	b, err := bucket.Open(context.Background(), name)
+	b, err := bucket.Create(context.Background(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
