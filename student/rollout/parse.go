@@ -36,7 +36,7 @@ func parseStep(v gjson.Result) arena.Step {
 	message, info := v.Get("completion.message"), v.Get("extra_info")
 	s := arena.Step{
 		Number: int(info.Get("step").Int()), Think: message.Get("think").String(), Response: message.Get("response").String(),
-		Content: v.Get("completion.content").String(), Timestamp: arena.Raw(info.Get("timestamp").Raw), LLMCalls: -1, Raw: arena.Raw(v.Raw),
+		Content: v.Get("completion.content").String(), Timestamp: arena.Raw(info.Get("timestamp").Raw), LLMCalls: -1, Raw: arena.Raw(v.Raw), Typed: true,
 	}
 	for _, c := range message.Get("tool_call").Array() {
 		s.Calls = append(s.Calls, arena.ToolCall{

@@ -100,3 +100,49 @@ func TestTheLockIsForOne(t *testing.T) {
 	}
 	unlock()
 }
+
+// FuzzAnyFileBecomesAJournal: whatever stands in the file, what is listed can
+// be read or says why not, and an entry that is added is there afterwards.
+func FuzzAnyFileBecomesAJournal(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "seed")
+	j, _, err := Open(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if _, err = j.Append(Key{1, 2}, []byte("a turn")); err != nil {
+		f.Fatal(err)
+	}
+	if err = j.Close(); err != nil {
+		f.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add(bytes.Repeat([]byte{0xff}, 40))
+	f.Add(append(bytes.Clone(whole), whole[:20]...))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(t.TempDir(), "j")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, entries, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		for _, e := range entries {
+			if data, bad := j.Read(e); bad != nil && data != nil {
+				t.Fatalf("data with an error: %v", bad)
+			}
+		}
+		added, err := j.Append(Key{9, 9}, []byte("after"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := j.Read(added); err != nil || string(data) != "after" {
+			t.Fatalf("added %q, %v", data, err)
+		}
+	})
+}

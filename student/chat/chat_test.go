@@ -1,0 +1,117 @@
+package chat
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+)
+
+func TestRepliesOfManyServersAreRead(t *testing.T) {
+	t.Parallel()
+	calls := func(arguments string) []Call {
+		return []Call{{ID: "c1", Type: "function", Function: Function{Name: "find_product", Arguments: arguments}}}
+	}
+	for body, want := range map[string]Reply{
+		`{"content":"hello"}`: {Content: "hello"},
+		`{"content":null}`:    {},
+		`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`:                     {Content: "ab"},
+		`{"content":"","reasoning_content":"hm"}`:                                                 {Reasoning: "hm"},
+		`{"content":"","reasoning":"hm"}`:                                                         {Reasoning: "hm"},
+		`{"content":"","reasoning_content":"","reasoning":{"effort":"low"}}`:                      {},
+		`{"content":null,"refusal":"No."}`:                                                        {Refusal: "No."},
+		`{"tool_calls":[{"id":"c1","function":{"name":"find_product","arguments":"{\"q\":1}"}}]}`: {Calls: calls(`{"q":1}`)},
+		`{"tool_calls":[{"id":"c1","function":{"name":"find_product","arguments":{"q":1}}}]}`:     {Calls: calls(`{"q":1}`)},
+		`{"tool_calls":null}`: {},
+	} {
+		want.Finish = "stop"
+		got, err := Parse([]byte(`{"choices":[{"finish_reason":"stop","message":` + body + `}]}`))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", body, err, diff)
+		}
+	}
+}
+
+func TestWhatIsNoCompletionIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{``, `<html>busy</html>`, `{"choices":[]}`, `{"choices":[{}]}`, `{"choices":[{"message":"hi"}]}`, `{"choices":[{"message":{"content":"cut`, `{"error":{"message":"busy"}}`, `null`} {
+		if r, err := Parse([]byte(body)); err == nil {
+			t.Errorf("%s is read as %+v", body, r)
+		}
+	}
+}
+
+// TestARequestIsTheConversationAndWhatAllShare: a server's prefix cache works
+// as long as a request begins as the one before it did.
+func TestARequestIsTheConversationAndWhatAllShare(t *testing.T) {
+	t.Parallel()
+	warm, few := 0.7, 64
+	template, err := NewTemplate(`a "model"`, Sampling{Temperature: &warm, MaxTokens: &few}, []arena.Raw{arena.Raw(`{"type":"function"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := Append(nil, Message{Role: "user", Content: "<a> & b\u2028"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Append(first, Message{Role: "tool", Content: "{}", CallID: "c1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := template.Request(first, 7), template.Request(second, 8)
+	if shared := strings.TrimSuffix(string(one[:strings.Index(string(one), `],"tools"`)]), "]"); !strings.HasPrefix(string(two), shared) {
+		t.Errorf("the second request does not begin as the first: %s", two)
+	}
+	var sent struct {
+		Model       string
+		Messages    []Message
+		Tools       []json.RawMessage
+		Temperature float64
+		MaxTokens   int `json:"max_tokens"`
+		Seed        int64
+		Stream      *bool
+	}
+	if err := json.Unmarshal(two, &sent); err != nil {
+		t.Fatal(err)
+	}
+	if sent.Model != `a "model"` || len(sent.Messages) != 2 || sent.Messages[0].Content != "<a> & b\u2028" || len(sent.Tools) != 1 ||
+		sent.Temperature != warm || sent.MaxTokens != few || sent.Seed != 8 || sent.Stream == nil || *sent.Stream {
+		t.Errorf("sent %+v", sent)
+	}
+}
+
+func TestOverflowIsToldFromOtherRefusals(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{"error":{"code":"context_length_exceeded"}}`:                               true,
+		`{"message":"This model's maximum context length is 4096 tokens. However…"}`: true,
+		`Input is too long for requested model.`:                                     true,
+		`{"error":{"message":"unknown parameter min_p"}}`:                            false,
+		``: false,
+	} {
+		if got := Overflows([]byte(body)); got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}
+
+// FuzzParseGivesWhatCanBeSaidAgain: whatever is read of a reply can go back
+// into a conversation, as JSON.
+func FuzzParseGivesWhatCanBeSaidAgain(f *testing.F) {
+	f.Add([]byte(`{"choices":[{"finish_reason":null,"message":{"content":[{"text":"a\u0000"},1],"tool_calls":[{"function":{"arguments":[1]}},null,7]}}],"usage":{"completion_tokens":1e99}}`))
+	f.Add([]byte("{\"choices\":[{\"message\":{\"content\":\"\xff\"}}]}"))
+	f.Add([]byte(`{"choices":{"0":{"message":{}}}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r, err := Parse(body)
+		if err != nil {
+			return
+		}
+		b, err := Append(nil, Message{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning, ToolCalls: r.Calls})
+		if err != nil || !json.Valid(b) {
+			t.Fatalf("%s: %v", b, err)
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package rollout
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/dialect"
+	"github.com/trajectory-arena/arena/student/endpoint"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// shelf is a search server that finds the same lamp whatever it is asked.
+type shelf struct{}
+
+func (shelf) Get(context.Context, string, python.Value) (python.Value, int, bool) {
+	lamp, err := python.Loads(`[{"product_id":"900001","title":"Blue lamp \u2028","price":NaN}]`)
+	return lamp, 200, err == nil
+}
+
+// parrot answers with its replies, one behind the other, and then not at all.
+type parrot struct{ replies [][]byte }
+
+func (p *parrot) Ask(context.Context, []byte) (chat.Reply, []byte, error) {
+	if len(p.replies) == 0 {
+		return chat.Reply{}, nil, &endpoint.Infra{Reason: "connection"}
+	}
+	body := p.replies[0]
+	p.replies = p.replies[1:]
+	r, err := chat.Parse(body)
+	return r, body, err
+}
+
+func environment(tb testing.TB) *Environment {
+	tb.Helper()
+	template, err := chat.NewTemplate("m", chat.Sampling{}, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &Environment{
+		Template: template, System: "You shop.", Dialect: dialect.Auto, MaxSteps: 4, Server: shelf{}, Tape: true, Request: arena.Raw(`{"model":"m"}`),
+		ToolNames: []string{"find_product", "view_product_information", "recommend_product", "terminate"},
+		Has:       func(id string) bool { return id == "900001" },
+	}
+}
+
+func says(content string, calls ...chat.Call) []byte {
+	b, err := json.Marshal(map[string]any{"id": "r", "choices": []any{map[string]any{"message": map[string]any{"content": content, "tool_calls": calls}}}})
+	if err != nil {
+		panic(err) // strings and structs of strings only
+	}
+	return b
+}
+
+func calls(name, arguments string) chat.Call {
+	return chat.Call{ID: "c", Type: "function", Function: chat.Function{Name: name, Arguments: arguments}}
+}
+
+// TestPlayedAgainFromWhatWasKept: a rollout that is played again from any of
+// its turns on ends as the first time, and asks for what was not kept only.
+func TestPlayedAgainFromWhatWasKept(t *testing.T) {
+	t.Parallel()
+	env := environment(t)
+	task := Task{Problem: &arena.Problem{Query: "a lamp"}, ID: "p", RunID: "r", Seed: 1}
+	replies := [][]byte{
+		says("<think>First look.</think>", calls("find_product", `{"q":"lamp"}`)),
+		says("", calls("recommend_product", `{"product_ids":"900001, 7"}`), calls("find_product", `["odd"]`)),
+		says("", calls("terminate", `{"status":"success"}`)),
+	}
+	var kept []Turn
+	first, err := env.Play(t.Context(), task, &parrot{replies}, func(turn Turn) error {
+		b, err := turn.Encode()
+		if err != nil {
+			return err
+		}
+		back, err := DecodeTurn(b)
+		kept = append(kept, back)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Stop != StopTerminated || *first.Label != LabelHallucinated || first.HallucinatedIDs != 1 || first.UnseenIDs != 1 || first.Malformed != 1 || first.ToolCalls != 3 {
+		t.Errorf("the rollout ends as %+v with label %q", first, *first.Label)
+	}
+	for n := range len(kept) + 1 {
+		task.Past = kept[:n]
+		fresh := 0
+		again, err := env.Play(t.Context(), task, &parrot{replies[n:]}, func(Turn) error { fresh++; return nil })
+		if diff := cmp.Diff(first, again); diff != "" || err != nil {
+			t.Errorf("from turn %d on: %v\n%s", n, err, diff)
+		}
+		if fresh != len(replies)-n {
+			t.Errorf("from turn %d on %d turns are new", n, fresh)
+		}
+	}
+}
+
+func TestAKeeperThatFailsEndsTheRun(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	_, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"}, &parrot{[][]byte{says("hm", calls("find_product", `{"q":"x"}`))}}, func(Turn) error { return full })
+	if !errors.Is(err, full) {
+		t.Errorf("play: %v", err)
+	}
+}
+
+// FuzzAnyReplyMakesATrace: whatever a model replies, the rollout ends with a
+// label or as infra, and its trace is one line that package traces reads as
+// ParseTrace does, but for where it lies and what in it no corpus can hold.
+func FuzzAnyReplyMakesATrace(f *testing.F) {
+	f.Add(says("<think>Look.</think>", calls("find_product", `{"q":"lamp","page":NaN}`)), says("Done\u2028.\r\n", calls("terminate", `{}`)))
+	f.Add(says(`<tool_call>[{"name":"recommend_product","parameters":{"product_ids":"900001,,8"}}]</tool_call>`), says("I can't."))
+	f.Add([]byte("{\"choices\":[\n{\"message\":{\"content\":\"\xff\\ud800\",\"tool_calls\":[{\"function\":{\"name\":\"a\\u0000\",\"arguments\":{\"a\":1e999}}},null]}}]}"), []byte(`{"choices":[{"message":{},"finish_reason":"length"}]}`))
+	env := environment(f)
+	f.Fuzz(func(t *testing.T, one, two []byte) {
+		replies := [][]byte{}
+		for _, b := range [][]byte{one, two} {
+			if _, err := chat.Parse(b); err == nil {
+				replies = append(replies, b)
+			}
+		}
+		task := Task{Problem: &arena.Problem{Query: "a lamp"}, ID: "p", RunID: "r"}
+		result, err := env.Play(t.Context(), task, &parrot{replies}, func(Turn) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (result.Label == nil) != (result.Outcome == Infra) {
+			t.Errorf("outcome %s with label %v", result.Outcome, result.Label)
+		}
+		want := readTrace(t, result.Line)
+		got := ParseTrace("r", result.Line)
+		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(arena.Trace{}, "Source", "Vetoes")); diff != "" {
+			t.Errorf("%s\n%s", result.Line, diff)
+		}
+	})
+}
+
+// readTrace reads one line as a day's file.
+func readTrace(t *testing.T, line []byte) *arena.Trace {
+	t.Helper()
+	day := fstest.MapFS{"traces/run=r/t.jsonl": {Data: append(line, '\n')}}
+	inputs, err := traces.DiscoverFS(day, "day", traces.DefaultRules())
+	if err != nil || len(inputs) != 1 {
+		t.Fatalf("%d inputs, %v", len(inputs), err)
+	}
+	var read *arena.Trace
+	_, err = traces.Read(t.Context(), inputs[0], traces.Defaults(), func(i traces.Item) error {
+		if i.Fault != nil {
+			t.Fatalf("%+v\n%s", i.Fault, line)
+		}
+		read = i.Trace
+		return nil
+	})
+	if err != nil || read == nil || math.IsInf(read.Seconds, 0) {
+		t.Fatalf("read %v, %v", read, err)
+	}
+	return read
+}
