@@ -1,47 +1,95 @@
 package rows
 
 import (
-	"context"
+	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"reflect"
 
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/parquet-go/parquet-go"
 )
 
-// batchRows bounds how many rows are held decoded at a time.
-const batchRows = 256
-
-// eachParquet reads a Parquet file of any schema, each row as JSON.
+// eachParquet reads a Parquet file of any schema, each row as JSON. Days and
+// times come as the numbers they are stored as, and so do unsigned numbers, which
+// are negative from 2^63.
 func eachParquet(f *os.File, stem string, yield func(Row) error) error {
-	pf, err := file.NewParquetReader(f)
+	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("open parquet: %w", err)
 	}
-	defer pf.Close() //nolint:errcheck // nothing was written
-	r, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory.DefaultAllocator)
+	file, err := parquet.OpenFile(f, info.Size())
 	if err != nil {
-		return fmt.Errorf("read parquet schema: %w", err)
+		return fmt.Errorf("open parquet: %w", err)
 	}
-	batches, err := r.GetRecordReader(context.Background(), nil, nil)
-	if err != nil {
-		return fmt.Errorf("read parquet columns: %w", err)
-	}
-	defer batches.Release()
-	line := 0
-	for {
-		batch, err := batches.Read()
-		if errors.Is(err, io.EOF) {
+	r := parquet.NewGenericReader[any](file)
+	defer r.Close() //nolint:errcheck // nothing was written
+	for line := 0; ; line++ {
+		row := []any{nil}
+		n, err := r.Read(row)
+		switch {
+		case n == 0 && errors.Is(err, io.EOF):
 			return nil
+		case n == 0:
+			return fmt.Errorf("read parquet row %d: %w", line, err)
 		}
+		text, err := json.Marshal(plain(reflect.ValueOf(row[0])))
 		if err != nil {
-			return fmt.Errorf("read parquet rows: %w", err)
+			return fmt.Errorf("render parquet row %d: %w", line, err)
 		}
-		if err := eachOfBatch(batch, stem, &line, yield); err != nil {
+		if err := yield(Row{JSON: string(text), Stem: stem, Line: line}); err != nil {
 			return err
 		}
 	}
+}
+
+// plain makes a cell what JSON holds as it is meant. Bytes are text: many
+// writers leave out that a column is, and the reader drops it inside of maps.
+// What is no number is null.
+func plain(cell reflect.Value) any {
+	if cell.IsValid() {
+		if text, ok := cell.Interface().(encoding.TextMarshaler); ok { // decimals, dates
+			return text
+		}
+	}
+	switch cell.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if !cell.IsNil() {
+			return plain(cell.Elem())
+		}
+		return nil
+	case reflect.Map:
+		all := make(map[string]any, cell.Len())
+		for key, v := range cell.Seq2() {
+			all[fmt.Sprint(key)] = plain(v)
+		}
+		return all
+	case reflect.Slice:
+		if cell.Type().Elem().Kind() == reflect.Uint8 {
+			return string(cell.Bytes())
+		}
+		all := make([]any, cell.Len())
+		for i := range all {
+			all[i] = plain(cell.Index(i))
+		}
+		return all
+	case reflect.Struct:
+		all := make(map[string]any, cell.NumField())
+		for i := range cell.NumField() {
+			all[cell.Type().Field(i).Name] = plain(cell.Field(i))
+		}
+		return all
+	case reflect.Float32, reflect.Float64:
+		if f := cell.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+	default:
+	}
+	if !cell.IsValid() {
+		return nil
+	}
+	return cell.Interface()
 }

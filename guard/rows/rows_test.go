@@ -98,7 +98,7 @@ func TestEachReadsEveryKindOfFile(t *testing.T) {
 	}
 	for name, content := range map[string]string{
 		"a.jsonl": lines, "a.jsonl.gz": zipped.String(), "a.jsonl.zst": packed.String(),
-		"a.json": " \n[{\"text\":\"one\"},\n{\"text\":\"two\"}]", "bom.jsonl": "\ufeff" + lines, "a.parquet": parquetOf(t, sample), "a.csv": "n,text\n1,one\n2,two\n", "a.tsv": "text\tn\none\t\"a\nb\"\ntwo\t\n",
+		"a.json": " \n[{\"text\":\"one\"},\n{\"text\":\"two\"}]", "bom.jsonl": "\ufeff" + lines, "a.parquet": parquetOf(t, sampleSchema, sample), "a.csv": "n,text\n1,one\n2,two\n", "a.tsv": "text\tn\none\t\"a\nb\"\ntwo\t\n",
 		"a.arrow": arrowOf(t, sample, fileOf), "a.csv.gz": zippedTable.String(),
 		"stream.arrow": arrowOf(t, sample, streamOf),
 	} {
@@ -119,13 +119,15 @@ func TestEachReadsEveryKindOfFile(t *testing.T) {
 // sample is two rows of text and n.
 const sample = `[{"text":"one","n":[1]},{"text":"two","n":[]}]`
 
-// recordOf puts rows of text and n into columns.
-func recordOf(t testing.TB, rows string) arrow.RecordBatch {
+// sampleSchema is that of sample.
+var sampleSchema = arrow.NewSchema([]arrow.Field{
+	{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
+	{Name: "n", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
+}, nil)
+
+// recordOf puts rows into columns.
+func recordOf(t testing.TB, schema *arrow.Schema, rows string) arrow.RecordBatch {
 	t.Helper()
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
-		{Name: "n", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
-	}, nil)
 	record, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(rows))
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,7 @@ func streamOf(out *bytes.Buffer, schema *arrow.Schema) (batchWriter, error) {
 
 func arrowOf(t testing.TB, rows string, container func(*bytes.Buffer, *arrow.Schema) (batchWriter, error)) string {
 	t.Helper()
-	record := recordOf(t, rows)
+	record := recordOf(t, sampleSchema, rows)
 	var out bytes.Buffer
 	w, err := container(&out, record.Schema())
 	if err != nil {
@@ -162,11 +164,10 @@ func arrowOf(t testing.TB, rows string, container func(*bytes.Buffer, *arrow.Sch
 	return out.String()
 }
 
-// parquetOf writes rows of text and n with the second implementation of
-// Parquet.
-func parquetOf(t testing.TB, rows string) string {
+// parquetOf writes rows with the second implementation of Parquet.
+func parquetOf(t testing.TB, schema *arrow.Schema, rows string) string {
 	t.Helper()
-	record := recordOf(t, rows)
+	record := recordOf(t, schema, rows)
 	var out bytes.Buffer
 	w, err := pqarrow.NewFileWriter(record.Schema(), &out, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
 	if err != nil {
@@ -176,6 +177,34 @@ func parquetOf(t testing.TB, rows string) string {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// TestParquetKeepsEveryText holds what the untyped reader gives otherwise than
+// JSON wants it: bytes, maps of text, and what is no number.
+func TestParquetKeepsEveryText(t *testing.T) {
+	t.Parallel()
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "bytes", Type: arrow.BinaryTypes.Binary, Nullable: true},
+		{Name: "map", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String), Nullable: true},
+		{Name: "nan", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "turns", Type: arrow.ListOf(arrow.StructOf(arrow.Field{Name: "say", Type: arrow.BinaryTypes.String, Nullable: true})), Nullable: true},
+	}, nil)
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	const rows = `[{"bytes":"YSBsYW1w","map":[{"key":"k","value":"in red"}],"nan":"NaN","turns":[{"say":"one"},{"say":null}]},{}]`
+	if err := os.WriteFile(path, []byte(parquetOf(t, schema, rows)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := Each(path, func(r Row) error { got = append(got, r.JSON); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`{"bytes":"a lamp","map":{"k":"in red"},"nan":null,"turns":[{"say":"one"},{"say":null}]}`,
+		`{"bytes":null,"map":null,"nan":null,"turns":null}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
 }
 
 func TestEachNamesTheBrokenLine(t *testing.T) {
@@ -237,7 +266,7 @@ func FuzzReadNeverPanics(f *testing.F) {
 // place: none may panic.
 func TestDamagedColumnsAreErrors(t *testing.T) {
 	t.Parallel()
-	table := parquetOf(t, sample)
+	table := parquetOf(t, sampleSchema, sample)
 	var damaged []string
 	for i := range len(table) {
 		damaged = append(damaged, table[:i]+"\xff"+table[i+1:])
