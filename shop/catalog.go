@@ -184,17 +184,14 @@ func (c *Catalog) Checksum() string { return c.info.CatalogXXH3 }
 // Terms is how many different index terms the catalogue has.
 func (c *Catalog) Terms() int { return c.text.TermCount() }
 
-// Product looks up a product by its id; of several with one id, the first.
-func (c *Catalog) Product(id string) (*arena.Product, bool) {
+// Document is the catalogue's own text of a product; of several with one id, of
+// the first.
+func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	i, ok := c.number(id)
 	if !ok {
-		return nil, false
+		return "", false
 	}
-	p, err := arena.ParseProduct(c.raw(i))
-	if err != nil {
-		return nil, false
-	}
-	return &p, true
+	return arena.Raw(c.raw(i)), true
 }
 
 // Has says whether a product with that id can be looked up.

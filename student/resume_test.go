@@ -121,8 +121,8 @@ func copyInputs(t *testing.T, dir string, names []string) (catalog, problems str
 	catalog, problems = filepath.Join(dir, "catalog.jsonl"), filepath.Join(dir, "problems.jsonl")
 	var lines bytes.Buffer
 	for _, id := range []string{"900001", "900002", "900003"} {
-		p, _ := c.Product(id)
-		lines.WriteString(string(p.Raw) + "\n")
+		text, _ := c.Document(id)
+		lines.WriteString(string(text) + "\n")
 	}
 	if err := os.WriteFile(catalog, lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)

@@ -43,8 +43,8 @@ func (a *attempt) score(ctx context.Context, t *arena.Trace, problems *specs) er
 
 // held is one recommended product held against one reward.
 type held struct {
-	product object
-	reward  value
+	product *document
+	reward  *wish
 	gold    bool
 	// title of the product and wanted titles, where they are compared, and
 	// their embeddings, nil where there is none.
@@ -58,16 +58,13 @@ type held struct {
 // task has one reward. Ids that the catalogue does not know pair with nothing.
 func (a *attempt) lookUp(s spec, recommended []string) ([]held, error) {
 	var pairs []held
-	for i, reward := range s.rewards {
-		if i >= len(recommended) {
-			break
-		}
-		h := held{product: a.products.document(recommended[i]), reward: reward}
+	for i := range s.rewards[:min(len(s.rewards), len(recommended))] {
+		h := held{product: a.products.document(recommended[i]), reward: &s.rewards[i]}
 		if h.product == nil {
 			continue
 		}
 		var err error
-		if h.gold, err = isGold(h.product, reward); err == nil {
+		if h.gold, err = isGold(h.product, h.reward); err == nil {
 			err = a.findTitles(&h)
 		}
 		if err != nil {
@@ -85,7 +82,7 @@ func (a *attempt) fill(s spec, pairs []held) error {
 	for i := range pairs {
 		rule, err := a.add(axes, &pairs[i])
 		if err == nil && rule > 0 && !s.single {
-			err = basket.add(pairs[i].product)
+			err = basket.add(pairs[i].product.fields)
 		}
 		if err != nil {
 			return err

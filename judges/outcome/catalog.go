@@ -106,17 +106,16 @@ func (c *Catalog) add(text []byte, at place) error {
 // Len counts the documents.
 func (c *Catalog) Len() int { return len(c.places) }
 
-// Product returns the document with this id; not found is also one that can no
+// Document returns the document with this id; not found is also one that can no
 // longer be read.
-func (c *Catalog) Product(id string) (*arena.Product, bool) {
+func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	at, ok := c.places[id]
 	if !ok {
-		return nil, false
+		return "", false
 	}
 	text := make([]byte, at.length)
 	if _, err := c.sources[at.source].ReadAt(text, at.offset); err != nil && !errors.Is(err, io.EOF) {
-		return nil, false
+		return "", false
 	}
-	p, err := arena.ParseProduct(bytes.TrimSpace(text))
-	return &p, err == nil
+	return arena.Raw(bytes.TrimSpace(text)), gjson.ValidBytes(text)
 }

@@ -31,7 +31,7 @@ func readDialogue(t *arena.Trace) (dialogue, error) {
 			continue
 		}
 		var err error
-		if m, err = readStep(&t.Steps[i]); err != nil {
+		if m, err = readStep(&t.Steps[i], m.calls[:0]); err != nil {
 			return d, fmt.Errorf("step %d: %w", i+1, err)
 		}
 		d.format += m.format()

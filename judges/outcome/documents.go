@@ -16,27 +16,37 @@ const kept = 1 << 13
 type documents struct {
 	from Products
 	mu   sync.RWMutex
-	read map[string]object
+	read map[string]*document
+}
+
+// document is a product of the catalogue.
+type document struct {
+	fields  object
+	options options
+	// fault says why its options cannot be read. It counts only where the rules
+	// come to them.
+	fault error
 }
 
 // document is the product with this id; nil where the catalogue has none.
-func (d *documents) document(id string) object {
+func (d *documents) document(id string) *document {
 	d.mu.RLock()
 	known, ok := d.read[id]
 	d.mu.RUnlock()
 	if ok {
 		return known
 	}
-	p, ok := d.from.Product(id)
+	text, ok := d.from.Document(id)
 	if !ok {
 		return nil
 	}
-	o := pick(gjson.Parse(string(p.Raw)), productKeys...)
+	read := &document{fields: pick(gjson.Parse(string(text)), productKeys...)}
+	read.options, read.fault = readOptions(read.fields)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.read) >= kept {
 		clear(d.read)
 	}
-	d.read[strings.Clone(id)] = o // id is a piece of its trace's text, which may go
-	return o
+	d.read[strings.Clone(id)] = read // id is a piece of its trace's text, which may go
+	return read
 }

@@ -40,20 +40,20 @@ type call struct {
 //
 // A typed step with a time stamp is read from its fields, and so is one
 // without Raw: steps of other shapes than the sandbox's are scored as the
-// sandbox would have recorded them. Any other step is read from Raw.
-func readStep(s *arena.Step) (message, error) {
+// sandbox would have recorded them. Any other step is read from Raw. The calls
+// of a typed step are put into room.
+func readStep(s *arena.Step, room []call) (message, error) {
 	if s.Raw != "" && (!s.Typed || s.Timestamp.Kind() != arena.Number) {
 		return readMessage(gjson.Parse(string(s.Raw)))
 	}
 	stamped := s.Timestamp.Kind() == arena.Number && decodeNumber(string(s.Timestamp)).float > 0
-	m := message{readable: true, think: s.Think, response: s.Response, timed: true, stamped: stamped}
+	m := message{readable: true, think: s.Think, response: s.Response, timed: true, stamped: stamped, calls: room}
 	if s.Raw == "" {
 		m.think, m.response = cmp.Or(s.Think, s.Reasoning), cmp.Or(s.Response, s.Content)
 	}
-	m.calls = make([]call, len(s.Calls))
 	for i := range s.Calls {
 		c := &s.Calls[i]
-		m.calls[i] = call{c.Name, arena.String, arguments(c.Arguments)}
+		m.calls = append(m.calls, call{c.Name, arena.String, arguments(c.Arguments)})
 		m.tagged = m.tagged || opensTag(c.Name) || opensTag(c.ID) || holdsTag(string(c.Arguments)) || holdsTag(string(c.Result))
 	}
 	return m, nil

@@ -1,25 +1,32 @@
 package outcome
 
+// options are what a product can be had in.
+type options struct {
+	attributes pairs
+	skus       []pairs
+}
+
+func readOptions(product object) (o options, err error) {
+	if o.attributes, err = attributePairs(product["attributes"]); err == nil {
+		o.skus, err = skuPairs(product["sku_options"])
+	}
+	return o, err
+}
+
 // checkOptions takes the best over the product's SKUs; the plain attributes
 // count with each of them, and alone.
-func checkOptions(t *tally, product, reward object) error {
-	wanted, err := wantedPairs(reward)
-	if err != nil {
-		return err
+func checkOptions(t *tally, product *document, reward *wish) error {
+	if reward.fault != nil {
+		return reward.fault
 	}
-	attributes, err := attributePairs(product["attributes"])
-	if err != nil {
-		return err
+	if product.fault != nil {
+		return product.fault
 	}
-	skus, err := skuPairs(product["sku_options"])
-	if err != nil {
-		return err
+	best := countPairs(reward.options, product.options.attributes, nil)
+	for _, sku := range product.options.skus {
+		best = max(best, countPairs(reward.options, product.options.attributes, sku))
 	}
-	best := countPairs(wanted, attributes, nil)
-	for _, sku := range skus {
-		best = max(best, countPairs(wanted, attributes, sku))
-	}
-	t.total[axisOptions], t.hits[axisOptions] = len(wanted), best
+	t.total[axisOptions], t.hits[axisOptions] = len(reward.options), best
 	return nil
 }
 

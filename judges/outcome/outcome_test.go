@@ -77,10 +77,10 @@ func TestCatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, ok := c.Product("7"); !ok || p.Price != 1 || c.Len() != 2 {
-		t.Errorf("of two documents with one id the first counts, not %+v of %d", p, c.Len())
+	if text, ok := c.Document("7"); !ok || text != `{"product_id":"7","price":1}` || c.Len() != 2 {
+		t.Errorf("of two documents with one id the first counts, not %s of %d", text, c.Len())
 	}
-	if _, ok := c.Product("8"); !ok {
+	if _, ok := c.Document("8"); !ok {
 		t.Error("an id that is written as a number is lost")
 	}
 	good := `{"product_id":"7","price":1}` + "\n"
@@ -114,14 +114,14 @@ func TestCatalogFilesAreReadWhenAsked(t *testing.T) {
 		t.Error("a missing file was opened")
 	}
 	for id, want := range map[string]string{"7": bell, "8": drum} {
-		if p, ok := c.Product(id); !ok || string(p.Raw) != want {
-			t.Errorf("product %s is %+v", id, p)
+		if text, ok := c.Document(id); !ok || string(text) != want {
+			t.Errorf("product %s is %s", id, text)
 		}
 	}
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := c.Product("7"); ok {
+	if _, ok := c.Document("7"); ok {
 		t.Error("a closed file was read")
 	}
 }

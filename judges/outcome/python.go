@@ -126,6 +126,10 @@ func equal(a, b value) bool {
 		}
 		return same
 	}
+	if sa, ok := a.(string); ok {
+		sb, same := b.(string)
+		return same && sa == sb
+	}
 	ha, errA := hash(a)
 	hb, errB := hash(b)
 	return errA == nil && errB == nil && ha == hb

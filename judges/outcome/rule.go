@@ -52,12 +52,12 @@ func (t *tally) rule() float64 {
 var productKeys = []string{"product_id", "shop_id", "title", "price", "service", "sku_options", "attributes"}
 
 // isGold tells whether the product is the very one that the reward names.
-func isGold(product, reward value) (bool, error) {
-	have, err := get(product, "product_id")
+func isGold(product *document, reward *wish) (bool, error) {
+	have, err := get(product.fields, "product_id")
 	if err != nil {
 		return false, fmt.Errorf("product: %w", err)
 	}
-	want, err := get(reward, "product_id")
+	want, err := get(reward.value, "product_id")
 	if err != nil {
 		return false, fmt.Errorf("reward: %w", err)
 	}
@@ -66,22 +66,22 @@ func isGold(product, reward value) (bool, error) {
 
 // check holds a product against a reward, axis by axis. titles has a hit or
 // miss for each title that could be compared.
-func check(product object, reward value, titles []bool) (tally, error) {
+func check(product *document, reward *wish, titles []bool) (tally, error) {
 	var t tally
 	for _, hit := range titles {
 		t.add(axisTitle, hit)
 	}
-	want, err := items(reward)
+	want, err := items(reward.value)
 	if err != nil {
 		return t, fmt.Errorf("reward: %w", err)
 	}
-	if err := checkPrices(&t, product, want); err != nil {
+	if err := checkPrices(&t, product.fields, want); err != nil {
 		return t, fmt.Errorf("price: %w", err)
 	}
-	if err := checkServices(&t, product, want); err != nil {
+	if err := checkServices(&t, product.fields, want); err != nil {
 		return t, fmt.Errorf("service: %w", err)
 	}
-	if err := checkOptions(&t, product, want); err != nil {
+	if err := checkOptions(&t, product, reward); err != nil {
 		return t, fmt.Errorf("sku & attrs: %w", err)
 	}
 	return t, nil

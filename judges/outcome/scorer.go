@@ -14,8 +14,8 @@ import (
 
 // Products is the catalogue that recommended ids are looked up in.
 type Products interface {
-	// Product returns the document with its Raw text.
-	Product(id string) (*arena.Product, bool)
+	// Document returns a product as the catalogue has it, a JSON object.
+	Document(id string) (arena.Raw, bool)
 }
 
 // Scorer gives outcome scores. It may be used by several goroutines at once
@@ -29,7 +29,7 @@ type Scorer struct {
 // New returns a scorer over a catalogue. Without titles (nil), titles are left
 // out of every rule but that of the gold product itself.
 func New(products Products, titles Titles) *Scorer {
-	return &Scorer{products: &documents{from: products, read: map[string]object{}}, titles: titles}
+	return &Scorer{products: &documents{from: products, read: map[string]*document{}}, titles: titles}
 }
 
 // Score scores the trace t against its problem p, nil where none is known. An

@@ -14,8 +14,16 @@ import (
 type spec struct {
 	// single is a product task: its reward is one object.
 	single  bool
-	rewards []value
+	rewards []wish
 	voucher value
+}
+
+// wish is what a problem wants of one product.
+type wish struct {
+	value   value
+	options []pair
+	// fault says why the options cannot be read, as a document's does.
+	fault error
 }
 
 // specs are the problems as the rules read them; a day asks thousands of
@@ -56,15 +64,26 @@ func readSpec(p *arena.Problem) (spec, error) {
 	s := spec{voucher: fields["voucher"]}
 	switch p.Category {
 	case arena.CategoryProduct:
-		s.single, s.rewards = true, []value{fields["reward"]}
+		s.single, s.rewards = true, []wish{readWish(fields["reward"])}
 		return s, nil
 	case arena.CategoryShop, arena.CategoryVoucher:
-		var err error
-		if s.rewards, err = iterate(fields["reward"]); err != nil {
+		rewards, err := iterate(fields["reward"])
+		if err != nil {
 			return s, fmt.Errorf("reward: %w", err)
+		}
+		for _, reward := range rewards {
+			s.rewards = append(s.rewards, readWish(reward))
 		}
 		return s, nil
 	default:
 		return s, fmt.Errorf("category %q has no rules", p.Category)
 	}
+}
+
+func readWish(reward value) wish {
+	w := wish{value: reward}
+	if fields, ok := reward.(object); ok {
+		w.options, w.fault = wantedPairs(fields)
+	}
+	return w
 }

@@ -53,20 +53,20 @@ func (a *attempt) findTitles(h *held) error {
 	if h.gold {
 		return nil
 	}
-	reward, err := items(h.reward)
+	reward, err := items(h.reward.value)
 	if err != nil {
 		return err
 	}
 	wish, wishes := reward["title"]
 	several := a.problem.Category != arena.CategoryProduct
 	embeds := a.titles != nil && a.titles.Source() == arena.TitlesEndpoint
-	_, err = get(h.product, "title")
+	_, err = get(h.product.fields, "title")
 	if err != nil && (several || embeds && wishes) {
 		return err
 	}
-	title, ok := h.product["title"].(string)
+	title, ok := h.product.fields["title"].(string)
 	if embeds && (several || wishes) && !ok {
-		return fmt.Errorf("title: %s cannot be embedded", kind(h.product["title"]))
+		return fmt.Errorf("title: %s cannot be embedded", kind(h.product.fields["title"]))
 	}
 	if !ok || !wishes || a.titles == nil {
 		return nil
@@ -120,7 +120,7 @@ func (a *attempt) embed(ctx context.Context, pairs []held) error {
 // be compared.
 func (a *attempt) compareTitles(h *held) ([]bool, error) {
 	if h.gold {
-		reward, err := items(h.reward)
+		reward, err := items(h.reward.value)
 		if err != nil {
 			return nil, err
 		}
