@@ -27,6 +27,9 @@ type Assembly struct {
 	// Manifest lacks Version, Schemas and Files, which Assemble fills in.
 	Manifest Manifest
 	Card     Card
+	// Move says that nobody needs the parts again, which lie on the corpus's own
+	// volume: their files are moved into place, not copied.
+	Move bool
 	// Redact cleans the extra files and the card, and is held against every text
 	// of every file that did not pass a redactor row by row: a finding stops the
 	// corpus. Nil leaves all as it is.
@@ -97,7 +100,7 @@ func (w *assembler) build(a *Assembly) error {
 		return err
 	}
 	for _, s := range w.shards {
-		if err := w.copyShard(s); err != nil {
+		if err := w.shard(s, a.Move); err != nil {
 			return err
 		}
 	}
@@ -188,23 +191,22 @@ func schemas(shards []placed) map[string]string {
 	return out
 }
 
-// copyShard copies a part's file and holds it against the hash that it was
-// written with. The part stays whole: an interrupted run goes on from it.
-func (w *assembler) copyShard(s placed) error {
+// shard puts a part's file in its place and holds it against the hash that it
+// was written with.
+func (w *assembler) shard(s placed, move bool) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	in, err := w.fs.Open(s.from)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", s.from, err)
+	put := w.copied
+	if move {
+		put = w.moved
 	}
-	defer closeRead(in)
-	sum, err := w.write(s.to, traced{in, s.from})
+	sum, err := put(s)
 	if err != nil {
 		return err
 	}
 	if sum.SHA256 != s.SHA256 {
-		return fmt.Errorf("copy %s: it is not what was written there", s.from)
+		return fmt.Errorf("place %s: it is not what was written there", s.from)
 	}
 	sum.Config, sum.Profile, sum.Split = s.Config, s.Profile, s.Split
 	if rows := s.Rows; s.Place == "" {
@@ -212,6 +214,31 @@ func (w *assembler) copyShard(s placed) error {
 	}
 	w.files = append(w.files, sum)
 	return nil
+}
+
+// copied leaves the part whole: an interrupted run goes on from it.
+func (w *assembler) copied(s placed) (FileEntry, error) {
+	in, err := w.fs.Open(s.from)
+	if err != nil {
+		return FileEntry{}, fmt.Errorf("open %s: %w", s.from, err)
+	}
+	defer closeRead(in)
+	return w.write(s.to, traced{in, s.from})
+}
+
+func (w *assembler) moved(s placed) (FileEntry, error) {
+	size, sum, err := digest(w.fs, s.from)
+	if err != nil {
+		return FileEntry{}, err
+	}
+	full := filepath.Join(w.dir, filepath.FromSlash(s.to))
+	if err := w.fs.MkdirAll(filepath.Dir(full)); err != nil {
+		return FileEntry{}, fmt.Errorf("create folder of %s: %w", full, err)
+	}
+	if err := w.fs.Rename(s.from, full); err != nil {
+		return FileEntry{}, fmt.Errorf("rename %s: %w", s.from, err)
+	}
+	return FileEntry{Path: s.to, Bytes: size, SHA256: sum}, nil
 }
 
 func (w *assembler) extras(a *Assembly, card string) error {

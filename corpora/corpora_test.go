@@ -51,6 +51,12 @@ func facts(split string, i int) *corpora.Facts {
 
 func write(t *testing.T, fsys corpora.FS, root string, n int) (sample, error) {
 	t.Helper()
+	return written(t, fsys, root, n, false)
+}
+
+// written is the sample of n rows, its parts' files moved into place or copied.
+func written(t *testing.T, fsys corpora.FS, root string, n int, move bool) (sample, error) {
+	t.Helper()
 	s := sample{dir: filepath.Join(root, "corpus"), parts: []string{filepath.Join(root, "work", "part-0"), filepath.Join(root, "work", "part-1")}}
 	for i, dir := range s.parts {
 		if err := writePart(t, fsys, dir, i, n); err != nil {
@@ -59,6 +65,7 @@ func write(t *testing.T, fsys corpora.FS, root string, n int) (sample, error) {
 	}
 	return s, corpora.Assemble(context.Background(), fsys, s.dir, corpora.Assembly{
 		Parts:    s.parts,
+		Move:     move,
 		Extra:    map[string][]byte{"reports/funnel.json": []byte("{}\n")},
 		Manifest: corpora.Manifest{Pipeline: "v0", Configuration: []byte("{}"), Funnel: []corpora.Stage{{Name: "read", In: int64(n), Out: int64(n)}}},
 		Card:     corpora.Card{Title: "A day", License: "apache-2.0", Tags: []string{"agent"}, Default: "sft"},

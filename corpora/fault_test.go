@@ -94,11 +94,21 @@ func (f faultyFile) Close() error {
 // run succeeds.
 func TestEveryStepMayFail(t *testing.T) {
 	t.Parallel()
+	for name, move := range map[string]bool{"copied": false, "moved": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			everyStepFails(t, move)
+		})
+	}
+}
+
+func everyStepFails(t *testing.T, move bool) {
+	t.Helper()
 	root := t.TempDir()
 	steps := 0
 	for n := 1; ; n++ {
 		left := n
-		s, err := write(t, faulty{left: &left}, root, 1)
+		s, err := written(t, faulty{left: &left}, root, 1, move)
 		if err == nil {
 			if left > 0 {
 				break
@@ -112,7 +122,7 @@ func TestEveryStepMayFail(t *testing.T) {
 		if _, gone := corpora.ReadManifest(corpora.Disk{}, s.dir); gone == nil {
 			checkWhole(t, s.dir, n) // it failed after the swap
 		}
-		again, err := write(t, calm(), root, 1)
+		again, err := written(t, calm(), root, 1, move)
 		if err != nil {
 			t.Fatalf("step %d: the next run: %v", n, err)
 		}

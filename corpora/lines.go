@@ -22,7 +22,8 @@ type Lines struct {
 	err    error
 }
 
-// lineFile is one file being written.
+// lineFile is one file being written. Lines gather in buf, from where they go
+// to the file, by way of zst where it is compressed.
 type lineFile struct {
 	out   *partFile
 	buf   *bufio.Writer
@@ -38,22 +39,22 @@ func NewLines(p *Part, s Stream, ext string) *Lines {
 	return &Lines{part: p, stream: s, ext: ext}
 }
 
-// Add writes one line, which must hold no line feed. After an error every
-// further call gives it again.
-func (l *Lines) Add(line string) error {
+// Add writes one line, given in pieces that hold no line feed. After an error
+// every further call gives it again.
+func (l *Lines) Add(pieces ...string) error {
 	if l.err == nil {
-		l.err = l.add(line)
+		l.err = l.add(pieces)
 	}
 	return l.err
 }
 
-func (l *Lines) add(line string) error {
+func (l *Lines) add(pieces []string) error {
 	if l.open == nil {
 		if err := l.next(); err != nil {
 			return err
 		}
 	}
-	if err := l.open.add(line); err != nil {
+	if err := l.open.add(pieces); err != nil {
 		return fmt.Errorf("write %s: %w", l.open.out.path, err)
 	}
 	if l.stream.Place == "" && l.open.size+l.part.limits.Group > l.part.limits.Shard {
@@ -71,44 +72,47 @@ func (l *Lines) Close() error {
 	return l.err
 }
 
-func (l *Lines) next() error {
-	f, err := l.part.create(l.stream, l.n, l.ext)
+func (l *Lines) next() (err error) {
+	out, err := l.part.create(l.stream, l.n, l.ext)
 	if err != nil {
 		return err
 	}
 	l.n++
-	l.open = &lineFile{out: f, buf: bufio.NewWriterSize(f, 1<<20)}
-	l.open.plain.SetSeed(rowSeed)
+	f := &lineFile{out: out}
+	f.plain.SetSeed(rowSeed)
+	to := io.Writer(out)
 	if strings.HasSuffix(l.ext, ".zst") {
 		// one goroutine: the bytes must not depend on the number of cores
-		l.open.zst, err = zstd.NewWriter(l.open.buf, zstd.WithEncoderConcurrency(1))
+		f.zst, err = zstd.NewWriter(out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(codec.Level))
+		to = f.zst
 	}
+	f.buf = bufio.NewWriterSize(to, 1<<20)
+	l.open = f
 	return err
 }
 
-func (f *lineFile) add(line string) error {
-	f.size += int64(len(line)) + 1
+func (f *lineFile) add(pieces []string) error {
+	for _, piece := range pieces {
+		if err := f.write(piece); err != nil {
+			return err
+		}
+	}
 	f.rows++
-	_, _ = f.plain.WriteString(line) // maphash never fails
-	_ = f.plain.WriteByte('\n')
-	var w io.Writer = f.buf
-	if f.zst != nil {
-		w = f.zst
-	}
-	if _, err := io.WriteString(w, line); err != nil {
-		return err
-	}
-	_, err := w.Write([]byte{'\n'})
+	return f.write("\n")
+}
+
+func (f *lineFile) write(text string) error {
+	f.size += int64(len(text))
+	_, _ = f.plain.WriteString(text) // maphash never fails
+	_, err := f.buf.WriteString(text)
 	return err
 }
 
 func (f *lineFile) flush() error {
-	if f.zst != nil {
-		if err := f.zst.Close(); err != nil {
-			return err
-		}
+	if err := f.buf.Flush(); err != nil || f.zst == nil {
+		return err
 	}
-	return f.buf.Flush()
+	return f.zst.Close()
 }
 
 func (l *Lines) finish() error {

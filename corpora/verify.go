@@ -103,7 +103,7 @@ func (v *verifier) full(rel string) string { return filepath.Join(v.dir, filepat
 
 // file holds one file's bytes against the manifest.
 func (v *verifier) file(f *FileEntry) error {
-	size, sum, err := v.digest(v.full(f.Path))
+	size, sum, err := digest(v.fs, v.full(f.Path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.say(f.Path, "the file is missing")
@@ -119,8 +119,9 @@ func (v *verifier) file(f *FileEntry) error {
 	return nil
 }
 
-func (v *verifier) digest(full string) (int64, string, error) {
-	f, err := v.fs.Open(full)
+// digest gives a file's size and sha256.
+func digest(fsys FS, full string) (int64, string, error) {
+	f, err := fsys.Open(full)
 	if err != nil {
 		return 0, "", fmt.Errorf("open %s: %w", full, err)
 	}

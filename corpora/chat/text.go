@@ -21,17 +21,16 @@ func Text(ms []Message, tools []string) []Turn {
 	if len(tools) > 0 && (len(ms) == 0 || ms[0].Role != System) {
 		out = append(out, Turn{System, SystemText("", tools)})
 	}
-	for i := range ms {
-		m := &ms[i]
-		switch {
-		case m.Role == System:
+	for i := 0; i < len(ms); i++ {
+		switch m := &ms[i]; m.Role {
+		case System:
 			out = append(out, Turn{System, SystemText(m.Content, tools)})
-		case m.Role == Assistant:
+		case Assistant:
 			out = append(out, Turn{Assistant, assistantText(m)})
-		case m.Role == Tool && i > 0 && ms[i-1].Role == Tool:
-			out[len(out)-1].Content += "\n" + response(m.Content)
-		case m.Role == Tool:
-			out = append(out, Turn{User, response(m.Content)})
+		case Tool:
+			n := Answers(ms[i:])
+			out = append(out, Turn{User, responses(ms[i : i+n])})
+			i += n - 1
 		default:
 			out = append(out, Turn{User, m.Content})
 		}
@@ -59,7 +58,32 @@ func SystemText(system string, tools []string) string {
 	return b.String()
 }
 
-func response(content string) string { return "<tool_response>\n" + content + "\n</tool_response>" }
+// Answers is how many messages from the first on are results of calls.
+func Answers(ms []Message) (n int) {
+	for n < len(ms) && ms[n].Role == Tool {
+		n++
+	}
+	return n
+}
+
+func responses(results []Message) string {
+	const open, end = "<tool_response>\n", "\n</tool_response>"
+	size := 0
+	for i := range results {
+		size += len(open) + len(results[i].Content) + len(end) + 1
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range results {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(open)
+		b.WriteString(results[i].Content)
+		b.WriteString(end)
+	}
+	return b.String()
+}
 
 func assistantText(m *Message) string {
 	parts := make([]string, 0, 2+len(m.Calls))

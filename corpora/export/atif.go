@@ -79,7 +79,7 @@ func openATIF(j *job, split string) (sink, error) {
 
 // atif writes one trajectory; results stand with the step whose call they
 // answer, the reward under extra.arena.
-func atif(r *row) (string, error) {
+func atif(r *row) ([]string, error) {
 	s := r.sft
 	out := atifTrajectory{Schema: atifVersion, Session: s.SessionID,
 		Agent: atifAgent{Name: orUnknown(s.AgentHotkey), Version: orUnknown(s.AgentVersion), Tools: json.RawMessage(jsonList(s.Tools))},
@@ -89,13 +89,14 @@ func atif(r *row) (string, error) {
 		m := &r.messages[i]
 		if m.Role == chat.Tool {
 			if err := observe(out.Steps, m); err != nil {
-				return "", err
+				return nil, err
 			}
 			continue
 		}
 		out.Steps = append(out.Steps, atifOf(m, len(out.Steps)+1))
 	}
-	return chat.Marshal(out)
+	line, err := chat.Marshal(out)
+	return []string{line}, err
 }
 
 func status(s *corpora.SFT) arena.Status {

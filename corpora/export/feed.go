@@ -227,7 +227,9 @@ func (f *feed) declare(tools []string) error {
 
 // manyLines tells whether JSON is written over several lines: formats of lines
 // take it as it is.
-func manyLines(text string) bool { return strings.ContainsAny(text, "\r\n") }
+func manyLines(text string) bool {
+	return strings.IndexByte(text, '\n') >= 0 || strings.IndexByte(text, '\r') >= 0
+}
 
 func (f *feed) selected(r *row) bool {
 	keep := f.opt.Keep

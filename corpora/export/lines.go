@@ -10,20 +10,20 @@ import (
 	"github.com/trajectory-arena/arena/corpora/chat"
 )
 
-// lineSink writes one JSON object a line.
+// lineSink writes one JSON object a line, which format gives in pieces.
 type lineSink struct {
 	job    *job
 	lines  *corpora.Lines
-	format func(*row) (string, error)
+	format func(*row) ([]string, error)
 }
 
 func (s *lineSink) add(r *row) error {
-	line, err := s.format(r)
+	pieces, err := s.format(r)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", r.sft.SessionID, err)
 	}
 	s.job.count.Rows++
-	return s.lines.Add(line)
+	return s.lines.Add(pieces...)
 }
 
 func (s *lineSink) close() error { return s.lines.Close() }
@@ -36,9 +36,10 @@ func openLines(ext string) func(*job, string) (sink, error) {
 	}
 }
 
-// openAI joins the row's own JSON texts: they were checked when they were
-// decoded, and encoding them again would take longer than all else.
-func openAI(r *row) (string, error) {
+// openAI gives the row's own JSON texts: they were checked when they were
+// decoded, and encoding them again, or joining them, would take longer than all
+// else.
+func openAI(r *row) ([]string, error) {
 	rest, err := chat.Marshal(struct {
 		ProblemID string   `json:"problem_id"`
 		Cluster   string   `json:"dedup_cluster"`
@@ -47,9 +48,22 @@ func openAI(r *row) (string, error) {
 		Reward    *float64 `json:"reward"`
 	}{r.sft.ProblemID, r.sft.Cluster, r.sft.SessionID, run(r.sft), declared(r.sft)})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return `{"messages":` + jsonList(r.sft.Messages) + `,"tools":` + jsonList(r.sft.Tools) + "," + rest[1:], nil
+	pieces := make([]string, 0, 3+2*len(r.sft.Messages)+2*len(r.sft.Tools))
+	pieces = append(listed(append(pieces, `{"messages":[`), r.sft.Messages), `],"tools":[`)
+	return append(listed(pieces, r.sft.Tools), "],", rest[1:]), nil
+}
+
+// listed appends items with commas between them.
+func listed(pieces, items []string) []string {
+	for i, item := range items {
+		if i > 0 {
+			pieces = append(pieces, ",")
+		}
+		pieces = append(pieces, item)
+	}
+	return pieces
 }
 
 // run is the run of an attempt, which its session names before the problem;

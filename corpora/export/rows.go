@@ -1,6 +1,7 @@
 package export
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -83,44 +84,40 @@ func prompts(r *row) ([]corpora.Prompts, error) {
 }
 
 // turns makes a row of every assistant turn, as chat templates render a
-// conversation that stops there: reasoning before it is gone.
+// conversation that stops there: reasoning before it is gone. It ends at a turn
+// of which nothing is left without its reasoning. A message is encoded once for
+// all rows that have it as context: they share its text.
 func turns(r *row) ([]corpora.SFT, error) {
 	var out []corpora.SFT
-	for i := range r.messages {
-		if r.messages[i].Role != chat.Assistant {
-			continue
+	context := make([]string, 0, len(r.messages))
+	for _, m := range r.messages {
+		if m.Role == chat.Assistant {
+			last, err := weighted(m, 1)
+			if err != nil {
+				return nil, err
+			}
+			made := *r.sft
+			made.Messages = slices.Concat(context, []string{last})
+			out = append(out, made)
+			if m.Reasoning = ""; m.Content == "" && len(m.Calls) == 0 {
+				return out, nil
+			}
 		}
-		ms, ok := upTo(r.messages, i)
-		if !ok {
-			continue
-		}
-		encoded, err := chat.Encode(ms)
+		text, err := weighted(m, 0)
 		if err != nil {
 			return nil, err
 		}
-		made := *r.sft
-		made.Messages = encoded
-		out = append(out, made)
+		context = append(context, text)
 	}
 	return out, nil
 }
 
-// upTo gives the messages up to turn i with weight 1 on it alone. It is not ok
-// where an earlier turn has nothing left without its reasoning.
-func upTo(all []chat.Message, i int) ([]chat.Message, bool) {
-	ms := append([]chat.Message(nil), all[:i+1]...)
-	zero, one := 0, 1
-	for k := range ms[:i] {
-		if ms[k].Role != chat.Assistant {
-			continue
-		}
-		ms[k].Reasoning, ms[k].Weight = "", &zero
-		if ms[k].Content == "" && len(ms[k].Calls) == 0 {
-			return nil, false
-		}
+// weighted encodes a message; those of the model with their weight.
+func weighted(m chat.Message, weight int) (string, error) {
+	if m.Role == chat.Assistant {
+		m.Weight = &weight
 	}
-	ms[i].Weight = &one
-	return ms, true
+	return chat.Marshal(m)
 }
 
 func raws(tools []string) []arena.Raw {

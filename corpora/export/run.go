@@ -78,7 +78,7 @@ func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.M
 	out := corpora.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpora.Input{
 		{Kind: "corpus manifest", SHA256: corpora.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
 	return corpora.Assemble(ctx, fsys, to, corpora.Assembly{
-		Redact: opt.Redact, Parts: parts, Manifest: out,
+		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
 		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},
 		Card:  corpora.Card{Title: "Exported corpus", Push: opt.Push, License: "apache-2.0", Tags: []string{"agent", "tool-use"}, Sections: []corpora.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}},
 	})

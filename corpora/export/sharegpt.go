@@ -32,11 +32,8 @@ func shareGPT(r *row) ([]corpora.ShareGPT, error) {
 		case chat.Assistant:
 			out.Conversations = append(out.Conversations, spoken(m))
 		default:
-			n := i
-			for n < len(ms) && ms[n].Role == chat.Tool {
-				n++
-			}
-			value, err := observation(ms[i:n])
+			n := chat.Answers(ms[i:])
+			value, err := observation(ms[i : i+n])
 			if err != nil {
 				return nil, err
 			}
@@ -44,7 +41,7 @@ func shareGPT(r *row) ([]corpora.ShareGPT, error) {
 				return nil, &chat.Unfit{Reason: reasonEmptyResult}
 			}
 			out.Conversations = append(out.Conversations, corpora.Said{From: "observation", Value: value})
-			i = n - 1
+			i += n - 1
 		}
 	}
 	if out.System == "" {
