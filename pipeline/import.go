@@ -51,6 +51,9 @@ type imported struct {
 	inputs  []corpora.Input
 	records map[string]bool
 	lost    map[string]int64
+	// waiting are halves of records: prompts and answers that may be to them.
+	waiting      []*arena.Trace
+	waitingBytes int
 }
 
 // Run reads every input and writes the corpus, all of it or nothing. Without a
@@ -132,17 +135,16 @@ func (w *imported) readAll(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	for _, in := range inputs {
-		before := len(w.fates)
+		before := len(w.fates) + len(w.waiting)
 		if _, err := traces.Read(ctx, in, opt, w.take); err != nil {
 			return err
 		}
-		w.inputs = append(w.inputs, corpora.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(len(w.fates) - before)})
+		w.inputs = append(w.inputs, corpora.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(len(w.fates) + len(w.waiting) - before)})
 	}
-	return nil
+	return w.join()
 }
 
-// take enters one record into the rows and, whatever becomes of it, into the
-// ledger.
+// take enters one record, or keeps it back for its other half.
 func (w *imported) take(item traces.Item) error {
 	if f := item.Fault; f != nil {
 		out := fate{stage: stageRead, reason: string(f.Reason), failed: true}
@@ -151,34 +153,43 @@ func (w *imported) take(item traces.Item) error {
 			Fate: corpora.FateFailed, Stage: out.stage, Reason: out.reason})
 	}
 	t := item.Trace
-	row, out, err := w.decide(t)
+	if w.records[t.RecordSHA256] {
+		return w.leaveOut(t, "copied_record")
+	}
+	w.records[t.RecordSHA256] = true
+	if w.waits(t) {
+		return nil
+	}
+	return w.decide(t)
+}
+
+// leaveOut enters a record into the ledger alone.
+func (w *imported) leaveOut(t *arena.Trace, reason string) error {
+	return w.enter(t, &corpora.SFT{}, fate{stage: stageRead, reason: reason})
+}
+
+// decide enters a trace into the rows, if it can be one, and into the ledger.
+func (w *imported) decide(t *arena.Trace) error {
+	row, stage, reason, err := w.foreign(t, w.protect)
 	if err != nil {
 		return err
 	}
-	w.fates = append(w.fates, out)
-	if out.kept() {
-		gjson.Get(row.Metadata, "lost").ForEach(func(_, word gjson.Result) bool {
-			w.lost[word.Str]++
-			return true
-		})
-		if err := w.rows.Add(&row); err != nil {
-			return err
-		}
+	if stage != "" {
+		return w.enter(t, &row, fate{stage: stage, reason: reason})
 	}
-	return w.ledger.attempts.Add(importedAttempt(t, &row, out))
+	gjson.Get(row.Metadata, "lost").ForEach(func(_, word gjson.Result) bool {
+		w.lost[word.Str]++
+		return true
+	})
+	if err := w.rows.Add(&row); err != nil {
+		return err
+	}
+	return w.enter(t, &row, fate{split: corpora.SplitTrain})
 }
 
-// decide says whether a trace becomes a row. The copy of a record does not.
-func (w *imported) decide(t *arena.Trace) (corpora.SFT, fate, error) {
-	if w.records[t.RecordSHA256] {
-		return corpora.SFT{}, fate{stage: stageRead, reason: "copied_record"}, nil
-	}
-	w.records[t.RecordSHA256] = true
-	row, stage, reason, err := w.foreign(t, w.protect)
-	if stage != "" || err != nil {
-		return row, fate{stage: stage, reason: reason}, err
-	}
-	return row, fate{split: corpora.SplitTrain}, nil
+func (w *imported) enter(t *arena.Trace, row *corpora.SFT, f fate) error {
+	w.fates = append(w.fates, f)
+	return w.ledger.attempts.Add(importedAttempt(t, row, f))
 }
 
 // importedAttempt is the ledger's row of a trace; row is empty where the trace

@@ -50,7 +50,7 @@ func verified(t *testing.T, dir string) {
 func sources(t *testing.T) []string {
 	t.Helper()
 	all := []string{filepath.Join("testdata", "import")}
-	for _, name := range []string{"tau-bench", "atif", "oro-episode"} {
+	for _, name := range []string{"tau-bench", "atif", "oro-episode", "oro-sft"} {
 		if dir := filepath.Join("..", "..", "shared", "data", "real", name); present(dir) {
 			all = append(all, dir)
 		}

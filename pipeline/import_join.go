@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// mostWaiting bounds the bytes of the records that wait for their other half.
+// Prompts are a few KB: it holds those of 50,000 attempts.
+const mostWaiting = 256 << 20
+
+// Why half a record is no row of its own.
+const (
+	reasonJoined  = "joined_prompt"
+	reasonAlone   = "answer_without_prompt"
+	reasonSeveral = "answer_to_several_prompts"
+)
+
+// promptAlone says that a record is a request in which the model has not spoken.
+func promptAlone(t *arena.Trace) bool {
+	return t.Query != "" && !slices.ContainsFunc(t.Steps, ofAgent)
+}
+
+// answerAlone says that a record is what a model said to a request that it does not
+// hold.
+func answerAlone(t *arena.Trace) bool {
+	return t.Query == "" && t.System == "" && len(t.Steps) > 0 && !slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return !ofAgent(s) })
+}
+
+func ofAgent(s arena.Step) bool { return s.Role == arena.RoleAgent }
+
+// waits keeps back half a record with an id until all have been read: data sets
+// hold prompts and predictions in files of their own.
+func (w *imported) waits(t *arena.Trace) bool {
+	if t.ProblemID == "" || !promptAlone(t) && !answerAlone(t) || w.waitingBytes+t.Bytes > mostWaiting {
+		return false
+	}
+	w.waitingBytes += t.Bytes
+	w.waiting = append(w.waiting, t)
+	return true
+}
+
+// join enters the records that waited, each answer behind the prompt of its id.
+// An id under which different things are asked names none of them.
+func (w *imported) join() error {
+	prompts, several := map[string]*arena.Trace{}, map[string]bool{}
+	answered := map[string]bool{}
+	for _, t := range w.waiting {
+		if first := prompts[t.ProblemID]; promptAlone(t) && first == nil {
+			prompts[t.ProblemID] = t
+		} else if promptAlone(t) {
+			several[t.ProblemID] = several[t.ProblemID] || first.Query != t.Query || first.System != t.System
+		} else {
+			answered[t.ProblemID] = true
+		}
+	}
+	for _, t := range w.waiting {
+		var err error
+		switch prompt := prompts[t.ProblemID]; {
+		case promptAlone(t) && answered[t.ProblemID] && !several[t.ProblemID]:
+			err = w.leaveOut(t, reasonJoined)
+		case promptAlone(t):
+			err = w.decide(t)
+		case prompt == nil:
+			err = w.leaveOut(t, reasonAlone)
+		case several[t.ProblemID]:
+			err = w.leaveOut(t, reasonSeveral)
+		default:
+			err = w.decide(joined(prompt, t))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joined is an answer with the prompt that it answers. Its record stays the
+// answer's.
+func joined(prompt, answer *arena.Trace) *arena.Trace {
+	t := *answer
+	t.System, t.Query, t.Tools = prompt.System, prompt.Query, prompt.Tools
+	t.Steps = slices.Concat(prompt.Steps, answer.Steps)
+	t.Vetoes = slices.Concat(prompt.Vetoes, answer.Vetoes)
+	return &t
+}

@@ -1,0 +1,67 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/export/exporttest"
+)
+
+func asked(id, request string) string {
+	return fmt.Sprintf(`{"id":%q,"messages":[{"role":"system","content":"Sell lamps."},{"role":"user","content":%q}],`+
+		`"tools":[{"type":"function","name":"find","parameters":{"type":"object","properties":{"q":{"type":"string"}}}}]}`, id, request)
+}
+
+func predicted(id, thought string) string {
+	call := `{"name":"find","arguments":{"q":"lamp"}}`
+	return fmt.Sprintf(`{"id":%q,"raw_text":%q,"tool_calls":[%s],"error":null}`, id, "<think>\n"+thought+"\n</think>\n\n<tool_call>\n"+call+"\n</tool_call>", call)
+}
+
+// lines writes files of lines into a folder.
+func lines(t *testing.T, files map[string][]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, all := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(all, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestAnswersAreJoinedToTheirPrompts imports prompts and predictions of two
+// files: each answer stands behind the prompt of its id, and what has no other
+// half, or several, is counted by its reason. Which file is read first, and
+// where in it a record lies, does not matter.
+func TestAnswersAreJoinedToTheirPrompts(t *testing.T) {
+	t.Parallel()
+	prompts := []string{asked("one", "A red lamp."), asked("two", "A blue lamp."), asked("both", "A lamp."), asked("both", "A lamp at night.")}
+	said := []string{predicted("one", "first try"), predicted("one", "second try"), predicted("both", "which?"), predicted("none", "to whom?")}
+	want := map[string]int{"kept ": 2, "dropped joined_prompt": 1, "dropped no_assistant_turn": 3, "dropped answer_to_several_prompts": 1, "dropped answer_without_prompt": 1}
+	for _, files := range []map[string][]string{
+		{"a.jsonl": prompts, "b.jsonl": said}, {"a.jsonl": said, "b.jsonl": prompts}, {"a.jsonl": append(said[:4:4], prompts...)},
+	} {
+		dir, _ := imports(t, lines(t, files))
+		got := map[string]int{}
+		for _, a := range exporttest.Rows[corpora.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+			got[a.Fate+" "+a.Reason]++
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		for _, r := range exporttest.Rows[corpora.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet")) {
+			last := gjson.Parse(r.Messages[len(r.Messages)-1])
+			if r.Goal != "A red lamp." || len(r.Messages) != 3 || len(r.Tools) != 1 || !strings.HasSuffix(last.Get("reasoning_content").Str, " try") ||
+				last.Get("tool_calls.0.function.arguments.q").Str != "lamp" {
+				t.Errorf("row: %q %q", r.Goal, r.Messages)
+			}
+		}
+	}
+}
