@@ -165,9 +165,38 @@ func (a *act) argument(p *pad, key string, v gjson.Result, encoded bool) {
 	case "sort":
 		a.sort = hashText(plain(text(v), encoded))
 	default:
+		if a.tool == toolOther {
+			a.foreign(p, v)
+		}
 		a.rest += mix(hashText(key), hashText(strings.ToLower(plain(text(v), encoded))))
 	}
 }
+
+// foreign reads an argument of a tool that the shop does not have by its value
+// alone: what is nothing but ids are products, the first other text is what is
+// searched for.
+func (a *act) foreign(p *pad, v gjson.Result) {
+	from := len(p.ids)
+	p.ids = appendIDs(p.ids, v, false)
+	ids := p.ids[from:len(p.ids):len(p.ids)]
+	for _, id := range ids {
+		if len(id) < minID || strings.Trim(id, "0123456789") != "" {
+			p.ids, ids = p.ids[:from], nil
+			break
+		}
+	}
+	switch {
+	case len(ids) > 0 && len(a.ids) == 0:
+		a.ids = ids
+	case len(a.words) == 0 && v.Type == gjson.String:
+		start := len(p.words)
+		p.words = appendWords(p.words, v.Str)
+		a.words = p.words[start:len(p.words):len(p.words)]
+	}
+}
+
+// minID is how long a number must be to be a product's and no count or price.
+const minID = 6
 
 // queries reads the list of searches that find_products_in_same_shop takes, as
 // JSON or as JSON in a string.

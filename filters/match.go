@@ -76,7 +76,7 @@ func (l *proxyLog) linkOne(i, first, last int) {
 	for _, try := range [...]struct {
 		same func(named, sent *act) bool
 		link link
-	}{{(*act).sameRequest, linkNamed}, {covers, linkNamed}, {(*act).looser, linkLoose}, {(*act).refiltered, linkLoose}} {
+	}{{(*act).sameRequest, linkNamed}, {covers, linkNamed}, {(*act).looser, linkLoose}, {(*act).refiltered, linkLoose}, {renamed, linkLoose}} {
 		if l.consume(d, first, last, try.same) {
 			d.link = try.link
 			return
@@ -125,10 +125,23 @@ func covers(named, sent *act) bool {
 	return named.tool == toolView && sent.tool == toolView && len(sent.ids) > 0 && subset(sent.ids, named.ids)
 }
 
+// renamed says that a call of a tool which the shop does not have asks for just
+// what was sent: the author gave the tools names of his own, and his client
+// knows which is which.
+func renamed(named, sent *act) bool {
+	if named.tool != toolOther {
+		return false
+	}
+	if len(named.words) > 0 && sent.tool == toolFind {
+		return sameHashes(named.words, sent.words)
+	}
+	return len(named.ids) > 0 && len(sent.ids) > 0 && (sameIDs(named.ids, sent.ids) || subset(sent.ids, named.ids))
+}
+
 // partial is a named call that a dispatch used only a part of. Its products
 // stay named until as many were opened.
 func partial(named, sent *act) bool {
-	if named.tool != toolView || len(sent.ids) >= len(named.ids) {
+	if named.tool != toolView && named.tool != toolOther || len(sent.ids) >= len(named.ids) {
 		return false
 	}
 	var left []string

@@ -72,6 +72,9 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	if len(p.acts) == first && mayCall(reasoning) {
 		p.inText(p.text(reasoning), first)
 	}
+	if len(p.acts) == first && strings.Contains(content, toolMark) {
+		p.spelled(p.said(content), first)
+	}
 	r.named = p.acts[first:len(p.acts):len(p.acts)]
 	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
 	return r

@@ -73,8 +73,8 @@ func (r *reader) callsOf(json string) {
 	})
 }
 
-// call adds one call written as an object: name beside parameters, arguments,
-// args or input, or both inside of "function".
+// call adds one call written as an object: a name beside its arguments, under
+// any of the keys that harnesses ask models for, or both inside of "function".
 func (r *reader) call(v gjson.Result) {
 	if inner := v.Get("function"); inner.IsObject() {
 		r.repair(RepairFunctionNested)
@@ -91,8 +91,8 @@ func (r *reader) call(v gjson.Result) {
 }
 
 func (r *reader) append(id string, v gjson.Result) {
-	name := v.Get("name")
-	if name.Type != gjson.String || name.Str == "" {
+	name := nameOf(v)
+	if name == "" {
 		r.fault(FaultName)
 		return
 	}
@@ -104,16 +104,54 @@ func (r *reader) append(id string, v gjson.Result) {
 	if word != "" {
 		r.repair(word)
 	}
-	r.Calls = append(r.Calls, Call{ID: id, Name: name.Str, Arguments: args})
+	r.Calls = append(r.Calls, Call{ID: id, Name: name, Arguments: args})
+}
+
+// nameOf is the name of the tool that a call asks for, empty where there is
+// none. Only "name" is Hermes' and OpenAI's own; the others are what harnesses
+// that ask for JSON call it.
+func nameOf(v gjson.Result) string {
+	for _, key := range [...]string{"name", "tool", "tool_name", "action", "function"} {
+		if name := v.Get(key); name.Type == gjson.String {
+			return name.Str
+		}
+	}
+	return ""
 }
 
 func argumentsOf(v gjson.Result) arena.Raw {
-	for _, key := range [...]string{"parameters", "arguments", "args", "input"} {
+	for _, key := range [...]string{"parameters", "arguments", "args", "input", "tool_input", "action_input", "params", "kwargs"} {
 		if a := v.Get(key); a.Exists() {
 			return arena.Raw(a.Raw)
 		}
 	}
-	return ""
+	return besideName(v)
+}
+
+// besideName gathers the arguments of a call that writes them beside its name,
+// as {"tool": "find", "q": "lamp"} does; empty where there are none. "name" alone
+// makes no call: people and products have names, too.
+func besideName(v gjson.Result) arena.Raw {
+	var args []byte
+	named := false
+	v.ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "tool", "tool_name", "action":
+			named = true
+		case "name", "function", "id", "tool_call_id", "type", "thought", "think", "thinking", "reasoning":
+		default:
+			if args = append(args, ','); len(args) == 1 {
+				args[0] = '{'
+			}
+			args = append(args, key.Raw...)
+			args = append(append(args, ':'), value.Raw...)
+		}
+		return true
+	})
+	if !named || args == nil {
+		return ""
+	}
+	return arena.Raw(append(args, '}'))
 }
 
 // Arguments brings the arguments of a call into the form of a JSON object. An

@@ -47,6 +47,22 @@ func TestRead(t *testing.T) {
 			`Action: find_product({"q": "lamp"})`,
 			dialect.Reading{Calls: lamp, Repairs: []string{dialect.RepairReAct}},
 		},
+		"react after thinking in tags": {
+			"<think>a</think>\nAction: find_product\nAction Input: {\"q\": \"lamp\"}",
+			dialect.Reading{Think: "a", Calls: lamp, Repairs: []string{dialect.RepairReAct}},
+		},
+		"a harness's own keys": {
+			`{"thought": "a", "tool": "find_product", "tool_input": {"q": "lamp"}}`,
+			dialect.Reading{Calls: lamp, Repairs: []string{dialect.RepairBare}},
+		},
+		"arguments beside the name": {
+			`{"thought": "a", "action": "find_product", "q": "lamp"}`,
+			dialect.Reading{Calls: calls("find_product", `{"q":"lamp"}`), Repairs: []string{dialect.RepairBare}},
+		},
+		"a label is no call": {
+			`{"action": "find_product", "thought": "a"}`,
+			dialect.Reading{Text: `{"action": "find_product", "thought": "a"}`},
+		},
 		"fenced": {
 			"First the lamp.\n```json\n[{\"name\": \"find_product\", \"parameters\": {\"q\": \"lamp\"}}]\n```",
 			dialect.Reading{Text: "First the lamp.", Calls: lamp, Repairs: []string{dialect.RepairFence}},

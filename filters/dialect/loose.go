@@ -204,7 +204,7 @@ func namesCall(v gjson.Result) bool {
 	if inner := v.Get("function"); inner.IsObject() {
 		v = inner
 	}
-	return v.Get("name").Type == gjson.String && argumentsOf(v) != ""
+	return nameOf(v) != "" && argumentsOf(v) != ""
 }
 
 // bare reads a message that is JSON and nothing else, or ends in it.

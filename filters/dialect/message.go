@@ -28,26 +28,35 @@ func (r *reader) message(text string) {
 	if r.loose(text) {
 		return
 	}
-	rest := text
-	for rest != "" {
+	onlyThought := true
+	for rest := text; rest != ""; {
 		before, tag, k, after := nextTag(rest)
 		r.say(before)
 		if k == words {
-			return
+			break
 		}
+		onlyThought = onlyThought && k == thinking
 		rest = r.element(tag, k, after)
+	}
+	if said := r.Text; onlyThought && r.Think != "" && len(r.Calls) == 0 {
+		if r.Text = ""; !r.untagged(said) {
+			r.Text = said
+		}
 	}
 }
 
-// loose reads texts that hold no tag at all: ReAct lines, fences, bare JSON.
+// loose reads texts that hold no tag at all.
 func (r *reader) loose(text string) bool {
 	if _, _, k, _ := nextTag(text); k != words {
 		return false
 	}
-	if r.skipCalls {
-		return false
-	}
-	return r.react(text) || r.fences(text) || r.bare(text)
+	return r.untagged(text)
+}
+
+// untagged reads calls that stand in no tag, as they also do after the thinking
+// of models that think in tags: ReAct lines, fences, bare JSON.
+func (r *reader) untagged(text string) bool {
+	return !r.skipCalls && (r.react(text) || r.fences(text) || r.bare(text))
 }
 
 // element reads the body of a tag that just opened and returns the text after

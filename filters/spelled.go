@@ -1,0 +1,183 @@
+package filters
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// spelled reads the calls of a reply that is written in no dialect known here: a
+// tool's name, and after it the arguments' own keys with values set off by
+// quotes, tags, brackets or the end of the line. Python, the XML of some models,
+// special tokens and ReAct lines with labels in any language all look so; prose
+// that speaks of a tool does not.
+func (p *pad) spelled(text string, first int) {
+	name, rest := nextTool(text)
+	for name != "" && len(p.acts) < first+maxNamed {
+		next, after := nextTool(rest)
+		body := rest[:len(rest)-len(after)-len(next)]
+		if args := argumentsSpelled(name, body); args != "" {
+			p.name(name, args, first)
+		}
+		name, rest = next, after
+	}
+}
+
+// spelledKeys are the arguments of the tools with the one first without which
+// nothing is asked for.
+var spelledKeys = map[string][]string{
+	"find_product":               {"q", "query", "page", "price", "shop_id", "service", "sort"},
+	"view_product_information":   {"product_ids", "product_id"},
+	"check_product_match":        {"product_id", "product_ids"},
+	"recommend_product":          {"product_ids", "product_id"},
+	"find_products_in_same_shop": {"product_queries"},
+}
+
+// toolMark stands in the name of every tool of spelledKeys.
+const toolMark = "product"
+
+// nextTool finds the first name of a tool that stands alone.
+func nextTool(text string) (name, rest string) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], toolMark)
+		if i < 0 {
+			return "", ""
+		}
+		start, end := from+i, from+i
+		for start > 0 && nameByte(text[start-1]) {
+			start--
+		}
+		for end < len(text) && nameByte(text[end]) {
+			end++
+		}
+		if name = text[start:end]; spelledKeys[name] != nil {
+			return name, text[end:]
+		}
+		from = end
+	}
+}
+
+func nameByte(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= '0' && c <= '9'
+}
+
+// argumentsSpelled gathers what body gives for a tool's keys, as a JSON object;
+// empty where it gives nothing to ask for.
+func argumentsSpelled(name, body string) arena.Raw {
+	var args []byte
+	for i, key := range spelledKeys[name] {
+		value := valueOf(body, key)
+		if value == "" && i == 0 {
+			value = onlyValue(body)
+		}
+		if value == "" {
+			continue
+		}
+		if args = append(args, ','); len(args) == 1 {
+			args[0] = '{'
+		}
+		args = gjson.AppendJSONString(args, key)
+		args = gjson.AppendJSONString(append(args, ':'), value)
+	}
+	if args == nil {
+		return ""
+	}
+	return arena.Raw(append(args, '}'))
+}
+
+// onlyValue is the first argument of a function that is called without its
+// key, as in find_product("lamp").
+func onlyValue(body string) string {
+	if !strings.HasPrefix(body, "(") {
+		return ""
+	}
+	switch body = strings.TrimLeft(body[1:], " \n"); {
+	case strings.HasPrefix(body, `"`), strings.HasPrefix(body, "'"), strings.HasPrefix(body, "["):
+		return setOff("=" + body)
+	}
+	return ""
+}
+
+// valueOf finds the key as a word of its own and reads the value set off after
+// it.
+func valueOf(body, key string) string {
+	for from := 0; ; {
+		i := strings.Index(body[from:], key)
+		if i < 0 {
+			return ""
+		}
+		at, end := from+i, from+i+len(key)
+		from = end
+		if at > 0 && nameByte(body[at-1]) || end < len(body) && nameByte(body[end]) {
+			continue
+		}
+		if value := setOff(body[end:]); value != "" {
+			return value
+		}
+	}
+}
+
+// setOff reads the value that follows a key: after a sign that joins the two,
+// up to the sign that closes what was opened.
+func setOff(s string) string {
+	var last byte
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '<': // a tag between key and value
+			if i = skipTo(s, i, '>'); i < len(s) {
+				last = '>'
+			}
+		case '>', ':', '=':
+			last = c
+		case '"', '\'':
+			if last != 0 && last != '>' {
+				return inQuotes(s[i:])
+			}
+		case ' ', '\n', '\t', '`', '|', '(':
+		case '[':
+			return upTo(s[i+1:], "]")
+		default:
+			return unquotedValue(s[i:], last)
+		}
+	}
+	return ""
+}
+
+// inQuotes is the text that starts with a quote and ends with the same one.
+func inQuotes(s string) string {
+	for end := 1; end < len(s); end++ {
+		switch s[end] {
+		case '\\':
+			end++
+		case s[0]:
+			if s[0] == '"' && strings.IndexByte(s[:end], '\\') > 0 {
+				return gjson.Parse(s[:end+1]).Str
+			}
+			return s[1:end]
+		}
+	}
+	return ""
+}
+
+// unquotedValue is a value without quotes: what a tag holds, the rest of a
+// labelled line, or a number. A word after an equals sign is a variable, whose
+// value nobody knows.
+func unquotedValue(s string, last byte) string {
+	switch {
+	case last == '>':
+		return strings.TrimSpace(upTo(s, "<"))
+	case last == ':':
+		return strings.TrimSpace(upTo(s, "\n"))
+	case last == '=' && s[0] >= '0' && s[0] <= '9':
+		return strings.TrimRight(s[:len(s)-len(strings.TrimLeft(s, "0123456789.-"))], ".-")
+	}
+	return ""
+}
+
+// upTo is s up to the first of the given signs, all of it where there is none.
+func upTo(s, sign string) string {
+	before, _, _ := strings.Cut(s, sign)
+	return before
+}
