@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -56,26 +55,6 @@ func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
 	return err
 }
 
-// Replaceable refuses to write over what is no corpus.
-func Replaceable(fsys FS, dir string) error {
-	entries, err := fsys.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read folder %s: %w", dir, err)
-	}
-	for _, e := range entries {
-		if e.Name() == ManifestName {
-			return nil
-		}
-	}
-	if len(entries) > 0 {
-		return fmt.Errorf("write corpus %s: the folder is not empty and no corpus", dir)
-	}
-	return nil
-}
-
 type assembler struct {
 	ctx   context.Context
 	fs    FS
@@ -83,13 +62,6 @@ type assembler struct {
 	files []FileEntry
 	// shards are the parts' files by their place in the corpus.
 	shards []placed
-}
-
-// placed is a part's file with its final path.
-type placed struct {
-	PartFile
-	from string
-	to   string
 }
 
 func (w *assembler) build(a *Assembly) error {
@@ -121,74 +93,6 @@ func (w *assembler) build(a *Assembly) error {
 		return err
 	}
 	return w.manifest(&m)
-}
-
-// place reads the parts and numbers the shards of each stream over all of
-// them.
-func (w *assembler) place(parts []string) error {
-	total := map[Stream]int{}
-	for _, dir := range parts {
-		files, err := ReadPart(w.fs, dir)
-		if err != nil {
-			return err
-		}
-		for _, f := range files {
-			total[f.Stream]++
-			w.shards = append(w.shards, placed{PartFile: f, from: filepath.Join(dir, filepath.FromSlash(f.Path))})
-		}
-	}
-	seen := map[Stream]int{}
-	for i := range w.shards {
-		s := &w.shards[i]
-		if s.Config == "" && total[s.Stream] > 1 {
-			return fmt.Errorf("place %s: two parts hold one", s.Path)
-		}
-		s.to = shardPath(s.Stream, seen[s.Stream], total[s.Stream], ext(s.Path))
-		seen[s.Stream]++
-	}
-	return oneSchema(w.shards)
-}
-
-// oneSchema refuses shards of one config with different columns: readers fail
-// or fill in nulls, by the order of the files.
-func oneSchema(shards []placed) error {
-	first := map[string]string{}
-	for _, s := range shards {
-		key := s.Config + "/" + s.Table
-		if want, ok := first[key]; ok && want != s.Schema {
-			return fmt.Errorf("place %s: two schemas in config %s", s.from, s.Config)
-		}
-		first[key] = s.Schema
-	}
-	return nil
-}
-
-// shardPath is a shard's name in the corpus. ShareGPT readers take one folder
-// per split; JSONL lies outside the folders that the card names.
-func shardPath(s Stream, i, n int, ext string) string {
-	number := fmt.Sprintf("%05d-of-%05d.%s", i, n, ext)
-	switch {
-	case s.Place != "":
-		return s.Place
-	case s.Table != "":
-		return path.Join("tables", s.Table+"."+ext)
-	case s.Profile == ProfileShareGPT:
-		return path.Join("data", s.Config, s.Split, number)
-	case strings.HasPrefix(ext, "json"):
-		return path.Join("jsonl", s.Config, s.Split+"-"+number)
-	default:
-		return path.Join("data", s.Config, s.Split+"-"+number)
-	}
-}
-
-func schemas(shards []placed) map[string]string {
-	out := map[string]string{"rows": SchemaVersion}
-	for _, s := range shards {
-		if s.Schema != "" {
-			out[s.Config+s.Table] = s.Schema
-		}
-	}
-	return out
 }
 
 // shard puts a part's file in its place and holds it against the hash that it
@@ -350,30 +254,4 @@ func folders(files []FileEntry) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// swap moves the finished folder into place. What was there before is kept
-// until the new one is, and comes back if the move fails.
-func swap(fsys FS, from, to string) error {
-	previous := to + ".previous"
-	if err := fsys.RemoveAll(previous); err != nil {
-		return fmt.Errorf("remove %s: %w", previous, err)
-	}
-	old := fsys.Rename(to, previous)
-	if old != nil && !errors.Is(old, fs.ErrNotExist) {
-		return fmt.Errorf("rename %s: %w", to, old)
-	}
-	if err := fsys.Rename(from, to); err != nil {
-		if old == nil {
-			err = errors.Join(err, fsys.Rename(previous, to))
-		}
-		return fmt.Errorf("rename %s: %w", from, err)
-	}
-	if err := fsys.SyncDir(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("sync folder %s: %w", filepath.Dir(to), err)
-	}
-	if err := fsys.RemoveAll(previous); err != nil {
-		return fmt.Errorf("remove %s: %w", previous, err)
-	}
-	return nil
 }

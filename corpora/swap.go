@@ -1,0 +1,54 @@
+package corpora
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// Replaceable refuses to write over what is no corpus.
+func Replaceable(fsys FS, dir string) error {
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read folder %s: %w", dir, err)
+	}
+	for _, e := range entries {
+		if e.Name() == ManifestName {
+			return nil
+		}
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("write corpus %s: the folder is not empty and no corpus", dir)
+	}
+	return nil
+}
+
+// swap moves the finished folder into place. What was there before is kept
+// until the new one is, and comes back if the move fails.
+func swap(fsys FS, from, to string) error {
+	previous := to + ".previous"
+	if err := fsys.RemoveAll(previous); err != nil {
+		return fmt.Errorf("remove %s: %w", previous, err)
+	}
+	old := fsys.Rename(to, previous)
+	if old != nil && !errors.Is(old, fs.ErrNotExist) {
+		return fmt.Errorf("rename %s: %w", to, old)
+	}
+	if err := fsys.Rename(from, to); err != nil {
+		if old == nil {
+			err = errors.Join(err, fsys.Rename(previous, to))
+		}
+		return fmt.Errorf("rename %s: %w", from, err)
+	}
+	if err := fsys.SyncDir(filepath.Dir(to)); err != nil {
+		return fmt.Errorf("sync folder %s: %w", filepath.Dir(to), err)
+	}
+	if err := fsys.RemoveAll(previous); err != nil {
+		return fmt.Errorf("remove %s: %w", previous, err)
+	}
+	return nil
+}
