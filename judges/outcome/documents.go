@@ -21,6 +21,7 @@ type documents struct {
 
 // document is a product of the catalogue.
 type document struct {
+	// fields are those that rules read beside the options.
 	fields  object
 	options options
 	// fault says why its options cannot be read. It counts only where the rules
@@ -40,8 +41,7 @@ func (d *documents) document(id string) *document {
 	if !ok {
 		return nil
 	}
-	read := &document{fields: pick(gjson.Parse(string(text)), productKeys...)}
-	read.options, read.fault = readOptions(read.fields)
+	read := readDocument(gjson.Parse(string(text)))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.read) >= kept {
@@ -49,4 +49,10 @@ func (d *documents) document(id string) *document {
 	}
 	d.read[strings.Clone(id)] = read // id is a piece of its trace's text, which may go
 	return read
+}
+
+func readDocument(text gjson.Result) *document {
+	d := &document{fields: pick(text, "product_id", "shop_id", "title", "price", "service")}
+	d.options, d.fault = readOptions(pick(text, "attributes", "sku_options"))
+	return d
 }

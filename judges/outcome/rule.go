@@ -48,9 +48,6 @@ func (t *tally) rule() float64 {
 	return float64(hits) / float64(total)
 }
 
-// productKeys are the fields of a catalogue document that rules read.
-var productKeys = []string{"product_id", "shop_id", "title", "price", "service", "sku_options", "attributes"}
-
 // isGold tells whether the product is the very one that the reward names.
 func isGold(product *document, reward *wish) (bool, error) {
 	have, err := get(product.fields, "product_id")
