@@ -2,18 +2,14 @@ package gates
 
 import "strings"
 
-// valueRole tells the values of attributes and options from prose about them.
-func valueRole(key string) role {
-	if key == "short_description" || key == "specification" {
-		return roleText
-	}
-	return roleValue
-}
-
 type keyKind uint8
 
 const (
-	keyOther keyKind = iota
+	// keyNone is that of a value that stands under no key.
+	keyNone keyKind = iota
+	keyOther
+	// keyProse is that of prose about the values of attributes and options.
+	keyProse
 	keyID
 	keyShop
 	keyTitle
@@ -26,6 +22,8 @@ const (
 // tools and in those of the later environment.
 func kindOf(key string) keyKind {
 	switch key {
+	case "":
+		return keyNone
 	case "product_id", "productId", "item_id", "itemId", "id":
 		return keyID
 	case "shop_id", "shopId", "seller_id", "sellerId", "store_id":
@@ -34,6 +32,8 @@ func kindOf(key string) keyKind {
 		return keyTitle
 	case "brand", "brand_name":
 		return keyBrand
+	case "short_description", "specification":
+		return keyProse
 	case "description", "main_image_url", "product_url", "image", "images", "url", "tool_call_id":
 		return keySkip
 	}
@@ -41,4 +41,12 @@ func kindOf(key string) keyKind {
 		return keyPrice
 	}
 	return keyOther
+}
+
+// role is that of the words of a value under such a key.
+func (k keyKind) role() role {
+	if k == keyProse {
+		return roleText
+	}
+	return roleValue
 }

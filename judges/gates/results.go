@@ -50,7 +50,7 @@ func readResults(d *arena.Dialogue, s *shelf, last int32) {
 			if call.Name == "calculate_voucher" {
 				r.echo = string(call.Arguments)
 			}
-			r.value("", nil, 0)
+			r.value(keyNone, nil, 0)
 		}
 	}
 }
@@ -66,8 +66,9 @@ type resultReader struct {
 	echo string
 }
 
-// value reads the value at r.at, which stands under key in the object item.
-func (r *resultReader) value(key string, item *product, depth int) {
+// value reads the value at r.at, which stands under a key of that kind in the
+// object item.
+func (r *resultReader) value(kind keyKind, item *product, depth int) {
 	r.blank()
 	if r.at >= len(r.text) {
 		return
@@ -76,11 +77,11 @@ func (r *resultReader) value(key string, item *product, depth int) {
 	case '{':
 		r.object(item, depth+1)
 	case '[':
-		r.array(key, item, depth+1)
+		r.array(kind, item, depth+1)
 	case '"':
-		r.str(key, item, r.raw(), depth)
+		r.str(kind, item, r.raw(), depth)
 	default:
-		r.literal(key, item)
+		r.literal(kind, item)
 	}
 }
 
@@ -108,7 +109,7 @@ func (r *resultReader) object(outer *product, depth int) {
 		r.key(key)
 		r.blank()
 		r.at++
-		r.value(key, &own, depth)
+		r.value(kindOf(key), &own, depth)
 	}
 	r.at++
 	if own.id == "" && outer != nil {
@@ -118,7 +119,7 @@ func (r *resultReader) object(outer *product, depth int) {
 	r.put(own)
 }
 
-func (r *resultReader) array(key string, item *product, depth int) {
+func (r *resultReader) array(kind keyKind, item *product, depth int) {
 	r.at++
 	for r.at < len(r.text) && depth < maxDepth {
 		r.blank()
@@ -129,7 +130,7 @@ func (r *resultReader) array(key string, item *product, depth int) {
 			r.at++
 			continue
 		}
-		r.value(key, item, depth)
+		r.value(kind, item, depth)
 	}
 	r.at++
 }

@@ -7,9 +7,8 @@ import (
 )
 
 // str reads one string value by what its key says of it.
-func (r *resultReader) str(key string, item *product, raw string, depth int) {
-	kind := kindOf(key)
-	if kind == keySkip || kind == keyOther && isDescription(key, raw) {
+func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
+	if kind == keySkip || (kind == keyOther || kind == keyProse) && isDescription(raw) {
 		return
 	}
 	if strings.IndexByte(raw, '\\') >= 0 {
@@ -37,39 +36,39 @@ func (r *resultReader) str(key string, item *product, raw string, depth int) {
 	case keyPrice:
 		r.figures(raw, true)
 	case keySkip:
-	default:
-		r.plain(key, item, raw, depth)
+	case keyNone, keyOther, keyProse:
+		r.plain(kind, item, raw, depth)
 	}
 }
 
 // isDescription tells that a string, still escaped, is longer than what is read
 // for words: an escape of at most six bytes stands for at least one. Text that
-// may be JSON, or that is all of its result, is read whatever its length.
-func isDescription(key, raw string) bool {
-	return key != "" && len(raw) > 6*maxText && strings.IndexByte("[{\\ \t", raw[0]) < 0
+// may be JSON is read whatever its length.
+func isDescription(raw string) bool {
+	return len(raw) > 6*maxText && strings.IndexByte("[{\\ \t", raw[0]) < 0
 }
 
 // plain reads a string of no known meaning: JSON within JSON, a short value,
 // or, where the result is nothing but a text, all of its ids and figures.
-func (r *resultReader) plain(key string, item *product, text string, depth int) {
+func (r *resultReader) plain(kind keyKind, item *product, text string, depth int) {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case depth < 4 && len(trimmed) > 1 && (trimmed[0] == '[' || trimmed[0] == '{') && gjson.Valid(trimmed):
 		inner := *r
 		inner.text, inner.at = trimmed, 0
-		inner.value(key, item, depth+8)
-	case key == "":
+		inner.value(kind, item, depth+8)
+	case kind == keyNone:
 		r.freeText(text)
 	case len(text) <= maxText:
-		r.wordsOf(text, valueRole(key), valueRole(key))
+		r.wordsOf(text, kind.role(), kind.role())
 		r.figures(text, false)
 	}
 }
 
 // literal reads a number, or skips true, false and null.
-func (r *resultReader) literal(key string, item *product) {
+func (r *resultReader) literal(kind keyKind, item *product) {
 	start := r.at
-	for r.at < len(r.text) && strings.IndexByte(",]} \n\t\r", r.text[r.at]) < 0 {
+	for r.at < len(r.text) && !endsLiteral(r.text[r.at]) {
 		r.at++
 	}
 	if start == r.at {
@@ -80,13 +79,14 @@ func (r *resultReader) literal(key string, item *product) {
 	if !isDigit(text[0]) {
 		return
 	}
-	switch kindOf(key) {
-	case keyID, keyShop:
-		r.str(key, item, text, maxDepth)
-	default:
-		r.figures(text, kindOf(key) == keyPrice)
+	if kind == keyID || kind == keyShop {
+		r.str(kind, item, text, maxDepth)
+		return
 	}
+	r.figures(text, kind == keyPrice)
 }
+
+func endsLiteral(c byte) bool { return c <= ' ' || c == ',' || c == ']' || c == '}' }
 
 // figures notes the first figures of a value.
 func (r *resultReader) figures(text string, price bool) {
