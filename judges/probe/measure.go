@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -124,8 +126,8 @@ func clustered(shifts []Shift, mean float64, n int) *[2]float64 {
 		return nil
 	}
 	squares := 0.0
-	for _, sum := range sums {
-		squares += sum * sum
+	for _, problem := range slices.Sorted(maps.Keys(sums)) { // a sum of floats depends on its order
+		squares += sums[problem] * sums[problem]
 	}
 	clusters := float64(len(sums))
 	se := math.Sqrt(squares*clusters/(clusters-1)) / float64(n)

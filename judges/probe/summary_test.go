@@ -3,6 +3,7 @@ package probe_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,20 @@ func TestSummariesAreReadAsTheyWereWritten(t *testing.T) {
 	for _, broken := range []string{"", "\n", "{}", `{"probe":"other"}`, `{"probe":"padding","n":-1}`, `{"probe":"padding","x":1}`, text.String() + "["} {
 		if _, err := probe.ReadSummaries([]byte(broken)); err == nil {
 			t.Errorf("%q is taken for summaries", broken)
+		}
+	}
+}
+
+func TestSummariesOfTheSameShiftsAreTheSame(t *testing.T) {
+	t.Parallel()
+	shifts := make([]probe.Shift, 300)
+	for i := range shifts {
+		shifts[i] = probe.Shift{Problem: fmt.Sprint(i), Scored: true, By: 0.1 / float64(i+1)}
+	}
+	want := probe.Summarise("padding", shifts)
+	for range 50 {
+		if diff := cmp.Diff(want, probe.Summarise("padding", shifts)); diff != "" {
+			t.Fatal(diff)
 		}
 	}
 }
