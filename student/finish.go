@@ -2,6 +2,7 @@ package student
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/student/inspectlog"
@@ -18,14 +20,16 @@ import (
 )
 
 // finish writes everything that follows from the finished rollouts, in the
-// order of problems and samples, and the summary last.
-func (r *Run) finish(f *folder) (*Summary, error) {
+// order of problems and samples, and the summary last. It may run beside the
+// play: rollouts end nearly in the order in which they begin, so little is left
+// to write when the last one ends.
+func (r *Run) finish(ctx context.Context, f *folder) (*Summary, error) {
 	w, err := newOutputs(f, r)
 	if err != nil {
 		return nil, err
 	}
 	t := newTally(r.Spec.Samples, r.Contaminated)
-	err = f.each(r.Spec, func(key runlog.Key, result *rollout.Result) error {
+	err = f.each(ctx, r.Spec, func(key runlog.Key, result *rollout.Result) error {
 		t.add(result)
 		if int(key.Sample) == r.Spec.Samples-1 {
 			t.endProblem()
@@ -45,12 +49,12 @@ func (r *Run) finish(f *folder) (*Summary, error) {
 	return s, writeJSON(f.file(summaryFile), s)
 }
 
-// each reads every finished rollout in order.
-func (f *folder) each(spec Spec, do func(runlog.Key, *rollout.Result) error) error {
+// each reads every rollout in order, and waits for those that are not finished.
+func (f *folder) each(ctx context.Context, spec Spec, do func(runlog.Key, *rollout.Result) error) error {
 	for p := range spec.Problems {
 		for s := range spec.Samples {
 			key := runlog.Key{Problem: uint32(p), Sample: uint32(s)}
-			result, err := f.finished(key)
+			result, err := f.finished(ctx, key)
 			if err != nil {
 				return err
 			}
@@ -86,16 +90,18 @@ func (r *Run) writeProblems(path string) error {
 // outputs are the files of results and traces under way: new ones beside the
 // old until all are whole.
 type outputs struct {
+	run     *Run
 	lines   *sink
 	table   *table
 	inspect *inspectlog.Log
-	traces  []*sink
+	// traces has a sink for each sample.
+	traces []*sink
 }
 
 func newOutputs(f *folder, r *Run) (*outputs, error) {
-	o := &outputs{}
+	o := &outputs{run: r}
 	var err error
-	if o.lines, err = newSink(f.file(resultsFile), nil); err != nil {
+	if o.lines, err = newSink(f.file(resultsFile), f.path, nil, 1); err != nil {
 		return nil, err
 	}
 	if o.table, err = newTable(f.file(parquetFile)); err != nil {
@@ -109,26 +115,14 @@ func newOutputs(f *folder, r *Run) (*outputs, error) {
 		return nil, errors.Join(fmt.Errorf("write traces: %w", err), o.drop())
 	}
 	for s := range r.Spec.Samples {
-		dir := filepath.Join(f.path, tracesFolder, "run="+r.runID(uint32(s)))
-		err = errors.Join(os.MkdirAll(dir, 0o755), r.writeRunFile(dir, s))
-		if err == nil {
-			var t *sink
-			if t, err = newSink(filepath.Join(dir, "output.jsonl.zst"), encoder); err == nil {
-				o.traces = append(o.traces, t)
-			}
-		}
+		path := filepath.Join(f.path, tracesFolder, "run="+r.runID(uint32(s)), "output.jsonl.zst")
+		t, err := newSink(path, f.path, encoder, r.Spec.Samples)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("write traces: %w", err), o.drop())
 		}
+		o.traces = append(o.traces, t)
 	}
 	return o, nil
-}
-
-// writeRunFile says whose the traces of a folder are.
-func (r *Run) writeRunFile(dir string, sample int) error {
-	return writeJSON(filepath.Join(dir, "run.json"), map[string]string{
-		"eval_run_id": r.runID(uint32(sample)), "agent_version_id": r.Spec.Model, "suite_version": "eval",
-	})
 }
 
 func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
@@ -140,11 +134,29 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 }
 
 func (o *outputs) close(s *Summary) error {
-	errs := []error{o.lines.close(), o.table.close(), o.inspect.Close(inspectScores(s))}
-	for _, t := range o.traces {
-		errs = append(errs, t.close())
+	err := errors.Join(o.lines.close(), o.table.close(), o.inspect.Close(inspectScores(s)))
+	var g errgroup.Group
+	g.SetLimit(syncsAtOnce)
+	for sample, t := range o.traces {
+		g.Go(func() error { return o.closeTraces(t, sample) })
 	}
-	return errors.Join(errs...)
+	return errors.Join(err, g.Wait())
+}
+
+// syncsAtOnce is how many files wait for the disk together: it writes many as
+// fast as one.
+const syncsAtOnce = 16
+
+// closeTraces puts the traces of a sample into their folder and says there whose
+// they are.
+func (o *outputs) closeTraces(t *sink, sample int) error {
+	dir := filepath.Dir(t.path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return errors.Join(fmt.Errorf("write traces: %w", err), t.drop())
+	}
+	return errors.Join(t.close(), writeJSON(filepath.Join(dir, "run.json"), map[string]string{
+		"eval_run_id": o.run.runID(uint32(sample)), "agent_version_id": o.run.Spec.Model, "suite_version": "eval",
+	}))
 }
 
 func (o *outputs) drop() error {
@@ -161,26 +173,33 @@ type sink struct {
 	path    string
 	tmp     *os.File
 	block   []byte
+	most    int
 	encoder *zstd.Encoder
 }
 
-// blockSize is how much is compressed at a time: enough for a good ratio, and
-// little enough to hold one per sample.
-const blockSize = 256 << 10
+// Blocks are how much is written and compressed at a time. Each sample has a
+// block of its own under way, so many samples have small ones: blocksSize in
+// all, but never less than a few traces, which a good ratio needs.
+const (
+	blockSize    = 256 << 10
+	smallestSize = 32 << 10
+	blocksSize   = 2 << 20
+)
 
-// newSink makes a sink; encoder is nil for plain text and may be shared by
+// newSink makes a sink, one of so many that are open at a time, which is in
+// folder until it is whole. encoder is nil for plain text and may be shared by
 // sinks that one goroutine writes.
-func newSink(path string, encoder *zstd.Encoder) (*sink, error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+func newSink(path, folder string, encoder *zstd.Encoder, open int) (*sink, error) {
+	tmp, err := os.CreateTemp(folder, newFile)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
-	return &sink{path: path, tmp: tmp, encoder: encoder}, nil
+	return &sink{path: path, tmp: tmp, most: min(blockSize, max(smallestSize, blocksSize/open)), encoder: encoder}, nil
 }
 
 func (s *sink) line(b []byte) error {
 	s.block = append(append(s.block, b...), '\n')
-	if len(s.block) < blockSize {
+	if len(s.block) < s.most {
 		return nil
 	}
 	return s.flush()

@@ -2,6 +2,7 @@ package student
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,9 +53,12 @@ type folder struct {
 	unlock   func() error
 	turns    *runlog.Journal
 	rollouts *runlog.Journal
-	// done says where each finished rollout lies, begun the turns of the others.
+	// done says where each finished rollout lies, begun the turns of those that
+	// an earlier process did not finish. more is closed and replaced with every
+	// rollout that joins done.
 	mu    sync.Mutex
 	done  map[runlog.Key]runlog.Entry
+	more  chan struct{}
 	begun map[runlog.Key][]runlog.Entry
 }
 
@@ -64,14 +68,14 @@ func openFolder(path string, spec Spec) (f *folder, err error) {
 	if err = os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("open run: %w", err)
 	}
-	f = &folder{path: path, done: map[runlog.Key]runlog.Entry{}, begun: map[runlog.Key][]runlog.Entry{}}
+	f = &folder{path: path, done: map[runlog.Key]runlog.Entry{}, more: make(chan struct{}), begun: map[runlog.Key][]runlog.Entry{}}
 	if err = f.claim(spec); err != nil {
 		return nil, err
 	}
 	if f.unlock, err = runlog.Lock(f.file(lockFile)); err != nil {
 		return nil, err
 	}
-	if err = f.openJournals(); err != nil {
+	if err = errors.Join(f.sweep(), f.openJournals()); err != nil {
 		return nil, errors.Join(err, f.unlock())
 	}
 	return f, nil
@@ -135,6 +139,20 @@ func ReadFinished(run string) (Spec, error) {
 		return spec, fmt.Errorf("read run %s: %w", run, ErrUnfinished)
 	}
 	return spec, nil
+}
+
+// newFile is what files are called until they are whole, for os.CreateTemp.
+const newFile = ".new-*"
+
+// sweep removes what a killed process left half written.
+func (f *folder) sweep() error {
+	left, err := os.ReadDir(f.path)
+	for _, e := range left {
+		if half, _ := filepath.Match(newFile, e.Name()); half {
+			err = errors.Join(err, os.Remove(f.file(e.Name())))
+		}
+	}
+	return err
 }
 
 func (f *folder) openJournals() error {
@@ -211,14 +229,34 @@ func (f *folder) finish(key runlog.Key, r *rollout.Result) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.done[key] = e
+	close(f.more)
+	f.more = make(chan struct{})
 	return nil
 }
 
-// finished reads a finished rollout.
-func (f *folder) finished(key runlog.Key) (*rollout.Result, error) {
-	e, ok := f.done[key]
-	if !ok {
-		return nil, fmt.Errorf("read rollout: problem %d, sample %d is not finished", key.Problem, key.Sample)
+// entry waits until a rollout is finished. The error is ctx's.
+func (f *folder) entry(ctx context.Context, key runlog.Key) (runlog.Entry, error) {
+	for {
+		f.mu.Lock()
+		e, done := f.done[key]
+		more := f.more
+		f.mu.Unlock()
+		if done {
+			return e, nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return e, ctx.Err()
+		}
+	}
+}
+
+// finished reads a rollout once it is finished.
+func (f *folder) finished(ctx context.Context, key runlog.Key) (*rollout.Result, error) {
+	e, err := f.entry(ctx, key)
+	if err != nil {
+		return nil, err
 	}
 	b, err := f.rollouts.Read(e)
 	if err != nil {
@@ -273,7 +311,7 @@ func writeJSON(path string, v any) error {
 }
 
 func writeFile(path string, b []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	tmp, err := os.CreateTemp(filepath.Dir(path), newFile)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

@@ -22,7 +22,10 @@ func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = f.each(r.Spec, func(key runlog.Key, result *rollout.Result) error {
+	if left := f.missing(r.Spec); len(left) > 0 {
+		return nil, errors.Join(fmt.Errorf("score again: %w: %d rollouts are missing", ErrUnfinished, len(left)), f.close())
+	}
+	err = f.each(ctx, r.Spec, func(key runlog.Key, result *rollout.Result) error {
 		task := rollout.Task{Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample)}
 		before := result.Label
 		if bad := r.score(ctx, task, result); bad != nil {
@@ -36,7 +39,7 @@ func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("score again: %w", err), f.close())
 	}
-	summary, err := r.finish(f)
+	summary, err := r.finish(ctx, f)
 	return summary, errors.Join(err, f.close())
 }
 

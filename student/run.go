@@ -59,7 +59,7 @@ func (r *Run) Begin() error {
 	return f.close()
 }
 
-// Play plays what the folder does not hold yet, and then writes results and
+// Play plays what the folder does not hold yet, and writes results and
 // summary. Interrupted at any moment, the same call goes on where it was.
 func (r *Run) Play(ctx context.Context) (*Summary, error) {
 	if err := r.Spec.Validate(); err != nil {
@@ -69,11 +69,14 @@ func (r *Run) Play(ctx context.Context) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = r.playAll(ctx, f); err != nil {
-		return nil, errors.Join(err, f.close())
-	}
-	summary, err := r.finish(f)
-	return summary, errors.Join(err, f.close())
+	var summary *Summary
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return r.playAll(ctx, f) })
+	g.Go(func() (err error) {
+		summary, err = r.finish(ctx, f)
+		return err
+	})
+	return summary, errors.Join(g.Wait(), f.close())
 }
 
 // playAll plays problem by problem, all samples of one next to each other, so

@@ -82,7 +82,7 @@ type table struct {
 const groupRows = 50_000
 
 func newTable(path string) (*table, error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	tmp, err := os.CreateTemp(filepath.Dir(path), newFile)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}

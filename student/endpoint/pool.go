@@ -80,15 +80,11 @@ func NewPool(c Config) (*Pool, error) {
 	}
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: c.Concurrency, MaxConnsPerHost: c.Concurrency,
-		DisableCompression: true, WriteBufferSize: writeBuffer,
+		DisableCompression: true, WriteBufferSize: 4 << 10,
 	}
 	p := &Pool{config: c, client: &http.Client{Transport: transport, CheckRedirect: noRedirect}, gate: newGate(c)}
 	return p, nil
 }
-
-// writeBuffer is for the whole of a request of a few turns, which the 4 KiB
-// default would write in pieces.
-const writeBuffer = 16 << 10
 
 // noRedirect keeps prompts and the key with the server they are meant for.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
