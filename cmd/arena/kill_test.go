@@ -24,44 +24,61 @@ func program(t *testing.T) string {
 	return name
 }
 
-// TestKilledAndResumed kills builds at several moments, from the first block to
-// the last rename, and lets each go on: the corpus is that of a build that was
-// never touched.
+// TestKilledAndResumed kills builds and mixtures at several moments, from the
+// first file read to the last rename, and lets each go on: no half of a corpus
+// is seen, and the last is that of a run that was never touched.
 func TestKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	arena, dir, day := program(t), t.TempDir(), filepath.Join("..", "..", "testdata", "day")
-	build := func(out string) *exec.Cmd {
-		return exec.Command(arena, "build", day, "-o", filepath.Join(dir, out), "-q")
-	}
-	began := time.Now()
-	if b, err := build("whole").CombinedOutput(); err != nil {
+	in := func(name string) string { return filepath.Join(dir, name) }
+	if b, err := exec.Command(arena, "build", day, "-o", in("other"), "-q", "--set", "guard.seed=7").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, b)
 	}
+	killedAndResumed(t, arena, in("built"), []string{"build", day, "-q"})
+	killedAndResumed(t, arena, in("mixed"), []string{"mix", in("built") + ":0.5", in("other") + ":0.5", "-q"})
+}
+
+// killedAndResumed runs a command that writes a corpus, whole and killed.
+func killedAndResumed(t *testing.T, arena, whole string, args []string) {
+	t.Helper()
+	killed := whole + "-killed"
+	to := func(out string) *exec.Cmd {
+		return exec.Command(arena, append(args[:len(args):len(args)], "-o", out)...)
+	}
+	must := func(c *exec.Cmd) {
+		t.Helper()
+		if b, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", c.Args, err, b)
+		}
+	}
+	began := time.Now()
+	must(to(whole))
 	took := time.Since(began)
 	for i := range 5 {
-		c := build("killed")
+		c := to(killed)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(took * time.Duration(i+1) / 7)
 		_ = c.Process.Kill() // it may have ended already
 		_ = c.Wait()         // killed, or done before
+		if _, err := os.Stat(killed); err == nil {
+			must(exec.Command(arena, "verify", killed, "-q"))
+			if err := os.RemoveAll(killed); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if b, err := build("killed").CombinedOutput(); err != nil {
-		t.Fatalf("resume: %v\n%s", err, b)
+	must(to(killed))
+	if !bytes.Equal(read(t, whole), read(t, killed)) {
+		t.Errorf("%v: the manifest of the resumed run differs: so does some file of the corpus", args)
 	}
-	want, got := read(t, dir, "whole"), read(t, dir, "killed")
-	if !bytes.Equal(want, got) {
-		t.Error("the manifest of the resumed build differs: so does some file of the corpus")
-	}
-	if b, err := exec.Command(arena, "verify", filepath.Join(dir, "killed")).CombinedOutput(); err != nil {
-		t.Errorf("verify: %v\n%s", err, b)
-	}
+	must(exec.Command(arena, "verify", killed, "-q"))
 }
 
-func read(t *testing.T, dir, corpus string) []byte {
+func read(t *testing.T, corpus string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, corpus, "manifest.json"))
+	b, err := os.ReadFile(filepath.Join(corpus, "manifest.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +119,7 @@ func TestAKilledStageIsRunAgain(t *testing.T) {
 		}
 	}
 	must(exec.Command(arena, "build", day, "-o", filepath.Join(dir, "whole"), "-q"))
-	if !bytes.Equal(read(t, dir, "stages"), read(t, dir, "whole")) {
+	if !bytes.Equal(read(t, filepath.Join(dir, "stages")), read(t, filepath.Join(dir, "whole"))) {
 		t.Error("the manifest of the stages differs from that of one build")
 	}
 	must(exec.Command(arena, "verify", filepath.Join(dir, "stages")))

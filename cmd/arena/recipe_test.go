@@ -291,7 +291,7 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 	if b, err := command(url, "killed").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	if !bytes.Equal(read(t, dir, "whole"), read(t, dir, "killed")) {
+	if !bytes.Equal(read(t, filepath.Join(dir, "whole")), read(t, filepath.Join(dir, "killed"))) {
 		t.Error("the manifest of the resumed recipe differs: so does some file of it")
 	}
 	again := 0
