@@ -45,3 +45,32 @@ type Span struct {
 	Step  int
 	Quote string
 }
+
+// Need says whether an attempt needed one of its steps.
+type Need string
+
+// The verdicts on a step. Unclear is a judge's answer, not a missing one.
+const (
+	StepNeeded  Need = "needed"
+	StepWaste   Need = "waste"
+	StepUnclear Need = "unclear"
+)
+
+// StepVerdict is a judge's verdict on one turn of the model.
+type StepVerdict struct {
+	// Step is the dialogue's own number of the step.
+	Step   int
+	Need   Need
+	Reason string
+	// Quote is the passage that decided; empty where the judge cites none.
+	Quote string
+}
+
+// StepJudgement is one judge's answer on the steps of one attempt. Its Score,
+// Gates and Spans are empty.
+type StepJudgement struct {
+	Judgement
+	// Steps has a verdict for each turn of the model, in order; nil unless
+	// Outcome is scored.
+	Steps []StepVerdict
+}

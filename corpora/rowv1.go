@@ -155,9 +155,16 @@ type Steps struct {
 	Completions []string `parquet:"completions,list"`
 	Labels      []bool   `parquet:"labels,list"`
 	// Rewards are 1 for each step with a label that holds and 0 for the others;
-	// the last step's has the attempt's Reward added.
+	// that of the attempt's last step has its Reward added.
 	Rewards []float64 `parquet:"step_rewards,list"`
 	Reward  float64   `parquet:"reward"`
+	// Reasons and Quotes say why each label holds or does not; empty where its
+	// judge does not say.
+	Reasons []string `parquet:"reasons,list"`
+	Quotes  []string `parquet:"quotes,list"`
+	// LeftOut counts the messages behind the last label: a row ends before the
+	// first message on which the judge was unclear.
+	LeftOut int64 `parquet:"n_left_out"`
 	// Rule is the versioned name of what set the labels.
 	Rule      string `parquet:"rule,dict"`
 	SessionID string `parquet:"session_id"`

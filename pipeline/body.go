@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 )
 
@@ -14,15 +15,15 @@ var errBody = errors.New("stored row is cut off or corrupt")
 
 // body is what a block stores of an attempt that may become a row: the sft row
 // without tools, which are the harness's, and without reward and multiplier,
-// which the configuration of the corpus decides; and a label for every
-// assistant message, where labels were wanted.
+// which the configuration of the corpus decides; and a verdict on every
+// assistant message, where they were wanted and given.
 type body struct {
-	row    corpora.SFT
-	labels []bool
+	row      corpora.SFT
+	verdicts []arena.StepVerdict
 }
 
 // append stores a body for the write step: its texts as they are, its scalars
-// as JSON, its labels as a string of 0 and 1.
+// as JSON.
 func (b *body) append(dst []byte) ([]byte, error) {
 	row := &b.row
 	scalars, err := json.Marshal(&row.Scalars)
@@ -36,18 +37,12 @@ func (b *body) append(dst []byte) ([]byte, error) {
 	for _, m := range row.Messages {
 		dst = appendText(dst, m)
 	}
-	return appendText(dst, writeLabels(b.labels)), nil
-}
-
-func writeLabels(labels []bool) string {
-	out := make([]byte, len(labels))
-	for i, l := range labels {
-		out[i] = '0'
-		if l {
-			out[i] = '1'
-		}
+	dst = binary.AppendUvarint(dst, uint64(len(b.verdicts)))
+	for _, v := range b.verdicts {
+		dst = binary.AppendVarint(dst, int64(v.Step))
+		dst = appendText(appendText(appendText(dst, string(v.Need)), v.Reason), v.Quote)
 	}
-	return string(out)
+	return dst, nil
 }
 
 // readBody reads what append stored.
@@ -61,8 +56,10 @@ func readBody(b []byte) (*body, error) {
 	for n := t.count(); n > 0 && !t.short; n-- {
 		row.Messages = append(row.Messages, t.next())
 	}
-	for _, l := range t.next() {
-		out.labels = append(out.labels, l == '1')
+	for n := t.count(); n > 0 && !t.short; n-- {
+		out.verdicts = append(out.verdicts, arena.StepVerdict{
+			Step: t.int(), Need: arena.Need(t.next()), Reason: t.next(), Quote: t.next(),
+		})
 	}
 	if t.short {
 		return nil, errBody
@@ -91,6 +88,16 @@ func (t *texts) count() uint64 {
 	}
 	t.b = t.b[used:]
 	return n
+}
+
+func (t *texts) int() int {
+	n, used := binary.Varint(t.b)
+	if used <= 0 {
+		t.short = true
+		return 0
+	}
+	t.b = t.b[used:]
+	return int(n)
 }
 
 func (t *texts) next() string {

@@ -9,12 +9,13 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/shop"
 )
 
 func TestStoredBodiesReadBack(t *testing.T) {
 	t.Parallel()
-	stored := body{labels: []bool{true, false}}
+	stored := body{verdicts: []arena.StepVerdict{{Step: 1, Need: arena.StepNeeded, Reason: "finds it", Quote: "a mug"}, {Step: 3, Need: arena.StepWaste}}}
 	stored.row.Goal, stored.row.Metadata, stored.row.Messages = "a mug", "{}", []string{`{"role":"user"}`, ""}
 	stored.row.Scalars = corpora.Scalars{SessionID: "r/p", NTokens: 7}
 	b, err := stored.append(nil)
@@ -54,7 +55,10 @@ func TestLabelsAreThoseOfTheMessages(t *testing.T) {
 		},
 	} {
 		d := arena.Dialogue{Turns: tt.turns}
-		got := stepLabels(&arena.Trace{}, &d)
+		var got []bool
+		for _, v := range perMessage(steps.Judge(&arena.Trace{}, &d).Steps, &d) {
+			got = append(got, v.Need == arena.StepNeeded)
+		}
 		if !cmp.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}

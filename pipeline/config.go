@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -38,7 +39,8 @@ type Config struct {
 	Guard   GuardConfig    `yaml:"guard" hash:"block"`
 	// Steps adds config steps: the kept attempts with a label for every turn.
 	// The labels are made from the dialogue, which only a block's making reads.
-	Steps bool `yaml:"steps" hash:"block"`
+	Steps     bool            `yaml:"steps" hash:"block"`
+	StepJudge StepJudgeConfig `yaml:"step_judge" hash:"block"`
 	// Multiplier says how the judge's grades weigh outcomes.
 	Multiplier multiplier.Config `yaml:"multiplier" hash:"corpus"`
 	Select     SelectConfig      `yaml:"select" hash:"corpus"`
@@ -67,6 +69,12 @@ type JudgeConfig struct {
 	// ProbeEvery probes the judge on one in so many attempts: how far do empty
 	// words, orders and copies move its score. 0 probes none.
 	ProbeEvery int `yaml:"probe_every,omitempty"`
+}
+
+// StepJudgeConfig names what labels steps, as JudgeConfig does the judge.
+type StepJudgeConfig struct {
+	Name     string `yaml:"name"`
+	Settings string `yaml:"settings,omitempty"`
 }
 
 // GuardConfig says how problems are kept apart.
@@ -129,6 +137,7 @@ func Defaults() Config {
 		Filter:      filters.Defaults(),
 		Titles:      TitlesConfig{Source: arena.TitlesVectors},
 		Judge:       JudgeConfig{Name: "gates_v1", ProbeEvery: 64},
+		StepJudge:   StepJudgeConfig{Name: steps.Name},
 		Guard:       GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
 		Multiplier:  multiplier.Defaults(),
 		Select:      SelectConfig{Top: 4, Near: 0.8, SuccessOnly: true, Pairs: 4, Margin: 0.1},

@@ -55,6 +55,6 @@ func (f *Forecast) String() string {
 			fmt.Fprintf(&b, "  %s %d: %s\n", verb, n, s)
 		}
 	}
-	b.WriteString("nothing was written; the offline judge costs nothing\n")
+	b.WriteString("nothing was written\n")
 	return b.String()
 }

@@ -46,12 +46,24 @@ type grouping struct {
 	// fates and candidates are by input, then in the order of its entries.
 	fates      [][]fate
 	candidates [][]candidate
-	judged     []unscored
+	judged     []judged
 	// tries are scored attempts by problem.
 	tries [][]try
 }
 
-type unscored struct{ judged, without int }
+// judged counts the answers of the judge and of the step judge.
+type judged struct{ whole, steps asked }
+
+// asked counts attempts that a judge was asked about, and those of them that it
+// gave no answer to.
+type asked struct{ all, without int }
+
+func (a *asked) add(o arena.JudgeOutcome) {
+	a.all++
+	if o != arena.JudgeScored {
+		a.without++
+	}
+}
 
 // copyOf orders the copies of one attempt: the smaller record hash stays.
 type copyOf struct {
@@ -193,7 +205,7 @@ func (g *grouping) revised(x *block.Entry) arena.Structure {
 // one problem are held against each other.
 func (g *grouping) decide(ctx context.Context) error {
 	n := len(g.inputs)
-	g.fates, g.candidates, g.judged, g.tries = make([][]fate, n), make([][]candidate, n), make([]unscored, n), make([][]try, n)
+	g.fates, g.candidates, g.judged, g.tries = make([][]fate, n), make([][]candidate, n), make([]judged, n), make([][]try, n)
 	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 		f := g.fate(at, x)
 		c := g.becomes(f, at, x)
@@ -241,7 +253,7 @@ func (g *grouping) selected(x *block.Entry, f fate) (bool, error) {
 		return true, nil
 	}
 	s := g.revised(x)
-	line := where.Line{Attempt: g.attemptRow(x, f.stored()), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x, g.weights.factor(x))}
+	line := where.Line{Attempt: g.attemptRow(x, f.stored()), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x, &x.Judgement, g.weights.factor(x))}
 	return g.where.Match(line.Values())
 }
 
@@ -298,10 +310,10 @@ type try struct {
 // score counts, whoever decided its calls, as the day's own statistics do.
 func (g *grouping) count(at ref, x *block.Entry) {
 	if x.Attempt.HasDialogue {
-		g.judged[at.Input].judged++
-		if x.Judgement.Outcome != arena.JudgeScored {
-			g.judged[at.Input].without++
-		}
+		g.judged[at.Input].whole.add(x.Judgement.Outcome)
+	}
+	if o := x.StepJudgement.Outcome; o != "" {
+		g.judged[at.Input].steps.add(o)
 	}
 	if x.Problem >= 0 && x.Outcome.Scores != nil {
 		g.tries[at.Input] = append(g.tries[at.Input], try{x.Problem, x.Outcome.Success})

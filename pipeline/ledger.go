@@ -92,10 +92,8 @@ func (w *unitWriter) enter(l *ledger, g *grouping, x *block.Entry, f storedFate)
 	if err := l.outcomes.Add(outcomeRow(x)); err != nil {
 		return err
 	}
-	if x.Judgement.Outcome != "" {
-		if err := l.judgements.Add(judgement(x, w.weights.factor(x))); err != nil {
-			return err
-		}
+	if err := w.enterJudgements(l, x); err != nil {
+		return err
 	}
 	if x.Leak.Match == "" {
 		return nil
@@ -104,6 +102,20 @@ func (w *unitWriter) enter(l *ledger, g *grouping, x *block.Entry, f storedFate)
 		ID: x.Attempt.ID, TextSHA256: x.Attempt.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
 		Score: x.Leak.Score, Tier: x.Leak.Tier, Evidence: x.Leak.Evidence,
 	})
+}
+
+// enterJudgements enters the judge's answer first: of several rows on one
+// attempt, readers of the ledger that want a score take the first.
+func (w *unitWriter) enterJudgements(l *ledger, x *block.Entry) error {
+	if x.Judgement.Outcome != "" {
+		if err := l.judgements.Add(judgement(x, &x.Judgement, w.weights.factor(x))); err != nil {
+			return err
+		}
+	}
+	if x.StepJudgement.Outcome == "" {
+		return nil
+	}
+	return l.judgements.Add(judgement(x, &x.StepJudgement, nil))
 }
 
 func (o *opened) attemptRow(x *block.Entry, f storedFate) *corpora.Attempt {
@@ -201,8 +213,7 @@ func wide(v *int) *int64 {
 }
 
 // judgement is the row of a judgement with the factor that came of it.
-func judgement(x *block.Entry, factor *float64) *corpora.Judgement {
-	j := &x.Judgement
+func judgement(x *block.Entry, j *arena.Judgement, factor *float64) *corpora.Judgement {
 	row := &corpora.Judgement{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Judge: j.Judge, Outcome: string(j.Outcome), Score: j.Score,
 		Multiplier: factor, Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,

@@ -37,8 +37,8 @@ type mapper struct {
 	judge   Judge
 	facts   corpora.Facts
 	signer  *minhash.Signer
-	// steps says that the turns of attempts are labelled.
-	steps bool
+	// stepJudge labels the turns of attempts; nil where nobody wants it.
+	stepJudge StepJudge
 	// probeEvery draws one in so many attempts to probe the judge on.
 	probeEvery int
 	row        []byte
@@ -93,7 +93,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 	}
 	entry.Rank = filters.Signals(t, &rec.Dialogue).Score()
 	entry.Leak = m.leak(&rec, at)
-	row, err := m.render(&rec, at, entry)
+	row, err := m.render(ctx, &rec, at, entry)
 	return entry, row, err
 }
 
@@ -120,7 +120,7 @@ func hash(s string) string {
 
 // render makes the stored row. An attempt that trainers' templates cannot take
 // is rejected with the reason, as the last of the structural checks.
-func (m *mapper) render(rec *arena.Record, problem int, entry *block.Entry) ([]byte, error) {
+func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) ([]byte, error) {
 	m.facts.Category = m.day.Problems.All[problem].Category
 	row, err := corpora.NewSFT(rec, &m.facts)
 	var unfit *chat.Unfit
@@ -136,8 +136,8 @@ func (m *mapper) render(rec *arena.Record, problem int, entry *block.Entry) ([]b
 	m.doc = appendDeeds(m.doc[:0], &rec.Dialogue)
 	m.signer.Sign(m.doc, &entry.Body.Signature)
 	stored := body{row: row}
-	if m.steps {
-		stored.labels = stepLabels(rec.Trace, &rec.Dialogue)
+	if stored.verdicts, err = m.judgeSteps(ctx, rec, entry); err != nil {
+		return nil, err
 	}
 	m.row, err = stored.append(m.row[:0])
 	return m.row, err

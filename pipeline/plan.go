@@ -21,9 +21,11 @@ type plan struct {
 	Funnel []corpora.Stage `json:"funnel"`
 	Units  []unit          `json:"units"`
 	// Judged counts attempts that a judge was asked about, Unscored those that
-	// it gave no answer to.
-	Judged   int `json:"judged"`
-	Unscored int `json:"unscored"`
+	// it gave no answer to; the others say the same of the step judge.
+	Judged        int `json:"judged"`
+	Unscored      int `json:"unscored"`
+	StepsJudged   int `json:"steps_judged,omitempty"`
+	StepsUnscored int `json:"steps_unscored,omitempty"`
 	// Fates are by input, then by entry.
 	Fates [][]storedFate `json:"fates"`
 	// Tallies count scored attempts and successes, by problem.
@@ -121,8 +123,10 @@ func (g *grouping) plan(all []chosen) (*plan, error) {
 			stored[j] = f.stored()
 		}
 		p.Fates = append(p.Fates, stored)
-		p.Judged += g.judged[i].judged
-		p.Unscored += g.judged[i].without
+		p.Judged += g.judged[i].whole.all
+		p.Unscored += g.judged[i].whole.without
+		p.StepsJudged += g.judged[i].steps.all
+		p.StepsUnscored += g.judged[i].steps.without
 		for _, t := range g.tries[i] {
 			p.Tallies[t.problem].Attempts++
 			if t.success {

@@ -61,6 +61,20 @@ type JudgesReport struct {
 	// Probes is how far its grades move where they should not; nil where that
 	// was not measured.
 	Probes *ProbesReport `json:"probes"`
+	// Steps is the step judge's part; nil where steps were not judged.
+	Steps *StepsReport `json:"steps"`
+}
+
+// StepsReport says how the step judge judged.
+type StepsReport struct {
+	Judge string `json:"judge"`
+	// Judged counts attempts, Unscored those without an answer, by Outcomes.
+	Judged   int                        `json:"judged"`
+	Unscored int                        `json:"unscored"`
+	Coverage float64                    `json:"coverage"`
+	Outcomes map[arena.JudgeOutcome]int `json:"outcomes"`
+	// Verdicts counts steps.
+	Verdicts block.Needs `json:"verdicts"`
 }
 
 // MultiplierReport says how grades became factors on the outcome.
@@ -139,6 +153,7 @@ type reporter struct {
 	levels map[float64]*LevelRate
 	shifts map[string][]probe.Shift
 	guard  *guard.Report
+	steps  *StepsReport
 }
 
 func (c *reporter) input(fsys corpora.FS, dir string, fates []storedFate) error {
@@ -168,6 +183,7 @@ func (c *reporter) add(x *block.Entry, f storedFate) {
 	}
 	c.agent(x, f.Axis, kept)
 	c.addShifts(x)
+	c.addSteps(x)
 	if s := x.Judgement.Score; s != nil {
 		l, known := c.levels[*s]
 		if !known {
@@ -243,6 +259,7 @@ func (c *reporter) judgesReport(run *Run, p *plan) JudgesReport {
 		Agreement: run.Agreement, Probes: c.probesReport(judge.ProbeEvery, run.Probes),
 		Judge: judge.Name, Judged: p.Judged, Unscored: p.Unscored, Coverage: all.Coverage(), Levels: []LevelRate{},
 		Multiplier: MultiplierReport{Per: m.Per, Unscored: m.Unscored, Floor: m.Floor, Ceiling: m.Ceiling},
+		Steps:      c.stepsReport(run.Config.StepJudge.Name, p),
 	}
 	if p.Runs != nil {
 		r.Multiplier.Runs = map[string]RunQuality{}

@@ -72,7 +72,7 @@ func (r *JudgesReport) text(maxUnscored float64) string {
 	for _, l := range r.Levels {
 		fmt.Fprintf(&b, "| %.1f | %d | %d |\n", l.Score, l.Attempts, l.Kept)
 	}
-	return b.String() + agreementText(r.Agreement) + r.Probes.text()
+	return b.String() + agreementText(r.Agreement) + r.Probes.text() + r.Steps.text()
 }
 
 // text says which choices made factors of grades.

@@ -32,8 +32,11 @@ type Run struct {
 	Version string
 	Harness arena.Harness
 	Judge   Judge
-	Titles  outcome.Titles
-	FS      corpora.FS
+	// StepJudge labels steps where Config.Steps asks for it; nil is the offline
+	// rule.
+	StepJudge StepJudge
+	Titles    outcome.Titles
+	FS        corpora.FS
 	// Embedding is the guard's embedding tier; nil for none.
 	Embedding Embedding
 	// Agreement is the judge's measured agreement for the card; nil if unknown.
@@ -250,7 +253,7 @@ func (o *opened) newMapper() (*mapper, error) {
 	return &mapper{
 		day: o.day, protect: o.protect, filter: o.filter, scorer: outcome.New(&o.day.Catalog, o.Titles), judge: o.Judge,
 		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}, Secret: secret},
-		signer: minhash.NewSigner(), steps: o.Config.Steps, probeEvery: o.Config.Judge.ProbeEvery,
+		signer: minhash.NewSigner(), stepJudge: o.stepJudge(), probeEvery: o.Config.Judge.ProbeEvery,
 	}, nil
 }
 

@@ -2,38 +2,90 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/steps"
+	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// stepLabels says of every assistant message of a rendered attempt whether it
-// was needed. Turns of the model without a call between them are one message
-// (chat.Render), which is needed if any of them is.
-func stepLabels(t *arena.Trace, d *arena.Dialogue) []bool {
-	labels := steps.Labels(t, d)
-	out := make([]bool, 0, len(labels))
+// StepJudge says of each step of an attempt whether it was needed, with the
+// errors and outcomes of a Judge.
+type StepJudge interface {
+	Steps(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error)
+}
+
+// ruleOfSteps is the offline rule.
+type ruleOfSteps struct{}
+
+// Steps labels the steps of one attempt.
+func (ruleOfSteps) Steps(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
+	return steps.Judge(t, d), nil
+}
+
+func (r *Run) stepJudge() StepJudge {
+	switch {
+	case !r.Config.Steps:
+		return nil
+	case r.StepJudge == nil:
+		return ruleOfSteps{}
+	}
+	return r.StepJudge
+}
+
+// judgeSteps gives a verdict on every assistant message of an attempt that may
+// become a row, and notes what the judge said; none where it gave no answer.
+func (m *mapper) judgeSteps(ctx context.Context, rec *arena.Record, entry *block.Entry) ([]arena.StepVerdict, error) {
+	if m.stepJudge == nil || entry.Leak.Drop {
+		return nil, nil
+	}
+	j, err := m.stepJudge.Steps(ctx, rec.Trace, &rec.Dialogue)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range j.Steps {
+		entry.StepNeeds.Add(v.Need)
+		if v.Quote != "" {
+			j.Spans = append(j.Spans, arena.Span{Step: v.Step, Quote: v.Quote})
+		}
+	}
+	entry.StepJudgement = j.Judgement
+	if j.Outcome != arena.JudgeScored {
+		return nil, nil
+	}
+	return perMessage(j.Steps, &rec.Dialogue), nil
+}
+
+// perMessage joins the verdicts on turns of the model without a call between
+// them, which are one message (chat.Render): it is needed if any of them is,
+// and waste if all are.
+func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVerdict {
+	out := make([]arena.StepVerdict, 0, len(verdicts))
 	goesOn := false
 	for i := range d.Turns {
 		if d.Turns[i].User != "" {
 			goesOn = false
 			continue
 		}
-		needed := labels[0].Needed
-		labels = labels[1:]
-		if goesOn {
-			out[len(out)-1] = out[len(out)-1] || needed
-		} else {
-			out = append(out, needed)
+		v := verdicts[0]
+		verdicts = verdicts[1:]
+		switch last := len(out) - 1; {
+		case !goesOn:
+			out = append(out, v)
+		case v.Need == arena.StepNeeded && out[last].Need != v.Need, v.Need == arena.StepUnclear && out[last].Need == arena.StepWaste:
+			out[last] = v
 		}
 		goesOn = len(d.Turns[i].Calls) == 0
 	}
 	return out
 }
 
-// steps writes the labelled turns of the attempts of config sft.
+// steps writes the labelled turns of the attempts of config sft. One without
+// an answer of the step judge, or with none before the first message that is
+// unclear to it, is no row.
 func (w *unitWriter) steps(ctx context.Context) error {
 	out := corpora.NewShards[corpora.Steps](w.part, w.unit.Stream)
 	for _, at := range w.unit.Rows {
@@ -44,19 +96,61 @@ func (w *unitWriter) steps(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		ms, err := chat.Decode(b.row.Messages)
-		if err != nil {
-			return err
+		if len(b.verdicts) == 0 {
+			continue
 		}
-		b.row.Reward = w.weights.reward(w.entries[at])
-		row, err := corpora.NewSteps(&b.row, ms, b.labels, w.facts(w.entries[at].Problem))
-		if err != nil {
-			return err
+		row, err := w.stepsRow(b, w.entries[at])
+		if err == nil && len(row.Labels) > 0 {
+			err = out.Add(&row)
 		}
-		row.Rule = steps.Name
-		if err = out.Add(&row); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return out.Close()
+}
+
+func (w *unitWriter) stepsRow(b *body, x *block.Entry) (corpora.Steps, error) {
+	ms, err := chat.Decode(b.row.Messages)
+	if err != nil {
+		return corpora.Steps{}, err
+	}
+	b.row.Reward = w.weights.reward(x)
+	row, err := corpora.NewSteps(&b.row, ms, b.verdicts, w.facts(x.Problem))
+	row.Rule = x.StepJudgement.Judge
+	return row, err
+}
+
+// addSteps adds up what the step judge said of one attempt.
+func (c *reporter) addSteps(x *block.Entry) {
+	o := x.StepJudgement.Outcome
+	if o == "" {
+		return
+	}
+	if c.steps == nil {
+		c.steps = &StepsReport{Outcomes: map[arena.JudgeOutcome]int{}}
+	}
+	c.steps.Outcomes[o]++
+	c.steps.Verdicts = c.steps.Verdicts.Plus(x.StepNeeds)
+}
+
+func (c *reporter) stepsReport(judge string, p *plan) *StepsReport {
+	if c.steps == nil {
+		return nil
+	}
+	all := multiplier.Quality{Judged: p.StepsJudged, Scored: p.StepsJudged - p.StepsUnscored}
+	c.steps.Judge, c.steps.Judged, c.steps.Unscored, c.steps.Coverage = judge, p.StepsJudged, p.StepsUnscored, all.Coverage()
+	return c.steps
+}
+
+// text is the step judge's part as the dataset card has it.
+func (r *StepsReport) text() string {
+	if r == nil {
+		return ""
+	}
+	n := r.Verdicts
+	return fmt.Sprintf(`
+Config steps is labelled by %s: of %d attempts that may be rows it judged %d, coverage %.1f %%; %d have no verdicts and are no rows.
+Of their steps %d were needed, %d waste and %d unclear: a row ends before the first message that is unclear.
+`, r.Judge, r.Judged, r.Judged-r.Unscored, 100*r.Coverage, r.Unscored, n.Needed, n.Waste, n.Unclear)
 }

@@ -54,8 +54,13 @@ func (o *opened) write(ctx context.Context, s Shard) (*Summary, error) {
 // worthWriting refuses a corpus that would be empty, or whose judge answered
 // too rarely.
 func (o *opened) worthWriting(p *plan) error {
-	if limit := o.Config.MaxUnscored * float64(p.Judged); float64(p.Unscored) > limit {
-		return fmt.Errorf("%w: %d of %d, at most %.2g %% are allowed", ErrUnscored, p.Unscored, p.Judged, 100*o.Config.MaxUnscored)
+	for _, a := range []struct {
+		what        string
+		asked, none int
+	}{{"scores", p.Judged, p.Unscored}, {"verdicts on steps", p.StepsJudged, p.StepsUnscored}} {
+		if float64(a.none) > o.Config.MaxUnscored*float64(a.asked) {
+			return fmt.Errorf("%w: %s: %d of %d, at most %.2g %% are allowed", ErrUnscored, a.what, a.none, a.asked, 100*o.Config.MaxUnscored)
+		}
 	}
 	if p.Funnel[len(p.Funnel)-1].Out == 0 {
 		return ErrEmpty

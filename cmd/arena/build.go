@@ -121,6 +121,11 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 		return buildError(err)
 	}
 	fmt.Fprint(f.streams.err, forecast.String())
+	if f.judge.asksModels() {
+		fmt.Fprintln(f.streams.err, "what models would cost: `arena judge … -n` with the same flags, once more with --steps for verdicts on steps")
+	} else {
+		fmt.Fprintln(f.streams.err, "the offline judges cost nothing")
+	}
 	return nil
 }
 
@@ -161,14 +166,15 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 		return nil, nil, err
 	}
 	r.Sources.Days = days
-	judge, closeJudge, err := f.judge.open(c, &config)
+	r.Config = config
+	closeJudge, err := f.judge.open(c, r)
 	if err != nil {
 		cleanUp()
 		return nil, nil, err
 	}
 	tuneBuildHeap()
 	p := f.noisy.progress(f.streams)
-	r.Config, r.Judge, r.Progress = config, judge, p.event
+	r.Progress = p.event
 	return r, func() error {
 		p.done()
 		cleanUp()

@@ -14,13 +14,18 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// judgeChoice is the judge of a build: the offline one, or models whose
-// answers a ledger keeps.
+// offlineSteps is the --step-judge that asks no model.
+const offlineSteps = "steps"
+
+// judgeChoice is the judge of a build, and what labels its steps: the offline
+// ones, or models whose answers a ledger keeps.
 type judgeChoice struct {
 	name      string
+	steps     string
 	agreement string
 	probes    string
 	llm       llmFlags
@@ -29,37 +34,56 @@ type judgeChoice struct {
 func (j *judgeChoice) flags(c *cobra.Command) {
 	j.llm = defaultLLMFlags()
 	c.Flags().StringVar(&j.name, "judge", "gates", "the judge: gates or llm (judge first with `arena judge`, which asks for many at once; build then reads its ledger)")
+	c.Flags().StringVar(&j.steps, "step-judge", offlineSteps, "what labels steps: steps (the offline rule) or llm, which is asked about attempts that may become rows; llm implies --steps")
 	c.Flags().StringVar(&j.llm.settings.file, "judge-config", "", "YAML file with the panel of models")
 	c.Flags().StringVar(&j.agreement, "judge-agreement", "", "what arena agreement --json printed of this judge, for the dataset card")
 	c.Flags().StringVar(&j.probes, "judge-probes", "", "what arena judge --probe printed of this judge, for the dataset card (default for gates: probes on attempts of this build)")
 	j.llm.add(c)
 }
 
-// open makes the judge and notes in config what its answers depend on. done
-// closes what it keeps.
-func (j *judgeChoice) open(c *cobra.Command, config *pipeline.Config) (pipeline.Judge, func() error, error) {
-	nothing := func() error { return nil }
-	switch j.name {
-	case "gates":
-		if j.llm.given(c) {
-			return nil, nil, usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out what is said about models")
-		}
-		config.Judge.Name, config.Judge.Settings = gates.Name, ""
-		return gatesJudge{}, nothing, nil
-	case "llm":
-		m, err := j.llm.open(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		settings, err := m.judge.Hash()
-		if err != nil {
-			return nil, nil, errors.Join(err, m.close())
-		}
-		config.Judge = pipeline.JudgeConfig{Name: m.judge.Name(), Settings: settings}
-		config.MaxUnscored = m.cfg.MaxUnscored
-		return m.judge, m.close, nil
+// open makes the judges of r and notes in its configuration what their answers
+// depend on. done closes what they keep.
+func (j *judgeChoice) open(c *cobra.Command, r *pipeline.Run) (done func() error, err error) {
+	if j.name != "gates" && j.name != "llm" {
+		return nil, usage(fmt.Errorf("--judge is %q", j.name), "the judges are gates and llm; `arena judges` describes them")
 	}
-	return nil, nil, usage(fmt.Errorf("--judge is %q", j.name), "the judges are gates and llm; `arena judges` describes them")
+	// Commands without steps leave the flag out.
+	if j.steps != "" && j.steps != offlineSteps && j.steps != "llm" {
+		return nil, usage(fmt.Errorf("--step-judge is %q", j.steps), "steps are labelled by steps or llm; `arena judges` describes them")
+	}
+	r.Judge, r.Config.Judge.Name, r.Config.Judge.Settings = offlineJudge{}, gates.Name, ""
+	r.StepJudge, r.Config.StepJudge = nil, pipeline.StepJudgeConfig{Name: steps.Name}
+	if j.asksModels() {
+		return j.openModels(c, r)
+	}
+	if j.llm.given(c) {
+		return nil, usage(errors.New("the offline judge asks no model"), "add --judge llm or --step-judge llm, or leave out what is said about models")
+	}
+	return func() error { return nil }, nil
+}
+
+func (j *judgeChoice) asksModels() bool { return j.name == "llm" || j.steps == "llm" }
+
+func (j *judgeChoice) openModels(c *cobra.Command, r *pipeline.Run) (func() error, error) {
+	m, err := j.llm.open(c)
+	if err != nil {
+		return nil, err
+	}
+	config := &r.Config
+	config.MaxUnscored = m.cfg.MaxUnscored
+	if j.name == "llm" {
+		r.Judge, config.Judge = m.judge, pipeline.JudgeConfig{Name: m.judge.Name()}
+		config.Judge.Settings, err = m.judge.Hash()
+	}
+	if j.steps == "llm" && err == nil {
+		r.StepJudge, config.Steps = m.judge, true
+		config.StepJudge.Name = m.judge.StepsName()
+		config.StepJudge.Settings, err = m.judge.StepsHash()
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.close())
+	}
+	return m.close, nil
 }
 
 // measured reads the judge's agreement; nil where none was given.
@@ -94,11 +118,11 @@ func (j *judgeChoice) probed() ([]probe.Summary, error) {
 	return all, nil
 }
 
-// gatesJudge is the offline judge as a run asks it.
-type gatesJudge struct{}
+// offlineJudge asks no model.
+type offlineJudge struct{}
 
 // Judge grades one attempt.
-func (gatesJudge) Judge(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+func (offlineJudge) Judge(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
 	return gates.Judge(t, d), nil
 }
 

@@ -20,14 +20,15 @@ func (f *evalFlags) openJudge(run *student.Run) (done func() error, err error) {
 		run.Spec.Judge = ""
 		return func() error { return nil }, nil
 	}
-	c := pipeline.Config{MaxUnscored: 1} // the offline judge has no instrument that could fail
+	r := pipeline.Run{Config: pipeline.Config{MaxUnscored: 1}} // the offline judge has no instrument that could fail
 	// Flags of this command speak of the student; those of models are in the
 	// judge's own file.
-	judge, done, err := f.judge.open(&cobra.Command{}, &c)
+	done, err = f.judge.open(&cobra.Command{}, &r)
 	if err != nil {
 		return nil, err
 	}
-	run.Judge, run.Spec.Judge = judge, c.Judge.Name
+	c := r.Config
+	run.Judge, run.Spec.Judge = r.Judge, c.Judge.Name
 	const enough = 12
 	if c.Judge.Settings != "" {
 		run.Spec.Judge += "-" + c.Judge.Settings[:enough]

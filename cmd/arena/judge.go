@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/steps"
 )
 
 // judgeFlags are what a user can say to `arena judge`.
@@ -21,6 +21,7 @@ type judgeFlags struct {
 	quiet   bool
 	dryRun  bool
 	probe   int
+	steps   bool
 	llm     llmFlags
 }
 
@@ -42,6 +43,8 @@ func newJudge(s *streams) *cobra.Command {
 score, the walk through the gates and the passages that decided. A judge that gave no
 answer gives no score: its outcome is refused, unparsed or failed.
 
+--steps judges each step instead: needed, waste or unclear, with a reason.
+
 --judge gates decides from the trace alone. --judge llm asks models behind an
 OpenAI-compatible address; the first --votes models vote, the others stand in for them.
 Every exchange is kept in the ledger, so the same question is paid for once; attempts
@@ -53,6 +56,7 @@ Details: docs/judges-llm.md.`,
 		Example: `  arena judge testdata/day -o judgements.jsonl
   arena judge testdata/day --judge llm --endpoint http://127.0.0.1:8000/v1 \
     --model Qwen/Qwen3-32B --ledger ledger -o judgements.jsonl
+  arena judge testdata/day --steps -o steps.jsonl
   arena judge testdata/day --judge llm --endpoint https://api.example.com/v1 \
     --model small --model large --prices prices.yaml --budget-usd 5 -n`,
 		Args: takes(1, anyNumber),
@@ -65,6 +69,7 @@ Details: docs/judges-llm.md.`,
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
 	c.Flags().IntVar(&f.probe, "probe", 0, "probe the judge itself on this many attempts instead: one line per probe")
+	c.Flags().BoolVar(&f.steps, "steps", false, "judge each step instead: by what it brought to the product recommended, or by --judge llm")
 	f.llm.settings.flags(c)
 	f.llm.add(c)
 	return c
@@ -73,6 +78,9 @@ Details: docs/judges-llm.md.`,
 func (f *judgeFlags) run(c *cobra.Command, s *streams, days []string) error {
 	if f.workers < 0 || f.probe < 0 {
 		return usage(errors.New("-j and --probe want 1 or more"), "leave -j out for the default")
+	}
+	if f.steps && f.probe > 0 {
+		return usage(errors.New("--probe and --steps do not go together"), "probes move a score, and steps have none")
 	}
 	day := &judgeDay{flags: f, streams: s, workers: f.workers}
 	switch f.judge {
@@ -91,10 +99,10 @@ func (f *judgeFlags) offline(c *cobra.Command, day *judgeDay, days []string) err
 	if day.workers == 0 {
 		day.workers = runtime.NumCPU()
 	}
-	day.judge = func(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
-		return gates.Judge(t, d), nil
+	day.judge, day.maxUnscored = offlineJudge{}.Judge, 1
+	day.steps = func(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
+		return steps.Judge(t, d), nil
 	}
-	day.maxUnscored = 1
 	return f.judgeOrProbe(c.Context(), day, days)
 }
 
@@ -117,6 +125,6 @@ func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err
 	if f.dryRun {
 		return day.predict(c.Context(), days, m.judge)
 	}
-	day.judge, day.models, day.maxUnscored = m.judge.Judge, m, m.cfg.MaxUnscored
+	day.judge, day.steps, day.models, day.maxUnscored = m.judge.Judge, m.judge.Steps, m, m.cfg.MaxUnscored
 	return f.judgeOrProbe(c.Context(), day, days)
 }

@@ -15,6 +15,9 @@ import (
 func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) error {
 	tally := newJudgeTally()
 	total := j.Forecast()
+	if d.flags.steps {
+		total = j.ForecastSteps()
+	}
 	err := d.attempts(ctx, days, tally, func(t *arena.Trace) error {
 		tally.attempts++
 		dialogue := filters.Normalise(t)

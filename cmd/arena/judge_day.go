@@ -21,6 +21,8 @@ type judgeDay struct {
 	streams *streams
 	workers int
 	judge   func(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error)
+	// steps judges each step.
+	steps func(context.Context, *arena.Trace, *arena.Dialogue) (arena.StepJudgement, error)
 	// maxUnscored is the share of judgeable attempts that may stay unscored.
 	maxUnscored float64
 	// models is set where the judge asks models.
@@ -132,14 +134,36 @@ func send[T any](ctx context.Context, c chan<- T, v T) bool {
 // lets this one finish with what is known already.
 func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) ([]byte, error) {
 	dialogue := filters.Normalise(t)
+	if d.flags.steps {
+		return d.oneByStep(ctx, t, &dialogue, tally)
+	}
 	j, err := d.judge(ctx, t, &dialogue)
-	if err != nil && !errors.Is(err, llm.ErrBudget) && !errors.Is(err, llm.ErrDeadline) {
+	if err != nil && !leavesRest(err) {
 		return nil, err
 	}
 	tally.count(llm.Judgeable(t, &dialogue), j, err)
 	b, err := judgements.Append(nil, t, j)
-	return append([]byte(withoutSecrets(string(b))), '\n'), err
+	return line(b), err
 }
+
+// oneByStep does the same for each step of an attempt.
+func (d *judgeDay) oneByStep(ctx context.Context, t *arena.Trace, dialogue *arena.Dialogue, tally *judgeTally) ([]byte, error) {
+	j, err := d.steps(ctx, t, dialogue)
+	if err != nil && !leavesRest(err) {
+		return nil, err
+	}
+	tally.count(llm.HasSteps(dialogue), j.Judgement, err)
+	tally.countSteps(j.Steps)
+	b, err := judgements.AppendSteps(nil, t, &j)
+	return line(b), err
+}
+
+// leavesRest says that an error leaves what is missing to the next run.
+func leavesRest(err error) bool {
+	return errors.Is(err, llm.ErrBudget) || errors.Is(err, llm.ErrDeadline)
+}
+
+func line(b []byte) []byte { return append([]byte(withoutSecrets(string(b))), '\n') }
 
 // explainJudge gives an error that ended the run its hint.
 func explainJudge(err error) error {

@@ -39,7 +39,7 @@ func defaultLLMFlags() llmFlags {
 // modelFlags are the flags that only --judge llm has.
 var modelFlags = []string{
 	"endpoint", "api-key-env", "concurrency", "tokens-per-minute", "model", "votes", "aggregate", "self-consistency",
-	"prompt", "ledger", "prices", "budget-usd", "budget-tokens", "max-unscored", "timeout", "tries", "attempt-deadline", "run-deadline",
+	"prompt", "step-prompt", "ledger", "prices", "budget-usd", "budget-tokens", "max-unscored", "timeout", "tries", "attempt-deadline", "run-deadline",
 }
 
 func (f *llmFlags) add(c *cobra.Command) {
@@ -53,6 +53,7 @@ func (f *llmFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.aggregate, "aggregate", string(f.cfg.Aggregate), "how votes become one score: median or majority")
 	flags.IntVar(&f.cfg.SelfConsistency, "self-consistency", f.cfg.SelfConsistency, "samples of one model that make one vote, by majority")
 	flags.StringVar(&f.cfg.Prompt, "prompt", "", "template file instead of the embedded prompt")
+	flags.StringVar(&f.cfg.StepPrompt, "step-prompt", "", "the same for verdicts on steps")
 	flags.StringVar(&f.ledger, "ledger", "judge-ledger", "folder that keeps every exchange")
 	flags.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens")
 	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
@@ -132,6 +133,7 @@ func (f *llmFlags) base(c *cobra.Command) (llm.Config, error) {
 		"aggregate":        func() { cfg.Aggregate = flagged.Aggregate },
 		"self-consistency": func() { cfg.SelfConsistency = flagged.SelfConsistency },
 		"prompt":           func() { cfg.Prompt = flagged.Prompt },
+		"step-prompt":      func() { cfg.StepPrompt = flagged.StepPrompt },
 		"budget-usd":       func() { cfg.BudgetUSD = flagged.BudgetUSD },
 		"budget-tokens":    func() { cfg.BudgetTokens = flagged.BudgetTokens },
 		"max-unscored":     func() { cfg.MaxUnscored = flagged.MaxUnscored },

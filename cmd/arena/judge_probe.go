@@ -15,7 +15,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/probe"
 )
 
@@ -43,7 +42,7 @@ func (d *judgeDay) probeTo(ctx context.Context, w io.Writer, days []string, n in
 			dialogue := filters.Normalise(a.trace)
 			measured, err := probe.Measure(ctx, d.judge, a.trace, &dialogue)
 			shifts[i] = measured
-			if errors.Is(err, llm.ErrBudget) || errors.Is(err, llm.ErrDeadline) {
+			if leavesRest(err) {
 				return limit(err, "run the same command again: only what is missing will be asked")
 			}
 			return err

@@ -21,6 +21,8 @@ type judgeTally struct {
 	// empty attempts left no dialogue; they are no failure of the judge's.
 	empty    int
 	outcomes map[arena.JudgeOutcome]int
+	// needs counts verdicts on steps.
+	needs map[arena.Need]int
 	// why counts reasons for missing scores.
 	why    map[string]int
 	faults map[traces.Reason]int
@@ -29,7 +31,7 @@ type judgeTally struct {
 }
 
 func newJudgeTally() *judgeTally {
-	return &judgeTally{outcomes: map[arena.JudgeOutcome]int{}, why: map[string]int{}, faults: map[traces.Reason]int{}}
+	return &judgeTally{outcomes: map[arena.JudgeOutcome]int{}, needs: map[arena.Need]int{}, why: map[string]int{}, faults: map[traces.Reason]int{}}
 }
 
 func (t *judgeTally) fault(reason traces.Reason) {
@@ -55,6 +57,14 @@ func (t *judgeTally) count(judgeable bool, j arena.Judgement, stopped error) {
 	}
 }
 
+func (t *judgeTally) countSteps(steps []arena.StepVerdict) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range steps {
+		t.needs[s.Need]++
+	}
+}
+
 func (t *judgeTally) unscored() int {
 	return t.attempts - t.empty - t.outcomes[arena.JudgeScored]
 }
@@ -76,6 +86,9 @@ func (t *judgeTally) print(w io.Writer) {
 	defer t.mu.Unlock()
 	fmt.Fprintf(w, "%d attempts: %d scored, %d refused, %d unparsed, %d failed, %d without a dialogue\n", t.attempts,
 		t.outcomes[arena.JudgeScored], t.outcomes[arena.JudgeRefused], t.outcomes[arena.JudgeUnparsed], t.outcomes[arena.JudgeFailed], t.empty)
+	if len(t.needs) > 0 {
+		fmt.Fprintf(w, "steps: %d needed, %d waste, %d unclear\n", t.needs[arena.StepNeeded], t.needs[arena.StepWaste], t.needs[arena.StepUnclear])
+	}
 	for _, why := range slices.Sorted(maps.Keys(t.why)) {
 		fmt.Fprintf(w, "%d without a score: %s\n", t.why[why], why)
 	}

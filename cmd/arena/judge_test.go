@@ -34,6 +34,9 @@ func TestJudgeScripts(t *testing.T) {
 }
 
 func behave(c clienttest.Call) clienttest.Action {
+	if strings.Contains(c.Text, "Give a verdict on each of the") {
+		return behaveOnSteps(c)
+	}
 	grade := clienttest.Say(clienttest.Grade([]float64{0.1, 0.3, 0.5, 0.7, 0.9}[len(c.Text)%5]))
 	switch name, _, _ := strings.Cut(c.Model, "-"); name {
 	case "well":
@@ -49,6 +52,24 @@ func behave(c clienttest.Call) clienttest.Action {
 		return clienttest.Say("")
 	default:
 		return clienttest.Status(http.StatusNotFound)
+	}
+}
+
+// behaveOnSteps says that every second step was waste.
+func behaveOnSteps(c clienttest.Call) clienttest.Action {
+	verdicts := clienttest.Verdicts(func(step int) string { return []string{"needed", "waste"}[step%2] })
+	switch name, _, _ := strings.Cut(c.Model, "-"); name {
+	case "well":
+		return verdicts
+	case "unsure": // of the last steps
+		return clienttest.Verdicts(func(step int) string { return []string{"needed", "unclear"}[min(step/3, 1)] })
+	case "flaky":
+		if len(c.Text)%5 == 0 {
+			return clienttest.Status(http.StatusBadRequest)
+		}
+		return verdicts
+	default: // the steps forgotten
+		return clienttest.Say(clienttest.Grade(0.9))
 	}
 }
 

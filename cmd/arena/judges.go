@@ -12,9 +12,10 @@ import (
 // judgeCatalogue describes every instrument, in the order of their cost.
 var judgeCatalogue = []struct{ name, doc string }{
 	{"outcome", "the subnet's own rules on what was recommended, exact (arena score)"},
-	{"steps", "which step moved the attempt towards the product recommended (arena build --steps), or is a teacher's, too (arena recipe steps)"},
+	{"steps", "which step moved the attempt towards the product recommended (arena judge --steps, arena build --steps), or is a teacher's, too (arena recipe steps)"},
 	{gates.Name, "the four gates of the reasoning score, read from the trace alone: inference, remark on results, datum, reasoned choice (arena judge)"},
 	{"llm", "the same scale asked of one model or a panel; its versioned name carries a hash of the prompt (arena judge --judge llm)"},
+	{"llm_steps", "whether each step was needed, asked of the same models (arena judge --judge llm --steps, arena build --step-judge llm)"},
 }
 
 func newJudges(s *streams) *cobra.Command {

@@ -12,16 +12,18 @@ import (
 	"slices"
 )
 
-// Key names an attempt.
+// Key names an attempt, or a step of one by its place among the model's, from 1.
 type Key struct {
 	Run     string
 	Problem string
+	Step    int
 }
 
 // Ratings are one judge's answers, or a set of labels.
 type Ratings struct {
 	Name string
-	// Scores has an entry for each attempt that was read; nil is unscored.
+	// Scores has an entry for each attempt or step that was read; nil is
+	// unscored.
 	Scores map[Key]*float64
 }
 
@@ -153,6 +155,6 @@ func (k Key) cluster() string {
 
 func sortedKeys[V any](m map[Key]V) []Key {
 	return slices.SortedFunc(maps.Keys(m), func(a, b Key) int {
-		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Run, b.Run))
+		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Step, b.Step))
 	})
 }

@@ -16,7 +16,7 @@ import (
 func rater(name string, scores ...float64) Ratings {
 	r := Ratings{Name: name, Scores: map[Key]*float64{}}
 	for i, s := range scores {
-		key := Key{"run", fmt.Sprintf("p%d", i)}
+		key := Key{Run: "run", Problem: fmt.Sprintf("p%d", i)}
 		r.Scores[key] = nil
 		if !math.IsNaN(s) {
 			r.Scores[key] = &s
@@ -111,7 +111,7 @@ func TestUndefinedFiguresAreNull(t *testing.T) {
 	if p.N != 0 || p.Exact.Value != nil || p.Bias.Value != nil {
 		t.Errorf("nothing scored by both: %+v", p)
 	}
-	if _, err := Compare([]Ratings{rater("a", 1), {Name: "b", Scores: map[Key]*float64{{"other", "p"}: nil}}}, DefaultOptions()); err == nil {
+	if _, err := Compare([]Ratings{rater("a", 1), {Name: "b", Scores: map[Key]*float64{{Run: "other", Problem: "p"}: nil}}}, DefaultOptions()); err == nil {
 		t.Error("raters of different attempts were compared")
 	}
 }
@@ -121,7 +121,7 @@ func random(d *dice.Dice, name string, n int) Ratings {
 	r := Ratings{Name: name, Scores: map[Key]*float64{}}
 	for i := range n {
 		s := judgeLevels[d.N(5)]
-		r.Scores[Key{fmt.Sprintf("r%d", i/10), fmt.Sprintf("p%d", i%10)}] = &s
+		r.Scores[Key{Run: fmt.Sprintf("r%d", i/10), Problem: fmt.Sprintf("p%d", i%10)}] = &s
 	}
 	return r
 }
@@ -152,7 +152,7 @@ func TestIntervalsRepeatAndHold(t *testing.T) {
 		t.Errorf("exact agreement %v in %v", *exact.Value, *exact.CI95)
 	}
 	one := rater("one", 0.1, 0.3)
-	delete(one.Scores, Key{"run", "p1"})
+	delete(one.Scores, Key{Run: "run", Problem: "p1"})
 	if f := compare(t, one, one).Pairs[0].Exact; f.CI95 != nil {
 		t.Errorf("one problem has the interval %v", *f.CI95)
 	}

@@ -1,4 +1,5 @@
-// Package judgements writes judgements as lines of JSON, one per attempt.
+// Package judgements writes judgements as lines of JSON, one per attempt:
+// of the whole, or of its steps.
 package judgements
 
 import (
@@ -12,23 +13,38 @@ import (
 
 // line is a judgement as a file holds it. What is missing is null.
 type line struct {
-	RunID        string             `json:"eval_run_id"`
-	ProblemID    string             `json:"problem_id"`
-	Judge        string             `json:"judge"`
-	Outcome      arena.JudgeOutcome `json:"outcome"`
-	Score        *float64           `json:"score"`
-	Gates        []bool             `json:"gates"`
-	Spans        []span             `json:"spans"`
-	Model        *string            `json:"model"`
-	PromptSHA256 *string            `json:"prompt_sha256"`
+	RunID     string             `json:"eval_run_id"`
+	ProblemID string             `json:"problem_id"`
+	Judge     string             `json:"judge"`
+	Outcome   arena.JudgeOutcome `json:"outcome"`
+	Score     *float64           `json:"score"`
+	Gates     []bool             `json:"gates"`
+	Spans     []span             `json:"spans"`
+	asked
+}
+
+// asked is what every judgement says of the asking.
+type asked struct {
+	Model        *string `json:"model"`
+	PromptSHA256 *string `json:"prompt_sha256"`
 	Tokens       struct {
 		Prompt     int `json:"prompt"`
 		Completion int `json:"completion"`
 	} `json:"tokens"`
 	CostUSD *float64 `json:"cost_usd"`
 	Cached  bool     `json:"cached"`
-	// Detail is what the first gate that failed misses, or why there is no score.
+	// Detail is what the first gate that failed misses, or why there is no
+	// answer.
 	Detail *string `json:"detail"`
+}
+
+func newAsked(j *arena.Judgement) asked {
+	a := asked{
+		Model: named(j.Model), PromptSHA256: named(j.PromptSHA256),
+		CostUSD: finite(j.CostUSD), Cached: j.Cached, Detail: named(j.Detail),
+	}
+	a.Tokens.Prompt, a.Tokens.Completion = j.PromptTokens, j.CompletionTokens
+	return a
 }
 
 type span struct {
@@ -41,10 +57,8 @@ type span struct {
 func Append(dst []byte, t *arena.Trace, j arena.Judgement) ([]byte, error) {
 	l := line{
 		RunID: t.RunID, ProblemID: t.ProblemID, Judge: j.Judge, Outcome: j.Outcome, Score: finite(j.Score),
-		Gates: j.Gates, Spans: make([]span, 0, len(j.Spans)), Model: named(j.Model), PromptSHA256: named(j.PromptSHA256),
-		CostUSD: finite(j.CostUSD), Cached: j.Cached, Detail: named(j.Detail),
+		Gates: j.Gates, Spans: make([]span, 0, len(j.Spans)), asked: newAsked(&j),
 	}
-	l.Tokens.Prompt, l.Tokens.Completion = j.PromptTokens, j.CompletionTokens
 	for _, s := range j.Spans {
 		out := span{Gate: s.Gate, Quote: s.Quote}
 		if s.Step > 0 {
@@ -52,10 +66,14 @@ func Append(dst []byte, t *arena.Trace, j arena.Judgement) ([]byte, error) {
 		}
 		l.Spans = append(l.Spans, out)
 	}
+	return encode(dst, l)
+}
+
+func encode(dst []byte, line any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(l); err != nil {
+	if err := e.Encode(line); err != nil {
 		return dst, fmt.Errorf("encode judgement: %w", err)
 	}
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil

@@ -43,7 +43,10 @@ type Exchange struct {
 	Reply   []byte
 	// PromptBytes is the size of the messages' text.
 	PromptBytes int
-	Tokens      Spent
+	// Verdicts is how many were asked for: one on an attempt, or one for each of
+	// its steps.
+	Verdicts int
+	Tokens   Spent
 	// Total is what the Ask has cost up to and with this exchange.
 	Total     Spent
 	LatencyMS int64
@@ -94,7 +97,7 @@ type Ledger struct {
 	own   *segment
 	byAsk map[[32]byte]place
 	byKey map[[32]byte]place
-	usage map[string]Usage
+	usage map[asked]Usage
 	bill  Bill
 }
 
@@ -112,7 +115,7 @@ func Open(dir string) (*Ledger, error) {
 		return nil, fmt.Errorf("read ledger %s: not a folder", dir)
 	}
 	l := &Ledger{
-		dir: dir, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[string]Usage{},
+		dir: dir, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[asked]Usage{},
 		bill: Bill{Spent: Free()},
 	}
 	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*"+suffix))
@@ -139,7 +142,8 @@ func (l *Ledger) load(path string) error {
 // note enters an exchange into the index and the sums.
 func (l *Ledger) note(e Exchange, at place) {
 	l.bill = l.bill.plus(e)
-	l.usage[e.Model] = l.usage[e.Model].plus(e)
+	of := asked{e.Model, e.PromptSHA256}
+	l.usage[of] = l.usage[of].plus(e)
 	if e.Outcome != arena.JudgeScored {
 		return
 	}

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,12 +97,63 @@ func TestSegmentsAreSealedAndMerged(t *testing.T) {
 		t.Errorf("%d segments, want 2: %v", len(files), files)
 	}
 	l = opened(t, dir)
-	b, u := l.Bill(), l.Usage("m")
+	b, u := l.Bill(), l.Usage("m", id("prompt", 0))
 	if b.Exchanges != n || b.Prompt != 100*n || *b.USD != 0.5*n || b.Unpriced != 0 {
 		t.Errorf("bill %+v", b)
 	}
-	if u.Answers != n || u.Prompt != 100*n || u.MaxCompletion != 20 || u.MaxRatio != 0.25 {
+	if u.Answers != n || u.Prompt != 100*n || u.Verdicts != 2*n || u.MaxCompletion != 10 || u.MaxRatio != 0.25 {
 		t.Errorf("usage %+v", u)
+	}
+}
+
+// TestAnEarlierLedgerIsRead: before steps were judged, segments did not say how
+// many verdicts were asked for.
+func TestAnEarlierLedgerIsRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := opened(t, dir)
+	add(t, l, answer(1))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alter(t, segments(t, dir)[0], "ALTER TABLE exchanges DROP COLUMN verdicts", "PRAGMA user_version = 1")
+	l = opened(t, dir)
+	if e, err := l.Answer(id("ask", 1)); err != nil || e.Verdicts != 1 || string(e.Reply) != "reply 1" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	add(t, l, answer(2))
+	if u := l.Usage("m", id("prompt", 0)); u.Answers != 2 || u.Verdicts != 3 {
+		t.Errorf("usage %+v", u)
+	}
+}
+
+func TestALaterLedgerIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := opened(t, dir)
+	add(t, l, answer(1))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alter(t, segments(t, dir)[0], "PRAGMA user_version = 3")
+	if _, err := ledger.Open(dir); err == nil || !strings.Contains(err.Error(), "later version") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func alter(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -238,7 +290,7 @@ func answer(i int) ledger.Exchange {
 	return ledger.Exchange{
 		Key: id("key", i), Ask: id("ask", i), Model: "m", Served: "m-1", PromptSHA256: id("prompt", 0),
 		Outcome: arena.JudgeScored, Try: 1, Status: 200, Request: fmt.Appendf(nil, `{"q":%d}`, i),
-		Reply: fmt.Appendf(nil, "reply %d", i), PromptBytes: 400, Tokens: spent, Total: spent, LatencyMS: 7,
+		Reply: fmt.Appendf(nil, "reply %d", i), PromptBytes: 400, Verdicts: 2, Tokens: spent, Total: spent, LatencyMS: 7,
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 const (
 	suffix = ".sqlite"
 	// version is the schema's, kept in user_version.
-	version = 1
+	version = 2
 	// sealEvery bounds the log of an open segment: about 1,000 exchanges of 20
 	// KB are 20 MB to copy for a process that reads it meanwhile.
 	sealEvery = 1024
@@ -26,8 +26,9 @@ const (
 
 // segment is one SQLite file: the one this process writes, or one it reads.
 type segment struct {
-	path string
-	db   *sql.DB
+	path    string
+	version int
+	db      *sql.DB
 	// rows counts the exchanges written by this process.
 	rows int
 }
@@ -46,7 +47,7 @@ func create(dir string) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &segment{path: path, db: db}
+	s := &segment{path: path, version: version, db: db}
 	for _, statement := range slices.Concat([]string{
 		// No shared memory: only one process opens this file for writing.
 		"PRAGMA locking_mode = EXCLUSIVE",
@@ -132,14 +133,13 @@ func (l *Ledger) openSegment(path string) (*segment, error) {
 	if err := db.QueryRow("PRAGMA user_version").Scan(&found); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	switch found {
-	case version:
-		return &segment{path: path, db: db}, nil
-	case 0:
+	switch {
+	case found == 0:
 		return nil, db.Close()
-	default:
-		return nil, errors.Join(fmt.Errorf("schema %d is not %d: written by another version of arena", found, version), db.Close())
+	case found < 0 || found > version:
+		return nil, errors.Join(fmt.Errorf("schema %d is above %d: written by a later version of arena", found, version), db.Close())
 	}
+	return &segment{path: path, version: found, db: db}, nil
 }
 
 // settled gives a file that nobody writes: path itself once it is sealed, else

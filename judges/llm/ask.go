@@ -10,7 +10,6 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/client"
 	"github.com/trajectory-arena/arena/judges/ledger"
-	"github.com/trajectory-arena/arena/judges/reply"
 )
 
 // answer gives one question's verdict: the ledger's, or a model's. Two that
@@ -25,7 +24,7 @@ func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (ver
 		if err != nil && !errors.Is(err, ledger.ErrNotHeld) {
 			return verdict{}, err
 		}
-		if v, ok := j.replay(e); err == nil && ok {
+		if v, ok := j.replay(q, e); err == nil && ok {
 			return v, nil
 		}
 		v, err := j.live(ctx, q, voted)
@@ -45,12 +44,12 @@ func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (ver
 
 // replay reads a kept reply again. Should it no longer be readable, it is as
 // if it had never come.
-func (j *Judge) replay(e ledger.Exchange) (verdict, bool) {
+func (j *Judge) replay(q question, e ledger.Exchange) (verdict, bool) {
 	r, err := client.Read(e.Reply)
 	if err != nil {
 		return verdict{}, false
 	}
-	a, outcome := reply.Parse(r.Text)
+	a, outcome := q.read(r.Text, q.verdicts)
 	member := 0
 	for i, m := range j.cfg.Panel {
 		if m.Model == e.Model {

@@ -34,9 +34,9 @@ type recorded struct {
 	Body    string
 }
 
-func openCassette(t *testing.T) *cassette {
+func openCassette(t *testing.T, name string) *cassette {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", "cassette.jsonl"))
+	b, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func (c *cassette) RoundTrip(r *http.Request) (*http.Response, error) {
 // exchanges with servers of many makes.
 func TestCassette(t *testing.T) {
 	t.Parallel()
-	tape := openCassette(t)
+	tape := openCassette(t, "cassette.jsonl")
 	l, err := ledger.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,12 @@ func TestCassette(t *testing.T) {
 			t.Errorf("attempt %d: %d tokens, want %d", i+1, spent, want.spent)
 		}
 	}
-	for model, left := range tape.replies {
+	tape.ended(t)
+}
+
+func (c *cassette) ended(t *testing.T) {
+	t.Helper()
+	for model, left := range c.replies {
 		if len(left) > 0 {
 			t.Errorf("%d replies of %s were not asked for", len(left), model)
 		}

@@ -56,6 +56,8 @@ type Config struct {
 	SampleTemperature float64 `yaml:"sample_temperature"`
 	// Prompt is the path of a template to use instead of the embedded one.
 	Prompt string `yaml:"prompt,omitempty"`
+	// StepPrompt is the same for verdicts on steps.
+	StepPrompt string `yaml:"step_prompt,omitempty"`
 	// MaxTokens bounds one completion, thinking included.
 	MaxTokens int `yaml:"max_tokens"`
 
@@ -160,11 +162,11 @@ func (c Config) validatePanel() error {
 // same hash gives the same answers from the same ledger. Addresses, limits,
 // deadlines and budgets are not in it.
 func (c Config) Hash() (string, error) {
-	p, err := readPrompt(c.Prompt)
+	k, err := reasoning(c)
 	if err != nil {
 		return "", err
 	}
-	return c.hash(p)
+	return c.hash(k.prompt)
 }
 
 func (c Config) hash(p prompt) (string, error) {

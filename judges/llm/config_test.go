@@ -64,6 +64,7 @@ func TestTheHashKnowsEveryField(t *testing.T) {
 		"SampleTemperature": {func(c *llm.Config) { c.SampleTemperature = 1 }, true},
 		"MaxTokens":         {func(c *llm.Config) { c.MaxTokens = 1 }, true},
 		"Prompt":            {func(c *llm.Config) { c.Prompt = "testdata/prompt.tmpl" }, true},
+		"StepPrompt":        {func(c *llm.Config) { c.StepPrompt = "testdata/prompt.tmpl" }, false},
 		"Tries":             {func(c *llm.Config) { c.Tries = 1 }, false},
 		"RequestTimeout":    {func(c *llm.Config) { c.RequestTimeout = 1 }, false},
 		"AttemptDeadline":   {func(c *llm.Config) { c.AttemptDeadline = 1 }, false},

@@ -48,7 +48,8 @@ type Options struct {
 // Judge is an LLM judge. Its methods may be called from any goroutine.
 type Judge struct {
 	cfg     Config
-	prompt  prompt
+	whole   *kind
+	steps   *kind
 	panel   *panel
 	clients []*client.Client
 	ledger  *ledger.Ledger
@@ -70,11 +71,15 @@ func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	p, err := readPrompt(cfg.Prompt)
+	whole, err := reasoning(cfg)
 	if err != nil {
 		return nil, err
 	}
-	j := &Judge{cfg: cfg, prompt: p, ledger: l, prices: o.Prices, budget: newBudget(cfg), now: o.Now}
+	steps, err := stepwise(cfg)
+	if err != nil {
+		return nil, err
+	}
+	j := &Judge{cfg: cfg, whole: whole, steps: steps, ledger: l, prices: o.Prices, budget: newBudget(cfg), now: o.Now}
 	j.panel = newPanel(cfg)
 	shared := map[string]*client.Client{}
 	for _, m := range cfg.Panel {
@@ -97,10 +102,10 @@ func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
 func (j *Judge) Close() { j.stop() }
 
 // Name is the judge's versioned name: the way of judging, and which prompt.
-func (j *Judge) Name() string { return "llm_v1_" + j.prompt.sha256[:8] }
+func (j *Judge) Name() string { return "llm_v1_" + j.whole.prompt.sha256[:8] }
 
 // Hash is the configuration's.
-func (j *Judge) Hash() (string, error) { return j.cfg.hash(j.prompt) }
+func (j *Judge) Hash() (string, error) { return j.cfg.hash(j.whole.prompt) }
 
 // Judgeable says if an attempt left anything to judge. One that timed out or
 // failed without a dialogue is no failure of the judge's.
@@ -112,8 +117,20 @@ func Judgeable(t *arena.Trace, d *arena.Dialogue) bool {
 // ErrDeadline, ctx's or the ledger's: the run cannot go on. Everything else
 // that may go wrong is the judgement's Outcome.
 func (j *Judge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
-	if !Judgeable(t, d) {
-		return j.judgement([]verdict{{outcome: arena.JudgeFailed, spent: ledger.Free(), detail: "the attempt left no dialogue to judge"}}), nil
+	v, err := j.ask(ctx, j.whole, t, d)
+	out := judgement(j.Name(), j.whole, v)
+	if v.outcome == arena.JudgeScored {
+		out.Score = &v.Score
+		out.Gates, out.Spans = v.Gates(), v.Spans
+	}
+	return out, err
+}
+
+// ask puts all questions of a kind about an attempt, and joins what was said.
+// Without all votes there is no answer.
+func (j *Judge) ask(ctx context.Context, k *kind, t *arena.Trace, d *arena.Dialogue) (verdict, error) {
+	if !k.judgeable(t, d) {
+		return verdict{outcome: arena.JudgeFailed, spent: ledger.Free(), detail: "the attempt left no dialogue to judge"}, nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
 	defer cancel()
@@ -121,16 +138,16 @@ func (j *Judge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (a
 	defer end(nil)
 	defer context.AfterFunc(j.run, func() { end(context.Cause(j.run)) })()
 
-	questions, err := j.questions(t, d)
+	questions, err := j.questions(k, t, d)
 	if err != nil {
-		return arena.Judgement{}, err
+		return verdict{}, err
 	}
 	voted := map[int]bool{}
 	var votes []verdict
 	for _, samples := range questions {
 		v, err := j.vote(ctx, samples, voted)
 		if err != nil {
-			return j.judgement(append(votes, v)), err
+			return merge(append(votes, v), k.votes), err
 		}
 		votes = append(votes, v)
 		if v.outcome != arena.JudgeScored {
@@ -138,7 +155,7 @@ func (j *Judge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (a
 		}
 		voted[v.member] = true
 	}
-	return j.judgement(votes), nil
+	return merge(votes, k.votes), nil
 }
 
 // vote asks for all samples of one vote.
@@ -147,28 +164,18 @@ func (j *Judge) vote(ctx context.Context, samples []question, voted map[int]bool
 	for _, q := range samples {
 		v, err := j.answer(ctx, q, voted)
 		if err != nil || v.outcome != arena.JudgeScored {
-			return merge(append(said, v), lowerMode), err
+			return merge(append(said, v), q.samples), err
 		}
 		said = append(said, v)
 	}
-	return merge(said, lowerMode), nil
+	return merge(said, samples[0].samples), nil
 }
 
-// judgement turns votes into the answer. Without all of them there is none.
-func (j *Judge) judgement(votes []verdict) arena.Judgement {
-	choose := lowerMedian
-	if j.cfg.Aggregate == Majority {
-		choose = lowerMode
-	}
-	v := merge(votes, choose)
-	out := arena.Judgement{
-		Judge: j.Name(), Outcome: v.outcome, Model: v.model, PromptSHA256: j.prompt.sha256,
+// judgement is an answer as it is kept, without what only its kind has.
+func judgement(name string, k *kind, v verdict) arena.Judgement {
+	return arena.Judgement{
+		Judge: name, Outcome: v.outcome, Model: v.model, PromptSHA256: k.prompt.sha256,
 		PromptTokens: v.spent.Prompt, CompletionTokens: v.spent.Completion, CostUSD: v.spent.USD,
 		Cached: v.held, Detail: v.detail,
 	}
-	if v.outcome == arena.JudgeScored {
-		out.Score = &v.answer.Score
-		out.Gates, out.Spans = v.answer.Gates(), v.answer.Spans
-	}
-	return out
 }

@@ -16,6 +16,9 @@ const (
 	// verdict has about 20 tokens, one with three quotes about 110; the figure
 	// between (their geometric mean) is wrong by the least factor.
 	expectedAnswer = 50
+	// A verdict on a step has a quote and a reason of some ten words each beside
+	// its frame.
+	expectedVerdict = 45
 	// The reserve of a budget over what a model's answers showed so far: a
 	// tenth on the prompt, whose tokens follow from its bytes, and twice the
 	// longest completion, which nobody can foresee.
@@ -38,22 +41,28 @@ type Prediction struct {
 type Forecast struct {
 	Prediction
 	judge *Judge
+	kind  *kind
 	asked map[string]bool
 }
 
-// Forecast begins a sum.
-func (j *Judge) Forecast() *Forecast {
-	return &Forecast{Prediction: Prediction{Spent: ledger.Free()}, judge: j, asked: map[string]bool{}}
+// Forecast begins a sum of what Judge would cost.
+func (j *Judge) Forecast() *Forecast { return j.forecast(j.whole) }
+
+// ForecastSteps begins a sum of what Steps would cost.
+func (j *Judge) ForecastSteps() *Forecast { return j.forecast(j.steps) }
+
+func (j *Judge) forecast(k *kind) *Forecast {
+	return &Forecast{Prediction: Prediction{Spent: ledger.Free()}, judge: j, kind: k, asked: map[string]bool{}}
 }
 
 // Add adds what judging one attempt would cost now. Token counts are calibrated
 // on the model's exchanges in the ledger; before the first, four bytes make a
-// token and an answer has 50 of them.
+// token, and answers are as long as the prompt asks for.
 func (f *Forecast) Add(t *arena.Trace, d *arena.Dialogue) error {
-	if !Judgeable(t, d) {
+	if !f.kind.judgeable(t, d) {
 		return nil
 	}
-	votes, err := f.judge.questions(t, d)
+	votes, err := f.judge.questions(f.kind, t, d)
 	if err != nil {
 		return err
 	}
@@ -98,10 +107,10 @@ func (j *Judge) predict(q question) (Prediction, error) {
 // expect is what a question is likely to cost.
 func (j *Judge) expect(q question, member int) ledger.Spent {
 	model := j.cfg.Panel[member].Model
-	s := ledger.Spent{Prompt: tokensOf(q.bytes), Completion: expectedAnswer}
-	if u := j.ledger.Usage(model); u.Answers > 0 {
+	s := ledger.Spent{Prompt: tokensOf(q.bytes), Completion: q.expected(q.verdicts)}
+	if u := j.ledger.Usage(model, q.prompt.sha256); u.Answers > 0 {
 		s.Prompt = int(math.Round(float64(q.bytes) * float64(u.Prompt) / float64(u.PromptBytes)))
-		s.Completion = int(math.Round(float64(u.Completion) / float64(u.Answers)))
+		s.Completion = int(math.Round(float64(q.verdicts) * float64(u.Completion) / float64(u.Verdicts)))
 	}
 	s.USD = j.prices.Cost(model, s.Prompt, s.Completion)
 	return s
@@ -110,11 +119,11 @@ func (j *Judge) expect(q question, member int) ledger.Spent {
 // most is what a question may cost for all that is known.
 func (j *Judge) most(q question, member int) amount {
 	model := j.cfg.Panel[member].Model
-	u := j.ledger.Usage(model)
+	u := j.ledger.Usage(model, q.prompt.sha256)
 	s := j.expect(q, member)
 	if u.Answers > 0 {
 		s.Prompt = int(math.Ceil(float64(q.bytes) * u.MaxRatio * promptReserve))
-		s.Completion = min(j.cfg.MaxTokens, completionReserve*u.MaxCompletion)
+		s.Completion = min(j.cfg.MaxTokens, int(math.Ceil(completionReserve*u.MaxCompletion*float64(q.verdicts))))
 	}
 	a := amount{tokens: s.Prompt + s.Completion, guess: u.Answers == 0}
 	if usd := j.prices.Cost(model, s.Prompt, s.Completion); usd != nil {

@@ -3,9 +3,7 @@ package llm
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // the prompt is part of the program
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,28 +12,6 @@ import (
 
 	"github.com/trajectory-arena/arena/judges/client"
 )
-
-//go:embed prompts/reasoning.tmpl
-var reasoning []byte
-
-// answerSchema is the reply asked of servers that can be held to one. The
-// evidence comes first: a model that has to quote before it grades grades what
-// it found.
-var answerSchema = json.RawMessage(`{
-	"type": "object",
-	"additionalProperties": false,
-	"required": ["evidence", "reasoning_quality", "explanation"],
-	"properties": {
-		"evidence": {"type": "array", "items": {
-			"type": "object",
-			"additionalProperties": false,
-			"required": ["gate", "step", "quote"],
-			"properties": {"gate": {"type": "integer"}, "step": {"type": "integer"}, "quote": {"type": "string"}}
-		}},
-		"reasoning_quality": {"type": "number", "enum": [0.1, 0.3, 0.5, 0.7, 0.9]},
-		"explanation": {"type": "string"}
-	}
-}`)
 
 // prompt is the judge's instructions: a template file that defines "system"
 // and "user", named by its hash.
@@ -46,8 +22,8 @@ type prompt struct {
 
 // readPrompt reads the template at path, the embedded one where path is empty,
 // and tries it.
-func readPrompt(path string) (prompt, error) {
-	source := reasoning
+func readPrompt(path string, embedded []byte) (prompt, error) {
+	source := embedded
 	if path != "" {
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -62,7 +38,7 @@ func readPrompt(path string) (prompt, error) {
 	sum := sha256.Sum256(source)
 	p := prompt{sha256: hex.EncodeToString(sum[:]), text: t}
 	const probe = "the trajectory goes here"
-	messages, err := p.messages(probe)
+	messages, err := p.messages(probe, 1)
 	if err == nil && !strings.Contains(messages[1].Content, probe) {
 		err = errors.New(`"user" leaves out {{.Trace}}`)
 	}
@@ -72,9 +48,12 @@ func readPrompt(path string) (prompt, error) {
 	return p, nil
 }
 
-// messages puts a rendered trace into the prompt.
-func (p prompt) messages(trace string) ([]client.Message, error) {
-	data := struct{ Fence, Trace string }{p.fence(trace), trace}
+// messages puts a rendered trace of so many steps into the prompt.
+func (p prompt) messages(trace string, steps int) ([]client.Message, error) {
+	data := struct {
+		Fence, Trace string
+		Steps        int
+	}{p.fence(trace), trace, steps}
 	var out []client.Message
 	for _, role := range []string{"system", "user"} {
 		var text bytes.Buffer

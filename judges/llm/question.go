@@ -13,17 +13,21 @@ import (
 
 // question is one thing to know about an attempt: one sample of one vote.
 type question struct {
+	*kind
 	// ask names the question by all that its answer depends on.
 	ask      string
 	messages []client.Message
 	bytes    int
 	params   map[string]any
 	order    []int
+	// verdicts is how many are asked for.
+	verdicts int
 }
 
-// questions are all samples of all votes.
-func (j *Judge) questions(t *arena.Trace, d *arena.Dialogue) ([][]question, error) {
-	messages, err := j.prompt.messages(Render(t, d))
+// questions are all samples of all votes on an attempt.
+func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]question, error) {
+	steps := len(shown(d))
+	messages, err := k.prompt.messages(k.render(t, d), steps)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +38,10 @@ func (j *Judge) questions(t *arena.Trace, d *arena.Dialogue) ([][]question, erro
 	votes := make([][]question, j.cfg.Votes)
 	for v := range votes {
 		for s := range j.cfg.SelfConsistency {
-			q := question{messages: messages, bytes: size, order: j.panel.order(v)}
+			q := question{kind: k, messages: messages, bytes: size, order: j.panel.order(v), verdicts: 1}
+			if k.each {
+				q.verdicts = steps
+			}
 			q.params = j.params(v*j.cfg.SelfConsistency + s)
 			if q.ask, err = j.askOf(q); err != nil {
 				return nil, err
@@ -77,7 +84,7 @@ func (j *Judge) to(q question, member int) client.Question {
 	expected := j.expect(q, member)
 	return client.Question{
 		Model: j.cfg.Panel[member].Model, Messages: q.messages, Params: maps.Clone(q.params),
-		Schema: answerSchema, Name: "judgement", Timeout: j.cfg.RequestTimeout,
+		Schema: q.schema, Name: q.name, Timeout: j.cfg.RequestTimeout,
 		Tokens: expected.Prompt + expected.Completion,
 	}
 }

@@ -32,29 +32,40 @@ const inference = "/inference/"
 // Render is the text that a judge reads of an attempt: the request, the proxy
 // log, and the steps with their thinking, calls and results.
 func Render(t *arena.Trace, d *arena.Dialogue) string {
+	return render(t, d, func(turn int) string { return fmt.Sprintf("step %d", ownNumber(t, &d.Turns[turn])) })
+}
+
+// render writes each turn under the heading given.
+func render(t *arena.Trace, d *arena.Dialogue, heading func(turn int) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "REQUEST\n%s\n\n", block(cut(t.Query, maxQuery)))
 	renderProxy(&b, t)
 	b.WriteString("\nSTEPS (written by the agent)\n")
-	turns := d.Turns
-	for i := range turns {
-		if i >= maxTurns/2 && i < len(turns)-maxTurns/2 {
-			if i == maxTurns/2 {
-				fmt.Fprintf(&b, "\n[%d steps left out]\n", len(turns)-maxTurns)
-			}
-			continue
+	for i := range d.Turns {
+		if !leftOut(i, d) {
+			fmt.Fprintf(&b, "\n--- %s ---\n", heading(i))
+			renderTurn(&b, &d.Turns[i])
+		} else if i == maxTurns/2 {
+			fmt.Fprintf(&b, "\n[%d steps left out]\n", len(d.Turns)-maxTurns)
 		}
-		renderTurn(&b, t, &turns[i])
 	}
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-func renderTurn(b *strings.Builder, t *arena.Trace, turn *arena.Turn) {
-	number := turn.Step + 1
+// leftOut says if a turn stands in the middle of too many.
+func leftOut(turn int, d *arena.Dialogue) bool {
+	return turn >= maxTurns/2 && turn < len(d.Turns)-maxTurns/2
+}
+
+// ownNumber is the number that the dialogue itself gives a turn's step.
+func ownNumber(t *arena.Trace, turn *arena.Turn) int {
 	if turn.Step >= 0 && turn.Step < len(t.Steps) {
-		number = t.Steps[turn.Step].Number
+		return t.Steps[turn.Step].Number
 	}
-	fmt.Fprintf(b, "\n--- step %d ---\n", number)
+	return turn.Step + 1
+}
+
+func renderTurn(b *strings.Builder, turn *arena.Turn) {
 	if turn.User != "" {
 		fmt.Fprintf(b, "customer:\n%s\n", block(cut(turn.User, maxThinking)))
 		return

@@ -9,7 +9,6 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/client"
 	"github.com/trajectory-arena/arena/judges/ledger"
-	"github.com/trajectory-arena/arena/judges/reply"
 )
 
 // try asks one member once and keeps the exchange. The fault is nil where a
@@ -22,10 +21,10 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 		return verdict{}, nil, err
 	}
 	e := ledger.Exchange{
-		Key: key, Ask: q.ask, Model: cq.Model, PromptSHA256: j.prompt.sha256, Try: try, PromptBytes: q.bytes,
+		Key: key, Ask: q.ask, Model: cq.Model, PromptSHA256: q.prompt.sha256, Try: try, PromptBytes: q.bytes, Verdicts: q.verdicts,
 		Outcome: arena.JudgeFailed, Tokens: ledger.Free(), Total: before,
 	}
-	v, found, err := j.sameRequest(e, member)
+	v, found, err := j.sameRequest(q, e, member)
 	if found || err != nil {
 		return v, nil, err
 	}
@@ -35,7 +34,7 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 		return v, nil, err
 	}
 	r, asking := j.clients[member].Chat(ctx, cq)
-	v, fault := j.judgeReply(&e, r, asking)
+	v, fault := j.judgeReply(q, &e, r, asking)
 	v.member = member
 	if len(e.Request) > 0 {
 		err = j.ledger.Add(e)
@@ -57,7 +56,7 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 
 // sameRequest looks for the same request under another question, such as an
 // earlier run's with another panel, and notes it under this one.
-func (j *Judge) sameRequest(e ledger.Exchange, member int) (verdict, bool, error) {
+func (j *Judge) sameRequest(q question, e ledger.Exchange, member int) (verdict, bool, error) {
 	same, err := j.ledger.Reply(e.Key)
 	if errors.Is(err, ledger.ErrNotHeld) {
 		return verdict{}, false, nil
@@ -65,7 +64,7 @@ func (j *Judge) sameRequest(e ledger.Exchange, member int) (verdict, bool, error
 	if err != nil {
 		return verdict{}, false, err
 	}
-	v, ok := j.replay(same)
+	v, ok := j.replay(q, same)
 	if !ok {
 		return verdict{}, false, nil
 	}
@@ -77,7 +76,7 @@ func (j *Judge) sameRequest(e ledger.Exchange, member int) (verdict, bool, error
 }
 
 // judgeReply reads what came back into the exchange and the verdict.
-func (j *Judge) judgeReply(e *ledger.Exchange, r client.Reply, asking error) (verdict, *client.Fault) {
+func (j *Judge) judgeReply(q question, e *ledger.Exchange, r client.Reply, asking error) (verdict, *client.Fault) {
 	e.Status, e.Request, e.Reply, e.Served = r.Status, r.Request, r.Body, r.Served
 	e.LatencyMS = r.Latency.Milliseconds()
 	v := verdict{outcome: arena.JudgeFailed, model: e.Model}
@@ -91,18 +90,18 @@ func (j *Judge) judgeReply(e *ledger.Exchange, r client.Reply, asking error) (ve
 	case asking != nil:
 		e.Error = asking.Error()
 	default:
-		v.answer, v.outcome = reply.Parse(r.Text)
+		v.answer, v.outcome = q.read(r.Text, q.verdicts)
 		if v.outcome != arena.JudgeScored && (r.Refusal != "" || r.Finish == "content_filter") {
 			v.outcome = arena.JudgeRefused
 		}
 		e.Tokens = j.spent(e, r)
-		e.Error = explain(v.outcome, r)
+		e.Error = q.explain(v.outcome, r)
 	}
 	e.Outcome = v.outcome
 	e.Total = e.Total.Plus(e.Tokens)
 	v.spent, v.detail = e.Total, e.Error
 	if v.outcome == arena.JudgeScored {
-		v.detail = v.answer.Explanation
+		v.detail = v.Explanation
 	}
 	return v, fault
 }
@@ -121,7 +120,7 @@ func (j *Judge) spent(e *ledger.Exchange, r client.Reply) ledger.Spent {
 func tokensOf(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }
 
 // explain says in words why a completion is no answer.
-func explain(outcome arena.JudgeOutcome, r client.Reply) string {
+func (q question) explain(outcome arena.JudgeOutcome, r client.Reply) string {
 	switch {
 	case outcome == arena.JudgeScored:
 		return ""
@@ -130,8 +129,8 @@ func explain(outcome arena.JudgeOutcome, r client.Reply) string {
 	case r.Text == "":
 		return "the reply is empty"
 	case r.Finish == "length":
-		return "the reply was cut off before a score"
+		return "the reply was cut off before " + q.wanted
 	default:
-		return "no score on offer in the reply"
+		return "the reply has not " + q.wanted
 	}
 }

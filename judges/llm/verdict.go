@@ -12,20 +12,25 @@ import (
 // verdict is what came of one question, or of several joined.
 type verdict struct {
 	outcome arena.JudgeOutcome
-	answer  reply.Answer
-	member  int
-	model   string
-	spent   ledger.Spent
+	answer
+	member int
+	model  string
+	spent  ledger.Spent
 	// held says that nothing was asked: the ledger had the answer.
 	held   bool
 	detail string
 }
 
-// merge joins verdicts into one with the score that choose picks, and the
-// reasons of the first that gave it. One without a score decides: a panel that
-// lost a member is another panel.
-func merge(all []verdict, choose func([]float64) float64) verdict {
-	var scores []float64
+// answer is what a model said: a score with its reasons, or a verdict on each
+// step.
+type answer struct {
+	reply.Answer
+	steps []arena.StepVerdict
+}
+
+// merge joins verdicts into one by the rule given. One without an answer
+// decides: a panel that lost a member is another panel.
+func merge(all []verdict, join func([]verdict) verdict) verdict {
 	joined := verdict{outcome: arena.JudgeScored, spent: ledger.Free(), held: true, member: all[0].member}
 	var models []string
 	for _, v := range all {
@@ -37,16 +42,25 @@ func merge(all []verdict, choose func([]float64) float64) verdict {
 		if v.outcome != arena.JudgeScored {
 			joined.outcome, joined.detail = v.outcome, v.detail
 		}
-		scores = append(scores, v.answer.Score)
 	}
 	joined.model = strings.Join(models, "+")
 	if joined.outcome != arena.JudgeScored {
 		return joined
 	}
-	score := choose(scores)
-	first := all[slices.Index(scores, score)]
+	first := join(all)
 	joined.answer, joined.member, joined.detail = first.answer, first.member, first.detail
 	return joined
+}
+
+// byScore gives the first verdict with the score that choose picks.
+func byScore(choose func([]float64) float64) func([]verdict) verdict {
+	return func(all []verdict) verdict {
+		scores := make([]float64, len(all))
+		for i, v := range all {
+			scores[i] = v.Score
+		}
+		return all[slices.Index(scores, choose(scores))]
+	}
 }
 
 // lowerMedian is the median, of two middle ones the lower.

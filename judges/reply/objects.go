@@ -6,8 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// lastObject finds the object that counts, as strict JSON.
-func lastObject(text string) (object string, found bool) {
+// lastObject finds the object with the key that counts, as strict JSON.
+func lastObject(text, key string) (object string, found bool) {
 	var salvaged string
 	// Each start may be read to the end of the text at worst; a text of nothing
 	// but openings would then cost its square. No honest reply has so many that
@@ -19,7 +19,7 @@ func lastObject(text string) (object string, found bool) {
 			return "", false
 		}
 		next := i + 1
-		switch holder, has := holding(m.strict, 0); {
+		switch holder, has := holding(m.strict, key, 0); {
 		case m.complete:
 			next = i + m.end
 			if has {
@@ -42,7 +42,7 @@ func lastObject(text string) (object string, found bool) {
 
 // holding finds the object that has the key: object itself, or the last one
 // wrapped in it.
-func holding(object string, depth int) (string, bool) {
+func holding(object, key string, depth int) (string, bool) {
 	if depth > maxDepth || !strings.Contains(object, key) {
 		return "", false
 	}
@@ -51,7 +51,7 @@ func holding(object string, depth int) (string, bool) {
 	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
 		own = own || k.Str == key
 		if v.IsObject() || v.IsArray() {
-			if h, ok := holding(v.Raw, depth+1); ok {
+			if h, ok := holding(v.Raw, key, depth+1); ok {
 				inner = h
 			}
 		}

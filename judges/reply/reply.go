@@ -1,5 +1,5 @@
 // Package reply reads what a judge model wrote back: one score with its
-// reasons, out of whatever the model put around it. It is pure: the same text
+// reasons, or a verdict on each step, out of whatever the model put around it. It is pure: the same text
 // always gives the same answer, and no text makes it panic or run long.
 package reply
 
@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// key is the one field every reply must have.
-const key = "reasoning_quality"
+// scoreKey is the one field every reply on an attempt must have.
+const scoreKey = "reasoning_quality"
 
 // Bounds on what is kept of a reply's reasons, so that a talkative judge
 // cannot fill the ledger: a quote longer than a rendered passage of thinking
@@ -53,16 +53,26 @@ func (a Answer) Gates() []bool {
 // cut off or broken after its score counts if it is the only one. A score that
 // was not on offer is unparsed, and so is everything else unless it refuses.
 func Parse(text string) (Answer, arena.JudgeOutcome) {
+	object, outcome := find(text, scoreKey)
+	if outcome != arena.JudgeScored {
+		return Answer{}, outcome
+	}
+	return read(object)
+}
+
+// find gives the object with the key that counts; scored says that there is
+// one.
+func find(text, key string) (object string, outcome arena.JudgeOutcome) {
 	said, thought := splitThinking(text)
 	for _, part := range []string{said, thought} {
-		if object, found := lastObject(part); found {
-			return read(object)
+		if object, found := lastObject(part, key); found {
+			return object, arena.JudgeScored
 		}
 	}
 	if refuses(said) {
-		return Answer{}, arena.JudgeRefused
+		return "", arena.JudgeRefused
 	}
-	return Answer{}, arena.JudgeUnparsed
+	return "", arena.JudgeUnparsed
 }
 
 // splitThinking parts what was said aloud from the think blocks before it. A
@@ -82,7 +92,7 @@ func read(object string) (Answer, arena.JudgeOutcome) {
 	scored := false
 	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
 		switch k.Str {
-		case key:
+		case scoreKey:
 			a.Score, scored = score(v)
 		case "explanation":
 			a.Explanation = clip(v.String(), maxExplanation)

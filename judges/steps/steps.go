@@ -83,6 +83,23 @@ func Labels(t *arena.Trace, d *arena.Dialogue) []Label {
 	return labels
 }
 
+// Judge labels the steps of an attempt as a judgement. It fails only where the
+// attempt left none.
+func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
+	out := arena.StepJudgement{Judgement: arena.Judgement{Judge: Name, Outcome: arena.JudgeScored}}
+	for _, l := range Labels(t, d) {
+		v := arena.StepVerdict{Step: l.Step, Need: arena.StepWaste, Reason: string(l.Reason)}
+		if l.Needed {
+			v.Need = arena.StepNeeded
+		}
+		out.Steps = append(out.Steps, v)
+	}
+	if len(out.Steps) == 0 {
+		out.Outcome, out.Detail = arena.JudgeFailed, "the attempt left no step to judge"
+	}
+	return out
+}
+
 func number(t *arena.Trace, step int) int {
 	if step >= 0 && step < len(t.Steps) && t.Steps[step].Number > 0 {
 		return t.Steps[step].Number

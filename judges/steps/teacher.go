@@ -11,6 +11,12 @@ import (
 // TeacherName is the versioned name of the rule of Matched.
 const TeacherName = "teacher_tools_v1"
 
+// Reasons of a verdict by Matched.
+const (
+	Teachers  Reason = "teacher_took_it"
+	OwnDetour Reason = "no_teacher_took_it"
+)
+
 // Matched says of each step of an attempt, given as its calls, whether a
 // teacher took the same step at the same problem. Of several teachers the one
 // counts who shares the most steps, the first of equals.
@@ -20,7 +26,7 @@ const TeacherName = "teacher_tools_v1"
 // it, so that steps of one number are rarely the same step, while their order
 // means something. Two steps are the same if they make a call of one name that,
 // where the teacher's names products, names one of them.
-func Matched(attempt [][]arena.Call, teachers [][][]arena.Call) []bool {
+func Matched(attempt [][]arena.Call, teachers [][][]arena.Call) []arena.StepVerdict {
 	var best []bool
 	most := -1
 	for _, teacher := range teachers {
@@ -29,10 +35,14 @@ func Matched(attempt [][]arena.Call, teachers [][][]arena.Call) []bool {
 			best, most = labels, shared
 		}
 	}
-	if best == nil {
-		return make([]bool, len(attempt))
+	verdicts := make([]arena.StepVerdict, len(attempt))
+	for i := range verdicts {
+		verdicts[i] = arena.StepVerdict{Step: i + 1, Need: arena.StepWaste, Reason: string(OwnDetour)}
+		if i < len(best) && best[i] {
+			verdicts[i].Need, verdicts[i].Reason = arena.StepNeeded, string(Teachers)
+		}
 	}
-	return best
+	return verdicts
 }
 
 // common marks the steps of a that are in a longest common subsequence with b.

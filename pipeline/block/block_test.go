@@ -34,8 +34,10 @@ func full() *block.Entry {
 		Judgement: arena.Judgement{Judge: "gates_v1", Outcome: arena.JudgeScored, Score: pointer(0.7), Gates: []bool{true, false},
 			Spans: []arena.Span{{Gate: 1, Step: 2, Quote: "seen"}}, Model: "m", PromptSHA256: "s", PromptTokens: 1, CompletionTokens: 2,
 			CostUSD: pointer(0.1), Cached: true, Detail: "d"},
-		Shifts: []block.Shift{{Probe: "padding", By: pointer(0.2)}, {Probe: "said_twice"}},
-		Leak:   block.Leak{Match: "m", Bank: "b", Drop: true, Same: true, Score: 1, Tier: "spec", Evidence: "e", Beyond: true},
+		Shifts:        []block.Shift{{Probe: "padding", By: pointer(0.2)}, {Probe: "said_twice"}},
+		StepJudgement: arena.Judgement{Judge: "steps_v1", Outcome: arena.JudgeScored, Spans: []arena.Span{{Step: 2, Quote: "seen"}}},
+		StepNeeds:     block.Needs{Needed: 3, Waste: 2, Unclear: 1},
+		Leak:          block.Leak{Match: "m", Bank: "b", Drop: true, Same: true, Score: 1, Tier: "spec", Evidence: "e", Beyond: true},
 	}
 	x.Body.Tokens = 12
 	x.Body.Signature[127] = 5

@@ -26,6 +26,8 @@ func (e *encoder) entry(x *Entry) {
 		e.word(x.Shifts[i].Probe)
 		e.optional(x.Shifts[i].By)
 	})
+	e.judgement(&x.StepJudgement)
+	e.needs(&x.StepNeeds)
 	e.leak(&x.Leak)
 	e.body(&x.Body)
 }
@@ -49,6 +51,8 @@ func (d *decoder) entry(x *Entry, headOnly bool) {
 	d.outcome(&x.Outcome)
 	d.judgement(&x.Judgement)
 	d.list(func(n int) { x.Shifts = make([]Shift, n) }, func(i int) { x.Shifts[i] = Shift{d.word(), d.optional()} })
+	d.judgement(&x.StepJudgement)
+	x.StepNeeds = Needs{int(d.int()), int(d.int()), int(d.int())}
 	d.leak(&x.Leak)
 	d.body(&x.Body)
 }
@@ -189,6 +193,12 @@ func (d *decoder) judgement(j *arena.Judgement) {
 	j.Model, j.PromptSHA256 = d.word(), d.word()
 	j.PromptTokens, j.CompletionTokens = int(d.int()), int(d.int())
 	j.CostUSD, j.Cached, j.Detail = d.optional(), d.bool(), d.str()
+}
+
+func (e *encoder) needs(n *Needs) {
+	e.int(int64(n.Needed))
+	e.int(int64(n.Waste))
+	e.int(int64(n.Unclear))
 }
 
 func (e *encoder) leak(l *Leak) {

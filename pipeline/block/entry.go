@@ -30,8 +30,12 @@ type Entry struct {
 	// Shifts is how far each probe moved the judge; empty for an attempt that
 	// was not drawn.
 	Shifts []Shift
-	Leak   Leak
-	Body   Body
+	// StepJudgement is what the step judge answered, with its passages;
+	// StepNeeds counts its verdicts.
+	StepJudgement arena.Judgement
+	StepNeeds     Needs
+	Leak          Leak
+	Body          Body
 }
 
 // Fault is why a record could not be read.
@@ -66,6 +70,30 @@ type Attempt struct {
 type Shift struct {
 	Probe string
 	By    *float64
+}
+
+// Needs counts verdicts on steps.
+type Needs struct {
+	Needed  int `json:"needed"`
+	Waste   int `json:"waste"`
+	Unclear int `json:"unclear"`
+}
+
+// Add counts one verdict.
+func (n *Needs) Add(v arena.Need) {
+	switch v {
+	case arena.StepNeeded:
+		n.Needed++
+	case arena.StepWaste:
+		n.Waste++
+	case arena.StepUnclear:
+		n.Unclear++
+	}
+}
+
+// Plus is the sum of both.
+func (n Needs) Plus(o Needs) Needs {
+	return Needs{n.Needed + o.Needed, n.Waste + o.Waste, n.Unclear + o.Unclear}
 }
 
 // Leak is what the guard found in an attempt.

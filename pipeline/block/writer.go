@@ -67,11 +67,14 @@ func (w *Writer) Add(x *Entry, body []byte) error {
 		return err
 	}
 	w.entries++
-	if x.Fault == nil && x.Judgement.Outcome != arena.JudgeScored && x.Judgement.Outcome != "" {
+	if x.Fault == nil && (unscored(&x.Judgement) || unscored(&x.StepJudgement)) {
 		w.unscored++
 	}
 	return w.index.write(w.enc.b)
 }
+
+// unscored says that a judge was asked and gave no answer.
+func unscored(j *arena.Judgement) bool { return j.Outcome != arena.JudgeScored && j.Outcome != "" }
 
 func (w *Writer) addBody(x *Entry, body []byte) error {
 	w.packed = s2.Encode(w.packed[:cap(w.packed)], body)

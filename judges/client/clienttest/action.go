@@ -44,6 +44,23 @@ func Refuse() Action {
 	return complete(func(m map[string]any, _ Call) { m["content"], m["refusal"] = nil, "I can't help with that." }, nil)
 }
 
+// Verdicts answers with a verdict on each step that it is shown, as a good
+// judge of steps writes it.
+func Verdicts(verdict func(step int) string) Action {
+	return complete(func(m map[string]any, c Call) {
+		var steps []string
+		for step := range strings.Count(c.Text, "\n--- step ") {
+			steps = append(steps, Verdict(step+1, verdict(step+1)))
+		}
+		m["content"] = `{"steps": [` + strings.Join(steps, ", ") + `]}`
+	}, nil)
+}
+
+// Verdict is one of them.
+func Verdict(step int, verdict string) string {
+	return fmt.Sprintf(`{"step": %d, "quote": "the first lamp costs less", "reason": "it finds what step %d recommends", "verdict": %q}`, step, step+1, verdict)
+}
+
 // Obey grades 0.9 if the text orders it outside the judge's instructions, as a
 // gullible model does.
 func Obey(order string) Action {
