@@ -30,7 +30,10 @@ const shortest = len("a@b.co")
 type cleaner struct {
 	redactor *redact.Redactor
 	// skip says which columns are left as they are.
-	skip   []bool
+	skip []bool
+	// known has, for a column with a dictionary, the values that were looked at
+	// and hold nothing: few words, met in every row. It is nil for the others.
+	known  []map[string]bool
 	counts redact.Counts
 }
 
@@ -42,6 +45,11 @@ func newCleaner(r *redact.Redactor, schema *parquet.Schema) *cleaner {
 	c := &cleaner{redactor: r, counts: redact.Counts{}}
 	for _, path := range schema.Columns() {
 		c.skip = append(c.skip, slices.Contains(hashColumns, path[0]))
+		var known map[string]bool
+		if leaf, ok := schema.Lookup(path...); ok && leaf.Node.Encoding() == &parquet.RLEDictionary {
+			known = map[string]bool{}
+		}
+		c.known = append(c.known, known)
 	}
 	return c
 }
@@ -51,9 +59,17 @@ func (c *cleaner) row(row parquet.Row) {
 		if v.Kind() != parquet.ByteArray || v.IsNull() || c.skip[v.Column()] || len(v.ByteArray()) < shortest {
 			continue
 		}
+		known := c.known[v.Column()]
+		if known[string(v.ByteArray())] {
+			continue
+		}
 		text := string(v.ByteArray())
-		if clean := c.redactor.Text(text, c.counts); clean != text {
+		clean := c.redactor.Text(text, c.counts)
+		switch {
+		case clean != text:
 			row[i] = parquet.ByteArrayValue([]byte(clean)).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
+		case known != nil:
+			known[text] = true
 		}
 	}
 }

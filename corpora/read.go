@@ -14,12 +14,12 @@ const readBatch = 64
 
 // readBack reads a whole file in the given schema and sums it up.
 func readBack(fsys FS, path string, schema *parquet.Schema) (checksum, error) {
-	var sum checksum
+	var sum summed
 	err := eachRow(fsys, path, schema, func(row parquet.Row) error {
 		sum.add(row)
 		return nil
 	})
-	return sum, err
+	return sum.checksum, err
 }
 
 // Rows reads every row of a Parquet file of a corpus in order. Its error, or

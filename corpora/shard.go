@@ -1,6 +1,7 @@
 package corpora
 
 import (
+	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"reflect"
@@ -113,7 +114,7 @@ func (s *Shards[T]) finish() error {
 	if err != nil {
 		return err
 	}
-	if got != open.sum {
+	if got != open.sum.checksum {
 		return fmt.Errorf("read back %s: %d rows differ from the %d that were written", open.out.path, got.rows, open.sum.rows)
 	}
 	s.part.add(s.stream, open.out, open.sum.rows, open.decoded, s.schema)
@@ -135,7 +136,7 @@ type shard[T any] struct {
 	group   int64
 	decoded int64
 	limit   int64
-	sum     checksum
+	sum     summed
 	// clean is nil where rows stay as they are.
 	clean *cleaner
 }
@@ -198,36 +199,39 @@ type checksum struct {
 	hash uint64
 }
 
+// summed takes rows in. Each is laid out as bytes and hashed at once: most have
+// a hundred values of a few bytes.
+type summed struct {
+	checksum
+	row []byte
+}
+
 var rowSeed = maphash.MakeSeed()
 
 // add takes a row in and gives its size in bytes.
-func (c *checksum) add(row parquet.Row) int64 {
-	var h maphash.Hash
-	h.SetSeed(rowSeed)
-	size := int64(0)
+func (s *summed) add(row parquet.Row) (size int64) {
+	s.row = s.row[:0]
 	for _, v := range row {
-		_ = h.WriteByte(byte(v.RepetitionLevel())) // maphash never fails
-		_ = h.WriteByte(byte(v.DefinitionLevel()))
-		_ = h.WriteByte(byte(v.Column()))
-		size += hashValue(&h, v)
+		s.row = append(s.row, byte(v.RepetitionLevel()), byte(v.DefinitionLevel()), byte(v.Column()))
+		size += s.value(v)
 	}
-	c.rows++
-	c.hash = c.hash*1099511628211 + h.Sum64()
+	s.rows++
+	s.hash = s.hash*1099511628211 + maphash.Bytes(rowSeed, s.row)
 	return size
 }
 
-func hashValue(h *maphash.Hash, v parquet.Value) int64 {
-	if v.IsNull() {
+func (s *summed) value(v parquet.Value) int64 {
+	switch {
+	case v.IsNull():
 		return 1
-	}
-	if v.Kind() == parquet.ByteArray {
+	case v.Kind() == parquet.ByteArray:
 		b := v.ByteArray()
-		maphash.WriteComparable(h, len(b))
-		_, _ = h.Write(b) // maphash never fails
+		s.row = append(binary.LittleEndian.AppendUint64(s.row, uint64(len(b))), b...)
 		return int64(len(b)) + 4
+	default:
+		s.row = binary.LittleEndian.AppendUint64(s.row, v.Uint64())
+		return 8
 	}
-	maphash.WriteComparable(h, v.Uint64())
-	return 8
 }
 
 // Fingerprint names a schema: two files with the same fingerprint have the
