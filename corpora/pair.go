@@ -17,9 +17,9 @@ type Candidate struct {
 	Success bool
 	Judge   *float64
 	Tokens  int64
-	// Messages is the attempt in its harness, Tools the harness's tools.
-	Messages []chat.Message
-	Tools    []string
+	// Prompt and Completion are the attempt in its harness.
+	Prompt     []Msg
+	Completion []Msg
 }
 
 // score orders candidates: an outcome weighs more than any grade of reasoning.
@@ -128,13 +128,11 @@ func (p pairing) reason() string {
 }
 
 func newPref(p pairing, f *Facts) (Pref, bool) {
-	prompt, chosen := Completion(p.chosen.Messages, p.chosen.Tools)
-	_, rejected := Completion(p.rejected.Messages, p.rejected.Tools)
-	if slices.Equal(chosen, rejected) {
+	if slices.Equal(p.chosen.Completion, p.rejected.Completion) {
 		return Pref{}, false
 	}
 	return Pref{
-		Prompt: prompt, Chosen: chosen, Rejected: rejected,
+		Prompt: p.chosen.Prompt, Chosen: p.chosen.Completion, Rejected: p.rejected.Completion,
 		Harness: f.Harness.Name, TaskType: taskType(f), Split: f.Split,
 		Reason: p.reason(), Margin: p.margin,
 		ChosenScore: p.chosen.score(), RejectedScore: p.rejected.score(),
@@ -163,13 +161,12 @@ const (
 
 // NewKTO makes the unpaired row of an attempt: wanted if it solved its problem.
 func NewKTO(c *Candidate, f *Facts) KTO {
-	prompt, completion := Completion(c.Messages, c.Tools)
 	reason := LabelUnsolved
 	if c.Success {
 		reason = LabelSolved
 	}
 	return KTO{
-		Prompt: prompt, Completion: completion, Label: c.Success, Reason: reason,
+		Prompt: c.Prompt, Completion: c.Completion, Label: c.Success, Reason: reason,
 		Score: c.score(), NTokens: c.Tokens, SessionID: c.SessionID,
 		Harness: f.Harness.Name, TaskType: taskType(f), Split: f.Split,
 		PipelineVersion: f.PipelineVersion, Origin: f.Origin,

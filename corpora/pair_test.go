@@ -15,8 +15,9 @@ import (
 )
 
 func candidate(id string, success bool, judge float64, tokens int64) corpora.Candidate {
-	c := corpora.Candidate{SessionID: id, Success: success, Tokens: tokens, Messages: []chat.Message{
-		{Role: chat.System, Content: "s"}, {Role: chat.User, Content: "q"}, {Role: chat.Assistant, Content: id}}}
+	c := corpora.Candidate{SessionID: id, Success: success, Tokens: tokens}
+	c.Prompt, c.Completion = corpora.Completion([]chat.Message{
+		{Role: chat.System, Content: "s"}, {Role: chat.User, Content: "q"}, {Role: chat.Assistant, Content: id}}, nil)
 	if judge > 0 {
 		c.Judge = &judge
 	}

@@ -79,26 +79,31 @@ func (c copyOf) before(o copyOf) bool {
 // goroutine an input.
 func (o *opened) entries(ctx context.Context, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
 	return each(ctx, o.Config.Workers, len(o.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
-		in, err := block.Open(o.FS, o.inputs[i].dir)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		n := 0
-		for x, failed := range all(in) {
-			if failed == nil {
-				failed = ctx.Err()
-			}
-			if failed == nil {
-				failed = f(ref{i, n, x.Place}, x)
-			}
-			if failed != nil {
-				return failed
-			}
-			n++
-		}
-		return nil
+		return o.entriesOf(ctx, i, all, f)
 	})
+}
+
+// entriesOf is entries for one input.
+func (o *opened) entriesOf(ctx context.Context, input int, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
+	in, err := block.Open(o.FS, o.inputs[input].dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	n := 0
+	for x, failed := range all(in) {
+		if failed == nil {
+			failed = ctx.Err()
+		}
+		if failed == nil {
+			failed = f(ref{input, n, x.Place}, x)
+		}
+		if failed != nil {
+			return failed
+		}
+		n++
+	}
+	return nil
 }
 
 // ready checks that other processes have made every block.

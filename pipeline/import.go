@@ -82,12 +82,13 @@ func (m *Import) write(ctx context.Context, work string) (*Summary, error) {
 	part.Redact(m.Redact)
 	w := &imported{
 		Import: m, protect: protect, part: part, ledger: newLedger(part), records: map[string]bool{}, lost: map[string]int64{},
-		rows: corpora.NewShards[corpora.SFT](part, corpora.Stream{Config: configSFT, Profile: corpora.ProfileHFJSON, Split: corpora.SplitTrain}),
+		rows: corpora.NewShards[corpora.SFT](part, stream(configSFT, corpora.SplitTrain)),
 	}
 	if err := w.readAll(ctx); err != nil {
 		return nil, err
 	}
-	for _, closing := range []func() error{w.rows.Close, w.ledger.close, part.Close} {
+	verdicts := corpora.NewShards[corpora.Verdict](part, table(tableVerdicts)) // nothing was judged: it stays empty
+	for _, closing := range []func() error{w.rows.Close, w.ledger.close, verdicts.Close, part.Close} {
 		if err := closing(); err != nil {
 			return nil, err
 		}

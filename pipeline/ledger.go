@@ -10,28 +10,36 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// ledger writes the tables that account for every record that was read.
+// The ledger's tables account for every record that was read.
+const (
+	tableAttempts   = "attempts"
+	tableVerdicts   = "verdicts"
+	tableOutcomes   = "outcomes"
+	tableJudgements = "judgements"
+	tableLeaks      = "leaks"
+)
+
+func table(name string) corpora.Stream { return corpora.Stream{Table: name} }
+
+// ledger writes the tables but verdicts.
 type ledger struct {
 	attempts   *corpora.Shards[corpora.Attempt]
-	verdicts   *corpora.Shards[corpora.Verdict]
 	outcomes   *corpora.Shards[corpora.Outcome]
 	judgements *corpora.Shards[corpora.Judgement]
 	leaks      *corpora.Shards[corpora.Leak]
 }
 
 func newLedger(p *corpora.Part) *ledger {
-	table := func(name string) corpora.Stream { return corpora.Stream{Table: name} }
 	return &ledger{
-		attempts:   corpora.NewShards[corpora.Attempt](p, table("attempts")),
-		verdicts:   corpora.NewShards[corpora.Verdict](p, table("verdicts")),
-		outcomes:   corpora.NewShards[corpora.Outcome](p, table("outcomes")),
-		judgements: corpora.NewShards[corpora.Judgement](p, table("judgements")),
-		leaks:      corpora.NewShards[corpora.Leak](p, table("leaks")),
+		attempts:   corpora.NewShards[corpora.Attempt](p, table(tableAttempts)),
+		outcomes:   corpora.NewShards[corpora.Outcome](p, table(tableOutcomes)),
+		judgements: corpora.NewShards[corpora.Judgement](p, table(tableJudgements)),
+		leaks:      corpora.NewShards[corpora.Leak](p, table(tableLeaks)),
 	}
 }
 
 func (l *ledger) close() error {
-	for _, closing := range []func() error{l.attempts.Close, l.verdicts.Close, l.outcomes.Close, l.judgements.Close, l.leaks.Close} {
+	for _, closing := range []func() error{l.attempts.Close, l.outcomes.Close, l.judgements.Close, l.leaks.Close} {
 		if err := closing(); err != nil {
 			return err
 		}
@@ -39,9 +47,19 @@ func (l *ledger) close() error {
 	return nil
 }
 
-// tables writes the ledger in the order of the inputs' content and of their
-// lines, which no path decides.
+// tables writes the ledger without the verdicts.
 func (w *unitWriter) tables(ctx context.Context) error {
+	out := newLedger(w.part)
+	err := w.eachEntry(ctx, func(x *block.Entry, f storedFate) error { return w.enter(out, x, f) })
+	if err != nil {
+		return err
+	}
+	return out.close()
+}
+
+// verdicts writes what the structural filter says of each attempt, after its
+// look at the agents' whole days.
+func (w *unitWriter) verdicts(ctx context.Context) error {
 	g := w.learned
 	if g == nil {
 		g = &grouping{opened: w.opened}
@@ -49,44 +67,36 @@ func (w *unitWriter) tables(ctx context.Context) error {
 			return err
 		}
 	}
-	out := newLedger(w.part)
-	for i := range w.inputs {
-		if err := w.enterAll(ctx, out, g, i); err != nil {
-			return err
+	out := corpora.NewShards[corpora.Verdict](w.part, w.unit.Stream)
+	err := w.eachEntry(ctx, func(x *block.Entry, _ storedFate) error {
+		if x.Fault != nil {
+			return nil
 		}
-	}
-	return out.close()
-}
-
-// enterAll enters the records of one input.
-func (w *unitWriter) enterAll(ctx context.Context, l *ledger, g *grouping, input int) error {
-	in, err := block.Open(w.FS, w.inputs[input].dir)
+		s := g.revised(x)
+		return out.Add(verdict(x, &s))
+	})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	n := 0
-	for x, failed := range in.Entries() {
-		if failed == nil {
-			failed = ctx.Err()
+	return out.Close()
+}
+
+// eachEntry visits the entries in the order of the inputs' content and of their
+// lines, which no path decides.
+func (w *unitWriter) eachEntry(ctx context.Context, visit func(*block.Entry, storedFate) error) error {
+	for i := range w.inputs {
+		err := w.entriesOf(ctx, i, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
+			return visit(x, w.plan.Fates[at.Input][at.Entry])
+		})
+		if err != nil {
+			return err
 		}
-		if failed == nil {
-			failed = w.enter(l, g, x, w.plan.Fates[input][n])
-		}
-		if failed != nil {
-			return failed
-		}
-		n++
 	}
 	return nil
 }
 
-func (w *unitWriter) enter(l *ledger, g *grouping, x *block.Entry, f storedFate) error {
+func (w *unitWriter) enter(l *ledger, x *block.Entry, f storedFate) error {
 	if err := l.attempts.Add(w.attemptRow(x, f)); err != nil || x.Fault != nil {
-		return err
-	}
-	s := g.revised(x)
-	if err := l.verdicts.Add(verdict(x, &s)); err != nil {
 		return err
 	}
 	if err := l.outcomes.Add(outcomeRow(x)); err != nil {

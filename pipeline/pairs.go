@@ -8,7 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/corpora"
 )
 
-// pairsName is the file beside a pref part that sums up its pairs; maxPairs
+// pairsName is the file beside a part of pairs that sums up its pairs; maxPairs
 // bounds what is read of it.
 const (
 	pairsName = "pairs.json"
@@ -23,11 +23,11 @@ func (w *unitWriter) storePairs(s *corpora.PairSummary) error {
 	return corpora.WriteFile(w.FS, filepath.Join(w.partDir(w.plan, w.unit), pairsName), b)
 }
 
-// pairs adds up what the pref parts say of their pairs.
+// pairs adds up what the parts say of their pairs.
 func (o *opened) pairs(p *plan) (*corpora.PairSummary, error) {
 	sum := &corpora.PairSummary{}
 	for _, u := range p.Units {
-		if u.Stream.Config != configPref {
+		if u.Stream.Config != configKTO {
 			continue
 		}
 		name := filepath.Join(o.partDir(p, u), pairsName)

@@ -35,23 +35,26 @@ type plan struct {
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
 }
 
-// unit is what one worker writes at once: a part with one stream, or with all
-// tables. Which units there are depends on the data alone, so that the files
-// are the same however many processes write them.
+// unit is what one worker writes at once, as one part. Which units there are
+// depends on the data alone, so that the files are the same however many
+// processes write them.
 type unit struct {
+	// Stream is what the part holds. With kto come the pairs of pref, which are
+	// made of the same attempts; with table attempts the ledger's other tables
+	// but verdicts, which take as long together as verdicts alone.
 	Stream corpora.Stream `json:"stream"`
 	// Number counts the units of one stream.
 	Number int `json:"number"`
 	// Rows point at entries; those of one problem lie together. An rl unit has
-	// problems instead; the unit of the tables has neither and no stream.
+	// problems instead; tables have neither.
 	Rows     []ref `json:"rows,omitempty"`
 	Problems []int `json:"problems,omitempty"`
 }
 
 // name is the folder of the unit's part.
 func (u unit) name() string {
-	if u.Stream.Config == "" {
-		return "tables"
+	if u.Stream.Table != "" {
+		return u.Stream.Table
 	}
 	return fmt.Sprintf("%s-%s-%05d", u.Stream.Config, u.Stream.Split, u.Number)
 }
@@ -86,6 +89,15 @@ const (
 	configKTO   = "kto"
 	configSteps = "steps"
 )
+
+var profiles = map[string]string{
+	configSFT: corpora.ProfileHFJSON, configRL: corpora.ProfileVerlRL, configPref: corpora.ProfilePref,
+	configKTO: corpora.ProfileKTO, configSteps: corpora.ProfileStepwise,
+}
+
+func stream(config, split string) corpora.Stream {
+	return corpora.Stream{Config: config, Profile: profiles[config], Split: split}
+}
 
 // ErrEmpty says that no attempt became a row of the sft config.
 var ErrEmpty = errors.New("no attempt is left to train on")
@@ -138,23 +150,20 @@ func (g *grouping) plan(all []chosen) (*plan, error) {
 	return p, nil
 }
 
+// units come in the order in which workers take them: what takes longest is
+// first, so that none is left with it alone at the end.
 func (g *grouping) units(all []chosen) []unit {
-	out := []unit{{}}
+	out := []unit{{Stream: table(tableVerdicts)}, {Stream: table(tableAttempts)}}
 	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c chosen) bool { return c.split != split })
-		sft := corpora.Stream{Config: configSFT, Profile: corpora.ProfileHFJSON, Split: split}
-		kto := corpora.Stream{Config: configKTO, Profile: corpora.ProfileKTO, Split: split}
-		pref := corpora.Stream{Config: configPref, Profile: corpora.ProfilePref, Split: split}
-		out = append(out, cut(sft, mine, func(c *chosen) []candidate { return c.sft })...)
+		kept := func(c *chosen) []candidate { return c.sft }
+		out = append(out, cut(stream(configKTO, split), mine, (*chosen).all)...)
+		out = append(out, cut(stream(configSFT, split), mine, kept)...)
 		if g.Config.Steps {
-			steps := corpora.Stream{Config: configSteps, Profile: corpora.ProfileStepwise, Split: split}
-			out = append(out, cut(steps, mine, func(c *chosen) []candidate { return c.sft })...)
+			out = append(out, cut(stream(configSteps, split), mine, kept)...)
 		}
-		out = append(out, cut(kto, mine, (*chosen).all)...)
-		out = append(out, cut(pref, mine, (*chosen).all)...)
 		if problems := g.problemsIn(split); len(problems) > 0 {
-			rl := corpora.Stream{Config: configRL, Profile: corpora.ProfileVerlRL, Split: split}
-			out = append(out, unit{Stream: rl, Problems: problems})
+			out = append(out, unit{Stream: stream(configRL, split), Problems: problems})
 		}
 	}
 	return out

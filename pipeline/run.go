@@ -269,6 +269,8 @@ func (o *opened) mapInputs(ctx context.Context, s Shard) error {
 			mine = append(mine, i)
 		}
 	}
+	// the largest first, so that no worker is left with one alone at the end
+	slices.SortStableFunc(mine, func(a, b int) int { return cmp.Compare(o.inputs[b].Bytes, o.inputs[a].Bytes) })
 	done := progress{o: o, stage: "map", total: len(mine)}
 	err := each(ctx, o.Config.Workers, len(mine), o.newMapper, func(ctx context.Context, m *mapper, i int) error {
 		in := o.inputs[mine[i]]

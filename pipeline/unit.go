@@ -23,10 +23,12 @@ type unitWriter struct {
 }
 
 func (w *unitWriter) write(ctx context.Context) error {
-	switch w.unit.Stream.Config {
-	case "":
+	switch {
+	case w.unit.Stream.Table == tableVerdicts:
+		return w.verdicts(ctx)
+	case w.unit.Stream.Table != "":
 		return w.tables(ctx)
-	case configRL:
+	case w.unit.Stream.Config == configRL:
 		return w.rl()
 	}
 	if err := w.load(ctx); err != nil {
@@ -35,12 +37,10 @@ func (w *unitWriter) write(ctx context.Context) error {
 	switch w.unit.Stream.Config {
 	case configSFT:
 		return w.sft(ctx)
-	case configKTO:
-		return w.kto(ctx)
 	case configSteps:
 		return w.steps(ctx)
 	default:
-		return w.pref(ctx)
+		return w.compared(ctx)
 	}
 }
 
@@ -146,36 +146,20 @@ func (w *unitWriter) candidate(at ref) (corpora.Candidate, error) {
 		return corpora.Candidate{}, err
 	}
 	x := w.entries[at]
-	return corpora.Candidate{
-		SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x),
-		Tokens: row.NTokens, Messages: ms, Tools: row.Tools,
-	}, nil
+	c := corpora.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Tokens: row.NTokens}
+	c.Prompt, c.Completion = corpora.Completion(ms, row.Tools)
+	return c, nil
 }
 
-func (w *unitWriter) kto(ctx context.Context) error {
-	out := corpora.NewShards[corpora.KTO](w.part, w.unit.Stream)
-	for _, at := range w.unit.Rows {
-		c, err := w.candidate(at)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		row := corpora.NewKTO(&c, w.facts(w.entries[at].Problem))
-		if err := out.Add(&row); err != nil {
-			return err
-		}
+// compared writes what attempts at one problem are made into when they are held
+// against each other: a row of kto each, and pairs of pref.
+func (w *unitWriter) compared(ctx context.Context) error {
+	out := comparison{
+		kto:  corpora.NewShards[corpora.KTO](w.part, w.unit.Stream),
+		pref: corpora.NewShards[corpora.Pref](w.part, stream(configPref, w.unit.Stream.Split)),
+		rule: corpora.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio},
 	}
-	return out.Close()
-}
-
-// pref makes pairs of the attempts at each problem, which lie together.
-func (w *unitWriter) pref(ctx context.Context) error {
-	out := corpora.NewShards[corpora.Pref](w.part, w.unit.Stream)
-	rule := corpora.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio}
 	var group []corpora.Candidate
-	var sum corpora.PairSummary
 	for i, at := range w.unit.Rows {
 		c, err := w.candidate(at)
 		if err == nil {
@@ -189,18 +173,40 @@ func (w *unitWriter) pref(ctx context.Context) error {
 		if i+1 < len(w.unit.Rows) && w.entries[w.unit.Rows[i+1]].Problem == problem {
 			continue
 		}
-		for _, row := range rule.Pairs(group, w.facts(problem)) {
-			if err := out.Add(&row); err != nil {
-				return err
-			}
-			sum.Add(&row)
+		if err := out.add(group, w.facts(problem)); err != nil {
+			return err
 		}
 		group = group[:0]
 	}
-	if err := out.Close(); err != nil {
+	if err := cmp.Or(out.kto.Close(), out.pref.Close()); err != nil {
 		return err
 	}
-	return w.storePairs(&sum)
+	return w.storePairs(&out.pairs)
+}
+
+// comparison is what compared writes.
+type comparison struct {
+	kto   *corpora.Shards[corpora.KTO]
+	pref  *corpora.Shards[corpora.Pref]
+	rule  corpora.PairRule
+	pairs corpora.PairSummary
+}
+
+// add takes in all attempts at one problem.
+func (c *comparison) add(group []corpora.Candidate, f *corpora.Facts) error {
+	for i := range group {
+		row := corpora.NewKTO(&group[i], f)
+		if err := c.kto.Add(&row); err != nil {
+			return err
+		}
+	}
+	for _, row := range c.rule.Pairs(group, f) {
+		if err := c.pref.Add(&row); err != nil {
+			return err
+		}
+		c.pairs.Add(&row)
+	}
+	return nil
 }
 
 func (w *unitWriter) rl() error {
