@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/dialect"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // tool is one of the shop's tools as the filter tells them apart.
@@ -83,10 +84,8 @@ type pad struct {
 	scratch []uint64
 	// titles are the words of all titles measured so far.
 	titles []uint64
-	// decoded holds the texts of replies without their escapes; bodies is how
-	// long all replies are together, so the most that it can take.
-	decoded strings.Builder
-	bodies  int
+	// replies reads the JSON of replies and keeps their texts without escapes.
+	replies *cursor.Cursor
 	written dialect.Reader
 	// full says that more came than is examined.
 	full bool
@@ -117,7 +116,7 @@ func newPad(entries int) pad {
 	return pad{
 		words: make([]uint64, 0, 64+6*n), ids: make([]string, 0, 16+6*n), acts: make([]act, 0, 4+n/2),
 		tools: make([]tool, 0, 8+n), fits: make([]uint8, 0, 16+6*n), scratch: make([]uint64, 0, 32),
-		titles: make([]uint64, 0, 16*n),
+		titles: make([]uint64, 0, 16*n), replies: cursor.New("", replyLimits),
 	}
 }
 

@@ -70,17 +70,18 @@ type proxyLog struct {
 func readLog(t *arena.Trace, p *pad) proxyLog {
 	calls, timed := flatten(t)
 	l := proxyLog{present: len(calls) > 0, slack: slack(calls)}
-	inference, searches := 0, 0
+	inference, searches, bodies := 0, 0, 0
 	for _, c := range calls {
 		switch {
 		case isInference(c):
 			inference++
-			p.bodies += len(c.Response)
+			bodies += len(c.Response)
 		default:
 			searches++
 		}
 	}
 	l.asked = inference
+	p.replies.Reserve(bodies)
 	l.replies = make([]reply, 0, inference)
 	l.dispatches = make([]dispatch, 0, searches)
 	for i, c := range calls {

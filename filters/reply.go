@@ -1,12 +1,14 @@
 package filters
 
 import (
+	"math"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/dialect"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // reply is one answer of a model as the proxy logged it.
@@ -38,76 +40,104 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	if !strings.HasPrefix(body, "{") {
 		body = streamed(body)
 	}
-	id, message := answer(body)
-	if message == "" {
+	m, whole := p.completion(body)
+	if !whole {
 		return r
 	}
-	r.readable = true
-	r.id = hashText(p.text(id))
-	var content, calls, single, reasoning string
-	members(message, func(key, raw string) bool {
-		switch key {
-		case "content":
-			content = raw
-		case "tool_calls":
-			calls = raw
-		case "function_call":
-			single = raw
-		case "reasoning_content", "reasoning":
-			if len(reasoning) <= len(`""`) {
-				reasoning = raw
-			}
-		}
-		return true
-	})
-	r.shell = len(body) - len(content) - len(calls) - len(single) - len(reasoning)
+	r.readable, r.id = true, hashText(m.id)
+	r.shell = len(body) - len(m.content) - len(m.calls) - len(m.single) - len(m.reasoning)
 	first, queued := len(p.acts), len(p.tools)
-	p.native(calls, first)
-	if strings.HasPrefix(single, "{") {
-		p.function(single, first)
+	if m.calls.Kind() == arena.Array {
+		p.native(m.calls, first)
 	}
-	if len(p.acts) == first && mayCall(content) {
-		p.inText(p.said(content), first)
+	if m.single.Kind() == arena.Object {
+		p.replies.Next(string(m.single))
+		name, args := p.function()
+		p.name(name, args, first)
 	}
-	if len(p.acts) == first && mayCall(reasoning) {
-		p.inText(p.text(reasoning), first)
+	if len(p.acts) == first && mayCall(m.content) {
+		p.inText(p.said(m.content), first)
 	}
-	if len(p.acts) == first && strings.Contains(content, toolMark) {
-		p.spelled(p.said(content), first)
+	if len(p.acts) == first && mayCall(m.reasoning) {
+		p.inText(p.said(m.reasoning), first)
+	}
+	if len(p.acts) == first && strings.Contains(string(m.content), toolMark) {
+		p.spelled(p.said(m.content), first)
 	}
 	r.named = p.acts[first:len(p.acts):len(p.acts)]
 	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
 	return r
 }
 
-// answer finds the id and the first choice's message in a chat completion, both
-// as JSON and empty where there are none.
-func answer(completion string) (id, message string) {
-	members(completion, func(key, raw string) bool {
-		switch {
-		case key == "id":
-			id = raw
-		case key == "choices" && raw[0] == '[':
-			at := skipBlank(raw, 1)
-			members(raw[at:skipValue(raw, at)], func(key, raw string) bool {
-				if key == "message" && raw[0] == '{' {
-					message = raw
-				}
-				return true
-			})
-		}
-		return true
-	})
-	return id, message
+// replyLimits let any reply pass that the reader of traces let pass.
+var replyLimits = cursor.Limits{Depth: 512, StringBytes: math.MaxInt, Elements: math.MaxInt}
+
+// completion is a chat completion as far as it is read: the message of its first
+// choice, in the text of the log.
+type completion struct {
+	id                                string
+	content, calls, single, reasoning arena.Raw
 }
 
-// said is the text of a reply's content: a string, or a list of parts.
-func (p *pad) said(content string) string {
-	if !strings.HasPrefix(content, "[") {
-		return p.text(content)
+// completion reads a reply. whole is false where the text ends too early or
+// holds no message.
+func (p *pad) completion(body string) (m completion, whole bool) {
+	c, answered, first := p.replies, false, true
+	message := func(key string) { m.member(c, key) }
+	choice := func(key string) {
+		if key != "message" {
+			c.Skip()
+			return
+		}
+		answered = c.Object(message)
+	}
+	c.Next(body)
+	c.Object(func(key string) {
+		switch key {
+		case "id":
+			m.id, _ = c.String()
+		case "choices":
+			c.Array(func() {
+				if !first {
+					c.Skip()
+					return
+				}
+				first = false
+				c.Object(choice)
+			})
+		default:
+			c.Skip()
+		}
+	})
+	return m, answered && c.Err() == nil
+}
+
+func (m *completion) member(c *cursor.Cursor, key string) {
+	switch key {
+	case "content":
+		m.content = c.Raw()
+	case "tool_calls":
+		m.calls = c.Raw()
+	case "function_call":
+		m.single = c.Raw()
+	case "reasoning_content", "reasoning":
+		if raw := c.Raw(); len(m.reasoning) <= len(`""`) {
+			m.reasoning = raw
+		}
+	default:
+		c.Skip()
+	}
+}
+
+// said is the text of a message's content: a string, or a list of parts.
+func (p *pad) said(content arena.Raw) string {
+	if content.Kind() != arena.Array {
+		p.replies.Next(string(content))
+		text, _ := p.replies.String()
+		return text
 	}
 	var b strings.Builder
-	gjson.Parse(content).ForEach(func(_, part gjson.Result) bool {
+	gjson.Parse(string(content)).ForEach(func(_, part gjson.Result) bool {
 		b.WriteString(part.Get("text").Str)
 		return true
 	})
@@ -116,36 +146,52 @@ func (p *pad) said(content string) string {
 
 // mayCall says that a text, with or without escapes, holds what every dialect
 // of calls holds: an opened bracket or an action line.
-func mayCall(s string) bool {
-	return strings.IndexByte(s, '{') >= 0 || strings.Contains(s, "ction")
+func mayCall(text arena.Raw) bool {
+	return strings.IndexByte(string(text), '{') >= 0 || strings.Contains(string(text), "ction")
 }
 
 // native reads the list of OpenAI tool calls of the answer whose first named
 // call is at first.
-func (p *pad) native(calls string, first int) {
-	gjson.Parse(calls).ForEach(func(_, c gjson.Result) bool {
-		p.function(c.Get("function").Raw, first)
-		return len(p.acts) < first+maxNamed
+func (p *pad) native(calls arena.Raw, first int) {
+	c := p.replies
+	c.Next(string(calls))
+	c.Array(func() {
+		if len(p.acts) >= first+maxNamed {
+			c.Skip()
+			return
+		}
+		name, args := "", emptyObject
+		c.Object(func(key string) {
+			if key == "function" {
+				name, args = p.function()
+			} else {
+				c.Skip()
+			}
+		})
+		p.name(name, args, first)
 	})
 }
 
-func (p *pad) function(f string, first int) {
-	var name, arguments string
-	members(f, func(key, raw string) bool {
-		switch key {
-		case "name":
-			name = p.text(raw)
-		case "arguments":
-			arguments = raw
+const emptyObject = arena.Raw("{}")
+
+// function takes the function that a call names, with its arguments.
+func (p *pad) function() (name string, args arena.Raw) {
+	c := p.replies
+	args = emptyObject
+	c.Object(func(key string) {
+		switch {
+		case key == "name":
+			name, _ = c.String()
+		case key != "arguments":
+			c.Skip()
+		case c.Kind() == arena.String:
+			text, _ := c.String()
+			args = dialect.ArgumentsIn(text)
+		default:
+			args, _ = dialect.Arguments(c.Raw())
 		}
-		return true
 	})
-	if strings.HasPrefix(arguments, `"`) {
-		p.name(name, dialect.ArgumentsIn(p.text(arguments)), first)
-		return
-	}
-	args, _ := dialect.Arguments(arena.Raw(arguments))
-	p.name(name, args, first)
+	return name, args
 }
 
 func (p *pad) inText(text string, first int) {

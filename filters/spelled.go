@@ -181,3 +181,14 @@ func upTo(s, sign string) string {
 	before, _, _ := strings.Cut(s, sign)
 	return before
 }
+
+// skipTo is where c stands next, at the earliest at the given place.
+func skipTo(s string, at int, c byte) int {
+	if at >= len(s) {
+		return len(s)
+	}
+	if i := strings.IndexByte(s[at:], c); i >= 0 {
+		return at + i
+	}
+	return len(s)
+}

@@ -25,6 +25,7 @@ type Cursor struct {
 	limits Limits
 	err    *Error
 	arena  strings.Builder
+	room   int // least size of the arena
 	lone   bool
 }
 
@@ -50,6 +51,16 @@ func New(src string, limits Limits) *Cursor {
 // Reset places the cursor at the start of another text, with a new arena.
 func (c *Cursor) Reset(src string) {
 	*c = Cursor{src: src, limits: c.limits, nest: c.nest}
+	c.space()
+}
+
+// Reserve tells how many bytes the unescaped strings will come to at most, so
+// that one piece of memory takes them all.
+func (c *Cursor) Reserve(bytes int) { c.room = bytes }
+
+// Next places the cursor at the start of another text and keeps the arena.
+func (c *Cursor) Next(src string) {
+	c.src, c.pos, c.depth, c.taken, c.err, c.lone = src, 0, 0, 0, nil, false
 	c.space()
 }
 

@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"cmp"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -178,7 +179,7 @@ func hex4(digits string) (rune, bool) {
 func (c *Cursor) unescape(raw string) string {
 	if size := c.arena.Cap(); size-c.arena.Len() < len(raw) {
 		c.arena = strings.Builder{}
-		c.arena.Grow(max(chunkBytes, 2*size, len(raw)))
+		c.arena.Grow(max(cmp.Or(c.room, chunkBytes), 2*size, len(raw)))
 	}
 	start := c.arena.Len()
 	for len(raw) > 0 {
