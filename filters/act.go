@@ -172,7 +172,7 @@ func (a *act) argument(p *pad, key string, v gjson.Result, encoded bool) {
 }
 
 // foreign reads an argument of a tool that the shop does not have by its value
-// alone: what is nothing but ids are products, the first other text is what is
+// alone: what is nothing but ids are products, the longest other text is what is
 // searched for.
 func (a *act) foreign(p *pad, v gjson.Result) {
 	from := len(p.ids)
@@ -187,10 +187,12 @@ func (a *act) foreign(p *pad, v gjson.Result) {
 	switch {
 	case len(ids) > 0 && len(a.ids) == 0:
 		a.ids = ids
-	case len(a.words) == 0 && v.Type == gjson.String:
+	case v.Type == gjson.String:
 		start := len(p.words)
 		p.words = appendWords(p.words, v.Str)
-		a.words = p.words[start:len(p.words):len(p.words)]
+		if said := p.words[start:len(p.words):len(p.words)]; len(said) > len(a.words) {
+			a.words = said
+		}
 	}
 }
 

@@ -36,6 +36,16 @@ type AgentStats struct {
 	Good     Tally
 	Better   Tally
 	Excerpts Tally
+	// Forms are searches that use the same kinds of words of their request as
+	// others of the day, and those of them in the commonest order. Cheapest,
+	// Dearest and BestSold are openings that leave the rank order, and those of
+	// them that follow just that order. Overrides are attempts with calls that
+	// were replaced.
+	Forms     Tally
+	Cheapest  Tally
+	Dearest   Tally
+	BestSold  Tally
+	Overrides Tally
 	// Told counts attempts in which a reply named a product before the shop had
 	// shown it.
 	Told int
@@ -50,6 +60,10 @@ type AgentStats struct {
 	// results must depend on them in what it does before, since a program picks
 	// the best of three as well as a model.
 	Fixed float64
+	// Plan is how surely both tools and searches follow one plan whatever comes
+	// back, Sorted how surely products are opened by price or sales alone.
+	Plan   float64
+	Sorted float64
 	// Templates is the share of thoughts whose skeleton returns in another
 	// attempt, 0 for agents that cite results: they fill their templates with
 	// what they read.
@@ -73,12 +87,19 @@ func (f *Filter) AgentDay(samples []Sample) AgentStats {
 		a.Better = Tally{a.Better.Part + s[i].Better, a.Better.Whole + s[i].Better + s[i].Worse}
 		a.Excerpts = Tally{a.Excerpts.Part + s[i].Excerpts, a.Excerpts.Whole + s[i].Searches}
 		a.Told += int(flag(s[i].Prescient > 0))
+		a.Cheapest = Tally{a.Cheapest.Part + s[i].Cheapest, a.Cheapest.Whole + s[i].Sideways}
+		a.Dearest = Tally{a.Dearest.Part + s[i].Dearest, a.Dearest.Whole + s[i].Sideways}
+		a.BestSold = Tally{a.BestSold.Part + s[i].BestSold, a.BestSold.Whole + s[i].Sideways}
+		a.Overrides = Tally{a.Overrides.Part + s[i].Overridden, a.Overrides.Whole + s[i].Asked}
 	}
+	a.Sorted = a.sortedViews()
 	if len(s) < f.cfg.MinAttempts {
 		return a
 	}
 	a.Sequence, a.Top, a.First = a.fixedSequence(), a.fixedViews(), a.fixedPicks()
 	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, math.Max(a.First, a.deaf())))
+	a.Forms = forms(s)
+	a.Plan = math.Min(a.Sequence, a.fixedForms())
 	a.Templates = templates(s)
 	return a
 }
@@ -100,15 +121,23 @@ var dayRules = []dayRule{
 	{"results_unread", "down to +1, a claim of 0.7, where nothing of the day shows that results reach the calls: puppets and models that do not think both look so",
 		func(_ *Filter, s *Sample, a *AgentStats) float64 { return a.unread() * min(unreadScore-s.Score, 0) }},
 	{"deaf_thinking", "-3 where products are taken after many words and none of them about results, on such a day: with the line above it makes a puppet likelier than a model",
-		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -3 * a.unread() * a.deaf() }},
+		func(_ *Filter, _ *Sample, a *AgentStats) float64 {
+			return -3 * a.unread() * a.deaf() * (1 - a.chooses())
+		}},
 	{"template_thinking", "-2 where thoughts return as one template, on such a day: stock phrases speak for a program, but not alone",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 {
 			return -2 * a.unread() * ramp(a.Templates, templateLimit, templateLimit+0.1)
 		}},
 	{"request_queries", "-2 where searches are cut out of the request, on such a day: a function of the request, but a small model may search so, too",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -2 * a.unread() * a.excerpts() }},
-	{"fixed_habit", "-9 where tools, openings and picks are all fixed: more than all that naming can add",
-		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -9 * a.Fixed }},
+	{"fixed_habit", "-10 where tools, openings and picks are all fixed: half as much again as naming can add, so that it decides already where eight attempts make it only likely",
+		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Fixed }},
+	{"fixed_plan", "-10 where tools and the making of searches are both fixed: what is opened may then be drawn or computed, the plan is no model's",
+		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Plan }},
+	{"sorted_choice", "-10 where products are opened strictly by price or by sales: models are drawn to what stands first and to what fits, and do not sort without slips",
+		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Sorted }},
+	{"overriding_client", "-7 where replies are overruled in most attempts: where they stand, a program let them",
+		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -7 * a.overrides() }},
 	{"told_answers", "-6 where made-up products turn out to be real elsewhere on the day: as much as in the attempt itself",
 		func(_ *Filter, s *Sample, a *AgentStats) float64 {
 			return -6 * flag(s.Invented > 0 && a.Told > maxTold)
@@ -194,6 +223,9 @@ func (f *Filter) habitVerdicts(sample Sample, a AgentStats) []arena.Verdict {
 	cut, _ := a.Excerpts.Interval()
 	return []arena.Verdict{
 		{Check: "fixed_habit_v2", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
+		{Check: "fixed_plan_v1", Decision: arena.Keep, Value: a.Plan, Limit: 0.5},
+		{Check: "sorted_choice_v1", Decision: arena.Keep, Value: a.Sorted, Limit: 0.5},
+		{Check: "overriding_client_v1", Decision: arena.Keep, Value: a.overrides(), Limit: 0.5},
 		{Check: "pasted_episode_v1", Decision: arena.Keep, Value: float64(a.pastes[sample.Episode]), Limit: float64(f.cfg.MaxPastes)},
 		{Check: "template_thinking_v2", Decision: arena.Keep, Value: unread * a.Templates, Limit: templateLimit},
 		{Check: "deaf_thinking_v1", Decision: arena.Keep, Value: unread * a.deaf(), Limit: 0.5},

@@ -47,6 +47,7 @@ type facts struct {
 	agree, disagree         int
 	hidden                  int
 	impossible              int
+	even                    bool
 	callTurns               int
 	tokens                  int
 	byModel, byProgram      int
@@ -99,6 +100,7 @@ func (a *attempt) measure() {
 	a.agree, a.disagree = a.compareLengths()
 	a.hidden = a.countHidden()
 	a.impossible = a.countImpossible()
+	a.even = a.evenTimes()
 	a.callTurns = a.countCallTurns()
 	a.tokens = Tokens(a.dialogue)
 	a.byModel, a.byProgram = a.countDeclared()

@@ -29,6 +29,7 @@ var rules = []rule{
 	{"prescient", "-6 where a reply names a real product before any result showed it: no model knows an id of the shop, so a program told it", prescient},
 	{"nonce", "down to -3 for dispatches with a nonce that is not theirs, +0.5 where all are valid: a program can pass a nonce on, but not make one", nonce},
 	{"impossible_log", "-3 where the log's times cannot be: what cannot have happened was written by hand", impossible},
+	{"even_times", "-8 where three replies or more of different lengths all took the same time: no server answers so, a hand that writes logs does", evenTimes},
 	{"declared", "±0.75 for each step whose source says how many inference calls made it: a claim of the source, not evidence", declared},
 }
 
@@ -126,6 +127,13 @@ func nonce(a *attempt) float64 {
 func impossible(a *attempt) float64 {
 	if a.impossible > 0 {
 		return -3
+	}
+	return 0
+}
+
+func evenTimes(a *attempt) float64 {
+	if a.even {
+		return -8
 	}
 	return 0
 }

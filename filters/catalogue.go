@@ -105,6 +105,12 @@ var checks = []Check{
 		Value: "requests that this episode answers", Limit: "max_pastes", above: true},
 	{Name: "template_thinking_v2", Doc: "Thinking is one template over the agent's day, with slots for numbers and for words of the request.", Reason: "template_thinking",
 		Value: "share of thoughts before taking a product whose skeleton returns in other attempts, 0 where results reach the agent's calls", Limit: "greatest share", above: true},
+	{Name: "fixed_plan_v1", Doc: "Over the agent's day one sequence of tools for requests of one size, and searches put together in one way, whatever came back.", Reason: "fixed_plan",
+		Value: "0 to 1, how fixed both are", Limit: "half", above: true},
+	{Name: "sorted_choice_v1", Doc: "Over the agent's day products that are not the first of a list are opened strictly by price or by sales.", Reason: "sorted_choice",
+		Value: "0 to 1, how sure that is", Limit: "half", above: true},
+	{Name: "overriding_client_v1", Doc: "Over the agent's day the client replaces what replies ask for in most attempts.", Reason: "overriding_client",
+		Value: "0 to 1, how sure that is", Limit: "half", above: true},
 	{Name: "deaf_thinking_v1", Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.", Reason: "deaf_thinking",
 		Value: "0 to 1, how sure that is", Limit: "half", above: true},
 	{Name: "request_queries_v1", Doc: "Over the agent's day searches are cut out of the request word for word, and no call shows that results were read.", Reason: "request_queries",
@@ -239,7 +245,9 @@ func hiddenShare(a *attempt, _ *Config) (value, limit float64) {
 	return share(a.hidden, len(a.log.dispatches)), 1.0 / 3
 }
 
-func times(a *attempt, _ *Config) (value, limit float64) { return float64(a.impossible), 0 }
+func times(a *attempt, _ *Config) (value, limit float64) {
+	return float64(a.impossible) + flag(a.even), 0
+}
 
 func nonces(a *attempt, _ *Config) (value, limit float64) {
 	if v := a.log.richnessV2(); v >= 0 {

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,30 @@ func (a *attempt) countImpossible() (n int) {
 		}
 	}
 	return n
+}
+
+// minEven is how many replies must take the same time for it to be no chance:
+// with whole milliseconds that is about one in a thousand for each.
+const minEven = 3
+
+// evenTimes says that all replies took the same time although their lengths
+// differ. Times in whole seconds are rounded and say nothing.
+func (a *attempt) evenTimes() bool {
+	if len(a.log.replies) < minEven {
+		return false
+	}
+	first, differ := a.log.replies[0].call, false
+	if first.DurationMS <= 0 || math.Mod(first.DurationMS, 1000) == 0 {
+		return false
+	}
+	for i := range a.log.replies[1:] {
+		c := a.log.replies[i+1].call
+		if c.DurationMS != first.DurationMS {
+			return false
+		}
+		differ = differ || len(c.Response) != len(first.Response) || c.Length != first.Length
+	}
+	return differ
 }
 
 // recordedBefore says that the step with the result carries a time well before

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write golden files")
 // cannot reach it.
 func atLeast(t *testing.T, judged []judgement) {
 	t.Helper()
-	explained := map[string]bool{"honest all replies cut": true, "puppet with dice and speech": true}
+	explained := map[string]bool{"honest all replies cut": true, "honest without data": true, "puppet with dice and speech": true}
 	for family, r := range rights(judged) {
 		if share := float64(r.right) / float64(r.all); share < 0.95 && !explained[family] {
 			t.Errorf("%s: %.3f of the axes are right, want 0.95", family, share)
@@ -51,7 +51,7 @@ func rights(judged []judgement) map[string]rightOf {
 // that family.
 func TestFamilyTable(t *testing.T) {
 	t.Parallel()
-	set, left := judgeDay(t, append(play(agents, 3), play(strangers, 4)...)), judgeDay(t, append(play(leftOut, 3), play(leftOutLater, 5)...))
+	set, left := judgeDay(t, append(play(agents, 3), append(play(strangers, 4), play(guests, 6)...)...)), judgeDay(t, append(play(leftOut, 3), play(leftOutLater, 5)...))
 	atLeast(t, set)
 	atLeast(t, left)
 	var b strings.Builder

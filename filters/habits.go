@@ -81,6 +81,60 @@ func (a *AgentStats) fixedPicks() float64 {
 	return ramp(p-math.Sqrt(p*(1-p)/float64(a.Firsts.Whole)), least, least+0.05)
 }
 
+// fixedForms is how surely searches are put together in one way. Models put the
+// same kinds of words in another order at least in one search of ten (0.08 to
+// 0.25 on every day measured), so a dozen searches without any say so.
+func (a *AgentStats) fixedForms() float64 {
+	if a.Forms.Whole == 0 {
+		return 0
+	}
+	return (1 - ramp(1-a.Forms.Share(), 0, 0.04)) * ramp(float64(a.Forms.Whole), 0, 12)
+}
+
+// sortedViews is how surely what is opened from below the top of a list is
+// opened by one number alone. Models open the cheapest, or best sold, in less
+// than a sixth of such openings, programs that sort in all: a lower bound of 0.6
+// needs six of six, 0.7 nine of nine.
+func (a *AgentStats) sortedViews() float64 {
+	most := 0.0
+	for _, t := range [...]Tally{a.Cheapest, a.Dearest, a.BestSold} {
+		lo, _ := t.Interval()
+		most = math.Max(most, ramp(lo, 0.6, 0.7))
+	}
+	return most
+}
+
+// overrides is how surely replies are overruled in most attempts.
+func (a *AgentStats) overrides() float64 {
+	lo, _ := a.Overrides.Interval()
+	return ramp(lo, 0.3, 0.5)
+}
+
+// forms counts, among searches that use the same kinds of words, those in the
+// commonest order.
+func forms(samples []Sample) (t Tally) {
+	orders := map[uint32]map[uint32]int{}
+	for i := range samples {
+		for _, form := range samples[i].Forms {
+			kinds, order := uint32(form>>32), uint32(form)
+			if orders[kinds] == nil {
+				orders[kinds] = map[uint32]int{}
+			}
+			orders[kinds][order]++
+		}
+	}
+	for _, counts := range orders {
+		most, all := 0, 0
+		for _, n := range counts {
+			most, all = max(most, n), all+n
+		}
+		if all > 1 {
+			t = Tally{t.Part + most, t.Whole + all}
+		}
+	}
+	return t
+}
+
 // deaf is how surely the agent takes products with many words and none of them
 // about results: 0 until the share of such turns that cite is surely below a
 // fifth, 1 from a tenth on, so from sixteen turns without any to thirty-five.

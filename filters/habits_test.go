@@ -15,6 +15,9 @@ var guilty = map[string]string{
 	"pasted_episode_v1":    "pastes an episode",
 	"template_thinking_v2": "puppet fills a template",
 	"deaf_thinking_v1":     "puppet with dice",
+	"fixed_plan_v1":        "puppet with one plan",
+	"sorted_choice_v1":     "puppet opens the cheapest",
+	"overriding_client_v1": "overrides now and then",
 	"request_queries_v1":   "puppet cuts the request",
 	"told_answers_v1":      "puppet tells answers",
 }
@@ -75,7 +78,7 @@ func TestDaysDoNotMove(t *testing.T) {
 }
 
 func familyNamed(name string) []agent {
-	for _, a := range slices.Concat(agents, strangers) {
+	for _, a := range slices.Concat(agents, strangers, guests) {
 		if a.name == name {
 			return []agent{a}
 		}

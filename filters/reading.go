@@ -101,6 +101,17 @@ func (a *AgentStats) unread() float64 {
 	return flag(!a.cites() && choice <= 0.5 && !a.Poor.exceeds(a.Good))
 }
 
+// chooses is how far what is taken from below the top of lists speaks against a
+// plan or dice without being sure: dice take what fits worse, since lists are
+// ordered by fit (0.18 to 0.51 of what they take fits better), and plans take
+// nothing there; models that speak without names or numbers reach 0.51 to 0.65.
+func (a *AgentStats) chooses() float64 {
+	if a.Better.Whole == 0 {
+		return 0
+	}
+	return ramp(a.Better.Share(), 0.5, 0.55) * ramp(float64(a.Better.Whole), 12, 24)
+}
+
 // exceeds says that t's share is above o's, by the 95 % interval of their
 // difference (Newcombe's method 10, from the two Wilson intervals).
 func (t Tally) exceeds(o Tally) bool {

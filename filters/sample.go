@@ -33,6 +33,21 @@ type Sample struct {
 	// those that stood first in one.
 	Picks      int `json:"picks"`
 	FirstPicks int `json:"first_picks"`
+	// Sideways counts openings that do not take the first products of a list;
+	// Cheapest, Dearest and BestSold those of them that take just the first ones
+	// in another order.
+	Sideways int `json:"sideways"`
+	Cheapest int `json:"cheapest"`
+	Dearest  int `json:"dearest"`
+	BestSold int `json:"best_sold"`
+	// Asked is 1 where the shop was asked after a reply, Overridden where a reply
+	// named the tool with other arguments.
+	Asked      int `json:"asked"`
+	Overridden int `json:"overridden"`
+	// Forms are how searches are put together out of the request: in the upper
+	// half a hash of which words of it they use, in the lower one of their order;
+	// at most maxForms.
+	Forms []uint64 `json:"forms,omitempty"`
 	// Turns counts turns that act after a result, Cited those of them whose words
 	// hold a number out of a result that the request does not hold.
 	Turns int `json:"turns"`
@@ -74,8 +89,11 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 		Score: score, Evidence: evidence, Axis: axis,
 		Invented: a.inventedNamed, Prescient: a.prescient,
 	}
+	s.Asked = int(flag(len(a.log.dispatches) > 0 && len(a.log.replies) > 0))
+	s.Overridden = int(flag(a.links[linkOverride] > 0))
 	a.habits(&s)
 	a.reading(&s)
+	a.plan(&s)
 	a.citations(&s)
 	return s
 }
@@ -100,7 +118,11 @@ func (a *attempt) habits(s *Sample) {
 		case toolView, toolMatch:
 			if len(lists) > 0 && len(c.act.ids) > 0 {
 				s.Views++
-				s.TopViews += int(flag(leads(lists, c.act.ids)))
+				if leads(lists, c.act.ids) {
+					s.TopViews++
+				} else {
+					a.sideways(s, i)
+				}
 			}
 		case toolRecommend:
 			s.Slots = len(c.act.ids)

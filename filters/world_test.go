@@ -150,33 +150,6 @@ func details(items []item) string {
 	return "[" + strings.Join(rows, ", ") + "]"
 }
 
-// call is a tool call that an agent of the world makes.
-type call struct {
-	name   string
-	args   map[string]any
-	result string
-}
-
-func find(q string, more ...any) call {
-	args := map[string]any{"q": q, "page": 1}
-	for i := 0; i+1 < len(more); i += 2 {
-		args[more[i].(string)] = more[i+1]
-	}
-	return call{name: "find_product", args: args}
-}
-
-func view(ids ...string) call {
-	return call{name: "view_product_information", args: map[string]any{"product_ids": strings.Join(ids, ",")}}
-}
-
-func recommend(ids ...string) call {
-	return call{name: "recommend_product", args: map[string]any{"product_ids": strings.Join(ids, ",")}, result: `"Having recommended the products to the user: ` + strings.Join(ids, ",") + `."`}
-}
-
-func finish() call {
-	return call{name: "terminate", args: map[string]any{"status": "success"}, result: `"The interaction has been completed with status: success"`}
-}
-
 // recorder writes the trace of one attempt as the sandbox would.
 type recorder struct {
 	w      *world
@@ -198,6 +171,10 @@ type recorder struct {
 	nonce string
 	// mute keeps all thinking back.
 	mute bool
+	// form writes a reply's content in place of the style.
+	form func(think string, calls []call) string
+	// lasting is how long every reply takes, 0 for as long as it takes.
+	lasting float64
 }
 
 func (r *recorder) tick(lo, hi int64) int64 {
@@ -218,7 +195,10 @@ func (r *recorder) reply(message map[string]any) {
 }
 
 func (r *recorder) replyAs(id string, message map[string]any) {
-	d := r.tick(800, 6000)
+	d := float64(r.tick(800, 6000))
+	if r.lasting > 0 {
+		d = r.lasting
+	}
 	if r.constant {
 		id = "chatcmpl-0"
 	}
@@ -227,7 +207,7 @@ func (r *recorder) replyAs(id string, message map[string]any) {
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": "stop"}},
 		"usage":   map[string]any{"prompt_tokens": 1000 + r.w.rng.Intn(5000), "completion_tokens": 40 + r.w.rng.Intn(60)},
 	})
-	r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: float64(d), Status: 200, Body: `{"model":"m"}`}, string(body))
+	r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: d, Status: 200, Body: `{"model":"m"}`}, string(body))
 	r.asked++
 }
 
@@ -252,6 +232,10 @@ func (r *recorder) message(think string, calls []call) map[string]any {
 		list = append(list, named{"name": c.name, "parameters": c.args})
 	}
 	m := map[string]any{"role": "assistant"}
+	if r.form != nil {
+		m["content"] = r.form(think, calls)
+		return m
+	}
 	switch r.style {
 	case "native":
 		var native []any
@@ -387,15 +371,3 @@ func (r *recorder) trace(agent string) *arena.Trace {
 }
 
 const start = 1790000000000
-
-// ids lists the products of a result.
-func ids(c call) (out []string) {
-	var rows []struct {
-		ID string `json:"product_id"`
-	}
-	json.Unmarshal([]byte(c.result), &rows)
-	for _, r := range rows {
-		out = append(out, r.ID)
-	}
-	return out
-}

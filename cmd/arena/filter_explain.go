@@ -70,6 +70,9 @@ func printExplanation(w io.Writer, f *filtered, e *filters.Explanation, terms []
 		{"products taken after words about results", f.day.Spoken},
 		{"poor searches searched again in other words", f.day.Poor}, {"good searches likewise", f.day.Good},
 		{"products from below the top that fit better", f.day.Better}, {"searches cut out of the request", f.day.Excerpts},
+		{"searches put together in one way", f.day.Forms},
+		{"openings by price, from below", f.day.Cheapest}, {"openings by price, from above", f.day.Dearest}, {"openings by sales", f.day.BestSold},
+		{"attempts with calls overridden", f.day.Overrides},
 	} {
 		lo, hi := h.tally.Interval()
 		fmt.Fprintf(t, "%s\t%d of %d\t%.2f-%.2f\n", h.name, h.tally.Part, h.tally.Whole, lo, hi)

@@ -253,13 +253,15 @@ func (e *encoder) sample(s *filters.Sample) {
 		e.int(int64(*n))
 	}
 	e.list(len(s.Thoughts), func(i int) { e.fixed(s.Thoughts[i]) })
+	e.list(len(s.Forms), func(i int) { e.fixed(s.Forms[i]) })
 }
 
 // counts are the numbers of a sample in the order in which they are stored.
-func counts(s *filters.Sample) [19]*int {
+func counts(s *filters.Sample) [25]*int {
 	return [...]*int{
 		&s.Slots, &s.Views, &s.TopViews, &s.Picks, &s.FirstPicks, &s.Turns, &s.Cited, &s.Spoken, &s.SpokenCited,
 		&s.Excerpts, &s.Searches, &s.Good, &s.GoodAgain, &s.Poor, &s.PoorAgain, &s.Better, &s.Worse, &s.Invented, &s.Prescient,
+		&s.Sideways, &s.Cheapest, &s.Dearest, &s.BestSold, &s.Asked, &s.Overridden,
 	}
 }
 
@@ -270,4 +272,5 @@ func (d *decoder) sample(s *filters.Sample) {
 		*n = int(d.int())
 	}
 	d.list(func(n int) { s.Thoughts = make([]uint64, n) }, func(i int) { s.Thoughts[i] = d.fixed() })
+	d.list(func(n int) { s.Forms = make([]uint64, n) }, func(i int) { s.Forms[i] = d.fixed() })
 }

@@ -1,0 +1,103 @@
+package filters
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxForms bounds the searches of one attempt whose form is kept; attempts have
+// some five.
+const maxForms = 16
+
+// plan notes how searches are put together.
+func (a *attempt) plan(s *Sample) {
+	if s.Searches > 0 {
+		s.Forms = make([]uint64, 0, min(s.Searches, maxForms))
+	}
+	for i := range a.claims {
+		if c := &a.claims[i]; c.act.tool == toolFind && len(s.Forms) < maxForms {
+			if form, parts := a.form(c.act.words); parts > 1 {
+				s.Forms = append(s.Forms, form)
+			}
+		}
+	}
+}
+
+// form says by what stands before them in the request which of its words a
+// search uses, and in what order: "brand" before a brand, "of" before a
+// material. Words that follow another word of the search belong to it; parts is
+// how many do not. Other words are part of it as such.
+func (a *attempt) form(words []uint64) (form uint64, parts int) {
+	request := a.pad.request.words
+	order, bag := uint64(fnvOffset), uint64(0)
+	for _, w := range words {
+		before := uint64(1)
+		if at := slices.Index(request, w); at > 0 {
+			before = request[at-1]
+		}
+		if before != 1 && slices.Contains(words, before) {
+			continue
+		}
+		order, bag = mix(order, before), bag+mix(fnvOffset, before)
+		parts++
+	}
+	return bag<<32 | order&math.MaxUint32, parts
+}
+
+// sideways notes whether an opening that does not take the first products of a
+// list takes just the first ones by price or by sales.
+func (a *attempt) sideways(s *Sample, opening int) {
+	ids := a.claims[opening].act.ids
+	for i := opening - 1; i >= 0; i-- {
+		list := &a.claims[i]
+		if list.act.tool != toolFind || !subset(ids, list.shown) {
+			continue
+		}
+		if len(ids) < len(list.shown) {
+			s.Sideways++
+			s.Cheapest += int(flag(list.takesLeast(ids, "price", 1)))
+			s.Dearest += int(flag(list.takesLeast(ids, "price", -1)))
+			s.BestSold += int(flag(list.takesLeast(ids, "sold_count", -1)))
+		}
+		return
+	}
+}
+
+// takesLeast says that no product of the list that was passed over has less of
+// a number than one that was taken; sign -1 turns the order round.
+func (c *claim) takesLeast(ids []string, key string, sign float64) bool {
+	most, least := math.Inf(-1), math.Inf(1)
+	rest := string(c.call.Result)
+	for _, id := range c.shown {
+		var value float64
+		var ok bool
+		if value, rest, ok = nextNumber(rest, key); !ok {
+			return false
+		}
+		if hasID(ids, id) {
+			most = max(most, sign*value)
+		} else {
+			least = min(least, sign*value)
+		}
+	}
+	return most < least
+}
+
+// nextNumber reads the next number under a key, and says what follows it.
+func nextNumber(s, key string) (value float64, rest string, ok bool) {
+	for {
+		i := strings.Index(s, key)
+		if i < 0 {
+			return 0, "", false
+		}
+		s = s[i+len(key):]
+		if strings.HasPrefix(s, `"`) {
+			break
+		}
+	}
+	text, rest := scalar(strings.TrimLeft(s[1:], " \t\r\n:"))
+	value, err := strconv.ParseFloat(text, 64)
+	return value, rest, err == nil && !math.IsNaN(value)
+}
