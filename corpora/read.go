@@ -5,21 +5,41 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime"
 
 	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sync/errgroup"
 )
 
 // readBatch is how many rows are decoded at a time.
 const readBatch = 64
 
-// readBack reads a whole file in the given schema and sums it up.
-func readBack(fsys FS, path string, schema *parquet.Schema) (checksum, error) {
-	var sum summed
-	err := eachRow(fsys, path, schema, func(row parquet.Row) error {
-		sum.add(row)
-		return nil
+// readBack reads a whole file in the given schema and sums it up, its row
+// groups side by side.
+func readBack(fsys FS, path string, schema *parquet.Schema) (sum checksum, err error) {
+	err = withGroups(fsys, path, schema, func(groups []parquet.RowGroup) error {
+		sums := make([]checksum, len(groups))
+		var all errgroup.Group
+		all.SetLimit(runtime.GOMAXPROCS(0))
+		for i, g := range groups {
+			all.Go(func() (err error) {
+				defer broken(path, &err)
+				var rows summed
+				err = groupRows(g, path, func(row parquet.Row) error {
+					rows.add(row)
+					return nil
+				})
+				sums[i] = rows.checksum
+				return err
+			})
+		}
+		broke := all.Wait()
+		for _, s := range sums {
+			sum.join(s)
+		}
+		return broke
 	})
-	return sum.checksum, err
+	return sum, err
 }
 
 // Rows reads every row of a Parquet file of a corpus in order. Its error, or
@@ -28,17 +48,26 @@ func readBack(fsys FS, path string, schema *parquet.Schema) (checksum, error) {
 func Rows[T any](fsys FS, path string, visit func(*T) error) error {
 	schema := parquet.SchemaOf(new(T))
 	optional := pointersOf(reflect.TypeFor[T](), schema)
-	return eachRow(fsys, path, schema, func(row parquet.Row) error {
+	decoded := func(row parquet.Row) error {
 		var v T
 		if err := schema.Reconstruct(&v, row); err != nil {
 			return fmt.Errorf("read %s: %w", path, err)
 		}
 		optional.read(&v, row)
 		return visit(&v)
+	}
+	return withGroups(fsys, path, schema, func(groups []parquet.RowGroup) error {
+		for _, g := range groups {
+			if err := groupRows(g, path, decoded); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-func eachRow(fsys FS, path string, schema *parquet.Schema, visit func(parquet.Row) error) (err error) {
+// withGroups opens a file that must have the given schema.
+func withGroups(fsys FS, path string, schema *parquet.Schema, use func([]parquet.RowGroup) error) (err error) {
 	defer broken(path, &err)
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -52,12 +81,7 @@ func eachRow(fsys FS, path string, schema *parquet.Schema, visit func(parquet.Ro
 	if got, want := Fingerprint(file.Schema()), Fingerprint(named(schema, file.Schema())); got != want {
 		return fmt.Errorf("read %s: its schema is not that of its rows", path)
 	}
-	for _, g := range file.RowGroups() {
-		if err := groupRows(g, path, visit); err != nil {
-			return err
-		}
-	}
-	return nil
+	return use(file.RowGroups())
 }
 
 // broken turns a panic while reading into an error: parquet-go panics on some

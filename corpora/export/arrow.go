@@ -43,6 +43,8 @@ func openArrow(j *job, split string) (sink, error) {
 	return &arrowSink{job: j, split: split, build: array.NewRecordBuilder(memory.DefaultAllocator, arrowSchema())}, nil
 }
 
+func (s *arrowSink) take(rows []row) error { return s.job.count.each(rows, s.add) }
+
 func (s *arrowSink) add(r *row) error {
 	made, err := text(r)
 	if err != nil {

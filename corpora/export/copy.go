@@ -14,6 +14,8 @@ type copySink struct {
 	split string
 }
 
+func (s *copySink) take(rows []row) error { return s.job.count.each(rows, s.add) }
+
 func (s *copySink) add(*row) error {
 	s.job.count.Rows++
 	return nil
@@ -32,25 +34,19 @@ func (s *copySink) close() error {
 	return nil
 }
 
-// rewrite reads the split once more and writes the rows that are fit.
+// rewrite reads the split once more and writes the rows that are fit, counting
+// all anew.
 func (s *copySink) rewrite() error {
-	out, err := s.job.profile.open(s.job, s.split)
+	j := s.job
+	out, err := j.profile.open(j, s.split)
 	if err != nil {
 		return err
 	}
+	j.count = j.newCount(s.split)
 	// its own reading: others may close at the same time
-	again := feed{fs: s.job.feed.fs, dir: s.job.feed.dir, from: s.job.feed.from, source: s.job.feed.source, opt: s.job.opt}
-	s.job.count.Rows = 0
-	for _, file := range again.files(s.split) {
-		err := again.each(file, func(r row) error {
-			if r.unfit == nil {
-				return out.add(&r)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	again := feed{fs: j.feed.fs, dir: j.feed.dir, from: j.feed.from, source: j.feed.source, opt: j.opt}
+	if err := again.batches(s.split, out.take); err != nil {
+		return err
 	}
 	return out.close()
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,9 +120,40 @@ func exported(t *testing.T, from string, workers int) string {
 // TestWorkersDoNotShow exports with one and with eight workers: the same bytes.
 func TestWorkersDoNotShow(t *testing.T) {
 	t.Parallel()
-	from := corpus(t, []arena.Dialogue{conversation(`{"any":1}`, `[]`), conversation(`{}`, `{"a":1}`)})
+	from := nastyRows().corpus(t)
 	if diff := cmp.Diff(tree(t, exported(t, from, 1)), tree(t, exported(t, from, 8))); diff != "" {
 		t.Fatal(diff)
+	}
+}
+
+// TestBytesArePinned fails when any byte of any profile changes: the same rows
+// must give the same files on every machine and in every run. A new version of
+// a library that writes other bytes is a reason to write the hashes anew.
+func TestBytesArePinned(t *testing.T) {
+	t.Parallel()
+	from := corpus(t, []arena.Dialogue{conversation(`{"any":"é \u2028"}`, `[]`), conversation(`{}`, `{"a":1}`), conversation(`{"any":null}`, `"x"`)})
+	var lines []string
+	for path, sum := range tree(t, exported(t, from, 3)) {
+		// the card and the reports are prose, the manifest names their hashes
+		if folder, _, nested := strings.Cut(path, "/"); nested && folder != "reports" || path == "dataset_info.json" {
+			lines = append(lines, sum+"  "+path)
+		}
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[66:], b[66:]) })
+	golden(t, "bytes.golden", strings.Join(lines, "\n")+"\n")
+}
+
+// golden holds text against a file of testdata, or writes it anew.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		ok(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	ok(t, err)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s: %s", name, diff)
 	}
 }
 
@@ -190,17 +222,7 @@ func TestSchemasArePinned(t *testing.T) {
 	for name, columns := range map[string][]string{
 		"sharegpt": corpora.Columns[corpora.ShareGPT](), "prompts": corpora.Columns[corpora.Prompts](), "verl-sft": corpora.Columns[corpora.VerlSFT](), "text": corpora.Columns[corpora.Text](),
 	} {
-		path := filepath.Join("testdata", "columns_"+name+".golden")
-		want, err := os.ReadFile(path)
-		got := strings.Join(columns, "\n") + "\n"
-		if *update {
-			ok(t, os.WriteFile(path, []byte(got), 0o600))
-			continue
-		}
-		ok(t, err)
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		golden(t, "columns_"+name+".golden", strings.Join(columns, "\n")+"\n")
 	}
 }
 
@@ -216,13 +238,5 @@ func TestFingerprintsArePinned(t *testing.T) {
 		"pref " + corpora.FingerprintOf[corpora.Pref](), "kto " + corpora.FingerprintOf[corpora.KTO](),
 		"stepwise " + corpora.FingerprintOf[corpora.Steps](),
 	}, "\n") + "\n"
-	path := filepath.Join("testdata", "fingerprints.golden")
-	if *update {
-		ok(t, os.WriteFile(path, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	ok(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
+	golden(t, "fingerprints.golden", got)
 }

@@ -16,10 +16,9 @@ import (
 	"github.com/trajectory-arena/arena/corpora/redact"
 )
 
-// batchBytes is about how much of a corpus's rows is handed on at a time: few
-// enough bytes to wait in memory for every profile, many enough rows to make
-// the hand-over cheap.
-const batchBytes = 4 << 20
+// batchBytes is about how much of a corpus's rows is handed on at a time: as a
+// rule one row group, with room for what a format adds to its rows.
+const batchBytes = 8 << 20
 
 // feed reads the rows of one source profile and gives them to several exports:
 // what all of them need is done once a row.
@@ -96,9 +95,7 @@ func (f *feed) split(ctx context.Context, split string) error {
 
 // read gives every row of a split to each of the lines, in batches.
 func (f *feed) read(ctx context.Context, split string, lines []chan []row) error {
-	var batch []row
-	size := 0
-	send := func() error {
+	return f.batches(split, func(batch []row) error {
 		for _, line := range lines {
 			select {
 			case line <- batch:
@@ -106,22 +103,33 @@ func (f *feed) read(ctx context.Context, split string, lines []chan []row) error
 				return ctx.Err()
 			}
 		}
-		batch, size = nil, 0
 		return nil
-	}
+	})
+}
+
+// batches visits the rows of a split. Where batches end depends on the rows
+// alone: each becomes row groups of its own.
+func (f *feed) batches(split string, visit func([]row) error) error {
+	var batch []row
+	size := 0
 	for _, file := range f.files(split) {
 		err := f.each(file, func(r row) error {
 			batch, size = append(batch, r), size+r.size()
 			if size < batchBytes {
 				return nil
 			}
-			return send()
+			whole := batch
+			batch, size = nil, 0
+			return visit(whole)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return send()
+	if len(batch) == 0 {
+		return nil
+	}
+	return visit(batch)
 }
 
 // files are the shards of a split that the rows are read from.
@@ -155,17 +163,28 @@ func (f *feed) each(file corpora.FileEntry, visit func(row) error) error {
 	}
 }
 
-// size is about what a row takes in memory, in bytes.
+// size is about what a row takes in a file before compression, in bytes.
 func (r *row) size() int {
-	const others = 16 << 10 // rows of problems and pairs are few and short
-	if r.sft == nil {
-		return others
+	said := func(lists ...[]corpora.Msg) (n int) {
+		for _, m := range slices.Concat(lists...) {
+			n += len(m.Content)
+		}
+		return n
 	}
-	n := 0
-	for _, m := range r.sft.Messages {
-		n += 2 * len(m) // as it was read, and decoded
+	switch {
+	case r.sft != nil:
+		n := 0
+		for _, m := range r.sft.Messages {
+			n += len(m)
+		}
+		return n
+	case r.pref != nil:
+		return said(r.pref.Prompt, r.pref.Chosen, r.pref.Rejected)
+	case r.kto != nil:
+		return said(r.kto.Prompt, r.kto.Completion)
+	default:
+		return said(r.rl.Prompt) + len(r.rl.Tools)
 	}
-	return n
 }
 
 // fit makes the row ready for its targets, or says why it is none.

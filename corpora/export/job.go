@@ -71,7 +71,7 @@ type job struct {
 }
 
 func (j *job) open(split string) (err error) {
-	j.count = Count{Profile: j.profile.Name, Split: split, Dropped: map[string]int64{}, Redacted: redact.Counts{}}
+	j.count = j.newCount(split)
 	if j.profile.same && j.opt.whole() {
 		j.sink = &copySink{job: j, split: split}
 		return nil
@@ -80,25 +80,48 @@ func (j *job) open(split string) (err error) {
 	return err
 }
 
-// take gives rows to the sink and counts what becomes of each.
-func (j *job) take(rows []row) error {
+func (j *job) newCount(split string) Count {
+	return Count{Profile: j.profile.Name, Split: split, Dropped: map[string]int64{}, Redacted: redact.Counts{}}
+}
+
+// each gives rows to add and counts what becomes of them. An error of type
+// *chat.Unfit drops the row for this profile alone.
+func (c *Count) each(rows []row, add func(*row) error) error {
 	for i := range rows {
-		j.count.In++
+		c.In++
 		var err error
 		if r := &rows[i]; r.unfit != nil {
 			err = r.unfit
 		} else {
-			err = j.sink.add(r)
+			err = add(r)
 		}
 		var unfit *chat.Unfit
 		switch {
 		case errors.As(err, &unfit):
-			j.count.Dropped[unfit.Reason]++
+			c.Dropped[unfit.Reason]++
 		case err != nil:
-			return fmt.Errorf("export %s: %w", j.profile.Name, err)
+			return err
 		default:
-			j.count.Out++
+			c.Out++
 		}
+	}
+	return nil
+}
+
+// join takes in the counts of a piece of the split.
+func (c *Count) join(piece *Count) {
+	c.In += piece.In
+	c.Out += piece.Out
+	c.Rows += piece.Rows
+	for reason, n := range piece.Dropped {
+		c.Dropped[reason] += n
+	}
+}
+
+// take gives rows to the sink.
+func (j *job) take(rows []row) error {
+	if err := j.sink.take(rows); err != nil {
+		return fmt.Errorf("export %s: %w", j.profile.Name, err)
 	}
 	return nil
 }

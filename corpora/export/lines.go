@@ -17,6 +17,8 @@ type lineSink struct {
 	format func(*row) ([]string, error)
 }
 
+func (s *lineSink) take(rows []row) error { return s.job.count.each(rows, s.add) }
+
 func (s *lineSink) add(r *row) error {
 	pieces, err := s.format(r)
 	if err != nil {

@@ -24,10 +24,10 @@ type Profile struct {
 	open func(*job, string) (sink, error)
 }
 
-// sink takes the rows of one split. An error of type *chat.Unfit drops the row
-// for this profile alone.
+// sink takes the rows of one split, in batches whose rows it may still read
+// afterwards. What becomes of each is counted when it closes at the latest.
 type sink interface {
-	add(*row) error
+	take([]row) error
 	close() error
 }
 

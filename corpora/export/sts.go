@@ -76,6 +76,8 @@ func openSTS(j *job, split string) (sink, error) {
 	return s, nil
 }
 
+func (s *stsSink) take(rows []row) error { return s.job.count.each(rows, s.add) }
+
 func (s *stsSink) add(r *row) error {
 	sum := sha256.Sum256([]byte(r.sft.SessionID))
 	drawn := float64(binary.BigEndian.Uint64(sum[:8]))/(1<<64) < s.share

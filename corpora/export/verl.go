@@ -3,6 +3,7 @@ package export
 import (
 	_ "embed" // the Python files beside the shards
 	"fmt"
+	"slices"
 
 	"github.com/goccy/go-yaml"
 
@@ -24,14 +25,15 @@ type verlSink struct {
 
 func openVerlRL(j *job, split string) (sink, error) {
 	stream := corpora.Stream{Config: j.profile.Name, Profile: corpora.ProfileVerlRL, Split: split}
-	return &verlSink{rowSink: rowSink[corpora.RL]{j, corpora.NewShards[corpora.RL](j.part, stream), sameRL}, split: split}, nil
+	return &verlSink{rowSink: rowSink[corpora.RL]{job: j, shards: corpora.NewShards[corpora.RL](j.part, stream), convert: sameRL}, split: split}, nil
 }
 
-func (s *verlSink) add(r *row) error {
-	if s.tools == nil {
-		s.tools = toolList(r.rl.Tools)
+func (s *verlSink) take(rows []row) error {
+	fit := slices.IndexFunc(rows, func(r row) bool { return r.unfit == nil })
+	if s.tools == nil && fit >= 0 {
+		s.tools = toolList(rows[fit].rl.Tools)
 	}
-	return s.rowSink.add(r)
+	return s.rowSink.take(rows)
 }
 
 func (s *verlSink) close() error {
