@@ -152,36 +152,46 @@ func (l *proxyLog) seenBefore(earlier []claim, c *claim) bool {
 	return false
 }
 
-// differs compares a result with the answers of its dispatches. Of a cut
-// answer only the ids are known: those that the log kept, or that were asked
-// for.
+// differs compares a result with the answers of its dispatches.
 func (l *proxyLog) differs(c *claim, index int) bool {
-	for _, id := range c.shown {
-		known, found := false, false
-		for i := range l.dispatches {
-			d := &l.dispatches[i]
-			if d.act.tool != c.act.tool || (d.claimed != index && !d.act.sameRequest(&l.dispatches[c.dispatch].act) && !covers(&c.act, &d.act)) {
-				continue
-			}
-			switch {
-			case d.call.Response == c.call.Result:
-				return false
-			case d.call.Response != "":
-				known = true
-				found = found || showsSame(d.call.Response, c.call.Result, id)
-			case d.act.tool == toolView:
-				known = true
-				found = found || hasID(d.act.ids, id)
-			case d.call.ProductIDs != nil:
-				known = true
-				found = found || hasID(d.call.ProductIDs, id)
-			default:
-				found = true
-			}
+	l.behind = l.behind[:0]
+	for i := range l.dispatches {
+		d := &l.dispatches[i]
+		if d.act.tool != c.act.tool || d.claimed != index && !d.act.sameRequest(&l.dispatches[c.dispatch].act) && !covers(&c.act, &d.act) {
+			continue
 		}
-		if known && !found {
+		if d.call.Response == c.call.Result {
+			return false
+		}
+		l.behind = append(l.behind, d)
+	}
+	for _, id := range c.shown {
+		if l.denied(c, id) {
 			return true
 		}
 	}
 	return false
+}
+
+// denied says that the answers behind a call are known and none holds the
+// product as its result shows it. Of a cut answer only the ids are known: those
+// that the log kept, or that were asked for.
+func (l *proxyLog) denied(c *claim, id string) bool {
+	known := false
+	for _, d := range l.behind {
+		found := true
+		switch {
+		case d.call.Response != "":
+			found = showsSame(d.call.Response, c.call.Result, id)
+		case d.act.tool == toolView:
+			found = hasID(d.act.ids, id)
+		case d.call.ProductIDs != nil:
+			found = hasID(d.call.ProductIDs, id)
+		}
+		if found {
+			return false
+		}
+		known = true
+	}
+	return known
 }

@@ -1,7 +1,7 @@
 package filters
 
 import (
-	"slices"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,13 +33,15 @@ func mix(a, b uint64) uint64 { return (a*fnvPrime ^ b) * fnvPrime }
 // marks in lower case. Whatever stands between them separates.
 func appendWords(words []uint64, s string) []uint64 {
 	for i := 0; i < len(s); {
-		h, _, n := nextWord(s[i:])
-		if n == 0 {
+		if c := s[i]; c < utf8.RuneSelf && folded[c] == 0 {
 			i++
 			continue
 		}
-		words = append(words, h)
-		i += n
+		h, _, n := nextWord(s[i:])
+		if n > 0 {
+			words = append(words, h)
+		}
+		i += max(n, 1)
 	}
 	return words
 }
@@ -82,25 +84,34 @@ var folded = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// wordSet is a small set of words: a request has some forty.
+// wordSet is the words of a text with a table to find them by.
 type wordSet struct {
 	words []uint64
-	// mask has a bit for the low eight bits of every word: most words are not in
-	// the set, and this says so at once.
-	mask [4]uint64
+	// table has a word in the first free place from its own on; its length is a
+	// power of two above that of words.
+	table []uint64
 }
 
 func newWordSet(words []uint64) wordSet {
-	s := wordSet{words: words}
+	s := wordSet{words: words, table: make([]uint64, 1<<bits.Len(uint(2*len(words))))}
 	for _, w := range words {
-		s.mask[w>>6&3] |= 1 << (w & 63)
+		s.table[s.place(w)] = w
 	}
 	return s
 }
 
-func (s *wordSet) has(word uint64) bool {
-	return s.mask[word>>6&3]&(1<<(word&63)) != 0 && slices.Contains(s.words, word)
+// place is where the word stands in the table, or would.
+func (s *wordSet) place(word uint64) uint64 {
+	last := uint64(len(s.table) - 1)
+	at := word & last
+	for s.table[at] != 0 && s.table[at] != word {
+		at = (at + 1) & last
+	}
+	return at
 }
+
+// has asks for a word; hashes of words are not 0.
+func (s *wordSet) has(word uint64) bool { return s.table[s.place(word)] == word }
 
 // hashSet hashes a filter that is a list of words in any order, written as a
 // list or with commas; "default" is no filter.

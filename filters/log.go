@@ -54,6 +54,8 @@ func (l link) String() string { return linkWords[l] }
 type proxyLog struct {
 	dispatches []dispatch
 	replies    []reply
+	// behind are the dispatches behind the call that is looked at.
+	behind []*dispatch
 	// slack is how much earlier than the end of a reply a dispatch may seem to
 	// start, in milliseconds.
 	slack float64

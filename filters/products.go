@@ -46,13 +46,22 @@ func (p *pad) productIDs(result arena.Raw) []string {
 		if !found {
 			break
 		}
-		s = strings.TrimLeft(rest, " \t\r\n:")
+		s = valueAfter(rest)
 		var id string
 		if id, s = scalar(s); id != "" {
 			p.ids = append(p.ids, id)
 		}
 	}
 	return p.ids[from:len(p.ids):len(p.ids)]
+}
+
+// valueAfter is s from the value on that follows a key.
+func valueAfter(s string) string {
+	i := 0
+	for i < len(s) && (s[i] == ':' || s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
+		i++
+	}
+	return s[i:]
 }
 
 // held lists those of the ids that a result holds.

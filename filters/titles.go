@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -24,7 +25,7 @@ func (p *pad) fit(c *claim) {
 	if len(p.request.words) == 0 {
 		return
 	}
-	from, asked := len(p.fits), newWordSet(c.act.words)
+	from := len(p.fits)
 	s := string(c.call.Result)
 	if c.call.Result.Kind() == arena.String && strings.Contains(s, `\"title\"`) {
 		s = gjson.Parse(s).Str
@@ -35,19 +36,28 @@ func (p *pad) fit(c *claim) {
 			break
 		}
 		var title string
-		title, s = scalar(strings.TrimLeft(rest, " \t\r\n:"))
+		title, s = scalar(valueAfter(rest))
 		first := len(p.titles)
 		p.titles = appendWords(p.titles, title)
-		wanted, named := 0, 0
-		for _, w := range p.titles[first:] {
+		words := p.titles[first:]
+		wanted := 0
+		for _, w := range words {
 			wanted += int(flag(p.request.has(w)))
-			named += int(flag(asked.has(w)))
 		}
 		p.fits = append(p.fits, uint8(min(wanted, 255)))
-		c.answered = c.answered || 2*named >= len(asked.words)
+		c.answered = c.answered || names(words, c.act.words)
 	}
 	c.titles = len(p.titles)
 	if len(p.fits)-from == len(c.shown) {
 		c.fits = p.fits[from:len(p.fits):len(p.fits)]
 	}
+}
+
+// names says that a title holds at least half of the words searched for.
+func names(title, asked []uint64) bool {
+	named := 0
+	for _, w := range title {
+		named += int(flag(slices.Contains(asked, w)))
+	}
+	return 2*named >= len(asked)
 }
