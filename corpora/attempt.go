@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,9 @@ type Facts struct {
 	// Secret says of a call's id that it must not be published; nil says so of
 	// none.
 	Secret func(id string) bool
+	// Publish is what becomes of a text on its way into the file: tokens are
+	// counted after it. Nil leaves texts as they are.
+	Publish func(text string) string
 	// Metadata is put into the row's metadata under its own keys.
 	Metadata map[string]any
 }
@@ -63,8 +67,27 @@ func NewSFT(rec *arena.Record, f *Facts) (SFT, error) {
 	}
 	tools := chat.Tools(f.Harness)
 	row := SFT{Messages: encoded, Tools: tools, Metadata: meta, Goal: strings.ToValidUTF8(rec.Trace.Query, "\uFFFD"), Scalars: scalars(rec, f), Origin: f.Origin}
-	row.NTokens, row.TokenCounter = int64(CountTokens(f.Counter, ms, tools)), f.Counter.Name()
-	return row, nil
+	n, err := f.tokens(ms, encoded, tools)
+	row.NTokens, row.TokenCounter = int64(n), f.Counter.Name()
+	return row, err
+}
+
+// tokens counts the messages and tools of a row as they are published.
+func (f *Facts) tokens(ms []chat.Message, encoded, tools []string) (int, error) {
+	if f.Publish == nil {
+		return CountTokens(f.Counter, ms, tools), nil
+	}
+	published := slices.Clone(encoded)
+	for i, m := range encoded {
+		published[i] = f.Publish(m)
+	}
+	if !slices.Equal(published, encoded) {
+		var err error
+		if ms, err = chat.Decode(published); err != nil {
+			return 0, fmt.Errorf("count tokens of what is published: %w", err)
+		}
+	}
+	return CountTokens(f.Counter, ms, tools), nil
 }
 
 func metadata(rec *arena.Record, f *Facts) (string, error) {

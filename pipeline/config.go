@@ -44,7 +44,8 @@ type Config struct {
 	// Multiplier says how the judge's grades weigh outcomes.
 	Multiplier multiplier.Config `yaml:"multiplier" hash:"corpus"`
 	Select     SelectConfig      `yaml:"select" hash:"corpus"`
-	Redact     RedactConfig      `yaml:"redact" hash:"corpus"`
+	// Redact reaches a block because tokens are counted as they are published.
+	Redact RedactConfig `yaml:"redact" hash:"block"`
 	// MaxUnscored is the share of attempts without a judge's answer above which
 	// there is no corpus.
 	MaxUnscored float64 `yaml:"max_unscored" hash:"corpus"`

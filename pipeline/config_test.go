@@ -49,6 +49,7 @@ func TestAChangeReachesAsFarAsItsTag(t *testing.T) {
 		{"steps", func(c *Config) { c.Steps = true }, false, false},
 		{"harness", func(c *Config) { c.Harness = "4-tool" }, false, false},
 		{"filter", func(c *Config) { c.Filter.MaxTokens = 9 }, false, false},
+		{"redact", func(c *Config) { c.Redact.Hotkeys = true }, false, false},
 		{"shares", func(c *Config) { c.Guard.Shares.Eval = 0.2 }, false, false},
 	} {
 		b, all := hashes(x.change)

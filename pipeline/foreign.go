@@ -164,6 +164,7 @@ func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpora.SFT,
 	}
 	if m.Redact != nil {
 		f.Secret = func(id string) bool { return len(m.Redact.Scan(id)) > 0 }
+		f.Publish = published(m.Redact)
 	}
 	row, err = corpora.NewSFT(&rec, f)
 	var unfit *chat.Unfit

@@ -15,7 +15,9 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/chat"
 	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/corpora/export/exporttest"
 	"github.com/trajectory-arena/arena/corpora/redact"
 	"github.com/trajectory-arena/arena/internal/canary"
 	"github.com/trajectory-arena/arena/pipeline/mix"
@@ -148,6 +150,7 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 	if where := canary.Find(t, secrets, r.Out); len(where) > 0 {
 		t.Errorf("%d canaries are left, the first %v", len(where), where[0])
 	}
+	countsHold(t, filepath.Join(r.Out, "data/sft/train-00000-of-00001.parquet"))
 	findings, err := corpora.Verify(t.Context(), corpora.Disk{}, r.Out)
 	if err != nil {
 		t.Fatal(err)
@@ -164,6 +167,20 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 	}
 	if len(m.Redaction.Counts["judgements"]) == 0 || len(m.Redaction.Counts["attempts"]) == 0 {
 		t.Errorf("the ledger lost nothing: %v", m.Redaction.Counts)
+	}
+}
+
+// countsHold counts the tokens of each row as it is in its file.
+func countsHold(t *testing.T, shard string) {
+	t.Helper()
+	for _, r := range exporttest.Rows[corpora.SFT](t, shard) {
+		ms, err := chat.Decode(r.Messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := corpora.CountTokens(corpora.Bytes4{}, ms, r.Tools); int64(n) != r.NTokens {
+			t.Errorf("%s has %d tokens and says %d", r.SessionID, n, r.NTokens)
+		}
 	}
 }
 
@@ -190,6 +207,7 @@ func TestCanariesReachNoExportAndNoMixture(t *testing.T) {
 	if _, err = m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	countsHold(t, filepath.Join(exported, "data/hf-json/train-00000-of-00001.parquet"))
 	for _, out := range []string{exported, mixed} {
 		if where := canary.Find(t, secrets, out); len(where) > 0 {
 			t.Errorf("%d canaries are left in %s, the first %v", len(where), filepath.Base(out), where[0])

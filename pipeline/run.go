@@ -250,11 +250,20 @@ func (o *opened) blockConfig() (string, error) {
 
 func (o *opened) newMapper() (*mapper, error) {
 	secret := func(id string) bool { return len(o.names.Scan(id)) > 0 }
-	return &mapper{
+	m := &mapper{
 		day: o.day, protect: o.protect, filter: o.filter, scorer: outcome.New(&o.day.Catalog, o.Titles), judge: o.Judge,
 		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}, Secret: secret},
 		signer: minhash.NewSigner(), stepJudge: o.stepJudge(), probeEvery: o.Config.Judge.ProbeEvery,
-	}, nil
+	}
+	if o.redactor != nil {
+		m.facts.Publish = published(o.redactor)
+	}
+	return m, nil
+}
+
+// published is what becomes of a text on its way through a redactor.
+func published(r *redact.Redactor) func(string) string {
+	return func(text string) string { return r.Text(text, redact.Counts{}) }
 }
 
 // mapInputs makes every block of the shard that is not there already.

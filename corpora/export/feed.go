@@ -212,7 +212,11 @@ func (f *feed) fit(r *row) error {
 		}
 	}
 	r.messages = ms
-	if c := f.counter; c != nil {
+	c := f.counter
+	if c == nil && f.opt.Redact != nil && r.sft.TokenCounter == (corpora.Bytes4{}).Name() {
+		c = corpora.Bytes4{} // placeholders have other lengths than what they stand for
+	}
+	if c != nil {
 		r.sft.NTokens, r.sft.TokenCounter = int64(corpora.CountTokens(c, ms, r.sft.Tools)), c.Name()
 	}
 	if f.opt.MaxTokens > 0 && r.sft.NTokens > f.opt.MaxTokens {
