@@ -222,7 +222,7 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	}
 	lines := make([]dedupLine, len(groups))
 	for i, g := range groups {
-		lines[i] = dedupLine{ID: ids[i], Cluster: names[g.Root], Representative: g.Representative}
+		lines[i] = dedupLine{ID: withoutSecrets(ids[i]), Cluster: names[g.Root], Representative: g.Representative}
 		if !math.IsNaN(g.Jaccard) {
 			lines[i].Jaccard = &g.Jaccard
 		}
@@ -258,7 +258,7 @@ func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash
 		root := int(c.Root[earlier+i])
 		if root < earlier {
 			similarity := all.Signatures[root].Similarity(&all.Signatures[earlier+i])
-			lines[i] = dedupLine{ID: ids[i], Cluster: clusterName(all.IDs[root]), Jaccard: &similarity}
+			lines[i] = dedupLine{ID: withoutSecrets(ids[i]), Cluster: clusterName(all.IDs[root]), Jaccard: &similarity}
 		}
 	}
 	return today.Append(f.index)

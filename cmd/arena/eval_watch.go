@@ -43,7 +43,7 @@ type evalWatch struct {
 func newEvalWatch(s *streams, f *evalFlags, run *student.Run, pool *endpoint.Pool, server *serve.Server) *evalWatch {
 	now := time.Now()
 	w := &evalWatch{streams: s, flags: f, pool: pool, server: server, total: run.Spec.Problems * run.Spec.Samples, began: now, shown: now}
-	if file, ok := s.err.(*os.File); ok {
+	if file := terminal(s.err); file != nil {
 		if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
 			w.width = columns
 		}

@@ -80,7 +80,7 @@ func tellError(stderr io.Writer, err error) int {
 	}
 	f := &failure{code: exitFailure}
 	errors.As(err, &f)
-	text := withoutSecrets(withoutRepeats(err))
+	text := withoutRepeats(err)
 	if log, ok := stderr.(*logLines); ok {
 		log.tellError(text, f.hint, f.code)
 		return f.code

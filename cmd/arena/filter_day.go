@@ -145,7 +145,7 @@ func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error
 	}
 	var line []byte
 	for i := range all {
-		line = filters.AppendLine(line[:0], &all[i].head, all[i].structure)
+		line = filters.AppendLine(line[:0], named(&all[i].head), all[i].structure)
 		if _, err := w.Write(append(line, '\n')); err != nil {
 			return fmt.Errorf("write verdicts: %w", err)
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // progress shows how far the run is until it is stopped: a count with its rate
@@ -16,7 +15,7 @@ func (d *judgeDay) progress(tally *judgeTally) (stop func()) {
 		return func() {}
 	}
 	every, show := plainEvery, d.plainProgress(tally)
-	if f, ok := d.streams.err.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f := terminal(d.streams.err); f != nil {
 		every, show = 200*time.Millisecond, barProgress(f, tally)
 	}
 	end, ended := make(chan struct{}), make(chan struct{})

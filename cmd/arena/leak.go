@@ -118,7 +118,7 @@ func (f *leakFlags) write(s *streams, scan *leakScan, search func(io.Writer) err
 		if err != nil {
 			return err
 		}
-		_, err = w.Write(b)
+		_, err = io.WriteString(w, withoutSecrets(string(b)))
 		return err
 	})
 }
@@ -328,8 +328,8 @@ func lineOf(r leakRow) leakLine {
 	sum := sha256.Sum256([]byte(r.candidate.Text))
 	f := r.finding
 	return leakLine{
-		ID: r.candidate.ID, TextSHA256: hex.EncodeToString(sum[:]), Match: orNull(f.Match), Drop: f.Drop, Same: f.Same,
-		Score: f.Score, Tier: orNull(string(f.Tier)), Evidence: f.Evidence,
+		ID: withoutSecrets(r.candidate.ID), TextSHA256: hex.EncodeToString(sum[:]), Match: orNull(withoutSecrets(f.Match)), Drop: f.Drop, Same: f.Same,
+		Score: f.Score, Tier: orNull(string(f.Tier)), Evidence: withoutSecrets(f.Evidence),
 	}
 }
 

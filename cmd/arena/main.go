@@ -26,6 +26,7 @@ func main() {
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	profiles := &profiler{}
 	format := logFormatOf(args)
+	stderr = words{stderr}
 	if format == logJSON {
 		stderr = newLogLines(stderr)
 	}

@@ -46,8 +46,16 @@ type display struct {
 }
 
 func (n noise) progress(s *streams) *display {
-	f, ok := s.err.(*os.File)
-	return &display{noise: n, w: s.err, terminal: ok && term.IsTerminal(int(f.Fd()))}
+	return &display{noise: n, w: s.err, terminal: terminal(s.err) != nil}
+}
+
+// terminal is the terminal that words go to; nil where they go elsewhere.
+func terminal(w io.Writer) *os.File {
+	to, _ := w.(words)
+	if f, ok := to.to.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
 }
 
 // event takes one piece of progress in.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io"
 	"sync"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora/redact"
 )
 
@@ -18,4 +20,24 @@ func withoutSecrets(text string) string {
 		return redact.Placeholder("text")
 	}
 	return r.Text(text, redact.Counts{})
+}
+
+// words is standard error: whatever is said on it, and whoever says it, passes
+// the redactor.
+type words struct{ to io.Writer }
+
+// Write takes a whole piece of text, as each print of words is one.
+func (w words) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, withoutSecrets(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// named is what lines say of a trace: its ids, of which one that is a secret
+// becomes a placeholder, in the lines of every command alike.
+func named(t *arena.Trace) *arena.Trace {
+	out := arena.Trace{RunID: withoutSecrets(t.RunID), ProblemID: withoutSecrets(t.ProblemID)}
+	out.Agent.VersionID = withoutSecrets(t.Agent.VersionID)
+	return &out
 }

@@ -159,7 +159,8 @@ func (r *scoreRun) attempt(ctx context.Context, part *scorePart, t *arena.Trace)
 	if err != nil {
 		return failed(err, "titles could not be embedded: start the endpoint, or score without --embeddings")
 	}
-	part.lines = append(outcome.AppendLine(part.lines, t, o), '\n')
+	o.Error = withoutSecrets(o.Error)
+	part.lines = append(outcome.AppendLine(part.lines, named(t), o), '\n')
 	part.titles[o.Titles]++
 	switch {
 	case o.Scores == nil:
