@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 from scipy.special import comb
-from scipy.stats import norm, t
+from scipy.stats import norm, t, ttest_1samp
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -57,8 +57,17 @@ def expected(case):
         "pass_hat": comb(wins, k, exact=True) / comb(samples, k, exact=True),
         "se": se,
         "mde80": (norm.ppf(0.975) + norm.ppf(0.8)) * se,
+        "t95": list(ttest_1samp(means, 0).confidence_interval(0.95)) if se > 0 else [mean, mean],
+        "clustered": clustered(mean, se, len(means)),
         "tail95": norm.cdf(-math.sqrt(len(means) / (len(means) - 1)) * t.ppf(0.975, len(means) - 1)),
     }
+
+
+def clustered(mean, se, problems):
+    """Wilson's interval for as many trials as have this standard error."""
+    trials = min(8 * problems, mean * (1 - mean) / se**2) if se > 0 else problems * (8 if 0 < mean < 1 else 1)
+    trials *= (norm.ppf(0.975) / t.ppf(0.975, problems - 1)) ** 2
+    return [max(0, min(1, x)) for x in proportion_confint(mean * trials, trials, method="wilson")]
 
 
 def flat(value):

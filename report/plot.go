@@ -84,6 +84,10 @@ func addCurves(p *plot.Plot, curves ...curve) error {
 			p.Add(dots)
 		}
 	}
+	if len(curves) > 1 {
+		const name = 0.09 // of the height, for a line of the legend, which stands above the curves
+		p.Y.Max += name * float64(len(curves)) * (p.Y.Max - p.Y.Min)
+	}
 	return nil
 }
 

@@ -39,8 +39,7 @@ type runSummary struct {
 	ASRAll     float64             `json:"asr_all"`
 	ASRScored  *float64            `json:"asr_scored"`
 	Wilson     [2]float64          `json:"wilson95_all"`
-	SE         *float64            `json:"se_clustered_by_problem"`
-	Bootstrap  *[2]float64         `json:"bootstrap95_by_problem"`
+	Clustered  *[2]float64         `json:"wilson95_by_problem"`
 	ByCategory map[string]part     `json:"by_category"`
 	ByLeak     map[string]part     `json:"by_contamination"`
 	Stops      map[string]int      `json:"stops"`
@@ -64,12 +63,12 @@ type runSummary struct {
 }
 
 type part struct {
-	Problems  int      `json:"problems"`
-	Samples   int      `json:"samples"`
-	Scored    int      `json:"scored"`
-	Successes int      `json:"successes"`
-	ASRAll    float64  `json:"asr_all"`
-	SE        *float64 `json:"se_clustered_by_problem"`
+	Problems  int         `json:"problems"`
+	Samples   int         `json:"samples"`
+	Scored    int         `json:"scored"`
+	Successes int         `json:"successes"`
+	ASRAll    float64     `json:"asr_all"`
+	Clustered *[2]float64 `json:"wilson95_by_problem"`
 }
 
 type tokens struct {

@@ -57,8 +57,8 @@ func ratioWhole(a, b int) int {
 func (r *Run) numbers() []Number {
 	s := r.Summary
 	interval := fmt.Sprintf("Wilson 95 %%: %s to %s", rate(s.Wilson[0]), rate(s.Wilson[1]))
-	if s.Bootstrap != nil && s.Samples > s.Problems {
-		interval = fmt.Sprintf("95 %%: %s to %s, by problem", rate(s.Bootstrap[0]), rate(s.Bootstrap[1]))
+	if s.Clustered != nil && s.Samples > s.Problems {
+		interval = fmt.Sprintf("95 %%: %s to %s, by problem", rate(s.Clustered[0]), rate(s.Clustered[1]))
 	}
 	numbers := []Number{
 		{"success rate", rate(s.ASRAll), interval},
@@ -136,13 +136,13 @@ func (r *Run) contamination() (Section, error) {
 
 // partTable is a table of shares of the problems.
 func partTable(heading, note string, parts map[string]part) Section {
-	s := Section{Heading: heading, Note: strings.TrimSpace(note + " The interval is the rate and 1.96 standard errors, clustered by problem."),
+	s := Section{Heading: heading, Note: strings.TrimSpace(note + " The interval is Wilson's, clustered by problem."),
 		Columns: []string{"", "problems", "rollouts", "solved", "success rate", "95 %"}}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		p := parts[name]
 		interval := "unknown"
-		if p.SE != nil {
-			interval = fmt.Sprintf("%s to %s", rate(max(0, p.ASRAll-1.96**p.SE)), rate(min(1, p.ASRAll+1.96**p.SE)))
+		if p.Clustered != nil {
+			interval = fmt.Sprintf("%s to %s", rate(p.Clustered[0]), rate(p.Clustered[1]))
 		}
 		s.Rows = append(s.Rows, Row{
 			Cells: []string{name, strconv.Itoa(p.Problems), strconv.Itoa(p.Samples), strconv.Itoa(p.Successes), rate(p.ASRAll), interval}, Bar: &p.ASRAll,

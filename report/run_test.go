@@ -33,7 +33,7 @@ func runFolder(t testing.TB, samples int) string {
 	}
 	write("spec.json", map[string]any{"model": hostile, "samples": samples, "harness": hostile, "system": hostile, "sampling": map[string]string{"x": hostile}})
 	write("summary.json", fmt.Sprintf(`{"problems":2,"samples":%d,"scored":%d,"coverage":0.75,"successes":1,"asr_all":0.25,"wilson95_all":[0.1,0.5],
-		"bootstrap95_by_problem":[0.2,0.3],"by_category":{%q:{"problems":2,"asr_all":0.25,"se_clustered_by_problem":0.2}},"by_contamination":{"clean":{},"contaminated":{}},
+		"wilson95_by_problem":[0.2,0.3],"by_category":{%q:{"problems":2,"asr_all":0.25,"wilson95_by_problem":[0.1,0.4]}},"by_contamination":{"clean":{},"contaminated":{}},
 		"labels":{%q:2},"infra":{"http_500":1},"axes":{%q:0.5},"solved_problems":1,"flaky_problems":1,"tokens":{"prompt":7,"completion":5},
 		"pass@1":{"mean":0.25},"pass@2":{"mean":0.5},"pass^1":{"mean":0.25},"pass^2":{"mean":0}}`, 2*samples, 2*samples-1, hostile, hostile, hostile))
 	log, err := inspectlog.New(filepath.Join(dir, "inspect.eval"), inspectlog.Run{Samples: samples, System: hostile})

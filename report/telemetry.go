@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image/color"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,12 +135,21 @@ func (s *Section) addLeaves(name string, v any) {
 			s.addLeaves(under(strconv.Itoa(i)), e)
 		}
 	case float64:
-		s.Rows = append(s.Rows, Row{Cells: []string{name, strconv.FormatFloat(v, 'f', -1, 64)}})
+		s.Rows = append(s.Rows, Row{Cells: []string{name, figures(v)}})
 	case nil:
 		s.Rows = append(s.Rows, Row{Cells: []string{name, "unknown"}})
 	default:
 		s.Rows = append(s.Rows, Row{Cells: []string{name, fmt.Sprint(v)}})
 	}
+}
+
+// figures writes a number with as many as a reader compares: whole numbers have
+// all of theirs.
+func figures(v float64) string {
+	if v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
 // overTime draws what was told at least twice.

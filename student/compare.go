@@ -239,7 +239,7 @@ func (c *Comparison) spread(deltas []float64) {
 	if c.SEClustered = known(se); c.SEClustered == nil {
 		return
 	}
-	ci := stats.Normal95(c.Difference, se)
+	ci := stats.T95(c.Difference, se, len(deltas))
 	c.CI95 = &[2]float64{ci.Low, ci.High}
 	c.MDE80 = known(stats.MDE80(se))
 	c.Power80Problems = stats.ProblemsFor80(c.Difference, se, len(deltas))

@@ -28,9 +28,11 @@ type Summary struct {
 	ASRAll    float64  `json:"asr_all"`
 	ASRScored *float64 `json:"asr_scored"`
 	// Wilson95 holds for independent rollouts; with several samples a problem
-	// SEClustered and Bootstrap95 are the honest ones.
+	// Clustered95 and Bootstrap95 are the honest ones. The bootstrap has no width
+	// where no rollout succeeds, or all do.
 	Wilson95    [2]float64  `json:"wilson95_all"`
 	SEClustered *float64    `json:"se_clustered_by_problem"`
+	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
 	Bootstrap95 *[2]float64 `json:"bootstrap95_by_problem"`
 
 	Pass map[string]PassRate `json:"-"`
@@ -76,14 +78,15 @@ type PassRate struct {
 
 // Part is a share of the problems.
 type Part struct {
-	Problems    int      `json:"problems"`
-	Samples     int      `json:"samples"`
-	Scored      int      `json:"scored"`
-	InfraErrors int      `json:"infra_errors"`
-	Successes   int      `json:"successes"`
-	ASRAll      float64  `json:"asr_all"`
-	ASRScored   *float64 `json:"asr_scored"`
-	SEClustered *float64 `json:"se_clustered_by_problem"`
+	Problems    int         `json:"problems"`
+	Samples     int         `json:"samples"`
+	Scored      int         `json:"scored"`
+	InfraErrors int         `json:"infra_errors"`
+	Successes   int         `json:"successes"`
+	ASRAll      float64     `json:"asr_all"`
+	ASRScored   *float64    `json:"asr_scored"`
+	SEClustered *float64    `json:"se_clustered_by_problem"`
+	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
 }
 
 // passAt are the k that are reported, as far as there are samples.
@@ -252,7 +255,7 @@ func (t *tally) summary() *Summary {
 	s.ASRScored = rateOf(s.Successes, s.Scored)
 	w := stats.Wilson(s.Successes, s.Samples)
 	s.Wilson95 = [2]float64{w.Low, w.High}
-	s.SEClustered = known(stats.ClusteredSE(t.rates))
+	s.SEClustered, s.Clustered95 = clustered(t.rates, s.ASRAll, s.Samples)
 	if b := stats.Bootstrap95(t.rates, bootstrapSeed, bootstrapRounds); !math.IsNaN(b.Low) {
 		s.Bootstrap95 = &[2]float64{b.Low, b.High}
 	}
@@ -261,7 +264,7 @@ func (t *tally) summary() *Summary {
 	}
 	for _, p := range slices.Concat(slices.Collect(maps.Values(s.ByCategory)), slices.Collect(maps.Values(s.ByContamination))) {
 		p.ASRAll, p.ASRScored = ratio(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
-		p.SEClustered = known(stats.ClusteredSE(t.partRates[p]))
+		p.SEClustered, p.Clustered95 = clustered(t.partRates[p], p.ASRAll, p.Samples)
 	}
 	for axis, values := range t.axes {
 		s.Axes[axis] = stats.Mean(values)
@@ -273,6 +276,16 @@ func (t *tally) summary() *Summary {
 		s.Final = known(outcome.FinalScore(s.ASRAll, *q))
 	}
 	return s
+}
+
+// clustered says how sure a success rate is, from one rate a problem; nil for
+// fewer than two problems.
+func clustered(rates []float64, asr float64, samples int) (se *float64, interval *[2]float64) {
+	if se = known(stats.ClusteredSE(rates)); se == nil {
+		return nil, nil
+	}
+	i := stats.ClusteredWilson(asr, *se, len(rates), samples)
+	return se, &[2]float64{i.Low, i.High}
 }
 
 func ratio(a, b int) float64 {

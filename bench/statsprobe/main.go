@@ -33,6 +33,9 @@ type numbers struct {
 	SE      float64    `json:"se"`
 	MDE80   float64    `json:"mde80"`
 	Tail95  float64    `json:"tail95"`
+	T95     [2]float64 `json:"t95"`
+	// Clustered is the clustered Wilson interval of Means.
+	Clustered [2]float64 `json:"clustered"`
 }
 
 func main() {
@@ -61,6 +64,9 @@ func probe(r io.Reader, w io.Writer) error {
 	}
 }
 
+// samplesOfMeans is how many samples stats_check.py makes a mean of.
+const samplesOfMeans = 8
+
 func compute(t table) (numbers, error) {
 	wilson := stats.Wilson(t.C, t.N)
 	n := numbers{
@@ -69,6 +75,11 @@ func compute(t table) (numbers, error) {
 	}
 	n.MDE80 = stats.MDE80(n.SE)
 	n.Tail95 = stats.Tail95(len(t.Means))
+	mean, problems := stats.Mean(t.Means), len(t.Means)
+	interval := stats.T95(mean, n.SE, problems)
+	n.T95 = [2]float64{interval.Low, interval.High}
+	interval = stats.ClusteredWilson(mean, n.SE, problems, samplesOfMeans*problems)
+	n.Clustered = [2]float64{interval.Low, interval.High}
 	var err, err2 error
 	n.PassAt, err = stats.PassAtK(t.Samples, t.Wins, t.K)
 	n.PassHat, err2 = stats.PassHatK(t.Samples, t.Wins, t.K)

@@ -89,6 +89,7 @@ func TestOverflowIsToldFromOtherRefusals(t *testing.T) {
 		`{"error":{"code":"context_length_exceeded"}}`:                               true,
 		`{"message":"This model's maximum context length is 4096 tokens. However…"}`: true,
 		`Input is too long for requested model.`:                                     true,
+		"Input validation error: `inputs` must have less than 4096 tokens. Given: 5": true,
 		`{"error":{"message":"unknown parameter min_p"}}`:                            false,
 		``: false,
 	} {

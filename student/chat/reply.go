@@ -85,7 +85,8 @@ var overflows = []string{
 	"context_length_exceeded", "exceed_context_size", "maximum context length", "context length", "context window", "context size",
 	"prompt is too long", "input is too long", "too many tokens", "max_model_len", "max_seq_len", "longer than the maximum model length",
 	"tokens + `max_new_tokens` must be", "exceeds the maximum number of tokens", "maximum number of tokens allowed", "prompt too long",
-	"reduce the length of the messages", "longer than the model",
+	"reduce the length of the messages", "longer than the model", "`inputs` must have less than", "exceeds maximum allowed token size",
+	"exceeds the maximum allowed length",
 }
 
 // Overflows says whether the text of a refused request means that the prompt

@@ -181,7 +181,7 @@ func (p *play) call(c dialect.Call) callAnswer {
 	if a.Raised {
 		p.result.ToolErrors++
 	}
-	text := c.Name + "\n" + python.Dumps(c.Arguments)
+	text := c.Name + "\n" + string(python.AppendCompact(nil, c.Arguments)) // whatever order the keys are in
 	if slices.Contains(p.made, text) {
 		p.result.Repeated++
 	}

@@ -41,9 +41,7 @@ func Tail95(n int) float64 {
 	if n < 2 {
 		return 0
 	}
-	freedom := float64(n - 1)
-	t := distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(0.975)
-	return distuv.UnitNormal.CDF(-math.Sqrt(float64(n)/freedom) * t)
+	return distuv.UnitNormal.CDF(-math.Sqrt(float64(n)/float64(n-1)) * t95(n))
 }
 
 // quantile is the q-quantile of a distribution that sorted was drawn from,

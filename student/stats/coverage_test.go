@@ -26,13 +26,13 @@ const draws = 999
 
 func TestIntervalsCover(t *testing.T) {
 	t.Parallel()
-	designs := []design{{120, 4, 2, 3}, {75, 1, 2, 3}, {75, 8, 2, 3}, {250, 4, 2, 3}, {30, 4, 2, 3}, {75, 4, 0.5, 4.5}}
+	designs := []design{{120, 4, 2, 3}, {75, 1, 2, 3}, {75, 8, 2, 3}, {250, 4, 2, 3}, {30, 4, 2, 3}, {75, 4, 0.5, 4.5}, {30, 4, 0.5, 4.5}}
 	if *simulations <= 1000 {
 		designs = designs[:1]
 	}
 	for _, d := range designs {
 		shares := cover(d, *simulations)
-		t.Logf("%+v: normal %.4f, bootstrap %.4f, difference of two %.4f, Wilson on sample 0 %.4f", d, shares[0], shares[1], shares[2], shares[3])
+		t.Logf("%+v: mean: clustered Wilson %.4f, bootstrap %.4f; difference: t %.4f, bootstrap %.4f; Wilson on sample 0 %.4f", d, shares[0], shares[1], shares[2], shares[3], shares[4])
 		// One point is the promise; the rest is three standard errors of a share
 		// of 0.95 over the simulations.
 		allowed := 0.01 + 3*math.Sqrt(0.95*0.05/float64(*simulations))
@@ -44,14 +44,14 @@ func TestIntervalsCover(t *testing.T) {
 	}
 }
 
-// cover is the share of simulated runs whose intervals hold the truth: normal
-// and bootstrap of the mean, bootstrap of the difference of two equal students,
-// Wilson of the first samples alone.
-func cover(d design, rounds int) [4]float64 {
+// cover is the share of simulated runs whose intervals hold the truth: clustered
+// Wilson and bootstrap of the mean, t and bootstrap of the difference of two
+// equal students, Wilson of the first samples alone.
+func cover(d design, rounds int) [5]float64 {
 	source := rand.NewPCG(1, uint64(d.problems))
 	random, difficulty := rand.New(source), distuv.Beta{Alpha: d.a, Beta: d.b, Src: source}
 	truth := d.a / (d.a + d.b)
-	var hits [4]int
+	var hits [5]int
 	for round := range rounds {
 		rates, deltas, first := make([]float64, d.problems), make([]float64, d.problems), 0
 		for i := range rates {
@@ -63,16 +63,16 @@ func cover(d design, rounds int) [4]float64 {
 			}
 		}
 		seed := uint64(round)
-		for i, holds := range [4]bool{
-			Normal95(Mean(rates), ClusteredSE(rates)).holds(truth), Bootstrap95(rates, seed, draws).holds(truth),
-			Bootstrap95(deltas, seed, draws).holds(0), Wilson(first, d.problems).holds(truth),
+		for i, holds := range [5]bool{
+			ClusteredWilson(Mean(rates), ClusteredSE(rates), d.problems, d.problems*d.samples).holds(truth), Bootstrap95(rates, seed, draws).holds(truth),
+			T95(Mean(deltas), ClusteredSE(deltas), d.problems).holds(0), Bootstrap95(deltas, seed, draws).holds(0), Wilson(first, d.problems).holds(truth),
 		} {
 			if holds {
 				hits[i]++
 			}
 		}
 	}
-	var shares [4]float64
+	var shares [5]float64
 	for i, n := range hits {
 		shares[i] = float64(n) / float64(rounds)
 	}

@@ -21,14 +21,18 @@ func Wilson(successes, n int) Interval {
 	if n == 0 {
 		return Interval{0, 1}
 	}
-	p, m := float64(successes)/float64(n), float64(n)
-	centre := (p + z95*z95/(2*m)) / (1 + z95*z95/m)
-	half := z95 / (1 + z95*z95/m) * math.Sqrt(p*(1-p)/m+z95*z95/(4*m*m))
+	return wilson(float64(successes)/float64(n), float64(n))
+}
+
+// wilson is the score interval of a rate p in n trials, which need not be whole.
+func wilson(p, n float64) Interval {
+	centre := (p + z95*z95/(2*n)) / (1 + z95*z95/n)
+	half := z95 / (1 + z95*z95/n) * math.Sqrt(p*(1-p)/n+z95*z95/(4*n*n))
 	interval := Interval{max(0, centre-half), min(1, centre+half)}
-	if successes == 0 {
+	if p == 0 {
 		interval.Low = 0
 	}
-	if successes == n {
+	if p == 1 {
 		interval.High = 1
 	}
 	return interval
@@ -91,5 +95,37 @@ func ClusteredSE(means []float64) float64 {
 	return math.Sqrt(sum / (p * (p - 1)))
 }
 
-// Normal95 is mean ± 1.96 se.
-func Normal95(mean, se float64) Interval { return Interval{mean - z95*se, mean + z95*se} }
+// T95 is the 95 % interval of a mean of n with its standard error, by Student's
+// distribution with n-1 degrees of freedom. NaN for fewer than two.
+func T95(mean, se float64, n int) Interval {
+	half := t95(n) * se
+	return Interval{mean - half, mean + half}
+}
+
+// t95 is the two-sided 95 % quantile of Student's distribution with n-1 degrees
+// of freedom; NaN for fewer than two.
+func t95(n int) float64 {
+	if n < 2 {
+		return math.NaN()
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975)
+}
+
+// ClusteredWilson is the score interval of a rate over problems of several
+// samples each: Wilson's for the number of independent trials that would have
+// the same standard error, se = sqrt(rate(1-rate)/n), made smaller by (z/t)^2
+// because se is itself an estimate over so many problems (Korn and Graubard
+// 1998, Survey Methodology 24, do so for the exact interval). Unlike rate ± t se
+// it stays within 0 and 1 and has a width where no sample succeeds, or all do:
+// problems then count as one trial each. Trials are never more than samples.
+func ClusteredWilson(rate, se float64, problems, samples int) Interval {
+	t := t95(problems)
+	if math.IsNaN(t) {
+		return Interval{0, 1}
+	}
+	trials := float64(problems)
+	if spread := rate * (1 - rate); spread > 0 {
+		trials = min(float64(samples), spread/(se*se))
+	}
+	return wilson(rate, trials*(z95/t)*(z95/t))
+}
