@@ -59,6 +59,9 @@ type act struct {
 	shop, service, sort uint64
 	// rest is a hash over all other arguments.
 	rest uint64
+	// computed says that the call stands in a program that the model wrote, with
+	// arguments that only running it tells.
+	computed bool
 	// used marks a named call that a dispatch has consumed.
 	used bool
 }

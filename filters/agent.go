@@ -99,7 +99,7 @@ func (f *Filter) AgentDay(samples []Sample) AgentStats {
 	a.Sequence, a.Top, a.First = a.fixedSequence(), a.fixedViews(), a.fixedPicks()
 	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, math.Max(a.First, a.deaf())))
 	a.Forms = forms(s)
-	a.Plan = math.Min(a.Sequence, a.fixedForms())
+	a.Plan = math.Min(a.Sequence, math.Max(a.fixedForms(), a.searchesAgain()))
 	a.Templates = templates(s)
 	return a
 }
@@ -132,7 +132,7 @@ var dayRules = []dayRule{
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -2 * a.unread() * a.excerpts() }},
 	{"fixed_habit", "-10 where tools, openings and picks are all fixed: half as much again as naming can add, so that it decides already where eight attempts make it only likely",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Fixed }},
-	{"fixed_plan", "-10 where tools and the making of searches are both fixed: what is opened may then be drawn or computed, the plan is no model's",
+	{"fixed_plan", "-10 where tools and the making of searches are both fixed, or searches are made again as often as ever whatever they brought: what is opened may then be drawn or computed, the plan is no model's",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Plan }},
 	{"sorted_choice", "-10 where products are opened strictly by price or by sales: models are drawn to what stands first and to what fits, and do not sort without slips",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Sorted }},

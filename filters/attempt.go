@@ -157,7 +157,7 @@ func (a *attempt) recommender(c *claim) int {
 	for i := range a.log.replies {
 		for j := range a.log.replies[i].named {
 			n := &a.log.replies[i].named[j]
-			if (n.tool == toolRecommend || n.tool == toolOther && !n.used) && len(c.act.ids) > 0 && subset(c.act.ids, n.ids) {
+			if (n.tool == toolRecommend || n.tool == toolOther && !n.used) && len(c.act.ids) > 0 && (n.computed || subset(c.act.ids, n.ids)) {
 				return i + 1
 			}
 		}

@@ -91,6 +91,15 @@ func (a *AgentStats) fixedForms() float64 {
 	return (1 - ramp(1-a.Forms.Share(), 0, 0.04)) * ramp(float64(a.Forms.Whole), 0, 12)
 }
 
+// searchesAgain is how surely searches are followed by others for the same in
+// other words. Models do so, too, but not always the same number of times: with
+// a fixed sequence of tools it is a plan.
+func (a *AgentStats) searchesAgain() float64 {
+	again := Tally{a.Good.Part + a.Poor.Part, a.Good.Whole + a.Poor.Whole}
+	lo, _ := again.Interval()
+	return ramp(lo, 0.2, 0.4)
+}
+
 // sortedViews is how surely what is opened from below the top of a list is
 // opened by one number alone. Models open the cheapest, or best sold, in less
 // than a sixth of such openings, programs that sort in all: a lower bound of 0.6

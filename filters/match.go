@@ -76,7 +76,7 @@ func (l *proxyLog) linkOne(i, first, last int) {
 	for _, try := range [...]struct {
 		same func(named, sent *act) bool
 		link link
-	}{{(*act).sameRequest, linkNamed}, {covers, linkNamed}, {(*act).looser, linkLoose}, {(*act).refiltered, linkLoose}, {renamed, linkLoose}} {
+	}{{(*act).sameRequest, linkNamed}, {covers, linkNamed}, {(*act).looser, linkLoose}, {(*act).refiltered, linkLoose}, {renamed, linkLoose}, {computes, linkLoose}} {
 		if l.consume(d, first, last, try.same) {
 			d.link = try.link
 			return
@@ -109,7 +109,7 @@ func (l *proxyLog) consume(d *dispatch, first, last int, same func(named, sent *
 			if named.used || !same(named, &d.act) {
 				continue
 			}
-			named.used = !partial(named, &d.act)
+			named.used = !named.computed && !partial(named, &d.act)
 			d.reply = r
 			return true
 		}
@@ -132,11 +132,23 @@ func renamed(named, sent *act) bool {
 	if named.tool != toolOther {
 		return false
 	}
-	if len(named.words) > 0 && sent.tool == toolFind {
-		return sameHashes(named.words, sent.words)
+	switch sent.tool {
+	case toolFind:
+		return len(named.words) > 0 && sameHashes(named.words, sent.words)
+	case toolShop:
+		return len(named.specs) > 0 && len(named.specs) == len(sent.specs)
+	case toolVoucher:
+		return named.rest == sent.rest
+	case toolView, toolMatch:
+		return len(sent.ids) > 0 && subset(sent.ids, named.ids)
+	case toolOther, toolRecommend, toolTerminate:
 	}
-	return len(named.ids) > 0 && len(sent.ids) > 0 && (sameIDs(named.ids, sent.ids) || subset(sent.ids, named.ids))
+	return false
 }
+
+// computes says that a program which the model wrote makes calls of this tool:
+// in a loop as many as it likes, and with which arguments nobody sees.
+func computes(named, sent *act) bool { return named.computed && named.tool == sent.tool }
 
 // partial is a named call that a dispatch used only a part of. Its products
 // stay named until as many were opened.

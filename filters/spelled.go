@@ -18,8 +18,12 @@ func (p *pad) spelled(text string, first int) {
 	for name != "" && len(p.acts) < first+maxNamed {
 		next, after := nextTool(rest)
 		body := rest[:len(rest)-len(after)-len(next)]
-		if args := argumentsSpelled(name, body); args != "" {
+		switch args := argumentsSpelled(name, body); {
+		case args != "":
 			p.name(name, args, first)
+		case strings.HasPrefix(body, "(") && p.room():
+			p.tools = append(p.tools, toolOf(name))
+			p.acts = append(p.acts, act{tool: toolOf(name), computed: true})
 		}
 		name, rest = next, after
 	}
@@ -145,13 +149,17 @@ func setOff(s string) string {
 	return ""
 }
 
-// inQuotes is the text that starts with a quote and ends with the same one.
+// inQuotes is the text that starts with a quote and ends with the same one;
+// empty where code goes on to compute something of it.
 func inQuotes(s string) string {
 	for end := 1; end < len(s); end++ {
 		switch s[end] {
 		case '\\':
 			end++
 		case s[0]:
+			if strings.HasPrefix(s[end+1:], ".") || strings.HasPrefix(s[end+1:], "%") {
+				return ""
+			}
 			if s[0] == '"' && strings.IndexByte(s[:end], '\\') > 0 {
 				return gjson.Parse(s[:end+1]).Str
 			}

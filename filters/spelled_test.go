@@ -23,6 +23,8 @@ var foreignDialects = map[string]string{
 	"special tokens":           "<|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{\"KEY\":\"VALUE\"}<|tool_call_end|>",
 	"channel":                  "<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{\"KEY\":\"VALUE\"}<|call|>",
 	"fence after a token":      "<｜tool▁sep｜>NAME\n```json\n{\"KEY\":\"VALUE\"}\n```<｜tool▁call▁end｜>",
+	"code with variables":      "for x in wanted:\n    hits += NAME(KEY=x)",
+	"code that joins":          "NAME(KEY=\",\".join(x[\"KEY\"] for x in wanted))",
 	"yaml":                     "tool: NAME\nKEY: VALUE",
 	"thinking, then ReAct":     "<think>so</think>\nAction: NAME\nAction Input: {\"KEY\": \"VALUE\"}",
 	"other keys":               "{\"thought\": \"so\", \"tool\": \"NAME\", \"args\": {\"KEY\": \"VALUE\"}}",
@@ -39,8 +41,8 @@ func TestForeignDialects(t *testing.T) {
 			r := &recorder{w: newWorld(7), limit: 2000, now: start}
 			r.task = r.w.task(1)
 			spoken(r, form)
-			if n := linksOf(t, r.trace("foreign"))["named"]; n != 2 {
-				t.Errorf("%v of 2 dispatches are named", n)
+			if links := linksOf(t, r.trace("foreign")); links["named"]+links["named_loosely"] != 2 {
+				t.Errorf("%v of 2 dispatches are named", links["named"])
 			}
 		})
 	}
