@@ -68,7 +68,7 @@ func (g goods) product(id string, page bool, note string) map[string]any {
 	attributes := map[string][]string{}
 	for pair := range strings.FieldsSeq(f[5]) {
 		key, values, _ := strings.Cut(pair, "=")
-		attributes[key] = strings.Split(values, ",")
+		attributes[key] = strings.Split(strings.ReplaceAll(values, "~", " "), ",")
 	}
 	return map[string]any{"product_id": id, "short_description": "", "attributes": attributes, "sku_options": map[string]any{}}
 }

@@ -46,8 +46,8 @@ func (r *reading) idsBeside(c *cite) (named, different int) {
 	return named, different
 }
 
-func (r *reading) unspacedIn(at span) bool {
-	for _, c := range r.text[at.start:at.end] {
+func (p *passage) unspacedIn(at span) bool {
+	for _, c := range p.text[at.start:at.end] {
 		if unspaced(c) {
 			return true
 		}

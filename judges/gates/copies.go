@@ -44,7 +44,7 @@ type copied struct {
 func (c *copies) without(turn int) string {
 	text := c.turns[turn].Think
 	var found []span
-	if strings.Contains(text, `":`) || strings.Contains(text, "':") {
+	if strings.Contains(text, `":`) || strings.Contains(text, "':") || strings.Count(text, ": ") >= minFields {
 		found = c.copiedStretches(turn, text)
 	}
 	if c.hasText(turn) {
@@ -92,7 +92,10 @@ func (c *copies) copiedStretches(turn int, text string) []span {
 	fields := fieldsIn(text)
 	var found, listings []span
 	for i := 0; i < len(fields); {
-		n := c.copiedFields(turn, text, fields[i:])
+		n := 0
+		if standTogether(text, fields[i:]) {
+			n = c.copiedFields(turn, text, fields[i:])
+		}
 		if n < minFields {
 			i++
 			continue
@@ -143,15 +146,30 @@ func ofOneListing(fields []field) bool {
 }
 
 // withFigures widens the copied fields by the figures beside them, which other
-// writers of JSON write otherwise: 61.0 for 61.
+// writers of JSON write otherwise: 61.0 for 61. A key that comes again begins
+// another listing.
 func withFigures(text string, fields []field, from, to int) (first, end int) {
 	for from > 0 && fields[from-1].figure(text) && onlySigns(text[fields[from-1].end:fields[from].start]) {
 		from--
 	}
-	for to < len(fields) && fields[to].figure(text) && onlySigns(text[fields[to-1].end:fields[to].start]) {
+	again := func(f field) bool { return f.key == fields[to].key }
+	for to < len(fields) && fields[to].figure(text) && !slices.ContainsFunc(fields[from:to], again) && onlySigns(text[fields[to-1].end:fields[to].start]) {
 		to++
 	}
 	return from, to
+}
+
+// standTogether tells whether as many fields as make a copy follow each other.
+func standTogether(text string, fields []field) bool {
+	if len(fields) < minFields {
+		return false
+	}
+	for k := 1; k < minFields; k++ {
+		if !onlySigns(text[fields[k-1].end:fields[k].start]) {
+			return false
+		}
+	}
+	return true
 }
 
 // copiedFields counts the fields that stand side by side in one earlier result.

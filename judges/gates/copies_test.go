@@ -57,6 +57,7 @@ func TestOneListingInOwnWordsIsCited(t *testing.T) {
 		`{"product_id":"6120458837","shop_id":"740112","title":"Orvane kettle","price":1289.5}`:                                    0.3,
 		`I think {"product_id":"6120458837","shop_id":"740112","title":"Orvane kettle","price":1289.5} is what we want here.`:      0.7,
 		`Tool said: {"product_id":"6120458837","shop_id":"740112","title":"Orvane kettle","price":1289.5}`:                         0.3,
+		"product_id: 6120458837, shop_id: 740112, title: Orvane kettle, price: 1289.5":                                             0.3,
 		`{"choice":"6120458837","price":1289.5,"reason":"in the range"}`:                                                           0.7,
 		"1. Orvane kettle, 1289.5, id 6120458837":                                                                                  0.7,
 		`[{"product_id": "6120458837", "shop_id": "740112", "title": "Orvane kettle", "price": 1289.50}]` + "\nthe first one fits": 0.5,

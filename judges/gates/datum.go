@@ -91,7 +91,7 @@ func (r *reading) citesData(t *token, c *cite) bool {
 	if t.number.end == 0 {
 		return r.citesBrand(t, c) || r.citesCode(t, c) || r.citesWord(t, c)
 	}
-	if t.number.plain && t.number.digits >= minID && r.citesID(t, c) {
+	if t.number.plain && (t.number.digits >= minID && r.citesID(t, c) || r.citesShop(t, c)) {
 		return true
 	}
 	return r.citesAmount(t, c) || r.citesPartOfID(t, c) || r.citesCode(t, c) || r.citesUnknown(t, c) || t.word >= 0 && r.citesWord(t, c)

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// field is one key of an object with its value, as JSON or Python writes it.
+// field is one key of an object with its value, as JSON, Python or YAML writes
+// it.
 type field struct {
 	span
 	key string
@@ -19,22 +20,38 @@ func (f field) figure(text string) bool { return f.end > f.start && isDigit(text
 func fieldsIn(text string) []field {
 	var all []field
 	for i := 0; i < len(text); i++ {
-		if text[i] != '"' && text[i] != '\'' {
-			continue
-		}
-		end := i + 1
-		for end < len(text) && (isWordByte(text[end]) || text[end] == '_') {
-			end++
-		}
-		colon := end + 1
-		if end == i+1 || end >= len(text) || text[end] != text[i] || colon >= len(text) || text[colon] != ':' {
+		key, colon := keyAt(text, i)
+		if key == "" {
 			continue
 		}
 		last := valueEnd(text, colon+1)
-		all = append(all, field{span{int32(i), int32(last)}, text[i+1 : end]})
+		all = append(all, field{span{int32(i), int32(last)}, key})
 		i = last - 1
 	}
 	return all
+}
+
+// keyAt reads a key that begins at text[i], in quotes or without, up to its
+// colon; empty where there is none.
+func keyAt(text string, i int) (key string, colon int) {
+	start := i
+	quoted := text[i] == '"' || text[i] == '\''
+	if quoted {
+		start++
+	} else if !isWordByte(text[i]) || i > 0 && !strings.ContainsRune(" \t\n,{", rune(text[i-1])) {
+		return "", 0
+	}
+	end := start
+	for end < len(text) && (isWordByte(text[end]) || text[end] == '_') {
+		end++
+	}
+	if colon = end; quoted {
+		colon++
+	}
+	if colon >= len(text) || text[colon] != ':' || quoted && text[end] != text[i] {
+		return "", 0
+	}
+	return text[start:end], colon
 }
 
 // valueEnd is where the value that begins at or after text[i] ends.

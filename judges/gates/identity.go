@@ -1,6 +1,9 @@
 package gates
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func (r *reading) citesID(t *token, c *cite) bool {
 	fact := &r.shelf.words[t.word]
@@ -17,11 +20,32 @@ func (r *reading) citesID(t *token, c *cite) bool {
 	return fact.first[roleShop] < r.step
 }
 
-// citesPartOfID reads abbreviated ids: "…8976", "5008…", or four to six digits
-// that begin or end exactly one id returned so far.
+// citesShop reads the id of a shop, however short, behind a word for shops.
+func (r *reading) citesShop(t *token, c *cite) bool {
+	fact := &r.shelf.words[t.word]
+	c.kind, c.asked = citeShop, fact.query
+	head := strings.TrimRight(r.folded[:t.start], " #:№")
+	for _, label := range [...]string{" id", " no.", " no", " nr.", " nr", " number"} {
+		head = strings.TrimSuffix(head, label)
+	}
+	return fact.first[roleShop] < r.step && slices.ContainsFunc(shops[:], func(word string) bool { return strings.HasSuffix(head, word) })
+}
+
+// shops are words for a shop, each of which may end a longer one.
+var shops = [...]string{
+	"shop", "store", "seller", "toko", "laden", "händler", "verkäufer", "tienda", "vendedor", "loja", "boutique", "vendeur", "magasin",
+	"negozio", "venditore", "winkel", "verkoper", "sklep", "sprzedawca", "mağaza", "satıcı", "tindahan", "магазин", "продавец",
+	"cửa hàng", "店铺", "店鋪", "商店", "卖家", "賣家", "店", "ショップ", "상점", "판매자", "가게", "ร้าน",
+}
+
+// maxPart is the most digits of an id that is read as a part of one.
+const maxPart = 9
+
+// citesPartOfID reads abbreviated ids: "…8976", "5008…", or four digits or more
+// that begin or end exactly one id returned so far and leave three of it out.
 func (r *reading) citesPartOfID(t *token, c *cite) bool {
 	n := &t.number
-	if !n.plain || n.digits < 3 || n.digits > 8 || r.shelf.words[t.word].query {
+	if !n.plain || n.digits < 3 || n.digits > maxPart || r.shelf.words[t.word].query {
 		return false
 	}
 	before, after := r.cutBefore(int(t.start)), r.cutAfter(int(t.end))
@@ -33,7 +57,7 @@ func (r *reading) citesPartOfID(t *token, c *cite) bool {
 	part := r.folded[t.start:t.end]
 	for i := range r.shelf.products {
 		p := &r.shelf.products[i]
-		if p.step >= r.step || len(p.id) < len(part)+3 {
+		if hidden := len(p.id) - len(part); p.step >= r.step || hidden < 1 || hidden < 3 && !before && !after {
 			continue
 		}
 		if !before && strings.HasPrefix(p.id, part) || !after && strings.HasSuffix(p.id, part) {

@@ -115,6 +115,25 @@ func (n *number) applySuffix(text string) {
 		n.readings[i] *= unit.value
 	}
 	n.end, n.plain = at+width, false
+	if r, _ := utf8.DecodeRuneInString(text[at:]); unspaced(r) {
+		n.addRest(text, unit.value)
+	}
+}
+
+// addRest reads what follows a unit at once in scripts without blanks, such as
+// the 4900 of 5만4900: it is less than the unit, and makes the figure exact.
+func (n *number) addRest(text string, unit int64) {
+	if n.end >= len(text) || !isDigit(text[n.end]) {
+		return
+	}
+	rest := readUnspaced(text, n.end)
+	if rest.readings[0] >= 100*unit {
+		return
+	}
+	for i := range n.count {
+		n.readings[i] += rest.readings[0]
+	}
+	n.end, n.step = rest.end, 0
 }
 
 // unitAt is what the word at text[i], or the sign in scripts without blanks,

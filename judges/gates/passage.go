@@ -119,7 +119,7 @@ func (p *passage) open(at int) {
 func (p *passage) close(at int) {
 	s := &p.sentences[len(p.sentences)-1]
 	s.end, s.tokens.end, s.marks.end = int32(at), int32(len(p.tokens)), int32(len(p.marks))
-	if s.tokens == (span{s.tokens.end, s.tokens.end}) && s.marks.start == s.marks.end {
+	if s.tokens.start == s.tokens.end && s.marks.start == s.marks.end && !p.unspacedIn(s.span) {
 		p.sentences = p.sentences[:len(p.sentences)-1]
 	}
 }

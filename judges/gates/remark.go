@@ -54,6 +54,10 @@ func (r *reading) remarkIn(sentence int) bool {
 		return roles > 2 && (classes&verdictWord != 0 || classes&seeWord != 0 && classes&pointing != 0)
 	}
 	judged := classes&evalWord != 0 && (classes&(resultWord|seeWord|deicticWord) != 0 || s.tokens.end-s.tokens.start <= maxVerdict)
+	// "The first is cheaper" judges what it points at; in a wish it is a wish.
+	if classes&compareWord != 0 && classes&deicticWord != 0 && classes&requireWord == 0 {
+		return true
+	}
 	return roles > 1 && (judged || classes&(seeWord|verdictWord) != 0 || classes&resultWord != 0 && classes&(countWord|deicticWord) != 0)
 }
 

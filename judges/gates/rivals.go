@@ -158,7 +158,8 @@ func (r *reading) standsFor(c *candidate) []int32 {
 // rival tells whether two products could fill the same slot: not recommended
 // together, and of one kind. The kind is the words of the title that the
 // customer used, values and brands apart; where titles share no such word at
-// all, standing in one result must do.
+// all, standing in one result must do, and so it must where one title has few
+// of them: what one search returned is mostly of one kind.
 func (r *reading) rival(p, q *product) bool {
 	if r.chosen[p.id] && r.chosen[q.id] {
 		return false
@@ -176,7 +177,11 @@ func (r *reading) rival(p, q *product) bool {
 			}
 		}
 	}
-	return 2*shared >= max(len(pk), len(qk))
+	least := max(len(pk), len(qk))
+	if p.lists&q.lists != 0 && shared > 0 {
+		least = min(len(pk), len(qk))
+	}
+	return 2*shared >= least
 }
 
 // kindOf are the words of a title that the request holds and that are neither
