@@ -160,7 +160,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 		return nil, nil, err
 	}
 	config.Titles = f.titles.config()
-	days, cleanUp, err := local(c.Context(), days)
+	days, cleanUp, err := localDays(c.Context(), days)
 	if err != nil {
 		cleanUp()
 		return nil, nil, err

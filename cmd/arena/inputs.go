@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 
+	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -18,7 +20,7 @@ func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Inp
 	if err != nil {
 		return nil, cleanUp, fmt.Errorf("spool standard input: %w", err)
 	}
-	days, removeCopies, err := local(ctx, days)
+	days, removeCopies, err := localDays(ctx, days)
 	spooled := cleanUp
 	cleanUp = func() { removeCopies(); spooled() }
 	if err != nil {
@@ -38,4 +40,20 @@ func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Inp
 	}
 	slices.SortStableFunc(all, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
 	return all, cleanUp, nil
+}
+
+// localDays gives the paths of days as local does. The folder of a run that has
+// not ended is refused: its traces are written with its results, and what is
+// there before is none.
+func localDays(ctx context.Context, days []string) (paths []string, cleanUp func(), err error) {
+	if paths, cleanUp, err = local(ctx, days); err != nil {
+		return nil, cleanUp, err
+	}
+	for _, day := range paths {
+		spec, err := student.ReadFinished(day)
+		if spec.Schema == student.SpecSchema && errors.Is(err, student.ErrUnfinished) {
+			return nil, cleanUp, failed(err, "the command that began the run goes on with it")
+		}
+	}
+	return paths, cleanUp, nil
 }
