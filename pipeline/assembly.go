@@ -98,6 +98,7 @@ func (o *opened) card(p *plan, r *Reports, pairs *corpora.PairSummary) corpora.C
 			{Heading: "Held-out protection", Body: r.Leak.text(o.Config.Guard)},
 			{Heading: "Judge", Body: r.Judges.text(o.Config.MaxUnscored)},
 			pairs.Section(),
+			{Heading: "Lengths", Body: lengthsText(r.Lengths)},
 			{Heading: "Agents", Body: r.Agents.text()},
 			{Heading: "Known limits", Body: knownLimits},
 		},

@@ -21,6 +21,8 @@ type Reports struct {
 	Agents AgentsReport
 	Judges JudgesReport
 	Leak   LeakReport
+	// Lengths are those of the splits that hold attempts.
+	Lengths []Lengths
 }
 
 // AgentsReport says whose attempts were read and whose were kept.
@@ -126,7 +128,7 @@ func (r *Reports) files() map[string]any {
 
 // reports walks over all entries once more, with their fates.
 func (o *opened) reports(p *plan) (*Reports, error) {
-	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, shifts: map[string][]probe.Shift{}, guard: guard.NewReport(o.protect.train)}
+	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, shifts: map[string][]probe.Shift{}, guard: guard.NewReport(o.protect.train)}
 	c.guard.Injection, c.guard.NotRun = &o.protect.injection, o.protect.notRun
 	if o.protect.tiers != nil {
 		c.guard.Ran = o.protect.tiers
@@ -136,7 +138,7 @@ func (o *opened) reports(p *plan) (*Reports, error) {
 			return nil, err
 		}
 	}
-	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(o.Run, p)}
+	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(o.Run, p), Lengths: c.lengthsReport()}
 	leak, err := o.protect.report()
 	if err != nil {
 		return nil, err
@@ -151,9 +153,11 @@ func (o *opened) reports(p *plan) (*Reports, error) {
 type reporter struct {
 	agents map[string]*AgentShare
 	levels map[float64]*LevelRate
-	shifts map[string][]probe.Shift
-	guard  *guard.Report
-	steps  *StepsReport
+	// lengths are by split.
+	lengths map[string]*Lengths
+	shifts  map[string][]probe.Shift
+	guard   *guard.Report
+	steps   *StepsReport
 }
 
 func (c *reporter) input(fsys corpora.FS, dir string, fates []storedFate) error {
@@ -180,6 +184,7 @@ func (c *reporter) add(x *block.Entry, f storedFate) {
 	kept := 0
 	if f.Stage == "" {
 		kept = 1
+		c.addLengths(x, f.Split)
 	}
 	c.agent(x, f.Axis, kept)
 	c.addShifts(x)

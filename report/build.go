@@ -24,6 +24,12 @@ type Level struct {
 	Kept     int
 }
 
+// Lengths are turns and tokens of each attempt of a split, ascending.
+type Lengths struct {
+	Split         string
+	Steps, Tokens []int
+}
+
 // Build is what the page of a finished corpus shows.
 type Build struct {
 	Funnel []corpora.Stage
@@ -31,6 +37,8 @@ type Build struct {
 	Judge  string
 	Levels []Level
 	Guard  *guard.Report
+	// Lengths are those of the splits that hold attempts.
+	Lengths []Lengths
 }
 
 // maxAgents and maxLeaks bound the tables of a page; the files beside it hold

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
@@ -14,7 +16,7 @@ import (
 const shownAgents = 8
 
 // Plots draws the build as SVG files for its card, by name: what stayed at each
-// stage, how the judge graded, and whose attempts were kept. A plot without
+// stage, how the judge graded, whose attempts were kept, and how long they are. A plot without
 // anything to show is left out. The same build gives the same bytes.
 func (b *Build) Plots() (map[string][]byte, error) {
 	out := map[string][]byte{}
@@ -25,6 +27,8 @@ func (b *Build) Plots() (map[string][]byte, error) {
 		{"funnel.svg", "", "records left", b.stages()},
 		{"grades.svg", "judge's grade", "attempts", b.grades()},
 		{"agents.svg", "agent", "kept attempts", b.keptAgents()},
+		{"steps.svg", "turns of the model, from … on", "kept attempts", b.bySplit(func(l *Lengths) []int { return l.Steps })},
+		{"tokens.svg", "tokens, from … on", "kept attempts", b.bySplit(func(l *Lengths) []int { return l.Tokens })},
 	} {
 		if len(d.bars.names) == 0 {
 			continue
@@ -77,6 +81,42 @@ func (b *Build) keptAgents() barred {
 		}
 	}
 	return barred{names, []stack{kept}}
+}
+
+// mostBins is how many bars have room for their numbers.
+const mostBins = 12
+
+// bySplit counts attempts by length, the splits on top of each other.
+func (b *Build) bySplit(of func(*Lengths) []int) barred {
+	longest := 0
+	for i := range b.Lengths {
+		longest = max(longest, slices.Max(of(&b.Lengths[i])))
+	}
+	width := binWidth(longest)
+	var out barred
+	colours := []color.Color{blue, orange}
+	for i := range b.Lengths {
+		counts := make(plotter.Values, longest/width+1)
+		for _, n := range of(&b.Lengths[i]) {
+			counts[n/width]++
+		}
+		out.stacks = append(out.stacks, stack{name: b.Lengths[i].Split, counts: counts, colour: colours[i%len(colours)]})
+	}
+	for i := 0; i <= longest/width && len(b.Lengths) > 0; i++ {
+		out.names = append(out.names, fmt.Sprint(i*width))
+	}
+	return out
+}
+
+// binWidth is the least round number by which so many values fit the bars.
+func binWidth(longest int) int {
+	for ten := 1; ; ten *= 10 {
+		for _, width := range []int{ten, 2 * ten, 5 * ten} {
+			if longest/width < mostBins {
+				return width
+			}
+		}
+	}
 }
 
 // drawn is a plot as an SVG file.

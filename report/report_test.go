@@ -13,9 +13,10 @@ import (
 
 func sample() *report.Build {
 	return &report.Build{
-		Funnel: []corpora.Stage{{Name: "read", In: 10, Out: 9, Failed: 1}, {Name: "filter", In: 9, Out: 4, Dropped: map[string]int64{"axis_scripted": 5}}},
-		Agents: []report.Agent{{Name: `<img src=x onerror="alert(1)">`, Attempts: 8, Agentic: 2, Kept: 1}},
-		Judge:  "gates_v1", Levels: []report.Level{{Score: 0.7, Attempts: 3, Kept: 1}},
+		Funnel:  []corpora.Stage{{Name: "read", In: 10, Out: 9, Failed: 1}, {Name: "filter", In: 9, Out: 4, Dropped: map[string]int64{"axis_scripted": 5}}},
+		Agents:  []report.Agent{{Name: `<img src=x onerror="alert(1)">`, Attempts: 8, Agentic: 2, Kept: 1}},
+		Lengths: []report.Lengths{{Split: "train", Steps: []int{1, 2, 12}, Tokens: []int{0, 9_999, 14_336}}, {Split: "eval", Steps: []int{3}, Tokens: []int{700}}},
+		Judge:   "gates_v1", Levels: []report.Level{{Score: 0.7, Attempts: 3, Kept: 1}},
 		Guard: &guard.Report{Injection: &guard.InjectionReport{}, Dropped: []guard.DroppedRow{{ID: "a/b", Evidence: "<script>x</script>"}}},
 	}
 }
@@ -52,7 +53,7 @@ func TestPlotsDependOnTheBuildAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(one) != 2 || one["grades.svg"] != nil {
+	if len(one) != 4 || one["grades.svg"] != nil {
 		t.Errorf("%d plots", len(one))
 	}
 	for name, svg := range one {

@@ -217,6 +217,9 @@ func pages(r *pipeline.Reports) (map[string][]byte, error) {
 	for _, l := range r.Judges.Levels {
 		b.Levels = append(b.Levels, report.Level(l))
 	}
+	for _, l := range r.Lengths {
+		b.Lengths = append(b.Lengths, report.Lengths(l))
+	}
 	files, err := b.Plots()
 	if err != nil {
 		return nil, err
