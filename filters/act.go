@@ -8,8 +8,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters/dialect"
-	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // tool is one of the shop's tools as the filter tells them apart.
@@ -71,56 +69,6 @@ type act struct {
 type priceRange struct {
 	set    bool
 	lo, hi float64
-}
-
-// pad is the memory that the words, ids and calls of one attempt are cut from: a few
-// pieces an attempt in place of one for every call.
-type pad struct {
-	words []uint64
-	ids   []string
-	acts  []act
-	tools []tool
-	// fits are how many words of the request each product's title holds.
-	fits []uint8
-	// request is the customer's request, scratch the words of the title at hand.
-	request wordSet
-	scratch []uint64
-	// titles are the words of all titles measured so far.
-	titles []uint64
-	// replies reads the JSON of replies and keeps their texts without escapes.
-	replies *cursor.Cursor
-	written dialect.Reader
-	// full says that more came than is examined.
-	full bool
-}
-
-// What is compared of one attempt with everything else of it is bounded as a
-// whole, so that no attempt can make its reader compare for minutes. Attempts
-// of thirty steps come to a tenth of these.
-const (
-	maxAllWords = 1 << 16
-	maxAllIDs   = 1 << 14
-	maxAllActs  = 1 << 12
-)
-
-// room says whether the attempt may hold more.
-func (p *pad) room() bool {
-	if len(p.words) > maxAllWords || len(p.ids) > maxAllIDs || len(p.acts) > maxAllActs {
-		p.full = true
-	}
-	return !p.full
-}
-
-// newPad has room for an attempt with so many calls and log entries, each with a
-// few words and every second with a page of products, so that a usual attempt
-// takes the same few pieces of memory however long it is.
-func newPad(entries int) pad {
-	n := min(entries, maxCalls)
-	return pad{
-		words: make([]uint64, 0, 64+6*n), ids: make([]string, 0, 16+6*n), acts: make([]act, 0, 4+n/2),
-		tools: make([]tool, 0, 8+n), fits: make([]uint8, 0, 16+6*n), scratch: make([]uint64, 0, 32),
-		titles: make([]uint64, 0, 16*n), replies: cursor.New("", replyLimits),
-	}
 }
 
 // read brings the arguments of a call into a. encoded says that text values

@@ -26,7 +26,7 @@ type attempt struct {
 	recorded []float64
 	signals  RankSignals
 	facts
-	pad pad
+	pad *pad
 	// query is the request, as far as it is searched for ids and numbers.
 	query string
 	// searched counts the bytes of results searched for citations.
@@ -55,11 +55,14 @@ type facts struct {
 	recommendationNamed     bool
 }
 
+// examine reads an attempt; its pad may be released when nothing more is asked of
+// it.
 func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
-	a := &attempt{trace: t, dialogue: d, pad: newPad(entries(t, d)), query: t.Query[:min(len(t.Query), maxQuery)]}
-	a.pad.hear(a.query)
-	a.log = readLog(t, &a.pad)
-	a.claims = claims(d, &a.log, &a.pad)
+	p := pads.Get().(*pad)
+	a := &attempt{trace: t, dialogue: d, pad: p, query: t.Query[:min(len(t.Query), maxQuery)]}
+	p.hear(a.query)
+	a.log = readLog(t, p)
+	a.claims = claims(d, &a.log, p)
 	a.log.link()
 	a.show()
 	for i := range a.log.dispatches {
@@ -78,17 +81,6 @@ func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
 	a.signals = signals(d, a.claims)
 	a.measure()
 	return a
-}
-
-// entries counts the calls of the dialogue and the entries of the log.
-func entries(t *arena.Trace, d *arena.Dialogue) (n int) {
-	for i := range t.Steps {
-		n += len(t.Steps[i].Proxy)
-	}
-	for i := range d.Turns {
-		n += len(d.Turns[i].Calls)
-	}
-	return n
 }
 
 func (a *attempt) measure() {

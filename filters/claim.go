@@ -30,11 +30,7 @@ type claim struct {
 // claims sets each catalogue call of the dialogue against the dispatches: the
 // same request first, then the same subject, then the same tool in order.
 func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
-	n := 0
-	for i := range d.Turns {
-		n += len(d.Turns[i].Calls)
-	}
-	all := make([]claim, 0, min(n, maxCalls))
+	all := p.claims
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {
 			if len(all) == maxCalls {
@@ -49,6 +45,7 @@ func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
 			all = append(all, c)
 		}
 	}
+	p.claims = all
 	if !l.present {
 		return all
 	}
@@ -130,7 +127,7 @@ func (l *proxyLog) judge(all []claim, i int, p *pad) {
 		c.phantom = !l.seenBefore(all[:i], c)
 		return
 	}
-	c.edited = l.differs(c, i)
+	c.edited = l.differs(c, i, p)
 }
 
 // seenBefore says that a call without a dispatch of its own shows what an
@@ -153,8 +150,8 @@ func (l *proxyLog) seenBefore(earlier []claim, c *claim) bool {
 }
 
 // differs compares a result with the answers of its dispatches.
-func (l *proxyLog) differs(c *claim, index int) bool {
-	l.behind = l.behind[:0]
+func (l *proxyLog) differs(c *claim, index int, p *pad) bool {
+	p.behind = p.behind[:0]
 	for i := range l.dispatches {
 		d := &l.dispatches[i]
 		if d.act.tool != c.act.tool || d.claimed != index && !d.act.sameRequest(&l.dispatches[c.dispatch].act) && !covers(&c.act, &d.act) {
@@ -163,10 +160,10 @@ func (l *proxyLog) differs(c *claim, index int) bool {
 		if d.call.Response == c.call.Result {
 			return false
 		}
-		l.behind = append(l.behind, d)
+		p.behind = append(p.behind, d)
 	}
 	for _, id := range c.shown {
-		if l.denied(c, id) {
+		if c.denied(id, p.behind) {
 			return true
 		}
 	}
@@ -176,9 +173,9 @@ func (l *proxyLog) differs(c *claim, index int) bool {
 // denied says that the answers behind a call are known and none holds the
 // product as its result shows it. Of a cut answer only the ids are known: those
 // that the log kept, or that were asked for.
-func (l *proxyLog) denied(c *claim, id string) bool {
+func (c *claim) denied(id string, behind []*dispatch) bool {
 	known := false
-	for _, d := range l.behind {
+	for _, d := range behind {
 		found := true
 		switch {
 		case d.call.Response != "":

@@ -29,6 +29,7 @@ func New(cfg Config) (*Filter, error) {
 // the trace nor the dialogue is changed.
 func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, Sample) {
 	a := examine(t, d)
+	defer a.pad.release()
 	score, evidence := a.logOdds()
 	s := arena.Structure{}
 	s.Axis, s.Confidence = decide(score, evidence)

@@ -92,12 +92,13 @@ type wordSet struct {
 	table []uint64
 }
 
-func newWordSet(words []uint64) wordSet {
-	s := wordSet{words: words, table: make([]uint64, 1<<bits.Len(uint(2*len(words))))}
+// hold has the set hold these words and no others.
+func (s *wordSet) hold(words []uint64) {
+	s.words = words
+	s.table = append(s.table[:0], make([]uint64, 1<<bits.Len(uint(2*len(words))))...)
 	for _, w := range words {
 		s.table[s.place(w)] = w
 	}
-	return s
 }
 
 // place is where the word stands in the table, or would.

@@ -54,8 +54,6 @@ func (l link) String() string { return linkWords[l] }
 type proxyLog struct {
 	dispatches []dispatch
 	replies    []reply
-	// behind are the dispatches behind the call that is looked at.
-	behind []*dispatch
 	// slack is how much earlier than the end of a reply a dispatch may seem to
 	// start, in milliseconds.
 	slack float64
@@ -70,22 +68,16 @@ type proxyLog struct {
 // readLog sorts the proxy's calls by the moment they finished. Diagnostic
 // entries are left out.
 func readLog(t *arena.Trace, p *pad) proxyLog {
-	calls, timed := flatten(t)
+	calls, timed := p.flatten(t)
 	l := proxyLog{present: len(calls) > 0, slack: slack(calls)}
-	inference, searches, bodies := 0, 0, 0
+	bodies := 0
 	for _, c := range calls {
-		switch {
-		case isInference(c):
-			inference++
+		if isInference(c) {
+			l.asked++
 			bodies += len(c.Response)
-		default:
-			searches++
 		}
 	}
-	l.asked = inference
-	p.replies.Reserve(bodies)
-	l.replies = make([]reply, 0, inference)
-	l.dispatches = make([]dispatch, 0, searches)
+	p.json.Reserve(bodies)
 	for i, c := range calls {
 		at := span{float64(c.AtMS) - c.DurationMS, float64(c.AtMS)}
 		if !timed {
@@ -94,15 +86,16 @@ func readLog(t *arena.Trace, p *pad) proxyLog {
 		switch {
 		case isInference(c):
 			if answered(c) {
-				l.replies = append(l.replies, readReply(c, at, p))
+				p.replies = append(p.replies, readReply(c, at, p))
 			}
 		default:
 			if t := toolOf(endpoint(c.Path)); t.catalogue() {
-				l.add(c, t, at, p)
+				p.add(c, t, at)
 			}
 		}
 	}
-	l.silent = inference == 0 && t.InferenceTotal > 0
+	l.replies, l.dispatches = p.replies, p.dispatches
+	l.silent = l.asked == 0 && t.InferenceTotal > 0
 	return l
 }
 
@@ -118,14 +111,14 @@ func slack(calls []*arena.ProxyCall) float64 {
 	return 1000
 }
 
-func (l *proxyLog) add(c *arena.ProxyCall, t tool, at span, p *pad) {
+func (p *pad) add(c *arena.ProxyCall, t tool, at span) {
 	d := dispatch{call: c, span: at, claimed: -1, reply: -1}
 	args := c.Params
 	if args == "" {
 		args = c.Body
 	}
 	d.act.read(p, t, args, true)
-	l.dispatches = append(l.dispatches, d)
+	p.dispatches = append(p.dispatches, d)
 }
 
 // answered says that the other side returned something.
@@ -151,12 +144,8 @@ const maxCalls = 1024
 
 // flatten lists the entries that are evidence in the order of time; in their
 // own order where one has no time.
-func flatten(t *arena.Trace) (calls []*arena.ProxyCall, timed bool) {
-	n := 0
-	for i := range t.Steps {
-		n += len(t.Steps[i].Proxy)
-	}
-	calls = make([]*arena.ProxyCall, 0, n)
+func (p *pad) flatten(t *arena.Trace) (calls []*arena.ProxyCall, timed bool) {
+	calls = p.calls
 	timed, sorted := true, true
 	for i := range t.Steps {
 		for j := range t.Steps[i].Proxy {
@@ -167,6 +156,7 @@ func flatten(t *arena.Trace) (calls []*arena.ProxyCall, timed bool) {
 			}
 		}
 	}
+	p.calls = calls
 	if !sorted && timed {
 		sort.SliceStable(calls, func(i, j int) bool { return calls[i].AtMS < calls[j].AtMS })
 	}

@@ -51,7 +51,7 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 		p.native(m.calls, first)
 	}
 	if m.single.Kind() == arena.Object {
-		p.replies.Next(string(m.single))
+		p.json.Next(string(m.single))
 		name, args := p.function()
 		p.name(name, args, first)
 	}
@@ -82,7 +82,7 @@ type completion struct {
 // completion reads a reply. whole is false where the text ends too early or
 // holds no message.
 func (p *pad) completion(body string) (m completion, whole bool) {
-	c, answered, first := p.replies, false, true
+	c, answered, first := p.json, false, true
 	message := func(key string) { m.member(c, key) }
 	choice := func(key string) {
 		if key != "message" {
@@ -132,8 +132,8 @@ func (m *completion) member(c *cursor.Cursor, key string) {
 // said is the text of a message's content: a string, or a list of parts.
 func (p *pad) said(content arena.Raw) string {
 	if content.Kind() != arena.Array {
-		p.replies.Next(string(content))
-		text, _ := p.replies.String()
+		p.json.Next(string(content))
+		text, _ := p.json.String()
 		return text
 	}
 	var b strings.Builder
@@ -153,7 +153,7 @@ func mayCall(text arena.Raw) bool {
 // native reads the list of OpenAI tool calls of the answer whose first named
 // call is at first.
 func (p *pad) native(calls arena.Raw, first int) {
-	c := p.replies
+	c := p.json
 	c.Next(string(calls))
 	c.Array(func() {
 		if len(p.acts) >= first+maxNamed {
@@ -176,7 +176,7 @@ const emptyObject = arena.Raw("{}")
 
 // function takes the function that a call names, with its arguments.
 func (p *pad) function() (name string, args arena.Raw) {
-	c := p.replies
+	c := p.json
 	args = emptyObject
 	c.Object(func(key string) {
 		switch {

@@ -24,7 +24,9 @@ type RankSignals struct {
 
 // Signals measures a dialogue. The trace is read for nothing but its shape.
 func Signals(_ *arena.Trace, d *arena.Dialogue) RankSignals {
-	return signals(d, claims(d, &proxyLog{}, &pad{}))
+	p := pads.Get().(*pad)
+	defer p.release()
+	return signals(d, claims(d, &proxyLog{}, p))
 }
 
 func signals(d *arena.Dialogue, all []claim) RankSignals {

@@ -16,7 +16,7 @@ const titleKey = `title"`
 func (p *pad) hear(query string) {
 	from := len(p.words)
 	p.words = appendWords(p.words, query)
-	p.request = newWordSet(p.words[from:len(p.words):len(p.words)])
+	p.request.hold(p.words[from:len(p.words):len(p.words)])
 }
 
 // fit measures the titles that a search shows, in the order of its products,

@@ -1,0 +1,80 @@
+package filters
+
+import (
+	"sync"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/dialect"
+	"github.com/trajectory-arena/arena/internal/cursor"
+)
+
+// pad is the memory that all calls, words and ids of one attempt are cut from,
+// so that an attempt takes the same few pieces however long it is.
+type pad struct {
+	words []uint64
+	ids   []string
+	acts  []act
+	tools []tool
+	// calls are the entries of the log, dispatches and replies what they are;
+	// claims are the calls of the dialogue.
+	calls      []*arena.ProxyCall
+	dispatches []dispatch
+	replies    []reply
+	claims     []claim
+	// behind are the dispatches behind the claim at hand.
+	behind []*dispatch
+	// fits are how many words of the request each product's title holds.
+	fits []uint8
+	// request is the customer's request, scratch the words of the title at hand.
+	request wordSet
+	scratch []uint64
+	// titles are the words of all titles measured so far.
+	titles []uint64
+	// json reads replies and keeps their texts without escapes.
+	json    *cursor.Cursor
+	written dialect.Reader
+	// full says that more came than is examined.
+	full bool
+}
+
+// pads keeps used pads: they are most of what an attempt allocates.
+var pads = sync.Pool{New: func() any { return &pad{json: cursor.New("", replyLimits)} }}
+
+// What is compared of one attempt with everything else of it is bounded as a
+// whole, so that no attempt can make its reader compare for minutes. Attempts
+// of thirty steps come to a tenth of these.
+const (
+	maxAllWords = 1 << 16
+	maxAllIDs   = 1 << 14
+	maxAllActs  = 1 << 12
+)
+
+// room says whether the attempt may hold more.
+func (p *pad) room() bool {
+	if len(p.words) > maxAllWords || len(p.ids) > maxAllIDs || len(p.acts) > maxAllActs {
+		p.full = true
+	}
+	return !p.full
+}
+
+// release gives the pad to the next attempt, unless this one was far above the
+// usual. Nothing may hold on to it, and it holds on to no trace.
+func (p *pad) release() {
+	if p.full || len(p.titles) > maxAllWords {
+		return
+	}
+	clear(p.ids)
+	clear(p.acts)
+	clear(p.calls)
+	clear(p.dispatches)
+	clear(p.replies)
+	clear(p.claims)
+	clear(p.behind[:cap(p.behind)])
+	p.json.Reset("")
+	*p = pad{
+		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], calls: p.calls[:0],
+		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], fits: p.fits[:0],
+		request: wordSet{table: p.request.table}, scratch: p.scratch[:0], titles: p.titles[:0], json: p.json,
+	}
+	pads.Put(p)
+}
