@@ -16,7 +16,7 @@ const (
 	// turn of the fast loop, another copy by symbol, the rest of its last step.
 	overrun = 8 + 2*258 + copyStep
 	// copyStep is how many bytes one step of a copy moves.
-	copyStep = 8
+	copyStep = 16
 )
 
 // blocks decodes the deflate blocks of one member.

@@ -30,7 +30,12 @@ func (b *blocks) fast() error {
 			break
 		}
 		bits, count = rest>>(d&63), count-e.take()-d.take()
-		repeat(out, made, distance, length)
+		if distance < copyStep || length > 2*copyStep {
+			repeat(out, made, distance, length)
+		} else { // of most copies the processor need not guess the length
+			step(out, made, distance)
+			step(out, made+copyStep, distance)
+		}
 		made += length
 	}
 	b.in.pos, b.made, b.in.bits, b.in.count = pos, made, bits&(1<<(count&63)-1), count
@@ -56,6 +61,10 @@ func repeat(out *[outputBytes]byte, made, distance, length int) {
 		return
 	}
 	for i := made; i < made+length; i += copyStep {
-		*(*[copyStep]byte)(out[i:]) = *(*[copyStep]byte)(out[i-distance:])
+		step(out, i, distance)
 	}
+}
+
+func step(out *[outputBytes]byte, to, distance int) {
+	*(*[copyStep]byte)(out[to:]) = *(*[copyStep]byte)(out[to-distance:])
 }
