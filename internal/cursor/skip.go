@@ -100,15 +100,18 @@ func (c *Cursor) pop(i int) int {
 // quoted steps over the string at i. Short plain ones, such as most keys, need
 // one look.
 func (c *Cursor) quoted(i int) int {
-	if i+9 <= len(c.src) {
-		if m := stops(load(c.src[i+1:])); m != 0 {
-			if end := i + 1 + bits.TrailingZeros64(m)>>3; c.src[end] == '"' {
-				return end + 1
-			}
+	next := i + 1
+	if next+8 <= len(c.src) {
+		m := stops(load(c.src[next:]))
+		if end := next + bits.TrailingZeros64(m)>>3; m != 0 && c.src[end] == '"' {
+			return end + 1
+		}
+		if m == 0 {
+			next += 8
 		}
 	}
 	c.pos = i
-	c.skipString()
+	c.endString(next)
 	return c.pos
 }
 

@@ -64,9 +64,9 @@ const (
 // cannot hold: quote, backslash, control character. Bits above the lowest one
 // set may be wrong.
 func stops(x uint64) uint64 {
-	quote := x ^ ones*'"'
+	quote := x ^ ones*'"' // as slash, it has the high bits of x
 	slash := x ^ ones*'\\'
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x) & highs
+	return ((quote - ones) | (slash - ones) | (x - ones*' ')) &^ x & highs
 }
 
 // load reads the first 8 bytes of s, little-endian.
@@ -77,9 +77,12 @@ func load(s string) uint64 {
 }
 
 // skipString steps over the string at the cursor and counts its escapes.
-func (c *Cursor) skipString() (escapes int) {
+func (c *Cursor) skipString() (escapes int) { return c.endString(c.pos + 1) }
+
+// endString is skipString for a string of which all before i is plain.
+func (c *Cursor) endString(i int) (escapes int) {
 	start := c.pos
-	for i := c.pos + 1; ; {
+	for {
 		i = plainRun(c.src, i)
 		if i >= len(c.src) {
 			c.fail(EndedInString, "")
@@ -110,11 +113,15 @@ func (c *Cursor) skipString() (escapes int) {
 // plainRun returns the first index from i that holds a quote, backslash or
 // control character, or len(s).
 func plainRun(s string, i int) int {
-	for i+8 <= len(s) {
-		if m := stops(load(s[i:])); m != 0 {
-			return i + bits.TrailingZeros64(m)>>3
+	for i+16 <= len(s) {
+		first, second := stops(load(s[i:])), stops(load(s[i+8:]))
+		if first|second != 0 {
+			if first != 0 {
+				return i + bits.TrailingZeros64(first)>>3
+			}
+			return i + 8 + bits.TrailingZeros64(second)>>3
 		}
-		i += 8
+		i += 16
 	}
 	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] >= ' ' {
 		i++
