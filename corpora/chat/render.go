@@ -1,12 +1,12 @@
 package chat
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"sync"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Render gives the messages of a dialogue in a harness: its system prompt, the
@@ -99,20 +99,22 @@ func trim(ms []Message) []Message {
 	return ms
 }
 
+// textLimits are those of encoding/json: what was read as JSON is taken as such.
+var textLimits = cursor.Limits{Depth: 10_000, StringBytes: 1 << 30}
+
 // text is a tool's answer as a model reads it: a JSON string's own text, any
 // other value as compact JSON.
 func text(r arena.Raw) string {
+	written := valid(string(r))
+	c := cursor.New(written, textLimits)
+	read := c.Compact
 	if r.Kind() == arena.String {
-		var s string
-		if json.Unmarshal([]byte(r), &s) == nil {
-			return s
-		}
+		read = func() string { s, _ := c.String(); return s }
 	}
-	var b bytes.Buffer
-	if json.Compact(&b, []byte(r)) == nil {
-		return valid(b.String())
+	if s := read(); c.End() == nil {
+		return s
 	}
-	return valid(string(r))
+	return written
 }
 
 // arguments gives a call's arguments as compact JSON with sorted keys; numbers

@@ -151,6 +151,28 @@ func (c *Cursor) Raw() arena.Raw {
 	return arena.Raw(c.src[start:c.pos])
 }
 
+// Compact takes any value without the space between its parts.
+func (c *Cursor) Compact() string {
+	raw := string(c.Raw())
+	var b strings.Builder
+	b.Grow(len(raw))
+	from := 0
+	for i := 0; i < len(raw); {
+		switch at := raw[i]; {
+		case at == '"':
+			i = stringEnd(raw, i)
+		case at <= ' ':
+			b.WriteString(raw[from:i])
+			i = spaced(raw, i)
+			from = i
+		default:
+			i++
+		}
+	}
+	b.WriteString(raw[from:])
+	return b.String()
+}
+
 // open enters an array or object. It steps over any other value.
 func (c *Cursor) open(bracket byte) bool {
 	if c.pos >= len(c.src) || c.src[c.pos] != bracket {

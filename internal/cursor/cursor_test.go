@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -57,6 +58,11 @@ func FuzzWalkAgreesWithEncodingJSON(f *testing.F) {
 		errSkip, errTake := skipped.End(), taken.End()
 		if valid := json.Valid([]byte(text)); valid != (errSkip == nil) || valid != (errTake == nil) {
 			t.Fatalf("valid %v, skip says %v, take says %v: %q", valid, errSkip, errTake, text)
+		}
+		compacted := New(text, wide)
+		var expected bytes.Buffer
+		if short := compacted.Compact(); compacted.End() == nil && (json.Compact(&expected, []byte(text)) != nil || short != expected.String()) {
+			t.Errorf("%q is compacted to %q, want %q", text, short, expected.String())
 		}
 		if errTake != nil {
 			return

@@ -129,6 +129,13 @@ func plainRun(s string, i int) int {
 	return i
 }
 
+// stringEnd is the index behind the string at i of a text that was checked.
+func stringEnd(s string, i int) int {
+	for i = plainRun(s, i+1); s[i] == '\\'; i = plainRun(s, i+2) {
+	}
+	return i + 1
+}
+
 // escape checks the escape sequence that s starts with and returns its length,
 // a surrogate pair being one; 0 after an error.
 func (c *Cursor) escape(s string) int {
