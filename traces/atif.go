@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 )
 
@@ -119,6 +121,7 @@ type atifStep struct {
 	text    string
 	nonText bool
 	results []result
+	copied  bool
 	own     stepExtra
 }
 
@@ -142,6 +145,8 @@ func (doc *atifDoc) readStep() {
 			c.Array(func() { s.step.Calls = doc.d.atifCall(s.step.Calls) })
 		case "observation":
 			s.results, s.nonText = doc.d.observation(s.nonText)
+		case "is_copied_context":
+			s.copied = c.Kind() == arena.Bool && c.Bool()
 		case "llm_call_count":
 			s.step.LLMCalls = doc.d.count()
 		case "extra":
@@ -157,6 +162,11 @@ func (doc *atifDoc) readStep() {
 func (doc *atifDoc) add(s *atifStep) {
 	if s.nonText {
 		doc.veto(vetoNonText)
+	}
+	if s.source != "agent" {
+		s.tellResults()
+	} else if s.copied {
+		doc.veto(vetoCopied)
 	}
 	switch s.source {
 	case "agent":
@@ -177,6 +187,14 @@ func (doc *atifDoc) add(s *atifStep) {
 	if s.source == "agent" {
 		s.own.forgetIDs(doc.t.Steps[len(doc.t.Steps)-1].Calls)
 	}
+}
+
+// tellResults makes words of what a step observed that has no call to answer.
+func (s *atifStep) tellResults() {
+	for _, r := range s.results {
+		s.text = strings.TrimPrefix(s.text+"\n"+resultText(r.value), "\n")
+	}
+	s.results = nil
 }
 
 func (d *decoder) atifCall(calls []arena.ToolCall) []arena.ToolCall {
@@ -211,7 +229,7 @@ func (d *decoder) observation(nonText bool) ([]result, bool) {
 			case "source_call_id":
 				r.callID, _ = c.ID()
 			case "content":
-				r.value = c.Raw()
+				r.value = partsText(c.Raw())
 			default:
 				c.Skip()
 			}
@@ -231,6 +249,26 @@ func (d *decoder) observation(nonText bool) ([]result, bool) {
 		c.Skip()
 	})
 	return all, nonText
+}
+
+// partsText joins a list of nothing but parts of text, as a message's are.
+// Any other value stays what it is.
+func partsText(raw arena.Raw) arena.Raw {
+	if raw.Kind() != arena.Array {
+		return raw
+	}
+	var texts []string
+	for _, part := range gjson.Parse(string(raw)).Array() {
+		text := part.Get("text")
+		if part.Get("type").Str != "text" || text.Type != gjson.String {
+			return raw
+		}
+		texts = append(texts, text.Str)
+	}
+	if len(texts) == 0 {
+		return raw
+	}
+	return quote(strings.Join(texts, "\n"))
 }
 
 // moment is a time as Unix milliseconds: ATIF writes ISO 8601, with or without

@@ -12,6 +12,7 @@ const (
 	vetoUnmatched = "unmatched_tool_result"
 	vetoRole      = "unknown_role"
 	vetoOpenTurn  = "agent_before_user"
+	vetoCopied    = "copied_context"
 )
 
 // conversation builds the steps of a trace from messages in their order.

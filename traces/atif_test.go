@@ -1,0 +1,72 @@
+package traces
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// TestEveryVersionOfATIFIsRead reads a sample of each version with what that
+// version brought. What cannot be held is vetoed, a version that nobody here
+// knows refused by its name.
+func TestEveryVersionOfATIFIsRead(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{ // by run, which is the session where there is one
+		"boat-0": `When does the last boat leave? | agent "" timetable {"day":"today"} -> "18:40 and 21:15" | agent "At 21:15."`,
+		"boat-1": `[You sell boat tickets.] Two tickets, please. | agent "Two tickets are 14."`,
+		"boat-2": `Is the boat there? | system "The horn was heard.\none long tone" | agent "Yes, it has just come in."`,
+		"boat-3": `Does the boat take bicycles? | agent "It does."`,
+		"boat-4": `How deep is the harbour? | agent "I ask the diver." ask_diver {} -> "four fathoms" | agent "Four fathoms."`,
+		"boat-5": `Say hello to the other boat. | agent "" sound_horn {"times":2} -> "they answered" | agent "They greet back." with tools`,
+		"boat-5b": `Say hello to the other boat. | agent "They greet back." | user "And now good-bye." | agent "Done."` +
+			` but copied_context`,
+		"boat-6":  `Read me the sign: ` + "\n" + `the one at pier two. | agent "" read_sign {"pier":2} -> "No swimming \nafter dark" | agent "No swimming after dark."`,
+		"boat-6b": `Which boat is this? | agent "The red one." but non_text_content`,
+		"stdin":   `Is there room for a cart? | agent "" by 0 room {"for":"cart"} -> "yes" | agent "There is." by 2`,
+	}
+	got := map[string]string{}
+	all, faults, _ := readAll(t, filepath.Join("testdata", "atif"), Defaults())
+	for _, trace := range all {
+		got[trace.RunID] = told(trace)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(faults) != 1 || faults[0].Reason != "unsupported_schema" || !strings.Contains(faults[0].Detail, "ATIF-v1.8") {
+		t.Errorf("faults %+v", faults)
+	}
+}
+
+// told is a trace in one line.
+func told(t *arena.Trace) string {
+	var b strings.Builder
+	if t.System != "" {
+		fmt.Fprintf(&b, "[%s] ", t.System)
+	}
+	b.WriteString(t.Query)
+	for _, s := range t.Steps {
+		role := map[arena.Role]string{arena.RoleUser: "user", arena.RoleSystem: "system"}[s.Role]
+		if role == "" {
+			role = "agent"
+		}
+		fmt.Fprintf(&b, " | %s %q", role, s.Content)
+		if s.LLMCalls >= 0 {
+			fmt.Fprintf(&b, " by %d", s.LLMCalls)
+		}
+		for _, c := range s.Calls {
+			fmt.Fprintf(&b, " %s %s -> %s", c.Name, c.Arguments, c.Result)
+		}
+	}
+	if t.Tools != "" {
+		b.WriteString(" with tools")
+	}
+	if len(t.Vetoes) > 0 {
+		b.WriteString(" but " + strings.Join(t.Vetoes, ", "))
+	}
+	return b.String()
+}
