@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -112,7 +113,7 @@ func (s *arrowSink) finish() error {
 	return s.file.Close()
 }
 
-func (s *arrowSink) close() error {
+func (s *arrowSink) close(context.Context) error {
 	defer s.build.Release()
 	if s.size > 0 {
 		if err := s.flush(); err != nil {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"path/filepath"
 
 	"github.com/trajectory-arena/arena/corpora"
@@ -21,9 +22,9 @@ func (s *copySink) add(*row) error {
 	return nil
 }
 
-func (s *copySink) close() error {
+func (s *copySink) close(ctx context.Context) error {
 	if len(s.job.count.Dropped) > 0 {
-		return s.rewrite()
+		return s.rewrite(ctx)
 	}
 	stream := corpora.Stream{Config: s.job.profile.Name, Profile: s.job.profile.From, Split: s.split}
 	for i, file := range s.job.feed.files(s.split) {
@@ -36,7 +37,7 @@ func (s *copySink) close() error {
 
 // rewrite reads the split once more and writes the rows that are fit, counting
 // all anew.
-func (s *copySink) rewrite() error {
+func (s *copySink) rewrite(ctx context.Context) error {
 	j := s.job
 	out, err := j.profile.open(j, s.split)
 	if err != nil {
@@ -44,9 +45,9 @@ func (s *copySink) rewrite() error {
 	}
 	j.count = j.newCount(s.split)
 	// its own reading: others may close at the same time
-	again := feed{fs: j.feed.fs, dir: j.feed.dir, from: j.feed.from, source: j.feed.source, opt: j.opt}
-	if err := again.batches(s.split, out.take); err != nil {
+	again := newFeed(j.feed.fs, j.feed.dir, j.feed.from, j.feed.source, j.opt)
+	if err := again.batches(ctx, s.split, out.take); err != nil {
 		return err
 	}
-	return out.close()
+	return out.close(ctx)
 }

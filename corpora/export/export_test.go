@@ -215,6 +215,34 @@ func TestRowsOfAnotherTargetAreDropped(t *testing.T) {
 	}
 }
 
+// TestUnfitRowOfACorpusIsLeftOut exports rows as they are but for one that is
+// broken in the corpus: the others are written anew.
+func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	p, err := corpora.NewPart(corpora.Disk{}, filepath.Join(root, "part"), corpora.DefaultLimits)
+	ok(t, err)
+	sft := corpora.NewShards[corpora.SFT](p, corpora.Stream{Config: "sft", Profile: corpora.ProfileHFJSON, Split: corpora.SplitTrain})
+	for i, last := range []string{"assistant", "user", "assistant"} {
+		ok(t, sft.Add(&corpora.SFT{Messages: []string{`{"role":"user","content":"q"}`, `{"role":"` + last + `","content":"a"}`}, Metadata: "{}",
+			Scalars: corpora.Scalars{NSteps: int64(i)}, Origin: corpora.Origin{ProblemID: fmt.Sprint(i), Cluster: fmt.Sprint(i)}}))
+	}
+	ok(t, sft.Close())
+	ok(t, p.Close())
+	from, to := filepath.Join(root, "corpus"), filepath.Join(root, "out")
+	ok(t, corpora.Assemble(context.Background(), corpora.Disk{}, from, corpora.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpora.Manifest{Configuration: []byte("{}")}}))
+	same, _, _ := export.Named("hf-json")
+	counts, err := export.Run(context.Background(), corpora.Disk{}, from, to, []export.Profile{same}, &export.Options{}, 1)
+	ok(t, err)
+	if c := counts[0]; c.In != 3 || c.Out != 2 || c.Rows != 2 || c.Dropped["no_assistant_turn"] != 1 {
+		t.Errorf("counts %+v", c)
+	}
+	got := exporttest.Rows[corpora.SFT](t, filepath.Join(to, "data/hf-json/train-00000-of-00001.parquet"))
+	if len(got) != 2 || got[0].NSteps != 0 || got[1].NSteps != 2 {
+		t.Errorf("%d rows are left: %+v", len(got), got)
+	}
+}
+
 // TestSchemasArePinned fails when a column of an exported format changes: that
 // is another schema version.
 func TestSchemasArePinned(t *testing.T) {

@@ -2,17 +2,14 @@ package export
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
 
-	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
 	"github.com/trajectory-arena/arena/corpora/redact"
 )
 
@@ -27,22 +24,29 @@ type feed struct {
 	dir  string
 	from *corpora.Manifest
 	// source is the profile of the rows that are read.
-	source  string
-	opt     *Options
-	jobs    []*job
-	counter corpora.Counter
-	// tools are those of the row before and schema what was read of them.
-	tools  []string
-	schema chat.Schema
+	source string
+	opt    *Options
+	jobs   []*job
+	// fitters are those that wait for a batch.
+	fitters chan *fitter
 	// redacted counts the placeholders of the open split.
 	redacted redact.Counts
 }
 
+func newFeed(fsys corpora.FS, dir string, from *corpora.Manifest, source string, opt *Options) *feed {
+	f := &feed{fs: fsys, dir: dir, from: from, source: source, opt: opt, fitters: make(chan *fitter, sideBySide())}
+	for range cap(f.fitters) {
+		f.fitters <- newFitter(opt)
+	}
+	return f
+}
+
+// sideBySide bounds the batches of one kind of work that are under way at once:
+// one reader keeps no more than a few goroutines busy, and each holds a batch.
+func sideBySide() int { return min(4, runtime.GOMAXPROCS(0)) }
+
 // run exports both splits to every job.
 func (f *feed) run(ctx context.Context) error {
-	if f.opt.Counter != nil {
-		f.counter = f.opt.Counter()
-	}
 	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
 		if err := f.split(ctx, split); err != nil {
 			return err
@@ -60,7 +64,7 @@ func (f *feed) run(ctx context.Context) error {
 // a goroutine of its own.
 func (f *feed) split(ctx context.Context, split string) error {
 	f.redacted = redact.Counts{}
-	group, ctx := errgroup.WithContext(ctx)
+	group, reading := errgroup.WithContext(ctx)
 	lines := make([]chan []row, len(f.jobs))
 	for i, j := range f.jobs {
 		if err := j.open(split); err != nil {
@@ -77,7 +81,7 @@ func (f *feed) split(ctx context.Context, split string) error {
 		})
 	}
 	group.Go(func() error {
-		err := f.read(ctx, split, lines)
+		err := f.read(reading, split, lines)
 		for _, line := range lines {
 			close(line)
 		}
@@ -86,16 +90,16 @@ func (f *feed) split(ctx context.Context, split string) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	closing, _ := errgroup.WithContext(ctx)
+	closing, ctx := errgroup.WithContext(ctx)
 	for _, j := range f.jobs {
-		closing.Go(func() error { return j.close(f.redacted) })
+		closing.Go(func() error { return j.close(ctx, f.redacted) })
 	}
 	return closing.Wait()
 }
 
 // read gives every row of a split to each of the lines, in batches.
 func (f *feed) read(ctx context.Context, split string, lines []chan []row) error {
-	return f.batches(split, func(batch []row) error {
+	return f.batches(ctx, split, func(batch []row) error {
 		for _, line := range lines {
 			select {
 			case line <- batch:
@@ -107,9 +111,47 @@ func (f *feed) read(ctx context.Context, split string, lines []chan []row) error
 	})
 }
 
-// batches visits the rows of a split. Where batches end depends on the rows
-// alone: each becomes row groups of its own.
-func (f *feed) batches(split string, visit func([]row) error) error {
+// batches visits the rows of a split in their order, made ready by several
+// goroutines.
+func (f *feed) batches(ctx context.Context, split string, visit func([]row) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	ready := make(chan chan fitted, cap(f.fitters))
+	group.Go(func() error {
+		defer close(ready)
+		return f.raw(split, func(rows []row) error {
+			done := make(chan fitted, 1)
+			select {
+			case ready <- done:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			worker := <-f.fitters
+			go func() {
+				done <- worker.batch(rows)
+				f.fitters <- worker
+			}()
+			return nil
+		})
+	})
+	group.Go(func() error {
+		for done := range ready {
+			batch := <-done
+			if batch.err != nil {
+				return batch.err
+			}
+			f.redacted.Add(batch.redacted)
+			if err := visit(batch.rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// raw visits the rows of a split as they are. Where batches end depends on the
+// rows alone: each becomes row groups of its own.
+func (f *feed) raw(split string, visit func([]row) error) error {
 	var batch []row
 	size := 0
 	for _, file := range f.files(split) {
@@ -142,24 +184,18 @@ func (f *feed) files(split string) (out []corpora.FileEntry) {
 	return out
 }
 
-// each reads the rows of a shard, each ready for its targets.
+// each reads the rows of a shard.
 func (f *feed) each(file corpora.FileEntry, visit func(row) error) error {
 	path := filepath.Join(f.dir, filepath.FromSlash(file.Path))
-	ready := func(r row) error {
-		if err := f.fit(&r); err != nil && !errors.As(err, &r.unfit) {
-			return err
-		}
-		return visit(r)
-	}
 	switch f.source {
 	case corpora.ProfileVerlRL:
-		return corpora.Rows(f.fs, path, func(r *corpora.RL) error { return ready(row{rl: r}) })
+		return corpora.Rows(f.fs, path, func(r *corpora.RL) error { return visit(row{rl: r}) })
 	case corpora.ProfilePref:
-		return corpora.Rows(f.fs, path, func(r *corpora.Pref) error { return ready(row{pref: r}) })
+		return corpora.Rows(f.fs, path, func(r *corpora.Pref) error { return visit(row{pref: r}) })
 	case corpora.ProfileKTO:
-		return corpora.Rows(f.fs, path, func(r *corpora.KTO) error { return ready(row{kto: r}) })
+		return corpora.Rows(f.fs, path, func(r *corpora.KTO) error { return visit(row{kto: r}) })
 	default:
-		return corpora.Rows(f.fs, path, func(r *corpora.SFT) error { return ready(row{sft: r}) })
+		return corpora.Rows(f.fs, path, func(r *corpora.SFT) error { return visit(row{sft: r}) })
 	}
 }
 
@@ -184,88 +220,5 @@ func (r *row) size() int {
 		return said(r.kto.Prompt, r.kto.Completion)
 	default:
 		return said(r.rl.Prompt) + len(r.rl.Tools)
-	}
-}
-
-// fit makes the row ready for its targets, or says why it is none.
-func (f *feed) fit(r *row) error {
-	if !f.selected(r) {
-		return &chat.Unfit{Reason: reasonUnselected}
-	}
-	f.clean(r)
-	if r.sft == nil {
-		return nil
-	}
-	ms, err := chat.Decode(r.sft.Messages)
-	if err != nil {
-		return &chat.Unfit{Reason: chat.ReasonArguments, Detail: err.Error()}
-	}
-	if err = f.declare(r.sft.Tools); err != nil {
-		return err
-	}
-	if err = chat.Check(ms, f.schema); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(r.sft.Messages, manyLines) {
-		if r.sft.Messages, err = chat.Encode(ms); err != nil {
-			return err
-		}
-	}
-	r.messages = ms
-	c := f.counter
-	if c == nil && f.opt.Redact != nil && r.sft.TokenCounter == (corpora.Bytes4{}).Name() {
-		c = corpora.Bytes4{} // placeholders have other lengths than what they stand for
-	}
-	if c != nil {
-		r.sft.NTokens, r.sft.TokenCounter = int64(corpora.CountTokens(c, ms, r.sft.Tools)), c.Name()
-	}
-	if f.opt.MaxTokens > 0 && r.sft.NTokens > f.opt.MaxTokens {
-		return &chat.Unfit{Reason: reasonTokens}
-	}
-	return nil
-}
-
-// reasonTokens drops an attempt for its length, reasonUnselected because the
-// caller did not select it, reasonTools because a tool's definition is no JSON
-// of one line.
-const (
-	reasonTools      = "tool_definition"
-	reasonTokens     = "over_token_limit"
-	reasonUnselected = "not_selected"
-)
-
-// declare reads a row's tools; rows of one harness share them.
-func (f *feed) declare(tools []string) error {
-	if f.schema != nil && slices.Equal(f.tools, tools) {
-		return nil
-	}
-	for _, t := range tools {
-		if !gjson.Valid(t) || manyLines(t) {
-			return &chat.Unfit{Reason: reasonTools}
-		}
-	}
-	f.tools, f.schema = slices.Clone(tools), chat.ParseSchema(raws(tools))
-	return nil
-}
-
-// manyLines tells whether JSON is written over several lines: formats of lines
-// take it as it is.
-func manyLines(text string) bool {
-	return strings.IndexByte(text, '\n') >= 0 || strings.IndexByte(text, '\r') >= 0
-}
-
-func (f *feed) selected(r *row) bool {
-	keep := f.opt.Keep
-	switch {
-	case keep == nil:
-		return true
-	case r.sft != nil:
-		return keep(r.sft.SessionID, r.sft.ProblemID)
-	case r.kto != nil:
-		return keep(r.kto.SessionID, r.kto.ProblemID)
-	case r.pref != nil:
-		return keep(r.pref.ChosenSession, r.pref.ProblemID) && keep(r.pref.RejectedSession, r.pref.ProblemID)
-	default:
-		return keep("", r.rl.ProblemID)
 	}
 }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -127,8 +128,8 @@ func (j *job) take(rows []row) error {
 }
 
 // close ends the split; redacted are the placeholders that its reading put in.
-func (j *job) close(redacted redact.Counts) error {
-	if err := j.sink.close(); err != nil {
+func (j *job) close(ctx context.Context, redacted redact.Counts) error {
+	if err := j.sink.close(ctx); err != nil {
 		return fmt.Errorf("export %s: %w", j.profile.Name, err)
 	}
 	for kind, n := range redacted {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -28,7 +29,7 @@ func (s *lineSink) add(r *row) error {
 	return s.lines.Add(pieces...)
 }
 
-func (s *lineSink) close() error { return s.lines.Close() }
+func (s *lineSink) close(context.Context) error { return s.lines.Close() }
 
 // openLines writes openai-jsonl with the given file ending.
 func openLines(ext string) func(*job, string) (sink, error) {

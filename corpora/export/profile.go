@@ -4,6 +4,7 @@
 package export
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ type Profile struct {
 // afterwards. What becomes of each is counted when it closes at the latest.
 type sink interface {
 	take([]row) error
-	close() error
+	close(context.Context) error
 }
 
 // configTurns is the config whose rows have the encoding of hf-json and are no

@@ -1,7 +1,7 @@
 package export
 
 import (
-	"runtime"
+	"context"
 	"slices"
 	"strings"
 
@@ -28,12 +28,8 @@ type piece[T any] struct {
 	err   error
 }
 
-// batchesAhead bounds the batches of a profile that are encoded at once: one
-// reader keeps no more than a few encoders busy, and each holds its batch.
-const batchesAhead = 4
-
 func (s *rowSink[T]) take(rows []row) error {
-	if len(s.pending) == min(batchesAhead, runtime.GOMAXPROCS(0)) {
+	if len(s.pending) == sideBySide() {
 		if err := s.commit(); err != nil {
 			return err
 		}
@@ -76,7 +72,7 @@ func (s *rowSink[T]) commit() error {
 	return s.shards.Append(p.rows)
 }
 
-func (s *rowSink[T]) close() error {
+func (s *rowSink[T]) close(context.Context) error {
 	for len(s.pending) > 0 {
 		if err := s.commit(); err != nil {
 			return err

@@ -44,7 +44,7 @@ func Parts(ctx context.Context, fsys corpora.FS, from, work string, m *corpora.M
 		}
 		f := feeds[p.From]
 		if f == nil || len(f.jobs) == max(side, 1) {
-			f = &feed{fs: fsys, dir: from, from: m, source: p.From, opt: opt}
+			f = newFeed(fsys, from, m, p.From, opt)
 			feeds[p.From], order = f, append(order, f)
 		}
 		jobs[i] = &job{feed: f, profile: p, part: part, opt: opt}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -91,7 +92,7 @@ func (s *stsSink) add(r *row) error {
 	return s.session(corpora.NewLines(s.job.part, place, "jsonl"), r)
 }
 
-func (s *stsSink) close() error { return nil }
+func (s *stsSink) close(context.Context) error { return nil }
 
 func (s *stsSink) session(out *corpora.Lines, r *row) error {
 	lines := []any{stsSession{"session", r.sft.Harness, r.sft.SessionID, r.sft.Goal}}

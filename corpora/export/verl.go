@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	_ "embed" // the Python files beside the shards
 	"fmt"
 	"slices"
@@ -36,8 +37,8 @@ func (s *verlSink) take(rows []row) error {
 	return s.rowSink.take(rows)
 }
 
-func (s *verlSink) close() error {
-	if err := s.rowSink.close(); err != nil {
+func (s *verlSink) close(ctx context.Context) error {
+	if err := s.rowSink.close(ctx); err != nil {
 		return err
 	}
 	if s.split != corpora.SplitTrain {
