@@ -31,6 +31,8 @@ type Client struct {
 	// server refused one.
 	schemaFor map[string]bool
 	plain     bool
+	// locked is the server's refusal of the key; nothing is sent after it.
+	locked *Fault
 }
 
 // New makes a client. The transport is http.DefaultTransport's kind where nil;
@@ -140,6 +142,10 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 	if err != nil {
 		return Reply{}, err
 	}
+	if fault := c.needless(q); fault != nil {
+		c.gate.pass()
+		return Reply{}, fault
+	}
 	w := &wire{}
 	start := c.now()
 	response, err := c.send(ctx, q, schema, w)
@@ -149,6 +155,7 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 	var pause time.Duration
 	if fault != nil {
 		pause = fault.RetryAfter
+		c.lock(fault)
 	}
 	c.gate.leave(turn, overload, pause)
 	switch {
@@ -160,6 +167,27 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 		return reply, context.Cause(ctx)
 	}
 	return reply, fault
+}
+
+// needless says why a question whose turn has come need not be sent; nil where
+// it must.
+func (c *Client) needless(q Question) *Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.locked == nil && q.Wanted != nil && !q.Wanted() {
+		return &Fault{Kind: Unwanted, Detail: "the question was taken back"}
+	}
+	return c.locked
+}
+
+// lock keeps a refusal of the key.
+func (c *Client) lock(f *Fault) {
+	if f.Kind != Auth {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.locked = f
 }
 
 func (c *Client) send(ctx context.Context, q Question, schema bool, w *wire) (openai.ChatCompletionResponse, error) {

@@ -29,6 +29,8 @@ const (
 	// Schema: the server refused structured output; ask again, it is left out
 	// from now on.
 	Schema Kind = "schema"
+	// Unwanted: the question was taken back before its turn came.
+	Unwanted Kind = "unwanted"
 	// Unreadable: the server said all is well and sent no completion.
 	Unreadable Kind = "unreadable"
 )

@@ -73,6 +73,14 @@ func (g *gate) giveUp(ctx context.Context, at *list.Element, turn chan struct{})
 	return context.Cause(ctx)
 }
 
+// pass gives a turn to the next without a request.
+func (g *gate) pass() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.busy--
+	g.admit()
+}
+
 // leave ends a request. Overload says that the server had too many; pause that
 // it wants none for a while.
 func (g *gate) leave(p pass, overload bool, pause time.Duration) {

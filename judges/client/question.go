@@ -24,6 +24,8 @@ type Question struct {
 	Name   string
 	// Timeout bounds one request, from sending to its reply.
 	Timeout time.Duration
+	// Wanted is asked again when the question's turn has come; nil is always.
+	Wanted func() bool
 	// Tokens is what prompt and completion are expected to use.
 	Tokens int
 }

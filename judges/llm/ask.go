@@ -75,6 +75,10 @@ func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdi
 			break
 		}
 		v, fault, err := j.try(ctx, q, member, try, last.spent)
+		if fault != nil && fault.Kind == client.Unwanted {
+			try-- // the model was set aside meanwhile, and not asked
+			continue
+		}
 		if err != nil || v.outcome == arena.JudgeScored {
 			return v, err
 		}

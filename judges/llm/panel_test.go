@@ -1,7 +1,10 @@
 package llm_test
 
 import (
+	"errors"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/client/clienttest"
@@ -176,5 +179,54 @@ func TestWhatAPanelHasAnsweredStaysFree(t *testing.T) {
 	judgeAll(t, dir, cfg, 4, 1)
 	if n := len(s.Calls()); n != before {
 		t.Errorf("%d more requests", n-before)
+	}
+}
+
+// TestAWrongKeyIsSentOnce: attempts that wait when a server refuses the key do
+// not try it too.
+func TestAWrongKeyIsSentOnce(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Late(20*time.Millisecond, clienttest.Status(401))))
+	j, _ := judge(t, config(s), nil)
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			if _, err := ask(t.Context(), j, i); !errors.Is(err, llm.ErrAuth) {
+				t.Errorf("attempt %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(s.Calls()); n != 1 {
+		t.Errorf("%d requests with a wrong key", n)
+	}
+}
+
+// TestAModelSetAsideIsNotAskedByThoseWhoWait: what waits for its turn when a
+// model is set aside goes to another, and costs no try.
+func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, func(c clienttest.Call) clienttest.Action {
+		if c.Model == "judge-a" {
+			return clienttest.Late(5*time.Millisecond, clienttest.Say(""))
+		}
+		return clienttest.Say(clienttest.Grade(0.5))
+	})
+	cfg := config(s)
+	cfg.Panel = panel(llm.Primary, llm.Fallback)
+	cfg.Endpoints[0].Concurrency, cfg.Tries = 2, 3
+	for _, got := range judgeAll(t, t.TempDir(), cfg, 100, 100) {
+		if got.Outcome != arena.JudgeScored || got.Model != "judge-b" {
+			t.Errorf("%+v", got)
+		}
+	}
+	asked := 0
+	for _, c := range s.Calls() {
+		if c.Model == "judge-a" {
+			asked++
+		}
+	}
+	if asked > 20 {
+		t.Errorf("a silent model was asked %d times", asked)
 	}
 }

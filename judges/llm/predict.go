@@ -16,9 +16,9 @@ const (
 	// verdict has about 20 tokens, one with three quotes about 110; the figure
 	// between (their geometric mean) is wrong by the least factor.
 	expectedAnswer = 50
-	// A verdict on a step has a quote and a reason of some ten words each beside
-	// its frame.
-	expectedVerdict = 45
+	// expectedVerdict is the same for one step: about 22 tokens with an empty
+	// quote and reason, 56 with the twelve words that each may have.
+	expectedVerdict = 35
 	// The reserve of a budget over what a model's answers showed so far: a
 	// tenth on the prompt, whose tokens follow from its bytes, and twice the
 	// longest completion, which nobody can foresee.

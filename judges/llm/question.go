@@ -85,6 +85,7 @@ func (j *Judge) to(q question, member int) client.Question {
 	return client.Question{
 		Model: j.cfg.Panel[member].Model, Messages: q.messages, Params: maps.Clone(q.params),
 		Schema: q.schema, Name: q.name, Timeout: j.cfg.RequestTimeout,
+		Wanted: func() bool { return !j.panel.isAside(member) },
 		Tokens: expected.Prompt + expected.Completion,
 	}
 }
