@@ -38,8 +38,8 @@ type AgentStats struct {
 	Excerpts Tally
 	// Forms are searches that use the same kinds of words of their request as
 	// others of the day, and those of them in the commonest order. Cheapest,
-	// Dearest and BestSold are openings that leave the rank order, and those of
-	// them that follow just that order. Overrides are attempts with calls that
+	// Dearest and BestSold are openings out of lists that are not sorted so, and
+	// those of them that follow just that order. Overrides are attempts with calls that
 	// were replaced.
 	Forms     Tally
 	Cheapest  Tally
@@ -87,9 +87,9 @@ func (f *Filter) AgentDay(samples []Sample) AgentStats {
 		a.Better = Tally{a.Better.Part + s[i].Better, a.Better.Whole + s[i].Better + s[i].Worse}
 		a.Excerpts = Tally{a.Excerpts.Part + s[i].Excerpts, a.Excerpts.Whole + s[i].Searches}
 		a.Told += int(flag(s[i].Prescient > 0))
-		a.Cheapest = Tally{a.Cheapest.Part + s[i].Cheapest, a.Cheapest.Whole + s[i].Sideways}
-		a.Dearest = Tally{a.Dearest.Part + s[i].Dearest, a.Dearest.Whole + s[i].Sideways}
-		a.BestSold = Tally{a.BestSold.Part + s[i].BestSold, a.BestSold.Whole + s[i].Sideways}
+		a.Cheapest = Tally{a.Cheapest.Part + s[i].Cheapest, a.Cheapest.Whole + s[i].Openings}
+		a.Dearest = Tally{a.Dearest.Part + s[i].Dearest, a.Dearest.Whole + s[i].Openings}
+		a.BestSold = Tally{a.BestSold.Part + s[i].BestSold, a.BestSold.Whole + s[i].Openings}
 		a.Overrides = Tally{a.Overrides.Part + s[i].Overridden, a.Overrides.Whole + s[i].Asked}
 	}
 	a.Sorted = a.sortedViews()
@@ -117,9 +117,17 @@ type dayRule struct {
 // shows nothing of results in its calls or words.
 const unreadScore = 1
 
+// unshownScore is the most that is believed of an attempt whose agent's day
+// cannot show a habit, or shows one sequence of tools and nothing worse.
+const unshownScore = 2
+
 var dayRules = []dayRule{
 	{"results_unread", "down to +1, a claim of 0.7, where nothing of the day shows that results reach the calls: puppets and models that do not think both look so",
 		func(_ *Filter, s *Sample, a *AgentStats) float64 { return a.unread() * min(unreadScore-s.Score, 0) }},
+	{"habits_unshown", "down to +2, a claim of 0.86, where the day is too short for habits or has one sequence of tools: puppets that get through look so, and few models",
+		func(f *Filter, s *Sample, a *AgentStats) float64 {
+			return (1 - a.unread()) * a.unshown(f.cfg.MinAttempts) * min(unshownScore-s.Score, 0)
+		}},
 	{"deaf_thinking", "-3 where products are taken after many words and none of them about results, on such a day: with the line above it makes a puppet likelier than a model",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 {
 			return -3 * a.unread() * a.deaf() * (1 - a.chooses())

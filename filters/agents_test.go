@@ -376,12 +376,15 @@ var agents = []agent{
 const tasksPerAgent = 45
 
 // play lets every family play two days.
-func play(families []agent, seed int64) []labelled {
+func play(families []agent, seed int64) []labelled { return playTasks(families, seed, tasksPerAgent) }
+
+// playTasks plays so many tasks with each agent of the families.
+func playTasks(families []agent, seed int64, tasks int) []labelled {
 	var all []labelled
 	for i, a := range families {
 		for day := range 2 {
 			w := newWorld(seed*1000 + int64(i*10+day))
-			for n := range tasksPerAgent {
+			for n := range tasks {
 				r := &recorder{w: w, task: w.task(n), now: start, limit: 2000}
 				if a.setUp != nil {
 					a.setUp(r)

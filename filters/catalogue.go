@@ -107,7 +107,7 @@ var checks = []Check{
 		Value: "share of thoughts before taking a product whose skeleton returns in other attempts, 0 where results reach the agent's calls", Limit: "greatest share", above: true},
 	{Name: "fixed_plan_v1", Doc: "Over the agent's day one sequence of tools for requests of one size, and searches put together in one way, whatever came back.", Reason: "fixed_plan",
 		Value: "0 to 1, how fixed both are", Limit: "half", above: true},
-	{Name: "sorted_choice_v1", Doc: "Over the agent's day products that are not the first of a list are opened strictly by price or by sales.", Reason: "sorted_choice",
+	{Name: "sorted_choice_v1", Doc: "Over the agent's day products are opened strictly by price or by sales, out of lists in another order.", Reason: "sorted_choice",
 		Value: "0 to 1, how sure that is", Limit: "half", above: true},
 	{Name: "overriding_client_v1", Doc: "Over the agent's day the client replaces what replies ask for in most attempts.", Reason: "overriding_client",
 		Value: "0 to 1, how sure that is", Limit: "half", above: true},

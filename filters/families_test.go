@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -22,7 +23,8 @@ var update = flag.Bool("update", false, "write golden files")
 // cannot reach it.
 func atLeast(t *testing.T, judged []judgement) {
 	t.Helper()
-	explained := map[string]bool{"honest all replies cut": true, "honest without data": true, "puppet with dice and speech": true}
+	explained := map[string]bool{"honest all replies cut": true, "honest without data": true, "puppet with dice and speech": true,
+		"puppet shuffles words": true, "overrides the answer": true, "model in the first steps": true}
 	for family, r := range rights(judged) {
 		if share := float64(r.right) / float64(r.all); share < 0.95 && !explained[family] {
 			t.Errorf("%s: %.3f of the axes are right, want 0.95", family, share)
@@ -51,7 +53,7 @@ func rights(judged []judgement) map[string]rightOf {
 // that family.
 func TestFamilyTable(t *testing.T) {
 	t.Parallel()
-	set, left := judgeDay(t, append(play(agents, 3), append(play(strangers, 4), play(guests, 6)...)...)), judgeDay(t, append(play(leftOut, 3), play(leftOutLater, 5)...))
+	set, left := judgeDay(t, slices.Concat(play(agents, 3), play(strangers, 4), play(guests, 6))), judgeDay(t, slices.Concat(play(leftOut, 3), play(leftOutLater, 5), playTasks(leftOutModels, 7, 20), playTasks(leftOutPuppets, 8, 20)))
 	atLeast(t, set)
 	atLeast(t, left)
 	var b strings.Builder
@@ -62,7 +64,37 @@ func TestFamilyTable(t *testing.T) {
 	}{{"set on", set}, {"left out", left}} {
 		writeRows(&b, half.name, half.judged, append(append([]judgement(nil), set...), left...))
 	}
+	writeReliability(&b, left)
 	golden(t, "families.txt", b.String())
+}
+
+// writeReliability holds what is claimed of left-out families against what is
+// so; unknown attempts claim a half.
+func writeReliability(b *strings.Builder, judged []judgement) {
+	edges := [...]float64{0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01}
+	fmt.Fprintf(b, "\n%-28s %5s %8s %6s\n", "left out, claim of agentic", "n", "claimed", "true")
+	brier := 0.0
+	for i, lo := range edges[:len(edges)-1] {
+		n, claimed, so := 0, 0.0, 0.0
+		for _, j := range judged {
+			if p := agenticClaim(j); p >= lo && p < edges[i+1] {
+				n, claimed, so = n+1, claimed+p, so+truth(j)
+				brier += math.Pow(p-truth(j), 2) / float64(len(judged))
+			}
+		}
+		if n > 0 {
+			fmt.Fprintf(b, "%.2f to %.2f                 %5d %8.3f %6.3f\n", lo, min(edges[i+1], 1), n, claimed/float64(n), so/float64(n))
+		}
+	}
+	fmt.Fprintf(b, "Brier %.4f\n", brier)
+}
+
+// agenticClaim is how surely the filter says that the model decided.
+func agenticClaim(j judgement) float64 {
+	if j.after.Axis == arena.AxisScripted {
+		return 1 - j.after.Confidence
+	}
+	return j.after.Confidence
 }
 
 func writeRows(b *strings.Builder, half string, judged, all []judgement) {

@@ -15,6 +15,7 @@ var guests = []agent{
 	{"honest labels in Japanese", true, func(r *recorder) { r.form = japaneseLabels }, honest(turnPlain, elsewhere)},
 	{"honest keys of its own", true, func(r *recorder) { r.form = ownKeys }, honest(turnPlain, talks)},
 	{"honest without data", true, nil, honest(turnChooses, serene)},
+	{"honest and thrifty", true, style("hermes"), honest(turnThrifty, talks)},
 
 	{"puppet opens the cheapest", false, style("native"), program(turnCheapest)},
 	{"puppet with one plan", false, nil, onePlan},
@@ -114,16 +115,18 @@ func (r *recorder) lastShown() []string {
 	return []string{r.w.products[0].id}
 }
 
+// turnThrifty opens the cheapest more often than not.
+func turnThrifty(r *recorder, think string, calls ...call) []call {
+	if calls[0].name == "view_product_information" && r.w.rng.Intn(5) < 3 {
+		calls[0] = view(cheapest(r, r.lastShown(), 1+r.w.rng.Intn(2))...)
+	}
+	return r.act(think, calls...)
+}
+
 // turnCheapest opens the two cheapest of what was found.
 func turnCheapest(r *recorder, calls ...call) {
 	if calls[0].name == "view_product_information" {
-		shown := r.lastShown()
-		slices.SortFunc(shown, func(a, b string) int {
-			p, _ := r.w.byID(a)
-			q, _ := r.w.byID(b)
-			return int(100*p.price) - int(100*q.price)
-		})
-		calls[0] = view(shown[:min(2, len(shown))]...)
+		calls[0] = view(cheapest(r, r.lastShown(), 2)...)
 	}
 	turnPuppetSpeech(r, calls...)
 }

@@ -55,6 +55,15 @@ func (a *AgentStats) fixedSequence() float64 {
 	return ramp(lo, 0.6, 0.7)
 }
 
+// unshown is 1 for days too short to show habits, else how surely the sequence of
+// tools is fixed.
+func (a *AgentStats) unshown(minAttempts int) float64 {
+	if a.Attempts < minAttempts {
+		return 1
+	}
+	return a.Sequence
+}
+
 // fixedViews is how surely every opening took the first products in order. An
 // agent that looks at results departs from that order at least once in twenty
 // openings; a dozen openings without any departure begin to say so. Who never
@@ -100,10 +109,10 @@ func (a *AgentStats) searchesAgain() float64 {
 	return ramp(lo, 0.2, 0.4)
 }
 
-// sortedViews is how surely what is opened from below the top of a list is
-// opened by one number alone. Models open the cheapest, or best sold, in less
-// than a sixth of such openings, programs that sort in all: a lower bound of 0.6
-// needs six of six, 0.7 nine of nine.
+// sortedViews is how surely products are opened by one number alone. Models that
+// like cheap things do so in three of five openings, others in less than a
+// sixth, programs that sort in all: a lower bound of 0.6 needs six of six, 0.7
+// nine of nine.
 func (a *AgentStats) sortedViews() float64 {
 	most := 0.0
 	for _, t := range [...]Tally{a.Cheapest, a.Dearest, a.BestSold} {

@@ -46,17 +46,19 @@ func (a *attempt) form(words []uint64) (form uint64, parts int) {
 	return bag<<32 | order&math.MaxUint32, parts
 }
 
-// sideways notes whether an opening that does not take the first products of a
-// list takes just the first ones by price or by sales.
-func (a *attempt) sideways(s *Sample, opening int) {
-	ids := a.claims[opening].act.ids
-	for i := opening - 1; i >= 0; i-- {
-		list := &a.claims[i]
+// opening notes whether claim i opens just the first products of its list by
+// price or by sales. Who has the shop sort and opens the first is left out: the
+// order is then the request's, not a program's.
+func (a *attempt) opening(s *Sample, i int) {
+	ids := a.claims[i].act.ids
+	for j := i - 1; j >= 0; j-- {
+		list := &a.claims[j]
 		if list.act.tool != toolFind || !subset(ids, list.shown) {
 			continue
 		}
-		if len(ids) < len(list.shown) {
-			s.Sideways++
+		sorted := list.act.sort != 0 && sameIDs(ids, list.shown[:min(len(ids), len(list.shown))])
+		if len(ids) < len(list.shown) && !sorted {
+			s.Openings++
 			s.Cheapest += int(flag(list.takesLeast(ids, "price", 1)))
 			s.Dearest += int(flag(list.takesLeast(ids, "price", -1)))
 			s.BestSold += int(flag(list.takesLeast(ids, "sold_count", -1)))

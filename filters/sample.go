@@ -33,10 +33,10 @@ type Sample struct {
 	// those that stood first in one.
 	Picks      int `json:"picks"`
 	FirstPicks int `json:"first_picks"`
-	// Sideways counts openings that do not take the first products of a list;
-	// Cheapest, Dearest and BestSold those of them that take just the first ones
-	// in another order.
-	Sideways int `json:"sideways"`
+	// Openings counts openings of some of the products of a list, but for the
+	// first ones of a list that the shop was asked to sort; Cheapest, Dearest and
+	// BestSold those of them that take just the first ones in that order.
+	Openings int `json:"openings"`
 	Cheapest int `json:"cheapest"`
 	Dearest  int `json:"dearest"`
 	BestSold int `json:"best_sold"`
@@ -118,11 +118,8 @@ func (a *attempt) habits(s *Sample) {
 		case toolView, toolMatch:
 			if len(lists) > 0 && len(c.act.ids) > 0 {
 				s.Views++
-				if leads(lists, c.act.ids) {
-					s.TopViews++
-				} else {
-					a.sideways(s, i)
-				}
+				s.TopViews += int(flag(leads(lists, c.act.ids)))
+				a.opening(s, i)
 			}
 		case toolRecommend:
 			s.Slots = len(c.act.ids)

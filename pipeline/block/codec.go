@@ -261,7 +261,7 @@ func counts(s *filters.Sample) [25]*int {
 	return [...]*int{
 		&s.Slots, &s.Views, &s.TopViews, &s.Picks, &s.FirstPicks, &s.Turns, &s.Cited, &s.Spoken, &s.SpokenCited,
 		&s.Excerpts, &s.Searches, &s.Good, &s.GoodAgain, &s.Poor, &s.PoorAgain, &s.Better, &s.Worse, &s.Invented, &s.Prescient,
-		&s.Sideways, &s.Cheapest, &s.Dearest, &s.BestSold, &s.Asked, &s.Overridden,
+		&s.Openings, &s.Cheapest, &s.Dearest, &s.BestSold, &s.Asked, &s.Overridden,
 	}
 }
 
