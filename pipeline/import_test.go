@@ -45,11 +45,11 @@ func verified(t *testing.T, dir string) {
 	}
 }
 
-// sources are folders of other people's traces: our own sample, and the real
-// ones where they are.
+// sources are folders of other people's traces: our own samples, values that
+// formats bend, and the real ones where they are.
 func sources(t *testing.T) []string {
 	t.Helper()
-	all := []string{filepath.Join("testdata", "import")}
+	all := []string{filepath.Join("testdata", "import"), nastyTraces(t)}
 	for _, name := range []string{"tau-bench", "atif", "oro-episode", "oro-sft"} {
 		if dir := filepath.Join("..", "..", "shared", "data", "real", name); present(dir) {
 			all = append(all, dir)
@@ -68,6 +68,9 @@ func present(path string) bool {
 func recorded(t *testing.T, dir string) (out []exporttest.Talk) {
 	t.Helper()
 	for _, doc := range documents(t, dir) {
+		if vetoed(doc.Raw) {
+			continue
+		}
 		var talk exporttest.Talk
 		switch {
 		case doc.Get("traj").Exists():

@@ -16,15 +16,6 @@ import (
 	"github.com/trajectory-arena/arena/corpora/export/exporttest"
 )
 
-// nasty are JSON values that formats and loaders are known to bend. Each is
-// sent as an argument, as a result and, as text, as request, thought and
-// answer.
-var nasty = []string{
-	`null`, `""`, `[]`, `{}`, `true`, `0`, `-0.0`, `1.50`, `1e400`, `12345678901234567890`,
-	"\"a\u2028b\u2029c\"", `"🛒👩‍👩‍👧"`, `"\u0000\t\"\\/<b>&"`, `" padded "`, `"\"quoted\""`, `"12"`, `"null"`, `"[1, 2]"`, `" {} "`,
-	`"line\nline\r\n"`, `"</tool_response>"`, `"\ud800"`, "\"a\xffb\"", `{"a":[{"b":[null,1.50,{}]}],"":""}`, `[null]`, `[[],{}]`,
-}
-
 // talk is what a dialogue says, as every profile must give it back.
 func talk(t *testing.T, request string, d *arena.Dialogue) exporttest.Talk {
 	t.Helper()
@@ -109,10 +100,10 @@ func compare(t *testing.T, profile string, want, got []exporttest.Talk) {
 func nastyRows() *rows {
 	var r rows
 	dice := rand.New(rand.NewPCG(7, 7))
-	any := func() string { return nasty[dice.IntN(len(nasty))] }
-	for i := range 4 * len(nasty) {
-		result, second, third, said := nasty[i%len(nasty)], any(), any(), text(any())
-		if i >= len(nasty) {
+	any := func() string { return exporttest.Nasty[dice.IntN(len(exporttest.Nasty))] }
+	for i := range 4 * len(exporttest.Nasty) {
+		result, second, third, said := exporttest.Nasty[i%len(exporttest.Nasty)], any(), any(), text(any())
+		if i >= len(exporttest.Nasty) {
 			result = any()
 		}
 		call := func(id, result string) arena.Call {

@@ -1,0 +1,70 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/export/exporttest"
+)
+
+// literal is a JSON string with a value between words: its text where it is a
+// string itself.
+func literal(t *testing.T, before, value, after string) string {
+	t.Helper()
+	inner := escaped(t, value)
+	if strings.HasPrefix(value, `"`) {
+		inner = value[1 : len(value)-1]
+	}
+	return `"` + before + inner + after + `"`
+}
+
+// nastyTraces has each value that formats bend as an argument, in a result, and
+// in what the user and the model say; and a result of ten megabytes.
+func nastyTraces(t *testing.T) string {
+	t.Helper()
+	var all []string
+	for i, value := range exporttest.Nasty {
+		said := value
+		if strings.Contains(value, "tool_response") {
+			said = `"plain"` // a tag in the model's own text is no row, and has a test of its own
+		}
+		all = append(all, talkAbout(t, i, value, said, literal(t, "", value, "")))
+	}
+	all = append(all, talkAbout(t, len(all), `1`, `"long"`, `"`+strings.Repeat("long \u2028", 10<<20/8)+`"`))
+	return lines(t, map[string][]string{"nasty.jsonl": all})
+}
+
+func talkAbout(t *testing.T, i int, value, said, result string) string {
+	t.Helper()
+	return fmt.Sprintf(`{"id":"n%d","messages":[{"role":"user","content":%s},`+
+		`{"role":"assistant","content":null,"reasoning_content":%s,"tool_calls":[{"id":"a","type":"function","function":{"name":"find","arguments":{"any":%s,"":%[4]s}}}]},`+
+		`{"role":"tool","tool_call_id":"a","content":%s},{"role":"assistant","content":%s}],`+
+		`"tools":[{"type":"function","function":{"name":"find","parameters":{"type":"object","properties":{"any":{},"":{}}}}}]}`,
+		i, literal(t, fmt.Sprintf("request %d ", i), said, ""), literal(t, "think ", said, ""), value, result, literal(t, "done ", said, "."))
+}
+
+// vetoed says that a record holds what no text can: it is no row.
+func vetoed(raw string) bool {
+	return !utf8.ValidString(raw) || strings.Contains(raw, `\ud800`)
+}
+
+// TestNastyTracesAreRowsOrCounted finds each record in the ledger: those that
+// are no text by the reason, and all others as rows.
+func TestNastyTracesAreRowsOrCounted(t *testing.T) {
+	t.Parallel()
+	dir, _ := imports(t, nastyTraces(t))
+	got := map[string]int{}
+	for _, a := range exporttest.Rows[corpora.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+		got[a.Fate+" "+a.Reason]++
+	}
+	want := map[string]int{"kept ": len(exporttest.Nasty) - 1, "dropped lone_surrogate": 1, "dropped invalid_utf8": 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
