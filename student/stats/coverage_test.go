@@ -26,7 +26,7 @@ const draws = 999
 
 func TestIntervalsCover(t *testing.T) {
 	t.Parallel()
-	designs := []design{{120, 4, 2, 3}, {75, 1, 2, 3}, {75, 8, 2, 3}, {250, 4, 2, 3}, {30, 4, 2, 3}, {75, 4, 0.5, 4.5}, {30, 4, 0.5, 4.5}}
+	designs := []design{{120, 4, 2, 3}, {75, 1, 2, 3}, {75, 8, 2, 3}, {250, 4, 2, 3}, {30, 4, 2, 3}, {75, 4, 0.5, 4.5}}
 	if *simulations <= 1000 {
 		designs = designs[:1]
 	}
