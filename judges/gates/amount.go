@@ -60,7 +60,7 @@ func (r *reading) citesUnknown(t *token, c *cite) bool {
 	switch {
 	case n.plain && (n.digits >= 7 || n.digits >= minID && r.sentences[c.sentence].classes&groundWord != 0):
 		return !r.shelf.words[t.word].query
-	case n.plain || n.count == 0:
+	case n.plain || n.count == 0 || n.readings[0] < 100: // a share or a weight is no price
 		return false
 	}
 	for _, cents := range n.readings[:n.count] {

@@ -15,7 +15,8 @@ func (r *reading) bare(c *cite) bool {
 		return false
 	}
 	named, different := r.idsBeside(c)
-	if named > 1 && s.classes&(actWord|chooseWord|planWord) == 0 || different > 1 && named > different {
+	pointed := s.classes&(deicticWord|chooseWord) == deicticWord|chooseWord
+	if named > 1 && s.classes&(actWord|chooseWord|planWord) == 0 || different > 1 && (named > different || pointed) {
 		return false
 	}
 	others := 0

@@ -1,6 +1,9 @@
 package gates
 
-import "math/bits"
+import (
+	"math/bits"
+	"strings"
+)
 
 // toGrader tells whether a sentence speaks to whoever grades and holds no real
 // datum. Such a sentence neither helps nor harms.
@@ -93,7 +96,7 @@ func (r *reading) countsResults(s *sentence) bool {
 			continue
 		}
 		for _, m := range r.marks[s.marks.start:s.marks.end] {
-			if m.class&resultWord != 0 && m.start > t.end && m.start <= t.end+2 {
+			if m.class&resultWord != 0 && m.start > t.end && m.start <= t.end+2 && strings.TrimSpace(r.text[t.end:m.start]) == "" {
 				return true
 			}
 		}

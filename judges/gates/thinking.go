@@ -114,7 +114,7 @@ func (w *weigher) weigh(p *passage) {
 	r := reading{weigher: w, passage: p, cites: w.shelf.cites[:0], starts: w.shelf.cuts[:0]}
 	r.cite()
 	w.shelf.cites, w.shelf.cuts = r.cites, r.starts
-	r.lettered = strings.Contains(p.text, "A:") || strings.Contains(p.text, "A)") || strings.Contains(p.text, "A =")
+	r.lettered = strings.Contains(p.text, "A:") || strings.Contains(p.text, "A)") || strings.Contains(p.text, "A =") || strings.Contains(p.text, "A=")
 	for i := range p.sentences {
 		w.weighSentence(&r, i)
 	}
