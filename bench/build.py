@@ -3,6 +3,7 @@
     go build -o /tmp/arena ./cmd/arena
     go run ./bench/daygen -o /tmp/day -attempts 27000 -problems 300 -gz
     python3 bench/build.py --arena /tmp/arena --day /tmp/day -n 5
+    python3 bench/build.py --arena /tmp/arena --day /tmp/day -n 5 --without-peer --one-worker
 
 DuckDB 1.4.1 (pip install duckdb==1.4.1) is what a user would type first: one
 statement that reads the JSON lines and writes Parquet with zstd, and neither
@@ -39,6 +40,13 @@ def plain_bytes(day):
     return total
 
 
+def build(a, out, workers):
+    """A build into a folder that is not there yet."""
+    for d in (out, out + ".work"):
+        shutil.rmtree(d, ignore_errors=True)
+    return run([a.arena, "build", a.day, "-o", out, "-q", "-j", str(workers)])
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--arena", required=True)
@@ -46,26 +54,28 @@ def main():
     p.add_argument("-n", type=int, default=5)
     p.add_argument("-j", type=int, default=2)
     p.add_argument("--without-peer", action="store_true", help="arena alone, for its memory and scaling")
+    p.add_argument("--one-worker", action="store_true", help="arena with one worker too, for what further ones are worth")
     a = p.parse_args()
     size = plain_bytes(a.day) / 1e6
     work = tempfile.mkdtemp(prefix="arena-bench-")
-    ours, theirs = [], []
+    ours, alone, theirs = [], [], []
     try:
         for _ in range(a.n):
-            out = work + "/corpus"
-            for d in (out, out + ".work"):
-                shutil.rmtree(d, ignore_errors=True)
-            ours.append(run([a.arena, "build", a.day, "-o", out, "-q", "-j", str(a.j)]))
+            ours.append(build(a, work + "/corpus", a.j))
+            if a.one_worker:
+                alone.append(build(a, work + "/corpus", 1))
             if not a.without_peer:
                 theirs.append(run([sys.executable, "-c", DUCK, a.day + "/traces/*/*.jsonl*", work + "/duck.parquet", str(a.j)]))
     finally:
         shutil.rmtree(work)
     print(f"{size:.0f} MB of JSON, {a.j} workers, n = {a.n}; median (min to max)\n")
     print("| | wall s | CPU s | MB/s | peak MB |\n|---|---:|---:|---:|---:|")
-    for name, rows in (("arena build", ours), ("DuckDB read_json to Parquet", theirs)):
+    for name, rows in (("arena build", ours), ("arena build, one worker", alone), ("DuckDB read_json to Parquet", theirs)):
         if rows:
             wall, cpu, mem = zip(*rows)
             print(f"| {name} | {spread(wall)} | {spread(cpu)} | {size / statistics.median(wall):.0f} | {max(mem):.0f} |")
+    if alone:
+        print(f"\n{a.j} workers are {spread([t[0] / o[0] for o, t in zip(ours, alone)])} times as fast as one by the wall, pair by pair")
     if theirs:
         ratio = [t[0] / o[0] for o, t in zip(ours, theirs)]
         cpus = [t[1] / o[1] for o, t in zip(ours, theirs)]

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/redact"
@@ -173,23 +175,11 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 		return nil, err
 	}
 	o := &opened{Run: r, day: day}
-	if o.where, err = where.ParseOptional(r.Config.Select.Where); err == nil {
-		o.protect, err = day.protect(r.Sources, r.Config.Guard)
-	}
-	if err == nil {
-		err = o.protect.compareMeanings(ctx, day.Problems, r.Embedding)
-	}
-	if err == nil {
-		o.filter, err = filters.New(r.Config.Filter)
-	}
-	if err == nil {
-		o.names, err = redact.New(redact.Options{Hotkeys: true})
-	}
-	if err == nil && r.Config.Redact.Secrets {
-		o.redactor, err = redact.New(redact.Options{Hotkeys: r.Config.Redact.Hotkeys})
-	}
-	if err == nil {
-		err = o.identify(ctx)
+	g, both := errgroup.WithContext(ctx)
+	g.Go(func() error { return o.hashInputs(both) })
+	g.Go(func() error { return o.prepare(both) })
+	if err = g.Wait(); err == nil {
+		err = o.identify()
 	}
 	if err != nil {
 		o.close()
@@ -198,30 +188,54 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 	return o, nil
 }
 
+// prepare makes what looks at attempts and rows.
+func (o *opened) prepare(ctx context.Context) (err error) {
+	if o.where, err = where.ParseOptional(o.Config.Select.Where); err == nil {
+		o.protect, err = o.day.protect(o.Sources, o.Config.Guard)
+	}
+	if err == nil {
+		err = o.protect.compareMeanings(ctx, o.day.Problems, o.Embedding)
+	}
+	if err == nil {
+		o.filter, err = filters.New(o.Config.Filter)
+	}
+	if err == nil {
+		o.names, err = redact.New(redact.Options{Hotkeys: true})
+	}
+	if err == nil && o.Config.Redact.Secrets {
+		o.redactor, err = redact.New(redact.Options{Hotkeys: o.Config.Redact.Hotkeys})
+	}
+	return err
+}
+
 func (o *opened) close() { _ = o.day.Close() } // a copy that stays is no failure of the run
 
-// identify hashes the inputs and puts them in an order that no path decides.
-func (o *opened) identify(ctx context.Context) error {
+// hashInputs hashes the content of the inputs.
+func (o *opened) hashInputs(ctx context.Context) error {
+	return each(ctx, o.Config.Workers, len(o.day.Inputs), none, func(ctx context.Context, _ struct{}, i int) error {
+		in := &o.day.Inputs[i]
+		if in.SHA256 != "" {
+			return nil
+		}
+		return in.Hash(ctx)
+	})
+}
+
+// identify names the inputs' blocks and puts the inputs in an order that no path
+// decides.
+func (o *opened) identify() error {
 	config, err := o.blockConfig()
 	if err != nil {
 		return err
 	}
-	o.inputs = make([]input, len(o.day.Inputs))
-	err = each(ctx, o.Config.Workers, len(o.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
-		in := o.day.Inputs[i]
-		if in.SHA256 == "" {
-			if hashing := in.Hash(ctx); hashing != nil {
-				return hashing
-			}
-		}
+	for _, in := range o.day.Inputs {
 		key := block.Key{Input: in.SHA256, Meta: in.MetaSHA256, Config: config}
-		o.inputs[i] = input{Input: in, key: key, dir: filepath.Join(o.Work, blocksFolder, key.Folder())}
-		return nil
-	})
+		o.inputs = append(o.inputs, input{Input: in, key: key, dir: filepath.Join(o.Work, blocksFolder, key.Folder())})
+	}
 	slices.SortStableFunc(o.inputs, func(a, b input) int {
 		return cmp.Or(cmp.Compare(a.key.Input, b.key.Input), cmp.Compare(a.key.Meta, b.key.Meta))
 	})
-	return err
+	return nil
 }
 
 func none() (struct{}, error) { return struct{}{}, nil }
