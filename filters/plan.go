@@ -58,34 +58,38 @@ func (a *attempt) opening(s *Sample, i int) {
 		}
 		sorted := list.act.sort != 0 && sameIDs(ids, list.shown[:min(len(ids), len(list.shown))])
 		if len(ids) < len(list.shown) && !sorted {
+			cheapest, dearest := list.takesEnd(ids, "price")
+			_, bestSold := list.takesEnd(ids, "sold_count")
 			s.Openings++
-			s.Cheapest += int(flag(list.takesLeast(ids, "price", 1)))
-			s.Dearest += int(flag(list.takesLeast(ids, "price", -1)))
-			s.BestSold += int(flag(list.takesLeast(ids, "sold_count", -1)))
+			s.Cheapest += int(flag(cheapest))
+			s.Dearest += int(flag(dearest))
+			s.BestSold += int(flag(bestSold))
 		}
 		return
 	}
 }
 
-// takesLeast says that no product of the list that was passed over has less of
-// a number than one that was taken; sign -1 turns the order round.
-func (c *claim) takesLeast(ids []string, key string, sign float64) bool {
-	most, least := math.Inf(-1), math.Inf(1)
+// takesEnd says whether all products taken from the list have less of a number,
+// or all of them more, than every product that was passed over.
+func (c *claim) takesEnd(ids []string, key string) (least, most bool) {
+	taken, passed := emptyRange(), emptyRange()
 	rest := string(c.call.Result)
 	for _, id := range c.shown {
-		var value float64
-		var ok bool
-		if value, rest, ok = nextNumber(rest, key); !ok {
-			return false
+		value, after, ok := nextNumber(rest, key)
+		if !ok {
+			return false, false
 		}
+		of := &passed
 		if hasID(ids, id) {
-			most = max(most, sign*value)
-		} else {
-			least = min(least, sign*value)
+			of = &taken
 		}
+		of.lo, of.hi, rest = min(of.lo, value), max(of.hi, value), after
 	}
-	return most < least
+	return taken.hi < passed.lo, taken.lo > passed.hi
 }
+
+// emptyRange is the range of no number at all.
+func emptyRange() priceRange { return priceRange{lo: math.Inf(1), hi: math.Inf(-1)} }
 
 // nextNumber reads the next number under a key, and says what follows it.
 func nextNumber(s, key string) (value float64, rest string, ok bool) {
