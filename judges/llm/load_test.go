@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -67,7 +68,7 @@ func TestAConfiguredLimitIsNeverPassed(t *testing.T) {
 func TestAKilledRunGoesOn(t *testing.T) {
 	const n, workers = 120, 4
 	if url := os.Getenv("LLM_TEST_URL"); url != "" {
-		judgeElsewhere(t, url, n, workers)
+		judgeElsewhere(t, url, n, workers, ask)
 		return
 	}
 	t.Parallel()
@@ -104,11 +105,44 @@ func TestAKilledRunGoesOn(t *testing.T) {
 	}
 }
 
-// killAfter runs this test in a process of its own and kills it when the
+// TestAKilledRunOfStepsGoesOn is the same for verdicts on steps: the bill grows
+// by what was missing only.
+func TestAKilledRunOfStepsGoesOn(t *testing.T) {
+	const n, workers = 40, 4
+	steps := func(ctx context.Context, j *llm.Judge, i int) (arena.Judgement, error) {
+		trace, d := longer(i)
+		got, err := j.Steps(ctx, trace, d)
+		return got.Judgement, err
+	}
+	if url := os.Getenv("LLM_TEST_URL"); url != "" {
+		judgeElsewhere(t, url, n, workers, steps)
+		return
+	}
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Late(3*time.Millisecond, always("needed"))))
+	dir := t.TempDir()
+	killAfter(t, s, dir, 17)
+	j, l := judgeIn(t, dir, config(s), table)
+	held, before := l.Bill(), s.Bill()
+	if held.Exchanges == 0 || before.Answers-held.Exchanges > 3*workers {
+		t.Errorf("%d answers, %d kept", before.Answers, held.Exchanges)
+	}
+	for i := range n {
+		if got, err := steps(t.Context(), j, i); err != nil || got.Outcome != arena.JudgeScored {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	after := l.Bill()
+	if asked := s.Bill().Answers - before.Answers; asked != n-held.Exchanges || after.Prompt-held.Prompt != s.Bill().Prompt-before.Prompt {
+		t.Errorf("%d held, %d asked; the bill grew by %d prompt tokens", held.Exchanges, asked, after.Prompt-held.Prompt)
+	}
+}
+
+// killAfter runs the test in a process of its own and kills it when the
 // server has answered some more requests.
 func killAfter(t *testing.T, s *clienttest.Server, dir string, answers int) {
 	t.Helper()
-	c := exec.Command(os.Args[0], "-test.run=^TestAKilledRunGoesOn$")
+	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	c.Env = append(os.Environ(), "LLM_TEST_URL="+s.BaseURL(), "LLM_TEST_LEDGER="+dir)
 	var out strings.Builder
 	c.Stdout, c.Stderr = &out, &out
@@ -131,7 +165,7 @@ func killAfter(t *testing.T, s *clienttest.Server, dir string, answers int) {
 	<-ended
 }
 
-func judgeElsewhere(t *testing.T, url string, n, workers int) {
+func judgeElsewhere(t *testing.T, url string, n, workers int, one func(context.Context, *llm.Judge, int) (arena.Judgement, error)) {
 	cfg := llm.Defaults()
 	cfg.Endpoints = endpointsAt(url)
 	cfg.Panel = panel(llm.Primary)
@@ -147,7 +181,7 @@ func judgeElsewhere(t *testing.T, url string, n, workers int) {
 	for w := range workers {
 		all.Go(func() {
 			for i := w; i < n; i += workers {
-				if _, err := ask(t.Context(), j, i); err != nil && !errors.Is(err, llm.ErrDeadline) {
+				if _, err := one(t.Context(), j, i); err != nil && !errors.Is(err, llm.ErrDeadline) {
 					t.Error(err)
 				}
 			}
