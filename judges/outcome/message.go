@@ -3,7 +3,6 @@ package outcome
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -175,10 +174,8 @@ func (m *message) wellFormed() bool {
 	if m.think == "" || len(m.calls) == 0 && m.response == "" {
 		return false
 	}
-	for _, tag := range tags {
-		if strings.Contains(m.think, tag) || strings.Contains(m.response, tag) {
-			return false
-		}
+	if holdsAny(m.think) || holdsAny(m.response) {
+		return false
 	}
 	for _, c := range m.calls {
 		if c.kind != arena.String || c.parameters == "" {

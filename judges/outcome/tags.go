@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -10,6 +11,11 @@ import (
 // text that holds any of them nests or repeats a tag, and the step's format is
 // broken.
 var tags = []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<response>", "</response>"}
+
+// holdsAny looks for tags in a text; nearly every one has no bracket at all.
+func holdsAny(text string) bool {
+	return strings.IndexByte(text, '<') >= 0 && slices.ContainsFunc(tags, func(tag string) bool { return strings.Contains(text, tag) })
+}
 
 // holdsTag looks for tags in JSON as the subnet renders it: with a backslash
 // before every slash, so that only opening tags can show.
