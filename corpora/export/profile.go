@@ -19,6 +19,9 @@ type Profile struct {
 	From string
 	// Readers are the loaders that were run on it, with their versions.
 	Readers []string
+	// Load is Python that reads a split into rows, SPLIT standing for its name;
+	// empty where the card's configs do.
+	Load string
 	// same says that rows go out as they are in the corpus.
 	same bool
 	// open starts the rows of one split.
@@ -41,15 +44,18 @@ func All() []Profile {
 	return slices.Concat(rowProfiles(), []Profile{
 		{Name: corpora.ProfileOpenAI, From: corpora.ProfileHFJSON, open: openLines("jsonl"),
 			Doc:     "OpenAI messages and tools, one JSON object a line, outside the card",
-			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 fills in nulls)"}},
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 fills in nulls)"},
+			Load:    "import glob, json\nfiles = sorted(glob.glob(CORPUS + \"/jsonl/openai-jsonl/SPLIT-*.jsonl\"))\nrows = [json.loads(line) for path in files for line in open(path, encoding=\"utf-8\")]"},
 		{Name: "openai-jsonl-zst", From: corpora.ProfileHFJSON, open: openLines("jsonl.zst"),
 			Doc:     "the same lines, compressed with zstd",
 			Readers: []string{"datasets 4.8.5 and 5.2.0"}},
 		{Name: "arrow", From: corpora.ProfileHFJSON, open: openArrow,
 			Doc:     "the text rows as datasets' save_to_disk lays them out: load_from_disk maps them into memory",
-			Readers: []string{"datasets 4.0.0, 4.8.5 and 5.2.0 load_from_disk"}},
+			Readers: []string{"datasets 4.0.0, 4.8.5 and 5.2.0 load_from_disk"},
+			Load:    "from datasets import load_from_disk\nrows = load_from_disk(CORPUS + \"/arrow\")[\"SPLIT\"]"},
 		{Name: "atif", From: corpora.ProfileHFJSON, open: openATIF,
-			Doc: "ATIF v1.7 trajectories, one JSON object a line"},
+			Doc:  "ATIF v1.7 trajectories, one JSON object a line",
+			Load: "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/atif/SPLIT.jsonl\", encoding=\"utf-8\")]"},
 		{Name: "sts", From: corpora.ProfileHFJSON, open: openSTS,
 			Doc: "session traces for the Hub's viewer: a sample, redacted, one file a session"},
 	})

@@ -80,8 +80,31 @@ func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.M
 	return corpora.Assemble(ctx, fsys, to, corpora.Assembly{
 		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
 		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},
-		Card:  corpora.Card{Title: "Exported corpus", Push: opt.Push, License: "apache-2.0", Tags: []string{"agent", "tool-use"}, Sections: []corpora.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}},
+		Card:  corpora.Card{Title: "Exported corpus", Push: opt.Push, License: "other", Tags: []string{"agent", "tool-use"}, Sections: cardSections(counts)},
 	})
+}
+
+func cardSections(counts []Count) []corpora.Section {
+	sections := []corpora.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}
+	if beside := besideConfigs(counts); beside != "" {
+		sections = append(sections, corpora.Section{Heading: "Files beside the configs", Body: beside})
+	}
+	return sections
+}
+
+// besideConfigs says how to load what the card's configs do not name, each
+// profile by the first of its splits that has rows.
+func besideConfigs(counts []Count) string {
+	var b strings.Builder
+	told := map[string]bool{}
+	for _, c := range counts {
+		p, _, _ := Named(c.Profile)
+		if p.Load != "" && c.Rows > 0 && !told[p.Name] {
+			told[p.Name] = true
+			fmt.Fprintf(&b, "\n```python\n# %s: %s\n%s\n```\n", p.Name, p.Doc, strings.ReplaceAll(p.Load, "SPLIT", c.Split))
+		}
+	}
+	return b.String()
 }
 
 func countTable(counts []Count) string {

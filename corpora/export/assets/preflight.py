@@ -84,7 +84,7 @@ def check(template, row):
         for call in calls:
             for piece in [call["name"], *strings(call["arguments"])]:
                 if piece not in text and json.dumps(piece, ensure_ascii=False)[1:-1] not in text:
-                    fail(f"{piece[:80]!r} of a call is not in the text")
+                    fail(f"{piece[:80]!r} of a call to {call['name']} is not in the text: the template leaves calls out")
     before = template.render(messages=messages[:-1], tools=tools, add_generation_prompt=True, bos_token="", eos_token="")
     learned = len(text) - len(os.path.commonprefix([text, before]))
     if not 0 < learned < len(text):
