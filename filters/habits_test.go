@@ -62,7 +62,10 @@ func TestDaysDoNotMove(t *testing.T) {
 	for _, name := range []string{"other ids", "other prices", "keys in another order", "another time zone", "bodies kept as text"} {
 		same[name] = changes[name]
 	}
-	for _, family := range []string{"honest plain", "honest native", "puppet", "puppet with dice", "puppet shuffles openings"} {
+	for _, family := range []string{
+		"honest plain", "honest native", "puppet", "puppet with dice", "puppet shuffles openings",
+		"puppet opens the cheapest", "puppet with one plan", "overrides now and then",
+	} {
 		day := play(familyNamed(family), 8)[:tasksPerAgent]
 		want := axes(judgeDay(t, day))
 		for name, change := range same {

@@ -14,7 +14,7 @@ import (
 // special tokens and ReAct lines with labels in any language all look so; prose
 // that speaks of a tool does not.
 func (p *pad) spelled(text string, first int) {
-	name, rest := nextTool(text)
+	name, rest := nextTool(text[:min(len(text), maxSpelled)])
 	for name != "" && len(p.acts) < first+maxNamed {
 		next, after := nextTool(rest)
 		body := rest[:len(rest)-len(after)-len(next)]
@@ -28,6 +28,9 @@ func (p *pad) spelled(text string, first int) {
 		name, rest = next, after
 	}
 }
+
+// maxSpelled is how much of a reply is searched: twice what logs keep whole.
+const maxSpelled = 4 << 10
 
 // spelledKeys are the arguments of the tools with the one first without which
 // nothing is asked for.

@@ -87,3 +87,22 @@ func linksOf(t *testing.T, tr *arena.Trace) map[string]float64 {
 	}
 	return links
 }
+
+// FuzzForeignDialectsNameWhatWasSent: whatever stands around the call, a reply
+// names at most the requests that were sent.
+func FuzzForeignDialectsNameWhatWasSent(f *testing.F) {
+	for _, form := range foreignDialects {
+		f.Add(form)
+	}
+	f.Add("NAME(KEY=<<<<KEY=<KEY=\"KEY='\\")
+	f.Add("NAME<KEY<KEY<KEY")
+	f.Fuzz(func(t *testing.T, form string) {
+		r := &recorder{w: newWorld(7), limit: 2000, now: start}
+		r.task = r.w.task(1)
+		spoken(r, form)
+		links := linksOf(t, r.trace("foreign"))
+		if n := links["named"] + links["named_loosely"] + links["derived"]; n > 2 {
+			t.Errorf("%v of 2 dispatches are named by %q", n, form)
+		}
+	})
+}
