@@ -111,6 +111,7 @@ func (f *exportFlags) export(ctx context.Context, s *streams, from string, out o
 	if err != nil {
 		return err
 	}
+	limitHeap()
 	counts, err := export.Run(ctx, corpora.Disk{}, from, out.dir, profiles, opt, f.workers)
 	if err != nil {
 		return err

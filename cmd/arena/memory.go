@@ -12,7 +12,7 @@ import (
 // under 1 GiB all the same.
 const (
 	buildHeapGrowth = 800
-	buildHeapLimit  = 700 << 20
+	heapLimit       = 700 << 20
 )
 
 // tuneBuildHeap sets both, unless the user's environment says otherwise.
@@ -20,7 +20,13 @@ func tuneBuildHeap() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(buildHeapGrowth)
 	}
+	limitHeap()
+}
+
+// limitHeap makes the collector work harder before the heap passes the limit,
+// unless the user's environment has another.
+func limitHeap() {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(buildHeapLimit)
+		debug.SetMemoryLimit(heapLimit)
 	}
 }

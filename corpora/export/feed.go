@@ -45,6 +45,10 @@ func newFeed(fsys corpora.FS, dir string, from *corpora.Manifest, source string,
 // one reader keeps no more than a few goroutines busy, and each holds a batch.
 func sideBySide() int { return min(4, runtime.GOMAXPROCS(0)) }
 
+// ahead is how many batches of a profile are encoded at once: the profiles of a
+// reading share them, for each holds its own memory.
+func (f *feed) ahead() int { return max(1, sideBySide()/len(f.jobs)) }
+
 // run exports both splits to every job.
 func (f *feed) run(ctx context.Context) error {
 	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {

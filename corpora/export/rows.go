@@ -29,7 +29,7 @@ type piece[T any] struct {
 }
 
 func (s *rowSink[T]) take(rows []row) error {
-	if len(s.pending) == sideBySide() {
+	if len(s.pending) == s.job.feed.ahead() {
 		if err := s.commit(); err != nil {
 			return err
 		}
