@@ -209,7 +209,8 @@ func (r *reading) kindOf(p *product) []int32 {
 
 func isValue(word string) bool {
 	var room [8]mark
-	for _, m := range words().find(room[:0], word, 0) {
+	marks, _ := words().find(room[:0], word, 0)
+	for _, m := range marks {
 		if m.concept != 0 && int(m.end) == len(word) {
 			return true
 		}

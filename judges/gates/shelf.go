@@ -56,6 +56,8 @@ const (
 type wordFact struct {
 	first [roles]int32
 	query bool
+	// unlisted is set where no entry of the lexicon begins with the word.
+	unlisted bool
 }
 
 // amountFact says when a figure was first seen as a price or another number,

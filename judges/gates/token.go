@@ -13,7 +13,6 @@ func (p *passage) readAt(s *shelf, i int) int {
 	case isDigit(c):
 		return p.readFigure(s, i)
 	case isWordByte(c):
-		p.find(i)
 		return p.readWord(s, i)
 	case c == ' ' || c == '\t' || c == '\r':
 		return i + 1
@@ -25,20 +24,35 @@ func (p *passage) readAt(s *shelf, i int) int {
 		}
 		return i + 1
 	default:
-		p.find(i)
 		return p.readRune(s, i)
 	}
 }
 
-// find marks the entries of the lexicon that begin at byte i.
-func (p *passage) find(i int) {
-	if p.lexicon.root[p.folded[i]] != 0 {
-		p.marks = p.lexicon.find(p.marks, p.folded, i)
+// find marks the entries of the lexicon that begin at byte i, and tells how far
+// it had to look.
+func (p *passage) find(i int) (end int) {
+	if p.lexicon.root[p.folded[i]] == 0 {
+		return i
 	}
+	p.marks, end = p.lexicon.find(p.marks, p.folded, i)
+	return end
+}
+
+// findWord is find for a word that ends at end. Most words begin no entry,
+// whatever follows them, and need one look an attempt.
+func (p *passage) findWord(fact *wordFact, i, end int) {
+	if fact.unlisted {
+		return
+	}
+	found := len(p.marks)
+	fact.unlisted = p.find(i) < end && len(p.marks) == found
 }
 
 func (p *passage) readRune(s *shelf, i int) int {
 	r, width := utf8.DecodeRuneInString(p.folded[i:])
+	if unspaced(r) || !unicode.IsLetter(r) {
+		p.find(i)
+	}
 	switch {
 	case r == '。' || r == '！' || r == '？' || r == '；':
 		p.close(i + width)
@@ -54,7 +68,9 @@ func (p *passage) readRune(s *shelf, i int) int {
 // such as php88 or rp1.299, is a figure too.
 func (p *passage) readWord(s *shelf, i int) int {
 	end := wordRun(p.folded, i)
-	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: s.word(p.folded[i:end]), measure: -1})
+	slot := s.word(p.folded[i:end])
+	p.findWord(&s.words[slot], i, end)
+	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: slot, measure: -1})
 	p.big = p.big || end-i >= minBig && hasBigPart(p.folded[i:end])
 	tail := end
 	for tail > i && isDigit(p.folded[tail-1]) {

@@ -124,10 +124,10 @@ type mark struct {
 
 // find appends the entries of the lexicon that begin at text[start]. text is
 // folded; runs of white space match one blank, a typographic apostrophe a
-// plain one.
-func (l *lexicon) find(marks []mark, text string, start int) []mark {
-	at := l.root[text[start]]
-	for i := start + 1; at != 0; {
+// plain one. It tells how far it looked into text.
+func (l *lexicon) find(marks []mark, text string, start int) ([]mark, int) {
+	at, i := l.root[text[start]], start+1
+	for at != 0 {
 		n := &l.nodes[at]
 		if n.ends {
 			marks = n.mark(marks, text, start, i)
@@ -142,7 +142,7 @@ func (l *lexicon) find(marks []mark, text string, start int) []mark {
 		at = l.step(n, b)
 		i += width
 	}
-	return marks
+	return marks, i
 }
 
 // mark appends what ends at the node, which text[start:end] led to.
