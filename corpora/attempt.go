@@ -148,21 +148,22 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 }
 
 // StopCondition says how an attempt ended: terminated (its last turn called
-// terminate), timed_out or failed (the sandbox says so), or no_tool_call.
+// terminate), timed_out or failed (the sandbox says so), tool_call (its last
+// turn called another tool, and the recording ends there), or no_tool_call.
 func StopCondition(rec *arena.Record) string {
-	turns := rec.Dialogue.Turns
-	if len(turns) > 0 {
-		for _, c := range turns[len(turns)-1].Calls {
-			if c.Name == "terminate" {
-				return "terminated"
-			}
-		}
+	var last arena.Turn
+	if turns := rec.Dialogue.Turns; len(turns) > 0 {
+		last = turns[len(turns)-1]
 	}
-	switch rec.Trace.Status {
-	case arena.StatusTimedOut:
+	switch {
+	case slices.ContainsFunc(last.Calls, func(c arena.Call) bool { return c.Name == "terminate" }):
+		return "terminated"
+	case rec.Trace.Status == arena.StatusTimedOut:
 		return "timed_out"
-	case arena.StatusFailed:
+	case rec.Trace.Status == arena.StatusFailed:
 		return "failed"
+	case len(last.Calls) > 0:
+		return "tool_call"
 	default:
 		return "no_tool_call"
 	}

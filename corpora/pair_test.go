@@ -141,4 +141,8 @@ func TestRowsSayWhatIsKnown(t *testing.T) {
 	if row, err = corpora.NewSFT(rec, f); err != nil || row.StopCondition != "timed_out" || !row.IsTruncated {
 		t.Errorf("row %+v %v", row, err)
 	}
+	rec.Trace.Status = arena.StatusSuccess
+	if row, err = corpora.NewSFT(rec, f); err != nil || row.StopCondition != "tool_call" {
+		t.Errorf("row %+v %v", row, err)
+	}
 }
