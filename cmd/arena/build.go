@@ -14,8 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/recipe"
 	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student"
 )
 
 // buildFlags are the flags that build and stage share.
@@ -81,12 +83,25 @@ finished corpus does only what changed.`,
 		Example: `  arena build testdata/day -o corpus
   arena build day1 day2 -o corpus --held-out suite.json --bank yesterday/bank.json --set select.top=2`,
 		Args: takes(1, anyNumber),
-		RunE: func(c *cobra.Command, args []string) error { return f.build(c, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if allRuns(args) {
+				f.defaults = recipe.TrustCalls
+			}
+			return f.build(c, args)
+		},
 	}
 	f.register(c)
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	c.Flags().BoolVar(&f.force, "force", false, "forget finished blocks and do everything again")
 	return c
+}
+
+// allRuns says whether every day is the folder of an evaluation.
+func allRuns(days []string) bool {
+	return !slices.ContainsFunc(days, func(day string) bool {
+		spec, err := student.ReadSpec(day)
+		return err != nil || spec.Schema != student.SpecSchema
+	})
 }
 
 func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {

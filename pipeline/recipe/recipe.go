@@ -89,13 +89,18 @@ func Named(name string) (Recipe, error) {
 	return Recipe{}, fmt.Errorf("unknown recipe %q: want %s", name, strings.Join(known, ", "))
 }
 
-// Configure says how the corpus of the rollouts is built. Outcomes alone are
-// rewards (a multiplier whose floor is 1 weighs nothing), and every sample of a
-// problem may stay. Habits over many attempts are no evidence here: they tell
-// programs from models among strangers' agents, but every call of a rollout was
+// TrustCalls takes habits over many attempts for no evidence: they tell programs
+// from models among strangers' agents, but every call of a rollout of our own was
 // made because the model wrote it, and a sure student repeats itself.
-func (r Recipe) Configure(c *pipeline.Config) {
+func TrustCalls(c *pipeline.Config) {
 	c.Filter.MinAttempts, c.Filter.MaxPastes = math.MaxInt32, math.MaxInt32
+}
+
+// Configure says how the corpus of the rollouts is built. Outcomes alone are
+// rewards (a multiplier whose floor is 1 weighs nothing), every sample of a
+// problem may stay, and TrustCalls.
+func (r Recipe) Configure(c *pipeline.Config) {
+	TrustCalls(c)
 	c.Multiplier.Floor = 1
 	c.Select.SuccessOnly = r.Profile != corpora.ProfileStepwise
 	c.Select.MinReward = r.MinReward
