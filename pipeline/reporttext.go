@@ -12,7 +12,7 @@ import (
 func (r *LeakReport) text(cfg GuardConfig) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `All problems that share a product or a request form one cluster, and a cluster is in one pool only: %d clusters (%d problems) in
-train, %d (%d) in eval, %d (%d) never touched (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json). No product is gold in two pools.
+train, %d (%d) in eval, %d (%d) never touched; problems that say the same count once (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json). No product is gold in two pools.
 `, r.Clusters[guard.PoolTrain], r.Problems[guard.PoolTrain], r.Clusters[guard.PoolEval], r.Problems[guard.PoolEval],
 		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], cfg.Shares.Eval, cfg.Shares.NeverTouch, cfg.Seed)
 	bank := 0
