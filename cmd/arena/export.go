@@ -16,7 +16,7 @@ import (
 )
 
 // sideBySide is more than there are formats: one reading of a corpus feeds all
-// of them, in less than 400 MiB.
+// of them, within the limit of the heap.
 const sideBySide = 16
 
 // exportFlags are the flags of `arena export`.
