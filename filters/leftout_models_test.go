@@ -86,7 +86,7 @@ func ownLines(think string, calls []call) string {
 	for _, c := range calls {
 		args := map[string]any{}
 		for key, value := range c.args {
-			args[map[string]string{"q": "worte", "product_ids": "nummern"}[key]] = value
+			args[map[string]string{"q": "worte", "product_ids": "nummern", "page": "seite", "price": "preis", "status": "stand"}[key]] = value
 		}
 		input, _ := json.Marshal(args)
 		text += "\nAction: " + names[c.name] + "\nAction Input: " + string(input)
