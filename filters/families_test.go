@@ -52,6 +52,9 @@ func rights(judged []judgement) map[string]rightOf {
 // were set on and those left out, with the slope of the claim fitted without
 // that family.
 func TestFamilyTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skip: a simulation of many days; run without -short")
+	}
 	t.Parallel()
 	set, left := judgeDay(t, slices.Concat(play(agents, 3), play(strangers, 4), play(guests, 6))), judgeDay(t, slices.Concat(play(leftOut, 3), play(leftOutLater, 5), playTasks(leftOutModels, 7, 20), playTasks(leftOutPuppets, 8, 20)))
 	atLeast(t, set)

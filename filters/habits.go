@@ -21,21 +21,33 @@ func pastes(samples []Sample) map[uint64]int {
 // recommended and by whether the first search found anything, since even a
 // fixed program stops where there is nothing: the attempts that use that size's
 // commonest sequence of tools.
-func commonest(samples []Sample) (t Tally) {
+func commonest(samples []Sample) Tally {
 	type task struct {
 		slots int
 		blank bool
 	}
-	sizes := map[task]map[uint64]int{}
+	sequences := groups[task, uint64]{}
 	for i := range samples {
 		s := &samples[i]
-		of := task{s.Slots, s.Blank}
-		if sizes[of] == nil {
-			sizes[of] = map[uint64]int{}
-		}
-		sizes[of][s.Tools]++
+		sequences.add(task{s.Slots, s.Blank}, s.Tools)
 	}
-	for _, counts := range sizes {
+	return sequences.commonest()
+}
+
+// groups counts what occurs in each group.
+type groups[G, V comparable] map[G]map[V]int
+
+func (g groups[G, V]) add(group G, v V) {
+	if g[group] == nil {
+		g[group] = map[V]int{}
+	}
+	g[group][v]++
+}
+
+// commonest counts the commonest value of each group, of all in groups of more
+// than one.
+func (g groups[G, V]) commonest() (t Tally) {
+	for _, counts := range g {
 		most, all := 0, 0
 		for _, n := range counts {
 			most, all = max(most, n), all+n
@@ -130,27 +142,14 @@ func (a *AgentStats) overrides() float64 {
 
 // forms counts, among searches that use the same kinds of words, those in the
 // commonest order.
-func forms(samples []Sample) (t Tally) {
-	orders := map[uint32]map[uint32]int{}
+func forms(samples []Sample) Tally {
+	orders := groups[uint32, uint32]{}
 	for i := range samples {
 		for _, form := range samples[i].Forms {
-			kinds, order := uint32(form>>32), uint32(form)
-			if orders[kinds] == nil {
-				orders[kinds] = map[uint32]int{}
-			}
-			orders[kinds][order]++
+			orders.add(uint32(form>>32), uint32(form))
 		}
 	}
-	for _, counts := range orders {
-		most, all := 0, 0
-		for _, n := range counts {
-			most, all = max(most, n), all+n
-		}
-		if all > 1 {
-			t = Tally{t.Part + most, t.Whole + all}
-		}
-	}
-	return t
+	return orders.commonest()
 }
 
 // deaf is how surely the agent takes products with many words and none of them

@@ -25,6 +25,9 @@ type design struct {
 const draws = 999
 
 func TestIntervalsCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skip: a simulation of thousands of runs; run without -short")
+	}
 	t.Parallel()
 	designs := []design{{120, 4, 2, 3}, {75, 1, 2, 3}, {75, 8, 2, 3}, {250, 4, 2, 3}, {30, 4, 2, 3}, {75, 4, 0.5, 4.5}}
 	if *simulations <= 1000 {
