@@ -75,6 +75,9 @@ func (c *claim) takesEnd(ids []string, key string) (least, most bool) {
 	taken, passed := emptyRange(), emptyRange()
 	rest := string(c.call.Result)
 	for _, id := range c.shown {
+		if taken.hi >= passed.lo && taken.lo <= passed.hi {
+			return false, false // no later product makes either true again
+		}
 		value, after, ok := nextNumber(rest, key)
 		if !ok {
 			return false, false
