@@ -31,6 +31,7 @@ func (e *RecursionError) Error() string {
 // Loads is json.loads: one JSON value, NaN and Infinity included, with the
 // last of repeated keys. Its error is a *DecodeError or a *RecursionError.
 func Loads(text string) (Value, error) {
+	text = onlyCharacters(text)
 	d := decoder{text: text}
 	if strings.HasPrefix(text, "\ufeff") {
 		return Value{}, d.fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)

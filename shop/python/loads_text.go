@@ -6,6 +6,21 @@ import (
 	"unicode/utf8"
 )
 
+// onlyCharacters is text with U+FFFD for every byte that is part of no character: a
+// str of Python's holds characters only, and keys are equal where they are
+// written alike.
+func onlyCharacters(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	b := make([]byte, 0, len(text)+utf8.UTFMax)
+	for text != "" {
+		r, n := DecodeRune(text)
+		b, text = AppendRune(b, r), text[n:]
+	}
+	return string(b)
+}
+
 func (d *decoder) str() (string, error) {
 	open := d.at
 	d.at++

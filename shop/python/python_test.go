@@ -129,7 +129,7 @@ func TestLower(t *testing.T) {
 // FuzzDumpsReadsBack: whatever Loads accepts, Dumps writes so that Loads gives
 // the same again.
 func FuzzDumpsReadsBack(f *testing.F) {
-	for _, s := range []string{`{"a":[1,2.5,"é",null,NaN]}`, `"\ud83d"`, `[[[]]]`, `1e400`, "{\"a\":1,\"a\":2}"} {
+	for _, s := range []string{`{"a":[1,2.5,"é",null,NaN]}`, `"\ud83d"`, `[[[]]]`, `1e400`, "{\"a\":1,\"a\":2}", "{\"\xff\":1,\"\xd9\":2}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
