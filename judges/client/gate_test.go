@@ -10,7 +10,9 @@ import (
 )
 
 // TestAGateFindsTheServersLimit drives a gate against a server that takes 16
-// requests at once, for 50 ms each, in virtual time.
+// requests at once, for 50 ms each, in virtual time. The way back takes a
+// moment, so that whoever hears of an answer asks a server that is done with
+// all it finished at once, in whatever order.
 func TestAGateFindsTheServersLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,13 +27,14 @@ func TestAGateFindsTheServersLimit(t *testing.T) {
 			mu.Unlock()
 			time.Sleep(50 * time.Millisecond)
 			mu.Lock()
-			defer mu.Unlock()
 			busy--
 			if ok {
 				answered++
 			} else {
 				refused++
 			}
+			mu.Unlock()
+			time.Sleep(time.Millisecond)
 			return ok
 		}
 		var all sync.WaitGroup
@@ -57,7 +60,7 @@ func TestAGateFindsTheServersLimit(t *testing.T) {
 		if took := time.Since(start); answered != work || took > 2*ideal {
 			t.Errorf("%d answered in %v, at best %v", answered, took, ideal)
 		}
-		if refused > work/10 {
+		if refused > work/20 {
 			t.Errorf("%d of %d requests were too many", refused, refused+answered)
 		}
 		t.Logf("%d answered, %d refused", answered, refused)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/trajectory-arena/arena"
@@ -66,18 +68,10 @@ func TestFaults(t *testing.T) {
 		"orders in the trajectory":  {clienttest.First(clienttest.Obey("no order like this one")), arena.JudgeScored, 1},
 		"odd role, null everywhere": {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":null}}],"usage":null}`)), arena.JudgeUnparsed, 3},
 	}
-	// Short where nothing else answers, longer where a good answer must not be
-	// late on a busy machine.
-	timeouts := map[string]time.Duration{"hang for ever": 50 * time.Millisecond, "hang, then well": time.Second, "everything at once": time.Second}
 	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := clienttest.New(t, tt.script)
-			cfg := config(s)
-			if waits := timeouts[name]; waits > 0 {
-				cfg.RequestTimeout = waits
-			}
-			j, l := judge(t, cfg, nil)
+		inVirtualTime(t, name, func(t *testing.T) {
+			s := clienttest.Virtual(t, 0, tt.script)
+			j, l := judgeOver(t, s.Transport(), t.TempDir(), config(s), nil)
 			got, err := ask(t.Context(), j, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -92,6 +86,30 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%d exchanges kept, want %d", b.Exchanges, tt.requests)
 			}
 		})
+	}
+}
+
+// inVirtualTime runs a test whose waits take no time, and whose time-outs pass
+// only when nothing is left to do.
+func inVirtualTime(t *testing.T, name string, test func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		useLedger(t)
+		synctest.Test(t, test)
+	})
+}
+
+// useLedger has the ledger's compressor make its channels at a first use that
+// is in no bubble: those of a bubble are for that bubble alone.
+func useLedger(t *testing.T) {
+	t.Helper()
+	l, err := ledger.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Add(ledger.Exchange{Request: []byte("first")}), l.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -135,7 +153,7 @@ func TestAnAnswerIsPaidForOnce(t *testing.T) {
 	// Another address, another limit: the same judge.
 	moved := clienttest.New(t, clienttest.First(clienttest.Status(500)))
 	cfg := config(moved)
-	cfg.MaxUnscored, cfg.AttemptDeadline = 1, time.Second
+	cfg.MaxUnscored = 1
 	judgeAll(t, dir, cfg, 20, 8)
 	if n := len(moved.Calls()); n != 0 {
 		t.Errorf("%d requests after moving the server", n)
@@ -242,13 +260,14 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// config is one model on one server, with waits that tests can afford.
+// config is one model on one server, with short waits between tries and time to
+// answer on any machine.
 func config(s *clienttest.Server) llm.Config {
 	cfg := llm.Defaults()
 	cfg.Endpoints = endpointsAt(s.BaseURL())
 	cfg.Panel = []llm.Member{{Model: "judge-a", Role: llm.Primary}}
-	cfg.RequestTimeout = 20 * time.Second
-	cfg.AttemptDeadline = time.Minute
+	cfg.RequestTimeout = time.Minute
+	cfg.AttemptDeadline = 10 * time.Minute
 	cfg.Backoff, cfg.BackoffCap = time.Millisecond, 2*time.Millisecond
 	return cfg
 }
@@ -268,12 +287,19 @@ func judge(t *testing.T, cfg llm.Config, p prices.Table) (*llm.Judge, *ledger.Le
 
 func judgeIn(t *testing.T, dir string, cfg llm.Config, p prices.Table) (*llm.Judge, *ledger.Ledger) {
 	t.Helper()
+	return judgeOver(t, nil, dir, cfg, p)
+}
+
+// judgeOver is a judge that reaches its models over a network; nil is the
+// machine's.
+func judgeOver(t *testing.T, network http.RoundTripper, dir string, cfg llm.Config, p prices.Table) (*llm.Judge, *ledger.Ledger) {
+	t.Helper()
 	l, err := ledger.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	j, err := llm.New(cfg, l, llm.Options{Prices: p, Now: time.Now})
+	j, err := llm.New(cfg, l, llm.Options{Prices: p, Now: time.Now, Transport: network})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,6 +316,12 @@ func judgeAll(t *testing.T, dir string, cfg llm.Config, n, workers int) []arena.
 			t.Error(err)
 		}
 	}()
+	return judgeBy(t, j, n, workers)
+}
+
+// judgeBy judges n attempts, as many at once as there are workers.
+func judgeBy(t *testing.T, j *llm.Judge, n, workers int) []arena.Judgement {
+	t.Helper()
 	out := make([]arena.Judgement, n)
 	next := make(chan int)
 	var all sync.WaitGroup

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/trajectory-arena/arena"
@@ -23,32 +24,35 @@ import (
 // too many, and waiting costs little memory.
 func TestAThousandAtOnce(t *testing.T) {
 	t.Parallel()
-	const n, limit = 1000, 32
-	s := clienttest.Limited(t, limit, clienttest.First(clienttest.Late(50*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
-	cfg := config(s)
-	cfg.Endpoints[0].Concurrency = 256
-	cfg.AttemptDeadline = time.Minute
-	var before, during runtime.MemStats
-	runtime.ReadMemStats(&before)
-	got := judgeAll(t, t.TempDir(), cfg, n, n)
-	runtime.ReadMemStats(&during)
-	for i, j := range got {
-		if j.Outcome != arena.JudgeScored {
-			t.Fatalf("attempt %d: %s (%s)", i, j.Outcome, j.Detail)
+	useLedger(t)
+	synctest.Test(t, func(t *testing.T) {
+		const n, limit = 1000, 32
+		s := clienttest.Virtual(t, limit, clienttest.First(clienttest.Late(50*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+		cfg := config(s)
+		cfg.Endpoints[0].Concurrency = 256
+		var before, during runtime.MemStats
+		runtime.ReadMemStats(&before)
+		j, _ := judgeOver(t, s.Transport(), t.TempDir(), cfg, table)
+		got := judgeBy(t, j, n, n)
+		runtime.ReadMemStats(&during)
+		for i, j := range got {
+			if j.Outcome != arena.JudgeScored {
+				t.Fatalf("attempt %d: %s (%s)", i, j.Outcome, j.Detail)
+			}
 		}
-	}
-	calls, bill := len(s.Calls()), s.Bill()
-	if bill.Answers != n {
-		t.Errorf("%d answers for %d attempts", bill.Answers, n)
-	}
-	if tooMany := calls - n; tooMany > n/5 {
-		t.Errorf("%d requests were too many", tooMany)
-	}
-	// Some 20 KB an attempt are its rendering, its request and its reply.
-	if grown := int64(during.HeapInuse) - int64(before.HeapInuse); grown > 256<<20 {
-		t.Errorf("%d MB of memory", grown>>20)
-	}
-	t.Logf("%d requests, %d at once at most, %d MB in use", calls, s.Peak(), during.HeapInuse>>20)
+		calls, bill := len(s.Calls()), s.Bill()
+		if bill.Answers != n {
+			t.Errorf("%d answers for %d attempts", bill.Answers, n)
+		}
+		if tooMany := calls - n; tooMany > n/5 {
+			t.Errorf("%d requests were too many", tooMany)
+		}
+		// Some 20 KB an attempt are its rendering, its request and its reply.
+		if grown := int64(during.HeapInuse) - int64(before.HeapInuse); grown > 256<<20 {
+			t.Errorf("%d MB of memory", grown>>20)
+		}
+		t.Logf("%d requests, %d at once at most, %d MB in use", calls, s.Peak(), during.HeapInuse>>20)
+	})
 }
 
 // TestAConfiguredLimitIsNeverPassed: a limit that the user names is kept from
@@ -73,11 +77,12 @@ func TestAKilledRunGoesOn(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Late(3*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+	p := &paced{answer: clienttest.Late(3*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))}
+	s := clienttest.New(t, p.script)
 	dir := t.TempDir()
 	var held int
 	for _, answers := range []int{7, 31, 64} {
-		killAfter(t, s, dir, answers)
+		p.killAfter(t, s, dir, answers)
 		l, err := ledger.Open(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -90,6 +95,7 @@ func TestAKilledRunGoesOn(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	p.allow(n)
 	got := judgeAll(t, dir, resuming(s), n, workers)
 	cached := 0
 	for _, j := range got {
@@ -119,9 +125,11 @@ func TestAKilledRunOfStepsGoesOn(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Late(3*time.Millisecond, always("needed"))))
+	p := &paced{answer: clienttest.Late(3*time.Millisecond, always("needed"))}
+	s := clienttest.New(t, p.script)
 	dir := t.TempDir()
-	killAfter(t, s, dir, 17)
+	p.killAfter(t, s, dir, 17)
+	p.allow(n)
 	j, l := judgeIn(t, dir, resuming(s), table)
 	held := l.Bill()
 	if answers := s.Bill().Answers; held.Exchanges == 0 || answers-held.Exchanges > 3*workers {
@@ -154,26 +162,55 @@ func askedAgain(s *clienttest.Server) []clienttest.Call {
 	return slices.DeleteFunc(s.Calls(), func(c clienttest.Call) bool { return c.Header.Get("X-Run") != "resumed" })
 }
 
-// killAfter runs the test in a process of its own and kills it when the
-// server has answered some more requests.
-func killAfter(t *testing.T, s *clienttest.Server, dir string, answers int) {
+// paced answers as many requests as it is allowed to and keeps the others
+// waiting, so that no run gets further before it is killed, on no machine.
+type paced struct {
+	answer clienttest.Action
+
+	mu      sync.Mutex
+	allowed int
+	waits   chan struct{}
+}
+
+// allow lets more requests through. The channel is closed when another waits.
+func (p *paced) allow(n int) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.allowed, p.waits = n, make(chan struct{})
+	return p.waits
+}
+
+func (p *paced) script(clienttest.Call) clienttest.Action {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.allowed--
+	if p.allowed >= 0 {
+		return p.answer
+	}
+	if p.allowed == -1 {
+		close(p.waits)
+	}
+	return clienttest.Hang()
+}
+
+// killAfter runs the test in a process of its own and kills it when the server
+// has let some requests through and another waits.
+func (p *paced) killAfter(t *testing.T, s *clienttest.Server, dir string, answers int) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	c.Env = append(os.Environ(), "LLM_TEST_URL="+s.BaseURL(), "LLM_TEST_LEDGER="+dir)
 	var out strings.Builder
 	c.Stdout, c.Stderr = &out, &out
-	before := s.Bill().Answers
+	waits := p.allow(answers)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
-	for s.Bill().Answers < before+answers {
-		select {
-		case err := <-ended:
-			t.Fatalf("ended by itself: %v\n%s", err, out.String())
-		case <-time.After(time.Millisecond):
-		}
+	select {
+	case err := <-ended:
+		t.Fatalf("ended by itself: %v\n%s", err, out.String())
+	case <-waits:
 	}
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -204,5 +241,4 @@ func judgeElsewhere(t *testing.T, url string, n, workers int, one func(context.C
 		})
 	}
 	all.Wait()
-	time.Sleep(time.Minute) // to be killed
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/trajectory-arena/arena/internal/memnet"
 )
 
 // Call is one request as the server saw it.
@@ -38,6 +40,8 @@ type Server struct {
 	// Limit is how many requests are answered at once, the others get 429; 0
 	// is no limit.
 	limit int
+	// memory is the network of a server in virtual time.
+	memory *http.Transport
 
 	mu    sync.Mutex
 	calls []Call
@@ -67,8 +71,33 @@ func Limited(t testing.TB, limit int, script func(Call) Action) *Server {
 	return s
 }
 
+// Virtual starts a server as Limited does, 0 being no limit, that Transport
+// alone reaches. It is for a bubble of testing/synctest: what it is late with,
+// and how long its clients wait, is told by the bubble's clock, however slow
+// the machine.
+func Virtual(t testing.TB, limit int, script func(Call) Action) *Server {
+	s := &Server{script: script, limit: limit, count: map[string]int{}}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	memory := memnet.Listen()
+	s.Listener, s.memory = memory, memory.Transport()
+	s.Start()
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// Transport is the way to a server in virtual time, nil to any other.
+func (s *Server) Transport() http.RoundTripper {
+	if s.memory == nil {
+		return nil
+	}
+	return s.memory
+}
+
 // Stop ends the server and every request that still hangs.
 func (s *Server) Stop() {
+	if s.memory != nil {
+		s.memory.CloseIdleConnections()
+	}
 	s.CloseClientConnections()
 	s.Close()
 }
