@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
 // plan is the group step's result: the fate of every record, and the units
@@ -34,6 +35,9 @@ type plan struct {
 	// them.
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
 }
+
+// folder is where the parts of this plan and of no other lie.
+func (p *plan) folder() string { return p.Key[:16] }
 
 // unit is what one worker writes at once, as one part. Which units there are
 // depends on the data alone, so that the files are the same however many
@@ -117,7 +121,10 @@ func (o *opened) group(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	o.plan, o.learned = p, g
-	return p, o.storePlan(p)
+	if err := o.storePlan(p); err != nil {
+		return nil, err
+	}
+	return p, o.forgetParts(p)
 }
 
 func (g *grouping) plan(all []chosen) (*plan, error) {
@@ -216,7 +223,11 @@ func (o *opened) planKey() (string, error) {
 	}
 	parts := [][]byte{config}
 	for _, in := range o.inputs {
-		parts = append(parts, []byte(in.key.Input), []byte(in.key.Meta), []byte(in.key.Config))
+		content, err := block.Content(o.FS, in.dir)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, []byte(in.key.Input), []byte(in.key.Meta), []byte(in.key.Config), []byte(content))
 	}
 	return digest(parts...), nil
 }

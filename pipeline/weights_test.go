@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -148,6 +150,24 @@ func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
 	}
 	if err != nil || report.Coverage <= 0 || report.Coverage >= 1 || report.Multiplier.Unscored != multiplier.Mean || len(report.Multiplier.Runs) == 0 {
 		t.Errorf("judges.json %+v: %v", report, err)
+	}
+}
+
+// What a judge left open is asked again by the next build, whose corpus then is
+// the one of a judge that answered at once: no row of the first stays in it.
+func TestAnswersThatComeLaterReachTheRows(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	patient := func(name string, judge pipeline.Judge) string {
+		r := newRun(t, sampleDay, filepath.Join(dir, name))
+		r.Judge, r.Config.MaxUnscored = judge, 1
+		build(t, r)
+		return r.Out
+	}
+	patient("late", moodyJudge{})
+	late, atOnce := sums(t, patient("late", lengthJudge{})), sums(t, patient("at once", lengthJudge{}))
+	if d := cmp.Diff(atOnce, late); d != "" {
+		t.Error(d)
 	}
 }
 

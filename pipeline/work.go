@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 )
 
@@ -17,6 +19,28 @@ func (r *Run) Forget() error {
 	for _, name := range []string{blocksFolder, partsFolder} {
 		if err := r.FS.RemoveAll(filepath.Join(r.Work, name)); err != nil {
 			return fmt.Errorf("forget finished work: %w", err)
+		}
+	}
+	return nil
+}
+
+// forgetParts removes the parts of earlier plans, which no run would read: each
+// set is as large as a corpus.
+func (o *opened) forgetParts(but *plan) error {
+	all := filepath.Join(o.Work, partsFolder)
+	entries, err := o.FS.ReadDir(all)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read folder of parts: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() == but.folder() {
+			continue
+		}
+		if err := o.FS.RemoveAll(filepath.Join(all, e.Name())); err != nil {
+			return fmt.Errorf("remove parts of an earlier plan: %w", err)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -69,7 +70,7 @@ func (o *opened) worthWriting(p *plan) error {
 }
 
 func (o *opened) partDir(p *plan, u unit) string {
-	return filepath.Join(o.Work, partsFolder, p.Key[:16], u.name())
+	return filepath.Join(o.Work, partsFolder, p.folder(), u.name())
 }
 
 // writeUnit writes one part, unless an earlier run finished it.
@@ -89,6 +90,10 @@ func (o *opened) writeUnit(ctx context.Context, p *plan, u unit) error {
 	}
 	return part.Close()
 }
+
+// lockEvery is how long a process waits before it looks again if another one
+// still assembles: that takes seconds.
+const lockEvery = 100 * time.Millisecond
 
 // assemble puts the corpus together if every part is there; the summary is nil
 // if another process still writes one.
@@ -111,11 +116,11 @@ func (o *opened) assemble(ctx context.Context, p *plan) (*Summary, error) {
 		}
 	}
 	lock := flock.New(filepath.Join(o.Work, "assemble.lock"))
-	if err := lock.Lock(); err != nil {
+	if _, err := lock.TryLockContext(ctx, lockEvery); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
 	defer func() { _ = lock.Unlock() }() // a lock ends with its process at the latest
-	a, err := o.assembly(p, parts)
+	a, err := o.assembly(ctx, p, parts)
 	if err != nil {
 		return nil, err
 	}

@@ -103,6 +103,16 @@ func State(fsys corpora.FS, dir string, want Key) (Status, error) {
 	}
 }
 
+// Content names what the block in dir holds: two blocks with one key differ
+// where a judge answered for one and not for the other.
+func Content(fsys corpora.FS, dir string) (string, error) {
+	m, err := readMarker(fsys, dir)
+	if err != nil {
+		return "", err
+	}
+	return m.IndexSHA256 + m.WordsSHA256, nil
+}
+
 // errMarker says that a marker holds something else than a marker.
 var errMarker = errors.New("no marker of a block")
 
