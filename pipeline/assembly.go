@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +12,7 @@ import (
 )
 
 // assembly is all that the corpus is put together from.
-func (o *opened) assembly(p *plan, parts []string) (*corpora.Assembly, error) {
+func (o *opened) assembly(ctx context.Context, p *plan, parts []string) (*corpora.Assembly, error) {
 	config, err := o.Config.JSON()
 	if err != nil {
 		return nil, err
@@ -20,7 +21,7 @@ func (o *opened) assembly(p *plan, parts []string) (*corpora.Assembly, error) {
 	if err != nil {
 		return nil, err
 	}
-	reports, err := o.reports(p)
+	reports, err := o.reports(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (l *ledger) close() error {
 // tables writes the ledger without the verdicts.
 func (w *unitWriter) tables(ctx context.Context) error {
 	out := newLedger(w.part)
-	err := w.eachEntry(ctx, func(x *block.Entry, f storedFate) error { return w.enter(out, x, f) })
+	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, f storedFate) error { return w.enter(out, x, f) })
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 		}
 	}
 	out := corpora.NewShards[corpora.Verdict](w.part, w.unit.Stream)
-	err := w.eachEntry(ctx, func(x *block.Entry, _ storedFate) error {
+	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, _ storedFate) error {
 		if x.Fault != nil {
 			return nil
 		}
@@ -81,12 +81,12 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 	return out.Close()
 }
 
-// eachEntry visits the entries in the order of the inputs' content and of their
-// lines, which no path decides.
-func (w *unitWriter) eachEntry(ctx context.Context, visit func(*block.Entry, storedFate) error) error {
-	for i := range w.inputs {
-		err := w.entriesOf(ctx, i, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
-			return visit(x, w.plan.Fates[at.Input][at.Entry])
+// eachEntry visits the entries with their fates in the order of the inputs'
+// content and of their lines, which no path decides.
+func (o *opened) eachEntry(ctx context.Context, p *plan, visit func(*block.Entry, storedFate) error) error {
+	for i := range o.inputs {
+		err := o.entriesOf(ctx, i, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
+			return visit(x, p.Fates[at.Input][at.Entry])
 		})
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,16 +128,18 @@ func (r *Reports) files() map[string]any {
 }
 
 // reports walks over all entries once more, with their fates.
-func (o *opened) reports(p *plan) (*Reports, error) {
+func (o *opened) reports(ctx context.Context, p *plan) (*Reports, error) {
 	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, shifts: map[string][]probe.Shift{}, guard: guard.NewReport(o.protect.train)}
 	c.guard.Injection, c.guard.NotRun = &o.protect.injection, o.protect.notRun
 	if o.protect.tiers != nil {
 		c.guard.Ran = o.protect.tiers
 	}
-	for i, in := range o.inputs {
-		if err := c.input(o.FS, in.dir, p.Fates[i]); err != nil {
-			return nil, err
-		}
+	err := o.eachEntry(ctx, p, func(x *block.Entry, f storedFate) error {
+		c.add(x, f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(o.Run, p), Lengths: c.lengthsReport()}
 	leak, err := o.protect.report()
@@ -158,23 +161,6 @@ type reporter struct {
 	shifts  map[string][]probe.Shift
 	guard   *guard.Report
 	steps   *StepsReport
-}
-
-func (c *reporter) input(fsys corpora.FS, dir string, fates []storedFate) error {
-	in, err := block.Open(fsys, dir)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	n := 0
-	for x, failed := range in.Entries() {
-		if failed != nil {
-			return failed
-		}
-		c.add(x, fates[n])
-		n++
-	}
-	return nil
 }
 
 func (c *reporter) add(x *block.Entry, f storedFate) {

@@ -79,10 +79,8 @@ func (w *unitWriter) body(at ref) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer bodies.Close()
 	b, err := bodies.Read(w.entries[at].Body)
-	if err == nil {
-		err = bodies.Close()
-	}
 	if err != nil {
 		return nil, err
 	}

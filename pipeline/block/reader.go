@@ -201,9 +201,4 @@ func (b *Bodies) Read(at Body) ([]byte, error) {
 }
 
 // Close closes the file.
-func (b *Bodies) Close() error {
-	if err := b.file.Close(); err != nil {
-		return fmt.Errorf("close %s: %w", b.path, err)
-	}
-	return nil
-}
+func (b *Bodies) Close() { closeRead(b.file) }
