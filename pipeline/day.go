@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/trajectory-arena/arena"
@@ -146,7 +145,7 @@ func (d *Day) readProblems(src Sources) error {
 	d.Problems = newProblems()
 	for _, path := range paths {
 		err := d.readFile(kindProblems, path, func(r io.Reader) (int, error) {
-			ps, err := arena.ReadProblems(r, maxProblems)
+			ps, err := arena.ReadProblems(r, maxProblem)
 			if err != nil {
 				return 0, err
 			}
@@ -160,8 +159,8 @@ func (d *Day) readProblems(src Sources) error {
 	return nil
 }
 
-// maxProblems bounds a problems file: the largest seen has 30 KB a problem.
-const maxProblems = 1 << 30
+// maxProblem bounds one problem of a file: with vectors it has 40 KB.
+const maxProblem = 64 << 20
 
 func (d *Day) readCatalog(src Sources) error {
 	paths := found(src.Catalogs, src.Days, "catalog.json*")
@@ -225,10 +224,7 @@ func found(given, days []string, pattern string) []string {
 	}
 	var out []string
 	for _, day := range days {
-		matches, err := filepath.Glob(filepath.Join(day, pattern))
-		if err == nil {
-			out = append(out, matches...)
-		}
+		out = append(out, traces.Beside(day, pattern)...)
 	}
 	return out
 }

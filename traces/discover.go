@@ -64,17 +64,21 @@ func Discover(day string, rules Rules) ([]Input, error) {
 	return ordered(ins, day)
 }
 
-// DiscoverFS is Discover for a day in any file system, such as a bucket. title
-// names it in messages; its last element is the day's name for the path rule.
-func DiscoverFS(fsys fs.FS, title string, rules Rules) ([]Input, error) {
-	if err := rules.Validate(); err != nil {
-		return nil, fmt.Errorf("check rules of discovery: %w", err)
+// Beside lists the files of a day that are no traces and whose base names match
+// a pattern, as path.Match reads it, in bytewise order. A day is what Discover
+// takes; one that is a file, or cannot be read, has none.
+func Beside(day, pattern string) []string {
+	if entries, err := os.ReadDir(day); err == nil {
+		var out []string
+		for _, e := range entries {
+			if ok, _ := path.Match(pattern, e.Name()); ok {
+				out = append(out, filepath.Join(day, e.Name()))
+			}
+		}
+		return out
 	}
-	w := walk{root: title, title: path.Base(title), fsys: fsys, metas: map[string]meta{}}
-	if err := w.tree(rules); err != nil {
-		return nil, fmt.Errorf("find traces in %s: %w", title, err)
-	}
-	return ordered(w.found, title)
+	matches, _ := doublestar.FilepathGlob(filepath.Join(day, pattern), doublestar.WithNoFollow())
+	return matches
 }
 
 // ordered puts inputs in the bytewise order of their paths, each once.

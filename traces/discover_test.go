@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -85,34 +84,23 @@ func TestDiscoverOtherDays(t *testing.T) {
 	}
 }
 
-func TestDiscoverFS(t *testing.T) {
+// TestBeside: a folder's own name is no pattern, whatever signs are in it.
+func TestBeside(t *testing.T) {
 	t.Parallel()
-	bucket := fstest.MapFS{
-		"problems.jsonl":           {Data: []byte("{}")},
-		"traces/run=r/p.json":      {Data: []byte(dialogueText)},
-		"traces/run=q/p.jsonl":     {Data: []byte(line("a"))},
-		"traces/run=q/" + MetaName: {Data: []byte(`{"eval_run_id":"Q"}`)},
+	dir := t.TempDir()
+	for _, name := range []string{"day[1]/problems.jsonl", "day[1]/problems.json.bak", "day[1]/traces/problems.jsonl", "day1/problems.jsonl", "day1/run.jsonl"} {
+		write(t, filepath.Join(dir, name), "{}")
 	}
-	ins, err := DiscoverFS(bucket, "mem://day", DefaultRules())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for i := range ins {
-		if err := ins[i].Hash(t.Context()); err != nil {
-			t.Fatal(err)
+	for day, want := range map[string][]string{
+		"day[1]": {"day[1]/problems.json.bak", "day[1]/problems.jsonl"}, "day?": {"day1/problems.jsonl"},
+		"day1/run.jsonl": nil, "none": nil, "day[": nil,
+	} {
+		var got []string
+		for _, path := range Beside(filepath.Join(dir, day), "problems.json*") {
+			rel, _ := filepath.Rel(dir, path)
+			got = append(got, rel)
 		}
-		_, err := Read(t.Context(), ins[i], Defaults(), func(item Item) error {
-			got = append(got, item.Trace.ID)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	diff(t, []string{"Q/a", "r/p"}, got)
-	if _, err := DiscoverFS(fstest.MapFS{}, "mem://empty", DefaultRules()); err == nil {
-		t.Error("an empty bucket is a day")
+		diff(t, want, got)
 	}
 }
 

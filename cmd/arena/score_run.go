@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 
@@ -97,11 +96,7 @@ func eachFile(named, days []string, flag string, read func(path string) error) e
 	paths := named
 	if len(named) == 0 {
 		for _, day := range days {
-			found, err := filepath.Glob(filepath.Join(day, flag+".jsonl"))
-			if err != nil {
-				return usage(err, "name the file with --"+flag)
-			}
-			paths = append(paths, found...)
+			paths = append(paths, traces.Beside(day, flag+".jsonl")...)
 		}
 	}
 	if len(paths) == 0 {

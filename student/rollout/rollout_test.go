@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -148,8 +149,11 @@ func FuzzAnyReplyMakesATrace(f *testing.F) {
 // readTrace reads one line as a day's file.
 func readTrace(t *testing.T, line []byte) *arena.Trace {
 	t.Helper()
-	day := fstest.MapFS{"traces/run=r/t.jsonl": {Data: append(line, '\n')}}
-	inputs, err := traces.DiscoverFS(day, "day", traces.DefaultRules())
+	day := filepath.Join(t.TempDir(), "run=r")
+	if err := errors.Join(os.Mkdir(day, 0o755), os.WriteFile(filepath.Join(day, "t.jsonl"), append(line, '\n'), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	inputs, err := traces.Discover(day, traces.DefaultRules())
 	if err != nil || len(inputs) != 1 {
 		t.Fatalf("%d inputs, %v", len(inputs), err)
 	}
