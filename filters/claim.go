@@ -57,6 +57,10 @@ func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
 			l.claimPages()
 		}
 	}
+	for i := range l.dispatches {
+		d := &l.dispatches[i]
+		d.verbatim = d.claimed >= 0 && d.call.Response == all[d.claimed].call.Result
+	}
 	for i := range all {
 		l.judge(all, i, p)
 	}
@@ -114,7 +118,7 @@ func (l *proxyLog) judge(all []claim, i int, p *pad) {
 	if c.act.tool != toolFind && c.act.tool != toolView {
 		return
 	}
-	if c.dispatch >= 0 && l.dispatches[c.dispatch].call.Response == c.call.Result {
+	if c.dispatch >= 0 && l.dispatches[c.dispatch].verbatim {
 		return
 	}
 	if c.act.tool == toolView {

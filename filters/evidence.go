@@ -156,16 +156,13 @@ func (a *attempt) countPrescient() (n int) {
 // shownBefore says that the request or a result that came before the moment
 // held this id.
 func (a *attempt) shownBefore(id string, at float64) bool {
-	if strings.Contains(a.query, id) {
-		return true
-	}
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
 		if d.start < at && (d.blind || hasID(d.shown, id)) {
 			return true
 		}
 	}
-	return false
+	return strings.Contains(a.query, id)
 }
 
 // shownAfter says that a later result held this id.
@@ -188,7 +185,7 @@ func (a *attempt) show() {
 		case !answered(d.call):
 		case d.act.tool == toolView:
 			d.shown = a.details(d)
-		case d.claimed >= 0 && d.call.Response == a.claims[d.claimed].call.Result:
+		case d.verbatim:
 			d.shown = a.claims[d.claimed].shown
 		case d.call.Response != "":
 			d.shown = a.pad.productIDs(d.call.Response)
@@ -238,12 +235,10 @@ func (a *attempt) countInvented() (invented, named int) {
 	return invented, named
 }
 
-// known says that the request, or a result before claim i, held the id.
+// known says that the request, or a result before claim i, held the id; most
+// ids come from the newest results.
 func (a *attempt) known(id string, i int) bool {
-	if strings.Contains(a.query, id) {
-		return true
-	}
-	for j := range a.claims[:i] {
+	for j := i - 1; j >= 0; j-- {
 		if hasID(a.claims[j].shown, id) {
 			return true
 		}
@@ -253,7 +248,7 @@ func (a *attempt) known(id string, i int) bool {
 			return true
 		}
 	}
-	return false
+	return strings.Contains(a.query, id)
 }
 
 // replied says that a reply named the id in a call.

@@ -13,8 +13,10 @@ type dispatch struct {
 	call *arena.ProxyCall
 	act  act
 	span
-	// claimed is the dialogue's call that claims this dispatch, -1 where none.
-	claimed int
+	// claimed is the dialogue's call that claims this dispatch, -1 where none;
+	// verbatim says that the call's result is its answer, byte for byte.
+	claimed  int
+	verbatim bool
 	// last is the last inference before it, reply the one that named it; -1
 	// where none.
 	last  int
@@ -72,7 +74,7 @@ func readLog(t *arena.Trace, p *pad) proxyLog {
 	l := proxyLog{present: len(calls) > 0, slack: slack(calls)}
 	bodies := 0
 	for _, c := range calls {
-		if isInference(c) {
+		if c.inference {
 			l.asked++
 			bodies += len(c.Response)
 		}
@@ -84,14 +86,10 @@ func readLog(t *arena.Trace, p *pad) proxyLog {
 			at, l.slack = span{float64(i), float64(i)}, 0
 		}
 		switch {
-		case isInference(c):
-			if answered(c) {
-				p.replies = append(p.replies, readReply(c, at, p))
-			}
-		default:
-			if t := toolOf(endpoint(c.Path)); t.catalogue() {
-				p.add(c, t, at)
-			}
+		case !c.inference && c.tool.catalogue():
+			p.add(c, at)
+		case c.inference && answered(c.ProxyCall):
+			p.replies = append(p.replies, readReply(c.ProxyCall, at, p))
 		}
 	}
 	l.replies, l.dispatches = p.replies, p.dispatches
@@ -102,7 +100,7 @@ func readLog(t *arena.Trace, p *pad) proxyLog {
 // slack allows for rounding and for durations that are measured on another
 // clock than time stamps: ten milliseconds, or a second where all stamps are
 // whole seconds.
-func slack(calls []*arena.ProxyCall) float64 {
+func slack(calls []entry) float64 {
 	for _, c := range calls {
 		if c.AtMS%1000 != 0 {
 			return 10
@@ -111,23 +109,31 @@ func slack(calls []*arena.ProxyCall) float64 {
 	return 1000
 }
 
-func (p *pad) add(c *arena.ProxyCall, t tool, at span) {
-	d := dispatch{call: c, span: at, claimed: -1, reply: -1}
+func (p *pad) add(c entry, at span) {
+	d := dispatch{call: c.ProxyCall, span: at, claimed: -1, reply: -1}
 	args := c.Params
 	if args == "" {
 		args = c.Body
 	}
-	d.act.read(p, t, args, true)
+	d.act.read(p, c.tool, args, true)
 	p.dispatches = append(p.dispatches, d)
 }
 
 // answered says that the other side returned something.
 func answered(c *arena.ProxyCall) bool { return c.Status == 200 }
 
-// isInference tells chat and text completions from searches and from the lesser
-// calls to the model server, such as its list of models.
-func isInference(c *arena.ProxyCall) bool {
-	return strings.HasSuffix(endpoint(c.Path), "completions")
+// entry is a call of the log with what its path says: an inference is a chat or
+// text completion, and none of the lesser calls to the model server, such as its
+// list of models.
+type entry struct {
+	*arena.ProxyCall
+	inference bool
+	tool      tool
+}
+
+func entryOf(c *arena.ProxyCall) entry {
+	name := endpoint(c.Path)
+	return entry{c, strings.HasSuffix(name, "completions"), toolOf(name)}
 }
 
 // endpoint is the last part of a path.
@@ -144,7 +150,7 @@ const maxCalls = 1024
 
 // flatten lists the entries that are evidence in the order of time; in their
 // own order where one has no time.
-func (p *pad) flatten(t *arena.Trace) (calls []*arena.ProxyCall, timed bool) {
+func (p *pad) flatten(t *arena.Trace) (calls []entry, timed bool) {
 	calls = p.calls
 	timed, sorted := true, true
 	for i := range t.Steps {
@@ -152,7 +158,7 @@ func (p *pad) flatten(t *arena.Trace) (calls []*arena.ProxyCall, timed bool) {
 			if c := &t.Steps[i].Proxy[j]; !c.Attempt && len(calls) < maxCalls {
 				timed = timed && c.AtMS > 0
 				sorted = sorted && (len(calls) == 0 || c.AtMS >= calls[len(calls)-1].AtMS)
-				calls = append(calls, c)
+				calls = append(calls, entryOf(c))
 			}
 		}
 	}

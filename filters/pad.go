@@ -3,7 +3,6 @@ package filters
 import (
 	"sync"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/dialect"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
@@ -17,7 +16,7 @@ type pad struct {
 	tools []tool
 	// calls are the entries of the log, dispatches and replies what they are;
 	// claims are the calls of the dialogue.
-	calls      []*arena.ProxyCall
+	calls      []entry
 	dispatches []dispatch
 	replies    []reply
 	claims     []claim

@@ -67,10 +67,17 @@ func valueAfter(s string) string {
 // held lists those of the ids that a result holds.
 func (p *pad) held(ids []string, result arena.Raw) []string {
 	from := len(p.ids)
+	rest := string(result) // details come in the order in which they were asked for
 	for _, id := range ids {
-		if p.room() && strings.Contains(string(result), id) {
-			p.ids = append(p.ids, id)
+		if !p.room() {
+			break
 		}
+		if i := strings.Index(rest, id); i >= 0 {
+			rest = rest[i:]
+		} else if !strings.Contains(string(result), id) {
+			continue
+		}
+		p.ids = append(p.ids, id)
 	}
 	return p.ids[from:len(p.ids):len(p.ids)]
 }

@@ -226,7 +226,7 @@ func (a *attempt) quotes(text string, results int) bool {
 const maxQuoted = 4 << 10
 
 func (a *attempt) returned(number string, results int) bool {
-	for i := range a.claims[:results] {
+	for i := results - 1; i >= 0; i-- { // the newest is what most is said of
 		if a.searched += len(a.claims[i].call.Result); a.searched > maxSearched {
 			return false
 		}

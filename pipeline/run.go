@@ -147,7 +147,9 @@ type opened struct {
 	protect *Protection
 	inputs  []input
 	filter  *filters.Filter
-	where   *where.Expr
+	// scorer is every worker's, so that a document is read once.
+	scorer *outcome.Scorer
+	where  *where.Expr
 	// redactor is nil where texts are published as they are; names looks at the
 	// ids of calls, which are replaced in any case.
 	redactor, names *redact.Redactor
@@ -174,7 +176,7 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{Run: r, day: day}
+	o := &opened{Run: r, day: day, scorer: outcome.New(&day.Catalog, r.Titles)}
 	g, both := errgroup.WithContext(ctx)
 	g.Go(func() error { return o.hashInputs(both) })
 	g.Go(func() error { return o.prepare(both) })
@@ -265,7 +267,7 @@ func (o *opened) blockConfig() (string, error) {
 func (o *opened) newMapper() (*mapper, error) {
 	secret := func(id string) bool { return len(o.names.Scan(id)) > 0 }
 	m := &mapper{
-		day: o.day, protect: o.protect, filter: o.filter, scorer: outcome.New(&o.day.Catalog, o.Titles), judge: o.Judge,
+		day: o.day, protect: o.protect, filter: o.filter, scorer: o.scorer, judge: o.Judge,
 		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}, Secret: secret},
 		signer: minhash.NewSigner(), stepJudge: o.stepJudge(), probeEvery: o.Config.Judge.ProbeEvery,
 	}

@@ -20,12 +20,15 @@ func holdsAny(text string) bool {
 // holdsTag looks for tags in JSON as the subnet renders it: with a backslash
 // before every slash, so that only opening tags can show.
 func holdsTag(json string) bool {
-	escaped := strings.Contains(json, `\u00`)
-	if !escaped || strings.IndexByte(json, '<') < 0 && !strings.Contains(json, `\u003`) {
+	bracket := strings.IndexByte(json, '<') >= 0
+	switch {
+	case bracket && !strings.Contains(json, `\u00`):
 		return opensTag(json)
+	case bracket || strings.Contains(json, `\u003`):
+		// Some letter may be written as an escape: look at the decoded texts.
+		return anyText(gjson.Parse(json), opensTag)
 	}
-	// Some letter may be written as an escape: look at the decoded texts.
-	return anyText(gjson.Parse(json), opensTag)
+	return false
 }
 
 func opensTag(text string) bool {
