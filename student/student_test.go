@@ -103,7 +103,6 @@ func behaviours() map[string]behaviour {
 		"html":                  {plan: script.Plan{fault(script.HTML, 0)}, stop: rollout.StopInfra, infra: "unreadable"},
 		"cut body":              {plan: script.Plan{fault(script.Cut, 0)}, stop: rollout.StopInfra, infra: "unreadable"},
 		"reset":                 {plan: script.Plan{fault(script.Reset, 0)}, stop: rollout.StopInfra, infra: "connection"},
-		"hang":                  {plan: script.Plan{search, fault(script.Hang, 0)}, stop: rollout.StopInfra, infra: "timeout", turns: 1},
 	}
 }
 
@@ -136,20 +135,25 @@ func newRun(t testing.TB, c *shop.Catalog, p Problems, url string, samples int, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := endpoint.NewPool(endpoint.Config{URLs: []string{url + "/v1"}, Concurrency: 16, Timeout: 500 * time.Millisecond, Retries: 2, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
 	return &Run{
 		Spec: Spec{Schema: SpecSchema, Model: "script", Samples: samples, Dialect: dialect.Auto, MaxSteps: 6, Problems: len(p.All),
 			ProblemsSHA256: p.SHA256, Harness: h.Name, System: h.System, CatalogXXH3: c.Checksum(), Search: "local", Judge: gates.Name},
-		Problems: p, Asker: pool, Scorer: outcome.New(c, nil), AtOnce: 16, Folder: folder,
+		Problems: p, Asker: newPool(t, url, time.Minute), Scorer: outcome.New(c, nil), AtOnce: 16, Folder: folder,
 		Environment: &rollout.Environment{
 			Template: template, System: h.System, Dialect: dialect.Auto, MaxSteps: 6, ToolNames: names, Rules: shop.SubnetRules,
 			Server: shop.Local{Catalog: c, Rules: shop.SubnetRules}, Request: `{"model":"script"}`, Has: c.Has,
 		},
 	}
+}
+
+func newPool(t testing.TB, url string, timeout time.Duration) *endpoint.Pool {
+	t.Helper()
+	pool, err := endpoint.NewPool(endpoint.Config{URLs: []string{url + "/v1"}, Concurrency: 16, Timeout: timeout, Retries: 2, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
 }
 
 func readResults(t testing.TB, folder string) map[string]rollout.Result {
@@ -202,6 +206,29 @@ func TestEveryBehaviourIsToldApart(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAServerThatHangs is asked nothing that must be answered in time.
+func TestAServerThatHangs(t *testing.T) {
+	t.Parallel()
+	hang := behaviour{plan: script.Plan{{Fault: script.Hang}}, stop: rollout.StopInfra, infra: "timeout"}
+	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(string, int64) script.Plan { return hang.plan }})
+	defer web.Close()
+	names := []string{"one", "two"}
+	run := newRun(t, openShop(t), problemFile(t, names), web.URL, 1, filepath.Join(t.TempDir(), "run"))
+	run.Asker = newPool(t, web.URL, 50*time.Millisecond)
+	summary, err := run.Play(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range readResults(t, run.Folder) {
+		if got.Stop != hang.stop || got.Turns != 0 || got.Infra == nil || *got.Infra != hang.infra || got.Success != nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if summary.Scored != 0 || summary.Infra[hang.infra] != len(names) {
+		t.Errorf("%+v", summary)
 	}
 }
 

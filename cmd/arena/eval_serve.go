@@ -66,9 +66,10 @@ type served struct {
 	server *serve.Server
 }
 
-// reaping is how long the end of a server takes to be known after its
-// connections break.
-const reaping = time.Second
+// reaping is how long the end of a server may take to be known after its
+// connections break: far longer than it does, as a machine whose memory has run
+// out is slow, and only what is lost anyway waits for it.
+const reaping = 5 * time.Second
 
 // Ask implements rollout.Asker.
 func (s served) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {

@@ -17,7 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trajectory-arena/arena/internal/loopback"
 	"github.com/trajectory-arena/arena/internal/script"
+	"github.com/trajectory-arena/arena/student"
 )
 
 // modelServer is the program that tests give to --serve: it solves every
@@ -47,6 +49,7 @@ func modelServer() {
 			fmt.Println("CUDA out of memory")
 			os.Exit(9)
 		}
+		fmt.Println(asked)
 		model.ServeHTTP(w, r)
 	})
 	stop := make(chan os.Signal, 1)
@@ -55,17 +58,6 @@ func modelServer() {
 	fmt.Println("dtype=torch.bfloat16, tensor_parallel_size=2")
 	fmt.Println(http.ListenAndServe(*listen, mux))
 	os.Exit(1)
-}
-
-// freePort is an address at which nobody listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // servedArgs is a command line that evaluates with a server of its own.
@@ -80,6 +72,9 @@ func servedArgs(t *testing.T, queries []string, address, serverFlags, run string
 		"--model", "m", "--problems", problems, "--catalog", catalog, "-o", run}, more...)
 }
 
+// asked is what the model server says of each request.
+const asked = "asked for a completion"
+
 func answersAt(address string) bool {
 	c, err := net.DialTimeout("tcp", address, time.Second)
 	return err == nil && c.Close() == nil
@@ -87,7 +82,7 @@ func answersAt(address string) bool {
 
 func TestEvalStartsItsServer(t *testing.T) {
 	t.Parallel()
-	address, run := freePort(t), filepath.Join(t.TempDir(), "run")
+	address, run := loopback.Free(t), filepath.Join(t.TempDir(), "run")
 	pricing := filepath.Join(t.TempDir(), "prices.yaml")
 	if err := os.WriteFile(pricing, []byte("m: {prompt: 1, completion: 10}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -122,7 +117,7 @@ func TestEvalStartsItsServer(t *testing.T) {
 // rollout is called infra, and the same command goes on to the same results.
 func TestTheServerDiesInTheRun(t *testing.T) {
 	t.Parallel()
-	address, run, undisturbed := freePort(t), filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "undisturbed")
+	address, run, undisturbed := loopback.Free(t), filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "undisturbed")
 	args := servedArgs(t, []string{"one", "two", "three", "four"}, address, "-die-after 5", run, "--retries", "0", "--concurrency", "2")
 	code, _, words := arenaRun(args...)
 	if code != exitFailure || !strings.Contains(words, "exit status 9") || !strings.Contains(words, "CUDA out of memory") || !strings.Contains(words, "run the same command again") {
@@ -163,26 +158,33 @@ func TestAnotherServerListens(t *testing.T) {
 
 func TestAServerThatDoesNotGetReady(t *testing.T) {
 	t.Parallel()
-	args := servedArgs(t, []string{"one"}, freePort(t), "", filepath.Join(t.TempDir(), "run"), "--serve-timeout", "300ms")
-	args[2] = "echo loading; exec sleep 60"
-	if code, _, words := arenaRun(args...); code != exitFailure || !strings.Contains(words, "within 300ms") || !strings.Contains(words, `"loading"`) {
+	args := servedArgs(t, []string{"one"}, loopback.Free(t), "", filepath.Join(t.TempDir(), "run"), "--serve-timeout", "300ms")
+	args[2] = "exec sleep 600"
+	if code, _, words := arenaRun(args...); code != exitFailure || !strings.Contains(words, "within 300ms") {
 		t.Errorf("exit %d: %s", code, words)
 	}
 }
 
+// serverLog is what the server of a run has said so far.
+func serverLog(run string) string {
+	b, _ := os.ReadFile(filepath.Join(run, student.ServerLog)) // not there yet
+	return string(b)
+}
+
 func TestInterruptedWithItsServer(t *testing.T) {
 	t.Parallel()
-	address, run := freePort(t), filepath.Join(t.TempDir(), "run")
-	c := exec.Command(program(t), servedArgs(t, []string{"one"}, address, "-latency 1m", run)...)
+	address, run := loopback.Free(t), filepath.Join(t.TempDir(), "run")
+	c := exec.Command(program(t), servedArgs(t, []string{"one"}, address, "-latency 10m", run)...)
 	var words bytes.Buffer
 	c.Stderr = &words
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); !answersAt(address) && time.Now().Before(deadline); {
-		time.Sleep(20 * time.Millisecond)
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(serverLog(run), asked); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the first request never came: %s", serverLog(run))
+		}
 	}
-	time.Sleep(300 * time.Millisecond) // the first request is under way
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

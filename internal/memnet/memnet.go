@@ -1,4 +1,4 @@
-// Package memnet is a network of one server in memory, for tests: what goes
+// Package memnet is the network of one server in memory, for tests: what goes
 // over it can be waited for in the virtual time of testing/synctest, which
 // stands still while a real connection is waited for.
 package memnet
@@ -7,25 +7,34 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync"
+	"testing"
 )
 
-// Listener accepts the connections of its own transport.
-type Listener struct {
+// Serve starts a server and gives the one way to it, whatever the address asked
+// for. Both end with the test.
+func Serve(t testing.TB, h http.Handler) (*httptest.Server, *http.Transport) {
+	l := &listener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	l.close = sync.OnceFunc(func() { close(l.closed) })
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: h}} //nolint:gosec // nobody is slow on purpose
+	server.Start()
+	way := &http.Transport{DialContext: l.dial}
+	t.Cleanup(func() {
+		way.CloseIdleConnections()
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server, way
+}
+
+type listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	close  func()
 }
 
-// Listen makes a listener. Within a bubble of synctest it belongs to that.
-func Listen() *Listener {
-	l := &Listener{conns: make(chan net.Conn), closed: make(chan struct{})}
-	l.close = sync.OnceFunc(func() { close(l.closed) })
-	return l
-}
-
-// Accept implements net.Listener.
-func (l *Listener) Accept() (net.Conn, error) {
+func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
 		return c, nil
@@ -34,22 +43,14 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
-func (l *Listener) Close() error {
+func (l *listener) Close() error {
 	l.close()
 	return nil
 }
 
-// Addr implements net.Listener. The port is one that URLs need not name.
-func (l *Listener) Addr() net.Addr { return addr{} }
+func (l *listener) Addr() net.Addr { return addr{} }
 
-// Transport reaches this listener, whatever the address asked for. Whoever
-// makes one closes its idle connections.
-func (l *Listener) Transport() *http.Transport {
-	return &http.Transport{DialContext: l.dial}
-}
-
-func (l *Listener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (l *listener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	here, there := net.Pipe()
 	select {
 	case l.conns <- there:

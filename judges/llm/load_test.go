@@ -7,13 +7,13 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/judges/client/clienttest"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
@@ -77,12 +77,12 @@ func TestAKilledRunGoesOn(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	p := &paced{answer: clienttest.Late(3*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))}
-	s := clienttest.New(t, p.script)
+	turnstile := &script.Turnstile{}
+	s := clienttest.New(t, behind(turnstile, clienttest.Late(3*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
 	dir := t.TempDir()
 	var held int
 	for _, answers := range []int{7, 31, 64} {
-		p.killAfter(t, s, dir, answers)
+		killed(t, turnstile, s, dir, answers)
 		l, err := ledger.Open(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestAKilledRunGoesOn(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	p.allow(n)
+	turnstile.Open(n)
 	got := judgeAll(t, dir, resuming(s), n, workers)
 	cached := 0
 	for _, j := range got {
@@ -125,11 +125,11 @@ func TestAKilledRunOfStepsGoesOn(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	p := &paced{answer: clienttest.Late(3*time.Millisecond, always("needed"))}
-	s := clienttest.New(t, p.script)
+	turnstile := &script.Turnstile{}
+	s := clienttest.New(t, behind(turnstile, clienttest.Late(3*time.Millisecond, always("needed"))))
 	dir := t.TempDir()
-	p.killAfter(t, s, dir, 17)
-	p.allow(n)
+	killed(t, turnstile, s, dir, 17)
+	turnstile.Open(n)
 	j, l := judgeIn(t, dir, resuming(s), table)
 	held := l.Bill()
 	if answers := s.Bill().Answers; held.Exchanges == 0 || answers-held.Exchanges > 3*workers {
@@ -162,60 +162,25 @@ func askedAgain(s *clienttest.Server) []clienttest.Call {
 	return slices.DeleteFunc(s.Calls(), func(c clienttest.Call) bool { return c.Header.Get("X-Run") != "resumed" })
 }
 
-// paced answers as many requests as it is allowed to and keeps the others
-// waiting, so that no run gets further before it is killed, on no machine.
-type paced struct {
-	answer clienttest.Action
-
-	mu      sync.Mutex
-	allowed int
-	waits   chan struct{}
-}
-
-// allow lets more requests through. The channel is closed when another waits.
-func (p *paced) allow(n int) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.allowed, p.waits = n, make(chan struct{})
-	return p.waits
-}
-
-func (p *paced) script(clienttest.Call) clienttest.Action {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.allowed--
-	if p.allowed >= 0 {
-		return p.answer
-	}
-	if p.allowed == -1 {
-		close(p.waits)
-	}
-	return clienttest.Hang()
-}
-
-// killAfter runs the test in a process of its own and kills it when the server
-// has let some requests through and another waits.
-func (p *paced) killAfter(t *testing.T, s *clienttest.Server, dir string, answers int) {
+// killed runs the test in a process of its own and kills it when some requests
+// have been answered and another waits.
+func killed(t *testing.T, turnstile *script.Turnstile, s *clienttest.Server, dir string, answers int) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	c.Env = append(os.Environ(), "LLM_TEST_URL="+s.BaseURL(), "LLM_TEST_LEDGER="+dir)
-	var out strings.Builder
-	c.Stdout, c.Stderr = &out, &out
-	waits := p.allow(answers)
-	if err := c.Start(); err != nil {
+	if err := turnstile.Kill(c, answers); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
-	select {
-	case err := <-ended:
-		t.Fatalf("ended by itself: %v\n%s", err, out.String())
-	case <-waits:
+}
+
+// behind answers what a turnstile lets through.
+func behind(turnstile *script.Turnstile, answer clienttest.Action) func(clienttest.Call) clienttest.Action {
+	return func(clienttest.Call) clienttest.Action {
+		if turnstile.Pass() {
+			return answer
+		}
+		return clienttest.Hang()
 	}
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-ended
 }
 
 func judgeElsewhere(t *testing.T, url string, n, workers int, one func(context.Context, *llm.Judge, int) (arena.Judgement, error)) {

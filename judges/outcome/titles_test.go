@@ -103,7 +103,7 @@ func endpoint(t *testing.T, e *embedder, change func(*outcome.EndpointConfig)) *
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
 	c := outcome.DefaultEndpoint()
-	c.BaseURL, c.Wait, c.Timeout = server.URL+"/v1", time.Millisecond, time.Second
+	c.BaseURL, c.Wait, c.Timeout = server.URL+"/v1", time.Millisecond, time.Minute
 	if change != nil {
 		change(&c)
 	}

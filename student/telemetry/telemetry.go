@@ -49,8 +49,9 @@ type Watcher struct {
 	Seen    func(Sample)
 }
 
-// timeout bounds one question to a server or a driver.
-const timeout = time.Second
+// timeout bounds one question to a server or a driver. Either may be busy for a
+// second with the run that is watched.
+const timeout = 5 * time.Second
 
 // Watch takes samples until ctx ends, the first at once and the last at the
 // end.

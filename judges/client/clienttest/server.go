@@ -77,11 +77,7 @@ func Limited(t testing.TB, limit int, script func(Call) Action) *Server {
 // the machine.
 func Virtual(t testing.TB, limit int, script func(Call) Action) *Server {
 	s := &Server{script: script, limit: limit, count: map[string]int{}}
-	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	memory := memnet.Listen()
-	s.Listener, s.memory = memory, memory.Transport()
-	s.Start()
-	t.Cleanup(s.Stop)
+	s.Server, s.memory = memnet.Serve(t, http.HandlerFunc(s.serve))
 	return s
 }
 
@@ -95,9 +91,6 @@ func (s *Server) Transport() http.RoundTripper {
 
 // Stop ends the server and every request that still hangs.
 func (s *Server) Stop() {
-	if s.memory != nil {
-		s.memory.CloseIdleConnections()
-	}
 	s.CloseClientConnections()
 	s.Close()
 }
