@@ -135,6 +135,9 @@ func (c *Client) takesSchema(q Question) bool {
 }
 
 func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error) {
+	if c.gate.setAside() { // before the question takes tokens from those a minute
+		return Reply{}, asideFault()
+	}
 	if err := c.waitForTokens(ctx, q.Tokens); err != nil {
 		return Reply{}, err
 	}
@@ -143,7 +146,7 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 		return Reply{}, err
 	}
 	if fault := c.needless(q); fault != nil {
-		c.gate.pass()
+		c.gate.pass(turn)
 		return Reply{}, fault
 	}
 	w := &wire{}
@@ -151,13 +154,8 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 	response, err := c.send(ctx, q, schema, w)
 	reply := Reply{Status: w.status, Request: w.body, Body: w.reply, Latency: c.now().Sub(start)}
 	fault := c.faultOf(ctx, w, response, err)
-	overload := fault != nil && (fault.Kind == Limited || fault.Kind == Server || fault.Kind == Network)
-	var pause time.Duration
-	if fault != nil {
-		pause = fault.RetryAfter
-		c.lock(fault)
-	}
-	c.gate.leave(turn, overload, pause)
+	c.lock(fault)
+	c.gate.leave(turn, endOf(fault))
 	switch {
 	case fault == nil:
 		// An answer that came is an answer, also where nobody waits for it now.
@@ -167,6 +165,15 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 		return reply, context.Cause(ctx)
 	}
 	return reply, fault
+}
+
+// endOf is what the gate learns of a request; its fault is nil where it was
+// answered.
+func endOf(f *Fault) end {
+	if f == nil {
+		return end{}
+	}
+	return end{overload: f.Kind == Limited || f.Kind == Server || f.Kind == Network, pause: f.RetryAfter, silent: f.silent}
 }
 
 // needless says why a question whose turn has come need not be sent; nil where
@@ -182,7 +189,7 @@ func (c *Client) needless(q Question) *Fault {
 
 // lock keeps a refusal of the key.
 func (c *Client) lock(f *Fault) {
-	if f.Kind != Auth {
+	if f == nil || f.Kind != Auth {
 		return
 	}
 	c.mu.Lock()
@@ -223,7 +230,7 @@ func (c *Client) faultOf(ctx context.Context, w *wire, response openai.ChatCompl
 		fault.Kind = Network
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		fault.Detail = "no reply within the time-out"
+		fault.Detail, fault.silent = "no reply within the time-out", true
 	}
 	if fault.Kind == Limited || fault.Kind == Server {
 		fault.RetryAfter = retryAfter(w.header, c.now())

@@ -48,7 +48,7 @@ func TestAGateFindsTheServersLimit(t *testing.T) {
 						return
 					}
 					ok := serve()
-					g.leave(p, !ok, 0)
+					g.leave(p, end{overload: !ok})
 					if ok {
 						return
 					}
@@ -76,7 +76,7 @@ func TestAGateWaitsOutAPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		g.leave(p, true, 7*time.Second)
+		g.leave(p, end{overload: true, pause: 7 * time.Second})
 		if _, err = g.enter(t.Context()); err != nil || time.Since(start) != 7*time.Second {
 			t.Errorf("entered after %v: %v", time.Since(start), err)
 		}
@@ -96,9 +96,100 @@ func TestWhoGivesUpLeavesNoGap(t *testing.T) {
 		if _, err = g.enter(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
-		g.leave(p, false, 0)
+		g.leave(p, end{})
 		if _, err = g.enter(t.Context()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A server that never answers is set aside after eight silent requests, those
+// who wait are told so, and from then on one request at a time looks if it is
+// back.
+func TestASilentServerIsSetAside(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(1, time.Now)
+		silent := end{overload: true, silent: true}
+		ask := func(e end) error {
+			p, err := g.enter(t.Context())
+			if err == nil {
+				g.leave(p, e)
+			}
+			return err
+		}
+		aside := func(err error) bool {
+			var f *Fault
+			return errors.As(err, &f) && f.Kind == Network
+		}
+		for i := range breakAfter - 1 {
+			if err := ask(silent); err != nil {
+				t.Fatalf("request %d: %v", i, err)
+			}
+		}
+		last, err := g.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var waiting sync.WaitGroup
+		for range 3 {
+			waiting.Go(func() {
+				if told := ask(end{}); !aside(told) {
+					t.Errorf("who waits: %v", told)
+				}
+			})
+		}
+		synctest.Wait()
+		g.leave(last, silent)
+		waiting.Wait()
+		if err = ask(end{}); !aside(err) {
+			t.Errorf("the next: %v", err)
+		}
+		time.Sleep(probeAfter)
+		p, err := g.enter(t.Context())
+		if err != nil || !p.probe {
+			t.Fatalf("the probe: %+v, %v", p, err)
+		}
+		if err := ask(end{}); !aside(err) {
+			t.Errorf("beside the probe: %v", err)
+		}
+		g.pass(p) // it was not needed: the next one may be the probe
+		if err := ask(silent); err != nil {
+			t.Errorf("the second probe: %v", err)
+		}
+		if err := ask(end{}); !aside(err) {
+			t.Errorf("after a silent probe: %v", err)
+		}
+		time.Sleep(probeAfter)
+		for i := range 3 { // an answer, and all is as before
+			if err := ask(end{}); err != nil {
+				t.Errorf("request %d of a server that is back: %v", i, err)
+			}
+		}
+	})
+}
+
+// Who gives up while a probe, or instead of one, leaves no probe behind that
+// never ends.
+func TestAProbeThatGivesUpLeavesRoomForAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(2, time.Now)
+		hanging, err := g.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.limit = 1
+		g.breaker.silences, g.breaker.next = breakAfter, time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := g.enter(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a probe behind a request that hangs: %v", err)
+		}
+		g.leave(hanging, end{overload: true, silent: true})
+		time.Sleep(probeAfter)
+		if p, err := g.enter(t.Context()); err != nil || !p.probe {
+			t.Errorf("the next probe: %+v, %v", p, err)
 		}
 	})
 }

@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/client"
@@ -235,6 +238,60 @@ func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
 	if len(got) != 1 || got[0] != (llm.Substitute{Asked: "judge-a", Served: "small", Answers: 1}) || l.Bill().Exchanges != 3 {
 		t.Errorf("%+v", got)
 	}
+}
+
+// A server that hangs for ever costs the requests that show it and then one at
+// a time, not eight time-outs for each attempt; what it leaves open is failed,
+// and is asked again once it answers.
+func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
+	const attempts = 512
+	well := clienttest.Say(clienttest.Grade(0.7))
+	inVirtualTime(t, "server", func(t *testing.T) {
+		var back atomic.Bool
+		s := clienttest.Virtual(t, 0, func(clienttest.Call) clienttest.Action {
+			if back.Load() {
+				return well
+			}
+			return clienttest.Hang()
+		})
+		cfg := config(s)
+		cfg.Backoff, cfg.BackoffCap = llm.Defaults().Backoff, llm.Defaults().BackoffCap
+		dir := t.TempDir()
+		all := func() map[arena.JudgeOutcome]int {
+			j, l := judgeOver(t, s.Transport(), dir, cfg, nil)
+			var g errgroup.Group
+			g.SetLimit(128) // as arena judge does
+			got := make([]arena.Judgement, attempts)
+			for i := range got {
+				g.Go(func() (err error) {
+					got[i], err = ask(t.Context(), j, i)
+					return err
+				})
+			}
+			err := g.Wait()
+			j.Close()
+			if err = errors.Join(err, l.Close()); err != nil {
+				t.Fatal(err)
+			}
+			outcomes := map[arena.JudgeOutcome]int{}
+			for _, g := range got {
+				outcomes[g.Outcome]++
+			}
+			return outcomes
+		}
+		start := time.Now()
+		if got := all(); got[arena.JudgeFailed] != attempts {
+			t.Errorf("while the server hangs: %v", got)
+		}
+		// Each of four rounds of 128 would wait out the attempts' deadline.
+		if took, most := time.Since(start), 2*cfg.AttemptDeadline; took > most {
+			t.Errorf("%d attempts took %v, want at most %v", attempts, took, most)
+		}
+		back.Store(true)
+		if got := all(); got[arena.JudgeScored] != attempts {
+			t.Errorf("once the server answers: %v", got)
+		}
+	})
 }
 
 func TestDeadlines(t *testing.T) {
