@@ -48,13 +48,15 @@ type Meta struct {
 // MetaName is the file beside a run's attempts that says whose they are.
 const MetaName = "run.json"
 
-// Hash fills SHA256, reading the file once.
+// Hash fills SHA256, reading the file once. A file that may not be opened is
+// known by the reason, so that it is not taken for an empty one.
 func (in *Input) Hash(ctx context.Context) error {
 	sum := sha256.New()
+	sum.Write([]byte(in.refused))
 	if in.refused == "" {
 		f, err := in.open()
 		if err != nil {
-			return fmt.Errorf("hash input: %w", err)
+			return fmt.Errorf("hash input %s: %w", in.Path, err)
 		}
 		_, err = io.Copy(sum, withContext(ctx, f))
 		if err = errors.Join(err, f.Close()); err != nil {
