@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 )
 
+// ErrForeign says that a folder holds something and no corpus.
+var ErrForeign = errors.New("the folder is not empty and no corpus")
+
 // Replaceable refuses to write over what is no corpus.
 func Replaceable(fsys FS, dir string) error {
 	entries, err := fsys.ReadDir(dir)
@@ -22,7 +25,7 @@ func Replaceable(fsys FS, dir string) error {
 		}
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("write corpus %s: the folder is not empty and no corpus", dir)
+		return fmt.Errorf("write corpus %s: %w", dir, ErrForeign)
 	}
 	return nil
 }

@@ -28,29 +28,32 @@ type Entry struct {
 	Spec string
 }
 
+// ErrBank marks a bank that cannot be read.
+var ErrBank = errors.New("read protected bank")
+
 // ReadBank reads protected problems from path: a problems file or suite (an
 // array or JSON lines), JSON lines with id and text, query, problem or
 // messages, a bank state written by Rotation, a corpus folder (its eval split),
-// or a folder of such files. Nothing found is an error: a guard that could not
-// read its bank must not pass anything.
+// or a folder of such files. Nothing found is an error, and so is a row in no
+// known format: a guard that could not read its bank must not pass anything.
 func ReadBank(path string) ([]Entry, error) {
 	files, err := bankFiles(path)
 	if err != nil {
-		return nil, fmt.Errorf("read protected bank: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrBank, err)
 	}
 	var bank []Entry
 	for _, f := range files {
 		entries, err := readBankFile(f)
 		if err != nil {
-			return nil, fmt.Errorf("read protected bank: %w", err)
+			return nil, fmt.Errorf("%w: %w", ErrBank, err)
 		}
 		if len(entries) == 0 {
-			return nil, fmt.Errorf("read protected bank %s: %w", filepath.Base(f), ErrEmptyBank)
+			return nil, fmt.Errorf("%w %s: %w", ErrBank, f, ErrEmptyBank)
 		}
 		bank = append(bank, entries...)
 	}
 	if len(bank) == 0 {
-		return nil, fmt.Errorf("read protected bank %s: %w", filepath.Base(path), ErrEmptyBank)
+		return nil, fmt.Errorf("%w %s: %w", ErrBank, path, ErrEmptyBank)
 	}
 	return bank, nil
 }
@@ -101,18 +104,17 @@ func readBankFile(path string) ([]Entry, error) {
 	}
 	var bank []Entry
 	err := rows.Each(path, func(row rows.Row) error {
-		e := entryOfRow(row)
-		if e.Text == "" && len(e.ProductIDs) == 0 {
-			return fmt.Errorf("row %d: neither a request nor a product id", row.Line)
+		c := rows.Read(row)
+		if c.Guessed || c.Request == "" && len(c.ProductIDs) == 0 {
+			return fmt.Errorf("row %d: neither a request nor a product id", row.Line+1)
 		}
-		bank = append(bank, e)
+		bank = append(bank, entryOf(row, &c))
 		return nil
 	})
 	return bank, err
 }
 
-func entryOfRow(row rows.Row) Entry {
-	c := rows.Read(row)
+func entryOf(row rows.Row, c *rows.Content) Entry {
 	id := c.ID
 	if id == "" {
 		id = row.Name()

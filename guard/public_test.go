@@ -39,10 +39,11 @@ func publicBank(t testing.TB) []Entry {
 	t.Helper()
 	root := conformance(t)
 	var bank []Entry
-	for _, c := range []string{"product", "shop", "voucher"} {
-		err := rows.Each(filepath.Join(root, "shoppingbench", "synthesize_"+c+"_test.jsonl"), func(r rows.Row) error {
-			e := entryOfRow(r)
-			e.ID = fmt.Sprintf("%s-%d", c, r.Line)
+	for _, category := range []string{"product", "shop", "voucher"} {
+		err := rows.Each(filepath.Join(root, "shoppingbench", "synthesize_"+category+"_test.jsonl"), func(r rows.Row) error {
+			c := rows.Read(r)
+			e := entryOf(r, &c)
+			e.ID = fmt.Sprintf("%s-%d", category, r.Line)
 			bank = append(bank, e)
 			return nil
 		})

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
@@ -85,6 +86,27 @@ func (s Shard) Validate() error {
 // ErrUnscored says that too many attempts have no answer of the judge.
 var ErrUnscored = errors.New("too many attempts without a judge's answer")
 
+// ErrBusy says that another process works in the same work folder.
+var ErrBusy = errors.New("another run works in this folder")
+
+// alone keeps the work folder for this process until release is called: two
+// whole builds would take each other's unfinished blocks for leftovers. Steps
+// share the folder by their shards and need no such thing.
+func (r *Run) alone() (release func(), err error) {
+	if err = r.FS.MkdirAll(r.Work); err != nil {
+		return nil, fmt.Errorf("create work folder %s: %w", r.Work, err)
+	}
+	lock := flock.New(filepath.Join(r.Work, "build.lock"))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("lock %s: %w", lock.Path(), ErrBusy)
+	}
+	return func() { _ = lock.Unlock() }, nil // a lock ends with its process at the latest
+}
+
 // Build runs all three steps. Where the attempts that are left, or the judge's
 // answers, are too few for a corpus, the summary still has the funnel.
 func (r *Run) Build(ctx context.Context) (*Summary, error) {
@@ -93,6 +115,11 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	defer o.close()
+	release, err := r.alone()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if err = o.mapInputs(ctx, Whole); err != nil {
 		return nil, err
 	}

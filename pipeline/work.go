@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// What a run keeps in its work folder, beside names, the plan and a lock.
+// What a run keeps in its work folder, beside names, the plan and locks.
 const (
 	blocksFolder = "blocks"
 	partsFolder  = "parts"
@@ -16,6 +16,11 @@ const (
 // Forget removes finished work, so that the next run does everything again. A
 // work folder that somebody named may hold more than ours: that stays.
 func (r *Run) Forget() error {
+	release, err := r.alone()
+	if err != nil {
+		return err
+	}
+	defer release()
 	for _, name := range []string{blocksFolder, partsFolder} {
 		if err := r.FS.RemoveAll(filepath.Join(r.Work, name)); err != nil {
 			return fmt.Errorf("forget finished work: %w", err)

@@ -116,7 +116,7 @@ func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {
 	}
 	if f.force {
 		if err = r.Forget(); err != nil {
-			return failed(err, "remove the work folder by hand")
+			return buildError(err)
 		}
 	}
 	summary, err := r.Build(ctx)
@@ -158,6 +158,9 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 		return nil, nil, err
 	}
 	out := f.target.dir
+	if f.work != "" && within(out, f.work) {
+		return nil, nil, usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
+	}
 	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), Push: f.push, FS: corpora.Disk{}, Pages: pages, Embedding: f.embed.start()}
 	r.Sources = pipeline.Sources{
 		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.in, Spool: r.Work,
@@ -288,8 +291,14 @@ func buildError(err error) error {
 		return failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
 	case errors.Is(err, guard.ErrFewClusters):
 		return failed(err, "add days, or problems by --problems")
+	case errors.Is(err, guard.ErrBank):
+		return failed(err, bankForms)
+	case errors.Is(err, corpora.ErrForeign):
+		return failed(err, "give -o a new folder, an empty one, or that of a corpus to replace")
+	case errors.Is(err, pipeline.ErrBusy):
+		return failed(err, "wait for it, or give another -o or --work")
 	case errors.Is(err, pipeline.ErrInput):
-		return usage(err, "check the path: it must be there, readable and of the kind that its flag takes (`arena build --help`)")
+		return usage(err, "check the file: it must be there, readable and as docs/formats.md describes it (`arena build --help` lists the flags)")
 	default:
 		return failed(err, "finished blocks are kept: mend the cause and run the same command again")
 	}

@@ -142,7 +142,7 @@ func (f *dedupFlags) read(stdin io.Reader, files []string) (ids, texts []string,
 			return err
 		})
 		if err != nil {
-			return nil, nil, failed(err, "name the column with --field")
+			return nil, nil, failed(err, "the input is JSON lines, a JSON array, Parquet or a corpus folder; --field names the column to compare")
 		}
 	}
 	if len(texts) == 0 {

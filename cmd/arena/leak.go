@@ -167,6 +167,9 @@ func sayUnread(s *streams, paths []string) error {
 	return nil
 }
 
+// bankForms is what helps where a bank cannot be read.
+const bankForms = "a bank is a problems file or suite, rows with text, query, problem or messages, a corpus folder (its eval split), or a folder of banks; the bank.json of a corpus is for --bank of `arena build`"
+
 // readBanks reads every protected bank. Without one nothing would be found.
 func readBanks(paths []string) ([]guard.Entry, error) {
 	if len(paths) == 0 {
@@ -176,7 +179,7 @@ func readBanks(paths []string) ([]guard.Entry, error) {
 	for _, p := range paths {
 		entries, err := guard.ReadBank(p)
 		if err != nil {
-			return nil, failed(err, "a bank that cannot be read protects nothing, so that no row is passed")
+			return nil, failed(err, bankForms)
 		}
 		bank = append(bank, entries...)
 	}

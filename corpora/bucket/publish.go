@@ -37,7 +37,7 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpora.FS, dir string) error
 		return err
 	}
 	if len(before) > 0 && !slices.Contains(before, corpora.ManifestName) && !slices.Contains(before, unfinished) {
-		return fmt.Errorf("write %s: the folder is not empty and no corpus", b.name)
+		return fmt.Errorf("write %s: %w", b.name, corpora.ErrForeign)
 	}
 	if err := b.blobs.WriteAll(ctx, unfinished, nil, nil); err != nil {
 		return fmt.Errorf("write %s/%s: %w", b.name, unfinished, err)

@@ -26,6 +26,9 @@ type Content struct {
 	ProductIDs []string
 	Titles     []string
 	Terms      []string
+	// Guessed says that no column was known, so that all strings of the row were
+	// taken, the first as the request: enough to search in, not to protect by.
+	Guessed bool
 }
 
 // The columns and roles of the formats that trainers read.
@@ -69,7 +72,7 @@ func Read(row Row) Content {
 	for _, key := range productKeys {
 		c.products(r.get(key), key, maxDepth)
 	}
-	if !c.holdsText() {
+	if c.Guessed = !c.holdsText(); c.Guessed {
 		c.anything(gjson.Parse(row.JSON), maxDepth)
 	}
 	return c

@@ -51,7 +51,7 @@ func Each(path string, yield func(Row) error) error {
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	if err := eachOf(f, path, yield); err != nil {
-		return fmt.Errorf("read rows of %s: %w", filepath.Base(path), err)
+		return fmt.Errorf("read rows of %s: %w", path, err)
 	}
 	return nil
 }

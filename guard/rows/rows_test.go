@@ -51,9 +51,9 @@ func TestReadKnowsEveryFormat(t *testing.T) {
 			Content{Request: "a lamp", ProductIDs: []string{"99"}},
 		},
 		"strings":      {`{"instruction":"a lamp","output":"done","recommended_product_ids":"1, 2"}`, Content{Request: "a lamp", Answers: []string{"done"}, ProductIDs: []string{"1", "2"}}},
-		"unknown":      {`{"id":"x","story":{"parts":["a lamp","in red"]}}`, Content{ID: "x", Request: "a lamp", Context: []string{"in red"}}},
-		"nothing":      {`{"id":"x","n":1}`, Content{ID: "x"}},
-		"wrong shapes": {`{"messages":"x","reward":3,"query":{"query":4},"text":["a"]}`, Content{Request: "x", Context: []string{"a"}}},
+		"unknown":      {`{"id":"x","story":{"parts":["a lamp","in red"]}}`, Content{ID: "x", Request: "a lamp", Context: []string{"in red"}, Guessed: true}},
+		"nothing":      {`{"id":"x","n":1}`, Content{ID: "x", Guessed: true}},
+		"wrong shapes": {`{"messages":"x","reward":3,"query":{"query":4},"text":["a"]}`, Content{Request: "x", Context: []string{"a"}, Guessed: true}},
 	} {
 		if diff := cmp.Diff(c.want, Read(Row{JSON: c.row})); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", name, diff)
