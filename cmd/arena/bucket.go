@@ -75,7 +75,7 @@ func withBucket(ctx context.Context, open func(context.Context, string) (*bucket
 	case err == nil, errors.As(err, &told):
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		return usage(err, "nothing lies there")
+		return usage(fmt.Errorf("read %s: %w", name, err), "nothing lies there")
 	default:
 		return failed(err, "check the URL and the credentials in the environment (docs/publishing.md)")
 	}
@@ -119,6 +119,9 @@ func stagedOutput(name string) (out output, cleanUp func(), err error) {
 // newOutput tells a bucket from a folder. A corpus for a bucket is written to
 // staging first, or to a folder of its name in the working folder.
 func newOutput(name, staging string) (output, error) {
+	if name == "-" {
+		return output{}, usage(errors.New("a corpus is a folder and cannot go to standard output"), "give -o a folder, such as -o corpus")
+	}
 	if !bucket.IsURL(name) {
 		return output{dir: filepath.Clean(name)}, nil
 	}

@@ -33,7 +33,7 @@ type judgeChoice struct {
 
 func (j *judgeChoice) flags(c *cobra.Command) {
 	j.llm = defaultLLMFlags()
-	c.Flags().StringVar(&j.name, "judge", "gates", "the judge: gates or llm (judge first with `arena judge`, which asks for many at once; build then reads its ledger)")
+	c.Flags().StringVar(&j.name, "judge", "gates", "the judge: gates or llm (judge first with arena judge, which asks for many at once; build then reads its ledger)")
 	c.Flags().StringVar(&j.steps, "step-judge", offlineSteps, "what labels steps: steps (the offline rule) or llm, which is asked about attempts that may become rows; llm implies --steps")
 	c.Flags().StringVar(&j.llm.settings.file, "judge-config", "", "YAML file with the panel of models")
 	c.Flags().StringVar(&j.agreement, "judge-agreement", "", "what arena agreement --json printed of this judge, for the dataset card")

@@ -181,7 +181,7 @@ func (f *evalFlags) watched(ctx context.Context, w *evalWatch, run *student.Run)
 }
 
 // trainedOnUsage says what readIDs reads.
-const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what `arena leak` wrote of its training data"
+const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what arena leak wrote of its training data"
 
 // readIDs reads one id a line, or the protected problem that a line of arena
 // leak drops a row for; nil for no file.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The exit codes of the program.
@@ -138,9 +139,30 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "run `arena --help` for the commands"
+	hint := "run `" + c.CommandPath() + " --help` for the commands"
+	c.SuggestionsMinimumDistance = nearEnough
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean `arena %s`?", near[0])
+		hint = fmt.Sprintf("did you mean `%s %s`?", c.CommandPath(), near[0])
 	}
 	return usage(fmt.Errorf("unknown command %q", args[0]), hint)
+}
+
+// nearEnough is how many letters of a mistyped word may differ: two neighbours
+// swapped, the commonest slip, are two.
+const nearEnough = 2
+
+// badFlag refuses a flag that cannot be read, and names the nearest one to a
+// flag that does not exist.
+func badFlag(c *cobra.Command, err error) error {
+	hint := "run `" + c.CommandPath() + " --help` for its flags and an example"
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		at := nearEnough + 1
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if d := distance(unknown.GetSpecifiedName(), f.Name); d < at {
+				at, hint = d, fmt.Sprintf("did you mean --%s?", f.Name)
+			}
+		})
+	}
+	return usage(err, hint)
 }

@@ -16,7 +16,12 @@ import (
 // reweighting by richness. Every attempt counts, time-outs as failures, as in
 // the subnet's own aggregate.
 func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) error {
-	if err := d.outcomes(days); err != nil {
+	days, removeCopies, err := localDays(ctx, days)
+	defer removeCopies()
+	if err != nil {
+		return err
+	}
+	if err = d.outcomes(days); err != nil {
 		return err
 	}
 	all, err := d.read(ctx, days)

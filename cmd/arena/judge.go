@@ -76,7 +76,7 @@ Details: docs/judges-llm.md.`,
 }
 
 func (f *judgeFlags) run(c *cobra.Command, s *streams, days []string) error {
-	if f.workers < 0 || f.probe < 0 {
+	if c.Flags().Changed("jobs") && f.workers < 1 || f.probe < 0 {
 		return usage(errors.New("-j and --probe want 1 or more"), "leave -j out for the default")
 	}
 	if f.steps && f.probe > 0 {

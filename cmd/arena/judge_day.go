@@ -48,13 +48,15 @@ func (d *judgeDay) attempts(ctx context.Context, days []string, tally *judgeTall
 				return err
 			}
 		}
+		var notRead unread
 		_, err := traces.Read(ctx, inputs[i], opt, func(item traces.Item) error {
 			if item.Fault != nil {
-				tally.fault(item.Fault.Reason)
+				notRead.add(&inputs[i], item.Fault)
 				return nil
 			}
 			return emit(item.Trace)
 		})
+		tally.unread.join(notRead)
 		if err != nil {
 			return err
 		}

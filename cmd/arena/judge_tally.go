@@ -11,7 +11,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/llm"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // judgeTally counts what became of attempts.
@@ -25,19 +24,13 @@ type judgeTally struct {
 	needs map[arena.Need]int
 	// why counts reasons for missing scores.
 	why    map[string]int
-	faults map[traces.Reason]int
+	unread unread
 	// stopped is the limit that ended the asking, if any.
 	stopped error
 }
 
 func newJudgeTally() *judgeTally {
-	return &judgeTally{outcomes: map[arena.JudgeOutcome]int{}, needs: map[arena.Need]int{}, why: map[string]int{}, faults: map[traces.Reason]int{}}
-}
-
-func (t *judgeTally) fault(reason traces.Reason) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.faults[reason]++
+	return &judgeTally{outcomes: map[arena.JudgeOutcome]int{}, needs: map[arena.Need]int{}, why: map[string]int{}}
 }
 
 func (t *judgeTally) count(judgeable bool, j arena.Judgement, stopped error) {
@@ -92,9 +85,7 @@ func (t *judgeTally) print(w io.Writer) {
 	for _, why := range slices.Sorted(maps.Keys(t.why)) {
 		fmt.Fprintf(w, "%d without a score: %s\n", t.why[why], why)
 	}
-	for _, reason := range sortedKeys(t.faults) {
-		fmt.Fprintf(w, "%s could not be read: %s\n", counted(t.faults[reason], "record", "records"), reason)
-	}
+	t.unread.tell(w)
 }
 
 // verdict is the error of a run that passed a limit.

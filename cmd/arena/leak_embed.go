@@ -30,7 +30,7 @@ func (f *embedFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.config.Prefix, "embed-prefix", "", "text before each request, for models that want one")
 	c.Flags().StringVar(&f.keyEnv, "embed-key-env", "", "environment variable that holds the key")
 	c.Flags().UintVar(&f.config.Tries, "embed-tries", 4, "tries of one request while the server is busy or broken")
-	c.Flags().StringVar(&f.calibration, "embed-calibration", "", "threshold as `arena leak recalibrate` wrote it (default: set on the bank)")
+	c.Flags().StringVar(&f.calibration, "embed-calibration", "", "threshold as arena leak recalibrate wrote it (default: set on the bank)")
 	c.Flags().BoolVar(&f.required, "embed-required", false, "fail if the embedding tier cannot run")
 }
 

@@ -30,15 +30,19 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if format == logJSON {
 		stderr = newLogLines(stderr)
 	}
-	root := newRoot(&streams{in: stdin, out: stdout, err: stderr})
+	out := &checked{to: stdout}
+	root := newRoot(&streams{in: stdin, out: out, err: stderr})
 	profiles.flags(root)
 	root.PersistentFlags().Var(&format, "log-format", "what is said on standard error: text, or json for one object a line")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return profiles.start() }
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := profiles.stop(root.ExecuteContext(ctx))
+	if err == nil {
+		err = out.failed
+	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = cancelled()
 	}
@@ -58,14 +62,13 @@ func newRoot(s *streams) *cobra.Command {
 		Use:           "arena",
 		Short:         "From graded agent attempts to training corpora and evaluated students",
 		Long:          rootHelp,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(err, "run `"+c.CommandPath()+" --help` for its flags and an example")
-	})
+	root.SetFlagErrorFunc(badFlag)
 	root.AddCommand(
 		newAgreement(s),
 		newBuild(s),

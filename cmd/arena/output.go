@@ -27,7 +27,7 @@ func writeWhole(s *streams, path string, write func(io.Writer) error) error {
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
 	if err := buffered(tmp, write); err != nil {
-		return errors.Join(err, tmp.Close())
+		return errors.Join(inPlaceOf(tmp, path, err), tmp.Close())
 	}
 	if err := errors.Join(tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
@@ -38,6 +38,23 @@ func writeWhole(s *streams, path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// checked is standard output that remembers its first failed write. What prints
+// tables or help does not look at each, and data that did not arrive is no
+// success.
+type checked struct {
+	to     io.Writer
+	failed error
+}
+
+// Write is io.Writer.
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	if err != nil && c.failed == nil {
+		c.failed = err
+	}
+	return n, err
+}
+
 // buffered gives write a buffer over w. A write that failed is told once: the
 // buffer would tell it again when flushed.
 func buffered(w io.Writer, write func(io.Writer) error) error {
@@ -46,6 +63,16 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 		return err
 	}
 	return b.Flush()
+}
+
+// inPlaceOf names path where err names the file that is written in its place:
+// that one is gone when the error is read.
+func inPlaceOf(tmp *os.File, path string, err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) && failed.Path == tmp.Name() {
+		failed.Path = path
+	}
+	return err
 }
 
 func writeDevice(path string, write func(io.Writer) error) error {

@@ -43,6 +43,8 @@ type display struct {
 	bytes int64
 	// units of the stage, and the attempts seen in them so far.
 	units, total, attempts int
+	// again counts inputs that were worked on again.
+	again int
 }
 
 func (n noise) progress(s *streams) *display {
@@ -73,10 +75,20 @@ func (d *display) take(e pipeline.Event) {
 		d.start(e)
 	}
 	d.bytes, d.units, d.total = d.bytes+e.Bytes, e.Done, e.Total
-	if d.verbose && e.Why != "" {
-		fmt.Fprintf(d.w, "again: %s\n", e.Why)
+	if e.Why != "" {
+		d.tellAgain(e.Why)
 	}
 	d.show()
+}
+
+// mostAgain is how many inputs that are worked on again are named without being
+// asked for: what changed is told, and a change to all of a day in few lines.
+const mostAgain = 3
+
+func (d *display) tellAgain(why string) {
+	if d.again++; d.verbose || d.again <= mostAgain {
+		fmt.Fprintf(d.w, "again: %s\n", why)
+	}
 }
 
 // begin starts a stage of so many files. What works through them says how far
@@ -146,6 +158,10 @@ func (d *display) plain() {
 }
 
 func (d *display) end() {
+	if more := d.again - mostAgain; more > 0 && !d.verbose {
+		fmt.Fprintf(d.w, "again: and %d more (-v names them)\n", more)
+	}
+	d.again = 0
 	if d.bar != nil {
 		_ = d.bar.Finish() // likewise
 		d.bar = nil

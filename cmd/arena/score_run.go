@@ -34,6 +34,11 @@ type scorePart struct {
 
 func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
 	defer r.catalog.Close() //nolint:errcheck // only read
+	days, removeCopies, err := localDays(ctx, days)
+	defer removeCopies()
+	if err != nil {
+		return err
+	}
 	inputs, cleanUp, err := dayInputs(ctx, r.streams, days)
 	defer cleanUp()
 	if err != nil {
@@ -100,11 +105,11 @@ func eachFile(named, days []string, flag string, read func(path string) error) e
 		}
 	}
 	if len(paths) == 0 {
-		return failed(fmt.Errorf("no %s.jsonl in the day", flag), "name one with --"+flag)
+		return usage(fmt.Errorf("no %s.jsonl in the day", flag), "name one with --"+flag)
 	}
 	for _, path := range paths {
 		if err := read(path); err != nil {
-			return failed(fmt.Errorf("%s: %w", path, err), "--"+flag+" names JSON lines; docs/outcome.md says what they need")
+			return usage(fmt.Errorf("%s: %w", path, err), "--"+flag+" names JSON lines; docs/outcome.md says what they need")
 		}
 	}
 	return nil

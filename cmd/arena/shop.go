@@ -30,7 +30,7 @@ type catalogFlags struct {
 
 func (f *catalogFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.catalog, "catalog", "", "product catalogue: JSONL, or .gz or .zst of it")
-	c.Flags().StringVar(&f.index, "index", "", "its search index, made by `arena shop index`; built on the spot where none is given")
+	c.Flags().StringVar(&f.index, "index", "", "its search index, made by arena shop index; built on the spot where none is given")
 	c.Flags().StringVar(&f.rules, "rules", "subnet", "whose server to be: subnet or benchmark (ShoppingBench)")
 }
 

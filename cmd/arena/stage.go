@@ -22,6 +22,8 @@ corpus together.`,
   arena stage map testdata/day --work w --shard 1/2 -o corpus
   arena stage group testdata/day --work w -o corpus
   arena stage write testdata/day --work w --shard 0/1 -o corpus`,
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		newStep(s, "map", "Make the blocks of a shard of the inputs", stageMap),

@@ -8,9 +8,13 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// mostUnread is how many unreadable records are named one by one: enough to
-// find what is wrong with a file, and no screenful of it.
-const mostUnread = 20
+// How many unreadable records are named one by one: enough to find what is wrong
+// with a file, and no screenful of it. One file that is no text at all must not
+// hide what is wrong with the others.
+const (
+	mostUnread       = 20
+	mostUnreadOfFile = 5
+)
 
 // unread is what a run could not read: how many records by reason, and the
 // first of them with their places.
@@ -19,13 +23,14 @@ type unread struct {
 	first  []string
 }
 
-// add notes a record of an input.
+// add notes a record of an input; each input has an unread of its own, joined
+// to the others' when it was read.
 func (u *unread) add(in *traces.Input, f *traces.Fault) {
 	if u.counts == nil {
 		u.counts = map[traces.Reason]int{}
 	}
 	u.counts[f.Reason]++
-	if len(u.first) == mostUnread {
+	if len(u.first) == mostUnreadOfFile {
 		return
 	}
 	place := in.Path
