@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
 )
 
 // message is inspect_ai's ChatMessage.
@@ -64,35 +66,32 @@ type conversation struct {
 }
 
 // read reads a rollout's trace.
-func read(line []byte, model string) conversation {
+func read(t *arena.Trace, model string) conversation {
 	c := conversation{messages: []message{}, output: output{Model: model, Choices: []choice{}}}
-	number := 0
-	gjson.GetBytes(line, "dialogue").ForEach(func(_, step gjson.Result) bool {
-		number++
-		reply, answers := turn(step, number)
+	for i, step := range t.Steps {
+		reply, answers := turn(step, i+1)
 		reply.Model = model
 		c.messages = append(append(c.messages, reply), answers...)
-		c.output.hear(reply, step)
-		return true
-	})
+		if i == len(t.Steps)-1 {
+			c.output.hear(reply, step)
+		}
+	}
 	return c
 }
 
 // turn is one step as the model's message and the tools' answers.
-func turn(step gjson.Result, number int) (reply message, answers []message) {
-	said := step.Get("completion.message")
-	reply = message{Role: "assistant", Source: "generate", Content: content(said)}
+func turn(step arena.Step, number int) (reply message, answers []message) {
+	reply = message{Role: "assistant", Source: "generate", Content: content(step)}
 	add := func(c toolCall, answer message) {
 		c.ID, c.Type = fmt.Sprintf("call_%d_%d", number, len(reply.ToolCalls)+1), "function"
 		reply.ToolCalls = append(reply.ToolCalls, c)
 		answer.Role, answer.CallID, answer.Function = "tool", c.ID, c.Function
 		answers = append(answers, answer)
 	}
-	said.Get("tool_call").ForEach(func(_, call gjson.Result) bool {
-		add(toolCall{Function: call.Get("name").String(), Arguments: tame(call.Get("parameters").Raw)}, message{Content: text(call.Get("result"))})
-		return true
-	})
-	step.Get("extra_info.malformed").ForEach(func(_, fault gjson.Result) bool {
+	for _, call := range step.Calls {
+		add(toolCall{Function: call.Name, Arguments: tame(string(call.Arguments))}, message{Content: text(call.Result)})
+	}
+	gjson.Get(string(step.Raw), "extra_info.malformed").ForEach(func(_, fault gjson.Result) bool {
 		arguments, _ := json.Marshal(map[string]string{"text": fault.Get("text").String()}) // strings always encode
 		why := fault.Get("error").String()
 		add(toolCall{Function: fault.Get("name").String(), Arguments: arguments, ParseError: why},
@@ -103,32 +102,33 @@ func turn(step gjson.Result, number int) (reply message, answers []message) {
 }
 
 // content is a text, or the thought and the text as parts.
-func content(said gjson.Result) any {
-	think, spoken := said.Get("think").String(), said.Get("response").String()
-	if think == "" {
-		return spoken
+func content(s arena.Step) any {
+	if s.Think == "" {
+		return s.Response
 	}
-	parts := []part{{Type: "reasoning", Reasoning: &think}}
-	if spoken != "" {
-		parts = append(parts, part{Type: "text", Text: &spoken})
+	parts := []part{{Type: "reasoning", Reasoning: &s.Think}}
+	if s.Response != "" {
+		parts = append(parts, part{Type: "text", Text: &s.Response})
 	}
 	return parts
 }
 
 // text is a tool's result as its message holds it.
-func text(v gjson.Result) string {
-	if v.Type == gjson.String {
-		return v.String()
+func text(result arena.Raw) string {
+	if result.Kind() == arena.String {
+		return gjson.Parse(string(result)).String()
 	}
-	return v.Raw
+	return string(result)
 }
 
-// hear makes a reply the output.
-func (o *output) hear(reply message, step gjson.Result) {
-	body := step.Get(`extra_info.proxy_calls.0.response`)
+// hear makes the last reply the output.
+func (o *output) hear(reply message, step arena.Step) {
+	o.Completion = step.Response
+	var body gjson.Result
+	if len(step.Proxy) > 0 {
+		body = gjson.Parse(string(step.Proxy[0].Response))
+	}
 	o.Choices = []choice{{Message: reply, Stop: stopReason(body.Get("choices.0.finish_reason").String())}}
-	o.Completion = step.Get("completion.message.response").String()
-	o.Usage = nil
 	if u := body.Get("usage"); u.Get("completion_tokens").Exists() {
 		o.Usage = &usage{Input: u.Get("prompt_tokens").Int(), Output: u.Get("completion_tokens").Int()}
 		o.Usage.Total = o.Usage.Input + o.Usage.Output

@@ -5,52 +5,177 @@ import (
 	"encoding/hex"
 	"math"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
+
+// ownSize bounds nothing: a trace that Play wrote is as large as its replies,
+// which were bounded when they came.
+var ownSize = cursor.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elements: math.MaxInt}
 
 // ParseTrace reads an envelope that Play wrote, and no others: package traces
 // reads what anybody may have written.
 func ParseTrace(runID string, line []byte) *arena.Trace {
 	sum := sha256.Sum256(line)
-	doc := gjson.ParseBytes(line)
 	t := &arena.Trace{
-		RunID: runID, ProblemID: doc.Get("problem_id").String(), Status: arena.Status(doc.Get("status").String()),
-		Source: arena.Source{Shape: arena.ShapeEnvelope}, Seconds: math.NaN(), RecordSHA256: hex.EncodeToString(sum[:]), Bytes: len(line),
-		InferenceTotal: int(doc.Get("inference_total").Int()), InferenceFailures: int(doc.Get("inference_failure_count").Int()),
-		HasDialogue: doc.Get("dialogue").IsArray(),
+		RunID: runID, Source: arena.Source{Shape: arena.ShapeEnvelope}, Seconds: math.NaN(), RecordSHA256: hex.EncodeToString(sum[:]), Bytes: len(line),
 	}
+	p := parser{cursor.New(string(line), ownSize)}
+	p.Object(func(key string) {
+		switch key {
+		case "problem_id":
+			t.ProblemID = p.text()
+		case "status":
+			t.Status = arena.Status(p.text())
+		case "inference_total":
+			t.InferenceTotal = p.whole()
+		case "inference_failure_count":
+			t.InferenceFailures = p.whole()
+		case "error":
+			t.Error = p.fault()
+		case "dialogue":
+			t.HasDialogue = p.Array(func() { t.Steps = append(t.Steps, p.step(&t.Query)) })
+		default:
+			p.Skip()
+		}
+	})
 	t.ID = runID + "/" + t.ProblemID
-	if e := doc.Get("error"); e.IsObject() {
-		t.Error = &arena.AttemptError{Type: e.Get("type").String(), Message: e.Get("message").String()}
-	}
-	for _, s := range doc.Get("dialogue").Array() {
-		t.Query = s.Get("extra_info.query").String()
-		t.Steps = append(t.Steps, parseStep(s))
-	}
 	return t
 }
 
-func parseStep(v gjson.Result) arena.Step {
-	message, info := v.Get("completion.message"), v.Get("extra_info")
-	s := arena.Step{
-		Number: int(info.Get("step").Int()), Think: message.Get("think").String(), Response: message.Get("response").String(),
-		Content: v.Get("completion.content").String(), Timestamp: arena.Raw(info.Get("timestamp").Raw), LLMCalls: -1, Raw: arena.Raw(v.Raw), Typed: true,
-	}
-	for _, c := range message.Get("tool_call").Array() {
-		s.Calls = append(s.Calls, arena.ToolCall{
-			ID: c.Get("tool_call_id").String(), Name: c.Get("name").String(),
-			Arguments: arena.Raw(c.Get("parameters").Raw), Result: arena.Raw(c.Get("result").Raw),
-		})
-	}
-	for _, c := range info.Get("proxy_calls").Array() {
-		s.Proxy = append(s.Proxy, arena.ProxyCall{
-			Method: c.Get("method").String(), Path: c.Get("path").String(), AtMS: c.Get("timestamp").Int(), Status: int(c.Get("status_code").Int()),
-			Params: arena.Raw(c.Get("params").Raw), Body: arena.Raw(c.Get("json_data").Raw), Response: arena.Raw(c.Get("response").Raw), Length: -1,
-		})
-	}
+// parser takes a trace from left to right.
+type parser struct{ *cursor.Cursor }
+
+func (p parser) text() string {
+	s, _ := p.String()
 	return s
+}
+
+func (p parser) whole() int {
+	n, _ := p.Int()
+	return int(n)
+}
+
+func (p parser) fault() *arena.AttemptError {
+	e := &arena.AttemptError{}
+	if !p.Object(func(key string) {
+		switch key {
+		case "type":
+			e.Type = p.text()
+		case "message":
+			e.Message = p.text()
+		default:
+			p.Skip()
+		}
+	}) {
+		return nil
+	}
+	return e
+}
+
+func (p parser) step(query *string) arena.Step {
+	s := arena.Step{LLMCalls: -1, Typed: true}
+	from := p.Mark()
+	p.Object(func(key string) {
+		switch key {
+		case "completion":
+			p.completion(&s)
+		case "extra_info":
+			p.info(&s, query)
+		default:
+			p.Skip()
+		}
+	})
+	s.Raw = p.Since(from)
+	return s
+}
+
+func (p parser) completion(s *arena.Step) {
+	p.Object(func(key string) {
+		switch key {
+		case "content":
+			s.Content = p.text()
+		case "message":
+			p.message(s)
+		default:
+			p.Skip()
+		}
+	})
+}
+
+func (p parser) message(s *arena.Step) {
+	p.Object(func(key string) {
+		switch key {
+		case "think":
+			s.Think = p.text()
+		case "response":
+			s.Response = p.text()
+		case "tool_call":
+			p.Array(func() { s.Calls = append(s.Calls, p.call()) })
+		default:
+			p.Skip()
+		}
+	})
+}
+
+func (p parser) call() (c arena.ToolCall) {
+	p.Object(func(key string) {
+		switch key {
+		case "tool_call_id":
+			c.ID = p.text()
+		case "name":
+			c.Name = p.text()
+		case "parameters":
+			c.Arguments = p.Raw()
+		case "result":
+			c.Result = p.Raw()
+		default:
+			p.Skip()
+		}
+	})
+	return c
+}
+
+func (p parser) info(s *arena.Step, query *string) {
+	p.Object(func(key string) {
+		switch key {
+		case "step":
+			s.Number = p.whole()
+		case "query":
+			*query = p.text()
+		case "timestamp":
+			s.Timestamp = p.Raw()
+		case "proxy_calls":
+			p.Array(func() { s.Proxy = append(s.Proxy, p.proxy()) })
+		default:
+			p.Skip()
+		}
+	})
+}
+
+func (p parser) proxy() arena.ProxyCall {
+	c := arena.ProxyCall{Length: -1}
+	p.Object(func(key string) {
+		switch key {
+		case "method":
+			c.Method = p.text()
+		case "path":
+			c.Path = p.text()
+		case "timestamp":
+			c.AtMS, _ = p.Int()
+		case "status_code":
+			c.Status = p.whole()
+		case "params":
+			c.Params = p.Raw()
+		case "json_data":
+			c.Body = p.Raw()
+		case "response":
+			c.Response = p.Raw()
+		default:
+			p.Skip()
+		}
+	})
+	return c
 }
 
 // Dialogue is the trace in normal form. Play writes one dialect only, so
