@@ -131,9 +131,9 @@ func appendJSONString(b []byte, s string) []byte {
 	}
 	b = append(b, '"')
 	for len(s) > 0 {
-		if c := s[0]; c >= 0x20 && c < 0x7f && c != '"' && c != '\\' {
-			b = append(b, c)
-			s = s[1:]
+		if n := plainRun(s); n > 0 {
+			b = append(b, s[:n]...)
+			s = s[n:]
 			continue
 		}
 		r, size := DecodeRune(s)
@@ -148,4 +148,14 @@ func appendJSONString(b []byte, s string) []byte {
 		}
 	}
 	return append(b, '"')
+}
+
+// plainRun is how many bytes of s stand for themselves in a JSON string.
+func plainRun(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(s)
 }

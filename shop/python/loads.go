@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,7 +33,9 @@ func (e *RecursionError) Error() string {
 // last of repeated keys. Its error is a *DecodeError or a *RecursionError.
 func Loads(text string) (Value, error) {
 	text = onlyCharacters(text)
-	d := decoder{text: text}
+	var items [usual]Item
+	var values [usual]Value
+	d := decoder{text: text, items: items[:0], values: values[:0]}
 	if strings.HasPrefix(text, "\ufeff") {
 		return Value{}, d.fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
 	}
@@ -52,7 +55,14 @@ func Loads(text string) (Value, error) {
 type decoder struct {
 	text string
 	at   int
+	// items and values are what the objects and arrays under way hold so far,
+	// the innermost last: each takes memory of its own size when it ends.
+	items  []Item
+	values []Value
 }
+
+// usual is more than most objects and arrays hold.
+const usual = 16
 
 func (d *decoder) fail(message string, at int) error {
 	before := d.text[:at]
@@ -110,22 +120,24 @@ func (d *decoder) value(depth int) (Value, error) {
 }
 
 func (d *decoder) array(depth int) (Value, error) {
-	list := []Value{}
+	from := len(d.values)
 	d.at++
 	d.space()
 	if d.is(']') {
 		d.at++
-		return ListOf(list...), nil
+		return ListOf([]Value{}...), nil
 	}
 	for {
 		v, err := d.value(depth + 1)
 		if err != nil {
 			return Value{}, err
 		}
-		list = append(list, v)
+		d.values = append(d.values, v)
 		d.space()
 		if d.is(']') {
 			d.at++
+			list := slices.Clone(d.values[from:])
+			d.values = d.values[:from]
 			return ListOf(list...), nil
 		}
 		if !d.is(',') {
@@ -137,12 +149,12 @@ func (d *decoder) array(depth int) (Value, error) {
 }
 
 func (d *decoder) object(depth int) (Value, error) {
-	o := objectBuilder{items: []Item{}}
+	o := object{from: len(d.items)}
 	d.at++
 	d.space()
 	if d.is('}') {
 		d.at++
-		return DictOf(o.items...), nil
+		return DictOf([]Item{}...), nil
 	}
 	for {
 		if err := d.member(&o, depth); err != nil {
@@ -151,7 +163,9 @@ func (d *decoder) object(depth int) (Value, error) {
 		d.space()
 		if d.is('}') {
 			d.at++
-			return DictOf(o.items...), nil
+			items := slices.Clone(d.items[o.from:])
+			d.items = d.items[:o.from]
+			return DictOf(items...), nil
 		}
 		if !d.is(',') {
 			return Value{}, d.fail("Expecting ',' delimiter", d.at)
@@ -161,7 +175,7 @@ func (d *decoder) object(depth int) (Value, error) {
 	}
 }
 
-func (d *decoder) member(o *objectBuilder, depth int) error {
+func (d *decoder) member(o *object, depth int) error {
 	if !d.is('"') {
 		return d.fail("Expecting property name enclosed in double quotes", d.at)
 	}
@@ -179,33 +193,34 @@ func (d *decoder) member(o *objectBuilder, depth int) error {
 	if err != nil {
 		return err
 	}
-	o.set(key, v)
+	d.set(o, key, v)
 	return nil
 }
 
-// objectBuilder keeps the first place and the last value of a repeated key.
-// The map is made once there are more keys than a scan is good for.
-type objectBuilder struct {
-	items []Item
+// object is one under way: the decoder's items from some place on. The map is
+// made once there are more keys than a scan is good for.
+type object struct {
+	from  int
 	place map[string]int
 }
 
-func (o *objectBuilder) set(key string, v Value) {
-	if i, ok := o.find(key); ok {
-		o.items[i].Value = v
+// set keeps the first place and the last value of a repeated key.
+func (d *decoder) set(o *object, key string, v Value) {
+	items := d.items[o.from:]
+	if i, ok := o.find(items, key); ok {
+		items[i].Value = v
 		return
 	}
 	if o.place != nil {
-		o.place[key] = len(o.items)
+		o.place[key] = len(items)
 	}
-	o.items = append(o.items, Item{key, v})
+	d.items = append(d.items, Item{key, v})
 }
 
-func (o *objectBuilder) find(key string) (int, bool) {
-	const scan = 16
-	if o.place == nil && len(o.items) >= scan {
-		o.place = make(map[string]int, 2*scan)
-		for i, it := range o.items {
+func (o *object) find(items []Item, key string) (int, bool) {
+	if o.place == nil && len(items) >= usual {
+		o.place = make(map[string]int, 2*usual)
+		for i, it := range items {
 			o.place[it.Key] = i
 		}
 	}
@@ -213,7 +228,7 @@ func (o *objectBuilder) find(key string) (int, bool) {
 		i, ok := o.place[key]
 		return i, ok
 	}
-	for i, it := range o.items {
+	for i, it := range items {
 		if it.Key == key {
 			return i, true
 		}

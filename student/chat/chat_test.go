@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,15 +54,15 @@ func TestARequestIsTheConversationAndWhatAllShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := Append(nil, Message{Role: "user", Content: "<a> & b\u2028"})
+	first, err := Conversation{}.Append(Message{Role: "user", Content: "<a> & b\u2028"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Append(first, Message{Role: "tool", Content: "{}", CallID: "c1"})
+	second, err := first.Append(Message{Role: "tool", Content: "{}", CallID: "c1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two := template.Request(first, 7), template.Request(second, 8)
+	one, two := slices.Concat(template.Request(first, 7)...), slices.Concat(template.Request(second, 8)...)
 	if shared := strings.TrimSuffix(string(one[:strings.Index(string(one), `],"tools"`)]), "]"); !strings.HasPrefix(string(two), shared) {
 		t.Errorf("the second request does not begin as the first: %s", two)
 	}
@@ -110,9 +111,9 @@ func FuzzParseGivesWhatCanBeSaidAgain(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b, err := Append(nil, Message{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning, ToolCalls: r.Calls})
-		if err != nil || !json.Valid(b) {
-			t.Fatalf("%s: %v", b, err)
+		c, err := Conversation{}.Append(Message{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning, ToolCalls: r.Calls})
+		if err != nil || !json.Valid(c[0]) {
+			t.Fatalf("%s: %v", c, err)
 		}
 	})
 }

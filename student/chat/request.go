@@ -1,6 +1,6 @@
 // Package chat is the wire format of chat completions: what a rollout sends
-// and what it reads, and nothing of how it travels. Requests are put together
-// from bytes that are built once, because a rollout's messages only grow.
+// and what it reads, and nothing of how it travels. Requests are made of pieces
+// that are built once, because a rollout's messages only grow.
 package chat
 
 import (
@@ -58,11 +58,22 @@ func NewTemplate(model string, sampling Sampling, tools []arena.Raw) (*Template,
 	return t, nil
 }
 
-// Request is the body of one request: messages are joined message objects.
-func (t *Template) Request(messages []byte, seed int64) []byte {
-	b := make([]byte, 0, len(t.head)+len(messages)+len(t.tail)+24)
-	b = append(append(append(b, t.head...), messages...), t.tail...)
-	return append(strconv.AppendInt(b, seed, 10), '}')
+// Request is the body of one request in pieces, one behind the other. Requests
+// share them, so nobody changes one.
+type Request [][]byte
+
+// Size is the length of the body in bytes.
+func (r Request) Size() (n int64) {
+	for _, piece := range r {
+		n += int64(len(piece))
+	}
+	return n
+}
+
+// Request is the request for the next reply to a conversation.
+func (t *Template) Request(c Conversation, seed int64) Request {
+	r := make(Request, 0, len(c)+3)
+	return append(append(append(r, t.head), c...), t.tail, append(strconv.AppendInt(nil, seed, 10), '}'))
 }
 
 // Message is one message of a conversation.
@@ -89,14 +100,19 @@ type Function struct {
 	Arguments string `json:"arguments"`
 }
 
-// Append adds a message to joined messages.
-func Append(messages []byte, m Message) ([]byte, error) {
-	if len(messages) > 0 {
-		messages = append(messages, ',')
-	}
+// Conversation is messages as JSON, with the commas between them.
+type Conversation [][]byte
+
+var comma = []byte{','}
+
+// Append adds a message.
+func (c Conversation) Append(m Message) (Conversation, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("encode message: %w", err)
 	}
-	return append(messages, b...), nil
+	if len(c) > 0 {
+		c = append(c, comma)
+	}
+	return append(c, b), nil
 }

@@ -102,6 +102,9 @@ func clip(b []byte) string {
 func retryAfter(h http.Header, now func() time.Time) time.Duration {
 	const most = time.Minute // longer waits are for another run
 	v := h.Get("Retry-After")
+	if v == "" {
+		return 0
+	}
 	if n, err := strconv.ParseFloat(v, 64); err == nil && n >= 0 {
 		return min(time.Duration(n*float64(time.Second)), most)
 	}

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -64,6 +66,8 @@ func (c Config) Validate() error {
 type Pool struct {
 	config Config
 	client *http.Client
+	// posts are the requests to each URL, without a body.
+	posts  map[string]*http.Request
 	gate   *gate
 	counts Counts
 }
@@ -73,6 +77,15 @@ type Counts struct {
 	Requests, Retries, Overloads atomic.Int64
 }
 
+// Each connection has a buffer to write from. What does not fit in goes out in
+// several writes by way of memory that is made for it, so the buffers are as
+// large as most requests where the connections are few.
+const (
+	largestWrite  = 16 << 10
+	smallestWrite = 4 << 10
+	writeBuffers  = 2 << 20
+)
+
 // NewPool makes a pool. It keeps one connection per request at once.
 func NewPool(c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
@@ -80,10 +93,28 @@ func NewPool(c Config) (*Pool, error) {
 	}
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: c.Concurrency, MaxConnsPerHost: c.Concurrency,
-		DisableCompression: true, WriteBufferSize: 4 << 10,
+		DisableCompression: true, WriteBufferSize: min(largestWrite, max(smallestWrite, writeBuffers/c.Concurrency)),
 	}
-	p := &Pool{config: c, client: &http.Client{Transport: transport, CheckRedirect: noRedirect}, gate: newGate(c)}
+	p := &Pool{config: c, client: &http.Client{Transport: transport, CheckRedirect: noRedirect}, gate: newGate(c), posts: map[string]*http.Request{}}
+	for _, base := range c.URLs {
+		var err error
+		if p.posts[base], err = newPost(base, c.APIKey); err != nil {
+			return nil, fmt.Errorf("prepare requests to %s: %w", base, err)
+		}
+	}
 	return p, nil
+}
+
+func newPost(base, key string) (*http.Request, error) {
+	post, err := http.NewRequest(http.MethodPost, strings.TrimRight(base, "/")+"/chat/completions", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	post.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		post.Header.Set("Authorization", "Bearer "+key)
+	}
+	return post, nil
 }
 
 // noRedirect keeps prompts and the key with the server they are meant for.
@@ -100,7 +131,7 @@ func (p *Pool) Limits() []int { return p.gate.limits() }
 
 // Ask sends one request until it is answered, and gives the reply with its
 // body. The error is an *Infra, ErrOverflow, or ctx's own.
-func (p *Pool) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
+func (p *Pool) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
 	wait := newWaits()
 	for try := 0; ; try++ {
 		a, err := p.try(ctx, request)
@@ -146,7 +177,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // try sends the request once, to the endpoint that has most room. The error is
 // one that no further try can help: ctx's, or that every server is down.
-func (p *Pool) try(ctx context.Context, request []byte) (*attempt, error) {
+func (p *Pool) try(ctx context.Context, request chat.Request) (*attempt, error) {
 	e, err := p.gate.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -167,18 +198,10 @@ func (p *Pool) try(ctx context.Context, request []byte) (*attempt, error) {
 // writes in one turn.
 const maxReply = 32 << 20
 
-func (p *Pool) send(ctx context.Context, base string, request []byte) *attempt {
+func (p *Pool) send(ctx context.Context, base string, request chat.Request) *attempt {
 	ctx, cancel := context.WithTimeout(ctx, p.config.Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(base, "/")+"/chat/completions", bytes.NewReader(request))
-	if err != nil {
-		return &attempt{err: err}
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if p.config.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+p.config.APIKey)
-	}
-	res, err := p.client.Do(req)
+	res, err := p.client.Do(withBody(p.posts[base].WithContext(ctx), request))
 	if err != nil {
 		return &attempt{err: err}
 	}
@@ -188,6 +211,17 @@ func (p *Pool) send(ctx context.Context, base string, request []byte) *attempt {
 		a.reply, a.err = chat.Parse(a.body)
 	}
 	return a
+}
+
+// withBody gives a post its body, which is sent from where its pieces lie.
+func withBody(post *http.Request, body chat.Request) *http.Request {
+	post.GetBody = func() (io.ReadCloser, error) {
+		pieces := net.Buffers(slices.Clone(body))
+		return io.NopCloser(&pieces), nil
+	}
+	post.Body, _ = post.GetBody() // it never fails
+	post.ContentLength = body.Size()
+	return post
 }
 
 func readBody(res *http.Response) ([]byte, error) {

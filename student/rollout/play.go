@@ -22,10 +22,11 @@ type play struct {
 	ctx      context.Context
 	tools    *shop.Tools
 	tape     *tape
-	messages []byte
+	messages chat.Conversation
 	result   *Result
-	// dialogue is the trace so far, its steps joined; replyIDs are their ids.
-	dialogue []byte
+	// steps are those of the trace so far, with the commas between them;
+	// replyIDs are their replies' ids.
+	steps    [][]byte
 	replyIDs []string
 	// last is the label of the last reply where it alone explains a failure.
 	last Label
@@ -66,7 +67,7 @@ func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 }
 
 func (p *play) say(m chat.Message) (err error) {
-	p.messages, err = chat.Append(p.messages, m)
+	p.messages, err = p.messages.Append(m)
 	return err
 }
 
@@ -285,7 +286,10 @@ func toolText(v python.Value) string {
 	if v.Kind == python.Str {
 		return strings.ToValidUTF8(v.Text, "\ufffd")
 	}
-	return string(python.AppendTight(nil, v))
+	b := newText()
+	defer b.free()
+	b.text = python.AppendTight(b.text, v)
+	return string(b.text)
 }
 
 func (p *play) kept(h heard) Turn {

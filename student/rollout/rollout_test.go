@@ -31,7 +31,7 @@ func (shelf) Get(context.Context, string, python.Value) (python.Value, int, bool
 // parrot answers with its replies, one behind the other, and then not at all.
 type parrot struct{ replies [][]byte }
 
-func (p *parrot) Ask(context.Context, []byte) (chat.Reply, []byte, error) {
+func (p *parrot) Ask(context.Context, chat.Request) (chat.Reply, []byte, error) {
 	if len(p.replies) == 0 {
 		return chat.Reply{}, nil, &endpoint.Infra{Reason: "connection"}
 	}

@@ -1,12 +1,14 @@
 package rollout
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -53,18 +55,34 @@ func (p *play) trace() error {
 		r.Line = append(line, `null}`...)
 		return nil
 	}
-	line = append(append(line, '['), p.dialogue...)
-	r.Line = append(line, ']', '}')
+	parts := append([][]byte{append(line, '[')}, p.steps...)
+	r.Line = slices.Concat(append(parts, []byte("]}"))...)
 	return nil
 }
 
 // record adds a step to the trace. Written down it is a fraction of what its
 // calls and answers are in memory.
 func (p *play) record(s step) {
-	if len(p.dialogue) > 0 {
-		p.dialogue = append(p.dialogue, ',')
+	b := newText()
+	defer b.free()
+	if len(p.steps) > 0 {
+		b.text = append(b.text, ',')
 	}
-	p.dialogue = p.appendStep(p.dialogue, s)
+	b.text = p.appendStep(b.text, s)
+	p.steps = append(p.steps, bytes.Clone(b.text))
+}
+
+// text is memory to write in what is kept as a copy of its own size: written
+// into new memory, it would be copied again each time it outgrows it.
+type text struct{ text []byte }
+
+var texts = sync.Pool{New: func() any { return &text{} }}
+
+func newText() *text { return texts.Get().(*text) }
+
+func (t *text) free() {
+	t.text = t.text[:0]
+	texts.Put(t)
 }
 
 func (p *play) at(i int) int64 { return firstStep + int64(i)*perStep }
@@ -157,7 +175,7 @@ func (p *play) appendInference(b []byte, i int, body []byte) []byte {
 	b = append(b, `{"kind":"summary","method":"POST","path":"`+inferencePath+`","timestamp":`...)
 	b = strconv.AppendInt(b, p.at(i), 10)
 	b = append(b, `,"duration_ms":0,"status_code":200,"json_data":`+string(p.env.Request)+`,"response":`...)
-	return append(append(b, oneLine(p.ownID(body))...), '}')
+	return append(appendLine(b, p.ownID(body)), '}')
 }
 
 // ownID is a reply's body with an id that no other reply of the rollout has.
@@ -173,15 +191,17 @@ func (p *play) ownID(body []byte) []byte {
 	return body
 }
 
-// oneLine makes a reply's JSON fit into a line of UTF-8. A line feed in JSON
+// appendLine makes a reply's JSON fit into a line of UTF-8. A line feed in JSON
 // stands between tokens only.
-func oneLine(body []byte) []byte {
-	return []byte(strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\r' {
-			return ' '
+func appendLine(b, body []byte) []byte {
+	from := len(b)
+	b = append(b, bytes.ToValidUTF8(bytes.TrimSpace(body), []byte("\ufffd"))...)
+	for i, c := range b[from:] {
+		if c == '\n' || c == '\r' {
+			b[from+i] = ' '
 		}
-		return r
-	}, strings.ToValidUTF8(strings.TrimSpace(string(body)), "\ufffd")))
+	}
+	return b
 }
 
 // faults are the calls that callValues leaves out, having no object of
