@@ -29,7 +29,7 @@ func (r *Run) finish(ctx context.Context, f *folder) (*Summary, error) {
 		return nil, err
 	}
 	t := newTally(r.Spec.Samples, r.Contaminated)
-	err = f.each(ctx, r.Spec, func(key runlog.Key, result *rollout.Result) error {
+	err = r.each(ctx, f, func(key runlog.Key, result *rollout.Result) error {
 		t.add(result)
 		if int(key.Sample) == r.Spec.Samples-1 {
 			t.endProblem()
@@ -49,12 +49,12 @@ func (r *Run) finish(ctx context.Context, f *folder) (*Summary, error) {
 	return s, writeJSON(f.file(summaryFile), s)
 }
 
-// each reads every rollout in order, and waits for those that are not finished.
-func (f *folder) each(ctx context.Context, spec Spec, do func(runlog.Key, *rollout.Result) error) error {
-	for p := range spec.Problems {
-		for s := range spec.Samples {
+// each gives every rollout in order, and waits for those that are not finished.
+func (r *Run) each(ctx context.Context, f *folder, do func(runlog.Key, *rollout.Result) error) error {
+	for p := range r.Spec.Problems {
+		for s := range r.Spec.Samples {
 			key := runlog.Key{Problem: uint32(p), Sample: uint32(s)}
-			result, err := f.finished(ctx, key)
+			result, err := f.finished(ctx, key, r.runID(uint32(s)))
 			if err != nil {
 				return err
 			}

@@ -56,8 +56,10 @@ type folder struct {
 	// done says where each finished rollout lies, begun the turns of those that
 	// an earlier process did not finish. more is closed and replaced with every
 	// rollout that joins done.
-	mu    sync.Mutex
-	done  map[runlog.Key]runlog.Entry
+	mu   sync.Mutex
+	done map[runlog.Key]runlog.Entry
+	// fresh are some of the rollouts that joined done and were not asked for yet.
+	fresh map[runlog.Key]*rollout.Result
 	more  chan struct{}
 	begun map[runlog.Key][]runlog.Entry
 }
@@ -68,7 +70,7 @@ func openFolder(path string, spec Spec) (f *folder, err error) {
 	if err = os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("open run: %w", err)
 	}
-	f = &folder{path: path, done: map[runlog.Key]runlog.Entry{}, more: make(chan struct{}), begun: map[runlog.Key][]runlog.Entry{}}
+	f = &folder{path: path, done: map[runlog.Key]runlog.Entry{}, fresh: map[runlog.Key]*rollout.Result{}, more: make(chan struct{}), begun: map[runlog.Key][]runlog.Entry{}}
 	if err = f.claim(spec); err != nil {
 		return nil, err
 	}
@@ -229,34 +231,44 @@ func (f *folder) finish(key runlog.Key, r *rollout.Result) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.done[key] = e
+	if len(f.fresh) < mostFresh {
+		f.fresh[key] = r
+	}
 	close(f.more)
 	f.more = make(chan struct{})
 	return nil
 }
 
-// entry waits until a rollout is finished. The error is ctx's.
-func (f *folder) entry(ctx context.Context, key runlog.Key) (runlog.Entry, error) {
+// mostFresh bounds the rollouts that are kept in memory until they are asked
+// for. They end nearly in the order in which they are asked for, so few are
+// read back.
+const mostFresh = 64
+
+// entry waits until a rollout is finished, and gives it too where it is fresh.
+// The error is ctx's.
+func (f *folder) entry(ctx context.Context, key runlog.Key) (runlog.Entry, *rollout.Result, error) {
 	for {
 		f.mu.Lock()
 		e, done := f.done[key]
-		more := f.more
+		fresh, more := f.fresh[key], f.more
+		delete(f.fresh, key)
 		f.mu.Unlock()
 		if done {
-			return e, nil
+			return e, fresh, nil
 		}
 		select {
 		case <-more:
 		case <-ctx.Done():
-			return e, ctx.Err()
+			return e, nil, ctx.Err()
 		}
 	}
 }
 
-// finished reads a rollout once it is finished.
-func (f *folder) finished(ctx context.Context, key runlog.Key) (*rollout.Result, error) {
-	e, err := f.entry(ctx, key)
-	if err != nil {
-		return nil, err
+// finished gives a rollout once it is finished, its trace as runID's.
+func (f *folder) finished(ctx context.Context, key runlog.Key, runID string) (*rollout.Result, error) {
+	e, fresh, err := f.entry(ctx, key)
+	if err != nil || fresh != nil {
+		return fresh, err
 	}
 	b, err := f.rollouts.Read(e)
 	if err != nil {
@@ -267,7 +279,7 @@ func (f *folder) finished(ctx context.Context, key runlog.Key) (*rollout.Result,
 	if err := json.Unmarshal(head, r); err != nil {
 		return nil, fmt.Errorf("read rollout: %w", err)
 	}
-	r.Line = line
+	r.Line, r.Trace = line, rollout.ParseTrace(runID, line)
 	return r, nil
 }
 

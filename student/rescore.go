@@ -25,10 +25,9 @@ func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
 	if left := f.missing(r.Spec); len(left) > 0 {
 		return nil, errors.Join(fmt.Errorf("score again: %w: %d rollouts are missing", ErrUnfinished, len(left)), f.close())
 	}
-	err = f.each(ctx, r.Spec, func(key runlog.Key, result *rollout.Result) error {
-		task := rollout.Task{Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample)}
+	err = r.each(ctx, f, func(key runlog.Key, result *rollout.Result) error {
 		before := result.Label
-		if bad := r.score(ctx, task, result); bad != nil {
+		if bad := r.score(ctx, &r.Problems.All[key.Problem], result); bad != nil {
 			return bad
 		}
 		if before != nil && *before == rollout.LabelSuccess && !*result.Success {

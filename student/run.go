@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -38,6 +39,10 @@ type Run struct {
 	Contaminated map[string]bool
 	// Progress is told of every rollout that ends; may be nil.
 	Progress func(*rollout.Result)
+
+	// name is what the names of its traces have in common.
+	naming sync.Once
+	name   string
 }
 
 // Judge is a reasoning judge. An error means that the run cannot go on; a judge
@@ -109,7 +114,7 @@ func (r *Run) playOne(ctx context.Context, f *folder, key runlog.Key) error {
 		return err
 	}
 	result.Sample = int(key.Sample)
-	if err := r.score(ctx, task, result); err != nil {
+	if err := r.score(ctx, task.Problem, result); err != nil {
 		return err
 	}
 	if err := f.finish(key, result); err != nil {
@@ -139,7 +144,7 @@ type deadlined struct {
 }
 
 // Ask implements rollout.Asker.
-func (d deadlined) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
+func (d deadlined) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
 	reply, body, err := d.Asker.Ask(d.limited, request)
 	if err != nil && d.limited.Err() != nil && ctx.Err() == nil {
 		return reply, nil, &endpoint.Infra{Reason: "deadline", Detail: "the rollout took too long"}
@@ -150,24 +155,26 @@ func (d deadlined) Ask(ctx context.Context, request chat.Request) (chat.Reply, [
 // runID names the traces of one sample of all problems: the beginning of the
 // hash of what they depend on, and the sample's number.
 func (r *Run) runID(sample uint32) string {
-	played := r.Spec
-	played.Scorer, played.Judge = "", ""
-	const enough = 16
-	sum, err := played.SHA256()
-	if err != nil {
-		sum = "unnamed-unnamed-"
-	}
-	return fmt.Sprintf("eval-%s-s%d", sum[:enough], sample)
+	r.naming.Do(func() {
+		played := r.Spec
+		played.Scorer, played.Judge = "", ""
+		const enough = 16
+		sum, err := played.SHA256()
+		if err != nil {
+			sum = "unnamed-unnamed-"
+		}
+		r.name = "eval-" + sum[:enough]
+	})
+	return fmt.Sprintf("%s-s%d", r.name, sample)
 }
 
 // score scores a finished rollout and settles its label.
-func (r *Run) score(ctx context.Context, task rollout.Task, result *rollout.Result) error {
+func (r *Run) score(ctx context.Context, p *arena.Problem, result *rollout.Result) error {
 	result.Score, result.Success, result.Quality = json.RawMessage("null"), nil, nil
 	if result.Outcome == rollout.Infra {
 		return nil
 	}
-	trace := rollout.ParseTrace(task.RunID, result.Line)
-	o, err := r.Scorer.Score(ctx, trace, task.Problem)
+	o, err := r.Scorer.Score(ctx, result.Trace, p)
 	if err != nil {
 		return fmt.Errorf("score rollout: %w", err)
 	}
@@ -180,8 +187,8 @@ func (r *Run) score(ctx context.Context, task rollout.Task, result *rollout.Resu
 	if r.Judge == nil {
 		return nil
 	}
-	d := rollout.Dialogue(trace)
-	j, err := r.Judge.Judge(ctx, trace, &d)
+	d := rollout.Dialogue(result.Trace)
+	j, err := r.Judge.Judge(ctx, result.Trace, &d)
 	if err != nil {
 		return fmt.Errorf("judge rollout: %w", err)
 	}

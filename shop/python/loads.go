@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // maxDepth bounds nesting. Python's own limit is its recursion limit of 1,000
@@ -33,9 +34,8 @@ func (e *RecursionError) Error() string {
 // last of repeated keys. Its error is a *DecodeError or a *RecursionError.
 func Loads(text string) (Value, error) {
 	text = onlyCharacters(text)
-	var items [usual]Item
-	var values [usual]Value
-	d := decoder{text: text, items: items[:0], values: values[:0]}
+	d := newDecoder(text)
+	defer d.free()
 	if strings.HasPrefix(text, "\ufeff") {
 		return Value{}, d.fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
 	}
@@ -61,8 +61,29 @@ type decoder struct {
 	values []Value
 }
 
-// usual is more than most objects and arrays hold.
-const usual = 16
+// usual is more than most objects hold, most is more than nearly all do.
+const usual, most = 16, 256
+
+var decoders = sync.Pool{New: func() any {
+	return &decoder{items: make([]Item, 0, usual), values: make([]Value, 0, usual)}
+}}
+
+func newDecoder(text string) *decoder {
+	d, _ := decoders.Get().(*decoder)
+	d.text, d.at = text, 0
+	return d
+}
+
+// free keeps the decoder for another text, without what it holds of this one.
+func (d *decoder) free() {
+	if cap(d.items) > most || cap(d.values) > most {
+		return
+	}
+	clear(d.items[:cap(d.items)])
+	clear(d.values[:cap(d.values)])
+	d.text, d.items, d.values = "", d.items[:0], d.values[:0]
+	decoders.Put(d)
+}
 
 func (d *decoder) fail(message string, at int) error {
 	before := d.text[:at]

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +61,7 @@ func TestARequestIsTheConversationAndWhatAllShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two := slices.Concat(template.Request(first, 7)...), slices.Concat(template.Request(second, 8)...)
+	one, two := template.Request(first, 7), template.Request(second, 8)
 	if shared := strings.TrimSuffix(string(one[:strings.Index(string(one), `],"tools"`)]), "]"); !strings.HasPrefix(string(two), shared) {
 		t.Errorf("the second request does not begin as the first: %s", two)
 	}

@@ -1,6 +1,6 @@
 // Package chat is the wire format of chat completions: what a rollout sends
-// and what it reads, and nothing of how it travels. Requests are made of pieces
-// that are built once, because a rollout's messages only grow.
+// and what it reads, and nothing of how it travels. Messages are encoded
+// once, because a rollout's conversation only grows.
 package chat
 
 import (
@@ -58,22 +58,10 @@ func NewTemplate(model string, sampling Sampling, tools []arena.Raw) (*Template,
 	return t, nil
 }
 
-// Request is the body of one request in pieces, one behind the other. Requests
-// share them, so nobody changes one.
-type Request [][]byte
-
-// Size is the length of the body in bytes.
-func (r Request) Size() (n int64) {
-	for _, piece := range r {
-		n += int64(len(piece))
-	}
-	return n
-}
-
-// Request is the request for the next reply to a conversation.
-func (t *Template) Request(c Conversation, seed int64) Request {
-	r := make(Request, 0, len(c)+3)
-	return append(append(append(r, t.head), c...), t.tail, append(strconv.AppendInt(nil, seed, 10), '}'))
+// Request is the body of the request for the next reply to a conversation.
+func (t *Template) Request(c Conversation, seed int64) []byte {
+	pieces := append([][]byte{t.head}, c...)
+	return slices.Concat(append(pieces, t.tail, strconv.AppendInt(nil, seed, 10), []byte{'}'})...)
 }
 
 // Message is one message of a conversation.

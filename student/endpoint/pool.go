@@ -9,10 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -131,7 +129,7 @@ func (p *Pool) Limits() []int { return p.gate.limits() }
 
 // Ask sends one request until it is answered, and gives the reply with its
 // body. The error is an *Infra, ErrOverflow, or ctx's own.
-func (p *Pool) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
+func (p *Pool) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
 	wait := newWaits()
 	for try := 0; ; try++ {
 		a, err := p.try(ctx, request)
@@ -177,7 +175,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // try sends the request once, to the endpoint that has most room. The error is
 // one that no further try can help: ctx's, or that every server is down.
-func (p *Pool) try(ctx context.Context, request chat.Request) (*attempt, error) {
+func (p *Pool) try(ctx context.Context, request []byte) (*attempt, error) {
 	e, err := p.gate.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -198,7 +196,7 @@ func (p *Pool) try(ctx context.Context, request chat.Request) (*attempt, error) 
 // writes in one turn.
 const maxReply = 32 << 20
 
-func (p *Pool) send(ctx context.Context, base string, request chat.Request) *attempt {
+func (p *Pool) send(ctx context.Context, base string, request []byte) *attempt {
 	ctx, cancel := context.WithTimeout(ctx, p.config.Timeout)
 	defer cancel()
 	res, err := p.client.Do(withBody(p.posts[base].WithContext(ctx), request))
@@ -213,14 +211,11 @@ func (p *Pool) send(ctx context.Context, base string, request chat.Request) *att
 	return a
 }
 
-// withBody gives a post its body, which is sent from where its pieces lie.
-func withBody(post *http.Request, body chat.Request) *http.Request {
-	post.GetBody = func() (io.ReadCloser, error) {
-		pieces := net.Buffers(slices.Clone(body))
-		return io.NopCloser(&pieces), nil
-	}
+// withBody gives a post its body, as http.NewRequest does.
+func withBody(post *http.Request, body []byte) *http.Request {
+	post.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	post.Body, _ = post.GetBody() // it never fails
-	post.ContentLength = body.Size()
+	post.ContentLength = int64(len(body))
 	return post
 }
 

@@ -53,6 +53,7 @@ func samples() []Sample {
 	full.Sample = 1
 	var all []Sample
 	for _, r := range []rollout.Result{scored, faulty, lost, full} {
+		r.Trace = rollout.ParseTrace("run", r.Line)
 		all = append(all, Sample{&problem, &r})
 	}
 	return all

@@ -83,7 +83,7 @@ type limit struct {
 
 func (l *Log) sample(s Sample) sample {
 	r := s.Result
-	c := read(rollout.ParseTrace(l.run.ID, r.Line), l.run.Model)
+	c := read(r.Trace, l.run.Model)
 	doc := sample{
 		ID: sampleID(r.ProblemID), Epoch: r.Sample + 1, Input: s.Problem.Query, Target: []string{},
 		Messages: append([]message{{Role: "system", Content: l.run.System}, {Role: "user", Content: s.Problem.Query}}, c.messages...),

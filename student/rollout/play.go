@@ -313,10 +313,14 @@ func (p *play) end() (*Result, error) {
 			r.HallucinatedIDs++
 		}
 	}
-	if r.Outcome == Infra {
-		return r, p.trace()
+	if r.Outcome != Infra {
+		l := p.label()
+		r.Label = &l
 	}
-	l := p.label()
-	r.Label = &l
-	return r, p.trace()
+	var err error
+	if r.Line, err = p.trace(); err != nil {
+		return nil, err
+	}
+	r.Trace = ParseTrace(p.task.RunID, r.Line)
+	return r, nil
 }

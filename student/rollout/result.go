@@ -39,8 +39,10 @@ type Result struct {
 	// Quality is the reasoning judge's score, null where there is none.
 	Quality *float64 `json:"quality"`
 
-	// Line is the rollout as the sandbox's envelope; ParseTrace reads it.
-	Line []byte `json:"-"`
+	// Line is the rollout as the sandbox's envelope, Trace what ParseTrace reads
+	// in it.
+	Line  []byte       `json:"-"`
+	Trace *arena.Trace `json:"-"`
 }
 
 // Tokens are as the server counted them; null where it did not.

@@ -35,8 +35,8 @@ type step struct {
 	answers []callAnswer
 }
 
-// trace writes the rollout as an envelope and reads it back.
-func (p *play) trace() error {
+// trace writes the rollout as an envelope.
+func (p *play) trace() ([]byte, error) {
 	r := p.result
 	head := map[string]any{
 		"problem_id": p.task.ID, "status": arena.StatusSuccess, "execution_time": nil,
@@ -48,16 +48,14 @@ func (p *play) trace() error {
 	}
 	line, err := json.Marshal(head)
 	if err != nil {
-		return fmt.Errorf("encode trace: %w", err)
+		return nil, fmt.Errorf("encode trace: %w", err)
 	}
 	line = append(line[:len(line)-1], `,"dialogue":`...)
 	if r.Outcome == Infra {
-		r.Line = append(line, `null}`...)
-		return nil
+		return append(line, `null}`...), nil
 	}
 	parts := append([][]byte{append(line, '[')}, p.steps...)
-	r.Line = slices.Concat(append(parts, []byte("]}"))...)
-	return nil
+	return slices.Concat(append(parts, []byte("]}"))...), nil
 }
 
 // record adds a step to the trace. Written down it is a fraction of what its
