@@ -29,8 +29,9 @@ type attempt struct {
 	pad *pad
 	// query is the request, as far as it is searched for ids and numbers.
 	query string
-	// searched counts the bytes of results searched for citations.
-	searched int
+	// searched counts the bytes of results searched for citations, titled the
+	// claims whose titles are among the pad's words of titles.
+	searched, titled int
 }
 
 // maxQuery is how much of a request is looked at; real ones have a thousand
@@ -62,7 +63,9 @@ func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
 	a := &attempt{trace: t, dialogue: d, pad: p, query: t.Query[:min(len(t.Query), maxQuery)]}
 	p.hear(a.query)
 	a.log = readLog(t, p)
-	a.claims = claims(d, &a.log, p)
+	a.claims = readClaims(d, p)
+	p.lists(a.claims)
+	a.log.match(a.claims, p)
 	a.log.link()
 	a.show()
 	for i := range a.log.dispatches {

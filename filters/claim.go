@@ -9,16 +9,12 @@ type claim struct {
 	call *arena.Call
 	turn int
 	act  act
-	// shown are the product ids of the result; of details that the proxy returned
-	// just so they are not read, since they are those asked for.
-	shown []string
-	// fits are the words of the request in the title of each product shown, nil
-	// where titles are not shown one by one; answered says that a title holds at
-	// least half of the words searched for.
-	fits     []uint8
-	answered bool
-	// titles is how many words of titles were known with this result.
-	titles int
+	// listing is what the result shows; details that the proxy returned just so
+	// are not read, since their products are those asked for.
+	listing
+	// fits has one more than the words of the request in each title that was
+	// measured.
+	fits []uint16
 	// dispatch is the first dispatch behind this call, -1 where there is none.
 	dispatch int
 	// phantom is a result that no dispatch returned; edited one that differs
@@ -27,9 +23,8 @@ type claim struct {
 	edited  bool
 }
 
-// claims sets each catalogue call of the dialogue against the dispatches: the
-// same request first, then the same subject, then the same tool in order.
-func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
+// readClaims lists the calls of a dialogue, as far as they are examined.
+func readClaims(d *arena.Dialogue, p *pad) []claim {
 	all := p.claims
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {
@@ -38,16 +33,18 @@ func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
 			}
 			c := claim{call: &d.Turns[i].Calls[j], turn: i, dispatch: -1}
 			c.act.read(p, toolOf(c.call.Name), c.call.Arguments, false)
-			if c.act.tool == toolFind || c.act.tool == toolShop {
-				c.shown = p.productIDs(c.call.Result)
-				p.fit(&c)
-			}
 			all = append(all, c)
 		}
 	}
 	p.claims = all
+	return all
+}
+
+// match sets each catalogue call of the dialogue against the dispatches: the
+// same request first, then the same subject, then the same tool in order.
+func (l *proxyLog) match(all []claim, p *pad) {
 	if !l.present {
-		return all
+		return
 	}
 	for n, same := range [...]func(claimed, sent *act) bool{(*act).sameRequest, covers, (*act).sameSubject, follows, sameTool} {
 		for i := range all {
@@ -64,7 +61,6 @@ func claims(d *arena.Dialogue, l *proxyLog, p *pad) []claim {
 	for i := range all {
 		l.judge(all, i, p)
 	}
-	return all
 }
 
 // claim gives c the dispatches that stand in the relation to it. A call that
@@ -122,7 +118,7 @@ func (l *proxyLog) judge(all []claim, i int, p *pad) {
 		return
 	}
 	if c.act.tool == toolView {
-		c.shown = p.productIDs(c.call.Result)
+		c.shown = p.list(c.call.Result).shown
 	}
 	if len(c.shown) == 0 {
 		return

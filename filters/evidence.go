@@ -188,7 +188,7 @@ func (a *attempt) show() {
 		case d.verbatim:
 			d.shown = a.claims[d.claimed].shown
 		case d.call.Response != "":
-			d.shown = a.pad.productIDs(d.call.Response)
+			d.shown = a.pad.list(d.call.Response).shown
 		case d.call.ProductIDs != nil:
 			d.shown = d.call.ProductIDs
 		case d.claimed >= 0:

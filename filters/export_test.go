@@ -1,4 +1,12 @@
 package filters
 
+import "github.com/trajectory-arena/arena"
+
 // RevisedOdds is the sum of both passes, before it is turned into a claim.
 var RevisedOdds = (*Filter).revisedOdds
+
+// Listed is what a result shows: ids, titles, prices, sales.
+func Listed(result arena.Raw) [4][]string {
+	l := new(pad).list(result)
+	return [...][]string{l.shown, l.titles, l.prices, l.sales}
+}

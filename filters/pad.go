@@ -22,12 +22,14 @@ type pad struct {
 	claims     []claim
 	// behind are the dispatches behind the claim at hand.
 	behind []*dispatch
-	// fits are how many words of the request each product's title holds.
-	fits []uint8
+	// listed is what all results show, fits how the titles fit the request that
+	// were measured by it.
+	listed listing
+	fits   []uint16
 	// request is the customer's request, scratch the words of the title at hand.
 	request wordSet
 	scratch []uint64
-	// titles are the words of all titles measured so far.
+	// titles are the words of the titles that quotes are searched for in.
 	titles []uint64
 	// json reads replies and keeps their texts without escapes.
 	json    *cursor.Cursor
@@ -50,7 +52,7 @@ const (
 
 // room says whether the attempt may hold more.
 func (p *pad) room() bool {
-	if len(p.words) > maxAllWords || len(p.ids) > maxAllIDs || len(p.acts) > maxAllActs {
+	if len(p.words) > maxAllWords || len(p.ids)+len(p.listed.shown) > maxAllIDs || len(p.acts) > maxAllActs {
 		p.full = true
 	}
 	return !p.full
@@ -63,6 +65,7 @@ func (p *pad) release() {
 		return
 	}
 	clear(p.ids)
+	p.listed.clear()
 	clear(p.acts)
 	clear(p.calls)
 	clear(p.dispatches)
@@ -72,7 +75,7 @@ func (p *pad) release() {
 	p.json.Reset("")
 	*p = pad{
 		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], calls: p.calls[:0],
-		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], fits: p.fits[:0],
+		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, fits: p.fits[:0],
 		request: wordSet{table: p.request.table}, scratch: p.scratch[:0], titles: p.titles[:0], json: p.json,
 	}
 	pads.Put(p)

@@ -3,8 +3,6 @@ package filters
 import (
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // maxForms bounds the searches of one attempt whose form is kept; attempts have
@@ -58,8 +56,8 @@ func (a *attempt) opening(s *Sample, i int) {
 		}
 		sorted := list.act.sort != 0 && sameIDs(ids, list.shown[:min(len(ids), len(list.shown))])
 		if len(ids) < len(list.shown) && !sorted {
-			cheapest, dearest := list.takesEnd(ids, "price")
-			_, bestSold := list.takesEnd(ids, "sold_count")
+			cheapest, dearest := list.takesEnd(ids, list.prices)
+			_, bestSold := list.takesEnd(ids, list.sales)
 			s.Openings++
 			s.Cheapest += int(flag(cheapest))
 			s.Dearest += int(flag(dearest))
@@ -67,46 +65,4 @@ func (a *attempt) opening(s *Sample, i int) {
 		}
 		return
 	}
-}
-
-// takesEnd says whether all products taken from the list have less of a number,
-// or all of them more, than every product that was passed over.
-func (c *claim) takesEnd(ids []string, key string) (least, most bool) {
-	taken, passed := emptyRange(), emptyRange()
-	rest := string(c.call.Result)
-	for _, id := range c.shown {
-		if taken.hi >= passed.lo && taken.lo <= passed.hi {
-			return false, false // no later product makes either true again
-		}
-		value, after, ok := nextNumber(rest, key)
-		if !ok {
-			return false, false
-		}
-		of := &passed
-		if hasID(ids, id) {
-			of = &taken
-		}
-		of.lo, of.hi, rest = min(of.lo, value), max(of.hi, value), after
-	}
-	return taken.hi < passed.lo, taken.lo > passed.hi
-}
-
-// emptyRange is the range of no number at all.
-func emptyRange() priceRange { return priceRange{lo: math.Inf(1), hi: math.Inf(-1)} }
-
-// nextNumber reads the next number under a key, and says what follows it.
-func nextNumber(s, key string) (value float64, rest string, ok bool) {
-	for {
-		i := strings.Index(s, key)
-		if i < 0 {
-			return 0, "", false
-		}
-		s = s[i+len(key):]
-		if strings.HasPrefix(s, `"`) {
-			break
-		}
-	}
-	text, rest := scalar(strings.TrimLeft(s[1:], " \t\r\n:"))
-	value, err := strconv.ParseFloat(text, 64)
-	return value, rest, err == nil && !math.IsNaN(value)
 }

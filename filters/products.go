@@ -8,53 +8,6 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// idKey is looked for by its underscore, which is rarer in results than the
-// quotes and letters around it.
-const (
-	idKey    = `"product_id"`
-	idMiddle = len(`"product`)
-)
-
-// cutID cuts s behind the next key of a product id.
-func cutID(s string) (rest string, found bool) {
-	for from := idMiddle; from < len(s); {
-		i := strings.IndexByte(s[from:], '_')
-		if i < 0 {
-			break
-		}
-		if at := from + i - idMiddle; strings.HasPrefix(s[at:], idKey) {
-			return s[at+len(idKey):], true
-		}
-		from += i + 1
-	}
-	return "", false
-}
-
-// productIDs lists the product ids that a result shows, in its order. It looks
-// for the key alone, so any shape of result will do.
-func (p *pad) productIDs(result arena.Raw) []string {
-	from := len(p.ids)
-	if !p.room() {
-		return nil
-	}
-	s := string(result)
-	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
-		s = gjson.Parse(s).Str // a result that a client passed on as text
-	}
-	for len(p.ids)-from < maxIDs {
-		rest, found := cutID(s)
-		if !found {
-			break
-		}
-		s = valueAfter(rest)
-		var id string
-		if id, s = scalar(s); id != "" {
-			p.ids = append(p.ids, id)
-		}
-	}
-	return p.ids[from:len(p.ids):len(p.ids)]
-}
-
 // valueAfter is s from the value on that follows a key.
 func valueAfter(s string) string {
 	i := 0

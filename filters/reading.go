@@ -1,6 +1,9 @@
 package filters
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // reading notes how far the attempt's calls hang on what came back: whether a
 // search is followed by another in other words, and whether what was taken
@@ -12,7 +15,7 @@ func (a *attempt) reading(s *Sample) {
 		case toolFind:
 			s.Excerpts += int(flag(a.excerpt(c.act.words)))
 			if i+1 < len(a.claims) {
-				s.search(c, &a.claims[i+1])
+				a.search(s, c, &a.claims[i+1])
 			}
 		case toolView, toolRecommend:
 			for _, id := range c.act.ids {
@@ -25,9 +28,9 @@ func (a *attempt) reading(s *Sample) {
 
 // search counts a search by what it brought, and whether the next call searches
 // for the same in other words.
-func (s *Sample) search(c, next *claim) {
+func (a *attempt) search(s *Sample, c, next *claim) {
 	again := int(flag(next.act.tool == toolFind && sharesWord(c.act.words, next.act.words) && !sameHashes(c.act.words, next.act.words)))
-	if c.answered {
+	if a.pad.answers(c) {
 		s.Good, s.GoodAgain = s.Good+1, s.GoodAgain+again
 	} else {
 		s.Poor, s.PoorAgain = s.Poor+1, s.PoorAgain+again
@@ -50,27 +53,37 @@ func sharesWord(a, b []uint64) bool {
 func (a *attempt) choice(s *Sample, i int, id string) {
 	for j := i - 1; j >= 0; j-- {
 		list := &a.claims[j]
-		if list.act.tool != toolFind || !hasID(list.shown, id) {
+		if list.act.tool != toolFind {
 			continue
 		}
-		if list.fits == nil {
+		if rank := slices.Index(list.shown, id); rank >= 0 {
+			a.weigh(s, list, rank, a.claims[i].act.ids)
 			return
 		}
-		rank, passed, sum := 0, 0, 0
-		for ; list.shown[rank] != id; rank++ {
-			if !hasID(a.claims[i].act.ids, list.shown[rank]) {
-				passed++
-				sum += int(list.fits[rank])
-			}
-		}
-		switch over := int(list.fits[rank])*passed - sum; {
-		case passed == 0 || over == 0:
-		case over > 0:
-			s.Better++
-		default:
-			s.Worse++
-		}
+	}
+}
+
+// weigh holds the product at that rank of a list, one of those taken, against
+// those above it that were not.
+func (a *attempt) weigh(s *Sample, list *claim, rank int, taken []string) {
+	if len(list.titles) < len(list.shown) {
 		return
+	}
+	passed, sum := 0, 0
+	for above, id := range list.shown[:rank] {
+		if !hasID(taken, id) {
+			passed++
+			sum += a.pad.fit(list, above)
+		}
+	}
+	if passed == 0 {
+		return
+	}
+	switch over := a.pad.fit(list, rank)*passed - sum; {
+	case over > 0:
+		s.Better++
+	case over < 0:
+		s.Worse++
 	}
 }
 

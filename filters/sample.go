@@ -206,16 +206,16 @@ func (a *attempt) cites(text string, results int) bool {
 }
 
 // quotes says that text holds a word out of the titles of the first results that
-// the request does not hold, such as a brand.
+// the request does not hold, such as a brand. It is asked with ever more results.
 func (a *attempt) quotes(text string, results int) bool {
-	known := 0
-	for i := range a.claims[:results] {
-		known = max(known, a.claims[i].titles)
+	for ; a.titled < results; a.titled++ {
+		for _, title := range a.claims[a.titled].titles {
+			a.pad.titles = appendWords(a.pad.titles, title)
+		}
 	}
-	titles := a.pad.titles[:known]
 	a.pad.scratch = appendWords(a.pad.scratch[:0], text[:min(len(text), maxQuoted)])
 	for _, word := range a.pad.scratch {
-		if !a.pad.request.has(word) && slices.Contains(titles, word) {
+		if !a.pad.request.has(word) && slices.Contains(a.pad.titles, word) {
 			return true
 		}
 	}

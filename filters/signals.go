@@ -26,7 +26,7 @@ type RankSignals struct {
 func Signals(_ *arena.Trace, d *arena.Dialogue) RankSignals {
 	p := pads.Get().(*pad)
 	defer p.release()
-	return signals(d, claims(d, &proxyLog{}, p))
+	return signals(d, readClaims(d, p))
 }
 
 func signals(d *arena.Dialogue, all []claim) RankSignals {

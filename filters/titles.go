@@ -1,16 +1,6 @@
 package filters
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/tidwall/gjson"
-
-	"github.com/trajectory-arena/arena"
-)
-
-// titleKey is looked for without its first quote: letters are rarer in results.
-const titleKey = `title"`
+import "slices"
 
 // hear takes in the customer's request, by which titles are measured.
 func (p *pad) hear(query string) {
@@ -19,45 +9,39 @@ func (p *pad) hear(query string) {
 	p.request.hold(p.words[from:len(p.words):len(p.words)])
 }
 
-// fit measures the titles that a search shows, in the order of its products,
-// by the words of the request and by those of the search itself.
-func (p *pad) fit(c *claim) {
-	if len(p.request.words) == 0 {
-		return
-	}
-	from := len(p.fits)
-	s := string(c.call.Result)
-	if c.call.Result.Kind() == arena.String && strings.Contains(s, `\"title\"`) {
-		s = gjson.Parse(s).Str
-	}
-	for len(p.fits)-from < len(c.shown) {
-		_, rest, found := strings.Cut(s, titleKey)
-		if !found {
-			break
+// answers says that a title of the list holds at least half of the words that
+// were searched for.
+func (p *pad) answers(c *claim) bool {
+	for _, title := range c.titles {
+		p.scratch = appendWords(p.scratch[:0], title)
+		if named := count(p.scratch, func(w uint64) bool { return slices.Contains(c.act.words, w) }); 2*named >= len(c.act.words) {
+			return true
 		}
-		var title string
-		title, s = scalar(valueAfter(rest))
-		first := len(p.titles)
-		p.titles = appendWords(p.titles, title)
-		words := p.titles[first:]
-		wanted := 0
-		for _, w := range words {
-			wanted += int(flag(p.request.has(w)))
-		}
-		p.fits = append(p.fits, uint8(min(wanted, 255)))
-		c.answered = c.answered || names(words, c.act.words)
 	}
-	c.titles = len(p.titles)
-	if len(p.fits)-from == len(c.shown) {
-		c.fits = p.fits[from:len(p.fits):len(p.fits)]
-	}
+	return false
 }
 
-// names says that a title holds at least half of the words searched for.
-func names(title, asked []uint64) bool {
-	named := 0
-	for _, w := range title {
-		named += int(flag(slices.Contains(asked, w)))
+// fit is how many words of the request the title at that rank of the list holds.
+// Each title is measured once, and only where somebody asks.
+func (p *pad) fit(c *claim, rank int) int {
+	if c.fits == nil {
+		from := len(p.fits)
+		p.fits = append(p.fits, make([]uint16, len(c.titles))...)
+		c.fits = p.fits[from:len(p.fits):len(p.fits)]
 	}
-	return 2*named >= len(asked)
+	if c.fits[rank] == 0 {
+		p.scratch = appendWords(p.scratch[:0], c.titles[rank])
+		c.fits[rank] = uint16(min(count(p.scratch, p.request.has), maxFit)) + 1 // 0 is not yet measured
+	}
+	return int(c.fits[rank]) - 1
+}
+
+// maxFit is far beyond the words of any title.
+const maxFit = 255
+
+func count(words []uint64, is func(uint64) bool) (n int) {
+	for _, w := range words {
+		n += int(flag(is(w)))
+	}
+	return n
 }

@@ -1,0 +1,117 @@
+package filters
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// listing is what a result shows of its products, each column in the result's
+// order; prices and sales as they are written.
+type listing struct {
+	shown, titles, prices, sales []string
+}
+
+// lists reads what searches brought.
+func (p *pad) lists(all []claim) {
+	for i := range all {
+		if c := &all[i]; c.act.tool == toolFind || c.act.tool == toolShop {
+			c.listing = p.list(c.call.Result)
+		}
+	}
+}
+
+// list reads a result. It looks for the keys alone, so any shape of result will
+// do, and for those by their colon, which is rarer in results than the quotes
+// and letters of a key.
+func (p *pad) list(result arena.Raw) listing {
+	if !p.room() {
+		return listing{}
+	}
+	s := string(result)
+	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
+		s = gjson.Parse(s).Str // a result that a client passed on as text
+	}
+	before := p.listed
+	for len(p.listed.shown)-len(before.shown) < maxIDs {
+		key, rest, found := strings.Cut(s, ":")
+		if !found {
+			break
+		}
+		s = rest
+		if column := p.listed.column(key); column != nil {
+			var value string
+			value, s = scalar(valueAfter(s))
+			*column = append(*column, value)
+		}
+	}
+	l := p.listed.since(&before)
+	l.titles = l.titles[:min(len(l.titles), len(l.shown))]
+	return l
+}
+
+// column is where the value of the key belongs that text ends with, nil where it
+// belongs nowhere.
+func (l *listing) column(text string) *[]string {
+	text = strings.TrimSpace(text)
+	switch {
+	case strings.HasSuffix(text, `"product_id"`):
+		return &l.shown
+	case strings.HasSuffix(text, `title"`):
+		return &l.titles
+	case strings.HasSuffix(text, `price"`):
+		return &l.prices
+	case strings.HasSuffix(text, `sold_count"`):
+		return &l.sales
+	}
+	return nil
+}
+
+// since is what was added to the columns.
+func (l *listing) since(before *listing) listing {
+	return listing{
+		shown: added(l.shown, before.shown), titles: added(l.titles, before.titles),
+		prices: added(l.prices, before.prices), sales: added(l.sales, before.sales),
+	}
+}
+
+// clear empties the columns and keeps their memory.
+func (l *listing) clear() {
+	for _, column := range [...]*[]string{&l.shown, &l.titles, &l.prices, &l.sales} {
+		clear(*column)
+		*column = (*column)[:0]
+	}
+}
+
+func added(all, before []string) []string { return all[len(before):len(all):len(all)] }
+
+// takesEnd says whether all products taken from the list have less of a number,
+// or all of them more, than every product that was passed over.
+func (l *listing) takesEnd(ids, numbers []string) (least, most bool) {
+	if len(numbers) < len(l.shown) {
+		return false, false
+	}
+	taken, passed := emptyRange(), emptyRange()
+	for i, id := range l.shown {
+		if taken.hi >= passed.lo && taken.lo <= passed.hi {
+			return false, false // no later product makes either true again
+		}
+		value, err := strconv.ParseFloat(numbers[i], 64)
+		if err != nil || math.IsNaN(value) {
+			return false, false
+		}
+		of := &passed
+		if hasID(ids, id) {
+			of = &taken
+		}
+		of.lo, of.hi = min(of.lo, value), max(of.hi, value)
+	}
+	return taken.hi < passed.lo, taken.lo > passed.hi
+}
+
+// emptyRange is the range of no number at all.
+func emptyRange() priceRange { return priceRange{lo: math.Inf(1), hi: math.Inf(-1)} }
