@@ -70,6 +70,9 @@ type JudgeConfig struct {
 	// ProbeEvery probes the judge on one in so many attempts: how far do empty
 	// words, orders and copies move its score. 0 probes none.
 	ProbeEvery int `yaml:"probe_every,omitempty"`
+	// Sparing leaves out attempts that the filter drops or that have no score: no
+	// row needs their grades. Means of runs do.
+	Sparing bool `yaml:"sparing,omitempty"`
 }
 
 // StepJudgeConfig names what labels steps, as JudgeConfig does the judge.
@@ -164,6 +167,7 @@ func (c Config) Validate() error {
 	check(c.Select.LengthRatio == 0 || c.Select.LengthRatio >= 1, "select.length_ratio is %v: want 1 or more, or 0 for no bound", c.Select.LengthRatio)
 	check(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
 	check(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
+	check(!c.Judge.Sparing || !c.Multiplier.NeedsRuns(), "judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")
 	check(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
 	check(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
 	check(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)

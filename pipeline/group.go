@@ -137,7 +137,7 @@ type sampled struct {
 func (g *grouping) learn(ctx context.Context) error {
 	byInput := make([][]sampled, len(g.inputs))
 	read := (*block.Reader).Heads
-	if needRuns(g.Config.Multiplier) {
+	if g.Config.Multiplier.NeedsRuns() {
 		read = (*block.Reader).Entries
 	}
 	err := g.entries(ctx, read, func(at ref, x *block.Entry) error {
@@ -170,7 +170,7 @@ func (g *grouping) learn(ctx context.Context) error {
 // its judged attempts, whatever becomes of them, in the order of the inputs.
 func (g *grouping) weigh(byInput [][]sampled) {
 	g.weights.config = g.Config.Multiplier
-	if !needRuns(g.Config.Multiplier) {
+	if !g.Config.Multiplier.NeedsRuns() {
 		return
 	}
 	g.weights.runs = map[string]multiplier.Quality{}
@@ -314,8 +314,8 @@ type try struct {
 // count notes what problems and judges are measured by: every attempt with a
 // score counts, whoever decided its calls, as the day's own statistics do.
 func (g *grouping) count(at ref, x *block.Entry) {
-	if x.Attempt.HasDialogue {
-		g.judged[at.Input].whole.add(x.Judgement.Outcome)
+	if o := x.Judgement.Outcome; o != "" {
+		g.judged[at.Input].whole.add(o)
 	}
 	if o := x.StepJudgement.Outcome; o != "" {
 		g.judged[at.Input].steps.add(o)

@@ -35,6 +35,8 @@ type mapper struct {
 	filter  *filters.Filter
 	scorer  *outcome.Scorer
 	judge   Judge
+	// sparing is JudgeConfig's.
+	sparing bool
 	facts   corpora.Facts
 	signer  *minhash.Signer
 	// stepJudge labels the turns of attempts; nil where nobody wants it.
@@ -78,7 +80,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 	if rec.Outcome, err = m.scorer.Score(ctx, t, m.day.Problems.At(at)); err != nil {
 		return nil, nil, err
 	}
-	if t.HasDialogue {
+	if m.asks(&rec) {
 		if rec.Judgement, err = m.judge.Judge(ctx, t, &rec.Dialogue); err != nil {
 			return nil, nil, err
 		}
@@ -95,6 +97,12 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 	entry.Leak = m.leak(&rec, at)
 	row, err := m.render(ctx, &rec, at, entry)
 	return entry, row, err
+}
+
+// asks says whether the judge is asked about an attempt that was scored.
+func (m *mapper) asks(rec *arena.Record) bool {
+	passed := rec.Structure.Keep && rec.Outcome.Scores != nil
+	return rec.Trace.HasDialogue && (passed || !m.sparing)
 }
 
 func newEntry(rec *arena.Record, problem int) *block.Entry {

@@ -21,7 +21,7 @@ type ProbesReport struct {
 
 // probe tries the judge on an attempt that was drawn for it.
 func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]block.Shift, error) {
-	if !rec.Trace.HasDialogue || !probe.Drawn(rec.Trace.ID, m.probeEvery) {
+	if rec.Judgement.Outcome == "" || !probe.Drawn(rec.Trace.ID, m.probeEvery) {
 		return nil, nil
 	}
 	shifts, err := probe.Against(ctx, m.judge.Judge, &rec.Judgement, rec.Trace, &rec.Dialogue)

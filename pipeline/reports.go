@@ -54,6 +54,9 @@ type JudgesReport struct {
 	Judge    string `json:"judge"`
 	Judged   int    `json:"judged"`
 	Unscored int    `json:"unscored"`
+	// Sparing says that only attempts were judged that passed filter and score,
+	// and not all that left a dialogue.
+	Sparing bool `json:"sparing,omitempty"`
 	// Coverage is the share of the judged attempts that have a grade.
 	Coverage   float64          `json:"coverage"`
 	Multiplier MultiplierReport `json:"multiplier"`
@@ -248,7 +251,7 @@ func (c *reporter) judgesReport(run *Run, p *plan) JudgesReport {
 	all := multiplier.Quality{Judged: p.Judged, Scored: p.Judged - p.Unscored}
 	r := JudgesReport{
 		Agreement: run.Agreement, Probes: c.probesReport(judge.ProbeEvery, run.Probes),
-		Judge: judge.Name, Judged: p.Judged, Unscored: p.Unscored, Coverage: all.Coverage(), Levels: []LevelRate{},
+		Judge: judge.Name, Judged: p.Judged, Unscored: p.Unscored, Sparing: judge.Sparing, Coverage: all.Coverage(), Levels: []LevelRate{},
 		Multiplier: MultiplierReport{Per: m.Per, Unscored: m.Unscored, Floor: m.Floor, Ceiling: m.Ceiling},
 		Steps:      c.stepsReport(run.Config.StepJudge.Name, p),
 	}

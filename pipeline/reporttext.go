@@ -67,8 +67,12 @@ func foundText(g *guard.Report) string {
 
 func (r *JudgesReport) text(maxUnscored float64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Judge %s graded %d of %d attempts with a dialogue; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s\n\n| score | attempts | kept |\n|---:|---:|---:|\n",
-		r.Judge, r.Judged-r.Unscored, r.Judged, r.Unscored, 100*maxUnscored, 100*r.Coverage, r.Multiplier.text())
+	asked := "with a dialogue"
+	if r.Sparing {
+		asked = "that passed filter and score"
+	}
+	fmt.Fprintf(&b, "Judge %s graded %d of %d attempts %s; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s\n\n| score | attempts | kept |\n|---:|---:|---:|\n",
+		r.Judge, r.Judged-r.Unscored, r.Judged, asked, r.Unscored, 100*maxUnscored, 100*r.Coverage, r.Multiplier.text())
 	for _, l := range r.Levels {
 		fmt.Fprintf(&b, "| %.1f | %d | %d |\n", l.Score, l.Attempts, l.Kept)
 	}

@@ -296,7 +296,7 @@ func (o *opened) newMapper() (*mapper, error) {
 	m := &mapper{
 		day: o.day, protect: o.protect, filter: o.filter, scorer: o.scorer, judge: o.Judge,
 		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}, Secret: secret},
-		signer: minhash.NewSigner(), stepJudge: o.stepJudge(), probeEvery: o.Config.Judge.ProbeEvery,
+		signer: minhash.NewSigner(), stepJudge: o.stepJudge(), probeEvery: o.Config.Judge.ProbeEvery, sparing: o.Config.Judge.Sparing,
 	}
 	if o.redactor != nil {
 		m.facts.Publish = published(o.redactor)

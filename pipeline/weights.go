@@ -15,11 +15,6 @@ type weights struct {
 	runs map[string]multiplier.Quality
 }
 
-// needRuns tells whether a factor depends on more than the attempt's own score.
-func needRuns(c multiplier.Config) bool {
-	return c.Per == multiplier.Run || c.Unscored == multiplier.Mean
-}
-
 // score is the judge's grade of an attempt; nil where it gave none.
 func score(x *block.Entry) *float64 {
 	if x.Judgement.Outcome != arena.JudgeScored {

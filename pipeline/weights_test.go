@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -150,6 +151,42 @@ func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
 	}
 	if err != nil || report.Coverage <= 0 || report.Coverage >= 1 || report.Multiplier.Unscored != multiplier.Mean || len(report.Multiplier.Runs) == 0 {
 		t.Errorf("judges.json %+v: %v", report, err)
+	}
+}
+
+// countingJudge grades as lengthJudge does and counts how often it was asked.
+type countingJudge struct{ asked *atomic.Int64 }
+
+func (c countingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+	c.asked.Add(1)
+	return lengthJudge{}.Judge(ctx, t, d)
+}
+
+// A sparing build asks about fewer attempts and has the same rows, with a bound
+// on missing grades that counts only those it asked about.
+func TestSparingTheJudgeChangesNoRow(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data := func(name string, sparing bool) (map[string]string, int64, *pipeline.Summary) {
+		var asked atomic.Int64
+		r := newRun(t, sampleDay, filepath.Join(dir, name))
+		r.Config.Steps, r.Config.Select.SuccessOnly = true, false
+		r.Config.Judge.Sparing, r.Config.Judge.ProbeEvery, r.Judge = sparing, 0, countingJudge{&asked}
+		s := build(t, r)
+		return sums(t, filepath.Join(r.Out, "data")), asked.Load(), s
+	}
+	all, asked, funnel := data("all", false)
+	spared, fewer, _ := data("spared", true)
+	if d := cmp.Diff(all, spared); d != "" {
+		t.Error(d)
+	}
+	if reached := funnel.Funnel[1].Out; fewer != reached || fewer >= asked {
+		t.Errorf("asked about %d attempts and, sparing, about %d; %d pass the filter", asked, fewer, reached)
+	}
+	r := newRun(t, sampleDay, filepath.Join(dir, "refused"))
+	r.Config.Judge.Sparing, r.Config.Multiplier.Per = true, multiplier.Run
+	if _, err := r.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "judge.sparing") {
+		t.Errorf("sparing with means of runs: %v", err)
 	}
 }
 

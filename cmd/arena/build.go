@@ -137,7 +137,7 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	}
 	fmt.Fprint(f.streams.err, forecast.String())
 	if f.judge.asksModels() {
-		fmt.Fprintln(f.streams.err, "what models would cost: `arena judge … -n` with the same flags, once more with --steps for verdicts on steps")
+		fmt.Fprintln(f.streams.err, "what models would cost at most: `arena judge … -n` with the same flags, once more with --steps for verdicts on steps")
 	} else {
 		fmt.Fprintln(f.streams.err, "the offline judges cost nothing")
 	}

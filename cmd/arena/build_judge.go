@@ -65,14 +65,15 @@ func (j *judgeChoice) open(c *cobra.Command, r *pipeline.Run) (done func() error
 func (j *judgeChoice) asksModels() bool { return j.name == "llm" || j.steps == "llm" }
 
 func (j *judgeChoice) openModels(c *cobra.Command, r *pipeline.Run) (func() error, error) {
+	config := &r.Config
+	j.llm.maxUnscored = config.MaxUnscored
 	m, err := j.llm.open(c)
 	if err != nil {
 		return nil, err
 	}
-	config := &r.Config
 	config.MaxUnscored = m.cfg.MaxUnscored
 	if j.name == "llm" {
-		r.Judge, config.Judge = m.judge, pipeline.JudgeConfig{Name: m.judge.Name()}
+		r.Judge, config.Judge = m.judge, pipeline.JudgeConfig{Name: m.judge.Name(), Sparing: !config.Multiplier.NeedsRuns()}
 		config.Judge.Settings, err = m.judge.Hash()
 	}
 	if j.steps == "llm" && err == nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/student"
 )
@@ -21,6 +22,9 @@ func (f *evalFlags) openJudge(run *student.Run) (done func() error, err error) {
 		return func() error { return nil }, nil
 	}
 	r := pipeline.Run{Config: pipeline.Config{MaxUnscored: 1}} // the offline judge has no instrument that could fail
+	if f.judge.asksModels() {
+		r.Config.MaxUnscored = llm.Defaults().MaxUnscored
+	}
 	// Flags of this command speak of the student; those of models are in the
 	// judge's own file.
 	done, err = f.judge.open(&cobra.Command{}, &r)

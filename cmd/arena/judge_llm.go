@@ -30,10 +30,13 @@ type llmFlags struct {
 	budgetTokens int
 	aggregate    string
 	cfg          llm.Config
+	// maxUnscored holds where neither flag nor file has another.
+	maxUnscored float64
 }
 
 func defaultLLMFlags() llmFlags {
-	return llmFlags{cfg: llm.Defaults()}
+	cfg := llm.Defaults()
+	return llmFlags{cfg: cfg, maxUnscored: cfg.MaxUnscored}
 }
 
 // modelFlags are the flags that only --judge llm has.
@@ -125,6 +128,7 @@ func (f *llmFlags) base(c *cobra.Command) (llm.Config, error) {
 		flagged.BudgetTokens = &f.budgetTokens
 	}
 	cfg := llm.Defaults()
+	cfg.MaxUnscored = f.maxUnscored
 	if err := f.settings.fill(&cfg); err != nil {
 		return cfg, err
 	}

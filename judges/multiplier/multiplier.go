@@ -105,6 +105,9 @@ func (q Quality) Coverage() float64 {
 	return float64(q.Scored) / float64(q.Judged)
 }
 
+// NeedsRuns says whether a factor depends on more than the attempt's own score.
+func (c Config) NeedsRuns() bool { return c.Per == Run || c.Unscored == Mean }
+
 // Factor is what an attempt of a run is weighed with; nil where it is left out.
 func (c Config) Factor(score *float64, run Quality) *float64 {
 	q := score
