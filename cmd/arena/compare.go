@@ -25,12 +25,7 @@ this many problems can show, and how many it takes to show the one measured.
 Runs that differ in problems, harness, scorer or judge are refused by name.`,
 		Example: `  arena compare base tuned
   arena compare base tuned-1 tuned-2 --json`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usage(errors.New("a comparison takes two runs or more"), "usage: "+c.UseLine())
-			}
-			return nil
-		},
+		Args: takes(2, anyNumber),
 		RunE: func(_ *cobra.Command, args []string) error {
 			contaminated, err := readIDs(trainedOn)
 			if err != nil {

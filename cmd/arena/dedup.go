@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -54,7 +56,7 @@ estimate, and added to them.`,
 			if err != nil {
 				return err
 			}
-			return f.run(s, files)
+			return f.run(c.Context(), s, files)
 		},
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
@@ -77,12 +79,12 @@ type dedupLine struct {
 	Jaccard        *float64 `json:"jaccard"`
 }
 
-func (f *dedupFlags) run(s *streams, files []string) error {
-	return writeWhole(s, f.out, func(w io.Writer) error { return f.cluster(s, w, files) })
+func (f *dedupFlags) run(ctx context.Context, s *streams, files []string) error {
+	return writeWhole(s, f.out, func(w io.Writer) error { return f.cluster(ctx, s, w, files) })
 }
 
-func (f *dedupFlags) cluster(s *streams, w io.Writer, files []string) error {
-	ids, texts, err := f.read(s.in, files)
+func (f *dedupFlags) cluster(ctx context.Context, s *streams, w io.Writer, files []string) error {
+	ids, texts, err := f.read(ctx, s.in, files)
 	if err != nil {
 		return err
 	}
@@ -95,13 +97,22 @@ func (f *dedupFlags) cluster(s *streams, w io.Writer, files []string) error {
 		return err
 	}
 	lines := dedupLines(ids, texts, groups)
+	today := &minhash.Index{}
 	if f.index != "" {
-		if err = f.joinIndex(ids, texts, lines, options); err != nil {
+		if today, err = f.joinIndex(ids, texts, lines, options); err != nil {
 			return err
 		}
 	}
-	if err = writeLines(w, lines); err != nil || f.quiet {
+	if err = cmp.Or(ctx.Err(), writeLines(w, lines)); err != nil {
 		return err
+	}
+	if f.index != "" {
+		if err = today.Append(f.index); err != nil {
+			return err
+		}
+	}
+	if f.quiet {
+		return nil
 	}
 	fmt.Fprintf(s.err, "arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
 		len(texts), representatives(lines), c.Candidates, c.Capped, c.Skipped)
@@ -129,7 +140,7 @@ func representatives(lines []dedupLine) (n int) {
 }
 
 // read takes the text of every row, without boilerplate.
-func (f *dedupFlags) read(stdin io.Reader, files []string) (ids, texts []string, err error) {
+func (f *dedupFlags) read(ctx context.Context, stdin io.Reader, files []string) (ids, texts []string, err error) {
 	strip, err := f.stripper()
 	if err != nil {
 		return nil, nil, err
@@ -139,7 +150,7 @@ func (f *dedupFlags) read(stdin io.Reader, files []string) (ids, texts []string,
 			text, id, err := f.textOf(row)
 			// A copy, so that the id does not hold on to its whole row.
 			ids, texts = append(ids, strings.Clone(id)), append(texts, strip.Strip(text))
-			return err
+			return cmp.Or(err, ctx.Err())
 		})
 		if err != nil {
 			return nil, nil, failed(err, "the input is JSON lines, a JSON array, Parquet or a corpus folder; --field names the column to compare")
@@ -236,12 +247,13 @@ func clusterName(text string) string {
 }
 
 // joinIndex finds texts that earlier runs had already: they represent nothing,
-// and their cluster is named after the earlier document. Then it adds the texts.
-func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash.Options) error {
+// and their cluster is named after the earlier document. It gives the texts'
+// own signatures, for the next run to find.
+func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash.Options) (*minhash.Index, error) {
 	all := &minhash.Index{}
 	if _, err := os.Stat(f.index); err == nil {
 		if all, err = minhash.ReadIndex(f.index); err != nil {
-			return failed(err, "an index of another version cannot be used: start a new one")
+			return nil, failed(err, "an index of another version cannot be used: start a new one")
 		}
 	}
 	earlier, today := len(all.IDs), &minhash.Index{}
@@ -252,7 +264,7 @@ func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash
 	}
 	c, err := all.Cluster(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range lines {
 		root := int(c.Root[earlier+i])
@@ -261,5 +273,5 @@ func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash
 			lines[i] = dedupLine{ID: withoutSecrets(ids[i]), Cluster: clusterName(all.IDs[root]), Jaccard: &similarity}
 		}
 	}
-	return today.Append(f.index)
+	return today, nil
 }

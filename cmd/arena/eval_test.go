@@ -142,7 +142,7 @@ func TestCompareCommand(t *testing.T) {
 	if code != exitOK || strings.Count(out, "\n") != 4 || !strings.Contains(out, `{"problem_id":"p2","category":"Product","samples":1,"scored":1,"successes":0,"rate":0,`) {
 		t.Errorf("exit %d: %s%s", code, out, words)
 	}
-	if code, _, words = arenaRun("compare", filepath.Join(dir, "a")); code != exitUsage || !strings.Contains(words, "two runs") {
+	if code, _, words = arenaRun("compare", filepath.Join(dir, "a")); code != exitUsage || !strings.Contains(words, "2 arguments or more") {
 		t.Errorf("one run: exit %d: %s", code, words)
 	}
 }

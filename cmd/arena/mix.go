@@ -44,7 +44,7 @@ refused. The card says how much came of which corpus and why rows were left out;
 tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 		Example: `  arena mix monday:0.5 tuesday:0.5 -o week
   arena mix monday:3 tuesday:1 -o week --per-agent 500 --where 'judge_score >= 0.7'`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +65,11 @@ func newStep(s *streams, name, short string, do step) *cobra.Command {
 
 func parseShard(s string) (pipeline.Shard, error) {
 	var p pipeline.Shard
-	if n, err := fmt.Sscanf(s, "%d/%d", &p.Index, &p.Of); n != 2 || err != nil {
+	index, of, _ := strings.Cut(s, "/")
+	var errs [2]error
+	p.Index, errs[0] = strconv.Atoi(index)
+	p.Of, errs[1] = strconv.Atoi(of)
+	if errors.Join(errs[:]...) != nil {
 		return p, usage(fmt.Errorf("shard %q is not of the form i/n", s), "the first of four shards is --shard 0/4")
 	}
 	if err := p.Validate(); err != nil {

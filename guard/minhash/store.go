@@ -54,15 +54,16 @@ func (x *Index) Append(path string) (err error) {
 		return fmt.Errorf("open signature index: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := prepare(f); err != nil {
+	if err = prepare(f); err != nil {
 		return fmt.Errorf("append to signature index: %w", err)
 	}
-	if _, err := f.Seek(0, io.SeekEnd); err != nil {
+	before, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
 		return fmt.Errorf("append to signature index: %w", err)
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	if err := errors.Join(x.writeBlock(w), w.Flush(), f.Sync()); err != nil {
-		return fmt.Errorf("append to signature index: %w", err)
+	if err = errors.Join(x.writeBlock(w), w.Flush(), f.Sync()); err != nil {
+		return fmt.Errorf("append to signature index: %w", errors.Join(err, f.Truncate(before)))
 	}
 	return nil
 }
