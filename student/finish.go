@@ -101,7 +101,7 @@ type outputs struct {
 func newOutputs(f *folder, r *Run) (*outputs, error) {
 	o := &outputs{run: r}
 	var err error
-	if o.lines, err = newSink(f.file(resultsFile), f.path, nil, 1); err != nil {
+	if o.lines, err = newSink(f.file(resultsFile), f.path, &packer{}, 1); err != nil {
 		return nil, err
 	}
 	if o.table, err = newTable(f.file(parquetFile)); err != nil {
@@ -114,9 +114,10 @@ func newOutputs(f *folder, r *Run) (*outputs, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("write traces: %w", err), o.drop())
 	}
+	p := &packer{encoder: encoder}
 	for s := range r.Spec.Samples {
 		path := filepath.Join(f.path, tracesFolder, "run="+r.runID(uint32(s)), "output.jsonl.zst")
-		t, err := newSink(path, f.path, encoder, r.Spec.Samples)
+		t, err := newSink(path, f.path, p, r.Spec.Samples)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("write traces: %w", err), o.drop())
 		}
@@ -135,6 +136,9 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 
 func (o *outputs) close(s *Summary) error {
 	err := errors.Join(o.lines.close(), o.table.close(), o.inspect.Close(inspectScores(s)))
+	for _, t := range o.traces { // one by one: they share what packs them
+		err = errors.Join(err, t.flush())
+	}
 	var g errgroup.Group
 	g.SetLimit(syncsAtOnce)
 	for sample, t := range o.traces {
@@ -170,11 +174,32 @@ func (o *outputs) drop() error {
 // sink writes lines to a file that appears when it is whole, plain or as zstd
 // frames of about a block each.
 type sink struct {
-	path    string
-	tmp     *os.File
-	block   []byte
-	most    int
-	encoder *zstd.Encoder
+	path string
+	tmp  *os.File
+	// lines are those of the block under way, of so many bytes.
+	lines [][]byte
+	size  int
+	most  int
+	pack  *packer
+}
+
+// packer makes a block of lines, as zstd where it has an encoder. Its memory is
+// that of the last block, so sinks that one goroutine writes share one.
+type packer struct {
+	encoder       *zstd.Encoder
+	block, packed []byte
+}
+
+func (p *packer) join(lines [][]byte) []byte {
+	p.block = p.block[:0]
+	for _, line := range lines {
+		p.block = append(append(p.block, line...), '\n')
+	}
+	if p.encoder == nil {
+		return p.block
+	}
+	p.packed = p.encoder.EncodeAll(p.block, p.packed[:0])
+	return p.packed
 }
 
 // Blocks are how much is written and compressed at a time. Each sample has a
@@ -187,31 +212,31 @@ const (
 )
 
 // newSink makes a sink, one of so many that are open at a time, which is in
-// folder until it is whole. encoder is nil for plain text and may be shared by
-// sinks that one goroutine writes.
-func newSink(path, folder string, encoder *zstd.Encoder, open int) (*sink, error) {
+// folder until it is whole.
+func newSink(path, folder string, p *packer, open int) (*sink, error) {
 	tmp, err := os.CreateTemp(folder, newFile)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
-	return &sink{path: path, tmp: tmp, most: min(blockSize, max(smallestSize, blocksSize/open)), encoder: encoder}, nil
+	return &sink{path: path, tmp: tmp, most: min(blockSize, max(smallestSize, blocksSize/open)), pack: p}, nil
 }
 
+// line adds a line, which nobody may change until the next flush.
 func (s *sink) line(b []byte) error {
-	s.block = append(append(s.block, b...), '\n')
-	if len(s.block) < s.most {
+	s.lines = append(s.lines, b)
+	if s.size += len(b) + 1; s.size < s.most {
 		return nil
 	}
 	return s.flush()
 }
 
 func (s *sink) flush() error {
-	b := s.block
-	if s.encoder != nil && len(b) > 0 {
-		b = s.encoder.EncodeAll(b, nil)
+	if s.size == 0 {
+		return nil
 	}
-	s.block = s.block[:0]
-	_, err := s.tmp.Write(b)
+	_, err := s.tmp.Write(s.pack.join(s.lines))
+	clear(s.lines)
+	s.lines, s.size = s.lines[:0], 0
 	return err
 }
 

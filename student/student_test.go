@@ -131,7 +131,7 @@ func newRun(t testing.TB, c *shop.Catalog, p Problems, url string, samples int, 
 		t.Fatal(err)
 	}
 	names, _ := shop.ToolNames("7-tool")
-	template, err := chat.NewTemplate("script", chat.Sampling{}, h.Tools)
+	template, err := chat.NewTemplate("script", h.System, chat.Sampling{}, h.Tools)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func newRun(t testing.TB, c *shop.Catalog, p Problems, url string, samples int, 
 			ProblemsSHA256: p.SHA256, Harness: h.Name, System: h.System, CatalogXXH3: c.Checksum(), Search: "local", Judge: gates.Name},
 		Problems: p, Asker: newPool(t, url, time.Minute), Scorer: outcome.New(c, nil), AtOnce: 16, Folder: folder,
 		Environment: &rollout.Environment{
-			Template: template, System: h.System, Dialect: dialect.Auto, MaxSteps: 6, ToolNames: names, Rules: shop.SubnetRules,
+			Template: template, Dialect: dialect.Auto, MaxSteps: 6, ToolNames: names, Rules: shop.SubnetRules,
 			Server: shop.Local{Catalog: c, Rules: shop.SubnetRules}, Request: `{"model":"script"}`, Has: c.Has,
 		},
 	}

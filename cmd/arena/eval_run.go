@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -21,13 +20,13 @@ import (
 
 func jsonValid(text string) bool { return json.Valid([]byte(text)) }
 
-// heapGrowth is the garbage collector's target in per cent. A run's live heap
+// evalHeapGrowth is the garbage collector's target in per cent. A run's live heap
 // is small and its garbage plenty; half the usual growth keeps a run next to a
 // model server below 100 MB and costs a few per cent of CPU.
-const heapGrowth = 50
+const evalHeapGrowth = 50
 
 func runEval(ctx context.Context, s *streams, f *evalFlags) error {
-	debug.SetGCPercent(heapGrowth)
+	growHeap(evalHeapGrowth)
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func (f *evalFlags) environment(h arena.Harness, spec student.Spec, local shop.L
 	if spec.Dialect.SendsTools() {
 		tools = h.Tools
 	}
-	template, err := chat.NewTemplate(spec.Model, spec.Sampling, tools)
+	template, err := chat.NewTemplate(spec.Model, spec.System, spec.Sampling, tools)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +135,7 @@ func (f *evalFlags) environment(h arena.Harness, spec student.Spec, local shop.L
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
 	e := &rollout.Environment{
-		Template: template, System: spec.System, Dialect: spec.Dialect, MaxSteps: spec.MaxSteps, ToolNames: names,
+		Template: template, Dialect: spec.Dialect, MaxSteps: spec.MaxSteps, ToolNames: names,
 		Rules: local.Rules, Server: local, Request: arena.Raw(request), Has: local.Catalog.Has,
 	}
 	if f.search != "" {

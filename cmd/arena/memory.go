@@ -17,10 +17,16 @@ const (
 
 // tuneBuildHeap sets both, unless the user's environment says otherwise.
 func tuneBuildHeap() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(buildHeapGrowth)
-	}
+	growHeap(buildHeapGrowth)
 	limitHeap()
+}
+
+// growHeap lets the heap grow by so many per cent of what lives between two
+// collections, unless the user's environment says otherwise.
+func growHeap(percent int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
 }
 
 // limitHeap makes the collector work harder before the heap passes the limit,

@@ -49,7 +49,7 @@ func TestWhatIsNoCompletionIsAnError(t *testing.T) {
 func TestARequestIsTheConversationAndWhatAllShare(t *testing.T) {
 	t.Parallel()
 	warm, few := 0.7, 64
-	template, err := NewTemplate(`a "model"`, Sampling{Temperature: &warm, MaxTokens: &few}, []arena.Raw{arena.Raw(`{"type":"function"}`)})
+	template, err := NewTemplate(`a "model"`, "You shop.", Sampling{Temperature: &warm, MaxTokens: &few}, []arena.Raw{arena.Raw(`{"type":"function"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestARequestIsTheConversationAndWhatAllShare(t *testing.T) {
 	if err := json.Unmarshal(two, &sent); err != nil {
 		t.Fatal(err)
 	}
-	if sent.Model != `a "model"` || len(sent.Messages) != 2 || sent.Messages[0].Content != "<a> & b\u2028" || len(sent.Tools) != 1 ||
+	if sent.Model != `a "model"` || len(sent.Messages) != 3 || sent.Messages[0].Role != "system" || sent.Messages[0].Content != "You shop." || sent.Messages[1].Content != "<a> & b\u2028" || len(sent.Tools) != 1 ||
 		sent.Temperature != warm || sent.MaxTokens != few || sent.Seed != 8 || sent.Stream == nil || *sent.Stream {
 		t.Errorf("sent %+v", sent)
 	}
@@ -111,7 +111,7 @@ func FuzzParseGivesWhatCanBeSaidAgain(f *testing.F) {
 			return
 		}
 		c, err := Conversation{}.Append(Message{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning, ToolCalls: r.Calls})
-		if err != nil || !json.Valid(c[0]) {
+		if err != nil || !json.Valid(c[1]) {
 			t.Fatalf("%s: %v", c, err)
 		}
 	})

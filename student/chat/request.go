@@ -24,22 +24,28 @@ type Sampling struct {
 	TemplateKwargs json.RawMessage `json:"chat_template_kwargs,omitempty"`
 }
 
-// Template is what all requests of a run share.
+// Template is what all requests of a run share: all but the messages behind the
+// first one, and the seed.
 type Template struct {
 	head, tail []byte
 }
 
-// NewTemplate makes the shared part. Tools are sent only where they are given.
-func NewTemplate(model string, sampling Sampling, tools []arena.Raw) (*Template, error) {
+// NewTemplate makes the shared part. The system prompt is every conversation's
+// first message. Tools are sent only where they are given.
+func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) (*Template, error) {
 	name, err := json.Marshal(model)
 	if err != nil {
 		return nil, fmt.Errorf("encode model name: %w", err)
+	}
+	first, err := json.Marshal(Message{Role: "system", Content: system})
+	if err != nil {
+		return nil, fmt.Errorf("encode system prompt: %w", err)
 	}
 	fields, err := json.Marshal(sampling)
 	if err != nil {
 		return nil, fmt.Errorf("encode sampling: %w", err)
 	}
-	t := &Template{head: slices.Concat([]byte(`{"model":`), name, []byte(`,"messages":[`))}
+	t := &Template{head: slices.Concat([]byte(`{"model":`), name, []byte(`,"messages":[`), first)}
 	t.tail = append(t.tail, ']')
 	if len(tools) > 0 {
 		t.tail = append(t.tail, `,"tools":[`...)
@@ -88,7 +94,8 @@ type Function struct {
 	Arguments string `json:"arguments"`
 }
 
-// Conversation is messages as JSON, with the commas between them.
+// Conversation is the messages behind the system prompt as JSON, each behind
+// its comma.
 type Conversation [][]byte
 
 var comma = []byte{','}
@@ -99,8 +106,5 @@ func (c Conversation) Append(m Message) (Conversation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode message: %w", err)
 	}
-	if len(c) > 0 {
-		c = append(c, comma)
-	}
-	return append(c, b), nil
+	return append(c, comma, b), nil
 }

@@ -18,9 +18,7 @@ import (
 // Environment is what all rollouts of a run share.
 type Environment struct {
 	Template *chat.Template
-	// System is the first message of every conversation.
-	System  string
-	Dialect dialect.Dialect
+	Dialect  dialect.Dialect
 	// MaxSteps bounds the replies of one rollout.
 	MaxSteps int
 	// ToolNames are the tools of the harness.

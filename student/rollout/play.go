@@ -60,9 +60,6 @@ func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 	if p.tools, err = shop.NewTools(server, e.Rules, e.ToolNames); err != nil {
 		return nil, err
 	}
-	if err = p.say(chat.Message{Role: "system", Content: e.System}); err != nil {
-		return nil, err
-	}
 	return p, p.say(chat.Message{Role: "user", Content: t.Problem.Query})
 }
 
@@ -240,13 +237,15 @@ func idList(v python.Value) []string {
 	return ids
 }
 
+// collect adds the product ids in a value, each in memory of its own: a found
+// one is a part of the text of its whole product.
 func collect(v python.Value, ids map[string]bool) {
 	for _, e := range v.List {
 		collect(e, ids)
 	}
 	for _, it := range v.Dict {
-		if it.Key == "product_id" {
-			ids[it.Value.String()] = true
+		if id := it.Value; it.Key == "product_id" && !ids[id.String()] {
+			ids[strings.Clone(id.String())] = true
 		}
 		collect(it.Value, ids)
 	}

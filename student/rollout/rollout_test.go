@@ -43,12 +43,12 @@ func (p *parrot) Ask(context.Context, []byte) (chat.Reply, []byte, error) {
 
 func environment(tb testing.TB) *Environment {
 	tb.Helper()
-	template, err := chat.NewTemplate("m", chat.Sampling{}, nil)
+	template, err := chat.NewTemplate("m", "You shop.", chat.Sampling{}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return &Environment{
-		Template: template, System: "You shop.", Dialect: dialect.Auto, MaxSteps: 4, Server: shelf{}, Tape: true, Request: arena.Raw(`{"model":"m"}`),
+		Template: template, Dialect: dialect.Auto, MaxSteps: 4, Server: shelf{}, Tape: true, Request: arena.Raw(`{"model":"m"}`),
 		ToolNames: []string{"find_product", "view_product_information", "recommend_product", "terminate"},
 		Has:       func(id string) bool { return id == "900001" },
 	}
