@@ -1,72 +1,84 @@
 package corpora
 
 import (
-	"encoding/binary"
 	"hash/maphash"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 )
 
 // checksum is what two readings of one file must agree in. It lives within a
-// process: its hash has a seed of its own. The hash is a polynomial in the
-// hashes of the rows, so that those of pieces join into that of the whole.
+// process: its hashes have a seed of their own.
 type checksum struct {
-	rows int64
-	hash uint64
+	rows    int64
+	columns []columnSum
 }
 
-// checksumBase is odd, so that no power of it is 0.
-const checksumBase = 1099511628211
-
-// join takes in the rows that follow.
-func (c *checksum) join(next checksum) {
-	power := uint64(1)
-	for range next.rows {
-		power *= checksumBase
-	}
-	c.rows += next.rows
-	c.hash = c.hash*power + next.hash
+func newChecksum(schema *parquet.Schema) checksum {
+	return checksum{columns: make([]columnSum, len(schema.Columns()))}
 }
-
-// summed takes rows in. Each is laid out as bytes and hashed at once: most have
-// a hundred values of a few bytes.
-type summed struct {
-	checksum
-	row []byte
-}
-
-var rowSeed = maphash.MakeSeed()
 
 // add takes a row in and gives its size in bytes.
-func (s *summed) add(row parquet.Row) (size int64) {
-	s.row = s.row[:0]
+func (c *checksum) add(row parquet.Row) (size int64) {
+	c.rows++
 	for _, v := range row {
-		s.row = append(s.row, byte(v.RepetitionLevel()), byte(v.DefinitionLevel()), byte(v.Column()))
-		size += s.value(v)
+		size += c.columns[v.Column()].add(v)
 	}
-	s.join(checksum{1, maphash.Bytes(rowSeed, s.row)})
 	return size
 }
 
-// longValue is the length from which on a value's own hash stands for it: to
-// copy it would cost as much as to hash it.
-const longValue = 256
+// join takes in the rows that follow.
+func (c *checksum) join(next checksum) {
+	c.rows += next.rows
+	for i := range c.columns {
+		c.columns[i].join(next.columns[i])
+	}
+}
 
-func (s *summed) value(v parquet.Value) int64 {
+func (c *checksum) equal(other checksum) bool {
+	return c.rows == other.rows && slices.Equal(c.columns, other.columns)
+}
+
+// columnSum is a polynomial in the values of one column and in their levels,
+// which say where rows and lists begin: a file is read back column by column,
+// and those of pieces join into that of the whole.
+type columnSum struct {
+	values int64
+	hash   uint64
+}
+
+// sumBase is odd, so that no power of it is 0.
+const sumBase = 1099511628211
+
+var rowSeed = maphash.MakeSeed()
+
+// add takes a value in and gives its size in bytes.
+func (s *columnSum) add(v parquet.Value) (size int64) {
+	levels := uint64(v.RepetitionLevel())<<8 | uint64(v.DefinitionLevel())
+	content := uint64(0)
 	switch {
 	case v.IsNull():
-		return 1
+		size = 1
 	case v.Kind() == parquet.ByteArray:
 		b := v.ByteArray()
-		s.row = binary.LittleEndian.AppendUint64(s.row, uint64(len(b)))
-		if len(b) < longValue {
-			s.row = append(s.row, b...)
-		} else {
-			s.row = binary.LittleEndian.AppendUint64(s.row, maphash.Bytes(rowSeed, b))
-		}
-		return int64(len(b)) + 4
+		content, size = maphash.Bytes(rowSeed, b), int64(len(b))+4
 	default:
-		s.row = binary.LittleEndian.AppendUint64(s.row, v.Uint64())
-		return 8
+		content, size = v.Uint64(), 8
 	}
+	s.values++
+	s.hash = (s.hash*sumBase+content)*sumBase + levels
+	return size
+}
+
+// join takes in the values that follow.
+func (s *columnSum) join(next columnSum) {
+	power, square := uint64(1), uint64(sumBase)
+	for n := 2 * next.values; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			power *= square
+		}
+		square *= square
+	}
+	s.values += next.values
+	s.hash = s.hash*power + next.hash
 }

@@ -18,13 +18,13 @@ type encoder[T any] struct {
 	group   int64
 	decoded int64
 	limit   int64
-	sum     summed
+	sum     checksum
 	// clean is nil where rows stay as they are.
 	clean *cleaner
 }
 
 func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T] {
-	return &encoder[T]{schema: schema, optional: pointersOf(reflect.TypeFor[T](), schema), limit: p.limits.Group,
+	return &encoder[T]{schema: schema, optional: pointersOf(reflect.TypeFor[T](), schema), limit: p.limits.Group, sum: newChecksum(schema),
 		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...), clean: newCleaner(p.redactor, schema)}
 }
 

@@ -57,7 +57,7 @@ func (s *Shards[T]) join(g *Group[T]) error {
 			return fmt.Errorf("write %s: %w", s.out.path, err)
 		}
 	}
-	s.open.sum.join(g.open.sum.checksum)
+	s.open.sum.join(g.open.sum)
 	s.open.decoded += g.open.decoded
 	if c := s.open.clean; c != nil {
 		c.counts.Add(g.open.clean.counts)

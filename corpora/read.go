@@ -11,12 +11,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// readBatch is how many rows are decoded at a time.
+// readBatch is how many rows, or values of one column, are decoded at a time.
 const readBatch = 64
 
 // readBack reads a whole file in the given schema and sums it up, its row
-// groups side by side.
+// groups side by side. Rows are what the file's footer says that it has, and
+// what the levels of every column tell.
 func readBack(fsys FS, path string, schema *parquet.Schema) (sum checksum, err error) {
+	sum = newChecksum(schema)
 	err = withGroups(fsys, path, schema, func(groups []parquet.RowGroup) error {
 		sums := make([]checksum, len(groups))
 		var all errgroup.Group
@@ -24,22 +26,65 @@ func readBack(fsys FS, path string, schema *parquet.Schema) (sum checksum, err e
 		for i, g := range groups {
 			all.Go(func() (err error) {
 				defer broken(path, &err)
-				var rows summed
-				err = groupRows(g, path, func(row parquet.Row) error {
-					rows.add(row)
-					return nil
-				})
-				sums[i] = rows.checksum
-				return err
+				sums[i] = newChecksum(schema)
+				return sums[i].read(g, path)
 			})
 		}
-		broke := all.Wait()
+		if err := all.Wait(); err != nil {
+			return err
+		}
 		for _, s := range sums {
 			sum.join(s)
 		}
-		return broke
+		return nil
 	})
 	return sum, err
+}
+
+// read sums up a row group column by column, which needs the memory of one page
+// at a time.
+func (c *checksum) read(g parquet.RowGroup, path string) error {
+	c.rows = g.NumRows()
+	batch := make([]parquet.Value, readBatch)
+	for i, chunk := range g.ColumnChunks() {
+		if err := c.columns[i].read(chunk.Pages(), batch); err != nil {
+			return fmt.Errorf("read back %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func (s *columnSum) read(pages parquet.Pages, batch []parquet.Value) error {
+	defer closeRead(pages)
+	for {
+		page, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = s.readPage(page.Values(), batch)
+		parquet.Release(page)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *columnSum) readPage(values parquet.ValueReader, batch []parquet.Value) error {
+	for {
+		n, err := values.ReadValues(batch)
+		for _, v := range batch[:n] {
+			s.add(v)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // Rows reads every row of a Parquet file of a corpus in order. Its error, or

@@ -111,7 +111,7 @@ func (s *Shards[T]) finish() error {
 	if err != nil {
 		return err
 	}
-	if got != open.sum.checksum {
+	if !got.equal(open.sum) {
 		return fmt.Errorf("read back %s: %d rows differ from the %d that were written", out.path, got.rows, open.sum.rows)
 	}
 	s.part.add(s.stream, out, open.sum.rows, open.decoded, s.schema)

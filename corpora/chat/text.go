@@ -86,17 +86,26 @@ func responses(results []Message) string {
 }
 
 func assistantText(m *Message) string {
-	parts := make([]string, 0, 2+len(m.Calls))
+	var b strings.Builder
+	b.Grow(len(m.Reasoning) + len(m.Content) + 64) // the tags of thinking
+	part := func(open, text, end string) {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(open)
+		b.WriteString(text)
+		b.WriteString(end)
+	}
 	if m.Reasoning != "" {
-		parts = append(parts, "<think>\n"+m.Reasoning+"\n</think>\n")
+		part("<think>\n", m.Reasoning, "\n</think>\n")
 	}
 	if m.Content != "" {
-		parts = append(parts, m.Content)
+		part("", m.Content, "")
 	}
 	for _, c := range m.Calls {
-		parts = append(parts, "<tool_call>\n"+CallText(c.Function)+"\n</tool_call>")
+		part("<tool_call>\n", CallText(c.Function), "\n</tool_call>")
 	}
-	return strings.Join(parts, "\n")
+	return b.String()
 }
 
 // CallText is one call as a JSON object of name and arguments.

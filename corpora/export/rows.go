@@ -134,23 +134,26 @@ func prompts(r *row) ([]corpora.Prompts, error) {
 
 // turns makes a row of every assistant turn, as chat templates render a
 // conversation that stops there: reasoning before it is gone. It ends at a turn
-// of which nothing is left without its reasoning. A message is encoded once for
-// all rows that have it as context: they share its text.
+// of which nothing is left without its reasoning. What others said stays as it
+// is written, a turn is encoded once for all rows that have it as context: they
+// share its text.
 func turns(r *row) ([]corpora.SFT, error) {
 	var out []corpora.SFT
 	context := make([]string, 0, len(r.messages))
-	for _, m := range r.messages {
-		if m.Role == chat.Assistant {
-			last, err := weighted(m, 1)
-			if err != nil {
-				return nil, err
-			}
-			made := *r.sft
-			made.Messages = slices.Concat(context, []string{last})
-			out = append(out, made)
-			if m.Reasoning = ""; m.Content == "" && len(m.Calls) == 0 {
-				return out, nil
-			}
+	for i, m := range r.messages {
+		if m.Role != chat.Assistant {
+			context = append(context, r.sft.Messages[i])
+			continue
+		}
+		last, err := weighted(m, 1)
+		if err != nil {
+			return nil, err
+		}
+		made := *r.sft
+		made.Messages = slices.Concat(context, []string{last})
+		out = append(out, made)
+		if m.Reasoning = ""; m.Content == "" && len(m.Calls) == 0 {
+			return out, nil
 		}
 		text, err := weighted(m, 0)
 		if err != nil {
@@ -161,11 +164,9 @@ func turns(r *row) ([]corpora.SFT, error) {
 	return out, nil
 }
 
-// weighted encodes a message; those of the model with their weight.
+// weighted encodes a message of the model with its weight.
 func weighted(m chat.Message, weight int) (string, error) {
-	if m.Role == chat.Assistant {
-		m.Weight = &weight
-	}
+	m.Weight = &weight
 	return chat.Marshal(m)
 }
 
