@@ -161,12 +161,12 @@ func (doc *atifDoc) readStep() {
 // add gives a step to who took it.
 func (doc *atifDoc) add(s *atifStep) {
 	if s.nonText {
-		doc.veto(vetoNonText)
+		addVeto(doc.t, vetoNonText)
 	}
 	if s.source != "agent" {
 		s.tellResults()
 	} else if s.copied {
-		doc.veto(vetoCopied)
+		addVeto(doc.t, vetoCopied)
 	}
 	switch s.source {
 	case "agent":
@@ -178,7 +178,7 @@ func (doc *atifDoc) add(s *atifStep) {
 	case "system":
 		doc.system(s.text)
 	default:
-		doc.veto(vetoRole)
+		addVeto(doc.t, vetoRole)
 		doc.step(arena.Step{Role: arena.RoleSystem, Content: s.text})
 	}
 	for _, r := range s.results {

@@ -46,7 +46,7 @@ func (v *conversation) user(text string) {
 		return
 	}
 	if v.asked, v.t.Query = true, text; len(v.t.Steps) > 0 {
-		v.veto(vetoOpenTurn)
+		addVeto(v.t, vetoOpenTurn)
 	}
 }
 
@@ -81,7 +81,7 @@ func (v *conversation) result(id, name string, result arena.Raw) {
 		v.step(arena.Step{Role: arena.RoleUser, Content: "<tool_response>\n" + resultText(result) + "\n</tool_response>"})
 		return
 	}
-	v.veto(vetoUnmatched)
+	addVeto(v.t, vetoUnmatched)
 }
 
 // waiting counts the calls without a result in the last turn.
@@ -138,10 +138,4 @@ func answers(id, name string, call *arena.ToolCall) bool {
 		return call.ID == id
 	}
 	return name == "" || call.Name == name
-}
-
-func (v *conversation) veto(word string) {
-	if !slices.Contains(v.t.Vetoes, word) {
-		v.t.Vetoes = append(v.t.Vetoes, word)
-	}
 }

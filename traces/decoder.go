@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
@@ -57,7 +58,11 @@ func (d *decoder) record(text []byte) (found, error) {
 		repairs = append(repairs, repairSurrogate)
 	}
 	f.repairs = append(repairs, d.repairs...)
-	f.trace.Vetoes = append(f.trace.Vetoes, vetoes(f.repairs)...)
+	for _, word := range f.repairs {
+		if word != repairID {
+			addVeto(f.trace, word)
+		}
+	}
 	f.trace.Bytes = size
 	return f, nil
 }
@@ -175,13 +180,12 @@ func newTrace(shape arena.Shape) *arena.Trace {
 	}
 }
 
-func vetoes(repairs []string) (words []string) {
-	for _, r := range repairs {
-		if r != repairID {
-			words = append(words, r)
-		}
+// addVeto keeps each reason once: a trace that was written by this package may
+// bring along those that reading it finds again.
+func addVeto(t *arena.Trace, word string) {
+	if !slices.Contains(t.Vetoes, word) {
+		t.Vetoes = append(t.Vetoes, word)
 	}
-	return words
 }
 
 func wrongType(field, want string, got arena.Kind) error {

@@ -3,7 +3,6 @@ package traces
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -104,8 +103,8 @@ func (x *extra) apply(t *arena.Trace) {
 		t.Status, t.HasDialogue = s, !x.noDialogue
 	}
 	for _, word := range x.vetoes {
-		if word != "" && !slices.Contains(t.Vetoes, word) {
-			t.Vetoes = append(t.Vetoes, word)
+		if word != "" {
+			addVeto(t, word)
 		}
 	}
 }

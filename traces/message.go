@@ -75,7 +75,7 @@ func (d *decoder) chatMessage() (m message) {
 // say adds a message to its conversation, by who speaks.
 func (d *decoder) say(v *conversation, m *message) {
 	if m.nonText {
-		v.veto(vetoNonText)
+		addVeto(v.t, vetoNonText)
 	}
 	switch m.role {
 	case "system", "developer":
@@ -93,7 +93,7 @@ func (d *decoder) say(v *conversation, m *message) {
 	case "tool", "function", "tool_response":
 		v.result(m.callID, m.name, m.content)
 	default:
-		v.veto(vetoRole)
+		addVeto(v.t, vetoRole)
 		v.step(arena.Step{Role: arena.RoleSystem, Content: m.text})
 	}
 	for _, r := range m.results {

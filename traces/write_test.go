@@ -28,6 +28,7 @@ func everyShape(tb testing.TB) (all []*arena.Trace) {
 		`{"conversations":[{"from":"human","value":"A mug."},{"from":"function_call","value":"{\"name\":\"f\",\"arguments\":{}}"},{"from":"observation","value":"<&>"}]}`,
 		`{"name":"g","query":"Q","sample":{"output_tools":[{"function":{"name":"f","arguments":{}}}],"assistant_text":""},"grade":{"success":true}}`,
 		`{"problem_id":"odd","status":"SUCCESS","dialogue":[{"completion":{"message":{"think":"t","tool_call":[{"name":"f","parameters":[1],"result":"r"},{"name":"g","parameters":"x","tool_call_id":"1"},{"name":"h","tool_call_id":"1","result":null}]}},"extra_info":{"step":9,"timestamp":1.5}},7]}`,
+		`{"problem_id":"half a pair","status":"SUCCESS","dialogue":[{"completion":{"message":{"think":"t","tool_call":[{"name":"f","parameters":"\ud83d"}]}}}]}`,
 	} {
 		all = append(all, one(tb, text))
 	}
