@@ -12,17 +12,17 @@ type Limits struct {
 	// LineBytes is the longest record: a line, or a whole file or array element
 	// where that is one attempt. Longer ones are stepped over. It also bounds
 	// memory, about three times this much for one reader.
-	LineBytes int64
+	LineBytes int64 `yaml:"line_bytes"`
 	// Depth is the deepest nesting of a record's arrays and objects.
 	Depth int
 	// StringBytes is the longest string in a record, as written.
-	StringBytes int
+	StringBytes int `yaml:"string_bytes"`
 	// Elements is the most steps, calls, proxy calls and other list entries of
 	// one record together; what is kept as raw JSON does not count. It bounds
 	// what a short text can make of memory: a step of one byte needs 250.
 	Elements int
 	// FileBytes is the most that is read of one file, uncompressed.
-	FileBytes int64
+	FileBytes int64 `yaml:"file_bytes"`
 	// Expansion is how many times its compressed size a file may grow without a
 	// trace in it before it counts as a bomb; 32 times LineBytes are always
 	// allowed.
@@ -57,15 +57,15 @@ func (l Limits) Validate() error {
 		name       string
 		value, top int64
 	}{
-		{"line bytes", l.LineBytes, 1 << 30},
+		{"line_bytes", l.LineBytes, 1 << 30},
 		{"depth", int64(l.Depth), maxDepth},
-		{"string bytes", int64(l.StringBytes), 1 << 30},
+		{"string_bytes", int64(l.StringBytes), 1 << 30},
 		{"elements", int64(l.Elements), 1 << 30},
-		{"file bytes", l.FileBytes, 1 << 50},
+		{"file_bytes", l.FileBytes, 1 << 50},
 		{"expansion", l.Expansion, 1 << 30},
 	} {
 		if f.value < 1 || f.value > f.top {
-			errs = append(errs, fmt.Errorf("limit %s is %d: not between 1 and %d", f.name, f.value, f.top))
+			errs = append(errs, fmt.Errorf("reading.%s is %d: want 1 to %d", f.name, f.value, f.top))
 		}
 	}
 	return errors.Join(errs...)

@@ -68,7 +68,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 }
 
 func newBuild(s *streams) *cobra.Command {
-	f := &buildFlags{streams: s}
+	f := &buildFlags{streams: s, settings: buildSettings()}
 	c := &cobra.Command{
 		Use:   "build DAY… -o CORPUS",
 		Short: "Turn days of traces into a verified corpus",
@@ -79,7 +79,8 @@ problem, and writes Parquet shards, a ledger of every attempt that was read,
 reports and a dataset card.
 
 A run that was stopped goes on from its last finished block; a run on a
-finished corpus does only what changed.`,
+finished corpus does only what changed. What --config and --set can say:
+docs/configuration.md.`,
 		Example: `  arena build testdata/day -o corpus
   arena build day1 day2 -o corpus --held-out suite.json --bank yesterday/bank.json --set select.top=2`,
 		Args: takes(1, anyNumber),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // filterFlags are what a user can say to `arena filter`.
@@ -30,7 +31,7 @@ type filterFlags struct {
 }
 
 func newFilter(s *streams) *cobra.Command {
-	var f filterFlags
+	f := filterFlags{settings: buildSettings()}
 	c := &cobra.Command{
 		Use:   "filter DAY…",
 		Short: "Say of each attempt whether a model decided its calls, and why it is kept or dropped",
@@ -65,7 +66,7 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 }
 
 func (f *filterFlags) run(c *cobra.Command, s *streams, days []string) error {
-	filter, err := f.filter(c)
+	filter, reading, err := f.filter(c)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (f *filterFlags) run(c *cobra.Command, s *streams, days []string) error {
 	if f.scores != "" && !f.reweight {
 		return usage(errors.New("--scores without --reweight"), "add --reweight")
 	}
-	day := &filterDay{flags: f, filter: filter, streams: s}
+	day := &filterDay{flags: f, filter: filter, reading: reading, streams: s}
 	answer := day.lines
 	switch {
 	case f.explain != "":
@@ -102,11 +103,11 @@ func modes(asked ...bool) (n int) {
 }
 
 // filter builds the filter from the configuration of a build, over which the
-// command's own flags go.
-func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, error) {
+// command's own flags go, and gives the limits of reading that stand there.
+func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, traces.Limits, error) {
 	cfg := pipeline.Defaults()
 	if err := f.settings.fill(&cfg); err != nil {
-		return nil, err
+		return nil, cfg.Reading, err
 	}
 	if c.Flags().Changed("unknown") {
 		cfg.Filter.Unknown = filters.UnknownPolicy(f.unknown)
@@ -115,8 +116,8 @@ func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, error) {
 		cfg.Filter.MaxTokens = f.maxTokens
 	}
 	filter, err := filters.New(cfg.Filter)
-	if err != nil {
-		return nil, usage(err, "`arena filter --help` lists the flags and their defaults")
+	if err = errors.Join(err, cfg.Reading.Validate()); err != nil {
+		return nil, cfg.Reading, usage(err, "`arena filter --help` lists the flags and their defaults")
 	}
-	return filter, nil
+	return filter, cfg.Reading, nil
 }

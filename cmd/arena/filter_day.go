@@ -18,6 +18,7 @@ import (
 type filterDay struct {
 	flags   *filterFlags
 	filter  *filters.Filter
+	reading traces.Limits
 	streams *streams
 	// each, where set, sees every trace while it is in memory, and may note
 	// something on what stays of it; inputs run side by side.
@@ -84,8 +85,7 @@ func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *di
 			return nil, notRead, err
 		}
 	}
-	opt := traces.Defaults()
-	opt.RunID = d.flags.runID
+	opt := traces.Options{Limits: d.reading, RunID: d.flags.runID}
 	_, err := traces.Read(ctx, in, opt, func(i traces.Item) error {
 		if i.Fault != nil {
 			notRead.add(&in, i.Fault)

@@ -36,7 +36,7 @@ type llmFlags struct {
 
 func defaultLLMFlags() llmFlags {
 	cfg := llm.Defaults()
-	return llmFlags{cfg: cfg, maxUnscored: cfg.MaxUnscored}
+	return llmFlags{cfg: cfg, maxUnscored: cfg.MaxUnscored, settings: settings{page: "docs/judges-llm.md", example: "votes=3"}}
 }
 
 // modelFlags are the flags that only --judge llm has.

@@ -35,7 +35,7 @@ type recipeFlags struct {
 }
 
 func newRecipe(s *streams) *cobra.Command {
-	f := &recipeFlags{streams: s}
+	f := &recipeFlags{streams: s, settings: buildSettings()}
 	var list strings.Builder
 	for _, r := range recipe.All() {
 		fmt.Fprintf(&list, "  %-8s %s\n", r.Name, r.Doc)

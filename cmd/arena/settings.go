@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -18,11 +18,18 @@ import (
 type settings struct {
 	file string
 	sets []string
+	// page describes the keys, example is one of them with a value.
+	page, example string
+}
+
+// buildSettings are the keys of a build.
+func buildSettings() settings {
+	return settings{page: "docs/configuration.md", example: "select.top=2"}
 }
 
 func (s *settings) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.file, "config", "", "YAML file with the configuration (unknown keys are refused)")
-	c.Flags().StringArrayVar(&s.sets, "set", nil, "one key of the configuration, such as select.top=2 (may be repeated)")
+	c.Flags().StringArrayVar(&s.sets, "set", nil, "one key of the configuration, such as "+s.example+" (may be repeated)")
 }
 
 // fill reads the settings into config, a pointer to a struct of defaults.
@@ -33,23 +40,49 @@ func (s *settings) fill(config any) error {
 			return usage(fmt.Errorf("read configuration: %w", err), "give --config an existing YAML file")
 		}
 		if err := decodeStrict(b, config); err != nil {
-			return usage(fmt.Errorf("read configuration %s: %w", s.file, err), nearestKey(err, config))
+			return usage(fmt.Errorf("read configuration %s: %w", s.file, err), s.nearestKey(err, "", config))
 		}
 	}
 	for _, set := range s.sets {
 		key, value, ok := strings.Cut(set, "=")
 		if !ok {
-			return usage(fmt.Errorf("--set %s: no =", set), "write it as --set select.top=2")
+			return usage(fmt.Errorf("--set %s: no =", set), "write it as --set "+s.example)
 		}
 		if err := decodeStrict(nested(key, value), config); err != nil {
-			return usage(fmt.Errorf("--set %s: %w", set, err), nearestKey(err, config))
+			return usage(fmt.Errorf("--set %s: %w", set, err), s.nearestKey(err, key, config))
 		}
 	}
 	return nil
 }
 
+// decodeStrict reads YAML over config. A file that says nothing changes nothing:
+// the decoder alone would empty config.
 func decodeStrict(b []byte, config any) error {
-	return yaml.NewDecoder(bytes.NewReader(b), yaml.Strict()).Decode(config)
+	var said any
+	if err := yaml.Unmarshal(b, &said); err == nil && said == nil {
+		return nil
+	}
+	err := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict()).Decode(config)
+	var wrong *yaml.TypeError
+	if errors.As(err, &wrong) && wrong.Token != nil {
+		at := wrong.Token.Position
+		return fmt.Errorf("[%d:%d] %q is no %s", at.Line, at.Column, wrong.Token.Value, kindOf(wrong.DstType))
+	}
+	return err
+}
+
+// kindOf names the values of a type for people.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "whole number"
+	case reflect.Float64:
+		return "number"
+	case reflect.Bool:
+		return "true or false"
+	default:
+		return t.Kind().String()
+	}
 }
 
 // nested writes a dotted key as nested YAML.
@@ -65,36 +98,48 @@ func nested(key, value string) []byte {
 	return []byte(b.String() + " " + value + "\n")
 }
 
-var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
-
-// nearestKey says which known key an unknown one may have been meant to be.
-func nearestKey(err error, config any) string {
-	m := unknownField.FindStringSubmatch(err.Error())
+// nearestKey says which known key an unknown one may have been meant to be. Of
+// a key given by --set the whole is known, of one in a file its last part.
+func (s *settings) nearestKey(err error, set string, config any) string {
+	list := s.page + " lists the keys and their defaults"
 	var field *yaml.UnknownFieldError
-	if m == nil || !errors.As(err, &field) {
-		return "run `arena build --help` for an example"
+	if !errors.As(err, &field) {
+		return list
 	}
-	best, at := "", len(m[1])+1
-	for _, key := range keys(reflect.TypeOf(config).Elem()) {
-		if d := distance(m[1], key); d < at {
+	name := field.Token.Value
+	best, at := "", 1+max(nearEnough, len(cmp.Or(set, name))/2)
+	for _, key := range keys(reflect.TypeOf(config).Elem(), "") {
+		last := key[strings.LastIndexByte(key, '.')+1:]
+		d := distance(cmp.Or(set, name), key)
+		switch {
+		case last == name:
+			d = 0
+		case set == "":
+			d = distance(name, last)
+		}
+		if d < at {
 			best, at = key, d
 		}
 	}
-	return fmt.Sprintf("did you mean %q?", best)
+	if best == "" {
+		return list
+	}
+	return fmt.Sprintf("did you mean %q? %s", best, list)
 }
 
-// keys are all YAML keys of a struct, those of its inner structs included.
-func keys(t reflect.Type) []string {
-	var out []string
+// keys are the YAML keys of a struct, those of its inner structs with their
+// own name before them.
+func keys(t reflect.Type, prefix string) (out []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if name == "" {
-			name = strings.ToLower(f.Name)
-		}
-		out = append(out, name)
-		if f.Type.Kind() == reflect.Struct {
-			out = append(out, keys(f.Type)...)
+		name, option, _ := strings.Cut(cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json"), strings.ToLower(f.Name)), ",")
+		switch {
+		case option == "inline":
+			out = append(out, keys(f.Type, prefix)...)
+		case f.Type.Kind() == reflect.Struct:
+			out = append(out, keys(f.Type, prefix+name+".")...)
+		default:
+			out = append(out, prefix+name)
 		}
 	}
 	return out

@@ -38,7 +38,7 @@ corpus together.`,
 type step func(c *cobra.Command, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error
 
 func newStep(s *streams, name, short string, do step) *cobra.Command {
-	f := &buildFlags{streams: s}
+	f := &buildFlags{streams: s, settings: buildSettings()}
 	var shard string
 	c := &cobra.Command{
 		Use:     name + " DAY… --work DIR --shard i/n -o CORPUS",
