@@ -45,10 +45,11 @@ func (c *call) findParams(a, q python.Value) (python.Value, error) {
 	if err != nil {
 		return python.Value{}, err
 	}
-	params := python.DictOf(item("q", quoted), item("page", argument(a, "page", python.Value{Kind: python.Int, Text: "1"})))
+	items := []python.Item{item("q", quoted), item("page", argument(a, "page", python.Value{Kind: python.Int, Text: "1"}))}
 	for _, name := range []string{"shop_id", "price", "sort", "service"} {
-		params = params.With(name, argument(a, name, python.Value{}))
+		items = append(items, item(name, argument(a, name, python.Value{})))
 	}
+	params := python.DictOf(items...)
 	if isText(argument(params, "sort", python.Value{}), "default") {
 		params = params.Without("sort")
 	}

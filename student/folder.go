@@ -280,6 +280,7 @@ func (f *folder) finished(ctx context.Context, key runlog.Key, runID string) (*r
 		return nil, fmt.Errorf("read rollout: %w", err)
 	}
 	r.Line, r.Trace = line, rollout.ParseTrace(runID, line)
+	r.SetScore(r.Score)
 	return r, nil
 }
 

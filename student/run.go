@@ -170,7 +170,8 @@ func (r *Run) runID(sample uint32) string {
 
 // score scores a finished rollout and settles its label.
 func (r *Run) score(ctx context.Context, p *arena.Problem, result *rollout.Result) error {
-	result.Score, result.Success, result.Quality = json.RawMessage("null"), nil, nil
+	result.SetScore(json.RawMessage("null"))
+	result.Success, result.Quality = nil, nil
 	if result.Outcome == rollout.Infra {
 		return nil
 	}
@@ -179,7 +180,7 @@ func (r *Run) score(ctx context.Context, p *arena.Problem, result *rollout.Resul
 		return fmt.Errorf("score rollout: %w", err)
 	}
 	result.Success = &o.Success
-	result.Score = outcome.AppendScores(nil, o.Scores)
+	result.SetScore(outcome.AppendScores(nil, o.Scores))
 	if o.Success {
 		success := rollout.LabelSuccess
 		result.Label = &success

@@ -178,11 +178,8 @@ func (t *tally) addScored(r *rollout.Result) {
 	if r.Quality != nil {
 		t.qualities = append(t.qualities, *r.Quality)
 	}
-	var score map[string]float64
-	if json.Unmarshal(r.Score, &score) == nil {
-		for axis, v := range score {
-			t.axes[axis] = append(t.axes[axis], v)
-		}
+	for axis, v := range r.Axes {
+		t.axes[axis] = append(t.axes[axis], v)
 	}
 }
 

@@ -1,7 +1,6 @@
 package student
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -55,13 +54,12 @@ func newRow(r *rollout.Result) row {
 		ToolErrors: int32(r.ToolErrors), Repeated: int32(r.Repeated), Malformed: int32(r.Malformed),
 		Prompt: r.Tokens.Prompt, Completion: r.Tokens.Completion, Quality: r.Quality,
 	}
-	var score map[string]*float64
-	if json.Unmarshal(r.Score, &score) == nil {
-		for axis, to := range map[string]**float64{
-			"length": &out.Length, "format": &out.Format, "product": &out.Product, "gt": &out.GT, "rule": &out.Rule, "title": &out.Title,
-			"price": &out.Price, "service": &out.Service, "sku & attrs": &out.SKUAttrs, "shop": &out.Shop, "budget": &out.Budget,
-		} {
-			*to = score[axis]
+	for axis, to := range map[string]**float64{
+		"length": &out.Length, "format": &out.Format, "product": &out.Product, "gt": &out.GT, "rule": &out.Rule, "title": &out.Title,
+		"price": &out.Price, "service": &out.Service, "sku & attrs": &out.SKUAttrs, "shop": &out.Shop, "budget": &out.Budget,
+	} {
+		if v, has := r.Axes[axis]; has {
+			*to = &v
 		}
 	}
 	return out

@@ -54,6 +54,7 @@ func samples() []Sample {
 	var all []Sample
 	for _, r := range []rollout.Result{scored, faulty, lost, full} {
 		r.Trace = rollout.ParseTrace("run", r.Line)
+		r.SetScore(r.Score)
 		all = append(all, Sample{&problem, &r})
 	}
 	return all

@@ -3,7 +3,6 @@ package inspectlog
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -136,9 +135,8 @@ func scores(r *rollout.Result) map[string]score {
 		success.Value = "C"
 	}
 	all := map[string]score{"success": success}
-	var axes map[string]*float64
-	if json.Unmarshal(r.Score, &axes) == nil && len(axes) > 0 {
-		all["axes"] = score{Value: axes}
+	if len(r.Axes) > 0 {
+		all["axes"] = score{Value: r.Axes}
 	}
 	if r.Quality != nil {
 		all["quality"] = score{Value: *r.Quality}

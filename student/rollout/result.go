@@ -3,6 +3,8 @@ package rollout
 import (
 	"encoding/json"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 )
 
@@ -24,7 +26,7 @@ type Result struct {
 	// UnseenIDs the ids named in any call that no tool ever returned.
 	HallucinatedIDs int `json:"hallucinated_ids"`
 	UnseenIDs       int `json:"unseen_ids"`
-	// Score has the keys of a score line.
+	// Score has the keys of a score line; SetScore sets it.
 	Score  json.RawMessage `json:"score"`
 	Tokens Tokens          `json:"tokens"`
 
@@ -43,6 +45,22 @@ type Result struct {
 	// in it.
 	Line  []byte       `json:"-"`
 	Trace *arena.Trace `json:"-"`
+	// Axes is what SetScore reads in Score.
+	Axes map[string]float64 `json:"-"`
+}
+
+// SetScore gives the result its score line, or null.
+func (r *Result) SetScore(line json.RawMessage) {
+	r.Score, r.Axes = line, nil
+	gjson.ParseBytes(line).ForEach(func(axis, v gjson.Result) bool {
+		if v.Type == gjson.Number {
+			if r.Axes == nil {
+				r.Axes = map[string]float64{}
+			}
+			r.Axes[axis.Str] = v.Num
+		}
+		return true
+	})
 }
 
 // Tokens are as the server counted them; null where it did not.

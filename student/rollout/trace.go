@@ -121,11 +121,11 @@ func (s step) callValues(whole bool) (calls []python.Value) {
 		if a.call.Arguments.Kind != python.Dict {
 			continue
 		}
-		c := python.DictOf(python.Item{Key: "name", Value: python.String(a.call.Name)}, python.Item{Key: "parameters", Value: a.call.Arguments})
+		c := []python.Item{item("name", python.String(a.call.Name)), item("parameters", a.call.Arguments)}
 		if whole {
-			c = c.With("tool_call_id", python.String(a.ID)).With("result", a.Result)
+			c = append(c, item("tool_call_id", python.String(a.ID)), item("result", a.Result))
 		}
-		calls = append(calls, finite(c))
+		calls = append(calls, finite(python.DictOf(c...)))
 	}
 	return calls
 }
@@ -133,19 +133,19 @@ func (s step) callValues(whole bool) (calls []python.Value) {
 // appendStep writes a step as the sandbox does.
 func (p *play) appendStep(b []byte, s step) []byte {
 	i := len(p.replyIDs)
-	message := python.DictOf()
+	var message []python.Item
 	if s.turn.Think != "" {
-		message = message.With("think", python.String(s.turn.Think))
+		message = append(message, item("think", python.String(s.turn.Think)))
 	}
 	if calls := s.callValues(true); len(calls) > 0 {
-		message = message.With("tool_call", python.ListOf(calls...))
+		message = append(message, item("tool_call", python.ListOf(calls...)))
 	}
 	if s.turn.Text != "" {
-		message = message.With("response", python.String(s.turn.Text))
+		message = append(message, item("response", python.String(s.turn.Text)))
 	}
 	b = append(b, `{"completion":`...)
 	b = python.AppendTight(b, python.DictOf(
-		item("reasoning_content", python.String("")), item("content", python.String(s.content())), item("message", message),
+		item("reasoning_content", python.String("")), item("content", python.String(s.content())), item("message", python.DictOf(message...)),
 	))
 	b = append(b, `,"extra_info":`...)
 	info := python.DictOf(item("step", integer(int64(i+1))), item("query", python.String(p.task.Problem.Query)), item("timestamp", integer(p.at(i))))
