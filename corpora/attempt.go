@@ -35,17 +35,6 @@ type Facts struct {
 	Metadata map[string]any
 }
 
-// Messages renders a dialogue in a harness as the JSON objects that a row
-// stores: the harness's system prompt, the query verbatim, then the turns. An
-// error of type *chat.Unfit means that the dialogue can be no row.
-func Messages(h arena.Harness, query string, d *arena.Dialogue) ([]string, error) {
-	ms, err := chat.Render(h, query, d)
-	if err != nil {
-		return nil, err
-	}
-	return chat.Encode(ms)
-}
-
 // NewSFT makes the row of an attempt. Its reward is the outcome alone, and it
 // has no judge's multiplier: both are the caller's choice. An error of type *chat.Unfit means that
 // it can be none.

@@ -23,11 +23,6 @@ const (
 	TierEmbedding  Tier = "embedding"
 )
 
-// Tiers lists every tier, strongest evidence first.
-func Tiers() []Tier {
-	return []Tier{TierSpec, TierExact, TierNormalised, TierLexical, TierEmbedding}
-}
-
 // Candidate is one row on its way into a corpus.
 type Candidate struct {
 	ID string

@@ -2,15 +2,11 @@ package mix
 
 import (
 	"cmp"
-	"context"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/guard"
 )
 
 // Report says what a mixture is made of: reports/mix.json.
@@ -141,133 +137,6 @@ func funnel(all []*mixed) []corpora.Stage {
 		out = append(out, s)
 	}
 	return out
-}
-
-func (w *mixing) assemble(ctx context.Context, r *Report, all []*mixed, ledger string) error {
-	config, err := w.configuration()
-	if err != nil {
-		return err
-	}
-	if err = w.adopt(all); err != nil {
-		return err
-	}
-	bank, err := w.bank.Encode()
-	if err != nil {
-		return err
-	}
-	report, err := corpora.EncodeReport(r)
-	if err != nil {
-		return err
-	}
-	a := corpora.Assembly{
-		Parts: []string{ledger}, Extra: map[string][]byte{bankPath: bank, "reports/mix.json": report}, Redact: w.redactor, Card: w.card(r),
-		Manifest: corpora.Manifest{Pipeline: w.Version, Configuration: config, ConfigurationSHA256: corpora.SHA256(config), Funnel: r.funnel},
-	}
-	for _, s := range w.sources {
-		a.Manifest.Inputs = append(a.Manifest.Inputs, corpora.Input{Kind: "corpus manifest", SHA256: s.digest, Bytes: s.size, Records: int64(len(s.manifest.Files))})
-	}
-	for _, m := range all {
-		if m.part != "" {
-			a.Parts = append(a.Parts, m.part)
-		}
-	}
-	return corpora.Assemble(ctx, w.FS, w.Out, a)
-}
-
-// adopt enters the clusters of sources without a bank into the mixture's.
-func (w *mixing) adopt(all []*mixed) error {
-	own := map[string]guard.Pool{}
-	for _, m := range all {
-		for c := range m.own {
-			if _, known := w.clusters[c]; known {
-				continue
-			}
-			if pool, twice := own[c]; twice && pool != guard.Pool(m.split) {
-				return fmt.Errorf("guard the mixture: cluster %s of a source without a bank is in both splits", c)
-			}
-			if b, err := hex.DecodeString(c); err != nil || len(b) != 32 {
-				return fmt.Errorf("guard the mixture: cluster %q of a source without a bank is no sha256", c)
-			}
-			own[c] = guard.Pool(m.split)
-		}
-	}
-	if len(own) == 0 {
-		return nil
-	}
-	extra := &guard.State{Schema: guard.StateSchema, Shares: w.bank.Shares}
-	for c, pool := range own {
-		extra.Clusters = append(extra.Clusters, guard.StateCluster{ID: c, Pool: pool, Problems: []string{c}, ProductIDs: []string{}})
-	}
-	bank, err := guard.Union(w.bank, extra)
-	if err != nil {
-		return err
-	}
-	w.bank = bank
-	return nil
-}
-
-// configuration names the sources and the bank by what is in them.
-func (w *mixing) configuration() ([]byte, error) {
-	type weighed struct {
-		Corpus string  `json:"source_corpus"`
-		Weight float64 `json:"weight"`
-	}
-	type mixture struct {
-		Sources    []weighed `json:"sources"`
-		PerProblem int       `json:"per_problem"`
-		PerAgent   int       `json:"per_agent"`
-		Near       float64   `json:"near"`
-		Where      string    `json:"where"`
-		Protected  string    `json:"protected_sha256"`
-		Hotkeys    bool      `json:"redact_hotkeys"`
-	}
-	protected, err := json.Marshal(w.train.Bank())
-	if err != nil {
-		return nil, fmt.Errorf("encode protected bank: %w", err)
-	}
-	m := mixture{PerProblem: w.Config.PerProblem, PerAgent: w.Config.PerAgent, Near: w.Config.Near, Where: w.Config.Where,
-		Protected: corpora.SHA256(protected), Hotkeys: w.redactor.Hotkeys()}
-	for _, s := range w.sources {
-		m.Sources = append(m.Sources, weighed{s.digest, s.Weight})
-	}
-	return json.Marshal(map[string]any{"mix": m})
-}
-
-func (w *mixing) card(r *Report) corpora.Card {
-	return corpora.Card{
-		Title: "A mixture of shopping agent trajectories", License: "other", Default: sft.config,
-		Tags: []string{"agent", "tool-use", "shopping", "trajectories", "arena", "mixture"},
-		Sections: []corpora.Section{
-			{Heading: "What this is", Body: w.about()},
-			{Heading: "Sources", Body: r.text()},
-			{Heading: "Held-out protection", Body: w.protection()},
-			{Heading: "Known limits", Body: "What each source's card says of its judge, its filter and its limits holds for its rows. Weights count among the sources that have rows of a config and split; a source that has too little for its weight makes the mixture smaller, for no row is repeated."},
-		},
-	}
-}
-
-func (w *mixing) about() string {
-	bound := func(n int) string {
-		if n == 0 {
-			return "any number of rows"
-		}
-		return fmt.Sprintf("at most %d rows", n)
-	}
-	text := fmt.Sprintf("Rows of %d corpora, each config and split weighed by tokens. One request has %s in a config, one agent %s; of copies, and of rows with one request whose estimated Jaccard similarity is %.2g or more, the best stays. Rows lie mixed; tables/provenance.parquet and the metadata of config sft name the source of each.",
-		len(w.sources), bound(w.Config.PerProblem), bound(w.Config.PerAgent), w.Config.Near)
-	if w.Config.Where != "" {
-		text += fmt.Sprintf(" Attempts were selected by `%s`.", w.Config.Where)
-	}
-	return text
-}
-
-func (w *mixing) protection() string {
-	pools := map[guard.Pool]int{}
-	for _, c := range w.bank.Clusters {
-		pools[c.Pool]++
-	}
-	return fmt.Sprintf("The banks of the sources are one: %d clusters in train, %d in eval, %d never touched; a cluster that is protected in one source is so in all. Every row was held against %d protected problems again, and the planted canaries were caught. bank.json pins the pools for the next build.",
-		pools[guard.PoolTrain], pools[guard.PoolEval], pools[guard.PoolNeverTouch], len(w.train.Bank()))
 }
 
 func (r *Report) text() string {

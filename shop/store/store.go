@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"slices"
 
@@ -134,18 +133,6 @@ func Open(path string, version uint32) (*File, error) {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), unmap())
 	}
 	return f, nil
-}
-
-// Is says whether the file at path begins as a store does.
-func Is(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close() //nolint:errcheck // only read
-	b := make([]byte, len(magic))
-	_, err = io.ReadFull(f, b)
-	return err == nil && string(b) == magic
 }
 
 func (f *File) readHeader(version uint32) error {

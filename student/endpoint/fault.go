@@ -106,7 +106,7 @@ func retryAfter(h http.Header, now func() time.Time) time.Duration {
 		return 0
 	}
 	if n, err := strconv.ParseFloat(v, 64); err == nil && n >= 0 {
-		return min(time.Duration(n*float64(time.Second)), most)
+		return time.Duration(min(n, most.Seconds()) * float64(time.Second))
 	}
 	if at, err := http.ParseTime(v); err == nil {
 		return max(0, min(at.Sub(now()), most))

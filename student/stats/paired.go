@@ -45,15 +45,6 @@ var power80 = distuv.UnitNormal.Quantile(0.8)
 // with a power of 80 %, given the standard error of the difference.
 func MDE80(se float64) float64 { return (z95 + power80) * se }
 
-// Power is the power of that test for a true difference.
-func Power(difference, se float64) float64 {
-	if se == 0 {
-		return 1
-	}
-	shift := math.Abs(difference) / se
-	return distuv.UnitNormal.CDF(shift-z95) + distuv.UnitNormal.CDF(-shift-z95)
-}
-
 // ProblemsFor80 is how many problems it takes to find a difference with a
 // power of 80 %, if each adds as much noise as the given ones do: two at least,
 // since one has no spread. 0 if the difference is 0 and no number is enough.
