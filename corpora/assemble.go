@@ -241,7 +241,13 @@ func (w *assembler) manifest(m *Manifest) error {
 			return fmt.Errorf("sync folder %s: %w", filepath.Join(w.dir, d), err)
 		}
 	}
-	return WriteFile(w.fs, filepath.Join(w.dir, ManifestName), b)
+	if err := WriteFile(w.fs, filepath.Join(w.dir, ManifestName), b); err != nil {
+		return err
+	}
+	if err := w.fs.SyncDir(w.dir); err != nil {
+		return fmt.Errorf("sync folder %s: %w", w.dir, err)
+	}
+	return nil
 }
 
 // folders lists every folder that holds a file, the root included.
