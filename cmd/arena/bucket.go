@@ -104,9 +104,13 @@ type output struct {
 	dir string
 }
 
-// stagedOutput is an output that lies in a folder for temporary files on its
-// way to a bucket; cleanUp removes that.
+// stagedOutput is an output that, on its way to a bucket, lies in a folder for
+// temporary files; cleanUp removes that.
 func stagedOutput(name string) (out output, cleanUp func(), err error) {
+	if !bucket.IsURL(name) {
+		out, err = newOutput(name, "")
+		return out, func() {}, err
+	}
 	staging, err := os.MkdirTemp("", "arena-upload-")
 	cleanUp = func() { os.RemoveAll(staging) } //nolint:errcheck // a folder that stays behind is the system's to clear
 	if err != nil {

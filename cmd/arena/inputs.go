@@ -15,14 +15,7 @@ import (
 // dayInputs lists the files of days; standard input is spooled to a file that
 // cleanUp removes.
 func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Input, cleanUp func(), err error) {
-	dir, err := os.MkdirTemp("", "arena-spool-")
-	cleanUp = func() { os.RemoveAll(dir) } //nolint:errcheck // a spool that stays behind is the system's to clear
-	if err != nil {
-		return nil, cleanUp, fmt.Errorf("spool standard input: %w", err)
-	}
-	days, removeCopies, err := localDays(ctx, days)
-	spooled := cleanUp
-	cleanUp = func() { removeCopies(); spooled() }
+	days, cleanUp, err = localDays(ctx, days)
 	if err != nil {
 		return nil, cleanUp, err
 	}
@@ -32,6 +25,15 @@ func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Inp
 			return nil, cleanUp, usage(err, "DAY is a folder, a glob, a file, the URL of a folder in a bucket, or -")
 		}
 		if day == traces.Stdin {
+			dir, err := os.MkdirTemp("", "arena-spool-")
+			if err != nil {
+				return nil, cleanUp, fmt.Errorf("spool standard input: %w", err)
+			}
+			removeCopies := cleanUp
+			cleanUp = func() {
+				removeCopies()
+				os.RemoveAll(dir) //nolint:errcheck // a spool that stays behind is the system's to clear
+			}
 			if err := inputs[0].Spool(ctx, s.in, dir); err != nil {
 				return nil, cleanUp, err
 			}
