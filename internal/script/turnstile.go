@@ -53,7 +53,9 @@ func (s *Turnstile) Kill(c *exec.Cmd, n int) error {
 		return fmt.Errorf("ended by itself: %w\n%s", err, said.String())
 	case <-waited:
 	}
-	err := c.Process.Kill()
-	<-ended
-	return err
+	if err := c.Process.Kill(); err != nil {
+		return err
+	}
+	<-ended //nolint:errcheck // it was killed
+	return nil
 }

@@ -190,8 +190,8 @@ func TestTheServerEndsWithAKilledRun(t *testing.T) {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer run.Wait()         //nolint:errcheck // it was killed
-	defer run.Process.Kill() //nolint:errcheck // it may have been killed before
+	defer run.Wait()
+	defer run.Process.Kill() // where the test fails before it does
 	until(t, "the server begins", func() bool { return alive(t, mark) })
 	if err := run.Process.Kill(); err != nil {
 		t.Fatal(err)
