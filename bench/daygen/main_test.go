@@ -9,7 +9,7 @@ import (
 
 func TestRunWritesADay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "day")
-	args := strings.Fields("-attempts 6 -problems 3 -products 40 -sentences 1 -pages 1 -o " + dir)
+	args := append(strings.Fields("-attempts 6 -problems 3 -products 40 -sentences 1 -pages 1 -o"), dir)
 	if err := run(t.Context(), args); err != nil {
 		t.Fatal(err)
 	}

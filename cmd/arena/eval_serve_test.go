@@ -68,7 +68,7 @@ func servedArgs(t *testing.T, queries []string, address, serverFlags, run string
 	if err := os.Symlink(os.Args[0], server); err != nil {
 		t.Fatal(err)
 	}
-	return append([]string{"eval", "--serve", "X=1 " + server + " -listen " + address + " " + serverFlags, "--endpoint", "http://" + address + "/v1",
+	return append([]string{"eval", "--serve", "X=1 '" + server + "' -listen " + address + " " + serverFlags, "--endpoint", "http://" + address + "/v1",
 		"--model", "m", "--problems", problems, "--catalog", catalog, "-o", run}, more...)
 }
 

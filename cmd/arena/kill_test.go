@@ -28,6 +28,9 @@ func program(t *testing.T) string {
 // first file read to the last rename, and lets each go on: no half of a corpus
 // is seen, and the last is that of a run that was never touched.
 func TestKilledAndResumed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector hears nothing of a killed process")
+	}
 	t.Parallel()
 	arena, dir, day := program(t), t.TempDir(), filepath.Join("..", "..", "testdata", "day")
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -88,6 +91,9 @@ func read(t *testing.T, corpus string) []byte {
 // TestAKilledStageIsRunAgain runs the three steps as an engine does, four
 // processes a step over one folder; one of each step is killed and run again.
 func TestAKilledStageIsRunAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector hears nothing of a killed process")
+	}
 	t.Parallel()
 	arena, dir, day := program(t), t.TempDir(), filepath.Join("..", "..", "testdata", "day")
 	stage := func(step, shard string) *exec.Cmd {

@@ -60,6 +60,9 @@ var later = plant{"later message", "cd95a141-19cc-4a1a-a00a-80311411f951", "oh a
 // nothing of it every plant is in the corpus; with the bank that protects them
 // no file that a trainer loads holds any, of any split, config or export.
 func TestPlantedProblemsReachNoTrainer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks into files that other tests have the race detector see written")
+	}
 	t.Parallel()
 	arena, dir := program(t), t.TempDir()
 	bank := writeBank(t, dir)

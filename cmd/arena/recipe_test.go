@@ -262,6 +262,9 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 // on: the data is that of one that was never touched, and no answered turn was
 // asked for again.
 func TestRecipeKilledAndResumed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector hears nothing of a killed process")
+	}
 	t.Parallel()
 	dir, program := t.TempDir(), program(t)
 	in := func(name string) string { return filepath.Join(dir, name) }

@@ -74,7 +74,7 @@ func logged(t *testing.T, c Config) string {
 func TestTheServerEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	c, address := config(t, "")
-	c.Command = "cd / && ARENA_TEST_SERVE=" + address + " " + os.Args[0]
+	c.Command = "cd / && ARENA_TEST_SERVE=" + address + " '" + os.Args[0] + "'"
 	s := start(t, c)
 	if err := s.Wait(t.Context()); err != nil {
 		t.Fatal(err)
