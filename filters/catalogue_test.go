@@ -267,7 +267,7 @@ func TestConfigSaysAllThatIsWrong(t *testing.T) {
 }
 
 // TestHugeAttemptsAreBounded: an attempt made to be compared for hours is
-// answered within seconds, and rejected.
+// answered at once, on a slow machine within a minute, and rejected.
 func TestHugeAttemptsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
@@ -286,7 +286,7 @@ func TestHugeAttemptsAreBounded(t *testing.T) {
 		begin := time.Now()
 		d := filters.Normalise(tr)
 		s, _ := f.Check(tr, &d)
-		if took := time.Since(begin); took > 10*time.Second {
+		if took := time.Since(begin); took > time.Minute {
 			t.Errorf("many %s took %v", name, took)
 		}
 		if s.Keep || !slices.Contains(s.Reasons, "too_many_calls") {

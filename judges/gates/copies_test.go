@@ -103,7 +103,9 @@ func TestManyCopiesTakeNoLong(t *testing.T) {
 		d := &arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{Name: "find_product", Arguments: "{}", Result: result}}}, {Step: 1, Think: think}}}
 		begun := time.Now()
 		j := gates.Judge(trace, d)
-		if took := time.Since(begun); took > 10*time.Second || *j.Score != 0.3 {
+		// A fraction of a second; a million signs held against each other are
+		// 10^12 steps.
+		if took := time.Since(begun); took > time.Minute || *j.Score != 0.3 {
 			t.Errorf("%s: %v after %v", name, *j.Score, took)
 		} else {
 			t.Log(name, took)
