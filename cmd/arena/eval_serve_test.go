@@ -180,11 +180,7 @@ func TestInterruptedWithItsServer(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(serverLog(run), asked); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("the first request never came: %s", serverLog(run))
-		}
-	}
+	until(t, "the first request", func() bool { return strings.Contains(serverLog(run), asked) })
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -27,10 +27,10 @@ func TestInterruptedSaysSoAndLeavesNothing(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for spooling := false; !spooling; time.Sleep(5 * time.Millisecond) {
+	until(t, "a copy of the input", func() bool {
 		spooled, err := filepath.Glob(filepath.Join(dir, "corpus.work", "stdin-*"))
-		spooling = err == nil && len(spooled) > 0
-	}
+		return err == nil && len(spooled) > 0
+	})
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -40,5 +40,15 @@ func TestInterruptedSaysSoAndLeavesNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "corpus")); err == nil {
 		t.Error("a corpus was left behind")
+	}
+}
+
+// until waits for something to be so that takes no minute on any machine.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain for " + what)
+		}
 	}
 }
