@@ -203,14 +203,15 @@ func (a *attempt) show() {
 // that its answer holds, since who asks for a product that does not exist gets
 // nothing; all of them where nobody kept the answer.
 func (a *attempt) details(d *dispatch) []string {
-	answer := d.call.Response
+	answer, shown := d.call.Response, []string(nil)
 	if answer == "" && d.claimed >= 0 {
-		answer = a.claims[d.claimed].call.Result
+		c := &a.claims[d.claimed]
+		answer, shown = c.call.Result, c.shown
 	}
 	if answer == "" {
 		return d.act.ids
 	}
-	return a.pad.held(d.act.ids, answer)
+	return a.pad.held(d.act.ids, shown, answer)
 }
 
 // countInvented counts products that calls of the dialogue name although no

@@ -38,16 +38,21 @@ func (p *pad) list(result arena.Raw) listing {
 	}
 	before := p.listed
 	for len(p.listed.shown)-len(before.shown) < maxIDs {
-		key, rest, found := strings.Cut(s, ":")
-		if !found {
+		colon := strings.IndexByte(s, ':')
+		if colon < 0 {
 			break
 		}
-		s = rest
-		if column := p.listed.column(key); column != nil {
-			var value string
-			value, s = scalar(valueAfter(s))
-			*column = append(*column, value)
+		column := p.listed.column(s[:colon])
+		s = s[colon+1:]
+		if column == nil {
+			continue
 		}
+		for s != "" && s[0] <= ' ' {
+			s = s[1:]
+		}
+		var value string
+		value, s = scalar(s)
+		*column = append(*column, value)
 	}
 	l := p.listed.since(&before)
 	l.titles = l.titles[:min(len(l.titles), len(l.shown))]
@@ -57,7 +62,9 @@ func (p *pad) list(result arena.Raw) listing {
 // column is where the value of the key belongs that text ends with, nil where it
 // belongs nowhere.
 func (l *listing) column(text string) *[]string {
-	text = strings.TrimSpace(text)
+	for text != "" && text[len(text)-1] <= ' ' {
+		text = text[:len(text)-1]
+	}
 	switch {
 	case strings.HasSuffix(text, `"product_id"`):
 		return &l.shown

@@ -8,29 +8,14 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// valueAfter is s from the value on that follows a key.
-func valueAfter(s string) string {
-	i := 0
-	for i < len(s) && (s[i] == ':' || s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
-		i++
-	}
-	return s[i:]
-}
-
-// held lists those of the ids that a result holds.
-func (p *pad) held(ids []string, result arena.Raw) []string {
+// held lists those of the ids that a result holds; shown are such as are known
+// to stand in it.
+func (p *pad) held(ids, shown []string, result arena.Raw) []string {
 	from := len(p.ids)
-	rest := string(result) // details come in the order in which they were asked for
 	for _, id := range ids {
-		if !p.room() {
-			break
+		if p.room() && (hasID(shown, id) || strings.Contains(string(result), id)) {
+			p.ids = append(p.ids, id)
 		}
-		if i := strings.Index(rest, id); i >= 0 {
-			rest = rest[i:]
-		} else if !strings.Contains(string(result), id) {
-			continue
-		}
-		p.ids = append(p.ids, id)
 	}
 	return p.ids[from:len(p.ids):len(p.ids)]
 }
@@ -47,9 +32,9 @@ func scalar(s string) (value, rest string) {
 		}
 		return s[1 : 1+end], s[end+2:]
 	}
-	end := strings.IndexAny(s, ",}] \t\r\n")
-	if end < 0 {
-		end = len(s)
+	end := 0
+	for end < len(s) && s[end] > ' ' && s[end] != ',' && s[end] != '}' && s[end] != ']' {
+		end++
 	}
 	return s[:end], s[end:]
 }
