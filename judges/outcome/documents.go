@@ -21,9 +21,12 @@ type documents struct {
 
 // document is a product of the catalogue.
 type document struct {
-	// fields are those that rules read beside the options.
-	fields  object
-	options options
+	// fields are those that rules read beside the options; id is its product_id,
+	// nameless why there is none.
+	fields   object
+	id       value
+	nameless error
+	options  options
 	// fault says why its options cannot be read. It counts only where the rules
 	// come to them.
 	fault error
@@ -53,6 +56,7 @@ func (d *documents) document(id string) *document {
 
 func readDocument(text gjson.Result) *document {
 	d := &document{fields: pick(text, "product_id", "shop_id", "title", "price", "service")}
+	d.id, d.nameless = get(d.fields, "product_id")
 	d.options, d.fault = readOptions(pick(text, "attributes", "sku_options"))
 	return d
 }

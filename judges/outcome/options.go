@@ -1,9 +1,11 @@
 package outcome
 
+import "slices"
+
 // options are what a product can be had in.
 type options struct {
-	attributes pairs
-	skus       []pairs
+	attributes []pair
+	skus       [][]pair
 }
 
 func readOptions(product object) (o options, err error) {
@@ -22,28 +24,31 @@ func checkOptions(t *tally, product *document, reward *wish) error {
 	if product.fault != nil {
 		return product.fault
 	}
-	best := countPairs(reward.options, product.options.attributes, nil)
-	for _, sku := range product.options.skus {
-		best = max(best, countPairs(reward.options, product.options.attributes, sku))
+	left := make([]pair, 0, fewOptions)
+	for _, p := range reward.options {
+		if !slices.Contains(product.options.attributes, p) {
+			left = append(left, p)
+		}
 	}
-	t.total[axisOptions], t.hits[axisOptions] = len(reward.options), best
+	best := 0
+	for _, sku := range product.options.skus {
+		found := 0
+		for _, p := range left {
+			if slices.Contains(sku, p) {
+				found++
+			}
+		}
+		best = max(best, found)
+	}
+	t.total[axisOptions], t.hits[axisOptions] = len(reward.options), len(reward.options)-len(left)+best
 	return nil
 }
 
+// fewOptions is how many options a reward wants at most, as a rule.
+const fewOptions = 16
+
 // pair is one key with the hash of its value.
 type pair struct{ key, value string }
-
-type pairs map[pair]bool
-
-func countPairs(wanted []pair, attributes, sku pairs) int {
-	n := 0
-	for _, p := range wanted {
-		if attributes[p] || sku[p] {
-			n++
-		}
-	}
-	return n
-}
 
 func hashPair(key string, v value) (pair, error) {
 	h, err := hash(v)
@@ -94,15 +99,14 @@ func wantedPairs(reward object) ([]pair, error) {
 	return all, nil
 }
 
-func attributePairs(v value) (pairs, error) {
-	all := pairs{}
-	if !truthy(v) {
-		return all, nil
+func attributePairs(v value) (all []pair, err error) {
+	if truthy(v) {
+		err = eachPair(v, true, func(p pair) { all = append(all, p) })
 	}
-	return all, eachPair(v, true, func(p pair) { all[p] = true })
+	return all, err
 }
 
-func skuPairs(v value) ([]pairs, error) {
+func skuPairs(v value) ([][]pair, error) {
 	if !truthy(v) {
 		return nil, nil
 	}
@@ -110,10 +114,10 @@ func skuPairs(v value) ([]pairs, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []pairs
+	var all [][]pair
 	for _, key := range variants.keys() {
-		sku := pairs{}
-		if err := eachPair(variants[key], false, func(p pair) { sku[p] = true }); err != nil {
+		var sku []pair
+		if err := eachPair(variants[key], false, func(p pair) { sku = append(sku, p) }); err != nil {
 			return nil, err
 		}
 		all = append(all, sku)

@@ -109,6 +109,10 @@ func contains(v, item value) (bool, error) {
 
 // equal is Python's ==: 1, 1.0 and true are one value.
 func equal(a, b value) bool {
+	if sa, ok := a.(string); ok {
+		sb, same := b.(string)
+		return same && sa == sb
+	}
 	if la, ok := a.([]value); ok {
 		lb, same := b.([]value)
 		same = same && len(la) == len(lb)
@@ -125,10 +129,6 @@ func equal(a, b value) bool {
 			same = same && there && equal(item, other)
 		}
 		return same
-	}
-	if sa, ok := a.(string); ok {
-		sb, same := b.(string)
-		return same && sa == sb
 	}
 	ha, errA := hash(a)
 	hb, errB := hash(b)

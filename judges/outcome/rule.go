@@ -50,15 +50,13 @@ func (t *tally) rule() float64 {
 
 // isGold tells whether the product is the very one that the reward names.
 func isGold(product *document, reward *wish) (bool, error) {
-	have, err := get(product.fields, "product_id")
-	if err != nil {
-		return false, fmt.Errorf("product: %w", err)
+	if product.nameless != nil {
+		return false, fmt.Errorf("product: %w", product.nameless)
 	}
-	want, err := get(reward.value, "product_id")
-	if err != nil {
-		return false, fmt.Errorf("reward: %w", err)
+	if reward.nameless != nil {
+		return false, fmt.Errorf("reward: %w", reward.nameless)
 	}
-	return equal(have, want), nil
+	return equal(product.id, reward.id), nil
 }
 
 // check holds a product against a reward, axis by axis. titles has a hit or
@@ -72,7 +70,7 @@ func check(product *document, reward *wish, titles []bool) (tally, error) {
 	if err != nil {
 		return t, fmt.Errorf("reward: %w", err)
 	}
-	if err := checkPrices(&t, product.fields, want); err != nil {
+	if err := checkPrices(&t, product.fields["price"], reward); err != nil {
 		return t, fmt.Errorf("price: %w", err)
 	}
 	if err := checkServices(&t, product.fields, want); err != nil {
@@ -84,54 +82,15 @@ func check(product *document, reward *wish, titles []bool) (tally, error) {
 	return t, nil
 }
 
-func checkPrices(t *tally, product, reward object) error {
-	list, ok := reward["price"]
-	if !ok {
-		return nil
-	}
-	bounds, err := iterate(list)
-	if err != nil {
-		return err
-	}
-	for _, bound := range bounds {
-		modes, err := items(bound)
+func checkPrices(t *tally, price value, reward *wish) error {
+	for i := range reward.bounds {
+		hit, err := reward.bounds[i].holds(price)
 		if err != nil {
 			return err
 		}
-		for _, mode := range modes.keys() {
-			hit, err := inBound(product["price"], mode, modes[mode])
-			if err != nil {
-				return err
-			}
-			t.add(axisPrice, hit)
-		}
+		t.add(axisPrice, hit)
 	}
-	return nil
-}
-
-// inBound reads only the ends that the mode uses, and the upper end only
-// where the lower one holds.
-func inBound(price value, mode string, ends value) (bool, error) {
-	pair, err := iterate(ends)
-	if err != nil {
-		return false, err
-	}
-	if len(pair) != 2 {
-		return false, fmt.Errorf("a bound has %d ends, not 2", len(pair))
-	}
-	switch mode {
-	case "less than":
-		return atMost(price, pair[1])
-	case "greater than":
-		return atMost(pair[0], price)
-	case "between":
-		if ok, err := atMost(pair[0], price); !ok {
-			return false, err
-		}
-		return atMost(price, pair[1])
-	default:
-		return false, nil
-	}
+	return reward.unbound
 }
 
 func checkServices(t *tally, product, reward object) error {

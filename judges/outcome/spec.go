@@ -20,7 +20,13 @@ type spec struct {
 
 // wish is what a problem wants of one product.
 type wish struct {
-	value   value
+	value value
+	// id is the gold product's, nameless why there is none.
+	id       value
+	nameless error
+	// bounds are those of the price; unbound says why there are no more.
+	bounds  []bound
+	unbound error
 	options []pair
 	// fault says why the options cannot be read, as a document's does.
 	fault error
@@ -82,7 +88,9 @@ func readSpec(p *arena.Problem) (spec, error) {
 
 func readWish(reward value) wish {
 	w := wish{value: reward}
+	w.id, w.nameless = get(reward, "product_id")
 	if fields, ok := reward.(object); ok {
+		w.bounds, w.unbound = readBounds(fields)
 		w.options, w.fault = wantedPairs(fields)
 	}
 	return w
