@@ -8,7 +8,7 @@ import (
 
 // Sources write fields in other types than documented, or leave them null.
 // The readers below take what has the expected shape and read anything else
-// as absent: the typed view of a problem or product is for people and
+// as absent: the typed view of a problem is for people and
 // prompts, while scores are computed from Raw.
 
 // unmarshalObject reads an object into a struct of raw fields.

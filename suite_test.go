@@ -100,28 +100,6 @@ func TestSuiteFindsByIDThenByText(t *testing.T) {
 	}
 }
 
-func TestParseProduct(t *testing.T) {
-	t.Parallel()
-	const text = `{"product_id":"7","shop_id":3,"title":"bell","price":2e1,"service":["COD",null],"sold_count":9,"brand":"","attributes":{"b":["x"],"a":["y","z"]},"sku_options":{"2":{"size":"s","colour":"red"},"1":null},"description":"d","more":{}}`
-	got, err := arena.ParseProduct([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := arena.Product{
-		ID: "7", ShopID: "3", Title: "bell", Price: 20, Services: []string{"COD"}, SoldCount: 9, Description: "d", Raw: text,
-		Attributes: []arena.Option{{Key: "b", Value: "x"}, {Key: "a", Value: "y"}, {Key: "a", Value: "z"}},
-		SKUs:       []arena.SKU{{ID: "2", Options: []arena.Option{{Key: "size", Value: "s"}, {Key: "colour", Value: "red"}}}, {ID: "1"}},
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-	for _, bad := range []string{`{"product_id":"7"}`, `{"product_id":"7","price":"1"}`, `{"price":1}`, `[]`, `{`} {
-		if _, err := arena.ParseProduct([]byte(bad)); err == nil {
-			t.Errorf("%s is a product", bad)
-		}
-	}
-}
-
 // FuzzReadProblemsKeepsItsWord: what is read has an identity and its own text,
 // and reads the same again.
 func FuzzReadProblemsKeepsItsWord(f *testing.F) {

@@ -1,16 +1,20 @@
-// Command modelserver plays a chat-completion server for measurements and
-// checks: it solves the problems that -task writes, or behaves in all the ways
-// that a model can.
+// Command modelserver plays a chat-completion server for measurements, checks
+// and first tries: it solves the problems that -task writes, or a share of
+// those of a day, or behaves in all the ways that a model can.
+//
+//	go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
-	"log"
+	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,33 +23,69 @@ import (
 )
 
 func main() {
-	listen := flag.String("listen", "127.0.0.1:8765", "address")
-	latency := flag.Duration("latency", 0, "before each answer")
-	mixed := flag.Bool("mixed", false, "behave in every way that a model can, not only well")
-	task := flag.String("task", "", "write catalog.jsonl and problems.jsonl into this folder, and end")
-	problems := flag.Int("problems", 100, "problems of -task")
-	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "modelserver:", err)
+		os.Exit(1) //nolint:forbidigo // this is a main of its own
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("modelserver", flag.ContinueOnError)
+	listen := f.String("listen", "127.0.0.1:0", "address to listen on; port 0 takes a free one")
+	latency := f.Duration("latency", 0, "before each answer")
+	dialect := f.String("dialect", "native", "how calls are written: native, oro, hermes or react")
+	mixed := f.Bool("mixed", false, "behave in every way that a model can, not only well")
+	day := f.String("day", "", "solve a share of the problems in this folder of problems.jsonl and catalog.jsonl")
+	share := f.Float64("solves", 0.6, "share of the rollouts of -day that succeed, always the same ones")
+	task := f.String("task", "", "write catalog.jsonl and problems.jsonl into this folder, and end")
+	problems := f.Int("problems", 100, "problems of -task")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
 	if *task != "" {
-		if err := writeTask(*task, *problems); err != nil {
-			log.Fatal(err)
-		}
-		return
+		return writeTask(*task, *problems)
 	}
 	plan := func(string, int64) script.Plan { return solve }
-	if *mixed {
-		plan = func(query string, seed int64) script.Plan {
-			h := fnv.New32a()
-			fmt.Fprint(h, query, seed)
-			return behaviours[h.Sum32()%uint32(len(behaviours))]
+	switch {
+	case *mixed:
+		plan = anything
+	case *day != "":
+		var err error
+		if plan, err = script.Day(*day, *share); err != nil {
+			return err
 		}
 	}
+	return serve(ctx, *listen, &script.Server{Dialect: *dialect, Latency: *latency, Plan: plan})
+}
+
+// serve answers until ctx ends. It prints its base URL as soon as it does.
+func serve(ctx context.Context, address string, model *script.Server) error {
 	mux := http.NewServeMux()
-	mux.Handle("/", &script.Server{Dialect: "native", Latency: *latency, Plan: plan})
+	mux.Handle("/", model)
 	mux.HandleFunc("/v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"scripted","object":"model","owned_by":"modelserver"}]}`)
 	})
-	server := http.Server{Addr: *listen, Handler: mux, ReadHeaderTimeout: time.Minute}
-	log.Fatal(server.ListenAndServe())
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	fmt.Fprintf(os.Stdout, "http://%s/v1\n", l.Addr())
+	web := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	context.AfterFunc(ctx, func() { _ = web.Close() }) // its error is Serve's
+	if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+// anything is one of the behaviours, always the same for a request and a seed.
+func anything(query string, seed int64) script.Plan {
+	h := fnv.New32a()
+	fmt.Fprint(h, query, seed)
+	return behaviours[h.Sum32()%uint32(len(behaviours))]
 }
 
 func act(content, tool, arguments string) script.Act {

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -24,38 +23,11 @@ var testDay = filepath.Join("..", "..", "testdata", "day")
 // and else recommends a product that nobody wants.
 func dayStudent(t *testing.T, share float64) *script.Server {
 	t.Helper()
-	file, err := os.Open(filepath.Join(testDay, "problems.jsonl"))
+	plan, err := script.Day(testDay, share)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	problems, err := arena.ReadProblems(file, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	catalog, err := os.ReadFile(filepath.Join(testDay, "catalog.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(catalog) {
-		p, err := arena.ParseProduct(line)
-		if err == nil && !wanted(problems, p.ID) {
-			return &script.Server{Dialect: "native", Plan: script.Shopper(problems, p, share)}
-		}
-	}
-	t.Fatal("every product is wanted")
-	return nil
-}
-
-func wanted(problems []arena.Problem, id string) bool {
-	for _, p := range problems {
-		for _, r := range p.Rewards {
-			if r.ProductID == id {
-				return true
-			}
-		}
-	}
-	return false
+	return &script.Server{Dialect: "native", Plan: plan}
 }
 
 func studentURL(t *testing.T, s *script.Server) string {

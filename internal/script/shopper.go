@@ -1,37 +1,80 @@
 package script
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
 
-// Shopper plans the conversations of a student that searches for the titles a
+// shopper plans the conversations of a student that searches for the titles a
 // problem asks for, opens what it found, recommends it and ends. It is right in
 // about share of the conversations, decided by request and seed; in the others
 // it shops for the decoy instead.
-func Shopper(problems []arena.Problem, decoy arena.Product, share float64) func(query string, seed int64) Plan {
+func shopper(problems []arena.Problem, decoy arena.Reward, share float64) func(query string, seed int64) Plan {
 	wishes := make(map[string][]arena.Reward, len(problems))
 	for _, p := range problems {
 		wishes[p.Query] = p.Rewards
 	}
-	instead := []arena.Reward{{ProductID: decoy.ID, Titles: []string{decoy.Title}}}
 	return func(query string, seed int64) Plan {
 		wished, known := wishes[query]
 		switch {
 		case !known:
 			return Plan{{Content: "I do not know this request."}}
 		case chance(query, seed) >= share:
-			return shop(instead)
+			return shop([]arena.Reward{decoy})
 		default:
 			return shop(wished)
 		}
 	}
+}
+
+// Day is the shopper of a day: it knows the folder's problems, and its decoy is
+// the first product of the catalogue that none of them asks for.
+func Day(folder string, share float64) (func(query string, seed int64) Plan, error) {
+	file, err := os.Open(filepath.Join(folder, "problems.jsonl"))
+	if err != nil {
+		return nil, fmt.Errorf("read problems: %w", err)
+	}
+	defer file.Close()       //nolint:errcheck // only read
+	const longest = 64 << 20 // bytes of a problem
+	problems, err := arena.ReadProblems(file, longest)
+	if err != nil {
+		return nil, fmt.Errorf("read problems of %s: %w", folder, err)
+	}
+	catalog, err := os.ReadFile(filepath.Join(folder, "catalog.jsonl"))
+	if err != nil {
+		return nil, fmt.Errorf("read catalogue: %w", err)
+	}
+	decoy, found := unwanted(catalog, problems)
+	if !found {
+		return nil, fmt.Errorf("read catalogue of %s: every product is wanted", folder)
+	}
+	return shopper(problems, decoy, share), nil
+}
+
+func unwanted(catalog []byte, problems []arena.Problem) (arena.Reward, bool) {
+	wanted := map[string]bool{}
+	for _, p := range problems {
+		for _, r := range p.Rewards {
+			wanted[r.ProductID] = true
+		}
+	}
+	for line := range bytes.Lines(catalog) {
+		if id := gjson.GetBytes(line, "product_id").String(); id != "" && !wanted[id] {
+			return arena.Reward{ProductID: id, Titles: []string{gjson.GetBytes(line, "title").String()}}, true
+		}
+	}
+	return arena.Reward{}, false
 }
 
 func shop(wishes []arena.Reward) Plan {
