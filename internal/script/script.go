@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -76,9 +75,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	body, err := io.ReadAll(r.Body)
-	messages := gjson.GetBytes(body, "messages").Array()
-	if err != nil || !gjson.ValidBytes(body) || len(messages) < 2 {
+	var body bytes.Buffer
+	body.Grow(int(max(0, r.ContentLength)) + bytes.MinRead) // a server of measurements is to take little of the machine
+	_, err := body.ReadFrom(r.Body)
+	request := gjson.ParseBytes(body.Bytes())
+	messages := request.Get("messages").Array()
+	if err != nil || !gjson.ValidBytes(body.Bytes()) || len(messages) < 2 {
 		http.Error(w, "bad request", http.StatusBadRequest)
 		return
 	}
@@ -91,7 +93,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			turn++
 		}
 	}
-	query, seed := messages[1].Get("content").String(), gjson.GetBytes(body, "seed").Int()
+	query, seed := messages[1].Get("content").String(), request.Get("seed").Int()
 	plan := s.Plan(query, seed)
 	act := plan[min(turn, len(plan)-1)]
 	times := s.count(fmt.Sprintf("%s#%d#%d", query, seed, turn), act)
