@@ -130,7 +130,7 @@ type Span struct {
 	Quote string `parquet:"quote"`
 }
 
-// Leak is a row of tables/leak.parquet: one text held against the protected
+// Leak is a row of tables/leaks.parquet: one text held against the protected
 // bank.
 type Leak struct {
 	// ID is the trace or problem whose text was checked.

@@ -117,7 +117,8 @@ type Pref struct {
 	Harness  string `parquet:"harness,dict"`
 	TaskType string `parquet:"task_type,dict"`
 	Split    string `parquet:"split,dict"`
-	// Reason is outcome, judge or both: what the two attempts differ in.
+	// Reason is what the two attempts differ in: outcome, judge or
+	// outcome_and_judge.
 	Reason string `parquet:"reason,dict"`
 	// Margin is the difference of their scores, in (0, 1].
 	Margin          float64 `parquet:"margin"`

@@ -51,7 +51,8 @@ func (j *judgeChoice) open(c *cobra.Command, r *pipeline.Run) (done func() error
 	if j.steps != "" && j.steps != offlineSteps && j.steps != "llm" {
 		return nil, usage(fmt.Errorf("--step-judge is %q", j.steps), "steps are labelled by steps or llm; `arena judges` describes them")
 	}
-	r.Judge, r.Config.Judge.Name, r.Config.Judge.Settings = offlineJudge{}, gates.Name, ""
+	r.Judge = offlineJudge{}
+	r.Config.Judge = pipeline.JudgeConfig{Name: gates.Name, ProbeEvery: r.Config.Judge.ProbeEvery}
 	r.StepJudge, r.Config.StepJudge = nil, pipeline.StepJudgeConfig{Name: steps.Name}
 	if j.asksModels() {
 		return j.openModels(c, r)
