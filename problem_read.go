@@ -29,6 +29,14 @@ func ReadProblems(r io.Reader, limit int) ([]Problem, error) {
 	return all, err
 }
 
+// ErrCompressed says that a file which is read as it lies is compressed.
+var ErrCompressed = errors.New("the file is compressed: unpack it first")
+
+// Compressed tells whether a file that starts with head is gzip or zstd.
+func Compressed(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\x1f\x8b")) || bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd"))
+}
+
 // byteOrderMark is put before UTF-8 by some editors; it is no part of it.
 const byteOrderMark = "\uFEFF"
 
@@ -37,6 +45,9 @@ func startsArray(in *bufio.Reader) (bool, error) {
 	head, err := in.Peek(in.Size())
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, fmt.Errorf("read problems: %w", err)
+	}
+	if Compressed(head) {
+		return false, fmt.Errorf("read problems: %w", ErrCompressed)
 	}
 	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
 		head = head[len(byteOrderMark):]

@@ -151,7 +151,10 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 		}
 		return len(state.Clusters), nil
 	})
-	return state, err
+	if err != nil {
+		return nil, inputError{err}
+	}
+	return state, nil
 }
 
 func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {

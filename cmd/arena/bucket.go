@@ -120,11 +120,19 @@ func stagedOutput(name string) (out output, cleanUp func(), err error) {
 	return out, cleanUp, err
 }
 
+// noStream refuses - where a folder is written: one of that name would be made.
+func noStream(out string) error {
+	if out == "-" {
+		return usage(errors.New("a folder cannot go to standard output"), "give -o a folder, such as -o out")
+	}
+	return nil
+}
+
 // newOutput tells a bucket from a folder. A corpus for a bucket is written to
 // staging first, or to a folder of its name in the working folder.
 func newOutput(name, staging string) (output, error) {
-	if name == "-" {
-		return output{}, usage(errors.New("a corpus is a folder and cannot go to standard output"), "give -o a folder, such as -o corpus")
+	if err := noStream(name); err != nil {
+		return output{}, err
 	}
 	if !bucket.IsURL(name) {
 		return output{dir: filepath.Clean(name)}, nil

@@ -174,6 +174,8 @@ func (f *evalFlags) check() error {
 	switch {
 	case f.out == "":
 		return missing("run folder", "-o")
+	case f.out == "-":
+		return noStream(f.out)
 	case f.problems == "":
 		return missing("problems", "--problems")
 	case f.rescore == "" && len(f.endpoints) == 0:

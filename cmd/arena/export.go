@@ -89,12 +89,6 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 	if err = out.free(c.Context(), f.force); err != nil {
 		return err
 	}
-	if f.dryRun {
-		for _, p := range profiles {
-			fmt.Fprintf(s.err, "%s: %s\n", p.Name, p.Doc)
-		}
-		return nil
-	}
 	paths, cleanUp, err := local(c.Context(), []string{from})
 	defer cleanUp()
 	if err != nil {
@@ -104,12 +98,17 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 }
 
 func (f *exportFlags) export(ctx context.Context, s *streams, from string, out output, profiles []export.Profile) error {
-	if _, err := corpora.ReadManifest(corpora.Disk{}, from); err != nil {
+	manifest, err := corpora.ReadManifest(corpora.Disk{}, from)
+	if err != nil {
 		return failed(err, noCorpus)
 	}
 	opt, err := f.options(from)
 	if err != nil {
 		return err
+	}
+	if f.dryRun {
+		forecastExport(s, manifest, profiles)
+		return nil
 	}
 	limitHeap()
 	counts, err := export.Run(ctx, corpora.Disk{}, from, out.dir, profiles, opt, f.workers)
@@ -125,6 +124,19 @@ func (f *exportFlags) export(ctx context.Context, s *streams, from string, out o
 		}
 	}
 	return out.publish(ctx)
+}
+
+// forecastExport says what each format would be made of.
+func forecastExport(s *streams, m *corpora.Manifest, profiles []export.Profile) {
+	for _, p := range profiles {
+		rows := int64(0)
+		for _, file := range m.Files {
+			if file.Profile == p.From && file.Rows != nil {
+				rows += *file.Rows
+			}
+		}
+		fmt.Fprintf(s.err, "%s, from %s of profile %s: %s\n", p.Name, counted(int(rows), "row", "rows"), p.From, p.Doc)
+	}
 }
 
 // within says whether a path is a folder or lies in it.
@@ -204,7 +216,12 @@ func chosenProfiles(names []string) ([]export.Profile, error) {
 }
 
 func showCounts(s *streams, counts []export.Count) {
+	written := int64(0)
 	for _, c := range counts {
+		written += c.Rows
 		fmt.Fprintf(s.err, "%-18s %-6s %8d in %8d taken %8d rows  %s\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpora.Tallies(c.Dropped))
+	}
+	if written == 0 {
+		fmt.Fprintln(s.err, "warning: no row was written: there is nothing to train on")
 	}
 }

@@ -95,6 +95,8 @@ func (f *recipeFlags) check() error {
 		return usage(errors.New("no corpus given"), "name one that `arena build` made with --corpus")
 	case f.out == "":
 		return usage(errors.New("no output folder"), "say where the data goes, such as -o stage")
+	case f.out == "-":
+		return noStream(f.out)
 	case within(f.corpus, f.out):
 		return usage(fmt.Errorf("write %s: it lies in the corpus that is read", f.out), "give a folder beside the corpus")
 	case f.recipe.Rollouts == recipe.Never && (f.run != "" || len(f.eval.endpoints) > 0):

@@ -66,6 +66,10 @@ func (c *Catalog) Close() error {
 func (c *Catalog) index(src io.ReaderAt, limit int) error {
 	source := int32(len(c.sources))
 	c.sources = append(c.sources, src)
+	head := make([]byte, 4)
+	if n, _ := src.ReadAt(head, 0); arena.Compressed(head[:n]) { // a short file is told below
+		return fmt.Errorf("read catalogue: %w", arena.ErrCompressed)
+	}
 	documents := 0
 	for line, err := range arena.Lines(io.NewSectionReader(src, 0, math.MaxInt64), limit) {
 		if err != nil {
