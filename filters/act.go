@@ -24,17 +24,25 @@ const (
 	toolTerminate
 )
 
-var toolNames = map[string]tool{
-	"find_product":               toolFind,
-	"view_product_information":   toolView,
-	"check_product_match":        toolMatch,
-	"find_products_in_same_shop": toolShop,
-	"calculate_voucher":          toolVoucher,
-	"recommend_product":          toolRecommend,
-	"terminate":                  toolTerminate,
+func toolOf(name string) tool {
+	switch name {
+	case "find_product":
+		return toolFind
+	case "view_product_information":
+		return toolView
+	case "check_product_match":
+		return toolMatch
+	case "find_products_in_same_shop":
+		return toolShop
+	case "calculate_voucher":
+		return toolVoucher
+	case "recommend_product":
+		return toolRecommend
+	case "terminate":
+		return toolTerminate
+	}
+	return toolOther
 }
-
-func toolOf(name string) tool { return toolNames[name] }
 
 // catalogue says that a call of this tool asks the shop for something, so that
 // an agent who makes it must have gone through the proxy or a local tool.
@@ -313,11 +321,15 @@ func subset(a, b []string) bool {
 	return true
 }
 
-func hasID(ids []string, id string) bool {
-	for _, x := range ids {
-		if x == id {
-			return true
+func hasID(ids []string, id string) bool { return indexID(ids, id) >= 0 }
+
+// indexID is where an id first stands, -1 where it does not. Ids are of one
+// length, so a look at their last digit spares most comparisons.
+func indexID(ids []string, id string) int {
+	for i, x := range ids {
+		if len(x) == len(id) && (id == "" || x[len(x)-1] == id[len(id)-1]) && x == id {
+			return i
 		}
 	}
-	return false
+	return -1
 }

@@ -52,7 +52,9 @@ func (p *pad) list(result arena.Raw) listing {
 		}
 		var value string
 		value, s = scalar(s)
-		*column = append(*column, value)
+		if value != "" || column != &p.listed.shown { // what has no id is no product
+			*column = append(*column, value)
+		}
 	}
 	l := p.listed.since(&before)
 	l.titles = l.titles[:min(len(l.titles), len(l.shown))]

@@ -25,6 +25,7 @@ func TestListing(t *testing.T) {
 		"keys inside values": {`{"product_id": "7", "title": "All in its title", "note": "half price", "about": "\"product_id\": 9", "price": 2}`, [4][]string{{"7"}, {"All in its title"}, {"2"}, {}}},
 		"more titles":        {`{"title": "Results", "products": [{"product_id": 1, "title": "One"}]}`, [4][]string{{"1"}, {"Results"}, {}, {}}},
 		"cut":                {`[{"product_id":"101","title":"Red`, [4][]string{{"101"}, {""}, {}, {}}},
+		"no id":              {`[{"product_id": "", "title": "None"}, {"product_id": "5", "title": "Five"}]`, [4][]string{{"5"}, {"None"}, {}, {}}},
 		"nothing":            {`{"error": "no results"}`, [4][]string{{}, {}, {}, {}}},
 	} {
 		got := filters.Listed(arena.Raw(c.result))

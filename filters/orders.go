@@ -1,6 +1,9 @@
 package filters
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // orders counts sentences that order whoever grades the text about: one that
 // names a judge or its rubric together with a grade to give, or that tells its
@@ -43,18 +46,19 @@ func suspicious(text string) bool {
 		if i > 0 && letter(text[i-1]) || !letter(text[i]) {
 			continue
 		}
-		if i+1 < len(text) && openings[pair(text[i], text[i+1])] && (begins(text[i:], judgeWords) || begins(text[i:], forgetWords)) {
+		if i+1 < len(text) && begins(text[i:], openings[pair(text[i], text[i+1])]) {
 			return true
 		}
 	}
 	return strings.Contains(text, verdictKey) || !ascii && (anyOf(text, judgeWords) || anyOf(text, forgetWords))
 }
 
-// openings marks the first two letters of every word that can raise suspicion,
-// so that few words of a text are compared with them.
-var openings = func() (all [1024]bool) {
-	for _, w := range append(append([]string(nil), judgeWords...), forgetWords...) {
-		all[pair(w[0], w[1])] = true
+// openings are the words that can raise suspicion by their first two letters, so
+// that few words of a text are compared with them.
+var openings = func() (all [1024][]string) {
+	for _, w := range slices.Concat(judgeWords, forgetWords) {
+		at := pair(w[0], w[1])
+		all[at] = append(all[at], w)
 	}
 	return all
 }()

@@ -1,9 +1,6 @@
 package filters
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // reading notes how far the attempt's calls hang on what came back: whether a
 // search is followed by another in other words, and whether what was taken
@@ -56,7 +53,7 @@ func (a *attempt) choice(s *Sample, i int, id string) {
 		if list.act.tool != toolFind {
 			continue
 		}
-		if rank := slices.Index(list.shown, id); rank >= 0 {
+		if rank := indexID(list.shown, id); rank >= 0 {
 			a.weigh(s, list, rank, a.claims[i].act.ids)
 			return
 		}

@@ -254,12 +254,8 @@ func leads(lists [][]string, ids []string) bool {
 
 func ranked(lists [][]string, id string) (shown, first bool) {
 	for _, l := range lists {
-		for i, x := range l {
-			if x == id {
-				shown = true
-				first = first || i == 0
-			}
-		}
+		at := indexID(l, id)
+		shown, first = shown || at >= 0, first || at == 0
 	}
 	return shown, first
 }
