@@ -9,17 +9,26 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	context.AfterFunc(ctx, func() { // a second Ctrl-C ends the program at once
+		time.Sleep(oneSignal)
+		stop()
+	})
 	code := run(ctx, os.Args[1:], &cancellable{ctx: ctx, stream: os.Stdin}, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
+
+// oneSignal is how long a repeated signal counts as the one before it: timeout(1)
+// and service managers signal a process and then the group it is in, and what
+// they end must still tidy up.
+const oneSignal = time.Second
 
 // run is the whole program: it parses args, does what they say and returns
 // the exit code.
