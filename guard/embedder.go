@@ -10,6 +10,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // EmbedderConfig says where vectors come from.
@@ -39,10 +41,17 @@ func NewEmbedder(cfg EmbedderConfig) (*Embedder, error) {
 		return nil, errors.New("configure embeddings: address and model are both needed")
 	}
 	c := openai.DefaultConfig(cfg.Key)
-	c.BaseURL = cfg.BaseURL
+	c.BaseURL, c.HTTPClient = cfg.BaseURL, webclient.New(embedTimeout, maxEmbedReply)
 	cfg.Tries = max(cfg.Tries, 1)
 	return &Embedder{config: cfg, client: openai.NewClientWithConfig(c), known: map[[sha256.Size]byte][]float32{}}, nil
 }
+
+const (
+	// embedTimeout bounds one try; servers embed a request's texts in seconds.
+	embedTimeout = time.Minute
+	// maxEmbedReply is far above 64 vectors of 4,096 numbers, which are some 4 MB.
+	maxEmbedReply = 64 << 20
+)
 
 // embedTexts is how many texts go into one request; more than 64 is refused by
 // common servers.

@@ -106,9 +106,12 @@ func decompress(path string, to io.Writer) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	var in io.Reader = gunzip.NewReader(f)
 	if !strings.HasSuffix(path, ".gz") {
-		if in, err = zstd.NewReader(f); err != nil {
+		z, err := zstd.NewReader(f)
+		if err != nil {
 			return fmt.Errorf("decompress %s: %w", path, err)
 		}
+		defer z.Close()
+		in = z
 	}
 	if _, err := io.Copy(to, in); err != nil {
 		return fmt.Errorf("decompress %s: %w", path, err)

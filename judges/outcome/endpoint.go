@@ -16,6 +16,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // EndpointConfig says which model embeds titles, and where it is.
@@ -59,6 +60,8 @@ func (c EndpointConfig) Validate() error {
 const (
 	// batch is the most texts that one request holds.
 	batch = 64
+	// maxReply is far above 64 vectors of 4,096 numbers, which are some 4 MB.
+	maxReply = 64 << 20
 	// cached is how many vectors are kept: 256 MiB of 1,024 dimensions.
 	cached = 1 << 16
 	// suiteModel made the vectors that published suites carry. They may stand
@@ -84,7 +87,7 @@ func NewEndpoint(c EndpointConfig) (*Endpoint, error) {
 	}
 	config := openai.DefaultConfig(c.Key)
 	config.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
-	config.HTTPClient = &http.Client{Timeout: c.Timeout}
+	config.HTTPClient = webclient.New(c.Timeout, maxReply)
 	return &Endpoint{config: c, api: openai.NewClientWithConfig(config), vectors: map[[sha256.Size]byte][]float64{}}, nil
 }
 
