@@ -135,12 +135,15 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 }
 
 func (o *outputs) close(s *Summary) error {
-	err := errors.Join(o.lines.close(), o.table.close(), o.inspect.Close(inspectScores(s)))
+	var err error
 	for _, t := range o.traces { // one by one: they share what packs them
 		err = errors.Join(err, t.flush())
 	}
 	var g errgroup.Group
 	g.SetLimit(syncsAtOnce)
+	g.Go(o.lines.close)
+	g.Go(o.table.close)
+	g.Go(func() error { return o.inspect.Close(inspectScores(s)) })
 	for sample, t := range o.traces {
 		g.Go(func() error { return o.closeTraces(t, sample) })
 	}
