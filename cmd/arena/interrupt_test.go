@@ -36,7 +36,7 @@ func TestInterruptedSaysSoAndLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Process.Signal(os.Interrupt) // as timeout(1) does; the process may be gone
-	_ = c.Wait() // its exit code is looked at below
+	_ = c.Wait()                       // its exit code is looked at below
 	if code := c.ProcessState.ExitCode(); code != exitCancelled || !strings.Contains(words.String(), "arena: hint: run the same command again") {
 		t.Errorf("exit %d, want %d\n%s", code, exitCancelled, words.String())
 	}

@@ -56,10 +56,13 @@ or the corpus is retired.`,
 // verifyCorpus checks a corpus where it lies.
 func verifyCorpus(ctx context.Context, name string) (found []corpora.Finding, err error) {
 	err = readCorpus(ctx, name, func(fsys corpora.FS, dir string) (err error) {
-		if found, err = corpora.Verify(ctx, fsys, dir); errors.Is(err, fs.ErrNotExist) {
+		switch found, err = corpora.Verify(ctx, fsys, dir); {
+		case errors.Is(err, fs.ErrNotExist):
 			return failed(err, noCorpus)
+		case err != nil:
+			return failed(err, "the corpus cannot be read to its end: build or copy it again")
 		}
-		return err
+		return nil
 	})
 	return found, err
 }
