@@ -76,7 +76,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 	catalog, problems := copyInputs(t, dir, names)
 	command := func(folder string) *exec.Cmd {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestPlayInItsOwnProcess$")
-		cmd.Env = append(os.Environ(), "ARENA_TEST_RUN="+folder, "ARENA_TEST_CATALOG="+catalog, "ARENA_TEST_PROBLEMS="+problems, "ARENA_TEST_URL="+web.URL)
+		cmd.Env = append(os.Environ(), "ARENA_TEST_RUN="+folder, "ARENA_TEST_CATALOG="+catalog, "ARENA_TEST_PROBLEMS="+problems, "ARENA_TEST_URL="+web.URL, "TMPDIR="+dir)
 		return cmd
 	}
 	play := func(folder string) {

@@ -167,7 +167,7 @@ func askedAgain(s *clienttest.Server) []clienttest.Call {
 func killed(t *testing.T, turnstile *script.Turnstile, s *clienttest.Server, dir string, answers int) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	c.Env = append(os.Environ(), "LLM_TEST_URL="+s.BaseURL(), "LLM_TEST_LEDGER="+dir)
+	c.Env = append(os.Environ(), "LLM_TEST_URL="+s.BaseURL(), "LLM_TEST_LEDGER="+dir, "TMPDIR="+t.TempDir())
 	if err := turnstile.Kill(c, answers); err != nil {
 		t.Fatal(err)
 	}
