@@ -81,6 +81,7 @@ func rolloutOf(problem, sample int) *rollout.Result {
 	return &rollout.Result{
 		ProblemID: hostile + fmt.Sprint(problem), Sample: sample, Outcome: rollout.Scored, Success: &success, Label: &label, Turns: 1 + sample,
 		Score: []byte("null"), Recommended: []string{}, Tokens: rollout.Tokens{Prompt: &tokens, Completion: &tokens}, Line: []byte(line),
+		Trace: rollout.ParseTrace("run", []byte(line)),
 	}
 }
 

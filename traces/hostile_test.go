@@ -310,7 +310,7 @@ func TestReadErrorsAreErrorsNotFaults(t *testing.T) {
 	}
 	opt := Defaults()
 	opt.Limits, opt.RunID = Limits{}, ""
-	if _, err := Read(t.Context(), in, opt, nil); err == nil || strings.Count(err.Error(), "limit ") != 6 {
+	if _, err := Read(t.Context(), in, opt, nil); err == nil || strings.Count(err.Error(), " is 0: want 1 to ") != 6 {
 		t.Errorf("bad options gave %v", err)
 	}
 }
