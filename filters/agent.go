@@ -49,6 +49,8 @@ type AgentStats struct {
 	// Told counts attempts in which a reply named a product before the shop had
 	// shown it.
 	Told int
+	// offered are the products that any agent of the day found.
+	offered Offered
 	// Sequence is how surely the sequence of tools is the same for requests of
 	// one size, Top and First how surely products are opened in rank order and
 	// the first is recommended; each 0 to 1.
@@ -72,11 +74,34 @@ type AgentStats struct {
 	pastes map[uint64]int
 }
 
-// AgentDay measures the habits in all samples of one agent's day, in any order.
-func (f *Filter) AgentDay(samples []Sample) AgentStats {
+// Offered are products that the shop showed and somebody took, over the day of
+// all agents, by the hashes of their ids. It tells an id that a model made up
+// from one that it was told.
+type Offered map[uint64]struct{}
+
+// Add takes in what an attempt took.
+func (o Offered) Add(s *Sample) {
+	for _, id := range s.Taken {
+		o[id] = struct{}{}
+	}
+}
+
+// has says that one of the ids is on offer.
+func (o Offered) has(ids []uint64) bool {
+	for _, id := range ids {
+		if _, ok := o[id]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// AgentDay measures the habits in all samples of one agent's day, in any order;
+// offered is what all agents of the day found.
+func (f *Filter) AgentDay(samples []Sample, offered Offered) AgentStats {
 	s := append([]Sample(nil), samples...)
 	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
-	a := AgentStats{Attempts: len(s), Common: commonest(s), pastes: pastes(s)}
+	a := AgentStats{Attempts: len(s), Common: commonest(s), pastes: pastes(s), offered: offered}
 	for i := range s {
 		a.Tops = Tally{a.Tops.Part + s[i].TopViews, a.Tops.Whole + s[i].Views}
 		a.Firsts = Tally{a.Firsts.Part + s[i].FirstPicks, a.Firsts.Whole + s[i].Picks}
@@ -124,9 +149,9 @@ const unshownScore = 2
 var dayRules = []dayRule{
 	{"results_unread", "down to +1, a claim of 0.7, where nothing of the day shows that results reach the calls: puppets and models that do not think both look so",
 		func(_ *Filter, s *Sample, a *AgentStats) float64 { return a.unread() * min(unreadScore-s.Score, 0) }},
-	{"habits_unshown", "down to +2, a claim of 0.86, where the day is too short for habits or has one sequence of tools: puppets that get through look so, and few models",
+	{"habits_unshown", "down to +2, a claim of 0.86, where the day is too short for habits or has one sequence of tools, down to +1 where it also opens nothing but the first of each list: puppets that get through look so, and few models",
 		func(f *Filter, s *Sample, a *AgentStats) float64 {
-			return (1 - a.unread()) * a.unshown(f.cfg.MinAttempts) * min(unshownScore-s.Score, 0)
+			return (1 - a.unread()) * a.unshown(f.cfg.MinAttempts) * min(unshownScore-a.Top-s.Score, 0)
 		}},
 	{"deaf_thinking", "-3 where products are taken after many words and none of them about results, on such a day: with the line above it makes a puppet likelier than a model",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 {
@@ -146,10 +171,8 @@ var dayRules = []dayRule{
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Sorted }},
 	{"overriding_client", "-7 where replies are overruled in most attempts: where they stand, a program let them",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -7 * a.overrides() }},
-	{"told_answers", "-6 where made-up products turn out to be real elsewhere on the day: as much as in the attempt itself",
-		func(_ *Filter, s *Sample, a *AgentStats) float64 {
-			return -6 * flag(s.Invented > 0 && a.Told > maxTold)
-		}},
+	{"told_answers", "-8 where a recommended product that no result held is one that the shop showed to others, or made-up products turned out to be real elsewhere on the agent's day: as much as in the attempt itself",
+		func(_ *Filter, s *Sample, a *AgentStats) float64 { return -8 * flag(a.told(s)) }},
 	{"pasted_episode", "-12 where the same calls answer other requests: a proof",
 		func(f *Filter, s *Sample, a *AgentStats) float64 {
 			return -12 * flag(a.pastes[s.Episode] > f.cfg.MaxPastes)
@@ -190,6 +213,12 @@ func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.St
 // have ten digits, so one is hardly chance and two are none.
 const maxTold = 1
 
+// told says that the attempt's answer came from elsewhere: no model makes up an
+// id of ten digits that the shop has.
+func (a *AgentStats) told(s *Sample) bool {
+	return a.offered.has(s.Unseen) || s.Invented > 0 && a.Told > maxTold
+}
+
 // excerptLimit is the share of searches cut out of the request, by the lower
 // bound of its interval, from which on queries count as a function of it.
 const excerptLimit = 0.5
@@ -227,7 +256,7 @@ func (f *Filter) DayTerms(sample Sample, a AgentStats) []Term {
 // habitVerdicts are the checks of the second pass; all fire above their limit.
 func (f *Filter) habitVerdicts(sample Sample, a AgentStats) []arena.Verdict {
 	unread := a.unread()
-	told := flag(sample.Invented > 0) * float64(a.Told)
+	told := flag(a.told(&sample))
 	cut, _ := a.Excerpts.Interval()
 	return []arena.Verdict{
 		{Check: "fixed_habit_v2", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
@@ -238,7 +267,7 @@ func (f *Filter) habitVerdicts(sample Sample, a AgentStats) []arena.Verdict {
 		{Check: "template_thinking_v2", Decision: arena.Keep, Value: unread * a.Templates, Limit: templateLimit},
 		{Check: "deaf_thinking_v1", Decision: arena.Keep, Value: unread * a.deaf(), Limit: 0.5},
 		{Check: "request_queries_v1", Decision: arena.Keep, Value: unread * cut, Limit: excerptLimit},
-		{Check: "told_answers_v1", Decision: arena.Keep, Value: told, Limit: maxTold},
+		{Check: "told_answers_v2", Decision: arena.Keep, Value: told, Limit: 0},
 	}
 }
 

@@ -43,12 +43,12 @@ const maxQuery = 1 << 16
 type facts struct {
 	phantoms, edits         int
 	invented, inventedNamed int
-	prescient               int
+	prescient, prescientBy  int
 	told, dispatchedTurns   int
 	agree, disagree         int
 	hidden                  int
 	impossible              int
-	even                    bool
+	forged                  int
 	callTurns               int
 	tokens                  int
 	byModel, byProgram      int
@@ -66,8 +66,9 @@ func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
 	a.claims = readClaims(d, p)
 	p.lists(a.claims)
 	a.log.match(a.claims, p)
-	a.log.link()
 	a.show()
+	a.unnumber()
+	a.log.link()
 	for i := range a.log.dispatches {
 		a.links[a.log.dispatches[i].link]++
 	}
@@ -90,12 +91,12 @@ func (a *attempt) measure() {
 	a.recorded = a.times()
 	a.phantoms, a.edits = a.countFabrications()
 	a.invented, a.inventedNamed = a.countInvented()
-	a.prescient = a.countPrescient()
+	a.prescient, a.prescientBy = a.countPrescient()
 	a.told, a.dispatchedTurns = a.countNarrated()
 	a.agree, a.disagree = a.compareLengths()
 	a.hidden = a.countHidden()
 	a.impossible = a.countImpossible()
-	a.even = a.evenTimes()
+	a.forged = a.forgedReplies()
 	a.callTurns = a.countCallTurns()
 	a.tokens = Tokens(a.dialogue)
 	a.byModel, a.byProgram = a.countDeclared()

@@ -26,10 +26,11 @@ var rules = []rule{
 	{"asked_per_turn", "down to -4 where fewer than half of the turns that act have a reply of their own: a plan asked once and worked off", askedPerTurn},
 	{"fabricated", "-12: a result that the proxy never returned makes the dialogue a story", fabricated},
 	{"told_id", "-12: a product in the dialogue that no result held and no reply named; the program put it there", toldID},
-	{"prescient", "-6 where a reply names a real product before any result showed it: no model knows an id of the shop, so a program told it", prescient},
-	{"nonce", "down to -3 for dispatches with a nonce that is not theirs, +0.5 where all are valid: a program can pass a nonce on, but not make one", nonce},
+	{"prescient", "-8 where a reply names a real product that no result had shown when it was asked for, -2 for each further reply that does, at most 4: no model knows an id of the shop, so a program told it or wrote the reply afterwards; more than naming everything else can add", prescient},
+	{"nonce", "down to -3 for dispatches with a nonce that is not theirs, or with no status where others have one, +0.5 where all are valid: a program can pass a nonce on, but not make one", nonce},
 	{"impossible_log", "-3 where the log's times cannot be: what cannot have happened was written by hand", impossible},
-	{"even_times", "-8 where three replies or more of different lengths all took the same time: no server answers so, a hand that writes logs does", evenTimes},
+	{"uncounted", "-3 where the log holds at least twice as many replies as the sandbox counted, and three more: replies were written into it, or several clients count apart", uncounted},
+	{"forged_replies", "-8 where replies of different lengths all took the same time, or came quicker than any model writes: no server answers so, a hand that writes logs does", forgedReplies},
 	{"declared", "±0.75 for each step whose source says how many inference calls made it: a claim of the source, not evidence", declared},
 }
 
@@ -96,32 +97,30 @@ func toldID(a *attempt) float64 {
 }
 
 func prescient(a *attempt) float64 {
-	if a.prescient > 0 {
-		return -6
+	if a.prescientBy == 0 {
+		return 0
 	}
-	return 0
+	return -8 - math.Min(2*float64(a.prescientBy-1), 4)
 }
 
 func nonce(a *attempt) float64 {
-	bad, odds := 0.0, 0.0
-	seen := false
+	bad := 0.0
+	seen := a.log.nonces()
 	for i := range a.log.dispatches {
 		switch a.log.dispatches[i].call.Nonce {
-		case "":
 		case nonceValid:
-			seen = true
+		case "":
+			bad += 1.5 * flag(seen) // the proxy gives every request a status or none
 		case "missing", "expired":
-			seen = true
 			bad += 0.5 // clients of older versions send none, slow ones late
 		default:
-			seen = true
 			bad += 1.5
 		}
 	}
 	if seen && bad == 0 {
-		odds = 0.5
+		return 0.5
 	}
-	return math.Max(odds-bad, -3)
+	return math.Max(-bad, -3)
 }
 
 func impossible(a *attempt) float64 {
@@ -131,12 +130,12 @@ func impossible(a *attempt) float64 {
 	return 0
 }
 
-func evenTimes(a *attempt) float64 {
-	if a.even {
-		return -8
-	}
-	return 0
+func uncounted(a *attempt) float64 {
+	counted, held := a.trace.InferenceTotal, len(a.log.replies)
+	return -3 * flag(counted > 0 && held >= 2*counted && held >= counted+3)
 }
+
+func forgedReplies(a *attempt) float64 { return -8 * flag(a.forged > 0) }
 
 func declared(a *attempt) float64 {
 	return math.Min(0.75*float64(a.byModel), 3) - 0.75*float64(a.byProgram)

@@ -90,6 +90,8 @@ var checks = []Check{
 		Value: "share of dispatches missing from the dialogue", Limit: "greatest share", above: true, measure: hiddenShare},
 	{Name: "impossible_times_v1", Doc: "The log's times cannot be true.", Reason: "impossible_times",
 		Value: "impossible entries", Limit: "most such entries", above: true, measure: times},
+	{Name: "forged_replies_v1", Doc: "Recorded replies cannot be a server's: all equally quick, or quicker than any model writes.", Reason: "forged_replies",
+		Value: "how many of the two hold", Limit: "most of them", above: true, measure: forgedWays},
 	{Name: "bad_nonce_v1", Doc: "Dispatches carry a nonce that is not theirs.", Reason: "bad_nonce",
 		Value: "share of dispatches with a valid nonce", Limit: "least share", measure: nonces},
 	{Name: "copied_inference_v1", Doc: "The log holds the same reply more than once.", Reason: "copied_inference",
@@ -115,8 +117,8 @@ var checks = []Check{
 		Value: "0 to 1, how sure that is", Limit: "half", above: true},
 	{Name: "request_queries_v1", Doc: "Over the agent's day searches are cut out of the request word for word, and no call shows that results were read.", Reason: "request_queries",
 		Value: "share of such searches, lower bound of its 95 % interval", Limit: "greatest share", above: true},
-	{Name: "told_answers_v1", Doc: "The replies name products before the shop shows them, and elsewhere on the agent's day these turn out to be real.", Reason: "told_answers",
-		Value: "attempts in which they did, 0 where this attempt names none", Limit: "most attempts", above: true},
+	{Name: "told_answers_v2", Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.", Reason: "told_answers",
+		Value: "1 if one of the two holds", Limit: "0", above: true},
 }
 
 func flag(b bool) float64 {
@@ -246,8 +248,10 @@ func hiddenShare(a *attempt, _ *Config) (value, limit float64) {
 }
 
 func times(a *attempt, _ *Config) (value, limit float64) {
-	return float64(a.impossible) + flag(a.even), 0
+	return float64(a.impossible), 0
 }
+
+func forgedWays(a *attempt, _ *Config) (value, limit float64) { return float64(a.forged), 0 }
 
 func nonces(a *attempt, _ *Config) (value, limit float64) {
 	if v := a.log.richnessV2(); v >= 0 {

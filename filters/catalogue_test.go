@@ -18,7 +18,7 @@ import (
 // played is one attempt of a family, by its name.
 func played(t testing.TB, family string) *arena.Trace {
 	t.Helper()
-	for _, a := range slices.Concat(agents, strangers, guests) {
+	for _, a := range slices.Concat(agents, strangers, guests, visitors) {
 		if a.name != family {
 			continue
 		}
@@ -90,6 +90,7 @@ func firing(t testing.TB) map[string]*arena.Trace {
 			tr.Steps = tr.Steps[:1]
 		}),
 		"impossible_times_v1": spoil(t, "no model", func(tr *arena.Trace) { tr.Steps[0].Proxy[0].DurationMS = -5 }),
+		"forged_replies_v1":   played(t, "writes even times"),
 		"bad_nonce_v1":        played(t, "bad nonce"),
 		"copied_inference_v1": played(t, "copied inference"),
 		"counts_disagree_v1":  spoil(t, "chat only", func(tr *arena.Trace) { tr.InferenceTotal = 40 }),
@@ -215,7 +216,7 @@ func TestPure(t *testing.T) {
 		if err != nil || json.Unmarshal(text, &back) != nil || len(text) > 4096 {
 			t.Errorf("%s: sample of %d bytes does not survive JSON: %v", name, len(text), err)
 		}
-		if !reflect.DeepEqual(f.Revise(s, back, f.AgentDay([]filters.Sample{back})).Axis, s.Axis) {
+		if !reflect.DeepEqual(f.Revise(s, back, f.AgentDay([]filters.Sample{back}, nil)).Axis, s.Axis) {
 			t.Errorf("%s: one attempt alone changes its axis in the second pass", name)
 		}
 	}

@@ -1,6 +1,8 @@
 package filters
 
 import (
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 )
 
@@ -46,11 +48,11 @@ func (l *proxyLog) match(all []claim, p *pad) {
 	if !l.present {
 		return
 	}
-	for n, same := range [...]func(claimed, sent *act) bool{(*act).sameRequest, covers, (*act).sameSubject, follows, sameTool} {
+	for n, same := range [...]func(claimed, sent *act) bool{(*act).sameRequest, (*act).refiltered, covers, (*act).sameSubject, follows, sameTool} {
 		for i := range all {
 			l.claim(&all[i], i, same)
 		}
-		if n == 0 {
+		if n == 1 {
 			l.claimPages()
 		}
 	}
@@ -162,12 +164,26 @@ func (l *proxyLog) differs(c *claim, index int, p *pad) bool {
 		}
 		p.behind = append(p.behind, d)
 	}
-	for _, id := range c.shown {
+	shown := c.shown
+	if c.cutShort() {
+		shown = shown[:len(shown)-1]
+	}
+	for _, id := range shown {
 		if c.denied(id, p.behind) {
 			return true
 		}
 	}
 	return false
+}
+
+// cutShort says that the result is text which ends within a product: a client
+// that cuts what its model reads. The last product is then not shown whole.
+func (c *claim) cutShort() bool {
+	text := string(c.call.Result)
+	if c.call.Result.Kind() == arena.String {
+		text = gjson.Parse(text).Str
+	}
+	return !gjson.Valid(text)
 }
 
 // denied says that the answers behind a call are known and none holds the

@@ -68,16 +68,17 @@ func judgeDay(t testing.TB, day []labelled) []judgement {
 		t.Fatal(err)
 	}
 	all := make([]judgement, len(day))
-	agents := map[string][]filters.Sample{}
+	agents, offered := map[string][]filters.Sample{}, filters.Offered{}
 	for i, l := range day {
 		d := filters.Normalise(l.trace)
 		all[i].labelled = l
 		all[i].before, all[i].sample = f.Check(l.trace, &d)
 		agents[l.trace.RunID] = append(agents[l.trace.RunID], all[i].sample)
+		offered.Add(&all[i].sample)
 	}
 	stats := map[string]filters.AgentStats{}
 	for run, samples := range agents {
-		stats[run] = f.AgentDay(samples)
+		stats[run] = f.AgentDay(samples, offered)
 	}
 	for i := range all {
 		all[i].stats = stats[all[i].trace.RunID]

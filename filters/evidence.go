@@ -1,7 +1,6 @@
 package filters
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -51,30 +50,6 @@ func (a *attempt) countImpossible() (n int) {
 		}
 	}
 	return n
-}
-
-// minEven is how many replies must take the same time for it to be no chance:
-// with whole milliseconds that is about one in a thousand for each.
-const minEven = 3
-
-// evenTimes says that all replies took the same time although their lengths
-// differ. Times in whole seconds are rounded and say nothing.
-func (a *attempt) evenTimes() bool {
-	if len(a.log.replies) < minEven {
-		return false
-	}
-	first, differ := a.log.replies[0].call, false
-	if first.DurationMS <= 0 || math.Mod(first.DurationMS, 1000) == 0 {
-		return false
-	}
-	for i := range a.log.replies[1:] {
-		c := a.log.replies[i+1].call
-		if c.DurationMS != first.DurationMS {
-			return false
-		}
-		differ = differ || len(c.Response) != len(first.Response) || c.Length != first.Length
-	}
-	return differ
 }
 
 // recordedBefore says that the step with the result carries a time well before
@@ -136,21 +111,20 @@ func (a *attempt) countDeclared() (by, without int) {
 	return by, without
 }
 
-// countPrescient counts products that a reply named before any result or the
-// request showed them, and that the shop then turned out to have.
-func (a *attempt) countPrescient() (n int) {
+// countPrescient counts products that a reply named before it can have read of
+// them, and that the shop then turned out to have; by is how many replies did.
+// A reply reads what was there when it was asked for, not when it ended.
+func (a *attempt) countPrescient() (n, by int) {
 	for i := range a.log.replies {
-		r := &a.log.replies[i]
+		r, before := &a.log.replies[i], n
 		for j := range r.named {
 			for _, id := range r.named[j].ids {
-				if a.shownBefore(id, r.end) || !a.shownAfter(id, r.end) {
-					continue
-				}
-				n++
+				n += int(flag(a.shown(id) && !a.shownBefore(id, r.start)))
 			}
 		}
+		by += int(flag(n > before))
 	}
-	return n
+	return n, by
 }
 
 // shownBefore says that the request or a result that came before the moment
@@ -158,18 +132,17 @@ func (a *attempt) countPrescient() (n int) {
 func (a *attempt) shownBefore(id string, at float64) bool {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
-		if d.start < at && (d.blind || hasID(d.shown, id)) {
+		if d.end <= at+a.log.slack && (d.blind || hasID(d.shown, id)) {
 			return true
 		}
 	}
 	return strings.Contains(a.query, id)
 }
 
-// shownAfter says that a later result held this id.
-func (a *attempt) shownAfter(id string, at float64) bool {
+// shown says that any result held this id.
+func (a *attempt) shown(id string) bool {
 	for i := range a.log.dispatches {
-		d := &a.log.dispatches[i]
-		if d.start >= at-a.log.slack && hasID(d.shown, id) {
+		if hasID(a.log.dispatches[i].shown, id) {
 			return true
 		}
 	}

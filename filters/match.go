@@ -6,6 +6,7 @@ package filters
 // turn is stale: a plan that a program works off while it asks for other things.
 func (l *proxyLog) link() {
 	l.dropCopies()
+	l.dropForeign()
 	first := make([]int, len(l.replies)) // of the turn that ends with this reply
 	for i := range first {
 		first[i] = -1
@@ -48,6 +49,28 @@ func (l *proxyLog) dropCopies() {
 	}
 }
 
+// dropForeign takes the named calls away from replies that the proxy does not
+// vouch for: with a nonce that is not theirs, or with none where other replies
+// have a valid one.
+func (l *proxyLog) dropForeign() {
+	vouched := false
+	for i := range l.replies {
+		vouched = vouched || l.replies[i].call.Nonce == nonceValid
+	}
+	for i := range l.replies {
+		r := &l.replies[i]
+		switch r.call.Nonce {
+		case nonceValid, "expired":
+			continue
+		case "", "missing":
+			if !vouched {
+				continue
+			}
+		}
+		r.named, r.queue = nil, nil
+	}
+}
+
 // constantID says that all replies, at least two, have one id: some servers
 // count nothing.
 func (l *proxyLog) constantID() bool {
@@ -76,13 +99,15 @@ func (l *proxyLog) linkOne(i, first, last int) {
 	for _, try := range [...]struct {
 		same func(named, sent *act) bool
 		link link
-	}{{(*act).sameRequest, linkNamed}, {covers, linkNamed}, {(*act).looser, linkLoose}, {(*act).refiltered, linkLoose}, {renamed, linkLoose}, {computes, linkLoose}} {
+	}{{(*act).sameRequest, linkNamed}, {covers, linkNamed}, {(*act).looser, linkLoose}, {(*act).refiltered, linkLoose}, {(*act).trimmed, linkLoose}, {renamed, linkLoose}, {computes, linkLoose}} {
 		if l.consume(d, first, last, try.same) {
 			d.link = try.link
 			return
 		}
 	}
 	switch {
+	case l.merges(d, first, last):
+		d.link = linkNamed
 	case l.derived(d, first, last):
 		d.link = linkDerived
 	case l.turnsPage(i):
@@ -286,17 +311,24 @@ func (l *proxyLog) richnessV1() float64 {
 // richnessV2 is the subnet's second definition: the share of dispatches with a
 // valid nonce. Negative where there is no dispatch or no nonce in the log.
 func (l *proxyLog) richnessV2() float64 {
-	valid, seen := 0, false
-	for i := range l.dispatches {
-		seen = seen || l.dispatches[i].call.Nonce != ""
-		if l.dispatches[i].call.Nonce == nonceValid {
-			valid++
-		}
-	}
-	if !seen {
+	if !l.nonces() {
 		return -1
+	}
+	valid := 0
+	for i := range l.dispatches {
+		valid += int(flag(l.dispatches[i].call.Nonce == nonceValid))
 	}
 	return float64(valid) / float64(len(l.dispatches))
 }
 
 const nonceValid = "valid"
+
+// nonces says that the proxy gave its dispatches a nonce's status.
+func (l *proxyLog) nonces() bool {
+	for i := range l.dispatches {
+		if l.dispatches[i].call.Nonce != "" {
+			return true
+		}
+	}
+	return false
+}

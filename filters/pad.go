@@ -34,6 +34,8 @@ type pad struct {
 	// json reads replies and keeps their texts without escapes.
 	json    *cursor.Cursor
 	written dialect.Reader
+	// others are the messages of a reply's further choices.
+	others []completion
 	// full says that more came than is examined.
 	full bool
 }
@@ -71,11 +73,12 @@ func (p *pad) release() {
 	clear(p.dispatches)
 	clear(p.replies)
 	clear(p.claims)
+	clear(p.others[:cap(p.others)])
 	clear(p.behind[:cap(p.behind)])
 	p.json.Reset("")
 	*p = pad{
 		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], calls: p.calls[:0],
-		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, fits: p.fits[:0],
+		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, others: p.others[:0], fits: p.fits[:0],
 		request: wordSet{table: p.request.table}, scratch: p.scratch[:0], titles: p.titles[:0], json: p.json,
 	}
 	pads.Put(p)

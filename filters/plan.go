@@ -23,22 +23,30 @@ func (a *attempt) plan(s *Sample) {
 	}
 }
 
-// form says by what stands before them in the request which of its words a
-// search uses, and in what order: "brand" before a brand, "of" before a
-// material. Words that follow another word of the search belong to it; parts is
-// how many do not. Other words are part of it as such.
+// form says which words of the request a search uses, and in what order. A word
+// is told by the last one before it in the request that the search leaves out,
+// and by how far that is away: "brand" before a brand, "of" before a material,
+// "a" before what is sought or, with the brand between, two words before it.
+// What goes on as the request does belongs to the word before; parts is how many
+// words do not. Other words are part of it as such.
 func (a *attempt) form(words []uint64) (form uint64, parts int) {
 	request := a.pad.request.words
-	order, bag := uint64(fnvOffset), uint64(0)
+	order, bag, next := uint64(fnvOffset), uint64(0), -1
 	for _, w := range words {
-		before := uint64(1)
-		if at := slices.Index(request, w); at > 0 {
-			before = request[at-1]
-		}
-		if before != 1 && slices.Contains(words, before) {
+		at := slices.Index(request, w)
+		if at > 0 && at == next {
+			next++
 			continue
 		}
-		order, bag = mix(order, before), bag+mix(fnvOffset, before)
+		before := uint64(1)
+		if at > 0 {
+			from := at - 1
+			for from > 0 && slices.Contains(words, request[from]) {
+				from--
+			}
+			before = mix(request[from], uint64(at-from))
+		}
+		order, bag, next = mix(order, before), bag+mix(fnvOffset, before), at+1
 		parts++
 	}
 	return bag<<32 | order&math.MaxUint32, parts

@@ -26,8 +26,11 @@ type reply struct {
 	// queue is the tools named, in order and with repeats, as richness v1
 	// counts them.
 	queue []tool
-	// shell is the length of the answer around its content and calls.
-	shell int
+	// shell is the length of the answer around its content and calls, written
+	// that of these; streamed says that the log keeps its pieces.
+	shell    int
+	written  int
+	streamed bool
 }
 
 // readReply reads an OpenAI chat completion.
@@ -38,15 +41,28 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 		body = gjson.Parse(body).Str // a log that keeps the body as text
 	}
 	if !strings.HasPrefix(body, "{") {
-		body = streamed(body)
+		body, r.streamed = streamed(body), true
 	}
 	m, whole := p.completion(body)
 	if !whole {
 		return r
 	}
 	r.readable, r.id = true, hashText(m.id)
-	r.shell = len(body) - len(m.content) - len(m.calls) - len(m.single) - len(m.reasoning)
+	r.written = len(m.content) + len(m.calls) + len(m.single) + len(m.reasoning)
+	r.shell = len(body) - r.written
 	first, queued := len(p.acts), len(p.tools)
+	p.callsOf(&m, first)
+	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
+	for i := range p.others {
+		p.callsOf(&p.others[i], first)
+	}
+	r.named = p.acts[first:len(p.acts):len(p.acts)]
+	return r
+}
+
+// callsOf takes the calls of one message: native ones, else those in its text.
+func (p *pad) callsOf(m *completion, first int) {
+	before := len(p.acts)
 	if m.calls.Kind() == arena.Array {
 		p.native(m.calls, first)
 	}
@@ -55,18 +71,15 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 		name, args := p.function()
 		p.name(name, args, first)
 	}
-	if len(p.acts) == first && mayCall(m.content) {
+	if len(p.acts) == before && mayCall(m.content) {
 		p.inText(p.said(m.content), first)
 	}
-	if len(p.acts) == first && mayCall(m.reasoning) {
+	if len(p.acts) == before && mayCall(m.reasoning) {
 		p.inText(p.said(m.reasoning), first)
 	}
-	if len(p.acts) == first && strings.Contains(string(m.content), toolMark) {
+	if len(p.acts) == before && strings.Contains(string(m.content), toolMark) {
 		p.spelled(p.said(m.content), first)
 	}
-	r.named = p.acts[first:len(p.acts):len(p.acts)]
-	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
-	return r
 }
 
 // replyLimits let any reply pass that the reader of traces let pass.
@@ -80,9 +93,11 @@ type completion struct {
 }
 
 // completion reads a reply. whole is false where the text ends too early or
-// holds no message.
+// holds no message. The messages of further choices, among which a client
+// votes, are left in others.
 func (p *pad) completion(body string) (m completion, whole bool) {
 	c, answered, first := p.json, false, true
+	p.others = p.others[:0]
 	message := func(key string) { m.member(c, key) }
 	choice := func(key string) {
 		if key != "message" {
@@ -90,6 +105,16 @@ func (p *pad) completion(body string) (m completion, whole bool) {
 			return
 		}
 		answered = c.Object(message)
+	}
+	vote := func(key string) {
+		if key != "message" {
+			c.Skip()
+			return
+		}
+		var other completion
+		if c.Object(func(key string) { other.member(c, key) }) {
+			p.others = append(p.others, other)
+		}
 	}
 	c.Next(body)
 	c.Object(func(key string) {
@@ -99,7 +124,7 @@ func (p *pad) completion(body string) (m completion, whole bool) {
 		case "choices":
 			c.Array(func() {
 				if !first {
-					c.Skip()
+					c.Object(vote)
 					return
 				}
 				first = false

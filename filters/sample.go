@@ -75,10 +75,18 @@ type Sample struct {
 	// Prescient those of them that the shop turned out to have.
 	Invented  int `json:"invented"`
 	Prescient int `json:"prescient"`
+	// Taken are hashes of the recommended products that results held, Unseen of
+	// those that none did; at most maxTaken of each.
+	Taken  []uint64 `json:"taken,omitempty"`
+	Unseen []uint64 `json:"unseen,omitempty"`
 	// Thoughts are hashes of the skeletons of what was thought before products
 	// were taken, at most maxThoughts.
 	Thoughts []uint64 `json:"thoughts,omitempty"`
 }
+
+// maxTaken bounds the products of one recommendation; requests ask for at most
+// three or four.
+const maxTaken = 8
 
 // maxThoughts bounds the thoughts of one sample; attempts have some ten.
 const maxThoughts = 32
@@ -92,6 +100,7 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 	s.Asked = int(flag(len(a.log.dispatches) > 0 && len(a.log.replies) > 0))
 	s.Overridden = int(flag(a.links[linkOverride] > 0))
 	a.habits(&s)
+	a.answer(&s)
 	a.reading(&s)
 	a.plan(&s)
 	a.citations(&s)
@@ -135,6 +144,34 @@ func (a *attempt) habits(s *Sample) {
 	if !asked {
 		s.Episode = 0
 	}
+}
+
+// answer notes which products were recommended, and which of them no result
+// held.
+func (a *attempt) answer(s *Sample) {
+	if a.recommended == nil {
+		return
+	}
+	ids := a.recommended.act.ids
+	for _, id := range ids[:min(len(ids), maxTaken)] {
+		switch {
+		case a.known(id, len(a.claims)):
+			s.Taken = append(s.Taken, hashText(id))
+		case !a.written(id):
+			s.Unseen = append(s.Unseen, hashText(id))
+		}
+	}
+}
+
+// written says that a result holds the id in words of its own: a client that
+// gives its model text for lists.
+func (a *attempt) written(id string) bool {
+	for i := range a.claims {
+		if strings.Contains(string(a.claims[i].call.Result), id) && a.claims[i].act.tool != toolRecommend {
+			return true
+		}
+	}
+	return false
 }
 
 // citations counts the turns that speak of what came back.

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/dialect"
 )
 
 // spelled reads the calls of a reply that is written in no dialect known here: a
@@ -18,7 +19,11 @@ func (p *pad) spelled(text string, first int) {
 	for name != "" && len(p.acts) < first+maxNamed {
 		next, after := nextTool(rest)
 		body := rest[:len(rest)-len(after)-len(next)]
-		switch args := argumentsSpelled(name, body); {
+		args := objectSpelled(name, body)
+		if args == "" {
+			args = argumentsSpelled(name, body)
+		}
+		switch {
 		case args != "":
 			p.name(name, args, first)
 		case strings.HasPrefix(body, "(") && p.room():
@@ -68,6 +73,23 @@ func nextTool(text string) (name, rest string) {
 
 func nameByte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= '0' && c <= '9'
+}
+
+// objectSpelled is the JSON object that follows a tool's name after signs alone,
+// as in <function=find_product>{"q": "lamp"}; empty where there is none with a
+// key of that tool.
+func objectSpelled(name, body string) arena.Raw {
+	open := strings.IndexByte(body, '{')
+	if open < 0 || strings.Contains(body[:open], `"`) || !strings.Contains(body[open:], "}") {
+		return ""
+	}
+	args := dialect.ArgumentsIn(body[open : strings.LastIndexByte(body, '}')+1])
+	for _, key := range spelledKeys[name] {
+		if gjson.Get(string(args), key).Exists() {
+			return args
+		}
+	}
+	return ""
 }
 
 // argumentsSpelled gathers what body gives for a tool's keys, as a JSON object;

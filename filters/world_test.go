@@ -173,8 +173,12 @@ type recorder struct {
 	mute bool
 	// form writes a reply's content in place of the style.
 	form func(think string, calls []call) string
-	// lasting is how long every reply takes, 0 for as long as it takes.
+	// lasting is how long every reply takes, 0 for as long as it takes; quick
+	// replies take no time to speak of.
 	lasting float64
+	quick   bool
+	// replyNonce is the status that each reply gets.
+	replyNonce string
 }
 
 func (r *recorder) tick(lo, hi int64) int64 {
@@ -196,8 +200,11 @@ func (r *recorder) reply(message map[string]any) {
 
 func (r *recorder) replyAs(id string, message map[string]any) {
 	d := float64(r.tick(800, 6000))
-	if r.lasting > 0 {
+	switch {
+	case r.lasting > 0:
 		d = r.lasting
+	case r.quick:
+		d = 0.3 + r.w.rng.Float64()
 	}
 	if r.constant {
 		id = "chatcmpl-0"
@@ -207,7 +214,7 @@ func (r *recorder) replyAs(id string, message map[string]any) {
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": "stop"}},
 		"usage":   map[string]any{"prompt_tokens": 1000 + r.w.rng.Intn(5000), "completion_tokens": 40 + r.w.rng.Intn(60)},
 	})
-	r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: d, Status: 200, Body: `{"model":"m"}`}, string(body))
+	r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: d, Status: 200, Body: `{"model":"m"}`, Nonce: r.replyNonce}, string(body))
 	r.asked++
 }
 

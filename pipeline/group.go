@@ -184,17 +184,18 @@ func (g *grouping) weigh(byInput [][]sampled) {
 }
 
 func (g *grouping) agentDays(byInput [][]sampled) {
-	days := map[string][]filters.Sample{}
+	days, offered := map[string][]filters.Sample{}, filters.Offered{}
 	for _, all := range byInput {
 		for _, s := range all {
 			if g.winners[s.id].ref == s.ref {
+				offered.Add(&s.sample)
 				days[s.agent] = append(days[s.agent], s.sample)
 			}
 		}
 	}
 	g.agents = make(map[string]filters.AgentStats, len(days))
 	for agent, samples := range days {
-		g.agents[agent] = g.filter.AgentDay(samples)
+		g.agents[agent] = g.filter.AgentDay(samples, offered)
 	}
 }
 

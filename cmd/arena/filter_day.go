@@ -115,17 +115,18 @@ func (d *filterDay) check(t *arena.Trace) filtered {
 // secondPass lets each agent's day change the verdicts of its attempts. Of two
 // copies of one attempt only one is part of the day.
 func (d *filterDay) secondPass(all []filtered) {
-	samples := map[string][]filters.Sample{}
+	samples, offered := map[string][]filters.Sample{}, filters.Offered{}
 	seen := map[string]bool{}
 	for i := range all {
 		if f := &all[i]; !seen[f.head.ID] {
 			seen[f.head.ID] = true
+			offered.Add(&f.sample)
 			samples[f.agent] = append(samples[f.agent], f.sample)
 		}
 	}
 	stats := map[string]filters.AgentStats{}
 	for agent, s := range samples {
-		stats[agent] = d.filter.AgentDay(s)
+		stats[agent] = d.filter.AgentDay(s, offered)
 	}
 	for i := range all {
 		f := &all[i]

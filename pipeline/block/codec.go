@@ -253,6 +253,8 @@ func (e *encoder) sample(s *filters.Sample) {
 		e.int(int64(*n))
 	}
 	e.list(len(s.Thoughts), func(i int) { e.fixed(s.Thoughts[i]) })
+	e.list(len(s.Taken), func(i int) { e.fixed(s.Taken[i]) })
+	e.list(len(s.Unseen), func(i int) { e.fixed(s.Unseen[i]) })
 	e.list(len(s.Forms), func(i int) { e.fixed(s.Forms[i]) })
 }
 
@@ -272,5 +274,7 @@ func (d *decoder) sample(s *filters.Sample) {
 		*n = int(d.int())
 	}
 	d.list(func(n int) { s.Thoughts = make([]uint64, n) }, func(i int) { s.Thoughts[i] = d.fixed() })
+	d.list(func(n int) { s.Taken = make([]uint64, n) }, func(i int) { s.Taken[i] = d.fixed() })
+	d.list(func(n int) { s.Unseen = make([]uint64, n) }, func(i int) { s.Unseen[i] = d.fixed() })
 	d.list(func(n int) { s.Forms = make([]uint64, n) }, func(i int) { s.Forms[i] = d.fixed() })
 }
