@@ -11,9 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// readBatch is how many rows, or values of one column, are decoded at a time.
-const readBatch = 64
-
 // readBack reads a whole file in the given schema and sums it up, its row
 // groups side by side. Rows are what the file's footer says that it has, and
 // what the levels of every column tell.
@@ -30,13 +27,11 @@ func readBack(fsys FS, path string, schema *parquet.Schema) (sum checksum, err e
 				return sums[i].read(g, path)
 			})
 		}
-		if err := all.Wait(); err != nil {
-			return err
-		}
+		broke := all.Wait()
 		for _, s := range sums {
 			sum.join(s)
 		}
-		return nil
+		return broke
 	})
 	return sum, err
 }
@@ -45,45 +40,29 @@ func readBack(fsys FS, path string, schema *parquet.Schema) (sum checksum, err e
 // at a time.
 func (c *checksum) read(g parquet.RowGroup, path string) error {
 	c.rows = g.NumRows()
-	batch := make([]parquet.Value, readBatch)
 	for i, chunk := range g.ColumnChunks() {
-		if err := c.columns[i].read(chunk.Pages(), batch); err != nil {
+		if err := c.columns[i].read(newColumnReader(chunk)); err != nil {
 			return fmt.Errorf("read back %s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-func (s *columnSum) read(pages parquet.Pages, batch []parquet.Value) error {
-	defer closeRead(pages)
+func (s *columnSum) read(column *columnReader) error {
+	defer closeRead(column)
 	for {
-		page, err := pages.ReadPage()
+		err := column.fill()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		err = s.readPage(page.Values(), batch)
-		parquet.Release(page)
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func (s *columnSum) readPage(values parquet.ValueReader, batch []parquet.Value) error {
-	for {
-		n, err := values.ReadValues(batch)
-		for _, v := range batch[:n] {
+		for _, v := range column.ready {
 			s.add(v)
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+		column.ready = nil
+		column.release()
 	}
 }
 
@@ -155,22 +134,29 @@ func openParquet(f Source, path string) (*parquet.File, error) {
 	return file, nil
 }
 
+// groupRows visits as many rows as the footer says that the group has.
 func groupRows(g parquet.RowGroup, path string, visit func(parquet.Row) error) error {
-	rows := g.Rows()
-	defer closeRead(rows)
-	batch := make([]parquet.Row, readBatch)
-	for {
-		n, err := rows.ReadRows(batch)
-		for _, row := range batch[:n] {
-			if verr := visit(row); verr != nil {
-				return verr
+	var columns []*columnReader
+	for _, chunk := range g.ColumnChunks() {
+		column := newColumnReader(chunk)
+		defer closeRead(column)
+		columns = append(columns, column)
+	}
+	var row parquet.Row
+	for range g.NumRows() {
+		row = row[:0]
+		for _, column := range columns {
+			var err error
+			if row, err = column.row(row); err != nil {
+				return fmt.Errorf("read %s: %w", path, err)
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
+		if err := visit(row); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", path, err)
+		for _, column := range columns {
+			column.release()
 		}
 	}
+	return nil
 }
