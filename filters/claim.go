@@ -164,13 +164,9 @@ func (l *proxyLog) differs(c *claim, index int, p *pad) bool {
 		}
 		p.behind = append(p.behind, d)
 	}
-	shown := c.shown
-	if c.cutShort() {
-		shown = shown[:len(shown)-1]
-	}
-	for _, id := range shown {
+	for i, id := range c.shown {
 		if c.denied(id, p.behind) {
-			return true
+			return i < len(c.shown)-1 || !c.cutShort()
 		}
 	}
 	return false
