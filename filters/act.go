@@ -2,6 +2,7 @@ package filters
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -309,7 +310,7 @@ func sameHashes(a, b []uint64) bool {
 
 // sameIDs compares as sets: an order of ids is the client's business.
 func sameIDs(a, b []string) bool {
-	return len(a) == len(b) && subset(a, b) && subset(b, a)
+	return slices.Equal(a, b) || len(a) == len(b) && subset(a, b) && subset(b, a)
 }
 
 func subset(a, b []string) bool {

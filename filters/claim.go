@@ -49,6 +49,9 @@ func (l *proxyLog) match(all []claim, p *pad) {
 		return
 	}
 	for n, same := range [...]func(claimed, sent *act) bool{(*act).sameRequest, (*act).refiltered, covers, (*act).sameSubject, follows, sameTool} {
+		if !l.waits() {
+			break
+		}
 		for i := range all {
 			l.claim(&all[i], i, same)
 		}
@@ -63,6 +66,16 @@ func (l *proxyLog) match(all []claim, p *pad) {
 	for i := range all {
 		l.judge(all, i, p)
 	}
+}
+
+// waits says that no call has claimed some dispatch yet.
+func (l *proxyLog) waits() bool {
+	for i := range l.dispatches {
+		if l.dispatches[i].claimed < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // claim gives c the dispatches that stand in the relation to it. A call that
@@ -120,7 +133,7 @@ func (l *proxyLog) judge(all []claim, i int, p *pad) {
 		return
 	}
 	if c.act.tool == toolView {
-		c.shown = p.list(c.call.Result).shown
+		c.shown = p.shownIDs(c.call.Result)
 	}
 	if len(c.shown) == 0 {
 		return

@@ -5,8 +5,9 @@ import "github.com/trajectory-arena/arena"
 // RevisedOdds is the sum of both passes, before it is turned into a claim.
 var RevisedOdds = (*Filter).revisedOdds
 
-// Listed is what a result shows: ids, titles, prices, sales.
-func Listed(result arena.Raw) [4][]string {
+// Listed is what a result shows: ids, titles, prices, sales, and the ids when
+// they are read alone.
+func Listed(result arena.Raw) (all [4][]string, ids []string) {
 	l := new(pad).list(result)
-	return [...][]string{l.shown, l.titles, l.prices, l.sales}
+	return [...][]string{l.shown, l.titles, l.prices, l.sales}, new(pad).shownIDs(result)
 }

@@ -32,10 +32,7 @@ func (p *pad) list(result arena.Raw) listing {
 	if !p.room() {
 		return listing{}
 	}
-	s := string(result)
-	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
-		s = gjson.Parse(s).Str // a result that a client passed on as text
-	}
+	s := written(result)
 	before := p.listed
 	for len(p.listed.shown)-len(before.shown) < maxIDs {
 		colon := strings.IndexByte(s, ':')
@@ -47,11 +44,8 @@ func (p *pad) list(result arena.Raw) listing {
 		if column == nil {
 			continue
 		}
-		for s != "" && s[0] <= ' ' {
-			s = s[1:]
-		}
 		var value string
-		value, s = scalar(s)
+		value, s = scalar(unspaced(s))
 		if value != "" || column != &p.listed.shown { // what has no id is no product
 			*column = append(*column, value)
 		}
@@ -61,20 +55,68 @@ func (p *pad) list(result arena.Raw) listing {
 	return l
 }
 
+// shownIDs reads the ids of a result alone. It looks for their key by its
+// underscore, which is rarer than colons where products come with all details.
+func (p *pad) shownIDs(result arena.Raw) []string {
+	if !p.room() {
+		return nil
+	}
+	s, from := written(result), len(p.listed.shown)
+	for len(p.listed.shown)-from < maxIDs {
+		at := strings.IndexByte(s, '_')
+		if at < 0 {
+			break
+		}
+		before, after := s[:at], s[at:]
+		s = after[1:]
+		if !strings.HasPrefix(after, `_id"`) || !strings.HasSuffix(before, `"product`) {
+			continue
+		}
+		if s = unspaced(after[len(`_id"`):]); !strings.HasPrefix(s, ":") {
+			continue
+		}
+		var value string
+		if value, s = scalar(unspaced(s[1:])); value != "" {
+			p.listed.shown = append(p.listed.shown, value)
+		}
+	}
+	return added(p.listed.shown, p.listed.shown[:from])
+}
+
+// written is a result as its tool wrote it: a client may have passed it on as
+// text.
+func written(result arena.Raw) string {
+	s := string(result)
+	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
+		return gjson.Parse(s).Str
+	}
+	return s
+}
+
+func unspaced(s string) string {
+	for s != "" && s[0] <= ' ' {
+		s = s[1:]
+	}
+	return s
+}
+
 // column is where the value of the key belongs that text ends with, nil where it
 // belongs nowhere.
 func (l *listing) column(text string) *[]string {
 	for text != "" && text[len(text)-1] <= ' ' {
 		text = text[:len(text)-1]
 	}
-	switch {
-	case strings.HasSuffix(text, `"product_id"`):
+	if len(text) < 2 {
+		return nil
+	}
+	switch last := text[len(text)-2]; { // most keys end in another letter
+	case last == 'd' && strings.HasSuffix(text, `"product_id"`):
 		return &l.shown
-	case strings.HasSuffix(text, `title"`):
+	case last == 'e' && strings.HasSuffix(text, `title"`):
 		return &l.titles
-	case strings.HasSuffix(text, `price"`):
+	case last == 'e' && strings.HasSuffix(text, `price"`):
 		return &l.prices
-	case strings.HasSuffix(text, `sold_count"`):
+	case last == 't' && strings.HasSuffix(text, `sold_count"`):
 		return &l.sales
 	}
 	return nil

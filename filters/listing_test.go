@@ -1,6 +1,7 @@
 package filters_test
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -28,7 +29,10 @@ func TestListing(t *testing.T) {
 		"no id":              {`[{"product_id": "", "title": "None"}, {"product_id": "5", "title": "Five"}]`, [4][]string{{"5"}, {"None"}, {}, {}}},
 		"nothing":            {`{"error": "no results"}`, [4][]string{{}, {}, {}, {}}},
 	} {
-		got := filters.Listed(arena.Raw(c.result))
+		got, ids := filters.Listed(arena.Raw(c.result))
+		if !slices.Equal(ids, got[0]) {
+			t.Errorf("%s: ids alone are %q, with all else %q", name, ids, got[0])
+		}
 		for i := range got {
 			if len(got[i]) == 0 {
 				got[i] = []string{}
