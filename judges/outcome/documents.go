@@ -55,8 +55,10 @@ func (d *documents) document(id string) *document {
 }
 
 func readDocument(text gjson.Result) *document {
-	d := &document{fields: pick(text, "product_id", "shop_id", "title", "price", "service")}
+	d := &document{fields: pick(text, "product_id", "shop_id", "title", "price", "service", "attributes", "sku_options")}
 	d.id, d.nameless = get(d.fields, "product_id")
-	d.options, d.fault = readOptions(pick(text, "attributes", "sku_options"))
+	d.options, d.fault = readOptions(d.fields)
+	delete(d.fields, "attributes") // kept as options, in less memory
+	delete(d.fields, "sku_options")
 	return d
 }
