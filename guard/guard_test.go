@@ -231,6 +231,7 @@ func FuzzCheckNeverPanics(f *testing.F) {
 	}
 	f.Add("五百比索以下的 红色 ①(2) 1.5.5,000,0 p p5 ₱ -- '''s x's 9999999999999999999999")
 	f.Add("\xff\xfe pay pay pay on cash on twenty hundred thousand and and 5 k 7 % % minimum 3 to 4 - 5")
+	f.Add("\xf1ˣ")
 	g, err := New(kettle(), Config{})
 	if err != nil {
 		f.Fatal(err)

@@ -49,10 +49,11 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 
 // normalised folds text for comparison as a whole: compatibility forms, case,
 // then single spaces between runs of letters, marks, digits and the few signs
-// that change a number or a size.
+// that change a number or a size. What stands around the text is cut off first:
+// it decides how bytes that are no character and marks without a letter compose.
 func normalised(text string) string {
 	if !isPlain(text) {
-		text = norm.NFKC.String(text)
+		text = norm.NFKC.String(strings.TrimSpace(strings.ToValidUTF8(text, " ")))
 	}
 	text = strings.ToLower(text)
 	var b strings.Builder
