@@ -9,6 +9,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena/internal/footer"
 )
 
 // readBack reads a whole file in the given schema and sums it up, its row
@@ -127,7 +129,7 @@ func openParquet(f Source, path string) (*parquet.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stat %s: %w", path, err)
 	}
-	file, err := parquet.OpenFile(f, info.Size())
+	file, err := footer.Open(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
@@ -62,7 +63,7 @@ func (v *verifier) physical(path string, file *parquet.File) {
 			v.say(path, "row group %d holds %d bytes, more than %d", i, g.TotalByteSize, maxGroup)
 		}
 	}
-	if file.NumRows() > 0 && len(file.OffsetIndexes()) == 0 {
+	if !hasPageIndex(file.Metadata()) {
 		v.say(path, "no page index")
 	}
 }
@@ -188,4 +189,11 @@ func (s *sightings) pinned(pools map[string]string) []Finding {
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
 	return out
+}
+
+// hasPageIndex says whether the footer names an index for every column.
+func hasPageIndex(m *format.FileMetaData) bool {
+	return !slices.ContainsFunc(m.RowGroups, func(g format.RowGroup) bool {
+		return slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.OffsetIndexOffset == 0 })
+	})
 }

@@ -23,7 +23,10 @@ const (
 // eachArrow reads an Arrow stream of any schema, each row as JSON. A batch is
 // held whole: a gigabyte at most.
 func eachArrow(in io.Reader, stem string, yield func(Row) error) error {
-	r, err := ipc.NewReader(in, ipc.WithMetadataSizeLimit(maxLineBytes), ipc.WithBodySizeLimit(maxArrayBytes))
+	// ipc.NewReader knows no limits.
+	messages := ipc.NewMessageReader(in, ipc.WithMetadataSizeLimit(maxLineBytes), ipc.WithBodySizeLimit(maxArrayBytes))
+	defer messages.Release()
+	r, err := ipc.NewReaderFromMessageReader(messages)
 	if err != nil {
 		return fmt.Errorf("open arrow: %w", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"reflect"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/internal/footer"
 )
 
 // eachParquet reads a Parquet file of any schema, each row as JSON. Days and
@@ -21,7 +23,7 @@ func eachParquet(f *os.File, stem string, yield func(Row) error) error {
 	if err != nil {
 		return fmt.Errorf("open parquet: %w", err)
 	}
-	file, err := parquet.OpenFile(f, info.Size())
+	file, err := footer.Open(f, info.Size())
 	if err != nil {
 		return fmt.Errorf("open parquet: %w", err)
 	}

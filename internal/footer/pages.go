@@ -1,0 +1,114 @@
+package footer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// checkColumns holds every column of every row group against the file's size.
+func checkColumns(in io.ReaderAt, size int64, m *format.FileMetaData) error {
+	for _, g := range m.RowGroups {
+		for i := range g.Columns {
+			c := &g.Columns[i].MetaData
+			if err := checkColumn(in, size, c); err != nil {
+				return fmt.Errorf("column %s: %w", strings.Join(c.PathInSchema, "."), err)
+			}
+		}
+	}
+	return nil
+}
+
+func checkColumn(in io.ReaderAt, size int64, c *format.ColumnMetaData) error {
+	// The decoder of LZ4 doubles its memory for as long as it cannot read a page,
+	// which is for ever where the page is broken.
+	if c.Codec == format.Lz4Raw {
+		return fmt.Errorf("%w LZ4: write it with zstd or snappy", ErrCodec)
+	}
+	from := cmp.Or(c.DictionaryPageOffset, c.DataPageOffset)
+	if from < 0 || c.TotalCompressedSize < 0 || from > size-c.TotalCompressedSize {
+		return fmt.Errorf("%w: it lies outside of the file", ErrBroken)
+	}
+	p := pages{in: in, at: from, end: from + c.TotalCompressedSize}
+	for values := int64(0); p.at < p.end; {
+		header, err := p.next()
+		if err != nil {
+			return err
+		}
+		if values += valuesIn(header); values > c.NumValues {
+			return fmt.Errorf("%w: a page has more values than its column", ErrBroken)
+		}
+	}
+	return nil
+}
+
+func valuesIn(h *format.PageHeader) int64 {
+	switch {
+	case h.DataPageHeader.Valid:
+		return int64(h.DataPageHeader.V.NumValues)
+	case h.DataPageHeaderV2.Valid:
+		return int64(h.DataPageHeaderV2.V.NumValues)
+	}
+	return 0
+}
+
+// pages goes from header to header through a column of a row group.
+type pages struct {
+	in      io.ReaderAt
+	at, end int64
+	head    []byte
+}
+
+// A header is some dozen bytes, and longer by the least and the greatest value of
+// its page where they are written down.
+const (
+	usualHead   = 1 << 10
+	longestHead = 16 << 20
+)
+
+func (p *pages) next() (*format.PageHeader, error) {
+	for most := int64(usualHead); ; most *= 16 {
+		b, err := p.peek(min(most, p.end-p.at))
+		if err != nil {
+			return nil, err
+		}
+		w := walk{rest: b}
+		err = w.structure(0)
+		if errors.Is(err, errShort) && most < min(longestHead, p.end-p.at) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: the header of a page %w", ErrBroken, err)
+		}
+		return p.pass(b[:len(b)-len(w.rest)])
+	}
+}
+
+func (p *pages) peek(n int64) ([]byte, error) {
+	if int64(cap(p.head)) < n {
+		p.head = make([]byte, n)
+	}
+	b := p.head[:n]
+	if _, err := p.in.ReadAt(b, p.at); err != nil {
+		return nil, fmt.Errorf("read header of page: %w", err)
+	}
+	return b, nil
+}
+
+// pass goes behind the page of a header.
+func (p *pages) pass(head []byte) (*format.PageHeader, error) {
+	var h format.PageHeader
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), head, &h); err != nil {
+		return nil, fmt.Errorf("%w: the header of a page: %w", ErrBroken, err)
+	}
+	p.at += int64(len(head)) + int64(h.CompressedPageSize)
+	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 || valuesIn(&h) < 0 || p.at > p.end {
+		return nil, fmt.Errorf("%w: a page ends behind its column", ErrBroken)
+	}
+	return &h, nil
+}
