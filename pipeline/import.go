@@ -32,6 +32,8 @@ type Import struct {
 	HeldOut []string
 	// Redact takes out what must not be published; nil leaves texts as they are.
 	Redact *redact.Redactor
+	// Progress is told of every input that was read; may be nil.
+	Progress func(Event)
 }
 
 // stageRow is where a trace is left out that trainers' templates cannot take.
@@ -135,14 +137,22 @@ func (w *imported) readAll(ctx context.Context) error {
 	if err := opt.Validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
-	for _, in := range inputs {
+	for i, in := range inputs {
+		w.tell(Event{Stage: stageRead, Done: i, Total: len(inputs)})
 		before := len(w.fates) + len(w.waiting)
 		if _, err := traces.Read(ctx, in, opt, w.take); err != nil {
 			return err
 		}
 		w.inputs = append(w.inputs, corpora.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(len(w.fates) + len(w.waiting) - before)})
+		w.tell(Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
 	}
 	return w.join()
+}
+
+func (w *imported) tell(e Event) {
+	if w.Progress != nil {
+		w.Progress(e)
+	}
 }
 
 // take enters one record, or keeps it back for its other half.

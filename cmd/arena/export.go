@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -66,7 +67,7 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be written")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already in DIR")
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print no counts")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	return c
 }
 
@@ -111,7 +112,10 @@ func (f *exportFlags) export(ctx context.Context, s *streams, from string, out o
 		return nil
 	}
 	limitHeap()
-	counts, err := export.Run(ctx, corpora.Disk{}, from, out.dir, profiles, opt, f.workers)
+	progress := noise{quiet: f.quiet}.progress(s)
+	fsys := watched{corpora.Disk{}, []string{from}, progress.reading("export", bytesOf(manifest, profiles))}
+	counts, err := export.Run(ctx, fsys, from, out.dir, profiles, opt, f.workers)
+	progress.done()
 	if err != nil {
 		return err
 	}
@@ -124,6 +128,16 @@ func (f *exportFlags) export(ctx context.Context, s *streams, from string, out o
 		}
 	}
 	return out.publish(ctx)
+}
+
+// bytesOf is the size of the shards that the formats are made of.
+func bytesOf(m *corpora.Manifest, profiles []export.Profile) (bytes int64) {
+	for _, file := range m.Files {
+		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.From == file.Profile }) {
+			bytes += file.Bytes
+		}
+	}
+	return bytes
 }
 
 // forecastExport says what each format would be made of.

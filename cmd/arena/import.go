@@ -48,7 +48,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
 	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print no counts")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	return c
 }
 
@@ -76,8 +76,10 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	if err != nil {
 		return err
 	}
-	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.dir, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut}
+	progress := noise{quiet: f.quiet}.progress(s)
+	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.dir, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut, Progress: progress.event}
 	summary, err := m.Run(c.Context())
+	progress.done()
 	if summary != nil && (err != nil || !f.quiet) {
 		pipeline.PrintFunnel(s.err, summary.Funnel)
 		for _, word := range slices.Sorted(maps.Keys(summary.Lost)) {

@@ -56,7 +56,7 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on beside those of the corpora; may be repeated")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "configs worked on at once")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print no counts")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	return c
 }
 
@@ -81,7 +81,7 @@ func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 	if _, err = parseWhere(f.config.Where); err != nil {
 		return err
 	}
-	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: out.dir, Version: version(), Workers: f.workers, FS: corpora.Disk{}}
+	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: out.dir, Version: version(), Workers: f.workers}
 	if err = m.Validate(); err != nil {
 		return usage(err, "run `arena mix --help` for an example")
 	}
@@ -93,7 +93,10 @@ func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	progress := noise{quiet: f.quiet}.progress(s)
+	m.FS = watched{corpora.Disk{}, folders(m.Sources), progress.reading("mix", 0)}
 	report, err := m.Run(ctx)
+	progress.done()
 	if report != nil && (err != nil || !f.quiet) {
 		f.tell(s, report)
 	}
@@ -106,15 +109,19 @@ func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 // fetchSources copies the sources that lie in buckets: each is read three
 // times, once to verify it.
 func fetchSources(ctx context.Context, sources []mix.Source) (cleanUp func(), err error) {
-	names := make([]string, len(sources))
-	for i, s := range sources {
-		names[i] = s.Dir
-	}
-	paths, cleanUp, err := local(ctx, names)
+	paths, cleanUp, err := local(ctx, folders(sources))
 	for i, path := range paths {
 		sources[i].Dir = path
 	}
 	return cleanUp, err
+}
+
+func folders(sources []mix.Source) []string {
+	out := make([]string, len(sources))
+	for i, s := range sources {
+		out[i] = s.Dir
+	}
+	return out
 }
 
 // weighedCorpora reads arguments such as monday:0.5; without a weight it is 1.

@@ -41,8 +41,10 @@ type display struct {
 	begun time.Time
 	last  time.Time
 	bytes int64
-	// units of the stage, and the attempts seen in them so far.
+	// units of the stage, and the attempts seen in them so far. Units are files, or
+	// bytes where inBytes; a total of 0 is unknown.
 	units, total, attempts int
+	inBytes                bool
 	// again counts inputs that were worked on again.
 	again int
 }
@@ -95,6 +97,25 @@ func (d *display) tellAgain(why string) {
 // it is by finished and attempt.
 func (d *display) begin(stage string, files int) { d.event(pipeline.Event{Stage: stage, Total: files}) }
 
+// reading starts a stage that reads so many bytes, 0 where nobody knows. It
+// gives what says that some more were read.
+func (d *display) reading(stage string, bytes int64) (read func(bytes int)) {
+	d.inBytes = true
+	d.event(pipeline.Event{Stage: stage, Total: int(bytes)})
+	return func(n int) {
+		if d.quiet {
+			return
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		done := d.units + n
+		if d.total > 0 {
+			done = min(done, d.total) // ends of files are read more than once
+		}
+		d.take(pipeline.Event{Stage: stage, Done: done, Total: d.total, Bytes: int64(n)})
+	}
+}
+
 // finished says that one more file of the stage is done.
 func (d *display) finished(bytes int64) {
 	if d.quiet {
@@ -131,12 +152,20 @@ func (d *display) show() {
 func (d *display) start(e pipeline.Event) {
 	d.end()
 	d.stage, d.bytes, d.attempts, d.begun, d.last = e.Stage, 0, 0, time.Now(), time.Now()
-	if d.terminal {
-		d.bar = progressbar.NewOptions(e.Total,
-			progressbar.OptionSetWriter(d.w), progressbar.OptionSetDescription(e.Stage), progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(), progressbar.OptionSetItsString("files"), progressbar.OptionSetPredictTime(true),
-			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	if !d.terminal {
+		return
 	}
+	total := e.Total
+	if d.inBytes && total == 0 {
+		total = -1 // of the bar, what has no end
+	}
+	rate := []progressbar.Option{progressbar.OptionShowIts(), progressbar.OptionSetItsString("files")}
+	if d.inBytes {
+		rate = []progressbar.Option{progressbar.OptionShowBytes(true)}
+	}
+	d.bar = progressbar.NewOptions(total, append(rate,
+		progressbar.OptionSetWriter(d.w), progressbar.OptionSetDescription(e.Stage), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
+		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))...)
 }
 
 func (d *display) plain() {
@@ -146,15 +175,27 @@ func (d *display) plain() {
 	}
 	d.last = now
 	took := now.Sub(d.begun)
-	fmt.Fprintf(d.w, "%s: %d of %d files, %.0f MB/s as stored", d.stage, d.units, d.total, float64(d.bytes)/1e6/took.Seconds())
+	fmt.Fprintf(d.w, "%s: %s, %.0f MB/s as stored", d.stage, d.sofar(), float64(d.bytes)/1e6/took.Seconds())
 	if d.attempts > 0 {
 		fmt.Fprintf(d.w, ", %d attempts, %.0f a second", d.attempts, float64(d.attempts)/took.Seconds())
 	}
-	if d.units > 0 {
+	if d.units > 0 && d.total > 0 {
 		left := time.Duration(float64(took) / float64(d.units) * float64(d.total-d.units)).Round(time.Second)
 		fmt.Fprintf(d.w, ", %s left", left)
 	}
 	fmt.Fprintln(d.w)
+}
+
+// sofar says how much of the stage is done.
+func (d *display) sofar() string {
+	switch {
+	case d.inBytes && d.total == 0:
+		return fmt.Sprintf("%d MB read", d.units/1e6)
+	case d.inBytes:
+		return fmt.Sprintf("%d of %d MB", d.units/1e6, d.total/1e6)
+	default:
+		return fmt.Sprintf("%d of %d files", d.units, d.total)
+	}
 }
 
 func (d *display) end() {

@@ -31,7 +31,9 @@ or the corpus is retired.`,
 			"  arena verify corpus --rotation protected.json",
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			found, err := verifyCorpus(c.Context(), args[0])
+			progress := noise{quiet: quiet}.progress(s)
+			found, err := verifyCorpus(c.Context(), args[0], progress.reading("verify", 0))
+			progress.done()
 			if err != nil {
 				return err
 			}
@@ -53,10 +55,10 @@ or the corpus is retired.`,
 	return c
 }
 
-// verifyCorpus checks a corpus where it lies.
-func verifyCorpus(ctx context.Context, name string) (found []corpora.Finding, err error) {
+// verifyCorpus checks a corpus where it lies, and tells of what it reads.
+func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found []corpora.Finding, err error) {
 	err = readCorpus(ctx, name, func(fsys corpora.FS, dir string) (err error) {
-		switch found, err = corpora.Verify(ctx, fsys, dir); {
+		switch found, err = corpora.Verify(ctx, watched{fsys, []string{dir}, tell}, dir); {
 		case errors.Is(err, fs.ErrNotExist):
 			return failed(err, noCorpus)
 		case err != nil:

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+// watched is a file system that tells of every piece that is read of the files
+// in some folders.
+type watched struct {
+	corpora.FS
+	folders []string
+	tell    func(bytes int)
+}
+
+// Open opens a file for reading.
+func (w watched) Open(path string) (corpora.Source, error) {
+	f, err := w.FS.Open(path)
+	if err != nil || !w.within(path) {
+		return f, err
+	}
+	return watchedSource{f, w.tell}, nil
+}
+
+func (w watched) within(path string) bool {
+	for _, folder := range w.folders {
+		if rel, err := filepath.Rel(folder, path); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+type watchedSource struct {
+	corpora.Source
+	tell func(bytes int)
+}
+
+// Read implements io.Reader.
+func (s watchedSource) Read(b []byte) (int, error) {
+	n, err := s.Source.Read(b)
+	s.tell(n)
+	return n, err
+}
+
+// ReadAt implements io.ReaderAt.
+func (s watchedSource) ReadAt(b []byte, at int64) (int, error) {
+	n, err := s.Source.ReadAt(b, at)
+	s.tell(n)
+	return n, err
+}
