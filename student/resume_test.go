@@ -3,6 +3,7 @@ package student
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student/chat"
 )
 
 // TestPlayInItsOwnProcess is no test of its own: TestKilledRunsGoOn starts it
@@ -177,6 +179,27 @@ func TestChangedInputsAreRefused(t *testing.T) {
 	}
 	if _, err := other.Play(t.Context()); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("a folder that is no run: %v", err)
+	}
+}
+
+// TestEverySamplingIsTakenUpAgain: what a run was begun with is what its folder
+// says, however it was typed.
+func TestEverySamplingIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	for _, kwargs := range []string{"", `{}`, `{"enable_thinking":false}`, `{ "b": [1, {"a": "<é>"}],  "a": null }`} {
+		spec := Spec{Model: "m", Sampling: chat.Sampling{
+			Temperature: new(0.0), TopP: new(0.95), TopK: new(-1), MinP: new(0.05), MaxTokens: new(1), TemplateKwargs: json.RawMessage(kwargs),
+		}}
+		f := folder{path: t.TempDir()}
+		for range 2 {
+			if err := f.claim(spec); err != nil {
+				t.Errorf("chat_template_kwargs %s: %v", kwargs, err)
+			}
+		}
+		spec.Sampling.TemplateKwargs = json.RawMessage(`{"other": 1}`)
+		if err := f.claim(spec); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "sampling") {
+			t.Errorf("changed from %s: %v", kwargs, err)
+		}
 	}
 }
 

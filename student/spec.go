@@ -80,13 +80,15 @@ func (s Spec) SHA256() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Differences names the fields in which two specs differ, as "field: a, b".
+// Differences names the fields in which two specs differ, as "field: a, b". They
+// are compared as they are written: the blanks in chat_template_kwargs are no
+// difference, in a file they are others than on a command line.
 func (s Spec) Differences(o Spec) []string {
 	var all []string
 	a, b := reflect.ValueOf(s), reflect.ValueOf(o)
 	for i := range a.NumField() {
-		x, y := a.Field(i).Interface(), b.Field(i).Interface()
-		if !reflect.DeepEqual(x, y) {
+		x, y := written(a.Field(i).Interface()), written(b.Field(i).Interface())
+		if x != y {
 			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
 			all = append(all, name+": "+shown(x)+", "+shown(y))
 		}
@@ -94,15 +96,20 @@ func (s Spec) Differences(o Spec) []string {
 	return all
 }
 
-// shown is a value for a message, cut where it is long.
-func shown(v any) string {
-	const enough = 60
+// written is a value of a spec as JSON.
+func written(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return "?"
-	}
-	if len(b) > enough {
-		return string(b[:enough]) + "…"
+		return fmt.Sprint(v)
 	}
 	return string(b)
+}
+
+// shown is a value for a message, cut where it is long.
+func shown(v string) string {
+	const enough = 60
+	if len(v) > enough {
+		return v[:enough] + "…"
+	}
+	return v
 }

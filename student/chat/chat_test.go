@@ -35,6 +35,30 @@ func TestRepliesOfManyServersAreRead(t *testing.T) {
 	}
 }
 
+func TestCountsThatNobodyCanHaveUsedAreNone(t *testing.T) {
+	t.Parallel()
+	for usage, want := range map[string]*Usage{
+		`{"prompt_tokens":12,"completion_tokens":3}`:      {Prompt: 12, Completion: 3},
+		`{"completion_tokens":3}`:                         {Completion: 3},
+		`{"prompt_tokens":null,"completion_tokens":null}`: {},
+		`{"prompt_tokens":12}`:                            nil,
+		`null`:                                            nil,
+		`[]`:                                              nil,
+		`{"prompt_tokens":-1,"completion_tokens":3}`:                       nil,
+		`{"prompt_tokens":12,"completion_tokens":-3}`:                      nil,
+		`{"prompt_tokens":12,"completion_tokens":4611686018427387904}`:     nil,
+		`{"prompt_tokens":18446744073709551628,"completion_tokens":3}`:     nil,
+		`{"prompt_tokens":12,"completion_tokens":1e300}`:                   nil,
+		`{"prompt_tokens":"NaN","completion_tokens":"3"}`:                  nil,
+		`{"prompt_tokens":"-9223372036854775809","completion_tokens":"3"}`: nil,
+	} {
+		got, err := Parse([]byte(`{"choices":[{"message":{"content":""}}],"usage":` + usage + `}`))
+		if diff := cmp.Diff(want, got.Usage); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", usage, err, diff)
+		}
+	}
+}
+
 func TestWhatIsNoCompletionIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{``, `<html>busy</html>`, `{"choices":[]}`, `{"choices":[{}]}`, `{"choices":[{"message":"hi"}]}`, `{"choices":[{"message":{"content":"cut`, `{"error":{"message":"busy"}}`, `null`} {

@@ -22,6 +22,22 @@ type Reply struct {
 // Usage counts tokens as the server does.
 type Usage struct{ Prompt, Completion int64 }
 
+// maxTokens bounds what is believed of one request: above any context, and so
+// low that the counts of 2^31 requests can be added up.
+const maxTokens = 1 << 32
+
+// usage is nil where the server counts nothing, or what nobody can have used.
+func usage(v gjson.Result) *Usage {
+	if !v.Get("completion_tokens").Exists() {
+		return nil
+	}
+	prompt, completion := v.Get("prompt_tokens").Float(), v.Get("completion_tokens").Float()
+	if min(prompt, completion) >= 0 && max(prompt, completion) <= maxTokens { // neither, where one is NaN
+		return &Usage{Prompt: int64(prompt), Completion: int64(completion)}
+	}
+	return nil
+}
+
 // Parse reads a chat completion. An error means that this is none, whatever
 // the status said: a broken transport, never the model's doing.
 func Parse(body []byte) (Reply, error) {
@@ -35,16 +51,13 @@ func Parse(body []byte) (Reply, error) {
 	}
 	r := Reply{
 		Content: text(message.Get("content")), Reasoning: reasoning(message), Refusal: text(message.Get("refusal")),
-		Finish: root.Get("choices.0.finish_reason").String(),
+		Finish: root.Get("choices.0.finish_reason").String(), Usage: usage(root.Get("usage")),
 	}
 	for _, c := range message.Get("tool_calls").Array() {
 		r.Calls = append(r.Calls, Call{
 			ID: c.Get("id").String(), Type: "function",
 			Function: Function{Name: c.Get("function.name").String(), Arguments: arguments(c.Get("function.arguments"))},
 		})
-	}
-	if u := root.Get("usage"); u.Get("completion_tokens").Exists() {
-		r.Usage = &Usage{Prompt: u.Get("prompt_tokens").Int(), Completion: u.Get("completion_tokens").Int()}
 	}
 	return r, nil
 }
