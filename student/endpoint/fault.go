@@ -30,6 +30,8 @@ type attempt struct {
 	body   []byte
 	reply  chat.Reply
 	err    error
+	// gone says that whoever asked did not wait for the end.
+	gone bool
 	// wait is what the server asks to wait by Retry-After.
 	wait time.Duration
 }

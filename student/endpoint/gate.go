@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -31,10 +32,11 @@ type server struct {
 	lastRate   float64
 	lastFall   time.Time
 
-	// unreachable counts failed connections in a row, the first at downFrom.
-	unreachable int
-	downFrom    time.Time
-	openAt      time.Time
+	// misses counts tries in a row that brought no answer of any kind. downFrom
+	// is the first of those whose connection failed, openAt when to try again.
+	misses   int
+	downFrom time.Time
+	openAt   time.Time
 }
 
 const (
@@ -43,8 +45,9 @@ const (
 	// worthwhile is the growth of throughput that justifies a higher limit;
 	// less is noise.
 	worthwhile = 1.01
-	// breakAfter failed connections in a row mean that the server is not there;
-	// it is tried again after a pause, and given up after deadAfter.
+	// breakAfter misses in a row mean that the server is not there, or answers
+	// nobody; it is tried again after a pause, and given up where no connection
+	// could be made for deadAfter.
 	breakAfter = 5
 	pause      = 500 * time.Millisecond
 	deadAfter  = 10 * time.Second
@@ -58,12 +61,12 @@ func newGate(c Config) *gate {
 	return g
 }
 
-// enter waits for room. The error is ctx's, or an *Infra if every server is
-// down for good.
-func (g *gate) enter(ctx context.Context) (*server, error) {
+// enter waits for room, elsewhere than at avoid where there is some. The error
+// is ctx's, or an *Infra if every server is down for good.
+func (g *gate) enter(ctx context.Context, avoid *server) (*server, error) {
 	for {
 		g.mu.Lock()
-		s, wait, dead := g.choose()
+		s, wait, dead := g.choose(avoid)
 		if s != nil {
 			s.inFlight++
 			g.mu.Unlock()
@@ -87,41 +90,62 @@ func (g *gate) enter(ctx context.Context) (*server, error) {
 	}
 }
 
-// choose gives the server with most room, or how long to wait for one.
-func (g *gate) choose() (best *server, wait time.Duration, dead bool) {
-	wait, dead = time.Minute, true
+// choose gives the server with most room, or how long to wait for one. A server
+// that is down is asked now and then as long as others answer: it may come back.
+func (g *gate) choose(avoid *server) (best *server, wait time.Duration, dead bool) {
 	now := g.now()
+	others := slices.ContainsFunc(g.servers, (*server).whole)
+	wait, dead = time.Minute, !others
 	for _, s := range g.servers {
-		if s.down(now) {
+		if s.down(now) && !others {
 			continue
 		}
 		dead = false
-		if s.openAt.After(now) {
+		if s.aside(others) && s.openAt.After(now) {
 			wait = min(wait, s.openAt.Sub(now))
 			continue
 		}
-		if !s.full() && (best == nil || s.load() < best.load()) {
+		if !s.full(others) && (best == nil || s.load(avoid) < best.load(avoid)) {
 			best = s
 		}
 	}
 	return best, wait, dead
 }
 
+// whole says that nothing is known against the server.
+func (s *server) whole() bool { return s.misses < breakAfter }
+
 func (s *server) down(now time.Time) bool {
-	return s.unreachable >= breakAfter && now.Sub(s.downFrom) >= deadAfter
+	return !s.whole() && !s.downFrom.IsZero() && now.Sub(s.downFrom) >= deadAfter
 }
 
-// full: a server that could not be reached is tried by one request at a time.
-func (s *server) full() bool {
-	if s.unreachable >= breakAfter {
+// aside: a server that does not answer is asked by one request at a time, and
+// seldom, if there are others, or if nothing listens there. One that is alone and
+// slower than the time-out gets all requests: one at a time would take for ever.
+func (s *server) aside(others bool) bool {
+	return !s.whole() && (others || !s.downFrom.IsZero())
+}
+
+func (s *server) full(others bool) bool {
+	if s.aside(others) {
 		return s.inFlight > 0
 	}
 	return float64(s.inFlight) >= max(1, s.limit)
 }
 
-// load prefers servers with room, and of those the ones that were there the
-// last time.
-func (s *server) load() float64 { return float64(s.inFlight)/s.limit + float64(s.unreachable) }
+// load prefers servers with room. One that was set aside and may be tried again
+// is tried at once, or those with room would keep it from ever being asked; and
+// the server that failed the last try of a request is its last choice.
+func (s *server) load(avoid *server) float64 {
+	const first, last = -1, 1
+	switch {
+	case s == avoid:
+		return last
+	case !s.whole():
+		return first
+	}
+	return float64(s.inFlight) / max(1, s.limit)
+}
 
 func (g *gate) leave(s *server, a *attempt) {
 	g.mu.Lock()
@@ -129,25 +153,31 @@ func (g *gate) leave(s *server, a *attempt) {
 	now := g.now()
 	s.inFlight--
 	switch {
-	case a.unreachable():
-		s.missed(now)
+	case a.gone:
 	case a.overloaded():
-		s.unreachable = 0
+		s.answered()
 		s.fall(now)
+	case a.judge() == retry:
+		s.missed(now, a.unreachable())
 	default:
-		s.unreachable = 0
+		s.answered()
 		s.done(now)
 	}
 	close(g.changed)
 	g.changed = make(chan struct{})
 }
 
-func (s *server) missed(now time.Time) {
-	if s.unreachable == 0 {
+func (s *server) answered() { s.misses, s.downFrom = 0, time.Time{} }
+
+func (s *server) missed(now time.Time, unreachable bool) {
+	s.misses++
+	if unreachable && s.downFrom.IsZero() {
 		s.downFrom = now
 	}
-	s.unreachable++
-	if s.unreachable >= breakAfter {
+	switch {
+	case s.down(now):
+		s.openAt = now.Add(deadAfter)
+	case !s.whole():
 		s.openAt = now.Add(pause)
 	}
 }
@@ -173,6 +203,13 @@ func (s *server) done(now time.Time) {
 		s.limit, s.lastRate = min(s.most, s.limit+1), rate
 	}
 	s.windowFrom, s.windowDone = now, 0
+}
+
+// others says whether the run can go on without a server.
+func (g *gate) others(than *server) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(g.servers, func(s *server) bool { return s != than && s.whole() })
 }
 
 // queued tells how many requests the server of this URL keeps waiting: more

@@ -131,8 +131,11 @@ func (p *Pool) Limits() []int { return p.gate.limits() }
 // body. The error is an *Infra, ErrOverflow, or ctx's own.
 func (p *Pool) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
 	wait := newWaits()
-	for try := 0; ; try++ {
-		a, err := p.try(ctx, request)
+	var failed *server
+	for tries := 0; ; {
+		var a *attempt
+		var err error
+		a, failed, err = p.try(ctx, request, failed)
 		if err != nil {
 			return chat.Reply{}, nil, err
 		}
@@ -145,7 +148,10 @@ func (p *Pool) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, err
 			return chat.Reply{}, nil, a.infra()
 		case retry:
 		}
-		if try >= p.config.Retries {
+		if !a.unreachable() || !p.gate.others(failed) { // else nobody was asked yet
+			tries++
+		}
+		if tries > p.config.Retries {
 			return chat.Reply{}, nil, a.infra()
 		}
 		p.counts.Retries.Add(1)
@@ -173,23 +179,23 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// try sends the request once, to the endpoint that has most room. The error is
-// one that no further try can help: ctx's, or that every server is down.
-func (p *Pool) try(ctx context.Context, request []byte) (*attempt, error) {
-	e, err := p.gate.enter(ctx)
+// try sends the request once, to the endpoint that has most room but for the one
+// to avoid, and says which that was. The error is one that no further try can
+// help: ctx's, or that every server is down.
+func (p *Pool) try(ctx context.Context, request []byte, avoid *server) (*attempt, *server, error) {
+	e, err := p.gate.enter(ctx, avoid)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.counts.Requests.Add(1)
 	a := p.send(ctx, e.url, request)
 	if a.overloaded() {
 		p.counts.Overloads.Add(1)
 	}
+	err = ctx.Err()
+	a.gone = err != nil
 	p.gate.leave(e, a)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return a, nil
+	return a, e, err
 }
 
 // maxReply bounds the body of a reply: far above any text that a model

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -135,6 +136,114 @@ func TestAnUnreachableServerIsLeftForAnother(t *testing.T) {
 	}
 }
 
+// TestATryThatFailedGoesElsewhere: the second try is the last, and the failing
+// server always has the most room.
+func TestATryThatFailedGoesElsewhere(t *testing.T) {
+	t.Parallel()
+	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }))
+	defer bad.Close()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(good)) }))
+	defer web.Close()
+	p := newTestPool(t, Config{URLs: []string{bad.URL + "/v1", web.URL + "/v1"}, Retries: 1})
+	for range 8 {
+		if _, _, err := p.Ask(t.Context(), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := p.Counts().Retries.Load(); n < breakAfter {
+		t.Errorf("%d tries failed, want at least %d", n, breakAfter)
+	}
+}
+
+// TestAServerThatCannotBeReachedCostsNoTry as long as there is another.
+func TestAServerThatCannotBeReachedCostsNoTry(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(good)) }))
+	defer web.Close()
+	p := newTestPool(t, Config{URLs: []string{"http://127.0.0.1:1/v1", web.URL + "/v1"}, Retries: 0})
+	for range 8 {
+		if _, _, err := p.Ask(t.Context(), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestServersThatDoNotAnswerAreSetAside walks the gate by a clock of its own.
+func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
+	t.Parallel()
+	refused := &attempt{err: &net.OpError{Op: "dial", Err: errors.New("refused")}}
+	hung := &attempt{err: context.DeadlineExceeded}
+	answer := &attempt{status: 200}
+	now := time.Unix(0, 0)
+	begin := func(urls ...string) *gate {
+		return newGate(Config{URLs: urls, Concurrency: 4, Now: func() time.Time { return now }})
+	}
+	enter := func(g *gate, want string, avoid *server) *server {
+		t.Helper()
+		s, _, _ := g.choose(avoid)
+		if s == nil || s.url != want {
+			t.Fatalf("chose %+v, want %s", s, want)
+		}
+		s.inFlight++
+		return s
+	}
+	miss := func(g *gate, a *attempt, times int) {
+		for range times {
+			g.leave(enter(g, "a", nil), a)
+		}
+	}
+
+	for name, a := range map[string]*attempt{"refused": refused, "hung": hung} {
+		g := begin("a", "b")
+		miss(g, a, breakAfter)
+		g.leave(enter(g, "b", nil), answer)
+		now = now.Add(pause)
+		probe := enter(g, "a", nil) // one at a time, although b has room
+		second := enter(g, "b", nil)
+		g.leave(second, answer)
+		g.leave(probe, answer)
+		g.leave(enter(g, "a", nil), answer)
+		if g.leave(enter(g, "b", enter(g, "a", nil)), answer); !g.servers[0].whole() {
+			t.Errorf("%s: not whole after an answer", name)
+		}
+	}
+
+	g := begin("a", "b")
+	miss(g, refused, breakAfter)
+	for waited := time.Duration(0); waited < 2*deadAfter; waited += pause {
+		now = now.Add(pause)
+		if s, _, _ := g.choose(nil); s.url == "a" {
+			s.inFlight++
+			g.leave(s, refused)
+		}
+	}
+	now = now.Add(deadAfter)
+	g.leave(enter(g, "a", nil), answer) // it came back after all
+
+	g = begin("a")
+	miss(g, hung, 2*breakAfter)
+	enter(g, "a", nil)
+	enter(g, "a", nil) // alone and slow: asked by many at once
+
+	g = begin("a")
+	miss(g, refused, breakAfter)
+	if s, wait, dead := g.choose(nil); s != nil || wait != pause || dead {
+		t.Errorf("refused: %+v %v %v, want a pause", s, wait, dead)
+	}
+	now = now.Add(deadAfter)
+	if s, _, dead := g.choose(nil); s != nil || !dead {
+		t.Errorf("refused for %v: %+v, want dead", deadAfter, s)
+	}
+
+	g = begin("a")
+	for range breakAfter {
+		g.leave(enter(g, "a", nil), &attempt{err: context.Canceled, gone: true})
+	}
+	if !g.servers[0].whole() {
+		t.Error("requests that were given up are held against the server")
+	}
+}
+
 func TestCancelledAsksEnd(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() }))
@@ -153,7 +262,7 @@ func TestLimitsFallAndRise(t *testing.T) {
 	now := time.Unix(0, 0)
 	g := newGate(Config{URLs: []string{"a"}, Concurrency: 8, Now: func() time.Time { return now }})
 	use := func(status int) {
-		s, err := g.enter(t.Context())
+		s, err := g.enter(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
