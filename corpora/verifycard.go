@@ -6,6 +6,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/tidwall/gjson"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // front is what a card's front matter promises.
@@ -113,7 +114,7 @@ func (v *verifier) bank() {
 		return
 	}
 	b, err := ReadFile(v.fs, v.full(bankName), maxManifest)
-	if err != nil || !gjson.ValidBytes(b) {
+	if err != nil || !cursor.Valid(string(b)) {
 		v.say(bankName, "not readable as JSON")
 		return
 	}

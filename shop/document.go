@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/shop/python"
 )
 
@@ -36,7 +37,7 @@ var serviceBits = map[string]byte{"official": official, "freeShipping": freeShip
 // identify reads the id of a catalogue line, or says why the line is no
 // product.
 func identify(line []byte) (id string, err error) {
-	if !gjson.ValidBytes(line) {
+	if !cursor.Valid(string(line)) {
 		return "", errors.New("not valid JSON")
 	}
 	doc := gjson.ParseBytes(line)

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Unfit says why messages cannot be a training row. Reason is a stable
@@ -176,7 +177,7 @@ func (w *walker) call(f Function) error {
 	if hasControlToken(f.Name) || hasControlToken(string(f.Arguments)) {
 		return &Unfit{Reason: ReasonControl}
 	}
-	if arena.Raw(f.Arguments).Kind() != arena.Object || !gjson.ValidBytes(f.Arguments) {
+	if arena.Raw(f.Arguments).Kind() != arena.Object || !cursor.Valid(string(f.Arguments)) {
 		return &Unfit{ReasonArguments, f.Name}
 	}
 	if w.schema == nil {

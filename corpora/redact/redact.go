@@ -11,7 +11,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Rules names the rules: those of gitleaks in their version, and the own.
@@ -125,7 +125,7 @@ func (r *Redactor) Text(text string, counts Counts) string {
 // isJSON tells a JSON value that has parts from other text.
 func isJSON(text string) bool {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
-	return trimmed != "" && strings.IndexByte(`{["`, trimmed[0]) >= 0 && gjson.Valid(text)
+	return trimmed != "" && strings.IndexByte(`{["`, trimmed[0]) >= 0 && cursor.Valid(text)
 }
 
 func replace(text string, found []Finding) string {

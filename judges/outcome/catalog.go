@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Catalog finds documents by their id. It remembers where each lies and reads
@@ -87,7 +88,7 @@ func (c *Catalog) index(src io.ReaderAt, limit int) error {
 }
 
 func (c *Catalog) add(text []byte, at place) error {
-	if !gjson.ValidBytes(text) {
+	if !cursor.Valid(string(text)) {
 		return errors.New("no valid JSON")
 	}
 	fields := members(gjson.ParseBytes(text), "product_id", "price")
@@ -121,5 +122,5 @@ func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	if _, err := c.sources[at.source].ReadAt(text, at.offset); err != nil && !errors.Is(err, io.EOF) {
 		return "", false
 	}
-	return arena.Raw(bytes.TrimSpace(text)), gjson.ValidBytes(text)
+	return arena.Raw(bytes.TrimSpace(text)), cursor.Valid(string(text))
 }

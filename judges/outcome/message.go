@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // message is what the rules read from one step's completion.message.
@@ -62,7 +63,7 @@ func readStep(s *arena.Step, room []call) (message, error) {
 func arguments(raw arena.Raw) string {
 	text := string(raw)
 	if raw.Kind() == arena.String {
-		if text = gjson.Parse(text).Str; !gjson.Valid(text) {
+		if text = gjson.Parse(text).Str; !cursor.Valid(text) {
 			return ""
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Reply is what a model answered.
@@ -41,7 +42,7 @@ func usage(v gjson.Result) *Usage {
 // Parse reads a chat completion. An error means that this is none, whatever
 // the status said: a broken transport, never the model's doing.
 func Parse(body []byte) (Reply, error) {
-	if !gjson.ValidBytes(body) {
+	if !cursor.Valid(string(body)) {
 		return Reply{}, errors.New("read reply: not JSON")
 	}
 	root := gjson.ParseBytes(body)

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // message is inspect_ai's ChatMessage.
@@ -174,7 +175,7 @@ func tame(raw string) json.RawMessage {
 // wild says whether a text is no object, or may hold what some reader cannot
 // read.
 func wild(raw string) bool {
-	if !strings.HasPrefix(raw, "{") || !gjson.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) {
+	if !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) {
 		return true
 	}
 	depth, digits := 0, 0

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Identity is what a server says it serves, and how. Empty and nil fields are
@@ -61,7 +62,7 @@ func page(ctx context.Context, url, key string) string {
 	defer b.Close() //nolint:errcheck // only read
 	const most = 1 << 20
 	text, err := io.ReadAll(io.LimitReader(b, most))
-	if err != nil || !gjson.ValidBytes(text) {
+	if err != nil || !cursor.Valid(string(text)) {
 		return ""
 	}
 	return string(text)
