@@ -7,10 +7,12 @@ import (
 )
 
 // A name in a script without blanks is found in the thinking by its letters.
-// minName and maxName bound, in runes, what is taken for one.
+// minName and maxName bound, in runes, what is taken for one. maxNames bounds
+// the names that are held against all titles, and looked for in all thinking.
 const (
-	minName = 2
-	maxName = 6
+	minName  = 2
+	maxName  = 6
+	maxNames = 512
 )
 
 // leadEnd is where the first word of a title or brand ends: at a blank or sign,
@@ -32,6 +34,7 @@ func leadEnd(text string) int {
 // share a brand give it once, with the step of the first.
 func (s *shelf) unspacedBrands() []unspacedBrand {
 	var all []unspacedBrand
+	known := map[string]int{}
 	for i := range s.products {
 		p := &s.products[i]
 		text := orElse(p.brand, p.title)
@@ -40,16 +43,24 @@ func (s *shelf) unspacedBrands() []unspacedBrand {
 		if n := utf8.RuneCountInString(name); !unspaced(first) || n < minName || n > maxName {
 			continue
 		}
-		known := slices.IndexFunc(all, func(b unspacedBrand) bool { return b.name == name })
+		at, seen := known[name]
 		switch {
-		case known >= 0:
-			all[known].step = min(all[known].step, p.step)
+		case seen && at < 0 && p.brand == "":
+		case seen && at >= 0:
+			all[at].step = min(all[at].step, p.step)
+		case !seen && len(known) == maxNames:
 		case p.brand != "" || !s.innerWord(name):
+			known[name] = len(all)
 			all = append(all, unspacedBrand{name, p.step})
+		default:
+			known[name] = noBrand
 		}
 	}
 	return all
 }
+
+// noBrand marks a name that titles go on with.
+const noBrand = -1
 
 // unspacedBrand is a brand and the step of the first result that holds it.
 type unspacedBrand struct {

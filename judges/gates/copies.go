@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // What stands in the thinking as a tool wrote it is the tool's word and not the
@@ -18,51 +19,52 @@ import (
 const (
 	minFields = 3
 	minWords  = 3
-	// minLine is the least length in bytes of a copied line, maxLookups bounds
-	// how often an attempt's thinking is looked up in a result: what is laid out
-	// as tools do beyond that is taken for a copy, since nobody reasons so.
-	minLine    = 24
-	maxLookups = 1 << 15
+	// minLine is the least length in bytes of a copied line.
+	minLine = 24
+	// maxLookedAt bounds the bytes of results that an attempt's thinking is
+	// looked up in, to a second or so. What is laid out as tools do beyond that is
+	// taken for a copy, since nobody reasons so.
+	maxLookedAt = 1 << 30
 )
 
 // copies finds what the thinking copies from earlier results.
 type copies struct {
 	turns []arena.Turn
+	// firstText is the first turn with a result that is text.
+	firstText int
 	// results are those of the turns before read, as far as they were needed.
-	results []copied
-	read    int
-	lookups int
+	results  []copied
+	read     int
+	lookedAt int
 }
 
 // copied is a result as copies are held against it.
 type copied struct {
-	// letters are its letters and digits, text is all of it where it is no JSON.
-	letters, text string
+	// letters are its letters and digits, lines those of one that is no JSON, in
+	// byte order.
+	letters string
+	lines   []string
 }
 
-// without is the thinking of a turn with all copies blanked, byte for byte.
-func (c *copies) without(turn int) string {
-	text := c.turns[turn].Think
+func newCopies(turns []arena.Turn) *copies {
+	isText := func(c arena.Call) bool { return c.Result.Kind() == arena.String }
+	first := slices.IndexFunc(turns, func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, isText) })
+	if first < 0 {
+		first = len(turns)
+	}
+	return &copies{turns: turns, firstText: first}
+}
+
+// without is text, thinking of a turn, with all copies blanked, byte for byte.
+func (c *copies) without(turn int, text string) string {
 	var found []span
 	if strings.Contains(text, `":`) || strings.Contains(text, "':") || strings.Count(text, ": ") >= minFields {
 		found = c.copiedStretches(turn, text)
 	}
-	if c.hasText(turn) {
+	if turn > c.firstText {
 		found = append(found, c.copiedLines(turn, text)...)
 	}
 	return blanked(text, found)
-}
-
-// hasText tells whether an earlier result is a text that has lines to copy.
-func (c *copies) hasText(turn int) bool {
-	for i := range turn {
-		for k := range c.turns[i].Calls {
-			if c.turns[i].Calls[k].Result.Kind() == arena.String {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // before are the results of the turns before turn.
@@ -78,8 +80,9 @@ func (c *copies) before(turn int) []copied {
 				text = gjson.Parse(text).String()
 			}
 			r := copied{letters: lettersOf(text)}
-			if !gjson.Valid(text) {
-				r.text = text
+			if !cursor.Valid(text) {
+				r.lines = strings.Split(text, "\n")
+				slices.Sort(r.lines)
 			}
 			c.results = append(c.results, r)
 		}
@@ -90,7 +93,7 @@ func (c *copies) before(turn int) []copied {
 // copiedStretches are the fields of results that the text copies.
 func (c *copies) copiedStretches(turn int, text string) []span {
 	fields := fieldsIn(text)
-	var found, listings []span
+	var found []stretch
 	for i := 0; i < len(fields); {
 		n := 0
 		if standTogether(text, fields[i:]) {
@@ -101,38 +104,47 @@ func (c *copies) copiedStretches(turn int, text string) []span {
 			continue
 		}
 		from, to := withFigures(text, fields, i, i+n)
-		at := span{fields[from].start, fields[to-1].end}
-		found = append(found, at)
-		if ofOneListing(fields[from:to]) {
-			listings = append(listings, at)
-		}
+		found = append(found, stretch{span{fields[from].start, fields[to-1].end}, ofOneListing(fields[from:to])})
 		i = to
 	}
-	return without(found, quotedIn(text, found, listings))
+	return unquoted(text, found)
 }
 
-// quotedIn are the listings that stand in a line of own words: of words that
-// are left when all that is copied is taken out.
-func quotedIn(text string, copied, listings []span) (quoted []span) {
-	if len(listings) == 0 {
-		return nil
-	}
-	own := blanked(text, copied)
-	for _, at := range listings {
-		start, end := strings.LastIndexByte(text[:at.start], '\n')+1, len(text)
-		if n := strings.IndexByte(text[at.end:], '\n'); n >= 0 {
-			end = int(at.end) + n
-		}
-		if len(strings.FieldsFunc(own[start:end], isBlankOrSign)) >= minWords {
-			quoted = append(quoted, at)
-		}
-	}
-	return quoted
+// stretch is a copied part of a text, listing where it is one product's.
+type stretch struct {
+	span
+	listing bool
 }
 
-// without is all but some of the stretches.
-func without(all, some []span) []span {
-	return slices.DeleteFunc(all, func(at span) bool { return slices.Contains(some, at) })
+// unquoted are the stretches but for the listings that stand in a line of own
+// words: of words that are left when all that is copied is taken out.
+func unquoted(text string, all []stretch) []span {
+	copied := make([]span, len(all))
+	for i, at := range all {
+		copied[i] = at.span
+	}
+	own, kept := blanked(text, copied), copied[:0]
+	var line span
+	quoted := false
+	for _, at := range all {
+		if at.listing && at.end > line.end {
+			line = lineOf(text, at.span)
+			quoted = len(strings.FieldsFunc(own[line.start:line.end], isBlankOrSign)) >= minWords
+		}
+		if !at.listing || !quoted {
+			kept = append(kept, at.span)
+		}
+	}
+	return kept
+}
+
+// lineOf widens a stretch to the line that it stands in.
+func lineOf(text string, at span) span {
+	at.start = int32(strings.LastIndexByte(text[:at.start], '\n') + 1)
+	if n := strings.IndexByte(text[at.end:], '\n'); n >= 0 {
+		return span{at.start, at.end + int32(n)}
+	}
+	return span{at.start, int32(len(text))}
 }
 
 // ofOneListing tells whether no field comes twice.
@@ -176,7 +188,7 @@ func standTogether(text string, fields []field) bool {
 func (c *copies) copiedFields(turn int, text string, fields []field) (most int) {
 	first := lettersOf(text[fields[0].start:fields[0].end])
 	for _, result := range c.before(turn) {
-		if c.lookups++; c.lookups > maxLookups {
+		if c.lookedAt += len(result.letters); c.lookedAt > maxLookedAt {
 			return len(fields)
 		}
 		if _, rest, found := strings.Cut(result.letters, first); found {
@@ -226,7 +238,7 @@ func (c *copies) copiedLine(turn int, line string) bool {
 		return false
 	}
 	for _, result := range c.before(turn) {
-		if c.lookups++; c.lookups > maxLookups || strings.HasPrefix(result.text, line) || strings.Contains(result.text, "\n"+line) {
+		if i, _ := slices.BinarySearch(result.lines, line); i < len(result.lines) && strings.HasPrefix(result.lines[i], line) {
 			return true
 		}
 	}

@@ -32,3 +32,39 @@ func TestHugeTextTakesLinearTime(t *testing.T) {
 		checkForm(t, name, trace, d, gates.Judge(trace, d))
 	}
 }
+
+// TestHugeCopiesTakeLinearTime does the same for what thinking may copy from
+// results, and results may hide from whoever reads them.
+func TestHugeCopiesTakeLinearTime(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 18
+	var chinese strings.Builder
+	for i := range 8000 {
+		fmt.Fprintf(&chinese, `{"product_id":"%d","title":"%c%c %d"},`, 1000000+i, 0x4e00+i%4000, 0x4e00+i/2, i)
+	}
+	for name, c := range map[string]struct{ result, piece string }{
+		"one listing":      {`[{"a":"xx","b":"yy","c":"zz"}]`, `{"a":"xx","b":"yy","c":"zz"} as told here `},
+		"fields of none":   {`["` + strings.Repeat("q", 16*size) + `"]`, `"a":1,"b":2,"c":3,`},
+		"lines of a text":  {`"` + strings.Repeat(`b line of\n`, size) + `"`, "a line of more than 24 bytes 1\n"},
+		"Chinese titles":   {"[" + chinese.String() + "{}]", "好的 "},
+		"brackets in text": {`"` + strings.Repeat("[", 32*size) + `"`, "the first is cheaper. "},
+	} {
+		think := strings.Repeat(c.piece, size/len(c.piece))
+		d := &arena.Dialogue{Turns: []arena.Turn{
+			{Calls: []arena.Call{{Name: "find_product", Arguments: "{}", Result: arena.Raw(c.result)}}},
+			{Step: 1, Think: think}}}
+		trace := &arena.Trace{HasDialogue: true, Query: "a glass kettle", Steps: []arena.Step{
+			{Number: 1, Proxy: []arena.ProxyCall{chat("60", false)}}, {Number: 2}}}
+		checkForm(t, name, trace, d, gates.Judge(trace, d))
+	}
+}
+
+func TestUsageBeyondAnyNumberPasses(t *testing.T) {
+	t.Parallel()
+	for tokens, passed := range map[string]bool{"1e300": true, "-1e300": false} {
+		trace := &arena.Trace{HasDialogue: true, Steps: []arena.Step{{Number: 1, Proxy: []arena.ProxyCall{chat(tokens, false)}}}}
+		if j := gates.Judge(trace, &arena.Dialogue{}); j.Gates[0] != passed {
+			t.Errorf("%s tokens: %v, want %v", tokens, j.Gates[0], passed)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // minTokens is the subnet's floor for a completion that can hold reasoning.
@@ -98,18 +99,19 @@ func usage(reply arena.Raw) (tokens int, quote string, known bool) {
 }
 
 // usageKey is the key of a reply that tells its length, maxUsageDigits bounds
-// the digits that are read of it.
+// the digits that are read of it, maxUsage is the largest number of so many.
 const (
 	usageKey       = `"completion_tokens"`
 	maxUsageDigits = 9
+	maxUsage       = 1e9 - 1
 )
 
 func usageOf(text string) (tokens int, quote string, known bool) {
 	if n := gjson.Get(text, "usage.completion_tokens"); n.Type == gjson.Number {
 		at := strings.LastIndex(text[:n.Index], usageKey)
-		return int(n.Num), text[max(at, 0) : n.Index+len(n.Raw)], true
+		return int(min(max(n.Num, 0), maxUsage)), text[max(at, 0) : n.Index+len(n.Raw)], true
 	}
-	if gjson.Valid(text) {
+	if cursor.Valid(text) {
 		return 0, "", false
 	}
 	return usageOfFragment(text)

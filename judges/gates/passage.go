@@ -58,18 +58,16 @@ const (
 func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
 	all := make([]passage, 0, len(d.Turns))
 	room, first := maxThinking, firstResult(d)
-	copied := copies{turns: d.Turns}
+	copied := newCopies(d.Turns)
 	for i := range d.Turns {
 		turn := &d.Turns[i]
 		if strings.TrimSpace(turn.Think) == "" || int32(turn.Step) <= first || room <= 0 {
 			continue
 		}
-		p := passage{step: int32(turn.Step), number: turn.Step + 1, text: copied.without(i)}
+		read := turn.Think[:min(len(turn.Think), room, maxPassage)]
+		p := passage{step: int32(turn.Step), number: turn.Step + 1, text: copied.without(i, read)}
 		if turn.Step < len(t.Steps) && t.Steps[turn.Step].Number > 0 {
 			p.number = t.Steps[turn.Step].Number
-		}
-		if len(p.text) > min(room, maxPassage) {
-			p.text = p.text[:min(room, maxPassage)]
 		}
 		room -= len(p.text)
 		p.read(s)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // str reads one string value by what its key says of it.
@@ -53,7 +54,7 @@ func isDescription(raw string) bool {
 func (r *resultReader) plain(kind keyKind, item *product, text string, depth int) {
 	trimmed := strings.TrimSpace(text)
 	switch {
-	case depth < 4 && len(trimmed) > 1 && (trimmed[0] == '[' || trimmed[0] == '{') && gjson.Valid(trimmed):
+	case depth < 4 && len(trimmed) > 1 && (trimmed[0] == '[' || trimmed[0] == '{') && cursor.Valid(trimmed):
 		inner := *r
 		inner.text, inner.at = trimmed, 0
 		inner.value(kind, item, depth+8)
