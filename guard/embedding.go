@@ -163,11 +163,11 @@ func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findi
 func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
 	best, cosine := -1, t.calibration.Threshold
 	for i, b := range t.vectors {
-		if cos := dot(v, b); cos >= cosine {
+		if cos := dot(v, b); cos >= cosine && (f.Beyond || t.guard.lexical.plausible(int32(i), text)) {
 			best, cosine = i, cos
 		}
 	}
-	if best < 0 || !f.Beyond && !t.guard.lexical.plausible(int32(best), text) {
+	if best < 0 {
 		return
 	}
 	e := t.guard.bank[t.guard.lexical.entry[best]]

@@ -136,8 +136,13 @@ func joinNumerals(tokens []token) []token {
 // four count things ("one of them") more often than they ask for an amount.
 const leastNumeral = 5
 
+// maxNumeral bounds a number in words: "nine hundred and ninety nine thousand
+// nine hundred and ninety nine" has twelve, and a unit follows it.
+const maxNumeral = 16
+
 func numeral(tokens []token) (value float64, length int) {
 	l := words()
+	tokens = tokens[:min(len(tokens), maxNumeral)]
 	total, current, scaled := 0.0, 0.0, false
 	for length < len(tokens) && (length == 0 || follows(tokens[length])) {
 		w := tokens[length].text

@@ -66,13 +66,20 @@ var serviceNames = []string{"cash on delivery", "free shipping", "LazMall", "Laz
 
 // newProfile reads tokens whose words are looked up by read.
 func newProfile(tokens []token, read func(string) *word) *profile {
+	p := lookUp(tokens, read)
+	p.gather()
+	return p
+}
+
+// lookUp is a profile that has its tokens and words alone: what else there is
+// of it takes the square of its length to gather.
+func lookUp(tokens []token, read func(string) *word) *profile {
 	p := &profile{tokens: tokens, words: make([]*word, len(tokens))}
 	for i := range tokens {
 		if !tokens[i].isNumber() {
 			p.words[i] = read(tokens[i].text)
 		}
 	}
-	p.gather()
 	return p
 }
 

@@ -107,7 +107,8 @@ func (r *Rotation) Add(bank []Entry, m Move) error {
 }
 
 // Rotate moves the named problems and all others of their clusters: a cluster
-// is never on two sides. It returns the problems that moved.
+// is never on two sides. Problems of two banks may share a name; each that bears
+// it moves. It returns the problems that moved.
 func (r *Rotation) Rotate(ids []string, m Move) ([]Rotated, error) {
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("rotate bank: %w", err)
@@ -134,11 +135,15 @@ func (r *Rotation) Rotate(ids []string, m Move) ([]Rotated, error) {
 func (r *Rotation) clustersOf(ids []string) (map[string]bool, error) {
 	clusters := map[string]bool{}
 	for _, id := range ids {
-		i := slices.IndexFunc(r.Problems, func(p Rotated) bool { return p.ID == id })
-		if i < 0 {
+		known := false
+		for _, p := range r.Problems {
+			if p.ID == id {
+				known, clusters[p.Cluster] = true, true
+			}
+		}
+		if !known {
 			return nil, fmt.Errorf("problem %q is not in the bank", id)
 		}
-		clusters[r.Problems[i].Cluster] = true
 	}
 	return clusters, nil
 }

@@ -94,6 +94,10 @@ func (s *scanner) emit(t token) {
 	s.out = append(s.out, t)
 }
 
+// maxWord bounds a word in bytes: longer runs of letters are data and no word
+// of a language, and slips are looked for by leaving out each letter in turn.
+const maxWord = 64
+
 // word reads a run of letters. An apostrophe inside it is left out, and so is
 // a possessive s.
 func (s *scanner) word() {
@@ -104,10 +108,11 @@ func (s *scanner) word() {
 		s.at++
 		tail := s.at
 		s.letters()
-		if s.text[tail:s.at] != "s" {
+		if s.text[tail:s.at] != "s" && len(w) < maxWord {
 			w += s.text[tail:s.at]
 		}
 	}
+	w = w[:min(len(w), maxWord)]
 	if w == "p" && s.digitAt(s.at) {
 		w = currency
 	}
@@ -182,7 +187,7 @@ func (s *scanner) finishNumber(start int, digits []byte) {
 	}
 	value, err := strconv.ParseFloat(string(digits), 64)
 	if err != nil || len(digits) > maxDigits {
-		t.text = s.text[start:s.at]
+		t.text = s.text[start:min(s.at, start+maxWord)]
 	} else {
 		t.value, t.written = value, value
 	}
@@ -264,7 +269,7 @@ var hanScales = map[rune]float64{'十': 10, '百': 100, '千': 1000, '万': 1000
 // for a number: a lone digit character counts ("a pair").
 func hanNumber(run string) (value float64, size int) {
 	total, digit, scaled, end := 0.0, 0.0, false, 0
-	for i, r := range run {
+	for i, r := range run[:min(len(run), maxWord)] {
 		if d, is := hanDigits[r]; is {
 			digit = d
 		} else if scale, is := hanScales[r]; is {

@@ -122,7 +122,7 @@ type judged struct {
 // it shares too little with any.
 func (x *lexicalIndex) search(text string, s *scratch) (best judged, whole *profile, found bool) {
 	s.tokens = parse(text, s.tokens)
-	whole = newProfile(s.tokens, s.reader(x.vocabulary))
+	whole = lookUp(s.tokens, s.reader(x.vocabulary))
 	x.join(whole)
 	for _, p := range x.chunks(whole) {
 		for _, b := range x.candidates(p, s) {
@@ -144,10 +144,11 @@ func (j judged) beats(o judged) bool {
 const leastChunk = 256
 
 // chunks cuts a long text into overlapping pieces, each long enough to hold the
-// longest base in another's words.
+// longest base in another's words, and gathers what each asks for.
 func (x *lexicalIndex) chunks(p *profile) []*profile {
 	size := max(leastChunk, 3*x.longest)
 	if len(p.tokens) <= size+size/2 {
+		p.gather()
 		return []*profile{p}
 	}
 	var out []*profile

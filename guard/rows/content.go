@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Content is what a row says, whatever its trainer's format: what was asked,
@@ -243,7 +244,7 @@ func (c *Content) products(v gjson.Result, key string, depth int) {
 			return true
 		})
 	case v.Type == gjson.String && strings.HasPrefix(strings.TrimSpace(v.Str), "{"), v.Type == gjson.String && strings.HasPrefix(strings.TrimSpace(v.Str), "["):
-		if gjson.Valid(v.Str) {
+		if cursor.Valid(v.Str) {
 			c.products(gjson.Parse(v.Str), key, depth-1)
 		}
 	default:

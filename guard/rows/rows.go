@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Row is one row of a file.
@@ -143,11 +144,12 @@ func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 	if len(b) > maxArrayBytes {
 		return fmt.Errorf("read array: larger than %d bytes: write one object a line instead", maxArrayBytes)
 	}
-	if !gjson.ValidBytes(b) {
+	text := string(b)
+	if !cursor.Valid(text) {
 		return errors.New("read array: not valid JSON")
 	}
 	line := 0
-	gjson.ParseBytes(b).ForEach(func(_, v gjson.Result) bool {
+	gjson.Parse(text).ForEach(func(_, v gjson.Result) bool {
 		if !v.IsObject() {
 			err = fmt.Errorf("element %d: %w", line, ErrNotObject)
 		} else {
@@ -166,7 +168,7 @@ func eachLine(r *bufio.Reader, stem string, yield func(Row) error) error {
 			return fmt.Errorf("line %d: %w", line+1, err)
 		}
 		if strings.TrimSpace(text) != "" {
-			if !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
+			if !cursor.Valid(text) || !gjson.Parse(text).IsObject() {
 				return fmt.Errorf("line %d: %w", line+1, ErrNotObject)
 			}
 			if y := yield(Row{JSON: text, Stem: stem, Line: line}); y != nil {
