@@ -191,10 +191,11 @@ func (doc *atifDoc) add(s *atifStep) {
 
 // tellResults makes words of what a step observed that has no call to answer.
 func (s *atifStep) tellResults() {
+	told := []string{s.text}
 	for _, r := range s.results {
-		s.text = strings.TrimPrefix(s.text+"\n"+resultText(r.value), "\n")
+		told = append(told, resultText(r.value))
 	}
-	s.results = nil
+	s.text, s.results = strings.TrimPrefix(strings.Join(told, "\n"), "\n"), nil
 }
 
 func (d *decoder) atifCall(calls []arena.ToolCall) []arena.ToolCall {
@@ -258,14 +259,15 @@ func partsText(raw arena.Raw) arena.Raw {
 		return raw
 	}
 	var texts []string
-	for _, part := range gjson.Parse(string(raw)).Array() {
+	only := true
+	gjson.Parse(string(raw)).ForEach(func(_, part gjson.Result) bool {
 		text := part.Get("text")
-		if part.Get("type").Str != "text" || text.Type != gjson.String {
-			return raw
+		if only = part.Get("type").Str == "text" && text.Type == gjson.String; only {
+			texts = append(texts, text.Str)
 		}
-		texts = append(texts, text.Str)
-	}
-	if len(texts) == 0 {
+		return only
+	})
+	if !only || len(texts) == 0 {
 		return raw
 	}
 	return quote(strings.Join(texts, "\n"))

@@ -2,6 +2,7 @@ package traces
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -20,11 +21,14 @@ type conversation struct {
 	t *arena.Trace
 	// asked is set once the customer has spoken.
 	asked bool
+	// prompt gathers the system prompt of several messages.
+	prompt strings.Builder
 }
 
 // restart forgets all messages: a key that comes twice counts as it came last.
 func (v *conversation) restart() {
 	v.t.Steps, v.t.System, v.t.HasDialogue = nil, "", false
+	v.prompt.Reset()
 }
 
 // system is a system prompt if nobody has spoken yet, else a step.
@@ -35,7 +39,12 @@ func (v *conversation) system(text string) {
 	case v.t.System == "":
 		v.t.System = text
 	default:
-		v.t.System += "\n\n" + text
+		if v.prompt.Len() == 0 {
+			v.prompt.WriteString(v.t.System)
+		}
+		v.prompt.WriteString("\n\n")
+		v.prompt.WriteString(text)
+		v.t.System = v.prompt.String()
 	}
 }
 
@@ -113,7 +122,7 @@ func (v *conversation) wroteText() bool {
 // farBack is how many steps and calls are looked through for what a result
 // answers: far more than real conversations have, and a bound on the time that
 // a hostile one can take.
-const farBack = 2_000
+const farBack = 500
 
 // asking is the call that a result of that id or name answers; nil if none.
 func (v *conversation) asking(id, name string) *arena.ToolCall {

@@ -139,7 +139,5 @@ func isObjectLine(line []byte) bool {
 	if len(line) <= len("{}") || line[0] != '{' {
 		return false
 	}
-	c := cursor.New(string(line), cursor.Limits{Depth: maxDepth, StringBytes: len(line)})
-	c.Skip()
-	return c.End() == nil
+	return cursor.Valid(string(line))
 }

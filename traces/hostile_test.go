@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/trajectory-arena/arena"
 )
 
 // line is the sample envelope on one line, at another problem.
@@ -336,5 +337,51 @@ func TestIdsAreNeverPaths(t *testing.T) {
 	got := one(t, line("../../etc/passwd"))
 	if got.ProblemID != "../../etc/passwd" || got.ID != "stdin/../../etc/passwd" {
 		t.Errorf("ids are %q and %q: they are data and stay what they are", got.ProblemID, got.ID)
+	}
+}
+
+// TestManyPartsTakeLinearTime reads what was joined piece by piece, each time
+// from the start.
+func TestManyPartsTakeLinearTime(t *testing.T) {
+	t.Parallel()
+	const parts = 50_000
+	text := strings.Repeat("x", 200)
+	traces, faults := readText(t, "a.json", `{"messages":[`+strings.Repeat(`{"role":"system","content":"`+text+`"},`, parts)+`{"role":"user","content":"hi"}]}`)
+	if len(traces) != 1 || len(traces[0].System) != parts*(len(text)+2)-2 {
+		t.Errorf("%d traces, faults %+v", len(traces), faults)
+	}
+	traces, faults = readText(t, "b.json", `{"schema_version":"ATIF-v1.7","steps":[{"source":"user","message":"q","observation":{"results":[`+
+		strings.Repeat(`{"content":"`+text+`"},`, parts)+`{"content":"last"}]}}]}`)
+	if len(traces) != 1 || len(traces[0].Query) != 1+parts*(len(text)+1)+len("\nlast") {
+		t.Errorf("%d traces, faults %+v", len(traces), faults)
+	}
+}
+
+// TestRenderedTurnsAreElements holds steps that are written as text to the limit
+// of those that are written as JSON.
+func TestRenderedTurnsAreElements(t *testing.T) {
+	t.Parallel()
+	opt := small()
+	opt.Limits.Elements = 100
+	for turns, want := range map[int]string{100: "", 101: "too_many_elements"} {
+		_, faults := readTextWith(t, "f.jsonl", `{"input":"user\nx","reward":1,"output":"`+strings.Repeat("a<obs>x</obs>", turns)+`"}`, opt)
+		if reasons(faults) != want {
+			t.Errorf("%d turns: %q, want %q", turns, reasons(faults), want)
+		}
+	}
+}
+
+// TestListOfNoPartsIsNotBuilt reads a result that is a long list without making
+// a value of each element.
+func TestListOfNoPartsIsNotBuilt(t *testing.T) {
+	list := arena.Raw("[" + strings.Repeat("0,", 1<<20) + "0]")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if partsText(list) != list {
+		t.Fatal("the list changed")
+	}
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
+		t.Errorf("%d bytes for a list of %d", grown, len(list))
 	}
 }

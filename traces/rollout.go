@@ -98,8 +98,7 @@ func (d *decoder) rollout() (found, error) {
 		t.Declared = score
 	}
 	renderedPrompt(&v, input)
-	d.renderedTurns(&v, output)
-	return found{trace: t}, nil
+	return found{trace: t}, d.renderedTurns(&v, output)
 }
 
 // renderedPrompt splits a prompt at its role lines: the system prompt, then
@@ -116,9 +115,13 @@ func renderedPrompt(v *conversation, prompt string) {
 	v.user(strings.TrimRight(request, "\n"))
 }
 
-// renderedTurns splits an output at its observations.
-func (d *decoder) renderedTurns(v *conversation, output string) {
+// renderedTurns splits an output at its observations. Each is an element of the
+// record: text is as good as JSON at making steps.
+func (d *decoder) renderedTurns(v *conversation, output string) error {
 	for output != "" {
+		if d.taken++; d.taken > d.limits.Elements {
+			return &damage{TooManyElements, "more turns in the output than the limit"}
+		}
 		said, rest, _ := strings.Cut(output, "<obs>")
 		obs, after, _ := strings.Cut(rest, "</obs>")
 		said = strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(said, "\n"), "\nuser"))
@@ -131,6 +134,7 @@ func (d *decoder) renderedTurns(v *conversation, output string) {
 		}
 		output = after
 	}
+	return nil
 }
 
 // taggedCalls reads the calls of all tool_call tags that hold JSON.
