@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -242,12 +241,12 @@ func ReadRotation(path string) (*Rotation, error) {
 }
 
 func readRotationFile(path string) (*Rotation, error) {
-	if filepath.Ext(path) != ".json" {
-		return nil, errNoRotation
-	}
 	info, err := os.Stat(path)
-	if err != nil || info.Size() > maxStateBytes {
-		return nil, errors.Join(errNoRotation, err)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxStateBytes {
+		return nil, errNoRotation
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {

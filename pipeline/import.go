@@ -104,7 +104,7 @@ func (m *Import) guard() (*guard.Guard, error) {
 	for _, path := range m.HeldOut {
 		entries, err := guard.ReadBank(path)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrInput, err)
+			return nil, err
 		}
 		bank = append(bank, entries...)
 	}
@@ -135,7 +135,7 @@ func (w *imported) readAll(ctx context.Context) error {
 	opt := traces.Defaults()
 	opt.RunID = cmp.Or(w.RunID, opt.RunID)
 	if err := opt.Validate(); err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
+		return err
 	}
 	for i, in := range inputs {
 		w.tell(Event{Stage: stageRead, Done: i, Total: len(inputs)})

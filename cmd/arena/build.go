@@ -299,7 +299,7 @@ func buildError(err error) error {
 	case errors.Is(err, pipeline.ErrBusy):
 		return failed(err, "wait for it, or give another -o or --work")
 	case errors.Is(err, pipeline.ErrInput):
-		return usage(err, "check the file: it must be there, readable and as docs/formats.md describes it (`arena build --help` lists the flags)")
+		return failed(err, "check the file: it must be there, readable and as docs/formats.md describes it (`arena build --help` lists the flags)")
 	default:
 		return failed(err, "finished blocks are kept: mend the cause and run the same command again")
 	}

@@ -95,11 +95,11 @@ func (j *judgeChoice) measured() (*agreement.Report, error) {
 	}
 	b, err := os.ReadFile(j.agreement)
 	if err != nil {
-		return nil, usage(fmt.Errorf("read agreement: %w", err), "give the file that `arena agreement --json` wrote")
+		return nil, failed(fmt.Errorf("read agreement: %w", err), "give the file that `arena agreement --json` wrote")
 	}
 	var r agreement.Report
 	if err := json.Unmarshal(b, &r); err != nil || len(r.Pairs) == 0 {
-		return nil, usage(fmt.Errorf("read agreement %s: no report of arena agreement", j.agreement), "give the file that `arena agreement --json` wrote")
+		return nil, failed(fmt.Errorf("read agreement %s: no report of arena agreement", j.agreement), "give the file that `arena agreement --json` wrote")
 	}
 	return &r, nil
 }
@@ -111,11 +111,11 @@ func (j *judgeChoice) probed() ([]probe.Summary, error) {
 	}
 	b, err := os.ReadFile(j.probes)
 	if err != nil {
-		return nil, usage(fmt.Errorf("read probes: %w", err), "give the file that `arena judge --probe` wrote")
+		return nil, failed(fmt.Errorf("read probes: %w", err), "give the file that `arena judge --probe` wrote")
 	}
 	all, err := probe.ReadSummaries(b)
 	if err != nil {
-		return nil, usage(fmt.Errorf("read probes %s: %w", j.probes, err), "give the file that `arena judge --probe` wrote")
+		return nil, failed(fmt.Errorf("read probes %s: %w", j.probes, err), "give the file that `arena judge --probe` wrote")
 	}
 	return all, nil
 }

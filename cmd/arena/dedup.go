@@ -167,7 +167,7 @@ func (f *dedupFlags) stripper() (*minhash.Stripper, error) {
 	for _, path := range f.strip {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			return nil, usage(fmt.Errorf("read boilerplate: %w", err), "--strip takes a text file")
+			return nil, failed(fmt.Errorf("read boilerplate: %w", err), "--strip takes a text file")
 		}
 		boilerplate = append(boilerplate, string(b))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -89,6 +90,11 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 	}
 	if err = out.free(c.Context(), f.force); err != nil {
 		return err
+	}
+	for _, template := range f.templates {
+		if _, err = os.Stat(template); err != nil {
+			return failed(fmt.Errorf("read chat template: %w", err), "--preflight takes a Jinja file or a model's tokenizer_config.json")
+		}
 	}
 	paths, cleanUp, err := local(c.Context(), []string{from})
 	defer cleanUp()
@@ -194,11 +200,11 @@ const longestAttempt = 14_336
 func (f *exportFlags) count(opt *export.Options) error {
 	data, err := corpora.ReadFile(corpora.Disk{}, f.tokenizer, 256<<20)
 	if err != nil {
-		return usage(err, "--tokenizer takes the tokenizer.json of a model")
+		return failed(err, "--tokenizer takes the tokenizer.json of a model")
 	}
 	tok, err := token.Read("tokenizer-"+corpora.SHA256(data)[:12], data)
 	if err != nil {
-		return usage(fmt.Errorf("read %s: %w", f.tokenizer, err), "byte-level BPE is read, as of Qwen, Llama 3, GPT-2; leave --tokenizer out for the estimate")
+		return failed(fmt.Errorf("read %s: %w", f.tokenizer, err), "byte-level BPE is read, as of Qwen, Llama 3, GPT-2; leave --tokenizer out for the estimate")
 	}
 	opt.Counter = func() corpora.Counter { return tok.Clone() }
 	if opt.MaxTokens == 0 {

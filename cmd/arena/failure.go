@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The exit codes of the program.
+// The exit codes of the program. Wrong usage is what the command line says: a
+// flag, a configuration file, a path where nothing is. A file that is there and
+// cannot be read as what it should be is a failure, whatever flag names it.
 const (
 	exitOK        = 0
 	exitFailure   = 1

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -89,8 +90,8 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	switch {
 	case errors.Is(err, pipeline.ErrEmpty):
 		return failed(err, "the funnel above says why; docs/traces.md says what is read")
-	case errors.Is(err, pipeline.ErrInput):
-		return usage(err, "check the path: it must be there, readable and of the kind that its flag takes (`arena import --help`)")
+	case errors.Is(err, guard.ErrBank):
+		return failed(err, bankForms)
 	case err != nil:
 		return err
 	default:

@@ -22,7 +22,7 @@ func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Inp
 	for _, day := range days {
 		inputs, err := traces.Discover(day, traces.DefaultRules())
 		if err != nil {
-			return nil, cleanUp, usage(err, "DAY is a folder, a glob, a file, the URL of a folder in a bucket, or -")
+			return nil, cleanUp, failed(err, "DAY is a folder, a glob, a file, the URL of a folder in a bucket, or -")
 		}
 		if day == traces.Stdin {
 			dir, err := os.MkdirTemp("", "arena-spool-")

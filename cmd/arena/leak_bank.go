@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -97,10 +98,14 @@ func (f *bankFlags) add(r *guard.Rotation, files []string) ([]guard.Rotated, err
 func (f *bankFlags) change(s *streams, move func(*guard.Rotation) ([]guard.Rotated, error)) error {
 	r, err := readRotation(f.state)
 	if err != nil {
-		return failed(err, "a bank state of another version cannot be changed")
+		return failed(err, "give --state a file that arena leak bank wrote; one of another version cannot be changed")
 	}
 	moved, err := move(r)
-	if err != nil {
+	var told *failure
+	switch {
+	case errors.As(err, &told):
+		return err
+	case err != nil:
 		return usage(err, "pools go one way: open, held-out, never-touch; --date and --by are needed")
 	}
 	b, err := r.Encode()

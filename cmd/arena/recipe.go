@@ -179,7 +179,7 @@ func (f *recipeFlags) protect() error {
 	for _, path := range f.heldOut {
 		entries, err := guard.ReadBank(path)
 		if err != nil {
-			return usage(err, "--held-out names problems: a file, a suite, a folder of banks, or a corpus")
+			return failed(err, bankForms)
 		}
 		f.protected = append(f.protected, entries...)
 		if b, err := os.ReadFile(path); err == nil { // a folder has no bytes of its own

@@ -109,7 +109,7 @@ func eachFile(named, days []string, flag string, read func(path string) error) e
 	}
 	for _, path := range paths {
 		if err := read(path); err != nil {
-			return usage(fmt.Errorf("%s: %w", path, err), "--"+flag+" names JSON lines; docs/outcome.md says what they need")
+			return failed(fmt.Errorf("%s: %w", path, err), "--"+flag+" names JSON lines; docs/outcome.md says what they need")
 		}
 	}
 	return nil

@@ -214,8 +214,9 @@ func Stem(path string) string {
 	return name
 }
 
-// aside are files and folders of a corpus that hold no rows to train on.
-var aside = []string{"manifest.json", "bank.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "tables", "reports", ".git"}
+// aside are files and folders of a corpus that hold no rows to train on: what
+// describes them, and a data set's card.
+var aside = []string{"README.md", "manifest.json", "bank.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "tables", "reports", ".git"}
 
 // Files lists the row files at path, sorted: itself, or those of a folder and
 // its subfolders without a corpus's ledger and reports.

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWrongPathsAreUsageAndBrokenFilesFailures gives every command that reads a
+// file one that is not there, and one that is broken: wherever the file stands,
+// the first is exit 2 and the second exit 1, and neither leaves an output.
+func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
+	t.Parallel()
+	const day, catalog, texts = "../../testdata/day", "../../testdata/day/catalog.jsonl", "../../testdata/leak/texts.jsonl"
+	corpus := filepath.Join(t.TempDir(), "corpus")
+	if code, _, said := arenaRun("build", day, "-o", corpus, "-q"); code != exitOK {
+		t.Fatal(said)
+	}
+	for _, command := range []string{
+		"build " + day + " -o OUT --held-out FILE",
+		"build " + day + " -o OUT --bank FILE",
+		"build " + day + " -o OUT --problems FILE",
+		"build " + day + " -o OUT --catalog FILE",
+		"build " + day + " -o OUT --judge-agreement FILE",
+		"build " + day + " -o OUT --judge-probes FILE",
+		"import " + day + " -o OUT --held-out FILE",
+		"recipe sft --corpus " + corpus + " -o OUT --held-out FILE",
+		"recipe sft --corpus FILE -o OUT",
+		"mix " + corpus + " -o OUT --held-out FILE",
+		"mix FILE -o OUT",
+		"score " + day + " -o OUT --problems FILE",
+		"score " + day + " -o OUT --catalog FILE",
+		"filter " + day + " -o OUT --calibrate FILE",
+		"judge FILE --probe 1 -o OUT",
+		"leak --held-out FILE " + texts + " -o OUT",
+		"leak --held-out " + texts + " FILE -o OUT",
+		"leak recalibrate --held-out FILE --embed-endpoint http://127.0.0.1:1/v1 --embed-model m -o OUT",
+		"leak bank add --pool held-out --date 2026-11-21 --by ops --state OUT FILE",
+		"leak bank list --state FILE",
+		"verify " + corpus + " --rotation FILE",
+		"verify FILE",
+		"inspect FILE",
+		"dedup FILE -o OUT",
+		"agreement FILE FILE -o OUT",
+		"export FILE --profile text -o OUT",
+		"export " + corpus + " --profile text --tokenizer FILE -o OUT",
+		"compare FILE FILE",
+		"results FILE -o OUT",
+		"eval --endpoint http://127.0.0.1:1/v1 --model m --problems FILE --catalog " + catalog + " -o OUT",
+		"eval --endpoint http://127.0.0.1:1/v1 --model m --problems " + day + "/problems.jsonl --catalog FILE -o OUT",
+		"shop index FILE -o OUT",
+		"shop call FILE --catalog " + catalog + " -o OUT",
+		"shop serve --catalog FILE --listen 127.0.0.1:0",
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			broken := filepath.Join(dir, "broken.jsonl")
+			if err := os.WriteFile(broken, []byte(`{"id": 1, "que`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for file, want := range map[string]int{filepath.Join(dir, "absent.jsonl"): exitUsage, broken: exitFailure} {
+				out := filepath.Join(dir, "out")
+				code, _, said := arenaRun(strings.Fields(strings.NewReplacer("FILE", file, "OUT", out).Replace(command))...)
+				if code != want || !strings.Contains(said, "arena: hint: ") {
+					t.Errorf("exit %d, want %d: %s", code, want, said)
+				}
+				if _, err := os.Stat(out); err == nil {
+					t.Errorf("%s: an output is left", filepath.Base(file))
+				}
+			}
+		})
+	}
+}
