@@ -36,8 +36,9 @@ problems. Unscored attempts are left out and counted.
 A, B and the labels are JSON lines with eval_run_id, problem_id and score, as
 ` + "`arena judge`" + ` writes them. With --labels one judge is enough. Lines of
 ` + "`arena judge --steps`" + ` are compared step by step: waste is 0, unclear 0.5, needed 1.`,
-		Example: `  arena judge testdata/day -o gates.jsonl && arena agreement gates.jsonl gates.jsonl
-  arena agreement gates.jsonl panel.jsonl --labels labels.jsonl --json`,
+		Example: `  arena judge testdata/day -o gates.jsonl
+  arena agreement gates.jsonl gates.jsonl
+  arena agreement gates.jsonl --labels gates.jsonl --json`,
 		Args: takes(1, anyNumber),
 		RunE: func(_ *cobra.Command, paths []string) error { return f.run(s, paths) },
 	}

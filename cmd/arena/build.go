@@ -82,7 +82,7 @@ A run that was stopped goes on from its last finished block; a run on a
 finished corpus does only what changed. What --config and --set can say:
 docs/configuration.md.`,
 		Example: `  arena build testdata/day -o corpus
-  arena build day1 day2 -o corpus --held-out suite.json --bank yesterday/bank.json --set select.top=2`,
+  arena build testdata/day -o next --bank corpus/bank.json --held-out testdata/leak/bank.jsonl --set select.top=2`,
 		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
 			if allRuns(args) {

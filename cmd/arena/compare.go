@@ -23,8 +23,12 @@ on sample 0, Holm's adjustment over all comparisons, the smallest difference tha
 this many problems can show, and how many it takes to show the one measured.
 
 Runs that differ in problems, harness, scorer or judge are refused by name.`,
-		Example: `  arena compare base tuned
-  arena compare base tuned-1 tuned-2 --json`,
+		Example: `  serve='go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000'   # needs no model
+  day='--problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl'
+  arena eval --serve "$serve" --endpoint http://127.0.0.1:8000/v1 --model base $day -k 4 -o base
+  arena eval --serve "$serve -solves 0.9" --endpoint http://127.0.0.1:8000/v1 --model tuned $day -k 4 -o tuned
+  arena compare base tuned
+  arena compare base tuned --json`,
 		Args: takes(2, anyNumber),
 		RunE: func(_ *cobra.Command, args []string) error {
 			contaminated, err := readIDs(trainedOn)

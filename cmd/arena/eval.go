@@ -70,7 +70,9 @@ results as lines and as Parquet, and summary.json. The same command goes on
 where an earlier one was interrupted and asks for nothing that was finished.
 What failed for want of an answer (infra) is never a failed rollout: it is
 reported as missing, and below --min-coverage the exit code is 3.`,
-		Example: `  arena eval --endpoint http://127.0.0.1:8000/v1 --model qwen3-4b \
+		Example: `  # --serve starts a server and stops it at the end; this one needs no model
+  arena eval --serve 'go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000' \
+    --endpoint http://127.0.0.1:8000/v1 --model student \
     --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl -k 4 -o run
   arena eval --rescore run --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl`,
 		Args: takes(0, 0),

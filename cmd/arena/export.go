@@ -48,7 +48,7 @@ func newExport(s *streams) *cobra.Command {
 		Long: `Writes the rows of a corpus in one or several formats (see ` + "`arena profiles`" + `).
 Rows that a format cannot take are left out of it alone and counted by reason
 in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
-		Example: "  arena export corpus --profile text --profile sharegpt -o exported\n  arena export corpus --profile all -o exported",
+		Example: "  arena build testdata/day -o corpus\n  arena export corpus --profile text --profile sharegpt -o exported\n  arena export corpus --profile all -o every",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runExport(c, s, args[0], &f)
@@ -241,7 +241,7 @@ func showCounts(s *streams, counts []export.Count) {
 		written += c.Rows
 		fmt.Fprintf(s.err, "%-18s %-6s %8d in %8d taken %8d rows  %s\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpora.Tallies(c.Dropped))
 	}
-	if written == 0 {
+	if len(counts) > 0 && written == 0 { // a recipe of steps has no profile to export to
 		fmt.Fprintln(s.err, "warning: no row was written: there is nothing to train on")
 	}
 }

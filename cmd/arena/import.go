@@ -39,7 +39,7 @@ system prompt and the tools of its own trace, and every result stays with its ca
 Nothing is graded or filtered: that is what build does, with problems and a
 catalogue. A trace that cannot be a row is counted by reason, and is in the ledger.`,
 		Example: `  arena import testdata/day -o imported --unguarded
-  arena import others.jsonl.gz -o imported --held-out testdata/day/problems.jsonl`,
+  arena import testdata/day/traces/*/output.jsonl.gz -o guarded --held-out testdata/leak/bank.jsonl`,
 		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
 	}

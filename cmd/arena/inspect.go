@@ -20,7 +20,7 @@ func newInspect(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "inspect FILE.parquet|CORPUS",
 		Short:   "Show schema, row groups, counts and the first rows",
-		Example: "  arena inspect corpus\n  arena inspect corpus/tables/attempts.parquet --head 1\n  arena inspect corpus --where 'judge_score >= 0.7 && n_steps <= 15'",
+		Example: "  arena build testdata/day -o corpus\n  arena inspect corpus\n  arena inspect corpus/tables/attempts.parquet --head 1\n  arena inspect corpus --where 'judge_score >= 0.7 && n_steps <= 15'",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			chosen, err := parseWhere(expr)

@@ -54,9 +54,10 @@ leaves more than --max-unscored without a score, ends with exit code 3.
 The key is taken from OPENAI_API_KEY where that is set, or from --api-key-env.
 Details: docs/judges-llm.md.`,
 		Example: `  arena judge testdata/day -o judgements.jsonl
-  arena judge testdata/day --judge llm --endpoint http://127.0.0.1:8000/v1 \
-    --model Qwen/Qwen3-32B --ledger ledger -o judgements.jsonl
   arena judge testdata/day --steps -o steps.jsonl
+  # -n says what asking models would cost; without it they are asked
+  arena judge testdata/day --judge llm --endpoint http://127.0.0.1:8000/v1 --model Qwen/Qwen3-32B -n
+  echo '{small: {prompt: 0.1, completion: 0.4}, large: {prompt: 0.6, completion: 2.2}}' > prices.yaml
   arena judge testdata/day --judge llm --endpoint https://api.example.com/v1 \
     --model small --model large --prices prices.yaml --budget-usd 5 -n`,
 		Args: takes(1, anyNumber),

@@ -45,12 +45,15 @@ func (f *bankFlags) register(c *cobra.Command, moves bool) {
 	c.Flags().StringArrayVar(&f.corpora, "corpus", nil, "say if this corpus is retired by the move; may be repeated")
 }
 
+// bankAdded makes the state that the examples of the bank's commands work on.
+const bankAdded = "  arena leak bank add --pool held-out --date 2026-11-21 --by ops --state protected.json testdata/leak/bank.jsonl"
+
 func newBankAdd(s *streams) *cobra.Command {
 	f := bankFlags{}
 	c := &cobra.Command{
 		Use:     "add --pool POOL FILES…",
 		Short:   "Add problems to a pool",
-		Example: "  arena leak bank add --pool held-out --date 2026-11-21 --by ops --state protected.json suite.json",
+		Example: bankAdded,
 		Args:    takes(1, anyNumber),
 		RunE: func(_ *cobra.Command, files []string) error {
 			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return f.add(r, files) })
@@ -66,7 +69,7 @@ func newBankRotate(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "rotate --to POOL IDS…",
 		Short:   "Move problems and their clusters on to a more protected pool",
-		Example: "  arena leak bank rotate --to never-touch --date 2026-11-21 --by ops --state protected.json suite-0",
+		Example: bankAdded + "\n  arena leak bank rotate --to never-touch --date 2026-11-22 --by ops --state protected.json lunch-box",
 		Args:    takes(1, anyNumber),
 		RunE: func(_ *cobra.Command, ids []string) error {
 			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return r.Rotate(ids, f.move()) })
@@ -146,7 +149,7 @@ func newBankList(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
 		Short:   "List the bank's problems with pool, cluster, date and mover",
-		Example: "  arena leak bank list --state protected.json",
+		Example: bankAdded + "\n  arena leak bank list --state protected.json",
 		Args:    takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			r, err := guard.ReadRotation(f.state)

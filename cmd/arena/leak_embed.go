@@ -108,8 +108,9 @@ func newLeakRecalibrate(s *streams) *cobra.Command {
 		Long: `Set the embedding tier's threshold for a model: at most 2 of 100,000 pairs of
 protected requests that share no product may reach it, and it is no lower than the
 rewordings of --pairs need (JSON lines with base and text).`,
-		Example: `  arena leak recalibrate --held-out bank.jsonl --embed-endpoint http://127.0.0.1:8080/v1 --embed-model minilm -o minilm.json`,
-		Args:    takes(0, 0),
+		Example: `  # with a server of embeddings at that address
+  arena leak recalibrate --held-out testdata/leak/bank.jsonl --embed-endpoint http://127.0.0.1:8080/v1 --embed-model minilm -o minilm.json`,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return writeWhole(s, out, func(w io.Writer) error { return recalibrate(c.Context(), w, &f, heldOut, pairs) })
 		},

@@ -42,8 +42,10 @@ What is chosen does not depend on the order of the arguments. A corpus that
 does not verify, or a mixture in which nothing is known to be protected, is
 refused. The card says how much came of which corpus and why rows were left out;
 tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
-		Example: `  arena mix monday:0.5 tuesday:0.5 -o week
-  arena mix monday:3 tuesday:1 -o week --per-agent 500 --where 'judge_score >= 0.7'`,
+		Example: `  arena build testdata/day -o monday
+  arena build testdata/day -o tuesday --set select.top=2
+  arena mix monday:0.5 tuesday:0.5 -o week
+  arena mix monday:3 tuesday:1 -o month --per-agent 500 --where 'judge_score >= 0.7'`,
 		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
 	}

@@ -53,9 +53,13 @@ against everything protected once more, and exported in every profile that the
 rows go into. OUT.work keeps the run and what was built of it: the same command
 goes on where an earlier one was interrupted. --run takes rollouts that arena
 eval played already.`,
-		Example: `  arena recipe sft --corpus corpus -o stage1
-  arena recipe rft --corpus corpus --catalog testdata/day/catalog.jsonl \
-    --endpoint http://127.0.0.1:8000/v1 --model student -o stage2
+		Example: `  arena build testdata/day -o corpus
+  arena recipe sft --corpus corpus -o stage1
+  serve='go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000'   # needs no model
+  arena recipe rft --corpus corpus --catalog testdata/day/catalog.jsonl --serve "$serve" \
+    --endpoint http://127.0.0.1:8000/v1 --model student -k 4 -o stage2
+  arena recipe teacher --corpus corpus --catalog testdata/day/catalog.jsonl --serve "$serve -solves 1" \
+    --endpoint http://127.0.0.1:8000/v1 --model teacher -o teacher
   arena recipe steps --corpus corpus --catalog testdata/day/catalog.jsonl \
     --run stage2.work/run --teacher teacher.work/run -o stage5`,
 		Args: takes(1, 1),

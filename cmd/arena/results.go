@@ -17,8 +17,11 @@ func newResults(s *streams) *cobra.Command {
 		Use:   "results RUN -o F",
 		Short: "The rollouts of a run as lines",
 		Long:  `Write one JSON line a rollout, in the order of problems and samples.`,
-		Example: `  arena results run -o - | jq -r .label | sort | uniq -c
-  arena results run --by-problem -o - | jq -c 'select(.flaky)'`,
+		Example: `  arena eval --serve 'go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000' \
+    --endpoint http://127.0.0.1:8000/v1 --model student \
+    --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl -k 4 -o run
+  arena results run -o results.jsonl
+  arena results run --by-problem -o - | grep '"flaky":true'`,
 		Args: takes(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return writeWhole(s, out, func(w io.Writer) error { return printResults(w, args[0], byProblem) })

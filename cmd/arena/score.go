@@ -31,8 +31,10 @@ Titles are compared by the vectors that a problem carries, or by a model behind
 --embeddings; where there is neither they are left out of the rule. The rules, with
 their oddities: docs/outcome.md.`,
 		Example: `  arena score testdata/day -o scores.jsonl
-  arena score testdata/day --embeddings http://127.0.0.1:8080/v1 -o -
-  zcat day.jsonl.gz | arena score - --problems p.jsonl --catalog c.jsonl -o -`,
+  zcat testdata/day/traces/*/output.jsonl.gz | arena score - -o - \
+    --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl
+  # with a server of embeddings at that address
+  arena score testdata/day --embeddings http://127.0.0.1:8080/v1 -o -`,
 		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) },
 	}

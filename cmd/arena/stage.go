@@ -11,6 +11,12 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
+// allStages is the example of each stage: one needs what the stages before it left.
+const allStages = `  arena stage map testdata/day --work w --shard 0/2 -o corpus
+  arena stage map testdata/day --work w --shard 1/2 -o corpus
+  arena stage group testdata/day --work w -o corpus
+  arena stage write testdata/day --work w --shard 0/1 -o corpus`
+
 func newStage(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stage map|group|write DAY… --work DIR --shard i/n -o CORPUS",
@@ -20,12 +26,9 @@ share: map on every shard of the inputs, then group once, then write on every
 shard of the output. Each is safe to run again and writes the bytes that
 arena build writes. The process that finishes the last shard of write puts the
 corpus together.`,
-		Example: `  arena stage map testdata/day --work w --shard 0/2 -o corpus
-  arena stage map testdata/day --work w --shard 1/2 -o corpus
-  arena stage group testdata/day --work w -o corpus
-  arena stage write testdata/day --work w --shard 0/1 -o corpus`,
-		Args: unknownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: allStages,
+		Args:    unknownCommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		newStep(s, "map", "Make the blocks of a shard of the inputs", stageMap),
@@ -43,7 +46,7 @@ func newStep(s *streams, name, short string, do step) *cobra.Command {
 	c := &cobra.Command{
 		Use:     name + " DAY… --work DIR --shard i/n -o CORPUS",
 		Short:   short,
-		Example: "  arena stage " + name + " testdata/day --work w --shard 0/1 -o corpus",
+		Example: allStages,
 		Args:    takes(1, anyNumber),
 		RunE: func(c *cobra.Command, days []string) (err error) {
 			part, err := parseShard(shard)

@@ -27,7 +27,7 @@ touched and that the corpus has in train is named, and the corpus is retired.
 Exit 0: all holds. Exit 1: something is broken; each line says where and what.
 Exit 3: the files are whole, but a split sees what another is graded by,
 or the corpus is retired.`,
-		Example: "  arena build testdata/day -o corpus && arena verify corpus\n" +
+		Example: "  arena build testdata/day -o corpus\n  arena verify corpus\n" + bankAdded + "\n" +
 			"  arena verify corpus --rotation protected.json",
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {

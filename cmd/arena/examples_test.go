@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+)
+
+// TestExamplesRunAsPrinted runs the example of every help page in a folder that
+// holds what a clone does, as a shell would: all lines of a page in order. What
+// listens at a fixed address is left out, since a test shares its machine.
+func TestExamplesRunAsPrinted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the commands' own scripts run under -short")
+	}
+	dir := t.TempDir()
+	eachCommand(newRoot(&streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}), func(c *cobra.Command) {
+		if !c.HasExample() || strings.Contains(c.Example, "--serve") || strings.Contains(c.Example, "--listen") {
+			return
+		}
+		name := strings.ReplaceAll(c.CommandPath(), " ", "_")
+		offline, _, _ := strings.Cut(c.Example, "# with a server")
+		page := fmt.Sprintf("symlink testdata -> $REPO/testdata\nsymlink shop -> $REPO/shop\nexec sh -e page\n-- page --\n%s\n", offline)
+		if err := os.WriteFile(filepath.Join(dir, name+".txtar"), []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	testscript.Run(t, testscript.Params{Dir: dir, Setup: func(e *testscript.Env) error {
+		root, err := os.Getwd()
+		e.Setenv("REPO", root+"/../..")
+		return err
+	}})
+}
