@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/trajectory-arena/arena/student"
@@ -98,12 +99,17 @@ func (f *evalFlags) identify(ctx context.Context, server *serve.Server) ([]telem
 	if b, err := os.ReadFile(path); err != nil || json.Unmarshal(b, &all) != nil {
 		all = nil
 	}
+	ids := make([]telemetry.Identity, len(f.endpoints))
+	var asked sync.WaitGroup
 	for i, base := range f.endpoints {
 		words := ""
 		if server != nil && i == 0 {
 			words = server.Words()
 		}
-		id := telemetry.Identify(ctx, base, os.Getenv(f.keyEnv), words)
+		asked.Go(func() { ids[i] = telemetry.Identify(ctx, base, os.Getenv(f.keyEnv), words) })
+	}
+	asked.Wait()
+	for _, id := range ids {
 		if !slices.ContainsFunc(all, func(old telemetry.Identity) bool { return reflect.DeepEqual(old, id) }) {
 			all = append(all, id)
 		}

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"io"
 	"regexp"
 	"strconv"
@@ -38,34 +39,43 @@ type Identity struct {
 // are known: vLLM tells dtype and parallelism only there. What an end point
 // answers comes before what words say.
 func Identify(ctx context.Context, base, key, words string) Identity {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	ask := func(url string) string {
+		text, err := page(ctx, url, key)
+		if errors.Is(err, context.DeadlineExceeded) {
+			giveUp() // or a server that hangs would be waited for again and again
+		}
+		return text
+	}
 	id := Identity{Endpoint: base, Models: []string{}}
-	models := gjson.Parse(page(ctx, strings.TrimRight(base, "/")+"/models", key))
+	models := gjson.Parse(ask(strings.TrimRight(base, "/") + "/models"))
 	for _, m := range models.Get("data").Array() {
 		id.Models = append(id.Models, m.Get("id").String())
 	}
 	id.Engine, id.Path = models.Get("data.0.owned_by").String(), models.Get("data.0.root").String()
 	id.MaxModelLen = whole(models.Get("data.0.max_model_len"))
-	id.Version = gjson.Get(page(ctx, root(base)+"/version", key), "version").String()
+	id.Version = gjson.Get(ask(root(base)+"/version"), "version").String()
 	for _, path := range []string{"/model_info", "/get_model_info", "/server_info", "/get_server_info"} {
-		id.told(gjson.Parse(page(ctx, root(base)+path, key)))
+		id.told(gjson.Parse(ask(root(base) + path)))
 	}
 	id.wrote(words)
 	return id
 }
 
 // page is a bounded JSON answer; empty where there is none.
-func page(ctx context.Context, url, key string) string {
+func page(ctx context.Context, url, key string) (string, error) {
 	b, err := get(ctx, url, key)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	defer b.Close() //nolint:errcheck // only read
 	const most = 1 << 20
 	text, err := io.ReadAll(io.LimitReader(b, most))
 	if err != nil || !cursor.Valid(string(text)) {
-		return ""
+		return "", err
 	}
-	return string(text)
+	return string(text), nil
 }
 
 // told takes in an answer of SGLang, or of vLLM in its development mode, whose

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -53,6 +54,9 @@ type Watcher struct {
 // second with the run that is watched.
 const timeout = 5 * time.Second
 
+// farewell bounds the last sample, for which a finished run waits.
+const farewell = 2 * time.Second
+
 // Watch takes samples until ctx ends, the first at once and the last at the
 // end.
 func (w Watcher) Watch(ctx context.Context) (err error) {
@@ -64,21 +68,30 @@ func (w Watcher) Watch(ctx context.Context) (err error) {
 	began := w.Now()
 	tick := time.NewTicker(w.Every)
 	defer tick.Stop()
-	for last := false; ; {
-		if err := w.take(context.WithoutCancel(ctx), f, began); err != nil || last {
+	for first := true; first || ctx.Err() == nil; first = false {
+		s := w.sample(ctx, began)
+		if ctx.Err() != nil {
+			s.Server = nil // cut off: some may be missing from the sums
+		}
+		if err := w.keep(f, s); err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			last = true
 		case <-tick.C:
 		}
 	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	return w.keep(f, w.sample(end, began))
 }
 
-// take takes one sample, keeps it and tells of it.
-func (w Watcher) take(ctx context.Context, f io.Writer, began time.Time) error {
-	s := Sample{Seconds: w.Now().Sub(began).Seconds(), Rollouts: w.Rollouts(), Server: w.server(ctx), GPUs: w.GPUs.Read(ctx)}
+func (w Watcher) sample(ctx context.Context, began time.Time) Sample {
+	return Sample{Seconds: w.Now().Sub(began).Seconds(), Rollouts: w.Rollouts(), Server: w.server(ctx), GPUs: w.GPUs.Read(ctx)}
+}
+
+// keep keeps a sample and tells of it.
+func (w Watcher) keep(f io.Writer, s Sample) error {
 	b, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("keep telemetry: %w", err)
@@ -90,17 +103,19 @@ func (w Watcher) take(ctx context.Context, f io.Writer, began time.Time) error {
 	return nil
 }
 
-// server asks every endpoint and adds up what they say.
+// server asks every endpoint at the same time, as one may hang, and adds up what
+// they say.
 func (w Watcher) server(ctx context.Context) map[string]float64 {
+	told := make([]*gathered, len(w.Bases))
+	var asked sync.WaitGroup
+	for i, base := range w.Bases {
+		asked.Go(func() { told[i] = w.metrics(ctx, base) })
+	}
+	asked.Wait()
 	all := newGathered()
-	for _, base := range w.Bases {
-		one := newGathered()
-		if body, err := get(ctx, root(base)+"/metrics", w.Key); err == nil {
-			one.read(body)
-			body.Close() //nolint:errcheck // only read
-		}
+	for i, one := range told {
 		if waiting, ok := one.sums["waiting"]; ok {
-			w.Waiting(base, int(waiting))
+			w.Waiting(w.Bases[i], int(waiting))
 		}
 		for key, v := range one.sums {
 			all.sums[key] += v
@@ -108,6 +123,16 @@ func (w Watcher) server(ctx context.Context) map[string]float64 {
 		}
 	}
 	return all.values()
+}
+
+// metrics is what one endpoint says; nothing where it says nothing.
+func (w Watcher) metrics(ctx context.Context, base string) *gathered {
+	one := newGathered()
+	if body, err := get(ctx, root(base)+"/metrics", w.Key); err == nil {
+		one.read(body)
+		body.Close() //nolint:errcheck // only read
+	}
+	return one
 }
 
 // root is where a server answers besides its OpenAI interface.

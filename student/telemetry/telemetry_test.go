@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,6 +106,40 @@ func TestWatchOverTwoServers(t *testing.T) {
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Count(string(text), "\n") != seen {
 		t.Errorf("%d samples, kept %q, %v", seen, text, err)
+	}
+}
+
+// TestWatchEndsAlthoughAServerHangs: the end of a run waits for no answer that
+// is on its way.
+func TestWatchEndsAlthoughAServerHangs(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var asked atomic.Int64
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			cancel()
+			<-r.Context().Done()
+		}
+	}))
+	defer web.Close()
+	began := time.Now()
+	if err := watcher(filepath.Join(t.TempDir(), "telemetry.jsonl"), web.URL+"/v1").Watch(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d >= timeout {
+		t.Errorf("waited %v for a server that hangs", d)
+	}
+}
+
+// TestIdentifyGivesUpAServerThatHangs after the first question, of six.
+func TestIdentifyGivesUpAServerThatHangs(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked.Add(1); <-r.Context().Done() }))
+	defer web.Close()
+	Identify(t.Context(), web.URL+"/v1", "", "")
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times, want once", n)
 	}
 }
 
