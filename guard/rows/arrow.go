@@ -1,14 +1,11 @@
 package rows
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"strings"
+	"os"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/trajectory-arena/arena/internal/batches"
 )
 
 // The first bytes of Arrow's two containers: a stream, which is what datasets
@@ -20,40 +17,49 @@ const (
 	arrowFileHead = 8
 )
 
-// eachArrow reads an Arrow stream of any schema, each row as JSON. A batch is
-// held whole: a gigabyte at most.
-func eachArrow(in io.Reader, stem string, yield func(Row) error) error {
-	// ipc.NewReader knows no limits.
-	messages := ipc.NewMessageReader(in, ipc.WithMetadataSizeLimit(maxLineBytes), ipc.WithBodySizeLimit(maxArrayBytes))
-	defer messages.Release()
-	r, err := ipc.NewReaderFromMessageReader(messages)
+// The text of all rows of an Arrow file may be this long, or so many times as long
+// as the file where that is more: as dense as gzip can be. A dictionary, or lists
+// that share their elements, could make a small file's rows go on without end.
+const (
+	arrowTextBytes   = 16 << 30
+	arrowTextDensity = 1000
+)
+
+// eachArrow reads an Arrow stream of any schema, which begins head bytes into a
+// file, each row as JSON. A batch is held whole: a gigabyte at most.
+func eachArrow(f *os.File, head int64, stem string, yield func(Row) error) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("open arrow: %w", err)
+	}
+	return eachOfStream(io.NewSectionReader(f, head, info.Size()-head), stem, yield)
+}
+
+func eachOfStream(in *io.SectionReader, stem string, yield func(Row) error) error {
+	r, err := batches.Open(in, in.Size())
 	if err != nil {
 		return fmt.Errorf("open arrow: %w", err)
 	}
 	defer r.Release()
-	line := 0
+	t := rendering{members: map[fielded][]member{}}
+	line, left := 0, max(arrowTextBytes, arrowTextDensity*in.Size())
 	for r.Next() {
-		if err := eachOfBatch(r.RecordBatch(), stem, &line, yield); err != nil {
-			return err
+		for i := range int(r.RecordBatch().NumRows()) {
+			text, err := t.row(r.RecordBatch(), i)
+			if left -= int64(len(text)); err == nil && left < 0 {
+				err = errDense
+			}
+			if err != nil {
+				return fmt.Errorf("render arrow row %d: %w", line, err)
+			}
+			if err := yield(Row{JSON: text, Stem: stem, Line: line}); err != nil {
+				return err
+			}
+			line++
 		}
 	}
 	if err := r.Err(); err != nil {
 		return fmt.Errorf("read arrow rows: %w", err)
-	}
-	return nil
-}
-
-// eachOfBatch yields the rows of a batch, which follow line others.
-func eachOfBatch(batch arrow.RecordBatch, stem string, line *int, yield func(Row) error) error {
-	var text bytes.Buffer
-	if err := array.RecordToJSON(batch, &text); err != nil {
-		return fmt.Errorf("render columns as rows: %w", err)
-	}
-	for one := range strings.Lines(text.String()) {
-		if err := yield(Row{JSON: strings.TrimSuffix(one, "\n"), Stem: stem, Line: *line}); err != nil {
-			return err
-		}
-		*line++
 	}
 	return nil
 }

@@ -38,7 +38,6 @@ func (r Row) Name() string { return fmt.Sprintf("%s-%d", r.Stem, r.Line) }
 const (
 	maxLineBytes  = 64 << 20
 	maxArrayBytes = 1 << 30
-	maxFileBytes  = 1 << 50
 )
 
 // ErrNotObject says that a row is no JSON object.
@@ -87,9 +86,9 @@ func eachOf(f *os.File, path string, yield func(Row) error) (err error) {
 	case "PAR1":
 		return eachParquet(f, stem, yield)
 	case arrowFile:
-		return eachArrow(io.NewSectionReader(f, arrowFileHead, maxFileBytes), stem, yield)
+		return eachArrow(f, arrowFileHead, stem, yield)
 	case arrowStream:
-		return eachArrow(f, stem, yield)
+		return eachArrow(f, 0, stem, yield)
 	}
 	if separator := separatorOf(path); separator != 0 {
 		r, err := decompress(bufio.NewReaderSize(f, 1<<20))
