@@ -151,10 +151,11 @@ func (f *evalFlags) sampling() (chat.Sampling, error) {
 			set()
 		}
 	}
-	for _, v := range []float64{f.temperature, f.topP, f.minP} {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return s, usage(errors.New("a sampling parameter is not a number"), "give finite numbers")
-		}
+	if err := s.Validate(); err != nil {
+		return s, usage(err, "see `arena eval --help`")
+	}
+	if f.seed > 0 && int64(f.samples)-1 > math.MaxInt64-f.seed {
+		return s, usage(fmt.Errorf("--seed %d leaves no seeds for %d samples", f.seed, f.samples), "sample i is sent seed N+i, at most 2^63-1")
 	}
 	if f.templateKwargs != "" {
 		if arena.Raw(f.templateKwargs).Kind() != arena.Object || !jsonValid(f.templateKwargs) {
@@ -226,6 +227,9 @@ func (f *evalFlags) spec(h arena.Harness, p student.Problems, catalog *shop.Cata
 	sampling, err := f.sampling()
 	if err != nil {
 		return student.Spec{}, err
+	}
+	if catalog.Len() == 0 {
+		return student.Spec{}, failed(fmt.Errorf("read catalogue %s: no product", f.shop.catalog), "no student could find anything in it")
 	}
 	s := student.Spec{
 		Schema: student.SpecSchema, Model: f.model, Samples: f.samples, Seed: f.seed, Dialect: dialect.Dialect(f.dialect),

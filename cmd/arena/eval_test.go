@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,7 +69,8 @@ func TestEvalCommand(t *testing.T) {
 	catalog, problems := evalInputs(t, "one", "two", "three", "broken four")
 	url := scripted(t, func(q string, seed int64) bool { return q != "three" && seed == 5 })
 	run := filepath.Join(t.TempDir(), "run")
-	args := []string{"eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "-k", "2", "--seed", "5", "--retries", "1", "-o", run}
+	args := []string{"eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "-k", "2", "--seed", "5", "--retries", "1", "-o", run,
+		"--temperature", "0", "--top-p", "1", "--max-tokens", "9", "--chat-template-kwargs", `{"enable_thinking": false}`}
 	code, out, words := arenaRun(args...)
 	if code != exitLimit || out != "" || !strings.Contains(words, "only 6 of 8 rollouts were scored") {
 		t.Fatalf("exit %d, stdout %q, stderr %s", code, out, words)
@@ -185,10 +187,14 @@ func TestEvalRefusesWrongFlags(t *testing.T) {
 	catalog, problems := evalInputs(t, "one")
 	base := []string{"eval", "--model", "m", "--problems", problems, "--catalog", catalog}
 	run := filepath.Join(t.TempDir(), "run")
+	server := []string{"--endpoint", "http://127.0.0.1:1/v1", "-o", run}
+	with := func(more ...string) []string { return slices.Concat(server, more) }
 	for name, more := range map[string][]string{
-		"no endpoint": {"-o", run}, "no folder": {"--endpoint", "http://127.0.0.1:1/v1"},
-		"bad endpoint": {"--endpoint", "localhost", "-o", run}, "dialect": {"--endpoint", "http://127.0.0.1:1/v1", "-o", run, "--dialect", "french"},
-		"harness": {"--endpoint", "http://127.0.0.1:1/v1", "-o", run, "--harness", "9-tool"}, "samples": {"--endpoint", "http://127.0.0.1:1/v1", "-o", run, "-k", "0"},
+		"no endpoint": {"-o", run}, "no folder": server[:2], "bad endpoint": {"--endpoint", "localhost", "-o", run},
+		"dialect": with("--dialect", "french"), "harness": with("--harness", "9-tool"), "samples": with("-k", "0"),
+		"temperature": with("--temperature", "-1"), "top-p": with("--top-p", "1.5"), "min-p": with("--min-p", "NaN"),
+		"max-tokens": with("--max-tokens", "0"), "template": with("--chat-template-kwargs", "[]"),
+		"seeds": with("--seed", "9223372036854775807", "-k", "2"),
 	} {
 		if code, _, words := arenaRun(append(base[:len(base):len(base)], more...)...); code != exitUsage || !strings.Contains(words, "arena: hint: ") {
 			t.Errorf("%s: exit %d: %s", name, code, words)
@@ -196,5 +202,11 @@ func TestEvalRefusesWrongFlags(t *testing.T) {
 		if _, err := os.Stat(run); err == nil {
 			t.Errorf("%s left a folder", name)
 		}
+	}
+	if err := os.WriteFile(catalog, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, words := arenaRun(append(base, server...)...); code != exitFailure || !strings.Contains(words, "no product") {
+		t.Errorf("empty catalogue: exit %d: %s", code, words)
 	}
 }

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -64,6 +65,21 @@ func TestWhatIsNoCompletionIsAnError(t *testing.T) {
 	for _, body := range []string{``, `<html>busy</html>`, `{"choices":[]}`, `{"choices":[{}]}`, `{"choices":[{"message":"hi"}]}`, `{"choices":[{"message":{"content":"cut`, `{"error":{"message":"busy"}}`, `null`} {
 		if r, err := Parse([]byte(body)); err == nil {
 			t.Errorf("%s is read as %+v", body, r)
+		}
+	}
+}
+
+func TestSamplingThatNoServerTakes(t *testing.T) {
+	t.Parallel()
+	for _, s := range []Sampling{{}, {Temperature: new(0.0), TopP: new(1.0), MinP: new(0.0), TopK: new(-1), MaxTokens: new(1)}} {
+		if err := s.Validate(); err != nil {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+	wrong := Sampling{Temperature: new(math.Inf(1)), TopP: new(1.01), MinP: new(math.NaN()), TopK: new(-2), MaxTokens: new(0)}
+	for _, want := range []string{"temperature", "top_p", "min_p", "top_k", "max_tokens"} {
+		if err := wrong.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not speak of %s", err, want)
 		}
 	}
 }

@@ -109,6 +109,8 @@ func newPost(base, key string) (*http.Request, error) {
 		return nil, err
 	}
 	post.Header.Set("Content-Type", "application/json")
+	// Without it any encoding would be welcome.
+	post.Header.Set("Accept-Encoding", "identity")
 	if key != "" {
 		post.Header.Set("Authorization", "Bearer "+key)
 	}
