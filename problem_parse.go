@@ -10,7 +10,7 @@ import (
 // ParseProblem reads one problem of a suite. It needs a problem_id or a
 // query, for one of them is its identity. A problem without a category is a
 // voucher task if it has a voucher, a product task if its reward is one
-// object, else a shop task.
+// object, else a shop task. An empty voucher is none, as the subnet has it.
 func ParseProblem(text []byte) (Problem, error) {
 	var doc struct {
 		ProblemID  json.RawMessage `json:"problem_id"`
@@ -105,7 +105,8 @@ func parsePrices(text json.RawMessage) []PriceBound {
 }
 
 func parseVoucher(text json.RawMessage) *Voucher {
-	if Raw(text).Kind() != Object {
+	members := looseObject(text)
+	if len(members) == 0 {
 		return nil
 	}
 	v := new(Voucher)
@@ -113,7 +114,7 @@ func parseVoucher(text json.RawMessage) *Voucher {
 	amounts := map[string]*float64{
 		"threshold": &v.Threshold, "face_value": &v.FaceValue, "discount": &v.Discount, "cap": &v.Cap, "budget": &v.Budget,
 	}
-	for _, m := range looseObject(text) {
+	for _, m := range members {
 		if word := words[m.key]; word != nil {
 			*word = looseString(m.value)
 		}

@@ -41,7 +41,7 @@ func TestParseProblem(t *testing.T) {
 func TestCategoryOfAProblemWithoutOne(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]arena.Category{
-		`{"query":"q","reward":{},"voucher":{}}`:    arena.CategoryVoucher,
+		`{"query":"q","reward":{},"voucher":{}}`:    arena.CategoryProduct,
 		`{"query":"q","reward":{},"voucher":null}`:  arena.CategoryProduct,
 		`{"query":"q","reward":[],"category":null}`: arena.CategoryShop,
 		`{"query":"q","category":"pRODUCT"}`:        arena.CategoryProduct,

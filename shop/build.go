@@ -3,6 +3,7 @@ package shop
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -46,18 +47,19 @@ type line struct {
 
 // BuildIndex writes the search index of the JSONL catalogue at path to out,
 // which must be empty. The same catalogue gives the same bytes. A line that is
-// no product is an error naming it.
-func BuildIndex(catalog string, out *os.File) (err error) {
+// no product is an error naming it; one of ctx ends the build, out is then half
+// an index.
+func BuildIndex(ctx context.Context, catalog string, out *os.File) (err error) {
 	data, unmap, err := store.Map(catalog)
 	if err != nil {
 		return fmt.Errorf("build index: %w", err)
 	}
 	defer func() { err = errors.Join(err, unmap()) }()
-	return writeIndex(data, out)
+	return writeIndex(ctx, data, out)
 }
 
-func writeIndex(data []byte, out *os.File) error {
-	lines, err := catalogLines(data)
+func writeIndex(ctx context.Context, data []byte, out *os.File) error {
+	lines, err := catalogLines(ctx, data)
 	if err != nil {
 		return fmt.Errorf("build index: %w", err)
 	}
@@ -74,11 +76,11 @@ func writeIndex(data []byte, out *os.File) error {
 			continue
 		}
 		c.add(d, l)
-		if err := text.Add(d.contents); err != nil {
+		if err := errors.Join(ctx.Err(), text.Add(d.contents)); err != nil {
 			return errors.Join(fmt.Errorf("build index: %w", err), text.Close())
 		}
 	}
-	if err := errors.Join(text.Write(w), c.write(w)); err != nil {
+	if err := errors.Join(text.Write(ctx, w), c.write(w)); err != nil {
 		return fmt.Errorf("build index: %w", err)
 	}
 	return w.Close()
@@ -86,9 +88,12 @@ func writeIndex(data []byte, out *os.File) error {
 
 // catalogLines reads the ids of all lines and sorts by them, bytewise: the
 // order of equal scores. Lines of one id keep their order.
-func catalogLines(data []byte) ([]line, error) {
+func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 	var lines []line
 	for at, number := 0, 1; at < len(data); number++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		size := bytes.IndexByte(data[at:], '\n')
 		next := at + size + 1
 		if size < 0 {

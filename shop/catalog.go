@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -60,15 +61,15 @@ func (t table) find(s string) (int, bool) {
 // Open opens the JSONL catalogue at path, which may be compressed (.gz, .zst).
 // indexPath names an index that BuildIndex made of it; where it is empty, the
 // index is built on the spot, which takes about two seconds per 100,000
-// products.
-func Open(path, indexPath string) (*Catalog, error) {
+// products; ctx ends that.
+func Open(ctx context.Context, path, indexPath string) (*Catalog, error) {
 	c := &Catalog{}
 	var err error
 	if c.data, c.unmap, err = mapCatalog(path); err != nil {
 		return nil, fmt.Errorf("open catalogue: %w", err)
 	}
 	if indexPath == "" {
-		c.file, err = temporaryIndex(c.data)
+		c.file, err = temporaryIndex(ctx, c.data)
 	} else {
 		c.file, err = store.Open(indexPath, indexVersion)
 	}
@@ -119,13 +120,13 @@ func decompress(path string, to io.Writer) (err error) {
 	return nil
 }
 
-func temporaryIndex(data []byte) (*store.File, error) {
+func temporaryIndex(ctx context.Context, data []byte) (*store.File, error) {
 	tmp, err := os.CreateTemp("", "arena-index-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // a mapped file needs no name; a leftover is the system's to clean
-	if err := errors.Join(writeIndex(data, tmp), tmp.Close()); err != nil {
+	if err := errors.Join(writeIndex(ctx, data, tmp), tmp.Close()); err != nil {
 		return nil, err
 	}
 	return store.Open(tmp.Name(), indexVersion)

@@ -42,7 +42,7 @@ func eachLine(t *testing.T, path string, to func([]byte)) {
 
 func openCatalog(t *testing.T, path string) *Catalog {
 	t.Helper()
-	c, err := Open(path, "")
+	c, err := Open(t.Context(), path, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package shop
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/shop/python"
@@ -89,8 +90,7 @@ func sent(params python.Value, key string) (string, bool) {
 // the same end points, parameters, bodies and status codes.
 func Handler(l Local) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			http.Error(w, "Method Not Allowed", http.StatusMethodNotAllowed)
+		if refused(w, r) {
 			return
 		}
 		v, status := l.answer(r.URL.Path, queryParam(r.URL.RawQuery))
@@ -102,6 +102,22 @@ func Handler(l Local) http.Handler {
 		body := append(python.AppendCompact(nil, v), '\n')
 		_, _ = w.Write(body) // the client is gone: nobody to tell
 	})
+}
+
+// paths are the end points.
+var paths = []string{"/", "/find_product", "/get_product_raw", "/health", "/view_product_information"}
+
+// refused answers every method but GET and HEAD as Flask does, which asks for
+// the path first and tells what it allows.
+func refused(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || !slices.Contains(paths, r.URL.Path) {
+		return false
+	}
+	w.Header().Set("Allow", "GET, HEAD, OPTIONS")
+	if r.Method != http.MethodOptions {
+		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
+	}
+	return true
 }
 
 // queryParam reads a query string leniently: a broken escape stays as it is,

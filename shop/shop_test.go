@@ -2,6 +2,8 @@ package shop
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -143,7 +145,7 @@ func TestIndexFileIsTheSameEveryTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if err = BuildIndex(sample, f); err != nil {
+		if err = BuildIndex(t.Context(), sample, f); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(f.Name())
@@ -156,7 +158,7 @@ func TestIndexFileIsTheSameEveryTime(t *testing.T) {
 	if _, two := build(); !bytes.Equal(one, two) {
 		t.Error("the same catalogue gave another index")
 	}
-	c, err := Open(sample, path)
+	c, err := Open(t.Context(), sample, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func TestIndexFileIsTheSameEveryTime(t *testing.T) {
 	if err := c.Verify(); err != nil {
 		t.Error(err)
 	}
-	if _, err := Open("testdata/calls.txt", path); err == nil || !strings.Contains(err.Error(), "another catalogue") {
+	if _, err := Open(t.Context(), "testdata/calls.txt", path); err == nil || !strings.Contains(err.Error(), "another catalogue") {
 		t.Errorf("an index of another catalogue: %v", err)
 	}
 }
@@ -179,7 +181,7 @@ func TestBadCatalogueLinesAreNamed(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path, ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(t.Context(), path, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -205,7 +207,7 @@ func TestProductsAreLookedUp(t *testing.T) {
 
 // FuzzFind: no query breaks the search, and no page is over ten.
 func FuzzFind(f *testing.F) {
-	c, err := Open(sample, "")
+	c, err := Open(f.Context(), sample, "")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -221,7 +223,7 @@ func FuzzFind(f *testing.F) {
 
 // FuzzCall: no arguments break a tool.
 func FuzzCall(f *testing.F) {
-	c, err := Open(sample, "")
+	c, err := Open(f.Context(), sample, "")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -250,7 +252,7 @@ func FuzzCall(f *testing.F) {
 }
 
 func BenchmarkFind(b *testing.B) {
-	c, err := Open(sample, "")
+	c, err := Open(b.Context(), sample, "")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -259,6 +261,36 @@ func BenchmarkFind(b *testing.B) {
 	for b.Loop() {
 		if _, err := c.found(Query{Q: "steel kettle amber", Page: "1"}, SubnetRules); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestCancelledIndexBuildEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f, err := os.Create(filepath.Join(t.TempDir(), "i"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := BuildIndex(ctx, sample, f); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled build: %v", err)
+	}
+	if _, err := Open(ctx, sample, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled build on the spot: %v", err)
+	}
+}
+
+func TestServerRefusesMethodsAsFlaskDoes(t *testing.T) {
+	t.Parallel()
+	h := Handler(Local{})
+	for request, want := range map[string]int{"POST /find_product": 405, "OPTIONS /find_product": 200, "POST /nowhere": 404, "DELETE /": 405} {
+		method, path, _ := strings.Cut(request, " ")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		if allow := w.Header().Get("Allow"); w.Code != want || (allow == "") != (want == 404) {
+			t.Errorf("%s: %d, allow %q, want %d", request, w.Code, allow, want)
 		}
 	}
 }

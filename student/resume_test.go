@@ -30,7 +30,7 @@ func TestPlayInItsOwnProcess(t *testing.T) {
 	if folder == "" {
 		t.Skip("run by TestKilledRunsGoOn")
 	}
-	c, err := shop.Open(os.Getenv("ARENA_TEST_CATALOG"), "")
+	c, err := shop.Open(t.Context(), os.Getenv("ARENA_TEST_CATALOG"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

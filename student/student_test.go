@@ -35,7 +35,7 @@ func openShop(t testing.TB) *shop.Catalog {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := shop.Open(path, "")
+	c, err := shop.Open(t.Context(), path, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func runEval(ctx context.Context, s *streams, f *evalFlags) error {
 	if err != nil {
 		return failed(err, "problems are JSON lines or one JSON array")
 	}
-	local, err := f.shop.open()
+	local, err := f.shop.open(ctx)
 	if err != nil {
 		return err
 	}

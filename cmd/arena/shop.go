@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,7 @@ func (f *catalogFlags) searchRules() (shop.Rules, error) {
 }
 
 // open opens the catalogue to search in.
-func (f *catalogFlags) open() (shop.Local, error) {
+func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	rules, err := f.searchRules()
 	if err != nil {
 		return shop.Local{}, err
@@ -54,7 +55,7 @@ func (f *catalogFlags) open() (shop.Local, error) {
 	if f.catalog == "" {
 		return shop.Local{}, usage(errors.New("no catalogue given"), "name one with --catalog")
 	}
-	c, err := shop.Open(f.catalog, f.index)
+	c, err := shop.Open(ctx, f.catalog, f.index)
 	if err != nil {
 		return shop.Local{}, failed(err, "the catalogue is JSONL with product_id and price on every line; an index must be of that very file")
 	}

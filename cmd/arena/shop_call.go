@@ -28,7 +28,7 @@ result is null where it holds NaN or Infinity, which JSON cannot.`,
     arena shop call - --catalog testdata/day/catalog.jsonl -o -`,
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			tools, closing, err := openTools(f, remote)
+			tools, closing, err := openTools(c.Context(), f, remote)
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ result is null where it holds NaN or Infinity, which JSON cannot.`,
 	return c
 }
 
-func openTools(f catalogFlags, remote string) (*shop.Tools, func() error, error) {
+func openTools(ctx context.Context, f catalogFlags, remote string) (*shop.Tools, func() error, error) {
 	all, err := shop.ToolNames(shop.Profiles()[0])
 	if err != nil {
 		return nil, nil, err
@@ -54,7 +54,7 @@ func openTools(f catalogFlags, remote string) (*shop.Tools, func() error, error)
 		tools, bad := shop.NewTools(shop.NewRemote(remote), rules, all)
 		return tools, func() error { return nil }, bad
 	}
-	local, err := f.open()
+	local, err := f.open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

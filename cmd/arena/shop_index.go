@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,14 +24,14 @@ as it is; --verify reads both whole and compares their checksums.`,
 		Example: `  arena shop index testdata/day/catalog.jsonl -o catalog.idx
   arena shop index testdata/day/catalog.jsonl -o catalog.idx --verify`,
 		Args: takes(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {
 				return usage(errors.New("no output given"), "name the index with -o")
 			}
 			if verify {
-				return verifyIndex(s, args[0], out)
+				return verifyIndex(c.Context(), s, args[0], out)
 			}
-			return buildIndex(s, args[0], out)
+			return buildIndex(c.Context(), s, args[0], out)
 		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "index file")
@@ -38,14 +39,14 @@ as it is; --verify reads both whole and compares their checksums.`,
 	return c
 }
 
-func buildIndex(s *streams, catalog, out string) error {
+func buildIndex(ctx context.Context, s *streams, catalog, out string) error {
 	start := time.Now()
 	tmp, err := createBeside(out)
 	if err != nil {
 		return failed(fmt.Errorf("create index %s: %w", out, cause(err)), "the folder of -o must exist and take new files")
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
-	if err = errors.Join(shop.BuildIndex(catalog, tmp), tmp.Sync(), tmp.Close()); err != nil {
+	if err = errors.Join(shop.BuildIndex(ctx, catalog, tmp), tmp.Sync(), tmp.Close()); err != nil {
 		return failed(err, "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
 	}
 	if err = os.Rename(tmp.Name(), out); err != nil {
@@ -59,8 +60,8 @@ func buildIndex(s *streams, catalog, out string) error {
 	return nil
 }
 
-func verifyIndex(s *streams, catalog, out string) error {
-	c, err := shop.Open(catalog, out)
+func verifyIndex(ctx context.Context, s *streams, catalog, out string) error {
+	c, err := shop.Open(ctx, catalog, out)
 	if err != nil {
 		return failed(err, "build it again with `arena shop index`")
 	}

@@ -25,7 +25,7 @@ the parameters, bodies and status codes of the subnet's own search server.
 		Example: `  arena shop serve --catalog testdata/day/catalog.jsonl --listen 127.0.0.1:5632`,
 		Args:    takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			local, err := f.open()
+			local, err := f.open(c.Context())
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -104,8 +105,9 @@ func (x *Builder) spill() error {
 	return nil
 }
 
-// Write writes the index as sections of w and ends the builder.
-func (x *Builder) Write(w *store.Writer) (err error) {
+// Write writes the index as sections of w, unless ctx ends before that, and ends
+// the builder.
+func (x *Builder) Write(ctx context.Context, w *store.Writer) (err error) {
 	defer func() { err = errors.Join(err, x.Close()) }()
 	if len(x.runs) > 0 {
 		if err = x.spill(); err != nil {
@@ -120,7 +122,7 @@ func (x *Builder) Write(w *store.Writer) (err error) {
 			return err
 		}
 	}
-	dict, text, err := x.writePostings(w)
+	dict, text, err := x.writePostings(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func section(w *store.Writer, name string, data []byte) error {
 // bytes), documents (4), offset of its postings (8).
 const dictionaryEntry = 16
 
-func (x *Builder) writePostings(w *store.Writer) (dict, text []byte, err error) {
+func (x *Builder) writePostings(ctx context.Context, w *store.Writer) (dict, text []byte, err error) {
 	if err := w.Section("postings"); err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +155,7 @@ func (x *Builder) writePostings(w *store.Writer) (dict, text []byte, err error) 
 		text = append(text, term...)
 		at += uint64(len(p.code))
 		_, err := w.Write(p.code)
-		return err
+		return errors.Join(ctx.Err(), err)
 	}
 	if err := x.eachTerm(put); err != nil {
 		return nil, nil, fmt.Errorf("write postings: %w", err)

@@ -47,7 +47,7 @@ func build(t testing.TB, docs []string, budget int) (*Index, []byte) {
 			t.Fatal(err)
 		}
 	}
-	if err = b.Write(w); err != nil {
+	if err = b.Write(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 	if err = w.Close(); err != nil {
@@ -197,5 +197,22 @@ func BenchmarkSearch(b *testing.B) {
 		if _, _, err := x.Search("w5x w70x w900x", 50); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestDamagedPostingsLeadNowhere has a distance that would wrap around to an
+// earlier document.
+func TestDamagedPostingsLeadNowhere(t *testing.T) {
+	t.Parallel()
+	code := appendPosting(appendPosting(nil, 2*window, 1), math.MaxUint32-window, 1)
+	x := &Index{norms: make([]byte, 4*window)}
+	s := &scratch{cursors: []cursor{{code: code, weight: 1, end: 4 * window}}, best: best{limit: 10}}
+	s.cursors[0].next()
+	for base, more := nextWindow(s.cursors); more; base, more = nextWindow(s.cursors) {
+		x.score(s, base)
+		s.collect(base)
+	}
+	if len(s.best.hits) != 1 {
+		t.Errorf("%d documents of one", len(s.best.hits))
 	}
 }

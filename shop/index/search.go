@@ -201,7 +201,7 @@ func (c *cursor) next() {
 	if !ok {
 		return
 	}
-	c.document += uint32(v >> 1)
+	document := uint64(c.document) + v>>1 // no wrap: a damaged file cannot lead back
 	c.frequency = 1
 	if v&1 == 0 {
 		f, ok := c.uvarint()
@@ -210,6 +210,7 @@ func (c *cursor) next() {
 		}
 		c.frequency = uint32(f)
 	}
+	c.document = uint32(min(document, math.MaxUint32))
 	if c.document >= c.end {
 		c.document = math.MaxUint32
 	}
