@@ -3,6 +3,7 @@ package corpora
 import (
 	"bytes"
 	"fmt"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -11,14 +12,18 @@ import (
 // that several pieces can be made at once. It belongs to one goroutine.
 type Group[T any] struct {
 	open *encoder[T]
-	data bytes.Buffer
+	data *bytes.Buffer
 }
+
+// buffers are those of pieces that are in their file: to grow one for each
+// piece costs more than to write the piece into it.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // Group starts a piece of the stream.
 func (s *Shards[T]) Group() *Group[T] {
-	g := &Group[T]{}
-	g.open = newEncoder[T](&g.data, s.schema, s.part)
-	return g
+	data := buffers.Get().(*bytes.Buffer)
+	data.Reset()
+	return &Group[T]{newEncoder[T](data, s.schema, s.part), data}
 }
 
 // Add writes one row.
@@ -28,8 +33,8 @@ func (g *Group[T]) Add(v *T) error { return g.open.add(v) }
 func (g *Group[T]) Close() error { return g.open.close() }
 
 // Append puts the row groups of a closed piece behind what the stream holds,
-// page by page as they are. Where the file would pass its limit, they begin
-// another. After an error every further call gives it again.
+// page by page as they are, and ends the piece. Where the file would pass its
+// limit, they begin another. After an error every further call gives it again.
 func (s *Shards[T]) Append(g *Group[T]) error {
 	if s.err == nil && g.open.sum.rows > 0 {
 		s.err = s.join(g)
@@ -62,5 +67,6 @@ func (s *Shards[T]) join(g *Group[T]) error {
 	if c := s.open.clean; c != nil {
 		c.counts.Add(g.open.clean.counts)
 	}
+	buffers.Put(g.data)
 	return nil
 }

@@ -75,6 +75,7 @@ func Decode(rows []string) ([]Message, error) {
 			return nil, fmt.Errorf("decode message %d: no UTF-8", i)
 		}
 		c.Reset(row)
+		c.Reserve(len(row))
 		if err := errors.Join(out[i].decode(c), c.End()); err != nil {
 			return nil, fmt.Errorf("decode message %d: %w", i, err)
 		}

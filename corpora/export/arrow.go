@@ -15,7 +15,11 @@ import (
 )
 
 // arrowBatch is the input of one record batch: what a reader maps at a time.
-const arrowBatch = 16 << 20
+// arrowRoom has place for its last row too, as a rule.
+const (
+	arrowBatch = 16 << 20
+	arrowRoom  = arrowBatch + arrowBatch/8
+)
 
 // arrowSchema holds the text rows: every version of datasets maps them.
 func arrowSchema() *arrow.Schema {
@@ -62,11 +66,15 @@ func (s *arrowSink) add(r *row) error {
 func (s *arrowSink) append(t *corpora.Text) {
 	list := s.build.Field(0).(*array.ListBuilder)
 	msg := list.ValueBuilder().(*array.StructBuilder)
+	role, content := msg.FieldBuilder(0).(*array.StringBuilder), msg.FieldBuilder(1).(*array.StringBuilder)
+	if s.size == 0 {
+		content.ReserveData(arrowRoom)
+	}
 	list.Append(true)
 	for _, m := range t.Messages {
 		msg.Append(true)
-		msg.FieldBuilder(0).(*array.StringBuilder).Append(m.Role)
-		msg.FieldBuilder(1).(*array.StringBuilder).Append(m.Content)
+		role.Append(m.Role)
+		content.Append(m.Content)
 		s.size += int64(len(m.Role) + len(m.Content) + 8)
 	}
 	for i, v := range map[int]string{1: t.SessionID, 2: t.Harness, 3: t.TaskType, 6: t.ProblemID, 7: t.Cluster} {

@@ -24,8 +24,8 @@ type Cursor struct {
 	nest   []byte // closing brackets of what Skip is in
 	limits Limits
 	err    *Error
-	arena  strings.Builder
-	room   int // least size of the arena
+	arena  []byte // unescaped strings
+	room   int    // least size of the arena
 	lone   bool
 }
 

@@ -1,12 +1,11 @@
 package cursor
 
 import (
-	"cmp"
 	"math/bits"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -44,15 +43,14 @@ func (c *Cursor) ID() (id string, coerced bool) {
 // text takes the string at the cursor.
 func (c *Cursor) text() string {
 	start := c.pos + 1
-	escapes := c.skipString()
-	if c.err != nil {
+	i := plainRun(c.src, start)
+	if i < len(c.src) && c.src[i] == '\\' {
+		return c.unescape(i)
+	}
+	if c.endString(i); c.err != nil {
 		return ""
 	}
-	raw := c.src[start : c.pos-1]
-	if escapes == 0 {
-		return raw
-	}
-	return c.unescape(raw)
+	return c.src[start : c.pos-1]
 }
 
 const (
@@ -76,17 +74,15 @@ func load(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// skipString steps over the string at the cursor and counts its escapes.
-func (c *Cursor) skipString() (escapes int) { return c.endString(c.pos + 1) }
-
-// endString is skipString for a string of which all before i is plain.
-func (c *Cursor) endString(i int) (escapes int) {
+// endString steps over the string at the cursor, of which all before i was
+// checked.
+func (c *Cursor) endString(i int) {
 	start := c.pos
 	for {
 		i = plainRun(c.src, i)
 		if i >= len(c.src) {
 			c.fail(EndedInString, "")
-			return 0
+			return
 		}
 		switch c.src[i] {
 		case '"':
@@ -94,18 +90,17 @@ func (c *Cursor) endString(i int) (escapes int) {
 			if c.pos-start-2 > c.limits.StringBytes {
 				c.fail(StringTooLong, "string longer than the limit")
 			}
-			return escapes
+			return
 		case '\\':
 			n := c.escape(c.src[i:])
 			if n == 0 {
-				return 0
+				return
 			}
 			i += n
-			escapes++
 		default:
 			c.pos = i
 			c.fail(Syntax, "control character in a string")
-			return 0
+			return
 		}
 	}
 }
@@ -144,7 +139,7 @@ func (c *Cursor) escape(s string) int {
 		return 0
 	}
 	if s[1] != 'u' {
-		if strings.IndexByte(`"\/bfnrt`, s[1]) < 0 {
+		if meant[s[1]] == 0 {
 			c.fail(Syntax, "no such escape in a string")
 			return 0
 		}
@@ -189,52 +184,54 @@ func hex4(digits string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// unescape cuts the meaning of raw, checked before, from the arena.
-func (c *Cursor) unescape(raw string) string {
-	if size := c.arena.Cap(); size-c.arena.Len() < len(raw) {
-		c.arena = strings.Builder{}
-		c.arena.Grow(max(cmp.Or(c.room, chunkBytes), 2*size, len(raw)))
-	}
-	start := c.arena.Len()
-	for len(raw) > 0 {
-		n := strings.IndexByte(raw, '\\')
-		if n < 0 {
-			n = len(raw)
+// unescape takes the string at the cursor, whose first escape is at i, in one
+// pass that checks it and writes its meaning into the arena.
+func (c *Cursor) unescape(i int) string {
+	src, out, start, from := c.src, c.arena, len(c.arena), c.pos+1
+	for i < len(src) && src[i] == '\\' {
+		n := c.escape(src[i:])
+		if n == 0 {
+			return ""
 		}
-		c.arena.WriteString(raw[:n])
-		raw = raw[n:]
-		if raw != "" {
-			raw = raw[c.writeEscape(raw):]
+		if cap(out)-len(out) < i-from+n {
+			out, start = c.nextArena(out[start:], i-from+n, len(src)-from), 0
 		}
+		out = append(out, src[from:i]...)
+		if m := meant[src[i+1]]; m != 0 {
+			out = append(out, m)
+		} else {
+			out = utf8.AppendRune(out, digits(src[i:i+n]))
+		}
+		from = i + n
+		i = plainRun(src, from)
 	}
-	return c.arena.String()[start:]
+	if c.endString(i); c.err != nil {
+		return ""
+	}
+	if cap(out)-len(out) < i-from {
+		out, start = c.nextArena(out[start:], i-from, len(src)-from), 0
+	}
+	c.arena = append(out, src[from:i]...)
+	return unsafe.String(&c.arena[start], len(c.arena)-start) // as strings.Builder: what was cut is not written again
 }
 
-// writeEscape appends the meaning of the escape that s starts with and returns
-// the escape's length.
-func (c *Cursor) writeEscape(s string) int {
-	switch s[1] {
-	case 'n':
-		c.arena.WriteByte('\n')
-	case 't':
-		c.arena.WriteByte('\t')
-	case 'r':
-		c.arena.WriteByte('\r')
-	case 'b':
-		c.arena.WriteByte('\b')
-	case 'f':
-		c.arena.WriteByte('\f')
-	case 'u':
-		n := c.escape(s)
-		r, _ := hex4(s[2:6])
-		if n == 12 {
-			low, _ := hex4(s[8:12])
-			r = utf16.DecodeRune(r, low)
-		}
-		c.arena.WriteRune(r) // half a pair becomes U+FFFD
-		return n
-	default:
-		c.arena.WriteByte(s[1])
+// nextArena begins with a string that found no room for more bytes. The rest of
+// the text, left bytes, never means more than it is long.
+func (c *Cursor) nextArena(begun []byte, more, left int) []byte {
+	size := min(max(chunkBytes, 2*cap(c.arena), 2*len(begun)+more), len(begun)+left)
+	return append(make([]byte, 0, max(c.room, size)), begun...)
+}
+
+// meant is what the byte after a backslash stands for; 0 where there is no such
+// escape, or where digits follow it.
+var meant = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// digits is what an escape of digits stands for, half a surrogate pair U+FFFD.
+func digits(escape string) rune {
+	r, _ := hex4(escape[2:6])
+	if len(escape) == 12 {
+		low, _ := hex4(escape[8:12])
+		return utf16.DecodeRune(r, low)
 	}
-	return 2
+	return r
 }
