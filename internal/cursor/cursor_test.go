@@ -147,6 +147,31 @@ func TestStringsShareTheText(t *testing.T) {
 	}
 }
 
+// TestStringsOutgrowTheArena takes escaped strings that find no room at their
+// start, in their middle and at their end; those cut before stay as they are.
+func TestStringsOutgrowTheArena(t *testing.T) {
+	t.Parallel()
+	for _, reserved := range []int{0, 100, 1 << 16} {
+		var want, got []string
+		for n := range 14 {
+			want = append(want, strings.Repeat("a\n", 1<<n)+strings.Repeat("b", 3000*(n%3)), strings.Repeat("\u00e9\U0001f600\\", 100*n)+"c")
+		}
+		written, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := New(strings.ReplaceAll(string(written), "\U0001f600", `\ud83d\ude00`), wide)
+		c.Reserve(reserved)
+		c.Array(func() {
+			s, _ := c.String()
+			got = append(got, s)
+		})
+		if diff := cmp.Diff(want, got); c.End() != nil || diff != "" {
+			t.Errorf("%d bytes reserved: %v %s", reserved, c.Err(), diff)
+		}
+	}
+}
+
 func TestErrorsSayWhere(t *testing.T) {
 	t.Parallel()
 	c := New(`[1, x]`, wide)
