@@ -6,7 +6,7 @@ var (
 	alphanumeric = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	hexadecimal  = setOf("0123456789abcdefABCDEF")
 	tokenBytes   = alphanumeric.with("_-./+=~")
-	hostBytes    = alphanumeric.with("-.")
+	hostBytes    = all().without(" \t\n\r\f\"',;<>{}()[]@:/_=")
 	between      = alphanumeric.with("_.- \t\n\r\f'\"")
 	signs        = setOf(`=>:|?,\`)
 	valueSigns   = setOf(`=:sS\`)

@@ -13,7 +13,7 @@ var prefixes = []string{
 	"sk-", "sk_live_", "sk_test_", "pk_live_", "rk_live_", "rk_test_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-",
 	"glrt-", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-", "hf_", "AIza", "ya29.", "npm_", "pypi-", "dop_v1_", "doo_v1_", "shpat_", "shpss_", "shpca_", "SG.",
 	"key-", "sq0atp-", "sq0csp-", "EAAA", "lin_api_", "dckr_pat_", "nvapi-", "gsk_", "r8_", "xai-", "pplx-", "tvly-", "rubygems_", "hvs.", "AGE-SECRET-KEY-1",
-	"NRAK-", "PMAK-", "sntrys_", "sntryu_", "dapi", "figd_", "secret_", "ntn_", "fo1_", "FlyV1 ", "eyJhbGciOi", "AccountKey=", "SharedAccessKey=",
+	"GOCSPX-", "1//0", "fw_", "sbp_", "pcsk_", "lsv2_", "jina_", "csk-", "tgp_v1_", "glsa_", "glc_", "ATATT3", "NRAK-", "PMAK-", "sntrys_", "sntryu_", "dapi", "figd_", "secret_", "ntn_", "fo1_", "FlyV1 ", "eyJhbGciOi", "AccountKey=", "SharedAccessKey=",
 }
 
 // secretNames are what people call the values that they must not show.
@@ -25,6 +25,9 @@ const awsKey = `\b((?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{12,})\b`
 
 // privateKey opens a key; one that was cut off has no end.
 const privateKey = `-----BEGIN[ A-Z0-9_-]{0,80}PRIVATE KEY[^-]{0,40}-----`
+
+// cookieName is the name of one of the pairs that a cookie header lists.
+const cookieName = `[^\s=;,"'<>]+`
 
 // ownRules add what the shared set lacks. Of two rules that match alike the first
 // names the kind, the shared ones before these: theirs are the narrower.
@@ -39,12 +42,17 @@ func ownRules(opt Options) ([]rule, error) {
 		{rule{kind: "aws-access-token", keywords: []string{"akia", "asia", "aroa", "aida", "abia", "acca"}}, awsKey},
 		{rule{kind: "assigned-secret", keywords: secretNames, anchored: true, follows: isGiven, valid: mixed},
 			`(?i)\A(?:` + quoted(secretNames) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`},
-		{rule{kind: "token", keywords: lowered(prefixes), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{16,500})`},
-		{rule{kind: "email", keywords: []string{"@"}, follows: hasHost}, `[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,24}\b`},
+		{rule{kind: "token", keywords: lowered(prefixes), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{15,499}[A-Za-z0-9_\-/+=])`},
+		{rule{kind: "cookie", keywords: []string{"cookie"}, anchored: true, valid: mixed},
+			`(?i)\Acookie["']?\s{0,3}[:=]\s{0,3}["']?((?:` + cookieName + `=[^\s;"'<>]*;\s?)*` + cookieName + `=[^\s;"'<>]{16,}(?:;\s?` + cookieName + `=[^\s;"'<>]*)*)`},
+		{rule{kind: "webhook", keywords: []string{"/api/webhooks/"}}, `(?i)/api/webhooks/([0-9]{15,22}/[a-z0-9_-]{40,100})`},
+		{rule{kind: "telegram-bot-token", keywords: []string{":aa"}}, `\b([0-9]{8,12}:AA[A-Za-z0-9_-]{30,40})`},
+		{rule{kind: "email", keywords: []string{"@"}, follows: hasHost}, `[\pL\pN._%+-]{1,64}@[\pL\pN-]{1,63}(?:\.[\pL\pN-]{1,63}){0,5}\.\pL{2,24}`},
 		{rule{kind: "card-number", spans: cards, valid: isCard}, `(?:^|[^0-9A-Za-z.])([2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4})(?:$|[^0-9A-Za-z])`},
-		{rule{kind: "ip-address", spans: networks, valid: routable}, `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.])`},
+		{rule{kind: "ip-address", spans: networks, valid: routable}, `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`},
+		{rule{kind: "ip-address", spans: groups, valid: parses}, `(?i)\b([23][0-9a-f]{3}:[0-9a-f:]{0,34}[0-9a-f])\b`},
 		{rule{kind: "wallet-address", keywords: []string{"0x", "bc1"}}, `\b(0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,60})\b`},
-		{rule{kind: "wallet-key", keywords: []string{"seed", "private", "mnemonic", "coldkey"}, anchored: true, follows: hasKey}, `(?is)\A(?:seed|private|mnemonic|coldkey).{0,48}?\b(?:0x)?([0-9a-f]{64})\b`},
+		{rule{kind: "wallet-key", keywords: []string{"seed", "private", "mnemonic", "coldkey"}, anchored: true, follows: hasKey}, `(?i)\A(?:seed|private|mnemonic|coldkey)[^"]{0,48}?(?:"\s{0,3}:\s{0,3}")?\b(?:0x)?([0-9a-f]{64})\b`},
 		{rule{kind: "hotkey", spans: accounts}, `\b(5[1-9A-HJ-NP-Za-km-z]{47})\b`},
 	}
 	var out []rule
@@ -125,4 +133,11 @@ func luhn(digits string) bool {
 func routable(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.IsGlobalUnicast() && !a.IsPrivate() && a.As4()[0] >= 10
+}
+
+// parses takes an IPv6 address; the rule's expression has seen that it is a
+// global one (2000::/3), which keeps times and names of code out.
+func parses(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return err == nil
 }

@@ -34,6 +34,7 @@ func TestCanariesGo(t *testing.T) {
 		name, secret := c.Kind, c.Secret
 		for _, around := range [][2]string{
 			{"I found ", " in the log."}, {`"`, `"`}, {`{"q":"`, `","page":1}`}, {strings.Repeat("soft cotton towel ", 300), "\n"}, {"(", ")"}, {"", ""},
+			{"It was ", "."}, {"first ", ", then another"}, {"<b>", "</b>"}, {"keys: [", "]."}, {"`", "`: mine"}, {"is ", "!\n"},
 		} {
 			counts := redact.Counts{}
 			got := r.Text(around[0]+secret+around[1], counts)
@@ -65,6 +66,8 @@ func TestShoppingStays(t *testing.T) {
 		`{"record_sha256":"0654ea` + "4111111111111111" + `ab9bf11a19b58dd5f04616134a190ff627532de0"}`,
 		"run 9a1c697b-a304-4f8d-82c5-c7bc1b843a81/11675703-c6eb-4229-8dce-8ef2f7c3009e",
 		redact.Placeholder("email"),
+		"oatmeal cookie: 2 packs; size=large", "std::vector 12:30:00 2024:06:01 ratio 2:1 dead::beef", `{"year":2024:aa}`, "my firmware fw_update tool, csk-ii",
+		`{"text":"they are private","record_sha256":"` + strings.Repeat("0a1b2c3d", 8) + `"}`,
 	} {
 		if got := r.Text(s, redact.Counts{}); got != s {
 			t.Errorf("%q became %q", s, got)

@@ -64,7 +64,10 @@ func sharedRules() ([]rule, error) {
 			continue
 		}
 		r := rule{kind: s.ID, group: s.SecretGroup, entropy: s.Entropy, keywords: lowered(s.Keywords)}
-		expr := s.Regex
+		expr := strings.TrimSuffix(s.Regex, tail)
+		if expr != s.Regex {
+			expr += ends
+		}
 		if m := leading.FindStringSubmatch(expr); m != nil {
 			// what may stand before the word is no part of the secret
 			r.anchored, r.keywords, r.follows = true, strings.Split(m[1], "|"), assigns
@@ -80,6 +83,14 @@ func sharedRules() ([]rule, error) {
 	}
 	return out, nil
 }
+
+// Most shared rules want a quote, a blank or a semicolon behind a secret, as in
+// source code. In prose and markup a full stop, a comma or a bracket ends it as
+// well: whatever cannot be a part of it.
+const (
+	tail = `(?:[\x60'"\s;]|\\[nr]|$)`
+	ends = `(?:[^\w-]|$)`
+)
 
 // leading is how most shared rules begin: any name that holds one of a few
 // words.

@@ -1,6 +1,9 @@
 package redact
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // span is a part of a text by byte offsets.
 type span struct{ start, end int }
@@ -122,6 +125,28 @@ func filled(text string, numbers []span, enough func(digits, dots int) bool) []s
 		}
 	}
 	return out
+}
+
+// groups are the parts of a text that may be a global IPv6 address, with a
+// byte on either side: before its first colon stand four digits, of which the
+// first is 2 or 3.
+func groups(text string, _ []span) []span {
+	var out []span
+	for at := 0; ; at++ {
+		next := strings.IndexByte(text[at:], ':')
+		if next < 0 {
+			return out
+		}
+		at += next
+		if at < 4 || text[at-4] != '2' && text[at-4] != '3' || !hexadecimal.fill(text, at-3, 3) {
+			continue
+		}
+		end := at + 1
+		for end < len(text) && (text[end] == ':' || hexadecimal.has(text[end])) {
+			end++
+		}
+		out = append(out, span{max(0, at-5), min(len(text), end+1)})
+	}
 }
 
 // accounts are the parts of a text that are as long as a chain account and of

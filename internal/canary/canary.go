@@ -36,6 +36,9 @@ func All() []Canary {
 		{"linear", "lin" + "_api_" + body}, {"docker", "dckr" + "_pat_" + body[:27]}, {"nvidia", "nvapi" + "-" + body + body[:24]},
 		{"x ai", "xai" + "-" + body + body}, {"jwt", "eyJhbGciOi" + "JIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
 		{"e-mail", "ana.cruz+shop" + "@" + "mail.example.org"}, {"card", "4111 1111 " + "1111 1111"}, {"network address", "203.0.113" + ".77"},
+		{"letters alone", "hf" + "_" + strings.Repeat("aBcDeFgHiJkLmNoPq", 2)}, {"google client", "GOCSPX" + "-" + body[:28]}, {"fireworks", "fw" + "_" + body[:24]},
+		{"chat bot", "845528348" + ":AA" + body[:33]}, {"network address of eight groups", "2001:db8:85a3" + "::8a2e:370:7334"},
+		{"e-mail beyond ASCII", "jürgen.müller" + "@" + "bücher-laden.de"},
 		{"wallet", "0x" + hex}, {"cut token", "ghp" + "_" + body[:18]},
 	}
 	var out []Canary
@@ -44,6 +47,8 @@ func All() []Canary {
 	}
 	return append(out,
 		Canary{"url", "postgres://shop:" + "hunter2pass@db.internal/x", "hunter2pass"},
+		Canary{"cookie", "Cookie: theme=dark; session=" + body[:32], body[:32]},
+		Canary{"webhook", "https://discord.com/api/webhooks/" + "1023902404248611148/" + body + body[:28], body[:28]},
 		Canary{"authorization", "Authorization: Bearer " + "abcDEF1234567890ghiJKL", "abcDEF1234567890ghiJKL"},
 		Canary{"password", "password" + "=S3cr3tPassw0rd!", "S3cr3tPassw0rd!"},
 		Canary{"api key", `{"api_key": "` + `zz99yy88xx77ww66"}`, "zz99yy88xx77ww66"},
