@@ -15,7 +15,9 @@ const CardName = "README.md"
 // Card is what a dataset card says beyond what the files themselves show. It
 // is written by the run, never by hand.
 type Card struct {
-	Title   string
+	Title string
+	// License is the Hub's word for the terms that the rows are given on, such
+	// as cc-by-4.0.
 	License string
 	Tags    []string
 	// Default is the config that loads without a name.
@@ -26,6 +28,9 @@ type Card struct {
 	// "org/name"; empty for none.
 	Push string
 }
+
+// NoLicense is the Hub's word for terms that it has no word for.
+const NoLicense = "other"
 
 // Section is one part of a card's text.
 type Section struct {
@@ -84,6 +89,7 @@ func (c *Card) render(m *Manifest, shards []placed) string {
 	b.WriteString(columnTable(splits))
 	b.WriteString(provenance(m))
 	b.WriteString(loadSnippets(splits))
+	b.WriteString(licence(c.License))
 	b.WriteString(publishing(c.Push))
 	b.WriteString(checksums(shards))
 	return b.String()

@@ -101,6 +101,14 @@ func loadSnippets(splits []split) string {
 	return b.String()
 }
 
+// licence says on what terms the rows are given, or that nobody said so.
+func licence(name string) string {
+	if name == NoLicense {
+		return "\n## Licence\n\nNo terms were named when this was written (`--license`). The rows hold texts of models, of sellers and of customers: who publishes them must have the right to, and says under what licence.\n"
+	}
+	return fmt.Sprintf("\n## Licence\n\n`%s`, as named when this was written.\n", name)
+}
+
 // publishing names the two commands that bring the folder to the Hub. The bank
 // is named because it holds the requests that nobody may train on.
 func publishing(repository string) string {

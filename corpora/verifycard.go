@@ -11,6 +11,7 @@ import (
 
 // front is what a card's front matter promises.
 type front struct {
+	License string `yaml:"license"`
 	Configs []struct {
 		Name  string `yaml:"config_name"`
 		Files []struct {

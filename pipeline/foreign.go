@@ -134,10 +134,12 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 	if len(turns) < len(d.Turns) || len(turns) > 0 && slices.ContainsFunc(turns[len(turns)-1].Calls, answered) {
 		lost = append(lost, lostEnding)
 	}
-	for i := 1; i < len(turns); i++ {
-		if (turns[i].User == "") == (turns[i-1].User == "") && len(turns[i-1].Calls) == 0 {
+	before := arena.Turn{User: t.Query}
+	for _, turn := range turns {
+		if (turn.User == "") == (before.User == "") && len(before.Calls) == 0 {
 			return append(lost, lostTurnEnd)
 		}
+		before = turn
 	}
 	return lost
 }

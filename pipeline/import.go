@@ -53,6 +53,7 @@ type imported struct {
 	inputs  []corpora.Input
 	records map[string]bool
 	lost    map[string]int64
+	refused map[string]int64
 	// waiting are halves of records: prompts and answers that may be to them.
 	waiting      []*arena.Trace
 	waitingBytes int
@@ -83,7 +84,7 @@ func (m *Import) write(ctx context.Context, work string) (*Summary, error) {
 	}
 	part.Redact(m.Redact)
 	w := &imported{
-		Import: m, protect: protect, part: part, ledger: newLedger(part), records: map[string]bool{}, lost: map[string]int64{},
+		Import: m, protect: protect, part: part, ledger: newLedger(part), records: map[string]bool{}, lost: map[string]int64{}, refused: map[string]int64{},
 		rows: corpora.NewShards[corpora.SFT](part, stream(configSFT, corpora.SplitTrain)),
 	}
 	if err := w.readAll(ctx); err != nil {
@@ -158,6 +159,9 @@ func (w *imported) tell(e Event) {
 // take enters one record, or keeps it back for its other half.
 func (w *imported) take(item traces.Item) error {
 	if f := item.Fault; f != nil {
+		if f.Reason == traces.UnsupportedSchema {
+			w.refused[f.Detail]++
+		}
 		out := fate{stage: stageRead, reason: string(f.Reason), failed: true}
 		w.fates = append(w.fates, out)
 		return w.ledger.attempts.Add(&corpora.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
@@ -226,7 +230,7 @@ func (w *imported) assemble(ctx context.Context, work string) (*Summary, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Summary{Funnel: counts, Lost: w.lost, Rows: map[string]int64{configSFT + "/" + corpora.SplitTrain: counts[len(counts)-1].Out}}
+	s := &Summary{Funnel: counts, Lost: w.lost, Refused: w.refused, Rows: map[string]int64{configSFT + "/" + corpora.SplitTrain: counts[len(counts)-1].Out}}
 	if counts[len(counts)-1].Out == 0 {
 		return s, ErrEmpty
 	}
@@ -261,7 +265,7 @@ func (w *imported) card() corpora.Card {
 		guarded = fmt.Sprintf("Every request was compared with %d protected problems; those that ask for one were left out.", len(w.protect.Bank()))
 	}
 	return corpora.Card{
-		Title: "Imported trajectories", License: "other", Tags: []string{"agent", "tool-use", "trajectories", "arena"}, Default: configSFT,
+		Title: "Imported trajectories", License: corpora.NoLicense, Tags: []string{"agent", "tool-use", "trajectories", "arena"}, Default: configSFT,
 		Sections: []corpora.Section{
 			{Heading: "What this is", Body: importAbout},
 			{Heading: "What rows lack of their traces", Body: cmp.Or(corpora.Tallies(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost."},

@@ -49,6 +49,8 @@ type Run struct {
 	Probes []probe.Summary
 	// Push is the dataset on the Hub that the card names; empty for none.
 	Push string
+	// License is the Hub's word for the terms that the card names; empty for none.
+	License string
 	// Progress is told what was done; it may be called by several goroutines.
 	Progress func(Event)
 	// Pages draws the reports for people: files of the reports folder, by name.

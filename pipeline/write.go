@@ -20,6 +20,9 @@ type Summary struct {
 	Rows map[string]int64
 	// Lost counts the rows of an import by what of their trace they lack.
 	Lost map[string]int64
+	// Refused counts the records of an import that name a format which is not
+	// read, by what they name.
+	Refused map[string]int64
 }
 
 // write makes the units of the shard that are not there already, and the

@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/bucket"
 )
@@ -90,12 +88,6 @@ func readCorpus(ctx context.Context, name string, read func(fsys corpora.FS, dir
 		return read(corpora.Disk{}, name)
 	}
 	return withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
-}
-
-// pushFlag registers --push. There is no upload code here: the Hub's own tool
-// does it, and the card says how.
-func pushFlag(c *cobra.Command, repository *string) {
-	c.Flags().StringVar(repository, "push", "", "dataset on the Hub, such as org/name: the card says the two commands that bring the folder there")
 }
 
 // output is where a corpus goes: a folder, or a bucket by way of a folder.

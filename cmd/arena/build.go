@@ -26,7 +26,7 @@ type buildFlags struct {
 	streams  *streams
 	out      string
 	target   output
-	push     string
+	card     cardFlags
 	work     string
 	problems []string
 	catalogs []string
@@ -50,7 +50,7 @@ type buildFlags struct {
 func (f *buildFlags) register(c *cobra.Command) {
 	f.flags(c)
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
-	pushFlag(c, &f.push)
+	f.card.register(c)
 	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems file (default problems.jsonl in each DAY)")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
@@ -151,6 +151,9 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if f.out == "" {
 		return nil, nil, usage(errors.New("no output folder"), "say where the corpus goes, such as -o corpus")
 	}
+	if err := f.card.check(); err != nil {
+		return nil, nil, err
+	}
 	config, err := f.configuration(c)
 	if err != nil {
 		return nil, nil, err
@@ -162,7 +165,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if f.work != "" && within(out, f.work) {
 		return nil, nil, usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}
-	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), Push: f.push, FS: corpora.Disk{}, Pages: pages, Embedding: f.embed.start()}
+	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), Push: f.card.push, License: f.card.license, FS: corpora.Disk{}, Pages: pages, Embedding: f.embed.start()}
 	r.Sources = pipeline.Sources{
 		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.in, Spool: r.Work,
 	}

@@ -25,7 +25,7 @@ const sideBySide = 16
 type exportFlags struct {
 	profiles  []string
 	out       string
-	push      string
+	card      cardFlags
 	workers   int
 	maxTokens int64
 	sessions  int64
@@ -56,7 +56,7 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 	}
 	c.Flags().StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write, several allowed; all for every one")
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write, or the URL of one in a bucket")
-	pushFlag(c, &f.push)
+	f.card.register(c)
 	c.Flags().IntVarP(&f.workers, "jobs", "j", f.workers, "formats written side by side from one reading of the corpus; fewer take less memory")
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
 	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
@@ -79,6 +79,9 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 	}
 	if f.out == "" {
 		return usage(errors.New("export needs a folder to write"), "give -o DIR")
+	}
+	if err = f.card.check(); err != nil {
+		return err
 	}
 	out, discard, err := stagedOutput(f.out)
 	defer discard()
@@ -168,7 +171,7 @@ func within(folder, path string) bool {
 }
 
 func (f *exportFlags) options(from string) (*export.Options, error) {
-	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, Push: f.push}
+	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, Push: f.card.push, License: f.card.license}
 	if f.redact || f.hotkeys {
 		r, err := redact.New(redact.Options{Hotkeys: f.hotkeys})
 		if err != nil {
@@ -217,22 +220,17 @@ func chosenProfiles(names []string) ([]export.Profile, error) {
 	if len(names) == 0 {
 		return nil, usage(errors.New("export needs a format"), "give --profile; `arena profiles` lists them")
 	}
+	all := export.All()
 	if len(names) == 1 && names[0] == "all" {
-		return export.All(), nil
+		return all, nil
 	}
-	var out []export.Profile
-	seen := map[string]bool{}
 	for _, name := range names {
-		p, nearest, ok := export.Named(name)
-		if !ok {
+		if _, nearest, ok := export.Named(name); !ok {
 			return nil, usage(fmt.Errorf("unknown profile %q", name), fmt.Sprintf("did you mean %s? `arena profiles` lists them", nearest))
 		}
-		if !seen[name] {
-			seen[name] = true
-			out = append(out, p)
-		}
 	}
-	return out, nil
+	// in the order of the table, so that the order of flags leaves no mark
+	return slices.DeleteFunc(all, func(p export.Profile) bool { return !slices.Contains(names, p.Name) }), nil
 }
 
 func showCounts(s *streams, counts []export.Count) {

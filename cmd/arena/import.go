@@ -86,6 +86,9 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 		for _, word := range slices.Sorted(maps.Keys(summary.Lost)) {
 			fmt.Fprintf(s.err, "lost: %s in %d\n", word, summary.Lost[word])
 		}
+		for _, named := range slices.Sorted(maps.Keys(summary.Refused)) {
+			fmt.Fprintf(s.err, "refused: %s in %d\n", named, summary.Refused[named])
+		}
 	}
 	switch {
 	case errors.Is(err, pipeline.ErrEmpty):

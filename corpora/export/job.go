@@ -27,6 +27,8 @@ type Options struct {
 	Sessions int64
 	// Push is the dataset on the Hub that the card names; empty for none.
 	Push string
+	// License is the terms that the card names; empty for those of the corpus.
+	License string
 }
 
 // whole tells that every row of the corpus goes out as it is.

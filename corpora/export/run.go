@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -75,12 +76,17 @@ func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.M
 	if err != nil {
 		return fmt.Errorf("encode counts: %w", err)
 	}
+	license, origin, err := corpora.Carried(fsys, from)
+	if err != nil {
+		return err
+	}
 	out := corpora.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpora.Input{
 		{Kind: "corpus manifest", SHA256: corpora.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
 	return corpora.Assemble(ctx, fsys, to, corpora.Assembly{
 		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
 		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},
-		Card:  corpora.Card{Title: "Exported corpus", Push: opt.Push, License: "other", Tags: []string{"agent", "tool-use"}, Sections: cardSections(counts)},
+		Card: corpora.Card{Title: "Exported corpus", Push: opt.Push, License: cmp.Or(opt.License, license), Tags: []string{"agent", "tool-use"},
+			Sections: append(cardSections(counts), origin)},
 	})
 }
 
