@@ -86,6 +86,7 @@ func behaviours() map[string]behaviour {
 		"talk":                  {plan: script.Plan{search, say("I would take the first one.")}, stop: rollout.StopNoToolCall, label: rollout.LabelNoToolCall, turns: 2},
 		"refuse":                {plan: script.Plan{say("I'm sorry, but I can't help with that.")}, stop: rollout.StopNoToolCall, label: rollout.LabelRefusal, turns: 1},
 		"refuse field":          {plan: script.Plan{{Refusal: "No."}}, stop: rollout.StopNoToolCall, label: rollout.LabelRefusal, turns: 1},
+		"refuse and break":      {plan: script.Plan{say(`I'm sorry, but I can't help with that. <tool_call>[{"name":"find_product"`)}, stop: rollout.StopMalformed, label: rollout.LabelRefusal, turns: 3},
 		"empty":                 {plan: script.Plan{say("  ")}, stop: rollout.StopNoToolCall, label: rollout.LabelEmptyReply, turns: 1},
 		"think only":            {plan: script.Plan{say("<think>Hmm, the lamp.</think>")}, stop: rollout.StopNoToolCall, label: rollout.LabelThinkOnly, turns: 1},
 		"think open":            {plan: script.Plan{say(`<think>Hmm <tool_call>[{"name":"terminate","parameters":{}}]</tool_call>`)}, stop: rollout.StopNoToolCall, label: rollout.LabelThinkOnly, turns: 1},

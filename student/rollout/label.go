@@ -15,18 +15,16 @@ func lastReply(r chat.Reply, t dialect.Turn, readable bool) Label {
 		return LabelTruncated
 	case readable:
 		return ""
+	case r.Refusal != "" || r.Finish == "content_filter" || refuses(t.Text):
+		return LabelRefusal
 	case len(t.Calls) > 0:
 		return LabelMalformedCall
-	case r.Refusal != "" || r.Finish == "content_filter":
-		return LabelRefusal
 	case t.Text == "" && t.Think == "":
 		return LabelEmptyReply
 	case t.Text == "" && strings.TrimSpace(r.Content) == "":
 		return LabelReasoningOnly
 	case t.Text == "":
 		return LabelThinkOnly
-	case refuses(t.Text):
-		return LabelRefusal
 	default:
 		return LabelNoToolCall
 	}
@@ -64,7 +62,7 @@ var declines = []string{
 	"i apologize, but i", "as an ai", "unfortunately, i can't", "unfortunately, i cannot", "i'm sorry, but as", "i refuse",
 }
 
-// refuses says whether a text without any call declines the request.
+// refuses says whether a text declines the request.
 func refuses(text string) bool {
 	text = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(text, "*_#>\"' \n"), "\u2019", "'"))
 	for _, d := range declines {
