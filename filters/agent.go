@@ -46,6 +46,12 @@ type AgentStats struct {
 	Dearest   Tally
 	BestSold  Tally
 	Overrides Tally
+	// Refusals are searches before which replies were turned down again and again,
+	// AtOnce those that the first reply named, Course attempts that open the same number of products as others each time,
+	// and never go back after it.
+	Refusals Tally
+	AtOnce   int
+	Course   Tally
 	// Told counts attempts in which a reply named a product before the shop had
 	// shown it.
 	Told int
@@ -116,6 +122,8 @@ func (f *Filter) AgentDay(samples []Sample, offered Offered) AgentStats {
 		a.Dearest = Tally{a.Dearest.Part + s[i].Dearest, a.Dearest.Whole + s[i].Openings}
 		a.BestSold = Tally{a.BestSold.Part + s[i].BestSold, a.BestSold.Whole + s[i].Openings}
 		a.Overrides = Tally{a.Overrides.Part + s[i].Overridden, a.Overrides.Whole + s[i].Asked}
+		a.Refusals = Tally{a.Refusals.Part + s[i].Refused, a.Refusals.Whole + s[i].Judged}
+		a.AtOnce += s[i].AtOnce
 	}
 	a.Sorted = a.sortedViews()
 	if len(s) < f.cfg.MinAttempts {
@@ -123,8 +131,8 @@ func (f *Filter) AgentDay(samples []Sample, offered Offered) AgentStats {
 	}
 	a.Sequence, a.Top, a.First = a.fixedSequence(), a.fixedViews(), a.fixedPicks()
 	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, math.Max(a.First, a.deaf())))
-	a.Forms = forms(s)
-	a.Plan = math.Min(a.Sequence, math.Max(a.fixedForms(), a.searchesAgain()))
+	a.Forms, a.Course = forms(s), courses(s)
+	a.Plan = math.Min(a.steady(), math.Max(a.fixedForms(), a.searchesAgain()))
 	a.Templates = templates(s)
 	return a
 }
@@ -149,7 +157,7 @@ const unshownScore = 2
 var dayRules = []dayRule{
 	{"results_unread", "down to +1, a claim of 0.7, where nothing of the day shows that results reach the calls: puppets and models that do not think both look so",
 		func(_ *Filter, s *Sample, a *AgentStats) float64 { return a.unread() * min(unreadScore-s.Score, 0) }},
-	{"habits_unshown", "down to +2, a claim of 0.86, where the day is too short for habits or has one sequence of tools, down to +1 where it also opens nothing but the first of each list: puppets that get through look so, and few models",
+	{"habits_unshown", "down to +2, a claim of 0.86, where the day is too short for habits or has one course of tools, down to +1 where it also opens nothing but the first of each list: puppets that get through look so, and few models",
 		func(f *Filter, s *Sample, a *AgentStats) float64 {
 			return (1 - a.unread()) * a.unshown(f.cfg.MinAttempts) * min(unshownScore-a.Top-s.Score, 0)
 		}},
@@ -165,11 +173,11 @@ var dayRules = []dayRule{
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -2 * a.unread() * a.excerpts() }},
 	{"fixed_habit", "-10 where tools, openings and picks are all fixed: half as much again as naming can add, so that it decides already where eight attempts make it only likely",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Fixed }},
-	{"fixed_plan", "-10 where tools and the making of searches are both fixed, or searches are made again as often as ever whatever they brought: what is opened may then be drawn or computed, the plan is no model's",
+	{"fixed_plan", "-10 where the course of tools and the making of searches are both fixed, or searches are made again as often as ever whatever they brought: what is opened may then be drawn or computed, the plan is no model's",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Plan }},
 	{"sorted_choice", "-10 where products are opened strictly by price or by sales: models are drawn to what stands first and to what fits, and do not sort without slips",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Sorted }},
-	{"overriding_client", "-7 where replies are overruled in most attempts: where they stand, a program let them",
+	{"overriding_client", "-7 where replies are overruled in most attempts, or turned down until one suits: where they stand, a program let them",
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -7 * a.overrides() }},
 	{"told_answers", "-8 where a recommended product that no result held is one that the shop showed to others, or made-up products turned out to be real elsewhere on the agent's day: as much as in the attempt itself",
 		func(_ *Filter, s *Sample, a *AgentStats) float64 { return -8 * flag(a.told(s)) }},
@@ -260,9 +268,9 @@ func (f *Filter) habitVerdicts(sample Sample, a AgentStats) []arena.Verdict {
 	cut, _ := a.Excerpts.Interval()
 	return []arena.Verdict{
 		{Check: "fixed_habit_v2", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
-		{Check: "fixed_plan_v1", Decision: arena.Keep, Value: a.Plan, Limit: 0.5},
+		{Check: "fixed_plan_v2", Decision: arena.Keep, Value: a.Plan, Limit: 0.5},
 		{Check: "sorted_choice_v1", Decision: arena.Keep, Value: a.Sorted, Limit: 0.5},
-		{Check: "overriding_client_v1", Decision: arena.Keep, Value: a.overrides(), Limit: 0.5},
+		{Check: "overriding_client_v2", Decision: arena.Keep, Value: a.overrides(), Limit: 0.5},
 		{Check: "pasted_episode_v1", Decision: arena.Keep, Value: float64(a.pastes[sample.Episode]), Limit: float64(f.cfg.MaxPastes)},
 		{Check: "template_thinking_v2", Decision: arena.Keep, Value: unread * a.Templates, Limit: templateLimit},
 		{Check: "deaf_thinking_v1", Decision: arena.Keep, Value: unread * a.deaf(), Limit: 0.5},

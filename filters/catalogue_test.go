@@ -18,7 +18,7 @@ import (
 // played is one attempt of a family, by its name.
 func played(t testing.TB, family string) *arena.Trace {
 	t.Helper()
-	for _, a := range slices.Concat(agents, strangers, guests, visitors) {
+	for _, a := range slices.Concat(agents, strangers, guests, visitors, latecomers) {
 		if a.name != family {
 			continue
 		}

@@ -156,20 +156,31 @@ func (l *proxyLog) seenBefore(earlier []claim, c *claim) bool {
 	if c.act.tool != toolView {
 		return false
 	}
+	for _, id := range c.shown {
+		if !l.opened(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// opened says that a dispatch asked for the details of this product.
+func (l *proxyLog) opened(id string) bool {
 	for i := range l.dispatches {
-		if d := &l.dispatches[i]; d.act.tool == toolView && subset(c.shown, d.act.ids) {
+		if d := &l.dispatches[i]; d.act.tool == toolView && hasID(d.act.ids, id) {
 			return true
 		}
 	}
 	return false
 }
 
-// differs compares a result with the answers of its dispatches.
+// differs compares a result with the answers of its dispatches, and of those for
+// any of its products, which the client may remember.
 func (l *proxyLog) differs(c *claim, index int, p *pad) bool {
 	p.behind = p.behind[:0]
 	for i := range l.dispatches {
 		d := &l.dispatches[i]
-		if d.act.tool != c.act.tool || d.claimed != index && !d.act.sameRequest(&l.dispatches[c.dispatch].act) && !covers(&c.act, &d.act) {
+		if d.act.tool != c.act.tool || d.claimed != index && !d.act.sameRequest(&l.dispatches[c.dispatch].act) && !sharesID(c.act.ids, d.act.ids) {
 			continue
 		}
 		if d.call.Response == c.call.Result {
@@ -180,6 +191,15 @@ func (l *proxyLog) differs(c *claim, index int, p *pad) bool {
 	for i, id := range c.shown {
 		if c.denied(id, p.behind) {
 			return i < len(c.shown)-1 || !c.cutShort()
+		}
+	}
+	return false
+}
+
+func sharesID(a, b []string) bool {
+	for _, id := range a {
+		if hasID(b, id) {
+			return true
 		}
 	}
 	return false

@@ -4,11 +4,13 @@ import "strings"
 
 // trimmed says that sent is the named search with words left out: a client that
 // cuts long queries, or takes out words the shop does not index. Half of the
-// words must be left, in their order: with less the subject is the client's.
+// words must be left, in their order: with less the subject is the client's,
+// unless it is the beginning word for word, longer than a name.
 func (a *act) trimmed(b *act) bool {
 	return a.tool == toolFind && b.tool == toolFind && a.page == b.page &&
 		(a.shop == b.shop || a.shop == 0 || b.shop == 0) &&
-		len(b.words) < len(a.words) && 2*len(b.words) >= len(a.words) && inOrder(b.words, a.words)
+		len(b.words) < len(a.words) &&
+		(2*len(b.words) >= len(a.words) && inOrder(b.words, a.words) || len(b.words) >= minExcerpt && prefix(b.words, a.words))
 }
 
 // inOrder says that all of part stand in whole, in the same order.

@@ -15,9 +15,9 @@ var guilty = map[string]string{
 	"pasted_episode_v1":    "pastes an episode",
 	"template_thinking_v2": "puppet fills a template",
 	"deaf_thinking_v1":     "puppet with dice",
-	"fixed_plan_v1":        "puppet with one plan",
+	"fixed_plan_v2":        "puppet with one plan",
 	"sorted_choice_v1":     "puppet opens the cheapest",
-	"overriding_client_v1": "overrides now and then",
+	"overriding_client_v2": "overrides now and then",
 	"request_queries_v1":   "puppet cuts the request",
 	"told_answers_v2":      "puppet tells answers",
 }
@@ -81,7 +81,7 @@ func TestDaysDoNotMove(t *testing.T) {
 }
 
 func familyNamed(name string) []agent {
-	for _, a := range slices.Concat(agents, strangers, guests, visitors) {
+	for _, a := range slices.Concat(agents, strangers, guests, visitors, latecomers) {
 		if a.name == name {
 			return []agent{a}
 		}

@@ -71,6 +71,41 @@ func (a *attempt) opening(s *Sample, i int) {
 			s.Dearest += int(flag(dearest))
 			s.BestSold += int(flag(bestSold))
 		}
+		if len(ids) < len(list.shown) {
+			s.follow(len(ids), a.leadsBack(i, list))
+		}
 		return
 	}
+}
+
+// follow notes an opening of n products out of a longer list. Who opens one at a
+// time shows no habit by it: small models do.
+func (s *Sample) follow(n int, leadsBack bool) {
+	if leadsBack || n < 2 || s.Course != 0 && s.Course != n {
+		n = -1
+	}
+	s.Course = n
+}
+
+// leadsBack says that what claim i opened out of the list is followed, in a later
+// turn, by another opening or by a search that shares half of its words with the
+// one before.
+func (a *attempt) leadsBack(i int, list *claim) bool {
+	for j := i + 1; j < len(a.claims); j++ {
+		next := &a.claims[j]
+		if next.turn == a.claims[i].turn || !next.act.tool.catalogue() {
+			continue
+		}
+		return next.act.tool != toolFind || related(list.act.words, next.act.words)
+	}
+	return false
+}
+
+// related says that two searches share at least half of the shorter one's words.
+func related(a, b []uint64) bool {
+	shared := 0
+	for _, w := range a {
+		shared += int(flag(slices.Contains(b, w)))
+	}
+	return 2*shared >= min(len(a), len(b))
 }

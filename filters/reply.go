@@ -31,6 +31,8 @@ type reply struct {
 	shell    int
 	written  int
 	streamed bool
+	// voted says that the answer holds several choices.
+	voted bool
 }
 
 // readReply reads an OpenAI chat completion.
@@ -53,6 +55,7 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	first, queued := len(p.acts), len(p.tools)
 	p.callsOf(&m, first)
 	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
+	r.voted = len(p.others) > 0
 	for i := range p.others {
 		p.callsOf(&p.others[i], first)
 	}

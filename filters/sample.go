@@ -41,9 +41,20 @@ type Sample struct {
 	Dearest  int `json:"dearest"`
 	BestSold int `json:"best_sold"`
 	// Asked is 1 where the shop was asked after a reply, Overridden where a reply
-	// named the tool with other arguments.
+	// named the tool with other arguments, or a call out of the middle of its list
+	// was sent alone.
 	Asked      int `json:"asked"`
 	Overridden int `json:"overridden"`
+	// Judged counts turns that ask models and then search, AtOnce those with one
+	// reply, Refused those in which calls that could have been sent were turned
+	// down again and again.
+	Judged  int `json:"judged"`
+	AtOnce  int `json:"at_once"`
+	Refused int `json:"refused"`
+	// Course is how many products every opening out of a longer list takes, where
+	// that is one number above one and nothing leads back to a search or another
+	// opening; -1 where it is not, 0 where nothing is opened so.
+	Course int `json:"course"`
 	// Forms are how searches are put together out of the request: in the upper
 	// half a hash of which words of it they use, in the lower one of their order;
 	// at most maxForms.
@@ -98,7 +109,8 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 		Invented: a.inventedNamed, Prescient: a.prescient,
 	}
 	s.Asked = int(flag(len(a.log.dispatches) > 0 && len(a.log.replies) > 0))
-	s.Overridden = int(flag(a.links[linkOverride] > 0))
+	s.Overridden = int(flag(a.links[linkOverride] > 0 || a.log.pickedAmid()))
+	a.refusals(&s)
 	a.habits(&s)
 	a.answer(&s)
 	a.reading(&s)

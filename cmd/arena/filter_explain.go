@@ -72,7 +72,8 @@ func printExplanation(w io.Writer, f *filtered, e *filters.Explanation, terms []
 		{"products from below the top that fit better", f.day.Better}, {"searches cut out of the request", f.day.Excerpts},
 		{"searches put together in one way", f.day.Forms},
 		{"openings by price, from below", f.day.Cheapest}, {"openings by price, from above", f.day.Dearest}, {"openings by sales", f.day.BestSold},
-		{"attempts with calls overridden", f.day.Overrides},
+		{"attempts with calls overridden", f.day.Overrides}, {"searches after replies turned down", f.day.Refusals},
+		{"attempts that open as many and never go back", f.day.Course},
 	} {
 		lo, hi := h.tally.Interval()
 		fmt.Fprintf(t, "%s\t%d of %d\t%.2f-%.2f\n", h.name, h.tally.Part, h.tally.Whole, lo, hi)

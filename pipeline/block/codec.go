@@ -259,11 +259,12 @@ func (e *encoder) sample(s *filters.Sample) {
 }
 
 // counts are the numbers of a sample in the order in which they are stored.
-func counts(s *filters.Sample) [25]*int {
+func counts(s *filters.Sample) [29]*int {
 	return [...]*int{
 		&s.Slots, &s.Views, &s.TopViews, &s.Picks, &s.FirstPicks, &s.Turns, &s.Cited, &s.Spoken, &s.SpokenCited,
 		&s.Excerpts, &s.Searches, &s.Good, &s.GoodAgain, &s.Poor, &s.PoorAgain, &s.Better, &s.Worse, &s.Invented, &s.Prescient,
 		&s.Openings, &s.Cheapest, &s.Dearest, &s.BestSold, &s.Asked, &s.Overridden,
+		&s.Judged, &s.AtOnce, &s.Refused, &s.Course,
 	}
 }
 
