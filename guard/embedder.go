@@ -57,6 +57,10 @@ const (
 // common servers.
 const embedTexts = 64
 
+// maxKnown bounds the numbers that are remembered, to 256 MiB: the bank comes
+// first, and of a corpus the requests that come again soon.
+const maxKnown = 64 << 20
+
 // Embed returns one vector for each text, in order.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
@@ -75,7 +79,9 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		}
 		for i, v := range vectors {
 			out[at[from+i]] = v
-			e.known[e.key(ask[from+i])] = v
+			if len(e.known)*e.dimension < maxKnown {
+				e.known[e.key(ask[from+i])] = v
+			}
 		}
 	}
 	return out, nil

@@ -129,9 +129,6 @@ func (t *EmbeddingTier) Recalibrate(ctx context.Context, pairs []Pair) (Calibrat
 	return c, nil
 }
 
-// Calibration returns the threshold in use.
-func (t *EmbeddingTier) Calibration() Calibration { return t.calibration }
-
 // Down says why the tier stopped working, nil while it works.
 func (t *EmbeddingTier) Down() error { return t.down }
 

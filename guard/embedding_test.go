@@ -81,7 +81,7 @@ func TestEmbeddingTierOnlyAddsDrops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := tier.Calibration(); c.Background != 10 || c.Dimension != 16 || c.Threshold <= 0 || c.Threshold > 1 {
+	if c := tier.calibration; c.Background != 10 || c.Dimension != 16 || c.Threshold <= 0 || c.Threshold > 1 {
 		t.Errorf("calibration %+v", c)
 	}
 	candidates := []Candidate{{Text: "やかん 湯を沸かす道具がほしい"}, {Text: "やかん 7 リットル湯沸かし"}, {Text: "unrelated 何か別のもの"}, {Text: bankOfTopics()[1].Text}}

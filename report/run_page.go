@@ -70,7 +70,7 @@ func (r *Run) numbers() []Number {
 		numbers = append(numbers, Number{"agentic quality", rate(*s.Quality), "mean of the judge " + r.text("judge")},
 			Number{"final", known(s.Final), "success rate times the judge's multiplier"})
 	}
-	if s.Tokens.Completion != nil && s.Solved > 0 {
+	if s.Tokens.Completion != nil && s.Tokens.Prompt != nil && s.Solved > 0 {
 		numbers = append(numbers, Number{"tokens a solved problem", strconv.FormatInt(*s.Tokens.Completion/int64(s.Solved), 10),
 			fmt.Sprintf("written, and %d read", *s.Tokens.Prompt/int64(s.Solved))})
 	}

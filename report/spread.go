@@ -11,7 +11,9 @@ import (
 // spread is how a number is distributed over rollouts, solved and not.
 type spread struct{ solved, others []float64 }
 
+// add counts a value; a server may tell any, and none is below 0.
 func (s *spread) add(v float64, solved bool) {
+	v = max(v, 0)
 	if solved {
 		s.solved = append(s.solved, v)
 	} else {
