@@ -221,7 +221,7 @@ func (r *reader) found(f found, line int, record string) error {
 	r.text.good()
 	r.sum.Traces++
 	for _, word := range f.repairs {
-		r.sum.repaired(word, 1)
+		r.sum.repaired(word)
 	}
 	return r.emit(Item{Trace: f.trace})
 }

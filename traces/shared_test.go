@@ -64,7 +64,12 @@ func readAll(tb testing.TB, day string, opt Options) (traces []*arena.Trace, fau
 		if err != nil {
 			tb.Fatal(err)
 		}
-		sum.Add(one)
+		sum.Traces, sum.Faults = sum.Traces+one.Traces, sum.Faults+one.Faults
+		for word, n := range one.Repairs {
+			for range n {
+				sum.repaired(word)
+			}
+		}
 	}
 	if sum.Traces != len(traces) || sum.Faults != len(faults) {
 		tb.Errorf("summary says %d traces and %d faults, emitted were %d and %d", sum.Traces, sum.Faults, len(traces), len(faults))

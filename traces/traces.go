@@ -78,7 +78,7 @@ const (
 	NotAFile          Reason = "not_a_file"
 )
 
-// Summary is what one Read found. Summaries add up.
+// Summary is what one Read found.
 type Summary struct {
 	Traces int
 	Faults int
@@ -89,21 +89,11 @@ type Summary struct {
 	Repairs map[string]int
 }
 
-// Add joins another summary to this one.
-func (s *Summary) Add(o Summary) {
-	s.Traces += o.Traces
-	s.Faults += o.Faults
-	s.Bytes += o.Bytes
-	for word, n := range o.Repairs {
-		s.repaired(word, n)
-	}
-}
-
-func (s *Summary) repaired(word string, n int) {
+func (s *Summary) repaired(word string) {
 	if s.Repairs == nil {
 		s.Repairs = map[string]int{}
 	}
-	s.Repairs[word] += n
+	s.Repairs[word]++
 }
 
 // Read gives every record of in to emit, in the file's order, one at a time;
