@@ -4,6 +4,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // claim is one call of the dialogue with what the proxy says about it.
@@ -212,7 +213,7 @@ func (c *claim) cutShort() bool {
 	if c.call.Result.Kind() == arena.String {
 		text = gjson.Parse(text).Str
 	}
-	return !gjson.Valid(text)
+	return !cursor.Valid(text)
 }
 
 // denied says that the answers behind a call are known and none holds the

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
 	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // fitter makes rows ready for their targets. It belongs to one goroutine.
@@ -102,7 +101,7 @@ func (f *fitter) declare(tools []string) error {
 		return nil
 	}
 	for _, t := range tools {
-		if !gjson.Valid(t) || manyLines(t) {
+		if !cursor.Valid(t) || manyLines(t) {
 			return &chat.Unfit{Reason: reasonTools}
 		}
 	}

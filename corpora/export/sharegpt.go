@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // The reasons for which a row has no place in sharegpt alone: its reader puts a
@@ -97,7 +98,7 @@ func observation(results []chat.Message) (string, error) {
 // and be read back as it was: a JSON string would lose its quotes, a value with
 // space around it the space.
 func standsAlone(result string) bool {
-	return gjson.Valid(result) && result[0] != '"' && strings.TrimSpace(result) == result
+	return cursor.Valid(result) && result[0] != '"' && strings.TrimSpace(result) == result
 }
 
 // toolList splits a JSON list of definitions into its items, verbatim.
