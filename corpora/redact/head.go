@@ -30,7 +30,7 @@ func (s *charset) has(c byte) bool { return s[c/64]>>(c%64)&1 != 0 }
 // ways to begin rule out hardly more.
 const (
 	maxHead  = 24
-	maxHeads = 64
+	maxHeads = 128
 )
 
 // grown is a head that goes on with what follows while it is open.
