@@ -6,6 +6,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 

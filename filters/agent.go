@@ -47,8 +47,8 @@ type AgentStats struct {
 	BestSold  Tally
 	Overrides Tally
 	// Refusals are searches before which replies were turned down again and again,
-	// AtOnce those that the first reply named, Course attempts that open the same number of products as others each time,
-	// and never go back after it.
+	// AtOnce those that the first reply named, Course attempts that open the same
+	// number of products as others each time, and never go back after it.
 	Refusals Tally
 	AtOnce   int
 	Course   Tally

@@ -37,10 +37,11 @@ var serviceBits = map[string]byte{"official": official, "freeShipping": freeShip
 // identify reads the id of a catalogue line, or says why the line is no
 // product.
 func identify(line []byte) (id string, err error) {
-	if !cursor.Valid(string(line)) {
+	text := string(line)
+	if !cursor.Valid(text) {
 		return "", errors.New("not valid JSON")
 	}
-	doc := gjson.ParseBytes(line)
+	doc := gjson.Parse(text)
 	if !doc.IsObject() {
 		return "", errors.New("not a JSON object")
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 

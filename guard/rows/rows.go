@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 

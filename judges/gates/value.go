@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 

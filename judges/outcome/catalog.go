@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -87,11 +88,12 @@ func (c *Catalog) index(src io.ReaderAt, limit int) error {
 	return nil
 }
 
-func (c *Catalog) add(text []byte, at place) error {
-	if !cursor.Valid(string(text)) {
+func (c *Catalog) add(line []byte, at place) error {
+	text := string(line)
+	if !cursor.Valid(text) {
 		return errors.New("no valid JSON")
 	}
-	fields := members(gjson.ParseBytes(text), "product_id", "price")
+	fields := members(gjson.Parse(text), "product_id", "price")
 	id := fields[0].String()
 	switch {
 	case id == "":
@@ -118,9 +120,10 @@ func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	if !ok {
 		return "", false
 	}
-	text := make([]byte, at.length)
-	if _, err := c.sources[at.source].ReadAt(text, at.offset); err != nil && !errors.Is(err, io.EOF) {
+	b := make([]byte, at.length)
+	if _, err := c.sources[at.source].ReadAt(b, at.offset); err != nil && !errors.Is(err, io.EOF) {
 		return "", false
 	}
-	return arena.Raw(bytes.TrimSpace(text)), cursor.Valid(string(text))
+	text := strings.TrimSpace(string(b))
+	return arena.Raw(text), cursor.Valid(text)
 }

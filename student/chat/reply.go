@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -42,10 +43,11 @@ func usage(v gjson.Result) *Usage {
 // Parse reads a chat completion. An error means that this is none, whatever
 // the status said: a broken transport, never the model's doing.
 func Parse(body []byte) (Reply, error) {
-	if !cursor.Valid(string(body)) {
+	all := string(body)
+	if !cursor.Valid(all) {
 		return Reply{}, errors.New("read reply: not JSON")
 	}
-	root := gjson.ParseBytes(body)
+	root := gjson.Parse(all)
 	message := root.Get("choices.0.message")
 	if !message.IsObject() {
 		return Reply{}, errors.New("read reply: no choice with a message")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -71,11 +72,12 @@ func page(ctx context.Context, url, key string) (string, error) {
 	}
 	defer b.Close() //nolint:errcheck // only read
 	const most = 1 << 20
-	text, err := io.ReadAll(io.LimitReader(b, most))
-	if err != nil || !cursor.Valid(string(text)) {
+	read, err := io.ReadAll(io.LimitReader(b, most))
+	text := string(read)
+	if err != nil || !cursor.Valid(text) {
 		return "", err
 	}
-	return string(text), nil
+	return text, nil
 }
 
 // told takes in an answer of SGLang, or of vLLM in its development mode, whose
