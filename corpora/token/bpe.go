@@ -40,29 +40,30 @@ func (t *Tokenizer) word(word string) int {
 	return n
 }
 
-// merge joins the pair of lowest rank until none is left.
+// merge joins the pair of lowest rank, of equals the first, until none is left.
 func (t *Tokenizer) merge(word string) int {
-	parts := make([]string, len(word))
-	for i := range len(word) {
-		parts[i] = symbols[word[i]]
-	}
-	if _, whole := t.vocab[strings.Join(parts, "")]; whole {
+	p := newPieces(word)
+	if _, whole := t.vocab[p.text]; whole {
 		return 1
 	}
-	for len(parts) > 1 {
-		best, at := len(t.ranks), -1
-		for i := range len(parts) - 1 {
-			if r, ok := t.ranks[[2]string{parts[i], parts[i+1]}]; ok && r < best {
-				best, at = r, i
-			}
-		}
-		if at < 0 {
-			break
-		}
-		parts[at] += parts[at+1]
-		parts = slices.Delete(parts, at+1, at+2)
+	var queue joints
+	for i := range len(word) {
+		queue.add(t.joint(p, i))
 	}
-	return len(parts)
+	n := len(word)
+	for queue.Len() > 0 {
+		next := queue.first()
+		if now, ok := t.joint(p, next.at); !ok || now != next {
+			continue // one of the two was joined meanwhile
+		}
+		p.join(next.at)
+		n--
+		queue.add(t.joint(p, next.at))
+		if before := p.before[next.at]; before >= 0 {
+			queue.add(t.joint(p, before))
+		}
+	}
+	return n
 }
 
 // added are the tokens that are cut out of a text before anything else.

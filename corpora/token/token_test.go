@@ -93,3 +93,29 @@ func BenchmarkCount(b *testing.B) {
 		tok.Count(text)
 	}
 }
+
+// TestALongWordIsJoinedInTime: what no split divides is joined in about its
+// length, to the tokens that joining pair by pair gives.
+func TestALongWordIsJoinedInTime(t *testing.T) {
+	t.Parallel()
+	tok, err := token.Read("x", []byte(`{"model":{"type":"BPE","merges":["a a","b a","aa aa","aa b"]},"pre_tokenizer":{"type":"ByteLevel"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const long = 1 << 18
+	for word, want := range map[string]int{
+		"":                          0,
+		"é":                         2,
+		"aaab":                      3,        // aa, a, b: of two pairs of one rank the first
+		"aabaab":                    2,        // aab, aab: a a before b a
+		strings.Repeat("a", long):   long / 4, // aaaa
+		strings.Repeat("ab", long):  long + 1, // a, ba, ba, …, b
+		strings.Repeat("c", long):   long,     // nothing joins
+		strings.Repeat("€", long):   3 * long, // nor here
+		strings.Repeat("aac", long): 2 * long, // aa, c
+	} {
+		if got := tok.Count(word); got != want {
+			t.Errorf("%.12q, %d bytes: %d tokens, want %d", word, len(word), got, want)
+		}
+	}
+}

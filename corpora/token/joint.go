@@ -1,0 +1,95 @@
+package token
+
+import (
+	"container/heap"
+	"strings"
+)
+
+// pieces are the parts of a word while they are joined, each named by the byte
+// of the word that it begins with.
+type pieces struct {
+	// text is the word in symbols; starts has where each byte's symbol begins in
+	// it, and its end.
+	text   string
+	starts []int
+	// before and after are a part's neighbours: -1 before the first, the length
+	// of the word after the last. A part that was joined to the one before has -1
+	// after it.
+	before, after []int
+}
+
+func newPieces(word string) *pieces {
+	n := len(word)
+	p := &pieces{starts: make([]int, n+1), before: make([]int, n), after: make([]int, n)}
+	var text strings.Builder
+	for i := range n {
+		p.before[i], p.after[i] = i-1, i+1
+		text.WriteString(symbols[word[i]])
+		p.starts[i+1] = text.Len()
+	}
+	p.text = text.String()
+	return p
+}
+
+// join makes one part of a part and its next.
+func (p *pieces) join(at int) {
+	gone := p.after[at]
+	p.after[at], p.after[gone] = p.after[gone], -1
+	if next := p.after[at]; next < len(p.before) {
+		p.before[next] = at
+	}
+}
+
+// joint is a pair that may be joined: the part at a place with its next.
+type joint struct{ rank, at int }
+
+// joint gives the pair at a place, if there is one that merges.
+func (t *Tokenizer) joint(p *pieces, at int) (j joint, ok bool) {
+	middle := p.after[at]
+	if middle < 0 || middle == len(p.after) {
+		return j, false
+	}
+	start, cut, end := p.starts[at], p.starts[middle], p.starts[p.after[middle]]
+	rank, ok := t.ranks[[2]string{p.text[start:cut], p.text[cut:end]}]
+	return joint{rank, at}, ok
+}
+
+// joints are a heap, so that a word of one letter over and over, which no split
+// divides, costs little more than its length.
+type joints []joint
+
+func (q *joints) add(j joint, ok bool) {
+	if ok {
+		heap.Push(q, j)
+	}
+}
+
+func (q *joints) first() joint {
+	j, _ := heap.Pop(q).(joint)
+	return j
+}
+
+// Len, Less, Swap, Push and Pop are heap.Interface.
+func (q *joints) Len() int { return len(*q) }
+
+func (q *joints) Less(i, k int) bool {
+	a, b := (*q)[i], (*q)[k]
+	return a.rank < b.rank || a.rank == b.rank && a.at < b.at
+}
+
+func (q *joints) Swap(i, k int) { (*q)[i], (*q)[k] = (*q)[k], (*q)[i] }
+
+// Push and Pop are the heap's own; add and first are for use.
+func (q *joints) Push(x any) {
+	if j, ok := x.(joint); ok {
+		*q = append(*q, j)
+	}
+}
+
+// Pop removes the last.
+func (q *joints) Pop() any {
+	last := len(*q) - 1
+	j := (*q)[last]
+	*q = (*q)[:last]
+	return j
+}
