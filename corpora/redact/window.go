@@ -20,20 +20,26 @@ const (
 // places are the parts of a text from each word on.
 func places(text string, found []hit) []span {
 	out := make([]span, len(found))
+	seen := tokens{text: text}
 	for i, h := range found {
-		out[i] = span{h.start, around(text, h.span).end}
+		out[i] = span{h.start, seen.end(h.end + reachOn)}
 	}
 	return out
 }
 
 // windows are the parts of a text around words that are in order, apart from
-// each other.
+// each other. They end where tokens do, so that no expression sees half of one.
 func windows(text string, found []hit) []span {
 	var out []span
+	seen := tokens{text: text}
 	for _, h := range found {
-		w := around(text, h.span)
-		if n := len(out); n > 0 && w.start <= out[n-1].end {
-			out[n-1].end = max(out[n-1].end, w.end)
+		before := -1
+		if n := len(out); n > 0 {
+			before = out[n-1].end
+		}
+		w := span{begin(text, h.start-reachBack, before), seen.end(h.end + reachOn)}
+		if w.start <= before {
+			out[len(out)-1].end = max(before, w.end)
 		} else {
 			out = append(out, w)
 		}
@@ -41,23 +47,50 @@ func windows(text string, found []hit) []span {
 	return out
 }
 
-// around ends where tokens do, so that no expression sees half of one, and
-// never within a character.
-func around(text string, h span) span {
-	start, end := max(0, h.start-reachBack), min(len(text), h.end+reachOn)
-	for floor := max(0, start-longest); start > floor && !separator(text[start-1]); {
-		start--
+// begin is where the token at a place begins, at most longest bytes before, and
+// never within a character. It looks back no further than before.
+func begin(text string, at, before int) int {
+	at = max(0, at)
+	for floor := max(0, before, at-longest); at > floor && !separator(text[at-1]); {
+		at--
 	}
-	for ceiling := min(len(text), end+longest); end < ceiling && !separator(text[end]); {
+	for at > 0 && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return at
+}
+
+// tokens finds the ends of a text's tokens. It knows the last stretch that it
+// walked over, so that many places in one long token cost no more than one.
+type tokens struct {
+	text string
+	// from and to bound a stretch without separators.
+	from, to int
+}
+
+// end is where the token at a place ends, at most longest bytes on, and never
+// within a character.
+func (t *tokens) end(at int) int {
+	at = min(at, len(t.text))
+	if free := t.walk(at, t.from); at > t.to || free < t.from {
+		t.from, t.to = at, free
+	}
+	t.from = min(t.from, at)
+	ceiling := min(len(t.text), at+longest)
+	t.to = t.walk(t.to, ceiling)
+	end := min(t.to, ceiling)
+	for end < len(t.text) && !utf8.RuneStart(t.text[end]) {
 		end++
 	}
-	for start > 0 && !utf8.RuneStart(text[start]) {
-		start--
+	return end
+}
+
+// walk goes on from a place to the next separator, or to the other place.
+func (t *tokens) walk(at, to int) int {
+	for at < to && !separator(t.text[at]) {
+		at++
 	}
-	for end < len(text) && !utf8.RuneStart(text[end]) {
-		end++
-	}
-	return span{start, end}
+	return at
 }
 
 func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' }
