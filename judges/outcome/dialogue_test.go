@@ -3,6 +3,7 @@ package outcome_test
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestFormat scores one step; the problem is not solved. Wanted is the format
@@ -67,6 +68,25 @@ func TestFormat(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// TestALongNumberIsReadInTime: a time stamp of millions of digits, which Python
+// refuses to read, costs no more than its length.
+func TestALongNumberIsReadInTime(t *testing.T) {
+	t.Parallel()
+	done := make(chan string)
+	go func() {
+		long := strings.Replace(said(end), `5}`, strings.Repeat("7", 1<<23)+`}`, 1)
+		done <- scoreOf(t, `{"query":"q","reward":{"product_id":"7"}}`, bell, long)
+	}()
+	select {
+	case got := <-done:
+		if want := `{"length":1,"format":1}`; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	case <-time.After(time.Minute):
+		t.Error("not read within a minute")
 	}
 }
 

@@ -102,8 +102,21 @@ func (e *Endpoint) Vectors(ctx context.Context, p *arena.Problem, products, rewa
 	if strings.Contains(strings.ToLower(e.config.Model), suiteModel) {
 		copy(all[len(products):], carried(p, rewards))
 	}
-	err = e.fill(ctx, slices.Concat(products, rewards), all)
+	if err = e.fill(ctx, slices.Concat(products, rewards), all); err == nil {
+		err = e.comparable(all)
+	}
 	return all[:len(products)], all[len(products):], err
+}
+
+// comparable refuses a server that serves the suites' model at another length
+// than theirs: every title would be far from every other.
+func (e *Endpoint) comparable(all [][]float64) error {
+	for _, v := range all {
+		if len(v) != len(all[0]) {
+			return fmt.Errorf("embed titles with %s: its vectors have %d dimensions, those of the problem %d", e.config.Model, len(all[0]), len(v))
+		}
+	}
+	return nil
 }
 
 // fill gets the vector of each text that has none, from the cache or the
@@ -192,11 +205,12 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float64, error)
 	return vectors, e.keep(texts, vectors)
 }
 
-// inOrder puts vectors where their index says: servers answer in any order.
+// inOrder puts vectors where their index says: servers answer in any order. One
+// of zeros points nowhere, and says nothing of its title.
 func inOrder(data []openai.Embedding, n int) ([][]float64, error) {
 	all := make([][]float64, n)
 	for _, d := range data {
-		if d.Index < 0 || d.Index >= n || all[d.Index] != nil || len(d.Embedding) == 0 {
+		if d.Index < 0 || d.Index >= n || all[d.Index] != nil || !slices.ContainsFunc(d.Embedding, func(x float32) bool { return x != 0 }) {
 			return nil, backoff.Permanent(fmt.Errorf("the server's answer has no vector, or a second one, for text %d of %d", d.Index, n))
 		}
 		v := make([]float64, len(d.Embedding))

@@ -144,6 +144,9 @@ func TestCarriedVectorsStandBesideTheirOwnModelOnly(t *testing.T) {
 	if got, err := titled(t, other, "1", vectors); err != nil || got != "1 0.667 endpoint" {
 		t.Errorf("other model: %s %v", got, err)
 	}
+	if got, err := titled(t, endpoint(t, &embedder{}, nil), "1", `{"gong":[0,1,0]}`); err == nil || !strings.Contains(err.Error(), "2 dimensions, those of the problem 3") {
+		t.Errorf("same model at another length: %s %v", got, err)
+	}
 }
 
 // TestAModelEmbedsTextOnly: where a model is asked, a title that is no text
@@ -236,6 +239,7 @@ func TestEndpointFailures(t *testing.T) {
 		"one index twice":        {answer(`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]},{"index":1,"embedding":[1]}]}`), 1, "a second one, for text 0"},
 		"an index out of range":  {answer(`{"data":[{"index":7,"embedding":[1]}]}`), 1, "for text 7 of 3"},
 		"an empty vector":        {answer(`{"data":[{"index":0,"embedding":[]}]}`), 1, "no vector"},
+		"a vector of zeros":      {answer(`{"data":[{"index":0,"embedding":[0,0]}]}`), 1, "no vector"},
 		"dimensions that differ": {answer(`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]},{"index":2,"embedding":[1]}]}`), 1, "2 dimensions, others 1"},
 	} {
 		e := &embedder{fail: c.fail}

@@ -25,14 +25,20 @@ type object map[string]value
 func (o object) keys() []string { return slices.Sorted(maps.Keys(o)) }
 
 // number is a JSON number. whole is set for integers that a float64 cannot
-// hold: Python compares integers exactly.
+// hold, as far as Python reads them: it compares integers exactly.
 type number struct {
 	float float64
 	whole *big.Int
 }
 
-// exactDigits is the longest decimal integer that always fits a float64.
-const exactDigits = 15
+const (
+	// exactDigits is the longest decimal integer that always fits a float64.
+	exactDigits = 15
+	// mostDigits is the longest that Python reads (sys.set_int_max_str_digits): no
+	// score was ever paid on a longer one, and to read it takes the square of its
+	// length.
+	mostDigits = 4300
+)
 
 func decode(r gjson.Result) value {
 	switch {
@@ -65,7 +71,8 @@ func decodeNumber(text string) number {
 	// Out of range, ParseFloat's answer is the infinity that Python reads too.
 	f, _ := strconv.ParseFloat(text, 64)
 	n := number{float: f}
-	if len(text) > exactDigits && !strings.ContainsAny(text, ".eE") {
+	digits := len(strings.TrimPrefix(text, "-"))
+	if digits > exactDigits && digits <= mostDigits && !strings.ContainsAny(text, ".eE") {
 		n.whole, _ = new(big.Int).SetString(text, 10)
 	}
 	return n
