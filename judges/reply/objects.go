@@ -6,27 +6,24 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// lastObject finds the object with the key that counts, as strict JSON.
-func lastObject(text, key string) (object string, found bool) {
-	var salvaged string
-	// Each start may be read to the end of the text at worst; a text of nothing
-	// but openings would then cost its square. No honest reply has so many that
-	// fail late, so the work is bounded by a multiple of the text.
+// objects calls visit for every object in a text, with where it starts: whole
+// ones in order, broken ones with what could be read of them, and what stands
+// within broken ones. It is false for a text that would take too long.
+//
+// Each start may be read to the end of the text at worst; a text of nothing but
+// openings would then cost its square. No honest reply has so many that fail
+// late, so the work is bounded by a multiple of the text.
+func objects(text string, visit func(start int, m mended)) bool {
 	work := 64 * (len(text) + 1)
 	for i := strings.IndexByte(text, '{'); i >= 0; {
 		m := mend(text[i:])
 		if work -= m.end + 1; work < 0 {
-			return "", false
+			return false
 		}
+		visit(i, m)
 		next := i + 1
-		switch holder, has := holding(m.strict, key, 0); {
-		case m.complete:
+		if m.complete {
 			next = i + m.end
-			if has {
-				object, found = holder, true
-			}
-		case has && salvaged == "":
-			salvaged = holder
 		}
 		step := strings.IndexByte(text[next:], '{')
 		if step < 0 {
@@ -34,10 +31,37 @@ func lastObject(text, key string) (object string, found bool) {
 		}
 		i = next + step
 	}
-	if !found && salvaged != "" && strings.Count(text, `"`+key+`"`) == 1 {
+	return true
+}
+
+// lastObject finds the object with the key that counts, as strict JSON.
+func lastObject(text, key string) (object string, found bool) {
+	var salvaged string
+	end := 0
+	done := objects(text, func(start int, m mended) {
+		switch holder, has := holding(m.strict, key, 0); {
+		case has && m.complete:
+			object, found, end = holder, true, start+m.end
+		case has && salvaged == "":
+			salvaged = holder
+		}
+	})
+	switch {
+	case !done, found && goesOn(text[end:], key):
+		return "", false
+	case !found && salvaged != "" && strings.Count(text, `"`+key+`"`) == 1:
 		return salvaged, true
 	}
 	return object, found
+}
+
+// goesOn says whether behind a whole object its key is given again outside of
+// any: the object then stood within another that is broken, as a quote of the
+// trajectory does where its quotes are not escaped, and is not the model's own.
+func goesOn(rest, key string) bool {
+	outside, _, _ := strings.Cut(rest, "{")
+	_, after, again := strings.Cut(outside, `"`+key+`"`)
+	return again && strings.HasPrefix(strings.TrimLeft(after, " \t\r\n"), ":")
 }
 
 // holding finds the object that has the key: object itself, or the last one

@@ -61,30 +61,48 @@ func Parse(text string) (Answer, arena.JudgeOutcome) {
 }
 
 // find gives the object with the key that counts; scored says that there is
-// one.
+// one. What stands in the thinking counts only where the model said nothing that
+// is an answer, a refusal included.
 func find(text, key string) (object string, outcome arena.JudgeOutcome) {
 	said, thought := splitThinking(text)
-	for _, part := range []string{said, thought} {
-		if object, found := lastObject(part, key); found {
-			return object, arena.JudgeScored
-		}
+	if object, found := lastObject(said, key); found {
+		return object, arena.JudgeScored
 	}
 	if refuses(said) {
 		return "", arena.JudgeRefused
+	}
+	if object, found := lastObject(thought, key); found {
+		return object, arena.JudgeScored
 	}
 	return "", arena.JudgeUnparsed
 }
 
 // splitThinking parts what was said aloud from the think blocks before it. A
-// block that was never closed is thinking up to the end.
+// block that was never closed is thinking up to the end. Tags within an object
+// are quoted, and part nothing.
 func splitThinking(text string) (said, thought string) {
-	if i := strings.LastIndex(text, "</think>"); i >= 0 {
+	bare := withoutObjects(text)
+	if i := strings.LastIndex(bare, "</think>"); i >= 0 {
 		return text[i+len("</think>"):], text[:i]
 	}
-	if i := strings.Index(text, "<think>"); i >= 0 {
+	if i := strings.Index(bare, "<think>"); i >= 0 {
 		return text[:i], text[i:]
 	}
 	return text, ""
+}
+
+// withoutObjects blanks whole objects out of a text that has tags.
+func withoutObjects(text string) string {
+	if !strings.Contains(text, "think>") {
+		return text
+	}
+	bare := []byte(text)
+	objects(text, func(start int, m mended) {
+		if m.complete {
+			copy(bare[start:start+m.end], strings.Repeat(" ", m.end))
+		}
+	})
+	return string(bare)
 }
 
 func read(object string) (Answer, arena.JudgeOutcome) {
