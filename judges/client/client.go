@@ -151,15 +151,17 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Reply, error
 	}
 	w := &wire{}
 	start := c.now()
-	response, err := c.send(ctx, q, schema, w)
+	err = c.send(ctx, q, schema, w)
 	reply := Reply{Status: w.status, Request: w.body, Body: w.reply, Latency: c.now().Sub(start)}
-	fault := c.faultOf(ctx, w, response, err)
+	var fault *Fault
+	if !reply.read(w.reply) || w.status != http.StatusOK || w.broken {
+		fault = c.faultOf(ctx, w, err)
+	}
 	c.lock(fault)
 	c.gate.leave(turn, endOf(fault))
 	switch {
 	case fault == nil:
 		// An answer that came is an answer, also where nobody waits for it now.
-		reply.read(response)
 		return reply, nil
 	case ctx.Err() != nil:
 		return reply, context.Cause(ctx)
@@ -197,7 +199,9 @@ func (c *Client) lock(f *Fault) {
 	c.locked = f
 }
 
-func (c *Client) send(ctx context.Context, q Question, schema bool, w *wire) (openai.ChatCompletionResponse, error) {
+// send leaves on the wire what came back. Its error is why nothing did, or what
+// go-openai makes of it.
+func (c *Client) send(ctx context.Context, q Question, schema bool, w *wire) error {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, wireKey{}, outgoing{w, c.params(q)}), q.Timeout)
 	defer cancel()
 	request := openai.ChatCompletionRequest{Model: q.Model}
@@ -210,14 +214,12 @@ func (c *Client) send(ctx context.Context, q Question, schema bool, w *wire) (op
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: q.Name, Schema: q.Schema, Strict: true},
 		}
 	}
-	return c.api.CreateChatCompletion(ctx, request)
+	_, err := c.api.CreateChatCompletion(ctx, request)
+	return err
 }
 
-// faultOf says what went wrong, nil where a completion came.
-func (c *Client) faultOf(ctx context.Context, w *wire, response openai.ChatCompletionResponse, err error) *Fault {
-	if err == nil && len(response.Choices) > 0 && w.status == http.StatusOK {
-		return nil
-	}
+// faultOf says why no completion came.
+func (c *Client) faultOf(ctx context.Context, w *wire, err error) *Fault {
 	if err == nil {
 		err = errors.New("no completion in the reply")
 	}

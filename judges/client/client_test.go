@@ -66,6 +66,32 @@ func TestFaultsAreToldApart(t *testing.T) {
 	}
 }
 
+// TestAnAnswerIsReadWhateverStandsBesideIt: servers fill the other fields of a
+// completion, and of a stream's events, as they like.
+func TestAnAnswerIsReadWhateverStandsBesideIt(t *testing.T) {
+	t.Parallel()
+	const said = `"choices":[{"index":"0","logprobs":[],"message":{"role":"assistant","content":"yes"}}]`
+	const event = `"choices":[{"index":"0","delta":{"content":"yes"},"finish_reason":"stop"}]`
+	for body, counted := range map[string]int{
+		`{"id":7,"created":1712345678.25,` + said + `}`:                              0,
+		`{"created":"today",` + said + `,"usage":{"prompt_tokens":3.0}}`:             3,
+		`{` + said + `,"usage":{"prompt_tokens":3,"prompt_tokens_details":0.5}}`:     3,
+		`{` + said + `,"usage":{"prompt_tokens":3,"completion_tokens":1e18}}`:        0,
+		`{` + said + `,"usage":{"prompt_tokens":9e18,"completion_tokens":9e18}}`:     0,
+		"data: {\"error\":null," + event + "}\n\ndata: [DONE]\n\n":                   0,
+		"event: message\ndata: {\"created\":0.5," + event + ",\"usage\":null}\n\n":   0,
+		"\r\nid: 1\nretry: 5\ndata: {" + event + ",\"usage\":{\"prompt_tokens\":3}}": 3,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := clienttest.Virtual(t, 0, clienttest.First(clienttest.Body(body)))
+			r, err := open(t, s, endpoint(s)).Chat(t.Context(), question())
+			if err != nil || r.Text != "yes" || r.Prompt != counted || r.Counted != (counted > 0) || r.Completion != 0 {
+				t.Errorf("%s: %q, %d and %d tokens, %v", body, r.Text, r.Prompt, r.Completion, err)
+			}
+		})
+	}
+}
+
 func TestAServersReasonIsPassedOn(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"time"
 
-	"github.com/sashabaranov/go-openai"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Question is what to ask of which model.
@@ -77,44 +80,64 @@ func (c *Client) params(q Question) params {
 	return p
 }
 
-// read takes over the completion's fields.
-func (r *Reply) read(response openai.ChatCompletionResponse) {
-	first := response.Choices[0]
-	r.Text, r.Refusal = first.Message.Content, first.Message.Refusal
-	for _, part := range first.Message.MultiContent {
-		r.Text += part.Text
+// mostTokens bounds a server's count of tokens: no completion has a billion of
+// them, and sums of more would pass for less than nothing.
+const mostTokens = 1e9
+
+// read takes over what a reply's body says, and tells if there is a completion
+// in it. It looks at nothing but what it takes: servers write the other fields
+// as they like, and an answer that was paid for is an answer whatever they hold.
+func (r *Reply) read(body []byte) bool {
+	text := string(body)
+	if !cursor.Valid(text) {
+		return false
 	}
-	r.Finish, r.Served = string(first.FinishReason), response.Model
+	whole := gjson.Parse(text)
+	prompt, completion := whole.Get("usage.prompt_tokens").Int(), whole.Get("usage.completion_tokens").Int()
+	if prompt > 0 && prompt <= mostTokens && completion >= 0 && completion <= mostTokens {
+		r.Prompt, r.Completion, r.Counted = int(prompt), int(completion), true
+	}
+	r.Served = whole.Get("model").String()
+	first := whole.Get("choices.0")
+	message := first.Get("message")
+	r.Text, r.Refusal, r.Finish = content(message.Get("content")), message.Get("refusal").String(), first.Get("finish_reason").String()
 	if r.Text == "" {
-		r.Text = elsewhere(&first)
+		r.Text = elsewhere(message, r.Finish)
 	}
-	r.Prompt, r.Completion = max(0, response.Usage.PromptTokens), max(0, response.Usage.CompletionTokens)
-	r.Counted = r.Prompt > 0
+	return first.IsObject()
+}
+
+// content is a text, or a list of parts with texts.
+func content(v gjson.Result) string {
+	if !v.IsArray() {
+		return v.String()
+	}
+	var text strings.Builder
+	for _, part := range v.Array() {
+		text.WriteString(part.Get("text").String())
+	}
+	return text.String()
 }
 
 // elsewhere is where servers put an answer beside the content: the arguments of
 // a call, by which some make structured output, or the reasoning, where its end
 // was not found. Reasoning that was cut off is no answer.
-func elsewhere(c *openai.ChatCompletionChoice) (text string) {
-	for _, call := range c.Message.ToolCalls {
-		text += call.Function.Arguments
+func elsewhere(message gjson.Result, finish string) string {
+	var text strings.Builder
+	for _, arguments := range message.Get("tool_calls.#.function.arguments").Array() {
+		text.WriteString(arguments.String())
 	}
-	if text == "" && c.Message.ReasoningContent != "" && c.FinishReason != openai.FinishReasonLength {
-		text = "<think>" + c.Message.ReasoningContent + "</think>"
+	if reasoning := message.Get("reasoning_content").String(); text.Len() == 0 && reasoning != "" && finish != "length" {
+		return "<think>" + reasoning + "</think>"
 	}
-	return text
+	return text.String()
 }
 
 // Read reads a reply's body again, as it was kept.
 func Read(body []byte) (Reply, error) {
-	var response openai.ChatCompletionResponse
-	if err := json.Unmarshal(body, &response); err != nil {
-		return Reply{}, fmt.Errorf("read reply: %w", err)
-	}
-	if len(response.Choices) == 0 {
+	r := Reply{Status: http.StatusOK, Body: body}
+	if !r.read(body) {
 		return Reply{}, errors.New("read reply: no completion in it")
 	}
-	r := Reply{Status: http.StatusOK, Body: body}
-	r.read(response)
 	return r, nil
 }

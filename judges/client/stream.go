@@ -3,29 +3,23 @@ package client
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// chunk is one event of a streamed completion, as far as it is read.
-type chunk struct {
-	Model   string `json:"model"`
-	Choices []struct {
-		Delta struct {
-			Content   string `json:"content"`
-			Reasoning string `json:"reasoning_content"`
-			Refusal   string `json:"refusal"`
-		} `json:"delta"`
-		Finish string `json:"finish_reason"`
-	} `json:"choices"`
-	Usage json.RawMessage `json:"usage"`
-	Error json.RawMessage `json:"error"`
-}
+// eventStream is how a stream begins: with the first field of an event, or with
+// a comment.
+var eventStream = regexp.MustCompile(`^[ \r\n]*(?:data|event|id|retry)?:`)
 
 // unstreamed is the completion that a stream of server-sent events adds up to:
 // some servers stream although they were asked not to. Bytes that are no such
 // stream come back as they are, and so does a stream that stops before its end.
 func unstreamed(body []byte) []byte {
-	if !bytes.HasPrefix(bytes.TrimLeft(body, " \r\n"), []byte("data:")) && !bytes.HasPrefix(body, []byte(":")) {
+	if !eventStream.Match(body) {
 		return body
 	}
 	var sum chunkSum
@@ -36,7 +30,7 @@ func unstreamed(body []byte) []byte {
 		case !found || len(data) == 0:
 		case string(data) == "[DONE]":
 			sum.done = true
-		case !sum.add(data):
+		case !sum.add(string(data)):
 			return body
 		}
 	}
@@ -55,24 +49,24 @@ type chunkSum struct {
 	done                        bool
 }
 
-func (s *chunkSum) add(data []byte) bool {
-	var c chunk
-	if json.Unmarshal(data, &c) != nil || len(c.Error) > 0 {
+// add takes in one event, and says if it is a part of a completion.
+func (s *chunkSum) add(data string) bool {
+	event := gjson.Parse(data)
+	if !cursor.Valid(data) || event.Get("error").Type != gjson.Null {
 		return false
 	}
-	if c.Model != "" {
-		s.model = c.Model
+	if model := event.Get("model").String(); model != "" {
+		s.model = model
 	}
-	if len(c.Usage) > 0 && string(c.Usage) != "null" {
-		s.usage = c.Usage
+	if usage := event.Get("usage"); usage.IsObject() {
+		s.usage = json.RawMessage(usage.Raw)
 	}
-	for _, choice := range c.Choices[:min(len(c.Choices), 1)] {
-		s.content.WriteString(choice.Delta.Content)
-		s.reasoning.WriteString(choice.Delta.Reasoning)
-		s.refusal.WriteString(choice.Delta.Refusal)
-		if choice.Finish != "" {
-			s.finish = choice.Finish
-		}
+	first := event.Get("choices.0")
+	s.content.WriteString(first.Get("delta.content").String())
+	s.reasoning.WriteString(first.Get("delta.reasoning_content").String())
+	s.refusal.WriteString(first.Get("delta.refusal").String())
+	if finish := first.Get("finish_reason").String(); finish != "" {
+		s.finish = finish
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -54,6 +55,23 @@ func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}
+	}
+}
+
+// TestABilledReplyCountsWithoutAnAnswer: what a server charged is spent, whatever
+// it sent for it.
+func TestABilledReplyCountsWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Body(`{"choices":[],"usage":{"prompt_tokens":700,"completion_tokens":80}}`)))
+	cfg := config(s)
+	cfg.BudgetTokens = new(2000)
+	j, l := judge(t, cfg, nil)
+	got, err := ask(t.Context(), j, 1)
+	if !errors.Is(err, llm.ErrBudget) || len(s.Calls()) != 2 || got.PromptTokens != 1400 || got.CompletionTokens != 160 {
+		t.Errorf("%d requests, %d and %d tokens: %v", len(s.Calls()), got.PromptTokens, got.CompletionTokens, err)
+	}
+	if b := l.Bill(); b.Prompt != 1400 {
+		t.Errorf("the ledger has %+v", b)
 	}
 }
 

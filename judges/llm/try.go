@@ -69,9 +69,9 @@ func (j *Judge) sameRequest(q question, e ledger.Exchange, member int) (verdict,
 		return verdict{}, false, nil
 	}
 	v.member = member
-	held := same.Held
 	same.Ask, same.Try, same.Tokens, same.Held = e.Ask, e.Try, ledger.Free(), false
-	v.held = held
+	same.Total = same.Total.Plus(e.Total)
+	v.spent = same.Total
 	return v, true, j.ledger.Add(same)
 }
 
@@ -80,6 +80,9 @@ func (j *Judge) judgeReply(q question, e *ledger.Exchange, r client.Reply, askin
 	e.Status, e.Request, e.Reply, e.Served = r.Status, r.Request, r.Body, r.Served
 	e.LatencyMS = r.Latency.Milliseconds()
 	v := verdict{outcome: arena.JudgeFailed, model: e.Model}
+	if asking == nil || r.Counted {
+		e.Tokens = j.spent(e, r)
+	}
 	var fault *client.Fault
 	switch {
 	case errors.As(asking, &fault):
@@ -94,7 +97,6 @@ func (j *Judge) judgeReply(q question, e *ledger.Exchange, r client.Reply, askin
 		if v.outcome != arena.JudgeScored && (r.Refusal != "" || r.Finish == "content_filter") {
 			v.outcome = arena.JudgeRefused
 		}
-		e.Tokens = j.spent(e, r)
 		e.Error = q.explain(v.outcome, r)
 	}
 	e.Outcome = v.outcome
@@ -106,7 +108,7 @@ func (j *Judge) judgeReply(q question, e *ledger.Exchange, r client.Reply, askin
 	return v, fault
 }
 
-// spent is what a completion cost. Where the server does not count, four bytes
+// spent is what a reply cost. Where the server does not count, four bytes
 // are taken for a token, so that a budget still holds.
 func (j *Judge) spent(e *ledger.Exchange, r client.Reply) ledger.Spent {
 	s := ledger.Spent{Prompt: r.Prompt, Completion: r.Completion}
