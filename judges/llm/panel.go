@@ -13,6 +13,8 @@ type panel struct {
 	primaries []int
 	fallbacks []int
 	votes     int
+	// repeats says that several votes are one model's, on whatever endpoints.
+	repeats bool
 
 	mu sync.Mutex
 	// bad counts unreadable replies in a row.
@@ -29,6 +31,11 @@ func newPanel(cfg Config) *panel {
 			p.fallbacks = append(p.fallbacks, i)
 		}
 	}
+	voters := map[string]bool{}
+	for vote := range cfg.Votes {
+		voters[cfg.Panel[p.order(vote)[0]].Model] = true
+	}
+	p.repeats = len(voters) < cfg.Votes
 	return p
 }
 

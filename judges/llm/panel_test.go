@@ -99,6 +99,39 @@ func TestVotes(t *testing.T) {
 	}
 }
 
+// TestOneModelOnTwoEndpointsVotesTwice: its votes are two samples, not one answer
+// that is counted twice.
+func TestOneModelOnTwoEndpointsVotesTwice(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, say(0.9, 0.3))
+	cfg := config(s)
+	cfg.Endpoints = append(cfg.Endpoints, cfg.Endpoints[0])
+	cfg.Endpoints[1].Name = "second"
+	cfg.Panel = []llm.Member{{Model: "judge-a", Endpoint: cfg.Endpoints[0].Name, Role: llm.Primary}, {Model: "judge-a", Endpoint: "second", Role: llm.Primary}}
+	cfg.Votes = 2
+	j, _ := judge(t, cfg, nil)
+	if got, err := ask(t.Context(), j, 1); err != nil || got.Score == nil || *got.Score != 0.3 || len(s.Calls()) != 2 {
+		t.Errorf("%v after %d requests: %v", got.Score, len(s.Calls()), err)
+	}
+}
+
+// TestAnAnswerOfAnotherPanelCostsItsDetours: what other models were paid before
+// one whose answer is held is a part of what the answer has cost.
+func TestAnAnswerOfAnotherPanelCostsItsDetours(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, byModel(map[string]func(clienttest.Call) clienttest.Action{"judge-a": noise(), "judge-b": say(0.5)}))
+	dir := t.TempDir()
+	var last arena.Judgement
+	for _, members := range [][]llm.Member{{{Model: "judge-b", Role: llm.Primary}}, panel(llm.Primary, llm.Primary)} {
+		cfg := config(s)
+		cfg.Panel = members
+		last = judgeAll(t, dir, cfg, 1, 1)[0]
+	}
+	if bill := s.Bill(); bill.Answers != 2 || last.PromptTokens != bill.Prompt || last.CompletionTokens != bill.Completion {
+		t.Errorf("%d and %d tokens, the servers counted %+v", last.PromptTokens, last.CompletionTokens, bill)
+	}
+}
+
 func votes(n int, how llm.Aggregate) func(*llm.Config) {
 	return func(c *llm.Config) { c.Votes, c.Aggregate = n, how }
 }

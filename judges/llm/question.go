@@ -56,7 +56,7 @@ func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]quest
 // asked more than once, a seed and a temperature make the samples differ.
 func (j *Judge) params(n int) map[string]any {
 	p := map[string]any{"temperature": 0, "max_tokens": j.cfg.MaxTokens}
-	if j.cfg.SelfConsistency > 1 || j.cfg.Votes > len(j.panel.primaries) {
+	if j.cfg.SelfConsistency > 1 || j.panel.repeats {
 		p["temperature"], p["seed"] = j.cfg.SampleTemperature, n
 	}
 	return p
