@@ -71,7 +71,10 @@ func Compare(raters []Ratings, opt Options) (Report, error) {
 		}
 	}
 	if len(raters) > 2 {
-		report.Panel = comparePanel(raters, opt)
+		var err error
+		if report.Panel, err = comparePanel(raters, opt); err != nil {
+			return Report{}, fmt.Errorf("compare all raters: %w", err)
+		}
 	}
 	return report, nil
 }
@@ -83,7 +86,10 @@ func comparePair(a, b *Ratings, opt Options) (Pair, error) {
 		return p, errors.New("they have no attempt in common")
 	}
 	p.N, p.Coverage = len(units), float64(len(units))/float64(p.Shared)
-	p.Levels = levels(units)
+	var err error
+	if p.Levels, err = levels(units); err != nil {
+		return p, err
+	}
 	clusters := tabulate(units, p.Levels)
 	p.Problems = len(clusters)
 	whole := clusters.sum(len(p.Levels))
@@ -119,7 +125,7 @@ func (p *Pair) count(a, b *Ratings) []unit {
 	return units
 }
 
-func comparePanel(raters []Ratings, opt Options) *Panel {
+func comparePanel(raters []Ratings, opt Options) (*Panel, error) {
 	scores := map[Key][]float64{}
 	attempts := map[Key]bool{}
 	for i := range raters {
@@ -137,11 +143,14 @@ func comparePanel(raters []Ratings, opt Options) *Panel {
 		}
 	}
 	p := &Panel{N: len(units), Attempts: len(attempts), Coverage: float64(len(units)) / float64(max(1, len(attempts)))}
-	scale := levels(units)
+	scale, err := levels(units)
+	if err != nil {
+		return nil, err
+	}
 	clusters := tabulate(units, scale)
 	figures := clusters.figures(clusters.sum(len(scale)), scale, opt, alphas)
 	p.Alpha = Alpha{figures[0], figures[1], figures[2]}
-	return p
+	return p, nil
 }
 
 // cluster is what an attempt is drawn with: its problem, or itself where that

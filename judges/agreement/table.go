@@ -1,6 +1,7 @@
 package agreement
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -57,21 +58,29 @@ func (t table) counts() [][]int {
 // judgeLevels are the scores that reasoning judges may give.
 var judgeLevels = []float64{0.1, 0.3, 0.5, 0.7, 0.9}
 
+// maxLevels is a scale in hundredths. The tables grow with the square of the
+// levels, one for each problem, and kappa of scores that hardly ever repeat says
+// nothing.
+const maxLevels = 101
+
 // levels are the judges' five where all scores are among them, so that tables
 // of different judges have one shape, else the scores that occur.
-func levels(units []unit) []float64 {
+func levels(units []unit) ([]float64, error) {
 	seen := map[float64]bool{}
 	for _, u := range units {
 		for _, s := range u.scores {
 			seen[s] = true
 		}
 	}
+	if len(seen) > maxLevels {
+		return nil, fmt.Errorf("%d different scores: at most %d can be compared as levels, round them first", len(seen), maxLevels)
+	}
 	for s := range seen {
 		if !slices.Contains(judgeLevels, s) {
-			return slices.Sorted(maps.Keys(seen))
+			return slices.Sorted(maps.Keys(seen)), nil
 		}
 	}
-	return judgeLevels
+	return judgeLevels, nil
 }
 
 // clusters are the tables of the problems, in the order of their names.
