@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // ErrForeign says that a folder holds something and no corpus.
@@ -19,15 +22,24 @@ func Replaceable(fsys FS, dir string) error {
 	if err != nil {
 		return fmt.Errorf("read folder %s: %w", dir, err)
 	}
-	for _, e := range entries {
-		if e.Name() == ManifestName {
-			return nil
-		}
+	corpus, err := IsCorpus(fsys, dir)
+	if err != nil {
+		return err
 	}
-	if len(entries) > 0 {
+	if len(entries) > 0 && !corpus {
 		return fmt.Errorf("write corpus %s: %w", dir, ErrForeign)
 	}
 	return nil
+}
+
+// IsCorpus tells whether a folder holds a finished corpus, of whatever version.
+// Other programs call files manifest.json too: its own version decides.
+func IsCorpus(fsys FS, dir string) (bool, error) {
+	b, err := ReadFile(fsys, filepath.Join(dir, ManifestName), maxManifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return strings.HasPrefix(gjson.GetBytes(b, "version").String(), manifestFamily), err
 }
 
 // swap moves the finished folder into place. What was there before is kept

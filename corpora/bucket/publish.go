@@ -36,7 +36,11 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpora.FS, dir string) error
 	if err != nil {
 		return err
 	}
-	if len(before) > 0 && !slices.Contains(before, corpora.ManifestName) && !slices.Contains(before, unfinished) {
+	corpus, err := b.Holds(ctx)
+	if err != nil {
+		return err
+	}
+	if len(before) > 0 && !corpus && !slices.Contains(before, unfinished) {
 		return fmt.Errorf("write %s: %w", b.name, corpora.ErrForeign)
 	}
 	if err := b.blobs.WriteAll(ctx, unfinished, nil, nil); err != nil {
@@ -67,11 +71,7 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpora.FS, dir string) error
 
 // Holds tells whether a finished corpus lies in the folder.
 func (b *Bucket) Holds(ctx context.Context) (bool, error) {
-	there, err := b.blobs.Exists(ctx, corpora.ManifestName)
-	if err != nil {
-		return false, fmt.Errorf("look into %s: %w", b.name, err)
-	}
-	return there, nil
+	return corpora.IsCorpus(b.Files(ctx), ".")
 }
 
 func (b *Bucket) uploadAll(ctx context.Context, fsys corpora.FS, dir string, files []corpora.FileEntry) error {
