@@ -171,3 +171,14 @@ func alternates(t *testing.T, ts []chat.Turn) {
 		}
 	}
 }
+
+// TestAWeightIsANumber: any other would count as 0, and what it stands on as
+// not to be learned from.
+func TestAWeightIsANumber(t *testing.T) {
+	t.Parallel()
+	for _, weight := range []string{"true", `"1"`, "null", "0.5"} {
+		if ms, err := chat.Decode([]string{`{"role":"assistant","content":"yes","weight":` + weight + `}`}); err == nil {
+			t.Errorf("weight %s is read as %d", weight, *ms[0].Weight)
+		}
+	}
+}

@@ -102,7 +102,10 @@ func (m *Message) decode(c *cursor.Cursor) (err error) {
 		case "tool_call_id":
 			m.CallID = text(key)
 		case "weight":
-			weight, _ := c.Int()
+			weight, ok := c.Int()
+			if !ok && err == nil {
+				err = errors.New("weight is no whole number")
+			}
 			n := int(weight)
 			m.Weight = &n
 		case "tool_calls":
