@@ -172,3 +172,23 @@ func TestForeignFolderIsNotReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestACopyBesideACorpusStays: what moves aside while a corpus is replaced has
+// no name that anybody gives to a copy.
+func TestACopyBesideACorpusStays(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	s, err := write(t, corpora.Disk{}, root, 1)
+	ok(t, err)
+	ok(t, os.Rename(s.dir, s.dir+".previous"))
+	for range 2 {
+		_, err = write(t, corpora.Disk{}, root, 1)
+		ok(t, err)
+	}
+	if _, err := corpora.ReadManifest(corpora.Disk{}, s.dir+".previous"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".corpus.previous")); err == nil {
+		t.Error("the replaced corpus is left")
+	}
+}

@@ -45,7 +45,8 @@ func IsCorpus(fsys FS, dir string) (bool, error) {
 // swap moves the finished folder into place. What was there before is kept
 // until the new one is, and comes back if the move fails.
 func swap(fsys FS, from, to string) error {
-	previous := to + ".previous"
+	// hidden, because it is removed: "corpus.previous" is what people call a copy
+	previous := filepath.Join(filepath.Dir(to), "."+filepath.Base(to)+".previous")
 	if err := fsys.RemoveAll(previous); err != nil {
 		return fmt.Errorf("remove %s: %w", previous, err)
 	}
