@@ -26,11 +26,14 @@ type server struct {
 	limit    float64
 	inFlight int
 
-	// A window is as many answers as the limit is large.
+	// A window is as many answers as the limit is large, mark the throughput
+	// that the next one has to beat.
 	windowFrom time.Time
 	windowDone int
-	lastRate   float64
+	mark       float64
 	lastFall   time.Time
+	// queue is how many requests the server kept waiting when it was last asked.
+	queue int
 
 	// misses counts tries in a row that brought no answer of any kind. downFrom
 	// is the first of those whose connection failed, openAt when to try again.
@@ -42,9 +45,9 @@ type server struct {
 const (
 	// fallEvery keeps the many refusals of one overload from halving twice.
 	fallEvery = time.Second
-	// worthwhile is the growth of throughput that justifies a higher limit;
-	// less is noise.
-	worthwhile = 1.01
+	// worthwhile is the part of the throughput that a rise could bring at most
+	// that justifies the next one; less is noise.
+	worthwhile = 0.5
 	// breakAfter misses in a row mean that the server is not there, or answers
 	// nobody; it is tried again after a pause, and given up where no connection
 	// could be made for deadAfter.
@@ -187,20 +190,23 @@ func (s *server) fall(now time.Time) {
 		return
 	}
 	s.limit = max(1, s.limit/2)
-	s.lastFall, s.lastRate = now, 0
+	s.lastFall, s.mark = now, 0
 	s.windowFrom, s.windowDone = now, 0
 }
 
 // done counts an answer; at the end of a window the limit rises by one if the
-// last rise paid.
+// last rise paid. Else the mark comes down half the way: a window of quick
+// answers is luck, and must not keep the limit low for the rest of a run.
 func (s *server) done(now time.Time) {
 	s.windowDone++
 	if s.limit >= s.most || float64(s.windowDone) < s.limit {
 		return
 	}
 	rate := float64(s.windowDone) / max(now.Sub(s.windowFrom).Seconds(), 1e-9)
-	if rate > s.lastRate*worthwhile {
-		s.limit, s.lastRate = min(s.most, s.limit+1), rate
+	if rate > s.mark*(1+worthwhile/s.limit) {
+		s.limit, s.mark = min(s.most, s.limit+1), rate
+	} else {
+		s.mark = (s.mark + rate) / 2
 	}
 	s.windowFrom, s.windowDone = now, 0
 }
@@ -212,16 +218,21 @@ func (g *gate) others(than *server) bool {
 	return slices.ContainsFunc(g.servers, func(s *server) bool { return s != than && s.whole() })
 }
 
-// queued tells how many requests the server of this URL keeps waiting: more
-// than its limit leaves room for means that the limit is too high.
+// queued tells how many requests the server of this URL keeps waiting. What was
+// there the last time as well is no burst that the server is about to take in:
+// the limit falls to what it works on, which is the same however often one queue
+// is told of.
 func (g *gate) queued(url string, waiting int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, s := range g.servers {
-		if s.url == url && waiting > 0 {
-			s.limit = max(1, s.limit-float64(waiting))
-			s.lastRate = 0
+		if s.url != url {
+			continue
 		}
+		if lasting := min(s.queue, waiting); lasting > 0 {
+			s.limit, s.mark = max(1, min(s.limit, float64(s.inFlight-lasting))), 0
+		}
+		s.queue = waiting
 	}
 }
 

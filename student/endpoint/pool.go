@@ -239,6 +239,6 @@ func readBody(res *http.Response) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Queued lowers the limit of an endpoint by the requests that its server says
-// it keeps waiting.
+// Queued lowers the limit of an endpoint to the requests that its server works
+// on, where it says twice in a row that it keeps some waiting.
 func (p *Pool) Queued(url string, waiting int) { p.gate.queued(url, waiting) }

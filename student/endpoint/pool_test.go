@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -293,9 +295,46 @@ func TestLimitsFallAndRise(t *testing.T) {
 	if got := g.limits()[0]; got != 6 {
 		t.Errorf("more at once brought nothing: limit %d, want 6", got)
 	}
-	g.queued("a", 3)
-	if got := g.limits()[0]; got != 3 {
-		t.Errorf("a queue of three: limit %d, want 3", got)
+	for range 5 {
+		if _, err := g.enter(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []int{6, 2, 2, 2} {
+		g.queued("a", 3) // of five on their way
+		if got := g.limits()[0]; got != want {
+			t.Errorf("a queue of three, told %d times: limit %d, want %d", i+1, got, want)
+		}
+	}
+}
+
+// TestLimitsComeBackAfterAnOverload: answers take as long as they take, some
+// twice as long as others, and the server takes all that it is asked.
+func TestLimitsComeBackAfterAnOverload(t *testing.T) {
+	t.Parallel()
+	const most = 128
+	start := time.Unix(0, 0)
+	now := start
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:forbidigo // seeded: the same numbers every time
+	g := newGate(Config{URLs: []string{"a"}, Concurrency: most, Now: func() time.Time { return now }})
+	var ends []time.Time // of the requests on their way, the next one last
+	for now.Sub(start) < time.Hour {
+		for s, _, _ := g.choose(nil); s != nil; s, _, _ = g.choose(nil) {
+			s.inFlight++
+			end := now.Add(time.Second + time.Duration(random.Int64N(int64(2*time.Second))))
+			at, _ := slices.BinarySearchFunc(ends, end, func(a, b time.Time) int { return b.Compare(a) })
+			ends = slices.Insert(ends, at, end)
+		}
+		now = ends[len(ends)-1]
+		ends = ends[:len(ends)-1]
+		status := http.StatusOK
+		if now.Sub(start) < 6*time.Second {
+			status = http.StatusServiceUnavailable
+		}
+		g.leave(g.servers[0], &attempt{status: status})
+	}
+	if got := g.limits()[0]; got != most {
+		t.Errorf("an hour after six seconds of refusals: limit %d, want %d", got, most)
 	}
 }
 
