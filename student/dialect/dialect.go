@@ -90,23 +90,25 @@ const (
 	openTag, closeTag     = "<tool_call>", "</tool_call>"
 )
 
-// thinking cuts the think block off: what stands in it is a thought, even if
-// it looks like a call. A template may have opened the block for the model; a
-// block that never closes goes on to the end.
+// thinking cuts the think blocks off: what stands in one is a thought, even if
+// it looks like a call. A template may have opened the first block for the model;
+// a block that never closes goes on to the end.
 func thinking(content string) (think, rest string) {
-	before, after, closed := strings.Cut(content, closeThink)
-	if closed {
-		lead, inner, opened := strings.Cut(before, openThink)
-		if !opened {
-			return strings.TrimSpace(before), after
+	var thoughts []string
+	var spoken strings.Builder
+	if before, after, closed := strings.Cut(content, closeThink); closed && !strings.Contains(before, openThink) {
+		thoughts, content = append(thoughts, strings.TrimSpace(before)), after
+	}
+	for opened := true; opened; {
+		var lead, inner string
+		lead, inner, opened = strings.Cut(content, openThink)
+		spoken.WriteString(lead)
+		inner, content, _ = strings.Cut(inner, closeThink)
+		if inner = strings.TrimSpace(inner); inner != "" {
+			thoughts = append(thoughts, inner)
 		}
-		return strings.TrimSpace(inner), lead + after
 	}
-	lead, inner, opened := strings.Cut(content, openThink)
-	if opened {
-		return strings.TrimSpace(inner), lead
-	}
-	return "", content
+	return strings.Join(thoughts, "\n\n"), spoken.String()
 }
 
 func native(c chat.Call) Call {
@@ -132,15 +134,16 @@ func notAnObject(v python.Value) string {
 
 // tagged reads <tool_call> blocks. Text is what stands outside of them.
 func tagged(rest string, d Dialect) (text string, calls []Call) {
+	var outside strings.Builder
 	for {
 		before, after, found := strings.Cut(rest, openTag)
-		text += before
+		outside.WriteString(before)
 		if !found {
-			return spoken(text), calls
+			return spoken(outside.String()), calls
 		}
 		body, next, closed := strings.Cut(after, closeTag)
 		if !closed {
-			return spoken(text), append(calls, malformed(body, "the tool_call tag is never closed"))
+			return spoken(outside.String()), append(calls, malformed(body, "the tool_call tag is never closed"))
 		}
 		calls = append(calls, block(strings.TrimSpace(body), d)...)
 		rest = next
@@ -209,8 +212,8 @@ func object(v python.Value, d Dialect) Call {
 
 const action, actionInput = "Action:", "Action Input:"
 
-// react reads lines "Action: name", "Action Input: object". What follows the
-// object on further lines is the model playing the environment, and not read.
+// react reads lines "Action: name", "Action Input: object". What follows a line
+// "Observation:" is the model playing the environment, and not read.
 func react(rest string) (text string, calls []Call) {
 	at := lineStart(rest, action)
 	if at < 0 {
