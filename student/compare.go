@@ -165,6 +165,9 @@ func readRun(folder string) (*measured, error) {
 
 // EachResult reads the results of a finished run, in order.
 func EachResult(folder string, do func(*rollout.Result) error) (err error) {
+	if _, err := ReadFinished(folder); err != nil {
+		return err
+	}
 	f, err := os.Open(filepath.Join(folder, resultsFile))
 	if err != nil {
 		return fmt.Errorf("read results: %w", err)

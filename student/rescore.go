@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io/fs"
+	"os"
 
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/runlog"
@@ -15,15 +16,22 @@ import (
 // the folder's spec then names the new one. Rollouts that are not finished are
 // an error: play them first.
 func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
-	if err := r.adoptJudge(); err != nil {
+	old, err := ReadSpec(r.Folder)
+	if err != nil {
 		return nil, err
 	}
+	judge := r.Spec.Judge
+	r.Spec.Judge = old.Judge
 	f, err := openFolder(r.Folder, r.Spec)
 	if err != nil {
 		return nil, err
 	}
 	if left := f.missing(r.Spec); len(left) > 0 {
 		return nil, errors.Join(fmt.Errorf("score again: %w: %d rollouts are missing", ErrUnfinished, len(left)), f.close())
+	}
+	r.Spec.Judge = judge
+	if err = f.adopt(r.Spec); err != nil {
+		return nil, errors.Join(fmt.Errorf("score again: %w", err), f.close())
 	}
 	err = r.each(ctx, f, func(key runlog.Key, result *rollout.Result) error {
 		before := result.Label
@@ -42,14 +50,14 @@ func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
 	return summary, errors.Join(err, f.close())
 }
 
-// adoptJudge notes a new judge in the folder's spec.
-func (r *Run) adoptJudge() error {
-	old, err := ReadSpec(r.Folder)
-	if err != nil || old.Judge == r.Spec.Judge {
+// adopt notes a new judge in the folder's spec. Results by the old one may be
+// half replaced from now on, so the run is not finished until its summary is
+// written again.
+func (f *folder) adopt(spec Spec) error {
+	if err := os.Remove(f.file(summaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	old.Judge = r.Spec.Judge
-	return writeJSON(filepath.Join(r.Folder, specFile), old)
+	return writeJSON(f.file(specFile), spec)
 }
 
 // failedAfterAll is the label of what was a success by other rules: there was

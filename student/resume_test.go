@@ -18,9 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/rollout"
 )
 
 // TestPlayInItsOwnProcess is no test of its own: TestKilledRunsGoOn starts it
@@ -223,5 +225,58 @@ func TestRescoreGivesTheSameBytes(t *testing.T) {
 	after, err := os.ReadFile(filepath.Join(run.Folder, summaryFile))
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("%v\n%s\n%s", err, before, after)
+	}
+}
+
+// brokenJudge ends the run.
+type brokenJudge struct{}
+
+func (brokenJudge) Judge(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error) {
+	return arena.Judgement{}, errors.New("no more money")
+}
+
+// TestRescoreThatIsRefusedChangesNothing: a run keeps its judge until its
+// rollouts are graded by another, and is not finished in between.
+func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(string, int64) script.Plan { return behaviours()["solve"].plan }})
+	defer web.Close()
+	run := newRun(t, openShop(t), problemFile(t, []string{"solve"}), web.URL, 1, filepath.Join(t.TempDir(), "run"))
+	if _, err := run.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	played := run.Spec
+	run.Judge, run.Spec.Judge, run.Spec.ProblemsSHA256 = brokenJudge{}, "another", "another"
+	if _, err := run.Rescore(t.Context()); !errors.Is(err, ErrChanged) || strings.Contains(err.Error(), "judge") {
+		t.Errorf("other problems: %v", err)
+	}
+	run.Spec = played
+	run.Spec.Judge = "another"
+	f, err := openFolder(run.Folder, played)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = run.Rescore(t.Context()); err == nil {
+		t.Error("scored again while another process has the run")
+	}
+	if err = f.close(); err != nil {
+		t.Fatal(err)
+	}
+	if spec, err := ReadFinished(run.Folder); err != nil || spec.Judge != played.Judge {
+		t.Errorf("refused, and yet the judge is %q: %v", spec.Judge, err)
+	}
+	run.Spec.Judge = "another"
+	if _, err = run.Rescore(t.Context()); err == nil {
+		t.Error("the judge failed, and nobody says so")
+	}
+	if err = EachResult(run.Folder, func(*rollout.Result) error { return nil }); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("half scored again, and read as finished: %v", err)
+	}
+	run.Judge = nil
+	if _, err = run.Rescore(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if spec, err := ReadFinished(run.Folder); err != nil || spec.Judge != "another" {
+		t.Errorf("scored again: judge %q, %v", spec.Judge, err)
 	}
 }

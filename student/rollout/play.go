@@ -34,9 +34,9 @@ type play struct {
 	lost *endpoint.Infra
 	// inRow counts replies without a readable call.
 	inRow int
-	// made are the calls so far as text, in order.
-	made            []string
-	named, returned map[string]bool
+	// made are the calls so far as text, in order, and known the same as a set.
+	made                   []string
+	known, named, returned map[string]bool
 }
 
 // heard is one reply with its body.
@@ -48,7 +48,7 @@ type heard struct {
 
 func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 	p := &play{
-		env: e, task: t, ctx: ctx, named: map[string]bool{}, returned: map[string]bool{},
+		env: e, task: t, ctx: ctx, known: map[string]bool{}, named: map[string]bool{}, returned: map[string]bool{},
 		result: &Result{ProblemID: t.ID, Outcome: Scored, Recommended: []string{}, Category: t.Problem.Category},
 	}
 	server := e.Server
@@ -180,9 +180,10 @@ func (p *play) call(c dialect.Call) callAnswer {
 		p.result.ToolErrors++
 	}
 	text := c.Name + "\n" + string(python.AppendCompact(nil, c.Arguments)) // whatever order the keys are in
-	if slices.Contains(p.made, text) {
+	if p.known[text] {
 		p.result.Repeated++
 	}
+	p.known[text] = true
 	p.made = append(p.made, text)
 	p.note(c, a.Result)
 	a.terminates = c.Name == "terminate"
@@ -223,14 +224,17 @@ func (p *play) name(ids []string) {
 }
 
 // idList reads a comma list of ids by the scoring rule: stripped, without
-// empties and repeats; what is no string holds none.
+// empties and repeats; what is no string holds none. Halves of surrogate pairs,
+// which Python's text may hold, are replaced: results are UTF-8.
 func idList(v python.Value) []string {
 	ids := []string{}
 	if v.Kind != python.Str {
 		return ids
 	}
-	for part := range strings.SplitSeq(v.Text, ",") {
-		if id := python.Strip(part); id != "" && !slices.Contains(ids, id) {
+	seen := map[string]bool{"": true}
+	for part := range strings.SplitSeq(strings.ToValidUTF8(v.Text, "\ufffd"), ",") {
+		if id := python.Strip(part); !seen[id] {
+			seen[id] = true
 			ids = append(ids, id)
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,6 +115,30 @@ func TestAKeeperThatFailsEndsTheRun(t *testing.T) {
 	_, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"}, &parrot{[][]byte{says("hm", calls("find_product", `{"q":"x"}`))}}, func(Turn) error { return full })
 	if !errors.Is(err, full) {
 		t.Errorf("play: %v", err)
+	}
+}
+
+// TestAnyListOfIDsIsRead: a call may hold very many ids, and halves of
+// characters, which no table of results can.
+func TestAnyListOfIDsIsRead(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for i := range 300_000 {
+		many = append(many, strconv.Itoa(i))
+	}
+	for _, c := range []struct {
+		list string
+		want []string
+	}{
+		{` 7,, 8 ,7`, []string{"7", "8"}},
+		{`\ud800,9`, []string{"\ufffd", "9"}},
+		{strings.Join(many, ","), many}, // minutes, in the square of their number
+	} {
+		r, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"},
+			&parrot{[][]byte{says("", calls("recommend_product", `{"product_ids":"`+c.list+`"}`), calls("terminate", "{}"))}}, func(Turn) error { return nil })
+		if err != nil || !slices.Equal(r.Recommended, c.want) {
+			t.Errorf("%.20q: %d ids, want %d: %v", c.list, len(r.Recommended), len(c.want), err)
+		}
 	}
 }
 
