@@ -62,7 +62,8 @@ func TestCountsThatNobodyCanHaveUsedAreNone(t *testing.T) {
 
 func TestWhatIsNoCompletionIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{``, `<html>busy</html>`, `{"choices":[]}`, `{"choices":[{}]}`, `{"choices":[{"message":"hi"}]}`, `{"choices":[{"message":{"content":"cut`, `{"error":{"message":"busy"}}`, `null`} {
+	for _, body := range []string{``, `<html>busy</html>`, `{"choices":[]}`, `{"choices":[{}]}`, `{"choices":[{"message":"hi"}]}`, `{"choices":[{"message":{"content":"cut`, `{"error":{"message":"busy"}}`, `null`,
+		`{"choices":[{"finish_reason":"abort","message":{"content":""}}]}`, `{"choices":[{"finish_reason":"error","message":{"content":"I wo"}}]}`} {
 		if r, err := Parse([]byte(body)); err == nil {
 			t.Errorf("%s is read as %+v", body, r)
 		}

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -41,7 +42,8 @@ func usage(v gjson.Result) *Usage {
 }
 
 // Parse reads a chat completion. An error means that this is none, whatever
-// the status said: a broken transport, never the model's doing.
+// the status said, or that the server did not let the model end it, as vLLM and
+// SGLang say by abort and gateways by error: never the model's doing.
 func Parse(body []byte) (Reply, error) {
 	all := string(body)
 	if !cursor.Valid(all) {
@@ -52,9 +54,13 @@ func Parse(body []byte) (Reply, error) {
 	if !message.IsObject() {
 		return Reply{}, errors.New("read reply: no choice with a message")
 	}
+	finish := root.Get("choices.0.finish_reason").String()
+	if finish == "abort" || finish == "error" {
+		return Reply{}, fmt.Errorf("read reply: the server broke it off (finish_reason %s)", finish)
+	}
 	r := Reply{
 		Content: text(message.Get("content")), Reasoning: reasoning(message), Refusal: text(message.Get("refusal")),
-		Finish: root.Get("choices.0.finish_reason").String(), Usage: usage(root.Get("usage")),
+		Finish: finish, Usage: usage(root.Get("usage")),
 	}
 	for _, c := range message.Get("tool_calls").Array() {
 		r.Calls = append(r.Calls, Call{
