@@ -53,9 +53,9 @@ type folder struct {
 	unlock   func() error
 	turns    *runlog.Journal
 	rollouts *runlog.Journal
-	// done says where each finished rollout lies, begun the turns of those that
-	// an earlier process did not finish. more is closed and replaced with every
-	// rollout that joins done.
+	// done says where each finished rollout lies, begun the turns that earlier
+	// processes played. more is closed and replaced with every rollout that joins
+	// done.
 	mu   sync.Mutex
 	done map[runlog.Key]runlog.Entry
 	// fresh are some of the rollouts that joined done and were not asked for yet.
@@ -170,9 +170,30 @@ func (f *folder) openJournals() error {
 		return errors.Join(err, f.rollouts.Close())
 	}
 	for _, e := range entries {
-		if _, done := f.done[e.Key]; !done {
-			f.begun[e.Key] = append(f.begun[e.Key], e)
+		f.begun[e.Key] = append(f.begun[e.Key], e)
+	}
+	return nil
+}
+
+// reopen takes rollouts that got no answer for unfinished ones: they go on from
+// their last whole turn.
+func (f *folder) reopen() error {
+	for key, e := range f.done {
+		r, err := f.read(e)
+		if err != nil {
+			return err
 		}
+		if r.Outcome == rollout.Infra {
+			delete(f.done, key)
+		}
+	}
+	return f.unfinish()
+}
+
+// unfinish takes the summary back, which says that everything is written.
+func (f *folder) unfinish() error {
+	if err := os.Remove(f.file(summaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("begin run again: %w", err)
 	}
 	return nil
 }
@@ -270,17 +291,26 @@ func (f *folder) finished(ctx context.Context, key runlog.Key, runID string) (*r
 	if err != nil || fresh != nil {
 		return fresh, err
 	}
+	r, err := f.read(e)
+	if err != nil {
+		return nil, err
+	}
+	r.Trace = rollout.ParseTrace(runID, r.Line)
+	r.SetScore(r.Score)
+	return r, nil
+}
+
+// read reads what finish kept.
+func (f *folder) read(e runlog.Entry) (*rollout.Result, error) {
 	b, err := f.rollouts.Read(e)
 	if err != nil {
 		return nil, err
 	}
 	head, line, _ := bytes.Cut(b, []byte{'\n'})
-	r := &rollout.Result{}
+	r := &rollout.Result{Line: line}
 	if err := json.Unmarshal(head, r); err != nil {
 		return nil, fmt.Errorf("read rollout: %w", err)
 	}
-	r.Line, r.Trace = line, rollout.ParseTrace(runID, line)
-	r.SetScore(r.Score)
 	return r, nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/runlog"
@@ -54,7 +52,7 @@ func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
 // half replaced from now on, so the run is not finished until its summary is
 // written again.
 func (f *folder) adopt(spec Spec) error {
-	if err := os.Remove(f.file(summaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.unfinish(); err != nil {
 		return err
 	}
 	return writeJSON(f.file(specFile), spec)

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -279,4 +280,43 @@ func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
 	if spec, err := ReadFinished(run.Folder); err != nil || spec.Judge != "another" {
 		t.Errorf("scored again: judge %q, %v", spec.Judge, err)
 	}
+}
+
+// TestWhatGotNoAnswerIsAskedAgain: with RetryInfra a run whose server failed
+// ends as one whose server never did, and asks for nothing twice.
+func TestWhatGotNoAnswerIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	var mended atomic.Bool
+	server := &script.Server{Dialect: "native", Plan: func(q string, _ int64) script.Plan {
+		plan := slices.Clone(behaviours()["solve"].plan)
+		if q == "late" && !mended.Load() {
+			plan[1].Fault = "500"
+		}
+		return plan
+	}}
+	web := httptest.NewServer(server)
+	defer web.Close()
+	c, p := openShop(t), problemFile(t, []string{"early", "late"})
+	run := newRun(t, c, p, web.URL, 2, filepath.Join(t.TempDir(), "run"))
+	if s, err := run.Play(t.Context()); err != nil || s.InfraErrors != 2 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	mended.Store(true)
+	if s, err := run.Play(t.Context()); err != nil || s.InfraErrors != 2 {
+		t.Errorf("a finished run was not left alone: %+v, %v", s, err)
+	}
+	run.RetryInfra = true
+	if s, err := run.Play(t.Context()); err != nil || s.Successes != 4 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for turn, n := range server.Answered() {
+		if n != 1 {
+			t.Errorf("%s was answered %d times", turn, n)
+		}
+	}
+	undisturbed := newRun(t, c, p, web.URL, 2, filepath.Join(t.TempDir(), "run"))
+	if _, err := undisturbed.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	compareFolders(t, undisturbed.Folder, run.Folder)
 }

@@ -32,6 +32,8 @@ type Run struct {
 	AtOnce int
 	// Deadline bounds one rollout; 0 is none.
 	Deadline time.Duration
+	// RetryInfra asks again for rollouts that an earlier Play got no answer for.
+	RetryInfra bool
 	// Folder is where everything is kept.
 	Folder string
 	// Contaminated holds the ids of problems that the model was trained on.
@@ -65,7 +67,8 @@ func (r *Run) Begin() error {
 }
 
 // Play plays what the folder does not hold yet, and writes results and
-// summary. Interrupted at any moment, the same call goes on where it was.
+// summary. Interrupted at any moment, the same call goes on where it was. A
+// rollout that ended as infra is finished, but for RetryInfra.
 func (r *Run) Play(ctx context.Context) (*Summary, error) {
 	if err := r.Spec.Validate(); err != nil {
 		return nil, fmt.Errorf("check spec: %w", err)
@@ -73,6 +76,11 @@ func (r *Run) Play(ctx context.Context) (*Summary, error) {
 	f, err := openFolder(r.Folder, r.Spec)
 	if err != nil {
 		return nil, err
+	}
+	if r.RetryInfra {
+		if err := f.reopen(); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
 	}
 	var summary *Summary
 	g, ctx := errgroup.WithContext(ctx)

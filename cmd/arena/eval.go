@@ -48,6 +48,7 @@ type evalFlags struct {
 	coverage    float64
 	// maxUnjudged is the share of rollouts that may stay without a grade.
 	maxUnjudged float64
+	retryInfra  bool
 	quiet       bool
 
 	temperature, topP, minP float64
@@ -69,7 +70,8 @@ RUN keeps everything: every reply, every rollout as a trace that build reads,
 results as lines and as Parquet, and summary.json. The same command goes on
 where an earlier one was interrupted and asks for nothing that was finished.
 What failed for want of an answer (infra) is never a failed rollout: it is
-reported as missing, and below --min-coverage the exit code is 3.`,
+reported as missing, and below --min-coverage the exit code is 3. Once the server
+is mended, the same command with --retry-infra asks for what is missing.`,
 		Example: `  # --serve starts a server and stops it at the end; this one needs no model
   arena eval --serve 'go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000' \
     --endpoint http://127.0.0.1:8000/v1 --model student \
@@ -136,6 +138,7 @@ func (f *evalFlags) addServing(c *cobra.Command) {
 	fl.Float64Var(&f.gpuHourUSD, "gpu-hour-usd", 0, "price of one GPU for an hour, for the cost of a solved problem")
 	fl.IntVar(&f.concurrency, "concurrency", 32, "rollouts at a time, and requests at once per endpoint at most")
 	fl.IntVar(&f.retries, "retries", 5, "tries after the first")
+	fl.BoolVar(&f.retryInfra, "retry-infra", false, "ask again for the rollouts that an earlier command gave up as infra")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time for one request")
 	fl.DurationVar(&f.deadline, "rollout-timeout", 0, "time for one rollout; 0 is none")
 }
@@ -187,7 +190,7 @@ func (f *evalFlags) check() error {
 		return missing("model", "--model")
 	case !(f.gpuHourUSD >= 0) || math.IsInf(f.gpuHourUSD, 0):
 		return usage(fmt.Errorf("--gpu-hour-usd %v", f.gpuHourUSD), "dollars, 0 or more")
-	case f.coverage < 0 || f.coverage > 1:
+	case !(f.coverage >= 0 && f.coverage <= 1):
 		return usage(fmt.Errorf("--min-coverage %v", f.coverage), "a share from 0 to 1")
 	case f.samples < 1 || f.maxSteps < 1 || f.concurrency < 1:
 		return usage(errors.New("-k, --max-steps and --concurrency must be 1 or more"), "see `arena eval --help`")

@@ -100,7 +100,7 @@ func (f *evalFlags) prepare(problems student.Problems, local shop.Local) (*stude
 	}
 	run := &student.Run{
 		Spec: spec, Problems: problems, Environment: environment, Scorer: outcome.New(local.Catalog, outcome.Carried{}),
-		AtOnce: f.concurrency * max(1, len(f.endpoints)), Deadline: f.deadline, Folder: f.out,
+		AtOnce: f.concurrency * max(1, len(f.endpoints)), Deadline: f.deadline, RetryInfra: f.retryInfra, Folder: f.out,
 	}
 	run.Contaminated, err = readIDs(f.trainedOn)
 	return run, err
@@ -221,7 +221,7 @@ func (f *evalFlags) report(s *streams, m *student.Summary) error {
 	}
 	if m.Coverage < f.coverage {
 		return limit(fmt.Errorf("only %d of %d rollouts were scored: coverage %.4f is below %.4f", m.Scored, m.Samples, m.Coverage, f.coverage),
-			"summary.json counts the reasons under infra; mend the server and evaluate into a new folder, or lower --min-coverage")
+			"summary.json counts the reasons under infra; mend the server and run the same command with --retry-infra, or lower --min-coverage")
 	}
 	return f.unjudged(m)
 }

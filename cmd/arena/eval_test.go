@@ -72,8 +72,12 @@ func TestEvalCommand(t *testing.T) {
 	args := []string{"eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "-k", "2", "--seed", "5", "--retries", "1", "-o", run,
 		"--temperature", "0", "--top-p", "1", "--max-tokens", "9", "--chat-template-kwargs", `{"enable_thinking": false}`}
 	code, out, words := arenaRun(args...)
-	if code != exitLimit || out != "" || !strings.Contains(words, "only 6 of 8 rollouts were scored") {
+	if code != exitLimit || out != "" || !strings.Contains(words, "only 6 of 8 rollouts were scored") || !strings.Contains(words, "--retry-infra") {
 		t.Fatalf("exit %d, stdout %q, stderr %s", code, out, words)
+	}
+	code, _, words = arenaRun(append(args, "--retry-infra")...)
+	if account, err := os.ReadFile(filepath.Join(run, "telemetry.json")); code != exitLimit || err != nil || !strings.Contains(string(account), `"rollouts": 2,`) {
+		t.Errorf("asked again for two: exit %d: %s\n%s", code, words, account)
 	}
 	if code, _, words = arenaRun(append(args, "--min-coverage", "0.5")...); code != exitOK {
 		t.Fatalf("exit %d: %s", code, words)
