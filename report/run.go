@@ -54,6 +54,7 @@ type runSummary struct {
 	Halluc     int                 `json:"hallucinated_ids"`
 	UnseenRate *float64            `json:"unseen_ids_per_turn"`
 	Axes       map[string]float64  `json:"axes"`
+	AxisOf     map[string]int      `json:"axis_rollouts"`
 	Quality    *float64            `json:"quality"`
 	Final      *float64            `json:"final"`
 	Solved     int                 `json:"solved_problems"`
@@ -67,7 +68,7 @@ type part struct {
 	Samples   int         `json:"samples"`
 	Scored    int         `json:"scored"`
 	Successes int         `json:"successes"`
-	ASRAll    float64     `json:"asr_all"`
+	ASRAll    *float64    `json:"asr_all"`
 	Clustered *[2]float64 `json:"wilson95_by_problem"`
 }
 

@@ -145,17 +145,17 @@ func partTable(heading, note string, parts map[string]part) Section {
 			interval = fmt.Sprintf("%s to %s", rate(p.Clustered[0]), rate(p.Clustered[1]))
 		}
 		s.Rows = append(s.Rows, Row{
-			Cells: []string{name, strconv.Itoa(p.Problems), strconv.Itoa(p.Samples), strconv.Itoa(p.Successes), rate(p.ASRAll), interval}, Bar: &p.ASRAll,
+			Cells: []string{name, strconv.Itoa(p.Problems), strconv.Itoa(p.Samples), strconv.Itoa(p.Successes), known(p.ASRAll), interval}, Bar: p.ASRAll,
 		})
 	}
 	return s
 }
 
 func (r *Run) axes() (Section, error) {
-	s := Section{Heading: "By axis of the score", Note: "Means over the scored rollouts that have the axis.", Columns: []string{"axis", "mean"}}
+	s := Section{Heading: "By axis of the score", Note: "Means over the scored rollouts that have the axis.", Columns: []string{"axis", "mean", "rollouts"}}
 	for _, name := range slices.Sorted(maps.Keys(r.Summary.Axes)) {
 		mean := r.Summary.Axes[name]
-		s.Rows = append(s.Rows, Row{Cells: []string{name, rate(mean)}, Bar: &mean})
+		s.Rows = append(s.Rows, Row{Cells: []string{name, rate(mean), strconv.Itoa(r.Summary.AxisOf[name])}, Bar: &mean})
 	}
 	return s, nil
 }

@@ -24,11 +24,11 @@ type Comparison struct {
 	AMean    float64 `json:"a_mean"`
 	BMean    float64 `json:"b_mean"`
 	// Difference is b - a; SEClustered its standard error over problems, null
-	// for one problem.
+	// for one problem, as its intervals are.
 	Difference  float64     `json:"difference"`
 	SEClustered *float64    `json:"se_clustered"`
 	CI95        *[2]float64 `json:"ci95"`
-	Bootstrap95 [2]float64  `json:"bootstrap95"`
+	Bootstrap95 *[2]float64 `json:"bootstrap95"`
 	McNemar     McNemar     `json:"mcnemar"`
 	// HolmP is McNemar's p adjusted for all comparisons made at once.
 	HolmP float64 `json:"holm_p"`
@@ -165,7 +165,7 @@ func readRun(folder string) (*measured, error) {
 
 // EachResult reads the results of a finished run, in order.
 func EachResult(folder string, do func(*rollout.Result) error) (err error) {
-	if _, err := ReadFinished(folder); err != nil {
+	if _, err = ReadFinished(folder); err != nil {
 		return err
 	}
 	f, err := os.Open(filepath.Join(folder, resultsFile))
@@ -236,8 +236,7 @@ func paired(a, b *measured, wanted func(id string) bool) Comparison {
 // spread fills in what says how sure the difference is.
 func (c *Comparison) spread(deltas []float64) {
 	c.Problems = len(deltas)
-	boot := stats.Bootstrap95(deltas, bootstrapSeed, bootstrapRounds)
-	c.Bootstrap95 = [2]float64{boot.Low, boot.High}
+	c.Bootstrap95 = bootstrapped(deltas)
 	se := stats.ClusteredSE(deltas)
 	if c.SEClustered = known(se); c.SEClustered == nil {
 		return

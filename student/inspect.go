@@ -24,11 +24,12 @@ func inspectScores(s *Summary) []inspectlog.Score {
 	}
 	all := []inspectlog.Score{success}
 	if s.Quality != nil {
-		all = append(all, inspectlog.Score{Name: "quality", Scored: s.Scored, Unscored: s.InfraErrors,
+		all = append(all, inspectlog.Score{Name: "quality", Scored: s.Judged, Unscored: s.Samples - s.Judged,
 			Metrics: metrics(map[string]*float64{"mean": s.Quality, "final": s.Final})})
 	}
 	for _, axis := range slices.Sorted(maps.Keys(s.Axes)) {
-		all = append(all, inspectlog.Score{Name: axis, Scored: s.Scored, Unscored: s.InfraErrors, Metrics: []inspectlog.Metric{{Name: "mean", Value: s.Axes[axis]}}})
+		n := s.AxisRollouts[axis]
+		all = append(all, inspectlog.Score{Name: axis, Scored: n, Unscored: s.Samples - n, Metrics: []inspectlog.Metric{{Name: "mean", Value: s.Axes[axis]}}})
 	}
 	return all
 }

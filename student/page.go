@@ -18,7 +18,7 @@ func Table(s *Summary) string {
 	}
 	for _, c := range slices.Sorted(maps.Keys(s.ByCategory)) {
 		p := s.ByCategory[c]
-		fmt.Fprintf(&b, "%-13s %.4f (%d of %d)\n", c, p.ASRAll, p.Successes, p.Samples)
+		fmt.Fprintf(&b, "%-13s %s (%d of %d)\n", c, number(p.ASRAll), p.Successes, p.Samples)
 	}
 	if s.Final != nil {
 		fmt.Fprintf(&b, "quality       %.4f (%d of %d judged), final %.4f\n", *s.Quality, s.Judged, s.Scored, *s.Final)

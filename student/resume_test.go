@@ -263,7 +263,8 @@ func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
 	if err = f.close(); err != nil {
 		t.Fatal(err)
 	}
-	if spec, err := ReadFinished(run.Folder); err != nil || spec.Judge != played.Judge {
+	spec, err := ReadFinished(run.Folder)
+	if err != nil || spec.Judge != played.Judge {
 		t.Errorf("refused, and yet the judge is %q: %v", spec.Judge, err)
 	}
 	run.Spec.Judge = "another"
@@ -277,7 +278,7 @@ func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
 	if _, err = run.Rescore(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if spec, err := ReadFinished(run.Folder); err != nil || spec.Judge != "another" {
+	if spec, err = ReadFinished(run.Folder); err != nil || spec.Judge != "another" {
 		t.Errorf("scored again: judge %q, %v", spec.Judge, err)
 	}
 }

@@ -54,8 +54,10 @@ type Summary struct {
 	MalformedCalls  int `json:"malformed_calls"`
 	// UnseenPerTurn is UnseenIDs / Turns.
 	UnseenPerTurn *float64 `json:"unseen_ids_per_turn"`
-	// Axes are means over scored rollouts that have the axis.
-	Axes map[string]float64 `json:"axes"`
+	// Axes are means over the scored rollouts that have the axis, AxisRollouts how
+	// many that are: most axes need a recommended product that the catalogue knows.
+	Axes         map[string]float64 `json:"axes"`
+	AxisRollouts map[string]int     `json:"axis_rollouts"`
 	// Quality is the mean of the reasoning judge, Final the success rate times
 	// its multiplier; null without a judge.
 	Quality *float64 `json:"quality"`
@@ -76,14 +78,14 @@ type PassRate struct {
 	Problems int     `json:"problems"`
 }
 
-// Part is a share of the problems.
+// Part is a share of the problems. Rates are null where it has none.
 type Part struct {
 	Problems    int         `json:"problems"`
 	Samples     int         `json:"samples"`
 	Scored      int         `json:"scored"`
 	InfraErrors int         `json:"infra_errors"`
 	Successes   int         `json:"successes"`
-	ASRAll      float64     `json:"asr_all"`
+	ASRAll      *float64    `json:"asr_all"`
 	ASRScored   *float64    `json:"asr_scored"`
 	SEClustered *float64    `json:"se_clustered_by_problem"`
 	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
@@ -135,7 +137,7 @@ func newTally(samples int, contaminated map[string]bool) *tally {
 	t := &tally{samples: samples, contaminated: contaminated, partRates: map[*Part][]float64{}, pass: map[string]float64{}, axes: map[string][]float64{}}
 	t.s = Summary{
 		ByCategory: map[string]*Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{},
-		Axes: map[string]float64{}, Pass: map[string]PassRate{},
+		Axes: map[string]float64{}, AxisRollouts: map[string]int{}, Pass: map[string]PassRate{},
 	}
 	if contaminated != nil {
 		t.s.ByContamination = map[string]*Part{"clean": {}, "contaminated": {}}
@@ -253,18 +255,16 @@ func (t *tally) summary() *Summary {
 	w := stats.Wilson(s.Successes, s.Samples)
 	s.Wilson95 = [2]float64{w.Low, w.High}
 	s.SEClustered, s.Clustered95 = clustered(t.rates, s.ASRAll, s.Samples)
-	if b := stats.Bootstrap95(t.rates, bootstrapSeed, bootstrapRounds); !math.IsNaN(b.Low) {
-		s.Bootstrap95 = &[2]float64{b.Low, b.High}
-	}
+	s.Bootstrap95 = bootstrapped(t.rates)
 	for name, sum := range t.pass {
 		s.Pass[name] = PassRate{Mean: sum / float64(s.Problems), Problems: s.Problems}
 	}
 	for _, p := range slices.Concat(slices.Collect(maps.Values(s.ByCategory)), slices.Collect(maps.Values(s.ByContamination))) {
-		p.ASRAll, p.ASRScored = ratio(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
-		p.SEClustered, p.Clustered95 = clustered(t.partRates[p], p.ASRAll, p.Samples)
+		p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
+		p.SEClustered, p.Clustered95 = clustered(t.partRates[p], ratio(p.Successes, p.Samples), p.Samples)
 	}
 	for axis, values := range t.axes {
-		s.Axes[axis] = stats.Mean(values)
+		s.Axes[axis], s.AxisRollouts[axis] = stats.Mean(values), len(values)
 	}
 	s.UnseenPerTurn = rateOf(s.UnseenIDs, s.Turns)
 	s.Judged = len(t.qualities)
@@ -273,6 +273,15 @@ func (t *tally) summary() *Summary {
 		s.Final = known(outcome.FinalScore(s.ASRAll, *q))
 	}
 	return s
+}
+
+// bootstrapped is an interval of the mean over problems; nil for fewer than two.
+func bootstrapped(means []float64) *[2]float64 {
+	b := stats.Bootstrap95(means, bootstrapSeed, bootstrapRounds)
+	if math.IsNaN(b.Low) {
+		return nil
+	}
+	return &[2]float64{b.Low, b.High}
 }
 
 // clustered says how sure a success rate is, from one rate a problem; nil for

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
 // Problems are the problems of a run with the ids that outputs name them by.
@@ -24,7 +25,8 @@ type Problems struct {
 const maxProblemLine = 64 << 20
 
 // ReadProblems reads a file of problems. A problem without an id is named
-// after the file and its position from 0.
+// after the file and its position from 0. One that cannot be scored is an error:
+// it would count as never solved.
 func ReadProblems(path string) (Problems, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -45,6 +47,9 @@ func ReadProblems(path string) (Problems, error) {
 		}
 		if j, twice := seen[id]; twice {
 			return p, fmt.Errorf("read problems %s: %d and %d have the same problem_id %q", path, j, i, id)
+		}
+		if err := outcome.Scorable(&p.All[i]); err != nil {
+			return p, fmt.Errorf("read problems %s: no rollout of %q could be scored: %w", path, id, err)
 		}
 		seen[id] = i
 		p.IDs = append(p.IDs, id)

@@ -35,7 +35,7 @@ func runEval(ctx context.Context, s *streams, f *evalFlags) error {
 	}
 	problems, err := student.ReadProblems(f.problems)
 	if err != nil {
-		return failed(err, "problems are JSON lines or one JSON array")
+		return failed(err, "problems are JSON lines or one JSON array, each with the reward that it is scored by")
 	}
 	local, err := f.shop.open(ctx)
 	if err != nil {

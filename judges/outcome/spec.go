@@ -62,6 +62,13 @@ func (s *specs) of(t *arena.Trace, p *arena.Problem) (spec, error) {
 	return answer.spec, answer.err
 }
 
+// Scorable says why no attempt at a problem can be scored, whatever it does: the
+// problem has no reward, or its category no rules. It is nil for all others.
+func Scorable(p *arena.Problem) error {
+	_, err := readSpec(p)
+	return err
+}
+
 func readSpec(p *arena.Problem) (spec, error) {
 	fields := pick(gjson.Parse(string(p.Raw)), "reward", "voucher")
 	if !truthy(fields["reward"]) {

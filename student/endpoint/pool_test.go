@@ -315,7 +315,7 @@ func TestLimitsComeBackAfterAnOverload(t *testing.T) {
 	const most = 128
 	start := time.Unix(0, 0)
 	now := start
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:forbidigo // seeded: the same numbers every time
+	random := rand.New(rand.NewPCG(1, 2))
 	g := newGate(Config{URLs: []string{"a"}, Concurrency: most, Now: func() time.Time { return now }})
 	var ends []time.Time // of the requests on their way, the next one last
 	for now.Sub(start) < time.Hour {

@@ -13,10 +13,10 @@ import (
 // 5.3): clusters are drawn with replacement, rounds times, and the quantiles of
 // the means are taken at Tail95 instead of 2.5 %. The plain percentile interval
 // is too short by the factor sqrt((n-1)/n) z/t, which is most of what it lacks
-// in coverage where clusters are few. The same seed gives the same interval.
-// NaN of nothing.
+// in coverage where clusters are few. The same seed gives the same interval. NaN
+// for fewer than two: one cluster says nothing of others.
 func Bootstrap95(means []float64, seed uint64, rounds int) Interval {
-	if len(means) == 0 || rounds < 1 {
+	if len(means) < 2 || rounds < 1 {
 		return Interval{math.NaN(), math.NaN()}
 	}
 	random := rand.New(rand.NewPCG(seed, uint64(len(means)))) //nolint:forbidigo // seeded: the same numbers every time
@@ -36,11 +36,8 @@ func Bootstrap95(means []float64, seed uint64, rounds int) Interval {
 // Tail95 is the share of bootstrap means that lies below, and above, an
 // expanded percentile interval of 95 % over n clusters: the normal probability
 // of -sqrt(n/(n-1)) t, where t is the 97.5 % quantile of Student's distribution
-// with n-1 degrees of freedom. For one cluster it is 0.
+// with n-1 degrees of freedom. NaN for fewer than two.
 func Tail95(n int) float64 {
-	if n < 2 {
-		return 0
-	}
 	return distuv.UnitNormal.CDF(-math.Sqrt(float64(n)/float64(n-1)) * t95(n))
 }
 

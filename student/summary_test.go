@@ -1,0 +1,58 @@
+package student
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/student/rollout"
+)
+
+// TestWhatNobodyKnowsIsNull: one problem has no interval, and a part without a
+// problem no rate; a mean says of how many rollouts it is.
+func TestWhatNobodyKnowsIsNull(t *testing.T) {
+	t.Parallel()
+	tally := newTally(2, map[string]bool{})
+	won, lost, quality, success, failure := true, false, 0.5, rollout.LabelSuccess, rollout.LabelTruncated
+	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &won, Label: &success, Quality: &quality, Axes: map[string]float64{"rule": 1}})
+	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &lost, Label: &failure})
+	tally.endProblem()
+	s := tally.summary()
+	if s.Bootstrap95 != nil || s.Clustered95 != nil || s.SEClustered != nil {
+		t.Errorf("one problem has intervals: %v %v", s.Bootstrap95, s.Clustered95)
+	}
+	clean, dirty := s.ByContamination["clean"], s.ByContamination["contaminated"]
+	if clean.ASRAll == nil || *clean.ASRAll != 0.5 || dirty.Problems != 0 || dirty.ASRAll != nil {
+		t.Errorf("clean %+v, contaminated %+v", clean, dirty)
+	}
+	if s.Axes["rule"] != 1 || s.AxisRollouts["rule"] != 1 {
+		t.Errorf("axes %v of %v rollouts", s.Axes, s.AxisRollouts)
+	}
+	for _, score := range inspectScores(s)[1:] { // quality, and the rule
+		if score.Scored != 1 || score.Unscored != 1 {
+			t.Errorf("%s: %d scored, %d unscored", score.Name, score.Scored, score.Unscored)
+		}
+	}
+}
+
+// TestProblemsThatCannotBeScored: they would be problems that nobody solves.
+func TestProblemsThatCannotBeScored(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "problems.jsonl")
+	for problem, why := range map[string]string{
+		`{"problem_id":"a","query":"x","category":"Product"}`:                             "no reward",
+		`{"problem_id":"a","query":"x","category":"Web","reward":{"product_id":"1"}}`:     `category "Web" has no rules`,
+		`{"problem_id":"a","query":"x","category":"Shop","reward":7}`:                     "reward",
+		`{"problem_id":"a","query":"x","category":"Product","reward":{"product_id":7}}`:   "",
+		`{"problem_id":"a","query":"x","category":"Voucher","reward":[{"product_id":1}]}`: "",
+	} {
+		if err := os.WriteFile(path, []byte(problem+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadProblems(path)
+		if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why)) {
+			t.Errorf("%s: %v", problem, err)
+		}
+	}
+}
