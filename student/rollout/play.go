@@ -23,6 +23,9 @@ type play struct {
 	tools    *shop.Tools
 	tape     *tape
 	messages chat.Conversation
+	// readable are messages whose calls some servers cannot read, in a form that
+	// all can, by their place in messages.
+	readable map[int][]byte
 	result   *Result
 	// steps are those of the trace so far, with the commas between them;
 	// replyIDs are their replies' ids.
@@ -80,10 +83,27 @@ func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault, err error) 
 	}
 	h.reply, h.body, err = ask.Ask(ctx, p.env.Template.Request(p.messages, p.task.Seed))
 	var infra *endpoint.Infra
+	if errors.As(err, &infra) && infra.Reason == refusedRequest && len(p.readable) > 0 {
+		p.sayReadably()
+		return p.turn(ctx, ask)
+	}
 	if errors.As(err, &infra) || errors.Is(err, endpoint.ErrOverflow) {
 		return h, err, nil
 	}
 	return h, nil, err
+}
+
+// refusedRequest is how vLLM answers a request with a call whose arguments are no
+// JSON: it reads them before it renders the conversation. The model wrote them,
+// so the instrument has not failed.
+const refusedRequest = "http_400"
+
+// sayReadably puts readable messages in the place of those that a server refused.
+func (p *play) sayReadably() {
+	for i, m := range p.readable {
+		p.messages[i] = m
+	}
+	clear(p.readable)
 }
 
 // fail ends the rollout without a reply.
@@ -275,11 +295,38 @@ func (p *play) answer(r chat.Reply, s step) error {
 	if err := p.say(m); err != nil {
 		return err
 	}
+	if err := p.keepReadable(m, s); err != nil {
+		return err
+	}
 	for _, a := range s.answers {
 		if err := p.say(chat.Message{Role: "tool", Content: toolText(a.Result), CallID: a.ID}); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// keepReadable keeps the message just said with its malformed arguments as one
+// text in an object, for servers that refuse them as they are.
+func (p *play) keepReadable(m chat.Message, s step) error {
+	broken := false
+	for i, a := range s.answers {
+		if a.call.Malformed != "" {
+			broken = true
+			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", python.String(m.ToolCalls[i].Function.Arguments))))
+		}
+	}
+	if !broken {
+		return nil
+	}
+	said, err := chat.Conversation{}.Append(m)
+	if err != nil {
+		return err
+	}
+	if p.readable == nil {
+		p.readable = map[int][]byte{}
+	}
+	p.readable[len(p.messages)-1] = said[1]
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/shop/python"
@@ -115,6 +116,37 @@ func TestAKeeperThatFailsEndsTheRun(t *testing.T) {
 	_, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"}, &parrot{[][]byte{says("hm", calls("find_product", `{"q":"x"}`))}}, func(Turn) error { return full })
 	if !errors.Is(err, full) {
 		t.Errorf("play: %v", err)
+	}
+}
+
+// strict is a server that refuses conversations with broken arguments.
+type strict struct {
+	parrot
+	refused int
+}
+
+func (s *strict) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
+	for _, arguments := range gjson.GetBytes(request, "messages.#.tool_calls|@flatten|#.function.arguments").Array() {
+		if !gjson.Valid(arguments.String()) {
+			s.refused++
+			return chat.Reply{}, nil, &endpoint.Infra{Reason: "http_400"}
+		}
+	}
+	return s.parrot.Ask(ctx, request)
+}
+
+// TestAServerThatReadsArgumentsToo: what the model wrote is sent as it is first,
+// and is no fault of the server.
+func TestAServerThatReadsArgumentsToo(t *testing.T) {
+	t.Parallel()
+	server := &strict{parrot: parrot{[][]byte{
+		says("", calls("find_product", `{"q": "la`), calls("find_product", `{"q":"lamp"}`)),
+		says("", calls("find_product", `{"q": `)),
+		says("", calls("recommend_product", `{"product_ids":"900001"}`), calls("terminate", `{}`)),
+	}}}
+	r, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"}, server, func(Turn) error { return nil })
+	if err != nil || r.Outcome != Scored || r.Stop != StopTerminated || r.Malformed != 2 || server.refused != 2 {
+		t.Errorf("%+v after %d refusals, %v", r, server.refused, err)
 	}
 }
 
