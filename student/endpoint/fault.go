@@ -30,7 +30,7 @@ type attempt struct {
 	body   []byte
 	reply  chat.Reply
 	err    error
-	// gone says that whoever asked did not wait for the end.
+	// gone says that whoever asked was cancelled, which says nothing of the server.
 	gone bool
 	// wait is what the server asks to wait by Retry-After.
 	wait time.Duration

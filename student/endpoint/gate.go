@@ -67,7 +67,7 @@ func newGate(c Config) *gate {
 // enter waits for room, elsewhere than at avoid where there is some. The error
 // is ctx's, or an *Infra if every server is down for good.
 func (g *gate) enter(ctx context.Context, avoid *server) (*server, error) {
-	for {
+	for ctx.Err() == nil {
 		g.mu.Lock()
 		s, wait, dead := g.choose(avoid)
 		if s != nil {
@@ -87,10 +87,8 @@ func (g *gate) enter(ctx context.Context, avoid *server) (*server, error) {
 		case <-ctx.Done():
 		}
 		timer.Stop()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 	}
+	return nil, ctx.Err()
 }
 
 // choose gives the server with most room, or how long to wait for one. A server

@@ -195,7 +195,7 @@ func (p *Pool) try(ctx context.Context, request []byte, avoid *server) (*attempt
 		p.counts.Overloads.Add(1)
 	}
 	err = ctx.Err()
-	a.gone = err != nil
+	a.gone = errors.Is(err, context.Canceled)
 	p.gate.leave(e, a)
 	return a, e, err
 }

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/memnet"
 )
 
 const good = `{"choices":[{"finish_reason":"stop","message":{"content":"hi"}}]}`
@@ -248,6 +251,30 @@ func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 	if !g.servers[0].whole() {
 		t.Error("requests that were given up are held against the server")
 	}
+}
+
+// TestARolloutsTimeIsUpFirst: a server that answers nobody is known for it, also
+// where rollouts have less time than requests.
+func TestARolloutsTimeIsUpFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, way := memnet.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() }))
+		p := newTestPool(t, Config{URLs: []string{"http://models.test/v1"}, Timeout: time.Hour})
+		p.client.Transport = way
+		for range breakAfter {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			if _, _, err := p.Ask(ctx, []byte("{}")); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("asked for a minute: %v", err)
+			}
+			if _, _, err := p.Ask(ctx, []byte("{}")); !errors.Is(err, context.DeadlineExceeded) { // too late to ask
+				t.Errorf("asked after that: %v", err)
+			}
+			cancel()
+		}
+		if s := p.gate.servers[0]; s.misses != breakAfter || p.Counts().Requests.Load() != breakAfter {
+			t.Errorf("%d misses of %d requests, want %d", s.misses, p.Counts().Requests.Load(), breakAfter)
+		}
+	})
 }
 
 func TestCancelledAsksEnd(t *testing.T) {
