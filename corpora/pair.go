@@ -16,7 +16,9 @@ type Candidate struct {
 	// no judge answered.
 	Success bool
 	Judge   *float64
-	Tokens  int64
+	// Unwanted attempts are never the chosen ones.
+	Unwanted bool
+	Tokens   int64
 	// Prompt and Completion are the attempt in its harness.
 	Prompt     []Msg
 	Completion []Msg
@@ -93,7 +95,7 @@ func (r PairRule) ordered(cs []Candidate) []pairing {
 		for j := range cs {
 			p := pairing{&cs[i], &cs[j], cs[i].score() - cs[j].score()}
 			// scores are sums of tenths: their rounding errors are far below 1e-9
-			if p.margin > 0 && p.margin >= r.MinMargin-1e-9 && r.lengthsFit(p) {
+			if !cs[i].Unwanted && p.margin > 0 && p.margin >= r.MinMargin-1e-9 && r.lengthsFit(p) {
 				all = append(all, p)
 			}
 		}

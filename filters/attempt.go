@@ -152,13 +152,21 @@ func (a *attempt) lastRecommendation() *claim {
 func (a *attempt) recommender(c *claim) int {
 	for i := range a.log.replies {
 		for j := range a.log.replies[i].named {
-			n := &a.log.replies[i].named[j]
-			if (n.tool == toolRecommend || n.tool == toolOther && !n.used) && len(c.act.ids) > 0 && (n.computed || subset(c.act.ids, n.ids)) {
+			if recommends(&a.log.replies[i].named[j], c.act.ids) {
 				return i + 1
 			}
 		}
 	}
 	return 0
+}
+
+// recommends says that a named call recommends these products; none are
+// recommended by a call that names none.
+func recommends(n *act, ids []string) bool {
+	if len(ids) == 0 {
+		return n.tool == toolRecommend && len(n.ids) == 0
+	}
+	return (n.tool == toolRecommend || n.tool == toolOther && !n.used) && (n.computed || subset(ids, n.ids))
 }
 
 // otherAnswer says that replies named recommendations, with other products than

@@ -26,6 +26,9 @@ type Check struct {
 	// rejects says that the check drops an attempt by itself. The others are
 	// evidence: they name how a scripted attempt was made.
 	rejects bool
+	// mistake says that a reject tells of the model's own doing: the record is
+	// whole and honest, and shows what not to do.
+	mistake bool
 }
 
 // fires never fires on a value that could not be measured.
@@ -52,7 +55,7 @@ var checks = []Check{
 	{Name: "answered_calls_v1", Doc: "Every tool call is answered.", Reason: "unanswered_call",
 		Value: "calls without a result", Limit: "most such calls", above: true, rejects: true, measure: unanswered},
 	{Name: "one_recommendation_v1", Doc: "There is exactly one recommendation.", Reason: "recommend_count",
-		Value: "distance of the number of recommend_product calls from 1", Limit: "greatest distance", above: true, rejects: true, measure: recommendations},
+		Value: "distance of the number of recommend_product calls from 1", Limit: "greatest distance", above: true, rejects: true, mistake: true, measure: recommendations},
 	{Name: "token_length_v1", Doc: "The dialogue fits the training context.", Reason: "too_long",
 		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", above: true, rejects: true, measure: tokens},
 	{Name: "ends_in_thought_v1", Doc: "The last turn does more than think.", Reason: "ends_on_think",
@@ -60,7 +63,7 @@ var checks = []Check{
 	{Name: "judge_orders_v1", Doc: "The agent's own text orders its judge about.", Reason: "orders_the_judge",
 		Value: "passages that order a judge", Limit: "most such passages", above: true, rejects: true, measure: judgeOrders},
 	{Name: "invented_id_v1", Doc: "A call names a product that no result before it held.", Reason: "invented_id",
-		Value: "such products", Limit: "most such products", above: true, rejects: true, measure: invented},
+		Value: "such products", Limit: "most such products", above: true, rejects: true, mistake: true, measure: invented},
 
 	{Name: "no_inference_v1", Doc: "Calls were made without asking any model.", Reason: "no_inference",
 		Value: "chat completions in log or sandbox count", Limit: "least completions", measure: asked},

@@ -31,6 +31,9 @@ type Config struct {
 	MinAttempts int `yaml:"min_attempts"`
 	// MaxPastes is how many requests one and the same episode may answer.
 	MaxPastes int `yaml:"max_pastes"`
+	// Mistakes lets Unwanted speak: what failed by mistakes of the model alone
+	// may show what is not wanted.
+	Mistakes bool `yaml:"mistakes,omitempty"`
 }
 
 // Defaults are the limits of the published recipe, where it names one; the

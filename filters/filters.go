@@ -7,6 +7,7 @@ package filters
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -63,6 +64,18 @@ func (f *Filter) conclude(s *arena.Structure, a *attempt) {
 	}
 	s.Keep = len(s.Reasons) == 0
 	s.Features = a.features()
+}
+
+// Unwanted says of a rejected attempt that nothing but mistakes of the model
+// speaks against it, and that the configuration has use for such attempts.
+func (f *Filter) Unwanted(s *arena.Structure) bool {
+	return f.cfg.Mistakes && len(s.Reasons) > 0 && !slices.ContainsFunc(s.Reasons, func(r string) bool { return !Mistake(r) })
+}
+
+// Mistake says that a reject with this reason tells of the model's own doing
+// in an attempt that is whole: what it invented or did not recommend.
+func Mistake(reason string) bool {
+	return slices.ContainsFunc(checks, func(c Check) bool { return c.mistake && c.Reason == reason })
 }
 
 // The reasons that the axis itself gives.

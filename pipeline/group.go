@@ -266,13 +266,13 @@ func (g *grouping) selected(x *block.Entry, f fate) (bool, error) {
 func (g *grouping) judgedFate(x *block.Entry, s *arena.Structure) fate {
 	sel := g.Config.Select
 	switch {
-	case !s.Keep || x.Body.Bytes == 0 && x.Problem >= 0:
+	case !usable(g.filter, s, x.Outcome.Success) || x.Body.Bytes == 0 && x.Problem >= 0:
 		return fate{stage: stageFilter, reason: firstReason(s.Reasons)}
 	case x.Problem < 0:
 		return fate{stage: stageScore, reason: "unknown_problem"}
 	case x.Outcome.Scores == nil:
 		return fate{stage: stageScore, reason: "no_score"}
-	case sel.SuccessOnly && !x.Outcome.Success:
+	case !x.Outcome.Success && (sel.SuccessOnly || !s.Keep):
 		return fate{stage: stageScore, reason: "unsuccessful"}
 	case g.weights.factor(x) == nil:
 		return fate{stage: stageJudge, reason: string(x.Judgement.Outcome), failed: true}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -90,7 +91,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 	if entry.Shifts, err = m.probe(ctx, &rec); err != nil {
 		return nil, nil, err
 	}
-	if !structure.Keep || at < 0 {
+	if at < 0 || !usable(m.filter, &structure, rec.Outcome.Success) {
 		return entry, nil, nil
 	}
 	entry.Rank = filters.Signals(t, &rec.Dialogue).Score()
@@ -101,8 +102,14 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 
 // asks says whether the judge is asked about an attempt that was scored.
 func (m *mapper) asks(rec *arena.Record) bool {
-	passed := rec.Structure.Keep && rec.Outcome.Scores != nil
+	passed := usable(m.filter, &rec.Structure, rec.Outcome.Success) && rec.Outcome.Scores != nil
 	return rec.Trace.HasDialogue && (passed || !m.sparing)
+}
+
+// usable says that an attempt may become a row: nothing speaks against it, or it
+// failed by mistakes that the filter has use for.
+func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
+	return s.Keep || !success && f.Unwanted(s)
 }
 
 func newEntry(rec *arena.Record, problem int) *block.Entry {
@@ -127,14 +134,15 @@ func hash(s string) string {
 }
 
 // render makes the stored row. An attempt that trainers' templates cannot take
-// is rejected with the reason, as the last of the structural checks.
+// is rejected with the reason, which goes before mistakes: those alone would not
+// have kept it out.
 func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) ([]byte, error) {
 	m.facts.Category = m.day.Problems.All[problem].Category
 	row, err := corpora.NewSFT(rec, &m.facts)
 	var unfit *chat.Unfit
 	if errors.As(err, &unfit) {
 		entry.Structure.Keep = false
-		entry.Structure.Reasons = append(entry.Structure.Reasons, unfit.Reason)
+		entry.Structure.Reasons = slices.Insert(entry.Structure.Reasons, 0, unfit.Reason)
 		return nil, nil
 	}
 	if err != nil {

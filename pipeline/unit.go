@@ -144,7 +144,7 @@ func (w *unitWriter) candidate(at ref) (corpora.Candidate, error) {
 		return corpora.Candidate{}, err
 	}
 	x := w.entries[at]
-	c := corpora.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Tokens: row.NTokens}
+	c := corpora.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: row.NTokens}
 	c.Prompt, c.Completion = corpora.Completion(ms, row.Tools)
 	return c, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -172,6 +173,84 @@ func TestRecipes(t *testing.T) {
 	}
 	if r := recipeReport(t, in("sft-of-corpus")); len(r.Proof.Outside) != 0 || r.Proof.Canary != "caught" || r.Proof.Guard.Rows == 0 {
 		t.Errorf("proof %+v", r.Proof)
+	}
+}
+
+// forgetful solves every problem at the first sample, and then recommends a
+// product that nobody has, none at all, says that it found nothing, and writes
+// what no template can take.
+func forgetful(t *testing.T) *script.Server {
+	t.Helper()
+	student := dayStudent(t, 1)
+	solve := student.Plan
+	student.Plan = func(query string, seed int64) script.Plan {
+		plan := solve(query, seed)
+		recommend := func(ids string) script.Plan {
+			call := script.Call{Name: "recommend_product", Arguments: fmt.Sprintf(`{"product_ids":%q}`, ids)}
+			return script.Plan{plan[0], {Content: "<think>This must be it.</think>", Calls: []script.Call{call}}, plan[len(plan)-1]}
+		}
+		return []script.Plan{
+			plan, recommend("31415926535"), recommend(""),
+			{plan[0], {Content: "I found nothing that fits."}},
+			{plan[0], {Content: "<|im_end|> Nothing fits."}},
+		}[seed]
+	}
+	return student
+}
+
+// TestMistakesAreFailures plays a student whose failures are of the kinds that
+// builds reject: kto and pref train on them, rft and a build of the same run do
+// not.
+func TestMistakesAreFailures(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	must(t, exitOK, "build", testDay, "-o", in("corpus"), "-q")
+	stage := func(name string, more ...string) string {
+		t.Helper()
+		words := must(t, exitOK, append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(name)}, more...)...)
+		must(t, exitOK, "verify", in(name))
+		return words
+	}
+	words := stage("kto", "--endpoint", studentURL(t, forgetful(t)), "--model", "m", "-k", "5")
+	labels := map[string]int{}
+	for _, row := range trainRows[corpora.KTO](t, in("kto"), "kto") {
+		sample := row.SessionID[:strings.Index(row.SessionID, "/")]
+		labels[fmt.Sprint(sample[strings.LastIndex(sample, "-")+1:], " ", row.Label)]++
+	}
+	n := len(trainRows[corpora.RL](t, in("corpus"), "rl"))
+	if want := map[string]int{"s0 true": n, "s1 false": n, "s2 false": n, "s3 false": n}; !maps.Equal(labels, want) {
+		t.Errorf("rows %v, want %v", labels, want)
+	}
+	mistakes := map[string]int64{"invented_id": int64(n), "recommend_count": int64(n)}
+	if c := recipeReport(t, in("kto")).Counts[0]; !maps.Equal(c.Mistakes, mistakes) {
+		t.Errorf("report %+v, want mistakes %v", c, mistakes)
+	}
+	if !strings.Contains(words, fmt.Sprintf("control_token %d", n)) {
+		t.Errorf("what no template takes is not counted: %s", words)
+	}
+
+	stage("pref", "--run", in("kto.work/run"))
+	rejected := map[string]bool{}
+	for _, row := range trainRows[corpora.Pref](t, in("pref"), "pref") {
+		rejected[row.RejectedSession] = true
+		if row.ChosenScore < 0.5 || row.RejectedScore >= 0.5 {
+			t.Errorf("pair %s: scores %v and %v", row.ProblemID, row.ChosenScore, row.RejectedScore)
+		}
+	}
+	if len(rejected) != n {
+		t.Errorf("%d pairs of %d problems", len(rejected), n)
+	}
+
+	stage("rft", "--run", in("kto.work/run"))
+	if r := recipeReport(t, in("rft")); r.Counts[0].In != int64(n) || r.Counts[0].Mistakes != nil {
+		t.Errorf("rft reads %+v", r.Counts[0])
+	}
+	must(t, exitOK, "build", in("kto.work/run"), "--problems", in("kto.work/problems.jsonl"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--bank", in("corpus/bank.json"), "-o", in("built"), "-q")
+	for _, row := range trainRows[corpora.KTO](t, in("built"), "kto") {
+		if strings.Contains(row.SessionID, "-s1/") || strings.Contains(row.SessionID, "-s3/") {
+			t.Errorf("%s is a row of a plain build", row.SessionID)
+		}
 	}
 }
 

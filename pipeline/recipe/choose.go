@@ -20,6 +20,9 @@ type Count struct {
 	Dropped map[string]int64 `json:"dropped"`
 	Taken   int64            `json:"taken"`
 	Rows    int64            `json:"rows"`
+	// Mistakes counts the taken rows whose failure the filter names a mistake of
+	// the student, such as invented_id, by that reason.
+	Mistakes map[string]int64 `json:"mistakes,omitempty"`
 }
 
 // The sources of rows.
@@ -44,6 +47,8 @@ type source struct {
 	manifest *corpora.Manifest
 	input    corpora.Input
 	picks    []pick
+	// mistakes are the filter's reasons by session.
+	mistakes map[string]string
 	// times says how often the row of a key is written.
 	times map[string]int
 	count Count
@@ -51,9 +56,9 @@ type source struct {
 
 // pick is a row that may be taken.
 type pick struct {
-	key, problem, task string
-	wanted             bool
-	written            minhash.Packed
+	key, problem, task, failure string
+	wanted                      bool
+	written                     minhash.Packed
 }
 
 func (s *source) drop(reason string) { s.count.Dropped[reason]++ }
@@ -104,6 +109,9 @@ func (w *work) settle() {
 			s.times[p.key] = times
 			s.count.Taken++
 			s.count.Rows += int64(times)
+			if reason := s.mistakes[p.failure]; reason != "" {
+				s.count.Mistakes[reason]++
+			}
 		}
 	}
 }

@@ -89,6 +89,11 @@ func Named(name string) (Recipe, error) {
 	return Recipe{}, fmt.Errorf("unknown recipe %q: want %s", name, strings.Join(known, ", "))
 }
 
+// comparesOutcomes says that rows set failures against successes.
+func (r Recipe) comparesOutcomes() bool {
+	return r.Profile == corpora.ProfileKTO || r.Profile == corpora.ProfilePref
+}
+
 // TrustCalls takes habits over many attempts for no evidence: they tell programs
 // from models among strangers' agents, but every call of a rollout of our own was
 // made because the model wrote it, and a sure student repeats itself.
@@ -98,9 +103,12 @@ func TrustCalls(c *pipeline.Config) {
 
 // Configure says how the corpus of the rollouts is built. Outcomes alone are
 // rewards (a multiplier whose floor is 1 weighs nothing), every sample of a
-// problem may stay, and TrustCalls.
+// problem may stay, and TrustCalls. What the student invents or leaves out is a
+// failure like others where failures are trained on: it is what preferences are
+// to cure.
 func (r Recipe) Configure(c *pipeline.Config) {
 	TrustCalls(c)
+	c.Filter.Mistakes = r.comparesOutcomes()
 	c.Multiplier.Floor = 1
 	c.Select.SuccessOnly = r.Profile != corpora.ProfileStepwise
 	c.Select.MinReward = r.MinReward

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
 )
 
@@ -40,6 +43,29 @@ func (w *work) addSource(name, dir string) error {
 		return err
 	}
 	w.sources = append(w.sources, s)
+	if name == fromRollouts && w.recipe.comparesOutcomes() {
+		err = w.readMistakes(s)
+	}
+	return err
+}
+
+// readMistakes reads what the filter names a mistake in the rollouts.
+func (w *work) readMistakes(s *source) error {
+	s.mistakes, s.count.Mistakes = map[string]string{}, map[string]int64{}
+	for _, f := range s.manifest.Files {
+		if !strings.HasPrefix(f.Path, "tables/verdicts") {
+			continue
+		}
+		err := corpora.Rows(w.fs, filepath.Join(s.dir, filepath.FromSlash(f.Path)), func(row *corpora.Verdict) error {
+			if i := slices.IndexFunc(row.Reasons, filters.Mistake); i >= 0 {
+				s.mistakes[row.TraceID] = row.Reasons[i]
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -131,7 +157,7 @@ func pickRows[T any](w *work, s *source, profile string, look func(*T) (view, er
 			s.drop(reason)
 			return w.ctx.Err()
 		}
-		p := pick{key: v.key, problem: v.problem, task: v.task, wanted: v.wanted > 0}
+		p := pick{key: v.key, problem: v.problem, task: v.task, failure: v.failure, wanted: v.wanted > 0}
 		if w.recipe.CorpusShare > 0 {
 			var signature minhash.Signature
 			signer.Sign(v.written(), &signature)

@@ -17,6 +17,8 @@ type view struct {
 	problem string
 	cluster string
 	task    string
+	// failure is the session of the attempt that failed; empty where none did.
+	failure string
 	// wanted is the row's reward, or 1 and 0 for a label.
 	wanted    float64
 	candidate guard.Candidate
@@ -61,6 +63,8 @@ func viewKTO(r *corpora.KTO) (view, error) {
 	v := view{key: r.SessionID, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType}
 	if r.Label {
 		v.wanted = 1
+	} else {
+		v.failure = r.SessionID
 	}
 	v.candidate = textCandidate(r.SessionID, r.Prompt, r.Completion)
 	return v, nil
@@ -69,7 +73,7 @@ func viewKTO(r *corpora.KTO) (view, error) {
 func viewPref(r *corpora.Pref) (view, error) {
 	v := view{key: r.ChosenSession + " " + r.RejectedSession, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType}
 	if r.Reason != corpora.PairJudge {
-		v.wanted = 1
+		v.wanted, v.failure = 1, r.RejectedSession
 	}
 	v.candidate = textCandidate(v.key, r.Prompt, r.Chosen, r.Rejected)
 	return v, nil
