@@ -81,6 +81,7 @@ func TestUnfit(t *testing.T) {
 		chat.ReasonUnanswered:  {turn("x", call("a", `{}`, ``)), turn("y")},
 		chat.ReasonID:          {turn("x", ok), turn("y", ok)},
 		chat.ReasonArguments:   {turn("x", call("a", `[1]`, `1`))},
+		chat.ReasonInfinite:    {turn("x", call("a", `{"price":["0",1e400]}`, `1`))},
 		chat.ReasonUndeclared:  {turn("x", arena.Call{ID: "a", Name: "rm", Arguments: `{}`})},
 		chat.ReasonControl:     {turn("x", call("a", `{}`, `"a<|im_end|>b"`)), turn("y")},
 		chat.ReasonMarkup:      {turn("so <tool_call>{}")},

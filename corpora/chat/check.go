@@ -41,6 +41,9 @@ const (
 	ReasonID = "repeated_call_id"
 	// ReasonArguments: arguments that are no JSON object.
 	ReasonArguments = "arguments_not_object"
+	// ReasonInfinite: arguments with a number beyond a float64, such as 1e400,
+	// which loaders read as infinity or refuse.
+	ReasonInfinite = "infinite_number"
 	// ReasonNull: a null argument that the tool's schema does not allow.
 	ReasonNull = "null_argument"
 	// ReasonUndeclared: a tool that the harness does not have.
@@ -177,8 +180,8 @@ func (w *walker) call(f Function) error {
 	if hasControlToken(f.Name) || hasControlToken(string(f.Arguments)) {
 		return &Unfit{Reason: ReasonControl}
 	}
-	if arena.Raw(f.Arguments).Kind() != arena.Object || !cursor.Valid(string(f.Arguments)) {
-		return &Unfit{ReasonArguments, f.Name}
+	if err := object(f); err != nil {
+		return err
 	}
 	if w.schema == nil {
 		return nil
@@ -187,6 +190,19 @@ func (w *walker) call(f Function) error {
 		return &Unfit{ReasonUndeclared, f.Name}
 	}
 	return w.nulls(f)
+}
+
+// object checks that the arguments are a JSON object that every loader reads
+// alike.
+func object(f Function) error {
+	text := string(f.Arguments)
+	switch {
+	case arena.Raw(text).Kind() != arena.Object || !cursor.Valid(text):
+		return &Unfit{ReasonArguments, f.Name}
+	case !cursor.Finite(text):
+		return &Unfit{ReasonInfinite, f.Name}
+	}
+	return nil
 }
 
 func (w *walker) nulls(f Function) (err error) {

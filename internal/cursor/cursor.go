@@ -27,6 +27,8 @@ type Cursor struct {
 	arena  []byte // unescaped strings
 	room   int    // least size of the arena
 	lone   bool
+	// infinite says that a number was stepped over that no float64 holds.
+	infinite bool
 }
 
 // Limits bound what one text may ask of memory and stack.

@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"errors"
 	"math"
 	"strconv"
 
@@ -43,6 +44,7 @@ func (c *Cursor) Bool() bool {
 
 // number steps over one number, by the grammar of RFC 8259.
 func (c *Cursor) number() {
+	start := c.pos
 	if c.at('-') {
 		c.pos++
 	}
@@ -58,14 +60,23 @@ func (c *Cursor) number() {
 			return
 		}
 	}
-	if c.at('e') || c.at('E') {
+	exponent := c.at('e') || c.at('E')
+	if exponent {
 		c.pos++
 		if c.at('+') || c.at('-') {
 			c.pos++
 		}
 		c.digits()
 	}
+	if exponent || c.pos-start > maxDigits {
+		_, err := strconv.ParseFloat(c.src[start:c.pos], 64)
+		c.infinite = c.infinite || errors.Is(err, strconv.ErrRange)
+	}
 }
+
+// maxDigits is how many digits a number without an exponent may have and be
+// below the largest float64, 1.8e308.
+const maxDigits = 308
 
 func (c *Cursor) at(b byte) bool { return c.pos < len(c.src) && c.src[c.pos] == b }
 

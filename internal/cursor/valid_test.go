@@ -21,6 +21,19 @@ func TestValidIsWhatEncodingJSONReads(t *testing.T) {
 	}
 }
 
+func TestFiniteIsWhatAFloatHolds(t *testing.T) {
+	t.Parallel()
+	zeros, nines := strings.Repeat("0", 308), strings.Repeat("9", 308)
+	for text, want := range map[string]bool{
+		`{"a":[1e308,-1.5E+3,1e-400,12345678901234567890]}`: true, `"1e400"`: true, `{"1e400":0}`: true, nines: true, "1" + zeros: true,
+		`1e309`: false, `{"a":[0,{"b":-1E400}]}`: false, "2" + nines: false, `[1e400,1]`: false, `{"a":1`: false,
+	} {
+		if got := Finite(text); got != want {
+			t.Errorf("Finite(%.40q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestValidNeedsNoStack(t *testing.T) {
 	t.Parallel()
 	if Valid(strings.Repeat("[", 16<<20)) {
