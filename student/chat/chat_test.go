@@ -27,6 +27,9 @@ func TestRepliesOfManyServersAreRead(t *testing.T) {
 		`{"tool_calls":[{"id":"c1","function":{"name":"find_product","arguments":"{\"q\":1}"}}]}`: {Calls: calls(`{"q":1}`)},
 		`{"tool_calls":[{"id":"c1","function":{"name":"find_product","arguments":{"q":1}}}]}`:     {Calls: calls(`{"q":1}`)},
 		`{"tool_calls":null}`: {},
+		`{"content":null,"function_call":{"name":"find_product","arguments":"{\"q\":1}"}}`:                                     {Calls: []Call{{Type: "function", Function: Function{Name: "find_product", Arguments: `{"q":1}`}}}},
+		`{"function_call":{"name":"x"},"tool_calls":[{"id":"c1","function":{"name":"find_product","arguments":"{\"q\":1}"}}]}`: {Calls: calls(`{"q":1}`)},
+		`{"content":"hi","function_call":null}`: {Content: "hi"},
 	} {
 		want.Finish = "stop"
 		got, err := Parse([]byte(`{"choices":[{"finish_reason":"stop","message":` + body + `}]}`))
@@ -67,6 +70,13 @@ func TestWhatIsNoCompletionIsAnError(t *testing.T) {
 		if r, err := Parse([]byte(body)); err == nil {
 			t.Errorf("%s is read as %+v", body, r)
 		}
+	}
+}
+
+func TestAStreamIsNamed(t *testing.T) {
+	t.Parallel()
+	if _, err := Parse([]byte("data: {\"choices\":[]}\n\ndata: [DONE]\n\n")); err == nil || !strings.Contains(err.Error(), "streams") {
+		t.Error(err)
 	}
 }
 

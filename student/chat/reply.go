@@ -46,7 +46,11 @@ func usage(v gjson.Result) *Usage {
 // SGLang say by abort and gateways by error: never the model's doing.
 func Parse(body []byte) (Reply, error) {
 	all := string(body)
-	if !cursor.Valid(all) {
+	switch {
+	case cursor.Valid(all):
+	case strings.HasPrefix(strings.TrimSpace(all), "data:"):
+		return Reply{}, errors.New("read reply: the server streams (server-sent events) although stream is false")
+	default:
 		return Reply{}, errors.New("read reply: not JSON")
 	}
 	root := gjson.Parse(all)
@@ -63,12 +67,16 @@ func Parse(body []byte) (Reply, error) {
 		Finish: finish, Usage: usage(root.Get("usage")),
 	}
 	for _, c := range message.Get("tool_calls").Array() {
-		r.Calls = append(r.Calls, Call{
-			ID: c.Get("id").String(), Type: "function",
-			Function: Function{Name: c.Get("function.name").String(), Arguments: arguments(c.Get("function.arguments"))},
-		})
+		r.Calls = append(r.Calls, call(c.Get("id").String(), c.Get("function")))
+	}
+	if single := message.Get("function_call"); len(r.Calls) == 0 && single.IsObject() {
+		r.Calls = []Call{call("", single)} // the form before tool_calls, without an id
 	}
 	return r, nil
+}
+
+func call(id string, function gjson.Result) Call {
+	return Call{ID: id, Type: "function", Function: Function{Name: function.Get("name").String(), Arguments: arguments(function.Get("arguments"))}}
 }
 
 // text is a string, or the joined text parts of a list of parts.
