@@ -65,12 +65,14 @@ func (f *convertFlags) run(ctx context.Context, s *streams, in []string) error {
 	if err != nil {
 		return err
 	}
-	c := conversion{format: format, runID: f.runID, inputs: inputs, lost: map[traces.Loss]int{}}
+	c := conversion{format: format, runID: f.runID, inputs: inputs, lost: map[traces.Loss]int{}, progress: noise{quiet: f.quiet}.progress(s)}
+	c.progress.begin("convert", len(inputs))
 	if format == traces.FormatSTS && f.out != "-" {
 		err = c.folder(ctx, f.out)
 	} else {
 		err = writeWhole(s, f.out, c.stream(ctx))
 	}
+	c.progress.done()
 	if err == nil && !f.quiet {
 		c.tell(s.err)
 	}

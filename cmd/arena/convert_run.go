@@ -19,6 +19,8 @@ type conversion struct {
 	format traces.Format
 	runID  string
 	inputs []traces.Input
+	// progress is told of every trace and file that was read.
+	progress *display
 
 	written int
 	lost    map[traces.Loss]int
@@ -48,6 +50,7 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 				return err
 			}
 			c.written++
+			c.progress.attempt()
 			for _, l := range lost {
 				c.lost[l]++
 			}
@@ -56,6 +59,7 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 		if err != nil {
 			return err
 		}
+		c.progress.finished(in.Bytes)
 	}
 	if c.written == 0 {
 		return failed(errors.New("no trace could be read"+c.firstFault()), "docs/traces.md says what is read")

@@ -85,7 +85,9 @@ func (f *dedupFlags) run(ctx context.Context, s *streams, files []string) error 
 }
 
 func (f *dedupFlags) cluster(ctx context.Context, s *streams, w io.Writer, files []string) error {
-	ids, texts, err := f.read(ctx, s.in, files)
+	progress := noise{quiet: f.quiet}.progress(s)
+	defer progress.done()
+	ids, texts, err := f.read(ctx, s.in, files, progress)
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,9 @@ func (f *dedupFlags) cluster(ctx context.Context, s *streams, w io.Writer, files
 	if err != nil {
 		return err
 	}
+	options.Signed = progress.reading("compare", bytesIn(texts))
 	groups, c, err := minhash.Texts(texts, options)
+	progress.done()
 	if err != nil {
 		return err
 	}
@@ -120,6 +124,13 @@ func (f *dedupFlags) cluster(ctx context.Context, s *streams, w io.Writer, files
 	return nil
 }
 
+func bytesIn(texts []string) (n int64) {
+	for _, t := range texts {
+		n += int64(len(t))
+	}
+	return n
+}
+
 func writeLines(w io.Writer, lines []dedupLine) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -141,21 +152,19 @@ func representatives(lines []dedupLine) (n int) {
 }
 
 // read takes the text of every row, without boilerplate.
-func (f *dedupFlags) read(ctx context.Context, stdin io.Reader, files []string) (ids, texts []string, err error) {
+func (f *dedupFlags) read(ctx context.Context, stdin io.Reader, files []string, progress *display) (ids, texts []string, err error) {
 	strip, err := f.stripper()
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, file := range files {
-		err := eachCandidate(file, stdin, func(row rows.Row) error {
-			text, id, err := f.textOf(row)
-			// A copy, so that the id does not hold on to its whole row.
-			ids, texts = append(ids, strings.Clone(id)), append(texts, strip.Strip(text))
-			return cmp.Or(err, ctx.Err())
-		})
-		if err != nil {
-			return nil, nil, failed(err, "the input is JSON lines, a JSON array, Parquet or a corpus folder; --field names the column to compare")
-		}
+	err = eachCandidate("read", files, stdin, progress, func(row rows.Row) error {
+		text, id, err := f.textOf(row)
+		// A copy, so that the id does not hold on to its whole row.
+		ids, texts = append(ids, strings.Clone(id)), append(texts, strip.Strip(text))
+		return cmp.Or(err, ctx.Err())
+	})
+	if err != nil {
+		return nil, nil, failed(err, "the input is JSON lines, a JSON array, Parquet or a corpus folder; --field names the column to compare")
 	}
 	if len(texts) == 0 {
 		return nil, nil, failed(errors.New("no texts: the input holds no row"), "give JSON lines, a JSON array, Parquet or a corpus folder")

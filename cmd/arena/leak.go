@@ -94,12 +94,14 @@ func (f *leakFlags) run(ctx context.Context, s *streams, paths []string) error {
 	if err = g.Canary(); err != nil {
 		return err
 	}
-	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.in, workers: f.workers}
+	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.in, workers: f.workers, progress: noise{quiet: f.quiet}.progress(s)}
 	if scan.tier, err = f.embed.tier(ctx, g, scan.report); err != nil {
 		return err
 	}
 	scan.required = f.embed.required
-	if err := f.write(s, scan, func(w io.Writer) error { return scan.paths(ctx, w, paths) }); err != nil {
+	err = f.write(s, scan, func(w io.Writer) error { return scan.paths(ctx, w, paths) })
+	scan.progress.done()
+	if err != nil {
 		return err
 	}
 	return f.finish(s, scan, paths)
@@ -196,6 +198,8 @@ type leakScan struct {
 	same    int
 	workers int
 	batch   []leakRow
+	// progress is told of every row that is read.
+	progress *display
 	// required fails the run where the embedding tier stops answering.
 	required bool
 }
@@ -222,14 +226,12 @@ func (l *leakScan) paths(ctx context.Context, w io.Writer, paths []string) error
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	read := 0
-	for _, path := range paths {
-		err := eachCandidate(path, l.stdin, func(row rows.Row) error {
-			read++
-			return l.row(ctx, out, row)
-		})
-		if err != nil {
-			return failed(err, "rows need id and one of text, query, problem or messages")
-		}
+	err := eachCandidate("leak", paths, l.stdin, l.progress, func(row rows.Row) error {
+		read++
+		return l.row(ctx, out, row)
+	})
+	if err != nil {
+		return failed(err, "rows need id and one of text, query, problem or messages")
 	}
 	if read == 0 {
 		return failed(errors.New("no candidates: the input holds no row"), "give JSON lines, a JSON array, Parquet or a corpus folder")
@@ -237,21 +239,46 @@ func (l *leakScan) paths(ctx context.Context, w io.Writer, paths []string) error
 	return l.flush(ctx, out)
 }
 
-// eachCandidate yields the rows of a file, of all row files of a folder, or of
-// standard input.
-func eachCandidate(path string, stdin io.Reader, yield func(rows.Row) error) error {
-	if path == "-" {
-		return rows.EachOf(stdin, "stdin", yield)
+// eachCandidate yields the rows of files, of all row files of folders, and of
+// standard input, as a stage of the progress that is shown.
+func eachCandidate(stage string, paths []string, stdin io.Reader, progress *display, yield func(rows.Row) error) error {
+	var files []string
+	for _, path := range paths {
+		in := []string{path}
+		if path != "-" {
+			var err error
+			if in, err = rows.Files(path); err != nil {
+				return err
+			}
+		}
+		files = append(files, in...)
 	}
-	files, err := rows.Files(path)
-	if err != nil {
-		return err
-	}
+	progress.kind = "rows"
+	progress.begin(stage, len(files))
 	for _, f := range files {
-		if err := rows.Each(f, yield); err != nil {
+		if err := eachRow(f, stdin, progress, yield); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func eachRow(file string, stdin io.Reader, progress *display, yield func(rows.Row) error) error {
+	told := func(row rows.Row) error {
+		progress.attempt()
+		return yield(row)
+	}
+	if file == "-" {
+		return rows.EachOf(stdin, "stdin", told)
+	}
+	if err := rows.Each(file, told); err != nil {
+		return err
+	}
+	size := int64(0)
+	if at, err := os.Stat(file); err == nil { // it was read: only its size is asked for
+		size = at.Size()
+	}
+	progress.finished(size)
 	return nil
 }
 

@@ -45,12 +45,14 @@ type display struct {
 	// bytes where inBytes; a total of 0 is unknown.
 	units, total, attempts int
 	inBytes                bool
+	// kind is what attempts are where they are something else, such as rows.
+	kind string
 	// again counts inputs that were worked on again.
 	again int
 }
 
 func (n noise) progress(s *streams) *display {
-	return &display{noise: n, w: s.err, terminal: terminal(s.err) != nil}
+	return &display{noise: n, w: s.err, terminal: terminal(s.err) != nil, kind: "attempts"}
 }
 
 // terminal is the terminal that words go to; nil where they go elsewhere.
@@ -144,7 +146,7 @@ func (d *display) show() {
 		return
 	}
 	if d.attempts > 0 {
-		d.bar.Describe(fmt.Sprintf("%s, %d attempts", d.stage, d.attempts))
+		d.bar.Describe(fmt.Sprintf("%s, %d %s", d.stage, d.attempts, d.kind))
 	}
 	_ = d.bar.Set(d.units) // a bar that cannot be drawn is no failure of the run
 }
@@ -177,7 +179,7 @@ func (d *display) plain() {
 	took := now.Sub(d.begun)
 	fmt.Fprintf(d.w, "%s: %s, %.0f MB/s as stored", d.stage, d.sofar(), float64(d.bytes)/1e6/took.Seconds())
 	if d.attempts > 0 {
-		fmt.Fprintf(d.w, ", %d attempts, %.0f a second", d.attempts, float64(d.attempts)/took.Seconds())
+		fmt.Fprintf(d.w, ", %d %s, %.0f a second", d.attempts, d.kind, float64(d.attempts)/took.Seconds())
 	}
 	if d.units > 0 && d.total > 0 {
 		left := time.Duration(float64(took) / float64(d.units) * float64(d.total-d.units)).Round(time.Second)

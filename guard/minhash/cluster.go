@@ -20,6 +20,9 @@ type Options struct {
 	BucketCap int
 	// Workers sign texts side by side; 0 and 1 are the same.
 	Workers int
+	// Signed is told how long each text is that was signed, by any of the workers;
+	// nil tells nobody.
+	Signed func(bytes int)
 }
 
 // Long is for documents of a hundred shingles and more: a pair at 0.8 is a

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -36,6 +37,16 @@ func BenchmarkTextsShort(b *testing.B) {
 		if _, _, err := Texts(texts, Short()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestEverySignedTextIsTold(t *testing.T) {
+	t.Parallel()
+	o := Long()
+	var told atomic.Int64
+	o.Workers, o.Signed = 3, func(bytes int) { told.Add(int64(bytes)) }
+	if _, _, err := Texts([]string{"a", "bcd", "", "ef", "ghij"}, o); err != nil || told.Load() != 10 {
+		t.Errorf("told of %d bytes, want 10: %v", told.Load(), err)
 	}
 }
 

@@ -26,7 +26,7 @@ func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	var all sync.WaitGroup
 	for w := range workers {
 		from, to := len(texts)*w/workers, len(texts)*(w+1)/workers
-		all.Go(func() { sets.sign(sigs, from, to, maxKept/workers) })
+		all.Go(func() { sets.sign(sigs, from, to, maxKept/workers, o.Signed) })
 	}
 	all.Wait()
 	c, err := Cluster(sigs, sets.jaccard, o)
@@ -59,7 +59,7 @@ const noText = -1
 
 // sign signs the texts of one stretch and keeps their shingles while there is
 // room for them.
-func (s *shingleSets) sign(sigs []Packed, from, to, room int) {
+func (s *shingleSets) sign(sigs []Packed, from, to, room int, signed func(bytes int)) {
 	var sig Signature
 	var made shingler
 	var block []uint32
@@ -67,6 +67,9 @@ func (s *shingleSets) sign(sigs []Packed, from, to, room int) {
 		xs := made.shingles([]byte(s.texts[i]))
 		signShingles(xs, &sig)
 		sigs[i] = sig.Pack()
+		if signed != nil {
+			signed(len(s.texts[i]))
+		}
 		if room -= len(xs); room < 0 {
 			continue
 		}
