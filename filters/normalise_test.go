@@ -106,7 +106,7 @@ func TestSignals(t *testing.T) {
 	if loop.Regular != 0.5 || loop.Verified != 0 {
 		t.Errorf("ping-pong: %+v", loop)
 	}
-	if !s.Less(loop) || loop.Less(s) || s.Less(s) {
+	if s.Score() <= loop.Score() {
 		t.Error("the order of good and looping attempt is wrong")
 	}
 }

@@ -1,10 +1,6 @@
 package filters
 
-import (
-	"math"
-
-	"github.com/trajectory-arena/arena"
-)
+import "github.com/trajectory-arena/arena"
 
 // RankSignals are what attempts at one problem are ranked by. Each is in 0 to
 // 1, more is better; docs/filter.md derives the formulas.
@@ -123,15 +119,4 @@ func repeats(all []claim) float64 {
 // must not lose.
 func (s RankSignals) Score() float64 {
 	return 0.35*s.Verified + 0.35*s.Regular + 0.15*s.Depth + 0.15*s.Reformulations
-}
-
-// Less orders attempts at one problem, the better first: by score, then by
-// each signal. It is a total order up to equal signals.
-func (s RankSignals) Less(o RankSignals) bool {
-	for _, c := range [...][2]float64{{s.Score(), o.Score()}, {s.Verified, o.Verified}, {s.Regular, o.Regular}, {s.Depth, o.Depth}} {
-		if math.Abs(c[0]-c[1]) > 1e-12 {
-			return c[0] > c[1]
-		}
-	}
-	return false
 }

@@ -72,14 +72,11 @@ func bankFiles(path string) ([]string, error) {
 	return eval, nil
 }
 
-// isCorpus recognises a corpus folder by its manifest or its data folder.
+// isCorpus recognises a corpus folder by its manifest, without which it is none.
+// Any folder of banks may have one called data.
 func isCorpus(path string) bool {
-	for _, name := range []string{"manifest.json", "data"} {
-		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
-			return true
-		}
-	}
-	return false
+	_, err := os.Stat(filepath.Join(path, "manifest.json"))
+	return err == nil
 }
 
 // isEvalSplit recognises the split in a shard's name, or in its folder's for

@@ -184,6 +184,24 @@ func TestCorpusProtectsItsEvalSplit(t *testing.T) {
 	}
 }
 
+// TestAFolderOfBanksMayHoldOneCalledData: without a manifest it is no corpus,
+// and all of it is protected.
+func TestAFolderOfBanksMayHoldOneCalledData(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range []string{"race.jsonl", "data/eval-1.jsonl", "data/more.jsonl"} {
+		if err := os.WriteFile(filepath.Join(dir, path), fmt.Appendf(nil, `{"id":"%d","text":"a lamp"}`, i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bank, err := ReadBank(dir); err != nil || len(bank) != 3 {
+		t.Fatalf("%+v, %v", bank, err)
+	}
+}
+
 func TestCheckIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)

@@ -150,6 +150,19 @@ func TestThePageOfARun(t *testing.T) {
 	}
 }
 
+// TestALongMomentIsRead: many servers and GPUs make a line of over 64 KiB.
+func TestALongMomentIsRead(t *testing.T) {
+	t.Parallel()
+	dir := runFolder(t, 1)
+	gpus := strings.Repeat(`{"index":0,"use":0.5,"power_w":300},`, 4000)
+	if err := os.WriteFile(filepath.Join(dir, "telemetry.jsonl"), []byte(`{"seconds":0,"gpus":[`+strings.TrimSuffix(gpus, ",")+"]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := report.ReadTelemetry(dir); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestARunHasOnePage(t *testing.T) {
 	t.Parallel()
 	dir := runFolder(t, 4)

@@ -40,6 +40,10 @@ type moment struct {
 // its width in pixels cannot be seen.
 const maxMoments = 600
 
+// maxMoment bounds one line: machines of many servers and GPUs fill some
+// kilobytes.
+const maxMoment = 1 << 20
+
 // ReadTelemetry reads what a run's folder holds of it.
 func ReadTelemetry(folder string) (*Telemetry, error) {
 	t := &Telemetry{}
@@ -58,6 +62,7 @@ func (t *Telemetry) readSeries(path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxMoment)
 	before, last, every := 0.0, 0.0, 1
 	for i := 0; lines.Scan(); i++ {
 		var m moment

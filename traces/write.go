@@ -75,6 +75,8 @@ type writer struct {
 	t    *arena.Trace
 	out  bytes.Buffer
 	lost []Loss
+	// ids are those that calls have, once one had to be made.
+	ids map[string]bool
 }
 
 func (w *writer) line(v any) error {

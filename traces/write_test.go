@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -163,6 +164,27 @@ func TestGoldenFormats(t *testing.T) {
 		}
 		diff(t, string(want), got)
 	}
+}
+
+// TestMadeCallIDsAreNew: a call that has no id gets one that no other call of
+// the trace has.
+func TestMadeCallIDsAreNew(t *testing.T) {
+	t.Parallel()
+	trace := &arena.Trace{Query: "q", Steps: []arena.Step{
+		{Role: arena.RoleAgent, Calls: []arena.ToolCall{{Name: "a"}, {ID: "call-1-1", Name: "b"}, {Name: "c"}}},
+		{Role: arena.RoleAgent, Calls: []arena.ToolCall{{ID: "call-1-3", Name: "d"}, {Name: "e"}}},
+	}}
+	text, _, err := Write(trace, FormatOpenAI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, m := range gjson.GetBytes(text, "messages.#.tool_calls").Array() {
+		for _, c := range m.Array() {
+			ids = append(ids, c.Get("id").String())
+		}
+	}
+	diff(t, "call-1-1x call-1-1 call-1-3x call-1-3 call-2-2", strings.Join(ids, " "))
 }
 
 // TestATIFKeepsItsOwnRules: step ids in sequence, calls only on agents' steps,

@@ -90,7 +90,7 @@ func (w *writer) turn(i int) []messageOut {
 		id := call.ID
 		if id == "" || ids[id] {
 			w.loses(LossCallID, true)
-			id = fmt.Sprintf("call-%d-%d", i+1, j+1)
+			id = w.newID(fmt.Sprintf("call-%d-%d", i+1, j+1))
 		}
 		ids[id] = true
 		all[0].Calls = append(all[0].Calls, callOut{ID: id, Type: "function", Function: functionOut{call.Name, w.argumentText(call.Arguments)}})
@@ -100,6 +100,23 @@ func (w *writer) turn(i int) []messageOut {
 		}
 	}
 	return all
+}
+
+// newID is an id like the one given that no call of the trace has.
+func (w *writer) newID(id string) string {
+	if w.ids == nil {
+		w.ids = map[string]bool{}
+		for i := range w.t.Steps {
+			for _, call := range w.t.Steps[i].Calls {
+				w.ids[call.ID] = true
+			}
+		}
+	}
+	for w.ids[id] {
+		id += "x"
+	}
+	w.ids[id] = true
+	return id
 }
 
 // argumentText is the arguments as OpenAI has them: JSON in a string.

@@ -106,7 +106,9 @@ func queries(values map[string]float64) float64 {
 // read takes in the Prometheus text that a server gives, as far as it is of
 // use here; what is no line of it is passed over.
 func (g *gathered) read(r io.Reader) {
-	for in := bufio.NewScanner(r); in.Scan(); {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxPage)
+	for in.Scan() {
 		line := in.Text()
 		if line == "" || line[0] == '#' {
 			continue

@@ -150,6 +150,9 @@ func (b body) Close() error {
 	return b.Closer.Close()
 }
 
+// maxPage bounds a page, and so the longest line of one.
+const maxPage = 8 << 20
+
 // get asks for a page and gives its body, if the status is 200. key is the
 // bearer token, empty for none.
 func get(ctx context.Context, url, key string) (io.ReadCloser, error) {
@@ -167,8 +170,7 @@ func get(ctx context.Context, url, key string) (io.ReadCloser, error) {
 		cancel()
 		return nil, err
 	}
-	const most = 8 << 20
-	b := body{io.LimitReader(res.Body, most), res.Body, cancel}
+	b := body{io.LimitReader(res.Body, maxPage), res.Body, cancel}
 	if res.StatusCode != http.StatusOK {
 		return nil, errors.Join(fmt.Errorf("get %s: status %d", url, res.StatusCode), b.Close())
 	}

@@ -55,6 +55,16 @@ func TestMetricsOfEachServer(t *testing.T) {
 	}
 }
 
+// TestALongLineIsNoEnd: behind a line of many labels others stand.
+func TestALongLineIsNoEnd(t *testing.T) {
+	t.Parallel()
+	g := newGathered()
+	g.read(strings.NewReader(`x{a="` + strings.Repeat("b", 1<<20) + "\"} 1\n" + sglangPage))
+	if got := g.values()["running"]; got != 5 {
+		t.Errorf("running %v, want 5", got)
+	}
+}
+
 // serverOf answers pages by path and counts tokens that are wrong.
 func serverOf(t *testing.T, key string, pages map[string]string) string {
 	t.Helper()
