@@ -158,10 +158,10 @@ func (f *dedupFlags) read(ctx context.Context, stdin io.Reader, files []string, 
 		return nil, nil, err
 	}
 	err = eachCandidate("read", files, stdin, progress, func(row rows.Row) error {
-		text, id, err := f.textOf(row)
+		text, id, unfit := f.textOf(row)
 		// A copy, so that the id does not hold on to its whole row.
 		ids, texts = append(ids, strings.Clone(id)), append(texts, strip.Strip(text))
-		return cmp.Or(err, ctx.Err())
+		return cmp.Or(unfit, ctx.Err())
 	})
 	if err != nil {
 		return nil, nil, failed(err, "the input is JSON lines, a JSON array, Parquet or a corpus folder; --field names the column to compare")
