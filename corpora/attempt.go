@@ -70,13 +70,20 @@ func (f *Facts) tokens(ms []chat.Message, encoded, tools []string) (int, error) 
 	for i, m := range encoded {
 		published[i] = f.Publish(m)
 	}
-	if !slices.Equal(published, encoded) {
-		var err error
-		if ms, err = chat.Decode(published); err != nil {
-			return 0, fmt.Errorf("count tokens of what is published: %w", err)
-		}
+	if slices.Equal(published, encoded) {
+		return CountTokens(f.Counter, ms, tools), nil
 	}
-	return CountTokens(f.Counter, ms, tools), nil
+	return recount(f.Counter, published, tools)
+}
+
+// recount counts the tokens of messages that were changed after they were
+// encoded.
+func recount(c Counter, published, tools []string) (int, error) {
+	ms, err := chat.Decode(published)
+	if err != nil {
+		return 0, fmt.Errorf("count tokens of what is published: %w", err)
+	}
+	return CountTokens(c, ms, tools), nil
 }
 
 func metadata(rec *arena.Record, f *Facts) (string, error) {

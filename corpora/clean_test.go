@@ -3,6 +3,7 @@ package corpora_test
 import (
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,49 @@ import (
 	"github.com/trajectory-arena/arena/corpora/redact"
 	"github.com/trajectory-arena/arena/internal/canary"
 )
+
+// TestACleanedRowIsCleanedByThePartsRules adds rows that passed the part's
+// redactor, one with other rules, and none.
+func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "part")
+	p, err := corpora.NewPart(corpora.Disk{}, dir, corpora.DefaultLimits)
+	ok(t, err)
+	own, err := redact.New(redact.Options{Hotkeys: true})
+	ok(t, err)
+	other, err := redact.New(redact.Options{})
+	ok(t, err)
+	p.Redact(own)
+	out := corpora.NewShards[corpora.SFT](p, corpora.Stream{Config: "sft", Split: corpora.SplitTrain})
+	const hotkey = "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY"
+	rec := record(1)
+	rec.Dialogue.Turns[0].Think = "of " + hotkey + " at a@example.com"
+	row, err := corpora.NewSFT(rec, facts(corpora.SplitTrain, 1))
+	ok(t, err)
+	before := slices.Clone(row.Messages)
+	for _, r := range []*redact.Redactor{own, other, nil} {
+		again := row
+		c, failed := corpora.CleanSFT(&again, r, corpora.Bytes4{})
+		ok(t, failed)
+		ok(t, out.AddCleaned(c))
+	}
+	if !slices.Equal(row.Messages, before) {
+		t.Errorf("the row itself became %q", row.Messages)
+	}
+	ok(t, out.Close())
+	ok(t, p.Close())
+	files, err := corpora.ReadPart(corpora.Disk{}, dir)
+	ok(t, err)
+	ok(t, corpora.Rows(corpora.Disk{}, filepath.Join(dir, files[0].Path), func(row *corpora.SFT) error {
+		if said := strings.Join(row.Messages, ""); strings.Contains(said, hotkey) || strings.Contains(said, "a@example.com") {
+			t.Errorf("left in %q", said)
+		}
+		return nil
+	}))
+	if !files[0].Clean || files[0].Redacted["hotkey"] != 3 {
+		t.Errorf("clean: %v, counted %v", files[0].Clean, files[0].Redacted)
+	}
+}
 
 // TestEveryRowIsCleaned holds that a value which recurs is replaced and counted
 // each time, with a dictionary (role) and without (content), and that one which

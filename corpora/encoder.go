@@ -31,12 +31,30 @@ func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T]
 // add writes a row through Deconstruct: the writer's own struct path turns
 // lists of JSON values into empty lists without an error.
 func (e *encoder[T]) add(v *T) error {
-	before := e.optional.of(v)
-	e.row = e.schema.Deconstruct(e.row[:0], v)
-	e.optional.write(v, e.row, before)
+	e.deconstruct(v)
 	if e.clean != nil {
 		e.clean.row(e.row)
 	}
+	return e.write()
+}
+
+// addCleaned writes a row that is clean already, if by the rules of the file.
+func (e *encoder[T]) addCleaned(c *Cleaned[T]) error {
+	if e.clean == nil || c.by != e.clean.redactor {
+		return e.add(&c.row)
+	}
+	e.deconstruct(&c.row)
+	e.clean.counts.Add(c.counts)
+	return e.write()
+}
+
+func (e *encoder[T]) deconstruct(v *T) {
+	before := e.optional.of(v)
+	e.row = e.schema.Deconstruct(e.row[:0], v)
+	e.optional.write(v, e.row, before)
+}
+
+func (e *encoder[T]) write() error {
 	if _, err := e.writer.WriteRows([]parquet.Row{e.row}); err != nil {
 		return err
 	}

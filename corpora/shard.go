@@ -52,19 +52,29 @@ func NewShards[T any](p *Part, s Stream) *Shards[T] {
 
 // Add writes one row. After an error every further call gives it again.
 func (s *Shards[T]) Add(v *T) error {
+	return s.add(func(e *encoder[T]) error { return e.add(v) })
+}
+
+// AddCleaned writes one row that was cleaned before, as Add does. What another
+// redactor than the part's has cleaned is cleaned again.
+func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
+	return s.add(func(e *encoder[T]) error { return e.addCleaned(c) })
+}
+
+func (s *Shards[T]) add(row func(*encoder[T]) error) error {
 	if s.err == nil {
-		s.err = s.add(v)
+		s.err = s.write(row)
 	}
 	return s.err
 }
 
-func (s *Shards[T]) add(v *T) error {
+func (s *Shards[T]) write(row func(*encoder[T]) error) error {
 	if s.open == nil {
 		if err := s.next(); err != nil {
 			return err
 		}
 	}
-	if err := s.open.add(v); err != nil {
+	if err := row(s.open); err != nil {
 		return fmt.Errorf("write %s: %w", s.out.path, err)
 	}
 	if s.stream.Table == "" && s.out.n+s.part.limits.Group > s.part.limits.Shard {

@@ -138,35 +138,47 @@ func smallDay(t *testing.T) string {
 
 func TestEachFailingStepLeavesNoCorpus(t *testing.T) {
 	t.Parallel()
-	day, dir := smallDay(t), t.TempDir()
-	whole := &faultyDisk{seen: map[string]bool{}}
-	good := newRun(t, day, filepath.Join(dir, "good"))
-	good.FS, good.Config.Workers = whole, 1
-	build(t, good)
-	want := sums(t, good.Out)
-	if len(whole.seen) < 40 {
+	day := smallDay(t)
+	failEachStep(t, 40, func(fsys corpora.FS, out string) error {
+		r := newRun(t, day, out)
+		r.FS, r.Config.Workers = fsys, 1
+		_, err := r.Build(t.Context())
+		return err
+	})
+}
+
+// failEachStep makes a corpus once for each step that writing it takes, of at
+// least so many kinds, and has the step fail.
+func failEachStep(t *testing.T, least int, write func(fsys corpora.FS, out string) error) {
+	t.Helper()
+	whole, good := &faultyDisk{seen: map[string]bool{}}, filepath.Join(t.TempDir(), "good")
+	if err := write(whole, good); err != nil {
+		t.Fatal(err)
+	}
+	want := sums(t, good)
+	if len(whole.seen) < least {
 		t.Fatalf("only %d kinds of steps were met: %v", len(whole.seen), whole.seen)
 	}
 	for step := range whole.seen {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
-			r := newRun(t, day, filepath.Join(t.TempDir(), "corpus"))
+			out := filepath.Join(t.TempDir(), "corpus")
 			disk := &faultyDisk{fail: step, seen: map[string]bool{}}
-			r.FS, r.Config.Workers = disk, 1
-			_, err := r.Build(t.Context())
+			err := write(disk, out)
 			if err == nil {
-				sameFiles(t, "a build that could do without the step", sums(t, r.Out), want)
+				sameFiles(t, "a run that could do without the step", sums(t, out), want)
 				return
 			}
 			if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), disk.path) {
 				t.Errorf("error does not say what failed on %s: %v", disk.path, err)
 			}
-			if _, statErr := os.Stat(filepath.Join(r.Out, corpora.ManifestName)); statErr == nil && !lateStep(step) {
+			if _, statErr := os.Stat(filepath.Join(out, corpora.ManifestName)); statErr == nil && !lateStep(step) {
 				t.Error("a manifest was left behind")
 			}
-			r.FS = corpora.Disk{}
-			build(t, r)
-			sameFiles(t, "the next run", sums(t, r.Out), want)
+			if err := write(corpora.Disk{}, out); err != nil {
+				t.Fatal(err)
+			}
+			sameFiles(t, "the next run", sums(t, out), want)
 		})
 	}
 }

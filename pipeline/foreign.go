@@ -144,37 +144,42 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 	return lost
 }
 
-// foreign makes the row of a trace as it is: in its own harness, ungraded. The
-// reason says why it can be none, and at which stage that was found.
-func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpora.SFT, stage, reason string, err error) {
+// foreign makes the row of a trace as it is: in its own harness, ungraded. Its
+// fate says why it can be none, and lost what the row lacks of the trace.
+func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpora.SFT, lost []string, f fate, err error) {
 	if len(t.Vetoes) > 0 {
-		return row, stageRead, t.Vetoes[0], nil
+		return row, nil, fate{stage: stageRead, reason: t.Vetoes[0]}, nil
 	}
 	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
 	if len(rec.Dialogue.Faults) > 0 {
-		return row, stageRead, rec.Dialogue.Faults[0], nil
+		return row, nil, fate{stage: stageRead, reason: rec.Dialogue.Faults[0]}, nil
 	}
 	if protect != nil && protect.Check(guard.Candidate{ID: t.ID, Text: t.Query}).Drop {
-		return row, stageGuard, "protected_problem", nil
+		return row, nil, fate{stage: stageGuard, reason: "protected_problem"}, nil
 	}
+	lost = losses(t, &rec.Dialogue)
+	row, err = corpora.NewSFT(&rec, m.facts(&rec, lost))
+	var unfit *chat.Unfit
+	if errors.As(err, &unfit) {
+		return row, nil, fate{stage: stageRow, reason: unfit.Reason}, nil
+	}
+	if t.Declared != nil {
+		row.Reward = *t.Declared
+	}
+	return row, lost, fate{split: corpora.SplitTrain}, err
+}
+
+func (m *Import) facts(rec *arena.Record, lost []string) *corpora.Facts {
+	t := rec.Trace
 	cluster := requestCluster(t.Query)
 	harness, derived := sourceHarness(t, &rec.Dialogue)
 	f := &corpora.Facts{
 		Harness: harness, Split: corpora.SplitTrain, PipelineVersion: m.Version, Counter: corpora.Bytes4{},
 		Origin:   corpora.Origin{ProblemID: cmp.Or(t.ProblemID, cluster[:16]), Cluster: cluster},
-		Metadata: map[string]any{"shape": t.Source.Shape, "declared_reward": t.Declared, "derived_tools": derived, "lost": losses(t, &rec.Dialogue)},
+		Metadata: map[string]any{"shape": t.Source.Shape, "declared_reward": t.Declared, "derived_tools": derived, "lost": lost},
 	}
 	if m.Redact != nil {
 		f.Secret = func(id string) bool { return len(m.Redact.Scan(id)) > 0 }
-		f.Publish = published(m.Redact)
 	}
-	row, err = corpora.NewSFT(&rec, f)
-	var unfit *chat.Unfit
-	if errors.As(err, &unfit) {
-		return row, stageRow, unfit.Reason, nil
-	}
-	if t.Declared != nil {
-		row.Reward = *t.Declared
-	}
-	return row, "", "", err
+	return f
 }

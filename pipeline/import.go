@@ -6,15 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 
-	"github.com/tidwall/gjson"
-
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/redact"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -32,9 +28,16 @@ type Import struct {
 	HeldOut []string
 	// Redact takes out what must not be published; nil leaves texts as they are.
 	Redact *redact.Redactor
+	// Workers is how many records are worked on at once, at least 1. The corpus is
+	// the same for any number.
+	Workers int
 	// Progress is told of every input that was read; may be nil.
 	Progress func(Event)
 }
+
+// aheadBytes bounds the records under way between reading and writing: a few
+// hundred of the usual size.
+const aheadBytes = 16 << 20
 
 // stageRow is where a trace is left out that trainers' templates cannot take.
 const stageRow = "row"
@@ -42,26 +45,23 @@ const stageRow = "row"
 // importStages are the stages of an import in order.
 var importStages = []string{stageRead, stageGuard, stageRow}
 
-// imported is an import under way.
+// imported is what was written of an import under way. It belongs to one
+// goroutine.
 type imported struct {
 	*Import
-	protect *guard.Guard
-	part    *corpora.Part
-	rows    *corpora.Shards[corpora.SFT]
-	ledger  *ledger
-	fates   []fate
-	inputs  []corpora.Input
-	records map[string]bool
-	lost    map[string]int64
-	refused map[string]int64
-	// waiting are halves of records: prompts and answers that may be to them.
-	waiting      []*arena.Trace
-	waitingBytes int
+	part   *corpora.Part
+	rows   *corpora.Shards[corpora.SFT]
+	ledger *ledger
+	fates  []fate
+	lost   map[string]int64
 }
 
 // Run reads every input and writes the corpus, all of it or nothing. Without a
 // single row it is ErrEmpty, and the summary has the funnel.
 func (m *Import) Run(ctx context.Context) (*Summary, error) {
+	if m.Workers < 1 {
+		return nil, fmt.Errorf("workers is %d: want at least 1", m.Workers)
+	}
 	if err := corpora.Replaceable(m.FS, m.Out); err != nil {
 		return nil, err
 	}
@@ -83,11 +83,13 @@ func (m *Import) write(ctx context.Context, work string) (*Summary, error) {
 		return nil, err
 	}
 	part.Redact(m.Redact)
-	w := &imported{
-		Import: m, protect: protect, part: part, ledger: newLedger(part), records: map[string]bool{}, lost: map[string]int64{}, refused: map[string]int64{},
-		rows: corpora.NewShards[corpora.SFT](part, stream(configSFT, corpora.SplitTrain)),
+	w := &imported{Import: m, part: part, ledger: newLedger(part), lost: map[string]int64{}, rows: corpora.NewShards[corpora.SFT](part, stream(configSFT, corpora.SplitTrain))}
+	in := &arrivals{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
+	through := inorder.Stream[arrival, *settled]{
+		Workers: m.Workers, Ahead: aheadBytes, Read: in.read, Take: w.enter,
+		Work: func(a arrival) (*settled, error) { return m.settle(a, protect) },
 	}
-	if err := w.readAll(ctx); err != nil {
+	if err := through.Run(ctx); err != nil {
 		return nil, err
 	}
 	verdicts := corpora.NewShards[corpora.Verdict](part, table(tableVerdicts)) // nothing was judged: it stays empty
@@ -96,7 +98,7 @@ func (m *Import) write(ctx context.Context, work string) (*Summary, error) {
 			return nil, err
 		}
 	}
-	return w.assemble(ctx, work)
+	return w.assemble(ctx, work, in, protect)
 }
 
 // guard indexes what the rows may not ask for; nil without held-out files.
@@ -119,150 +121,58 @@ func (m *Import) guard() (*guard.Guard, error) {
 	return g, g.Canary()
 }
 
-// readAll reads the inputs in an order that no path decides, each content once.
-func (w *imported) readAll(ctx context.Context) error {
-	inputs := slices.Clone(w.Inputs)
-	for i := range inputs {
-		if inputs[i].SHA256 != "" {
-			continue
-		}
-		if err := inputs[i].Hash(ctx); err != nil {
+// enter puts a record into the ledger and, where it is one, into the rows.
+func (w *imported) enter(s *settled) error {
+	w.fates = append(w.fates, s.fate)
+	for _, word := range s.lost {
+		w.lost[word]++
+	}
+	if s.row != nil {
+		if err := w.rows.AddCleaned(s.row); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
-		return cmp.Or(strings.Compare(a.SHA256, b.SHA256), strings.Compare(a.MetaSHA256, b.MetaSHA256))
-	})
-	opt := traces.Defaults()
-	opt.RunID = cmp.Or(w.RunID, opt.RunID)
-	if err := opt.Validate(); err != nil {
-		return err
-	}
-	for i, in := range inputs {
-		w.tell(Event{Stage: stageRead, Done: i, Total: len(inputs)})
-		before := len(w.fates) + len(w.waiting)
-		if _, err := traces.Read(ctx, in, opt, w.take); err != nil {
-			return err
-		}
-		w.inputs = append(w.inputs, corpora.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(len(w.fates) + len(w.waiting) - before)})
-		w.tell(Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
-	}
-	return w.join()
+	return w.ledger.attempts.Add(s.attempt)
 }
 
-func (w *imported) tell(e Event) {
-	if w.Progress != nil {
-		w.Progress(e)
-	}
-}
-
-// take enters one record, or keeps it back for its other half.
-func (w *imported) take(item traces.Item) error {
-	if f := item.Fault; f != nil {
-		if f.Reason == traces.UnsupportedSchema {
-			w.refused[f.Detail]++
-		}
-		out := fate{stage: stageRead, reason: string(f.Reason), failed: true}
-		w.fates = append(w.fates, out)
-		return w.ledger.attempts.Add(&corpora.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
-			Fate: corpora.FateFailed, Stage: out.stage, Reason: out.reason})
-	}
-	t := item.Trace
-	if w.records[t.RecordSHA256] {
-		return w.leaveOut(t, "copied_record")
-	}
-	w.records[t.RecordSHA256] = true
-	if w.waits(t) {
-		return nil
-	}
-	return w.decide(t)
-}
-
-// leaveOut enters a record into the ledger alone.
-func (w *imported) leaveOut(t *arena.Trace, reason string) error {
-	return w.enter(t, &corpora.SFT{}, fate{stage: stageRead, reason: reason})
-}
-
-// decide enters a trace into the rows, if it can be one, and into the ledger.
-func (w *imported) decide(t *arena.Trace) error {
-	row, stage, reason, err := w.foreign(t, w.protect)
-	if err != nil {
-		return err
-	}
-	if stage != "" {
-		return w.enter(t, &row, fate{stage: stage, reason: reason})
-	}
-	gjson.Get(row.Metadata, "lost").ForEach(func(_, word gjson.Result) bool {
-		w.lost[word.Str]++
-		return true
-	})
-	if err := w.rows.Add(&row); err != nil {
-		return err
-	}
-	return w.enter(t, &row, fate{split: corpora.SplitTrain})
-}
-
-func (w *imported) enter(t *arena.Trace, row *corpora.SFT, f fate) error {
-	w.fates = append(w.fates, f)
-	return w.ledger.attempts.Add(importedAttempt(t, row, f))
-}
-
-// importedAttempt is the ledger's row of a trace; row is empty where the trace
-// was left out.
-func importedAttempt(t *arena.Trace, row *corpora.SFT, f fate) *corpora.Attempt {
-	a := &corpora.Attempt{
-		TraceID: t.ID, RunID: t.RunID, ProblemID: cmp.Or(row.ProblemID, t.ProblemID), AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
-		Suite: t.Agent.Suite, RunDate: corpora.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
-		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
-		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: finite(t.Seconds),
-		InferenceTotal: counted(t.InferenceTotal), InferenceFailures: counted(t.InferenceFailures),
-		NSteps: row.NSteps, NToolCalls: row.NToolCalls, NTokens: row.NTokens, TokenCounter: corpora.Bytes4{}.Name(),
-		Fate: fateWord(storedFate{Stage: f.stage, Failed: f.failed}), Stage: f.stage, Reason: f.reason, Split: f.split, Cluster: row.Cluster,
-	}
-	if t.Error != nil {
-		a.ErrorType = t.Error.Type
-	}
-	return a
-}
-
-func (w *imported) assemble(ctx context.Context, work string) (*Summary, error) {
+func (w *imported) assemble(ctx context.Context, work string, in *arrivals, protect *guard.Guard) (*Summary, error) {
 	counts, err := funnel(importStages, w.fates)
 	if err != nil {
 		return nil, err
 	}
-	s := &Summary{Funnel: counts, Lost: w.lost, Refused: w.refused, Rows: map[string]int64{configSFT + "/" + corpora.SplitTrain: counts[len(counts)-1].Out}}
+	s := &Summary{Funnel: counts, Lost: w.lost, Refused: in.refused, Rows: map[string]int64{configSFT + "/" + corpora.SplitTrain: counts[len(counts)-1].Out}}
 	if counts[len(counts)-1].Out == 0 {
 		return s, ErrEmpty
 	}
-	config, err := w.configuration()
+	var held []guard.Entry
+	if protect != nil {
+		held = protect.Bank()
+	}
+	config, err := w.configuration(held)
 	if err != nil {
 		return nil, err
 	}
 	return s, corpora.Assemble(ctx, w.FS, w.Out, corpora.Assembly{
 		Parts:    []string{work},
 		Redact:   w.Redact,
-		Manifest: corpora.Manifest{Pipeline: w.Version, Configuration: config, ConfigurationSHA256: digest(config), Inputs: w.inputs, Funnel: counts},
-		Card:     w.card(),
+		Manifest: corpora.Manifest{Pipeline: w.Version, Configuration: config, ConfigurationSHA256: digest(config), Inputs: in.inputs, Funnel: counts},
+		Card:     w.card(held),
 	})
 }
 
 // configuration names the bank by what is in it, never by a path.
-func (w *imported) configuration() ([]byte, error) {
-	var held []guard.Entry
-	if w.protect != nil {
-		held = w.protect.Bank()
-	}
+func (m *Import) configuration(held []guard.Entry) ([]byte, error) {
 	bank, err := json.Marshal(held)
 	if err != nil {
 		return nil, fmt.Errorf("encode held-out entries: %w", err)
 	}
-	return json.Marshal(map[string]any{"import": map[string]any{"run_id": w.RunID, "held_out": len(held), "held_out_sha256": digest(bank)}})
+	return json.Marshal(map[string]any{"import": map[string]any{"run_id": m.RunID, "held_out": len(held), "held_out_sha256": digest(bank)}})
 }
 
-func (w *imported) card() corpora.Card {
+func (w *imported) card(held []guard.Entry) corpora.Card {
 	guarded := "Nothing was held out: the requests were compared with no protected problem."
-	if w.protect != nil {
-		guarded = fmt.Sprintf("Every request was compared with %d protected problems; those that ask for one were left out.", len(w.protect.Bank()))
+	if len(w.HeldOut) > 0 {
+		guarded = fmt.Sprintf("Every request was compared with %d protected problems; those that ask for one were left out.", len(held))
 	}
 	return corpora.Card{
 		Title: "Imported trajectories", License: corpora.NoLicense, Tags: []string{"agent", "tool-use", "trajectories", "arena"}, Default: configSFT,

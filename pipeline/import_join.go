@@ -32,21 +32,21 @@ func ofAgent(s arena.Step) bool { return s.Role == arena.RoleAgent }
 
 // waits keeps back half a record with an id until all have been read: data sets
 // hold prompts and predictions in files of their own.
-func (w *imported) waits(t *arena.Trace) bool {
-	if t.ProblemID == "" || !promptAlone(t) && !answerAlone(t) || w.waitingBytes+t.Bytes > mostWaiting {
+func (r *arrivals) waits(t *arena.Trace) bool {
+	if t.ProblemID == "" || !promptAlone(t) && !answerAlone(t) || r.waitingBytes+t.Bytes > mostWaiting {
 		return false
 	}
-	w.waitingBytes += t.Bytes
-	w.waiting = append(w.waiting, t)
+	r.waitingBytes += t.Bytes
+	r.waiting = append(r.waiting, t)
 	return true
 }
 
 // join enters the records that waited, each answer behind the prompt of its id.
 // An id under which different things are asked names none of them.
-func (w *imported) join() error {
+func (r *arrivals) join() error {
 	prompts, several := map[string]*arena.Trace{}, map[string]bool{}
 	answered := map[string]bool{}
-	for _, t := range w.waiting {
+	for _, t := range r.waiting {
 		if first := prompts[t.ProblemID]; promptAlone(t) && first == nil {
 			prompts[t.ProblemID] = t
 		} else if promptAlone(t) {
@@ -55,19 +55,19 @@ func (w *imported) join() error {
 			answered[t.ProblemID] = true
 		}
 	}
-	for _, t := range w.waiting {
+	for _, t := range r.waiting {
 		var err error
 		switch prompt := prompts[t.ProblemID]; {
 		case promptAlone(t) && answered[t.ProblemID] && !several[t.ProblemID]:
-			err = w.leaveOut(t, reasonJoined)
+			err = r.leaveOut(t, reasonJoined)
 		case promptAlone(t):
-			err = w.decide(t)
+			err = r.pass(t)
 		case prompt == nil:
-			err = w.leaveOut(t, reasonAlone)
+			err = r.leaveOut(t, reasonAlone)
 		case several[t.ProblemID]:
-			err = w.leaveOut(t, reasonSeveral)
+			err = r.leaveOut(t, reasonSeveral)
 		default:
-			err = w.decide(joined(prompt, t))
+			err = r.pass(joined(prompt, t))
 		}
 		if err != nil {
 			return err

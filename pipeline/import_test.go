@@ -29,7 +29,7 @@ func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(t.TempDir(), "corpus")
-	m := pipeline.Import{Inputs: inputs, Out: dir, FS: corpora.Disk{}, Version: "v0"}
+	m := pipeline.Import{Inputs: inputs, Out: dir, FS: corpora.Disk{}, Version: "v0", Workers: 2}
 	if s, err = m.Run(context.Background()); err != nil {
 		t.Fatalf("import %s: %v", from, err)
 	}

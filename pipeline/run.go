@@ -207,7 +207,7 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 	}
 	o := &opened{Run: r, day: day, scorer: outcome.New(&day.Catalog, r.Titles)}
 	g, both := errgroup.WithContext(ctx)
-	g.Go(func() error { return o.hashInputs(both) })
+	g.Go(func() error { return hashInputs(both, o.Config.Workers, o.day.Inputs) })
 	g.Go(func() error { return o.prepare(both) })
 	if err = g.Wait(); err == nil {
 		err = o.identify()
@@ -241,14 +241,13 @@ func (o *opened) prepare(ctx context.Context) (err error) {
 
 func (o *opened) close() { _ = o.day.Close() } // a copy that stays is no failure of the run
 
-// hashInputs hashes the content of the inputs.
-func (o *opened) hashInputs(ctx context.Context) error {
-	return each(ctx, o.Config.Workers, len(o.day.Inputs), none, func(ctx context.Context, _ struct{}, i int) error {
-		in := &o.day.Inputs[i]
-		if in.SHA256 != "" {
+// hashInputs hashes the content of inputs whose hash is not known.
+func hashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
+	return each(ctx, workers, len(inputs), none, func(ctx context.Context, _ struct{}, i int) error {
+		if inputs[i].SHA256 != "" {
 			return nil
 		}
-		return in.Hash(ctx)
+		return inputs[i].Hash(ctx)
 	})
 }
 

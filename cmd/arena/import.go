@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ type importFlags struct {
 	out     string
 	runID   string
 	heldOut []string
+	workers int
 	// unguarded says that nothing is held out, which nobody may forget to say.
 	unguarded bool
 	asIs      bool
@@ -49,6 +51,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
 	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "records worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	return c
 }
@@ -60,6 +63,10 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	if (len(f.heldOut) > 0) == f.unguarded {
 		return usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
 	}
+	if f.workers < 1 {
+		return usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	}
+	limitHeap()
 	out, discard, err := stagedOutput(f.out)
 	defer discard()
 	if err != nil {
@@ -78,7 +85,7 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 		return err
 	}
 	progress := noise{quiet: f.quiet}.progress(s)
-	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.dir, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut, Progress: progress.event}
+	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.dir, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut, Workers: f.workers, Progress: progress.event}
 	summary, err := m.Run(c.Context())
 	progress.done()
 	if summary != nil && (err != nil || !f.quiet) {

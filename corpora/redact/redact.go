@@ -96,7 +96,9 @@ const maxPasses = 8
 // UTF-8 become U+FFFD, as they would in any file that is written of the text:
 // three bytes where there was one may complete a secret.
 func (r *Redactor) Text(text string, counts Counts) string {
-	text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	}
 	for range maxPasses {
 		found := r.Scan(text)
 		if len(found) == 0 {

@@ -1,0 +1,109 @@
+// Package inorder works on the values of a stream side by side and hands the
+// results on in the order of the values.
+package inorder
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+)
+
+// mostAhead bounds the values under way, however little each of them weighs.
+const mostAhead = 4096
+
+// Stream is work on values of type A that gives results of type B.
+type Stream[A, B any] struct {
+	// Workers are the goroutines that call Work, at least 1.
+	Workers int
+	// Ahead bounds the weight of the values under way, from when they are emitted
+	// until their results are taken, at least 1. A value that is heavier is under
+	// way alone.
+	Ahead int64
+	// Read emits the values with their weights, none negative. It has a goroutine
+	// of its own, and ends once emit gives an error.
+	Read func(ctx context.Context, emit func(value A, weight int64) error) error
+	// Work is called by all workers.
+	Work func(A) (B, error)
+	// Take is given the results in the order of the values, by one goroutine.
+	Take func(B) error
+}
+
+// result is what became of one value.
+type result[B any] struct {
+	value B
+	err   error
+}
+
+// job is a value that waits for a worker, and where its result goes.
+type job[A, B any] struct {
+	value A
+	done  chan<- result[B]
+}
+
+// pending is a result that Take waits for, with the weight of its value.
+type pending[B any] struct {
+	done   <-chan result[B]
+	weight int64
+}
+
+// Run ends when the last result was taken, or with the first error; of errors of
+// Work and Take that is the one of the first value. No goroutine is left then.
+func (s *Stream[A, B]) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	room := semaphore.NewWeighted(s.Ahead)
+	jobs, order := make(chan job[A, B]), make(chan pending[B], mostAhead)
+	group.Go(func() error {
+		defer close(jobs)
+		defer close(order)
+		return s.Read(ctx, func(value A, weight int64) error {
+			weight = min(weight, s.Ahead)
+			if err := room.Acquire(ctx, weight); err != nil {
+				return err
+			}
+			done := make(chan result[B], 1)
+			if err := send(ctx, order, pending[B]{done, weight}); err != nil {
+				return err
+			}
+			return send(ctx, jobs, job[A, B]{value, done})
+		})
+	})
+	for range s.Workers {
+		group.Go(func() error {
+			for j := range jobs {
+				value, err := s.Work(j.value)
+				j.done <- result[B]{value, err}
+			}
+			return nil
+		})
+	}
+	group.Go(func() error { return s.take(ctx, order, room) })
+	return group.Wait()
+}
+
+func (s *Stream[A, B]) take(ctx context.Context, order <-chan pending[B], room *semaphore.Weighted) error {
+	for next := range order {
+		select {
+		case r := <-next.done:
+			if r.err != nil {
+				return r.err
+			}
+			if err := s.Take(r.value); err != nil {
+				return err
+			}
+			room.Release(next.weight)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func send[T any](ctx context.Context, to chan<- T, value T) error {
+	select {
+	case to <- value:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,136 @@
+package inorder_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trajectory-arena/arena/internal/inorder"
+)
+
+// numbers emits 0 to n-1, each of the same weight.
+func numbers(n int, weight int64) func(context.Context, func(int, int64) error) error {
+	return func(_ context.Context, emit func(int, int64) error) error {
+		for i := range n {
+			if err := emit(i, weight); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// TestResultsComeInTheOrderOfTheValues works longest on the first values.
+func TestResultsComeInTheOrderOfTheValues(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, workers := range []int{1, 2, 7} {
+			var got, want []int
+			s := inorder.Stream[int, int]{Workers: workers, Ahead: 5, Read: numbers(20, 1),
+				Work: func(n int) (int, error) { time.Sleep(time.Duration(20-n) * time.Second); return n * n, nil },
+				Take: func(n int) error { got = append(got, n); return nil }}
+			if err := s.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for n := range 20 {
+				want = append(want, n*n)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d workers: %v", workers, got)
+			}
+		}
+	})
+}
+
+// TestWhatIsUnderWayIsBounded counts the values between Read and Take: those of
+// weight 2 within 6, those that are heavier than all that may be under way one
+// by one.
+func TestWhatIsUnderWayIsBounded(t *testing.T) {
+	t.Parallel()
+	for weight, most := range map[int64]int64{2: 3, 100: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			var lock sync.Mutex
+			var under, seen int64
+			count := func(by int64) {
+				lock.Lock()
+				defer lock.Unlock()
+				under += by
+				seen = max(seen, under)
+			}
+			s := inorder.Stream[int, int]{Workers: 8, Ahead: 6, Read: numbers(40, weight),
+				Work: func(n int) (int, error) {
+					count(1)
+					time.Sleep(time.Second)
+					return n, nil
+				},
+				Take: func(int) error { count(-1); return nil }}
+			if err := s.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if seen != most {
+				t.Errorf("%d values of weight %d were under way, want %d", seen, weight, most)
+			}
+		})
+	}
+}
+
+var errWork, errTake, errRead = errors.New("work"), errors.New("take"), errors.New("read")
+
+// TestTheFirstErrorEndsIt: of several that fail it is that of the first value,
+// whichever was met first.
+func TestTheFirstErrorEndsIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		bad  func(int) (int, error)
+		take error
+		read error
+		want error
+	}{
+		"work": {bad: func(n int) (int, error) {
+			switch n {
+			case 3:
+				time.Sleep(time.Hour)
+				return 0, errWork
+			case 4:
+				return 0, errors.New("a later value")
+			default:
+				return n, nil
+			}
+		}, want: errWork},
+		"take": {take: errTake, want: errTake},
+		"read": {read: errRead, want: errRead},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := inorder.Stream[int, int]{Workers: 4, Ahead: 8, Read: numbers(1000, 1),
+				Work: func(n int) (int, error) { return n, nil },
+				Take: func(int) error { return c.take }}
+			if c.bad != nil {
+				s.Work = c.bad
+			}
+			if c.read != nil {
+				s.Read = func(context.Context, func(int, int64) error) error { return c.read }
+			}
+			if err := s.Run(t.Context()); !errors.Is(err, c.want) {
+				t.Errorf("%s: error is %v, want %v", name, err, c.want)
+			}
+		})
+	}
+}
+
+// TestCancelledItEnds cancels while no result can be taken.
+func TestCancelledItEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := inorder.Stream[int, int]{Workers: 2, Ahead: 3, Read: numbers(1000, 1),
+			Work: func(n int) (int, error) { cancel(); return n, nil },
+			Take: func(int) error { <-ctx.Done(); return nil }}
+		if err := s.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("error is %v", err)
+		}
+	})
+}

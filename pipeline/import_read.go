@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// arrival is one record that was read: a fault or a trace.
+type arrival struct {
+	fault *traces.Fault
+	trace *arena.Trace
+	// leftOut is the reason for which the trace is no row, where reading shows it.
+	leftOut string
+}
+
+// arrivals reads the records of an import, each of them once. It belongs to one
+// goroutine.
+type arrivals struct {
+	*Import
+	emit    func(arrival, int64) error
+	inputs  []corpora.Input
+	records map[string]bool
+	refused map[string]int64
+	// waiting are halves of records: prompts and answers that may be to them.
+	waiting      []*arena.Trace
+	waitingBytes int
+}
+
+// read emits the records of all inputs in an order that no path decides.
+func (r *arrivals) read(ctx context.Context, emit func(arrival, int64) error) error {
+	r.emit = emit
+	inputs, err := r.ordered(ctx)
+	if err != nil {
+		return err
+	}
+	opt := traces.Defaults()
+	opt.RunID = cmp.Or(r.RunID, opt.RunID)
+	if err := opt.Validate(); err != nil {
+		return err
+	}
+	for i, in := range inputs {
+		r.tell(Event{Stage: stageRead, Done: i, Total: len(inputs)})
+		found, err := traces.Read(ctx, in, opt, r.take)
+		if err != nil {
+			return err
+		}
+		r.inputs = append(r.inputs, corpora.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(found.Traces + found.Faults)})
+		r.tell(Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
+	}
+	return r.join()
+}
+
+// ordered are the inputs in the order of their content.
+func (r *arrivals) ordered(ctx context.Context) ([]traces.Input, error) {
+	inputs := slices.Clone(r.Inputs)
+	err := hashInputs(ctx, r.Workers, inputs)
+	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
+		return cmp.Or(strings.Compare(a.SHA256, b.SHA256), strings.Compare(a.MetaSHA256, b.MetaSHA256))
+	})
+	return inputs, err
+}
+
+func (r *arrivals) tell(e Event) {
+	if r.Progress != nil {
+		r.Progress(e)
+	}
+}
+
+// take emits one record, or keeps it back for its other half.
+func (r *arrivals) take(item traces.Item) error {
+	if f := item.Fault; f != nil {
+		if f.Reason == traces.UnsupportedSchema {
+			r.refused[f.Detail]++
+		}
+		return r.emit(arrival{fault: f}, 0)
+	}
+	t := item.Trace
+	if r.records[t.RecordSHA256] {
+		return r.leaveOut(t, "copied_record")
+	}
+	r.records[t.RecordSHA256] = true
+	if r.waits(t) {
+		return nil
+	}
+	return r.pass(t)
+}
+
+// pass emits a trace that may become a row.
+func (r *arrivals) pass(t *arena.Trace) error { return r.emit(arrival{trace: t}, int64(t.Bytes)) }
+
+// leaveOut emits a trace for the ledger alone.
+func (r *arrivals) leaveOut(t *arena.Trace, reason string) error {
+	return r.emit(arrival{trace: t, leftOut: reason}, int64(t.Bytes))
+}

@@ -1,0 +1,112 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/internal/canary"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// newImport imports a folder, redacted.
+func newImport(t *testing.T, from, out string) *pipeline.Import {
+	t.Helper()
+	inputs, err := traces.Discover(from, traces.DefaultRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	redactor, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pipeline.Import{Inputs: inputs, Out: out, FS: corpora.Disk{}, Version: "v0", Redact: redactor, Workers: 2}
+}
+
+// TestImportIsTheSameForAnyWorkersAndOrder imports the sample day, once as it is
+// and once with secrets in it.
+func TestImportIsTheSameForAnyWorkersAndOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, day := range map[string]string{"plain": sampleDay, "planted": plantDay(t, canary.All())} {
+		var want map[string]string
+		for _, workers := range []int{1, 2, 5} {
+			m := newImport(t, day, filepath.Join(dir, fmt.Sprint(name, workers)))
+			m.Workers = workers
+			if workers == 5 {
+				slices.Reverse(m.Inputs)
+			}
+			if _, err := m.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			verified(t, m.Out)
+			if got := sums(t, m.Out); want == nil {
+				want = got
+			} else {
+				sameFiles(t, fmt.Sprintf("%s, %d workers", name, workers), got, want)
+			}
+		}
+	}
+}
+
+// TestCanariesReachNoImport counts the tokens of every row as it is in the file,
+// and what was taken out.
+func TestCanariesReachNoImport(t *testing.T) {
+	t.Parallel()
+	secrets := canary.All()
+	m := newImport(t, plantDay(t, secrets), filepath.Join(t.TempDir(), "corpus"))
+	if _, err := m.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	verified(t, m.Out)
+	if where := canary.Find(t, secrets, m.Out); len(where) > 0 {
+		t.Errorf("%d canaries are left, the first %v", len(where), where[0])
+	}
+	countsHold(t, filepath.Join(m.Out, "data/sft/train-00000-of-00001.parquet"))
+	made, err := corpora.ReadManifest(corpora.Disk{}, m.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(made.Redaction.Counts["sft"]); n < 15 { // of several issuers the rule for any token finds most
+		t.Errorf("config sft lost %d kinds of secrets: %v", n, made.Redaction.Counts["sft"])
+	}
+}
+
+func TestEachFailingStepLeavesNoImport(t *testing.T) {
+	t.Parallel()
+	day := smallDay(t)
+	failEachStep(t, 20, func(fsys corpora.FS, out string) error {
+		m := newImport(t, day, out)
+		m.FS = fsys
+		_, err := m.Run(t.Context())
+		return err
+	})
+}
+
+// TestInterruptedImportLeavesNothing interrupts an import at every input.
+func TestInterruptedImportLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for at := range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		m := newImport(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
+		m.Progress = func(e pipeline.Event) {
+			if e.Done == at {
+				cancel()
+			}
+		}
+		if _, err := m.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("interrupted at input %d the import ends with %v", at, err)
+		}
+		left, err := os.ReadDir(filepath.Dir(m.Out))
+		if err != nil || len(left) > 0 {
+			t.Errorf("interrupted at input %d the import leaves %v, %v", at, left, err)
+		}
+	}
+}
