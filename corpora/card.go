@@ -17,7 +17,7 @@ const CardName = "README.md"
 type Card struct {
 	Title string
 	// License is the Hub's word for the terms that the rows are given on, such
-	// as cc-by-4.0.
+	// as cc-by-4.0; NoLicense where it is empty.
 	License string
 	Tags    []string
 	// Default is the config that loads without a name.
@@ -76,6 +76,7 @@ func cardSplits(shards []placed) []split {
 
 func (c *Card) render(m *Manifest, shards []placed) string {
 	splits := cardSplits(shards)
+	c.License = cmp.Or(c.License, NoLicense)
 	var b strings.Builder
 	b.WriteString("---\n")
 	b.WriteString(c.frontMatter(splits))

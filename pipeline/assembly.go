@@ -90,7 +90,7 @@ func (o *opened) manifestInputs(p *plan) []corpora.Input {
 func (o *opened) card(p *plan, r *Reports, pairs *corpora.PairSummary) corpora.Card {
 	return corpora.Card{
 		Title:   "Shopping agent trajectories",
-		License: cmp.Or(o.License, corpora.NoLicense),
+		License: o.License,
 		Tags:    []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
 		Default: configSFT,
 		Push:    o.Push,

@@ -31,6 +31,8 @@ type Import struct {
 	// Workers is how many records are worked on at once, at least 1. The corpus is
 	// the same for any number.
 	Workers int
+	// Push and License are those of corpora.Card; empty where nobody named any.
+	Push, License string
 	// Progress is told of every input that was read; may be nil.
 	Progress func(Event)
 }
@@ -175,7 +177,7 @@ func (w *imported) card(held []guard.Entry) corpora.Card {
 		guarded = fmt.Sprintf("Every request was compared with %d protected problems; those that ask for one were left out.", len(held))
 	}
 	return corpora.Card{
-		Title: "Imported trajectories", License: corpora.NoLicense, Tags: []string{"agent", "tool-use", "trajectories", "arena"}, Default: configSFT,
+		Title: "Imported trajectories", Push: w.Push, License: w.License, Tags: []string{"agent", "tool-use", "trajectories", "arena"}, Default: configSFT,
 		Sections: []corpora.Section{
 			{Heading: "What this is", Body: importAbout},
 			{Heading: "What rows lack of their traces", Body: cmp.Or(corpora.Tallies(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost."},

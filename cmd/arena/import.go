@@ -19,6 +19,7 @@ import (
 type importFlags struct {
 	out     string
 	runID   string
+	card    cardFlags
 	heldOut []string
 	workers int
 	// unguarded says that nothing is held out, which nobody may forget to say.
@@ -46,6 +47,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 		RunE: func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
+	f.card.register(c)
 	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
@@ -66,6 +68,9 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	if f.workers < 1 {
 		return usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
 	}
+	if err := f.card.check(); err != nil {
+		return err
+	}
 	limitHeap()
 	out, discard, err := stagedOutput(f.out)
 	defer discard()
@@ -85,7 +90,7 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 		return err
 	}
 	progress := noise{quiet: f.quiet}.progress(s)
-	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.dir, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut, Workers: f.workers, Progress: progress.event}
+	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.dir, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut, Workers: f.workers, Push: f.card.push, License: f.card.license, Progress: progress.event}
 	summary, err := m.Run(c.Context())
 	progress.done()
 	if summary != nil && (err != nil || !f.quiet) {

@@ -23,6 +23,7 @@ type mixFlags struct {
 	config  mix.Config
 	out     string
 	heldOut []string
+	card    cardFlags
 	workers int
 	force   bool
 	quiet   bool
@@ -50,6 +51,7 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
+	f.card.register(c)
 	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config, at most; 0 for any number")
 	c.Flags().IntVar(&f.config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
 	c.Flags().Float64Var(&f.config.Near, "near", f.config.Near, "similarity from which two rows with one request are the same, 0 to 1")
@@ -65,6 +67,9 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 	if f.out == "" {
 		return usage(errors.New("no output folder"), "say where the corpus goes, such as -o corpus")
+	}
+	if err := f.card.check(); err != nil {
+		return err
 	}
 	sources, err := weighedCorpora(args)
 	if err != nil {
@@ -83,7 +88,7 @@ func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 	if _, err = parseWhere(f.config.Where); err != nil {
 		return err
 	}
-	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: out.dir, Version: version(), Workers: f.workers}
+	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: out.dir, Version: version(), Workers: f.workers, Push: f.card.push, License: f.card.license}
 	if err = m.Validate(); err != nil {
 		return usage(err, "run `arena mix --help` for an example")
 	}

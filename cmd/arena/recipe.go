@@ -29,6 +29,7 @@ type recipeFlags struct {
 	// protected are the entries of heldOut.
 	protected []guard.Entry
 	out       string
+	card      cardFlags
 	work      string
 	workers   int
 	dryRun    bool
@@ -76,6 +77,7 @@ eval played already.`,
 	fl.StringVar(&f.teacher, "teacher", "", "run of the teacher, for steps")
 	fl.StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on, as for arena build; may be repeated")
 	fl.StringVarP(&f.out, "output", "o", "", "folder of the stage's data")
+	f.card.register(c)
 	fl.StringVar(&f.work, "work", "", "folder of the run and of what was built of it (default OUT.work)")
 	fl.IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be played and do nothing")
@@ -112,7 +114,7 @@ func (f *recipeFlags) check() error {
 	case f.recipe.Teacher != (f.teacher != ""):
 		return usage(fmt.Errorf("recipe %s and --teacher do not go together so", f.recipe.Name), "steps takes --teacher, the others do not")
 	}
-	return nil
+	return f.card.check()
 }
 
 // produce is the whole way: play, build, choose and write.
@@ -147,7 +149,7 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 // input are the corpora that the data is made from: the one given, and those
 // that are built of rollouts.
 func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
-	in = recipe.Input{Corpus: f.corpus, HeldOut: f.protected, Version: version()}
+	in = recipe.Input{Corpus: f.corpus, HeldOut: f.protected, Version: version(), Push: f.card.push, License: f.card.license}
 	if f.plays() || f.run != "" {
 		if in.Rollouts, err = f.rollouts(c); err != nil {
 			return in, err

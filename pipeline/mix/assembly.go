@@ -103,7 +103,7 @@ func (w *mixing) configuration() ([]byte, error) {
 
 func (w *mixing) card(r *Report) corpora.Card {
 	return corpora.Card{
-		Title: "A mixture of shopping agent trajectories", License: corpora.NoLicense, Default: sft.config,
+		Title: "A mixture of shopping agent trajectories", Push: w.Push, License: w.License, Default: sft.config,
 		Tags: []string{"agent", "tool-use", "shopping", "trajectories", "arena", "mixture"},
 		Sections: []corpora.Section{
 			{Heading: "What this is", Body: w.about()},

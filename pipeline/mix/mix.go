@@ -57,6 +57,8 @@ type Mix struct {
 	Version string
 	Workers int
 	FS      corpora.FS
+	// Push and License are those of corpora.Card; empty where nobody named any.
+	Push, License string
 }
 
 // ErrEmpty says that no row is left.

@@ -70,7 +70,7 @@ func (w *work) assemble(out string, parts []string) error {
 		Parts: parts, Manifest: m,
 		Extra: map[string][]byte{"bank.json": w.protection.text, "reports/recipe.json": append(report, '\n')},
 		Card: corpora.Card{
-			Title: "Shopping agents: data of stage " + w.recipe.Name, License: corpora.NoLicense, Default: w.recipe.Profile,
+			Title: "Shopping agents: data of stage " + w.recipe.Name, Push: w.in.Push, License: w.in.License, Default: w.recipe.Profile,
 			Tags: []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
 			Sections: []corpora.Section{
 				{Heading: "What this is", Body: w.about()},

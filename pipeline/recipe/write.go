@@ -26,6 +26,8 @@ type Input struct {
 	HeldOut []guard.Entry
 	// Version is the program's.
 	Version string
+	// Push and License are those of corpora.Card; empty where nobody named any.
+	Push, License string
 }
 
 // Report says what the data of a recipe was made of, with the guard's proof
