@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/export/exporttest"
 )
 
 // TestEveryColumnIsDocumented fails for a column that docs/columns.md lacks.
@@ -14,10 +15,10 @@ func TestEveryColumnIsDocumented(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../docs/columns.md")
 	ok(t, err)
-	all := slices.Concat(corpora.Columns[corpora.SFT](), corpora.Columns[corpora.RL](), corpora.Columns[corpora.Pref](), corpora.Columns[corpora.KTO](),
-		corpora.Columns[corpora.Steps](), corpora.Columns[corpora.Text](), corpora.Columns[corpora.ShareGPT](), corpora.Columns[corpora.Prompts](),
-		corpora.Columns[corpora.VerlSFT](), corpora.Columns[corpora.Attempt](), corpora.Columns[corpora.Verdict](), corpora.Columns[corpora.Outcome](),
-		corpora.Columns[corpora.Judgement](), corpora.Columns[corpora.Leak]())
+	all := slices.Concat(exporttest.Columns[corpora.SFT](), exporttest.Columns[corpora.RL](), exporttest.Columns[corpora.Pref](), exporttest.Columns[corpora.KTO](),
+		exporttest.Columns[corpora.Steps](), exporttest.Columns[corpora.Text](), exporttest.Columns[corpora.ShareGPT](), exporttest.Columns[corpora.Prompts](),
+		exporttest.Columns[corpora.VerlSFT](), exporttest.Columns[corpora.Attempt](), exporttest.Columns[corpora.Verdict](), exporttest.Columns[corpora.Outcome](),
+		exporttest.Columns[corpora.Judgement](), exporttest.Columns[corpora.Leak]())
 	for _, c := range all {
 		if !strings.Contains(string(doc), "`"+c+"`") {
 			t.Errorf("docs/columns.md lacks %s", c)

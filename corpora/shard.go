@@ -2,8 +2,6 @@ package corpora
 
 import (
 	"fmt"
-	"reflect"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -135,25 +133,3 @@ func (s *Shards[T]) finish() error {
 // Fingerprint names a schema: two files with the same fingerprint have the
 // same columns of the same types in the same order.
 func Fingerprint(schema *parquet.Schema) string { return SHA256([]byte(schema.String())) }
-
-// FingerprintOf is the fingerprint of the rows of type T.
-func FingerprintOf[T any]() string { return Fingerprint(parquet.SchemaOf(new(T))) }
-
-// Columns names the top-level columns of the rows of type T, in order.
-func Columns[T any]() []string {
-	var out []string
-	collect(reflect.TypeFor[T](), &out)
-	return out
-}
-
-func collect(t reflect.Type, out *[]string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous {
-			collect(f.Type, out)
-			continue
-		}
-		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
-		*out = append(*out, name)
-	}
-}

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpora/export/exporttest"
 )
 
 // readArrow reads a shard with the second, independent implementation.
@@ -86,7 +87,7 @@ func TestNoColumnIsReserved(t *testing.T) {
 	reserved := []string{"prompt", "completion", "chosen", "rejected", "text", "label", "image", "images", "chat_template_kwargs",
 		"input_ids", "labels", "completion_mask", "assistant_masks", "seq_lengths"}
 	for name, columns := range map[string][]string{
-		"sft": corpora.Columns[corpora.SFT](), "text": corpora.Columns[corpora.Text](), "verl-sft": corpora.Columns[corpora.VerlSFT]()} {
+		"sft": exporttest.Columns[corpora.SFT](), "text": exporttest.Columns[corpora.Text](), "verl-sft": exporttest.Columns[corpora.VerlSFT]()} {
 		for _, c := range columns {
 			if slices.Contains(reserved, c) || c == "tools" && name != "sft" {
 				t.Errorf("%s has a column %s", name, c)

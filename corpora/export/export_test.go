@@ -248,7 +248,7 @@ func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
 func TestSchemasArePinned(t *testing.T) {
 	t.Parallel()
 	for name, columns := range map[string][]string{
-		"sharegpt": corpora.Columns[corpora.ShareGPT](), "prompts": corpora.Columns[corpora.Prompts](), "verl-sft": corpora.Columns[corpora.VerlSFT](), "text": corpora.Columns[corpora.Text](),
+		"sharegpt": exporttest.Columns[corpora.ShareGPT](), "prompts": exporttest.Columns[corpora.Prompts](), "verl-sft": exporttest.Columns[corpora.VerlSFT](), "text": exporttest.Columns[corpora.Text](),
 	} {
 		golden(t, "columns_"+name+".golden", strings.Join(columns, "\n")+"\n")
 	}
@@ -260,11 +260,11 @@ func TestSchemasArePinned(t *testing.T) {
 func TestFingerprintsArePinned(t *testing.T) {
 	t.Parallel()
 	got := strings.Join([]string{
-		"hf-json, sft_turns " + corpora.FingerprintOf[corpora.SFT](), "text " + corpora.FingerprintOf[corpora.Text](),
-		"sharegpt " + corpora.FingerprintOf[corpora.ShareGPT](), "prompts " + corpora.FingerprintOf[corpora.Prompts](),
-		"verl-rl " + corpora.FingerprintOf[corpora.RL](), "verl-sft " + corpora.FingerprintOf[corpora.VerlSFT](),
-		"pref " + corpora.FingerprintOf[corpora.Pref](), "kto " + corpora.FingerprintOf[corpora.KTO](),
-		"stepwise " + corpora.FingerprintOf[corpora.Steps](),
+		"hf-json, sft_turns " + exporttest.FingerprintOf[corpora.SFT](), "text " + exporttest.FingerprintOf[corpora.Text](),
+		"sharegpt " + exporttest.FingerprintOf[corpora.ShareGPT](), "prompts " + exporttest.FingerprintOf[corpora.Prompts](),
+		"verl-rl " + exporttest.FingerprintOf[corpora.RL](), "verl-sft " + exporttest.FingerprintOf[corpora.VerlSFT](),
+		"pref " + exporttest.FingerprintOf[corpora.Pref](), "kto " + exporttest.FingerprintOf[corpora.KTO](),
+		"stepwise " + exporttest.FingerprintOf[corpora.Steps](),
 	}, "\n") + "\n"
 	golden(t, "fingerprints.golden", got)
 }

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -30,16 +29,6 @@ type place struct {
 	source int32
 	length int32
 	offset int64
-}
-
-// ReadCatalog reads one catalogue into memory.
-func ReadCatalog(r io.Reader, limit int) (*Catalog, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("read catalogue: %w", err)
-	}
-	c := &Catalog{}
-	return c, c.index(bytes.NewReader(text), limit)
 }
 
 // Open adds a file of one JSON document a line, which must stay as it is until
