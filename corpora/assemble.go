@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/trajectory-arena/arena/corpora/redact"
 )
 
@@ -109,9 +111,6 @@ func (w *assembler) shard(s placed, move bool) error {
 	if err != nil {
 		return err
 	}
-	if sum.SHA256 != s.SHA256 {
-		return fmt.Errorf("place %s: it is not what was written there", s.from)
-	}
 	sum.Config, sum.Profile, sum.Split = s.Config, s.Profile, s.Split
 	if rows := s.Rows; s.Place == "" {
 		sum.Rows = &rows
@@ -127,12 +126,15 @@ func (w *assembler) copied(s placed) (FileEntry, error) {
 		return FileEntry{}, fmt.Errorf("open %s: %w", s.from, err)
 	}
 	defer closeRead(in)
-	return w.write(s.to, traced{in, s.from})
+	sum, err := w.write(s.to, traced{in, s.from})
+	if err == nil && sum.SHA256 != s.SHA256 {
+		err = fmt.Errorf("place %s: it is not what was written there", s.from)
+	}
+	return sum, err
 }
 
 func (w *assembler) moved(s placed) (FileEntry, error) {
-	size, sum, err := digest(w.fs, s.from)
-	if err != nil {
+	if err := s.unchanged(w.fs); err != nil {
 		return FileEntry{}, err
 	}
 	full := filepath.Join(w.dir, filepath.FromSlash(s.to))
@@ -142,7 +144,19 @@ func (w *assembler) moved(s placed) (FileEntry, error) {
 	if err := w.fs.Rename(s.from, full); err != nil {
 		return FileEntry{}, fmt.Errorf("rename %s: %w", s.from, err)
 	}
-	return FileEntry{Path: s.to, Bytes: size, SHA256: sum}, nil
+	return FileEntry{Path: s.to, Bytes: s.Bytes, SHA256: s.SHA256}, nil
+}
+
+// unchanged reads the file and holds it against the hash of what was written.
+func (s *placed) unchanged(fsys FS) error {
+	hash := xxh3.New()
+	if _, err := hashed(fsys, s.from, hash); err != nil {
+		return err
+	}
+	if hash.Sum64() != s.XXH3 {
+		return fmt.Errorf("place %s: it is not what was written there", s.from)
+	}
+	return nil
 }
 
 func (w *assembler) extras(a *Assembly, card string) error {

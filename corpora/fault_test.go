@@ -192,3 +192,36 @@ func TestACopyBesideACorpusStays(t *testing.T) {
 		t.Error("the replaced corpus is left")
 	}
 }
+
+// TestChangedPartsAreRefused: one bit of a finished file, its size and all else as
+// they were, keeps the corpus from being put together.
+func TestChangedPartsAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, move := range map[string]bool{"copied": false, "moved": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			dir := filepath.Join(root, "part")
+			ok(t, writePart(t, corpora.Disk{}, dir, 0, 2))
+			flip(t, filepath.Join(dir, "data/kto/train-00000.parquet"))
+			out := filepath.Join(root, "out")
+			err := corpora.Assemble(context.Background(), corpora.Disk{}, out, corpora.Assembly{Parts: []string{dir}, Move: move,
+				Manifest: corpora.Manifest{Configuration: []byte("{}")}})
+			if err == nil || !strings.Contains(err.Error(), "train-00000.parquet: it is not what was written there") {
+				t.Fatalf("error %v", err)
+			}
+			if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a corpus is there: %v", err)
+			}
+		})
+	}
+}
+
+// flip changes one bit in the middle of a file.
+func flip(t *testing.T, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	ok(t, err)
+	b[len(b)/2] ^= 1
+	ok(t, os.WriteFile(path, b, 0o600))
+}

@@ -121,17 +121,23 @@ func (v *verifier) file(f *FileEntry) error {
 
 // digest gives a file's size and sha256.
 func digest(fsys FS, full string) (int64, string, error) {
+	h := sha256.New()
+	n, err := hashed(fsys, full, h)
+	return n, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// hashed puts a whole file through a hash and gives its size.
+func hashed(fsys FS, full string, hash io.Writer) (int64, error) {
 	f, err := fsys.Open(full)
 	if err != nil {
-		return 0, "", fmt.Errorf("open %s: %w", full, err)
+		return 0, fmt.Errorf("open %s: %w", full, err)
 	}
 	defer closeRead(f)
-	h := sha256.New()
-	n, err := io.Copy(h, f)
+	n, err := io.Copy(hash, f)
 	if err != nil {
-		return 0, "", fmt.Errorf("read %s: %w", full, err)
+		return 0, fmt.Errorf("read %s: %w", full, err)
 	}
-	return n, hex.EncodeToString(h.Sum(nil)), nil
+	return n, nil
 }
 
 // unlisted reports what lies in the folder without being in the manifest:
