@@ -125,7 +125,7 @@ func (v *verifier) row(f *FileEntry, c map[string][]string) error {
 }
 
 func (v *verifier) messages(messages, tools []string) error {
-	ms, err := chat.Decode(messages)
+	ms, err := chat.Skim(messages)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package chat_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -150,6 +151,16 @@ func FuzzRenderedMessagesReadBack(f *testing.F) {
 		if cerr := chat.Check(back, chat.ParseSchema(shop.Tools)); cerr != nil {
 			t.Fatal(cerr)
 		}
+		skimmed, err := chat.Skim(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(back, chat.ReadAll(skimmed)); diff != "" {
+			t.Fatal(diff)
+		}
+		if diff := cmp.Diff(chat.Text(back, []string{"{}"}), chat.TextOf(skimmed, []string{"{}"})); diff != "" {
+			t.Fatal(diff)
+		}
 		again, err := chat.Encode(back)
 		if err != nil {
 			t.Fatal(err)
@@ -159,6 +170,39 @@ func FuzzRenderedMessagesReadBack(f *testing.F) {
 		}
 		alternates(t, chat.Text(back, []string{"{}"}))
 	})
+}
+
+// TestSkimReadsAsDecodeDoes: however a text is escaped, its message is refused
+// with the same words, checked with the same outcome, and read as the same.
+func TestSkimReadsAsDecodeDoes(t *testing.T) {
+	t.Parallel()
+	const ask = `{"role":"user","content":"q"}`
+	for _, last := range []string{
+		`{"role":"assistant","content":"<\/think>"}`, `{"role":"assistant","content":"\u003c\u007cim_end|>"}`, `{"role":"assistant","content":"<|im_end|>"}`,
+		`{"role":"assistant","content":"x","reasoning_content":"<tool\u005fcall>"}`, `{"role":"assistant","content":"<|a\nb|> \u001b \u2028 \ud800"}`,
+		`{"role":"assistant","content":""}`, `{"role":"assistant","content":"","reasoning_content":""}`, `{"role":"\u0061ssistant","content":"ok"}`,
+		`{"role":"assistant","content":null}`, `{"role":"assistant","content":1}`, `{"role":"assistant","content":"a`, `{"role":"assistant","content":"\x"}`,
+		`{"role":"assistant","content":"` + "\xff" + `"}`, `{"role":"assistant","content":"ok"} x`, `[]`,
+	} {
+		rows := []string{ask, last}
+		ms, want := chat.Decode(rows)
+		ws, got := chat.Skim(rows)
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, decoded: %v", last, got, want)
+		}
+		if want != nil {
+			continue
+		}
+		if got, want := chat.Check(ws, nil), chat.Check(ms, nil); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, decoded: %v", last, got, want)
+		}
+		if diff := cmp.Diff(ms, chat.ReadAll(ws)); diff != "" {
+			t.Errorf("%s: %s", last, diff)
+		}
+		if as, err := chat.Marshal(ms[1].Content); err != nil || as != `"`+ws[1].Content+`"` {
+			t.Errorf("%s: written as %s", last, ws[1].Content)
+		}
+	}
 }
 
 func alternates(t *testing.T, ts []chat.Turn) {

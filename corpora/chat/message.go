@@ -76,16 +76,17 @@ func Decode(rows []string) ([]Message, error) {
 		}
 		c.Reset(row)
 		c.Reserve(len(row))
-		if err := errors.Join(out[i].decode(c), c.End()); err != nil {
+		if err := errors.Join(out[i].decode(c, (*cursor.Cursor).String), c.End()); err != nil {
 			return nil, fmt.Errorf("decode message %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-func (m *Message) decode(c *cursor.Cursor) (err error) {
-	text := func(key string) string {
-		s, ok := c.String()
+// decode takes a message; said takes its texts.
+func (m *Message) decode(c *cursor.Cursor, said func(*cursor.Cursor) (string, bool)) (err error) {
+	text := func(key string, take func(*cursor.Cursor) (string, bool)) string {
+		s, ok := take(c)
 		if !ok && err == nil {
 			err = fmt.Errorf("%s is no string", key)
 		}
@@ -94,13 +95,13 @@ func (m *Message) decode(c *cursor.Cursor) (err error) {
 	whole := c.Object(func(key string) {
 		switch key {
 		case "role":
-			m.Role = text(key)
+			m.Role = text(key, (*cursor.Cursor).String)
 		case "content":
-			m.Content = text(key)
+			m.Content = text(key, said)
 		case "reasoning_content":
-			m.Reasoning = text(key)
+			m.Reasoning = text(key, said)
 		case "tool_call_id":
-			m.CallID = text(key)
+			m.CallID = text(key, (*cursor.Cursor).String)
 		case "weight":
 			weight, ok := c.Int()
 			if !ok && err == nil {

@@ -3,6 +3,8 @@ package chat
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Turn is one message of the text form: a role and a string.
@@ -17,25 +19,45 @@ type Turn struct {
 // the Qwen and Hermes families. Tools have a system turn of their own where
 // there is no system prompt.
 func Text(ms []Message, tools []string) []Turn {
+	return form(ms, tools, plain)
+}
+
+// plain appends a text that is what it means.
+func plain(b *strings.Builder, text string) { b.WriteString(text) }
+
+// TextOf is the text form of messages as they are written.
+func TextOf(ms []Written, tools []string) []Turn { return form(ms, tools, cursor.Unescape) }
+
+// speech appends a text of a message.
+type speech func(b *strings.Builder, text string)
+
+func form[M Message | Written](ms []M, tools []string, say speech) []Turn {
 	out := make([]Turn, 0, 1+len(ms))
-	if len(tools) > 0 && (len(ms) == 0 || ms[0].Role != System) {
+	if len(tools) > 0 && (len(ms) == 0 || Message(ms[0]).Role != System) {
 		out = append(out, Turn{System, SystemText("", tools)})
 	}
 	for i := 0; i < len(ms); i++ {
-		switch m := &ms[i]; m.Role {
+		switch m := Message(ms[i]); m.Role {
 		case System:
-			out = append(out, Turn{System, SystemText(m.Content, tools)})
+			out = append(out, Turn{System, SystemText(say.alone(m.Content), tools)})
 		case Assistant:
-			out = append(out, Turn{Assistant, assistantText(m)})
+			out = append(out, Turn{Assistant, assistantText(&m, say)})
 		case Tool:
 			n := Answers(ms[i:])
-			out = append(out, Turn{User, responses(ms[i : i+n])})
+			out = append(out, Turn{User, responses(ms[i:i+n], say)})
 			i += n - 1
 		default:
-			out = append(out, Turn{User, m.Content})
+			out = append(out, Turn{User, say.alone(m.Content)})
 		}
 	}
 	return out
+}
+
+func (say speech) alone(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	say(&b, text)
+	return b.String()
 }
 
 // SystemText is a system prompt followed by the tools that may be called and
@@ -59,18 +81,18 @@ func SystemText(system string, tools []string) string {
 }
 
 // Answers is how many messages from the first on are results of calls.
-func Answers(ms []Message) (n int) {
-	for n < len(ms) && ms[n].Role == Tool {
+func Answers[M Message | Written](ms []M) (n int) {
+	for n < len(ms) && Message(ms[n]).Role == Tool {
 		n++
 	}
 	return n
 }
 
-func responses(results []Message) string {
+func responses[M Message | Written](results []M, say speech) string {
 	const open, end = "<tool_response>\n", "\n</tool_response>"
 	size := 0
 	for i := range results {
-		size += len(open) + len(results[i].Content) + len(end) + 1
+		size += len(open) + len(Message(results[i]).Content) + len(end) + 1
 	}
 	var b strings.Builder
 	b.Grow(size)
@@ -79,31 +101,31 @@ func responses(results []Message) string {
 			b.WriteByte('\n')
 		}
 		b.WriteString(open)
-		b.WriteString(results[i].Content)
+		say(&b, Message(results[i]).Content)
 		b.WriteString(end)
 	}
 	return b.String()
 }
 
-func assistantText(m *Message) string {
+func assistantText(m *Message, say speech) string {
 	var b strings.Builder
 	b.Grow(len(m.Reasoning) + len(m.Content) + 64) // the tags of thinking
-	part := func(open, text, end string) {
+	part := func(open, text, end string, say speech) {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
 		b.WriteString(open)
-		b.WriteString(text)
+		say(&b, text)
 		b.WriteString(end)
 	}
 	if m.Reasoning != "" {
-		part("<think>\n", m.Reasoning, "\n</think>\n")
+		part("<think>\n", m.Reasoning, "\n</think>\n", say)
 	}
 	if m.Content != "" {
-		part("", m.Content, "")
+		part("", m.Content, "", say)
 	}
 	for _, c := range m.Calls {
-		part("<tool_call>\n", CallText(c.Function), "\n</tool_call>")
+		part("<tool_call>\n", CallText(c.Function), "\n</tool_call>", plain)
 	}
 	return b.String()
 }

@@ -2,7 +2,7 @@ package export
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/trajectory-arena/arena"
@@ -13,12 +13,16 @@ import (
 // atifVersion is the version of the Agent Trajectory Interchange Format.
 const atifVersion = "ATIF-v1.7"
 
-type atifTrajectory struct {
-	Schema  string     `json:"schema_version"`
-	Session string     `json:"session_id"`
-	Agent   atifAgent  `json:"agent"`
-	Steps   []atifStep `json:"steps"`
-	Extra   atifExtra  `json:"extra"`
+// atifHead and atifTail are what stands before and behind the steps of a
+// trajectory.
+type atifHead struct {
+	Schema  string    `json:"schema_version"`
+	Session string    `json:"session_id"`
+	Agent   atifAgent `json:"agent"`
+}
+
+type atifTail struct {
+	Extra atifExtra `json:"extra"`
 }
 
 // atifExtra holds what ATIF has no field for, under the names that the
@@ -48,28 +52,10 @@ type atifAgent struct {
 	Tools   json.RawMessage `json:"tool_definitions"`
 }
 
-type atifStep struct {
-	ID        int              `json:"step_id"`
-	Source    string           `json:"source"`
-	Message   string           `json:"message"`
-	Reasoning string           `json:"reasoning_content,omitempty"`
-	Calls     []atifCall       `json:"tool_calls,omitempty"`
-	Observed  *atifObservation `json:"observation,omitempty"`
-}
-
 type atifCall struct {
 	ID        string          `json:"tool_call_id"`
 	Name      string          `json:"function_name"`
 	Arguments json.RawMessage `json:"arguments"`
-}
-
-type atifObservation struct {
-	Results []atifResult `json:"results"`
-}
-
-type atifResult struct {
-	Call    string `json:"source_call_id"`
-	Content string `json:"content"`
 }
 
 func openATIF(j *job, split string) (sink, error) {
@@ -81,22 +67,79 @@ func openATIF(j *job, split string) (sink, error) {
 // answer, the reward under extra.arena.
 func atif(r *row) ([]string, error) {
 	s := r.sft
-	out := atifTrajectory{Schema: atifVersion, Session: s.SessionID,
-		Agent: atifAgent{Name: orUnknown(s.AgentHotkey), Version: orUnknown(s.AgentVersion), Tools: json.RawMessage(jsonList(s.Tools))},
-		Extra: atifExtra{atifArena{RunID: run(s), ProblemID: s.ProblemID, Cluster: s.Cluster, VersionID: s.AgentVersion, Hotkey: s.AgentHotkey,
-			StartedAt: startedAt(s.RunDate), Status: status(s), Reward: declared(s), TaskType: s.TaskType, Split: s.Split, Harness: s.Harness}}}
-	for i := range r.messages {
-		m := &r.messages[i]
-		if m.Role == chat.Tool {
-			if err := observe(out.Steps, m); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		out.Steps = append(out.Steps, atifOf(m, len(out.Steps)+1))
+	head, err := chat.Marshal(atifHead{Schema: atifVersion, Session: s.SessionID,
+		Agent: atifAgent{Name: orUnknown(s.AgentHotkey), Version: orUnknown(s.AgentVersion), Tools: json.RawMessage(jsonList(s.Tools))}})
+	if err != nil {
+		return nil, err
 	}
-	line, err := chat.Marshal(out)
-	return []string{line}, err
+	tail, err := chat.Marshal(atifTail{atifExtra{atifArena{RunID: run(s), ProblemID: s.ProblemID, Cluster: s.Cluster, VersionID: s.AgentVersion, Hotkey: s.AgentHotkey,
+		StartedAt: startedAt(s.RunDate), Status: status(s), Reward: declared(s), TaskType: s.TaskType, Split: s.Split, Harness: s.Harness}}})
+	if err != nil {
+		return nil, err
+	}
+	line := []string{head[:len(head)-1], `,"steps":[`}
+	for i, n := 0, 1; i < len(r.messages); n++ {
+		answers := chat.Answers(r.messages[i+1:])
+		if line, err = appendStep(line, n, &r.messages[i], r.messages[i+1:i+1+answers]); err != nil {
+			return nil, err
+		}
+		i += 1 + answers
+	}
+	return append(line, "],", tail[1:]), nil
+}
+
+// appendStep appends the n-th step: a message and the results of its calls. The
+// texts are JSON already.
+func appendStep(line []string, n int, m *chat.Written, results []chat.Written) ([]string, error) {
+	source := m.Role
+	if m.Role == chat.Assistant {
+		source = "agent"
+	}
+	if n > 1 {
+		line = append(line, ",")
+	}
+	line = append(line, `{"step_id":`, strconv.Itoa(n), `,"source":"`, source, `","message":"`, m.Content, `"`)
+	if m.Reasoning != "" {
+		line = append(line, `,"reasoning_content":"`, m.Reasoning, `"`)
+	}
+	line, err := appendCalls(line, m.Calls)
+	if err != nil {
+		return nil, err
+	}
+	if line, err = appendResults(line, results); err != nil {
+		return nil, err
+	}
+	return append(line, "}"), nil
+}
+
+func appendCalls(line []string, calls []chat.Call) ([]string, error) {
+	if len(calls) == 0 {
+		return line, nil
+	}
+	made := make([]atifCall, len(calls))
+	for i, c := range calls {
+		made[i] = atifCall{c.ID, c.Function.Name, c.Function.Arguments}
+	}
+	list, err := chat.Marshal(made)
+	return append(line, `,"tool_calls":`, list), err
+}
+
+func appendResults(line []string, results []chat.Written) ([]string, error) {
+	if len(results) == 0 {
+		return line, nil
+	}
+	line = append(line, `,"observation":{"results":[`)
+	for i := range results {
+		id, err := chat.Marshal(results[i].CallID)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			line = append(line, ",")
+		}
+		line = append(line, `{"source_call_id":`, id, `,"content":"`, results[i].Content, `"}`)
+	}
+	return append(line, "]}"), nil
 }
 
 func status(s *corpora.SFT) arena.Status {
@@ -117,29 +160,6 @@ func startedAt(ms *int64) string {
 		return ""
 	}
 	return time.UnixMilli(*ms).UTC().Format(time.RFC3339Nano)
-}
-
-func atifOf(m *chat.Message, id int) atifStep {
-	step := atifStep{ID: id, Source: m.Role, Message: m.Content, Reasoning: m.Reasoning}
-	if m.Role == chat.Assistant {
-		step.Source = "agent"
-	}
-	for _, c := range m.Calls {
-		step.Calls = append(step.Calls, atifCall{c.ID, c.Function.Name, c.Function.Arguments})
-	}
-	return step
-}
-
-func observe(steps []atifStep, m *chat.Message) error {
-	if len(steps) == 0 {
-		return fmt.Errorf("result %s answers no step", m.CallID)
-	}
-	last := &steps[len(steps)-1]
-	if last.Observed == nil {
-		last.Observed = &atifObservation{}
-	}
-	last.Observed.Results = append(last.Observed.Results, atifResult{m.CallID, m.Content})
-	return nil
 }
 
 // orUnknown fills names that the format requires.

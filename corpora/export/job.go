@@ -52,7 +52,7 @@ type Count struct {
 // set, and messages beside sft. Sinks share it and do not change it.
 type row struct {
 	sft      *corpora.SFT
-	messages []chat.Message
+	messages []chat.Written
 	rl       *corpora.RL
 	pref     *corpora.Pref
 	kto      *corpora.KTO

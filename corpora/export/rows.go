@@ -108,7 +108,7 @@ func messages(ts []chat.Turn) []corpora.Msg {
 }
 
 func text(r *row) ([]corpora.Text, error) {
-	ms := messages(chat.Text(r.messages, r.sft.Tools))
+	ms := messages(chat.TextOf(r.messages, r.sft.Tools))
 	return []corpora.Text{{Messages: ms, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
@@ -117,7 +117,7 @@ func verlSFT(r *row) ([]corpora.VerlSFT, error) {
 	for _, m := range r.messages {
 		thinking = thinking || m.Reasoning != ""
 	}
-	ms := messages(chat.Text(r.messages, r.sft.Tools))
+	ms := messages(chat.TextOf(r.messages, r.sft.Tools))
 	return []corpora.VerlSFT{{Messages: ms, Thinking: thinking, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
@@ -140,11 +140,12 @@ func prompts(r *row) ([]corpora.Prompts, error) {
 func turns(r *row) ([]corpora.SFT, error) {
 	var out []corpora.SFT
 	context := make([]string, 0, len(r.messages))
-	for i, m := range r.messages {
-		if m.Role != chat.Assistant {
+	for i := range r.messages {
+		if r.messages[i].Role != chat.Assistant {
 			context = append(context, r.sft.Messages[i])
 			continue
 		}
+		m := r.messages[i].Read()
 		last, err := weighted(m, 1)
 		if err != nil {
 			return nil, err

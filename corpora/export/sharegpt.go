@@ -23,7 +23,7 @@ const (
 // thinking. Several calls, and the results that answer them, are JSON lists.
 func shareGPT(r *row) ([]corpora.ShareGPT, error) {
 	out := corpora.ShareGPT{Tools: jsonList(r.sft.Tools), AttemptColumns: columns(r.sft), Origin: r.sft.Origin}
-	ms := r.messages
+	ms := chat.ReadAll(r.messages)
 	for i := 0; i < len(ms); i++ {
 		switch m := &ms[i]; m.Role {
 		case chat.System:

@@ -97,7 +97,8 @@ func (s *stsSink) close(context.Context) error { return nil }
 func (s *stsSink) session(out *corpora.Lines, r *row) error {
 	lines := []any{stsSession{"session", r.sft.Harness, r.sft.SessionID, r.sft.Goal}}
 	for i := range r.messages {
-		lines = append(lines, stsLine{"message", stsOf(&r.messages[i], i, r.sft.RunDate)})
+		m := r.messages[i].Read()
+		lines = append(lines, stsLine{"message", stsOf(&m, i, r.sft.RunDate)})
 	}
 	for _, v := range lines {
 		line, err := chat.Marshal(v)

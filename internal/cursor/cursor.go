@@ -29,6 +29,8 @@ type Cursor struct {
 	lone   bool
 	// infinite says that a number was stepped over that no float64 holds.
 	infinite bool
+	// unusual says that a string was walked that need not be escaped as it is.
+	unusual bool
 }
 
 // Limits bound what one text may ask of memory and stack.

@@ -3,6 +3,7 @@ package cursor
 import (
 	"math/bits"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -23,6 +24,39 @@ func (c *Cursor) String() (string, bool) {
 	}
 	s := c.text()
 	return s, c.err == nil
+}
+
+// Written takes a string as it is written, without its quotes. usual tells that
+// nothing in it is escaped that need not be, and nothing by its number. Any
+// other value is stepped over and gives false.
+func (c *Cursor) Written() (inside string, usual, ok bool) {
+	if c.Kind() != arena.String {
+		c.Skip()
+		return "", false, false
+	}
+	start := c.pos + 1
+	c.unusual = false
+	if c.endString(start); c.err != nil {
+		return "", false, false
+	}
+	return c.src[start : c.pos-1], !c.unusual, true
+}
+
+// Unescape appends what a string means that was checked, given without quotes.
+func Unescape(b *strings.Builder, inside string) {
+	from := 0
+	for i := plainRun(inside, 0); i < len(inside); i = plainRun(inside, from) {
+		b.WriteString(inside[from:i])
+		if m := meant[inside[i+1]]; m != 0 {
+			b.WriteByte(m)
+			from = i + 2
+			continue
+		}
+		n := escapeOf(inside[i:])
+		b.WriteRune(digits(inside[i : i+n]))
+		from = i + n
+	}
+	b.WriteString(inside[from:])
 }
 
 // ID takes a string, or a number as it is written: ids of 20 digits stay what
@@ -143,21 +177,29 @@ func (c *Cursor) escape(s string) int {
 			c.fail(Syntax, "no such escape in a string")
 			return 0
 		}
+		c.unusual = c.unusual || s[1] == '/'
 		return 2
 	}
+	c.unusual = true
 	r, ok := c.hex(s)
 	if !ok {
 		return 0
 	}
-	if !utf16.IsSurrogate(r) {
+	n := escapeOf(s)
+	c.lone = c.lone || n == 6 && utf16.IsSurrogate(r)
+	return n
+}
+
+// escapeOf is the length of the \u escape that s starts with: 12 where it is a
+// surrogate pair.
+func escapeOf(s string) int {
+	if len(s) < 12 || s[6] != '\\' || s[7] != 'u' {
 		return 6
 	}
-	if len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
-		if low, ok := hex4(s[8:12]); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
-			return 12
-		}
+	high, _ := hex4(s[2:6])
+	if low, ok := hex4(s[8:12]); ok && utf16.DecodeRune(high, low) != utf8.RuneError {
+		return 12
 	}
-	c.lone = true
 	return 6
 }
 
