@@ -67,6 +67,7 @@ func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
 	p.lists(a.claims)
 	a.log.match(a.claims, p)
 	a.show()
+	a.commands()
 	a.unnumber()
 	a.log.link()
 	for i := range a.log.dispatches {

@@ -33,6 +33,8 @@ type reply struct {
 	streamed bool
 	// voted says that the answer holds several choices.
 	voted bool
+	// content is what the answer says.
+	content arena.Raw
 }
 
 // readReply reads an OpenAI chat completion.
@@ -49,7 +51,7 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	if !whole {
 		return r
 	}
-	r.readable, r.id = true, hashText(m.id)
+	r.readable, r.id, r.content = true, hashText(m.id), m.content
 	r.written = len(m.content) + len(m.calls) + len(m.single) + len(m.reasoning)
 	r.shell = len(body) - r.written
 	first, queued := len(p.acts), len(p.tools)
@@ -243,6 +245,9 @@ func (p *pad) name(name string, args arena.Raw, first int) {
 	p.tools = append(p.tools, t)
 	var a act
 	a.read(p, t, args, false)
+	if a.subjectless() {
+		a.ownKeys(p, args)
+	}
 	for i := range p.acts[first:] {
 		if p.acts[first+i].sameRequest(&a) && t != toolOther {
 			return

@@ -1,0 +1,214 @@
+package filters
+
+import (
+	"cmp"
+	"strings"
+	"unicode/utf8"
+)
+
+// commands reads calls in a form of the author's own, such as search[lamp] and
+// open[123], <search>lamp</search>, find(text="lamp") or SEARCH: lamp. Only the
+// author's client knows such a form, so it is read by what it did: a name, and
+// set off after it just the words or products that were then sent.
+//
+// A single match may be a query that a program asked for, so it is all or
+// nothing: no reply names a call in a form known here, the newest reply before
+// each dispatch commands it, and each of two tools or more has a name of its own.
+func (a *attempt) commands() {
+	var names commandNames
+	if len(a.log.dispatches) == 0 || !a.log.nameless() || !a.allCommanded(&names) {
+		return
+	}
+	answer, by := a.answerCommanded(&names)
+	if names.tools() < 2 {
+		return
+	}
+	for i := range a.log.dispatches {
+		d := &a.log.dispatches[i]
+		a.log.replies[a.log.lastBefore(d.start)].command(&d.act)
+	}
+	if by >= 0 {
+		a.log.replies[by].command(&answer.act)
+	}
+}
+
+// allCommanded says that the newest reply before each dispatch commands it, and
+// notes under which names.
+func (a *attempt) allCommanded(names *commandNames) bool {
+	for i := range a.log.dispatches {
+		d := &a.log.dispatches[i]
+		last := a.log.lastBefore(d.start)
+		if last < 0 || !names.take(d.act.tool, a.commanded(last, &d.act)) {
+			return false
+		}
+	}
+	return true
+}
+
+// answerCommanded is the recommendation with the newest reply that commands it,
+// -1 where none does.
+func (a *attempt) answerCommanded(names *commandNames) (answer *claim, by int) {
+	answer = a.lastRecommendation()
+	for by = len(a.log.replies) - 1; by >= 0; by-- {
+		if answer != nil && names.take(toolRecommend, a.commanded(by, &answer.act)) {
+			break
+		}
+	}
+	return answer, by
+}
+
+// nameless says that models answered, and none asked for anything in a known form.
+func (l *proxyLog) nameless() bool {
+	for i := range l.replies {
+		for j := range l.replies[i].named {
+			if n := &l.replies[i].named[j]; n.tool != toolOther || len(n.words)+len(n.ids) > 0 {
+				return false
+			}
+		}
+	}
+	return len(l.replies) > 0
+}
+
+// command adds a call that the author's client understood.
+func (r *reply) command(sent *act) {
+	named := act{tool: toolOther, words: sent.words, ids: sent.ids, page: sent.page}
+	for i := range r.named {
+		if r.named[i].sameSubject(&named) {
+			return
+		}
+	}
+	r.named, r.queue = append(r.named, named), append(r.queue, toolOther)
+}
+
+// commandNames are the author's names of the tools.
+type commandNames [toolTerminate]string
+
+// take notes a tool's name; false where there is none, where the tool had
+// another before, or another tool has this one.
+func (c *commandNames) take(t tool, name string) bool {
+	for other, taken := range c {
+		if taken != "" && (tool(other) == t) != (taken == name) {
+			return false
+		}
+	}
+	c[t] = name
+	return name != ""
+}
+
+func (c *commandNames) tools() (n int) {
+	for _, name := range c {
+		n += int(flag(name != ""))
+	}
+	return n
+}
+
+// commanded is the name under which a reply asks for just this; empty where it
+// does not.
+func (a *attempt) commanded(by int, sent *act) string {
+	p := a.pad
+	value := append(p.scratch[:0], sent.words...)
+	for _, id := range sent.ids {
+		value = appendWords(value, id)
+	}
+	p.scratch = value
+	content := a.log.replies[by].content
+	if len(value) == 0 || len(value) > maxCommand || len(content) > 4*maxSpelled {
+		return ""
+	}
+	text := p.said(content)
+	return commandOf(text[:min(len(text), maxSpelled)], value)
+}
+
+// maxCommand is how many words a command may ask for; what is longer is prose.
+const maxCommand = 32
+
+// commandOf finds the words of a value in text where a name stands before them,
+// the last ones, since models think before they act.
+func commandOf(text string, value []uint64) (name string) {
+	for i := 0; i < len(text); {
+		word, _, n := nextWord(text[i:])
+		if n > 0 && word == value[0] {
+			if end := endOf(text, i, value); end > 0 {
+				name = cmp.Or(strings.ToLower(commandName(text[:i], text[end:])), name)
+			}
+		}
+		i += max(n, 1)
+	}
+	return name
+}
+
+// endOf is where the words end that start at the given place; 0 where others
+// stand there.
+func endOf(text string, at int, words []uint64) int {
+	for len(words) > 0 {
+		if at >= len(text) {
+			return 0
+		}
+		word, _, n := nextWord(text[at:])
+		switch {
+		case n == 0:
+			at++ // what parts words does not count
+			continue
+		case word != words[0]:
+			return 0
+		}
+		words, at = words[1:], at+n
+	}
+	return at
+}
+
+// valueSigns may stand around a value within what sets it off.
+const valueSigns = " \"'`#"
+
+// commandName is the name that a value hangs on: before it in brackets or a tag,
+// before the key of an argument, or at the start of a line that ends with it.
+func commandName(before, after string) string {
+	left, right := strings.TrimRight(before, valueSigns), strings.TrimLeft(after, valueSigns)
+	closed := len(right) < len(after) && strings.ContainsAny(after[:1], "\"'")
+	switch {
+	case hasEnd(left, "[("):
+		if closed || hasStart(right, "])") {
+			return nameAtEnd(left[:len(left)-1])
+		}
+	case hasEnd(left, "="):
+		if key := nameAtEnd(left[:len(left)-1]); closed && hasEnd(left[:len(left)-1-len(key)], "(") {
+			return nameAtEnd(left[:len(left)-len(key)-2])
+		}
+	case hasEnd(strings.TrimSpace(left), ">"):
+		left = strings.TrimSpace(left)
+		if name := nameAtEnd(left[:len(left)-1]); hasEnd(left[:len(left)-1-len(name)], "<") && strings.HasPrefix(strings.TrimSpace(right), "</") {
+			return name
+		}
+	case right == "", hasStart(right, "\n|"):
+		return lineName(strings.TrimRight(left, ":"+valueSigns))
+	}
+	return ""
+}
+
+// lineName is the name that a line consists of, or that alone follows a label,
+// as in "Action: search".
+func lineName(before string) string {
+	name := nameAtEnd(before)
+	line := before[strings.LastIndexByte(before, '\n')+1 : len(before)-len(name)]
+	line = strings.Trim(line, "/*->"+valueSigns)
+	if label := strings.TrimSuffix(line, ":"); label != line && label == nameAtEnd(label) {
+		line = ""
+	}
+	if line != "" {
+		return ""
+	}
+	return name
+}
+
+// nameAtEnd is the name that text ends with, in letters of any language.
+func nameAtEnd(text string) string {
+	at := len(text)
+	for at > 0 && (nameByte(text[at-1]) || text[at-1] == '-' || text[at-1] >= utf8.RuneSelf) {
+		at--
+	}
+	return text[at:]
+}
+
+func hasEnd(s, signs string) bool { return s != "" && strings.IndexByte(signs, s[len(s)-1]) >= 0 }
+
+func hasStart(s, signs string) bool { return s != "" && strings.IndexByte(signs, s[0]) >= 0 }

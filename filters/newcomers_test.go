@@ -1,0 +1,89 @@
+package filters_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// newcomers are families that a sixth generator, written before this package was
+// read, held against the filter, and a program in the same outward forms.
+var newcomers = []agent{
+	{"honest commands in brackets", true, commands("%s[%s]"), honest(turnPlain, talks)},
+	{"honest commands in tags", true, commands("<%s>%s</%[1]s>"), honest(turnPlain, talks)},
+	{"honest commands as functions", true, commands("%s(what=%q)"), honest(turnPlain, talks)},
+	{"honest commands as lines", true, commands("%s: %s"), honest(turnPlain, talks)},
+	{"honest commands after a label", true, commands("Action: %s %s"), honest(turnPlain, terse)},
+	{"honest own arguments", true, style("native"), honest(turnOwnArguments, talks)},
+	{"honest own numbers", true, style("native"), honest(turnOwnNumbers, talks)},
+
+	{"asks for words and choices", false, nil, fillsSlots},
+}
+
+// commands writes calls in a form that only the author's client knows, after a
+// thought that speaks in that form, too.
+func commands(form string) func(*recorder) {
+	names := map[string]string{"find_product": "Seek", "view_product_information": "Peek", "recommend_product": "Take", "terminate": "Bye"}
+	return func(r *recorder) {
+		r.form = func(think string, calls []call) string {
+			text := "go: " + r.task.needs[0].noun + "\n" + think
+			for _, c := range calls {
+				value := c.args["q"]
+				if value == nil {
+					value = c.args["product_ids"]
+				}
+				text += "\n" + fmt.Sprintf(form, names[c.name], fmt.Sprint(value))
+			}
+			return text
+		}
+	}
+}
+
+// turnOwnArguments has the shop's tools under the author's argument names.
+func turnOwnArguments(r *recorder, think string, calls ...call) []call {
+	named := slices.Clone(calls)
+	for i, c := range named {
+		switch {
+		case c.args["q"] != nil:
+			named[i].args = map[string]any{"keywords": c.args["q"], "price": c.args["price"], "why": "new"}
+		case c.args["product_ids"] != nil:
+			named[i].args = map[string]any{"shop": "any", "items": strings.Split(fmt.Sprint(c.args["product_ids"]), ",")}
+		}
+	}
+	r.infer(think, named...)
+	return r.run(think, calls)
+}
+
+// turnOwnNumbers has a client that numbers each list, and an argument of its own
+// for the numbers.
+func turnOwnNumbers(r *recorder, think string, calls ...call) []call {
+	named := slices.Clone(calls)
+	if calls[0].name == "view_product_information" {
+		var rows []int
+		for _, id := range strings.Split(fmt.Sprint(calls[0].args["product_ids"]), ",") {
+			rows = append(rows, 1+slices.Index(r.lastShown(), id))
+		}
+		named[0].args = map[string]any{"rows": rows}
+	}
+	r.infer(think, named...)
+	return r.run(think, calls)
+}
+
+// fillsSlots asks the model for words and for the best of three, each in a set
+// form, and decides all else.
+func fillsSlots(r *recorder) {
+	var chosen []string
+	for _, n := range r.task.needs {
+		words := n.noun + " " + pick(r.w, n.wants)
+		r.say("words[" + words + "]")
+		shown := ids(r.run("", []call{find(words)})[0])
+		if len(shown) == 0 {
+			continue
+		}
+		r.run("", []call{view(shown[:min(3, len(shown))]...)})
+		best := shown[r.w.rng.Intn(min(3, len(shown)))]
+		r.say("best[" + best + "]")
+		chosen = append(chosen, best)
+	}
+	r.run("", []call{recommend(chosen...), finish()})
+}
