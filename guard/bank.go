@@ -58,6 +58,17 @@ func ReadBank(path string) ([]Entry, error) {
 	return bank, nil
 }
 
+// Digest names a bank by what its entries say, as hex sha256: a folder of banks
+// has no bytes of its own. The names of its files are no part of it.
+func Digest(bank []Entry) string {
+	parts := make([]string, len(bank))
+	for i, e := range bank {
+		fields := slices.Concat([]string{e.ID, e.Text, e.Spec, "products"}, e.ProductIDs, []string{"titles"}, e.Titles, []string{"terms"}, e.Terms)
+		parts[i] = hashStrings(fields)
+	}
+	return hashStrings(parts)
+}
+
 func bankFiles(path string) ([]string, error) {
 	files, err := rows.Files(path)
 	if err != nil || !isCorpus(path) {

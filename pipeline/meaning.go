@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,7 +26,7 @@ func (p *Protection) compareMeanings(ctx context.Context, ps *Problems, start Em
 		if err != nil {
 			return err
 		}
-		p.tiers, p.notRun = note.Ran, note.NotRun
+		p.tiers, p.notRun = note.Ran, cmp.Or(p.notRun, note.NotRun)
 		if tier == nil {
 			continue
 		}
@@ -51,7 +52,7 @@ func (p *Protection) addMeanings(ctx context.Context, ps *Problems, g *guard.Gua
 		return fmt.Errorf("compare problems with the bank by embeddings: %w", err)
 	}
 	if err := tier.Down(); err != nil {
-		p.notRun = "embedding: " + err.Error()
+		p.notRun = cmp.Or(p.notRun, "embedding: "+err.Error())
 	}
 	for k, i := range at {
 		p.problem[i] = findings[k]
@@ -59,12 +60,13 @@ func (p *Protection) addMeanings(ctx context.Context, ps *Problems, g *guard.Gua
 	return nil
 }
 
-// digest names what was found in the problems themselves: attempts share it, so
-// their blocks depend on it.
+// digest names all that is protected and what was found of it in the problems:
+// attempts are held against the one and share the other, so their blocks depend
+// on both.
 func (p *Protection) digest() ([]byte, error) {
-	b, err := json.Marshal(p.problem)
+	b, err := json.Marshal([]any{p.train.Bank(), p.problem})
 	if err != nil {
-		return nil, fmt.Errorf("encode findings: %w", err)
+		return nil, fmt.Errorf("encode protection: %w", err)
 	}
 	return b, nil
 }

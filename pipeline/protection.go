@@ -167,7 +167,7 @@ func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 			return nil, err
 		}
 		all = append(all, entries...)
-		if err := d.noteHeldOut(path, len(entries)); err != nil {
+		if err := d.noteHeldOut(path, entries); err != nil {
 			return nil, err
 		}
 	}
@@ -176,14 +176,14 @@ func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 
 // noteHeldOut notes a bank's content. A folder of banks is named by the
 // entries in it, since it has no bytes of its own.
-func (d *Day) noteHeldOut(path string, entries int) error {
+func (d *Day) noteHeldOut(path string, entries []guard.Entry) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("read held-out bank: %w", err)
 	}
 	if info.IsDir() {
-		d.Files = append(d.Files, File{Kind: kindHeldOut, Records: entries, path: path})
+		d.Files = append(d.Files, File{Kind: kindHeldOut, SHA256: guard.Digest(entries), Records: len(entries), path: path})
 		return nil
 	}
-	return d.readFile(kindHeldOut, path, func(io.Reader) (int, error) { return entries, nil })
+	return d.readFile(kindHeldOut, path, func(io.Reader) (int, error) { return len(entries), nil })
 }

@@ -259,13 +259,22 @@ func (o *opened) identify() error {
 		return err
 	}
 	for _, in := range o.day.Inputs {
-		key := block.Key{Input: in.SHA256, Meta: in.MetaSHA256, Config: config}
+		key := block.Key{Input: in.SHA256, Meta: metaOf(&in), Config: config}
 		o.inputs = append(o.inputs, input{Input: in, key: key, dir: filepath.Join(o.Work, blocksFolder, key.Folder())})
 	}
 	slices.SortStableFunc(o.inputs, func(a, b input) int {
 		return cmp.Or(cmp.Compare(a.key.Input, b.key.Input), cmp.Compare(a.key.Meta, b.key.Meta))
 	})
 	return nil
+}
+
+// metaOf names what an input says of its attempts beside their records.
+func metaOf(in *traces.Input) string {
+	run, problem := in.PathIDs()
+	if run == "" && problem == "" {
+		return in.MetaSHA256
+	}
+	return digest([]byte(in.MetaSHA256), []byte(run), []byte(problem))
 }
 
 func none() (struct{}, error) { return struct{}{}, nil }

@@ -37,6 +37,17 @@ func (r *reader) name(f found) {
 	}
 }
 
+// PathIDs are the run and the problem that the attempts of the input get from
+// its path where they name none: content alone does not tell two such inputs
+// apart. Each is empty where the path, or run.json, leaves nothing to it.
+func (in *Input) PathIDs() (run, problem string) {
+	run, problem = in.pathIDs()
+	if in.Meta.RunID != "" {
+		run = ""
+	}
+	return run, problem
+}
+
 // pathIDs are what the rule run=<id>/<problem_id>.json says; each is empty
 // where the path does not follow it. A run.json beside the file stands in for
 // the folder's name.

@@ -165,7 +165,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if f.work != "" && within(out, f.work) {
 		return nil, nil, usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}
-	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), Push: f.card.push, License: f.card.license, FS: corpora.Disk{}, Pages: pages, Embedding: f.embed.start()}
+	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), Push: f.card.push, License: f.card.license, FS: corpora.Disk{}, Pages: pages}
 	r.Sources = pipeline.Sources{
 		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.in, Spool: r.Work,
 	}
@@ -181,7 +181,9 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if r.Titles, err = f.titles.open(); err != nil {
 		return nil, nil, err
 	}
-	config.Titles = f.titles.config()
+	if r.Embedding, err = f.embed.start(); err != nil {
+		return nil, nil, err
+	}
 	days, cleanUp, err := localDays(c.Context(), days)
 	if err != nil {
 		cleanUp()
@@ -189,7 +191,13 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	}
 	r.Sources.Days = days
 	r.Config = config
+	r.Config.Titles = f.titles.config()
 	closeJudge, err := f.judge.open(c, r)
+	if err == nil {
+		if err = contradiction(&config, &r.Config); err != nil {
+			err = errors.Join(err, closeJudge())
+		}
+	}
 	if err != nil {
 		cleanUp()
 		return nil, nil, err

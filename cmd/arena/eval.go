@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora/bucket"
 	"github.com/trajectory-arena/arena/judges/prices"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
@@ -182,6 +183,8 @@ func (f *evalFlags) check() error {
 		return missing("run folder", "-o")
 	case f.out == "-":
 		return noStream(f.out)
+	case bucket.IsURL(f.out):
+		return usage(fmt.Errorf("write %s: a run is written where it is played", f.out), "give -o a folder")
 	case f.problems == "":
 		return missing("problems", "--problems")
 	case f.rescore == "" && len(f.endpoints) == 0:

@@ -37,6 +37,8 @@ type filtered struct {
 	day filters.AgentStats
 	// success is the outcome, known to --reweight alone.
 	success bool
+	// explanation is of the attempt that --explain names, and of its copies.
+	explanation *filters.Explanation
 }
 
 // read makes the first pass over all inputs, then the second, and returns the

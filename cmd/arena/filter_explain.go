@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
 
 	"github.com/trajectory-arena/arena"
@@ -17,17 +16,12 @@ import (
 // explain prints one verdict step by step. The whole day is read, because the
 // agent's habits are part of the verdict.
 func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) error {
-	var mu sync.Mutex
-	var found *filters.Explanation
-	d.each = func(_ context.Context, t *arena.Trace, _ *filtered) error {
-		if t.ID != d.flags.explain {
-			return nil
+	d.each = func(_ context.Context, t *arena.Trace, f *filtered) error {
+		if t.ID == d.flags.explain {
+			dialogue := filters.Normalise(t)
+			e := d.filter.Explain(t, &dialogue)
+			f.explanation = &e
 		}
-		dialogue := filters.Normalise(t)
-		e := d.filter.Explain(t, &dialogue)
-		mu.Lock()
-		defer mu.Unlock()
-		found = &e
 		return nil
 	}
 	all, err := d.read(ctx, days)
@@ -35,9 +29,9 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 		return err
 	}
 	for i := range all {
-		if all[i].head.ID == d.flags.explain && found != nil {
+		if e := all[i].explanation; e != nil {
 			var words strings.Builder
-			if err = printExplanation(&words, &all[i], found, d.filter.DayTerms(all[i].sample, all[i].day)); err != nil {
+			if err = printExplanation(&words, &all[i], e, d.filter.DayTerms(all[i].sample, all[i].day)); err != nil {
 				return err
 			}
 			_, err = io.WriteString(w, withoutSecrets(words.String()))

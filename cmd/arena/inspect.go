@@ -31,6 +31,12 @@ func newInspect(s *streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if file != "" && chosen != nil {
+				return usage(errors.New("--where selects by the ledger of a corpus, and a file has none"), "name the folder of the corpus")
+			}
+			if head < 0 {
+				return usage(fmt.Errorf("--head is %d", head), "give the number of rows to show, 0 for none")
+			}
 			return readCorpus(c.Context(), folder, func(fsys corpora.FS, dir string) error {
 				switch {
 				case file != "":

@@ -47,11 +47,24 @@ func (f *embedFlags) embedder() (*guard.Embedder, error) {
 	return e, nil
 }
 
+// asked says whether the embedding tier is wanted. What is said about it without
+// a place where vectors come from is refused: a tier that is required would not
+// run, and nobody would know.
+func (f *embedFlags) asked() (bool, error) {
+	if f.config.BaseURL != "" || f.config.Model != "" {
+		return true, nil
+	}
+	if f.required || f.calibration != "" || f.keyEnv != "" || f.config.Prefix != "" {
+		return false, usage(errors.New("nothing says where embeddings come from"), "give --embed-endpoint and --embed-model, or leave the other --embed flags out")
+	}
+	return false, nil
+}
+
 // tier starts the embedding tier, nil where none is asked for or where the
 // endpoint is down and not required; the report then says so.
 func (f *embedFlags) tier(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error) {
-	if f.config.BaseURL == "" && f.config.Model == "" {
-		return nil, nil
+	if asked, err := f.asked(); !asked {
+		return nil, err
 	}
 	e, err := f.embedder()
 	if err != nil {
@@ -74,11 +87,11 @@ func (f *embedFlags) tier(ctx context.Context, g *guard.Guard, report *guard.Rep
 }
 
 // start is the embedding tier of a build; nil where none is asked for.
-func (f *embedFlags) start() pipeline.Embedding {
-	if f.config.BaseURL == "" && f.config.Model == "" {
-		return nil
+func (f *embedFlags) start() (pipeline.Embedding, error) {
+	if asked, err := f.asked(); !asked {
+		return nil, err
 	}
-	return f.tier
+	return f.tier, nil
 }
 
 func (f *embedFlags) readCalibration() (*guard.Calibration, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -76,7 +75,7 @@ eval played already.`,
 	fl.StringVar(&f.run, "run", "", "run of arena eval to take rollouts from instead of playing")
 	fl.StringVar(&f.teacher, "teacher", "", "run of the teacher, for steps")
 	fl.StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on, as for arena build; may be repeated")
-	fl.StringVarP(&f.out, "output", "o", "", "folder of the stage's data")
+	fl.StringVarP(&f.out, "output", "o", "", "folder of the stage's data, or the URL of one in a bucket")
 	f.card.register(c)
 	fl.StringVar(&f.work, "work", "", "folder of the run and of what was built of it (default OUT.work)")
 	fl.IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
@@ -101,8 +100,6 @@ func (f *recipeFlags) check() error {
 		return usage(errors.New("no corpus given"), "name one that `arena build` made with --corpus")
 	case f.out == "":
 		return usage(errors.New("no output folder"), "say where the data goes, such as -o stage")
-	case f.out == "-":
-		return noStream(f.out)
 	case within(f.corpus, f.out):
 		return usage(fmt.Errorf("write %s: it lies in the corpus that is read", f.out), "give a folder beside the corpus")
 	case f.recipe.Rollouts == recipe.Never && (f.run != "" || len(f.eval.endpoints) > 0):
@@ -122,13 +119,17 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	target, err := newOutput(f.out, "")
+	if err != nil {
+		return err
+	}
 	paths, cleanUp, err := local(c.Context(), []string{f.corpus})
 	defer cleanUp()
 	if err != nil {
 		return err
 	}
 	f.corpus = paths[0]
-	f.work = cmp.Or(f.work, filepath.Clean(f.out)+".work")
+	f.work = cmp.Or(f.work, target.dir+".work")
 	if err = f.protect(); err != nil {
 		return err
 	}
@@ -139,11 +140,14 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	report, err := f.recipe.Write(c.Context(), corpora.Disk{}, in, f.out, f.work)
+	report, err := f.recipe.Write(c.Context(), corpora.Disk{}, in, target.dir, f.work)
 	if report != nil && !f.eval.quiet {
 		f.tell(report)
 	}
-	return recipeError(err)
+	if err != nil {
+		return recipeError(err)
+	}
+	return target.publish(c.Context())
 }
 
 // input are the corpora that the data is made from: the one given, and those
@@ -188,7 +192,8 @@ func (f *recipeFlags) protect() error {
 			return failed(err, bankForms)
 		}
 		f.protected = append(f.protected, entries...)
-		if b, err := os.ReadFile(path); err == nil { // a folder has no bytes of its own
+		given = append(given, guard.Digest(entries))
+		if b, err := os.ReadFile(path); err == nil {
 			given = append(given, corpora.SHA256(b))
 		}
 	}

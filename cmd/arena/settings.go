@@ -11,6 +11,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/pipeline"
 )
 
 // settings are the flags that fill a configuration: a YAML file, then single
@@ -47,6 +49,9 @@ func (s *settings) fill(config any) error {
 		key, value, ok := strings.Cut(set, "=")
 		if !ok {
 			return usage(fmt.Errorf("--set %s: no =", set), "write it as --set "+s.example)
+		}
+		if strings.TrimSpace(value) == "" {
+			return usage(fmt.Errorf("--set %s: no value", set), "write it as --set "+s.example+"; an empty text is written as ''")
 		}
 		if err := decodeStrict(nested(key, value), config); err != nil {
 			return usage(fmt.Errorf("--set %s: %w", set, err), s.nearestKey(err, key, config))
@@ -143,6 +148,28 @@ func keys(t reflect.Type, prefix string) (out []string) {
 		}
 	}
 	return out
+}
+
+// contradiction refuses a configuration that says another instrument than the
+// flags do: the run writes these keys itself, and what a manifest says of them
+// must not be taken for done. A key that was left at its default says nothing.
+func contradiction(said, made *pipeline.Config) error {
+	usual := pipeline.Defaults()
+	for _, k := range []struct {
+		key, flag         string
+		said, made, usual any
+	}{
+		{"titles", "--embeddings", said.Titles, made.Titles, usual.Titles},
+		{"judge.name", "--judge", said.Judge.Name, made.Judge.Name, usual.Judge.Name},
+		{"judge.settings", "--judge", said.Judge.Settings, made.Judge.Settings, usual.Judge.Settings},
+		{"judge.sparing", "--judge", said.Judge.Sparing, made.Judge.Sparing, usual.Judge.Sparing},
+		{"step_judge", "--step-judge", said.StepJudge, made.StepJudge, usual.StepJudge},
+	} {
+		if k.said != k.usual && k.said != k.made {
+			return usage(fmt.Errorf("%s is %v in the configuration and %v by the flags", k.key, k.said, k.made), "the run writes it, from "+k.flag+": give that, or leave the key out")
+		}
+	}
+	return nil
 }
 
 // distance is how many letters must be changed, added or taken away to make a

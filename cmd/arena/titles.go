@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -32,6 +33,9 @@ func (f *titleFlags) flags(c *cobra.Command) {
 // endpoint.
 func (f *titleFlags) open() (outcome.Titles, error) {
 	if f.endpoint.BaseURL == "" {
+		if f.keyEnv != "" || f.endpoint.Prefix != "" || f.endpoint.Model != outcome.DefaultEndpoint().Model {
+			return nil, usage(errors.New("nothing says where embeddings come from"), "give --embeddings, or leave the other --embeddings flags out")
+		}
 		return outcome.Carried{}, nil
 	}
 	if f.keyEnv != "" {

@@ -25,8 +25,9 @@ const (
 	maxMarker = 1 << 20
 )
 
-// Key is what a block depends on: the content of its input and of the run.json
-// beside it, and every part of the configuration that reaches an attempt.
+// Key is what a block depends on: the content of its input, what run.json beside
+// it and its path say of its attempts, and every part of the configuration that
+// reaches an attempt.
 type Key struct {
 	Input  string `json:"input_sha256"`
 	Meta   string `json:"meta_sha256"`

@@ -1,0 +1,115 @@
+package pipeline_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// TestFolderOfBanksThatGrewIsHeldAgainstFinishedBlocks builds with a folder of
+// banks, adds a bank of products that are nobody's gold, and builds again:
+// attempts that open one are found, although their problems are as they were.
+func TestFolderOfBanksThatGrewIsHeldAgainstFinishedBlocks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	banks := filepath.Join(dir, "banks")
+	writeFile(t, filepath.Join(banks, "a.jsonl"), `{"id":"a","query":"a lunch box of stainless steel","reward":{"product_id":"none"}}`)
+	held := func(out string) map[string]string {
+		r := newRun(t, sampleDay, filepath.Join(dir, out))
+		r.Sources.HeldOut = []string{banks}
+		build(t, r)
+		return sums(t, r.Out)
+	}
+	before := held("resumed")
+	writeFile(t, filepath.Join(banks, "b.jsonl"), bankOfOthers(t))
+	resumed, fresh := held("resumed"), held("fresh")
+	if maps.Equal(before, fresh) {
+		t.Fatal("the second bank changes nothing")
+	}
+	if !maps.Equal(resumed, fresh) {
+		t.Error("a corpus made of finished blocks is not the one made from the beginning")
+	}
+}
+
+// bankOfOthers protects one in sixteen of the sample day's products, of those that
+// no problem asks for.
+func bankOfOthers(t *testing.T) string {
+	t.Helper()
+	gold := map[string]bool{}
+	for _, p := range problemsOf(t, readFile(t, filepath.Join(sampleDay, "problems.jsonl"))) {
+		for _, r := range p.Rewards {
+			gold[r.ProductID] = true
+		}
+	}
+	var bank strings.Builder
+	for line, err := range arena.Lines(strings.NewReader(readFile(t, filepath.Join(sampleDay, "catalog.jsonl"))), 1<<20) {
+		var product struct {
+			ID string `json:"product_id"`
+		}
+		if err != nil || json.Unmarshal(line.Text, &product) != nil {
+			t.Fatalf("%s: %v", line.Text, err)
+		}
+		if line.Number%16 == 0 && !gold[product.ID] {
+			fmt.Fprintf(&bank, `{"id":%q,"query":"qqq%s","reward":{"product_id":%q}}`+"\n", product.ID, product.ID, product.ID)
+		}
+	}
+	return bank.String()
+}
+
+// TestFoldersNameRunsWhateverIsInThem: without run.json the folder names the run,
+// so that equal files in two folders are two runs, and a renamed folder is
+// another.
+func TestFoldersNameRunsWhateverIsInThem(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	day := filepath.Join(dir, "day")
+	if err := os.CopyFS(day, os.DirFS(sampleDay)); err != nil {
+		t.Fatal(err)
+	}
+	run := filepath.Dir(oneInput(t, day))
+	other := filepath.Join(filepath.Dir(run), "run=other")
+	if err := os.Remove(filepath.Join(run, "run.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(other, os.DirFS(run)); err != nil {
+		t.Fatal(err)
+	}
+	s := build(t, newRun(t, day, filepath.Join(dir, "resumed")))
+	if n := s.Funnel[0].Dropped["duplicate_attempt"]; n != 0 {
+		t.Errorf("%d attempts of one run are taken for those of the other", n)
+	}
+	if err := os.Rename(other, filepath.Join(filepath.Dir(run), "run=renamed")); err != nil {
+		t.Fatal(err)
+	}
+	resumed, fresh := newRun(t, day, filepath.Join(dir, "resumed")), newRun(t, day, filepath.Join(dir, "fresh"))
+	build(t, resumed)
+	build(t, fresh)
+	if !maps.Equal(sums(t, resumed.Out), sums(t, fresh.Out)) {
+		t.Error("a renamed run keeps its old name in finished blocks")
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
