@@ -85,6 +85,9 @@ func readArray(in *bufio.Reader, limit int) ([]Problem, error) {
 	if _, err := d.Token(); err != nil {
 		return nil, fmt.Errorf("read problems: end of array after entry %d: %w", len(all), err)
 	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read problems: something stands behind the array of %d entries", len(all))
+	}
 	return all, nil
 }
 

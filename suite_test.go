@@ -75,6 +75,7 @@ func TestReadProblems(t *testing.T) {
 		`[{"query":"a"},{"query":5}]`:           "entry 2: parse problem: neither",
 		`[{"query":"a"},`:                       "entry 2: ",
 		`[{"query":"a"}`:                        "end of array after entry 1",
+		`[{"query":"a"}]` + "\n" + `[{"query":"b"}]`:     "something stands behind the array of 1 entries",
 		`{"query":"` + strings.Repeat("a", 100) + `"}`:   "line 1: longer than 100 bytes",
 		`[{"query":"` + strings.Repeat("a", 100) + `"}]`: "entry 1: longer than 100 bytes",
 	} {

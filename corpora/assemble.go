@@ -46,7 +46,7 @@ func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
 		return err
 	}
 	dir = filepath.Clean(dir)
-	w := assembler{ctx: ctx, fs: fsys, dir: dir + ".partial"}
+	w := assembler{ctx: ctx, fs: fsys, dir: Beside(dir, "partial")}
 	err := w.build(&a)
 	if err == nil {
 		err = swap(fsys, w.dir, dir)

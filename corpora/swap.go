@@ -42,11 +42,17 @@ func IsCorpus(fsys FS, dir string) (bool, error) {
 	return strings.HasPrefix(gjson.GetBytes(b, "version").String(), manifestFamily), err
 }
 
+// Beside names what lies beside a corpus while it is made. What is there is
+// removed, so the name is hidden: "corpus.previous" is what people call a copy.
+func Beside(dir, what string) string {
+	dir = filepath.Clean(dir)
+	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+what)
+}
+
 // swap moves the finished folder into place. What was there before is kept
 // until the new one is, and comes back if the move fails.
 func swap(fsys FS, from, to string) error {
-	// hidden, because it is removed: "corpus.previous" is what people call a copy
-	previous := filepath.Join(filepath.Dir(to), "."+filepath.Base(to)+".previous")
+	previous := Beside(to, "previous")
 	if err := fsys.RemoveAll(previous); err != nil {
 		return fmt.Errorf("remove %s: %w", previous, err)
 	}

@@ -138,7 +138,7 @@ var ErrNoProblems = errors.New("no problems.jsonl: attempts cannot be graded wit
 var ErrNoCatalog = errors.New("no catalog.jsonl: recommended products cannot be looked up without the catalogue")
 
 func (d *Day) readProblems(src Sources) error {
-	paths := found(src.Problems, src.Days, "problems.json*")
+	paths := found(src.Problems, src.Days, traces.Table("problems"))
 	if len(paths) == 0 {
 		return ErrNoProblems
 	}
@@ -163,7 +163,7 @@ func (d *Day) readProblems(src Sources) error {
 const maxProblem = 64 << 20
 
 func (d *Day) readCatalog(src Sources) error {
-	paths := found(src.Catalogs, src.Days, "catalog.json*")
+	paths := found(src.Catalogs, src.Days, traces.Table("catalog"))
 	if len(paths) == 0 {
 		return ErrNoCatalog
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/redact"
@@ -67,7 +66,7 @@ func (m *Import) Run(ctx context.Context) (*Summary, error) {
 	if err := corpora.Replaceable(m.FS, m.Out); err != nil {
 		return nil, err
 	}
-	work := filepath.Clean(m.Out) + ".parts"
+	work := corpora.Beside(m.Out, "parts")
 	s, err := m.write(ctx, work)
 	if rerr := m.FS.RemoveAll(work); err == nil && rerr != nil {
 		err = fmt.Errorf("remove %s: %w", work, rerr)

@@ -48,12 +48,20 @@ func (p *Problems) add(path string, ps []arena.Problem) error {
 
 // sort puts problems in an order that depends on their content alone.
 func (p *Problems) sort() {
-	slices.SortStableFunc(p.All, func(a, b arena.Problem) int {
-		return cmp.Or(cmp.Compare(guard.SpecHash(a), guard.SpecHash(b)), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Query, b.Query))
+	type specified struct {
+		spec string
+		arena.Problem
+	}
+	all := make([]specified, len(p.All))
+	for i, q := range p.All {
+		all[i] = specified{guard.SpecHash(q), q}
+	}
+	slices.SortStableFunc(all, func(a, b specified) int {
+		return cmp.Or(cmp.Compare(a.spec, b.spec), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Query, b.Query))
 	})
 	p.Specs = make([]string, len(p.All))
-	for i, q := range p.All {
-		p.Specs[i] = guard.SpecHash(q)
+	for i, q := range all {
+		p.Specs[i], p.All[i] = q.spec, q.Problem
 		p.position[&p.All[i]] = i
 	}
 	p.suite = arena.NewSuite(p.All)

@@ -64,14 +64,36 @@ func Discover(day string, rules Rules) ([]Input, error) {
 	return ordered(ins, day)
 }
 
+// Table is the pattern of a day's file of this name that is no trace: JSON or JSON
+// lines, or compressed, which its reader tells.
+func Table(name string) string { return name + ".json{,l}{,.gz,.zst}" }
+
+// Walked is the folder whose files Discover lists for a day that is a folder;
+// empty for any other day.
+func Walked(day string) string {
+	traces := filepath.Join(day, "traces")
+	if isFolder(traces) {
+		return traces
+	}
+	if isFolder(day) {
+		return day
+	}
+	return ""
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // Beside lists the files of a day that are no traces and whose base names match
-// a pattern, as path.Match reads it, in bytewise order. A day is what Discover
+// a pattern, as doublestar.Match reads it, in bytewise order. A day is what Discover
 // takes; one that is a file, or cannot be read, has none.
 func Beside(day, pattern string) []string {
 	if entries, err := os.ReadDir(day); err == nil {
 		var out []string
 		for _, e := range entries {
-			if ok, _ := path.Match(pattern, e.Name()); ok {
+			if ok, _ := doublestar.Match(pattern, e.Name()); ok {
 				out = append(out, filepath.Join(day, e.Name()))
 			}
 		}
@@ -165,11 +187,24 @@ func (w *walk) tree(rules Rules) error {
 		return err
 	}
 	return fs.WalkDir(w.fsys, from, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || rules.except(d.Name()) {
+		switch {
+		case !fs.ValidPath(name):
+			return w.refuse(name, d)
+		case err != nil || d.IsDir() || rules.except(d.Name()):
 			return err
 		}
 		return w.add(name)
 	})
+}
+
+// refuse adds a file or folder whose name is not UTF-8, which no file system of
+// this program opens.
+func (w *walk) refuse(name string, d fs.DirEntry) error {
+	w.found = append(w.found, Input{Path: filepath.Join(w.root, filepath.FromSlash(name)), Name: path.Join(w.title, name), refused: BadName})
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
 }
 
 type meta struct {

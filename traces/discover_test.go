@@ -52,6 +52,20 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
+// TestNamesThatAreNoTextAreFaults: a file or folder that some other system named
+// does not end the day.
+func TestNamesThatAreNoTextAreFaults(t *testing.T) {
+	t.Parallel()
+	day := t.TempDir()
+	for _, name := range []string{"run=a/x.jsonl", "run=b/\xff.jsonl", "run=\xfe/x.jsonl"} {
+		write(t, filepath.Join(day, "traces", name), line("a"))
+	}
+	traces, faults, _ := readAll(t, day, Defaults())
+	if len(traces) != 1 || reasons(faults) != "bad_name bad_name" {
+		t.Errorf("%d traces, faults %+v", len(traces), faults)
+	}
+}
+
 func TestDiscoverOtherDays(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -88,15 +102,15 @@ func TestDiscoverOtherDays(t *testing.T) {
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"day[1]/problems.jsonl", "day[1]/problems.json.bak", "day[1]/traces/problems.jsonl", "day1/problems.jsonl", "day1/run.jsonl"} {
+	for _, name := range []string{"day[1]/problems.jsonl", "day[1]/problems.json.bak", "day[1]/problems.json", "day[1]/traces/problems.jsonl", "day1/problems.jsonl", "day1/run.jsonl"} {
 		write(t, filepath.Join(dir, name), "{}")
 	}
 	for day, want := range map[string][]string{
-		"day[1]": {"day[1]/problems.json.bak", "day[1]/problems.jsonl"}, "day?": {"day1/problems.jsonl"},
+		"day[1]": {"day[1]/problems.json", "day[1]/problems.jsonl"}, "day?": {"day1/problems.jsonl"},
 		"day1/run.jsonl": nil, "none": nil, "day[": nil,
 	} {
 		var got []string
-		for _, path := range Beside(filepath.Join(dir, day), "problems.json*") {
+		for _, path := range Beside(filepath.Join(dir, day), Table("problems")) {
 			rel, _ := filepath.Rel(dir, path)
 			got = append(got, rel)
 		}

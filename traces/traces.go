@@ -76,6 +76,7 @@ const (
 	BadMeta           Reason = "bad_run_json"
 	LinkOutsideDay    Reason = "link_outside_day"
 	NotAFile          Reason = "not_a_file"
+	BadName           Reason = "bad_name"
 )
 
 // Summary is what one Read found.

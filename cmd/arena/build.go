@@ -189,6 +189,10 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 		cleanUp()
 		return nil, nil, err
 	}
+	if err = besideTraces(days, r.Out, r.Work); err != nil {
+		cleanUp()
+		return nil, nil, err
+	}
 	r.Sources.Days = days
 	r.Config = config
 	r.Config.Titles = f.titles.config()

@@ -80,6 +80,9 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	if err = out.free(c.Context(), f.force); err != nil {
 		return err
 	}
+	if err = besideTraces(in, out.dir); err != nil {
+		return err
+	}
 	inputs, cleanUp, err := dayInputs(c.Context(), s, in)
 	defer cleanUp()
 	if err != nil {

@@ -44,6 +44,20 @@ func dayInputs(ctx context.Context, s *streams, days []string) (all []traces.Inp
 	return all, cleanUp, nil
 }
 
+// besideTraces refuses to write where the files of a day are found: the next run
+// would take what this one wrote for traces.
+func besideTraces(days []string, paths ...string) error {
+	for _, day := range days {
+		walked := traces.Walked(day)
+		for _, path := range paths {
+			if walked != "" && within(walked, path) {
+				return usage(fmt.Errorf("write %s: it lies in %s, whose files are read as traces", path, walked), "give a folder beside it")
+			}
+		}
+	}
+	return nil
+}
+
 // localDays gives the paths of days as local does. The folder of a run that has
 // not ended is refused: its traces are written with its results, and what is
 // there before is none.

@@ -56,7 +56,7 @@ func TestPathsThatAreNotThereAreWrongUsage(t *testing.T) {
 			t.Errorf("arena %s: exit %d, want %d: %s", c.args, code, c.code, said)
 		}
 	}
-	for _, name := range []string{"out", "out.parts", "absent"} {
+	for _, name := range []string{"out", ".out.parts", "absent"} {
 		if _, err := os.Stat(name); err == nil {
 			t.Errorf("%s was left", name)
 		}

@@ -97,6 +97,13 @@ func createBeside(path string) (*os.File, error) {
 	return os.OpenFile(name.Name(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 }
 
+// sameFile says whether both paths lead to one file.
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
 // cause is what went wrong with a file, without the operation and the name that
 // the caller tells already.
 func cause(err error) error {

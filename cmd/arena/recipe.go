@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -175,6 +176,8 @@ func recipeError(err error) error {
 		return failed(err, "the counts above say where rows were lost")
 	case errors.Is(err, recipe.ErrNotProtected):
 		return usage(err, "give it with --held-out: what the corpus was guarded against must be kept out here, too")
+	case errors.Is(err, fs.ErrNotExist):
+		return failed(err, "a recipe needs the split that `arena build` and `arena mix` pin in bank.json; an import has none, and gets one when it is mixed with a build")
 	}
 	return err
 }

@@ -101,7 +101,7 @@ func eachFile(named, days []string, flag string, read func(path string) error) e
 	paths := named
 	if len(named) == 0 {
 		for _, day := range days {
-			paths = append(paths, traces.Beside(day, flag+".jsonl")...)
+			paths = append(paths, traces.Beside(day, traces.Table(flag))...)
 		}
 	}
 	if len(paths) == 0 {

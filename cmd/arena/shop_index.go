@@ -41,6 +41,9 @@ as it is; --verify reads both whole and compares their checksums.`,
 
 func buildIndex(ctx context.Context, s *streams, catalog, out string) error {
 	start := time.Now()
+	if sameFile(catalog, out) {
+		return usage(fmt.Errorf("create index %s: it is the catalogue itself", out), "give -o a file beside it")
+	}
 	tmp, err := createBeside(out)
 	if err != nil {
 		return failed(fmt.Errorf("create index %s: %w", out, cause(err)), "the folder of -o must exist and take new files")

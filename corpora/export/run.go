@@ -19,7 +19,7 @@ func Run(ctx context.Context, fsys corpora.FS, from, to string, profiles []Profi
 	if err != nil {
 		return nil, err
 	}
-	work := filepath.Clean(to) + ".parts"
+	work := corpora.Beside(to, "parts")
 	counts, parts, err := Parts(ctx, fsys, from, work, m, profiles, opt, side)
 	if err == nil {
 		err = publish(ctx, fsys, from, to, m, parts, counts, opt)

@@ -107,7 +107,7 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 	if err := errors.Join(m.Validate(), corpora.Replaceable(m.FS, m.Out)); err != nil {
 		return nil, err
 	}
-	w := &mixing{Mix: m, work: filepath.Clean(m.Out) + ".parts"}
+	w := &mixing{Mix: m, work: corpora.Beside(m.Out, "parts")}
 	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
