@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,9 @@ type Assembly struct {
 	// corpus. Nil leaves all as it is.
 	Redact *redact.Redactor
 }
+
+// ErrPart says that a part is not what was written: it must be written again.
+var ErrPart = errors.New("it is not what was written there")
 
 // Assemble puts a corpus together beside dir and moves it into place when all
 // of it is good and durable, the manifest written last. A corpus that was
@@ -122,13 +126,16 @@ func (w *assembler) shard(s placed, move bool) error {
 // copied leaves the part whole: an interrupted run goes on from it.
 func (w *assembler) copied(s placed) (FileEntry, error) {
 	in, err := w.fs.Open(s.from)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.Join(ErrPart, err)
+	}
 	if err != nil {
 		return FileEntry{}, fmt.Errorf("open %s: %w", s.from, err)
 	}
 	defer closeRead(in)
 	sum, err := w.write(s.to, traced{in, s.from})
 	if err == nil && sum.SHA256 != s.SHA256 {
-		err = fmt.Errorf("place %s: it is not what was written there", s.from)
+		err = fmt.Errorf("place %s: %w", s.from, ErrPart)
 	}
 	return sum, err
 }
@@ -154,7 +161,7 @@ func (s *placed) unchanged(fsys FS) error {
 		return err
 	}
 	if hash.Sum64() != s.XXH3 {
-		return fmt.Errorf("place %s: it is not what was written there", s.from)
+		return fmt.Errorf("place %s: %w", s.from, ErrPart)
 	}
 	return nil
 }

@@ -254,7 +254,7 @@ func (o *opened) loadPlan() (*plan, error) {
 	}
 	p := &plan{}
 	if err = json.Unmarshal(b, p); err != nil {
-		return nil, fmt.Errorf("parse plan %s: %w", o.planPath(), err)
+		return nil, fmt.Errorf("parse plan %s (run the group step again): %w", o.planPath(), err)
 	}
 	key, err := o.planKey()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/pipeline"
 )
 
 // TestFolderOfBanksThatGrewIsHeldAgainstFinishedBlocks builds with a folder of
@@ -92,6 +93,41 @@ func TestFoldersNameRunsWhateverIsInThem(t *testing.T) {
 	build(t, fresh)
 	if !maps.Equal(sums(t, resumed.Out), sums(t, fresh.Out)) {
 		t.Error("a renamed run keeps its old name in finished blocks")
+	}
+}
+
+// TestDamagedWorkIsMadeAgain: a part or a body that is not what was written ends
+// the run that meets it, and not the next one.
+func TestDamagedWorkIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for damaged, change := range map[string]func(*pipeline.Config){
+		"parts/*/sft-train-*/data/sft/*.parquet": func(*pipeline.Config) {},
+		"blocks/*/bodies":                        func(c *pipeline.Config) { c.Select.Top = 3 }, // new parts read bodies
+	} {
+		dir := t.TempDir()
+		build(t, newRun(t, sampleDay, filepath.Join(dir, "corpus")))
+		r := newRun(t, sampleDay, filepath.Join(dir, "corpus"))
+		change(&r.Config)
+		files, err := filepath.Glob(filepath.Join(r.Work, damaged))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("find %s: %v", damaged, err)
+		}
+		for _, file := range files {
+			text := []byte(readFile(t, file))
+			for i := range text {
+				text[i] ^= 1
+			}
+			writeFile(t, file, string(text))
+		}
+		met := 0
+		for ; met <= len(files); met++ { // a run may meet one block at a time
+			if _, err = r.Build(t.Context()); err == nil {
+				break
+			}
+		}
+		if met == 0 || err != nil {
+			t.Errorf("%s: %d runs met the damage, the last ended with %v", damaged, met, err)
+		}
 	}
 }
 

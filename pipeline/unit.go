@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpora"
@@ -81,6 +82,9 @@ func (w *unitWriter) body(at ref) (*body, error) {
 	}
 	defer bodies.Close()
 	b, err := bodies.Read(w.entries[at].Body)
+	if errors.Is(err, block.ErrDamaged) { // the next run makes it again
+		err = errors.Join(err, w.FS.RemoveAll(w.inputs[at.Input].dir))
+	}
 	if err != nil {
 		return nil, err
 	}

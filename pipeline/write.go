@@ -127,5 +127,9 @@ func (o *opened) assemble(ctx context.Context, p *plan) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return summary, corpora.Assemble(ctx, o.FS, o.Out, *a)
+	err = corpora.Assemble(ctx, o.FS, o.Out, *a)
+	if errors.Is(err, corpora.ErrPart) { // the next run writes them again
+		err = errors.Join(err, o.FS.RemoveAll(filepath.Join(o.Work, partsFolder, p.folder())))
+	}
+	return summary, err
 }

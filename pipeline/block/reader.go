@@ -25,6 +25,9 @@ const maxBody = 1 << 30
 // maxWords bounds the list of words of a block.
 const maxWords = 1 << 30
 
+// ErrDamaged says that a body is not what was written.
+var ErrDamaged = errors.New("the block is damaged")
+
 // Place says where an entry lies in its block's index.
 type Place struct {
 	Offset int64 `json:"o"`
@@ -190,7 +193,7 @@ func (b *Bodies) Read(at Body) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", b.path, err)
 	}
 	if crc32.Checksum(b.packed, castagnoli) != at.CRC {
-		return nil, fmt.Errorf("read %s: checksum of the body at %d differs", b.path, at.Offset)
+		return nil, fmt.Errorf("read %s: checksum of the body at %d differs: %w", b.path, at.Offset, ErrDamaged)
 	}
 	plain, err := s2.Decode(b.plain[:cap(b.plain)], b.packed)
 	if err != nil {
