@@ -152,7 +152,7 @@ type deadlined struct {
 }
 
 // Ask implements rollout.Asker.
-func (d deadlined) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
+func (d deadlined) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
 	reply, body, err := d.Asker.Ask(d.limited, request)
 	if err != nil && d.limited.Err() != nil && ctx.Err() == nil {
 		return reply, nil, &endpoint.Infra{Reason: "deadline", Detail: "the rollout took too long"}

@@ -73,7 +73,7 @@ type served struct {
 const reaping = 5 * time.Second
 
 // Ask implements rollout.Asker.
-func (s served) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
+func (s served) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
 	reply, body, err := s.Asker.Ask(ctx, request)
 	var infra *endpoint.Infra
 	if !errors.As(err, &infra) || strings.HasPrefix(infra.Reason, "http_") {

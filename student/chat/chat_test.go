@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strings"
@@ -112,7 +113,7 @@ func TestARequestIsTheConversationAndWhatAllShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two := template.Request(first, 7), template.Request(second, 8)
+	one, two := bytes.Join(template.Request(first, 7), nil), bytes.Join(template.Request(second, 8), nil)
 	if shared := strings.TrimSuffix(string(one[:strings.Index(string(one), `],"tools"`)]), "]"); !strings.HasPrefix(string(two), shared) {
 		t.Errorf("the second request does not begin as the first: %s", two)
 	}

@@ -89,10 +89,22 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) (*T
 	return t, nil
 }
 
-// Request is the body of the request for the next reply to a conversation.
-func (t *Template) Request(c Conversation, seed int64) []byte {
-	pieces := append([][]byte{t.head}, c...)
-	return slices.Concat(append(pieces, t.tail, strconv.AppendInt(nil, seed, 10), []byte{'}'})...)
+// Request is the body of a request in pieces, which are those of its template
+// and conversation: requests that wait for their replies hold nothing twice.
+type Request [][]byte
+
+// Len is the body's length in bytes.
+func (r Request) Len() int {
+	n := 0
+	for _, piece := range r {
+		n += len(piece)
+	}
+	return n
+}
+
+// Request asks for the next reply to a conversation.
+func (t *Template) Request(c Conversation, seed int64) Request {
+	return slices.Concat(Request{t.head}, Request(c), Request{t.tail, append(strconv.AppendInt(nil, seed, 10), '}')})
 }
 
 // Message is one message of a conversation.

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -75,25 +77,12 @@ type Counts struct {
 	Requests, Retries, Overloads atomic.Int64
 }
 
-// Each connection has a buffer to write from. What does not fit in goes out in
-// several writes by way of memory that is made for it, so the buffers are as
-// large as most requests where the connections are few.
-const (
-	largestWrite  = 16 << 10
-	smallestWrite = 4 << 10
-	writeBuffers  = 2 << 20
-)
-
 // NewPool makes a pool. It keeps one connection per request at once.
 func NewPool(c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: c.Concurrency, MaxConnsPerHost: c.Concurrency,
-		DisableCompression: true, WriteBufferSize: min(largestWrite, max(smallestWrite, writeBuffers/c.Concurrency)),
-	}
-	p := &Pool{config: c, client: &http.Client{Transport: transport, CheckRedirect: noRedirect}, gate: newGate(c), posts: map[string]*http.Request{}}
+	p := &Pool{config: c, client: &http.Client{Transport: newTransport(c.Concurrency), CheckRedirect: noRedirect}, gate: newGate(c), posts: map[string]*http.Request{}}
 	for _, base := range c.URLs {
 		var err error
 		if p.posts[base], err = newPost(base, c.APIKey); err != nil {
@@ -131,7 +120,7 @@ func (p *Pool) Limits() []int { return p.gate.limits() }
 
 // Ask sends one request until it is answered, and gives the reply with its
 // body. The error is an *Infra, ErrOverflow, or ctx's own.
-func (p *Pool) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
+func (p *Pool) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
 	wait := newWaits()
 	var failed *server
 	for tries := 0; ; {
@@ -184,7 +173,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // try sends the request once, to the endpoint that has most room but for the one
 // to avoid, and says which that was. The error is one that no further try can
 // help: ctx's, or that every server is down.
-func (p *Pool) try(ctx context.Context, request []byte, avoid *server) (*attempt, *server, error) {
+func (p *Pool) try(ctx context.Context, request chat.Request, avoid *server) (*attempt, *server, error) {
 	e, err := p.gate.enter(ctx, avoid)
 	if err != nil {
 		return nil, nil, err
@@ -204,7 +193,7 @@ func (p *Pool) try(ctx context.Context, request []byte, avoid *server) (*attempt
 // writes in one turn.
 const maxReply = 32 << 20
 
-func (p *Pool) send(ctx context.Context, base string, request []byte) *attempt {
+func (p *Pool) send(ctx context.Context, base string, request chat.Request) *attempt {
 	ctx, cancel := context.WithTimeout(ctx, p.config.Timeout)
 	defer cancel()
 	res, err := p.client.Do(withBody(p.posts[base].WithContext(ctx), request))
@@ -220,10 +209,13 @@ func (p *Pool) send(ctx context.Context, base string, request []byte) *attempt {
 }
 
 // withBody gives a post its body, as http.NewRequest does.
-func withBody(post *http.Request, body []byte) *http.Request {
-	post.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+func withBody(post *http.Request, body chat.Request) *http.Request {
+	post.GetBody = func() (io.ReadCloser, error) {
+		unread := net.Buffers(slices.Clone(body))
+		return io.NopCloser(&unread), nil
+	}
 	post.Body, _ = post.GetBody() // it never fails
-	post.ContentLength = int64(len(body))
+	post.ContentLength = int64(body.Len())
 	return post
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/memnet"
+	"github.com/trajectory-arena/arena/student/chat"
 )
 
 const good = `{"choices":[{"finish_reason":"stop","message":{"content":"hi"}}]}`
@@ -82,7 +83,7 @@ func TestAskTellsFailuresApart(t *testing.T) {
 				config.Timeout = 50 * time.Millisecond
 			}
 			p := newTestPool(t, config)
-			_, _, err := p.Ask(t.Context(), []byte("{}"))
+			_, _, err := p.Ask(t.Context(), chat.Request{[]byte("{}")})
 			got := ""
 			var infra *Infra
 			if errors.As(err, &infra) {
@@ -125,7 +126,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	}))
 	defer web.Close()
 	began := time.Now()
-	if _, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Retries: 1}).Ask(t.Context(), []byte("{}")); err != nil {
+	if _, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Retries: 1}).Ask(t.Context(), chat.Request{[]byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
 	if d := time.Since(began); d < time.Second {
@@ -139,7 +140,7 @@ func TestAnUnreachableServerIsLeftForAnother(t *testing.T) {
 	defer web.Close()
 	p := newTestPool(t, Config{URLs: []string{"http://127.0.0.1:1/v1", web.URL + "/v1"}, Retries: 3})
 	for range 20 {
-		if _, _, err := p.Ask(t.Context(), []byte("{}")); err != nil {
+		if _, _, err := p.Ask(t.Context(), chat.Request{[]byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +156,7 @@ func TestATryThatFailedGoesElsewhere(t *testing.T) {
 	defer web.Close()
 	p := newTestPool(t, Config{URLs: []string{bad.URL + "/v1", web.URL + "/v1"}, Retries: 1})
 	for range 8 {
-		if _, _, err := p.Ask(t.Context(), []byte("{}")); err != nil {
+		if _, _, err := p.Ask(t.Context(), chat.Request{[]byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,7 +172,7 @@ func TestAServerThatCannotBeReachedCostsNoTry(t *testing.T) {
 	defer web.Close()
 	p := newTestPool(t, Config{URLs: []string{"http://127.0.0.1:1/v1", web.URL + "/v1"}, Retries: 0})
 	for range 8 {
-		if _, _, err := p.Ask(t.Context(), []byte("{}")); err != nil {
+		if _, _, err := p.Ask(t.Context(), chat.Request{[]byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,10 +264,10 @@ func TestARolloutsTimeIsUpFirst(t *testing.T) {
 		p.client.Transport = way
 		for range breakAfter {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			if _, _, err := p.Ask(ctx, []byte("{}")); !errors.Is(err, context.DeadlineExceeded) {
+			if _, _, err := p.Ask(ctx, chat.Request{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("asked for a minute: %v", err)
 			}
-			if _, _, err := p.Ask(ctx, []byte("{}")); !errors.Is(err, context.DeadlineExceeded) { // too late to ask
+			if _, _, err := p.Ask(ctx, chat.Request{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) { // too late to ask
 				t.Errorf("asked after that: %v", err)
 			}
 			cancel()
@@ -283,7 +284,7 @@ func TestCancelledAsksEnd(t *testing.T) {
 	defer web.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Timeout: time.Minute}).Ask(ctx, []byte("{}"))
+	_, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Timeout: time.Minute}).Ask(ctx, chat.Request{[]byte("{}")})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}

@@ -38,7 +38,7 @@ type Environment struct {
 // Asker asks the model. The error is an *endpoint.Infra, endpoint.ErrOverflow,
 // or ctx's own.
 type Asker interface {
-	Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error)
+	Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error)
 }
 
 // Turn is what must be kept of one turn to play it again without asking.

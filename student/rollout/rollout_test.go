@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +36,7 @@ func (shelf) Get(context.Context, string, python.Value) (python.Value, int, bool
 // parrot answers with its replies, one behind the other, and then not at all.
 type parrot struct{ replies [][]byte }
 
-func (p *parrot) Ask(context.Context, []byte) (chat.Reply, []byte, error) {
+func (p *parrot) Ask(context.Context, chat.Request) (chat.Reply, []byte, error) {
 	if len(p.replies) == 0 {
 		return chat.Reply{}, nil, &endpoint.Infra{Reason: "connection"}
 	}
@@ -125,8 +126,8 @@ type strict struct {
 	refused int
 }
 
-func (s *strict) Ask(ctx context.Context, request []byte) (chat.Reply, []byte, error) {
-	for _, arguments := range gjson.GetBytes(request, "messages.#.tool_calls|@flatten|#.function.arguments").Array() {
+func (s *strict) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
+	for _, arguments := range gjson.GetBytes(bytes.Join(request, nil), "messages.#.tool_calls|@flatten|#.function.arguments").Array() {
 		if !gjson.Valid(arguments.String()) {
 			s.refused++
 			return chat.Reply{}, nil, &endpoint.Infra{Reason: "http_400"}

@@ -67,7 +67,7 @@ func Open(path string) (*Journal, []Entry, error) {
 	// Building the entropy tables of an entry the size of a reply takes twice as
 	// long as all else and saves a quarter of it.
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithNoEntropyCompression(true), zstd.WithWindowSize(window),
-		zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(2))
+		zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open journal: %w", err), f.Close())
 	}
