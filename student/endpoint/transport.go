@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // Each connection has a buffer to write from and one to read into. They are as
@@ -27,9 +28,14 @@ func newTransport(connections int) *http.Transport {
 	}
 }
 
+// As long as net/http itself gives: a host that is switched off answers nothing,
+// and the system would wait for two minutes.
+const connecting = 30 * time.Second
+
 // dial is the transport's own, but for what it connects with.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	c, err := new(net.Dialer).DialContext(ctx, network, address)
+	dialer := net.Dialer{Timeout: connecting}
+	c, err := dialer.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
