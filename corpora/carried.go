@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 // ofFiles are the sections that a card writes of its own files. Plots are files
@@ -21,9 +19,9 @@ func Carried(fsys FS, dir string) (license string, section Section, err error) {
 	if err != nil {
 		return "", Section{}, err
 	}
-	var f front
-	if yaml.Unmarshal(frontMatter(b), &f) != nil || f.License == "" {
-		f.License = NoLicense
+	license = NoLicense
+	if f, err := readFront(b); err == nil && f.License != "" {
+		license = f.License
 	}
 	var kept []string
 	for _, s := range bytes.Split(b, []byte("\n## "))[1:] {
@@ -32,7 +30,7 @@ func Carried(fsys FS, dir string) (license string, section Section, err error) {
 			kept = append(kept, "### "+strings.TrimSpace(string(s)))
 		}
 	}
-	return f.License, Section{
+	return license, Section{
 		Heading: "The corpus this was made from",
 		Body:    "What its card says of all its rows, of which those above are here.\n\n" + strings.Join(kept, "\n\n"),
 	}, nil

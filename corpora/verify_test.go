@@ -48,6 +48,9 @@ func TestVerifySaysWhatIsBroken(t *testing.T) {
 		"an edited card count": {func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, corpora.CardName), replace("num_examples: 3", "num_examples: 4"))
 		}, corpora.CardName, "num_examples 4"},
+		"a card of brackets": {func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, corpora.CardName), replace("---\n", "---\na: "+strings.Repeat("[", 1<<20)+"\n"))
+		}, corpora.CardName, "not readable: 1048576 lists"},
 		"a card without a shard": {func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, corpora.CardName), replace("- "+shard, "- data/other.parquet"))
 		}, corpora.CardName, shard},

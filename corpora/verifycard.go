@@ -2,6 +2,7 @@ package corpora
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/goccy/go-yaml"
@@ -41,22 +42,35 @@ func (v *verifier) card() {
 	if err != nil {
 		return // missing or unreadable: already found
 	}
-	var f front
-	if err := yaml.Unmarshal(frontMatter(b), &f); err != nil {
+	f, err := readFront(b)
+	if err != nil {
 		v.say(CardName, "its front matter is not readable: %v", err)
 		return
 	}
-	v.cardPaths(&f)
-	v.cardCounts(&f)
+	v.cardPaths(f)
+	v.cardCounts(f)
 }
 
-func frontMatter(b []byte) []byte {
+// maxOpened bounds what may open a list or a map inside another one, of which a
+// card needs none: reading YAML takes the square of how deep they lie.
+const maxOpened = 1000
+
+// readFront reads a card that anybody may have written.
+func readFront(b []byte) (*front, error) {
 	rest, ok := bytes.CutPrefix(b, []byte("---\n"))
 	head, _, found := bytes.Cut(rest, []byte("\n---"))
 	if !ok || !found {
-		return nil
+		return &front{}, nil
 	}
-	return head
+	opened := 0
+	for _, sign := range []string{"[", "{", "- -"} {
+		opened += bytes.Count(head, []byte(sign))
+	}
+	if opened > maxOpened {
+		return nil, fmt.Errorf("%d lists or maps inside others, more than %d", opened, maxOpened)
+	}
+	f := &front{}
+	return f, yaml.Unmarshal(head, f)
 }
 
 func (v *verifier) cardPaths(f *front) {
