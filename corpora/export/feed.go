@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/internal/inorder"
 )
 
 // batchBytes is about how much of a corpus's rows is handed on at a time: as a
@@ -116,41 +117,24 @@ func (f *feed) read(ctx context.Context, split string, lines []chan []row) error
 }
 
 // batches visits the rows of a split in their order, made ready by several
-// goroutines.
+// goroutines. As many batches wait as are worked on.
 func (f *feed) batches(ctx context.Context, split string, visit func([]row) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	ready := make(chan chan fitted, cap(f.fitters))
-	group.Go(func() error {
-		defer close(ready)
-		return f.raw(split, func(rows []row) error {
-			done := make(chan fitted, 1)
-			select {
-			case ready <- done:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+	through := inorder.Stream[[]row, fitted]{
+		Workers: cap(f.fitters), Ahead: 2 * int64(cap(f.fitters)),
+		Read: func(_ context.Context, emit func([]row, int64) error) error {
+			return f.raw(split, func(rows []row) error { return emit(rows, 1) })
+		},
+		Work: func(rows []row) (fitted, error) {
 			worker := <-f.fitters
-			go func() {
-				done <- worker.batch(rows)
-				f.fitters <- worker
-			}()
-			return nil
-		})
-	})
-	group.Go(func() error {
-		for done := range ready {
-			batch := <-done
-			if batch.err != nil {
-				return batch.err
-			}
+			defer func() { f.fitters <- worker }()
+			return worker.batch(rows)
+		},
+		Take: func(batch fitted) error {
 			f.redacted.Add(batch.redacted)
-			if err := visit(batch.rows); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return group.Wait()
+			return visit(batch.rows)
+		},
+	}
+	return through.Run(ctx)
 }
 
 // raw visits the rows of a split as they are. Where batches end depends on the

@@ -34,18 +34,17 @@ func newFitter(opt *Options) *fitter {
 type fitted struct {
 	rows     []row
 	redacted redact.Counts
-	err      error
 }
 
-func (f *fitter) batch(rows []row) fitted {
+func (f *fitter) batch(rows []row) (fitted, error) {
 	f.redacted = redact.Counts{}
 	for i := range rows {
 		r := &rows[i]
 		if err := f.fit(r); err != nil && !errors.As(err, &r.unfit) {
-			return fitted{err: err}
+			return fitted{}, err
 		}
 	}
-	return fitted{rows: rows, redacted: f.redacted}
+	return fitted{rows, f.redacted}, nil
 }
 
 // fit makes the row ready for its targets, or says why it is none.
