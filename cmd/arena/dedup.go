@@ -81,10 +81,18 @@ type dedupLine struct {
 }
 
 func (f *dedupFlags) run(ctx context.Context, s *streams, files []string) error {
-	return writeWhole(s, f.out, func(w io.Writer) error { return f.cluster(ctx, s, w, files) })
+	today := &minhash.Index{}
+	err := writeWhole(s, f.out, func(w io.Writer) error { return f.cluster(ctx, s, w, files, today) })
+	if err != nil || f.index == "" {
+		return err
+	}
+	// Last: a run that failed and is repeated must not meet its own texts.
+	return today.Append(f.index)
 }
 
-func (f *dedupFlags) cluster(ctx context.Context, s *streams, w io.Writer, files []string) error {
+// cluster writes the lines, and puts the texts' signatures into today where an
+// index is kept.
+func (f *dedupFlags) cluster(ctx context.Context, s *streams, w io.Writer, files []string, today *minhash.Index) error {
 	progress := noise{quiet: f.quiet}.progress(s)
 	defer progress.done()
 	ids, texts, err := f.read(ctx, s.in, files, progress)
@@ -102,19 +110,13 @@ func (f *dedupFlags) cluster(ctx context.Context, s *streams, w io.Writer, files
 		return err
 	}
 	lines := dedupLines(ids, texts, groups)
-	today := &minhash.Index{}
 	if f.index != "" {
-		if today, err = f.joinIndex(ids, texts, lines, options); err != nil {
+		if err = f.joinIndex(ids, texts, lines, options, today); err != nil {
 			return err
 		}
 	}
 	if err = cmp.Or(ctx.Err(), writeLines(w, lines)); err != nil {
 		return err
-	}
-	if f.index != "" {
-		if err = today.Append(f.index); err != nil {
-			return err
-		}
 	}
 	if f.quiet {
 		return nil
@@ -257,16 +259,16 @@ func clusterName(text string) string {
 }
 
 // joinIndex finds texts that earlier runs had already: they represent nothing,
-// and their cluster is named after the earlier document. It gives the texts'
-// own signatures, for the next run to find.
-func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash.Options) (*minhash.Index, error) {
+// and their cluster is named after the earlier document. The texts' own
+// signatures are added to today, for the next run to find.
+func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash.Options, today *minhash.Index) error {
 	all := &minhash.Index{}
 	if _, err := os.Stat(f.index); err == nil {
 		if all, err = minhash.ReadIndex(f.index); err != nil {
-			return nil, failed(err, "an index of another version cannot be used: start a new one")
+			return failed(err, "an index of another version cannot be used: start a new one")
 		}
 	}
-	earlier, today := len(all.IDs), &minhash.Index{}
+	earlier := len(all.IDs)
 	for i, t := range texts {
 		sig := minhash.Sign(t)
 		today.Add(ids[i], sig.Pack())
@@ -274,7 +276,7 @@ func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash
 	}
 	c, err := all.Cluster(o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i := range lines {
 		root := int(c.Root[earlier+i])
@@ -283,5 +285,5 @@ func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash
 			lines[i] = dedupLine{ID: withoutSecrets(ids[i]), Cluster: clusterName(all.IDs[root]), Jaccard: &similarity}
 		}
 	}
-	return today, nil
+	return nil
 }
