@@ -169,19 +169,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	r.Sources = pipeline.Sources{
 		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.in, Spool: r.Work,
 	}
-	if r.Harness, err = shop.Profile(config.Harness); err != nil {
-		return nil, nil, usage(err, "set harness to one of them")
-	}
-	if r.Agreement, err = f.judge.measured(); err != nil {
-		return nil, nil, err
-	}
-	if r.Probes, err = f.judge.probed(); err != nil {
-		return nil, nil, err
-	}
-	if r.Titles, err = f.titles.open(); err != nil {
-		return nil, nil, err
-	}
-	if r.Embedding, err = f.embed.start(); err != nil {
+	if err = f.equip(r, config.Harness); err != nil {
 		return nil, nil, err
 	}
 	days, cleanUp, err := localDays(c.Context(), days)
@@ -214,6 +202,25 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 		cleanUp()
 		return closeJudge()
 	}, nil
+}
+
+// equip gives a run what it reads before any day: the harness, and what is
+// known of judge, titles and embeddings.
+func (f *buildFlags) equip(r *pipeline.Run, harness string) (err error) {
+	if r.Harness, err = shop.Profile(harness); err != nil {
+		return usage(err, "set harness to one of them")
+	}
+	if r.Agreement, err = f.judge.measured(); err != nil {
+		return err
+	}
+	if r.Probes, err = f.judge.probed(); err != nil {
+		return err
+	}
+	if r.Titles, err = f.titles.open(); err != nil {
+		return err
+	}
+	r.Embedding, err = f.embed.start()
+	return err
 }
 
 // configuration joins the configuration file and the flags, which go before it.
