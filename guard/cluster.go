@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,11 +28,13 @@ type Cluster struct {
 // Clusters groups problems by shared gold products and by text: equal after
 // normalisation, or so near that the guard would drop one for the other.
 // Clusters are ordered by ID; their members do not depend on the order of
-// problems.
-func Clusters(problems []arena.Problem) []Cluster {
+// problems. The only error is that of ctx.
+func Clusters(ctx context.Context, problems []arena.Problem) ([]Cluster, error) {
 	joined := newForest(len(problems))
 	joinShared(joined, problems)
-	joinAlike(joined, problems)
+	if err := joinAlike(ctx, joined, problems); err != nil {
+		return nil, fmt.Errorf("cluster problems: %w", err)
+	}
 	groups := map[int][]int{}
 	for i := range problems {
 		root := joined.find(i)
@@ -41,7 +45,7 @@ func Clusters(problems []arena.Problem) []Cluster {
 		clusters = append(clusters, newCluster(problems, members))
 	}
 	slices.SortFunc(clusters, func(a, b Cluster) int { return strings.Compare(a.ID, b.ID) })
-	return clusters
+	return clusters, nil
 }
 
 func newCluster(problems []arena.Problem, members []int) Cluster {

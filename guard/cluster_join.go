@@ -1,19 +1,23 @@
 package guard
 
-import arena "github.com/trajectory-arena/arena"
+import (
+	"context"
+
+	arena "github.com/trajectory-arena/arena"
+)
 
 // joinAlike joins problems whose requests the guard takes for one another.
-func joinAlike(joined *forest, problems []arena.Problem) {
+func joinAlike(ctx context.Context, joined *forest, problems []arena.Problem) error {
 	bank := make([]Entry, len(problems))
 	for i, p := range problems {
 		bank[i] = EntryOf("", p, "")
 	}
-	joinLexical(joined, bank)
+	return joinLexical(ctx, joined, bank)
 }
 
 // joinEntries joins entries with a product or a normalised request in common,
 // or with requests that the guard takes for one another.
-func joinEntries(bank []Entry) *forest {
+func joinEntries(ctx context.Context, bank []Entry) (*forest, error) {
 	joined, seen := newForest(len(bank)), map[string]int{}
 	for i, e := range bank {
 		keys := []string{}
@@ -31,6 +35,5 @@ func joinEntries(bank []Entry) *forest {
 			}
 		}
 	}
-	joinLexical(joined, bank)
-	return joined
+	return joined, joinLexical(ctx, joined, bank)
 }

@@ -37,7 +37,7 @@ func TestClustersJoinByProductAndText(t *testing.T) {
 		problem("I want a kettle in red that holds 2 liters, cheaper than 900 pesos", "1000005"),
 		problem("A violin bow of carbon fibre", "1000006"),
 	}
-	clusters := Clusters(problems)
+	clusters := clustered(t, problems)
 	var got []string
 	for _, c := range clusters {
 		got = append(got, fmt.Sprint(c.Problems))
@@ -61,13 +61,13 @@ func TestClustersDoNotDependOnOrder(t *testing.T) {
 	for _, e := range bank {
 		problems = append(problems, problem(e.Text))
 	}
-	want := named(problems)
+	want := named(t, problems)
 	r := rand.New(rand.NewPCG(1, 2))
 	r.Shuffle(len(problems), func(i, j int) { problems[i], problems[j] = problems[j], problems[i] })
-	if got := named(problems); !slices.Equal(got, want) {
+	if got := named(t, problems); !slices.Equal(got, want) {
 		t.Error("another order gives other clusters")
 	}
-	more := named(append(problems, things(40)...))
+	more := named(t, append(problems, things(40)...))
 	for _, c := range want {
 		if !slices.Contains(more, c) {
 			t.Errorf("strangers changed the cluster %s", c)
@@ -75,10 +75,20 @@ func TestClustersDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
+func clustered(t testing.TB, problems []arena.Problem) []Cluster {
+	t.Helper()
+	c, err := Clusters(t.Context(), problems)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // named describes clusters by their members' requests.
-func named(problems []arena.Problem) []string {
+func named(t *testing.T, problems []arena.Problem) []string {
+	t.Helper()
 	var out []string
-	for _, c := range Clusters(problems) {
+	for _, c := range clustered(t, problems) {
 		members := []string{c.ID}
 		for _, i := range c.Problems {
 			members = append(members, problems[i].Query)

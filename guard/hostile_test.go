@@ -35,7 +35,7 @@ func TestRotateMovesAllOfAName(t *testing.T) {
 	r := &Rotation{}
 	bank := entries("a", "bb")
 	bank[1].ID, bank[1].Bank = "a", "another suite"
-	if err := r.Add(bank, move(StageOpen)); err != nil {
+	if err := r.Add(t.Context(), bank, move(StageOpen)); err != nil {
 		t.Fatal(err)
 	}
 	if moved, err := r.Rotate([]string{"a"}, move(StageHeldOut)); err != nil || len(moved) != 2 {

@@ -17,6 +17,7 @@ type lexicalIndex struct {
 	postings [][]posting
 	amounts  map[amount]int32
 	holders  [][]posting
+	held     []int     // how many bases hold each amount
 	totals   []float32 // weight of all keys of each base
 	joins    map[string]bool
 	longest  int // tokens of the longest base
@@ -163,6 +164,7 @@ func (x *lexicalIndex) addBase(p *profile) {
 		id := x.amountID(n)
 		b.amounts = append(b.amounts, id)
 		x.holders[id] = append(x.holders[id], posting{base: number})
+		x.held[id]++
 	}
 	x.bases = append(x.bases, b)
 }
@@ -173,7 +175,7 @@ func (x *lexicalIndex) amountID(n number) int32 {
 	if !known {
 		id = int32(len(x.holders))
 		x.amounts[key] = id
-		x.holders = append(x.holders, nil)
+		x.holders, x.held = append(x.holders, nil), append(x.held, 0)
 	}
 	return id
 }
@@ -183,7 +185,7 @@ func (x *lexicalIndex) amountID(n number) int32 {
 func (x *lexicalIndex) numberWeight(n number) float64 {
 	df := 0
 	if id, known := x.amounts[newAmount(n)]; known {
-		df = len(x.holders[id])
+		df = x.held[id]
 	}
 	w := float64(idf(df, len(x.bases), weightNumberLeast))
 	if n.unit == "" && n.value == math.Trunc(n.value) {

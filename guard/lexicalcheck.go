@@ -109,16 +109,3 @@ func (p *profile) beyond() bool {
 	}
 	return all > 0 && float64(known) < readableShare*float64(all)
 }
-
-// joinLexical joins entries of which one would be dropped for the other.
-func joinLexical(joined *forest, bank []Entry) {
-	x := newLexicalIndex(bank)
-	s := x.newScratch()
-	for i, b := range x.bases {
-		for _, j := range x.candidates(b.profile, s) {
-			if int(j) != i && x.judge(j, b.profile).score >= dropLogOdds {
-				joined.join(x.entry[i], x.entry[j])
-			}
-		}
-	}
-}

@@ -68,14 +68,14 @@ func TestRotationRetiresCorpora(t *testing.T) {
 		"eval only": {[]Entry{kettle}, nil, clean, `{"id":"r","text":"Looking for a copper kettle with a whistle, 2 liters, priced above 950 PHP."}`, ""},
 	} {
 		r := &Rotation{}
-		if err := r.Add(c.bank, move(StageOpen)); err != nil {
+		if err := r.Add(t.Context(), c.bank, move(StageOpen)); err != nil {
 			t.Fatal(err)
 		}
 		corpus := corpusOf(t, c.state, c.train, c.eval)
 		if got, err := r.Retires(corpus); err != nil || len(got) != 0 {
 			t.Errorf("%s: open problems retire %v: %v", name, got, err)
 		}
-		if err := r.Add(c.bank, move(StageHeldOut)); err != nil {
+		if err := r.Add(t.Context(), c.bank, move(StageHeldOut)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := r.Retires(corpus)
@@ -89,7 +89,7 @@ func TestRotationRetiresCorpora(t *testing.T) {
 func TestRetiresFailsClosed(t *testing.T) {
 	t.Parallel()
 	r := &Rotation{}
-	if err := r.Add(kettle(), move(StageHeldOut)); err != nil {
+	if err := r.Add(t.Context(), kettle(), move(StageHeldOut)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Retires(t.TempDir()); !errors.Is(err, ErrNoRows) {

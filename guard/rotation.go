@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ var ErrNeverTouch = errors.New("a never-touch problem stays never-touch")
 
 // Add takes problems into the rotation. A problem that is known already may
 // only move on; clusters are drawn again over all problems.
-func (r *Rotation) Add(bank []Entry, m Move) error {
+func (r *Rotation) Add(ctx context.Context, bank []Entry, m Move) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("add to bank: %w", err)
 	}
@@ -101,7 +102,9 @@ func (r *Rotation) Add(bank []Entry, m Move) error {
 		known[p.key()] = len(r.Problems)
 		r.Problems = append(r.Problems, p)
 	}
-	r.cluster()
+	if err := r.cluster(ctx); err != nil {
+		return fmt.Errorf("add to bank: %w", err)
+	}
 	return nil
 }
 
@@ -172,9 +175,12 @@ func (p *Rotated) key() string {
 
 // cluster draws the clusters again and lets the most protected stage of each
 // win.
-func (r *Rotation) cluster() {
+func (r *Rotation) cluster(ctx context.Context) error {
 	slices.SortStableFunc(r.Problems, func(a, b Rotated) int { return strings.Compare(a.key(), b.key()) })
-	joined := joinEntries(r.all())
+	joined, err := joinEntries(ctx, r.all())
+	if err != nil {
+		return err
+	}
 	name, stage := map[int]string{}, map[int]Rotated{}
 	for i, p := range r.Problems {
 		root := joined.find(i)
@@ -193,6 +199,7 @@ func (r *Rotation) cluster() {
 			p.Stage, p.Since, p.By = lead.Stage, lead.Since, lead.By
 		}
 	}
+	return nil
 }
 
 func (r *Rotation) all() []Entry {

@@ -23,7 +23,7 @@ func TestRotationGoesOneWay(t *testing.T) {
 	bank := entries("a", "bb", "ccc")
 	twin := bank[0]
 	twin.ID, twin.Text = "twin", "the same product in other words"
-	if err := r.Add(append(bank, twin), move(StageOpen)); err != nil {
+	if err := r.Add(t.Context(), append(bank, twin), move(StageOpen)); err != nil {
 		t.Fatal(err)
 	}
 	moved, err := r.Rotate([]string{"a"}, move(StageHeldOut))
@@ -42,7 +42,7 @@ func TestRotationGoesOneWay(t *testing.T) {
 	if _, err := r.Rotate([]string{"a"}, move(StageHeldOut)); !errors.Is(err, ErrNeverTouch) {
 		t.Errorf("back from never-touch: %v", err)
 	}
-	if err := r.Add(bank[:1], move(StageOpen)); !errors.Is(err, ErrNeverTouch) {
+	if err := r.Add(t.Context(), bank[:1], move(StageOpen)); !errors.Is(err, ErrNeverTouch) {
 		t.Errorf("added again as open: %v", err)
 	}
 	if _, err := r.Rotate([]string{"nobody"}, move(StageHeldOut)); err == nil {
@@ -53,7 +53,7 @@ func TestRotationGoesOneWay(t *testing.T) {
 func TestRotationFileIsABank(t *testing.T) {
 	t.Parallel()
 	r := &Rotation{}
-	if err := errors.Join(r.Add(entries("a", "bb"), move(StageHeldOut)), r.Add(entries("xxxxx"), move(StageOpen))); err != nil {
+	if err := errors.Join(r.Add(t.Context(), entries("a", "bb"), move(StageHeldOut)), r.Add(t.Context(), entries("xxxxx"), move(StageOpen))); err != nil {
 		t.Fatal(err)
 	}
 	b, err := r.Encode()
@@ -87,7 +87,7 @@ func TestRotationFileIsABank(t *testing.T) {
 			t.Errorf("%s: protects nothing and is accepted as a bank", name)
 		}
 	}
-	if err := (&Rotation{}).Add(nil, Move{To: "shut", Date: "today"}); err == nil {
+	if err := (&Rotation{}).Add(t.Context(), nil, Move{To: "shut", Date: "today"}); err == nil {
 		t.Error("a move without day, pool and mover is accepted")
 	}
 }

@@ -56,16 +56,8 @@ const leastCover = 0.27
 
 // candidates returns the bases of which the profile covers enough, by number.
 func (x *lexicalIndex) candidates(p *profile, s *scratch) []int32 {
-	s.touched, s.bases = s.touched[:0], s.bases[:0]
-	for _, w := range p.distinct {
-		for _, m := range w.matches {
-			s.touch(m)
-		}
-	}
-	for _, j := range p.joined {
-		s.touch(match{j.id, simEqual})
-	}
-	for _, id := range s.touched {
+	s.bases = s.bases[:0]
+	for _, id := range s.touchAll(p) {
 		for _, post := range x.postings[id] {
 			s.add(post.base, post.weight*s.best[id])
 		}
@@ -80,6 +72,21 @@ func (x *lexicalIndex) candidates(p *profile, s *scratch) []int32 {
 		}
 	}
 	return x.covered(p, s)
+}
+
+// touchAll notes in best how near the profile comes to each vocabulary id and
+// returns those it comes near.
+func (s *scratch) touchAll(p *profile) []int32 {
+	s.touched = s.touched[:0]
+	for _, w := range p.distinct {
+		for _, m := range w.matches {
+			s.touch(m)
+		}
+	}
+	for _, j := range p.joined {
+		s.touch(match{j.id, simEqual})
+	}
+	return s.touched
 }
 
 func (s *scratch) touch(m match) {

@@ -13,7 +13,7 @@ import (
 
 func split(t testing.TB, problems []arena.Problem, prior *State, seed uint64) *State {
 	t.Helper()
-	s, err := Split(Clusters(problems), prior, DefaultShares(), seed)
+	s, err := Split(clustered(t, problems), prior, DefaultShares(), seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestSplitFillsEveryPool(t *testing.T) {
 			}
 		}
 	}
-	_, err := Split(Clusters(things(2)), nil, DefaultShares(), 1)
+	_, err := Split(clustered(t, things(2)), nil, DefaultShares(), 1)
 	if !errors.Is(err, ErrFewClusters) {
 		t.Errorf("two clusters: %v", err)
 	}

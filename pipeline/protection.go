@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ const (
 // protect splits the day's problems and indexes what is protected. It fails
 // closed: a bank that cannot be read, or a canary that is not caught, is an
 // error.
-func (d *Day) protect(src Sources, cfg GuardConfig) (*Protection, error) {
+func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Protection, error) {
 	prior, err := d.readBank(src.Bank)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,10 @@ func (d *Day) protect(src Sources, cfg GuardConfig) (*Protection, error) {
 	if err != nil {
 		return nil, err
 	}
-	clusters := guard.Clusters(d.Problems.All)
+	clusters, err := guard.Clusters(ctx, d.Problems.All)
+	if err != nil {
+		return nil, err
+	}
 	state, err := guard.Split(clusters, prior, cfg.Shares, cfg.Seed)
 	if err != nil {
 		return nil, err

@@ -222,7 +222,7 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 // prepare makes what looks at attempts and rows.
 func (o *opened) prepare(ctx context.Context) (err error) {
 	if o.where, err = where.ParseOptional(o.Config.Select.Where); err == nil {
-		o.protect, err = o.day.protect(o.Sources, o.Config.Guard)
+		o.protect, err = o.day.protect(ctx, o.Sources, o.Config.Guard)
 	}
 	if err == nil {
 		err = o.protect.compareMeanings(ctx, o.day.Problems, o.Embedding)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -55,8 +56,8 @@ func newBankAdd(s *streams) *cobra.Command {
 		Short:   "Add problems to a pool",
 		Example: bankAdded,
 		Args:    takes(1, anyNumber),
-		RunE: func(_ *cobra.Command, files []string) error {
-			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return f.add(r, files) })
+		RunE: func(c *cobra.Command, files []string) error {
+			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return f.add(c.Context(), r, files) })
 		},
 	}
 	f.register(c, true)
@@ -84,13 +85,13 @@ func (f *bankFlags) move() guard.Move {
 	return guard.Move{To: guard.Stage(f.pool), Date: f.date, By: f.by}
 }
 
-func (f *bankFlags) add(r *guard.Rotation, files []string) ([]guard.Rotated, error) {
+func (f *bankFlags) add(ctx context.Context, r *guard.Rotation, files []string) ([]guard.Rotated, error) {
 	bank, err := readBanks(files)
 	if err != nil {
 		return nil, err
 	}
 	before := len(r.Problems)
-	if err := r.Add(bank, f.move()); err != nil {
+	if err := r.Add(ctx, bank, f.move()); err != nil {
 		return nil, err
 	}
 	return make([]guard.Rotated, len(r.Problems)-before), nil
@@ -106,7 +107,7 @@ func (f *bankFlags) change(s *streams, move func(*guard.Rotation) ([]guard.Rotat
 	moved, err := move(r)
 	var told *failure
 	switch {
-	case errors.As(err, &told):
+	case errors.As(err, &told), errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
 		return usage(err, "pools go one way: open, held-out, never-touch; --date and --by are needed")
