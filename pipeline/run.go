@@ -88,9 +88,6 @@ func (s Shard) Validate() error {
 // ErrUnscored says that too many attempts have no answer of the judge.
 var ErrUnscored = errors.New("too many attempts without a judge's answer")
 
-// ErrBusy says that another process works in the same work folder.
-var ErrBusy = errors.New("another run works in this folder")
-
 // alone keeps the work folder for this process until release is called: two
 // whole builds would take each other's unfinished blocks for leftovers. Steps
 // share the folder by their shards and need no such thing.
@@ -104,7 +101,7 @@ func (r *Run) alone() (release func(), err error) {
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("lock %s: %w", lock.Path(), ErrBusy)
+		return nil, fmt.Errorf("lock %s: %w", lock.Path(), corpora.ErrBusy)
 	}
 	return func() { _ = lock.Unlock() }, nil // a lock ends with its process at the latest
 }

@@ -136,7 +136,28 @@ func newOutput(name, staging string) (output, error) {
 	return output{url: name, dir: cmp.Or(staging, base)}, nil
 }
 
-// free refuses to write over a corpus that is there.
+// alone keeps the output for this process until release is called.
+func (o output) alone() (release func(), err error) {
+	release, err = corpora.Alone(o.dir)
+	if errors.Is(err, corpora.ErrBusy) {
+		return nil, failed(err, "wait for it, or give another -o")
+	}
+	return release, err
+}
+
+// take keeps the output for this process until release is called, and refuses
+// to write over a corpus that is there.
+func (o output) take(ctx context.Context, force bool) (release func(), err error) {
+	if release, err = o.alone(); err != nil {
+		return nil, err
+	}
+	if err = o.free(ctx, force); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
 func (o output) free(ctx context.Context, force bool) error {
 	there := false
 	if o.url == "" {

@@ -115,6 +115,11 @@ func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {
 	if f.dryRun {
 		return f.forecast(ctx, r)
 	}
+	release, err := f.target.alone()
+	if err != nil {
+		return err
+	}
+	defer release()
 	if f.force {
 		if err = r.Forget(); err != nil {
 			return buildError(err)
@@ -318,7 +323,7 @@ func buildError(err error) error {
 		return failed(err, bankForms)
 	case errors.Is(err, corpora.ErrForeign):
 		return failed(err, "give -o a new folder, an empty one, or that of a corpus to replace")
-	case errors.Is(err, pipeline.ErrBusy):
+	case errors.Is(err, corpora.ErrBusy):
 		return failed(err, "wait for it, or give another -o or --work")
 	case errors.Is(err, pipeline.ErrInput):
 		return failed(err, "check the file: it must be there, readable and as docs/formats.md describes it (`arena build --help` lists the flags)")

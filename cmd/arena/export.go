@@ -120,6 +120,11 @@ func (f *exportFlags) export(ctx context.Context, s *streams, from string, out o
 		forecastExport(s, manifest, profiles)
 		return nil
 	}
+	release, err := out.alone()
+	if err != nil {
+		return err
+	}
+	defer release()
 	limitHeap()
 	progress := noise{quiet: f.quiet}.progress(s)
 	fsys := watched{corpora.Disk{}, []string{from}, progress.reading("export", bytesOf(manifest, profiles))}

@@ -77,12 +77,14 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 	if err != nil {
 		return err
 	}
-	if err = out.free(c.Context(), f.force); err != nil {
-		return err
-	}
 	if err = besideTraces(in, out.dir); err != nil {
 		return err
 	}
+	release, err := out.take(c.Context(), f.force)
+	if err != nil {
+		return err
+	}
+	defer release()
 	inputs, cleanUp, err := dayInputs(c.Context(), s, in)
 	defer cleanUp()
 	if err != nil {

@@ -92,9 +92,11 @@ func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 	if err = m.Validate(); err != nil {
 		return usage(err, "run `arena mix --help` for an example")
 	}
-	if err = out.free(ctx, f.force); err != nil {
+	release, err := out.take(ctx, f.force)
+	if err != nil {
 		return err
 	}
+	defer release()
 	cleanUp, err := fetchSources(ctx, m.Sources)
 	defer cleanUp()
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +34,7 @@ type recipeFlags struct {
 	work      string
 	workers   int
 	dryRun    bool
+	force     bool
 }
 
 func newRecipe(s *streams) *cobra.Command {
@@ -81,6 +83,7 @@ eval played already.`,
 	fl.StringVar(&f.work, "work", "", "folder of the run and of what was built of it (default OUT.work)")
 	fl.IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be played and do nothing")
+	fl.BoolVar(&f.force, "force", false, "replace a corpus that is already there; the run of OUT.work is kept")
 	fl.BoolVarP(&f.eval.quiet, "quiet", "q", false, "no progress, no table")
 	f.flags(c)
 	f.eval.addSetting(c)
@@ -137,6 +140,30 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 	if f.dryRun {
 		return f.forecast(c)
 	}
+	release, err := f.take(c.Context(), target)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return f.write(c, target)
+}
+
+// take keeps the output and the folder of work for this process, and refuses to
+// write over a corpus that is there.
+func (f *recipeFlags) take(ctx context.Context, target output) (release func(), err error) {
+	out, err := target.take(ctx, f.force)
+	if err != nil {
+		return nil, err
+	}
+	work, err := output{dir: f.work}.alone()
+	if err != nil {
+		out()
+		return nil, err
+	}
+	return func() { work(); out() }, nil
+}
+
+func (f *recipeFlags) write(c *cobra.Command, target output) error {
 	in, err := f.input(c)
 	if err != nil {
 		return err

@@ -1,0 +1,59 @@
+package corpora_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpora"
+)
+
+func TestAloneIsForOneAtATime(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "corpus")
+	release, err := corpora.Alone(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := corpora.Alone(dir + "/"); !errors.Is(err, corpora.ErrBusy) {
+		t.Errorf("a second one: %v", err)
+	}
+	other, err := corpora.Alone(dir + "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+	release()
+	left, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestAloneWhileOthersRelease takes and gives back one lock from many sides: no
+// two ever have it, also while its file goes.
+func TestAloneWhileOthersRelease(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "corpus")
+	var inside sync.Mutex
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 200 {
+				release, err := corpora.Alone(dir)
+				if errors.Is(err, corpora.ErrBusy) {
+					continue
+				}
+				if err != nil || !inside.TryLock() {
+					t.Errorf("two at once, or %v", err)
+					return
+				}
+				inside.Unlock()
+				release()
+			}
+		})
+	}
+	all.Wait()
+}
