@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"image/color"
 	"math"
 	"regexp"
@@ -53,7 +52,7 @@ func figure(p *plot.Plot, caption string) (Figure, error) {
 	if err != nil {
 		return Figure{}, fmt.Errorf("draw %q: %w", caption, err)
 	}
-	return Figure{SVG: template.HTML(prelude.ReplaceAll(svg, []byte("$1"))), Caption: caption}, nil
+	return Figure{SVG: prelude.ReplaceAll(svg, []byte("$1")), Caption: caption}, nil
 }
 
 // curve is one line of a plot.

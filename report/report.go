@@ -4,19 +4,6 @@
 // data and are escaped.
 package report
 
-import (
-	"bytes"
-	_ "embed"
-	"fmt"
-	"html/template"
-	"strconv"
-)
-
-//go:embed page.html
-var pageText string
-
-var layout = template.Must(template.New("page").Funcs(template.FuncMap{"percent": percent}).Parse(pageText))
-
 // Page is what one page shows.
 type Page struct {
 	Title   string
@@ -38,13 +25,14 @@ type Section struct {
 	Columns []string
 	Rows    []Row
 	Talks   []Talk
-	// Frame is a page beside this one that is shown in it; empty for none.
+	// Frame is the name of a file beside this page that is shown in it; empty for
+	// none.
 	Frame string
 }
 
 // Figure is a plot. Its SVG is drawn here; whatever text it holds is escaped.
 type Figure struct {
-	SVG     template.HTML
+	SVG     []byte
 	Caption string
 }
 
@@ -64,17 +52,6 @@ type Row struct {
 	// Bar is the share of the widest bar, 0 to 1; nil for none.
 	Bar *float64
 }
-
-// HTML writes the page.
-func (p *Page) HTML() ([]byte, error) {
-	var b bytes.Buffer
-	if err := layout.Execute(&b, p); err != nil {
-		return nil, fmt.Errorf("draw page %q: %w", p.Title, err)
-	}
-	return b.Bytes(), nil
-}
-
-func percent(share *float64) string { return strconv.FormatFloat(100**share, 'f', 1, 64) }
 
 // bar is a row's share of the largest value; none where nothing was counted.
 func bar(value, largest int64) *float64 {

@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"encoding/xml"
+	html "html/template"
 	"strings"
 	"testing"
 
@@ -27,16 +28,72 @@ func TestThePageEscapesWhatTracesSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	html := string(b)
+	page := string(b)
 	for _, bad := range []string{"<img", "<script", "javascript:", "http://", "https://"} {
-		if strings.Contains(html, bad) {
+		if strings.Contains(page, bad) {
 			t.Errorf("the page holds %q", bad)
 		}
 	}
 	for _, want := range []string{"axis_scripted 5", "&lt;img src=x", "width:40.0%"} {
-		if !strings.Contains(html, want) {
+		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// everywhere is a page with one text in every place that takes any.
+func everywhere(text string) *report.Page {
+	share := 0.5
+	return &report.Page{
+		Title: text, Summary: text, Numbers: []report.Number{{Name: text, Value: text, Note: text}},
+		Sections: []report.Section{{
+			Heading: text, Note: text, Figures: []report.Figure{{SVG: []byte("<svg></svg>"), Caption: text}},
+			Columns: []string{text}, Rows: []report.Row{{Cells: []string{text}, Bar: &share}},
+			Talks: []report.Talk{{Title: text, Lines: []report.Line{{Who: text, Text: text}}}},
+		}, {Columns: []string{text}}},
+	}
+}
+
+func drawn(t *testing.T, p *report.Page) string {
+	t.Helper()
+	b, err := p.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestATextIsATextEverywhere: a page of hostile texts is the page of harmless
+// ones but for the words.
+func TestATextIsATextEverywhere(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{hostile, `</title><script>`, `"onload="x`, `'&lt;`, "<!--", "\x00<\xff>", "+ADw-script+AD4-"} {
+		want := drawn(t, everywhere("harmless"))
+		escaped := strings.ReplaceAll(html.HTMLEscapeString(text), "+", "&#43;")
+		if got := drawn(t, everywhere(text)); got != strings.ReplaceAll(want, "harmless", escaped) {
+			t.Errorf("%q in\n%s", text, got)
+		}
+	}
+}
+
+func TestAFrameShowsAFileBesideThePage(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"telemetry.html":           `src="telemetry.html" sandbox title="telemetry.html"`,
+		"javascript:alert(1)":      `src="./javascript:alert%281%29" sandbox title="javascript:alert(1)"`,
+		"//example.org/x":          `src="x" sandbox title="//example.org/x"`,
+		`\\example.org`:            `src="%5C%5Cexample.org" sandbox`,
+		`" onload="alert(1)`:       `src="%22%20onload=%22alert%281%29" sandbox title="&#34; onload=&#34;alert(1)"`,
+		`"><script>alert(1)`:       `src="%22%3E%3Cscript%3Ealert%281%29" sandbox title="&#34;&gt;&lt;script&gt;alert(1)"`,
+		`' sandbox='allow-scripts`: `src="%27%20sandbox=%27allow-scripts" sandbox title="&#39; sandbox=&#39;allow-scripts"`,
+	} {
+		page := drawn(t, &report.Page{Sections: []report.Section{{Frame: name}}})
+		if !strings.Contains(page, "<iframe "+want) || strings.Count(page, "<iframe") != 1 {
+			t.Errorf("%s: %s", name, page[strings.Index(page, "<body>"):])
+		}
+	}
+	if page := drawn(t, &report.Page{Sections: []report.Section{{}}}); strings.Contains(page, "<iframe") {
+		t.Error("a frame of nothing")
 	}
 }
 
