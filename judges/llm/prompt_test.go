@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"text/template"
 	"time"
 
 	"github.com/trajectory-arena/arena"
@@ -160,21 +161,74 @@ func TestPrompts(t *testing.T) {
 	if text := s.Calls()[0].Text; !strings.HasPrefix(text, "Grade between ") {
 		t.Errorf("asked %q", text)
 	}
-	for name, text := range map[string]string{
-		"no trace":  `{{define "system"}}x{{end}}{{define "user"}}y{{end}}`,
-		"no user":   `{{define "system"}}x{{end}}`,
-		"no syntax": `{{define "system"}}`,
-		"unknown":   `{{define "system"}}{{.Reward}}{{end}}{{define "user"}}{{.Trace}}{{end}}`,
+}
+
+// TestPromptsThatAreRefused: a prompt says what it can hold when it holds
+// something else.
+func TestPromptsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	const trace = `{{define "user"}}{{.Trace}}{{end}}`
+	for text, why := range map[string]string{
+		`{{define "system"}}x{{end}}{{define "user"}}y{{end}}`:                `"user" leaves out {{.Trace}}`,
+		`{{define "system"}}x{{end}}{{define "user"}}{{/* .Trace */}}{{end}}`: `"user" leaves out {{.Trace}}`,
+		`{{define "system"}}x{{end}}`:                                         `"user" is not defined`,
+		trace:                                                                 `"system" is not defined`,
+		`{{define "system"}}`:                                                 `unexpected EOF`,
+		trace + `{{define "system"}}` + "a\nb {{.Reward}}{{end}}":             `prompt:2:4: "system" holds {{.Reward}}`,
+		trace + `{{define "system"}}{{.Trace.Query}}{{end}}`:                  `"system" holds {{.Trace.Query}}`,
+		trace + `{{define "system"}}{{.}}{{end}}`:                             `"system" holds {{.}}`,
+		trace + `{{define "system"}}{{"{{"}}{{end}}`:                          `"system" holds {{"{{"}}`,
+		trace + `{{define "system"}}{{$x := .Steps}}{{end}}`:                  `"system" holds {{$x := .Steps}}`,
+		trace + `{{define "system"}}{{if .Steps}}{{.Fence}}{{end}}{{end}}`:    `"system" holds {{if .Steps}}{{.Fen`,
+		trace + `{{define "system"}}{{len .Trace}}{{end}}`:                    `function "len" not defined`,
+		trace + `{{define "system"}}{{template "user"}}{{end}}`:               `"system" holds {{template "user"}}`,
 	} {
-		l, err := ledger.Open(t.TempDir())
-		if err != nil {
+		err := refused(t, text)
+		if err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "text, comments, {{.Fence}}, {{.Trace}} and {{.Steps}}") {
+			t.Errorf("%s: %v, want %s", text, err, why)
+		}
+	}
+}
+
+// refused is what New says to a prompt.
+func refused(t *testing.T, prompt string) error {
+	t.Helper()
+	l, err := ledger.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cfg := config(clienttest.New(t, clienttest.First(clienttest.Say(clienttest.Grade(0.5)))))
+	cfg.Prompt = filepath.Join(t.TempDir(), "prompt.tmpl")
+	if err = os.WriteFile(cfg.Prompt, []byte(prompt), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = llm.New(cfg, l, llm.Options{Now: time.Now})
+	return err
+}
+
+// TestAPromptReadsAsTextTemplateHasIt holds what is asked against the whole of
+// text/template.
+func TestAPromptReadsAsTextTemplateHasIt(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, clienttest.First(clienttest.Say(clienttest.Grade(0.5))))
+	j, _ := judge(t, config(s), nil)
+	if _, err := ask(t.Context(), j, 1); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Calls()[0].Text
+	_, after, _ := strings.Cut(got, "[[[ trajectory ")
+	fence, _, _ := strings.Cut(after, " ")
+	full := template.Must(template.ParseFiles(filepath.Join("prompts", "reasoning.tmpl")))
+	var want strings.Builder
+	for _, role := range []string{"system", "user"} {
+		if err := full.ExecuteTemplate(&want, role, map[string]string{"Fence": fence, "Trace": llm.Render(attempt(1))}); err != nil {
 			t.Fatal(err)
 		}
-		cfg.Prompt = write(text)
-		if _, err := llm.New(cfg, l, llm.Options{Now: time.Now}); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-		_ = l.Close()
+		want.WriteString("\n")
+	}
+	if got != want.String() {
+		t.Errorf("asked\n%s\nwant\n%s", got, want.String())
 	}
 }
 

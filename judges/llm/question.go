@@ -27,10 +27,7 @@ type question struct {
 // questions are all samples of all votes on an attempt.
 func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]question, error) {
 	steps := len(shown(d))
-	messages, err := k.prompt.messages(k.render(t, d), steps)
-	if err != nil {
-		return nil, err
-	}
+	messages := k.prompt.messages(k.render(t, d), steps)
 	size := 0
 	for _, m := range messages {
 		size += len(m.Content)
@@ -43,9 +40,11 @@ func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]quest
 				q.verdicts = steps
 			}
 			q.params = j.params(v*j.cfg.SelfConsistency + s)
-			if q.ask, err = j.askOf(q); err != nil {
+			ask, err := j.askOf(q)
+			if err != nil {
 				return nil, err
 			}
+			q.ask = ask
 			votes[v] = append(votes[v], q)
 		}
 	}
