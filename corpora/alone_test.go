@@ -17,8 +17,8 @@ func TestAloneIsForOneAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := corpora.Alone(dir + "/"); !errors.Is(err, corpora.ErrBusy) {
-		t.Errorf("a second one: %v", err)
+	if _, second := corpora.Alone(dir + "/"); !errors.Is(second, corpora.ErrBusy) {
+		t.Errorf("a second one: %v", second)
 	}
 	other, err := corpora.Alone(dir + "2")
 	if err != nil {

@@ -57,7 +57,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
 	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
-	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
+	addRunID(c, &f.runID, "", "run of records that name none (default stdin)")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "inputs worked on at once (default: workers of the configuration, else cores)")
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")

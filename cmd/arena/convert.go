@@ -62,10 +62,13 @@ func (f *convertFlags) run(ctx context.Context, s *streams, in []string) error {
 	}
 	inputs, cleanUp, err := dayInputs(ctx, s, in)
 	defer cleanUp()
+	if err == nil {
+		err = f.apart(in, inputs)
+	}
 	if err != nil {
 		return err
 	}
-	c := conversion{format: format, runID: f.runID, inputs: inputs, lost: map[traces.Loss]int{}, progress: noise{quiet: f.quiet}.progress(s)}
+	c := conversion{format: format, runID: f.runID, inputs: inputs, lost: map[traces.Loss]int{}, named: map[string]int{}, progress: noise{quiet: f.quiet}.progress(s)}
 	c.progress.begin("convert", len(inputs))
 	if format == traces.FormatSTS && f.out != "-" {
 		err = c.folder(ctx, f.out)

@@ -90,8 +90,7 @@ func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
 // sessionsPerFolder is the most files that the Hub's viewer takes.
 const sessionsPerFolder = 10_000
 
-// folder writes one file a trace under a new folder, all or nothing. A file is
-// named by its record's hash: ids are other people's words and no file names.
+// folder writes one file a trace under a new folder, all or nothing.
 func (c *conversion) folder(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return failed(fmt.Errorf("create folder %s: it exists", path), "name a folder that does not exist yet")

@@ -50,7 +50,7 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 	}
 	d := filters.Defaults()
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
-	c.Flags().StringVar(&f.runID, "run-id", "stdin", "run of records that name none")
+	addRunID(c, &f.runID, "stdin", "run of records that name none")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
 	f.noisy.flags(c)
 	c.Flags().StringVar(&f.unknown, "unknown", string(d.Unknown), "attempts whose axis is unknown: keep or drop")

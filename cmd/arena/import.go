@@ -48,7 +48,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
 	f.card.register(c)
-	c.Flags().StringVar(&f.runID, "run-id", "", "run of records that name none (default stdin)")
+	addRunID(c, &f.runID, "", "run of records that name none (default stdin)")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")

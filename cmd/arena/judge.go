@@ -65,7 +65,7 @@ Details: docs/judges-llm.md.`,
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: gates or llm")
-	c.Flags().StringVar(&f.runID, "run-id", "stdin", "run of records that name none")
+	addRunID(c, &f.runID, "stdin", "run of records that name none")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")

@@ -41,7 +41,7 @@ their oddities: docs/outcome.md.`,
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems instead of the day's problems.jsonl")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue instead of the day's catalog.jsonl")
-	c.Flags().StringVar(&f.runID, "run-id", "stdin", "run of records that name none")
+	addRunID(c, &f.runID, "stdin", "run of records that name none")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
 	f.noisy.flags(c)
 	f.titles.flags(c)
