@@ -39,7 +39,7 @@ is told by name; docs/traces.md says what each name means. Nothing is redacted.`
 	}
 	c.Flags().StringVar(&f.to, "to", "", "format to write: "+formatNames())
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
-	c.Flags().StringVar(&f.runID, "run-id", "stdin", "run of records that name none")
+	addRunID(c, &f.runID, "stdin", "run of records that name none")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	return c
 }
@@ -80,4 +80,18 @@ func (f *convertFlags) run(ctx context.Context, s *streams, in []string) error {
 		c.tell(s.err)
 	}
 	return err
+}
+
+// apart refuses an output that is one of the inputs, or that the next run would
+// find among them.
+func (f *convertFlags) apart(in []string, inputs []traces.Input) error {
+	if f.out == "-" {
+		return nil
+	}
+	for _, i := range inputs {
+		if sameFile(i.Path, f.out) {
+			return usage(fmt.Errorf("write %s: it is one of the files that are read", f.out), "give a path beside them")
+		}
+	}
+	return besideTraces(in, f.out)
 }

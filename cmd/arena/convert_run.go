@@ -25,15 +25,14 @@ type conversion struct {
 	written int
 	lost    map[traces.Loss]int
 	unread  unread
+	// named counts the files of a folder by the record that names them.
+	named map[string]int
 }
 
 // each gives every trace in its new format to write.
 func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text []byte) error) error {
 	opt := traces.Defaults()
 	opt.RunID = c.runID
-	if err := opt.Validate(); err != nil {
-		return usage(err, "give --run-id a name")
-	}
 	for _, in := range c.inputs {
 		if in.SHA256 == "" {
 			if err := in.Hash(ctx); err != nil {
@@ -102,7 +101,7 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 	defer os.RemoveAll(tmp) //nolint:errcheck // gone already where all went well
 	err = c.each(ctx, func(t *arena.Trace, text []byte) error {
 		dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/sessionsPerFolder))
-		return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, t.RecordSHA256+".jsonl"), text, 0o644))
+		return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, c.fileName(t)), text, 0o644))
 	})
 	if err != nil {
 		return err
@@ -111,6 +110,16 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 		return fmt.Errorf("create folder %s: %w", path, cause(err))
 	}
 	return nil
+}
+
+// fileName names a file by its record's hash: ids are other people's words and
+// no file names. Equal records, as of two runs, are numbered from the second on.
+func (c *conversion) fileName(t *arena.Trace) string {
+	c.named[t.RecordSHA256]++
+	if n := c.named[t.RecordSHA256]; n > 1 {
+		return fmt.Sprintf("%s-%d.jsonl", t.RecordSHA256, n)
+	}
+	return t.RecordSHA256 + ".jsonl"
 }
 
 // folderBeside creates a folder of a new name in that of path, with the rights

@@ -51,7 +51,7 @@ func besideTraces(days []string, paths ...string) error {
 		walked := traces.Walked(day)
 		for _, path := range paths {
 			if walked != "" && within(walked, path) {
-				return usage(fmt.Errorf("write %s: it lies in %s, whose files are read as traces", path, walked), "give a folder beside it")
+				return usage(fmt.Errorf("write %s: it lies in %s, whose files are read as traces", path, walked), "give a path beside it")
 			}
 		}
 	}
