@@ -23,7 +23,7 @@ func jsonValid(text string) bool { return json.Valid([]byte(text)) }
 // evalHeapGrowth is the garbage collector's target in per cent. A run's live heap
 // is small and its garbage plenty: less than the usual growth keeps a run next
 // to a model server below 100 MB and costs a few per cent of CPU.
-const evalHeapGrowth = 75
+const evalHeapGrowth = 50
 
 func runEval(ctx context.Context, s *streams, f *evalFlags) error {
 	growHeap(evalHeapGrowth)

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -65,9 +64,7 @@ func (c Config) Validate() error {
 // from any goroutine.
 type Pool struct {
 	config Config
-	client *http.Client
-	// posts are the requests to each URL, without a body.
-	posts  map[string]*http.Request
+	ways   map[string]way
 	gate   *gate
 	counts Counts
 }
@@ -82,35 +79,22 @@ func NewPool(c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Pool{config: c, client: &http.Client{Transport: newTransport(c.Concurrency), CheckRedirect: noRedirect}, gate: newGate(c), posts: map[string]*http.Request{}}
+	p := &Pool{config: c, gate: newGate(c), ways: map[string]way{}}
 	for _, base := range c.URLs {
 		var err error
-		if p.posts[base], err = newPost(base, c.APIKey); err != nil {
-			return nil, fmt.Errorf("prepare requests to %s: %w", base, err)
+		if p.ways[base], err = newWay(base, c.APIKey, c.Concurrency); err != nil {
+			return nil, err
 		}
 	}
 	return p, nil
 }
 
-func newPost(base, key string) (*http.Request, error) {
-	post, err := http.NewRequest(http.MethodPost, strings.TrimRight(base, "/")+"/chat/completions", http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	post.Header.Set("Content-Type", "application/json")
-	// Without it any encoding would be welcome.
-	post.Header.Set("Accept-Encoding", "identity")
-	if key != "" {
-		post.Header.Set("Authorization", "Bearer "+key)
-	}
-	return post, nil
-}
-
-// noRedirect keeps prompts and the key with the server they are meant for.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
 // Close drops the connections.
-func (p *Pool) Close() { p.client.CloseIdleConnections() }
+func (p *Pool) Close() {
+	for _, w := range p.ways {
+		w.CloseIdleConnections()
+	}
+}
 
 // Counts gives the running counts.
 func (p *Pool) Counts() *Counts { return &p.counts }
@@ -196,12 +180,18 @@ const maxReply = 32 << 20
 func (p *Pool) send(ctx context.Context, base string, request chat.Request) *attempt {
 	ctx, cancel := context.WithTimeout(ctx, p.config.Timeout)
 	defer cancel()
-	res, err := p.client.Do(withBody(p.posts[base].WithContext(ctx), request))
+	by := p.ways[base]
+	res, err := by.RoundTrip(withBody(by.post.WithContext(ctx), request))
 	if err != nil {
 		return &attempt{err: err}
 	}
+	return taken(res, p.config.Now)
+}
+
+// taken reads what a server answers.
+func taken(res *http.Response, now func() time.Time) *attempt {
 	defer res.Body.Close() //nolint:errcheck // read to the end, or given up
-	a := &attempt{status: res.StatusCode, wait: retryAfter(res.Header, p.config.Now)}
+	a := &attempt{status: res.StatusCode, wait: retryAfter(res.Header, now)}
 	if a.body, a.err = readBody(res); a.err == nil && a.status == http.StatusOK {
 		a.reply, a.err = chat.Parse(a.body)
 	}

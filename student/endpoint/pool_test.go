@@ -259,9 +259,10 @@ func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 func TestARolloutsTimeIsUpFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		_, way := memnet.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() }))
-		p := newTestPool(t, Config{URLs: []string{"http://models.test/v1"}, Timeout: time.Hour})
-		p.client.Transport = way
+		_, memory := memnet.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() }))
+		const base = "http://models.test/v1"
+		p := newTestPool(t, Config{URLs: []string{base}, Timeout: time.Hour})
+		p.ways[base] = way{memory, p.ways[base].post}
 		for range breakAfter {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			if _, _, err := p.Ask(ctx, chat.Request{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) {

@@ -1,59 +1,59 @@
 package endpoint
 
 import (
-	"context"
-	"io"
+	"fmt"
 	"net"
 	"net/http"
-	"sync"
+	"strings"
 	"time"
+
+	"github.com/trajectory-arena/arena/student/wire"
 )
 
-// Each connection has a buffer to write from and one to read into. They are as
-// large as most requests and replies where the connections are few. Bodies that
-// are larger pass them by.
-const (
-	buffersOfAll   = 1 << 20
-	largestWrite   = 16 << 10
-	largestRead    = 4 << 10
-	smallestBuffer = 1 << 10
-)
+// way is how one endpoint is asked: a transport, and the request without its
+// body. An http.Client between them would follow redirects, and prompts and the
+// key are for the server that they are meant for.
+type way struct {
+	transport
+	post *http.Request
+}
 
-// newTransport is the usual one for so many connections to each server.
-func newTransport(connections int) *http.Transport {
-	size := max(smallestBuffer, buffersOfAll/connections)
+type transport interface {
+	http.RoundTripper
+	CloseIdleConnections()
+}
+
+func newWay(base, key string, connections int) (way, error) {
+	post, err := http.NewRequest(http.MethodPost, strings.TrimRight(base, "/")+"/chat/completions", http.NoBody)
+	if err != nil {
+		return way{}, fmt.Errorf("prepare requests to %s: %w", base, err)
+	}
+	post.Header.Set("Content-Type", "application/json")
+	// Without it any encoding would be welcome.
+	post.Header.Set("Accept-Encoding", "identity")
+	if user := post.URL.User; user != nil {
+		password, _ := user.Password()
+		post.SetBasicAuth(user.Username(), password)
+	}
+	if key != "" {
+		post.Header.Set("Authorization", "Bearer "+key)
+	}
+	return way{newTransport(post, connections), post}, nil
+}
+
+// newTransport is how requests like this one travel: by wires where they go
+// straight to their server and in the clear, as to one of one's own, and as
+// net/http does it where there is a proxy, or TLS with HTTP/2 in it.
+func newTransport(post *http.Request, connections int) transport {
+	// As long as net/http itself gives: a host that is switched off answers nothing,
+	// and the system would wait for two minutes.
+	const connecting = 30 * time.Second
+	dial := (&net.Dialer{Timeout: connecting}).DialContext
+	if proxy, err := http.ProxyFromEnvironment(post); post.URL.Scheme == "http" && proxy == nil && err == nil {
+		return &wire.Transport{Dial: dial}
+	}
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections, DisableCompression: true,
-		WriteBufferSize: min(largestWrite, size), ReadBufferSize: min(largestRead, size), DialContext: dial, ForceAttemptHTTP2: true,
+		DialContext: dial, ForceAttemptHTTP2: true,
 	}
-}
-
-// As long as net/http itself gives: a host that is switched off answers nothing,
-// and the system would wait for two minutes.
-const connecting = 30 * time.Second
-
-// dial is the transport's own, but for what it connects with.
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: connecting}
-	c, err := dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return connection{c}, nil
-}
-
-// connection writes what does not fit into its buffer by way of memory that all
-// share, and not of memory that is made for each request.
-type connection struct{ net.Conn }
-
-// The usual memory of io.Copy.
-const passing = 32 << 10
-
-var passes = sync.Pool{New: func() any { return new([passing]byte) }}
-
-// ReadFrom implements io.ReaderFrom.
-func (c connection) ReadFrom(body io.Reader) (int64, error) {
-	b := passes.Get().(*[passing]byte) //nolint:forcetypeassert // nothing else is put there
-	defer passes.Put(b)
-	return io.CopyBuffer(struct{ io.Writer }{c.Conn}, body, b[:])
 }

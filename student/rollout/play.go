@@ -75,11 +75,8 @@ func (p *play) say(m chat.Message) (err error) {
 // answer that will never come; err ends the run.
 func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault, err error) {
 	if n := p.result.Turns; n < len(p.task.Past) {
-		h = heard{body: p.task.Past[n].Reply, past: true}
-		if h.reply, err = chat.Parse(h.body); err != nil {
-			return h, nil, fmt.Errorf("play kept turn %d again: %w", n+1, err)
-		}
-		return h, nil, nil
+		h, err = again(p.task.Past[n])
+		return h, nil, err
 	}
 	h.reply, h.body, err = ask.Ask(ctx, p.env.Template.Request(p.messages, p.task.Seed))
 	var infra *endpoint.Infra
@@ -91,6 +88,15 @@ func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault, err error) 
 		return h, err, nil
 	}
 	return h, nil, err
+}
+
+// again is a turn that was played before.
+func again(t Turn) (heard, error) {
+	reply, err := chat.Parse(t.Reply)
+	if err != nil {
+		return heard{}, fmt.Errorf("play a kept turn again: %w", err)
+	}
+	return heard{reply: reply, body: t.Reply, past: true}, nil
 }
 
 // refusedRequest is how vLLM answers a request with a call whose arguments are no
