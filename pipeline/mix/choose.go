@@ -50,7 +50,6 @@ func choose(all []entry, cfg Config, weights []float64) {
 	byScore := left(all, func(a, b *entry) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), bytes.Compare(a.key[:], b.key[:]), cmp.Compare(a.source, b.source))
 	})
-	dropCopies(byScore, cfg.Near)
 	bound(byScore, cfg)
 	weigh(left(all, func(a, b *entry) int {
 		return cmp.Or(bytes.Compare(a.key[:], b.key[:]), cmp.Compare(a.source, b.source))
@@ -70,44 +69,38 @@ func left(all []entry, order func(a, b *entry) int) []*entry {
 	return out
 }
 
-// dropCopies leaves the first of copies, and of rows with one request in which
-// the model did nearly the same.
-func dropCopies(all []*entry, near float64) {
-	seen, kept := map[[16]byte]bool{}, map[[16]byte][]*minhash.Packed{}
-	for _, e := range all {
-		if seen[e.key] {
-			e.reason = reasonCopy
-			continue
-		}
-		seen[e.key] = true
-		if e.deeds == nil {
-			continue
-		}
-		if slices.ContainsFunc(kept[e.problem], func(o *minhash.Packed) bool { return o.Similarity(e.deeds) >= near }) {
-			e.reason = reasonNear
-			continue
-		}
-		kept[e.problem] = append(kept[e.problem], e.deeds)
-	}
-}
-
-// bound leaves the first rows of each problem and agent.
+// bound leaves the first of copies, and the first rows of each problem and
+// agent. Rows with one request in which the model did nearly the same as in one
+// that stays go as well. A problem that is full is compared with no more rows:
+// the cap bounds the work of a request that very many rows make.
 func bound(all []*entry, cfg Config) {
-	problems, agents := map[[16]byte]int{}, map[string]int{}
+	seen, agents := map[[16]byte]bool{}, map[string]int{}
+	stays := map[[16]byte][]*entry{}
 	for _, e := range all {
+		same := stays[e.problem]
 		switch {
-		case e.reason != "":
-		case cfg.PerProblem > 0 && problems[e.problem] == cfg.PerProblem:
+		case seen[e.key]:
+			e.reason = reasonCopy
+		case cfg.PerProblem > 0 && len(same) == cfg.PerProblem:
 			e.reason = reasonProblem
+		case slices.ContainsFunc(same, func(o *entry) bool { return o.near(e, cfg.Near) }):
+			e.reason = reasonNear
 		case cfg.PerAgent > 0 && slices.ContainsFunc(e.agents, func(a string) bool { return agents[a] == cfg.PerAgent }):
 			e.reason = reasonAgent
 		default:
-			problems[e.problem]++
+			stays[e.problem] = append(same, e)
 			for _, a := range e.agents {
 				agents[a]++
 			}
 		}
+		seen[e.key] = true
 	}
+}
+
+// near says whether the model did nearly the same in both; a problem has no
+// deeds.
+func (e *entry) near(o *entry, least float64) bool {
+	return e.deeds != nil && o.deeds != nil && e.deeds.Similarity(o.deeds) >= least
 }
 
 // weigh leaves of each source as many tokens as its weight gives it, to within

@@ -1,0 +1,67 @@
+package mix
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/internal/dice"
+)
+
+// did are the deeds of a row that is like no other.
+func did(d *dice.Dice) *minhash.Packed {
+	var p minhash.Packed
+	for i := range p {
+		p[i] = byte(d.N(256))
+	}
+	return &p
+}
+
+func row(number int, agent string, score float64, deeds *minhash.Packed) entry {
+	e := entry{agents: []string{agent}, tokens: 100, score: score, deeds: deeds}
+	binary.BigEndian.PutUint64(e.key[:], uint64(number))
+	return e
+}
+
+func reasons(all []entry) []string {
+	out := make([]string, len(all))
+	for i, e := range all {
+		out[i] = e.reason
+	}
+	return out
+}
+
+// TestOneRequestWithVeryManyRows would take minutes if each two of its rows were
+// compared.
+func TestOneRequestWithVeryManyRows(t *testing.T) {
+	t.Parallel()
+	d := dice.Roll(1)
+	all := make([]entry, 200_000)
+	for i := range all {
+		all[i] = row(i, "a", d.Share(), did(d))
+	}
+	choose(all, Defaults(), []float64{1})
+	full := 0
+	for _, reason := range reasons(all) {
+		if reason == reasonProblem {
+			full++
+		}
+	}
+	if full != len(all)-Defaults().PerProblem {
+		t.Errorf("%d of %d rows are over the cap", full, len(all))
+	}
+}
+
+// TestNearToARowThatGoesIsNoReason: a row is a duplicate of what is in the
+// mixture, and of nothing else.
+func TestNearToARowThatGoesIsNoReason(t *testing.T) {
+	t.Parallel()
+	d := dice.Roll(2)
+	same := did(d)
+	all := []entry{row(1, "busy", 0.9, did(d)), row(2, "busy", 0.8, same), row(3, "other", 0.7, same), row(4, "third", 0.6, same)}
+	choose(all, Config{PerAgent: 1, Near: 0.8}, []float64{1})
+	if want := []string{"", reasonAgent, "", reasonNear}; !slices.Equal(reasons(all), want) {
+		t.Errorf("reasons %q, want %q", reasons(all), want)
+	}
+}
