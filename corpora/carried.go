@@ -11,17 +11,26 @@ import (
 // too.
 var ofFiles = []string{"Configs", "Columns", "Provenance", "Loading", "Publishing", "Licence", "Checksums", "Plots"}
 
-// Carried is what the card of a corpus says of its rows and what a copy of them
-// in other formats cannot know: how they came to be, how far they are guarded
-// and judged, and the terms that they are given on.
-func Carried(fsys FS, dir string) (license string, section Section, err error) {
+// Licensed is the Hub's word for the terms that the card of a corpus names;
+// NoLicense where it names none.
+func Licensed(fsys FS, dir string) (string, error) {
 	b, err := ReadFile(fsys, filepath.Join(dir, CardName), maxCard)
 	if err != nil {
-		return "", Section{}, err
+		return "", err
 	}
-	license = NoLicense
 	if f, err := readFront(b); err == nil && f.License != "" {
-		license = f.License
+		return f.License, nil
+	}
+	return NoLicense, nil
+}
+
+// Carried is what the card of a corpus says of its rows and what a copy of them
+// in other formats cannot know: how they came to be, and how far they are
+// guarded and judged.
+func Carried(fsys FS, dir string) (Section, error) {
+	b, err := ReadFile(fsys, filepath.Join(dir, CardName), maxCard)
+	if err != nil {
+		return Section{}, err
 	}
 	var kept []string
 	for _, s := range bytes.Split(b, []byte("\n## "))[1:] {
@@ -30,7 +39,7 @@ func Carried(fsys FS, dir string) (license string, section Section, err error) {
 			kept = append(kept, "### "+strings.TrimSpace(string(s)))
 		}
 	}
-	return license, Section{
+	return Section{
 		Heading: "The corpus this was made from",
 		Body:    "What its card says of all its rows, of which those above are here.\n\n" + strings.Join(kept, "\n\n"),
 	}, nil

@@ -76,7 +76,11 @@ func publish(ctx context.Context, fsys corpora.FS, from, to string, m *corpora.M
 	if err != nil {
 		return fmt.Errorf("encode counts: %w", err)
 	}
-	license, origin, err := corpora.Carried(fsys, from)
+	license, err := corpora.Licensed(fsys, from)
+	if err != nil {
+		return err
+	}
+	origin, err := corpora.Carried(fsys, from)
 	if err != nil {
 		return err
 	}

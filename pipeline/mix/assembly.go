@@ -1,10 +1,12 @@
 package mix
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/trajectory-arena/arena/corpora"
 	"github.com/trajectory-arena/arena/guard"
@@ -102,15 +104,17 @@ func (w *mixing) configuration() ([]byte, error) {
 }
 
 func (w *mixing) card(r *Report) corpora.Card {
+	license, terms := w.licenses()
 	return corpora.Card{
-		Title: "A mixture of shopping agent trajectories", Push: w.Push, License: w.License, Default: sft.config,
+		Title: "A mixture of shopping agent trajectories", Push: w.Push, License: cmp.Or(w.License, license), Default: sft.config,
 		Tags: []string{"agent", "tool-use", "shopping", "trajectories", "arena", "mixture"},
-		Sections: []corpora.Section{
+		Sections: slices.Concat([]corpora.Section{
 			{Heading: "What this is", Body: w.about()},
 			{Heading: "Sources", Body: r.text()},
+		}, terms, []corpora.Section{
 			{Heading: "Held-out protection", Body: w.protection()},
 			{Heading: "Known limits", Body: "What each source's card says of its judge, its filter and its limits holds for its rows. Weights count among the sources that have rows of a config and split; a source that has too little for its weight makes the mixture smaller, for no row is repeated."},
-		},
+		}),
 	}
 }
 

@@ -23,6 +23,8 @@ type source struct {
 	digest string
 	size   int64
 	bank   *guard.State
+	// license is what its card names, as corpora.Licensed says it.
+	license string
 	// keep says which sessions and problems were selected; nil for all.
 	keep func(session, problem string) bool
 	// agents are those of the ledger's attempts.
@@ -73,6 +75,9 @@ func (s *source) open(ctx context.Context, fsys corpora.FS, expr *where.Expr) er
 		return err
 	}
 	s.digest, s.size = corpora.SHA256(b), int64(len(b))
+	if s.license, err = corpora.Licensed(fsys, s.Dir); err != nil {
+		return err
+	}
 	if s.bank, err = s.readBank(fsys); err != nil {
 		return err
 	}
