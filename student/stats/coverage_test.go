@@ -14,10 +14,12 @@ import (
 var simulations = flag.Int("simulations", 600, "runs that are simulated for the coverage of intervals")
 
 // design is a run to simulate: problems whose difficulties are drawn from
-// Beta(a, b), and so many samples of each.
+// Beta(a, b), and so many samples of each. With spread the mean of that
+// distribution, the truth, is another in every run, by at most so much: counts
+// move in steps, and how they lie to one truth is chance.
 type design struct {
 	problems, samples int
-	a, b              float64
+	a, b, spread      float64
 }
 
 // draws is the rounds of the bootstrap in simulations, fewer than a run's; the
@@ -29,7 +31,10 @@ func TestIntervalsCover(t *testing.T) {
 		t.Skip("skip: a simulation of thousands of runs; run without -short")
 	}
 	t.Parallel()
-	designs := []design{{120, 4, 2, 3}, {75, 1, 2, 3}, {75, 8, 2, 3}, {250, 4, 2, 3}, {30, 4, 2, 3}, {75, 4, 0.5, 4.5}}
+	designs := []design{
+		{120, 4, 2, 3, 0}, {75, 1, 2, 3, 0}, {75, 8, 2, 3, 0}, {250, 4, 2, 3, 0}, {30, 4, 2, 3, 0}, {75, 4, 0.5, 4.5, 0},
+		{75, 1, 2, 3, 0.1}, {30, 4, 2, 3, 0.1},
+	}
 	if *simulations <= 1000 {
 		designs = designs[:1]
 	}
@@ -52,10 +57,14 @@ func TestIntervalsCover(t *testing.T) {
 // equal students, Wilson of the first samples alone.
 func cover(d design, rounds int) [5]float64 {
 	source := rand.NewPCG(1, uint64(d.problems))
-	random, difficulty := rand.New(source), distuv.Beta{Alpha: d.a, Beta: d.b, Src: source}
-	truth := d.a / (d.a + d.b)
+	random := rand.New(source)
 	var hits [5]int
 	for round := range rounds {
+		truth := d.a / (d.a + d.b)
+		if d.spread > 0 {
+			truth += d.spread * (2*random.Float64() - 1)
+		}
+		difficulty := distuv.Beta{Alpha: truth * (d.a + d.b), Beta: (1 - truth) * (d.a + d.b), Src: source}
 		rates, deltas, first := make([]float64, d.problems), make([]float64, d.problems), 0
 		for i := range rates {
 			p := difficulty.Rand()
