@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -170,6 +172,7 @@ type models struct {
 	judge  *llm.Judge
 	ledger *ledger.Ledger
 	folder string
+	words  io.Writer
 }
 
 // open makes the judge that the flags describe.
@@ -189,10 +192,13 @@ func (f *llmFlags) open(c *cobra.Command) (*models, error) {
 	if err != nil {
 		return nil, errors.Join(usage(err, "`arena judge --help` lists what can be said about models"), l.Close())
 	}
-	return &models{cfg, j, l, f.ledger}, nil
+	return &models{cfg, j, l, f.ledger, c.ErrOrStderr()}, nil
 }
 
 func (m *models) close() error {
+	for _, name := range m.judge.Locked() {
+		fmt.Fprintf(m.words, "warning: endpoint %s did not accept its key any more; other models stood in for its own from there on\n", name)
+	}
 	m.judge.Close()
 	return m.ledger.Close()
 }

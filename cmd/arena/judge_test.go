@@ -46,6 +46,11 @@ func behave(c clienttest.Call) clienttest.Action {
 			return clienttest.Status(http.StatusBadRequest)
 		}
 		return grade
+	case "ends": // its key is good for some requests only
+		if len(c.Text)%5 == 0 {
+			return clienttest.Status(http.StatusForbidden)
+		}
+		return grade
 	case "locked":
 		return clienttest.Status(http.StatusUnauthorized)
 	case "silent":

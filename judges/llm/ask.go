@@ -102,7 +102,7 @@ func (r *rotation) react(member int, outcome arena.JudgeOutcome, fault *client.F
 	case fault.Kind == client.Missing:
 		r.panel.unreadable(member)
 		r.drop(member)
-	case fault.Kind == client.Rejected:
+	case fault.Kind == client.Rejected, fault.Kind == client.Auth:
 		r.drop(member)
 	case fault.Kind == client.Schema:
 		r.again()

@@ -23,7 +23,8 @@ import (
 // Why a run cannot go on. Each is final for this Judge; what the ledger holds
 // is still answered.
 var (
-	// ErrAuth: a server does not accept its key.
+	// ErrAuth: a server does not accept its key, and never did in this run, or no
+	// other is left.
 	ErrAuth = errors.New("the server does not accept the key")
 	// ErrBudget: the next request would pass the budget.
 	ErrBudget = errors.New("the budget is spent")

@@ -16,15 +16,23 @@ type panel struct {
 	// repeats says that several votes are one model's, on whatever endpoints.
 	repeats bool
 
+	// endpoints are the members'.
+	endpoints []string
+
 	mu sync.Mutex
 	// bad counts unreadable replies in a row.
 	bad   []int
 	aside []bool
+	// known are the endpoints that answered in this run; locked those that then
+	// did not accept their key any more.
+	known  map[string]bool
+	locked map[string]bool
 }
 
 func newPanel(cfg Config) *panel {
-	p := &panel{votes: cfg.Votes, bad: make([]int, len(cfg.Panel)), aside: make([]bool, len(cfg.Panel))}
+	p := &panel{votes: cfg.Votes, bad: make([]int, len(cfg.Panel)), aside: make([]bool, len(cfg.Panel)), known: map[string]bool{}, locked: map[string]bool{}}
 	for i, m := range cfg.Panel {
+		p.endpoints = append(p.endpoints, cfg.endpoint(m).Name)
 		if m.Role == Primary {
 			p.primaries = append(p.primaries, i)
 		} else {
@@ -54,6 +62,33 @@ func (p *panel) order(vote int) []int {
 		}
 	}
 	return append(append(order, p.fallbacks...), taken...)
+}
+
+// answered notes that a model's endpoint took its key.
+func (p *panel) answered(member int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[p.endpoints[member]] = true
+}
+
+// lock sets an endpoint that does not accept its key aside, with all its
+// models. It does not where the key was never accepted in this run, which is a
+// mistake to mend at once, nor where no other model is left.
+func (p *panel) lock(member int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name, left := p.endpoints[member], false
+	for i, endpoint := range p.endpoints {
+		left = left || endpoint != name && !p.aside[i]
+	}
+	if !p.known[name] || !left {
+		return false
+	}
+	p.locked[name] = true
+	for i, endpoint := range p.endpoints {
+		p.aside[i] = p.aside[i] || endpoint == name
+	}
+	return true
 }
 
 // readable notes that a model gave an answer.

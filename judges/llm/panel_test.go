@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -269,4 +270,75 @@ func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 			t.Errorf("a silent model was asked %d times", asked)
 		}
 	})
+}
+
+// locking answers n questions and then accepts no key any more.
+func locking(n int, score float64) func(clienttest.Call) clienttest.Action {
+	var actions []clienttest.Action
+	for range n {
+		actions = append(actions, clienttest.Say(clienttest.Grade(score)))
+	}
+	return clienttest.First(append(actions, clienttest.Status(401))...)
+}
+
+// twoEndpoints has judge-a and judge-c on one endpoint, judge-b on another.
+func twoEndpoints(s *clienttest.Server) llm.Config {
+	cfg := config(s)
+	cfg.Endpoints = append(cfg.Endpoints, cfg.Endpoints[0])
+	cfg.Endpoints[1].Name = "second"
+	cfg.Panel = []llm.Member{
+		{Model: "judge-a", Endpoint: "test", Role: llm.Primary},
+		{Model: "judge-c", Endpoint: "test", Role: llm.Fallback},
+		{Model: "judge-b", Endpoint: "second", Role: llm.Fallback},
+	}
+	return cfg
+}
+
+// TestAKeyThatEndsMeanwhileIsItsEndpointsFailure: the others go on, and its
+// models are not asked again.
+func TestAKeyThatEndsMeanwhileIsItsEndpointsFailure(t *testing.T) {
+	t.Parallel()
+	s := clienttest.New(t, byModel(map[string]func(clienttest.Call) clienttest.Action{"judge-a": locking(3, 0.9), "judge-b": say(0.3), "judge-c": say(0.1)}))
+	j, _ := judge(t, twoEndpoints(s), nil)
+	var models []string
+	for i := range 6 {
+		got, err := ask(t.Context(), j, i)
+		if err != nil || got.Score == nil {
+			t.Fatalf("attempt %d: %v: %s", i, err, got.Detail)
+		}
+		models = append(models, got.Model)
+	}
+	if want := []string{"judge-a", "judge-a", "judge-a", "judge-b", "judge-b", "judge-b"}; !slices.Equal(models, want) {
+		t.Errorf("answers of %q, want %q", models, want)
+	}
+	if n := len(s.Calls()); n != 7 {
+		t.Errorf("%d requests, want 7", n)
+	}
+	if got := j.Locked(); !slices.Equal(got, []string{"test"}) {
+		t.Errorf("locked: %q", got)
+	}
+}
+
+// TestAKeyThatWasNeverAcceptedEndsTheRun, whoever else might answer: it is a
+// mistake to mend, and so is a key that ends where nobody else is left.
+func TestAKeyThatWasNeverAcceptedEndsTheRun(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		models map[string]func(clienttest.Call) clienttest.Action
+		asked  int
+	}{
+		"never accepted": {map[string]func(clienttest.Call) clienttest.Action{"judge-a": locking(0, 0), "judge-b": say(0.3)}, 0},
+		"both end":       {map[string]func(clienttest.Call) clienttest.Action{"judge-a": locking(1, 0.5), "judge-b": locking(1, 0.5)}, 2},
+	} {
+		s := clienttest.New(t, byModel(tt.models))
+		j, _ := judge(t, twoEndpoints(s), nil)
+		for i := range tt.asked {
+			if _, err := ask(t.Context(), j, i); err != nil {
+				t.Errorf("%s: attempt %d: %v", name, i, err)
+			}
+		}
+		if _, err := ask(t.Context(), j, tt.asked); !errors.Is(err, llm.ErrAuth) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

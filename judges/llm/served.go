@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -45,6 +46,15 @@ func (j *Judge) Substitutes() []Substitute {
 	}
 	slices.SortFunc(all, func(a, b Substitute) int { return strings.Compare(a.Asked+"\x00"+a.Served, b.Asked+"\x00"+b.Served) })
 	return all
+}
+
+// Locked names the endpoints that answered in this run and then did not accept
+// their key any more: others stood in for their models from there on.
+func (j *Judge) Locked() []string {
+	p := j.panel
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.locked))
 }
 
 // sameModel allows for a vendor before the name and a version behind it.

@@ -41,12 +41,15 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 	}
 	// After the ledger, so that whoever waits for room knows what this cost.
 	j.budget.settle(hold, e.Tokens)
+	if asking == nil {
+		j.panel.answered(member)
+	}
 	switch {
 	case err != nil:
 	case v.outcome == arena.JudgeScored:
 		j.panel.readable(member)
 		j.served.note(cq.Model, e.Served)
-	case fault != nil && fault.Kind == client.Auth:
+	case fault != nil && fault.Kind == client.Auth && !j.panel.lock(member):
 		err = fmt.Errorf("ask %s: %w: %s", cq.Model, ErrAuth, fault.Detail)
 	case asking != nil && fault == nil:
 		v, err = j.ended(ctx, v, asking)
