@@ -4,12 +4,15 @@
 package analyzer
 
 import (
+	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// maxWord is the longest word in UTF-16 units; a longer one is cut every so
-// many (the default of Lucene's StandardTokenizer).
+// maxWord is the longest word in UTF-16 units (the default of Lucene's
+// StandardTokenizer, which looks no further): what is left of a longer one is
+// read anew.
 const maxWord = 255
 
 var stopWords = set("a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on",
@@ -53,16 +56,24 @@ func term(b []byte, word string, emit func([]byte)) {
 		b = append(b, c)
 	}
 	if !plain {
-		rs := []rune(word)
-		for i, r := range rs {
-			rs[i] = unicode.ToLower(r)
-		}
-		emit([]byte(string(rs[:stem(rs)])))
+		lowerTerm(word, emit)
 		return
 	}
 	if len(b) > 0 && !stopWords[string(b)] {
 		emit(b[:stem(b)])
 	}
+}
+
+// lowerTerm finishes a word that is not ASCII. Lower case can make it so, as
+// with the Kelvin sign. Stems are those of UTF-16 units: three of them are a
+// word long enough for one, and two may be one character.
+func lowerTerm(word string, emit func([]byte)) {
+	lower := strings.Map(unicode.ToLower, word)
+	if stopWords[lower] {
+		return
+	}
+	units := utf16.Encode([]rune(lower))
+	emit([]byte(string(utf16.Decode(units[:stem(units)]))))
 }
 
 // withoutPossessive drops a final 's, with any of three apostrophes.

@@ -6,7 +6,7 @@ import "slices"
 // Porter, "An algorithm for suffix stripping" (1980), with the two departures
 // of its author's later programs (bli becomes ble, logi becomes log). Words of
 // one or two letters stay.
-func stem[T byte | rune](word []T) int {
+func stem[T byte | uint16](word []T) int {
 	if len(word) < 3 {
 		return len(word)
 	}
@@ -25,7 +25,7 @@ func stem[T byte | rune](word []T) int {
 
 // stemmer holds a word of which b[:k+1] is left; j is the end of the stem
 // before the suffix that ends found last.
-type stemmer[T byte | rune] struct {
+type stemmer[T byte | uint16] struct {
 	b    []T
 	k, j int
 }
