@@ -2,8 +2,10 @@ package shop
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena/shop/python"
@@ -90,34 +92,53 @@ func sent(params python.Value, key string) (string, bool) {
 // the same end points, parameters, bodies and status codes.
 func Handler(l Local) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if refused(w, r) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && slices.Contains(paths, r.URL.Path) {
+			refuse(w, r.Method)
 			return
 		}
 		v, status := l.answer(r.URL.Path, queryParam(r.URL.RawQuery))
 		if status != http.StatusOK {
-			http.Error(w, http.StatusText(status), status)
+			writeError(w, status)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		body := append(python.AppendCompact(nil, v), '\n')
-		_, _ = w.Write(body) // the client is gone: nobody to tell
+		write(w, status, "application/json", append(python.AppendCompact(nil, v), '\n'))
 	})
+}
+
+func write(w http.ResponseWriter, status int, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client is gone: nobody to tell
+}
+
+// errorPages are what Werkzeug says of a status.
+var errorPages = map[int][2]string{
+	http.StatusNotFound: {"Not Found", "The requested URL was not found on the server. " +
+		"If you entered the URL manually please check your spelling and try again."},
+	http.StatusMethodNotAllowed: {"Method Not Allowed", "The method is not allowed for the requested URL."},
+	http.StatusInternalServerError: {"Internal Server Error", "The server encountered an internal error and was unable to complete your request. " +
+		"Either the server is overloaded or there is an error in the application."},
+}
+
+func writeError(w http.ResponseWriter, status int) {
+	page := errorPages[status]
+	write(w, status, "text/html; charset=utf-8", fmt.Appendf(nil,
+		"<!doctype html>\n<html lang=en>\n<title>%d %s</title>\n<h1>%s</h1>\n<p>%s</p>\n", status, page[0], page[0], page[1]))
 }
 
 // paths are the end points.
 var paths = []string{"/", "/find_product", "/get_product_raw", "/health", "/view_product_information"}
 
-// refused answers every method but GET and HEAD as Flask does, which asks for
+// refuse answers every method but GET and HEAD as Flask does, which asks for
 // the path first and tells what it allows.
-func refused(w http.ResponseWriter, r *http.Request) bool {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead || !slices.Contains(paths, r.URL.Path) {
-		return false
+func refuse(w http.ResponseWriter, method string) {
+	w.Header().Set("Allow", "GET, OPTIONS, HEAD")
+	if method == http.MethodOptions {
+		write(w, http.StatusOK, "text/html; charset=utf-8", nil)
+		return
 	}
-	w.Header().Set("Allow", "GET, HEAD, OPTIONS")
-	if r.Method != http.MethodOptions {
-		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
-	}
-	return true
+	writeError(w, http.StatusMethodNotAllowed)
 }
 
 // queryParam reads a query string leniently: a broken escape stays as it is,

@@ -18,19 +18,21 @@ func (c *call) findProduct(a python.Value) (python.Value, error) {
 	if err != nil {
 		return python.Value{}, err
 	}
-	result := listed(c.get(findPath, params))
-	if !argument(a, "shop_id", python.Value{}).Truth() {
-		return result, nil
+	result, err := c.found(findPath, params)
+	if err != nil || !argument(a, "shop_id", python.Value{}).Truth() {
+		return result, err
 	}
 	if !result.Truth() && argument(a, "service", python.Value{}).Truth() {
-		result = listed(c.get(findPath, params.Without("service")))
+		if result, err = c.found(findPath, params.Without("service")); err != nil {
+			return result, err
+		}
 	}
 	if short := firstWords(q.Text, 2); !result.Truth() && short != q.Text {
 		shortQ, err := c.quoted(python.String(short))
 		if err != nil {
 			return python.Value{}, err
 		}
-		result = listed(c.get(findPath, params.With("q", shortQ).Without("service")))
+		return c.found(findPath, params.With("q", shortQ).Without("service"))
 	}
 	return result, nil
 }

@@ -14,7 +14,10 @@ import (
 // keys where it means their values.
 func (c *call) checkMatch(a python.Value) (python.Value, error) {
 	id, requirements := argument(a, "product_id", python.Value{}), argument(a, "requirements", python.Value{})
-	info := c.get("/view_product_information", python.DictOf(item("product_ids", id)))
+	info, err := c.get("/view_product_information", python.DictOf(item("product_ids", id)))
+	if err != nil {
+		return python.Value{}, err
+	}
 	if !info.Truth() {
 		return notFound(requirements)
 	}
@@ -23,7 +26,6 @@ func (c *call) checkMatch(a python.Value) (python.Value, error) {
 	}
 	reqs := requirements
 	if requirements.Kind == python.Str {
-		var err error
 		var syntax *python.DecodeError
 		if reqs, err = python.Loads(requirements.Text); errors.As(err, &syntax) {
 			return python.DictOf(item("matched", python.Boolean(false)), item("error", python.String("Invalid requirements JSON"))), nil

@@ -76,7 +76,7 @@ func (c *call) firstResults(spec python.Value) (python.Value, error) {
 			params = params.With(name, v)
 		}
 	}
-	return c.get(findPath, params), nil
+	return c.get(findPath, params)
 }
 
 func (c *call) specParams(spec python.Value) (python.Value, error) {
@@ -148,8 +148,9 @@ func (c *call) searchShop(spec, shop python.Value) (python.Value, error) {
 		if err != nil {
 			return python.Value{}, err
 		}
-		if results := listed(c.get(findPath, params.With("q", quoted))); results.Truth() {
-			return results, nil
+		results, err := c.found(findPath, params.With("q", quoted))
+		if err != nil || results.Truth() {
+			return results, err
 		}
 	}
 	return python.ListOf(), nil

@@ -182,16 +182,51 @@ func enumeration(words []string) string {
 	}
 }
 
-// get makes a request; whatever goes wrong reads as None.
-func (c *call) get(path string, params python.Value) python.Value {
+// get makes a request; whatever goes wrong with it reads as None. The one error
+// is that of parameters that cannot be sent.
+func (c *call) get(path string, params python.Value) (python.Value, error) {
 	kept := slices.DeleteFunc(slices.Clone(params.Dict), func(it python.Item) bool { return it.Value.Kind == python.None })
 	params = python.DictOf(kept...)
+	for _, it := range kept {
+		if err := sendable(it.Value); err != nil {
+			return python.Value{}, err
+		}
+	}
 	v, status, ok := c.tools.server.Get(c.ctx, path, params)
 	if !ok {
 		v = python.Value{}
 	}
 	c.requests = append(c.requests, Request{Path: path, Params: params, Status: status, Response: v})
-	return v
+	return v, nil
+}
+
+// sendable is the error that Python's URL encoder has for a parameter: of a
+// list it encodes every element, of a dict every key.
+func sendable(v python.Value) error {
+	switch v.Kind {
+	case python.List:
+		for _, e := range v.List {
+			if err := python.Encodable(e.String()); err != nil {
+				return err
+			}
+		}
+		return nil
+	case python.Dict:
+		for _, it := range v.Dict {
+			if err := python.Encodable(it.Key); err != nil {
+				return err
+			}
+		}
+		return nil
+	default:
+		return python.Encodable(v.String())
+	}
+}
+
+// found is get with an empty list instead of None.
+func (c *call) found(path string, params python.Value) (python.Value, error) {
+	v, err := c.get(path, params)
+	return listed(v), err
 }
 
 // listed is a result, or an empty list instead of None.
@@ -212,7 +247,7 @@ func argument(arguments python.Value, name string, otherwise python.Value) pytho
 func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }
 
 func (c *call) viewProduct(a python.Value) (python.Value, error) {
-	return listed(c.get("/view_product_information", python.DictOf(item("product_ids", argument(a, "product_ids", python.Value{}))))), nil
+	return c.found("/view_product_information", python.DictOf(item("product_ids", argument(a, "product_ids", python.Value{}))))
 }
 
 func (c *call) recommend(a python.Value) (python.Value, error) {

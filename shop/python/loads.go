@@ -30,8 +30,20 @@ func (e *RecursionError) Error() string {
 	return "maximum recursion depth exceeded while decoding a JSON " + e.Container + " from a unicode string"
 }
 
+// maxDigits is how many digits int() reads.
+const maxDigits = 4300
+
+// DigitsError says that an integer is longer than Python reads.
+type DigitsError struct{ Digits int }
+
+func (e *DigitsError) Error() string {
+	return fmt.Sprintf("Exceeds the limit (%d) for integer string conversion: value has %d digits; "+
+		"use sys.set_int_max_str_digits() to increase the limit", maxDigits, e.Digits)
+}
+
 // Loads is json.loads: one JSON value, NaN and Infinity included, with the
-// last of repeated keys. Its error is a *DecodeError or a *RecursionError.
+// last of repeated keys. Its error is a *DecodeError, a *RecursionError or a
+// *DigitsError.
 func Loads(text string) (Value, error) {
 	text = onlyCharacters(text)
 	d := newDecoder(text)
@@ -271,6 +283,9 @@ func (d *decoder) number() (Value, error) {
 	fraction, exponent := d.part(".", ""), d.part("eE", "+-")
 	text := d.text[start:d.at]
 	if !fraction && !exponent {
+		if digits := len(strings.TrimPrefix(text, "-")); digits > maxDigits {
+			return Value{}, &DigitsError{digits}
+		}
 		if text == "-0" {
 			text = "0"
 		}

@@ -18,6 +18,7 @@ func TestLoadsThenDumps(t *testing.T) {
 		{`"both ' and \""`, `"both ' and \""`, `'both \' and "'`},
 		{`"\u200b\u007f\u00a0"`, `"\u200b\u007f\u00a0"`, `'\u200b\x7f\xa0'`},
 		{"1e400", "Infinity", "inf"},
+		{`"🥷🫶"`, `"\ud83e\udd77\ud83e\udef6"`, `'🥷\U0001faf6'`}, // of Unicode 13 and of 14
 	}
 	for _, c := range cases {
 		v, err := Loads(c.in)
@@ -50,6 +51,7 @@ func TestLoadsFailsInPythonsWords(t *testing.T) {
 		{`"\q"`, `Invalid \escape: line 1 column 2 (char 1)`},
 		{`"\u12"`, `Invalid \uXXXX escape: line 1 column 3 (char 2)`},
 		{"\ufeff1", "Unexpected UTF-8 BOM (decode using utf-8-sig): line 1 column 1 (char 0)"},
+		{"[-" + strings.Repeat("1", 4301) + "]", "Exceeds the limit (4300) for integer string conversion: value has 4301 digits; use sys.set_int_max_str_digits() to increase the limit"},
 		{strings.Repeat("[", 5000), "maximum recursion depth exceeded while decoding a JSON array from a unicode string"},
 	}
 	for _, c := range cases {
@@ -89,7 +91,8 @@ func TestParsePage(t *testing.T) {
 		ok, bad bool
 	}{{"1", 1, true, false}, {"01", 1, true, false}, {"٣", 3, true, false}, {"²", 0, false, true}, {"①1", 0, false, true},
 		{"", 0, false, false}, {"-1", 0, false, false}, {"1.0", 0, false, false}, {"½", 0, false, false}, {"²x", 0, false, false},
-		{strings.Repeat("9", 100), 1000, true, false}, {"𝟝", 5, true, false}}
+		{strings.Repeat("9", 100), 1000, true, false}, {"𝟝", 5, true, false},
+		{strings.Repeat("0", 4299) + "1", 1, true, false}, {strings.Repeat("0", 4300) + "1", 0, false, true}, {"\U00011f55", 0, false, false}}
 	for _, c := range cases {
 		n, ok, bad := ParsePage(c.in)
 		if ok != c.ok || bad != c.bad || ok && n != c.n {
@@ -112,14 +115,21 @@ func TestQuoting(t *testing.T) {
 	if got := UnquotePlus("%zz%4"); got != "%zz%4" {
 		t.Errorf("a broken escape became %q", got)
 	}
-	if _, err := QuotePlus("ab\xed\xa0\xbd"); err == nil || !strings.Contains(err.Error(), `'\ud83d' in position 2`) {
-		t.Errorf("lone surrogate: %v", err)
+	if got := UnquotePlus("%e1%9E+%ff%fE7%C3%A9"); got != "%E1%9E %FF%FE7é" {
+		t.Errorf("bytes that are no UTF-8 became %q", got)
+	}
+	const lone = "\xed\xa0\xbd"
+	for in, want := range map[string]string{"ab" + lone: ` '\ud83d' in position 2`, "é" + lone + lone + "x" + lone: "s in position 1-2"} {
+		want = "'utf-8' codec can't encode character" + want + ": surrogates not allowed"
+		if _, err := QuotePlus(in); err == nil || err.Error() != want {
+			t.Errorf("lone surrogates: %v, want %s", err, want)
+		}
 	}
 }
 
 func TestLower(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"ABC": "abc", "İX": "i̇x", "ΟΔΟΣ": "οδος", "ΣΑ": "σα", "Α.Σ": "α.ς"} {
+	for in, want := range map[string]string{"ABC": "abc", "İX": "i̇x", "ΟΔΟΣ": "οδος", "ΣΑ": "σα", "Α.Σ": "α.ς", "Ⱟa": "Ⱟa"} {
 		if got := Lower(in); got != want {
 			t.Errorf("lower(%q) = %q, want %q", in, got, want)
 		}

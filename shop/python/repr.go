@@ -95,5 +95,5 @@ func writeQuoted(b *strings.Builder, s string) {
 // printable is str.isprintable of one character: everything that has a glyph,
 // and the blank alone among separators.
 func printable(r rune) bool {
-	return r == ' ' || !unicode.In(r, unicode.Z) && unicode.IsGraphic(r)
+	return r == ' ' || !unicode.In(r, unicode.Z) && unicode.IsGraphic(r) && isKnown(r)
 }

@@ -3,10 +3,13 @@ package python
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/rangetable"
 )
 
 // IsSpace is str.isspace of one character.
@@ -18,10 +21,16 @@ func Strip(s string) string { return strings.TrimFunc(s, IsSpace) }
 // Fields is s.split().
 func Fields(s string) []string { return strings.FieldsFunc(s, IsSpace) }
 
+// known are the characters of Unicode 13, which Python 3.10 has; later ones are
+// unassigned to it, so without case, value and glyph.
+var known = rangetable.Assigned("13.0.0")
+
+func isKnown(r rune) bool { return r < utf8.RuneSelf || unicode.Is(known, r) }
+
 // Lower is s.lower(): per character, but for the Turkish dotted I, which
 // becomes two, and the sigma at the end of a word.
 func Lower(s string) string {
-	special := func(r rune) bool { return r == 'İ' || r == 'Σ' || r == utf8.RuneError }
+	special := func(r rune) bool { return r == 'İ' || r == 'Σ' || r == utf8.RuneError || !isKnown(r) }
 	if strings.IndexFunc(s, special) < 0 {
 		return strings.ToLower(s)
 	}
@@ -33,6 +42,8 @@ func Lower(s string) string {
 			b = append(b, "i̇"...)
 		case r == 'Σ' && finalSigma(rs, i):
 			b = AppendRune(b, 'ς')
+		case !isKnown(r):
+			b = AppendRune(b, r)
 		default:
 			b = AppendRune(b, unicode.ToLower(r))
 		}
@@ -109,7 +120,7 @@ func Decimal(r rune) (int, bool) {
 	if r < utf8.RuneSelf {
 		return int(r - '0'), r >= '0' && r <= '9'
 	}
-	if !unicode.IsDigit(r) {
+	if !unicode.IsDigit(r) || !isKnown(r) {
 		return 0, false
 	}
 	start := r
@@ -121,9 +132,10 @@ func Decimal(r rune) (int, bool) {
 
 // ParsePage is int(s) behind s.isdigit(): ok is false where s is empty or not
 // all digits, and bad is set where isdigit says yes and int() raises, which
-// superscripts and circled digits do.
+// superscripts, circled digits and too many digits make it do.
 func ParsePage(s string) (n int, ok, bad bool) {
 	const enough = 1000 // no page is near; keeps long digit strings from overflowing
+	bad = utf8.RuneCountInString(s) > maxDigits
 	for _, r := range s {
 		d, decimal := Decimal(r)
 		if !decimal {
@@ -155,48 +167,72 @@ var otherDigits = &unicode.RangeTable{
 	LatinOffset: 2,
 }
 
-// EncodeError is Python's UnicodeEncodeError for a lone surrogate.
+// EncodeError is Python's UnicodeEncodeError for lone surrogates, Count of them
+// in a row.
 type EncodeError struct {
-	Rune rune
-	At   int
+	Rune      rune
+	At, Count int
 }
 
 func (e *EncodeError) Error() string {
-	return fmt.Sprintf(`'utf-8' codec can't encode character '\u%04x' in position %d: surrogates not allowed`, e.Rune, e.At)
+	const text = `'utf-8' codec can't encode character%s: surrogates not allowed`
+	if e.Count > 1 {
+		return fmt.Sprintf(text, fmt.Sprintf("s in position %d-%d", e.At, e.At+e.Count-1))
+	}
+	return fmt.Sprintf(text, fmt.Sprintf(` '\u%04x' in position %d`, e.Rune, e.At))
 }
+
+// Encodable is the error of s.encode(), an *EncodeError, where it has one.
+func Encodable(s string) error {
+	if utf8.ValidString(s) {
+		return nil
+	}
+	rs := characters(s)
+	at := slices.IndexFunc(rs, isSurrogate)
+	if at < 0 {
+		return nil
+	}
+	count := slices.IndexFunc(rs[at:], func(r rune) bool { return !isSurrogate(r) })
+	if count < 0 {
+		count = len(rs) - at
+	}
+	return &EncodeError{rs[at], at, count}
+}
+
+func isSurrogate(r rune) bool { return r >= 0xd800 && r <= 0xdfff }
 
 // QuotePlus is urllib.parse.quote_plus: letters, digits and _.-~ stay, a blank
 // becomes +, every other byte of UTF-8 becomes %XX. Its error is an
 // *EncodeError.
 func QuotePlus(s string) (string, error) {
-	const upper = "0123456789ABCDEF"
+	if err := Encodable(s); err != nil {
+		return "", err
+	}
 	b := make([]byte, 0, len(s)+len(s)/4)
-	for at := 0; len(s) > 0; at++ {
-		r, size := DecodeRune(s)
-		if r >= 0xd800 && r <= 0xdfff {
-			return "", &EncodeError{r, at}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ':
+			b = append(b, '+')
+		case isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte("_.-~", c) >= 0:
+			b = append(b, c)
+		default:
+			b = appendPercent(b, c)
 		}
-		for _, c := range []byte(s[:size]) {
-			switch {
-			case c == ' ':
-				b = append(b, '+')
-			case isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte("_.-~", c) >= 0:
-				b = append(b, c)
-			default:
-				b = append(b, '%', upper[c>>4], upper[c&15])
-			}
-		}
-		s = s[size:]
 	}
 	return string(b), nil
 }
 
-// UnquotePlus decodes one part of a query string as Python does: + is a blank,
-// %XX a byte, a broken escape stays as it is, bytes that are no UTF-8 become
-// U+FFFD.
+func appendPercent(b []byte, c byte) []byte {
+	const upper = "0123456789ABCDEF"
+	return append(b, '%', upper[c>>4], upper[c&15])
+}
+
+// UnquotePlus decodes one part of a query string as Werkzeug does: + is a
+// blank, %XX a byte, a broken escape stays as it is, and so does the escape of
+// a byte that is no UTF-8.
 func UnquotePlus(s string) string {
 	if strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '+') < 0 {
-		return strings.ToValidUTF8(s, "\ufffd")
+		return requoted(s)
 	}
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -211,7 +247,25 @@ func UnquotePlus(s string) string {
 			b = append(b, s[i])
 		}
 	}
-	return strings.ToValidUTF8(string(b), "\ufffd")
+	return requoted(string(b))
+}
+
+// requoted escapes the bytes that are part of no character.
+func requoted(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s)+len(s)/4)
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			b = appendPercent(b, s[0])
+		} else {
+			b = append(b, s[:size]...)
+		}
+		s = s[size:]
+	}
+	return string(b)
 }
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
