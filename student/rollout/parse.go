@@ -14,13 +14,13 @@ import (
 var ownSize = cursor.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elements: math.MaxInt}
 
 // ParseTrace reads an envelope that Play wrote, and no others: package traces
-// reads what anybody may have written.
+// reads what anybody may have written. The trace shares the line's memory.
 func ParseTrace(runID string, line []byte) *arena.Trace {
 	sum := sha256.Sum256(line)
 	t := &arena.Trace{
 		RunID: runID, Source: arena.Source{Shape: arena.ShapeEnvelope}, Seconds: math.NaN(), RecordSHA256: hex.EncodeToString(sum[:]), Bytes: len(line),
 	}
-	p := parser{cursor.New(string(line), ownSize)}
+	p := parser{cursor.Over(line, ownSize)}
 	p.Object(func(key string) {
 		switch key {
 		case "problem_id":
