@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/shop/python"
 	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/dialect"
 	"github.com/trajectory-arena/arena/student/endpoint"
@@ -66,11 +63,6 @@ func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 	return p, p.say(chat.Message{Role: "user", Content: t.Problem.Query})
 }
 
-func (p *play) say(m chat.Message) (err error) {
-	p.messages, err = p.messages.Append(m)
-	return err
-}
-
 // turn gets the next reply, from the past or from the model. fault is an
 // answer that will never come; err ends the run.
 func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault, err error) {
@@ -97,19 +89,6 @@ func again(t Turn) (heard, error) {
 		return heard{}, fmt.Errorf("play a kept turn again: %w", err)
 	}
 	return heard{reply: reply, body: t.Reply, past: true}, nil
-}
-
-// refusedRequest is how vLLM answers a request with a call whose arguments are no
-// JSON: it reads them before it renders the conversation. The model wrote them,
-// so the instrument has not failed.
-const refusedRequest = "http_400"
-
-// sayReadably puts readable messages in the place of those that a server refused.
-func (p *play) sayReadably() {
-	for i, m := range p.readable {
-		p.messages[i] = m
-	}
-	clear(p.readable)
 }
 
 // fail ends the rollout without a reply.
@@ -167,185 +146,6 @@ func (p *play) count(u *chat.Usage) {
 	}
 	add(&p.result.Tokens.Prompt, u.Prompt)
 	add(&p.result.Tokens.Completion, u.Completion)
-}
-
-// callAnswer is a call with what came of it.
-type callAnswer struct {
-	call dialect.Call
-	shop.Answer
-	malformed  bool
-	terminates bool
-}
-
-func (p *play) run(calls []dialect.Call) []callAnswer {
-	answers := make([]callAnswer, 0, len(calls))
-	for _, c := range calls {
-		answers = append(answers, p.call(c))
-	}
-	return answers
-}
-
-func (p *play) call(c dialect.Call) callAnswer {
-	if c.Malformed != "" {
-		p.result.Malformed++
-		text := python.String("Error: " + c.Malformed)
-		return callAnswer{call: c, Answer: shop.Answer{ID: c.ID, Result: text, Raised: true}, malformed: true}
-	}
-	a := callAnswer{call: c, Answer: p.tools.Call(p.ctx, c.Name, c.Arguments)}
-	a.ID = c.ID
-	if r, lost := a.Unanswered(); lost {
-		p.lost = &endpoint.Infra{Reason: "search_" + searchFault(r.Status), Detail: r.Path}
-	}
-	if !slices.Contains(p.env.ToolNames, c.Name) {
-		p.result.Malformed++
-		a.malformed = true
-		return a
-	}
-	p.result.ToolCalls++
-	if a.Raised {
-		p.result.ToolErrors++
-	}
-	text := c.Name + "\n" + string(python.AppendCompact(nil, c.Arguments)) // whatever order the keys are in
-	if p.known[text] {
-		p.result.Repeated++
-	}
-	p.known[text] = true
-	p.made = append(p.made, text)
-	p.note(c, a.Result)
-	a.terminates = c.Name == "terminate"
-	return a
-}
-
-// searchFault is a word for how a search server did not answer.
-func searchFault(status int) string {
-	if status == 0 {
-		return "unreachable"
-	}
-	return "http_" + strconv.Itoa(status)
-}
-
-// note keeps which ids the call names, which the tool returned, and what is
-// recommended.
-func (p *play) note(c dialect.Call, result python.Value) {
-	switch c.Name {
-	case "recommend_product":
-		v, _ := c.Arguments.Get("product_ids")
-		p.result.Recommended = idList(v)
-		p.name(p.result.Recommended)
-	case "view_product_information":
-		v, _ := c.Arguments.Get("product_ids")
-		p.name(idList(v))
-	case "check_product_match":
-		v, _ := c.Arguments.Get("product_id")
-		p.name(idList(v))
-	}
-	// A check repeats the id it was asked about only where the product exists.
-	collect(result, p.returned)
-}
-
-func (p *play) name(ids []string) {
-	for _, id := range ids {
-		p.named[id] = true
-	}
-}
-
-// idList reads a comma list of ids by the scoring rule: stripped, without
-// empties and repeats; what is no string holds none. Halves of surrogate pairs,
-// which Python's text may hold, are replaced: results are UTF-8.
-func idList(v python.Value) []string {
-	ids := []string{}
-	if v.Kind != python.Str {
-		return ids
-	}
-	seen := map[string]bool{"": true}
-	for part := range strings.SplitSeq(strings.ToValidUTF8(v.Text, "\ufffd"), ",") {
-		if id := python.Strip(part); !seen[id] {
-			seen[id] = true
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// collect adds the product ids in a value, each in memory of its own: a found
-// one is a part of the text of its whole product.
-func collect(v python.Value, ids map[string]bool) {
-	for _, e := range v.List {
-		collect(e, ids)
-	}
-	for _, it := range v.Dict {
-		if id := it.Value; it.Key == "product_id" && !ids[id.String()] {
-			ids[strings.Clone(id.String())] = true
-		}
-		collect(it.Value, ids)
-	}
-}
-
-// answer adds the reply and the answers to the conversation.
-func (p *play) answer(r chat.Reply, s step) error {
-	m := chat.Message{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
-	if !s.turn.Native {
-		if err := p.say(m); err != nil {
-			return err
-		}
-		answers := make([]shop.Answer, len(s.answers))
-		for i, a := range s.answers {
-			answers[i] = a.Answer
-		}
-		return p.say(chat.Message{Role: "user", Content: shop.Observation(answers)})
-	}
-	m.ToolCalls = slices.Clone(r.Calls)
-	for i := range m.ToolCalls {
-		m.ToolCalls[i].ID = s.answers[i].ID
-	}
-	if err := p.say(m); err != nil {
-		return err
-	}
-	if err := p.keepReadable(m, s); err != nil {
-		return err
-	}
-	for _, a := range s.answers {
-		if err := p.say(chat.Message{Role: "tool", Content: toolText(a.Result), CallID: a.ID}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// keepReadable keeps the message just said with its malformed arguments as one
-// text in an object, for servers that refuse them as they are.
-func (p *play) keepReadable(m chat.Message, s step) error {
-	broken := false
-	for i, a := range s.answers {
-		if a.call.Malformed != "" {
-			broken = true
-			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", python.String(m.ToolCalls[i].Function.Arguments))))
-		}
-	}
-	if !broken {
-		return nil
-	}
-	said, err := chat.Conversation{}.Append(m)
-	if err != nil {
-		return err
-	}
-	if p.readable == nil {
-		p.readable = map[int][]byte{}
-	}
-	p.readable[len(p.messages)-1] = said[1]
-	return nil
-}
-
-// toolText is a result as a tool message holds it: text as it is, anything
-// else as JSON without blanks, the way corpora are rendered.
-func toolText(v python.Value) string {
-	if v.Kind == python.Str {
-		return strings.ToValidUTF8(v.Text, "\ufffd")
-	}
-	b := newText()
-	defer b.free()
-	b.text = python.AppendTight(b.text, v)
-	return string(b.text)
 }
 
 func (p *play) kept(h heard) Turn {

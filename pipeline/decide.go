@@ -1,0 +1,132 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpora/where"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/block"
+)
+
+// fate walks a record through the stages up to the guard.
+func (g *grouping) fate(at ref, x *block.Entry) fate {
+	if x.Fault != nil {
+		return fate{stage: stageRead, reason: x.Fault.Reason, failed: true}
+	}
+	if g.winners[x.Attempt.ID].ref != at {
+		return fate{stage: stageRead, reason: "duplicate_attempt"}
+	}
+	s := g.revised(x)
+	f := g.judgedFate(x, &s)
+	f.axis = s.Axis
+	return f
+}
+
+// selected evaluates the run's own expression on an attempt that may become a
+// row.
+func (g *grouping) selected(x *block.Entry, f fate) (bool, error) {
+	if g.where == nil {
+		return true, nil
+	}
+	s := g.revised(x)
+	line := where.Line{Attempt: g.attemptRow(x, f.stored()), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x, &x.Judgement, g.weights.factor(x))}
+	return g.where.Match(line.Values())
+}
+
+func (g *grouping) judgedFate(x *block.Entry, s *arena.Structure) fate {
+	sel := g.Config.Select
+	switch {
+	case !usable(g.filter, s, x.Outcome.Success) || x.Body.Bytes == 0 && x.Problem >= 0:
+		return fate{stage: stageFilter, reason: firstReason(s.Reasons)}
+	case x.Problem < 0:
+		return fate{stage: stageScore, reason: "unknown_problem"}
+	case x.Outcome.Scores == nil:
+		return fate{stage: stageScore, reason: "no_score"}
+	case !x.Outcome.Success && (sel.SuccessOnly || !s.Keep):
+		return fate{stage: stageScore, reason: "unsuccessful"}
+	case g.weights.factor(x) == nil:
+		return fate{stage: stageJudge, reason: string(x.Judgement.Outcome), failed: true}
+	case g.weights.reward(x) < sel.MinReward:
+		return fate{stage: stageJudge, reason: "below_min_reward"}
+	case x.Leak.Drop:
+		return fate{stage: stageGuard, reason: "leak_" + x.Leak.Tier}
+	default:
+		return fate{}
+	}
+}
+
+func firstReason(reasons []string) string {
+	if len(reasons) == 0 {
+		return "no_row"
+	}
+	return reasons[0]
+}
+
+// becomes is the candidate that an attempt is for sft, pref and kto: it stayed,
+// or only its outcome or its reward keeps it out of sft. Leaking attempts are
+// none.
+func (g *grouping) becomes(f fate, at ref, x *block.Entry) *candidate {
+	wanted := f.kept() || f.reason == "unsuccessful" || f.reason == "below_min_reward"
+	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
+		return nil
+	}
+	return &candidate{
+		ref: at, problem: x.Problem, id: x.Attempt.ID, reward: g.weights.reward(x), rank: x.Rank, success: x.Outcome.Success,
+		bytes: x.Body.Bytes, signature: x.Body.Signature, kept: f.kept(),
+	}
+}
+
+// try is one attempt's share in its problem's pass statistics.
+type try struct {
+	problem int
+	success bool
+}
+
+// count notes what problems and judges are measured by: every attempt with a
+// score counts, whoever decided its calls, as the day's own statistics do.
+func (g *grouping) count(at ref, x *block.Entry) {
+	if o := x.Judgement.Outcome; o != "" {
+		g.judged[at.Input].whole.add(o)
+	}
+	if o := x.StepJudgement.Outcome; o != "" {
+		g.judged[at.Input].steps.add(o)
+	}
+	if x.Problem >= 0 && x.Outcome.Scores != nil {
+		g.tries[at.Input] = append(g.tries[at.Input], try{x.Problem, x.Outcome.Success})
+	}
+}
+
+// pool is where the problem of a position may go.
+func (g *grouping) pool(problem int) guard.Pool { return g.protect.Pools[problem] }
+
+// decide is the second pass: what becomes of each record before attempts at
+// one problem are held against each other.
+func (g *grouping) decide(ctx context.Context) error {
+	n := len(g.inputs)
+	g.fates, g.candidates, g.judged, g.tries = make([][]fate, n), make([][]candidate, n), make([]judged, n), make([][]try, n)
+	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
+		f := g.fate(at, x)
+		c := g.becomes(f, at, x)
+		if c != nil {
+			wanted, err := g.selected(x, f)
+			if err != nil {
+				return err
+			}
+			if !wanted {
+				c = nil
+			}
+			if !wanted && f.kept() {
+				f = fate{stage: stageRank, reason: "not_selected", axis: f.axis}
+			}
+		}
+		g.fates[at.Input] = append(g.fates[at.Input], f)
+		if x.Fault == nil && f.stage != stageRead {
+			g.count(at, x)
+		}
+		if c != nil {
+			g.candidates[at.Input] = append(g.candidates[at.Input], *c)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,61 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/trajectory-arena/arena/pipeline/block"
+)
+
+// ref points at an entry: the position of its input, and its own in the block.
+type ref struct {
+	Input int `json:"i"`
+	Entry int `json:"e"`
+	block.Place
+}
+
+// entries calls f for every entry of every block, or for its head, one
+// goroutine an input.
+func (o *opened) entries(ctx context.Context, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
+	return each(ctx, o.Config.Workers, len(o.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
+		return o.entriesOf(ctx, i, all, f)
+	})
+}
+
+// entriesOf is entries for one input.
+func (o *opened) entriesOf(ctx context.Context, input int, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
+	in, err := block.Open(o.FS, o.inputs[input].dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	n := 0
+	for x, failed := range all(in) {
+		if failed == nil {
+			failed = ctx.Err()
+		}
+		if failed == nil {
+			failed = f(ref{input, n, x.Place}, x)
+		}
+		if failed != nil {
+			return failed
+		}
+		n++
+	}
+	return nil
+}
+
+// ready checks that other processes have made every block.
+func (o *opened) ready() error {
+	for _, in := range o.inputs {
+		s, err := block.State(o.FS, in.dir, in.key)
+		if err != nil {
+			return err
+		}
+		if s != block.Equal && s != block.Unfinished {
+			return fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.Path, s)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package rollout
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/student/chat"
+)
+
+func (p *play) say(m chat.Message) (err error) {
+	p.messages, err = p.messages.Append(m)
+	return err
+}
+
+// refusedRequest is how vLLM answers a request with a call whose arguments are no
+// JSON: it reads them before it renders the conversation. The model wrote them,
+// so the instrument has not failed.
+const refusedRequest = "http_400"
+
+// sayReadably puts readable messages in the place of those that a server refused.
+func (p *play) sayReadably() {
+	for i, m := range p.readable {
+		p.messages[i] = m
+	}
+	clear(p.readable)
+}
+
+// answer adds the reply and the answers to the conversation.
+func (p *play) answer(r chat.Reply, s step) error {
+	m := chat.Message{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
+	if !s.turn.Native {
+		if err := p.say(m); err != nil {
+			return err
+		}
+		answers := make([]shop.Answer, len(s.answers))
+		for i, a := range s.answers {
+			answers[i] = a.Answer
+		}
+		return p.say(chat.Message{Role: "user", Content: shop.Observation(answers)})
+	}
+	m.ToolCalls = slices.Clone(r.Calls)
+	for i := range m.ToolCalls {
+		m.ToolCalls[i].ID = s.answers[i].ID
+	}
+	if err := p.say(m); err != nil {
+		return err
+	}
+	if err := p.keepReadable(m, s); err != nil {
+		return err
+	}
+	for _, a := range s.answers {
+		if err := p.say(chat.Message{Role: "tool", Content: toolText(a.Result), CallID: a.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepReadable keeps the message just said with its malformed arguments as one
+// text in an object, for servers that refuse them as they are.
+func (p *play) keepReadable(m chat.Message, s step) error {
+	broken := false
+	for i, a := range s.answers {
+		if a.call.Malformed != "" {
+			broken = true
+			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", python.String(m.ToolCalls[i].Function.Arguments))))
+		}
+	}
+	if !broken {
+		return nil
+	}
+	said, err := chat.Conversation{}.Append(m)
+	if err != nil {
+		return err
+	}
+	if p.readable == nil {
+		p.readable = map[int][]byte{}
+	}
+	p.readable[len(p.messages)-1] = said[1]
+	return nil
+}
+
+// toolText is a result as a tool message holds it: text as it is, anything
+// else as JSON without blanks, the way corpora are rendered.
+func toolText(v python.Value) string {
+	if v.Kind == python.Str {
+		return strings.ToValidUTF8(v.Text, "\ufffd")
+	}
+	b := newText()
+	defer b.free()
+	b.text = python.AppendTight(b.text, v)
+	return string(b.text)
+}

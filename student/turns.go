@@ -1,0 +1,155 @@
+package student
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/runlog"
+)
+
+// missing lists the rollouts that are not finished, in the order to play them.
+func (f *folder) missing(spec Spec) []runlog.Key {
+	var keys []runlog.Key
+	for p := range spec.Problems {
+		for s := range spec.Samples {
+			key := runlog.Key{Problem: uint32(p), Sample: uint32(s)}
+			if _, done := f.done[key]; !done {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// past reads the turns that an unfinished rollout has played already.
+func (f *folder) past(key runlog.Key) ([]rollout.Turn, error) {
+	entries := f.begun[key]
+	turns := make([]rollout.Turn, len(entries))
+	for i, e := range entries {
+		b, err := f.turns.Read(e)
+		if err != nil {
+			return nil, err
+		}
+		if turns[i], err = rollout.DecodeTurn(b); err != nil {
+			return nil, fmt.Errorf("read turn %d: %w", i+1, err)
+		}
+	}
+	return turns, nil
+}
+
+// keep keeps a turn: the next request is sent only when this one is safe.
+func (f *folder) keep(key runlog.Key, t rollout.Turn) error {
+	b, err := t.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = f.turns.Append(key, b)
+	return err
+}
+
+// finish keeps a finished rollout: its result in the first line, its trace in
+// the second.
+func (f *folder) finish(key runlog.Key, r *rollout.Result) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode result: %w", err)
+	}
+	e, err := f.rollouts.Append(key, append(append(b, '\n'), r.Line...))
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.done[key] = e
+	if len(f.fresh) < mostFresh {
+		f.fresh[key] = r
+	}
+	close(f.more)
+	f.more = make(chan struct{})
+	return nil
+}
+
+// mostFresh bounds the rollouts that are kept in memory until they are asked
+// for. They end nearly in the order in which they are asked for, so few are
+// read back.
+const mostFresh = 64
+
+// entry waits until a rollout is finished, and gives it too where it is fresh.
+// The error is ctx's.
+func (f *folder) entry(ctx context.Context, key runlog.Key) (runlog.Entry, *rollout.Result, error) {
+	for {
+		f.mu.Lock()
+		e, done := f.done[key]
+		fresh, more := f.fresh[key], f.more
+		delete(f.fresh, key)
+		f.mu.Unlock()
+		if done {
+			return e, fresh, nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return e, nil, ctx.Err()
+		}
+	}
+}
+
+// finished gives a rollout once it is finished, its trace as runID's.
+func (f *folder) finished(ctx context.Context, key runlog.Key, runID string) (*rollout.Result, error) {
+	e, fresh, err := f.entry(ctx, key)
+	if err != nil || fresh != nil {
+		return fresh, err
+	}
+	r, err := f.read(e)
+	if err != nil {
+		return nil, err
+	}
+	r.Trace = rollout.ParseTrace(runID, r.Line)
+	r.SetScore(r.Score)
+	return r, nil
+}
+
+// read reads what finish kept.
+func (f *folder) read(e runlog.Entry) (*rollout.Result, error) {
+	b, err := f.rollouts.Read(e)
+	if err != nil {
+		return nil, err
+	}
+	head, line, _ := bytes.Cut(b, []byte{'\n'})
+	r := &rollout.Result{Line: line}
+	if err := json.Unmarshal(head, r); err != nil {
+		return nil, fmt.Errorf("read rollout: %w", err)
+	}
+	return r, nil
+}
+
+// syncEvery is how much work a crash of the machine can cost; the end of the
+// process alone costs nothing.
+const syncEvery = 200 * time.Millisecond
+
+// syncing syncs the journals again and again until stop is called.
+func (f *folder) syncing() (stop func() error) {
+	done, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(syncEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if err := errors.Join(f.turns.Sync(), f.rollouts.Sync()); err != nil {
+					ended <- err
+					return
+				}
+			case <-done:
+				ended <- errors.Join(f.turns.Sync(), f.rollouts.Sync())
+				return
+			}
+		}
+	}()
+	return func() error { close(done); return <-ended }
+}
