@@ -1,5 +1,7 @@
 package redact
 
+import "unicode/utf8"
+
 // The sets of bytes that follow a word.
 var (
 	blank        = setOf(" \t\n\r\f")
@@ -60,14 +62,35 @@ func hasToken(text string, _, end int) bool {
 }
 
 // isGiven: a sign of assignment, or the end of is, within the 26 bytes that may
-// stand between a name and its value.
+// stand between a name and its value, and a digit in what it leads to.
 func isGiven(text string, _, end int) bool {
+	without := 0 // no value that begins before it has a digit
 	for i := end; i < len(text) && i <= end+26; i++ {
-		if valueSigns.has(text[i]) && given(text, i+1) {
+		if !valueSigns.has(text[i]) {
+			continue
+		}
+		at := led(text, i+1)
+		if at < without || !secretBytes.fill(text, at, 8) {
+			continue
+		}
+		var has bool
+		if without, has = digitFrom(text, at); has {
 			return true
 		}
 	}
 	return false
+}
+
+// digitFrom looks for a digit, or an escape, which may be one, among the bytes
+// that a value at a place may have: 200 characters, and as much as later signs
+// may lie behind the first. It gives where it ended.
+func digitFrom(text string, at int) (end int, has bool) {
+	for end = min(len(text), at+26+200*utf8.UTFMax); at < end && secretBytes.has(text[at]); at++ {
+		if digit(text[at]) || text[at] == '\\' {
+			return at, true
+		}
+	}
+	return at, false
 }
 
 // hasHost: the shortest name of a host after the @.

@@ -26,9 +26,6 @@ const awsKey = `\b((?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{12,})\b`
 // privateKey opens a key; one that was cut off has no end.
 const privateKey = `-----BEGIN[ A-Z0-9_-]{0,80}PRIVATE KEY[^-]{0,40}-----`
 
-// cookieName is the name of one of the pairs that a cookie header lists.
-const cookieName = `[^\s=;,"'<>]+`
-
 // ownRules add what the shared set lacks. Of two rules that match alike the first
 // names the kind, the shared ones before these: theirs are the narrower.
 func ownRules(opt Options) ([]rule, error) {
@@ -43,8 +40,7 @@ func ownRules(opt Options) ([]rule, error) {
 		{rule{kind: "assigned-secret", keywords: secretNames, anchored: true, follows: isGiven, valid: mixed},
 			`(?i)\A(?:` + quoted(secretNames) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`},
 		{rule{kind: "token", keywords: lowered(prefixes), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{15,499}[A-Za-z0-9_\-/+=])`},
-		{rule{kind: "cookie", keywords: []string{"cookie"}, anchored: true, valid: mixed},
-			`(?i)\Acookie["']?\s{0,3}[:=]\s{0,3}["']?((?:` + cookieName + `=[^\s;"'<>]*;\s?)*` + cookieName + `=[^\s;"'<>]{16,}(?:;\s?` + cookieName + `=[^\s;"'<>]*)*)`},
+		{rule{kind: "cookie", keywords: []string{"cookie"}, values: cookies, valid: mixed}, ""},
 		{rule{kind: "webhook", keywords: []string{"/api/webhooks/"}}, `(?i)/api/webhooks/([0-9]{15,22}/[a-z0-9_-]{40,100})`},
 		{rule{kind: "telegram-bot-token", keywords: []string{":aa"}}, `\b([0-9]{8,12}:AA[A-Za-z0-9_-]{30,40})`},
 		{rule{kind: "email", keywords: []string{"@"}, follows: hasHost}, `[\pL\pN._%+-]{1,64}@[\pL\pN-]{1,63}(?:\.[\pL\pN-]{1,63}){0,5}\.\pL{2,24}`},

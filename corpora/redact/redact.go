@@ -15,7 +15,7 @@ import (
 )
 
 // Rules names the rules: those of gitleaks in their version, and the own.
-const Rules = "gitleaks v8.30.1 and arena.redact.v2"
+const Rules = "gitleaks v8.30.1 and arena.redact.v3"
 
 // Options choose what is found beyond secrets and addresses.
 type Options struct {

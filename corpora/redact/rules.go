@@ -26,6 +26,9 @@ type rule struct {
 	// whole rules search all of a text that has one of their keywords: what they
 	// find has no bound.
 	whole bool
+	// values, where set, finds the secrets in place of the expression, which would
+	// go over a long text again for each of the words.
+	values func(text string, found []hit) []span
 	// heads are the ways in which matches begin, where all begin with a keyword.
 	heads []head
 	// follows, where set, says whether what stands at a keyword may be the
@@ -73,6 +76,7 @@ func sharedRules() ([]rule, error) {
 			r.anchored, r.keywords, r.follows = true, strings.Split(m[1], "|"), assigns
 			expr = `(?i)\A(?:` + m[1] + `)` + expr[len(m[0]):]
 		} else {
+			expr = strings.ReplaceAll(expr, before, "")
 			r.heads = openers(expr, r.keywords)
 		}
 		var err error
@@ -91,6 +95,11 @@ const (
 	tail = `(?:[\x60'"\s;]|\\[nr]|$)`
 	ends = `(?:[^\w-]|$)`
 )
+
+// before is the rest of a name that may stand before the word of a rule. It is
+// no part of the secret, a match need not have it, and following it takes five
+// times as long.
+const before = `[\w.-]{0,50}?`
 
 // leading is how most shared rules begin: any name that holds one of a few
 // words.
@@ -146,11 +155,14 @@ func assigns(text string, _, end int) bool {
 
 // given says whether what signs, quotes and blanks may lead to is a secret of
 // eight bytes or more.
-func given(text string, at int) bool {
+func given(text string, at int) bool { return secretBytes.fill(text, led(text, at), 8) }
+
+// led is where signs, quotes and blanks at a place lead to.
+func led(text string, at int) int {
 	for at < len(text) && leadIn.has(text[at]) {
 		at++
 	}
-	return secretBytes.fill(text, at, 8)
+	return at
 }
 
 // maxBetween is twenty bytes of a name, three of blanks and quotes, and the
@@ -161,6 +173,11 @@ const maxBetween = 24
 func (r *rule) find(out []Finding, text string, found []hit) []Finding {
 	search := windows
 	switch {
+	case r.values != nil:
+		for _, s := range r.values(text, found) {
+			out = r.take(out, text, s)
+		}
+		return out
 	case r.whole:
 		return r.within(out, text, span{0, len(text)})
 	case r.anchored:
@@ -176,13 +193,18 @@ func (r *rule) find(out []Finding, text string, found []hit) []Finding {
 func (r *rule) within(out []Finding, text string, w span) []Finding {
 	for _, m := range r.re.FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
 		start, end := r.secret(m)
-		secret := text[w.start+start : w.start+end]
-		if secret == "" || entropy(secret) < r.entropy || r.valid != nil && !r.valid(secret) {
-			continue
-		}
-		out = append(out, Finding{r.kind, w.start + start, w.start + end})
+		out = r.take(out, text, span{w.start + start, w.start + end})
 	}
 	return out
+}
+
+// take notes a secret that passes the last looks at it.
+func (r *rule) take(out []Finding, text string, s span) []Finding {
+	secret := text[s.start:s.end]
+	if secret == "" || entropy(secret) < r.entropy || r.valid != nil && !r.valid(secret) {
+		return out
+	}
+	return append(out, Finding{r.kind, s.start, s.end})
 }
 
 // secret is the span of a match that is replaced.
