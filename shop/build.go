@@ -22,7 +22,7 @@ import (
 
 // indexVersion is the version of the index file's sections. A change of the
 // analyzer or of a section's layout is a new version.
-const indexVersion = 3
+const indexVersion = 4
 
 // postingsBudget bounds the postings that a build holds in memory. A day's
 // catalogue stays far below it; 2.5 million products spill twice or so.

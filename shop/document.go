@@ -7,7 +7,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/cursor"
-	"github.com/trajectory-arena/arena/shop/python"
 )
 
 // document is what the index needs of one catalogue line.
@@ -73,9 +72,11 @@ func readDocument(line []byte) document {
 	return d
 }
 
-// indexed says whether the document is in the index at all: blank ones are
-// not.
-func (d document) indexed() bool { return python.Strip(d.contents) != "" }
+// indexed says whether the document is in the index at all: those that Java
+// calls blank are not.
+func (d document) indexed() bool {
+	return strings.ContainsFunc(d.contents, func(r rune) bool { return r > ' ' })
+}
 
 // distinctValues joins the different values found at most depth levels below
 // v. Keys are not searchable; a value counts once however often it stands.

@@ -102,16 +102,11 @@ func (c *Catalog) listed(text string, f filter, depth int) ([]index.Hit, error) 
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
+	if c.info.Duplicates > 0 {
+		ranked = c.firsts(ranked)
+	}
 	hits := make([]index.Hit, 0, enough)
 	for _, h := range ranked {
-		if c.info.Duplicates > 0 {
-			id := c.ids.at(int(h.Document))
-			if seen[id] {
-				continue
-			}
-			seen[id] = true
-		}
 		if f.passes(c, h.Document) {
 			if hits = append(hits, h); len(hits) == enough {
 				break
@@ -119,6 +114,23 @@ func (c *Catalog) listed(text string, f filter, depth int) ([]index.Hit, error) 
 		}
 	}
 	return hits, nil
+}
+
+// firsts keeps the best hit of each id. The server reads a product by its id
+// only, so it is the first of that id that is filtered, sorted and shown.
+func (c *Catalog) firsts(ranked []index.Hit) []index.Hit {
+	seen := map[uint32]bool{}
+	kept := ranked[:0]
+	for _, h := range ranked {
+		if first, ok := c.number(c.ids.at(int(h.Document))); ok {
+			h.Document = uint32(first)
+		}
+		if !seen[h.Document] {
+			seen[h.Document] = true
+			kept = append(kept, h)
+		}
+	}
+	return kept
 }
 
 // filter is what a product has to meet. Nil bounds are open.

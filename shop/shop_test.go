@@ -295,6 +295,52 @@ func TestServerRefusesMethodsAsFlaskDoes(t *testing.T) {
 	}
 }
 
+// catalogOf opens a catalogue of these lines.
+func catalogOf(t *testing.T, lines ...string) *Catalog {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "catalog.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return openCatalog(t, path)
+}
+
+// TestTheFirstOfAnIDStandsForAll: an id is shown once, where its best document
+// ranks, as the document that came first, which alone meets filters.
+func TestTheFirstOfAnIDStandsForAll(t *testing.T) {
+	t.Parallel()
+	c := catalogOf(
+		t, `{"product_id":"2","title":"lamp oil","price":5,"service":[]}`, `{"product_id":"2","title":"lamp","price":50,"service":["COD"]}`,
+		`{"product_id":"1","title":"lamp shade","price":50,"service":["COD"]}`,
+	)
+	for q, want := range map[Query]string{
+		{Q: "lamp", Page: "1"}: "2/5 1/50", {Q: "lamp", Page: "1", Price: "9-"}: "1/50", {Q: "lamp", Page: "1", Service: "COD"}: "1/50",
+		{Q: "lamp", Page: "1", Sort: "pricedesc"}: "1/50 2/5", {Q: "shade", Page: "1"}: "1/50",
+	} {
+		hits, err := c.Find(q, SubnetRules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, h := range hits {
+			got = append(got, fmt.Sprintf("%s/%v", c.ID(h), c.price(h.Document)))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%+v: %v, want %s", q, got, want)
+		}
+	}
+}
+
+// TestBlankDocumentsAreJavas: an ideographic blank is text to Java, a zero is
+// none.
+func TestBlankDocumentsAreJavas(t *testing.T) {
+	t.Parallel()
+	c := catalogOf(t, `{"product_id":"1","title":"\u3000","price":1}`, `{"product_id":"2","title":"\u0000 \t","price":1}`, `{"product_id":"3","title":"the","price":1}`)
+	if !c.Has("1") || c.Has("2") || !c.Has("3") {
+		t.Errorf("1 %v, 2 %v, 3 %v", c.Has("1"), c.Has("2"), c.Has("3"))
+	}
+}
+
 // TestAnswersHaveTheRealLengths: the real server states them all, and a page
 // stands behind every error.
 func TestAnswersHaveTheRealLengths(t *testing.T) {

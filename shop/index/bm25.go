@@ -42,9 +42,9 @@ func byteLength(c byte) uint32 {
 }
 
 // norms is 1/(k1*((1-b)+b*len/avgdl)) for every length byte, evaluated in
-// that order in 32 bits. The conversions keep a compiler from fusing the
+// that order in 32 bits, for so many documents that hold a term. The conversions keep a compiler from fusing the
 // product with the sum.
-func norms(documents int, totalTerms uint64) (t [256]float32) {
+func norms(documents, totalTerms uint64) (t [256]float32) {
 	average := float32(float64(totalTerms) / float64(documents))
 	for c := range t {
 		share := float32(b*float32(byteLength(byte(c)))) / average
@@ -53,7 +53,7 @@ func norms(documents int, totalTerms uint64) (t [256]float32) {
 	return t
 }
 
-// idf is ln(1+(N-n+0.5)/(n+0.5)) for n of N documents.
-func idf(n, documents int) float32 {
+// idf is ln(1+(N-n+0.5)/(n+0.5)) for n of N documents that hold a term.
+func idf(n int, documents uint64) float32 {
 	return float32(math.Log(1 + (float64(documents)-float64(n)+0.5)/(float64(n)+0.5)))
 }

@@ -21,6 +21,9 @@ type Builder struct {
 	terms  map[string]*postings
 	norms  []byte
 	total  uint64
+	// worded counts the documents that hold a term, the only ones that Lucene's
+	// formula counts.
+	worded uint64
 	last   []*postings
 	runs   []*run
 }
@@ -70,6 +73,9 @@ func (x *Builder) Add(text string) error {
 		x.used += len(p.code) - before
 	}
 	x.total += uint64(length)
+	if length > 0 {
+		x.worded++
+	}
 	x.norms = append(x.norms, lengthByte(length))
 	if x.used > x.budget {
 		return x.spill()
@@ -117,7 +123,7 @@ func (x *Builder) Write(ctx context.Context, w *store.Writer) (err error) {
 	for _, s := range []struct {
 		name string
 		data []byte
-	}{{"norms", x.norms}, {"total", binary.LittleEndian.AppendUint64(nil, x.total)}} {
+	}{{"norms", x.norms}, {"totals", binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, x.worded), x.total)}} {
 		if err = section(w, s.name, s.data); err != nil {
 			return err
 		}

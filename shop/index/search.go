@@ -33,26 +33,29 @@ type Index struct {
 	terms      []byte
 	norms      []byte
 	postings   []byte
-	norm       [256]float32
-	scratch    sync.Pool
+	// worded is how many documents hold a term.
+	worded  uint64
+	norm    [256]float32
+	scratch sync.Pool
 }
 
 // Open reads the sections that Builder.Write wrote.
 func Open(f *store.File) (*Index, error) {
 	x := &Index{scratch: sync.Pool{New: func() any { return new(scratch) }}}
-	var total []byte
+	var totals []byte
 	for name, to := range map[string]*[]byte{
-		"norms": &x.norms, "total": &total, "postings": &x.postings, "dictionary": &x.dictionary, "terms": &x.terms,
+		"norms": &x.norms, "totals": &totals, "postings": &x.postings, "dictionary": &x.dictionary, "terms": &x.terms,
 	} {
 		var err error
 		if *to, err = f.Section(name); err != nil {
 			return nil, err
 		}
 	}
-	if len(total) != 8 || len(x.dictionary)%dictionaryEntry != 0 {
+	if len(totals) != 16 || len(x.dictionary)%dictionaryEntry != 0 {
 		return nil, errors.New("open index: a section has the wrong size")
 	}
-	x.norm = norms(len(x.norms), binary.LittleEndian.Uint64(total))
+	x.worded = binary.LittleEndian.Uint64(totals)
+	x.norm = norms(x.worded, binary.LittleEndian.Uint64(totals[8:]))
 	return x, nil
 }
 
@@ -141,7 +144,7 @@ func (x *Index) open(query string, cursors []cursor) ([]cursor, error) {
 		if documents == 0 {
 			continue
 		}
-		c := cursor{code: code, weight: float32(float32(counts[term]) * idf(documents, len(x.norms))), end: uint32(len(x.norms))}
+		c := cursor{code: code, weight: float32(float32(counts[term]) * idf(documents, x.worded)), end: uint32(len(x.norms))}
 		c.next()
 		cursors = append(cursors, c)
 	}
