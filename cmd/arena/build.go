@@ -5,17 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
-	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
 )
@@ -250,84 +247,4 @@ func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 	}
 	_, err := parseWhere(config.Select.Where) // before any work is done
 	return config, err
-}
-
-// pages draws the reports of a build.
-func pages(r *pipeline.Reports) (map[string][]byte, error) {
-	b := report.Build{Funnel: r.Funnel, Judge: r.Judges.Judge, Guard: r.Leak.Guard}
-	for _, a := range r.Agents.Agents {
-		b.Agents = append(b.Agents, report.Agent{
-			Name: a.Agent, Attempts: a.Attempts, Agentic: a.Agentic, Scripted: a.Scripted, Solved: a.Successes, Kept: a.Kept,
-		})
-	}
-	for _, l := range r.Judges.Levels {
-		b.Levels = append(b.Levels, report.Level(l))
-	}
-	for _, l := range r.Lengths {
-		b.Lengths = append(b.Lengths, report.Lengths(l))
-	}
-	files, err := b.Plots()
-	if err != nil {
-		return nil, err
-	}
-	files["index.html"], err = b.Page().HTML()
-	return files, err
-}
-
-// tell prints what a finished build made, for people.
-func (f *buildFlags) tell(s *pipeline.Summary) {
-	if f.noisy.quiet {
-		return
-	}
-	w := f.streams.err
-	pipeline.PrintFunnel(w, s.Funnel)
-	fmt.Fprintf(w, "\n%s:", f.out)
-	for _, name := range slices.Sorted(maps.Keys(s.Rows)) {
-		fmt.Fprintf(w, "  %s %d", name, s.Rows[name])
-	}
-	fmt.Fprintf(w, "\ncheck it with: arena verify %s\n", f.out)
-}
-
-// buildError shows where attempts were lost, where that is why there is no
-// corpus.
-func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
-	if s != nil {
-		pipeline.PrintFunnel(f.streams.err, s.Funnel)
-	}
-	return buildError(err)
-}
-
-// buildError gives the known failures of a run their hint and exit code.
-func buildError(err error) error {
-	var told *failure
-	if errors.As(err, &told) {
-		return err
-	}
-	if known := judgeError(err); known != nil {
-		return known
-	}
-	switch {
-	case errors.Is(err, context.Canceled):
-		return err
-	case errors.Is(err, pipeline.ErrUnscored):
-		return limit(err, "run the same command again to ask only for the missing ones, or raise --set max_unscored")
-	case errors.Is(err, pipeline.ErrNoProblems):
-		return usage(err, "give --problems FILE, or put problems.jsonl into the day's folder")
-	case errors.Is(err, pipeline.ErrNoCatalog):
-		return usage(err, "give --catalog FILE, or put catalog.jsonl into the day's folder")
-	case errors.Is(err, pipeline.ErrEmpty):
-		return failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
-	case errors.Is(err, guard.ErrFewClusters):
-		return failed(err, "add days, or problems by --problems")
-	case errors.Is(err, guard.ErrBank):
-		return failed(err, bankForms)
-	case errors.Is(err, corpora.ErrForeign):
-		return failed(err, "give -o a new folder, an empty one, or that of a corpus to replace")
-	case errors.Is(err, corpora.ErrBusy):
-		return failed(err, "wait for it, or give another -o or --work")
-	case errors.Is(err, pipeline.ErrInput):
-		return failed(err, "check the file: it must be there, readable and as docs/formats.md describes it (`arena build --help` lists the flags)")
-	default:
-		return failed(err, "finished blocks are kept: mend the cause and run the same command again")
-	}
 }
