@@ -11,7 +11,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
+
+	"golang.org/x/net/idna"
 )
 
 // Transport is an http.RoundTripper for URLs of scheme http. It has as many
@@ -77,7 +80,7 @@ func (t *Transport) line(r *http.Request) (*line, error) {
 		}
 		_ = l.conn.Close() // the server has closed it, or says what nobody asked for
 	}
-	conn, err := t.Dial(r.Context(), "tcp", address(r.URL.Host, r.URL.Port()))
+	conn, err := t.Dial(r.Context(), "tcp", address(r.URL))
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
@@ -106,12 +109,17 @@ func (t *Transport) keep(host string, l *line) {
 	t.idle[host] = append(t.idle[host], l)
 }
 
-// address adds the port of the scheme where a host is without one.
-func address(host, port string) string {
-	if port != "" {
-		return host
+// address is where net/http connects to: at the port of the scheme where there is
+// none, and by the ASCII form of a name, which is the one that name servers know.
+func address(u *url.URL) string {
+	name, port := u.Hostname(), u.Port()
+	if ascii, err := idna.Lookup.ToASCII(name); err == nil { // else it is an address, or a name of one's own network
+		name = ascii
 	}
-	return host + ":80"
+	if port == "" {
+		port = "80"
+	}
+	return net.JoinHostPort(name, port)
 }
 
 // writers are as large as most requests, and in use only while one is written.

@@ -117,6 +117,31 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
+// TestItConnectsWhereNetHTTPDoes, whatever form the host has.
+func TestItConnectsWhereNetHTTPDoes(t *testing.T) {
+	t.Parallel()
+	var to string
+	dial := func(_ context.Context, _, address string) (net.Conn, error) {
+		to = address
+		return nil, errors.New("nobody there")
+	}
+	for url, want := range map[string]string{
+		"http://models.test/v1":     "models.test:80",
+		"http://models.test:/v1":    "models.test:80",
+		"http://:8000/v1":           ":8000",
+		"http://my_gpu:8000":        "my_gpu:8000",
+		"http://b\u00fccher.test/":  "xn--bcher-kva.test:80",
+		"http://[::1]:8000/":        "[::1]:8000",
+		"http://[fe80::1%25eth0]/a": "[fe80::1%eth0]:80",
+	} {
+		for _, way := range []http.RoundTripper{&wire.Transport{Dial: dial}, &http.Transport{DialContext: dial}} {
+			if _, _, err := ask(t.Context(), &http.Client{Transport: way}, url, "x"); err == nil || to != want {
+				t.Errorf("%T connects to %q for %s, want %q", way, to, url, want)
+			}
+		}
+	}
+}
+
 func TestManyAtOnceHearTheirOwn(t *testing.T) {
 	t.Parallel()
 	const workers, each = 16, 50
