@@ -145,13 +145,15 @@ const newFile = ".new-*"
 
 // sweep removes what a killed process left half written.
 func (f *folder) sweep() error {
-	left, err := os.ReadDir(f.path)
-	for _, e := range left {
-		if half, _ := filepath.Match(newFile, e.Name()); half {
-			err = errors.Join(err, os.Remove(f.file(e.Name())))
+	var errs []error
+	for _, place := range []string{newFile, tracesFolder + "/*/" + newFile} {
+		left, err := fs.Glob(os.DirFS(f.path), place)
+		errs = append(errs, err)
+		for _, name := range left {
+			errs = append(errs, os.Remove(f.file(name)))
 		}
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 func (f *folder) openJournals() error {

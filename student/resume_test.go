@@ -162,6 +162,40 @@ func compareFolders(t *testing.T, a, b string) {
 	}
 }
 
+// TestHalfWrittenFilesAreRemoved: a killed process leaves them beside the files
+// that they were to become.
+func TestHalfWrittenFilesAreRemoved(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	traces := filepath.Join(path, tracesFolder, "run=eval-0-s0")
+	reopen := func() {
+		t.Helper()
+		f, err := openFolder(path, Spec{})
+		if err = errors.Join(err, os.MkdirAll(traces, 0o755)); err == nil {
+			err = f.close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	reopen()
+	kept, half := filepath.Join(traces, "run.json"), []string{filepath.Join(path, ".new-1"), filepath.Join(traces, ".new-2")}
+	for _, name := range append(half, kept) {
+		if err := os.WriteFile(name, []byte("{"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reopen()
+	for _, name := range half {
+		if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestChangedInputsAreRefused(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(string, int64) script.Plan { return behaviours()["solve"].plan }})
