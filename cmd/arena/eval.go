@@ -137,7 +137,7 @@ func (f *evalFlags) addServing(c *cobra.Command) {
 	fl.DurationVar(&f.serveReady, "serve-timeout", 30*time.Minute, "time for the server of --serve to load its model")
 	fl.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens, for the cost of a solved problem")
 	fl.Float64Var(&f.gpuHourUSD, "gpu-hour-usd", 0, "price of one GPU for an hour, for the cost of a solved problem")
-	fl.IntVar(&f.concurrency, "concurrency", 32, "rollouts at a time, and requests at once per endpoint at most")
+	fl.IntVar(&f.concurrency, "concurrency", 32, "requests at once per endpoint at most; as many rollouts are played at a time, for each endpoint")
 	fl.IntVar(&f.retries, "retries", 5, "tries after the first")
 	fl.BoolVar(&f.retryInfra, "retry-infra", false, "ask again for the rollouts that an earlier command gave up as infra")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time for one request")

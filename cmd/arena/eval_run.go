@@ -146,6 +146,9 @@ func (f *evalFlags) environment(h arena.Harness, spec student.Spec, local shop.L
 
 // play asks the model for whatever the run folder lacks.
 func (f *evalFlags) play(ctx context.Context, s *streams, run *student.Run) (summary *student.Summary, err error) {
+	if err = f.enoughFiles(run.Spec); err != nil {
+		return nil, err
+	}
 	pool, err := endpoint.NewPool(f.endpointConfig())
 	if err != nil {
 		return nil, usage(err, "an endpoint is a base URL such as http://127.0.0.1:8000/v1")
