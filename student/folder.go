@@ -50,6 +50,8 @@ type folder struct {
 	unlock   func() error
 	turns    *runlog.Journal
 	rollouts *runlog.Journal
+	// sync makes both survive a crash of the machine.
+	sync func() error
 	// done says where each finished rollout lies, begun the turns that earlier
 	// processes played. more is closed and replaced with every rollout that joins
 	// done.
@@ -171,6 +173,7 @@ func (f *folder) openJournals() error {
 	for _, e := range entries {
 		f.begun[e.Key] = append(f.begun[e.Key], e)
 	}
+	f.sync = func() error { return errors.Join(f.turns.Sync(), f.rollouts.Sync()) }
 	return nil
 }
 

@@ -95,7 +95,9 @@ func (r *Run) Play(ctx context.Context) (*Summary, error) {
 // playAll plays problem by problem, all samples of one next to each other, so
 // that a server's prefix cache meets the same beginning again soon.
 func (r *Run) playAll(ctx context.Context, f *folder) error {
-	stop := f.syncing()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	stop := f.syncing(fail)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, r.AtOnce))
 	for _, key := range f.missing(r.Spec) {
@@ -104,7 +106,11 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 		}
 		g.Go(func() error { return r.playOne(ctx, f, key) })
 	}
-	return errors.Join(g.Wait(), stop())
+	err, lost := g.Wait(), stop()
+	if lost != nil && errors.Is(err, context.Canceled) {
+		return lost // which is why the others ended
+	}
+	return errors.Join(err, lost)
 }
 
 // playOne plays one rollout from its last whole turn to its end.

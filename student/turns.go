@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -132,8 +131,9 @@ func (f *folder) read(e runlog.Entry) (*rollout.Result, error) {
 // process alone costs nothing.
 const syncEvery = 200 * time.Millisecond
 
-// syncing syncs the journals again and again until stop is called.
-func (f *folder) syncing() (stop func() error) {
+// syncing syncs the journals again and again until stop is called. Where that
+// fails it calls fail at once: what is played from there on may be lost.
+func (f *folder) syncing(fail func(error)) (stop func() error) {
 	done, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		tick := time.NewTicker(syncEvery)
@@ -141,12 +141,13 @@ func (f *folder) syncing() (stop func() error) {
 		for {
 			select {
 			case <-tick.C:
-				if err := errors.Join(f.turns.Sync(), f.rollouts.Sync()); err != nil {
+				if err := f.sync(); err != nil {
+					fail(err)
 					ended <- err
 					return
 				}
 			case <-done:
-				ended <- errors.Join(f.turns.Sync(), f.rollouts.Sync())
+				ended <- f.sync()
 				return
 			}
 		}

@@ -40,13 +40,23 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // from any goroutine.
 type Journal struct {
 	mu    sync.Mutex
-	file  *os.File
+	file  file
 	end   int64
 	dirty bool
-	enc   *zstd.Encoder
-	dec   *zstd.Decoder
+	// lost is the first error of a sync. What was written before it may never
+	// reach the disk, and a later sync would not say so.
+	lost error
+	enc  *zstd.Encoder
+	dec  *zstd.Decoder
 	// entries are *[]byte for entries on their way to the file.
 	entries sync.Pool
+}
+
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Sync() error
 }
 
 // Open opens or makes the journal at path and lists its entries. What a killed
@@ -138,6 +148,9 @@ func (j *Journal) Append(k Key, data []byte) (Entry, error) {
 	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.lost != nil {
+		return Entry{}, fmt.Errorf("append to journal: %w", j.lost)
+	}
 	e := Entry{Key: k, offset: j.end, size: uint32(len(b) - headSize)}
 	if _, err := j.file.WriteAt(b, j.end); err != nil {
 		return Entry{}, fmt.Errorf("append to journal: %w", err)
@@ -160,20 +173,35 @@ func (j *Journal) Read(e Entry) ([]byte, error) {
 	return data, nil
 }
 
-// Sync makes all entries survive a crash of the machine.
+// Sync makes all entries survive a crash of the machine. Once it failed it
+// fails for good, and so does Append.
 func (j *Journal) Sync() error {
 	j.mu.Lock()
-	dirty := j.dirty
+	dirty, lost := j.dirty, j.lost
 	j.dirty = false
 	j.mu.Unlock()
-	if !dirty {
+	if lost != nil || !dirty {
+		return lost
+	}
+	err := j.file.Sync()
+	if err == nil {
 		return nil
 	}
-	return j.file.Sync()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lost = fmt.Errorf("sync journal: %w", err)
+	return j.lost
 }
 
-// Close syncs and closes the file.
+// Close syncs and closes the file. What a sync told before is not told again.
 func (j *Journal) Close() error {
 	j.dec.Close()
-	return errors.Join(j.Sync(), j.enc.Close(), j.file.Close())
+	j.mu.Lock()
+	told := j.lost != nil
+	j.mu.Unlock()
+	var err error
+	if !told {
+		err = j.Sync()
+	}
+	return errors.Join(err, j.enc.Close(), j.file.Close())
 }

@@ -2,6 +2,7 @@ package runlog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -145,4 +146,84 @@ func FuzzAnyFileBecomesAJournal(f *testing.F) {
 			t.Fatalf("added %q, %v", data, err)
 		}
 	})
+}
+
+// full is a file of a disk that has no room left from some sync on.
+type full struct {
+	*os.File
+	syncs int
+}
+
+var errFull = errors.New("no space left on device")
+
+func (f *full) Sync() error {
+	if f.syncs--; f.syncs < 0 {
+		return errFull
+	}
+	return f.File.Sync()
+}
+
+// TestAFailedSyncEndsTheJournal: what was synced is there afterwards, and
+// nothing is taken that may never reach the disk.
+func TestAFailedSyncEndsTheJournal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "j")
+	fill(t, path, 0, 2)
+	j, _, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, ok := j.file.(*os.File)
+	if !ok {
+		t.Fatal("a journal is no file")
+	}
+	j.file = &full{file, 1}
+	for i := 2; i < 4; i++ {
+		if _, err = j.Append(Key{uint32(i), 1}, content(i)); err != nil {
+			t.Fatal(err)
+		}
+		if err = j.Sync(); (i == 3) != errors.Is(err, errFull) {
+			t.Errorf("sync after entry %d: %v", i, err)
+		}
+	}
+	if err = j.Sync(); !errors.Is(err, errFull) {
+		t.Errorf("a second sync says %v", err)
+	}
+	if _, err = j.Append(Key{4, 1}, content(4)); !errors.Is(err, errFull) {
+		t.Errorf("append after a failed sync: %v", err)
+	}
+	if err = j.Close(); err != nil {
+		t.Errorf("the failure is told again: %v", err)
+	}
+	j, entries, err := Open(path)
+	if err != nil || len(entries) < 3 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	for i, e := range entries {
+		if got, err := j.Read(e); err != nil || !bytes.Equal(got, content(i)) {
+			t.Errorf("entry %d is %q, %v", i, got, err)
+		}
+	}
+	fillFrom := len(entries)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, path, fillFrom, fillFrom+1)
+}
+
+// TestCloseTellsOfItsOwnSync: entries that nobody synced before.
+func TestCloseTellsOfItsOwnSync(t *testing.T) {
+	t.Parallel()
+	j, _, err := Open(filepath.Join(t.TempDir(), "j"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, _ := j.file.(*os.File)
+	j.file = &full{file, 0}
+	if _, err = j.Append(Key{1, 1}, content(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err = j.Close(); !errors.Is(err, errFull) {
+		t.Errorf("close: %v", err)
+	}
 }
