@@ -20,9 +20,12 @@ func (t Tally) Interval() (lo, hi float64) { return Wilson(t.Part, t.Whole) }
 type AgentStats struct {
 	Attempts int
 	// Common counts attempts with the commonest sequence of tools for their
-	// size, Tops openings in rank order, Firsts recommendations of what stood
-	// first, Citing turns after a result that speak of what came back.
+	// size, Asked those with the commonest sequence of what they ask the shop for
+	// their size and first request, Tops openings in rank order, Firsts
+	// recommendations of what stood first, Citing turns after a result that speak
+	// of what came back.
 	Common Tally
+	Asked  Tally
 	Tops   Tally
 	Firsts Tally
 	Citing Tally
@@ -48,10 +51,12 @@ type AgentStats struct {
 	Overrides Tally
 	// Refusals are searches before which replies were turned down again and again,
 	// AtOnce those that the first reply named, Course attempts that open the same
-	// number of products as others each time, and never go back after it.
+	// number of products as others each time, and never go back after it, Breadth
+	// those that open that number, whatever comes after.
 	Refusals Tally
 	AtOnce   int
 	Course   Tally
+	Breadth  Tally
 	// Told counts attempts in which a reply named a product before the shop had
 	// shown it.
 	Told int
@@ -107,7 +112,8 @@ func (o Offered) has(ids []uint64) bool {
 func (f *Filter) AgentDay(samples []Sample, offered Offered) AgentStats {
 	s := append([]Sample(nil), samples...)
 	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
-	a := AgentStats{Attempts: len(s), Common: commonest(s), pastes: pastes(s), offered: offered}
+	a := AgentStats{Attempts: len(s), pastes: pastes(s), offered: offered}
+	a.Common, a.Asked = commonest(s)
 	for i := range s {
 		a.Tops = Tally{a.Tops.Part + s[i].TopViews, a.Tops.Whole + s[i].Views}
 		a.Firsts = Tally{a.Firsts.Part + s[i].FirstPicks, a.Firsts.Whole + s[i].Picks}
@@ -129,6 +135,7 @@ func (f *Filter) AgentDay(samples []Sample, offered Offered) AgentStats {
 	if len(s) < f.cfg.MinAttempts {
 		return a
 	}
+	a.Breadth = breadths(s)
 	a.Sequence, a.Top, a.First = a.fixedSequence(), a.fixedViews(), a.fixedPicks()
 	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, math.Max(a.First, a.deaf())))
 	a.Forms, a.Course = forms(s), courses(s)
@@ -267,8 +274,8 @@ func (f *Filter) habitVerdicts(sample Sample, a AgentStats) []arena.Verdict {
 	told := flag(a.told(&sample))
 	cut, _ := a.Excerpts.Interval()
 	return []arena.Verdict{
-		{Check: "fixed_habit_v2", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
-		{Check: "fixed_plan_v2", Decision: arena.Keep, Value: a.Plan, Limit: 0.5},
+		{Check: "fixed_habit_v3", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
+		{Check: "fixed_plan_v3", Decision: arena.Keep, Value: a.Plan, Limit: 0.5},
 		{Check: "sorted_choice_v1", Decision: arena.Keep, Value: a.Sorted, Limit: 0.5},
 		{Check: "overriding_client_v2", Decision: arena.Keep, Value: a.overrides(), Limit: 0.5},
 		{Check: "pasted_episode_v1", Decision: arena.Keep, Value: float64(a.pastes[sample.Episode]), Limit: float64(f.cfg.MaxPastes)},

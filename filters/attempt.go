@@ -14,7 +14,7 @@ type attempt struct {
 	log      proxyLog
 	claims   []claim
 	links    [len(linkWords)]int
-	// inference counts the chat completions that the log or the sandbox saw.
+	// inference counts the chat completions that may have said something.
 	inference int
 	// readable and naming count the answers that can be read, and those of them
 	// that name a call.
@@ -82,7 +82,7 @@ func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
 			a.naming++
 		}
 	}
-	a.inference = max(a.log.asked, t.InferenceTotal)
+	a.inference = a.log.inferences(t.InferenceTotal)
 	a.signals = signals(d, a.claims)
 	a.measure()
 	return a

@@ -18,7 +18,7 @@ type rule struct {
 // a result that never came) outweighs every sign to the contrary; the rest
 // counts dispatches one by one.
 var rules = []rule{
-	{"no_inference", "calls were made and no model was asked: nothing can speak against it", noInference},
+	{"no_inference", "calls were made and no model was asked, or none returned text: nothing can speak against it", noInference},
 	{"named", "+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too", named},
 	{"unnamed", "-2.5 for each dispatch that readable replies did not name, -1 for one that only an older reply named: an honest client sends what the model wrote, so one such dispatch outweighs two named ones", unnamed},
 	{"cut_replies", "±0.4 for each dispatch whose reply the log cut, by its length: a weak sign, so twelve of them weigh as much as one proof", cutReplies},

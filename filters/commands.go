@@ -38,11 +38,23 @@ func (a *attempt) allCommanded(names *commandNames) bool {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
 		last := a.log.lastBefore(d.start)
-		if last < 0 || !names.take(d.act.tool, a.commanded(last, &d.act)) {
+		if last < 0 {
+			return false
+		}
+		if t := a.toolFor(d); t == toolShop && !a.listed(last, &d.act) || t != toolShop && !names.take(t, a.commanded(last, &d.act)) {
 			return false
 		}
 	}
 	return true
+}
+
+// toolFor is the tool that the dialogue says a dispatch was made for: details of
+// a product are also asked for to match it.
+func (a *attempt) toolFor(d *dispatch) tool {
+	if d.claimed < 0 {
+		return d.act.tool
+	}
+	return a.claims[d.claimed].act.tool
 }
 
 // answerCommanded is the recommendation with the newest reply that commands it,
@@ -104,19 +116,39 @@ func (c *commandNames) tools() (n int) {
 
 // commanded is the name under which a reply asks for just this; empty where it
 // does not.
-func (a *attempt) commanded(by int, sent *act) string {
+func (a *attempt) commanded(by int, sent *act) string { return commandOf(a.subject(by, sent)) }
+
+// listed says that a reply holds the words of a search in quotes, as one of those
+// that the search over one shop makes: its name hangs on the list.
+func (a *attempt) listed(by int, sent *act) bool {
+	text, value := a.subject(by, sent)
+	for i := 0; i < len(text) && len(value) > 0; {
+		word, _, n := nextWord(text[i:])
+		if n > 0 && word == value[0] && hasEnd(text[:i], "\"'") {
+			if end := endOf(text, i, value); end > 0 && hasStart(strings.TrimLeft(text[end:], "\\"), "\"'") {
+				return true
+			}
+		}
+		i += max(n, 1)
+	}
+	return false
+}
+
+// subject is a reply's text as far as it is searched for commands, with the words
+// of what was sent; nothing where that is no command's.
+func (a *attempt) subject(by int, sent *act) (text string, value []uint64) {
 	p := a.pad
-	value := append(p.scratch[:0], sent.words...)
+	value = append(p.scratch[:0], sent.words...)
 	for _, id := range sent.ids {
 		value = appendWords(value, id)
 	}
 	p.scratch = value
 	content := a.log.replies[by].content
 	if len(value) == 0 || len(value) > maxCommand || len(content) > 4*maxSpelled {
-		return ""
+		return "", nil
 	}
-	text := p.said(content)
-	return commandOf(text[:min(len(text), maxSpelled)], value)
+	text = p.said(content)
+	return text[:min(len(text), maxSpelled)], value
 }
 
 // maxCommand is how many words a command may ask for; what is longer is prose.
@@ -161,14 +193,23 @@ func endOf(text string, at int, words []uint64) int {
 const valueSigns = " \"'`#"
 
 // commandName is the name that a value hangs on: before it in brackets or a tag,
-// before the key of an argument, or at the start of a line that ends with it.
+// before the key of an argument, beside it in an object, or at the start of a line
+// that ends with it.
 func commandName(before, after string) string {
 	left, right := strings.TrimRight(before, valueSigns), strings.TrimLeft(after, valueSigns)
 	closed := len(right) < len(after) && strings.ContainsAny(after[:1], "\"'")
+	for hasEnd(left, "[(") && (closed || hasStart(right, "])")) { // a list may stand in brackets, too
+		left, right = left[:len(left)-1], strings.TrimLeft(right, "])")
+		if name := nameAtEnd(left); name != "" {
+			return name
+		}
+		left, closed = strings.TrimRight(left, valueSigns), true
+		right = strings.TrimLeft(right, valueSigns)
+	}
 	switch {
-	case hasEnd(left, "[("):
-		if closed || hasStart(right, "])") {
-			return nameAtEnd(left[:len(left)-1])
+	case hasEnd(left, ":") && hasEnd(left[:len(left)-1], "\"'"):
+		if hasStart(right, ",}]") {
+			return memberName(left[max(0, len(left)-maxMembers):])
 		}
 	case hasEnd(left, "="):
 		if key := nameAtEnd(left[:len(left)-1]); closed && hasEnd(left[:len(left)-1-len(key)], "(") {

@@ -20,18 +20,20 @@ func pastes(samples []Sample) map[uint64]int {
 // commonest looks at requests of one size, by the number of products
 // recommended and by whether the first search found anything, since even a
 // fixed program stops where there is nothing: the attempts that use that size's
-// commonest sequence of tools.
-func commonest(samples []Sample) Tally {
+// commonest sequence of tools, and the same of what they ask the shop, among
+// those that begin with one tool.
+func commonest(samples []Sample) (tools, asks Tally) {
 	type task struct {
-		slots int
-		blank bool
+		slots, begun int
+		blank        bool
 	}
-	sequences := groups[task, uint64]{}
+	sequences, asked := groups[task, uint64]{}, groups[task, uint64]{}
 	for i := range samples {
 		s := &samples[i]
-		sequences.add(task{s.Slots, s.Blank}, s.Tools)
+		sequences.add(task{s.Slots, 0, s.Blank}, s.Tools)
+		asked.add(task{s.Slots, s.Begun, s.Blank}, s.Asks)
 	}
-	return sequences.commonest()
+	return sequences.commonest(), asked.commonest()
 }
 
 // groups counts what occurs in each group.
@@ -59,11 +61,11 @@ func (g groups[G, V]) commonest() (t Tally) {
 	return t
 }
 
-// fixedSequence is how surely the sequence of tools is fixed. Honest agents stay
+// fixed is how surely a sequence of tools is fixed. Honest agents stay
 // below three quarters on the labelled day, so the interval's lower bound below
 // 0.6; programs reach one, and 0.7 with the bound after eight attempts.
-func (a *AgentStats) fixedSequence() float64 {
-	lo, _ := a.Common.Interval()
+func (t Tally) fixed() float64 {
+	lo, _ := t.Interval()
 	return ramp(lo, 0.6, 0.7)
 }
 
@@ -74,18 +76,39 @@ func (a *AgentStats) fixedSequence() float64 {
 // go back open now one, now four.
 func (a *AgentStats) steady() float64 { return math.Max(a.Sequence, a.Course.unbroken()) }
 
+// fixedSequence is how surely the sequence of tools is fixed, or that of what the
+// shop is asked, where as many products are opened each time: whether a request
+// needs the calculator is the request's doing, and a program that begins with
+// another tool for another kind of request has a plan for each. Models that keep
+// to a course which their prompt gives still open now two, now five.
+func (a *AgentStats) fixedSequence() float64 {
+	return math.Max(a.Common.fixed(), math.Min(a.Asked.fixed(), a.Breadth.unbroken()))
+}
+
 // courses counts, of the attempts that open some of a list, those that follow the
 // day's commonest course.
-func courses(samples []Sample) (t Tally) {
-	follow := map[int]int{}
+func courses(samples []Sample) Tally {
+	return alike(samples, func(s *Sample) int { return s.Course })
+}
+
+// breadths counts, of the attempts that open some of a list, those that open as
+// many each time as most do.
+func breadths(samples []Sample) Tally {
+	return alike(samples, func(s *Sample) int { return s.Breadth })
+}
+
+// alike counts, of the attempts with a habit, those with the commonest one: 0 is
+// none, and what is below is of no kind.
+func alike(samples []Sample, habit func(*Sample) int) (t Tally) {
+	same := map[int]int{}
 	for i := range samples {
-		if n := samples[i].Course; n != 0 {
+		if n := habit(&samples[i]); n != 0 {
 			t.Whole++
-			follow[max(n, 0)]++
+			same[max(n, 0)]++
 		}
 	}
-	delete(follow, 0)
-	for _, n := range follow {
+	delete(same, 0)
+	for _, n := range same {
 		t.Part = max(t.Part, n)
 	}
 	return t
@@ -101,12 +124,12 @@ func (t Tally) unbroken() float64 {
 }
 
 // unshown is 1 for days too short to show habits, else how surely one course is
-// followed.
+// followed or searches are put together in one way.
 func (a *AgentStats) unshown(minAttempts int) float64 {
 	if a.Attempts < minAttempts {
 		return 1
 	}
-	return a.steady()
+	return math.Max(a.steady(), a.fixedForms())
 }
 
 // fixedViews is how surely every opening took the first products in order. An

@@ -61,6 +61,8 @@ type proxyLog struct {
 	slack float64
 	// asked counts the chat completions, answered or not.
 	asked int
+	// mute counts calls to models that return no text, such as embeddings.
+	mute int
 	// silent says that models were asked, but the log holds no trace of it.
 	silent bool
 	// present says that the source keeps such a log at all.
@@ -78,6 +80,7 @@ func readLog(t *arena.Trace, p *pad) proxyLog {
 			l.asked++
 			bodies += len(c.Response)
 		}
+		l.mute += int(flag(c.mute))
 	}
 	p.json.Reserve(bodies)
 	for i, c := range calls {
@@ -93,8 +96,18 @@ func readLog(t *arena.Trace, p *pad) proxyLog {
 		}
 	}
 	l.replies, l.dispatches = p.replies, p.dispatches
-	l.silent = l.asked == 0 && t.InferenceTotal > 0
+	l.silent = l.asked == 0 && t.InferenceTotal > l.mute
 	return l
+}
+
+// inferences counts the chat completions that may have said something, by the log
+// and by the sandbox's count. Where the log holds as many as were counted, those
+// that failed said nothing.
+func (l *proxyLog) inferences(counted int) int {
+	if l.asked >= counted {
+		return len(l.replies)
+	}
+	return max(l.asked, counted-l.mute)
 }
 
 // slack allows for rounding and for durations that are measured on another
@@ -124,16 +137,18 @@ func answered(c *arena.ProxyCall) bool { return c.Status == 200 }
 
 // entry is a call of the log with what its path says: an inference is a chat or
 // text completion, and none of the lesser calls to the model server, such as its
-// list of models.
+// list of models. Calls of models that return no text are mute: whatever the
+// sandbox counts them as, no tool can be named in them.
 type entry struct {
 	*arena.ProxyCall
 	inference bool
+	mute      bool
 	tool      tool
 }
 
 func entryOf(c *arena.ProxyCall) entry {
 	name := endpoint(c.Path)
-	return entry{c, strings.HasSuffix(name, "completions"), toolOf(name)}
+	return entry{c, strings.HasSuffix(name, "completions"), name == "embeddings" || name == "rerank", toolOf(name)}
 }
 
 // endpoint is the last part of a path.

@@ -94,12 +94,20 @@ func (l *proxyLog) lastBefore(start float64) int {
 	return last
 }
 
+// binding are the relations in which a dispatch stands to a named call that it
+// carries out, the surest first.
+var binding = [...]struct {
+	same func(named, sent *act) bool
+	link link
+}{{(*act).sameRequest, linkNamed}, {covers, linkNamed}, {(*act).looser, linkLoose}, {(*act).refiltered, linkLoose}, {(*act).trimmed, linkLoose}, {renamed, linkLoose}, {computes, linkLoose}}
+
 func (l *proxyLog) linkOne(i, first, last int) {
 	d := &l.dispatches[i]
-	for _, try := range [...]struct {
-		same func(named, sent *act) bool
-		link link
-	}{{(*act).sameRequest, linkNamed}, {covers, linkNamed}, {(*act).looser, linkLoose}, {(*act).refiltered, linkLoose}, {(*act).trimmed, linkLoose}, {renamed, linkLoose}, {computes, linkLoose}} {
+	for _, try := range binding {
+		if try.link == linkLoose && l.resent(i) {
+			d.link = linkRetry
+			return
+		}
 		if l.consume(d, first, last, try.same) {
 			d.link = try.link
 			return
@@ -269,6 +277,12 @@ func (l *proxyLog) retries(i int) bool {
 		}
 	}
 	return false
+}
+
+// resent says that dispatch i asks again for what was just asked for and not
+// answered. It stands for the call named first, and for no other like it.
+func (l *proxyLog) resent(i int) bool {
+	return i > 0 && !answered(l.dispatches[i-1].call) && l.dispatches[i-1].act.sameRequest(&l.dispatches[i].act) && l.retries(i)
 }
 
 // maxRetries is how many dispatches back a client's retry may lie; the

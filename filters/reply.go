@@ -76,6 +76,9 @@ func (p *pad) callsOf(m *completion, first int) {
 		name, args := p.function()
 		p.name(name, args, first)
 	}
+	if m.content.Kind() == arena.Array {
+		p.inBlocks(m.content, first)
+	}
 	if len(p.acts) == before && mayCall(m.content) {
 		p.inText(p.said(m.content), first)
 	}
@@ -203,6 +206,20 @@ func (p *pad) native(calls arena.Raw, first int) {
 }
 
 const emptyObject = arena.Raw("{}")
+
+// inBlocks takes the calls that stand as blocks of their own among the parts of
+// a content.
+func (p *pad) inBlocks(content arena.Raw, first int) {
+	gjson.Parse(string(content)).ForEach(func(_, part gjson.Result) bool {
+		if part.Get("type").Str != "tool_use" {
+			return true
+		}
+		if args, _ := dialect.Arguments(arena.Raw(part.Get("input").Raw)); args != "" {
+			p.name(part.Get("name").Str, args, first)
+		}
+		return len(p.acts) < first+maxNamed
+	})
+}
 
 // function takes the function that a call names, with its arguments.
 func (p *pad) function() (name string, args arena.Raw) {

@@ -21,6 +21,11 @@ type Sample struct {
 	// not asked; Tools is one of the tools alone, in order.
 	Episode uint64 `json:"episode"`
 	Tools   uint64 `json:"tools"`
+	// Asks is Tools without the calculator of vouchers, which asks the shop for
+	// nothing: requests with a voucher call for it, whoever acts. Begun is the
+	// first of them, chosen before there was any result.
+	Asks  uint64 `json:"asks"`
+	Begun int    `json:"begun"`
 	// Slots is how many products were recommended; Blank says that the first
 	// search found nothing.
 	Slots int  `json:"slots"`
@@ -55,6 +60,9 @@ type Sample struct {
 	// that is one number above one and nothing leads back to a search or another
 	// opening; -1 where it is not, 0 where nothing is opened so.
 	Course int `json:"course"`
+	// Breadth is how many products every opening after a longer list takes, -1
+	// where that is not one number, 0 where nothing is opened so.
+	Breadth int `json:"breadth"`
 	// Forms are how searches are put together out of the request: in the upper
 	// half a hash of which words of it they use, in the lower one of their order;
 	// at most maxForms.
@@ -122,24 +130,25 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 // habits notes what the attempt's calls chose among what they were shown.
 func (a *attempt) habits(s *Sample) {
 	lists := make([][]string, 0, len(a.claims))
-	asked := false
+	asked, searched := false, false
 	for i := range a.claims {
 		c := &a.claims[i]
 		asked = asked || c.act.tool.catalogue()
-		s.Tools = mix(s.Tools, uint64(c.act.tool)+1)
+		s.sequence(c.act.tool)
 		s.Episode = mix(s.Episode, c.act.hash())
+		if !searched && (c.act.tool == toolFind || c.act.tool == toolShop) {
+			s.Blank, searched = len(c.shown) == 0, true
+		}
 		switch c.act.tool {
 		case toolFind:
-			if s.Searches++; s.Searches == 1 {
-				s.Blank = len(c.shown) == 0
-			}
-			if len(c.shown) > 0 {
+			if s.Searches++; len(c.shown) > 0 {
 				lists = append(lists, c.shown)
 			}
 		case toolView, toolMatch:
 			if len(lists) > 0 && len(c.act.ids) > 0 {
 				s.Views++
 				s.TopViews += int(flag(leads(lists, c.act.ids)))
+				s.open(len(c.act.ids), len(lists[len(lists)-1]))
 				a.opening(s, i)
 			}
 		case toolRecommend:
@@ -155,6 +164,30 @@ func (a *attempt) habits(s *Sample) {
 	}
 	if !asked {
 		s.Episode = 0
+	}
+}
+
+// sequence adds a call to the sequences of tools.
+func (s *Sample) sequence(t tool) {
+	s.Tools = mix(s.Tools, uint64(t)+1)
+	if t == toolVoucher {
+		return
+	}
+	if s.Asks == 0 {
+		s.Begun = int(t)
+	}
+	s.Asks = mix(s.Asks, uint64(t)+1)
+}
+
+// open notes an opening of n products after a list of so many; who opens all of
+// it had no choice.
+func (s *Sample) open(n, of int) {
+	switch {
+	case n >= of:
+	case s.Breadth == 0:
+		s.Breadth = n
+	case s.Breadth != n:
+		s.Breadth = -1
 	}
 }
 

@@ -201,12 +201,27 @@ func unquotedValue(s string, last byte) string {
 	switch {
 	case last == '>':
 		return strings.TrimSpace(upTo(s, "<"))
+	case last == ':' && inObject(s):
+		return s[:len(s)-len(strings.TrimLeft(s, numberSigns))]
 	case last == ':':
 		return strings.TrimSpace(upTo(s, "\n"))
 	case last == '=' && s[0] >= '0' && s[0] <= '9':
-		return strings.TrimRight(s[:len(s)-len(strings.TrimLeft(s, "0123456789.-"))], ".-")
+		return strings.TrimRight(s[:len(s)-len(strings.TrimLeft(s, numberSigns))], ".-")
 	}
 	return ""
+}
+
+const numberSigns = "0123456789.-"
+
+// inObject says that s starts with a number which JSON goes on after: with the
+// next key in quotes, or the end of the object.
+func inObject(s string) bool {
+	after := strings.TrimLeft(s, numberSigns)
+	if len(after) == len(s) {
+		return false
+	}
+	after = strings.TrimLeft(after, " \n\t")
+	return strings.HasPrefix(after, "}") || strings.HasPrefix(after, ",") && strings.HasPrefix(strings.TrimLeft(after[1:], " \n\t"), `"`)
 }
 
 // upTo is s up to the first of the given signs, all of it where there is none.

@@ -251,6 +251,12 @@ func (r *recorder) message(think string, calls []call) map[string]any {
 			native = append(native, named{"id": fmt.Sprintf("c%d-%d", r.nextID, i), "type": "function", "function": named{"name": c.name, "arguments": string(args)}})
 		}
 		m["content"], m["tool_calls"] = think, native
+	case "blocks":
+		blocks := []any{named{"type": "text", "text": think}}
+		for i, c := range calls {
+			blocks = append(blocks, named{"type": "tool_use", "id": fmt.Sprintf("b%d-%d", r.nextID, i), "name": c.name, "input": c.args})
+		}
+		m["content"] = blocks
 	case "legacy":
 		args, _ := json.Marshal(calls[0].args)
 		m["content"], m["function_call"] = think, named{"name": calls[0].name, "arguments": string(args)}

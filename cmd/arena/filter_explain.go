@@ -68,6 +68,7 @@ func printExplanation(w io.Writer, f *filtered, e *filters.Explanation, terms []
 		{"openings by price, from below", f.day.Cheapest}, {"openings by price, from above", f.day.Dearest}, {"openings by sales", f.day.BestSold},
 		{"attempts with calls overridden", f.day.Overrides}, {"searches after replies turned down", f.day.Refusals},
 		{"attempts that open as many and never go back", f.day.Course},
+		{"the commonest requests for the size", f.day.Asked}, {"attempts that open as many each time", f.day.Breadth},
 	} {
 		lo, hi := h.tally.Interval()
 		fmt.Fprintf(t, "%s\t%d of %d\t%.2f-%.2f\n", h.name, h.tally.Part, h.tally.Whole, lo, hi)

@@ -23,7 +23,7 @@ func full() *block.Entry {
 			RecordSHA256: "abc", Bytes: 9, Status: arena.StatusFailed, ErrorType: "e", Model: "m", Seconds: 1.5, Inferences: -1, Failures: 2,
 			HasDialogue: true, Steps: 4, Calls: 5, Query: "q"},
 		Problem: 7,
-		Sample: filters.Sample{Attempt: 1, Query: 2, Score: -0.5, Evidence: true, Axis: arena.AxisAgentic, Episode: 3, Tools: 4, Slots: 5,
+		Sample: filters.Sample{Attempt: 1, Query: 2, Score: -0.5, Evidence: true, Axis: arena.AxisAgentic, Episode: 3, Tools: 4, Asks: 33, Begun: 34, Breadth: 35, Slots: 5,
 			Blank: true, Views: 6, TopViews: 7, Picks: 8, FirstPicks: 9, Turns: 10, Cited: 11, Spoken: 12, SpokenCited: 13, Searches: 14,
 			Excerpts: 15, Good: 16, GoodAgain: 17, Poor: 18, PoorAgain: 19, Better: 20, Worse: 21, Invented: 22, Prescient: 23, Openings: 24,
 			Cheapest: 25, Dearest: 26, BestSold: 27, Asked: 28, Overridden: 29, Judged: 30, AtOnce: 32, Refused: 31, Course: -1, Thoughts: []uint64{10, math.MaxUint64}, Taken: []uint64{3}, Unseen: []uint64{4}, Forms: []uint64{11}},

@@ -248,6 +248,7 @@ func (e *encoder) sample(s *filters.Sample) {
 	e.word(string(s.Axis))
 	e.fixed(s.Episode)
 	e.fixed(s.Tools)
+	e.fixed(s.Asks)
 	e.bool(s.Blank)
 	for _, n := range counts(s) {
 		e.int(int64(*n))
@@ -259,17 +260,17 @@ func (e *encoder) sample(s *filters.Sample) {
 }
 
 // counts are the numbers of a sample in the order in which they are stored.
-func counts(s *filters.Sample) [29]*int {
+func counts(s *filters.Sample) [31]*int {
 	return [...]*int{
 		&s.Slots, &s.Views, &s.TopViews, &s.Picks, &s.FirstPicks, &s.Turns, &s.Cited, &s.Spoken, &s.SpokenCited,
 		&s.Excerpts, &s.Searches, &s.Good, &s.GoodAgain, &s.Poor, &s.PoorAgain, &s.Better, &s.Worse, &s.Invented, &s.Prescient,
 		&s.Openings, &s.Cheapest, &s.Dearest, &s.BestSold, &s.Asked, &s.Overridden,
-		&s.Judged, &s.AtOnce, &s.Refused, &s.Course,
+		&s.Judged, &s.AtOnce, &s.Refused, &s.Course, &s.Begun, &s.Breadth,
 	}
 }
 
 func (d *decoder) sample(s *filters.Sample) {
-	*s = filters.Sample{Attempt: d.fixed(), Query: d.fixed(), Score: d.float(), Evidence: d.bool(), Axis: arena.Axis(d.word()), Episode: d.fixed(), Tools: d.fixed()}
+	*s = filters.Sample{Attempt: d.fixed(), Query: d.fixed(), Score: d.float(), Evidence: d.bool(), Axis: arena.Axis(d.word()), Episode: d.fixed(), Tools: d.fixed(), Asks: d.fixed()}
 	s.Blank = d.bool()
 	for _, n := range counts(s) {
 		*n = int(d.int())

@@ -14,7 +14,7 @@ import (
 )
 
 // Version names the layout of a block; a block of another one is made again.
-const Version = "arena.block.v6"
+const Version = "arena.block.v7"
 
 const (
 	indexName  = "index"
