@@ -75,6 +75,7 @@ type part struct {
 type tokens struct {
 	Prompt     *int64 `json:"prompt"`
 	Completion *int64 `json:"completion"`
+	Uncounted  int    `json:"uncounted"`
 }
 
 type passRate struct {

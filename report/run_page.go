@@ -71,8 +71,11 @@ func (r *Run) numbers() []Number {
 			Number{"final", known(s.Final), "success rate times the judge's multiplier"})
 	}
 	if s.Tokens.Completion != nil && s.Tokens.Prompt != nil && s.Solved > 0 {
-		numbers = append(numbers, Number{"tokens a solved problem", strconv.FormatInt(*s.Tokens.Completion/int64(s.Solved), 10),
-			fmt.Sprintf("written, and %d read", *s.Tokens.Prompt/int64(s.Solved))})
+		note := fmt.Sprintf("written, and %d read", *s.Tokens.Prompt/int64(s.Solved))
+		if n := s.Tokens.Uncounted; n > 0 {
+			note += fmt.Sprintf("; %d replies came without a count and are not in it", n)
+		}
+		numbers = append(numbers, Number{"tokens a solved problem", strconv.FormatInt(*s.Tokens.Completion/int64(s.Solved), 10), note})
 	}
 	return numbers
 }

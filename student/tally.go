@@ -54,6 +54,7 @@ func (t *tally) add(r *rollout.Result) {
 	s.MalformedCalls += r.Malformed
 	plus(&s.Tokens.Prompt, r.Tokens.Prompt)
 	plus(&s.Tokens.Completion, r.Tokens.Completion)
+	s.Tokens.Uncounted += r.Tokens.Uncounted
 	if r.Outcome == rollout.Infra {
 		t.infra++
 		s.Infra[*r.Infra]++

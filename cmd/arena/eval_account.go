@@ -39,6 +39,9 @@ type evalCost struct {
 	Total          amount `json:"total"`
 	// PerSolved is Total / SolvedProblems; null where none is solved.
 	PerSolved *amount `json:"per_solved_problem"`
+	// Uncounted are the replies whose tokens, and dollars for them, are in no
+	// figure: their server did not count them.
+	Uncounted int `json:"uncounted_replies,omitempty"`
 }
 
 // amount is a cost in each of its currencies.
@@ -69,7 +72,7 @@ func (w *evalWatch) account(s *student.Summary, ids []telemetry.Identity) error 
 }
 
 func (f *evalFlags) cost(s *student.Summary, gpuSeconds float64) evalCost {
-	c := evalCost{SolvedProblems: s.SolvedProblems}
+	c := evalCost{SolvedProblems: s.SolvedProblems, Uncounted: s.Tokens.Uncounted}
 	c.Total.GPUSeconds = gpuSeconds
 	if t := s.Tokens; t.Prompt != nil && t.Completion != nil {
 		prompt, completion := float64(*t.Prompt), float64(*t.Completion)
@@ -100,7 +103,7 @@ func (a amount) over(n float64) *amount {
 // String is the cost of a solved problem in one line.
 func (c evalCost) String() string {
 	if c.PerSolved == nil {
-		return "cost          no problem is solved"
+		return "cost          no problem is solved" + c.short()
 	}
 	words := []string{fmt.Sprintf("%.2f GPU seconds", c.PerSolved.GPUSeconds)}
 	for _, part := range []struct {
@@ -114,7 +117,15 @@ func (c evalCost) String() string {
 			words = append(words, fmt.Sprintf(part.format, *part.value))
 		}
 	}
-	return fmt.Sprintf("cost          %s a solved problem (%d solved)", strings.Join(words, ", "), c.SolvedProblems)
+	return fmt.Sprintf("cost          %s a solved problem (%d solved)%s", strings.Join(words, ", "), c.SolvedProblems, c.short())
+}
+
+// short says what the figures lack.
+func (c evalCost) short() string {
+	if c.Uncounted == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the server counted no tokens for %s, which no figure holds", counted(c.Uncounted, "reply", "replies"))
 }
 
 // readPrices reads the table of --prices; empty without it.

@@ -136,6 +136,7 @@ func (p *play) hear(h heard) Stop {
 
 func (p *play) count(u *chat.Usage) {
 	if u == nil {
+		p.result.Tokens.Uncounted++
 		return
 	}
 	add := func(to **int64, n int64) {

@@ -67,6 +67,9 @@ func (r *Result) SetScore(line json.RawMessage) {
 type Tokens struct {
 	Prompt     *int64 `json:"prompt"`
 	Completion *int64 `json:"completion"`
+	// Uncounted are the replies that came without a count: the others' tokens
+	// are a part of what was used.
+	Uncounted int `json:"uncounted,omitempty"`
 }
 
 // Outcome says whether a rollout counts.
