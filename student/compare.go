@@ -68,13 +68,14 @@ var mustEqual = []string{
 // Where contaminated is not nil, its problems and the others are compared apart
 // as well.
 func Compare(a string, others []string, anyway bool, contaminated map[string]bool) ([]Comparison, error) {
-	base, err := readRun(a)
+	names := apart(append([]string{a}, others...))
+	base, err := readRun(a, names[0])
 	if err != nil {
 		return nil, err
 	}
 	var all []Comparison
-	for _, path := range others {
-		other, err := readRun(path)
+	for i, path := range others {
+		other, err := readRun(path, names[i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +90,30 @@ func Compare(a string, others []string, anyway bool, contaminated map[string]boo
 	}
 	adjustAll(all)
 	return all, nil
+}
+
+// apart names folders by the ends of their paths, each as long as it takes to
+// tell it from the others.
+func apart(folders []string) []string {
+	names := make([]string, len(folders))
+	for i, folder := range folders {
+		for n := 1; ; n++ {
+			names[i] = end(folder, n)
+			alike := func(other string) bool {
+				return filepath.Clean(other) != filepath.Clean(folder) && end(other, n) == names[i]
+			}
+			if !slices.ContainsFunc(folders, alike) {
+				break
+			}
+		}
+	}
+	return names
+}
+
+// end is the last n parts of a path.
+func end(folder string, n int) string {
+	parts := strings.Split(filepath.ToSlash(filepath.Clean(folder)), "/")
+	return strings.Join(parts[max(0, len(parts)-n):], "/")
 }
 
 // parts compares two runs on contaminated and on clean problems.
@@ -133,12 +158,12 @@ type measured struct {
 	first map[string]bool
 }
 
-func readRun(folder string) (*measured, error) {
+func readRun(folder, name string) (*measured, error) {
 	spec, err := ReadSpec(folder)
 	if err != nil {
 		return nil, err
 	}
-	m := &measured{name: filepath.Base(filepath.Clean(folder)), spec: spec, rates: map[string]float64{}, first: map[string]bool{}}
+	m := &measured{name: name, spec: spec, rates: map[string]float64{}, first: map[string]bool{}}
 	counts := map[string]int{}
 	err = EachResult(folder, func(r *rollout.Result) error {
 		if counts[r.ProblemID] == 0 {
