@@ -53,6 +53,8 @@ func (s Sampling) Validate() error {
 // first one, and the seed.
 type Template struct {
 	head, tail []byte
+	// free is the tail without max_tokens; nil where that is not sent.
+	free []byte
 }
 
 // NewTemplate makes the shared part. The system prompt is every conversation's
@@ -66,27 +68,36 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) (*T
 	if err != nil {
 		return nil, fmt.Errorf("encode system prompt: %w", err)
 	}
+	t := &Template{head: slices.Concat([]byte(`{"model":`), name, []byte(`,"messages":[`), first)}
+	if t.tail, err = tail(sampling, tools); err != nil || sampling.MaxTokens == nil {
+		return t, err
+	}
+	sampling.MaxTokens = nil
+	t.free, err = tail(sampling, tools)
+	return t, err
+}
+
+// tail is what stands behind the messages.
+func tail(sampling Sampling, tools []arena.Raw) ([]byte, error) {
 	fields, err := json.Marshal(sampling)
 	if err != nil {
 		return nil, fmt.Errorf("encode sampling: %w", err)
 	}
-	t := &Template{head: slices.Concat([]byte(`{"model":`), name, []byte(`,"messages":[`), first)}
-	t.tail = append(t.tail, ']')
+	t := []byte{']'}
 	if len(tools) > 0 {
-		t.tail = append(t.tail, `,"tools":[`...)
+		t = append(t, `,"tools":[`...)
 		for i, def := range tools {
 			if i > 0 {
-				t.tail = append(t.tail, ',')
+				t = append(t, ',')
 			}
-			t.tail = append(t.tail, def...)
+			t = append(t, def...)
 		}
-		t.tail = append(t.tail, ']')
+		t = append(t, ']')
 	}
 	if inner := fields[1 : len(fields)-1]; len(inner) > 0 {
-		t.tail = append(append(t.tail, ','), inner...)
+		t = append(append(t, ','), inner...)
 	}
-	t.tail = append(t.tail, `,"stream":false,"seed":`...)
-	return t, nil
+	return append(t, `,"stream":false,"seed":`...), nil
 }
 
 // Request is the body of a request in pieces, which are those of its template
@@ -103,8 +114,18 @@ func (r Request) Len() int {
 }
 
 // Request asks for the next reply to a conversation.
-func (t *Template) Request(c Conversation, seed int64) Request {
-	return slices.Concat(Request{t.head}, Request(c), Request{t.tail, append(strconv.AppendInt(nil, seed, 10), '}')})
+func (t *Template) Request(c Conversation, seed int64) Request { return t.request(c, t.tail, seed) }
+
+// Unbounded is the same request without max_tokens; nil where that is not sent.
+func (t *Template) Unbounded(c Conversation, seed int64) Request {
+	if t.free == nil {
+		return nil
+	}
+	return t.request(c, t.free, seed)
+}
+
+func (t *Template) request(c Conversation, tail []byte, seed int64) Request {
+	return slices.Concat(Request{t.head}, Request(c), Request{tail, append(strconv.AppendInt(nil, seed, 10), '}')})
 }
 
 // Message is one message of a conversation.

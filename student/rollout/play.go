@@ -70,7 +70,7 @@ func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault, err error) 
 		h, err = again(p.task.Past[n])
 		return h, nil, err
 	}
-	h.reply, h.body, err = ask.Ask(ctx, p.env.Template.Request(p.messages, p.task.Seed))
+	h, err = p.ask(ctx, ask)
 	var infra *endpoint.Infra
 	if errors.As(err, &infra) && infra.Reason == refusedRequest && len(p.readable) > 0 {
 		p.sayReadably()
@@ -80,6 +80,23 @@ func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault, err error) 
 		return h, err, nil
 	}
 	return h, nil, err
+}
+
+// ask asks for the next reply. Servers say of a prompt that fits and leaves less
+// room than max_tokens what they say of one that does not fit. Asked without
+// max_tokens they give the room that there is, or show that there is none.
+func (p *play) ask(ctx context.Context, ask Asker) (h heard, err error) {
+	h.reply, h.body, err = ask.Ask(ctx, p.env.Template.Request(p.messages, p.task.Seed))
+	free := p.env.Template.Unbounded(p.messages, p.task.Seed)
+	if !errors.Is(err, endpoint.ErrOverflow) || free == nil {
+		return h, err
+	}
+	reply, body, again := ask.Ask(ctx, free)
+	var infra *endpoint.Infra
+	if errors.As(again, &infra) && (infra.Reason == refusedRequest || infra.Reason == "http_422") {
+		return h, err // a server that will not do without says nothing of the prompt
+	}
+	return heard{reply: reply, body: body}, again
 }
 
 // again is a turn that was played before.
