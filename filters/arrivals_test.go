@@ -17,12 +17,16 @@ var arrivals = []agent{
 	{"honest blocks of calls", true, style("blocks"), honest(turnPlain, talks)},
 	{"honest own objects", true, func(r *recorder) { r.form = ownObjects }, honest(turnPlain, talks)},
 	{"honest commands with lists", true, commands("%s[[%q]]"), honest(turnPlain, talks)},
+	{"honest commands in attributes", true, commands("<%s page='1' what=%q/>"), honest(turnPlain, talks)},
+	{"honest commands as keys", true, commands("{%q: %q}"), honest(turnPlain, talks)},
+	{"honest commands as outer keys", true, commands("{%q: {\"page\": 1, \"what\": [%q]}}"), honest(turnPlain, talks)},
 	{"honest token before objects", true, func(r *recorder) { r.form = afterToken }, honest(turnPlain, terse)},
 	{"honest client resends", true, nil, honest(turnResends, talks)},
 	{"honest keeps to a course", true, style("native"), course(2, 4)},
 
 	{"puppet reckons vouchers", false, style("native"), course(1, 1)},
 	{"embeddings alone", false, nil, program(turnEmbeds)},
+	{"asks for words and choices in objects", false, nil, fillsSlots("{\"words\": %q}", "{\"best\": %q}")},
 	{"falls back at once", false, fails, program(turnScript)},
 }
 
@@ -116,7 +120,7 @@ func course(least, most int) func(*recorder) {
 // objects, and requests that were sent again, are the model's, one by one.
 func TestWhatRepliesName(t *testing.T) {
 	t.Parallel()
-	for _, a := range arrivals[:5] {
+	for _, a := range arrivals[:8] {
 		r := &recorder{w: newWorld(7), task: newWorld(7).task(1), limit: 4000, now: start}
 		if a.setUp != nil {
 			a.setUp(r)

@@ -3,7 +3,6 @@ package filters
 import (
 	"cmp"
 	"strings"
-	"unicode/utf8"
 )
 
 // commands reads calls in a form of the author's own, such as search[lamp] and
@@ -15,13 +14,24 @@ import (
 // nothing: no reply names a call in a form known here, the newest reply before
 // each dispatch commands it, and each of two tools or more has a name of its own.
 func (a *attempt) commands() {
-	var names commandNames
-	if len(a.log.dispatches) == 0 || !a.log.nameless() || !a.allCommanded(&names) {
+	if len(a.log.dispatches) == 0 || !a.log.nameless() {
 		return
 	}
-	answer, by := a.answerCommanded(&names)
+	if !a.commandedBy(commandName) {
+		a.commandedBy(keyName)
+	}
+}
+
+// commandedBy reads the commands whose names stand in one way; false where they
+// do not.
+func (a *attempt) commandedBy(name naming) bool {
+	var names commandNames
+	if !a.allCommanded(&names, name) {
+		return false
+	}
+	answer, by := a.answerCommanded(&names, name)
 	if names.tools() < 2 {
-		return
+		return false
 	}
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
@@ -30,18 +40,19 @@ func (a *attempt) commands() {
 	if by >= 0 {
 		a.log.replies[by].command(&answer.act)
 	}
+	return true
 }
 
 // allCommanded says that the newest reply before each dispatch commands it, and
 // notes under which names.
-func (a *attempt) allCommanded(names *commandNames) bool {
+func (a *attempt) allCommanded(names *commandNames, name naming) bool {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
 		last := a.log.lastBefore(d.start)
 		if last < 0 {
 			return false
 		}
-		if t := a.toolFor(d); t == toolShop && !a.listed(last, &d.act) || t != toolShop && !names.take(t, a.commanded(last, &d.act)) {
+		if t := a.toolFor(d); t == toolShop && !a.listed(last, &d.act) || t != toolShop && !names.take(t, a.commanded(last, &d.act, name)) {
 			return false
 		}
 	}
@@ -59,10 +70,10 @@ func (a *attempt) toolFor(d *dispatch) tool {
 
 // answerCommanded is the recommendation with the newest reply that commands it,
 // -1 where none does.
-func (a *attempt) answerCommanded(names *commandNames) (answer *claim, by int) {
+func (a *attempt) answerCommanded(names *commandNames, name naming) (answer *claim, by int) {
 	answer = a.lastRecommendation()
 	for by = len(a.log.replies) - 1; by >= 0; by-- {
-		if answer != nil && names.take(toolRecommend, a.commanded(by, &answer.act)) {
+		if answer != nil && names.take(toolRecommend, a.commanded(by, &answer.act, name)) {
 			break
 		}
 	}
@@ -116,7 +127,10 @@ func (c *commandNames) tools() (n int) {
 
 // commanded is the name under which a reply asks for just this; empty where it
 // does not.
-func (a *attempt) commanded(by int, sent *act) string { return commandOf(a.subject(by, sent)) }
+func (a *attempt) commanded(by int, sent *act, name naming) string {
+	text, value := a.subject(by, sent)
+	return commandOf(text, value, name)
+}
 
 // listed says that a reply holds the words of a search in quotes, as one of those
 // that the search over one shop makes: its name hangs on the list.
@@ -156,12 +170,12 @@ const maxCommand = 32
 
 // commandOf finds the words of a value in text where a name stands before them,
 // the last ones, since models think before they act.
-func commandOf(text string, value []uint64) (name string) {
+func commandOf(text string, value []uint64, naming naming) (name string) {
 	for i := 0; i < len(text); {
 		word, _, n := nextWord(text[i:])
 		if n > 0 && word == value[0] {
 			if end := endOf(text, i, value); end > 0 {
-				name = cmp.Or(strings.ToLower(commandName(text[:i], text[end:])), name)
+				name = cmp.Or(strings.ToLower(naming(text[:i], text[end:])), name)
 			}
 		}
 		i += max(n, 1)
@@ -188,68 +202,3 @@ func endOf(text string, at int, words []uint64) int {
 	}
 	return at
 }
-
-// valueSigns may stand around a value within what sets it off.
-const valueSigns = " \"'`#"
-
-// commandName is the name that a value hangs on: before it in brackets or a tag,
-// before the key of an argument, beside it in an object, or at the start of a line
-// that ends with it.
-func commandName(before, after string) string {
-	left, right := strings.TrimRight(before, valueSigns), strings.TrimLeft(after, valueSigns)
-	closed := len(right) < len(after) && strings.ContainsAny(after[:1], "\"'")
-	for hasEnd(left, "[(") && (closed || hasStart(right, "])")) { // a list may stand in brackets, too
-		left, right = left[:len(left)-1], strings.TrimLeft(right, "])")
-		if name := nameAtEnd(left); name != "" {
-			return name
-		}
-		left, closed = strings.TrimRight(left, valueSigns), true
-		right = strings.TrimLeft(right, valueSigns)
-	}
-	switch {
-	case hasEnd(left, ":") && hasEnd(left[:len(left)-1], "\"'"):
-		if hasStart(right, ",}]") {
-			return memberName(left[max(0, len(left)-maxMembers):])
-		}
-	case hasEnd(left, "="):
-		if key := nameAtEnd(left[:len(left)-1]); closed && hasEnd(left[:len(left)-1-len(key)], "(") {
-			return nameAtEnd(left[:len(left)-len(key)-2])
-		}
-	case hasEnd(strings.TrimSpace(left), ">"):
-		left = strings.TrimSpace(left)
-		if name := nameAtEnd(left[:len(left)-1]); hasEnd(left[:len(left)-1-len(name)], "<") && strings.HasPrefix(strings.TrimSpace(right), "</") {
-			return name
-		}
-	case right == "", hasStart(right, "\n|"):
-		return lineName(strings.TrimRight(left, ":"+valueSigns))
-	}
-	return ""
-}
-
-// lineName is the name that a line consists of, or that alone follows a label,
-// as in "Action: search".
-func lineName(before string) string {
-	name := nameAtEnd(before)
-	line := before[strings.LastIndexByte(before, '\n')+1 : len(before)-len(name)]
-	line = strings.Trim(line, "/*->"+valueSigns)
-	if label := strings.TrimSuffix(line, ":"); label != line && label == nameAtEnd(label) {
-		line = ""
-	}
-	if line != "" {
-		return ""
-	}
-	return name
-}
-
-// nameAtEnd is the name that text ends with, in letters of any language.
-func nameAtEnd(text string) string {
-	at := len(text)
-	for at > 0 && (nameByte(text[at-1]) || text[at-1] == '-' || text[at-1] >= utf8.RuneSelf) {
-		at--
-	}
-	return text[at:]
-}
-
-func hasEnd(s, signs string) bool { return s != "" && strings.IndexByte(signs, s[len(s)-1]) >= 0 }
-
-func hasStart(s, signs string) bool { return s != "" && strings.IndexByte(signs, s[0]) >= 0 }

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -39,6 +40,43 @@ func memberName(text string) (beside string) {
 		text = text[:len(text)-1]
 	}
 	return beside
+}
+
+// keyName is the key in an object that a value hangs on, where the author's client
+// takes it for the name of a call, as in {"search": "lamp"}; that of the object of
+// arguments, where the value is one of them.
+func keyName(before, after string) string {
+	left, right := strings.TrimRight(before, valueSigns+"["), strings.TrimLeft(after, valueSigns+"]")
+	if !hasEnd(left, ":") || !hasStart(right, ",}") {
+		return ""
+	}
+	own, before := keyAtEnd(left)
+	for depth := 0; before != "" && len(left)-len(before) < maxMembers; before = before[:len(before)-1] {
+		switch before[len(before)-1] {
+		case '}':
+			depth++
+		case '{':
+			if depth == 0 {
+				outer, _ := keyAtEnd(strings.TrimRight(before[:len(before)-1], " \n\t["))
+				return cmp.Or(outer, own)
+			}
+			depth--
+		}
+	}
+	return own
+}
+
+// keyAtEnd is the key that text ends with, in quotes and before a colon, and what
+// stands before it.
+func keyAtEnd(text string) (key, before string) {
+	if !hasEnd(text, ":") {
+		return "", text
+	}
+	key, before = quotedAtEnd(strings.TrimRight(text[:len(text)-1], " \n\t"))
+	if nameAtEnd(key) != key {
+		return "", before
+	}
+	return key, before
 }
 
 // memberAtEnd cuts off the quoted text that text ends with. Where it is one word

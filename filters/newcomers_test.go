@@ -17,7 +17,7 @@ var newcomers = []agent{
 	{"honest own arguments", true, style("native"), honest(turnOwnArguments, talks)},
 	{"honest own numbers", true, style("native"), honest(turnOwnNumbers, talks)},
 
-	{"asks for words and choices", false, nil, fillsSlots},
+	{"asks for words and choices", false, nil, fillsSlots("words[%s]", "best[%s]")},
 }
 
 // commands writes calls in a form that only the author's client knows, after a
@@ -71,19 +71,21 @@ func turnOwnNumbers(r *recorder, think string, calls ...call) []call {
 
 // fillsSlots asks the model for words and for the best of three, each in a set
 // form, and decides all else.
-func fillsSlots(r *recorder) {
-	var chosen []string
-	for _, n := range r.task.needs {
-		words := n.noun + " " + pick(r.w, n.wants)
-		r.say("words[" + words + "]")
-		shown := ids(r.run("", []call{find(words)})[0])
-		if len(shown) == 0 {
-			continue
+func fillsSlots(words, best string) func(*recorder) {
+	return func(r *recorder) {
+		var chosen []string
+		for _, n := range r.task.needs {
+			query := n.noun + " " + pick(r.w, n.wants)
+			r.say(fmt.Sprintf(words, query))
+			shown := ids(r.run("", []call{find(query)})[0])
+			if len(shown) == 0 {
+				continue
+			}
+			r.run("", []call{view(shown[:min(3, len(shown))]...)})
+			taken := shown[r.w.rng.Intn(min(3, len(shown)))]
+			r.say(fmt.Sprintf(best, taken))
+			chosen = append(chosen, taken)
 		}
-		r.run("", []call{view(shown[:min(3, len(shown))]...)})
-		best := shown[r.w.rng.Intn(min(3, len(shown)))]
-		r.say("best[" + best + "]")
-		chosen = append(chosen, best)
+		r.run("", []call{recommend(chosen...), finish()})
 	}
-	r.run("", []call{recommend(chosen...), finish()})
 }
