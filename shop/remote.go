@@ -70,13 +70,13 @@ func (r *Remote) once(ctx context.Context, url string) (v python.Value, status i
 	}
 	defer res.Body.Close() //nolint:errcheck // only read
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return v, res.StatusCode, fmt.Errorf("read search server's answer: %w", err)
-	}
 	if res.StatusCode != http.StatusOK {
 		return v, res.StatusCode, fmt.Errorf("search server answered %d", res.StatusCode)
 	}
-	if v, err = python.Loads(string(body)); err != nil { // something before the server said this
+	if err == nil {
+		v, err = python.Loads(string(body))
+	}
+	if err != nil { // it was cut off, or something before the server said this
 		return v, 0, fmt.Errorf("read search server's answer: %w", err)
 	}
 	return v, res.StatusCode, nil

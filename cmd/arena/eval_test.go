@@ -159,22 +159,31 @@ func TestEvalWithoutItsSearchServer(t *testing.T) {
 	t.Parallel()
 	catalog, problems := evalInputs(t, "one", "two")
 	url := scripted(t, func(string, int64) bool { return true })
-	for want, search := range map[string]http.Handler{
-		`"search_http_503":2`: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "busy", http.StatusServiceUnavailable) }),
-		`"search_unreachable":2`: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, "<html>gateway</html>") // the client may be gone
-		}),
+	answers := func(status, size int, body string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(size))
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body) // the client may be gone
+		})
+	}
+	for _, c := range []struct {
+		search http.Handler
+		want   string
+	}{
+		{answers(http.StatusServiceUnavailable, 4, "busy"), `"search_http_503":2`},
+		{answers(http.StatusOK, 13, "<html>gateway"), `"search_unreachable":2`},
+		{answers(http.StatusOK, 100, `[{"product_id": "1`), `"search_unreachable":2`},
 	} {
-		server := httptest.NewServer(search)
+		server := httptest.NewServer(c.search)
 		defer server.Close()
 		run := filepath.Join(t.TempDir(), "run")
 		code, _, words := arenaRun("eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "--search", server.URL, "-q", "-o", run)
 		if code != exitLimit {
-			t.Errorf("%s: exit %d: %s", want, code, words)
+			t.Errorf("%s: exit %d: %s", c.want, code, words)
 		}
 		b, err := os.ReadFile(filepath.Join(run, "summary.json"))
-		if err != nil || !strings.Contains(strings.Join(strings.Fields(string(b)), ""), want) {
-			t.Errorf("%s is not in %s, %v", want, b, err)
+		if err != nil || !strings.Contains(strings.Join(strings.Fields(string(b)), ""), c.want) {
+			t.Errorf("%s is not in %s, %v", c.want, b, err)
 		}
 	}
 	calls := filepath.Join(t.TempDir(), "calls.jsonl")
