@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -40,8 +41,14 @@ func usage(err error, hint string) error { return &failure{err, hint, exitUsage}
 // limit is for a run that finished but passed a limit it was given.
 func limit(err error, hint string) error { return &failure{err, hint, exitLimit} }
 
-// failed is any other error that a hint helps with.
-func failed(err error, hint string) error { return &failure{err, hint, exitFailure} }
+// failed is any other error that a hint helps with. On a full disk there is only
+// one that does.
+func failed(err error, hint string) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		hint = "free some of the disk, or write to another one: -o for what stays, TMPDIR for what does not"
+	}
+	return &failure{err, hint, exitFailure}
+}
 
 func cancelled() error {
 	return &failure{errors.New("cancelled"), "run the same command again: finished work is kept", exitCancelled}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -71,5 +74,15 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAFullDiskIsHintedAt whatever else was hinted at.
+func TestAFullDiskIsHintedAt(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	code := tellError(&b, failed(fmt.Errorf("build index: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), "look at the catalogue"))
+	if code != exitFailure || !strings.Contains(b.String(), "hint: free some of the disk") {
+		t.Errorf("%d %s", code, b.String())
 	}
 }

@@ -46,7 +46,8 @@ func (f *catalogFlags) searchRules() (shop.Rules, error) {
 	}
 }
 
-// open opens the catalogue to search in.
+// open opens the catalogue to search in. A given index is read whole once: a
+// damaged one would rank otherwise and say nothing.
 func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	rules, err := f.searchRules()
 	if err != nil {
@@ -58,6 +59,12 @@ func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	c, err := shop.Open(ctx, f.catalog, f.index)
 	if err != nil {
 		return shop.Local{}, failed(err, "the catalogue is JSONL with product_id and price on every line; an index must be of that very file")
+	}
+	if f.index == "" {
+		return shop.Local{Catalog: c, Rules: rules}, nil
+	}
+	if err := c.VerifyIndex(); err != nil {
+		return shop.Local{}, failed(errors.Join(err, c.Close()), "the index is damaged: build it again with `arena shop index`")
 	}
 	return shop.Local{Catalog: c, Rules: rules}, nil
 }

@@ -43,8 +43,8 @@ func serveShop(ctx context.Context, s *streams, local shop.Local, listen string)
 	if err != nil {
 		return failed(fmt.Errorf("listen on %s: %w", listen, err), "another address: --listen 127.0.0.1:0")
 	}
-	const headerTime, graceTime = 10 * time.Second, 5 * time.Second
-	server := &http.Server{Handler: shop.Handler(local), ReadHeaderTimeout: headerTime}
+	const graceTime = 5 * time.Second
+	server := shopServer(shop.Handler(local))
 	fmt.Fprintf(s.err, "%d products on http://%s\n", local.Catalog.Len(), l.Addr())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
@@ -56,4 +56,12 @@ func serveShop(ctx context.Context, s *streams, local shop.Local, listen string)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
 	defer cancel()
 	return server.Shutdown(grace)
+}
+
+// shopServer bounds what a client may send and how long it may take. The
+// subnet's server takes 256 KiB of head and ends a connection on which nothing
+// moved for a minute.
+func shopServer(h http.Handler) *http.Server {
+	const requestTime, quietTime, maxHead = 10 * time.Second, time.Minute, 256 << 10
+	return &http.Server{Handler: h, ReadTimeout: requestTime, WriteTimeout: quietTime, IdleTimeout: quietTime, MaxHeaderBytes: maxHead}
 }
