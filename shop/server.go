@@ -92,11 +92,12 @@ func sent(params python.Value, key string) (string, bool) {
 // the same end points, parameters, bodies and status codes.
 func Handler(l Local) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && slices.Contains(paths, r.URL.Path) {
+		path := "/" + strings.TrimLeft(r.URL.Path, "/") // as waitress reads it
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && slices.Contains(paths, path) {
 			refuse(w, r.Method)
 			return
 		}
-		v, status := l.answer(r.URL.Path, queryParam(r.URL.RawQuery))
+		v, status := l.answer(path, queryParam(r.URL.RawQuery))
 		if status != http.StatusOK {
 			writeError(w, status)
 			return
