@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -59,12 +60,17 @@ var ErrFewClusters = errors.New("fewer than three clusters of problems: one each
 // Split assigns each cluster to a pool by a hash of seed and cluster ID. What
 // prior (nil on a first day) has assigned stays; where clusters of different
 // pools have merged, the more protected pool wins. Eval and never-touch get at
-// least one cluster each, train keeps at least one.
-func Split(clusters []Cluster, prior *State, shares Shares, seed uint64) (*State, error) {
+// least one cluster each, train keeps at least one. ctx ends the comparison with
+// what prior protects.
+func Split(ctx context.Context, clusters []Cluster, prior *State, shares Shares, seed uint64) (*State, error) {
 	if err := shares.Validate(); err != nil {
 		return nil, fmt.Errorf("split clusters: %w", err)
 	}
-	state := &State{Schema: StateSchema, Seed: seed, Shares: shares, Clusters: mergeWithPrior(clusters, prior)}
+	merged, err := mergeWithPrior(ctx, clusters, prior)
+	if err != nil {
+		return nil, fmt.Errorf("split clusters: %w", err)
+	}
+	state := &State{Schema: StateSchema, Seed: seed, Shares: shares, Clusters: merged}
 	if len(state.Clusters) < minClusters {
 		return nil, fmt.Errorf("split clusters: %d found: %w", len(state.Clusters), ErrFewClusters)
 	}

@@ -24,7 +24,8 @@ type State struct {
 	Shares   Shares         `json:"shares"`
 	Clusters []StateCluster `json:"clusters"`
 
-	bySpec    map[string]Pool
+	// bySpec gives for each problem the position of its cluster.
+	bySpec    map[string]int
 	byProduct map[string]Pool
 }
 
@@ -44,16 +45,21 @@ type StateCluster struct {
 
 // Pool says where the problem with this specification hash is; empty where the
 // state does not know it.
-func (s *State) Pool(spec string) Pool { return s.bySpec[spec] }
+func (s *State) Pool(spec string) Pool {
+	if i, known := s.bySpec[spec]; known {
+		return s.Clusters[i].Pool
+	}
+	return ""
+}
 
 // ProductPool says where the clusters with this gold product are.
 func (s *State) ProductPool(id string) Pool { return s.byProduct[id] }
 
 func (s *State) index() {
-	s.bySpec, s.byProduct = map[string]Pool{}, map[string]Pool{}
-	for _, c := range s.Clusters {
+	s.bySpec, s.byProduct = map[string]int{}, map[string]Pool{}
+	for i, c := range s.Clusters {
 		for _, p := range c.Problems {
-			s.bySpec[p] = c.Pool
+			s.bySpec[p] = i
 		}
 		for _, id := range c.ProductIDs {
 			s.byProduct[id] = c.Pool

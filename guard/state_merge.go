@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +10,7 @@ import (
 // mergeWithPrior joins today's clusters with those of prior that share a
 // problem or a product, or that ask for what a protected one asks for. The
 // merged pool is the most protected of the parts, empty where no part had one.
-func mergeWithPrior(today []Cluster, prior *State) []StateCluster {
+func mergeWithPrior(ctx context.Context, today []Cluster, prior *State) ([]StateCluster, error) {
 	var parts []StateCluster
 	if prior != nil {
 		parts = append(parts, prior.Clusters...)
@@ -18,13 +19,15 @@ func mergeWithPrior(today []Cluster, prior *State) []StateCluster {
 		parts = append(parts, StateCluster{Problems: c.Specs, ProductIDs: c.ProductIDs, Texts: c.Texts})
 	}
 	joined := joinParts(parts)
-	joinReworded(joined, parts, len(parts)-len(today))
-	return mergeGroups(parts, joined)
+	if err := joinReworded(ctx, joined, parts, len(parts)-len(today)); err != nil {
+		return nil, err
+	}
+	return mergeGroups(parts, joined), nil
 }
 
 // joinReworded joins the clusters from position today on with the earlier
 // protected cluster for whose request the guard would drop one of theirs.
-func joinReworded(joined *forest, parts []StateCluster, today int) {
+func joinReworded(ctx context.Context, joined *forest, parts []StateCluster, today int) error {
 	var bank []Entry
 	var owner []int
 	for i, c := range parts[:today] {
@@ -32,11 +35,17 @@ func joinReworded(joined *forest, parts []StateCluster, today int) {
 			bank, owner = append(bank, Entry{ID: strconv.Itoa(len(owner)), Text: text}), append(owner, i)
 		}
 	}
+	if len(bank) == 0 {
+		return nil // no request of an earlier day is known
+	}
 	g, err := New(bank, Config{})
 	if err != nil {
-		return // no request of an earlier day is known
+		return err
 	}
 	for i := today; i < len(parts); i++ {
+		if err = ctx.Err(); err != nil {
+			return err
+		}
 		for _, text := range parts[i].Texts {
 			if f := g.Check(Candidate{Text: text}); f.Drop {
 				at, _ := strconv.Atoi(f.Match)
@@ -44,6 +53,7 @@ func joinReworded(joined *forest, parts []StateCluster, today int) {
 			}
 		}
 	}
+	return nil
 }
 
 func (c *StateCluster) keys() []string {

@@ -5,12 +5,8 @@ import "slices"
 // ClusterID names the cluster of the problem with this specification hash;
 // empty where the state does not know it.
 func (s *State) ClusterID(spec string) string {
-	for _, c := range s.Clusters {
-		for _, p := range c.Problems {
-			if p == spec {
-				return c.ID
-			}
-		}
+	if i, known := s.bySpec[spec]; known {
+		return s.Clusters[i].ID
 	}
 	return ""
 }

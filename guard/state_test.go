@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +14,7 @@ import (
 
 func split(t testing.TB, problems []arena.Problem, prior *State, seed uint64) *State {
 	t.Helper()
-	s, err := Split(clustered(t, problems), prior, DefaultShares(), seed)
+	s, err := Split(t.Context(), clustered(t, problems), prior, DefaultShares(), seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestSplitFillsEveryPool(t *testing.T) {
 			}
 		}
 	}
-	_, err := Split(clustered(t, things(2)), nil, DefaultShares(), 1)
+	_, err := Split(t.Context(), clustered(t, things(2)), nil, DefaultShares(), 1)
 	if !errors.Is(err, ErrFewClusters) {
 		t.Errorf("two clusters: %v", err)
 	}
@@ -174,5 +175,16 @@ func TestSharesNameEveryFault(t *testing.T) {
 	err := Shares{Eval: -1, NeverTouch: 2.5}.Validate()
 	if err == nil || strings.Count(err.Error(), "\n") != 2 {
 		t.Errorf("error %v does not name three faults", err)
+	}
+}
+
+func TestSplitObeysItsContext(t *testing.T) {
+	t.Parallel()
+	problems := things(40)
+	prior, clusters := split(t, problems[:30], nil, 1), clustered(t, problems)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if s, err := Split(ctx, clusters, prior, DefaultShares(), 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, %v", s, err)
 	}
 }

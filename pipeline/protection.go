@@ -58,13 +58,13 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	if err != nil {
 		return nil, err
 	}
-	state, err := guard.Split(clusters, prior, cfg.Shares, cfg.Seed)
+	state, err := guard.Split(ctx, clusters, prior, cfg.Shares, cfg.Seed)
 	if err != nil {
 		return nil, err
 	}
 	p := &Protection{State: state, Outside: len(outside)}
 	p.place(d.Problems, clusters)
-	if err := p.index(d.Problems, outside, cfg); err != nil {
+	if err := p.index(ctx, d.Problems, outside, cfg); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -82,7 +82,7 @@ func (p *Protection) place(ps *Problems, clusters []guard.Cluster) {
 	}
 }
 
-func (p *Protection) index(ps *Problems, outside []guard.Entry, cfg GuardConfig) (err error) {
+func (p *Protection) index(ctx context.Context, ps *Problems, outside []guard.Entry, cfg GuardConfig) (err error) {
 	never := p.entries(ps, guard.PoolNeverTouch, bankNeverTouch)
 	eval := p.entries(ps, guard.PoolEval, bankEval)
 	c := guard.Config{Drop: cfg.Drop, Same: cfg.Same}
@@ -95,11 +95,14 @@ func (p *Protection) index(ps *Problems, outside []guard.Entry, cfg GuardConfig)
 		return err
 	}
 	p.injection = p.train.Injection(cfg.Seed)
-	if err := errors.Join(p.eval.Canary(), p.train.Canary(), p.injection.Validate()); err != nil {
+	if err = errors.Join(p.eval.Canary(), p.train.Canary(), p.injection.Validate()); err != nil {
 		return err
 	}
 	p.problem = make([]guard.Finding, len(ps.All))
 	for i, q := range ps.All {
+		if err = ctx.Err(); err != nil {
+			return err
+		}
 		if g := p.guardOf(i); g != nil {
 			p.problem[i] = g.Check(guard.Candidate{ID: ps.Name(i), Text: q.Query, ProductIDs: goldIDs(q)})
 		}
