@@ -3,6 +3,7 @@ package corpora
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,9 +15,11 @@ var ErrBusy = errors.New("another run works in this folder")
 
 // Alone keeps the making of a corpus at dir for this process until release is
 // called: two would take each other's parts for leftovers. The lock lies beside
-// dir, goes with release, and ends with its process at the latest.
+// dir, goes with release, and ends with its process at the latest. So do the
+// folders that it took, where nothing else came into them.
 func Alone(dir string) (release func(), err error) {
 	path := Beside(dir, "lock")
+	made := absent(filepath.Dir(path))
 	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("create folder of %s: %w", dir, err)
 	}
@@ -26,9 +29,25 @@ func Alone(dir string) (release func(), err error) {
 			return nil, err
 		}
 		if isAt(lock, path) {
-			return func() { _ = errors.Join(os.Remove(path), lock.Unlock()) }, nil // a file that stays behind locks nothing
+			return func() {
+				_ = errors.Join(os.Remove(path), lock.Unlock()) // a file that stays behind locks nothing
+				for _, folder := range made {
+					_ = os.Remove(folder) // that of a corpus stays, since it is not empty
+				}
+			}, nil
 		}
 		_ = lock.Unlock() // who had it removed it after it was opened here
+	}
+}
+
+// absent are the folders of a path that are not there, the deepest first.
+func absent(path string) (folders []string) {
+	for {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return folders
+		}
+		folders = append(folders, path)
+		path = filepath.Dir(path)
 	}
 }
 

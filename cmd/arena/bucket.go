@@ -139,10 +139,13 @@ func newOutput(name, staging string) (output, error) {
 // alone keeps the output for this process until release is called.
 func (o output) alone() (release func(), err error) {
 	release, err = corpora.Alone(o.dir)
-	if errors.Is(err, corpora.ErrBusy) {
+	switch {
+	case errors.Is(err, corpora.ErrBusy):
 		return nil, failed(err, "wait for it, or give another -o")
+	case err != nil:
+		return nil, failed(err, "the folder around -o must take new files")
 	}
-	return release, err
+	return release, nil
 }
 
 // take keeps the output for this process until release is called, and refuses
