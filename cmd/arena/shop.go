@@ -46,8 +46,7 @@ func (f *catalogFlags) searchRules() (shop.Rules, error) {
 	}
 }
 
-// open opens the catalogue to search in. A given index is read whole once: a
-// damaged one would rank otherwise and say nothing.
+// open opens the catalogue to search in.
 func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	rules, err := f.searchRules()
 	if err != nil {
@@ -56,15 +55,33 @@ func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	if f.catalog == "" {
 		return shop.Local{}, usage(errors.New("no catalogue given"), "name one with --catalog")
 	}
-	c, err := shop.Open(ctx, f.catalog, f.index)
-	if err != nil {
-		return shop.Local{}, failed(err, "the catalogue is JSONL with product_id and price on every line; an index must be of that very file")
-	}
+	var c *shop.Catalog
 	if f.index == "" {
-		return shop.Local{Catalog: c, Rules: rules}, nil
+		c, err = openCatalog(ctx, f.catalog)
+	} else {
+		c, err = openIndexed(ctx, f.catalog, f.index)
+	}
+	return shop.Local{Catalog: c, Rules: rules}, err
+}
+
+func openCatalog(ctx context.Context, catalog string) (*shop.Catalog, error) {
+	c, err := shop.Open(ctx, catalog, "")
+	if err != nil {
+		return nil, failed(err, "the catalogue is JSONL with product_id and price on every line")
+	}
+	return c, nil
+}
+
+// openIndexed reads the index whole once: a damaged one would rank otherwise
+// and say nothing.
+func openIndexed(ctx context.Context, catalog, index string) (*shop.Catalog, error) {
+	const hint = "an index is of one catalogue as it was, and of one version: build it again with `arena shop index`"
+	c, err := shop.Open(ctx, catalog, index)
+	if err != nil {
+		return nil, failed(err, hint)
 	}
 	if err := c.VerifyIndex(); err != nil {
-		return shop.Local{}, failed(errors.Join(err, c.Close()), "the index is damaged: build it again with `arena shop index`")
+		return nil, failed(errors.Join(err, c.Close()), hint)
 	}
-	return shop.Local{Catalog: c, Rules: rules}, nil
+	return c, nil
 }
