@@ -149,6 +149,9 @@ func (f *evalFlags) play(ctx context.Context, s *streams, run *student.Run) (sum
 	if err = f.enoughFiles(run.Spec); err != nil {
 		return nil, err
 	}
+	if err = f.asksASearchServer(ctx); err != nil {
+		return nil, err
+	}
 	pool, err := endpoint.NewPool(f.endpointConfig())
 	if err != nil {
 		return nil, usage(err, "an endpoint is a base URL such as http://127.0.0.1:8000/v1")

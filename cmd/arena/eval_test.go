@@ -186,6 +186,13 @@ func TestEvalWithoutItsSearchServer(t *testing.T) {
 			t.Errorf("%s is not in %s, %v", c.want, b, err)
 		}
 	}
+	server := httptest.NewServer(answers(http.StatusNotFound, 4, "what"))
+	defer server.Close()
+	run := filepath.Join(t.TempDir(), "run")
+	code, _, words := arenaRun("eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "--search", server.URL, "-q", "-o", run)
+	if _, err := os.Stat(run); err == nil || code != exitUsage || !strings.Contains(words, "status 404") {
+		t.Errorf("another server: exit %d, %s", code, words)
+	}
 	calls := filepath.Join(t.TempDir(), "calls.jsonl")
 	if err := os.WriteFile(calls, []byte(`{"id":"1","tool":"find_product","arguments":{"q":"lamp"}}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
