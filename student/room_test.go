@@ -22,6 +22,7 @@ import (
 func TestARequestThatReservesTooMuchIsNoLongPrompt(t *testing.T) {
 	t.Parallel()
 	const tooLarge = `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens and your request has 900 input tokens (4096 > 4096 - 900)."}}`
+	const sum = `{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested 9096 tokens (5000 in the messages, 4096 in the completion)."}}`
 	const tooLong = `{"error":{"message":"This model's maximum context length is 4096 tokens. However, your prompt has 5000 tokens."}}`
 	for name, c := range map[string]struct {
 		// limited and free answer requests with max_tokens and without; empty plays.
@@ -31,9 +32,10 @@ func TestARequestThatReservesTooMuchIsNoLongPrompt(t *testing.T) {
 		requests      int32
 	}{
 		"the prompt fits":             {tooLarge, "", 400, rollout.StopTerminated, 6},
-		"the prompt does not":         {tooLong, tooLong, 400, rollout.StopOverflow, 2},
-		"max_tokens is asked for":     {tooLong, `{"error":{"message":"max_tokens: field required"}}`, 400, rollout.StopOverflow, 2},
-		"it is missed with a 422":     {tooLong, `{"detail":"max_tokens: field required"}`, 422, rollout.StopOverflow, 2},
+		"the prompt does not":         {tooLong, tooLong, 400, rollout.StopOverflow, 1},
+		"neither does":                {sum, tooLong, 400, rollout.StopOverflow, 2},
+		"max_tokens is asked for":     {sum, `{"error":{"message":"max_tokens: field required"}}`, 400, rollout.StopOverflow, 2},
+		"it is missed with a 422":     {sum, `{"detail":"max_tokens: field required"}`, 422, rollout.StopOverflow, 2},
 		"max_tokens fits":             {"", tooLarge, 400, rollout.StopTerminated, 3},
 		"the server breaks meanwhile": {tooLarge, `{"error":"no key"}`, 401, rollout.StopInfra, 2},
 	} {

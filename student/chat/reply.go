@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -121,12 +122,16 @@ var overflows = []string{
 
 // Overflows says whether the text of a refused request means that the prompt
 // is longer than the model's context.
-func Overflows(body []byte) bool {
+func Overflows(body []byte) bool { return saysAnyOf(overflows, body) }
+
+// reserves are how they say in the same breath what was kept free for the reply.
+var reserves = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "completion"}
+
+// Reserves says whether the text of a refused request speaks of the room that it
+// asked for the reply: the prompt alone may not be too long.
+func Reserves(body []byte) bool { return saysAnyOf(reserves, body) }
+
+func saysAnyOf(words []string, body []byte) bool {
 	s := strings.ToLower(string(body))
-	for _, o := range overflows {
-		if strings.Contains(s, o) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }

@@ -82,13 +82,14 @@ func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault, err error) 
 	return h, nil, err
 }
 
-// ask asks for the next reply. Servers say of a prompt that fits and leaves less
-// room than max_tokens what they say of one that does not fit. Asked without
-// max_tokens they give the room that there is, or show that there is none.
+// ask asks for the next reply. Some servers refuse a prompt that fits and leaves
+// less room than max_tokens as they refuse one that does not fit, with both sizes
+// in one sum. Asked without max_tokens they give the room that there is, or show
+// that there is none.
 func (p *play) ask(ctx context.Context, ask Asker) (h heard, err error) {
 	h.reply, h.body, err = ask.Ask(ctx, p.env.Template.Request(p.messages, p.task.Seed))
 	free := p.env.Template.Unbounded(p.messages, p.task.Seed)
-	if !errors.Is(err, endpoint.ErrOverflow) || free == nil {
+	if !errors.Is(err, endpoint.ErrOverflow) || free == nil || !chat.Reserves(h.body) {
 		return h, err
 	}
 	reply, body, again := ask.Ask(ctx, free)
