@@ -32,7 +32,7 @@ func ReadProblems(r io.Reader, limit int) ([]Problem, error) {
 // ErrCompressed says that a file which is read as it lies is compressed.
 var ErrCompressed = errors.New("the file is compressed: unpack it first")
 
-// Compressed tells whether a file that starts with head is gzip or zstd.
+// Compressed reports whether a file that starts with head is gzip or zstd.
 func Compressed(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("\x1f\x8b")) || bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd"))
 }

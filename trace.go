@@ -118,7 +118,7 @@ type Step struct {
 	// Raw is the whole step as its source wrote it; empty outside the sandbox's
 	// shapes.
 	Raw Raw
-	// Typed says that the message held nothing but what the sandbox writes, in
+	// Typed reports whether the message held nothing but what the sandbox writes, in
 	// its types, so that the fields above say all that Raw does of it.
 	Typed bool
 }
@@ -161,7 +161,7 @@ type ProxyCall struct {
 	Params   Raw
 	Body     Raw
 	Response Raw
-	// Truncated says that the log cut the reply; Length is then its size in
+	// Truncated reports whether the log cut the reply; Length is then its size in
 	// characters, -1 where it is not recorded.
 	Truncated bool
 	Length    int

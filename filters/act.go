@@ -45,7 +45,7 @@ func toolOf(name string) tool {
 	return toolOther
 }
 
-// catalogue says that a call of this tool asks the shop for something, so that
+// catalogue reports whether a call of this tool asks the shop for something, so that
 // an agent who makes it must have gone through the proxy or a local tool.
 func (t tool) catalogue() bool { return t >= toolFind && t <= toolVoucher }
 
@@ -66,7 +66,7 @@ type act struct {
 	shop, service, sort uint64
 	// rest is a hash over all other arguments.
 	rest uint64
-	// computed says that the call stands in a program that the model wrote, with
+	// computed reports whether the call stands in a program that the model wrote, with
 	// arguments that only running it tells.
 	computed bool
 	// used marks a named call that a dispatch has consumed.
@@ -274,19 +274,19 @@ func bound(s string, open float64) float64 {
 	return f
 }
 
-// sameRequest says that two acts ask for the same thing in every argument.
+// sameRequest reports whether two acts ask for the same thing in every argument.
 func (a *act) sameRequest(b *act) bool {
 	return a.sameSubject(b) && a.page == b.page && a.price == b.price &&
 		a.shop == b.shop && a.service == b.service && a.sort == b.sort && a.rest == b.rest
 }
 
-// sameSubject says that two acts are about the same thing: the same words, the
+// sameSubject reports whether two acts are about the same thing: the same words, the
 // same products. Filters may differ.
 func (a *act) sameSubject(b *act) bool {
 	return a.tool == b.tool && sameHashes(a.words, b.words) && sameIDs(a.ids, b.ids) && len(a.specs) == len(b.specs)
 }
 
-// looser says that b asks for a's subject and page with no filter that a lacks
+// looser reports whether b asks for a's subject and page with no filter that a lacks
 // and no other value in one that both have: a client that drops a filter the
 // shop does not know.
 func (a *act) looser(b *act) bool {

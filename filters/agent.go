@@ -97,7 +97,7 @@ func (o Offered) Add(s *Sample) {
 	}
 }
 
-// has says that one of the ids is on offer.
+// has reports whether one of the ids is on offer.
 func (o Offered) has(ids []uint64) bool {
 	for _, id := range ids {
 		if _, ok := o[id]; ok {
@@ -228,7 +228,7 @@ func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.St
 // have ten digits, so one is hardly chance and two are none.
 const maxTold = 1
 
-// told says that the attempt's answer came from elsewhere: no model makes up an
+// told reports whether the attempt's answer came from elsewhere: no model makes up an
 // id of ten digits that the shop has.
 func (a *AgentStats) told(s *Sample) bool {
 	return a.offered.has(s.Unseen) || s.Invented > 0 && a.Told > maxTold

@@ -161,7 +161,7 @@ func (a *attempt) recommender(c *claim) int {
 	return 0
 }
 
-// recommends says that a named call recommends these products; none are
+// recommends reports whether a named call recommends these products; none are
 // recommended by a call that names none.
 func recommends(n *act, ids []string) bool {
 	if len(ids) == 0 {
@@ -170,7 +170,7 @@ func recommends(n *act, ids []string) bool {
 	return (n.tool == toolRecommend || n.tool == toolOther && !n.used) && (n.computed || subset(ids, n.ids))
 }
 
-// otherAnswer says that replies named recommendations, with other products than
+// otherAnswer reports whether replies named recommendations, with other products than
 // the dialogue shows.
 func (a *attempt) otherAnswer() bool {
 	for i := range a.log.replies {

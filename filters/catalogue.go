@@ -23,10 +23,10 @@ type Check struct {
 	measure func(a *attempt, cfg *Config) (value, limit float64)
 	// above is true where values over the limit fire, else those under it.
 	above bool
-	// rejects says that the check drops an attempt by itself. The others are
+	// rejects reports whether the check drops an attempt by itself. The others are
 	// evidence: they name how a scripted attempt was made.
 	rejects bool
-	// mistake says that a reject tells of the model's own doing: the record is
+	// mistake reports whether a reject tells of the model's own doing: the record is
 	// whole and honest, and shows what not to do.
 	mistake bool
 }

@@ -69,7 +69,7 @@ func (l *proxyLog) match(all []claim, p *pad) {
 	}
 }
 
-// waits says that no call has claimed some dispatch yet.
+// waits reports whether no call has claimed some dispatch yet.
 func (l *proxyLog) waits() bool {
 	for i := range l.dispatches {
 		if l.dispatches[i].claimed < 0 {
@@ -146,7 +146,7 @@ func (l *proxyLog) judge(all []claim, i int, p *pad) {
 	c.edited = l.differs(c, i, p)
 }
 
-// seenBefore says that a call without a dispatch of its own shows what an
+// seenBefore reports whether a call without a dispatch of its own shows what an
 // earlier dispatch returned: a client that remembers answers.
 func (l *proxyLog) seenBefore(earlier []claim, c *claim) bool {
 	for i := range earlier {
@@ -165,7 +165,7 @@ func (l *proxyLog) seenBefore(earlier []claim, c *claim) bool {
 	return true
 }
 
-// opened says that a dispatch asked for the details of this product.
+// opened reports whether a dispatch asked for the details of this product.
 func (l *proxyLog) opened(id string) bool {
 	for i := range l.dispatches {
 		if d := &l.dispatches[i]; d.act.tool == toolView && hasID(d.act.ids, id) {
@@ -206,7 +206,7 @@ func sharesID(a, b []string) bool {
 	return false
 }
 
-// cutShort says that the result is text which ends within a product: a client
+// cutShort reports whether the result is text which ends within a product: a client
 // that cuts what its model reads. The last product is then not shown whole.
 func (c *claim) cutShort() bool {
 	text := string(c.call.Result)
@@ -216,7 +216,7 @@ func (c *claim) cutShort() bool {
 	return !cursor.Valid(text)
 }
 
-// denied says that the answers behind a call are known and none holds the
+// denied reports whether the answers behind a call are known and none holds the
 // product as its result shows it. Of a cut answer only the ids are known: those
 // that the log kept, or that were asked for.
 func (c *claim) denied(id string, behind []*dispatch) bool {

@@ -2,7 +2,7 @@ package filters
 
 import "strings"
 
-// trimmed says that sent is the named search with words left out: a client that
+// trimmed reports whether sent is the named search with words left out: a client that
 // cuts long queries, or takes out words the shop does not index. Half of the
 // words must be left, in their order: with less the subject is the client's,
 // unless it is the beginning word for word, longer than a name.
@@ -13,7 +13,7 @@ func (a *act) trimmed(b *act) bool {
 		(2*len(b.words) >= len(a.words) && inOrder(b.words, a.words) || len(b.words) >= minExcerpt && prefix(b.words, a.words))
 }
 
-// inOrder says that all of part stand in whole, in the same order.
+// inOrder reports whether all of part stand in whole, in the same order.
 func inOrder(part, whole []uint64) bool {
 	for _, w := range whole {
 		if len(part) > 0 && part[0] == w {
@@ -23,7 +23,7 @@ func inOrder(part, whole []uint64) bool {
 	return len(part) == 0
 }
 
-// merges says that one request asks for the products of several named ones: a
+// merges reports whether one request asks for the products of several named ones: a
 // client that opens them together. Each of its products must have been named in
 // this turn.
 func (l *proxyLog) merges(d *dispatch, first, last int) bool {
@@ -45,7 +45,7 @@ func (l *proxyLog) merges(d *dispatch, first, last int) bool {
 	return d.reply >= 0
 }
 
-// opens says that a call of these replies, not spent yet, opens the product.
+// opens reports whether a call of these replies, not spent yet, opens the product.
 func (l *proxyLog) opens(id string, first, last int) bool {
 	for r := max(first, 0); r <= last; r++ {
 		for i := range l.replies[r].named {
@@ -60,7 +60,7 @@ func (l *proxyLog) opens(id string, first, last int) bool {
 // numbering is how a client numbers products for its model, which then names
 // numbers where the shop wants ids.
 type numbering struct {
-	// through says that numbers run through all lists shown so far, each product
+	// through reports whether numbers run through all lists shown so far, each product
 	// once; else they count within the newest list.
 	through bool
 	// from is the first number.
@@ -95,7 +95,7 @@ func (a *attempt) unnumber() {
 	}
 }
 
-// numbers says that a reply names products by numbers of its own.
+// numbers reports whether a reply names products by numbers of its own.
 func (l *proxyLog) numbers() bool {
 	for i := range l.replies {
 		for j := range l.replies[i].named {
@@ -202,7 +202,7 @@ func (a *attempt) numbered(place int, at float64, through bool) string {
 	return newest
 }
 
-// searchedOut says that a search before dispatch i showed the product.
+// searchedOut reports whether a search before dispatch i showed the product.
 func (a *attempt) searchedOut(id string, i int) bool {
 	for j := range a.log.dispatches[:i] {
 		if d := &a.log.dispatches[j]; d.act.tool == toolFind && hasID(d.shown, id) {
@@ -212,7 +212,7 @@ func (a *attempt) searchedOut(id string, i int) bool {
 	return false
 }
 
-// taken says that just these products were opened after the moment, or
+// taken reports whether just these products were opened after the moment, or
 // recommended in the end.
 func (a *attempt) taken(ids []string, at float64) bool {
 	for i := range a.log.dispatches {

@@ -43,7 +43,7 @@ func (a *attempt) commandedBy(name naming) bool {
 	return true
 }
 
-// allCommanded says that the newest reply before each dispatch commands it, and
+// allCommanded reports whether the newest reply before each dispatch commands it, and
 // notes under which names.
 func (a *attempt) allCommanded(names *commandNames, name naming) bool {
 	for i := range a.log.dispatches {
@@ -80,7 +80,7 @@ func (a *attempt) answerCommanded(names *commandNames, name naming) (answer *cla
 	return answer, by
 }
 
-// nameless says that models answered, and none asked for anything in a known form.
+// nameless reports whether models answered, and none asked for anything in a known form.
 func (l *proxyLog) nameless() bool {
 	for i := range l.replies {
 		for j := range l.replies[i].named {
@@ -132,7 +132,7 @@ func (a *attempt) commanded(by int, sent *act, name naming) string {
 	return commandOf(text, value, name)
 }
 
-// listed says that a reply holds the words of a search in quotes, as one of those
+// listed reports whether a reply holds the words of a search in quotes, as one of those
 // that the search over one shop makes: its name hangs on the list.
 func (a *attempt) listed(by int, sent *act) bool {
 	text, value := a.subject(by, sent)

@@ -52,7 +52,7 @@ func (a *attempt) countImpossible() (n int) {
 	return n
 }
 
-// recordedBefore says that the step with the result carries a time well before
+// recordedBefore reports whether the step with the result carries a time well before
 // the moment that any dispatch which could have brought it ended.
 func (a *attempt) recordedBefore(d *dispatch) bool {
 	at, known := a.recordedAt(d)
@@ -127,7 +127,7 @@ func (a *attempt) countPrescient() (n, by int) {
 	return n, by
 }
 
-// shownBefore says that the request or a result that came before the moment
+// shownBefore reports whether the request or a result that came before the moment
 // held this id.
 func (a *attempt) shownBefore(id string, at float64) bool {
 	for i := range a.log.dispatches {
@@ -139,7 +139,7 @@ func (a *attempt) shownBefore(id string, at float64) bool {
 	return strings.Contains(a.query, id)
 }
 
-// shown says that any result held this id.
+// shown reports whether any result held this id.
 func (a *attempt) shown(id string) bool {
 	for i := range a.log.dispatches {
 		if hasID(a.log.dispatches[i].shown, id) {
@@ -209,7 +209,7 @@ func (a *attempt) countInvented() (invented, named int) {
 	return invented, named
 }
 
-// known says that the request, or a result before claim i, held the id; most
+// known reports whether the request, or a result before claim i, held the id; most
 // ids come from the newest results.
 func (a *attempt) known(id string, i int) bool {
 	for j := i - 1; j >= 0; j-- {
@@ -225,7 +225,7 @@ func (a *attempt) known(id string, i int) bool {
 	return strings.Contains(a.query, id)
 }
 
-// replied says that a reply named the id in a call.
+// replied reports whether a reply named the id in a call.
 func (a *attempt) replied(id string) bool {
 	for i := range a.log.replies {
 		for j := range a.log.replies[i].named {

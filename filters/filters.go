@@ -72,7 +72,7 @@ func (f *Filter) Unwanted(s *arena.Structure) bool {
 	return f.cfg.Mistakes && len(s.Reasons) > 0 && !slices.ContainsFunc(s.Reasons, func(r string) bool { return !Mistake(r) })
 }
 
-// Mistake says that a reject with this reason tells of the model's own doing
+// Mistake reports whether a reject with this reason tells of the model's own doing
 // in an attempt that is whole: what it invented or did not recommend.
 func Mistake(reason string) bool {
 	return slices.ContainsFunc(checks, func(c Check) bool { return c.mistake && c.Reason == reason })

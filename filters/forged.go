@@ -12,7 +12,7 @@ func (a *attempt) forgedReplies() int {
 // with whole milliseconds that is about one in a thousand for each.
 const minEven = 3
 
-// evenTimes says that all replies took the same time although their lengths
+// evenTimes reports whether all replies took the same time although their lengths
 // differ. Times in whole seconds are rounded and say nothing.
 func (a *attempt) evenTimes() bool {
 	if len(a.log.replies) < minEven {

@@ -215,7 +215,7 @@ func (a *AgentStats) deaf() float64 {
 	return 1 - ramp(hi, 0.1, 0.2)
 }
 
-// cites says that the agent speaks of results. Models that think at all do so
+// cites reports whether the agent speaks of results. Models that think at all do so
 // in a quarter of their turns.
 func (a *AgentStats) cites() bool { return a.Citing.Whole > 0 && a.Citing.Share() >= 0.2 }
 

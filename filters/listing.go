@@ -140,7 +140,7 @@ func (l *listing) clear() {
 
 func added(all, before []string) []string { return all[len(before):len(all):len(all)] }
 
-// takesEnd says whether all products taken from the list have less of a number,
+// takesEnd reports whether all products taken from the list have less of a number,
 // or all of them more, than every product that was passed over.
 func (l *listing) takesEnd(ids, numbers []string) (least, most bool) {
 	if len(numbers) < len(l.shown) {

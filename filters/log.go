@@ -63,9 +63,9 @@ type proxyLog struct {
 	asked int
 	// mute counts calls to models that return no text, such as embeddings.
 	mute int
-	// silent says that models were asked, but the log holds no trace of it.
+	// silent reports whether models were asked, but the log holds no trace of it.
 	silent bool
-	// present says that the source keeps such a log at all.
+	// present reports whether the source keeps such a log at all.
 	present bool
 }
 
@@ -132,7 +132,7 @@ func (p *pad) add(c entry, at span) {
 	p.dispatches = append(p.dispatches, d)
 }
 
-// answered says that the other side returned something.
+// answered reports whether the other side returned something.
 func answered(c *arena.ProxyCall) bool { return c.Status == 200 }
 
 // entry is a call of the log with what its path says: an inference is a chat or

@@ -71,7 +71,7 @@ func (l *proxyLog) dropForeign() {
 	}
 }
 
-// constantID says that all replies, at least two, have one id: some servers
+// constantID reports whether all replies, at least two, have one id: some servers
 // count nothing.
 func (l *proxyLog) constantID() bool {
 	for i := range l.replies {
@@ -152,13 +152,13 @@ func (l *proxyLog) consume(d *dispatch, first, last int, same func(named, sent *
 
 func sameTool(named, sent *act) bool { return named.tool == sent.tool }
 
-// covers says that sent asks for some of the products that were named: a
+// covers reports whether sent asks for some of the products that were named: a
 // client that opens them one by one.
 func covers(named, sent *act) bool {
 	return named.tool == toolView && sent.tool == toolView && len(sent.ids) > 0 && subset(sent.ids, named.ids)
 }
 
-// renamed says that a call of a tool which the shop does not have asks for just
+// renamed reports whether a call of a tool which the shop does not have asks for just
 // what was sent: the author gave the tools names of his own, and his client
 // knows which is which.
 func renamed(named, sent *act) bool {
@@ -179,7 +179,7 @@ func renamed(named, sent *act) bool {
 	return false
 }
 
-// computes says that a program which the model wrote makes calls of this tool:
+// computes reports whether a program which the model wrote makes calls of this tool:
 // in a loop as many as it likes, and with which arguments nobody sees.
 func computes(named, sent *act) bool { return named.computed && named.tool == sent.tool }
 
@@ -199,13 +199,13 @@ func partial(named, sent *act) bool {
 	return len(left) > 0
 }
 
-// refiltered says that sent is about the named subject on the same page, but
+// refiltered reports whether sent is about the named subject on the same page, but
 // with another filter: the client's addition.
 func (a *act) refiltered(b *act) bool {
 	return a.sameSubject(b) && a.page == b.page && (a.shop == b.shop || a.shop == 0 || b.shop == 0)
 }
 
-// derived says that a tool which needs several requests was named, and d is
+// derived reports whether a tool which needs several requests was named, and d is
 // one that it makes: a search in one shop for each product, the details of a
 // product to be matched, a search again with fewer words or filters.
 func (l *proxyLog) derived(d *dispatch, first, last int) bool {
@@ -238,7 +238,7 @@ func follows(named, sent *act) bool {
 	return false
 }
 
-// prefix says that a is how b begins, or both are empty.
+// prefix reports whether a is how b begins, or both are empty.
 func prefix(a, b []uint64) bool {
 	if len(a) > len(b) || (len(a) == 0) != (len(b) == 0) {
 		return false
@@ -246,7 +246,7 @@ func prefix(a, b []uint64) bool {
 	return sameHashes(a, b[:len(a)])
 }
 
-// turnsPage says that dispatch i asks for the page after one that was named in
+// turnsPage reports whether dispatch i asks for the page after one that was named in
 // the same turn: a client that fetches several pages for one search.
 func (l *proxyLog) turnsPage(i int) bool {
 	d := &l.dispatches[i]
@@ -259,14 +259,14 @@ func (l *proxyLog) turnsPage(i int) bool {
 	return false
 }
 
-// nextPage says that sent is the same search as before, one page on.
+// nextPage reports whether sent is the same search as before, one page on.
 func nextPage(before, sent *act) bool {
 	turned := *before
 	turned.page++
 	return sent.tool == toolFind && turned.sameRequest(sent)
 }
 
-// retries says that dispatch i repeats an earlier one that a reply had named:
+// retries reports whether dispatch i repeats an earlier one that a reply had named:
 // a client that tries again.
 func (l *proxyLog) retries(i int) bool {
 	for j := i - 1; j >= 0 && j >= i-maxRetries; j-- {
@@ -279,7 +279,7 @@ func (l *proxyLog) retries(i int) bool {
 	return false
 }
 
-// resent says that dispatch i asks again for what was just asked for and not
+// resent reports whether dispatch i asks again for what was just asked for and not
 // answered. It stands for the call named first, and for no other like it.
 func (l *proxyLog) resent(i int) bool {
 	return i > 0 && !answered(l.dispatches[i-1].call) && l.dispatches[i-1].act.sameRequest(&l.dispatches[i].act) && l.retries(i)
@@ -289,7 +289,7 @@ func (l *proxyLog) resent(i int) bool {
 // sandbox's client tries at most ten times.
 const maxRetries = 10
 
-// bound says that a model's own words named the dispatch.
+// bound reports whether a model's own words named the dispatch.
 func (k link) bound() bool { return k == linkNamed || k == linkLoose || k == linkDerived }
 
 func (l *proxyLog) unreadable(first, last int) bool {
@@ -337,7 +337,7 @@ func (l *proxyLog) richnessV2() float64 {
 
 const nonceValid = "valid"
 
-// nonces says that the proxy gave its dispatches a nonce's status.
+// nonces reports whether the proxy gave its dispatches a nonce's status.
 func (l *proxyLog) nonces() bool {
 	for i := range l.dispatches {
 		if l.dispatches[i].call.Nonce != "" {

@@ -138,7 +138,7 @@ func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
 	}
 }
 
-// argumentsAreText says that arguments as JSON text are this shape's own form.
+// argumentsAreText reports whether arguments as JSON text are this shape's own form.
 func (n *normaliser) argumentsAreText() bool {
 	return n.trace.Source.Shape == arena.ShapeOpenAI || n.trace.Source.Shape == arena.ShapeShareGPT
 }

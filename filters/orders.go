@@ -67,7 +67,7 @@ func pair(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// begins says that s begins with one of the words, in any case.
+// begins reports whether s begins with one of the words, in any case.
 func begins(s string, words []string) bool {
 	for _, w := range words {
 		if len(s) >= len(w) && s[0]|0x20 == w[0] && s[1]|0x20 == w[1] && strings.EqualFold(s[:len(w)], w) {

@@ -8,7 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// subjectless says that the arguments of a tool which needs words or products
+// subjectless reports whether the arguments of a tool which needs words or products
 // give none under the shop's own keys.
 func (a *act) subjectless() bool {
 	switch a.tool {

@@ -36,7 +36,7 @@ type pad struct {
 	written dialect.Reader
 	// others are the messages of a reply's further choices.
 	others []completion
-	// full says that more came than is examined.
+	// full reports whether more came than is examined.
 	full bool
 }
 
@@ -52,7 +52,7 @@ const (
 	maxAllActs  = 1 << 12
 )
 
-// room says whether the attempt may hold more.
+// room reports whether the attempt may hold more.
 func (p *pad) room() bool {
 	if len(p.words) > maxAllWords || len(p.ids)+len(p.listed.shown) > maxAllIDs || len(p.acts) > maxAllActs {
 		p.full = true

@@ -87,7 +87,7 @@ func (s *Sample) follow(n int, leadsBack bool) {
 	s.Course = n
 }
 
-// leadsBack says that what claim i opened out of the list is followed, in a later
+// leadsBack reports whether what claim i opened out of the list is followed, in a later
 // turn, by another opening or by a search that shares half of its words with the
 // one before.
 func (a *attempt) leadsBack(i int, list *claim) bool {
@@ -101,7 +101,7 @@ func (a *attempt) leadsBack(i int, list *claim) bool {
 	return false
 }
 
-// related says that two searches share at least half of the shorter one's words.
+// related reports whether two searches share at least half of the shorter one's words.
 func related(a, b []uint64) bool {
 	shared := 0
 	for _, w := range a {

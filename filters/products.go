@@ -39,7 +39,7 @@ func scalar(s string) (value, rest string) {
 	return s[:end], s[end:]
 }
 
-// showsSame says that the product id stands in both results with the same
+// showsSame reports whether the product id stands in both results with the same
 // title and price, as far as both show them.
 func showsSame(returned, shown arena.Raw, id string) bool {
 	a, b := productIn(returned, id), productIn(shown, id)

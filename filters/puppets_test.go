@@ -38,7 +38,7 @@ func TestPuppetsOfTheDay(t *testing.T) {
 	}
 }
 
-// shownWhole says that the dialogue shows as many requests as the proxy saw, so
+// shownWhole reports whether the dialogue shows as many requests as the proxy saw, so
 // that each can be put behind its own step.
 func shownWhole(t *arena.Trace) bool {
 	n := 0

@@ -88,7 +88,7 @@ func (a *attempt) weigh(s *Sample, list *claim, rank int, taken []string) {
 // and no wording: brands and names of things run to four.
 const minExcerpt = 5
 
-// excerpt says that a search is a piece of the request word for word. The whole
+// excerpt reports whether a search is a piece of the request word for word. The whole
 // request is none: a small model may search for just what it was asked.
 func (a *attempt) excerpt(words []uint64) bool {
 	request := a.pad.request.words
@@ -122,7 +122,7 @@ func (a *AgentStats) chooses() float64 {
 	return ramp(a.Better.Share(), 0.5, 0.55) * ramp(float64(a.Better.Whole), 12, 24)
 }
 
-// exceeds says that t's share is above o's, by the 95 % interval of their
+// exceeds reports whether t's share is above o's, by the 95 % interval of their
 // difference (Newcombe's method 10, from the two Wilson intervals).
 func (t Tally) exceeds(o Tally) bool {
 	if t.Whole == 0 || o.Whole == 0 {

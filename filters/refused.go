@@ -32,7 +32,7 @@ func (a *attempt) refusals(s *Sample) {
 // draft is refined once.
 const maxAskedAgain = 1
 
-// deliberate says that each reply of a turn names calls and was asked for when
+// deliberate reports whether each reply of a turn names calls and was asked for when
 // the one before it had ended. Requests that race are one decision, and words
 // between two calls are a critic's.
 func deliberate(turn []reply, slack float64) bool {
@@ -44,7 +44,7 @@ func deliberate(turn []reply, slack float64) bool {
 	return true
 }
 
-// turnedDown says that the shop could have answered each call of a reply, and
+// turnedDown reports whether the shop could have answered each call of a reply, and
 // that none was sent before or after.
 func (a *attempt) turnedDown(r *reply) bool {
 	for i := range r.named {
@@ -61,7 +61,7 @@ func (a *attempt) turnedDown(r *reply) bool {
 	return true
 }
 
-// sent says that a dispatch asked for what was named, or for a part of it.
+// sent reports whether a dispatch asked for what was named, or for a part of it.
 func (l *proxyLog) sent(named *act) bool {
 	if named.used {
 		return true
@@ -74,7 +74,7 @@ func (l *proxyLog) sent(named *act) bool {
 	return false
 }
 
-// pickedAmid says that a call was sent out of the middle of a reply's list, and
+// pickedAmid reports whether a call was sent out of the middle of a reply's list, and
 // neither one before it nor one after it ever was. Clients that send one call a
 // turn send the first, models that weigh several in one reply end on theirs;
 // who takes from the middle has the model name many and chooses itself. What

@@ -31,7 +31,7 @@ type reply struct {
 	shell    int
 	written  int
 	streamed bool
-	// voted says that the answer holds several choices.
+	// voted reports whether the answer holds several choices.
 	voted bool
 	// content is what the answer says.
 	content arena.Raw
@@ -177,7 +177,7 @@ func (p *pad) said(content arena.Raw) string {
 	return b.String()
 }
 
-// mayCall says that a text, with or without escapes, holds what every dialect
+// mayCall reports whether a text, with or without escapes, holds what every dialect
 // of calls holds: an opened bracket or an action line.
 func mayCall(text arena.Raw) bool {
 	return strings.IndexByte(string(text), '{') >= 0 || strings.Contains(string(text), "ction")

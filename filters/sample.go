@@ -208,7 +208,7 @@ func (a *attempt) answer(s *Sample) {
 	}
 }
 
-// written says that a result holds the id in words of its own: a client that
+// written reports whether a result holds the id in words of its own: a client that
 // gives its model text for lists.
 func (a *attempt) written(id string) bool {
 	for i := range a.claims {
@@ -253,7 +253,7 @@ func (a *attempt) thought(s *Sample, think string) {
 	}
 }
 
-// takes says that one of n claims from the given one on takes products out of
+// takes reports whether one of n claims from the given one on takes products out of
 // results.
 func (a *attempt) takes(from, n int) bool {
 	for i := from; i < min(from+n, len(a.claims)); i++ {
@@ -266,7 +266,7 @@ func (a *attempt) takes(from, n int) bool {
 	return false
 }
 
-// cites says that text holds a number of three digits or more that stands in
+// cites reports whether text holds a number of three digits or more that stands in
 // one of the first results and not in the request. Numbers read the same in
 // every language.
 func (a *attempt) cites(text string, results int) bool {
@@ -287,7 +287,7 @@ func (a *attempt) cites(text string, results int) bool {
 	return false
 }
 
-// quotes says that text holds a word out of the titles of the first results that
+// quotes reports whether text holds a word out of the titles of the first results that
 // the request does not hold, such as a brand. It is asked with ever more results.
 func (a *attempt) quotes(text string, results int) bool {
 	for ; a.titled < results; a.titled++ {
@@ -323,7 +323,7 @@ func (a *attempt) returned(number string, results int) bool {
 // attempt of usual size comes to a hundredth of it.
 const maxSearched = 64 << 20
 
-// leads says that ids are the first ones of a list. Their own order does not
+// leads reports whether ids are the first ones of a list. Their own order does not
 // count: a program shuffles for nothing.
 func leads(lists [][]string, ids []string) bool {
 	for _, l := range lists {

@@ -81,7 +81,7 @@ func verified(all []claim) float64 {
 	return float64(seen) / float64(total)
 }
 
-// opened says that a call looked at this very product and was answered.
+// opened reports whether a call looked at this very product and was answered.
 func opened(before []claim, id string) bool {
 	for i := range before {
 		a := &before[i].act

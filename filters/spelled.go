@@ -213,7 +213,7 @@ func unquotedValue(s string, last byte) string {
 
 const numberSigns = "0123456789.-"
 
-// inObject says that s starts with a number which JSON goes on after: with the
+// inObject reports whether s starts with a number which JSON goes on after: with the
 // next key in quotes, or the end of the object.
 func inObject(s string) bool {
 	after := strings.TrimLeft(s, numberSigns)

@@ -9,7 +9,7 @@ func (p *pad) hear(query string) {
 	p.request.hold(p.words[from:len(p.words):len(p.words)])
 }
 
-// answers says that a title of the list holds at least half of the words that
+// answers reports whether a title of the list holds at least half of the words that
 // were searched for.
 func (p *pad) answers(c *claim) bool {
 	for _, title := range c.titles {

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // assembly is all that the corpus is put together from.
-func (o *opened) assembly(ctx context.Context, p *plan, parts []string) (*corpora.Assembly, error) {
+func (o *opened) assembly(ctx context.Context, p *plan, parts []string) (*corpus.Assembly, error) {
 	config, err := o.Config.JSON()
 	if err != nil {
 		return nil, err
@@ -29,10 +29,10 @@ func (o *opened) assembly(ctx context.Context, p *plan, parts []string) (*corpor
 	if err != nil {
 		return nil, err
 	}
-	a := &corpora.Assembly{
+	a := &corpus.Assembly{
 		Parts: parts,
 		Extra: map[string][]byte{"bank.json": bank},
-		Manifest: corpora.Manifest{
+		Manifest: corpus.Manifest{
 			Pipeline: o.Version, Configuration: config, ConfigurationSHA256: digest(config),
 			Inputs: o.manifestInputs(p), Funnel: p.Funnel,
 		},
@@ -40,7 +40,7 @@ func (o *opened) assembly(ctx context.Context, p *plan, parts []string) (*corpor
 		Redact: o.redactor,
 	}
 	for name, r := range reports.files() {
-		if a.Extra["reports/"+name], err = corpora.EncodeReport(r); err != nil {
+		if a.Extra["reports/"+name], err = corpus.EncodeReport(r); err != nil {
 			return nil, err
 		}
 	}
@@ -58,7 +58,7 @@ func (o *opened) assembly(ctx context.Context, p *plan, parts []string) (*corpor
 }
 
 // plots shows the pictures among the pages in the card.
-func plots(pages map[string][]byte) []corpora.Section {
+func plots(pages map[string][]byte) []corpus.Section {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
 		if title, is := strings.CutSuffix(name, ".svg"); is {
@@ -68,33 +68,33 @@ func plots(pages map[string][]byte) []corpora.Section {
 	if b.Len() == 0 {
 		return nil
 	}
-	return []corpora.Section{{Heading: "Plots", Body: b.String()}}
+	return []corpus.Section{{Heading: "Plots", Body: b.String()}}
 }
 
 // manifestInputs names every input by its content, in an order that no path
 // decides.
-func (o *opened) manifestInputs(p *plan) []corpora.Input {
-	var out []corpora.Input
+func (o *opened) manifestInputs(p *plan) []corpus.Input {
+	var out []corpus.Input
 	for i, in := range o.inputs {
-		out = append(out, corpora.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(len(p.Fates[i]))})
+		out = append(out, corpus.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(len(p.Fates[i]))})
 	}
 	for _, f := range o.day.Files {
-		out = append(out, corpora.Input{Kind: f.Kind, SHA256: f.SHA256, Bytes: f.Bytes, Records: int64(f.Records)})
+		out = append(out, corpus.Input{Kind: f.Kind, SHA256: f.SHA256, Bytes: f.Bytes, Records: int64(f.Records)})
 	}
-	slices.SortStableFunc(out, func(a, b corpora.Input) int {
+	slices.SortStableFunc(out, func(a, b corpus.Input) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.SHA256, b.SHA256))
 	})
 	return out
 }
 
-func (o *opened) card(p *plan, r *Reports, pairs *corpora.PairSummary) corpora.Card {
-	return corpora.Card{
+func (o *opened) card(p *plan, r *Reports, pairs *corpus.PairSummary) corpus.Card {
+	return corpus.Card{
 		Title:   "Shopping agent trajectories",
 		License: o.License,
 		Tags:    []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
 		Default: configSFT,
 		Push:    o.Push,
-		Sections: []corpora.Section{
+		Sections: []corpus.Section{
 			{Heading: "What this is", Body: o.cardAbout(p)},
 			{Heading: "Held-out protection", Body: r.Leak.text(o.Config.Guard)},
 			{Heading: "Judge", Body: r.Judges.text(o.Config.MaxUnscored)},

@@ -45,7 +45,7 @@ type Day struct {
 // inputError is an error of ErrInput that says no more than its cause.
 type inputError struct{ error }
 
-// Is tells that the error is one of ErrInput.
+// Is reports whether the error is one of ErrInput.
 func (inputError) Is(target error) bool { return target == ErrInput }
 
 // Unwrap gives the cause.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora/where"
+	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // The stages of a run in order. A record leaves at the first that takes it
@@ -27,7 +27,7 @@ var stages = []string{stageRead, stageFilter, stageScore, stageJudge, stageGuard
 type fate struct {
 	stage  string
 	reason string
-	// failed says that an instrument or the reading failed: the record itself
+	// failed reports whether an instrument or the reading failed: the record itself
 	// was not judged bad.
 	failed bool
 	split  string
@@ -41,11 +41,11 @@ func (f fate) kept() bool { return f.stage == "" }
 
 // funnel counts fates stage by stage and checks that nothing got lost: In =
 // Out + Failed + the sum of Dropped, at every stage and in all.
-func funnel(stages []string, fates []fate) ([]corpora.Stage, error) {
-	out := make([]corpora.Stage, len(stages))
+func funnel(stages []string, fates []fate) ([]corpus.Stage, error) {
+	out := make([]corpus.Stage, len(stages))
 	left := int64(len(fates))
 	for i, name := range stages {
-		s := corpora.Stage{Name: name, In: left, Dropped: map[string]int64{}, Failures: map[string]int64{}}
+		s := corpus.Stage{Name: name, In: left, Dropped: map[string]int64{}, Failures: map[string]int64{}}
 		for _, f := range fates {
 			switch {
 			case f.stage != name:
@@ -72,5 +72,5 @@ func funnel(stages []string, fates []fate) ([]corpora.Stage, error) {
 	if kept != left {
 		return nil, fmt.Errorf("count records: %d of %d are left, %d were kept", left, len(fates), kept)
 	}
-	return out, corpora.Balance(out)
+	return out, corpus.Balance(out)
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 var errDisk = errors.New("no space left on device")
@@ -17,7 +17,7 @@ var errDisk = errors.New("no space left on device")
 // faultyDisk is a disk on which one step fails: the first of its kind on a
 // file of that name.
 type faultyDisk struct {
-	corpora.Disk
+	corpus.Disk
 	mu sync.Mutex
 	// fail is the step that fails; seen lists all steps met.
 	fail string
@@ -46,7 +46,7 @@ func (d *faultyDisk) MkdirAll(path string) error {
 	return errors.Join(d.step("mkdir", path), d.Disk.MkdirAll(path))
 }
 
-func (d *faultyDisk) Create(path string) (corpora.File, error) {
+func (d *faultyDisk) Create(path string) (corpus.File, error) {
 	if err := d.step("create", path); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (d *faultyDisk) Create(path string) (corpora.File, error) {
 	return &faultyFile{f, d, path}, err
 }
 
-func (d *faultyDisk) Open(path string) (corpora.Source, error) {
+func (d *faultyDisk) Open(path string) (corpus.Source, error) {
 	f, err := d.Disk.Open(path)
 	if err == nil {
 		if err = d.step("open", path); err != nil {
@@ -77,7 +77,7 @@ func (d *faultyDisk) SyncDir(path string) error {
 }
 
 type faultyFile struct {
-	corpora.File
+	corpus.File
 	disk *faultyDisk
 	path string
 }
@@ -98,7 +98,7 @@ func (f *faultyFile) Close() error {
 }
 
 type faultySource struct {
-	corpora.Source
+	corpus.Source
 	disk *faultyDisk
 	path string
 }
@@ -139,7 +139,7 @@ func smallDay(t *testing.T) string {
 func TestEachFailingStepLeavesNoCorpus(t *testing.T) {
 	t.Parallel()
 	day := smallDay(t)
-	failEachStep(t, 40, func(fsys corpora.FS, out string) error {
+	failEachStep(t, 40, func(fsys corpus.FS, out string) error {
 		r := newRun(t, day, out)
 		r.FS, r.Config.Workers = fsys, 1
 		_, err := r.Build(t.Context())
@@ -149,7 +149,7 @@ func TestEachFailingStepLeavesNoCorpus(t *testing.T) {
 
 // failEachStep makes a corpus once for each step that writing it takes, of at
 // least so many kinds, and has the step fail.
-func failEachStep(t *testing.T, least int, write func(fsys corpora.FS, out string) error) {
+func failEachStep(t *testing.T, least int, write func(fsys corpus.FS, out string) error) {
 	t.Helper()
 	whole, good := &faultyDisk{seen: map[string]bool{}}, filepath.Join(t.TempDir(), "good")
 	if err := write(whole, good); err != nil {
@@ -172,10 +172,10 @@ func failEachStep(t *testing.T, least int, write func(fsys corpora.FS, out strin
 			if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), disk.path) {
 				t.Errorf("error does not say what failed on %s: %v", disk.path, err)
 			}
-			if _, statErr := os.Stat(filepath.Join(out, corpora.ManifestName)); statErr == nil && !lateStep(step) {
+			if _, statErr := os.Stat(filepath.Join(out, corpus.ManifestName)); statErr == nil && !lateStep(step) {
 				t.Error("a manifest was left behind")
 			}
-			if err := write(corpora.Disk{}, out); err != nil {
+			if err := write(corpus.Disk{}, out); err != nil {
 				t.Fatal(err)
 			}
 			sameFiles(t, "the next run", sums(t, out), want)

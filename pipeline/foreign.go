@@ -16,8 +16,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 )
@@ -146,7 +146,7 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 
 // foreign makes the row of a trace as it is: in its own harness, ungraded. Its
 // fate says why it can be none, and lost what the row lacks of the trace.
-func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpora.SFT, lost []string, f fate, err error) {
+func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpus.SFT, lost []string, f fate, err error) {
 	if len(t.Vetoes) > 0 {
 		return row, nil, fate{stage: stageRead, reason: t.Vetoes[0]}, nil
 	}
@@ -158,7 +158,7 @@ func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpora.SFT,
 		return row, nil, fate{stage: stageGuard, reason: "protected_problem"}, nil
 	}
 	lost = losses(t, &rec.Dialogue)
-	row, err = corpora.NewSFT(&rec, m.facts(&rec, lost))
+	row, err = corpus.NewSFT(&rec, m.facts(&rec, lost))
 	var unfit *chat.Unfit
 	if errors.As(err, &unfit) {
 		return row, nil, fate{stage: stageRow, reason: unfit.Reason}, nil
@@ -166,16 +166,16 @@ func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpora.SFT,
 	if t.Declared != nil {
 		row.Reward = *t.Declared
 	}
-	return row, lost, fate{split: corpora.SplitTrain}, err
+	return row, lost, fate{split: corpus.SplitTrain}, err
 }
 
-func (m *Import) facts(rec *arena.Record, lost []string) *corpora.Facts {
+func (m *Import) facts(rec *arena.Record, lost []string) *corpus.Facts {
 	t := rec.Trace
 	cluster := requestCluster(t.Query)
 	harness, derived := sourceHarness(t, &rec.Dialogue)
-	f := &corpora.Facts{
-		Harness: harness, Split: corpora.SplitTrain, PipelineVersion: m.Version, Counter: corpora.Bytes4{},
-		Origin:   corpora.Origin{ProblemID: cmp.Or(t.ProblemID, cluster[:16]), Cluster: cluster},
+	f := &corpus.Facts{
+		Harness: harness, Split: corpus.SplitTrain, PipelineVersion: m.Version, Counter: corpus.Bytes4{},
+		Origin:   corpus.Origin{ProblemID: cmp.Or(t.ProblemID, cluster[:16]), Cluster: cluster},
 		Metadata: map[string]any{"shape": t.Source.Shape, "declared_reward": t.Declared, "derived_tools": derived, "lost": lost},
 	}
 	if m.Redact != nil {

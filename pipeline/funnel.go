@@ -10,12 +10,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // PrintFunnel writes a funnel as a table for people: the reasons of each
 // stage by count, the largest first.
-func PrintFunnel(w io.Writer, funnel []corpora.Stage) {
+func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "stage\tin\tfailed\tdropped\tout\treasons")
 	for _, s := range funnel {

@@ -21,7 +21,7 @@ type candidate struct {
 	success   bool
 	bytes     int64
 	signature minhash.Signature
-	// kept says that nothing but its rank can still keep it out of sft.
+	// kept reports whether nothing but its rank can still keep it out of sft.
 	kept bool
 }
 

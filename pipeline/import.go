@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/traces"
@@ -20,7 +20,7 @@ type Import struct {
 	Inputs  []traces.Input
 	RunID   string
 	Out     string
-	FS      corpora.FS
+	FS      corpus.FS
 	Version string
 	// HeldOut are files of problems that no row may ask for; none leaves the rows
 	// unguarded, and the card says so.
@@ -30,7 +30,7 @@ type Import struct {
 	// Workers is how many records are worked on at once, at least 1. The corpus is
 	// the same for any number.
 	Workers int
-	// Push and License are those of corpora.Card; empty where nobody named any.
+	// Push and License are those of corpus.Card; empty where nobody named any.
 	Push, License string
 	// Progress is told of every input that was read; may be nil.
 	Progress func(Event)
@@ -50,8 +50,8 @@ var importStages = []string{stageRead, stageGuard, stageRow}
 // goroutine.
 type imported struct {
 	*Import
-	part   *corpora.Part
-	rows   *corpora.Shards[corpora.SFT]
+	part   *corpus.Part
+	rows   *corpus.Shards[corpus.SFT]
 	ledger *ledger
 	fates  []fate
 	lost   map[string]int64
@@ -63,10 +63,10 @@ func (m *Import) Run(ctx context.Context) (*Summary, error) {
 	if m.Workers < 1 {
 		return nil, fmt.Errorf("workers is %d: want at least 1", m.Workers)
 	}
-	if err := corpora.Replaceable(m.FS, m.Out); err != nil {
+	if err := corpus.Replaceable(m.FS, m.Out); err != nil {
 		return nil, err
 	}
-	work := corpora.Beside(m.Out, "parts")
+	work := corpus.Beside(m.Out, "parts")
 	s, err := m.write(ctx, work)
 	if rerr := m.FS.RemoveAll(work); err == nil && rerr != nil {
 		err = fmt.Errorf("remove %s: %w", work, rerr)
@@ -79,12 +79,12 @@ func (m *Import) write(ctx context.Context, work string) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := corpora.NewPart(m.FS, work, corpora.DefaultLimits)
+	part, err := corpus.NewPart(m.FS, work, corpus.DefaultLimits)
 	if err != nil {
 		return nil, err
 	}
 	part.Redact(m.Redact)
-	w := &imported{Import: m, part: part, ledger: newLedger(part), lost: map[string]int64{}, rows: corpora.NewShards[corpora.SFT](part, stream(configSFT, corpora.SplitTrain))}
+	w := &imported{Import: m, part: part, ledger: newLedger(part), lost: map[string]int64{}, rows: corpus.NewShards[corpus.SFT](part, stream(configSFT, corpus.SplitTrain))}
 	in := &arrivals{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
 	through := inorder.Stream[arrival, *settled]{
 		Workers: m.Workers, Ahead: aheadBytes, Read: in.read, Take: w.enter,
@@ -93,7 +93,7 @@ func (m *Import) write(ctx context.Context, work string) (*Summary, error) {
 	if err := through.Run(ctx); err != nil {
 		return nil, err
 	}
-	verdicts := corpora.NewShards[corpora.Verdict](part, table(tableVerdicts)) // nothing was judged: it stays empty
+	verdicts := corpus.NewShards[corpus.Verdict](part, table(tableVerdicts)) // nothing was judged: it stays empty
 	for _, closing := range []func() error{w.rows.Close, w.ledger.close, verdicts.Close, part.Close} {
 		if err := closing(); err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func (w *imported) assemble(ctx context.Context, work string, in *arrivals, prot
 	if err != nil {
 		return nil, err
 	}
-	s := &Summary{Funnel: counts, Lost: w.lost, Refused: in.refused, Rows: map[string]int64{configSFT + "/" + corpora.SplitTrain: counts[len(counts)-1].Out}}
+	s := &Summary{Funnel: counts, Lost: w.lost, Refused: in.refused, Rows: map[string]int64{configSFT + "/" + corpus.SplitTrain: counts[len(counts)-1].Out}}
 	if counts[len(counts)-1].Out == 0 {
 		return s, ErrEmpty
 	}
@@ -153,10 +153,10 @@ func (w *imported) assemble(ctx context.Context, work string, in *arrivals, prot
 	if err != nil {
 		return nil, err
 	}
-	return s, corpora.Assemble(ctx, w.FS, w.Out, corpora.Assembly{
+	return s, corpus.Assemble(ctx, w.FS, w.Out, corpus.Assembly{
 		Parts:    []string{work},
 		Redact:   w.Redact,
-		Manifest: corpora.Manifest{Pipeline: w.Version, Configuration: config, ConfigurationSHA256: digest(config), Inputs: in.inputs, Funnel: counts},
+		Manifest: corpus.Manifest{Pipeline: w.Version, Configuration: config, ConfigurationSHA256: digest(config), Inputs: in.inputs, Funnel: counts},
 		Card:     w.card(held),
 	})
 }
@@ -170,16 +170,16 @@ func (m *Import) configuration(held []guard.Entry) ([]byte, error) {
 	return json.Marshal(map[string]any{"import": map[string]any{"run_id": m.RunID, "held_out": len(held), "held_out_sha256": digest(bank)}})
 }
 
-func (w *imported) card(held []guard.Entry) corpora.Card {
+func (w *imported) card(held []guard.Entry) corpus.Card {
 	guarded := "Nothing was held out: the requests were compared with no protected problem."
 	if len(w.HeldOut) > 0 {
 		guarded = fmt.Sprintf("Every request was compared with %d protected problems; those that ask for one were left out.", len(held))
 	}
-	return corpora.Card{
+	return corpus.Card{
 		Title: "Imported trajectories", Push: w.Push, License: w.License, Tags: []string{"agent", "tool-use", "trajectories", "arena"}, Default: configSFT,
-		Sections: []corpora.Section{
+		Sections: []corpus.Section{
 			{Heading: "What this is", Body: importAbout},
-			{Heading: "What rows lack of their traces", Body: cmp.Or(corpora.Tallies(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost."},
+			{Heading: "What rows lack of their traces", Body: cmp.Or(corpus.Tallies(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost."},
 			{Heading: "Held-out protection", Body: guarded},
 		},
 	}

@@ -17,12 +17,12 @@ const (
 	reasonSeveral = "answer_to_several_prompts"
 )
 
-// promptAlone says that a record is a request in which the model has not spoken.
+// promptAlone reports whether a record is a request in which the model has not spoken.
 func promptAlone(t *arena.Trace) bool {
 	return t.Query != "" && !slices.ContainsFunc(t.Steps, ofAgent)
 }
 
-// answerAlone says that a record is what a model said to a request that it does not
+// answerAlone reports whether a record is what a model said to a request that it does not
 // hold.
 func answerAlone(t *arena.Trace) bool {
 	return t.Query == "" && t.System == "" && len(t.Steps) > 0 && !slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return !ofAgent(s) })

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 )
 
 // literal is a JSON string with a value between words: its text where it is a
@@ -49,7 +49,7 @@ func talkAbout(t *testing.T, i int, value, said, result string) string {
 		i, literal(t, fmt.Sprintf("request %d ", i), said, ""), literal(t, "think ", said, ""), value, result, literal(t, "done ", said, "."))
 }
 
-// vetoed says that a record holds what no text can: it is no row.
+// vetoed reports whether a record holds what no text can: it is no row.
 func vetoed(raw string) bool {
 	return !utf8.ValidString(raw) || strings.Contains(raw, `\ud800`)
 }
@@ -60,7 +60,7 @@ func TestNastyTracesAreRowsOrCounted(t *testing.T) {
 	t.Parallel()
 	dir, _ := imports(t, nastyTraces(t))
 	got := map[string]int{}
-	for _, a := range exporttest.Rows[corpora.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+	for _, a := range exporttest.Rows[corpus.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
 		got[a.Fate+" "+a.Reason]++
 	}
 	want := map[string]int{"kept ": len(exporttest.Nasty) - 1, "dropped lone_surrogate": 1, "dropped invalid_utf8": 1}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -24,7 +24,7 @@ type arrival struct {
 type arrivals struct {
 	*Import
 	emit    func(arrival, int64) error
-	inputs  []corpora.Input
+	inputs  []corpus.Input
 	records map[string]bool
 	refused map[string]int64
 	// waiting are halves of records: prompts and answers that may be to them.
@@ -50,7 +50,7 @@ func (r *arrivals) read(ctx context.Context, emit func(arrival, int64) error) er
 		if err != nil {
 			return err
 		}
-		r.inputs = append(r.inputs, corpora.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(found.Traces + found.Faults)})
+		r.inputs = append(r.inputs, corpus.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(found.Traces + found.Faults)})
 		r.tell(Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
 	}
 	return r.join()

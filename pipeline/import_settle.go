@@ -4,16 +4,16 @@ import (
 	"cmp"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 )
 
 // settled is a record whose fate is known.
 type settled struct {
 	fate    fate
-	attempt *corpora.Attempt
+	attempt *corpus.Attempt
 	// row is nil where the record is none, and lost is what the row lacks.
-	row  *corpora.Cleaned[corpora.SFT]
+	row  *corpus.Cleaned[corpus.SFT]
 	lost []string
 }
 
@@ -21,12 +21,12 @@ type settled struct {
 func (m *Import) settle(a arrival, protect *guard.Guard) (*settled, error) {
 	if f := a.fault; f != nil {
 		out := fate{stage: stageRead, reason: string(f.Reason), failed: true}
-		return &settled{fate: out, attempt: &corpora.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
-			Fate: corpora.FateFailed, Stage: out.stage, Reason: out.reason}}, nil
+		return &settled{fate: out, attempt: &corpus.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
+			Fate: corpus.FateFailed, Stage: out.stage, Reason: out.reason}}, nil
 	}
 	if a.leftOut != "" {
 		out := fate{stage: stageRead, reason: a.leftOut}
-		return &settled{fate: out, attempt: importedAttempt(a.trace, &corpora.SFT{}, out)}, nil
+		return &settled{fate: out, attempt: importedAttempt(a.trace, &corpus.SFT{}, out)}, nil
 	}
 	row, lost, f, err := m.foreign(a.trace, protect)
 	if err != nil {
@@ -34,7 +34,7 @@ func (m *Import) settle(a arrival, protect *guard.Guard) (*settled, error) {
 	}
 	out := &settled{fate: f, lost: lost}
 	if f.kept() {
-		out.row, err = corpora.CleanSFT(&row, m.Redact, corpora.Bytes4{})
+		out.row, err = corpus.CleanSFT(&row, m.Redact, corpus.Bytes4{})
 	}
 	out.attempt = importedAttempt(a.trace, &row, f)
 	return out, err
@@ -42,14 +42,14 @@ func (m *Import) settle(a arrival, protect *guard.Guard) (*settled, error) {
 
 // importedAttempt is the ledger's row of a trace; row is empty where the trace
 // was left out.
-func importedAttempt(t *arena.Trace, row *corpora.SFT, f fate) *corpora.Attempt {
-	a := &corpora.Attempt{
+func importedAttempt(t *arena.Trace, row *corpus.SFT, f fate) *corpus.Attempt {
+	a := &corpus.Attempt{
 		TraceID: t.ID, RunID: t.RunID, ProblemID: cmp.Or(row.ProblemID, t.ProblemID), AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
-		Suite: t.Agent.Suite, RunDate: corpora.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
+		Suite: t.Agent.Suite, RunDate: corpus.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
 		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
 		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: finite(t.Seconds),
 		InferenceTotal: counted(t.InferenceTotal), InferenceFailures: counted(t.InferenceFailures),
-		NSteps: row.NSteps, NToolCalls: row.NToolCalls, NTokens: row.NTokens, TokenCounter: corpora.Bytes4{}.Name(),
+		NSteps: row.NSteps, NToolCalls: row.NToolCalls, NTokens: row.NTokens, TokenCounter: corpus.Bytes4{}.Name(),
 		Fate: fateWord(storedFate{Stage: f.stage, Failed: f.failed}), Stage: f.stage, Reason: f.reason, Split: f.split, Cluster: row.Cluster,
 	}
 	if t.Error != nil {

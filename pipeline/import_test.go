@@ -14,9 +14,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/tidwall/gjson"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/export"
-	"github.com/trajectory-arena/arena/corpora/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export"
+	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -29,7 +29,7 @@ func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(t.TempDir(), "corpus")
-	m := pipeline.Import{Inputs: inputs, Out: dir, FS: corpora.Disk{}, Version: "v0", Workers: 2}
+	m := pipeline.Import{Inputs: inputs, Out: dir, FS: corpus.Disk{}, Version: "v0", Workers: 2}
 	if s, err = m.Run(context.Background()); err != nil {
 		t.Fatalf("import %s: %v", from, err)
 	}
@@ -39,7 +39,7 @@ func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 
 func verified(t *testing.T, dir string) {
 	t.Helper()
-	found, err := corpora.Verify(context.Background(), corpora.Disk{}, dir)
+	found, err := corpus.Verify(context.Background(), corpus.Disk{}, dir)
 	if err != nil || len(found) > 0 {
 		t.Fatalf("verify %s: %v %v", dir, found, err)
 	}
@@ -144,7 +144,7 @@ func TestOtherPeoplesTracesComeOutOfEveryProfile(t *testing.T) {
 	for _, dir := range sources(t) {
 		from, _ := imports(t, dir)
 		to := filepath.Join(t.TempDir(), "out")
-		counts, err := export.Run(context.Background(), corpora.Disk{}, from, to, export.All(), &export.Options{Sessions: 1000}, 2)
+		counts, err := export.Run(context.Background(), corpus.Disk{}, from, to, export.All(), &export.Options{Sessions: 1000}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestOtherPeoplesTracesComeOutOfEveryProfile(t *testing.T) {
 
 // asProfile are the talks that a profile has a place for, as it has them.
 func asProfile(profile string, talks []exporttest.Talk) []exporttest.Talk {
-	if profile != corpora.ProfileShareGPT {
+	if profile != corpus.ProfileShareGPT {
 		return talks
 	}
 	var out []exporttest.Talk
@@ -231,7 +231,7 @@ func TestImportExportImport(t *testing.T) {
 		} {
 			p, _, _ := export.Named(name)
 			to := filepath.Join(t.TempDir(), "out")
-			if _, err := export.Run(context.Background(), corpora.Disk{}, from, to, []export.Profile{p}, &export.Options{}, 1); err != nil {
+			if _, err := export.Run(context.Background(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{}, 1); err != nil {
 				t.Fatal(err)
 			}
 			again, _ := imports(t, filepath.Join(to, file))
@@ -244,9 +244,9 @@ func TestImportExportImport(t *testing.T) {
 
 // comparable are the rows of a corpus without what a second reading cannot
 // know: the file, the record, and what lines of messages have no place for.
-func comparable(t *testing.T, dir, by string) []corpora.SFT {
+func comparable(t *testing.T, dir, by string) []corpus.SFT {
 	t.Helper()
-	rows := exporttest.Rows[corpora.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet"))
+	rows := exporttest.Rows[corpus.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet"))
 	for i := range rows {
 		r := &rows[i]
 		reward := gjson.Get(r.Metadata, "declared_reward").Raw
@@ -259,7 +259,7 @@ func comparable(t *testing.T, dir, by string) []corpora.SFT {
 			r.StopCondition, r.HasError, r.IsTruncated = "", false, false
 		}
 	}
-	slices.SortFunc(rows, func(a, b corpora.SFT) int {
+	slices.SortFunc(rows, func(a, b corpus.SFT) int {
 		return strings.Compare(a.SessionID+strings.Join(a.Messages, ""), b.SessionID+strings.Join(b.Messages, ""))
 	})
 	return rows
@@ -271,7 +271,7 @@ func TestImportAccountsForEveryRecord(t *testing.T) {
 	t.Parallel()
 	dir, s := imports(t, filepath.Join("testdata", "import"))
 	got := map[string]int{}
-	for _, a := range exporttest.Rows[corpora.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+	for _, a := range exporttest.Rows[corpus.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
 		got[a.Fate+" "+a.Reason]++
 	}
 	want := map[string]int{"kept ": 4, "dropped no_assistant_turn": 1, "failed unsupported_schema": 1}

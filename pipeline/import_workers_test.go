@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/internal/canary"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
@@ -27,7 +27,7 @@ func newImport(t *testing.T, from, out string) *pipeline.Import {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &pipeline.Import{Inputs: inputs, Out: out, FS: corpora.Disk{}, Version: "v0", Redact: redactor, Workers: 2}
+	return &pipeline.Import{Inputs: inputs, Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor, Workers: 2}
 }
 
 // TestImportIsTheSameForAnyWorkersAndOrder imports the sample day, once as it is
@@ -70,7 +70,7 @@ func TestCanariesReachNoImport(t *testing.T) {
 		t.Errorf("%d canaries are left, the first %v", len(where), where[0])
 	}
 	countsHold(t, filepath.Join(m.Out, "data/sft/train-00000-of-00001.parquet"))
-	made, err := corpora.ReadManifest(corpora.Disk{}, m.Out)
+	made, err := corpus.ReadManifest(corpus.Disk{}, m.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestCanariesReachNoImport(t *testing.T) {
 func TestEachFailingStepLeavesNoImport(t *testing.T) {
 	t.Parallel()
 	day := smallDay(t)
-	failEachStep(t, 20, func(fsys corpora.FS, out string) error {
+	failEachStep(t, 20, func(fsys corpus.FS, out string) error {
 		m := newImport(t, day, out)
 		m.FS = fsys
 		_, err := m.Run(t.Context())

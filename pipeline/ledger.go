@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -19,22 +19,22 @@ const (
 	tableLeaks      = "leaks"
 )
 
-func table(name string) corpora.Stream { return corpora.Stream{Table: name} }
+func table(name string) corpus.Stream { return corpus.Stream{Table: name} }
 
 // ledger writes the tables but verdicts.
 type ledger struct {
-	attempts   *corpora.Shards[corpora.Attempt]
-	outcomes   *corpora.Shards[corpora.Outcome]
-	judgements *corpora.Shards[corpora.Judgement]
-	leaks      *corpora.Shards[corpora.Leak]
+	attempts   *corpus.Shards[corpus.Attempt]
+	outcomes   *corpus.Shards[corpus.Outcome]
+	judgements *corpus.Shards[corpus.Judgement]
+	leaks      *corpus.Shards[corpus.Leak]
 }
 
-func newLedger(p *corpora.Part) *ledger {
+func newLedger(p *corpus.Part) *ledger {
 	return &ledger{
-		attempts:   corpora.NewShards[corpora.Attempt](p, table(tableAttempts)),
-		outcomes:   corpora.NewShards[corpora.Outcome](p, table(tableOutcomes)),
-		judgements: corpora.NewShards[corpora.Judgement](p, table(tableJudgements)),
-		leaks:      corpora.NewShards[corpora.Leak](p, table(tableLeaks)),
+		attempts:   corpus.NewShards[corpus.Attempt](p, table(tableAttempts)),
+		outcomes:   corpus.NewShards[corpus.Outcome](p, table(tableOutcomes)),
+		judgements: corpus.NewShards[corpus.Judgement](p, table(tableJudgements)),
+		leaks:      corpus.NewShards[corpus.Leak](p, table(tableLeaks)),
 	}
 }
 
@@ -67,7 +67,7 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 			return err
 		}
 	}
-	out := corpora.NewShards[corpora.Verdict](w.part, w.unit.Stream)
+	out := corpus.NewShards[corpus.Verdict](w.part, w.unit.Stream)
 	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, _ storedFate) error {
 		if x.Fault != nil {
 			return nil
@@ -108,7 +108,7 @@ func (w *unitWriter) enter(l *ledger, x *block.Entry, f storedFate) error {
 	if x.Leak.Match == "" {
 		return nil
 	}
-	return l.leaks.Add(&corpora.Leak{
+	return l.leaks.Add(&corpus.Leak{
 		ID: x.Attempt.ID, TextSHA256: x.Attempt.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
 		Score: x.Leak.Score, Tier: x.Leak.Tier, Evidence: x.Leak.Evidence,
 	})
@@ -128,15 +128,15 @@ func (w *unitWriter) enterJudgements(l *ledger, x *block.Entry) error {
 	return l.judgements.Add(judgement(x, &x.StepJudgement, nil))
 }
 
-func (o *opened) attemptRow(x *block.Entry, f storedFate) *corpora.Attempt {
+func (o *opened) attemptRow(x *block.Entry, f storedFate) *corpus.Attempt {
 	a := &x.Attempt
-	row := &corpora.Attempt{
+	row := &corpus.Attempt{
 		TraceID: a.ID, RunID: a.RunID, ProblemID: a.ProblemID, AgentVersion: a.Agent.VersionID, AgentHotkey: a.Agent.Hotkey,
-		Suite: a.Agent.Suite, RunDate: corpora.Milliseconds(a.Agent.StartedAt), SourceSHA256: x.Source.FileSHA256,
+		Suite: a.Agent.Suite, RunDate: corpus.Milliseconds(a.Agent.StartedAt), SourceSHA256: x.Source.FileSHA256,
 		SourceLine: int64(x.Source.Line), Shape: string(x.Source.Shape), RecordSHA256: a.RecordSHA256, Bytes: int64(a.Bytes),
 		Status: string(a.Status), HasDialogue: a.HasDialogue, Seconds: finite(a.Seconds), ErrorType: a.ErrorType,
 		InferenceTotal: counted(a.Inferences), InferenceFailures: counted(a.Failures),
-		NSteps: int64(a.Steps), NToolCalls: int64(a.Calls), NTokens: int64(x.Body.Tokens), TokenCounter: corpora.Bytes4{}.Name(),
+		NSteps: int64(a.Steps), NToolCalls: int64(a.Calls), NTokens: int64(x.Body.Tokens), TokenCounter: corpus.Bytes4{}.Name(),
 		Fate: fateWord(f), Stage: f.Stage, Reason: f.Reason, Split: f.Split,
 	}
 	if x.Fault != nil {
@@ -156,11 +156,11 @@ func (o *opened) attemptRow(x *block.Entry, f storedFate) *corpora.Attempt {
 func fateWord(f storedFate) string {
 	switch {
 	case f.Stage == "":
-		return corpora.FateKept
+		return corpus.FateKept
 	case f.Failed:
-		return corpora.FateFailed
+		return corpus.FateFailed
 	default:
-		return corpora.FateDropped
+		return corpus.FateDropped
 	}
 }
 
@@ -179,27 +179,27 @@ func counted(n int) *int64 {
 	return &v
 }
 
-func verdict(x *block.Entry, s *arena.Structure) *corpora.Verdict {
-	row := &corpora.Verdict{
+func verdict(x *block.Entry, s *arena.Structure) *corpus.Verdict {
+	row := &corpus.Verdict{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
 		Confidence: s.Confidence, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
 	}
 	for _, v := range s.Verdicts {
-		row.Checks = append(row.Checks, corpora.CheckVerdict{
+		row.Checks = append(row.Checks, corpus.CheckVerdict{
 			Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit,
 		})
 	}
 	for _, f := range s.Features {
 		if finite(f.Value) != nil {
-			row.Features = append(row.Features, corpora.Feature{Name: f.Name, Value: f.Value})
+			row.Features = append(row.Features, corpus.Feature{Name: f.Name, Value: f.Value})
 		}
 	}
 	return row
 }
 
-func outcomeRow(x *block.Entry) *corpora.Outcome {
+func outcomeRow(x *block.Entry) *corpus.Outcome {
 	o := &x.Outcome
-	row := &corpora.Outcome{
+	row := &corpus.Outcome{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Error: o.Error, Success: o.Success, Titles: string(o.Titles),
 	}
 	if o.Scores == nil {
@@ -223,14 +223,14 @@ func wide(v *int) *int64 {
 }
 
 // judgement is the row of a judgement with the factor that came of it.
-func judgement(x *block.Entry, j *arena.Judgement, factor *float64) *corpora.Judgement {
-	row := &corpora.Judgement{
+func judgement(x *block.Entry, j *arena.Judgement, factor *float64) *corpus.Judgement {
+	row := &corpus.Judgement{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Judge: j.Judge, Outcome: string(j.Outcome), Score: j.Score,
 		Multiplier: factor, Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
 		PromptTokens: int64(j.PromptTokens), CompletionTokens: int64(j.CompletionTokens), CostUSD: j.CostUSD, Detail: j.Detail,
 	}
 	for _, s := range j.Spans {
-		row.Spans = append(row.Spans, corpora.Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote})
+		row.Spans = append(row.Spans, corpus.Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote})
 	}
 	return row
 }

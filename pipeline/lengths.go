@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -30,7 +30,7 @@ func (c *reporter) addLengths(x *block.Entry, split string) {
 // lengthsReport has the splits in the order that trainers read them.
 func (c *reporter) lengthsReport() []Lengths {
 	var out []Lengths
-	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
+	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
 		if l := c.lengths[split]; l != nil {
 			slices.Sort(l.Steps)
 			slices.Sort(l.Tokens)
@@ -44,7 +44,7 @@ func (c *reporter) lengthsReport() []Lengths {
 // set.
 func lengthsText(all []Lengths) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n| split | attempts | turns: half, 9 of 10, all | tokens: half, 9 of 10, all |\n|---|---:|---|---|\n", corpora.Bytes4{}.Name())
+	fmt.Fprintf(&b, "Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n| split | attempts | turns: half, 9 of 10, all | tokens: half, 9 of 10, all |\n|---|---:|---|---|\n", corpus.Bytes4{}.Name())
 	for _, l := range all {
 		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", l.Split, len(l.Steps), upTo(l.Steps), upTo(l.Tokens))
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
@@ -38,7 +38,7 @@ type mapper struct {
 	judge   Judge
 	// sparing is JudgeConfig's.
 	sparing bool
-	facts   corpora.Facts
+	facts   corpus.Facts
 	signer  *minhash.Signer
 	// stepJudge labels the turns of attempts; nil where nobody wants it.
 	stepJudge StepJudge
@@ -100,13 +100,13 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 	return entry, row, err
 }
 
-// asks says whether the judge is asked about an attempt that was scored.
+// asks reports whether the judge is asked about an attempt that was scored.
 func (m *mapper) asks(rec *arena.Record) bool {
 	passed := usable(m.filter, &rec.Structure, rec.Outcome.Success) && rec.Outcome.Scores != nil
 	return rec.Trace.HasDialogue && (passed || !m.sparing)
 }
 
-// usable says that an attempt may become a row: nothing speaks against it, or it
+// usable reports whether an attempt may become a row: nothing speaks against it, or it
 // failed by mistakes that the filter has use for.
 func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 	return s.Keep || !success && f.Unwanted(s)
@@ -138,7 +138,7 @@ func hash(s string) string {
 // have kept it out.
 func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) ([]byte, error) {
 	m.facts.Category = m.day.Problems.All[problem].Category
-	row, err := corpora.NewSFT(rec, &m.facts)
+	row, err := corpus.NewSFT(rec, &m.facts)
 	var unfit *chat.Unfit
 	if errors.As(err, &unfit) {
 		entry.Structure.Keep = false

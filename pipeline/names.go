@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -22,7 +22,7 @@ func (o *opened) namesPath(s Shard) string {
 // readNames reads what the last whole run knew; nothing if it cannot be read.
 func (o *opened) readNames() names {
 	n := names{}
-	b, err := corpora.ReadFile(o.FS, o.namesPath(Whole), 1<<30)
+	b, err := corpus.ReadFile(o.FS, o.namesPath(Whole), 1<<30)
 	if err != nil || json.Unmarshal(b, &n) != nil {
 		return names{}
 	}
@@ -40,7 +40,7 @@ func (o *opened) writeNames(s Shard) error {
 	if err != nil {
 		return fmt.Errorf("encode names of inputs: %w", err)
 	}
-	return corpora.WriteFile(o.FS, o.namesPath(s), b)
+	return corpus.WriteFile(o.FS, o.namesPath(s), b)
 }
 
 // why tells for people why a block is made; empty for an input that was never

@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/redact"
-	"github.com/trajectory-arena/arena/corpora/where"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/judges/outcome"
@@ -47,7 +47,7 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
 	}
-	if err := corpora.Replaceable(r.FS, r.Out); err != nil {
+	if err := corpus.Replaceable(r.FS, r.Out); err != nil {
 		return nil, err
 	}
 	day, err := OpenDay(ctx, r.Sources)
@@ -154,7 +154,7 @@ func (o *opened) newMapper() (*mapper, error) {
 	secret := func(id string) bool { return len(o.names.Scan(id)) > 0 }
 	m := &mapper{
 		day: o.day, protect: o.protect, filter: o.filter, scorer: o.scorer, judge: o.Judge,
-		facts:  corpora.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpora.Bytes4{}, Secret: secret},
+		facts:  corpus.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpus.Bytes4{}, Secret: secret},
 		signer: minhash.NewSigner(), stepJudge: o.stepJudge(), probeEvery: o.Config.Judge.ProbeEvery, sparing: o.Config.Judge.Sparing,
 	}
 	if o.redactor != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // pairsName is the file beside a part of pairs that sums up its pairs; maxPairs
@@ -15,27 +15,27 @@ const (
 	maxPairs  = 1 << 20
 )
 
-func (w *unitWriter) storePairs(s *corpora.PairSummary) error {
+func (w *unitWriter) storePairs(s *corpus.PairSummary) error {
 	b, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("encode summary of pairs: %w", err)
 	}
-	return corpora.WriteFile(w.FS, filepath.Join(w.partDir(w.plan, w.unit), pairsName), b)
+	return corpus.WriteFile(w.FS, filepath.Join(w.partDir(w.plan, w.unit), pairsName), b)
 }
 
 // pairs adds up what the parts say of their pairs.
-func (o *opened) pairs(p *plan) (*corpora.PairSummary, error) {
-	sum := &corpora.PairSummary{}
+func (o *opened) pairs(p *plan) (*corpus.PairSummary, error) {
+	sum := &corpus.PairSummary{}
 	for _, u := range p.Units {
 		if u.Stream.Config != configKTO {
 			continue
 		}
 		name := filepath.Join(o.partDir(p, u), pairsName)
-		b, err := corpora.ReadFile(o.FS, name, maxPairs)
+		b, err := corpus.ReadFile(o.FS, name, maxPairs)
 		if err != nil {
 			return nil, fmt.Errorf("read summary of pairs: %w", err)
 		}
-		var part corpora.PairSummary
+		var part corpus.PairSummary
 		if err = json.Unmarshal(b, &part); err != nil {
 			return nil, fmt.Errorf("parse %s: %w", name, err)
 		}

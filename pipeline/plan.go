@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
@@ -18,9 +18,9 @@ import (
 // that the write step makes, each one file of the corpus or several.
 type plan struct {
 	// Key is the hash of the blocks and the configuration it was made from.
-	Key    string          `json:"key"`
-	Funnel []corpora.Stage `json:"funnel"`
-	Units  []unit          `json:"units"`
+	Key    string         `json:"key"`
+	Funnel []corpus.Stage `json:"funnel"`
+	Units  []unit         `json:"units"`
 	// Judged counts attempts that a judge was asked about, Unscored those that
 	// it gave no answer to; the others say the same of the step judge.
 	Judged        int `json:"judged"`
@@ -30,7 +30,7 @@ type plan struct {
 	// Fates are by input, then by entry.
 	Fates [][]storedFate `json:"fates"`
 	// Tallies count scored attempts and successes, by problem.
-	Tallies []corpora.Tally `json:"tallies"`
+	Tallies []corpus.Tally `json:"tallies"`
 	// Runs are the qualities of the runs by their id, where factors depend on
 	// them.
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
@@ -46,7 +46,7 @@ type unit struct {
 	// Stream is what the part holds. With kto come the pairs of pref, which are
 	// made of the same attempts; with table attempts the ledger's other tables
 	// but verdicts, which take as long together as verdicts alone.
-	Stream corpora.Stream `json:"stream"`
+	Stream corpus.Stream `json:"stream"`
 	// Number counts the units of one stream.
 	Number int `json:"number"`
 	// Rows point at entries; those of one problem lie together. An rl unit has
@@ -95,12 +95,12 @@ const (
 )
 
 var profiles = map[string]string{
-	configSFT: corpora.ProfileHFJSON, configRL: corpora.ProfileVerlRL, configPref: corpora.ProfilePref,
-	configKTO: corpora.ProfileKTO, configSteps: corpora.ProfileStepwise,
+	configSFT: corpus.ProfileHFJSON, configRL: corpus.ProfileVerlRL, configPref: corpus.ProfilePref,
+	configKTO: corpus.ProfileKTO, configSteps: corpus.ProfileStepwise,
 }
 
-func stream(config, split string) corpora.Stream {
-	return corpora.Stream{Config: config, Profile: profiles[config], Split: split}
+func stream(config, split string) corpus.Stream {
+	return corpus.Stream{Config: config, Profile: profiles[config], Split: split}
 }
 
 // ErrEmpty says that no attempt became a row of the sft config.
@@ -132,7 +132,7 @@ func (g *grouping) plan(all []chosen) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Key: key, Tallies: make([]corpora.Tally, len(g.day.Problems.All)), Runs: g.weights.runs}
+	p := &plan{Key: key, Tallies: make([]corpus.Tally, len(g.day.Problems.All)), Runs: g.weights.runs}
 	if p.Funnel, err = funnel(stages, slices.Concat(g.fates...)); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (g *grouping) plan(all []chosen) (*plan, error) {
 // first, so that none is left with it alone at the end.
 func (g *grouping) units(all []chosen) []unit {
 	out := []unit{{Stream: table(tableVerdicts)}, {Stream: table(tableAttempts)}}
-	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
+	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c chosen) bool { return c.split != split })
 		kept := func(c *chosen) []candidate { return c.sft }
 		out = append(out, cut(stream(configKTO, split), mine, (*chosen).all)...)
@@ -177,7 +177,7 @@ func (g *grouping) units(all []chosen) []unit {
 }
 
 // cut divides the rows of a stream into units, never within a problem.
-func cut(s corpora.Stream, all []chosen, rows func(*chosen) []candidate) []unit {
+func cut(s corpus.Stream, all []chosen, rows func(*chosen) []candidate) []unit {
 	var out []unit
 	size, total := int64(0), int64(0)
 	for i := range all {
@@ -239,7 +239,7 @@ func (o *opened) storePlan(p *plan) error {
 	if err != nil {
 		return fmt.Errorf("encode plan: %w", err)
 	}
-	return corpora.WriteFile(o.FS, o.planPath(), b)
+	return corpus.WriteFile(o.FS, o.planPath(), b)
 }
 
 // loadPlan reads the plan of the group step; one made from other blocks or
@@ -248,7 +248,7 @@ func (o *opened) loadPlan() (*plan, error) {
 	if o.plan != nil {
 		return o.plan, nil
 	}
-	b, err := corpora.ReadFile(o.FS, o.planPath(), 1<<32)
+	b, err := corpus.ReadFile(o.FS, o.planPath(), 1<<32)
 	if err != nil {
 		return nil, fmt.Errorf("read plan (run the group step first): %w", err)
 	}

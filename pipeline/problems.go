@@ -83,7 +83,7 @@ func (p *Problems) At(i int) *arena.Problem {
 	return &p.All[i]
 }
 
-// HasSpec tells whether a problem with this specification hash is among them.
+// HasSpec reports whether a problem with this specification hash is among them.
 func (p *Problems) HasSpec(spec string) bool {
 	_, found := slices.BinarySearch(p.Specs, spec)
 	return found

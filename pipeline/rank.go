@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -75,7 +75,7 @@ func better(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.reward, a.reward), cmp.Compare(b.rank, a.rank), cmp.Compare(a.id, b.id))
 }
 
-// near tells whether a better attempt did and said nearly the same. It goes by
+// near reports whether a better attempt did and said nearly the same. It goes by
 // the signatures' estimate, whose standard error at 0.8 is 0.035.
 func near(c candidate, better []candidate, limit float64) bool {
 	return slices.ContainsFunc(better, func(b candidate) bool { return c.signature.Similarity(&b.signature) >= limit })
@@ -85,9 +85,9 @@ func near(c candidate, better []candidate, limit float64) bool {
 func splitOf(p guard.Pool) string {
 	switch p {
 	case guard.PoolTrain:
-		return corpora.SplitTrain
+		return corpus.SplitTrain
 	case guard.PoolEval:
-		return corpora.SplitEval
+		return corpus.SplitEval
 	default:
 		return ""
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
-	"github.com/trajectory-arena/arena/corpora/export"
-	"github.com/trajectory-arena/arena/corpora/export/exporttest"
-	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/export"
+	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/internal/canary"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
@@ -151,14 +151,14 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 		t.Errorf("%d canaries are left, the first %v", len(where), where[0])
 	}
 	countsHold(t, filepath.Join(r.Out, "data/sft/train-00000-of-00001.parquet"))
-	findings, err := corpora.Verify(t.Context(), corpora.Disk{}, r.Out)
+	findings, err := corpus.Verify(t.Context(), corpus.Disk{}, r.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range findings {
 		t.Error(f)
 	}
-	m, err := corpora.ReadManifest(corpora.Disk{}, r.Out)
+	m, err := corpus.ReadManifest(corpus.Disk{}, r.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,12 +173,12 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 // countsHold counts the tokens of each row as it is in its file.
 func countsHold(t *testing.T, shard string) {
 	t.Helper()
-	for _, r := range exporttest.Rows[corpora.SFT](t, shard) {
+	for _, r := range exporttest.Rows[corpus.SFT](t, shard) {
 		ms, err := chat.Decode(r.Messages)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := corpora.CountTokens(corpora.Bytes4{}, ms, r.Tools); int64(n) != r.NTokens {
+		if n := corpus.CountTokens(corpus.Bytes4{}, ms, r.Tools); int64(n) != r.NTokens {
 			t.Errorf("%s has %d tokens and says %d", r.SessionID, n, r.NTokens)
 		}
 	}
@@ -200,10 +200,10 @@ func TestCanariesReachNoExportAndNoMixture(t *testing.T) {
 		t.Fatal(err)
 	}
 	exported, mixed := filepath.Join(dir, "exported"), filepath.Join(dir, "mixed")
-	if _, err = export.Run(t.Context(), corpora.Disk{}, r.Out, exported, export.All(), &export.Options{Redact: redactor, Sessions: 100}, 2); err != nil {
+	if _, err = export.Run(t.Context(), corpus.Disk{}, r.Out, exported, export.All(), &export.Options{Redact: redactor, Sessions: 100}, 2); err != nil {
 		t.Fatal(err)
 	}
-	m := mix.Mix{Sources: []mix.Source{{Dir: r.Out, Weight: 1}}, Config: mix.Defaults(), Out: mixed, Version: "test", Workers: 2, FS: corpora.Disk{}}
+	m := mix.Mix{Sources: []mix.Source{{Dir: r.Out, Weight: 1}}, Config: mix.Defaults(), Out: mixed, Version: "test", Workers: 2, FS: corpus.Disk{}}
 	if _, err = m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -16,7 +16,7 @@ import (
 
 // Reports are what a run tells people beside its rows.
 type Reports struct {
-	Funnel []corpora.Stage
+	Funnel []corpus.Stage
 	Agents AgentsReport
 	Judges JudgesReport
 	Leak   LeakReport
@@ -52,7 +52,7 @@ type JudgesReport struct {
 	Judge    string `json:"judge"`
 	Judged   int    `json:"judged"`
 	Unscored int    `json:"unscored"`
-	// Sparing says that only attempts were judged that passed filter and score,
+	// Sparing reports whether only attempts were judged that passed filter and score,
 	// and not all that left a dialogue.
 	Sparing bool `json:"sparing,omitempty"`
 	// Coverage is the share of the judged attempts that have a grade.

@@ -9,7 +9,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/judges/probe"
@@ -30,7 +30,7 @@ type Run struct {
 	// rule.
 	StepJudge StepJudge
 	Titles    outcome.Titles
-	FS        corpora.FS
+	FS        corpus.FS
 	// Embedding is the guard's embedding tier; nil for none.
 	Embedding Embedding
 	// Agreement is the judge's measured agreement for the card; nil if unknown.
@@ -92,7 +92,7 @@ func (r *Run) alone() (release func(), err error) {
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("lock %s: %w", lock.Path(), corpora.ErrBusy)
+		return nil, fmt.Errorf("lock %s: %w", lock.Path(), corpus.ErrBusy)
 	}
 	return func() { _ = lock.Unlock() }, nil // a lock ends with its process at the latest
 }
@@ -130,7 +130,7 @@ func (r *Run) Map(ctx context.Context, s Shard) error {
 }
 
 // Group reads every block and decides what becomes of each attempt.
-func (r *Run) Group(ctx context.Context) ([]corpora.Stage, error) {
+func (r *Run) Group(ctx context.Context) ([]corpus.Stage, error) {
 	o, err := r.open(ctx)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/shop"
@@ -37,7 +37,7 @@ func newRun(t *testing.T, day, out string) *pipeline.Run {
 	config.Workers = 2
 	return &pipeline.Run{
 		Config: config, Sources: pipeline.Sources{Days: []string{day}}, Out: out, Work: out + ".work",
-		Version: "test", Harness: harness, Judge: lengthJudge{}, Titles: outcome.Carried{}, FS: corpora.Disk{},
+		Version: "test", Harness: harness, Judge: lengthJudge{}, Titles: outcome.Carried{}, FS: corpus.Disk{},
 	}
 }
 
@@ -82,7 +82,7 @@ func TestBuildWritesAVerifiedCorpus(t *testing.T) {
 			t.Errorf("%s has no rows: %v", config, s.Rows)
 		}
 	}
-	findings, err := corpora.Verify(t.Context(), corpora.Disk{}, out)
+	findings, err := corpus.Verify(t.Context(), corpus.Disk{}, out)
 	if err != nil {
 		t.Fatalf("verify: %v", err)
 	}

@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -16,7 +16,7 @@ type unitWriter struct {
 	*opened
 	plan *plan
 	unit unit
-	part *corpora.Part
+	part *corpus.Part
 	// weights are those of the plan.
 	weights weights
 	// entries are those that the unit's rows point at.
@@ -92,7 +92,7 @@ func (w *unitWriter) body(at ref) (*body, error) {
 }
 
 // row is the training row of an entry, with what only the group step knew.
-func (w *unitWriter) row(at ref) (*corpora.SFT, error) {
+func (w *unitWriter) row(at ref) (*corpus.SFT, error) {
 	b, err := w.body(at)
 	if err != nil {
 		return nil, err
@@ -109,19 +109,19 @@ func (w *unitWriter) row(at ref) (*corpora.SFT, error) {
 	return row, nil
 }
 
-func (w *unitWriter) origin(problem int) corpora.Origin {
-	return corpora.Origin{ProblemID: w.day.Problems.Name(problem), Cluster: w.protect.Clusters[problem]}
+func (w *unitWriter) origin(problem int) corpus.Origin {
+	return corpus.Origin{ProblemID: w.day.Problems.Name(problem), Cluster: w.protect.Clusters[problem]}
 }
 
-func (w *unitWriter) facts(problem int) *corpora.Facts {
-	return &corpora.Facts{
+func (w *unitWriter) facts(problem int) *corpus.Facts {
+	return &corpus.Facts{
 		Harness: w.Harness, Category: w.day.Problems.All[problem].Category, Split: w.unit.Stream.Split,
-		Origin: w.origin(problem), PipelineVersion: w.Version, Counter: corpora.Bytes4{},
+		Origin: w.origin(problem), PipelineVersion: w.Version, Counter: corpus.Bytes4{},
 	}
 }
 
 func (w *unitWriter) sft(ctx context.Context) error {
-	out := corpora.NewShards[corpora.SFT](w.part, w.unit.Stream)
+	out := corpus.NewShards[corpus.SFT](w.part, w.unit.Stream)
 	for _, at := range w.unit.Rows {
 		row, err := w.row(at)
 		if err == nil {
@@ -138,18 +138,18 @@ func (w *unitWriter) sft(ctx context.Context) error {
 }
 
 // candidate is an attempt as pairs and unpaired rows are made of it.
-func (w *unitWriter) candidate(at ref) (corpora.Candidate, error) {
+func (w *unitWriter) candidate(at ref) (corpus.Candidate, error) {
 	row, err := w.row(at)
 	if err != nil {
-		return corpora.Candidate{}, err
+		return corpus.Candidate{}, err
 	}
 	ms, err := chat.Decode(row.Messages)
 	if err != nil {
-		return corpora.Candidate{}, err
+		return corpus.Candidate{}, err
 	}
 	x := w.entries[at]
-	c := corpora.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: row.NTokens}
-	c.Prompt, c.Completion = corpora.Completion(ms, row.Tools)
+	c := corpus.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: row.NTokens}
+	c.Prompt, c.Completion = corpus.Completion(ms, row.Tools)
 	return c, nil
 }
 
@@ -157,11 +157,11 @@ func (w *unitWriter) candidate(at ref) (corpora.Candidate, error) {
 // against each other: a row of kto each, and pairs of pref.
 func (w *unitWriter) compared(ctx context.Context) error {
 	out := comparison{
-		kto:  corpora.NewShards[corpora.KTO](w.part, w.unit.Stream),
-		pref: corpora.NewShards[corpora.Pref](w.part, stream(configPref, w.unit.Stream.Split)),
-		rule: corpora.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio},
+		kto:  corpus.NewShards[corpus.KTO](w.part, w.unit.Stream),
+		pref: corpus.NewShards[corpus.Pref](w.part, stream(configPref, w.unit.Stream.Split)),
+		rule: corpus.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio},
 	}
-	var group []corpora.Candidate
+	var group []corpus.Candidate
 	for i, at := range w.unit.Rows {
 		c, err := w.candidate(at)
 		if err == nil {
@@ -188,16 +188,16 @@ func (w *unitWriter) compared(ctx context.Context) error {
 
 // comparison is what compared writes.
 type comparison struct {
-	kto   *corpora.Shards[corpora.KTO]
-	pref  *corpora.Shards[corpora.Pref]
-	rule  corpora.PairRule
-	pairs corpora.PairSummary
+	kto   *corpus.Shards[corpus.KTO]
+	pref  *corpus.Shards[corpus.Pref]
+	rule  corpus.PairRule
+	pairs corpus.PairSummary
 }
 
 // add takes in all attempts at one problem.
-func (c *comparison) add(group []corpora.Candidate, f *corpora.Facts) error {
+func (c *comparison) add(group []corpus.Candidate, f *corpus.Facts) error {
 	for i := range group {
-		row := corpora.NewKTO(&group[i], f)
+		row := corpus.NewKTO(&group[i], f)
 		if err := c.kto.Add(&row); err != nil {
 			return err
 		}
@@ -212,9 +212,9 @@ func (c *comparison) add(group []corpora.Candidate, f *corpora.Facts) error {
 }
 
 func (w *unitWriter) rl() error {
-	out := corpora.NewShards[corpora.RL](w.part, w.unit.Stream)
+	out := corpus.NewShards[corpus.RL](w.part, w.unit.Stream)
 	for i, problem := range w.unit.Problems {
-		row, err := corpora.NewRL(&w.day.Problems.All[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
+		row, err := corpus.NewRL(&w.day.Problems.All[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
 		if err != nil {
 			return err
 		}

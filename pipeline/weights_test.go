@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -37,7 +37,7 @@ func rows[T any](t *testing.T, pattern ...string) []T {
 	}
 	var out []T
 	for _, f := range files {
-		err := corpora.Rows(corpora.Disk{}, f, func(row *T) error {
+		err := corpus.Rows(corpus.Disk{}, f, func(row *T) error {
 			b, err := json.Marshal(row) // a row is valid only within its visit
 			if err != nil {
 				return err
@@ -55,10 +55,10 @@ func rows[T any](t *testing.T, pattern ...string) []T {
 }
 
 // attemptsOf are the ledger's attempts by trace id, copies left out.
-func attemptsOf(t *testing.T, out string) map[string]corpora.Attempt {
+func attemptsOf(t *testing.T, out string) map[string]corpus.Attempt {
 	t.Helper()
-	byID := map[string]corpora.Attempt{}
-	for _, a := range rows[corpora.Attempt](t, out, "tables", "attempts.parquet") {
+	byID := map[string]corpus.Attempt{}
+	for _, a := range rows[corpus.Attempt](t, out, "tables", "attempts.parquet") {
 		if a.Stage != "read" {
 			byID[a.TraceID] = a
 		}
@@ -70,7 +70,7 @@ func attemptsOf(t *testing.T, out string) map[string]corpora.Attempt {
 func qualities(t *testing.T, out string) map[string]multiplier.Quality {
 	t.Helper()
 	attempts, byRun := attemptsOf(t, out), map[string]multiplier.Quality{}
-	for _, j := range rows[corpora.Judgement](t, out, "tables", "judgements.parquet") {
+	for _, j := range rows[corpus.Judgement](t, out, "tables", "judgements.parquet") {
 		run := attempts[j.TraceID].RunID
 		byRun[run] = byRun[run].Add(j.Score)
 	}
@@ -87,7 +87,7 @@ func TestANewScaleJudgesNothingAgain(t *testing.T) {
 	r.Judge = nil // a block that is made again would call it
 	r.Config.Multiplier.Scale = outcome.Scale{Floor: 0.5, Ceiling: 1}
 	build(t, r)
-	for _, row := range rows[corpora.SFT](t, out, "data", "sft", "*.parquet") {
+	for _, row := range rows[corpus.SFT](t, out, "data", "sft", "*.parquet") {
 		if want := 0.5 + *row.JudgeScore/2; !near(row.Reward, want) || !near(*row.JudgeMultiplier, want) {
 			t.Errorf("%s: score %v, reward %v, multiplier %v, want %v", row.SessionID, *row.JudgeScore, row.Reward, *row.JudgeMultiplier, want)
 		}
@@ -105,7 +105,7 @@ func TestARunsMeanWeighsItsAttempts(t *testing.T) {
 	r.Config.Multiplier.Per = multiplier.Run
 	build(t, r)
 	attempts, runs := attemptsOf(t, out), qualities(t, out)
-	for _, row := range rows[corpora.SFT](t, out, "data", "sft", "*.parquet") {
+	for _, row := range rows[corpus.SFT](t, out, "data", "sft", "*.parquet") {
 		if want := outcome.Multiplier(*runs[attempts[row.SessionID].RunID].Mean()); !near(row.Reward, want) {
 			t.Errorf("%s: reward %v, want %v", row.SessionID, row.Reward, want)
 		}
@@ -123,10 +123,10 @@ func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
 			t.Errorf("%s: %d attempts failed for want of a grade", how, failed)
 		}
 		runs, attempts, without := qualities(t, r.Out), attemptsOf(t, r.Out), map[string]bool{}
-		for _, j := range rows[corpora.Judgement](t, r.Out, "tables", "judgements.parquet") {
+		for _, j := range rows[corpus.Judgement](t, r.Out, "tables", "judgements.parquet") {
 			without[j.TraceID] = j.Score == nil
 		}
-		for _, row := range rows[corpora.SFT](t, r.Out, "data", "sft", "*.parquet") {
+		for _, row := range rows[corpus.SFT](t, r.Out, "data", "sft", "*.parquet") {
 			if !without[row.SessionID] {
 				continue
 			}
@@ -212,8 +212,8 @@ func TestTheCardSumsUpThePairs(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "corpus")
 	build(t, newRun(t, sampleDay, out))
-	var sum corpora.PairSummary
-	for _, row := range rows[corpora.Pref](t, out, "data", "pref", "*.parquet") {
+	var sum corpus.PairSummary
+	for _, row := range rows[corpus.Pref](t, out, "data", "pref", "*.parquet") {
 		sum.Add(&row)
 	}
 	card, err := os.ReadFile(filepath.Join(out, "README.md"))
@@ -234,7 +234,7 @@ func TestStepsAreTheKeptAttemptsLabelled(t *testing.T) {
 			t.Errorf("%s: %d rows of steps, %d of sft", split, s.Rows["steps/"+split], s.Rows["sft/"+split])
 		}
 	}
-	for _, row := range rows[corpora.Steps](t, out, "data", "steps", "*.parquet") {
+	for _, row := range rows[corpus.Steps](t, out, "data", "steps", "*.parquet") {
 		if row.Prompt == "" || row.Rule != "steps_v1" || row.ProblemID == "" || row.Cluster == "" || len(row.Labels) != len(row.Completions) {
 			t.Errorf("row %+v", row)
 		}
@@ -247,7 +247,7 @@ func TestStepsAreTheKeptAttemptsLabelled(t *testing.T) {
 	if needed == 0 {
 		t.Error("no step was needed")
 	}
-	findings, err := corpora.Verify(t.Context(), corpora.Disk{}, out)
+	findings, err := corpus.Verify(t.Context(), corpus.Disk{}, out)
 	if err != nil || len(findings) > 0 {
 		t.Errorf("verify: %v, %v", findings, err)
 	}

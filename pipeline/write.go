@@ -10,12 +10,12 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // Summary is what a finished build says of its corpus.
 type Summary struct {
-	Funnel []corpora.Stage
+	Funnel []corpus.Stage
 	// Rows counts by config and split, such as "sft/train".
 	Rows map[string]int64
 	// Lost counts the rows of an import by what of their trace they lack.
@@ -79,10 +79,10 @@ func (o *opened) partDir(p *plan, u unit) string {
 // writeUnit writes one part, unless an earlier run finished it.
 func (o *opened) writeUnit(ctx context.Context, p *plan, u unit) error {
 	dir := o.partDir(p, u)
-	if _, err := corpora.ReadPart(o.FS, dir); err == nil {
+	if _, err := corpus.ReadPart(o.FS, dir); err == nil {
 		return nil
 	}
-	part, err := corpora.NewPart(o.FS, dir, corpora.DefaultLimits)
+	part, err := corpus.NewPart(o.FS, dir, corpus.DefaultLimits)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (o *opened) assemble(ctx context.Context, p *plan) (*Summary, error) {
 	summary := &Summary{Funnel: p.Funnel, Rows: map[string]int64{}}
 	for i, u := range p.Units {
 		parts[i] = o.partDir(p, u)
-		files, err := corpora.ReadPart(o.FS, parts[i])
+		files, err := corpus.ReadPart(o.FS, parts[i])
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -127,8 +127,8 @@ func (o *opened) assemble(ctx context.Context, p *plan) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = corpora.Assemble(ctx, o.FS, o.Out, *a)
-	if errors.Is(err, corpora.ErrPart) { // the next run writes them again
+	err = corpus.Assemble(ctx, o.FS, o.Out, *a)
+	if errors.Is(err, corpus.ErrPart) { // the next run writes them again
 		err = errors.Join(err, o.FS.RemoveAll(filepath.Join(o.Work, partsFolder, p.folder())))
 	}
 	return summary, err

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -32,7 +32,7 @@ type Lengths struct {
 
 // Build is what the page of a finished corpus shows.
 type Build struct {
-	Funnel []corpora.Stage
+	Funnel []corpus.Stage
 	Agents []Agent
 	Judge  string
 	Levels []Level

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/report"
 )
 
 func sample() *report.Build {
 	return &report.Build{
-		Funnel:  []corpora.Stage{{Name: "read", In: 10, Out: 9, Failed: 1}, {Name: "filter", In: 9, Out: 4, Dropped: map[string]int64{"axis_scripted": 5}}},
+		Funnel:  []corpus.Stage{{Name: "read", In: 10, Out: 9, Failed: 1}, {Name: "filter", In: 9, Out: 4, Dropped: map[string]int64{"axis_scripted": 5}}},
 		Agents:  []report.Agent{{Name: `<img src=x onerror="alert(1)">`, Attempts: 8, Agentic: 2, Kept: 1}},
 		Lengths: []report.Lengths{{Split: "train", Steps: []int{1, 2, 12}, Tokens: []int{0, 9_999, 14_336}}, {Split: "eval", Steps: []int{3}, Tokens: []int{700}}},
 		Judge:   "gates_v1", Levels: []report.Level{{Score: 0.7, Attempts: 3, Kept: 1}},

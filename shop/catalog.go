@@ -201,7 +201,7 @@ func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	return arena.Raw(c.raw(i)), true
 }
 
-// Has says whether a product with that id can be looked up.
+// Has reports whether a product with that id can be looked up.
 func (c *Catalog) Has(id string) bool {
 	_, ok := c.number(id)
 	return ok

@@ -72,7 +72,7 @@ func readDocument(line []byte) document {
 	return d
 }
 
-// indexed says whether the document is in the index at all: those that Java
+// indexed reports whether the document is in the index at all: those that Java
 // calls blank are not.
 func (d document) indexed() bool {
 	return strings.ContainsFunc(d.contents, func(r rune) bool { return r > ' ' })

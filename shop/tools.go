@@ -39,7 +39,7 @@ type Answer struct {
 	ID string
 	// Result is what the tool returned, or the text of its error.
 	Result python.Value
-	// Raised says that Result is an error.
+	// Raised reports whether Result is an error.
 	Raised bool
 	// Requests are the requests that the call made, in order.
 	Requests []Request

@@ -17,7 +17,7 @@ const (
 	episodeSchema = "oro.environment_episode.v1"
 )
 
-// knownATIF tells whether a schema version is one of ATIF 1.0 to 1.7.
+// knownATIF reports whether a schema version is one of ATIF 1.0 to 1.7.
 func knownATIF(schema string) bool {
 	minor, ok := strings.CutPrefix(schema, atifPrefix+"1.")
 	return ok && len(minor) == 1 && minor <= "7" && minor >= "0"

@@ -107,7 +107,7 @@ func (v *conversation) waiting() (n int) {
 	return n
 }
 
-// wroteText tells whether the last turn of the model may have its calls in its
+// wroteText reports whether the last turn of the model may have its calls in its
 // text: it lists none, and says something.
 func (v *conversation) wroteText() bool {
 	near := v.t.Steps[max(0, len(v.t.Steps)-farBack):]

@@ -56,7 +56,7 @@ var marks = map[string]mark{
 func (m mark) has(all mark) bool { return m&all == all }
 func (m mark) any(of mark) bool  { return m&of != 0 }
 
-// isEnvelope tells whether the object is what the sandbox writes: a dialogue,
+// isEnvelope reports whether the object is what the sandbox writes: a dialogue,
 // or at least how an attempt at a problem ended.
 func (e *envelope) isEnvelope() bool {
 	const others = markMessages | markConversations | markTraj | markSteps | markEpisode | markSample | markInput

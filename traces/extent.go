@@ -132,7 +132,7 @@ func (w *window) nextLine(from int) (to int, ended bool) {
 	}
 }
 
-// isObjectLine tells whether a line is an object of its own with at least one
+// isObjectLine reports whether a line is an object of its own with at least one
 // member: pretty printers never leave one at the start of a line.
 func isObjectLine(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r\n")

@@ -135,7 +135,7 @@ func (c *content) Read(p []byte) (int, error) {
 // than the longest line that anybody would write by mistake.
 const idleLines = 32
 
-// isBomb tells whether the text grows far beyond what is stored and is good
+// isBomb reports whether the text grows far beyond what is stored and is good
 // for nothing. Traces that shrink well, such as copies of one, are no bomb.
 func (c *content) isBomb() bool {
 	text, stored := c.read-c.productive[0], c.stored.read-c.productive[1]

@@ -124,7 +124,7 @@ func (r *reader) severalLines() (to int, ok bool) {
 	return r.w.value(0)
 }
 
-// mayGoOn tells whether a record that could not be read is only the first line
+// mayGoOn reports whether a record that could not be read is only the first line
 // of one that is written over several.
 func (r *reader) mayGoOn(err error) bool {
 	var bad *cursor.Error

@@ -6,7 +6,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// isPart tells whether an array that has this element is one attempt: the
+// isPart reports whether an array that has this element is one attempt: the
 // element is a step, a message or a turn, and not a record of its own.
 func (d *decoder) isPart(element []byte) bool {
 	return partShape(gjson.ParseBytes(element)) != ""

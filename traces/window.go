@@ -34,7 +34,7 @@ func (w *window) consume(n int) {
 	w.from += n
 }
 
-// fill reads more behind ahead and tells whether there was more. The slices of
+// fill reads more behind ahead and reports whether there was more. The slices of
 // earlier calls of ahead are void.
 func (w *window) fill() bool {
 	if w.err != nil {
@@ -120,7 +120,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 const keptBlank = 64
 
 // skipBlank consumes white space and byte order marks, returns the first of
-// it, and tells whether anything else follows.
+// it, and reports whether anything else follows.
 func (w *window) skipBlank() (blank []byte, more bool) {
 	for {
 		ahead := w.ahead()
@@ -152,7 +152,7 @@ func blankPrefix(s []byte) (n int) {
 	return n
 }
 
-// stopped tells whether the text stopped before its end.
+// stopped reports whether the text stopped before its end.
 func (w *window) stopped() bool { return w.failure() != nil }
 
 // failure is why the text stopped before its end; nil at its end.

@@ -21,8 +21,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export"
 )
 
 func main() {
@@ -75,7 +75,7 @@ func measure(out io.Writer, from string, p export.Profile) error {
 	to := filepath.Join(dir, "out")
 	var counts []export.Count
 	whole, err := timed(func() (err error) {
-		counts, err = export.Run(context.Background(), corpora.Disk{}, from, to, []export.Profile{p}, &export.Options{Sessions: 1000}, 1)
+		counts, err = export.Run(context.Background(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{Sessions: 1000}, 1)
 		return err
 	})
 	if err != nil {
@@ -154,7 +154,7 @@ func zstdAlone(dir string) (*limit, error) {
 		}
 		l.encoders = append(l.encoders, z)
 	}
-	m, err := corpora.ReadManifest(corpora.Disk{}, dir)
+	m, err := corpus.ReadManifest(corpus.Disk{}, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/bucket"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/bucket"
 )
 
 // local gives the paths of what a user named: a path is itself, of a bucket a
@@ -83,9 +83,9 @@ func withBucket(ctx context.Context, open func(context.Context, string) (*bucket
 const noCorpus = "a folder without manifest.json is no corpus; `arena build` makes one of a day, `arena import` of other traces"
 
 // readCorpus reads a corpus where it lies, on disk or in a bucket.
-func readCorpus(ctx context.Context, name string, read func(fsys corpora.FS, dir string) error) error {
+func readCorpus(ctx context.Context, name string, read func(fsys corpus.FS, dir string) error) error {
 	if !bucket.IsURL(name) {
-		return read(corpora.Disk{}, name)
+		return read(corpus.Disk{}, name)
 	}
 	return withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
 }
@@ -138,9 +138,9 @@ func newOutput(name, staging string) (output, error) {
 
 // alone keeps the output for this process until release is called.
 func (o output) alone() (release func(), err error) {
-	release, err = corpora.Alone(o.dir)
+	release, err = corpus.Alone(o.dir)
 	switch {
-	case errors.Is(err, corpora.ErrBusy):
+	case errors.Is(err, corpus.ErrBusy):
 		return nil, failed(err, "wait for it, or give another -o")
 	case err != nil:
 		return nil, failed(err, "the folder around -o must take new files")
@@ -164,7 +164,7 @@ func (o output) take(ctx context.Context, force bool) (release func(), err error
 func (o output) free(ctx context.Context, force bool) error {
 	there := false
 	if o.url == "" {
-		_, absent := corpora.ReadManifest(corpora.Disk{}, o.dir)
+		_, absent := corpus.ReadManifest(corpus.Disk{}, o.dir)
 		there = absent == nil
 	} else {
 		err := withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) (err error) {
@@ -186,5 +186,5 @@ func (o output) publish(ctx context.Context) error {
 	if o.url == "" {
 		return nil
 	}
-	return withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) error { return b.Publish(ctx, corpora.Disk{}, o.dir) })
+	return withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) error { return b.Publish(ctx, corpus.Disk{}, o.dir) })
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"gocloud.dev/blob"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // TestBucketsAreInputAndOutput puts a day into a bucket, builds from there into
@@ -79,7 +79,7 @@ func says(args ...string) (string, int) {
 
 func manifest(t *testing.T, dir string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, corpora.ManifestName))
+	b, err := os.ReadFile(filepath.Join(dir, corpus.ManifestName))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 	"github.com/trajectory-arena/arena/shop"
@@ -78,8 +78,8 @@ reports and a dataset card.
 A run that was stopped goes on from its last finished block; a run on a
 finished corpus does only what changed. What --config and --set can say:
 docs/configuration.md.`,
-		Example: `  arena build testdata/day -o corpus
-  arena build testdata/day -o next --bank corpus/bank.json --held-out testdata/leak/bank.jsonl --set select.top=2`,
+		Example: `  arena build testdata/day -o out
+  arena build testdata/day -o next --bank out/bank.json --held-out testdata/leak/bank.jsonl --set select.top=2`,
 		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
 			if allRuns(args) {
@@ -94,7 +94,7 @@ docs/configuration.md.`,
 	return c
 }
 
-// allRuns says whether every day is the folder of an evaluation.
+// allRuns reports whether every day is the folder of an evaluation.
 func allRuns(days []string) bool {
 	return !slices.ContainsFunc(days, func(day string) bool {
 		spec, err := student.ReadSpec(day)
@@ -151,7 +151,7 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 // closes its judge.
 func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func() error, error) {
 	if f.out == "" {
-		return nil, nil, usage(errors.New("no output folder"), "say where the corpus goes, such as -o corpus")
+		return nil, nil, usage(errors.New("no output folder"), "say where the corpus goes, such as -o out")
 	}
 	if err := f.card.check(); err != nil {
 		return nil, nil, err
@@ -167,7 +167,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	if f.work != "" && within(out, f.work) {
 		return nil, nil, usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}
-	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), Push: f.card.push, License: f.card.license, FS: corpora.Disk{}, Pages: pages}
+	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: version(), Push: f.card.push, License: f.card.license, FS: corpus.Disk{}, Pages: pages}
 	r.Sources = pipeline.Sources{
 		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.in, Spool: r.Work,
 	}

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/report"
@@ -82,9 +82,9 @@ func buildError(err error) error {
 		return failed(err, "add days, or problems by --problems")
 	case errors.Is(err, guard.ErrBank):
 		return failed(err, bankForms)
-	case errors.Is(err, corpora.ErrForeign):
+	case errors.Is(err, corpus.ErrForeign):
 		return failed(err, "give -o a new folder, an empty one, or that of a corpus to replace")
-	case errors.Is(err, corpora.ErrBusy):
+	case errors.Is(err, corpus.ErrBusy):
 		return failed(err, "wait for it, or give another -o or --work")
 	case errors.Is(err, pipeline.ErrInput):
 		return failed(err, "check the file: it must be there, readable and as docs/formats.md describes it (`arena build --help` lists the flags)")

@@ -48,8 +48,8 @@ With --index the texts are also held against the signatures of earlier runs, by
 estimate, and added to them.`,
 		Example: `  arena dedup testdata/leak/texts.jsonl -o -
   arena dedup testdata/leak/texts.jsonl --index signatures -o clusters.jsonl
-  arena build testdata/day -o corpus
-  arena dedup corpus/data/sft/*.parquet --field messages --strip shop/profiles/7-tool.txt -o -`,
+  arena build testdata/day -o out
+  arena dedup out/data/sft/*.parquet --field messages --strip shop/profiles/7-tool.txt -o -`,
 		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, names []string) error {
 			files, cleanUp, err := local(c.Context(), names)

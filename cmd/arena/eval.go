@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora/bucket"
+	"github.com/trajectory-arena/arena/corpus/bucket"
 	"github.com/trajectory-arena/arena/judges/prices"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"

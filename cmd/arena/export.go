@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/export"
-	"github.com/trajectory-arena/arena/corpora/redact"
-	"github.com/trajectory-arena/arena/corpora/token"
-	"github.com/trajectory-arena/arena/corpora/where"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/token"
+	"github.com/trajectory-arena/arena/corpus/where"
 )
 
 // sideBySide is more than there are formats: one reading of a corpus feeds all
@@ -48,7 +48,7 @@ func newExport(s *streams) *cobra.Command {
 		Long: `Writes the rows of a corpus in one or several formats (see ` + "`arena profiles`" + `).
 Rows that a format cannot take are left out of it alone and counted by reason
 in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
-		Example: "  arena build testdata/day -o corpus\n  arena export corpus --profile text --profile sharegpt -o exported\n  arena export corpus --profile all -o every",
+		Example: "  arena build testdata/day -o out\n  arena export out --profile text --profile sharegpt -o exported\n  arena export out --profile all -o every",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runExport(c, s, args[0], &f)
@@ -108,7 +108,7 @@ func runExport(c *cobra.Command, s *streams, from string, f *exportFlags) error 
 }
 
 func (f *exportFlags) export(ctx context.Context, s *streams, from string, out output, profiles []export.Profile) error {
-	manifest, err := corpora.ReadManifest(corpora.Disk{}, from)
+	manifest, err := corpus.ReadManifest(corpus.Disk{}, from)
 	if err != nil {
 		return failed(err, noCorpus)
 	}
@@ -127,7 +127,7 @@ func (f *exportFlags) export(ctx context.Context, s *streams, from string, out o
 	defer release()
 	limitHeap()
 	progress := noise{quiet: f.quiet}.progress(s)
-	fsys := watched{corpora.Disk{}, []string{from}, progress.reading("export", bytesOf(manifest, profiles))}
+	fsys := watched{corpus.Disk{}, []string{from}, progress.reading("export", bytesOf(manifest, profiles))}
 	counts, err := export.Run(ctx, fsys, from, out.dir, profiles, opt, f.workers)
 	progress.done()
 	if err != nil {
@@ -145,7 +145,7 @@ func (f *exportFlags) export(ctx context.Context, s *streams, from string, out o
 }
 
 // bytesOf is the size of the shards that the formats are made of.
-func bytesOf(m *corpora.Manifest, profiles []export.Profile) (bytes int64) {
+func bytesOf(m *corpus.Manifest, profiles []export.Profile) (bytes int64) {
 	for _, file := range m.Files {
 		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.From == file.Profile }) {
 			bytes += file.Bytes
@@ -155,7 +155,7 @@ func bytesOf(m *corpora.Manifest, profiles []export.Profile) (bytes int64) {
 }
 
 // forecastExport says what each format would be made of.
-func forecastExport(s *streams, m *corpora.Manifest, profiles []export.Profile) {
+func forecastExport(s *streams, m *corpus.Manifest, profiles []export.Profile) {
 	for _, p := range profiles {
 		rows := int64(0)
 		for _, file := range m.Files {
@@ -167,7 +167,7 @@ func forecastExport(s *streams, m *corpora.Manifest, profiles []export.Profile) 
 	}
 }
 
-// within says whether a path is a folder or lies in it.
+// within reports whether a path is a folder or lies in it.
 func within(folder, path string) bool {
 	a, aerr := filepath.Abs(folder)
 	b, berr := filepath.Abs(path)
@@ -193,7 +193,7 @@ func (f *exportFlags) options(from string) (*export.Options, error) {
 	if err != nil || expr == nil {
 		return opt, err
 	}
-	chosen, err := where.Select(corpora.Disk{}, from, expr)
+	chosen, err := where.Select(corpus.Disk{}, from, expr)
 	if err != nil {
 		return nil, err
 	}
@@ -206,15 +206,15 @@ const longestAttempt = 14_336
 
 // count makes the export count with the tokenizer that was given.
 func (f *exportFlags) count(opt *export.Options) error {
-	data, err := corpora.ReadFile(corpora.Disk{}, f.tokenizer, 256<<20)
+	data, err := corpus.ReadFile(corpus.Disk{}, f.tokenizer, 256<<20)
 	if err != nil {
 		return failed(err, "--tokenizer takes the tokenizer.json of a model")
 	}
-	tok, err := token.Read("tokenizer-"+corpora.SHA256(data)[:12], data)
+	tok, err := token.Read("tokenizer-"+corpus.SHA256(data)[:12], data)
 	if err != nil {
 		return failed(fmt.Errorf("read %s: %w", f.tokenizer, err), "byte-level BPE is read, as of Qwen, Llama 3, GPT-2; leave --tokenizer out for the estimate")
 	}
-	opt.Counter = func() corpora.Counter { return tok.Clone() }
+	opt.Counter = func() corpus.Counter { return tok.Clone() }
 	if opt.MaxTokens == 0 {
 		opt.MaxTokens = longestAttempt
 	}
@@ -242,7 +242,7 @@ func showCounts(s *streams, counts []export.Count) {
 	written := int64(0)
 	for _, c := range counts {
 		written += c.Rows
-		fmt.Fprintf(s.err, "%-18s %-6s %8d in %8d taken %8d rows  %s\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpora.Tallies(c.Dropped))
+		fmt.Fprintf(s.err, "%-18s %-6s %8d in %8d taken %8d rows  %s\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.Tallies(c.Dropped))
 	}
 	if len(counts) > 0 && written == 0 { // a recipe of steps has no profile to export to
 		fmt.Fprintln(s.err, "warning: no row was written: there is nothing to train on")

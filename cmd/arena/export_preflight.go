@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 
-	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/corpus/export"
 )
 
 // preflight renders the finished export through chat templates, in Python:

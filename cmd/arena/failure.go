@@ -69,7 +69,7 @@ func misnamed(err error, args []string) error {
 	return err
 }
 
-// namesNothing says that an argument, or the value of a flag, is a path that is
+// namesNothing reports whether an argument, or the value of a flag, is a path that is
 // not there and that path is or would lie in.
 func namesNothing(arg, path string) bool {
 	if name, value, found := strings.Cut(arg, "="); found && strings.HasPrefix(name, "-") {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
 )
@@ -22,7 +22,7 @@ type importFlags struct {
 	card    cardFlags
 	heldOut []string
 	workers int
-	// unguarded says that nothing is held out, which nobody may forget to say.
+	// unguarded reports whether nothing is held out, which nobody may forget to say.
 	unguarded bool
 	asIs      bool
 	force     bool
@@ -95,7 +95,7 @@ func (f *importFlags) run(c *cobra.Command, s *streams, in []string) error {
 		return err
 	}
 	progress := noise{quiet: f.quiet}.progress(s)
-	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.dir, FS: corpora.Disk{}, Version: version(), HeldOut: f.heldOut, Workers: f.workers, Push: f.card.push, License: f.card.license, Progress: progress.event}
+	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.dir, FS: corpus.Disk{}, Version: version(), HeldOut: f.heldOut, Workers: f.workers, Push: f.card.push, License: f.card.license, Progress: progress.event}
 	summary, err := m.Run(c.Context())
 	progress.done()
 	if summary != nil && (err != nil || !f.quiet) {

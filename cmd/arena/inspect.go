@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/bucket"
-	"github.com/trajectory-arena/arena/corpora/where"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/corpus/where"
 )
 
 func newInspect(s *streams) *cobra.Command {
@@ -20,7 +20,7 @@ func newInspect(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "inspect FILE.parquet|CORPUS",
 		Short:   "Show schema, row groups, counts and the first rows",
-		Example: "  arena build testdata/day -o corpus\n  arena inspect corpus\n  arena inspect corpus/tables/attempts.parquet --head 1\n  arena inspect corpus --where 'judge_score >= 0.7 && n_steps <= 15'",
+		Example: "  arena build testdata/day -o out\n  arena inspect out\n  arena inspect out/tables/attempts.parquet --head 1\n  arena inspect out --where 'judge_score >= 0.7 && n_steps <= 15'",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			chosen, err := parseWhere(expr)
@@ -37,7 +37,7 @@ func newInspect(s *streams) *cobra.Command {
 			if head < 0 {
 				return usage(fmt.Errorf("--head is %d", head), "give the number of rows to show, 0 for none")
 			}
-			return readCorpus(c.Context(), folder, func(fsys corpora.FS, dir string) error {
+			return readCorpus(c.Context(), folder, func(fsys corpus.FS, dir string) error {
 				switch {
 				case file != "":
 					return inspectFile(s, fsys, filepath.Join(dir, file), head)
@@ -69,8 +69,8 @@ func parquetFile(name string) (folder, file string, err error) {
 	return name, "", nil
 }
 
-func describe(s *streams, fsys corpora.FS, dir string) error {
-	m, err := corpora.ReadManifest(fsys, dir)
+func describe(s *streams, fsys corpus.FS, dir string) error {
+	m, err := corpus.ReadManifest(fsys, dir)
 	if err != nil {
 		return failed(err, "name a .parquet file, or a corpus: "+noCorpus)
 	}
@@ -80,7 +80,7 @@ func describe(s *streams, fsys corpora.FS, dir string) error {
 
 // inspectWhere says how many attempts an expression selects: what an export
 // with it would hold.
-func inspectWhere(s *streams, fsys corpora.FS, dir string, expr *where.Expr, head int) error {
+func inspectWhere(s *streams, fsys corpus.FS, dir string, expr *where.Expr, head int) error {
 	chosen, err := where.Select(fsys, dir, expr)
 	if err != nil {
 		return err
@@ -95,8 +95,8 @@ func inspectWhere(s *streams, fsys corpora.FS, dir string, expr *where.Expr, hea
 	return nil
 }
 
-func inspectFile(s *streams, fsys corpora.FS, path string, head int) error {
-	if err := corpora.Inspect(fsys, path, head, s.out); err != nil {
+func inspectFile(s *streams, fsys corpus.FS, path string, head int) error {
+	if err := corpus.Inspect(fsys, path, head, s.out); err != nil {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return err

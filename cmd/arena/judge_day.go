@@ -160,7 +160,7 @@ func (d *judgeDay) oneByStep(ctx context.Context, t *arena.Trace, dialogue *aren
 	return line(b), err
 }
 
-// leavesRest says that an error leaves what is missing to the next run.
+// leavesRest reports whether an error leaves what is missing to the next run.
 func leavesRest(err error) bool {
 	return errors.Is(err, llm.ErrBudget) || errors.Is(err, llm.ErrDeadline)
 }

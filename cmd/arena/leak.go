@@ -45,8 +45,8 @@ results are not. One line of JSON a row, in input order:
 
 Which tiers there are and how well they find what: docs/leak.md.`,
 		Example: `  arena leak --held-out testdata/leak/bank.jsonl testdata/leak/texts.jsonl -o -
-  arena build testdata/day -o corpus
-  arena leak --held-out testdata/leak/bank.jsonl corpus -o leaks.jsonl --report report.json --fail-on drop`,
+  arena build testdata/day -o out
+  arena leak --held-out testdata/leak/bank.jsonl out -o leaks.jsonl --report report.json --fail-on drop`,
 		Args: takes(1, anyNumber),
 		RunE: func(c *cobra.Command, names []string) error {
 			paths, cleanUp, err := local(c.Context(), names)

@@ -47,7 +47,7 @@ func (f *embedFlags) embedder() (*guard.Embedder, error) {
 	return e, nil
 }
 
-// asked says whether the embedding tier is wanted. What is said about it without
+// asked reports whether the embedding tier is wanted. What is said about it without
 // a place where vectors come from is refused: a tier that is required would not
 // run, and nobody would know.
 func (f *embedFlags) asked() (bool, error) {

@@ -109,5 +109,5 @@ const rootHelp = `arena reads days of graded shopping attempts, keeps those in w
 itself acts, scores and judges them, keeps held-out problems out, and writes
 Parquet corpora that trainers load at once.
 
-  arena build testdata/day -o corpus     the whole way, with embedded defaults
-  arena verify corpus                    every promise of its manifest, again`
+  arena build testdata/day -o out     the whole way, with embedded defaults
+  arena verify out                    every promise of its manifest, again`

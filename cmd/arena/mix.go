@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
@@ -66,7 +66,7 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 
 func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 	if f.out == "" {
-		return usage(errors.New("no output folder"), "say where the corpus goes, such as -o corpus")
+		return usage(errors.New("no output folder"), "say where the corpus goes, such as -o out")
 	}
 	if err := f.card.check(); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (f *mixFlags) run(ctx context.Context, s *streams, args []string) error {
 		return err
 	}
 	progress := noise{quiet: f.quiet}.progress(s)
-	m.FS = watched{corpora.Disk{}, folders(m.Sources), progress.reading("mix", 0)}
+	m.FS = watched{corpus.Disk{}, folders(m.Sources), progress.reading("mix", 0)}
 	report, err := m.Run(ctx)
 	progress.done()
 	if report != nil && (err != nil || !f.quiet) {
@@ -160,7 +160,7 @@ func (f *mixFlags) tell(s *streams, r *mix.Report) {
 	}
 	fmt.Fprintln(s.err)
 	for _, p := range r.Parts {
-		fmt.Fprintf(s.err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, p.Corpus[:12], p.Out, p.In, p.TokensOut, p.Share, corpora.Tallies(p.Dropped))
+		fmt.Fprintf(s.err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, p.Corpus[:12], p.Out, p.In, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
 	}
 }
 

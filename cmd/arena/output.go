@@ -97,7 +97,7 @@ func createBeside(path string) (*os.File, error) {
 	return os.OpenFile(name.Name(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 }
 
-// sameFile says whether both paths lead to one file.
+// sameFile reports whether both paths lead to one file.
 func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/corpus/export"
 )
 
 func newProfiles(s *streams) *cobra.Command {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
@@ -56,14 +56,14 @@ against everything protected once more, and exported in every profile that the
 rows go into. OUT.work keeps the run and what was built of it: the same command
 goes on where an earlier one was interrupted. --run takes rollouts that arena
 eval played already.`,
-		Example: `  arena build testdata/day -o corpus
-  arena recipe sft --corpus corpus -o stage1
+		Example: `  arena build testdata/day -o out
+  arena recipe sft --corpus out -o stage1
   serve='go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000'   # needs no model
-  arena recipe rft --corpus corpus --catalog testdata/day/catalog.jsonl --serve "$serve" \
+  arena recipe rft --corpus out --catalog testdata/day/catalog.jsonl --serve "$serve" \
     --endpoint http://127.0.0.1:8000/v1 --model student -k 4 -o stage2
-  arena recipe teacher --corpus corpus --catalog testdata/day/catalog.jsonl --serve "$serve -solves 1" \
+  arena recipe teacher --corpus out --catalog testdata/day/catalog.jsonl --serve "$serve -solves 1" \
     --endpoint http://127.0.0.1:8000/v1 --model teacher -o teacher
-  arena recipe steps --corpus corpus --catalog testdata/day/catalog.jsonl \
+  arena recipe steps --corpus out --catalog testdata/day/catalog.jsonl \
     --run stage2.work/run --teacher teacher.work/run -o stage5`,
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
@@ -92,7 +92,7 @@ eval played already.`,
 	return c
 }
 
-// plays says that rollouts are to be played.
+// plays reports whether rollouts are to be played.
 func (f *recipeFlags) plays() bool {
 	return f.run == "" && (f.recipe.Rollouts == recipe.Always || f.recipe.Rollouts == recipe.Optional && len(f.eval.endpoints) > 0)
 }
@@ -168,7 +168,7 @@ func (f *recipeFlags) write(c *cobra.Command, target output) error {
 	if err != nil {
 		return err
 	}
-	report, err := f.recipe.Write(c.Context(), corpora.Disk{}, in, target.dir, f.work)
+	report, err := f.recipe.Write(c.Context(), corpus.Disk{}, in, target.dir, f.work)
 	if report != nil && !f.eval.quiet {
 		f.tell(report)
 	}
@@ -211,7 +211,7 @@ func recipeError(err error) error {
 
 // protect reads everything that is protected beside the corpus's own split.
 func (f *recipeFlags) protect() error {
-	m, err := corpora.ReadManifest(corpora.Disk{}, f.corpus)
+	m, err := corpus.ReadManifest(corpus.Disk{}, f.corpus)
 	if err != nil {
 		return failed(err, noCorpus)
 	}
@@ -224,7 +224,7 @@ func (f *recipeFlags) protect() error {
 		f.protected = append(f.protected, entries...)
 		given = append(given, guard.Digest(entries))
 		if b, err := os.ReadFile(path); err == nil {
-			given = append(given, corpora.SHA256(b))
+			given = append(given, corpus.SHA256(b))
 		}
 	}
 	return recipeError(recipe.Guarded(m, given))
@@ -249,7 +249,7 @@ func (f *recipeFlags) forecast(c *cobra.Command) error {
 func (f *recipeFlags) tell(r *recipe.Report) {
 	w := f.streams.err
 	for _, c := range r.Counts {
-		fmt.Fprintf(w, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpora.Tallies(c.Dropped))
+		fmt.Fprintf(w, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.Tallies(c.Dropped))
 	}
 	fmt.Fprintf(w, "guard     %d rows held against %d protected problems, %d dropped\n", r.Proof.Guard.Rows, r.Proof.Protected(), len(r.Proof.Guard.Dropped))
 	showCounts(f.streams, r.Exports)

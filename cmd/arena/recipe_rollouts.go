@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 	"github.com/trajectory-arena/arena/student"
@@ -19,7 +19,7 @@ import (
 func (f *recipeFlags) problemsFile() string { return filepath.Join(f.work, "problems.jsonl") }
 
 func (f *recipeFlags) problems() ([]byte, error) {
-	text, err := recipe.Problems(corpora.Disk{}, f.corpus, f.protected)
+	text, err := recipe.Problems(corpus.Disk{}, f.corpus, f.protected)
 	if err != nil {
 		return nil, failed(err, "build the corpus again with more problems")
 	}
@@ -39,7 +39,7 @@ func (f *recipeFlags) writeProblems() error {
 	if old, err := os.ReadFile(f.problemsFile()); err == nil && bytes.Equal(old, text) {
 		return nil
 	}
-	return corpora.WriteFile(corpora.Disk{}, f.problemsFile(), text)
+	return corpus.WriteFile(corpus.Disk{}, f.problemsFile(), text)
 }
 
 // rollouts plays what is to be played, and builds a corpus of it.

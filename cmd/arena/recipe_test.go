@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
@@ -56,7 +56,7 @@ func trainRows[T any](t *testing.T, dir, config string) (all []T) {
 		t.Fatalf("no shard of %s in %s: %v", config, dir, err)
 	}
 	for _, path := range paths {
-		if err := corpora.Rows(corpora.Disk{}, path, func(row *T) error { all = append(all, *row); return nil }); err != nil {
+		if err := corpus.Rows(corpus.Disk{}, path, func(row *T) error { all = append(all, *row); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,14 +90,14 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("%v beside the train split, %v", evals, err)
 		}
 	}
-	training := trainRows[corpora.RL](t, in("corpus"), "rl")
+	training := trainRows[corpus.RL](t, in("corpus"), "rl")
 
 	stage("rft", "rft", "--endpoint", url, "--model", "m")
 	if asked := student.Asked(); len(asked) == 0 || strings.Contains(fmt.Sprint(asked), "#8#") {
 		t.Errorf("%d turns were asked, not samples 0 to 7", len(asked))
 	}
 	own, solved := 0, map[string]bool{}
-	for _, row := range trainRows[corpora.SFT](t, in("rft"), "hf-json") {
+	for _, row := range trainRows[corpus.SFT](t, in("rft"), "hf-json") {
 		if strings.HasPrefix(row.SessionID, "eval-") {
 			own++
 			solved[row.ProblemID] = true
@@ -119,7 +119,7 @@ func TestRecipes(t *testing.T) {
 
 	stage("teacher", "teacher", "--endpoint", teacher, "--model", "big")
 	times := map[string]int{}
-	for _, row := range trainRows[corpora.SFT](t, in("teacher"), "hf-json") {
+	for _, row := range trainRows[corpus.SFT](t, in("teacher"), "hf-json") {
 		times[row.SessionID+" "+row.TaskType]++
 	}
 	for row, n := range times {
@@ -134,7 +134,7 @@ func TestRecipes(t *testing.T) {
 	run := in("rft.work/run")
 	stage("kto", "kto", "--run", run)
 	labels := map[string][2]int{}
-	for _, row := range trainRows[corpora.KTO](t, in("kto"), "kto") {
+	for _, row := range trainRows[corpus.KTO](t, in("kto"), "kto") {
 		n := labels[row.ProblemID]
 		n[map[bool]int{true: 1}[row.Label]]++
 		labels[row.ProblemID] = n
@@ -146,14 +146,14 @@ func TestRecipes(t *testing.T) {
 	}
 
 	stage("pref", "pref", "--run", run)
-	for _, row := range trainRows[corpora.Pref](t, in("pref"), "pref") {
+	for _, row := range trainRows[corpus.Pref](t, in("pref"), "pref") {
 		if row.ChosenScore < 0.5 || row.RejectedScore >= 0.5 {
 			t.Errorf("pair %s: scores %v and %v", row.ProblemID, row.ChosenScore, row.RejectedScore)
 		}
 	}
 
 	stage("steps", "steps", "--run", run, "--teacher", in("teacher.work/run"))
-	for _, row := range trainRows[corpora.Steps](t, in("steps"), "stepwise") {
+	for _, row := range trainRows[corpus.Steps](t, in("steps"), "stepwise") {
 		holds, sum := 0.0, 0.0
 		for i, label := range row.Labels {
 			if label {
@@ -214,11 +214,11 @@ func TestMistakesAreFailures(t *testing.T) {
 	}
 	words := stage("kto", "--endpoint", studentURL(t, forgetful(t)), "--model", "m", "-k", "5")
 	labels := map[string]int{}
-	for _, row := range trainRows[corpora.KTO](t, in("kto"), "kto") {
+	for _, row := range trainRows[corpus.KTO](t, in("kto"), "kto") {
 		sample := row.SessionID[:strings.Index(row.SessionID, "/")]
 		labels[fmt.Sprint(sample[strings.LastIndex(sample, "-")+1:], " ", row.Label)]++
 	}
-	n := len(trainRows[corpora.RL](t, in("corpus"), "rl"))
+	n := len(trainRows[corpus.RL](t, in("corpus"), "rl"))
 	if want := map[string]int{"s0 true": n, "s1 false": n, "s2 false": n, "s3 false": n}; !maps.Equal(labels, want) {
 		t.Errorf("rows %v, want %v", labels, want)
 	}
@@ -232,7 +232,7 @@ func TestMistakesAreFailures(t *testing.T) {
 
 	stage("pref", "--run", in("kto.work/run"))
 	rejected := map[string]bool{}
-	for _, row := range trainRows[corpora.Pref](t, in("pref"), "pref") {
+	for _, row := range trainRows[corpus.Pref](t, in("pref"), "pref") {
 		rejected[row.RejectedSession] = true
 		if row.ChosenScore < 0.5 || row.RejectedScore >= 0.5 {
 			t.Errorf("pair %s: scores %v and %v", row.ProblemID, row.ChosenScore, row.RejectedScore)
@@ -247,7 +247,7 @@ func TestMistakesAreFailures(t *testing.T) {
 		t.Errorf("rft reads %+v", r.Counts[0])
 	}
 	must(t, exitOK, "build", in("kto.work/run"), "--problems", in("kto.work/problems.jsonl"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--bank", in("corpus/bank.json"), "-o", in("built"), "-q")
-	for _, row := range trainRows[corpora.KTO](t, in("built"), "kto") {
+	for _, row := range trainRows[corpus.KTO](t, in("built"), "kto") {
 		if strings.Contains(row.SessionID, "-s1/") || strings.Contains(row.SessionID, "-s3/") {
 			t.Errorf("%s is a row of a plain build", row.SessionID)
 		}
@@ -262,7 +262,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	must(t, exitOK, "build", testDay, "-o", in("corpus"), "-q")
-	rows := trainRows[corpora.SFT](t, in("corpus"), "sft")
+	rows := trainRows[corpus.SFT](t, in("corpus"), "sft")
 	planted := rows[0].Goal
 	reworded := "Hello! " + strings.ToUpper(rows[len(rows)-1].Goal) + " Thank you."
 	bank := fmt.Sprintf("{\"id\":\"p1\",\"query\":%q}\n{\"id\":\"p2\",\"query\":%q}\n", planted, reworded)
@@ -277,7 +277,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 			t.Errorf("a rollout was played at a protected problem: %s", turn)
 		}
 	}
-	for _, row := range trainRows[corpora.SFT](t, in("rft"), "hf-json") {
+	for _, row := range trainRows[corpus.SFT](t, in("rft"), "hf-json") {
 		if row.ProblemID == rows[0].ProblemID || row.ProblemID == rows[len(rows)-1].ProblemID {
 			t.Errorf("row %s is of a protected problem", row.SessionID)
 		}
@@ -303,7 +303,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	// A corpus that was guarded by a file asks for that file.
 	must(t, exitOK, "build", testDay, "-o", in("guarded"), "--held-out", in("held.jsonl"), "-q")
 	words = must(t, exitUsage, "recipe", "sft", "--corpus", in("guarded"), "-o", in("sft"))
-	if !strings.Contains(words, corpora.SHA256([]byte(bank))) {
+	if !strings.Contains(words, corpus.SHA256([]byte(bank))) {
 		t.Errorf("the refusal does not name the file: %s", words)
 	}
 	must(t, exitOK, "recipe", "sft", "--corpus", in("guarded"), "--held-out", in("held.jsonl"), "-o", in("sft"))

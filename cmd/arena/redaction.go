@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/corpus/redact"
 )
 
 // rules are compiled when something is first said that a trace may have a part

@@ -124,7 +124,7 @@ func answerCall(ctx context.Context, tools *shop.Tools, text string) ([]byte, er
 	)), '\n'), nil
 }
 
-// finite says that JSON can hold v.
+// finite reports whether JSON can hold v.
 func finite(v python.Value) bool {
 	if v.Kind == python.Float {
 		return !math.IsNaN(v.Float) && !math.IsInf(v.Float, 0)

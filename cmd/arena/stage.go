@@ -12,10 +12,10 @@ import (
 )
 
 // allStages is the example of each stage: one needs what the stages before it left.
-const allStages = `  arena stage map testdata/day --work w --shard 0/2 -o corpus
-  arena stage map testdata/day --work w --shard 1/2 -o corpus
-  arena stage group testdata/day --work w -o corpus
-  arena stage write testdata/day --work w --shard 0/1 -o corpus`
+const allStages = `  arena stage map testdata/day --work w --shard 0/2 -o out
+  arena stage map testdata/day --work w --shard 1/2 -o out
+  arena stage group testdata/day --work w -o out
+  arena stage write testdata/day --work w --shard 0/1 -o out`
 
 func newStage(s *streams) *cobra.Command {
 	c := &cobra.Command{

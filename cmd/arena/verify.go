@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -27,8 +27,8 @@ touched and that the corpus has in train is named, and the corpus is retired.
 Exit 0: all holds. Exit 1: something is broken; each line says where and what.
 Exit 3: the files are whole, but a split sees what another is graded by,
 or the corpus is retired.`,
-		Example: "  arena build testdata/day -o corpus\n  arena verify corpus\n" + bankAdded + "\n" +
-			"  arena verify corpus --rotation protected.json",
+		Example: "  arena build testdata/day -o out\n  arena verify out\n" + bankAdded + "\n" +
+			"  arena verify out --rotation protected.json",
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			progress := noise{quiet: quiet}.progress(s)
@@ -56,9 +56,9 @@ or the corpus is retired.`,
 }
 
 // verifyCorpus checks a corpus where it lies, and tells of what it reads.
-func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found []corpora.Finding, err error) {
-	err = readCorpus(ctx, name, func(fsys corpora.FS, dir string) (err error) {
-		switch found, err = corpora.Verify(ctx, watched{fsys, []string{dir}, tell}, dir); {
+func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found []corpus.Finding, err error) {
+	err = readCorpus(ctx, name, func(fsys corpus.FS, dir string) (err error) {
+		switch found, err = corpus.Verify(ctx, watched{fsys, []string{dir}, tell}, dir); {
 		case errors.Is(err, fs.ErrNotExist):
 			return failed(err, noCorpus)
 		case err != nil:
@@ -71,9 +71,9 @@ func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found
 
 // tellVerified says what was held against the manifest.
 func tellVerified(ctx context.Context, s *streams, dir string) error {
-	var m *corpora.Manifest
-	err := readCorpus(ctx, dir, func(fsys corpora.FS, dir string) (err error) {
-		m, err = corpora.ReadManifest(fsys, dir)
+	var m *corpus.Manifest
+	err := readCorpus(ctx, dir, func(fsys corpus.FS, dir string) (err error) {
+		m, err = corpus.ReadManifest(fsys, dir)
 		return err
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func verifyRotation(s *streams, path, corpus string) error {
 	return limit(fmt.Errorf("verify %s: retired: it has %s in train, first: %s", corpus, counted(len(found), "protected problem", "protected problems"), found[0].ID), "do not train on it; build it again with --held-out "+path)
 }
 
-func verdict(dir string, found []corpora.Finding) error {
+func verdict(dir string, found []corpus.Finding) error {
 	leaks := 0
 	for _, f := range found {
 		if f.Leak {

@@ -4,19 +4,19 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // watched is a file system that tells of every piece that is read of the files
 // in some folders.
 type watched struct {
-	corpora.FS
+	corpus.FS
 	folders []string
 	tell    func(bytes int)
 }
 
 // Open opens a file for reading.
-func (w watched) Open(path string) (corpora.Source, error) {
+func (w watched) Open(path string) (corpus.Source, error) {
 	f, err := w.FS.Open(path)
 	if err != nil || !w.within(path) {
 		return f, err
@@ -34,7 +34,7 @@ func (w watched) within(path string) bool {
 }
 
 type watchedSource struct {
-	corpora.Source
+	corpus.Source
 	tell func(bytes int)
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 func TestReadingIsToldOfTheWatchedFolderAlone(t *testing.T) {
@@ -27,9 +27,9 @@ func TestReadingIsToldOfTheWatchedFolderAlone(t *testing.T) {
 		var out bytes.Buffer
 		synctest.Test(t, func(t *testing.T) {
 			d := noise{}.progress(&streams{err: &out})
-			fsys := watched{corpora.Disk{}, []string{filepath.Join(dir, "corpus")}, d.reading("verify", total)}
+			fsys := watched{corpus.Disk{}, []string{filepath.Join(dir, "corpus")}, d.reading("verify", total)}
 			read := func(name string) {
-				if _, err := corpora.ReadFile(fsys, filepath.Join(dir, name), 1<<30); err != nil {
+				if _, err := corpus.ReadFile(fsys, filepath.Join(dir, name), 1<<30); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/trajectory-arena/arena/corpora/where"
+	"github.com/trajectory-arena/arena/corpus/where"
 )
 
 // parseWhere reads the flag --where; nil where it was not given.

@@ -28,7 +28,7 @@ type Content struct {
 	ProductIDs []string
 	Titles     []string
 	Terms      []string
-	// Guessed says that no column was known, so that all strings of the row were
+	// Guessed reports whether no column was known, so that all strings of the row were
 	// taken, the first as the request: enough to search in, not to protect by.
 	Guessed bool
 }

@@ -28,9 +28,9 @@ type Cursor struct {
 	arena  []byte // unescaped strings
 	room   int    // least size of the arena
 	lone   bool
-	// infinite says that a number was stepped over that no float64 holds.
+	// infinite reports whether a number was stepped over that no float64 holds.
 	infinite bool
-	// unusual says that a string was walked that need not be escaped as it is.
+	// unusual reports whether a string was walked that need not be escaped as it is.
 	unusual bool
 }
 
@@ -92,7 +92,7 @@ func (c *Cursor) End() error {
 	return c.Err()
 }
 
-// LoneSurrogate tells whether a string that was walked holds half of an
+// LoneSurrogate reports whether a string that was walked holds half of an
 // escaped surrogate pair, which no UTF-8 text can express.
 func (c *Cursor) LoneSurrogate() bool { return c.lone }
 
@@ -205,7 +205,7 @@ func (c *Cursor) enter() bool {
 	return true
 }
 
-// first tells whether an opened array or object has a first member; it moves
+// first reports whether an opened array or object has a first member; it moves
 // behind the closing bracket if not.
 func (c *Cursor) first(closing byte) bool {
 	if c.pos < len(c.src) && c.src[c.pos] == closing {

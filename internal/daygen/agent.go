@@ -35,7 +35,7 @@ type agent struct {
 	// 0 to 3, how far the thinking goes.
 	skill float64
 	depth int
-	// nonce tells whether the proxy of the day wrote nonce_status.
+	// nonce reports whether the proxy of the day wrote nonce_status.
 	nonce bool
 	// pages is how many searches and views one wish takes at most.
 	pages int

@@ -22,9 +22,9 @@ const (
 // blocks decodes the deflate blocks of one member.
 type blocks struct {
 	in *input
-	// started says that a member was begun.
+	// started reports whether a member was begun.
 	started bool
-	// last says that no block follows, within that one is being decoded.
+	// last reports whether no block follows, within that one is being decoded.
 	last, within bool
 	// stored is what is left of a block that is not compressed; -1 for another.
 	stored int

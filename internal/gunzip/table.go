@@ -129,7 +129,7 @@ func (t *table) place(second *links, code, n uint, symbol entry) {
 	second.left[n]--
 }
 
-// complete tells whether codes of these lengths leave no bits without meaning.
+// complete reports whether codes of these lengths leave no bits without meaning.
 func complete(count *[longestCode + 1]int) bool {
 	space, total := 0, 0
 	for n := 1; n <= longestCode; n++ {

@@ -24,7 +24,7 @@ func (s *Turnstile) Open(n int) (waited <-chan struct{}) {
 	return s.waited
 }
 
-// Pass says whether a request is let through; one that is not must be kept
+// Pass reports whether a request is let through; one that is not must be kept
 // waiting until its client is gone.
 func (s *Turnstile) Pass() bool {
 	s.mu.Lock()

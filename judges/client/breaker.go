@@ -22,7 +22,7 @@ const (
 	probeAfter = 10 * time.Second
 )
 
-// open says that no request may be sent now.
+// open reports whether no request may be sent now.
 func (b *breaker) open(now time.Time) bool {
 	return b.silences >= breakAfter && (b.probing || now.Before(b.next))
 }
@@ -41,7 +41,7 @@ func (b *breaker) unsent(p pass) {
 	}
 }
 
-// ended takes note of one that was sent, and says whether the server is set
+// ended takes note of one that was sent, and reports whether the server is set
 // aside now.
 func (b *breaker) ended(p pass, silent bool, now time.Time) bool {
 	b.unsent(p)

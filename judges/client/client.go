@@ -121,7 +121,7 @@ func (c *Client) probe(ctx context.Context, q Question) (Reply, error) {
 	return reply, err
 }
 
-// unsure says whether this question will show if the server takes schemas.
+// unsure reports whether this question will show if the server takes schemas.
 func (c *Client) unsure(q Question) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

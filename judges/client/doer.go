@@ -24,7 +24,7 @@ type wire struct {
 	status int
 	header http.Header
 	reply  []byte
-	// broken says that the reply stopped before its end.
+	// broken reports whether the reply stopped before its end.
 	broken bool
 }
 

@@ -43,7 +43,7 @@ type Fault struct {
 	// RetryAfter is how long the server asked to wait, 0 if it did not.
 	RetryAfter time.Duration
 	Detail     string
-	// silent says that the request's whole time passed without a reply.
+	// silent reports whether the request's whole time passed without a reply.
 	silent bool
 }
 

@@ -52,11 +52,11 @@ type pass struct {
 
 // end is how a request ended.
 type end struct {
-	// overload says that the server had too many, pause that it wants none for a
+	// overload reports whether the server had too many, pause that it wants none for a
 	// while.
 	overload bool
 	pause    time.Duration
-	// silent says that all its time passed without a reply.
+	// silent reports whether all its time passed without a reply.
 	silent bool
 }
 

@@ -14,7 +14,7 @@ func (r *reading) citeSpelled(n spelled) {
 	}
 }
 
-// citesAmount tells whether a figure is one that a result holds. Whole figures
+// citesAmount reports whether a figure is one that a result holds. Whole figures
 // below a hundred are everywhere and need a word of money beside them; rounded
 // prices need one too, and must not be part of a sum.
 func (r *reading) citesAmount(t *token, c *cite) bool {

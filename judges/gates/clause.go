@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// bare tells whether an id is only the object of an action: its clause says
+// bare reports whether an id is only the object of an action: its clause says
 // nothing of it.
 func (r *reading) bare(c *cite) bool {
 	clause := r.clause(c)

@@ -147,7 +147,7 @@ func lineOf(text string, at span) span {
 	return span{at.start, int32(len(text))}
 }
 
-// ofOneListing tells whether no field comes twice.
+// ofOneListing reports whether no field comes twice.
 func ofOneListing(fields []field) bool {
 	for _, f := range fields[1:] {
 		if f.key == fields[0].key {
@@ -171,7 +171,7 @@ func withFigures(text string, fields []field, from, to int) (first, end int) {
 	return from, to
 }
 
-// standTogether tells whether as many fields as make a copy follow each other.
+// standTogether reports whether as many fields as make a copy follow each other.
 func standTogether(text string, fields []field) bool {
 	if len(fields) < minFields {
 		return false
@@ -230,7 +230,7 @@ func (c *copies) copiedLines(turn int, text string) (found []span) {
 	return found
 }
 
-// copiedLine tells whether a line with a figure begins a line of an earlier
+// copiedLine reports whether a line with a figure begins a line of an earlier
 // text: a title quoted from the middle of one is cited.
 func (c *copies) copiedLine(turn int, line string) bool {
 	line = strings.Trim(line, `"' `)

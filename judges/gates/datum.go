@@ -97,7 +97,7 @@ func (r *reading) citesData(t *token, c *cite) bool {
 	return r.citesAmount(t, c) || r.citesPartOfID(t, c) || r.citesCode(t, c) || r.citesUnknown(t, c) || t.word >= 0 && r.citesWord(t, c)
 }
 
-// citesBrand tells whether a word is a brand: named so by a result, or the
+// citesBrand reports whether a word is a brand: named so by a result, or the
 // first word of titles and no value or inner word of any.
 func (r *reading) citesBrand(t *token, c *cite) bool {
 	fact := &r.shelf.words[t.word]
@@ -112,7 +112,7 @@ func (r *reading) citesBrand(t *token, c *cite) bool {
 	return true
 }
 
-// citesCode tells whether a word of letters and digits, or a figure with the
+// citesCode reports whether a word of letters and digits, or a figure with the
 // word after it, stands so in a result and not in the request: what the names
 // of models and the measures of a product look like in any language.
 func (r *reading) citesCode(t *token, c *cite) bool {
@@ -139,7 +139,7 @@ func isCode(word string) bool {
 	return digits && strings.IndexFunc(word, unicode.IsLetter) >= 0
 }
 
-// citesWord tells whether a word that the lexicon does not know is a value or
+// citesWord reports whether a word that the lexicon does not know is a value or
 // a title's word and not the customer's own.
 func (r *reading) citesWord(t *token, c *cite) bool {
 	fact := &r.shelf.words[t.word]
@@ -153,7 +153,7 @@ func (r *reading) citesWord(t *token, c *cite) bool {
 	return c.asked || r.besideTitleWord(c)
 }
 
-// besideTitleWord tells whether a title's word stands where it names a product
+// besideTitleWord reports whether a title's word stands where it names a product
 // ("the leakproof ones", "spinning reel"): any word of English may be in some
 // title.
 func (r *reading) besideTitleWord(c *cite) bool {

@@ -12,7 +12,7 @@ type field struct {
 	key string
 }
 
-// figure tells whether the field's value is a number.
+// figure reports whether the field's value is a number.
 func (f field) figure(text string) bool { return f.end > f.start && isDigit(text[f.end-1]) }
 
 // fieldsIn finds the fields that text lays out. A value that is an object ends

@@ -36,7 +36,7 @@ func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 	}
 }
 
-// sandboxed tells whether the source is one whose inference calls pass through
+// sandboxed reports whether the source is one whose inference calls pass through
 // the logging proxy, so that an empty log means no inference.
 func sandboxed(t *arena.Trace) bool {
 	switch t.Source.Shape {

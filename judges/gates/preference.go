@@ -49,7 +49,7 @@ func (r *reading) reasonedChoice(a, b *candidate) (sentence int, found bool) {
 	return 0, false
 }
 
-// near tells whether a candidate is named close to sentence i.
+// near reports whether a candidate is named close to sentence i.
 func (c *candidate) near(i int) bool {
 	at, _ := slices.BinarySearch(c.sentences, i-near)
 	return at < len(c.sentences) && c.sentences[at] <= i+near
@@ -77,13 +77,13 @@ func (r *reading) length(i int) int {
 	return int(r.sentences[i].tokens.end - r.sentences[i].tokens.start)
 }
 
-// becauseAfter tells whether the next sentence is no more than the cause.
+// becauseAfter reports whether the next sentence is no more than the cause.
 func (r *reading) becauseAfter(i int) bool {
 	const cause = causeWord | groundWord
 	return i+1 < len(r.sentences) && r.length(i+1) <= 2*maxConclusion && r.sentences[i+1].classes&(cause|seenWord|graderWord) == cause
 }
 
-// prefers tells whether sentence i takes one candidate or puts it above
+// prefers reports whether sentence i takes one candidate or puts it above
 // another. What names a single candidate does so by a choice, by a cause for
 // refusing it, or without conditions: to find a fault in one takes no other.
 func (r *reading) prefers(i int) bool {
@@ -158,7 +158,7 @@ func (r *reading) namedIn(i int) int {
 	return named
 }
 
-// anchored tells whether a sentence speaks of the candidates at all: it names
+// anchored reports whether a sentence speaks of the candidates at all: it names
 // one, quotes a returned price, or points at one ("the former") without
 // meaning to look further. General wisdom about choosing does none of these.
 func (r *reading) anchored(i int) bool {
@@ -184,7 +184,7 @@ func (r *reading) namesLetter(s *sentence) bool {
 	return false
 }
 
-// defers tells whether a sentence only means to find out more and names no
+// defers reports whether a sentence only means to find out more and names no
 // candidate: nothing is decided in it.
 func (r *reading) defers(i int) bool {
 	const intent = planWord | checkWord
@@ -210,7 +210,7 @@ func (r *reading) signPrefers(s *sentence) bool {
 	return false
 }
 
-// reasons tells whether a sentence states a ground: a comparative, a cause, a
+// reasons reports whether a sentence states a ground: a comparative, a cause, a
 // refusal or a contrast that rests on price, brand, a value or the like. In
 // the sentence of the preference itself naming the ground is enough. That a
 // product was listed twice or first is no ground, nor are invented prices; a
@@ -233,7 +233,7 @@ func (r *reading) reasons(i int, own bool) bool {
 	return grounded && (linked || own) || known && (linked && own || r.figuresCompared(s))
 }
 
-// figuresCompared tells whether a figure and what it is held against stand on
+// figuresCompared reports whether a figure and what it is held against stand on
 // both sides of a sign of order: "61 > 50", "feli 1548 < kimazo 1678".
 func (r *reading) figuresCompared(s *sentence) bool {
 	for k := s.tokens.start + 1; k < s.tokens.end; k++ {
@@ -252,7 +252,7 @@ func (r *reading) between(k int32) string {
 	return r.text[from:max(from, to)]
 }
 
-// groundsIn tells whether a sentence cites values, prices that results hold,
+// groundsIn reports whether a sentence cites values, prices that results hold,
 // and prices that none holds.
 func (r *reading) groundsIn(i int) (values, known, unknown bool) {
 	for _, c := range r.citesOf(i) {

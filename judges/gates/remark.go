@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// toGrader tells whether a sentence speaks to whoever grades and holds no real
+// toGrader reports whether a sentence speaks to whoever grades and holds no real
 // datum. Such a sentence neither helps nor harms.
 func (r *reading) toGrader(sentence int) bool {
 	s := &r.sentences[sentence]
@@ -35,7 +35,7 @@ func (r *reading) asksTopScore(s *sentence) bool {
 // remarkClasses are the roles that together make a remark on results.
 const remarkClasses = resultWord | evalWord | seeWord | countWord | deicticWord
 
-// remarkIn tells whether a sentence says something of what came back. Two
+// remarkIn reports whether a sentence says something of what came back. Two
 // different roles are needed, one of them a judgement, a perception or a count
 // of results; a sentence of intention or about thinking itself needs one more, a perception and a word that points at results. An invented id or price
 // that something is said of is a remark too, if a false one.
@@ -69,7 +69,7 @@ func (r *reading) remarkIn(sentence int) bool {
 // belong to different things.
 const maxVerdict = 8
 
-// pointsAtID tells whether a sentence takes up an id that a result holds: that
+// pointsAtID reports whether a sentence takes up an id that a result holds: that
 // is no datum while it is only opened or recommended, but more than the query.
 func (r *reading) pointsAtID(sentence int) bool {
 	for _, c := range r.citesOf(sentence) {
@@ -89,7 +89,7 @@ func (r *reading) inventsIn(sentence int) bool {
 	return false
 }
 
-// countsResults tells whether a small figure stands before a word for results.
+// countsResults reports whether a small figure stands before a word for results.
 func (r *reading) countsResults(s *sentence) bool {
 	for _, t := range r.tokens[s.tokens.start:s.tokens.end] {
 		if t.number.count == 0 || !t.number.plain || t.number.digits > 2 {
@@ -107,7 +107,7 @@ func (r *reading) countsResults(s *sentence) bool {
 // maxNote is the length in tokens of a note that names values alone.
 const maxNote = 12
 
-// describes tells whether a sentence is a note of values ("Wood, floral."):
+// describes reports whether a sentence is a note of values ("Wood, floral."):
 // short, and neither a plan nor the customer's wish.
 func (r *reading) describes(sentence int) bool {
 	s := &r.sentences[sentence]

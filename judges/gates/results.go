@@ -26,7 +26,7 @@ func firstResult(d *arena.Dialogue) int32 {
 	return never
 }
 
-// isEvidence tells whether a call brought something new. The answers of
+// isEvidence reports whether a call brought something new. The answers of
 // recommend_product and terminate only repeat the agent's own arguments.
 func isEvidence(c *arena.Call) bool {
 	return c.Name != "recommend_product" && c.Name != "terminate" && c.Result.Kind() != arena.Absent

@@ -62,7 +62,7 @@ func addCandidate(all []candidate, c candidate, sentence int) []candidate {
 	return all
 }
 
-// brandNamed tells whether a brand is that of products named by id, which it
+// brandNamed reports whether a brand is that of products named by id, which it
 // then names once more.
 func (r *reading) brandNamed(all []candidate, brand string, sentence int) (named bool) {
 	for i := range all {
@@ -74,13 +74,13 @@ func (r *reading) brandNamed(all []candidate, brand string, sentence int) (named
 	return named
 }
 
-// isBrand tells whether brand, folded, is the product's.
+// isBrand reports whether brand, folded, is the product's.
 func (p *product) isBrand(brand string) bool {
 	text := orElse(p.brand, p.title)
 	return strings.EqualFold(text[:leadEnd(text)], brand)
 }
 
-// namesOffer tells whether the brand that the customer asked for stands for an
+// namesOffer reports whether the brand that the customer asked for stands for an
 // offer ("the Sogota", "Sogota at 2585", "Sogota's reel") and not for the wish.
 func (r *reading) namesOffer(c *cite) bool {
 	if c.token < 0 {
@@ -109,7 +109,7 @@ const (
 	notBefore  = " by from is not isn t are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
 )
 
-// isProperty tells whether a brand is said of a product ("is by Kota", "isn't
+// isProperty reports whether a brand is said of a product ("is by Kota", "isn't
 // Kota") instead of naming one.
 func (r *reading) isProperty(c *cite) bool {
 	k := int32(c.token - 1)
@@ -129,7 +129,7 @@ func (r *reading) valueBefore(c *cite) bool {
 	return false
 }
 
-// rivalPair tells whether two candidates could fill the same slot, by the
+// rivalPair reports whether two candidates could fill the same slot, by the
 // products they stand for.
 func (r *reading) rivalPair(a, b *candidate) bool {
 	for _, p := range a.products {
@@ -155,7 +155,7 @@ func (r *reading) standsFor(c *candidate) []int32 {
 	return all
 }
 
-// rival tells whether two products could fill the same slot: not recommended
+// rival reports whether two products could fill the same slot: not recommended
 // together, and of one kind. The kind is the words of the title that the
 // customer used, values and brands apart; where titles share no such word at
 // all, standing in one result must do, and so it must where one title has few

@@ -55,7 +55,7 @@ func (s *shelf) ask(text string) {
 	}
 }
 
-// asked tells whether a word is the customer's own, in this form or another.
+// asked reports whether a word is the customer's own, in this form or another.
 func (s *shelf) asked(word string) bool {
 	for _, form := range [...]string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es"), strings.TrimSuffix(word, "en")} {
 		if slot, found := s.slots[form]; found && s.words[slot].query {

@@ -82,7 +82,7 @@ func (p *passage) readWord(s *shelf, i int) int {
 	return end
 }
 
-// isMark tells whether a decimal or grouping mark between digits is at text[i].
+// isMark reports whether a decimal or grouping mark between digits is at text[i].
 func isMark(text string, i int) bool {
 	_, size := pieceAfter(text, i)
 	return size > 0
@@ -142,7 +142,7 @@ func measureEnd(text string, i int) int {
 	return i
 }
 
-// endsSentence tells whether the ASCII sign at i closes a sentence. A point
+// endsSentence reports whether the ASCII sign at i closes a sentence. A point
 // between digits or within dots does not; brackets around orders to a grader
 // do, so that what follows them is read by itself.
 func (p *passage) endsSentence(i int) bool {

@@ -43,7 +43,7 @@ func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
 	}
 }
 
-// isDescription tells that a string, still escaped, is longer than what is read
+// isDescription reports whether a string, still escaped, is longer than what is read
 // for words: an escape of at most six bytes stands for at least one. Text that
 // may be JSON is read whatever its length.
 func isDescription(raw string) bool {

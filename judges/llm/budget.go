@@ -18,7 +18,7 @@ type budget struct {
 	// of reservations.
 	spent, held amount
 	open        int
-	// closed says that a request did not fit: the run spends no more.
+	// closed reports whether a request did not fit: the run spends no more.
 	closed  bool
 	changed chan struct{}
 }

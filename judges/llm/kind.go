@@ -24,7 +24,7 @@ type kind struct {
 	name   string
 	// wanted is what a reply must have, in words.
 	wanted string
-	// each says that a verdict is asked for each step, not one for the whole.
+	// each reports whether a verdict is asked for each step, not one for the whole.
 	each bool
 	// judgeable says if an attempt left anything to ask about.
 	judgeable func(*arena.Trace, *arena.Dialogue) bool

@@ -13,7 +13,7 @@ type panel struct {
 	primaries []int
 	fallbacks []int
 	votes     int
-	// repeats says that several votes are one model's, on whatever endpoints.
+	// repeats reports whether several votes are one model's, on whatever endpoints.
 	repeats bool
 
 	// endpoints are the members'.

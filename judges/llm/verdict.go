@@ -16,7 +16,7 @@ type verdict struct {
 	member int
 	model  string
 	spent  ledger.Spent
-	// held says that nothing was asked: the ledger had the answer.
+	// held reports whether nothing was asked: the ledger had the answer.
 	held   bool
 	detail string
 }

@@ -105,7 +105,7 @@ func (q Quality) Coverage() float64 {
 	return float64(q.Scored) / float64(q.Judged)
 }
 
-// NeedsRuns says whether a factor depends on more than the attempt's own score.
+// NeedsRuns reports whether a factor depends on more than the attempt's own score.
 func (c Config) NeedsRuns() bool { return c.Per == Run || c.Unscored == Mean }
 
 // Factor is what an attempt of a run is weighed with; nil where it is left out.

@@ -54,7 +54,7 @@ func readDialogue(t *arena.Trace) (dialogue, error) {
 	return d, nil
 }
 
-// terminates tells whether the last step calls terminate. Unlike the other
+// terminates reports whether the last step calls terminate. Unlike the other
 // steps, a last one that cannot be read ends the scoring.
 func terminates(step *arena.Step, last message) (bool, error) {
 	if !last.readable {

@@ -18,7 +18,7 @@ type message struct {
 	think    string
 	response string
 	calls    []call
-	// tagged tells that the rendered calls hold an opening tag.
+	// tagged reports whether the rendered calls hold an opening tag.
 	tagged bool
 	// timed is true where extra_info can be read, stamped where its time stamp
 	// is a positive number.

@@ -48,7 +48,7 @@ func (t *tally) rule() float64 {
 	return float64(hits) / float64(total)
 }
 
-// isGold tells whether the product is the very one that the reward names.
+// isGold reports whether the product is the very one that the reward names.
 func isGold(product *document, reward *wish) (bool, error) {
 	if product.nameless != nil {
 		return false, fmt.Errorf("product: %w", product.nameless)

@@ -44,7 +44,7 @@ func opensTag(text string) bool {
 	}
 }
 
-// anyText tells whether a key or string anywhere in r fulfils ok.
+// anyText reports whether a key or string anywhere in r fulfils ok.
 func anyText(r gjson.Result, ok func(string) bool) bool {
 	if !r.IsObject() && !r.IsArray() {
 		return r.Type == gjson.String && ok(r.Str)

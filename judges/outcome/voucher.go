@@ -32,7 +32,7 @@ func (b *basket) add(product object) error {
 	return nil
 }
 
-// fits tells whether the basket fits the budget, by itself or with the
+// fits reports whether the basket fits the budget, by itself or with the
 // voucher. A missing voucher sets no budget that could be fitted. As in the
 // subnet's code, a field is read only when the answer needs it.
 func (b *basket) fits(voucher value) (bool, error) {
@@ -58,7 +58,7 @@ func (b *basket) fits(voucher value) (bool, error) {
 	return atMost(number{float: after}, budget)
 }
 
-// applies tells whether the voucher covers the basket and its total reaches
+// applies reports whether the voucher covers the basket and its total reaches
 // the threshold.
 func (b *basket) applies(voucher value) (bool, error) {
 	kind, err := get(voucher, "voucher_type")

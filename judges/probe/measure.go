@@ -31,7 +31,7 @@ func Measure(ctx context.Context, judge Judge, t *arena.Trace, d *arena.Dialogue
 	return Against(ctx, judge, &base, t, d)
 }
 
-// Drawn tells whether an attempt is in the sample of one in every attempts. A
+// Drawn reports whether an attempt is in the sample of one in every attempts. A
 // hash of its id decides, so that any order and any division of the work draws
 // the same; every 0 draws none.
 func Drawn(id string, every int) bool {

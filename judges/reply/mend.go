@@ -33,7 +33,7 @@ type mender struct {
 	out strings.Builder
 }
 
-// value writes one value and says whether it was whole.
+// value writes one value and reports whether it was whole.
 func (m *mender) value(depth int) bool {
 	m.space()
 	switch c := m.peek(); {

@@ -55,7 +55,7 @@ func lastObject(text, key string) (object string, found bool) {
 	return object, found
 }
 
-// goesOn says whether behind a whole object its key is given again outside of
+// goesOn reports whether behind a whole object its key is given again outside of
 // any: the object then stood within another that is broken, as a quote of the
 // trajectory does where its quotes are not escaped, and is not the model's own.
 func goesOn(rest, key string) bool {

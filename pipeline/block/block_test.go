@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
@@ -47,7 +47,7 @@ func full() *block.Entry {
 
 func write(t *testing.T, dir string, key block.Key, body string, xs ...*block.Entry) {
 	t.Helper()
-	w, err := block.Create(corpora.Disk{}, dir, key)
+	w, err := block.Create(corpus.Disk{}, dir, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	fault := &block.Entry{Source: arena.Source{FileSHA256: "f", Line: 1}, Fault: &block.Fault{Reason: "bad_json", Detail: "x"}}
-	w, err := block.Create(corpora.Disk{}, dir, block.Key{Input: "i"})
+	w, err := block.Create(corpus.Disk{}, dir, block.Key{Input: "i"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 	if err = w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := block.Open(corpora.Disk{}, dir)
+	r, err := block.Open(corpus.Disk{}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v\nwant %+v", got, want)
 	}
-	bodies, err := block.OpenBodies(corpora.Disk{}, dir)
+	bodies, err := block.OpenBodies(corpus.Disk{}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,14 +182,14 @@ func TestStateSaysWhyABlockIsMadeAgain(t *testing.T) {
 			if c.damage != nil {
 				c.damage(t, dir)
 			}
-			if got, err := block.State(corpora.Disk{}, dir, c.key); got != c.want || err != nil {
+			if got, err := block.State(corpus.Disk{}, dir, c.key); got != c.want || err != nil {
 				t.Errorf("state is %v, %v; want %v", got, err, c.want)
 			}
 		})
 	}
 	dir := t.TempDir()
 	write(t, dir, key, "", unscored)
-	if got, err := block.State(corpora.Disk{}, dir, key); got != block.Unfinished || err != nil {
+	if got, err := block.State(corpus.Disk{}, dir, key); got != block.Unfinished || err != nil {
 		t.Errorf("state of a block with an unscored attempt is %v, %v", got, err)
 	}
 }
@@ -204,7 +204,7 @@ func FuzzReadingABlockNeverPanics(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		r, err := block.Open(corpora.Disk{}, dir)
+		r, err := block.Open(corpus.Disk{}, dir)
 		if err != nil {
 			return
 		}

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // Version names the layout of a block; a block of another one is made again.
@@ -75,7 +75,7 @@ type marker struct {
 
 // State compares the block in dir with what is wanted of it. An error means
 // that the disk did not answer, which says nothing of the block.
-func State(fsys corpora.FS, dir string, want Key) (Status, error) {
+func State(fsys corpus.FS, dir string, want Key) (Status, error) {
 	m, err := readMarker(fsys, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -106,7 +106,7 @@ func State(fsys corpora.FS, dir string, want Key) (Status, error) {
 
 // Content names what the block in dir holds: two blocks with one key differ
 // where a judge answered for one and not for the other.
-func Content(fsys corpora.FS, dir string) (string, error) {
+func Content(fsys corpus.FS, dir string) (string, error) {
 	m, err := readMarker(fsys, dir)
 	if err != nil {
 		return "", err
@@ -117,9 +117,9 @@ func Content(fsys corpora.FS, dir string) (string, error) {
 // errMarker says that a marker holds something else than a marker.
 var errMarker = errors.New("no marker of a block")
 
-func readMarker(fsys corpora.FS, dir string) (*marker, error) {
+func readMarker(fsys corpus.FS, dir string) (*marker, error) {
 	name := filepath.Join(dir, markerName)
-	b, err := corpora.ReadFile(fsys, name, maxMarker)
+	b, err := corpus.ReadFile(fsys, name, maxMarker)
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +130,9 @@ func readMarker(fsys corpora.FS, dir string) (*marker, error) {
 	return &m, nil
 }
 
-// intact tells whether the files are those that the marker was written for. A
+// intact reports whether the files are those that the marker was written for. A
 // file that is gone is no error: the block is made again.
-func intact(fsys corpora.FS, dir string, m *marker) (bool, error) {
+func intact(fsys corpus.FS, dir string, m *marker) (bool, error) {
 	sum, n, err := hashFile(fsys, filepath.Join(dir, indexName))
 	if err != nil {
 		return false, ignore(err, fs.ErrNotExist)
@@ -156,9 +156,9 @@ func ignore(err, expected error) error {
 }
 
 // closeRead closes a file that was only read: nothing can be lost by it.
-func closeRead(f corpora.Source) { _ = f.Close() }
+func closeRead(f corpus.Source) { _ = f.Close() }
 
-func hashFile(fsys corpora.FS, path string) (sum string, n int64, err error) {
+func hashFile(fsys corpus.FS, path string) (sum string, n int64, err error) {
 	f, err := fsys.Open(path)
 	if err != nil {
 		return "", 0, fmt.Errorf("open %s: %w", path, err)
@@ -171,7 +171,7 @@ func hashFile(fsys corpora.FS, path string) (sum string, n int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), n, nil
 }
 
-func fileSize(fsys corpora.FS, path string) (int64, error) {
+func fileSize(fsys corpus.FS, path string) (int64, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
 		return 0, fmt.Errorf("open %s: %w", path, err)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // maxFrame bounds one entry of a block: names, numbers and quotes, never
@@ -37,15 +37,15 @@ type Place struct {
 // Reader reads the entries of one block. It belongs to one goroutine.
 type Reader struct {
 	path  string
-	file  corpora.Source
+	file  corpus.Source
 	d     decoder
 	frame []byte
 }
 
 // Open opens the index of the block in dir.
-func Open(fsys corpora.FS, dir string) (*Reader, error) {
+func Open(fsys corpus.FS, dir string) (*Reader, error) {
 	name := filepath.Join(dir, wordsName)
-	b, err := corpora.ReadFile(fsys, name, maxWords)
+	b, err := corpus.ReadFile(fsys, name, maxWords)
 	if err != nil {
 		return nil, err
 	}
@@ -165,13 +165,13 @@ func (c *countingReader) ReadByte() (byte, error) {
 // Bodies reads the bodies of one block.
 type Bodies struct {
 	path   string
-	file   corpora.Source
+	file   corpus.Source
 	packed []byte
 	plain  []byte
 }
 
 // OpenBodies opens the bodies of the block in dir.
-func OpenBodies(fsys corpora.FS, dir string) (*Bodies, error) {
+func OpenBodies(fsys corpus.FS, dir string) (*Bodies, error) {
 	path := filepath.Join(dir, bodiesName)
 	f, err := fsys.Open(path)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -22,7 +22,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Writer makes one block. It belongs to one goroutine. Nothing of a block is
 // read before Close wrote its marker.
 type Writer struct {
-	fs       corpora.FS
+	fs       corpus.FS
 	dir      string
 	key      Key
 	index    *output
@@ -34,7 +34,7 @@ type Writer struct {
 }
 
 // Create starts the block in dir, removing what an earlier run left there.
-func Create(fsys corpora.FS, dir string, key Key) (*Writer, error) {
+func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	if err := fsys.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("remove old block %s: %w", dir, err)
 	}
@@ -73,7 +73,7 @@ func (w *Writer) Add(x *Entry, body []byte) error {
 	return w.index.write(w.enc.b)
 }
 
-// unscored says that a judge was asked and gave no answer.
+// unscored reports whether a judge was asked and gave no answer.
 func unscored(j *arena.Judgement) bool { return j.Outcome != arena.JudgeScored && j.Outcome != "" }
 
 func (w *Writer) addBody(x *Entry, body []byte) error {
@@ -93,7 +93,7 @@ func (w *Writer) Close() error {
 		return err
 	}
 	words := w.enc.wordList()
-	if err := corpora.WriteFile(w.fs, filepath.Join(w.dir, wordsName), words); err != nil {
+	if err := corpus.WriteFile(w.fs, filepath.Join(w.dir, wordsName), words); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(words)
@@ -104,7 +104,7 @@ func (w *Writer) Close() error {
 	if err != nil {
 		return fmt.Errorf("encode marker of block %s: %w", w.dir, err)
 	}
-	return corpora.WriteFile(w.fs, filepath.Join(w.dir, markerName), b)
+	return corpus.WriteFile(w.fs, filepath.Join(w.dir, markerName), b)
 }
 
 // Abort closes the block's files; without a marker they count for nothing.
@@ -116,13 +116,13 @@ func (w *Writer) Abort() {
 // output is one file of a block.
 type output struct {
 	path string
-	file corpora.File
+	file corpus.File
 	buf  *bufio.Writer
 	hash hash.Hash
 	n    int64
 }
 
-func create(fsys corpora.FS, path string) (*output, error) {
+func create(fsys corpus.FS, path string) (*output, error) {
 	f, err := fsys.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -25,23 +25,23 @@ func (w *mixing) assemble(ctx context.Context, r *Report, all []*mixed, ledger s
 	if err != nil {
 		return err
 	}
-	report, err := corpora.EncodeReport(r)
+	report, err := corpus.EncodeReport(r)
 	if err != nil {
 		return err
 	}
-	a := corpora.Assembly{
+	a := corpus.Assembly{
 		Parts: []string{ledger}, Extra: map[string][]byte{bankPath: bank, "reports/mix.json": report}, Redact: w.redactor, Card: w.card(r),
-		Manifest: corpora.Manifest{Pipeline: w.Version, Configuration: config, ConfigurationSHA256: corpora.SHA256(config), Funnel: r.funnel},
+		Manifest: corpus.Manifest{Pipeline: w.Version, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Funnel: r.funnel},
 	}
 	for _, s := range w.sources {
-		a.Manifest.Inputs = append(a.Manifest.Inputs, corpora.Input{Kind: "corpus manifest", SHA256: s.digest, Bytes: s.size, Records: int64(len(s.manifest.Files))})
+		a.Manifest.Inputs = append(a.Manifest.Inputs, corpus.Input{Kind: "corpus manifest", SHA256: s.digest, Bytes: s.size, Records: int64(len(s.manifest.Files))})
 	}
 	for _, m := range all {
 		if m.part != "" {
 			a.Parts = append(a.Parts, m.part)
 		}
 	}
-	return corpora.Assemble(ctx, w.FS, w.Out, a)
+	return corpus.Assemble(ctx, w.FS, w.Out, a)
 }
 
 // adopt enters the clusters of sources without a bank into the mixture's.
@@ -96,22 +96,22 @@ func (w *mixing) configuration() ([]byte, error) {
 		return nil, fmt.Errorf("encode protected bank: %w", err)
 	}
 	m := mixture{PerProblem: w.Config.PerProblem, PerAgent: w.Config.PerAgent, Near: w.Config.Near, Where: w.Config.Where,
-		Protected: corpora.SHA256(protected), Hotkeys: w.redactor.Hotkeys()}
+		Protected: corpus.SHA256(protected), Hotkeys: w.redactor.Hotkeys()}
 	for _, s := range w.sources {
 		m.Sources = append(m.Sources, weighed{s.digest, s.Weight})
 	}
 	return json.Marshal(map[string]any{"mix": m})
 }
 
-func (w *mixing) card(r *Report) corpora.Card {
+func (w *mixing) card(r *Report) corpus.Card {
 	license, terms := w.licenses()
-	return corpora.Card{
+	return corpus.Card{
 		Title: "A mixture of shopping agent trajectories", Push: w.Push, License: cmp.Or(w.License, license), Default: sft.config,
 		Tags: []string{"agent", "tool-use", "shopping", "trajectories", "arena", "mixture"},
-		Sections: slices.Concat([]corpora.Section{
+		Sections: slices.Concat([]corpus.Section{
 			{Heading: "What this is", Body: w.about()},
 			{Heading: "Sources", Body: r.text()},
-		}, terms, []corpora.Section{
+		}, terms, []corpus.Section{
 			{Heading: "Held-out protection", Body: w.protection()},
 			{Heading: "Known limits", Body: "What each source's card says of its judge, its filter and its limits holds for its rows. Weights count among the sources that have rows of a config and split; a source that has too little for its weight makes the mixture smaller, for no row is repeated."},
 		}),

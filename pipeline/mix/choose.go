@@ -97,7 +97,7 @@ func bound(all []*entry, cfg Config) {
 	}
 }
 
-// near says whether the model did nearly the same in both; a problem has no
+// near reports whether the model did nearly the same in both; a problem has no
 // deeds.
 func (e *entry) near(o *entry, least float64) bool {
 	return e.deeds != nil && o.deeds != nil && e.deeds.Similarity(o.deeds) >= least

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/dice"
 )
@@ -42,7 +42,7 @@ func request(problem int) string {
 	return fmt.Sprintf("Please find me %s below %d dollars.", wishes[problem], 10+7*problem)
 }
 
-func spec(problem int) string { return corpora.SHA256([]byte(fmt.Sprint("problem ", problem))) }
+func spec(problem int) string { return corpus.SHA256([]byte(fmt.Sprint("problem ", problem))) }
 
 func words(d *dice.Dice, n int) string {
 	var b strings.Builder
@@ -79,19 +79,19 @@ func (c *draft) split(r attempt) string {
 func (c *draft) write(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	part, err := corpora.NewPart(corpora.Disk{}, filepath.Join(dir, "part"), corpora.DefaultLimits)
+	part, err := corpus.NewPart(corpus.Disk{}, filepath.Join(dir, "part"), corpus.DefaultLimits)
 	must(t, err)
 	for _, split := range []string{"train", "eval"} {
-		add(t, part, corpora.Stream{Config: "sft", Profile: corpora.ProfileHFJSON, Split: split}, pick(c, split, sftRow))
-		add(t, part, corpora.Stream{Config: "kto", Profile: corpora.ProfileKTO, Split: split}, pick(c, split, ktoRow))
+		add(t, part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: split}, pick(c, split, sftRow))
+		add(t, part, corpus.Stream{Config: "kto", Profile: corpus.ProfileKTO, Split: split}, pick(c, split, ktoRow))
 	}
-	var attempts []corpora.Attempt
+	var attempts []corpus.Attempt
 	for _, r := range c.rows {
-		attempts = append(attempts, corpora.Attempt{TraceID: r.id, ProblemID: fmt.Sprint("p", r.problem), AgentVersion: r.agent, NTokens: r.tokens,
-			Fate: corpora.FateKept, Split: c.split(r), Cluster: spec(r.problem)})
+		attempts = append(attempts, corpus.Attempt{TraceID: r.id, ProblemID: fmt.Sprint("p", r.problem), AgentVersion: r.agent, NTokens: r.tokens,
+			Fate: corpus.FateKept, Split: c.split(r), Cluster: spec(r.problem)})
 	}
-	add(t, part, corpora.Stream{Table: "attempts"}, attempts)
-	for _, empty := range []func(*testing.T, *corpora.Part){table[corpora.Verdict]("verdicts"), table[corpora.Outcome]("outcomes"), table[corpora.Judgement]("judgements")} {
+	add(t, part, corpus.Stream{Table: "attempts"}, attempts)
+	for _, empty := range []func(*testing.T, *corpus.Part){table[corpus.Verdict]("verdicts"), table[corpus.Outcome]("outcomes"), table[corpus.Judgement]("judgements")} {
 		empty(t, part)
 	}
 	must(t, part.Close())
@@ -100,8 +100,8 @@ func (c *draft) write(t *testing.T) string {
 		extra["bank.json"] = c.bank(t)
 	}
 	out := filepath.Join(dir, "corpus")
-	must(t, corpora.Assemble(context.Background(), corpora.Disk{}, out, corpora.Assembly{
-		Parts: []string{filepath.Join(dir, "part")}, Extra: extra, Manifest: corpora.Manifest{Configuration: []byte("{}")}}))
+	must(t, corpus.Assemble(context.Background(), corpus.Disk{}, out, corpus.Assembly{
+		Parts: []string{filepath.Join(dir, "part")}, Extra: extra, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
 	return out
 }
 
@@ -133,44 +133,44 @@ func pick[T any](c *draft, split string, row func(attempt, string) T) []T {
 	return out
 }
 
-func origin(r attempt) corpora.Origin {
-	return corpora.Origin{ProblemID: fmt.Sprint("p", r.problem), Cluster: spec(r.problem)}
+func origin(r attempt) corpus.Origin {
+	return corpus.Origin{ProblemID: fmt.Sprint("p", r.problem), Cluster: spec(r.problem)}
 }
 
-func sftRow(r attempt, split string) corpora.SFT {
+func sftRow(r attempt, split string) corpus.SFT {
 	ms := []chat.Message{{Role: chat.User, Content: r.request}, {Role: chat.Assistant, Content: r.answer}}
 	encoded, err := chat.Encode(ms)
 	if err != nil {
 		panic(err)
 	}
-	return corpora.SFT{Messages: encoded, Metadata: `{"note":1}`, Goal: r.request, Origin: origin(r),
-		Scalars: corpora.Scalars{SessionID: r.id, Split: split, Reward: r.reward, NTokens: r.tokens, AgentVersion: r.agent}}
+	return corpus.SFT{Messages: encoded, Metadata: `{"note":1}`, Goal: r.request, Origin: origin(r),
+		Scalars: corpus.Scalars{SessionID: r.id, Split: split, Reward: r.reward, NTokens: r.tokens, AgentVersion: r.agent}}
 }
 
-func ktoRow(r attempt, split string) corpora.KTO {
-	return corpora.KTO{Prompt: []corpora.Msg{{Role: chat.User, Content: r.request}}, Completion: []corpora.Msg{{Role: chat.Assistant, Content: r.answer}},
+func ktoRow(r attempt, split string) corpus.KTO {
+	return corpus.KTO{Prompt: []corpus.Msg{{Role: chat.User, Content: r.request}}, Completion: []corpus.Msg{{Role: chat.Assistant, Content: r.answer}},
 		Score: r.reward, NTokens: r.tokens, SessionID: r.id, Split: split, Origin: origin(r)}
 }
 
-func add[T any](t *testing.T, part *corpora.Part, s corpora.Stream, rows []T) {
+func add[T any](t *testing.T, part *corpus.Part, s corpus.Stream, rows []T) {
 	t.Helper()
-	out := corpora.NewShards[T](part, s)
+	out := corpus.NewShards[T](part, s)
 	for i := range rows {
 		must(t, out.Add(&rows[i]))
 	}
 	must(t, out.Close())
 }
 
-func table[T any](name string) func(*testing.T, *corpora.Part) {
-	return func(t *testing.T, part *corpora.Part) {
+func table[T any](name string) func(*testing.T, *corpus.Part) {
+	return func(t *testing.T, part *corpus.Part) {
 		t.Helper()
-		add[T](t, part, corpora.Stream{Table: name}, nil)
+		add[T](t, part, corpus.Stream{Table: name}, nil)
 	}
 }
 
 func verified(t *testing.T, dir string) {
 	t.Helper()
-	found, err := corpora.Verify(t.Context(), corpora.Disk{}, dir)
+	found, err := corpus.Verify(t.Context(), corpus.Disk{}, dir)
 	must(t, err)
 	for _, f := range found {
 		t.Error(f)
@@ -183,7 +183,7 @@ func rowsOf[T any](t *testing.T, dir, config, split string) []T {
 	must(t, err)
 	var out []T
 	for _, path := range shards {
-		must(t, corpora.Rows(corpora.Disk{}, path, func(r *T) error {
+		must(t, corpus.Rows(corpus.Disk{}, path, func(r *T) error {
 			out = append(out, *r)
 			return nil
 		}))
@@ -191,16 +191,16 @@ func rowsOf[T any](t *testing.T, dir, config, split string) []T {
 	return out
 }
 
-func sftRows(t *testing.T, dir string) []corpora.SFT {
+func sftRows(t *testing.T, dir string) []corpus.SFT {
 	t.Helper()
-	return append(rowsOf[corpora.SFT](t, dir, "sft", "train"), rowsOf[corpora.SFT](t, dir, "sft", "eval")...)
+	return append(rowsOf[corpus.SFT](t, dir, "sft", "train"), rowsOf[corpus.SFT](t, dir, "sft", "eval")...)
 }
 
 func digest(t *testing.T, dir string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, corpora.ManifestName))
+	b, err := os.ReadFile(filepath.Join(dir, corpus.ManifestName))
 	must(t, err)
-	return corpora.SHA256(b)
+	return corpus.SHA256(b)
 }
 
 // files are the hashes of all files of a folder.
@@ -212,7 +212,7 @@ func files(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		b, err := os.ReadFile(filepath.Join(dir, path))
-		out[path] = corpora.SHA256(b)
+		out[path] = corpus.SHA256(b)
 		return err
 	}))
 	return out
@@ -223,7 +223,7 @@ var errInjected = errors.New("injected")
 // faulty is a disk whose n-th step and all after it fail: removing alone works
 // again, as it does on a disk that is full.
 type faulty struct {
-	corpora.Disk
+	corpus.Disk
 	left int
 }
 
@@ -246,14 +246,14 @@ func (f *faulty) Rename(a, b string) error {
 	return f.Disk.Rename(a, b)
 }
 
-func (f *faulty) Open(p string) (corpora.Source, error) {
+func (f *faulty) Open(p string) (corpus.Source, error) {
 	if err := f.step(); err != nil {
 		return nil, err
 	}
 	return f.Disk.Open(p)
 }
 
-func (f *faulty) Create(p string) (corpora.File, error) {
+func (f *faulty) Create(p string) (corpus.File, error) {
 	if err := f.step(); err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (f *faulty) Create(p string) (corpora.File, error) {
 }
 
 type faultyFile struct {
-	corpora.File
+	corpus.File
 	disk *faulty
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 )
@@ -52,7 +52,7 @@ func (k *kind[T]) mix(ctx context.Context, w *mixing, split string) (*mixed, err
 func (k *kind[T]) index(ctx context.Context, w *mixing, m *mixed, source int) error {
 	s := w.sources[source]
 	for _, path := range k.files(s, m.split) {
-		err := corpora.Rows(w.FS, s.path(path), func(row *T) error {
+		err := corpus.Rows(w.FS, s.path(path), func(row *T) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ func (k *kind[T]) index(ctx context.Context, w *mixing, m *mixed, source int) er
 	return nil
 }
 
-func (w *mixing) entry(source int, split string, f *facts, of *corpora.Origin) entry {
+func (w *mixing) entry(source int, split string, f *facts, of *corpus.Origin) entry {
 	s := w.sources[source]
 	// what a reader keeps is cloned: a row's texts live as long as its batch
 	e := entry{
@@ -94,7 +94,7 @@ func (w *mixing) entry(source int, split string, f *facts, of *corpora.Origin) e
 }
 
 // unfit says why a row can be no part of the mixture, whatever the other rows.
-func (w *mixing) unfit(s *source, split string, f *facts, of *corpora.Origin) string {
+func (w *mixing) unfit(s *source, split string, f *facts, of *corpus.Origin) string {
 	for _, session := range f.sessions {
 		if s.keep != nil && !s.keep(session, of.ProblemID) {
 			return reasonUnselected
@@ -107,7 +107,7 @@ func (w *mixing) unfit(s *source, split string, f *facts, of *corpora.Origin) st
 		return reasonProtected
 	}
 	g := w.eval
-	if split == corpora.SplitTrain {
+	if split == corpus.SplitTrain {
 		g = w.train
 		if w.evalProblems[of.ProblemID] {
 			return reasonEval

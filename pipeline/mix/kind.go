@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/rows"
 )
@@ -16,7 +16,7 @@ type kind[T any] struct {
 	// learn takes a row apart.
 	learn func(*T) (facts, error)
 	// origin is where a row says which problem it belongs to.
-	origin func(*T) *corpora.Origin
+	origin func(*T) *corpus.Origin
 	// stamp writes into a row where it comes from and its number in its split.
 	stamp func(row *T, digest string, number int64) error
 }
@@ -36,45 +36,45 @@ type facts struct {
 
 // The kinds that a mixture has.
 var (
-	sft = kind[corpora.SFT]{
-		config: "sft", profile: corpora.ProfileHFJSON,
-		learn: func(r *corpora.SFT) (facts, error) {
+	sft = kind[corpus.SFT]{
+		config: "sft", profile: corpus.ProfileHFJSON,
+		learn: func(r *corpus.SFT) (facts, error) {
 			candidate, err := read(map[string]any{"goal": r.Goal, "messages": raw(r.Messages)})
 			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Reward, candidate: candidate}, err
 		},
-		origin: func(r *corpora.SFT) *corpora.Origin { return &r.Origin },
+		origin: func(r *corpus.SFT) *corpus.Origin { return &r.Origin },
 		stamp:  stampSFT,
 	}
-	rl = kind[corpora.RL]{
-		config: "rl", profile: corpora.ProfileVerlRL,
-		learn: func(r *corpora.RL) (facts, error) {
+	rl = kind[corpus.RL]{
+		config: "rl", profile: corpus.ProfileVerlRL,
+		learn: func(r *corpus.RL) (facts, error) {
 			candidate, err := read(map[string]any{"prompt": messages(r.Prompt), "ground_truth": r.RewardModel.Truth})
 			return facts{key: candidate.Text + "\n" + r.RewardModel.Truth, tokens: 1, candidate: candidate}, err
 		},
-		origin: func(r *corpora.RL) *corpora.Origin { return &r.Origin },
-		stamp: func(r *corpora.RL, _ string, number int64) error {
+		origin: func(r *corpus.RL) *corpus.Origin { return &r.Origin },
+		stamp: func(r *corpus.RL, _ string, number int64) error {
 			r.Extra.Index = number
 			return nil
 		},
 	}
-	pref = kind[corpora.Pref]{
-		config: "pref", profile: corpora.ProfilePref,
-		learn: func(r *corpora.Pref) (facts, error) {
+	pref = kind[corpus.Pref]{
+		config: "pref", profile: corpus.ProfilePref,
+		learn: func(r *corpus.Pref) (facts, error) {
 			candidate, err := read(map[string]any{"prompt": messages(r.Prompt), "chosen": messages(r.Chosen), "rejected": messages(r.Rejected)})
 			return facts{key: r.ChosenSession + "\n" + r.RejectedSession, sessions: []string{r.ChosenSession, r.RejectedSession},
 				tokens: r.ChosenTokens + r.RejectedTokens, score: r.Margin, candidate: candidate}, err
 		},
-		origin: func(r *corpora.Pref) *corpora.Origin { return &r.Origin },
-		stamp:  func(*corpora.Pref, string, int64) error { return nil },
+		origin: func(r *corpus.Pref) *corpus.Origin { return &r.Origin },
+		stamp:  func(*corpus.Pref, string, int64) error { return nil },
 	}
-	kto = kind[corpora.KTO]{
-		config: "kto", profile: corpora.ProfileKTO,
-		learn: func(r *corpora.KTO) (facts, error) {
+	kto = kind[corpus.KTO]{
+		config: "kto", profile: corpus.ProfileKTO,
+		learn: func(r *corpus.KTO) (facts, error) {
 			candidate, err := read(map[string]any{"prompt": messages(r.Prompt), "completion": messages(r.Completion)})
 			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Score, candidate: candidate}, err
 		},
-		origin: func(r *corpora.KTO) *corpora.Origin { return &r.Origin },
-		stamp:  func(*corpora.KTO, string, int64) error { return nil },
+		origin: func(r *corpus.KTO) *corpus.Origin { return &r.Origin },
+		stamp:  func(*corpus.KTO, string, int64) error { return nil },
 	}
 )
 
@@ -95,7 +95,7 @@ func raw(values []string) []json.RawMessage {
 	return out
 }
 
-func messages(ms []corpora.Msg) []map[string]string {
+func messages(ms []corpus.Msg) []map[string]string {
 	out := make([]map[string]string, len(ms))
 	for i, m := range ms {
 		out[i] = map[string]string{"role": m.Role, "content": m.Content}
@@ -104,7 +104,7 @@ func messages(ms []corpora.Msg) []map[string]string {
 }
 
 // stampSFT adds the source to the row's metadata, which exports carry along.
-func stampSFT(r *corpora.SFT, digest string, _ int64) error {
+func stampSFT(r *corpus.SFT, digest string, _ int64) error {
 	meta := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(r.Metadata), &meta); err != nil {
 		return fmt.Errorf("read metadata of %s: %w", r.SessionID, err)

@@ -3,7 +3,7 @@ package mix
 import (
 	"cmp"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // fates are what became of the attempts of config sft in the mixture: their
@@ -34,18 +34,18 @@ func fatesOf(all []*mixed) fates {
 // with what became of each attempt, and where each row comes from. What an
 // earlier source has of an attempt stands for all.
 func (w *mixing) ledger(dir string, all []*mixed) error {
-	part, err := corpora.NewPart(w.FS, dir, corpora.DefaultLimits)
+	part, err := corpus.NewPart(w.FS, dir, corpus.DefaultLimits)
 	if err != nil {
 		return err
 	}
 	part.Redact(w.redactor)
 	l := &ledger{mixing: w, part: part, fates: fatesOf(all)}
 	err = cmp.Or(
-		table(l, "attempts", func(a *corpora.Attempt) string { return a.TraceID }, l.enter),
-		table(l, "verdicts", func(v *corpora.Verdict) string { return v.TraceID }, same),
-		table(l, "outcomes", func(o *corpora.Outcome) string { return o.TraceID }, same),
-		table(l, "judgements", func(j *corpora.Judgement) string { return j.TraceID }, same),
-		table(l, "leaks", func(x *corpora.Leak) string { return x.ID }, same),
+		table(l, "attempts", func(a *corpus.Attempt) string { return a.TraceID }, l.enter),
+		table(l, "verdicts", func(v *corpus.Verdict) string { return v.TraceID }, same),
+		table(l, "outcomes", func(o *corpus.Outcome) string { return o.TraceID }, same),
+		table(l, "judgements", func(j *corpus.Judgement) string { return j.TraceID }, same),
+		table(l, "leaks", func(x *corpus.Leak) string { return x.ID }, same),
 		l.provenance(all),
 	)
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *mixing) ledger(dir string, all []*mixed) error {
 
 type ledger struct {
 	*mixing
-	part  *corpora.Part
+	part  *corpus.Part
 	fates fates
 }
 
@@ -64,13 +64,13 @@ func same[T any](*source, *T) {}
 
 // table joins one table of all sources.
 func table[T any](l *ledger, name string, id func(*T) string, change func(*source, *T)) error {
-	out := corpora.NewShards[T](l.part, corpora.Stream{Table: name})
+	out := corpus.NewShards[T](l.part, corpus.Stream{Table: name})
 	earlier := map[string]int{}
 	for i, s := range l.sources {
 		if !s.has(tablePath(name)) {
 			continue
 		}
-		err := corpora.Rows(l.FS, s.path(tablePath(name)), func(row *T) error {
+		err := corpus.Rows(l.FS, s.path(tablePath(name)), func(row *T) error {
 			if from, known := earlier[id(row)]; known && from != i && id(row) != "" {
 				return nil
 			}
@@ -92,7 +92,7 @@ const (
 	stageRead = "read"
 )
 
-func (l *ledger) enter(s *source, a *corpora.Attempt) {
+func (l *ledger) enter(s *source, a *corpus.Attempt) {
 	a.Cluster, _ = l.of(s, a.Cluster, a.Split)
 	f, known := l.fates[a.TraceID]
 	if a.Stage == stageRead {
@@ -100,17 +100,17 @@ func (l *ledger) enter(s *source, a *corpora.Attempt) {
 	}
 	switch {
 	case known && f.split != "":
-		a.Fate, a.Stage, a.Reason, a.Split = corpora.FateKept, "", "", f.split
+		a.Fate, a.Stage, a.Reason, a.Split = corpus.FateKept, "", "", f.split
 	case known:
-		a.Fate, a.Stage, a.Reason, a.Split, a.Rank = corpora.FateDropped, stageMix, f.reason, "", nil
+		a.Fate, a.Stage, a.Reason, a.Split, a.Rank = corpus.FateDropped, stageMix, f.reason, "", nil
 	}
 }
 
 func (l *ledger) provenance(all []*mixed) error {
-	out := corpora.NewShards[corpora.Provenance](l.part, corpora.Stream{Table: "provenance"})
+	out := corpus.NewShards[corpus.Provenance](l.part, corpus.Stream{Table: "provenance"})
 	for _, m := range all {
 		for n, at := range m.order {
-			err := out.Add(&corpora.Provenance{Config: m.config, Split: m.split, Row: int64(n),
+			err := out.Add(&corpus.Provenance{Config: m.config, Split: m.split, Row: int64(n),
 				SourceCorpus: l.sources[at.source].digest, SourcePath: at.path, SourceRow: at.row})
 			if err != nil {
 				return err

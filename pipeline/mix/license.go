@@ -5,21 +5,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // licenses are the terms that all sources name, and what the card says of them:
 // nothing where no source names any. No terms stand for sources that differ.
-func (w *mixing) licenses() (common string, said []corpora.Section) {
+func (w *mixing) licenses() (common string, said []corpus.Section) {
 	const heading = "Licences of the sources"
 	common = w.sources[0].license
 	if slices.ContainsFunc(w.sources, func(s *source) bool { return s.license != common }) {
-		return corpora.NoLicense, []corpora.Section{{Heading: heading, Body: w.differ()}}
+		return corpus.NoLicense, []corpus.Section{{Heading: heading, Body: w.differ()}}
 	}
-	if common == corpora.NoLicense {
+	if common == corpus.NoLicense {
 		return common, nil
 	}
-	return common, []corpora.Section{{Heading: heading, Body: fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)}}
+	return common, []corpus.Section{{Heading: heading, Body: fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)}}
 }
 
 func (w *mixing) differ() string {
@@ -28,7 +28,7 @@ func (w *mixing) differ() string {
 	b.WriteString("| corpus (sha256 of its manifest) | licence |\n|---|---|\n")
 	for _, s := range w.sources {
 		name := "`" + s.license + "`"
-		if s.license == corpora.NoLicense {
+		if s.license == corpus.NoLicense {
 			name = "none named"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", s.digest, name)

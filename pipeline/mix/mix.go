@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/redact"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -56,8 +56,8 @@ type Mix struct {
 	Out     string
 	Version string
 	Workers int
-	FS      corpora.FS
-	// Push and License are those of corpora.Card; empty where nobody named any.
+	FS      corpus.FS
+	// Push and License are those of corpus.Card; empty where nobody named any.
 	Push, License string
 }
 
@@ -104,10 +104,10 @@ type mixing struct {
 // Run writes the mixture, all of it or nothing. Where no row is left the report
 // still says why.
 func (m *Mix) Run(ctx context.Context) (*Report, error) {
-	if err := errors.Join(m.Validate(), corpora.Replaceable(m.FS, m.Out)); err != nil {
+	if err := errors.Join(m.Validate(), corpus.Replaceable(m.FS, m.Out)); err != nil {
 		return nil, err
 	}
-	w := &mixing{Mix: m, work: corpora.Beside(m.Out, "parts")}
+	w := &mixing{Mix: m, work: corpus.Beside(m.Out, "parts")}
 	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
@@ -125,14 +125,14 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 // train.
 func (w *mixing) write(ctx context.Context) (*Report, error) {
 	var all []*mixed
-	for _, split := range []string{corpora.SplitEval, corpora.SplitTrain} {
+	for _, split := range []string{corpus.SplitEval, corpus.SplitTrain} {
 		done, err := w.split(ctx, split)
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range done {
 			all = append(all, d)
-			if split == corpora.SplitEval {
+			if split == corpus.SplitEval {
 				d.noteProblems(w)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/dice"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
@@ -22,7 +22,7 @@ import (
 func mixture(t *testing.T, change func(*mix.Mix), sources ...mix.Source) (string, *mix.Report, error) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "mixture")
-	m := &mix.Mix{Sources: sources, Config: mix.Defaults(), Out: out, Version: "test", Workers: 2, FS: corpora.Disk{}}
+	m := &mix.Mix{Sources: sources, Config: mix.Defaults(), Out: out, Version: "test", Workers: 2, FS: corpus.Disk{}}
 	if change != nil {
 		change(m)
 	}
@@ -96,7 +96,7 @@ func TestMixtureKeepsItsPromises(t *testing.T) {
 }
 
 // weightsHold checks that each source has its share to within one row.
-func weightsHold(t *testing.T, r *mix.Report, made []corpora.SFT) {
+func weightsHold(t *testing.T, r *mix.Report, made []corpus.SFT) {
 	t.Helper()
 	longest := int64(0)
 	for _, row := range made {
@@ -106,7 +106,7 @@ func weightsHold(t *testing.T, r *mix.Report, made []corpora.SFT) {
 	for _, s := range r.Sources {
 		weight[s.Corpus] = s.Weight
 	}
-	for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
+	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
 		scale := map[string]float64{}
 		for _, p := range r.Parts {
 			if p.Config == "sft" && p.Split == split && p.TokensOut > 0 {
@@ -123,7 +123,7 @@ func weightsHold(t *testing.T, r *mix.Report, made []corpora.SFT) {
 	}
 }
 
-func capsHold(t *testing.T, made []corpora.SFT, c mix.Config) {
+func capsHold(t *testing.T, made []corpus.SFT, c mix.Config) {
 	t.Helper()
 	problems, agents, sessions := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, row := range made {
@@ -144,7 +144,7 @@ func capsHold(t *testing.T, made []corpora.SFT, c mix.Config) {
 }
 
 // nothingProtected checks that each row is in the split that both banks allow.
-func nothingProtected(t *testing.T, made []corpora.SFT, a, b draft) {
+func nothingProtected(t *testing.T, made []corpus.SFT, a, b draft) {
 	t.Helper()
 	for _, row := range made {
 		var p int
@@ -157,20 +157,20 @@ func nothingProtected(t *testing.T, made []corpora.SFT, a, b draft) {
 	}
 }
 
-func provenanceHolds(t *testing.T, out string, made []corpora.SFT, sources []mix.Source) {
+func provenanceHolds(t *testing.T, out string, made []corpus.SFT, sources []mix.Source) {
 	t.Helper()
-	from := map[string][]corpora.SFT{}
+	from := map[string][]corpus.SFT{}
 	for _, s := range sources {
-		for _, split := range []string{corpora.SplitTrain, corpora.SplitEval} {
-			from[digest(t, s.Dir)+split] = rowsOf[corpora.SFT](t, s.Dir, "sft", split)
+		for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
+			from[digest(t, s.Dir)+split] = rowsOf[corpus.SFT](t, s.Dir, "sft", split)
 		}
 	}
-	bySplit := map[string][]corpora.SFT{}
+	bySplit := map[string][]corpus.SFT{}
 	for _, row := range made {
 		bySplit[row.Split] = append(bySplit[row.Split], row)
 	}
 	n := 0
-	must(t, corpora.Rows(corpora.Disk{}, filepath.Join(out, "tables", "provenance.parquet"), func(p *corpora.Provenance) error {
+	must(t, corpus.Rows(corpus.Disk{}, filepath.Join(out, "tables", "provenance.parquet"), func(p *corpus.Provenance) error {
 		if p.Config != "sft" {
 			return nil
 		}
@@ -221,8 +221,8 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	if got["leak_exact"]+got["leak_normalised"]+got["leak_lexical"] != 1 {
 		t.Errorf("the reworded request was not caught: %v", got)
 	}
-	must(t, corpora.Rows(corpora.Disk{}, filepath.Join(out, "tables", "attempts.parquet"), func(x *corpora.Attempt) error {
-		if x.TraceID == "held" && (x.Fate != corpora.FateDropped || x.Reason != "protected_cluster" || x.Stage != "mix") {
+	must(t, corpus.Rows(corpus.Disk{}, filepath.Join(out, "tables", "attempts.parquet"), func(x *corpus.Attempt) error {
+		if x.TraceID == "held" && (x.Fate != corpus.FateDropped || x.Reason != "protected_cluster" || x.Stage != "mix") {
 			t.Errorf("the ledger says %+v", x)
 		}
 		return nil
@@ -281,7 +281,7 @@ func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 		if _, missing := os.Stat(out); missing == nil && !maps.Equal(files(t, out), want) {
 			t.Fatalf("step %d: %v, and yet there is half a mixture", step, err)
 		}
-		m := mix.Mix{Sources: sources, Config: mix.Defaults(), Out: out, Version: "test", Workers: 2, FS: corpora.Disk{}}
+		m := mix.Mix{Sources: sources, Config: mix.Defaults(), Out: out, Version: "test", Workers: 2, FS: corpus.Disk{}}
 		if _, err = m.Run(t.Context()); err != nil {
 			t.Fatalf("after step %d: %v", step, err)
 		}

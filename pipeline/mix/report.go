@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // Report says what a mixture is made of: reports/mix.json.
 type Report struct {
 	Sources []SourceReport `json:"sources"`
 	Parts   []PartReport   `json:"parts"`
-	funnel  []corpora.Stage
+	funnel  []corpus.Stage
 }
 
 // SourceReport is one source with its weight, all adding up to 1.
@@ -100,7 +100,7 @@ func (r *Report) Rows() map[string]int64 {
 }
 
 // Funnel says what became of the rows of config sft.
-func (r *Report) Funnel() []corpora.Stage { return r.funnel }
+func (r *Report) Funnel() []corpus.Stage { return r.funnel }
 
 // steps are the stages of a mixture with the reasons that each drops for.
 var steps = []struct {
@@ -114,7 +114,7 @@ var steps = []struct {
 	{"weight", []string{reasonWeight}},
 }
 
-func funnel(all []*mixed) []corpora.Stage {
+func funnel(all []*mixed) []corpus.Stage {
 	dropped, in := map[string]int64{}, int64(0)
 	for _, m := range all {
 		for i := range m.entries {
@@ -124,9 +124,9 @@ func funnel(all []*mixed) []corpora.Stage {
 			}
 		}
 	}
-	var out []corpora.Stage
+	var out []corpus.Stage
 	for _, step := range steps {
-		s := corpora.Stage{Name: step.stage, In: in, Dropped: map[string]int64{}, Failures: map[string]int64{}}
+		s := corpus.Stage{Name: step.stage, In: in, Dropped: map[string]int64{}, Failures: map[string]int64{}}
 		for reason, n := range dropped {
 			if reason != "" && slices.ContainsFunc(step.reasons, func(r string) bool { return strings.HasPrefix(reason, r) }) {
 				s.Dropped[reason] = n
@@ -147,7 +147,7 @@ func (r *Report) text() string {
 	}
 	b.WriteString("\n| config | split | corpus | rows in | rows | tokens | share | left out |\n|---|---|---|---:|---:|---:|---:|---|\n")
 	for _, p := range r.Parts {
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %d | %d | %d | %.4f | %s |\n", p.Config, p.Split, p.Corpus[:12], p.In, p.Out, p.TokensOut, p.Share, corpora.Tallies(p.Dropped))
+		fmt.Fprintf(&b, "| %s | %s | `%s` | %d | %d | %d | %.4f | %s |\n", p.Config, p.Split, p.Corpus[:12], p.In, p.Out, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
 	}
 	return b.String()
 }

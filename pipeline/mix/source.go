@@ -9,21 +9,21 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/redact"
-	"github.com/trajectory-arena/arena/corpora/where"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/guard"
 )
 
 // source is one corpus, verified and known by its content.
 type source struct {
 	Source
-	manifest *corpora.Manifest
+	manifest *corpus.Manifest
 	// digest is the sha256 of its manifest, size the manifest's bytes.
 	digest string
 	size   int64
 	bank   *guard.State
-	// license is what its card names, as corpora.Licensed says it.
+	// license is what its card names, as corpus.Licensed says it.
 	license string
 	// keep says which sessions and problems were selected; nil for all.
 	keep func(session, problem string) bool
@@ -59,23 +59,23 @@ func (w *mixing) open(ctx context.Context) error {
 	return err
 }
 
-func (s *source) open(ctx context.Context, fsys corpora.FS, expr *where.Expr) error {
-	found, err := corpora.Verify(ctx, fsys, s.Dir)
+func (s *source) open(ctx context.Context, fsys corpus.FS, expr *where.Expr) error {
+	found, err := corpus.Verify(ctx, fsys, s.Dir)
 	if err != nil {
 		return err
 	}
 	if len(found) > 0 {
 		return fmt.Errorf("mix %s: %w: %s", s.Dir, ErrBroken, found[0])
 	}
-	if s.manifest, err = corpora.ReadManifest(fsys, s.Dir); err != nil {
+	if s.manifest, err = corpus.ReadManifest(fsys, s.Dir); err != nil {
 		return err
 	}
-	b, err := corpora.ReadFile(fsys, filepath.Join(s.Dir, corpora.ManifestName), most)
+	b, err := corpus.ReadFile(fsys, filepath.Join(s.Dir, corpus.ManifestName), most)
 	if err != nil {
 		return err
 	}
-	s.digest, s.size = corpora.SHA256(b), int64(len(b))
-	if s.license, err = corpora.Licensed(fsys, s.Dir); err != nil {
+	s.digest, s.size = corpus.SHA256(b), int64(len(b))
+	if s.license, err = corpus.Licensed(fsys, s.Dir); err != nil {
 		return err
 	}
 	if s.bank, err = s.readBank(fsys); err != nil {
@@ -85,11 +85,11 @@ func (s *source) open(ctx context.Context, fsys corpora.FS, expr *where.Expr) er
 }
 
 // readBank reads the bank that a build leaves; nil where there is none.
-func (s *source) readBank(fsys corpora.FS) (*guard.State, error) {
+func (s *source) readBank(fsys corpus.FS) (*guard.State, error) {
 	if !s.has(bankPath) {
 		return nil, nil
 	}
-	b, err := corpora.ReadFile(fsys, filepath.Join(s.Dir, bankPath), most)
+	b, err := corpus.ReadFile(fsys, filepath.Join(s.Dir, bankPath), most)
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +103,14 @@ func (s *source) readBank(fsys corpora.FS) (*guard.State, error) {
 const bankPath = "bank.json"
 
 func (s *source) has(path string) bool {
-	return slices.ContainsFunc(s.manifest.Files, func(f corpora.FileEntry) bool { return f.Path == path })
+	return slices.ContainsFunc(s.manifest.Files, func(f corpus.FileEntry) bool { return f.Path == path })
 }
 
 func tablePath(name string) string { return "tables/" + name + ".parquet" }
 
 // readLedger learns from the ledger who made each attempt, and which of them
 // the expression selects.
-func (s *source) readLedger(fsys corpora.FS, expr *where.Expr) error {
+func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 	s.agents = map[string]string{}
 	if !s.has(tablePath("attempts")) {
 		if expr != nil {
@@ -118,7 +118,7 @@ func (s *source) readLedger(fsys corpora.FS, expr *where.Expr) error {
 		}
 		return nil
 	}
-	err := corpora.Rows(fsys, s.path(tablePath("attempts")), func(a *corpora.Attempt) error {
+	err := corpus.Rows(fsys, s.path(tablePath("attempts")), func(a *corpus.Attempt) error {
 		s.agents[a.TraceID] = cmp.Or(a.AgentVersion, a.AgentHotkey, a.RunID)
 		return nil
 	})

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // stream are the chosen rows of one source, in its order.
@@ -32,7 +32,7 @@ type located[T any] struct {
 // what it gives.
 func (k *kind[T]) write(ctx context.Context, w *mixing, m *mixed) (err error) {
 	m.part = filepath.Join(w.work, k.config+"-"+m.split)
-	part, err := corpora.NewPart(w.FS, m.part, corpora.DefaultLimits)
+	part, err := corpus.NewPart(w.FS, m.part, corpus.DefaultLimits)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (k *kind[T]) write(ctx context.Context, w *mixing, m *mixed) (err error) {
 	if err != nil {
 		return err
 	}
-	out := corpora.NewShards[T](part, corpora.Stream{Config: k.config, Profile: k.profile, Split: m.split})
+	out := corpus.NewShards[T](part, corpus.Stream{Config: k.config, Profile: k.profile, Split: m.split})
 	for len(streams) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (k *kind[T]) write(ctx context.Context, w *mixing, m *mixed) (err error) {
 
 // add writes one row with its cluster in the mixture, its number and where it
 // comes from.
-func (k *kind[T]) add(w *mixing, m *mixed, out *corpora.Shards[T], x located[T]) error {
+func (k *kind[T]) add(w *mixing, m *mixed, out *corpus.Shards[T], x located[T]) error {
 	s, of := w.sources[x.at.source], k.origin(x.row)
 	if s.bank == nil {
 		m.own[of.Cluster] = true
@@ -113,7 +113,7 @@ func (k *kind[T]) chosen(w *mixing, source int, split string, entries []entry) i
 		n := 0
 		for _, path := range k.files(w.sources[source], split) {
 			at := place{source: source, path: path}
-			err := corpora.Rows(w.FS, w.sources[source].path(path), func(row *T) error {
+			err := corpus.Rows(w.FS, w.sources[source].path(path), func(row *T) error {
 				e := &entries[n]
 				n++
 				if e.reason == "" && !yield(located[T]{row, at, e.tokens}, nil) {

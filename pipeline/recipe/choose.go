@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline"
 )
@@ -44,8 +44,8 @@ const (
 // source is one side of a recipe: a corpus, and what is taken of it.
 type source struct {
 	dir      string
-	manifest *corpora.Manifest
-	input    corpora.Input
+	manifest *corpus.Manifest
+	input    corpus.Input
 	picks    []pick
 	// mistakes are the filter's reasons by session.
 	mistakes map[string]string
@@ -83,7 +83,7 @@ func (w *work) reject(s *source, v *view) string {
 	switch {
 	case s.count.Source == fromRollouts && v.wanted < w.recipe.MinReward:
 		return reasonReward
-	case w.recipe.Profile == corpora.ProfilePref && v.wanted == 0:
+	case w.recipe.Profile == corpus.ProfilePref && v.wanted == 0:
 		return reasonOutcome
 	case w.recipe.Teacher && len(w.teachers[v.problem]) == 0:
 		return reasonTeacher
@@ -93,7 +93,7 @@ func (w *work) reject(s *source, v *view) string {
 
 // settle makes a choice among the picks of all sources.
 func (w *work) settle() {
-	if w.recipe.Profile == corpora.ProfileKTO {
+	if w.recipe.Profile == corpus.ProfileKTO {
 		w.bothSides()
 	}
 	if w.recipe.CorpusShare > 0 {

@@ -9,29 +9,29 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/guard"
 )
 
 // ErrNoProblems says that a corpus has no problem to train on.
 var ErrNoProblems = errors.New("the corpus has no training problem that is not protected")
 
-// Problems gives the training problems of a corpus as a problems file: those of
+// Problems gives the training problems of the corpus in dir as a problems file: those of
 // its rl config's train split that no held-out entry and no protected cluster
 // is near to. They are the only ones that rollouts are played at, so that no
 // protected problem can come to be trained on.
-func Problems(fsys corpora.FS, corpus string, heldOut []guard.Entry) ([]byte, error) {
-	m, err := corpora.ReadManifest(fsys, corpus)
+func Problems(fsys corpus.FS, dir string, heldOut []guard.Entry) ([]byte, error) {
+	m, err := corpus.ReadManifest(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	p, err := protect(fsys, corpus, heldOut)
+	p, err := protect(fsys, dir, heldOut)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = trainRows(fsys, corpus, m, corpora.ProfileVerlRL, func(row *corpora.RL) error {
+	err = trainRows(fsys, dir, m, corpus.ProfileVerlRL, func(row *corpus.RL) error {
 		v := view{key: row.ProblemID, cluster: row.Cluster, candidate: guard.Candidate{ID: row.ProblemID, Text: query(row), ProductIDs: gold(row)}}
 		if p.check(&v) != "" {
 			return nil
@@ -47,7 +47,7 @@ func Problems(fsys corpora.FS, corpus string, heldOut []guard.Entry) ([]byte, er
 }
 
 // query is the customer's request of a problem.
-func query(row *corpora.RL) string {
+func query(row *corpus.RL) string {
 	text := ""
 	for _, m := range row.Prompt {
 		if m.Role == chat.User {
@@ -58,7 +58,7 @@ func query(row *corpora.RL) string {
 }
 
 // gold are the products that a problem is graded by.
-func gold(row *corpora.RL) []string {
+func gold(row *corpus.RL) []string {
 	var ids []string
 	for _, id := range gjson.Get(row.RewardModel.Truth, "reward.#.product_id").Array() {
 		ids = append(ids, id.String())
@@ -69,7 +69,7 @@ func gold(row *corpora.RL) []string {
 // productTask is the task type of the only tasks whose reward is no list.
 const productTask = "product"
 
-func problem(row *corpora.RL) ([]byte, error) {
+func problem(row *corpus.RL) ([]byte, error) {
 	var p map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(row.RewardModel.Truth), &p); err != nil {
 		return nil, fmt.Errorf("read specification of problem %s: %w", row.ProblemID, err)
@@ -93,12 +93,12 @@ func problem(row *corpora.RL) ([]byte, error) {
 }
 
 // trainRows reads the rows of a profile in the train split of a corpus.
-func trainRows[T any](fsys corpora.FS, dir string, m *corpora.Manifest, profile string, visit func(*T) error) error {
+func trainRows[T any](fsys corpus.FS, dir string, m *corpus.Manifest, profile string, visit func(*T) error) error {
 	for _, f := range m.Files {
-		if f.Profile != profile || f.Split != corpora.SplitTrain {
+		if f.Profile != profile || f.Split != corpus.SplitTrain {
 			continue
 		}
-		if err := corpora.Rows(fsys, filepath.Join(dir, filepath.FromSlash(f.Path)), visit); err != nil {
+		if err := corpus.Rows(fsys, filepath.Join(dir, filepath.FromSlash(f.Path)), visit); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -47,13 +47,13 @@ func (p *Proof) Protected() int {
 	return n
 }
 
-// protect reads the split that a corpus pinned and indexes what it protects,
+// protect reads the split that the corpus in dir pinned and indexes what it protects,
 // with the entries of held-out files. It fails closed.
-func protect(fsys corpora.FS, corpus string, heldOut []guard.Entry) (*protection, error) {
+func protect(fsys corpus.FS, dir string, heldOut []guard.Entry) (*protection, error) {
 	const maxBank = 64 << 20
 	p := &protection{}
 	var err error
-	if p.text, err = corpora.ReadFile(fsys, filepath.Join(corpus, "bank.json"), maxBank); err != nil {
+	if p.text, err = corpus.ReadFile(fsys, filepath.Join(dir, "bank.json"), maxBank); err != nil {
 		return nil, err
 	}
 	if p.bank, err = guard.ReadState(bytes.NewReader(p.text)); err != nil {
@@ -68,7 +68,7 @@ func protect(fsys corpora.FS, corpus string, heldOut []guard.Entry) (*protection
 	if err = errors.Join(p.guard.Canary(), planted.Validate()); err != nil {
 		return nil, err
 	}
-	p.proof = Proof{BankSHA256: corpora.SHA256(p.text), Clusters: map[guard.Pool]int{}, HeldOut: len(heldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.guard)}
+	p.proof = Proof{BankSHA256: corpus.SHA256(p.text), Clusters: map[guard.Pool]int{}, HeldOut: len(heldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.guard)}
 	p.proof.Guard.Injection = &planted
 	for _, c := range p.bank.Clusters {
 		p.proof.Clusters[c.Pool]++
@@ -99,7 +99,7 @@ func (p *protection) check(v *view) string {
 // Guarded refuses to go on without a held-out file that the corpus was guarded
 // by: what was protected from its rows must be protected from new ones. given
 // are the hashes of the held-out files at hand.
-func Guarded(m *corpora.Manifest, given []string) error {
+func Guarded(m *corpus.Manifest, given []string) error {
 	for _, in := range m.Inputs {
 		if in.Kind == "held_out" && in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
 			return fmt.Errorf("%w: sha256 %s, %d problems", ErrNotProtected, in.SHA256, in.Records)

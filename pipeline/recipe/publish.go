@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/guard"
 )
 
 // export makes the parts of the data: one for every profile that the chosen
 // rows go into. Step rewards have no other profile than their own.
 func (w *work) export(rows string) ([]string, error) {
-	if w.recipe.Profile == corpora.ProfileStepwise {
+	if w.recipe.Profile == corpus.ProfileStepwise {
 		return []string{rows}, nil
 	}
 	m, err := w.rowsManifest(rows)
@@ -33,7 +33,7 @@ func (w *work) export(rows string) ([]string, error) {
 		return nil, err
 	}
 	for _, c := range counts {
-		if c.Split == corpora.SplitTrain {
+		if c.Split == corpus.SplitTrain {
 			w.report.Exports = append(w.report.Exports, c)
 		}
 	}
@@ -41,14 +41,14 @@ func (w *work) export(rows string) ([]string, error) {
 }
 
 // rowsManifest lists the chosen rows as a corpus would.
-func (w *work) rowsManifest(rows string) (*corpora.Manifest, error) {
-	files, err := corpora.ReadPart(w.fs, rows)
+func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
+	files, err := corpus.ReadPart(w.fs, rows)
 	if err != nil {
 		return nil, err
 	}
-	m := &corpora.Manifest{Pipeline: w.in.Version}
+	m := &corpus.Manifest{Pipeline: w.in.Version}
 	for _, f := range files {
-		m.Files = append(m.Files, corpora.FileEntry{Config: f.Config, Profile: f.Profile, Split: f.Split, Path: f.Path, Rows: &f.Rows, Bytes: f.Bytes, SHA256: f.SHA256})
+		m.Files = append(m.Files, corpus.FileEntry{Config: f.Config, Profile: f.Profile, Split: f.Split, Path: f.Path, Rows: &f.Rows, Bytes: f.Bytes, SHA256: f.SHA256})
 	}
 	return m, nil
 }
@@ -62,17 +62,17 @@ func (w *work) assemble(out string, parts []string) error {
 	if err != nil {
 		return fmt.Errorf("encode report: %w", err)
 	}
-	m := corpora.Manifest{Pipeline: w.in.Version, Configuration: config, ConfigurationSHA256: corpora.SHA256(config), Funnel: w.funnel()}
+	m := corpus.Manifest{Pipeline: w.in.Version, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Funnel: w.funnel()}
 	for _, s := range w.sources {
 		m.Inputs = append(m.Inputs, s.input)
 	}
-	return corpora.Assemble(w.ctx, w.fs, out, corpora.Assembly{
+	return corpus.Assemble(w.ctx, w.fs, out, corpus.Assembly{
 		Parts: parts, Manifest: m,
 		Extra: map[string][]byte{"bank.json": w.protection.text, "reports/recipe.json": append(report, '\n')},
-		Card: corpora.Card{
+		Card: corpus.Card{
 			Title: "Shopping agents: data of stage " + w.recipe.Name, Push: w.in.Push, License: w.in.License, Default: w.recipe.Profile,
 			Tags: []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
-			Sections: []corpora.Section{
+			Sections: []corpus.Section{
 				{Heading: "What this is", Body: w.about()},
 				{Heading: "Held-out protection", Body: w.report.Proof.text()},
 			},
@@ -81,8 +81,8 @@ func (w *work) assemble(out string, parts []string) error {
 }
 
 // funnel is the way of the rows of all sources together.
-func (w *work) funnel() []corpora.Stage {
-	stages := []corpora.Stage{{Name: "protect"}, {Name: "choose"}}
+func (w *work) funnel() []corpus.Stage {
+	stages := []corpus.Stage{{Name: "protect"}, {Name: "choose"}}
 	for i := range stages {
 		stages[i].Dropped, stages[i].Failures = map[string]int64{}, map[string]int64{}
 	}
@@ -110,7 +110,7 @@ func (w *work) about() string {
 	r := w.recipe
 	fmt.Fprintf(&b, "Stage %s: %s. There is only a train split.\n\n| source | rows read | dropped | taken | rows |\n|---|---:|---|---:|---:|\n", r.Name, r.Doc)
 	for _, c := range w.report.Counts {
-		fmt.Fprintf(&b, "| %s | %d | %s | %d | %d |\n", c.Source, c.In, corpora.Tallies(c.Dropped), c.Taken, c.Rows)
+		fmt.Fprintf(&b, "| %s | %d | %s | %d | %d |\n", c.Source, c.In, corpus.Tallies(c.Dropped), c.Taken, c.Rows)
 	}
 	if r.VoucherTimes > 1 {
 		fmt.Fprintf(&b, "\nRows of voucher tasks stand here %d times.\n", r.VoucherTimes)
@@ -120,7 +120,7 @@ func (w *work) about() string {
 	}
 	b.WriteString("\nRows that a profile cannot take are left out of it alone.\n\n| profile | taken | rows | dropped |\n|---|---:|---:|---|\n")
 	for _, c := range w.report.Exports {
-		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", c.Profile, c.Out, c.Rows, corpora.Tallies(c.Dropped))
+		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", c.Profile, c.Out, c.Rows, corpus.Tallies(c.Dropped))
 	}
 	return b.String()
 }

@@ -9,7 +9,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -23,7 +23,7 @@ type Recipe struct {
 	// Rollouts says whether the stage needs rollouts; a stage that only can use
 	// them takes the corpus's own rows without.
 	Rollouts Need
-	// Teacher says that the stage needs a teacher's rollouts besides.
+	// Teacher reports whether the stage needs a teacher's rollouts besides.
 	Teacher bool
 	// Sampling is how rollouts are drawn where the caller does not say.
 	Sampling Sampling
@@ -62,17 +62,17 @@ var wide = Sampling{Samples: 8, Temperature: 0.9, TopP: 0.95}
 // All lists the recipes in the order of the stages.
 func All() []Recipe {
 	return []Recipe{
-		{Name: "sft", Profile: corpora.ProfileHFJSON, VoucherTimes: 1,
+		{Name: "sft", Profile: corpus.ProfileHFJSON, VoucherTimes: 1,
 			Doc: "the corpus's kept attempts, to fine-tune on"},
-		{Name: "rft", Profile: corpora.ProfileHFJSON, Rollouts: Always, Sampling: wide, MinReward: 1, CorpusShare: 0.5, VoucherTimes: 1,
+		{Name: "rft", Profile: corpus.ProfileHFJSON, Rollouts: Always, Sampling: wide, MinReward: 1, CorpusShare: 0.5, VoucherTimes: 1,
 			Doc: "the student's own successes, half and half with the corpus (rejection sampling)"},
-		{Name: "teacher", Profile: corpora.ProfileHFJSON, Rollouts: Always, Sampling: Sampling{Samples: 1}, MinReward: 1, VoucherTimes: 3,
+		{Name: "teacher", Profile: corpus.ProfileHFJSON, Rollouts: Always, Sampling: Sampling{Samples: 1}, MinReward: 1, VoucherTimes: 3,
 			Doc: "the successes of a stronger model, voucher tasks three times"},
-		{Name: "kto", Profile: corpora.ProfileKTO, Rollouts: Optional, Sampling: wide, VoucherTimes: 1,
+		{Name: "kto", Profile: corpus.ProfileKTO, Rollouts: Optional, Sampling: wide, VoucherTimes: 1,
 			Doc: "successes and failures at the same problems, each with its label"},
-		{Name: "pref", Profile: corpora.ProfilePref, Rollouts: Optional, Sampling: wide, VoucherTimes: 1,
+		{Name: "pref", Profile: corpus.ProfilePref, Rollouts: Optional, Sampling: wide, VoucherTimes: 1,
 			Doc: "pairs of a success and a failure at one problem"},
-		{Name: "steps", Profile: corpora.ProfileStepwise, Rollouts: Always, Teacher: true, Sampling: wide, VoucherTimes: 1,
+		{Name: "steps", Profile: corpus.ProfileStepwise, Rollouts: Always, Teacher: true, Sampling: wide, VoucherTimes: 1,
 			Doc: "the student's rollouts with a reward for every step that a teacher took too, and for the outcome"},
 	}
 }
@@ -89,9 +89,9 @@ func Named(name string) (Recipe, error) {
 	return Recipe{}, fmt.Errorf("unknown recipe %q: want %s", name, strings.Join(known, ", "))
 }
 
-// comparesOutcomes says that rows set failures against successes.
+// comparesOutcomes reports whether rows set failures against successes.
 func (r Recipe) comparesOutcomes() bool {
-	return r.Profile == corpora.ProfileKTO || r.Profile == corpora.ProfilePref
+	return r.Profile == corpus.ProfileKTO || r.Profile == corpus.ProfilePref
 }
 
 // TrustCalls takes habits over many attempts for no evidence: they tell programs
@@ -110,7 +110,7 @@ func (r Recipe) Configure(c *pipeline.Config) {
 	TrustCalls(c)
 	c.Filter.Mistakes = r.comparesOutcomes()
 	c.Multiplier.Floor = 1
-	c.Select.SuccessOnly = r.Profile != corpora.ProfileStepwise
+	c.Select.SuccessOnly = r.Profile != corpus.ProfileStepwise
 	c.Select.MinReward = r.MinReward
 	c.Select.Top = max(c.Select.Top, r.Sampling.Samples)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trajectory-arena/arena/corpora"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline"
 )
@@ -32,7 +32,7 @@ func TestSharesAreCut(t *testing.T) {
 	}{
 		{10, 30, 0.5, 10, 10}, {30, 10, 0.5, 10, 10}, {10, 10, 0.5, 10, 10}, {9, 100, 0.25, 9, 3}, {100, 3, 0.25, 9, 3}, {5, 0, 0.5, 0, 0},
 	} {
-		w := &work{recipe: Recipe{Profile: corpora.ProfileHFJSON, CorpusShare: tt.share, VoucherTimes: 1}, sources: []*source{side(fromRollouts, tt.rollouts), side(fromCorpus, tt.corpus)}}
+		w := &work{recipe: Recipe{Profile: corpus.ProfileHFJSON, CorpusShare: tt.share, VoucherTimes: 1}, sources: []*source{side(fromRollouts, tt.rollouts), side(fromCorpus, tt.corpus)}}
 		w.settle()
 		for i, want := range []int64{tt.own, tt.others} {
 			c := w.sources[i].count
@@ -69,7 +69,7 @@ func TestVoucherRowsAreWrittenOften(t *testing.T) {
 func TestKTOKeepsProblemsWithBothLabels(t *testing.T) {
 	t.Parallel()
 	s := side(fromRollouts, 8) // problems 3 and 4 have one row each
-	w := &work{recipe: Recipe{Profile: corpora.ProfileKTO, VoucherTimes: 1}, sources: []*source{s}}
+	w := &work{recipe: Recipe{Profile: corpus.ProfileKTO, VoucherTimes: 1}, sources: []*source{s}}
 	w.settle()
 	if s.count.Taken != 6 || s.count.Dropped[reasonOneSided] != 2 {
 		t.Errorf("%+v", s.count)
@@ -78,7 +78,7 @@ func TestKTOKeepsProblemsWithBothLabels(t *testing.T) {
 
 func TestProblemsAreThoseOfTheirSource(t *testing.T) {
 	t.Parallel()
-	row := corpora.RL{TaskType: "product", Prompt: []corpora.Msg{{Role: "system", Content: "s"}, {Role: "user", Content: "a <lamp>"}}, Origin: corpora.Origin{ProblemID: "p"}}
+	row := corpus.RL{TaskType: "product", Prompt: []corpus.Msg{{Role: "system", Content: "s"}, {Role: "user", Content: "a <lamp>"}}, Origin: corpus.Origin{ProblemID: "p"}}
 	for task, want := range map[string]string{
 		"product": `{"category":"Product","problem_id":"p","query":"a \u003clamp\u003e","reward":{"product_id":"1"}}`,
 		"voucher": `{"category":"Product","problem_id":"p","query":"a \u003clamp\u003e","reward":[{"product_id":"1"}]}`,
@@ -96,7 +96,7 @@ func TestProblemsAreThoseOfTheirSource(t *testing.T) {
 
 func TestHeldOutFilesAreAskedFor(t *testing.T) {
 	t.Parallel()
-	m := &corpora.Manifest{Inputs: []corpora.Input{{Kind: "traces", SHA256: "a"}, {Kind: "held_out", SHA256: "b"}, {Kind: "held_out"}}}
+	m := &corpus.Manifest{Inputs: []corpus.Input{{Kind: "traces", SHA256: "a"}, {Kind: "held_out", SHA256: "b"}, {Kind: "held_out"}}}
 	if err := Guarded(m, []string{"c", "b"}); err != nil {
 		t.Error(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
 )
@@ -34,7 +34,7 @@ func (w *work) open() (err error) {
 }
 
 func (w *work) addSource(name, dir string) error {
-	m, err := corpora.ReadManifest(w.fs, dir)
+	m, err := corpus.ReadManifest(w.fs, dir)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (w *work) readMistakes(s *source) error {
 		if !strings.HasPrefix(f.Path, "tables/verdicts") {
 			continue
 		}
-		err := corpora.Rows(w.fs, filepath.Join(s.dir, filepath.FromSlash(f.Path)), func(row *corpora.Verdict) error {
+		err := corpus.Rows(w.fs, filepath.Join(s.dir, filepath.FromSlash(f.Path)), func(row *corpus.Verdict) error {
 			if i := slices.IndexFunc(row.Reasons, filters.Mistake); i >= 0 {
 				s.mistakes[row.TraceID] = row.Reasons[i]
 			}
@@ -70,13 +70,13 @@ func (w *work) readMistakes(s *source) error {
 }
 
 // manifestInput names a corpus by the hash of its manifest.
-func manifestInput(fsys corpora.FS, name, dir string, m *corpora.Manifest) (corpora.Input, error) {
+func manifestInput(fsys corpus.FS, name, dir string, m *corpus.Manifest) (corpus.Input, error) {
 	const maxManifest = 256 << 20
-	b, err := corpora.ReadFile(fsys, filepath.Join(dir, corpora.ManifestName), maxManifest)
+	b, err := corpus.ReadFile(fsys, filepath.Join(dir, corpus.ManifestName), maxManifest)
 	if err != nil {
-		return corpora.Input{}, err
+		return corpus.Input{}, err
 	}
-	return corpora.Input{Kind: name + " manifest", SHA256: corpora.SHA256(b), Bytes: int64(len(b)), Records: int64(len(m.Files))}, nil
+	return corpus.Input{Kind: name + " manifest", SHA256: corpus.SHA256(b), Bytes: int64(len(b)), Records: int64(len(m.Files))}, nil
 }
 
 func (w *work) source(name string) *source {
@@ -90,12 +90,12 @@ func (w *work) source(name string) *source {
 
 // readTeachers reads the calls of every success of the teacher, by problem.
 func (w *work) readTeachers() error {
-	m, err := corpora.ReadManifest(w.fs, w.in.Teacher)
+	m, err := corpus.ReadManifest(w.fs, w.in.Teacher)
 	if err != nil {
 		return err
 	}
 	w.teachers = map[string][][][]arena.Call{}
-	return trainRows(w.fs, w.in.Teacher, m, corpora.ProfileHFJSON, func(row *corpora.SFT) error {
+	return trainRows(w.fs, w.in.Teacher, m, corpus.ProfileHFJSON, func(row *corpus.SFT) error {
 		if row.Reward < 1 {
 			return nil
 		}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -27,7 +27,7 @@ type view struct {
 // written is all that the model wrote, for comparing attempts.
 func (v *view) written() []byte { return []byte(strings.Join(v.candidate.Answers, " ")) }
 
-func viewSFT(r *corpora.SFT) (view, error) {
+func viewSFT(r *corpus.SFT) (view, error) {
 	v := view{key: r.SessionID, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType, wanted: r.Reward}
 	v.candidate = guard.Candidate{ID: r.SessionID, Text: r.Goal}
 	ms, err := chat.Decode(r.Messages)
@@ -59,7 +59,7 @@ func recommended(c chat.Call) []string {
 	})
 }
 
-func viewKTO(r *corpora.KTO) (view, error) {
+func viewKTO(r *corpus.KTO) (view, error) {
 	v := view{key: r.SessionID, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType}
 	if r.Label {
 		v.wanted = 1
@@ -70,9 +70,9 @@ func viewKTO(r *corpora.KTO) (view, error) {
 	return v, nil
 }
 
-func viewPref(r *corpora.Pref) (view, error) {
+func viewPref(r *corpus.Pref) (view, error) {
 	v := view{key: r.ChosenSession + " " + r.RejectedSession, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType}
-	if r.Reason != corpora.PairJudge {
+	if r.Reason != corpus.PairJudge {
 		v.wanted, v.failure = 1, r.RejectedSession
 	}
 	v.candidate = textCandidate(v.key, r.Prompt, r.Chosen, r.Rejected)
@@ -80,7 +80,7 @@ func viewPref(r *corpora.Pref) (view, error) {
 }
 
 // textCandidate is the candidate of a row in text form.
-func textCandidate(id string, prompt []corpora.Msg, completions ...[]corpora.Msg) guard.Candidate {
+func textCandidate(id string, prompt []corpus.Msg, completions ...[]corpus.Msg) guard.Candidate {
 	c := guard.Candidate{ID: id}
 	for _, m := range prompt {
 		if m.Role == chat.User {

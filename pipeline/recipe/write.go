@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpora"
-	"github.com/trajectory-arena/arena/corpora/chat"
-	"github.com/trajectory-arena/arena/corpora/export"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/steps"
 )
@@ -26,7 +26,7 @@ type Input struct {
 	HeldOut []guard.Entry
 	// Version is the program's.
 	Version string
-	// Push and License are those of corpora.Card; empty where nobody named any.
+	// Push and License are those of corpus.Card; empty where nobody named any.
 	Push, License string
 }
 
@@ -46,7 +46,7 @@ var ErrEmpty = errors.New("no row is left to train on")
 // work is a recipe on its way.
 type work struct {
 	ctx        context.Context
-	fs         corpora.FS
+	fs         corpus.FS
 	recipe     Recipe
 	in         Input
 	dir        string
@@ -59,9 +59,9 @@ type work struct {
 // Write writes the data of a recipe to out: the train split alone, in every
 // profile that its rows go into. scratch is a folder for what is only needed on
 // the way.
-func (r Recipe) Write(ctx context.Context, fsys corpora.FS, in Input, out, scratch string) (*Report, error) {
+func (r Recipe) Write(ctx context.Context, fsys corpus.FS, in Input, out, scratch string) (*Report, error) {
 	w := &work{ctx: ctx, fs: fsys, recipe: r, in: in, dir: scratch, report: Report{Recipe: r.Name}}
-	if err := corpora.Replaceable(fsys, out); err != nil {
+	if err := corpus.Replaceable(fsys, out); err != nil {
 		return nil, err
 	}
 	if err := w.open(); err != nil {
@@ -80,16 +80,16 @@ func (r Recipe) Write(ctx context.Context, fsys corpora.FS, in Input, out, scrat
 
 // choose writes the rows of the recipe's own profile as a part.
 func (w *work) choose(dir string) error {
-	part, err := corpora.NewPart(w.fs, dir, corpora.DefaultLimits)
+	part, err := corpus.NewPart(w.fs, dir, corpus.DefaultLimits)
 	if err != nil {
 		return err
 	}
 	switch w.recipe.Profile {
-	case corpora.ProfileKTO:
+	case corpus.ProfileKTO:
 		err = same(w, part, viewKTO)
-	case corpora.ProfilePref:
+	case corpus.ProfilePref:
 		err = same(w, part, viewPref)
-	case corpora.ProfileStepwise:
+	case corpus.ProfileStepwise:
 		err = w.labelled(part)
 	default:
 		err = same(w, part, viewSFT)
@@ -109,13 +109,13 @@ func (w *work) choose(dir string) error {
 	return part.Close()
 }
 
-func (w *work) stream() corpora.Stream {
-	return corpora.Stream{Config: w.recipe.Profile, Profile: w.recipe.Profile, Split: corpora.SplitTrain}
+func (w *work) stream() corpus.Stream {
+	return corpus.Stream{Config: w.recipe.Profile, Profile: w.recipe.Profile, Split: corpus.SplitTrain}
 }
 
 // same writes rows as their source has them.
-func same[T any](w *work, part *corpora.Part, look func(*T) (view, error)) error {
-	out := corpora.NewShards[T](part, w.stream())
+func same[T any](w *work, part *corpus.Part, look func(*T) (view, error)) error {
+	out := corpus.NewShards[T](part, w.stream())
 	if err := take(w, w.recipe.Profile, look, out.Add); err != nil {
 		return err
 	}
@@ -123,15 +123,15 @@ func same[T any](w *work, part *corpora.Part, look func(*T) (view, error)) error
 }
 
 // labelled writes attempts with a reward for each step.
-func (w *work) labelled(part *corpora.Part) error {
-	out := corpora.NewShards[corpora.Steps](part, w.stream())
-	err := take(w, corpora.ProfileHFJSON, viewSFT, func(row *corpora.SFT) error {
+func (w *work) labelled(part *corpus.Part) error {
+	out := corpus.NewShards[corpus.Steps](part, w.stream())
+	err := take(w, corpus.ProfileHFJSON, viewSFT, func(row *corpus.SFT) error {
 		ms, err := chat.Decode(row.Messages)
 		if err != nil {
 			return err
 		}
 		labels := steps.Matched(callsOf(ms), w.teachers[row.ProblemID])
-		made, err := corpora.NewSteps(row, ms, labels, &corpora.Facts{Split: corpora.SplitTrain, Origin: row.Origin})
+		made, err := corpus.NewSteps(row, ms, labels, &corpus.Facts{Split: corpus.SplitTrain, Origin: row.Origin})
 		if err != nil {
 			return err
 		}

@@ -107,5 +107,5 @@ func (v Value) Truth() bool {
 	}
 }
 
-// IsNumber says whether v takes part in arithmetic: Bool, Int or Float.
+// IsNumber reports whether v takes part in arithmetic: Bool, Int or Float.
 func (v Value) IsNumber() bool { return v.Kind == Bool || v.Kind == Int || v.Kind == Float }

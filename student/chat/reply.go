@@ -120,14 +120,14 @@ var overflows = []string{
 	"exceeds the maximum allowed length",
 }
 
-// Overflows says whether the text of a refused request means that the prompt
+// Overflows reports whether the text of a refused request means that the prompt
 // is longer than the model's context.
 func Overflows(body []byte) bool { return saysAnyOf(overflows, body) }
 
 // reserves are how they say in the same breath what was kept free for the reply.
 var reserves = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "completion"}
 
-// Reserves says whether the text of a refused request speaks of the room that it
+// Reserves reports whether the text of a refused request speaks of the room that it
 // asked for the reply: the prompt alone may not be too long.
 func Reserves(body []byte) bool { return saysAnyOf(reserves, body) }
 

@@ -45,7 +45,7 @@ type Turn struct {
 	Think string
 	Text  string
 	Calls []Call
-	// Native says that the calls are native ones, which tool messages answer.
+	// Native reports whether the calls are native ones, which tool messages answer.
 	Native bool
 }
 

@@ -27,7 +27,7 @@ Action Input: {"parameter": "value"}
 The result comes back in <obs>…</obs>.`,
 }
 
-// SendsTools says whether a request carries tool definitions.
+// SendsTools reports whether a request carries tool definitions.
 func (d Dialect) SendsTools() bool { return d == Auto || d == Native }
 
 // System is the system prompt of a harness in this dialect: with the tools and

@@ -30,7 +30,7 @@ type attempt struct {
 	body   []byte
 	reply  chat.Reply
 	err    error
-	// gone says that whoever asked was cancelled, which says nothing of the server.
+	// gone reports whether whoever asked was cancelled, which says nothing of the server.
 	gone bool
 	// wait is what the server asks to wait by Retry-After.
 	wait time.Duration
@@ -63,12 +63,12 @@ func (a *attempt) judge() verdict {
 	return retry
 }
 
-// overloaded says that the server asks for less.
+// overloaded reports whether the server asks for less.
 func (a *attempt) overloaded() bool {
 	return a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable
 }
 
-// unreachable says that no connection could be made.
+// unreachable reports whether no connection could be made.
 func (a *attempt) unreachable() bool {
 	var op *net.OpError
 	return errors.As(a.err, &op) && op.Op == "dial"

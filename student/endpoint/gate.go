@@ -113,7 +113,7 @@ func (g *gate) choose(avoid *server) (best *server, wait time.Duration, dead boo
 	return best, wait, dead
 }
 
-// whole says that nothing is known against the server.
+// whole reports whether nothing is known against the server.
 func (s *server) whole() bool { return s.misses < breakAfter }
 
 func (s *server) down(now time.Time) bool {
@@ -209,7 +209,7 @@ func (s *server) done(now time.Time) {
 	s.windowFrom, s.windowDone = now, 0
 }
 
-// others says whether the run can go on without a server.
+// others reports whether the run can go on without a server.
 func (g *gate) others(than *server) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

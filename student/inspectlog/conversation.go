@@ -172,7 +172,7 @@ func tame(raw string) json.RawMessage {
 	return json.RawMessage("{}")
 }
 
-// wild says whether a text is no object, or may hold what some reader cannot
+// wild reports whether a text is no object, or may hold what some reader cannot
 // read.
 func wild(raw string) bool {
 	if !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) {

@@ -62,7 +62,7 @@ var declines = []string{
 	"i apologize, but i", "as an ai", "unfortunately, i can't", "unfortunately, i cannot", "i'm sorry, but as", "i refuse",
 }
 
-// refuses says whether a text declines the request.
+// refuses reports whether a text declines the request.
 func refuses(text string) bool {
 	text = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(text, "*_#>\"' \n"), "\u2019", "'"))
 	for _, d := range declines {

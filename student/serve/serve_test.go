@@ -139,7 +139,7 @@ func TestAServerThatNeverAnswers(t *testing.T) {
 	}
 }
 
-// alive says whether a process runs that has the mark in its command line.
+// alive reports whether a process runs that has the mark in its command line.
 func alive(t *testing.T, mark string) bool {
 	t.Helper()
 	return exec.Command("pgrep", "-f", "sleep "+mark).Run() == nil

@@ -18,7 +18,7 @@ type line struct {
 	// from bounds what is read of the connection while a head is.
 	from io.LimitedReader
 	in   *bufio.Reader
-	// deaf says that the server does not take all that is written.
+	// deaf reports whether the server does not take all that is written.
 	deaf bool
 }
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// silent says that there is nothing to read: neither bytes nor the end. A
+// silent reports whether there is nothing to read: neither bytes nor the end. A
 // connection that is none of the system's cannot be asked.
 func silent(c net.Conn) bool {
 	own, ok := c.(syscall.Conn)

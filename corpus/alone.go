@@ -1,0 +1,70 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// ErrBusy says that another process works in the same folder.
+var ErrBusy = errors.New("another run works in this folder")
+
+// Alone keeps the making of a corpus at dir for this process until release is
+// called: two would take each other's parts for leftovers. The lock lies beside
+// dir, goes with release, and ends with its process at the latest. So do the
+// folders that it took, where nothing else came into them.
+func Alone(dir string) (release func(), err error) {
+	path := Beside(dir, "lock")
+	made := absent(filepath.Dir(path))
+	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("create folder of %s: %w", dir, err)
+	}
+	for {
+		lock, err := locked(path)
+		if err != nil {
+			return nil, err
+		}
+		if isAt(lock, path) {
+			return func() {
+				_ = errors.Join(os.Remove(path), lock.Unlock()) // a file that stays behind locks nothing
+				for _, folder := range made {
+					_ = os.Remove(folder) // that of a corpus stays, since it is not empty
+				}
+			}, nil
+		}
+		_ = lock.Unlock() // who had it removed it after it was opened here
+	}
+}
+
+// absent are the folders of a path that are not there, the deepest first.
+func absent(path string) (folders []string) {
+	for {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return folders
+		}
+		folders = append(folders, path)
+		path = filepath.Dir(path)
+	}
+}
+
+func locked(path string) (*flock.Flock, error) {
+	lock := flock.New(path)
+	got, err := lock.TryLock()
+	if err == nil && !got {
+		err = ErrBusy
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return lock, nil
+}
+
+func isAt(lock *flock.Flock, path string) bool {
+	mine, err := lock.Stat()
+	there, absent := os.Stat(path)
+	return err == nil && absent == nil && os.SameFile(mine, there)
+}

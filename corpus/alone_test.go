@@ -1,0 +1,59 @@
+package corpus_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+func TestAloneIsForOneAtATime(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "corpus")
+	release, err := corpus.Alone(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, second := corpus.Alone(dir + "/"); !errors.Is(second, corpus.ErrBusy) {
+		t.Errorf("a second one: %v", second)
+	}
+	other, err := corpus.Alone(dir + "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+	release()
+	if _, err := os.Stat(filepath.Dir(dir)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder that it took is left behind: %v", err)
+	}
+}
+
+// TestAloneWhileOthersRelease takes and gives back one lock from many sides: no
+// two ever have it, also while its file goes.
+func TestAloneWhileOthersRelease(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "corpus")
+	var inside sync.Mutex
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 200 {
+				release, err := corpus.Alone(dir)
+				if errors.Is(err, corpus.ErrBusy) {
+					continue
+				}
+				if err != nil || !inside.TryLock() {
+					t.Errorf("two at once, or %v", err)
+					return
+				}
+				inside.Unlock()
+				release()
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,216 @@
+package corpus
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus/redact"
+)
+
+// Assembly is all that a finished corpus is put together from.
+type Assembly struct {
+	// Parts are the folders of finished parts. Their order is the order of the
+	// shards, whoever wrote them.
+	Parts []string
+	// Extra are the files beside shards and tables, by path in the corpus.
+	Extra map[string][]byte
+	// Manifest lacks Version, Schemas and Files, which Assemble fills in.
+	Manifest Manifest
+	Card     Card
+	// Move reports whether nobody needs the parts again, which lie on the corpus's own
+	// volume: their files are moved into place, not copied.
+	Move bool
+	// Redact cleans the extra files and the card, and is held against every text
+	// of every file that did not pass a redactor row by row: a finding stops the
+	// corpus. Nil leaves all as it is.
+	Redact *redact.Redactor
+}
+
+// ErrPart says that a part is not what was written: it must be written again.
+var ErrPart = errors.New("it is not what was written there")
+
+// Assemble puts a corpus together beside dir and moves it into place when all
+// of it is good and durable, the manifest written last. A corpus that was
+// there is replaced; any other folder that is not empty is refused. On an
+// error dir is as it was.
+func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
+	if err := Replaceable(fsys, dir); err != nil {
+		return err
+	}
+	dir = filepath.Clean(dir)
+	w := assembler{ctx: ctx, fs: fsys, dir: Beside(dir, "partial")}
+	err := w.build(&a)
+	if err == nil {
+		err = swap(fsys, w.dir, dir)
+	}
+	if err != nil {
+		_ = fsys.RemoveAll(w.dir) // the first error is the one to tell
+	}
+	return err
+}
+
+type assembler struct {
+	ctx   context.Context
+	fs    FS
+	dir   string
+	files []FileEntry
+	// shards are the parts' files by their place in the corpus.
+	shards []placed
+}
+
+func (w *assembler) build(a *Assembly) error {
+	if err := w.fs.RemoveAll(w.dir); err != nil {
+		return fmt.Errorf("remove %s: %w", w.dir, err)
+	}
+	if err := w.place(a.Parts); err != nil {
+		return err
+	}
+	for _, s := range w.shards {
+		if err := w.shard(s, a.Move); err != nil {
+			return err
+		}
+	}
+	m := a.Manifest
+	m.Version, m.Schemas = ManifestVersion, schemas(w.shards)
+	if a.Redact != nil {
+		m.Redaction = redaction(a.Redact, w.shards)
+	}
+	if err := Balance(m.Funnel); err != nil {
+		return err
+	}
+	if err := w.extras(a, a.Card.render(&m, w.shards)); err != nil {
+		return err
+	}
+	slices.SortFunc(w.files, func(x, y FileEntry) int { return cmp.Compare(x.Path, y.Path) })
+	m.Files = w.files
+	if err := w.scan(a.Redact, m.Configuration); err != nil {
+		return err
+	}
+	return w.manifest(&m)
+}
+
+func (w *assembler) extras(a *Assembly, card string) error {
+	clean := func(text string) io.Reader {
+		if a.Redact != nil {
+			text = a.Redact.Text(text, redact.Counts{})
+		}
+		return strings.NewReader(text)
+	}
+	names := make([]string, 0, len(a.Extra))
+	for name := range a.Extra {
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return fmt.Errorf("write %s: the path leaves the corpus", name)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		sum, err := w.write(name, clean(string(a.Extra[name])))
+		if err != nil {
+			return err
+		}
+		w.files = append(w.files, sum)
+	}
+	sum, err := w.write(CardName, clean(card))
+	w.files = append(w.files, sum)
+	return err
+}
+
+// traced puts the path of what is read into its errors.
+type traced struct {
+	io.Reader
+	path string
+}
+
+// Read is io.Reader.
+func (n traced) Read(b []byte) (int, error) {
+	k, err := n.Reader.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("read %s: %w", n.path, err)
+	}
+	return k, err
+}
+
+// write makes one file durable and gives its entry.
+func (w *assembler) write(rel string, from io.Reader) (FileEntry, error) {
+	full := filepath.Join(w.dir, filepath.FromSlash(rel))
+	if err := w.fs.MkdirAll(filepath.Dir(full)); err != nil {
+		return FileEntry{}, fmt.Errorf("create folder of %s: %w", full, err)
+	}
+	f, err := w.fs.Create(full)
+	if err != nil {
+		return FileEntry{}, fmt.Errorf("create %s: %w", full, err)
+	}
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, hash), from)
+	if err != nil {
+		_ = f.Close() // the copy's error is the one to tell
+		return FileEntry{}, fmt.Errorf("write %s: %w", full, err)
+	}
+	entry := FileEntry{Path: rel, Bytes: n, SHA256: hex.EncodeToString(hash.Sum(nil))}
+	return entry, finish(f, full)
+}
+
+// scan holds a redactor against the configuration and against every text of
+// the finished files that did not pass one on its way.
+func (w *assembler) scan(r *redact.Redactor, configuration []byte) error {
+	if r == nil {
+		return nil
+	}
+	passed := map[string]bool{}
+	for _, s := range w.shards {
+		passed[s.to] = s.Clean
+	}
+	for _, f := range w.files {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		if passed[f.Path] {
+			continue
+		}
+		if err := texts(w.fs, w.dir, f.Path, r.Left); err != nil {
+			return err
+		}
+	}
+	return r.Left("configuration", string(configuration))
+}
+
+func (w *assembler) manifest(m *Manifest) error {
+	b, err := EncodeReport(m)
+	if err != nil {
+		return err
+	}
+	for _, d := range folders(m.Files) {
+		if err := w.fs.SyncDir(filepath.Join(w.dir, filepath.FromSlash(d))); err != nil {
+			return fmt.Errorf("sync folder %s: %w", filepath.Join(w.dir, d), err)
+		}
+	}
+	if err := WriteFile(w.fs, filepath.Join(w.dir, ManifestName), b); err != nil {
+		return err
+	}
+	if err := w.fs.SyncDir(w.dir); err != nil {
+		return fmt.Errorf("sync folder %s: %w", w.dir, err)
+	}
+	return nil
+}
+
+// folders lists every folder that holds a file, the root included.
+func folders(files []FileEntry) []string {
+	out := []string{"."}
+	for _, f := range files {
+		for d := path.Dir(f.Path); d != "."; d = path.Dir(d) {
+			out = append(out, d)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

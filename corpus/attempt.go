@@ -1,0 +1,197 @@
+package corpus
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/chat"
+)
+
+// Facts are what a row says beside its record: what the stages after judging
+// found out.
+type Facts struct {
+	Harness arena.Harness
+	// Category is the kind of task; empty where the problem is not known.
+	Category arena.Category
+	Split    string
+	Origin
+	// LeakMax is the highest score against the protected bank, nil where none
+	// was computed.
+	LeakMax         *float64
+	PipelineVersion string
+	Counter         Counter
+	// Secret says of a call's id that it must not be published; nil says so of
+	// none.
+	Secret func(id string) bool
+	// Publish is what becomes of a text on its way into the file: tokens are
+	// counted after it. Nil leaves texts as they are.
+	Publish func(text string) string
+	// Metadata is put into the row's metadata under its own keys.
+	Metadata map[string]any
+}
+
+// NewSFT makes the row of an attempt. Its reward is the outcome alone, and it
+// has no judge's multiplier: both are the caller's choice. An error of type *chat.Unfit means that
+// it can be none.
+func NewSFT(rec *arena.Record, f *Facts) (SFT, error) {
+	ms, err := chat.Render(f.Harness, rec.Trace.Query, &rec.Dialogue)
+	if err != nil {
+		return SFT{}, err
+	}
+	if f.Secret != nil {
+		chat.Rename(ms, f.Secret)
+	}
+	encoded, err := chat.Encode(ms)
+	if err != nil {
+		return SFT{}, err
+	}
+	meta, err := metadata(rec, f)
+	if err != nil {
+		return SFT{}, err
+	}
+	tools := chat.Tools(f.Harness)
+	row := SFT{Messages: encoded, Tools: tools, Metadata: meta, Goal: strings.ToValidUTF8(rec.Trace.Query, "\uFFFD"), Scalars: scalars(rec, f), Origin: f.Origin}
+	n, err := f.tokens(ms, encoded, tools)
+	row.NTokens, row.TokenCounter = int64(n), f.Counter.Name()
+	return row, err
+}
+
+// tokens counts the messages and tools of a row as they are published.
+func (f *Facts) tokens(ms []chat.Message, encoded, tools []string) (int, error) {
+	if f.Publish == nil {
+		return CountTokens(f.Counter, ms, tools), nil
+	}
+	published := slices.Clone(encoded)
+	for i, m := range encoded {
+		published[i] = f.Publish(m)
+	}
+	if slices.Equal(published, encoded) {
+		return CountTokens(f.Counter, ms, tools), nil
+	}
+	return recount(f.Counter, published, tools)
+}
+
+// recount counts the tokens of messages that were changed after they were
+// encoded.
+func recount(c Counter, published, tools []string) (int, error) {
+	ms, err := chat.Decode(published)
+	if err != nil {
+		return 0, fmt.Errorf("count tokens of what is published: %w", err)
+	}
+	return CountTokens(c, ms, tools), nil
+}
+
+func metadata(rec *arena.Record, f *Facts) (string, error) {
+	m := map[string]any{
+		"harness_sha256": f.Harness.SHA256,
+		"record_sha256":  rec.Trace.RecordSHA256,
+		"source_line":    rec.Trace.Source.Line,
+		"judge":          rec.Judgement.Judge,
+		"repairs":        repairs(&rec.Dialogue),
+	}
+	for k, v := range f.Metadata {
+		m[k] = v
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("encode metadata of %s: %w", rec.Trace.ID, err)
+	}
+	return string(b), nil
+}
+
+func repairs(d *arena.Dialogue) []string {
+	out := []string{}
+	for _, t := range d.Turns {
+		out = append(out, t.Repairs...)
+	}
+	return out
+}
+
+func scalars(rec *arena.Record, f *Facts) Scalars {
+	t := rec.Trace
+	s := Scalars{
+		SessionID:       t.ID,
+		Harness:         f.Harness.Name,
+		TaskType:        taskType(f),
+		Split:           f.Split,
+		JudgeScore:      rec.Judgement.Score,
+		AgenticScore:    cmp.Or(rec.Structure.RichnessV2, rec.Structure.RichnessV1),
+		IsAgentic:       rec.Structure.Axis == arena.AxisAgentic,
+		StopCondition:   StopCondition(rec),
+		HasError:        t.Error != nil,
+		IsTruncated:     t.Status == arena.StatusTimedOut,
+		NSteps:          int64(modelTurns(&rec.Dialogue)),
+		NToolCalls:      int64(toolCalls(&rec.Dialogue)),
+		AgentHotkey:     t.Agent.Hotkey,
+		AgentVersion:    t.Agent.VersionID,
+		RunDate:         Milliseconds(t.Agent.StartedAt),
+		SourceSHA256:    t.Source.FileSHA256,
+		LeakMaxScore:    f.LeakMax,
+		PipelineVersion: f.PipelineVersion,
+	}
+	if rec.Outcome.Success {
+		s.Reward = 1
+	}
+	if sc := rec.Outcome.Scores; sc != nil && sc.Axes != nil {
+		s.OutcomeScore = &sc.Axes.Rule
+	}
+	return s
+}
+
+// StopCondition says how an attempt ended: terminated (its last turn called
+// terminate), timed_out or failed (the sandbox says so), tool_call (its last
+// turn called another tool, and the recording ends there), or no_tool_call.
+func StopCondition(rec *arena.Record) string {
+	var last arena.Turn
+	if turns := rec.Dialogue.Turns; len(turns) > 0 {
+		last = turns[len(turns)-1]
+	}
+	switch {
+	case slices.ContainsFunc(last.Calls, func(c arena.Call) bool { return c.Name == "terminate" }):
+		return "terminated"
+	case rec.Trace.Status == arena.StatusTimedOut:
+		return "timed_out"
+	case rec.Trace.Status == arena.StatusFailed:
+		return "failed"
+	case len(last.Calls) > 0:
+		return "tool_call"
+	default:
+		return "no_tool_call"
+	}
+}
+
+func modelTurns(d *arena.Dialogue) int {
+	n := 0
+	for _, t := range d.Turns {
+		if t.User == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func toolCalls(d *arena.Dialogue) int {
+	n := 0
+	for _, t := range d.Turns {
+		n += len(t.Calls)
+	}
+	return n
+}
+
+// Milliseconds reads an RFC 3339 time as Unix milliseconds; nil where it is
+// none.
+func Milliseconds(at string) *int64 {
+	t, err := time.Parse(time.RFC3339Nano, at)
+	if err != nil {
+		return nil
+	}
+	ms := t.UnixMilli()
+	return &ms
+}
+
+func taskType(f *Facts) string { return strings.ToLower(string(f.Category)) }

@@ -1,0 +1,181 @@
+package corpus
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// CardName is the file that hubs and the datasets library read first.
+const CardName = "README.md"
+
+// Card is what a dataset card says beyond what the files themselves show. It
+// is written by the run, never by hand.
+type Card struct {
+	Title string
+	// License is the Hub's word for the terms that the rows are given on, such
+	// as cc-by-4.0; NoLicense where it is empty.
+	License string
+	Tags    []string
+	// Default is the config that loads without a name.
+	Default string
+	// Sections follow the overview, in order, as Markdown.
+	Sections []Section
+	// Push is the dataset on the Hub that the folder is made for, such as
+	// "org/name"; empty for none.
+	Push string
+}
+
+// NoLicense is the Hub's word for terms that it has no word for.
+const NoLicense = "other"
+
+// Section is one part of a card's text.
+type Section struct {
+	Heading string
+	Body    string
+}
+
+// split is one split of one config with its shards in order.
+type split struct {
+	Stream
+	features []FeatureType
+	paths    []string
+	rows     int64
+	bytes    int64
+	decoded  int64
+}
+
+// cardSplits gathers the Parquet splits, the only ones a card may name: one
+// other format among them and nothing loads.
+func cardSplits(shards []placed) []split {
+	var out []split
+	at := map[Stream]int{}
+	for _, s := range shards {
+		if s.Config == "" || len(s.Features) == 0 {
+			continue
+		}
+		i, ok := at[s.Stream]
+		if !ok {
+			i = len(out)
+			at[s.Stream] = i
+			out = append(out, split{Stream: s.Stream, features: s.Features})
+		}
+		out[i].paths = append(out[i].paths, s.to)
+		out[i].rows += s.Rows
+		out[i].bytes += s.Bytes
+		out[i].decoded += s.Decoded
+	}
+	slices.SortFunc(out, func(a, b split) int {
+		return cmp.Or(cmp.Compare(a.Config, b.Config), -cmp.Compare(a.Split, b.Split))
+	})
+	return out
+}
+
+func (c *Card) render(m *Manifest, shards []placed) string {
+	splits := cardSplits(shards)
+	c.License = cmp.Or(c.License, NoLicense)
+	var b strings.Builder
+	b.WriteString("---\n")
+	b.WriteString(c.frontMatter(splits))
+	b.WriteString("---\n\n# " + c.Title + "\n")
+	b.WriteString(configTable(splits))
+	for _, s := range c.Sections {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.Heading, strings.TrimSpace(s.Body))
+	}
+	b.WriteString(m.Redaction.text())
+	b.WriteString(funnelTable(m.Funnel))
+	b.WriteString(columnTable(splits))
+	b.WriteString(provenance(m))
+	b.WriteString(loadSnippets(splits))
+	b.WriteString(licence(c.License))
+	b.WriteString(publishing(c.Push))
+	b.WriteString(checksums(shards))
+	return b.String()
+}
+
+func (c *Card) frontMatter(splits []split) string {
+	front := yaml.MapSlice{
+		{Key: "license", Value: c.License},
+		{Key: "language", Value: []string{"en"}},
+		{Key: "task_categories", Value: []string{"text-generation"}},
+		{Key: "tags", Value: c.Tags},
+		{Key: "size_categories", Value: []string{sizeCategory(splits)}},
+		{Key: "configs", Value: c.configs(splits)},
+		{Key: "dataset_info", Value: infos(splits)},
+	}
+	b, err := yaml.MarshalWithOptions(front, yaml.UseLiteralStyleIfMultiline(true))
+	if err != nil { // plain maps, lists and strings always encode
+		return "# " + err.Error() + "\n"
+	}
+	return string(b)
+}
+
+func (c *Card) configs(splits []split) []yaml.MapSlice {
+	var out []yaml.MapSlice
+	for _, group := range byConfig(splits) {
+		files := make([]yaml.MapSlice, len(group))
+		for i, s := range group {
+			files[i] = yaml.MapSlice{{Key: "split", Value: s.Split}, {Key: "path", Value: s.paths}}
+		}
+		config := yaml.MapSlice{{Key: "config_name", Value: group[0].Config}}
+		if group[0].Config == c.Default {
+			config = append(config, yaml.MapItem{Key: "default", Value: true})
+		}
+		out = append(out, append(config, yaml.MapItem{Key: "data_files", Value: files}))
+	}
+	return out
+}
+
+// infos are the counts of each config. Features are left to the card's text:
+// given here, they would forbid a column that somebody adds later, and the word
+// json makes datasets 4.0 fail on every config of the card.
+func infos(splits []split) []yaml.MapSlice {
+	var out []yaml.MapSlice
+	for _, group := range byConfig(splits) {
+		sizes := make([]yaml.MapSlice, len(group))
+		var download, decoded int64
+		for i, s := range group {
+			sizes[i] = yaml.MapSlice{{Key: "name", Value: s.Split}, {Key: "num_bytes", Value: s.decoded}, {Key: "num_examples", Value: s.rows}}
+			download += s.bytes
+			decoded += s.decoded
+		}
+		out = append(out, yaml.MapSlice{
+			{Key: "config_name", Value: group[0].Config},
+			{Key: "splits", Value: sizes},
+			{Key: "download_size", Value: download},
+			{Key: "dataset_size", Value: decoded},
+		})
+	}
+	return out
+}
+
+func byConfig(splits []split) [][]split {
+	var out [][]split
+	for i, s := range splits {
+		if i == 0 || s.Config != splits[i-1].Config {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], s)
+	}
+	return out
+}
+
+// sizeCategory is the hub's own scale over all rows.
+func sizeCategory(splits []split) string {
+	n := int64(0)
+	for _, s := range splits {
+		n += s.rows
+	}
+	for _, c := range []struct {
+		below int64
+		name  string
+	}{{1e3, "n<1K"}, {1e4, "1K<n<10K"}, {1e5, "10K<n<100K"}, {1e6, "100K<n<1M"}} {
+		if n < c.below {
+			return c.name
+		}
+	}
+	return "1M<n<10M"
+}

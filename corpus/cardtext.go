@@ -1,0 +1,120 @@
+package corpus
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+func configTable(splits []split) string {
+	var b strings.Builder
+	b.WriteString("\n## Configs\n\n| config | profile | split | rows | shards | bytes |\n|---|---|---|---:|---:|---:|\n")
+	for _, s := range splits {
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d |\n", s.Config, s.Profile, s.Split, s.rows, len(s.paths), s.bytes)
+	}
+	return b.String()
+}
+
+func funnelTable(funnel []Stage) string {
+	if len(funnel) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n## Funnel\n\nIn = Out + Failed + Dropped at every stage.\n\n| stage | in | out | failed | dropped |\n|---|---:|---:|---:|---|\n")
+	for _, s := range funnel {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
+	}
+	return b.String()
+}
+
+// Tallies writes counts by reason in one line, sorted.
+func Tallies(by map[string]int64) string {
+	parts := make([]string, 0, len(by))
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		if by[k] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", k, by[k]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func columnTable(splits []split) string {
+	var b strings.Builder
+	b.WriteString("\n## Columns\n\nWhat each means stands in docs/columns.md of the project.\n")
+	for _, group := range byConfig(splits) {
+		fmt.Fprintf(&b, "\n%s: ", group[0].Config)
+		columns := make([]string, len(group[0].features))
+		for i, f := range group[0].features {
+			columns[i] = "`" + f.Name + "` " + strings.ReplaceAll(f.String(), "<", "\\<")
+		}
+		b.WriteString(strings.Join(columns, ", ") + "\n")
+	}
+	return b.String()
+}
+
+func provenance(m *Manifest) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## Provenance\n\nWritten by arena %s, rows %s, configuration sha256 `%s`; manifest.json holds the complete configuration and the hash of every file. The same inputs with that configuration give the same bytes.\n",
+		m.Pipeline, SchemaVersion, m.ConfigurationSHA256)
+	if len(m.Inputs) == 0 {
+		return b.String()
+	}
+	b.WriteString("\n| input | sha256 | bytes | records |\n|---|---|---:|---:|\n")
+	for _, in := range m.Inputs {
+		fmt.Fprintf(&b, "| %s | `%s` | %d | %d |\n", in.Kind, in.SHA256, in.Bytes, in.Records)
+	}
+	return b.String()
+}
+
+func checksums(shards []placed) string {
+	var b strings.Builder
+	b.WriteString("\n## Checksums\n\n| file | rows | sha256 |\n|---|---:|---|\n")
+	sorted := slices.SortedFunc(slices.Values(shards), func(x, y placed) int { return strings.Compare(x.to, y.to) })
+	for _, s := range sorted {
+		fmt.Fprintf(&b, "| %s | %d | `%s` |\n", s.to, s.Rows, s.SHA256)
+	}
+	return b.String()
+}
+
+// uses say what reads each profile. The snippets below them are run by
+// bench/interop/check_load.py.
+var uses = map[string]string{
+	ProfileHFJSON:   "TRL SFTTrainer (assistant_only_loss=True), datasets >= 4.7: messages and tools arrive as lists of dicts",
+	ProfileVerlRL:   "verl RLHFDataset: data.train_files takes the shards; raise data.max_prompt_length, or long prompts are dropped without a word",
+	ProfilePref:     "TRL DPOTrainer and RewardTrainer, max_length=None",
+	ProfileKTO:      "TRL KTOTrainer, a batch of at least 2",
+	ProfileStepwise: "axolotl, type stepwise_supervised",
+	ProfileText:     "TRL SFTTrainer, verl MultiTurnSFTDataset and any other loader of role and content",
+	ProfileShareGPT: "LLaMA-Factory: dataset_dir is this folder, dataset sharegpt_train",
+	ProfilePrompts:  "TRL GRPOTrainer: ground_truth reaches the reward function",
+	ProfileVerlSFT:  "verl MultiTurnSFTDataset: data.train_files takes the shards; raise data.max_length",
+}
+
+func loadSnippets(splits []split) string {
+	var b strings.Builder
+	b.WriteString("\n## Loading\n\n`CORPUS` is this folder.\n")
+	for _, group := range byConfig(splits) {
+		use := uses[group[0].Profile]
+		fmt.Fprintf(&b, "\n```python\n# %s\nfrom datasets import load_dataset\nrows = load_dataset(CORPUS, %q, split=%q)\n```\n", use, group[0].Config, group[0].Split)
+	}
+	return b.String()
+}
+
+// licence says on what terms the rows are given, or that nobody said so.
+func licence(name string) string {
+	if name == NoLicense {
+		return "\n## Licence\n\nNo terms were named when this was written (`--license`). The rows hold texts of models, of sellers and of customers: who publishes them must have the right to, and says under what licence.\n"
+	}
+	return fmt.Sprintf("\n## Licence\n\n`%s`, as named when this was written.\n", name)
+}
+
+// publishing names the two commands that bring the folder to the Hub. The bank
+// is named because it holds the requests that nobody may train on.
+func publishing(repository string) string {
+	if repository == "" {
+		return ""
+	}
+	return fmt.Sprintf("\n## Publishing\n\n`CORPUS` is this folder.\n\n```\nhf repo create %s --repo-type dataset\nhf upload %s CORPUS . --repo-type dataset\n```\n\n"+
+		"bank.json, where there is one, holds the requests of held-out problems: `--exclude bank.json` keeps it at home, and a check of the copy then says that it is missing.\n", repository, repository)
+}

@@ -1,0 +1,229 @@
+package chat_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/chat"
+)
+
+var shop = arena.Harness{System: "Help.", Tools: []arena.Raw{
+	`{"type":"function","function":{"name":"find","parameters":{"properties":{"q":{"type":"string"},"page":{"type":["integer","null"]},"any":{}}}}}`,
+	`{"type":"function","name":"open","parameters":{"properties":{"id":{"type":"string"}}}}`,
+}}
+
+func turn(think string, calls ...arena.Call) arena.Turn {
+	return arena.Turn{Think: think, Calls: calls}
+}
+
+func call(id, args, result string) arena.Call {
+	return arena.Call{ID: id, Name: "find", Arguments: arena.Raw(args), Result: arena.Raw(result)}
+}
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	d := arena.Dialogue{Turns: []arena.Turn{
+		{Think: "hm"},
+		{Think: "go", Text: "wait", Calls: []arena.Call{call("a", `{"q":"x","page":null,"other":null,"n":12345678901234567890}`, `{"z": 1, "a":"é"}`), call("b", `{}`, `"plain"`)}},
+		{Text: "found"},
+		{User: "and cheaper?"},
+		{Text: "bye", Calls: []arena.Call{call("c", `{}`, `"late"`)}},
+		{User: "thanks"},
+	}}
+	ms, err := chat.Render(shop, "buy it", &d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := chat.Encode(ms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`{"role":"system","content":"Help."}`,
+		`{"role":"user","content":"buy it"}`,
+		`{"role":"assistant","content":"wait","reasoning_content":"hm\n\ngo","tool_calls":[{"id":"a","type":"function","function":{"name":"find","arguments":{"n":12345678901234567890,"page":null,"q":"x"}}},{"id":"b","type":"function","function":{"name":"find","arguments":{}}}]}`,
+		`{"role":"tool","content":"{\"z\":1,\"a\":\"é\"}","tool_call_id":"a"}`,
+		`{"role":"tool","content":"plain","tool_call_id":"b"}`,
+		`{"role":"assistant","content":"found"}`,
+		`{"role":"user","content":"and cheaper?"}`,
+		`{"role":"assistant","content":"bye","tool_calls":[{"id":"c","type":"function","function":{"name":"find","arguments":{}}}]}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+func TestRename(t *testing.T) {
+	t.Parallel()
+	ms := []chat.Message{
+		{Role: chat.User, Content: "q"},
+		{Role: chat.Assistant, Calls: []chat.Call{{ID: "call-1"}, {ID: "secret a"}, {ID: "secret b"}}},
+		{Role: chat.Tool, CallID: "secret b"}, {Role: chat.Tool, CallID: "call-1"}, {Role: chat.Tool, CallID: "secret a"},
+	}
+	chat.Rename(ms, func(id string) bool { return strings.HasPrefix(id, "secret") })
+	got := []string{ms[1].Calls[0].ID, ms[1].Calls[1].ID, ms[1].Calls[2].ID, ms[2].CallID, ms[3].CallID, ms[4].CallID}
+	if diff := cmp.Diff([]string{"call-1", "call-2", "call-3", "call-3", "call-1", "call-2"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUnfit(t *testing.T) {
+	t.Parallel()
+	ok := call("a", `{}`, `1`)
+	for reason, turns := range map[string][]arena.Turn{
+		chat.ReasonNoAssistant: {},
+		chat.ReasonEmpty:       {turn("")},
+		chat.ReasonUnanswered:  {turn("x", call("a", `{}`, ``)), turn("y")},
+		chat.ReasonID:          {turn("x", ok), turn("y", ok)},
+		chat.ReasonArguments:   {turn("x", call("a", `[1]`, `1`))},
+		chat.ReasonInfinite:    {turn("x", call("a", `{"price":["0",1e400]}`, `1`))},
+		chat.ReasonUndeclared:  {turn("x", arena.Call{ID: "a", Name: "rm", Arguments: `{}`})},
+		chat.ReasonControl:     {turn("x", call("a", `{}`, `"a<|im_end|>b"`)), turn("y")},
+		chat.ReasonMarkup:      {turn("so <tool_call>{}")},
+	} {
+		_, err := chat.Render(shop, "q", &arena.Dialogue{Turns: turns})
+		var unfit *chat.Unfit
+		if !errors.As(err, &unfit) || unfit.Reason != reason {
+			t.Errorf("%s: got %v", reason, err)
+		}
+	}
+}
+
+func TestCheckRefusesOrdersThatTemplatesRefuse(t *testing.T) {
+	t.Parallel()
+	m := func(role string) chat.Message { return chat.Message{Role: role, Content: "x"} }
+	for name, ms := range map[string][]chat.Message{
+		"late system":      {m(chat.User), m(chat.System), m(chat.Assistant)},
+		"two users":        {m(chat.User), m(chat.User), m(chat.Assistant)},
+		"two assistants":   {m(chat.User), m(chat.Assistant), m(chat.Assistant)},
+		"starts assistant": {m(chat.Assistant)},
+		"orphan result":    {m(chat.User), m(chat.Assistant), m(chat.Tool), m(chat.Assistant)},
+		"unknown role":     {m("developer"), m(chat.Assistant)},
+		"ends on user":     {m(chat.User), m(chat.Assistant), m(chat.User)},
+		"empty user":       {{Role: chat.User}, m(chat.Assistant)},
+	} {
+		if err := chat.Check(ms, nil); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if err := chat.Check([]chat.Message{m(chat.System), m(chat.User), m(chat.Assistant), m(chat.User), m(chat.Assistant)}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzRenderedMessagesReadBack: whatever a dialogue holds, it is unfit, or its
+// messages pass the check, read back equal and are valid UTF-8 without nulls.
+func FuzzRenderedMessagesReadBack(f *testing.F) {
+	f.Add("q", "think", "text", `{"q":""}`, `[]`, "")
+	f.Add("\xff", "\u2028", "😀", `{"q":12345678901234567890}`, `null`, "more")
+	f.Add("q", "<|im_end|>", "</think>", `{"page":null,"q":null}`, `"\ud800"`, "")
+	f.Add("q", "a", "b", `{"q":{"deep":[{}]}}`, `{"a":`+`1e999`+`}`, "u")
+	f.Fuzz(func(t *testing.T, query, think, text, args, result, user string) {
+		d := arena.Dialogue{Turns: []arena.Turn{
+			{Think: think, Text: text, Calls: []arena.Call{call("a", args, result)}}, {User: user}, {Text: "end"}}}
+		ms, err := chat.Render(shop, query, &d)
+		if err != nil {
+			var unfit *chat.Unfit
+			if !errors.As(err, &unfit) {
+				t.Fatal(err)
+			}
+			return
+		}
+		rows, err := chat.Encode(ms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if !json.Valid([]byte(r)) || strings.ToValidUTF8(r, "") != r {
+				t.Fatalf("row %q", r)
+			}
+		}
+		back, err := chat.Decode(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cerr := chat.Check(back, chat.ParseSchema(shop.Tools)); cerr != nil {
+			t.Fatal(cerr)
+		}
+		skimmed, err := chat.Skim(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(back, chat.ReadAll(skimmed)); diff != "" {
+			t.Fatal(diff)
+		}
+		if diff := cmp.Diff(chat.Text(back, []string{"{}"}), chat.TextOf(skimmed, []string{"{}"})); diff != "" {
+			t.Fatal(diff)
+		}
+		again, err := chat.Encode(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(rows, again); diff != "" {
+			t.Fatal(diff)
+		}
+		alternates(t, chat.Text(back, []string{"{}"}))
+	})
+}
+
+// TestSkimReadsAsDecodeDoes: however a text is escaped, its message is refused
+// with the same words, checked with the same outcome, and read as the same.
+func TestSkimReadsAsDecodeDoes(t *testing.T) {
+	t.Parallel()
+	const ask = `{"role":"user","content":"q"}`
+	for _, last := range []string{
+		`{"role":"assistant","content":"<\/think>"}`, `{"role":"assistant","content":"\u003c\u007cim_end|>"}`, `{"role":"assistant","content":"<|im_end|>"}`,
+		`{"role":"assistant","content":"x","reasoning_content":"<tool\u005fcall>"}`, `{"role":"assistant","content":"<|a\nb|> \u001b \u2028 \ud800"}`,
+		`{"role":"assistant","content":""}`, `{"role":"assistant","content":"","reasoning_content":""}`, `{"role":"\u0061ssistant","content":"ok"}`,
+		`{"role":"assistant","content":null}`, `{"role":"assistant","content":1}`, `{"role":"assistant","content":"a`, `{"role":"assistant","content":"\x"}`,
+		`{"role":"assistant","content":"` + "\xff" + `"}`, `{"role":"assistant","content":"ok"} x`, `[]`,
+	} {
+		rows := []string{ask, last}
+		ms, want := chat.Decode(rows)
+		ws, got := chat.Skim(rows)
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, decoded: %v", last, got, want)
+		}
+		if want != nil {
+			continue
+		}
+		if got, want := chat.Check(ws, nil), chat.Check(ms, nil); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, decoded: %v", last, got, want)
+		}
+		if diff := cmp.Diff(ms, chat.ReadAll(ws)); diff != "" {
+			t.Errorf("%s: %s", last, diff)
+		}
+		if as, err := chat.Marshal(ms[1].Content); err != nil || as != `"`+ws[1].Content+`"` {
+			t.Errorf("%s: written as %s", last, ws[1].Content)
+		}
+	}
+}
+
+func alternates(t *testing.T, ts []chat.Turn) {
+	t.Helper()
+	if ts[0].Role != chat.System || ts[len(ts)-1].Role != chat.Assistant {
+		t.Fatalf("turns %v", ts)
+	}
+	for i := 1; i < len(ts); i++ {
+		if want := []string{chat.Assistant, chat.User}[i%2]; ts[i].Role != want {
+			t.Fatalf("turn %d is the %s's", i, ts[i].Role)
+		}
+	}
+}
+
+// TestAWeightIsANumber: any other would count as 0, and what it stands on as
+// not to be learned from.
+func TestAWeightIsANumber(t *testing.T) {
+	t.Parallel()
+	for _, weight := range []string{"true", `"1"`, "null", "0.5"} {
+		if ms, err := chat.Decode([]string{`{"role":"assistant","content":"yes","weight":` + weight + `}`}); err == nil {
+			t.Errorf("weight %s is read as %d", weight, *ms[0].Weight)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package corpus
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/corpus/redact"
+)
+
+// Redact has every text of every row that is added to the part from now on
+// pass through r on its way into the file, whatever column it stands in and
+// whatever code made it. What is read back is compared with the rows as they
+// were written, so that a finished shard holds no finding.
+func (p *Part) Redact(r *redact.Redactor) { p.redactor = r }
+
+// hashColumns hold hashes that this program has computed: they hide nothing,
+// and a scan would take them for keys.
+var hashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "prompt_sha256", "dedup_cluster", "source_corpus"}
+
+// shortest is the length of the shortest finding, an e-mail address.
+const shortest = len("a@b.co")
+
+// cleaner redacts the rows of one file.
+type cleaner struct {
+	redactor *redact.Redactor
+	// skip says which columns are left as they are.
+	skip []bool
+	// known has, for a column with a dictionary, the values that were looked at
+	// and hold nothing: few words, met in every row. It is nil for the others.
+	known  []map[string]bool
+	counts redact.Counts
+}
+
+// newCleaner is nil where the part redacts nothing.
+func newCleaner(r *redact.Redactor, schema *parquet.Schema) *cleaner {
+	if r == nil {
+		return nil
+	}
+	c := &cleaner{redactor: r, counts: redact.Counts{}}
+	for _, path := range schema.Columns() {
+		c.skip = append(c.skip, slices.Contains(hashColumns, path[0]))
+		var known map[string]bool
+		if leaf, ok := schema.Lookup(path...); ok && leaf.Node.Encoding() == &parquet.RLEDictionary {
+			known = map[string]bool{}
+		}
+		c.known = append(c.known, known)
+	}
+	return c
+}
+
+func (c *cleaner) row(row parquet.Row) {
+	for i, v := range row {
+		if v.Kind() != parquet.ByteArray || v.IsNull() || c.skip[v.Column()] || len(v.ByteArray()) < shortest {
+			continue
+		}
+		known := c.known[v.Column()]
+		if known[string(v.ByteArray())] {
+			continue
+		}
+		text := string(v.ByteArray())
+		clean := c.redactor.Text(text, c.counts)
+		switch {
+		case clean != text:
+			row[i] = parquet.ByteArrayValue([]byte(clean)).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
+		case known != nil:
+			known[text] = true
+		}
+	}
+}
+
+// CleanRow passes every text of a row, a pointer to a row type, through clean:
+// what Part.Redact does to rows on their way into Parquet, for other formats.
+func CleanRow(row any, clean func(string) string) { cleanValue(reflect.ValueOf(row).Elem(), clean) }
+
+func cleanValue(v reflect.Value, clean func(string) string) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Len() >= shortest {
+			v.SetString(clean(v.String()))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			cleanValue(v.Index(i), clean)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
+			if !slices.Contains(hashColumns, name) {
+				cleanValue(v.Field(i), clean)
+			}
+		}
+	default: // numbers and pointers to them hold no text
+	}
+}
+
+// Redaction says what was taken out of a corpus.
+type Redaction struct {
+	// Rules names the rules, Hotkeys says that accounts of agents went too.
+	Rules   string `json:"rules"`
+	Hotkeys bool   `json:"hotkeys"`
+	// Counts are placeholders by config or table, then by kind.
+	Counts map[string]redact.Counts `json:"counts"`
+}
+
+// redaction adds up what the parts took out.
+func redaction(r *redact.Redactor, shards []placed) *Redaction {
+	out := &Redaction{Rules: redact.Rules, Hotkeys: r.Hotkeys(), Counts: map[string]redact.Counts{}}
+	for _, s := range shards {
+		name := s.Config + s.Table
+		if name == "" {
+			continue
+		}
+		if out.Counts[name] == nil {
+			out.Counts[name] = redact.Counts{}
+		}
+		out.Counts[name].Add(s.Redacted)
+	}
+	return out
+}
+
+// text is what the card says of it.
+func (r *Redaction) text() string {
+	if r == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n## Redaction\n\nSecrets, e-mail, network and wallet addresses and card numbers became placeholders such as `[REDACTED:email]`")
+	if r.Hotkeys {
+		b.WriteString(", and so did the accounts of agents")
+	}
+	fmt.Fprintf(&b, ". Rules: %s. No file holds a finding.\n\n| config or table | placeholders by kind |\n|---|---|\n", r.Rules)
+	for _, name := range slices.Sorted(maps.Keys(r.Counts)) {
+		fmt.Fprintf(&b, "| %s | %s |\n", name, cmp.Or(Tallies(r.Counts[name]), "none"))
+	}
+	return b.String()
+}
+
+// secrets looks for what a redacted corpus says that it does not hold.
+func (v *verifier) secrets() error {
+	if v.m.Redaction == nil {
+		return nil
+	}
+	r, err := redact.New(redact.Options{Hotkeys: v.m.Redaction.Hotkeys})
+	if err != nil {
+		return err
+	}
+	for _, f := range v.m.Files {
+		if err = v.ctx.Err(); err != nil {
+			return err
+		}
+		if !v.whole[f.Path] {
+			continue
+		}
+		if left := texts(v.fs, v.dir, f.Path, r.Left); left != nil {
+			v.say(f.Path, "%v", left)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package corpus_test
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/internal/canary"
+)
+
+// TestACleanedRowIsCleanedByThePartsRules adds rows that passed the part's
+// redactor, one with other rules, and none.
+func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "part")
+	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
+	ok(t, err)
+	own, err := redact.New(redact.Options{Hotkeys: true})
+	ok(t, err)
+	other, err := redact.New(redact.Options{})
+	ok(t, err)
+	p.Redact(own)
+	out := corpus.NewShards[corpus.SFT](p, corpus.Stream{Config: "sft", Split: corpus.SplitTrain})
+	const hotkey = "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY"
+	rec := record(1)
+	rec.Dialogue.Turns[0].Think = "of " + hotkey + " at a@example.com"
+	row, err := corpus.NewSFT(rec, facts(corpus.SplitTrain, 1))
+	ok(t, err)
+	before := slices.Clone(row.Messages)
+	for _, r := range []*redact.Redactor{own, other, nil} {
+		again := row
+		c, failed := corpus.CleanSFT(&again, r, corpus.Bytes4{})
+		ok(t, failed)
+		ok(t, out.AddCleaned(c))
+	}
+	if !slices.Equal(row.Messages, before) {
+		t.Errorf("the row itself became %q", row.Messages)
+	}
+	ok(t, out.Close())
+	ok(t, p.Close())
+	files, err := corpus.ReadPart(corpus.Disk{}, dir)
+	ok(t, err)
+	ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, files[0].Path), func(row *corpus.SFT) error {
+		if said := strings.Join(row.Messages, ""); strings.Contains(said, hotkey) || strings.Contains(said, "a@example.com") {
+			t.Errorf("left in %q", said)
+		}
+		return nil
+	}))
+	if !files[0].Clean || files[0].Redacted["hotkey"] != 3 {
+		t.Errorf("clean: %v, counted %v", files[0].Clean, files[0].Redacted)
+	}
+}
+
+// TestEveryRowIsCleaned holds that a value which recurs is replaced and counted
+// each time, with a dictionary (role) and without (content), and that one which
+// is clean does not hide another.
+func TestEveryRowIsCleaned(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "part")
+	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
+	ok(t, err)
+	r, err := redact.New(redact.Options{})
+	ok(t, err)
+	p.Redact(r)
+	secret := canary.All()[0]
+	out := corpus.NewShards[corpus.KTO](p, corpus.Stream{Table: "kto"})
+	for range 3 {
+		ok(t, out.Add(&corpus.KTO{Prompt: []corpus.Msg{{Role: "a plain role", Content: "a plain text"}, {Role: secret.Text, Content: secret.Text}}}))
+	}
+	ok(t, out.Close())
+	ok(t, p.Close())
+	ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, "tables", "kto.parquet"), func(row *corpus.KTO) error {
+		first, second := row.Prompt[0], row.Prompt[1]
+		if first.Role != "a plain role" || first.Content != "a plain text" {
+			t.Errorf("clean texts became %q", first)
+		}
+		if strings.Contains(second.Role, secret.Secret) || strings.Contains(second.Content, secret.Secret) {
+			t.Errorf("left in %q", second)
+		}
+		return nil
+	}))
+	files, err := corpus.ReadPart(corpus.Disk{}, dir)
+	ok(t, err)
+	if want := (redact.Counts{"aws-access-token": 6}); !maps.Equal(files[0].Redacted, want) {
+		t.Errorf("counted %v", files[0].Redacted)
+	}
+}

@@ -1,0 +1,48 @@
+package corpus
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Copy puts the Parquet file at path into the part as the n-th of a stream,
+// byte by byte, and holds it against the entry that its corpus has of it.
+func (p *Part) Copy(s Stream, n int, path string, entry FileEntry) error {
+	in, err := p.fs.Open(path)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	defer closeRead(in)
+	file, err := openParquet(in, path)
+	if err != nil {
+		return err
+	}
+	out, err := p.create(s, n, "parquet")
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, traced{in, path}); err != nil {
+		_ = out.file.Close() // the copy's error is the one to tell
+		return fmt.Errorf("write %s: %w", out.path, err)
+	}
+	if err := p.closeFile(out); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(out.hash.Sum(nil)); got != entry.SHA256 {
+		return fmt.Errorf("copy %s: sha256 %s, the manifest says %s", path, got, entry.SHA256)
+	}
+	p.add(s, out, file.NumRows(), decodedSize(file), file.Schema())
+	return nil
+}
+
+// decodedSize is the size of a file's pages before compression: what is known
+// of its rows without reading them.
+func decodedSize(file *parquet.File) (n int64) {
+	for _, g := range file.Metadata().RowGroups {
+		n += g.TotalByteSize
+	}
+	return n
+}

@@ -1,0 +1,40 @@
+// Package corpora turns what a run kept into folders that trainers load at
+// once: row types per schema version, Parquet shards, the manifest, the dataset
+// card, and the check of every promise that they make.
+//
+// A corpus is written in two steps that may run on different machines. Each
+// Part writes the shards of one partition of the rows and closes with a
+// part.json; Assemble gives the shards of all parts their final names, adds the
+// card and the manifest, and moves the finished folder into place.
+package corpus
+
+// SchemaVersion names the row types of rowv1.go and ledgerv1.go in every
+// manifest. Another layout of rows is another file and another version.
+const SchemaVersion = "arena.rows.v1"
+
+// ManifestVersion names the layout of manifest.json itself.
+const ManifestVersion = manifestFamily + "v1"
+
+// manifestFamily begins every version of it.
+const manifestFamily = "arena.corpus."
+
+// The splits of a corpus. Clusters that are never touched are in none.
+const (
+	SplitTrain = "train"
+	SplitEval  = "eval"
+)
+
+// The profiles whose names writing and checking depend on. A build writes
+// hf-json, verl-rl, pref and kto, and stepwise where it is asked to.
+const (
+	ProfileHFJSON   = "hf-json"
+	ProfileVerlRL   = "verl-rl"
+	ProfilePref     = "pref"
+	ProfileKTO      = "kto"
+	ProfileStepwise = "stepwise"
+	ProfileText     = "text"
+	ProfileShareGPT = "sharegpt"
+	ProfilePrompts  = "prompts"
+	ProfileVerlSFT  = "verl-sft"
+	ProfileOpenAI   = "openai-jsonl"
+)

@@ -1,0 +1,53 @@
+package export
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+// copySink leaves the shards of a split as they are, where every row goes out
+// as it is: nothing is encoded or compressed again. The rows are read and
+// checked all the same. If one is unfit, all others are written anew.
+type copySink struct {
+	job   *job
+	split string
+}
+
+func (s *copySink) take(rows []row) error { return s.job.count.each(rows, s.add) }
+
+func (s *copySink) add(*row) error {
+	s.job.count.Rows++
+	return nil
+}
+
+func (s *copySink) close(ctx context.Context) error {
+	if len(s.job.count.Dropped) > 0 {
+		return s.rewrite(ctx)
+	}
+	stream := corpus.Stream{Config: s.job.profile.Name, Profile: s.job.profile.From, Split: s.split}
+	for i, file := range s.job.feed.files(s.split) {
+		if err := s.job.part.Copy(stream, i, filepath.Join(s.job.feed.dir, filepath.FromSlash(file.Path)), file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewrite reads the split once more and writes the rows that are fit, counting
+// all anew.
+func (s *copySink) rewrite(ctx context.Context) error {
+	j := s.job
+	out, err := j.profile.open(j, s.split)
+	if err != nil {
+		return err
+	}
+	j.count = j.newCount(s.split)
+	// its own reading: others may close at the same time
+	again := newFeed(j.feed.fs, j.feed.dir, j.feed.from, j.feed.source, j.opt)
+	if err := again.batches(ctx, s.split, out.take); err != nil {
+		return err
+	}
+	return out.close(ctx)
+}

@@ -1,0 +1,270 @@
+package export_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export"
+	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func harness() arena.Harness {
+	return arena.Harness{Name: "test", System: "Help.", Tools: []arena.Raw{
+		`{"type":"function","function":{"name":"find","parameters":{"type":"object","properties":{"any":{},"":{}}}}}`}}
+}
+
+// conversation makes a dialogue of one nasty call, its result, two calls at
+// once and an end.
+func conversation(args, result string) arena.Dialogue {
+	c := func(id, result string) arena.Call {
+		return arena.Call{ID: id, Name: "find", Arguments: arena.Raw(args), Result: arena.Raw(result)}
+	}
+	return arena.Dialogue{Turns: []arena.Turn{
+		{Think: "why \u2028 not", Calls: []arena.Call{c("a", result)}},
+		{Think: "two", Text: "aloud", Calls: []arena.Call{c("b", result), c("c", `"x"`)}},
+		{Text: "done"},
+	}}
+}
+
+// rows are what a test's corpus holds: each dialogue with a request of its own.
+type rows struct {
+	requests  []string
+	dialogues []arena.Dialogue
+}
+
+func (r *rows) add(request string, d arena.Dialogue) {
+	r.requests, r.dialogues = append(r.requests, request), append(r.dialogues, d)
+}
+
+func corpusOf(t *testing.T, dialogues []arena.Dialogue) string {
+	t.Helper()
+	var r rows
+	for _, d := range dialogues {
+		r.add("buy \xff this", d)
+	}
+	return r.corpus(t)
+}
+
+// corpus writes rows of every config: the request also stands in the prompts,
+// the specifications and the answers of the configs that hold no dialogue.
+func (r *rows) corpus(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(root, "part"), corpus.DefaultLimits)
+	ok(t, err)
+	stream := func(config, profile string) corpus.Stream {
+		return corpus.Stream{Config: config, Profile: profile, Split: corpus.SplitTrain}
+	}
+	sft := corpus.NewShards[corpus.SFT](p, stream("sft", corpus.ProfileHFJSON))
+	rl := corpus.NewShards[corpus.RL](p, stream("rl", corpus.ProfileVerlRL))
+	pref := corpus.NewShards[corpus.Pref](p, stream("pref", corpus.ProfilePref))
+	kto := corpus.NewShards[corpus.KTO](p, stream("kto", corpus.ProfileKTO))
+	for i, d := range r.dialogues {
+		f := &corpus.Facts{Harness: harness(), Category: arena.CategoryShop, Split: corpus.SplitTrain, Counter: corpus.Bytes4{},
+			Origin: corpus.Origin{ProblemID: fmt.Sprint("p", i), Cluster: fmt.Sprint("c", i)}}
+		row, err := corpus.NewSFT(&arena.Record{Trace: &arena.Trace{ID: fmt.Sprint("run/p", i), Query: r.requests[i]}, Dialogue: d}, f)
+		ok(t, err)
+		ok(t, sft.Add(&row))
+		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")
+		truth, err := json.Marshal(said)
+		ok(t, err)
+		problem, err := corpus.NewRL(&arena.Problem{Query: said, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, corpus.Tally{Attempts: 2, Successes: 1}, int64(i))
+		ok(t, err)
+		ok(t, rl.Add(&problem))
+		asked, answer := []corpus.Msg{{Role: "user", Content: said}}, []corpus.Msg{{Role: "assistant", Content: said}}
+		ok(t, pref.Add(&corpus.Pref{Prompt: asked, Chosen: answer, Rejected: []corpus.Msg{{Role: "assistant"}}, Origin: f.Origin}))
+		ok(t, kto.Add(&corpus.KTO{Prompt: asked, Completion: answer, Origin: f.Origin}))
+	}
+	for _, closing := range []func() error{sft.Close, rl.Close, pref.Close, kto.Close, p.Close} {
+		ok(t, closing())
+	}
+	dir := filepath.Join(root, "corpus")
+	ok(t, corpus.Assemble(context.Background(), corpus.Disk{}, dir, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
+	return dir
+}
+
+func exported(t *testing.T, from string, workers int) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "out")
+	_, err := export.Run(context.Background(), corpus.Disk{}, from, to, export.All(), &export.Options{Sessions: 1000}, workers)
+	ok(t, err)
+	found, err := corpus.Verify(context.Background(), corpus.Disk{}, to)
+	if err != nil || len(found) > 0 {
+		t.Fatalf("verify: %v %v", found, err)
+	}
+	return to
+}
+
+// TestWorkersDoNotShow exports with one and with eight workers: the same bytes.
+func TestWorkersDoNotShow(t *testing.T) {
+	t.Parallel()
+	from := nastyRows().corpus(t)
+	if diff := cmp.Diff(tree(t, exported(t, from, 1)), tree(t, exported(t, from, 8))); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+// TestBytesArePinned fails when any byte of any profile changes: the same rows
+// must give the same files on every machine and in every run. A new version of
+// a library that writes other bytes is a reason to write the hashes anew.
+func TestBytesArePinned(t *testing.T) {
+	t.Parallel()
+	from := corpusOf(t, []arena.Dialogue{conversation(`{"any":"é \u2028"}`, `[]`), conversation(`{}`, `{"a":1}`), conversation(`{"any":null}`, `"x"`)})
+	var lines []string
+	for path, sum := range tree(t, exported(t, from, 3)) {
+		// the card and the reports are prose, the manifest names their hashes
+		if folder, _, nested := strings.Cut(path, "/"); nested && folder != "reports" || path == "dataset_info.json" {
+			lines = append(lines, sum+"  "+path)
+		}
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[66:], b[66:]) })
+	golden(t, "bytes.golden", strings.Join(lines, "\n")+"\n")
+}
+
+// golden holds text against a file of testdata, or writes it anew.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		ok(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	ok(t, err)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s: %s", name, diff)
+	}
+}
+
+// tree hashes every file of a folder.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	ok(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(dir, path))
+		out[path] = corpus.SHA256(b)
+		return err
+	}))
+	return out
+}
+
+// TestTurnsLearnFromTheLastAlone checks sft_turns: one row per assistant turn,
+// no earlier reasoning, weight 1 on the last.
+func TestTurnsLearnFromTheLastAlone(t *testing.T) {
+	t.Parallel()
+	to := exported(t, corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `[]`)}), 1)
+	rows := exporttest.Rows[corpus.SFT](t, filepath.Join(to, "data/sft_turns/train-00000-of-00001.parquet"))
+	if len(rows) != 3 {
+		t.Fatalf("%d rows of 3 turns", len(rows))
+	}
+	for i, r := range rows {
+		turn := 0
+		for k, m := range r.Messages {
+			if gjson.Get(m, "role").String() != "assistant" {
+				continue
+			}
+			last := k == len(r.Messages)-1
+			if got := gjson.Get(m, "weight").Int() == 1; got != last {
+				t.Errorf("row %d: weight of message %d is %v", i, k, got)
+			}
+			if !last && gjson.Get(m, "reasoning_content").Exists() {
+				t.Errorf("row %d: message %d keeps its reasoning", i, k)
+			}
+			turn++
+		}
+		if turn != i+1 {
+			t.Errorf("row %d has %d turns", i, turn)
+		}
+	}
+}
+
+// TestRowsOfAnotherTargetAreDropped drops for one target alone and counts.
+func TestRowsOfAnotherTargetAreDropped(t *testing.T) {
+	t.Parallel()
+	from := corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `""`), conversation(`{"any":1}`, `"x"`)})
+	text, _, _ := export.Named("text")
+	share, _, _ := export.Named("sharegpt")
+	counts, err := export.Run(context.Background(), corpus.Disk{}, from, filepath.Join(t.TempDir(), "out"), []export.Profile{text, share}, &export.Options{}, 2)
+	ok(t, err)
+	if counts[0].Out != 2 || counts[2].Out != 1 || counts[2].Dropped["empty_result"] != 1 {
+		t.Fatalf("counts %+v", counts)
+	}
+}
+
+// TestUnfitRowOfACorpusIsLeftOut exports rows as they are but for one that is
+// broken in the corpus: the others are written anew.
+func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(root, "part"), corpus.DefaultLimits)
+	ok(t, err)
+	sft := corpus.NewShards[corpus.SFT](p, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
+	for i, last := range []string{"assistant", "user", "assistant"} {
+		ok(t, sft.Add(&corpus.SFT{Messages: []string{`{"role":"user","content":"q"}`, `{"role":"` + last + `","content":"a"}`}, Metadata: "{}",
+			Scalars: corpus.Scalars{NSteps: int64(i)}, Origin: corpus.Origin{ProblemID: fmt.Sprint(i), Cluster: fmt.Sprint(i)}}))
+	}
+	ok(t, sft.Close())
+	ok(t, p.Close())
+	from, to := filepath.Join(root, "corpus"), filepath.Join(root, "out")
+	ok(t, corpus.Assemble(context.Background(), corpus.Disk{}, from, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
+	same, _, _ := export.Named("hf-json")
+	counts, err := export.Run(context.Background(), corpus.Disk{}, from, to, []export.Profile{same}, &export.Options{}, 1)
+	ok(t, err)
+	if c := counts[0]; c.In != 3 || c.Out != 2 || c.Rows != 2 || c.Dropped["no_assistant_turn"] != 1 {
+		t.Errorf("counts %+v", c)
+	}
+	got := exporttest.Rows[corpus.SFT](t, filepath.Join(to, "data/hf-json/train-00000-of-00001.parquet"))
+	if len(got) != 2 || got[0].NSteps != 0 || got[1].NSteps != 2 {
+		t.Errorf("%d rows are left: %+v", len(got), got)
+	}
+}
+
+// TestSchemasArePinned fails when a column of an exported format changes: that
+// is another schema version.
+func TestSchemasArePinned(t *testing.T) {
+	t.Parallel()
+	for name, columns := range map[string][]string{
+		"sharegpt": exporttest.Columns[corpus.ShareGPT](), "prompts": exporttest.Columns[corpus.Prompts](), "verl-sft": exporttest.Columns[corpus.VerlSFT](), "text": exporttest.Columns[corpus.Text](),
+	} {
+		golden(t, "columns_"+name+".golden", strings.Join(columns, "\n")+"\n")
+	}
+}
+
+// TestFingerprintsArePinned fails when a type of any exported row changes, in
+// its columns, their types or their encodings: the same rows would then give
+// other bytes under the same schema version.
+func TestFingerprintsArePinned(t *testing.T) {
+	t.Parallel()
+	got := strings.Join([]string{
+		"hf-json, sft_turns " + exporttest.FingerprintOf[corpus.SFT](), "text " + exporttest.FingerprintOf[corpus.Text](),
+		"sharegpt " + exporttest.FingerprintOf[corpus.ShareGPT](), "prompts " + exporttest.FingerprintOf[corpus.Prompts](),
+		"verl-rl " + exporttest.FingerprintOf[corpus.RL](), "verl-sft " + exporttest.FingerprintOf[corpus.VerlSFT](),
+		"pref " + exporttest.FingerprintOf[corpus.Pref](), "kto " + exporttest.FingerprintOf[corpus.KTO](),
+		"stepwise " + exporttest.FingerprintOf[corpus.Steps](),
+	}, "\n") + "\n"
+	golden(t, "fingerprints.golden", got)
+}

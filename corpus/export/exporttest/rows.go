@@ -1,0 +1,212 @@
+package exporttest
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+// Rows are the rows of a Parquet file.
+func Rows[T any](t testing.TB, path string) []T {
+	t.Helper()
+	var out []T
+	err := corpus.Rows(corpus.Disk{}, path, func(r *T) error {
+		out = append(out, *r)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func hfJSON(t testing.TB, path string) []Talk {
+	var out []Talk
+	for _, r := range Rows[corpus.SFT](t, path) {
+		out = append(out, Messages(t, gjson.Parse("["+strings.Join(r.Messages, ",")+"]").Array()))
+	}
+	return out
+}
+
+func text(t testing.TB, path string) []Talk {
+	var out []Talk
+	for _, r := range Rows[corpus.Text](t, path) {
+		out = append(out, Texts(t, r.Messages))
+	}
+	return out
+}
+
+func verlSFT(t testing.TB, path string) []Talk {
+	var out []Talk
+	for _, r := range Rows[corpus.VerlSFT](t, path) {
+		out = append(out, Texts(t, r.Messages))
+	}
+	return out
+}
+
+// arrow reads an Arrow stream as load_from_disk maps it.
+func arrow(t testing.TB, path string) []Talk {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // opened to read
+	r, err := ipc.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	var out []Talk
+	for r.Next() {
+		list := r.RecordBatch().Column(0).(*array.List)
+		msgs := list.ListValues().(*array.Struct)
+		roles, contents := msgs.Field(0).(*array.String), msgs.Field(1).(*array.String)
+		for i := range list.Len() {
+			var row []corpus.Msg
+			from, to := list.ValueOffsets(i)
+			for k := from; k < to; k++ {
+				row = append(row, corpus.Msg{Role: strings.Clone(roles.Value(int(k))), Content: strings.Clone(contents.Value(int(k)))})
+			}
+			out = append(out, Texts(t, row))
+		}
+	}
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Texts reads messages of two strings: thinking and calls out of the model's
+// text, results out of the user turn after it, as many as it made calls.
+func Texts(t testing.TB, ms []corpus.Msg) Talk {
+	t.Helper()
+	var out Talk
+	open := 0
+	for _, m := range ms {
+		switch m.Role {
+		case "system":
+			out.System, _, _ = strings.Cut(m.Content, "# Tools\n\n")
+			out.System = strings.TrimSuffix(out.System, "\n\n")
+		case "assistant":
+			out.Turns = append(out.Turns, spoken(t, m.Content))
+			open = len(out.Turns[len(out.Turns)-1].Calls)
+		case "user":
+			if open == 0 {
+				out.Turns = append(out.Turns, Turn{User: m.Content})
+				continue
+			}
+			answer(t, out.Turns[len(out.Turns)-1].Calls, m.Content)
+			open = 0
+		}
+	}
+	return out
+}
+
+func spoken(t testing.TB, said string) Turn {
+	var out Turn
+	out.Think, said = thought(said, "<think>\n", "\n</think>\n")
+	said = strings.TrimPrefix(said, "\n")
+	for {
+		before, rest, found := strings.Cut(said, "<tool_call>\n")
+		out.Text += before
+		if !found {
+			break
+		}
+		body, after, _ := strings.Cut(rest, "\n</tool_call>")
+		out.Calls = append(out.Calls, Call{Name: gjson.Get(body, "name").String(), Arguments: Canonical(t, gjson.Get(body, "arguments").Raw)})
+		said = strings.TrimPrefix(after, "\n")
+	}
+	if len(out.Calls) > 0 {
+		out.Text = strings.TrimSuffix(out.Text, "\n")
+	}
+	return out
+}
+
+func thought(said, open, end string) (think, rest string) {
+	body, found := strings.CutPrefix(said, open)
+	if !found {
+		return "", said
+	}
+	think, rest, _ = strings.Cut(body, end)
+	return think, rest
+}
+
+// answer gives a turn of results to the calls before it.
+func answer(t testing.TB, calls []Call, said string) {
+	const open, end = "<tool_response>\n", "\n</tool_response>"
+	body := strings.TrimSuffix(strings.TrimPrefix(said, open), end)
+	parts := strings.SplitN(body, end+"\n"+open, len(calls))
+	if len(parts) != len(calls) {
+		t.Fatalf("%d results to %d calls: %.300q", len(parts), len(calls), said)
+	}
+	for i := range calls {
+		calls[i].Result = parts[i]
+	}
+}
+
+// InThinking moves text beside calls into the thinking, as sharegpt has it.
+func InThinking(whole Talk) Talk {
+	whole.Turns = slices.Clone(whole.Turns)
+	for i := range whole.Turns {
+		if turn := &whole.Turns[i]; len(turn.Calls) > 0 && turn.Text != "" {
+			turn.Think, turn.Text = strings.TrimPrefix(turn.Think+"\n\n"+turn.Text, "\n\n"), ""
+		}
+	}
+	return whole
+}
+
+// FitsShareGPT reports whether sharegpt has a place for a talk: it has a system
+// prompt, and no turn whose results are no text at all.
+func FitsShareGPT(whole Talk) bool {
+	return whole.System != "" && !slices.ContainsFunc(whole.Turns[:len(whole.Turns)-1], func(turn Turn) bool {
+		return len(turn.Calls) == 1 && turn.Calls[0].Result == ""
+	})
+}
+
+func shareGPT(t testing.TB, path string) []Talk {
+	var out []Talk
+	for _, r := range Rows[corpus.ShareGPT](t, path) {
+		talk := Talk{System: r.System}
+		for _, said := range r.Conversations {
+			talk.said(t, said)
+		}
+		out = append(out, talk)
+	}
+	return out
+}
+
+func (talk *Talk) said(t testing.TB, s corpus.Said) {
+	switch s.From {
+	case "human":
+		talk.Turns = append(talk.Turns, Turn{User: s.Value})
+	case "gpt", "function_call":
+		var turn Turn
+		turn.Think, turn.Text = thought(s.Value, "<think>\n", "\n</think>\n\n")
+		if s.From == "function_call" {
+			for _, c := range gjson.Parse(turn.Text).Array() {
+				turn.Calls = append(turn.Calls, Call{Name: c.Get("name").String(), Arguments: Canonical(t, c.Get("arguments").Raw)})
+			}
+			turn.Text = ""
+		}
+		talk.Turns = append(talk.Turns, turn)
+	case "observation":
+		calls := talk.Turns[len(talk.Turns)-1].Calls
+		if len(calls) == 1 {
+			calls[0].Result = s.Value
+			return
+		}
+		for i, v := range gjson.Parse(s.Value).Array() {
+			calls[i].Result = v.Raw
+			if v.Type == gjson.String {
+				calls[i].Result = v.String()
+			}
+		}
+	}
+}

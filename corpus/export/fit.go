@@ -1,0 +1,149 @@
+package export
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/internal/cursor"
+)
+
+// fitter makes rows ready for their targets. It belongs to one goroutine.
+type fitter struct {
+	opt     *Options
+	counter corpus.Counter
+	// tools are those of the row before and schema what was read of them.
+	tools  []string
+	schema chat.Schema
+	// redacted counts the placeholders of the batch at hand.
+	redacted redact.Counts
+}
+
+func newFitter(opt *Options) *fitter {
+	f := &fitter{opt: opt}
+	if opt.Counter != nil {
+		f.counter = opt.Counter()
+	}
+	return f
+}
+
+// fitted is a batch whose rows are ready for their targets.
+type fitted struct {
+	rows     []row
+	redacted redact.Counts
+}
+
+func (f *fitter) batch(rows []row) (fitted, error) {
+	f.redacted = redact.Counts{}
+	for i := range rows {
+		r := &rows[i]
+		if err := f.fit(r); err != nil && !errors.As(err, &r.unfit) {
+			return fitted{}, err
+		}
+	}
+	return fitted{rows, f.redacted}, nil
+}
+
+// fit makes the row ready for its targets, or says why it is none.
+func (f *fitter) fit(r *row) error {
+	if !f.selected(r) {
+		return &chat.Unfit{Reason: reasonUnselected}
+	}
+	f.clean(r)
+	if r.sft == nil {
+		return nil
+	}
+	ms, err := chat.Skim(r.sft.Messages)
+	if err != nil {
+		return &chat.Unfit{Reason: chat.ReasonArguments, Detail: err.Error()}
+	}
+	if err = f.declare(r.sft.Tools); err != nil {
+		return err
+	}
+	if err = chat.Check(ms, f.schema); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.sft.Messages, manyLines) {
+		if r.sft.Messages, err = chat.Encode(chat.ReadAll(ms)); err != nil {
+			return err
+		}
+	}
+	r.messages = ms
+	c := f.counter
+	if c == nil && f.opt.Redact != nil && r.sft.TokenCounter == (corpus.Bytes4{}).Name() {
+		c = corpus.Bytes4{} // placeholders have other lengths than what they stand for
+	}
+	if c != nil {
+		r.sft.NTokens, r.sft.TokenCounter = int64(corpus.CountTokens(c, chat.ReadAll(ms), r.sft.Tools)), c.Name()
+	}
+	if f.opt.MaxTokens > 0 && r.sft.NTokens > f.opt.MaxTokens {
+		return &chat.Unfit{Reason: reasonTokens}
+	}
+	return nil
+}
+
+// reasonTokens drops an attempt for its length, reasonUnselected because the
+// caller did not select it, reasonTools because a tool's definition is no JSON
+// of one line.
+const (
+	reasonTools      = "tool_definition"
+	reasonTokens     = "over_token_limit"
+	reasonUnselected = "not_selected"
+)
+
+// declare reads a row's tools; rows of one harness share them.
+func (f *fitter) declare(tools []string) error {
+	if f.schema != nil && slices.Equal(f.tools, tools) {
+		return nil
+	}
+	for _, t := range tools {
+		if !cursor.Valid(t) || manyLines(t) {
+			return &chat.Unfit{Reason: reasonTools}
+		}
+	}
+	f.tools, f.schema = slices.Clone(tools), chat.ParseSchema(raws(tools))
+	return nil
+}
+
+// manyLines reports whether JSON is written over several lines: formats of lines
+// take it as it is.
+func manyLines(text string) bool {
+	return strings.IndexByte(text, '\n') >= 0 || strings.IndexByte(text, '\r') >= 0
+}
+
+func (f *fitter) selected(r *row) bool {
+	keep := f.opt.Keep
+	switch {
+	case keep == nil:
+		return true
+	case r.sft != nil:
+		return keep(r.sft.SessionID, r.sft.ProblemID)
+	case r.kto != nil:
+		return keep(r.kto.SessionID, r.kto.ProblemID)
+	case r.pref != nil:
+		return keep(r.pref.ChosenSession, r.pref.ProblemID) && keep(r.pref.RejectedSession, r.pref.ProblemID)
+	default:
+		return keep("", r.rl.ProblemID)
+	}
+}
+
+// clean redacts every text of a row and counts what it found.
+func (f *fitter) clean(r *row) {
+	if f.opt.Redact == nil {
+		return
+	}
+	text := func(s string) string { return f.opt.Redact.Text(s, f.redacted) }
+	switch {
+	case r.sft != nil:
+		corpus.CleanRow(r.sft, text)
+	case r.pref != nil:
+		corpus.CleanRow(r.pref, text)
+	case r.kto != nil:
+		corpus.CleanRow(r.kto, text)
+	default:
+		corpus.CleanRow(r.rl, text)
+	}
+}

@@ -1,0 +1,118 @@
+// Package export turns a corpus into the formats of other trainers. Each
+// format is a value: a Profile with what it is, what it is made from and which
+// loaders were seen to read it.
+package export
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+// Profile is one output format.
+type Profile struct {
+	Name string
+	Doc  string
+	// From is the profile of the config it is made from.
+	From string
+	// Readers are the loaders that were run on it, with their versions.
+	Readers []string
+	// Load is Python that reads a split into rows, SPLIT standing for its name;
+	// empty where the card's configs do.
+	Load string
+	// same reports whether rows go out as they are in the corpus.
+	same bool
+	// open starts the rows of one split.
+	open func(*job, string) (sink, error)
+}
+
+// sink takes the rows of one split, in batches whose rows it may still read
+// afterwards. What becomes of each is counted when it closes at the latest.
+type sink interface {
+	take([]row) error
+	close(context.Context) error
+}
+
+// configTurns is the config whose rows have the encoding of hf-json and are no
+// attempts: nothing else is made from them.
+const configTurns = "sft_turns"
+
+// All lists every profile, in the order in which they are documented.
+func All() []Profile {
+	return slices.Concat(rowProfiles(), []Profile{
+		{Name: corpus.ProfileOpenAI, From: corpus.ProfileHFJSON, open: openLines("jsonl"),
+			Doc:     "OpenAI messages and tools, one JSON object a line, outside the card",
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 fills in nulls)"},
+			Load:    "import glob, json\nfiles = sorted(glob.glob(CORPUS + \"/jsonl/openai-jsonl/SPLIT-*.jsonl\"))\nrows = [json.loads(line) for path in files for line in open(path, encoding=\"utf-8\")]"},
+		{Name: "openai-jsonl-zst", From: corpus.ProfileHFJSON, open: openLines("jsonl.zst"),
+			Doc:     "the same lines, compressed with zstd",
+			Readers: []string{"datasets 4.8.5 and 5.2.0"}},
+		{Name: "arrow", From: corpus.ProfileHFJSON, open: openArrow,
+			Doc:     "the text rows as datasets' save_to_disk lays them out: load_from_disk maps them into memory",
+			Readers: []string{"datasets 4.0.0, 4.8.5 and 5.2.0 load_from_disk"},
+			Load:    "from datasets import load_from_disk\nrows = load_from_disk(CORPUS + \"/arrow\")[\"SPLIT\"]"},
+		{Name: "atif", From: corpus.ProfileHFJSON, open: openATIF,
+			Doc:  "ATIF v1.7 trajectories, one JSON object a line",
+			Load: "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/atif/SPLIT.jsonl\", encoding=\"utf-8\")]"},
+		{Name: "sts", From: corpus.ProfileHFJSON, open: openSTS,
+			Doc: "session traces for the Hub's viewer: a sample, redacted, one file a session"},
+	})
+}
+
+// rowProfiles are the Parquet profiles.
+func rowProfiles() []Profile {
+	all := []string{"datasets 4.0.0, 4.8.5 and 5.2.0", "pandas 3.1", "polars 2.1", "duckdb 2.0"}
+	return []Profile{
+		{Name: corpus.ProfileHFJSON, From: corpus.ProfileHFJSON, same: true, open: openRows(corpus.ProfileHFJSON, sameSFT),
+			Doc:     "OpenAI messages and tools as JSON values, arguments as objects; the default of a build",
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer", "pandas 3.1", "polars 2.1", "duckdb 2.0"}},
+		{Name: configTurns, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileHFJSON, turns),
+			Doc:     "one hf-json row per assistant turn, earlier reasoning stripped, weight 1 on the last turn alone",
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer"}},
+		{Name: corpus.ProfileText, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileText, text),
+			Doc:     "messages of two strings, calls and tools inside the text: the one encoding that every loader reads alike",
+			Readers: append(all, "TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset")},
+		{Name: corpus.ProfileShareGPT, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileShareGPT, shareGPT),
+			Doc:     "conversations of from and value, with dataset_info.json",
+			Readers: append(all, "LLaMA-Factory 0.9.5")},
+		{Name: corpus.ProfilePrompts, From: corpus.ProfileVerlRL, open: openRows(corpus.ProfilePrompts, prompts),
+			Doc:     "one problem a row, tools in the system turn, the reward specification beside it",
+			Readers: append(all, "TRL 1.16 GRPOTrainer")},
+		{Name: corpus.ProfileVerlRL, From: corpus.ProfileVerlRL, open: openVerlRL,
+			Doc:     "one problem a row for a tool loop, with a reward function and the tools as YAML",
+			Readers: append(all, "verl 0.9.1 RLHFDataset")},
+		{Name: corpus.ProfileVerlSFT, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileVerlSFT, verlSFT),
+			Doc:     "the text rows with verl's enable_thinking",
+			Readers: append(all, "TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset")},
+		{Name: corpus.ProfilePref, From: corpus.ProfilePref, same: true, open: openRows(corpus.ProfilePref, samePref),
+			Doc:     "a chosen and a rejected attempt at one problem in one harness",
+			Readers: append(all, "TRL 1.16 DPOTrainer and RewardTrainer")},
+		{Name: corpus.ProfileKTO, From: corpus.ProfileKTO, same: true, open: openRows(corpus.ProfileKTO, sameKTO),
+			Doc:     "one attempt and whether it is wanted",
+			Readers: append(all, "TRL 1.16 KTOTrainer")},
+	}
+}
+
+// Named gives the profile of a name, and the nearest name where there is none.
+func Named(name string) (Profile, string, bool) {
+	nearest, shared := "", -1
+	for _, p := range All() {
+		if p.Name == name {
+			return p, name, true
+		}
+		if n := sharedPrefix(p.Name, strings.ToLower(name)); n > shared {
+			nearest, shared = p.Name, n
+		}
+	}
+	return Profile{}, nearest, false
+}
+
+func sharedPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,172 @@
+package export_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+)
+
+// talk is what a dialogue says, as every profile must give it back.
+func talk(t *testing.T, request string, d *arena.Dialogue) exporttest.Talk {
+	t.Helper()
+	valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+	out := exporttest.Talk{System: harness().System, Turns: []exporttest.Turn{{User: valid(request)}}}
+	for _, turn := range d.Turns {
+		said := exporttest.Turn{Think: valid(turn.Think), Text: valid(turn.Text)}
+		for _, c := range turn.Calls {
+			result := string(c.Result)
+			if c.Result.Kind() == arena.String {
+				ok(t, json.Unmarshal([]byte(c.Result), &result))
+			}
+			said.Calls = append(said.Calls, exporttest.Call{Name: c.Name, Arguments: exporttest.Canonical(t, valid(string(c.Arguments))), Result: valid(result)})
+		}
+		out.Turns = append(out.Turns, said)
+	}
+	return out
+}
+
+// upToEach gives the talk that ends at each turn of the model, thinking before
+// that turn and results after it gone: the rows of sft_turns.
+func upToEach(whole exporttest.Talk) (out []exporttest.Talk) {
+	for i, turn := range whole.Turns {
+		if turn.User != "" {
+			continue
+		}
+		part := exporttest.Talk{System: whole.System, Turns: slices.Clone(whole.Turns[:i+1])}
+		for k := range part.Turns[:i] {
+			part.Turns[k].Think = ""
+		}
+		last := &part.Turns[i]
+		last.Calls = slices.Clone(last.Calls)
+		for k := range last.Calls {
+			last.Calls[k].Result = ""
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// TestEveryValueComesBackFromEveryProfile sends dialogues put together of nasty
+// values through every profile that holds attempts, and reads them back by the
+// rules of that profile's readers.
+func TestEveryValueComesBackFromEveryProfile(t *testing.T) {
+	t.Parallel()
+	r := nastyRows()
+	got := exporttest.Read(t, exported(t, r.corpus(t), 4))
+	var whole, turns, shared []exporttest.Talk
+	for i, d := range r.dialogues {
+		w := talk(t, r.requests[i], &d)
+		whole = append(whole, w)
+		turns = append(turns, upToEach(w)...)
+		if exporttest.FitsShareGPT(w) {
+			shared = append(shared, exporttest.InThinking(w))
+		}
+	}
+	for profile, want := range map[string][]exporttest.Talk{
+		"hf-json": whole, "text": whole, "verl-sft": whole, "arrow": whole, "atif": whole, "openai-jsonl": whole, "openai-jsonl-zst": whole,
+		"sharegpt": shared, "sft_turns": turns,
+	} {
+		compare(t, profile, want, got[profile])
+	}
+	// sessions are named by a hash: their order says nothing
+	byText := func(a, b exporttest.Talk) int { return strings.Compare(a.Turns[0].User, b.Turns[0].User) }
+	compare(t, "sts", slices.SortedFunc(slices.Values(whole), byText), slices.SortedFunc(slices.Values(got["sts"]), byText))
+}
+
+func compare(t *testing.T, profile string, want, got []exporttest.Talk) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Errorf("%s: %d rows of %d came back", profile, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if diff := cmp.Diff(want[i], got[i]); diff != "" {
+			t.Errorf("%s, row %d: %.600s", profile, i, diff)
+		}
+	}
+}
+
+// nastyRows has each value in every place, and a seeded mixture of them.
+func nastyRows() *rows {
+	var r rows
+	dice := rand.New(rand.NewPCG(7, 7))
+	any := func() string { return exporttest.Nasty[dice.IntN(len(exporttest.Nasty))] }
+	for i := range 4 * len(exporttest.Nasty) {
+		result, second, third, said := exporttest.Nasty[i%len(exporttest.Nasty)], any(), any(), text(any())
+		if i >= len(exporttest.Nasty) {
+			result = any()
+		}
+		call := func(id, result string) arena.Call {
+			return arena.Call{ID: id, Name: "find", Arguments: arena.Raw(`{"any":` + valid(any()) + `,"":` + valid(any()) + `}`), Result: arena.Raw(result)}
+		}
+		r.add("request "+string(rune('A'+i))+said, arena.Dialogue{Turns: []arena.Turn{
+			{Think: "think " + said, Calls: []arena.Call{call("a", result)}},
+			{Think: "two", Text: "aloud " + said, Calls: []arena.Call{call("b", `"b"`), call("c", plain(second)), call("d", plain(third))}},
+			{Text: "done " + said},
+		}})
+	}
+	long := arena.Raw(`"` + strings.Repeat("long \u2028", 10<<20/8) + `"`)
+	r.add("ten megabytes", arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "a", Name: "find", Arguments: `{}`, Result: long}}}, {Text: "done"}}})
+	return &r
+}
+
+// plain is a value without the tag that ends a result: beside others, no reader
+// of the text form could tell such results apart.
+func plain(value string) string {
+	if strings.Contains(value, "tool_response") {
+		return `"plain"`
+	}
+	return value
+}
+
+// valid is a value as sources may write it within arguments: a call whose
+// arguments are no UTF-8 is read with U+FFFD before it becomes one.
+func valid(value string) string { return strings.ToValidUTF8(value, "\uFFFD") }
+
+// text is a value as words, without the tag that a model's own text may not
+// hold.
+func text(value string) string {
+	value = plain(value)
+	if s := gjson.Parse(value); s.Type == gjson.String {
+		return "x" + s.String() + "x"
+	}
+	return value
+}
+
+// TestEveryTextComesBackFromProblemsAndPairs does the same for the profiles
+// that hold no attempts.
+func TestEveryTextComesBackFromProblemsAndPairs(t *testing.T) {
+	t.Parallel()
+	r := nastyRows()
+	from := r.corpus(t)
+	to := exported(t, from, 2)
+	shard := func(dir, config string) string {
+		return filepath.Join(dir, "data", config, "train-00000-of-00001.parquet")
+	}
+	if diff := cmp.Diff(exporttest.Rows[corpus.Pref](t, shard(from, "pref")), exporttest.Rows[corpus.Pref](t, shard(to, "pref"))); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(exporttest.Rows[corpus.KTO](t, shard(from, "kto")), exporttest.Rows[corpus.KTO](t, shard(to, "kto"))); diff != "" {
+		t.Error(diff)
+	}
+	problems := exporttest.Rows[corpus.RL](t, shard(from, "rl"))
+	if diff := cmp.Diff(problems, exporttest.Rows[corpus.RL](t, shard(to, "verl-rl"))); diff != "" {
+		t.Error(diff)
+	}
+	for i, p := range exporttest.Rows[corpus.Prompts](t, shard(to, "prompts")) {
+		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")
+		if p.Prompt[len(p.Prompt)-1].Content != said || p.Truth != problems[i].RewardModel.Truth || !strings.Contains(p.Prompt[0].Content, `"name":"find"`) {
+			t.Errorf("prompt %d: %+v", i, p)
+		}
+	}
+}

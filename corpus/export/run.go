@@ -1,0 +1,127 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+// Run exports a corpus in several profiles into a folder that is itself
+// verified like a corpus. Up to side formats are written side by side from one
+// reading; the bytes do not depend on it.
+func Run(ctx context.Context, fsys corpus.FS, from, to string, profiles []Profile, opt *Options, side int) ([]Count, error) {
+	m, err := corpus.ReadManifest(fsys, from)
+	if err != nil {
+		return nil, err
+	}
+	work := corpus.Beside(to, "parts")
+	counts, parts, err := Parts(ctx, fsys, from, work, m, profiles, opt, side)
+	if err == nil {
+		err = publish(ctx, fsys, from, to, m, parts, counts, opt)
+	}
+	if rerr := fsys.RemoveAll(work); err == nil && rerr != nil {
+		err = fmt.Errorf("remove %s: %w", work, rerr)
+	}
+	return counts, err
+}
+
+// Parts exports each profile of the corpus that lies in from, and that m lists,
+// into a part of its own under work. Rows stream through: memory does not grow
+// with the corpus.
+func Parts(ctx context.Context, fsys corpus.FS, from, work string, m *corpus.Manifest, profiles []Profile, opt *Options, side int) ([]Count, []string, error) {
+	parts, jobs := make([]string, len(profiles)), make([]*job, len(profiles))
+	feeds := map[string]*feed{}
+	var order []*feed
+	for i, p := range profiles {
+		parts[i] = filepath.Join(work, p.Name)
+		part, err := corpus.NewPart(fsys, parts[i], groupLimits)
+		if err != nil {
+			return nil, nil, err
+		}
+		f := feeds[p.From]
+		if f == nil || len(f.jobs) == max(side, 1) {
+			f = newFeed(fsys, from, m, p.From, opt)
+			feeds[p.From], order = f, append(order, f)
+		}
+		jobs[i] = &job{feed: f, profile: p, part: part, opt: opt}
+		f.jobs = append(f.jobs, jobs[i])
+	}
+	for _, f := range order {
+		if err := f.run(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	var counts []Count
+	for _, j := range jobs {
+		counts = append(counts, j.counts...)
+	}
+	return counts, parts, nil
+}
+
+// groupLimits hold a quarter of a build's row group: an export writes many
+// profiles at once and must stay within 1 GiB of memory.
+var groupLimits = corpus.Limits{Group: corpus.DefaultLimits.Group / 4, Shard: corpus.DefaultLimits.Shard}
+
+func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Manifest, parts []string, counts []Count, opt *Options) error {
+	source, err := corpus.ReadFile(fsys, filepath.Join(from, corpus.ManifestName), 256<<20)
+	if err != nil {
+		return err
+	}
+	report, err := json.MarshalIndent(counts, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode counts: %w", err)
+	}
+	license, err := corpus.Licensed(fsys, from)
+	if err != nil {
+		return err
+	}
+	origin, err := corpus.Carried(fsys, from)
+	if err != nil {
+		return err
+	}
+	out := corpus.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpus.Input{
+		{Kind: "corpus manifest", SHA256: corpus.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
+	return corpus.Assemble(ctx, fsys, to, corpus.Assembly{
+		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
+		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},
+		Card: corpus.Card{Title: "Exported corpus", Push: opt.Push, License: cmp.Or(opt.License, license), Tags: []string{"agent", "tool-use"},
+			Sections: append(cardSections(counts), origin)},
+	})
+}
+
+func cardSections(counts []Count) []corpus.Section {
+	sections := []corpus.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}
+	if beside := besideConfigs(counts); beside != "" {
+		sections = append(sections, corpus.Section{Heading: "Files beside the configs", Body: beside})
+	}
+	return sections
+}
+
+// besideConfigs says how to load what the card's configs do not name, each
+// profile by the first of its splits that has rows.
+func besideConfigs(counts []Count) string {
+	var b strings.Builder
+	told := map[string]bool{}
+	for _, c := range counts {
+		p, _, _ := Named(c.Profile)
+		if p.Load != "" && c.Rows > 0 && !told[p.Name] {
+			told[p.Name] = true
+			fmt.Fprintf(&b, "\n```python\n# %s: %s\n%s\n```\n", p.Name, p.Doc, strings.ReplaceAll(p.Load, "SPLIT", c.Split))
+		}
+	}
+	return b.String()
+}
+
+func countTable(counts []Count) string {
+	var b strings.Builder
+	b.WriteString("Rows that a format cannot take are left out of that format alone.\n\n| profile | split | in | taken | rows | dropped | redacted |\n|---|---|---:|---:|---:|---|---|\n")
+	for _, c := range counts {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s |\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.Tallies(c.Dropped), corpus.Tallies(c.Redacted))
+	}
+	return b.String()
+}

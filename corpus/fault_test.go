@@ -1,0 +1,227 @@
+package corpus_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+var errInjected = errors.New("injected")
+
+// faulty is a disk whose n-th step fails: one of making, writing, syncing,
+// closing, opening, reading, listing, renaming and removing.
+type faulty struct {
+	corpus.Disk
+	left *int
+}
+
+// calm is a faulty disk whose steps all succeed.
+func calm() faulty { return faulty{left: new(int)} }
+
+func (f faulty) step() error {
+	*f.left--
+	if *f.left == 0 {
+		return errInjected
+	}
+	return nil
+}
+
+func (f faulty) MkdirAll(p string) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Disk.MkdirAll(p)
+}
+
+func (f faulty) Rename(a, b string) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Disk.Rename(a, b)
+}
+
+func (f faulty) RemoveAll(p string) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Disk.RemoveAll(p)
+}
+
+func (f faulty) SyncDir(string) error { return f.step() }
+
+func (f faulty) Create(p string) (corpus.File, error) {
+	if err := f.step(); err != nil {
+		return nil, err
+	}
+	file, err := f.Disk.Create(p)
+	return faultyFile{file, f}, err
+}
+
+func (f faulty) Open(p string) (corpus.Source, error) {
+	if err := f.step(); err != nil {
+		return nil, err
+	}
+	return f.Disk.Open(p)
+}
+
+type faultyFile struct {
+	corpus.File
+	fs faulty
+}
+
+func (f faultyFile) Write(b []byte) (int, error) {
+	if err := f.fs.step(); err != nil {
+		return 0, err
+	}
+	return f.File.Write(b)
+}
+
+// Sync does not reach the disk: these tests are about order, not durability.
+func (f faultyFile) Sync() error { return f.fs.step() }
+
+func (f faultyFile) Close() error {
+	err := f.fs.step()
+	return errors.Join(err, f.File.Close())
+}
+
+// TestEveryStepMayFail makes each step of writing a corpus fail in turn: the
+// error names a path, no manifest is left where there was none, and the next
+// run succeeds.
+func TestEveryStepMayFail(t *testing.T) {
+	t.Parallel()
+	for name, move := range map[string]bool{"copied": false, "moved": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			everyStepFails(t, move)
+		})
+	}
+}
+
+func everyStepFails(t *testing.T, move bool) {
+	t.Helper()
+	root := t.TempDir()
+	steps := 0
+	for n := 1; ; n++ {
+		left := n
+		s, err := written(t, faulty{left: &left}, root, 1, move)
+		if err == nil {
+			if left > 0 {
+				break
+			}
+			continue // what could not be removed after the corpus was in place
+		}
+		steps++
+		if !errors.Is(err, errInjected) || !strings.Contains(err.Error(), root) {
+			t.Fatalf("step %d: error %v names no path or cause", n, err)
+		}
+		if _, gone := corpus.ReadManifest(corpus.Disk{}, s.dir); gone == nil {
+			checkWhole(t, s.dir, n) // it failed after the swap
+		}
+		again, err := written(t, calm(), root, 1, move)
+		if err != nil {
+			t.Fatalf("step %d: the next run: %v", n, err)
+		}
+		ok(t, os.RemoveAll(again.dir))
+	}
+	if steps < 60 {
+		t.Fatalf("only %d steps failed", steps)
+	}
+}
+
+func checkWhole(t *testing.T, dir string, n int) {
+	t.Helper()
+	found, err := corpus.Verify(context.Background(), corpus.Disk{}, dir)
+	if err != nil || len(found) > 0 {
+		t.Fatalf("step %d: a manifest stands over a broken corpus: %v %v", n, found, err)
+	}
+}
+
+// TestOldCorpusSurvivesAFailedRun makes each step fail over an older corpus:
+// the folder holds the old or the new one whole.
+func TestOldCorpusSurvivesAFailedRun(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if _, err := write(t, calm(), root, 2); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; ; n++ {
+		left := n
+		s, err := write(t, faulty{left: &left}, root, 1)
+		if err == nil && left > 0 {
+			return
+		}
+		checkWhole(t, s.dir, n)
+	}
+}
+
+func TestForeignFolderIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	precious := filepath.Join(root, "corpus", "thesis.txt")
+	ok(t, os.MkdirAll(filepath.Dir(precious), 0o755))
+	ok(t, os.WriteFile(precious, []byte("years"), 0o600))
+	if _, err := write(t, corpus.Disk{}, root, 1); err == nil || !strings.Contains(err.Error(), "no corpus") {
+		t.Fatalf("error %v", err)
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestACopyBesideACorpusStays: what moves aside while a corpus is replaced has
+// no name that anybody gives to a copy.
+func TestACopyBesideACorpusStays(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	s, err := write(t, corpus.Disk{}, root, 1)
+	ok(t, err)
+	ok(t, os.Rename(s.dir, s.dir+".previous"))
+	for range 2 {
+		_, err = write(t, corpus.Disk{}, root, 1)
+		ok(t, err)
+	}
+	if _, err := corpus.ReadManifest(corpus.Disk{}, s.dir+".previous"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".corpus.previous")); err == nil {
+		t.Error("the replaced corpus is left")
+	}
+}
+
+// TestChangedPartsAreRefused: one bit of a finished file, its size and all else as
+// they were, keeps the corpus from being put together.
+func TestChangedPartsAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, move := range map[string]bool{"copied": false, "moved": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			dir := filepath.Join(root, "part")
+			ok(t, writePart(t, corpus.Disk{}, dir, 0, 2))
+			flip(t, filepath.Join(dir, "data/kto/train-00000.parquet"))
+			out := filepath.Join(root, "out")
+			err := corpus.Assemble(context.Background(), corpus.Disk{}, out, corpus.Assembly{Parts: []string{dir}, Move: move,
+				Manifest: corpus.Manifest{Configuration: []byte("{}")}})
+			if err == nil || !strings.Contains(err.Error(), "train-00000.parquet: it is not what was written there") {
+				t.Fatalf("error %v", err)
+			}
+			if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a corpus is there: %v", err)
+			}
+		})
+	}
+}
+
+// flip changes one bit in the middle of a file.
+func flip(t *testing.T, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	ok(t, err)
+	b[len(b)/2] ^= 1
+	ok(t, os.WriteFile(path, b, 0o600))
+}

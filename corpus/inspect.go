@@ -1,0 +1,98 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// widest is how many characters of a value Inspect shows.
+const widest = 100
+
+// Inspect describes a Parquet file for people: its schema, its row groups and
+// the first rows.
+func Inspect(fsys FS, path string, head int, out io.Writer) (err error) {
+	defer broken(path, &err)
+	f, err := fsys.Open(path)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	defer closeRead(f)
+	file, err := openParquet(f, path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: %d rows, %d row groups, created by %s\n\n%s\n\n", path, file.NumRows(), len(file.RowGroups()), file.Metadata().CreatedBy, file.Schema())
+	for i, g := range file.Metadata().RowGroups {
+		fmt.Fprintf(out, "row group %d: %d rows, %d bytes, %d compressed\n", i, g.NumRows, g.TotalByteSize, g.TotalCompressedSize)
+	}
+	return showHead(file, path, head, out)
+}
+
+// errEnough ends a reading early.
+var errEnough = errors.New("enough rows")
+
+func showHead(file *parquet.File, path string, head int, out io.Writer) error {
+	names := file.Schema().Columns()
+	n := 0
+	for _, g := range file.RowGroups() {
+		err := groupRows(g, path, func(row parquet.Row) error {
+			if n == head {
+				return errEnough
+			}
+			n++
+			fmt.Fprintf(out, "\nrow %d\n", n)
+			showRow(row, names, out)
+			return nil
+		})
+		if errors.Is(err, errEnough) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func showRow(row parquet.Row, names [][]string, out io.Writer) {
+	for _, v := range row {
+		text := "null"
+		if !v.IsNull() {
+			text = fmt.Sprintf("%q", v.String())
+		}
+		if r := []rune(text); len(r) > widest {
+			text = string(r[:widest]) + "…"
+		}
+		fmt.Fprintf(out, "  %s: %s\n", strings.Join(names[v.Column()], "."), text)
+	}
+}
+
+// Describe describes a corpus for people: its configs, splits and tables.
+func (m *Manifest) Describe(out io.Writer) {
+	fmt.Fprintf(out, "%s, written by arena %s, configuration %s\n\n", m.Version, m.Pipeline, m.ConfigurationSHA256)
+	fmt.Fprintf(out, "%-14s %-14s %-6s %10s %14s  %s\n", "config", "profile", "split", "rows", "bytes", "file")
+	for _, f := range m.Files {
+		rows := "-"
+		if f.Rows != nil {
+			rows = fmt.Sprint(*f.Rows)
+		}
+		fmt.Fprintf(out, "%-14s %-14s %-6s %10s %14d  %s\n", dash(f.Config), dash(f.Profile), dash(f.Split), rows, f.Bytes, f.Path)
+	}
+	if len(m.Funnel) > 0 {
+		fmt.Fprintf(out, "\n%-14s %10s %10s %8s  %s\n", "stage", "in", "out", "failed", "dropped")
+	}
+	for _, s := range m.Funnel {
+		fmt.Fprintf(out, "%-14s %10d %10d %8d  %s\n", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
+	}
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

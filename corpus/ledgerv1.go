@@ -1,0 +1,159 @@
+package corpus
+
+// Attempt is a row of tables/attempts.parquet: one attempt that was read, or
+// one record that could not be, kept or not.
+type Attempt struct {
+	// TraceID is "run/problem", else the record's sha256; empty where the
+	// record could not be read.
+	TraceID      string `parquet:"trace_id"`
+	RunID        string `parquet:"eval_run_id,dict"`
+	ProblemID    string `parquet:"problem_id,dict"`
+	AgentVersion string `parquet:"agent_version,dict"`
+	AgentHotkey  string `parquet:"agent_hotkey,dict"`
+	Suite        string `parquet:"suite,dict"`
+	// RunDate is in Unix milliseconds.
+	RunDate      *int64 `parquet:"run_date,optional,timestamp(millisecond)"`
+	SourceSHA256 string `parquet:"source_sha256,dict"`
+	// SourceLine counts from 1; 0 where the file is one attempt.
+	SourceLine        int64    `parquet:"source_line"`
+	Shape             string   `parquet:"shape,dict"`
+	RecordSHA256      string   `parquet:"record_sha256"`
+	Bytes             int64    `parquet:"bytes"`
+	Status            string   `parquet:"status,dict"`
+	HasDialogue       bool     `parquet:"has_dialogue"`
+	Seconds           *float64 `parquet:"seconds,optional"`
+	InferenceTotal    *int64   `parquet:"inference_total,optional"`
+	InferenceFailures *int64   `parquet:"inference_failures,optional"`
+	ErrorType         string   `parquet:"error_type,dict"`
+	TaskType          string   `parquet:"task_type,dict"`
+	NSteps            int64    `parquet:"n_steps"`
+	NToolCalls        int64    `parquet:"n_tool_calls"`
+	NTokens           int64    `parquet:"n_tokens"`
+	TokenCounter      string   `parquet:"token_counter,dict"`
+	// Fate is kept, dropped or failed; Stage where that was decided, Reason the
+	// stable word for it. Both are empty where Fate is kept.
+	Fate    string `parquet:"fate,dict"`
+	Stage   string `parquet:"stage,dict"`
+	Reason  string `parquet:"reason,dict"`
+	Split   string `parquet:"split,dict"`
+	Cluster string `parquet:"dedup_cluster,dict"`
+	// Rank counts from 1 among the kept attempts at the problem; null where the
+	// attempt was not kept.
+	Rank *int64 `parquet:"rank,optional"`
+}
+
+// The fates of an attempt.
+const (
+	FateKept    = "kept"
+	FateDropped = "dropped"
+	FateFailed  = "failed"
+)
+
+// Verdict is a row of tables/verdicts.parquet: what the structural filter says
+// of one attempt.
+type Verdict struct {
+	TraceID      string         `parquet:"trace_id"`
+	RecordSHA256 string         `parquet:"record_sha256"`
+	Keep         bool           `parquet:"keep"`
+	Axis         string         `parquet:"axis,dict"`
+	Confidence   float64        `parquet:"confidence"`
+	Reasons      []string       `parquet:"reasons,list"`
+	RichnessV1   *float64       `parquet:"richness_v1,optional"`
+	RichnessV2   *float64       `parquet:"richness_v2,optional"`
+	Checks       []CheckVerdict `parquet:"checks,list"`
+	Features     []Feature      `parquet:"features,list"`
+}
+
+// CheckVerdict is one check's answer within a Verdict.
+type CheckVerdict struct {
+	Check  string  `parquet:"check,dict"`
+	Keep   bool    `parquet:"keep"`
+	Reason string  `parquet:"reason,dict"`
+	Value  float64 `parquet:"value"`
+	Limit  float64 `parquet:"limit"`
+}
+
+// Feature is one measured value within a Verdict; what could not be measured
+// has no row.
+type Feature struct {
+	Name  string  `parquet:"name,dict"`
+	Value float64 `parquet:"value"`
+}
+
+// Outcome is a row of tables/outcomes.parquet: the subnet's own score of one
+// attempt. Axes that the task does not have, or that were not scored, are null.
+type Outcome struct {
+	TraceID      string   `parquet:"trace_id"`
+	RecordSHA256 string   `parquet:"record_sha256"`
+	Scored       bool     `parquet:"scored"`
+	Error        string   `parquet:"error,dict"`
+	Success      bool     `parquet:"success"`
+	Length       *float64 `parquet:"length,optional"`
+	Format       *float64 `parquet:"format,optional"`
+	Product      *float64 `parquet:"product,optional"`
+	GT           *float64 `parquet:"gt,optional"`
+	Rule         *float64 `parquet:"rule,optional"`
+	Title        *float64 `parquet:"title,optional"`
+	Price        *float64 `parquet:"price,optional"`
+	Service      *float64 `parquet:"service,optional"`
+	SKUAttrs     *float64 `parquet:"sku_attrs,optional"`
+	Shop         *int64   `parquet:"shop,optional"`
+	Budget       *int64   `parquet:"budget,optional"`
+	// Titles is none, vectors or endpoint.
+	Titles string `parquet:"titles,dict"`
+}
+
+// Judgement is a row of tables/judgements.parquet: one judge's answer on one
+// attempt. Whether it came from a cache is no part of it: a resumed run writes
+// the same bytes.
+type Judgement struct {
+	TraceID          string   `parquet:"trace_id"`
+	RecordSHA256     string   `parquet:"record_sha256"`
+	Judge            string   `parquet:"judge,dict"`
+	Outcome          string   `parquet:"outcome,dict"`
+	Score            *float64 `parquet:"score,optional"`
+	Multiplier       *float64 `parquet:"multiplier,optional"`
+	Gates            []bool   `parquet:"gates,list"`
+	Spans            []Span   `parquet:"spans,list"`
+	Model            string   `parquet:"model,dict"`
+	PromptSHA256     string   `parquet:"prompt_sha256"`
+	PromptTokens     int64    `parquet:"prompt_tokens"`
+	CompletionTokens int64    `parquet:"completion_tokens"`
+	CostUSD          *float64 `parquet:"cost_usd,optional"`
+	Detail           string   `parquet:"detail"`
+}
+
+// Span is a passage that a judge cites within a Judgement.
+type Span struct {
+	Gate  int64  `parquet:"gate"`
+	Step  int64  `parquet:"step"`
+	Quote string `parquet:"quote"`
+}
+
+// Leak is a row of tables/leaks.parquet: one text held against the protected
+// bank.
+type Leak struct {
+	// ID is the trace or problem whose text was checked.
+	ID         string  `parquet:"id"`
+	TextSHA256 string  `parquet:"text_sha256"`
+	Match      string  `parquet:"match,dict"`
+	Drop       bool    `parquet:"drop"`
+	Same       bool    `parquet:"same"`
+	Score      float64 `parquet:"score"`
+	Tier       string  `parquet:"tier,dict"`
+	Evidence   string  `parquet:"evidence"`
+}
+
+// Provenance is a row of tables/provenance.parquet of a mixture: where one row
+// of one config comes from.
+type Provenance struct {
+	Config string `parquet:"config,dict"`
+	Split  string `parquet:"split,dict"`
+	// Row counts from 0 within the split, over its shards in order.
+	Row int64 `parquet:"row"`
+	// SourceCorpus is the sha256 of the source's manifest.json, SourcePath its
+	// shard and SourceRow the row there, from 0.
+	SourceCorpus string `parquet:"source_corpus,dict"`
+	SourcePath   string `parquet:"source_path,dict"`
+	SourceRow    int64  `parquet:"source_row"`
+}

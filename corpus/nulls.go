@@ -1,0 +1,73 @@
+package corpus
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// pointers lists the optional scalars that a row type has from the structs
+// embedded in it. parquet-go v0.32.0 loses there what a pointer is for: it
+// writes a pointer to zero as null, makes nil pointers of the row point to zero
+// while it does, and reads null as a pointer to zero, so that a measured 0 and
+// an unknown value change places.
+type pointers []pointerField
+
+type pointerField struct {
+	column int
+	index  []int
+}
+
+func pointersOf(t reflect.Type, schema *parquet.Schema) pointers {
+	var out pointers
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+		if f.Type.Kind() != reflect.Pointer || len(f.Index) < 2 {
+			continue
+		}
+		if leaf, ok := schema.Lookup(name); ok {
+			out = append(out, pointerField{leaf.ColumnIndex, f.Index})
+		}
+	}
+	return out
+}
+
+// of gives the pointers' own values in v, to hold them against what the library
+// makes of them.
+func (ps pointers) of(v any) []reflect.Value {
+	s, out := reflect.ValueOf(v).Elem(), make([]reflect.Value, len(ps))
+	for i, p := range ps {
+		out[i] = reflect.ValueOf(s.FieldByIndex(p.index).Interface())
+	}
+	return out
+}
+
+// write puts the zeros back into a row that was made of v, and the nils back
+// into v; before is what v's pointers were.
+func (ps pointers) write(v any, row parquet.Row, before []reflect.Value) {
+	s := reflect.ValueOf(v).Elem()
+	for i, p := range ps {
+		s.FieldByIndex(p.index).Set(before[i])
+		if value := p.in(row); !before[i].IsNil() && value.IsNull() {
+			*value = parquet.ValueOf(before[i].Elem().Interface()).Level(0, 1, p.column)
+		}
+	}
+}
+
+// read sets the pointers of null columns to nil.
+func (ps pointers) read(v any, row parquet.Row) {
+	s := reflect.ValueOf(v).Elem()
+	for _, p := range ps {
+		if p.in(row).IsNull() {
+			s.FieldByIndex(p.index).SetZero()
+		}
+	}
+}
+
+// in is the column's one value in a row.
+func (p pointerField) in(row parquet.Row) *parquet.Value {
+	i := slices.IndexFunc(row, func(v parquet.Value) bool { return v.Column() == p.column })
+	return &row[i]
+}

@@ -1,0 +1,51 @@
+package corpus_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+// TestUnknownIsReadBackAsUnknown writes a row whose optional scalars are null,
+// and one where they are zero.
+func TestUnknownIsReadBackAsUnknown(t *testing.T) {
+	t.Parallel()
+	dir, zero := t.TempDir(), 0.0
+	part, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := corpus.NewShards[corpus.SFT](part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
+	for _, score := range []*float64{nil, &zero} {
+		row := corpus.SFT{Messages: []string{`{"role":"user"}`}, Tools: []string{}, Metadata: "{}"}
+		row.JudgeScore, row.OutcomeScore = score, score
+		if err = out.Add(&row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err = out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err = part.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := corpus.ReadPart(corpus.Disk{}, dir)
+	if err != nil || len(files) != 1 {
+		t.Fatalf("read part: %v, %v", files, err)
+	}
+	var known []bool
+	err = corpus.Rows(corpus.Disk{}, filepath.Join(dir, filepath.FromSlash(files[0].Path)), func(r *corpus.SFT) error {
+		known = append(known, r.JudgeScore != nil, r.OutcomeScore != nil, r.RunDate != nil)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []bool{false, false, false, true, true, false}
+	for i := range want {
+		if i >= len(known) || known[i] != want[i] {
+			t.Fatalf("known are %v, want %v", known, want)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package corpus
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/trajectory-arena/arena/corpus/chat"
+)
+
+// Candidate is one scored attempt at a problem that pairs may be made of. All
+// candidates of one call share problem, harness and split.
+type Candidate struct {
+	SessionID string
+	// Success and Judge decide which attempt is preferred; Judge is nil where
+	// no judge answered.
+	Success bool
+	Judge   *float64
+	// Unwanted attempts are never the chosen ones.
+	Unwanted bool
+	Tokens   int64
+	// Prompt and Completion are the attempt in its harness.
+	Prompt     []Msg
+	Completion []Msg
+}
+
+// score orders candidates: an outcome weighs more than any grade of reasoning.
+// It lies in 0 to 1: half for success, half the judge's grade.
+func (c *Candidate) score() float64 {
+	s := 0.0
+	if c.Success {
+		s = 0.5
+	}
+	if c.Judge != nil {
+		s += *c.Judge / 2
+	}
+	return s
+}
+
+// The reasons of a pair.
+const (
+	PairOutcome = "outcome"
+	PairJudge   = "judge"
+	PairBoth    = "outcome_and_judge"
+)
+
+// PairRule says which attempts become pairs.
+type PairRule struct {
+	// PerProblem bounds the pairs of one problem, so that problems with many
+	// attempts do not crowd out the rest.
+	PerProblem int
+	// MinMargin is the least difference of scores; half a judge's step of 0.2
+	// is 0.1, so that a pair differs at least by one grade or the outcome.
+	MinMargin float64
+	// MaxLengthRatio bounds the longer attempt over the shorter in tokens; 0
+	// means no bound. It keeps a trainer from learning length alone.
+	MaxLengthRatio float64
+}
+
+// DefaultPairs takes up to four pairs a problem that differ in outcome or by at
+// least one grade.
+var DefaultPairs = PairRule{PerProblem: 4, MinMargin: 0.1}
+
+// pairing is a chosen and a rejected candidate.
+type pairing struct {
+	chosen, rejected *Candidate
+	margin           float64
+}
+
+// Pairs makes preference rows of the attempts at one problem: widest margin
+// first, each attempt at most once on either side, ties broken by the smaller
+// difference in length and then by session id. Attempts whose texts are equal
+// make no pair.
+func (r PairRule) Pairs(cs []Candidate, f *Facts) []Pref {
+	var out []Pref
+	used := map[*Candidate]bool{}
+	for _, p := range r.ordered(cs) {
+		if len(out) == r.PerProblem {
+			break
+		}
+		if used[p.chosen] || used[p.rejected] {
+			continue
+		}
+		if row, ok := newPref(p, f); ok {
+			used[p.chosen], used[p.rejected] = true, true
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func (r PairRule) ordered(cs []Candidate) []pairing {
+	var all []pairing
+	for i := range cs {
+		for j := range cs {
+			p := pairing{&cs[i], &cs[j], cs[i].score() - cs[j].score()}
+			// scores are sums of tenths: their rounding errors are far below 1e-9
+			if !cs[i].Unwanted && p.margin > 0 && p.margin >= r.MinMargin-1e-9 && r.lengthsFit(p) {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b pairing) int {
+		return cmp.Or(cmp.Compare(b.margin, a.margin), cmp.Compare(a.gap(), b.gap()),
+			cmp.Compare(a.chosen.SessionID, b.chosen.SessionID), cmp.Compare(a.rejected.SessionID, b.rejected.SessionID))
+	})
+	return all
+}
+
+func (r PairRule) lengthsFit(p pairing) bool {
+	if r.MaxLengthRatio == 0 {
+		return true
+	}
+	a, b := float64(p.chosen.Tokens), float64(p.rejected.Tokens)
+	return max(a, b) <= r.MaxLengthRatio*min(a, b)
+}
+
+func (p pairing) gap() float64 { return math.Abs(float64(p.chosen.Tokens - p.rejected.Tokens)) }
+
+func (p pairing) reason() string {
+	graded := p.chosen.Judge != nil && p.rejected.Judge != nil && *p.chosen.Judge > *p.rejected.Judge
+	switch {
+	case p.chosen.Success == p.rejected.Success:
+		return PairJudge
+	case graded:
+		return PairBoth
+	default:
+		return PairOutcome
+	}
+}
+
+func newPref(p pairing, f *Facts) (Pref, bool) {
+	if slices.Equal(p.chosen.Completion, p.rejected.Completion) {
+		return Pref{}, false
+	}
+	return Pref{
+		Prompt: p.chosen.Prompt, Chosen: p.chosen.Completion, Rejected: p.rejected.Completion,
+		Harness: f.Harness.Name, TaskType: taskType(f), Split: f.Split,
+		Reason: p.reason(), Margin: p.margin,
+		ChosenScore: p.chosen.score(), RejectedScore: p.rejected.score(),
+		ChosenTokens: p.chosen.Tokens, RejectedTokens: p.rejected.Tokens,
+		ChosenSession: p.chosen.SessionID, RejectedSession: p.rejected.SessionID,
+		PipelineVersion: f.PipelineVersion, Origin: f.Origin,
+	}, true
+}
+
+// Completion splits the text form of an attempt after the request: what a
+// model is given, and what it did.
+func Completion(ms []chat.Message, tools []string) (prompt, completion []Msg) {
+	all := make([]Msg, 0, len(ms))
+	for _, t := range chat.Text(ms, tools) {
+		all = append(all, Msg(t))
+	}
+	i := slices.IndexFunc(all, func(m Msg) bool { return m.Role == chat.User }) + 1
+	return all[:i], all[i:]
+}
+
+// The reasons of a KTO label.
+const (
+	LabelSolved   = "solved"
+	LabelUnsolved = "unsolved"
+)
+
+// NewKTO makes the unpaired row of an attempt: wanted if it solved its problem.
+func NewKTO(c *Candidate, f *Facts) KTO {
+	reason := LabelUnsolved
+	if c.Success {
+		reason = LabelSolved
+	}
+	return KTO{
+		Prompt: c.Prompt, Completion: c.Completion, Label: c.Success, Reason: reason,
+		Score: c.score(), NTokens: c.Tokens, SessionID: c.SessionID,
+		Harness: f.Harness.Name, TaskType: taskType(f), Split: f.Split,
+		PipelineVersion: f.PipelineVersion, Origin: f.Origin,
+	}
+}

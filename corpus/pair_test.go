@@ -1,0 +1,148 @@
+package corpus_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
+)
+
+func candidate(id string, success bool, judge float64, tokens int64) corpus.Candidate {
+	c := corpus.Candidate{SessionID: id, Success: success, Tokens: tokens}
+	c.Prompt, c.Completion = corpus.Completion([]chat.Message{
+		{Role: chat.System, Content: "s"}, {Role: chat.User, Content: "q"}, {Role: chat.Assistant, Content: id}}, nil)
+	if judge > 0 {
+		c.Judge = &judge
+	}
+	return c
+}
+
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	cs := []corpus.Candidate{candidate("good", true, 0.9, 100), candidate("lucky", true, 0.3, 120), candidate("near", false, 0.7, 110),
+		candidate("bad", false, 0.1, 900), candidate("unjudged", false, 0, 100)}
+	rows := corpus.DefaultPairs.Pairs(cs, facts(corpus.SplitTrain, 0))
+	if len(rows) != 2 {
+		t.Fatalf("%d pairs", len(rows))
+	}
+	// the widest margin: solved and graded 0.9 against unsolved without a grade
+	if rows[0].ChosenSession != "good" || rows[0].RejectedSession != "unjudged" || rows[0].Reason != corpus.PairOutcome || rows[0].Margin != 0.95 {
+		t.Errorf("first pair %+v", rows[0])
+	}
+	if rows[1].ChosenSession != "lucky" || rows[1].RejectedSession != "bad" || rows[1].Reason != corpus.PairBoth {
+		t.Errorf("second pair %+v", rows[1])
+	}
+	if p := rows[0].Prompt; p[len(p)-1].Role != chat.User || rows[0].Chosen[0].Content != "good" {
+		t.Errorf("prompt %v", p)
+	}
+	slices.Reverse(cs)
+	if again := corpus.DefaultPairs.Pairs(cs, facts(corpus.SplitTrain, 0)); again[0].ChosenSession != "good" || again[1].RejectedSession != "bad" {
+		t.Errorf("the order of candidates shows: %+v", again)
+	}
+}
+
+func TestPairsMayBeLengthControlled(t *testing.T) {
+	t.Parallel()
+	rule := corpus.DefaultPairs
+	rule.MaxLengthRatio = 1.5
+	rows := rule.Pairs([]corpus.Candidate{candidate("good", true, 0.9, 100), candidate("long", false, 0.1, 900), candidate("near", false, 0.3, 110)}, facts(corpus.SplitTrain, 0))
+	if len(rows) != 1 || rows[0].RejectedSession != "near" {
+		t.Fatalf("pairs %+v", rows)
+	}
+	var s corpus.PairSummary
+	s.Add(&rows[0])
+	if s.LengthGap() != -10 || !strings.Contains(s.Section().Body, "gap of -10") {
+		t.Errorf("gap %v: %s", s.LengthGap(), s.Section().Body)
+	}
+}
+
+func TestEqualAttemptsMakeNoPair(t *testing.T) {
+	t.Parallel()
+	a, b := candidate("same", true, 0.9, 10), candidate("same", false, 0.1, 10)
+	if rows := corpus.DefaultPairs.Pairs([]corpus.Candidate{a, b}, facts(corpus.SplitTrain, 0)); len(rows) != 0 {
+		t.Errorf("pairs %+v", rows)
+	}
+	c := candidate("one grade up", true, 0.9, 10)
+	d := candidate("same grade", true, 0.9, 10)
+	if rows := corpus.DefaultPairs.Pairs([]corpus.Candidate{c, d}, facts(corpus.SplitTrain, 0)); len(rows) != 0 {
+		t.Errorf("no margin, but pairs %+v", rows)
+	}
+}
+
+func TestKTO(t *testing.T) {
+	t.Parallel()
+	c := candidate("good", true, 0.9, 10)
+	row := corpus.NewKTO(&c, facts(corpus.SplitEval, 3))
+	if !row.Label || row.Reason != corpus.LabelSolved || row.ProblemID != "eval-3" || len(row.Completion) != 1 || len(row.Prompt) != 2 {
+		t.Errorf("row %+v", row)
+	}
+}
+
+// TestWilson holds the interval against published figures: 32 of 75 is 32.1 to
+// 53.9 %.
+func TestWilson(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		k, n      int64
+		low, high float64
+	}{{32, 75, 0.321, 0.539}, {0, 10, 0, 0.278}, {10, 10, 0.722, 1}} {
+		low, high := corpus.Wilson(c.k, c.n)
+		if math.Abs(low-c.low) > 0.0006 || math.Abs(high-c.high) > 0.0006 {
+			t.Errorf("%d of %d: %.4f to %.4f", c.k, c.n, low, high)
+		}
+	}
+}
+
+func TestRL(t *testing.T) {
+	t.Parallel()
+	p := &arena.Problem{Query: "buy \xff", Category: arena.CategoryVoucher, Voucher: &arena.Voucher{Type: "shop", Budget: 9.5},
+		Rewards: []arena.Reward{{Raw: `{"product_id":"1","price":[{"between":[1,null]}]}`}, {Raw: `{"product_id":"2"}`}}}
+	for tally, bucket := range map[corpus.Tally]string{{}: "unseen", {Attempts: 3}: "unsolved", {Attempts: 3, Successes: 1}: "hard", {Attempts: 3, Successes: 2}: "medium",
+		{Attempts: 4, Successes: 3}: "easy", {Attempts: 2, Successes: 2}: "solved"} {
+		row, err := corpus.NewRL(p, facts(corpus.SplitTrain, 1), tally, 7)
+		ok(t, err)
+		if row.Difficulty != bucket || (row.PassRate == nil) != (tally.Attempts == 0) {
+			t.Errorf("%+v: %s %v", tally, row.Difficulty, row.PassRate)
+		}
+		truth := row.RewardModel.Truth
+		if truth != row.Extra.Tools.Recommend.Create.Truth || gjson.Get(truth, "reward.#").Int() != 2 || gjson.Get(truth, "voucher.budget").Num != 9.5 || gjson.Get(truth, "voucher.voucher_type").Str != "shop" {
+			t.Errorf("truth %s", truth)
+		}
+		if row.Extra.Index != 7 || !gjson.Valid(row.Tools) || row.Prompt[1].Content != "buy \uFFFD" {
+			t.Errorf("row %+v", row)
+		}
+	}
+}
+
+func TestRowsSayWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	rec := record(0)
+	rec.Judgement.Score = nil
+	rec.Outcome.Scores = nil
+	f := facts(corpus.SplitTrain, 0)
+	f.Metadata = map[string]any{"note": "x"}
+	f.Secret = func(string) bool { return true }
+	row, err := corpus.NewSFT(rec, f)
+	ok(t, err)
+	if row.JudgeScore != nil || row.OutcomeScore != nil || row.JudgeMultiplier != nil || row.StopCondition != "terminated" || *row.RunDate != 1780272000000 {
+		t.Errorf("row %+v", row)
+	}
+	if gjson.Get(row.Metadata, "note").Str != "x" || !strings.Contains(fmt.Sprint(row.Messages), `"tool_call_id":"call-1"`) {
+		t.Errorf("row %+v", row)
+	}
+	rec.Trace.Status, rec.Dialogue.Turns = arena.StatusTimedOut, rec.Dialogue.Turns[:1]
+	if row, err = corpus.NewSFT(rec, f); err != nil || row.StopCondition != "timed_out" || !row.IsTruncated {
+		t.Errorf("row %+v %v", row, err)
+	}
+	rec.Trace.Status = arena.StatusSuccess
+	if row, err = corpus.NewSFT(rec, f); err != nil || row.StopCondition != "tool_call" {
+		t.Errorf("row %+v %v", row, err)
+	}
+}

@@ -1,0 +1,183 @@
+package corpus
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/zeebo/xxh3"
+
+	"github.com/trajectory-arena/arena/corpus/redact"
+)
+
+// Part is the output of one partition of the rows, in a folder of its own. It
+// belongs to one goroutine.
+type Part struct {
+	fs     FS
+	dir    string
+	limits Limits
+	files  []PartFile
+	// redactor cleans the rows; nil where they stay as they are.
+	redactor *redact.Redactor
+}
+
+// PartFile is one finished file of a part.
+type PartFile struct {
+	Stream
+	// Path is relative to the part's folder, with forward slashes.
+	Path   string
+	Rows   int64
+	Bytes  int64
+	SHA256 string
+	// XXH3 is a second hash, by which the file is read back where it is moved: it
+	// takes a fraction of the time of the first.
+	XXH3 uint64
+	// Decoded is the size of the rows before encoding.
+	Decoded int64
+	// Schema is the fingerprint of the file's schema and Features its columns;
+	// both are empty where the file is not Parquet.
+	Schema   string
+	Features []FeatureType
+	// Clean reports whether every row passed a redactor, Redacted what it took out.
+	Clean    bool
+	Redacted redact.Counts
+}
+
+// partName is the done-marker of a part, written last.
+const partName = "part.json"
+
+// NewPart starts a part in dir, removing what an interrupted one left there.
+func NewPart(fsys FS, dir string, limits Limits) (*Part, error) {
+	if err := fsys.RemoveAll(dir); err != nil {
+		return nil, fmt.Errorf("remove old part %s: %w", dir, err)
+	}
+	if err := fsys.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("create part %s: %w", dir, err)
+	}
+	return &Part{fs: fsys, dir: dir, limits: limits}, nil
+}
+
+// Close writes the part's done-marker. Every stream must have been closed.
+func (p *Part) Close() error {
+	b, err := json.MarshalIndent(p.files, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode part %s: %w", p.dir, err)
+	}
+	return WriteFile(p.fs, filepath.Join(p.dir, partName), b)
+}
+
+// ReadPart reads the done-marker of a finished part.
+func ReadPart(fsys FS, dir string) ([]PartFile, error) {
+	name := filepath.Join(dir, partName)
+	b, err := ReadFile(fsys, name, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	var files []PartFile
+	if err := json.Unmarshal(b, &files); err != nil {
+		return nil, fmt.Errorf("parse %s: %w", name, err)
+	}
+	return files, nil
+}
+
+// partFile counts and hashes what is written to a file of the part.
+type partFile struct {
+	file File
+	path string
+	rel  string
+	hash hash.Hash
+	xxh3 *xxh3.Hasher
+	n    int64
+}
+
+// Write is io.Writer.
+func (f *partFile) Write(b []byte) (int, error) {
+	n, err := f.file.Write(b)
+	f.n += int64(n)
+	f.hash.Write(b[:n])
+	_, _ = f.xxh3.Write(b[:n]) // it never fails
+	return n, err
+}
+
+// create opens the n-th file of a stream.
+func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
+	rel := s.within(n, ext)
+	full := filepath.Join(p.dir, filepath.FromSlash(rel))
+	if err := p.fs.MkdirAll(filepath.Dir(full)); err != nil {
+		return nil, fmt.Errorf("create folder of %s: %w", full, err)
+	}
+	f, err := p.fs.Create(full)
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", full, err)
+	}
+	return &partFile{file: f, path: full, rel: rel, hash: sha256.New(), xxh3: xxh3.New()}, nil
+}
+
+// within is the path of a stream's n-th file in its part.
+func (s Stream) within(n int, ext string) string {
+	switch {
+	case s.Place != "":
+		return path.Join("files", s.Place)
+	case s.Table != "":
+		return path.Join("tables", s.Table+"."+ext)
+	default:
+		return path.Join("data", s.Config, fmt.Sprintf("%s-%05d.%s", s.Split, n, ext))
+	}
+}
+
+func (p *Part) closeFile(f *partFile) error { return finish(f.file, f.path) }
+
+// add enters a finished file; schema is nil where it is not Parquet.
+func (p *Part) add(s Stream, f *partFile, rows, decoded int64, schema *parquet.Schema) {
+	entry := PartFile{Stream: s, Path: f.rel, Rows: rows, Bytes: f.n, Decoded: decoded, SHA256: hex.EncodeToString(f.hash.Sum(nil)),
+		XXH3: f.xxh3.Sum64()}
+	if schema != nil {
+		entry.Schema, entry.Features = Fingerprint(schema), features(schema)
+	}
+	p.files = append(p.files, entry)
+}
+
+// ext is everything after the first dot of a file's name.
+func ext(name string) string {
+	base := path.Base(name)
+	for i := range base {
+		if base[i] == '.' {
+			return base[i+1:]
+		}
+	}
+	return ""
+}
+
+// SHA256 is the lower-case hex sha256 of b.
+func SHA256(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Splits names the splits of a config that have files, in the order written.
+func (p *Part) Splits(config string) []string {
+	var out []string
+	for _, f := range p.files {
+		if f.Config == config && !slices.Contains(out, f.Split) {
+			out = append(out, f.Split)
+		}
+	}
+	return out
+}
+
+// Places are the finished files at fixed places.
+func (p *Part) Places() []string {
+	var out []string
+	for _, f := range p.files {
+		if f.Place != "" {
+			out = append(out, f.Place)
+		}
+	}
+	return out
+}

@@ -1,0 +1,123 @@
+package corpus
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/chat"
+)
+
+// Tally counts the scored attempts at one problem on one day.
+type Tally struct {
+	Attempts  int64
+	Successes int64
+}
+
+// z95 is the two-sided 95 % quantile of the normal distribution.
+const z95 = 1.959963984540054
+
+// Wilson is the 95 % score interval of a success rate (Wilson 1927), for n > 0.
+func Wilson(successes, n int64) (low, high float64) {
+	p, m := float64(successes)/float64(n), float64(n)
+	den := 1 + z95*z95/m
+	mid := (p + z95*z95/(2*m)) / den
+	half := z95 / den * math.Sqrt(p*(1-p)/m+z95*z95/(4*m*m))
+	return max(0, mid-half), min(1, mid+half)
+}
+
+// Difficulty sorts a problem by the day's success rate: unseen, unsolved and
+// solved carry no signal for a policy gradient, because every rollout is
+// expected to end alike; hard, medium and easy are thirds between them.
+func (t Tally) Difficulty() string {
+	switch rate := float64(t.Successes) / float64(max(t.Attempts, 1)); {
+	case t.Attempts == 0:
+		return "unseen"
+	case t.Successes == 0:
+		return "unsolved"
+	case t.Successes == t.Attempts:
+		return "solved"
+	case rate <= 1.0/3:
+		return "hard"
+	case rate <= 2.0/3:
+		return "medium"
+	default:
+		return "easy"
+	}
+}
+
+// NewRL makes the row of a problem. index is unique within its split.
+func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) (RL, error) {
+	truth, err := Truth(p)
+	if err != nil {
+		return RL{}, err
+	}
+	row := RL{
+		DataSource:      "arena/" + strings.ToLower(string(p.Category)),
+		Prompt:          prompt(f.Harness.System, p.Query),
+		Ability:         "shopping",
+		RewardModel:     RewardModel{Style: "rule", Truth: truth},
+		Extra:           RLExtra{Split: f.Split, Index: index, NeedTools: true},
+		AgentName:       "tool_agent",
+		Tools:           "[" + strings.Join(chat.Tools(f.Harness), ",") + "]",
+		Harness:         f.Harness.Name,
+		TaskType:        strings.ToLower(string(p.Category)),
+		Split:           f.Split,
+		Attempts:        t.Attempts,
+		Successes:       t.Successes,
+		Difficulty:      t.Difficulty(),
+		PipelineVersion: f.PipelineVersion,
+		Origin:          f.Origin,
+	}
+	row.Extra.Tools.Recommend.Create.Truth = truth
+	if t.Attempts > 0 {
+		rate := float64(t.Successes) / float64(t.Attempts)
+		low, high := Wilson(t.Successes, t.Attempts)
+		row.PassRate, row.WilsonLow, row.WilsonHigh = &rate, &low, &high
+	}
+	return row, nil
+}
+
+func prompt(system, query string) []Msg {
+	out := make([]Msg, 0, 2)
+	if system != "" {
+		out = append(out, Msg{chat.System, system})
+	}
+	return append(out, Msg{chat.User, strings.ToValidUTF8(query, "\uFFFD")})
+}
+
+// specification is the ground truth of a problem in its sources' own words.
+type specification struct {
+	Category string            `json:"category"`
+	Reward   []json.RawMessage `json:"reward"`
+	Voucher  *voucher          `json:"voucher,omitempty"`
+}
+
+type voucher struct {
+	Type         string  `json:"voucher_type"`
+	Threshold    float64 `json:"threshold"`
+	DiscountType string  `json:"discount_type"`
+	FaceValue    float64 `json:"face_value"`
+	Discount     float64 `json:"discount"`
+	Cap          float64 `json:"cap"`
+	Budget       float64 `json:"budget"`
+}
+
+// Truth is the specification that a problem is graded by, as one JSON object:
+// category, reward as a list, voucher where the task has one.
+func Truth(p *arena.Problem) (string, error) {
+	spec := specification{Category: string(p.Category), Reward: []json.RawMessage{}}
+	for _, r := range p.Rewards {
+		spec.Reward = append(spec.Reward, json.RawMessage(r.Raw))
+	}
+	if v := p.Voucher; v != nil {
+		spec.Voucher = (*voucher)(v)
+	}
+	b, err := json.Marshal(spec)
+	if err != nil {
+		return "", fmt.Errorf("encode reward of problem %s: %w", p.ID, err)
+	}
+	return string(b), nil
+}

@@ -1,0 +1,62 @@
+package corpus
+
+// Text is a row of profile text: strings alone, read alike by every loader
+// that was tried. Tools stand in the system turn, calls inside the content.
+type Text struct {
+	Messages []Msg `parquet:"messages,list"`
+	AttemptColumns
+	Origin
+}
+
+// AttemptColumns are the scalars that rows of other encodings carry on.
+type AttemptColumns struct {
+	SessionID    string  `parquet:"session_id"`
+	Harness      string  `parquet:"harness,dict"`
+	TaskType     string  `parquet:"task_type,dict"`
+	Split        string  `parquet:"split,dict"`
+	Reward       float64 `parquet:"reward"`
+	NTokens      int64   `parquet:"n_tokens"`
+	TokenCounter string  `parquet:"token_counter,dict"`
+}
+
+// Said is one turn of profile sharegpt.
+type Said struct {
+	From  string `parquet:"from,dict"`
+	Value string `parquet:"value"`
+}
+
+// ShareGPT is a row of profile sharegpt: an even number of turns, human or
+// observation first, gpt or function_call second.
+type ShareGPT struct {
+	Conversations []Said `parquet:"conversations,list"`
+	System        string `parquet:"system,dict"`
+	// Tools is a JSON list of OpenAI definitions in one string.
+	Tools string `parquet:"tools,dict"`
+	AttemptColumns
+	Origin
+}
+
+// Prompts is a row of profile prompts: a problem for online training without a
+// tool loop, its tools in the system turn.
+type Prompts struct {
+	Prompt []Msg `parquet:"prompt,list"`
+	// Truth is the reward specification as a JSON string.
+	Truth      string   `parquet:"ground_truth"`
+	Harness    string   `parquet:"harness,dict"`
+	TaskType   string   `parquet:"task_type,dict"`
+	Split      string   `parquet:"split,dict"`
+	Attempts   int64    `parquet:"n_attempts"`
+	Successes  int64    `parquet:"n_successes"`
+	PassRate   *float64 `parquet:"pass_rate,optional"`
+	Difficulty string   `parquet:"difficulty_bucket,dict"`
+	Origin
+}
+
+// VerlSFT is a row of profile verl-sft. A column of tools would make its
+// reader fail, so they stand in the system turn.
+type VerlSFT struct {
+	Messages []Msg `parquet:"messages,list"`
+	Thinking bool  `parquet:"enable_thinking"`
+	AttemptColumns
+	Origin
+}

@@ -1,0 +1,53 @@
+package corpus_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+// FuzzBrokenShardIsAnError: a shard with bytes changed or cut is read or
+// refused; nothing panics.
+func FuzzBrokenShardIsAnError(f *testing.F) {
+	dir := f.TempDir()
+	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(dir, "part"), corpus.DefaultLimits)
+	if err != nil {
+		f.Fatal(err)
+	}
+	s := corpus.NewShards[corpus.KTO](p, corpus.Stream{Table: "kto"})
+	for i := range 20 {
+		row := corpus.KTO{Prompt: []corpus.Msg{{Role: "user", Content: "q"}}, Score: float64(i)}
+		if err = s.Add(&row); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err = s.Close(); err != nil {
+		f.Fatal(err)
+	}
+	whole, err := os.ReadFile(filepath.Join(dir, "part", "tables", "kto.parquet"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for at := 0; at < len(whole); at += 97 {
+		f.Add(at, byte(0xff), 0)
+	}
+	f.Add(0, byte(0), 9)
+	f.Add(len(whole)-5, byte(0xed), 0) // the greatest byte of the footer's length
+	f.Fuzz(func(t *testing.T, at int, flip byte, cut int) {
+		b := bytes.Clone(whole)
+		if cut > 0 && cut < len(b) {
+			b = b[:cut]
+		}
+		if at >= 0 && at < len(b) {
+			b[at] ^= flip
+		}
+		path := filepath.Join(t.TempDir(), "x.parquet")
+		ok(t, os.WriteFile(path, b, 0o600))
+		_ = corpus.Rows(corpus.Disk{}, path, func(*corpus.KTO) error { return nil })
+		_ = corpus.Inspect(corpus.Disk{}, path, 3, io.Discard)
+	})
+}

@@ -1,0 +1,123 @@
+package redact
+
+import "unicode/utf8"
+
+// The sets of bytes that follow a word.
+var (
+	blank        = setOf(" \t\n\r\f")
+	alphanumeric = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	hexadecimal  = setOf("0123456789abcdefABCDEF")
+	tokenBytes   = alphanumeric.with("_-./+=~")
+	hostBytes    = all().without(" \t\n\r\f\"',;<>{}()[]@:/_=")
+	between      = alphanumeric.with("_.- \t\n\r\f'\"")
+	signs        = setOf(`=>:|?,\`)
+	valueSigns   = setOf(`=:sS\`)
+	leadIn       = setOf("=>:|? \t\n\r\f`'\"")
+	secretBytes  = all().without(" \t\n\r\f\"',;<>{}()[]")
+	userEnd      = setOf(" \t\n\r\f:/@\"'<>\\")
+)
+
+func setOf(bytes string) charset { return charset{}.with(bytes) }
+
+func (s charset) with(bytes string) charset {
+	for _, c := range bytes {
+		s.add(c, c)
+	}
+	return s
+}
+
+// all is every byte, those beyond ASCII among them.
+func all() charset {
+	var s charset
+	s.add(0, 0xFF)
+	return s
+}
+
+func (s charset) without(bytes string) charset {
+	for _, c := range bytes {
+		s[c/64] &^= 1 << (c % 64)
+	}
+	return s
+}
+
+// What must follow a word for an own rule to match. A backslash may stand for
+// anything: it opens an escape.
+
+// hasUser: after :// a name of at most 200 bytes and a colon.
+func hasUser(text string, _, end int) bool {
+	for i := end; i < len(text) && i <= end+200; i++ {
+		if userEnd.has(text[i]) {
+			return text[i] == ':' || text[i] == '\\'
+		}
+	}
+	return false
+}
+
+// hasToken: blanks, then sixteen bytes of a token.
+func hasToken(text string, _, end int) bool {
+	for end < len(text) && blank.has(text[end]) {
+		end++
+	}
+	return tokenBytes.fill(text, end, 16)
+}
+
+// isGiven: a sign of assignment, or the end of is, within the 26 bytes that may
+// stand between a name and its value, and a digit in what it leads to.
+func isGiven(text string, _, end int) bool {
+	without := 0 // no value that begins before it has a digit
+	for i := end; i < len(text) && i <= end+26; i++ {
+		if !valueSigns.has(text[i]) {
+			continue
+		}
+		at := led(text, i+1)
+		if at < without || !secretBytes.fill(text, at, 8) {
+			continue
+		}
+		var has bool
+		if without, has = digitFrom(text, at); has {
+			return true
+		}
+	}
+	return false
+}
+
+// digitFrom looks for a digit, or an escape, which may be one, among the bytes
+// that a value at a place may have: 200 characters, and as much as later signs
+// may lie behind the first. It gives where it ended.
+func digitFrom(text string, at int) (end int, has bool) {
+	for end = min(len(text), at+26+200*utf8.UTFMax); at < end && secretBytes.has(text[at]); at++ {
+		if digit(text[at]) || text[at] == '\\' {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// hasHost: the shortest name of a host after the @.
+func hasHost(text string, _, end int) bool { return hostBytes.fill(text, end, len("a.bc")) }
+
+// hasKey: the digits of a key where the 50 bytes end that may stand before it.
+func hasKey(text string, _, end int) bool {
+	for i := end; i < len(text) && i <= end+50; i++ {
+		if hexadecimal.fill(text, i, 64) {
+			return true
+		}
+	}
+	return false
+}
+
+// fill reports whether n bytes of the set stand at a place, or some and an escape.
+func (s *charset) fill(text string, at, n int) bool {
+	for i := at; i < at+n; i++ {
+		if i >= len(text) {
+			return false
+		}
+		if text[i] == '\\' {
+			return true
+		}
+		if !s.has(text[i]) {
+			return false
+		}
+	}
+	return true
+}

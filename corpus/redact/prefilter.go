@@ -1,0 +1,161 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// prefilter finds every place of a set of words in one pass over a text,
+// whatever their case. Most places of ordinary text hold none of them, so each
+// costs one look into a table of 32 KiB: the hash of three bytes says
+// whether some word has them. Automata that follow all words at once must wait
+// for each step before they take the next.
+type prefilter struct {
+	bits [table / 64]uint64
+	// chain gives for each hash the position of its words in chains.
+	chain  [table]uint16
+	chains [][]needle
+	// single are the words of one byte.
+	single []needle
+}
+
+// needle is one word and whom it concerns.
+type needle struct {
+	// word is in lower case; its three rarest bytes are at, or begin it.
+	word string
+	at   int
+	// rule is the position of a rule, or one of the notes.
+	rule int
+}
+
+// The notes are what a pass looks for beside the words of rules.
+const (
+	noteNumber = -1 - iota
+	noteEscape
+	notePlaceholder
+)
+
+const table = 1 << 18
+
+// newPrefilter looks for the keywords of rules and for the notes.
+func newPrefilter(rules []rule) *prefilter {
+	p := &prefilter{chains: make([][]needle, 1)}
+	for i := range rules {
+		for _, word := range rules[i].keywords {
+			p.add(word, i, rules[i].third(word))
+		}
+	}
+	for a := '0'; a <= '9'; a++ {
+		for b := '0'; b <= '9'; b++ {
+			for _, c := range ".- " {
+				p.add(string([]rune{a, c, b}), noteNumber, charset{})
+			}
+		}
+	}
+	for c := '2'; c <= '7'; c++ {
+		p.add(`\u00`+string(c), noteEscape, charset{}) // ASCII, as in \u0041
+	}
+	p.add(`:\`, noteEscape, setOf(`\/`)) // an address as https:\/\/
+	p.add(strings.ToLower(opening), notePlaceholder, charset{})
+	return p
+}
+
+// gramHash spreads three bytes over the table (Fibonacci hashing).
+func gramHash(gram uint32) uint32 { return gram * 0x9E3779B1 >> 14 }
+
+// add enters a word; third are the bytes that may follow one of two.
+func (p *prefilter) add(word string, rule int, third charset) {
+	n := needle{word: word, rule: rule}
+	switch len(word) {
+	case 1:
+		p.single = append(p.single, n)
+	case 2:
+		for c := range 256 {
+			if third.has(byte(c)) {
+				p.enter(word+string([]byte{byte(c)}), n)
+			}
+		}
+	default:
+		n.at = rarest(word)
+		p.enter(word[n.at:n.at+3], n)
+	}
+}
+
+func (p *prefilter) enter(gram string, n needle) {
+	h := gramHash(uint32(gram[0]|0x20)<<16 | uint32(gram[1]|0x20)<<8 | uint32(gram[2]|0x20))
+	p.bits[h/64] |= 1 << (h % 64)
+	if p.chain[h] == 0 {
+		p.chain[h] = uint16(len(p.chains))
+		p.chains = append(p.chains, nil)
+	}
+	if c := &p.chains[p.chain[h]]; !slices.Contains(*c, n) {
+		*c = append(*c, n)
+	}
+}
+
+// common orders letters by how often English has them, the commonest last;
+// what is no letter is rarer than all.
+const common = "zqxjkvbpygfwmucldrhsnioate"
+
+// rarest is where the three bytes of a word begin that text has least.
+func rarest(word string) int {
+	best, at := 3*len(common)+1, 0
+	for i := range len(word) - 2 {
+		sum := 0
+		for _, c := range []byte(word[i : i+3]) {
+			sum += strings.IndexByte(common, c) + 1
+		}
+		if sum < best {
+			best, at = sum, i
+		}
+	}
+	return at
+}
+
+// pass calls see for every place of every word: those of one byte first, the
+// others by where they end.
+func (p *prefilter) pass(text string, see func(n *needle, start int)) {
+	for i := range p.single {
+		n := &p.single[i]
+		for at := 0; ; at++ {
+			next := strings.IndexByte(text[at:], n.word[0])
+			if next < 0 {
+				break
+			}
+			at += next
+			see(n, at)
+		}
+	}
+	gram := uint32(0)
+	for i := range len(text) {
+		gram = (gram<<8 | uint32(text[i]|0x20)) & 0xFFFFFF
+		if h := gramHash(gram); p.bits[h/64]>>(h%64)&1 != 0 {
+			p.confirm(text, i-2, h, see)
+		}
+	}
+}
+
+// confirm compares the words that have three bytes with the hash at a place.
+func (p *prefilter) confirm(text string, at int, h uint32, see func(n *needle, start int)) {
+	chain := p.chains[p.chain[h]]
+	for i := range chain {
+		n := &chain[i]
+		if start := at - n.at; start >= 0 && start+len(n.word) <= len(text) && equalLower(text[start:], n.word) {
+			see(n, start)
+		}
+	}
+}
+
+// equalLower reports whether text begins with a word in lower case, by ASCII.
+func equalLower(text, word string) bool {
+	for i := range len(word) {
+		c := text[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,152 @@
+// Package redact finds what must not be published in texts (secrets, e-mail
+// and network addresses, card numbers) and puts typed placeholders in its
+// place. Its rules are those of gitleaks, with a few of its own for what that
+// set leaves out or matches too narrowly for synthetic or shortened secrets.
+package redact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/cursor"
+)
+
+// Rules names the rules: those of gitleaks in their version, and the own.
+const Rules = "gitleaks v8.30.1 and arena.redact.v3"
+
+// Options choose what is found beyond secrets and addresses.
+type Options struct {
+	// Hotkeys also finds the public addresses of chain accounts. They name the
+	// agents of a corpus, so they stay unless asked for.
+	Hotkeys bool
+}
+
+// Redactor finds and replaces. It may be used by several goroutines.
+type Redactor struct {
+	options Options
+	rules   []rule
+	filter  *prefilter
+	// wordless are the positions of rules that no word brings up.
+	wordless []int
+	kinds    map[string]bool
+}
+
+// Finding is one passage that a rule matched.
+type Finding struct {
+	// Kind is the rule's name, such as aws-access-token.
+	Kind string
+	// Start and End are byte offsets of the secret itself. Neither lies within a
+	// JSON escape or a character.
+	Start, End int
+}
+
+// Counts are findings by kind.
+type Counts map[string]int64
+
+// Add takes other counts in.
+func (c Counts) Add(other Counts) {
+	for k, n := range other {
+		c[k] += n
+	}
+}
+
+// compiled are the shared rules, the same for all options.
+var compiled = sync.OnceValues(sharedRules)
+
+// New compiles the rules.
+func New(opt Options) (*Redactor, error) {
+	shared, err := compiled()
+	if err != nil {
+		return nil, err
+	}
+	own, err := ownRules(opt)
+	if err != nil {
+		return nil, err
+	}
+	r := &Redactor{options: opt, rules: slices.Concat(shared, own), kinds: map[string]bool{}}
+	for i := range r.rules {
+		r.kinds[r.rules[i].kind] = true
+		if r.rules[i].spans != nil {
+			r.wordless = append(r.wordless, i)
+		}
+	}
+	r.filter = newPrefilter(r.rules)
+	return r, nil
+}
+
+// Hotkeys reports whether the accounts of agents are found too.
+func (r *Redactor) Hotkeys() bool { return r.options.Hotkeys }
+
+// Placeholder is what stands for a secret of a kind. No rule matches it.
+func Placeholder(kind string) string { return opening + kind + "]" }
+
+const opening = "[REDACTED:"
+
+// maxPasses bounds how often a text is looked at again: what was replaced may
+// have hidden another finding, or made one. Each pass leaves less of the text,
+// and texts that nobody made up for the purpose settle in two.
+const maxPasses = 8
+
+// Text replaces every finding and adds it to counts. What it gives holds no
+// finding. Of JSON only strings and numbers are replaced, so that it stays
+// JSON; a text that does not settle becomes one placeholder. Bytes that are no
+// UTF-8 become U+FFFD, as they would in any file that is written of the text:
+// three bytes where there was one may complete a secret.
+func (r *Redactor) Text(text string, counts Counts) string {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	}
+	for range maxPasses {
+		found := r.Scan(text)
+		if len(found) == 0 {
+			return text
+		}
+		for _, f := range found {
+			counts[f.Kind]++
+		}
+		if isJSON(text) {
+			text = replaceJSON(text, found)
+		} else {
+			text = replace(text, found)
+		}
+	}
+	found := r.Scan(text)
+	switch {
+	case len(found) == 0:
+		return text
+	case isJSON(text):
+		return `"` + Placeholder(found[0].Kind) + `"`
+	default:
+		return Placeholder(found[0].Kind)
+	}
+}
+
+// isJSON tells a JSON value that has parts from other text.
+func isJSON(text string) bool {
+	trimmed := strings.TrimLeft(text, " \t\r\n")
+	return trimmed != "" && strings.IndexByte(`{["`, trimmed[0]) >= 0 && cursor.Valid(text)
+}
+
+func replace(text string, found []Finding) string {
+	var b strings.Builder
+	at := 0
+	for _, f := range found {
+		b.WriteString(text[at:f.Start])
+		b.WriteString(Placeholder(f.Kind))
+		at = f.End
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// Left is the error of a text that still holds a finding after redaction. It
+// names kind and place and never the secret.
+func (r *Redactor) Left(where, text string) error {
+	if found := r.Scan(text); len(found) > 0 {
+		return fmt.Errorf("scan %s: a %s is left at byte %d", where, found[0].Kind, found[0].Start)
+	}
+	return nil
+}

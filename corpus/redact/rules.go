@@ -1,0 +1,237 @@
+package redact
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/zricethezav/gitleaks/v8/config"
+)
+
+// rule finds one kind of secret.
+type rule struct {
+	kind string
+	re   *regexp.Regexp
+	// group is the capture that is the secret; 0 takes the first that matched,
+	// or the whole match where there is none.
+	group int
+	// keywords gate the expression: only the text around them is searched.
+	keywords []string
+	// anchored rules begin with one of their keywords: only those places are
+	// tried.
+	anchored bool
+	// whole rules search all of a text that has one of their keywords: what they
+	// find has no bound.
+	whole bool
+	// values, where set, finds the secrets in place of the expression, which would
+	// go over a long text again for each of the words.
+	values func(text string, found []hit) []span
+	// heads are the ways in which matches begin, where all begin with a keyword.
+	heads []head
+	// follows, where set, says whether what stands at a keyword may be the
+	// rule's: a look that is cheaper than the expression.
+	follows func(text string, start, end int) bool
+	// spans, where set, gives the parts to search instead of keywords, of a text
+	// and the numbers in it.
+	spans func(text string, numbers []span) []span
+	// entropy is the least Shannon entropy of the secret in bits a byte.
+	entropy float64
+	// valid is a last look at the secret; nil takes all.
+	valid func(string) bool
+}
+
+// sharedRules are the content rules of gitleaks: all but those that hang on a
+// file's name and generic-api-key, for which assigned-secret stands. Its allow
+// lists are left out: they spare example keys, and a corpus has no use for those
+// either.
+func sharedRules() ([]rule, error) {
+	var stored struct {
+		Rules []struct {
+			ID          string
+			Regex       string
+			Path        string
+			Keywords    []string
+			Entropy     float64
+			SecretGroup int
+		}
+	}
+	if err := toml.Unmarshal([]byte(config.DefaultConfig), &stored); err != nil {
+		return nil, fmt.Errorf("parse shared rules: %w", err)
+	}
+	out := make([]rule, 0, len(stored.Rules))
+	for _, s := range stored.Rules {
+		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" {
+			continue
+		}
+		r := rule{kind: s.ID, group: s.SecretGroup, entropy: s.Entropy, keywords: lowered(s.Keywords)}
+		expr := strings.TrimSuffix(s.Regex, tail)
+		if expr != s.Regex {
+			expr += ends
+		}
+		if m := leading.FindStringSubmatch(expr); m != nil {
+			// what may stand before the word is no part of the secret
+			r.anchored, r.keywords, r.follows = true, strings.Split(m[1], "|"), assigns
+			expr = `(?i)\A(?:` + m[1] + `)` + expr[len(m[0]):]
+		} else {
+			expr = strings.ReplaceAll(expr, before, "")
+			r.heads = openers(expr, r.keywords)
+		}
+		var err error
+		if r.re, err = regexp.Compile(expr); err != nil {
+			return nil, fmt.Errorf("compile rule %s: %w", s.ID, err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Most shared rules want a quote, a blank or a semicolon behind a secret, as in
+// source code. In prose and markup a full stop, a comma or a bracket ends it as
+// well: whatever cannot be a part of it.
+const (
+	tail = `(?:[\x60'"\s;]|\\[nr]|$)`
+	ends = `(?:[^\w-]|$)`
+)
+
+// before is the rest of a name that may stand before the word of a rule. It is
+// no part of the secret, a match need not have it, and following it takes five
+// times as long.
+const before = `[\w.-]{0,50}?`
+
+// leading is how most shared rules begin: any name that holds one of a few
+// words.
+var leading = regexp.MustCompile(`^\(\?i\)\[\\w\.-\]\{0,50\}\?\(\?:([a-z0-9_.|-]+)\)`)
+
+// openers are the ways in which matches of an expression begin, where all of
+// them begin with one of the words; nil where they do not.
+func openers(expr string, words []string) []head {
+	heads := headsOf(expr)
+	for _, h := range heads {
+		if !slices.ContainsFunc(words, h.opensWith) {
+			return nil
+		}
+	}
+	return heads
+}
+
+// may reports whether a match may begin at a word, by what follows it.
+func (r *rule) may(text string, start, end int) bool {
+	if r.follows != nil {
+		return r.follows(text, start, end)
+	}
+	return r.heads == nil || slices.ContainsFunc(r.heads, func(h head) bool { return h.begins(text[start:]) })
+}
+
+// third are the bytes that may follow a word of two.
+func (r *rule) third(word string) charset {
+	var out charset
+	for _, h := range r.heads {
+		if h.opensWith(word) && len(h) > len(word) {
+			out.join(h[len(word)])
+		}
+	}
+	if out == (charset{}) {
+		out.add(0, 0xFF)
+	}
+	return out
+}
+
+// assigns reports whether a word is followed, within what the shared rules allow
+// between them, by a sign of assignment and the shortest of their secrets.
+func assigns(text string, _, end int) bool {
+	for i := end; i < len(text) && i < end+maxBetween; i++ {
+		if signs.has(text[i]) && given(text, i+1) {
+			return true
+		}
+		if !between.has(text[i]) && !signs.has(text[i]) {
+			return false
+		}
+	}
+	return false
+}
+
+// given reports whether what signs, quotes and blanks may lead to is a secret of
+// eight bytes or more.
+func given(text string, at int) bool { return secretBytes.fill(text, led(text, at), 8) }
+
+// led is where signs, quotes and blanks at a place lead to.
+func led(text string, at int) int {
+	for at < len(text) && leadIn.has(text[at]) {
+		at++
+	}
+	return at
+}
+
+// maxBetween is twenty bytes of a name, three of blanks and quotes, and the
+// sign.
+const maxBetween = 24
+
+// find searches a text where keywords of the rule were found.
+func (r *rule) find(out []Finding, text string, found []hit) []Finding {
+	search := windows
+	switch {
+	case r.values != nil:
+		for _, s := range r.values(text, found) {
+			out = r.take(out, text, s)
+		}
+		return out
+	case r.whole:
+		return r.within(out, text, span{0, len(text)})
+	case r.anchored:
+		search = places
+	}
+	for _, w := range search(text, found) {
+		out = r.within(out, text, w)
+	}
+	return out
+}
+
+// within searches one part of a text.
+func (r *rule) within(out []Finding, text string, w span) []Finding {
+	for _, m := range r.re.FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
+		start, end := r.secret(m)
+		out = r.take(out, text, span{w.start + start, w.start + end})
+	}
+	return out
+}
+
+// take notes a secret that passes the last looks at it.
+func (r *rule) take(out []Finding, text string, s span) []Finding {
+	secret := text[s.start:s.end]
+	if secret == "" || entropy(secret) < r.entropy || r.valid != nil && !r.valid(secret) {
+		return out
+	}
+	return append(out, Finding{r.kind, s.start, s.end})
+}
+
+// secret is the span of a match that is replaced.
+func (r *rule) secret(m []int) (start, end int) {
+	if r.group > 0 && m[2*r.group] >= 0 {
+		return m[2*r.group], m[2*r.group+1]
+	}
+	for i := 2; i < len(m); i += 2 {
+		if m[i] >= 0 && m[i+1] > m[i] {
+			return m[i], m[i+1]
+		}
+	}
+	return m[0], m[1]
+}
+
+// entropy is the Shannon entropy of the bytes of s in bits a byte.
+func entropy(s string) float64 {
+	var count [256]int
+	for i := range len(s) {
+		count[s[i]]++
+	}
+	h, n := 0.0, float64(len(s))
+	for _, c := range count {
+		if c > 0 {
+			p := float64(c) / n
+			h -= p * math.Log2(p)
+		}
+	}
+	return h
+}

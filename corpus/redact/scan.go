@@ -1,0 +1,129 @@
+package redact
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// hit is the place of a word that brings up a rule.
+type hit struct {
+	rule int
+	span
+}
+
+// hits are what one pass over a text found.
+type hits struct {
+	words []hit
+	// parts are those that rules without words search.
+	parts []hit
+	// numbers are runs of digits with what may stand between them.
+	numbers []span
+	// placeholders are those of earlier passes.
+	placeholders []span
+	// escaped reports whether an escape may hide a part of a word.
+	escaped bool
+}
+
+func (h *hits) none() bool { return len(h.words) == 0 && len(h.parts) == 0 && !h.escaped }
+
+// Scan lists the findings in a text in order, none overlapping another: those
+// that overlap are one, of the kind that starts first, or is longer.
+func (r *Redactor) Scan(text string) []Finding {
+	h := r.look(text)
+	if h.none() {
+		return nil
+	}
+	v := newView(text)
+	if len(v.marks) > 0 {
+		h = r.look(v.text)
+	}
+	var all []Finding
+	for i := 0; i < len(h.words); {
+		rule := h.words[i].rule
+		mine := h.words[i:]
+		if n := slices.IndexFunc(mine, func(x hit) bool { return x.rule != rule }); n >= 0 {
+			mine = mine[:n]
+		}
+		all = r.rules[rule].find(all, v.text, mine)
+		i += len(mine)
+	}
+	for _, p := range h.parts {
+		all = r.rules[p.rule].within(all, v.text, p.span)
+	}
+	all = merge(outside(all, h.placeholders))
+	for i, f := range all {
+		s := v.source(span{f.Start, f.End})
+		all[i].Start, all[i].End = s.start, s.end
+	}
+	return all
+}
+
+// look passes over a text once; the hits are by rule, then in order.
+func (r *Redactor) look(text string) *hits {
+	h := &hits{}
+	r.filter.pass(text, func(n *needle, start int) {
+		end := start + len(n.word)
+		switch n.rule {
+		case noteNumber:
+			h.number(text, start)
+		case noteEscape:
+			h.escaped = true
+		case notePlaceholder:
+			if e := strings.IndexByte(text[end:], ']'); e >= 0 && r.kinds[text[end:end+e]] {
+				h.placeholders = append(h.placeholders, span{start, end + e + 1})
+			}
+		default:
+			if r.rules[n.rule].may(text, start, end) {
+				h.words = append(h.words, hit{n.rule, span{start, end}})
+			}
+		}
+	})
+	h.longNumbers(text)
+	for _, i := range r.wordless {
+		for _, s := range r.rules[i].spans(text, h.numbers) {
+			h.parts = append(h.parts, hit{i, s})
+		}
+	}
+	slices.SortFunc(h.words, func(a, b hit) int { return cmp.Or(a.rule-b.rule, a.start-b.start, a.end-b.end) })
+	return h
+}
+
+// outside takes placeholders out of account: a finding within them is none,
+// one that cuts one takes it in whole.
+func outside(all []Finding, placeholders []span) []Finding {
+	if len(placeholders) == 0 {
+		return all
+	}
+	out := all[:0]
+	for _, f := range all {
+		own := f.End - f.Start
+		hull := f
+		first := sort.Search(len(placeholders), func(i int) bool { return placeholders[i].end > f.Start })
+		for i := first; i < len(placeholders) && placeholders[i].start < f.End; i++ {
+			p := placeholders[i]
+			own -= min(p.end, f.End) - max(p.start, f.Start)
+			hull.Start, hull.End = min(hull.Start, p.start), max(hull.End, p.end)
+		}
+		if own > 0 {
+			out = append(out, hull)
+		}
+	}
+	return out
+}
+
+func merge(all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
+	out := all[:0]
+	for _, f := range all {
+		if n := len(out); n > 0 && f.Start < out[n-1].End {
+			out[n-1].End = max(out[n-1].End, f.End)
+		} else {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package corpus
+
+import (
+	"fmt"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Limits bound the files of a corpus, in bytes.
+type Limits struct {
+	// Group is the input that one row group holds: what a reader must take
+	// into memory at once.
+	Group int64
+	// Shard is the size that no file passes.
+	Shard int64
+}
+
+// DefaultLimits keep a row group far under the 2 GiB at which Arrow can no
+// longer read a nested string column, and a shard under what hubs show.
+var DefaultLimits = Limits{Group: 64 << 20, Shard: 500 << 20}
+
+// Stream names what a writer writes: one split of one config, one table of the
+// ledger, or one file outside both.
+type Stream struct {
+	Config  string
+	Profile string
+	Split   string
+	// Table is the name of a ledger table; all else is then empty.
+	Table string
+	// Place is the path of a single file in the corpus; all else is then empty.
+	Place string
+}
+
+// Shards writes the rows of one stream of a part. An empty split leaves no
+// file; an empty table leaves one with its schema and no rows.
+type Shards[T any] struct {
+	part   *Part
+	stream Stream
+	schema *parquet.Schema
+	open   *encoder[T]
+	out    *partFile
+	n      int
+	err    error
+}
+
+// NewShards opens a stream of rows of type T in a part.
+func NewShards[T any](p *Part, s Stream) *Shards[T] {
+	return &Shards[T]{part: p, stream: s, schema: parquet.SchemaOf(new(T))}
+}
+
+// Add writes one row. After an error every further call gives it again.
+func (s *Shards[T]) Add(v *T) error {
+	return s.add(func(e *encoder[T]) error { return e.add(v) })
+}
+
+// AddCleaned writes one row that was cleaned before, as Add does. What another
+// redactor than the part's has cleaned is cleaned again.
+func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
+	return s.add(func(e *encoder[T]) error { return e.addCleaned(c) })
+}
+
+func (s *Shards[T]) add(row func(*encoder[T]) error) error {
+	if s.err == nil {
+		s.err = s.write(row)
+	}
+	return s.err
+}
+
+func (s *Shards[T]) write(row func(*encoder[T]) error) error {
+	if s.open == nil {
+		if err := s.next(); err != nil {
+			return err
+		}
+	}
+	if err := row(s.open); err != nil {
+		return fmt.Errorf("write %s: %w", s.out.path, err)
+	}
+	if s.stream.Table == "" && s.out.n+s.part.limits.Group > s.part.limits.Shard {
+		return s.finish()
+	}
+	return nil
+}
+
+// Close ends the stream; its files are then durable, and were read back and
+// found equal to the rows that were added.
+func (s *Shards[T]) Close() error {
+	if s.err != nil {
+		return s.err
+	}
+	if s.open == nil && s.stream.Table != "" {
+		s.err = s.next()
+	}
+	if s.err == nil && s.open != nil {
+		s.err = s.finish()
+	}
+	return s.err
+}
+
+func (s *Shards[T]) next() error {
+	f, err := s.part.create(s.stream, s.n, "parquet")
+	if err != nil {
+		return err
+	}
+	s.n++
+	s.out, s.open = f, newEncoder[T](f, s.schema, s.part)
+	return nil
+}
+
+func (s *Shards[T]) finish() error {
+	open, out := s.open, s.out
+	s.open = nil
+	if err := open.close(); err != nil {
+		return fmt.Errorf("write %s: %w", out.path, err)
+	}
+	if err := s.part.closeFile(out); err != nil {
+		return err
+	}
+	got, err := readBack(s.part.fs, out.path, s.schema)
+	if err != nil {
+		return err
+	}
+	if !got.equal(open.sum) {
+		return fmt.Errorf("read back %s: %d rows differ from the %d that were written", out.path, got.rows, open.sum.rows)
+	}
+	s.part.add(s.stream, out, open.sum.rows, open.decoded, s.schema)
+	if c := open.clean; c != nil {
+		last := &s.part.files[len(s.part.files)-1]
+		last.Clean, last.Redacted = true, c.counts
+	}
+	return nil
+}
+
+// Fingerprint names a schema: two files with the same fingerprint have the
+// same columns of the same types in the same order.
+func Fingerprint(schema *parquet.Schema) string { return SHA256([]byte(schema.String())) }

@@ -1,0 +1,205 @@
+package corpus_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+)
+
+// readArrow reads a shard with the second, independent implementation.
+func readArrow(t *testing.T, path string) arrow.Table {
+	t.Helper()
+	f, err := file.OpenParquetFile(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := r.ReadTable(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(table.Release)
+	return table
+}
+
+func column(t *testing.T, table arrow.Table, name string) arrow.Array {
+	t.Helper()
+	at := table.Schema().FieldIndices(name)
+	if len(at) != 1 {
+		t.Fatalf("column %s: %v", name, at)
+	}
+	return table.Column(at[0]).Data().Chunk(0)
+}
+
+// TestListsOfJSONValuesAreNotEmpty is about the writer's own struct path, which
+// writes such lists empty without an error, as the first half shows.
+func TestListsOfJSONValuesAreNotEmpty(t *testing.T) {
+	t.Parallel()
+	row, err := corpus.NewSFT(record(0), facts(corpus.SplitTrain, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var direct bytes.Buffer
+	w := parquet.NewGenericWriter[corpus.SFT](&direct)
+	_, err = w.Write([]corpus.SFT{row})
+	ok(t, err)
+	ok(t, w.Close())
+	back, err := parquet.Read[corpus.SFT](bytes.NewReader(direct.Bytes()), int64(direct.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(back[0].Messages) == len(row.Messages) {
+		t.Log("the writer's struct path keeps lists of JSON values now; Deconstruct may no longer be needed")
+	}
+
+	s, err := write(t, corpus.Disk{}, t.TempDir(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := column(t, readArrow(t, filepath.Join(s.dir, "data/sft/train-00000-of-00001.parquet")), "messages").(*array.List)
+	start, end := lists.ValueOffsets(0)
+	if int(end-start) != len(row.Messages) {
+		t.Fatalf("%d messages in the shard, %d in the row", end-start, len(row.Messages))
+	}
+}
+
+// TestNoColumnIsReserved is about trainers that take a row for another kind by
+// a column's name: a prompt beside messages makes SFTTrainer fail.
+func TestNoColumnIsReserved(t *testing.T) {
+	t.Parallel()
+	reserved := []string{"prompt", "completion", "chosen", "rejected", "text", "label", "image", "images", "chat_template_kwargs",
+		"input_ids", "labels", "completion_mask", "assistant_masks", "seq_lengths"}
+	for name, columns := range map[string][]string{
+		"sft": exporttest.Columns[corpus.SFT](), "text": exporttest.Columns[corpus.Text](), "verl-sft": exporttest.Columns[corpus.VerlSFT]()} {
+		for _, c := range columns {
+			if slices.Contains(reserved, c) || c == "tools" && name != "sft" {
+				t.Errorf("%s has a column %s", name, c)
+			}
+		}
+	}
+}
+
+// TestCardNamesNoLines is about datasets, which picks one reader for all files
+// that a card names: JSONL among them and nothing loads.
+func TestCardNamesNoLines(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir := filepath.Join(root, "part")
+	ok(t, writePart(t, corpus.Disk{}, dir, 0, 2))
+	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(root, "lines"), corpus.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ext := range []string{"jsonl", "jsonl.zst"} {
+		l := corpus.NewLines(p, corpus.Stream{Config: ext, Profile: corpus.ProfileOpenAI, Split: corpus.SplitTrain}, ext)
+		ok(t, l.Add(`{"messages":[]}`))
+		ok(t, l.Close())
+	}
+	ok(t, p.Close())
+	out := filepath.Join(root, "out")
+	err = corpus.Assemble(context.Background(), corpus.Disk{}, out, corpus.Assembly{Parts: []string{dir, filepath.Join(root, "lines")},
+		Manifest: corpus.Manifest{Configuration: []byte("{}")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, err := os.ReadFile(filepath.Join(out, corpus.CardName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, _, _ := bytes.Cut(card[4:], []byte("\n---"))
+	if bytes.Contains(front, []byte("jsonl")) || !bytes.Contains(front, []byte("data/sft/train-00000-of-00001.parquet")) {
+		t.Fatalf("card:\n%s", front)
+	}
+}
+
+// TestArrowReadsEveryRowType holds the writer against a second implementation:
+// rows, columns and nulls of every row type.
+func TestArrowReadsEveryRowType(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "part")
+	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	emit(t, p, "sft", corpus.SFT{Messages: []string{"{}"}, Tools: []string{"{}"}, Metadata: "{}"})
+	emit(t, p, "rl", corpus.RL{Prompt: []corpus.Msg{{Role: "user"}}})
+	emit(t, p, "pref", corpus.Pref{Chosen: []corpus.Msg{{Role: "assistant", Content: "x"}}})
+	emit(t, p, "kto", corpus.KTO{Label: true})
+	emit(t, p, "steps", corpus.Steps{Labels: []bool{true, false}, Completions: []string{"a", ""}})
+	emit(t, p, "text", corpus.Text{})
+	emit(t, p, "sharegpt", corpus.ShareGPT{})
+	emit(t, p, "prompts", corpus.Prompts{})
+	emit(t, p, "verl-sft", corpus.VerlSFT{})
+	emit(t, p, "attempts", corpus.Attempt{})
+	emit(t, p, "verdicts", corpus.Verdict{Reasons: []string{"a"}, Features: []corpus.Feature{{Name: "x", Value: 1}}})
+	emit(t, p, "outcomes", corpus.Outcome{})
+	emit(t, p, "judgements", corpus.Judgement{Gates: []bool{true}})
+	emit(t, p, "leaks", corpus.Leak{})
+	ok(t, p.Close())
+	files, err := corpus.ReadPart(corpus.Disk{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 14 {
+		t.Fatalf("%d files", len(files))
+	}
+	for _, f := range files {
+		table := readArrow(t, filepath.Join(dir, filepath.FromSlash(f.Path)))
+		if table.NumRows() != 2 || int(table.NumCols()) != len(f.Features) {
+			t.Errorf("%s: %d rows, %d columns, want 2 and %d", f.Path, table.NumRows(), table.NumCols(), len(f.Features))
+		}
+		for i, c := range f.Features {
+			if got := table.Schema().Field(i).Name; got != c.Name {
+				t.Errorf("%s: column %d is %s, not %s", f.Path, i, got, c.Name)
+			}
+		}
+	}
+}
+
+func emit[T any](t *testing.T, p *corpus.Part, table string, row T) {
+	t.Helper()
+	s := corpus.NewShards[T](p, corpus.Stream{Table: table})
+	for range 2 {
+		ok(t, s.Add(&row))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatalf("%s: %v", table, err)
+	}
+}
+
+func TestEmptyAndNullSurvive(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "part")
+	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero := 0.0
+	s := corpus.NewShards[corpus.Judgement](p, corpus.Stream{Table: "judgements"})
+	for _, row := range []corpus.Judgement{{}, {Score: &zero, Gates: []bool{}}} {
+		ok(t, s.Add(&row))
+	}
+	ok(t, s.Close())
+	table := readArrow(t, filepath.Join(dir, "tables/judgements.parquet"))
+	score, model := column(t, table, "score"), column(t, table, "model")
+	if !score.IsNull(0) || score.IsNull(1) || model.IsNull(0) {
+		t.Fatalf("score %v, model %v", score, model)
+	}
+}

@@ -1,0 +1,48 @@
+package corpus_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
+)
+
+// TestAStepsRowEndsWhereItsJudgeIsUnclear: no label is made up, and the
+// attempt's reward stands at its own end only.
+func TestAStepsRowEndsWhereItsJudgeIsUnclear(t *testing.T) {
+	t.Parallel()
+	const needed, waste, unclear = arena.StepNeeded, arena.StepWaste, arena.StepUnclear
+	for name, tt := range map[string]struct {
+		needs   []arena.Need
+		labels  []bool
+		rewards []float64
+		leftOut int64
+	}{
+		"all clear":       {[]arena.Need{needed, waste, needed}, []bool{true, false, true}, []float64{1, 0, 1.5}, 0},
+		"unclear within":  {[]arena.Need{needed, unclear, needed}, []bool{true}, []float64{1}, 2},
+		"unclear at last": {[]arena.Need{needed, waste, unclear}, []bool{true, false}, []float64{1, 0}, 1},
+		"unclear at once": {[]arena.Need{unclear, needed, needed}, nil, nil, 3},
+	} {
+		var ms []chat.Message
+		var verdicts []arena.StepVerdict
+		for _, n := range tt.needs {
+			ms = append(ms, chat.Message{Role: chat.Assistant, Content: "a step"})
+			verdicts = append(verdicts, arena.StepVerdict{Need: n, Reason: "r", Quote: "q"})
+		}
+		row, err := corpus.NewSteps(&corpus.SFT{Scalars: corpus.Scalars{Reward: 0.5}}, ms, verdicts, &corpus.Facts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(row.Labels, tt.labels) || !slices.Equal(row.Rewards, tt.rewards) || row.LeftOut != tt.leftOut {
+			t.Errorf("%s: %v %v %d", name, row.Labels, row.Rewards, row.LeftOut)
+		}
+		if n := len(tt.labels); len(row.Completions) != n || len(row.Reasons) != n || len(row.Quotes) != n {
+			t.Errorf("%s: %d labels on %+v", name, n, row)
+		}
+		if _, err := corpus.NewSteps(&corpus.SFT{}, ms, verdicts[1:], &corpus.Facts{}); err == nil {
+			t.Errorf("%s: a message without a verdict is accepted", name)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package token_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus/token"
+)
+
+func small(t testing.TB) *token.Tokenizer {
+	t.Helper()
+	data, err := os.ReadFile("testdata/tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := token.Read("small", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+// TestCountsAreTheReferences compares with counts of the tokenizers library
+// (0.23.3) for a tokenizer of Qwen's shape, trained on a few sentences.
+func TestCountsAreTheReferences(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/counts.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []struct {
+		Text   string
+		Tokens int
+	}
+	if err = json.Unmarshal(data, &want); err != nil {
+		t.Fatal(err)
+	}
+	tok := small(t)
+	for range 2 { // the second time from memory
+		for _, w := range want {
+			if got := tok.Count(w.Text); got != w.Tokens {
+				t.Errorf("%q: %d tokens, the reference has %d", w.Text, got, w.Tokens)
+			}
+		}
+	}
+}
+
+func TestReadRefusesByName(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{`:                            "parse tokenizer",
+		`{"model":{"type":"Unigram"}}`: `"Unigram"`,
+		`{"model":{"type":"BPE"}}`:     "not byte-level",
+		`{"model":{"type":"BPE","merges":["ab"]},"pre_tokenizer":{"type":"ByteLevel"}}`:                                  "merge 0",
+		`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"Metaspace"}}`:                                                  `"Metaspace"`,
+		`{"model":{"type":"BPE"},"normalizer":{"type":"Lowercase"},"pre_tokenizer":{"type":"ByteLevel"}}`:                `"Lowercase"`,
+		`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"Split","behavior":"Removed"}}`:                                 `"Removed"`,
+		`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"Split","behavior":"Isolated","pattern":{"Regex":"("}}}`:        "split",
+		`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"ByteLevel"},"added_tokens":[{"content":"<x>","lstrip":true}]}`: "strips",
+		`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":true}}`:                          "add_prefix_space",
+	} {
+		if _, err := token.Read("x", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// FuzzCountIsBounded: no text has more tokens than bytes, and counting twice
+// gives the same.
+func FuzzCountIsBounded(f *testing.F) {
+	f.Add("a blue towel")
+	f.Add("<|im_start|>\xff\xfe é\u0301")
+	tok := small(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		n := tok.Count(text)
+		if limit := 3 * len(text); n > limit || n < 0 { // a broken byte becomes the three of U+FFFD
+			t.Fatalf("%d tokens of %d bytes", n, len(text))
+		}
+		if again := tok.Count(text); again != n {
+			t.Fatalf("%d, then %d", n, again)
+		}
+	})
+}
+
+func BenchmarkCount(b *testing.B) {
+	tok := small(b)
+	text := strings.Repeat("The first shop sells it for 250, the second for 310. ", 200)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		tok.Count(text)
+	}
+}
+
+// TestALongWordIsJoinedInTime: what no split divides is joined in about its
+// length, to the tokens that joining pair by pair gives.
+func TestALongWordIsJoinedInTime(t *testing.T) {
+	t.Parallel()
+	tok, err := token.Read("x", []byte(`{"model":{"type":"BPE","merges":["a a","b a","aa aa","aa b"]},"pre_tokenizer":{"type":"ByteLevel"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const long = 1 << 18
+	for word, want := range map[string]int{
+		"":                          0,
+		"é":                         2,
+		"aaab":                      3,        // aa, a, b: of two pairs of one rank the first
+		"aabaab":                    2,        // aab, aab: a a before b a
+		strings.Repeat("a", long):   long / 4, // aaaa
+		strings.Repeat("ab", long):  long + 1, // a, ba, ba, …, b
+		strings.Repeat("c", long):   long,     // nothing joins
+		strings.Repeat("€", long):   3 * long, // nor here
+		strings.Repeat("aac", long): 2 * long, // aa, c
+	} {
+		if got := tok.Count(word); got != want {
+			t.Errorf("%.12q, %d bytes: %d tokens, want %d", word, len(word), got, want)
+		}
+	}
+}

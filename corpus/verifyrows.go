@@ -1,0 +1,199 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/chat"
+)
+
+// maxGroup is the encoded size that no row group may pass; a row group of 64
+// MiB of input stays under it whatever its encoding adds.
+const maxGroup = 100 << 20
+
+// content checks what a file holds, if it is whole.
+func (v *verifier) content(f *FileEntry) {
+	if !v.whole[f.Path] || !strings.HasSuffix(f.Path, ".parquet") {
+		return
+	}
+	if err := v.parquet(f); err != nil {
+		v.say(f.Path, "%v", err)
+	}
+}
+
+func (v *verifier) parquet(f *FileEntry) (err error) {
+	defer broken(f.Path, &err)
+	in, err := v.fs.Open(v.full(f.Path))
+	if err != nil {
+		return err
+	}
+	defer closeRead(in)
+	file, err := openParquet(in, f.Path)
+	if err != nil {
+		return err
+	}
+	if f.Rows == nil || *f.Rows != file.NumRows() {
+		v.say(f.Path, "%d rows, not the manifest's number", file.NumRows())
+	}
+	name := f.Config
+	if name == "" {
+		name = strings.TrimSuffix(path.Base(f.Path), ".parquet")
+	}
+	if want := v.m.Schemas[name]; want != Fingerprint(file.Schema()) {
+		v.say(f.Path, "its schema is not the one that the manifest pins for %s", name)
+	}
+	v.physical(f.Path, file)
+	if f.Config == "" {
+		return nil
+	}
+	return v.rows(f, file)
+}
+
+func (v *verifier) physical(path string, file *parquet.File) {
+	for i, g := range file.Metadata().RowGroups {
+		if g.TotalByteSize > maxGroup {
+			v.say(path, "row group %d holds %d bytes, more than %d", i, g.TotalByteSize, maxGroup)
+		}
+	}
+	if !hasPageIndex(file.Metadata()) {
+		v.say(path, "no page index")
+	}
+}
+
+// rows reads the columns that checks need; each row is decoded once.
+func (v *verifier) rows(f *FileEntry, file *parquet.File) error {
+	schema := file.Schema()
+	wanted := map[int]string{}
+	for i, p := range schema.Columns() {
+		wanted[i] = p[0]
+		if p[0] == "reward_model" {
+			wanted[i] = strings.Join(p, ".")
+		}
+	}
+	n := 0
+	for _, g := range file.RowGroups() {
+		err := groupRows(g, f.Path, func(row parquet.Row) error {
+			n++
+			if err := v.row(f, cells(row, wanted)); err != nil {
+				v.say(f.Path, "row %d: %v", n, err)
+			}
+			return v.ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cells gathers a row's strings by column.
+func cells(row parquet.Row, names map[int]string) map[string][]string {
+	out := map[string][]string{}
+	for _, x := range row {
+		if name := names[x.Column()]; x.Kind() == parquet.ByteArray && !x.IsNull() {
+			out[name] = append(out[name], string(x.ByteArray()))
+		}
+	}
+	return out
+}
+
+func (v *verifier) row(f *FileEntry, c map[string][]string) error {
+	problem, cluster := first(c["problem_id"]), first(c["dedup_cluster"])
+	if problem == "" || cluster == "" {
+		return errors.New("problem_id or dedup_cluster is empty")
+	}
+	v.seen.add("problem", problem, f)
+	v.seen.add("cluster", cluster, f)
+	if f.Profile == ProfileVerlRL {
+		gjson.Get(first(c["reward_model.ground_truth"]), "reward.#.product_id").ForEach(func(_, id gjson.Result) bool {
+			v.seen.add("product", id.String(), f)
+			return true
+		})
+	}
+	if f.Profile == ProfileHFJSON {
+		return v.messages(c["messages"], c["tools"])
+	}
+	return nil
+}
+
+func (v *verifier) messages(messages, tools []string) error {
+	ms, err := chat.Skim(messages)
+	if err != nil {
+		return err
+	}
+	if v.schema == nil || !slices.Equal(v.tools, tools) {
+		v.tools, v.schema = tools, chat.ParseSchema(defs(tools))
+	}
+	return chat.Check(ms, v.schema)
+}
+
+func defs(tools []string) []arena.Raw {
+	out := make([]arena.Raw, len(tools))
+	for i, t := range tools {
+		out[i] = arena.Raw(t)
+	}
+	return out
+}
+
+func first(s []string) string {
+	if len(s) == 0 {
+		return ""
+	}
+	return s[0]
+}
+
+// sightings remember in which split, and file, each key was first seen.
+type sightings struct {
+	at    map[string]*FileEntry
+	leaks []Finding
+}
+
+func newSightings() sightings { return sightings{at: map[string]*FileEntry{}} }
+
+func (s *sightings) add(kind, key string, f *FileEntry) {
+	key = kind + " " + key
+	before, ok := s.at[key]
+	if !ok {
+		s.at[key] = f
+		return
+	}
+	if before.Split != f.Split {
+		s.leaks = append(s.leaks, Finding{f.Path, fmt.Sprintf("%s is in split %s and, in %s, in split %s", key, f.Split, before.Path, before.Split), true})
+	}
+}
+
+// overlaps gives each leak once.
+func (s *sightings) overlaps() []Finding {
+	slices.SortFunc(s.leaks, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(s.leaks)
+}
+
+// pinned gives every cluster and every product that lies in another split than
+// its pool allows. The bank knows every cluster; of products it may lack some.
+func (s *sightings) pinned(pools map[string]string) []Finding {
+	var out []Finding
+	for key, f := range s.at {
+		pool, known := pools[key]
+		if !known && !strings.HasPrefix(key, "cluster ") || pool == f.Split {
+			continue
+		}
+		out = append(out, Finding{f.Path, fmt.Sprintf("%s is in split %s, the bank has it in %q", key, f.Split, pool), true})
+	}
+	slices.SortFunc(out, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
+	return out
+}
+
+// hasPageIndex reports whether the footer names an index for every column.
+func hasPageIndex(m *format.FileMetaData) bool {
+	return !slices.ContainsFunc(m.RowGroups, func(g format.RowGroup) bool {
+		return slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.OffsetIndexOffset == 0 })
+	})
+}

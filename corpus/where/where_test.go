@@ -1,0 +1,70 @@
+package where_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus/where"
+)
+
+var columns = []where.Column{
+	{Name: "judge_score", Type: where.Float}, {Name: "n_steps", Type: where.Int}, {Name: "task_type", Type: where.String},
+	{Name: "success", Type: where.Bool}, {Name: "reasons", Type: where.Strings},
+}
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	row := map[string]any{"judge_score": 0.7, "n_steps": int64(12), "task_type": "shop", "success": true, "reasons": []string{"a", "b"}}
+	unjudged := map[string]any{"judge_score": nil, "n_steps": int64(12), "task_type": "shop", "success": true}
+	for _, c := range []struct {
+		expr           string
+		full, unscored bool
+	}{
+		{`judge_score >= 0.7 && n_steps <= 15 && task_type != "voucher"`, true, false},
+		{`judge_score >= 1`, false, false},
+		{`!(judge_score >= 1)`, true, false},
+		{`success || judge_score > 0.9`, true, true},
+		{`judge_score > 0.9 || success`, true, true},
+		{`"a" in reasons`, true, false},
+		{`task_type.startsWith("sh")`, true, true},
+		{`n_steps == 12`, true, true},
+	} {
+		e, err := where.Parse(c.expr, columns)
+		if err != nil {
+			t.Errorf("%s: %v", c.expr, err)
+			continue
+		}
+		if got, err := e.Match(row); err != nil || got != c.full {
+			t.Errorf("%s: %v %v", c.expr, got, err)
+		}
+		if got, err := e.Match(unjudged); err != nil || got != c.unscored {
+			t.Errorf("%s without a judgement: %v %v", c.expr, got, err)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for _, expr := range []string{``, `judge_score`, `judge_score >= "high"`, `n_steps +`, `1 + 1`, `task_type > 3`, `size(task_type, 3) > 1`} {
+		if _, err := where.Parse(expr, columns); err == nil {
+			t.Errorf("%q was accepted", expr)
+		}
+	}
+	_, err := where.Parse(`judge_scor >= 0.7`, columns)
+	var u *where.Unknown
+	if !errors.As(err, &u) || u.Nearest != "judge_score" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzParseNeverPanics: whatever the expression, it is refused or it answers.
+func FuzzParseNeverPanics(f *testing.F) {
+	f.Add(`judge_score >= 0.7`)
+	f.Add(`[1,2].all(x, x > n_steps / 0)`)
+	f.Fuzz(func(t *testing.T, expr string) {
+		e, err := where.Parse(expr, columns)
+		if err == nil {
+			_, _ = e.Match(map[string]any{"n_steps": int64(1)})
+		}
+	})
+}
