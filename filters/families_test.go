@@ -3,11 +3,11 @@ package filters_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -102,23 +102,13 @@ func agenticClaim(j judgement) float64 {
 
 func writeRows(b *strings.Builder, half string, judged, all []judgement) {
 	byFamily := map[string][]judgement{}
-	var names []string
 	for _, j := range judged {
-		if byFamily[j.family] == nil {
-			names = append(names, j.family)
-		}
 		byFamily[j.family] = append(byFamily[j.family], j)
 	}
-	sort.Strings(names)
-	for _, name := range names {
+	total := misfit(all)
+	for _, name := range slices.Sorted(maps.Keys(byFamily)) {
 		rows, first, both, brier := byFamily[name], 0, 0, 0.0
-		var others []judgement
-		for _, j := range all {
-			if j.family != name {
-				others = append(others, j)
-			}
-		}
-		slope := fitSlope(others)
+		slope := bestSlope(total, misfit(rows))
 		for _, j := range rows {
 			first += right(j.before.Axis, j.agentic)
 			both += right(j.after.Axis, j.agentic)
@@ -153,21 +143,39 @@ func claim(odds float64) float64 {
 	return math.Min(math.Max(1/(1+math.Exp(-odds)), 0.01), 0.99)
 }
 
-// fitSlope is the factor on the odds with the best likelihood, by a search over
-// a grid: one number needs no more.
-func fitSlope(judged []judgement) float64 {
-	best, at := math.Inf(1), 1.0
+// slopes are the factors on the odds that are tried: one number needs no more
+// than a grid.
+var slopes = func() (all []float64) {
 	for slope := 0.2; slope < 2; slope += 0.05 {
-		loss := 0.0
-		for _, j := range judged {
-			p := claim(slope * j.odds)
-			loss -= truth(j)*math.Log(p) + (1-truth(j))*math.Log(1-p)
-		}
-		if loss < best {
-			best, at = loss, slope
+		all = append(all, slope)
+	}
+	return all
+}()
+
+// misfit is the negative log-likelihood of the truth under each of slopes.
+func misfit(judged []judgement) []float64 {
+	losses := make([]float64, len(slopes))
+	for _, j := range judged {
+		for i, slope := range slopes {
+			if p := claim(slope * j.odds); j.agentic {
+				losses[i] -= math.Log(p)
+			} else {
+				losses[i] -= math.Log(1 - p)
+			}
 		}
 	}
-	return at
+	return losses
+}
+
+// bestSlope is the slope that fits all but one family best.
+func bestSlope(total, family []float64) float64 {
+	best := 0
+	for i := range total {
+		if total[i]-family[i] < total[best]-family[best] {
+			best = i
+		}
+	}
+	return slopes[best]
 }
 
 func golden(t *testing.T, name, got string) {

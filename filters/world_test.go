@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"net/url"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -15,7 +15,8 @@ import (
 // in it is taken from any real or conformance data.
 type world struct {
 	rng      *rand.Rand
-	products []item
+	products []item           // ids ascend
+	byWord   map[string][]int // products whose title holds a word
 }
 
 type item struct {
@@ -33,7 +34,7 @@ var (
 )
 
 func newWorld(seed int64) *world {
-	w := &world{rng: rand.New(rand.NewSource(seed))}
+	w := &world{rng: rand.New(rand.NewSource(seed)), byWord: map[string][]int{}}
 	for i := range 600 {
 		p := item{id: fmt.Sprint(1000000000 + i*7919191 + w.rng.Intn(1000)), shop: fmt.Sprint(100000 + w.rng.Intn(40)), price: float64(w.rng.Intn(90000)) / 100}
 		parts := []string{pick(w, brands), pick(w, looks), pick(w, nouns), pick(w, materials), pick(w, colours)}
@@ -41,6 +42,7 @@ func newWorld(seed int64) *world {
 		p.words = map[string]bool{}
 		for _, x := range parts {
 			p.words[x] = true
+			w.byWord[x] = append(w.byWord[x], i)
 		}
 		w.products = append(w.products, p)
 	}
@@ -85,52 +87,41 @@ func (w *world) task(i int) task {
 	return t
 }
 
-// search ranks by the number of matching words, then by price, pages of ten.
+// search ranks by the number of matching words, then by id, pages of ten.
 func (w *world) search(args map[string]any) []item {
 	q := strings.Fields(strings.ToLower(fmt.Sprint(args["q"])))
 	page := 1
 	if p, ok := args["page"]; ok {
 		fmt.Sscan(fmt.Sprint(p), &page)
 	}
-	type hit struct {
-		item
-		n int
+	shop := ""
+	if id, ok := args["shop_id"]; ok {
+		shop = fmt.Sprint(id)
 	}
-	var hits []hit
-	for _, p := range w.products {
-		n := 0
-		for _, x := range q {
-			if p.words[x] {
-				n++
+	matches, most := make([]int, len(w.products)), 0
+	for _, x := range q {
+		for _, i := range w.byWord[x] {
+			matches[i]++
+			most = max(most, matches[i])
+		}
+	}
+	var hits []item
+	for n := most; n > 0 && len(hits) < page*10; n-- {
+		for i, p := range w.products {
+			if matches[i] == n && (shop == "" || shop == p.shop) {
+				hits = append(hits, p)
 			}
 		}
-		if shop, ok := args["shop_id"]; ok && fmt.Sprint(shop) != p.shop {
-			continue
-		}
-		if n > 0 {
-			hits = append(hits, hit{p, n})
-		}
 	}
-	sort.SliceStable(hits, func(i, j int) bool {
-		if hits[i].n != hits[j].n {
-			return hits[i].n > hits[j].n
-		}
-		return hits[i].id < hits[j].id
-	})
-	var out []item
-	for i := (page - 1) * 10; i >= 0 && i < min(page*10, len(hits)); i++ {
-		out = append(out, hits[i].item)
-	}
-	return out
+	return hits[min(max(page-1, 0)*10, len(hits)):min(max(page, 0)*10, len(hits))]
 }
 
 func (w *world) byID(id string) (item, bool) {
-	for _, p := range w.products {
-		if p.id == id {
-			return p, true
-		}
+	i, ok := slices.BinarySearchFunc(w.products, id, func(p item, id string) int { return strings.Compare(p.id, id) })
+	if !ok {
+		return item{}, false
 	}
-	return item{}, false
+	return w.products[i], true
 }
 
 func listing(items []item) string {
