@@ -47,8 +47,8 @@ func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
 		return err
 	}
 	dir = filepath.Clean(dir)
-	w := assembler{ctx: ctx, fs: fsys, dir: Beside(dir, "partial")}
-	err := w.build(&a)
+	w := assembler{fs: fsys, dir: Beside(dir, "partial")}
+	err := w.build(ctx, &a)
 	if err == nil {
 		err = swap(fsys, w.dir, dir)
 	}
@@ -59,7 +59,6 @@ func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
 }
 
 type assembler struct {
-	ctx   context.Context
 	fs    FS
 	dir   string
 	files []FileEntry
@@ -67,7 +66,7 @@ type assembler struct {
 	shards []placed
 }
 
-func (w *assembler) build(a *Assembly) error {
+func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	if err := w.fs.RemoveAll(w.dir); err != nil {
 		return fmt.Errorf("remove %s: %w", w.dir, err)
 	}
@@ -75,7 +74,7 @@ func (w *assembler) build(a *Assembly) error {
 		return err
 	}
 	for _, s := range w.shards {
-		if err := w.shard(s, a.Move); err != nil {
+		if err := w.shard(ctx, s, a.Move); err != nil {
 			return err
 		}
 	}
@@ -92,7 +91,7 @@ func (w *assembler) build(a *Assembly) error {
 	}
 	slices.SortFunc(w.files, func(x, y FileEntry) int { return cmp.Compare(x.Path, y.Path) })
 	m.Files = w.files
-	if err := w.scan(a.Redact, m.Configuration); err != nil {
+	if err := w.scan(ctx, a.Redact, m.Configuration); err != nil {
 		return err
 	}
 	return w.manifest(&m)
@@ -162,7 +161,7 @@ func (w *assembler) write(rel string, from io.Reader) (FileEntry, error) {
 
 // scan holds a redactor against the configuration and against every text of
 // the finished files that did not pass one on its way.
-func (w *assembler) scan(r *redact.Redactor, configuration []byte) error {
+func (w *assembler) scan(ctx context.Context, r *redact.Redactor, configuration []byte) error {
 	if r == nil {
 		return nil
 	}
@@ -171,7 +170,7 @@ func (w *assembler) scan(r *redact.Redactor, configuration []byte) error {
 		passed[s.to] = s.Clean
 	}
 	for _, f := range w.files {
-		if err := w.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if passed[f.Path] {

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,8 @@ import (
 
 // shard puts a part's file in its place and holds it against the hash that it
 // was written with.
-func (w *assembler) shard(s placed, move bool) error {
-	if err := w.ctx.Err(); err != nil {
+func (w *assembler) shard(ctx context.Context, s placed, move bool) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	put := w.copied

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"reflect"
@@ -142,7 +143,7 @@ func (r *Redaction) text() string {
 }
 
 // secrets looks for what a redacted corpus says that it does not hold.
-func (v *verifier) secrets() error {
+func (v *verifier) secrets(ctx context.Context) error {
 	if v.m.Redaction == nil {
 		return nil
 	}
@@ -151,7 +152,7 @@ func (v *verifier) secrets() error {
 		return err
 	}
 	for _, f := range v.m.Files {
-		if err = v.ctx.Err(); err != nil {
+		if err = ctx.Err(); err != nil {
 			return err
 		}
 		if !v.whole[f.Path] {

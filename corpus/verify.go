@@ -38,8 +38,8 @@ func Verify(ctx context.Context, fsys FS, dir string) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := verifier{ctx: ctx, fs: fsys, dir: dir, m: m, seen: newSightings()}
-	if err := v.all(); err != nil {
+	v := verifier{fs: fsys, dir: dir, m: m, seen: newSightings()}
+	if err := v.all(ctx); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(v.found, func(a, b Finding) int { return cmp.Compare(a.Path, b.Path) })
@@ -47,7 +47,6 @@ func Verify(ctx context.Context, fsys FS, dir string) ([]Finding, error) {
 }
 
 type verifier struct {
-	ctx   context.Context
 	fs    FS
 	dir   string
 	m     *Manifest
@@ -63,13 +62,13 @@ type verifier struct {
 	schema chat.Schema
 }
 
-func (v *verifier) all() error {
+func (v *verifier) all(ctx context.Context) error {
 	if err := Balance(v.m.Funnel); err != nil {
 		v.say(ManifestName, "%v", err)
 	}
 	v.whole, v.listed = map[string]bool{}, map[string]bool{ManifestName: true}
 	for i := range v.m.Files {
-		if err := v.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		v.listed[v.m.Files[i].Path] = true
@@ -81,14 +80,14 @@ func (v *verifier) all() error {
 		return err
 	}
 	for i := range v.m.Files {
-		if err := v.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		v.content(&v.m.Files[i])
+		v.content(ctx, &v.m.Files[i])
 	}
 	v.card()
 	v.bank()
-	if err := v.secrets(); err != nil {
+	if err := v.secrets(ctx); err != nil {
 		return err
 	}
 	v.found = append(v.found, v.seen.overlaps()...)

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -20,16 +21,16 @@ import (
 const maxGroup = 100 << 20
 
 // content checks what a file holds, if it is whole.
-func (v *verifier) content(f *FileEntry) {
+func (v *verifier) content(ctx context.Context, f *FileEntry) {
 	if !v.whole[f.Path] || !strings.HasSuffix(f.Path, ".parquet") {
 		return
 	}
-	if err := v.parquet(f); err != nil {
+	if err := v.parquet(ctx, f); err != nil {
 		v.say(f.Path, "%v", err)
 	}
 }
 
-func (v *verifier) parquet(f *FileEntry) (err error) {
+func (v *verifier) parquet(ctx context.Context, f *FileEntry) (err error) {
 	defer broken(f.Path, &err)
 	in, err := v.fs.Open(v.full(f.Path))
 	if err != nil {
@@ -54,7 +55,7 @@ func (v *verifier) parquet(f *FileEntry) (err error) {
 	if f.Config == "" {
 		return nil
 	}
-	return v.rows(f, file)
+	return v.rows(ctx, f, file)
 }
 
 func (v *verifier) physical(path string, file *parquet.File) {
@@ -69,7 +70,7 @@ func (v *verifier) physical(path string, file *parquet.File) {
 }
 
 // rows reads the columns that checks need; each row is decoded once.
-func (v *verifier) rows(f *FileEntry, file *parquet.File) error {
+func (v *verifier) rows(ctx context.Context, f *FileEntry, file *parquet.File) error {
 	schema := file.Schema()
 	wanted := map[int]string{}
 	for i, p := range schema.Columns() {
@@ -85,7 +86,7 @@ func (v *verifier) rows(f *FileEntry, file *parquet.File) error {
 			if err := v.row(f, cells(row, wanted)); err != nil {
 				v.say(f.Path, "row %d: %v", n, err)
 			}
-			return v.ctx.Err()
+			return ctx.Err()
 		})
 		if err != nil {
 			return err

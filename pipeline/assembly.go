@@ -12,20 +12,20 @@ import (
 )
 
 // assembly is all that the corpus is put together from.
-func (o *opened) assembly(ctx context.Context, p *plan, parts []string) (*corpus.Assembly, error) {
-	config, err := o.Config.JSON()
+func (s *session) assembly(ctx context.Context, p *plan, parts []string) (*corpus.Assembly, error) {
+	config, err := s.Config.JSON()
 	if err != nil {
 		return nil, err
 	}
-	bank, err := o.protect.State.Encode()
+	bank, err := s.protect.State.Encode()
 	if err != nil {
 		return nil, err
 	}
-	reports, err := o.reports(ctx, p)
+	reports, err := s.reports(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := o.pairs(p)
+	pairs, err := s.pairs(p)
 	if err != nil {
 		return nil, err
 	}
@@ -33,19 +33,19 @@ func (o *opened) assembly(ctx context.Context, p *plan, parts []string) (*corpus
 		Parts: parts,
 		Extra: map[string][]byte{"bank.json": bank},
 		Manifest: corpus.Manifest{
-			Pipeline: o.Version, Configuration: config, ConfigurationSHA256: digest(config),
-			Inputs: o.manifestInputs(p), Funnel: p.Funnel,
+			Pipeline: s.Version, Configuration: config, ConfigurationSHA256: digest(config),
+			Inputs: s.manifestInputs(p), Funnel: p.Funnel,
 		},
-		Card:   o.card(p, reports, pairs),
-		Redact: o.redactor,
+		Card:   s.card(p, reports, pairs),
+		Redact: s.redactor,
 	}
 	for name, r := range reports.files() {
 		if a.Extra["reports/"+name], err = corpus.EncodeReport(r); err != nil {
 			return nil, err
 		}
 	}
-	if o.Pages != nil {
-		pages, err := o.Pages(reports)
+	if s.Pages != nil {
+		pages, err := s.Pages(reports)
 		if err != nil {
 			return nil, err
 		}
@@ -73,12 +73,12 @@ func plots(pages map[string][]byte) []corpus.Section {
 
 // manifestInputs names every input by its content, in an order that no path
 // decides.
-func (o *opened) manifestInputs(p *plan) []corpus.Input {
+func (s *session) manifestInputs(p *plan) []corpus.Input {
 	var out []corpus.Input
-	for i, in := range o.inputs {
+	for i, in := range s.inputs {
 		out = append(out, corpus.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(len(p.Fates[i]))})
 	}
-	for _, f := range o.day.Files {
+	for _, f := range s.day.Files {
 		out = append(out, corpus.Input{Kind: f.Kind, SHA256: f.SHA256, Bytes: f.Bytes, Records: int64(f.Records)})
 	}
 	slices.SortStableFunc(out, func(a, b corpus.Input) int {
@@ -87,17 +87,17 @@ func (o *opened) manifestInputs(p *plan) []corpus.Input {
 	return out
 }
 
-func (o *opened) card(p *plan, r *Reports, pairs *corpus.PairSummary) corpus.Card {
+func (s *session) card(p *plan, r *Reports, pairs *corpus.PairSummary) corpus.Card {
 	return corpus.Card{
 		Title:   "Shopping agent trajectories",
-		License: o.License,
+		License: s.License,
 		Tags:    []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
 		Default: configSFT,
-		Push:    o.Push,
+		Push:    s.Push,
 		Sections: []corpus.Section{
-			{Heading: "What this is", Body: o.cardAbout(p)},
-			{Heading: "Held-out protection", Body: r.Leak.text(o.Config.Guard)},
-			{Heading: "Judge", Body: r.Judges.text(o.Config.MaxUnscored)},
+			{Heading: "What this is", Body: s.cardAbout(p)},
+			{Heading: "Held-out protection", Body: r.Leak.text(s.Config.Guard)},
+			{Heading: "Judge", Body: r.Judges.text(s.Config.MaxUnscored)},
 			pairs.Section(),
 			{Heading: "Lengths", Body: lengthsText(r.Lengths)},
 			{Heading: "Agents", Body: r.Agents.text()},
@@ -106,16 +106,16 @@ func (o *opened) card(p *plan, r *Reports, pairs *corpus.PairSummary) corpus.Car
 	}
 }
 
-func (o *opened) cardAbout(p *plan) string {
+func (s *session) cardAbout(p *plan) string {
 	in, out := p.Funnel[0].In, p.Funnel[len(p.Funnel)-1].Out
-	s := o.Config.Select
+	sel := s.Config.Select
 	return fmt.Sprintf(`%d records were read, %d attempts are rows of config sft: attempts in which the model itself decided
 its tool calls, scored by the subnet's own rules, at most %d at one problem, best first. Rows are rendered with the
 system prompt and the tools of harness profile %s (sha256 %s); the prompts that the agents themselves used are not in
 their traces. reward is success times the judge's quality multiplier. Config rl has one row for every problem with the
 pass statistics of the day, pref has pairs of attempts at one problem, kto attempts with a label. Attempts that differ
 by less than an estimated Jaccard similarity of %.2g from a better one at the same problem were left out.`,
-		in, out, s.Top, o.Harness.Name, o.Harness.SHA256, s.Near)
+		in, out, sel.Top, s.Harness.Name, s.Harness.SHA256, sel.Near)
 }
 
 const knownLimits = `A judge's grade is correlational, not gold. Token counts are estimates (bytes4: a quarter of the

@@ -26,7 +26,7 @@ import (
 
 // Config is everything that decides what a corpus holds. The tag hash says how
 // far a change reaches: "block" makes every block again, "corpus" only the
-// grouping and writing, "none" changes no byte of any output.
+// grouper and writing, "none" changes no byte of any output.
 type Config struct {
 	// Harness is the profile that training rows are rendered with.
 	Harness string `yaml:"harness" hash:"block"`

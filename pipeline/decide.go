@@ -10,7 +10,7 @@ import (
 )
 
 // fate walks a record through the stages up to the guard.
-func (g *grouping) fate(at ref, x *block.Entry) fate {
+func (g *grouper) fate(at ref, x *block.Entry) fate {
 	if x.Fault != nil {
 		return fate{stage: stageRead, reason: x.Fault.Reason, failed: true}
 	}
@@ -25,7 +25,7 @@ func (g *grouping) fate(at ref, x *block.Entry) fate {
 
 // selected evaluates the run's own expression on an attempt that may become a
 // row.
-func (g *grouping) selected(x *block.Entry, f fate) (bool, error) {
+func (g *grouper) selected(x *block.Entry, f fate) (bool, error) {
 	if g.where == nil {
 		return true, nil
 	}
@@ -34,7 +34,7 @@ func (g *grouping) selected(x *block.Entry, f fate) (bool, error) {
 	return g.where.Match(line.Values())
 }
 
-func (g *grouping) judgedFate(x *block.Entry, s *arena.Structure) fate {
+func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) fate {
 	sel := g.Config.Select
 	switch {
 	case !usable(g.filter, s, x.Outcome.Success) || x.Body.Bytes == 0 && x.Problem >= 0:
@@ -66,7 +66,7 @@ func firstReason(reasons []string) string {
 // becomes is the candidate that an attempt is for sft, pref and kto: it stayed,
 // or only its outcome or its reward keeps it out of sft. Leaking attempts are
 // none.
-func (g *grouping) becomes(f fate, at ref, x *block.Entry) *candidate {
+func (g *grouper) becomes(f fate, at ref, x *block.Entry) *candidate {
 	wanted := f.kept() || f.reason == "unsuccessful" || f.reason == "below_min_reward"
 	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
@@ -85,12 +85,12 @@ type try struct {
 
 // count notes what problems and judges are measured by: every attempt with a
 // score counts, whoever decided its calls, as the day's own statistics do.
-func (g *grouping) count(at ref, x *block.Entry) {
+func (g *grouper) count(at ref, x *block.Entry) {
 	if o := x.Judgement.Outcome; o != "" {
-		g.judged[at.Input].whole.add(o)
+		g.replies[at.Input].whole.add(o)
 	}
 	if o := x.StepJudgement.Outcome; o != "" {
-		g.judged[at.Input].steps.add(o)
+		g.replies[at.Input].steps.add(o)
 	}
 	if x.Problem >= 0 && x.Outcome.Scores != nil {
 		g.tries[at.Input] = append(g.tries[at.Input], try{x.Problem, x.Outcome.Success})
@@ -98,13 +98,13 @@ func (g *grouping) count(at ref, x *block.Entry) {
 }
 
 // pool is where the problem of a position may go.
-func (g *grouping) pool(problem int) guard.Pool { return g.protect.Pools[problem] }
+func (g *grouper) pool(problem int) guard.Pool { return g.protect.Pools[problem] }
 
 // decide is the second pass: what becomes of each record before attempts at
 // one problem are held against each other.
-func (g *grouping) decide(ctx context.Context) error {
+func (g *grouper) decide(ctx context.Context) error {
 	n := len(g.inputs)
-	g.fates, g.candidates, g.judged, g.tries = make([][]fate, n), make([][]candidate, n), make([]judged, n), make([][]try, n)
+	g.fates, g.candidates, g.replies, g.tries = make([][]fate, n), make([][]candidate, n), make([]replies, n), make([][]try, n)
 	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 		f := g.fate(at, x)
 		c := g.becomes(f, at, x)

@@ -17,15 +17,15 @@ type ref struct {
 
 // entries calls f for every entry of every block, or for its head, one
 // goroutine an input.
-func (o *opened) entries(ctx context.Context, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
-	return each(ctx, o.Config.Workers, len(o.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
-		return o.entriesOf(ctx, i, all, f)
+func (s *session) entries(ctx context.Context, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
+	return each(ctx, s.Config.Workers, len(s.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
+		return s.entriesOf(ctx, i, all, f)
 	})
 }
 
 // entriesOf is entries for one input.
-func (o *opened) entriesOf(ctx context.Context, input int, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
-	in, err := block.Open(o.FS, o.inputs[input].dir)
+func (s *session) entriesOf(ctx context.Context, input int, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
+	in, err := block.Open(s.FS, s.inputs[input].dir)
 	if err != nil {
 		return err
 	}
@@ -47,14 +47,14 @@ func (o *opened) entriesOf(ctx context.Context, input int, all func(*block.Reade
 }
 
 // ready checks that other processes have made every block.
-func (o *opened) ready() error {
-	for _, in := range o.inputs {
-		s, err := block.State(o.FS, in.dir, in.key)
+func (s *session) ready() error {
+	for _, in := range s.inputs {
+		status, err := block.State(s.FS, in.dir, in.key)
 		if err != nil {
 			return err
 		}
-		if s != block.Equal && s != block.Unfinished {
-			return fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.Path, s)
+		if status != block.Equal && status != block.Unfinished {
+			return fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.Path, status)
 		}
 	}
 	return nil

@@ -25,50 +25,51 @@ type candidate struct {
 	kept bool
 }
 
-// grouping is what the group step learns of all entries.
-type grouping struct {
-	*opened
+// grouper is what the group step learns of all entries.
+type grouper struct {
+	*session
 	// winners hold, for every trace id, the copy of the attempt that stays.
-	winners map[string]copyOf
+	winners map[string]occurrence
 	agents  map[string]filters.AgentStats
 	weights weights
 	// fates and candidates are by input, then in the order of its entries.
 	fates      [][]fate
 	candidates [][]candidate
-	judged     []judged
+	replies    []replies
 	// tries are scored attempts by problem.
 	tries [][]try
 }
 
-// judged counts the answers of the judge and of the step judge.
-type judged struct{ whole, steps asked }
+// replies counts those of the judge and of the step judge.
+type replies struct{ whole, steps replyCount }
 
-// asked counts attempts that a judge was asked about, and those of them that it
+// replyCount counts attempts that a judge was asked about, and those of them that it
 // gave no answer to.
-type asked struct{ all, without int }
+type replyCount struct{ all, without int }
 
-func (a *asked) add(o arena.JudgeOutcome) {
+func (a *replyCount) add(o arena.JudgeOutcome) {
 	a.all++
 	if o != arena.JudgeScored {
 		a.without++
 	}
 }
 
-// copyOf orders the copies of one attempt: the smaller record hash stays.
-type copyOf struct {
+// occurrence is one of the copies of an attempt: that with the smaller record hash
+// stays.
+type occurrence struct {
 	record string
 	ref
 }
 
-func (c copyOf) before(o copyOf) bool {
+func (c occurrence) before(o occurrence) bool {
 	return cmp.Or(cmp.Compare(c.record, o.record), cmp.Compare(c.Input, o.Input), cmp.Compare(c.Entry, o.Entry)) < 0
 }
 
-// sampled is what the first pass keeps of one attempt.
-type sampled struct {
+// head is what the first pass keeps of one attempt.
+type head struct {
 	id    string
 	agent string
-	copyOf
+	occurrence
 	sample filters.Sample
 	// judged and score are there where factors depend on the whole run.
 	judged bool
@@ -78,8 +79,8 @@ type sampled struct {
 
 // learn is the first pass: which copy of each attempt stays, and how each
 // agent behaved over its day.
-func (g *grouping) learn(ctx context.Context) error {
-	byInput := make([][]sampled, len(g.inputs))
+func (g *grouper) learn(ctx context.Context) error {
+	byInput := make([][]head, len(g.inputs))
 	read := (*block.Reader).Heads
 	if g.Config.Multiplier.NeedsRuns() {
 		read = (*block.Reader).Entries
@@ -88,8 +89,8 @@ func (g *grouping) learn(ctx context.Context) error {
 		if x.Fault != nil {
 			return nil
 		}
-		byInput[at.Input] = append(byInput[at.Input], sampled{
-			id: x.Attempt.ID, agent: agentOf(&x.Attempt), copyOf: copyOf{x.Attempt.RecordSHA256, at}, sample: x.Sample,
+		byInput[at.Input] = append(byInput[at.Input], head{
+			id: x.Attempt.ID, agent: agentOf(&x.Attempt), occurrence: occurrence{x.Attempt.RecordSHA256, at}, sample: x.Sample,
 			judged: x.Attempt.HasDialogue, run: x.Attempt.RunID, score: score(x),
 		})
 		return nil
@@ -97,11 +98,11 @@ func (g *grouping) learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.winners = map[string]copyOf{}
+	g.winners = map[string]occurrence{}
 	for _, all := range byInput {
 		for _, s := range all {
 			if w, known := g.winners[s.id]; !known || s.before(w) {
-				g.winners[s.id] = s.copyOf
+				g.winners[s.id] = s.occurrence
 			}
 		}
 	}
@@ -112,7 +113,7 @@ func (g *grouping) learn(ctx context.Context) error {
 
 // weigh adds up the quality of each run, where factors depend on it: over all
 // its judged attempts, whatever becomes of them, in the order of the inputs.
-func (g *grouping) weigh(byInput [][]sampled) {
+func (g *grouper) weigh(byInput [][]head) {
 	g.weights.config = g.Config.Multiplier
 	if !g.Config.Multiplier.NeedsRuns() {
 		return
@@ -127,7 +128,7 @@ func (g *grouping) weigh(byInput [][]sampled) {
 	}
 }
 
-func (g *grouping) agentDays(byInput [][]sampled) {
+func (g *grouper) agentDays(byInput [][]head) {
 	days, offered := map[string][]filters.Sample{}, filters.Offered{}
 	for _, all := range byInput {
 		for _, s := range all {
@@ -147,6 +148,6 @@ func (g *grouping) agentDays(byInput [][]sampled) {
 func agentOf(a *block.Attempt) string { return cmp.Or(a.Agent.VersionID, a.Agent.Hotkey, a.RunID) }
 
 // revised is the attempt's structure after the look at its agent's whole day.
-func (g *grouping) revised(x *block.Entry) arena.Structure {
+func (g *grouper) revised(x *block.Entry) arena.Structure {
 	return g.filter.Revise(x.Structure, x.Sample, g.agents[agentOf(&x.Attempt)])
 }

@@ -46,9 +46,9 @@ const stageRow = "row"
 // importStages are the stages of an import in order.
 var importStages = []string{stageRead, stageGuard, stageRow}
 
-// imported is what was written of an import under way. It belongs to one
+// importer is what was written of an import under way. It belongs to one
 // goroutine.
-type imported struct {
+type importer struct {
 	*Import
 	part   *corpus.Part
 	rows   *corpus.Shards[corpus.SFT]
@@ -84,11 +84,11 @@ func (m *Import) write(ctx context.Context, work string) (*Summary, error) {
 		return nil, err
 	}
 	part.Redact(m.Redact)
-	w := &imported{Import: m, part: part, ledger: newLedger(part), lost: map[string]int64{}, rows: corpus.NewShards[corpus.SFT](part, stream(configSFT, corpus.SplitTrain))}
-	in := &arrivals{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
-	through := inorder.Stream[arrival, *settled]{
+	w := &importer{Import: m, part: part, ledger: newLedger(part), lost: map[string]int64{}, rows: corpus.NewShards[corpus.SFT](part, stream(configSFT, corpus.SplitTrain))}
+	in := &recordReader{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
+	through := inorder.Stream[record, *imported]{
 		Workers: m.Workers, Ahead: aheadBytes, Read: in.read, Take: w.enter,
-		Work: func(a arrival) (*settled, error) { return m.settle(a, protect) },
+		Work: func(a record) (*imported, error) { return m.settle(a, protect) },
 	}
 	if err := through.Run(ctx); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (m *Import) guard() (*guard.Guard, error) {
 }
 
 // enter puts a record into the ledger and, where it is one, into the rows.
-func (w *imported) enter(s *settled) error {
+func (w *importer) enter(s *imported) error {
 	w.fates = append(w.fates, s.fate)
 	for _, word := range s.lost {
 		w.lost[word]++
@@ -136,7 +136,7 @@ func (w *imported) enter(s *settled) error {
 	return w.ledger.attempts.Add(s.attempt)
 }
 
-func (w *imported) assemble(ctx context.Context, work string, in *arrivals, protect *guard.Guard) (*Summary, error) {
+func (w *importer) assemble(ctx context.Context, work string, in *recordReader, protect *guard.Guard) (*Summary, error) {
 	counts, err := funnel(importStages, w.fates)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (m *Import) configuration(held []guard.Entry) ([]byte, error) {
 	return json.Marshal(map[string]any{"import": map[string]any{"run_id": m.RunID, "held_out": len(held), "held_out_sha256": digest(bank)}})
 }
 
-func (w *imported) card(held []guard.Entry) corpus.Card {
+func (w *importer) card(held []guard.Entry) corpus.Card {
 	guarded := "Nothing was held out: the requests were compared with no protected problem."
 	if len(w.HeldOut) > 0 {
 		guarded = fmt.Sprintf("Every request was compared with %d protected problems; those that ask for one were left out.", len(held))

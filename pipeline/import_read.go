@@ -11,19 +11,19 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// arrival is one record that was read: a fault or a trace.
-type arrival struct {
+// record is one record that was read: a fault or a trace.
+type record struct {
 	fault *traces.Fault
 	trace *arena.Trace
 	// leftOut is the reason for which the trace is no row, where reading shows it.
 	leftOut string
 }
 
-// arrivals reads the records of an import, each of them once. It belongs to one
+// recordReader reads the records of an import, each of them once. It belongs to one
 // goroutine.
-type arrivals struct {
+type recordReader struct {
 	*Import
-	emit    func(arrival, int64) error
+	emit    func(record, int64) error
 	inputs  []corpus.Input
 	records map[string]bool
 	refused map[string]int64
@@ -33,7 +33,7 @@ type arrivals struct {
 }
 
 // read emits the records of all inputs in an order that no path decides.
-func (r *arrivals) read(ctx context.Context, emit func(arrival, int64) error) error {
+func (r *recordReader) read(ctx context.Context, emit func(record, int64) error) error {
 	r.emit = emit
 	inputs, err := r.ordered(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *arrivals) read(ctx context.Context, emit func(arrival, int64) error) er
 }
 
 // ordered are the inputs in the order of their content.
-func (r *arrivals) ordered(ctx context.Context) ([]traces.Input, error) {
+func (r *recordReader) ordered(ctx context.Context) ([]traces.Input, error) {
 	inputs := slices.Clone(r.Inputs)
 	err := hashInputs(ctx, r.Workers, inputs)
 	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
@@ -66,19 +66,19 @@ func (r *arrivals) ordered(ctx context.Context) ([]traces.Input, error) {
 	return inputs, err
 }
 
-func (r *arrivals) tell(e Event) {
+func (r *recordReader) tell(e Event) {
 	if r.Progress != nil {
 		r.Progress(e)
 	}
 }
 
 // take emits one record, or keeps it back for its other half.
-func (r *arrivals) take(item traces.Item) error {
+func (r *recordReader) take(item traces.Item) error {
 	if f := item.Fault; f != nil {
 		if f.Reason == traces.UnsupportedSchema {
 			r.refused[f.Detail]++
 		}
-		return r.emit(arrival{fault: f}, 0)
+		return r.emit(record{fault: f}, 0)
 	}
 	t := item.Trace
 	if r.records[t.RecordSHA256] {
@@ -92,9 +92,9 @@ func (r *arrivals) take(item traces.Item) error {
 }
 
 // pass emits a trace that may become a row.
-func (r *arrivals) pass(t *arena.Trace) error { return r.emit(arrival{trace: t}, int64(t.Bytes)) }
+func (r *recordReader) pass(t *arena.Trace) error { return r.emit(record{trace: t}, int64(t.Bytes)) }
 
 // leaveOut emits a trace for the ledger alone.
-func (r *arrivals) leaveOut(t *arena.Trace, reason string) error {
-	return r.emit(arrival{trace: t, leftOut: reason}, int64(t.Bytes))
+func (r *recordReader) leaveOut(t *arena.Trace, reason string) error {
+	return r.emit(record{trace: t, leftOut: reason}, int64(t.Bytes))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// settled is a record whose fate is known.
-type settled struct {
+// imported is a record whose fate is known.
+type imported struct {
 	fate    fate
 	attempt *corpus.Attempt
 	// row is nil where the record is none, and lost is what the row lacks.
@@ -18,31 +18,31 @@ type settled struct {
 }
 
 // settle makes a record's row of the ledger and, if it can be one, of the corpus.
-func (m *Import) settle(a arrival, protect *guard.Guard) (*settled, error) {
+func (m *Import) settle(a record, protect *guard.Guard) (*imported, error) {
 	if f := a.fault; f != nil {
 		out := fate{stage: stageRead, reason: string(f.Reason), failed: true}
-		return &settled{fate: out, attempt: &corpus.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
+		return &imported{fate: out, attempt: &corpus.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
 			Fate: corpus.FateFailed, Stage: out.stage, Reason: out.reason}}, nil
 	}
 	if a.leftOut != "" {
 		out := fate{stage: stageRead, reason: a.leftOut}
-		return &settled{fate: out, attempt: importedAttempt(a.trace, &corpus.SFT{}, out)}, nil
+		return &imported{fate: out, attempt: attemptOf(a.trace, &corpus.SFT{}, out)}, nil
 	}
 	row, lost, f, err := m.foreign(a.trace, protect)
 	if err != nil {
 		return nil, err
 	}
-	out := &settled{fate: f, lost: lost}
+	out := &imported{fate: f, lost: lost}
 	if f.kept() {
 		out.row, err = corpus.CleanSFT(&row, m.Redact, corpus.Bytes4{})
 	}
-	out.attempt = importedAttempt(a.trace, &row, f)
+	out.attempt = attemptOf(a.trace, &row, f)
 	return out, err
 }
 
-// importedAttempt is the ledger's row of a trace; row is empty where the trace
+// attemptOf is the ledger's row of a trace; row is empty where the trace
 // was left out.
-func importedAttempt(t *arena.Trace, row *corpus.SFT, f fate) *corpus.Attempt {
+func attemptOf(t *arena.Trace, row *corpus.SFT, f fate) *corpus.Attempt {
 	a := &corpus.Attempt{
 		TraceID: t.ID, RunID: t.RunID, ProblemID: cmp.Or(row.ProblemID, t.ProblemID), AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
 		Suite: t.Agent.Suite, RunDate: corpus.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,

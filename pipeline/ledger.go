@@ -60,9 +60,9 @@ func (w *unitWriter) tables(ctx context.Context) error {
 // verdicts writes what the structural filter says of each attempt, after its
 // look at the agents' whole days.
 func (w *unitWriter) verdicts(ctx context.Context) error {
-	g := w.learned
+	g := w.grouper
 	if g == nil {
-		g = &grouping{opened: w.opened}
+		g = &grouper{session: w.session}
 		if err := g.learn(ctx); err != nil {
 			return err
 		}
@@ -83,9 +83,9 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 
 // eachEntry visits the entries with their fates in the order of the inputs'
 // content and of their lines, which no path decides.
-func (o *opened) eachEntry(ctx context.Context, p *plan, visit func(*block.Entry, storedFate) error) error {
-	for i := range o.inputs {
-		err := o.entriesOf(ctx, i, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
+func (s *session) eachEntry(ctx context.Context, p *plan, visit func(*block.Entry, storedFate) error) error {
+	for i := range s.inputs {
+		err := s.entriesOf(ctx, i, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 			return visit(x, p.Fates[at.Input][at.Entry])
 		})
 		if err != nil {
@@ -128,7 +128,7 @@ func (w *unitWriter) enterJudgements(l *ledger, x *block.Entry) error {
 	return l.judgements.Add(judgement(x, &x.StepJudgement, nil))
 }
 
-func (o *opened) attemptRow(x *block.Entry, f storedFate) *corpus.Attempt {
+func (s *session) attemptRow(x *block.Entry, f storedFate) *corpus.Attempt {
 	a := &x.Attempt
 	row := &corpus.Attempt{
 		TraceID: a.ID, RunID: a.RunID, ProblemID: a.ProblemID, AgentVersion: a.Agent.VersionID, AgentHotkey: a.Agent.Hotkey,
@@ -143,8 +143,8 @@ func (o *opened) attemptRow(x *block.Entry, f storedFate) *corpus.Attempt {
 		row.Seconds, row.InferenceTotal, row.InferenceFailures = nil, nil, nil
 	}
 	if x.Problem >= 0 {
-		row.TaskType = strings.ToLower(string(o.day.Problems.All[x.Problem].Category))
-		row.Cluster = o.protect.Clusters[x.Problem]
+		row.TaskType = strings.ToLower(string(s.day.Problems.All[x.Problem].Category))
+		row.Cluster = s.protect.Clusters[x.Problem]
 	}
 	if f.Rank > 0 {
 		rank := int64(f.Rank)

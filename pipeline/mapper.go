@@ -149,7 +149,7 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 		return nil, err
 	}
 	entry.Body.Tokens = int(row.NTokens)
-	m.doc = appendDeeds(m.doc[:0], &rec.Dialogue)
+	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
 	m.signer.Sign(m.doc, &entry.Body.Signature)
 	stored := body{row: row}
 	if stored.verdicts, err = m.judgeSteps(ctx, rec, entry); err != nil {
@@ -159,10 +159,10 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	return m.row, err
 }
 
-// appendDeeds is what the model did and said, without what the tools answered:
+// appendCompletion is what the model did and said, without what the tools answered:
 // two attempts that search alike get the same answers, which says nothing of
 // the attempts.
-func appendDeeds(dst []byte, d *arena.Dialogue) []byte {
+func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	for _, t := range d.Turns {
 		dst = append(append(append(dst, t.Think...), ' '), t.Text...)
 		for _, c := range t.Calls {

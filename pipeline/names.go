@@ -15,24 +15,24 @@ import (
 // decides nothing: a run without it does the same work.
 type names map[string]string
 
-func (o *opened) namesPath(s Shard) string {
-	return filepath.Join(o.Work, fmt.Sprintf("names-%d-of-%d.json", s.Index, s.Of))
+func (s *session) namesPath(only Shard) string {
+	return filepath.Join(s.Work, fmt.Sprintf("names-%d-of-%d.json", only.Index, only.Of))
 }
 
 // readNames reads what the last whole run knew; nothing if it cannot be read.
-func (o *opened) readNames() names {
+func (s *session) readNames() names {
 	n := names{}
-	b, err := corpus.ReadFile(o.FS, o.namesPath(Whole), 1<<30)
+	b, err := corpus.ReadFile(s.FS, s.namesPath(Whole), 1<<30)
 	if err != nil || json.Unmarshal(b, &n) != nil {
 		return names{}
 	}
 	return n
 }
 
-func (o *opened) writeNames(s Shard) error {
+func (s *session) writeNames(only Shard) error {
 	n := names{}
-	for i, in := range o.inputs {
-		if s.has(i) {
+	for i, in := range s.inputs {
+		if only.has(i) {
 			n[in.Name] = in.key.Folder()
 		}
 	}
@@ -40,7 +40,7 @@ func (o *opened) writeNames(s Shard) error {
 	if err != nil {
 		return fmt.Errorf("encode names of inputs: %w", err)
 	}
-	return corpus.WriteFile(o.FS, o.namesPath(s), b)
+	return corpus.WriteFile(s.FS, s.namesPath(only), b)
 }
 
 // why tells for people why a block is made; empty for an input that was never
@@ -58,7 +58,7 @@ func (n names) why(in input, status block.Status) string {
 
 // progress counts what was done of one stage.
 type progress struct {
-	o     *opened
+	s     *session
 	stage string
 	total int
 
@@ -71,7 +71,7 @@ func (p *progress) tell(bytes int64, why string) {
 	p.done++
 	done := p.done
 	p.mu.Unlock()
-	if p.o.Progress != nil {
-		p.o.Progress(Event{Stage: p.stage, Done: done, Total: p.total, Bytes: bytes, Why: why})
+	if p.s.Progress != nil {
+		p.s.Progress(Event{Stage: p.stage, Done: done, Total: p.total, Bytes: bytes, Why: why})
 	}
 }

@@ -24,14 +24,14 @@ func (w *unitWriter) storePairs(s *corpus.PairSummary) error {
 }
 
 // pairs adds up what the parts say of their pairs.
-func (o *opened) pairs(p *plan) (*corpus.PairSummary, error) {
+func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	sum := &corpus.PairSummary{}
 	for _, u := range p.Units {
 		if u.Stream.Config != configKTO {
 			continue
 		}
-		name := filepath.Join(o.partDir(p, u), pairsName)
-		b, err := corpus.ReadFile(o.FS, name, maxPairs)
+		name := filepath.Join(s.partDir(p, u), pairsName)
+		b, err := corpus.ReadFile(s.FS, name, maxPairs)
 		if err != nil {
 			return nil, fmt.Errorf("read summary of pairs: %w", err)
 		}

@@ -107,27 +107,27 @@ func stream(config, split string) corpus.Stream {
 var ErrEmpty = errors.New("no attempt is left to train on")
 
 // group decides what becomes of every record and stores the plan.
-func (o *opened) group(ctx context.Context) (*plan, error) {
-	g := &grouping{opened: o}
+func (s *session) group(ctx context.Context) (*plan, error) {
+	g := &grouper{session: s}
 	if err := g.learn(ctx); err != nil {
 		return nil, err
 	}
 	if err := g.decide(ctx); err != nil {
 		return nil, err
 	}
-	chosen := g.rankProblems()
-	p, err := g.plan(chosen)
+	all := g.rankProblems()
+	p, err := g.plan(all)
 	if err != nil {
 		return nil, err
 	}
-	o.plan, o.learned = p, g
-	if err := o.storePlan(p); err != nil {
+	s.plan, s.grouper = p, g
+	if err := s.storePlan(p); err != nil {
 		return nil, err
 	}
-	return p, o.forgetParts(p)
+	return p, s.forgetParts(p)
 }
 
-func (g *grouping) plan(all []chosen) (*plan, error) {
+func (g *grouper) plan(all []selection) (*plan, error) {
 	key, err := g.planKey()
 	if err != nil {
 		return nil, err
@@ -142,10 +142,10 @@ func (g *grouping) plan(all []chosen) (*plan, error) {
 			stored[j] = f.stored()
 		}
 		p.Fates = append(p.Fates, stored)
-		p.Judged += g.judged[i].whole.all
-		p.Unscored += g.judged[i].whole.without
-		p.StepsJudged += g.judged[i].steps.all
-		p.StepsUnscored += g.judged[i].steps.without
+		p.Judged += g.replies[i].whole.all
+		p.Unscored += g.replies[i].whole.without
+		p.StepsJudged += g.replies[i].steps.all
+		p.StepsUnscored += g.replies[i].steps.without
 		for _, t := range g.tries[i] {
 			p.Tallies[t.problem].Attempts++
 			if t.success {
@@ -159,12 +159,12 @@ func (g *grouping) plan(all []chosen) (*plan, error) {
 
 // units come in the order in which workers take them: what takes longest is
 // first, so that none is left with it alone at the end.
-func (g *grouping) units(all []chosen) []unit {
+func (g *grouper) units(all []selection) []unit {
 	out := []unit{{Stream: table(tableVerdicts)}, {Stream: table(tableAttempts)}}
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		mine := slices.DeleteFunc(slices.Clone(all), func(c chosen) bool { return c.split != split })
-		kept := func(c *chosen) []candidate { return c.sft }
-		out = append(out, cut(stream(configKTO, split), mine, (*chosen).all)...)
+		mine := slices.DeleteFunc(slices.Clone(all), func(c selection) bool { return c.split != split })
+		kept := func(c *selection) []candidate { return c.sft }
+		out = append(out, cut(stream(configKTO, split), mine, (*selection).all)...)
 		out = append(out, cut(stream(configSFT, split), mine, kept)...)
 		if g.Config.Steps {
 			out = append(out, cut(stream(configSteps, split), mine, kept)...)
@@ -177,7 +177,7 @@ func (g *grouping) units(all []chosen) []unit {
 }
 
 // cut divides the rows of a stream into units, never within a problem.
-func cut(s corpus.Stream, all []chosen, rows func(*chosen) []candidate) []unit {
+func cut(s corpus.Stream, all []selection, rows func(*selection) []candidate) []unit {
 	var out []unit
 	size, total := int64(0), int64(0)
 	for i := range all {
@@ -205,7 +205,7 @@ func cut(s corpus.Stream, all []chosen, rows func(*chosen) []candidate) []unit {
 }
 
 // problemsIn are the problems of a split that may be shown to a student.
-func (g *grouping) problemsIn(split string) []int {
+func (g *grouper) problemsIn(split string) []int {
 	var out []int
 	for i := range g.day.Problems.All {
 		if splitOf(g.pool(i)) == split && !g.protect.problem[i].Drop {
@@ -216,14 +216,14 @@ func (g *grouping) problemsIn(split string) []int {
 }
 
 // planKey names everything that a plan depends on.
-func (o *opened) planKey() (string, error) {
-	config, err := o.Config.JSON()
+func (s *session) planKey() (string, error) {
+	config, err := s.Config.JSON()
 	if err != nil {
 		return "", err
 	}
 	parts := [][]byte{config}
-	for _, in := range o.inputs {
-		content, err := block.Content(o.FS, in.dir)
+	for _, in := range s.inputs {
+		content, err := block.Content(s.FS, in.dir)
 		if err != nil {
 			return "", err
 		}
@@ -232,36 +232,36 @@ func (o *opened) planKey() (string, error) {
 	return digest(parts...), nil
 }
 
-func (o *opened) planPath() string { return filepath.Join(o.Work, "plan.json") }
+func (s *session) planPath() string { return filepath.Join(s.Work, "plan.json") }
 
-func (o *opened) storePlan(p *plan) error {
+func (s *session) storePlan(p *plan) error {
 	b, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("encode plan: %w", err)
 	}
-	return corpus.WriteFile(o.FS, o.planPath(), b)
+	return corpus.WriteFile(s.FS, s.planPath(), b)
 }
 
 // loadPlan reads the plan of the group step; one made from other blocks or
 // another configuration is refused.
-func (o *opened) loadPlan() (*plan, error) {
-	if o.plan != nil {
-		return o.plan, nil
+func (s *session) loadPlan() (*plan, error) {
+	if s.plan != nil {
+		return s.plan, nil
 	}
-	b, err := corpus.ReadFile(o.FS, o.planPath(), 1<<32)
+	b, err := corpus.ReadFile(s.FS, s.planPath(), 1<<32)
 	if err != nil {
 		return nil, fmt.Errorf("read plan (run the group step first): %w", err)
 	}
 	p := &plan{}
 	if err = json.Unmarshal(b, p); err != nil {
-		return nil, fmt.Errorf("parse plan %s (run the group step again): %w", o.planPath(), err)
+		return nil, fmt.Errorf("parse plan %s (run the group step again): %w", s.planPath(), err)
 	}
-	key, err := o.planKey()
+	key, err := s.planKey()
 	if err != nil {
 		return nil, err
 	}
 	if p.Key != key {
-		return nil, fmt.Errorf("read plan %s: it was made from other inputs or another configuration: run the group step again", o.planPath())
+		return nil, fmt.Errorf("read plan %s: it was made from other inputs or another configuration: run the group step again", s.planPath())
 	}
 	return p, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// chosen are the attempts of one problem that become rows, best first.
-type chosen struct {
+// selection is the attempts of one problem that become rows, best first.
+type selection struct {
 	problem int
 	split   string
 	// sft holds what the sft config gets; rest what only pref and kto get.
@@ -17,18 +17,18 @@ type chosen struct {
 	rest []candidate
 }
 
-func (c *chosen) all() []candidate { return slices.Concat(c.sft, c.rest) }
+func (c *selection) all() []candidate { return slices.Concat(c.sft, c.rest) }
 
 // rankProblems orders the candidates of every problem and keeps the best,
 // writing the fates of the others.
-func (g *grouping) rankProblems() []chosen {
+func (g *grouper) rankProblems() []selection {
 	byProblem := make([][]candidate, len(g.day.Problems.All))
 	for _, cs := range g.candidates {
 		for _, c := range cs {
 			byProblem[c.problem] = append(byProblem[c.problem], c)
 		}
 	}
-	var out []chosen
+	var out []selection
 	for problem, cs := range byProblem {
 		if c := g.rankProblem(problem, cs); len(c.sft)+len(c.rest) > 0 {
 			out = append(out, c)
@@ -37,9 +37,9 @@ func (g *grouping) rankProblems() []chosen {
 	return out
 }
 
-func (g *grouping) rankProblem(problem int, cs []candidate) chosen {
+func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 	slices.SortFunc(cs, better)
-	out := chosen{problem: problem, split: splitOf(g.pool(problem))}
+	out := selection{problem: problem, split: splitOf(g.pool(problem))}
 	var last fate
 	for _, c := range cs {
 		kept := &out.rest
@@ -64,7 +64,7 @@ func (g *grouping) rankProblem(problem int, cs []candidate) chosen {
 		}
 	}
 	if out.split == "" {
-		return chosen{}
+		return selection{}
 	}
 	return out
 }

@@ -129,21 +129,21 @@ func (r *Reports) files() map[string]any {
 }
 
 // reports walks over all entries once more, with their fates.
-func (o *opened) reports(ctx context.Context, p *plan) (*Reports, error) {
-	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, shifts: map[string][]probe.Shift{}, guard: guard.NewReport(o.protect.train)}
-	c.guard.Injection, c.guard.NotRun = &o.protect.injection, o.protect.notRun
-	if o.protect.tiers != nil {
-		c.guard.Ran = o.protect.tiers
+func (s *session) reports(ctx context.Context, p *plan) (*Reports, error) {
+	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, shifts: map[string][]probe.Shift{}, guard: guard.NewReport(s.protect.train)}
+	c.guard.Injection, c.guard.NotRun = &s.protect.injection, s.protect.notRun
+	if s.protect.tiers != nil {
+		c.guard.Ran = s.protect.tiers
 	}
-	err := o.eachEntry(ctx, p, func(x *block.Entry, f storedFate) error {
+	err := s.eachEntry(ctx, p, func(x *block.Entry, f storedFate) error {
 		c.add(x, f)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(o.Run, p), Lengths: c.lengthsReport()}
-	leak, err := o.protect.report()
+	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(s.Run, p), Lengths: c.lengthsReport()}
+	leak, err := s.protect.report()
 	if err != nil {
 		return nil, err
 	}

@@ -79,10 +79,10 @@ func (s Shard) Validate() error {
 // ErrUnscored says that too many attempts have no answer of the judge.
 var ErrUnscored = errors.New("too many attempts without a judge's answer")
 
-// alone keeps the work folder for this process until release is called: two
+// lock keeps the work folder for this process until release is called: two
 // whole builds would take each other's unfinished blocks for leftovers. Steps
 // share the folder by their shards and need no such thing.
-func (r *Run) alone() (release func(), err error) {
+func (r *Run) lock() (release func(), err error) {
 	if err = r.FS.MkdirAll(r.Work); err != nil {
 		return nil, fmt.Errorf("create work folder %s: %w", r.Work, err)
 	}
@@ -105,7 +105,7 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	defer o.close()
-	release, err := r.alone()
+	release, err := r.lock()
 	if err != nil {
 		return nil, err
 	}

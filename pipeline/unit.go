@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -13,7 +12,7 @@ import (
 
 // unitWriter writes the rows of one unit into its part.
 type unitWriter struct {
-	*opened
+	*session
 	plan *plan
 	unit unit
 	part *corpus.Part
@@ -53,7 +52,10 @@ func (w *unitWriter) load(ctx context.Context) error {
 		byInput[at.Input] = append(byInput[at.Input], at)
 	}
 	for input, refs := range byInput {
-		if err := cmp.Or(ctx.Err(), w.loadInput(input, refs)); err != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.loadInput(input, refs); err != nil {
 			return err
 		}
 	}
@@ -180,7 +182,7 @@ func (w *unitWriter) compared(ctx context.Context) error {
 		}
 		group = group[:0]
 	}
-	if err := cmp.Or(out.kto.Close(), out.pref.Close()); err != nil {
+	if err := errors.Join(out.kto.Close(), out.pref.Close()); err != nil {
 		return err
 	}
 	return w.storePairs(&out.pairs)

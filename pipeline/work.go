@@ -16,7 +16,7 @@ const (
 // Forget removes finished work, so that the next run does everything again. A
 // work folder that somebody named may hold more than ours: that stays.
 func (r *Run) Forget() error {
-	release, err := r.alone()
+	release, err := r.lock()
 	if err != nil {
 		return err
 	}
@@ -31,9 +31,9 @@ func (r *Run) Forget() error {
 
 // forgetParts removes the parts of earlier plans, which no run would read: each
 // set is as large as a corpus.
-func (o *opened) forgetParts(but *plan) error {
-	all := filepath.Join(o.Work, partsFolder)
-	entries, err := o.FS.ReadDir(all)
+func (s *session) forgetParts(but *plan) error {
+	all := filepath.Join(s.Work, partsFolder)
+	entries, err := s.FS.ReadDir(all)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (o *opened) forgetParts(but *plan) error {
 		if e.Name() == but.folder() {
 			continue
 		}
-		if err := o.FS.RemoveAll(filepath.Join(all, e.Name())); err != nil {
+		if err := s.FS.RemoveAll(filepath.Join(all, e.Name())); err != nil {
 			return fmt.Errorf("remove parts of an earlier plan: %w", err)
 		}
 	}

@@ -27,43 +27,43 @@ type Summary struct {
 
 // write makes the units of the shard that are not there already, and the
 // corpus once all units are.
-func (o *opened) write(ctx context.Context, s Shard) (*Summary, error) {
-	if err := s.Validate(); err != nil {
+func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
+	if err := only.Validate(); err != nil {
 		return nil, err
 	}
-	p, err := o.loadPlan()
+	p, err := s.loadPlan()
 	if err != nil {
 		return nil, err
 	}
-	if err = o.worthWriting(p); err != nil {
+	if err = s.worthWriting(p); err != nil {
 		return &Summary{Funnel: p.Funnel}, err
 	}
 	var mine []unit
 	for i, u := range p.Units {
-		if s.has(i) {
+		if only.has(i) {
 			mine = append(mine, u)
 		}
 	}
-	done := progress{o: o, stage: "write", total: len(mine)}
-	err = each(ctx, o.Config.Workers, len(mine), none, func(ctx context.Context, _ struct{}, i int) error {
+	done := progress{s: s, stage: "write", total: len(mine)}
+	err = each(ctx, s.Config.Workers, len(mine), none, func(ctx context.Context, _ struct{}, i int) error {
 		defer done.tell(0, "")
-		return o.writeUnit(ctx, p, mine[i])
+		return s.writeUnit(ctx, p, mine[i])
 	})
 	if err != nil {
 		return nil, err
 	}
-	return o.assemble(ctx, p)
+	return s.assemble(ctx, p)
 }
 
 // worthWriting refuses a corpus that would be empty, or whose judge answered
 // too rarely.
-func (o *opened) worthWriting(p *plan) error {
+func (s *session) worthWriting(p *plan) error {
 	for _, a := range []struct {
 		what        string
 		asked, none int
 	}{{"scores", p.Judged, p.Unscored}, {"verdicts on steps", p.StepsJudged, p.StepsUnscored}} {
-		if float64(a.none) > o.Config.MaxUnscored*float64(a.asked) {
-			return fmt.Errorf("%w: %s: %d of %d, at most %.2g %% are allowed", ErrUnscored, a.what, a.none, a.asked, 100*o.Config.MaxUnscored)
+		if float64(a.none) > s.Config.MaxUnscored*float64(a.asked) {
+			return fmt.Errorf("%w: %s: %d of %d, at most %.2g %% are allowed", ErrUnscored, a.what, a.none, a.asked, 100*s.Config.MaxUnscored)
 		}
 	}
 	if p.Funnel[len(p.Funnel)-1].Out == 0 {
@@ -72,22 +72,22 @@ func (o *opened) worthWriting(p *plan) error {
 	return nil
 }
 
-func (o *opened) partDir(p *plan, u unit) string {
-	return filepath.Join(o.Work, partsFolder, p.folder(), u.name())
+func (s *session) partDir(p *plan, u unit) string {
+	return filepath.Join(s.Work, partsFolder, p.folder(), u.name())
 }
 
 // writeUnit writes one part, unless an earlier run finished it.
-func (o *opened) writeUnit(ctx context.Context, p *plan, u unit) error {
-	dir := o.partDir(p, u)
-	if _, err := corpus.ReadPart(o.FS, dir); err == nil {
+func (s *session) writeUnit(ctx context.Context, p *plan, u unit) error {
+	dir := s.partDir(p, u)
+	if _, err := corpus.ReadPart(s.FS, dir); err == nil {
 		return nil
 	}
-	part, err := corpus.NewPart(o.FS, dir, corpus.DefaultLimits)
+	part, err := corpus.NewPart(s.FS, dir, corpus.DefaultLimits)
 	if err != nil {
 		return err
 	}
-	part.Redact(o.redactor)
-	w := unitWriter{opened: o, plan: p, unit: u, part: part, weights: weights{o.Config.Multiplier, p.Runs}}
+	part.Redact(s.redactor)
+	w := unitWriter{session: s, plan: p, unit: u, part: part, weights: weights{s.Config.Multiplier, p.Runs}}
 	if err := w.write(ctx); err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ const lockEvery = 100 * time.Millisecond
 
 // assemble puts the corpus together if every part is there; the summary is nil
 // if another process still writes one.
-func (o *opened) assemble(ctx context.Context, p *plan) (*Summary, error) {
+func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 	parts := make([]string, len(p.Units))
 	summary := &Summary{Funnel: p.Funnel, Rows: map[string]int64{}}
 	for i, u := range p.Units {
-		parts[i] = o.partDir(p, u)
-		files, err := corpus.ReadPart(o.FS, parts[i])
+		parts[i] = s.partDir(p, u)
+		files, err := corpus.ReadPart(s.FS, parts[i])
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -118,18 +118,18 @@ func (o *opened) assemble(ctx context.Context, p *plan) (*Summary, error) {
 			}
 		}
 	}
-	lock := flock.New(filepath.Join(o.Work, "assemble.lock"))
+	lock := flock.New(filepath.Join(s.Work, "assemble.lock"))
 	if _, err := lock.TryLockContext(ctx, lockEvery); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
 	defer func() { _ = lock.Unlock() }() // a lock ends with its process at the latest
-	a, err := o.assembly(ctx, p, parts)
+	a, err := s.assembly(ctx, p, parts)
 	if err != nil {
 		return nil, err
 	}
-	err = corpus.Assemble(ctx, o.FS, o.Out, *a)
+	err = corpus.Assemble(ctx, s.FS, s.Out, *a)
 	if errors.Is(err, corpus.ErrPart) { // the next run writes them again
-		err = errors.Join(err, o.FS.RemoveAll(filepath.Join(o.Work, partsFolder, p.folder())))
+		err = errors.Join(err, s.FS.RemoveAll(filepath.Join(s.Work, partsFolder, p.folder())))
 	}
 	return summary, err
 }

@@ -136,9 +136,9 @@ func newOutput(name, staging string) (output, error) {
 	return output{url: name, dir: cmp.Or(staging, base)}, nil
 }
 
-// alone keeps the output for this process until release is called.
-func (o output) alone() (release func(), err error) {
-	release, err = corpus.Alone(o.dir)
+// lock keeps the output for this process until release is called.
+func (o output) lock() (release func(), err error) {
+	release, err = corpus.Lock(o.dir)
 	switch {
 	case errors.Is(err, corpus.ErrBusy):
 		return nil, failed(err, "wait for it, or give another -o")
@@ -151,7 +151,7 @@ func (o output) alone() (release func(), err error) {
 // take keeps the output for this process until release is called, and refuses
 // to write over a corpus that is there.
 func (o output) take(ctx context.Context, force bool) (release func(), err error) {
-	if release, err = o.alone(); err != nil {
+	if release, err = o.lock(); err != nil {
 		return nil, err
 	}
 	if err = o.free(ctx, force); err != nil {

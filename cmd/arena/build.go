@@ -112,7 +112,7 @@ func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {
 	if f.dryRun {
 		return f.forecast(ctx, r)
 	}
-	release, err := f.target.alone()
+	release, err := f.target.lock()
 	if err != nil {
 		return err
 	}

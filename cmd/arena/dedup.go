@@ -115,7 +115,10 @@ func (f *dedupFlags) cluster(ctx context.Context, s *streams, w io.Writer, files
 			return err
 		}
 	}
-	if err = cmp.Or(ctx.Err(), writeLines(w, lines)); err != nil {
+	if err = ctx.Err(); err != nil {
+		return err
+	}
+	if err = writeLines(w, lines); err != nil {
 		return err
 	}
 	if f.quiet {

@@ -120,7 +120,7 @@ func (f *exportFlags) export(ctx context.Context, s *streams, from string, out o
 		forecastExport(s, manifest, profiles)
 		return nil
 	}
-	release, err := out.alone()
+	release, err := out.lock()
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (f *recipeFlags) take(ctx context.Context, target output) (release func(), 
 	if err != nil {
 		return nil, err
 	}
-	work, err := output{dir: f.work}.alone()
+	work, err := output{dir: f.work}.lock()
 	if err != nil {
 		out()
 		return nil, err

@@ -13,7 +13,7 @@ import (
 )
 
 // assemble puts the corpus together of the parts of all configs.
-func (w *mixing) assemble(ctx context.Context, r *Report, all []*mixed, ledger string) error {
+func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger string) error {
 	config, err := w.configuration()
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (w *mixing) assemble(ctx context.Context, r *Report, all []*mixed, ledger s
 }
 
 // adopt enters the clusters of sources without a bank into the mixture's.
-func (w *mixing) adopt(all []*mixed) error {
+func (w *mixer) adopt(all []*portion) error {
 	own := map[string]guard.Pool{}
 	for _, m := range all {
 		for c := range m.own {
@@ -77,7 +77,7 @@ func (w *mixing) adopt(all []*mixed) error {
 }
 
 // configuration names the sources and the bank by what is in them.
-func (w *mixing) configuration() ([]byte, error) {
+func (w *mixer) configuration() ([]byte, error) {
 	type weighed struct {
 		Corpus string  `json:"source_corpus"`
 		Weight float64 `json:"weight"`
@@ -103,7 +103,7 @@ func (w *mixing) configuration() ([]byte, error) {
 	return json.Marshal(map[string]any{"mix": m})
 }
 
-func (w *mixing) card(r *Report) corpus.Card {
+func (w *mixer) card(r *Report) corpus.Card {
 	license, terms := w.licenses()
 	return corpus.Card{
 		Title: "A mixture of shopping agent trajectories", Push: w.Push, License: cmp.Or(w.License, license), Default: sft.config,
@@ -118,7 +118,7 @@ func (w *mixing) card(r *Report) corpus.Card {
 	}
 }
 
-func (w *mixing) about() string {
+func (w *mixer) about() string {
 	bound := func(n int) string {
 		if n == 0 {
 			return "any number of rows"
@@ -133,7 +133,7 @@ func (w *mixing) about() string {
 	return text
 }
 
-func (w *mixing) protection() string {
+func (w *mixer) protection() string {
 	pools := map[guard.Pool]int{}
 	for _, c := range w.bank.Clusters {
 		pools[c.Pool]++

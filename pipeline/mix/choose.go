@@ -21,8 +21,8 @@ type entry struct {
 	id      string
 	tokens  int64
 	score   float64
-	// deeds is the signature of what the model did and said; nil for a problem.
-	deeds *minhash.Packed
+	// completion is the signature of what the model did and said; nil for a problem.
+	completion *minhash.Packed
 	// reason says why the row is no part of the mixture; empty where it is.
 	reason string
 }
@@ -98,9 +98,9 @@ func bound(all []*entry, cfg Config) {
 }
 
 // near reports whether the model did nearly the same in both; a problem has no
-// deeds.
+// completion.
 func (e *entry) near(o *entry, least float64) bool {
-	return e.deeds != nil && o.deeds != nil && e.deeds.Similarity(o.deeds) >= least
+	return e.completion != nil && o.completion != nil && e.completion.Similarity(o.completion) >= least
 }
 
 // weigh leaves of each source as many tokens as its weight gives it, to within

@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/dice"
 )
 
-// did are the deeds of a row that is like no other.
+// did is the completion of a row that is like no other.
 func did(d *dice.Dice) *minhash.Packed {
 	var p minhash.Packed
 	for i := range p {
@@ -18,8 +18,8 @@ func did(d *dice.Dice) *minhash.Packed {
 	return &p
 }
 
-func row(number int, agent string, score float64, deeds *minhash.Packed) entry {
-	e := entry{agents: []string{agent}, tokens: 100, score: score, deeds: deeds}
+func row(number int, agent string, score float64, completion *minhash.Packed) entry {
+	e := entry{agents: []string{agent}, tokens: 100, score: score, completion: completion}
 	binary.BigEndian.PutUint64(e.key[:], uint64(number))
 	return e
 }

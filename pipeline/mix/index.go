@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/guard/minhash"
 )
 
-// mixed is what became of one config and split.
-type mixed struct {
+// portion is what became of one config and split.
+type portion struct {
 	config, split string
 	entries       []entry
 	// part is the folder of its shards; empty where no row is left.
@@ -30,8 +30,8 @@ type place struct {
 }
 
 // mix chooses and writes the rows of the kind in one split.
-func (k *kind[T]) mix(ctx context.Context, w *mixing, split string) (*mixed, error) {
-	m := &mixed{config: k.config, split: split, own: map[string]bool{}}
+func (k *kind[T]) mix(ctx context.Context, w *mixer, split string) (*portion, error) {
+	m := &portion{config: k.config, split: split, own: map[string]bool{}}
 	for i := range w.sources {
 		if err := k.index(ctx, w, m, i); err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (k *kind[T]) mix(ctx context.Context, w *mixing, split string) (*mixed, err
 }
 
 // index learns the rows of one source.
-func (k *kind[T]) index(ctx context.Context, w *mixing, m *mixed, source int) error {
+func (k *kind[T]) index(ctx context.Context, w *mixer, m *portion, source int) error {
 	s := w.sources[source]
 	for _, path := range k.files(s, m.split) {
 		err := corpus.Rows(w.FS, s.path(path), func(row *T) error {
@@ -70,7 +70,7 @@ func (k *kind[T]) index(ctx context.Context, w *mixing, m *mixed, source int) er
 	return nil
 }
 
-func (w *mixing) entry(source int, split string, f *facts, of *corpus.Origin) entry {
+func (w *mixer) entry(source int, split string, f *facts, of *corpus.Origin) entry {
 	s := w.sources[source]
 	// what a reader keeps is cloned: a row's texts live as long as its batch
 	e := entry{
@@ -86,15 +86,15 @@ func (w *mixing) entry(source int, split string, f *facts, of *corpus.Origin) en
 		}
 	}
 	if len(f.sessions) > 0 && e.reason == "" {
-		deeds := minhash.Sign(strings.Join(f.candidate.Answers, " "))
-		packed := deeds.Pack()
-		e.deeds = &packed
+		signature := minhash.Sign(strings.Join(f.candidate.Answers, " "))
+		packed := signature.Pack()
+		e.completion = &packed
 	}
 	return e
 }
 
 // unfit says why a row can be no part of the mixture, whatever the other rows.
-func (w *mixing) unfit(s *source, split string, f *facts, of *corpus.Origin) string {
+func (w *mixer) unfit(s *source, split string, f *facts, of *corpus.Origin) string {
 	for _, session := range f.sessions {
 		if s.keep != nil && !s.keep(session, of.ProblemID) {
 			return reasonUnselected
@@ -123,7 +123,7 @@ func (w *mixing) unfit(s *source, split string, f *facts, of *corpus.Origin) str
 }
 
 // noteProblems keeps the problems of the eval split out of train.
-func (m *mixed) noteProblems(w *mixing) {
+func (m *portion) noteProblems(w *mixer) {
 	if w.evalProblems == nil {
 		w.evalProblems = map[string]bool{}
 	}

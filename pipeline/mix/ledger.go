@@ -1,8 +1,6 @@
 package mix
 
 import (
-	"cmp"
-
 	"github.com/trajectory-arena/arena/corpus"
 )
 
@@ -10,7 +8,7 @@ import (
 // split, or why they were left out.
 type fates map[string]struct{ split, reason string }
 
-func fatesOf(all []*mixed) fates {
+func fatesOf(all []*portion) fates {
 	out := fates{}
 	for _, m := range all {
 		if m.config != sft.config {
@@ -33,29 +31,35 @@ func fatesOf(all []*mixed) fates {
 // ledger writes the tables of the mixture into a part: those of the sources,
 // with what became of each attempt, and where each row comes from. What an
 // earlier source has of an attempt stands for all.
-func (w *mixing) ledger(dir string, all []*mixed) error {
+func (w *mixer) ledger(dir string, all []*portion) error {
 	part, err := corpus.NewPart(w.FS, dir, corpus.DefaultLimits)
 	if err != nil {
 		return err
 	}
 	part.Redact(w.redactor)
-	l := &ledger{mixing: w, part: part, fates: fatesOf(all)}
-	err = cmp.Or(
-		table(l, "attempts", func(a *corpus.Attempt) string { return a.TraceID }, l.enter),
-		table(l, "verdicts", func(v *corpus.Verdict) string { return v.TraceID }, same),
-		table(l, "outcomes", func(o *corpus.Outcome) string { return o.TraceID }, same),
-		table(l, "judgements", func(j *corpus.Judgement) string { return j.TraceID }, same),
-		table(l, "leaks", func(x *corpus.Leak) string { return x.ID }, same),
-		l.provenance(all),
-	)
-	if err != nil {
-		return err
+	l := &ledger{mixer: w, part: part, fates: fatesOf(all)}
+	for _, write := range []func() error{
+		func() error {
+			return table(l, "attempts", func(a *corpus.Attempt) string { return a.TraceID }, l.enter)
+		},
+		func() error { return table(l, "verdicts", func(v *corpus.Verdict) string { return v.TraceID }, same) },
+		func() error { return table(l, "outcomes", func(o *corpus.Outcome) string { return o.TraceID }, same) },
+		func() error {
+			return table(l, "judgements", func(j *corpus.Judgement) string { return j.TraceID }, same)
+		},
+		func() error { return table(l, "leaks", func(x *corpus.Leak) string { return x.ID }, same) },
+		func() error { return l.provenance(all) },
+		part.Close,
+	} {
+		if err := write(); err != nil {
+			return err
+		}
 	}
-	return part.Close()
+	return nil
 }
 
 type ledger struct {
-	*mixing
+	*mixer
 	part  *corpus.Part
 	fates fates
 }
@@ -106,7 +110,7 @@ func (l *ledger) enter(s *source, a *corpus.Attempt) {
 	}
 }
 
-func (l *ledger) provenance(all []*mixed) error {
+func (l *ledger) provenance(all []*portion) error {
 	out := corpus.NewShards[corpus.Provenance](l.part, corpus.Stream{Table: "provenance"})
 	for _, m := range all {
 		for n, at := range m.order {

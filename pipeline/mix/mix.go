@@ -85,8 +85,8 @@ func (m *Mix) Validate() error {
 	return errors.Join(errs...)
 }
 
-// mixing is a mixture under way.
-type mixing struct {
+// mixer is a mixture under way.
+type mixer struct {
 	*Mix
 	sources []*source
 	bank    *guard.State
@@ -107,7 +107,7 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 	if err := errors.Join(m.Validate(), corpus.Replaceable(m.FS, m.Out)); err != nil {
 		return nil, err
 	}
-	w := &mixing{Mix: m, work: corpus.Beside(m.Out, "parts")}
+	w := &mixer{Mix: m, work: corpus.Beside(m.Out, "parts")}
 	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
@@ -123,8 +123,8 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 
 // write mixes the eval split first: a problem that is in it may not be in
 // train.
-func (w *mixing) write(ctx context.Context) (*Report, error) {
-	var all []*mixed
+func (w *mixer) write(ctx context.Context) (*Report, error) {
+	var all []*portion
 	for _, split := range []string{corpus.SplitEval, corpus.SplitTrain} {
 		done, err := w.split(ctx, split)
 		if err != nil {
@@ -148,9 +148,9 @@ func (w *mixing) write(ctx context.Context) (*Report, error) {
 	return report, w.assemble(ctx, report, all, ledger)
 }
 
-func (w *mixing) split(ctx context.Context, split string) ([]*mixed, error) {
-	kinds := []func(context.Context, *mixing, string) (*mixed, error){sft.mix, rl.mix, pref.mix, kto.mix}
-	out := make([]*mixed, len(kinds))
+func (w *mixer) split(ctx context.Context, split string) ([]*portion, error) {
+	kinds := []func(context.Context, *mixer, string) (*portion, error){sft.mix, rl.mix, pref.mix, kto.mix}
+	out := make([]*portion, len(kinds))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(w.Workers)
 	for i, mix := range kinds {

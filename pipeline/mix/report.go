@@ -38,7 +38,7 @@ type PartReport struct {
 	Dropped map[string]int64 `json:"dropped"`
 }
 
-func (w *mixing) report(all []*mixed) *Report {
+func (w *mixer) report(all []*portion) *Report {
 	r := &Report{Parts: []PartReport{}, funnel: funnel(all)}
 	sum := 0.0
 	for _, s := range w.sources {
@@ -57,7 +57,7 @@ func (w *mixing) report(all []*mixed) *Report {
 }
 
 // report counts the rows of one config and split by source.
-func (m *mixed) report(sources []*source) []PartReport {
+func (m *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
 	for i, s := range sources {
@@ -114,7 +114,7 @@ var steps = []struct {
 	{"weight", []string{reasonWeight}},
 }
 
-func funnel(all []*mixed) []corpus.Stage {
+func funnel(all []*portion) []corpus.Stage {
 	dropped, in := map[string]int64{}, int64(0)
 	for _, m := range all {
 		for i := range m.entries {

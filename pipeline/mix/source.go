@@ -35,7 +35,7 @@ type source struct {
 const most = 256 << 20
 
 // open reads and verifies the sources, and orders them by content.
-func (w *mixing) open(ctx context.Context) error {
+func (w *mixer) open(ctx context.Context) error {
 	expr, err := where.ParseOptional(w.Config.Where)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *source) path(rel string) string { return filepath.Join(s.Dir, filepath.
 
 // protect joins the banks of the sources, the protected pool winning, and
 // guards both splits of the mixture. Without anything protected there is none.
-func (w *mixing) protect() error {
+func (w *mixer) protect() error {
 	var banks []*guard.State
 	for _, s := range w.sources {
 		if s.bank != nil {
@@ -168,7 +168,7 @@ func (w *mixing) protect() error {
 }
 
 // index makes the guards and tries them on what they must catch.
-func (w *mixing) index(outside []guard.Entry) (err error) {
+func (w *mixer) index(outside []guard.Entry) (err error) {
 	none := func(string) bool { return false }
 	never := slices.Concat(outside, w.bank.ProtectedIn(guard.PoolNeverTouch, "never-touch", none, none))
 	eval := w.bank.ProtectedIn(guard.PoolEval, "eval", none, none)
@@ -187,7 +187,7 @@ func (w *mixing) index(outside []guard.Entry) (err error) {
 // of is the pool that a cluster of a source has in the mixture, and its name
 // there. A source without a bank has clusters of its own, which are in none of
 // the others unless they share a problem with one.
-func (w *mixing) of(s *source, cluster, split string) (string, guard.Pool) {
+func (w *mixer) of(s *source, cluster, split string) (string, guard.Pool) {
 	if name, known := w.clusters[cluster]; known {
 		return name, w.bank.Pool(cluster)
 	}

@@ -30,7 +30,7 @@ type located[T any] struct {
 // write writes the chosen rows of all sources, each source's spread evenly over
 // the split: next is always a row of the source that has given the least of
 // what it gives.
-func (k *kind[T]) write(ctx context.Context, w *mixing, m *mixed) (err error) {
+func (k *kind[T]) write(ctx context.Context, w *mixer, m *portion) (err error) {
 	m.part = filepath.Join(w.work, k.config+"-"+m.split)
 	part, err := corpus.NewPart(w.FS, m.part, corpus.DefaultLimits)
 	if err != nil {
@@ -65,7 +65,7 @@ func (k *kind[T]) write(ctx context.Context, w *mixing, m *mixed) (err error) {
 
 // add writes one row with its cluster in the mixture, its number and where it
 // comes from.
-func (k *kind[T]) add(w *mixing, m *mixed, out *corpus.Shards[T], x located[T]) error {
+func (k *kind[T]) add(w *mixer, m *portion, out *corpus.Shards[T], x located[T]) error {
 	s, of := w.sources[x.at.source], k.origin(x.row)
 	if s.bank == nil {
 		m.own[of.Cluster] = true
@@ -79,7 +79,7 @@ func (k *kind[T]) add(w *mixing, m *mixed, out *corpus.Shards[T], x located[T]) 
 }
 
 // streams opens the sources that give rows, each at its first.
-func (k *kind[T]) streams(w *mixing, m *mixed) ([]*stream[T], error) {
+func (k *kind[T]) streams(w *mixer, m *portion) ([]*stream[T], error) {
 	var out []*stream[T]
 	first := 0
 	for i := range w.sources {
@@ -108,7 +108,7 @@ func (k *kind[T]) streams(w *mixing, m *mixed) ([]*stream[T], error) {
 var errStop = errors.New("no more rows are wanted")
 
 // chosen are the rows of a source that were chosen; entries are all it has.
-func (k *kind[T]) chosen(w *mixing, source int, split string, entries []entry) iter.Seq2[located[T], error] {
+func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) iter.Seq2[located[T], error] {
 	return func(yield func(located[T], error) bool) {
 		n := 0
 		for _, path := range k.files(w.sources[source], split) {

@@ -58,7 +58,7 @@ type source struct {
 type pick struct {
 	key, problem, task, failure string
 	wanted                      bool
-	written                     minhash.Packed
+	completion                  minhash.Packed
 }
 
 func (s *source) drop(reason string) { s.count.Dropped[reason]++ }
@@ -137,7 +137,7 @@ func (w *work) apart() {
 		rollouts[p.problem] = append(rollouts[p.problem], p)
 	}
 	w.source(fromCorpus).thin(reasonNear, func(p *pick) bool {
-		return slices.ContainsFunc(rollouts[p.problem], func(r pick) bool { return r.written.Similarity(&p.written) >= limit })
+		return slices.ContainsFunc(rollouts[p.problem], func(r pick) bool { return r.completion.Similarity(&p.completion) >= limit })
 	})
 }
 

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 
 // export makes the parts of the data: one for every profile that the chosen
 // rows go into. Step rewards have no other profile than their own.
-func (w *work) export(rows string) ([]string, error) {
+func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	if w.recipe.Profile == corpus.ProfileStepwise {
 		return []string{rows}, nil
 	}
@@ -28,7 +29,7 @@ func (w *work) export(rows string) ([]string, error) {
 		}
 	}
 	const sessions = 100 // as in arena export
-	counts, parts, err := export.Parts(w.ctx, w.fs, rows, filepath.Join(w.dir, "exports"), m, profiles, &export.Options{Sessions: sessions}, len(profiles))
+	counts, parts, err := export.Parts(ctx, w.fs, rows, filepath.Join(w.dir, "exports"), m, profiles, &export.Options{Sessions: sessions}, len(profiles))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
 	return m, nil
 }
 
-func (w *work) assemble(out string, parts []string) error {
+func (w *work) assemble(ctx context.Context, out string, parts []string) error {
 	config, err := w.recipe.configuration()
 	if err != nil {
 		return fmt.Errorf("encode recipe: %w", err)
@@ -66,7 +67,7 @@ func (w *work) assemble(out string, parts []string) error {
 	for _, s := range w.sources {
 		m.Inputs = append(m.Inputs, s.input)
 	}
-	return corpus.Assemble(w.ctx, w.fs, out, corpus.Assembly{
+	return corpus.Assemble(ctx, w.fs, out, corpus.Assembly{
 		Parts: parts, Manifest: m,
 		Extra: map[string][]byte{"bank.json": w.protection.text, "reports/recipe.json": append(report, '\n')},
 		Card: corpus.Card{

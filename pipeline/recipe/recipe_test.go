@@ -16,7 +16,7 @@ func side(name string, n int) *source {
 	s := &source{times: map[string]int{}, count: Count{Source: name, In: int64(n), Dropped: map[string]int64{}}}
 	for i := range n {
 		written := minhash.Sign(fmt.Sprintf("%[1]s %[2]d was found in %[1]s shop %[3]d for %[1]s %[4]d pesos", name, i*7919, i*104729, i*1299709))
-		s.picks = append(s.picks, pick{key: fmt.Sprint(name, i), problem: fmt.Sprint(i % 5), task: "product", wanted: i%2 == 0, written: written.Pack()})
+		s.picks = append(s.picks, pick{key: fmt.Sprint(name, i), problem: fmt.Sprint(i % 5), task: "product", wanted: i%2 == 0, completion: written.Pack()})
 	}
 	return s
 }
@@ -47,8 +47,8 @@ func TestCopiesOfRolloutsAreNoRowsOfTheCorpus(t *testing.T) {
 	t.Parallel()
 	w := &work{recipe: Recipe{CorpusShare: 0.5, VoucherTimes: 1}, sources: []*source{side(fromRollouts, 4), side(fromCorpus, 4)}}
 	same, elsewhere := &w.sources[1].picks[0], &w.sources[1].picks[1]
-	same.written = w.sources[0].picks[0].written
-	elsewhere.written = w.sources[0].picks[0].written // at another problem: no copy
+	same.completion = w.sources[0].picks[0].completion
+	elsewhere.completion = w.sources[0].picks[0].completion // at another problem: no copy
 	w.settle()
 	if c := w.sources[1].count; c.Dropped[reasonNear] != 1 || c.Taken != 3 {
 		t.Errorf("%+v", c)

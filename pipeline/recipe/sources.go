@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -122,9 +123,9 @@ func callsOf(ms []chat.Message) [][]arena.Call {
 }
 
 // take reads the rows of all sources twice: to choose, and to write the chosen.
-func take[T any](w *work, profile string, look func(*T) (view, error), write func(*T) error) error {
+func take[T any](ctx context.Context, w *work, profile string, look func(*T) (view, error), write func(*T) error) error {
 	for _, s := range w.sources {
-		if err := pickRows(w, s, profile, look); err != nil {
+		if err := pickRows(ctx, w, s, profile, look); err != nil {
 			return err
 		}
 	}
@@ -135,7 +136,7 @@ func take[T any](w *work, profile string, look func(*T) (view, error), write fun
 			for range s.times[v.key] {
 				err = errors.Join(err, write(row))
 			}
-			return cmp.Or(err, w.ctx.Err())
+			return cmp.Or(err, ctx.Err())
 		})
 		if err != nil {
 			return err
@@ -145,7 +146,7 @@ func take[T any](w *work, profile string, look func(*T) (view, error), write fun
 }
 
 // pickRows finds the rows of a source that may be taken.
-func pickRows[T any](w *work, s *source, profile string, look func(*T) (view, error)) error {
+func pickRows[T any](ctx context.Context, w *work, s *source, profile string, look func(*T) (view, error)) error {
 	signer := minhash.NewSigner()
 	return trainRows(w.fs, s.dir, s.manifest, profile, func(row *T) error {
 		v, err := look(row)
@@ -155,15 +156,15 @@ func pickRows[T any](w *work, s *source, profile string, look func(*T) (view, er
 		s.count.In++
 		if reason := w.reject(s, &v); reason != "" {
 			s.drop(reason)
-			return w.ctx.Err()
+			return ctx.Err()
 		}
 		p := pick{key: v.key, problem: v.problem, task: v.task, failure: v.failure, wanted: v.wanted > 0}
 		if w.recipe.CorpusShare > 0 {
 			var signature minhash.Signature
-			signer.Sign(v.written(), &signature)
-			p.written = signature.Pack()
+			signer.Sign(v.completion(), &signature)
+			p.completion = signature.Pack()
 		}
 		s.picks = append(s.picks, p)
-		return w.ctx.Err()
+		return ctx.Err()
 	})
 }

@@ -24,8 +24,8 @@ type view struct {
 	candidate guard.Candidate
 }
 
-// written is all that the model wrote, for comparing attempts.
-func (v *view) written() []byte { return []byte(strings.Join(v.candidate.Answers, " ")) }
+// completion is all that the model wrote, for comparing attempts.
+func (v *view) completion() []byte { return []byte(strings.Join(v.candidate.Answers, " ")) }
 
 func viewSFT(r *corpus.SFT) (view, error) {
 	v := view{key: r.SessionID, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType, wanted: r.Reward}

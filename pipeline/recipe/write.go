@@ -45,7 +45,6 @@ var ErrEmpty = errors.New("no row is left to train on")
 
 // work is a recipe on its way.
 type work struct {
-	ctx        context.Context
 	fs         corpus.FS
 	recipe     Recipe
 	in         Input
@@ -60,7 +59,7 @@ type work struct {
 // profile that its rows go into. scratch is a folder for what is only needed on
 // the way.
 func (r Recipe) Write(ctx context.Context, fsys corpus.FS, in Input, out, scratch string) (*Report, error) {
-	w := &work{ctx: ctx, fs: fsys, recipe: r, in: in, dir: scratch, report: Report{Recipe: r.Name}}
+	w := &work{fs: fsys, recipe: r, in: in, dir: scratch, report: Report{Recipe: r.Name}}
 	if err := corpus.Replaceable(fsys, out); err != nil {
 		return nil, err
 	}
@@ -68,31 +67,31 @@ func (r Recipe) Write(ctx context.Context, fsys corpus.FS, in Input, out, scratc
 		return nil, err
 	}
 	rows := filepath.Join(scratch, "rows")
-	if err := w.choose(rows); err != nil {
+	if err := w.choose(ctx, rows); err != nil {
 		return &w.report, err
 	}
-	parts, err := w.export(rows)
+	parts, err := w.export(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
-	return &w.report, w.assemble(out, parts)
+	return &w.report, w.assemble(ctx, out, parts)
 }
 
 // choose writes the rows of the recipe's own profile as a part.
-func (w *work) choose(dir string) error {
+func (w *work) choose(ctx context.Context, dir string) error {
 	part, err := corpus.NewPart(w.fs, dir, corpus.DefaultLimits)
 	if err != nil {
 		return err
 	}
 	switch w.recipe.Profile {
 	case corpus.ProfileKTO:
-		err = same(w, part, viewKTO)
+		err = same(ctx, w, part, viewKTO)
 	case corpus.ProfilePref:
-		err = same(w, part, viewPref)
+		err = same(ctx, w, part, viewPref)
 	case corpus.ProfileStepwise:
-		err = w.labelled(part)
+		err = w.labelled(ctx, part)
 	default:
-		err = same(w, part, viewSFT)
+		err = same(ctx, w, part, viewSFT)
 	}
 	if err != nil {
 		return err
@@ -114,18 +113,18 @@ func (w *work) stream() corpus.Stream {
 }
 
 // same writes rows as their source has them.
-func same[T any](w *work, part *corpus.Part, look func(*T) (view, error)) error {
+func same[T any](ctx context.Context, w *work, part *corpus.Part, look func(*T) (view, error)) error {
 	out := corpus.NewShards[T](part, w.stream())
-	if err := take(w, w.recipe.Profile, look, out.Add); err != nil {
+	if err := take(ctx, w, w.recipe.Profile, look, out.Add); err != nil {
 		return err
 	}
 	return out.Close()
 }
 
 // labelled writes attempts with a reward for each step.
-func (w *work) labelled(part *corpus.Part) error {
+func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 	out := corpus.NewShards[corpus.Steps](part, w.stream())
-	err := take(w, corpus.ProfileHFJSON, viewSFT, func(row *corpus.SFT) error {
+	err := take(ctx, w, corpus.ProfileHFJSON, viewSFT, func(row *corpus.SFT) error {
 		ms, err := chat.Decode(row.Messages)
 		if err != nil {
 			return err

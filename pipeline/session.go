@@ -18,8 +18,8 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// opened is a run with its day read and its inputs known by content.
-type opened struct {
+// session is a run with its day read and its inputs known by content.
+type session struct {
 	*Run
 	day     *Day
 	protect *Protection
@@ -31,9 +31,9 @@ type opened struct {
 	// redactor is nil where texts are published as they are; names looks at the
 	// ids of calls, which are replaced in any case.
 	redactor, names *redact.Redactor
-	// plan and learned are there once the group step ran in this process.
+	// plan and grouper are there once the group step ran in this process.
 	plan    *plan
-	learned *grouping
+	grouper *grouper
 }
 
 // input is one file with the block made of it.
@@ -43,7 +43,7 @@ type input struct {
 	dir string
 }
 
-func (r *Run) open(ctx context.Context) (*opened, error) {
+func (r *Run) open(ctx context.Context) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{Run: r, day: day, scorer: outcome.New(&day.Catalog, r.Titles)}
+	o := &session{Run: r, day: day, scorer: outcome.New(&day.Catalog, r.Titles)}
 	g, both := errgroup.WithContext(ctx)
 	g.Go(func() error { return hashInputs(both, o.Config.Workers, o.day.Inputs) })
 	g.Go(func() error { return o.prepare(both) })
@@ -69,26 +69,26 @@ func (r *Run) open(ctx context.Context) (*opened, error) {
 }
 
 // prepare makes what looks at attempts and rows.
-func (o *opened) prepare(ctx context.Context) (err error) {
-	if o.where, err = where.ParseOptional(o.Config.Select.Where); err == nil {
-		o.protect, err = o.day.protect(ctx, o.Sources, o.Config.Guard)
+func (s *session) prepare(ctx context.Context) (err error) {
+	if s.where, err = where.ParseOptional(s.Config.Select.Where); err == nil {
+		s.protect, err = s.day.protect(ctx, s.Sources, s.Config.Guard)
 	}
 	if err == nil {
-		err = o.protect.compareMeanings(ctx, o.day.Problems, o.Embedding)
+		err = s.protect.compareMeanings(ctx, s.day.Problems, s.Embedding)
 	}
 	if err == nil {
-		o.filter, err = filters.New(o.Config.Filter)
+		s.filter, err = filters.New(s.Config.Filter)
 	}
 	if err == nil {
-		o.names, err = redact.New(redact.Options{Hotkeys: true})
+		s.names, err = redact.New(redact.Options{Hotkeys: true})
 	}
-	if err == nil && o.Config.Redact.Secrets {
-		o.redactor, err = redact.New(redact.Options{Hotkeys: o.Config.Redact.Hotkeys})
+	if err == nil && s.Config.Redact.Secrets {
+		s.redactor, err = redact.New(redact.Options{Hotkeys: s.Config.Redact.Hotkeys})
 	}
 	return err
 }
 
-func (o *opened) close() { _ = o.day.Close() } // a copy that stays is no failure of the run
+func (s *session) close() { _ = s.day.Close() } // a copy that stays is no failure of the run
 
 // hashInputs hashes the content of inputs whose hash is not known.
 func hashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
@@ -102,16 +102,16 @@ func hashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 
 // identify names the inputs' blocks and puts the inputs in an order that no path
 // decides.
-func (o *opened) identify() error {
-	config, err := o.blockConfig()
+func (s *session) identify() error {
+	config, err := s.blockConfig()
 	if err != nil {
 		return err
 	}
-	for _, in := range o.day.Inputs {
+	for _, in := range s.day.Inputs {
 		key := block.Key{Input: in.SHA256, Meta: metaOf(&in), Config: config}
-		o.inputs = append(o.inputs, input{Input: in, key: key, dir: filepath.Join(o.Work, blocksFolder, key.Folder())})
+		s.inputs = append(s.inputs, input{Input: in, key: key, dir: filepath.Join(s.Work, blocksFolder, key.Folder())})
 	}
-	slices.SortStableFunc(o.inputs, func(a, b input) int {
+	slices.SortStableFunc(s.inputs, func(a, b input) int {
 		return cmp.Or(cmp.Compare(a.key.Input, b.key.Input), cmp.Compare(a.key.Meta, b.key.Meta))
 	})
 	return nil
@@ -130,35 +130,35 @@ func none() (struct{}, error) { return struct{}{}, nil }
 
 // blockConfig is the hash of everything beside its input that a block depends
 // on.
-func (o *opened) blockConfig() (string, error) {
-	config, err := o.Config.blockJSON()
+func (s *session) blockConfig() (string, error) {
+	config, err := s.Config.blockJSON()
 	if err != nil {
 		return "", err
 	}
-	bank, err := o.protect.State.Encode()
+	bank, err := s.protect.State.Encode()
 	if err != nil {
 		return "", err
 	}
-	found, err := o.protect.digest()
+	found, err := s.protect.digest()
 	if err != nil {
 		return "", err
 	}
-	parts := [][]byte{found, []byte(block.Version), []byte(o.Version), []byte(o.Harness.SHA256), config, bank}
-	for _, f := range o.day.Files {
+	parts := [][]byte{found, []byte(block.Version), []byte(s.Version), []byte(s.Harness.SHA256), config, bank}
+	for _, f := range s.day.Files {
 		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
 	}
 	return digest(parts...), nil
 }
 
-func (o *opened) newMapper() (*mapper, error) {
-	secret := func(id string) bool { return len(o.names.Scan(id)) > 0 }
+func (s *session) newMapper() (*mapper, error) {
+	secret := func(id string) bool { return len(s.names.Scan(id)) > 0 }
 	m := &mapper{
-		day: o.day, protect: o.protect, filter: o.filter, scorer: o.scorer, judge: o.Judge,
-		facts:  corpus.Facts{Harness: o.Harness, PipelineVersion: o.Version, Counter: corpus.Bytes4{}, Secret: secret},
-		signer: minhash.NewSigner(), stepJudge: o.stepJudge(), probeEvery: o.Config.Judge.ProbeEvery, sparing: o.Config.Judge.Sparing,
+		day: s.day, protect: s.protect, filter: s.filter, scorer: s.scorer, judge: s.Judge,
+		facts:  corpus.Facts{Harness: s.Harness, PipelineVersion: s.Version, Counter: corpus.Bytes4{}, Secret: secret},
+		signer: minhash.NewSigner(), stepJudge: s.stepJudge(), probeEvery: s.Config.Judge.ProbeEvery, sparing: s.Config.Judge.Sparing,
 	}
-	if o.redactor != nil {
-		m.facts.Publish = published(o.redactor)
+	if s.redactor != nil {
+		m.facts.Publish = published(s.redactor)
 	}
 	return m, nil
 }
@@ -169,23 +169,23 @@ func published(r *redact.Redactor) func(string) string {
 }
 
 // mapInputs makes every block of the shard that is not there already.
-func (o *opened) mapInputs(ctx context.Context, s Shard) error {
-	if err := s.Validate(); err != nil {
+func (s *session) mapInputs(ctx context.Context, only Shard) error {
+	if err := only.Validate(); err != nil {
 		return err
 	}
-	known := o.readNames()
+	known := s.readNames()
 	var mine []int
-	for i := range o.inputs {
-		if s.has(i) && (i == 0 || o.inputs[i].dir != o.inputs[i-1].dir) {
+	for i := range s.inputs {
+		if only.has(i) && (i == 0 || s.inputs[i].dir != s.inputs[i-1].dir) {
 			mine = append(mine, i)
 		}
 	}
 	// the largest first, so that no worker is left with one alone at the end
-	slices.SortStableFunc(mine, func(a, b int) int { return cmp.Compare(o.inputs[b].Bytes, o.inputs[a].Bytes) })
-	done := progress{o: o, stage: "map", total: len(mine)}
-	err := each(ctx, o.Config.Workers, len(mine), o.newMapper, func(ctx context.Context, m *mapper, i int) error {
-		in := o.inputs[mine[i]]
-		status, err := block.State(o.FS, in.dir, in.key)
+	slices.SortStableFunc(mine, func(a, b int) int { return cmp.Compare(s.inputs[b].Bytes, s.inputs[a].Bytes) })
+	done := progress{s: s, stage: "map", total: len(mine)}
+	err := each(ctx, s.Config.Workers, len(mine), s.newMapper, func(ctx context.Context, m *mapper, i int) error {
+		in := s.inputs[mine[i]]
+		status, err := block.State(s.FS, in.dir, in.key)
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (o *opened) mapInputs(ctx context.Context, s Shard) error {
 			return nil
 		}
 		why := known.why(in, status)
-		if err := o.makeBlock(ctx, m, in); err != nil {
+		if err := s.makeBlock(ctx, m, in); err != nil {
 			return err
 		}
 		done.tell(in.Bytes, why)
@@ -203,15 +203,15 @@ func (o *opened) mapInputs(ctx context.Context, s Shard) error {
 	if err != nil {
 		return err
 	}
-	return o.writeNames(s)
+	return s.writeNames(only)
 }
 
-func (o *opened) makeBlock(ctx context.Context, m *mapper, in input) error {
-	w, err := block.Create(o.FS, in.dir, in.key)
+func (s *session) makeBlock(ctx context.Context, m *mapper, in input) error {
+	w, err := block.Create(s.FS, in.dir, in.key)
 	if err != nil {
 		return err
 	}
-	opt := traces.Options{Limits: o.Config.Reading, RunID: o.Config.RunID}
+	opt := traces.Options{Limits: s.Config.Reading, RunID: s.Config.RunID}
 	if _, err := m.file(ctx, in.Input, opt, w); err != nil {
 		w.Abort()
 		return err

@@ -11,17 +11,17 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-func TestAloneIsForOneAtATime(t *testing.T) {
+func TestLockIsForOneAtATime(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "corpus")
-	release, err := corpus.Alone(dir)
+	release, err := corpus.Lock(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, second := corpus.Alone(dir + "/"); !errors.Is(second, corpus.ErrBusy) {
+	if _, second := corpus.Lock(dir + "/"); !errors.Is(second, corpus.ErrBusy) {
 		t.Errorf("a second one: %v", second)
 	}
-	other, err := corpus.Alone(dir + "2")
+	other, err := corpus.Lock(dir + "2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,9 +32,9 @@ func TestAloneIsForOneAtATime(t *testing.T) {
 	}
 }
 
-// TestAloneWhileOthersRelease takes and gives back one lock from many sides: no
+// TestLockWhileOthersRelease takes and gives back one lock from many sides: no
 // two ever have it, also while its file goes.
-func TestAloneWhileOthersRelease(t *testing.T) {
+func TestLockWhileOthersRelease(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "corpus")
 	var inside sync.Mutex
@@ -42,7 +42,7 @@ func TestAloneWhileOthersRelease(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 200 {
-				release, err := corpus.Alone(dir)
+				release, err := corpus.Lock(dir)
 				if errors.Is(err, corpus.ErrBusy) {
 					continue
 				}

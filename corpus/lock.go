@@ -13,30 +13,30 @@ import (
 // ErrBusy says that another process works in the same folder.
 var ErrBusy = errors.New("another run works in this folder")
 
-// Alone keeps the making of a corpus at dir for this process until release is
+// Lock keeps the making of a corpus at dir for this process until release is
 // called: two would take each other's parts for leftovers. The lock lies beside
 // dir, goes with release, and ends with its process at the latest. So do the
 // folders that it took, where nothing else came into them.
-func Alone(dir string) (release func(), err error) {
+func Lock(dir string) (release func(), err error) {
 	path := Beside(dir, "lock")
 	made := absent(filepath.Dir(path))
 	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("create folder of %s: %w", dir, err)
 	}
 	for {
-		lock, err := locked(path)
+		held, err := locked(path)
 		if err != nil {
 			return nil, err
 		}
-		if isAt(lock, path) {
+		if isAt(held, path) {
 			return func() {
-				_ = errors.Join(os.Remove(path), lock.Unlock()) // a file that stays behind locks nothing
+				_ = errors.Join(os.Remove(path), held.Unlock()) // a file that stays behind locks nothing
 				for _, folder := range made {
 					_ = os.Remove(folder) // that of a corpus stays, since it is not empty
 				}
 			}, nil
 		}
-		_ = lock.Unlock() // who had it removed it after it was opened here
+		_ = held.Unlock() // who had it removed it after it was opened here
 	}
 }
 
