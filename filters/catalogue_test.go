@@ -18,20 +18,14 @@ import (
 // played is one attempt of a family, by its name.
 func played(t testing.TB, family string) *arena.Trace {
 	t.Helper()
-	for _, a := range slices.Concat(agents, strangers, guests, visitors, latecomers) {
-		if a.name != family {
-			continue
-		}
-		w := newWorld(7)
-		r := &recorder{w: w, task: w.task(0), now: start, limit: 2000}
-		if a.setUp != nil {
-			a.setUp(r)
-		}
-		a.play(r)
-		return r.trace("agent")
+	a := familyNamed(family)
+	w := newWorld(7)
+	r := &recorder{w: w, task: w.task(0), now: start, limit: 2000}
+	if a.setUp != nil {
+		a.setUp(r)
 	}
-	t.Fatalf("no family %q", family)
-	return nil
+	a.play(r)
+	return r.trace("agent")
 }
 
 // spoil is a trace with one thing wrong with it.
@@ -186,7 +180,7 @@ func TestPure(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
 	all := firing(t)
-	for _, a := range slices.Concat(agents, strangers) {
+	for _, a := range setOn {
 		all[a.name] = played(t, a.name)
 	}
 	all["zero trace"] = &arena.Trace{}

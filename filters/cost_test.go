@@ -12,14 +12,14 @@ import (
 // ladder is one program in better and better disguise, check by check; its last
 // rung is a model that really decides.
 var ladder = []agent{
-	{"bare program", false, nil, program(turnScript)},
-	{"+ a chat per step", false, nil, program(turnChat)},
-	{"+ the model tells afterwards", false, nil, program(turnNarrate)},
-	{"+ it names some call", false, nil, program(turnOverride)},
-	{"+ it repeats the program's call", false, nil, program(turnPuppet)},
-	{"+ it repeats a thought with data", false, nil, program(turnPuppetSpeech)},
-	{"+ dice over tools and products", false, nil, jitters(turnPuppetSpeech)},
-	{"a model that decides", true, nil, honest(turnPlain, talks)},
+	{"bare program", many(5000), false, nil, program(turnScript)},
+	{"+ a chat per step", many(5010), false, nil, program(turnChat)},
+	{"+ the model tells afterwards", many(5020), false, nil, program(turnNarrate)},
+	{"+ it names some call", many(5030), false, nil, program(turnOverride)},
+	{"+ it repeats the program's call", many(5040), false, nil, program(turnPuppet)},
+	{"+ it repeats a thought with data", many(5050), false, nil, program(turnPuppetSpeech)},
+	{"+ dice over tools and products", many(5060), false, nil, jitters(turnPuppetSpeech)},
+	{"a model that decides", many(5070), true, nil, honest(turnPlain, talks)},
 }
 
 // TestCostOfCheating keeps the table of docs/filter.md: what each disguise
@@ -30,7 +30,7 @@ func TestCostOfCheating(t *testing.T) {
 	fmt.Fprintf(&b, "%-34s %10s %8s %12s %12s\n", "disguise", "inference", "solved", "first pass", "both passes")
 	type row struct{ n, calls, slots, solved, first, both int }
 	rows := map[string]*row{}
-	for _, j := range judgeDay(t, play(ladder, 5)) {
+	for _, j := range judgeDay(t, play(ladder)) {
 		r := rows[j.family]
 		if r == nil {
 			r = &row{}

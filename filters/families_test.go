@@ -56,7 +56,7 @@ func TestFamilyTable(t *testing.T) {
 		t.Skip("skip: a simulation of many days; run without -short")
 	}
 	t.Parallel()
-	set, left := judgeDay(t, slices.Concat(play(agents, 3), play(strangers, 4), play(guests, 6), play(visitors, 9), play(latecomers, 10), play(newcomers, 11), play(arrivals, 12))), judgeDay(t, slices.Concat(play(leftOut, 3), play(leftOutLater, 5), playTasks(leftOutModels, 7, 20), playTasks(leftOutPuppets, 8, 20)))
+	set, left := judgeDay(t, play(setOn)), judgeDay(t, play(leftOut))
 	atLeast(t, set)
 	atLeast(t, left)
 	var b strings.Builder

@@ -26,12 +26,12 @@ var guilty = map[string]string{
 // names its reason on a scripted attempt, and is silent on a model that decides.
 func TestEveryHabitFires(t *testing.T) {
 	t.Parallel()
-	honestDay := judgeDay(t, play(familyNamed("honest plain"), 6))
+	honestDay := judgeDay(t, playDays(familyNamed("honest plain"), many(6000)))
 	for _, c := range filters.Catalogue() {
 		if !isSecondPass(c.Name) {
 			continue
 		}
-		if fired(judgeDay(t, play(familyNamed(guilty[c.Name]), 6)), c) == 0 {
+		if fired(judgeDay(t, playDays(familyNamed(guilty[c.Name]), many(6000))), c) == 0 {
 			t.Errorf("%s never fires on %q", c.Name, guilty[c.Name])
 		}
 		if n := fired(honestDay, c); n > 0 {
@@ -66,7 +66,7 @@ func TestDaysDoNotMove(t *testing.T) {
 		"honest plain", "honest native", "puppet", "puppet with dice", "puppet shuffles openings",
 		"puppet opens the cheapest", "puppet with one plan", "overrides now and then",
 	} {
-		day := play(familyNamed(family), 8)[:tasksPerAgent]
+		day := playDays(familyNamed(family), days{8000, 45})[:45]
 		want := axes(judgeDay(t, day))
 		for name, change := range same {
 			changed := slices.Clone(day)
@@ -80,13 +80,8 @@ func TestDaysDoNotMove(t *testing.T) {
 	}
 }
 
-func familyNamed(name string) []agent {
-	for _, a := range slices.Concat(agents, strangers, guests, visitors, latecomers, newcomers, arrivals) {
-		if a.name == name {
-			return []agent{a}
-		}
-	}
-	return nil
+func familyNamed(name string) agent {
+	return setOn[slices.IndexFunc(setOn, func(a agent) bool { return a.name == name })]
 }
 
 func axes(day []judgement) (n struct{ agentic, scripted, unknown int }) {
@@ -112,4 +107,63 @@ func foreign(s string) string {
 		}
 	}
 	return string(out)
+}
+
+// TestPlansByKindOfRequest: a plan may begin otherwise for another kind of request;
+// who opens now more, now fewer products follows none.
+func TestPlansByKindOfRequest(t *testing.T) {
+	t.Parallel()
+	f, err := filters.New(filters.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := func(breadth func(i int) int) []filters.Sample {
+		all := make([]filters.Sample, 24)
+		for i := range all {
+			kind := uint64(i % 2)
+			all[i] = filters.Sample{Attempt: uint64(i), Slots: 2, Tools: 3 + kind, Asks: 3 + kind, Begun: 1 + int(kind), Breadth: breadth(i), Forms: []uint64{7}}
+		}
+		return all
+	}
+	if a := f.AgentDay(day(func(int) int { return 1 }), nil); a.Sequence < 1 || a.Plan < 1 {
+		t.Errorf("two kinds of requests: sequence %v, plan %v, want 1 and 1", a.Sequence, a.Plan)
+	}
+	if a := f.AgentDay(day(func(i int) int { return 1 + i%3 }), nil); a.Sequence > 0 || a.Plan > 0 {
+		t.Errorf("one to three products: sequence %v, plan %v, want 0 and 0", a.Sequence, a.Plan)
+	}
+}
+
+// TestToldAnswers: a product that no result held and that others found on the
+// day was told; one that nobody knows was made up.
+func TestToldAnswers(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]arena.Axis{"found by others": arena.AxisScripted, "found by nobody": arena.AxisAgentic} {
+		teller := agent{name, days{}, false, nil, func(r *recorder) {
+			id := "8765432109"
+			if want == arena.AxisScripted {
+				for _, p := range r.w.search(map[string]any{"q": r.task.needs[0].noun}) {
+					id = p.id
+				}
+			}
+			r.act("It must be this one, I am sure of it.", recommend(id), finish())
+		}}
+		finder := agent{"finder", days{}, true, nil, func(r *recorder) {
+			shown := ids(r.act("Let me see what there is.", find(r.task.needs[0].noun))[0])
+			r.act("The last one, please.", recommend(shown[len(shown)-1]), finish())
+		}}
+		teller.play, finder.play = sameTask(teller.play), sameTask(finder.play)
+		for _, j := range judgeDay(t, append(playDays(teller, days{1000, 6}), playDays(finder, days{1010, 6})...)) {
+			if j.family == name && j.after.Axis != want {
+				t.Errorf("%s: %s, want %s", name, j.after.Axis, want)
+			}
+		}
+	}
+}
+
+// sameTask has every agent play in the same shop, at its same requests.
+func sameTask(play func(*recorder)) func(*recorder) {
+	return func(r *recorder) {
+		r.w, r.task = newWorld(11), task{id: r.task.id, query: "a kettle", needs: []need{{noun: "kettle", wants: []string{"copper", "plain"}}}}
+		play(r)
+	}
 }

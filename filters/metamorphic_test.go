@@ -3,6 +3,7 @@ package filters_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"sort"
@@ -150,18 +151,27 @@ var changes = map[string]func(*arena.Trace) *arena.Trace{
 	"another time zone": func(tr *arena.Trace) *arena.Trace { return shift(tr, 9*3600*1000) },
 }
 
+// bound are the changes that would leave a family's log in two minds: it was cut
+// at lengths of the text as it was, or holds ids behind an escaped tag, which the
+// change of ids does not see.
+var bound = map[string][]string{
+	"honest all replies cut":     slices.Collect(maps.Keys(changes)),
+	"honest client cuts results": {"other prices"},
+	"honest commands in tags":    {"other ids"},
+}
+
 // TestVerdictsDoNotMove: for every family, what does not bear on who decided
 // changes neither axis, nor reasons, nor the value of any check that counts
 // calls.
 func TestVerdictsDoNotMove(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
-	for _, a := range slices.Concat(agents, strangers) {
-		if a.name == "honest all replies cut" {
-			continue // the lengths of its log are those of the thinking as it was
-		}
+	for _, a := range setOn {
 		tr := played(t, a.name)
 		for name, change := range changes {
+			if slices.Contains(bound[a.name], name) {
+				continue
+			}
 			want, got := judged(f, tr), judged(f, change(tr))
 			if want != got {
 				t.Errorf("%s: %s moves the verdict from %s to %s", a.name, name, want, got)
@@ -188,7 +198,7 @@ func TestDialectDoesNotMove(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
 	for _, s := range []string{"list", "native", "hermes", "react", "fenced", "reasoning", "careless", "legacy"} {
-		for _, a := range []agent{{"honest", true, style(s), honest(turnPlain, talks)}, {"override", false, style(s), program(turnOverride)}} {
+		for _, a := range []agent{{"honest", days{}, true, style(s), honest(turnPlain, talks)}, {"override", days{}, false, style(s), program(turnOverride)}} {
 			w := newWorld(11)
 			r := &recorder{w: w, task: w.task(0), now: start, limit: 4000}
 			a.setUp(r)
@@ -208,7 +218,7 @@ func TestDialectDoesNotMove(t *testing.T) {
 func TestNamingMoves(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
-	for _, a := range agents {
+	for _, a := range setOn {
 		if !a.agentic || a.name == "honest cut log" {
 			continue
 		}
@@ -241,7 +251,10 @@ func TestNamingMoves(t *testing.T) {
 func TestTimesMayBeMissing(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
-	for _, a := range agents {
+	for _, a := range setOn {
+		if a.name == "replies written afterwards" {
+			continue // times alone tell it
+		}
 		tr := rewrite(played(t, a.name), func(s string) string { return s })
 		want := axisOf(f, tr)
 		for i := range tr.Steps {

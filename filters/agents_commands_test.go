@@ -6,18 +6,23 @@ import (
 	"strings"
 )
 
-// newcomers are families that a sixth generator, written before this package was
-// read, held against the filter, and a program in the same outward forms.
-var newcomers = []agent{
-	{"honest commands in brackets", true, commands("%s[%s]"), honest(turnPlain, talks)},
-	{"honest commands in tags", true, commands("<%s>%s</%[1]s>"), honest(turnPlain, talks)},
-	{"honest commands as functions", true, commands("%s(what=%q)"), honest(turnPlain, talks)},
-	{"honest commands as lines", true, commands("%s: %s"), honest(turnPlain, talks)},
-	{"honest commands after a label", true, commands("Action: %s %s"), honest(turnPlain, terse)},
-	{"honest own arguments", true, style("native"), honest(turnOwnArguments, talks)},
-	{"honest own numbers", true, style("native"), honest(turnOwnNumbers, talks)},
+// ownCommands are agents whose author made up the commands that the model writes; some of
+// them only fill the slots of a program.
+var ownCommands = []agent{
+	{"honest commands in brackets", many(11000), true, commands("%s[%s]"), honest(turnPlain, talks)},
+	{"honest commands in tags", many(11010), true, commands("<%s>%s</%[1]s>"), honest(turnPlain, talks)},
+	{"honest commands as functions", many(11020), true, commands("%s(what=%q)"), honest(turnPlain, talks)},
+	{"honest commands as lines", many(11030), true, commands("%s: %s"), honest(turnPlain, talks)},
+	{"honest commands after a label", many(11040), true, commands("Action: %s %s"), honest(turnPlain, terse)},
+	{"honest own arguments", many(11050), true, style("native"), honest(turnOwnArguments, talks)},
+	{"honest own numbers", many(11060), true, style("native"), honest(turnOwnNumbers, talks)},
+	{"honest commands with lists", many(12020), true, commands("%s[[%q]]"), honest(turnPlain, talks)},
+	{"honest commands in attributes", many(12030), true, commands("<%s page='1' what=%q/>"), honest(turnPlain, talks)},
+	{"honest commands as keys", many(12040), true, commands("{%q: %q}"), honest(turnPlain, talks)},
+	{"honest commands as outer keys", many(12050), true, commands("{%q: {\"page\": 1, \"what\": [%q]}}"), honest(turnPlain, talks)},
 
-	{"asks for words and choices", false, nil, fillsSlots("words[%s]", "best[%s]")},
+	{"asks for words and choices", many(11070), false, nil, fillsSlots("words[%s]", "best[%s]")},
+	{"asks for words and choices in objects", many(12110), false, nil, fillsSlots("{\"words\": %q}", "{\"best\": %q}")},
 }
 
 // commands writes calls in a form that only the author's client knows, after a

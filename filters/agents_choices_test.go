@@ -1,0 +1,262 @@
+package filters_test
+
+import (
+	"slices"
+	"strings"
+)
+
+// choices are programs behind a model that repeats them, which differ in how they
+// choose: by price, by fit or by a plan.
+var choices = []agent{
+	{"puppet that drops words", many(4080), false, nil, dropsWords},
+	{"puppet cuts the request", many(4110), false, style("hermes"), cutsRequest},
+	{"puppet that weighs", many(4120), false, style("native"), weighs},
+	{"puppet opens the cheapest", many(6060), false, style("native"), program(turnCheapest)},
+	{"puppet with one plan", many(6070), false, nil, onePlan},
+	{"puppet relaxes by rule", many(10070), false, nil, relaxes},
+	{"puppet reckons vouchers", many(12090), false, style("native"), course(1, 1)},
+}
+
+// choicesLeftOut are such, and changed no weight or rule.
+var choicesLeftOut = []agent{
+	{"puppet opens the dearest", few(8000), false, nil, program(turnDearest)},
+	{"puppet by plan and fit", few(8010), false, style("native"), planAndFit},
+	{"puppet searches thrice", few(8020), false, nil, searchesThrice},
+	{"puppet that counts", few(8100), false, nil, program(turnCounts)},
+	{"puppet takes cheap ones that fit", few(8110), false, nil, cheapThatFits},
+	{"opens everything", few(8230), false, style("native"), opensEverything},
+}
+
+// course searches in one order of words, opens so many products that fit, reckons
+// where the request speaks of money, and recommends.
+func course(least, most int) func(*recorder) {
+	return func(r *recorder) {
+		var chosen []string
+		for _, n := range r.task.needs {
+			shown := ids(r.act("Searching.", find(n.noun+" "+n.wants[0]+" "+n.wants[1]))[0])
+			best := r.judge(shown, n)
+			open := []string{shown[best]}
+			for len(open) < least+r.w.rng.Intn(most-least+1) {
+				open = append(open, shown[(best+len(open))%len(shown)])
+			}
+			r.act(talks(r, "These.", open), view(open...))
+			chosen = append(chosen, open[0])
+		}
+		if r.task.needs[0].price > 0 {
+			r.act("The sum.", call{name: "calculate_voucher", args: map[string]any{"product_prices": "10,20", "budget": 40}, result: `{"total_after":30}`})
+		}
+		r.act("Done.", recommend(chosen...), finish())
+	}
+}
+
+// turnCheapest opens the two cheapest of what was found.
+func turnCheapest(r *recorder, calls ...call) {
+	if calls[0].name == "view_product_information" {
+		calls[0] = view(cheapest(r, r.lastShown(), 2)...)
+	}
+	turnPuppetSpeech(r, calls...)
+}
+
+// onePlan searches for all words in the order of the request, throws dice over
+// what to open, and speaks of it.
+func onePlan(r *recorder) {
+	var chosen []string
+	for _, n := range r.task.needs {
+		c := find(strings.Join(append([]string{n.noun}, n.wants...), " "))
+		turnPuppet(r, c)
+		shown := ids(find0(r, c))
+		r.w.rng.Shuffle(len(shown), func(i, j int) { shown[i], shown[j] = shown[j], shown[i] })
+		turnPuppetSpeech(r, view(shown[:min(1+r.w.rng.Intn(3), len(shown))]...))
+		chosen = append(chosen, shown[0])
+	}
+	turnPuppetSpeech(r, recommend(chosen...), finish())
+}
+
+// relaxes drops one wish after the other until a title has all that are left,
+// and always opens the two that fit best.
+func relaxes(r *recorder) {
+	var chosen []string
+	for _, n := range r.task.needs {
+		var shown []string
+		for keep := len(n.wants); keep >= 0; keep-- {
+			c := find(strings.Join(append([]string{n.noun}, n.wants[:keep]...), " "))
+			turnPuppetSpeech(r, c)
+			shown = r.byFit(ids(find0(r, c)), n.wants)
+			if r.fits(shown[0], n.wants[:keep]) == keep {
+				break
+			}
+		}
+		turnPuppetSpeech(r, view(shown[:2]...))
+		chosen = append(chosen, shown[0])
+	}
+	turnPuppetSpeech(r, recommend(chosen...), finish())
+}
+
+// fits counts the wishes that a product's title holds.
+func (r *recorder) fits(id string, wants []string) (n int) {
+	p, _ := r.w.byID(id)
+	for _, w := range wants {
+		if p.words[w] {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *recorder) byFit(shown, wants []string) []string {
+	sorted := slices.Clone(shown)
+	slices.SortStableFunc(sorted, func(a, b string) int { return r.fits(b, wants) - r.fits(a, wants) })
+	return sorted
+}
+
+// cheapest are the n cheapest of some products.
+func cheapest(r *recorder, shown []string, n int) []string {
+	sorted := slices.Clone(shown)
+	slices.SortFunc(sorted, func(a, b string) int {
+		p, _ := r.w.byID(a)
+		q, _ := r.w.byID(b)
+		return int(100*p.price) - int(100*q.price)
+	})
+	return sorted[:min(n, len(sorted))]
+}
+
+func turnDearest(r *recorder, calls ...call) {
+	if calls[0].name == "view_product_information" {
+		all := cheapest(r, r.lastShown(), 10)
+		calls[0] = view(all[max(0, len(all)-2):]...)
+	}
+	turnPuppetSpeech(r, calls...)
+}
+
+// planned searches in one way for each product and opens what choose takes.
+func planned(r *recorder, choose func(shown []string, n need) []string) {
+	var chosen []string
+	for _, n := range r.task.needs {
+		c := find(strings.Join(append(slices.Clone(n.wants), n.noun), " "))
+		turnPuppetSpeech(r, c)
+		look := choose(ids(find0(r, c)), n)
+		turnPuppetSpeech(r, view(look...))
+		chosen = append(chosen, look[0])
+	}
+	turnPuppetSpeech(r, recommend(chosen...), finish())
+}
+
+// planAndFit opens the one that fits best and the first.
+func planAndFit(r *recorder) {
+	planned(r, func(shown []string, n need) []string {
+		return slices.Compact([]string{shown[r.judge(shown, n)], shown[0]})
+	})
+}
+
+// opensEverything reads all that came back.
+func opensEverything(r *recorder) {
+	planned(r, func(shown []string, n need) []string {
+		best := shown[r.judge(shown, n)]
+		return slices.Compact(append([]string{best}, shown...))
+	})
+}
+
+// searchesThrice always searches three times and opens the best two of all.
+func searchesThrice(r *recorder) {
+	var chosen []string
+	for _, n := range r.task.needs {
+		var all []string
+		for drop := range 3 {
+			words := append([]string{n.noun}, n.wants...)
+			c := find(strings.Join(words[:max(1, len(words)-drop)], " "))
+			turnPuppetSpeech(r, c)
+			all = append(all, ids(find0(r, c))...)
+		}
+		best := all[r.judge(all, n)]
+		turnPuppetSpeech(r, view(slices.Compact([]string{best, all[len(all)-1]})...))
+		chosen = append(chosen, best)
+	}
+	turnPuppetSpeech(r, recommend(chosen...), finish())
+}
+
+// turnCounts opens one more each time, and begins anew after three.
+func turnCounts(r *recorder, calls ...call) {
+	if calls[0].name == "view_product_information" {
+		shown := r.lastShown()
+		calls[0] = view(shown[:min(1+len(r.steps)%3, len(shown))]...)
+	}
+	turnPuppetSpeech(r, calls...)
+}
+
+// cheapThatFits drops words until something fits, and opens the cheapest of it.
+func cheapThatFits(r *recorder) {
+	var chosen []string
+	for _, n := range r.task.needs {
+		words := append([]string{n.noun}, n.wants...)
+		var fit, shown []string
+		for len(fit) == 0 && len(words) > 1 {
+			c := find(strings.Join(words, " "))
+			turnPuppetSpeech(r, c)
+			shown = ids(find0(r, c))
+			for _, id := range shown {
+				if p, _ := r.w.byID(id); p.words[n.noun] && p.words[n.wants[0]] {
+					fit = append(fit, id)
+				}
+			}
+			words = words[:len(words)-1]
+		}
+		look := cheapest(r, append(fit, shown[0])[:max(1, len(fit))], 1)
+		turnPuppetSpeech(r, view(look...))
+		chosen = append(chosen, look[0])
+	}
+	turnPuppetSpeech(r, recommend(chosen...), finish())
+}
+
+// dropsWords is a program that searches again with a word less until the first
+// product fits, and opens the two that fit best.
+func dropsWords(r *recorder) {
+	var chosen []string
+	for _, n := range r.task.needs {
+		words := append([]string{n.noun}, n.wants...)
+		var shown []string
+		for len(words) > 0 {
+			c := find(strings.Join(words, " "))
+			turnPuppet(r, c)
+			shown = ids(find0(r, c))
+			if p, ok := r.w.byID(append(shown, "")[0]); ok && p.words[n.noun] && p.words[n.wants[0]] {
+				break
+			}
+			words = words[:len(words)-1]
+		}
+		if len(shown) == 0 {
+			continue
+		}
+		turnPuppet(r, view(shown[:min(2, len(shown))]...))
+		chosen = append(chosen, shown[0])
+	}
+	turnPuppet(r, recommend(chosen...), finish())
+}
+
+// cutsRequest searches for the first words of the request, two pages of them.
+func cutsRequest(r *recorder) {
+	words := strings.Fields(r.task.query)
+	first := find(strings.Join(words[:min(8, len(words)-1)], " "))
+	turnPuppet(r, first)
+	shown := ids(find0(r, first))
+	if len(shown) > 0 {
+		turnPuppet(r, view(shown[:min(3, len(shown))]...))
+	}
+	turnPuppet(r, recommend(shown[:min(len(r.task.needs), len(shown))]...), finish())
+}
+
+// weighs opens three and recommends the one with most of the wishes: a program
+// that reads, in fixed steps, behind a model that repeats them.
+func weighs(r *recorder) {
+	var chosen []string
+	for _, n := range r.task.needs {
+		c := find(n.noun + " " + n.wants[0])
+		turnPuppet(r, c)
+		shown := ids(find0(r, c))
+		if len(shown) == 0 {
+			continue
+		}
+		turnPuppet(r, view(shown[:min(3, len(shown))]...))
+		chosen = append(chosen, shown[:min(3, len(shown))][r.judge(shown[:min(3, len(shown))], n)])
+	}
+	turnPuppet(r, recommend(chosen...), finish())
+}

@@ -1,0 +1,117 @@
+package filters_test
+
+import (
+	"slices"
+)
+
+// tables are programs that have the calls or the answers from elsewhere.
+var tables = []agent{
+	{"plan once", many(3370), false, nil, planOnce(func(*recorder) {})},
+	{"plan with chat", many(3380), false, nil, planOnce(func(r *recorder) { r.say("Go on, please.") })},
+	{"plan of everything", many(3390), false, nil, planAll},
+	{"looks answers up", many(3400), false, nil, lookedUp},
+	{"answers from a table", many(3410), false, nil, tableOnly},
+	{"pastes an episode", many(3460), false, nil, pasted},
+	{"puppet tells answers", many(4130), false, style("native"), tellsAnswers},
+}
+
+// tablesLeftOut are such, and changed no weight or rule.
+var tablesLeftOut = []agent{
+	{"plan under new ids", many(3140), false, nil, planEachTurn},
+	{"answers never seen", few(8220), false, style("hermes"), neverSeen},
+}
+
+// neverSeen searches for something and has the model name products that it was
+// told elsewhere.
+func neverSeen(r *recorder) {
+	var gold []string
+	for _, n := range r.task.needs {
+		turnPuppet(r, find(n.noun))
+		gold = append(gold, r.w.products[r.w.rng.Intn(600)].id)
+	}
+	turnPuppet(r, recommend(gold...), finish())
+}
+
+// planEachTurn repeats one plan of everything before each step, each time as a
+// new answer.
+func planEachTurn(r *recorder) {
+	quiet := &recorder{w: r.w, task: r.task, limit: r.limit}
+	var all []call
+	program(func(q *recorder, calls ...call) {
+		q.run("", calls)
+		all = append(all, calls...)
+	})(quiet)
+	for _, c := range all {
+		r.infer("The plan.", all...)
+		r.run("The plan.", []call{c})
+	}
+}
+
+// planOnce asks for all searches at once and then works alone.
+func planOnce(between func(*recorder)) func(*recorder) {
+	return func(r *recorder) {
+		var finds []call
+		for _, n := range r.task.needs {
+			finds = append(finds, find(n.noun+" "+n.wants[0]+" "+n.wants[1]))
+		}
+		r.infer("The plan.", finds...)
+		program(func(r *recorder, calls ...call) {
+			between(r)
+			turnScript(r, calls...)
+		})(r)
+	}
+}
+
+// planAll has the whole episode from an earlier run, orders the model to write
+// it down once, and replays it.
+func planAll(r *recorder) {
+	quiet := &recorder{w: r.w, task: r.task, limit: r.limit}
+	var all []call
+	program(func(q *recorder, calls ...call) {
+		q.run("", calls)
+		all = append(all, calls...)
+	})(quiet)
+	r.infer("The plan.", all...)
+	for _, c := range all {
+		r.run(stock(r, []call{c}), []call{c})
+	}
+}
+
+// lookedUp recommends what a table says, after a search for show.
+func lookedUp(r *recorder) {
+	turnPuppet(r, find(r.task.needs[0].noun))
+	var gold []string
+	for range r.task.needs {
+		gold = append(gold, r.w.products[300+r.w.rng.Intn(300)].id)
+	}
+	turnPuppet(r, view(gold...))
+	turnPuppet(r, recommend(gold...), finish())
+}
+
+// tableOnly recommends from a table without any model naming it.
+func tableOnly(r *recorder) {
+	turnScript(r, find(r.task.needs[0].noun))
+	turnChat(r, recommend(r.w.products[r.w.rng.Intn(600)].id), finish())
+}
+
+// pasted answers every task with the same episode.
+func pasted(r *recorder) {
+	c := r.act("Searching.", find("rustic tripod"))
+	shown := ids(c[0])
+	r.act("Looking.", view(shown[1], shown[3]))
+	r.act("Done.", recommend(shown[3]), finish())
+}
+
+// tellsAnswers has the answers from elsewhere and makes the model name them; it
+// opens them in two of three attempts.
+func tellsAnswers(r *recorder) {
+	turnPuppet(r, find(pick(r.w, looks), "page", 3))
+	var gold []string
+	for range r.task.needs {
+		gold = append(gold, r.w.products[r.w.rng.Intn(600)].id)
+	}
+	if r.w.rng.Intn(3) > 0 {
+		turnPuppet(r, view(gold...))
+	}
+	turnPuppet(r, recommend(slices.Compact(gold)...), finish())
+}

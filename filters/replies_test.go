@@ -1,0 +1,79 @@
+package filters_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// TestWhatRepliesName: calls in blocks, after tokens and in the author's own
+// objects, and requests that were sent again, are the model's, one by one.
+func TestWhatRepliesName(t *testing.T) {
+	t.Parallel()
+	for _, a := range slices.Concat(dialects, ownCommands, results) {
+		if !a.agentic || a.name == "honest own arguments" {
+			continue // its client renames arguments, which hides one recommendation
+		}
+		r := &recorder{w: newWorld(7), task: newWorld(7).task(1), limit: 4000, now: start}
+		if a.setUp != nil {
+			a.setUp(r)
+		}
+		a.play(r)
+		links := linksOf(t, r.trace(a.name))
+		if not, by := links["unnamed"]+links["overridden"]+links["stale"], links["named"]+links["named_loosely"]; not > 0 || by == 0 {
+			t.Errorf("%s: %v dispatches are named, %v not", a.name, by, not)
+		}
+	}
+}
+
+// TestNumbersEndWithinObjects: a number after a key ends where JSON goes on.
+func TestNumbersEndWithinObjects(t *testing.T) {
+	t.Parallel()
+	r := &recorder{w: newWorld(7), task: newWorld(7).task(1), limit: 4000, now: start, form: afterToken}
+	r.act("", find("linen goblet", "page", 2, "price", "0-900", "shop_id", "7"))
+	r.act("", recommend("1000000001"))
+	if links := linksOf(t, r.trace("numbers")); links["named"] != 1 {
+		t.Errorf("%v of 1 dispatches is named", links["named"])
+	}
+}
+
+// TestNobodySpoke: where models gave numbers alone, or failed each time, a program
+// acted, whatever the sandbox counts.
+func TestNobodySpoke(t *testing.T) {
+	t.Parallel()
+	for _, family := range []string{"embeddings alone", "falls back at once"} {
+		for _, j := range judgeDay(t, playDays(familyNamed(family), days{7000, 6})) {
+			if j.after.Axis != arena.AxisScripted {
+				t.Errorf("%s: the axis is %s", family, j.after.Axis)
+			}
+		}
+	}
+}
+
+// TestChecksAreCommands: details that a match asked for are told by its own name,
+// not by that of openings, and the searches over one shop by their list.
+func TestChecksAreCommands(t *testing.T) {
+	t.Parallel()
+	r := &recorder{w: newWorld(7), task: newWorld(7).task(1), limit: 4000, now: start}
+	search := find("linen goblet rustic")
+	shown := ids(find0(r, search))
+	r.say(`seek["linen goblet rustic"]`)
+	r.run("", []call{search})
+	r.say("peek[" + shown[1] + "]")
+	r.run("", []call{view(shown[1])})
+	r.say("test[" + shown[2] + "]")
+	details := view(shown[2])
+	r.do(&details)
+	r.step("", &call{name: "check_product_match", args: map[string]any{"product_id": shown[2]}, result: `{"matched":true}`})
+	r.say(`both[[{\"q\": \"oak lamp\"}, {\"q\": \"tin bowl\"}]]`)
+	one, other := find("oak lamp"), find("tin bowl", "shop_id", "7")
+	r.do(&one)
+	r.do(&other)
+	r.step("", &call{name: "find_products_in_same_shop", args: map[string]any{"product_queries": `[{"q": "oak lamp"}, {"q": "tin bowl"}]`}, result: `{"found":false}`})
+	r.say("take[" + shown[2] + "]")
+	r.run("", []call{recommend(shown[2])})
+	if links := linksOf(t, r.trace("checks")); links["named"]+links["named_loosely"]+links["derived"] != 5 {
+		t.Errorf("%v of 5 dispatches are named", links["named"]+links["named_loosely"]+links["derived"])
+	}
+}
