@@ -61,7 +61,7 @@ type AgentStats struct {
 	// shown it.
 	Told int
 	// offered are the products that any agent of the day found.
-	offered Offered
+	offered offered
 	// Sequence is how surely the sequence of tools is the same for requests of
 	// one size, Top and First how surely products are opened in rank order and
 	// the first is recommended; each 0 to 1.
@@ -85,20 +85,20 @@ type AgentStats struct {
 	pastes map[uint64]int
 }
 
-// Offered are products that the shop showed and somebody took, over the day of
+// offered are products that the shop showed and somebody took, over the day of
 // all agents, by the hashes of their ids. It tells an id that a model made up
 // from one that it was told.
-type Offered map[uint64]struct{}
+type offered map[uint64]struct{}
 
-// Add takes in what an attempt took.
-func (o Offered) Add(s *Sample) {
+// add takes in what an attempt took.
+func (o offered) add(s *Sample) {
 	for _, id := range s.Taken {
 		o[id] = struct{}{}
 	}
 }
 
 // has reports whether one of the ids is on offer.
-func (o Offered) has(ids []uint64) bool {
+func (o offered) has(ids []uint64) bool {
 	for _, id := range ids {
 		if _, ok := o[id]; ok {
 			return true
@@ -107,12 +107,11 @@ func (o Offered) has(ids []uint64) bool {
 	return false
 }
 
-// AgentDay measures the habits in all samples of one agent's day, in any order;
-// offered is what all agents of the day found.
-func (f *Filter) AgentDay(samples []Sample, offered Offered) AgentStats {
-	s := append([]Sample(nil), samples...)
+// agentDay measures the habits in all samples of one agent's day, which it sorts;
+// found is what all agents of the day found.
+func (f *Filter) agentDay(s []Sample, found offered) AgentStats {
 	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
-	a := AgentStats{Attempts: len(s), pastes: pastes(s), offered: offered}
+	a := AgentStats{Attempts: len(s), pastes: pastes(s), offered: found}
 	a.Common, a.Asked = commonest(s)
 	for i := range s {
 		a.Tops = Tally{a.Tops.Part + s[i].TopViews, a.Tops.Whole + s[i].Views}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
@@ -68,20 +69,16 @@ func judgeDay(t testing.TB, day []labelled) []judgement {
 		t.Fatal(err)
 	}
 	all := make([]judgement, len(day))
-	agents, offered := map[string][]filters.Sample{}, filters.Offered{}
+	checked := make([]*filters.Checked, len(day))
 	for i, l := range day {
 		d := filters.Normalise(l.trace)
 		all[i].labelled = l
 		all[i].before, all[i].sample = f.Check(l.trace, &d)
-		agents[l.trace.RunID] = append(agents[l.trace.RunID], all[i].sample)
-		offered.Add(&all[i].sample)
+		checked[i] = &filters.Checked{ID: strconv.Itoa(i), Agent: l.trace.RunID, Sample: all[i].sample}
 	}
-	stats := map[string]filters.AgentStats{}
-	for run, samples := range agents {
-		stats[run] = f.AgentDay(samples, offered)
-	}
+	habits := f.Day(checked)
 	for i := range all {
-		all[i].stats = stats[all[i].trace.RunID]
+		all[i].stats = habits.Agent(all[i].trace.RunID)
 		all[i].after = f.Revise(all[i].before, all[i].sample, all[i].stats)
 		all[i].odds = filters.RevisedOdds(f, all[i].sample, all[i].stats)
 	}

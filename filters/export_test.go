@@ -5,6 +5,9 @@ import "github.com/trajectory-arena/arena"
 // RevisedOdds is the sum of both passes, before it is turned into a claim.
 var RevisedOdds = (*Filter).revisedOdds
 
+// AgentDay gives the habits in all samples of one agent's day.
+func AgentDay(f *Filter, day []Sample) AgentStats { return f.agentDay(day, nil) }
+
 // Listed is what a result shows: ids, titles, prices, sales, and the ids when
 // they are read alone.
 func Listed(result arena.Raw) (all [4][]string, ids []string) {

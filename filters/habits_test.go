@@ -125,10 +125,10 @@ func TestPlansByKindOfRequest(t *testing.T) {
 		}
 		return all
 	}
-	if a := f.AgentDay(day(func(int) int { return 1 }), nil); a.Sequence < 1 || a.Plan < 1 {
+	if a := filters.AgentDay(f, day(func(int) int { return 1 })); a.Sequence < 1 || a.Plan < 1 {
 		t.Errorf("two kinds of requests: sequence %v, plan %v, want 1 and 1", a.Sequence, a.Plan)
 	}
-	if a := f.AgentDay(day(func(i int) int { return 1 + i%3 }), nil); a.Sequence > 0 || a.Plan > 0 {
+	if a := filters.AgentDay(f, day(func(i int) int { return 1 + i%3 })); a.Sequence > 0 || a.Plan > 0 {
 		t.Errorf("one to three products: sequence %v, plan %v, want 0 and 0", a.Sequence, a.Plan)
 	}
 }

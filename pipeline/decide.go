@@ -14,7 +14,7 @@ func (g *grouper) fate(at ref, x *block.Entry) fate {
 	if x.Fault != nil {
 		return fate{stage: stageRead, reason: x.Fault.Reason, failed: true}
 	}
-	if g.winners[x.Attempt.ID].ref != at {
+	if !g.stays(x.Attempt.ID, at) {
 		return fate{stage: stageRead, reason: "duplicate_attempt"}
 	}
 	s := g.revised(x)

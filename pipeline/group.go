@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/trajectory-arena/arena"
@@ -28,9 +27,10 @@ type candidate struct {
 // grouper is what the group step learns of all entries.
 type grouper struct {
 	*session
-	// winners hold, for every trace id, the copy of the attempt that stays.
-	winners map[string]occurrence
-	agents  map[string]filters.AgentStats
+	// habits say which copy of each attempt stays, and how each agent behaved;
+	// refs are the attempts by their positions there.
+	habits  *filters.Day
+	refs    []ref
 	weights weights
 	// fates and candidates are by input, then in the order of its entries.
 	fates      [][]fate
@@ -54,23 +54,10 @@ func (a *replyCount) add(o arena.JudgeOutcome) {
 	}
 }
 
-// occurrence is one of the copies of an attempt: that with the smaller record hash
-// stays.
-type occurrence struct {
-	record string
-	ref
-}
-
-func (c occurrence) before(o occurrence) bool {
-	return cmp.Or(cmp.Compare(c.record, o.record), cmp.Compare(c.Input, o.Input), cmp.Compare(c.Entry, o.Entry)) < 0
-}
-
 // head is what the first pass keeps of one attempt.
 type head struct {
-	id    string
-	agent string
-	occurrence
-	sample filters.Sample
+	filters.Checked
+	ref
 	// judged and score are there where factors depend on the whole run.
 	judged bool
 	run    string
@@ -89,27 +76,30 @@ func (g *grouper) learn(ctx context.Context) error {
 		if x.Fault != nil {
 			return nil
 		}
+		a := &x.Attempt
 		byInput[at.Input] = append(byInput[at.Input], head{
-			id: x.Attempt.ID, agent: agentOf(&x.Attempt), occurrence: occurrence{x.Attempt.RecordSHA256, at}, sample: x.Sample,
-			judged: x.Attempt.HasDialogue, run: x.Attempt.RunID, score: score(x),
+			Checked: filters.Checked{ID: a.ID, Record: a.RecordSHA256, Agent: filters.AgentOf(a.Agent, a.RunID), Sample: x.Sample}, ref: at,
+			judged: a.HasDialogue, run: a.RunID, score: score(x),
 		})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	g.winners = map[string]occurrence{}
+	var checked []*filters.Checked
 	for _, all := range byInput {
-		for _, s := range all {
-			if w, known := g.winners[s.id]; !known || s.before(w) {
-				g.winners[s.id] = s.occurrence
-			}
+		for i := range all {
+			checked, g.refs = append(checked, &all[i].Checked), append(g.refs, all[i].ref)
 		}
 	}
-	g.agentDays(byInput)
+	g.habits = g.filter.Day(checked)
 	g.weigh(byInput)
 	return nil
 }
+
+// stays reports whether the entry at a place is the copy of its attempt that
+// counts.
+func (g *grouper) stays(id string, at ref) bool { return g.refs[g.habits.Stays(id)] == at }
 
 // weigh adds up the quality of each run, where factors depend on it: over all
 // its judged attempts, whatever becomes of them, in the order of the inputs.
@@ -121,33 +111,14 @@ func (g *grouper) weigh(byInput [][]head) {
 	g.weights.runs = map[string]multiplier.Quality{}
 	for _, all := range byInput {
 		for _, s := range all {
-			if s.judged && g.winners[s.id].ref == s.ref {
+			if s.judged && g.stays(s.ID, s.ref) {
 				g.weights.runs[s.run] = g.weights.runs[s.run].Add(s.score)
 			}
 		}
 	}
 }
 
-func (g *grouper) agentDays(byInput [][]head) {
-	days, offered := map[string][]filters.Sample{}, filters.Offered{}
-	for _, all := range byInput {
-		for _, s := range all {
-			if g.winners[s.id].ref == s.ref {
-				offered.Add(&s.sample)
-				days[s.agent] = append(days[s.agent], s.sample)
-			}
-		}
-	}
-	g.agents = make(map[string]filters.AgentStats, len(days))
-	for agent, samples := range days {
-		g.agents[agent] = g.filter.AgentDay(samples, offered)
-	}
-}
-
-// agentOf names an agent by the most precise thing that is known of it.
-func agentOf(a *block.Attempt) string { return cmp.Or(a.Agent.VersionID, a.Agent.Hotkey, a.RunID) }
-
 // revised is the attempt's structure after the look at its agent's whole day.
 func (g *grouper) revised(x *block.Entry) arena.Structure {
-	return g.filter.Revise(x.Structure, x.Sample, g.agents[agentOf(&x.Attempt)])
+	return g.filter.Revise(x.Structure, x.Sample, g.habits.Agent(filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID)))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
@@ -49,7 +50,7 @@ func (c *reporter) add(x *block.Entry, f storedFate) {
 }
 
 func (c *reporter) agent(x *block.Entry, axis arena.Axis, kept int) {
-	name := agentOf(&x.Attempt)
+	name := filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID)
 	a, known := c.agents[name]
 	if !known {
 		a = &AgentShare{Agent: name, Hotkey: x.Attempt.Agent.Hotkey}

@@ -29,12 +29,12 @@ func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) e
 	}
 	var labelled []filters.Labelled
 	for i := range all {
-		l, ok := labels[all[i].head.ID]
+		l, ok := labels[all[i].ID]
 		if !ok || l.Agentic == nil {
 			continue
 		}
 		s := &all[i].structure
-		labelled = append(labelled, filters.Labelled{ID: all[i].head.ID, Family: l.Family, Agentic: *l.Agentic, Axis: s.Axis, Confidence: s.Confidence})
+		labelled = append(labelled, filters.Labelled{ID: all[i].ID, Family: l.Family, Agentic: *l.Agentic, Axis: s.Axis, Confidence: s.Confidence})
 	}
 	if len(labelled) == 0 {
 		return failed(errors.New("no attempt of the day has a label"), "labels name attempts by eval_run_id and problem_id")

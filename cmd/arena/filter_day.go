@@ -29,10 +29,9 @@ type filterDay struct {
 // filtered is what the filter keeps of one attempt until its agent's day is
 // known. head holds the names of the trace and nothing else of it.
 type filtered struct {
+	filters.Checked
 	head      arena.Trace
-	agent     string
 	structure arena.Structure
-	sample    filters.Sample
 	// day is what the agent's whole day shows.
 	day filters.AgentStats
 	// success is the outcome, known to --reweight alone.
@@ -108,32 +107,23 @@ func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *di
 
 func (d *filterDay) check(t *arena.Trace) filtered {
 	dialogue := filters.Normalise(t)
-	f := filtered{agent: filters.AgentOf(t)}
-	f.structure, f.sample = d.filter.Check(t, &dialogue)
+	f := filtered{Checked: filters.Checked{ID: t.ID, Record: t.RecordSHA256, Agent: filters.AgentOf(t.Agent, t.RunID)}}
+	f.structure, f.Sample = d.filter.Check(t, &dialogue)
 	f.head = arena.Trace{ID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, Agent: t.Agent, HasDialogue: t.HasDialogue}
 	return f
 }
 
-// secondPass lets each agent's day change the verdicts of its attempts. Of two
-// copies of one attempt only one is part of the day.
+// secondPass lets each agent's day change the verdicts of its attempts.
 func (d *filterDay) secondPass(all []filtered) {
-	samples, offered := map[string][]filters.Sample{}, filters.Offered{}
-	seen := map[string]bool{}
+	checked := make([]*filters.Checked, len(all))
 	for i := range all {
-		if f := &all[i]; !seen[f.head.ID] {
-			seen[f.head.ID] = true
-			offered.Add(&f.sample)
-			samples[f.agent] = append(samples[f.agent], f.sample)
-		}
+		checked[i] = &all[i].Checked
 	}
-	stats := map[string]filters.AgentStats{}
-	for agent, s := range samples {
-		stats[agent] = d.filter.AgentDay(s, offered)
-	}
+	habits := d.filter.Day(checked)
 	for i := range all {
 		f := &all[i]
-		f.day = stats[f.agent]
-		f.structure = d.filter.Revise(f.structure, f.sample, f.day)
+		f.day = habits.Agent(f.Agent)
+		f.structure = d.filter.Revise(f.structure, f.Sample, f.day)
 	}
 }
 

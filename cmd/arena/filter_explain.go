@@ -31,7 +31,7 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 	for i := range all {
 		if e := all[i].explanation; e != nil {
 			var words strings.Builder
-			if err = printExplanation(&words, &all[i], e, d.filter.DayTerms(all[i].sample, all[i].day)); err != nil {
+			if err = printExplanation(&words, &all[i], e, d.filter.DayTerms(all[i].Sample, all[i].day)); err != nil {
 				return err
 			}
 			_, err = io.WriteString(w, withoutSecrets(words.String()))
@@ -43,7 +43,7 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 
 func printExplanation(w io.Writer, f *filtered, e *filters.Explanation, terms []filters.Term) error {
 	s := &f.structure
-	fmt.Fprintf(w, "%s  agent %s\n", f.head.ID, f.agent)
+	fmt.Fprintf(w, "%s  agent %s\n", f.ID, f.Agent)
 	fmt.Fprintf(w, "axis %s, confidence %.2f, keep %v", s.Axis, s.Confidence, s.Keep)
 	if len(s.Reasons) > 0 {
 		fmt.Fprintf(w, " because of %s", strings.Join(s.Reasons, ", "))

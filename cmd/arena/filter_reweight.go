@@ -32,7 +32,7 @@ func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) er
 	for i := range all {
 		f := &all[i]
 		scored[i] = filters.Scored{
-			Agent: f.agent, Problem: f.head.ProblemID, Success: f.success,
+			Agent: f.Agent, Problem: f.head.ProblemID, Success: f.success,
 			Agentic: f.structure.Axis == arena.AxisAgentic, Richness: filters.RichnessOf(&f.structure),
 		}
 	}
@@ -49,9 +49,9 @@ func (d *filterDay) outcomes(days []string) error {
 		}
 		scores, err := readByAttempt[solved](d.flags.scores, "`arena score DAY -o F` writes the scores of a day")
 		d.each = func(_ context.Context, _ *arena.Trace, f *filtered) error {
-			s, known := scores[f.head.ID]
+			s, known := scores[f.ID]
 			if !known {
-				return failed(fmt.Errorf("attempt %s is not in %s", f.head.ID, d.flags.scores), "`arena score DAY -o F` writes the scores of a day")
+				return failed(fmt.Errorf("attempt %s is not in %s", f.ID, d.flags.scores), "`arena score DAY -o F` writes the scores of a day")
 			}
 			f.success = s.Success
 			return nil
