@@ -33,6 +33,32 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
+// inCommand is the same for the packages of the program: commands know what
+// they share, and build, whose recipes play and export, knows the others.
+var inCommand = map[string]int{
+	"cli": 0, "cli/clitest": 1, "instrument": 1, "audit": 2, "evaluate": 2, "export": 2, "build": 3, "": 4,
+}
+
+func TestCommandsImportOneWay(t *testing.T) {
+	t.Parallel()
+	const program = module + "/cmd/arena"
+	for _, p := range packages(t) {
+		from, inside := strings.CutPrefix(p.ImportPath, program)
+		if !inside {
+			continue
+		}
+		level, known := inCommand[strings.TrimPrefix(from, "/")]
+		if !known {
+			t.Errorf("%s: no level is set", p.ImportPath)
+		}
+		for _, path := range p.Imports {
+			if to, inside := strings.CutPrefix(path, program+"/"); inside && inCommand[to] >= level {
+				t.Errorf("%s imports %s: level %d may not know level %d", p.ImportPath, path, level, inCommand[to])
+			}
+		}
+	}
+}
+
 func TestEveryPackageHasOneComment(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {

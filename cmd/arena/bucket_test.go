@@ -15,6 +15,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"gocloud.dev/blob"
 
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 )
 
@@ -63,10 +64,10 @@ func TestBucketsAreInputAndOutput(t *testing.T) {
 		t.Error("the corpus of a day in a bucket is another than that of the day on disk")
 	}
 	said, code := says("export", at("made/corpus"), "-p", "text", "-o", at("made/text"))
-	if code != exitFailure || !strings.Contains(said, "a corpus is there already") {
+	if code != cli.ExitFailure || !strings.Contains(said, "a corpus is there already") {
 		t.Errorf("a corpus in a bucket is written over: %s", said)
 	}
-	if said, code = says("verify", at("nothing")); code != exitFailure || !strings.Contains(said, "arena: hint:") {
+	if said, code = says("verify", at("nothing")); code != cli.ExitFailure || !strings.Contains(said, "arena: hint:") {
 		t.Errorf("exit %d: %s", code, said)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
 // bagOfWords is an embeddings server whose vectors count words by hash.
@@ -44,7 +46,7 @@ func TestABuildComparesMeanings(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "corpus")
 	args := []string{"build", filepath.Join("..", "..", "testdata", "day"), "-o", out, "-q", "--embed-endpoint", server.URL + "/v1", "--embed-model", "bag"}
 	var words strings.Builder
-	if code := run(t.Context(), args, nil, io.Discard, &words); code != exitOK {
+	if code := run(t.Context(), args, nil, io.Discard, &words); code != cli.ExitOK {
 		t.Fatalf("exit %d\n%s", code, words.String())
 	}
 	b, err := os.ReadFile(filepath.Join(out, "reports", "leak.json"))

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 )
 
@@ -26,7 +27,7 @@ func TestCopiesAreJudgedAlikeInAnyOrder(t *testing.T) {
 		out := t.TempDir()
 		lines, corpusDir := filepath.Join(out, "lines.jsonl"), filepath.Join(out, "corpus")
 		for _, args := range [][]string{{"filter", day, "-q", "-o", lines}, {"build", day, "-q", "-o", corpusDir}} {
-			if said, code := says(args...); code != exitOK {
+			if said, code := says(args...); code != cli.ExitOK {
 				t.Fatalf("arena %v: exit %d: %s", args, code, said)
 			}
 		}

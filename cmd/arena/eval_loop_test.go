@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
 // TestTheLoopCloses: the folder of an evaluation is a day. The scorer and the
@@ -16,11 +18,11 @@ func TestTheLoopCloses(t *testing.T) {
 	run := filepath.Join(t.TempDir(), "run")
 	code, _, words := arenaRun("eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog,
 		"-k", "2", "--retries", "0", "--min-coverage", "0", "-q", "-o", run)
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, words)
 	}
 	code, out, words := arenaRun("score", run, "--catalog", catalog, "-o", "-")
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("score: exit %d: %s", code, words)
 	}
 	var successes, unscored int
@@ -42,7 +44,7 @@ func TestTheLoopCloses(t *testing.T) {
 	if lines := strings.Count(out, "\n"); lines != 6 || successes != 3 || unscored != 2 {
 		t.Errorf("%d lines, %d successes, %d without a score:\n%s", lines, successes, unscored, out)
 	}
-	if code, out, words = arenaRun("filter", run, "-o", "-"); code != exitOK || strings.Count(out, "\n") != 6 {
+	if code, out, words = arenaRun("filter", run, "-o", "-"); code != cli.ExitOK || strings.Count(out, "\n") != 6 {
 		t.Errorf("filter: exit %d, %d lines: %s", code, strings.Count(out, "\n"), words)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/loopback"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/student"
@@ -89,7 +90,7 @@ func TestEvalStartsItsServer(t *testing.T) {
 	}
 	code, _, words := arenaRun(servedArgs(t, []string{"one", "two"}, address, "", run, "--prices", pricing)...)
 	// Three requests a rollout, of 100 and 40 tokens.
-	if code != exitOK || !strings.Contains(words, "300 prompt tokens, 120 completion tokens, 0.001500 USD of tokens a solved problem (2 solved)") {
+	if code != cli.ExitOK || !strings.Contains(words, "300 prompt tokens, 120 completion tokens, 0.001500 USD of tokens a solved problem (2 solved)") {
 		t.Fatalf("exit %d: %s", code, words)
 	}
 	if answersAt(address) {
@@ -120,18 +121,18 @@ func TestTheServerDiesInTheRun(t *testing.T) {
 	address, run, undisturbed := loopback.Free(t), filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "undisturbed")
 	args := servedArgs(t, []string{"one", "two", "three", "four"}, address, "-die-after 5", run, "--retries", "0", "--concurrency", "2")
 	code, _, words := arenaRun(args...)
-	if code != exitFailure || !strings.Contains(words, "exit status 9") || !strings.Contains(words, "CUDA out of memory") || !strings.Contains(words, "run the same command again") {
+	if code != cli.ExitFailure || !strings.Contains(words, "exit status 9") || !strings.Contains(words, "CUDA out of memory") || !strings.Contains(words, "run the same command again") {
 		t.Fatalf("exit %d: %s", code, words)
 	}
 	if _, err := os.Stat(filepath.Join(run, "summary.json")); err == nil {
 		t.Error("a summary of a run that is not whole")
 	}
 	args[2] = strings.Replace(args[2], "-die-after 5", "", 1)
-	if code, _, words = arenaRun(args...); code != exitOK {
+	if code, _, words = arenaRun(args...); code != cli.ExitOK {
 		t.Fatalf("resumed: exit %d: %s", code, words)
 	}
 	args[len(args)-5] = undisturbed
-	if code, _, words = arenaRun(args...); code != exitOK {
+	if code, _, words = arenaRun(args...); code != cli.ExitOK {
 		t.Fatalf("undisturbed: exit %d: %s", code, words)
 	}
 	for _, name := range []string{"summary.json", "results.jsonl"} {
@@ -151,7 +152,7 @@ func TestAnotherServerListens(t *testing.T) {
 	}
 	defer l.Close()
 	code, _, words := arenaRun(servedArgs(t, []string{"one"}, l.Addr().String(), "", filepath.Join(t.TempDir(), "run"))...)
-	if code != exitFailure || !strings.Contains(words, "something else listens at "+l.Addr().String()) || !strings.Contains(words, "arena: hint: ") {
+	if code != cli.ExitFailure || !strings.Contains(words, "something else listens at "+l.Addr().String()) || !strings.Contains(words, "arena: hint: ") {
 		t.Errorf("exit %d: %s", code, words)
 	}
 }
@@ -160,7 +161,7 @@ func TestAServerThatDoesNotGetReady(t *testing.T) {
 	t.Parallel()
 	args := servedArgs(t, []string{"one"}, loopback.Free(t), "", filepath.Join(t.TempDir(), "run"), "--serve-timeout", "300ms")
 	args[2] = "exec sleep 600"
-	if code, _, words := arenaRun(args...); code != exitFailure || !strings.Contains(words, "within 300ms") {
+	if code, _, words := arenaRun(args...); code != cli.ExitFailure || !strings.Contains(words, "within 300ms") {
 		t.Errorf("exit %d: %s", code, words)
 	}
 }
@@ -185,7 +186,7 @@ func TestInterruptedWithItsServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Wait()
-	if code := c.ProcessState.ExitCode(); code != exitCancelled || answersAt(address) {
+	if code := c.ProcessState.ExitCode(); code != cli.ExitCancelled || answersAt(address) {
 		t.Errorf("exit %d, server there %v: %s", code, answersAt(address), words.String())
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/script"
 )
 
@@ -72,14 +73,14 @@ func TestEvalCommand(t *testing.T) {
 	args := []string{"eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "-k", "2", "--seed", "5", "--retries", "1", "-o", run,
 		"--temperature", "0", "--top-p", "1", "--max-tokens", "9", "--chat-template-kwargs", `{"enable_thinking": false}`}
 	code, out, words := arenaRun(args...)
-	if code != exitLimit || out != "" || !strings.Contains(words, "only 6 of 8 rollouts were scored") || !strings.Contains(words, "--retry-infra") {
+	if code != cli.ExitLimit || out != "" || !strings.Contains(words, "only 6 of 8 rollouts were scored") || !strings.Contains(words, "--retry-infra") {
 		t.Fatalf("exit %d, stdout %q, stderr %s", code, out, words)
 	}
 	code, _, words = arenaRun(append(args, "--retry-infra")...)
-	if account, err := os.ReadFile(filepath.Join(run, "telemetry.json")); code != exitLimit || err != nil || !strings.Contains(string(account), `"rollouts": 2,`) {
+	if account, err := os.ReadFile(filepath.Join(run, "telemetry.json")); code != cli.ExitLimit || err != nil || !strings.Contains(string(account), `"rollouts": 2,`) {
 		t.Errorf("asked again for two: exit %d: %s\n%s", code, words, account)
 	}
-	if code, _, words = arenaRun(append(args, "--min-coverage", "0.5")...); code != exitOK {
+	if code, _, words = arenaRun(append(args, "--min-coverage", "0.5")...); code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, words)
 	}
 	var s map[string]any
@@ -100,13 +101,13 @@ func TestEvalCommand(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), "infra: http_500") {
 		t.Errorf("the run's page: %v", err)
 	}
-	if code, out, words = arenaRun("results", run, "-o", "-"); code != exitOK || strings.Count(out, "\n") != 8 {
+	if code, out, words = arenaRun("results", run, "-o", "-"); code != cli.ExitOK || strings.Count(out, "\n") != 8 {
 		t.Errorf("results: exit %d, %d lines: %s", code, strings.Count(out, "\n"), words)
 	}
-	if code, _, words = arenaRun(append(args, "--model", "other")...); code != exitUsage || !strings.Contains(words, `model: "m", "other"`) {
+	if code, _, words = arenaRun(append(args, "--model", "other")...); code != cli.ExitUsage || !strings.Contains(words, `model: "m", "other"`) {
 		t.Errorf("another model in the same folder: exit %d: %s", code, words)
 	}
-	if code, _, words = arenaRun("eval", "--rescore", run, "--problems", problems, "--catalog", catalog, "-q", "--min-coverage", "0"); code != exitOK {
+	if code, _, words = arenaRun("eval", "--rescore", run, "--problems", problems, "--catalog", catalog, "-q", "--min-coverage", "0"); code != cli.ExitOK {
 		t.Errorf("rescore: exit %d: %s", code, words)
 	}
 	if again, err := os.ReadFile(filepath.Join(run, "summary.json")); err != nil || !bytes.Equal(again, b) {
@@ -123,13 +124,13 @@ func TestCompareCommand(t *testing.T) {
 	dir := t.TempDir()
 	for name, solved := range map[string]string{"a": "one", "b": "one two four"} {
 		url := scripted(t, func(q string, _ int64) bool { return strings.Contains(solved, q) })
-		if code, _, words := arenaRun("eval", "--endpoint", url, "--model", name, "--problems", problems, "--catalog", catalog, "-q", "-o", filepath.Join(dir, name)); code != exitOK {
+		if code, _, words := arenaRun("eval", "--endpoint", url, "--model", name, "--problems", problems, "--catalog", catalog, "-q", "-o", filepath.Join(dir, name)); code != cli.ExitOK {
 			t.Fatalf("exit %d: %s", code, words)
 		}
 	}
 	code, out, words := arenaRun("compare", filepath.Join(dir, "a"), filepath.Join(dir, "b"), "--json")
 	var c map[string]any
-	if code != exitOK || json.Unmarshal([]byte(out), &c) != nil {
+	if code != cli.ExitOK || json.Unmarshal([]byte(out), &c) != nil {
 		t.Fatalf("exit %d, %s %s", code, out, words)
 	}
 	if c["a_mean"] != 0.25 || c["b_mean"] != 0.75 || c["difference"] != 0.5 || fmt.Sprint(c["mcnemar"]) != "map[b:0 c:2 p:0.5]" {
@@ -141,14 +142,14 @@ func TestCompareCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, words = arenaRun("compare", filepath.Join(dir, "a"), filepath.Join(dir, "b"), "--trained-on", leak)
-	if code != exitOK || !strings.Contains(out, "clean problems: a 0.5000, b 0.5000 on 2 problems") || !strings.Contains(out, "contaminated problems: a 0.0000, b 1.0000 on 2 problems") {
+	if code != cli.ExitOK || !strings.Contains(out, "clean problems: a 0.5000, b 0.5000 on 2 problems") || !strings.Contains(out, "contaminated problems: a 0.0000, b 1.0000 on 2 problems") {
 		t.Errorf("exit %d: %s%s", code, out, words)
 	}
 	code, out, words = arenaRun("results", filepath.Join(dir, "b"), "--by-problem", "-o", "-")
-	if code != exitOK || strings.Count(out, "\n") != 4 || !strings.Contains(out, `{"problem_id":"p2","category":"Product","samples":1,"scored":1,"successes":0,"rate":0,`) {
+	if code != cli.ExitOK || strings.Count(out, "\n") != 4 || !strings.Contains(out, `{"problem_id":"p2","category":"Product","samples":1,"scored":1,"successes":0,"rate":0,`) {
 		t.Errorf("exit %d: %s%s", code, out, words)
 	}
-	if code, _, words = arenaRun("compare", filepath.Join(dir, "a")); code != exitUsage || !strings.Contains(words, "2 arguments or more") {
+	if code, _, words = arenaRun("compare", filepath.Join(dir, "a")); code != cli.ExitUsage || !strings.Contains(words, "2 arguments or more") {
 		t.Errorf("one run: exit %d: %s", code, words)
 	}
 }
@@ -178,7 +179,7 @@ func TestEvalWithoutItsSearchServer(t *testing.T) {
 		defer server.Close()
 		run := filepath.Join(t.TempDir(), "run")
 		code, _, words := arenaRun("eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "--search", server.URL, "-q", "-o", run)
-		if code != exitLimit {
+		if code != cli.ExitLimit {
 			t.Errorf("%s: exit %d: %s", c.want, code, words)
 		}
 		b, err := os.ReadFile(filepath.Join(run, "summary.json"))
@@ -190,14 +191,14 @@ func TestEvalWithoutItsSearchServer(t *testing.T) {
 	defer server.Close()
 	run := filepath.Join(t.TempDir(), "run")
 	code, _, words := arenaRun("eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "--search", server.URL, "-q", "-o", run)
-	if _, err := os.Stat(run); err == nil || code != exitUsage || !strings.Contains(words, "status 404") {
+	if _, err := os.Stat(run); err == nil || code != cli.ExitUsage || !strings.Contains(words, "status 404") {
 		t.Errorf("another server: exit %d, %s", code, words)
 	}
 	calls := filepath.Join(t.TempDir(), "calls.jsonl")
 	if err := os.WriteFile(calls, []byte(`{"id":"1","tool":"find_product","arguments":{"q":"lamp"}}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, words := arenaRun("shop", "call", calls, "--remote", "http://127.0.0.1:1", "-o", "-"); code != exitFailure || out != "" || !strings.Contains(words, "did not answer: /find_product") {
+	if code, out, words := arenaRun("shop", "call", calls, "--remote", "http://127.0.0.1:1", "-o", "-"); code != cli.ExitFailure || out != "" || !strings.Contains(words, "did not answer: /find_product") {
 		t.Errorf("shop call: exit %d, %q, %s", code, out, words)
 	}
 }
@@ -216,7 +217,7 @@ func TestEvalRefusesWrongFlags(t *testing.T) {
 		"max-tokens": with("--max-tokens", "0"), "template": with("--chat-template-kwargs", "[]"),
 		"seeds": with("--seed", "9223372036854775807", "-k", "2"),
 	} {
-		if code, _, words := arenaRun(append(base[:len(base):len(base)], more...)...); code != exitUsage || !strings.Contains(words, "arena: hint: ") {
+		if code, _, words := arenaRun(append(base[:len(base):len(base)], more...)...); code != cli.ExitUsage || !strings.Contains(words, "arena: hint: ") {
 			t.Errorf("%s: exit %d: %s", name, code, words)
 		}
 		if _, err := os.Stat(run); err == nil {
@@ -226,7 +227,7 @@ func TestEvalRefusesWrongFlags(t *testing.T) {
 	if err := os.WriteFile(catalog, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, words := arenaRun(append(base, server...)...); code != exitFailure || !strings.Contains(words, "no product") {
+	if code, _, words := arenaRun(append(base, server...)...); code != cli.ExitFailure || !strings.Contains(words, "no product") {
 		t.Errorf("empty catalogue: exit %d: %s", code, words)
 	}
 }

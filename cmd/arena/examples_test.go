@@ -10,6 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
 // TestExamplesRunAsPrinted runs the example of every help page in a folder that
@@ -20,7 +22,7 @@ func TestExamplesRunAsPrinted(t *testing.T) {
 		t.Skip("the commands' own scripts run under -short")
 	}
 	dir := t.TempDir()
-	eachCommand(newRoot(&streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}), func(c *cobra.Command) {
+	eachCommand(newRoot(&cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}), func(c *cobra.Command) {
 		if !c.HasExample() || strings.Contains(c.Example, "--serve") || strings.Contains(c.Example, "--listen") {
 			return
 		}

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
 // TestWrongPathsAreUsageAndBrokenFilesFailures gives every command that reads a
@@ -17,7 +16,7 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 	t.Parallel()
 	const day, catalog, texts = "../../testdata/day", "../../testdata/day/catalog.jsonl", "../../testdata/leak/texts.jsonl"
 	corpus := filepath.Join(t.TempDir(), "corpus")
-	if code, _, said := arenaRun("build", day, "-o", corpus, "-q"); code != exitOK {
+	if code, _, said := arenaRun("build", day, "-o", corpus, "-q"); code != cli.ExitOK {
 		t.Fatal(said)
 	}
 	for _, command := range []string{
@@ -63,7 +62,7 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 			if err := os.WriteFile(broken, []byte(`{"id": 1, "que`), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for file, want := range map[string]int{filepath.Join(dir, "absent.jsonl"): exitUsage, broken: exitFailure} {
+			for file, want := range map[string]int{filepath.Join(dir, "absent.jsonl"): cli.ExitUsage, broken: cli.ExitFailure} {
 				out := filepath.Join(dir, "out")
 				code, _, said := arenaRun(strings.Fields(strings.NewReplacer("FILE", file, "OUT", out).Replace(command))...)
 				if code != want || !strings.Contains(said, "arena: hint: ") {
@@ -74,15 +73,5 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestAFullDiskIsHintedAt whatever else was hinted at.
-func TestAFullDiskIsHintedAt(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	code := tellError(&b, failed(fmt.Errorf("build index: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), "look at the catalogue"))
-	if code != exitFailure || !strings.Contains(b.String(), "hint: free some of the disk") {
-		t.Errorf("%d %s", code, b.String())
 	}
 }

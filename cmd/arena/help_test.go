@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
 // TestHelpNamesTheKindOfEveryFlag: pflag takes what stands between back quotes
@@ -14,7 +16,7 @@ import (
 // stand where string or int does.
 func TestHelpNamesTheKindOfEveryFlag(t *testing.T) {
 	t.Parallel()
-	eachCommand(newRoot(&streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}), func(c *cobra.Command) {
+	eachCommand(newRoot(&cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}), func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if kind, _ := pflag.UnquoteUsage(f); strings.Contains(kind, " ") {
 				t.Errorf("%s --%s: kind %q", c.CommandPath(), f.Name, kind)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
 // envelope is one attempt with this problem id and this think text.
@@ -79,7 +81,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var words bytes.Buffer
-	if code := run(t.Context(), []string{"build", day, "-o", filepath.Join(dir, "corpus")}, nil, io.Discard, &words); code != exitOK {
+	if code := run(t.Context(), []string{"build", day, "-o", filepath.Join(dir, "corpus")}, nil, io.Discard, &words); code != cli.ExitOK {
 		t.Fatalf("exit %d\n%s", code, words.String())
 	}
 	for _, reason := range []string{"too_deep", "bad_json", "empty_file", "truncated_gzip", "line_too_long"} {
@@ -87,7 +89,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 			t.Errorf("the funnel does not name %s:\n%s", reason, words.String())
 		}
 	}
-	if code := run(t.Context(), []string{"build", filepath.Join("..", "..", "testdata", "day"), "-o", filepath.Join(dir, "plain"), "-q"}, nil, io.Discard, io.Discard); code != exitOK {
+	if code := run(t.Context(), []string{"build", filepath.Join("..", "..", "testdata", "day"), "-o", filepath.Join(dir, "plain"), "-q"}, nil, io.Discard, io.Discard); code != cli.ExitOK {
 		t.Fatal("build of the plain day failed")
 	}
 	shard := filepath.Join("data", "sft", "train-00000-of-00001.parquet")

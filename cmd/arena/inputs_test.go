@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
 // TestPathsThatAreNotThereAreWrongUsage holds that every command that reads
@@ -20,36 +22,36 @@ func TestPathsThatAreNotThereAreWrongUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said, code := says("build", day, "-o", "corpus", "-q"); code != exitOK {
+	if said, code := says("build", day, "-o", "corpus", "-q"); code != cli.ExitOK {
 		t.Fatal(said)
 	}
 	for _, c := range []struct {
 		code int
 		args string
 	}{
-		{exitUsage, "build absent -o out"},
-		{exitUsage, "filter absent -o out"},
-		{exitUsage, "score absent -o out"},
-		{exitUsage, "judge absent -o out"},
-		{exitUsage, "convert absent --to atif -o out"},
-		{exitUsage, "import absent -o out --unguarded"},
-		{exitUsage, "import corpus --held-out=absent -o out"},
-		{exitUsage, "export absent -p text -o out"},
-		{exitUsage, "export file://" + here + "/absent -p text -o out"},
-		{exitUsage, "verify absent"},
-		{exitUsage, "verify file://" + here + "/absent"},
-		{exitUsage, "inspect absent/x.parquet"},
-		{exitUsage, "inspect file://" + here + "/absent/x.parquet"},
-		{exitUsage, "mix absent:1 -o out"},
-		{exitUsage, "leak --held-out absent corpus -o out"},
-		{exitUsage, "leak --held-out corpus absent -o out"},
-		{exitUsage, "dedup absent -o out"},
-		{exitUsage, "agreement absent absent"},
-		{exitUsage, "results absent -o out"},
-		{exitFailure, "export " + day + " -p text -o out"},
-		{exitFailure, "verify " + day},
-		{exitFailure, "inspect " + day},
-		{exitFailure, "filter " + day + " -o absent/out"},
+		{cli.ExitUsage, "build absent -o out"},
+		{cli.ExitUsage, "filter absent -o out"},
+		{cli.ExitUsage, "score absent -o out"},
+		{cli.ExitUsage, "judge absent -o out"},
+		{cli.ExitUsage, "convert absent --to atif -o out"},
+		{cli.ExitUsage, "import absent -o out --unguarded"},
+		{cli.ExitUsage, "import corpus --held-out=absent -o out"},
+		{cli.ExitUsage, "export absent -p text -o out"},
+		{cli.ExitUsage, "export file://" + here + "/absent -p text -o out"},
+		{cli.ExitUsage, "verify absent"},
+		{cli.ExitUsage, "verify file://" + here + "/absent"},
+		{cli.ExitUsage, "inspect absent/x.parquet"},
+		{cli.ExitUsage, "inspect file://" + here + "/absent/x.parquet"},
+		{cli.ExitUsage, "mix absent:1 -o out"},
+		{cli.ExitUsage, "leak --held-out absent corpus -o out"},
+		{cli.ExitUsage, "leak --held-out corpus absent -o out"},
+		{cli.ExitUsage, "dedup absent -o out"},
+		{cli.ExitUsage, "agreement absent absent"},
+		{cli.ExitUsage, "results absent -o out"},
+		{cli.ExitFailure, "export " + day + " -p text -o out"},
+		{cli.ExitFailure, "verify " + day},
+		{cli.ExitFailure, "inspect " + day},
+		{cli.ExitFailure, "filter " + day + " -o absent/out"},
 	} {
 		said, code := says(strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(said, "arena: hint: ") {

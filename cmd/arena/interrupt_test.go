@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
 // TestInterruptedSaysSoAndLeavesNothing interrupts a build that waits for its
@@ -37,8 +39,8 @@ func TestInterruptedSaysSoAndLeavesNothing(t *testing.T) {
 	}
 	_ = c.Process.Signal(os.Interrupt) // as timeout(1) does; the process may be gone
 	_ = c.Wait()                       // its exit code is looked at below
-	if code := c.ProcessState.ExitCode(); code != exitCancelled || !strings.Contains(words.String(), "arena: hint: run the same command again") {
-		t.Errorf("exit %d, want %d\n%s", code, exitCancelled, words.String())
+	if code := c.ProcessState.ExitCode(); code != cli.ExitCancelled || !strings.Contains(words.String(), "arena: hint: run the same command again") {
+		t.Errorf("exit %d, want %d\n%s", code, cli.ExitCancelled, words.String())
 	}
 	if _, err := os.Stat(filepath.Join(dir, "corpus")); err == nil {
 		t.Error("a corpus was left behind")

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -12,6 +11,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/audit"
+	"github.com/trajectory-arena/arena/cmd/arena/build"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/evaluate"
+	"github.com/trajectory-arena/arena/cmd/arena/export"
 )
 
 func main() {
@@ -20,7 +25,7 @@ func main() {
 		time.Sleep(oneSignal)
 		stop()
 	})
-	code := run(ctx, os.Args[1:], &cancellable{ctx: ctx, stream: os.Stdin}, os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], cli.Cancellable(ctx, os.Stdin), os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
@@ -30,77 +35,46 @@ func main() {
 // they end must still tidy up.
 const oneSignal = time.Second
 
-// run is the whole program: it parses args, does what they say and returns
-// the exit code.
+// run is the program with its arguments and streams.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	profiles := &profiler{}
-	format := logFormatOf(args)
-	stderr = words{stderr}
-	if format == logJSON {
-		stderr = newLogLines(stderr)
-	}
-	out := &checked{to: stdout}
-	root := newRoot(&streams{in: stdin, out: out, err: stderr})
-	profiles.flags(root)
-	root.PersistentFlags().Var(&format, "log-format", "what is said on standard error: text, or json for one object a line")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return profiles.start() }
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(out)
-	root.SetErr(stderr)
-	err := profiles.stop(root.ExecuteContext(ctx))
-	if err == nil {
-		err = out.failed
-	}
-	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = cancelled()
-	}
-	return tellError(stderr, misnamed(err, args))
+	return cli.Run(ctx, newRoot, args, stdin, stdout, stderr)
 }
 
-// streams are the three standard streams of a run. Data goes to out, words
-// for people to err.
-type streams struct {
-	in  io.Reader
-	out io.Writer
-	err io.Writer
-}
-
-func newRoot(s *streams) *cobra.Command {
+func newRoot(s *cli.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "arena",
 		Short:         "From graded agent attempts to training corpora and evaluated students",
 		Long:          rootHelp,
-		Version:       version(),
+		Version:       cli.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          unknownCommand,
+		Args:          cli.UnknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(badFlag)
+	root.SetFlagErrorFunc(cli.BadFlag)
 	root.AddCommand(
-		newAgreement(s),
-		newBuild(s),
-		newCompare(s),
-		newConvert(s),
-		newDedup(s),
-		newEval(s),
-		newExport(s),
-		newFilter(s),
-		newFilters(s),
-		newImport(s),
-		newInspect(s),
-		newJudge(s),
-		newJudges(s),
-		newLeak(s),
-		newMix(s),
-		newProfiles(s),
-		newRecipe(s),
-		newResults(s),
-		newScore(s),
-		newShop(s),
-		newStage(s),
-		newVerify(s),
+		audit.NewAgreement(s),
+		build.NewBuild(s),
+		evaluate.NewCompare(s),
+		export.NewConvert(s),
+		audit.NewDedup(s),
+		evaluate.NewEval(s),
+		export.NewExport(s),
+		audit.NewFilter(s),
+		audit.NewFilters(s),
+		build.NewImport(s),
+		audit.NewInspect(s),
+		audit.NewJudge(s),
+		audit.NewJudges(s),
+		audit.NewLeak(s),
+		build.NewMix(s),
+		export.NewProfiles(s),
+		build.NewRecipe(s),
+		evaluate.NewResults(s),
+		audit.NewScore(s),
+		evaluate.NewShop(s),
+		build.NewStage(s),
+		audit.NewVerify(s),
 	)
 	return root
 }

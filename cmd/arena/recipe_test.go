@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -78,14 +79,14 @@ func TestRecipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, exitOK, "build", testDay, "-o", in("corpus"), "-q")
+	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
 	student := dayStudent(t, 0.6)
 	url, teacher := studentURL(t, student), studentURL(t, dayStudent(t, 1))
 	stage := func(name, out string, more ...string) {
 		t.Helper()
 		args := append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(out)}, more...)
-		must(t, exitOK, args...)
-		must(t, exitOK, "verify", in(out))
+		must(t, cli.ExitOK, args...)
+		must(t, cli.ExitOK, "verify", in(out))
 		if evals, err := filepath.Glob(filepath.Join(in(out), "data", "*", "eval*")); err != nil || len(evals) > 0 {
 			t.Errorf("%v beside the train split, %v", evals, err)
 		}
@@ -205,11 +206,11 @@ func TestMistakesAreFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, exitOK, "build", testDay, "-o", in("corpus"), "-q")
+	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
 	stage := func(name string, more ...string) string {
 		t.Helper()
-		words := must(t, exitOK, append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(name)}, more...)...)
-		must(t, exitOK, "verify", in(name))
+		words := must(t, cli.ExitOK, append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(name)}, more...)...)
+		must(t, cli.ExitOK, "verify", in(name))
 		return words
 	}
 	words := stage("kto", "--endpoint", studentURL(t, forgetful(t)), "--model", "m", "-k", "5")
@@ -246,7 +247,7 @@ func TestMistakesAreFailures(t *testing.T) {
 	if r := recipeReport(t, in("rft")); r.Counts[0].In != int64(n) || r.Counts[0].Mistakes != nil {
 		t.Errorf("rft reads %+v", r.Counts[0])
 	}
-	must(t, exitOK, "build", in("kto.work/run"), "--problems", in("kto.work/problems.jsonl"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--bank", in("corpus/bank.json"), "-o", in("built"), "-q")
+	must(t, cli.ExitOK, "build", in("kto.work/run"), "--problems", in("kto.work/problems.jsonl"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--bank", in("corpus/bank.json"), "-o", in("built"), "-q")
 	for _, row := range trainRows[corpus.KTO](t, in("built"), "kto") {
 		if strings.Contains(row.SessionID, "-s1/") || strings.Contains(row.SessionID, "-s3/") {
 			t.Errorf("%s is a row of a plain build", row.SessionID)
@@ -261,7 +262,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, exitOK, "build", testDay, "-o", in("corpus"), "-q")
+	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
 	rows := trainRows[corpus.SFT](t, in("corpus"), "sft")
 	planted := rows[0].Goal
 	reworded := "Hello! " + strings.ToUpper(rows[len(rows)-1].Goal) + " Thank you."
@@ -270,7 +271,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	student := dayStudent(t, 0.6)
-	must(t, exitOK, "recipe", "rft", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
+	must(t, cli.ExitOK, "recipe", "rft", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
 		"--held-out", in("held.jsonl"), "--endpoint", studentURL(t, student), "--model", "m", "-k", "4", "-o", in("rft"))
 	for turn := range student.Asked() {
 		if strings.HasPrefix(turn, planted) || strings.HasPrefix(turn, rows[len(rows)-1].Goal) {
@@ -295,18 +296,18 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	if err := os.Remove(in("rft.work/run/summary.json")); err != nil {
 		t.Fatal(err)
 	}
-	words := must(t, exitFailure, "recipe", "kto", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--run", in("rft.work/run"), "-o", in("kto"))
+	words := must(t, cli.ExitFailure, "recipe", "kto", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--run", in("rft.work/run"), "-o", in("kto"))
 	if !strings.Contains(words, "the run is not finished") {
 		t.Error(words)
 	}
 
 	// A corpus that was guarded by a file asks for that file.
-	must(t, exitOK, "build", testDay, "-o", in("guarded"), "--held-out", in("held.jsonl"), "-q")
-	words = must(t, exitUsage, "recipe", "sft", "--corpus", in("guarded"), "-o", in("sft"))
+	must(t, cli.ExitOK, "build", testDay, "-o", in("guarded"), "--held-out", in("held.jsonl"), "-q")
+	words = must(t, cli.ExitUsage, "recipe", "sft", "--corpus", in("guarded"), "-o", in("sft"))
 	if !strings.Contains(words, corpus.SHA256([]byte(bank))) {
 		t.Errorf("the refusal does not name the file: %s", words)
 	}
-	must(t, exitOK, "recipe", "sft", "--corpus", in("guarded"), "--held-out", in("held.jsonl"), "-o", in("sft"))
+	must(t, cli.ExitOK, "recipe", "sft", "--corpus", in("guarded"), "--held-out", in("held.jsonl"), "-o", in("sft"))
 }
 
 // TestRecipeKilledAndResumed kills a recipe at several moments and lets it go
@@ -319,7 +320,7 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	dir, program := t.TempDir(), program(t)
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, exitOK, "build", testDay, "-o", in("corpus"), "-q")
+	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
 	student := dayStudent(t, 0.6)
 	student.Latency = 2 * time.Millisecond
 	url := studentURL(t, student)

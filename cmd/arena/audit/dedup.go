@@ -1,0 +1,294 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/guard/rows"
+)
+
+// dedupFlags are what a user can say to `arena dedup`.
+type dedupFlags struct {
+	out       string
+	field     string
+	profile   string
+	threshold float64
+	cap       int
+	strip     []string
+	index     string
+	workers   int
+	quiet     bool
+}
+
+// NewDedup makes `arena dedup`.
+func NewDedup(s *cli.Streams) *cobra.Command {
+	f := dedupFlags{}
+	c := &cobra.Command{
+		Use:   "dedup FILES…",
+		Short: "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column",
+		Long: `Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column: MinHash
+over word 5-grams finds candidates, exact Jaccard similarity decides. One line of JSON
+a row, in input order; the representative of a cluster is its longest text, and jaccard
+is the similarity to it.
+
+With --index the texts are also held against the signatures of earlier runs, by
+estimate, and added to them.`,
+		Example: `  arena dedup testdata/leak/texts.jsonl -o -
+  arena dedup testdata/leak/texts.jsonl --index signatures -o clusters.jsonl
+  arena build testdata/day -o out
+  arena dedup out/data/sft/*.parquet --field messages --strip shop/profiles/7-tool.txt -o -`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, names []string) error {
+			files, cleanUp, err := cli.Local(c.Context(), names)
+			defer cleanUp()
+			if err != nil {
+				return err
+			}
+			return f.run(c.Context(), s, files)
+		},
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	c.Flags().StringVar(&f.field, "field", "", "column to compare, as a path (a.b.0); default: the whole text of the row")
+	c.Flags().StringVar(&f.profile, "profile", "auto", "long (documents), short (requests) or auto (by length)")
+	c.Flags().Float64Var(&f.threshold, "threshold", 0.8, "Jaccard similarity from which texts are near-duplicates")
+	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "largest bucket that is compared each with each")
+	c.Flags().StringArrayVar(&f.strip, "strip", nil, "file with boilerplate to leave out (system prompt, tools); may be repeated")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	c.Flags().StringVar(&f.index, "index", "", "signatures of earlier runs, to compare with and to add to")
+	return c
+}
+
+// dedupLine is the promised line format.
+type dedupLine struct {
+	ID             string   `json:"id"`
+	Cluster        string   `json:"cluster"`
+	Representative bool     `json:"representative"`
+	Jaccard        *float64 `json:"jaccard"`
+}
+
+func (f *dedupFlags) run(ctx context.Context, s *cli.Streams, files []string) error {
+	today := &minhash.Index{}
+	err := cli.WriteWhole(s, f.out, func(w io.Writer) error { return f.cluster(ctx, s, w, files, today) })
+	if err != nil || f.index == "" {
+		return err
+	}
+	// Last: a run that failed and is repeated must not meet its own texts.
+	return today.Append(f.index)
+}
+
+// cluster writes the lines, and puts the texts' signatures into today where an
+// index is kept.
+func (f *dedupFlags) cluster(ctx context.Context, s *cli.Streams, w io.Writer, files []string, today *minhash.Index) error {
+	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
+	defer progress.Done()
+	ids, texts, err := f.read(ctx, s.In, files, progress)
+	if err != nil {
+		return err
+	}
+	options, err := f.options(texts)
+	if err != nil {
+		return err
+	}
+	options.Signed = progress.Reading("compare", bytesIn(texts))
+	groups, c, err := minhash.Texts(texts, options)
+	progress.Done()
+	if err != nil {
+		return err
+	}
+	lines := dedupLines(ids, texts, groups)
+	if f.index != "" {
+		if err = f.joinIndex(ids, texts, lines, options, today); err != nil {
+			return err
+		}
+	}
+	if err = ctx.Err(); err != nil {
+		return err
+	}
+	if err = writeLines(w, lines); err != nil {
+		return err
+	}
+	if f.quiet {
+		return nil
+	}
+	fmt.Fprintf(s.Err, "arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
+		len(texts), representatives(lines), c.Candidates, c.Capped, c.Skipped)
+	return nil
+}
+
+func bytesIn(texts []string) (n int64) {
+	for _, t := range texts {
+		n += int64(len(t))
+	}
+	return n
+}
+
+func writeLines(w io.Writer, lines []dedupLine) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, l := range lines {
+		if err := enc.Encode(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func representatives(lines []dedupLine) (n int) {
+	for _, l := range lines {
+		if l.Representative {
+			n++
+		}
+	}
+	return n
+}
+
+// read takes the text of every row, without boilerplate.
+func (f *dedupFlags) read(ctx context.Context, stdin io.Reader, files []string, progress *cli.Display) (ids, texts []string, err error) {
+	strip, err := f.stripper()
+	if err != nil {
+		return nil, nil, err
+	}
+	err = eachCandidate("read", files, stdin, progress, func(row rows.Row) error {
+		text, id, unfit := f.textOf(row)
+		// A copy, so that the id does not hold on to its whole row.
+		ids, texts = append(ids, strings.Clone(id)), append(texts, strip.Strip(text))
+		return cmp.Or(unfit, ctx.Err())
+	})
+	if err != nil {
+		return nil, nil, cli.Failed(err, "the input is JSON lines, a JSON array, Parquet or a corpus folder; --field names the column to compare")
+	}
+	if len(texts) == 0 {
+		return nil, nil, cli.Failed(errors.New("no texts: the input holds no row"), "give JSON lines, a JSON array, Parquet or a corpus folder")
+	}
+	return ids, texts, nil
+}
+
+func (f *dedupFlags) stripper() (*minhash.Stripper, error) {
+	var boilerplate []string
+	for _, path := range f.strip {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, cli.Failed(fmt.Errorf("read boilerplate: %w", err), "--strip takes a text file")
+		}
+		boilerplate = append(boilerplate, string(b))
+	}
+	return minhash.NewStripper(boilerplate), nil
+}
+
+func (f *dedupFlags) textOf(row rows.Row) (text, id string, err error) {
+	c := rows.Read(row)
+	if id = c.ID; id == "" {
+		id = row.Name()
+	}
+	if f.field != "" {
+		v := gjson.Get(row.JSON, f.field)
+		if !v.Exists() {
+			return "", id, fmt.Errorf("row %d has no column %q", row.Line+1, f.field)
+		}
+		return v.String(), id, nil
+	}
+	parts := append(append([]string{c.Request}, c.Context...), c.Answers...)
+	text = strings.TrimSpace(strings.Join(parts, "\n"))
+	if text == "" {
+		return "", id, fmt.Errorf("row %d holds no text", row.Line+1)
+	}
+	return text, id, nil
+}
+
+// shortText is the length below which a text counts as a request: about a
+// hundred words.
+const shortText = 600
+
+func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
+	o := minhash.Long()
+	short := 0
+	for _, t := range texts {
+		if len(t) < shortText {
+			short++
+		}
+	}
+	switch {
+	case f.profile == "short", f.profile == "auto" && 2*short > len(texts):
+		o = minhash.Short()
+	case f.profile != "long" && f.profile != "auto":
+		return o, cli.Usage(fmt.Errorf("--profile is %q", f.profile), "it takes auto, long or short")
+	}
+	if f.workers < 1 {
+		return o, cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	}
+	o.Threshold, o.BucketCap, o.Workers = f.threshold, f.cap, f.workers
+	if err := o.Validate(); err != nil {
+		return o, cli.Usage(err, "see `arena dedup --help`")
+	}
+	return o, nil
+}
+
+// dedupLines names each cluster by the content of its representative, so that
+// neither order nor strangers rename it.
+func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
+	names := map[int]string{}
+	for i, g := range groups {
+		if g.Representative {
+			names[g.Root] = clusterName(texts[i])
+		}
+	}
+	lines := make([]dedupLine, len(groups))
+	for i, g := range groups {
+		lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: names[g.Root], Representative: g.Representative}
+		if !math.IsNaN(g.Jaccard) {
+			lines[i].Jaccard = &g.Jaccard
+		}
+	}
+	return lines
+}
+
+func clusterName(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// joinIndex finds texts that earlier runs had already: they represent nothing,
+// and their cluster is named after the earlier document. The texts' own
+// signatures are added to today, for the next run to find.
+func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash.Options, today *minhash.Index) error {
+	all := &minhash.Index{}
+	if _, err := os.Stat(f.index); err == nil {
+		if all, err = minhash.ReadIndex(f.index); err != nil {
+			return cli.Failed(err, "an index of another version cannot be used: start a new one")
+		}
+	}
+	earlier := len(all.IDs)
+	for i, t := range texts {
+		sig := minhash.Sign(t)
+		today.Add(ids[i], sig.Pack())
+		all.Add(ids[i], sig.Pack())
+	}
+	c, err := all.Cluster(o)
+	if err != nil {
+		return err
+	}
+	for i := range lines {
+		root := int(c.Root[earlier+i])
+		if root < earlier {
+			similarity := all.Signatures[root].Similarity(&all.Signatures[earlier+i])
+			lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: clusterName(all.IDs[root]), Jaccard: &similarity}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// filterDay runs the filter over days.
+type filterDay struct {
+	flags   *filterFlags
+	filter  *filters.Filter
+	reading traces.Limits
+	streams *cli.Streams
+	// each, where set, sees every trace while it is in memory, and may note
+	// something on what stays of it; inputs run side by side.
+	each   func(ctx context.Context, t *arena.Trace, f *filtered) error
+	unread cli.Unread
+}
+
+// filtered is what the filter keeps of one attempt until its agent's day is
+// known. head holds the names of the trace and nothing else of it.
+type filtered struct {
+	filters.Checked
+	head      arena.Trace
+	structure arena.Structure
+	// day is what the agent's whole day shows.
+	day filters.AgentStats
+	// success is the outcome, known to --reweight alone.
+	success bool
+	// explanation is of the attempt that --explain names, and of its copies.
+	explanation *filters.Explanation
+}
+
+// read makes the first pass over all inputs, then the second, and returns the
+// attempts in input order.
+func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error) {
+	inputs, cleanUp, err := cli.DayInputs(ctx, d.streams, days)
+	defer cleanUp()
+	if err != nil {
+		return nil, err
+	}
+	byInput := make([][]filtered, len(inputs))
+	notRead := make([]cli.Unread, len(inputs))
+	progress := d.flags.noisy.Progress(d.streams)
+	defer progress.Done()
+	progress.Begin("filter", len(inputs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(d.flags.workers)
+	for i := range inputs {
+		g.Go(func() error {
+			var failed error
+			byInput[i], notRead[i], failed = d.firstPass(ctx, inputs[i], progress)
+			progress.Finished(inputs[i].Bytes)
+			return failed
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	for _, u := range notRead {
+		d.unread.Join(u)
+	}
+	if !d.flags.noisy.Quiet {
+		progress.Done()
+		d.unread.Tell(d.streams.Err)
+	}
+	all := slices.Concat(byInput...)
+	d.secondPass(all)
+	return all, nil
+}
+
+func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *cli.Display) ([]filtered, cli.Unread, error) {
+	var all []filtered
+	var notRead cli.Unread
+	if in.SHA256 == "" {
+		if err := in.Hash(ctx); err != nil {
+			return nil, notRead, err
+		}
+	}
+	opt := traces.Options{Limits: d.reading, RunID: d.flags.runID}
+	_, err := traces.Read(ctx, in, opt, func(i traces.Item) error {
+		if i.Fault != nil {
+			notRead.Add(&in, i.Fault)
+			return nil
+		}
+		progress.Attempt()
+		f := d.check(i.Trace)
+		if d.each != nil {
+			if failed := d.each(ctx, i.Trace, &f); failed != nil {
+				return failed
+			}
+		}
+		all = append(all, f)
+		return nil
+	})
+	return all, notRead, err
+}
+
+func (d *filterDay) check(t *arena.Trace) filtered {
+	dialogue := filters.Normalise(t)
+	f := filtered{Checked: filters.Checked{ID: t.ID, Record: t.RecordSHA256, Agent: filters.AgentOf(t.Agent, t.RunID)}}
+	f.structure, f.Sample = d.filter.Check(t, &dialogue)
+	f.head = arena.Trace{ID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, Agent: t.Agent, HasDialogue: t.HasDialogue}
+	return f
+}
+
+// secondPass lets each agent's day change the verdicts of its attempts.
+func (d *filterDay) secondPass(all []filtered) {
+	checked := make([]*filters.Checked, len(all))
+	for i := range all {
+		checked[i] = &all[i].Checked
+	}
+	habits := d.filter.Day(checked)
+	for i := range all {
+		f := &all[i]
+		f.day = habits.Agent(f.Agent)
+		f.structure = d.filter.Revise(f.structure, f.Sample, f.day)
+	}
+}
+
+// lines writes the verdict of every attempt.
+func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error {
+	all, err := d.read(ctx, days)
+	if err != nil {
+		return err
+	}
+	if err := d.summary(all); err != nil {
+		return err
+	}
+	var line []byte
+	for i := range all {
+		line = filters.AppendLine(line[:0], cli.NamesOf(&all[i].head), all[i].structure)
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return fmt.Errorf("write verdicts: %w", err)
+		}
+	}
+	return nil
+}
+
+// summary says what was kept.
+func (d *filterDay) summary(all []filtered) error {
+	if !d.flags.noisy.Quiet {
+		kept := 0
+		axes := map[arena.Axis]int{}
+		for i := range all {
+			axes[all[i].structure.Axis]++
+			if all[i].structure.Keep {
+				kept++
+			}
+		}
+		fmt.Fprintf(d.streams.Err, "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
+			len(all), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], kept)
+	}
+	if len(all) == 0 {
+		return cli.Failed(errors.New("no attempt could be read"), "`arena filter --help` says what a DAY is")
+	}
+	return nil
+}

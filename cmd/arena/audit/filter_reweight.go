@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/outcome"
+)
+
+// reweight prints the leaderboard under base score and under the planned
+// reweighting by richness. Every attempt counts, time-outs as failures, as in
+// the subnet's own aggregate.
+func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) error {
+	days, removeCopies, err := cli.LocalDays(ctx, days)
+	defer removeCopies()
+	if err != nil {
+		return err
+	}
+	if err = d.outcomes(days); err != nil {
+		return err
+	}
+	all, err := d.read(ctx, days)
+	if err != nil {
+		return err
+	}
+	scored := make([]filters.Scored, len(all))
+	for i := range all {
+		f := &all[i]
+		scored[i] = filters.Scored{
+			Agent: f.Agent, Problem: f.head.ProblemID, Success: f.success,
+			Agentic: f.structure.Axis == arena.AxisAgentic, Richness: filters.RichnessOf(&f.structure),
+		}
+	}
+	b := filters.Reweight(scored)
+	return printLeaderboard(w, &b)
+}
+
+// outcomes arranges that every attempt's success is known: out of --scores, or
+// by the subnet's rules.
+func (d *filterDay) outcomes(days []string) error {
+	if d.flags.scores != "" {
+		type solved struct {
+			Success bool `json:"success"`
+		}
+		scores, err := cli.ReadByAttempt[solved](d.flags.scores, "`arena score DAY -o F` writes the scores of a day")
+		d.each = func(_ context.Context, _ *arena.Trace, f *filtered) error {
+			s, known := scores[f.ID]
+			if !known {
+				return cli.Failed(fmt.Errorf("attempt %s is not in %s", f.ID, d.flags.scores), "`arena score DAY -o F` writes the scores of a day")
+			}
+			f.success = s.Success
+			return nil
+		}
+		return err
+	}
+	r := &scoreRun{flags: &scoreFlags{problems: d.flags.problems, catalogs: d.flags.catalogs}, streams: d.streams}
+	if err := r.open(days, outcome.Carried{}); err != nil {
+		return err
+	}
+	d.each = func(ctx context.Context, t *arena.Trace, f *filtered) error {
+		p, _ := r.suite.Find(t)
+		o, err := r.scorer.Score(ctx, t, p)
+		f.success = o.Success
+		return err
+	}
+	return nil
+}
+
+func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "rank\tagent\tattempts\tagentic\tbase\tv1\trank\tv2\trank\targs\trank\t")
+	for _, s := range b.Standings {
+		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%.4f\t", s.BaseRank, cli.Printable(s.Agent), s.Attempts, s.Agentic, s.Base)
+		for k := range s.Scores {
+			fmt.Fprintf(t, "%.4f\t%d (%+d)\t", s.Scores[k], s.Ranks[k], s.BaseRank-s.Ranks[k])
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprintln(t, "\nshare of all reward, in points\tv1\t95 %\tv2\t95 %\targs\t95 %\t")
+	for _, s := range b.Standings {
+		fmt.Fprintf(t, "%s\t", cli.Printable(s.Agent))
+		for k := range s.Gain {
+			fmt.Fprintf(t, "%s\t%s to %s\t", points(s.Gain[k]), points(s.Low[k]), points(s.High[k]))
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprintf(t, "\nreward to agentic attempts: base %.4f", b.BaseShare)
+	for k, name := range filters.RichnessNames {
+		fmt.Fprintf(t, ", %s %.4f", name, b.Shares[k])
+	}
+	fmt.Fprintln(t, "\nrichness that the log cannot answer counts as 0; intervals: 1000 resamples of the problems")
+	return t.Flush()
+}
+
+// points prints a change of a share in percentage points.
+func points(share float64) string {
+	p := 100 * share
+	if math.Abs(p) < 0.005 {
+		p = 0
+	}
+	return fmt.Sprintf("%+.2f", p)
+}

@@ -1,0 +1,112 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/corpus/where"
+)
+
+// NewInspect makes `arena inspect`.
+func NewInspect(s *cli.Streams) *cobra.Command {
+	head, expr := 2, ""
+	c := &cobra.Command{
+		Use:     "inspect FILE.parquet|CORPUS",
+		Short:   "Show schema, row groups, counts and the first rows",
+		Example: "  arena build testdata/day -o out\n  arena inspect out\n  arena inspect out/tables/attempts.parquet --head 1\n  arena inspect out --where 'judge_score >= 0.7 && n_steps <= 15'",
+		Args:    cli.Takes(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			chosen, err := cli.ParseWhere(expr)
+			if err != nil {
+				return err
+			}
+			folder, file, err := parquetFile(args[0])
+			if err != nil {
+				return err
+			}
+			if file != "" && chosen != nil {
+				return cli.Usage(errors.New("--where selects by the ledger of a corpus, and a file has none"), "name the folder of the corpus")
+			}
+			if head < 0 {
+				return cli.Usage(fmt.Errorf("--head is %d", head), "give the number of rows to show, 0 for none")
+			}
+			return cli.ReadCorpus(c.Context(), folder, func(fsys corpus.FS, dir string) error {
+				switch {
+				case file != "":
+					return inspectFile(s, fsys, filepath.Join(dir, file), head)
+				case chosen != nil:
+					return inspectWhere(s, fsys, dir, chosen, head)
+				default:
+					return describe(s, fsys, dir)
+				}
+			})
+		},
+	}
+	c.Flags().IntVar(&head, "head", head, "rows to show")
+	c.Flags().StringVar(&expr, "where", "", "count the attempts of a corpus's ledger for which this holds, and name the first")
+	return c
+}
+
+// parquetFile parts the name of a file into its folder and its own name. A
+// corpus is a folder, and has no file. In a bucket the ending tells which it is.
+func parquetFile(name string) (folder, file string, err error) {
+	if bucket.IsURL(name) {
+		if folder, file, err = bucket.Split(name); err != nil || strings.HasSuffix(file, ".parquet") {
+			return folder, file, err
+		}
+		return name, "", nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		return filepath.Dir(name), filepath.Base(name), nil
+	}
+	return name, "", nil
+}
+
+func describe(s *cli.Streams, fsys corpus.FS, dir string) error {
+	m, err := corpus.ReadManifest(fsys, dir)
+	if err != nil {
+		return cli.Failed(err, "name a .parquet file, or a corpus: "+cli.NoCorpus)
+	}
+	m.Describe(s.Out)
+	return nil
+}
+
+// inspectWhere says how many attempts an expression selects: what an export
+// with it would hold.
+func inspectWhere(s *cli.Streams, fsys corpus.FS, dir string, expr *where.Expr, head int) error {
+	chosen, err := where.Select(fsys, dir, expr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Out, "%d attempts\n", chosen.Len())
+	for i, id := range chosen.Sessions() {
+		if i == head {
+			break
+		}
+		fmt.Fprintln(s.Out, id)
+	}
+	return nil
+}
+
+func inspectFile(s *cli.Streams, fsys corpus.FS, path string, head int) error {
+	if err := corpus.Inspect(fsys, path, head, s.Out); err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return err
+		case !strings.HasSuffix(path, ".parquet"):
+			return cli.Failed(err, "inspect reads Parquet files and corpus folders")
+		default:
+			return cli.Failed(err, "the file is broken or was cut off")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/judges/steps"
+)
+
+// judgeFlags are what a user can say to `arena judge`.
+type judgeFlags struct {
+	out     string
+	judge   string
+	runID   string
+	workers int
+	quiet   bool
+	dryRun  bool
+	probe   int
+	steps   bool
+	llm     instrument.LLMFlags
+}
+
+// attemptsAtOnce is how many attempts wait for a model, for their turn or after a
+// failure: waiting costs no core, and little memory.
+const attemptsAtOnce = 4 * instrument.ModelsAtOnce
+
+func NewJudge(s *cli.Streams) *cobra.Command {
+	f := judgeFlags{llm: instrument.DefaultLLMFlags()}
+	c := &cobra.Command{
+		Use:   "judge DAY…",
+		Short: "Judge how attempts reasoned, offline or with models",
+		Long: `Judge how attempts reasoned: one line of JSON per attempt, in input order, with the
+score, the walk through the gates and the passages that decided. A judge that gave no
+answer gives no score: its outcome is refused, unparsed or failed.
+
+--steps judges each step instead: needed, waste or unclear, with a reason.
+
+--judge gates decides from the trace alone. --judge llm asks models behind an
+OpenAI-compatible address; the first --votes models vote, the others stand in for them.
+Every exchange is kept in the ledger, so the same question is paid for once; attempts
+without a score are asked again by the next run. A run that would pass its budget, or
+leaves more than --max-unscored without a score, ends with exit code 3.
+
+The key is taken from OPENAI_API_KEY where that is set, or from --api-key-env.
+Details: docs/judges-llm.md.`,
+		Example: `  arena judge testdata/day -o judgements.jsonl
+  arena judge testdata/day --steps -o steps.jsonl
+  # -n says what asking models would cost; without it they are asked
+  arena judge testdata/day --judge llm --endpoint http://127.0.0.1:8000/v1 --model Qwen/Qwen3-32B -n
+  echo '{small: {prompt: 0.1, completion: 0.4}, large: {prompt: 0.6, completion: 2.2}}' > prices.yaml
+  arena judge testdata/day --judge llm --endpoint https://api.example.com/v1 \
+    --model small --model large --prices prices.yaml --budget-usd 5 -n`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: gates or llm")
+	cli.AddRunID(c, &f.runID, "stdin", "run of records that name none")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
+	c.Flags().IntVar(&f.probe, "probe", 0, "probe the judge itself on this many attempts instead: one line per probe")
+	c.Flags().BoolVar(&f.steps, "steps", false, "judge each step instead: by what it brought to the product recommended, or by --judge llm")
+	f.llm.Settings.Flags(c)
+	f.llm.Add(c)
+	return c
+}
+
+func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error {
+	if c.Flags().Changed("jobs") && f.workers < 1 || f.probe < 0 {
+		return cli.Usage(errors.New("-j and --probe want 1 or more"), "leave -j out for the default")
+	}
+	if f.steps && f.probe > 0 {
+		return cli.Usage(errors.New("--probe and --steps do not go together"), "probes move a score, and steps have none")
+	}
+	day := &judgeDay{flags: f, streams: s, workers: f.workers}
+	switch f.judge {
+	case "gates":
+		return f.offline(c, day, days)
+	case "llm":
+		return f.models(c, day, days)
+	}
+	return cli.Usage(fmt.Errorf("--judge is %q", f.judge), "the judges are gates and llm; `arena judges` describes them")
+}
+
+func (f *judgeFlags) offline(c *cobra.Command, day *judgeDay, days []string) error {
+	if f.dryRun || f.llm.Given(c) {
+		return cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out what is said about models")
+	}
+	if day.workers == 0 {
+		day.workers = runtime.NumCPU()
+	}
+	day.judge, day.maxUnscored = instrument.OfflineJudge{}.Judge, 1
+	day.steps = func(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
+		return steps.Judge(t, d), nil
+	}
+	return f.judgeOrProbe(c.Context(), day, days)
+}
+
+func (f *judgeFlags) judgeOrProbe(ctx context.Context, day *judgeDay, days []string) error {
+	if f.probe > 0 {
+		return day.probe(ctx, days, f.probe)
+	}
+	return day.lines(ctx, days)
+}
+
+func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err error) {
+	m, err := f.llm.Open(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	if day.workers == 0 {
+		day.workers = attemptsAtOnce
+	}
+	if f.dryRun {
+		return day.predict(c.Context(), days, m.Judge)
+	}
+	day.judge, day.steps, day.models, day.maxUnscored = m.Judge.Judge, m.Judge.Steps, m, m.Config.MaxUnscored
+	return f.judgeOrProbe(c.Context(), day, days)
+}

@@ -1,0 +1,74 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/llm"
+)
+
+// predict says what judging would cost, without asking.
+func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) error {
+	tally := newJudgeTally()
+	total := j.Forecast()
+	if d.flags.steps {
+		total = j.ForecastSteps()
+	}
+	err := d.attempts(ctx, days, tally, func(t *arena.Trace) error {
+		tally.attempts++
+		dialogue := filters.Normalise(t)
+		return total.Add(t, &dialogue)
+	})
+	if err != nil {
+		return err
+	}
+	if !d.flags.quiet {
+		fmt.Fprintf(d.streams.Err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
+			tally.attempts, total.Calls, total.Held, total.Prompt, total.Completion, dollars(total.USD))
+	}
+	b, err := json.Marshal(map[string]any{
+		"attempts": tally.attempts, "requests": total.Calls, "held": total.Held,
+		"tokens": map[string]int{"prompt": total.Prompt, "completion": total.Completion}, "cost_usd": total.USD,
+	})
+	if err != nil {
+		return fmt.Errorf("encode prediction: %w", err)
+	}
+	_, err = d.streams.Out.Write(append(b, '\n'))
+	return err
+}
+
+func (d *judgeDay) bill() ledger.Bill {
+	if d.models == nil {
+		return ledger.Bill{}
+	}
+	return d.models.Ledger.Bill()
+}
+
+// printBill says what this run spent.
+func (d *judgeDay) printBill(before ledger.Bill) {
+	if d.models == nil {
+		return
+	}
+	after := d.models.Ledger.Bill()
+	usd := *after.USD - *before.USD
+	cost := dollars(&usd)
+	if after.Unpriced > before.Unpriced {
+		cost = "at unknown prices"
+	}
+	for _, sub := range d.models.Judge.Substitutes() {
+		fmt.Fprintf(d.streams.Err, "warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
+	}
+	fmt.Fprintf(d.streams.Err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
+		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.models.Folder)
+}
+
+func dollars(usd *float64) string {
+	if usd == nil {
+		return "at unknown prices"
+	}
+	return fmt.Sprintf("%.6f USD", *usd)
+}

@@ -1,0 +1,178 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/judgements"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// judgeDay judges the attempts of days.
+type judgeDay struct {
+	flags   *judgeFlags
+	streams *cli.Streams
+	workers int
+	judge   func(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error)
+	// steps judges each step.
+	steps func(context.Context, *arena.Trace, *arena.Dialogue) (arena.StepJudgement, error)
+	// maxUnscored is the share of judgeable attempts that may stay unscored.
+	maxUnscored float64
+	// models is set where the judge asks models.
+	models *instrument.Models
+}
+
+// linesAhead is how many finished lines may wait for one that takes long.
+const linesAhead = 4096
+
+// attempts gives every attempt of the days in input order. Records that cannot
+// be read are counted.
+func (d *judgeDay) attempts(ctx context.Context, days []string, tally *judgeTally, emit func(*arena.Trace) error) error {
+	inputs, cleanUp, err := cli.DayInputs(ctx, d.streams, days)
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	opt := traces.Defaults()
+	opt.RunID = d.flags.runID
+	for i := range inputs {
+		if inputs[i].SHA256 == "" {
+			if err := inputs[i].Hash(ctx); err != nil {
+				return err
+			}
+		}
+		var notRead cli.Unread
+		_, err := traces.Read(ctx, inputs[i], opt, func(item traces.Item) error {
+			if item.Fault != nil {
+				notRead.Add(&inputs[i], item.Fault)
+				return nil
+			}
+			return emit(item.Trace)
+		})
+		tally.unread.Join(notRead)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines writes the judgement of every attempt and says what became of them.
+func (d *judgeDay) lines(ctx context.Context, days []string) error {
+	tally := newJudgeTally()
+	stop := d.progress(tally)
+	before := d.bill()
+	err := cli.WriteWhole(d.streams, d.flags.out, func(w io.Writer) error { return d.inOrder(ctx, days, tally, w) })
+	stop()
+	if err != nil {
+		return explainJudge(err)
+	}
+	if !d.flags.quiet {
+		tally.print(d.streams.Err)
+		d.printBill(before)
+	}
+	return tally.verdict(d.maxUnscored)
+}
+
+// inOrder judges side by side and writes in order.
+func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally, w io.Writer) error {
+	g, ctx := errgroup.WithContext(ctx)
+	slots := make(chan struct{}, d.workers)
+	lines := make(chan chan []byte, linesAhead)
+	g.Go(func() error {
+		defer close(lines)
+		return d.attempts(ctx, days, tally, func(t *arena.Trace) error {
+			line := make(chan []byte, 1)
+			for _, wait := range []func() bool{
+				func() bool { return send(ctx, slots, struct{}{}) },
+				func() bool { return send(ctx, lines, line) },
+			} {
+				if !wait() {
+					return ctx.Err()
+				}
+			}
+			g.Go(func() error {
+				defer func() { <-slots }()
+				b, err := d.one(ctx, t, tally)
+				line <- b
+				return err
+			})
+			return nil
+		})
+	})
+	g.Go(func() error {
+		for line := range lines {
+			select {
+			case b := <-line:
+				if _, err := w.Write(b); err != nil {
+					return fmt.Errorf("write judgements: %w", err)
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+func send[T any](ctx context.Context, c chan<- T, v T) bool {
+	select {
+	case c <- v:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// one judges an attempt. A spent budget leaves the attempt for the next run and
+// lets this one finish with what is known already.
+func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) ([]byte, error) {
+	dialogue := filters.Normalise(t)
+	if d.flags.steps {
+		return d.oneByStep(ctx, t, &dialogue, tally)
+	}
+	j, err := d.judge(ctx, t, &dialogue)
+	if err != nil && !leavesRest(err) {
+		return nil, err
+	}
+	tally.count(llm.Judgeable(t, &dialogue), j, err)
+	b, err := judgements.Append(nil, t, j)
+	return line(b), err
+}
+
+// oneByStep does the same for each step of an attempt.
+func (d *judgeDay) oneByStep(ctx context.Context, t *arena.Trace, dialogue *arena.Dialogue, tally *judgeTally) ([]byte, error) {
+	j, err := d.steps(ctx, t, dialogue)
+	if err != nil && !leavesRest(err) {
+		return nil, err
+	}
+	tally.count(llm.HasSteps(dialogue), j.Judgement, err)
+	tally.countSteps(j.Steps)
+	b, err := judgements.AppendSteps(nil, t, &j)
+	return line(b), err
+}
+
+// leavesRest reports whether an error leaves what is missing to the next run.
+func leavesRest(err error) bool {
+	return errors.Is(err, llm.ErrBudget) || errors.Is(err, llm.ErrDeadline)
+}
+
+func line(b []byte) []byte { return append([]byte(cli.WithoutSecrets(string(b))), '\n') }
+
+// explainJudge gives an error that ended the run its hint.
+func explainJudge(err error) error {
+	if errors.Is(err, llm.ErrAuth) {
+		return cli.Failed(err, "set the key in "+instrument.DefaultKeyEnv+" or name its variable with --api-key-env; what was answered is kept in the ledger")
+	}
+	return err
+}

@@ -1,0 +1,106 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/judges/llm"
+)
+
+// judgeTally counts what became of attempts.
+type judgeTally struct {
+	mu       sync.Mutex
+	attempts int
+	// empty attempts left no dialogue; they are no failure of the judge's.
+	empty    int
+	outcomes map[arena.JudgeOutcome]int
+	// needs counts verdicts on steps.
+	needs map[arena.Need]int
+	// why counts reasons for missing scores.
+	why    map[string]int
+	unread cli.Unread
+	// stopped is the limit that ended the asking, if any.
+	stopped error
+}
+
+func newJudgeTally() *judgeTally {
+	return &judgeTally{outcomes: map[arena.JudgeOutcome]int{}, needs: map[arena.Need]int{}, why: map[string]int{}}
+}
+
+func (t *judgeTally) count(judgeable bool, j arena.Judgement, stopped error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.attempts++
+	if !judgeable {
+		t.empty++
+		return
+	}
+	t.outcomes[j.Outcome]++
+	if j.Outcome != arena.JudgeScored {
+		t.why[j.Detail]++
+	}
+	if stopped != nil {
+		t.stopped = stopped
+	}
+}
+
+func (t *judgeTally) countSteps(steps []arena.StepVerdict) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range steps {
+		t.needs[s.Need]++
+	}
+}
+
+func (t *judgeTally) unscored() int {
+	return t.attempts - t.empty - t.outcomes[arena.JudgeScored]
+}
+
+func (t *judgeTally) seen() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.attempts
+}
+
+func (t *judgeTally) progress(w io.Writer, since time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(w, "%d attempts judged, %d without a score, %.1f a second\n", t.attempts, t.unscored(), float64(t.attempts)/since.Seconds())
+}
+
+func (t *judgeTally) print(w io.Writer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(w, "%d attempts: %d scored, %d refused, %d unparsed, %d failed, %d without a dialogue\n", t.attempts,
+		t.outcomes[arena.JudgeScored], t.outcomes[arena.JudgeRefused], t.outcomes[arena.JudgeUnparsed], t.outcomes[arena.JudgeFailed], t.empty)
+	if len(t.needs) > 0 {
+		fmt.Fprintf(w, "steps: %d needed, %d waste, %d unclear\n", t.needs[arena.StepNeeded], t.needs[arena.StepWaste], t.needs[arena.StepUnclear])
+	}
+	for _, why := range slices.Sorted(maps.Keys(t.why)) {
+		fmt.Fprintf(w, "%d without a score: %s\n", t.why[why], why)
+	}
+	t.unread.Tell(w)
+}
+
+// verdict is the error of a run that passed a limit.
+func (t *judgeTally) verdict(maxUnscored float64) error {
+	judged := t.attempts - t.empty
+	const again = "run the same command again: only what is missing will be asked"
+	switch {
+	case t.attempts == 0:
+		return cli.Failed(errors.New("no attempt could be read"), "`arena judge --help` says what a DAY is")
+	case errors.Is(t.stopped, llm.ErrBudget), errors.Is(t.stopped, llm.ErrDeadline):
+		return cli.Limit(fmt.Errorf("%w: %d of %d attempts are judged", t.stopped, t.outcomes[arena.JudgeScored], judged), again)
+	case float64(t.unscored()) > maxUnscored*float64(judged):
+		return cli.Limit(fmt.Errorf("%d of %d attempts have no score (%.1f %%): more than --max-unscored %.1f %%",
+			t.unscored(), judged, 100*float64(t.unscored())/float64(judged), 100*maxUnscored), again+", or raise --max-unscored")
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/guard/rows"
+)
+
+// leakFlags are what a user can say to `arena leak`.
+type leakFlags struct {
+	heldOut []string
+	out     string
+	report  string
+	failOn  string
+	drop    float64
+	workers int
+	quiet   bool
+	embed   instrument.EmbedFlags
+}
+
+// NewLeak makes `arena leak`.
+func NewLeak(s *cli.Streams) *cobra.Command {
+	f := leakFlags{}
+	c := &cobra.Command{
+		Use:   "leak --held-out BANK… CANDIDATES…",
+		Short: "Find protected problems in any texts or corpus, however they are reworded",
+		Long: `Find protected problems in any texts or corpus, however they are reworded.
+
+A bank is a problems file or suite, JSON lines with id and text, query, problem or
+messages, a corpus folder (its eval split), or a folder of banks. Candidates are the
+same kinds of files, Parquet, Arrow and CSV included, or - for standard input; of a dialogue the
+request, the rest of what the model reads and what it wrote are searched, tool
+results are not. One line of JSON a row, in input order:
+
+  drop  the row may not be trained on (recall first)
+  same  every constraint agrees: product, brand, colour, size, numbers, delivery
+
+Which tiers there are and how well they find what: docs/leak.md.`,
+		Example: `  arena leak --held-out testdata/leak/bank.jsonl testdata/leak/texts.jsonl -o -
+  arena build testdata/day -o out
+  arena leak --held-out testdata/leak/bank.jsonl out -o leaks.jsonl --report report.json --fail-on drop`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, names []string) error {
+			paths, cleanUp, err := cli.Local(c.Context(), names)
+			defer cleanUp()
+			if err != nil {
+				return err
+			}
+			return f.run(c.Context(), s, paths)
+		},
+	}
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "protected problems; may be repeated")
+	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	c.Flags().StringVar(&f.report, "report", "", "write the contamination report here")
+	c.Flags().StringVar(&f.failOn, "fail-on", "", "exit 3 if a row is to be dropped (drop) or asks for the same (same)")
+	c.Flags().Float64Var(&f.drop, "threshold", 0, "drop from this lexical score on, 0 to 1 (default: the detector's own)")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	f.embed.Register(c)
+	c.AddCommand(newLeakBank(s), newLeakRecalibrate(s))
+	return c
+}
+
+func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) error {
+	if f.failOn != "" && f.failOn != "drop" && f.failOn != "same" {
+		return cli.Usage(fmt.Errorf("--fail-on is %q", f.failOn), "it takes drop or same")
+	}
+	if !(f.drop >= 0 && f.drop <= 1) {
+		return cli.Usage(fmt.Errorf("--threshold is %v", f.drop), "it is a score from 0 to 1")
+	}
+	if f.workers < 1 {
+		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	}
+	bank, err := readBanks(f.heldOut)
+	if err != nil {
+		return err
+	}
+	g, err := guard.New(bank, guard.Config{Drop: f.drop})
+	if err != nil {
+		return err
+	}
+	if err = g.Canary(); err != nil {
+		return err
+	}
+	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.In, workers: f.workers, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
+	if scan.tier, err = f.embed.Tier(ctx, g, scan.report); err != nil {
+		return err
+	}
+	scan.required = f.embed.Required
+	err = f.write(s, scan, func(w io.Writer) error { return scan.paths(ctx, w, paths) })
+	scan.progress.Done()
+	if err != nil {
+		return err
+	}
+	return f.finish(s, scan, paths)
+}
+
+// write writes the lines and, if it is wanted, the report, whose file is opened
+// before the search.
+func (f *leakFlags) write(s *cli.Streams, scan *leakScan, search func(io.Writer) error) error {
+	if f.report == "" {
+		return cli.WriteWhole(s, f.out, search)
+	}
+	return cli.WriteWhole(s, f.report, func(w io.Writer) error {
+		if err := cli.WriteWhole(s, f.out, search); err != nil {
+			return err
+		}
+		b, err := scan.report.Encode()
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, cli.WithoutSecrets(string(b)))
+		return err
+	})
+}
+
+func (f *leakFlags) finish(s *cli.Streams, scan *leakScan, paths []string) error {
+	if err := f.say(s, scan, paths); err != nil {
+		return err
+	}
+	found := map[string]int{"drop": len(scan.report.Dropped), "same": scan.same}[f.failOn]
+	if found > 0 {
+		return cli.Limit(fmt.Errorf("%d rows match protected problems", found), "the lines with drop true say which and why")
+	}
+	return nil
+}
+
+func (f *leakFlags) say(s *cli.Streams, scan *leakScan, paths []string) error {
+	if f.quiet {
+		return nil
+	}
+	fmt.Fprintf(s.Err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
+		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Beyond)
+	if scan.report.NotRun != "" {
+		fmt.Fprintf(s.Err, "arena: not run: %s\n", scan.report.NotRun)
+	}
+	return sayUnread(s, paths)
+}
+
+// sayUnread names files that lie in the folders and were not searched, up to a
+// handful.
+func sayUnread(s *cli.Streams, paths []string) error {
+	const most = 5
+	var unread []string
+	for _, path := range paths {
+		if path == "-" {
+			continue
+		}
+		others, err := rows.Others(path)
+		if err != nil {
+			return err
+		}
+		unread = append(unread, others...)
+	}
+	if n := len(unread); n > 0 {
+		fmt.Fprintf(s.Err, "arena: not read: %d files that are no rows, first %s\n", n, strings.Join(unread[:min(n, most)], ", "))
+	}
+	return nil
+}
+
+// readBanks reads every protected bank. Without one nothing would be found.
+func readBanks(paths []string) ([]guard.Entry, error) {
+	if len(paths) == 0 {
+		return nil, cli.Usage(errors.New("no protected bank is given"), "name one with --held-out")
+	}
+	var bank []guard.Entry
+	for _, p := range paths {
+		entries, err := guard.ReadBank(p)
+		if err != nil {
+			return nil, cli.Failed(err, cli.BankForms)
+		}
+		bank = append(bank, entries...)
+	}
+	return bank, nil
+}
+
+// readRotation reads the bank's state file; none yet is an empty bank.
+func readRotation(path string) (*guard.Rotation, error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return &guard.Rotation{Schema: guard.RotationSchema}, nil
+	}
+	return guard.ReadRotation(path)
+}

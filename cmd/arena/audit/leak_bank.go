@@ -1,0 +1,171 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// bankFlags are what the bank's commands share.
+type bankFlags struct {
+	state   string
+	pool    string
+	date    string
+	by      string
+	corpora []string
+}
+
+func newLeakBank(s *cli.Streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bank",
+		Short: "Keep the protected bank's state: what is open, held out, never to be touched",
+		Long: `Keep the protected bank's state in one small file: every problem with its cluster, its
+pool, since when and by whom it is there. A problem moves from open to held-out to
+never-touch, with its whole cluster, and never back. The file is itself a bank:
+--held-out takes it, and protects what is held out or never to be touched.`,
+		Args: cli.UnknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newBankAdd(s), newBankList(s), newBankRotate(s))
+	return c
+}
+
+func (f *bankFlags) register(c *cobra.Command, moves bool) {
+	c.Flags().StringVar(&f.state, "state", "protected.json", "the bank's state file")
+	if !moves {
+		return
+	}
+	c.Flags().StringVar(&f.date, "date", "", "day of the move, as 2006-01-31 (data holds no clock)")
+	c.Flags().StringVar(&f.by, "by", "", "who moves the problems")
+	c.Flags().StringArrayVar(&f.corpora, "corpus", nil, "say if this corpus is retired by the move; may be repeated")
+}
+
+// bankAdded makes the state that the examples of the bank's commands work on.
+const bankAdded = "  arena leak bank add --pool held-out --date 2026-11-21 --by ops --state protected.json testdata/leak/bank.jsonl"
+
+func newBankAdd(s *cli.Streams) *cobra.Command {
+	f := bankFlags{}
+	c := &cobra.Command{
+		Use:     "add --pool POOL FILES…",
+		Short:   "Add problems to a pool",
+		Example: bankAdded,
+		Args:    cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, files []string) error {
+			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return f.add(c.Context(), r, files) })
+		},
+	}
+	f.register(c, true)
+	c.Flags().StringVar(&f.pool, "pool", "", "open, held-out or never-touch")
+	return c
+}
+
+func newBankRotate(s *cli.Streams) *cobra.Command {
+	f := bankFlags{}
+	c := &cobra.Command{
+		Use:     "rotate --to POOL IDS…",
+		Short:   "Move problems and their clusters on to a more protected pool",
+		Example: bankAdded + "\n  arena leak bank rotate --to never-touch --date 2026-11-22 --by ops --state protected.json lunch-box",
+		Args:    cli.Takes(1, cli.AnyNumber),
+		RunE: func(_ *cobra.Command, ids []string) error {
+			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return r.Rotate(ids, f.move()) })
+		},
+	}
+	f.register(c, true)
+	c.Flags().StringVar(&f.pool, "to", "", "held-out or never-touch")
+	return c
+}
+
+func (f *bankFlags) move() guard.Move {
+	return guard.Move{To: guard.Stage(f.pool), Date: f.date, By: f.by}
+}
+
+func (f *bankFlags) add(ctx context.Context, r *guard.Rotation, files []string) ([]guard.Rotated, error) {
+	bank, err := readBanks(files)
+	if err != nil {
+		return nil, err
+	}
+	before := len(r.Problems)
+	if err := r.Add(ctx, bank, f.move()); err != nil {
+		return nil, err
+	}
+	return make([]guard.Rotated, len(r.Problems)-before), nil
+}
+
+// change reads the state, applies a move, writes the state whole and says which
+// corpora it retires.
+func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.Rotated, error)) error {
+	r, err := readRotation(f.state)
+	if err != nil {
+		return cli.Failed(err, "give --state a file that arena leak bank wrote; one of another version cannot be changed")
+	}
+	moved, err := move(r)
+	var told *cli.Failure
+	switch {
+	case errors.As(err, &told), errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		return cli.Usage(err, "pools go one way: open, held-out, never-touch; --date and --by are needed")
+	}
+	b, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	if err := cli.WriteWhole(s, f.state, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Err, "arena: %d problems moved, %d in the bank\n", len(moved), len(r.Problems))
+	for _, corpus := range f.corpora {
+		if err := sayRetired(s, r, corpus); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sayRetired prints the protected problems that a corpus has in train.
+func sayRetired(s *cli.Streams, r *guard.Rotation, corpus string) error {
+	found, err := retiredBy(r, corpus)
+	for _, p := range found {
+		fmt.Fprintf(s.Out, "%s\tretired: %s is %s since %s: %s\n", corpus, p.ID, p.Stage, p.Since, p.Evidence)
+	}
+	return err
+}
+
+func retiredBy(r *guard.Rotation, corpus string) ([]guard.Retirement, error) {
+	found, err := r.Retires(corpus)
+	if err != nil {
+		return nil, cli.Failed(err, "name the folder of a corpus, or of rows in any trainer's format")
+	}
+	return found, nil
+}
+
+func newBankList(s *cli.Streams) *cobra.Command {
+	f := bankFlags{}
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the bank's problems with pool, cluster, date and mover",
+		Example: bankAdded + "\n  arena leak bank list --state protected.json",
+		Args:    cli.Takes(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			r, err := guard.ReadRotation(f.state)
+			if err != nil {
+				return cli.Failed(err, "name the bank's state file with --state")
+			}
+			t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "id\tbank\tpool\tcluster\tsince\tby")
+			for _, p := range r.Problems {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Bank, p.Stage, p.Cluster, p.Since, p.By)
+			}
+			return t.Flush()
+		},
+	}
+	f.register(c, false)
+	return c
+}

@@ -1,0 +1,198 @@
+package audit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/guard/rows"
+)
+
+// leakScan is one pass over candidates.
+type leakScan struct {
+	guard   *guard.Guard
+	tier    *guard.EmbeddingTier
+	report  *guard.Report
+	stdin   io.Reader
+	same    int
+	workers int
+	batch   []leakRow
+	// progress is told of every row that is read.
+	progress *cli.Display
+	// required fails the run where the embedding tier stops answering.
+	required bool
+}
+
+// leakRow is one candidate with what the guard said of it.
+type leakRow struct {
+	candidate guard.Candidate
+	finding   guard.Finding
+}
+
+// leakLine is the promised line format.
+type leakLine struct {
+	ID         string  `json:"id"`
+	TextSHA256 string  `json:"text_sha256"`
+	Match      *string `json:"match"`
+	Drop       bool    `json:"drop"`
+	Same       bool    `json:"same"`
+	Score      float64 `json:"score"`
+	Tier       *string `json:"tier"`
+	Evidence   string  `json:"evidence"`
+}
+
+func (l *leakScan) paths(ctx context.Context, w io.Writer, paths []string) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	read := 0
+	err := eachCandidate("leak", paths, l.stdin, l.progress, func(row rows.Row) error {
+		read++
+		return l.row(ctx, out, row)
+	})
+	if err != nil {
+		return cli.Failed(err, "rows need id and one of text, query, problem or messages")
+	}
+	if read == 0 {
+		return cli.Failed(errors.New("no candidates: the input holds no row"), "give JSON lines, a JSON array, Parquet or a corpus folder")
+	}
+	return l.flush(ctx, out)
+}
+
+// eachCandidate yields the rows of files, of all row files of folders, and of
+// standard input, as a stage of the progress that is shown.
+func eachCandidate(stage string, paths []string, stdin io.Reader, progress *cli.Display, yield func(rows.Row) error) error {
+	var files []string
+	for _, path := range paths {
+		in := []string{path}
+		if path != "-" {
+			var err error
+			if in, err = rows.Files(path); err != nil {
+				return err
+			}
+		}
+		files = append(files, in...)
+	}
+	progress.Kind = "rows"
+	progress.Begin(stage, len(files))
+	for _, f := range files {
+		if err := eachRow(f, stdin, progress, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func eachRow(file string, stdin io.Reader, progress *cli.Display, yield func(rows.Row) error) error {
+	told := func(row rows.Row) error {
+		progress.Attempt()
+		return yield(row)
+	}
+	if file == "-" {
+		return rows.EachOf(stdin, "stdin", told)
+	}
+	if err := rows.Each(file, told); err != nil {
+		return err
+	}
+	size := int64(0)
+	if at, err := os.Stat(file); err == nil { // it was read: only its size is asked for
+		size = at.Size()
+	}
+	progress.Finished(size)
+	return nil
+}
+
+// leakBatch is how many rows are checked side by side, and wait for one round of
+// embeddings.
+const leakBatch = 512
+
+func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := guard.CandidateOf(row)
+	if err != nil {
+		return err
+	}
+	l.batch = append(l.batch, leakRow{candidate: c})
+	if len(l.batch) >= leakBatch {
+		return l.flush(ctx, out)
+	}
+	return nil
+}
+
+// check fills in the findings of the batch.
+func (l *leakScan) check() {
+	var all sync.WaitGroup
+	for w := range l.workers {
+		all.Go(func() {
+			for i := w; i < len(l.batch); i += l.workers {
+				l.batch[i].finding = l.guard.Check(l.batch[i].candidate)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (l *leakScan) flush(ctx context.Context, out *json.Encoder) error {
+	l.check()
+	if l.tier != nil {
+		if err := l.embedded(ctx); err != nil {
+			return err
+		}
+	}
+	for _, r := range l.batch {
+		l.report.Add(r.candidate.ID, r.finding)
+		if r.finding.Drop && r.finding.Same {
+			l.same++
+		}
+		if err := out.Encode(lineOf(r)); err != nil {
+			return err
+		}
+	}
+	l.batch = l.batch[:0]
+	return nil
+}
+
+// embedded lets the embedding tier look at every row that was not dropped.
+func (l *leakScan) embedded(ctx context.Context) error {
+	candidates, findings := make([]guard.Candidate, len(l.batch)), make([]guard.Finding, len(l.batch))
+	for i, r := range l.batch {
+		candidates[i], findings[i] = r.candidate, r.finding
+	}
+	if err := l.tier.Check(ctx, candidates, findings); err != nil {
+		return err
+	}
+	if err := l.tier.Down(); err != nil {
+		l.report.NotRun = "embedding, from some row on: " + err.Error()
+		if l.required {
+			return cli.Failed(err, "the embedding tier is required and its endpoint does not answer")
+		}
+	}
+	for i := range l.batch {
+		l.batch[i].finding = findings[i]
+	}
+	return nil
+}
+
+func lineOf(r leakRow) leakLine {
+	sum := sha256.Sum256([]byte(r.candidate.Text))
+	f := r.finding
+	return leakLine{
+		ID: cli.WithoutSecrets(r.candidate.ID), TextSHA256: hex.EncodeToString(sum[:]), Match: orNull(cli.WithoutSecrets(f.Match)), Drop: f.Drop, Same: f.Same,
+		Score: f.Score, Tier: orNull(string(f.Tier)), Evidence: cli.WithoutSecrets(f.Evidence),
+	}
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

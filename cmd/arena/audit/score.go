@@ -1,0 +1,64 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+)
+
+// scoreFlags are what a user can say to `arena score`.
+type scoreFlags struct {
+	out      string
+	problems []string
+	catalogs []string
+	runID    string
+	workers  int
+	noisy    cli.Noise
+	titles   instrument.TitleFlags
+}
+
+// NewScore makes `arena score`.
+func NewScore(s *cli.Streams) *cobra.Command {
+	f := scoreFlags{}
+	c := &cobra.Command{
+		Use:   "score DAY…",
+		Short: "Score attempts by the subnet's own outcome rules",
+		Long: `Score attempts by the subnet's own outcome rules: one line of JSON per attempt, in
+input order. An attempt that the rules cannot score has the score null and says why.
+
+Titles are compared by the vectors that a problem carries, or by a model behind
+--embeddings; where there is neither they are left out of the rule. The rules, with
+their oddities: docs/outcome.md.`,
+		Example: `  arena score testdata/day -o scores.jsonl
+  zcat testdata/day/traces/*/output.jsonl.gz | arena score - -o - \
+    --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl
+  # with a server of embeddings at that address
+  arena score testdata/day --embeddings http://127.0.0.1:8080/v1 -o -`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) },
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems instead of the day's problems.jsonl")
+	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue instead of the day's catalog.jsonl")
+	cli.AddRunID(c, &f.runID, "stdin", "run of records that name none")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
+	f.noisy.Flags(c)
+	f.titles.Flags(c)
+	return c
+}
+
+func (f *scoreFlags) run(ctx context.Context, s *cli.Streams, days []string) error {
+	if f.workers < 1 {
+		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	}
+	titles, err := f.titles.Open()
+	if err != nil {
+		return err
+	}
+	return (&scoreRun{flags: f, streams: s}).lines(ctx, days, titles)
+}

@@ -1,0 +1,199 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// scoreRun scores the attempts of days.
+type scoreRun struct {
+	flags   *scoreFlags
+	streams *cli.Streams
+	catalog outcome.Catalog
+	suite   *arena.Suite
+	scorer  *outcome.Scorer
+	// parts are the results by input: lines in order, and what they add up to.
+	parts []scorePart
+}
+
+type scorePart struct {
+	lines                    []byte
+	scored, unscored, solved int
+	titles                   map[arena.TitleSource]int
+	unread                   cli.Unread
+}
+
+func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
+	defer r.catalog.Close() //nolint:errcheck // only read
+	days, removeCopies, err := cli.LocalDays(ctx, days)
+	defer removeCopies()
+	if err != nil {
+		return err
+	}
+	inputs, cleanUp, err := cli.DayInputs(ctx, r.streams, days)
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	if err := r.open(days, titles); err != nil {
+		return err
+	}
+	return cli.WriteWhole(r.streams, r.flags.out, func(w io.Writer) error {
+		if err := r.score(ctx, inputs); err != nil {
+			return err
+		}
+		if err := r.check(); err != nil {
+			return err
+		}
+		for i := range r.parts {
+			if _, err := w.Write(r.parts[i].lines); err != nil {
+				return fmt.Errorf("write scores: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// open reads problems and catalogues.
+func (r *scoreRun) open(days []string, titles outcome.Titles) error {
+	var problems []arena.Problem
+	err := eachFile(r.flags.problems, days, "problems", func(path string) error {
+		more, err := readProblems(path)
+		problems = append(problems, more...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = eachFile(r.flags.catalogs, days, "catalog", func(path string) error { return r.catalog.Open(path, maxDocumentBytes) })
+	r.suite, r.scorer = arena.NewSuite(problems), outcome.New(&r.catalog, titles)
+	return err
+}
+
+func readProblems(path string) ([]arena.Problem, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return arena.ReadProblems(f, maxProblemBytes)
+}
+
+// The longest lines of the two files. Problems with vectors are about 40 KB,
+// catalogue documents about 10 KB; a line of a thousand times that is no such
+// line.
+const (
+	maxProblemBytes  = 64 << 20
+	maxDocumentBytes = 16 << 20
+)
+
+// eachFile reads the files named by flag, or those of that name in the days.
+func eachFile(named, days []string, flag string, read func(path string) error) error {
+	paths := named
+	if len(named) == 0 {
+		for _, day := range days {
+			paths = append(paths, traces.Beside(day, traces.Table(flag))...)
+		}
+	}
+	if len(paths) == 0 {
+		return cli.Usage(fmt.Errorf("no %s.jsonl in the day", flag), "name one with --"+flag)
+	}
+	for _, path := range paths {
+		if err := read(path); err != nil {
+			return cli.Failed(fmt.Errorf("%s: %w", path, err), "--"+flag+" names JSON lines; docs/outcome.md says what they need")
+		}
+	}
+	return nil
+}
+
+// score fills the parts.
+func (r *scoreRun) score(ctx context.Context, inputs []traces.Input) error {
+	r.parts = make([]scorePart, len(inputs))
+	progress := r.flags.noisy.Progress(r.streams)
+	defer progress.Done()
+	progress.Begin("score", len(inputs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(r.flags.workers)
+	for i := range inputs {
+		g.Go(func() error {
+			err := r.input(ctx, &r.parts[i], inputs[i], progress)
+			progress.Finished(inputs[i].Bytes)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func (r *scoreRun) input(ctx context.Context, part *scorePart, in traces.Input, progress *cli.Display) error {
+	if in.SHA256 == "" {
+		if err := in.Hash(ctx); err != nil {
+			return err
+		}
+	}
+	part.titles = map[arena.TitleSource]int{}
+	opt := traces.Defaults()
+	opt.RunID = r.flags.runID
+	_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
+		if item.Fault != nil {
+			part.unread.Add(&in, item.Fault)
+			return nil
+		}
+		progress.Attempt()
+		return r.attempt(ctx, part, item.Trace)
+	})
+	return err
+}
+
+func (r *scoreRun) attempt(ctx context.Context, part *scorePart, t *arena.Trace) error {
+	p, _ := r.suite.Find(t)
+	o, err := r.scorer.Score(ctx, t, p)
+	if err != nil {
+		return cli.Failed(err, "titles could not be embedded: start the endpoint, or score without --embeddings")
+	}
+	o.Error = cli.WithoutSecrets(o.Error)
+	part.lines = append(outcome.AppendLine(part.lines, cli.NamesOf(t), o), '\n')
+	part.titles[o.Titles]++
+	switch {
+	case o.Scores == nil:
+		part.unscored++
+	case o.Success:
+		part.solved++
+		fallthrough
+	default:
+		part.scored++
+	}
+	return nil
+}
+
+// check says what was scored, and refuses a day without attempts.
+func (r *scoreRun) check() error {
+	sum := scorePart{titles: map[arena.TitleSource]int{}}
+	for i := range r.parts {
+		p := &r.parts[i]
+		sum.scored, sum.unscored, sum.solved = sum.scored+p.scored, sum.unscored+p.unscored, sum.solved+p.solved
+		sum.unread.Join(p.unread)
+		for source, n := range p.titles {
+			sum.titles[source] += n
+		}
+	}
+	if !r.flags.noisy.Quiet {
+		fmt.Fprintf(r.streams.Err, "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
+			sum.scored+sum.unscored, sum.scored, sum.solved, sum.unscored,
+			sum.titles[arena.TitlesVectors], sum.titles[arena.TitlesEndpoint], sum.titles[arena.TitlesNone])
+		sum.unread.Tell(r.streams.Err)
+	}
+	if sum.scored+sum.unscored == 0 {
+		return cli.Failed(errors.New("no attempt could be read"), "`arena score --help` says what a DAY is")
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// NewVerify makes `arena verify`.
+func NewVerify(s *cli.Streams) *cobra.Command {
+	rotation, quiet := "", false
+	c := &cobra.Command{
+		Use:   "verify CORPUS",
+		Short: "Check every promise of a corpus again, from its files alone",
+		Long: `Reads a corpus and checks all that its manifest and card say: the size, hash,
+rows and schema of each file, that no other file lies there, the card's counts,
+the funnel's sums, the messages of every row, and that no cluster, problem or
+product is in two splits. With --rotation it also holds the corpus against the
+state file of ` + "`arena leak bank`" + `: each problem that is held out or never to be
+touched and that the corpus has in train is named, and the corpus is retired.
+
+Exit 0: all holds. Exit 1: something is broken; each line says where and what.
+Exit 3: the files are whole, but a split sees what another is graded by,
+or the corpus is retired.`,
+		Example: "  arena build testdata/day -o out\n  arena verify out\n" + bankAdded + "\n" +
+			"  arena verify out --rotation protected.json",
+		Args: cli.Takes(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			progress := cli.Noise{Quiet: quiet}.Progress(s)
+			found, err := verifyCorpus(c.Context(), args[0], progress.Reading("verify", 0))
+			progress.Done()
+			if err != nil {
+				return err
+			}
+			for _, f := range found {
+				fmt.Fprintln(s.Err, f)
+			}
+			err = verdict(args[0], found)
+			if err == nil && rotation != "" {
+				err = verifyRotation(s, rotation, args[0])
+			}
+			if err != nil || quiet {
+				return err
+			}
+			return tellVerified(c.Context(), s, args[0])
+		},
+	}
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
+	c.Flags().StringVar(&rotation, "rotation", "", "state file of arena leak bank: say which protected problems the corpus trains on")
+	return c
+}
+
+// verifyCorpus checks a corpus where it lies, and tells of what it reads.
+func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found []corpus.Finding, err error) {
+	err = cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) (err error) {
+		switch found, err = corpus.Verify(ctx, cli.Watched(fsys, []string{dir}, tell), dir); {
+		case errors.Is(err, fs.ErrNotExist):
+			return cli.Failed(err, cli.NoCorpus)
+		case err != nil:
+			return cli.Failed(err, "the corpus cannot be read to its end: build or copy it again")
+		}
+		return nil
+	})
+	return found, err
+}
+
+// tellVerified says what was held against the manifest.
+func tellVerified(ctx context.Context, s *cli.Streams, dir string) error {
+	var m *corpus.Manifest
+	err := cli.ReadCorpus(ctx, dir, func(fsys corpus.FS, dir string) (err error) {
+		m, err = corpus.ReadManifest(fsys, dir)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	shards, rows, size := 0, int64(0), int64(0)
+	for _, f := range m.Files {
+		size += f.Bytes
+		if f.Rows != nil {
+			shards, rows = shards+1, rows+*f.Rows
+		}
+	}
+	fmt.Fprintf(s.Err, "%s: good: %d files (%.1f MB) have their checksums, %d shards their %d rows and schema, card and funnel add up, no split sees another\n",
+		dir, len(m.Files), float64(size)/1e6, shards, rows)
+	return nil
+}
+
+// verifyRotation fails if the corpus has a problem in train that has been
+// protected since it was built.
+func verifyRotation(s *cli.Streams, path, corpus string) error {
+	r, err := guard.ReadRotation(path)
+	if err != nil {
+		return cli.Failed(err, "name the bank's state file with --rotation")
+	}
+	found, err := retiredBy(r, corpus)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	for _, p := range found {
+		fmt.Fprintf(s.Err, "%s: problem %s is %s since %s: %s\n", corpus, p.ID, p.Stage, p.Since, p.Evidence)
+	}
+	return cli.Limit(fmt.Errorf("verify %s: retired: it has %s in train, first: %s", corpus, cli.Counted(len(found), "protected problem", "protected problems"), found[0].ID), "do not train on it; build it again with --held-out "+path)
+}
+
+func verdict(dir string, found []corpus.Finding) error {
+	leaks := 0
+	for _, f := range found {
+		if f.Leak {
+			leaks++
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return nil
+	case leaks == len(found):
+		return cli.Limit(fmt.Errorf("verify %s: leak: %s in more than one split, first: %s", dir, cli.Counted(leaks, "key is", "keys are"), found[0]), "do not train on it; build it again with the held-out problems given by --held-out")
+	default:
+		return cli.Failed(fmt.Errorf("verify %s: %s broken, first: %s", dir, cli.Counted(len(found), "promise", "promises"), found[0]), "build or copy the corpus again; a file of it was changed")
+	}
+}

@@ -1,0 +1,255 @@
+// Package build holds the commands that make corpora: build, stage, import, mix
+// and recipe.
+package build
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/recipe"
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student"
+)
+
+// buildFlags are the flags that build and stage share.
+type buildFlags struct {
+	cli.Settings
+	streams  *cli.Streams
+	out      string
+	target   cli.Output
+	card     cli.CardFlags
+	work     string
+	problems []string
+	catalogs []string
+	heldOut  []string
+	bank     string
+	runID    string
+	where    string
+	workers  int
+	force    bool
+	dryRun   bool
+	steps    bool
+	hotkeys  bool
+	noisy    cli.Noise
+	judge    instrument.JudgeChoice
+	titles   instrument.TitleFlags
+	embed    instrument.EmbedFlags
+	// defaults changes what settings start from; may be nil.
+	defaults func(*pipeline.Config)
+}
+
+func (f *buildFlags) register(c *cobra.Command) {
+	f.Flags(c)
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
+	f.card.Register(c)
+	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
+	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems file (default problems.jsonl in each DAY)")
+	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
+	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
+	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
+	cli.AddRunID(c, &f.runID, "", "run of records that name none (default stdin)")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "inputs worked on at once (default: workers of the configuration, else cores)")
+	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
+	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
+	f.noisy.Flags(c)
+	f.judge.Flags(c)
+	f.titles.Flags(c)
+	f.embed.Register(c)
+}
+
+// NewBuild makes `arena build`.
+func NewBuild(s *cli.Streams) *cobra.Command {
+	f := &buildFlags{streams: s, Settings: cli.BuildSettings()}
+	c := &cobra.Command{
+		Use:   "build DAY… -o CORPUS",
+		Short: "Turn days of traces into a verified corpus",
+		Long: `Build reads every attempt of the days, keeps those in which the model itself
+acts, scores their outcome by the subnet's rules, multiplies it by the quality
+of the reasoning, keeps held-out problems out, ranks the attempts at each
+problem, and writes Parquet shards, a ledger of every attempt that was read,
+reports and a dataset card.
+
+A run that was stopped goes on from its last finished block; a run on a
+finished corpus does only what changed. What --config and --set can say:
+docs/configuration.md.`,
+		Example: `  arena build testdata/day -o out
+  arena build testdata/day -o next --bank out/bank.json --held-out testdata/leak/bank.jsonl --set select.top=2`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, args []string) error {
+			if allRuns(args) {
+				f.defaults = recipe.TrustCalls
+			}
+			return f.build(c, args)
+		},
+	}
+	f.register(c)
+	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	c.Flags().BoolVar(&f.force, "force", false, "forget finished blocks and do everything again")
+	return c
+}
+
+// allRuns reports whether every day is the folder of an evaluation.
+func allRuns(days []string) bool {
+	return !slices.ContainsFunc(days, func(day string) bool {
+		spec, err := student.ReadSpec(day)
+		return err != nil || spec.Schema != student.SpecSchema
+	})
+}
+
+func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {
+	ctx := c.Context()
+	r, done, err := f.run(c, days)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if f.dryRun {
+		return f.forecast(ctx, r)
+	}
+	release, err := f.target.Lock()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if f.force {
+		if err = r.Forget(); err != nil {
+			return buildError(err)
+		}
+	}
+	summary, err := r.Build(ctx)
+	if err != nil {
+		return f.buildError(summary, err)
+	}
+	if err = f.target.Publish(ctx); err != nil {
+		return err
+	}
+	f.tell(summary)
+	return nil
+}
+
+func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
+	forecast, err := r.Forecast(ctx)
+	if err != nil {
+		return buildError(err)
+	}
+	fmt.Fprint(f.streams.Err, forecast.String())
+	if f.judge.AsksModels() {
+		fmt.Fprintln(f.streams.Err, "what models would cost at most: `arena judge … -n` with the same flags, once more with --steps for verdicts on steps")
+	} else {
+		fmt.Fprintln(f.streams.Err, "the offline judges cost nothing")
+	}
+	return nil
+}
+
+// run puts a run together from the flags. done ends its progress display and
+// closes its judge.
+func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func() error, error) {
+	if f.out == "" {
+		return nil, nil, cli.Usage(errors.New("no output folder"), "say where the corpus goes, such as -o out")
+	}
+	if err := f.card.Check(); err != nil {
+		return nil, nil, err
+	}
+	config, err := f.configuration(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.target, err = cli.NewOutput(f.out, ""); err != nil {
+		return nil, nil, err
+	}
+	out := f.target.Dir
+	if f.work != "" && cli.Within(out, f.work) {
+		return nil, nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
+	}
+	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: cli.Version(), Push: f.card.Push, License: f.card.License, FS: corpus.Disk{}, Pages: pages}
+	r.Sources = pipeline.Sources{
+		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.In, Spool: r.Work,
+	}
+	if err = f.equip(r, config.Harness); err != nil {
+		return nil, nil, err
+	}
+	days, cleanUp, err := cli.LocalDays(c.Context(), days)
+	if err != nil {
+		cleanUp()
+		return nil, nil, err
+	}
+	if err = cli.BesideTraces(days, r.Out, r.Work); err != nil {
+		cleanUp()
+		return nil, nil, err
+	}
+	r.Sources.Days = days
+	r.Config = config
+	r.Config.Titles = f.titles.Config()
+	closeJudge, err := f.judge.Open(c, r)
+	if err == nil {
+		if err = cli.Contradiction(&config, &r.Config); err != nil {
+			err = errors.Join(err, closeJudge())
+		}
+	}
+	if err != nil {
+		cleanUp()
+		return nil, nil, err
+	}
+	cli.TuneBuildHeap()
+	p := f.noisy.Progress(f.streams)
+	r.Progress = p.Event
+	return r, func() error {
+		p.Done()
+		cleanUp()
+		return closeJudge()
+	}, nil
+}
+
+// equip gives a run what it reads before any day: the harness, and what is
+// known of judge, titles and embeddings.
+func (f *buildFlags) equip(r *pipeline.Run, harness string) (err error) {
+	if r.Harness, err = shop.Profile(harness); err != nil {
+		return cli.Usage(err, "set harness to one of them")
+	}
+	if r.Agreement, err = f.judge.Measured(); err != nil {
+		return err
+	}
+	if r.Probes, err = f.judge.Probed(); err != nil {
+		return err
+	}
+	if r.Titles, err = f.titles.Open(); err != nil {
+		return err
+	}
+	r.Embedding, err = f.embed.Start()
+	return err
+}
+
+// configuration joins the configuration file and the flags, which go before it.
+func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
+	config := pipeline.Defaults()
+	config.Workers = runtime.NumCPU()
+	if f.defaults != nil {
+		f.defaults(&config)
+	}
+	if err := f.Fill(&config); err != nil {
+		return config, err
+	}
+	if c.Flags().Changed("jobs") {
+		config.Workers = f.workers
+	}
+	config.Steps = config.Steps || f.steps
+	config.Redact.Hotkeys = config.Redact.Hotkeys || f.hotkeys
+	config.RunID = cmp.Or(f.runID, config.RunID)
+	config.Select.Where = cmp.Or(f.where, config.Select.Where)
+	if err := config.Validate(); err != nil {
+		return config, cli.Usage(err, "run `arena build --help` for an example")
+	}
+	_, err := cli.ParseWhere(config.Select.Where) // before any work is done
+	return config, err
+}

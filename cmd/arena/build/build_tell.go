@@ -1,0 +1,96 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/report"
+)
+
+// pages draws the reports of a build.
+func pages(r *pipeline.Reports) (map[string][]byte, error) {
+	b := report.Build{Funnel: r.Funnel, Judge: r.Judges.Judge, Guard: r.Leak.Guard}
+	for _, a := range r.Agents.Agents {
+		b.Agents = append(b.Agents, report.Agent{
+			Name: a.Agent, Attempts: a.Attempts, Agentic: a.Agentic, Scripted: a.Scripted, Solved: a.Successes, Kept: a.Kept,
+		})
+	}
+	for _, l := range r.Judges.Levels {
+		b.Levels = append(b.Levels, report.Level(l))
+	}
+	for _, l := range r.Lengths {
+		b.Lengths = append(b.Lengths, report.Lengths(l))
+	}
+	files, err := b.Plots()
+	if err != nil {
+		return nil, err
+	}
+	files["index.html"], err = b.Page().HTML()
+	return files, err
+}
+
+// tell prints what a finished build made, for people.
+func (f *buildFlags) tell(s *pipeline.Summary) {
+	if f.noisy.Quiet {
+		return
+	}
+	w := f.streams.Err
+	pipeline.PrintFunnel(w, s.Funnel)
+	fmt.Fprintf(w, "\n%s:", f.out)
+	for _, name := range slices.Sorted(maps.Keys(s.Rows)) {
+		fmt.Fprintf(w, "  %s %d", name, s.Rows[name])
+	}
+	fmt.Fprintf(w, "\ncheck it with: arena verify %s\n", f.out)
+}
+
+// buildError shows where attempts were lost, where that is why there is no
+// corpus.
+func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
+	if s != nil {
+		pipeline.PrintFunnel(f.streams.Err, s.Funnel)
+	}
+	return buildError(err)
+}
+
+// buildError gives the known failures of a run their hint and exit code.
+func buildError(err error) error {
+	var told *cli.Failure
+	if errors.As(err, &told) {
+		return err
+	}
+	if known := instrument.JudgeError(err); known != nil {
+		return known
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, pipeline.ErrUnscored):
+		return cli.Limit(err, "run the same command again to ask only for the missing ones, or raise --set max_unscored")
+	case errors.Is(err, pipeline.ErrNoProblems):
+		return cli.Usage(err, "give --problems FILE, or put problems.jsonl into the day's folder")
+	case errors.Is(err, pipeline.ErrNoCatalog):
+		return cli.Usage(err, "give --catalog FILE, or put catalog.jsonl into the day's folder")
+	case errors.Is(err, pipeline.ErrEmpty):
+		return cli.Failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
+	case errors.Is(err, guard.ErrFewClusters):
+		return cli.Failed(err, "add days, or problems by --problems")
+	case errors.Is(err, guard.ErrBank):
+		return cli.Failed(err, cli.BankForms)
+	case errors.Is(err, corpus.ErrForeign):
+		return cli.Failed(err, "give -o a new folder, an empty one, or that of a corpus to replace")
+	case errors.Is(err, corpus.ErrBusy):
+		return cli.Failed(err, "wait for it, or give another -o or --work")
+	case errors.Is(err, pipeline.ErrInput):
+		return cli.Failed(err, "check the file: it must be there, readable and as docs/formats.md describes it (`arena build --help` lists the flags)")
+	default:
+		return cli.Failed(err, "finished blocks are kept: mend the cause and run the same command again")
+	}
+}

@@ -1,0 +1,130 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// importFlags are what a user can say to `arena import`.
+type importFlags struct {
+	out     string
+	runID   string
+	card    cli.CardFlags
+	heldOut []string
+	workers int
+	// unguarded reports whether nothing is held out, which nobody may forget to say.
+	unguarded bool
+	asIs      bool
+	force     bool
+	quiet     bool
+}
+
+// NewImport makes `arena import`.
+func NewImport(s *cli.Streams) *cobra.Command {
+	var f importFlags
+	c := &cobra.Command{
+		Use:   "import IN… -o CORPUS",
+		Short: "Make a corpus of other people's traces, as they are",
+		Long: `Import reads traces of any format (ATIF 1.0 to 1.7, OpenAI messages, ShareGPT,
+tau-bench, ORO's rows and episodes; docs/traces.md lists them) and writes them as a
+corpus that export, inspect and verify take like a build's. Each row keeps the
+system prompt and the tools of its own trace, and every result stays with its call.
+
+Nothing is graded or filtered: that is what build does, with problems and a
+catalogue. A trace that cannot be a row is counted by reason, and is in the ledger.`,
+		Example: `  arena import testdata/day -o imported --unguarded
+  arena import testdata/day/traces/*/output.jsonl.gz -o guarded --held-out testdata/leak/bank.jsonl`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
+	f.card.Register(c)
+	cli.AddRunID(c, &f.runID, "", "run of records that name none (default stdin)")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
+	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
+	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
+	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "records worked on at once")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
+	return c
+}
+
+func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
+	if f.out == "" {
+		return cli.Usage(errors.New("no output folder"), "say where the corpus goes, such as -o imported")
+	}
+	if (len(f.heldOut) > 0) == f.unguarded {
+		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
+	}
+	if f.workers < 1 {
+		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	}
+	if err := f.card.Check(); err != nil {
+		return err
+	}
+	cli.LimitHeap()
+	out, discard, err := cli.StagedOutput(f.out)
+	defer discard()
+	if err != nil {
+		return err
+	}
+	if err = cli.BesideTraces(in, out.Dir); err != nil {
+		return err
+	}
+	release, err := out.Take(c.Context(), f.force)
+	if err != nil {
+		return err
+	}
+	defer release()
+	inputs, cleanUp, err := cli.DayInputs(c.Context(), s, in)
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	redactor, err := f.redactor()
+	if err != nil {
+		return err
+	}
+	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
+	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.Dir, FS: corpus.Disk{}, Version: cli.Version(), HeldOut: f.heldOut, Workers: f.workers, Push: f.card.Push, License: f.card.License, Progress: progress.Event}
+	summary, err := m.Run(c.Context())
+	progress.Done()
+	if summary != nil && (err != nil || !f.quiet) {
+		pipeline.PrintFunnel(s.Err, summary.Funnel)
+		for _, word := range slices.Sorted(maps.Keys(summary.Lost)) {
+			fmt.Fprintf(s.Err, "lost: %s in %d\n", word, summary.Lost[word])
+		}
+		for _, named := range slices.Sorted(maps.Keys(summary.Refused)) {
+			fmt.Fprintf(s.Err, "refused: %s in %d\n", named, summary.Refused[named])
+		}
+	}
+	switch {
+	case errors.Is(err, pipeline.ErrEmpty):
+		return cli.Failed(err, "the funnel above says why; docs/traces.md says what is read")
+	case errors.Is(err, guard.ErrBank):
+		return cli.Failed(err, cli.BankForms)
+	case err != nil:
+		return err
+	default:
+		return out.Publish(c.Context())
+	}
+}
+
+// redactor is nil where texts stay as they are.
+func (f *importFlags) redactor() (*redact.Redactor, error) {
+	if f.asIs {
+		return nil, nil
+	}
+	return redact.New(redact.Options{})
+}

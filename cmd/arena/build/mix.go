@@ -1,0 +1,182 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/mix"
+)
+
+// mixFlags are the flags of `arena mix`.
+type mixFlags struct {
+	config  mix.Config
+	out     string
+	heldOut []string
+	card    cli.CardFlags
+	workers int
+	force   bool
+	quiet   bool
+}
+
+// NewMix makes `arena mix`.
+func NewMix(s *cli.Streams) *cobra.Command {
+	f := mixFlags{config: mix.Defaults()}
+	c := &cobra.Command{
+		Use:   "mix A:WEIGHT B:WEIGHT… -o CORPUS",
+		Short: "Make one corpus of several, weighed by tokens",
+		Long: `Mix makes one corpus of several. In each config and split every corpus gives its
+weight's share of the tokens; none is repeated, so that the one with least for
+its weight sets the size. The held-out problems of all of them are protected in
+all, every row is held against them again, and duplicates over the union go.
+
+What is chosen does not depend on the order of the arguments. A corpus that
+does not verify, or a mixture in which nothing is known to be protected, is
+refused. The card says how much came of which corpus and why rows were left out;
+tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
+		Example: `  arena build testdata/day -o monday
+  arena build testdata/day -o tuesday --set select.top=2
+  arena mix monday:0.5 tuesday:0.5 -o week
+  arena mix monday:3 tuesday:1 -o month --per-agent 500 --where 'judge_score >= 0.7'`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
+	f.card.Register(c)
+	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config, at most; 0 for any number")
+	c.Flags().IntVar(&f.config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
+	c.Flags().Float64Var(&f.config.Near, "near", f.config.Near, "similarity from which two rows with one request are the same, 0 to 1")
+	c.Flags().StringVar(&f.config.Where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
+	c.Flags().BoolVar(&f.config.Hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on beside those of the corpora; may be repeated")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "configs worked on at once")
+	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
+	return c
+}
+
+func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error {
+	if f.out == "" {
+		return cli.Usage(errors.New("no output folder"), "say where the corpus goes, such as -o out")
+	}
+	if err := f.card.Check(); err != nil {
+		return err
+	}
+	sources, err := weighedCorpora(args)
+	if err != nil {
+		return err
+	}
+	out, discard, err := cli.StagedOutput(f.out)
+	defer discard()
+	if err != nil {
+		return err
+	}
+	for _, in := range sources {
+		if cli.Within(in.Dir, out.Dir) {
+			return cli.Usage(fmt.Errorf("write %s: it lies in a corpus that is read", f.out), "give a folder beside the corpora")
+		}
+	}
+	if _, err = cli.ParseWhere(f.config.Where); err != nil {
+		return err
+	}
+	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: out.Dir, Version: cli.Version(), Workers: f.workers, Push: f.card.Push, License: f.card.License}
+	if err = m.Validate(); err != nil {
+		return cli.Usage(err, "run `arena mix --help` for an example")
+	}
+	release, err := out.Take(ctx, f.force)
+	if err != nil {
+		return err
+	}
+	defer release()
+	cleanUp, err := fetchSources(ctx, m.Sources)
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
+	m.FS = cli.Watched(corpus.Disk{}, folders(m.Sources), progress.Reading("mix", 0))
+	report, err := m.Run(ctx)
+	progress.Done()
+	if report != nil && (err != nil || !f.quiet) {
+		f.tell(s, report)
+	}
+	if err != nil {
+		return mixError(err)
+	}
+	return out.Publish(ctx)
+}
+
+// fetchSources copies the sources that lie in buckets: each is read three
+// times, once to verify it.
+func fetchSources(ctx context.Context, sources []mix.Source) (cleanUp func(), err error) {
+	paths, cleanUp, err := cli.Local(ctx, folders(sources))
+	for i, path := range paths {
+		sources[i].Dir = path
+	}
+	return cleanUp, err
+}
+
+func folders(sources []mix.Source) []string {
+	out := make([]string, len(sources))
+	for i, s := range sources {
+		out[i] = s.Dir
+	}
+	return out
+}
+
+// weighedCorpora reads arguments such as monday:0.5; without a weight it is 1.
+func weighedCorpora(args []string) ([]mix.Source, error) {
+	out := make([]mix.Source, len(args))
+	for i, arg := range args {
+		out[i] = mix.Source{Dir: arg, Weight: 1}
+		at := strings.LastIndexByte(arg, ':')
+		if at < 0 || strings.ContainsAny(arg[at:], "/&") {
+			continue // a colon of a URL, or of a folder's name
+		}
+		weight, err := strconv.ParseFloat(arg[at+1:], 64)
+		if err != nil || at == 0 {
+			return nil, cli.Usage(fmt.Errorf("read %s: %q is no weight", arg, arg[at+1:]), "write it as CORPUS:WEIGHT, such as monday:0.5")
+		}
+		out[i] = mix.Source{Dir: arg[:at], Weight: weight}
+	}
+	return out, nil
+}
+
+func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
+	pipeline.PrintFunnel(s.Err, r.Funnel())
+	fmt.Fprintf(s.Err, "\n%s:", f.out)
+	rows := r.Rows()
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		fmt.Fprintf(s.Err, "  %s %d", name, rows[name])
+	}
+	fmt.Fprintln(s.Err)
+	for _, p := range r.Parts {
+		fmt.Fprintf(s.Err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, p.Corpus[:12], p.Out, p.In, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
+	}
+}
+
+func mixError(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, mix.ErrEmpty):
+		return cli.Failed(err, "the table above says why rows were left out")
+	case errors.Is(err, mix.ErrBroken):
+		return cli.Failed(err, "`arena verify` lists all that is broken; build or copy it again")
+	case errors.Is(err, fs.ErrNotExist):
+		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
+	default:
+		return cli.Failed(err, "nothing was written: mend the cause and run the same command again")
+	}
+}

@@ -1,0 +1,260 @@
+package build
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/evaluate"
+	"github.com/trajectory-arena/arena/cmd/arena/export"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/recipe"
+)
+
+// recipeFlags are the flags of recipe as they were given.
+type recipeFlags struct {
+	streams *cli.Streams
+	cli.Settings
+	eval    evaluate.Flags
+	recipe  recipe.Recipe
+	corpus  string
+	run     string
+	teacher string
+	heldOut []string
+	// protected are the entries of heldOut.
+	protected []guard.Entry
+	out       string
+	card      cli.CardFlags
+	work      string
+	workers   int
+	dryRun    bool
+	force     bool
+}
+
+// NewRecipe makes `arena recipe`.
+func NewRecipe(s *cli.Streams) *cobra.Command {
+	f := &recipeFlags{streams: s, Settings: cli.BuildSettings()}
+	var list strings.Builder
+	for _, r := range recipe.All() {
+		fmt.Fprintf(&list, "  %-8s %s\n", r.Name, r.Doc)
+	}
+	c := &cobra.Command{
+		Use:   "recipe NAME --corpus C -o OUT",
+		Short: "The data of one training stage",
+		Long: `Make the data of one stage of a student's training, for whoever holds a corpus and
+a model server:
+
+` + list.String() + `
+Rollouts are played at the corpus's training problems and at no others, as arena
+eval plays them, built as arena build does with the corpus's split pinned, held
+against everything protected once more, and exported in every profile that the
+rows go into. OUT.work keeps the run and what was built of it: the same command
+goes on where an earlier one was interrupted. --run takes rollouts that arena
+eval played already.`,
+		Example: `  arena build testdata/day -o out
+  arena recipe sft --corpus out -o stage1
+  serve='go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000'   # needs no model
+  arena recipe rft --corpus out --catalog testdata/day/catalog.jsonl --serve "$serve" \
+    --endpoint http://127.0.0.1:8000/v1 --model student -k 4 -o stage2
+  arena recipe teacher --corpus out --catalog testdata/day/catalog.jsonl --serve "$serve -solves 1" \
+    --endpoint http://127.0.0.1:8000/v1 --model teacher -o teacher
+  arena recipe steps --corpus out --catalog testdata/day/catalog.jsonl \
+    --run stage2.work/run --teacher teacher.work/run -o stage5`,
+		Args: cli.Takes(1, 1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if f.recipe, err = recipe.Named(args[0]); err != nil {
+				return cli.Usage(err, "`arena recipe --help` says what each is")
+			}
+			return f.produce(c)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.corpus, "corpus", "", "corpus whose training problems, split and rows are used")
+	fl.StringVar(&f.run, "run", "", "run of arena eval to take rollouts from instead of playing")
+	fl.StringVar(&f.teacher, "teacher", "", "run of the teacher, for steps")
+	fl.StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on, as for arena build; may be repeated")
+	fl.StringVarP(&f.out, "output", "o", "", "folder of the stage's data, or the URL of one in a bucket")
+	f.card.Register(c)
+	fl.StringVar(&f.work, "work", "", "folder of the run and of what was built of it (default OUT.work)")
+	fl.IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
+	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be played and do nothing")
+	fl.BoolVar(&f.force, "force", false, "replace a corpus that is already there; the run of OUT.work is kept")
+	fl.BoolVarP(&f.eval.Quiet, "quiet", "q", false, "no progress, no table")
+	f.Flags(c)
+	f.eval.AddSetting(c)
+	f.eval.AddSampling(c)
+	f.eval.AddServing(c)
+	return c
+}
+
+// plays reports whether rollouts are to be played.
+func (f *recipeFlags) plays() bool {
+	return f.run == "" && (f.recipe.Rollouts == recipe.Always || f.recipe.Rollouts == recipe.Optional && len(f.eval.Endpoints) > 0)
+}
+
+func (f *recipeFlags) check() error {
+	takes := f.plays() || f.run != ""
+	switch {
+	case f.corpus == "":
+		return cli.Usage(errors.New("no corpus given"), "name one that `arena build` made with --corpus")
+	case f.out == "":
+		return cli.Usage(errors.New("no output folder"), "say where the data goes, such as -o stage")
+	case cli.Within(f.corpus, f.out):
+		return cli.Usage(fmt.Errorf("write %s: it lies in the corpus that is read", f.out), "give a folder beside the corpus")
+	case f.recipe.Rollouts == recipe.Never && (f.run != "" || len(f.eval.Endpoints) > 0):
+		return cli.Usage(fmt.Errorf("recipe %s takes no rollouts", f.recipe.Name), "leave out --run and --endpoint")
+	case f.plays() && len(f.eval.Endpoints) == 0:
+		return cli.Usage(fmt.Errorf("recipe %s takes rollouts", f.recipe.Name), "say who plays them by --endpoint and --model, or give a run of `arena eval` by --run")
+	case takes && f.eval.Shop.Catalog == "":
+		return cli.Usage(errors.New("no catalogue given"), "name the one that the problems are of with --catalog")
+	case f.recipe.Teacher != (f.teacher != ""):
+		return cli.Usage(fmt.Errorf("recipe %s and --teacher do not go together so", f.recipe.Name), "steps takes --teacher, the others do not")
+	}
+	return f.card.Check()
+}
+
+// produce is the whole way: play, build, choose and write.
+func (f *recipeFlags) produce(c *cobra.Command) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	target, err := cli.NewOutput(f.out, "")
+	if err != nil {
+		return err
+	}
+	paths, cleanUp, err := cli.Local(c.Context(), []string{f.corpus})
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	f.corpus = paths[0]
+	f.work = cmp.Or(f.work, target.Dir+".work")
+	if err = f.protect(); err != nil {
+		return err
+	}
+	if f.dryRun {
+		return f.forecast(c)
+	}
+	release, err := f.take(c.Context(), target)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return f.write(c, target)
+}
+
+// take keeps the output and the folder of work for this process, and refuses to
+// write over a corpus that is there.
+func (f *recipeFlags) take(ctx context.Context, target cli.Output) (release func(), err error) {
+	out, err := target.Take(ctx, f.force)
+	if err != nil {
+		return nil, err
+	}
+	work, err := cli.Output{Dir: f.work}.Lock()
+	if err != nil {
+		out()
+		return nil, err
+	}
+	return func() { work(); out() }, nil
+}
+
+func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
+	in, err := f.input(c)
+	if err != nil {
+		return err
+	}
+	report, err := f.recipe.Write(c.Context(), corpus.Disk{}, in, target.Dir, f.work)
+	if report != nil && !f.eval.Quiet {
+		f.tell(report)
+	}
+	if err != nil {
+		return recipeError(err)
+	}
+	return target.Publish(c.Context())
+}
+
+// input are the corpora that the data is made from: the one given, and those
+// that are built of rollouts.
+func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
+	in = recipe.Input{Corpus: f.corpus, HeldOut: f.protected, Version: cli.Version(), Push: f.card.Push, License: f.card.License}
+	if f.plays() || f.run != "" {
+		if in.Rollouts, err = f.rollouts(c); err != nil {
+			return in, err
+		}
+	}
+	if f.teacher == "" {
+		return in, nil
+	}
+	teacher, err := recipe.Named("teacher")
+	if err == nil {
+		in.Teacher, err = f.build(c, f.teacher, "teacher", teacher)
+	}
+	return in, err
+}
+
+func recipeError(err error) error {
+	switch {
+	case errors.Is(err, recipe.ErrEmpty):
+		return cli.Failed(err, "the counts above say where rows were lost")
+	case errors.Is(err, recipe.ErrNotProtected):
+		return cli.Usage(err, "give it with --held-out: what the corpus was guarded against must be kept out here, too")
+	case errors.Is(err, fs.ErrNotExist):
+		return cli.Failed(err, "a recipe needs the split that `arena build` and `arena mix` pin in bank.json; an import has none, and gets one when it is mixed with a build")
+	}
+	return err
+}
+
+// protect reads everything that is protected beside the corpus's own split.
+func (f *recipeFlags) protect() error {
+	m, err := corpus.ReadManifest(corpus.Disk{}, f.corpus)
+	if err != nil {
+		return cli.Failed(err, cli.NoCorpus)
+	}
+	var given []string
+	for _, path := range f.heldOut {
+		entries, err := guard.ReadBank(path)
+		if err != nil {
+			return cli.Failed(err, cli.BankForms)
+		}
+		f.protected = append(f.protected, entries...)
+		given = append(given, guard.Digest(entries))
+		if b, err := os.ReadFile(path); err == nil {
+			given = append(given, corpus.SHA256(b))
+		}
+	}
+	return recipeError(recipe.Guarded(m, given))
+}
+
+// forecast says what would be played.
+func (f *recipeFlags) forecast(c *cobra.Command) error {
+	problems, err := f.problems()
+	if err != nil {
+		return err
+	}
+	n, s := strings.Count(string(problems), "\n"), f.streams.Err
+	fmt.Fprintf(s, "recipe %s: %s\n%d training problems\n", f.recipe.Name, f.recipe.Doc, n)
+	if f.plays() {
+		f.preset(c.Flags().Changed)
+		fmt.Fprintf(s, "%d rollouts would be played\n", n*f.eval.Samples)
+	}
+	return nil
+}
+
+// tell prints what the data was made of.
+func (f *recipeFlags) tell(r *recipe.Report) {
+	w := f.streams.Err
+	for _, c := range r.Counts {
+		fmt.Fprintf(w, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.Tallies(c.Dropped))
+	}
+	fmt.Fprintf(w, "guard     %d rows held against %d protected problems, %d dropped\n", r.Proof.Guard.Rows, r.Proof.Protected(), len(r.Proof.Guard.Dropped))
+	export.ShowCounts(f.streams, r.Exports)
+}

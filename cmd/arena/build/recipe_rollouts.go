@@ -1,0 +1,114 @@
+package build
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/evaluate"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/recipe"
+	"github.com/trajectory-arena/arena/student"
+)
+
+// problemsFile is the file of the training problems in the folder of work.
+func (f *recipeFlags) problemsFile() string { return filepath.Join(f.work, "problems.jsonl") }
+
+func (f *recipeFlags) problems() ([]byte, error) {
+	text, err := recipe.Problems(corpus.Disk{}, f.corpus, f.protected)
+	if err != nil {
+		return nil, cli.Failed(err, "build the corpus again with more problems")
+	}
+	return text, nil
+}
+
+// writeProblems leaves a file alone that is as it should be, so that a run
+// interrupted at any moment finds what it was begun with.
+func (f *recipeFlags) writeProblems() error {
+	text, err := f.problems()
+	if err != nil {
+		return err
+	}
+	if err = os.MkdirAll(f.work, 0o755); err != nil {
+		return cli.Failed(fmt.Errorf("create folder of work: %w", err), "another one: --work DIR")
+	}
+	if old, err := os.ReadFile(f.problemsFile()); err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	return corpus.WriteFile(corpus.Disk{}, f.problemsFile(), text)
+}
+
+// rollouts plays what is to be played, and builds a corpus of it.
+func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
+	if err := f.writeProblems(); err != nil {
+		return "", err
+	}
+	run := f.run
+	if f.plays() {
+		run = filepath.Join(f.work, "run")
+		f.preset(c.Flags().Changed)
+		f.eval.Problems, f.eval.Out, f.eval.Judge.Name = f.problemsFile(), run, "gates"
+		if err := evaluate.Run(c.Context(), f.streams, &f.eval); err != nil {
+			return "", err
+		}
+	}
+	return f.build(c, run, "rollouts", f.recipe)
+}
+
+// preset draws rollouts as the recipe does where the user does not say.
+func (f *recipeFlags) preset(changed func(string) bool) {
+	s, set := f.recipe.Sampling, map[string]bool{}
+	if !changed("samples") {
+		f.eval.Samples = s.Samples
+	}
+	if s.Temperature > 0 && !changed("temperature") {
+		f.eval.Temperature, set["temperature"] = s.Temperature, true
+	}
+	if s.TopP > 0 && !changed("top-p") {
+		f.eval.TopP, set["top-p"] = s.TopP, true
+	}
+	f.recipe.Sampling.Samples = f.eval.Samples
+	f.eval.Changed = func(name string) bool { return set[name] || changed(name) }
+}
+
+// build makes a corpus of a run, at the training problems alone and with the
+// split of the corpus.
+func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe) (string, error) {
+	if err := f.writeProblems(); err != nil {
+		return "", err
+	}
+	spec, err := student.ReadFinished(run)
+	if err != nil {
+		return "", cli.Failed(err, "a run is a folder that `arena eval` finished; the command that began it goes on with it")
+	}
+	b := &buildFlags{streams: f.streams}
+	as := &cobra.Command{}
+	b.register(as)
+	b.Settings, b.noisy.Quiet, b.workers = f.Settings, f.eval.Quiet, f.workers
+	b.out, b.work = filepath.Join(f.work, name), filepath.Join(f.work, name+".work")
+	b.problems, b.catalogs, b.heldOut = []string{f.problemsFile()}, []string{f.eval.Shop.Catalog}, f.heldOut
+	b.bank = filepath.Join(f.corpus, "bank.json")
+	b.defaults = func(config *pipeline.Config) {
+		config.Harness = spec.Harness
+		of.Configure(config)
+	}
+	as.SetContext(c.Context())
+	if err := b.build(as, []string{run}); err != nil {
+		return "", rolloutError(err)
+	}
+	return b.out, nil
+}
+
+// rolloutError says what an empty corpus means here.
+func rolloutError(err error) error {
+	if errors.Is(err, pipeline.ErrEmpty) {
+		return cli.Failed(fmt.Errorf("build rollouts: %w", pipeline.ErrEmpty), "the model solved no training problem; draw more samples with -k")
+	}
+	return err
+}

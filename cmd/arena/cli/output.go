@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteWhole writes a file all or nothing; - is standard output. Where nothing
+// can be written it says so before write is called, so that write may hold the
+// work of a whole run. What is there already and is no file, such as a device
+// or a pipe, is written to as it is.
+func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return buffered(s.Out, write)
+	}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return writeDevice(path, write)
+	}
+	tmp, err := CreateBeside(path)
+	if err != nil {
+		return Failed(fmt.Errorf("create %s: %w", path, Cause(err)), "the folder of -o must exist and take new files")
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
+	if err := buffered(tmp, write); err != nil {
+		return errors.Join(inPlaceOf(tmp, path, err), tmp.Close())
+	}
+	if err := errors.Join(tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, Cause(err))
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("create %s: %w", path, Cause(err))
+	}
+	return nil
+}
+
+// checked is standard output that remembers its first failed write. What prints
+// tables or help does not look at each, and data that did not arrive is no
+// success.
+type checked struct {
+	to     io.Writer
+	failed error
+}
+
+// Write is io.Writer.
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	if err != nil && c.failed == nil {
+		c.failed = err
+	}
+	return n, err
+}
+
+// buffered gives write a buffer over w. A write that failed is told once: the
+// buffer would tell it again when flushed.
+func buffered(w io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriter(w)
+	if err := write(b); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// inPlaceOf names path where err names the file that is written in its place:
+// that one is gone when the error is read.
+func inPlaceOf(tmp *os.File, path string, err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) && failed.Path == tmp.Name() {
+		failed.Path = path
+	}
+	return err
+}
+
+func writeDevice(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return Failed(fmt.Errorf("open %s: %w", path, Cause(err)), "-o names a file, or - for standard output")
+	}
+	return errors.Join(buffered(f, write), f.Close())
+}
+
+// CreateBeside creates a file of a new name in the folder of path, with the
+// rights that the user's umask leaves to new files: os.CreateTemp gives its
+// files to their owner alone.
+func CreateBeside(path string) (*os.File, error) {
+	name, err := os.CreateTemp(filepath.Dir(path), ".arena-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(name.Close(), os.Remove(name.Name())); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name.Name(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+}
+
+// SameFile reports whether both paths lead to one file.
+func SameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// Cause is what went wrong with a file, without the operation and the name that
+// the caller tells already.
+func Cause(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
+
+// Within reports whether a path is a folder or lies in it.
+func Within(folder, path string) bool {
+	a, aerr := filepath.Abs(folder)
+	b, berr := filepath.Abs(path)
+	rel, rerr := filepath.Rel(a, b)
+	return errors.Join(aerr, berr, rerr) == nil && filepath.IsLocal(rel)
+}

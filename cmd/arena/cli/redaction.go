@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/redact"
+)
+
+// rules are compiled when something is first said that a trace may have a part
+// in.
+var rules = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(redact.Options{}) })
+
+// WithoutSecrets is what may be shown of words that quote a trace: errors,
+// explanations, passages that a judge cites. JSON stays JSON.
+func WithoutSecrets(text string) string {
+	r, err := rules()
+	if err != nil {
+		return redact.Placeholder("text")
+	}
+	return r.Text(text, redact.Counts{})
+}
+
+// words is standard error: whatever is said on it, and whoever says it, passes
+// the redactor.
+type words struct{ to io.Writer }
+
+// Write takes a whole piece of text, as each print of words is one.
+func (w words) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, WithoutSecrets(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// NamesOf is what lines say of a trace: its ids, of which one that is a secret
+// becomes a placeholder, in the lines of every command alike.
+func NamesOf(t *arena.Trace) *arena.Trace {
+	out := arena.Trace{RunID: WithoutSecrets(t.RunID), ProblemID: WithoutSecrets(t.ProblemID)}
+	out.Agent.VersionID = WithoutSecrets(t.Agent.VersionID)
+	return &out
+}
+
+// Printable keeps a cell of untrusted text on its line and off the terminal's
+// controls.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+			return ' '
+		}
+		return r
+	}, s)
+}

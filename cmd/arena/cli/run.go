@@ -1,0 +1,39 @@
+// Package cli holds what every command shares: the streams, failures with their
+// exit codes and hints, progress, settings, and the ways in and out.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Run is the whole program: it parses args, has the command of root that they
+// name do what they say, and returns the exit code.
+func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	profiles := &profiler{}
+	format := logFormatOf(args)
+	stderr = words{stderr}
+	if format == logJSON {
+		stderr = newLogLines(stderr)
+	}
+	out := &checked{to: stdout}
+	c := root(&Streams{In: stdin, Out: out, Err: stderr})
+	profiles.flags(c)
+	c.PersistentFlags().Var(&format, "log-format", "what is said on standard error: text, or json for one object a line")
+	c.PersistentPreRunE = func(*cobra.Command, []string) error { return profiles.start() }
+	c.SetArgs(args)
+	c.SetIn(stdin)
+	c.SetOut(out)
+	c.SetErr(stderr)
+	err := profiles.stop(c.ExecuteContext(ctx))
+	if err == nil {
+		err = out.failed
+	}
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = cancelled()
+	}
+	return tellError(stderr, misnamed(err, args))
+}

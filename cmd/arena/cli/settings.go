@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// Settings are the flags that fill a configuration: a YAML file, then single
+// keys.
+type Settings struct {
+	File string
+	Sets []string
+	// Page describes the keys, Example is one of them with a value.
+	Page, Example string
+}
+
+// BuildSettings are the keys of a build.
+func BuildSettings() Settings {
+	return Settings{Page: "docs/configuration.md", Example: "select.top=2"}
+}
+
+// Flags adds the flags to c.
+func (s *Settings) Flags(c *cobra.Command) {
+	c.Flags().StringVar(&s.File, "config", "", "YAML file with the configuration (unknown keys are refused)")
+	c.Flags().StringArrayVar(&s.Sets, "set", nil, "one key of the configuration, such as "+s.Example+" (may be repeated)")
+}
+
+// Fill reads the settings into config, a pointer to a struct of defaults.
+func (s *Settings) Fill(config any) error {
+	if s.File != "" {
+		b, err := os.ReadFile(s.File)
+		if err != nil {
+			return Usage(fmt.Errorf("read configuration: %w", err), "give --config an existing YAML file")
+		}
+		if err := decodeStrict(b, config); err != nil {
+			return Usage(fmt.Errorf("read configuration %s: %w", s.File, err), s.nearestKey(err, "", config))
+		}
+	}
+	for _, set := range s.Sets {
+		key, value, ok := strings.Cut(set, "=")
+		if !ok {
+			return Usage(fmt.Errorf("--set %s: no =", set), "write it as --set "+s.Example)
+		}
+		if strings.TrimSpace(value) == "" {
+			return Usage(fmt.Errorf("--set %s: no value", set), "write it as --set "+s.Example+"; an empty text is written as ''")
+		}
+		if err := decodeStrict(nested(key, value), config); err != nil {
+			return Usage(fmt.Errorf("--set %s: %w", set, err), s.nearestKey(err, key, config))
+		}
+	}
+	return nil
+}
+
+// decodeStrict reads YAML over config. A file that says nothing changes nothing:
+// the decoder alone would empty config.
+func decodeStrict(b []byte, config any) error {
+	var said any
+	if err := yaml.Unmarshal(b, &said); err == nil && said == nil {
+		return nil
+	}
+	err := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict()).Decode(config)
+	var wrong *yaml.TypeError
+	if errors.As(err, &wrong) && wrong.Token != nil {
+		at := wrong.Token.Position
+		return fmt.Errorf("[%d:%d] %q is no %s", at.Line, at.Column, wrong.Token.Value, kindOf(wrong.DstType))
+	}
+	return err
+}
+
+// kindOf names the values of a type for people.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "whole number"
+	case reflect.Float64:
+		return "number"
+	case reflect.Bool:
+		return "true or false"
+	default:
+		return t.Kind().String()
+	}
+}
+
+// nested writes a dotted key as nested YAML.
+func nested(key, value string) []byte {
+	var b strings.Builder
+	parts := strings.Split(key, ".")
+	for i, p := range parts {
+		fmt.Fprintf(&b, "%s%s:", strings.Repeat("  ", i), p)
+		if i < len(parts)-1 {
+			b.WriteByte('\n')
+		}
+	}
+	return []byte(b.String() + " " + value + "\n")
+}
+
+// nearestKey says which known key an unknown one may have been meant to be. Of
+// a key given by --set the whole is known, of one in a file its last part.
+func (s *Settings) nearestKey(err error, set string, config any) string {
+	list := s.Page + " lists the keys and their defaults"
+	var field *yaml.UnknownFieldError
+	if !errors.As(err, &field) {
+		return list
+	}
+	name := field.Token.Value
+	best, at := "", 1+max(nearEnough, len(cmp.Or(set, name))/2)
+	for _, key := range keys(reflect.TypeOf(config).Elem(), "") {
+		last := key[strings.LastIndexByte(key, '.')+1:]
+		d := distance(cmp.Or(set, name), key)
+		switch {
+		case last == name:
+			d = 0
+		case set == "":
+			d = distance(name, last)
+		}
+		if d < at {
+			best, at = key, d
+		}
+	}
+	if best == "" {
+		return list
+	}
+	return fmt.Sprintf("did you mean %q? %s", best, list)
+}
+
+// keys are the YAML keys of a struct, those of its inner structs with their
+// own name before them.
+func keys(t reflect.Type, prefix string) (out []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, option, _ := strings.Cut(cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json"), strings.ToLower(f.Name)), ",")
+		switch {
+		case option == "inline":
+			out = append(out, keys(f.Type, prefix)...)
+		case f.Type.Kind() == reflect.Struct:
+			out = append(out, keys(f.Type, prefix+name+".")...)
+		default:
+			out = append(out, prefix+name)
+		}
+	}
+	return out
+}
+
+// Contradiction refuses a configuration that says another instrument than the
+// flags do: the run writes these keys itself, and what a manifest says of them
+// must not be taken for done. A key that was left at its default says nothing.
+func Contradiction(said, made *pipeline.Config) error {
+	usual := pipeline.Defaults()
+	for _, k := range []struct {
+		key, flag         string
+		said, made, usual any
+	}{
+		{"titles", "--embeddings", said.Titles, made.Titles, usual.Titles},
+		{"judge.name", "--judge", said.Judge.Name, made.Judge.Name, usual.Judge.Name},
+		{"judge.settings", "--judge", said.Judge.Settings, made.Judge.Settings, usual.Judge.Settings},
+		{"judge.sparing", "--judge", said.Judge.Sparing, made.Judge.Sparing, usual.Judge.Sparing},
+		{"step_judge", "--step-judge", said.StepJudge, made.StepJudge, usual.StepJudge},
+	} {
+		if k.said != k.usual && k.said != k.made {
+			return Usage(fmt.Errorf("%s is %v in the configuration and %v by the flags", k.key, k.said, k.made), "the run writes it, from "+k.flag+": give that, or leave the key out")
+		}
+	}
+	return nil
+}
+
+// distance is how many letters must be changed, added or taken away to make a
+// of b (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		left, corner := i+1, i
+		for j := range len(b) {
+			cost := corner
+			if a[i] != b[j] {
+				cost = 1 + min(corner, row[j+1], left)
+			}
+			corner, row[j+1], row[j] = row[j+1], cost, left
+			left = cost
+		}
+		row[len(b)] = left
+	}
+	return row[len(b)]
+}

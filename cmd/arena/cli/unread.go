@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// How many unreadable records are named one by one: enough to find what is wrong
+// with a file, and no screenful of it. One file that is no text at all must not
+// hide what is wrong with the others.
+const (
+	mostUnread       = 20
+	mostUnreadOfFile = 5
+)
+
+// Unread is what a run could not read: how many records by reason, and the
+// first of them with their places.
+type Unread struct {
+	counts map[traces.Reason]int
+	First  []string
+}
+
+// Add notes a record of an input; each input has an unread of its own, joined
+// to the others' when it was read.
+func (u *Unread) Add(in *traces.Input, f *traces.Fault) {
+	if u.counts == nil {
+		u.counts = map[traces.Reason]int{}
+	}
+	u.counts[f.Reason]++
+	if len(u.First) == mostUnreadOfFile {
+		return
+	}
+	place := in.Path
+	if in.Name == traces.Stdin {
+		place = "standard input"
+	}
+	if f.Line > 0 {
+		place = fmt.Sprintf("%s:%d", place, f.Line)
+	}
+	u.First = append(u.First, Printable(fmt.Sprintf("%s: %s: %s", place, f.Reason, f.Detail)))
+}
+
+// Join adds what another part of the run could not read, the later part.
+func (u *Unread) Join(o Unread) {
+	if u.counts == nil {
+		u.counts = map[traces.Reason]int{}
+	}
+	for reason, n := range o.counts {
+		u.counts[reason] += n
+	}
+	u.First = append(u.First, o.First[:min(len(o.First), mostUnread-len(u.First))]...)
+}
+
+// Tell names the records, and counts them by reason.
+func (u *Unread) Tell(w io.Writer) {
+	total := 0
+	for _, n := range u.counts {
+		total += n
+	}
+	for _, line := range u.First {
+		fmt.Fprintf(w, "not read: %s\n", line)
+	}
+	if more := total - len(u.First); more > 0 {
+		fmt.Fprintf(w, "not read: and %d more\n", more)
+	}
+	for _, reason := range sortedKeys(u.counts) {
+		fmt.Fprintf(w, "%s could not be read: %s\n", Counted(u.counts[reason], "record", "records"), reason)
+	}
+}
+
+func sortedKeys(m map[traces.Reason]int) []traces.Reason {
+	keys := make([]traces.Reason, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

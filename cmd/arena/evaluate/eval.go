@@ -1,0 +1,257 @@
+// Package evaluate holds the commands that measure students: eval, compare,
+// results and the shop they act in.
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/judges/prices"
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/dialect"
+	"github.com/trajectory-arena/arena/student/endpoint"
+)
+
+// Flags are the flags of eval as they were given.
+type Flags struct {
+	Shop      catalogFlags
+	Endpoints []string
+	model     string
+	keyEnv    string
+	Problems  string
+	Out       string
+	rescore   string
+	harness   string
+	system    string
+	search    string
+	dialect   string
+	Judge     instrument.JudgeChoice
+	trainedOn string
+	serve     string
+	prices    string
+
+	Samples     int
+	concurrency int
+	seed        int64
+	maxSteps    int
+	retries     int
+	timeout     time.Duration
+	deadline    time.Duration
+	serveReady  time.Duration
+	gpuHourUSD  float64
+	coverage    float64
+	// maxUnjudged is the share of rollouts that may stay without a grade.
+	maxUnjudged float64
+	retryInfra  bool
+	Quiet       bool
+
+	Temperature, TopP, minP float64
+	topK, maxTokens         int
+	templateKwargs          string
+	Changed                 func(string) bool
+	priceTable              prices.Table
+}
+
+// NewEval makes `arena eval`.
+func NewEval(s *cli.Streams) *cobra.Command {
+	f := &Flags{}
+	c := &cobra.Command{
+		Use:   "eval --endpoint URL --model M --problems F --catalog F -o RUN",
+		Short: "Evaluate a student on shopping problems",
+		Long: `Play every problem -k times with a model behind an OpenAI-compatible server, in the
+subnet's own environment, and say how good the model is and how sure that is.
+
+RUN keeps everything: every reply, every rollout as a trace that build reads,
+results as lines and as Parquet, and summary.json. The same command goes on
+where an earlier one was interrupted and asks for nothing that was finished.
+What failed for want of an answer (infra) is never a failed rollout: it is
+reported as missing, and below --min-coverage the exit code is 3. Once the server
+is mended, the same command with --retry-infra asks for what is missing.`,
+		Example: `  # --serve starts a server and stops it at the end; this one needs no model
+  arena eval --serve 'go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000' \
+    --endpoint http://127.0.0.1:8000/v1 --model student \
+    --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl -k 4 -o run
+  arena eval --rescore run --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl`,
+		Args: cli.Takes(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			f.Changed = c.Flags().Changed
+			return Run(c.Context(), s, f)
+		},
+	}
+	f.addTask(c)
+	f.AddSetting(c)
+	f.AddSampling(c)
+	f.AddServing(c)
+	return c
+}
+
+func (f *Flags) addTask(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.Problems, "problems", "", "problems: JSON lines, or one JSON array")
+	fl.StringVarP(&f.Out, "output", "o", "", "run folder")
+	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model")
+	f.Judge.LLM = instrument.DefaultLLMFlags()
+	fl.StringVar(&f.Judge.Name, "judge", "gates", "reasoning judge: gates, llm or none")
+	fl.StringVar(&f.Judge.LLM.Settings.File, "judge-config", "", "YAML file with the panel of models of --judge llm, as for arena judge")
+	fl.StringVar(&f.Judge.LLM.Ledger, "judge-ledger", "judge-ledger", "folder that keeps every exchange with them")
+	fl.StringVar(&f.trainedOn, "trained-on", "", trainedOnUsage)
+	fl.BoolVarP(&f.Quiet, "quiet", "q", false, "no progress, no table")
+}
+
+// AddSetting adds what a rollout is played in.
+func (f *Flags) AddSetting(c *cobra.Command) {
+	f.Shop.add(c)
+	fl := c.Flags()
+	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: 7-tool or 4-tool")
+	fl.StringVar(&f.system, "system", "", "file with another system prompt")
+	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
+	fl.StringVar(&f.dialect, "dialect", "auto", "how calls are written: auto, native, oro, hermes or react")
+	fl.IntVarP(&f.Samples, "samples", "k", 1, "rollouts per problem")
+	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies per rollout at most")
+	fl.Float64Var(&f.coverage, "min-coverage", 0.98, "share of rollouts that must be scored")
+}
+
+// AddSampling adds how replies are sampled.
+func (f *Flags) AddSampling(c *cobra.Command) {
+	fl := c.Flags()
+	fl.Int64Var(&f.seed, "seed", 0, "sample i is sent seed N+i")
+	fl.Float64Var(&f.Temperature, "temperature", 0, "sampling temperature; the server's own where not given")
+	fl.Float64Var(&f.TopP, "top-p", 1, "nucleus sampling; the server's own where not given")
+	fl.Float64Var(&f.minP, "min-p", 0, "minimum probability; the server's own where not given")
+	fl.IntVar(&f.topK, "top-k", 0, "top-k sampling; the server's own where not given")
+	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens per reply at most; the server's own where not given")
+	fl.StringVar(&f.templateKwargs, "chat-template-kwargs", "", "JSON object for the server's chat template")
+}
+
+// AddServing adds where the student is and how it is asked.
+func (f *Flags) AddServing(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringArrayVar(&f.Endpoints, "endpoint", nil, "base URL ending in /v1; repeat it to balance over several servers")
+	fl.StringVar(&f.model, "model", "", "model name to ask for")
+	fl.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")
+	fl.StringVar(&f.serve, "serve", "", "command that serves the model: started first, waited for, and stopped at the end")
+	fl.DurationVar(&f.serveReady, "serve-timeout", 30*time.Minute, "time for the server of --serve to load its model")
+	fl.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens, for the cost of a solved problem")
+	fl.Float64Var(&f.gpuHourUSD, "gpu-hour-usd", 0, "price of one GPU for an hour, for the cost of a solved problem")
+	fl.IntVar(&f.concurrency, "concurrency", 32, "requests at once per endpoint at most; as many rollouts are played at a time, for each endpoint")
+	fl.IntVar(&f.retries, "retries", 5, "tries after the first")
+	fl.BoolVar(&f.retryInfra, "retry-infra", false, "ask again for the rollouts that an earlier command gave up as infra")
+	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time for one request")
+	fl.DurationVar(&f.deadline, "rollout-timeout", 0, "time for one rollout; 0 is none")
+}
+
+// sampling holds only what was given: the rest is the server's choice.
+func (f *Flags) sampling() (chat.Sampling, error) {
+	var s chat.Sampling
+	for name, set := range map[string]func(){
+		"temperature": func() { s.Temperature = &f.Temperature }, "top-p": func() { s.TopP = &f.TopP },
+		"min-p": func() { s.MinP = &f.minP }, "top-k": func() { s.TopK = &f.topK }, "max-tokens": func() { s.MaxTokens = &f.maxTokens },
+	} {
+		if f.Changed(name) {
+			set()
+		}
+	}
+	if err := s.Validate(); err != nil {
+		return s, cli.Usage(err, "see `arena eval --help`")
+	}
+	if f.seed > 0 && int64(f.Samples)-1 > math.MaxInt64-f.seed {
+		return s, cli.Usage(fmt.Errorf("--seed %d leaves no seeds for %d samples", f.seed, f.Samples), "sample i is sent seed N+i, at most 2^63-1")
+	}
+	if f.templateKwargs != "" {
+		if arena.Raw(f.templateKwargs).Kind() != arena.Object || !jsonValid(f.templateKwargs) {
+			return s, cli.Usage(errors.New("--chat-template-kwargs is no JSON object"), `such as {"enable_thinking": false}`)
+		}
+		s.TemplateKwargs = []byte(f.templateKwargs)
+	}
+	return s, nil
+}
+
+// check returns what is wrong with the flags before anything is read.
+func (f *Flags) check() error {
+	if f.rescore != "" {
+		f.Out = f.rescore
+	}
+	missing := func(what, flag string) error {
+		return cli.Usage(fmt.Errorf("no %s given", what), "name it with "+flag)
+	}
+	switch {
+	case f.Out == "":
+		return missing("run folder", "-o")
+	case f.Out == "-":
+		return cli.NoStream(f.Out)
+	case bucket.IsURL(f.Out):
+		return cli.Usage(fmt.Errorf("write %s: a run is written where it is played", f.Out), "give -o a folder")
+	case f.Problems == "":
+		return missing("problems", "--problems")
+	case f.rescore == "" && len(f.Endpoints) == 0:
+		return missing("endpoint", "--endpoint")
+	case f.rescore == "" && f.model == "":
+		return missing("model", "--model")
+	case !(f.gpuHourUSD >= 0) || math.IsInf(f.gpuHourUSD, 0):
+		return cli.Usage(fmt.Errorf("--gpu-hour-usd %v", f.gpuHourUSD), "dollars, 0 or more")
+	case !(f.coverage >= 0 && f.coverage <= 1):
+		return cli.Usage(fmt.Errorf("--min-coverage %v", f.coverage), "a share from 0 to 1")
+	case f.Samples < 1 || f.maxSteps < 1 || f.concurrency < 1:
+		return cli.Usage(errors.New("-k, --max-steps and --concurrency must be 1 or more"), "see `arena eval --help`")
+	}
+	if _, err := dialect.Parse(f.dialect); err != nil {
+		return cli.Usage(err, "auto takes what the model writes")
+	}
+	return nil
+}
+
+func (f *Flags) endpointConfig() endpoint.Config {
+	return endpoint.Config{
+		URLs: f.Endpoints, APIKey: os.Getenv(f.keyEnv), Concurrency: f.concurrency,
+		Timeout: f.timeout, Retries: f.retries, Now: time.Now,
+	}
+}
+
+// harnessOf is the harness with the system prompt of --system, if any.
+func (f *Flags) harnessOf() (arena.Harness, error) {
+	h, err := shop.Profile(f.harness)
+	if err != nil {
+		return h, cli.Usage(err, "the harnesses are 7-tool and 4-tool")
+	}
+	if f.system == "" {
+		return h, nil
+	}
+	text, err := os.ReadFile(f.system)
+	if err != nil {
+		return h, cli.Failed(fmt.Errorf("read system prompt: %w", err), "--system names a text file")
+	}
+	h.System = string(text)
+	h.SHA256 = shop.HarnessSHA256(h.System, h.Tools)
+	return h, nil
+}
+
+func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog) (student.Spec, error) {
+	sampling, err := f.sampling()
+	if err != nil {
+		return student.Spec{}, err
+	}
+	if catalog.Len() == 0 {
+		return student.Spec{}, cli.Failed(fmt.Errorf("read catalogue %s: no product", f.Shop.Catalog), "no student could find anything in it")
+	}
+	s := student.Spec{
+		Schema: student.SpecSchema, Model: f.model, Samples: f.Samples, Seed: f.seed, Dialect: dialect.Dialect(f.dialect),
+		MaxSteps: f.maxSteps, Sampling: sampling, Harness: h.Name, System: dialect.Dialect(f.dialect).System(h), Problems: len(p.All),
+		ProblemsSHA256: p.SHA256, CatalogXXH3: catalog.Checksum(), Search: "local", Rules: f.Shop.rules, Scorer: student.ScorerVersion,
+	}
+	s.HarnessSHA256 = shop.HarnessSHA256(s.System, h.Tools)
+	if f.search != "" {
+		s.Search = f.search
+	}
+	return s, nil
+}

@@ -1,0 +1,236 @@
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/endpoint"
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/serve"
+)
+
+func jsonValid(text string) bool { return json.Valid([]byte(text)) }
+
+// evalHeapGrowth is the garbage collector's target in per cent. A run's live heap
+// is small and its garbage plenty: less than the usual growth keeps a run next
+// to a model server below 100 MB and costs a few per cent of CPU.
+const evalHeapGrowth = 50
+
+// Run plays the rollouts that f asks for and writes the run folder.
+func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
+	cli.GrowHeap(evalHeapGrowth)
+	if err := f.check(); err != nil {
+		return err
+	}
+	if err := f.readPrices(); err != nil {
+		return err
+	}
+	problems, err := student.ReadProblems(f.Problems)
+	if err != nil {
+		return cli.Failed(err, "problems are JSON lines or one JSON array, each with the reward that it is scored by")
+	}
+	local, err := f.Shop.open(ctx)
+	if err != nil {
+		return err
+	}
+	run, err := f.prepare(problems, local)
+	if err != nil {
+		return errors.Join(err, local.Catalog.Close())
+	}
+	summary, err := f.judged(ctx, s, run)
+	if err = errors.Join(err, local.Catalog.Close()); err != nil {
+		return evalFailure(err)
+	}
+	if err = f.writePages(); err != nil {
+		return cli.Failed(err, "the run itself is whole; the same command draws its pages again")
+	}
+	return f.report(s, summary)
+}
+
+// judged plays a run, or scores it again, with its judge.
+func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (summary *student.Summary, err error) {
+	done, err := f.openJudge(run)
+	if err != nil {
+		return nil, err
+	}
+	if f.rescore != "" {
+		summary, err = run.Rescore(ctx)
+	} else {
+		summary, err = f.play(ctx, s, run)
+	}
+	return summary, errors.Join(err, done())
+}
+
+func evalFailure(err error) error {
+	if known := instrument.JudgeError(err); known != nil {
+		return known
+	}
+	if errors.Is(err, student.ErrChanged) {
+		return cli.Usage(err, "take another folder with -o, or the inputs that this one was begun with")
+	}
+	return err
+}
+
+// prepare puts a run together from the flags.
+func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.Run, error) {
+	h, err := f.harnessOf()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := f.spec(h, problems, local.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	if f.rescore != "" {
+		if spec, err = rescoreSpec(f.rescore, spec); err != nil {
+			return nil, err
+		}
+	}
+	environment, err := f.environment(h, spec, local)
+	if err != nil {
+		return nil, err
+	}
+	run := &student.Run{
+		Spec: spec, Problems: problems, Environment: environment, Scorer: outcome.New(local.Catalog, outcome.Carried{}),
+		AtOnce: f.concurrency * max(1, len(f.Endpoints)), Deadline: f.deadline, RetryInfra: f.retryInfra, Folder: f.Out,
+	}
+	run.Contaminated, err = readIDs(f.trainedOn)
+	return run, err
+}
+
+// rescoreSpec is the run's own spec, with the inputs that scores depend on as
+// they are now.
+func rescoreSpec(folder string, now student.Spec) (student.Spec, error) {
+	spec, err := student.ReadSpec(folder)
+	if err != nil {
+		return spec, cli.Failed(err, "--rescore names a run folder")
+	}
+	spec.ProblemsSHA256, spec.Problems, spec.CatalogXXH3 = now.ProblemsSHA256, now.Problems, now.CatalogXXH3
+	return spec, nil
+}
+
+func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local) (*rollout.Environment, error) {
+	var tools []arena.Raw
+	if spec.Dialect.SendsTools() {
+		tools = h.Tools
+	}
+	template, err := chat.NewTemplate(spec.Model, spec.System, spec.Sampling, tools)
+	if err != nil {
+		return nil, err
+	}
+	names, err := shop.ToolNames(h.Name)
+	if err != nil {
+		return nil, err
+	}
+	request, err := json.Marshal(map[string]any{"model": spec.Model})
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	e := &rollout.Environment{
+		Template: template, Dialect: spec.Dialect, MaxSteps: spec.MaxSteps, ToolNames: names,
+		Rules: local.Rules, Server: local, Request: arena.Raw(request), Has: local.Catalog.Has,
+	}
+	if f.search != "" {
+		e.Server, e.Tape = shop.NewRemote(f.search), true
+	}
+	return e, nil
+}
+
+// play asks the model for whatever the run folder lacks.
+func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (summary *student.Summary, err error) {
+	if err = f.enoughFiles(run.Spec); err != nil {
+		return nil, err
+	}
+	if err = f.asksASearchServer(ctx); err != nil {
+		return nil, err
+	}
+	pool, err := endpoint.NewPool(f.endpointConfig())
+	if err != nil {
+		return nil, cli.Usage(err, "an endpoint is a base URL such as http://127.0.0.1:8000/v1")
+	}
+	defer pool.Close()
+	if err = run.Begin(); err != nil {
+		return nil, err
+	}
+	run.Asker = pool
+	var server *serve.Server
+	if f.serve != "" {
+		if server, err = f.startServer(ctx); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, server.Stop()) }()
+		run.Asker = served{pool, server}
+	}
+	return f.watched(ctx, newEvalWatch(s, f, run, pool, server), run)
+}
+
+// watched plays a run under watch.
+func (f *Flags) watched(ctx context.Context, w *evalWatch, run *student.Run) (*student.Summary, error) {
+	ctx, cancel := whileServed(ctx, w.server)
+	defer cancel(nil)
+	run.Progress = w.ended
+	stop := w.start(ctx)
+	summary, err := run.Play(ctx)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, serve.ErrEnded) {
+		err = cli.Failed(fmt.Errorf("evaluate: %w", cause), "run the same command again: finished rollouts are kept")
+	}
+	return summary, errors.Join(err, stop(summary))
+}
+
+// trainedOnUsage says what readIDs reads.
+const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what arena leak wrote of its training data"
+
+// readIDs reads one id a line, or the protected problem that a line of arena
+// leak drops a row for; nil for no file.
+func readIDs(path string) (map[string]bool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, cli.Failed(fmt.Errorf("read problem ids: %w", err), "--trained-on names a text file, one id a line")
+	}
+	ids := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		id := strings.TrimSpace(line)
+		if strings.HasPrefix(id, "{") {
+			var found struct {
+				Match *string
+				Drop  bool
+			}
+			if err := json.Unmarshal([]byte(id), &found); err != nil {
+				return nil, cli.Failed(fmt.Errorf("read problem ids: %w", err), "--trained-on takes ids or the lines of `arena leak`")
+			}
+			if id = ""; found.Drop && found.Match != nil {
+				id = *found.Match
+			}
+		}
+		if id != "" {
+			ids[id] = true
+		}
+	}
+	return ids, nil
+}
+
+// report prints the table, and fails if too little was scored.
+func (f *Flags) report(s *cli.Streams, m *student.Summary) error {
+	if !f.Quiet {
+		fmt.Fprint(s.Err, student.Table(m))
+	}
+	if m.Coverage < f.coverage {
+		return cli.Limit(fmt.Errorf("only %d of %d rollouts were scored: coverage %.4f is below %.4f", m.Scored, m.Samples, m.Coverage, f.coverage),
+			"summary.json counts the reasons under infra; mend the server and run the same command with --retry-infra, or lower --min-coverage")
+	}
+	return f.unjudged(m)
+}

@@ -1,0 +1,127 @@
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/student/endpoint"
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/serve"
+	"github.com/trajectory-arena/arena/student/telemetry"
+)
+
+// serveGrace is how long a model server may take to stop before it is killed.
+const serveGrace = 20 * time.Second
+
+// startServer starts the server of --serve and waits until it answers.
+func (f *Flags) startServer(ctx context.Context) (*serve.Server, error) {
+	server, err := serve.Start(serve.Config{
+		Command: f.serve, LogPath: filepath.Join(f.Out, student.ServerLog), Base: f.Endpoints[0], Key: os.Getenv(f.keyEnv),
+		Ready: f.serveReady, Grace: serveGrace,
+	})
+	if err != nil {
+		return nil, cli.Failed(err, "give the server another port, or evaluate the one that listens without --serve")
+	}
+	if err = server.Wait(ctx); err != nil {
+		err = errors.Join(err, server.Stop())
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, cli.Failed(err, "the server must answer at --endpoint within --serve-timeout")
+	}
+	return server, nil
+}
+
+// whileServed is a context that ends when the server does, with its failure
+// as the cause.
+func whileServed(ctx context.Context, server *serve.Server) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if server != nil {
+		go func() {
+			select {
+			case <-server.Ended():
+				cancel(server.Failure())
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
+}
+
+// served asks a server that this command started. Where that has ended no
+// rollout is to blame: all stop where they are, for the next command to go on
+// with, and none is infra.
+type served struct {
+	rollout.Asker
+	server *serve.Server
+}
+
+// reaping is how long the end of a server may take to be known after its
+// connections break: far longer than it does, as a machine whose memory has run
+// out is slow, and only what is lost anyway waits for it.
+const reaping = 5 * time.Second
+
+// Ask implements rollout.Asker.
+func (s served) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
+	reply, body, err := s.Asker.Ask(ctx, request)
+	var infra *endpoint.Infra
+	if !errors.As(err, &infra) || strings.HasPrefix(infra.Reason, "http_") {
+		return reply, body, err
+	}
+	timer := time.NewTimer(reaping)
+	defer timer.Stop()
+	select {
+	case <-s.server.Ended():
+		return reply, nil, context.Canceled
+	case <-timer.C:
+		return reply, body, err
+	}
+}
+
+// identify asks every endpoint what it is and keeps that in the run folder,
+// behind what earlier commands found.
+func (f *Flags) identify(ctx context.Context, server *serve.Server) ([]telemetry.Identity, error) {
+	path := filepath.Join(f.Out, student.ServersFile)
+	var all []telemetry.Identity
+	// A file that is not there yet, or that a killed process left half written,
+	// begins anew: nothing depends on it.
+	if b, err := os.ReadFile(path); err != nil || json.Unmarshal(b, &all) != nil {
+		all = nil
+	}
+	ids := make([]telemetry.Identity, len(f.Endpoints))
+	var asked sync.WaitGroup
+	for i, base := range f.Endpoints {
+		words := ""
+		if server != nil && i == 0 {
+			words = server.Words()
+		}
+		asked.Go(func() { ids[i] = telemetry.Identify(ctx, base, os.Getenv(f.keyEnv), words) })
+	}
+	asked.Wait()
+	for _, id := range ids {
+		if !slices.ContainsFunc(all, func(old telemetry.Identity) bool { return reflect.DeepEqual(old, id) }) {
+			all = append(all, id)
+		}
+	}
+	return all, writeIndented(path, all)
+}
+
+func writeIndented(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}

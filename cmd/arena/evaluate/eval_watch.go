@@ -1,0 +1,191 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/endpoint"
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/student/serve"
+	"github.com/trajectory-arena/arena/student/telemetry"
+)
+
+// evalWatch runs beside an evaluation: the telemetry of server and machine,
+// and a line for people every so often.
+type evalWatch struct {
+	streams *cli.Streams
+	flags   *Flags
+	pool    *endpoint.Pool
+	server  *serve.Server
+	total   int
+	began   time.Time
+	gpus    *telemetry.GPUs
+	// width is the terminal's, in columns; 0 where there is none.
+	width int
+	shown time.Time
+
+	mu                    sync.Mutex
+	done, successes, lost int
+}
+
+func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *endpoint.Pool, server *serve.Server) *evalWatch {
+	now := time.Now()
+	w := &evalWatch{streams: s, flags: f, pool: pool, server: server, total: run.Spec.Problems * run.Spec.Samples, began: now, shown: now}
+	if file := cli.Terminal(s.Err); file != nil {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
+			w.width = columns
+		}
+	}
+	return w
+}
+
+// ended counts a rollout.
+func (w *evalWatch) ended(r *rollout.Result) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done++
+	if r.Outcome == rollout.Infra {
+		w.lost++
+	} else if *r.Success {
+		w.successes++
+	}
+}
+
+func (w *evalWatch) rollouts() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.done
+}
+
+// watchEvery is the time between samples: what takes longer than a few of them
+// is seen, and a server hardly notices being asked.
+const watchEvery = 2 * time.Second
+
+// start begins to watch; stop ends it and, after a run that was not refused or
+// broken off, keeps the account.
+func (w *evalWatch) start(ctx context.Context) (stop func(*student.Summary) error) {
+	ctx, cancel := context.WithCancel(ctx)
+	w.gpus = &telemetry.GPUs{}
+	if w.localServer() {
+		w.gpus = telemetry.OpenGPUs(ctx, os.Getenv("CUDA_VISIBLE_DEVICES"))
+	}
+	watcher := telemetry.Watcher{
+		Bases: w.flags.Endpoints, Key: os.Getenv(w.flags.keyEnv), GPUs: w.gpus, Path: w.file(student.TelemetrySeries), Now: time.Now,
+		Every: watchEvery, Rollouts: w.rollouts, Waiting: w.pool.Queued, Seen: w.show,
+	}
+	watched := make(chan error, 1)
+	go func() { watched <- watcher.Watch(ctx) }()
+	var ids []telemetry.Identity
+	identified := make(chan error, 1)
+	go func() {
+		var err error
+		ids, err = w.flags.identify(ctx, w.server)
+		identified <- err
+	}()
+	return func(summary *student.Summary) error {
+		err := <-identified
+		cancel()
+		err = errors.Join(err, <-watched)
+		if summary != nil {
+			err = errors.Join(err, w.account(summary, ids))
+		}
+		w.gpus.Close()
+		return err
+	}
+}
+
+// localServer: only then are the GPUs of this machine the server's.
+func (w *evalWatch) localServer() bool {
+	return w.server != nil || slices.ContainsFunc(w.flags.Endpoints, func(base string) bool {
+		u, err := url.Parse(base)
+		if err != nil {
+			return false
+		}
+		ip := net.ParseIP(u.Hostname())
+		return u.Hostname() == "localhost" || ip.IsLoopback() || ip.IsUnspecified()
+	})
+}
+
+// file is a file of the run folder.
+func (w *evalWatch) file(name string) string { return filepath.Join(w.flags.Out, name) }
+
+// show keeps one line on a terminal fresh, and prints one every ten seconds
+// elsewhere.
+func (w *evalWatch) show(s telemetry.Sample) {
+	now := time.Now()
+	if w.flags.Quiet || w.width == 0 && now.Sub(w.shown) < cli.PlainEvery {
+		return
+	}
+	w.shown = now
+	line := strings.Join(slices.Concat(w.progressWords(now), serverWords(s.Server), gpuWords(s.GPUs)), ", ")
+	if w.width == 0 {
+		fmt.Fprintln(w.streams.Err, line)
+		return
+	}
+	const clear = "\r\x1b[K"
+	if w.rollouts() == w.total {
+		fmt.Fprint(w.streams.Err, clear)
+		return
+	}
+	fmt.Fprint(w.streams.Err, clear+line[:min(len(line), w.width-1)])
+}
+
+func (w *evalWatch) progressWords(now time.Time) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	rate := float64(w.done) / now.Sub(w.began).Seconds()
+	words := []string{
+		fmt.Sprintf("%d of %d rollouts", w.done, w.total), fmt.Sprintf("%d solved", w.successes), fmt.Sprintf("%d infra", w.lost),
+		fmt.Sprintf("%.1f/s", rate),
+	}
+	if rate > 0 {
+		left := time.Duration(float64(w.total-w.done) / rate * float64(time.Second))
+		words = append(words, fmt.Sprintf("about %s left", left.Round(time.Second)))
+	}
+	return append(words, fmt.Sprintf("limits %v", w.pool.Limits()))
+}
+
+// serverWords and gpuWords are what is known of server and GPUs, in short.
+func serverWords(m map[string]float64) (words []string) {
+	for _, k := range []struct{ key, format string }{{"running", "running %.0f"}, {"waiting", "waiting %.0f"}} {
+		if v, told := m[k.key]; told {
+			words = append(words, fmt.Sprintf(k.format, v))
+		}
+	}
+	for _, k := range []struct{ key, format string }{{"kv_cache_use", "KV cache %.0f %%"}, {"prefix_hit_rate", "prefix hits %.0f %%"}} {
+		if v, told := m[k.key]; told {
+			words = append(words, fmt.Sprintf(k.format, 100*v))
+		}
+	}
+	return words
+}
+
+func gpuWords(gpus []telemetry.GPU) (words []string) {
+	for _, g := range gpus {
+		text := fmt.Sprintf("GPU %d", g.Index)
+		for _, part := range []struct {
+			value  *float64
+			scale  float64
+			format string
+		}{{g.Use, 100, " %.0f %%"}, {g.Memory, 1.0 / 1024, " %.1f GiB"}, {g.Power, 1, " %.0f W"}} {
+			if part.value != nil {
+				text += fmt.Sprintf(part.format, *part.value*part.scale)
+			}
+		}
+		words = append(words, text)
+	}
+	return words
+}

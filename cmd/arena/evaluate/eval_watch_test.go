@@ -1,0 +1,69 @@
+package evaluate
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/endpoint"
+	"github.com/trajectory-arena/arena/student/telemetry"
+)
+
+func watchOf(t *testing.T, words *bytes.Buffer, total int) *evalWatch {
+	t.Helper()
+	f := &Flags{Endpoints: []string{"http://127.0.0.1:1/v1"}, concurrency: 8, timeout: time.Second}
+	pool, err := endpoint.NewPool(f.endpointConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newEvalWatch(&cli.Streams{Err: words}, f, &student.Run{Spec: student.Spec{Problems: total, Samples: 1}}, pool, nil)
+}
+
+func TestTheLiveLine(t *testing.T) {
+	t.Parallel()
+	var words bytes.Buffer
+	w := watchOf(t, &words, 10)
+	use, memory, power := 0.875, 40960.0, 612.3
+	s := telemetry.Sample{
+		Server: map[string]float64{"running": 12, "waiting": 3, "kv_cache_use": 0.41, "prefix_hit_rate": 0.9, "prompt_tokens": 7},
+		GPUs:   []telemetry.GPU{{Index: 0, Use: &use, Memory: &memory, Power: &power}, {Index: 1}},
+	}
+	w.show(s)
+	if words.Len() != 0 {
+		t.Errorf("without a terminal the first line comes after ten seconds, not at once: %q", words.String())
+	}
+	w.shown = w.shown.Add(-cli.PlainEvery)
+	w.show(s)
+	want := "limits [8], running 12, waiting 3, KV cache 41 %, prefix hits 90 %, GPU 0 88 % 40.0 GiB 612 W, GPU 1\n"
+	if got := words.String(); !strings.HasPrefix(got, "0 of 10 rollouts, 0 solved, 0 infra, 0.0/s") || !strings.HasSuffix(got, want) {
+		t.Errorf("%q", got)
+	}
+	words.Reset()
+	w.width = 20
+	w.show(s)
+	if got := words.String(); got != "\r\x1b[K0 of 10 rollouts, 0" {
+		t.Errorf("on a terminal of 20 columns: %q", got)
+	}
+	words.Reset()
+	w.flags.Quiet = true
+	if w.show(s); words.Len() != 0 {
+		t.Errorf("-q printed %q", words.String())
+	}
+}
+
+// TestWhoseGPUs: those of this machine count only where the server is on it.
+func TestWhoseGPUs(t *testing.T) {
+	t.Parallel()
+	w := watchOf(t, &bytes.Buffer{}, 1)
+	for base, want := range map[string]bool{
+		"http://localhost:8000/v1": true, "http://127.0.0.5:8000/v1": true, "http://[::1]:8000/v1": true, "http://0.0.0.0:8000/v1": true,
+		"http://10.0.0.7:8000/v1": false, "https://api.example.org/v1": false,
+	} {
+		if w.flags.Endpoints = []string{base}; w.localServer() != want {
+			t.Errorf("%s: %v", base, !want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/shop"
+)
+
+// NewShop makes `arena shop`.
+func NewShop(s *cli.Streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "shop",
+		Short: "The product search and tools that students act in",
+		Args:  cli.UnknownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newShopIndex(s))
+	c.AddCommand(newShopServe(s))
+	c.AddCommand(newShopCall(s))
+	return c
+}
+
+// catalogFlags say where the products are and by whose rules they are found.
+type catalogFlags struct {
+	Catalog string
+	index   string
+	rules   string
+}
+
+func (f *catalogFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.Catalog, "catalog", "", "product catalogue: JSONL, or .gz or .zst of it")
+	c.Flags().StringVar(&f.index, "index", "", "its search index, made by arena shop index; built on the spot where none is given")
+	c.Flags().StringVar(&f.rules, "rules", "subnet", "whose server to be: subnet or benchmark (ShoppingBench)")
+}
+
+func (f *catalogFlags) searchRules() (shop.Rules, error) {
+	switch f.rules {
+	case "subnet":
+		return shop.SubnetRules, nil
+	case "benchmark":
+		return shop.BenchmarkRules, nil
+	default:
+		return shop.Rules{}, cli.Usage(errors.New("unknown --rules "+f.rules), "want subnet or benchmark")
+	}
+}
+
+// open opens the catalogue to search in.
+func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
+	rules, err := f.searchRules()
+	if err != nil {
+		return shop.Local{}, err
+	}
+	if f.Catalog == "" {
+		return shop.Local{}, cli.Usage(errors.New("no catalogue given"), "name one with --catalog")
+	}
+	var c *shop.Catalog
+	if f.index == "" {
+		c, err = openCatalog(ctx, f.Catalog)
+	} else {
+		c, err = openIndexed(ctx, f.Catalog, f.index)
+	}
+	return shop.Local{Catalog: c, Rules: rules}, err
+}
+
+func openCatalog(ctx context.Context, catalog string) (*shop.Catalog, error) {
+	c, err := shop.Open(ctx, catalog, "")
+	if err != nil {
+		return nil, cli.Failed(err, "the catalogue is JSONL with product_id and price on every line")
+	}
+	return c, nil
+}
+
+// openIndexed reads the index whole once: a damaged one would rank otherwise
+// and say nothing.
+func openIndexed(ctx context.Context, catalog, index string) (*shop.Catalog, error) {
+	const hint = "an index is of one catalogue as it was, and of one version: build it again with `arena shop index`"
+	c, err := shop.Open(ctx, catalog, index)
+	if err != nil {
+		return nil, cli.Failed(err, hint)
+	}
+	if err := c.VerifyIndex(); err != nil {
+		return nil, cli.Failed(errors.Join(err, c.Close()), hint)
+	}
+	return c, nil
+}

@@ -1,0 +1,99 @@
+package export
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// convertFlags are what a user can say to `arena convert`.
+type convertFlags struct {
+	to    string
+	out   string
+	runID string
+	quiet bool
+}
+
+// NewConvert makes `arena convert`.
+func NewConvert(s *cli.Streams) *cobra.Command {
+	var f convertFlags
+	c := &cobra.Command{
+		Use:   "convert IN…",
+		Short: "Turn traces of any format into one format",
+		Long: `Turn traces of any format into one format: ATIF v1.7 (one document a line), rows
+of OpenAI messages (one a line), or sessions of the Hub's trace viewer (a folder
+with one file a session, at most 10,000 in each folder under it).
+
+IN is a folder, a glob, a file or - for standard input; formats are told apart by
+content. What cannot be read is told and passed. What the new format cannot hold
+is told by name; docs/traces.md says what each name means. Nothing is redacted.`,
+		Example: `  arena convert testdata/day --to atif -o day.atif.jsonl
+  arena convert testdata/day --to openai -o -
+  arena convert testdata/day --to sts -o sessions`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) },
+	}
+	c.Flags().StringVar(&f.to, "to", "", "format to write: "+formatNames())
+	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
+	cli.AddRunID(c, &f.runID, "stdin", "run of records that name none")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	return c
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range traces.Formats {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) error {
+	format := traces.Format(f.to)
+	if !slices.Contains(traces.Formats, format) {
+		return cli.Usage(fmt.Errorf("--to is %q", f.to), "give one of "+formatNames())
+	}
+	if f.out == "" {
+		return cli.Usage(fmt.Errorf("no output named"), "give -o PATH, or -o - for standard output")
+	}
+	inputs, cleanUp, err := cli.DayInputs(ctx, s, in)
+	defer cleanUp()
+	if err == nil {
+		err = f.apart(in, inputs)
+	}
+	if err != nil {
+		return err
+	}
+	c := conversion{format: format, runID: f.runID, inputs: inputs, lost: map[traces.Loss]int{}, named: map[string]int{}, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
+	c.progress.Begin("convert", len(inputs))
+	if format == traces.FormatSTS && f.out != "-" {
+		err = c.folder(ctx, f.out)
+	} else {
+		err = cli.WriteWhole(s, f.out, c.stream(ctx))
+	}
+	c.progress.Done()
+	if err == nil && !f.quiet {
+		c.tell(s.Err)
+	}
+	return err
+}
+
+// apart refuses an output that is one of the inputs, or that the next run would
+// find among them.
+func (f *convertFlags) apart(in []string, inputs []traces.Input) error {
+	if f.out == "-" {
+		return nil
+	}
+	for _, i := range inputs {
+		if cli.SameFile(i.Path, f.out) {
+			return cli.Usage(fmt.Errorf("write %s: it is one of the files that are read", f.out), "give a path beside them")
+		}
+	}
+	return cli.BesideTraces(in, f.out)
+}

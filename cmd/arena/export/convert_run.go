@@ -1,0 +1,143 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// conversion turns inputs into one format, trace by trace.
+type conversion struct {
+	format traces.Format
+	runID  string
+	inputs []traces.Input
+	// progress is told of every trace and file that was read.
+	progress *cli.Display
+
+	written int
+	lost    map[traces.Loss]int
+	unread  cli.Unread
+	// named counts the files of a folder by the record that names them.
+	named map[string]int
+}
+
+// each gives every trace in its new format to write.
+func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text []byte) error) error {
+	opt := traces.Defaults()
+	opt.RunID = c.runID
+	for _, in := range c.inputs {
+		if in.SHA256 == "" {
+			if err := in.Hash(ctx); err != nil {
+				return err
+			}
+		}
+		_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
+			if item.Fault != nil {
+				c.unread.Add(&in, item.Fault)
+				return nil
+			}
+			text, lost, err := traces.Write(item.Trace, c.format)
+			if err != nil {
+				return err
+			}
+			c.written++
+			c.progress.Attempt()
+			for _, l := range lost {
+				c.lost[l]++
+			}
+			return write(item.Trace, text)
+		})
+		if err != nil {
+			return err
+		}
+		c.progress.Finished(in.Bytes)
+	}
+	if c.written == 0 {
+		return cli.Failed(errors.New("no trace could be read"+c.firstFault()), "docs/traces.md says what is read")
+	}
+	return nil
+}
+
+// firstFault says why, where one file is all there is to say it of.
+func (c *conversion) firstFault() string {
+	if len(c.unread.First) == 0 {
+		return ""
+	}
+	return ": " + c.unread.First[0]
+}
+
+// stream writes all traces to one file.
+func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
+	return func(w io.Writer) error {
+		return c.each(ctx, func(_ *arena.Trace, text []byte) error {
+			if _, err := w.Write(text); err != nil {
+				return fmt.Errorf("write trace: %w", err)
+			}
+			return nil
+		})
+	}
+}
+
+// sessionsPerFolder is the most files that the Hub's viewer takes.
+const sessionsPerFolder = 10_000
+
+// folder writes one file a trace under a new folder, all or nothing.
+func (c *conversion) folder(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return cli.Failed(fmt.Errorf("create folder %s: it exists", path), "name a folder that does not exist yet")
+	}
+	tmp, err := folderBeside(path)
+	if err != nil {
+		return cli.Failed(fmt.Errorf("create folder %s: %w", path, cli.Cause(err)), "the folder around -o must exist and take new files")
+	}
+	defer os.RemoveAll(tmp) //nolint:errcheck // gone already where all went well
+	err = c.each(ctx, func(t *arena.Trace, text []byte) error {
+		dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/sessionsPerFolder))
+		return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, c.fileName(t)), text, 0o644))
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return fmt.Errorf("create folder %s: %w", path, cli.Cause(err))
+	}
+	return nil
+}
+
+// fileName names a file by its record's hash: ids are other people's words and
+// no file names. Equal records, as of two runs, are numbered from the second on.
+func (c *conversion) fileName(t *arena.Trace) string {
+	c.named[t.RecordSHA256]++
+	if n := c.named[t.RecordSHA256]; n > 1 {
+		return fmt.Sprintf("%s-%d.jsonl", t.RecordSHA256, n)
+	}
+	return t.RecordSHA256 + ".jsonl"
+}
+
+// folderBeside creates a folder of a new name in that of path, with the rights
+// that the user's umask leaves.
+func folderBeside(path string) (string, error) {
+	name, err := os.MkdirTemp(filepath.Dir(filepath.Clean(path)), ".arena-*")
+	if err != nil {
+		return "", err
+	}
+	return name, errors.Join(os.Remove(name), os.Mkdir(name, 0o777))
+}
+
+// tell says what was written, what was lost and what could not be read.
+func (c *conversion) tell(w io.Writer) {
+	fmt.Fprintf(w, "%d traces written as %s\n", c.written, c.format)
+	for _, l := range slices.Sorted(maps.Keys(c.lost)) {
+		fmt.Fprintf(w, "lost: %s in %d\n", l, c.lost[l])
+	}
+	c.unread.Tell(w)
+}

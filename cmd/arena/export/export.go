@@ -1,0 +1,246 @@
+// Package export holds the commands that write for other programs: export,
+// profiles and convert.
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/token"
+	"github.com/trajectory-arena/arena/corpus/where"
+)
+
+// sideBySide is more than there are formats: one reading of a corpus feeds all
+// of them, within the limit of the heap.
+const sideBySide = 16
+
+// exportFlags are the flags of `arena export`.
+type exportFlags struct {
+	profiles  []string
+	out       string
+	card      cli.CardFlags
+	workers   int
+	maxTokens int64
+	sessions  int64
+	where     string
+	tokenizer string
+	templates []string
+	python    string
+	redact    bool
+	hotkeys   bool
+	dryRun    bool
+	force     bool
+	quiet     bool
+}
+
+// NewExport makes `arena export`.
+func NewExport(s *cli.Streams) *cobra.Command {
+	f := exportFlags{workers: sideBySide, sessions: 100}
+	c := &cobra.Command{
+		Use:   "export CORPUS --profile P -o DIR",
+		Short: "Write a corpus in the formats of other trainers",
+		Long: `Writes the rows of a corpus in one or several formats (see ` + "`arena profiles`" + `).
+Rows that a format cannot take are left out of it alone and counted by reason
+in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
+		Example: "  arena build testdata/day -o out\n  arena export out --profile text --profile sharegpt -o exported\n  arena export out --profile all -o every",
+		Args:    cli.Takes(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runExport(c, s, args[0], &f)
+		},
+	}
+	c.Flags().StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write, several allowed; all for every one")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write, or the URL of one in a bucket")
+	f.card.Register(c)
+	c.Flags().IntVarP(&f.workers, "jobs", "j", f.workers, "formats written side by side from one reading of the corpus; fewer take less memory")
+	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
+	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
+	c.Flags().StringVar(&f.tokenizer, "tokenizer", "", "tokenizer.json (byte-level BPE) to count tokens with; attempts over --max-tokens go, 14336 unless set")
+	c.Flags().StringArrayVar(&f.templates, "preflight", nil, "chat template (Jinja file or tokenizer_config.json) to render the hf-json rows through, several allowed")
+	c.Flags().StringVar(&f.python, "python", "python3", "Python with jinja2 and pyarrow for --preflight")
+	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
+	c.Flags().BoolVar(&f.redact, "redact", false, "replace secrets, e-mail and network addresses; scan the result again")
+	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
+	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be written")
+	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already in DIR")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
+	return c
+}
+
+func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) error {
+	profiles, err := chosenProfiles(f.profiles)
+	if err != nil {
+		return err
+	}
+	if f.out == "" {
+		return cli.Usage(errors.New("export needs a folder to write"), "give -o DIR")
+	}
+	if err = f.card.Check(); err != nil {
+		return err
+	}
+	out, discard, err := cli.StagedOutput(f.out)
+	defer discard()
+	if err != nil {
+		return err
+	}
+	if cli.Within(from, out.Dir) {
+		return cli.Usage(fmt.Errorf("write %s: it lies in the corpus that is read", f.out), "give a folder beside the corpus")
+	}
+	if err = out.Free(c.Context(), f.force); err != nil {
+		return err
+	}
+	for _, template := range f.templates {
+		if _, err = os.Stat(template); err != nil {
+			return cli.Failed(fmt.Errorf("read chat template: %w", err), "--preflight takes a Jinja file or a model's tokenizer_config.json")
+		}
+	}
+	paths, cleanUp, err := cli.Local(c.Context(), []string{from})
+	defer cleanUp()
+	if err != nil {
+		return err
+	}
+	return f.export(c.Context(), s, paths[0], out, profiles)
+}
+
+func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, out cli.Output, profiles []export.Profile) error {
+	manifest, err := corpus.ReadManifest(corpus.Disk{}, from)
+	if err != nil {
+		return cli.Failed(err, cli.NoCorpus)
+	}
+	opt, err := f.options(from)
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		forecastExport(s, manifest, profiles)
+		return nil
+	}
+	release, err := out.Lock()
+	if err != nil {
+		return err
+	}
+	defer release()
+	cli.LimitHeap()
+	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
+	fsys := cli.Watched(corpus.Disk{}, []string{from}, progress.Reading("export", bytesOf(manifest, profiles)))
+	counts, err := export.Run(ctx, fsys, from, out.Dir, profiles, opt, f.workers)
+	progress.Done()
+	if err != nil {
+		return err
+	}
+	if !f.quiet {
+		ShowCounts(s, counts)
+	}
+	if len(f.templates) > 0 {
+		if err := preflight(ctx, s, f.python, out.Dir, f.templates); err != nil {
+			return err
+		}
+	}
+	return out.Publish(ctx)
+}
+
+// bytesOf is the size of the shards that the formats are made of.
+func bytesOf(m *corpus.Manifest, profiles []export.Profile) (bytes int64) {
+	for _, file := range m.Files {
+		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.From == file.Profile }) {
+			bytes += file.Bytes
+		}
+	}
+	return bytes
+}
+
+// forecastExport says what each format would be made of.
+func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profile) {
+	for _, p := range profiles {
+		rows := int64(0)
+		for _, file := range m.Files {
+			if file.Profile == p.From && file.Rows != nil {
+				rows += *file.Rows
+			}
+		}
+		fmt.Fprintf(s.Err, "%s, from %s of profile %s: %s\n", p.Name, cli.Counted(int(rows), "row", "rows"), p.From, p.Doc)
+	}
+}
+
+func (f *exportFlags) options(from string) (*export.Options, error) {
+	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, Push: f.card.Push, License: f.card.License}
+	if f.redact || f.hotkeys {
+		r, err := redact.New(redact.Options{Hotkeys: f.hotkeys})
+		if err != nil {
+			return nil, err
+		}
+		opt.Redact = r
+	}
+	if f.tokenizer != "" {
+		if err := f.count(opt); err != nil {
+			return nil, err
+		}
+	}
+	expr, err := cli.ParseWhere(f.where)
+	if err != nil || expr == nil {
+		return opt, err
+	}
+	chosen, err := where.Select(corpus.Disk{}, from, expr)
+	if err != nil {
+		return nil, err
+	}
+	opt.Keep = chosen.Keep
+	return opt, nil
+}
+
+// longestAttempt is the subnet's own limit of an attempt in tokens.
+const longestAttempt = 14_336
+
+// count makes the export count with the tokenizer that was given.
+func (f *exportFlags) count(opt *export.Options) error {
+	data, err := corpus.ReadFile(corpus.Disk{}, f.tokenizer, 256<<20)
+	if err != nil {
+		return cli.Failed(err, "--tokenizer takes the tokenizer.json of a model")
+	}
+	tok, err := token.Read("tokenizer-"+corpus.SHA256(data)[:12], data)
+	if err != nil {
+		return cli.Failed(fmt.Errorf("read %s: %w", f.tokenizer, err), "byte-level BPE is read, as of Qwen, Llama 3, GPT-2; leave --tokenizer out for the estimate")
+	}
+	opt.Counter = func() corpus.Counter { return tok.Clone() }
+	if opt.MaxTokens == 0 {
+		opt.MaxTokens = longestAttempt
+	}
+	return nil
+}
+
+func chosenProfiles(names []string) ([]export.Profile, error) {
+	if len(names) == 0 {
+		return nil, cli.Usage(errors.New("export needs a format"), "give --profile; `arena profiles` lists them")
+	}
+	all := export.All()
+	if len(names) == 1 && names[0] == "all" {
+		return all, nil
+	}
+	for _, name := range names {
+		if _, nearest, ok := export.Named(name); !ok {
+			return nil, cli.Usage(fmt.Errorf("unknown profile %q", name), fmt.Sprintf("did you mean %s? `arena profiles` lists them", nearest))
+		}
+	}
+	// in the order of the table, so that the order of flags leaves no mark
+	return slices.DeleteFunc(all, func(p export.Profile) bool { return !slices.Contains(names, p.Name) }), nil
+}
+
+// ShowCounts prints what each profile took and wrote.
+func ShowCounts(s *cli.Streams, counts []export.Count) {
+	written := int64(0)
+	for _, c := range counts {
+		written += c.Rows
+		fmt.Fprintf(s.Err, "%-18s %-6s %8d in %8d taken %8d rows  %s\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.Tallies(c.Dropped))
+	}
+	if len(counts) > 0 && written == 0 { // a recipe of steps has no profile to export to
+		fmt.Fprintln(s.Err, "warning: no row was written: there is nothing to train on")
+	}
+}

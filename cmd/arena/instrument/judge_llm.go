@@ -1,0 +1,212 @@
+package instrument
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/prices"
+)
+
+// DefaultKeyEnv is where OpenAI's own clients look for a key.
+const DefaultKeyEnv = "OPENAI_API_KEY"
+
+// ModelsAtOnce is how many requests are in flight at once: servers answer
+// batches at hardly more than the price of one.
+const ModelsAtOnce = 32
+
+// LLMFlags are what a user can say about models.
+type LLMFlags struct {
+	Settings     cli.Settings
+	endpoint     string
+	keyEnv       string
+	concurrency  int
+	perMinute    int
+	models       []string
+	Ledger       string
+	prices       string
+	budgetUSD    float64
+	budgetTokens int
+	aggregate    string
+	cfg          llm.Config
+	// maxUnscored holds where neither flag nor file has another.
+	maxUnscored float64
+}
+
+// DefaultLLMFlags are the flags before anything is given.
+func DefaultLLMFlags() LLMFlags {
+	cfg := llm.Defaults()
+	return LLMFlags{cfg: cfg, maxUnscored: cfg.MaxUnscored, Settings: cli.Settings{Page: "docs/judges-llm.md", Example: "votes=3"}}
+}
+
+// modelFlags are the flags that only --judge llm has.
+var modelFlags = []string{
+	"endpoint", "api-key-env", "concurrency", "tokens-per-minute", "model", "votes", "aggregate", "self-consistency",
+	"prompt", "step-prompt", "ledger", "prices", "budget-usd", "budget-tokens", "max-unscored", "timeout", "tries", "attempt-deadline", "run-deadline",
+}
+
+// Add adds the flags to c.
+func (f *LLMFlags) Add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.endpoint, "endpoint", "", "address of the models as OpenAI clients take it, ending in /v1")
+	flags.StringVar(&f.keyEnv, "api-key-env", "", "environment variable with the key (default "+DefaultKeyEnv+", if set)")
+	flags.IntVar(&f.concurrency, "concurrency", ModelsAtOnce, "most requests in flight; fewer where the server has too many")
+	flags.IntVar(&f.perMinute, "tokens-per-minute", 0, "most tokens a minute; 0 is no bound")
+	flags.StringArrayVar(&f.models, "model", nil, "model to ask; again for more")
+	flags.IntVar(&f.cfg.Votes, "votes", f.cfg.Votes, "answers that make a judgement, each from another model where there are enough")
+	flags.StringVar(&f.aggregate, "aggregate", string(f.cfg.Aggregate), "how votes become one score: median or majority")
+	flags.IntVar(&f.cfg.SelfConsistency, "self-consistency", f.cfg.SelfConsistency, "samples of one model that make one vote, by majority")
+	flags.StringVar(&f.cfg.Prompt, "prompt", "", "template file instead of the embedded prompt")
+	flags.StringVar(&f.cfg.StepPrompt, "step-prompt", "", "the same for verdicts on steps")
+	flags.StringVar(&f.Ledger, "ledger", "judge-ledger", "folder that keeps every exchange")
+	flags.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens")
+	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
+	flags.IntVar(&f.budgetTokens, "budget-tokens", 0, "tokens that this run may spend")
+	flags.Float64Var(&f.cfg.MaxUnscored, "max-unscored", f.cfg.MaxUnscored, "share of attempts that may stay without a score")
+	flags.DurationVar(&f.cfg.RequestTimeout, "timeout", f.cfg.RequestTimeout, "time for one request")
+	flags.IntVar(&f.cfg.Tries, "tries", f.cfg.Tries, "requests that one answer may cost, over all models")
+	flags.DurationVar(&f.cfg.AttemptDeadline, "attempt-deadline", f.cfg.AttemptDeadline, "time for all requests of one attempt")
+	flags.DurationVar(&f.cfg.RunDeadline, "run-deadline", f.cfg.RunDeadline, "time for the run")
+}
+
+// Given says if anything was said about models.
+func (f *LLMFlags) Given(c *cobra.Command) bool {
+	if f.Settings.File != "" || len(f.Settings.Sets) > 0 {
+		return true
+	}
+	for _, name := range modelFlags {
+		// A limit on missing answers makes sense for every judge.
+		if name != "max-unscored" && c.Flags().Changed(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// config joins the configuration file and the flags, which go before it.
+func (f *LLMFlags) config(c *cobra.Command) (llm.Config, prices.Table, error) {
+	cfg, err := f.base(c)
+	if err != nil {
+		return cfg, nil, err
+	}
+	if f.endpoint != "" {
+		cfg.Endpoints = []client.Endpoint{f.server()}
+	}
+	if len(f.models) > 0 {
+		cfg.Panel = nil
+		for i, m := range f.models {
+			role := llm.Primary
+			if i >= cfg.Votes {
+				role = llm.Fallback
+			}
+			cfg.Panel = append(cfg.Panel, llm.Member{Model: m, Role: role})
+		}
+	}
+	if len(cfg.Endpoints) == 0 || len(cfg.Panel) == 0 {
+		return cfg, nil, cli.Usage(errors.New("no model to ask"), "name one with --endpoint and --model, or a panel in a file (--judge-config; for arena judge, --config)")
+	}
+	if err = cfg.Validate(); err != nil {
+		return cfg, nil, cli.Usage(err, "`arena judge --help` lists the flags and their defaults")
+	}
+	if f.prices == "" {
+		return cfg, nil, nil
+	}
+	table, err := prices.Read(f.prices)
+	if err != nil {
+		return cfg, nil, cli.Usage(err, "one line per model, such as `my-model: {prompt: 0.6, completion: 2.2}`")
+	}
+	return cfg, table, nil
+}
+
+// base is the configuration file and single keys, under the flags.
+func (f *LLMFlags) base(c *cobra.Command) (llm.Config, error) {
+	flagged := f.cfg
+	flagged.Aggregate = llm.Aggregate(f.aggregate)
+	if c.Flags().Changed("budget-usd") {
+		flagged.BudgetUSD = &f.budgetUSD
+	}
+	if c.Flags().Changed("budget-tokens") {
+		flagged.BudgetTokens = &f.budgetTokens
+	}
+	cfg := llm.Defaults()
+	cfg.MaxUnscored = f.maxUnscored
+	if err := f.Settings.Fill(&cfg); err != nil {
+		return cfg, err
+	}
+	for name, take := range map[string]func(){
+		"votes":            func() { cfg.Votes = flagged.Votes },
+		"aggregate":        func() { cfg.Aggregate = flagged.Aggregate },
+		"self-consistency": func() { cfg.SelfConsistency = flagged.SelfConsistency },
+		"prompt":           func() { cfg.Prompt = flagged.Prompt },
+		"step-prompt":      func() { cfg.StepPrompt = flagged.StepPrompt },
+		"budget-usd":       func() { cfg.BudgetUSD = flagged.BudgetUSD },
+		"budget-tokens":    func() { cfg.BudgetTokens = flagged.BudgetTokens },
+		"max-unscored":     func() { cfg.MaxUnscored = flagged.MaxUnscored },
+		"timeout":          func() { cfg.RequestTimeout = flagged.RequestTimeout },
+		"tries":            func() { cfg.Tries = flagged.Tries },
+		"attempt-deadline": func() { cfg.AttemptDeadline = flagged.AttemptDeadline },
+		"run-deadline":     func() { cfg.RunDeadline = flagged.RunDeadline },
+	} {
+		if c.Flags().Changed(name) {
+			take()
+		}
+	}
+	return cfg, nil
+}
+
+// server is the endpoint that the flags describe.
+func (f *LLMFlags) server() client.Endpoint {
+	e := client.Endpoint{
+		Name: "endpoint", BaseURL: f.endpoint, KeyEnv: f.keyEnv, Concurrency: f.concurrency, TokensPerMinute: f.perMinute,
+	}
+	if e.KeyEnv == "" && os.Getenv(DefaultKeyEnv) != "" {
+		e.KeyEnv = DefaultKeyEnv
+	}
+	return e
+}
+
+// Models is an open judge that asks models, with what it keeps.
+type Models struct {
+	Config llm.Config
+	Judge  *llm.Judge
+	Ledger *ledger.Ledger
+	Folder string
+	words  io.Writer
+}
+
+// Open makes the judge that the flags describe.
+func (f *LLMFlags) Open(c *cobra.Command) (*Models, error) {
+	cfg, table, err := f.config(c)
+	if err != nil {
+		return nil, err
+	}
+	if f.Ledger == "" {
+		return nil, cli.Usage(errors.New("--ledger is empty"), "name a folder: answers that are not kept are paid for again")
+	}
+	l, err := ledger.Open(f.Ledger)
+	if err != nil {
+		return nil, cli.Failed(err, "a ledger is a folder of *.sqlite segments that arena wrote; move other files away")
+	}
+	j, err := llm.New(cfg, l, llm.Options{Prices: table, Now: time.Now})
+	if err != nil {
+		return nil, errors.Join(cli.Usage(err, "`arena judge --help` lists what can be said about models"), l.Close())
+	}
+	return &Models{cfg, j, l, f.Ledger, c.ErrOrStderr()}, nil
+}
+
+// Close closes the judge and its ledger, and warns of endpoints that refused their key.
+func (m *Models) Close() error {
+	for _, name := range m.Judge.Locked() {
+		fmt.Fprintf(m.words, "warning: endpoint %s did not accept its key any more; other models stood in for its own from there on\n", name)
+	}
+	m.Judge.Close()
+	return m.Ledger.Close()
+}

@@ -1,0 +1,113 @@
+package instrument
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// EmbedFlags say where the embedding tier's vectors come from.
+type EmbedFlags struct {
+	config      guard.EmbedderConfig
+	keyEnv      string
+	calibration string
+	Required    bool
+}
+
+// Register adds the flags to c.
+func (f *EmbedFlags) Register(c *cobra.Command) {
+	c.Flags().StringVar(&f.config.BaseURL, "embed-endpoint", "", "also compare meanings through this OpenAI-compatible address, ending in /v1")
+	c.Flags().StringVar(&f.config.Model, "embed-model", "", "model to ask for")
+	c.Flags().StringVar(&f.config.Prefix, "embed-prefix", "", "text before each request, for models that want one")
+	c.Flags().StringVar(&f.keyEnv, "embed-key-env", "", "environment variable that holds the key")
+	c.Flags().UintVar(&f.config.Tries, "embed-tries", 4, "tries of one request while the server is busy or broken")
+	c.Flags().StringVar(&f.calibration, "embed-calibration", "", "threshold as arena leak recalibrate wrote it (default: set on the bank)")
+	c.Flags().BoolVar(&f.Required, "embed-required", false, "fail if the embedding tier cannot run")
+}
+
+// Embedder makes the client that the flags describe.
+func (f *EmbedFlags) Embedder() (*guard.Embedder, error) {
+	if f.keyEnv != "" {
+		if f.config.Key = os.Getenv(f.keyEnv); f.config.Key == "" {
+			return nil, cli.Usage(fmt.Errorf("environment variable %s is not set", f.keyEnv), "set it to the endpoint's key")
+		}
+	}
+	e, err := guard.NewEmbedder(f.config)
+	if err != nil {
+		return nil, cli.Usage(err, "give --embed-endpoint and --embed-model together")
+	}
+	return e, nil
+}
+
+// asked reports whether the embedding tier is wanted. What is said about it without
+// a place where vectors come from is refused: a tier that is required would not
+// run, and nobody would know.
+func (f *EmbedFlags) asked() (bool, error) {
+	if f.config.BaseURL != "" || f.config.Model != "" {
+		return true, nil
+	}
+	if f.Required || f.calibration != "" || f.keyEnv != "" || f.config.Prefix != "" {
+		return false, cli.Usage(errors.New("nothing says where embeddings come from"), "give --embed-endpoint and --embed-model, or leave the other --embed flags out")
+	}
+	return false, nil
+}
+
+// Tier starts the embedding tier, nil where none is asked for or where the
+// endpoint is down and not required; the report then says so.
+func (f *EmbedFlags) Tier(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error) {
+	if asked, err := f.asked(); !asked {
+		return nil, err
+	}
+	e, err := f.Embedder()
+	if err != nil {
+		return nil, err
+	}
+	calibration, err := f.readCalibration()
+	if err != nil {
+		return nil, err
+	}
+	t, err := guard.NewEmbeddingTier(ctx, g, e, calibration)
+	switch {
+	case err == nil:
+		report.Ran = append(report.Ran, guard.TierEmbedding)
+		return t, nil
+	case f.Required || calibration != nil || ctx.Err() != nil:
+		return nil, cli.Failed(err, "is the endpoint up, and does the calibration belong to this model?")
+	}
+	report.NotRun = "embedding: " + err.Error()
+	return nil, nil
+}
+
+// Start is the embedding tier of a build; nil where none is asked for.
+func (f *EmbedFlags) Start() (pipeline.Embedding, error) {
+	if asked, err := f.asked(); !asked {
+		return nil, err
+	}
+	return f.Tier, nil
+}
+
+func (f *EmbedFlags) readCalibration() (*guard.Calibration, error) {
+	if f.calibration == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(f.calibration)
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("read calibration: %w", err), "write one with `arena leak recalibrate`")
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	c := &guard.Calibration{}
+	if err := d.Decode(c); err != nil {
+		return nil, cli.Usage(fmt.Errorf("read calibration: %w", err), "write one with `arena leak recalibrate`")
+	}
+	return c, nil
+}

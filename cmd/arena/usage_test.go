@@ -1,0 +1,40 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+)
+
+// TestEveryCommandRefusesWrongUsage holds that a flag nobody knows, and an
+// argument too few or too many, end with exit code 2 and a hint.
+func TestEveryCommandRefusesWrongUsage(t *testing.T) {
+	t.Parallel()
+	var walk func(c *cobra.Command, path []string)
+	walk = func(c *cobra.Command, path []string) {
+		for _, inner := range c.Commands() {
+			walk(inner, append(slices.Clone(path), inner.Name()))
+		}
+		if !c.Runnable() || c.HasSubCommands() || c.Name() == "help" || c.Parent().Name() == "completion" {
+			return
+		}
+		for _, args := range [][]string{{"--nope"}, {"-j", "x"}} {
+			var words strings.Builder
+			code := run(t.Context(), slices.Concat(path, args), strings.NewReader(""), io.Discard, &words)
+			if code != cli.ExitUsage || !strings.Contains(words.String(), "arena: hint: ") {
+				t.Errorf("arena %v %v: exit %d: %s", path, args, code, words.String())
+			}
+		}
+		if c.Args == nil || c.Args(c, nil) == nil && c.Args(c, make([]string, 99)) == nil {
+			t.Errorf("arena %v takes any number of arguments", path)
+		}
+	}
+	root := newRoot(&cli.Streams{})
+	root.InitDefaultCompletionCmd()
+	walk(root, nil)
+}
