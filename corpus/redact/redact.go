@@ -53,11 +53,23 @@ func (c Counts) Add(other Counts) {
 	}
 }
 
-// compiled are the shared rules, the same for all options.
-var compiled = sync.OnceValues(sharedRules)
+// compiled are the shared rules, the same for all options; plain and withHotkeys
+// are the two redactors there are. Each is compiled once in a process.
+var (
+	compiled    = sync.OnceValues(sharedRules)
+	plain       = sync.OnceValues(func() (*Redactor, error) { return compile(Options{}) })
+	withHotkeys = sync.OnceValues(func() (*Redactor, error) { return compile(Options{Hotkeys: true}) })
+)
 
-// New compiles the rules.
+// New gives the redactor of some options, and compiles its rules at first.
 func New(opt Options) (*Redactor, error) {
+	if opt.Hotkeys {
+		return withHotkeys()
+	}
+	return plain()
+}
+
+func compile(opt Options) (*Redactor, error) {
 	shared, err := compiled()
 	if err != nil {
 		return nil, err
