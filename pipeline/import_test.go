@@ -45,15 +45,11 @@ func verified(t *testing.T, dir string) {
 	}
 }
 
-// sources are folders of other people's traces: our own samples, and, but for
-// -short, values that formats bend, and the real ones where they are.
+// sources are folders of other people's traces: our own samples, values that
+// formats bend, and the real ones where they are.
 func sources(t *testing.T) []string {
 	t.Helper()
-	all := []string{filepath.Join("testdata", "import")}
-	if testing.Short() {
-		return all
-	}
-	all = append(all, nastyTraces(t))
+	all := []string{filepath.Join("testdata", "import"), nastyTraces(t)}
 	for _, name := range []string{"tau-bench", "atif", "oro-episode", "oro-sft"} {
 		if dir := filepath.Join("..", "..", "shared", "data", "real", name); present(dir) {
 			all = append(all, dir)

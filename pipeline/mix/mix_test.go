@@ -15,6 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
@@ -261,7 +262,7 @@ func TestRefuses(t *testing.T) {
 }
 
 // TestEachFailingStepLeavesNoHalf lets one step of the disk fail after the
-// other, and mixes again.
+// other, and mixes again. Without the tag long it takes one in eighty.
 func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 	t.Parallel()
 	a, b := random(t, 5)
@@ -269,8 +270,11 @@ func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 	whole, _, err := mixture(t, nil, sources...)
 	must(t, err)
 	want := files(t, whole)
-	failed := 0
-	for step := 1; ; step += 13 {
+	failed, stride := 0, 79
+	if long.Tests {
+		stride = 13
+	}
+	for step := 1; ; step += stride {
 		disk := &faulty{left: step}
 		out, _, err := mixture(t, func(m *mix.Mix) { m.FS, m.Workers = disk, 1 }, sources...)
 		if err == nil {
@@ -289,7 +293,7 @@ func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 			t.Errorf("after step %d the mixture differs", step)
 		}
 	}
-	if failed < 10 {
+	if failed < 150/stride {
 		t.Errorf("only %d steps failed", failed)
 	}
 }
