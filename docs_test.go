@@ -1,0 +1,119 @@
+package arena_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// generated are the pages that tests write from the code.
+var generated = map[string]bool{"docs/columns.md": true, "docs/configuration.md": true, "docs/reasons.md": true}
+
+// pages gives every page for readers by its path: README and docs, decisions apart.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	read := func(path string) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[path] = string(b)
+	}
+	read("README.md")
+	err := filepath.WalkDir("docs", func(path string, d fs.DirEntry, err error) error {
+		if d.IsDir() && d.Name() == "decisions" {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(path, ".md") {
+			read(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestDocsAreReadToTheirEnd bounds all pages together, and each paragraph.
+func TestDocsAreReadToTheirEnd(t *testing.T) {
+	t.Parallel()
+	const most, inParagraph = 25_000, 120
+	words := 0
+	for path, text := range pages(t) {
+		if generated[path] {
+			continue
+		}
+		words += len(strings.Fields(text))
+		for _, p := range paragraphs(text) {
+			if n := len(strings.Fields(p)); n > inParagraph {
+				t.Errorf("%s: %d words in the paragraph that begins %.60q", path, n, p)
+			}
+		}
+	}
+	t.Logf("%d words", words)
+	if words >= most {
+		t.Errorf("%d words in README and docs, decisions and generated pages apart: fewer than %d are wanted", words, most)
+	}
+}
+
+var item = regexp.MustCompile(`^\s*([-*]|\d+\.) `)
+
+// paragraphs are the running texts of a page: each item of a list is one, tables,
+// headings and code are none.
+func paragraphs(page string) []string {
+	var all []string
+	var last strings.Builder
+	end := func() {
+		all = append(all, last.String())
+		last.Reset()
+	}
+	code := false
+	for line := range strings.Lines(page) {
+		fence := strings.HasPrefix(line, "```")
+		code = code != fence
+		if fence || code || strings.TrimSpace(line) == "" || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "#") {
+			end()
+			continue
+		}
+		if item.MatchString(line) {
+			end()
+		}
+		last.WriteString(line)
+	}
+	end()
+	return all
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+// TestLinksLeadSomewhere follows every relative link of every page.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for path, text := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+}
+
+// TestEveryPageIsOnTheMap holds README and the map of docs to all pages.
+func TestEveryPageIsOnTheMap(t *testing.T) {
+	t.Parallel()
+	all := pages(t)
+	for path := range all {
+		inDocs, _ := filepath.Rel("docs", path)
+		if path != "README.md" && !strings.Contains(all["README.md"], "("+path+")") {
+			t.Errorf("README.md does not name %s", path)
+		}
+		if path != "README.md" && path != "docs/README.md" && !strings.Contains(all["docs/README.md"], "("+inDocs+")") {
+			t.Errorf("docs/README.md does not name %s", path)
+		}
+	}
+}
