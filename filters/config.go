@@ -18,7 +18,7 @@ const (
 // Config holds every limit of the filter. The zero value is not usable; start
 // from Defaults.
 type Config struct {
-	// Unknown decides on attempts whose axis is unknown.
+	// Unknown decides on attempts whose axis is unknown: drop or keep.
 	Unknown UnknownPolicy `yaml:"unknown"`
 	// MaxTokens is the most tokens a dialogue may have; a token is counted as
 	// four bytes of the rendered text.
@@ -31,8 +31,8 @@ type Config struct {
 	MinAttempts int `yaml:"min_attempts"`
 	// MaxPastes is how many requests one and the same episode may answer.
 	MaxPastes int `yaml:"max_pastes"`
-	// Mistakes lets Unwanted speak: what failed by mistakes of the model alone
-	// may show what is not wanted.
+	// Mistakes makes unwanted and rejected examples of failed attempts that only
+	// invented a product or did not recommend once; the recipes kto and pref set it.
 	Mistakes bool `yaml:"mistakes,omitempty"`
 }
 

@@ -27,7 +27,9 @@ var protection = map[Pool]int{PoolTrain: 0, PoolEval: 1, PoolNeverTouch: 2}
 // Shares are the parts of the clusters that go to each protected pool, 0 to 1;
 // the rest is train.
 type Shares struct {
-	Eval       float64 `json:"eval"`
+	// Eval is the share of the clusters of problems that students are evaluated on.
+	Eval float64 `json:"eval"`
+	// NeverTouch is the share that nobody looks at yet.
 	NeverTouch float64 `json:"never_touch"`
 }
 

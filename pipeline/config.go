@@ -25,8 +25,8 @@ import (
 )
 
 // Config is everything that decides what a corpus holds. The tag hash says how
-// far a change reaches: "block" makes every block again, "corpus" only the
-// grouper and writing, "none" changes no byte of any output.
+// far a change reaches: "block" makes every block again, "corpus" only
+// grouping and writing, "none" changes no byte of any output.
 type Config struct {
 	// Harness is the profile that training rows are rendered with.
 	Harness string `yaml:"harness" hash:"block"`
@@ -55,39 +55,45 @@ type Config struct {
 
 // TitlesConfig says how the titles of products are compared.
 type TitlesConfig struct {
+	// Source is written by the run: vectors, or endpoint with --embeddings.
 	Source arena.TitleSource `yaml:"source"`
-	// Model and Prefix are those of an embeddings endpoint.
-	Model  string `yaml:"model,omitempty"`
+	// Model is written by the run: the model of the embeddings endpoint.
+	Model string `yaml:"model,omitempty"`
+	// Prefix is written by the run: what stands before each text at that endpoint.
 	Prefix string `yaml:"prefix,omitempty"`
 }
 
 // JudgeConfig names the reasoning judge.
 type JudgeConfig struct {
-	// Name is the judge's versioned name; Settings is the hash of whatever else
-	// its answers depend on.
-	Name     string `yaml:"name"`
+	// Name is written by the run, from --judge: the judge's versioned name.
+	Name string `yaml:"name"`
+	// Settings is written by the run: the hash of what else its answers depend on.
 	Settings string `yaml:"settings,omitempty"`
 	// ProbeEvery probes the judge on one in so many attempts: how far do empty
 	// words, orders and copies move its score. 0 probes none.
 	ProbeEvery int `yaml:"probe_every,omitempty"`
-	// Sparing leaves out attempts that the filter drops or that have no score: no
+	// Sparing is written by the run: it leaves out attempts that the filter drops or that have no score: no
 	// row needs their grades. Means of runs do.
 	Sparing bool `yaml:"sparing,omitempty"`
 }
 
 // StepJudgeConfig names what labels steps, as JudgeConfig does the judge.
 type StepJudgeConfig struct {
-	Name     string `yaml:"name"`
+	// Name is written by the run, from --step-judge.
+	Name string `yaml:"name"`
+	// Settings is written by the run, as those of the judge.
 	Settings string `yaml:"settings,omitempty"`
 }
 
 // GuardConfig says how problems are kept apart.
 type GuardConfig struct {
+	// Seed is the seed of the split.
 	Seed   uint64       `yaml:"seed"`
 	Shares guard.Shares `yaml:"shares"`
-	// Drop and Same are thresholds on the lexical score; 0 means the guard's
-	// own.
+	// Drop is the lexical score, 0 to 1, from which a row is dropped; 0 is the
+	// detector's own.
 	Drop float64 `yaml:"drop"`
+	// Same is the score from which a row asks for the same; 0 is the detector's own.
 	Same float64 `yaml:"same"`
 }
 

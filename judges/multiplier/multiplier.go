@@ -32,7 +32,11 @@ const (
 
 // Config is the researcher's choice.
 type Config struct {
-	Per           Per      `yaml:"per"`
+	// Per says by what a reward is weighed: the grade of its attempt, or the mean
+	// of its run.
+	Per Per `yaml:"per"`
+	// Unscored says what becomes of attempts without a grade: excluded, or the mean
+	// of their run.
 	Unscored      Unscored `yaml:"unscored"`
 	outcome.Scale `yaml:",inline"`
 }

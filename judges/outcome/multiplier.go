@@ -9,7 +9,9 @@ import (
 // for none, all of it from Ceiling on. Floor is 0 to 1, Ceiling more than 0 and
 // at most 1.
 type Scale struct {
-	Floor   float64 `yaml:"floor"`
+	// Floor is the factor at grade 0.
+	Floor float64 `yaml:"floor"`
+	// Ceiling is the grade from which the factor is 1.
 	Ceiling float64 `yaml:"ceiling"`
 }
 

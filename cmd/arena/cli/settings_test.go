@@ -1,7 +1,14 @@
 package cli
 
 import (
+	"cmp"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -9,42 +16,102 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// TestConfigurationPageListsEveryKey: the page is the only place where a user
-// can find what --set takes, so it names every key with its default and no
-// other.
+var update = flag.Bool("update", false, "write the pages anew")
+
+// The page's frame; the table between is written from the code.
+const configurationHead = `# The configuration of a build
+
+Written from the code by ` + "`go test ./cmd/arena/cli -run ConfigurationPage -update`" + `.
+
+` + "`arena build`, `stage`, `filter` and `recipe` take these keys from a YAML file (`--config FILE`) and one by one (`--set key=value`" + `,
+which goes before the file; flags go before both). An unknown key is an error that names the nearest one. The manifest of a
+corpus holds the configuration that made it, and that JSON is such a file. What the run writes there by itself comes from flags; a
+configuration that says otherwise than they do is refused. The models of ` + "`--judge llm`" + ` are configured apart:
+[judges-llm.md](judges-llm.md).
+
+Reach says what a change makes a second run do again: every block (reading, filter, scores, judge, guard), or only the corpus
+(ranking and writing: no attempt is judged again), or nothing.
+
+| key | default | reach | meaning |
+|---|---|---|---|
+`
+
+// TestConfigurationPageListsEveryKey holds docs/configuration.md to the fields
+// of the configuration: key, default, reach and comment.
 func TestConfigurationPageListsEveryKey(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/configuration.md")
+	const path = "../../../docs/configuration.md"
+	var page strings.Builder
+	page.WriteString(configurationHead)
+	rows(t, &page, reflect.ValueOf(pipeline.Defaults()), "", "")
+	if *update {
+		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != page.String() {
+		t.Errorf("docs/configuration.md is not what the code says (%v): run this test with -update", err)
+	}
+}
+
+// rows writes a row of the page for every key of a struct.
+func rows(t *testing.T, page *strings.Builder, v reflect.Value, prefix, reach string) {
+	t.Helper()
+	comments := fieldComments(t, v.Type())
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, option, _ := strings.Cut(cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json"), strings.ToLower(f.Name)), ",")
+		reach := cmp.Or(f.Tag.Get("hash"), reach)
+		if f.Type.Kind() == reflect.Struct {
+			if option != "inline" {
+				name = prefix + name + "."
+			} else {
+				name = prefix
+			}
+			rows(t, page, v.Field(i), name, reach)
+			continue
+		}
+		if comments[f.Name] == "" {
+			t.Errorf("%s has no comment: nobody would know what it does", prefix+name)
+		}
+		value := fmt.Sprint(v.Field(i))
+		if value != "" {
+			value = "`" + value + "` "
+		}
+		fmt.Fprintf(page, "| `%s` | %s| %s | %s |\n", prefix+name, value, reach, comments[f.Name])
+	}
+}
+
+// fieldComments gives the comments of a struct's fields, each without the name
+// it begins with and "is" or "are".
+func fieldComments(t *testing.T, of reflect.Type) map[string]string {
+	t.Helper()
+	comments := map[string]string{}
+	files, err := filepath.Glob("../../../" + strings.TrimPrefix(of.PkgPath(), "github.com/trajectory-arena/arena/") + "/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := map[string]string{}
-	for line := range strings.Lines(string(page)) {
-		if key, rest, found := strings.Cut(line, "` | "); found && strings.HasPrefix(key, "| `") {
-			value, _, _ := strings.Cut(rest, "|")
-			listed[strings.TrimPrefix(key, "| `")] = strings.Trim(value, "` ")
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, key := range keys(reflect.TypeFor[pipeline.Config](), "") {
-		value, known := listed[key]
-		if !known {
-			t.Errorf("%s is not on the page", key)
-			continue
-		}
-		delete(listed, key)
-		config := pipeline.Defaults()
-		if value != "" {
-			if err := decodeStrict(nested(key, value), &config); err != nil {
-				t.Errorf("%s: %v", key, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Name.Name != of.Name() {
+				return true
 			}
-		}
-		if config != pipeline.Defaults() {
-			t.Errorf("%s is %q on the page, which is not the default", key, value)
-		}
+			for _, f := range spec.Type.(*ast.StructType).Fields.List {
+				for _, name := range f.Names {
+					text := strings.Join(strings.Fields(f.Doc.Text()), " ")
+					text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(text, name.Name+" "), "is "), "are ")
+					comments[name.Name] = strings.TrimSuffix(text, ".")
+				}
+			}
+			return false
+		})
 	}
-	for key := range listed {
-		t.Errorf("the page lists %s, which is no key", key)
-	}
+	return comments
 }
 
 // TestConfigurationOfAManifestIsAConfiguration: what a corpus says it was made
