@@ -7,52 +7,67 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
+// The stages of a run in order. A record leaves at the first that takes it
+// out.
+const (
+	stageRead   = "read"
+	stageFilter = "filter"
+	stageScore  = "score"
+	stageJudge  = "judge"
+	stageGuard  = "guard"
+	stageRank   = "rank"
+	stageSplit  = "split"
+)
+
+var stages = []string{stageRead, stageFilter, stageScore, stageJudge, stageGuard, stageRank, stageSplit}
+
 // fate walks a record through the stages up to the guard.
-func (g *grouper) fate(at ref, x *block.Entry) fate {
+func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	if x.Fault != nil {
-		return fate{stage: stageRead, reason: x.Fault.Reason, failed: true}
+		return choose.Fate{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
 	if !g.stays(x.Attempt.ID, at) {
-		return fate{stage: stageRead, reason: "duplicate_attempt"}
+		return choose.Fate{Stage: stageRead, Reason: "duplicate_attempt"}
 	}
 	s := g.revised(x)
 	f := g.judgedFate(x, &s)
-	f.axis = s.Axis
+	f.Axis = s.Axis
 	return f
 }
 
 // selected evaluates the run's own expression on an attempt that may become a
 // row.
-func (g *grouper) selected(x *block.Entry, f fate) (bool, error) {
+func (g *grouper) selected(x *block.Entry, f choose.Fate) (bool, error) {
 	if g.where == nil {
 		return true, nil
 	}
 	s := g.revised(x)
-	line := where.Line{Attempt: g.attemptRow(x, f.stored()), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x, &x.Judgement, g.weights.factor(x))}
+	line := where.Line{Attempt: g.attemptRow(x, f), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x, &x.Judgement, g.weights.factor(x))}
 	return g.where.Match(line.Values())
 }
 
-func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) fate {
+func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) choose.Fate {
 	sel := g.Config.Select
 	switch {
 	case !usable(g.filter, s, x.Outcome.Success) || x.Body.Bytes == 0 && x.Problem >= 0:
-		return fate{stage: stageFilter, reason: firstReason(s.Reasons)}
+		return choose.Fate{Stage: stageFilter, Reason: firstReason(s.Reasons)}
 	case x.Problem < 0:
-		return fate{stage: stageScore, reason: "unknown_problem"}
+		return choose.Fate{Stage: stageScore, Reason: "unknown_problem"}
 	case x.Outcome.Scores == nil:
-		return fate{stage: stageScore, reason: "no_score"}
+		return choose.Fate{Stage: stageScore, Reason: "no_score"}
 	case !x.Outcome.Success && (sel.SuccessOnly || !s.Keep):
-		return fate{stage: stageScore, reason: "unsuccessful"}
+		return choose.Fate{Stage: stageScore, Reason: "unsuccessful"}
 	case g.weights.factor(x) == nil:
-		return fate{stage: stageJudge, reason: string(x.Judgement.Outcome), failed: true}
+		return choose.Fate{Stage: stageJudge, Reason: string(x.Judgement.Outcome), Failed: true}
 	case g.weights.reward(x) < sel.MinReward:
-		return fate{stage: stageJudge, reason: "below_min_reward"}
+		return choose.Fate{Stage: stageJudge, Reason: "below_min_reward"}
 	case x.Leak.Drop:
-		return fate{stage: stageGuard, reason: "leak_" + x.Leak.Tier}
+		return choose.Fate{Stage: stageGuard, Reason: "leak_" + x.Leak.Tier}
 	default:
-		return fate{}
+		return choose.Fate{}
 	}
 }
 
@@ -66,14 +81,15 @@ func firstReason(reasons []string) string {
 // becomes is the candidate that an attempt is for sft, pref and kto: it stayed,
 // or only its outcome or its reward keeps it out of sft. Leaking attempts are
 // none.
-func (g *grouper) becomes(f fate, at ref, x *block.Entry) *candidate {
-	wanted := f.kept() || f.reason == "unsuccessful" || f.reason == "below_min_reward"
+func (g *grouper) becomes(f choose.Fate, at ref, x *block.Entry) *candidate {
+	wanted := f.Kept() || f.Reason == "unsuccessful" || f.Reason == "below_min_reward"
 	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
+	completion := x.Body.Signature.Pack()
 	return &candidate{
-		ref: at, problem: x.Problem, id: x.Attempt.ID, reward: g.weights.reward(x), rank: x.Rank, success: x.Outcome.Success,
-		bytes: x.Body.Bytes, signature: x.Body.Signature, kept: f.kept(),
+		Row: choose.Row{Score: g.weights.reward(x), Completion: &completion},
+		ref: at, problem: x.Problem, id: x.Attempt.ID, rank: x.Rank, bytes: x.Body.Bytes, kept: f.Kept(),
 	}
 }
 
@@ -104,7 +120,7 @@ func (g *grouper) pool(problem int) guard.Pool { return g.protect.Pools[problem]
 // one problem are held against each other.
 func (g *grouper) decide(ctx context.Context) error {
 	n := len(g.inputs)
-	g.fates, g.candidates, g.replies, g.tries = make([][]fate, n), make([][]candidate, n), make([]replies, n), make([][]try, n)
+	g.fates, g.candidates, g.replies, g.tries = make([][]choose.Fate, n), make([][]candidate, n), make([]replies, n), make([][]try, n)
 	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 		f := g.fate(at, x)
 		c := g.becomes(f, at, x)
@@ -116,12 +132,12 @@ func (g *grouper) decide(ctx context.Context) error {
 			if !wanted {
 				c = nil
 			}
-			if !wanted && f.kept() {
-				f = fate{stage: stageRank, reason: "not_selected", axis: f.axis}
+			if !wanted && f.Kept() {
+				f = choose.Fate{Stage: stageRank, Reason: "not_selected", Axis: f.Axis}
 			}
 		}
 		g.fates[at.Input] = append(g.fates[at.Input], f)
-		if x.Fault == nil && f.stage != stageRead {
+		if x.Fault == nil && f.Stage != stageRead {
 			g.count(at, x)
 		}
 		if c != nil {

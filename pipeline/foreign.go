@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // harnessSource is the harness profile of rows whose system prompt and tools
@@ -146,27 +147,27 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 
 // foreign makes the row of a trace as it is: in its own harness, ungraded. Its
 // fate says why it can be none, and lost what the row lacks of the trace.
-func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpus.SFT, lost []string, f fate, err error) {
+func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpus.SFT, lost []string, f choose.Fate, err error) {
 	if len(t.Vetoes) > 0 {
-		return row, nil, fate{stage: stageRead, reason: t.Vetoes[0]}, nil
+		return row, nil, choose.Fate{Stage: stageRead, Reason: t.Vetoes[0]}, nil
 	}
 	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
 	if len(rec.Dialogue.Faults) > 0 {
-		return row, nil, fate{stage: stageRead, reason: rec.Dialogue.Faults[0]}, nil
+		return row, nil, choose.Fate{Stage: stageRead, Reason: rec.Dialogue.Faults[0]}, nil
 	}
 	if protect != nil && protect.Check(guard.Candidate{ID: t.ID, Text: t.Query}).Drop {
-		return row, nil, fate{stage: stageGuard, reason: "protected_problem"}, nil
+		return row, nil, choose.Fate{Stage: stageGuard, Reason: "protected_problem"}, nil
 	}
 	lost = losses(t, &rec.Dialogue)
 	row, err = corpus.NewSFT(&rec, m.facts(&rec, lost))
 	var unfit *chat.Unfit
 	if errors.As(err, &unfit) {
-		return row, nil, fate{stage: stageRow, reason: unfit.Reason}, nil
+		return row, nil, choose.Fate{Stage: stageRow, Reason: unfit.Reason}, nil
 	}
 	if t.Declared != nil {
 		row.Reward = *t.Declared
 	}
-	return row, lost, fate{split: corpus.SplitTrain}, err
+	return row, lost, choose.Fate{Split: corpus.SplitTrain}, err
 }
 
 func (m *Import) facts(rec *arena.Record, lost []string) *corpus.Facts {

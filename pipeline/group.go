@@ -5,21 +5,20 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // candidate is an attempt that may become a row of one of the configs.
 type candidate struct {
+	choose.Row
 	ref
-	problem   int
-	id        string
-	reward    float64
-	rank      float64
-	success   bool
-	bytes     int64
-	signature minhash.Signature
+	problem int
+	id      string
+	// rank is what the filter makes of the trajectory, higher is better.
+	rank  float64
+	bytes int64
 	// kept reports whether nothing but its rank can still keep it out of sft.
 	kept bool
 }
@@ -33,7 +32,7 @@ type grouper struct {
 	refs    []ref
 	weights weights
 	// fates and candidates are by input, then in the order of its entries.
-	fates      [][]fate
+	fates      [][]choose.Fate
 	candidates [][]candidate
 	replies    []replies
 	// tries are scored attempts by problem.

@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/inorder"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -53,12 +54,12 @@ type importer struct {
 	part   *corpus.Part
 	rows   *corpus.Shards[corpus.SFT]
 	ledger *ledger
-	fates  []fate
+	fates  []choose.Fate
 	lost   map[string]int64
 }
 
 // Run reads every input and writes the corpus, all of it or nothing. Without a
-// single row it is ErrEmpty, and the summary has the funnel.
+// single row it is choose.ErrEmpty, and the summary has the funnel.
 func (m *Import) Run(ctx context.Context) (*Summary, error) {
 	if m.Workers < 1 {
 		return nil, fmt.Errorf("workers is %d: want at least 1", m.Workers)
@@ -137,13 +138,13 @@ func (w *importer) enter(s *imported) error {
 }
 
 func (w *importer) assemble(ctx context.Context, work string, in *recordReader, protect *guard.Guard) (*Summary, error) {
-	counts, err := funnel(importStages, w.fates)
+	counts, err := choose.Funnel(importStages, w.fates)
 	if err != nil {
 		return nil, err
 	}
 	s := &Summary{Funnel: counts, Lost: w.lost, Refused: in.refused, Rows: map[string]int64{configSFT + "/" + corpus.SplitTrain: counts[len(counts)-1].Out}}
 	if counts[len(counts)-1].Out == 0 {
-		return s, ErrEmpty
+		return s, choose.ErrEmpty
 	}
 	var held []guard.Entry
 	if protect != nil {

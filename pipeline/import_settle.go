@@ -6,11 +6,12 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // imported is a record whose fate is known.
 type imported struct {
-	fate    fate
+	fate    choose.Fate
 	attempt *corpus.Attempt
 	// row is nil where the record is none, and lost is what the row lacks.
 	row  *corpus.Cleaned[corpus.SFT]
@@ -20,12 +21,12 @@ type imported struct {
 // settle makes a record's row of the ledger and, if it can be one, of the corpus.
 func (m *Import) settle(a record, protect *guard.Guard) (*imported, error) {
 	if f := a.fault; f != nil {
-		out := fate{stage: stageRead, reason: string(f.Reason), failed: true}
+		out := choose.Fate{Stage: stageRead, Reason: string(f.Reason), Failed: true}
 		return &imported{fate: out, attempt: &corpus.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
-			Fate: corpus.FateFailed, Stage: out.stage, Reason: out.reason}}, nil
+			Fate: corpus.FateFailed, Stage: out.Stage, Reason: out.Reason}}, nil
 	}
 	if a.leftOut != "" {
-		out := fate{stage: stageRead, reason: a.leftOut}
+		out := choose.Fate{Stage: stageRead, Reason: a.leftOut}
 		return &imported{fate: out, attempt: attemptOf(a.trace, &corpus.SFT{}, out)}, nil
 	}
 	row, lost, f, err := m.foreign(a.trace, protect)
@@ -33,7 +34,7 @@ func (m *Import) settle(a record, protect *guard.Guard) (*imported, error) {
 		return nil, err
 	}
 	out := &imported{fate: f, lost: lost}
-	if f.kept() {
+	if f.Kept() {
 		out.row, err = corpus.CleanSFT(&row, m.Redact, corpus.Bytes4{})
 	}
 	out.attempt = attemptOf(a.trace, &row, f)
@@ -42,7 +43,7 @@ func (m *Import) settle(a record, protect *guard.Guard) (*imported, error) {
 
 // attemptOf is the ledger's row of a trace; row is empty where the trace
 // was left out.
-func attemptOf(t *arena.Trace, row *corpus.SFT, f fate) *corpus.Attempt {
+func attemptOf(t *arena.Trace, row *corpus.SFT, f choose.Fate) *corpus.Attempt {
 	a := &corpus.Attempt{
 		TraceID: t.ID, RunID: t.RunID, ProblemID: cmp.Or(row.ProblemID, t.ProblemID), AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
 		Suite: t.Agent.Suite, RunDate: corpus.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
@@ -50,7 +51,7 @@ func attemptOf(t *arena.Trace, row *corpus.SFT, f fate) *corpus.Attempt {
 		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: finite(t.Seconds),
 		InferenceTotal: counted(t.InferenceTotal), InferenceFailures: counted(t.InferenceFailures),
 		NSteps: row.NSteps, NToolCalls: row.NToolCalls, NTokens: row.NTokens, TokenCounter: corpus.Bytes4{}.Name(),
-		Fate: fateWord(storedFate{Stage: f.stage, Failed: f.failed}), Stage: f.stage, Reason: f.reason, Split: f.split, Cluster: row.Cluster,
+		Fate: f.Word(), Stage: f.Stage, Reason: f.Reason, Split: f.Split, Cluster: row.Cluster,
 	}
 	if t.Error != nil {
 		a.ErrorType = t.Error.Type

@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // The ledger's tables account for every record that was read.
@@ -50,7 +51,7 @@ func (l *ledger) close() error {
 // tables writes the ledger without the verdicts.
 func (w *unitWriter) tables(ctx context.Context) error {
 	out := newLedger(w.part)
-	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, f storedFate) error { return w.enter(out, x, f) })
+	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, f choose.Fate) error { return w.enter(out, x, f) })
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 		}
 	}
 	out := corpus.NewShards[corpus.Verdict](w.part, w.unit.Stream)
-	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, _ storedFate) error {
+	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, _ choose.Fate) error {
 		if x.Fault != nil {
 			return nil
 		}
@@ -83,7 +84,7 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 
 // eachEntry visits the entries with their fates in the order of the inputs'
 // content and of their lines, which no path decides.
-func (s *session) eachEntry(ctx context.Context, p *plan, visit func(*block.Entry, storedFate) error) error {
+func (s *session) eachEntry(ctx context.Context, p *plan, visit func(*block.Entry, choose.Fate) error) error {
 	for i := range s.inputs {
 		err := s.entriesOf(ctx, i, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 			return visit(x, p.Fates[at.Input][at.Entry])
@@ -95,7 +96,7 @@ func (s *session) eachEntry(ctx context.Context, p *plan, visit func(*block.Entr
 	return nil
 }
 
-func (w *unitWriter) enter(l *ledger, x *block.Entry, f storedFate) error {
+func (w *unitWriter) enter(l *ledger, x *block.Entry, f choose.Fate) error {
 	if err := l.attempts.Add(w.attemptRow(x, f)); err != nil || x.Fault != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (w *unitWriter) enterJudgements(l *ledger, x *block.Entry) error {
 	return l.judgements.Add(judgement(x, &x.StepJudgement, nil))
 }
 
-func (s *session) attemptRow(x *block.Entry, f storedFate) *corpus.Attempt {
+func (s *session) attemptRow(x *block.Entry, f choose.Fate) *corpus.Attempt {
 	a := &x.Attempt
 	row := &corpus.Attempt{
 		TraceID: a.ID, RunID: a.RunID, ProblemID: a.ProblemID, AgentVersion: a.Agent.VersionID, AgentHotkey: a.Agent.Hotkey,
@@ -137,7 +138,7 @@ func (s *session) attemptRow(x *block.Entry, f storedFate) *corpus.Attempt {
 		Status: string(a.Status), HasDialogue: a.HasDialogue, Seconds: finite(a.Seconds), ErrorType: a.ErrorType,
 		InferenceTotal: counted(a.Inferences), InferenceFailures: counted(a.Failures),
 		NSteps: int64(a.Steps), NToolCalls: int64(a.Calls), NTokens: int64(x.Body.Tokens), TokenCounter: corpus.Bytes4{}.Name(),
-		Fate: fateWord(f), Stage: f.Stage, Reason: f.Reason, Split: f.Split,
+		Fate: f.Word(), Stage: f.Stage, Reason: f.Reason, Split: f.Split,
 	}
 	if x.Fault != nil {
 		row.Seconds, row.InferenceTotal, row.InferenceFailures = nil, nil, nil
@@ -151,17 +152,6 @@ func (s *session) attemptRow(x *block.Entry, f storedFate) *corpus.Attempt {
 		row.Rank = &rank
 	}
 	return row
-}
-
-func fateWord(f storedFate) string {
-	switch {
-	case f.Stage == "":
-		return corpus.FateKept
-	case f.Failed:
-		return corpus.FateFailed
-	default:
-		return corpus.FateDropped
-	}
 }
 
 func finite(v float64) *float64 {

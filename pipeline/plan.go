@@ -3,15 +3,14 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // plan is the group step's result: the fate of every record, and the units
@@ -28,7 +27,7 @@ type plan struct {
 	StepsJudged   int `json:"steps_judged,omitempty"`
 	StepsUnscored int `json:"steps_unscored,omitempty"`
 	// Fates are by input, then by entry.
-	Fates [][]storedFate `json:"fates"`
+	Fates [][]choose.Fate `json:"fates"`
 	// Tallies count scored attempts and successes, by problem.
 	Tallies []corpus.Tally `json:"tallies"`
 	// Runs are the qualities of the runs by their id, where factors depend on
@@ -63,20 +62,6 @@ func (u unit) name() string {
 	return fmt.Sprintf("%s-%s-%05d", u.Stream.Config, u.Stream.Split, u.Number)
 }
 
-// storedFate is a fate as the plan's file holds it.
-type storedFate struct {
-	Stage  string     `json:"s,omitempty"`
-	Reason string     `json:"r,omitempty"`
-	Failed bool       `json:"f,omitempty"`
-	Split  string     `json:"t,omitempty"`
-	Rank   int        `json:"n,omitempty"`
-	Axis   arena.Axis `json:"a,omitempty"`
-}
-
-func (f fate) stored() storedFate {
-	return storedFate{f.stage, f.reason, f.failed, f.split, f.rank, f.axis}
-}
-
 // Units hold at most a row group's worth of row texts, 64 MiB. A smaller stream
 // is cut in eight, so that trainers with several readers have a shard for each,
 // but not below 4 MiB, where files cost more than they hold.
@@ -102,9 +87,6 @@ var profiles = map[string]string{
 func stream(config, split string) corpus.Stream {
 	return corpus.Stream{Config: config, Profile: profiles[config], Split: split}
 }
-
-// ErrEmpty says that no attempt became a row of the sft config.
-var ErrEmpty = errors.New("no attempt is left to train on")
 
 // group decides what becomes of every record and stores the plan.
 func (s *session) group(ctx context.Context) (*plan, error) {
@@ -132,16 +114,11 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Key: key, Tallies: make([]corpus.Tally, len(g.day.Problems.All)), Runs: g.weights.runs}
-	if p.Funnel, err = funnel(stages, slices.Concat(g.fates...)); err != nil {
+	p := &plan{Key: key, Tallies: make([]corpus.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs}
+	if p.Funnel, err = choose.Funnel(stages, slices.Concat(g.fates...)); err != nil {
 		return nil, err
 	}
-	for i, fates := range g.fates {
-		stored := make([]storedFate, len(fates))
-		for j, f := range fates {
-			stored[j] = f.stored()
-		}
-		p.Fates = append(p.Fates, stored)
+	for i := range g.fates {
 		p.Judged += g.replies[i].whole.all
 		p.Unscored += g.replies[i].whole.without
 		p.StepsJudged += g.replies[i].steps.all

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // selection is the attempts of one problem that become rows, best first.
@@ -40,27 +42,12 @@ func (g *grouper) rankProblems() []selection {
 func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 	slices.SortFunc(cs, better)
 	out := selection{problem: problem, split: splitOf(g.pool(problem))}
-	var last fate
+	sft, rest := g.thinner(), g.thinner()
 	for _, c := range cs {
-		kept := &out.rest
 		if c.kept {
-			kept = &out.sft
-		}
-		switch {
-		case near(c, *kept, g.Config.Select.Near):
-			last = fate{stage: stageRank, reason: "near_duplicate"}
-		case len(*kept) == g.Config.Select.Top:
-			last = fate{stage: stageRank, reason: "beyond_top"}
-		case out.split == "":
-			last = fate{stage: stageSplit, reason: "never_touch"}
-			*kept = append(*kept, c)
-		default:
-			*kept = append(*kept, c)
-			last = fate{split: out.split, rank: len(*kept)}
-		}
-		if c.kept {
-			last.axis = g.fates[c.Input][c.Entry].axis
-			g.fates[c.Input][c.Entry] = last
+			g.fates[c.Input][c.Entry] = out.add(c, sft, g.fates[c.Input][c.Entry].Axis)
+		} else if rest.Offer(&c.Row) == "" {
+			out.rest = append(out.rest, c)
 		}
 	}
 	if out.split == "" {
@@ -69,16 +56,27 @@ func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 	return out
 }
 
+// thinner bounds the attempts at one problem.
+func (g *grouper) thinner() *choose.Thinner {
+	return &choose.Thinner{Near: g.Config.Select.Near, PerRequest: g.Config.Select.Top, Full: "beyond_top"}
+}
+
+// add takes in the next best attempt, where it may stay, and gives its fate.
+func (s *selection) add(c candidate, sft *choose.Thinner, axis arena.Axis) choose.Fate {
+	if reason := sft.Offer(&c.Row); reason != "" {
+		return choose.Fate{Stage: stageRank, Reason: reason, Axis: axis}
+	}
+	if s.split == "" {
+		return choose.Fate{Stage: stageSplit, Reason: "never_touch", Axis: axis}
+	}
+	s.sft = append(s.sft, c)
+	return choose.Fate{Split: s.split, Rank: len(s.sft), Axis: axis}
+}
+
 // better orders attempts at one problem: by reward, then by what the filter
 // makes of the trajectory, then by id. Ids are unique, so the order is total.
 func better(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.reward, a.reward), cmp.Compare(b.rank, a.rank), cmp.Compare(a.id, b.id))
-}
-
-// near reports whether a better attempt did and said nearly the same. It goes by
-// the signatures' estimate, whose standard error at 0.8 is 0.035.
-func near(c candidate, better []candidate, limit float64) bool {
-	return slices.ContainsFunc(better, func(b candidate) bool { return c.signature.Similarity(&b.signature) >= limit })
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.id, b.id))
 }
 
 // splitOf is the split of a pool; never-touch is in none.

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // reporter adds up entries.
@@ -25,7 +26,7 @@ type reporter struct {
 	steps   *StepsReport
 }
 
-func (c *reporter) add(x *block.Entry, f storedFate) {
+func (c *reporter) add(x *block.Entry, f choose.Fate) {
 	if x.Fault != nil || f.Stage == stageRead {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // Reports are what a run tells people beside its rows.
@@ -135,7 +136,7 @@ func (s *session) reports(ctx context.Context, p *plan) (*Reports, error) {
 	if s.protect.tiers != nil {
 		c.guard.Ran = s.protect.tiers
 	}
-	err := s.eachEntry(ctx, p, func(x *block.Entry, f storedFate) error {
+	err := s.eachEntry(ctx, p, func(x *block.Entry, f choose.Fate) error {
 		c.add(x, f)
 		return nil
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // Summary is what a finished build says of its corpus.
@@ -67,7 +68,7 @@ func (s *session) worthWriting(p *plan) error {
 		}
 	}
 	if p.Funnel[len(p.Funnel)-1].Out == 0 {
-		return ErrEmpty
+		return choose.ErrEmpty
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // portion is what became of one config and split.
@@ -41,8 +42,8 @@ func (k *kind[T]) mix(ctx context.Context, w *mixer, split string) (*portion, er
 	for i, s := range w.sources {
 		weights[i] = s.Weight
 	}
-	choose(m.entries, w.Config, weights)
-	if !slices.ContainsFunc(m.entries, func(e entry) bool { return e.reason == "" }) {
+	decide(m.entries, w.Config, weights)
+	if !slices.ContainsFunc(m.entries, func(e entry) bool { return e.Reason == "" }) {
 		return m, nil
 	}
 	return m, k.write(ctx, w, m)
@@ -74,21 +75,24 @@ func (w *mixer) entry(source int, split string, f *facts, of *corpus.Origin) ent
 	s := w.sources[source]
 	// what a reader keeps is cloned: a row's texts live as long as its batch
 	e := entry{
-		source: source, key: digest16(f.key), problem: digest16(strings.TrimSpace(f.candidate.Text)),
-		id: strings.Clone(of.ProblemID), tokens: f.tokens, score: f.score, reason: w.unfit(s, split, f, of),
+		Row: choose.Row{
+			Source: source, Key: choose.Key(f.key), Request: choose.Key(strings.TrimSpace(f.candidate.Text)),
+			Tokens: f.tokens, Score: f.score, Reason: w.unfit(s, split, f, of),
+		},
+		id: strings.Clone(of.ProblemID),
 	}
 	if len(f.sessions) == 1 {
 		e.session = strings.Clone(f.sessions[0])
 	}
 	for _, session := range f.sessions {
-		if a := s.agents[session]; a != "" && !slices.Contains(e.agents, a) {
-			e.agents = append(e.agents, a)
+		if a := s.agents[session]; a != "" && !slices.Contains(e.Agents, a) {
+			e.Agents = append(e.Agents, a)
 		}
 	}
-	if len(f.sessions) > 0 && e.reason == "" {
+	if len(f.sessions) > 0 && e.Reason == "" {
 		signature := minhash.Sign(strings.Join(f.candidate.Answers, " "))
 		packed := signature.Pack()
-		e.completion = &packed
+		e.Completion = &packed
 	}
 	return e
 }
@@ -128,7 +132,7 @@ func (m *portion) noteProblems(w *mixer) {
 		w.evalProblems = map[string]bool{}
 	}
 	for i := range m.entries {
-		if m.entries[i].reason == "" {
+		if m.entries[i].Reason == "" {
 			w.evalProblems[m.entries[i].id] = true
 		}
 	}

@@ -15,10 +15,10 @@ func fatesOf(all []*portion) fates {
 			continue
 		}
 		for _, e := range m.entries {
-			if e.reason == "" || out[e.session].split == "" {
+			if e.Reason == "" || out[e.session].split == "" {
 				f := out[e.session]
-				f.reason = e.reason
-				if e.reason == "" {
+				f.reason = e.Reason
+				if e.Reason == "" {
 					f.split = m.split
 				}
 				out[e.session] = f

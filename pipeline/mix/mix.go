@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // Source is one corpus with its weight: its share of the tokens of every
@@ -60,9 +61,6 @@ type Mix struct {
 	// Push and License are those of corpus.Card; empty where nobody named any.
 	Push, License string
 }
-
-// ErrEmpty says that no row is left.
-var ErrEmpty = errors.New("no row is left in the mixture")
 
 // ErrBroken says that a source does not keep its promises.
 var ErrBroken = errors.New("a source does not verify")
@@ -137,9 +135,12 @@ func (w *mixer) write(ctx context.Context) (*Report, error) {
 			}
 		}
 	}
-	report := w.report(all)
+	report, err := w.report(all)
+	if err != nil {
+		return nil, err
+	}
 	if report.rows() == 0 {
-		return report, ErrEmpty
+		return report, choose.ErrEmpty
 	}
 	ledger := filepath.Join(w.work, "ledger")
 	if err := w.ledger(ledger, all); err != nil {

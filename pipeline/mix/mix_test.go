@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/dice"
 	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
@@ -74,7 +75,7 @@ func TestMixtureKeepsItsPromises(t *testing.T) {
 		sources := []mix.Source{{Dir: a.write(t), Weight: 0.7}, {Dir: b.write(t), Weight: 0.3}}
 		config := mix.Config{PerProblem: 3, PerAgent: 9, Near: 0.8}
 		out, r, err := mixture(t, func(m *mix.Mix) { m.Config = config }, sources...)
-		if errors.Is(err, mix.ErrEmpty) {
+		if errors.Is(err, choose.ErrEmpty) {
 			continue
 		}
 		must(t, err)
@@ -228,7 +229,7 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 		}
 		return nil
 	}))
-	if _, _, err = mixture(t, func(m *mix.Mix) { m.Config.Where = `n_tokens > 1000` }, mix.Source{Dir: a.write(t), Weight: 1}); !errors.Is(err, mix.ErrEmpty) {
+	if _, _, err = mixture(t, func(m *mix.Mix) { m.Config.Where = `n_tokens > 1000` }, mix.Source{Dir: a.write(t), Weight: 1}); !errors.Is(err, choose.ErrEmpty) {
 		t.Errorf("nothing was selected: %v", err)
 	}
 }

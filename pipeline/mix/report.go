@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // Report says what a mixture is made of: reports/mix.json.
@@ -38,8 +39,9 @@ type PartReport struct {
 	Dropped map[string]int64 `json:"dropped"`
 }
 
-func (w *mixer) report(all []*portion) *Report {
-	r := &Report{Parts: []PartReport{}, funnel: funnel(all)}
+func (w *mixer) report(all []*portion) (*Report, error) {
+	counts, err := funnel(all)
+	r := &Report{Parts: []PartReport{}, funnel: counts}
 	sum := 0.0
 	for _, s := range w.sources {
 		sum += s.Weight
@@ -53,7 +55,7 @@ func (w *mixer) report(all []*portion) *Report {
 	slices.SortStableFunc(r.Parts, func(a, b PartReport) int {
 		return cmp.Or(strings.Compare(a.Config, b.Config), -strings.Compare(a.Split, b.Split))
 	})
-	return r
+	return r, err
 }
 
 // report counts the rows of one config and split by source.
@@ -65,14 +67,14 @@ func (m *portion) report(sources []*source) []PartReport {
 	}
 	for i := range m.entries {
 		e := &m.entries[i]
-		p := &out[e.source]
-		p.In, p.TokensIn = p.In+1, p.TokensIn+e.tokens
-		if e.reason != "" {
-			p.Dropped[e.reason]++
+		p := &out[e.Source]
+		p.In, p.TokensIn = p.In+1, p.TokensIn+e.Tokens
+		if e.Reason != "" {
+			p.Dropped[e.Reason]++
 			continue
 		}
-		p.Out, p.TokensOut = p.Out+1, p.TokensOut+e.tokens
-		total += e.tokens
+		p.Out, p.TokensOut = p.Out+1, p.TokensOut+e.Tokens
+		total += e.Tokens
 	}
 	for i := range out {
 		if total > 0 {
@@ -109,34 +111,35 @@ var steps = []struct {
 }{
 	{"select", []string{reasonUnselected}},
 	{"guard", []string{reasonProtected, reasonEval, reasonLeak}},
-	{"dedup", []string{reasonCopy, reasonNear}},
-	{"cap", []string{reasonProblem, reasonAgent}},
+	{"dedup", []string{choose.ReasonCopy, choose.ReasonNear}},
+	{"cap", []string{reasonProblem, choose.ReasonAgent}},
 	{"weight", []string{reasonWeight}},
 }
 
-func funnel(all []*portion) []corpus.Stage {
-	dropped, in := map[string]int64{}, int64(0)
+func funnel(all []*portion) ([]corpus.Stage, error) {
+	stages := make([]string, len(steps))
+	for i, step := range steps {
+		stages[i] = step.stage
+	}
+	var fates []choose.Fate
 	for _, m := range all {
 		for i := range m.entries {
 			if m.config == sft.config {
-				dropped[m.entries[i].reason]++
-				in++
+				fates = append(fates, choose.Fate{Stage: stageOf(m.entries[i].Reason), Reason: m.entries[i].Reason})
 			}
 		}
 	}
-	var out []corpus.Stage
+	return choose.Funnel(stages, fates)
+}
+
+// stageOf is the stage that drops for a reason; empty for none.
+func stageOf(reason string) string {
 	for _, step := range steps {
-		s := corpus.Stage{Name: step.stage, In: in, Dropped: map[string]int64{}, Failures: map[string]int64{}}
-		for reason, n := range dropped {
-			if reason != "" && slices.ContainsFunc(step.reasons, func(r string) bool { return strings.HasPrefix(reason, r) }) {
-				s.Dropped[reason] = n
-				in -= n
-			}
+		if reason != "" && slices.ContainsFunc(step.reasons, func(r string) bool { return strings.HasPrefix(reason, r) }) {
+			return step.stage
 		}
-		s.Out = in
-		out = append(out, s)
 	}
-	return out
+	return ""
 }
 
 func (r *Report) text() string {

@@ -85,9 +85,9 @@ func (k *kind[T]) streams(w *mixer, m *portion) ([]*stream[T], error) {
 	for i := range w.sources {
 		end := first
 		goal := int64(0)
-		for ; end < len(m.entries) && m.entries[end].source == i; end++ {
-			if m.entries[end].reason == "" {
-				goal += m.entries[end].tokens
+		for ; end < len(m.entries) && m.entries[end].Source == i; end++ {
+			if m.entries[end].Reason == "" {
+				goal += m.entries[end].Tokens
 			}
 		}
 		s := &stream[T]{goal: goal, source: i}
@@ -116,7 +116,7 @@ func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) it
 			err := corpus.Rows(w.FS, w.sources[source].path(path), func(row *T) error {
 				e := &entries[n]
 				n++
-				if e.reason == "" && !yield(located[T]{row, at, e.tokens}, nil) {
+				if e.Reason == "" && !yield(located[T]{row, at, e.Tokens}, nil) {
 					return errStop
 				}
 				at.row++

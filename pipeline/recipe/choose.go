@@ -2,13 +2,11 @@ package recipe
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"math"
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // Count says what became of the rows of one source.
@@ -37,11 +35,10 @@ const (
 	reasonOutcome  = "same_outcome"
 	reasonOneSided = "one_sided_problem"
 	reasonTeacher  = "no_teacher"
-	reasonNear     = "near_duplicate"
 	reasonShare    = "over_share"
 )
 
-// source is one side of a recipe: a corpus, and what is taken of it.
+// source is one side of a recipe: a corpus, and its rows in their order.
 type source struct {
 	dir      string
 	manifest *corpus.Manifest
@@ -49,29 +46,26 @@ type source struct {
 	picks    []pick
 	// mistakes are the filter's reasons by session.
 	mistakes map[string]string
-	// times says how often the row of a key is written.
-	times map[string]int
-	count Count
+	count    Count
 }
 
-// pick is a row that may be taken.
+// pick is a row that may be taken, times over.
 type pick struct {
-	key, problem, task, failure string
-	wanted                      bool
-	completion                  minhash.Packed
+	choose.Row
+	task, failure string
+	wanted        bool
+	times         int
 }
 
-func (s *source) drop(reason string) { s.count.Dropped[reason]++ }
-
-// thin drops the picks that a reason is given for.
-func (s *source) thin(reason string, drop func(*pick) bool) {
-	s.picks = slices.DeleteFunc(s.picks, func(p pick) bool {
-		if !drop(&p) {
-			return false
+// left are the rows that nothing has taken out yet.
+func (s *source) left() []*pick {
+	var out []*pick
+	for i := range s.picks {
+		if s.picks[i].Reason == "" {
+			out = append(out, &s.picks[i])
 		}
-		s.drop(reason)
-		return true
-	})
+	}
+	return out
 }
 
 // reject says why a row may not be taken, whatever the others are; empty where
@@ -91,7 +85,7 @@ func (w *work) reject(s *source, v *view) string {
 	return ""
 }
 
-// settle makes a choice among the picks of all sources.
+// settle makes a choice among the picks of all sources, and counts it.
 func (w *work) settle() {
 	if w.recipe.Profile == corpus.ProfileKTO {
 		w.bothSides()
@@ -101,18 +95,27 @@ func (w *work) settle() {
 		w.share()
 	}
 	for _, s := range w.sources {
-		for _, p := range s.picks {
-			times := 1
-			if p.task == "voucher" {
-				times = w.recipe.VoucherTimes
-			}
-			s.times[p.key] = times
-			s.count.Taken++
-			s.count.Rows += int64(times)
-			if reason := s.mistakes[p.failure]; reason != "" {
-				s.count.Mistakes[reason]++
-			}
+		for i := range s.picks {
+			w.add(s, &s.picks[i])
 		}
+	}
+}
+
+// add counts what became of a row, and says how often it is written.
+func (w *work) add(s *source, p *pick) {
+	s.count.In++
+	if p.Reason != "" {
+		s.count.Dropped[p.Reason]++
+		return
+	}
+	p.times = 1
+	if p.task == "voucher" {
+		p.times = w.recipe.VoucherTimes
+	}
+	s.count.Taken++
+	s.count.Rows += int64(p.times)
+	if reason := s.mistakes[p.failure]; reason != "" {
+		s.count.Mistakes[reason]++
 	}
 }
 
@@ -120,49 +123,67 @@ func (w *work) settle() {
 func (w *work) bothSides() {
 	for _, s := range w.sources {
 		won, lost := map[string]bool{}, map[string]bool{}
-		for _, p := range s.picks {
-			won[p.problem] = won[p.problem] || p.wanted
-			lost[p.problem] = lost[p.problem] || !p.wanted
+		for _, p := range s.left() {
+			won[p.Request] = won[p.Request] || p.wanted
+			lost[p.Request] = lost[p.Request] || !p.wanted
 		}
-		s.thin(reasonOneSided, func(p *pick) bool { return !won[p.problem] || !lost[p.problem] })
+		for _, p := range s.left() {
+			if !won[p.Request] || !lost[p.Request] {
+				p.Reason = reasonOneSided
+			}
+		}
 	}
 }
 
 // apart drops rows of the corpus that say nearly what a rollout at the same
 // problem says: a student repeats what it was trained on.
 func (w *work) apart() {
-	limit := pipeline.Defaults().Select.Near
-	rollouts := map[string][]pick{}
-	for _, p := range w.source(fromRollouts).picks {
-		rollouts[p.problem] = append(rollouts[p.problem], p)
+	rollouts := choose.Thinner{Near: pipeline.Defaults().Select.Near}
+	for _, p := range w.source(fromRollouts).left() {
+		rollouts.Keep(&p.Row)
 	}
-	w.source(fromCorpus).thin(reasonNear, func(p *pick) bool {
-		return slices.ContainsFunc(rollouts[p.problem], func(r pick) bool { return r.completion.Similarity(&p.completion) >= limit })
-	})
+	for _, p := range w.source(fromCorpus).left() {
+		if rollouts.Repeats(&p.Row) {
+			p.Reason = choose.ReasonNear
+		}
+	}
 }
 
 // share cuts the larger side, so that the corpus has its share of all rows. No
 // row is repeated for it: the smaller side says how much there is.
 func (w *work) share() {
-	rollouts, corpus := w.source(fromRollouts), w.source(fromCorpus)
-	ratio := w.recipe.CorpusShare / (1 - w.recipe.CorpusShare)
-	if want := int(math.Round(float64(len(rollouts.picks)) * ratio)); want <= len(corpus.picks) {
-		corpus.cut(want)
-		return
+	var rows []*choose.Row
+	for i, name := range []string{fromRollouts, fromCorpus} {
+		for _, p := range w.source(name).left() {
+			p.Source, p.Tokens = i, 1
+			rows = append(rows, &p.Row)
+		}
 	}
-	rollouts.cut(int(math.Round(float64(len(corpus.picks)) / ratio)))
+	slices.SortFunc(rows, func(a, b *choose.Row) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source)) })
+	choose.Weigh(rows, []float64{1 - w.recipe.CorpusShare, w.recipe.CorpusShare}, reasonShare)
 }
 
-// cut leaves n picks, chosen by the hashes of their keys.
-func (s *source) cut(n int) {
-	order := slices.Clone(s.picks)
-	slices.SortFunc(order, func(a, b pick) int {
-		x, y := sha256.Sum256([]byte(a.key)), sha256.Sum256([]byte(b.key))
-		return cmp.Or(slices.Compare(x[:], y[:]), cmp.Compare(a.key, b.key))
-	})
-	left := map[string]bool{}
-	for _, p := range order[:n] {
-		left[p.key] = true
+// The stages of a recipe.
+const (
+	stageProtect = "protect"
+	stageChoose  = "choose"
+)
+
+// funnel is the way of the rows of all sources together.
+func (w *work) funnel() ([]corpus.Stage, error) {
+	var fates []choose.Fate
+	for _, s := range w.sources {
+		for _, p := range s.picks {
+			f := choose.Fate{Reason: p.Reason}
+			switch p.Reason {
+			case "":
+			case reasonPool, reasonLeak:
+				f.Stage = stageProtect
+			default:
+				f.Stage = stageChoose
+			}
+			fates = append(fates, f)
+		}
 	}
-	s.thin(reasonShare, func(p *pick) bool { return !left[p.key] })
+	return choose.Funnel([]string{stageProtect, stageChoose}, fates)
 }

@@ -63,7 +63,11 @@ func (w *work) assemble(ctx context.Context, out string, parts []string) error {
 	if err != nil {
 		return fmt.Errorf("encode report: %w", err)
 	}
-	m := corpus.Manifest{Pipeline: w.in.Version, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Funnel: w.funnel()}
+	counts, err := w.funnel()
+	if err != nil {
+		return err
+	}
+	m := corpus.Manifest{Pipeline: w.in.Version, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Funnel: counts}
 	for _, s := range w.sources {
 		m.Inputs = append(m.Inputs, s.input)
 	}
@@ -79,31 +83,6 @@ func (w *work) assemble(ctx context.Context, out string, parts []string) error {
 			},
 		},
 	})
-}
-
-// funnel is the way of the rows of all sources together.
-func (w *work) funnel() []corpus.Stage {
-	stages := []corpus.Stage{{Name: "protect"}, {Name: "choose"}}
-	for i := range stages {
-		stages[i].Dropped, stages[i].Failures = map[string]int64{}, map[string]int64{}
-	}
-	for _, c := range w.report.Counts {
-		stages[0].In += c.In
-		for reason, n := range c.Dropped {
-			stage := &stages[1]
-			if reason == reasonPool || reason == reasonLeak {
-				stage = &stages[0]
-			}
-			stage.Dropped[reason] += n
-		}
-		stages[1].Out += c.Taken
-	}
-	stages[0].Out = stages[0].In
-	for _, n := range stages[0].Dropped {
-		stages[0].Out -= n
-	}
-	stages[1].In = stages[0].Out
-	return stages
 }
 
 func (w *work) about() string {

@@ -9,14 +9,16 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // side makes a source of n rows that all say something else.
 func side(name string, n int) *source {
-	s := &source{times: map[string]int{}, count: Count{Source: name, In: int64(n), Dropped: map[string]int64{}}}
+	s := &source{count: Count{Source: name, Dropped: map[string]int64{}}}
 	for i := range n {
 		written := minhash.Sign(fmt.Sprintf("%[1]s %[2]d was found in %[1]s shop %[3]d for %[1]s %[4]d pesos", name, i*7919, i*104729, i*1299709))
-		s.picks = append(s.picks, pick{key: fmt.Sprint(name, i), problem: fmt.Sprint(i % 5), task: "product", wanted: i%2 == 0, completion: written.Pack()})
+		completion := written.Pack()
+		s.picks = append(s.picks, pick{Row: choose.Row{Key: fmt.Sprint(name, i), Request: fmt.Sprint(i % 5), Completion: &completion}, task: "product", wanted: i%2 == 0})
 	}
 	return s
 }
@@ -47,10 +49,10 @@ func TestCopiesOfRolloutsAreNoRowsOfTheCorpus(t *testing.T) {
 	t.Parallel()
 	w := &work{recipe: Recipe{CorpusShare: 0.5, VoucherTimes: 1}, sources: []*source{side(fromRollouts, 4), side(fromCorpus, 4)}}
 	same, elsewhere := &w.sources[1].picks[0], &w.sources[1].picks[1]
-	same.completion = w.sources[0].picks[0].completion
-	elsewhere.completion = w.sources[0].picks[0].completion // at another problem: no copy
+	same.Completion = w.sources[0].picks[0].Completion
+	elsewhere.Completion = w.sources[0].picks[0].Completion // at another problem: no copy
 	w.settle()
-	if c := w.sources[1].count; c.Dropped[reasonNear] != 1 || c.Taken != 3 {
+	if c := w.sources[1].count; c.Dropped[choose.ReasonNear] != 1 || c.Taken != 3 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -61,8 +63,8 @@ func TestVoucherRowsAreWrittenOften(t *testing.T) {
 	s.picks[1].task = "voucher"
 	w := &work{recipe: Recipe{VoucherTimes: 3}, sources: []*source{s}}
 	w.settle()
-	if s.count.Taken != 3 || s.count.Rows != 5 || s.times[s.picks[1].key] != 3 || s.times[s.picks[0].key] != 1 {
-		t.Errorf("%+v, %v", s.count, s.times)
+	if s.count.Taken != 3 || s.count.Rows != 5 || s.picks[1].times != 3 || s.picks[0].times != 1 {
+		t.Errorf("%+v", s.count)
 	}
 }
 

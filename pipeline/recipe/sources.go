@@ -3,7 +3,6 @@ package recipe
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // open reads the manifests of all sources, the protection and the teachers.
@@ -39,7 +39,7 @@ func (w *work) addSource(name, dir string) error {
 	if err != nil {
 		return err
 	}
-	s := &source{dir: dir, manifest: m, times: map[string]int{}, count: Count{Source: name, Dropped: map[string]int64{}}}
+	s := &source{dir: dir, manifest: m, count: Count{Source: name, Dropped: map[string]int64{}}}
 	if s.input, err = manifestInput(w.fs, name, dir, m); err != nil {
 		return err
 	}
@@ -131,12 +131,15 @@ func take[T any](ctx context.Context, w *work, profile string, look func(*T) (vi
 	}
 	w.settle()
 	for _, s := range w.sources {
+		n := 0
 		err := trainRows(w.fs, s.dir, s.manifest, profile, func(row *T) error {
-			v, err := look(row)
-			for range s.times[v.key] {
-				err = errors.Join(err, write(row))
+			for range s.picks[n].times {
+				if err := write(row); err != nil {
+					return err
+				}
 			}
-			return cmp.Or(err, ctx.Err())
+			n++
+			return ctx.Err()
 		})
 		if err != nil {
 			return err
@@ -153,16 +156,15 @@ func pickRows[T any](ctx context.Context, w *work, s *source, profile string, lo
 		if err != nil {
 			return fmt.Errorf("read row %s: %w", v.key, err)
 		}
-		s.count.In++
-		if reason := w.reject(s, &v); reason != "" {
-			s.drop(reason)
-			return ctx.Err()
+		p := pick{
+			Row:  choose.Row{Key: choose.Key(v.key), Request: v.problem, Reason: w.reject(s, &v)},
+			task: v.task, failure: v.failure, wanted: v.wanted > 0,
 		}
-		p := pick{key: v.key, problem: v.problem, task: v.task, failure: v.failure, wanted: v.wanted > 0}
-		if w.recipe.CorpusShare > 0 {
+		if w.recipe.CorpusShare > 0 && p.Reason == "" {
 			var signature minhash.Signature
 			signer.Sign(v.completion(), &signature)
-			p.completion = signature.Pack()
+			packed := signature.Pack()
+			p.Completion = &packed
 		}
 		s.picks = append(s.picks, p)
 		return ctx.Err()

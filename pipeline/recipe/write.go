@@ -3,7 +3,6 @@ package recipe
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"path/filepath"
 
 	"github.com/trajectory-arena/arena"
@@ -12,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/steps"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // Input is what the data of a recipe is made from: folders of corpora.
@@ -39,9 +39,6 @@ type Report struct {
 	// Exports are the rows in each profile.
 	Exports []export.Count `json:"exports"`
 }
-
-// ErrEmpty says that no row is left to train on.
-var ErrEmpty = errors.New("no row is left to train on")
 
 // work is a recipe on its way.
 type work struct {
@@ -103,7 +100,7 @@ func (w *work) choose(ctx context.Context, dir string) error {
 	}
 	w.report.Proof = w.protection.proof
 	if rows == 0 {
-		return ErrEmpty
+		return choose.ErrEmpty
 	}
 	return part.Close()
 }

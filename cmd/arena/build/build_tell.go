@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/report"
 )
 
@@ -43,7 +44,7 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 		return
 	}
 	w := f.streams.Err
-	pipeline.PrintFunnel(w, s.Funnel)
+	choose.PrintFunnel(w, s.Funnel)
 	fmt.Fprintf(w, "\n%s:", f.out)
 	for _, name := range slices.Sorted(maps.Keys(s.Rows)) {
 		fmt.Fprintf(w, "  %s %d", name, s.Rows[name])
@@ -55,7 +56,7 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 // corpus.
 func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
 	if s != nil {
-		pipeline.PrintFunnel(f.streams.Err, s.Funnel)
+		choose.PrintFunnel(f.streams.Err, s.Funnel)
 	}
 	return buildError(err)
 }
@@ -78,7 +79,7 @@ func buildError(err error) error {
 		return cli.Usage(err, "give --problems FILE, or put problems.jsonl into the day's folder")
 	case errors.Is(err, pipeline.ErrNoCatalog):
 		return cli.Usage(err, "give --catalog FILE, or put catalog.jsonl into the day's folder")
-	case errors.Is(err, pipeline.ErrEmpty):
+	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
 	case errors.Is(err, guard.ErrFewClusters):
 		return cli.Failed(err, "add days, or problems by --problems")

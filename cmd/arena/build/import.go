@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // importFlags are what a user can say to `arena import`.
@@ -101,7 +102,7 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	summary, err := m.Run(c.Context())
 	progress.Done()
 	if summary != nil && (err != nil || !f.quiet) {
-		pipeline.PrintFunnel(s.Err, summary.Funnel)
+		choose.PrintFunnel(s.Err, summary.Funnel)
 		for _, word := range slices.Sorted(maps.Keys(summary.Lost)) {
 			fmt.Fprintf(s.Err, "lost: %s in %d\n", word, summary.Lost[word])
 		}
@@ -110,7 +111,7 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 		}
 	}
 	switch {
-	case errors.Is(err, pipeline.ErrEmpty):
+	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the funnel above says why; docs/traces.md says what is read")
 	case errors.Is(err, guard.ErrBank):
 		return cli.Failed(err, cli.BankForms)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
@@ -154,7 +154,7 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 }
 
 func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
-	pipeline.PrintFunnel(s.Err, r.Funnel())
+	choose.PrintFunnel(s.Err, r.Funnel())
 	fmt.Fprintf(s.Err, "\n%s:", f.out)
 	rows := r.Rows()
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
@@ -170,7 +170,7 @@ func mixError(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.Is(err, mix.ErrEmpty):
+	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the table above says why rows were left out")
 	case errors.Is(err, mix.ErrBroken):
 		return cli.Failed(err, "`arena verify` lists all that is broken; build or copy it again")

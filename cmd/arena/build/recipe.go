@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/export"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
@@ -203,7 +204,7 @@ func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
 
 func recipeError(err error) error {
 	switch {
-	case errors.Is(err, recipe.ErrEmpty):
+	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the counts above say where rows were lost")
 	case errors.Is(err, recipe.ErrNotProtected):
 		return cli.Usage(err, "give it with --held-out: what the corpus was guarded against must be kept out here, too")

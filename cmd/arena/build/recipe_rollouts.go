@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/evaluate"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 	"github.com/trajectory-arena/arena/student"
 )
@@ -107,8 +108,8 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 
 // rolloutError says what an empty corpus means here.
 func rolloutError(err error) error {
-	if errors.Is(err, pipeline.ErrEmpty) {
-		return cli.Failed(fmt.Errorf("build rollouts: %w", pipeline.ErrEmpty), "the model solved no training problem; draw more samples with -k")
+	if errors.Is(err, choose.ErrEmpty) {
+		return cli.Failed(fmt.Errorf("build rollouts: %w", choose.ErrEmpty), "the model solved no training problem; draw more samples with -k")
 	}
 	return err
 }

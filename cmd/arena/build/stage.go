@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // allStages is the example of each stage: one needs what the stages before it left.
@@ -96,7 +97,7 @@ func stageGroup(c *cobra.Command, f *buildFlags, r *pipeline.Run, _ pipeline.Sha
 		return buildError(err)
 	}
 	if !f.noisy.Quiet {
-		pipeline.PrintFunnel(f.streams.Err, funnel)
+		choose.PrintFunnel(f.streams.Err, funnel)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 // did is the completion of a row that is like no other.
@@ -19,15 +20,15 @@ func did(d *dice.Dice) *minhash.Packed {
 }
 
 func row(number int, agent string, score float64, completion *minhash.Packed) entry {
-	e := entry{agents: []string{agent}, tokens: 100, score: score, completion: completion}
-	binary.BigEndian.PutUint64(e.key[:], uint64(number))
+	e := entry{Row: choose.Row{Agents: []string{agent}, Tokens: 100, Score: score, Completion: completion}}
+	e.Key = string(binary.BigEndian.AppendUint64(nil, uint64(number)))
 	return e
 }
 
 func reasons(all []entry) []string {
 	out := make([]string, len(all))
 	for i, e := range all {
-		out[i] = e.reason
+		out[i] = e.Reason
 	}
 	return out
 }
@@ -41,7 +42,7 @@ func TestOneRequestWithVeryManyRows(t *testing.T) {
 	for i := range all {
 		all[i] = row(i, "a", d.Share(), did(d))
 	}
-	choose(all, Defaults(), []float64{1})
+	decide(all, Defaults(), []float64{1})
 	full := 0
 	for _, reason := range reasons(all) {
 		if reason == reasonProblem {
@@ -60,8 +61,8 @@ func TestNearToARowThatGoesIsNoReason(t *testing.T) {
 	d := dice.Roll(2)
 	same := did(d)
 	all := []entry{row(1, "busy", 0.9, did(d)), row(2, "busy", 0.8, same), row(3, "other", 0.7, same), row(4, "third", 0.6, same)}
-	choose(all, Config{PerAgent: 1, Near: 0.8}, []float64{1})
-	if want := []string{"", reasonAgent, "", reasonNear}; !slices.Equal(reasons(all), want) {
+	decide(all, Config{PerAgent: 1, Near: 0.8}, []float64{1})
+	if want := []string{"", choose.ReasonAgent, "", choose.ReasonNear}; !slices.Equal(reasons(all), want) {
 		t.Errorf("reasons %q, want %q", reasons(all), want)
 	}
 }

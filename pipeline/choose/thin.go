@@ -1,0 +1,100 @@
+package choose
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"github.com/trajectory-arena/arena/guard/minhash"
+)
+
+// Row is what a row is chosen by.
+type Row struct {
+	// Key is the same for copies of a row, Request for rows that make one request.
+	Key, Request string
+	// Source is the position of its source.
+	Source int
+	Agents []string
+	// Tokens weigh it, more than 0; Score orders rows, higher is better.
+	Tokens int64
+	Score  float64
+	// Completion is the signature of what the model did and said; nil for a row
+	// without a model.
+	Completion *minhash.Packed
+	// Reason says why the row is left out; empty where it stays.
+	Reason string
+}
+
+// Key is a key for what tells rows apart: a hash of it, 16 bytes long, whose
+// order has nothing to do with the text's.
+func Key(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return string(sum[:16])
+}
+
+// The reasons of a Thinner, beside that of a full request.
+const (
+	ReasonCopy  = "copied_row"
+	ReasonNear  = "near_duplicate"
+	ReasonAgent = "agent_cap"
+)
+
+// Thinner leaves, of rows that come best first, the first of copies and of
+// near-duplicates, and so many of each request and agent.
+type Thinner struct {
+	// Near is the estimated Jaccard similarity from which two rows with one
+	// request count as the same. Its standard error at 0.8 is 0.035.
+	Near float64
+	// PerRequest and PerAgent bound rows; 0 is no bound. Full is the reason of a
+	// row whose request has all it may have.
+	PerRequest, PerAgent int
+	Full                 string
+
+	seen   map[string]bool
+	stays  map[string][]*minhash.Packed
+	agents map[string]int
+}
+
+// Offer gives the reason for which a row is left out; empty where it stays. Rows
+// without a key are no copies of one another.
+func (t *Thinner) Offer(r *Row) string {
+	same := t.stays[r.Request]
+	reason := ""
+	switch {
+	case t.seen[r.Key]:
+		reason = ReasonCopy
+	case t.Repeats(r):
+		reason = ReasonNear
+	case t.PerRequest > 0 && len(same) == t.PerRequest:
+		reason = t.Full
+	case t.PerAgent > 0 && slices.ContainsFunc(r.Agents, func(a string) bool { return t.agents[a] == t.PerAgent }):
+		reason = ReasonAgent
+	default:
+		t.Keep(r)
+	}
+	if r.Key != "" {
+		put(&t.seen, r.Key, true)
+	}
+	return reason
+}
+
+// Keep has a row stay that others are held against.
+func (t *Thinner) Keep(r *Row) {
+	put(&t.stays, r.Request, append(t.stays[r.Request], r.Completion))
+	for _, a := range r.Agents {
+		put(&t.agents, a, t.agents[a]+1)
+	}
+}
+
+// Repeats reports whether the model did nearly the same in a row that stays.
+func (t *Thinner) Repeats(r *Row) bool {
+	return r.Completion != nil && slices.ContainsFunc(t.stays[r.Request], func(o *minhash.Packed) bool {
+		return o != nil && o.Similarity(r.Completion) >= t.Near
+	})
+}
+
+func put[V any](m *map[string]V, key string, v V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[key] = v
+}

@@ -1,0 +1,63 @@
+package mix
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/trajectory-arena/arena/pipeline/choose"
+)
+
+// entry is what is kept of one row between the two passes. Its key and request
+// are hashes.
+type entry struct {
+	choose.Row
+	session string
+	id      string
+}
+
+// The reasons for which rows are left out.
+const (
+	reasonUnselected = "not_selected"
+	reasonProtected  = "protected_cluster"
+	reasonEval       = "eval_problem"
+	reasonLeak       = "leak_"
+	reasonProblem    = "problem_cap"
+	reasonWeight     = "over_weight"
+)
+
+// decide decides over the rows of one config and split of all sources.
+func decide(all []entry, cfg Config, weights []float64) {
+	thin := choose.Thinner{Near: cfg.Near, PerRequest: cfg.PerProblem, PerAgent: cfg.PerAgent, Full: reasonProblem}
+	byScore := left(all, func(a, b *choose.Row) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source))
+	})
+	for _, r := range byScore {
+		r.Reason = thin.Offer(r)
+	}
+	byKey := left(all, func(a, b *choose.Row) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source))
+	})
+	choose.Weigh(byKey, present(byKey, weights), reasonWeight)
+}
+
+// left are the rows that nothing has taken out yet, in an order of their
+// content.
+func left(all []entry, order func(a, b *choose.Row) int) []*choose.Row {
+	var out []*choose.Row
+	for i := range all {
+		if all[i].Reason == "" {
+			out = append(out, &all[i].Row)
+		}
+	}
+	slices.SortFunc(out, order)
+	return out
+}
+
+// present are the weights of the sources that have rows.
+func present(rows []*choose.Row, weights []float64) []float64 {
+	out := make([]float64, len(weights))
+	for _, r := range rows {
+		out[r.Source] = weights[r.Source]
+	}
+	return out
+}
