@@ -15,6 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -52,8 +53,8 @@ func rights(judged []judgement) map[string]rightOf {
 // were set on and those left out, with the slope of the claim fitted without
 // that family.
 func TestFamilyTable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skip: a simulation of many days; run without -short")
+	if !long.Tests {
+		t.Skip("a simulation of many days: go test -tags long")
 	}
 	t.Parallel()
 	set, left := judgeDay(t, play(setOn)), judgeDay(t, play(leftOut))

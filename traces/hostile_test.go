@@ -235,9 +235,6 @@ func TestAnEnvelopeOfThirtyMegabytes(t *testing.T) {
 // TestMemoryIsBoundedByTheLineNotTheFile reads a line and a list far beyond the
 // limit.
 func TestMemoryIsBoundedByTheLineNotTheFile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads 60 MB")
-	}
 	opt := small()
 	for name, c := range map[string]struct {
 		text   io.Reader

@@ -13,6 +13,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 type row struct {
@@ -147,10 +149,10 @@ func withFooter(b []byte) []byte {
 const mostTaken = 256 << 20
 
 // TestDamageTakesLittleMemory writes sizes over every place of a file. None may
-// end the program.
+// end the program. Without the tag long they go over its second half.
 func TestDamageTakesLittleMemory(t *testing.T) {
 	whole := file(t, &parquet.Zstd)
-	if testing.Short() {
+	if !long.Tests {
 		whole = whole[len(whole)/2:]
 	}
 	for at := range len(whole) - 8 {

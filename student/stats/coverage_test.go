@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // More simulations than a test run should pay for print the table of
@@ -27,8 +29,8 @@ type design struct {
 const draws = 999
 
 func TestIntervalsCover(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skip: a simulation of thousands of runs; run without -short")
+	if !long.Tests {
+		t.Skip("a simulation of thousands of runs: go test -tags long")
 	}
 	t.Parallel()
 	designs := []design{
