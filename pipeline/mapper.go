@@ -63,11 +63,11 @@ func (m *mapper) file(ctx context.Context, in traces.Input, opt traces.Options, 
 }
 
 func faultEntry(f *traces.Fault) *block.Entry {
-	return &block.Entry{
+	return &block.Entry{Head: block.Head{
 		Source:  arena.Source{FileSHA256: f.FileSHA256, Line: f.Line},
 		Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail},
 		Problem: -1,
-	}
+	}}
 }
 
 // attempt gives the entry of one attempt, and its stored row where it may
@@ -125,7 +125,10 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	for _, turn := range rec.Dialogue.Turns {
 		a.Calls += len(turn.Calls)
 	}
-	return &block.Entry{Source: t.Source, Attempt: a, Problem: problem, Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement}
+	return &block.Entry{
+		Head:      block.Head{Source: t.Source, Attempt: a, Problem: problem},
+		Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement,
+	}
 }
 
 func hash(s string) string {

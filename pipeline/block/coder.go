@@ -39,14 +39,20 @@ func (e *encoder) str(s string) {
 	e.b = append(e.b, s...)
 }
 
-// word writes a string that is likely to recur.
+// word writes a string that is likely to recur, by its number from 1 on; 0 and
+// the string itself where it is too long for that.
 func (e *encoder) word(s string) {
+	if len(s) > maxWord {
+		e.uint(0)
+		e.str(s)
+		return
+	}
 	n, known := e.words[s]
 	if !known {
-		n = uint64(len(e.known))
 		s = strings.Clone(s) // it shares the memory of a whole attempt
-		e.words[s] = n
 		e.known = append(e.known, s)
+		n = uint64(len(e.known))
+		e.words[s] = n
 	}
 	e.uint(n)
 }
@@ -54,36 +60,20 @@ func (e *encoder) word(s string) {
 // wordList is the block's list of words, as decodeWords reads it.
 func (e *encoder) wordList() []byte {
 	list := &encoder{}
-	list.list(len(e.known), func(i int) { list.str(e.known[i]) })
+	list.uint(uint64(len(e.known)))
+	for _, w := range e.known {
+		list.str(w)
+	}
 	return list.b
 }
 
 func decodeWords(b []byte) ([]string, error) {
 	d := &decoder{b: b}
-	var words []string
-	d.list(func(n int) { words = make([]string, n) }, func(i int) { words[i] = d.str() })
+	words := make([]string, d.count())
+	for i := 0; i < len(words) && d.err == nil; i++ {
+		words[i] = d.str()
+	}
 	return words, d.err
-}
-
-func (e *encoder) optional(v *float64) {
-	e.bool(v != nil)
-	if v != nil {
-		e.float(*v)
-	}
-}
-
-func (e *encoder) optionalInt(v *int) {
-	e.bool(v != nil)
-	if v != nil {
-		e.int(int64(*v))
-	}
-}
-
-func (e *encoder) list(n int, item func(i int)) {
-	e.uint(uint64(n))
-	for i := range n {
-		item(i)
-	}
 }
 
 // decoder reads what encoder wrote. After the first fault every read gives a
@@ -156,44 +146,25 @@ func (d *decoder) str() string {
 
 func (d *decoder) word() string {
 	n := d.uint()
-	if n >= uint64(len(d.words)) {
+	if n == 0 {
+		return d.str()
+	}
+	if n > uint64(len(d.words)) {
 		d.fail()
 		return ""
 	}
-	return d.words[n]
+	return d.words[n-1]
 }
 
-func (d *decoder) optional() *float64 {
-	if !d.bool() {
-		return nil
-	}
-	v := d.float()
-	return &v
-}
-
-func (d *decoder) optionalInt() *int {
-	if !d.bool() {
-		return nil
-	}
-	v := int(d.int())
-	return &v
-}
-
-// list calls item once for each counted element; a count that the frame cannot
-// hold is a fault before anything is allocated.
-func (d *decoder) list(size func(n int), item func(i int)) {
+// count reads the number of elements of a list; one that the frame cannot hold
+// is a fault before anything is allocated.
+func (d *decoder) count() int {
 	n := d.uint()
 	if n > uint64(len(d.b)) {
 		d.fail()
-		return
+		return 0
 	}
-	if n == 0 {
-		return
-	}
-	size(int(n))
-	for i := 0; i < int(n) && d.err == nil; i++ {
-		item(i)
-	}
+	return int(n)
 }
 
 func (e *encoder) uint32(v uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, v) }

@@ -13,16 +13,9 @@ import (
 // read (Fault set, all but Source empty).
 type Entry struct {
 	// Place is where a Reader found the entry; it is not stored.
-	Place
-	Source  arena.Source
-	Fault   *Fault
-	Attempt Attempt
-	// Problem is the position of the attempt's problem in the day's problems;
-	// -1 where the day has none for it.
-	Problem   int
+	Place `block:"-"`
+	Head
 	Structure arena.Structure
-	// Sample is what the filter's second pass over an agent's day needs.
-	Sample filters.Sample
 	// Rank is the attempt's quality as trajectory, higher is better.
 	Rank      float64
 	Outcome   arena.Outcome
@@ -35,22 +28,40 @@ type Entry struct {
 	StepJudgement arena.Judgement
 	StepNeeds     Needs
 	Leak          Leak
-	Body          Body
+	Body          Body `block:"omitzero"`
 }
+
+// Head is who made an attempt and what the look at its agent's whole day needs
+// of it.
+type Head struct {
+	Source  arena.Source
+	Fault   *Fault
+	Attempt Attempt
+	// Problem is the position of the attempt's problem in the day's problems;
+	// -1 where the day has none for it.
+	Problem int
+	// Sample is what the filter's second pass over an agent's day needs.
+	Sample filters.Sample
+}
+
+var (
+	heads   = codecOf[Head]()
+	entries = codecOf[Entry]()
+)
 
 // Fault is why a record could not be read.
 type Fault struct {
 	Reason string
-	Detail string
+	Detail string `block:"text"`
 }
 
 // Attempt is who made an attempt, when and how large it is.
 type Attempt struct {
-	ID           string
+	ID           string `block:"text"`
 	RunID        string
 	ProblemID    string
 	Agent        arena.Agent
-	RecordSHA256 string
+	RecordSHA256 string `block:"text"`
 	Bytes        int
 	Status       arena.Status
 	ErrorType    string
@@ -104,7 +115,7 @@ type Leak struct {
 	Same     bool
 	Score    float64
 	Tier     string
-	Evidence string
+	Evidence string `block:"text"`
 	// Beyond is true where the text is in a language that the lexical tier
 	// cannot read.
 	Beyond bool

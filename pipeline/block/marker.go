@@ -13,8 +13,15 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// Version names the layout of a block; a block of another one is made again.
-const Version = "arena.block.v7"
+// Version names the layout of a block; a block of another one is made again. Its
+// last part is made of what an entry holds, so that a field more is a layout of
+// its own.
+var Version = "arena.block.v8-" + layoutSum()
+
+func layoutSum() string {
+	sum := sha256.Sum256([]byte(entries.layout))
+	return hex.EncodeToString(sum[:8])
+}
 
 const (
 	indexName  = "index"

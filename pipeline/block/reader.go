@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"reflect"
 
 	"github.com/klauspost/compress/s2"
 
@@ -133,7 +134,11 @@ func (r *Reader) size(n int64) error {
 func (r *Reader) decode(headOnly bool) (*Entry, error) {
 	x := &Entry{}
 	r.d.b, r.d.err = r.frame, nil
-	r.d.entry(x, headOnly)
+	if headOnly {
+		heads.read(&r.d, reflect.ValueOf(&x.Head).Elem())
+	} else {
+		entries.read(&r.d, reflect.ValueOf(x).Elem())
+	}
 	if r.d.err != nil {
 		return nil, fmt.Errorf("read %s: %w", r.path, r.d.err)
 	}

@@ -10,6 +10,7 @@ import (
 	"hash"
 	"hash/crc32"
 	"path/filepath"
+	"reflect"
 
 	"github.com/klauspost/compress/s2"
 
@@ -61,7 +62,7 @@ func (w *Writer) Add(x *Entry, body []byte) error {
 		}
 	}
 	w.enc.b = w.enc.b[:0]
-	w.enc.entry(x)
+	entries.write(w.enc, reflect.ValueOf(x).Elem())
 	var size [binary.MaxVarintLen64]byte
 	if err := w.index.write(size[:binary.PutUvarint(size[:], uint64(len(w.enc.b)))]); err != nil {
 		return err
