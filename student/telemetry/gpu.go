@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // GPU is one GPU at one moment.
@@ -26,49 +27,30 @@ type Device struct {
 	Memory *float64 `json:"memory_mib"`
 }
 
-// gpuReader reads all GPUs of the machine.
-type gpuReader interface {
-	devices() []Device
-	// read gives the moment of each device, in the order of devices; nil where
-	// the driver does not answer any more.
-	read(ctx context.Context) []GPU
-	close()
-}
-
 // GPUs are the GPUs that a model server on this machine can use. The zero
 // value has none.
 type GPUs struct {
-	// Source is "nvml", "nvidia-smi", or empty where there is neither.
+	// Source is "nvidia-smi", or empty where it is not there or finds none.
 	Source  string
 	Devices []Device
 
-	reader gpuReader
+	smi *smi
 }
 
-// nvmlLibrary is the name under which the driver installs NVML.
-const nvmlLibrary = "libnvidia-ml.so.1"
-
-// OpenGPUs finds the GPUs through NVML, else through nvidia-smi. visible is
-// the value of CUDA_VISIBLE_DEVICES: the devices that it leaves out are not
-// those of the server; empty means all.
+// OpenGPUs finds the GPUs and watches them until ctx ends or Close is called.
+// visible is the value of CUDA_VISIBLE_DEVICES: the devices that it leaves out
+// are not those of the server; empty means all.
 func OpenGPUs(ctx context.Context, visible string) *GPUs {
-	if n, err := loadNVML(nvmlLibrary); err == nil {
-		return newGPUs("nvml", n, visible)
-	}
-	if s := newSMI(ctx); s != nil {
-		return newGPUs("nvidia-smi", s, visible)
-	}
-	return &GPUs{}
+	return openGPUs(ctx, &smi{program: "nvidia-smi", now: time.Now}, visible)
 }
 
-func newGPUs(source string, r gpuReader, visible string) *GPUs {
-	g := &GPUs{Source: source, reader: r}
-	for _, d := range r.devices() {
-		if seen(d, visible) {
-			g.Devices = append(g.Devices, d)
-		}
+func openGPUs(ctx context.Context, s *smi, visible string) *GPUs {
+	all := s.devices(ctx)
+	if len(all) == 0 {
+		return &GPUs{}
 	}
-	return g
+	s.watch(ctx)
+	return &GPUs{Source: "nvidia-smi", smi: s, Devices: slices.DeleteFunc(all, func(d Device) bool { return !seen(d, visible) })}
 }
 
 // seen reads CUDA_VISIBLE_DEVICES: indices or beginnings of UUIDs. The driver
@@ -90,19 +72,20 @@ func seen(d Device, visible string) bool {
 	return false
 }
 
-// Read is the present moment of each device.
-func (g *GPUs) Read(ctx context.Context) []GPU {
-	if g.reader == nil || len(g.Devices) == 0 {
-		return nil
+// Read gives the newest moment of each device that the driver still tells of.
+func (g *GPUs) Read() []GPU {
+	var all []GPU
+	for _, d := range g.Devices {
+		if now, told := g.smi.newest(d.Index); told {
+			all = append(all, now)
+		}
 	}
-	return slices.DeleteFunc(g.reader.read(ctx), func(now GPU) bool {
-		return !slices.ContainsFunc(g.Devices, func(d Device) bool { return d.Index == now.Index })
-	})
+	return all
 }
 
-// Close lets go of the driver.
+// Close ends the watch.
 func (g *GPUs) Close() {
-	if g.reader != nil {
-		g.reader.close()
+	if g.smi != nil {
+		g.smi.close()
 	}
 }

@@ -2,138 +2,151 @@ package telemetry
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func amount(x float64) *float64 { return &x }
 
-// fakeDriver is the interface of NVML as the vendor's header gives it, for a
-// machine of two GPUs, the second of which tells neither use nor power.
-const fakeDriver = `
-#include <string.h>
-typedef struct { unsigned int gpu, memory; } rates;
-typedef struct { unsigned long long total, free, used; } memory;
-static int device[2];
-int nvmlInit_v2(void) { return 0; }
-int nvmlShutdown(void) { return 0; }
-int nvmlDeviceGetCount_v2(unsigned int *n) { *n = 2; return 0; }
-int nvmlDeviceGetHandleByIndex_v2(unsigned int i, void **d) { *d = &device[i]; return 0; }
-int nvmlDeviceGetName(void *d, char *s, unsigned int n) { strncpy(s, "Fake H200", n); return 0; }
-int nvmlDeviceGetUUID(void *d, char *s, unsigned int n) { strncpy(s, d == &device[0] ? "GPU-aa" : "GPU-bb", n); return 0; }
-int nvmlDeviceGetUtilizationRates(void *d, rates *r) { if (d != &device[0]) return 3; r->gpu = 87; r->memory = 12; return 0; }
-int nvmlDeviceGetMemoryInfo(void *d, memory *m) { m->total = 8ull << 30; m->used = 3ull << 30; m->free = 5ull << 30; return 0; }
-int nvmlDeviceGetPowerUsage(void *d, unsigned int *mw) { if (d != &device[0]) return 3; *mw = 310520; return 0; }
-`
-
-// compiled is the fake driver as a library.
-func compiled(t *testing.T, source string) string {
+// fakeSMI is a program that answers as nvidia-smi does: the devices at once,
+// and with --loop the moments, after which it does what is told.
+func fakeSMI(t *testing.T, devices, moments, then string) string {
 	t.Helper()
-	compiler, err := exec.LookPath("cc")
-	if err != nil || runtime.GOOS != "linux" {
-		t.Skip("needs Linux and a C compiler named cc to make a driver")
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell to stand in for nvidia-smi")
 	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, nvmlLibrary)
-	if err := os.WriteFile(filepath.Join(dir, "driver.c"), []byte(source), 0o600); err != nil {
+	path := filepath.Join(t.TempDir(), "nvidia-smi")
+	script := "#!/bin/sh\ncase \"$*\" in\n*--loop*) cat <<'END'\n" + moments + "END\n" + then + " ;;\n*) cat <<'END'\n" + devices + "END\n;;\nesac\n"
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
-	}
-	if out, err := exec.Command(compiler, "-shared", "-fPIC", "-o", path, filepath.Join(dir, "driver.c")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
 	}
 	return path
 }
 
-func TestNVMLThroughItsLibrary(t *testing.T) {
-	t.Parallel()
-	n, err := loadNVML(compiled(t, fakeDriver))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := newGPUs("nvml", n, "")
-	defer g.Close()
-	devices := []Device{{Index: 0, UUID: "GPU-aa", Name: "Fake H200", Memory: amount(8192)}, {Index: 1, UUID: "GPU-bb", Name: "Fake H200", Memory: amount(8192)}}
-	if diff := cmp.Diff(devices, g.Devices); diff != "" {
-		t.Errorf("devices (-want +got):\n%s", diff)
-	}
-	want := []GPU{{Index: 0, Use: amount(0.87), Memory: amount(3072), Power: amount(310.52)}, {Index: 1, Memory: amount(3072)}}
-	if diff := cmp.Diff(want, g.Read(t.Context())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
+const twoDevices = "0, 141000, GPU-aa, NVIDIA H200, SXM\n1, 24000, GPU-bb, X\n"
 
-func TestALibraryThatIsNoDriver(t *testing.T) {
-	t.Parallel()
-	if _, err := loadNVML(compiled(t, "int nvmlInit_v2(void) { return 0; }")); err == nil {
-		t.Error("a library without the functions was taken")
-	}
-	if _, err := loadNVML(filepath.Join(t.TempDir(), nvmlLibrary)); err == nil {
-		t.Error("a library that is not there was taken")
-	}
-}
-
-// TestADriverThatFails: with each function failing in turn, what is left is
-// told and nothing panics.
-func TestADriverThatFails(t *testing.T) {
-	t.Parallel()
-	ok := func() int32 { return 0 }
-	good := nvml{
-		Init: ok, Shutdown: ok,
-		DeviceGetCount:    func(n *uint32) int32 { *n = 1; return 0 },
-		DeviceGetHandle:   func(uint32, *uintptr) int32 { return 0 },
-		DeviceGetName:     func(_ uintptr, name *byte, _ uint32) int32 { *name = 'x'; return 0 },
-		DeviceGetUUID:     func(uintptr, *byte, uint32) int32 { return 999 },
-		DeviceUtilization: func(uintptr, *nvmlRates) int32 { return 999 },
-		DeviceMemory:      func(uintptr, *nvmlMemory) int32 { return 999 },
-		DevicePower:       func(uintptr, *uint32) int32 { return 999 },
-	}
-	n := good
-	if err := n.open(); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]GPU{{}}, n.read(t.Context())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	for name, spoil := range map[string]func(*nvml){
-		"init":    func(n *nvml) { n.Init = func() int32 { return 9 } },
-		"count":   func(n *nvml) { n.DeviceGetCount = func(*uint32) int32 { return 3 } },
-		"no GPU":  func(n *nvml) { n.DeviceGetCount = func(*uint32) int32 { return 0 } },
-		"handles": func(n *nvml) { n.DeviceGetHandle = func(uint32, *uintptr) int32 { return 15 } },
-	} {
-		n := good
-		spoil(&n)
-		if err := n.open(); err == nil {
-			t.Errorf("%s: opened", name)
+// told waits until n GPUs are told of.
+func told(t *testing.T, g *GPUs, n int) []GPU {
+	t.Helper()
+	for {
+		if now := g.Read(); len(now) == n {
+			return now
 		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal("nothing was told")
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func TestGPUsAreReadFromOneProgram(t *testing.T) {
+	t.Parallel()
+	s := &smi{program: fakeSMI(t, twoDevices, "0, 87, 40123, 310.52\n1, [N/A], 12, [N/A]\n", "exec sleep 600"), now: time.Now}
+	g := openGPUs(t.Context(), s, "")
+	defer g.Close()
+	devices := []Device{{0, "GPU-aa", "NVIDIA H200, SXM", amount(141000)}, {1, "GPU-bb", "X", amount(24000)}}
+	if diff := cmp.Diff(devices, g.Devices); diff != "" || g.Source != "nvidia-smi" {
+		t.Errorf("source %q, devices (-want +got):\n%s", g.Source, diff)
+	}
+	want := []GPU{{Index: 0, Use: amount(0.87), Memory: amount(40123), Power: amount(310.52)}, {Index: 1, Memory: amount(12)}}
+	if diff := cmp.Diff(want, told(t, g, 2)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestOldMomentsAreUnknown holds that a driver that hangs, or a program that
+// died, leaves nothing where it told something before.
+func TestOldMomentsAreUnknown(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	s := &smi{now: func() time.Time { return now }, last: map[int]moment{}}
+	g := &GPUs{Devices: []Device{{Index: 0}}, smi: s}
+	s.note(strings.NewReader("0, 0, 0, 0\n"))
+	zero := []GPU{{Use: amount(0), Memory: amount(0), Power: amount(0)}}
+	if diff := cmp.Diff(zero, g.Read()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if now = now.Add(fresh + time.Second); len(g.Read()) != 0 {
+		t.Errorf("an old moment is told: %v", g.Read())
+	}
+}
+
+func TestAProgramThatDiesEndsWithoutAWord(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]*smi{
+		"dies":          {program: fakeSMI(t, twoDevices, "0, 87, 40123, 310.52\n1, 5, 12, 9\n", "exit 9")},
+		"is killed":     {program: fakeSMI(t, twoDevices, "0, 87, 40123, 310.52\n1, 5, 12, 9\n", "kill -9 $$")},
+		"floods a line": {program: fakeSMI(t, twoDevices, "0, 87, 40123, 310.52\n1, 5, 12, 9\n", "exec yes x | tr -d '\\n'")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.now = time.Now
+			g := openGPUs(t.Context(), s, "")
+			told(t, g, 2)
+			g.Close()
+		})
+	}
+}
+
+func TestNoGPUs(t *testing.T) {
+	t.Parallel()
+	for name, program := range map[string]string{
+		"no program": filepath.Join(t.TempDir(), "nvidia-smi"),
+		"no driver":  fakeSMI(t, "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver, for now.\n", "", ""),
+		"no device":  fakeSMI(t, "No devices were found\n", "", ""),
+		"no answer":  fakeSMI(t, "", "", ""),
+	} {
+		g := openGPUs(t.Context(), &smi{program: program, now: time.Now}, "")
+		if g.Source != "" || g.Devices != nil || g.Read() != nil {
+			t.Errorf("%s: %+v", name, g)
+		}
+		g.Close()
 	}
 }
 
 func TestVisibleDevices(t *testing.T) {
 	t.Parallel()
-	n := &smi{all: []Device{{Index: 0, UUID: "GPU-aa"}, {Index: 1, UUID: "GPU-bb"}, {Index: 11}}}
 	for visible, want := range map[string]int{"": 3, "0": 1, "1, 0": 2, "GPU-b": 1, "-1": 0, "none": 0, "2": 0} {
-		if got := len(newGPUs("", n, visible).Devices); got != want {
-			t.Errorf("%q: %d devices, want %d", visible, got, want)
+		n := 0
+		for _, d := range []Device{{Index: 0, UUID: "GPU-aa"}, {Index: 1, UUID: "GPU-bb"}, {Index: 11}} {
+			if seen(d, visible) {
+				n++
+			}
 		}
-	}
-	if got := (&GPUs{}).Read(t.Context()); got != nil {
-		t.Errorf("GPUs where there are none: %v", got)
+		if n != want {
+			t.Errorf("%q: %d devices, want %d", visible, n, want)
+		}
 	}
 }
 
-func TestParseSMI(t *testing.T) {
+// TestParseGPU holds that what is not told is nil: with MIG a GPU tells no use,
+// in some containers no memory, and a driver in trouble writes words.
+func TestParseGPU(t *testing.T) {
 	t.Parallel()
-	devices, now := parseSMI("0, 87, 40123, 310.52, 141000, GPU-aa, NVIDIA H200, SXM\n1, [N/A], 12, [N/A], 24000, GPU-bb, X\nrubbish\n")
-	wantDevices := []Device{{0, "GPU-aa", "NVIDIA H200, SXM", amount(141000)}, {1, "GPU-bb", "X", amount(24000)}}
-	if diff := cmp.Diff(wantDevices, devices); diff != "" {
-		t.Errorf("devices (-want +got):\n%s", diff)
-	}
-	want := []GPU{{Index: 0, Use: amount(0.87), Memory: amount(40123), Power: amount(310.52)}, {Index: 1, Memory: amount(12)}}
-	if diff := cmp.Diff(want, now); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for line, want := range map[string]*GPU{
+		"0, 87, 40123, 310.52":                        {Use: amount(0.87), Memory: amount(40123), Power: amount(310.52)},
+		"3, 0, 0, 61.20\r":                            {Index: 3, Use: amount(0), Memory: amount(0), Power: amount(61.2)},
+		"0, [N/A], [N/A], 75.51":                      {Power: amount(75.51)},
+		"0, [N/A], [Insufficient Permissions], [N/A]": {},
+		"1, [Not Supported], 12, [Not Supported]":     {Index: 1, Memory: amount(12)},
+		"1, [Unknown Error], [GPU is lost], ERR!":     {Index: 1},
+		"2, NaN, +Inf, -":                             {Index: 2},
+		"":                                            nil,
+		"0, 87":                                       nil,
+		"-1, 1, 1, 1":                                 nil,
+		"64, 1, 1, 1":                                 nil,
+		"index, utilization.gpu [%], memory.used [MiB], power":   nil,
+		"Unable to determine the device handle for GPU, a, b, c": nil,
+	} {
+		got, ok := parseGPU(line)
+		if ok != (want != nil) || ok && cmp.Diff(*want, got) != "" {
+			t.Errorf("%q: %+v, %v", line, got, ok)
+		}
 	}
 }

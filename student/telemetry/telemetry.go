@@ -87,7 +87,7 @@ func (w Watcher) Watch(ctx context.Context) (err error) {
 }
 
 func (w Watcher) sample(ctx context.Context, began time.Time) Sample {
-	return Sample{Seconds: w.Now().Sub(began).Seconds(), Rollouts: w.Rollouts(), Server: w.server(ctx), GPUs: w.GPUs.Read(ctx)}
+	return Sample{Seconds: w.Now().Sub(began).Seconds(), Rollouts: w.Rollouts(), Server: w.server(ctx), GPUs: w.GPUs.Read()}
 }
 
 // keep keeps a sample and tells of it.

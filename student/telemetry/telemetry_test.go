@@ -209,12 +209,14 @@ func TestUsageOfSeveralCommands(t *testing.T) {
 
 func FuzzMetricsAreFinite(f *testing.F) {
 	f.Add(vllmPage)
-	f.Add("vllm:num_requests_running +Inf\n0,[N/A],nan,1,2,u,n")
+	f.Add("vllm:num_requests_running +Inf")
+	f.Add("0,[N/A],nan,1")
 	f.Fuzz(func(t *testing.T, s string) {
 		g := newGathered()
 		g.read(strings.NewReader(s))
-		devices, now := parseSMI(s)
-		if _, err := json.Marshal([]any{g.values(), devices, now}); err != nil {
+		device, _ := parseDevice(s)
+		now, _ := parseGPU(s)
+		if _, err := json.Marshal([]any{g.values(), device, now}); err != nil {
 			t.Fatal(err)
 		}
 	})
