@@ -47,6 +47,9 @@ A, B and the labels are JSON lines with eval_run_id, problem_id and score, as
 	c.Flags().StringVar(&f.labels, "labels", "", "labels to hold each judge against")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	cli.ReadsFiles(c)
+	cli.Reads(c, "labels")
+	cli.Replaces(c, "output")
 	c.Flags().IntVar(&f.opt.Samples, "samples", f.opt.Samples, "draws of the bootstrap")
 	c.Flags().Uint64Var(&f.opt.Seed, "seed", f.opt.Seed, "seed of the bootstrap")
 	return c

@@ -71,6 +71,9 @@ estimate, and added to them.`,
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().StringVar(&f.index, "index", "", "signatures of earlier runs, to compare with and to add to")
+	cli.ReadsFiles(c)
+	cli.Reads(c, "strip")
+	cli.Replaces(c, "output", "index")
 	return c
 }
 

@@ -66,6 +66,9 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 	c.Flags().StringVar(&f.scores, "scores", "", "outcome scores for --reweight, as arena score writes them; without it they are computed")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems for --reweight, instead of the day's problems.jsonl")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue for --reweight, instead of the day's catalog.jsonl")
+	cli.ReadsDays(c)
+	cli.Reads(c, "calibrate", "scores", "problems", "catalog")
+	cli.Replaces(c, "output")
 	return c
 }
 

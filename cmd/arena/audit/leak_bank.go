@@ -40,11 +40,14 @@ never-touch, with its whole cluster, and never back. The file is itself a bank:
 func (f *bankFlags) register(c *cobra.Command, moves bool) {
 	c.Flags().StringVar(&f.state, "state", "protected.json", "the bank's state file")
 	if !moves {
+		cli.Reads(c, "state")
 		return
 	}
 	c.Flags().StringVar(&f.date, "date", "", "day of the move, as 2006-01-31 (data holds no clock)")
 	c.Flags().StringVar(&f.by, "by", "", "who moves the problems")
 	c.Flags().StringArrayVar(&f.corpora, "corpus", nil, "say if this corpus is retired by the move; may be repeated")
+	cli.Reads(c, "corpus")
+	cli.Replaces(c, "state")
 }
 
 // bankAdded makes the state that the examples of the bank's commands work on.
@@ -63,6 +66,7 @@ func newBankAdd(s *cli.Streams) *cobra.Command {
 	}
 	f.register(c, true)
 	c.Flags().StringVar(&f.pool, "pool", "", "open, held-out or never-touch")
+	cli.ReadsFiles(c)
 	return c
 }
 

@@ -35,6 +35,8 @@ rewordings of --pairs need (JSON lines with base and text).`,
 	c.Flags().StringArrayVar(&heldOut, "held-out", nil, "protected problems; may be repeated")
 	c.Flags().StringVar(&pairs, "pairs", "", "rewordings to find, JSON lines with base and text")
 	c.Flags().StringVarP(&out, "output", "o", "-", "output file; - is standard output")
+	cli.Reads(c, "held-out", "pairs")
+	cli.Replaces(c, "output")
 	f.Register(c)
 	return c
 }

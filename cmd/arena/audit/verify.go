@@ -54,6 +54,8 @@ or the corpus is retired.`,
 	}
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
 	c.Flags().StringVar(&rotation, "rotation", "", "state file of arena leak bank: say which protected problems the corpus trains on")
+	cli.ReadsFiles(c)
+	cli.Reads(c, "rotation")
 	return c
 }
 

@@ -63,6 +63,10 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
 	f.noisy.Flags(c)
+	cli.ReadsDays(c)
+	cli.Reads(c, "problems", "catalog", "held-out", "bank")
+	cli.Writes(c, "work")
+	cli.Replaces(c, "output")
 	f.judge.Flags(c)
 	f.titles.Flags(c)
 	f.embed.Register(c)
@@ -181,10 +185,6 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	}
 	days, cleanUp, err := cli.LocalDays(c.Context(), days)
 	if err != nil {
-		cleanUp()
-		return nil, nil, err
-	}
-	if err = cli.BesideTraces(days, r.Out, r.Work); err != nil {
 		cleanUp()
 		return nil, nil, err
 	}

@@ -58,6 +58,9 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "records worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
+	cli.ReadsDays(c)
+	cli.Reads(c, "held-out")
+	cli.Replaces(c, "output")
 	return c
 }
 
@@ -78,9 +81,6 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	out, discard, err := cli.StagedOutput(f.out)
 	defer discard()
 	if err != nil {
-		return err
-	}
-	if err = cli.BesideTraces(in, out.Dir); err != nil {
 		return err
 	}
 	release, err := out.Take(c.Context(), f.force)

@@ -63,6 +63,9 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "configs worked on at once")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
+	cli.ReadsFiles(c)
+	cli.Reads(c, "held-out")
+	cli.Replaces(c, "output")
 	return c
 }
 
@@ -81,11 +84,6 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	defer discard()
 	if err != nil {
 		return err
-	}
-	for _, in := range sources {
-		if cli.Within(in.Dir, out.Dir) {
-			return cli.Usage(fmt.Errorf("write %s: it lies in a corpus that is read", f.out), "give a folder beside the corpora")
-		}
 	}
 	if _, err = cli.ParseWhere(f.config.Where); err != nil {
 		return err

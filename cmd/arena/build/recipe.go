@@ -94,6 +94,9 @@ eval played already.`,
 	f.eval.AddSetting(c)
 	f.eval.AddSampling(c)
 	f.eval.AddServing(c)
+	cli.Reads(c, "corpus", "run", "teacher", "held-out")
+	cli.Writes(c, "work")
+	cli.Replaces(c, "output")
 	return c
 }
 
@@ -109,8 +112,6 @@ func (f *recipeFlags) check() error {
 		return cli.Usage(errors.New("no corpus given"), "name one that `arena build` made with --corpus")
 	case f.out == "":
 		return cli.Usage(errors.New("no output folder"), "say where the data goes, such as -o stage")
-	case cli.Within(f.corpus, f.out):
-		return cli.Usage(fmt.Errorf("write %s: it lies in the corpus that is read", f.out), "give a folder beside the corpus")
 	case f.recipe.Rollouts == recipe.Never && (f.run != "" || len(f.eval.Endpoints) > 0):
 		return cli.Usage(fmt.Errorf("recipe %s takes no rollouts", f.recipe.Name), "leave out --run and --endpoint")
 	case f.plays() && len(f.eval.Endpoints) == 0:

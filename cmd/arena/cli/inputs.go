@@ -44,20 +44,6 @@ func DayInputs(ctx context.Context, s *Streams, days []string) (all []traces.Inp
 	return all, cleanUp, nil
 }
 
-// BesideTraces refuses to write where the files of a day are found: the next run
-// would take what this one wrote for traces.
-func BesideTraces(days []string, paths ...string) error {
-	for _, day := range days {
-		walked := traces.Walked(day)
-		for _, path := range paths {
-			if walked != "" && Within(walked, path) {
-				return Usage(fmt.Errorf("write %s: it lies in %s, whose files are read as traces", path, walked), "give a path beside it")
-			}
-		}
-	}
-	return nil
-}
-
 // LocalDays gives the paths of days as Local does. The folder of a run that has
 // not ended is refused: its traces are written with its results, and what is
 // there before is none.

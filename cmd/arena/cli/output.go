@@ -97,13 +97,6 @@ func CreateBeside(path string) (*os.File, error) {
 	return os.OpenFile(name.Name(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 }
 
-// SameFile reports whether both paths lead to one file.
-func SameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
-}
-
 // Cause is what went wrong with a file, without the operation and the name that
 // the caller tells already.
 func Cause(err error) error {

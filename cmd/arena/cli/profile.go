@@ -19,6 +19,9 @@ type profiler struct {
 func (p *profiler) flags(root *cobra.Command) {
 	root.PersistentFlags().StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile to this file")
 	root.PersistentFlags().StringVar(&p.memory, "memprofile", "", "write a heap profile to this file at the end")
+	for _, name := range []string{"cpuprofile", "memprofile"} {
+		root.PersistentFlags().Lookup(name).Annotations = map[string][]string{noteWrites: nil}
+	}
 }
 
 func (p *profiler) start() error {

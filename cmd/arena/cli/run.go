@@ -23,7 +23,12 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 	c := root(&Streams{In: stdin, Out: out, Err: stderr})
 	profiles.flags(c)
 	c.PersistentFlags().Var(&format, "log-format", "what is said on standard error: text, or json for one object a line")
-	c.PersistentPreRunE = func(*cobra.Command, []string) error { return profiles.start() }
+	c.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		if err := apart(c, args, stdin); err != nil {
+			return err
+		}
+		return profiles.start()
+	}
 	c.SetArgs(args)
 	c.SetIn(stdin)
 	c.SetOut(out)

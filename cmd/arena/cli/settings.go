@@ -33,6 +33,7 @@ func BuildSettings() Settings {
 func (s *Settings) Flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.File, "config", "", "YAML file with the configuration (unknown keys are refused)")
 	c.Flags().StringArrayVar(&s.Sets, "set", nil, "one key of the configuration, such as "+s.Example+" (may be repeated)")
+	Reads(c, "config")
 }
 
 // Fill reads the settings into config, a pointer to a struct of defaults.

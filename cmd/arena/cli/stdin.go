@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"io"
+	"io/fs"
+	"os"
 	"sync"
 )
 
@@ -33,4 +35,12 @@ func (c *cancellable) Read(p []byte) (int, error) {
 		}()
 	})
 	return c.pipe.Read(p)
+}
+
+// Stat says of which file the stream is read, where it is one.
+func (c *cancellable) Stat() (os.FileInfo, error) {
+	if f, ok := c.stream.(*os.File); ok {
+		return f.Stat()
+	}
+	return nil, fs.ErrNotExist
 }

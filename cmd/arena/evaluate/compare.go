@@ -47,6 +47,8 @@ Runs that differ in problems, harness, scorer or judge are refused by name.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
 	c.Flags().BoolVar(&anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
 	c.Flags().StringVar(&trainedOn, "trained-on", "", trainedOnUsage)
+	cli.ReadsFiles(c)
+	cli.Reads(c, "trained-on")
 	return c
 }
 

@@ -107,6 +107,9 @@ func (f *Flags) addTask(c *cobra.Command) {
 	fl.StringVar(&f.Judge.LLM.Ledger, "judge-ledger", "judge-ledger", "folder that keeps every exchange with them")
 	fl.StringVar(&f.trainedOn, "trained-on", "", trainedOnUsage)
 	fl.BoolVarP(&f.Quiet, "quiet", "q", false, "no progress, no table")
+	cli.Reads(c, "problems", "judge-config", "trained-on")
+	cli.Writes(c, "judge-ledger", "rescore")
+	cli.Replaces(c, "output")
 }
 
 // AddSetting adds what a rollout is played in.
@@ -120,6 +123,7 @@ func (f *Flags) AddSetting(c *cobra.Command) {
 	fl.IntVarP(&f.Samples, "samples", "k", 1, "rollouts per problem")
 	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies per rollout at most")
 	fl.Float64Var(&f.coverage, "min-coverage", 0.98, "share of rollouts that must be scored")
+	cli.Reads(c, "system")
 }
 
 // AddSampling adds how replies are sampled.
@@ -143,6 +147,7 @@ func (f *Flags) AddServing(c *cobra.Command) {
 	fl.StringVar(&f.serve, "serve", "", "command that serves the model: started first, waited for, and stopped at the end")
 	fl.DurationVar(&f.serveReady, "serve-timeout", 30*time.Minute, "time for the server of --serve to load its model")
 	fl.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens, for the cost of a solved problem")
+	cli.Reads(c, "prices")
 	fl.Float64Var(&f.gpuHourUSD, "gpu-hour-usd", 0, "price of one GPU for an hour, for the cost of a solved problem")
 	fl.IntVar(&f.concurrency, "concurrency", 32, "requests at once per endpoint at most; as many rollouts are played at a time, for each endpoint")
 	fl.IntVar(&f.retries, "retries", 5, "tries after the first")

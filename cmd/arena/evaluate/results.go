@@ -30,6 +30,8 @@ func NewResults(s *cli.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "-", "output file; - is standard output")
+	cli.ReadsFiles(c)
+	cli.Replaces(c, "output")
 	c.Flags().BoolVar(&byProblem, "by-problem", false, "one line a problem: samples, successes, rate, whether it is flaky")
 	return c
 }

@@ -35,6 +35,7 @@ func (f *catalogFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.Catalog, "catalog", "", "product catalogue: JSONL, or .gz or .zst of it")
 	c.Flags().StringVar(&f.index, "index", "", "its search index, made by arena shop index; built on the spot where none is given")
 	c.Flags().StringVar(&f.rules, "rules", "subnet", "whose server to be: subnet or benchmark (ShoppingBench)")
+	cli.Reads(c, "catalog", "index")
 }
 
 func (f *catalogFlags) searchRules() (shop.Rules, error) {

@@ -39,6 +39,8 @@ result is null where it holds NaN or Infinity, which JSON cannot.`,
 	f.add(c)
 	c.Flags().StringVarP(&out, "output", "o", "-", "output file; - is standard output")
 	c.Flags().StringVar(&remote, "remote", "", "ask the search server at this URL instead of a catalogue")
+	cli.ReadsFiles(c)
+	cli.Replaces(c, "output")
 	return c
 }
 

@@ -37,14 +37,13 @@ as it is; --verify reads both whole and compares their checksums.`,
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "index file")
 	c.Flags().BoolVar(&verify, "verify", false, "check an index instead of building it")
+	cli.ReadsFiles(c)
+	cli.Replaces(c, "output")
 	return c
 }
 
 func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
 	start := time.Now()
-	if cli.SameFile(catalog, out) {
-		return cli.Usage(fmt.Errorf("create index %s: it is the catalogue itself", out), "give -o a file beside it")
-	}
 	tmp, err := cli.CreateBeside(out)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("create index %s: %w", out, cli.Cause(err)), "the folder of -o must exist and take new files")

@@ -43,6 +43,8 @@ is told by name; docs/traces.md says what each name means. Nothing is redacted.`
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
 	cli.AddRunID(c, &f.runID, "stdin", "run of records that name none")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	cli.ReadsDays(c)
+	cli.Replaces(c, "output")
 	return c
 }
 
@@ -64,9 +66,6 @@ func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) err
 	}
 	inputs, cleanUp, err := cli.DayInputs(ctx, s, in)
 	defer cleanUp()
-	if err == nil {
-		err = f.apart(in, inputs)
-	}
 	if err != nil {
 		return err
 	}
@@ -82,18 +81,4 @@ func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) err
 		c.tell(s.Err)
 	}
 	return err
-}
-
-// apart refuses an output that is one of the inputs, or that the next run would
-// find among them.
-func (f *convertFlags) apart(in []string, inputs []traces.Input) error {
-	if f.out == "-" {
-		return nil
-	}
-	for _, i := range inputs {
-		if cli.SameFile(i.Path, f.out) {
-			return cli.Usage(fmt.Errorf("write %s: it is one of the files that are read", f.out), "give a path beside them")
-		}
-	}
-	return cli.BesideTraces(in, f.out)
 }

@@ -66,6 +66,9 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 	c.Flags().StringVar(&f.tokenizer, "tokenizer", "", "tokenizer.json (byte-level BPE) to count tokens with; attempts over --max-tokens go, 14336 unless set")
 	c.Flags().StringArrayVar(&f.templates, "preflight", nil, "chat template (Jinja file or tokenizer_config.json) to render the hf-json rows through, several allowed")
 	c.Flags().StringVar(&f.python, "python", "python3", "Python with jinja2 and pyarrow for --preflight")
+	cli.ReadsFiles(c)
+	cli.Reads(c, "tokenizer", "preflight")
+	cli.Replaces(c, "output")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().BoolVar(&f.redact, "redact", false, "replace secrets, e-mail and network addresses; scan the result again")
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
@@ -90,9 +93,6 @@ func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) er
 	defer discard()
 	if err != nil {
 		return err
-	}
-	if cli.Within(from, out.Dir) {
-		return cli.Usage(fmt.Errorf("write %s: it lies in the corpus that is read", f.out), "give a folder beside the corpus")
 	}
 	if err = out.Free(c.Context(), f.force); err != nil {
 		return err

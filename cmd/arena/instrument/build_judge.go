@@ -42,6 +42,7 @@ func (j *JudgeChoice) Flags(c *cobra.Command) {
 	c.Flags().StringVar(&j.LLM.Settings.File, "judge-config", "", "YAML file with the panel of models")
 	c.Flags().StringVar(&j.agreement, "judge-agreement", "", "what arena agreement --json printed of this judge, for the dataset card")
 	c.Flags().StringVar(&j.probes, "judge-probes", "", "what arena judge --probe printed of this judge, for the dataset card (default for gates: probes on attempts of this build)")
+	cli.Reads(c, "judge-config", "judge-agreement", "judge-probes")
 	j.LLM.Add(c)
 }
 

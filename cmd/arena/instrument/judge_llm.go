@@ -68,6 +68,8 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.StringVar(&f.cfg.StepPrompt, "step-prompt", "", "the same for verdicts on steps")
 	flags.StringVar(&f.Ledger, "ledger", "judge-ledger", "folder that keeps every exchange")
 	flags.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens")
+	cli.Reads(c, "prompt", "step-prompt", "prices")
+	cli.Writes(c, "ledger")
 	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
 	flags.IntVar(&f.budgetTokens, "budget-tokens", 0, "tokens that this run may spend")
 	flags.Float64Var(&f.cfg.MaxUnscored, "max-unscored", f.cfg.MaxUnscored, "share of attempts that may stay without a score")

@@ -31,6 +31,7 @@ func (f *EmbedFlags) Register(c *cobra.Command) {
 	c.Flags().StringVar(&f.keyEnv, "embed-key-env", "", "environment variable that holds the key")
 	c.Flags().UintVar(&f.config.Tries, "embed-tries", 4, "tries of one request while the server is busy or broken")
 	c.Flags().StringVar(&f.calibration, "embed-calibration", "", "threshold as arena leak recalibrate wrote it (default: set on the bank)")
+	cli.Reads(c, "embed-calibration")
 	c.Flags().BoolVar(&f.Required, "embed-required", false, "fail if the embedding tier cannot run")
 }
 

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+)
+
+// noFiles are the flags whose words name no file.
+var noFiles = []string{
+	"aggregate", "api-key-env", "by", "chat-template-kwargs", "date", "dialect", "embed-endpoint", "embed-key-env", "embed-model", "embed-prefix",
+	"embeddings", "embeddings-key-env", "embeddings-model", "embeddings-prefix", "endpoint", "explain", "fail-on", "field", "harness", "judge",
+	"license", "listen", "model", "pool", "profile", "push", "python", "remote", "rules", "run-id", "search", "serve", "set", "shard",
+	"step-judge", "to", "unknown", "where",
+}
+
+// noFileArguments are the commands whose arguments name no file.
+var noFileArguments = []string{"arena leak bank rotate", "arena recipe", "arena help"}
+
+// commands lists those that do something, with the flags of the whole program.
+func commands(t *testing.T) (all []*cobra.Command) {
+	t.Helper()
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, inner := range c.Commands() {
+			walk(inner)
+		}
+		if c.Runnable() && c.HasParent() && c.Name() != "help" && c.Parent().Name() != "completion" {
+			all = append(all, c)
+		}
+	}
+	walk(newRoot(&cli.Streams{}))
+	return all
+}
+
+// noted are the flags of c with any of the notes.
+func noted(c *cobra.Command, notes ...string) (names []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		for _, note := range notes {
+			if _, found := f.Annotations["arena_"+note]; found {
+				names = append(names, f.Name)
+			}
+		}
+	})
+	return names
+}
+
+func TestEveryFlagOfAFileSaysWhatIsDoneWithIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands(t) {
+		files := noted(c, "reads", "writes", "replaces")
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			words := strings.HasPrefix(f.Value.Type(), "string")
+			if words && slices.Contains(files, f.Name) == slices.Contains(noFiles, f.Name) {
+				t.Errorf("%s --%s: is it a file? Then it is noted by Reads, Writes or Replaces; else it stands in noFiles", c.CommandPath(), f.Name)
+			}
+		})
+		takesArguments := c.Args != nil && c.Args(c, nil) != nil
+		if takesArguments && !slices.Contains(noFileArguments, c.CommandPath()) && c.Annotations["arena_reads"] == "" {
+			t.Errorf("%s: its arguments are noted by ReadsDays or ReadsFiles", c.CommandPath())
+		}
+	}
+}
+
+// TestNoCommandWritesOverWhatItReads gives each output of each command the name
+// of each of its inputs, a file and a folder.
+func TestNoCommandWritesOverWhatItReads(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands(t) {
+		outputs, inputs := noted(c, "writes", "replaces"), noted(c, "reads")
+		if c.Annotations["arena_reads"] != "" {
+			inputs = append(inputs, "")
+		}
+		path := strings.Fields(c.CommandPath())[1:]
+		for _, out := range outputs {
+			for _, in := range inputs {
+				t.Run(strings.Join(append(path, out, in), " "), func(t *testing.T) {
+					t.Parallel()
+					file := filepath.Join(t.TempDir(), "in.jsonl")
+					put(t, file, []byte("{}\n"))
+					refused(t, file, file, append(slices.Clone(path), given(c, in, file, "--"+out, file)...))
+					folder := t.TempDir()
+					put(t, filepath.Join(folder, "in.jsonl"), []byte("{}\n"))
+					inside := filepath.Join(folder, "out")
+					refused(t, inside, filepath.Join(folder, "in.jsonl"), append(slices.Clone(path), given(c, in, folder, "--"+out, inside)...))
+				})
+			}
+		}
+	}
+}
+
+// given are arguments that c takes: one flag, or else its argument, is path.
+func given(c *cobra.Command, flag, path string, more ...string) []string {
+	args := more
+	if flag != "" {
+		args = append(args, "--"+flag, path)
+		path = "none"
+	}
+	for n := 0; c.Args(c, make([]string, n)) != nil; n++ {
+		args = append(args, path)
+	}
+	return args
+}
+
+func refused(t *testing.T, out, in string, args []string) {
+	t.Helper()
+	before, err := os.ReadFile(in)
+	_, absent := os.Stat(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words strings.Builder
+	code := run(t.Context(), args, strings.NewReader(""), io.Discard, &words)
+	after, err := os.ReadFile(in)
+	if code != cli.ExitUsage || !strings.Contains(words.String(), "write "+out+": it ") || string(after) != string(before) || err != nil {
+		t.Errorf("%q: exit %d, %v: %s", args, code, err, words.String())
+	}
+	if _, err := os.Stat(out); absent != nil && err == nil {
+		t.Errorf("%q: %s was made", args, out)
+	}
+}
+
+// TestAnInputIsKnownByEveryName holds that of the files of a day, too.
+func TestAnInputIsKnownByEveryName(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "day"), os.DirFS(testDay)); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "day/traces/*/*.gz"))
+	if err != nil || len(found) == 0 {
+		t.Fatal(found, err)
+	}
+	trace := found[0]
+	link := func(name, to string, make func(to, name string) error) string {
+		name = filepath.Join(dir, name)
+		if err := make(to, name); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	linked := link("linked", filepath.Join(dir, "day"), os.Symlink)
+	t.Chdir(dir)
+	for _, names := range [][3]string{
+		{"day", trace, trace},
+		{"day", link("symbolic", trace, os.Symlink), trace},
+		{"day", link("hard", trace, os.Link), trace},
+		{"day", "day/problems.jsonl", "day/problems.jsonl"},
+		{"day", "linked/catalog.jsonl", "day/catalog.jsonl"},
+		{"day", "linked/traces/new.jsonl", trace},
+		{"day", "file://" + filepath.Join(linked, "traces/new.jsonl"), trace},
+		{linked, "day/traces/new/../new.jsonl", trace},
+		{linked, "day/traces/../problems.jsonl", "day/problems.jsonl"},
+		{"day/traces/**/*.gz", trace, trace},
+		{trace, "day/../" + strings.TrimPrefix(trace, dir+"/"), trace},
+	} {
+		for _, command := range []string{"filter", "score", "judge"} {
+			out := strings.TrimPrefix(names[1], "file://")
+			refused(t, out, names[2], []string{command, names[0], "-o", names[1]})
+		}
+	}
+	if code, _, said := arenaRun("filter", "day", "-q", "-o", "day/filtered.jsonl"); code != cli.ExitOK {
+		t.Error("beside the traces of a day is room: ", said)
+	}
+}

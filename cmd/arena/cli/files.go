@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// What a command does with the files that its flags and arguments name is noted
+// where they are declared. Run holds every output against every input by these
+// notes before the command begins, so that none writes over what it reads.
+const (
+	noteReads    = "arena_reads"
+	noteWrites   = "arena_writes"
+	noteReplaces = "arena_replaces"
+	noteDays     = "days"
+	noteFiles    = "files"
+)
+
+// Reads notes that flags of c name files or folders that are read.
+func Reads(c *cobra.Command, flags ...string) { note(c, noteReads, flags) }
+
+// Writes notes that flags of c name files that are written, or folders that
+// files are added to.
+func Writes(c *cobra.Command, flags ...string) { note(c, noteWrites, flags) }
+
+// Replaces notes that flags of c name files or folders that are written as a
+// whole: nothing of what is there stays.
+func Replaces(c *cobra.Command, flags ...string) { note(c, noteReplaces, flags) }
+
+// ReadsDays notes that the arguments of c are days.
+func ReadsDays(c *cobra.Command) { noteArguments(c, noteDays) }
+
+// ReadsFiles notes that the arguments of c are files or folders, corpora with a
+// weight among them.
+func ReadsFiles(c *cobra.Command) { noteArguments(c, noteFiles) }
+
+func note(c *cobra.Command, key string, flags []string) {
+	for _, name := range flags {
+		if err := c.Flags().SetAnnotation(name, key, nil); err != nil {
+			panic(err) // a flag that is not declared is a mistake in the program
+		}
+	}
+}
+
+func noteArguments(c *cobra.Command, kind string) {
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[noteReads] = kind
+}
+
+// apart refuses an output that is one of the inputs, lies in one, or would
+// replace a folder that one lies in.
+func apart(c *cobra.Command, args []string, stdin io.Reader) error {
+	var outputs []written
+	var read inputs
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		for _, path := range localPaths(values(f)) {
+			_, reads := f.Annotations[noteReads]
+			_, writes := f.Annotations[noteWrites]
+			_, replaces := f.Annotations[noteReplaces]
+			switch {
+			case reads:
+				read.add(path, "which is read")
+			case writes || replaces:
+				outputs = append(outputs, written{path, replaces})
+			}
+		}
+	})
+	if len(outputs) == 0 {
+		return nil
+	}
+	read.arguments(c.Annotations[noteReads], args, slices.ContainsFunc(outputs, written.exists))
+	read.stream(args, stdin)
+	for _, out := range outputs {
+		for _, in := range read {
+			if err := out.over(in); err != nil {
+				return Usage(fmt.Errorf("write %s: %w", out.path, err), "give a path beside it")
+			}
+		}
+	}
+	return nil
+}
+
+// values are what the user gave a flag; a default is no word of the user's.
+func values(f *pflag.Flag) []string {
+	if !f.Changed {
+		return nil
+	}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+// localPaths are the names that lead to this machine's disk.
+func localPaths(names []string) (paths []string) {
+	for _, name := range names {
+		switch u, err := url.Parse(name); {
+		case name == "" || name == "-":
+		case !bucket.IsURL(name):
+			paths = append(paths, name)
+		case err == nil && u.Scheme == "file":
+			paths = append(paths, u.Path)
+		}
+	}
+	return paths
+}
+
+// written is an output, and whether it replaces a folder of its name.
+type written struct {
+	path     string
+	replaces bool
+}
+
+func (w written) exists() bool {
+	_, err := os.Stat(w.path)
+	return err == nil
+}
+
+// over says how w would write over an input; nil where it does not.
+func (w written) over(in input) error {
+	switch {
+	case in.info.Mode().IsRegular() && is(w.path, in.info):
+		return errors.New("it is one of the files that are read")
+	case in.info.IsDir() && holds(in.info, w.path):
+		return fmt.Errorf("it lies in %s, %s", in.path, in.told)
+	case !w.replaces:
+		return nil
+	}
+	if folder, err := os.Stat(w.path); err == nil && folder.IsDir() && holds(folder, in.path) {
+		return fmt.Errorf("%s lies in it, which is read", in.path)
+	}
+	return nil
+}
+
+// input is a file or a folder that is read.
+type input struct {
+	path string
+	info os.FileInfo
+	// told is what is said of a folder that nothing may be written to.
+	told string
+}
+
+type inputs []input
+
+func (r *inputs) add(path, told string) {
+	if info, err := os.Stat(path); err == nil {
+		*r = append(*r, input{path, info, told})
+	}
+}
+
+// stream adds the file that standard input comes from, where it is read.
+func (r *inputs) stream(args []string, stdin io.Reader) {
+	in, ok := stdin.(interface{ Stat() (os.FileInfo, error) })
+	if !ok || !slices.Contains(args, "-") {
+		return
+	}
+	if info, err := in.Stat(); err == nil {
+		*r = append(*r, input{path: "-", info: info})
+	}
+}
+
+// arguments adds what args name; each file of a day where each says that one of
+// them may be an output by another name.
+func (r *inputs) arguments(kind string, args []string, each bool) {
+	for _, path := range localPaths(args) {
+		switch kind {
+		case noteDays:
+			r.day(path, each)
+		case noteFiles:
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				path, _, _ = strings.Cut(path, ":") // monday:0.5
+			}
+			r.add(path, "which is read")
+		}
+	}
+}
+
+// day adds the folder that the traces of a day are found in: what is written there
+// the next run would take for traces.
+func (r *inputs) day(day string, each bool) {
+	if walked := traces.Walked(day); walked != "" {
+		r.add(walked, "whose files are read as traces")
+	}
+	if !each {
+		return
+	}
+	for _, table := range []string{"problems", "catalog"} {
+		for _, path := range traces.Beside(day, traces.Table(table)) {
+			r.add(path, "")
+		}
+	}
+	found, err := traces.Discover(day, traces.DefaultRules())
+	if err != nil {
+		return // the command says so
+	}
+	for i := range found {
+		r.add(found[i].Path, "")
+	}
+}
+
+// is reports whether path leads to the file of info.
+func is(path string, info os.FileInfo) bool {
+	other, err := os.Stat(path)
+	return err == nil && os.SameFile(other, info)
+}
+
+// holds reports whether path is the folder or lies in it, by whatever name. What
+// does not exist yet lies where the links of its parents lead.
+func holds(folder os.FileInfo, path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	for errors.Is(err, fs.ErrNotExist) && path != "." {
+		path = parent(path)
+		real, err = filepath.EvalSymlinks(path)
+	}
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	for err == nil && !is(real, folder) {
+		above := filepath.Dir(real)
+		if above == real {
+			return false
+		}
+		real = above
+	}
+	return err == nil
+}
+
+// parent is the folder that path names its last element in. Unlike filepath.Dir
+// it leaves .. to the links before it.
+func parent(path string) string {
+	dir, _ := filepath.Split(strings.TrimRight(path, string(filepath.Separator)))
+	return cmp.Or(dir, ".")
+}
