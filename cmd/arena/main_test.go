@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
 func TestMain(m *testing.M) {
@@ -15,14 +17,22 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs every command as its user would, one behaviour a file.
+// TestScripts runs every command as its user would, one behaviour a file. Those
+// that begin with the corpus of the sample day get a copy by "sample DIR": it is
+// built once for all.
 func TestScripts(t *testing.T) {
+	sample := filepath.Join(t.TempDir(), "corpus")
+	must(t, cli.ExitOK, "build", testDay, "-o", sample, "-q")
 	files := scripts(t, "testdata/script", "build_jobs", "build_stdin", "dedup_lines", "export_jobs", "export_redact", "filter_explain", "filter_lines",
 		"judge_gates", "judge_probe", "leak_lines", "log_format", "mix_two", "score_lines", "shop_call")
 	testscript.Run(t, testscript.Params{Files: files, Setup: func(e *testscript.Env) error {
 		root, err := os.Getwd()
 		e.Setenv("REPO", root+"/../..")
 		return err
+	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		"sample": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(sample)))
+		},
 	}})
 }
 
