@@ -1,0 +1,47 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
+	"github.com/zricethezav/gitleaks/v8/config"
+)
+
+// TestFormsOfSharedRules counts the forms that sharedRules knows in the text of
+// gitleaks' expressions: with another version of the module they may be written
+// in another way, and rules would be searched more slowly or find less. Where
+// the counts change, look at the forms first and then write the new ones here.
+func TestFormsOfSharedRules(t *testing.T) {
+	t.Parallel()
+	var stored struct {
+		Rules []struct{ ID, Regex, Path string }
+	}
+	if err := toml.Unmarshal([]byte(config.DefaultConfig), &stored); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, s := range stored.Rules {
+		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" {
+			continue
+		}
+		got["rules"]++
+		for form, there := range map[string]bool{
+			"tail":    strings.HasSuffix(s.Regex, tail),
+			"leading": leading.MatchString(s.Regex),
+			"before":  !leading.MatchString(s.Regex) && strings.Contains(s.Regex, before),
+			// one ends in a way of its own, and none begins in one
+			"other tail": !strings.HasSuffix(s.Regex, tail) && strings.HasSuffix(s.Regex, "|$)"),
+			"other head": strings.Contains(strings.ReplaceAll(s.Regex, before, ""), "{0,50}"),
+		} {
+			if there {
+				got[form]++
+			}
+		}
+	}
+	want := map[string]int{"rules": 216, "tail": 149, "leading": 82, "before": 17, "other tail": 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("forms in gitleaks' expressions (-want +got):\n%s", diff)
+	}
+}
