@@ -13,7 +13,7 @@ func TestNumbersOfAnyServerAreDrawn(t *testing.T) {
 		r.Tokens.add(n, n > 0)
 	}
 	read := int64(7)
-	r.Summary.Solved, r.Summary.Tokens.Completion = 1, &read
+	r.Summary.SolvedProblems, r.Summary.Tokens.Completion = 1, &read
 	if _, err := r.Page(); err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
 // Run is what the page of an evaluation shows, all of it read from the run's
@@ -17,7 +18,7 @@ import (
 type Run struct {
 	Name    string
 	Spec    map[string]json.RawMessage
-	Summary runSummary
+	Summary evaluation.Summary
 	// Turns and Tokens count scored rollouts, solved and not.
 	Turns, Tokens spread
 	// SolvedBy counts problems by how many of their samples solve them.
@@ -28,70 +29,16 @@ type Run struct {
 	Examples []Talk
 }
 
-// runSummary is summary.json as far as the page needs it.
-type runSummary struct {
-	Problems   int                 `json:"problems"`
-	Samples    int                 `json:"samples"`
-	Scored     int                 `json:"scored"`
-	Infra      int                 `json:"infra_errors"`
-	Coverage   float64             `json:"coverage"`
-	Successes  int                 `json:"successes"`
-	ASRAll     float64             `json:"asr_all"`
-	ASRScored  *float64            `json:"asr_scored"`
-	Wilson     [2]float64          `json:"wilson95_all"`
-	Clustered  *[2]float64         `json:"wilson95_by_problem"`
-	ByCategory map[string]part     `json:"by_category"`
-	ByLeak     map[string]part     `json:"by_contamination"`
-	Stops      map[string]int      `json:"stops"`
-	Labels     map[string]int      `json:"labels"`
-	Reasons    map[string]int      `json:"infra"`
-	Turns      int                 `json:"turns"`
-	Calls      int                 `json:"tool_calls"`
-	Errors     int                 `json:"tool_errors"`
-	Repeated   int                 `json:"repeated_calls"`
-	Malformed  int                 `json:"malformed_calls"`
-	Unseen     int                 `json:"unseen_ids"`
-	Halluc     int                 `json:"hallucinated_ids"`
-	UnseenRate *float64            `json:"unseen_ids_per_turn"`
-	Axes       map[string]float64  `json:"axes"`
-	AxisOf     map[string]int      `json:"axis_rollouts"`
-	Quality    *float64            `json:"quality"`
-	Final      *float64            `json:"final"`
-	Solved     int                 `json:"solved_problems"`
-	Flaky      int                 `json:"flaky_problems"`
-	Tokens     tokens              `json:"tokens"`
-	PassAt     map[string]passRate `json:"-"`
-}
-
-type part struct {
-	Problems  int         `json:"problems"`
-	Samples   int         `json:"samples"`
-	Scored    int         `json:"scored"`
-	Successes int         `json:"successes"`
-	ASRAll    *float64    `json:"asr_all"`
-	Clustered *[2]float64 `json:"wilson95_by_problem"`
-}
-
-type tokens struct {
-	Prompt     *int64 `json:"prompt"`
-	Completion *int64 `json:"completion"`
-	Uncounted  int    `json:"uncounted"`
-}
-
-type passRate struct {
-	Mean float64 `json:"mean"`
-}
-
 // runResult is a line of results.jsonl.
 type runResult struct {
-	Problem string  `json:"problem_id"`
-	Sample  int     `json:"sample"`
-	Outcome string  `json:"outcome"`
-	Success *bool   `json:"success"`
-	Turns   int     `json:"turns"`
-	Label   *string `json:"label"`
-	Infra   *string `json:"infra"`
-	Tokens  tokens  `json:"tokens"`
+	Problem string            `json:"problem_id"`
+	Sample  int               `json:"sample"`
+	Outcome string            `json:"outcome"`
+	Success *bool             `json:"success"`
+	Turns   int               `json:"turns"`
+	Label   *string           `json:"label"`
+	Infra   *string           `json:"infra"`
+	Tokens  evaluation.Tokens `json:"tokens"`
 }
 
 // flaky is a problem that some of its samples solve.
@@ -114,17 +61,6 @@ func ReadRun(folder string) (*Run, error) {
 	}
 	if err := readJSON(folder, "summary.json", &r.Summary); err != nil {
 		return nil, err
-	}
-	var all map[string]json.RawMessage
-	if err := readJSON(folder, "summary.json", &all); err != nil {
-		return nil, err
-	}
-	r.Summary.PassAt = map[string]passRate{}
-	for name, raw := range all {
-		var rate passRate
-		if strings.HasPrefix(name, "pass") && json.Unmarshal(raw, &rate) == nil {
-			r.Summary.PassAt[name] = rate
-		}
 	}
 	return r, r.readResults(folder)
 }

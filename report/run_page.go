@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot/plotter"
+
+	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
 // TelemetryPage is the page beside a run's that holds what depends on the
@@ -23,7 +25,7 @@ func (r *Run) Page() (*Page, error) {
 	p := &Page{
 		Title: fmt.Sprintf("%s on %d problems", r.text("model"), s.Problems),
 		Summary: fmt.Sprintf("%d samples a problem, %d rollouts, of which %d were scored and %d had no answer from the server. Harness %s, scored by %s.",
-			ratioWhole(s.Samples, s.Problems), s.Samples, s.Scored, s.Infra, r.text("harness"), r.text("scorer")),
+			ratioWhole(s.Samples, s.Problems), s.Samples, s.Scored, s.InfraErrors, r.text("harness"), r.text("scorer")),
 		Numbers: r.numbers(),
 	}
 	for _, section := range []func() (Section, error){r.success, r.categories, r.contamination, r.axes, r.ends, r.lengths, r.habits, r.perProblem, r.examples, r.machine, r.spec} {
@@ -56,26 +58,26 @@ func ratioWhole(a, b int) int {
 
 func (r *Run) numbers() []Number {
 	s := r.Summary
-	interval := fmt.Sprintf("Wilson 95 %%: %s to %s", rate(s.Wilson[0]), rate(s.Wilson[1]))
-	if s.Clustered != nil && s.Samples > s.Problems {
-		interval = fmt.Sprintf("95 %%: %s to %s, by problem", rate(s.Clustered[0]), rate(s.Clustered[1]))
+	interval := fmt.Sprintf("Wilson 95 %%: %s to %s", rate(s.Wilson95[0]), rate(s.Wilson95[1]))
+	if s.Clustered95 != nil && s.Samples > s.Problems {
+		interval = fmt.Sprintf("95 %%: %s to %s, by problem", rate(s.Clustered95[0]), rate(s.Clustered95[1]))
 	}
 	numbers := []Number{
 		{"success rate", rate(s.ASRAll), interval},
 		{"of scored rollouts", known(s.ASRScored), fmt.Sprintf("%d of %d", s.Successes, s.Scored)},
-		{"coverage", rate(s.Coverage), fmt.Sprintf("%d without an answer", s.Infra)},
-		{"problems solved", strconv.Itoa(s.Solved), fmt.Sprintf("of %d, %d of them not always", s.Problems, s.Flaky)},
+		{"coverage", rate(s.Coverage), fmt.Sprintf("%d without an answer", s.InfraErrors)},
+		{"problems solved", strconv.Itoa(s.SolvedProblems), fmt.Sprintf("of %d, %d of them not always", s.Problems, s.Flaky)},
 	}
 	if s.Quality != nil {
 		numbers = append(numbers, Number{"agentic quality", rate(*s.Quality), "mean of the judge " + r.text("judge")},
 			Number{"final", known(s.Final), "success rate times the judge's multiplier"})
 	}
-	if s.Tokens.Completion != nil && s.Tokens.Prompt != nil && s.Solved > 0 {
-		note := fmt.Sprintf("written, and %d read", *s.Tokens.Prompt/int64(s.Solved))
+	if s.Tokens.Completion != nil && s.Tokens.Prompt != nil && s.SolvedProblems > 0 {
+		note := fmt.Sprintf("written, and %d read", *s.Tokens.Prompt/int64(s.SolvedProblems))
 		if n := s.Tokens.Uncounted; n > 0 {
 			note += fmt.Sprintf("; %d replies came without a count and are not in it", n)
 		}
-		numbers = append(numbers, Number{"tokens a solved problem", strconv.FormatInt(*s.Tokens.Completion/int64(s.Solved), 10), note})
+		numbers = append(numbers, Number{"tokens a solved problem", strconv.FormatInt(*s.Tokens.Completion/int64(s.SolvedProblems), 10), note})
 	}
 	return numbers
 }
@@ -94,11 +96,11 @@ func (r *Run) success() (Section, error) {
 	s := Section{Heading: "Success over samples", Note: "pass@k: at least one of k samples solves the problem (unbiased estimate); pass^k: all k do."}
 	at, hat := plotter.XYs{}, plotter.XYs{}
 	for k := 1; k < len(r.SolvedBy); k *= 2 {
-		any, told := r.Summary.PassAt[fmt.Sprintf("pass@%d", k)]
+		any, told := r.Summary.Pass[fmt.Sprintf("pass@%d", k)]
 		if !told {
 			break
 		}
-		all := r.Summary.PassAt[fmt.Sprintf("pass^%d", k)]
+		all := r.Summary.Pass[fmt.Sprintf("pass^%d", k)]
 		at, hat = append(at, plotter.XY{X: float64(k), Y: any.Mean}), append(hat, plotter.XY{X: float64(k), Y: all.Mean})
 	}
 	if len(at) < 2 {
@@ -131,21 +133,24 @@ func (r *Run) categories() (Section, error) {
 }
 
 func (r *Run) contamination() (Section, error) {
-	if len(r.Summary.ByLeak) == 0 {
+	if len(r.Summary.ByContamination) == 0 {
 		return Section{}, nil
 	}
-	return partTable("By contamination", "Contaminated are the problems that the run was told the model was trained on.", r.Summary.ByLeak), nil
+	return partTable("By contamination", "Contaminated are the problems that the run was told the model was trained on.", r.Summary.ByContamination), nil
 }
 
 // partTable is a table of shares of the problems.
-func partTable(heading, note string, parts map[string]part) Section {
+func partTable(heading, note string, parts map[string]*evaluation.Part) Section {
 	s := Section{Heading: heading, Note: strings.TrimSpace(note + " The interval is Wilson's, clustered by problem."),
 		Columns: []string{"", "problems", "rollouts", "solved", "success rate", "95 %"}}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		p := parts[name]
+		if p == nil {
+			continue // a null in a file that somebody changed
+		}
 		interval := "unknown"
-		if p.Clustered != nil {
-			interval = fmt.Sprintf("%s to %s", rate(p.Clustered[0]), rate(p.Clustered[1]))
+		if p.Clustered95 != nil {
+			interval = fmt.Sprintf("%s to %s", rate(p.Clustered95[0]), rate(p.Clustered95[1]))
 		}
 		s.Rows = append(s.Rows, Row{
 			Cells: []string{name, strconv.Itoa(p.Problems), strconv.Itoa(p.Samples), strconv.Itoa(p.Successes), known(p.ASRAll), interval}, Bar: p.ASRAll,
@@ -158,7 +163,7 @@ func (r *Run) axes() (Section, error) {
 	s := Section{Heading: "By axis of the score", Note: "Means over the scored rollouts that have the axis.", Columns: []string{"axis", "mean", "rollouts"}}
 	for _, name := range slices.Sorted(maps.Keys(r.Summary.Axes)) {
 		mean := r.Summary.Axes[name]
-		s.Rows = append(s.Rows, Row{Cells: []string{name, rate(mean), strconv.Itoa(r.Summary.AxisOf[name])}, Bar: &mean})
+		s.Rows = append(s.Rows, Row{Cells: []string{name, rate(mean), strconv.Itoa(r.Summary.AxisRollouts[name])}, Bar: &mean})
 	}
 	return s, nil
 }
@@ -168,7 +173,7 @@ func (r *Run) ends() (Section, error) {
 	s := Section{Heading: "Why rollouts fail", Note: "Each rollout that is no success has one label; what had no answer from the server has none and its own reason.",
 		Columns: []string{"label", "rollouts"}}
 	counts := maps.Clone(r.Summary.Labels)
-	for reason, n := range r.Summary.Reasons {
+	for reason, n := range r.Summary.Infra {
 		if counts == nil {
 			counts = map[string]int{}
 		}
@@ -223,8 +228,8 @@ func (r *Run) habits() (Section, error) {
 		n, of int
 		unit  string
 	}{
-		{"unseen ids", m.Unseen, m.Turns, "replies"}, {"hallucinated ids", m.Halluc, m.Scored, "scored rollouts"}, {"tool errors", m.Errors, m.Calls, "calls"},
-		{"repeated calls", m.Repeated, m.Calls, "calls"}, {"malformed calls", m.Malformed, m.Calls + m.Malformed, "calls"},
+		{"unseen ids", m.UnseenIDs, m.Turns, "replies"}, {"hallucinated ids", m.HallucinatedIDs, m.Scored, "scored rollouts"}, {"tool errors", m.ToolErrors, m.ToolCalls, "calls"},
+		{"repeated calls", m.RepeatedCalls, m.ToolCalls, "calls"}, {"malformed calls", m.MalformedCalls, m.ToolCalls + m.MalformedCalls, "calls"},
 	} {
 		share := 0.0
 		if row.of > 0 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/student/inspectlog"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -80,7 +81,7 @@ func rolloutOf(problem, sample int) *rollout.Result {
 	line := `{"dialogue":[{"completion":{"message":{` + say("think") + "," + say("response") + `,"tool_call":[{` + say("name") + `,"parameters":{` + say("q") + `},` + say("result") + `}]}}}]}`
 	return &rollout.Result{
 		ProblemID: hostile + fmt.Sprint(problem), Sample: sample, Outcome: rollout.Scored, Success: &success, Label: &label, Turns: 1 + sample,
-		Score: []byte("null"), Recommended: []string{}, Tokens: rollout.Tokens{Prompt: &tokens, Completion: &tokens}, Line: []byte(line),
+		Score: []byte("null"), Recommended: []string{}, Tokens: evaluation.Tokens{Prompt: &tokens, Completion: &tokens}, Line: []byte(line),
 		Trace: rollout.ParseTrace("run", []byte(line)),
 	}
 }

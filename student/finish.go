@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student/inspectlog"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/runlog"
@@ -23,7 +24,7 @@ import (
 // order of problems and samples, and the summary last. It may run beside the
 // play: rollouts end nearly in the order in which they begin, so little is left
 // to write when the last one ends.
-func (r *Run) finish(ctx context.Context, f *folder) (*Summary, error) {
+func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error) {
 	w, err := newOutputs(f, r)
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	return errors.Join(o.lines.line(b), o.table.add(r), o.traces[r.Sample].line(r.Line), o.inspect.Add(inspectlog.Sample{Problem: p, Result: r}))
 }
 
-func (o *outputs) close(s *Summary) error {
+func (o *outputs) close(s *evaluation.Summary) error {
 	var err error
 	for _, t := range o.traces { // one by one: they share what packs them
 		err = errors.Join(err, t.flush())

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student/inspectlog"
 )
 
@@ -16,7 +17,7 @@ func (r *Run) inspectRun() inspectlog.Run {
 }
 
 // inspectScores are the results that its viewer shows first.
-func inspectScores(s *Summary) []inspectlog.Score {
+func inspectScores(s *evaluation.Summary) []inspectlog.Score {
 	success := inspectlog.Score{Name: "success", Scored: s.Scored, Unscored: s.InfraErrors}
 	success.Metrics = metrics(map[string]*float64{"accuracy": s.ASRScored, "asr_all": &s.ASRAll, "stderr": s.SEClustered})
 	for _, name := range slices.Sorted(maps.Keys(s.Pass)) {

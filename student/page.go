@@ -5,10 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
 // Table is a summary for people, a few lines.
-func Table(s *Summary) string {
+func Table(s *evaluation.Summary) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d problems, %d rollouts, %d scored, %d infra (coverage %.4f)\n", s.Problems, s.Samples, s.Scored, s.InfraErrors, s.Coverage)
 	fmt.Fprintf(&b, "success rate  %.4f of all (Wilson 95 %%: %.4f to %.4f; clustered SE %s), %s of scored\n",

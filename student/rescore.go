@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/runlog"
 )
@@ -13,7 +14,7 @@ import (
 // and writes results and summary anew. The judge may be another than the run's;
 // the folder's spec then names the new one. Rollouts that are not finished are
 // an error: play them first.
-func (r *Run) Rescore(ctx context.Context) (*Summary, error) {
+func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	old, err := ReadSpec(r.Folder)
 	if err != nil {
 		return nil, err

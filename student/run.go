@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/endpoint"
@@ -69,7 +70,7 @@ func (r *Run) Begin() error {
 // Play plays what the folder does not hold yet, and writes results and
 // summary. Interrupted at any moment, the same call goes on where it was. A
 // rollout that ended as infra is finished, but for RetryInfra.
-func (r *Run) Play(ctx context.Context) (*Summary, error) {
+func (r *Run) Play(ctx context.Context) (*evaluation.Summary, error) {
 	if err := r.Spec.Validate(); err != nil {
 		return nil, fmt.Errorf("check spec: %w", err)
 	}
@@ -82,7 +83,7 @@ func (r *Run) Play(ctx context.Context) (*Summary, error) {
 			return nil, errors.Join(err, f.close())
 		}
 	}
-	var summary *Summary
+	var summary *evaluation.Summary
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.playAll(ctx, f) })
 	g.Go(func() (err error) {

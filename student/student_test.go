@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/outcome"
@@ -233,7 +234,7 @@ func TestAServerThatHangs(t *testing.T) {
 	}
 }
 
-func checkBehaviours(t *testing.T, all map[string]behaviour, names []string, results map[string]rollout.Result, s *Summary) {
+func checkBehaviours(t *testing.T, all map[string]behaviour, names []string, results map[string]rollout.Result, s *evaluation.Summary) {
 	t.Helper()
 	stops, labels, infra := map[string]int{}, map[string]int{}, map[string]int{}
 	successes := 0

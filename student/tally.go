@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/stats"
@@ -15,26 +16,26 @@ import (
 type tally struct {
 	samples      int
 	contaminated map[string]bool
-	s            Summary
+	s            evaluation.Summary
 	problem      string
 	category     string
 	// wins and misses are of the problem at hand.
 	wins, misses, infra int
 	rates               []float64
-	partRates           map[*Part][]float64
+	partRates           map[*evaluation.Part][]float64
 	pass                map[string]float64
 	axes                map[string][]float64
 	qualities           []float64
 }
 
 func newTally(samples int, contaminated map[string]bool) *tally {
-	t := &tally{samples: samples, contaminated: contaminated, partRates: map[*Part][]float64{}, pass: map[string]float64{}, axes: map[string][]float64{}}
-	t.s = Summary{
-		ByCategory: map[string]*Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{},
-		Axes: map[string]float64{}, AxisRollouts: map[string]int{}, Pass: map[string]PassRate{},
+	t := &tally{samples: samples, contaminated: contaminated, partRates: map[*evaluation.Part][]float64{}, pass: map[string]float64{}, axes: map[string][]float64{}}
+	t.s = evaluation.Summary{
+		ByCategory: map[string]*evaluation.Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{},
+		Axes: map[string]float64{}, AxisRollouts: map[string]int{}, Pass: map[string]evaluation.PassRate{},
 	}
 	if contaminated != nil {
-		t.s.ByContamination = map[string]*Part{"clean": {}, "contaminated": {}}
+		t.s.ByContamination = map[string]*evaluation.Part{"clean": {}, "contaminated": {}}
 	}
 	return t
 }
@@ -116,7 +117,7 @@ func (t *tally) endProblem() {
 		t.pass[fmt.Sprintf("pass^%d", k)] += hat
 	}
 	if s.ByCategory[t.category] == nil {
-		s.ByCategory[t.category] = &Part{}
+		s.ByCategory[t.category] = &evaluation.Part{}
 	}
 	t.addPart(s.ByCategory[t.category], rate)
 	if t.contaminated != nil {
@@ -126,7 +127,7 @@ func (t *tally) endProblem() {
 	t.wins, t.misses, t.infra = 0, 0, 0
 }
 
-func (t *tally) addPart(p *Part, rate float64) {
+func (t *tally) addPart(p *evaluation.Part, rate float64) {
 	p.Problems++
 	p.Samples += t.wins + t.misses + t.infra
 	p.Scored += t.wins + t.misses
@@ -143,7 +144,7 @@ const (
 )
 
 // summary ends the tally.
-func (t *tally) summary() *Summary {
+func (t *tally) summary() *evaluation.Summary {
 	s := &t.s
 	s.Coverage, s.ASRAll = ratio(s.Scored, s.Samples), ratio(s.Successes, s.Samples)
 	s.ASRScored = rateOf(s.Successes, s.Scored)
@@ -152,7 +153,7 @@ func (t *tally) summary() *Summary {
 	s.SEClustered, s.Clustered95 = clustered(t.rates, s.ASRAll, s.Samples)
 	s.Bootstrap95 = bootstrapped(t.rates)
 	for name, sum := range t.pass {
-		s.Pass[name] = PassRate{Mean: sum / float64(s.Problems), Problems: s.Problems}
+		s.Pass[name] = evaluation.PassRate{Mean: sum / float64(s.Problems), Problems: s.Problems}
 	}
 	for _, p := range slices.Concat(slices.Collect(maps.Values(s.ByCategory)), slices.Collect(maps.Values(s.ByContamination))) {
 		p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -39,7 +40,7 @@ func samples() []Sample {
 	scored := rollout.Result{
 		ProblemID: "p/1", Outcome: rollout.Scored, Success: ptr(true), Label: ptr(rollout.LabelSuccess), Turns: 2, Stop: rollout.StopTerminated,
 		Recommended: []string{"700"}, Score: []byte(`{"length":1,"rule":0.5}`), Quality: ptr(0.7), Category: "Product",
-		Tokens: rollout.Tokens{Prompt: ptr(int64(20)), Completion: ptr(int64(8))},
+		Tokens: evaluation.Tokens{Prompt: ptr(int64(20)), Completion: ptr(int64(8))},
 		Line: trace(
 			step("Search.", "", `[{"name":"find_product","parameters":{"q":"lamp"},"result":[{"product_id":"700"}]}]`, `[]`, "tool_calls"),
 			step("", "Here it is.", `[{"name":"terminate","parameters":{},"result":"ok"}]`, `[]`, "stop")),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -145,7 +146,7 @@ func scores(r *rollout.Result) map[string]score {
 }
 
 // spend adds a rollout's tokens to the run's.
-func (l *Log) spend(t rollout.Tokens) usage {
+func (l *Log) spend(t evaluation.Tokens) usage {
 	var u usage
 	if t.Prompt != nil {
 		u.Input = *t.Prompt

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
 // Result is one line of a run's results, keys in this order.
@@ -27,8 +28,8 @@ type Result struct {
 	HallucinatedIDs int `json:"hallucinated_ids"`
 	UnseenIDs       int `json:"unseen_ids"`
 	// Score has the keys of a score line; SetScore sets it.
-	Score  json.RawMessage `json:"score"`
-	Tokens Tokens          `json:"tokens"`
+	Score  json.RawMessage   `json:"score"`
+	Tokens evaluation.Tokens `json:"tokens"`
 
 	Category arena.Category `json:"category"`
 	// ToolCalls counts the calls that were run, ToolErrors those that the
@@ -61,15 +62,6 @@ func (r *Result) SetScore(line json.RawMessage) {
 		}
 		return true
 	})
-}
-
-// Tokens are as the server counted them; null where it did not.
-type Tokens struct {
-	Prompt     *int64 `json:"prompt"`
-	Completion *int64 `json:"completion"`
-	// Uncounted are the replies that came without a count: the others' tokens
-	// are a part of what was used.
-	Uncounted int `json:"uncounted,omitempty"`
 }
 
 // Outcome says whether a rollout counts.

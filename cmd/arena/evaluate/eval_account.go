@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/judges/prices"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/telemetry"
@@ -55,7 +56,7 @@ type amount struct {
 	GPUUSD   *float64 `json:"gpu_usd"`
 }
 
-func (w *evalWatch) account(s *student.Summary, ids []telemetry.Identity) error {
+func (w *evalWatch) account(s *evaluation.Summary, ids []telemetry.Identity) error {
 	usage, err := telemetry.ReadUsage(w.file(student.TelemetrySeries))
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func (w *evalWatch) account(s *student.Summary, ids []telemetry.Identity) error 
 	})
 }
 
-func (f *Flags) cost(s *student.Summary, gpuSeconds float64) evalCost {
+func (f *Flags) cost(s *evaluation.Summary, gpuSeconds float64) evalCost {
 	c := evalCost{SolvedProblems: s.SolvedProblems, Uncounted: s.Tokens.Uncounted}
 	c.Total.GPUSeconds = gpuSeconds
 	if t := s.Tokens; t.Prompt != nil && t.Completion != nil {

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trajectory-arena/arena/student"
-	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
 func TestCostSaysWhatItLacks(t *testing.T) {
 	t.Parallel()
 	prompt, completion := int64(200), int64(80)
-	s := &student.Summary{SolvedProblems: 2, Tokens: rollout.Tokens{Prompt: &prompt, Completion: &completion, Uncounted: 1}}
+	s := &evaluation.Summary{SolvedProblems: 2, Tokens: evaluation.Tokens{Prompt: &prompt, Completion: &completion, Uncounted: 1}}
 	c := (&Flags{}).cost(s, 0)
 	if words := c.String(); !strings.HasSuffix(words, "100 prompt tokens, 40 completion tokens a solved problem (2 solved); the server counted no tokens for 1 reply, which no figure holds") || c.Uncounted != 1 {
 		t.Error(words)

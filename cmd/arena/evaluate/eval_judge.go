@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/student"
@@ -43,7 +44,7 @@ func (f *Flags) openJudge(run *student.Run) (done func() error, err error) {
 }
 
 // unjudged fails if too many rollouts have no grade.
-func (f *Flags) unjudged(m *student.Summary) error {
+func (f *Flags) unjudged(m *evaluation.Summary) error {
 	missing := m.Scored - m.Judged
 	if f.Judge.Name == noJudge || float64(missing) <= f.maxUnjudged*float64(m.Scored) {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
@@ -59,7 +60,7 @@ func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 }
 
 // judged plays a run, or scores it again, with its judge.
-func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (summary *student.Summary, err error) {
+func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
 	done, err := f.openJudge(run)
 	if err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 }
 
 // play asks the model for whatever the run folder lacks.
-func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (summary *student.Summary, err error) {
+func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
 	if err = f.enoughFiles(run.Spec); err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (sum
 }
 
 // watched plays a run under watch.
-func (f *Flags) watched(ctx context.Context, w *evalWatch, run *student.Run) (*student.Summary, error) {
+func (f *Flags) watched(ctx context.Context, w *evalWatch, run *student.Run) (*evaluation.Summary, error) {
 	ctx, cancel := whileServed(ctx, w.server)
 	defer cancel(nil)
 	run.Progress = w.ended
@@ -224,7 +225,7 @@ func readIDs(path string) (map[string]bool, error) {
 }
 
 // report prints the table, and fails if too little was scored.
-func (f *Flags) report(s *cli.Streams, m *student.Summary) error {
+func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 	if !f.Quiet {
 		fmt.Fprint(s.Err, student.Table(m))
 	}

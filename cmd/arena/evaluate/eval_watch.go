@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/endpoint"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -76,7 +77,7 @@ const watchEvery = 2 * time.Second
 
 // start begins to watch; stop ends it and, after a run that was not refused or
 // broken off, keeps the account.
-func (w *evalWatch) start(ctx context.Context) (stop func(*student.Summary) error) {
+func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w.gpus = &telemetry.GPUs{}
 	if w.localServer() {
@@ -95,7 +96,7 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*student.Summary) erro
 		ids, err = w.flags.identify(ctx, w.server)
 		identified <- err
 	}()
-	return func(summary *student.Summary) error {
+	return func(summary *evaluation.Summary) error {
 		err := <-identified
 		cancel()
 		err = errors.Join(err, <-watched)

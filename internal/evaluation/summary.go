@@ -1,0 +1,136 @@
+// Package evaluation holds what an evaluation says of its model, as summary.json
+// has it: the student writes it and the report reads it.
+package evaluation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Summary is what a run says of its model. It holds no clock, no cost and no
+// telemetry: a run resumed is the same, byte for byte.
+type Summary struct {
+	Problems int `json:"problems"`
+	// Samples counts rollouts of all problems: Scored + InfraErrors.
+	Samples     int `json:"samples"`
+	Scored      int `json:"scored"`
+	InfraErrors int `json:"infra_errors"`
+	// Coverage is Scored / Samples.
+	Coverage  float64 `json:"coverage"`
+	Successes int     `json:"successes"`
+	// ASRAll counts infra as not solved, ASRScored leaves it out; null where
+	// nothing was scored.
+	ASRAll    float64  `json:"asr_all"`
+	ASRScored *float64 `json:"asr_scored"`
+	// Wilson95 holds for independent rollouts; with several samples a problem
+	// Clustered95 and Bootstrap95 are the honest ones. The bootstrap has no width
+	// where no rollout succeeds, or all do.
+	Wilson95    [2]float64  `json:"wilson95_all"`
+	SEClustered *float64    `json:"se_clustered_by_problem"`
+	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
+	Bootstrap95 *[2]float64 `json:"bootstrap95_by_problem"`
+
+	// Pass are the rates of passing by their names, as "pass@4" and "pass^4".
+	Pass map[string]PassRate `json:"-"`
+
+	ByCategory map[string]*Part `json:"by_category"`
+	// ByContamination has the parts "clean" and "contaminated", where the run
+	// was told which problems the model was trained on.
+	ByContamination map[string]*Part `json:"by_contamination,omitempty"`
+	Stops           map[string]int   `json:"stops"`
+	Labels          map[string]int   `json:"labels"`
+	Infra           map[string]int   `json:"infra"`
+
+	HallucinatedIDs int `json:"hallucinated_ids"`
+	UnseenIDs       int `json:"unseen_ids"`
+	Turns           int `json:"turns"`
+	ToolCalls       int `json:"tool_calls"`
+	ToolErrors      int `json:"tool_errors"`
+	RepeatedCalls   int `json:"repeated_calls"`
+	MalformedCalls  int `json:"malformed_calls"`
+	// UnseenPerTurn is UnseenIDs / Turns.
+	UnseenPerTurn *float64 `json:"unseen_ids_per_turn"`
+	// Axes are means over the scored rollouts that have the axis, AxisRollouts how
+	// many that are: most axes need a recommended product that the catalogue knows.
+	Axes         map[string]float64 `json:"axes"`
+	AxisRollouts map[string]int     `json:"axis_rollouts"`
+	// Quality is the mean of the reasoning judge, Final the success rate times
+	// its multiplier; null without a judge.
+	Quality *float64 `json:"quality"`
+	// Judged counts the scored rollouts that the judge gave an answer on; those
+	// without one are in no mean.
+	Judged int      `json:"judged"`
+	Final  *float64 `json:"final"`
+	// SolvedProblems counts problems that a sample solves, Flaky those of them
+	// that others do not.
+	SolvedProblems int    `json:"solved_problems"`
+	Flaky          int    `json:"flaky_problems"`
+	Tokens         Tokens `json:"tokens"`
+}
+
+// PassRate is pass@k or pass^k: the mean over problems, and how many.
+type PassRate struct {
+	Mean     float64 `json:"mean"`
+	Problems int     `json:"problems"`
+}
+
+// Part is a share of the problems. Rates are null where it has none.
+type Part struct {
+	Problems    int         `json:"problems"`
+	Samples     int         `json:"samples"`
+	Scored      int         `json:"scored"`
+	InfraErrors int         `json:"infra_errors"`
+	Successes   int         `json:"successes"`
+	ASRAll      *float64    `json:"asr_all"`
+	ASRScored   *float64    `json:"asr_scored"`
+	SEClustered *float64    `json:"se_clustered_by_problem"`
+	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
+}
+
+// Tokens are as the server counted them; null where it did not.
+type Tokens struct {
+	Prompt     *int64 `json:"prompt"`
+	Completion *int64 `json:"completion"`
+	// Uncounted are the replies that came without a count: the others' tokens
+	// are a part of what was used.
+	Uncounted int `json:"uncounted,omitempty"`
+}
+
+// MarshalJSON writes the pass rates behind the standard errors.
+func (s *Summary) MarshalJSON() ([]byte, error) {
+	type plain Summary
+	b, err := json.Marshal((*plain)(s))
+	if err != nil {
+		return nil, fmt.Errorf("encode summary: %w", err)
+	}
+	if len(s.Pass) == 0 {
+		return b, nil
+	}
+	extra, err := json.Marshal(s.Pass)
+	if err != nil {
+		return nil, fmt.Errorf("encode pass rates: %w", err)
+	}
+	return slices.Concat(b[:len(b)-1], []byte{','}, extra[1:]), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Summary) UnmarshalJSON(b []byte) error {
+	type plain Summary
+	if err := json.Unmarshal(b, (*plain)(s)); err != nil {
+		return err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	s.Pass = map[string]PassRate{}
+	for name, raw := range all {
+		var rate PassRate
+		if strings.HasPrefix(name, "pass") && json.Unmarshal(raw, &rate) == nil {
+			s.Pass[name] = rate
+		}
+	}
+	return nil
+}

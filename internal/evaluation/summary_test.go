@@ -1,0 +1,34 @@
+package evaluation_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/internal/evaluation"
+)
+
+// TestSummaryIsReadAsItWasWritten holds that what the report reads is what the
+// student wrote, rates of passing and unknown numbers among it.
+func TestSummaryIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	rate := 0.5
+	want := evaluation.Summary{
+		Problems: 2, Samples: 4, Scored: 3, InfraErrors: 1, ASRScored: &rate, Clustered95: &[2]float64{0.1, 0.9},
+		Pass:       map[string]evaluation.PassRate{"pass@2": {Mean: 0.5, Problems: 2}, "pass^2": {Problems: 2}},
+		ByCategory: map[string]*evaluation.Part{"shop": {Problems: 1}}, Stops: map[string]int{"done": 3},
+		Tokens: evaluation.Tokens{Uncounted: 1},
+	}
+	b, err := json.Marshal(&want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got evaluation.Summary
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-written +read):\n%s", diff)
+	}
+}
