@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -13,7 +14,12 @@ import (
 // ErrForeign says that a folder holds something and no corpus.
 var ErrForeign = errors.New("the folder is not empty and no corpus")
 
-// Replaceable refuses to write over what is no corpus.
+// ErrStranger says that a corpus's folder holds a file that is none of the
+// corpus's own: replacing the corpus would delete it.
+var ErrStranger = errors.New("the corpus's manifest does not name it, and it would be deleted")
+
+// Replaceable refuses to write over what is no corpus, and over a corpus in whose
+// folder somebody keeps another file.
 func Replaceable(fsys FS, dir string) error {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -22,24 +28,61 @@ func Replaceable(fsys FS, dir string) error {
 	if err != nil {
 		return fmt.Errorf("read folder %s: %w", dir, err)
 	}
-	finished, err := IsCorpus(fsys, dir)
+	manifest, err := manifestOf(fsys, dir)
 	if err != nil {
 		return err
 	}
-	if len(entries) > 0 && !finished {
+	if len(entries) > 0 && manifest == nil {
 		return fmt.Errorf("write corpus %s: %w", dir, ErrForeign)
 	}
+	listed := map[string]bool{ManifestName: true}
+	for _, name := range gjson.GetBytes(manifest, "files.#.path").Array() {
+		listed[name.String()] = true
+	}
+	return strangers(fsys, dir, ".", listed)
+}
+
+// strangers refuses the first file under rel that is not listed.
+func strangers(fsys FS, dir, rel string, listed map[string]bool) error {
+	entries, err := fsys.ReadDir(filepath.Join(dir, rel))
+	if err != nil {
+		return fmt.Errorf("read folder %s: %w", filepath.Join(dir, rel), err)
+	}
+	for _, e := range entries {
+		name := path.Join(rel, e.Name())
+		switch {
+		case listed[name] || companion(name):
+		case !e.IsDir():
+			return fmt.Errorf("write corpus %s: %s: %w", dir, name, ErrStranger)
+		default:
+			if err := strangers(fsys, dir, name, listed); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// companion reports whether other programs make files of this name in a corpus's
+// folder, and make them again: the Hub's tools and a desktop.
+func companion(name string) bool {
+	return name == ".gitattributes" || name == ".cache/huggingface" || path.Base(name) == ".DS_Store"
 }
 
 // IsCorpus reports whether a folder holds a finished corpus, of whatever version.
 // Other programs call files manifest.json too: its own version decides.
 func IsCorpus(fsys FS, dir string) (bool, error) {
+	b, err := manifestOf(fsys, dir)
+	return b != nil, err
+}
+
+// manifestOf is the manifest of a finished corpus; nil where there is none.
+func manifestOf(fsys FS, dir string) ([]byte, error) {
 	b, err := ReadFile(fsys, filepath.Join(dir, ManifestName), maxManifest)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(gjson.GetBytes(b, "version").String(), manifestFamily) {
+		return nil, nil
 	}
-	return strings.HasPrefix(gjson.GetBytes(b, "version").String(), manifestFamily), err
+	return b, err
 }
 
 // Beside names what lies beside a corpus while it is made. What is there is

@@ -87,6 +87,8 @@ func buildError(err error) error {
 		return cli.Failed(err, cli.BankForms)
 	case errors.Is(err, corpus.ErrForeign):
 		return cli.Failed(err, "give -o a new folder, an empty one, or that of a corpus to replace")
+	case errors.Is(err, corpus.ErrStranger):
+		return cli.Failed(err, cli.MoveStranger)
 	case errors.Is(err, corpus.ErrBusy):
 		return cli.Failed(err, "wait for it, or give another -o or --work")
 	case errors.Is(err, pipeline.ErrInput):

@@ -179,8 +179,17 @@ func (o Output) Free(ctx context.Context, force bool) error {
 	if there && !force {
 		return Failed(fmt.Errorf("write %s: a corpus is there already", cmp.Or(o.url, o.Dir)), "give --force to replace it, or another folder")
 	}
+	if o.url != "" || !there {
+		return nil
+	}
+	if err := corpus.Replaceable(corpus.Disk{}, o.Dir); err != nil {
+		return Failed(err, MoveStranger)
+	}
 	return nil
 }
+
+// MoveStranger is what helps where a file in a corpus's folder is not the corpus's.
+const MoveStranger = "move it out of the folder, or give another -o"
 
 // Publish puts the finished corpus into its bucket, if it goes to one.
 func (o Output) Publish(ctx context.Context) error {
