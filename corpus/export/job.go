@@ -143,8 +143,10 @@ func (j *job) close(ctx context.Context, redacted redact.Counts) error {
 
 // finish ends the export of the profile.
 func (j *job) finish() error {
-	if err := j.support(); err != nil {
-		return fmt.Errorf("export %s: %w", j.profile.Name, err)
+	if support := j.profile.support; support != nil {
+		if err := support(j); err != nil {
+			return fmt.Errorf("export %s: %w", j.profile.Name, err)
+		}
 	}
 	return j.part.Close()
 }

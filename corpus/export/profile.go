@@ -26,6 +26,9 @@ type Profile struct {
 	same bool
 	// open starts the rows of one split.
 	open func(*job, string) (sink, error)
+	// support, where set, writes what a loader needs beside the rows of all
+	// splits.
+	support func(*job) error
 }
 
 // sink takes the rows of one split, in batches whose rows it may still read
@@ -49,7 +52,7 @@ func All() []Profile {
 		{Name: "openai-jsonl-zst", From: corpus.ProfileHFJSON, open: openLines("jsonl.zst"),
 			Doc:     "the same lines, compressed with zstd",
 			Readers: []string{"datasets 4.8.5 and 5.2.0"}},
-		{Name: "arrow", From: corpus.ProfileHFJSON, open: openArrow,
+		{Name: "arrow", From: corpus.ProfileHFJSON, open: openArrow, support: (*job).arrowDict,
 			Doc:     "the text rows as datasets' save_to_disk lays them out: load_from_disk maps them into memory",
 			Readers: []string{"datasets 4.0.0, 4.8.5 and 5.2.0 load_from_disk"},
 			Load:    "from datasets import load_from_disk\nrows = load_from_disk(CORPUS + \"/arrow\")[\"SPLIT\"]"},
@@ -74,7 +77,7 @@ func rowProfiles() []Profile {
 		{Name: corpus.ProfileText, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileText, text),
 			Doc:     "messages of two strings, calls and tools inside the text: the one encoding that every loader reads alike",
 			Readers: append(all, "TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset")},
-		{Name: corpus.ProfileShareGPT, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileShareGPT, shareGPT),
+		{Name: corpus.ProfileShareGPT, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileShareGPT, shareGPT), support: (*job).datasetInfo,
 			Doc:     "conversations of from and value, with dataset_info.json",
 			Readers: append(all, "LLaMA-Factory 0.9.5")},
 		{Name: corpus.ProfilePrompts, From: corpus.ProfileVerlRL, open: openRows(corpus.ProfilePrompts, prompts),
