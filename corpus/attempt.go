@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -192,6 +193,23 @@ func Milliseconds(at string) *int64 {
 	}
 	ms := t.UnixMilli()
 	return &ms
+}
+
+// Finite is a measured value; nil where it is none.
+func Finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// Count is a count; nil where it is below 0, which is unknown.
+func Count(n int) *int64 {
+	if n < 0 {
+		return nil
+	}
+	v := int64(n)
+	return &v
 }
 
 func taskType(f *Facts) string { return strings.ToLower(string(f.Category)) }

@@ -9,15 +9,12 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// assembly is all that the corpus is put together from.
-func (s *session) assembly(ctx context.Context, p *plan, parts []string) (*corpus.Assembly, error) {
+// content is all that the corpus is put together from.
+func (s *session) content(ctx context.Context, p *plan, parts []string) (*finish.Content, error) {
 	config, err := s.Config.JSON()
-	if err != nil {
-		return nil, err
-	}
-	bank, err := s.protect.State.Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -29,32 +26,17 @@ func (s *session) assembly(ctx context.Context, p *plan, parts []string) (*corpu
 	if err != nil {
 		return nil, err
 	}
-	a := &corpus.Assembly{
-		Parts: parts,
-		Extra: map[string][]byte{"bank.json": bank},
-		Manifest: corpus.Manifest{
-			Pipeline: s.Version, Configuration: config, ConfigurationSHA256: digest(config),
-			Inputs: s.manifestInputs(p), Funnel: p.Funnel,
-		},
-		Card:   s.card(p, reports, pairs),
-		Redact: s.redactor,
-	}
-	for name, r := range reports.files() {
-		if a.Extra["reports/"+name], err = corpus.EncodeReport(r); err != nil {
-			return nil, err
-		}
+	c := &finish.Content{
+		Parts: parts, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: s.manifestInputs(p), Funnel: p.Funnel,
+		Bank: s.protect.State, Reports: reports.files(), Card: s.card(p, reports, pairs),
 	}
 	if s.Pages != nil {
-		pages, err := s.Pages(reports)
-		if err != nil {
+		if c.Pages, err = s.Pages(reports); err != nil {
 			return nil, err
 		}
-		for name, b := range pages {
-			a.Extra["reports/"+name] = b
-		}
-		a.Card.Sections = append(a.Card.Sections, plots(pages)...)
+		c.Card.Sections = append(c.Card.Sections, plots(c.Pages)...)
 	}
-	return a, nil
+	return c, nil
 }
 
 // plots shows the pictures among the pages in the card.
@@ -90,10 +72,8 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 func (s *session) card(p *plan, r *Reports, pairs *corpus.PairSummary) corpus.Card {
 	return corpus.Card{
 		Title:   "Shopping agent trajectories",
-		License: s.License,
-		Tags:    []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
+		Tags:    finish.ShoppingTags,
 		Default: configSFT,
-		Push:    s.Push,
 		Sections: []corpus.Section{
 			{Heading: "What this is", Body: s.cardAbout(p)},
 			{Heading: "Held-out protection", Body: r.Leak.text(s.Config.Guard)},

@@ -8,8 +8,6 @@
 package pipeline
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -203,13 +201,4 @@ func (c Config) encode(reach ...string) ([]byte, error) {
 		return nil, fmt.Errorf("encode configuration: %w", err)
 	}
 	return b, nil
-}
-
-func digest(parts ...[]byte) string {
-	h := sha256.New()
-	for _, p := range parts {
-		fmt.Fprintf(h, "%d:", len(p))
-		h.Write(p)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

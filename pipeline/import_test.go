@@ -18,6 +18,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/foreign"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -29,7 +31,7 @@ func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(t.TempDir(), "corpus")
-	m := pipeline.Import{Inputs: inputs, Out: dir, FS: corpus.Disk{}, Version: "v0", Workers: 2}
+	m := foreign.Import{Inputs: inputs, Workers: 2, Target: finish.Target{Out: dir, FS: corpus.Disk{}, Version: "v0"}}
 	if s, err = m.Run(context.Background()); err != nil {
 		t.Fatalf("import %s: %v", from, err)
 	}

@@ -13,11 +13,13 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/internal/canary"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/foreign"
 	"github.com/trajectory-arena/arena/traces"
 )
 
 // newImport imports a folder, redacted.
-func newImport(t *testing.T, from, out string) *pipeline.Import {
+func newImport(t *testing.T, from, out string) *foreign.Import {
 	t.Helper()
 	inputs, err := traces.Discover(from, traces.DefaultRules())
 	if err != nil {
@@ -27,7 +29,7 @@ func newImport(t *testing.T, from, out string) *pipeline.Import {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &pipeline.Import{Inputs: inputs, Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor, Workers: 2}
+	return &foreign.Import{Inputs: inputs, Workers: 2, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor}}
 }
 
 // TestImportIsTheSameForAnyWorkersAndOrder imports the sample day, once as it is

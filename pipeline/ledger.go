@@ -2,60 +2,23 @@ package pipeline
 
 import (
 	"context"
-	"math"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
-
-// The ledger's tables account for every record that was read.
-const (
-	tableAttempts   = "attempts"
-	tableVerdicts   = "verdicts"
-	tableOutcomes   = "outcomes"
-	tableJudgements = "judgements"
-	tableLeaks      = "leaks"
-)
-
-func table(name string) corpus.Stream { return corpus.Stream{Table: name} }
-
-// ledger writes the tables but verdicts.
-type ledger struct {
-	attempts   *corpus.Shards[corpus.Attempt]
-	outcomes   *corpus.Shards[corpus.Outcome]
-	judgements *corpus.Shards[corpus.Judgement]
-	leaks      *corpus.Shards[corpus.Leak]
-}
-
-func newLedger(p *corpus.Part) *ledger {
-	return &ledger{
-		attempts:   corpus.NewShards[corpus.Attempt](p, table(tableAttempts)),
-		outcomes:   corpus.NewShards[corpus.Outcome](p, table(tableOutcomes)),
-		judgements: corpus.NewShards[corpus.Judgement](p, table(tableJudgements)),
-		leaks:      corpus.NewShards[corpus.Leak](p, table(tableLeaks)),
-	}
-}
-
-func (l *ledger) close() error {
-	for _, closing := range []func() error{l.attempts.Close, l.outcomes.Close, l.judgements.Close, l.leaks.Close} {
-		if err := closing(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // tables writes the ledger without the verdicts.
 func (w *unitWriter) tables(ctx context.Context) error {
-	out := newLedger(w.part)
+	out := finish.NewLedger(w.part)
 	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, f choose.Fate) error { return w.enter(out, x, f) })
 	if err != nil {
 		return err
 	}
-	return out.close()
+	return out.Close()
 }
 
 // verdicts writes what the structural filter says of each attempt, after its
@@ -96,11 +59,11 @@ func (s *session) eachEntry(ctx context.Context, p *plan, visit func(*block.Entr
 	return nil
 }
 
-func (w *unitWriter) enter(l *ledger, x *block.Entry, f choose.Fate) error {
-	if err := l.attempts.Add(w.attemptRow(x, f)); err != nil || x.Fault != nil {
+func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry, f choose.Fate) error {
+	if err := l.Attempts.Add(w.attemptRow(x, f)); err != nil || x.Fault != nil {
 		return err
 	}
-	if err := l.outcomes.Add(outcomeRow(x)); err != nil {
+	if err := l.Outcomes.Add(outcomeRow(x)); err != nil {
 		return err
 	}
 	if err := w.enterJudgements(l, x); err != nil {
@@ -109,7 +72,7 @@ func (w *unitWriter) enter(l *ledger, x *block.Entry, f choose.Fate) error {
 	if x.Leak.Match == "" {
 		return nil
 	}
-	return l.leaks.Add(&corpus.Leak{
+	return l.Leaks.Add(&corpus.Leak{
 		ID: x.Attempt.ID, TextSHA256: x.Attempt.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
 		Score: x.Leak.Score, Tier: x.Leak.Tier, Evidence: x.Leak.Evidence,
 	})
@@ -117,16 +80,16 @@ func (w *unitWriter) enter(l *ledger, x *block.Entry, f choose.Fate) error {
 
 // enterJudgements enters the judge's answer first: of several rows on one
 // attempt, readers of the ledger that want a score take the first.
-func (w *unitWriter) enterJudgements(l *ledger, x *block.Entry) error {
+func (w *unitWriter) enterJudgements(l *finish.Ledger, x *block.Entry) error {
 	if x.Judgement.Outcome != "" {
-		if err := l.judgements.Add(judgement(x, &x.Judgement, w.weights.factor(x))); err != nil {
+		if err := l.Judgements.Add(judgement(x, &x.Judgement, w.weights.factor(x))); err != nil {
 			return err
 		}
 	}
 	if x.StepJudgement.Outcome == "" {
 		return nil
 	}
-	return l.judgements.Add(judgement(x, &x.StepJudgement, nil))
+	return l.Judgements.Add(judgement(x, &x.StepJudgement, nil))
 }
 
 func (s *session) attemptRow(x *block.Entry, f choose.Fate) *corpus.Attempt {
@@ -135,8 +98,8 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *corpus.Attempt {
 		TraceID: a.ID, RunID: a.RunID, ProblemID: a.ProblemID, AgentVersion: a.Agent.VersionID, AgentHotkey: a.Agent.Hotkey,
 		Suite: a.Agent.Suite, RunDate: corpus.Milliseconds(a.Agent.StartedAt), SourceSHA256: x.Source.FileSHA256,
 		SourceLine: int64(x.Source.Line), Shape: string(x.Source.Shape), RecordSHA256: a.RecordSHA256, Bytes: int64(a.Bytes),
-		Status: string(a.Status), HasDialogue: a.HasDialogue, Seconds: finite(a.Seconds), ErrorType: a.ErrorType,
-		InferenceTotal: counted(a.Inferences), InferenceFailures: counted(a.Failures),
+		Status: string(a.Status), HasDialogue: a.HasDialogue, Seconds: corpus.Finite(a.Seconds), ErrorType: a.ErrorType,
+		InferenceTotal: corpus.Count(a.Inferences), InferenceFailures: corpus.Count(a.Failures),
 		NSteps: int64(a.Steps), NToolCalls: int64(a.Calls), NTokens: int64(x.Body.Tokens), TokenCounter: corpus.Bytes4{}.Name(),
 		Fate: f.Word(), Stage: f.Stage, Reason: f.Reason, Split: f.Split,
 	}
@@ -154,21 +117,6 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *corpus.Attempt {
 	return row
 }
 
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
-func counted(n int) *int64 {
-	if n < 0 {
-		return nil
-	}
-	v := int64(n)
-	return &v
-}
-
 func verdict(x *block.Entry, s *arena.Structure) *corpus.Verdict {
 	row := &corpus.Verdict{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
@@ -180,7 +128,7 @@ func verdict(x *block.Entry, s *arena.Structure) *corpus.Verdict {
 		})
 	}
 	for _, f := range s.Features {
-		if finite(f.Value) != nil {
+		if corpus.Finite(f.Value) != nil {
 			row.Features = append(row.Features, corpus.Feature{Name: f.Name, Value: f.Value})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -20,7 +21,11 @@ func (p *Protection) compareMeanings(ctx context.Context, ps *Problems, start Em
 	if start == nil {
 		return nil
 	}
-	for _, g := range []*guard.Guard{p.eval, p.train} {
+	for _, split := range []string{corpus.SplitEval, corpus.SplitTrain} {
+		g := p.Guard(split)
+		if g == nil {
+			continue
+		}
 		note := guard.NewReport(g)
 		tier, err := start(ctx, g, note)
 		if err != nil {
@@ -64,7 +69,7 @@ func (p *Protection) addMeanings(ctx context.Context, ps *Problems, g *guard.Gua
 // attempts are held against the one and share the other, so their blocks depend
 // on both.
 func (p *Protection) digest() ([]byte, error) {
-	b, err := json.Marshal([]any{p.train.Bank(), p.problem})
+	b, err := json.Marshal([]any{p.Guard(corpus.SplitTrain).Bank(), p.problem})
 	if err != nil {
 		return nil, fmt.Errorf("encode protection: %w", err)
 	}

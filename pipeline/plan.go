@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // plan is the group step's result: the fate of every record, and the units
@@ -137,7 +138,7 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 // units come in the order in which workers take them: what takes longest is
 // first, so that none is left with it alone at the end.
 func (g *grouper) units(all []selection) []unit {
-	out := []unit{{Stream: table(tableVerdicts)}, {Stream: table(tableAttempts)}}
+	out := []unit{{Stream: corpus.Stream{Table: finish.TableVerdicts}}, {Stream: corpus.Stream{Table: finish.TableAttempts}}}
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c selection) bool { return c.split != split })
 		kept := func(c *selection) []candidate { return c.sft }
@@ -206,7 +207,7 @@ func (s *session) planKey() (string, error) {
 		}
 		parts = append(parts, []byte(in.key.Input), []byte(in.key.Meta), []byte(in.key.Config), []byte(content))
 	}
-	return digest(parts...), nil
+	return finish.Digest(parts...), nil
 }
 
 func (s *session) planPath() string { return filepath.Join(s.Work, "plan.json") }

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // Protection says which problems may be trained on, and finds those that may
@@ -21,10 +21,7 @@ type Protection struct {
 	Clusters []string
 	// Outside counts the entries of held-out files.
 	Outside int
-	// train guards what goes into the train split: nothing protected may be in
-	// it. eval guards the eval split: nothing that others hold out, and nothing
-	// that is never to be touched.
-	train, eval *guard.Guard
+	*finish.Protection
 	// problem holds, by position in Problems, what the guard of its split finds
 	// in the problem itself: all attempts at it share that.
 	problem []guard.Finding
@@ -32,8 +29,6 @@ type Protection struct {
 	// one did not.
 	tiers  []guard.Tier
 	notRun string
-	// injection is how well the guard of the train split finds what is planted.
-	injection guard.InjectionReport
 }
 
 // The names of the run's own banks in findings.
@@ -85,17 +80,8 @@ func (p *Protection) place(ps *Problems, clusters []guard.Cluster) {
 func (p *Protection) index(ctx context.Context, ps *Problems, outside []guard.Entry, cfg GuardConfig) (err error) {
 	never := p.entries(ps, guard.PoolNeverTouch, bankNeverTouch)
 	eval := p.entries(ps, guard.PoolEval, bankEval)
-	c := guard.Config{Drop: cfg.Drop, Same: cfg.Same}
-	p.eval, err = guard.New(slices.Concat(outside, never), c)
-	if err != nil {
-		return err
-	}
-	p.train, err = guard.New(slices.Concat(outside, never, eval), c)
-	if err != nil {
-		return err
-	}
-	p.injection = p.train.Injection(cfg.Seed)
-	if err = errors.Join(p.eval.Canary(), p.train.Canary(), p.injection.Validate()); err != nil {
+	all := finish.Protected{HeldOut: outside, NeverTouch: never, Eval: eval}
+	if p.Protection, err = finish.Protect(all, guard.Config{Drop: cfg.Drop, Same: cfg.Same}, cfg.Seed); err != nil {
 		return err
 	}
 	p.problem = make([]guard.Finding, len(ps.All))
@@ -112,16 +98,7 @@ func (p *Protection) index(ctx context.Context, ps *Problems, outside []guard.En
 
 // guardOf is what guards the split that a problem is in; nil for a problem
 // that is never to be touched and so is in none.
-func (p *Protection) guardOf(problem int) *guard.Guard {
-	switch p.Pools[problem] {
-	case guard.PoolTrain:
-		return p.train
-	case guard.PoolEval:
-		return p.eval
-	default:
-		return nil
-	}
-}
+func (p *Protection) guardOf(problem int) *guard.Guard { return p.Guard(splitOf(p.Pools[problem])) }
 
 func goldIDs(q arena.Problem) []string {
 	out := make([]string, len(q.Rewards))

@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/internal/canary"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
@@ -203,7 +204,7 @@ func TestCanariesReachNoExportAndNoMixture(t *testing.T) {
 	if _, err = export.Run(t.Context(), corpus.Disk{}, r.Out, exported, export.All(), &export.Options{Redact: redactor, Sessions: 100}, 2); err != nil {
 		t.Fatal(err)
 	}
-	m := mix.Mix{Sources: []mix.Source{{Dir: r.Out, Weight: 1}}, Config: mix.Defaults(), Out: mixed, Version: "test", Workers: 2, FS: corpus.Disk{}}
+	m := mix.Mix{Sources: []mix.Source{{Dir: r.Out, Weight: 1}}, Config: mix.Defaults(), Workers: 2, Target: finish.Target{Out: mixed, Version: "test", FS: corpus.Disk{}}}
 	if _, err = m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -131,8 +131,8 @@ func (r *Reports) files() map[string]any {
 
 // reports walks over all entries once more, with their fates.
 func (s *session) reports(ctx context.Context, p *plan) (*Reports, error) {
-	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, shifts: map[string][]probe.Shift{}, guard: guard.NewReport(s.protect.train)}
-	c.guard.Injection, c.guard.NotRun = &s.protect.injection, s.protect.notRun
+	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, shifts: map[string][]probe.Shift{}, guard: guard.NewReport(s.protect.Guard(corpus.SplitTrain))}
+	c.guard.Injection, c.guard.NotRun = &s.protect.Injection, s.protect.notRun
 	if s.protect.tiers != nil {
 		c.guard.Ran = s.protect.tiers
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -56,7 +57,7 @@ func (r *Run) open(ctx context.Context) (*session, error) {
 	}
 	o := &session{Run: r, day: day, scorer: outcome.New(&day.Catalog, r.Titles)}
 	g, both := errgroup.WithContext(ctx)
-	g.Go(func() error { return hashInputs(both, o.Config.Workers, o.day.Inputs) })
+	g.Go(func() error { return HashInputs(both, o.Config.Workers, o.day.Inputs) })
 	g.Go(func() error { return o.prepare(both) })
 	if err = g.Wait(); err == nil {
 		err = o.identify()
@@ -90,8 +91,8 @@ func (s *session) prepare(ctx context.Context) (err error) {
 
 func (s *session) close() { _ = s.day.Close() } // a copy that stays is no failure of the run
 
-// hashInputs hashes the content of inputs whose hash is not known.
-func hashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
+// HashInputs hashes the content of inputs whose hash is not known.
+func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 	return each(ctx, workers, len(inputs), none, func(ctx context.Context, _ struct{}, i int) error {
 		if inputs[i].SHA256 != "" {
 			return nil
@@ -123,7 +124,7 @@ func metaOf(in *traces.Input) string {
 	if run == "" && problem == "" {
 		return in.MetaSHA256
 	}
-	return digest([]byte(in.MetaSHA256), []byte(run), []byte(problem))
+	return finish.Digest([]byte(in.MetaSHA256), []byte(run), []byte(problem))
 }
 
 func none() (struct{}, error) { return struct{}{}, nil }
@@ -147,7 +148,7 @@ func (s *session) blockConfig() (string, error) {
 	for _, f := range s.day.Files {
 		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
 	}
-	return digest(parts...), nil
+	return finish.Digest(parts...), nil
 }
 
 func (s *session) newMapper() (*mapper, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // unitWriter writes the rows of one unit into its part.
@@ -24,7 +25,7 @@ type unitWriter struct {
 
 func (w *unitWriter) write(ctx context.Context) error {
 	switch {
-	case w.unit.Stream.Table == tableVerdicts:
+	case w.unit.Stream.Table == finish.TableVerdicts:
 		return w.verdicts(ctx)
 	case w.unit.Stream.Table != "":
 		return w.tables(ctx)

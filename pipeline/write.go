@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // Summary is what a finished build says of its corpus.
@@ -124,11 +125,12 @@ func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
 	defer func() { _ = lock.Unlock() }() // a lock ends with its process at the latest
-	a, err := s.assembly(ctx, p, parts)
+	c, err := s.content(ctx, p, parts)
 	if err != nil {
 		return nil, err
 	}
-	err = corpus.Assemble(ctx, s.FS, s.Out, *a)
+	to := finish.Target{FS: s.FS, Out: s.Out, Version: s.Version, Push: s.Push, License: s.License, Redact: s.redactor}
+	err = to.Assemble(ctx, c)
 	if errors.Is(err, corpus.ErrPart) { // the next run writes them again
 		err = errors.Join(err, s.FS.RemoveAll(filepath.Join(s.Work, partsFolder, p.folder())))
 	}

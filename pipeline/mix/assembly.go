@@ -1,7 +1,6 @@
 package mix
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // assemble puts the corpus together of the parts of all configs.
@@ -21,27 +21,19 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 	if err = w.adopt(all); err != nil {
 		return err
 	}
-	bank, err := w.bank.Encode()
-	if err != nil {
-		return err
-	}
-	report, err := corpus.EncodeReport(r)
-	if err != nil {
-		return err
-	}
-	a := corpus.Assembly{
-		Parts: []string{ledger}, Extra: map[string][]byte{bankPath: bank, "reports/mix.json": report}, Redact: w.redactor, Card: w.card(r),
-		Manifest: corpus.Manifest{Pipeline: w.Version, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Funnel: r.funnel},
+	c := finish.Content{
+		Parts: []string{ledger}, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Funnel: r.funnel,
+		Bank: w.bank, Reports: map[string]any{"mix.json": r}, Card: w.card(r),
 	}
 	for _, s := range w.sources {
-		a.Manifest.Inputs = append(a.Manifest.Inputs, corpus.Input{Kind: "corpus manifest", SHA256: s.digest, Bytes: s.size, Records: int64(len(s.manifest.Files))})
+		c.Inputs = append(c.Inputs, s.Input("corpus manifest"))
 	}
 	for _, m := range all {
 		if m.part != "" {
-			a.Parts = append(a.Parts, m.part)
+			c.Parts = append(c.Parts, m.part)
 		}
 	}
-	return corpus.Assemble(ctx, w.FS, w.Out, a)
+	return w.Assemble(ctx, &c)
 }
 
 // adopt enters the clusters of sources without a bank into the mixture's.
@@ -91,14 +83,14 @@ func (w *mixer) configuration() ([]byte, error) {
 		Protected  string    `json:"protected_sha256"`
 		Hotkeys    bool      `json:"redact_hotkeys"`
 	}
-	protected, err := json.Marshal(w.train.Bank())
+	protected, err := json.Marshal(w.protection.Guard(corpus.SplitTrain).Bank())
 	if err != nil {
 		return nil, fmt.Errorf("encode protected bank: %w", err)
 	}
 	m := mixture{PerProblem: w.Config.PerProblem, PerAgent: w.Config.PerAgent, Near: w.Config.Near, Where: w.Config.Where,
-		Protected: corpus.SHA256(protected), Hotkeys: w.redactor.Hotkeys()}
+		Protected: corpus.SHA256(protected), Hotkeys: w.Redact.Hotkeys()}
 	for _, s := range w.sources {
-		m.Sources = append(m.Sources, weighed{s.digest, s.Weight})
+		m.Sources = append(m.Sources, weighed{s.SHA256, s.weight})
 	}
 	return json.Marshal(map[string]any{"mix": m})
 }
@@ -106,13 +98,13 @@ func (w *mixer) configuration() ([]byte, error) {
 func (w *mixer) card(r *Report) corpus.Card {
 	license, terms := w.licenses()
 	return corpus.Card{
-		Title: "A mixture of shopping agent trajectories", Push: w.Push, License: cmp.Or(w.License, license), Default: sft.config,
-		Tags: []string{"agent", "tool-use", "shopping", "trajectories", "arena", "mixture"},
+		Title: "A mixture of shopping agent trajectories", License: license, Default: sft.config,
+		Tags: append(slices.Clone(finish.ShoppingTags), "mixture"),
 		Sections: slices.Concat([]corpus.Section{
 			{Heading: "What this is", Body: w.about()},
 			{Heading: "Sources", Body: r.text()},
 		}, terms, []corpus.Section{
-			{Heading: "Held-out protection", Body: w.protection()},
+			{Heading: "Held-out protection", Body: w.protectionText()},
 			{Heading: "Known limits", Body: "What each source's card says of its judge, its filter and its limits holds for its rows. Weights count among the sources that have rows of a config and split; a source that has too little for its weight makes the mixture smaller, for no row is repeated."},
 		}),
 	}
@@ -133,11 +125,11 @@ func (w *mixer) about() string {
 	return text
 }
 
-func (w *mixer) protection() string {
+func (w *mixer) protectionText() string {
 	pools := map[guard.Pool]int{}
 	for _, c := range w.bank.Clusters {
 		pools[c.Pool]++
 	}
 	return fmt.Sprintf("The banks of the sources are one: %d clusters in train, %d in eval, %d never touched; a cluster that is protected in one source is so in all. Every row was held against %d protected problems again, and the planted canaries were caught. bank.json pins the pools for the next build.",
-		pools[guard.PoolTrain], pools[guard.PoolEval], pools[guard.PoolNeverTouch], len(w.train.Bank()))
+		pools[guard.PoolTrain], pools[guard.PoolEval], pools[guard.PoolNeverTouch], len(w.protection.Guard(corpus.SplitTrain).Bank()))
 }

@@ -40,7 +40,7 @@ func (k *kind[T]) mix(ctx context.Context, w *mixer, split string) (*portion, er
 	}
 	weights := make([]float64, len(w.sources))
 	for i, s := range w.sources {
-		weights[i] = s.Weight
+		weights[i] = s.weight
 	}
 	decide(m.entries, w.Config, weights)
 	if !slices.ContainsFunc(m.entries, func(e entry) bool { return e.Reason == "" }) {
@@ -52,8 +52,8 @@ func (k *kind[T]) mix(ctx context.Context, w *mixer, split string) (*portion, er
 // index learns the rows of one source.
 func (k *kind[T]) index(ctx context.Context, w *mixer, m *portion, source int) error {
 	s := w.sources[source]
-	for _, path := range k.files(s, m.split) {
-		err := corpus.Rows(w.FS, s.path(path), func(row *T) error {
+	for _, path := range s.Files(k.profile, m.split) {
+		err := corpus.Rows(w.FS, s.Path(path), func(row *T) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -110,17 +110,10 @@ func (w *mixer) unfit(s *source, split string, f *facts, of *corpus.Origin) stri
 	if _, pool := w.of(s, of.Cluster, split); pool != guard.Pool(split) {
 		return reasonProtected
 	}
-	g := w.eval
-	if split == corpus.SplitTrain {
-		g = w.train
-		if w.evalProblems[of.ProblemID] {
-			return reasonEval
-		}
+	if split == corpus.SplitTrain && w.evalProblems[of.ProblemID] {
+		return reasonEval
 	}
-	if g == nil {
-		return ""
-	}
-	if found := g.Check(f.candidate); found.Drop {
+	if found := w.protection.Check(split, f.candidate); found.Drop {
 		return reasonLeak + string(found.Tier)
 	}
 	return ""

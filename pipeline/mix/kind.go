@@ -3,7 +3,6 @@ package mix
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
@@ -113,17 +112,4 @@ func stampSFT(r *corpus.SFT, digest string, _ int64) error {
 	b, err := json.Marshal(meta)
 	r.Metadata = string(b)
 	return err
-}
-
-// files are the shards of the kind in a split of a source. An export's
-// sft_turns are parts of the rows of another config.
-func (k *kind[T]) files(s *source, split string) []string {
-	var out []string
-	for _, f := range s.manifest.Files {
-		if f.Profile == k.profile && f.Split == split && f.Config != "sft_turns" {
-			out = append(out, f.Path)
-		}
-	}
-	slices.Sort(out)
-	return out
 }

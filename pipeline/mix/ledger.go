@@ -2,6 +2,7 @@ package mix
 
 import (
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // fates are what became of the attempts of config sft in the mixture: their
@@ -32,30 +33,28 @@ func fatesOf(all []*portion) fates {
 // with what became of each attempt, and where each row comes from. What an
 // earlier source has of an attempt stands for all.
 func (w *mixer) ledger(dir string, all []*portion) error {
-	part, err := corpus.NewPart(w.FS, dir, corpus.DefaultLimits)
+	part, err := w.Part(dir)
 	if err != nil {
 		return err
 	}
-	part.Redact(w.redactor)
 	l := &ledger{mixer: w, part: part, fates: fatesOf(all)}
-	for _, write := range []func() error{
+	return finish.Close(
 		func() error {
-			return table(l, "attempts", func(a *corpus.Attempt) string { return a.TraceID }, l.enter)
+			return table(l, finish.TableAttempts, func(a *corpus.Attempt) string { return a.TraceID }, l.enter)
 		},
-		func() error { return table(l, "verdicts", func(v *corpus.Verdict) string { return v.TraceID }, same) },
-		func() error { return table(l, "outcomes", func(o *corpus.Outcome) string { return o.TraceID }, same) },
 		func() error {
-			return table(l, "judgements", func(j *corpus.Judgement) string { return j.TraceID }, same)
+			return table(l, finish.TableVerdicts, func(v *corpus.Verdict) string { return v.TraceID }, same)
 		},
-		func() error { return table(l, "leaks", func(x *corpus.Leak) string { return x.ID }, same) },
+		func() error {
+			return table(l, finish.TableOutcomes, func(o *corpus.Outcome) string { return o.TraceID }, same)
+		},
+		func() error {
+			return table(l, finish.TableJudgements, func(j *corpus.Judgement) string { return j.TraceID }, same)
+		},
+		func() error { return table(l, finish.TableLeaks, func(x *corpus.Leak) string { return x.ID }, same) },
 		func() error { return l.provenance(all) },
 		part.Close,
-	} {
-		if err := write(); err != nil {
-			return err
-		}
-	}
-	return nil
+	)
 }
 
 type ledger struct {
@@ -68,13 +67,10 @@ func same[T any](*source, *T) {}
 
 // table joins one table of all sources.
 func table[T any](l *ledger, name string, id func(*T) string, change func(*source, *T)) error {
-	out := corpus.NewShards[T](l.part, corpus.Stream{Table: name})
+	out := finish.NewTable[T](l.part, name)
 	earlier := map[string]int{}
 	for i, s := range l.sources {
-		if !s.has(tablePath(name)) {
-			continue
-		}
-		err := corpus.Rows(l.FS, s.path(tablePath(name)), func(row *T) error {
+		err := finish.Table(s.Source, name, func(row *T) error {
 			if from, known := earlier[id(row)]; known && from != i && id(row) != "" {
 				return nil
 			}
@@ -111,11 +107,11 @@ func (l *ledger) enter(s *source, a *corpus.Attempt) {
 }
 
 func (l *ledger) provenance(all []*portion) error {
-	out := corpus.NewShards[corpus.Provenance](l.part, corpus.Stream{Table: "provenance"})
+	out := finish.NewTable[corpus.Provenance](l.part, "provenance")
 	for _, m := range all {
 		for n, at := range m.order {
 			err := out.Add(&corpus.Provenance{Config: m.config, Split: m.split, Row: int64(n),
-				SourceCorpus: l.sources[at.source].digest, SourcePath: at.path, SourceRow: at.row})
+				SourceCorpus: l.sources[at.source].SHA256, SourcePath: at.path, SourceRow: at.row})
 			if err != nil {
 				return err
 			}

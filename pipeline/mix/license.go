@@ -31,7 +31,7 @@ func (w *mixer) differ() string {
 		if s.license == corpus.NoLicense {
 			name = "none named"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", s.digest, name)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", s.SHA256, name)
 	}
 	return b.String()
 }

@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // Source is one corpus with its weight: its share of the tokens of every
@@ -54,16 +54,11 @@ type Mix struct {
 	Config  Config
 	// HeldOut are files of problems that are protected beside the sources' own.
 	HeldOut []string
-	Out     string
-	Version string
 	Workers int
-	FS      corpus.FS
-	// Push and License are those of corpus.Card; empty where nobody named any.
-	Push, License string
+	// Target's redactor is the mixture's own: it takes out what any source had
+	// taken out of it.
+	finish.Target
 }
-
-// ErrBroken says that a source does not keep its promises.
-var ErrBroken = errors.New("a source does not verify")
 
 // Validate names everything that cannot be used, all at once.
 func (m *Mix) Validate() error {
@@ -89,12 +84,9 @@ type mixer struct {
 	sources []*source
 	bank    *guard.State
 	// clusters name the cluster of the union by that of a source.
-	clusters map[string]string
-	// train and eval guard the splits: nothing protected may be in train, nothing
-	// that is never to be touched in eval, where nil guards against nothing.
-	train, eval *guard.Guard
-	redactor    *redact.Redactor
-	work        string
+	clusters   map[string]string
+	protection *finish.Protection
+	work       string
 	// evalProblems are the ids of all problems that eval has rows of.
 	evalProblems map[string]bool
 }
@@ -102,20 +94,21 @@ type mixer struct {
 // Run writes the mixture, all of it or nothing. Where no row is left the report
 // still says why.
 func (m *Mix) Run(ctx context.Context) (*Report, error) {
-	if err := errors.Join(m.Validate(), corpus.Replaceable(m.FS, m.Out)); err != nil {
+	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	w := &mixer{Mix: m, work: corpus.Beside(m.Out, "parts")}
-	if err := w.open(ctx); err != nil {
-		return nil, err
-	}
-	if err := w.protect(); err != nil {
-		return nil, err
-	}
-	report, err := w.write(ctx)
-	if rerr := m.FS.RemoveAll(w.work); err == nil && rerr != nil {
-		err = fmt.Errorf("remove %s: %w", w.work, rerr)
-	}
+	var report *Report
+	err := m.InParts(func(work string) (err error) {
+		w := &mixer{Mix: m, work: work}
+		if err = w.open(ctx); err != nil {
+			return err
+		}
+		if err = w.protect(); err != nil {
+			return err
+		}
+		report, err = w.write(ctx)
+		return err
+	})
 	return report, err
 }
 

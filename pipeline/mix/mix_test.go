@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/dice"
 	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
@@ -24,7 +25,7 @@ import (
 func mixture(t *testing.T, change func(*mix.Mix), sources ...mix.Source) (string, *mix.Report, error) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "mixture")
-	m := &mix.Mix{Sources: sources, Config: mix.Defaults(), Out: out, Version: "test", Workers: 2, FS: corpus.Disk{}}
+	m := &mix.Mix{Sources: sources, Config: mix.Defaults(), Workers: 2, Target: finish.Target{Out: out, Version: "test", FS: corpus.Disk{}}}
 	if change != nil {
 		change(m)
 	}
@@ -286,7 +287,7 @@ func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 		if _, missing := os.Stat(out); missing == nil && !maps.Equal(files(t, out), want) {
 			t.Fatalf("step %d: %v, and yet there is half a mixture", step, err)
 		}
-		m := mix.Mix{Sources: sources, Config: mix.Defaults(), Out: out, Version: "test", Workers: 2, FS: corpus.Disk{}}
+		m := mix.Mix{Sources: sources, Config: mix.Defaults(), Workers: 2, Target: finish.Target{Out: out, Version: "test", FS: corpus.Disk{}}}
 		if _, err = m.Run(t.Context()); err != nil {
 			t.Fatalf("after step %d: %v", step, err)
 		}

@@ -44,10 +44,10 @@ func (w *mixer) report(all []*portion) (*Report, error) {
 	r := &Report{Parts: []PartReport{}, funnel: counts}
 	sum := 0.0
 	for _, s := range w.sources {
-		sum += s.Weight
+		sum += s.weight
 	}
 	for _, s := range w.sources {
-		r.Sources = append(r.Sources, SourceReport{s.digest, s.Weight / sum})
+		r.Sources = append(r.Sources, SourceReport{s.SHA256, s.weight / sum})
 	}
 	for _, m := range all {
 		r.Parts = append(r.Parts, m.report(w.sources)...)
@@ -63,7 +63,7 @@ func (m *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
 	for i, s := range sources {
-		out[i] = PartReport{Config: m.config, Split: m.split, Corpus: s.digest, Dropped: map[string]int64{}}
+		out[i] = PartReport{Config: m.config, Split: m.split, Corpus: s.SHA256, Dropped: map[string]int64{}}
 	}
 	for i := range m.entries {
 		e := &m.entries[i]

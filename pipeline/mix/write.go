@@ -32,11 +32,10 @@ type located[T any] struct {
 // what it gives.
 func (k *kind[T]) write(ctx context.Context, w *mixer, m *portion) (err error) {
 	m.part = filepath.Join(w.work, k.config+"-"+m.split)
-	part, err := corpus.NewPart(w.FS, m.part, corpus.DefaultLimits)
+	part, err := w.Part(m.part)
 	if err != nil {
 		return err
 	}
-	part.Redact(w.redactor)
 	streams, err := k.streams(w, m)
 	defer func() {
 		for _, s := range streams {
@@ -71,7 +70,7 @@ func (k *kind[T]) add(w *mixer, m *portion, out *corpus.Shards[T], x located[T])
 		m.own[of.Cluster] = true
 	}
 	of.Cluster, _ = w.of(s, of.Cluster, m.split)
-	if err := k.stamp(x.row, s.digest, int64(len(m.order))); err != nil {
+	if err := k.stamp(x.row, s.SHA256, int64(len(m.order))); err != nil {
 		return err
 	}
 	m.order = append(m.order, x.at)
@@ -111,9 +110,9 @@ var errStop = errors.New("no more rows are wanted")
 func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) iter.Seq2[located[T], error] {
 	return func(yield func(located[T], error) bool) {
 		n := 0
-		for _, path := range k.files(w.sources[source], split) {
+		for _, path := range w.sources[source].Files(k.profile, split) {
 			at := place{source: source, path: path}
-			err := corpus.Rows(w.FS, w.sources[source].path(path), func(row *T) error {
+			err := corpus.Rows(w.FS, w.sources[source].Path(path), func(row *T) error {
 				e := &entries[n]
 				n++
 				if e.Reason == "" && !yield(located[T]{row, at, e.Tokens}, nil) {

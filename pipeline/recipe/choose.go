@@ -7,6 +7,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // Count says what became of the rows of one source.
@@ -40,10 +41,8 @@ const (
 
 // source is one side of a recipe: a corpus, and its rows in their order.
 type source struct {
-	dir      string
-	manifest *corpus.Manifest
-	input    corpus.Input
-	picks    []pick
+	*finish.Source
+	picks []pick
 	// mistakes are the filter's reasons by session.
 	mistakes map[string]string
 	count    Count

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // ErrNoProblems says that a corpus has no problem to train on.
@@ -22,16 +22,16 @@ var ErrNoProblems = errors.New("the corpus has no training problem that is not p
 // is near to. They are the only ones that rollouts are played at, so that no
 // protected problem can come to be trained on.
 func Problems(fsys corpus.FS, dir string, heldOut []guard.Entry) ([]byte, error) {
-	m, err := corpus.ReadManifest(fsys, dir)
+	s, err := finish.Open(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	p, err := protect(fsys, dir, heldOut)
+	p, err := protect(s, heldOut)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = trainRows(fsys, dir, m, corpus.ProfileVerlRL, func(row *corpus.RL) error {
+	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(row *corpus.RL) error {
 		v := view{key: row.ProblemID, cluster: row.Cluster, candidate: guard.Candidate{ID: row.ProblemID, Text: query(row), ProductIDs: gold(row)}}
 		if p.check(&v) != "" {
 			return nil
@@ -90,17 +90,4 @@ func problem(row *corpus.RL) ([]byte, error) {
 		p[key] = text
 	}
 	return json.Marshal(p)
-}
-
-// trainRows reads the rows of a profile in the train split of a corpus.
-func trainRows[T any](fsys corpus.FS, dir string, m *corpus.Manifest, profile string, visit func(*T) error) error {
-	for _, f := range m.Files {
-		if f.Profile != profile || f.Split != corpus.SplitTrain {
-			continue
-		}
-		if err := corpus.Rows(fsys, filepath.Join(dir, filepath.FromSlash(f.Path)), visit); err != nil {
-			return err
-		}
-	}
-	return nil
 }

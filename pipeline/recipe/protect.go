@@ -1,14 +1,14 @@
 package recipe
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io/fs"
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // ErrNotProtected says that a corpus was guarded by held-out files that the
@@ -17,9 +17,8 @@ var ErrNotProtected = errors.New("the corpus was guarded by a held-out file that
 
 // protection holds rows against the pinned split and all that is protected.
 type protection struct {
+	*finish.Protection
 	bank  *guard.State
-	text  []byte
-	guard *guard.Guard
 	proof Proof
 }
 
@@ -47,30 +46,27 @@ func (p *Proof) Protected() int {
 	return n
 }
 
-// protect reads the split that the corpus in dir pinned and indexes what it protects,
-// with the entries of held-out files. It fails closed.
-func protect(fsys corpus.FS, dir string, heldOut []guard.Entry) (*protection, error) {
-	const maxBank = 64 << 20
-	p := &protection{}
-	var err error
-	if p.text, err = corpus.ReadFile(fsys, filepath.Join(dir, "bank.json"), maxBank); err != nil {
+// protect reads the split that a corpus pins and indexes what it protects, with
+// the entries of held-out files.
+func protect(s *finish.Source, heldOut []guard.Entry) (*protection, error) {
+	bank, err := s.Bank()
+	if err == nil && bank == nil {
+		err = fmt.Errorf("read %s: %w", s.Path(finish.BankName), fs.ErrNotExist)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if p.bank, err = guard.ReadState(bytes.NewReader(p.text)); err != nil {
+	p := &protection{bank: bank}
+	if p.Protection, err = finish.Protect(finish.InBank(bank, heldOut), guard.Config{}, bank.Seed); err != nil {
 		return nil, err
 	}
-	none := func(string) bool { return false }
-	protected := slices.Concat(heldOut, p.bank.ProtectedIn(guard.PoolEval, "eval", none, none), p.bank.ProtectedIn(guard.PoolNeverTouch, "never-touch", none, none))
-	if p.guard, err = guard.New(protected, guard.Config{}); err != nil {
+	text, err := bank.Encode()
+	if err != nil {
 		return nil, err
 	}
-	planted := p.guard.Injection(p.bank.Seed)
-	if err = errors.Join(p.guard.Canary(), planted.Validate()); err != nil {
-		return nil, err
-	}
-	p.proof = Proof{BankSHA256: corpus.SHA256(p.text), Clusters: map[guard.Pool]int{}, HeldOut: len(heldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.guard)}
-	p.proof.Guard.Injection = &planted
-	for _, c := range p.bank.Clusters {
+	p.proof = Proof{BankSHA256: corpus.SHA256(text), Clusters: map[guard.Pool]int{}, HeldOut: len(heldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}
+	p.proof.Guard.Injection = &p.Injection
+	for _, c := range bank.Clusters {
 		p.proof.Clusters[c.Pool]++
 	}
 	return p, nil
@@ -88,7 +84,7 @@ func (p *protection) check(v *view) string {
 		p.proof.Outside = append(p.proof.Outside, v.key)
 		return reasonPool
 	}
-	f := p.guard.Check(v.candidate)
+	f := p.Check(corpus.SplitTrain, v.candidate)
 	p.proof.Guard.Add(v.key, f)
 	if f.Drop {
 		return reasonLeak

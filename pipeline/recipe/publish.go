@@ -2,7 +2,6 @@ package recipe
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // export makes the parts of the data: one for every profile that the chosen
@@ -29,7 +29,7 @@ func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 		}
 	}
 	const sessions = 100 // as in arena export
-	counts, parts, err := export.Parts(ctx, w.fs, rows, filepath.Join(w.dir, "exports"), m, profiles, &export.Options{Sessions: sessions}, len(profiles))
+	counts, parts, err := export.Parts(ctx, w.FS, rows, filepath.Join(w.dir, "exports"), m, profiles, &export.Options{Sessions: sessions}, len(profiles))
 	if err != nil {
 		return nil, err
 	}
@@ -43,46 +43,39 @@ func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 
 // rowsManifest lists the chosen rows as a corpus would.
 func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
-	files, err := corpus.ReadPart(w.fs, rows)
+	files, err := corpus.ReadPart(w.FS, rows)
 	if err != nil {
 		return nil, err
 	}
-	m := &corpus.Manifest{Pipeline: w.in.Version}
+	m := &corpus.Manifest{Pipeline: w.Version}
 	for _, f := range files {
 		m.Files = append(m.Files, corpus.FileEntry{Config: f.Config, Profile: f.Profile, Split: f.Split, Path: f.Path, Rows: &f.Rows, Bytes: f.Bytes, SHA256: f.SHA256})
 	}
 	return m, nil
 }
 
-func (w *work) assemble(ctx context.Context, out string, parts []string) error {
+func (w *work) assemble(ctx context.Context, parts []string) error {
 	config, err := w.recipe.configuration()
 	if err != nil {
 		return fmt.Errorf("encode recipe: %w", err)
 	}
-	report, err := json.MarshalIndent(w.report, "", " ")
-	if err != nil {
-		return fmt.Errorf("encode report: %w", err)
-	}
-	counts, err := w.funnel()
-	if err != nil {
-		return err
-	}
-	m := corpus.Manifest{Pipeline: w.in.Version, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Funnel: counts}
-	for _, s := range w.sources {
-		m.Inputs = append(m.Inputs, s.input)
-	}
-	return corpus.Assemble(ctx, w.fs, out, corpus.Assembly{
-		Parts: parts, Manifest: m,
-		Extra: map[string][]byte{"bank.json": w.protection.text, "reports/recipe.json": append(report, '\n')},
+	c := finish.Content{
+		Parts: parts, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Bank: w.protection.bank, Reports: map[string]any{"recipe.json": w.report},
 		Card: corpus.Card{
-			Title: "Shopping agents: data of stage " + w.recipe.Name, Push: w.in.Push, License: w.in.License, Default: w.recipe.Profile,
-			Tags: []string{"agent", "tool-use", "shopping", "trajectories", "arena"},
+			Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags,
 			Sections: []corpus.Section{
 				{Heading: "What this is", Body: w.about()},
 				{Heading: "Held-out protection", Body: w.report.Proof.text()},
 			},
 		},
-	})
+	}
+	if c.Funnel, err = w.funnel(); err != nil {
+		return err
+	}
+	for _, s := range w.sources {
+		c.Inputs = append(c.Inputs, s.Input(s.count.Source+" manifest"))
+	}
+	return w.Assemble(ctx, &c)
 }
 
 func (w *work) about() string {

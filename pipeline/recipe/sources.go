@@ -1,12 +1,9 @@
 package recipe
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -14,70 +11,50 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // open reads the manifests of all sources, the protection and the teachers.
-func (w *work) open() (err error) {
-	pinned := cmp.Or(w.in.Rollouts, w.in.Corpus)
-	if w.protection, err = protect(w.fs, pinned, w.in.HeldOut); err != nil {
+func (w *work) open() error {
+	if w.in.Rollouts != "" {
+		if err := w.addSource(fromRollouts, w.in.Rollouts); err != nil {
+			return err
+		}
+	}
+	if w.in.Rollouts == "" || w.recipe.CorpusShare > 0 {
+		if err := w.addSource(fromCorpus, w.in.Corpus); err != nil {
+			return err
+		}
+	}
+	var err error
+	if w.protection, err = protect(w.sources[0].Source, w.in.HeldOut); err != nil || !w.recipe.Teacher {
 		return err
 	}
-	if w.in.Rollouts != "" {
-		err = w.addSource(fromRollouts, w.in.Rollouts)
-	}
-	if err == nil && (w.in.Rollouts == "" || w.recipe.CorpusShare > 0) {
-		err = w.addSource(fromCorpus, w.in.Corpus)
-	}
-	if err == nil && w.recipe.Teacher {
-		err = w.readTeachers()
-	}
-	return err
+	return w.readTeachers()
 }
 
 func (w *work) addSource(name, dir string) error {
-	m, err := corpus.ReadManifest(w.fs, dir)
+	opened, err := finish.Open(w.FS, dir)
 	if err != nil {
 		return err
 	}
-	s := &source{dir: dir, manifest: m, count: Count{Source: name, Dropped: map[string]int64{}}}
-	if s.input, err = manifestInput(w.fs, name, dir, m); err != nil {
-		return err
-	}
+	s := &source{Source: opened, count: Count{Source: name, Dropped: map[string]int64{}}}
 	w.sources = append(w.sources, s)
 	if name == fromRollouts && w.recipe.comparesOutcomes() {
-		err = w.readMistakes(s)
+		err = s.readMistakes()
 	}
 	return err
 }
 
 // readMistakes reads what the filter names a mistake in the rollouts.
-func (w *work) readMistakes(s *source) error {
+func (s *source) readMistakes() error {
 	s.mistakes, s.count.Mistakes = map[string]string{}, map[string]int64{}
-	for _, f := range s.manifest.Files {
-		if !strings.HasPrefix(f.Path, "tables/verdicts") {
-			continue
+	return finish.Table(s.Source, finish.TableVerdicts, func(row *corpus.Verdict) error {
+		if i := slices.IndexFunc(row.Reasons, filters.Mistake); i >= 0 {
+			s.mistakes[row.TraceID] = row.Reasons[i]
 		}
-		err := corpus.Rows(w.fs, filepath.Join(s.dir, filepath.FromSlash(f.Path)), func(row *corpus.Verdict) error {
-			if i := slices.IndexFunc(row.Reasons, filters.Mistake); i >= 0 {
-				s.mistakes[row.TraceID] = row.Reasons[i]
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// manifestInput names a corpus by the hash of its manifest.
-func manifestInput(fsys corpus.FS, name, dir string, m *corpus.Manifest) (corpus.Input, error) {
-	const maxManifest = 256 << 20
-	b, err := corpus.ReadFile(fsys, filepath.Join(dir, corpus.ManifestName), maxManifest)
-	if err != nil {
-		return corpus.Input{}, err
-	}
-	return corpus.Input{Kind: name + " manifest", SHA256: corpus.SHA256(b), Bytes: int64(len(b)), Records: int64(len(m.Files))}, nil
+		return nil
+	})
 }
 
 func (w *work) source(name string) *source {
@@ -91,12 +68,12 @@ func (w *work) source(name string) *source {
 
 // readTeachers reads the calls of every success of the teacher, by problem.
 func (w *work) readTeachers() error {
-	m, err := corpus.ReadManifest(w.fs, w.in.Teacher)
+	s, err := finish.Open(w.FS, w.in.Teacher)
 	if err != nil {
 		return err
 	}
 	w.teachers = map[string][][][]arena.Call{}
-	return trainRows(w.fs, w.in.Teacher, m, corpus.ProfileHFJSON, func(row *corpus.SFT) error {
+	return finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(row *corpus.SFT) error {
 		if row.Reward < 1 {
 			return nil
 		}
@@ -132,7 +109,7 @@ func take[T any](ctx context.Context, w *work, profile string, look func(*T) (vi
 	w.settle()
 	for _, s := range w.sources {
 		n := 0
-		err := trainRows(w.fs, s.dir, s.manifest, profile, func(row *T) error {
+		err := finish.Rows(s.Source, profile, corpus.SplitTrain, func(row *T) error {
 			for range s.picks[n].times {
 				if err := write(row); err != nil {
 					return err
@@ -151,7 +128,7 @@ func take[T any](ctx context.Context, w *work, profile string, look func(*T) (vi
 // pickRows finds the rows of a source that may be taken.
 func pickRows[T any](ctx context.Context, w *work, s *source, profile string, look func(*T) (view, error)) error {
 	signer := minhash.NewSigner()
-	return trainRows(w.fs, s.dir, s.manifest, profile, func(row *T) error {
+	return finish.Rows(s.Source, profile, corpus.SplitTrain, func(row *T) error {
 		v, err := look(row)
 		if err != nil {
 			return fmt.Errorf("read row %s: %w", v.key, err)

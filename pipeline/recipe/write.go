@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // Input is what the data of a recipe is made from: folders of corpora.
@@ -24,10 +25,6 @@ type Input struct {
 	Teacher  string
 	// HeldOut are protected beside the bank's own clusters.
 	HeldOut []guard.Entry
-	// Version is the program's.
-	Version string
-	// Push and License are those of corpus.Card; empty where nobody named any.
-	Push, License string
 }
 
 // Report says what the data of a recipe was made of, with the guard's proof
@@ -42,7 +39,7 @@ type Report struct {
 
 // work is a recipe on its way.
 type work struct {
-	fs         corpus.FS
+	finish.Target
 	recipe     Recipe
 	in         Input
 	dir        string
@@ -52,12 +49,11 @@ type work struct {
 	report     Report
 }
 
-// Write writes the data of a recipe to out: the train split alone, in every
-// profile that its rows go into. scratch is a folder for what is only needed on
-// the way.
-func (r Recipe) Write(ctx context.Context, fsys corpus.FS, in Input, out, scratch string) (*Report, error) {
-	w := &work{fs: fsys, recipe: r, in: in, dir: scratch, report: Report{Recipe: r.Name}}
-	if err := corpus.Replaceable(fsys, out); err != nil {
+// Write writes the data of a recipe: the train split alone, in every profile that
+// its rows go into. scratch is a folder for what is only needed on the way.
+func (r Recipe) Write(ctx context.Context, to finish.Target, in Input, scratch string) (*Report, error) {
+	w := &work{Target: to, recipe: r, in: in, dir: scratch, report: Report{Recipe: r.Name}}
+	if err := corpus.Replaceable(to.FS, to.Out); err != nil {
 		return nil, err
 	}
 	if err := w.open(); err != nil {
@@ -71,12 +67,12 @@ func (r Recipe) Write(ctx context.Context, fsys corpus.FS, in Input, out, scratc
 	if err != nil {
 		return nil, err
 	}
-	return &w.report, w.assemble(ctx, out, parts)
+	return &w.report, w.assemble(ctx, parts)
 }
 
 // choose writes the rows of the recipe's own profile as a part.
 func (w *work) choose(ctx context.Context, dir string) error {
-	part, err := corpus.NewPart(w.fs, dir, corpus.DefaultLimits)
+	part, err := w.Part(dir)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/foreign"
 )
 
 // importFlags are what a user can say to `arena import`.
@@ -98,7 +99,8 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 		return err
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
-	m := pipeline.Import{Redact: redactor, Inputs: inputs, RunID: f.runID, Out: out.Dir, FS: corpus.Disk{}, Version: cli.Version(), HeldOut: f.heldOut, Workers: f.workers, Push: f.card.Push, License: f.card.License, Progress: progress.Event}
+	to := finish.Target{Redact: redactor, Out: out.Dir, FS: corpus.Disk{}, Version: cli.Version(), Push: f.card.Push, License: f.card.License}
+	m := foreign.Import{Inputs: inputs, RunID: f.runID, HeldOut: f.heldOut, Workers: f.workers, Progress: progress.Event, Target: to}
 	summary, err := m.Run(c.Context())
 	progress.Done()
 	if summary != nil && (err != nil || !f.quiet) {

@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
@@ -88,7 +89,7 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	if _, err = cli.ParseWhere(f.config.Where); err != nil {
 		return err
 	}
-	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Out: out.Dir, Version: cli.Version(), Workers: f.workers, Push: f.card.Push, License: f.card.License}
+	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Workers: f.workers, Target: finish.Target{Out: out.Dir, Version: cli.Version(), Push: f.card.Push, License: f.card.License, FS: corpus.Disk{}}}
 	if err = m.Validate(); err != nil {
 		return cli.Usage(err, "run `arena mix --help` for an example")
 	}
@@ -170,7 +171,7 @@ func mixError(err error) error {
 		return err
 	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the table above says why rows were left out")
-	case errors.Is(err, mix.ErrBroken):
+	case errors.Is(err, finish.ErrBroken):
 		return cli.Failed(err, "`arena verify` lists all that is broken; build or copy it again")
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)

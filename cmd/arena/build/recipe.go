@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
@@ -174,7 +175,8 @@ func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
 	if err != nil {
 		return err
 	}
-	report, err := f.recipe.Write(c.Context(), corpus.Disk{}, in, target.Dir, f.work)
+	to := finish.Target{FS: corpus.Disk{}, Out: target.Dir, Version: cli.Version(), Push: f.card.Push, License: f.card.License}
+	report, err := f.recipe.Write(c.Context(), to, in, f.work)
 	if report != nil && !f.eval.Quiet {
 		f.tell(report)
 	}
@@ -187,7 +189,7 @@ func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
 // input are the corpora that the data is made from: the one given, and those
 // that are built of rollouts.
 func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
-	in = recipe.Input{Corpus: f.corpus, HeldOut: f.protected, Version: cli.Version(), Push: f.card.Push, License: f.card.License}
+	in = recipe.Input{Corpus: f.corpus, HeldOut: f.protected}
 	if f.plays() || f.run != "" {
 		if in.Rollouts, err = f.rollouts(c); err != nil {
 			return in, err

@@ -1,4 +1,4 @@
-package pipeline
+package foreign
 
 import (
 	"slices"
@@ -32,7 +32,7 @@ func ofAgent(s arena.Step) bool { return s.Role == arena.RoleAgent }
 
 // waits keeps back half a record with an id until all have been read: data sets
 // hold prompts and predictions in files of their own.
-func (r *recordReader) waits(t *arena.Trace) bool {
+func (r *reader) waits(t *arena.Trace) bool {
 	if t.ProblemID == "" || !promptAlone(t) && !answerAlone(t) || r.waitingBytes+t.Bytes > mostWaiting {
 		return false
 	}
@@ -43,7 +43,7 @@ func (r *recordReader) waits(t *arena.Trace) bool {
 
 // join enters the records that waited, each answer behind the prompt of its id.
 // An id under which different things are asked names none of them.
-func (r *recordReader) join() error {
+func (r *reader) join() error {
 	prompts, several := map[string]*arena.Trace{}, map[string]bool{}
 	answered := map[string]bool{}
 	for _, t := range r.waiting {

@@ -1,4 +1,4 @@
-package pipeline
+package foreign
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -19,9 +20,9 @@ type record struct {
 	leftOut string
 }
 
-// recordReader reads the records of an import, each of them once. It belongs to one
+// reader reads the records of an import, each of them once. It belongs to one
 // goroutine.
-type recordReader struct {
+type reader struct {
 	*Import
 	emit    func(record, int64) error
 	inputs  []corpus.Input
@@ -33,7 +34,7 @@ type recordReader struct {
 }
 
 // read emits the records of all inputs in an order that no path decides.
-func (r *recordReader) read(ctx context.Context, emit func(record, int64) error) error {
+func (r *reader) read(ctx context.Context, emit func(record, int64) error) error {
 	r.emit = emit
 	inputs, err := r.ordered(ctx)
 	if err != nil {
@@ -45,35 +46,35 @@ func (r *recordReader) read(ctx context.Context, emit func(record, int64) error)
 		return err
 	}
 	for i, in := range inputs {
-		r.tell(Event{Stage: stageRead, Done: i, Total: len(inputs)})
+		r.tell(pipeline.Event{Stage: stageRead, Done: i, Total: len(inputs)})
 		found, err := traces.Read(ctx, in, opt, r.take)
 		if err != nil {
 			return err
 		}
 		r.inputs = append(r.inputs, corpus.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(found.Traces + found.Faults)})
-		r.tell(Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
+		r.tell(pipeline.Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
 	}
 	return r.join()
 }
 
 // ordered are the inputs in the order of their content.
-func (r *recordReader) ordered(ctx context.Context) ([]traces.Input, error) {
+func (r *reader) ordered(ctx context.Context) ([]traces.Input, error) {
 	inputs := slices.Clone(r.Inputs)
-	err := hashInputs(ctx, r.Workers, inputs)
+	err := pipeline.HashInputs(ctx, r.Workers, inputs)
 	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
 		return cmp.Or(strings.Compare(a.SHA256, b.SHA256), strings.Compare(a.MetaSHA256, b.MetaSHA256))
 	})
 	return inputs, err
 }
 
-func (r *recordReader) tell(e Event) {
+func (r *reader) tell(e pipeline.Event) {
 	if r.Progress != nil {
 		r.Progress(e)
 	}
 }
 
 // take emits one record, or keeps it back for its other half.
-func (r *recordReader) take(item traces.Item) error {
+func (r *reader) take(item traces.Item) error {
 	if f := item.Fault; f != nil {
 		if f.Reason == traces.UnsupportedSchema {
 			r.refused[f.Detail]++
@@ -92,9 +93,9 @@ func (r *recordReader) take(item traces.Item) error {
 }
 
 // pass emits a trace that may become a row.
-func (r *recordReader) pass(t *arena.Trace) error { return r.emit(record{trace: t}, int64(t.Bytes)) }
+func (r *reader) pass(t *arena.Trace) error { return r.emit(record{trace: t}, int64(t.Bytes)) }
 
 // leaveOut emits a trace for the ledger alone.
-func (r *recordReader) leaveOut(t *arena.Trace, reason string) error {
+func (r *reader) leaveOut(t *arena.Trace, reason string) error {
 	return r.emit(record{trace: t, leftOut: reason}, int64(t.Bytes))
 }

@@ -1,4 +1,4 @@
-package pipeline
+package foreign
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // harnessSource is the harness profile of rows whose system prompt and tools
@@ -147,7 +148,7 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 
 // foreign makes the row of a trace as it is: in its own harness, ungraded. Its
 // fate says why it can be none, and lost what the row lacks of the trace.
-func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpus.SFT, lost []string, f choose.Fate, err error) {
+func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row corpus.SFT, lost []string, f choose.Fate, err error) {
 	if len(t.Vetoes) > 0 {
 		return row, nil, choose.Fate{Stage: stageRead, Reason: t.Vetoes[0]}, nil
 	}
@@ -155,7 +156,7 @@ func (m *Import) foreign(t *arena.Trace, protect *guard.Guard) (row corpus.SFT, 
 	if len(rec.Dialogue.Faults) > 0 {
 		return row, nil, choose.Fate{Stage: stageRead, Reason: rec.Dialogue.Faults[0]}, nil
 	}
-	if protect != nil && protect.Check(guard.Candidate{ID: t.ID, Text: t.Query}).Drop {
+	if protect.Check(corpus.SplitTrain, guard.Candidate{ID: t.ID, Text: t.Query}).Drop {
 		return row, nil, choose.Fate{Stage: stageGuard, Reason: "protected_problem"}, nil
 	}
 	lost = losses(t, &rec.Dialogue)

@@ -1,12 +1,12 @@
-package pipeline
+package foreign
 
 import (
 	"cmp"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // imported is a record whose fate is known.
@@ -19,7 +19,7 @@ type imported struct {
 }
 
 // settle makes a record's row of the ledger and, if it can be one, of the corpus.
-func (m *Import) settle(a record, protect *guard.Guard) (*imported, error) {
+func (m *Import) settle(a record, protect *finish.Protection) (*imported, error) {
 	if f := a.fault; f != nil {
 		out := choose.Fate{Stage: stageRead, Reason: string(f.Reason), Failed: true}
 		return &imported{fate: out, attempt: &corpus.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
@@ -48,8 +48,8 @@ func attemptOf(t *arena.Trace, row *corpus.SFT, f choose.Fate) *corpus.Attempt {
 		TraceID: t.ID, RunID: t.RunID, ProblemID: cmp.Or(row.ProblemID, t.ProblemID), AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
 		Suite: t.Agent.Suite, RunDate: corpus.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
 		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
-		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: finite(t.Seconds),
-		InferenceTotal: counted(t.InferenceTotal), InferenceFailures: counted(t.InferenceFailures),
+		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: corpus.Finite(t.Seconds),
+		InferenceTotal: corpus.Count(t.InferenceTotal), InferenceFailures: corpus.Count(t.InferenceFailures),
 		NSteps: row.NSteps, NToolCalls: row.NToolCalls, NTokens: row.NTokens, TokenCounter: corpus.Bytes4{}.Name(),
 		Fate: f.Word(), Stage: f.Stage, Reason: f.Reason, Split: f.Split, Cluster: row.Cluster,
 	}

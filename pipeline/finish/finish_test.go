@@ -1,0 +1,114 @@
+package finish_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+)
+
+func entry(id, request string) guard.Entry {
+	return guard.Entry{ID: id, Bank: id, Text: request}
+}
+
+func TestEachSplitIsKeptFromWhatItMayNotHold(t *testing.T) {
+	t.Parallel()
+	const outside, never, eval = "a red mug for my sister under 20 pesos", "wireless earphones with a case below 900 pesos", "blue running shoes of size 42 from one shop"
+	p, err := finish.Protect(finish.Protected{
+		HeldOut: []guard.Entry{entry("outside", outside)}, NeverTouch: []guard.Entry{entry("never", never)}, Eval: []guard.Entry{entry("eval", eval)},
+	}, guard.Config{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		split, text string
+		drop        bool
+	}{
+		{corpus.SplitTrain, outside, true}, {corpus.SplitTrain, never, true}, {corpus.SplitTrain, eval, true},
+		{corpus.SplitEval, outside, true}, {corpus.SplitEval, never, true}, {corpus.SplitEval, eval, false},
+		{corpus.SplitTrain, "a bag of cat food", false},
+	} {
+		if got := p.Check(tt.split, guard.Candidate{Text: tt.text}); got.Drop != tt.drop {
+			t.Errorf("%s in %s: dropped %v", tt.text, tt.split, got.Drop)
+		}
+	}
+	if p.Guard("") != nil {
+		t.Error("what is in no split is guarded")
+	}
+}
+
+func TestNothingToProtectIsNoProtection(t *testing.T) {
+	t.Parallel()
+	if _, err := finish.Protect(finish.Protected{}, guard.Config{}, 1); !errors.Is(err, guard.ErrEmptyBank) {
+		t.Errorf("an empty bank: %v", err)
+	}
+	if _, err := finish.HeldOut([]string{filepath.Join(t.TempDir(), "none.jsonl")}); err == nil {
+		t.Error("a held-out file that is not there was read")
+	}
+}
+
+func TestPartsGoWithOrWithoutACorpus(t *testing.T) {
+	t.Parallel()
+	to := finish.Target{FS: corpus.Disk{}, Out: filepath.Join(t.TempDir(), "out"), Version: "test"}
+	failed := errors.New("failed")
+	work := ""
+	err := to.InParts(func(dir string) error {
+		work = dir
+		if _, err := to.Part(dir); err != nil {
+			t.Fatal(err)
+		}
+		return failed
+	})
+	if !errors.Is(err, failed) {
+		t.Errorf("the error is %v", err)
+	}
+	if left, err := filepath.Glob(work); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+func TestSourceIsKnownByItsManifest(t *testing.T) {
+	t.Parallel()
+	to := finish.Target{FS: corpus.Disk{}, Out: filepath.Join(t.TempDir(), "out"), Version: "test", License: "cc0-1.0"}
+	err := to.InParts(func(work string) error {
+		part, err := to.Part(work)
+		if err != nil {
+			return err
+		}
+		l := finish.NewLedger(part)
+		if err = l.Attempts.Add(&corpus.Attempt{TraceID: "r/p", Fate: corpus.FateDropped}); err != nil {
+			return err
+		}
+		if err = finish.Close(l.Close, part.Close); err != nil {
+			return err
+		}
+		return to.Assemble(t.Context(), &finish.Content{Parts: []string{work}, Configuration: []byte("{}"), Card: corpus.Card{Title: "Nothing", License: "other"}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := finish.Open(to.FS, to.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bank, err := s.Bank(); bank != nil || err != nil {
+		t.Errorf("its bank is %v, %v", bank, err)
+	}
+	rows := 0
+	err = finish.Table(s, finish.TableAttempts, func(a *corpus.Attempt) error {
+		rows++
+		return nil
+	})
+	if err != nil || rows != 1 || s.HasTable(finish.TableVerdicts) {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+	if in := s.Input("corpus"); in.SHA256 == "" || in.SHA256 != s.SHA256 || in.Bytes != s.Bytes {
+		t.Errorf("named as %+v", in)
+	}
+	if named, err := corpus.Licensed(to.FS, to.Out); err != nil || named != "cc0-1.0" {
+		t.Errorf("the card names %q, %v", named, err)
+	}
+}

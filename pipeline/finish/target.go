@@ -1,0 +1,116 @@
+package finish
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// Target is where a corpus goes, and what whoever makes it says of it.
+type Target struct {
+	FS  corpus.FS
+	Out string
+	// Version is the program's.
+	Version string
+	// Push and License are those of corpus.Card; empty where nobody named any.
+	Push, License string
+	// Redact takes out what must not be published; nil leaves texts as they are.
+	Redact *redact.Redactor
+}
+
+// Content is what a corpus is put together from.
+type Content struct {
+	// Parts are the folders of finished parts, in the order of their shards.
+	Parts []string
+	// Configuration decides with Inputs what the corpus holds; it is JSON.
+	Configuration       []byte
+	ConfigurationSHA256 string
+	Inputs              []corpus.Input
+	Funnel              []corpus.Stage
+	// Bank pins the split; nil where nothing does.
+	Bank *guard.State
+	// Reports are written as JSON, Pages as they are, both into reports by name.
+	Reports map[string]any
+	Pages   map[string][]byte
+	Card    corpus.Card
+}
+
+// Tags are those of every card.
+var Tags = []string{"agent", "tool-use", "trajectories", "arena"}
+
+// ShoppingTags are those of a card whose rows were made of the subnet's traces.
+var ShoppingTags = slices.Insert(slices.Clone(Tags), 2, "shopping")
+
+// InParts has write make parts in a folder beside the target, and removes it. A folder that may not be replaced is refused
+// before.
+func (t *Target) InParts(write func(work string) error) error {
+	if err := corpus.Replaceable(t.FS, t.Out); err != nil {
+		return err
+	}
+	work := corpus.Beside(t.Out, "parts")
+	err := write(work)
+	if rerr := t.FS.RemoveAll(work); err == nil && rerr != nil {
+		err = fmt.Errorf("remove %s: %w", work, rerr)
+	}
+	return err
+}
+
+// Part starts a part whose rows pass the target's redactor.
+func (t *Target) Part(dir string) (*corpus.Part, error) {
+	part, err := corpus.NewPart(t.FS, dir, corpus.DefaultLimits)
+	if err == nil {
+		part.Redact(t.Redact)
+	}
+	return part, err
+}
+
+// Assemble puts the corpus together, as corpus.Assemble does.
+func (t *Target) Assemble(ctx context.Context, c *Content) error {
+	a := corpus.Assembly{Parts: c.Parts, Extra: map[string][]byte{}, Redact: t.Redact, Card: c.Card, Manifest: corpus.Manifest{
+		Pipeline: t.Version, Configuration: c.Configuration, ConfigurationSHA256: c.ConfigurationSHA256, Inputs: c.Inputs, Funnel: c.Funnel,
+	}}
+	a.Card.Push, a.Card.License = t.Push, cmp.Or(t.License, c.Card.License)
+	var err error
+	if c.Bank != nil {
+		if a.Extra[BankName], err = c.Bank.Encode(); err != nil {
+			return err
+		}
+	}
+	for name, page := range c.Pages {
+		a.Extra["reports/"+name] = page
+	}
+	for name, report := range c.Reports {
+		if a.Extra["reports/"+name], err = corpus.EncodeReport(report); err != nil {
+			return err
+		}
+	}
+	return corpus.Assemble(ctx, t.FS, t.Out, a)
+}
+
+// Close closes what was written, in order, up to the first that fails.
+func Close(all ...func() error) error {
+	for _, closing := range all {
+		if err := closing(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Digest names several texts by one hash: each is preceded by its length, so that
+// none can pass for part of another.
+func Digest(parts ...[]byte) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:", len(p))
+		h.Write(p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,169 @@
+// Package foreign makes a corpus of other people's traces as they are: read,
+// guarded, made into rows and finished like any other. Nothing is graded, judged
+// or ranked: that takes problems and a catalogue, and is what a build does.
+package foreign
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/inorder"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// Import makes a corpus of traces, each in the system prompt and with the tools
+// that it records.
+type Import struct {
+	Inputs []traces.Input
+	RunID  string
+	// HeldOut are files of problems that no row may ask for; none leaves the rows
+	// unguarded, and the card says so.
+	HeldOut []string
+	// Workers is how many records are worked on at once, at least 1. The corpus is
+	// the same for any number.
+	Workers int
+	// Progress is told of every input that was read; may be nil.
+	Progress func(pipeline.Event)
+	finish.Target
+}
+
+// aheadBytes bounds the records under way between reading and writing: a few
+// hundred of the usual size.
+const aheadBytes = 16 << 20
+
+// The stages of an import in order. At stageRow a trace is left out that trainers'
+// templates cannot take.
+const (
+	stageRead  = "read"
+	stageGuard = "guard"
+	stageRow   = "row"
+)
+
+var importStages = []string{stageRead, stageGuard, stageRow}
+
+// writer is what was written of an import under way. It belongs to one
+// goroutine.
+type writer struct {
+	*Import
+	rows   *corpus.Shards[corpus.SFT]
+	ledger *finish.Ledger
+	fates  []choose.Fate
+	lost   map[string]int64
+}
+
+// Run reads every input and writes the corpus, all of it or nothing. Without a
+// single row it is choose.ErrEmpty, and the summary has the funnel.
+func (m *Import) Run(ctx context.Context) (s *pipeline.Summary, err error) {
+	if m.Workers < 1 {
+		return nil, fmt.Errorf("workers is %d: want at least 1", m.Workers)
+	}
+	err = m.InParts(func(work string) (err error) {
+		s, err = m.write(ctx, work)
+		return err
+	})
+	return s, err
+}
+
+func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, error) {
+	held, err := finish.HeldOut(m.HeldOut)
+	if err != nil {
+		return nil, err
+	}
+	protect := &finish.Protection{}
+	if len(m.HeldOut) > 0 {
+		if protect, err = finish.Protect(finish.Protected{HeldOut: held}, guard.Config{}, 0); err != nil {
+			return nil, err
+		}
+	}
+	part, err := m.Part(work)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{Import: m, ledger: finish.NewLedger(part), lost: map[string]int64{}, rows: corpus.NewShards[corpus.SFT](part, stream)}
+	in := &reader{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
+	through := inorder.Stream[record, *imported]{
+		Workers: m.Workers, Ahead: aheadBytes, Read: in.read, Take: w.enter,
+		Work: func(a record) (*imported, error) { return m.settle(a, protect) },
+	}
+	if err = through.Run(ctx); err != nil {
+		return nil, err
+	}
+	verdicts := finish.NewTable[corpus.Verdict](part, finish.TableVerdicts) // nothing was judged: it stays empty
+	if err = finish.Close(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
+		return nil, err
+	}
+	return w.assemble(ctx, work, in, held)
+}
+
+// stream is where the rows go.
+var stream = corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain}
+
+// enter puts a record into the ledger and, where it is one, into the rows.
+func (w *writer) enter(s *imported) error {
+	w.fates = append(w.fates, s.fate)
+	for _, word := range s.lost {
+		w.lost[word]++
+	}
+	if s.row != nil {
+		if err := w.rows.AddCleaned(s.row); err != nil {
+			return err
+		}
+	}
+	return w.ledger.Attempts.Add(s.attempt)
+}
+
+func (w *writer) assemble(ctx context.Context, work string, in *reader, held []guard.Entry) (*pipeline.Summary, error) {
+	counts, err := choose.Funnel(importStages, w.fates)
+	if err != nil {
+		return nil, err
+	}
+	rows := counts[len(counts)-1].Out
+	s := &pipeline.Summary{Funnel: counts, Lost: w.lost, Refused: in.refused, Rows: map[string]int64{stream.Config + "/" + stream.Split: rows}}
+	if rows == 0 {
+		return s, choose.ErrEmpty
+	}
+	config, err := w.configuration(held)
+	if err != nil {
+		return nil, err
+	}
+	return s, w.Assemble(ctx, &finish.Content{
+		Parts: []string{work}, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts, Card: w.card(held),
+	})
+}
+
+// configuration names the bank by what is in it, never by a path.
+func (m *Import) configuration(held []guard.Entry) ([]byte, error) {
+	bank, err := json.Marshal(held)
+	if err != nil {
+		return nil, fmt.Errorf("encode held-out entries: %w", err)
+	}
+	return json.Marshal(map[string]any{"import": map[string]any{"run_id": m.RunID, "held_out": len(held), "held_out_sha256": finish.Digest(bank)}})
+}
+
+func (w *writer) card(held []guard.Entry) corpus.Card {
+	guarded := "Nothing was held out: the requests were compared with no protected problem."
+	if len(w.HeldOut) > 0 {
+		guarded = fmt.Sprintf("Every request was compared with %d protected problems; those that ask for one were left out.", len(held))
+	}
+	return corpus.Card{
+		Title: "Imported trajectories", Tags: finish.Tags, Default: stream.Config,
+		Sections: []corpus.Section{
+			{Heading: "What this is", Body: importAbout},
+			{Heading: "What rows lack of their traces", Body: cmp.Or(corpus.Tallies(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost."},
+			{Heading: "Held-out protection", Body: guarded},
+		},
+	}
+}
+
+const importAbout = `Trajectories that other tools recorded, each with the system prompt and the tools of its own source,
+as OpenAI messages. Nothing was graded: reward is what the source itself declares, 0 where it declares none
+(declared_reward in metadata is null then), and is_agentic is false because nothing was looked at. Tools that a source
+calls and does not declare are declared from their calls, and named by derived_tools in metadata. The licence is that of
+the source.`
