@@ -1,10 +1,15 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"sync"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
 // What a run keeps in its work folder, beside names, the plan and locks.
@@ -49,4 +54,70 @@ func (s *session) forgetParts(but *plan) error {
 		}
 	}
 	return nil
+}
+
+// names remembers which content each input path had when it was last mapped,
+// so that a run can say that a file changed and not only that it is new. It
+// decides nothing: a run without it does the same work.
+type names map[string]string
+
+func (s *session) namesPath(only Shard) string {
+	return filepath.Join(s.Work, fmt.Sprintf("names-%d-of-%d.json", only.Index, only.Of))
+}
+
+// readNames reads what the last whole run knew; nothing if it cannot be read.
+func (s *session) readNames() names {
+	n := names{}
+	b, err := corpus.ReadFile(s.FS, s.namesPath(Whole), 1<<30)
+	if err != nil || json.Unmarshal(b, &n) != nil {
+		return names{}
+	}
+	return n
+}
+
+func (s *session) writeNames(only Shard) error {
+	n := names{}
+	for i, in := range s.inputs {
+		if only.has(i) {
+			n[in.Name] = in.key.Folder()
+		}
+	}
+	b, err := json.Marshal(n)
+	if err != nil {
+		return fmt.Errorf("encode names of inputs: %w", err)
+	}
+	return corpus.WriteFile(s.FS, s.namesPath(only), b)
+}
+
+// why tells for people why a block is made; empty for an input that was never
+// seen.
+func (n names) why(in input, status block.Status) string {
+	before, known := n[in.Name]
+	switch {
+	case status == block.Missing && !known:
+		return ""
+	case status == block.Missing && before != in.key.Folder():
+		status = block.InputMismatch
+	}
+	return in.Path + ": " + status.String()
+}
+
+// progress counts what was done of one stage.
+type progress struct {
+	s     *session
+	stage string
+	total int
+
+	mu   sync.Mutex
+	done int
+}
+
+func (p *progress) tell(bytes int64, why string) {
+	p.mu.Lock()
+	p.done++
+	done := p.done
+	p.mu.Unlock()
+	if p.s.Progress != nil {
+		p.s.Progress(Event{Stage: p.stage, Done: done, Total: p.total, Bytes: bytes, Why: why})
+	}
 }
