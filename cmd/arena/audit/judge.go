@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
-	"github.com/trajectory-arena/arena/judges/steps"
+	"github.com/trajectory-arena/arena/judges"
 )
 
 // judgeFlags are what a user can say to `arena judge`.
@@ -61,7 +61,7 @@ Details: docs/judges-llm.md.`,
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
-	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: gates or llm")
+	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
 	cli.AddRunID(c, &f.runID, "stdin", "run of records that name none")
 	cli.ReadsDays(c)
 	cli.Replaces(c, "output")
@@ -83,26 +83,33 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 		return cli.Usage(errors.New("--probe and --steps do not go together"), "probes move a score, and steps have none")
 	}
 	day := &judgeDay{flags: f, streams: s, workers: f.workers}
-	switch f.judge {
-	case "gates":
-		return f.offline(c, day, days)
-	case "llm":
+	judge, known := judges.Named(f.judge)
+	switch {
+	case !known:
+		return cli.Usage(fmt.Errorf("--judge is %q", f.judge), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena judges` describes them")
+	case judge.AsksModels:
 		return f.models(c, day, days)
 	}
-	return cli.Usage(fmt.Errorf("--judge is %q", f.judge), "the judges are gates and llm; `arena judges` describes them")
+	return f.offline(c, judge, day, days)
 }
 
-func (f *judgeFlags) offline(c *cobra.Command, day *judgeDay, days []string) error {
-	if f.dryRun || f.llm.Given(c) {
+func (f *judgeFlags) offline(c *cobra.Command, judge judges.Instrument, day *judgeDay, days []string) error {
+	if f.dryRun || f.llm.Given() {
 		return cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out what is said about models")
 	}
 	if day.workers == 0 {
 		day.workers = runtime.NumCPU()
 	}
-	day.judge, day.maxUnscored = instrument.OfflineJudge{}.Judge, 1
-	day.steps = func(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
-		return steps.Judge(t, d), nil
+	offline, _, err := judge.Open(nil)
+	if err != nil {
+		return err
 	}
+	rule, _ := judges.StepsNamed("steps")
+	label, _, err := rule.OpenSteps(nil)
+	if err != nil {
+		return err
+	}
+	day.judge, day.steps, day.maxUnscored = offline.Judge, label.Steps, 1
 	return f.judgeOrProbe(c.Context(), day, days)
 }
 
@@ -114,7 +121,7 @@ func (f *judgeFlags) judgeOrProbe(ctx context.Context, day *judgeDay, days []str
 }
 
 func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err error) {
-	m, err := f.llm.Open(c)
+	m, err := f.llm.Open(day.streams.Err)
 	if err != nil {
 		return err
 	}

@@ -190,13 +190,7 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 	}
 	r.Sources.Days = days
 	r.Config = config
-	r.Config.Titles = f.titles.Config()
-	closeJudge, err := f.judge.Open(c, r)
-	if err == nil {
-		if err = cli.Contradiction(&config, &r.Config); err != nil {
-			err = errors.Join(err, closeJudge())
-		}
-	}
+	closeJudge, err := f.measure(r)
 	if err != nil {
 		cleanUp()
 		return nil, nil, err
@@ -209,6 +203,32 @@ func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func()
 		cleanUp()
 		return closeJudge()
 	}, nil
+}
+
+// measure opens the judges of r and notes in its configuration what their answers
+// depend on, which no configuration that was given may contradict. done closes
+// what they keep.
+func (f *buildFlags) measure(r *pipeline.Run) (done func() error, err error) {
+	o, err := f.judge.Open(f.streams.Err, r.Config.MaxUnscored)
+	if err != nil {
+		return nil, err
+	}
+	given, config := r.Config, &r.Config
+	config.MaxUnscored = o.MaxUnscored
+	config.Titles = f.titles.Config()
+	config.Judge = pipeline.JudgeConfig{Name: o.Is.Name, Settings: o.Is.Settings, ProbeEvery: given.Judge.ProbeEvery}
+	if o.Asks {
+		config.Judge.Sparing, config.Judge.ProbeEvery = !config.Multiplier.NeedsRuns(), 0
+	}
+	config.StepJudge = pipeline.StepJudgeConfig(o.StepsIs)
+	r.Judge = o.Judge
+	if o.StepsAsk {
+		r.StepJudge, config.Steps = o.Steps, true
+	}
+	if err = cli.Contradiction(&given, config); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o.Close, nil
 }
 
 // equip gives a run what it reads before any day: the harness, and what is

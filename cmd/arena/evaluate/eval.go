@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/prices"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
@@ -102,7 +104,7 @@ func (f *Flags) addTask(c *cobra.Command) {
 	fl.StringVarP(&f.Out, "output", "o", "", "run folder")
 	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model")
 	f.Judge.LLM = instrument.DefaultLLMFlags()
-	fl.StringVar(&f.Judge.Name, "judge", "gates", "reasoning judge: gates, llm or none")
+	fl.StringVar(&f.Judge.Name, "judge", "gates", "reasoning judge: "+strings.Join(judges.Names(), ", ")+" or none")
 	fl.StringVar(&f.Judge.LLM.Settings.File, "judge-config", "", "YAML file with the panel of models of --judge llm, as for arena judge")
 	fl.StringVar(&f.Judge.LLM.Ledger, "judge-ledger", "judge-ledger", "folder that keeps every exchange with them")
 	fl.StringVar(&f.trainedOn, "trained-on", "", trainedOnUsage)

@@ -2,13 +2,11 @@ package evaluate
 
 import (
 	"fmt"
-
-	"github.com/spf13/cobra"
+	"io"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/judges/llm"
-	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/student"
 )
 
@@ -18,29 +16,28 @@ const noJudge = "none"
 // openJudge makes the run's reasoning judge and names it in the run's spec:
 // another panel, or another prompt, is another judge. done closes what it
 // keeps.
-func (f *Flags) openJudge(run *student.Run) (done func() error, err error) {
+func (f *Flags) openJudge(words io.Writer, run *student.Run) (done func() error, err error) {
 	if f.Judge.Name == noJudge {
 		run.Spec.Judge = ""
 		return func() error { return nil }, nil
 	}
-	r := pipeline.Run{Config: pipeline.Config{MaxUnscored: 1}} // the offline judge has no instrument that could fail
+	maxUnjudged := 1.0 // the offline judge has no instrument that could fail
 	if f.Judge.AsksModels() {
-		r.Config.MaxUnscored = llm.Defaults().MaxUnscored
+		maxUnjudged = llm.Defaults().MaxUnscored
 	}
 	// Flags of this command speak of the student; those of models are in the
 	// judge's own file.
-	done, err = f.Judge.Open(&cobra.Command{}, &r)
+	judge, err := f.Judge.Open(words, maxUnjudged)
 	if err != nil {
 		return nil, err
 	}
-	c := r.Config
-	run.Judge, run.Spec.Judge = r.Judge, c.Judge.Name
+	run.Judge, run.Spec.Judge = judge.Judge, judge.Is.Name
 	const enough = 12
-	if c.Judge.Settings != "" {
-		run.Spec.Judge += "-" + c.Judge.Settings[:enough]
+	if judge.Is.Settings != "" {
+		run.Spec.Judge += "-" + judge.Is.Settings[:enough]
 	}
-	f.maxUnjudged = c.MaxUnscored
-	return done, nil
+	f.maxUnjudged = judge.MaxUnscored
+	return judge.Close, nil
 }
 
 // unjudged fails if too many rollouts have no grade.

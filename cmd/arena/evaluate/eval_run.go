@@ -61,7 +61,7 @@ func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 
 // judged plays a run, or scores it again, with its judge.
 func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
-	done, err := f.openJudge(run)
+	done, err := f.openJudge(s.Err, run)
 	if err != nil {
 		return nil, err
 	}

@@ -3,22 +3,21 @@
 package instrument
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/agreement"
-	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/probe"
-	"github.com/trajectory-arena/arena/judges/steps"
-	"github.com/trajectory-arena/arena/pipeline"
 )
 
 // offlineSteps is the --step-judge that asks no model.
@@ -37,7 +36,7 @@ type JudgeChoice struct {
 // Flags adds the flags to c.
 func (j *JudgeChoice) Flags(c *cobra.Command) {
 	j.LLM = DefaultLLMFlags()
-	c.Flags().StringVar(&j.Name, "judge", "gates", "the judge: gates or llm (judge first with arena judge, which asks for many at once; build then reads its ledger)")
+	c.Flags().StringVar(&j.Name, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or ")+" (judge first with arena judge, which asks for many at once; build then reads its ledger)")
 	c.Flags().StringVar(&j.steps, "step-judge", offlineSteps, "what labels steps: steps (the offline rule) or llm, which is asked about attempts that may become rows; llm implies --steps")
 	c.Flags().StringVar(&j.LLM.Settings.File, "judge-config", "", "YAML file with the panel of models")
 	c.Flags().StringVar(&j.agreement, "judge-agreement", "", "what arena agreement --json printed of this judge, for the dataset card")
@@ -46,52 +45,59 @@ func (j *JudgeChoice) Flags(c *cobra.Command) {
 	j.LLM.Add(c)
 }
 
-// Open makes the judges of r and notes in its configuration what their answers
-// depend on. done closes what they keep.
-func (j *JudgeChoice) Open(c *cobra.Command, r *pipeline.Run) (done func() error, err error) {
-	if j.Name != "gates" && j.Name != "llm" {
-		return nil, cli.Usage(fmt.Errorf("--judge is %q", j.Name), "the judges are gates and llm; `arena judges` describes them")
+// Judges are the open judges of a run: what grades attempts and what labels
+// their steps.
+type Judges struct {
+	Judge   judges.Judge
+	Is      judges.Identity
+	Steps   judges.StepJudge
+	StepsIs judges.Identity
+	// Asks reports whether models grade attempts, StepsAsk whether they label steps.
+	Asks, StepsAsk bool
+	// MaxUnscored is the share of attempts that may stay without a grade.
+	MaxUnscored float64
+	// Close closes what they keep.
+	Close func() error
+}
+
+// Open opens the judges that were chosen. Where nothing is said of models' missing
+// answers, maxUnscored holds. Warnings go to words.
+func (j *JudgeChoice) Open(words io.Writer, maxUnscored float64) (*Judges, error) {
+	judge, known := judges.Named(j.Name)
+	if !known {
+		return nil, cli.Usage(fmt.Errorf("--judge is %q", j.Name), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena judges` describes them")
 	}
-	// Commands without steps leave the flag out.
-	if j.steps != "" && j.steps != offlineSteps && j.steps != "llm" {
+	label, known := judges.StepsNamed(cmp.Or(j.steps, offlineSteps)) // commands without steps leave the flag out
+	if !known {
 		return nil, cli.Usage(fmt.Errorf("--step-judge is %q", j.steps), "steps are labelled by steps or llm; `arena judges` describes them")
 	}
-	r.Judge = OfflineJudge{}
-	r.Config.Judge = pipeline.JudgeConfig{Name: gates.Name, ProbeEvery: r.Config.Judge.ProbeEvery}
-	r.StepJudge, r.Config.StepJudge = nil, pipeline.StepJudgeConfig{Name: steps.Name}
-	if j.AsksModels() {
-		return j.openModels(c, r)
-	}
-	if j.LLM.Given(c) {
+	if !judge.AsksModels && !label.AsksModels && j.LLM.Given() {
 		return nil, cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm or --step-judge llm, or leave out what is said about models")
 	}
-	return func() error { return nil }, nil
+	o := &Judges{Asks: judge.AsksModels, StepsAsk: label.AsksModels, MaxUnscored: maxUnscored, Close: func() error { return nil }}
+	var panel *llm.Judge
+	if judge.AsksModels || label.AsksModels {
+		j.LLM.maxUnscored = maxUnscored
+		m, err := j.LLM.Open(words)
+		if err != nil {
+			return nil, err
+		}
+		panel, o.MaxUnscored, o.Close = m.Judge, m.Config.MaxUnscored, m.Close
+	}
+	var errs [2]error
+	o.Judge, o.Is, errs[0] = judge.Open(panel)
+	o.Steps, o.StepsIs, errs[1] = label.OpenSteps(panel)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
 }
 
 // AsksModels reports whether the judge or the labels of steps come from models.
-func (j *JudgeChoice) AsksModels() bool { return j.Name == "llm" || j.steps == "llm" }
-
-func (j *JudgeChoice) openModels(c *cobra.Command, r *pipeline.Run) (func() error, error) {
-	config := &r.Config
-	j.LLM.maxUnscored = config.MaxUnscored
-	m, err := j.LLM.Open(c)
-	if err != nil {
-		return nil, err
-	}
-	config.MaxUnscored = m.Config.MaxUnscored
-	if j.Name == "llm" {
-		r.Judge, config.Judge = m.Judge, pipeline.JudgeConfig{Name: m.Judge.Name(), Sparing: !config.Multiplier.NeedsRuns()}
-		config.Judge.Settings, err = m.Judge.Hash()
-	}
-	if j.steps == "llm" && err == nil {
-		r.StepJudge, config.Steps = m.Judge, true
-		config.StepJudge.Name = m.Judge.StepsName()
-		config.StepJudge.Settings, err = m.Judge.StepsHash()
-	}
-	if err != nil {
-		return nil, errors.Join(err, m.Close())
-	}
-	return m.Close, nil
+func (j *JudgeChoice) AsksModels() bool {
+	judge, _ := judges.Named(j.Name)
+	label, _ := judges.StepsNamed(j.steps)
+	return judge.AsksModels || label.AsksModels
 }
 
 // Measured reads the judge's agreement; nil where none was given.
@@ -124,14 +130,6 @@ func (j *JudgeChoice) Probed() ([]probe.Summary, error) {
 		return nil, cli.Failed(fmt.Errorf("read probes %s: %w", j.probes, err), "give the file that `arena judge --probe` wrote")
 	}
 	return all, nil
-}
-
-// OfflineJudge asks no model.
-type OfflineJudge struct{}
-
-// Judge grades one attempt.
-func (OfflineJudge) Judge(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
-	return gates.Judge(t, d), nil
 }
 
 // JudgeError gives the failures of a judge their hint and exit code; nil for

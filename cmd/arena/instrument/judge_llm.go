@@ -37,6 +37,8 @@ type LLMFlags struct {
 	budgetTokens int
 	aggregate    string
 	cfg          llm.Config
+	// command has the flags; nil where there are none, as in eval.
+	command *cobra.Command
 	// maxUnscored holds where neither flag nor file has another.
 	maxUnscored float64
 }
@@ -55,6 +57,7 @@ var modelFlags = []string{
 
 // Add adds the flags to c.
 func (f *LLMFlags) Add(c *cobra.Command) {
+	f.command = c
 	flags := c.Flags()
 	flags.StringVar(&f.endpoint, "endpoint", "", "address of the models as OpenAI clients take it, ending in /v1")
 	flags.StringVar(&f.keyEnv, "api-key-env", "", "environment variable with the key (default "+DefaultKeyEnv+", if set)")
@@ -79,14 +82,19 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.DurationVar(&f.cfg.RunDeadline, "run-deadline", f.cfg.RunDeadline, "time for the run")
 }
 
+// changed reports whether a flag was given.
+func (f *LLMFlags) changed(name string) bool {
+	return f.command != nil && f.command.Flags().Changed(name)
+}
+
 // Given says if anything was said about models.
-func (f *LLMFlags) Given(c *cobra.Command) bool {
+func (f *LLMFlags) Given() bool {
 	if f.Settings.File != "" || len(f.Settings.Sets) > 0 {
 		return true
 	}
 	for _, name := range modelFlags {
 		// A limit on missing answers makes sense for every judge.
-		if name != "max-unscored" && c.Flags().Changed(name) {
+		if name != "max-unscored" && f.changed(name) {
 			return true
 		}
 	}
@@ -94,8 +102,8 @@ func (f *LLMFlags) Given(c *cobra.Command) bool {
 }
 
 // config joins the configuration file and the flags, which go before it.
-func (f *LLMFlags) config(c *cobra.Command) (llm.Config, prices.Table, error) {
-	cfg, err := f.base(c)
+func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
+	cfg, err := f.base()
 	if err != nil {
 		return cfg, nil, err
 	}
@@ -129,13 +137,13 @@ func (f *LLMFlags) config(c *cobra.Command) (llm.Config, prices.Table, error) {
 }
 
 // base is the configuration file and single keys, under the flags.
-func (f *LLMFlags) base(c *cobra.Command) (llm.Config, error) {
+func (f *LLMFlags) base() (llm.Config, error) {
 	flagged := f.cfg
 	flagged.Aggregate = llm.Aggregate(f.aggregate)
-	if c.Flags().Changed("budget-usd") {
+	if f.changed("budget-usd") {
 		flagged.BudgetUSD = &f.budgetUSD
 	}
-	if c.Flags().Changed("budget-tokens") {
+	if f.changed("budget-tokens") {
 		flagged.BudgetTokens = &f.budgetTokens
 	}
 	cfg := llm.Defaults()
@@ -157,7 +165,7 @@ func (f *LLMFlags) base(c *cobra.Command) (llm.Config, error) {
 		"attempt-deadline": func() { cfg.AttemptDeadline = flagged.AttemptDeadline },
 		"run-deadline":     func() { cfg.RunDeadline = flagged.RunDeadline },
 	} {
-		if c.Flags().Changed(name) {
+		if f.changed(name) {
 			take()
 		}
 	}
@@ -184,9 +192,9 @@ type Models struct {
 	words  io.Writer
 }
 
-// Open makes the judge that the flags describe.
-func (f *LLMFlags) Open(c *cobra.Command) (*Models, error) {
-	cfg, table, err := f.config(c)
+// Open makes the judge that the flags describe. Warnings go to words.
+func (f *LLMFlags) Open(words io.Writer) (*Models, error) {
+	cfg, table, err := f.config()
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +209,7 @@ func (f *LLMFlags) Open(c *cobra.Command) (*Models, error) {
 	if err != nil {
 		return nil, errors.Join(cli.Usage(err, "`arena judge --help` lists what can be said about models"), l.Close())
 	}
-	return &Models{cfg, j, l, f.Ledger, c.ErrOrStderr()}, nil
+	return &Models{cfg, j, l, f.Ledger, words}, nil
 }
 
 // Close closes the judge and its ledger, and warns of endpoints that refused their key.
