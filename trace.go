@@ -59,22 +59,21 @@ type Agent struct {
 type Source struct {
 	FileSHA256 string
 	// Line counts from 1; 0 where the file is one attempt.
-	Line  int
+	Line int
+	// Shape names the file format for people. What follows from a format is said
+	// by the facts below, which its reader sets; nothing else may follow from the
+	// name.
 	Shape Shape
+	// HasProxyLog reports whether inference passed through the logging proxy and
+	// the source keeps its log, so that an empty log means no inference.
+	HasProxyLog bool
+	// TextArguments reports whether the format writes the arguments of calls as
+	// JSON in a string, so that reading them so mends nothing.
+	TextArguments bool
 }
 
-// Shape is the file format that a trace was recognised as.
+// Shape is the word for a file format; docs/traces.md lists them.
 type Shape string
-
-// The shapes that package traces reads.
-const (
-	ShapeEnvelope Shape = "envelope"
-	ShapeDialogue Shape = "dialogue"
-	ShapeOpenAI   Shape = "openai"
-	ShapeATIF     Shape = "atif"
-	ShapeShareGPT Shape = "sharegpt"
-	ShapeEpisode  Shape = "episode"
-)
 
 // Status is how the sandbox saw an attempt end.
 type Status string
@@ -112,9 +111,9 @@ type Step struct {
 	// Proxy holds the calls that the proxy filed under this step, in its order.
 	// A call's time is the moment it finished.
 	Proxy []ProxyCall
-	// LLMCalls is how many inference calls made this step, where the source
-	// says so (ATIF llm_call_count); -1 where it does not.
-	LLMCalls int
+	// LLMCalls is how many inference calls made this step, 0 where a program did;
+	// nil where the source does not say (only ATIF does, in llm_call_count).
+	LLMCalls *int
 	// Raw is the whole step as its source wrote it; empty outside the sandbox's
 	// shapes.
 	Raw Raw

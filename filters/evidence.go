@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trajectory-arena/arena"
 )
 
 // countFabrications counts results of the dialogue that no dispatch returned, and
@@ -102,9 +101,10 @@ func (a *attempt) countDeclared() (by, without int) {
 			continue
 		}
 		switch n := a.trace.Steps[turn.Step].LLMCalls; {
-		case n > 0:
+		case n == nil:
+		case *n > 0:
 			by++
-		case n == 0 && a.trace.Source.Shape == arena.ShapeATIF:
+		default:
 			without++
 		}
 	}

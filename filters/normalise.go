@@ -131,16 +131,11 @@ func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
 			n.fault(dialect.FaultArguments)
 			args = "{}"
 		}
-		if repair != "" && !n.argumentsAreText() {
+		if repair != "" && !n.trace.Source.TextArguments {
 			turn.Repairs = append(turn.Repairs, repair)
 		}
 		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: toolName(c.Name), Arguments: args, Result: c.Result})
 	}
-}
-
-// argumentsAreText reports whether arguments as JSON text are this shape's own form.
-func (n *normaliser) argumentsAreText() bool {
-	return n.trace.Source.Shape == arena.ShapeOpenAI || n.trace.Source.Shape == arena.ShapeShareGPT
 }
 
 // nameless is a listed call without a name: either a result that was filed in

@@ -67,7 +67,7 @@ func TestNormalise(t *testing.T) {
 			}},
 		},
 		"arguments as text are OpenAI's own form": {
-			arena.Trace{Source: arena.Source{Shape: arena.ShapeOpenAI}, Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1", Name: "f", Arguments: `"{\"q\": 1}"`, Result: "1"}}}}},
+			arena.Trace{Source: arena.Source{TextArguments: true}, Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1", Name: "f", Arguments: `"{\"q\": 1}"`, Result: "1"}}}}},
 			arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: `{"q": 1}`, Result: "1"}}}}},
 		},
 		"what cannot be read is a fault": {

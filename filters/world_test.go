@@ -330,7 +330,7 @@ func (r *recorder) step(think string, calls ...*call) {
 	if r.mute {
 		think = ""
 	}
-	s := arena.Step{Number: len(r.steps) + 1, Think: think, Timestamp: arena.Raw(fmt.Sprint(r.now)), LLMCalls: -1}
+	s := arena.Step{Number: len(r.steps) + 1, Think: think, Timestamp: arena.Raw(fmt.Sprint(r.now))}
 	for i, c := range calls {
 		args, _ := json.Marshal(c.args)
 		s.Calls = append(s.Calls, arena.ToolCall{ID: fmt.Sprintf("t%d.%d", s.Number, i), Name: c.name, Arguments: arena.Raw(args), Result: arena.Raw(c.result)})
@@ -357,7 +357,7 @@ func (r *recorder) run(think string, calls []call) []call {
 func (r *recorder) trace(agent string) *arena.Trace {
 	t := &arena.Trace{
 		ID: agent + "/" + r.task.id, RunID: agent, ProblemID: r.task.id, Agent: arena.Agent{VersionID: agent},
-		Source: arena.Source{Shape: arena.ShapeEnvelope}, Status: arena.StatusSuccess, Query: r.task.query,
+		Source: arena.Source{HasProxyLog: true}, Status: arena.StatusSuccess, Query: r.task.query,
 		HasDialogue: true, InferenceTotal: r.asked, Seconds: float64(r.now-start) / 1000, Steps: r.steps,
 	}
 	for _, c := range r.proxy {

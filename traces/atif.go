@@ -35,7 +35,7 @@ type atifDoc struct {
 
 // atif reads one trajectory document.
 func (d *decoder) atif() (found, error) {
-	doc := atifDoc{conversation: conversation{t: newTrace(arena.ShapeATIF)}, d: d}
+	doc := atifDoc{conversation: conversation{t: newTrace(arena.Source{Shape: "atif"})}, d: d}
 	c := d.c
 	c.Reset(c.Source())
 	c.Object(func(key string) {

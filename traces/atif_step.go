@@ -21,7 +21,7 @@ type atifStep struct {
 }
 
 func (doc *atifDoc) readStep() {
-	s := atifStep{step: arena.Step{LLMCalls: -1}}
+	s := atifStep{step: arena.Step{}}
 	c := doc.d.c
 	c.Object(func(key string) {
 		switch key {
@@ -43,7 +43,7 @@ func (doc *atifDoc) readStep() {
 		case "is_copied_context":
 			s.copied = c.Kind() == arena.Bool && c.Bool()
 		case "llm_call_count":
-			s.step.LLMCalls = doc.d.count()
+			s.step.LLMCalls = known(doc.d.count())
 		case "extra":
 			doc.d.stepExtra(&s.own)
 		default:

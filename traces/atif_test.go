@@ -55,8 +55,8 @@ func told(t *arena.Trace) string {
 			role = "agent"
 		}
 		fmt.Fprintf(&b, " | %s %q", role, s.Content)
-		if s.LLMCalls >= 0 {
-			fmt.Fprintf(&b, " by %d", s.LLMCalls)
+		if s.LLMCalls != nil {
+			fmt.Fprintf(&b, " by %d", *s.LLMCalls)
 		}
 		for _, c := range s.Calls {
 			fmt.Fprintf(&b, " %s %s -> %s", c.Name, c.Arguments, c.Result)

@@ -115,7 +115,7 @@ func gjsonEnvelope(line []byte) bool {
 	if !gjson.ValidBytes(line) {
 		return false
 	}
-	t := newTrace(arena.ShapeEnvelope)
+	t := newTrace(sandboxLine)
 	e := gjson.ParseBytes(line)
 	t.ProblemID, t.Seconds = e.Get("problem_id").String(), e.Get("execution_time").Float()
 	e.Get("dialogue").ForEach(func(_, step gjson.Result) bool {

@@ -71,7 +71,7 @@ func (v *conversation) step(s arena.Step) {
 		s.Number = len(v.t.Steps) + 1
 	}
 	if s.Role != arena.RoleAgent {
-		s.LLMCalls = -1
+		s.LLMCalls = nil
 	}
 	v.t.Steps = append(v.t.Steps, s)
 }

@@ -106,7 +106,7 @@ func (d *decoder) any() (found, error) {
 // that left none.
 func (d *decoder) noDialogue() (found, error) {
 	d.c.Skip()
-	return found{trace: newTrace(arena.ShapeDialogue)}, d.c.End()
+	return found{trace: newTrace(dialogueFile)}, d.c.End()
 }
 
 // object reads a record as an envelope, and as another shape if its keys say
@@ -130,9 +130,9 @@ func (d *decoder) object() (found, error) {
 	case e.schema != "" && e.marks.any(markSteps|markEpisode):
 		return found{}, &damage{UnsupportedSchema, "schema_version " + shownWord(e.schema)}
 	case e.marks.has(markConversations):
-		return d.chatRow(arena.ShapeShareGPT)
+		return d.chatRow(shareGPT)
 	case e.marks.any(markMessages|markTraj) || e.marks.has(markRawText|markToolCalls):
-		return d.chatRow(arena.ShapeOpenAI)
+		return d.chatRow(openAI)
 	case e.marks.has(markSample | markGrade):
 		return d.graded()
 	case e.marks.has(markInput|markOutput) && e.marks.any(markReward|markScore):
@@ -145,16 +145,16 @@ func (d *decoder) object() (found, error) {
 // list reads an array as the dialogue or the messages of one attempt. An empty
 // one is a dialogue that never began.
 func (d *decoder) list() (found, error) {
-	switch shape := listShape(d.c.Source()); shape {
-	case arena.ShapeOpenAI, arena.ShapeShareGPT:
-		return d.bareMessages(shape)
-	case arena.ShapeDialogue:
+	switch source := listSource(d.c.Source()); source {
+	case openAI, shareGPT:
+		return d.bareMessages(source)
+	case dialogueFile:
 	default:
 		if empty := d.c.Source() == "[]"; !empty {
 			return d.nothing("array of neither steps nor messages")
 		}
 	}
-	t := newTrace(arena.ShapeDialogue)
+	t := newTrace(dialogueFile)
 	d.readDialogue(t)
 	if err := d.c.End(); err != nil {
 		return found{}, err
@@ -172,10 +172,10 @@ func (d *decoder) nothing(what string) (found, error) {
 	return found{}, &damage{NotATrace, what}
 }
 
-// newTrace is a trace of which nothing is known yet.
-func newTrace(shape arena.Shape) *arena.Trace {
+// newTrace is a trace of which nothing is known but what its format says.
+func newTrace(source arena.Source) *arena.Trace {
 	return &arena.Trace{
-		Source: arena.Source{Shape: shape}, Status: arena.StatusSuccess, Seconds: math.NaN(),
+		Source: source, Status: arena.StatusSuccess, Seconds: math.NaN(),
 		InferenceTotal: -1, InferenceFailures: -1,
 	}
 }

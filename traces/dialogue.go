@@ -60,7 +60,7 @@ func (p *parts) take() []arena.Step {
 func (d *decoder) step(t *arena.Trace) {
 	c := d.c
 	from := span{len(d.parts.calls), len(d.parts.proxy)}
-	s := arena.Step{LLMCalls: -1}
+	s := arena.Step{}
 	extra := extraInfo{}
 	start := c.Mark()
 	c.Object(func(key string) {
@@ -92,7 +92,7 @@ func (d *decoder) step(t *arena.Trace) {
 
 func (d *decoder) completion(s *arena.Step) {
 	c := d.c
-	*s = arena.Step{LLMCalls: -1}
+	*s = arena.Step{}
 	from := len(d.parts.calls)
 	c.Object(func(key string) {
 		switch key {

@@ -10,6 +10,13 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
+// The sandbox's own two formats: the line that it writes, and the dialogue of
+// it that is published.
+var (
+	sandboxLine  = arena.Source{Shape: "envelope", HasProxyLog: true}
+	dialogueFile = arena.Source{Shape: "dialogue", HasProxyLog: true}
+)
+
 // envelope is what the top level of an object says, read as if it were a
 // sandbox envelope, with the keys that tell other shapes apart.
 type envelope struct {
@@ -65,7 +72,7 @@ func (e *envelope) isEnvelope() bool {
 
 // read takes an object. A key that comes twice counts as it came last.
 func (e *envelope) read() {
-	e.t = newTrace(arena.ShapeEnvelope)
+	e.t = newTrace(sandboxLine)
 	e.d.c.Object(func(key string) {
 		e.marks |= marks[key]
 		if e.nKeys < fewKeys {

@@ -7,7 +7,7 @@ import "github.com/trajectory-arena/arena"
 // the verdict's checks hold the answer and are never read; of the verdict only
 // the reward is.
 func (d *decoder) episode() (found, error) {
-	v := conversation{t: newTrace(arena.ShapeEpisode)}
+	v := conversation{t: newTrace(arena.Source{Shape: "episode"})}
 	var session string
 	c := d.c
 	c.Reset(c.Source())
@@ -70,7 +70,7 @@ func (d *decoder) bootstrap(v *conversation) {
 // episodeTurn takes one turn: its calls, their answers, and what the shopper
 // said after it.
 func (d *decoder) episodeTurn(v *conversation) {
-	step := arena.Step{LLMCalls: -1}
+	step := arena.Step{}
 	var said string
 	var results []result
 	c := d.c

@@ -88,7 +88,7 @@ func checkTrace(tb testing.TB, trace *arena.Trace) {
 	}
 	checkRaw(tb, trace.Tools)
 	for _, s := range trace.Steps {
-		if s.Number < 1 || s.LLMCalls < -1 {
+		if s.Number < 1 || s.LLMCalls != nil && *s.LLMCalls < 0 {
 			tb.Fatalf("step %+v", s)
 		}
 		checkRaw(tb, s.Raw, s.Timestamp)

@@ -38,7 +38,6 @@ func (d *decoder) messages(v *conversation) bool {
 
 func (d *decoder) chatMessage() (m message) {
 	c := d.c
-	m.step.LLMCalls = -1
 	c.Object(func(key string) {
 		switch key {
 		case "role", "from":

@@ -74,7 +74,7 @@ func oracle(text []byte) (*arena.Trace, bool) {
 		return nil, false
 	}
 	f := oracleFields(text)
-	t := newTrace(arena.ShapeEnvelope)
+	t := newTrace(sandboxLine)
 	t.ProblemID, t.RunID = f.id("problem_id"), f.id("eval_run_id")
 	if _, ok := f["status"]; ok {
 		t.Status = arena.Status(f.string("status"))
@@ -104,7 +104,7 @@ func oracleStep(t *arena.Trace, i int, raw json.RawMessage) arena.Step {
 	s := arena.Step{
 		Number: info.count("step"), Think: message.string("think"), Response: message.string("response"),
 		Content: completion.string("content"), Reasoning: completion.string("reasoning_content"),
-		Timestamp: info.raw("timestamp"), LLMCalls: -1, Raw: arena.Raw(raw),
+		Timestamp: info.raw("timestamp"), Raw: arena.Raw(raw),
 	}
 	if s.Number < 1 {
 		s.Number = i + 1

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -165,7 +164,7 @@ func (r *reader) take(n, line int, f found, err error) error {
 		whole.Write(tail)
 		f.lone = !more && !r.w.stopped()
 	}
-	if f.lone && f.trace.Source.Shape != arena.ShapeEnvelope {
+	if f.lone && f.trace.Source.Shape != sandboxLine.Shape {
 		return r.found(f, 0, hex.EncodeToString(whole.Sum(nil)))
 	}
 	return r.found(f, line, hex.EncodeToString(own[:]))
@@ -214,7 +213,7 @@ func (r *reader) found(f found, line int, record string) error {
 	f.trace.Source.FileSHA256, f.trace.Source.Line = r.in.SHA256, line
 	f.trace.RecordSHA256 = record
 	r.name(f)
-	if t := f.trace; t.Source.Shape == arena.ShapeDialogue && len(t.Steps) == 0 && t.ProblemID == "" {
+	if t := f.trace; t.Source.Shape == dialogueFile.Shape && len(t.Steps) == 0 && t.ProblemID == "" {
 		return r.fault(line, NotATrace, "empty list or null, and no path that names a problem")
 	}
 	r.records++

@@ -10,9 +10,9 @@ import (
 // results, and the grade it got. Where one turn ended and the next began is not
 // recorded, so all calls are one step.
 func (d *decoder) graded() (found, error) {
-	t := newTrace(arena.ShapeOpenAI)
+	t := newTrace(openAI)
 	v := conversation{t: t}
-	step := arena.Step{LLMCalls: -1}
+	step := arena.Step{}
 	c := d.c
 	c.Reset(c.Source())
 	c.Object(func(key string) {
@@ -71,7 +71,7 @@ func (d *decoder) grade() (reward *float64) {
 // rollout reads a ShoppingBench rollout: prompt and output as rendered text,
 // where observations stand in obs tags between the model's turns.
 func (d *decoder) rollout() (found, error) {
-	t := newTrace(arena.ShapeOpenAI)
+	t := newTrace(openAI)
 	v := conversation{t: t}
 	var input, output string
 	var reward, score *float64
@@ -127,7 +127,7 @@ func (d *decoder) renderedTurns(v *conversation, output string) error {
 		said = strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(said, "\n"), "\nuser"))
 		said = strings.TrimPrefix(said, "assistant\n")
 		if said != "" {
-			v.agent(arena.Step{Content: said, LLMCalls: -1, Calls: d.taggedCalls(said)})
+			v.agent(arena.Step{Content: said, Calls: d.taggedCalls(said)})
 		}
 		if obs != "" {
 			d.taggedResults(v, obs)

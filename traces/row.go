@@ -6,6 +6,12 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
+// The formats of messages: those of OpenAI's API, and those named by who speaks.
+var (
+	openAI   = arena.Source{Shape: "openai", TextArguments: true}
+	shareGPT = arena.Source{Shape: "sharegpt", TextArguments: true}
+)
+
 // row is what stands beside the messages in a row of a data set.
 type row struct {
 	conversation
@@ -19,8 +25,8 @@ type row struct {
 
 // chatRow reads an object around messages: OpenAI's, ShareGPT's, tau-bench's
 // trajectories, ORO's prompts and predictions.
-func (d *decoder) chatRow(shape arena.Shape) (found, error) {
-	w := row{conversation: conversation{t: newTrace(shape)}}
+func (d *decoder) chatRow(source arena.Source) (found, error) {
+	w := row{conversation: conversation{t: newTrace(source)}}
 	d.c.Reset(d.c.Source())
 	d.c.Object(func(key string) { d.rowField(&w, key) })
 	if err := d.c.End(); err != nil {
@@ -80,7 +86,7 @@ func (d *decoder) rowField(w *row, key string) {
 // prediction takes the text or the calls of a model's next turn.
 func (d *decoder) prediction(w *row, key string) {
 	if w.said == nil {
-		w.said = &arena.Step{LLMCalls: -1}
+		w.said = &arena.Step{}
 	}
 	if key == "tool_calls" {
 		w.said.Calls = d.chatCalls(nil)
@@ -132,8 +138,8 @@ func (d *decoder) reward() *float64 {
 }
 
 // bareMessages reads a list of messages without anything around them.
-func (d *decoder) bareMessages(shape arena.Shape) (found, error) {
-	v := conversation{t: newTrace(shape)}
+func (d *decoder) bareMessages(source arena.Source) (found, error) {
+	v := conversation{t: newTrace(source)}
 	d.messages(&v)
 	if err := d.c.End(); err != nil {
 		return found{}, err

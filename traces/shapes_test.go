@@ -17,13 +17,13 @@ func TestEnvelopeIsReadWhole(t *testing.T) {
 	got := one(t, line("p-1"))
 	want := &arena.Trace{
 		ID: "stdin/p-1", RunID: "stdin", ProblemID: "p-1",
-		Source:       arena.Source{FileSHA256: got.Source.FileSHA256, Line: 1, Shape: arena.ShapeEnvelope},
+		Source:       arena.Source{FileSHA256: got.Source.FileSHA256, Line: 1, Shape: "envelope", HasProxyLog: true},
 		RecordSHA256: got.RecordSHA256, Bytes: len(line("p-1")),
 		Status: arena.StatusSuccess, Seconds: 3.25, InferenceTotal: 2, InferenceFailures: 1,
 		Query: `A kettle, "steel".`, HasDialogue: true,
 		Steps: []arena.Step{
 			{
-				Number: 1, Think: "look", Response: "one moment", Reasoning: "kettles", LLMCalls: -1, Typed: true,
+				Number: 1, Think: "look", Response: "one moment", Reasoning: "kettles", Typed: true,
 				Content:   "<think>look</think>\n<tool_call>[]</tool_call>",
 				Timestamp: "1780000000123",
 				Calls: []arena.ToolCall{{
@@ -41,7 +41,7 @@ func TestEnvelopeIsReadWhole(t *testing.T) {
 				},
 			},
 			{
-				Number: 2, LLMCalls: -1, Typed: true, Timestamp: "1780000001000", Proxy: []arena.ProxyCall{},
+				Number: 2, Typed: true, Timestamp: "1780000001000", Proxy: []arena.ProxyCall{},
 				Calls: []arena.ToolCall{{ID: "c2", Name: "terminate", Arguments: "{}", Result: "null"}},
 			},
 		},
@@ -122,18 +122,18 @@ func TestShapesAreRecognisedByContent(t *testing.T) {
 		shape arena.Shape
 		n     int
 	}{
-		"bare messages":        {messages, arena.ShapeOpenAI, 1},
-		"bare messages, lines": {messages + "\n" + messages + "\n", arena.ShapeOpenAI, 2},
-		"list of conversation": {"[" + messages + "," + messages + "]", arena.ShapeOpenAI, 2},
-		"rows in a list":       {rows, arena.ShapeOpenAI, 2},
-		"list on one line":     {strings.ReplaceAll(rows, "\n", ""), arena.ShapeOpenAI, 2},
-		"object over lines":    {"{\n\"messages\":\n" + messages + "\n}\n", arena.ShapeOpenAI, 1},
-		"objects over lines":   {"{\n\"messages\":\n" + messages + "\n}\n{\n\"messages\":\n" + messages + "\n}", arena.ShapeOpenAI, 2},
-		"turns":                {`{"conversations":[{"from":"human","value":"A mug."},{"from":"gpt","value":"Here."}]}`, arena.ShapeShareGPT, 1},
-		"bare turns":           {`[{"from":"human","value":"A mug."},{"from":"gpt","value":"Here."}]`, arena.ShapeShareGPT, 1},
-		"document":             {`{"schema_version":"ATIF-v1.0","session_id":"s","agent":{},"steps":[{"source":"user","message":"A mug."},{"source":"agent","message":"Here."}]}`, arena.ShapeATIF, 1},
-		"envelope over lines":  {sampleEnvelope, arena.ShapeEnvelope, 1},
-		"zstd":                 {squeezed(t, messages), arena.ShapeOpenAI, 1},
+		"bare messages":        {messages, "openai", 1},
+		"bare messages, lines": {messages + "\n" + messages + "\n", "openai", 2},
+		"list of conversation": {"[" + messages + "," + messages + "]", "openai", 2},
+		"rows in a list":       {rows, "openai", 2},
+		"list on one line":     {strings.ReplaceAll(rows, "\n", ""), "openai", 2},
+		"object over lines":    {"{\n\"messages\":\n" + messages + "\n}\n", "openai", 1},
+		"objects over lines":   {"{\n\"messages\":\n" + messages + "\n}\n{\n\"messages\":\n" + messages + "\n}", "openai", 2},
+		"turns":                {`{"conversations":[{"from":"human","value":"A mug."},{"from":"gpt","value":"Here."}]}`, "sharegpt", 1},
+		"bare turns":           {`[{"from":"human","value":"A mug."},{"from":"gpt","value":"Here."}]`, "sharegpt", 1},
+		"document":             {`{"schema_version":"ATIF-v1.0","session_id":"s","agent":{},"steps":[{"source":"user","message":"A mug."},{"source":"agent","message":"Here."}]}`, "atif", 1},
+		"envelope over lines":  {sampleEnvelope, "envelope", 1},
+		"zstd":                 {squeezed(t, messages), "openai", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,12 +167,12 @@ func TestOpenAIMessages(t *testing.T) {
 		Status: arena.StatusSuccess, Seconds: got.Seconds, InferenceTotal: -1, InferenceFailures: -1,
 		System: "Be brief.", Query: "A mug\nplease.", Tools: `[{"type":"function"}]`, Model: "m", Declared: got.Declared, HasDialogue: true,
 		Steps: []arena.Step{
-			{Number: 1, Reasoning: "hm", LLMCalls: -1, Calls: []arena.ToolCall{
+			{Number: 1, Reasoning: "hm", Calls: []arena.ToolCall{
 				{ID: "x", Name: "find", Arguments: `"{\"q\":\"mug\"}"`, Result: `"first"`}, {ID: "y", Name: "find", Arguments: `{}`, Result: `"second"`},
 			}},
-			{Number: 2, Role: arena.RoleUser, Content: "Red.", LLMCalls: -1},
-			{Number: 3, LLMCalls: -1, Calls: []arena.ToolCall{{ID: "x", Name: "view", Arguments: `"{}"`, Result: `"third"`}}},
-			{Number: 4, Role: arena.RoleSystem, Content: "Hurry.", LLMCalls: -1},
+			{Number: 2, Role: arena.RoleUser, Content: "Red."},
+			{Number: 3, Calls: []arena.ToolCall{{ID: "x", Name: "view", Arguments: `"{}"`, Result: `"third"`}}},
+			{Number: 4, Role: arena.RoleSystem, Content: "Hurry."},
 		},
 	}
 	diff(t, want, got)
@@ -199,9 +199,9 @@ func TestResultsOfCallsInTextStayBesideThem(t *testing.T) {
 	t.Parallel()
 	got := one(t, `{"messages":[{"role":"user","content":"A mug."},{"role":"assistant","content":"<tool_call>\n{\"name\":\"f\"}\n</tool_call>"},{"role":"tool","content":"[7]"},{"role":"assistant","content":"Take 7."}]}`)
 	want := []arena.Step{
-		{Number: 1, LLMCalls: -1, Content: "<tool_call>\n{\"name\":\"f\"}\n</tool_call>"},
-		{Number: 2, LLMCalls: -1, Role: arena.RoleUser, Content: "<tool_response>\n[7]\n</tool_response>"},
-		{Number: 3, LLMCalls: -1, Content: "Take 7."},
+		{Number: 1, Content: "<tool_call>\n{\"name\":\"f\"}\n</tool_call>"},
+		{Number: 2, Role: arena.RoleUser, Content: "<tool_response>\n[7]\n</tool_response>"},
+		{Number: 3, Content: "Take 7."},
 	}
 	diff(t, want, got.Steps)
 	if len(got.Vetoes) > 0 {
@@ -217,9 +217,9 @@ func TestShareGPTCallsAndObservations(t *testing.T) {
  {"from":"function_call","value":"[{\"name\":\"f\",\"arguments\":{}},{\"name\":\"g\",\"arguments\":{}}]"},
  {"from":"observation","value":"[{\"a\":1},\"b\"]"},{"from":"gpt","value":"Take it."}]}`)
 	want := []arena.Step{
-		{Number: 1, Content: "<think>look</think>", LLMCalls: -1, Calls: []arena.ToolCall{{Name: "find", Arguments: `{"q":"mug"}`, Result: `"found"`}}},
-		{Number: 2, LLMCalls: -1, Calls: []arena.ToolCall{{Name: "f", Arguments: `{}`, Result: `{"a":1}`}, {Name: "g", Arguments: `{}`, Result: `"b"`}}},
-		{Number: 3, Content: "Take it.", LLMCalls: -1},
+		{Number: 1, Content: "<think>look</think>", Calls: []arena.ToolCall{{Name: "find", Arguments: `{"q":"mug"}`, Result: `"found"`}}},
+		{Number: 2, Calls: []arena.ToolCall{{Name: "f", Arguments: `{}`, Result: `{"a":1}`}, {Name: "g", Arguments: `{}`, Result: `"b"`}}},
+		{Number: 3, Content: "Take it."},
 	}
 	diff(t, want, got.Steps)
 	if got.System != "Shop." || got.Tools != "[]" {
@@ -235,9 +235,9 @@ func TestRollouts(t *testing.T) {
 	}
 	rendered := one(t, `{"input":"system\nShop.\nuser\nA mug.\nassistant\n","output":"<think>look</think>\n<tool_call>[{\"name\":\"find\",\"parameters\":{\"q\":\"mug\"}}]</tool_call>\nuser\n<obs>[{\"tool_call_id\":\"1\",\"results\":[7]}]</obs>\nassistant\n<think>take 7, and","reward":0.25,"score":9}`)
 	want := []arena.Step{
-		{Number: 1, LLMCalls: -1, Content: "<think>look</think>\n<tool_call>[{\"name\":\"find\",\"parameters\":{\"q\":\"mug\"}}]</tool_call>",
+		{Number: 1, Content: "<think>look</think>\n<tool_call>[{\"name\":\"find\",\"parameters\":{\"q\":\"mug\"}}]</tool_call>",
 			Calls: []arena.ToolCall{{Name: "find", Arguments: `{"q":"mug"}`, Result: "[7]"}}},
-		{Number: 2, LLMCalls: -1, Content: "<think>take 7, and"},
+		{Number: 2, Content: "<think>take 7, and"},
 	}
 	diff(t, want, rendered.Steps)
 	if rendered.System != "Shop." || rendered.Query != "A mug." || *rendered.Declared != 0.25 {

@@ -9,39 +9,39 @@ import (
 // isPart reports whether an array that has this element is one attempt: the
 // element is a step, a message or a turn, and not a record of its own.
 func (d *decoder) isPart(element []byte) bool {
-	return partShape(gjson.ParseBytes(element)) != ""
+	return partSource(gjson.ParseBytes(element)) != (arena.Source{})
 }
 
-// listShape is the shape of an array by its first element that tells; empty
+// listSource is the format of an array by its first element that tells; zero
 // where none does.
-func listShape(array string) (shape arena.Shape) {
+func listSource(array string) (source arena.Source) {
 	gjson.Parse(array).ForEach(func(_, element gjson.Result) bool {
-		shape = partShape(element)
-		return shape == ""
+		source = partSource(element)
+		return source == (arena.Source{})
 	})
-	return shape
+	return source
 }
 
-// partShape is the shape of the attempt that element is a part of.
-func partShape(element gjson.Result) (shape arena.Shape) {
+// partSource is the format of the attempt that element is a part of.
+func partSource(element gjson.Result) (source arena.Source) {
 	turn := 0
 	if !element.IsObject() {
-		return ""
+		return arena.Source{}
 	}
 	element.ForEach(func(key, _ gjson.Result) bool {
 		switch key.Str {
 		case "completion", "extra_info":
-			shape = arena.ShapeDialogue
+			source = dialogueFile
 		case "role":
-			shape = arena.ShapeOpenAI
+			source = openAI
 		case "from", "value":
 			if turn++; turn == 2 {
-				shape = arena.ShapeShareGPT
+				source = shareGPT
 			}
 		case "problem_id", "messages", "conversations", "schema_version":
 			return false
 		}
-		return shape == ""
+		return source == (arena.Source{})
 	})
-	return shape
+	return source
 }

@@ -120,7 +120,7 @@ func withoutInStep(s *arena.Step, loss Loss) {
 	case LossStepRaw:
 		s.Raw, s.Typed = "", false
 	case LossStepMeta:
-		s.Number, s.Timestamp, s.LLMCalls = 0, "", 0
+		s.Number, s.Timestamp, s.LLMCalls = 0, "", nil
 	case LossSplitMessage:
 		s.Think, s.Response, s.Content, s.Reasoning = "", "", "", ""
 	default: // of its calls, or of the trace

@@ -155,7 +155,7 @@ func (w *writer) atifStep(i int) atifOutStep {
 		own.Timestamp = rawJSON(s.Timestamp)
 	}
 	if s.Role == arena.RoleAgent {
-		out.LLMCalls = known(s.LLMCalls)
+		out.LLMCalls = s.LLMCalls
 		spoken(s, &out, &own)
 		w.atifCalls(i, &out, &own)
 	}

@@ -76,7 +76,7 @@ func (w *writer) hasTurns() bool {
 func (w *writer) turn(i int) []messageOut {
 	s := &w.t.Steps[i]
 	w.losesEvidence(s)
-	w.loses(LossStepMeta, s.Timestamp != "" || s.LLMCalls >= 0 || s.Number != i+1)
+	w.loses(LossStepMeta, s.Timestamp != "" || s.LLMCalls != nil || s.Number != i+1)
 	if s.Role != arena.RoleAgent {
 		return []messageOut{{Role: sourceNames[s.Role], Content: s.Content, at: unixMS(s.Timestamp)}}
 	}

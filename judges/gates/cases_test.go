@@ -130,7 +130,7 @@ func newBuilder(t testing.TB, g goods, head []string) *builder {
 		t.Fatal(err)
 	}
 	return &builder{TB: t, goods: g, log: true, labelled: labelled{name: head[0], score: score, kind: head[2], language: head[3],
-		trace: &arena.Trace{HasDialogue: true, Source: arena.Source{Shape: arena.ShapeEnvelope}}, dialogue: &arena.Dialogue{}}}
+		trace: &arena.Trace{HasDialogue: true, Source: arena.Source{HasProxyLog: true}}, dialogue: &arena.Dialogue{}}}
 }
 
 func (b *builder) line(line string) {
@@ -173,7 +173,7 @@ func chat(tokens string, attempt bool) arena.ProxyCall {
 // turn opens a step.
 func (b *builder) turn() *arena.Turn {
 	n := len(b.dialogue.Turns)
-	b.trace.Steps = append(b.trace.Steps, arena.Step{Number: n + 1, LLMCalls: -1})
+	b.trace.Steps = append(b.trace.Steps, arena.Step{Number: n + 1})
 	b.dialogue.Turns = append(b.dialogue.Turns, arena.Turn{Step: n})
 	return &b.dialogue.Turns[n]
 }

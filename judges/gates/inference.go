@@ -29,21 +29,10 @@ func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 			detail: fmt.Sprintf("a chat completion of %d tokens", log.best.tokens)}
 	case log.usageKnown:
 		return missed(fmt.Sprintf("no chat completion reaches %d tokens, the largest has %d", minTokens, log.best.tokens))
-	case log.answered == 0 && sandboxed(t):
+	case log.answered == 0 && t.Source.HasProxyLog:
 		return missed("the proxy log holds no answered chat completion")
 	default:
 		return recordedLength(t, d)
-	}
-}
-
-// sandboxed reports whether the source is one whose inference calls pass through
-// the logging proxy, so that an empty log means no inference.
-func sandboxed(t *arena.Trace) bool {
-	switch t.Source.Shape {
-	case arena.ShapeOpenAI, arena.ShapeATIF, arena.ShapeShareGPT:
-		return false
-	default:
-		return true
 	}
 }
 
@@ -139,7 +128,7 @@ func recordedLength(t *arena.Trace, d *arena.Dialogue) finding {
 	var best completion
 	for i := range d.Turns {
 		turn := &d.Turns[i]
-		if turn.Step < 0 || turn.Step >= len(t.Steps) || t.Steps[turn.Step].LLMCalls == 0 && t.Source.Shape == arena.ShapeATIF {
+		if turn.Step < 0 || turn.Step >= len(t.Steps) || byProgram(&t.Steps[turn.Step]) {
 			continue
 		}
 		size, text := turnSize(turn)
@@ -153,6 +142,9 @@ func recordedLength(t *arena.Trace, d *arena.Dialogue) finding {
 	}
 	return finding{passed: true, step: best.step, quote: best.quote, detail: how, estimated: true}
 }
+
+// byProgram reports whether the source says that no model made the step.
+func byProgram(s *arena.Step) bool { return s.LLMCalls != nil && *s.LLMCalls == 0 }
 
 // turnSize is the size in bytes of what the model wrote in one turn and the
 // longest piece of it.

@@ -51,14 +51,14 @@ func attempt(t testing.TB, line []byte) (*arena.Trace, *arena.Dialogue) {
 	if err := json.Unmarshal(line, &e); err != nil {
 		t.Fatal(err)
 	}
-	trace := &arena.Trace{ProblemID: e.ProblemID, HasDialogue: true, Source: arena.Source{Shape: arena.ShapeEnvelope}}
+	trace := &arena.Trace{ProblemID: e.ProblemID, HasDialogue: true, Source: arena.Source{HasProxyLog: true}}
 	var d arena.Dialogue
 	for i := range e.Dialogue {
 		s := &e.Dialogue[i]
 		if i == 0 {
 			trace.Query = s.Extra.Query
 		}
-		step := arena.Step{Number: s.Extra.Step, Content: s.Completion.Content, LLMCalls: -1}
+		step := arena.Step{Number: s.Extra.Step, Content: s.Completion.Content}
 		for _, p := range s.Extra.Proxy {
 			call := arena.ProxyCall{Attempt: p.Kind == "attempt", Path: p.Path, Truncated: p.Truncated}
 			if p.Status != nil {

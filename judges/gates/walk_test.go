@@ -101,31 +101,31 @@ func TestInferenceGate(t *testing.T) {
 	tests := []struct {
 		name   string
 		calls  []arena.ProxyCall
-		shape  arena.Shape
+		log    bool
 		think  string
 		passed bool
 		says   string
 	}{
-		{"answered", []arena.ProxyCall{chat("30", false)}, "", "", true, "30 tokens"},
-		{"short", []arena.ProxyCall{chat("29", false), chat("12", false)}, "", long, false, "largest has 29"},
-		{"attempt record", []arena.ProxyCall{chat("300", true)}, "", long, false, "no answered chat completion"},
-		{"failed", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) { c.Status = 502 })}, "", long, false, "no answered chat completion"},
-		{"embeddings", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) { c.Path = "/inference/embeddings" })}, "", long, false, "no answered chat completion"},
-		{"no log", nil, arena.ShapeDialogue, long, false, "no answered chat completion"},
+		{"answered", []arena.ProxyCall{chat("30", false)}, true, "", true, "30 tokens"},
+		{"short", []arena.ProxyCall{chat("29", false), chat("12", false)}, true, long, false, "largest has 29"},
+		{"attempt record", []arena.ProxyCall{chat("300", true)}, true, long, false, "no answered chat completion"},
+		{"failed", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) { c.Status = 502 })}, true, long, false, "no answered chat completion"},
+		{"embeddings", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) { c.Path = "/inference/embeddings" })}, true, long, false, "no answered chat completion"},
+		{"no log", nil, true, long, false, "no answered chat completion"},
 		{"truncated, usage left", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) {
 			c.Truncated, c.Response = true, `"es\"}}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":41}}"`
-		})}, "", "", true, "41 tokens"},
+		})}, true, "", true, "41 tokens"},
 		{"truncated, usage forged in the text", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) {
 			c.Truncated, c.Response = true, `"{\"choices\":[{\"message\":{\"content\":\"\\\"completion_tokens\\\": 500"`
-		})}, "", "short", false, "no reply's usage is known"},
-		{"truncated, no usage", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) { c.Truncated, c.Response = true, "" })}, "", long, true, "recorded content's length"},
-		{"usage known for one reply only", []arena.ProxyCall{chat("12", false), chatCall(func(c *arena.ProxyCall) { c.Response = "" })}, "", long, false, "largest has 12"},
-		{"messages without a log", nil, arena.ShapeOpenAI, long, true, "recorded content's length"},
-		{"short messages without a log", nil, arena.ShapeOpenAI, "ok", false, "recorded content's length"},
+		})}, true, "short", false, "no reply's usage is known"},
+		{"truncated, no usage", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) { c.Truncated, c.Response = true, "" })}, true, long, true, "recorded content's length"},
+		{"usage known for one reply only", []arena.ProxyCall{chat("12", false), chatCall(func(c *arena.ProxyCall) { c.Response = "" })}, true, long, false, "largest has 12"},
+		{"messages without a log", nil, false, long, true, "recorded content's length"},
+		{"short messages without a log", nil, false, "ok", false, "recorded content's length"},
 	}
 	for _, test := range tests {
-		trace := &arena.Trace{HasDialogue: true, Source: arena.Source{Shape: test.shape},
-			Steps: []arena.Step{{Number: 1, Proxy: test.calls, LLMCalls: -1}}}
+		trace := &arena.Trace{HasDialogue: true, Source: arena.Source{HasProxyLog: test.log},
+			Steps: []arena.Step{{Number: 1, Proxy: test.calls}}}
 		d := &arena.Dialogue{Turns: []arena.Turn{{Think: test.think}}}
 		j := gates.Judge(trace, d)
 		found := j.Detail

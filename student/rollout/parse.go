@@ -18,7 +18,7 @@ var ownSize = cursor.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elemen
 func ParseTrace(runID string, line []byte) *arena.Trace {
 	sum := sha256.Sum256(line)
 	t := &arena.Trace{
-		RunID: runID, Source: arena.Source{Shape: arena.ShapeEnvelope}, Seconds: math.NaN(), RecordSHA256: hex.EncodeToString(sum[:]), Bytes: len(line),
+		RunID: runID, Source: arena.Source{HasProxyLog: true}, Seconds: math.NaN(), RecordSHA256: hex.EncodeToString(sum[:]), Bytes: len(line),
 	}
 	p := parser{cursor.Over(line, ownSize)}
 	p.Object(func(key string) {
@@ -74,7 +74,7 @@ func (p parser) fault() *arena.AttemptError {
 }
 
 func (p parser) step(query *string) arena.Step {
-	s := arena.Step{LLMCalls: -1, Typed: true}
+	s := arena.Step{Typed: true}
 	from := p.Mark()
 	p.Object(func(key string) {
 		switch key {
