@@ -25,6 +25,11 @@ func funnelTable(funnel []Stage) string {
 	for _, s := range funnel {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
 	}
+	if len(funnel) > 0 && funnel[0].Unreadable > 0 {
+		s := funnel[0]
+		fmt.Fprintf(&b, "\nAt worst %.2f %% of the records were lost in reading: %d could not be read, and %d files ended early, whose loss is not known and counts as much as was read of them.\n",
+			100*s.Unreadable, s.Failed, s.CutFiles)
+	}
 	return b.String()
 }
 

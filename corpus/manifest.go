@@ -49,6 +49,11 @@ type Stage struct {
 	// Failures counts the failed by reason; they sum up to Failed.
 	Failures map[string]int64 `json:"failures"`
 	Dropped  map[string]int64 `json:"dropped"`
+	// Unreadable is the share of the records that could not be read, 0 to 1, where
+	// what a file that ended early has lost counts as much as was read of it;
+	// CutFiles counts those files. Only the stage that reads has them.
+	Unreadable float64 `json:"unreadable,omitempty"`
+	CutFiles   int64   `json:"files_ended_early,omitempty"`
 }
 
 // FileEntry is one file of the corpus. Shards have Config, Profile and Split;

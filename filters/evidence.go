@@ -3,7 +3,6 @@ package filters
 import (
 	"strconv"
 	"strings"
-
 )
 
 // countFabrications counts results of the dialogue that no dispatch returned, and

@@ -28,7 +28,8 @@ import (
 type Config struct {
 	// Harness is the profile that training rows are rendered with.
 	Harness string `yaml:"harness" hash:"block"`
-	// RunID names the run of records that name none.
+	// RunID names the run of records that name none; empty, each file is a run of
+	// its own and standard input is "stdin".
 	RunID   string         `yaml:"run_id" hash:"block"`
 	Reading traces.Limits  `yaml:"reading" hash:"block"`
 	Filter  filters.Config `yaml:"filter" hash:"block"`
@@ -47,6 +48,9 @@ type Config struct {
 	// MaxUnscored is the share of attempts without a judge's answer above which
 	// there is no corpus.
 	MaxUnscored float64 `yaml:"max_unscored" hash:"corpus"`
+	// MaxUnreadable is the share of records that may be unreadable; with more
+	// there is no corpus.
+	MaxUnreadable float64 `yaml:"max_unreadable" hash:"corpus"`
 	// Workers is how many inputs are worked on at once.
 	Workers int `yaml:"workers" hash:"none"`
 }
@@ -140,7 +144,6 @@ type SelectConfig struct {
 func Defaults() Config {
 	return Config{
 		Harness:     "7-tool",
-		RunID:       "stdin",
 		Reading:     traces.DefaultLimits(),
 		Filter:      filters.Defaults(),
 		Titles:      TitlesConfig{Source: arena.TitlesVectors},
@@ -151,7 +154,9 @@ func Defaults() Config {
 		Select:      SelectConfig{Top: 4, Near: 0.8, SuccessOnly: true, Pairs: 4, Margin: 0.1},
 		Redact:      RedactConfig{Secrets: true},
 		MaxUnscored: 0.02,
-		Workers:     1,
+
+		MaxUnreadable: traces.DefaultMaxUnreadable,
+		Workers:       1,
 	}
 }
 
@@ -163,7 +168,6 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	check(c.RunID != "", "run_id is empty")
 	check(c.Select.Top >= 1, "select.top is %d: want at least 1", c.Select.Top)
 	check(c.Select.Near > 0 && c.Select.Near <= 1, "select.near is %v: want more than 0 and at most 1", c.Select.Near)
 	check(c.Select.MinReward >= 0 && c.Select.MinReward <= 1, "select.min_reward is %v: want 0 to 1", c.Select.MinReward)
@@ -173,6 +177,7 @@ func (c Config) Validate() error {
 	check(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
 	check(!c.Judge.Sparing || !c.Multiplier.NeedsRuns(), "judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")
 	check(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
+	check(c.MaxUnreadable >= 0 && c.MaxUnreadable <= 1, "max_unreadable is %v: want 0 to 1", c.MaxUnreadable)
 	check(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
 	check(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)
 	return errors.Join(errs...)

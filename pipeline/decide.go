@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // The stages of a run in order. A record leaves at the first that takes it
@@ -24,13 +25,21 @@ const (
 
 var stages = []string{stageRead, stageFilter, stageScore, stageJudge, stageGuard, stageRank, stageSplit}
 
+// reasonCollision is why an attempt is left out whose id belongs to another one,
+// of other content: rows are told apart by it.
+const reasonCollision = "id_collision"
+
 // fate walks a record through the stages up to the guard.
 func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	if x.Fault != nil {
 		return choose.Fate{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	if !g.stays(x.Attempt.ID, at) {
+	switch stays := g.habits.Stays(x.Attempt.ID); {
+	case g.refs[stays] == at:
+	case g.records[stays] == x.Attempt.RecordSHA256:
 		return choose.Fate{Stage: stageRead, Reason: "duplicate_attempt"}
+	default:
+		return choose.Fate{Stage: stageRead, Reason: reasonCollision}
 	}
 	s := g.revised(x)
 	f := g.judgedFate(x, &s)
@@ -113,6 +122,16 @@ func (g *grouper) count(at ref, x *block.Entry) {
 	}
 }
 
+// countRead notes whether a record could be read.
+func countRead(s *traces.Summary, x *block.Entry) {
+	if x.Fault == nil {
+		s.Traces++
+		return
+	}
+	s.Faults++
+	s.Cut = s.Cut || x.Fault.Cut
+}
+
 // pool is where the problem of a position may go.
 func (g *grouper) pool(problem int) guard.Pool { return g.protect.Pools[problem] }
 
@@ -121,6 +140,7 @@ func (g *grouper) pool(problem int) guard.Pool { return g.protect.Pools[problem]
 func (g *grouper) decide(ctx context.Context) error {
 	n := len(g.inputs)
 	g.fates, g.candidates, g.replies, g.tries = make([][]choose.Fate, n), make([][]candidate, n), make([]replies, n), make([][]try, n)
+	g.read = make([]traces.Summary, n)
 	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 		f := g.fate(at, x)
 		c := g.becomes(f, at, x)
@@ -137,6 +157,7 @@ func (g *grouper) decide(ctx context.Context) error {
 			}
 		}
 		g.fates[at.Input] = append(g.fates[at.Input], f)
+		countRead(&g.read[at.Input], x)
 		if x.Fault == nil && f.Stage != stageRead {
 			g.count(at, x)
 		}

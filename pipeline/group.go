@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // candidate is an attempt that may become a row of one of the configs.
@@ -27,14 +28,17 @@ type candidate struct {
 type grouper struct {
 	*session
 	// habits say which copy of each attempt stays, and how each agent behaved;
-	// refs are the attempts by their positions there.
+	// refs and records are where the attempts are, and the hashes of their records,
+	// by their positions there.
 	habits  *filters.Day
 	refs    []ref
+	records []string
 	weights weights
 	// fates and candidates are by input, then in the order of its entries.
 	fates      [][]choose.Fate
 	candidates [][]candidate
 	replies    []replies
+	read       []traces.Summary
 	// tries are scored attempts by problem.
 	tries [][]try
 }
@@ -88,7 +92,7 @@ func (g *grouper) learn(ctx context.Context) error {
 	var checked []*filters.Checked
 	for _, all := range byInput {
 		for i := range all {
-			checked, g.refs = append(checked, &all[i].Checked), append(g.refs, all[i].ref)
+			checked, g.refs, g.records = append(checked, &all[i].Checked), append(g.refs, all[i].ref), append(g.records, all[i].Record)
 		}
 	}
 	g.habits = g.filter.Day(checked)

@@ -31,7 +31,7 @@ func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(t.TempDir(), "corpus")
-	m := foreign.Import{Inputs: inputs, Workers: 2, Target: finish.Target{Out: dir, FS: corpus.Disk{}, Version: "v0"}}
+	m := foreign.Import{Inputs: inputs, MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: dir, FS: corpus.Disk{}, Version: "v0"}}
 	if s, err = m.Run(context.Background()); err != nil {
 		t.Fatalf("import %s: %v", from, err)
 	}

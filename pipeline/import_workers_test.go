@@ -29,7 +29,7 @@ func newImport(t *testing.T, from, out string) *foreign.Import {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &foreign.Import{Inputs: inputs, Workers: 2, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor}}
+	return &foreign.Import{Inputs: inputs, MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor}}
 }
 
 // TestImportIsTheSameForAnyWorkersAndOrder imports the sample day, once as it is

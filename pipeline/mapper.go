@@ -65,7 +65,7 @@ func (m *mapper) file(ctx context.Context, in traces.Input, opt traces.Options, 
 func faultEntry(f *traces.Fault) *block.Entry {
 	return &block.Entry{Head: block.Head{
 		Source:  arena.Source{FileSHA256: f.FileSHA256, Line: f.Line},
-		Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail},
+		Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail, Cut: f.Cut},
 		Problem: -1,
 	}}
 }

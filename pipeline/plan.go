@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // plan is the group step's result: the fate of every record, and the units
@@ -21,6 +22,9 @@ type plan struct {
 	Key    string         `json:"key"`
 	Funnel []corpus.Stage `json:"funnel"`
 	Units  []unit         `json:"units"`
+	// Read is what could be read, Cut the positions of the inputs that ended early.
+	Read traces.Tally `json:"read"`
+	Cut  []int        `json:"cut,omitempty"`
 	// Judged counts attempts that a judge was asked about, Unscored those that
 	// it gave no answer to; the others say the same of the step judge.
 	Judged        int `json:"judged"`
@@ -119,6 +123,13 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	if p.Funnel, err = choose.Funnel(stages, slices.Concat(g.fates...)); err != nil {
 		return nil, err
 	}
+	for i := range g.read {
+		p.Read.Add(g.read[i])
+		if g.read[i].Cut {
+			p.Cut = append(p.Cut, i)
+		}
+	}
+	unreadable(p.Funnel, &p.Read)
 	for i := range g.fates {
 		p.Judged += g.replies[i].whole.all
 		p.Unscored += g.replies[i].whole.without
@@ -133,6 +144,11 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	}
 	p.Units = g.units(all)
 	return p, nil
+}
+
+// unreadable notes on the first stage what could not be read.
+func unreadable(funnel []corpus.Stage, t *traces.Tally) {
+	funnel[0].Unreadable, funnel[0].CutFiles = t.Share(), int64(t.CutFiles)
 }
 
 // units come in the order in which workers take them: what takes longest is

@@ -25,6 +25,10 @@ type Summary struct {
 	// Refused counts the records of an import that name a format which is not
 	// read, by what they name.
 	Refused map[string]int64
+	// CutFiles are the paths of inputs that ended early, Collisions counts attempts
+	// whose id belongs to another one, of other content.
+	CutFiles   []string
+	Collisions int64
 }
 
 // write makes the units of the shard that are not there already, and the
@@ -38,7 +42,7 @@ func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
 		return nil, err
 	}
 	if err = s.worthWriting(p); err != nil {
-		return &Summary{Funnel: p.Funnel}, err
+		return s.summary(p), err
 	}
 	var mine []unit
 	for i, u := range p.Units {
@@ -57,9 +61,21 @@ func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
 	return s.assemble(ctx, p)
 }
 
-// worthWriting refuses a corpus that would be empty, or whose judge answered
-// too rarely.
+// summary is what a plan tells of before its parts are written.
+func (s *session) summary(p *plan) *Summary {
+	out := &Summary{Funnel: p.Funnel, Rows: map[string]int64{}, Collisions: p.Funnel[0].Dropped[reasonCollision]}
+	for _, i := range p.Cut {
+		out.CutFiles = append(out.CutFiles, s.inputs[i].Title())
+	}
+	return out
+}
+
+// worthWriting refuses a corpus that would be empty, of a day that could not be
+// read, or whose judge answered too rarely.
 func (s *session) worthWriting(p *plan) error {
+	if err := p.Read.Within(s.Config.MaxUnreadable); err != nil && p.Funnel[0].Out > 0 {
+		return err
+	}
 	for _, a := range []struct {
 		what        string
 		asked, none int
@@ -104,7 +120,7 @@ const lockEvery = 100 * time.Millisecond
 // if another process still writes one.
 func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 	parts := make([]string, len(p.Units))
-	summary := &Summary{Funnel: p.Funnel, Rows: map[string]int64{}}
+	summary := s.summary(p)
 	for i, u := range p.Units {
 		parts[i] = s.partDir(p, u)
 		files, err := corpus.ReadPart(s.FS, parts[i])

@@ -57,7 +57,13 @@ func (r *reader) row(row int) (more bool, err error) {
 	if r.w.stopped() {
 		return false, nil // told once, at the end
 	}
-	return false, r.fault(row, BadJSON, "element does not end")
+	return false, r.cutOff(row, "element does not end")
+}
+
+// cutOff emits a list that the file ends in.
+func (r *reader) cutOff(row int, detail string) error {
+	r.records++
+	return r.tell(Fault{Line: row, Reason: BadJSON, Detail: detail, Cut: true})
 }
 
 // nextRow moves to the next element. Where the list breaks off, what is left
@@ -67,7 +73,7 @@ func (r *reader) nextRow(row int) (more bool, err error) {
 		if r.w.stopped() {
 			return false, nil
 		}
-		return false, r.fault(row, BadJSON, "list of records does not end")
+		return false, r.cutOff(row, "list of records does not end")
 	}
 	switch r.w.ahead()[0] {
 	case ',':

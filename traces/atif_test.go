@@ -30,7 +30,7 @@ func TestEveryVersionOfATIFIsRead(t *testing.T) {
 		"stdin":   `Is there room for a cart? | agent "" by 0 room {"for":"cart"} -> "yes" | agent "There is." by 2`,
 	}
 	got := map[string]string{}
-	all, faults, _ := readAll(t, filepath.Join("testdata", "atif"), Defaults())
+	all, faults, _ := readAll(t, filepath.Join("testdata", "atif"), named())
 	for _, trace := range all {
 		got[trace.RunID] = told(trace)
 	}

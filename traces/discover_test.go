@@ -76,7 +76,7 @@ func TestDiscoverOtherDays(t *testing.T) {
 		"d*": "stdin/a r/p", "d2/traces/run=r/p.json": "r/p", "d2/traces/run=r": "r/p", "d?/traces/*.jsonl": "stdin/a",
 		"**/p.json": "r/p", "**": "stdin/a r/p",
 	} {
-		traces, faults, _ := readAll(t, filepath.Join(dir, day), Defaults())
+		traces, faults, _ := readAll(t, filepath.Join(dir, day), named())
 		if got := strings.Join(ids(traces), " "); got != want || len(faults) > 0 {
 			t.Errorf("%s: ids %q, faults %v, want %q", day, got, faults, want)
 		}

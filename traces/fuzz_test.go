@@ -24,7 +24,7 @@ func fuzzLimits() Options {
 // readBytes reads content as a file would be, from any reader.
 func readBytes(tb testing.TB, src io.Reader, opt Options) (items []Item) {
 	tb.Helper()
-	r := &reader{ctx: tb.Context(), opt: opt, emit: func(i Item) error {
+	r := &reader{ctx: tb.Context(), in: Input{Name: Stdin}, opt: opt, emit: func(i Item) error {
 		items = append(items, i)
 		return nil
 	}}

@@ -308,7 +308,7 @@ func TestReadErrorsAreErrorsNotFaults(t *testing.T) {
 		t.Errorf("missing file gave %v", err)
 	}
 	opt := Defaults()
-	opt.Limits, opt.RunID = Limits{}, ""
+	opt.Limits = Limits{}
 	if _, err := Read(t.Context(), in, opt, nil); err == nil || strings.Count(err.Error(), " is 0: want 1 to ") != 6 {
 		t.Errorf("bad options gave %v", err)
 	}

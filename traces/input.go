@@ -83,6 +83,14 @@ func (in *Input) Spool(ctx context.Context, src io.Reader, dir string) (err erro
 	return nil
 }
 
+// Title names the input for people.
+func (in *Input) Title() string {
+	if in.Name == Stdin {
+		return "standard input"
+	}
+	return in.Path
+}
+
 func (in *Input) open() (io.ReadCloser, error) {
 	if in.fsys != nil {
 		return in.fsys.Open(in.at)

@@ -9,13 +9,13 @@ import (
 )
 
 // name gives a trace its ids: the record's own first, then those of run.json
-// beside the file, of the file's path, of the recording's session, and last the
-// run that the options name. Only a file of one attempt has its problem in its
-// path.
+// beside the file, of the file's path, of the recording's session, then the run
+// that the options name, and last the file as a run of its own. Only a file of
+// one attempt has its problem in its path.
 func (r *reader) name(f found) {
 	t := f.trace
 	run, problem := r.in.pathIDs()
-	t.RunID = cmp.Or(t.RunID, r.in.Meta.RunID, run, f.session, r.opt.RunID)
+	t.RunID = cmp.Or(t.RunID, r.in.Meta.RunID, run, f.session, r.opt.RunID, r.in.ownRun())
 	if f.trial != "" {
 		t.RunID += "-trial-" + f.trial
 	}
@@ -38,12 +38,16 @@ func (r *reader) name(f found) {
 }
 
 // PathIDs are the run and the problem that the attempts of the input get from
-// its path where they name none: content alone does not tell two such inputs
-// apart. Each is empty where the path, or run.json, leaves nothing to it.
+// its path, or from coming by standard input, where they name none: content alone
+// does not tell two such inputs apart. Each is empty where the path, or run.json,
+// leaves nothing to it.
 func (in *Input) PathIDs() (run, problem string) {
 	run, problem = in.pathIDs()
-	if in.Meta.RunID != "" {
+	switch {
+	case in.Meta.RunID != "":
 		run = ""
+	case in.Name == Stdin:
+		run = stdinRun
 	}
 	return run, problem
 }

@@ -35,7 +35,7 @@ type reader struct {
 
 func (r *reader) read() error {
 	if r.in.badMeta {
-		if err := r.tell(0, BadMeta, MetaName+" beside the file is no JSON object"); err != nil {
+		if err := r.tell(Fault{Reason: BadMeta, Detail: MetaName + " beside the file is no JSON object"}); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,8 @@ func (r *reader) content(text *content) error {
 func (r *reader) finish() error {
 	err := r.w.failure()
 	if broken := (*damage)(nil); errors.As(err, &broken) {
-		return r.fault(r.w.line, broken.reason, broken.detail)
+		r.records++
+		return r.tell(Fault{Line: r.w.line, Reason: broken.reason, Detail: broken.detail, Cut: broken.reason != NotATrace})
 	}
 	if err == nil && r.records == 0 {
 		return r.fault(0, EmptyFile, "nothing but white space")
@@ -149,8 +150,9 @@ func (r *reader) take(n, line int, f found, err error) error {
 		return nil
 	}
 	if err != nil {
+		last := n == len(r.w.ahead()) && r.w.err != nil
 		r.w.consume(n)
-		return r.broken(line, err)
+		return r.broken(line, err, last)
 	}
 	own := sha256.Sum256(trimLine(raw))
 	whole := sha256.New()
@@ -170,11 +172,13 @@ func (r *reader) take(n, line int, f found, err error) error {
 	return r.found(f, line, hex.EncodeToString(own[:]))
 }
 
-// broken emits the fault that a decoder's error stands for.
-func (r *reader) broken(line int, err error) error {
+// broken emits the fault that a decoder's error stands for. A record that the
+// text is over in, and that wants to go on, was cut off.
+func (r *reader) broken(line int, err error, last bool) error {
 	var bad *cursor.Error
 	if errors.As(err, &bad) {
-		return r.fault(line, reasonFor(bad.Fault), bad.Error())
+		r.records++
+		return r.tell(Fault{Line: line, Reason: reasonFor(bad.Fault), Detail: bad.Error(), Cut: last && bad.Fault == cursor.Ended})
 	}
 	var refused *damage
 	if errors.As(err, &refused) {
@@ -199,13 +203,15 @@ func reasonFor(f cursor.Fault) Reason {
 // fault emits a record that could not be read.
 func (r *reader) fault(line int, reason Reason, detail string) error {
 	r.records++
-	return r.tell(line, reason, detail)
+	return r.tell(Fault{Line: line, Reason: reason, Detail: detail})
 }
 
 // tell emits a fault.
-func (r *reader) tell(line int, reason Reason, detail string) error {
+func (r *reader) tell(f Fault) error {
 	r.sum.Faults++
-	return r.emit(Item{Fault: &Fault{FileSHA256: r.in.SHA256, Line: line, Reason: reason, Detail: detail}})
+	r.sum.Cut = r.sum.Cut || f.Cut
+	f.FileSHA256 = r.in.SHA256
+	return r.emit(Item{Fault: &f})
 }
 
 // found emits a trace under its ids.

@@ -65,6 +65,7 @@ func readAll(tb testing.TB, day string, opt Options) (traces []*arena.Trace, fau
 			tb.Fatal(err)
 		}
 		sum.Traces, sum.Faults = sum.Traces+one.Traces, sum.Faults+one.Faults
+		sum.Cut = sum.Cut || one.Cut
 		for word, n := range one.Repairs {
 			for range n {
 				sum.repaired(word)
@@ -80,7 +81,7 @@ func readAll(tb testing.TB, day string, opt Options) (traces []*arena.Trace, fau
 // readText reads text as one file of a fresh day.
 func readText(tb testing.TB, name, text string) (traces []*arena.Trace, faults []Fault) {
 	tb.Helper()
-	return readTextWith(tb, name, text, Defaults())
+	return readTextWith(tb, name, text, named())
 }
 
 func readTextWith(tb testing.TB, name, text string, opt Options) (traces []*arena.Trace, faults []Fault) {
@@ -124,4 +125,11 @@ func diff(tb testing.TB, want, got any, opts ...cmp.Option) {
 	if d := cmp.Diff(want, got, append(opts, nan)...); d != "" {
 		tb.Errorf("want -, got +:\n%s", d)
 	}
+}
+
+// named gives records without a run the name that standard input has.
+func named() Options {
+	opt := Defaults()
+	opt.RunID = stdinRun
+	return opt
 }

@@ -9,7 +9,6 @@ package traces
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
@@ -18,21 +17,13 @@ import (
 // Options are how to read.
 type Options struct {
 	Limits Limits
-	// RunID names the run of records that name none; Defaults says "stdin".
+	// RunID names the run of records that name none. Empty, the file they stand in
+	// is a run of its own, named by its content, and standard input is "stdin".
 	RunID string
 }
 
 // Defaults are the options of a run without configuration.
-func Defaults() Options { return Options{Limits: DefaultLimits(), RunID: "stdin"} }
-
-// Validate returns all that is wrong with the options, joined.
-func (o Options) Validate() error {
-	err := o.Limits.Validate()
-	if o.RunID == "" {
-		err = errors.Join(err, errors.New("run id is empty"))
-	}
-	return err
-}
+func Defaults() Options { return Options{Limits: DefaultLimits()} }
 
 // Item is one record of an input: exactly one of its fields is set.
 type Item struct {
@@ -50,6 +41,9 @@ type Fault struct {
 	Reason Reason
 	// Detail says in words what was found. It quotes keys, never values.
 	Detail string
+	// Cut reports whether the file ends here before its content does: what it held
+	// besides is lost, and nobody knows how much.
+	Cut bool
 }
 
 // Reason is why a record could not be read, a stable word.
@@ -83,6 +77,8 @@ const (
 type Summary struct {
 	Traces int
 	Faults int
+	// Cut reports whether the input ended early.
+	Cut bool
 	// Bytes is the size of the input, uncompressed.
 	Bytes int64
 	// Repairs count records that were mended to be read, by what was mended:
@@ -100,10 +96,15 @@ func (s *Summary) repaired(word string) {
 // Read gives every record of in to emit, in the file's order, one at a time;
 // memory is bounded by the limits and not by the file. An error is one of
 // emit's own, of ctx, of the disk or of the options; whatever is wrong with the
-// content is an Item instead.
+// content is an Item instead. An input whose hash is not known is read twice.
 func Read(ctx context.Context, in Input, opt Options, emit func(Item) error) (Summary, error) {
-	if err := opt.Validate(); err != nil {
+	if err := opt.Limits.Validate(); err != nil {
 		return Summary{}, fmt.Errorf("check reading options: %w", err)
+	}
+	if in.SHA256 == "" {
+		if err := in.Hash(ctx); err != nil {
+			return Summary{}, err
+		}
 	}
 	var own error
 	r := &reader{ctx: ctx, in: in, opt: opt, emit: func(it Item) error {

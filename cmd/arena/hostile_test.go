@@ -81,7 +81,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var words bytes.Buffer
-	if code := run(t.Context(), []string{"build", day, "-o", filepath.Join(dir, "corpus")}, nil, io.Discard, &words); code != cli.ExitOK {
+	if code := run(t.Context(), []string{"build", day, "--max-unreadable", "0.05", "-o", filepath.Join(dir, "corpus")}, nil, io.Discard, &words); code != cli.ExitOK {
 		t.Fatalf("exit %d\n%s", code, words.String())
 	}
 	for _, reason := range []string{"too_deep", "bad_json", "empty_file", "truncated_gzip", "line_too_long"} {

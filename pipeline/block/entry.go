@@ -53,6 +53,8 @@ var (
 type Fault struct {
 	Reason string
 	Detail string `block:"text"`
+	// Cut reports whether the file ended early.
+	Cut bool
 }
 
 // Attempt is who made an attempt, when and how large it is.

@@ -26,6 +26,8 @@ type Import struct {
 	// HeldOut are files of problems that no row may ask for; none leaves the rows
 	// unguarded, and the card says so.
 	HeldOut []string
+	// MaxUnreadable is the share of records that may be unreadable, 0 to 1.
+	MaxUnreadable float64
 	// Workers is how many records are worked on at once, at least 1. The corpus is
 	// the same for any number.
 	Workers int
@@ -124,10 +126,14 @@ func (w *writer) assemble(ctx context.Context, work string, in *reader, held []g
 	if err != nil {
 		return nil, err
 	}
+	counts[0].Unreadable, counts[0].CutFiles = in.tally.Share(), int64(in.tally.CutFiles)
 	rows := counts[len(counts)-1].Out
-	s := &pipeline.Summary{Funnel: counts, Lost: w.lost, Refused: in.refused, Rows: map[string]int64{stream.Config + "/" + stream.Split: rows}}
+	s := &pipeline.Summary{Funnel: counts, Lost: w.lost, Refused: in.refused, CutFiles: in.cut, Collisions: in.collided, Rows: map[string]int64{stream.Config + "/" + stream.Split: rows}}
 	if rows == 0 {
 		return s, choose.ErrEmpty
+	}
+	if err := in.tally.Within(w.MaxUnreadable); err != nil {
+		return s, err
 	}
 	config, err := w.configuration(held)
 	if err != nil {

@@ -28,6 +28,11 @@ type reader struct {
 	inputs  []corpus.Input
 	records map[string]bool
 	refused map[string]int64
+	tally   traces.Tally
+	// cut are the paths of inputs that ended early.
+	cut      []string
+	taken    traces.Collisions
+	collided int64
 	// waiting are halves of records: prompts and answers that may be to them.
 	waiting      []*arena.Trace
 	waitingBytes int
@@ -41,15 +46,16 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 		return err
 	}
 	opt := traces.Defaults()
-	opt.RunID = cmp.Or(r.RunID, opt.RunID)
-	if err := opt.Validate(); err != nil {
-		return err
-	}
+	opt.RunID = r.RunID
 	for i, in := range inputs {
 		r.tell(pipeline.Event{Stage: stageRead, Done: i, Total: len(inputs)})
 		found, err := traces.Read(ctx, in, opt, r.take)
 		if err != nil {
 			return err
+		}
+		r.tally.Add(found)
+		if found.Cut {
+			r.cut = append(r.cut, in.Title())
 		}
 		r.inputs = append(r.inputs, corpus.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(found.Traces + found.Faults)})
 		r.tell(pipeline.Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
@@ -86,6 +92,9 @@ func (r *reader) take(item traces.Item) error {
 		return r.leaveOut(t, "copied_record")
 	}
 	r.records[t.RecordSHA256] = true
+	if r.taken.Add(t.ID, t.RecordSHA256) {
+		r.collided++
+	}
 	if r.waits(t) {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 // filterFlags are what a user can say to `arena filter`.
 type filterFlags struct {
 	out       string
-	runID     string
+	reading   cli.Reading
 	workers   int
 	noisy     cli.Noise
 	unknown   string
@@ -54,7 +54,7 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 	}
 	d := filters.Defaults()
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
-	cli.AddRunID(c, &f.runID, "stdin", "run of records that name none")
+	f.reading.Register(c)
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
 	f.noisy.Flags(c)
 	c.Flags().StringVar(&f.unknown, "unknown", string(d.Unknown), "attempts whose axis is unknown: keep or drop")
@@ -96,7 +96,10 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	case f.reweight:
 		answer = day.reweight
 	}
-	return cli.WriteWhole(s, f.out, func(w io.Writer) error { return answer(c.Context(), w, days) })
+	if err := cli.WriteWhole(s, f.out, func(w io.Writer) error { return answer(c.Context(), w, days) }); err != nil {
+		return err
+	}
+	return day.unread.Within(f.reading.MaxUnreadable)
 }
 
 // modes counts how many of them were asked for.
@@ -121,6 +124,9 @@ func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, traces.Limits, 
 	}
 	if c.Flags().Changed("max-tokens") {
 		cfg.Filter.MaxTokens = f.maxTokens
+	}
+	if !c.Flags().Changed("max-unreadable") {
+		f.reading.MaxUnreadable = cfg.MaxUnreadable
 	}
 	filter, err := filters.New(cfg.Filter)
 	if err = errors.Join(err, cfg.Reading.Validate()); err != nil {

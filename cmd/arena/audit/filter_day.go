@@ -70,8 +70,9 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 	for _, u := range notRead {
 		d.unread.Join(u)
 	}
+	progress.Done()
+	d.unread.Warn(d.streams.Err)
 	if !d.flags.noisy.Quiet {
-		progress.Done()
 		d.unread.Tell(d.streams.Err)
 	}
 	all := slices.Concat(byInput...)
@@ -82,18 +83,14 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *cli.Display) ([]filtered, cli.Unread, error) {
 	var all []filtered
 	var notRead cli.Unread
-	if in.SHA256 == "" {
-		if err := in.Hash(ctx); err != nil {
-			return nil, notRead, err
-		}
-	}
-	opt := traces.Options{Limits: d.reading, RunID: d.flags.runID}
-	_, err := traces.Read(ctx, in, opt, func(i traces.Item) error {
+	opt := traces.Options{Limits: d.reading, RunID: d.flags.reading.RunID}
+	sum, err := traces.Read(ctx, in, opt, func(i traces.Item) error {
 		if i.Fault != nil {
 			notRead.Add(&in, i.Fault)
 			return nil
 		}
 		progress.Attempt()
+		notRead.Attempt(i.Trace)
 		f := d.check(i.Trace)
 		if d.each != nil {
 			if failed := d.each(ctx, i.Trace, &f); failed != nil {
@@ -103,6 +100,7 @@ func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *cl
 		all = append(all, f)
 		return nil
 	})
+	notRead.Finished(&in, sum)
 	return all, notRead, err
 }
 

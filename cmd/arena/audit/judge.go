@@ -18,7 +18,7 @@ import (
 type judgeFlags struct {
 	out     string
 	judge   string
-	runID   string
+	reading cli.Reading
 	workers int
 	quiet   bool
 	dryRun  bool
@@ -62,9 +62,9 @@ Details: docs/judges-llm.md.`,
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
-	cli.AddRunID(c, &f.runID, "stdin", "run of records that name none")
 	cli.ReadsDays(c)
 	cli.Replaces(c, "output")
+	f.reading.Register(c)
 	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")

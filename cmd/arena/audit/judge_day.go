@@ -43,21 +43,18 @@ func (d *judgeDay) attempts(ctx context.Context, days []string, tally *judgeTall
 		return err
 	}
 	opt := traces.Defaults()
-	opt.RunID = d.flags.runID
+	opt.RunID = d.flags.reading.RunID
 	for i := range inputs {
-		if inputs[i].SHA256 == "" {
-			if err := inputs[i].Hash(ctx); err != nil {
-				return err
-			}
-		}
 		var notRead cli.Unread
-		_, err := traces.Read(ctx, inputs[i], opt, func(item traces.Item) error {
+		sum, err := traces.Read(ctx, inputs[i], opt, func(item traces.Item) error {
 			if item.Fault != nil {
 				notRead.Add(&inputs[i], item.Fault)
 				return nil
 			}
+			notRead.Attempt(item.Trace)
 			return emit(item.Trace)
 		})
+		notRead.Finished(&inputs[i], sum)
 		tally.unread.Join(notRead)
 		if err != nil {
 			return err
@@ -76,11 +73,15 @@ func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	if err != nil {
 		return explainJudge(err)
 	}
+	tally.unread.Warn(d.streams.Err)
 	if !d.flags.quiet {
 		tally.print(d.streams.Err)
 		d.printBill(before)
 	}
-	return tally.verdict(d.maxUnscored)
+	if err := tally.verdict(d.maxUnscored); err != nil {
+		return err
+	}
+	return tally.unread.Within(d.flags.reading.MaxUnreadable)
 }
 
 // inOrder judges side by side and writes in order.

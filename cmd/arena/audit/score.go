@@ -16,7 +16,7 @@ type scoreFlags struct {
 	out      string
 	problems []string
 	catalogs []string
-	runID    string
+	reading  cli.Reading
 	workers  int
 	noisy    cli.Noise
 	titles   instrument.TitleFlags
@@ -48,7 +48,7 @@ their oddities: docs/outcome.md.`,
 	cli.ReadsDays(c)
 	cli.Reads(c, "problems", "catalog")
 	cli.Replaces(c, "output")
-	cli.AddRunID(c, &f.runID, "stdin", "run of records that name none")
+	f.reading.Register(c)
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
 	f.noisy.Flags(c)
 	f.titles.Flags(c)

@@ -48,11 +48,12 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 	if err := r.open(days, titles); err != nil {
 		return err
 	}
-	return cli.WriteWhole(r.streams, r.flags.out, func(w io.Writer) error {
+	var notRead cli.Unread
+	err = cli.WriteWhole(r.streams, r.flags.out, func(w io.Writer) error {
 		if err := r.score(ctx, inputs); err != nil {
 			return err
 		}
-		if err := r.check(); err != nil {
+		if notRead, err = r.check(); err != nil {
 			return err
 		}
 		for i := range r.parts {
@@ -62,6 +63,10 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return notRead.Within(r.flags.reading.MaxUnreadable)
 }
 
 // open reads problems and catalogues.
@@ -135,22 +140,19 @@ func (r *scoreRun) score(ctx context.Context, inputs []traces.Input) error {
 }
 
 func (r *scoreRun) input(ctx context.Context, part *scorePart, in traces.Input, progress *cli.Display) error {
-	if in.SHA256 == "" {
-		if err := in.Hash(ctx); err != nil {
-			return err
-		}
-	}
 	part.titles = map[arena.TitleSource]int{}
 	opt := traces.Defaults()
-	opt.RunID = r.flags.runID
-	_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
+	opt.RunID = r.flags.reading.RunID
+	sum, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
 		if item.Fault != nil {
 			part.unread.Add(&in, item.Fault)
 			return nil
 		}
 		progress.Attempt()
+		part.unread.Attempt(item.Trace)
 		return r.attempt(ctx, part, item.Trace)
 	})
+	part.unread.Finished(&in, sum)
 	return err
 }
 
@@ -175,8 +177,9 @@ func (r *scoreRun) attempt(ctx context.Context, part *scorePart, t *arena.Trace)
 	return nil
 }
 
-// check says what was scored, and refuses a day without attempts.
-func (r *scoreRun) check() error {
+// check says what was scored and what was not read, and refuses a day without
+// attempts.
+func (r *scoreRun) check() (cli.Unread, error) {
 	sum := scorePart{titles: map[arena.TitleSource]int{}}
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -186,6 +189,7 @@ func (r *scoreRun) check() error {
 			sum.titles[source] += n
 		}
 	}
+	sum.unread.Warn(r.streams.Err)
 	if !r.flags.noisy.Quiet {
 		fmt.Fprintf(r.streams.Err, "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
 			sum.scored+sum.unscored, sum.scored, sum.solved, sum.unscored,
@@ -193,7 +197,7 @@ func (r *scoreRun) check() error {
 		sum.unread.Tell(r.streams.Err)
 	}
 	if sum.scored+sum.unscored == 0 {
-		return cli.Failed(errors.New("no attempt could be read"), "`arena score --help` says what a DAY is")
+		return sum.unread, cli.Failed(errors.New("no attempt could be read"), "`arena score --help` says what a DAY is")
 	}
-	return nil
+	return sum.unread, nil
 }

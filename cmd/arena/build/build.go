@@ -33,7 +33,7 @@ type buildFlags struct {
 	catalogs []string
 	heldOut  []string
 	bank     string
-	runID    string
+	reading  cli.Reading
 	where    string
 	workers  int
 	force    bool
@@ -58,7 +58,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
 	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
-	cli.AddRunID(c, &f.runID, "", "run of records that name none (default stdin)")
+	f.reading.Register(c)
 	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "inputs worked on at once (default: workers of the configuration, else cores)")
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
@@ -265,7 +265,10 @@ func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 	}
 	config.Steps = config.Steps || f.steps
 	config.Redact.Hotkeys = config.Redact.Hotkeys || f.hotkeys
-	config.RunID = cmp.Or(f.runID, config.RunID)
+	config.RunID = cmp.Or(f.reading.RunID, config.RunID)
+	if c.Flags().Changed("max-unreadable") {
+		config.MaxUnreadable = f.reading.MaxUnreadable
+	}
 	config.Select.Where = cmp.Or(f.where, config.Select.Where)
 	if err := config.Validate(); err != nil {
 		return config, cli.Usage(err, "run `arena build --help` for an example")

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/report"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // pages draws the reports of a build.
@@ -40,6 +41,7 @@ func pages(r *pipeline.Reports) (map[string][]byte, error) {
 
 // tell prints what a finished build made, for people.
 func (f *buildFlags) tell(s *pipeline.Summary) {
+	cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
 	if f.noisy.Quiet {
 		return
 	}
@@ -56,6 +58,7 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 // corpus.
 func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
 	if s != nil {
+		cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
 		choose.PrintFunnel(f.streams.Err, s.Funnel)
 	}
 	return buildError(err)
@@ -75,6 +78,8 @@ func buildError(err error) error {
 		return err
 	case errors.Is(err, pipeline.ErrUnscored):
 		return cli.Limit(err, "run the same command again to ask only for the missing ones, or raise --set max_unscored")
+	case errors.Is(err, traces.ErrUnreadable):
+		return cli.Unreadable(err)
 	case errors.Is(err, pipeline.ErrNoProblems):
 		return cli.Usage(err, "give --problems FILE, or put problems.jsonl into the day's folder")
 	case errors.Is(err, pipeline.ErrNoCatalog):

@@ -16,12 +16,13 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // importFlags are what a user can say to `arena import`.
 type importFlags struct {
 	out     string
-	runID   string
+	reading cli.Reading
 	card    cli.CardFlags
 	heldOut []string
 	workers int
@@ -52,7 +53,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
 	f.card.Register(c)
-	cli.AddRunID(c, &f.runID, "", "run of records that name none (default stdin)")
+	f.reading.Register(c)
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
@@ -100,9 +101,12 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
 	to := finish.Target{Redact: redactor, Out: out.Dir, FS: corpus.Disk{}, Version: cli.Version(), Push: f.card.Push, License: f.card.License}
-	m := foreign.Import{Inputs: inputs, RunID: f.runID, HeldOut: f.heldOut, Workers: f.workers, Progress: progress.Event, Target: to}
+	m := foreign.Import{Inputs: inputs, RunID: f.reading.RunID, MaxUnreadable: f.reading.MaxUnreadable, HeldOut: f.heldOut, Workers: f.workers, Progress: progress.Event, Target: to}
 	summary, err := m.Run(c.Context())
 	progress.Done()
+	if summary != nil {
+		cli.Warn(s.Err, summary.CutFiles, summary.Collisions)
+	}
 	if summary != nil && (err != nil || !f.quiet) {
 		choose.PrintFunnel(s.Err, summary.Funnel)
 		for _, word := range slices.Sorted(maps.Keys(summary.Lost)) {
@@ -115,6 +119,8 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	switch {
 	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the funnel above says why; docs/traces.md says what is read")
+	case errors.Is(err, traces.ErrUnreadable):
+		return cli.Unreadable(err)
 	case errors.Is(err, guard.ErrBank):
 		return cli.Failed(err, cli.BankForms)
 	case err != nil:

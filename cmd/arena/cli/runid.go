@@ -1,20 +1,10 @@
 package cli
 
-import (
-	"errors"
-
-	"github.com/spf13/cobra"
-)
+import "errors"
 
 // runID is the value of --run-id. An empty one is refused: a script whose
 // variable is not set would name its run like everybody's.
 type runID struct{ name *string }
-
-// AddRunID adds the flag of the run that records without one belong to.
-func AddRunID(c *cobra.Command, name *string, otherwise, usage string) {
-	*name = otherwise
-	c.Flags().Var(runID{name}, "run-id", usage)
-}
 
 // String is pflag.Value.
 func (r runID) String() string {

@@ -21,6 +21,14 @@ const (
 type Unread struct {
 	counts map[traces.Reason]int
 	First  []string
+	tally  traces.Tally
+	// cut are the inputs that ended early.
+	cut []string
+	// ids are those of a part's attempts; once parts are joined, taken has them all
+	// and collisions counts those that came later, with other content.
+	ids        []identity
+	taken      traces.Collisions
+	collisions int64
 }
 
 // Add notes a record of an input; each input has an unread of its own, joined
@@ -33,10 +41,7 @@ func (u *Unread) Add(in *traces.Input, f *traces.Fault) {
 	if len(u.First) == mostUnreadOfFile {
 		return
 	}
-	place := in.Path
-	if in.Name == traces.Stdin {
-		place = "standard input"
-	}
+	place := in.Title()
 	if f.Line > 0 {
 		place = fmt.Sprintf("%s:%d", place, f.Line)
 	}
@@ -50,6 +55,13 @@ func (u *Unread) Join(o Unread) {
 	}
 	for reason, n := range o.counts {
 		u.counts[reason] += n
+	}
+	u.tally.Join(o.tally)
+	u.cut = append(u.cut, o.cut...)
+	for _, a := range o.ids {
+		if u.taken.Add(a.id, a.record) {
+			u.collisions++
+		}
 	}
 	u.First = append(u.First, o.First[:min(len(o.First), mostUnread-len(u.First))]...)
 }

@@ -14,10 +14,10 @@ import (
 
 // convertFlags are what a user can say to `arena convert`.
 type convertFlags struct {
-	to    string
-	out   string
-	runID string
-	quiet bool
+	to      string
+	out     string
+	reading cli.Reading
+	quiet   bool
 }
 
 // NewConvert makes `arena convert`.
@@ -41,7 +41,7 @@ is told by name; docs/traces.md says what each name means. Nothing is redacted.`
 	}
 	c.Flags().StringVar(&f.to, "to", "", "format to write: "+formatNames())
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
-	cli.AddRunID(c, &f.runID, "stdin", "run of records that name none")
+	f.reading.Register(c)
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	cli.ReadsDays(c)
 	cli.Replaces(c, "output")
@@ -69,7 +69,7 @@ func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) err
 	if err != nil {
 		return err
 	}
-	c := conversion{format: format, runID: f.runID, inputs: inputs, lost: map[traces.Loss]int{}, named: map[string]int{}, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
+	c := conversion{format: format, runID: f.reading.RunID, inputs: inputs, lost: map[traces.Loss]int{}, named: map[string]int{}, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
 	c.progress.Begin("convert", len(inputs))
 	if format == traces.FormatSTS && f.out != "-" {
 		err = c.folder(ctx, f.out)
@@ -77,8 +77,12 @@ func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) err
 		err = cli.WriteWhole(s, f.out, c.stream(ctx))
 	}
 	c.progress.Done()
+	c.unread.Warn(s.Err)
 	if err == nil && !f.quiet {
 		c.tell(s.Err)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.unread.Within(f.reading.MaxUnreadable)
 }

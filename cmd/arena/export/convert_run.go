@@ -35,14 +35,10 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 	opt := traces.Defaults()
 	opt.RunID = c.runID
 	for _, in := range c.inputs {
-		if in.SHA256 == "" {
-			if err := in.Hash(ctx); err != nil {
-				return err
-			}
-		}
-		_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
+		var notRead cli.Unread
+		sum, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
 			if item.Fault != nil {
-				c.unread.Add(&in, item.Fault)
+				notRead.Add(&in, item.Fault)
 				return nil
 			}
 			text, lost, err := traces.Write(item.Trace, c.format)
@@ -51,6 +47,7 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 			}
 			c.written++
 			c.progress.Attempt()
+			notRead.Attempt(item.Trace)
 			for _, l := range lost {
 				c.lost[l]++
 			}
@@ -59,6 +56,8 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 		if err != nil {
 			return err
 		}
+		notRead.Finished(&in, sum)
+		c.unread.Join(notRead)
 		c.progress.Finished(in.Bytes)
 	}
 	if c.written == 0 {

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+// TestDifferentAttemptsStayDifferent lays the files of all agents flat
+// beside each other, without what names their runs: each is one, and none of their attempts is lost. Under one
+// name for all of them their ids collide, which is told however quiet a run is.
+func TestDifferentAttemptsStayDifferent(t *testing.T) {
+	t.Parallel()
+	day, out := flatDay(t), t.TempDir()
+	attempts := map[string]int{}
+	for _, command := range [][]string{{"filter"}, {"score"}, {"judge"}, {"convert", "--to", "openai"}, {"import", "--unguarded"}, {"build"}} {
+		name := filepath.Join(out, command[0])
+		said, code := says(append(command, day, "-q", "-o", name)...)
+		if code != cli.ExitOK || strings.Contains(said, "id_collision") {
+			t.Fatalf("%v: exit %d: %s", command, code, said)
+		}
+		if command[0] == "build" || command[0] == "import" {
+			attempts[command[0]] = int(readStage(t, name).In - readStage(t, name).Dropped["copied_record"])
+			if n := readStage(t, name).Dropped["id_collision"] + readStage(t, name).Dropped["duplicate_attempt"]; n > 0 {
+				t.Errorf("%v leaves %d attempts out", command, n)
+			}
+		} else {
+			attempts[command[0]] = len(idsOf(t, name))
+		}
+		said, _ = says(append(command, day, "-q", "--run-id", "x", "-o", name+"-named")...)
+		if !strings.Contains(said, "warning: id_collision: ") {
+			t.Errorf("%v under one run says %q", command, said)
+		}
+	}
+	for command, n := range attempts {
+		if n != attempts["filter"] || n < 30 {
+			t.Errorf("%s tells %d attempts apart: %v", command, n, attempts)
+		}
+	}
+}
+
+// flatDay is the committed day without what names its runs.
+func flatDay(t *testing.T) string {
+	t.Helper()
+	day := t.TempDir()
+	files, err := filepath.Glob(filepath.Join(testDay, "traces", "*", "*.gz"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	copied := map[string]string{filepath.Join(testDay, "problems.jsonl"): "problems.jsonl", filepath.Join(testDay, "catalog.jsonl"): "catalog.jsonl"}
+	for i, file := range files {
+		copied[file] = filepath.Join("traces", fmt.Sprintf("a%d.jsonl.gz", i))
+	}
+	for from, to := range copied {
+		b, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(day, to)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(day, to), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return day
+}
+
+// idsOf are the attempts that lines name.
+func idsOf(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for line := range bytes.Lines(b) {
+		var of struct {
+			Run     string `json:"eval_run_id"`
+			Problem string `json:"problem_id"`
+		}
+		if err := json.Unmarshal(line, &of); err != nil {
+			t.Fatal(err)
+		}
+		ids[of.Run+"/"+of.Problem] = true
+	}
+	return ids
+}
+
+func readStage(t *testing.T, dir string) corpus.Stage {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m corpus.Manifest
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m.Funnel[0]
+}
+
+// TestHalfADayIsNoDay cuts every file of a day in its middle: a corpus of what is
+// left needs to be asked for, and lines end with the exit code of a passed limit.
+func TestHalfADayIsNoDay(t *testing.T) {
+	t.Parallel()
+	day, out := t.TempDir(), t.TempDir()
+	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(day, "traces", "*", "*.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err == nil {
+			err = os.Truncate(file, info.Size()/2)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, command := range [][]string{{"filter"}, {"score"}, {"judge"}, {"convert", "--to", "atif"}, {"import", "--unguarded"}, {"build"}} {
+		name := filepath.Join(out, command[0])
+		said, code := says(append(command, day, "-q", "-o", name)...)
+		if code != cli.ExitLimit || !strings.Contains(said, "warning: "+files[0]+" ends early") || !strings.Contains(said, "too much could not be read") {
+			t.Errorf("%v: exit %d: %s", command, code, said)
+		}
+		_, err := os.Stat(name)
+		if isCorpus := command[0] == "build" || command[0] == "import"; isCorpus == (err == nil) {
+			t.Errorf("%v: output %v", command, err)
+		}
+	}
+	name := filepath.Join(out, "asked")
+	if said, code := says("build", day, "-q", "-o", name, "--max-unreadable", "1"); code != cli.ExitOK {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	stage := readStage(t, name)
+	card, err := os.ReadFile(filepath.Join(name, "README.md"))
+	if stage.Unreadable != 1 || int(stage.CutFiles) != len(files) || !bytes.Contains(card, []byte("At worst 100.00 % of the records were lost")) {
+		t.Errorf("funnel %+v, card %v", stage, err)
+	}
+}

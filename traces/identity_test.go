@@ -1,0 +1,113 @@
+package traces
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// TestAFileWithoutARunIsARun: what is in a file names its run, not where it lies.
+func TestAFileWithoutARunIsARun(t *testing.T) {
+	t.Parallel()
+	day := t.TempDir()
+	write(t, filepath.Join(day, "a.jsonl"), line("p"))
+	write(t, filepath.Join(day, "sub", "b.jsonl"), line("p"))
+	write(t, filepath.Join(day, "c.jsonl"), strings.Replace(line("p"), "SUCCESS", "FAILED", 1))
+	write(t, filepath.Join(day, "run=r", "d.jsonl"), line("p"))
+	all, faults, _ := readAll(t, day, Defaults())
+	if len(all) != 4 || len(faults) != 0 {
+		t.Fatalf("%d traces, faults %v", len(all), faults)
+	}
+	a, c, r, b := all[0], all[1], all[2], all[3]
+	if a.RunID != b.RunID || a.ID != b.ID || a.RunID != "file-"+a.Source.FileSHA256[:16] {
+		t.Errorf("one content is in runs %q and %q", a.RunID, b.RunID)
+	}
+	if c.RunID == a.RunID || r.ID != "r/p" {
+		t.Errorf("other content is in run %q, and r/p is %q", c.RunID, r.ID)
+	}
+	for _, x := range readTextOfStdin(t, line("p")) {
+		if x.ID != "stdin/p" {
+			t.Errorf("standard input gives %q", x.ID)
+		}
+	}
+	given, _, _ := readAll(t, day, named())
+	for _, x := range given[:2] {
+		if x.ID != "stdin/p" {
+			t.Errorf("a run that was named gives %q", x.ID)
+		}
+	}
+}
+
+func readTextOfStdin(t *testing.T, text string) (all []*arena.Trace) {
+	t.Helper()
+	var in Input
+	if err := in.Spool(t.Context(), strings.NewReader(text), t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(t.Context(), in, Defaults(), func(i Item) error {
+		all = append(all, i.Trace)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestCollisionsAreNoCopies(t *testing.T) {
+	t.Parallel()
+	var c Collisions
+	for i, x := range []struct {
+		id, record string
+		want       bool
+	}{{"r/p", "1", false}, {"r/p", "1", false}, {"r/q", "2", false}, {"r/p", "2", true}, {"r/p", "3", true}, {"r/p", "1", false}} {
+		if got := c.Add(x.id, x.record); got != x.want {
+			t.Errorf("attempt %d: %v", i, got)
+		}
+	}
+}
+
+// TestAFileThatEndsEarlyIsTold: in each form that a file can be cut in, and in no
+// other that is damaged.
+func TestAFileThatEndsEarlyIsTold(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat(line("p")+"\n", 3)
+	half := func(s string) string { return s[:len(s)*5/6] }
+	list := "[" + strings.TrimSuffix(strings.Join(strings.Split(text, "\n"), ","), ",") + "]"
+	list = strings.ReplaceAll(list, ",]", "]")
+	for name, c := range map[string]struct {
+		text string
+		cut  bool
+	}{
+		"whole": {text, false}, "cut": {half(text), true}, "cut list": {half(list), true}, "whole list": {list, false},
+		"cut gzip": {half(packed(t, text)), true}, "bad line": {"{]\n" + text, false}, "cut line within": {half(line("p")) + "\n" + text, false},
+		"foreign": {"PAR1" + text, false},
+	} {
+		path := filepath.Join(t.TempDir(), "x")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, sum := readAll(t, path, Defaults())
+		if sum.Cut != c.cut {
+			t.Errorf("%s: %+v", name, sum)
+		}
+	}
+}
+
+func TestTallyCountsWhatIsLostAtTheWorst(t *testing.T) {
+	t.Parallel()
+	var sum Tally
+	sum.Add(Summary{Traces: 89, Faults: 1})
+	if got := sum.Share(); got != 1.0/90 || sum.Within(0.02) != nil || sum.Within(0.01) == nil {
+		t.Errorf("share %v, %v", got, sum.Within(0.01))
+	}
+	sum.Add(Summary{Traces: 9, Faults: 1, Cut: true})
+	if got := sum.Share(); got != 0.11 {
+		t.Errorf("share %v with a file that ended early", got)
+	}
+	if empty := (&Tally{}); empty.Within(0) != nil {
+		t.Error("nothing is too much")
+	}
+}
