@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/trajectory-arena/arena/internal/batches"
 )
 
 // The first bytes of Arrow's two containers: a stream, which is what datasets
@@ -36,7 +34,7 @@ func eachArrow(f *os.File, head int64, stem string, yield func(Row) error) error
 }
 
 func eachOfStream(in *io.SectionReader, stem string, yield func(Row) error) error {
-	r, err := batches.Open(in, in.Size())
+	r, mem, err := openArrow(in)
 	if err != nil {
 		return fmt.Errorf("open arrow: %w", err)
 	}
@@ -44,6 +42,9 @@ func eachOfStream(in *io.SectionReader, stem string, yield func(Row) error) erro
 	t := rendering{members: map[fielded][]member{}}
 	line, left := 0, max(arrowTextBytes, arrowTextDensity*in.Size())
 	for r.Next() {
+		if err := mem.check(r.RecordBatch()); err != nil {
+			return fmt.Errorf("read arrow rows: %w", err)
+		}
 		for i := range int(r.RecordBatch().NumRows()) {
 			text, err := t.row(r.RecordBatch(), i)
 			if left -= int64(len(text)); err == nil && left < 0 {
