@@ -67,8 +67,8 @@ func NewEmbeddingTier(ctx context.Context, g *Guard, e *Embedder, c *Calibration
 		own := t.background()
 		c = &own
 	}
-	if c.Model != e.config.Model || c.Prefix != e.config.Prefix || c.Dimension != e.dimension {
-		return nil, fmt.Errorf("use calibration of model %q (%d numbers) with %q (%d): recalibrate", c.Model, c.Dimension, e.config.Model, e.dimension)
+	if c.Model != e.config.Model || c.Prefix != e.config.Prefix || c.Dimension != e.model.Dimension() {
+		return nil, fmt.Errorf("use calibration of model %q (%d numbers) with %q (%d): recalibrate", c.Model, c.Dimension, e.config.Model, e.model.Dimension())
 	}
 	t.calibration = *c
 	return t, nil
@@ -91,7 +91,7 @@ func (t *EmbeddingTier) background() Calibration {
 		}
 	}
 	slices.Sort(cosines)
-	c := Calibration{Model: t.embedder.config.Model, Prefix: t.embedder.config.Prefix, Dimension: t.embedder.dimension, Threshold: 1, Background: len(cosines)}
+	c := Calibration{Model: t.embedder.config.Model, Prefix: t.embedder.config.Prefix, Dimension: t.embedder.model.Dimension(), Threshold: 1, Background: len(cosines)}
 	if len(cosines) > 0 {
 		c.Above = int(falsePairs * float64(len(cosines)))
 		c.Threshold = min(1, cosines[len(cosines)-1-c.Above]+1e-6)

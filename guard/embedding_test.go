@@ -20,7 +20,7 @@ func vectorServer(t *testing.T, calls *atomic.Int64, fault func(n int64, w http.
 		var req struct {
 			Input []string `json:"input"`
 		}
-		if err := json.NewDecoder(r.Body).Decode(&req); err != nil || len(req.Input) > embedTexts {
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil || len(req.Input) > 64 {
 			http.Error(w, "bad request", http.StatusBadRequest)
 			return
 		}
@@ -123,6 +123,16 @@ func TestEmbedderTriesAgainAndRefusesNonsense(t *testing.T) {
 			http.Error(w, `{"error":{"message":"no"}}`, http.StatusForbidden)
 			return true
 		}, true},
+		"dropped once": {func(n int64, _ http.ResponseWriter) bool {
+			if n == 1 {
+				panic(http.ErrAbortHandler)
+			}
+			return false
+		}, false},
+		"a page of errors": {func(_ int64, w http.ResponseWriter) bool {
+			http.Error(w, strings.Repeat("<p>no\x1b[31m", 40_000), http.StatusForbidden)
+			return true
+		}, true},
 		"index twice": {reply(`{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`), true},
 		"mixed":       {reply(`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`), true},
 		"missing":     {reply(`{"data":[{"index":1,"embedding":[1,2]}]}`), true},
@@ -133,6 +143,9 @@ func TestEmbedderTriesAgainAndRefusesNonsense(t *testing.T) {
 		v, err := e.Embed(t.Context(), []string{"one thing", "two things"})
 		if c.fails != (err != nil) {
 			t.Errorf("%s: error %v", name, err)
+		}
+		if err != nil && (len(err.Error()) > 500 || strings.ContainsRune(err.Error(), 0x1b)) {
+			t.Errorf("%s: an error of %d bytes: %.200q", name, len(err.Error()), err)
 		}
 		if err == nil && (len(v) != 2 || dot(v[0], v[0]) < 0.999) {
 			t.Errorf("%s: vectors %v", name, v)

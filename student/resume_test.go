@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -224,7 +224,7 @@ func TestChangedInputsAreRefused(t *testing.T) {
 func TestEverySamplingIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	for _, kwargs := range []string{"", `{}`, `{"enable_thinking":false}`, `{ "b": [1, {"a": "<é>"}],  "a": null }`} {
-		spec := Spec{Model: "m", Sampling: chat.Sampling{
+		spec := Spec{Model: "m", Sampling: model.Sampling{
 			Temperature: new(0.0), TopP: new(0.95), TopK: new(-1), MinP: new(0.05), MaxTokens: new(1), TemplateKwargs: json.RawMessage(kwargs),
 		}}
 		f := folder{path: t.TempDir()}

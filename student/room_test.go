@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -72,13 +72,13 @@ func TestARequestThatReservesTooMuchIsNoLongPrompt(t *testing.T) {
 	}
 }
 
-func limited(t *testing.T, most int) *chat.Template {
+func limited(t *testing.T, most int) *model.Template {
 	t.Helper()
 	h, err := shop.Profile("7-tool")
 	if err != nil {
 		t.Fatal(err)
 	}
-	template, err := chat.NewTemplate("script", h.System, chat.Sampling{MaxTokens: &most}, h.Tools)
+	template, err := model.NewTemplate("script", h.System, model.Sampling{MaxTokens: &most}, h.Tools)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/outcome"
-	"github.com/trajectory-arena/arena/student/chat"
-	"github.com/trajectory-arena/arena/student/endpoint"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/runlog"
 )
@@ -158,11 +157,11 @@ type deadlined struct {
 	limited context.Context
 }
 
-// Ask implements rollout.Asker.
-func (d deadlined) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
-	reply, body, err := d.Asker.Ask(d.limited, request)
+// Chat implements rollout.Asker.
+func (d deadlined) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
+	reply, body, err := d.Asker.Chat(d.limited, request)
 	if err != nil && d.limited.Err() != nil && ctx.Err() == nil {
-		return reply, nil, &endpoint.Infra{Reason: "deadline", Detail: "the rollout took too long"}
+		return reply, nil, &model.Fault{Kind: model.Network, Reason: "deadline", Detail: "the rollout took too long"}
 	}
 	return reply, body, err
 }

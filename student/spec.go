@@ -12,7 +12,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
@@ -26,7 +26,7 @@ type Spec struct {
 	Seed     int64           `json:"seed"`
 	Dialect  dialect.Dialect `json:"dialect"`
 	MaxSteps int             `json:"max_steps"`
-	Sampling chat.Sampling   `json:"sampling"`
+	Sampling model.Sampling  `json:"sampling"`
 
 	Harness string `json:"harness"`
 	// HarnessSHA256 is over the system prompt as it is sent and the tools.

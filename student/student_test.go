@@ -14,13 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/dialect"
-	"github.com/trajectory-arena/arena/student/endpoint"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -133,7 +132,7 @@ func newRun(t testing.TB, c *shop.Catalog, p Problems, url string, samples int, 
 		t.Fatal(err)
 	}
 	names, _ := shop.ToolNames("7-tool")
-	template, err := chat.NewTemplate("script", h.System, chat.Sampling{}, h.Tools)
+	template, err := model.NewTemplate("script", h.System, model.Sampling{}, h.Tools)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,9 +147,9 @@ func newRun(t testing.TB, c *shop.Catalog, p Problems, url string, samples int, 
 	}
 }
 
-func newPool(t testing.TB, url string, timeout time.Duration) *endpoint.Pool {
+func newPool(t testing.TB, url string, timeout time.Duration) *model.Pool {
 	t.Helper()
-	pool, err := endpoint.NewPool(endpoint.Config{URLs: []string{url + "/v1"}, Concurrency: 16, Timeout: timeout, Retries: 2, Now: time.Now})
+	pool, err := model.NewPool(model.Config{URLs: []string{url + "/v1"}, Concurrency: 16, Timeout: timeout, Retries: 2, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

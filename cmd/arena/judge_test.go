@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
 )
 
 // TestJudgeScripts runs arena judge against a server of its own. The model's
@@ -18,7 +18,7 @@ import (
 func TestJudgeScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Files: scripts(t, "testdata/judge", "eval", "judge_asks_a_panel"), Setup: func(e *testscript.Env) error {
-		s := clienttest.New(t, behave)
+		s := modeltest.New(t, behave)
 		e.Setenv("MODELS", s.BaseURL())
 		e.Values["server"] = s
 		for _, model := range []string{"well", "silent"} {
@@ -33,48 +33,48 @@ func TestJudgeScripts(t *testing.T) {
 	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){"requests": checkRequests}})
 }
 
-func behave(c clienttest.Call) clienttest.Action {
+func behave(c modeltest.Call) modeltest.Action {
 	if strings.Contains(c.Text, "Give a verdict on each of the") {
 		return behaveOnSteps(c)
 	}
-	grade := clienttest.Say(clienttest.Grade([]float64{0.1, 0.3, 0.5, 0.7, 0.9}[len(c.Text)%5]))
+	grade := modeltest.Say(modeltest.Grade([]float64{0.1, 0.3, 0.5, 0.7, 0.9}[len(c.Text)%5]))
 	switch name, _, _ := strings.Cut(c.Model, "-"); name {
 	case "well":
 		return grade
 	case "flaky": // every fifth request fails for good
 		if len(c.Text)%5 == 0 {
-			return clienttest.Status(http.StatusBadRequest)
+			return modeltest.Status(http.StatusBadRequest)
 		}
 		return grade
 	case "ends": // its key is good for some requests only
 		if len(c.Text)%5 == 0 {
-			return clienttest.Status(http.StatusForbidden)
+			return modeltest.Status(http.StatusForbidden)
 		}
 		return grade
 	case "locked":
-		return clienttest.Status(http.StatusUnauthorized)
+		return modeltest.Status(http.StatusUnauthorized)
 	case "silent":
-		return clienttest.Say("")
+		return modeltest.Say("")
 	default:
-		return clienttest.Status(http.StatusNotFound)
+		return modeltest.Status(http.StatusNotFound)
 	}
 }
 
 // behaveOnSteps says that every second step was waste.
-func behaveOnSteps(c clienttest.Call) clienttest.Action {
-	verdicts := clienttest.Verdicts(func(step int) string { return []string{"needed", "waste"}[step%2] })
+func behaveOnSteps(c modeltest.Call) modeltest.Action {
+	verdicts := modeltest.Verdicts(func(step int) string { return []string{"needed", "waste"}[step%2] })
 	switch name, _, _ := strings.Cut(c.Model, "-"); name {
 	case "well":
 		return verdicts
 	case "unsure": // of the last steps
-		return clienttest.Verdicts(func(step int) string { return []string{"needed", "unclear"}[min(step/3, 1)] })
+		return modeltest.Verdicts(func(step int) string { return []string{"needed", "unclear"}[min(step/3, 1)] })
 	case "flaky":
 		if len(c.Text)%5 == 0 {
-			return clienttest.Status(http.StatusBadRequest)
+			return modeltest.Status(http.StatusBadRequest)
 		}
 		return verdicts
 	default: // the steps forgotten
-		return clienttest.Say(clienttest.Grade(0.9))
+		return modeltest.Say(modeltest.Grade(0.9))
 	}
 }
 
@@ -84,7 +84,7 @@ func checkRequests(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: requests N")
 	}
-	s, _ := ts.Value("server").(*clienttest.Server)
+	s, _ := ts.Value("server").(*modeltest.Server)
 	got := 0
 	for _, c := range s.Calls() {
 		if c.Model != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/ledger"
 )
 
@@ -45,11 +45,11 @@ func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (ver
 // replay reads a kept reply again. Should it no longer be readable, it is as
 // if it had never come.
 func (j *Judge) replay(q question, e ledger.Exchange) (verdict, bool) {
-	r, err := client.Read(e.Reply)
+	r, err := model.Read(e.Reply)
 	if err != nil {
 		return verdict{}, false
 	}
-	a, outcome := q.read(r.Text, q.verdicts)
+	a, outcome := q.read(r.Text(), q.verdicts)
 	member := 0
 	for i, m := range j.cfg.Panel {
 		if m.Model == e.Model {
@@ -75,7 +75,7 @@ func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdi
 			break
 		}
 		v, fault, err := j.try(ctx, q, member, try, last.spent)
-		if fault != nil && fault.Kind == client.Unwanted {
+		if fault != nil && fault.Kind == model.Unwanted {
 			try-- // the model was set aside meanwhile, and not asked
 			continue
 		}
@@ -93,18 +93,18 @@ func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdi
 }
 
 // react decides who is asked next and after what pause.
-func (r *rotation) react(member int, outcome arena.JudgeOutcome, fault *client.Fault, wait *backoff.ExponentialBackOff) time.Duration {
+func (r *rotation) react(member int, outcome arena.JudgeOutcome, fault *model.Fault, wait *backoff.ExponentialBackOff) time.Duration {
 	switch {
 	case outcome == arena.JudgeRefused:
 		r.drop(member)
-	case fault == nil, fault.Kind == client.Unreadable:
+	case fault == nil, fault.Kind == model.Unreadable:
 		r.spoil(member)
-	case fault.Kind == client.Missing:
+	case fault.Kind == model.Missing:
 		r.panel.unreadable(member)
 		r.drop(member)
-	case fault.Kind == client.Rejected, fault.Kind == client.Auth:
+	case fault.Kind == model.Rejected, fault.Kind == model.Auth:
 		r.drop(member)
-	case fault.Kind == client.Schema:
+	case fault.Kind == model.Schema:
 		r.again()
 	case fault.RetryAfter > 0:
 		// The endpoint's gate waits; another endpoint need not.

@@ -8,23 +8,23 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
 // varied answers as the prompt asks, with none to three quotes.
-func varied() func(clienttest.Call) clienttest.Action {
-	return func(c clienttest.Call) clienttest.Action {
+func varied() func(modeltest.Call) modeltest.Action {
+	return func(c modeltest.Call) modeltest.Action {
 		quotes := strings.TrimSuffix(strings.Repeat(`{"gate": 2, "step": 2, "quote": "the first lamp costs less"}, `, c.Number%4), ", ")
-		return clienttest.Say(`{"evidence": [` + quotes + `], "reasoning_quality": 0.5, "explanation": "Gate 3 failed: no datum is named"}`)
+		return modeltest.Say(`{"evidence": [` + quotes + `], "reasoning_quality": 0.5, "explanation": "Gate 3 failed: no datum is named"}`)
 	}
 }
 
 func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
 	t.Parallel()
 	const n = 60
-	s := clienttest.New(t, varied())
+	s := modeltest.New(t, varied())
 	whole := t.TempDir()
 	judgeAll(t, whole, config(s), n, 8)
 	full := s.Bill()
@@ -62,7 +62,7 @@ func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
 // it sent for it.
 func TestABilledReplyCountsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Body(`{"choices":[],"usage":{"prompt_tokens":700,"completion_tokens":80}}`)))
+	s := modeltest.New(t, modeltest.First(modeltest.Body(`{"choices":[],"usage":{"prompt_tokens":700,"completion_tokens":80}}`)))
 	cfg := config(s)
 	cfg.BudgetTokens = new(2000)
 	j, l := judge(t, cfg, nil)
@@ -77,7 +77,7 @@ func TestABilledReplyCountsWithoutAnAnswer(t *testing.T) {
 
 func TestNoBudgetNoRequest(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, varied())
+	s := modeltest.New(t, varied())
 	cfg := config(s)
 	cfg.BudgetTokens = new(int)
 	judgeAll(t, t.TempDir(), cfg, 5, 4)
@@ -88,7 +88,7 @@ func TestNoBudgetNoRequest(t *testing.T) {
 
 func TestDollarsNeedPrices(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, varied())
+	s := modeltest.New(t, varied())
 	cfg := config(s)
 	cfg.BudgetUSD = new(float64)
 	l, err := ledger.Open(t.TempDir())
@@ -105,7 +105,7 @@ func TestDollarsNeedPrices(t *testing.T) {
 // before anything is known, and calibrated on the first 8 answers.
 func TestPredictionsHold(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, varied())
+	s := modeltest.New(t, varied())
 	cfg := config(s)
 	dir := t.TempDir()
 	predict := func() llm.Prediction {

@@ -9,7 +9,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/internal/model"
 )
 
 // Role says when a member of the panel is asked.
@@ -42,7 +42,7 @@ const (
 // Config is everything an LLM judge can be told. The zero value is not usable;
 // start from Defaults.
 type Config struct {
-	Endpoints []client.Endpoint `yaml:"endpoints"`
+	Endpoints []model.Endpoint `yaml:"endpoints"`
 	// Panel is asked in this order.
 	Panel []Member `yaml:"panel"`
 	// Votes is how many answers make a judgement: one of each primary in turn,
@@ -190,11 +190,11 @@ func (c Config) hash(p prompt) (string, error) {
 }
 
 // endpoint is where a member is asked.
-func (c Config) endpoint(m Member) client.Endpoint {
+func (c Config) endpoint(m Member) model.Endpoint {
 	for _, e := range c.Endpoints {
 		if e.Name == m.Endpoint || m.Endpoint == "" {
 			return e
 		}
 	}
-	return client.Endpoint{}
+	return model.Endpoint{}
 }

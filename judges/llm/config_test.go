@@ -9,7 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
@@ -17,7 +17,7 @@ func TestEverythingWrongIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	usd, tokens := math.Inf(1), -1
 	cfg := llm.Config{
-		Endpoints: []client.Endpoint{{Name: "a", BaseURL: "nowhere"}, {Name: "a", BaseURL: "http://host/v1", Concurrency: 1}},
+		Endpoints: []model.Endpoint{{Name: "a", BaseURL: "nowhere"}, {Name: "a", BaseURL: "http://host/v1", Concurrency: 1}},
 		Panel:     []llm.Member{{Endpoint: "b", Role: "chair"}, {Model: "m", Endpoint: "a", Role: llm.Fallback}, {Model: "m", Endpoint: "a", Role: llm.Fallback}},
 		Aggregate: "mean", BudgetUSD: &usd, BudgetTokens: &tokens, MaxUnscored: math.NaN(),
 	}

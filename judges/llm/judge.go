@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/prices"
 )
@@ -52,7 +52,7 @@ type Judge struct {
 	whole   *kind
 	steps   *kind
 	panel   *panel
-	clients []*client.Client
+	clients []*model.Client
 	ledger  *ledger.Ledger
 	prices  prices.Table
 	budget  *budget
@@ -82,11 +82,11 @@ func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
 	}
 	j := &Judge{cfg: cfg, whole: whole, steps: steps, ledger: l, prices: o.Prices, budget: newBudget(cfg), now: o.Now}
 	j.panel = newPanel(cfg)
-	shared := map[string]*client.Client{}
+	shared := map[string]*model.Client{}
 	for _, m := range cfg.Panel {
 		e := cfg.endpoint(m)
 		if shared[e.Name] == nil {
-			if shared[e.Name], err = client.New(e, o.Transport, o.Now); err != nil {
+			if shared[e.Name], err = model.New(e, o.Transport, o.Now); err != nil {
 				return nil, err
 			}
 		}

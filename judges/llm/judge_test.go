@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/client"
-	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/prices"
@@ -26,54 +26,54 @@ import (
 // and how many requests it may cost.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	well := clienttest.Say(clienttest.Grade(0.7))
+	well := modeltest.Say(modeltest.Grade(0.7))
 	tests := map[string]struct {
-		script   func(clienttest.Call) clienttest.Action
+		script   func(modeltest.Call) modeltest.Action
 		outcome  arena.JudgeOutcome
 		requests int
 	}{
-		"well":                      {clienttest.First(well), arena.JudgeScored, 1},
-		"429, then well":            {clienttest.First(clienttest.Status(429), well), arena.JudgeScored, 2},
-		"429 with Retry-After":      {clienttest.First(clienttest.RetryAfter(1), well), arena.JudgeScored, 2},
-		"429 for ever":              {clienttest.First(clienttest.Status(429)), arena.JudgeFailed, 8},
-		"500, then well":            {clienttest.First(clienttest.Status(500), well), arena.JudgeScored, 2},
-		"500 for ever":              {clienttest.First(clienttest.Status(500)), arena.JudgeFailed, 8},
-		"503 and 504, then well":    {clienttest.First(clienttest.Status(503), clienttest.Status(504), well), arena.JudgeScored, 3},
-		"hang, then well":           {clienttest.First(clienttest.Hang(), well), arena.JudgeScored, 2},
-		"hang for ever":             {clienttest.First(clienttest.Hang()), arena.JudgeFailed, 8},
-		"reset, then well":          {clienttest.First(clienttest.Reset(), well), arena.JudgeScored, 2},
-		"reset for ever":            {clienttest.First(clienttest.Reset()), arena.JudgeFailed, 8},
-		"cut body, then well":       {clienttest.First(clienttest.Cut(), well), arena.JudgeScored, 2},
-		"empty, then well":          {clienttest.First(clienttest.Say(""), well), arena.JudgeScored, 2},
-		"empty for ever":            {clienttest.First(clienttest.Say("")), arena.JudgeUnparsed, 3},
-		"empty body for ever":       {clienttest.First(clienttest.Body("")), arena.JudgeUnparsed, 3},
-		"a web page for ever":       {clienttest.First(clienttest.Body("<html>busy</html>")), arena.JudgeUnparsed, 3},
-		"noise for ever":            {clienttest.First(clienttest.Say("The score is 0.7.")), arena.JudgeUnparsed, 3},
-		"score not on offer":        {clienttest.First(clienttest.Say(`{"reasoning_quality": 0.8}`)), arena.JudgeUnparsed, 3},
-		"cut off before the score":  {clienttest.First(clienttest.CutOff("<think>let me see")), arena.JudgeUnparsed, 3},
-		"cut off behind the score":  {clienttest.First(clienttest.CutOff(`{"reasoning_quality": 0.7, "expl`)), arena.JudgeScored, 1},
-		"control characters":        {clienttest.First(clienttest.Say("{\"reasoning_quality\": 0.7, \"explanation\": \"a\nb\"}")), arena.JudgeScored, 1},
-		"refusal in words":          {clienttest.First(clienttest.Say("I'm sorry, but I can't grade this.")), arena.JudgeRefused, 1},
-		"refusal in its field":      {clienttest.First(clienttest.Refuse()), arena.JudgeRefused, 1},
-		"content filter":            {clienttest.First(clienttest.Filtered()), arena.JudgeRefused, 1},
-		"bad request":               {clienttest.First(clienttest.Status(400)), arena.JudgeFailed, 2},
-		"no such model":             {clienttest.First(clienttest.Status(404)), arena.JudgeFailed, 1},
-		"no structured output":      {clienttest.First(clienttest.Plain(well)), arena.JudgeScored, 2},
-		"another model answers":     {clienttest.First(clienttest.SayAs("small", clienttest.Grade(0.7))), arena.JudgeScored, 1},
-		"no token counts":           {clienttest.First(clienttest.Uncounted(clienttest.Grade(0.7))), arena.JudgeScored, 1},
-		"everything at once":        {clienttest.First(clienttest.Status(429), clienttest.Hang(), clienttest.Reset(), clienttest.Say("?"), clienttest.Cut(), clienttest.Status(502), well), arena.JudgeScored, 7},
-		"Retry-After for too long":  {clienttest.First(clienttest.RetryAfter(3600)), arena.JudgeFailed, 1},
-		"streamed unasked":          {clienttest.First(clienttest.Stream(clienttest.Grade(0.7))), arena.JudgeScored, 1},
-		"a call instead of content": {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"grade","arguments":"{\"reasoning_quality\": 0.7}"}}]}}]}`)), arena.JudgeScored, 1},
-		"reasoning only":            {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"so {\"reasoning_quality\": 0.7}"},"finish_reason":"stop"}]}`)), arena.JudgeScored, 1},
-		"reasoning cut off":         {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"maybe {\"reasoning_quality\": 0.7} or"},"finish_reason":"length"}]}`)), arena.JudgeUnparsed, 3},
-		"429 within 200, then well": {clienttest.First(clienttest.Body(`{"error":{"code":429,"message":"slow down"}}`), well), arena.JudgeScored, 2},
-		"orders in the trajectory":  {clienttest.First(clienttest.Obey("no order like this one")), arena.JudgeScored, 1},
-		"odd role, null everywhere": {clienttest.First(clienttest.Body(`{"choices":[{"message":{"content":null}}],"usage":null}`)), arena.JudgeUnparsed, 3},
+		"well":                      {modeltest.First(well), arena.JudgeScored, 1},
+		"429, then well":            {modeltest.First(modeltest.Status(429), well), arena.JudgeScored, 2},
+		"429 with Retry-After":      {modeltest.First(modeltest.RetryAfter(1), well), arena.JudgeScored, 2},
+		"429 for ever":              {modeltest.First(modeltest.Status(429)), arena.JudgeFailed, 8},
+		"500, then well":            {modeltest.First(modeltest.Status(500), well), arena.JudgeScored, 2},
+		"500 for ever":              {modeltest.First(modeltest.Status(500)), arena.JudgeFailed, 8},
+		"503 and 504, then well":    {modeltest.First(modeltest.Status(503), modeltest.Status(504), well), arena.JudgeScored, 3},
+		"hang, then well":           {modeltest.First(modeltest.Hang(), well), arena.JudgeScored, 2},
+		"hang for ever":             {modeltest.First(modeltest.Hang()), arena.JudgeFailed, 8},
+		"reset, then well":          {modeltest.First(modeltest.Reset(), well), arena.JudgeScored, 2},
+		"reset for ever":            {modeltest.First(modeltest.Reset()), arena.JudgeFailed, 8},
+		"cut body, then well":       {modeltest.First(modeltest.Cut(), well), arena.JudgeScored, 2},
+		"empty, then well":          {modeltest.First(modeltest.Say(""), well), arena.JudgeScored, 2},
+		"empty for ever":            {modeltest.First(modeltest.Say("")), arena.JudgeUnparsed, 3},
+		"empty body for ever":       {modeltest.First(modeltest.Body("")), arena.JudgeUnparsed, 3},
+		"a web page for ever":       {modeltest.First(modeltest.Body("<html>busy</html>")), arena.JudgeUnparsed, 3},
+		"noise for ever":            {modeltest.First(modeltest.Say("The score is 0.7.")), arena.JudgeUnparsed, 3},
+		"score not on offer":        {modeltest.First(modeltest.Say(`{"reasoning_quality": 0.8}`)), arena.JudgeUnparsed, 3},
+		"cut off before the score":  {modeltest.First(modeltest.CutOff("<think>let me see")), arena.JudgeUnparsed, 3},
+		"cut off behind the score":  {modeltest.First(modeltest.CutOff(`{"reasoning_quality": 0.7, "expl`)), arena.JudgeScored, 1},
+		"control characters":        {modeltest.First(modeltest.Say("{\"reasoning_quality\": 0.7, \"explanation\": \"a\nb\"}")), arena.JudgeScored, 1},
+		"refusal in words":          {modeltest.First(modeltest.Say("I'm sorry, but I can't grade this.")), arena.JudgeRefused, 1},
+		"refusal in its field":      {modeltest.First(modeltest.Refuse()), arena.JudgeRefused, 1},
+		"content filter":            {modeltest.First(modeltest.Filtered()), arena.JudgeRefused, 1},
+		"bad request":               {modeltest.First(modeltest.Status(400)), arena.JudgeFailed, 2},
+		"no such model":             {modeltest.First(modeltest.Status(404)), arena.JudgeFailed, 1},
+		"no structured output":      {modeltest.First(modeltest.Plain(well)), arena.JudgeScored, 2},
+		"another model answers":     {modeltest.First(modeltest.SayAs("small", modeltest.Grade(0.7))), arena.JudgeScored, 1},
+		"no token counts":           {modeltest.First(modeltest.Uncounted(modeltest.Grade(0.7))), arena.JudgeScored, 1},
+		"everything at once":        {modeltest.First(modeltest.Status(429), modeltest.Hang(), modeltest.Reset(), modeltest.Say("?"), modeltest.Cut(), modeltest.Status(502), well), arena.JudgeScored, 7},
+		"Retry-After for too long":  {modeltest.First(modeltest.RetryAfter(3600)), arena.JudgeFailed, 1},
+		"streamed unasked":          {modeltest.First(modeltest.Stream(modeltest.Grade(0.7))), arena.JudgeScored, 1},
+		"a call instead of content": {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"grade","arguments":"{\"reasoning_quality\": 0.7}"}}]}}]}`)), arena.JudgeScored, 1},
+		"reasoning only":            {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"so {\"reasoning_quality\": 0.7}"},"finish_reason":"stop"}]}`)), arena.JudgeScored, 1},
+		"reasoning cut off":         {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"maybe {\"reasoning_quality\": 0.7} or"},"finish_reason":"length"}]}`)), arena.JudgeUnparsed, 3},
+		"429 within 200, then well": {modeltest.First(modeltest.Body(`{"error":{"code":429,"message":"slow down"}}`), well), arena.JudgeScored, 2},
+		"orders in the trajectory":  {modeltest.First(modeltest.Obey("no order like this one")), arena.JudgeScored, 1},
+		"odd role, null everywhere": {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":null}}],"usage":null}`)), arena.JudgeUnparsed, 3},
 	}
 	for name, tt := range tests {
 		inVirtualTime(t, name, func(t *testing.T) {
-			s := clienttest.Virtual(t, 0, tt.script)
+			s := modeltest.Virtual(t, 0, tt.script)
 			j, l := judgeOver(t, s.Transport(), t.TempDir(), config(s), nil)
 			got, err := ask(t.Context(), j, 1)
 			if err != nil {
@@ -120,7 +120,7 @@ func TestAWrongKeyStopsAtOnce(t *testing.T) {
 	const key = "sk-test-0123456789"
 	t.Setenv("LLM_TEST_KEY", key)
 	for _, status := range []int{401, 403} {
-		s := clienttest.New(t, clienttest.First(clienttest.Status(status)))
+		s := modeltest.New(t, modeltest.First(modeltest.Status(status)))
 		cfg := config(s)
 		cfg.Endpoints[0].KeyEnv = "LLM_TEST_KEY"
 		dir := t.TempDir()
@@ -141,7 +141,7 @@ func TestAWrongKeyStopsAtOnce(t *testing.T) {
 func TestAnAnswerIsPaidForOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := clienttest.New(t, clienttest.First(clienttest.Say(clienttest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5))))
 	first := judgeAll(t, dir, config(s), 20, 8)
 	second := judgeAll(t, dir, config(s), 20, 8)
 	if n := len(s.Calls()); n != 20 {
@@ -154,7 +154,7 @@ func TestAnAnswerIsPaidForOnce(t *testing.T) {
 		}
 	}
 	// Another address, another limit: the same judge.
-	moved := clienttest.New(t, clienttest.First(clienttest.Status(500)))
+	moved := modeltest.New(t, modeltest.First(modeltest.Status(500)))
 	cfg := config(moved)
 	cfg.MaxUnscored = 1
 	judgeAll(t, dir, cfg, 20, 8)
@@ -165,7 +165,7 @@ func TestAnAnswerIsPaidForOnce(t *testing.T) {
 
 func TestTheSameAtOnceIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Late(30*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+	s := modeltest.New(t, modeltest.First(modeltest.Late(30*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
 	j, _ := judge(t, config(s), nil)
 	var all sync.WaitGroup
 	for range 16 {
@@ -184,13 +184,13 @@ func TestTheSameAtOnceIsAskedOnce(t *testing.T) {
 func TestUnscoredAttemptsAreAskedAgainByTheNextRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	bad := clienttest.New(t, clienttest.First(clienttest.Status(500)))
+	bad := modeltest.New(t, modeltest.First(modeltest.Status(500)))
 	for _, got := range judgeAll(t, dir, config(bad), 3, 1) {
 		if got.Outcome != arena.JudgeFailed || got.Score != nil || got.Detail == "" {
 			t.Errorf("%+v", got)
 		}
 	}
-	well := clienttest.New(t, clienttest.First(clienttest.Say(clienttest.Grade(0.5))))
+	well := modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5))))
 	for _, got := range judgeAll(t, dir, config(well), 3, 1) {
 		if got.Outcome != arena.JudgeScored || got.Cached {
 			t.Errorf("%+v", got)
@@ -203,7 +203,7 @@ func TestUnscoredAttemptsAreAskedAgainByTheNextRun(t *testing.T) {
 
 func TestARunAsksAnUnansweredQuestionOnce(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Status(500)))
+	s := modeltest.New(t, modeltest.First(modeltest.Status(500)))
 	j, l := judge(t, config(s), table)
 	for range 3 {
 		if got, err := ask(t.Context(), j, 1); err != nil || got.Outcome != arena.JudgeFailed {
@@ -217,7 +217,7 @@ func TestARunAsksAnUnansweredQuestionOnce(t *testing.T) {
 
 func TestNothingToJudgeCostsNothing(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Say(clienttest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5))))
 	j, _ := judge(t, config(s), nil)
 	got, err := j.Judge(t.Context(), &arena.Trace{Status: arena.StatusTimedOut}, &arena.Dialogue{})
 	if err != nil || got.Outcome != arena.JudgeFailed || got.Score != nil || len(s.Calls()) != 0 {
@@ -227,7 +227,7 @@ func TestNothingToJudgeCostsNothing(t *testing.T) {
 
 func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.SayAs("small", clienttest.Grade(0.5)), clienttest.SayAs("vendor/Judge-A-2026", clienttest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.First(modeltest.SayAs("small", modeltest.Grade(0.5)), modeltest.SayAs("vendor/Judge-A-2026", modeltest.Grade(0.5))))
 	j, l := judge(t, config(s), nil)
 	for i := range 3 {
 		if _, err := ask(t.Context(), j, i); err != nil {
@@ -245,14 +245,14 @@ func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
 // and is asked again once it answers.
 func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
 	const attempts = 512
-	well := clienttest.Say(clienttest.Grade(0.7))
+	well := modeltest.Say(modeltest.Grade(0.7))
 	inVirtualTime(t, "server", func(t *testing.T) {
 		var back atomic.Bool
-		s := clienttest.Virtual(t, 0, func(clienttest.Call) clienttest.Action {
+		s := modeltest.Virtual(t, 0, func(modeltest.Call) modeltest.Action {
 			if back.Load() {
 				return well
 			}
-			return clienttest.Hang()
+			return modeltest.Hang()
 		})
 		cfg := config(s)
 		cfg.Backoff, cfg.BackoffCap = llm.Defaults().Backoff, llm.Defaults().BackoffCap
@@ -296,7 +296,7 @@ func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
 
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Hang()))
+	s := modeltest.New(t, modeltest.First(modeltest.Hang()))
 	cfg := config(s)
 	cfg.RequestTimeout, cfg.AttemptDeadline = time.Minute, 50*time.Millisecond
 	j, _ := judge(t, cfg, nil)
@@ -319,7 +319,7 @@ func TestDeadlines(t *testing.T) {
 
 // config is one model on one server, with short waits between tries and time to
 // answer on any machine.
-func config(s *clienttest.Server) llm.Config {
+func config(s *modeltest.Server) llm.Config {
 	cfg := llm.Defaults()
 	cfg.Endpoints = endpointsAt(s.BaseURL())
 	cfg.Panel = []llm.Member{{Model: "judge-a", Role: llm.Primary}}
@@ -329,8 +329,8 @@ func config(s *clienttest.Server) llm.Config {
 	return cfg
 }
 
-func endpointsAt(url string) []client.Endpoint {
-	return []client.Endpoint{{Name: "test", BaseURL: url, Concurrency: 32}}
+func endpointsAt(url string) []model.Endpoint {
+	return []model.Endpoint{{Name: "test", BaseURL: url, Concurrency: 32}}
 }
 
 var table = prices.Table{

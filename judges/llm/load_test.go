@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
-	"github.com/trajectory-arena/arena/judges/client/clienttest"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 )
@@ -27,7 +27,7 @@ func TestAThousandAtOnce(t *testing.T) {
 	useLedger(t)
 	synctest.Test(t, func(t *testing.T) {
 		const n, limit = 1000, 32
-		s := clienttest.Virtual(t, limit, clienttest.First(clienttest.Late(50*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+		s := modeltest.Virtual(t, limit, modeltest.First(modeltest.Late(50*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
 		cfg := config(s)
 		cfg.Endpoints[0].Concurrency = 256
 		var before, during runtime.MemStats
@@ -59,7 +59,7 @@ func TestAThousandAtOnce(t *testing.T) {
 // the first request on.
 func TestAConfiguredLimitIsNeverPassed(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Late(2*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+	s := modeltest.New(t, modeltest.First(modeltest.Late(2*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
 	cfg := config(s)
 	cfg.Endpoints[0].Concurrency = 5
 	judgeAll(t, t.TempDir(), cfg, 200, 64)
@@ -78,7 +78,7 @@ func TestAKilledRunGoesOn(t *testing.T) {
 	}
 	t.Parallel()
 	turnstile := &script.Turnstile{}
-	s := clienttest.New(t, behind(turnstile, clienttest.Late(3*time.Millisecond, clienttest.Say(clienttest.Grade(0.5)))))
+	s := modeltest.New(t, behind(turnstile, modeltest.Late(3*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
 	dir := t.TempDir()
 	var held int
 	for _, answers := range []int{7, 31, 64} {
@@ -126,7 +126,7 @@ func TestAKilledRunOfStepsGoesOn(t *testing.T) {
 	}
 	t.Parallel()
 	turnstile := &script.Turnstile{}
-	s := clienttest.New(t, behind(turnstile, clienttest.Late(3*time.Millisecond, always("needed"))))
+	s := modeltest.New(t, behind(turnstile, modeltest.Late(3*time.Millisecond, always("needed"))))
 	dir := t.TempDir()
 	killed(t, turnstile, s, dir, 17)
 	turnstile.Open(n)
@@ -142,7 +142,7 @@ func TestAKilledRunOfStepsGoesOn(t *testing.T) {
 	}
 	calls, prompt := askedAgain(s), 0
 	for _, c := range calls {
-		prompt += clienttest.Tokens(c.Text)
+		prompt += modeltest.Tokens(c.Text)
 	}
 	if grown := l.Bill().Prompt - held.Prompt; len(calls) != n-held.Exchanges || grown != prompt {
 		t.Errorf("%d held, %d asked; the bill grew by %d prompt tokens, want %d", held.Exchanges, len(calls), grown, prompt)
@@ -151,20 +151,20 @@ func TestAKilledRunOfStepsGoesOn(t *testing.T) {
 
 // resuming is a configuration whose requests say that they are of the resumed
 // run: the server may still answer the killed one when that starts.
-func resuming(s *clienttest.Server) llm.Config {
+func resuming(s *modeltest.Server) llm.Config {
 	cfg := config(s)
 	cfg.Endpoints[0].Headers = map[string]string{"X-Run": "resumed"}
 	return cfg
 }
 
 // askedAgain are the calls of the resumed run.
-func askedAgain(s *clienttest.Server) []clienttest.Call {
-	return slices.DeleteFunc(s.Calls(), func(c clienttest.Call) bool { return c.Header.Get("X-Run") != "resumed" })
+func askedAgain(s *modeltest.Server) []modeltest.Call {
+	return slices.DeleteFunc(s.Calls(), func(c modeltest.Call) bool { return c.Header.Get("X-Run") != "resumed" })
 }
 
 // killed runs the test in a process of its own and kills it when some requests
 // have been answered and another waits.
-func killed(t *testing.T, turnstile *script.Turnstile, s *clienttest.Server, dir string, answers int) {
+func killed(t *testing.T, turnstile *script.Turnstile, s *modeltest.Server, dir string, answers int) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	c.Env = append(os.Environ(), "LLM_TEST_URL="+s.BaseURL(), "LLM_TEST_LEDGER="+dir, "TMPDIR="+t.TempDir())
@@ -174,12 +174,12 @@ func killed(t *testing.T, turnstile *script.Turnstile, s *clienttest.Server, dir
 }
 
 // behind answers what a turnstile lets through.
-func behind(turnstile *script.Turnstile, answer clienttest.Action) func(clienttest.Call) clienttest.Action {
-	return func(clienttest.Call) clienttest.Action {
+func behind(turnstile *script.Turnstile, answer modeltest.Action) func(modeltest.Call) modeltest.Action {
+	return func(modeltest.Call) modeltest.Action {
 		if turnstile.Pass() {
 			return answer
 		}
-		return clienttest.Hang()
+		return modeltest.Hang()
 	}
 }
 

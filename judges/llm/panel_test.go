@@ -9,27 +9,27 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
 // byModel scripts each model on its own.
-func byModel(scripts map[string]func(clienttest.Call) clienttest.Action) func(clienttest.Call) clienttest.Action {
-	return func(c clienttest.Call) clienttest.Action { return scripts[c.Model](c) }
+func byModel(scripts map[string]func(modeltest.Call) modeltest.Action) func(modeltest.Call) modeltest.Action {
+	return func(c modeltest.Call) modeltest.Action { return scripts[c.Model](c) }
 }
 
-func say(scores ...float64) func(clienttest.Call) clienttest.Action {
-	var actions []clienttest.Action
+func say(scores ...float64) func(modeltest.Call) modeltest.Action {
+	var actions []modeltest.Action
 	for _, s := range scores {
-		actions = append(actions, clienttest.Say(clienttest.Grade(s)))
+		actions = append(actions, modeltest.Say(modeltest.Grade(s)))
 	}
-	return clienttest.First(actions...)
+	return modeltest.First(actions...)
 }
 
-func broken() func(clienttest.Call) clienttest.Action {
-	return clienttest.First(clienttest.Status(500))
+func broken() func(modeltest.Call) modeltest.Action {
+	return modeltest.First(modeltest.Status(500))
 }
-func noise() func(clienttest.Call) clienttest.Action { return clienttest.First(clienttest.Say("?")) }
+func noise() func(modeltest.Call) modeltest.Action { return modeltest.First(modeltest.Say("?")) }
 
 func panel(roles ...llm.Role) []llm.Member {
 	var members []llm.Member
@@ -41,7 +41,7 @@ func panel(roles ...llm.Role) []llm.Member {
 
 func TestVotes(t *testing.T) {
 	t.Parallel()
-	type models = map[string]func(clienttest.Call) clienttest.Action
+	type models = map[string]func(modeltest.Call) modeltest.Action
 	p, f := llm.Primary, llm.Fallback
 	tests := map[string]struct {
 		roles   []llm.Role
@@ -56,7 +56,7 @@ func TestVotes(t *testing.T) {
 		"a primary stands in": {
 			[]llm.Role{p, p, f}, nil, models{"judge-a": broken(), "judge-b": say(0.9), "judge-c": say(0.1)}, 0.9, "judge-b", 2},
 		"a fallback stands in": {
-			[]llm.Role{p, f}, nil, models{"judge-a": clienttest.First(clienttest.Refuse()), "judge-b": say(0.3)}, 0.3, "judge-b", 2},
+			[]llm.Role{p, f}, nil, models{"judge-a": modeltest.First(modeltest.Refuse()), "judge-b": say(0.3)}, 0.3, "judge-b", 2},
 		"a fallback may come first in the list": {
 			[]llm.Role{f, p}, nil, models{"judge-a": say(0.1), "judge-b": say(0.3)}, 0.3, "judge-b", 1},
 		"median of three": {
@@ -79,7 +79,7 @@ func TestVotes(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clienttest.New(t, byModel(tt.models))
+			s := modeltest.New(t, byModel(tt.models))
 			cfg := config(s)
 			cfg.Panel = panel(tt.roles...)
 			if tt.change != nil {
@@ -104,7 +104,7 @@ func TestVotes(t *testing.T) {
 // that is counted twice.
 func TestOneModelOnTwoEndpointsVotesTwice(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, say(0.9, 0.3))
+	s := modeltest.New(t, say(0.9, 0.3))
 	cfg := config(s)
 	cfg.Endpoints = append(cfg.Endpoints, cfg.Endpoints[0])
 	cfg.Endpoints[1].Name = "second"
@@ -120,7 +120,7 @@ func TestOneModelOnTwoEndpointsVotesTwice(t *testing.T) {
 // one whose answer is held is a part of what the answer has cost.
 func TestAnAnswerOfAnotherPanelCostsItsDetours(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, byModel(map[string]func(clienttest.Call) clienttest.Action{"judge-a": noise(), "judge-b": say(0.5)}))
+	s := modeltest.New(t, byModel(map[string]func(modeltest.Call) modeltest.Action{"judge-a": noise(), "judge-b": say(0.5)}))
 	dir := t.TempDir()
 	var last arena.Judgement
 	for _, members := range [][]llm.Member{{{Model: "judge-b", Role: llm.Primary}}, panel(llm.Primary, llm.Primary)} {
@@ -139,7 +139,7 @@ func votes(n int, how llm.Aggregate) func(*llm.Config) {
 
 func TestSamplesDiffer(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, say(0.5))
+	s := modeltest.New(t, say(0.5))
 	cfg := config(s)
 	cfg.SelfConsistency = 3
 	j, _ := judge(t, cfg, nil)
@@ -160,7 +160,7 @@ func TestSamplesDiffer(t *testing.T) {
 
 func TestABrokenModelIsSetAside(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, byModel(map[string]func(clienttest.Call) clienttest.Action{"judge-a": noise(), "judge-b": say(0.5)}))
+	s := modeltest.New(t, byModel(map[string]func(modeltest.Call) modeltest.Action{"judge-a": noise(), "judge-b": say(0.5)}))
 	cfg := config(s)
 	cfg.Panel = panel(llm.Primary, llm.Fallback)
 	for _, got := range judgeAll(t, t.TempDir(), cfg, 10, 1) {
@@ -180,11 +180,11 @@ func TestABrokenModelIsSetAside(t *testing.T) {
 func TestTheLastModelIsNeverSetAside(t *testing.T) {
 	t.Parallel()
 	// Both are broken for a while; the one left must still be asked when well.
-	s := clienttest.New(t, func(c clienttest.Call) clienttest.Action {
+	s := modeltest.New(t, func(c modeltest.Call) modeltest.Action {
 		if c.Number <= 6 {
-			return clienttest.Say("")
+			return modeltest.Say("")
 		}
-		return clienttest.Say(clienttest.Grade(0.5))
+		return modeltest.Say(modeltest.Grade(0.5))
 	})
 	cfg := config(s)
 	cfg.Panel = panel(llm.Primary, llm.Fallback)
@@ -199,7 +199,7 @@ func TestWhatAPanelHasAnsweredStaysFree(t *testing.T) {
 	// The primary fails and a fallback answers: the next run must not ask the
 	// primary again.
 	dir := t.TempDir()
-	s := clienttest.New(t, byModel(map[string]func(clienttest.Call) clienttest.Action{"judge-a": broken(), "judge-b": say(0.5)}))
+	s := modeltest.New(t, byModel(map[string]func(modeltest.Call) modeltest.Action{"judge-a": broken(), "judge-b": say(0.5)}))
 	cfg := config(s)
 	cfg.Panel = panel(llm.Primary, llm.Fallback)
 	judgeAll(t, dir, cfg, 4, 1)
@@ -221,7 +221,7 @@ func TestWhatAPanelHasAnsweredStaysFree(t *testing.T) {
 // not try it too.
 func TestAWrongKeyIsSentOnce(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Late(20*time.Millisecond, clienttest.Status(401))))
+	s := modeltest.New(t, modeltest.First(modeltest.Late(20*time.Millisecond, modeltest.Status(401))))
 	j, _ := judge(t, config(s), nil)
 	var all sync.WaitGroup
 	for i := range 40 {
@@ -243,11 +243,11 @@ func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 	t.Parallel()
 	useLedger(t)
 	synctest.Test(t, func(t *testing.T) {
-		s := clienttest.Virtual(t, 0, func(c clienttest.Call) clienttest.Action {
+		s := modeltest.Virtual(t, 0, func(c modeltest.Call) modeltest.Action {
 			if c.Model == "judge-a" {
-				return clienttest.Late(5*time.Millisecond, clienttest.Say(""))
+				return modeltest.Late(5*time.Millisecond, modeltest.Say(""))
 			}
-			return clienttest.Say(clienttest.Grade(0.5))
+			return modeltest.Say(modeltest.Grade(0.5))
 		})
 		cfg := config(s)
 		cfg.Panel = panel(llm.Primary, llm.Fallback)
@@ -273,16 +273,16 @@ func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 }
 
 // locking answers n questions and then accepts no key any more.
-func locking(n int, score float64) func(clienttest.Call) clienttest.Action {
-	var actions []clienttest.Action
+func locking(n int, score float64) func(modeltest.Call) modeltest.Action {
+	var actions []modeltest.Action
 	for range n {
-		actions = append(actions, clienttest.Say(clienttest.Grade(score)))
+		actions = append(actions, modeltest.Say(modeltest.Grade(score)))
 	}
-	return clienttest.First(append(actions, clienttest.Status(401))...)
+	return modeltest.First(append(actions, modeltest.Status(401))...)
 }
 
 // twoEndpoints has judge-a and judge-c on one endpoint, judge-b on another.
-func twoEndpoints(s *clienttest.Server) llm.Config {
+func twoEndpoints(s *modeltest.Server) llm.Config {
 	cfg := config(s)
 	cfg.Endpoints = append(cfg.Endpoints, cfg.Endpoints[0])
 	cfg.Endpoints[1].Name = "second"
@@ -298,7 +298,7 @@ func twoEndpoints(s *clienttest.Server) llm.Config {
 // models are not asked again.
 func TestAKeyThatEndsMeanwhileIsItsEndpointsFailure(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, byModel(map[string]func(clienttest.Call) clienttest.Action{"judge-a": locking(3, 0.9), "judge-b": say(0.3), "judge-c": say(0.1)}))
+	s := modeltest.New(t, byModel(map[string]func(modeltest.Call) modeltest.Action{"judge-a": locking(3, 0.9), "judge-b": say(0.3), "judge-c": say(0.1)}))
 	j, _ := judge(t, twoEndpoints(s), nil)
 	var models []string
 	for i := range 6 {
@@ -324,13 +324,13 @@ func TestAKeyThatEndsMeanwhileIsItsEndpointsFailure(t *testing.T) {
 func TestAKeyThatWasNeverAcceptedEndsTheRun(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		models map[string]func(clienttest.Call) clienttest.Action
+		models map[string]func(modeltest.Call) modeltest.Action
 		asked  int
 	}{
-		"never accepted": {map[string]func(clienttest.Call) clienttest.Action{"judge-a": locking(0, 0), "judge-b": say(0.3)}, 0},
-		"both end":       {map[string]func(clienttest.Call) clienttest.Action{"judge-a": locking(1, 0.5), "judge-b": locking(1, 0.5)}, 2},
+		"never accepted": {map[string]func(modeltest.Call) modeltest.Action{"judge-a": locking(0, 0), "judge-b": say(0.3)}, 0},
+		"both end":       {map[string]func(modeltest.Call) modeltest.Action{"judge-a": locking(1, 0.5), "judge-b": locking(1, 0.5)}, 2},
 	} {
-		s := clienttest.New(t, byModel(tt.models))
+		s := modeltest.New(t, byModel(tt.models))
 		j, _ := judge(t, twoEndpoints(s), nil)
 		for i := range tt.asked {
 			if _, err := ask(t.Context(), j, i); err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/template/parse"
 
-	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/internal/model"
 )
 
 // prompt is the judge's instructions: a template file that defines "system"
@@ -92,9 +92,9 @@ func pieces(trees map[string]*parse.Tree, name string) ([]piece, error) {
 }
 
 // messages puts a rendered trace of so many steps into the prompt.
-func (p prompt) messages(trace string, steps int) []client.Message {
+func (p prompt) messages(trace string, steps int) []model.Message {
 	fields := map[string]string{fenceField: p.fence(trace), traceField: trace, stepsField: strconv.Itoa(steps)}
-	return []client.Message{{Role: "system", Content: filled(p.system, fields)}, {Role: "user", Content: filled(p.user, fields)}}
+	return []model.Message{{Role: "system", Content: filled(p.system, fields)}, {Role: "user", Content: filled(p.user, fields)}}
 }
 
 func filled(pieces []piece, fields map[string]string) string {

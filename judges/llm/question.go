@@ -8,7 +8,7 @@ import (
 	"maps"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/internal/model"
 )
 
 // question is one thing to know about an attempt: one sample of one vote.
@@ -16,7 +16,7 @@ type question struct {
 	*kind
 	// ask names the question by all that its answer depends on.
 	ask      string
-	messages []client.Message
+	messages []model.Message
 	bytes    int
 	params   map[string]any
 	order    []int
@@ -79,9 +79,9 @@ func (j *Judge) askOf(q question) (string, error) {
 }
 
 // to is the question as it is put to one member.
-func (j *Judge) to(q question, member int) client.Question {
+func (j *Judge) to(q question, member int) model.Question {
 	expected := j.expect(q, member)
-	return client.Question{
+	return model.Question{
 		Model: j.cfg.Panel[member].Model, Messages: q.messages, Params: maps.Clone(q.params),
 		Schema: q.schema, Name: q.name, Timeout: j.cfg.RequestTimeout,
 		Wanted: func() bool { return !j.panel.isAside(member) },

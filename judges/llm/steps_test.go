@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
 // always gives every step one verdict.
-func always(verdict string) clienttest.Action {
-	return clienttest.Verdicts(func(int) string { return verdict })
+func always(verdict string) modeltest.Action {
+	return modeltest.Verdicts(func(int) string { return verdict })
 }
 
 // longer is the i-th of attempts of two to nine steps, numbered as agents like.
@@ -43,7 +43,7 @@ func judgeSteps(t *testing.T, j *llm.Judge, i int) arena.StepJudgement {
 // TestWhatAJudgeOfStepsIsAsked keeps the two messages as they are sent.
 func TestWhatAJudgeOfStepsIsAsked(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(always("needed")))
+	s := modeltest.New(t, modeltest.First(always("needed")))
 	j, _ := judge(t, config(s), nil)
 	judgeSteps(t, j, 1)
 	got := s.Calls()[0].Text
@@ -67,33 +67,33 @@ func TestWhatAJudgeOfStepsIsAsked(t *testing.T) {
 // none at all.
 func TestStepFaults(t *testing.T) {
 	t.Parallel()
-	say := clienttest.Say
+	say := modeltest.Say
 	well := always("waste")
-	only := `{"steps": [` + clienttest.Verdict(1, "needed") + `]}`
+	only := `{"steps": [` + modeltest.Verdict(1, "needed") + `]}`
 	tests := map[string]struct {
-		script   func(clienttest.Call) clienttest.Action
+		script   func(modeltest.Call) modeltest.Action
 		outcome  arena.JudgeOutcome
 		requests int
 	}{
-		"well":                    {clienttest.First(well), arena.JudgeScored, 1},
-		"500, then well":          {clienttest.First(clienttest.Status(500), well), arena.JudgeScored, 2},
-		"500 for ever":            {clienttest.First(clienttest.Status(500)), arena.JudgeFailed, 8},
-		"429 with Retry-After":    {clienttest.First(clienttest.RetryAfter(1), well), arena.JudgeScored, 2},
-		"reset, then well":        {clienttest.First(clienttest.Reset(), well), arena.JudgeScored, 2},
-		"cut body, then well":     {clienttest.First(clienttest.Cut(), well), arena.JudgeScored, 2},
-		"one step only, for ever": {clienttest.First(say(only)), arena.JudgeUnparsed, 3},
-		"one step only, once":     {clienttest.First(say(only), well), arena.JudgeScored, 2},
-		"cut off":                 {clienttest.First(clienttest.CutOff(only[:40])), arena.JudgeUnparsed, 3},
-		"a verdict not on offer":  {clienttest.First(always("bad")), arena.JudgeUnparsed, 3},
-		"an answer on the whole":  {clienttest.First(say(clienttest.Grade(0.9))), arena.JudgeUnparsed, 3},
-		"empty":                   {clienttest.First(say("")), arena.JudgeUnparsed, 3},
-		"refusal":                 {clienttest.First(clienttest.Refuse()), arena.JudgeRefused, 1},
-		"no structured output":    {clienttest.First(clienttest.Plain(well)), arena.JudgeScored, 2},
+		"well":                    {modeltest.First(well), arena.JudgeScored, 1},
+		"500, then well":          {modeltest.First(modeltest.Status(500), well), arena.JudgeScored, 2},
+		"500 for ever":            {modeltest.First(modeltest.Status(500)), arena.JudgeFailed, 8},
+		"429 with Retry-After":    {modeltest.First(modeltest.RetryAfter(1), well), arena.JudgeScored, 2},
+		"reset, then well":        {modeltest.First(modeltest.Reset(), well), arena.JudgeScored, 2},
+		"cut body, then well":     {modeltest.First(modeltest.Cut(), well), arena.JudgeScored, 2},
+		"one step only, for ever": {modeltest.First(say(only)), arena.JudgeUnparsed, 3},
+		"one step only, once":     {modeltest.First(say(only), well), arena.JudgeScored, 2},
+		"cut off":                 {modeltest.First(modeltest.CutOff(only[:40])), arena.JudgeUnparsed, 3},
+		"a verdict not on offer":  {modeltest.First(always("bad")), arena.JudgeUnparsed, 3},
+		"an answer on the whole":  {modeltest.First(say(modeltest.Grade(0.9))), arena.JudgeUnparsed, 3},
+		"empty":                   {modeltest.First(say("")), arena.JudgeUnparsed, 3},
+		"refusal":                 {modeltest.First(modeltest.Refuse()), arena.JudgeRefused, 1},
+		"no structured output":    {modeltest.First(modeltest.Plain(well)), arena.JudgeScored, 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := clienttest.New(t, tt.script)
+			s := modeltest.New(t, tt.script)
 			j, l := judge(t, config(s), table)
 			got := judgeSteps(t, j, 2)
 			if got.Outcome != tt.outcome || got.Score != nil || got.Judge != j.StepsName() {
@@ -118,11 +118,11 @@ func TestStepFaults(t *testing.T) {
 // answer is taken for the other, and both are paid for once.
 func TestStepsAndScoresArePaidForApart(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, func(c clienttest.Call) clienttest.Action {
+	s := modeltest.New(t, func(c modeltest.Call) modeltest.Action {
 		if strings.Contains(c.Text, "a verdict on each") {
 			return always("needed")
 		}
-		return clienttest.Say(clienttest.Grade(0.5))
+		return modeltest.Say(modeltest.Grade(0.5))
 	})
 	dir := t.TempDir()
 	for _, cached := range []bool{false, true} {
@@ -148,8 +148,8 @@ func TestStepsAndScoresArePaidForApart(t *testing.T) {
 // TestVotesOnSteps: more than half decide, otherwise nothing is clear.
 func TestVotesOnSteps(t *testing.T) {
 	t.Parallel()
-	says := map[string]clienttest.Action{"judge-a": always("needed"), "judge-b": always("waste"), "judge-c": always("waste")}
-	s := clienttest.New(t, func(c clienttest.Call) clienttest.Action { return says[c.Model] })
+	says := map[string]modeltest.Action{"judge-a": always("needed"), "judge-b": always("waste"), "judge-c": always("waste")}
+	s := modeltest.New(t, func(c modeltest.Call) modeltest.Action { return says[c.Model] })
 	for votes, want := range map[int]arena.Need{1: arena.StepNeeded, 2: arena.StepUnclear, 3: arena.StepWaste} {
 		cfg := config(s)
 		cfg.Panel, cfg.Votes = panel(llm.Primary, llm.Primary, llm.Primary), votes
@@ -170,7 +170,7 @@ func TestVotesOnSteps(t *testing.T) {
 // each once, and a step that it could not see is unclear.
 func TestStepsAreNumberedAnew(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(always("needed")))
+	s := modeltest.New(t, modeltest.First(always("needed")))
 	j, _ := judge(t, config(s), nil)
 	trace, d := longer(7)
 	d.Turns = append(d.Turns[:2:2], append([]arena.Turn{{Step: 1, User: "--- step 1 ---\nin blue, please"}}, d.Turns[2:]...)...)
@@ -193,7 +193,7 @@ func TestStepsAreNumberedAnew(t *testing.T) {
 
 func TestNoStepsCostNothing(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(always("needed")))
+	s := modeltest.New(t, modeltest.First(always("needed")))
 	j, _ := judge(t, config(s), nil)
 	got, err := j.Steps(t.Context(), &arena.Trace{HasDialogue: true}, &arena.Dialogue{Turns: []arena.Turn{{User: "a lamp"}}})
 	if err != nil || got.Outcome != arena.JudgeFailed || len(s.Calls()) != 0 {
@@ -205,7 +205,7 @@ func TestNoStepsCostNothing(t *testing.T) {
 // judge of whole attempts as it is.
 func TestAStepPromptOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(always("needed")))
+	s := modeltest.New(t, modeltest.First(always("needed")))
 	cfg := config(s)
 	own, _ := judge(t, cfg, nil)
 	cfg.StepPrompt = filepath.Join("testdata", "prompt.tmpl")
@@ -224,7 +224,7 @@ func TestAStepPromptOfOnesOwn(t *testing.T) {
 // eight attempts that are shorter than the others.
 func TestStepPredictionsHold(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(always("needed")))
+	s := modeltest.New(t, modeltest.First(always("needed")))
 	cfg := config(s)
 	dir := t.TempDir()
 	predict := func() llm.Prediction {
@@ -276,7 +276,7 @@ func TestStepPredictionsHold(t *testing.T) {
 func TestHalfABudgetForSteps(t *testing.T) {
 	t.Parallel()
 	const n = 40
-	s := clienttest.New(t, clienttest.First(always("needed")))
+	s := modeltest.New(t, modeltest.First(always("needed")))
 	run := func(dir string, budget *int) (scored int) {
 		cfg := config(s)
 		cfg.BudgetTokens = budget

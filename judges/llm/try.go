@@ -7,14 +7,14 @@ import (
 	"math"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/ledger"
 )
 
 // try asks one member once and keeps the exchange. The fault is nil where a
 // completion came, readable or not. The verdict's cost is all that the
 // question has cost so far.
-func (j *Judge) try(ctx context.Context, q question, member, try int, before ledger.Spent) (verdict, *client.Fault, error) {
+func (j *Judge) try(ctx context.Context, q question, member, try int, before ledger.Spent) (verdict, *model.Fault, error) {
 	cq := j.to(q, member)
 	key, err := j.clients[member].Key(cq)
 	if err != nil {
@@ -49,7 +49,7 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 	case v.outcome == arena.JudgeScored:
 		j.panel.readable(member)
 		j.served.note(cq.Model, e.Served)
-	case fault != nil && fault.Kind == client.Auth && !j.panel.lock(member):
+	case fault != nil && fault.Kind == model.Auth && !j.panel.lock(member):
 		err = fmt.Errorf("ask %s: %w: %s", cq.Model, ErrAuth, fault.Detail)
 	case asking != nil && fault == nil:
 		v, err = j.ended(ctx, v, asking)
@@ -79,28 +79,28 @@ func (j *Judge) sameRequest(q question, e ledger.Exchange, member int) (verdict,
 }
 
 // judgeReply reads what came back into the exchange and the verdict.
-func (j *Judge) judgeReply(q question, e *ledger.Exchange, r client.Reply, asking error) (verdict, *client.Fault) {
+func (j *Judge) judgeReply(q question, e *ledger.Exchange, r model.Exchange, asking error) (verdict, *model.Fault) {
 	e.Status, e.Request, e.Reply, e.Served = r.Status, r.Request, r.Body, r.Served
 	e.LatencyMS = r.Latency.Milliseconds()
 	v := verdict{outcome: arena.JudgeFailed, model: e.Model}
-	if asking == nil || r.Counted {
+	if asking == nil || r.Counted() {
 		e.Tokens = j.spent(e, r)
 	}
-	var fault *client.Fault
+	var fault *model.Fault
 	switch {
 	case errors.As(asking, &fault):
 		e.Error = fault.Error()
-		if fault.Kind == client.Unreadable {
+		if fault.Kind == model.Unreadable {
 			v.outcome = arena.JudgeUnparsed
 		}
 	case asking != nil:
 		e.Error = asking.Error()
 	default:
-		v.answer, v.outcome = q.read(r.Text, q.verdicts)
+		v.answer, v.outcome = q.read(r.Text(), q.verdicts)
 		if v.outcome != arena.JudgeScored && (r.Refusal != "" || r.Finish == "content_filter") {
 			v.outcome = arena.JudgeRefused
 		}
-		e.Error = q.explain(v.outcome, r)
+		e.Error = q.explain(v.outcome, r.Reply)
 	}
 	e.Outcome = v.outcome
 	e.Total = e.Total.Plus(e.Tokens)
@@ -113,10 +113,10 @@ func (j *Judge) judgeReply(q question, e *ledger.Exchange, r client.Reply, askin
 
 // spent is what a reply cost. Where the server does not count, four bytes
 // are taken for a token, so that a budget still holds.
-func (j *Judge) spent(e *ledger.Exchange, r client.Reply) ledger.Spent {
-	s := ledger.Spent{Prompt: r.Prompt, Completion: r.Completion}
-	if !r.Counted {
-		s.Prompt, s.Completion = tokensOf(e.PromptBytes), tokensOf(len(r.Text))
+func (j *Judge) spent(e *ledger.Exchange, r model.Exchange) ledger.Spent {
+	s := ledger.Spent{Prompt: tokensOf(e.PromptBytes), Completion: tokensOf(len(r.Text()))}
+	if r.Counted() {
+		s.Prompt, s.Completion = int(r.Usage.Prompt), int(r.Usage.Completion)
 	}
 	s.USD = j.prices.Cost(e.Model, s.Prompt, s.Completion)
 	return s
@@ -125,13 +125,13 @@ func (j *Judge) spent(e *ledger.Exchange, r client.Reply) ledger.Spent {
 func tokensOf(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }
 
 // explain says in words why a completion is no answer.
-func (q question) explain(outcome arena.JudgeOutcome, r client.Reply) string {
+func (q question) explain(outcome arena.JudgeOutcome, r model.Reply) string {
 	switch {
 	case outcome == arena.JudgeScored:
 		return ""
 	case outcome == arena.JudgeRefused:
 		return "the model refused"
-	case r.Text == "":
+	case r.Text() == "":
 		return "the reply is empty"
 	case r.Finish == "length":
 		return "the reply was cut off before " + q.wanted

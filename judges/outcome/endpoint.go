@@ -2,21 +2,14 @@ package outcome
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-	"github.com/sashabaranov/go-openai"
-
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/webclient"
+	"github.com/trajectory-arena/arena/internal/model"
 )
 
 // EndpointConfig says which model embeds titles, and where it is.
@@ -45,9 +38,6 @@ func DefaultEndpoint() EndpointConfig {
 // Validate returns all that is wrong with c, joined.
 func (c EndpointConfig) Validate() error {
 	var all []error
-	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		all = append(all, errors.New("the address of the embeddings endpoint is not http://… or https://…"))
-	}
 	if c.Model == "" {
 		all = append(all, errors.New("the embeddings endpoint has no model"))
 	}
@@ -57,27 +47,19 @@ func (c EndpointConfig) Validate() error {
 	return errors.Join(all...)
 }
 
-const (
-	// batch is the most texts that one request holds.
-	batch = 64
-	// maxReply is far above 64 vectors of 4,096 numbers, which are some 4 MB.
-	maxReply = 64 << 20
-	// cached is how many vectors are kept: 256 MiB of 1,024 dimensions.
-	cached = 1 << 16
-	// suiteModel made the vectors that published suites carry. They may stand
-	// beside an endpoint's own only if it serves that very model.
-	suiteModel = "qwen3-embedding-0.6b"
-)
+// suiteModel made the vectors that published suites carry. They may stand
+// beside an endpoint's own only if it serves that very model.
+const suiteModel = "qwen3-embedding-0.6b"
+
+// titlesAtOnce bounds the requests in flight: scorers of several attempts share
+// one endpoint.
+const titlesAtOnce = 16
 
 // Endpoint asks an OpenAI-compatible server for embeddings. It may be used by
 // several goroutines at once.
 type Endpoint struct {
 	config EndpointConfig
-	api    *openai.Client
-
-	mu        sync.Mutex
-	dimension int
-	vectors   map[[sha256.Size]byte][]float64
+	model  *model.Embedder
 }
 
 // NewEndpoint returns a client. It asks nothing yet.
@@ -85,10 +67,14 @@ func NewEndpoint(c EndpointConfig) (*Endpoint, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("check embeddings endpoint: %w", err)
 	}
-	config := openai.DefaultConfig(c.Key)
-	config.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
-	config.HTTPClient = webclient.New(c.Timeout, maxReply)
-	return &Endpoint{config: c, api: openai.NewClientWithConfig(config), vectors: map[[sha256.Size]byte][]float64{}}, nil
+	pool, err := model.NewPool(model.Config{
+		URLs: []string{c.BaseURL}, Key: c.Key, Concurrency: titlesAtOnce, Timeout: c.Timeout, LongestPause: c.Timeout,
+		Retries: c.Tries - 1, Wait: c.Wait,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("check embeddings endpoint: %w", err)
+	}
+	return &Endpoint{config: c, model: model.NewEmbedder(pool, c.Model, c.Prefix)}, nil
 }
 
 // Source implements Titles.
@@ -119,122 +105,31 @@ func (e *Endpoint) comparable(all [][]float64) error {
 	return nil
 }
 
-// fill gets the vector of each text that has none, from the cache or the
-// server.
+// fill gets the vector of each text that has none.
 func (e *Endpoint) fill(ctx context.Context, texts []string, all [][]float64) error {
 	var missing []string
 	for i, text := range texts {
 		if all[i] == nil {
-			all[i] = e.known(text)
-		}
-		if all[i] == nil && !slices.Contains(missing, text) {
 			missing = append(missing, text)
 		}
 	}
-	asked := map[string][]float64{}
-	for some := range slices.Chunk(missing, batch) {
-		vectors, err := e.ask(ctx, some)
-		if err != nil {
-			return fmt.Errorf("embed titles with %s: %w", e.config.Model, err)
-		}
-		for i, text := range some {
-			asked[text] = vectors[i]
-		}
-	}
-	for i, text := range texts {
-		if all[i] == nil {
-			all[i] = asked[text]
-		}
-	}
-	return nil
-}
-
-func (e *Endpoint) key(text string) [sha256.Size]byte {
-	return sha256.Sum256([]byte(e.config.Model + "\x00" + e.config.Prefix + "\x00" + text))
-}
-
-func (e *Endpoint) known(text string) []float64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.vectors[e.key(text)]
-}
-
-// keep takes vectors into the cache, which starts anew when it is full, and
-// refuses those of another dimension than all before.
-func (e *Endpoint) keep(texts []string, vectors [][]float64) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for i, v := range vectors {
-		if e.dimension == 0 {
-			e.dimension = len(v)
-		}
-		if len(v) != e.dimension || e.dimension == 0 {
-			return fmt.Errorf("a vector has %d dimensions, others %d", len(v), e.dimension)
-		}
-		if len(e.vectors) >= cached {
-			clear(e.vectors)
-		}
-		e.vectors[e.key(texts[i])] = v
-	}
-	return nil
-}
-
-// ask requests one batch, again while the server is busy or broken.
-func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float64, error) {
-	input := make([]string, len(texts))
-	for i, text := range texts {
-		input[i] = e.config.Prefix + text
-	}
-	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval = e.config.Wait
-	vectors, err := backoff.Retry(ctx, func() ([][]float64, error) {
-		reply, err := e.api.CreateEmbeddings(ctx, openai.EmbeddingRequest{
-			Input: input, Model: openai.EmbeddingModel(e.config.Model), EncodingFormat: openai.EmbeddingEncodingFormatFloat,
-		})
-		if err == nil {
-			return inOrder(reply.Data, len(texts))
-		}
-		if !passes(err) {
-			err = backoff.Permanent(err)
-		}
-		return nil, err
-	}, backoff.WithBackOff(wait), backoff.WithMaxTries(uint(e.config.Tries)))
+	vectors, err := e.model.Embed(ctx, missing)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("embed titles with %s: %w", e.config.Model, err)
 	}
-	return vectors, e.keep(texts, vectors)
+	for i := range all {
+		if all[i] == nil {
+			all[i], vectors = wide(vectors[0]), vectors[1:]
+		}
+	}
+	return nil
 }
 
-// inOrder puts vectors where their index says: servers answer in any order. One
-// of zeros points nowhere, and says nothing of its title.
-func inOrder(data []openai.Embedding, n int) ([][]float64, error) {
-	all := make([][]float64, n)
-	for _, d := range data {
-		if d.Index < 0 || d.Index >= n || all[d.Index] != nil || !slices.ContainsFunc(d.Embedding, func(x float32) bool { return x != 0 }) {
-			return nil, backoff.Permanent(fmt.Errorf("the server's answer has no vector, or a second one, for text %d of %d", d.Index, n))
-		}
-		v := make([]float64, len(d.Embedding))
-		for i, x := range d.Embedding {
-			v[i] = float64(x)
-		}
-		all[d.Index] = v
+// wide is a vector in the precision that the subnet compares in.
+func wide(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x)
 	}
-	if len(data) != n {
-		return nil, backoff.Permanent(fmt.Errorf("the server answered %d vectors for %d texts", len(data), n))
-	}
-	return all, nil
-}
-
-// passes tells a failure that may pass from one that stays.
-func passes(err error) bool {
-	status := 0
-	var api *openai.APIError
-	var request *openai.RequestError
-	switch {
-	case errors.As(err, &api):
-		status = api.HTTPStatusCode
-	case errors.As(err, &request):
-		status = request.HTTPStatusCode
-	}
-	return status == 0 || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
+	return out
 }

@@ -240,7 +240,7 @@ func TestEndpointFailures(t *testing.T) {
 		"an index out of range":  {answer(`{"data":[{"index":7,"embedding":[1]}]}`), 1, "for text 7 of 3"},
 		"an empty vector":        {answer(`{"data":[{"index":0,"embedding":[]}]}`), 1, "no vector"},
 		"a vector of zeros":      {answer(`{"data":[{"index":0,"embedding":[0,0]}]}`), 1, "no vector"},
-		"dimensions that differ": {answer(`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]},{"index":2,"embedding":[1]}]}`), 1, "2 dimensions, others 1"},
+		"dimensions that differ": {answer(`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]},{"index":2,"embedding":[1]}]}`), 1, "2 dimensions, others have 1"},
 	} {
 		e := &embedder{fail: c.fail}
 		_, err := titled(t, endpoint(t, e, nil), "1", "null")

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/shop/python"
-	"github.com/trajectory-arena/arena/student/chat"
 )
 
 // Dialect is a way of writing tool calls.
@@ -60,7 +60,7 @@ type Call struct {
 }
 
 // Read reads a reply.
-func Read(r chat.Reply, d Dialect) Turn {
+func Read(r model.Reply, d Dialect) Turn {
 	think, rest := thinking(r.Content)
 	t := Turn{Think: joined(r.Reasoning, think), Text: strings.TrimSpace(rest)}
 	switch {
@@ -111,7 +111,7 @@ func thinking(content string) (think, rest string) {
 	return strings.Join(thoughts, "\n\n"), spoken.String()
 }
 
-func native(c chat.Call) Call {
+func native(c model.Call) Call {
 	out := Call{ID: c.ID, Name: c.Function.Name}
 	arguments, err := python.Loads(c.Function.Arguments)
 	switch {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop/python"
-	"github.com/trajectory-arena/arena/student/chat"
 )
 
 // shown is a turn as one line: native or text, thinking, text, calls.
@@ -25,15 +25,15 @@ func shown(t Turn) string {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	native := func(name, arguments string) chat.Reply {
-		return chat.Reply{Content: "Let me look.", Reasoning: "Hm.", Calls: []chat.Call{{ID: "c1", Function: chat.Function{Name: name, Arguments: arguments}}}}
+	native := func(name, arguments string) model.Reply {
+		return model.Reply{Content: "Let me look.", Reasoning: "Hm.", Calls: []model.Call{{ID: "c1", Function: model.Function{Name: name, Arguments: arguments}}}}
 	}
-	text := func(s string) chat.Reply { return chat.Reply{Content: s} }
+	text := func(s string) model.Reply { return model.Reply{Content: s} }
 	oro, hermes := `<tool_call>[{"name":"a","parameters":{"x":1}},{"name":"b","parameters":{}}]</tool_call>`, `<tool_call>{"name":"a","arguments":{"x":1}}</tool_call>`
 	cases := []struct {
 		name string
 		d    Dialect
-		in   chat.Reply
+		in   model.Reply
 		want string
 	}{
 		{"native", Auto, native("a", `{"x": 1}`), `true think="Hm." text="Let me look." a{"x": 1}`},
@@ -78,7 +78,7 @@ func FuzzReadNeverBreaks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, d := range All() {
-			for _, c := range Read(chat.Reply{Content: s}, d).Calls {
+			for _, c := range Read(model.Reply{Content: s}, d).Calls {
 				if c.Malformed == "" && c.Arguments.Kind != python.Dict {
 					t.Fatalf("%q: a call without an object", s)
 				}

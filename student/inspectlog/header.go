@@ -1,7 +1,7 @@
 package inspectlog
 
 import (
-	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/internal/model"
 )
 
 // Run is what all samples of a log share.
@@ -14,7 +14,7 @@ type Run struct {
 	Samples    int
 	System     string
 	MaxSteps   int
-	Sampling   chat.Sampling
+	Sampling   model.Sampling
 	// Spec is everything that decides the run, for people to read.
 	Spec any
 }

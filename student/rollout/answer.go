@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/shop/python"
-	"github.com/trajectory-arena/arena/student/chat"
 )
 
-func (p *play) say(m chat.Message) (err error) {
+func (p *play) say(m model.Turn) (err error) {
 	p.messages, err = p.messages.Append(m)
 	return err
 }
@@ -28,8 +28,8 @@ func (p *play) sayReadably() {
 }
 
 // answer adds the reply and the answers to the conversation.
-func (p *play) answer(r chat.Reply, s step) error {
-	m := chat.Message{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
+func (p *play) answer(r model.Reply, s step) error {
+	m := model.Turn{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
 	if !s.turn.Native {
 		if err := p.say(m); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (p *play) answer(r chat.Reply, s step) error {
 		for i, a := range s.answers {
 			answers[i] = a.Answer
 		}
-		return p.say(chat.Message{Role: "user", Content: shop.Observation(answers)})
+		return p.say(model.Turn{Role: "user", Content: shop.Observation(answers)})
 	}
 	m.ToolCalls = slices.Clone(r.Calls)
 	for i := range m.ToolCalls {
@@ -51,7 +51,7 @@ func (p *play) answer(r chat.Reply, s step) error {
 		return err
 	}
 	for _, a := range s.answers {
-		if err := p.say(chat.Message{Role: "tool", Content: toolText(a.Result), CallID: a.ID}); err != nil {
+		if err := p.say(model.Turn{Role: "tool", Content: toolText(a.Result), CallID: a.ID}); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (p *play) answer(r chat.Reply, s step) error {
 
 // keepReadable keeps the message just said with its malformed arguments as one
 // text in an object, for servers that refuse them as they are.
-func (p *play) keepReadable(m chat.Message, s step) error {
+func (p *play) keepReadable(m model.Turn, s step) error {
 	broken := false
 	for i, a := range s.answers {
 		if a.call.Malformed != "" {
@@ -71,7 +71,7 @@ func (p *play) keepReadable(m chat.Message, s step) error {
 	if !broken {
 		return nil
 	}
-	said, err := chat.Conversation{}.Append(m)
+	said, err := model.Conversation{}.Append(m)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/shop/python"
 	"github.com/trajectory-arena/arena/student/dialect"
-	"github.com/trajectory-arena/arena/student/endpoint"
 )
 
 // callAnswer is a call with what came of it.
@@ -36,7 +36,7 @@ func (p *play) call(c dialect.Call) callAnswer {
 	a := callAnswer{call: c, Answer: p.tools.Call(p.ctx, c.Name, c.Arguments)}
 	a.ID = c.ID
 	if r, lost := a.Unanswered(); lost {
-		p.lost = &endpoint.Infra{Reason: "search_" + searchFault(r.Status), Detail: r.Path}
+		p.lost = &model.Fault{Kind: model.Network, Reason: "search_" + searchFault(r.Status), Detail: r.Path}
 	}
 	if !slices.Contains(p.env.ToolNames, c.Name) {
 		p.result.Malformed++

@@ -10,14 +10,14 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
 // Environment is what all rollouts of a run share.
 type Environment struct {
-	Template *chat.Template
+	Template *model.Template
 	Dialect  dialect.Dialect
 	// MaxSteps bounds the replies of one rollout.
 	MaxSteps int
@@ -35,10 +35,10 @@ type Environment struct {
 	Has func(id string) bool
 }
 
-// Asker asks the model. The error is an *endpoint.Infra, endpoint.ErrOverflow,
-// or ctx's own.
+// Asker asks the model. The error is a *model.Fault, beside which the body is the
+// server's refusal, or ctx's own.
 type Asker interface {
-	Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error)
+	Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error)
 }
 
 // Turn is what must be kept of one turn to play it again without asking.

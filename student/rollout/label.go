@@ -3,13 +3,13 @@ package rollout
 import (
 	"strings"
 
-	"github.com/trajectory-arena/arena/student/chat"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
 // lastReply is the label that a reply gives a rollout that ends with it; empty
 // where the reply holds a readable call and was not cut off.
-func lastReply(r chat.Reply, t dialect.Turn, readable bool) Label {
+func lastReply(r model.Reply, t dialect.Turn, readable bool) Label {
 	switch {
 	case r.Finish == "length":
 		return LabelTruncated

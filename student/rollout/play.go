@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/dialect"
-	"github.com/trajectory-arena/arena/student/endpoint"
 )
 
 // play is a rollout under way.
@@ -19,7 +18,7 @@ type play struct {
 	ctx      context.Context
 	tools    *shop.Tools
 	tape     *tape
-	messages chat.Conversation
+	messages model.Conversation
 	// readable are messages whose calls some servers cannot read, in a form that
 	// all can, by their place in messages.
 	readable map[int][]byte
@@ -31,7 +30,7 @@ type play struct {
 	// last is the label of the last reply where it alone explains a failure.
 	last Label
 	// lost is set where a tool's request got no answer.
-	lost *endpoint.Infra
+	lost *model.Fault
 	// inRow counts replies without a readable call.
 	inRow int
 	// made are the calls so far as text, in order, and known the same as a set.
@@ -41,7 +40,7 @@ type play struct {
 
 // heard is one reply with its body.
 type heard struct {
-	reply chat.Reply
+	reply model.Reply
 	body  []byte
 	past  bool
 }
@@ -60,26 +59,26 @@ func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 	if p.tools, err = shop.NewTools(server, e.Rules, e.ToolNames); err != nil {
 		return nil, err
 	}
-	return p, p.say(chat.Message{Role: "user", Content: t.Problem.Query})
+	return p, p.say(model.Turn{Role: "user", Content: t.Problem.Query})
 }
 
 // turn gets the next reply, from the past or from the model. fault is an
 // answer that will never come; err ends the run.
-func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault, err error) {
+func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault *model.Fault, err error) {
 	if n := p.result.Turns; n < len(p.task.Past) {
 		h, err = again(p.task.Past[n])
 		return h, nil, err
 	}
 	h, err = p.ask(ctx, ask)
-	var infra *endpoint.Infra
-	if errors.As(err, &infra) && infra.Reason == refusedRequest && len(p.readable) > 0 {
+	var lost *model.Fault
+	switch {
+	case !errors.As(err, &lost):
+		return h, nil, err
+	case lost.Reason == refusedRequest && !lost.Overflow && len(p.readable) > 0:
 		p.sayReadably()
 		return p.turn(ctx, ask)
 	}
-	if errors.As(err, &infra) || errors.Is(err, endpoint.ErrOverflow) {
-		return h, err, nil
-	}
-	return h, nil, err
+	return h, lost, nil
 }
 
 // ask asks for the next reply. Some servers refuse a prompt that fits and leaves
@@ -87,14 +86,14 @@ func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault, err error) 
 // in one sum. Asked without max_tokens they give the room that there is, or show
 // that there is none.
 func (p *play) ask(ctx context.Context, ask Asker) (h heard, err error) {
-	h.reply, h.body, err = ask.Ask(ctx, p.env.Template.Request(p.messages, p.task.Seed))
+	h.reply, h.body, err = ask.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))
 	free := p.env.Template.Unbounded(p.messages, p.task.Seed)
-	if !errors.Is(err, endpoint.ErrOverflow) || free == nil || !chat.Reserves(h.body) {
+	var lost *model.Fault
+	if !errors.As(err, &lost) || !lost.Overflow || free == nil || !model.Reserves(h.body) {
 		return h, err
 	}
-	reply, body, again := ask.Ask(ctx, free)
-	var infra *endpoint.Infra
-	if errors.As(again, &infra) && (infra.Reason == refusedRequest || infra.Reason == "http_422") {
+	reply, body, again := ask.Chat(ctx, free)
+	if errors.As(again, &lost) && !lost.Overflow && (lost.Reason == refusedRequest || lost.Reason == "http_422") {
 		return h, err // a server that will not do without says nothing of the prompt
 	}
 	return heard{reply: reply, body: body}, again
@@ -102,7 +101,7 @@ func (p *play) ask(ctx context.Context, ask Asker) (h heard, err error) {
 
 // again is a turn that was played before.
 func again(t Turn) (heard, error) {
-	reply, err := chat.Parse(t.Reply)
+	reply, err := model.ReadTurn(t.Reply)
 	if err != nil {
 		return heard{}, fmt.Errorf("play a kept turn again: %w", err)
 	}
@@ -110,14 +109,13 @@ func again(t Turn) (heard, error) {
 }
 
 // fail ends the rollout without a reply.
-func (p *play) fail(fault error) {
-	var infra *endpoint.Infra
-	if !errors.As(fault, &infra) {
+func (p *play) fail(fault *model.Fault) {
+	if fault.Overflow {
 		p.result.Stop, p.last = StopOverflow, LabelOverflow
 		return
 	}
 	p.result.Outcome, p.result.Stop = Infra, StopInfra
-	p.result.Infra = &infra.Reason
+	p.result.Infra = &fault.Reason
 }
 
 // hear takes a reply in: runs its calls, answers them, and says whether the
@@ -152,7 +150,7 @@ func (p *play) hear(h heard) Stop {
 	return ""
 }
 
-func (p *play) count(u *chat.Usage) {
+func (p *play) count(u *model.Usage) {
 	if u == nil {
 		p.result.Tokens.Uncounted++
 		return

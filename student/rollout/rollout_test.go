@@ -18,10 +18,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop/python"
-	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/dialect"
-	"github.com/trajectory-arena/arena/student/endpoint"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -36,19 +35,19 @@ func (shelf) Get(context.Context, string, python.Value) (python.Value, int, bool
 // parrot answers with its replies, one behind the other, and then not at all.
 type parrot struct{ replies [][]byte }
 
-func (p *parrot) Ask(context.Context, chat.Request) (chat.Reply, []byte, error) {
+func (p *parrot) Chat(context.Context, model.Body) (model.Reply, []byte, error) {
 	if len(p.replies) == 0 {
-		return chat.Reply{}, nil, &endpoint.Infra{Reason: "connection"}
+		return model.Reply{}, nil, &model.Fault{Reason: "connection"}
 	}
 	body := p.replies[0]
 	p.replies = p.replies[1:]
-	r, err := chat.Parse(body)
+	r, err := model.ReadTurn(body)
 	return r, body, err
 }
 
 func environment(tb testing.TB) *Environment {
 	tb.Helper()
-	template, err := chat.NewTemplate("m", "You shop.", chat.Sampling{}, nil)
+	template, err := model.NewTemplate("m", "You shop.", model.Sampling{}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -59,7 +58,7 @@ func environment(tb testing.TB) *Environment {
 	}
 }
 
-func says(content string, calls ...chat.Call) []byte {
+func says(content string, calls ...model.Call) []byte {
 	b, err := json.Marshal(map[string]any{"id": "r", "choices": []any{map[string]any{"message": map[string]any{"content": content, "tool_calls": calls}}}})
 	if err != nil {
 		panic(err) // strings and structs of strings only
@@ -67,8 +66,8 @@ func says(content string, calls ...chat.Call) []byte {
 	return b
 }
 
-func calls(name, arguments string) chat.Call {
-	return chat.Call{ID: "c", Type: "function", Function: chat.Function{Name: name, Arguments: arguments}}
+func calls(name, arguments string) model.Call {
+	return model.Call{ID: "c", Type: "function", Function: model.Function{Name: name, Arguments: arguments}}
 }
 
 // TestPlayedAgainFromWhatWasKept: a rollout that is played again from any of
@@ -126,14 +125,14 @@ type strict struct {
 	refused int
 }
 
-func (s *strict) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
+func (s *strict) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
 	for _, arguments := range gjson.GetBytes(bytes.Join(request, nil), "messages.#.tool_calls|@flatten|#.function.arguments").Array() {
 		if !gjson.Valid(arguments.String()) {
 			s.refused++
-			return chat.Reply{}, nil, &endpoint.Infra{Reason: "http_400"}
+			return model.Reply{}, nil, &model.Fault{Reason: "http_400"}
 		}
 	}
-	return s.parrot.Ask(ctx, request)
+	return s.parrot.Chat(ctx, request)
 }
 
 // TestAServerThatReadsArgumentsToo: what the model wrote is sent as it is first,
@@ -186,7 +185,7 @@ func FuzzAnyReplyMakesATrace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two []byte) {
 		replies := [][]byte{}
 		for _, b := range [][]byte{one, two} {
-			if _, err := chat.Parse(b); err == nil {
+			if _, err := model.ReadTurn(b); err == nil {
 				replies = append(replies, b)
 			}
 		}

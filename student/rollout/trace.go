@@ -13,9 +13,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/shop/python"
-	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
@@ -30,7 +30,7 @@ const (
 // step is one reply with its calls and their answers.
 type step struct {
 	turn    dialect.Turn
-	reply   chat.Reply
+	reply   model.Reply
 	body    []byte
 	answers []callAnswer
 }

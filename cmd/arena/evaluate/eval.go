@@ -16,13 +16,12 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/prices"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
-	"github.com/trajectory-arena/arena/student/chat"
 	"github.com/trajectory-arena/arena/student/dialect"
-	"github.com/trajectory-arena/arena/student/endpoint"
 )
 
 // Flags are the flags of eval as they were given.
@@ -159,8 +158,8 @@ func (f *Flags) AddServing(c *cobra.Command) {
 }
 
 // sampling holds only what was given: the rest is the server's choice.
-func (f *Flags) sampling() (chat.Sampling, error) {
-	var s chat.Sampling
+func (f *Flags) sampling() (model.Sampling, error) {
+	var s model.Sampling
 	for name, set := range map[string]func(){
 		"temperature": func() { s.Temperature = &f.Temperature }, "top-p": func() { s.TopP = &f.TopP },
 		"min-p": func() { s.MinP = &f.minP }, "top-k": func() { s.TopK = &f.topK }, "max-tokens": func() { s.MaxTokens = &f.maxTokens },
@@ -218,9 +217,9 @@ func (f *Flags) check() error {
 	return nil
 }
 
-func (f *Flags) endpointConfig() endpoint.Config {
-	return endpoint.Config{
-		URLs: f.Endpoints, APIKey: os.Getenv(f.keyEnv), Concurrency: f.concurrency,
+func (f *Flags) endpointConfig() model.Config {
+	return model.Config{
+		URLs: f.Endpoints, Key: os.Getenv(f.keyEnv), Concurrency: f.concurrency, LongestPause: time.Minute,
 		Timeout: f.timeout, Retries: f.retries, Now: time.Now,
 	}
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
-	"github.com/trajectory-arena/arena/student/chat"
-	"github.com/trajectory-arena/arena/student/endpoint"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/serve"
 )
@@ -126,7 +125,7 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 	if spec.Dialect.SendsTools() {
 		tools = h.Tools
 	}
-	template, err := chat.NewTemplate(spec.Model, spec.System, spec.Sampling, tools)
+	template, err := model.NewTemplate(spec.Model, spec.System, spec.Sampling, tools)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +155,7 @@ func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (sum
 	if err = f.asksASearchServer(ctx); err != nil {
 		return nil, err
 	}
-	pool, err := endpoint.NewPool(f.endpointConfig())
+	pool, err := model.NewPool(f.endpointConfig())
 	if err != nil {
 		return nil, cli.Usage(err, "an endpoint is a base URL such as http://127.0.0.1:8000/v1")
 	}

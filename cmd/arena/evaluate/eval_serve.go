@@ -14,9 +14,8 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student"
-	"github.com/trajectory-arena/arena/student/chat"
-	"github.com/trajectory-arena/arena/student/endpoint"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/serve"
 	"github.com/trajectory-arena/arena/student/telemetry"
@@ -73,10 +72,10 @@ type served struct {
 // out is slow, and only what is lost anyway waits for it.
 const reaping = 5 * time.Second
 
-// Ask implements rollout.Asker.
-func (s served) Ask(ctx context.Context, request chat.Request) (chat.Reply, []byte, error) {
-	reply, body, err := s.Asker.Ask(ctx, request)
-	var infra *endpoint.Infra
+// Chat implements rollout.Asker.
+func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
+	reply, body, err := s.Asker.Chat(ctx, request)
+	var infra *model.Fault
 	if !errors.As(err, &infra) || strings.HasPrefix(infra.Reason, "http_") {
 		return reply, body, err
 	}

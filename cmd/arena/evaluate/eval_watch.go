@@ -17,8 +17,8 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student"
-	"github.com/trajectory-arena/arena/student/endpoint"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/serve"
 	"github.com/trajectory-arena/arena/student/telemetry"
@@ -29,7 +29,7 @@ import (
 type evalWatch struct {
 	streams *cli.Streams
 	flags   *Flags
-	pool    *endpoint.Pool
+	pool    *model.Pool
 	server  *serve.Server
 	total   int
 	began   time.Time
@@ -42,7 +42,7 @@ type evalWatch struct {
 	done, successes, lost int
 }
 
-func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *endpoint.Pool, server *serve.Server) *evalWatch {
+func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *model.Pool, server *serve.Server) *evalWatch {
 	now := time.Now()
 	w := &evalWatch{streams: s, flags: f, pool: pool, server: server, total: run.Spec.Problems * run.Spec.Samples, began: now, shown: now}
 	if file := cli.Terminal(s.Err); file != nil {

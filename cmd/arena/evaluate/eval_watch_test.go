@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student"
-	"github.com/trajectory-arena/arena/student/endpoint"
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
 func watchOf(t *testing.T, words *bytes.Buffer, total int) *evalWatch {
 	t.Helper()
 	f := &Flags{Endpoints: []string{"http://127.0.0.1:1/v1"}, concurrency: 8, timeout: time.Second}
-	pool, err := endpoint.NewPool(f.endpointConfig())
+	pool, err := model.NewPool(f.endpointConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

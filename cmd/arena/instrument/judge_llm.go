@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/judges/client"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/prices"
@@ -108,7 +108,7 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 		return cfg, nil, err
 	}
 	if f.endpoint != "" {
-		cfg.Endpoints = []client.Endpoint{f.server()}
+		cfg.Endpoints = []model.Endpoint{f.server()}
 	}
 	if len(f.models) > 0 {
 		cfg.Panel = nil
@@ -173,8 +173,8 @@ func (f *LLMFlags) base() (llm.Config, error) {
 }
 
 // server is the endpoint that the flags describe.
-func (f *LLMFlags) server() client.Endpoint {
-	e := client.Endpoint{
+func (f *LLMFlags) server() model.Endpoint {
+	e := model.Endpoint{
 		Name: "endpoint", BaseURL: f.endpoint, KeyEnv: f.keyEnv, Concurrency: f.concurrency, TokensPerMinute: f.perMinute,
 	}
 	if e.KeyEnv == "" && os.Getenv(DefaultKeyEnv) != "" {

@@ -1,8 +1,4 @@
-// Package client asks models behind OpenAI-compatible servers: one request at
-// a time for its caller, within what the server can take. It classifies every
-// failure, obeys Retry-After, adapts its concurrency, and lets no key into an
-// error, a reply or anything else that is kept.
-package client
+package model
 
 import (
 	"errors"
@@ -48,7 +44,7 @@ func (e Endpoint) Validate() error {
 	case err != nil:
 		bad("base_url cannot be read as an address")
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		bad("base_url %q: want http://… or https://…", u.Redacted())
+		bad("base_url %q: want http://… or https://…", Address(e.BaseURL))
 	case u.User != nil, u.RawQuery != "":
 		bad("base_url holds a user or a query: keys come from the environment (key_env, headers)")
 	}
@@ -66,15 +62,10 @@ func (e Endpoint) Validate() error {
 	return errors.Join(errs...)
 }
 
-// secrets are the values from the environment that requests carry.
-type secrets struct {
-	key     string
-	headers map[string]string
-}
-
-// resolve takes the endpoint's secrets from the environment.
-func (e Endpoint) resolve() (secrets, error) {
-	s := secrets{headers: map[string]string{}}
+// resolve gives the endpoint's key and headers, and of the headers those that are
+// secret, from the environment.
+func (e Endpoint) resolve() (key string, headers map[string]string, hidden []string, err error) {
+	headers = map[string]string{}
 	var errs []error
 	need := func(name string) string {
 		value := os.Getenv(name)
@@ -84,35 +75,15 @@ func (e Endpoint) resolve() (secrets, error) {
 		return value
 	}
 	if e.KeyEnv != "" {
-		s.key = need(e.KeyEnv)
+		key = need(e.KeyEnv)
 	}
 	for _, header := range slices.Sorted(maps.Keys(e.Headers)) {
 		value := e.Headers[header]
 		if name, secret := strings.CutPrefix(value, "$"); secret {
 			value = need(name)
+			hidden = append(hidden, value)
 		}
-		s.headers[header] = value
+		headers[header] = value
 	}
-	return s, errors.Join(errs...)
-}
-
-// minSecret is the shortest value that is taken for a secret: servers without
-// keys are given words such as "none", which replies may well contain.
-const minSecret = 8
-
-// replacer blanks every secret out of a text.
-func (s secrets) replacer(e Endpoint) *strings.Replacer {
-	var pairs []string
-	hide := func(value string) {
-		if len(value) >= minSecret {
-			pairs = append(pairs, value, "[secret]")
-		}
-	}
-	hide(s.key)
-	for _, header := range slices.Sorted(maps.Keys(s.headers)) {
-		if strings.HasPrefix(e.Headers[header], "$") {
-			hide(s.headers[header])
-		}
-	}
-	return strings.NewReplacer(pairs...)
+	return key, headers, hidden, errors.Join(errs...)
 }

@@ -1,11 +1,10 @@
-package endpoint
+package model
 
 import (
 	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/memnet"
-	"github.com/trajectory-arena/arena/student/chat"
 )
 
 const good = `{"choices":[{"finish_reason":"stop","message":{"content":"hi"}}]}`
@@ -60,13 +58,13 @@ func TestAskTellsFailuresApart(t *testing.T) {
 		}, "", 1},
 		{"bad request", status(400, "what?"), "http_400", 1},
 		{"no key", status(401, ""), "http_401", 1},
-		{"not found", status(404, ""), "http_404", 3},
+		{"not found", status(404, ""), "http_404", 1},
 		{"error", status(500, ""), "http_500", 3},
 		{"too many", status(429, ""), "http_429", 3},
 		{"no choices", status(200, `{"choices":[]}`), "unreadable", 3},
 		{"html", status(200, "<html>"), "unreadable", 3},
 		{"error object", status(200, `{"error":{"message":"overloaded"}}`), "unreadable", 3},
-		{"redirect", status(302, ""), "http_302", 3},
+		{"redirect", status(302, ""), "http_302", 1},
 		{"overflow", status(400, `{"error":{"message":"This model's maximum context length is 10 tokens"}}`), "overflow", 1},
 		{"reset", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "connection", 3},
 		{"hang", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout", 3},
@@ -83,15 +81,16 @@ func TestAskTellsFailuresApart(t *testing.T) {
 				config.Timeout = 50 * time.Millisecond
 			}
 			p := newTestPool(t, config)
-			_, _, err := p.Ask(t.Context(), chat.Request{[]byte("{}")})
+			_, _, err := p.Chat(t.Context(), Body{[]byte("{}")})
 			got := ""
-			var infra *Infra
-			if errors.As(err, &infra) {
-				got = infra.Reason
-			} else if errors.Is(err, ErrOverflow) {
-				got = "overflow"
+			var fault *Fault
+			if errors.As(err, &fault) {
+				got = fault.Reason
 			} else if err != nil {
 				t.Fatal(err)
+			}
+			if fault != nil && fault.Overflow {
+				got = "overflow"
 			}
 			if got != c.reason {
 				t.Errorf("%q (%v), want %q", got, err, c.reason)
@@ -126,7 +125,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	}))
 	defer web.Close()
 	began := time.Now()
-	if _, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Retries: 1}).Ask(t.Context(), chat.Request{[]byte("{}")}); err != nil {
+	if _, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Retries: 1}).Chat(t.Context(), Body{[]byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
 	if d := time.Since(began); d < time.Second {
@@ -140,7 +139,7 @@ func TestAnUnreachableServerIsLeftForAnother(t *testing.T) {
 	defer web.Close()
 	p := newTestPool(t, Config{URLs: []string{"http://127.0.0.1:1/v1", web.URL + "/v1"}, Retries: 3})
 	for range 20 {
-		if _, _, err := p.Ask(t.Context(), chat.Request{[]byte("{}")}); err != nil {
+		if _, _, err := p.Chat(t.Context(), Body{[]byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,12 +155,12 @@ func TestATryThatFailedGoesElsewhere(t *testing.T) {
 	defer web.Close()
 	p := newTestPool(t, Config{URLs: []string{bad.URL + "/v1", web.URL + "/v1"}, Retries: 1})
 	for range 8 {
-		if _, _, err := p.Ask(t.Context(), chat.Request{[]byte("{}")}); err != nil {
+		if _, _, err := p.Chat(t.Context(), Body{[]byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := p.Counts().Retries.Load(); n < breakAfter {
-		t.Errorf("%d tries failed, want at least %d", n, breakAfter)
+	if n := p.Counts().Retries.Load(); n < int64(misses) {
+		t.Errorf("%d tries failed, want at least %d", n, misses)
 	}
 }
 
@@ -172,84 +171,87 @@ func TestAServerThatCannotBeReachedCostsNoTry(t *testing.T) {
 	defer web.Close()
 	p := newTestPool(t, Config{URLs: []string{"http://127.0.0.1:1/v1", web.URL + "/v1"}, Retries: 0})
 	for range 8 {
-		if _, _, err := p.Ask(t.Context(), chat.Request{[]byte("{}")}); err != nil {
+		if _, _, err := p.Chat(t.Context(), Body{[]byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
+// misses and between are those of the usual breaker.
+var misses, between = Breaker{}.orUsual().After, Breaker{}.orUsual().Pause
+
 // TestServersThatDoNotAnswerAreSetAside walks the gate by a clock of its own.
 func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 	t.Parallel()
-	refused := &attempt{err: &net.OpError{Op: "dial", Err: errors.New("refused")}}
-	hung := &attempt{err: context.DeadlineExceeded}
-	answer := &attempt{status: 200}
+	refused := end{missed: true, unreachable: true}
+	hung := end{missed: true, silent: true}
+	answer := end{}
 	now := time.Unix(0, 0)
 	begin := func(urls ...string) *gate {
 		return newGate(Config{URLs: urls, Concurrency: 4, Now: func() time.Time { return now }})
 	}
-	enter := func(g *gate, want string, avoid *server) *server {
+	enter := func(g *gate, want string, avoid *server) turn {
 		t.Helper()
 		s, _, _ := g.choose(avoid)
 		if s == nil || s.url != want {
 			t.Fatalf("chose %+v, want %s", s, want)
 		}
-		s.inFlight++
-		return s
+		s.busy++
+		return turn{s, s.falls}
 	}
-	miss := func(g *gate, a *attempt, times int) {
+	miss := func(g *gate, a end, times int) {
 		for range times {
 			g.leave(enter(g, "a", nil), a)
 		}
 	}
 
-	for name, a := range map[string]*attempt{"refused": refused, "hung": hung} {
+	for name, a := range map[string]end{"refused": refused, "hung": hung} {
 		g := begin("a", "b")
-		miss(g, a, breakAfter)
+		miss(g, a, misses)
 		g.leave(enter(g, "b", nil), answer)
-		now = now.Add(pause)
+		now = now.Add(between)
 		probe := enter(g, "a", nil) // one at a time, although b has room
 		second := enter(g, "b", nil)
 		g.leave(second, answer)
 		g.leave(probe, answer)
 		g.leave(enter(g, "a", nil), answer)
-		if g.leave(enter(g, "b", enter(g, "a", nil)), answer); !g.servers[0].whole() {
+		if g.leave(enter(g, "b", enter(g, "a", nil).server), answer); !g.whole(g.servers[0]) {
 			t.Errorf("%s: not whole after an answer", name)
 		}
 	}
 
 	g := begin("a", "b")
-	miss(g, refused, breakAfter)
-	for waited := time.Duration(0); waited < 2*deadAfter; waited += pause {
-		now = now.Add(pause)
+	miss(g, refused, misses)
+	for waited := time.Duration(0); waited < 2*deadAfter; waited += between {
+		now = now.Add(between)
 		if s, _, _ := g.choose(nil); s.url == "a" {
-			s.inFlight++
-			g.leave(s, refused)
+			s.busy++
+			g.leave(turn{s, s.falls}, refused)
 		}
 	}
 	now = now.Add(deadAfter)
 	g.leave(enter(g, "a", nil), answer) // it came back after all
 
 	g = begin("a")
-	miss(g, hung, 2*breakAfter)
+	miss(g, hung, 2*misses)
 	enter(g, "a", nil)
 	enter(g, "a", nil) // alone and slow: asked by many at once
 
 	g = begin("a")
-	miss(g, refused, breakAfter)
-	if s, wait, dead := g.choose(nil); s != nil || wait != pause || dead {
+	miss(g, refused, misses)
+	if s, wait, dead := g.choose(nil); s != nil || wait != between || dead != nil {
 		t.Errorf("refused: %+v %v %v, want a pause", s, wait, dead)
 	}
 	now = now.Add(deadAfter)
-	if s, _, dead := g.choose(nil); s != nil || !dead {
+	if s, _, dead := g.choose(nil); s != nil || dead == nil || dead.Reason != "server_down" {
 		t.Errorf("refused for %v: %+v, want dead", deadAfter, s)
 	}
 
 	g = begin("a")
-	for range breakAfter {
-		g.leave(enter(g, "a", nil), &attempt{err: context.Canceled, gone: true})
+	for range misses {
+		g.leave(enter(g, "a", nil), end{unsent: true})
 	}
-	if !g.servers[0].whole() {
+	if !g.whole(g.servers[0]) {
 		t.Error("requests that were given up are held against the server")
 	}
 }
@@ -261,20 +263,19 @@ func TestARolloutsTimeIsUpFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, memory := memnet.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() }))
 		const base = "http://models.test/v1"
-		p := newTestPool(t, Config{URLs: []string{base}, Timeout: time.Hour})
-		p.ways[base] = way{memory, p.ways[base].post}
-		for range breakAfter {
+		p := newTestPool(t, Config{URLs: []string{base}, Timeout: time.Hour, Transport: memory})
+		for range misses {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			if _, _, err := p.Ask(ctx, chat.Request{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) {
+			if _, _, err := p.Chat(ctx, Body{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("asked for a minute: %v", err)
 			}
-			if _, _, err := p.Ask(ctx, chat.Request{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) { // too late to ask
+			if _, _, err := p.Chat(ctx, Body{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) { // too late to ask
 				t.Errorf("asked after that: %v", err)
 			}
 			cancel()
 		}
-		if s := p.gate.servers[0]; s.misses != breakAfter || p.Counts().Requests.Load() != breakAfter {
-			t.Errorf("%d misses of %d requests, want %d", s.misses, p.Counts().Requests.Load(), breakAfter)
+		if s := p.gate.servers[0]; s.misses != misses || p.Counts().Requests.Load() != int64(misses) {
+			t.Errorf("%d misses of %d requests, want %d", s.misses, p.Counts().Requests.Load(), misses)
 		}
 	})
 }
@@ -285,7 +286,7 @@ func TestCancelledAsksEnd(t *testing.T) {
 	defer web.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Timeout: time.Minute}).Ask(ctx, chat.Request{[]byte("{}")})
+	_, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Timeout: time.Minute}).Chat(ctx, Body{[]byte("{}")})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
@@ -296,22 +297,28 @@ func TestLimitsFallAndRise(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	g := newGate(Config{URLs: []string{"a"}, Concurrency: 8, Now: func() time.Time { return now }})
-	use := func(status int) {
+	enter := func() turn {
 		s, err := g.enter(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		return s
+	}
+	use := func() {
+		s := enter()
 		now = now.Add(10 * time.Millisecond)
-		g.leave(s, &attempt{status: status})
+		g.leave(s, end{})
 	}
 	now = now.Add(time.Minute)
-	use(429)
-	use(503)
+	one, two := enter(), enter()
+	g.leave(one, end{overload: true})
+	g.leave(two, end{overload: true})
+	now = now.Add(10 * time.Millisecond)
 	if got := g.limits()[0]; got != 4 {
 		t.Errorf("two refusals of one overload: limit %d, want 4", got)
 	}
 	for range 4 {
-		use(200)
+		use()
 	}
 	if got := g.limits()[0]; got != 5 {
 		t.Errorf("a window of answers: limit %d, want 5", got)
@@ -319,7 +326,7 @@ func TestLimitsFallAndRise(t *testing.T) {
 	// The first window began during the overload and was slower; from the second
 	// on the rate is the same, so the limit stays.
 	for range 50 {
-		use(200)
+		use()
 	}
 	if got := g.limits()[0]; got != 6 {
 		t.Errorf("more at once brought nothing: limit %d, want 6", got)
@@ -349,18 +356,14 @@ func TestLimitsComeBackAfterAnOverload(t *testing.T) {
 	var ends []time.Time // of the requests on their way, the next one last
 	for now.Sub(start) < time.Hour {
 		for s, _, _ := g.choose(nil); s != nil; s, _, _ = g.choose(nil) {
-			s.inFlight++
+			s.busy++
 			end := now.Add(time.Second + time.Duration(random.Int64N(int64(2*time.Second))))
 			at, _ := slices.BinarySearchFunc(ends, end, func(a, b time.Time) int { return b.Compare(a) })
 			ends = slices.Insert(ends, at, end)
 		}
 		now = ends[len(ends)-1]
 		ends = ends[:len(ends)-1]
-		status := http.StatusOK
-		if now.Sub(start) < 6*time.Second {
-			status = http.StatusServiceUnavailable
-		}
-		g.leave(g.servers[0], &attempt{status: status})
+		g.leave(turn{g.servers[0], g.servers[0].falls}, end{overload: now.Sub(start) < 6*time.Second})
 	}
 	if got := g.limits()[0]; got != most {
 		t.Errorf("an hour after six seconds of refusals: limit %d, want %d", got, most)

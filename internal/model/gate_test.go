@@ -1,4 +1,4 @@
-package client
+package model
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// refusing is the breaker of a client.
+var refusing = Breaker{After: silences, Pause: probeAfter, OnlySilent: true, Refuses: true}
+
 // TestAGateFindsTheServersLimit drives a gate against a server that takes 16
 // requests at once, for 50 ms each, in virtual time. The way back takes a
 // moment, so that whoever hears of an answer asks a server that is done with
@@ -17,7 +20,7 @@ func TestAGateFindsTheServersLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const limit, work = 16, 2000
-		g := newGate(256, time.Now)
+		g := newGate(Config{URLs: []string{"a"}, Concurrency: 256, First: firstLimit, Now: time.Now})
 		var mu sync.Mutex
 		busy, refused, answered := 0, 0, 0
 		serve := func() (ok bool) {
@@ -42,7 +45,7 @@ func TestAGateFindsTheServersLimit(t *testing.T) {
 		for range work {
 			all.Go(func() {
 				for {
-					p, err := g.enter(context.Background())
+					p, err := g.enter(context.Background(), nil)
 					if err != nil {
 						t.Error(err)
 						return
@@ -70,14 +73,14 @@ func TestAGateFindsTheServersLimit(t *testing.T) {
 func TestAGateWaitsOutAPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(4, time.Now)
-		p, err := g.enter(t.Context())
+		g := newGate(Config{URLs: []string{"a"}, Concurrency: 4, Now: time.Now})
+		p, err := g.enter(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
 		g.leave(p, end{overload: true, pause: 7 * time.Second})
-		if _, err = g.enter(t.Context()); err != nil || time.Since(start) != 7*time.Second {
+		if _, err = g.enter(t.Context(), nil); err != nil || time.Since(start) != 7*time.Second {
 			t.Errorf("entered after %v: %v", time.Since(start), err)
 		}
 	})
@@ -86,18 +89,18 @@ func TestAGateWaitsOutAPause(t *testing.T) {
 func TestWhoGivesUpLeavesNoGap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(1, time.Now)
-		p, err := g.enter(t.Context())
+		g := newGate(Config{URLs: []string{"a"}, Concurrency: 1, Now: time.Now, Breaker: refusing})
+		p, err := g.enter(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err = g.enter(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err = g.enter(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		g.leave(p, end{})
-		if _, err = g.enter(t.Context()); err != nil {
+		if _, err = g.enter(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -109,10 +112,10 @@ func TestWhoGivesUpLeavesNoGap(t *testing.T) {
 func TestASilentServerIsSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(1, time.Now)
-		silent := end{overload: true, silent: true}
+		g := newGate(Config{URLs: []string{"a"}, Concurrency: 1, Now: time.Now, Breaker: refusing})
+		silent := end{missed: true, silent: true}
 		ask := func(e end) error {
-			p, err := g.enter(t.Context())
+			p, err := g.enter(t.Context(), nil)
 			if err == nil {
 				g.leave(p, e)
 			}
@@ -122,12 +125,12 @@ func TestASilentServerIsSetAside(t *testing.T) {
 			var f *Fault
 			return errors.As(err, &f) && f.Kind == Network
 		}
-		for i := range breakAfter - 1 {
+		for i := range silences - 1 {
 			if err := ask(silent); err != nil {
 				t.Fatalf("request %d: %v", i, err)
 			}
 		}
-		last, err := g.enter(t.Context())
+		last, err := g.enter(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,14 +149,14 @@ func TestASilentServerIsSetAside(t *testing.T) {
 			t.Errorf("the next: %v", err)
 		}
 		time.Sleep(probeAfter)
-		p, err := g.enter(t.Context())
-		if err != nil || !p.probe {
-			t.Fatalf("the probe: %+v, %v", p, err)
+		p, err := g.enter(t.Context(), nil)
+		if err != nil {
+			t.Fatalf("the probe: %v", err)
 		}
 		if err := ask(end{}); !aside(err) {
 			t.Errorf("beside the probe: %v", err)
 		}
-		g.pass(p) // it was not needed: the next one may be the probe
+		g.leave(p, end{unsent: true}) // it was not needed: the next one may be the probe
 		if err := ask(silent); err != nil {
 			t.Errorf("the second probe: %v", err)
 		}
@@ -174,21 +177,20 @@ func TestASilentServerIsSetAside(t *testing.T) {
 func TestAProbeThatGivesUpLeavesRoomForAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(2, time.Now)
-		hanging, err := g.enter(t.Context())
+		g := newGate(Config{URLs: []string{"a"}, Concurrency: 2, Now: time.Now, Breaker: refusing})
+		hanging, err := g.enter(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.limit = 1
-		g.breaker.silences, g.breaker.next = breakAfter, time.Now()
+		g.servers[0].limit, g.servers[0].misses = 1, silences-1
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := g.enter(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := g.enter(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a probe behind a request that hangs: %v", err)
 		}
-		g.leave(hanging, end{overload: true, silent: true})
+		g.leave(hanging, end{missed: true, silent: true})
 		time.Sleep(probeAfter)
-		if p, err := g.enter(t.Context()); err != nil || !p.probe {
+		if p, err := g.enter(t.Context(), nil); err != nil || p.server == nil {
 			t.Errorf("the next probe: %+v, %v", p, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package client
+package model
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ func FuzzStreamsAddUp(f *testing.F) {
 		}
 		event(t, &body, map[string]any{"finish_reason": "stop"})
 		r, err := Read(unstreamed(body.Bytes()))
-		if want := string([]rune(text)); err != nil || r.Text != want || r.Finish != "stop" {
-			t.Errorf("%q came back as %q, %q: %v", want, r.Text, r.Finish, err)
+		if want := string([]rune(text)); err != nil || r.Text() != want || r.Finish != "stop" {
+			t.Errorf("%q came back as %q, %q: %v", want, r.Text(), r.Finish, err)
 		}
 		if out := unstreamed(foreign); !bytes.Contains(foreign, []byte("data:")) && !bytes.Equal(out, foreign) {
 			t.Errorf("%q became %q", foreign, out)

@@ -1,4 +1,4 @@
-package clienttest
+package modeltest
 
 import (
 	"encoding/json"

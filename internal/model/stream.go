@@ -1,4 +1,4 @@
-package client
+package model
 
 import (
 	"bytes"
@@ -44,12 +44,19 @@ func unstreamed(body []byte) []byte {
 // chunkSum adds up the events of a stream.
 type chunkSum struct {
 	content, reasoning, refusal strings.Builder
+	calls                       []streamedCall
 	model, finish               string
 	usage                       json.RawMessage
 	done                        bool
 }
 
-// add takes in one event, and says if it is a part of a completion.
+// streamedCall is a tool call whose arguments come in pieces.
+type streamedCall struct {
+	id, name  string
+	arguments strings.Builder
+}
+
+// add takes in one event, and reports whether it is a part of a completion.
 func (s *chunkSum) add(data string) bool {
 	event := gjson.Parse(data)
 	if !cursor.Valid(data) || event.Get("error").Type != gjson.Null {
@@ -63,10 +70,30 @@ func (s *chunkSum) add(data string) bool {
 	}
 	first := event.Get("choices.0")
 	s.content.WriteString(first.Get("delta.content").String())
-	s.reasoning.WriteString(first.Get("delta.reasoning_content").String())
+	s.reasoning.WriteString(reasoning(first.Get("delta")))
 	s.refusal.WriteString(first.Get("delta.refusal").String())
 	if finish := first.Get("finish_reason").String(); finish != "" {
 		s.finish = finish
+	}
+	return s.addCalls(first.Get("delta.tool_calls").Array())
+}
+
+// maxStreamed bounds the calls of a stream: their numbers are the server's.
+const maxStreamed = 1 << 16
+
+func (s *chunkSum) addCalls(pieces []gjson.Result) bool {
+	for _, piece := range pieces {
+		n := piece.Get("index").Int()
+		if n < 0 || n > int64(len(s.calls)) || n >= maxStreamed {
+			return false
+		}
+		if n == int64(len(s.calls)) {
+			s.calls = append(s.calls, streamedCall{})
+		}
+		c := &s.calls[n]
+		c.id += piece.Get("id").String()
+		c.name += piece.Get("function.name").String()
+		c.arguments.WriteString(piece.Get("function.arguments").String())
 	}
 	return true
 }
@@ -78,6 +105,13 @@ func (s *chunkSum) completion() ([]byte, error) {
 	}
 	if s.refusal.Len() > 0 {
 		message["refusal"] = s.refusal.String()
+	}
+	if len(s.calls) > 0 {
+		calls := make([]Call, len(s.calls))
+		for i := range s.calls {
+			calls[i] = Call{s.calls[i].id, "function", Function{s.calls[i].name, s.calls[i].arguments.String()}}
+		}
+		message["tool_calls"] = calls
 	}
 	whole := map[string]any{"model": s.model, "choices": []any{map[string]any{"message": message, "finish_reason": s.finish}}}
 	if s.usage != nil {

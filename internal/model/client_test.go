@@ -1,4 +1,4 @@
-package client_test
+package model_test
 
 import (
 	"context"
@@ -12,49 +12,49 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trajectory-arena/arena/judges/client"
-	"github.com/trajectory-arena/arena/judges/client/clienttest"
+	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
 )
 
 func TestFaultsAreToldApart(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		action clienttest.Action
-		want   client.Kind
+		action modeltest.Action
+		want   model.Kind
 	}{
-		"wrong key":         {clienttest.Status(401), client.Auth},
-		"forbidden":         {clienttest.Status(403), client.Auth},
-		"too many":          {clienttest.Status(429), client.Limited},
-		"broken":            {clienttest.Status(500), client.Server},
-		"bad gateway":       {clienttest.Status(502), client.Server},
-		"overloaded":        {clienttest.Status(529), client.Server},
-		"bad request":       {clienttest.Status(400), client.Rejected},
-		"too large":         {clienttest.Status(413), client.Rejected},
-		"no such model":     {clienttest.Status(404), client.Missing},
-		"redirect":          {clienttest.Status(307), client.Rejected},
-		"hang":              {clienttest.Hang(), client.Network},
-		"reset":             {clienttest.Reset(), client.Network},
-		"cut body":          {clienttest.Cut(), client.Network},
-		"empty body":        {clienttest.Body(""), client.Unreadable},
-		"a web page":        {clienttest.Body("<html>busy</html>"), client.Unreadable},
-		"429 within 200":    {clienttest.Body(`{"error": {"message": "slow down", "code": 429}}`), client.Limited},
-		"502 within 200":    {clienttest.Body(`{"error": {"message": "upstream", "code": 502}}`), client.Server},
-		"401 within 200":    {clienttest.Body(`{"error": {"message": "no credits", "code": "401"}}`), client.Auth},
-		"cut stream":        {clienttest.Body("data: {\"choices\":[{\"delta\":{\"content\":\"{\"}}]}\n\n"), client.Unreadable},
-		"error in stream":   {clienttest.Body("data: {\"error\":{\"message\":\"no\"}}\n\ndata: [DONE]\n\n"), client.Unreadable},
-		"error as 200":      {clienttest.Body(`{"error": {"message": "overloaded"}}`), client.Unreadable},
-		"no choices":        {clienttest.Body(`{"choices": []}`), client.Unreadable},
-		"endless":           {clienttest.Body(strings.Repeat("x", 5<<20)), client.Unreadable},
-		"deeply nested":     {clienttest.Body(strings.Repeat("[", 1<<20)), client.Unreadable},
-		"number as choices": {clienttest.Body(`{"choices": 7}`), client.Unreadable},
+		"wrong key":         {modeltest.Status(401), model.Auth},
+		"forbidden":         {modeltest.Status(403), model.Auth},
+		"too many":          {modeltest.Status(429), model.Limited},
+		"broken":            {modeltest.Status(500), model.Server},
+		"bad gateway":       {modeltest.Status(502), model.Server},
+		"overloaded":        {modeltest.Status(529), model.Server},
+		"bad request":       {modeltest.Status(400), model.Rejected},
+		"too large":         {modeltest.Status(413), model.Rejected},
+		"no such model":     {modeltest.Status(404), model.Missing},
+		"redirect":          {modeltest.Status(307), model.Rejected},
+		"hang":              {modeltest.Hang(), model.Network},
+		"reset":             {modeltest.Reset(), model.Network},
+		"cut body":          {modeltest.Cut(), model.Network},
+		"empty body":        {modeltest.Body(""), model.Unreadable},
+		"a web page":        {modeltest.Body("<html>busy</html>"), model.Unreadable},
+		"429 within 200":    {modeltest.Body(`{"error": {"message": "slow down", "code": 429}}`), model.Limited},
+		"502 within 200":    {modeltest.Body(`{"error": {"message": "upstream", "code": 502}}`), model.Server},
+		"401 within 200":    {modeltest.Body(`{"error": {"message": "no credits", "code": "401"}}`), model.Auth},
+		"cut stream":        {modeltest.Body("data: {\"choices\":[{\"delta\":{\"content\":\"{\"}}]}\n\n"), model.Unreadable},
+		"error in stream":   {modeltest.Body("data: {\"error\":{\"message\":\"no\"}}\n\ndata: [DONE]\n\n"), model.Unreadable},
+		"error as 200":      {modeltest.Body(`{"error": {"message": "overloaded"}}`), model.Unreadable},
+		"no choices":        {modeltest.Body(`{"choices": []}`), model.Unreadable},
+		"endless":           {modeltest.Body(strings.Repeat("x", 5<<20)), model.Unreadable},
+		"deeply nested":     {modeltest.Body(strings.Repeat("[", 1<<20)), model.Unreadable},
+		"number as choices": {modeltest.Body(`{"choices": 7}`), model.Unreadable},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := clienttest.Virtual(t, 0, clienttest.First(tt.action))
+				s := modeltest.Virtual(t, 0, modeltest.First(tt.action))
 				_, err := open(t, s, endpoint(s)).Chat(t.Context(), question())
-				var fault *client.Fault
+				var fault *model.Fault
 				if !errors.As(err, &fault) || fault.Kind != tt.want {
 					t.Errorf("got %v, want %s", err, tt.want)
 				}
@@ -83,10 +83,10 @@ func TestAnAnswerIsReadWhateverStandsBesideIt(t *testing.T) {
 		"\r\nid: 1\nretry: 5\ndata: {" + event + ",\"usage\":{\"prompt_tokens\":3}}": 3,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := clienttest.Virtual(t, 0, clienttest.First(clienttest.Body(body)))
+			s := modeltest.Virtual(t, 0, modeltest.First(modeltest.Body(body)))
 			r, err := open(t, s, endpoint(s)).Chat(t.Context(), question())
-			if err != nil || r.Text != "yes" || r.Prompt != counted || r.Counted != (counted > 0) || r.Completion != 0 {
-				t.Errorf("%s: %q, %d and %d tokens, %v", body, r.Text, r.Prompt, r.Completion, err)
+			if err != nil || r.Text() != "yes" || r.Counted() != (counted > 0) || r.Counted() && *r.Usage != (model.Usage{Prompt: int64(counted)}) {
+				t.Errorf("%s: %q, %+v, %v", body, r.Text(), r.Usage, err)
 			}
 		})
 	}
@@ -99,8 +99,8 @@ func TestAServersReasonIsPassedOn(t *testing.T) {
 		"<h1>out of order</h1>":                            "server (status 500): <h1>out of order</h1>",
 		"":                                                 "server (status 500): error, status code: 500",
 	} {
-		s := clienttest.New(t, func(clienttest.Call) clienttest.Action {
-			return func(w http.ResponseWriter, _ *http.Request, _ clienttest.Call) {
+		s := modeltest.New(t, func(modeltest.Call) modeltest.Action {
+			return func(w http.ResponseWriter, _ *http.Request, _ modeltest.Call) {
 				w.WriteHeader(http.StatusInternalServerError)
 				_, _ = w.Write([]byte(body))
 			}
@@ -113,7 +113,7 @@ func TestAServersReasonIsPassedOn(t *testing.T) {
 
 func TestARequestSaysWhatItShould(t *testing.T) {
 	t.Setenv("CLIENT_TEST_KEY", "sk-test-0123456789")
-	s := clienttest.New(t, clienttest.First(clienttest.Say("well")))
+	s := modeltest.New(t, modeltest.First(modeltest.Say("well")))
 	e := endpoint(s)
 	e.KeyEnv = "CLIENT_TEST_KEY"
 	e.Headers = map[string]string{"X-Title": "arena", "X-Key": "$CLIENT_TEST_KEY"}
@@ -121,7 +121,7 @@ func TestARequestSaysWhatItShould(t *testing.T) {
 	q := question()
 	q.Schema, q.Name = json.RawMessage(`{"type":"object"}`), "answer"
 	reply, err := open(t, s, e).Chat(t.Context(), q)
-	if err != nil || reply.Text != "well" || !reply.Counted {
+	if err != nil || reply.Text() != "well" || !reply.Counted() {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	c := s.Calls()[0]
@@ -139,7 +139,7 @@ func TestARequestSaysWhatItShould(t *testing.T) {
 func TestNoSecretGetsOut(t *testing.T) {
 	const key = "sk-test-0123456789"
 	t.Setenv("CLIENT_TEST_KEY", key)
-	s := clienttest.New(t, clienttest.First(clienttest.Status(401)))
+	s := modeltest.New(t, modeltest.First(modeltest.Status(401)))
 	e := endpoint(s)
 	e.KeyEnv = "CLIENT_TEST_KEY"
 	reply, err := open(t, s, e).Chat(t.Context(), question())
@@ -155,22 +155,22 @@ func TestNoSecretGetsOut(t *testing.T) {
 
 func TestAMissingSecretIsNamed(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Say("well")))
+	s := modeltest.New(t, modeltest.First(modeltest.Say("well")))
 	e := endpoint(s)
 	e.KeyEnv = "CLIENT_TEST_NO_SUCH_KEY"
-	if _, err := client.New(e, nil, time.Now); err == nil || !strings.Contains(err.Error(), e.KeyEnv) {
+	if _, err := model.New(e, nil, time.Now); err == nil || !strings.Contains(err.Error(), e.KeyEnv) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestRefusedSchemasCostOneRequest(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.Plain(clienttest.Say("well"))))
+	s := modeltest.New(t, modeltest.First(modeltest.Plain(modeltest.Say("well"))))
 	c := open(t, s, endpoint(s))
 	q := question()
 	q.Schema = json.RawMessage(`{}`)
-	var fault *client.Fault
-	if _, err := c.Chat(t.Context(), q); !errors.As(err, &fault) || fault.Kind != client.Schema {
+	var fault *model.Fault
+	if _, err := c.Chat(t.Context(), q); !errors.As(err, &fault) || fault.Kind != model.Schema {
 		t.Fatalf("got %v", err)
 	}
 	for range 3 {
@@ -186,7 +186,7 @@ func TestRefusedSchemasCostOneRequest(t *testing.T) {
 func TestAServerInTroubleIsNotProbedOneByOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := clienttest.Virtual(t, 0, clienttest.First(clienttest.Hang()))
+		s := modeltest.Virtual(t, 0, modeltest.First(modeltest.Hang()))
 		c := open(t, s, endpoint(s))
 		q := question()
 		q.Schema = json.RawMessage(`{}`)
@@ -200,9 +200,8 @@ func TestAServerInTroubleIsNotProbedOneByOne(t *testing.T) {
 			})
 		}
 		all.Wait()
-		// One by one they would take four; the gate, which the probe's time-out
-		// halves, lets two go at once.
-		if took := time.Since(start); took != 3*q.Timeout {
+		// One by one they would take four.
+		if took := time.Since(start); took != 2*q.Timeout {
 			t.Errorf("four time-outs of %v took %v", q.Timeout, took)
 		}
 	})
@@ -211,7 +210,7 @@ func TestAServerInTroubleIsNotProbedOneByOne(t *testing.T) {
 func TestRetryAfterIsObeyed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := clienttest.Virtual(t, 0, clienttest.First(clienttest.RetryAfter(7), clienttest.Say("well")))
+		s := modeltest.Virtual(t, 0, modeltest.First(modeltest.RetryAfter(7), modeltest.Say("well")))
 		c := open(t, s, endpoint(s))
 		if _, err := c.Chat(t.Context(), question()); err == nil {
 			t.Fatal("no fault")
@@ -228,13 +227,13 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 
 func TestAPauseBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := clienttest.New(t, clienttest.First(clienttest.RetryAfter(3600)))
+	s := modeltest.New(t, modeltest.First(modeltest.RetryAfter(3600)))
 	c := open(t, s, endpoint(s))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for range 3 {
-		var fault *client.Fault
-		if _, err := c.Chat(ctx, question()); !errors.As(err, &fault) || fault.Kind != client.Limited {
+		var fault *model.Fault
+		if _, err := c.Chat(ctx, question()); !errors.As(err, &fault) || fault.Kind != model.Limited {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -255,19 +254,19 @@ func (l late) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestAnAnswerThatCameIsNotThrownAway(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	c, err := client.New(client.Endpoint{BaseURL: "http://models.invalid/v1", Concurrency: 1}, late{cancel}, time.Now)
+	c, err := model.New(model.Endpoint{BaseURL: "http://models.invalid/v1", Concurrency: 1}, late{cancel}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reply, err := c.Chat(ctx, question()); err != nil || reply.Text != "well" {
+	if reply, err := c.Chat(ctx, question()); err != nil || reply.Text() != "well" {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }
 
 func TestKeysKnowQuestionsAndNotAddresses(t *testing.T) {
 	t.Parallel()
-	a, b := clienttest.New(t, nil), clienttest.New(t, nil)
-	key := func(s *clienttest.Server, change func(*client.Endpoint, *client.Question)) string {
+	a, b := modeltest.New(t, nil), modeltest.New(t, nil)
+	key := func(s *modeltest.Server, change func(*model.Endpoint, *model.Question)) string {
 		e, q := endpoint(s), question()
 		change(&e, &q)
 		k, err := open(t, s, e).Key(q)
@@ -276,21 +275,21 @@ func TestKeysKnowQuestionsAndNotAddresses(t *testing.T) {
 		}
 		return k
 	}
-	same := func(*client.Endpoint, *client.Question) {}
+	same := func(*model.Endpoint, *model.Question) {}
 	base := key(a, same)
 	if key(b, same) != base {
 		t.Error("another address gives another key")
 	}
-	if key(a, func(_ *client.Endpoint, q *client.Question) {
+	if key(a, func(_ *model.Endpoint, q *model.Question) {
 		q.Schema, q.Timeout, q.Tokens = json.RawMessage(`{}`), 1, 1
 	}) != base {
 		t.Error("what is not asked changes the key")
 	}
-	for name, change := range map[string]func(*client.Endpoint, *client.Question){
-		"model":   func(_ *client.Endpoint, q *client.Question) { q.Model = "other" },
-		"message": func(_ *client.Endpoint, q *client.Question) { q.Messages[0].Content += "." },
-		"param":   func(_ *client.Endpoint, q *client.Question) { q.Params = map[string]any{"temperature": 1} },
-		"extra":   func(e *client.Endpoint, _ *client.Question) { e.ExtraBody = map[string]any{"top_k": 1} },
+	for name, change := range map[string]func(*model.Endpoint, *model.Question){
+		"model":   func(_ *model.Endpoint, q *model.Question) { q.Model = "other" },
+		"message": func(_ *model.Endpoint, q *model.Question) { q.Messages[0].Content += "." },
+		"param":   func(_ *model.Endpoint, q *model.Question) { q.Params = map[string]any{"temperature": 1} },
+		"extra":   func(e *model.Endpoint, _ *model.Question) { e.ExtraBody = map[string]any{"top_k": 1} },
 	} {
 		if key(a, change) == base {
 			t.Errorf("another %s gives the same key", name)
@@ -301,7 +300,7 @@ func TestKeysKnowQuestionsAndNotAddresses(t *testing.T) {
 func TestTokensPerMinuteAreKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := clienttest.Virtual(t, 0, clienttest.First(clienttest.Say("well")))
+		s := modeltest.Virtual(t, 0, modeltest.First(modeltest.Say("well")))
 		e := endpoint(s)
 		e.TokensPerMinute = 60_000 // 1,000 a second, after a first minute's worth
 		c := open(t, s, e)
@@ -321,8 +320,8 @@ func TestTokensPerMinuteAreKept(t *testing.T) {
 		q.Tokens = 50_000
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		var fault *client.Fault
-		if _, err := c.Chat(ctx, q); !errors.As(err, &fault) || fault.Kind != client.Limited || len(s.Calls()) != 2 {
+		var fault *model.Fault
+		if _, err := c.Chat(ctx, q); !errors.As(err, &fault) || fault.Kind != model.Limited || len(s.Calls()) != 2 {
 			t.Errorf("no room before the deadline: %v", err)
 		}
 	})
@@ -330,7 +329,7 @@ func TestTokensPerMinuteAreKept(t *testing.T) {
 
 func TestEndpointsThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
-	for name, e := range map[string]client.Endpoint{
+	for name, e := range map[string]model.Endpoint{
 		"no scheme":       {BaseURL: "localhost:8000/v1", Concurrency: 1},
 		"user in address": {BaseURL: "http://me:secret@host/v1", Concurrency: 1},
 		"key in address":  {BaseURL: "http://host/v1?key=secret", Concurrency: 1},
@@ -344,20 +343,20 @@ func TestEndpointsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func endpoint(s *clienttest.Server) client.Endpoint {
-	return client.Endpoint{Name: "test", BaseURL: s.BaseURL(), Concurrency: 8}
+func endpoint(s *modeltest.Server) model.Endpoint {
+	return model.Endpoint{Name: "test", BaseURL: s.BaseURL(), Concurrency: 8}
 }
 
-func question() client.Question {
-	return client.Question{
-		Model: "judge", Messages: []client.Message{{Role: "user", Content: "How well?"}},
+func question() model.Question {
+	return model.Question{
+		Model: "judge", Messages: []model.Message{{Role: "user", Content: "How well?"}},
 		Params: map[string]any{"temperature": 0, "max_tokens": 10}, Timeout: time.Minute,
 	}
 }
 
-func open(t *testing.T, s *clienttest.Server, e client.Endpoint) *client.Client {
+func open(t *testing.T, s *modeltest.Server, e model.Endpoint) *model.Client {
 	t.Helper()
-	c, err := client.New(e, s.Transport(), time.Now)
+	c, err := model.New(e, s.Transport(), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

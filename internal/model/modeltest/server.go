@@ -1,7 +1,7 @@
-// Package clienttest is a scripted OpenAI-compatible server for tests. It
+// Package modeltest is a scripted OpenAI-compatible server for tests. It
 // plays every fault a real one has shown, counts what it was asked, and keeps
 // a bill of its own to hold others' against.
-package clienttest
+package modeltest
 
 import (
 	"encoding/json"

@@ -1,0 +1,67 @@
+package model
+
+import "time"
+
+// Breaker says when a server that gives no answer is set aside, so that not
+// every request costs a time-out there. One request at a time then looks if it is
+// back.
+type Breaker struct {
+	// After is how many tries in a row must miss: no answer, or none that could be
+	// read. 0 is five, with a Pause of half a second.
+	After int
+	// Pause is the time between two looks.
+	Pause time.Duration
+	// OnlySilent counts those alone whose whole time passed; others end at once
+	// and cost little.
+	OnlySilent bool
+	// Refuses sends everybody away at once while no server is left, for callers
+	// who can ask elsewhere. Else they wait, or all ask a server that is alone and
+	// merely slow, until no connection could be made for ten seconds.
+	Refuses bool
+}
+
+// deadAfter is how long no connection can be made to a server that is down.
+const deadAfter = 10 * time.Second
+
+func (b Breaker) orUsual() Breaker {
+	if b.After == 0 {
+		b.After, b.Pause = 5, 500*time.Millisecond
+	}
+	return b
+}
+
+// whole reports whether nothing is known against a server.
+func (g *gate) whole(s *server) bool { return s.misses < g.breaker.After }
+
+// down reports whether no connection could be made for long.
+func (g *gate) down(s *server, now time.Time) bool {
+	return !g.whole(s) && !s.downFrom.IsZero() && now.Sub(s.downFrom) >= deadAfter
+}
+
+// aside reports whether a server is asked by one request at a time, and seldom:
+// it gives no answers, and there are others, or nothing listens there. One that is
+// alone and slower than the time-out gets all: one at a time would take for ever.
+func (g *gate) aside(s *server, others bool) bool {
+	return !g.whole(s) && (others || g.breaker.Refuses || !s.downFrom.IsZero())
+}
+
+func (g *gate) full(s *server, others bool) bool {
+	if g.aside(s, others) {
+		return s.busy > 0
+	}
+	return s.busy >= int(max(1, s.limit))
+}
+
+// load prefers servers with room. One that was set aside and may be tried again
+// is tried at once, or those with room would keep it from ever being asked; and
+// the server that failed the last try of a request is its last choice.
+func (g *gate) load(s, avoid *server) float64 {
+	const first, last = -1, 1
+	switch {
+	case s == avoid:
+		return last
+	case !g.whole(s):
+		return first
+	}
+	return float64(s.busy) / max(1, s.limit)
+}

@@ -1,0 +1,187 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+// Client puts questions to one endpoint, once each, with structured output where
+// the server has it. Its methods may be called from any goroutine.
+type Client struct {
+	endpoint Endpoint
+	pool     *Pool
+
+	// probing has room for one: whoever finds out if the server takes schemas.
+	probing chan struct{}
+	// stumbled is closed when a probe failed without an answer to that.
+	stumbled chan struct{}
+	stumble  func()
+	mu       sync.Mutex
+	// schemaFor are the models that answered with a schema; plain says that the
+	// server refused one.
+	schemaFor map[string]bool
+	plain     bool
+	// locked is the server's refusal of the key; nothing is sent after it.
+	locked *Fault
+}
+
+const (
+	// firstLimit is where a client's limit starts: enough to learn fast, few enough
+	// not to hit a small server with a wall.
+	firstLimit = 4
+	// silences in a row set a server aside: what one question may cost by itself
+	// (llm.Defaults), so that a single one that takes too long for any server keeps
+	// no other from being asked.
+	silences = 8
+	// probeAfter is less than half of the pauses between the tries of a question,
+	// so that most find a server that is back before they are given up.
+	probeAfter = 10 * time.Second
+	// usualTimeout bounds questions without a time-out of their own.
+	usualTimeout = 5 * time.Minute
+)
+
+// New makes a client. The transport is net/http's where nil; now is the clock
+// that latencies are measured with.
+func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client, error) {
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	key, headers, hidden, err := e.resolve()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := NewPool(Config{
+		URLs: []string{e.BaseURL}, Key: key, Headers: headers, Secrets: hidden, Concurrency: e.Concurrency, First: firstLimit,
+		Timeout: usualTimeout, TokensPerMinute: e.TokensPerMinute, Transport: transport, Now: now,
+		Breaker: Breaker{After: silences, Pause: probeAfter, OnlySilent: true, Refuses: true},
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{endpoint: e, pool: pool, probing: make(chan struct{}, 1), schemaFor: map[string]bool{}, plain: e.PlainText, stumbled: make(chan struct{})}
+	c.stumble = sync.OnceFunc(func() { close(c.stumbled) })
+	return c, nil
+}
+
+// Chat asks once. It waits for the endpoint's limits and pauses first. The
+// first question shows if the server takes structured output; where it does
+// not, the error says so and no further question asks for it. The error is a
+// *Fault, or ctx's cause.
+func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
+	if !c.unsure(q) {
+		return c.ask(ctx, q, c.takesSchema(q))
+	}
+	select {
+	case c.probing <- struct{}{}:
+	case <-c.stumbled:
+		return c.probe(ctx, q)
+	case <-ctx.Done():
+		return Exchange{}, context.Cause(ctx)
+	}
+	if !c.unsure(q) {
+		<-c.probing
+		return c.ask(ctx, q, c.takesSchema(q))
+	}
+	defer func() { <-c.probing }()
+	return c.probe(ctx, q)
+}
+
+// probe finds out with this question if the server takes schemas. One goes at a
+// time, so that knowing costs one request, until one fails for another reason:
+// a server in trouble must not be asked one by one.
+func (c *Client) probe(ctx context.Context, q Question) (Exchange, error) {
+	x, err := c.ask(ctx, q, true)
+	var fault *Fault
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.schemaFor[q.Model] = true
+	case errors.As(err, &fault) && fault.Kind == Rejected:
+		c.plain = true
+		fault.Kind = Schema
+	default:
+		c.stumble()
+	}
+	return x, err
+}
+
+// unsure reports whether this question will show if the server takes schemas.
+func (c *Client) unsure(q Question) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(q.Schema) > 0 && !c.plain && !c.schemaFor[q.Model]
+}
+
+func (c *Client) takesSchema(q Question) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(q.Schema) > 0 && !c.plain
+}
+
+func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, error) {
+	body, err := c.body(q, schema)
+	if err != nil {
+		return Exchange{}, err
+	}
+	a, err := c.pool.Ask(ctx, Request{
+		Path: chatPath, Body: Body{body}, Most: MaxChat, Timeout: q.Timeout, Tokens: q.Tokens,
+		Needless: func() *Fault { return c.needless(q) },
+		Read:     func(b []byte) error { _, err := Read(b); return err },
+	})
+	x := Exchange{Status: a.Status, Body: a.Body, Latency: a.Latency}
+	if a.sent {
+		x.Request = body
+	}
+	x.Reply, _ = Read(a.Body) // beside a fault too: what was counted was paid for
+	c.lock(err)
+	return x, err
+}
+
+// body is the question as it is sent.
+func (c *Client) body(q Question, schema bool) ([]byte, error) {
+	request := openai.ChatCompletionRequest{Model: q.Model}
+	for _, m := range q.Messages {
+		request.Messages = append(request.Messages, openai.ChatCompletionMessage{Role: m.Role, Content: m.Content})
+	}
+	if schema {
+		request.ResponseFormat = &openai.ChatCompletionResponseFormat{
+			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: q.Name, Schema: q.Schema, Strict: true},
+		}
+	}
+	plain, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("encode question: %w", err)
+	}
+	return c.params(q).into(plain)
+}
+
+// needless says why a question whose turn has come need not be sent; nil where
+// it must.
+func (c *Client) needless(q Question) *Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.locked == nil && q.Wanted != nil && !q.Wanted() {
+		return &Fault{Kind: Unwanted, Reason: "unwanted", Detail: "the question was taken back"}
+	}
+	return c.locked
+}
+
+// lock keeps a refusal of the key.
+func (c *Client) lock(err error) {
+	var f *Fault
+	if !errors.As(err, &f) || f.Kind != Auth {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.locked = f
+}

@@ -1,0 +1,146 @@
+package model
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+// Embedder turns texts into vectors, and remembers what it asked. Its methods
+// may be called from any goroutine.
+type Embedder struct {
+	pool          *Pool
+	model, prefix string
+
+	mu        sync.Mutex
+	dimension int
+	known     map[[sha256.Size]byte][]float32
+}
+
+const (
+	// embedTexts is how many texts go into one request; more than 64 is refused by
+	// common servers.
+	embedTexts = 64
+	// maxVector bounds one vector in a reply: 8,192 numbers of 32 characters.
+	maxVector = 256 << 10
+	// maxKnown bounds the numbers that are remembered, to 256 MiB.
+	maxKnown = 64 << 20
+)
+
+// NewEmbedder makes an embedder of a model. The prefix stands before each text,
+// for models that were trained with one. It asks nothing yet.
+func NewEmbedder(p *Pool, model, prefix string) *Embedder {
+	return &Embedder{pool: p, model: model, prefix: prefix, known: map[[sha256.Size]byte][]float32{}}
+}
+
+// Dimension is how many numbers the model's vectors have; 0 before the first.
+func (e *Embedder) Dimension() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.dimension
+}
+
+// Embed gives one vector for each text, in order, as the server made it. The
+// error is a *Fault, ctx's cause, or says that vectors differ in length.
+func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	asked := map[string][]float32{}
+	var missing []string
+	for _, text := range texts {
+		if _, twice := asked[text]; !twice {
+			asked[text] = e.remembered(text)
+			if asked[text] == nil {
+				missing = append(missing, text)
+			}
+		}
+	}
+	for some := range slices.Chunk(missing, embedTexts) {
+		vectors, err := e.ask(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for i, text := range some {
+			asked[text] = vectors[i]
+		}
+	}
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		out[i] = asked[text]
+	}
+	return out, nil
+}
+
+func (e *Embedder) remembered(text string) []float32 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.known[sha256.Sum256([]byte(text))]
+}
+
+// remember takes vectors in, forgetting all others where there are too many, and
+// refuses those of another length than all before.
+func (e *Embedder) remember(texts []string, vectors [][]float32) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, v := range vectors {
+		if e.dimension == 0 {
+			e.dimension = len(v)
+		}
+		if len(v) != e.dimension {
+			return fmt.Errorf("a vector has %d dimensions, others have %d", len(v), e.dimension)
+		}
+		if len(e.known)*e.dimension >= maxKnown {
+			clear(e.known)
+		}
+		e.known[sha256.Sum256([]byte(texts[i]))] = v
+	}
+	return nil
+}
+
+// ask asks for the vectors of one request's texts.
+func (e *Embedder) ask(ctx context.Context, texts []string) (vectors [][]float32, err error) {
+	input := make([]string, len(texts))
+	for i, text := range texts {
+		input[i] = e.prefix + text
+	}
+	body, err := json.Marshal(openai.EmbeddingRequest{
+		Input: input, Model: openai.EmbeddingModel(e.model), EncodingFormat: openai.EmbeddingEncodingFormatFloat,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode texts: %w", err)
+	}
+	var reply openai.EmbeddingResponse
+	_, err = e.pool.Ask(ctx, Request{Path: "/embeddings", Body: Body{body}, Most: int64(len(texts)+1) * maxVector, Read: func(b []byte) error {
+		if reply = (openai.EmbeddingResponse{}); json.Unmarshal(b, &reply) != nil || reply.Data == nil {
+			return errors.New("read reply: no vectors in it")
+		}
+		return nil
+	}})
+	if err == nil {
+		vectors, err = inOrder(reply.Data, len(texts))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return vectors, e.remember(texts, vectors)
+}
+
+// inOrder puts vectors where their index says: servers answer in any order. One
+// of zeros points nowhere, and says nothing of its text.
+func inOrder(data []openai.Embedding, n int) ([][]float32, error) {
+	all := make([][]float32, n)
+	for _, d := range data {
+		if d.Index < 0 || d.Index >= n || all[d.Index] != nil || !slices.ContainsFunc(d.Embedding, func(x float32) bool { return x != 0 }) {
+			return nil, fmt.Errorf("the server's answer has no vector, or a second one, for text %d of %d", d.Index, n)
+		}
+		all[d.Index] = d.Embedding
+	}
+	if len(data) != n {
+		return nil, fmt.Errorf("the server answered %d vectors for %d texts", len(data), n)
+	}
+	return all, nil
+}

@@ -1,0 +1,253 @@
+package model
+
+import (
+	"container/list"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// gate lets requests through, in the order of their arrival, to the server with
+// most room: at most as many at once as its limit, none while it asked for a
+// pause or is set aside.
+type gate struct {
+	mu      sync.Mutex
+	now     func() time.Time
+	breaker Breaker
+	servers []*server
+	// waiting holds a *waiter for each who has no turn yet.
+	waiting *list.List
+	// wake calls the next one up when a pause is over.
+	wake *time.Timer
+}
+
+// waiter is somebody who waits for a turn. Done is closed when it comes, or when
+// it never will.
+type waiter struct {
+	avoid *server
+	done  chan struct{}
+	turn  turn
+	fault *Fault
+}
+
+// turn is the leave for one request.
+type turn struct {
+	*server
+	falls int
+}
+
+// end is how a request ended.
+type end struct {
+	// unsent reports whether the server never had to answer: the request was not
+	// sent, or given up by whoever asked.
+	unsent bool
+	// overload reports whether the server had too many, pause how long it wants none.
+	overload bool
+	pause    time.Duration
+	// missed reports whether nothing came that counts as an answer, silent whether
+	// all its time passed, unreachable whether no connection could be made.
+	missed, silent, unreachable bool
+}
+
+func newGate(c Config) *gate {
+	g := &gate{now: c.Now, breaker: c.Breaker.orUsual(), waiting: list.New()}
+	for _, u := range c.URLs {
+		g.servers = append(g.servers, newServer(u, c))
+	}
+	return g
+}
+
+// enter waits for a turn, elsewhere than at avoid where there is room. The error
+// is ctx's cause, or a *Fault: no server is there, or all want a longer pause
+// than ctx has time for.
+func (g *gate) enter(ctx context.Context, avoid *server) (turn, error) {
+	if ctx.Err() != nil {
+		return turn{}, context.Cause(ctx)
+	}
+	g.mu.Lock()
+	if fault := g.tooLong(ctx); fault != nil {
+		g.mu.Unlock()
+		return turn{}, fault
+	}
+	w := &waiter{avoid: avoid, done: make(chan struct{})}
+	at := g.waiting.PushBack(w)
+	g.admit()
+	g.mu.Unlock()
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+		return turn{}, g.giveUp(ctx, at, w)
+	}
+	if w.fault != nil {
+		return turn{}, w.fault
+	}
+	return w.turn, nil
+}
+
+// tooLong is the fault of a pause that outlasts ctx; nil where none does.
+func (g *gate) tooLong(ctx context.Context) *Fault {
+	deadline, ok := ctx.Deadline()
+	if !ok || slices.ContainsFunc(g.servers, func(s *server) bool { return !s.pausedTill.After(deadline) }) {
+		return nil
+	}
+	left := g.servers[0].pausedTill.Sub(g.now())
+	return &Fault{Kind: Limited, Reason: "paused", RetryAfter: left, Detail: "the server asked for a pause that is longer than the deadline"}
+}
+
+func (g *gate) giveUp(ctx context.Context, at *list.Element, w *waiter) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-w.done:
+		if w.turn.server != nil {
+			w.turn.busy--
+		}
+	default:
+		g.waiting.Remove(at)
+	}
+	g.admit()
+	return context.Cause(ctx)
+}
+
+// closed is the fault of whoever asks while no server may be asked; nil where
+// one may, now or soon.
+func (g *gate) closed() *Fault {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, _, fault := g.choose(nil)
+	return fault
+}
+
+// leave ends a request.
+func (g *gate) leave(t turn, e end) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	t.busy--
+	switch {
+	case e.unsent:
+	case e.overload:
+		t.answered()
+		t.fall(t.falls, now)
+	case e.missed && (e.silent || !g.breaker.OnlySilent):
+		t.missed(g.breaker, now, e.unreachable)
+	case e.missed:
+		t.answered()
+	default:
+		t.answered()
+		t.done(now)
+	}
+	if till := now.Add(e.pause); e.pause > 0 && till.After(t.pausedTill) {
+		t.pausedTill = till
+	}
+	g.admit()
+}
+
+// admit calls up whoever may go, and sends away who never may. The lock is held.
+func (g *gate) admit() {
+	for g.waiting.Len() > 0 {
+		front := g.waiting.Front()
+		w, _ := front.Value.(*waiter)
+		s, wait, fault := g.choose(w.avoid)
+		if s == nil && fault == nil {
+			g.wakeAfter(wait)
+			return
+		}
+		if w.fault = fault; s != nil {
+			s.busy++
+			w.turn = turn{s, s.falls}
+		}
+		g.waiting.Remove(front)
+		close(w.done)
+	}
+}
+
+// wakeAfter calls waiters up when a pause is over; 0 is none. The lock is held.
+func (g *gate) wakeAfter(d time.Duration) {
+	if g.wake != nil {
+		g.wake.Stop()
+	}
+	if d <= 0 {
+		return
+	}
+	g.wake = time.AfterFunc(d, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.admit()
+	})
+}
+
+// choose gives the server with most room, how long until one may have some (0
+// where only an answer can make it), or why there will be none. A server that is
+// down is asked now and then as long as others answer: it may come back.
+func (g *gate) choose(avoid *server) (best *server, wait time.Duration, fault *Fault) {
+	now := g.now()
+	others := slices.ContainsFunc(g.servers, g.whole)
+	down, aside := 0, 0
+	for _, s := range g.servers {
+		opens := s.pausedTill
+		if g.aside(s, others) {
+			aside++
+			opens = later(opens, s.openAt)
+		}
+		switch {
+		case g.down(s, now) && !others:
+			down++
+		case opens.After(now):
+			wait = sooner(wait, opens.Sub(now))
+		case !g.full(s, others) && (best == nil || g.load(s, avoid) < g.load(best, avoid)):
+			best = s
+		}
+	}
+	switch {
+	case best != nil:
+	case down == len(g.servers):
+		fault = &Fault{Kind: Network, Reason: "server_down", Detail: "no connection for " + deadAfter.String()}
+	case aside == len(g.servers) && g.breaker.Refuses:
+		fault = &Fault{Kind: Network, Reason: "set_aside", Detail: "the server is set aside: its last requests got no reply within the time-out"}
+	}
+	return best, wait, fault
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// sooner is the shorter of two waits, of which 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// others reports whether the requests can go on without a server.
+func (g *gate) others(than *server) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(g.servers, func(s *server) bool { return s != than && g.whole(s) })
+}
+
+func (g *gate) queued(url string, waiting int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range g.servers {
+		if s.url == url {
+			s.queued(waiting)
+		}
+	}
+}
+
+func (g *gate) limits() []int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := make([]int, len(g.servers))
+	for i, s := range g.servers {
+		out[i] = int(s.limit)
+	}
+	return out
+}

@@ -1,0 +1,263 @@
+// Package model asks models behind OpenAI-compatible servers: several servers
+// as one, with as many requests in flight as they take, bounded tries and
+// replies, waits that servers ask for, and a clear word for every way in which
+// no answer came. No key reaches an error, a reply or anything else that is kept.
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
+)
+
+// Config is how to ask.
+type Config struct {
+	// URLs are the base URLs as OpenAI clients take them, usually ending in /v1.
+	URLs []string
+	// Key is sent as a bearer token where it is not empty.
+	Key string
+	// Headers are sent with every request.
+	Headers map[string]string
+	// Secrets are further values that nothing kept may hold, beside Key and what
+	// the URLs carry.
+	Secrets []string
+	// Concurrency bounds the requests in flight of each server. First is how many
+	// there are at the beginning, until the server shows what it takes; 0 is all.
+	Concurrency, First int
+	// Timeout bounds one try.
+	Timeout time.Duration
+	// Retries counts tries after the first; Wait is the first pause between two.
+	Retries int
+	Wait    time.Duration
+	// LongestPause bounds the pauses that servers ask for; 0 obeys any, and a
+	// request with a deadline that is sooner fails at once.
+	LongestPause time.Duration
+	// TokensPerMinute bounds prompts and expected completions; 0 is no bound.
+	TokensPerMinute int
+	Breaker         Breaker
+	// Transport replaces the network; nil is the network.
+	Transport http.RoundTripper
+	// Now is the clock of pauses and latencies; nil is the machine's.
+	Now func() time.Time
+}
+
+// Validate returns all that is wrong with the configuration, joined.
+func (c Config) Validate() error {
+	var errs []error
+	if len(c.URLs) == 0 {
+		errs = append(errs, errors.New("no endpoint"))
+	}
+	for _, u := range c.URLs {
+		if _, err := parseBase(u); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if c.Concurrency < 1 {
+		errs = append(errs, errors.New("concurrency must be 1 or more"))
+	}
+	if c.Timeout <= 0 {
+		errs = append(errs, errors.New("timeout must be above 0"))
+	}
+	if c.Retries < 0 {
+		errs = append(errs, errors.New("retries must be 0 or more"))
+	}
+	return errors.Join(errs...)
+}
+
+// Pool asks the servers of one configuration. Its methods may be called from
+// any goroutine.
+type Pool struct {
+	config  Config
+	gate    *gate
+	routes  map[string]route
+	secrets secrets
+	tokens  *rate.Limiter
+	large   *semaphore.Weighted
+	counts  Counts
+}
+
+// Counts are what a pool has done so far.
+type Counts struct {
+	Requests, Retries, Overloads atomic.Int64
+}
+
+// NewPool makes a pool. It asks nothing yet.
+func NewPool(c Config) (*Pool, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Now == nil {
+		c.Now = time.Now //nolint:forbidigo // pauses and latencies reach no data
+	}
+	p := &Pool{config: c, gate: newGate(c), routes: map[string]route{}, secrets: c.secrets(), large: semaphore.NewWeighted(largeReplies)}
+	for _, base := range c.URLs {
+		r, err := c.route(base)
+		if err != nil {
+			return nil, err
+		}
+		p.routes[base] = r
+	}
+	if c.TokensPerMinute > 0 {
+		p.tokens = rate.NewLimiter(rate.Limit(float64(c.TokensPerMinute)/60), c.TokensPerMinute)
+	}
+	return p, nil
+}
+
+// Close drops the connections.
+func (p *Pool) Close() {
+	for _, r := range p.routes {
+		(&http.Client{Transport: r.transport}).CloseIdleConnections()
+	}
+}
+
+// Counts gives the running counts.
+func (p *Pool) Counts() *Counts { return &p.counts }
+
+// Limits gives the present limit of requests in flight, per server.
+func (p *Pool) Limits() []int { return p.gate.limits() }
+
+// Queued lowers the limit of a server to the requests that it works on, where
+// it says twice in a row that it keeps some waiting.
+func (p *Pool) Queued(url string, waiting int) { p.gate.queued(url, waiting) }
+
+// Request is what to ask.
+type Request struct {
+	// Path stands behind the base URL, such as /chat/completions.
+	Path string
+	Body Body
+	// Most bounds the bytes of the reply.
+	Most int64
+	// Timeout bounds one try; 0 is the pool's.
+	Timeout time.Duration
+	// Tokens is what prompt and completion are expected to use.
+	Tokens int
+	// Needless says, when the request's turn has come, why it need not be sent;
+	// nil is never.
+	Needless func() *Fault
+	// Read reads a reply of status 200. Its error means that this is none.
+	Read func(body []byte) error
+}
+
+// Answer is a reply with how it came.
+type Answer struct {
+	// Status is the HTTP status, 0 where no reply came.
+	Status int
+	// Body is the reply with secrets blanked out, and in one piece where the
+	// server streamed it.
+	Body    []byte
+	Latency time.Duration
+	// sent reports whether the request went out.
+	sent bool
+}
+
+// Ask sends one request until it is answered, the tries are used up, or nothing
+// can help. The error is a *Fault, or ctx's cause; the answer is that of the
+// last try also beside a fault.
+func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
+	waits := p.config.waits()
+	var failed *server
+	for tries := 0; ; {
+		a, last, fault, err := p.try(ctx, r, failed)
+		if err != nil || fault == nil {
+			return a, err
+		}
+		failed = last
+		if !fault.unreachable || !p.gate.others(failed) { // else nobody was asked yet
+			tries++
+		}
+		if !fault.passes() || tries > p.config.Retries {
+			return a, fault
+		}
+		p.counts.Retries.Add(1)
+		if err := sleep(ctx, waits.NextBackOff()); err != nil {
+			return a, err
+		}
+	}
+}
+
+// waits are the pauses between tries: doubling, with jitter, so that requests
+// that failed together do not come back together.
+func (c Config) waits() *backoff.ExponentialBackOff {
+	const first, longest = 100 * time.Millisecond, 10 * time.Second
+	b := &backoff.ExponentialBackOff{InitialInterval: first, MaxInterval: longest, Multiplier: 2, RandomizationFactor: 0.5}
+	if c.Wait > 0 {
+		b.InitialInterval = c.Wait
+	}
+	b.Reset()
+	return b
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// try sends the request once, to the server that has most room but for the one
+// to avoid, and says which that was. The error is one that no further try can
+// help. An answer that came is an answer, also where nobody waits for it now.
+func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *server, *Fault, error) {
+	if fault := p.gate.closed(); fault != nil { // before the request takes tokens from those a minute
+		return Answer{}, nil, nil, fault
+	}
+	if err := p.waitForTokens(ctx, r.Tokens); err != nil {
+		return Answer{}, nil, nil, err
+	}
+	t, err := p.gate.enter(ctx, avoid)
+	if err != nil {
+		return Answer{}, nil, nil, err
+	}
+	if r.Needless != nil {
+		if fault := r.Needless(); fault != nil {
+			p.gate.leave(t, end{unsent: true})
+			return Answer{}, t.server, nil, fault
+		}
+	}
+	p.counts.Requests.Add(1)
+	a, fault := p.send(ctx, t.url, r)
+	if fault != nil && fault.overload {
+		p.counts.Overloads.Add(1)
+	}
+	p.gate.leave(t, endOf(ctx, fault))
+	if fault != nil && ctx.Err() != nil {
+		return a, t.server, nil, context.Cause(ctx)
+	}
+	return a, t.server, fault, nil
+}
+
+// waitForTokens keeps to the tokens a minute. Where they come too late for
+// ctx, that is a limit like any other.
+func (p *Pool) waitForTokens(ctx context.Context, n int) error {
+	if p.tokens == nil {
+		return nil
+	}
+	err := p.tokens.WaitN(ctx, min(n, p.tokens.Burst()))
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return &Fault{Kind: Limited, Reason: "tokens_per_minute", RetryAfter: time.Minute, Detail: "tokens_per_minute leaves no room before the deadline"}
+	}
+	return nil
+}
+
+// parseBase reads a base URL. Its error shows neither user nor query.
+func parseBase(base string) (address, error) {
+	a, err := newAddress(base)
+	if err != nil {
+		return a, fmt.Errorf("endpoint %q is no http URL", Address(base))
+	}
+	return a, nil
+}

@@ -1,0 +1,110 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+)
+
+// Question is what to ask of which model.
+type Question struct {
+	Model    string
+	Messages []Message
+	// Params are further fields of the request, such as temperature.
+	Params map[string]any
+	// Schema is the JSON schema of the answer, under Name.
+	Schema json.RawMessage
+	Name   string
+	// Timeout bounds one request, from sending to its reply.
+	Timeout time.Duration
+	// Wanted is asked again when the question's turn has come; nil is always.
+	Wanted func() bool
+	// Tokens is what prompt and completion are expected to use.
+	Tokens int
+}
+
+// Message is one message of a question. Keys of ledgers are made of its JSON.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Exchange is a completion, with the exchange as it was on the wire.
+type Exchange struct {
+	Reply
+	Status int
+	// Request is what was sent, nil where nothing was.
+	Request []byte
+	Body    []byte
+	Latency time.Duration
+}
+
+// Counted reports whether the server says what the prompt took.
+func (x Exchange) Counted() bool { return x.Usage != nil && x.Usage.Prompt > 0 }
+
+// Text is the answer: the content, or where servers put it beside that, the
+// arguments of a call, by which some make structured output, or the reasoning,
+// where its end was not found. Reasoning that was cut off is no answer.
+func (r Reply) Text() string {
+	if r.Content != "" {
+		return r.Content
+	}
+	text := ""
+	for _, c := range r.Calls {
+		text += c.Function.Arguments
+	}
+	if text == "" && r.Reasoning != "" && r.Finish != "length" {
+		return "<think>" + r.Reasoning + "</think>"
+	}
+	return text
+}
+
+// Key is the hex sha256 of what is asked of whom: model, messages, parameters
+// and the endpoint's extra body, but neither its address nor its secrets, and
+// not the schema, which servers may not take.
+func (c *Client) Key(q Question) (string, error) {
+	body, err := json.Marshal(map[string]any{"model": q.Model, "messages": q.Messages, "stream": false})
+	if err == nil {
+		body, err = c.params(q).into(body)
+	}
+	if err != nil {
+		return "", fmt.Errorf("hash question: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (c *Client) params(q Question) params {
+	p := params{}
+	maps.Copy(p, q.Params)
+	maps.Copy(p, c.endpoint.ExtraBody)
+	return p
+}
+
+// params are fields of the request's body, among them those that go-openai
+// leaves out (a temperature of 0, extra bodies); nil takes a field out.
+type params map[string]any
+
+// into merges the fields into a JSON object; the keys come out sorted, so that
+// the same question is the same bytes.
+func (p params) into(object []byte) ([]byte, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	for name, value := range p {
+		if value == nil {
+			delete(fields, name)
+			continue
+		}
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", name, err)
+		}
+		fields[name] = raw
+	}
+	return json.Marshal(fields)
+}

@@ -1,0 +1,167 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Body is the body of a request in pieces. Requests that wait for their replies
+// can share them, and hold nothing twice.
+type Body [][]byte
+
+// Len is the body's length in bytes.
+func (b Body) Len() int {
+	n := 0
+	for _, piece := range b {
+		n += len(piece)
+	}
+	return n
+}
+
+// route is the way to one server: a transport, and what all requests have in
+// common. An http.Client between them would follow redirects, and prompts and the
+// key are for the server that they are meant for.
+type route struct {
+	address   address
+	transport http.RoundTripper
+	header    http.Header
+}
+
+func (c Config) route(base string) (route, error) {
+	a, err := parseBase(base)
+	if err != nil {
+		return route{}, err
+	}
+	// Without Accept-Encoding any encoding would be welcome.
+	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "Accept-Encoding": {"identity"}}
+	switch password, _ := a.user.Password(); {
+	case c.Key != "":
+		h.Set("Authorization", "Bearer "+c.Key)
+	case a.user != nil:
+		r := http.Request{Header: h}
+		r.SetBasicAuth(a.user.Username(), password)
+	}
+	for name, value := range c.Headers {
+		h.Set(name, value)
+	}
+	return route{a, c.transport(), h}, nil
+}
+
+// transport keeps as many connections as there are requests in flight.
+func (c Config) transport() http.RoundTripper {
+	if c.Transport != nil {
+		return c.Transport
+	}
+	// A host that is switched off answers nothing, and the system would wait for
+	// two minutes.
+	const connecting = 30 * time.Second
+	// Heads fit, and so do most bodies: one of each is held by each connection.
+	const buffer = 2 << 10
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: connecting}).DialContext, TLSHandshakeTimeout: connecting,
+		MaxIdleConnsPerHost: c.Concurrency, DisableCompression: true, ForceAttemptHTTP2: true,
+		ReadBufferSize: buffer, WriteBufferSize: buffer, MaxResponseHeaderBytes: 1 << 20,
+	}
+}
+
+// post makes a request of it.
+func (r route) post(ctx context.Context, path string, body Body) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.address.at(path), http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	req.Header = r.header.Clone() // the transport adds to it
+	req.ContentLength = int64(body.Len())
+	req.GetBody = func() (io.ReadCloser, error) {
+		unread := net.Buffers(slices.Clone(body))
+		return io.NopCloser(&unread), nil
+	}
+	req.Body, _ = req.GetBody() // it never fails
+	return req, nil
+}
+
+// send sends a request to the server of a base URL. The answer is what came,
+// also beside a fault.
+func (p *Pool) send(ctx context.Context, base string, r Request) (a Answer, fault *Fault) {
+	limit := r.Timeout
+	if limit == 0 {
+		limit = p.config.Timeout
+	}
+	own, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	way := p.routes[base]
+	start := p.config.Now()
+	defer func() { a.Latency = p.config.Now().Sub(start) }()
+	req, err := way.post(own, r.Path, r.Body)
+	if err != nil {
+		return a, p.broken(ctx, err, 0)
+	}
+	a.sent = true
+	res, err := way.transport.RoundTrip(req)
+	if err != nil {
+		return a, p.broken(ctx, err, 0)
+	}
+	defer res.Body.Close() //nolint:errcheck // read to the end, or given up
+	return p.taken(ctx, own, res, r)
+}
+
+// taken reads what a server answers, and tells whether it is what was asked for.
+func (p *Pool) taken(ctx, own context.Context, res *http.Response, r Request) (Answer, *Fault) {
+	a := Answer{Status: res.StatusCode, sent: true}
+	body, free, err := p.body(own, res, r.Most)
+	defer free()
+	a.Body = p.secrets.hide(body)
+	if errors.Is(err, errTooLong) {
+		a.Body = nil
+		return a, p.faultOf(res, nil, fmt.Errorf("the reply is longer than %d bytes", r.Most))
+	}
+	if err != nil && res.StatusCode < 300 {
+		return a, p.broken(ctx, err, res.StatusCode)
+	}
+	a.Body = unstreamed(a.Body)
+	if res.StatusCode == http.StatusOK {
+		if err = r.Read(a.Body); err == nil {
+			return a, nil
+		}
+	}
+	return a, p.faultOf(res, a.Body, err)
+}
+
+const (
+	// usualReply is what nearly all replies are shorter than. What is longer waits
+	// for its part of largeReplies: memory must not grow with the requests in flight,
+	// whatever servers send.
+	usualReply   = 64 << 10
+	largeReplies = 64 << 20
+)
+
+var errTooLong = errors.New("the reply is too long")
+
+// body reads a reply of at most most bytes; free gives back what it takes of the
+// memory for large ones. What came before an error is given too.
+func (p *Pool) body(ctx context.Context, res *http.Response, most int64) (_ []byte, free func(), err error) {
+	first := min(most, usualReply) + 1
+	b := bytes.NewBuffer(make([]byte, 0, max(0, min(res.ContentLength, first))+bytes.MinRead))
+	if _, err := b.ReadFrom(io.LimitReader(res.Body, first)); err != nil || int64(b.Len()) < first {
+		return b.Bytes(), func() {}, err
+	}
+	if int64(b.Len()) > most || res.ContentLength > most {
+		return nil, func() {}, errTooLong
+	}
+	if err := p.large.Acquire(ctx, min(most, largeReplies)); err != nil {
+		return b.Bytes(), func() {}, err
+	}
+	free = func() { p.large.Release(min(most, largeReplies)) }
+	_, err = b.ReadFrom(io.LimitReader(res.Body, most+1-int64(b.Len())))
+	if int64(b.Len()) > most {
+		return nil, free, errTooLong
+	}
+	return b.Bytes(), free, err
+}

@@ -1,0 +1,111 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// secrets are the values that nothing kept may hold, the longest first.
+type secrets [][]byte
+
+// minSecret is the shortest value that is taken for a secret: servers without
+// keys are given words such as "none", which replies may well contain.
+const minSecret = 8
+
+func (c Config) secrets() secrets {
+	values := append([]string{c.Key}, c.Secrets...)
+	for _, base := range c.URLs {
+		if a, err := newAddress(base); err == nil {
+			values = append(values, a.secrets()...)
+		}
+	}
+	var s secrets
+	for _, v := range values {
+		if len(v) >= minSecret {
+			s = append(s, []byte(v))
+		}
+	}
+	return s
+}
+
+// hide blanks every secret out of a reply.
+func (s secrets) hide(b []byte) []byte {
+	for _, v := range s {
+		if bytes.Contains(b, v) {
+			b = bytes.ReplaceAll(b, v, []byte("[secret]"))
+		}
+	}
+	return b
+}
+
+// words makes a server's words fit for people to read: no secret, no control
+// characters, which a terminal would obey, and no whole page.
+func (s secrets) words(text string) string {
+	const enough = 300
+	text = strings.ToValidUTF8(string(s.hide([]byte(text))), "\uFFFD")
+	var b strings.Builder
+	for _, r := range text {
+		if b.Len() >= enough {
+			return b.String() + "…"
+		}
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}
+
+// address is a base URL, apart from what is secret in it.
+type address struct {
+	url   *url.URL
+	user  *url.Userinfo
+	query string
+}
+
+func newAddress(base string) (address, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return address{}, errors.New("no http URL")
+	}
+	a := address{u, u.User, u.RawQuery}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return a, nil
+}
+
+// at is the URL of a page behind the base, with the query that all have.
+func (a address) at(path string) string {
+	u := *a.url
+	u.Path, u.RawPath, u.RawQuery = strings.TrimRight(u.Path, "/")+path, "", a.query
+	return u.String()
+}
+
+func (a address) secrets() []string {
+	password, _ := a.user.Password()
+	all := []string{password}
+	values, _ := url.ParseQuery(a.query) // what cannot be read is no key of anybody's
+	for _, v := range values {
+		all = append(all, v...)
+	}
+	return append(all, a.query)
+}
+
+// Address is a URL as it may be kept and shown: without user and query, which
+// hold keys.
+func Address(base string) string {
+	a, err := newAddress(base)
+	if err != nil {
+		before, _, _ := strings.Cut(base, "?")
+		if at := strings.LastIndexByte(before, '@'); at >= 0 {
+			before = before[at+1:]
+		}
+		return before
+	}
+	return a.url.String()
+}
