@@ -44,6 +44,8 @@ type EmbeddingTier struct {
 	embedder    *Embedder
 	calibration Calibration
 	vectors     [][]float32 // of each base
+	// Required makes Check fail where the endpoint does.
+	Required bool
 	// down is why the endpoint could not answer; the other tiers decide then.
 	down error
 }
@@ -134,7 +136,8 @@ func (t *EmbeddingTier) Down() error { return t.down }
 
 // Check drops candidates that mean the same as a protected request, where no
 // other tier has. An endpoint that fails leaves findings as they are and is
-// remembered; the error returned is that of ctx only.
+// remembered; the error returned is that of ctx, and of the endpoint only where
+// the tier is required.
 func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findings []Finding) error {
 	var texts []string
 	var at []int
@@ -149,6 +152,9 @@ func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findi
 	vectors, err := t.embedder.Embed(ctx, texts)
 	if err != nil {
 		t.down = err
+		if t.Required && ctx.Err() == nil {
+			return fmt.Errorf("ask the required embedding tier: %w", err)
+		}
 		return ctx.Err()
 	}
 	for i, v := range vectors {

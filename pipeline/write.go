@@ -29,6 +29,9 @@ type Summary struct {
 	// whose id belongs to another one, of other content.
 	CutFiles   []string
 	Collisions int64
+	// NotRun says why a tier of the guard that was asked for did not run to its
+	// end; empty where all did.
+	NotRun string
 }
 
 // write makes the units of the shard that are not there already, and the
@@ -121,6 +124,7 @@ const lockEvery = 100 * time.Millisecond
 func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 	parts := make([]string, len(p.Units))
 	summary := s.summary(p)
+	summary.NotRun = s.protect.notRun
 	for i, u := range p.Units {
 		parts[i] = s.partDir(p, u)
 		files, err := corpus.ReadPart(s.FS, parts[i])

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -60,5 +61,60 @@ func TestABuildComparesMeanings(t *testing.T) {
 	}
 	if err := json.Unmarshal(b, &report); err != nil || !strings.Contains(strings.Join(report.Guard.Ran, " "), "embedding") {
 		t.Errorf("tiers that ran: %v, %v", report.Guard.Ran, err)
+	}
+}
+
+// TestATierOfEmbeddingsThatStops: a dropped connection is asked again; what lasts
+// is exit 3 with all that was found without the tier, or exit 1 and nothing where
+// the tier is required.
+func TestATierOfEmbeddingsThatStops(t *testing.T) {
+	t.Parallel()
+	const drops = "drops"
+	for name, tt := range map[string]struct {
+		fault string
+		at    func(n int64) bool
+		flags []string
+		code  int
+	}{
+		"one dropped connection":       {drops, func(n int64) bool { return n == 1 }, nil, cli.ExitOK},
+		"another":                      {drops, func(n int64) bool { return n == 2 }, nil, cli.ExitOK},
+		"gone before the bank":         {"gone", func(int64) bool { return true }, nil, cli.ExitLimit},
+		"gone behind the bank":         {"gone", func(n int64) bool { return n > 1 }, nil, cli.ExitLimit},
+		"required, before the bank":    {"gone", func(int64) bool { return true }, []string{"--embed-required"}, cli.ExitFailure},
+		"required, behind the bank":    {"gone", func(n int64) bool { return n > 1 }, []string{"--embed-required"}, cli.ExitFailure},
+		"required, dropped connection": {drops, func(n int64) bool { return n == 2 }, []string{"--embed-required"}, cli.ExitOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for command, args := range map[string][]string{
+				"leak":  {"leak", "--held-out", filepath.Join("..", "..", "testdata", "leak", "bank.jsonl"), filepath.Join("..", "..", "testdata", "leak", "texts.jsonl")},
+				"build": {"build", filepath.Join("..", "..", "testdata", "day")},
+			} {
+				var asked atomic.Int64
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					switch n := asked.Add(1); {
+					case !tt.at(n):
+						bagOfWords(w, r)
+					case tt.fault == drops:
+						panic(http.ErrAbortHandler)
+					default:
+						http.Error(w, strings.Repeat("<p>gone\x1b[31m", 30_000), http.StatusNotFound)
+					}
+				}))
+				t.Cleanup(server.Close)
+				out := filepath.Join(t.TempDir(), "out")
+				args = append(args, "-o", out, "-q", "--embed-endpoint", server.URL+"/v1", "--embed-model", "bag")
+				var words strings.Builder
+				if code := run(t.Context(), append(args, tt.flags...), nil, io.Discard, &words); code != tt.code {
+					t.Errorf("%s: exit %d, want %d\n%s", command, code, tt.code, words.String())
+				}
+				if text := words.String(); len(text) > 1500 || strings.ContainsRune(text, 0x1b) {
+					t.Errorf("%s: %d bytes of words: %.200q", command, len(text), text)
+				}
+				if _, err := os.Stat(out); (err == nil) != (tt.code != cli.ExitFailure) {
+					t.Errorf("%s: output %v", command, err)
+				}
+			}
+		})
 	}
 }

@@ -100,7 +100,6 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) err
 	if scan.tier, err = f.embed.Tier(ctx, g, scan.report); err != nil {
 		return err
 	}
-	scan.required = f.embed.Required
 	err = f.write(s, scan, func(w io.Writer) error { return scan.paths(ctx, w, paths) })
 	scan.progress.Done()
 	if err != nil {
@@ -136,6 +135,9 @@ func (f *leakFlags) finish(s *cli.Streams, scan *leakScan, paths []string) error
 	if found > 0 {
 		return cli.Limit(fmt.Errorf("%d rows match protected problems", found), "the lines with drop true say which and why")
 	}
+	if scan.report.NotRun != "" {
+		return cli.Limit(errors.New(scan.report.NotRun), instrument.TierHint)
+	}
 	return nil
 }
 
@@ -145,9 +147,6 @@ func (f *leakFlags) say(s *cli.Streams, scan *leakScan, paths []string) error {
 	}
 	fmt.Fprintf(s.Err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
 		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Beyond)
-	if scan.report.NotRun != "" {
-		fmt.Fprintf(s.Err, "arena: not run: %s\n", scan.report.NotRun)
-	}
 	return sayUnread(s, paths)
 }
 

@@ -26,8 +26,6 @@ type leakScan struct {
 	batch   []leakRow
 	// progress is told of every row that is read.
 	progress *cli.Display
-	// required fails the run where the embedding tier stops answering.
-	required bool
 }
 
 // leakRow is one candidate with what the guard said of it.
@@ -167,13 +165,10 @@ func (l *leakScan) embedded(ctx context.Context) error {
 		candidates[i], findings[i] = r.candidate, r.finding
 	}
 	if err := l.tier.Check(ctx, candidates, findings); err != nil {
-		return err
+		return cli.Failed(err, "is the endpoint up?")
 	}
 	if err := l.tier.Down(); err != nil {
 		l.report.NotRun = "embedding, from some row on: " + err.Error()
-		if l.required {
-			return cli.Failed(err, "the embedding tier is required and its endpoint does not answer")
-		}
 	}
 	for i := range l.batch {
 		l.batch[i].finding = findings[i]

@@ -139,6 +139,9 @@ func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {
 		return err
 	}
 	f.tell(summary)
+	if summary.NotRun != "" {
+		return cli.Limit(errors.New(summary.NotRun), instrument.TierHint)
+	}
 	return nil
 }
 

@@ -79,6 +79,7 @@ func (f *EmbedFlags) Tier(ctx context.Context, g *guard.Guard, report *guard.Rep
 	t, err := guard.NewEmbeddingTier(ctx, g, e, calibration)
 	switch {
 	case err == nil:
+		t.Required = f.Required
 		report.Ran = append(report.Ran, guard.TierEmbedding)
 		return t, nil
 	case f.Required || calibration != nil || ctx.Err() != nil:
@@ -87,6 +88,10 @@ func (f *EmbedFlags) Tier(ctx context.Context, g *guard.Guard, report *guard.Rep
 	report.NotRun = "embedding: " + err.Error()
 	return nil, nil
 }
+
+// TierHint helps where a tier that was asked for did not run to its end: the
+// others decided, and what is written is marked.
+const TierHint = "the other tiers decided and all is written; run it again once the endpoint answers (--embed-required then writes nothing without it)"
 
 // Start is the embedding tier of a build; nil where none is asked for.
 func (f *EmbedFlags) Start() (pipeline.Embedding, error) {
