@@ -10,6 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/shop/python"
 )
 
@@ -36,7 +37,7 @@ type Remote struct {
 // NewRemote asks the server at base, the URL before "/find_product".
 func NewRemote(base string) *Remote {
 	return &Remote{
-		base: strings.TrimRight(base, "/"), client: &http.Client{Timeout: remoteTimeout},
+		base: strings.TrimRight(base, "/"), client: webclient.New(remoteTimeout, maxAnswer),
 		wait: remoteWait, busy: remoteBusyWait,
 	}
 }
@@ -69,7 +70,7 @@ func (r *Remote) once(ctx context.Context, url string) (v python.Value, status i
 		return v, 0, fmt.Errorf("ask search server: %w", err)
 	}
 	defer res.Body.Close() //nolint:errcheck // only read
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	body, err := io.ReadAll(res.Body)
 	if res.StatusCode != http.StatusOK {
 		return v, res.StatusCode, fmt.Errorf("search server answered %d", res.StatusCode)
 	}

@@ -161,3 +161,25 @@ func FuzzParseGivesWhatCanBeSaidAgain(f *testing.F) {
 		}
 	})
 }
+
+// TestAStreamOfCallsIsWhole: names and arguments come in pieces, of several calls.
+func TestAStreamOfCallsIsWhole(t *testing.T) {
+	t.Parallel()
+	stream := ""
+	for _, delta := range []string{
+		`{"reasoning":"hm"}`,
+		`{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"find_product","arguments":""}}]}`,
+		`{"tool_calls":[{"index":0,"function":{"arguments":"{\"q\":"}}]}`,
+		`{"tool_calls":[{"index":0,"function":{"arguments":"1}"}},{"index":1,"id":"b","function":{"name":"terminate","arguments":"{}"}}]}`,
+	} {
+		stream += `data: {"choices":[{"delta":` + delta + "}]}\n\n"
+	}
+	stream += `data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}` + "\n\ndata: [DONE]\n\n"
+	got, err := ReadTurn(unstreamed([]byte(stream)))
+	want := Reply{Reasoning: "hm", Finish: "tool_calls", Usage: &Usage{3, 4}, Calls: []Call{
+		{"a", "function", Function{"find_product", `{"q":1}`}}, {"b", "function", Function{"terminate", "{}"}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}

@@ -96,6 +96,28 @@ func (a address) secrets() []string {
 	return append(all, a.query)
 }
 
+// Page is the URL of a page behind a base URL. Like a request's it holds user and
+// query.
+func Page(base, path string) string {
+	a, err := newAddress(base)
+	if err != nil {
+		return base + path
+	}
+	a.url.User = a.user
+	return a.at(path)
+}
+
+// PageBeside is the URL of a page beside the OpenAI interface, where servers answer
+// what is not a part of it.
+func PageBeside(base, path string) string {
+	a, err := newAddress(base)
+	if err != nil {
+		return base + path
+	}
+	a.url.User, a.url.Path = a.user, strings.TrimSuffix(strings.TrimRight(a.url.Path, "/"), "/v1")
+	return a.at(path)
+}
+
 // Address is a URL as it may be kept and shown: without user and query, which
 // hold keys.
 func Address(base string) string {

@@ -59,11 +59,16 @@ type Call struct {
 	Malformed string
 }
 
-// Read reads a reply.
+// maxCalls bounds the calls of one reply: far above what anybody needs at once.
+const maxCalls = 256
+
+// Read reads a reply. One of more than 256 calls is one malformed call.
 func Read(r model.Reply, d Dialect) Turn {
 	think, rest := thinking(r.Content)
 	t := Turn{Think: joined(r.Reasoning, think), Text: strings.TrimSpace(rest)}
 	switch {
+	case len(r.Calls) > maxCalls:
+		t.Calls = []Call{tooMany(len(r.Calls))}
 	case len(r.Calls) > 0 && (d == Auto || d == Native):
 		t.Native = true
 		for _, c := range r.Calls {
@@ -75,7 +80,14 @@ func Read(r model.Reply, d Dialect) Turn {
 	case d == React || d == Auto:
 		t.Text, t.Calls = react(rest)
 	}
+	if len(t.Calls) > maxCalls {
+		t.Calls = []Call{tooMany(len(t.Calls))}
+	}
 	return t
+}
+
+func tooMany(calls int) Call {
+	return malformed("", fmt.Sprintf("a reply holds at most %d calls, not %d", maxCalls, calls))
 }
 
 func joined(a, b string) string {

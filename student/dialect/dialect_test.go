@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,4 +86,19 @@ func FuzzReadNeverBreaks(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAReplyOfTooManyCallsIsMalformed, native and in text.
+func TestAReplyOfTooManyCallsIsMalformed(t *testing.T) {
+	t.Parallel()
+	const one = `<tool_call>{"name":"terminate","arguments":{}}</tool_call>`
+	native := model.Call{ID: "c", Type: "function", Function: model.Function{Name: "terminate", Arguments: "{}"}}
+	for n, want := range map[int]int{256: 256, 257: 1} {
+		for _, r := range []model.Reply{{Calls: slices.Repeat([]model.Call{native}, n)}, {Content: strings.Repeat(one, n)}} {
+			turn := Read(r, Auto)
+			if len(turn.Calls) != want || (turn.Calls[0].Malformed != "") != (want == 1) || turn.Native != (want > 1 && len(r.Calls) > 0) {
+				t.Errorf("%d calls: read as %d, the first malformed by %q", n, len(turn.Calls), turn.Calls[0].Malformed)
+			}
+		}
+	}
 }

@@ -99,6 +99,9 @@ func (l *Log) encode(v any) error {
 // Add writes one rollout. All samples of all problems come in order.
 func (l *Log) Add(s Sample) error {
 	doc := l.sample(s)
+	if n := len(s.Result.Line); n > maxRollout {
+		doc.leaveOut(n)
+	}
 	if err := l.document(fmt.Sprintf("samples/%s_epoch_%d.json", doc.ID, doc.Epoch), doc); err != nil {
 		return err
 	}
@@ -113,6 +116,10 @@ func (l *Log) Add(s Sample) error {
 	l.buffer = append(append(l.buffer, separator), l.encoded.Bytes()...)
 	return l.spill(spillBytes)
 }
+
+// maxRollout bounds the trace of a rollout whose conversation the log holds: its
+// readers take a sample into memory whole.
+const maxRollout = 16 << 20
 
 // spillBytes is how much of the summaries is kept in memory.
 const spillBytes = 64 << 10

@@ -187,6 +187,25 @@ func levels(v any) int {
 	return deepest
 }
 
+// TestARolloutThatIsTooLargeIsLeftOutAndNamed: its sample is there, so that the
+// others keep their places.
+func TestARolloutThatIsTooLargeIsLeftOutAndNamed(t *testing.T) {
+	t.Parallel()
+	all := samples()
+	long := *all[0].Result
+	long.Line = trace(step("", strings.Repeat("long ", maxRollout/5), `[]`, `[]`, "stop"))
+	long.Trace = rollout.ParseTrace("run", long.Line)
+	all[0].Result = &long
+	_, texts := entries(t, written(t, run(), all))
+	text := texts["samples/p/1_epoch_1.json"]
+	if len(text) == 0 || len(text) > 64<<10 || !bytes.Contains(text, []byte(`"left_out":"the conversation: its trace of `)) {
+		t.Errorf("a sample of %d bytes: %.300s", len(text), text)
+	}
+	if text := texts["samples/p/1_epoch_2.json"]; bytes.Contains(text, []byte("left_out")) {
+		t.Errorf("another sample: %.300s", text)
+	}
+}
+
 // TestMemoryDoesNotGrowWithTheRun: ten times the samples take no more heap.
 func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
 	held := func(count int) uint64 {

@@ -62,6 +62,7 @@ type metadata struct {
 	ToolErrors      int    `json:"tool_errors"`
 	Repeated        int    `json:"repeated_calls"`
 	Malformed       int    `json:"malformed_calls"`
+	LeftOut         string `json:"left_out,omitempty"`
 }
 
 type score struct {
@@ -112,6 +113,13 @@ func (l *Log) sample(s Sample) sample {
 	default:
 	}
 	return doc
+}
+
+// leaveOut keeps of a rollout whose trace has so many bytes all but the
+// conversation, and says so.
+func (s *sample) leaveOut(bytes int) {
+	s.Messages, s.Output = s.Messages[:2], output{Model: s.Output.Model, Choices: []choice{}}
+	s.Metadata.LeftOut = fmt.Sprintf("the conversation: its trace of %d bytes is too long for this log, and stands in traces", bytes)
 }
 
 func (s *sample) summary() summary {

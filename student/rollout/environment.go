@@ -83,6 +83,10 @@ type Task struct {
 	Past []Turn
 }
 
+// maxHeld bounds a rollout's replies with what its calls were answered, in bytes:
+// far above what any model's context holds.
+const maxHeld = 8 << 20
+
 // maxMalformed replies in a row without a readable call end a rollout.
 const maxMalformed = 3
 
@@ -117,6 +121,10 @@ func (e *Environment) Play(ctx context.Context, t Task, ask Asker, keep func(Tur
 		}
 		if stop != "" {
 			p.result.Stop = stop
+			return p.end()
+		}
+		if p.held > maxHeld {
+			p.fail(&model.Fault{Overflow: true})
 			return p.end()
 		}
 	}

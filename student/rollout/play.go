@@ -25,7 +25,9 @@ type play struct {
 	result   *Result
 	// steps are those of the trace so far, with the commas between them;
 	// replyIDs are their replies' ids.
-	steps    [][]byte
+	steps [][]byte
+	// held is how many bytes steps are.
+	held     int
 	replyIDs []string
 	// last is the label of the last reply where it alone explains a failure.
 	last Label

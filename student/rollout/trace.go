@@ -68,6 +68,7 @@ func (p *play) record(s step) {
 	}
 	b.text = p.appendStep(b.text, s)
 	p.steps = append(p.steps, bytes.Clone(b.text))
+	p.held += len(b.text)
 }
 
 // text is memory to write in what is kept as a copy of its own size: written

@@ -13,6 +13,9 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // Config is what to start and how long to wait for it.
@@ -155,15 +158,12 @@ func (s *Server) Wait(ctx context.Context) error {
 // healthy: it lists its models, or, where it cannot (transformers serve fails
 // to without a cache of downloads), says that it is well.
 func (s *Server) healthy(ctx context.Context) bool {
-	base := strings.TrimRight(s.config.Base, "/")
-	return s.answers(ctx, base+"/models") || s.answers(ctx, strings.TrimSuffix(base, "/v1")+"/health")
+	return s.answers(ctx, model.Page(s.config.Base, "/models")) || s.answers(ctx, model.PageBeside(s.config.Base, "/health"))
 }
 
 // answers asks for a page. A server that hangs is asked again.
 func (s *Server) answers(ctx context.Context, page string) bool {
-	const patience = 5 * time.Second
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	const patience, most = 5 * time.Second, 1 << 20
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {
 		return false
@@ -171,7 +171,7 @@ func (s *Server) answers(ctx context.Context, page string) bool {
 	if s.config.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+s.config.Key)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := webclient.New(patience, most).Do(req)
 	if err != nil {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/model"
 )
 
 // Identity is what a server says it serves, and how. Empty and nil fields are
@@ -49,16 +50,16 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 		}
 		return text
 	}
-	id := Identity{Endpoint: base, Models: []string{}}
-	models := gjson.Parse(ask(strings.TrimRight(base, "/") + "/models"))
+	id := Identity{Endpoint: model.Address(base), Models: []string{}}
+	models := gjson.Parse(ask(model.Page(base, "/models")))
 	for _, m := range models.Get("data").Array() {
 		id.Models = append(id.Models, m.Get("id").String())
 	}
 	id.Engine, id.Path = models.Get("data.0.owned_by").String(), models.Get("data.0.root").String()
 	id.MaxModelLen = whole(models.Get("data.0.max_model_len"))
-	id.Version = gjson.Get(ask(root(base)+"/version"), "version").String()
+	id.Version = gjson.Get(ask(model.PageBeside(base, "/version")), "version").String()
 	for _, path := range []string{"/model_info", "/get_model_info", "/server_info", "/get_server_info"} {
-		id.told(gjson.Parse(ask(root(base) + path)))
+		id.told(gjson.Parse(ask(model.PageBeside(base, path))))
 	}
 	id.wrote(words)
 	return id

@@ -1,6 +1,10 @@
 package telemetry
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,5 +45,25 @@ func TestIdentities(t *testing.T) {
 		if diff := cmp.Diff(c.want, Identify(t.Context(), base, "k", c.words)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// TestASecretOfTheAddressStaysWithItsServer: it is sent there, kept nowhere, and no
+// redirect leads elsewhere.
+func TestASecretOfTheAddressStaysWithItsServer(t *testing.T) {
+	t.Parallel()
+	var elsewhere, asked atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	t.Cleanup(other.Close)
+	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user == "me" && password == "password1" && r.URL.Query().Get("api_key") == "querykey1" {
+			asked.Add(1)
+		}
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(own.Close)
+	id := Identify(t.Context(), strings.Replace(own.URL, "//", "//me:password1@", 1)+"/v1?api_key=querykey1", "", "")
+	if id.Endpoint != own.URL+"/v1" || asked.Load() != 6 || elsewhere.Load() != 0 {
+		t.Errorf("kept %q; asked %d times with the secrets, want 6, and %d times elsewhere", id.Endpoint, asked.Load(), elsewhere.Load())
 	}
 }

@@ -11,9 +11,11 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // Sample is one moment. Nil is what nobody could tell.
@@ -128,15 +130,12 @@ func (w Watcher) server(ctx context.Context) map[string]float64 {
 // metrics is what one endpoint says; nothing where it says nothing.
 func (w Watcher) metrics(ctx context.Context, base string) *gathered {
 	one := newGathered()
-	if body, err := get(ctx, root(base)+"/metrics", w.Key); err == nil {
+	if body, err := get(ctx, model.PageBeside(base, "/metrics"), w.Key); err == nil {
 		one.read(body)
 		body.Close() //nolint:errcheck // only read
 	}
 	return one
 }
-
-// root is where a server answers besides its OpenAI interface.
-func root(base string) string { return strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1") }
 
 // body is the bounded body of an answer; closing it ends its time limit.
 type body struct {
@@ -165,14 +164,14 @@ func get(ctx context.Context, url, key string) (io.ReadCloser, error) {
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := webclient.New(timeout, maxPage).Do(req)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	b := body{io.LimitReader(res.Body, maxPage), res.Body, cancel}
+	b := body{res.Body, res.Body, cancel}
 	if res.StatusCode != http.StatusOK {
-		return nil, errors.Join(fmt.Errorf("get %s: status %d", url, res.StatusCode), b.Close())
+		return nil, errors.Join(fmt.Errorf("get page: status %d", res.StatusCode), b.Close())
 	}
 	return b, nil
 }
