@@ -1,4 +1,4 @@
-"""Hold the statistics of package student/stats against scipy and statsmodels.
+"""Hold the statistics of package internal/stats against scipy and statsmodels.
 
     python -m venv venv && venv/bin/pip install scipy statsmodels
     venv/bin/python bench/stats_check.py

@@ -2,7 +2,6 @@ package corpus_test
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -82,21 +81,6 @@ func TestKTO(t *testing.T) {
 	row := corpus.NewKTO(&c, facts(corpus.SplitEval, 3))
 	if !row.Label || row.Reason != corpus.LabelSolved || row.ProblemID != "eval-3" || len(row.Completion) != 1 || len(row.Prompt) != 2 {
 		t.Errorf("row %+v", row)
-	}
-}
-
-// TestWilson holds the interval against published figures: 32 of 75 is 32.1 to
-// 53.9 %.
-func TestWilson(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		k, n      int64
-		low, high float64
-	}{{32, 75, 0.321, 0.539}, {0, 10, 0, 0.278}, {10, 10, 0.722, 1}} {
-		low, high := corpus.Wilson(c.k, c.n)
-		if math.Abs(low-c.low) > 0.0006 || math.Abs(high-c.high) > 0.0006 {
-			t.Errorf("%d of %d: %.4f to %.4f", c.k, c.n, low, high)
-		}
 	}
 }
 

@@ -154,12 +154,6 @@ func ext(name string) string {
 	return ""
 }
 
-// SHA256 is the lower-case hex sha256 of b.
-func SHA256(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
 // Splits names the splits of a config that have files, in the order written.
 func (p *Part) Splits(config string) []string {
 	var out []string

@@ -3,29 +3,17 @@ package corpus
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Tally counts the scored attempts at one problem on one day.
 type Tally struct {
 	Attempts  int64
 	Successes int64
-}
-
-// z95 is the two-sided 95 % quantile of the normal distribution.
-const z95 = 1.959963984540054
-
-// Wilson is the 95 % score interval of a success rate (Wilson 1927), for n > 0.
-func Wilson(successes, n int64) (low, high float64) {
-	p, m := float64(successes)/float64(n), float64(n)
-	den := 1 + z95*z95/m
-	mid := (p + z95*z95/(2*m)) / den
-	half := z95 / den * math.Sqrt(p*(1-p)/m+z95*z95/(4*m*m))
-	return max(0, mid-half), min(1, mid+half)
 }
 
 // Difficulty sorts a problem by the day's success rate: unseen, unsolved and
@@ -74,8 +62,8 @@ func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) (RL, error) {
 	row.Extra.Tools.Recommend.Create.Truth = truth
 	if t.Attempts > 0 {
 		rate := float64(t.Successes) / float64(t.Attempts)
-		low, high := Wilson(t.Successes, t.Attempts)
-		row.PassRate, row.WilsonLow, row.WilsonHigh = &rate, &low, &high
+		w := stats.Wilson(int(t.Successes), int(t.Attempts))
+		row.PassRate, row.WilsonLow, row.WilsonHigh = &rate, &w.Low, &w.High
 	}
 	return row, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // Limits bound the files of a corpus, in bytes.
@@ -132,4 +134,4 @@ func (s *Shards[T]) finish() error {
 
 // Fingerprint names a schema: two files with the same fingerprint have the
 // same columns of the same types in the same order.
-func Fingerprint(schema *parquet.Schema) string { return SHA256([]byte(schema.String())) }
+func Fingerprint(schema *parquet.Schema) string { return digest.SHA256([]byte(schema.String())) }

@@ -102,7 +102,7 @@ func (v *verifier) full(rel string) string { return filepath.Join(v.dir, filepat
 
 // file holds one file's bytes against the manifest.
 func (v *verifier) file(f *FileEntry) error {
-	size, sum, err := digest(v.fs, v.full(f.Path))
+	size, sum, err := fileDigest(v.fs, v.full(f.Path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.say(f.Path, "the file is missing")
@@ -118,8 +118,8 @@ func (v *verifier) file(f *FileEntry) error {
 	return nil
 }
 
-// digest gives a file's size and sha256.
-func digest(fsys FS, full string) (int64, string, error) {
+// fileDigest gives a file's size and sha256.
+func fileDigest(fsys FS, full string) (int64, string, error) {
 	h := sha256.New()
 	n, err := hashed(fsys, full, h)
 	return n, hex.EncodeToString(h.Sum(nil)), err

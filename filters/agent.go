@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Tally is a counted share with its interval.
@@ -13,8 +14,12 @@ type Tally struct{ Part, Whole int }
 // Share is NaN where nothing was counted.
 func (t Tally) Share() float64 { return share(t.Part, t.Whole) }
 
-// Interval is the 95 % interval of the share by Wilson's formula.
-func (t Tally) Interval() (lo, hi float64) { return Wilson(t.Part, t.Whole) }
+// Interval is the 95 % interval of the share (Wilson 1927); 0 to 1 where nothing
+// was counted.
+func (t Tally) Interval() (lo, hi float64) {
+	w := stats.Wilson(t.Part, t.Whole)
+	return w.Low, w.High
+}
 
 // AgentStats are the habits of one agent over one day.
 type AgentStats struct {
@@ -292,15 +297,4 @@ func checkNamed(name string) *Check {
 		}
 	}
 	return &Check{}
-}
-
-// Wilson is the 95 % interval of a share; 0 to 1 where nothing was counted.
-func Wilson(part, whole int) (lo, hi float64) {
-	if whole == 0 {
-		return 0, 1
-	}
-	const z = 1.959964
-	n, p := float64(whole), float64(part)/float64(whole)
-	mid, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return math.Max((mid-half)/(1+z*z/n), 0), math.Min((mid+half)/(1+z*z/n), 1)
 }

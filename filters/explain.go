@@ -3,8 +3,10 @@ package filters
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
 // Row is one line of an explanation: a call of the dialogue, a turn without
@@ -108,8 +110,8 @@ func request(d *dispatch) string {
 // shorten cuts a text to its first line and n characters.
 func shorten(s string, n int) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
+	if utf8.RuneCountInString(s) > n {
+		return plaintext.Clip(s, n-1) + "…"
 	}
 	return s
 }

@@ -115,7 +115,7 @@ func writeRows(b *strings.Builder, half string, judged, all []judgement) {
 			both += right(j.after.Axis, j.agentic)
 			brier += math.Pow(claim(slope*j.odds)-truth(j), 2) / float64(len(rows))
 		}
-		lo, hi := filters.Wilson(both, len(rows))
+		lo, hi := filters.Tally{Part: both, Whole: len(rows)}.Interval()
 		truth := "scripted"
 		if rows[0].agentic {
 			truth = "agentic"

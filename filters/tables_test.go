@@ -34,17 +34,6 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-func TestWilson(t *testing.T) {
-	t.Parallel()
-	// 32 of 75 is 32.1 to 53.9 %.
-	if lo, hi := filters.Wilson(32, 75); math.Abs(lo-0.321) > 0.001 || math.Abs(hi-0.539) > 0.001 {
-		t.Errorf("Wilson(32, 75) = %v, %v", lo, hi)
-	}
-	if lo, hi := filters.Wilson(0, 0); lo != 0 || hi != 1 {
-		t.Errorf("Wilson(0, 0) = %v, %v", lo, hi)
-	}
-}
-
 func TestReweight(t *testing.T) {
 	t.Parallel()
 	unknown := math.NaN()

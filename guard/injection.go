@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // InjectionReport is the result of planting protected requests in other clothes
@@ -79,7 +80,8 @@ func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
 		}
 		if k.Planted > 0 {
 			k.Recall = float64(k.Found) / float64(k.Planted)
-			k.Low, k.High = wilson(k.Found, k.Planted)
+			w := stats.Wilson(k.Found, k.Planted)
+			k.Low, k.High = w.Low, w.High
 		}
 		r.Kinds = append(r.Kinds, k)
 	}
@@ -128,16 +130,6 @@ func (r InjectionReport) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// wilson is the score interval at 95 % (Wilson 1927).
-func wilson(hits, n int) (low, high float64) {
-	const z = 1.959964
-	p, m := float64(hits)/float64(n), float64(n)
-	centre := p + z*z/(2*m)
-	half := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	scale := 1 + z*z/m
-	return math.Max(0, (centre-half)/scale), math.Min(1, (centre+half)/scale)
 }
 
 func spaceOut(text string) (string, bool) {

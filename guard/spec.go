@@ -1,14 +1,13 @@
 package guard
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	arena "github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // SpecHash identifies a problem across days and files: the hex sha256 over what
@@ -61,6 +60,5 @@ func hashStrings(parts []string) string {
 	if err != nil {
 		b = []byte(strings.Join(parts, "\x00"))
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	return digest.SHA256(b)
 }

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // A page shows the beginning of a text and of a conversation; the run's log
@@ -106,11 +107,8 @@ func (m spoken) lines() (lines []Line) {
 
 // clip cuts a long text between two characters.
 func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
+	if c := text.ClipBytes(s, most); len(c) < len(s) {
+		return c + " …"
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + " …"
+	return s
 }

@@ -2,8 +2,8 @@ package student
 
 import (
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/student/rollout"
-	"github.com/trajectory-arena/arena/student/stats"
 )
 
 // ProblemResult is what the samples of a run say of one problem.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/student/rollout"
-	"github.com/trajectory-arena/arena/student/stats"
 )
 
 // Comparison is what two runs on the same problems say of each other. Infra

@@ -4,14 +4,13 @@
 package student
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
@@ -76,8 +75,7 @@ func (s Spec) SHA256() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("hash spec: %w", err)
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
+	return digest.SHA256(b), nil
 }
 
 // Differences names the fields in which two specs differ, as "field: a, b". They

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/rollout"
-	"github.com/trajectory-arena/arena/student/stats"
 )
 
 // tally adds up a run, result by result in the order of the problems.

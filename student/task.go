@@ -2,14 +2,13 @@ package student
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -36,8 +35,7 @@ func ReadProblems(path string) (Problems, error) {
 	if p.All, err = arena.ReadProblems(bytes.NewReader(text), maxProblemLine); err != nil {
 		return p, fmt.Errorf("read problems %s: %w", path, err)
 	}
-	sum := sha256.Sum256(text)
-	p.SHA256 = hex.EncodeToString(sum[:])
+	p.SHA256 = digest.SHA256(text)
 	stem := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	seen := map[string]int{}
 	for i := range p.All {

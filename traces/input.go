@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // Stdin is the name of standard input where a day is asked for.
@@ -111,9 +112,8 @@ func readMeta(fsys fs.FS, name string) (m Meta, sha string, err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Meta{}, "", err
 	}
-	hash := sha256.Sum256(text)
 	m, err = parseMeta(text)
-	return m, hex.EncodeToString(hash[:]), err
+	return m, digest.SHA256(text), err
 }
 
 func parseMeta(text []byte) (m Meta, err error) {

@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/trajectory-arena/arena/student/stats"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 type table struct {

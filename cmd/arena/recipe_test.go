@@ -15,6 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
@@ -304,7 +305,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	// A corpus that was guarded by a file asks for that file.
 	must(t, cli.ExitOK, "build", testDay, "-o", in("guarded"), "--held-out", in("held.jsonl"), "-q")
 	words = must(t, cli.ExitUsage, "recipe", "sft", "--corpus", in("guarded"), "-o", in("sft"))
-	if !strings.Contains(words, corpus.SHA256([]byte(bank))) {
+	if !strings.Contains(words, digest.SHA256([]byte(bank))) {
 		t.Errorf("the refusal does not name the file: %s", words)
 	}
 	must(t, cli.ExitOK, "recipe", "sft", "--corpus", in("guarded"), "--held-out", in("held.jsonl"), "-o", in("sft"))

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -166,7 +167,7 @@ func tree(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		b, err := os.ReadFile(filepath.Join(dir, path))
-		out[path] = corpus.SHA256(b)
+		out[path] = digest.SHA256(b)
 		return err
 	}))
 	return out

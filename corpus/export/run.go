@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // Run exports a corpus in several profiles into a folder that is itself
@@ -85,7 +86,7 @@ func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Man
 		return err
 	}
 	out := corpus.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpus.Input{
-		{Kind: "corpus manifest", SHA256: corpus.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
+		{Kind: "corpus manifest", SHA256: digest.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
 	return corpus.Assemble(ctx, fsys, to, corpus.Assembly{
 		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
 		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"cel.dev/cel-go/cel"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // Type is the type of a column.
@@ -104,32 +106,11 @@ func unknown(err error, columns []Column) *Unknown {
 	u := &Unknown{Name: m[1]}
 	best := len(m[1]) + 1
 	for _, c := range columns {
-		if d := distance(m[1], c.Name); d < best {
+		if d := text.Distance(m[1], c.Name); d < best {
 			best, u.Nearest = d, c.Name
 		}
 	}
 	return u
-}
-
-// distance is Levenshtein's: insertions, deletions and changes of bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)

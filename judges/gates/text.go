@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // fold lowers the case of text and keeps every byte offset: a letter whose
@@ -71,17 +73,9 @@ func unspaced(r rune) bool {
 // maxQuote bounds a cited passage, in bytes.
 const maxQuote = 240
 
-// clip cuts text to maxQuote bytes at a rune's edge.
-func clip(text string) string {
-	text = strings.TrimSpace(text)
-	if len(text) <= maxQuote {
-		return text
-	}
-	end := maxQuote
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return strings.TrimSpace(text[:end])
+// clip cuts a passage to maxQuote bytes at a rune's edge.
+func clip(s string) string {
+	return strings.TrimSpace(text.ClipBytes(strings.TrimSpace(s), maxQuote))
 }
 
 // span is a half-open range of bytes.

@@ -1,14 +1,13 @@
 package llm
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"time"
 
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
@@ -185,8 +184,7 @@ func (c Config) hash(p prompt) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("hash judge: %w", err)
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
+	return digest.SHA256(b), nil
 }
 
 // endpoint is where a member is asked.

@@ -1,8 +1,6 @@
 package llm
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"slices"
@@ -10,6 +8,7 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
@@ -55,8 +54,7 @@ func parsePrompt(source string) (prompt, error) {
 	if err != nil {
 		return prompt{}, err
 	}
-	sum := sha256.Sum256([]byte(source))
-	p := prompt{sha256: hex.EncodeToString(sum[:])}
+	p := prompt{sha256: digest.SHA256([]byte(source))}
 	if p.system, err = pieces(trees, "system"); err != nil {
 		return prompt{}, err
 	}
@@ -109,6 +107,5 @@ func filled(pieces []piece, fields map[string]string) string {
 // fence is the number on the delimiters: a hash over trace and prompt. A trace
 // cannot hold the hash of itself, and the same trace gives the same one.
 func (p prompt) fence(trace string) string {
-	sum := sha256.Sum256([]byte(p.sha256 + "\n" + trace))
-	return hex.EncodeToString(sum[:8])
+	return digest.SHA256([]byte(p.sha256 + "\n" + trace))[:16]
 }

@@ -1,13 +1,12 @@
 package llm
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
@@ -74,8 +73,7 @@ func (j *Judge) askOf(q question) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("hash question: %w", err)
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
+	return digest.SHA256(b), nil
 }
 
 // to is the question as it is put to one member.

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
 // What stands in a trace must not look like the frame it is shown in: an agent
@@ -40,14 +41,8 @@ func text(r arena.Raw) string {
 
 // cut ends s after n characters and says so.
 func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n == 0 {
-			return s[:i] + cutMark
-		}
-		n--
+	if c := plaintext.Clip(s, n); len(c) < len(s) {
+		return c + cutMark
 	}
 	return s
 }

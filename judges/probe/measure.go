@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Shift is how far one probe moved one attempt's score.
@@ -77,8 +78,6 @@ type Summary struct {
 }
 
 // z is the two-sided 95 % quantile of the normal distribution.
-const z = 1.959963984540054
-
 // Summarise sums up one probe's shifts. It is all zeros without any.
 func Summarise(probe string, shifts []Shift) Summary {
 	s := Summary{Probe: probe, RaisedWilson95: [2]float64{0, 1}}
@@ -100,17 +99,10 @@ func Summarise(probe string, shifts []Shift) Summary {
 		return s
 	}
 	s.MeanShift /= float64(s.N)
-	s.RaisedWilson95 = wilson(s.Raised, s.N)
+	raised := stats.Wilson(s.Raised, s.N)
+	s.RaisedWilson95 = [2]float64{raised.Low, raised.High}
 	s.CI95 = clustered(shifts, s.MeanShift, s.N)
 	return s
-}
-
-// wilson is the score interval of a share.
-func wilson(k, n int) [2]float64 {
-	size, p := float64(n), float64(k)/float64(n)
-	centre := p + z*z/(2*size)
-	half := z * math.Sqrt(p*(1-p)/size+z*z/(4*size*size))
-	return [2]float64{max(0, (centre-half)/(1+z*z/size)), min(1, (centre+half)/(1+z*z/size))}
 }
 
 // clustered is the interval of a mean whose values depend on each other within
@@ -131,5 +123,5 @@ func clustered(shifts []Shift, mean float64, n int) *[2]float64 {
 	}
 	clusters := float64(len(sums))
 	se := math.Sqrt(squares*clusters/(clusters-1)) / float64(n)
-	return &[2]float64{mean - z*se, mean + z*se}
+	return &[2]float64{mean - stats.Z95*se, mean + stats.Z95*se}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // scoreKey is the one field every reply on an attempt must have.
@@ -150,13 +151,4 @@ func spans(v gjson.Result) []arena.Span {
 }
 
 // clip cuts s after n characters and mends what is not UTF-8.
-func clip(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
-}
+func clip(s string, n int) string { return text.Clip(strings.ToValidUTF8(s, "\uFFFD"), n) }

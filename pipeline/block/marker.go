@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // Version names the layout of a block; a block of another one is made again. Its
@@ -43,8 +44,7 @@ type Key struct {
 
 // Folder names the block's folder by its input's content.
 func (k Key) Folder() string {
-	sum := sha256.Sum256([]byte(k.Input + "\n" + k.Meta))
-	return hex.EncodeToString(sum[:16])
+	return digest.SHA256([]byte(k.Input + "\n" + k.Meta))[:32]
 }
 
 // Status says whether a block can be used as it is, and if not, why.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -97,10 +98,9 @@ func (w *Writer) Close() error {
 	if err := corpus.WriteFile(w.fs, filepath.Join(w.dir, wordsName), words); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(words)
 	m := marker{Version: Version, Key: w.key, Entries: w.entries, Unscored: w.unscored,
 		IndexBytes: w.index.n, IndexSHA256: hex.EncodeToString(w.index.hash.Sum(nil)),
-		WordsSHA256: hex.EncodeToString(sum[:]), BodiesBytes: w.bodies.n}
+		WordsSHA256: digest.SHA256(words), BodiesBytes: w.bodies.n}
 	b, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encode marker of block %s: %w", w.dir, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // ErrBroken says that a source does not keep its promises.
@@ -41,7 +42,7 @@ func Open(fsys corpus.FS, dir string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{Dir: dir, Manifest: m, SHA256: corpus.SHA256(b), Bytes: int64(len(b)), fs: fsys}, nil
+	return &Source{Dir: dir, Manifest: m, SHA256: digest.SHA256(b), Bytes: int64(len(b)), fs: fsys}, nil
 }
 
 // Verify refuses a source that breaks a promise.

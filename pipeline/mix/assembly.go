@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -22,7 +23,7 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 		return err
 	}
 	c := finish.Content{
-		Parts: []string{ledger}, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Funnel: r.funnel,
+		Parts: []string{ledger}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.funnel,
 		Bank: w.bank, Reports: map[string]any{"mix.json": r}, Card: w.card(r),
 	}
 	for _, s := range w.sources {
@@ -88,7 +89,7 @@ func (w *mixer) configuration() ([]byte, error) {
 		return nil, fmt.Errorf("encode protected bank: %w", err)
 	}
 	m := mixture{PerProblem: w.Config.PerProblem, PerAgent: w.Config.PerAgent, Near: w.Config.Near, Where: w.Config.Where,
-		Protected: corpus.SHA256(protected), Hotkeys: w.Redact.Hotkeys()}
+		Protected: digest.SHA256(protected), Hotkeys: w.Redact.Hotkeys()}
 	for _, s := range w.sources {
 		m.Sources = append(m.Sources, weighed{s.SHA256, s.weight})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // draft is a small corpus before it is written.
@@ -42,7 +43,7 @@ func request(problem int) string {
 	return fmt.Sprintf("Please find me %s below %d dollars.", wishes[problem], 10+7*problem)
 }
 
-func spec(problem int) string { return corpus.SHA256([]byte(fmt.Sprint("problem ", problem))) }
+func spec(problem int) string { return digest.SHA256([]byte(fmt.Sprint("problem ", problem))) }
 
 func words(d *dice.Dice, n int) string {
 	var b strings.Builder
@@ -196,11 +197,11 @@ func sftRows(t *testing.T, dir string) []corpus.SFT {
 	return append(rowsOf[corpus.SFT](t, dir, "sft", "train"), rowsOf[corpus.SFT](t, dir, "sft", "eval")...)
 }
 
-func digest(t *testing.T, dir string) string {
+func corpusDigest(t *testing.T, dir string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, corpus.ManifestName))
 	must(t, err)
-	return corpus.SHA256(b)
+	return digest.SHA256(b)
 }
 
 // files are the hashes of all files of a folder.
@@ -212,7 +213,7 @@ func files(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		b, err := os.ReadFile(filepath.Join(dir, path))
-		out[path] = corpus.SHA256(b)
+		out[path] = digest.SHA256(b)
 		return err
 	}))
 	return out

@@ -165,7 +165,7 @@ func provenanceHolds(t *testing.T, out string, made []corpus.SFT, sources []mix.
 	from := map[string][]corpus.SFT{}
 	for _, s := range sources {
 		for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-			from[digest(t, s.Dir)+split] = rowsOf[corpus.SFT](t, s.Dir, "sft", split)
+			from[corpusDigest(t, s.Dir)+split] = rowsOf[corpus.SFT](t, s.Dir, "sft", split)
 		}
 	}
 	bySplit := map[string][]corpus.SFT{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -64,7 +65,7 @@ func protect(s *finish.Source, heldOut []guard.Entry) (*protection, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.proof = Proof{BankSHA256: corpus.SHA256(text), Clusters: map[guard.Pool]int{}, HeldOut: len(heldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}
+	p.proof = Proof{BankSHA256: digest.SHA256(text), Clusters: map[guard.Pool]int{}, HeldOut: len(heldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}
 	p.proof.Guard.Injection = &p.Injection
 	for _, c := range bank.Clusters {
 		p.proof.Clusters[c.Pool]++

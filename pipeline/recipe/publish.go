@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -60,7 +61,7 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 		return fmt.Errorf("encode recipe: %w", err)
 	}
 	c := finish.Content{
-		Parts: parts, Configuration: config, ConfigurationSHA256: corpus.SHA256(config), Bank: w.protection.bank, Reports: map[string]any{"recipe.json": w.report},
+		Parts: parts, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.protection.bank, Reports: map[string]any{"recipe.json": w.report},
 		Card: corpus.Card{
 			Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags,
 			Sections: []corpus.Section{

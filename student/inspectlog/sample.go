@@ -1,12 +1,11 @@
 package inspectlog
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -171,9 +170,8 @@ func (l *Log) spend(t evaluation.Tokens) usage {
 
 // uuid names a sample of a run for good.
 func uuid(run string, r *rollout.Result) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", run, r.ProblemID, r.Sample))
-	const enough = 11
-	return hex.EncodeToString(sum[:enough])
+	const enough = 22
+	return digest.SHA256(fmt.Appendf(nil, "%s\n%s\n%d", run, r.ProblemID, r.Sample))[:enough]
 }
 
 // sampleID is a problem's id as part of an entry's name: what a zip cannot hold
@@ -184,6 +182,5 @@ func sampleID(id string) string {
 	if len(id) <= enough {
 		return id
 	}
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:8]) + "-" + strings.ToValidUTF8(id[:enough], "")
+	return digest.SHA256([]byte(id))[:16] + "-" + strings.ToValidUTF8(id[:enough], "")
 }

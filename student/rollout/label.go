@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/model"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
@@ -15,7 +16,7 @@ func lastReply(r model.Reply, t dialect.Turn, readable bool) Label {
 		return LabelTruncated
 	case readable:
 		return ""
-	case r.Refusal != "" || r.Finish == "content_filter" || refuses(t.Text):
+	case r.Refusal != "" || r.Finish == "content_filter" || plaintext.Refuses(t.Text):
 		return LabelRefusal
 	case len(t.Calls) > 0:
 		return LabelMalformedCall
@@ -52,23 +53,4 @@ func (p *play) loops() bool {
 	const run = 3
 	n := len(p.made)
 	return n >= run && p.made[n-1] == p.made[n-2] && p.made[n-2] == p.made[n-3]
-}
-
-// declines are how models begin when they decline to help. They count only at
-// the beginning: later in a text they may be about products.
-var declines = []string{
-	"i can't", "i cannot", "i can not", "i won't", "i will not", "i'm unable", "i am unable", "i'm not able", "i am not able",
-	"i must decline", "i have to decline", "i'm sorry, but i", "i am sorry, but i", "sorry, but i", "sorry, i can", "i'm sorry, i can",
-	"i apologize, but i", "as an ai", "unfortunately, i can't", "unfortunately, i cannot", "i'm sorry, but as", "i refuse",
-}
-
-// refuses reports whether a text declines the request.
-func refuses(text string) bool {
-	text = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(text, "*_#>\"' \n"), "\u2019", "'"))
-	for _, d := range declines {
-		if strings.HasPrefix(text, d) {
-			return true
-		}
-	}
-	return false
 }

@@ -3,8 +3,6 @@ package audit
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // dedupFlags are what a user can say to `arena dedup`.
@@ -262,8 +261,7 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 }
 
 func clusterName(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
+	return digest.SHA256([]byte(text))[:16]
 }
 
 // joinIndex finds texts that earlier runs had already: they represent nothing,

@@ -48,8 +48,9 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "family\tattempts\tagentic right\tcalled scripted\tscripted right\tcalled agentic\tunknown\tright\t95 %\t")
 	for _, f := range append(c.Families, c.Total) {
-		lo, hi := filters.Wilson(f.Right(), f.All())
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", cli.Printable(f.Family), f.All(), f.TrueAgentic, f.FalseScripts, f.TrueScripted, f.FalseAgentic, f.Unknown, float64(f.Right())/float64(f.All()), lo, hi)
+		right := filters.Tally{Part: f.Right(), Whole: f.All()}
+		lo, hi := right.Interval()
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", cli.Printable(f.Family), f.All(), f.TrueAgentic, f.FalseScripts, f.TrueScripted, f.FalseAgentic, f.Unknown, right.Share(), lo, hi)
 	}
 	fmt.Fprintln(t, "\nmeasure\tshare\t95 %\t")
 	share(t, "precision of agentic", c.Total.TrueAgentic, c.Total.TrueAgentic+c.Total.FalseAgentic)
@@ -77,10 +78,11 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 }
 
 func share(w io.Writer, name string, part, whole int) {
+	t := filters.Tally{Part: part, Whole: whole}
 	if whole == 0 {
 		fmt.Fprintf(w, "%s\t-\t\t\n", name)
 		return
 	}
-	lo, hi := filters.Wilson(part, whole)
-	fmt.Fprintf(w, "%s\t%.4f\t%.4f-%.4f\t\n", name, float64(part)/float64(whole), lo, hi)
+	lo, hi := t.Interval()
+	fmt.Fprintf(w, "%s\t%.4f\t%.4f-%.4f\t\n", name, t.Share(), lo, hi)
 }

@@ -2,8 +2,6 @@ package audit
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -13,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // leakScan is one pass over candidates.
@@ -177,10 +176,9 @@ func (l *leakScan) embedded(ctx context.Context) error {
 }
 
 func lineOf(r leakRow) leakLine {
-	sum := sha256.Sum256([]byte(r.candidate.Text))
 	f := r.finding
 	return leakLine{
-		ID: cli.WithoutSecrets(r.candidate.ID), TextSHA256: hex.EncodeToString(sum[:]), Match: orNull(cli.WithoutSecrets(f.Match)), Drop: f.Drop, Same: f.Same,
+		ID: cli.WithoutSecrets(r.candidate.ID), TextSHA256: digest.SHA256([]byte(r.candidate.Text)), Match: orNull(cli.WithoutSecrets(f.Match)), Drop: f.Drop, Same: f.Same,
 		Score: f.Score, Tier: orNull(string(f.Tier)), Evidence: cli.WithoutSecrets(f.Evidence),
 	}
 }

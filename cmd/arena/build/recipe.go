@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/export"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -232,7 +233,7 @@ func (f *recipeFlags) protect() error {
 		f.protected = append(f.protected, entries...)
 		given = append(given, guard.Digest(entries))
 		if b, err := os.ReadFile(path); err == nil {
-			given = append(given, corpus.SHA256(b))
+			given = append(given, digest.SHA256(b))
 		}
 	}
 	return recipeError(recipe.Guarded(m, given))

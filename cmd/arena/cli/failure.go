@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // The exit codes of the program. Wrong usage is what the command line says: a
@@ -170,7 +172,7 @@ func BadFlag(c *cobra.Command, err error) error {
 	if errors.As(err, &unknown) {
 		at := nearEnough + 1
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if d := distance(unknown.GetSpecifiedName(), f.Name); d < at {
+			if d := text.Distance(unknown.GetSpecifiedName(), f.Name); d < at {
 				at, hint = d, fmt.Sprintf("did you mean --%s?", f.Name)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -117,12 +118,12 @@ func (s *Settings) nearestKey(err error, set string, config any) string {
 	best, at := "", 1+max(nearEnough, len(cmp.Or(set, name))/2)
 	for _, key := range keys(reflect.TypeOf(config).Elem(), "") {
 		last := key[strings.LastIndexByte(key, '.')+1:]
-		d := distance(cmp.Or(set, name), key)
+		d := text.Distance(cmp.Or(set, name), key)
 		switch {
 		case last == name:
 			d = 0
 		case set == "":
-			d = distance(name, last)
+			d = text.Distance(name, last)
 		}
 		if d < at {
 			best, at = key, d
@@ -172,26 +173,4 @@ func Contradiction(said, made *pipeline.Config) error {
 		}
 	}
 	return nil
-}
-
-// distance is how many letters must be changed, added or taken away to make a
-// of b (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		left, corner := i+1, i
-		for j := range len(b) {
-			cost := corner
-			if a[i] != b[j] {
-				cost = 1 + min(corner, row[j+1], left)
-			}
-			corner, row[j+1], row[j] = row[j+1], cost, left
-			left = cost
-		}
-		row[len(b)] = left
-	}
-	return row[len(b)]
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/token"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // sideBySide is more than there are formats: one reading of a corpus feeds all
@@ -205,7 +206,7 @@ func (f *exportFlags) count(opt *export.Options) error {
 	if err != nil {
 		return cli.Failed(err, "--tokenizer takes the tokenizer.json of a model")
 	}
-	tok, err := token.Read("tokenizer-"+corpus.SHA256(data)[:12], data)
+	tok, err := token.Read("tokenizer-"+digest.SHA256(data)[:12], data)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("read %s: %w", f.tokenizer, err), "byte-level BPE is read, as of Qwen, Llama 3, GPT-2; leave --tokenizer out for the estimate")
 	}

@@ -1,5 +1,6 @@
-// Package stats holds the statistics that evaluations are reported with. All
-// of it is deterministic: what draws at random takes a seed.
+// Package stats holds the intervals and tests that shares, means and evaluations
+// are reported with. All of it is deterministic: what draws at random takes a
+// seed.
 package stats
 
 import (
@@ -9,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// z95 is the two-sided 95 % quantile of the normal distribution.
-var z95 = distuv.UnitNormal.Quantile(0.975)
+// Z95 is the two-sided 95 % quantile of the normal distribution.
+const Z95 = 1.959963984540054
 
 // Interval is a confidence interval, both ends included.
 type Interval struct{ Low, High float64 }
@@ -26,8 +27,8 @@ func Wilson(successes, n int) Interval {
 
 // wilson is the score interval of a rate p in n trials, which need not be whole.
 func wilson(p, n float64) Interval {
-	centre := (p + z95*z95/(2*n)) / (1 + z95*z95/n)
-	half := z95 / (1 + z95*z95/n) * math.Sqrt(p*(1-p)/n+z95*z95/(4*n*n))
+	centre := (p + Z95*Z95/(2*n)) / (1 + Z95*Z95/n)
+	half := Z95 / (1 + Z95*Z95/n) * math.Sqrt(p*(1-p)/n+Z95*Z95/(4*n*n))
 	interval := Interval{max(0, centre-half), min(1, centre+half)}
 	if p == 0 {
 		interval.Low = 0
@@ -127,5 +128,5 @@ func ClusteredWilson(rate, se float64, problems, samples int) Interval {
 	if spread := rate * (1 - rate); spread > 0 {
 		trials = min(float64(samples), spread/(se*se))
 	}
-	return wilson(rate, trials*(z95/t)*(z95/t))
+	return wilson(rate, trials*(Z95/t)*(Z95/t))
 }

@@ -43,7 +43,7 @@ var power80 = distuv.UnitNormal.Quantile(0.8)
 
 // MDE80 is the smallest true difference that a two-sided test at 5 % finds
 // with a power of 80 %, given the standard error of the difference.
-func MDE80(se float64) float64 { return (z95 + power80) * se }
+func MDE80(se float64) float64 { return (Z95 + power80) * se }
 
 // ProblemsFor80 is how many problems it takes to find a difference with a
 // power of 80 %, if each adds as much noise as the given ones do: two at least,
@@ -53,6 +53,6 @@ func ProblemsFor80(difference, se float64, problems int) int {
 		return 0
 	}
 	perProblem := se * math.Sqrt(float64(problems))
-	n := (z95 + power80) * perProblem / math.Abs(difference)
+	n := (Z95 + power80) * perProblem / math.Abs(difference)
 	return max(2, int(math.Ceil(n*n)))
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // More simulations than a test run should pay for print the table of
-// docs/evaluation.md: go test -v -run Cover ./student/stats -simulations 20000.
+// docs/evaluation.md: go test -v -run Cover ./internal/stats -simulations 20000.
 var simulations = flag.Int("simulations", 600, "runs that are simulated for the coverage of intervals")
 
 // design is a run to simulate: problems whose difficulties are drawn from

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 func near(t *testing.T, what string, got, want float64) {
@@ -17,17 +19,33 @@ func near(t *testing.T, what string, got, want float64) {
 // compares many more.
 func TestKnownNumbers(t *testing.T) {
 	t.Parallel()
+	if q := distuv.UnitNormal.Quantile(0.975); math.Abs(q-Z95) > 1e-15 {
+		t.Errorf("Z95 is not %v", q)
+	}
 	w := Wilson(32, 75)
 	near(t, "low", w.Low, 0.3210074201902475)
 	near(t, "high", w.High, 0.5394720767072307)
-	near(t, "none", Wilson(0, 10).Low, 0)
-	near(t, "all", Wilson(10, 10).High, 1)
 	near(t, "mcnemar", McNemar(3, 12), 0.03515625)
 	near(t, "mcnemar of none", McNemar(0, 0), 1)
 	near(t, "mcnemar one-sided", McNemar(0, 6), 0.03125)
 	near(t, "se", ClusteredSE([]float64{0, 1, 1, 0}), math.Sqrt(1.0/12))
 	for i, want := range []float64{0.03, 0.06, 0.06, 0.02} {
 		near(t, "holm", Holm([]float64{0.01, 0.04, 0.03, 0.005})[i], want)
+	}
+}
+
+// TestWilsonAtTheEnds: what cannot be lower or higher is exactly 0 or 1, and
+// nothing counted leaves everything open.
+func TestWilsonAtTheEnds(t *testing.T) {
+	t.Parallel()
+	if w := Wilson(0, 10); w.Low != 0 || w.High >= 0.2776 || w.High <= 0.2775 {
+		t.Errorf("0 of 10: %v", w)
+	}
+	if w := Wilson(10, 10); w.High != 1 || w.Low <= 0.7224 || w.Low >= 0.7225 {
+		t.Errorf("10 of 10: %v", w)
+	}
+	if w := Wilson(0, 0); w != (Interval{0, 1}) {
+		t.Errorf("0 of 0: %v", w)
 	}
 }
 

@@ -1,0 +1,13 @@
+// Package digest names bytes by what they say.
+package digest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// SHA256 is the SHA-256 of b in lower-case hex.
+func SHA256(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
