@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
 // FS is all of a file system that writing and checking a corpus needs. Tests
@@ -59,20 +61,10 @@ func (Disk) Rename(from, to string) error { return os.Rename(from, to) }
 func (Disk) RemoveAll(path string) error { return os.RemoveAll(path) }
 
 // SyncDir makes the names in a folder durable.
-func (Disk) SyncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if cerr := d.Close(); err == nil {
-		err = cerr
-	}
-	return err
-}
+func (Disk) SyncDir(path string) error { return atomicfile.SyncDir(path) }
 
-// WriteFile writes a whole file durably: under another name first, so that a
-// reader finds the old file, the new one, or none.
+// WriteFile writes a whole file durably, as atomicfile does, on any file system:
+// a reader finds the old file, the new one, or none.
 func WriteFile(fsys FS, path string, data []byte) error {
 	if err := fsys.MkdirAll(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("create folder of %s: %w", path, err)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student/inspectlog"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -85,7 +86,7 @@ func (r *Run) writeProblems(path string) error {
 		}
 		b.WriteByte('\n')
 	}
-	return writeFile(path, b.Bytes())
+	return atomicfile.WriteFile(path, b.Bytes())
 }
 
 // outputs are the files of results and traces under way: new ones beside the
@@ -179,7 +180,7 @@ func (o *outputs) drop() error {
 // frames of about a block each.
 type sink struct {
 	path string
-	tmp  *os.File
+	file *atomicfile.File
 	// lines are those of the block under way, of so many bytes.
 	lines [][]byte
 	size  int
@@ -218,11 +219,11 @@ const (
 // newSink makes a sink, one of so many that are open at a time, which is in
 // folder until it is whole.
 func newSink(path, folder string, p *packer, open int) (*sink, error) {
-	tmp, err := os.CreateTemp(folder, newFile)
+	file, err := atomicfile.CreateIn(folder, path)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
-	return &sink{path: path, tmp: tmp, most: min(blockSize, max(smallestSize, blocksSize/open)), pack: p}, nil
+	return &sink{path: path, file: file, most: min(blockSize, max(smallestSize, blocksSize/open)), pack: p}, nil
 }
 
 // line adds a line, which nobody may change until the next flush.
@@ -238,17 +239,17 @@ func (s *sink) flush() error {
 	if s.size == 0 {
 		return nil
 	}
-	_, err := s.tmp.Write(s.pack.join(s.lines))
+	_, err := s.file.Write(s.pack.join(s.lines))
 	clear(s.lines)
 	s.lines, s.size = s.lines[:0], 0
 	return err
 }
 
 func (s *sink) close() error {
-	if err := errors.Join(s.flush(), s.tmp.Chmod(0o644), s.tmp.Sync(), s.tmp.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", s.path, err), os.Remove(s.tmp.Name()))
+	if err := s.flush(); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", s.path, err), s.file.Drop())
 	}
-	return os.Rename(s.tmp.Name(), s.path)
+	return s.file.Commit()
 }
 
-func (s *sink) drop() error { return errors.Join(s.tmp.Close(), os.Remove(s.tmp.Name())) }
+func (s *sink) drop() error { return s.file.Drop() }

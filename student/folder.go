@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/runlog"
 )
@@ -142,13 +143,10 @@ func ReadFinished(run string) (Spec, error) {
 	return spec, nil
 }
 
-// newFile is what files are called until they are whole, for os.CreateTemp.
-const newFile = ".new-*"
-
 // sweep removes what a killed process left half written.
 func (f *folder) sweep() error {
 	var errs []error
-	for _, place := range []string{newFile, tracesFolder + "/*/" + newFile} {
+	for _, place := range []string{atomicfile.Unfinished, tracesFolder + "/*/" + atomicfile.Unfinished} {
 		left, err := fs.Glob(os.DirFS(f.path), place)
 		errs = append(errs, err)
 		for _, name := range left {
@@ -210,17 +208,5 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
 	}
-	return writeFile(path, append(b, '\n'))
-}
-
-func writeFile(path string, b []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), newFile)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	_, err = tmp.Write(b)
-	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(tmp.Name()))
-	}
-	return os.Rename(tmp.Name(), path)
+	return atomicfile.WriteFile(path, append(b, '\n'))
 }

@@ -3,12 +3,11 @@ package student
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -68,7 +67,7 @@ func newRow(r *rollout.Result) row {
 // table writes results.parquet, which appears when it is whole.
 type table struct {
 	path   string
-	tmp    *os.File
+	file   *atomicfile.File
 	schema *parquet.Schema
 	w      *parquet.GenericWriter[row]
 	cells  parquet.Row
@@ -80,14 +79,14 @@ type table struct {
 const groupRows = 50_000
 
 func newTable(path string) (*table, error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), newFile)
+	file, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
 	const pageBytes = 64 << 10 // thirty columns hold a page each
 	schema := parquet.SchemaOf(row{})
-	w := parquet.NewGenericWriter[row](tmp, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes))
-	return &table{path: path, tmp: tmp, schema: schema, w: w}, nil
+	w := parquet.NewGenericWriter[row](file, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes))
+	return &table{path: path, file: file, schema: schema, w: w}, nil
 }
 
 // add writes a row through its cells: the writer's own way with structs loses
@@ -105,10 +104,10 @@ func (t *table) add(r *rollout.Result) error {
 }
 
 func (t *table) close() error {
-	if err := errors.Join(t.w.Close(), t.tmp.Chmod(0o644), t.tmp.Sync(), t.tmp.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", t.path, err), os.Remove(t.tmp.Name()))
+	if err := t.w.Close(); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", t.path, err), t.file.Drop())
 	}
-	return os.Rename(t.tmp.Name(), t.path)
+	return t.file.Commit()
 }
 
-func (t *table) drop() error { return errors.Join(t.tmp.Close(), os.Remove(t.tmp.Name())) }
+func (t *table) drop() error { return t.file.Drop() }

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/flate"
+
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
 // version is inspect_ai's LOG_SCHEMA_VERSION that is written here.
@@ -27,11 +29,10 @@ const noTime = "2001-09-09T01:46:40+00:00"
 // Log is a log under way. It holds one sample at a time, whatever the size of
 // the run, and appears at its path when it is whole.
 type Log struct {
-	path string
-	run  Run
+	run Run
 	// entries is the zip under way, summaries the list that goes behind the
 	// samples; both are temporary files beside path.
-	entries   *os.File
+	entries   *atomicfile.File
 	zip       *zip.Writer
 	summaries *os.File
 	count     int
@@ -43,13 +44,13 @@ type Log struct {
 
 // New begins the log of a run.
 func New(path string, r Run) (*Log, error) {
-	l := &Log{path: path, run: r}
+	l := &Log{run: r}
 	var err error
-	if l.entries, err = os.CreateTemp(filepath.Dir(path), ".new-*"); err != nil {
+	if l.entries, err = atomicfile.Create(path); err != nil {
 		return nil, fmt.Errorf("begin inspect log: %w", err)
 	}
-	if l.summaries, err = os.CreateTemp(filepath.Dir(path), ".new-*"); err != nil {
-		return nil, errors.Join(fmt.Errorf("begin inspect log: %w", err), l.entries.Close(), os.Remove(l.entries.Name()))
+	if l.summaries, err = os.CreateTemp(filepath.Dir(path), atomicfile.Unfinished); err != nil {
+		return nil, errors.Join(fmt.Errorf("begin inspect log: %w", err), l.entries.Drop())
 	}
 	l.zip = zip.NewWriter(l.entries)
 	l.zip.RegisterCompressor(zip.Deflate, oneCompressor())
@@ -140,13 +141,13 @@ func (l *Log) spill(enough int) error {
 // whole.
 func (l *Log) Close(results []Score) error {
 	err := errors.Join(l.copySummaries(), l.document("header.json", l.header(results)), l.zip.Close())
-	if err = errors.Join(err, l.entries.Chmod(0o644), l.entries.Sync()); err != nil {
+	if err != nil {
 		return errors.Join(fmt.Errorf("write inspect log: %w", err), l.Drop())
 	}
-	if err := errors.Join(l.entries.Close(), l.summaries.Close(), os.Remove(l.summaries.Name())); err != nil {
+	if err := errors.Join(l.dropSummaries(), l.entries.Commit()); err != nil {
 		return fmt.Errorf("write inspect log: %w", err)
 	}
-	return os.Rename(l.entries.Name(), l.path)
+	return nil
 }
 
 func (l *Log) copySummaries() error {
@@ -170,5 +171,9 @@ func (l *Log) copySummaries() error {
 
 // Drop gives the log up.
 func (l *Log) Drop() error {
-	return errors.Join(l.entries.Close(), os.Remove(l.entries.Name()), l.summaries.Close(), os.Remove(l.summaries.Name()))
+	return errors.Join(l.entries.Drop(), l.dropSummaries())
+}
+
+func (l *Log) dropSummaries() error {
+	return errors.Join(l.summaries.Close(), os.Remove(l.summaries.Name()))
 }
