@@ -16,9 +16,9 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/student/inspectlog"
 	"github.com/trajectory-arena/arena/student/rollout"
-	"github.com/trajectory-arena/arena/student/runlog"
 )
 
 // finish writes everything that follows from the finished rollouts, in the
@@ -31,7 +31,7 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 		return nil, err
 	}
 	t := newTally(r.Spec.Samples, r.Contaminated)
-	err = r.each(ctx, f, func(key runlog.Key, result *rollout.Result) error {
+	err = r.each(ctx, f, func(key journal.Key, result *rollout.Result) error {
 		t.add(result)
 		if int(key.Sample) == r.Spec.Samples-1 {
 			t.endProblem()
@@ -52,10 +52,10 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 }
 
 // each gives every rollout in order, and waits for those that are not finished.
-func (r *Run) each(ctx context.Context, f *folder, do func(runlog.Key, *rollout.Result) error) error {
+func (r *Run) each(ctx context.Context, f *folder, do func(journal.Key, *rollout.Result) error) error {
 	for p := range r.Spec.Problems {
 		for s := range r.Spec.Samples {
-			key := runlog.Key{Problem: uint32(p), Sample: uint32(s)}
+			key := journal.Key{Problem: uint32(p), Sample: uint32(s)}
 			result, err := f.finished(ctx, key, r.runID(uint32(s)))
 			if err != nil {
 				return err

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/student/rollout"
-	"github.com/trajectory-arena/arena/student/runlog"
 )
 
 // The files of a run folder.
@@ -49,19 +49,19 @@ var ErrChanged = errors.New("the run in this folder was begun with other inputs"
 type folder struct {
 	path     string
 	unlock   func() error
-	turns    *runlog.Journal
-	rollouts *runlog.Journal
+	turns    *journal.Journal
+	rollouts *journal.Journal
 	// sync makes both survive a crash of the machine.
 	sync func() error
 	// done says where each finished rollout lies, begun the turns that earlier
 	// processes played. more is closed and replaced with every rollout that joins
 	// done.
 	mu   sync.Mutex
-	done map[runlog.Key]runlog.Entry
+	done map[journal.Key]journal.Entry
 	// fresh are some of the rollouts that joined done and were not asked for yet.
-	fresh map[runlog.Key]*rollout.Result
+	fresh map[journal.Key]*rollout.Result
 	more  chan struct{}
-	begun map[runlog.Key][]runlog.Entry
+	begun map[journal.Key][]journal.Entry
 }
 
 // openFolder opens a run folder, new or begun. One that was begun with another
@@ -70,11 +70,11 @@ func openFolder(path string, spec Spec) (f *folder, err error) {
 	if err = os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("open run: %w", err)
 	}
-	f = &folder{path: path, done: map[runlog.Key]runlog.Entry{}, fresh: map[runlog.Key]*rollout.Result{}, more: make(chan struct{}), begun: map[runlog.Key][]runlog.Entry{}}
+	f = &folder{path: path, done: map[journal.Key]journal.Entry{}, fresh: map[journal.Key]*rollout.Result{}, more: make(chan struct{}), begun: map[journal.Key][]journal.Entry{}}
 	if err = f.claim(spec); err != nil {
 		return nil, err
 	}
-	if f.unlock, err = runlog.Lock(f.file(lockFile)); err != nil {
+	if f.unlock, err = journal.Lock(f.file(lockFile)); err != nil {
 		return nil, err
 	}
 	if err = errors.Join(f.sweep(), f.openJournals()); err != nil {
@@ -157,15 +157,15 @@ func (f *folder) sweep() error {
 }
 
 func (f *folder) openJournals() error {
-	var entries []runlog.Entry
+	var entries []journal.Entry
 	var err error
-	if f.rollouts, entries, err = runlog.Open(f.file(rolloutsFile)); err != nil {
+	if f.rollouts, entries, err = journal.Open(f.file(rolloutsFile)); err != nil {
 		return err
 	}
 	for _, e := range entries {
 		f.done[e.Key] = e
 	}
-	if f.turns, entries, err = runlog.Open(f.file(turnsFile)); err != nil {
+	if f.turns, entries, err = journal.Open(f.file(turnsFile)); err != nil {
 		return errors.Join(err, f.rollouts.Close())
 	}
 	for _, e := range entries {

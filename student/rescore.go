@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/student/rollout"
-	"github.com/trajectory-arena/arena/student/runlog"
 )
 
 // Rescore scores the finished rollouts of a folder again, without the model,
@@ -32,7 +32,7 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	if err = f.adopt(r.Spec); err != nil {
 		return nil, errors.Join(fmt.Errorf("score again: %w", err), f.close())
 	}
-	err = r.each(ctx, f, func(key runlog.Key, result *rollout.Result) error {
+	err = r.each(ctx, f, func(key journal.Key, result *rollout.Result) error {
 		before := result.Label
 		if bad := r.score(ctx, &r.Problems.All[key.Problem], result); bad != nil {
 			return bad

@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/rollout"
-	"github.com/trajectory-arena/arena/student/runlog"
 )
 
 // Run is one evaluation: what to play, with whom, and where to keep it.
@@ -114,7 +114,7 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 }
 
 // playOne plays one rollout from its last whole turn to its end.
-func (r *Run) playOne(ctx context.Context, f *folder, key runlog.Key) error {
+func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key) error {
 	past, err := f.past(key)
 	if err != nil {
 		return err

@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/student/rollout"
-	"github.com/trajectory-arena/arena/student/runlog"
 )
 
 // missing lists the rollouts that are not finished, in the order to play them.
-func (f *folder) missing(spec Spec) []runlog.Key {
-	var keys []runlog.Key
+func (f *folder) missing(spec Spec) []journal.Key {
+	var keys []journal.Key
 	for p := range spec.Problems {
 		for s := range spec.Samples {
-			key := runlog.Key{Problem: uint32(p), Sample: uint32(s)}
+			key := journal.Key{Problem: uint32(p), Sample: uint32(s)}
 			if _, done := f.done[key]; !done {
 				keys = append(keys, key)
 			}
@@ -26,7 +26,7 @@ func (f *folder) missing(spec Spec) []runlog.Key {
 }
 
 // past reads the turns that an unfinished rollout has played already.
-func (f *folder) past(key runlog.Key) ([]rollout.Turn, error) {
+func (f *folder) past(key journal.Key) ([]rollout.Turn, error) {
 	entries := f.begun[key]
 	turns := make([]rollout.Turn, len(entries))
 	for i, e := range entries {
@@ -42,7 +42,7 @@ func (f *folder) past(key runlog.Key) ([]rollout.Turn, error) {
 }
 
 // keep keeps a turn: the next request is sent only when this one is safe.
-func (f *folder) keep(key runlog.Key, t rollout.Turn) error {
+func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 	b, err := t.Encode()
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (f *folder) keep(key runlog.Key, t rollout.Turn) error {
 
 // finish keeps a finished rollout: its result in the first line, its trace in
 // the second.
-func (f *folder) finish(key runlog.Key, r *rollout.Result) error {
+func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encode result: %w", err)
@@ -80,7 +80,7 @@ const mostFresh = 64
 
 // entry waits until a rollout is finished, and gives it too where it is fresh.
 // The error is ctx's.
-func (f *folder) entry(ctx context.Context, key runlog.Key) (runlog.Entry, *rollout.Result, error) {
+func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *rollout.Result, error) {
 	for {
 		f.mu.Lock()
 		e, done := f.done[key]
@@ -99,7 +99,7 @@ func (f *folder) entry(ctx context.Context, key runlog.Key) (runlog.Entry, *roll
 }
 
 // finished gives a rollout once it is finished, its trace as runID's.
-func (f *folder) finished(ctx context.Context, key runlog.Key, runID string) (*rollout.Result, error) {
+func (f *folder) finished(ctx context.Context, key journal.Key, runID string) (*rollout.Result, error) {
 	e, fresh, err := f.entry(ctx, key)
 	if err != nil || fresh != nil {
 		return fresh, err
@@ -114,7 +114,7 @@ func (f *folder) finished(ctx context.Context, key runlog.Key, runID string) (*r
 }
 
 // read reads what finish kept.
-func (f *folder) read(e runlog.Entry) (*rollout.Result, error) {
+func (f *folder) read(e journal.Entry) (*rollout.Result, error) {
 	b, err := f.rollouts.Read(e)
 	if err != nil {
 		return nil, err

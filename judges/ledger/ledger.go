@@ -1,166 +1,140 @@
 // Package ledger keeps every exchange with a judge model, so that no answer is
-// paid for twice. A ledger is a folder of SQLite segments: each process writes
-// its own and reads all of them, so shards on a shared folder need no lock.
-//
-// A segment is written in WAL mode without checkpoints: its main file does not
-// change while it is open and its log only grows, every commit with a checksum.
-// So a killed process loses nothing it had committed, and another process may
-// copy a segment at any moment and read a consistent state of it.
+// paid for twice. A ledger is a folder of files of JSON lines: each process writes
+// one of its own and reads all of them, so shards on a shared folder need no lock,
+// and ledgers merge by putting their files into one folder.
 package ledger
 
 import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/journal"
 )
 
 // ErrNotHeld says that the ledger holds no answer.
 var ErrNotHeld = errors.New("no answer held")
 
-// Exchange is one request to a model and what came of it.
-type Exchange struct {
-	// Key is the hex sha256 of what was asked of whom: model, messages and
-	// parameters. Ask is the hex sha256 of the question that the request was
-	// one try at answering; several models may have been tried.
-	Key string
-	Ask string
-	// Model is the model that was asked, Served the one the reply names.
-	Model        string
-	Served       string
-	PromptSHA256 string
-	// Outcome is scored where the reply could be read.
-	Outcome arena.JudgeOutcome
-	// Try counts from 1 within one Ask and run.
-	Try int
-	// Status is the HTTP status, 0 where no reply came.
-	Status  int
-	Request []byte
-	Reply   []byte
-	// PromptBytes is the size of the messages' text.
-	PromptBytes int
-	// Verdicts is how many were asked for: one on an attempt, or one for each of
-	// its steps.
-	Verdicts int
-	Tokens   Spent
-	// Total is what the Ask has cost up to and with this exchange.
-	Total     Spent
-	LatencyMS int64
-	// Error says in words why there is no answer.
-	Error string
-	// Held is true where the exchange was recorded before the ledger was
-	// opened. It is set on reading.
-	Held bool
-}
-
-// Spent is what exchanges cost.
-type Spent struct {
-	Prompt     int
-	Completion int
-	// USD is nil where a price is unknown.
-	USD *float64
-}
-
-// Plus is the sum of both; its price is unknown where either is.
-func (s Spent) Plus(o Spent) Spent {
-	sum := Spent{Prompt: s.Prompt + o.Prompt, Completion: s.Completion + o.Completion}
-	if s.USD != nil && o.USD != nil {
-		usd := *s.USD + *o.USD
-		sum.USD = &usd
-	}
-	return sum
-}
-
-// Free is what an exchange costs that was never sent.
-func Free() Spent {
-	return Spent{USD: new(float64)}
-}
-
 // Ledger is an open ledger. Its methods may be called from any goroutine.
 type Ledger struct {
-	dir  string
-	temp string
+	dir string
 
-	// queue holds what waits to be recorded. Whoever gets writing records all
-	// of it in one transaction: a disk takes about as long for one as for many.
-	queueing sync.Mutex
-	queue    []*pending
-	writing  sync.Mutex
+	// creating is held while this process's file is made.
+	creating sync.Mutex
+	own      *journal.Lines
 
 	// mu guards what follows, and is never held while the disk is written.
-	mu    sync.Mutex
-	read  []*segment
-	own   *segment
+	mu sync.Mutex
+	// read says how far each file of another process was read.
+	read  map[string]int64
+	old   []*segment
+	temp  string
 	byAsk map[[32]byte]place
 	byKey map[[32]byte]place
 	usage map[asked]Usage
 	bill  Bill
 }
 
-// place is where the answer to a question lies.
+// place is where an exchange lies: in a line of a file, or in a row of an old
+// segment.
 type place struct {
-	segment *segment
-	row     int64
-	held    bool
+	file   string
+	offset int64
+	size   int
+	old    *segment
+	row    int64
+	held   bool
 }
 
 // Open reads the ledger in dir, which the first exchange creates where it does
-// not exist. It sees what other processes had committed at this moment.
+// not exist. It sees what other processes had recorded at this moment.
 func Open(dir string) (*Ledger, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("read ledger %s: not a folder", dir)
 	}
 	l := &Ledger{
-		dir: dir, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[asked]Usage{},
+		dir: dir, read: map[string]int64{}, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[asked]Usage{},
 		bill: Bill{Spent: Free()},
 	}
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*"+suffix))
-	if err != nil {
-		return nil, fmt.Errorf("list ledger %s: %w", dir, err)
-	}
-	for _, path := range paths {
-		if err := l.load(path); err != nil {
-			return nil, errors.Join(fmt.Errorf("read ledger segment %s: %w", path, err), l.Close())
-		}
+	count := func(e Exchange) { l.bill = l.bill.plus(e) }
+	if err := errors.Join(l.openSegments(count), l.catchUp(count)); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-func (l *Ledger) load(path string) error {
-	s, err := l.openSegment(path)
-	if err != nil || s == nil {
-		return err
+// catchUp reads what other processes have recorded since it was last called. The
+// caller has mu, or the ledger alone.
+func (l *Ledger) catchUp(visit func(Exchange)) error {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list ledger: %w", err)
 	}
-	l.read = append(l.read, s)
-	return s.each(func(row int64, e Exchange) { l.note(e, place{s, row, true}) })
+	for _, entry := range entries {
+		path := filepath.Join(l.dir, entry.Name())
+		if !strings.HasSuffix(path, suffix) || l.own != nil && path == l.own.Path() {
+			continue
+		}
+		const newline = 1
+		if info, err := entry.Info(); err != nil || info.Size() <= l.read[path]+newline {
+			continue
+		}
+		if err := l.load(path, visit); err != nil {
+			return fmt.Errorf("read ledger %s: %w", path, err)
+		}
+	}
+	return nil
 }
 
-// note enters an exchange into the index and the sums.
-func (l *Ledger) note(e Exchange, at place) {
-	l.bill = l.bill.plus(e)
+// load reads the rest of a file of another process.
+func (l *Ledger) load(path string, visit func(Exchange)) error {
+	return eachLine(path, l.read[path], func(offset int64, size int, e Exchange) {
+		l.enter(e, place{file: path, offset: offset, size: size, held: true})
+		l.read[path] = offset + int64(size)
+		visit(e)
+	})
+}
+
+// enter makes an exchange known to what looks for answers and predicts costs.
+func (l *Ledger) enter(e Exchange, at place) {
 	of := asked{e.Model, e.PromptSHA256}
 	l.usage[of] = l.usage[of].plus(e)
 	if e.Outcome != arena.JudgeScored {
 		return
 	}
-	enter(l.byAsk, e.Ask, at)
-	enter(l.byKey, e.Key, at)
+	keepFirst(l.byAsk, e.Ask, at)
+	keepFirst(l.byKey, e.Key, at)
 }
 
-// enter keeps the first answer: later ones to the same question are copies.
-func enter(index map[[32]byte]place, id string, at place) {
+// keepFirst keeps the first answer: later ones to the same question are copies.
+func keepFirst(index map[[32]byte]place, id string, at place) {
 	k, ok := hash(id)
 	if _, known := index[k]; ok && !known {
 		index[k] = at
 	}
 }
 
-// Answer finds the readable exchange that answered ask, or else ErrNotHeld.
+// Answer finds the readable exchange that answered ask, or else ErrNotHeld. What
+// other processes have recorded by now counts, but is on nobody's bill here.
 func (l *Ledger) Answer(ask string) (Exchange, error) {
+	e, err := l.find(l.byAsk, ask)
+	if !errors.Is(err, ErrNotHeld) {
+		return e, err
+	}
+	l.creating.Lock()
+	l.mu.Lock()
+	err = l.catchUp(func(Exchange) {})
+	l.mu.Unlock()
+	l.creating.Unlock()
+	if err != nil {
+		return Exchange{}, err
+	}
 	return l.find(l.byAsk, ask)
 }
 
@@ -170,7 +144,7 @@ func (l *Ledger) Reply(key string) (Exchange, error) {
 	return l.find(l.byKey, key)
 }
 
-func (l *Ledger) find(index map[[32]byte]place, id string) (Exchange, error) {
+func (l *Ledger) find(index map[[32]byte]place, id string) (e Exchange, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k, ok := hash(id)
@@ -178,7 +152,11 @@ func (l *Ledger) find(index map[[32]byte]place, id string) (Exchange, error) {
 	if !ok || !held {
 		return Exchange{}, ErrNotHeld
 	}
-	e, err := at.segment.get(at.row)
+	if at.old != nil {
+		e, err = at.old.get(at.row)
+	} else {
+		e, err = readLine(at.file, at.offset, at.size)
+	}
 	if err != nil {
 		return Exchange{}, fmt.Errorf("read ledger: %w", err)
 	}
@@ -186,22 +164,59 @@ func (l *Ledger) find(index map[[32]byte]place, id string) (Exchange, error) {
 	return e, nil
 }
 
-// Close seals this process's segment and releases all others.
+// Add records an exchange durably before it returns.
+func (l *Ledger) Add(e Exchange) error {
+	line, err := encode(e)
+	if err != nil {
+		return fmt.Errorf("record exchange: %w", err)
+	}
+	own, err := l.writable()
+	if err != nil {
+		return fmt.Errorf("record exchange: %w", err)
+	}
+	offset, err := own.Append(line)
+	if err == nil {
+		err = own.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("record exchange: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bill = l.bill.plus(e)
+	l.enter(e, place{file: own.Path(), offset: offset, size: len(line)})
+	return nil
+}
+
+// writable is this process's file, made with the folder at the first exchange.
+func (l *Ledger) writable() (*journal.Lines, error) {
+	l.creating.Lock()
+	defer l.creating.Unlock()
+	if l.own != nil {
+		return l.own, nil
+	}
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return nil, err
+	}
+	own, err := journal.CreateLines(l.dir, "exchanges-*"+suffix)
+	if err == nil {
+		l.own = own
+	}
+	return own, err
+}
+
+// Close ends this process's file and gives up all others.
 func (l *Ledger) Close() error {
+	l.creating.Lock()
+	defer l.creating.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var errs []error
 	if l.own != nil {
-		errs = append(errs, l.own.db.Close())
+		errs = append(errs, l.own.Close())
 	}
-	for _, s := range l.read {
-		errs = append(errs, s.db.Close())
-	}
-	l.own, l.read = nil, nil
-	if l.temp != "" {
-		errs = append(errs, os.RemoveAll(l.temp))
-	}
-	return errors.Join(errs...)
+	l.own = nil
+	return errors.Join(append(errs, l.closeSegments())...)
 }
 
 func hash(id string) (k [32]byte, ok bool) {

@@ -2,7 +2,7 @@ package ledger_test
 
 import (
 	"bufio"
-	"database/sql"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -85,26 +85,25 @@ func TestALiveSegmentIsReadByOthers(t *testing.T) {
 	}
 }
 
-func TestSegmentsAreSealedAndMerged(t *testing.T) {
+func TestTheBillAndTheUsageAreThoseOfAllFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := opened(t, dir)
-	const n = 1024 + 10
-	for i := range n {
-		add(t, l, answer(i))
+	const n = 30
+	for from := 0; from < n; from += 10 {
+		l := opened(t, dir)
+		for i := from; i < from+10; i++ {
+			add(t, l, answer(i))
+		}
 	}
-	for _, i := range []int{0, 1023, 1024, n - 1} {
+	if files := segments(t, dir); len(files) != 3 {
+		t.Errorf("%d files, want one a process: %v", len(files), files)
+	}
+	l := opened(t, dir)
+	for i := range n {
 		if e, err := l.Answer(id("ask", i)); err != nil || string(e.Reply) != fmt.Sprintf("reply %d", i) {
 			t.Errorf("answer %d: %q, %v", i, e.Reply, err)
 		}
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if files := segments(t, dir); len(files) != 2 {
-		t.Errorf("%d segments, want 2: %v", len(files), files)
-	}
-	l = opened(t, dir)
 	b, u := l.Bill(), l.Usage("m", id("prompt", 0))
 	if b.Exchanges != n || b.Prompt != 100*n || *b.USD != 0.5*n || b.Unpriced != 0 {
 		t.Errorf("bill %+v", b)
@@ -114,66 +113,132 @@ func TestSegmentsAreSealedAndMerged(t *testing.T) {
 	}
 }
 
-// TestAnEarlierLedgerIsRead: before steps were judged, segments did not say how
-// many verdicts were asked for.
-func TestAnEarlierLedgerIsRead(t *testing.T) {
+// TestTwoProcessesShare: what one is told while both run, the other does not ask
+// again, and it is not on the other's bill.
+func TestTwoProcessesShare(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ledger")
+	a, b := opened(t, dir), opened(t, dir)
+	for i := range 20 {
+		mine, other := a, b
+		if i%2 == 1 {
+			mine, other = b, a
+		}
+		add(t, mine, answer(i))
+		if e, err := other.Answer(id("ask", i)); err != nil || !e.Held || string(e.Reply) != fmt.Sprintf("reply %d", i) {
+			t.Errorf("answer %d: %+v, %v", i, e, err)
+		}
+		if _, err := other.Reply(id("key", i)); err != nil {
+			t.Errorf("reply %d: %v", i, err)
+		}
+	}
+	if x, y := a.Bill().Exchanges, b.Bill().Exchanges; x != 10 || y != 10 {
+		t.Errorf("%d and %d exchanges are billed", x, y)
+	}
+}
+
+func TestLedgersMergeInOneFolder(t *testing.T) {
+	t.Parallel()
+	merged := t.TempDir()
+	for shard := range 3 {
+		dir := t.TempDir()
+		l := opened(t, dir)
+		add(t, l, answer(shard))
+		for _, path := range segments(t, dir) {
+			if err := os.Rename(path, filepath.Join(merged, filepath.Base(path))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	l := opened(t, merged)
+	for shard := range 3 {
+		if _, err := l.Answer(id("ask", shard)); err != nil {
+			t.Errorf("shard %d: %v", shard, err)
+		}
+	}
+}
+
+// TestATornLineIsNone cuts a file after every byte: the exchanges before the cut
+// are there, and the next process writes a file of its own.
+func TestATornLineIsNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l := opened(t, dir)
 	add(t, l, answer(1))
-	if err := l.Close(); err != nil {
+	add(t, l, answer(2))
+	path := segments(t, dir)[0]
+	whole, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	alter(t, segments(t, dir)[0], "ALTER TABLE exchanges DROP COLUMN verdicts", "PRAGMA user_version = 1")
-	l = opened(t, dir)
-	if e, err := l.Answer(id("ask", 1)); err != nil || e.Verdicts != 1 || string(e.Reply) != "reply 1" {
-		t.Errorf("%+v, %v", e, err)
+	first := bytes.IndexByte(whole, '\n')
+	for cut := range len(whole) {
+		for _, tail := range []string{"", "\x00\x00"} {
+			if err := os.WriteFile(path, append(whole[:cut:cut], tail...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			want := 0
+			if cut >= first && (tail == "" || cut > first) {
+				want = 1
+			}
+			if cut == len(whole)-1 && tail == "" {
+				want = 2
+			}
+			l, err := ledger.Open(dir)
+			if err != nil {
+				t.Fatalf("cut at %d: %v", cut, err)
+			}
+			if got := l.Bill().Exchanges; got != want {
+				t.Fatalf("cut at %d: %d exchanges, want %d", cut, got, want)
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
+}
+
+func TestADamagedLineIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := opened(t, dir)
+	add(t, l, answer(1))
 	add(t, l, answer(2))
-	if u := l.Usage("m", id("prompt", 0)); u.Answers != 2 || u.Verdicts != 3 {
-		t.Errorf("usage %+v", u)
+	path := segments(t, dir)[0]
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[12] = ';'
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ledger.Open(dir); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "byte 0 ") {
+		t.Errorf("got %v", err)
 	}
 }
 
 func TestALaterLedgerIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := opened(t, dir)
-	add(t, l, answer(1))
-	if err := l.Close(); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(`{"version":4}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	alter(t, segments(t, dir)[0], "PRAGMA user_version = 3")
 	if _, err := ledger.Open(dir); err == nil || !strings.Contains(err.Error(), "later version") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func alter(t *testing.T, path string, statements ...string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestAForeignFileIsNamed(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "notes.sqlite")
-	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ledger.Open(dir); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("got %v", err)
+	for _, name := range []string{"notes.jsonl", "notes.sqlite"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(strings.Repeat("not an exchange ", 100)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ledger.Open(filepath.Dir(path)); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 
@@ -197,11 +262,13 @@ func TestLookingCreatesNothing(t *testing.T) {
 	}
 }
 
-func TestAnEmptyClaimIsNoSegment(t *testing.T) {
+func TestAnEmptyFileHoldsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "1-0.sqlite"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"exchanges-1.jsonl", "1-0.sqlite"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if b := opened(t, dir).Bill(); b.Exchanges != 0 {
 		t.Errorf("%+v", b)
@@ -320,7 +387,7 @@ func id(kind string, i int) string {
 
 func segments(t *testing.T, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.sqlite"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,89 +8,83 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 
 	_ "modernc.org/sqlite" // the pure Go driver named "sqlite"
 )
 
+// Ledgers were SQLite files before they were lines. They are read, never written:
+// docs/decisions/20261122-one-log.md says until when.
 const (
-	suffix = ".sqlite"
-	// version is the schema's, kept in user_version.
-	version = 2
-	// sealEvery bounds the log of an open segment: about 1,000 exchanges of 20
-	// KB are 20 MB to copy for a process that reads it meanwhile.
-	sealEvery = 1024
+	segmentSuffix  = ".sqlite"
+	segmentVersion = 2
 )
 
-// segment is one SQLite file: the one this process writes, or one it reads.
+// segment is an old file of a ledger.
 type segment struct {
-	path    string
 	version int
 	db      *sql.DB
-	// rows counts the exchanges written by this process.
-	rows int
 }
 
-// create claims a new file name, which no other process can then have, and
-// opens it for writing.
-func create(dir string) (*segment, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+// openSegments reads all old files.
+func (l *Ledger) openSegments(visit func(Exchange)) error {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list ledger: %w", err)
 	}
-	path, err := claim(dir)
-	if err != nil {
-		return nil, err
-	}
-	db, err := open(path, "vfs", lockless())
-	if err != nil {
-		return nil, err
-	}
-	s := &segment{path: path, version: version, db: db}
-	for _, statement := range slices.Concat([]string{
-		// No shared memory: only one process opens this file for writing.
-		"PRAGMA locking_mode = EXCLUSIVE",
-		"PRAGMA journal_mode = WAL",
-		"PRAGMA wal_autocheckpoint = 0",
-		"PRAGMA synchronous = FULL",
-	}, schema, []string{
-		// The version last: a file without one holds nothing yet.
-		fmt.Sprintf("PRAGMA user_version = %d", version),
-	}) {
-		if _, err := db.Exec(statement); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", statement, err), db.Close())
-		}
-	}
-	return s, nil
-}
-
-// claim makes an empty file that did not exist, named by the process.
-func claim(dir string) (string, error) {
-	for n := 0; ; n++ {
-		path := filepath.Join(dir, fmt.Sprintf("%d-%d%s", os.Getpid(), n, suffix))
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if errors.Is(err, fs.ErrExist) {
+	for _, entry := range entries {
+		path := filepath.Join(l.dir, entry.Name())
+		if !strings.HasSuffix(path, segmentSuffix) {
 			continue
 		}
-		if err != nil {
-			return "", err
+		if err := l.openSegment(path, visit); err != nil {
+			return fmt.Errorf("read ledger %s: %w", path, err)
 		}
-		return path, f.Close()
 	}
+	return nil
 }
 
-// lockless names SQLite's file layer without locks: shared folders often have
-// none that work, and a claimed name needs none.
-func lockless() string {
-	if runtime.GOOS == "windows" {
-		return "win32-none"
+// openSegment reads an old file; one without a version holds nothing.
+func (l *Ledger) openSegment(path string, visit func(Exchange)) error {
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return err
 	}
-	return "unix-none"
+	db, err := l.openSQLite(path)
+	if err != nil {
+		return err
+	}
+	s := &segment{db: db}
+	l.old = append(l.old, s)
+	if err := db.QueryRow("PRAGMA user_version").Scan(&s.version); err != nil {
+		return err
+	}
+	switch {
+	case s.version == 0:
+		return nil
+	case s.version < 0 || s.version > segmentVersion:
+		return fmt.Errorf("schema %d is above %d: written by a later version of arena", s.version, segmentVersion)
+	}
+	return s.each(func(row int64, e Exchange) {
+		l.enter(e, place{old: s, row: row, held: true})
+		visit(e)
+	})
 }
 
-// open opens one SQLite file with one connection.
-func open(path, option, value string) (*sql.DB, error) {
+// openSQLite opens a file as it is, or with the log that a killed process left a
+// copy of both, in which SQLite may tidy up.
+func (l *Ledger) openSQLite(path string) (*sql.DB, error) {
+	option, value := "immutable", "1"
+	if log, err := os.ReadFile(path + "-wal"); err == nil {
+		main, err := os.ReadFile(path)
+		if err == nil && l.temp == "" {
+			l.temp, err = os.MkdirTemp("", "arena-ledger-")
+		}
+		path = filepath.Join(l.temp, filepath.Base(path))
+		if err = errors.Join(err, os.WriteFile(path, main, 0o600), os.WriteFile(path+"-wal", log, 0o600)); err != nil {
+			return nil, err
+		}
+		option, value = "mode", "rw"
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -104,85 +98,62 @@ func open(path, option, value string) (*sql.DB, error) {
 	return db, nil
 }
 
-// seal folds the log into the main file and opens that for reading.
-func (s *segment) seal() error {
-	if err := s.db.Close(); err != nil {
+func (l *Ledger) closeSegments() error {
+	var errs []error
+	for _, s := range l.old {
+		errs = append(errs, s.db.Close())
+	}
+	if l.temp != "" {
+		errs = append(errs, os.RemoveAll(l.temp))
+	}
+	l.old, l.temp = nil, ""
+	return errors.Join(errs...)
+}
+
+const columns = `key, ask, model, served, prompt_sha256, outcome, try, status, request_zstd, reply, prompt_bytes, verdicts,
+	prompt_tokens, completion_tokens, cost_usd, ask_prompt_tokens, ask_completion_tokens, ask_cost_usd, latency_ms, error`
+
+// columns are those to read: version 1 asked for one verdict at a time.
+func (s *segment) columns() string {
+	if s.version < 2 {
+		return strings.Replace(columns, "verdicts", "1", 1)
+	}
+	return columns
+}
+
+// each visits every exchange in the order written, without the long texts.
+func (s *segment) each(visit func(row int64, e Exchange)) (err error) {
+	light := strings.Replace(strings.Replace(s.columns(), "request_zstd", "x''", 1), "reply", "''", 1)
+	rows, err := s.db.Query("SELECT id, " + light + " FROM exchanges ORDER BY id")
+	if err != nil {
 		return err
 	}
-	db, err := open(s.path, "immutable", "1")
-	s.db = db
-	return err
-}
-
-// openSegment opens another process's segment for reading, or nil where it
-// holds nothing yet.
-func (l *Ledger) openSegment(path string) (*segment, error) {
-	source, err := l.settled(path)
-	if err != nil || source == "" {
-		return nil, err
-	}
-	option, value := "immutable", "1"
-	if source != path {
-		option, value = "mode", "rw" // the copy is ours, on a local disk
-	}
-	db, err := open(source, option, value)
-	if err != nil {
-		return nil, err
-	}
-	var found int
-	if err := db.QueryRow("PRAGMA user_version").Scan(&found); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	switch {
-	case found == 0:
-		return nil, db.Close()
-	case found < 0 || found > version:
-		return nil, errors.Join(fmt.Errorf("schema %d is above %d: written by a later version of arena", found, version), db.Close())
-	}
-	return &segment{path: path, version: found, db: db}, nil
-}
-
-// settled gives a file that nobody writes: path itself once it is sealed, else
-// a copy of it with its log; nothing where the file is empty, a name claimed
-// and no more. The main file is copied first: should its writer seal it
-// meanwhile, the log that is copied afterwards repairs the copy, or is gone and
-// the sealed file is there to read.
-func (l *Ledger) settled(path string) (string, error) {
-	wal := path + "-wal"
-	if _, err := os.Stat(wal); errors.Is(err, fs.ErrNotExist) {
-		info, err := os.Stat(path)
-		if err != nil || info.Size() == 0 {
-			return "", err
-		}
-		return path, nil
-	}
-	if l.temp == "" {
-		dir, err := os.MkdirTemp("", "arena-ledger-")
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var row int64
+		e, err := scan(&row, rows.Scan)
 		if err != nil {
-			return "", err
+			return err
 		}
-		l.temp = dir
+		visit(row, e)
 	}
-	copied := filepath.Join(l.temp, filepath.Base(path))
-	if err := copyFile(copied, path); err != nil {
-		return "", err
-	}
-	err := copyFile(copied+"-wal", wal)
-	if errors.Is(err, fs.ErrNotExist) {
-		return path, nil
-	}
-	return copied, err
+	return rows.Err()
 }
 
-func copyFile(to, from string) error {
-	b, err := os.ReadFile(from)
+func (s *segment) get(row int64) (Exchange, error) {
+	e, err := scan(&row, s.db.QueryRow("SELECT id, "+s.columns()+" FROM exchanges WHERE id = ?", row).Scan)
 	if err != nil {
-		return err
+		return Exchange{}, err
 	}
-	return os.WriteFile(to, b, 0o600)
+	if e.Request, err = decompressor.DecodeAll(e.Request, nil); err != nil {
+		return Exchange{}, fmt.Errorf("decompress request: %w", err)
+	}
+	return e, nil
 }
 
-// escapeGlob makes a path match itself.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
+func scan(row *int64, into func(...any) error) (e Exchange, err error) {
+	err = into(row, &e.Key, &e.Ask, &e.Model, &e.Served, &e.PromptSHA256, &e.Outcome, &e.Try, &e.Status, &e.Request,
+		&e.Reply, &e.PromptBytes, &e.Verdicts, &e.Tokens.Prompt, &e.Tokens.Completion, &e.Tokens.USD,
+		&e.Total.Prompt, &e.Total.Completion, &e.Total.USD, &e.LatencyMS, &e.Error)
+	return e, err
 }

@@ -1,7 +1,4 @@
-// Package runlog keeps a run on disk while it goes on: append-only journals
-// whose whole entries survive any end of the process, and the lock that keeps
-// two processes from writing one run.
-package runlog
+package journal
 
 import (
 	"bufio"
@@ -36,27 +33,14 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Journal is an append-only file of entries. Append and Read may be called
-// from any goroutine.
+// Journal is an append-only file of entries. Its methods may be called from any
+// goroutine.
 type Journal struct {
-	mu    sync.Mutex
-	file  file
-	end   int64
-	dirty bool
-	// lost is the first error of a sync. What was written before it may never
-	// reach the disk, and a later sync would not say so.
-	lost error
-	enc  *zstd.Encoder
-	dec  *zstd.Decoder
+	appended
+	enc *zstd.Encoder
+	dec *zstd.Decoder
 	// entries are *[]byte for entries on their way to the file.
 	entries sync.Pool
-}
-
-type file interface {
-	io.ReaderAt
-	io.WriterAt
-	io.Closer
-	Sync() error
 }
 
 // Open opens or makes the journal at path and lists its entries. What a killed
@@ -85,7 +69,7 @@ func Open(path string) (*Journal, []Entry, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open journal: %w", err), f.Close())
 	}
-	return &Journal{file: f, end: end, enc: enc, dec: dec}, entries, nil
+	return &Journal{appended: appended{file: f, end: end, synced: end}, enc: enc, dec: dec}, entries, nil
 }
 
 // scan lists the whole entries and the end of the last.
@@ -146,18 +130,11 @@ func (j *Journal) Append(k Key, data []byte) (Entry, error) {
 	binary.LittleEndian.PutUint32(b[8:], k.Problem)
 	binary.LittleEndian.PutUint32(b[12:], k.Sample)
 	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.lost != nil {
-		return Entry{}, fmt.Errorf("append to journal: %w", j.lost)
+	offset, err := j.append(b)
+	if err != nil {
+		return Entry{}, err
 	}
-	e := Entry{Key: k, offset: j.end, size: uint32(len(b) - headSize)}
-	if _, err := j.file.WriteAt(b, j.end); err != nil {
-		return Entry{}, fmt.Errorf("append to journal: %w", err)
-	}
-	j.end += int64(len(b))
-	j.dirty = true
-	return e, nil
+	return Entry{Key: k, offset: offset, size: uint32(len(b) - headSize)}, nil
 }
 
 // Read gives an entry's data.
@@ -173,35 +150,8 @@ func (j *Journal) Read(e Entry) ([]byte, error) {
 	return data, nil
 }
 
-// Sync makes all entries survive a crash of the machine. Once it failed it
-// fails for good, and so does Append.
-func (j *Journal) Sync() error {
-	j.mu.Lock()
-	dirty, lost := j.dirty, j.lost
-	j.dirty = false
-	j.mu.Unlock()
-	if lost != nil || !dirty {
-		return lost
-	}
-	err := j.file.Sync()
-	if err == nil {
-		return nil
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.lost = fmt.Errorf("sync journal: %w", err)
-	return j.lost
-}
-
 // Close syncs and closes the file. What a sync told before is not told again.
 func (j *Journal) Close() error {
 	j.dec.Close()
-	j.mu.Lock()
-	told := j.lost != nil
-	j.mu.Unlock()
-	var err error
-	if !told {
-		err = j.Sync()
-	}
-	return errors.Join(err, j.enc.Close(), j.file.Close())
+	return errors.Join(j.appended.Close(), j.enc.Close())
 }

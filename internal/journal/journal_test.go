@@ -1,4 +1,4 @@
-package runlog
+package journal
 
 import (
 	"bytes"
@@ -209,6 +209,53 @@ func TestAFailedSyncEndsTheJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, path, fillFrom, fillFrom+1)
+}
+
+// slow is a file whose syncs wait until they are let through.
+type slow struct {
+	*os.File
+	begun, through chan struct{}
+}
+
+func (s *slow) Sync() error {
+	s.begun <- struct{}{}
+	<-s.through
+	return s.File.Sync()
+}
+
+// TestASyncWaitsForTheDisk also where another is under way: what was appended
+// before it may not be on the disk yet.
+func TestASyncWaitsForTheDisk(t *testing.T) {
+	t.Parallel()
+	j, _, err := Open(filepath.Join(t.TempDir(), "j"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, _ := j.file.(*os.File)
+	s := &slow{file, make(chan struct{}, 2), make(chan struct{})}
+	j.file = s
+	done := make(chan error, 2)
+	for i := range 2 {
+		if _, err = j.Append(Key{uint32(i), 1}, content(i)); err != nil {
+			t.Fatal(err)
+		}
+		go func() { done <- j.Sync() }()
+	}
+	<-s.begun
+	select {
+	case err := <-done:
+		t.Errorf("a sync ended before the disk's, %v", err)
+	default:
+	}
+	close(s.through)
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestCloseTellsOfItsOwnSync: entries that nobody synced before.

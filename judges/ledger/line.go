@@ -1,0 +1,156 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+const (
+	suffix = ".jsonl"
+	// version is that of a line. Those before were SQLite's.
+	version = 3
+	// maxLine bounds a line, in bytes: a reply is bounded by its client.
+	maxLine = 256 << 20
+)
+
+// entry is an exchange as a line without its long texts.
+type entry struct {
+	Version       int                `json:"version"`
+	Key           string             `json:"key"`
+	Ask           string             `json:"ask"`
+	Model         string             `json:"model"`
+	Served        string             `json:"served"`
+	PromptSHA256  string             `json:"prompt_sha256"`
+	Outcome       arena.JudgeOutcome `json:"outcome"`
+	Try           int                `json:"try"`
+	Status        int                `json:"status"`
+	PromptBytes   int                `json:"prompt_bytes"`
+	Verdicts      int                `json:"verdicts"`
+	Prompt        int                `json:"prompt_tokens"`
+	Completion    int                `json:"completion_tokens"`
+	USD           *float64           `json:"cost_usd"`
+	AskPrompt     int                `json:"ask_prompt_tokens"`
+	AskCompletion int                `json:"ask_completion_tokens"`
+	AskUSD        *float64           `json:"ask_cost_usd"`
+	LatencyMS     int64              `json:"latency_ms"`
+	Error         string             `json:"error"`
+}
+
+// line is an exchange as a line. Requests repeat their instructions word by word
+// and are compressed; replies stay readable.
+type line struct {
+	entry
+	Request []byte `json:"request_zstd"`
+	Reply   string `json:"reply"`
+}
+
+// The coders are safe for concurrent use and hold no state between calls.
+var (
+	compressor, _   = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	decompressor, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+)
+
+func encode(e Exchange) ([]byte, error) {
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	err := to.Encode(line{entry{
+		version, e.Key, e.Ask, e.Model, e.Served, e.PromptSHA256, e.Outcome, e.Try, e.Status, e.PromptBytes, e.Verdicts,
+		e.Tokens.Prompt, e.Tokens.Completion, e.Tokens.USD, e.Total.Prompt, e.Total.Completion, e.Total.USD, e.LatencyMS, e.Error,
+	}, compressor.EncodeAll(e.Request, []byte{}), string(e.Reply)})
+	return b.Bytes(), err
+}
+
+// exchange is the entry without its long texts.
+func (e *entry) exchange() Exchange {
+	return Exchange{
+		Key: e.Key, Ask: e.Ask, Model: e.Model, Served: e.Served, PromptSHA256: e.PromptSHA256, Outcome: e.Outcome,
+		Try: e.Try, Status: e.Status, PromptBytes: e.PromptBytes, Verdicts: e.Verdicts, LatencyMS: e.LatencyMS, Error: e.Error,
+		Tokens: Spent{e.Prompt, e.Completion, e.USD}, Total: Spent{e.AskPrompt, e.AskCompletion, e.AskUSD},
+	}
+}
+
+// eachLine visits the exchanges of a file from an offset on, without their long
+// texts. A last line that is not whole is being written, or was when its process
+// was killed, and is none.
+func eachLine(path string, from int64, visit func(offset int64, size int, e Exchange)) (err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if _, err = f.Seek(from, io.SeekStart); err != nil {
+		return err
+	}
+	var torn error
+	for l, err := range arena.Lines(f, maxLine) {
+		if err = errors.Join(torn, err); err != nil {
+			return err
+		}
+		switch e, bad := parseEntry(l.Text); {
+		case bad != nil:
+			torn = fmt.Errorf("the line at byte %d is no exchange: %w", from+l.Offset, bad)
+			if !begun(l.Text) {
+				return torn
+			}
+		case e.Version != version:
+			return fmt.Errorf("the line at byte %d has version %d, not %d: written by a later version of arena, or by another program", from+l.Offset, e.Version, version)
+		default:
+			visit(from+l.Offset, len(l.Text), e.exchange())
+		}
+	}
+	return nil
+}
+
+// parseEntry reads a line without its long texts, which stand last in it: for
+// them it is enough to be JSON.
+func parseEntry(text []byte) (e entry, err error) {
+	if !gjson.ValidBytes(text) {
+		return e, errors.New("no JSON")
+	}
+	if head, _, found := bytes.Cut(text, []byte(`,"request_zstd":`)); found {
+		text = append(head[:len(head):len(head)], '}')
+	}
+	return e, json.Unmarshal(text, &e)
+}
+
+// begun reports whether text is how a line begins. Where a machine crashed, zeros
+// may follow.
+func begun(text []byte) bool {
+	const opening = `{"version":`
+	text = bytes.TrimRight(text, "\x00")
+	return strings.HasPrefix(opening, string(text[:min(len(text), len(opening))]))
+}
+
+// readLine reads the exchange in a line of so many bytes.
+func readLine(path string, offset int64, size int) (Exchange, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Exchange{}, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	b := make([]byte, size)
+	if _, err := f.ReadAt(b, offset); err != nil {
+		return Exchange{}, err
+	}
+	var l line
+	if err := json.Unmarshal(b, &l); err != nil {
+		return Exchange{}, err
+	}
+	e := l.exchange()
+	e.Reply = []byte(l.Reply)
+	if e.Request, err = decompressor.DecodeAll(l.Request, nil); err != nil {
+		return Exchange{}, fmt.Errorf("decompress request: %w", err)
+	}
+	return e, nil
+}
