@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // tool is one of the shop's tools as the filter tells them apart.
@@ -229,24 +230,12 @@ func hexDigit(c byte) byte {
 	return 16
 }
 
-// appendIDs reads product ids from a comma string, a number or a list.
+// appendIDs adds the product ids that an argument holds.
 func appendIDs(ids []string, v gjson.Result, encoded bool) []string {
-	most := len(ids) + maxIDs
-	if v.IsArray() {
-		v.ForEach(func(_, item gjson.Result) bool {
-			ids = appendIDs(ids, item, encoded)
-			return len(ids) < most
-		})
-		return ids
+	if encoded {
+		v = gjson.Result{Type: gjson.String, Str: plain(text(v), true)}
 	}
-	for rest := plain(text(v), encoded); rest != "" && len(ids) < most; {
-		var id string
-		id, rest, _ = strings.Cut(rest, ",")
-		if id = strings.Trim(id, " \t[]\"'"); id != "" {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+	return calls.AppendIDs(ids, v, len(ids)+maxIDs)
 }
 
 // maxIDs bounds the ids of one call; a page of the shop has ten.

@@ -14,3 +14,10 @@ func Listed(result arena.Raw) (all [4][]string, ids []string) {
 	l := new(pad).list(result)
 	return [...][]string{l.shown, l.titles, l.prices, l.sales}, new(pad).shownIDs(result)
 }
+
+// IDsOf are the products that the filter reads from a call's arguments.
+func IDsOf(args arena.Raw) []string {
+	var a act
+	a.read(new(pad), toolRecommend, args, false)
+	return a.ids
+}

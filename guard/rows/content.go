@@ -1,11 +1,13 @@
 package rows
 
 import (
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -259,11 +261,7 @@ func (c *Content) leaf(v gjson.Result, key string) {
 	}
 	switch key {
 	case "product_id", "product_ids", "recommended_product_ids", "gold":
-		for id := range strings.SplitSeq(v.String(), ",") {
-			if id = strings.TrimSpace(id); id != "" {
-				c.ProductIDs = append(c.ProductIDs, id)
-			}
-		}
+		c.ProductIDs = calls.AppendIDs(c.ProductIDs, v, math.MaxInt)
 	case "title":
 		c.Titles = append(c.Titles, v.String())
 	case "query", "problem_id", "id", "style", "split", "category", "difficulty", "data_source", "ground_truth", "reward", "rewards":

@@ -161,7 +161,7 @@ func (r *reading) standsFor(c *candidate) []int32 {
 // all, standing in one result must do, and so it must where one title has few
 // of them: what one search returned is mostly of one kind.
 func (r *reading) rival(p, q *product) bool {
-	if r.chosen[p.id] && r.chosen[q.id] {
+	if slices.Contains(r.chosen, p.id) && slices.Contains(r.chosen, q.id) {
 		return false
 	}
 	pk, qk := r.kindOf(p), r.kindOf(q)

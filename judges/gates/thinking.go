@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // readThinking answers the second to the fourth gate.
@@ -68,34 +69,22 @@ func (s *shelf) asked(word string) bool {
 
 // recommended are the ids of the last recommendation: products chosen together
 // fill different slots and are no rivals.
-func recommended(d *arena.Dialogue) map[string]bool {
+func recommended(d *arena.Dialogue) []string {
 	for i := len(d.Turns) - 1; i >= 0; i-- {
 		for k := len(d.Turns[i].Calls) - 1; k >= 0; k-- {
-			if call := &d.Turns[i].Calls[k]; call.Name == "recommend_product" {
-				return idsIn(string(call.Arguments))
+			if call := &d.Turns[i].Calls[k]; call.Name == calls.Recommend {
+				return calls.Recommended(*call)
 			}
 		}
 	}
 	return nil
 }
 
-func idsIn(text string) map[string]bool {
-	ids := map[string]bool{}
-	for i := 0; i < len(text) && len(ids) < 64; {
-		end := digitsEnd(text, i)
-		if end-i >= minID {
-			ids[text[i:end]] = true
-		}
-		i = max(end, i+1)
-	}
-	return ids
-}
-
 // weigher reads the passages in order and keeps the first evidence for each
 // gate.
 type weigher struct {
 	shelf  *shelf
-	chosen map[string]bool
+	chosen []string
 	// request is the customer's own text, brands what the results name in
 	// scripts without blanks.
 	request string

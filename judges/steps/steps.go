@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // Name is the versioned name of the rule.
@@ -112,7 +113,7 @@ type place struct{ turn, call int }
 
 // walk goes through the calls with what the attempt already knows.
 type walk struct {
-	goal map[string]bool
+	goal []string
 	// last are the places of the recommendation that counts and of the last
 	// total before it.
 	recommend, total place
@@ -131,8 +132,8 @@ func newWalk(d *arena.Dialogue) *walk {
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls {
 			switch call := &d.Turns[i].Calls[k]; call.Name {
-			case "recommend_product":
-				w.goal, w.recommend, w.total = ids(string(call.Arguments)), place{i, k}, total
+			case calls.Recommend:
+				w.goal, w.recommend, w.total = calls.Recommended(*call), place{i, k}, total
 			case "calculate_voucher":
 				total = place{i, k}
 			}
@@ -159,7 +160,7 @@ func (w *walk) judge(at place, c *arena.Call) (needed bool, why Reason) {
 	case "terminate":
 		w.ended = true
 		return true, Ended
-	case "recommend_product":
+	case calls.Recommend:
 		if at == w.recommend {
 			return true, Recommended
 		}
@@ -199,7 +200,7 @@ func (w *walk) first(known map[string]bool, c *arena.Call, as Reason) (needed bo
 	if as == Checked {
 		held = ids(string(c.Arguments))
 	}
-	for id := range w.goal {
+	for _, id := range w.goal {
 		switch {
 		case !held[id]:
 		case known[id]:

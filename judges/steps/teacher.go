@@ -1,11 +1,10 @@
 package steps
 
 import (
-	"strings"
-
-	"github.com/tidwall/gjson"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // TeacherName is the versioned name of the rule of Matched.
@@ -88,32 +87,11 @@ func sameStep(mine, teachers []arena.Call) bool {
 }
 
 func sharesProduct(mine, teachers arena.Raw) bool {
-	wanted := named(teachers)
-	for id := range named(mine) {
-		if wanted[id] {
+	wanted := calls.Products(teachers)
+	for _, id := range calls.Products(mine) {
+		if slices.Contains(wanted, id) {
 			return true
 		}
 	}
 	return len(wanted) == 0
-}
-
-// named are the products that a call's arguments name: those of product_id or
-// product_ids, a list or a string with commas.
-func named(arguments arena.Raw) map[string]bool {
-	found := map[string]bool{}
-	for _, key := range []string{"product_id", "product_ids"} {
-		v := gjson.Get(string(arguments), key)
-		if v.IsArray() {
-			for _, e := range v.Array() {
-				found[e.String()] = true
-			}
-			continue
-		}
-		for id := range strings.SplitSeq(v.String(), ",") {
-			if id = strings.TrimSpace(id); id != "" {
-				found[id] = true
-			}
-		}
-	}
-	return found
 }

@@ -1,0 +1,27 @@
+package filters_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/calls"
+)
+
+// TestIDsAreReadAsEverywhere: in whatever form a call recommends products, the
+// filter reads the ids that the guard and the judges read.
+func TestIDsAreReadAsEverywhere(t *testing.T) {
+	t.Parallel()
+	for _, args := range []arena.Raw{
+		`{"product_ids":"[\"0123456789\"]"}`, `{"product_id":"0123456789"}`, `{"product_ids":["0123456789","0123456780, 77"]}`,
+		`{"product_ids":"11 22"}`, `{"product_ids":12}`, `{"product_ids":null}`, `{}`,
+	} {
+		want := calls.Recommended(arena.Call{Name: calls.Recommend, Arguments: args})
+		if diff := cmp.Diff(want, filters.IDsOf(args), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s", args, diff)
+		}
+	}
+}
