@@ -141,16 +141,3 @@ func specOfRow(row rows.Row) string {
 	}
 	return SpecHash(p)
 }
-
-// CandidateOf makes a candidate of a row in any trainer's format. A row that
-// names itself nowhere is named by its file and line.
-func CandidateOf(row rows.Row) (Candidate, error) {
-	r := rows.Read(row)
-	if r.Request == "" && len(r.Context)+len(r.System)+len(r.Answers)+len(r.ProductIDs) == 0 {
-		return Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
-	}
-	if r.ID == "" {
-		r.ID = row.Name()
-	}
-	return Candidate{ID: r.ID, Text: r.Request, Context: slices.Concat(r.Context, r.System), ProductIDs: r.ProductIDs, Answers: r.Answers}, nil
-}

@@ -89,7 +89,7 @@ func (r *Rotation) trainedByRows(corpus string, found map[int]string) error {
 	for _, file := range slices.DeleteFunc(files, isEvalSplit) {
 		err := rows.Each(file, func(row rows.Row) error {
 			read++
-			c, err := CandidateOf(row)
+			c, err := ReadCandidate(row)
 			if err != nil {
 				return nil //nolint:nilerr // a row without text leaks nothing
 			}

@@ -6,10 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
-	"strings"
-	"unicode"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -182,11 +178,11 @@ func (m *mapper) leak(rec *arena.Record, problem int) block.Leak {
 	p := m.protect
 	best := p.problem[problem]
 	if g := p.guardOf(problem); g != nil {
-		c := guard.Candidate{ID: rec.Trace.ID, Context: laterRequests(&rec.Dialogue), ProductIDs: recommended(&rec.Dialogue), Answers: answers(&rec.Dialogue)}
-		if rec.Trace.Query != m.day.Problems.All[problem].Query {
-			c.Text = rec.Trace.Query
+		request := rec.Trace.Query
+		if request == m.day.Problems.All[problem].Query {
+			request = "" // it is checked once, with the problem
 		}
-		if f := g.Check(c); f.Drop && !best.Drop || f.Drop == best.Drop && f.Score > best.Score {
+		if f := g.Check(guard.CandidateOf(rec.Trace.ID, request, rec.Dialogue.Turns)); f.Drop && !best.Drop || f.Drop == best.Drop && f.Score > best.Score {
 			best = f
 		}
 	}
@@ -194,56 +190,4 @@ func (m *mapper) leak(rec *arena.Record, problem int) block.Leak {
 		Match: best.Match, Bank: best.Bank, Drop: best.Drop, Same: best.Same, Score: best.Score,
 		Tier: string(best.Tier), Evidence: best.Evidence, Beyond: best.Beyond,
 	}
-}
-
-// recommended are all ids that the model recommended.
-func recommended(d *arena.Dialogue) []string {
-	var out []string
-	for _, t := range d.Turns {
-		for _, c := range t.Calls {
-			if c.Name == "recommend_product" {
-				out = append(out, ids(gjson.Get(string(c.Arguments), "product_ids"))...)
-			}
-		}
-	}
-	return out
-}
-
-// ids reads product ids written as one string with commas or as a list.
-func ids(v gjson.Result) []string {
-	if v.IsArray() {
-		var out []string
-		for _, e := range v.Array() {
-			out = append(out, ids(e)...)
-		}
-		return out
-	}
-	return strings.FieldsFunc(v.String(), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-}
-
-// laterRequests are what the customer said after the request itself.
-func laterRequests(d *arena.Dialogue) []string {
-	var out []string
-	for _, t := range d.Turns {
-		if t.User != "" {
-			out = append(out, t.User)
-		}
-	}
-	return out
-}
-
-// answers are the texts that the model wrote.
-func answers(d *arena.Dialogue) []string {
-	var out []string
-	for _, t := range d.Turns {
-		for _, s := range []string{t.Think, t.Text} {
-			if s != "" {
-				out = append(out, s)
-			}
-		}
-		for _, c := range t.Calls {
-			out = append(out, string(c.Arguments))
-		}
-	}
-	return out
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/guard/rows"
 )
 
 // kind is one config of a corpus.
@@ -38,7 +37,8 @@ var (
 	sft = kind[corpus.SFT]{
 		config: "sft", profile: corpus.ProfileHFJSON,
 		learn: func(r *corpus.SFT) (facts, error) {
-			candidate, err := read(map[string]any{"goal": r.Goal, "messages": raw(r.Messages)})
+			turns, err := r.Turns()
+			candidate := guard.CandidateOf(r.SessionID, r.Goal, turns)
 			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Reward, candidate: candidate}, err
 		},
 		origin: func(r *corpus.SFT) *corpus.Origin { return &r.Origin },
@@ -47,8 +47,8 @@ var (
 	rl = kind[corpus.RL]{
 		config: "rl", profile: corpus.ProfileVerlRL,
 		learn: func(r *corpus.RL) (facts, error) {
-			candidate, err := read(map[string]any{"prompt": messages(r.Prompt), "ground_truth": r.RewardModel.Truth})
-			return facts{key: candidate.Text + "\n" + r.RewardModel.Truth, tokens: 1, candidate: candidate}, err
+			candidate := guard.CandidateOf(r.ProblemID, corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt), r.Gold()...)
+			return facts{key: candidate.Text + "\n" + r.RewardModel.Truth, tokens: 1, candidate: candidate}, nil
 		},
 		origin: func(r *corpus.RL) *corpus.Origin { return &r.Origin },
 		stamp: func(r *corpus.RL, _ string, number int64) error {
@@ -59,9 +59,9 @@ var (
 	pref = kind[corpus.Pref]{
 		config: "pref", profile: corpus.ProfilePref,
 		learn: func(r *corpus.Pref) (facts, error) {
-			candidate, err := read(map[string]any{"prompt": messages(r.Prompt), "chosen": messages(r.Chosen), "rejected": messages(r.Rejected)})
+			candidate := guard.CandidateOf("", corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt, r.Chosen, r.Rejected))
 			return facts{key: r.ChosenSession + "\n" + r.RejectedSession, sessions: []string{r.ChosenSession, r.RejectedSession},
-				tokens: r.ChosenTokens + r.RejectedTokens, score: r.Margin, candidate: candidate}, err
+				tokens: r.ChosenTokens + r.RejectedTokens, score: r.Margin, candidate: candidate}, nil
 		},
 		origin: func(r *corpus.Pref) *corpus.Origin { return &r.Origin },
 		stamp:  func(*corpus.Pref, string, int64) error { return nil },
@@ -69,38 +69,13 @@ var (
 	kto = kind[corpus.KTO]{
 		config: "kto", profile: corpus.ProfileKTO,
 		learn: func(r *corpus.KTO) (facts, error) {
-			candidate, err := read(map[string]any{"prompt": messages(r.Prompt), "completion": messages(r.Completion)})
-			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Score, candidate: candidate}, err
+			candidate := guard.CandidateOf(r.SessionID, corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt, r.Completion))
+			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Score, candidate: candidate}, nil
 		},
 		origin: func(r *corpus.KTO) *corpus.Origin { return &r.Origin },
 		stamp:  func(*corpus.KTO, string, int64) error { return nil },
 	}
 )
-
-// read takes a row apart as the guard's own reader of rows does.
-func read(row map[string]any) (guard.Candidate, error) {
-	b, err := json.Marshal(row)
-	if err != nil {
-		return guard.Candidate{}, fmt.Errorf("read row: %w", err)
-	}
-	return guard.CandidateOf(rows.Row{JSON: string(b)})
-}
-
-func raw(values []string) []json.RawMessage {
-	out := make([]json.RawMessage, len(values))
-	for i, v := range values {
-		out[i] = json.RawMessage(v)
-	}
-	return out
-}
-
-func messages(ms []corpus.Msg) []map[string]string {
-	out := make([]map[string]string, len(ms))
-	for i, m := range ms {
-		out[i] = map[string]string{"role": m.Role, "content": m.Content}
-	}
-	return out
-}
 
 // stampSFT adds the source to the row's metadata, which exports carry along.
 func stampSFT(r *corpus.SFT, digest string, _ int64) error {

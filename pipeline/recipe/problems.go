@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -32,7 +29,7 @@ func Problems(fsys corpus.FS, dir string, heldOut []guard.Entry) ([]byte, error)
 	}
 	var b bytes.Buffer
 	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(row *corpus.RL) error {
-		v := view{key: row.ProblemID, cluster: row.Cluster, candidate: guard.Candidate{ID: row.ProblemID, Text: query(row), ProductIDs: gold(row)}}
+		v := view{key: row.ProblemID, cluster: row.Cluster, candidate: guard.CandidateOf(row.ProblemID, corpus.Request(row.Prompt), nil, row.Gold()...)}
 		if p.check(&v) != "" {
 			return nil
 		}
@@ -44,26 +41,6 @@ func Problems(fsys corpus.FS, dir string, heldOut []guard.Entry) ([]byte, error)
 		err = ErrNoProblems
 	}
 	return b.Bytes(), err
-}
-
-// query is the customer's request of a problem.
-func query(row *corpus.RL) string {
-	text := ""
-	for _, m := range row.Prompt {
-		if m.Role == chat.User {
-			text = m.Content
-		}
-	}
-	return text
-}
-
-// gold are the products that a problem is graded by.
-func gold(row *corpus.RL) []string {
-	var ids []string
-	for _, id := range gjson.Get(row.RewardModel.Truth, "reward.#.product_id").Array() {
-		ids = append(ids, id.String())
-	}
-	return ids
 }
 
 // productTask is the task type of the only tasks whose reward is no list.
@@ -82,7 +59,7 @@ func problem(row *corpus.RL) ([]byte, error) {
 	if len(rewards) == 1 && row.TaskType == productTask {
 		p["reward"] = rewards[0]
 	}
-	for key, value := range map[string]string{"problem_id": row.ProblemID, "query": query(row)} {
+	for key, value := range map[string]string{"problem_id": row.ProblemID, "query": corpus.Request(row.Prompt)} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return nil, fmt.Errorf("encode problem %s: %w", row.ProblemID, err)

@@ -3,10 +3,7 @@ package recipe
 import (
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -29,34 +26,9 @@ func (v *view) completion() []byte { return []byte(strings.Join(v.candidate.Answ
 
 func viewSFT(r *corpus.SFT) (view, error) {
 	v := view{key: r.SessionID, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType, wanted: r.Reward}
-	v.candidate = guard.Candidate{ID: r.SessionID, Text: r.Goal}
-	ms, err := chat.Decode(r.Messages)
-	if err != nil {
-		return v, err
-	}
-	for _, m := range ms {
-		switch m.Role {
-		case chat.Assistant:
-			v.candidate.Answers = append(v.candidate.Answers, m.Reasoning, m.Content)
-			for _, c := range m.Calls {
-				v.candidate.Answers = append(v.candidate.Answers, c.Function.Name+" "+string(c.Function.Arguments))
-				v.candidate.ProductIDs = append(v.candidate.ProductIDs, recommended(c)...)
-			}
-		case chat.User:
-			v.candidate.Context = append(v.candidate.Context, m.Content)
-		}
-	}
-	return v, nil
-}
-
-// recommended are the products that a call recommends.
-func recommended(c chat.Call) []string {
-	if c.Function.Name != "recommend_product" {
-		return nil
-	}
-	return strings.FieldsFunc(gjson.GetBytes(c.Function.Arguments, "product_ids").String(), func(r rune) bool {
-		return strings.ContainsRune(`,[]" `, r)
-	})
+	turns, err := r.Turns()
+	v.candidate = guard.CandidateOf(r.SessionID, r.Goal, turns)
+	return v, err
 }
 
 func viewKTO(r *corpus.KTO) (view, error) {
@@ -66,7 +38,7 @@ func viewKTO(r *corpus.KTO) (view, error) {
 	} else {
 		v.failure = r.SessionID
 	}
-	v.candidate = textCandidate(r.SessionID, r.Prompt, r.Completion)
+	v.candidate = guard.CandidateOf(r.SessionID, corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt, r.Completion))
 	return v, nil
 }
 
@@ -75,24 +47,6 @@ func viewPref(r *corpus.Pref) (view, error) {
 	if r.Reason != corpus.PairJudge {
 		v.wanted, v.failure = 1, r.RejectedSession
 	}
-	v.candidate = textCandidate(v.key, r.Prompt, r.Chosen, r.Rejected)
+	v.candidate = guard.CandidateOf(v.key, corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt, r.Chosen, r.Rejected))
 	return v, nil
-}
-
-// textCandidate is the candidate of a row in text form.
-func textCandidate(id string, prompt []corpus.Msg, completions ...[]corpus.Msg) guard.Candidate {
-	c := guard.Candidate{ID: id}
-	for _, m := range prompt {
-		if m.Role == chat.User {
-			c.Text = m.Content
-		}
-	}
-	for _, ms := range completions {
-		for _, m := range ms {
-			if m.Role == chat.Assistant {
-				c.Answers = append(c.Answers, m.Content)
-			}
-		}
-	}
-	return c
 }

@@ -113,7 +113,7 @@ func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := guard.CandidateOf(row)
+	c, err := guard.ReadCandidate(row)
 	if err != nil {
 		return err
 	}

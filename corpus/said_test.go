@@ -1,0 +1,39 @@
+package corpus_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	row := corpus.SFT{Messages: []string{
+		`{"role":"system","content":"Help."}`, `{"role":"user","content":"a lamp"}`,
+		`{"role":"assistant","content":"","reasoning_content":"Hm.","tool_calls":[{"id":"1","type":"function","function":{"name":"find_product","arguments":{"q":"lamp"}}}]}`,
+		`{"role":"tool","content":"[]","tool_call_id":"1"}`, `{"role":"assistant","content":"None."}`,
+	}}
+	got, err := row.Turns()
+	want := []arena.Turn{
+		{User: "Help."}, {User: "a lamp"},
+		{Think: "Hm.", Calls: []arena.Call{{ID: "1", Name: "find_product", Arguments: `{"q":"lamp"}`}}}, {Text: "None."},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	row.Messages = []string{`{`}
+	if _, err := row.Turns(); err == nil {
+		t.Error("a broken message is read")
+	}
+	prompt := []corpus.Msg{{Role: "system", Content: "Help."}, {Role: "user", Content: "a lamp"}, {Role: "user", Content: "red"}}
+	if got := corpus.Request(prompt); got != "a lamp" {
+		t.Errorf("request %q", got)
+	}
+	want = []arena.Turn{{User: "Help."}, {User: "a lamp"}, {User: "red"}, {Text: "This."}}
+	if diff := cmp.Diff(want, corpus.TurnsOf(prompt, []corpus.Msg{{Role: "assistant", Content: "This."}, {Role: "tool", Content: "x"}})); diff != "" {
+		t.Error(diff)
+	}
+}

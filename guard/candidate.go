@@ -1,0 +1,57 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/calls"
+)
+
+// CandidateOf makes the candidate of a row of any kind: request is what the
+// customer asked for, turns are what was said beside it and what the model did,
+// products the ids that the row rewards. What its calls recommend counts as well.
+func CandidateOf(id, request string, turns []arena.Turn, products ...string) Candidate {
+	c := Candidate{ID: id, Text: request, ProductIDs: products}
+	for i := range turns {
+		t := &turns[i]
+		if t.User != request {
+			c.Context = appendText(c.Context, t.User)
+		}
+		c.Answers = appendText(c.Answers, t.Think)
+		c.Answers = appendText(c.Answers, t.Text)
+		for _, call := range t.Calls {
+			c.Answers = append(c.Answers, call.Name, string(call.Arguments))
+			c.ProductIDs = append(c.ProductIDs, calls.Recommended(call)...)
+		}
+	}
+	return c
+}
+
+func appendText(texts []string, text string) []string {
+	if text == "" {
+		return texts
+	}
+	return append(texts, text)
+}
+
+// ReadCandidate makes the candidate of a row in any trainer's format. A row that
+// names itself nowhere is named by its file and line.
+func ReadCandidate(row rows.Row) (Candidate, error) {
+	r := rows.Read(row)
+	if r.Request == "" && len(r.Context)+len(r.System)+len(r.Answers)+len(r.ProductIDs) == 0 {
+		return Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
+	}
+	if r.ID == "" {
+		r.ID = row.Name()
+	}
+	var turns []arena.Turn
+	for _, text := range slices.Concat(r.Context, r.System) {
+		turns = append(turns, arena.Turn{User: text})
+	}
+	for _, text := range r.Answers {
+		turns = append(turns, arena.Turn{Text: text})
+	}
+	return CandidateOf(r.ID, r.Request, turns, r.ProductIDs...), nil
+}
