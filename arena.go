@@ -1,6 +1,6 @@
 // Package arena holds the border types of the project: what one attempt of a
 // shopping agent is once it has been read (Trace, Dialogue), what it was asked
-// (Problem, Product), and what the stages of a run say about it (Structure,
+// (Problem), and what the stages of a run say about it (Structure,
 // Outcome, Judgement). Every other package speaks to its neighbours in these
 // types and in no others; this package imports none of them.
 package arena

@@ -25,7 +25,7 @@ const (
 // Verdict is the answer of one check on one attempt, with the value that was
 // measured and the limit it was held against.
 type Verdict struct {
-	// Check is the check's versioned name, such as "repeat_calls_v1".
+	// Check is the check's versioned name, such as "call_count_v1".
 	Check    string
 	Decision Decision
 	// Reason is a stable snake_case word; empty where Decision is Keep.

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/trajectory-arena/arena"
@@ -204,19 +205,19 @@ var dayRules = []dayRule{
 func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.Structure {
 	score := f.revisedOdds(sample, a)
 	before := s.Axis
-	firstPass := len(s.Verdicts)
-	s.Verdicts = append(s.Verdicts[:firstPass:firstPass], f.habitVerdicts(sample, a)...)
 	if before != arena.AxisScripted && score < sample.Score {
 		s.Axis, s.Confidence = decide(score, sample.Evidence || score <= proof)
 	}
-	if before == s.Axis || s.Axis != arena.AxisScripted {
+	turned := before != s.Axis && s.Axis == arena.AxisScripted
+	habits := f.habits(&sample, &a, turned)
+	s.Verdicts = slices.Concat(s.Verdicts, habits)
+	if !turned {
 		return s
 	}
 	reasons := []string{ReasonScripted}
-	for i := firstPass; i < len(s.Verdicts); i++ {
-		if v := &s.Verdicts[i]; v.Value > v.Limit {
-			v.Decision, v.Reason = arena.Drop, checkNamed(v.Check).Reason
-			reasons = append(reasons, v.Reason)
+	for i := range habits {
+		if habits[i].Decision == arena.Drop {
+			reasons = append(reasons, habits[i].Reason)
 		}
 	}
 	for _, r := range s.Reasons {
@@ -272,29 +273,21 @@ func (f *Filter) DayTerms(sample Sample, a AgentStats) []Term {
 	return terms
 }
 
-// habitVerdicts are the checks of the second pass; all fire above their limit.
-func (f *Filter) habitVerdicts(sample Sample, a AgentStats) []arena.Verdict {
-	unread := a.unread()
-	told := flag(a.told(&sample))
-	cut, _ := a.Excerpts.Interval()
-	return []arena.Verdict{
-		{Check: "fixed_habit_v3", Decision: arena.Keep, Value: a.Fixed, Limit: 0.5},
-		{Check: "fixed_plan_v3", Decision: arena.Keep, Value: a.Plan, Limit: 0.5},
-		{Check: "sorted_choice_v1", Decision: arena.Keep, Value: a.Sorted, Limit: 0.5},
-		{Check: "overriding_client_v2", Decision: arena.Keep, Value: a.overrides(), Limit: 0.5},
-		{Check: "pasted_episode_v1", Decision: arena.Keep, Value: float64(a.pastes[sample.Episode]), Limit: float64(f.cfg.MaxPastes)},
-		{Check: "template_thinking_v2", Decision: arena.Keep, Value: unread * a.Templates, Limit: templateLimit},
-		{Check: "deaf_thinking_v1", Decision: arena.Keep, Value: unread * a.deaf(), Limit: 0.5},
-		{Check: "request_queries_v1", Decision: arena.Keep, Value: unread * cut, Limit: excerptLimit},
-		{Check: "told_answers_v2", Decision: arena.Keep, Value: told, Limit: 0},
-	}
-}
-
-func checkNamed(name string) *Check {
+// habits are the verdicts of the checks of the second pass. They speak against the
+// attempt only where the day made it scripted.
+func (f *Filter) habits(s *Sample, a *AgentStats, scripted bool) []arena.Verdict {
+	var verdicts []arena.Verdict
 	for i := range checks {
-		if checks[i].Name == name {
-			return &checks[i]
+		c := &checks[i]
+		if c.overDay == nil {
+			continue
 		}
+		v := arena.Verdict{Check: c.Name, Decision: arena.Keep}
+		v.Value, v.Limit = c.overDay(f, s, a)
+		if scripted && c.fires(v.Value, v.Limit) {
+			v.Decision, v.Reason = arena.Drop, c.Reason
+		}
+		verdicts = append(verdicts, v)
 	}
-	return &Check{}
+	return verdicts
 }

@@ -141,6 +141,9 @@ func TestEveryCheckFires(t *testing.T) {
 		if c.Name == "" || c.Doc == "" || c.Value == "" || c.Limit == "" || c.Reason == "" || !versioned.MatchString(c.Name) {
 			t.Errorf("check %q is not documented", c.Name)
 		}
+		if !filters.HasOneMeasure(&c) {
+			t.Errorf("check %q is measured by none of the passes, or by both", c.Name)
+		}
 		tr, ok := traces[c.Name]
 		if !ok {
 			if !isSecondPass(c.Name) {

@@ -21,3 +21,6 @@ func IDsOf(args arena.Raw) []string {
 	a.read(new(pad), toolRecommend, args, false)
 	return a.ids
 }
+
+// HasOneMeasure reports whether a check has a value in just one of the passes.
+func HasOneMeasure(c *Check) bool { return (c.measure == nil) != (c.overDay == nil) }
