@@ -14,7 +14,7 @@ func TestCandidateOf(t *testing.T) {
 	got := CandidateOf("s1", "a lamp", []arena.Turn{
 		{User: "You are a shopper."}, {User: "a lamp"},
 		{Think: "Which?", Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"lamp"}`}}},
-		{User: "a red one"},
+		{User: "a red one"}, {User: "<obs>[]</obs>"},
 		{Text: "This.", Calls: []arena.Call{{Name: "recommend_product", Arguments: `{"product_ids":"[\"0123456789\"]"}`}}},
 	}, "555")
 	want := Candidate{

@@ -52,7 +52,8 @@ var (
 // resultTags open a tool result that stands in a user turn.
 var resultTags = []string{"<obs>", "<tool_response>", "<tool_result>", "<observation>", "<function_response>", "<|observation|>"}
 
-func isResult(text string) bool {
+// IsResult reports whether a text in a user turn is the result of a tool.
+func IsResult(text string) bool {
 	text = strings.TrimSpace(text)
 	return slices.ContainsFunc(resultTags, func(tag string) bool { return strings.HasPrefix(text, tag) })
 }
@@ -153,7 +154,7 @@ func (c *Content) asked(v gjson.Result) {
 
 func (c *Content) read(text string) {
 	switch {
-	case strings.TrimSpace(text) == "" || isResult(text):
+	case strings.TrimSpace(text) == "" || IsResult(text):
 	case c.Request == "":
 		c.Request = text
 	case text != c.Request && !slices.Contains(c.Context, text):
