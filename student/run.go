@@ -12,8 +12,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/evaluation"
-	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/journal"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/rollout"
 )

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/lenient"
 )
 
 // callBlock reads the body of a call tag: a list of calls, several lists, or
@@ -18,7 +19,7 @@ func (r *reader) callBlock(body string, closed bool) {
 	rest := strings.TrimSpace(body)
 	for n := 0; rest != ""; n++ {
 		json, after, m, ok := value(rest)
-		if !ok || (m&mendClosers != 0 && !closed) {
+		if !ok || (m&lenient.Closers != 0 && !closed) {
 			r.fault(FaultCall)
 			return
 		}

@@ -4,7 +4,10 @@
 // and names every repair; what has none is a fault, never a guess.
 package dialect
 
-import "github.com/trajectory-arena/arena"
+import (
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/lenient"
+)
 
 // Reading is what one message says, in normal form.
 type Reading struct {
@@ -139,7 +142,7 @@ func (r *reader) repair(word string) { r.Repairs = add(r.Repairs, word) }
 func (r *reader) fault(word string)  { r.Faults = add(r.Faults, word) }
 
 // repairs names each repair of a mended JSON value.
-func (r *reader) mended(m mends) {
+func (r *reader) mended(m lenient.Mends) {
 	for i, word := range mendWords {
 		if m&(1<<i) != 0 {
 			r.repair(word)

@@ -4,7 +4,16 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/lenient"
 )
+
+// maxDepth bounds nesting; a judge's answer needs three levels.
+const maxDepth = 32
+
+// rules drop what was cut off or broken: of a judge's answer only what it gave
+// whole counts.
+var rules = lenient.Rules{Depth: maxDepth}
 
 // objects calls visit for every object in a text, with where it starts: whole
 // ones in order, broken ones with what could be read of them, and what stands
@@ -13,17 +22,17 @@ import (
 // Each start may be read to the end of the text at worst; a text of nothing but
 // openings would then cost its square. No honest reply has so many that fail
 // late, so the work is bounded by a multiple of the text.
-func objects(text string, visit func(start int, m mended)) bool {
+func objects(text string, visit func(start int, m lenient.Mended)) bool {
 	work := 64 * (len(text) + 1)
 	for i := strings.IndexByte(text, '{'); i >= 0; {
-		m := mend(text[i:])
-		if work -= m.end + 1; work < 0 {
+		m := rules.Mend(text[i:])
+		if work -= m.End + 1; work < 0 {
 			return false
 		}
 		visit(i, m)
 		next := i + 1
-		if m.complete {
-			next = i + m.end
+		if m.Complete {
+			next = i + m.End
 		}
 		step := strings.IndexByte(text[next:], '{')
 		if step < 0 {
@@ -38,10 +47,10 @@ func objects(text string, visit func(start int, m mended)) bool {
 func lastObject(text, key string) (object string, found bool) {
 	var salvaged string
 	end := 0
-	done := objects(text, func(start int, m mended) {
-		switch holder, has := holding(m.strict, key, 0); {
-		case has && m.complete:
-			object, found, end = holder, true, start+m.end
+	done := objects(text, func(start int, m lenient.Mended) {
+		switch holder, has := holding(m.JSON, key, 0); {
+		case has && m.Complete:
+			object, found, end = holder, true, start+m.End
 		case has && salvaged == "":
 			salvaged = holder
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/lenient"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -98,9 +99,9 @@ func withoutObjects(text string) string {
 		return text
 	}
 	bare := []byte(text)
-	objects(text, func(start int, m mended) {
-		if m.complete {
-			copy(bare[start:start+m.end], strings.Repeat(" ", m.end))
+	objects(text, func(start int, m lenient.Mended) {
+		if m.Complete {
+			copy(bare[start:start+m.End], strings.Repeat(" ", m.End))
 		}
 	})
 	return string(bare)

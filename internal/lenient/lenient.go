@@ -1,0 +1,269 @@
+// Package lenient reads JSON as models write it: values that are nearly JSON
+// become JSON where they can have meant one thing only.
+package lenient
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// Rules say what is forgiven beyond raw control characters, unknown escapes and
+// commas too many, which always are.
+type Rules struct {
+	// Depth is how deep values may nest.
+	Depth int
+	// Python allows quotes, words and keys as Python and JavaScript write them:
+	// 'text', True, {key: 1}.
+	Python bool
+	// Close takes what the end of the text left open for closed there, numbers
+	// too. Else an item that is not whole is dropped with all that it is part of.
+	Close bool
+}
+
+// Mends is the set of repairs that a value needed.
+type Mends uint8
+
+// The repairs that are told apart.
+const (
+	Quotes Mends = 1 << iota
+	Commas
+	Literals
+	Keys
+	Control
+	Closers
+)
+
+// Mended is one value as JSON.
+type Mended struct {
+	// JSON holds what was whole before the break of a value that is not complete.
+	JSON string
+	// End is how many bytes of the text it took.
+	End int
+	// Complete is false where the text was cut off or broken inside the value.
+	Complete bool
+	Mends    Mends
+}
+
+// Mend reads the value that text starts with.
+func (r Rules) Mend(text string) Mended {
+	m := mender{rules: r, in: text}
+	complete := m.value(0)
+	return Mended{JSON: string(m.out), End: m.at, Complete: complete, Mends: m.mends}
+}
+
+// mender rewrites one value of in, from at, as JSON to out. Its readers report
+// whether what they read was whole.
+type mender struct {
+	rules Rules
+	in    string
+	at    int
+	out   []byte
+	mends Mends
+}
+
+func (m *mender) value(depth int) bool {
+	m.space()
+	switch c := m.peek(); {
+	case depth > m.rules.Depth:
+		return false
+	case c == '{':
+		return m.list('}', depth, m.member)
+	case c == '[':
+		return m.list(']', depth, m.value)
+	case m.isQuote(c):
+		return m.text(c)
+	default:
+		return m.word()
+	}
+}
+
+// list writes an object or a list. Of one that is not whole, only what can be
+// closed again is kept.
+func (m *mender) list(closing byte, depth int, item func(int) bool) bool {
+	m.out = append(m.out, m.in[m.at])
+	m.at++
+	for first := true; ; first = false {
+		m.commas(closing, first)
+		switch {
+		case m.peek() == closing:
+			m.at++
+			m.out = append(m.out, closing)
+			return true
+		case m.closesAtEnd(closing):
+			return true
+		}
+		before := len(m.out)
+		if !first {
+			m.out = append(m.out, ',')
+		}
+		if !item(depth + 1) {
+			m.out = append(m.out[:before], closing)
+			return false
+		}
+		if m.space(); m.peek() == ',' || m.peek() == closing {
+			continue
+		}
+		if m.closesAtEnd(closing) {
+			return true
+		}
+		// The text ended behind a whole item, or a comma was forgotten.
+		// Anything else ("0.7 or 0.5") makes the item itself doubtful.
+		if !m.ended() && m.peek() != '"' {
+			m.out = m.out[:before]
+		}
+		m.out = append(m.out, closing)
+		return false
+	}
+}
+
+// closesAtEnd closes what the end of the text left open, where that is allowed.
+func (m *mender) closesAtEnd(closing byte) bool {
+	if !m.rules.Close || !m.ended() {
+		return false
+	}
+	m.mends |= Closers
+	m.out = append(m.out, closing)
+	return true
+}
+
+// commas steps over what parts two items.
+func (m *mender) commas(closing byte, first bool) {
+	n := 0
+	for m.space(); m.peek() == ','; m.space() {
+		m.at++
+		n++
+	}
+	if n > 1 || n == 1 && (first || m.peek() == closing) {
+		m.mends |= Commas
+	}
+}
+
+func (m *mender) member(depth int) bool {
+	m.space()
+	if !m.key() {
+		return false
+	}
+	if m.space(); m.peek() != ':' {
+		return false
+	}
+	m.at++
+	m.out = append(m.out, ':')
+	return m.value(depth)
+}
+
+func (m *mender) key() bool {
+	if c := m.peek(); m.isQuote(c) {
+		return m.text(c)
+	}
+	name := m.bare()
+	if name == "" || !m.rules.Python {
+		return false
+	}
+	m.mends |= Keys
+	m.out = append(append(append(m.out, '"'), name...), '"')
+	return true
+}
+
+// word reads a number or a literal. One that the end of the text cuts may lack
+// digits.
+func (m *mender) word() bool {
+	word := m.bare()
+	if literal := literals[word]; literal != "" && m.rules.Python {
+		m.mends |= Literals
+		word = literal
+	}
+	if word == "" || m.ended() && !m.rules.Close || !gjson.Valid(word) {
+		return false
+	}
+	m.out = append(m.out, word...)
+	return true
+}
+
+var literals = map[string]string{"True": "true", "False": "false", "None": "null"}
+
+// bare cuts a run of letters, digits and the signs of numbers.
+func (m *mender) bare() string {
+	from := m.at
+	for !m.ended() && isBare(m.in[m.at]) {
+		m.at++
+	}
+	return m.in[from:m.at]
+}
+
+func isBare(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("_+-.", c) >= 0
+}
+
+func (m *mender) isQuote(c byte) bool { return c == '"' || c == '\'' && m.rules.Python }
+
+// text reads a string. It ends at the quote it began with; a text that never
+// ends is not whole.
+func (m *mender) text(quote byte) bool {
+	if quote == '\'' {
+		m.mends |= Quotes
+	}
+	m.out = append(m.out, '"')
+	for m.at++; !m.ended(); {
+		c := m.in[m.at]
+		switch {
+		case c == quote:
+			m.at++
+			m.out = append(m.out, '"')
+			return true
+		case c == '\\':
+			m.escape()
+		case c == '"':
+			m.at++
+			m.out = append(m.out, `\"`...)
+		case c < 0x20:
+			const hex = "0123456789abcdef"
+			m.mends |= Control
+			m.at++
+			m.out = append(m.out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			r, n := utf8.DecodeRuneInString(m.in[m.at:])
+			m.at += n
+			m.out = utf8.AppendRune(m.out, r)
+		}
+	}
+	return false
+}
+
+// escape copies one escape; a backslash that starts none stands for itself.
+func (m *mender) escape() {
+	m.at++
+	switch c := m.peek(); {
+	case c == 'u' && len(m.in) >= m.at+5 && isHex(m.in[m.at+1:m.at+5]):
+		m.out = append(m.out, m.in[m.at-1:m.at+5]...)
+		m.at += 5
+	case c == '\'' && m.rules.Python:
+		m.out = append(m.out, '\'')
+		m.at++
+	case slices.Contains([]byte(`"\/bfnrt`), c):
+		m.out = append(m.out, '\\', c)
+		m.at++
+	default:
+		m.out = append(m.out, `\\`...)
+	}
+}
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+func (m *mender) space() {
+	for !m.ended() && strings.IndexByte(" \t\r\n", m.in[m.at]) >= 0 {
+		m.at++
+	}
+}
+
+func (m *mender) ended() bool { return m.at >= len(m.in) }
+
+// peek is the byte at hand, 0 at the end.
+func (m *mender) peek() byte {
+	if m.ended() {
+		return 0
+	}
+	return m.in[m.at]
+}
