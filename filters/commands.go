@@ -3,6 +3,8 @@ package filters
 import (
 	"cmp"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // commands reads calls in a form of the author's own, such as search[lamp] and
@@ -17,14 +19,14 @@ func (a *attempt) commands() {
 	if len(a.log.dispatches) == 0 || !a.log.nameless() {
 		return
 	}
-	if !a.commandedBy(commandName) {
-		a.commandedBy(keyName)
+	if !a.commandedBy(calls.CommandName) {
+		a.commandedBy(calls.KeyName)
 	}
 }
 
 // commandedBy reads the commands whose names stand in one way; false where they
 // do not.
-func (a *attempt) commandedBy(name naming) bool {
+func (a *attempt) commandedBy(name calls.Naming) bool {
 	var names commandNames
 	if !a.allCommanded(&names, name) {
 		return false
@@ -45,7 +47,7 @@ func (a *attempt) commandedBy(name naming) bool {
 
 // allCommanded reports whether the newest reply before each dispatch commands it, and
 // notes under which names.
-func (a *attempt) allCommanded(names *commandNames, name naming) bool {
+func (a *attempt) allCommanded(names *commandNames, name calls.Naming) bool {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
 		last := a.log.lastBefore(d.start)
@@ -70,7 +72,7 @@ func (a *attempt) toolFor(d *dispatch) tool {
 
 // answerCommanded is the recommendation with the newest reply that commands it,
 // -1 where none does.
-func (a *attempt) answerCommanded(names *commandNames, name naming) (answer *claim, by int) {
+func (a *attempt) answerCommanded(names *commandNames, name calls.Naming) (answer *claim, by int) {
 	answer = a.lastRecommendation()
 	for by = len(a.log.replies) - 1; by >= 0; by-- {
 		if answer != nil && names.take(toolRecommend, a.commanded(by, &answer.act, name)) {
@@ -127,7 +129,7 @@ func (c *commandNames) tools() (n int) {
 
 // commanded is the name under which a reply asks for just this; empty where it
 // does not.
-func (a *attempt) commanded(by int, sent *act, name naming) string {
+func (a *attempt) commanded(by int, sent *act, name calls.Naming) string {
 	text, value := a.subject(by, sent)
 	return commandOf(text, value, name)
 }
@@ -138,8 +140,8 @@ func (a *attempt) listed(by int, sent *act) bool {
 	text, value := a.subject(by, sent)
 	for i := 0; i < len(text) && len(value) > 0; {
 		word, _, n := nextWord(text[i:])
-		if n > 0 && word == value[0] && hasEnd(text[:i], "\"'") {
-			if end := endOf(text, i, value); end > 0 && hasStart(strings.TrimLeft(text[end:], "\\"), "\"'") {
+		if n > 0 && word == value[0] {
+			if end := endOf(text, i, value); end > 0 && calls.IsQuoted(text[:i], text[end:]) {
 				return true
 			}
 		}
@@ -158,11 +160,11 @@ func (a *attempt) subject(by int, sent *act) (text string, value []uint64) {
 	}
 	p.scratch = value
 	content := a.log.replies[by].content
-	if len(value) == 0 || len(value) > maxCommand || len(content) > 4*maxSpelled {
+	if len(value) == 0 || len(value) > maxCommand || len(content) > 4*calls.MaxSpelled {
 		return "", nil
 	}
 	text = p.said(content)
-	return text[:min(len(text), maxSpelled)], value
+	return text[:min(len(text), calls.MaxSpelled)], value
 }
 
 // maxCommand is how many words a command may ask for; what is longer is prose.
@@ -170,7 +172,7 @@ const maxCommand = 32
 
 // commandOf finds the words of a value in text where a name stands before them,
 // the last ones, since models think before they act.
-func commandOf(text string, value []uint64, naming naming) (name string) {
+func commandOf(text string, value []uint64, naming calls.Naming) (name string) {
 	for i := 0; i < len(text); {
 		word, _, n := nextWord(text[i:])
 		if n > 0 && word == value[0] {

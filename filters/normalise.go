@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters/dialect"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // Normalise brings a trace of any dialect into OpenAI's form: turns with tool
@@ -73,7 +73,7 @@ func (n *normaliser) user(i int, s *arena.Step) {
 		text = s.Response
 	}
 	if strings.Contains(text, "<") || strings.HasPrefix(strings.TrimSpace(text), "Observation") {
-		r := dialect.Read(text)
+		r := calls.Mended(text)
 		if len(r.Results) > 0 {
 			n.results(r.Results)
 			text = r.Text
@@ -126,9 +126,9 @@ func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
 			n.nameless(turn, c)
 			continue
 		}
-		args, repair := dialect.Arguments(c.Arguments)
+		args, repair := calls.Arguments(c.Arguments)
 		if args == "" {
-			n.fault(dialect.FaultArguments)
+			n.fault(calls.FaultArguments)
 			args = "{}"
 		}
 		if repair != "" && !n.trace.Source.TextArguments {
@@ -142,24 +142,24 @@ func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
 // the step after its call, or a fault.
 func (n *normaliser) nameless(turn *arena.Turn, c *arena.ToolCall) {
 	if c.Result == "" {
-		n.fault(dialect.FaultName)
+		n.fault(calls.FaultName)
 		return
 	}
-	n.results([]dialect.Result{{ID: c.ID, Content: c.Result}})
-	turn.Repairs = append(turn.Repairs, dialect.RepairLaterResults)
+	n.results([]calls.Result{{ID: c.ID, Content: c.Result}})
+	turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 }
 
 // written reads the calls out of the model's text, or out of its reasoning
 // where the text holds none.
 func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
-	r := dialect.Read(s.Content)
+	r := calls.Mended(s.Content)
 	if len(r.Calls) == 0 && s.Reasoning != "" {
-		inner := dialect.Read(s.Reasoning)
+		inner := calls.Mended(s.Reasoning)
 		if len(inner.Calls) > 0 {
 			text := r.Text
 			r = inner
 			r.Think, r.Text = joinLines(inner.Think, inner.Text), text
-			r.Repairs = append(r.Repairs, dialect.RepairReasoning)
+			r.Repairs = append(r.Repairs, calls.RepairReasoning)
 		} else if r.Think == "" {
 			r.Think = s.Reasoning
 		}
@@ -176,7 +176,7 @@ func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
 	}
 	if len(r.Results) > 0 {
 		n.results(r.Results)
-		turn.Repairs = append(turn.Repairs, dialect.RepairLaterResults)
+		turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 	}
 	for _, c := range r.Calls {
 		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: toolName(c.Name), Arguments: c.Arguments})
@@ -188,7 +188,7 @@ func split(s *arena.Step) (think, words string) {
 	if strings.IndexByte(s.Content, '<') < 0 {
 		return s.Reasoning, s.Content
 	}
-	return dialect.Think(s.Content)
+	return calls.Think(s.Content)
 }
 
 // stepResults takes results that the step keeps beside its message.
@@ -201,9 +201,9 @@ func (n *normaliser) stepResults(turn *arena.Turn, s *arena.Step) {
 		if !obs.Exists() {
 			continue
 		}
-		r := dialect.Read("<obs>" + obs.Raw + "</obs>")
+		r := calls.Mended("<obs>" + obs.Raw + "</obs>")
 		n.results(r.Results)
-		turn.Repairs = append(turn.Repairs, dialect.RepairLaterResults)
+		turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 		return
 	}
 }
@@ -211,13 +211,13 @@ func (n *normaliser) stepResults(turn *arena.Turn, s *arena.Step) {
 // results gives results to the calls still open: by id where both have one,
 // else in order. Calls of earlier turns are closed: ids repeat in real traces,
 // so a result is never matched over the whole of one.
-func (n *normaliser) results(rs []dialect.Result) {
+func (n *normaliser) results(rs []calls.Result) {
 	for _, r := range rs {
 		if c := n.waiting(r.ID); c != nil {
 			c.Result = r.Content
 			continue
 		}
-		n.fault(dialect.FaultOrphan)
+		n.fault(calls.FaultOrphan)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/filters/dialect"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 func TestNormalise(t *testing.T) {
@@ -26,7 +26,7 @@ func TestNormalise(t *testing.T) {
 		},
 		"calls in reasoning": {
 			arena.Trace{Steps: []arena.Step{{Content: "on it", Reasoning: `hm <tool_call>[{"name": "f", "parameters": {}}]</tool_call>`}}},
-			arena.Dialogue{Turns: []arena.Turn{{Think: "hm", Text: "on it", Calls: []arena.Call{{ID: "#0", Name: "f", Arguments: "{}"}}, Repairs: []string{dialect.RepairReasoning}}}},
+			arena.Dialogue{Turns: []arena.Turn{{Think: "hm", Text: "on it", Calls: []arena.Call{{ID: "#0", Name: "f", Arguments: "{}"}}, Repairs: []string{calls.RepairReasoning}}}},
 		},
 		"results in the user's next message, by order": {
 			arena.Trace{Query: "q", Steps: []arena.Step{
@@ -46,7 +46,7 @@ func TestNormalise(t *testing.T) {
 				{Content: `<obs>[{"tool_call_id": "2", "results": "b"}, {"tool_call_id": "1", "results": "a"}]</obs>`},
 			}},
 			arena.Dialogue{Turns: []arena.Turn{
-				{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: `"a"`}, {ID: "2", Name: "g", Arguments: "{}", Result: `"b"`}}, Repairs: []string{dialect.RepairLaterResults}},
+				{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: `"a"`}, {ID: "2", Name: "g", Arguments: "{}", Result: `"b"`}}, Repairs: []string{calls.RepairLaterResults}},
 			}},
 		},
 		"results beside the message": {
@@ -54,7 +54,7 @@ func TestNormalise(t *testing.T) {
 				Calls: []arena.ToolCall{{ID: "1", Name: "f"}},
 				Raw:   `{"completion": {"message": {"obs": [{"tool_call_id": "1", "results": [5]}]}}}`,
 			}}},
-			arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: "[5]"}}, Repairs: []string{dialect.RepairLaterResults}}}},
+			arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: "[5]"}}, Repairs: []string{calls.RepairLaterResults}}}},
 		},
 		"ids that repeat": {
 			arena.Trace{Steps: []arena.Step{
@@ -73,8 +73,8 @@ func TestNormalise(t *testing.T) {
 		"what cannot be read is a fault": {
 			arena.Trace{Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1", Name: "f", Arguments: `[1]`, Result: "1"}}}, {Content: "<obs>[1]</obs>"}}},
 			arena.Dialogue{
-				Turns:  []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: "1"}}, Repairs: []string{dialect.RepairLaterResults}}},
-				Faults: []string{dialect.FaultArguments, dialect.FaultOrphan},
+				Turns:  []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: "1"}}, Repairs: []string{calls.RepairLaterResults}}},
+				Faults: []string{calls.FaultArguments, calls.FaultOrphan},
 			},
 		},
 	} {

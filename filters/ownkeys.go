@@ -1,11 +1,10 @@
 package filters
 
 import (
-	"slices"
-
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // subjectless reports whether the arguments of a tool which needs words or products
@@ -27,7 +26,7 @@ func (a *act) subjectless() bool {
 func (a *act) ownKeys(p *pad, args arena.Raw) {
 	longest := 0
 	gjson.Parse(string(args)).ForEach(func(key, v gjson.Result) bool {
-		if slices.Contains(spelledKeys["find_product"], key.Str) {
+		if calls.IsSearchKey(key.Str) {
 			return true
 		}
 		before := len(p.ids)

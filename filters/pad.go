@@ -3,7 +3,7 @@ package filters
 import (
 	"sync"
 
-	"github.com/trajectory-arena/arena/filters/dialect"
+	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -33,7 +33,7 @@ type pad struct {
 	titles []uint64
 	// json reads replies and keeps their texts without escapes.
 	json    *cursor.Cursor
-	written dialect.Reader
+	written calls.Reader
 	// others are the messages of a reply's further choices.
 	others []completion
 	// full reports whether more came than is examined.

@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters/dialect"
+	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -85,7 +85,7 @@ func (p *pad) callsOf(m *completion, first int) {
 	if len(p.acts) == before && mayCall(m.reasoning) {
 		p.inText(p.said(m.reasoning), first)
 	}
-	if len(p.acts) == before && strings.Contains(string(m.content), toolMark) {
+	if len(p.acts) == before && calls.MaySpell(string(m.content)) {
 		p.spelled(p.said(m.content), first)
 	}
 }
@@ -214,7 +214,7 @@ func (p *pad) inBlocks(content arena.Raw, first int) {
 		if part.Get("type").Str != "tool_use" {
 			return true
 		}
-		if args, _ := dialect.Arguments(arena.Raw(part.Get("input").Raw)); args != "" {
+		if args, _ := calls.Arguments(arena.Raw(part.Get("input").Raw)); args != "" {
 			p.name(part.Get("name").Str, args, first)
 		}
 		return len(p.acts) < first+maxNamed
@@ -233,9 +233,9 @@ func (p *pad) function() (name string, args arena.Raw) {
 			c.Skip()
 		case c.Kind() == arena.String:
 			text, _ := c.String()
-			args = dialect.ArgumentsIn(text)
+			args = calls.ArgumentsIn(text)
 		default:
-			args, _ = dialect.Arguments(c.Raw())
+			args, _ = calls.Arguments(c.Raw())
 		}
 	})
 	return name, args
@@ -245,6 +245,21 @@ func (p *pad) inText(text string, first int) {
 	for _, c := range p.written.Read(text).Calls {
 		if len(p.acts) < first+maxNamed {
 			p.name(c.Name, c.Arguments, first)
+		}
+	}
+}
+
+// spelled takes the calls of an answer that is written in no known dialect.
+func (p *pad) spelled(text string, first int) {
+	for c := range calls.Spelled(text) {
+		switch {
+		case len(p.acts) >= first+maxNamed:
+			return
+		case c.Arguments != "":
+			p.name(c.Name, c.Arguments, first)
+		case p.room():
+			p.tools = append(p.tools, toolOf(c.Name))
+			p.acts = append(p.acts, act{tool: toolOf(c.Name), computed: true})
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 )
 
-// foreignDialects write a search or an opening in forms that no reader of
-// filters/dialect knows; NAME and the argument VALUE are filled in.
+// foreignDialects write a search or an opening in forms that are no
+// dialect of calls.Mended; NAME and the argument VALUE are filled in.
 var foreignDialects = map[string]string{
 	"python":                   "# next\nhits = NAME(KEY='VALUE', page=1)\nprint(hits)",
 	"python without key":       "```python\nNAME(\"VALUE\")\n```",

@@ -1,5 +1,3 @@
-// Package calls reads the tool calls of a shopping agent: which products their
-// arguments name, and which of them an attempt recommends.
 package calls
 
 import (

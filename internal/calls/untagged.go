@@ -1,4 +1,4 @@
-package dialect
+package calls
 
 import (
 	"strings"
@@ -132,7 +132,7 @@ func (r *reader) action(name, input string) {
 		return
 	}
 	r.mended(m)
-	r.Calls = append(r.Calls, Call{Name: name, Arguments: arena.Raw(json)})
+	r.Calls = append(r.Calls, arena.Call{Name: name, Arguments: arena.Raw(json)})
 }
 
 // unfence takes a Markdown fence off a text.

@@ -1,41 +1,46 @@
-package filters
+package calls
 
 import (
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters/dialect"
 )
 
-// spelled reads the calls of a reply that is written in no dialect known here: a
+// Spelled gives the calls of a reply that is written in no dialect of Mended: a
 // tool's name, and after it the arguments' own keys with values set off by
 // quotes, tags, brackets or the end of the line. Python, the XML of some models,
 // special tokens and ReAct lines with labels in any language all look so; prose
-// that speaks of a tool does not.
-func (p *pad) spelled(text string, first int) {
-	name, rest := nextTool(text[:min(len(text), maxSpelled)])
-	for name != "" && len(p.acts) < first+maxNamed {
-		next, after := nextTool(rest)
-		body := rest[:len(rest)-len(after)-len(next)]
-		args := objectSpelled(name, body)
-		if args == "" {
-			args = argumentsSpelled(name, body)
+// that speaks of a tool does not. A call whose arguments only running a program
+// tells has none. No more than MaxSpelled bytes are read.
+func Spelled(text string) iter.Seq[arena.Call] {
+	return func(yield func(arena.Call) bool) {
+		for name, rest := nextTool(text[:min(len(text), MaxSpelled)]); name != ""; {
+			next, after := nextTool(rest)
+			body := rest[:len(rest)-len(after)-len(next)]
+			c := arena.Call{Name: name, Arguments: objectSpelled(name, body)}
+			if c.Arguments == "" {
+				c.Arguments = argumentsSpelled(name, body)
+			}
+			if (c.Arguments != "" || strings.HasPrefix(body, "(")) && !yield(c) {
+				return
+			}
+			name, rest = next, after
 		}
-		switch {
-		case args != "":
-			p.name(name, args, first)
-		case strings.HasPrefix(body, "(") && p.room():
-			p.tools = append(p.tools, toolOf(name))
-			p.acts = append(p.acts, act{tool: toolOf(name), computed: true})
-		}
-		name, rest = next, after
 	}
 }
 
-// maxSpelled is how much of a reply is searched: twice what logs keep whole.
-const maxSpelled = 4 << 10
+// MaySpell reports whether Spelled could find a call, at the price of a search.
+func MaySpell(text string) bool { return strings.Contains(text, toolMark) }
+
+// IsSearchKey reports whether an argument of this name is one of the shop's own search.
+func IsSearchKey(key string) bool { return slices.Contains(spelledKeys["find_product"], key) }
+
+// MaxSpelled is how much of a reply is searched: twice what logs keep whole.
+const MaxSpelled = 4 << 10
 
 // spelledKeys are the arguments of the tools with the one first without which
 // nothing is asked for.
@@ -43,7 +48,7 @@ var spelledKeys = map[string][]string{
 	"find_product":               {"q", "query", "page", "price", "shop_id", "service", "sort"},
 	"view_product_information":   {"product_ids", "product_id"},
 	"check_product_match":        {"product_id", "product_ids"},
-	"recommend_product":          {"product_ids", "product_id"},
+	Recommend:                    {"product_ids", "product_id"},
 	"find_products_in_same_shop": {"product_queries"},
 }
 
@@ -83,7 +88,7 @@ func objectSpelled(name, body string) arena.Raw {
 	if open < 0 || strings.Contains(body[:open], `"`) || !strings.Contains(body[open:], "}") {
 		return ""
 	}
-	args := dialect.ArgumentsIn(body[open : strings.LastIndexByte(body, '}')+1])
+	args := ArgumentsIn(body[open : strings.LastIndexByte(body, '}')+1])
 	for _, key := range spelledKeys[name] {
 		if gjson.Get(string(args), key).Exists() {
 			return args

@@ -1,8 +1,4 @@
-// Package dialect reads the many ways in which models write tool calls as
-// text, and turns each into one normal form: thinking, words and OpenAI tool
-// calls with a JSON object as arguments. It mends what has one obvious meaning
-// and names every repair; what has none is a fault, never a guess.
-package dialect
+package calls
 
 import (
 	"github.com/trajectory-arena/arena"
@@ -15,21 +11,12 @@ type Reading struct {
 	// kind are joined by a line break.
 	Think string
 	Text  string
-	Calls []Call
+	Calls []arena.Call
 	// Results are tool results quoted in the message, in order.
 	Results []Result
 	// Repairs and Faults are stable snake_case words, each at most once.
 	Repairs []string
 	Faults  []string
-}
-
-// Call is one tool call.
-type Call struct {
-	// ID is the call's own id, empty where the dialect has none.
-	ID   string
-	Name string
-	// Arguments is a JSON object.
-	Arguments arena.Raw
 }
 
 // Result is one tool result. ID names the call it answers; empty where the
@@ -86,8 +73,11 @@ const MaxText = 256 << 10
 // maxBlocks is how deep thinking with calls in it may hold more of its kind.
 const maxBlocks = 8
 
-// Read reads one message. Text without any call is a reading with words only.
-func Read(text string) Reading {
+// Mended reads one message in any of the dialects in which models write calls:
+// thinking, words and OpenAI tool calls with a JSON object as arguments. It mends
+// what has one obvious meaning and names every repair; what has none is a fault,
+// never a guess. Text without any call is a reading with words only.
+func Mended(text string) Reading {
 	var r Reader
 	return *r.Read(text)
 }
@@ -95,7 +85,7 @@ func Read(text string) Reading {
 // Reader reads many messages with the memory of one.
 type Reader struct{ r reader }
 
-// Read reads a message like the function of its name. The reading lasts until
+// Read reads a message as Mended does. The reading lasts until
 // the next call; the strings in it are the message's own and stay.
 func (x *Reader) Read(text string) *Reading {
 	old := &x.r.Reading

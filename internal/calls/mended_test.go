@@ -1,4 +1,4 @@
-package dialect_test
+package calls_test
 
 import (
 	"strings"
@@ -6,142 +6,143 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trajectory-arena/arena/filters/dialect"
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-func calls(names ...string) (out []dialect.Call) {
+func written(names ...string) (out []arena.Call) {
 	for i := 0; i+1 < len(names); i += 2 {
-		out = append(out, dialect.Call{Name: names[i], Arguments: dialectRaw(names[i+1])})
+		out = append(out, arena.Call{Name: names[i], Arguments: arena.Raw(names[i+1])})
 	}
 	return out
 }
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	lamp := calls("find_product", `{"q": "lamp"}`)
+	lamp := written("find_product", `{"q": "lamp"}`)
 	for name, c := range map[string]struct {
 		text string
-		want dialect.Reading
+		want calls.Reading
 	}{
 		"one list in a tag": {
 			`<think>hm</think><tool_call>[{"name": "find_product", "parameters": {"q": "lamp"}}]</tool_call><response>ok</response>`,
-			dialect.Reading{Think: "hm", Text: "ok", Calls: lamp},
+			calls.Reading{Think: "hm", Text: "ok", Calls: lamp},
 		},
 		"several lists": {
 			`<tool_call>[{"name": "find_product", "parameters": {"q": "lamp"}}] [{"name": "terminate", "parameters": {}}]</tool_call>`,
-			dialect.Reading{Calls: append(lamp, calls("terminate", "{}")...), Repairs: []string{dialect.RepairLists}},
+			calls.Reading{Calls: append(lamp, written("terminate", "{}")...), Repairs: []string{calls.RepairLists}},
 		},
 		"hermes objects": {
 			"<think>a</think>\n\n<tool_call>\n{\"name\": \"find_product\", \"arguments\": {\"q\": \"lamp\"}}\n</tool_call>\n<tool_call>{\"name\": \"terminate\"}</tool_call>",
-			dialect.Reading{Think: "a", Calls: append(lamp, calls("terminate", "{}")...), Repairs: []string{dialect.RepairHermes}},
+			calls.Reading{Think: "a", Calls: append(lamp, written("terminate", "{}")...), Repairs: []string{calls.RepairHermes}},
 		},
 		"react lines": {
 			"Thought: need a lamp\nAction: find_product\nAction Input: {\"q\": \"lamp\"}",
-			dialect.Reading{Think: "need a lamp", Calls: lamp, Repairs: []string{dialect.RepairReAct}},
+			calls.Reading{Think: "need a lamp", Calls: lamp, Repairs: []string{calls.RepairReAct}},
 		},
 		"react with stars, a fence and its observation": {
 			"**Thought:** need\n**Action:** `find_product`\n**Action Input:** ```json\n{\"q\": \"lamp\"}\n```\nObservation: []\nFinal Answer: done",
-			dialect.Reading{Think: "need", Text: "done", Calls: lamp, Results: []dialect.Result{{Content: "[]"}}, Repairs: []string{dialect.RepairReAct}},
+			calls.Reading{Think: "need", Text: "done", Calls: lamp, Results: []calls.Result{{Content: "[]"}}, Repairs: []string{calls.RepairReAct}},
 		},
 		"react call in one line": {
 			`Action: find_product({"q": "lamp"})`,
-			dialect.Reading{Calls: lamp, Repairs: []string{dialect.RepairReAct}},
+			calls.Reading{Calls: lamp, Repairs: []string{calls.RepairReAct}},
 		},
 		"react after thinking in tags": {
 			"<think>a</think>\nAction: find_product\nAction Input: {\"q\": \"lamp\"}",
-			dialect.Reading{Think: "a", Calls: lamp, Repairs: []string{dialect.RepairReAct}},
+			calls.Reading{Think: "a", Calls: lamp, Repairs: []string{calls.RepairReAct}},
 		},
 		"a harness's own keys": {
 			`{"thought": "a", "tool": "find_product", "tool_input": {"q": "lamp"}}`,
-			dialect.Reading{Calls: lamp, Repairs: []string{dialect.RepairBare}},
+			calls.Reading{Calls: lamp, Repairs: []string{calls.RepairBare}},
 		},
 		"arguments beside the name": {
 			`{"thought": "a", "action": "find_product", "q": "lamp"}`,
-			dialect.Reading{Calls: calls("find_product", `{"q":"lamp"}`), Repairs: []string{dialect.RepairBare}},
+			calls.Reading{Calls: written("find_product", `{"q":"lamp"}`), Repairs: []string{calls.RepairBare}},
 		},
 		"a label is no call": {
 			`{"action": "find_product", "thought": "a"}`,
-			dialect.Reading{Text: `{"action": "find_product", "thought": "a"}`},
+			calls.Reading{Text: `{"action": "find_product", "thought": "a"}`},
 		},
 		"fenced": {
 			"First the lamp.\n```json\n[{\"name\": \"find_product\", \"parameters\": {\"q\": \"lamp\"}}]\n```",
-			dialect.Reading{Text: "First the lamp.", Calls: lamp, Repairs: []string{dialect.RepairFence}},
+			calls.Reading{Text: "First the lamp.", Calls: lamp, Repairs: []string{calls.RepairFence}},
 		},
 		"bare": {
 			`{"name": "find_product", "arguments": {"q": "lamp"}}`,
-			dialect.Reading{Calls: lamp, Repairs: []string{dialect.RepairBare}},
+			calls.Reading{Calls: lamp, Repairs: []string{calls.RepairBare}},
 		},
 		"native inside of text": {
 			`[{"id": "c1", "type": "function", "function": {"name": "find_product", "arguments": "{\"q\": \"lamp\"}"}}]`,
-			dialect.Reading{Calls: []dialect.Call{{ID: "c1", Name: "find_product", Arguments: `{"q": "lamp"}`}}, Repairs: []string{dialect.RepairFunctionNested, dialect.RepairArgumentsText, dialect.RepairBare}},
+			calls.Reading{Calls: []arena.Call{{ID: "c1", Name: "find_product", Arguments: `{"q": "lamp"}`}}, Repairs: []string{calls.RepairFunctionNested, calls.RepairArgumentsText, calls.RepairBare}},
 		},
 		"call inside of thinking": {
 			`<think>so <tool_call>[{"name": "find_product", "parameters": {"q": "lamp"}}]</tool_call></think>`,
-			dialect.Reading{Think: "so", Calls: lamp, Repairs: []string{dialect.RepairThinkCall}},
+			calls.Reading{Think: "so", Calls: lamp, Repairs: []string{calls.RepairThinkCall}},
 		},
 		"call split by thinking": {
 			`<tool_call>[{"name": "find_product", <think>which?</think> "parameters": {"q": "lamp"}}]</tool_call>`,
-			dialect.Reading{Think: "which?", Calls: calls("find_product", `{"q": "lamp"}`), Repairs: []string{dialect.RepairSplit}},
+			calls.Reading{Think: "which?", Calls: written("find_product", `{"q": "lamp"}`), Repairs: []string{calls.RepairSplit}},
 		},
 		"tag never closed": {
 			`<think>a</think><tool_call>[{"name": "find_product", "parameters": {"q": "lamp"}}]`,
-			dialect.Reading{Think: "a", Calls: lamp, Repairs: []string{dialect.RepairTag}},
+			calls.Reading{Think: "a", Calls: lamp, Repairs: []string{calls.RepairTag}},
 		},
 		"tags in odd spelling": {
 			`< THINK >a</ think><toolcall>[{"name": "find_product", "parameters": {"q": "lamp"}}]</toolcall>`,
-			dialect.Reading{Think: "a", Calls: lamp, Repairs: []string{dialect.RepairTag}},
+			calls.Reading{Think: "a", Calls: lamp, Repairs: []string{calls.RepairTag}},
 		},
 		"thinking never closed before a call": {
 			`<think>a <tool_call>[{"name": "find_product", "parameters": {"q": "lamp"}}]</tool_call>`,
-			dialect.Reading{Think: "a", Calls: lamp, Repairs: []string{dialect.RepairThink}},
+			calls.Reading{Think: "a", Calls: lamp, Repairs: []string{calls.RepairThink}},
 		},
 		"cut inside of thinking": {
 			`<think>the lamp is`,
-			dialect.Reading{Think: "the lamp is", Repairs: []string{dialect.RepairThink}},
+			calls.Reading{Think: "the lamp is", Repairs: []string{calls.RepairThink}},
 		},
 		"python's spelling": {
 			`<tool_call>[{'name': 'find_product', 'parameters': {'q': 'men\'s "lamp"', 'page': None, 'x': True,},}]</tool_call>`,
-			dialect.Reading{
-				Calls:   calls("find_product", `{"q":"men's \"lamp\"","page":null,"x":true}`),
-				Repairs: []string{dialect.RepairQuotes, dialect.RepairCommas, dialect.RepairLiterals},
+			calls.Reading{
+				Calls:   written("find_product", `{"q":"men's \"lamp\"","page":null,"x":true}`),
+				Repairs: []string{calls.RepairQuotes, calls.RepairCommas, calls.RepairLiterals},
 			},
 		},
 		"keys without quotes, a raw line break": {
 			"<tool_call>[{name: \"find_product\", parameters: {q: \"a\nb\"}}]</tool_call>",
-			dialect.Reading{Calls: calls("find_product", `{"q":"a\u000ab"}`), Repairs: []string{dialect.RepairKeys, dialect.RepairControl}},
+			calls.Reading{Calls: written("find_product", `{"q":"a\u000ab"}`), Repairs: []string{calls.RepairKeys, calls.RepairControl}},
 		},
 		"brackets missing inside of a closed tag": {
 			`<tool_call>[{"name": "find_product", "parameters": {"q": "lamp"}</tool_call>`,
-			dialect.Reading{Calls: calls("find_product", `{"q":"lamp"}`), Repairs: []string{dialect.RepairClosers}},
+			calls.Reading{Calls: written("find_product", `{"q":"lamp"}`), Repairs: []string{calls.RepairClosers}},
 		},
 		"observation with ids": {
 			`<obs>[{"tool_call_id": "x", "results": [1]}, {"tool_call_id": "y", "results": "t"}]</obs>`,
-			dialect.Reading{Results: []dialect.Result{{ID: "x", Content: "[1]"}, {ID: "y", Content: `"t"`}}},
+			calls.Reading{Results: []calls.Result{{ID: "x", Content: "[1]"}, {ID: "y", Content: `"t"`}}},
 		},
-		"words only": {"I like lamps < 5 and {braces}.", dialect.Reading{Text: "I like lamps < 5 and {braces}."}},
+		"words only": {"I like lamps < 5 and {braces}.", calls.Reading{Text: "I like lamps < 5 and {braces}."}},
 		"json that is no call": {
-			`{"vote": "go on"}`, dialect.Reading{Text: `{"vote": "go on"}`},
+			`{"vote": "go on"}`, calls.Reading{Text: `{"vote": "go on"}`},
 		},
 		"cut in the middle of a call": {
 			`<tool_call>[{"name": "find_product", "parameters": {"q": "la`,
-			dialect.Reading{Repairs: []string{dialect.RepairTag}, Faults: []string{dialect.FaultCall}},
+			calls.Reading{Repairs: []string{calls.RepairTag}, Faults: []string{calls.FaultCall}},
 		},
 		"arguments that are no object": {
 			`<tool_call>[{"name": "find_product", "parameters": [1]}]</tool_call>`,
-			dialect.Reading{Faults: []string{dialect.FaultArguments}},
+			calls.Reading{Faults: []string{calls.FaultArguments}},
 		},
 		"a call without a name": {
 			`<tool_call>[{"parameters": {}}]</tool_call>`,
-			dialect.Reading{Faults: []string{dialect.FaultName}},
+			calls.Reading{Faults: []string{calls.FaultName}},
 		},
 		"nested too deep": {
 			"<tool_call>" + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "</tool_call>",
-			dialect.Reading{Faults: []string{dialect.FaultCall}},
+			calls.Reading{Faults: []string{calls.FaultCall}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, dialect.Read(c.text)); diff != "" {
+			if diff := cmp.Diff(c.want, calls.Mended(c.text)); diff != "" {
 				t.Errorf("reading differs (-want +got):\n%s", diff)
 			}
 		})
@@ -150,7 +151,7 @@ func TestRead(t *testing.T) {
 
 func TestThinkLeavesCallsOut(t *testing.T) {
 	t.Parallel()
-	think, words := dialect.Think(`<think>a</think> b <tool_call>[{"name": "x"}]</tool_call><response>c</response>`)
+	think, words := calls.Think(`<think>a</think> b <tool_call>[{"name": "x"}]</tool_call><response>c</response>`)
 	if think != "a" || words != "b\nc" {
 		t.Errorf("Think = %q, %q", think, words)
 	}

@@ -1,8 +1,7 @@
-package filters
+package calls
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
 
@@ -26,7 +25,7 @@ func memberName(text string) (beside string) {
 			depth = max(depth-1, 0)
 		case '"', '\'':
 			var word, key string
-			if word, key, text = memberAtEnd(text); depth > 0 || word == "" || slices.Contains(spelledKeys["find_product"], key) {
+			if word, key, text = memberAtEnd(text); depth > 0 || word == "" || IsSearchKey(key) {
 				continue
 			}
 			if outer {
@@ -42,10 +41,10 @@ func memberName(text string) (beside string) {
 	return beside
 }
 
-// keyName is the key in an object that a value hangs on, where the author's client
+// KeyName is the key in an object that a value hangs on, where the author's client
 // takes it for the name of a call, as in {"search": "lamp"}; that of the object of
 // arguments, where the value is one of them.
-func keyName(before, after string) string {
+func KeyName(before, after string) string {
 	left, right := strings.TrimRight(before, valueSigns+"["), strings.TrimLeft(after, valueSigns+"]")
 	if !hasEnd(left, ":") || !hasStart(right, ",}") {
 		return ""

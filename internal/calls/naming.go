@@ -1,20 +1,20 @@
-package filters
+package calls
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// naming finds the name that a value hangs on in the text before and after it.
-type naming func(before, after string) string
+// Naming finds the name that a value hangs on in the text before and after it.
+type Naming func(before, after string) string
 
 // valueSigns may stand around a value within what sets it off.
 const valueSigns = " \"'`#"
 
-// commandName is the name that a value hangs on: before it in brackets or a tag,
+// CommandName is the name that a value hangs on: before it in brackets or a tag,
 // before the key of an argument, beside it in an object, or at the start of a line
 // that ends with it.
-func commandName(before, after string) string {
+func CommandName(before, after string) string {
 	left, right := strings.TrimRight(before, valueSigns), strings.TrimLeft(after, valueSigns)
 	closed := len(right) < len(after) && strings.ContainsAny(after[:1], "\"'")
 	for hasEnd(left, "[(") && (closed || hasStart(right, "])")) { // a list may stand in brackets, too
@@ -81,6 +81,12 @@ func nameAtEnd(text string) string {
 		at--
 	}
 	return text[at:]
+}
+
+// IsQuoted reports whether quotes stand around a value, those behind it escaped
+// or not.
+func IsQuoted(before, after string) bool {
+	return hasEnd(before, "\"'") && hasStart(strings.TrimLeft(after, "\\"), "\"'")
 }
 
 func hasEnd(s, signs string) bool { return s != "" && strings.IndexByte(signs, s[len(s)-1]) >= 0 }

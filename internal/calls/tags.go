@@ -1,4 +1,4 @@
-package dialect
+package calls
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package dialect
+package calls
 
 import (
 	"strings"
@@ -105,7 +105,7 @@ func (r *reader) append(id string, v gjson.Result) {
 	if word != "" {
 		r.repair(word)
 	}
-	r.Calls = append(r.Calls, Call{ID: id, Name: name, Arguments: args})
+	r.Calls = append(r.Calls, arena.Call{ID: id, Name: name, Arguments: args})
 }
 
 // nameOf is the name of the tool that a call asks for, empty where there is

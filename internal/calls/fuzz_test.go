@@ -1,4 +1,4 @@
-package dialect_test
+package calls_test
 
 import (
 	"encoding/json"
@@ -10,12 +10,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters/dialect"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-type dialectRaw = arena.Raw
-
-// render writes one call in each dialect.
+// render writes one call in each calls.
 var render = map[string]func(name, q string) string{
 	"list": func(name, q string) string {
 		return "<think>t</think><tool_call>[" + object(name, "parameters", q) + "]</tool_call>"
@@ -68,7 +66,7 @@ func FuzzRenderedIsReadBack(f *testing.F) {
 				continue
 			}
 			text := write("find_product", q)
-			r := dialect.Read(text)
+			r := calls.Mended(text)
 			if len(r.Calls) != 1 || len(r.Faults) != 0 {
 				t.Fatalf("%s: %d calls, faults %v from %q", name, len(r.Calls), r.Faults, text)
 			}
@@ -106,13 +104,13 @@ func FuzzReadNeverPanics(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		r := dialect.Read(s)
+		r := calls.Mended(s)
 		for _, c := range r.Calls {
 			if c.Name == "" || c.Arguments.Kind() != arena.Object || !gjson.Valid(string(c.Arguments)) {
 				t.Fatalf("call %q with arguments %q", c.Name, c.Arguments)
 			}
 		}
-		if again := dialect.Read(s); len(again.Calls) != len(r.Calls) || again.Think != r.Think || again.Text != r.Text {
+		if again := calls.Mended(s); len(again.Calls) != len(r.Calls) || again.Think != r.Think || again.Text != r.Text {
 			t.Fatal("another answer the second time")
 		}
 	})
