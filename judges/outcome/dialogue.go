@@ -105,7 +105,9 @@ func lastRecommended(calls []call, ids *gjson.Result) {
 	}
 }
 
-// splitIDs gives the ids of a comma list, stripped, each once, in order.
+// splitIDs gives the ids of a comma list, stripped, each once, in order. This is
+// the subnet's rule, which gives nothing for a list or a number, and not that of
+// calls.Recommended, which takes ids in any form for what they are.
 func splitIDs(list gjson.Result) []string {
 	if list.Type != gjson.String {
 		return nil
