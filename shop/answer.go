@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop/index"
-	"github.com/trajectory-arena/arena/shop/python"
 )
 
 // The fields of an answer, sorted as the server sorts them.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/gunzip"
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop/index"
-	"github.com/trajectory-arena/arena/shop/python"
 	"github.com/trajectory-arena/arena/shop/store"
 )
 

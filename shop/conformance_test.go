@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // shared is where answers of the real search server and tools lie, if they

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop/index"
-	"github.com/trajectory-arena/arena/shop/python"
 )
 
 // Query is one search as the server's parameters give it. An empty field is

@@ -10,8 +10,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/internal/webclient"
-	"github.com/trajectory-arena/arena/shop/python"
 )
 
 // The client of the subnet's agent template: how long a request may take, how

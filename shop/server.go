@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // Server answers the requests that tools make. Local and Remote are the two.

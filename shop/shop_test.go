@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 const findPath = "/find_product"

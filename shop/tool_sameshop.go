@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // sameShop looks for one shop that sells something for each of several

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // Tools runs tool calls as the subnet's agent template does. It is safe for

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/shop/python"
 )
 
 // Dialect is a way of writing tool calls.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/internal/model"
-	"github.com/trajectory-arena/arena/shop/python"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // shown is a turn as one line: native or text, thinking, text, calls.

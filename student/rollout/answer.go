@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/shop/python"
 )
 
 func (p *play) say(m model.Turn) (err error) {

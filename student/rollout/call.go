@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/shop/python"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 

@@ -3,8 +3,8 @@ package rollout
 import (
 	"context"
 
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/shop/python"
 )
 
 // TapeAnswer is one answer of a search server that is not our own: asked

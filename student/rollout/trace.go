@@ -14,8 +14,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/shop/python"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 

@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/shop/python"
 )
 
 // asksASearchServer refuses a URL at which another server answers: a student's

@@ -12,8 +12,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/shop/python"
 )
 
 func newShopCall(s *cli.Streams) *cobra.Command {
