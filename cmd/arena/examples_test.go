@@ -12,18 +12,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // TestExamplesRunAsPrinted runs the example of every help page in a folder that
 // holds what a clone does, as a shell would: all lines of a page in order. What
-// listens at a fixed address is left out, since a test shares its machine.
+// listens at a fixed address is left out, since a test shares its machine. Without
+// the tag long it takes every fifth page.
 func TestExamplesRunAsPrinted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the commands' own scripts run under -short")
 	}
-	dir := t.TempDir()
+	dir, pages := t.TempDir(), 0
 	eachCommand(newRoot(&cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}), func(c *cobra.Command) {
 		if !c.HasExample() || strings.Contains(c.Example, "--serve") || strings.Contains(c.Example, "--listen") {
+			return
+		}
+		if pages++; pages%5 > 0 && !long.Tests {
 			return
 		}
 		name := strings.ReplaceAll(c.CommandPath(), " ", "_")

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // plant is a problem of the sample day whose request is protected, asked in
@@ -58,7 +59,8 @@ var later = plant{"later message", "cd95a141-19cc-4a1a-a00a-80311411f951", "oh a
 // were planted in other words, and protected answers into other problems'
 // attempts, as sandbox envelopes, OpenAI messages and ATIF. With a bank that knows
 // nothing of it every plant is in the corpus; with the bank that protects them
-// no file that a trainer loads holds any, of any split, config or export.
+// no file that a trainer loads holds any, of any split, config or export. OpenAI
+// messages hold every kind of plant; the other two are read with the tag long.
 func TestPlantedProblemsReachNoTrainer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("looks into files that other tests have the race detector see written")
@@ -69,7 +71,11 @@ func TestPlantedProblemsReachNoTrainer(t *testing.T) {
 	stranger := filepath.Join(dir, "stranger.jsonl")
 	put(t, stranger, []byte(`{"id":"s","text":"eleven pewter snow globes for a museum of lighthouses"}`+"\n"))
 	day := plantedDay(t, dir)
-	for _, format := range []string{"envelopes", "openai", "atif"} {
+	formats := []string{"openai"}
+	if long.Tests {
+		formats = append(formats, "envelopes", "atif")
+	}
+	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			in := day
