@@ -39,11 +39,14 @@ func Replaceable(fsys FS, dir string) error {
 	for _, name := range gjson.GetBytes(manifest, "files.#.path").Array() {
 		listed[name.String()] = true
 	}
-	return strangers(fsys, dir, ".", listed)
+	return strangers(fsys, dir, ".", listed, func(name string) error {
+		return fmt.Errorf("write corpus %s: %s: %w", dir, name, ErrStranger)
+	})
 }
 
-// strangers refuses the first file under rel that is not listed.
-func strangers(fsys FS, dir, rel string, listed map[string]bool) error {
+// strangers calls found for the files under rel that are neither listed nor a
+// companion, until it gives an error.
+func strangers(fsys FS, dir, rel string, listed map[string]bool, found func(name string) error) error {
 	entries, err := fsys.ReadDir(filepath.Join(dir, rel))
 	if err != nil {
 		return fmt.Errorf("read folder %s: %w", filepath.Join(dir, rel), err)
@@ -52,12 +55,13 @@ func strangers(fsys FS, dir, rel string, listed map[string]bool) error {
 		name := path.Join(rel, e.Name())
 		switch {
 		case listed[name] || companion(name):
-		case !e.IsDir():
-			return fmt.Errorf("write corpus %s: %s: %w", dir, name, ErrStranger)
+		case e.IsDir():
+			err = strangers(fsys, dir, name, listed, found)
 		default:
-			if err := strangers(fsys, dir, name, listed); err != nil {
-				return err
-			}
+			err = found(name)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

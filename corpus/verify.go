@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 
@@ -55,8 +54,6 @@ type verifier struct {
 	// whole are the files that are what the manifest says; only they are read
 	// further.
 	whole map[string]bool
-	// listed are the paths that the manifest names.
-	listed map[string]bool
 	// tools are those of the row before and schema what was read of them.
 	tools  []string
 	schema chat.Schema
@@ -66,17 +63,22 @@ func (v *verifier) all(ctx context.Context) error {
 	if err := Balance(v.m.Funnel); err != nil {
 		v.say(ManifestName, "%v", err)
 	}
-	v.whole, v.listed = map[string]bool{}, map[string]bool{ManifestName: true}
+	v.whole = map[string]bool{}
+	listed := map[string]bool{ManifestName: true}
 	for i := range v.m.Files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		v.listed[v.m.Files[i].Path] = true
+		listed[v.m.Files[i].Path] = true
 		if err := v.file(&v.m.Files[i]); err != nil {
 			return err
 		}
 	}
-	if err := v.unlisted("."); err != nil {
+	err := strangers(v.fs, v.dir, ".", listed, func(name string) error {
+		v.say(name, "the manifest does not name this file") // loaders take files by patterns
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for i := range v.m.Files {
@@ -137,26 +139,4 @@ func hashed(fsys FS, full string, hash io.Writer) (int64, error) {
 		return 0, fmt.Errorf("read %s: %w", full, err)
 	}
 	return n, nil
-}
-
-// unlisted reports what lies in the folder without being in the manifest:
-// loaders take such files by their patterns.
-func (v *verifier) unlisted(rel string) error {
-	entries, err := v.fs.ReadDir(v.full(rel))
-	if err != nil {
-		return fmt.Errorf("read folder %s: %w", v.full(rel), err)
-	}
-	for _, e := range entries {
-		name := path.Join(rel, e.Name())
-		if e.IsDir() {
-			if err := v.unlisted(name); err != nil {
-				return err
-			}
-			continue
-		}
-		if !v.listed[name] {
-			v.say(name, "the manifest does not name this file")
-		}
-	}
-	return nil
 }
