@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
 // WriteWhole writes a file all or nothing; - is standard output. Where nothing
@@ -21,19 +23,15 @@ func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return writeDevice(path, write)
 	}
-	tmp, err := CreateBeside(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return Failed(fmt.Errorf("create %s: %w", path, Cause(err)), "the folder of -o must exist and take new files")
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
-	if err := buffered(tmp, write); err != nil {
-		return errors.Join(inPlaceOf(tmp, path, err), tmp.Close())
+	if err := buffered(f, write); err != nil {
+		return errors.Join(err, f.Drop())
 	}
-	if err := errors.Join(tmp.Sync(), tmp.Close()); err != nil {
+	if err := f.Commit(); err != nil {
 		return fmt.Errorf("write %s: %w", path, Cause(err))
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("create %s: %w", path, Cause(err))
 	}
 	return nil
 }
@@ -65,36 +63,12 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 	return b.Flush()
 }
 
-// inPlaceOf names path where err names the file that is written in its place:
-// that one is gone when the error is read.
-func inPlaceOf(tmp *os.File, path string, err error) error {
-	var failed *fs.PathError
-	if errors.As(err, &failed) && failed.Path == tmp.Name() {
-		failed.Path = path
-	}
-	return err
-}
-
 func writeDevice(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return Failed(fmt.Errorf("open %s: %w", path, Cause(err)), "-o names a file, or - for standard output")
 	}
 	return errors.Join(buffered(f, write), f.Close())
-}
-
-// CreateBeside creates a file of a new name in the folder of path, with the
-// rights that the user's umask leaves to new files: os.CreateTemp gives its
-// files to their owner alone.
-func CreateBeside(path string) (*os.File, error) {
-	name, err := os.CreateTemp(filepath.Dir(path), ".arena-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(name.Close(), os.Remove(name.Name())); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(name.Name(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 }
 
 // Cause is what went wrong with a file, without the operation and the name that

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/shop"
 )
 
@@ -44,15 +45,14 @@ as it is; --verify reads both whole and compares their checksums.`,
 
 func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
 	start := time.Now()
-	tmp, err := cli.CreateBeside(out)
+	f, err := atomicfile.Create(out)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("create index %s: %w", out, cli.Cause(err)), "the folder of -o must exist and take new files")
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already where all went well
-	if err = errors.Join(shop.BuildIndex(ctx, catalog, tmp), tmp.Sync(), tmp.Close()); err != nil {
-		return cli.Failed(err, "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
+	if err = shop.BuildIndex(ctx, catalog, f.File); err != nil {
+		return cli.Failed(errors.Join(err, f.Drop()), "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
 	}
-	if err = os.Rename(tmp.Name(), out); err != nil {
+	if err = f.Commit(); err != nil {
 		return fmt.Errorf("create index: %w", err)
 	}
 	st, err := os.Stat(out)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -106,10 +108,23 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, path); err != nil {
+	if err = durable(tmp); err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
 		return fmt.Errorf("create folder %s: %w", path, cli.Cause(err))
 	}
-	return nil
+	return atomicfile.SyncDir(filepath.Dir(filepath.Clean(path)))
+}
+
+// durable brings a folder and all that is in it to the disk.
+func durable(folder string) error {
+	return filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return atomicfile.SyncDir(path)
+	})
 }
 
 // fileName names a file by its record's hash: ids are other people's words and
