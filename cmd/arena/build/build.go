@@ -66,7 +66,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	cli.ReadsDays(c)
 	cli.Reads(c, "problems", "catalog", "held-out", "bank")
 	cli.Writes(c, "work")
-	cli.Replaces(c, "output")
+	cli.Stages(c, "output")
 	f.judge.Flags(c)
 	f.titles.Flags(c)
 	f.embed.Register(c)

@@ -98,7 +98,7 @@ eval played already.`,
 	f.eval.AddServing(c)
 	cli.Reads(c, "corpus", "run", "teacher", "held-out")
 	cli.Writes(c, "work")
-	cli.Replaces(c, "output")
+	cli.Stages(c, "output")
 	return c
 }
 

@@ -26,6 +26,7 @@ const (
 	noteReads    = "arena_reads"
 	noteWrites   = "arena_writes"
 	noteReplaces = "arena_replaces"
+	noteStages   = "arena_stages"
 	noteDays     = "days"
 	noteFiles    = "files"
 )
@@ -40,6 +41,13 @@ func Writes(c *cobra.Command, flags ...string) { note(c, noteWrites, flags) }
 // Replaces notes that flags of c name files or folders that are written as a
 // whole: nothing of what is there stays.
 func Replaces(c *cobra.Command, flags ...string) { note(c, noteReplaces, flags) }
+
+// Stages notes that flags of c name what is written as a whole, and that what
+// goes to a bucket is first written here, to a folder of its name.
+func Stages(c *cobra.Command, flags ...string) {
+	Replaces(c, flags...)
+	note(c, noteStages, flags)
+}
 
 // ReadsDays notes that the arguments of c are days.
 func ReadsDays(c *cobra.Command) { noteArguments(c, noteDays) }
@@ -69,7 +77,11 @@ func apart(c *cobra.Command, args []string, stdin io.Reader) error {
 	var outputs []written
 	var read inputs
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		for _, path := range localPaths(values(f)) {
+		paths := localPaths(values(f))
+		if _, stages := f.Annotations[noteStages]; stages {
+			paths = append(paths, staged(values(f))...)
+		}
+		for _, path := range paths {
 			_, reads := f.Annotations[noteReads]
 			_, writes := f.Annotations[noteWrites]
 			_, replaces := f.Annotations[noteReplaces]
@@ -116,6 +128,16 @@ func localPaths(names []string) (paths []string) {
 			paths = append(paths, name)
 		case err == nil && u.Scheme == "file":
 			paths = append(paths, u.Path)
+		}
+	}
+	return paths
+}
+
+// staged are the folders in which lies what goes to the buckets among names.
+func staged(names []string) (paths []string) {
+	for _, name := range names {
+		if base, err := bucket.Base(name); err == nil && bucket.IsURL(name) {
+			paths = append(paths, base)
 		}
 	}
 	return paths
