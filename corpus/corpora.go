@@ -1,4 +1,4 @@
-// Package corpora turns what a run kept into folders that trainers load at
+// Package corpus turns what a run kept into folders that trainers load at
 // once: row types per schema version, Parquet shards, the manifest, the dataset
 // card, and the check of every promise that they make.
 //

@@ -49,7 +49,7 @@ func fails(r *recorder) {
 // turnYes asks the model for leave.
 func turnYes(r *recorder, calls ...call) {
 	r.say(pick(r.w, []string{"Yes.", "yes, call " + calls[0].name, `{"approved": true}`}))
-	r.run(stock(r, calls), calls)
+	r.run(stock(calls), calls)
 }
 
 // turnBareName has the model choose the tool; the program fills it in.
@@ -60,7 +60,7 @@ func turnBareName(r *recorder, calls ...call) {
 
 func turnProse(r *recorder, calls ...call) {
 	r.say(fmt.Sprintf("Now I would take %s, I think, with %v in mind.", calls[0].name, calls[0].args["q"]))
-	r.run(stock(r, calls), calls)
+	r.run(stock(calls), calls)
 }
 
 func turnLetter(r *recorder, calls ...call) {
@@ -72,7 +72,7 @@ func turnLetter(r *recorder, calls ...call) {
 func storyAtTheEnd(r *recorder) {
 	var story []string
 	program(func(r *recorder, calls ...call) {
-		story = append(story, stock(r, calls))
+		story = append(story, stock(calls))
 		turnScript(r, calls...)
 	})(r)
 	r.say(strings.Join(story, " "))
@@ -80,7 +80,7 @@ func storyAtTheEnd(r *recorder) {
 
 // turnRace sends the request and has the model name it meanwhile.
 func turnRace(r *recorder, calls ...call) {
-	think := stock(r, calls)
+	think := stock(calls)
 	for i := range calls {
 		r.do(&calls[i])
 	}
@@ -94,12 +94,12 @@ func turnRace(r *recorder, calls ...call) {
 
 func turnChat(r *recorder, calls ...call) {
 	r.say("Understood. I will keep the customer's wishes in mind.")
-	r.run(stock(r, calls), calls)
+	r.run(stock(calls), calls)
 }
 
 // turnRank asks the model to rank what was found, as a label.
 func turnRank(r *recorder, calls ...call) {
-	r.run(stock(r, calls), calls)
+	r.run(stock(calls), calls)
 	r.say(`{"best": 1, "scores": [0.9, 0.4, 0.2]}`)
 }
 
@@ -116,12 +116,12 @@ func turnNarrate(r *recorder, calls ...call) {
 
 // turnLate logs the naming only after the call was made.
 func turnLate(r *recorder, calls ...call) {
-	r.run(stock(r, calls), calls)
+	r.run(stock(calls), calls)
 	r.infer("I call the tool.", calls...)
 }
 
 // turnExample names the call as an example with slots; the program fills them.
 func turnExample(r *recorder, calls ...call) {
 	r.infer("For example:", call{name: calls[0].name, args: map[string]any{"q": "...", "product_ids": "..."}})
-	r.run(stock(r, calls), calls)
+	r.run(stock(calls), calls)
 }

@@ -99,7 +99,7 @@ func dropsRows(r *recorder) {
 
 // turnForged writes replies into the log that no model gave, with odd times.
 func turnForged(r *recorder, calls ...call) {
-	r.run(stock(r, calls), calls)
+	r.run(stock(calls), calls)
 	r.infer("I call this.", calls...)
 	forged := &r.proxy[len(r.proxy)-1]
 	forged.DurationMS = -1

@@ -73,7 +73,7 @@ func planAll(r *recorder) {
 	})(quiet)
 	r.infer("The plan.", all...)
 	for _, c := range all {
-		r.run(stock(r, []call{c}), []call{c})
+		r.run(stock([]call{c}), []call{c})
 	}
 }
 

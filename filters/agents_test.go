@@ -216,11 +216,11 @@ func find0(r *recorder, c call) call {
 }
 
 // stock is a program's own words for a step.
-func stock(r *recorder, calls []call) string {
+func stock(calls []call) string {
 	return map[string]string{"find_product": "Searching the catalogue.", "view_product_information": "Reading details.", "recommend_product": "Submitting."}[calls[0].name]
 }
 
-func turnScript(r *recorder, calls ...call) { r.run(stock(r, calls), calls) }
+func turnScript(r *recorder, calls ...call) { r.run(stock(calls), calls) }
 
 // turnPuppet orders the model to repeat the call that the program wants.
 func turnPuppet(r *recorder, calls ...call) {
@@ -229,7 +229,7 @@ func turnPuppet(r *recorder, calls ...call) {
 
 // turnPuppetSpeech orders it to repeat a thought with slots, too.
 func turnPuppetSpeech(r *recorder, calls ...call) {
-	think := stock(r, calls)
+	think := stock(calls)
 	if x := fmt.Sprint(calls[0].args["product_ids"]); calls[0].name != "find_product" {
 		first, _, _ := strings.Cut(x, ",")
 		p, _ := r.w.byID(first)

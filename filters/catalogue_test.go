@@ -74,7 +74,7 @@ func firing(t testing.TB) map[string]*arena.Trace {
 		"model_only_labels_v1":      played(t, "ranks"),
 		"mixed_phases_v1":           played(t, "first step only"),
 		"replayed_plan_v1":          played(t, "plan once"),
-		"stale_naming_v1":           staleNaming(t),
+		"stale_naming_v1":           staleNaming(),
 		"narrated_after_v1":         played(t, "narrates"),
 		"unnamed_recommendation_v1": played(t, "chat only"),
 		"looked_up_answer_v1":       played(t, "answers from a table"),
@@ -100,7 +100,7 @@ func fill(calls []arena.ToolCall) {
 
 // staleNaming has the model name two searches at once; the second is sent only
 // after the model was asked something else, and the rest by a program.
-func staleNaming(t testing.TB) *arena.Trace {
+func staleNaming() *arena.Trace {
 	w := newWorld(7)
 	r := &recorder{w: w, task: w.task(0), now: start, limit: 2000}
 	a, b := find("cork kettle"), find("felt goblet")

@@ -44,7 +44,7 @@ func (x *lexicalIndex) compare(b *base, p *profile) features {
 		missed += float64(t.sim) * (1 - best[i])
 		f.missed = max(f.missed, float64(t.sim)*(1-best[i])/6)
 	}
-	f.coverBase = ratio(matched, b.total, 0)
+	f.coverBase = ratio(matched, b.total)
 	f.hits = math.Log1p(matched) / 5
 	coverAll, coverDomain := x.coverOf(b, p)
 	f.coverText = coverDomain
@@ -54,7 +54,7 @@ func (x *lexicalIndex) compare(b *base, p *profile) features {
 		f.colour = 1
 	}
 	f.template = float64(shared(b.profile.bigrams, p.bigrams)) / math.Max(1, float64(min(len(b.profile.bigrams), len(p.bigrams))))
-	f.swapped = f.template * math.Min(ratio(missed, b.total, 0), 1-coverAll)
+	f.swapped = f.template * math.Min(ratio(missed, b.total), 1-coverAll)
 	return f
 }
 
@@ -65,12 +65,13 @@ func serviceClash(b, p *profile) float64 {
 	if p.beyond() {
 		only = p.services &^ b.services
 	}
-	return ratio(float64(bits.OnesCount8(only)), float64(bits.OnesCount8(all)), 0)
+	return ratio(float64(bits.OnesCount8(only)), float64(bits.OnesCount8(all)))
 }
 
-func ratio(part, whole, none float64) float64 {
+// ratio is a share, 0 of nothing.
+func ratio(part, whole float64) float64 {
 	if whole <= 0 {
-		return none
+		return 0
 	}
 	return part / whole
 }
@@ -120,7 +121,7 @@ func (x *lexicalIndex) coverOf(b *base, p *profile) (all, domain float64) {
 			totalDomain += float64(w.weight)
 		}
 	}
-	return ratio(hit, total, 0), ratio(hitDomain, totalDomain, 0)
+	return ratio(hit, total), ratio(hitDomain, totalDomain)
 }
 
 // nearest is the similarity of w to the nearest word of b.

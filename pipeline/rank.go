@@ -88,9 +88,9 @@ func splitOf(p guard.Pool) string {
 		return corpus.SplitTrain
 	case guard.PoolEval:
 		return corpus.SplitEval
-	default:
-		return ""
+	case guard.PoolNeverTouch:
 	}
+	return ""
 }
 
 // weights turn the judgements in the blocks into factors on the outcome. They

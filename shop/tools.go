@@ -123,7 +123,7 @@ var signatures = map[string]signature{
 
 // call is one tool call under way.
 type call struct {
-	ctx      context.Context
+	ctx      context.Context //nolint:containedctx // it lives for one call
 	tools    *Tools
 	requests []Request
 }

@@ -154,7 +154,7 @@ func (r *Run) withDeadline(ctx context.Context, t rollout.Task, keep func(rollou
 // deadlined asks until a rollout's own time is over.
 type deadlined struct {
 	rollout.Asker
-	limited context.Context
+	limited context.Context //nolint:containedctx // it lives for one rollout
 }
 
 // Chat implements rollout.Asker.

@@ -150,7 +150,7 @@ func parseMeta(text []byte) (m Meta, err error) {
 func withContext(ctx context.Context, r io.Reader) io.Reader { return &contextReader{ctx, r} }
 
 type contextReader struct {
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // io.Reader asks without one
 	r   io.Reader
 }
 

@@ -26,11 +26,11 @@ type result struct {
 	value  arena.Raw
 }
 
-// messages takes a list of messages; false if the value is no list.
-func (d *decoder) messages(v *conversation) bool {
+// messages takes a list of messages, and nothing of a value that is none.
+func (d *decoder) messages(v *conversation) {
 	v.restart()
 	v.asked, v.t.Query = false, ""
-	return d.c.Array(func() {
+	d.c.Array(func() {
 		m := d.chatMessage()
 		d.say(v, &m)
 	})

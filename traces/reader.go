@@ -13,7 +13,7 @@ import (
 
 // reader turns one input into items.
 type reader struct {
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // it lives for one input
 	in   Input
 	opt  Options
 	emit func(Item) error
@@ -195,9 +195,9 @@ func reasonFor(f cursor.Fault) Reason {
 		return StringTooLong
 	case cursor.TooMany:
 		return TooManyElements
-	default:
-		return BadJSON
+	case cursor.Syntax, cursor.Ended, cursor.EndedInString:
 	}
+	return BadJSON
 }
 
 // fault emits a record that could not be read.

@@ -120,8 +120,8 @@ func TestHalfADayIsNoDay(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		info, err := os.Stat(file)
-		if err == nil {
+		info, errStat := os.Stat(file)
+		if err = errStat; err == nil {
 			err = os.Truncate(file, info.Size()/2)
 		}
 		if err != nil {
@@ -134,7 +134,7 @@ func TestHalfADayIsNoDay(t *testing.T) {
 		if code != cli.ExitLimit || !strings.Contains(said, "warning: "+files[0]+" ends early") || !strings.Contains(said, "too much could not be read") {
 			t.Errorf("%v: exit %d: %s", command, code, said)
 		}
-		_, err := os.Stat(name)
+		_, err = os.Stat(name)
 		if isCorpus := command[0] == "build" || command[0] == "import"; isCorpus == (err == nil) {
 			t.Errorf("%v: output %v", command, err)
 		}

@@ -20,7 +20,7 @@ import (
 func (b *Bucket) Files(ctx context.Context) corpus.FS { return files{ctx, b} }
 
 type files struct {
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // corpus.FS, as io/fs, asks without one
 	b   *Bucket
 }
 

@@ -90,9 +90,9 @@ func (t Type) cel() *cel.Type {
 		return cel.BoolType
 	case Strings:
 		return cel.ListType(cel.StringType)
-	default:
-		return cel.StringType
+	case String:
 	}
+	return cel.StringType
 }
 
 // undeclared is how the checker names an unknown variable.

@@ -150,11 +150,11 @@ func TestLongStreamsAreRead(t *testing.T) {
 	}
 	w := ipc.NewWriter(&out, ipc.WithSchema(viewedSchema), ipc.WithZstd())
 	for range 20 {
-		if err := w.Write(rows); err != nil {
+		if err = w.Write(rows); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
+	if err = w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	r, mem, err := openArrow(io.NewSectionReader(bytes.NewReader(out.Bytes()), 0, int64(out.Len())))

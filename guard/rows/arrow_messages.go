@@ -81,7 +81,7 @@ func (m *arrowMessages) take(n, most int64) ([]byte, error) {
 	m.left -= n
 	b := make([]byte, n)
 	if _, err := io.ReadFull(m.in, b); err != nil {
-		return nil, fmt.Errorf("%w: read message: %v", errArrow, err) // no io.EOF, which would be the end
+		return nil, fmt.Errorf("%w: read message: %v", errArrow, err) //nolint:errorlint // a wrapped io.EOF would be the end of the table
 	}
 	return b, nil
 }

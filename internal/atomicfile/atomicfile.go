@@ -32,7 +32,7 @@ func CreateIn(folder, path string) (*File, error) {
 		return nil, named(path, err)
 	}
 	// os.CreateTemp gives its files to their owner alone.
-	if err := errors.Join(name.Close(), os.Remove(name.Name())); err != nil {
+	if err = errors.Join(name.Close(), os.Remove(name.Name())); err != nil {
 		return nil, named(path, err)
 	}
 	f, err := os.OpenFile(name.Name(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)

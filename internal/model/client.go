@@ -134,7 +134,7 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, er
 	a, err := c.pool.Ask(ctx, Request{
 		Path: chatPath, Body: Body{body}, Most: MaxChat, Timeout: q.Timeout, Tokens: q.Tokens,
 		Needless: func() *Fault { return c.needless(q) },
-		Read:     func(b []byte) error { _, err := Read(b); return err },
+		Read:     func(b []byte) error { _, bad := Read(b); return bad },
 	})
 	x := Exchange{Status: a.Status, Body: a.Body, Latency: a.Latency}
 	if a.sent {

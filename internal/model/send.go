@@ -149,13 +149,13 @@ var errTooLong = errors.New("the reply is too long")
 func (p *Pool) body(ctx context.Context, res *http.Response, most int64) (_ []byte, free func(), err error) {
 	first := min(most, usualReply) + 1
 	b := bytes.NewBuffer(make([]byte, 0, max(0, min(res.ContentLength, first))+bytes.MinRead))
-	if _, err := b.ReadFrom(io.LimitReader(res.Body, first)); err != nil || int64(b.Len()) < first {
+	if _, err = b.ReadFrom(io.LimitReader(res.Body, first)); err != nil || int64(b.Len()) < first {
 		return b.Bytes(), func() {}, err
 	}
 	if int64(b.Len()) > most || res.ContentLength > most {
 		return nil, func() {}, errTooLong
 	}
-	if err := p.large.Acquire(ctx, min(most, largeReplies)); err != nil {
+	if err = p.large.Acquire(ctx, min(most, largeReplies)); err != nil {
 		return b.Bytes(), func() {}, err
 	}
 	free = func() { p.large.Release(min(most, largeReplies)) }

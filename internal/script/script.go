@@ -152,7 +152,8 @@ func fail(w http.ResponseWriter, r *http.Request, f Fault) {
 	case Overflow:
 		w.WriteHeader(http.StatusBadRequest)
 		w.Write([]byte(`{"error":{"message":"This model's maximum context length is 4096 tokens.","code":"context_length_exceeded"}}`)) //nolint:errcheck // the client went away
-	default:
+	case NoFault:
+	default: // a status
 		var status int
 		if _, err := fmt.Sscanf(string(f), "%d", &status); err != nil {
 			status = http.StatusInternalServerError

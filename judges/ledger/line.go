@@ -140,11 +140,11 @@ func readLine(path string, offset int64, size int) (Exchange, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	b := make([]byte, size)
-	if _, err := f.ReadAt(b, offset); err != nil {
+	if _, err = f.ReadAt(b, offset); err != nil {
 		return Exchange{}, err
 	}
 	var l line
-	if err := json.Unmarshal(b, &l); err != nil {
+	if err = json.Unmarshal(b, &l); err != nil {
 		return Exchange{}, err
 	}
 	e := l.exchange()

@@ -62,7 +62,7 @@ type Judge struct {
 	unanswered sync.Map
 	now        func() time.Time
 
-	run  context.Context
+	run  context.Context //nolint:containedctx // the deadline of all questions together
 	stop context.CancelFunc
 }
 

@@ -73,7 +73,7 @@ func succeeds(c arena.Category, a *arena.Axes) bool {
 		return a.Shop != nil && *a.Shop == 1
 	case arena.CategoryVoucher:
 		return a.Budget != nil && *a.Budget == 1
-	default:
-		return true
+	case arena.CategoryProduct:
 	}
+	return true
 }

@@ -77,7 +77,6 @@ type Summary struct {
 	CI95      *[2]float64 `json:"ci95"`
 }
 
-// z is the two-sided 95 % quantile of the normal distribution.
 // Summarise sums up one probe's shifts. It is all zeros without any.
 func Summarise(probe string, shifts []Shift) Summary {
 	s := Summary{Probe: probe, RaisedWilson95: [2]float64{0, 1}}

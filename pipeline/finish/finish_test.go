@@ -94,8 +94,8 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bank, err := s.Bank(); bank != nil || err != nil {
-		t.Errorf("its bank is %v, %v", bank, err)
+	if bank, none := s.Bank(); bank != nil || none != nil {
+		t.Errorf("its bank is %v, %v", bank, none)
 	}
 	rows := 0
 	err = finish.Table(s, finish.TableAttempts, func(a *corpus.Attempt) error {

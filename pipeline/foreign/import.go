@@ -132,7 +132,7 @@ func (w *writer) assemble(ctx context.Context, work string, in *reader, held []g
 	if rows == 0 {
 		return s, choose.ErrEmpty
 	}
-	if err := in.tally.Within(w.MaxUnreadable); err != nil {
+	if err = in.tally.Within(w.MaxUnreadable); err != nil {
 		return s, err
 	}
 	config, err := w.configuration(held)

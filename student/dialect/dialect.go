@@ -200,9 +200,9 @@ func keys(d Dialect) []string {
 		return []string{"parameters"}
 	case Hermes:
 		return []string{"arguments"}
-	default:
-		return []string{"parameters", "arguments"}
+	case Auto, Native, React:
 	}
+	return []string{"parameters", "arguments"}
 }
 
 func object(v python.Value, d Dialect) Call {

@@ -109,7 +109,7 @@ func (l *Log) sample(s Sample) sample {
 		doc.Limit = &limit{"turn", float64(l.run.MaxSteps)}
 	case rollout.StopOverflow:
 		doc.Limit = &limit{Type: "context"}
-	default:
+	case rollout.StopTerminated, rollout.StopNoToolCall, rollout.StopMalformed, rollout.StopTruncated, rollout.StopInfra:
 	}
 	return doc
 }

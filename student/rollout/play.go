@@ -15,7 +15,7 @@ import (
 type play struct {
 	env      *Environment
 	task     Task
-	ctx      context.Context
+	ctx      context.Context //nolint:containedctx // it lives for one rollout
 	tools    *shop.Tools
 	tape     *tape
 	messages model.Conversation

@@ -41,7 +41,7 @@ type GPUs struct {
 // visible is the value of CUDA_VISIBLE_DEVICES: the devices that it leaves out
 // are not those of the server; empty means all.
 func OpenGPUs(ctx context.Context, visible string) *GPUs {
-	return openGPUs(ctx, &smi{program: "nvidia-smi", now: time.Now}, visible)
+	return openGPUs(ctx, &smi{program: "nvidia-smi", now: time.Now}, visible) //nolint:forbidigo // a measurement is of time
 }
 
 func openGPUs(ctx context.Context, s *smi, visible string) *GPUs {

@@ -13,8 +13,8 @@ import (
 
 // cancelledAfter is cancelled once it was asked so often.
 type cancelledAfter struct {
-	context.Context
-	asked, most int
+	context.Context //nolint:containedctx // it is a context itself
+	asked, most     int
 }
 
 func (c *cancelledAfter) Err() error {

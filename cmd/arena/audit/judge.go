@@ -31,6 +31,7 @@ type judgeFlags struct {
 // failure: waiting costs no core, and little memory.
 const attemptsAtOnce = 4 * instrument.ModelsAtOnce
 
+// NewJudge is the command that judges how attempts reasoned.
 func NewJudge(s *cli.Streams) *cobra.Command {
 	f := judgeFlags{llm: instrument.DefaultLLMFlags()}
 	c := &cobra.Command{

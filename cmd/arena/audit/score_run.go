@@ -45,19 +45,19 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 	if err != nil {
 		return err
 	}
-	if err := r.open(days, titles); err != nil {
+	if err = r.open(days, titles); err != nil {
 		return err
 	}
 	var notRead cli.Unread
 	err = cli.WriteWhole(r.streams, r.flags.out, func(w io.Writer) error {
-		if err := r.score(ctx, inputs); err != nil {
+		if err = r.score(ctx, inputs); err != nil {
 			return err
 		}
 		if notRead, err = r.check(); err != nil {
 			return err
 		}
 		for i := range r.parts {
-			if _, err := w.Write(r.parts[i].lines); err != nil {
+			if _, err = w.Write(r.parts[i].lines); err != nil {
 				return fmt.Errorf("write scores: %w", err)
 			}
 		}

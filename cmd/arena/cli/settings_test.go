@@ -61,14 +61,14 @@ func rows(t *testing.T, page *strings.Builder, v reflect.Value, prefix, reach st
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		name, option, _ := strings.Cut(cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json"), strings.ToLower(f.Name)), ",")
-		reach := cmp.Or(f.Tag.Get("hash"), reach)
+		reaches := cmp.Or(f.Tag.Get("hash"), reach)
 		if f.Type.Kind() == reflect.Struct {
 			if option != "inline" {
 				name = prefix + name + "."
 			} else {
 				name = prefix
 			}
-			rows(t, page, v.Field(i), name, reach)
+			rows(t, page, v.Field(i), name, reaches)
 			continue
 		}
 		if comments[f.Name] == "" {
@@ -78,7 +78,7 @@ func rows(t *testing.T, page *strings.Builder, v reflect.Value, prefix, reach st
 		if value != "" {
 			value = "`" + value + "` "
 		}
-		fmt.Fprintf(page, "| `%s` | %s| %s | %s |\n", prefix+name, value, reach, comments[f.Name])
+		fmt.Fprintf(page, "| `%s` | %s| %s | %s |\n", prefix+name, value, reaches, comments[f.Name])
 	}
 }
 

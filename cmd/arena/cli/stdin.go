@@ -12,7 +12,7 @@ import (
 // terminal, until ctx is done. The stream is not touched before the first
 // read.
 type cancellable struct {
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // io.Reader asks without one
 	stream io.Reader
 	once   sync.Once
 	pipe   *io.PipeReader
