@@ -125,7 +125,7 @@ func (a *act) argument(p *pad, key string, v gjson.Result, encoded bool) {
 	case "sort":
 		a.sort = hashText(plain(text(v), encoded))
 	default:
-		if a.tool == toolOther {
+		if a.tool == toolOther || a.tool == toolTerminate {
 			a.foreign(p, v)
 		}
 		a.rest += mix(hashText(key), hashText(strings.ToLower(plain(text(v), encoded))))

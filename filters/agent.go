@@ -141,7 +141,7 @@ func (f *Filter) agentDay(s []Sample, found offered) AgentStats {
 		return a
 	}
 	a.Breadth = breadths(s)
-	a.Sequence, a.Top, a.First = a.fixedSequence(), a.fixedViews(), a.fixedPicks()
+	a.Sequence, a.Top, a.First = a.fixedSequence(), a.Tops.unbroken(), a.fixedPicks()
 	a.Fixed = math.Min(a.Sequence, math.Min(a.Top, math.Max(a.First, a.deaf())))
 	a.Forms, a.Course = forms(s), courses(s)
 	a.Plan = math.Min(a.steady(), math.Max(a.fixedForms(), a.searchesAgain()))
@@ -150,12 +150,14 @@ func (f *Filter) agentDay(s []Sample, found offered) AgentStats {
 }
 
 // dayRule is what one thing that the agent's day shows adds to the log-odds of
-// an attempt. It never adds towards agentic: habits show a program, they prove
-// no model.
+// an attempt. It never adds towards agentic. A habit leads to unknown at most,
+// since a model that keeps to its prompt has habits, too; a proof shows that
+// the model cannot have decided.
 type dayRule struct {
-	name string
-	why  string
-	odds func(f *Filter, s *Sample, a *AgentStats) float64
+	name  string
+	why   string
+	proof bool
+	odds  func(f *Filter, s *Sample, a *AgentStats) float64
 }
 
 // unreadScore is the most that is believed of an attempt whose agent's day
@@ -167,56 +169,56 @@ const unreadScore = 1
 const unshownScore = 2
 
 var dayRules = []dayRule{
-	{"results_unread", "down to +1, a claim of 0.7, where nothing of the day shows that results reach the calls: puppets and models that do not think both look so",
+	{"results_unread", "down to +1, a claim of 0.7, where nothing of the day shows that results reach the calls: puppets and models that do not think both look so", false,
 		func(_ *Filter, s *Sample, a *AgentStats) float64 { return a.unread() * min(unreadScore-s.Score, 0) }},
-	{"habits_unshown", "down to +2, a claim of 0.86, where the day is too short for habits or has one course of tools, down to +1 where it also opens nothing but the first of each list: puppets that get through look so, and few models",
+	{"habits_unshown", "down to +2, a claim of 0.86, where the day is too short for habits or has one course of tools, down to +1 where it also opens nothing but the first of each list: puppets that get through look so, and few models", false,
 		func(f *Filter, s *Sample, a *AgentStats) float64 {
 			return (1 - a.unread()) * a.unshown(f.cfg.MinAttempts) * min(unshownScore-a.Top-s.Score, 0)
 		}},
-	{"deaf_thinking", "-3 where products are taken after many words and none of them about results, on such a day: with the line above it makes a puppet likelier than a model",
+	{"deaf_thinking", "-3 where products are taken after many words and none of them about results, on such a day: with the line above it makes a puppet likelier than a model", false,
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 {
 			return -3 * a.unread() * a.deaf() * (1 - a.chooses())
 		}},
-	{"template_thinking", "-2 where thoughts return as one template, on such a day: stock phrases speak for a program, but not alone",
+	{"template_thinking", "-2 where thoughts return as one template, on such a day: stock phrases speak for a program, but not alone", false,
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 {
 			return -2 * a.unread() * ramp(a.Templates, templateLimit, templateLimit+0.1)
 		}},
-	{"request_queries", "-2 where searches are cut out of the request, on such a day: a function of the request, but a small model may search so, too",
+	{"request_queries", "-2 where searches are cut out of the request, on such a day: a function of the request, but a small model may search so, too", false,
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -2 * a.unread() * a.excerpts() }},
-	{"fixed_habit", "-10 where tools, openings and picks are all fixed: half as much again as naming can add, so that it decides already where eight attempts make it only likely",
+	{"fixed_habit", "-10 where tools, openings and picks are all fixed: half as much again as naming can add, so that it decides already where eight attempts make it only likely", false,
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Fixed }},
-	{"fixed_plan", "-10 where the course of tools and the making of searches are both fixed, or searches are made again as often as ever whatever they brought: what is opened may then be drawn or computed, the plan is no model's",
+	{"fixed_plan", "-10 where the course of tools and the making of searches are both fixed, or searches are made again as often as ever whatever they brought: what is opened may then be drawn or computed, the plan is no model's", false,
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Plan }},
-	{"sorted_choice", "-10 where products are opened strictly by price or by sales: models are drawn to what stands first and to what fits, and do not sort without slips",
+	{"sorted_choice", "-10 where products are opened strictly by price or by sales: models are drawn to what stands first and to what fits, and do not sort without slips", false,
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -10 * a.Sorted }},
-	{"overriding_client", "-7 where replies are overruled in most attempts, or turned down until one suits: where they stand, a program let them",
+	{"overriding_client", "-7 where replies are overruled in most attempts, or turned down until one suits: where they stand, a program let them", true,
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -7 * a.overrides() }},
-	{"told_answers", "-8 where a recommended product that no result held is one that the shop showed to others, or made-up products turned out to be real elsewhere on the agent's day: as much as in the attempt itself",
+	{"told_answers", "-8 where a recommended product that no result held is one that the shop showed to others, or made-up products turned out to be real elsewhere on the agent's day: as much as in the attempt itself", true,
 		func(_ *Filter, s *Sample, a *AgentStats) float64 { return -8 * flag(a.told(s)) }},
-	{"pasted_episode", "-12 where the same calls answer other requests: a proof",
+	{"pasted_episode", "-12 where the same calls answer other requests: a proof", true,
 		func(f *Filter, s *Sample, a *AgentStats) float64 {
 			return -12 * flag(a.pastes[s.Episode] > f.cfg.MaxPastes)
 		}},
 }
 
 // Revise is the second pass: what the agent's day says about one attempt. It
-// changes the axis where the sum of both passes does, and never towards
-// agentic: habits can show a program, not prove a model.
+// changes the axis where the sum of both passes does, never towards agentic, and
+// towards scripted by proofs alone.
 func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.Structure {
 	score := f.revisedOdds(sample, a)
 	before := s.Axis
 	if before != arena.AxisScripted && score < sample.Score {
 		s.Axis, s.Confidence = decide(score, sample.Evidence || score <= proof)
 	}
-	turned := before != s.Axis && s.Axis == arena.AxisScripted
+	turned := before != s.Axis
 	habits := f.habits(&sample, &a, turned)
 	s.Verdicts = slices.Concat(s.Verdicts, habits)
 	if !turned {
 		return s
 	}
-	reasons := []string{ReasonScripted}
+	reasons := f.axisReasons(&s)
 	for i := range habits {
-		if habits[i].Decision == arena.Drop {
+		if len(reasons) > 0 && habits[i].Decision == arena.Drop {
 			reasons = append(reasons, habits[i].Reason)
 		}
 	}
@@ -225,7 +227,7 @@ func (f *Filter) Revise(s arena.Structure, sample Sample, a AgentStats) arena.St
 			reasons = append(reasons, r)
 		}
 	}
-	s.Reasons, s.Keep = reasons, false
+	s.Reasons, s.Keep = reasons, len(reasons) == 0
 	return s
 }
 
@@ -253,13 +255,19 @@ func (a *AgentStats) excerpts() float64 {
 // short thoughts reach.
 const templateLimit = 0.8
 
-// revisedOdds is the sum of both passes.
+// revisedOdds is the sum of both passes. Habits take it down to 0, where the
+// record cannot tell, and no further.
 func (f *Filter) revisedOdds(sample Sample, a AgentStats) float64 {
-	score := sample.Score
+	score, habits := sample.Score, 0.0
 	for i := range dayRules {
-		score += dayRules[i].odds(f, &sample, &a)
+		odds := dayRules[i].odds(f, &sample, &a)
+		if dayRules[i].proof {
+			score += odds
+		} else {
+			habits += odds
+		}
 	}
-	return score
+	return math.Max(score+habits, math.Min(score, 0))
 }
 
 // DayTerms are what the agent's day adds to the log-odds of an attempt.
@@ -274,8 +282,8 @@ func (f *Filter) DayTerms(sample Sample, a AgentStats) []Term {
 }
 
 // habits are the verdicts of the checks of the second pass. They speak against the
-// attempt only where the day made it scripted.
-func (f *Filter) habits(s *Sample, a *AgentStats, scripted bool) []arena.Verdict {
+// attempt only where the day turned its axis.
+func (f *Filter) habits(s *Sample, a *AgentStats, turned bool) []arena.Verdict {
 	var verdicts []arena.Verdict
 	for i := range checks {
 		c := &checks[i]
@@ -284,7 +292,7 @@ func (f *Filter) habits(s *Sample, a *AgentStats, scripted bool) []arena.Verdict
 		}
 		v := arena.Verdict{Check: c.Name, Decision: arena.Keep}
 		v.Value, v.Limit = c.overDay(f, s, a)
-		if scripted && c.fires(v.Value, v.Limit) {
+		if turned && c.fires(v.Value, v.Limit) {
 			v.Decision, v.Reason = arena.Drop, c.Reason
 		}
 		verdicts = append(verdicts, v)

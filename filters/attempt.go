@@ -17,7 +17,7 @@ type attempt struct {
 	// inference counts the chat completions that may have said something.
 	inference int
 	// readable and naming count the answers that can be read, and those of them
-	// that name a call.
+	// that name a call or hold its words.
 	readable int
 	naming   int
 	// score is the log-odds of the first pass.
@@ -51,9 +51,9 @@ type facts struct {
 	forged                  int
 	callTurns               int
 	tokens                  int
-	byModel, byProgram      int
 	recommended             *claim
 	recommendationNamed     bool
+	recommendationHeard     bool
 }
 
 // examine reads an attempt; its pad may be released when nothing more is asked of
@@ -70,6 +70,7 @@ func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
 	a.commands()
 	a.unnumber()
 	a.log.link()
+	a.hearVerbatim()
 	for i := range a.log.dispatches {
 		a.links[a.log.dispatches[i].link]++
 	}
@@ -78,7 +79,7 @@ func examine(t *arena.Trace, d *arena.Dialogue) *attempt {
 		if r.readable {
 			a.readable++
 		}
-		if len(r.queue) > 0 {
+		if len(r.queue) > 0 || r.heard {
 			a.naming++
 		}
 	}
@@ -100,9 +101,9 @@ func (a *attempt) measure() {
 	a.forged = a.forgedReplies()
 	a.callTurns = a.countCallTurns()
 	a.tokens = Tokens(a.dialogue)
-	a.byModel, a.byProgram = a.countDeclared()
 	a.recommended = a.lastRecommendation()
 	a.recommendationNamed = a.recommended != nil && a.recommender(a.recommended) > 0
+	a.recommendationHeard = a.recommended != nil && len(a.log.replies) > 0 && (a.says(len(a.log.replies)-1, &a.recommended.act) || a.buys(len(a.log.replies)-1, a.recommended))
 }
 
 // bound counts the dispatches that a model's own words named.

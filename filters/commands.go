@@ -14,7 +14,8 @@ import (
 //
 // A single match may be a query that a program asked for, so it is all or
 // nothing: no reply names a call in a form known here, the newest reply before
-// each dispatch commands it, and each of two tools or more has a name of its own.
+// each dispatch commands it, and each of two tools or more, of which one may end the
+// attempt, has a name of its own.
 func (a *attempt) commands() {
 	if len(a.log.dispatches) == 0 || !a.log.nameless() {
 		return
@@ -32,6 +33,7 @@ func (a *attempt) commandedBy(name calls.Naming) bool {
 		return false
 	}
 	answer, by := a.answerCommanded(&names, name)
+	a.endCommanded(&names, name)
 	if names.tools() < 2 {
 		return false
 	}
@@ -76,10 +78,68 @@ func (a *attempt) answerCommanded(names *commandNames, name calls.Naming) (answe
 	answer = a.lastRecommendation()
 	for by = len(a.log.replies) - 1; by >= 0; by-- {
 		if answer != nil && names.take(toolRecommend, a.commanded(by, &answer.act, name)) {
-			break
+			return answer, by
 		}
 	}
-	return answer, by
+	if last := len(a.log.replies) - 1; answer != nil && a.buys(last, answer) {
+		return answer, last
+	}
+	return answer, -1
+}
+
+// buys reports whether a reply says to buy, and the answer is what is open.
+func (a *attempt) buys(by int, answer *claim) bool {
+	for i := len(a.claims) - 1; i >= 0; i-- {
+		if open := &a.claims[i].act; open.tool == toolView {
+			return sameIDs(open.ids, answer.act.ids) && a.says(by, &act{words: appendWords(nil, "buy")})
+		}
+	}
+	return false
+}
+
+// endCommanded notes under which name the newest reply ends the attempt with what
+// the dialogue says that it ended with.
+func (a *attempt) endCommanded(names *commandNames, name calls.Naming) {
+	end := &a.claims[len(a.claims)-1]
+	if end.act.tool != toolTerminate {
+		return
+	}
+	names.take(toolTerminate, a.commanded(len(a.log.replies)-1, &end.act, name))
+}
+
+// hearVerbatim finds the dispatches that no reply names in a known form, though
+// the newest one holds their words just so: whoever reads it so, a model wrote
+// them, and whether it asked for them is not known.
+func (a *attempt) hearVerbatim() {
+	for i := range a.log.dispatches {
+		d := &a.log.dispatches[i]
+		if d.link == linkNone && a.says(d.last, &d.act) {
+			d.link, a.log.replies[d.last].heard = linkUnknown, true
+		}
+	}
+	for i := range a.claims {
+		c := &a.claims[i]
+		for by := len(a.log.replies) - 1; by >= 0 && c.dispatch < 0; by-- {
+			if r := &a.log.replies[by]; len(r.queue) == 0 && !r.heard && a.says(by, &c.act) {
+				r.heard = true
+				break
+			}
+		}
+	}
+}
+
+// says reports whether a reply holds the words or products of a call, one after
+// the other.
+func (a *attempt) says(by int, sent *act) bool {
+	text, value := a.subject(by, sent)
+	for i := 0; i < len(text) && len(value) > 0; {
+		word, _, n := nextWord(text[i:])
+		if n > 0 && word == value[0] && endOf(text, i, value) > 0 {
+			return true
+		}
+		i += max(n, 1)
+	}
+	return false
 }
 
 // nameless reports whether models answered, and none asked for anything in a known form.
@@ -106,7 +166,7 @@ func (r *reply) command(sent *act) {
 }
 
 // commandNames are the author's names of the tools.
-type commandNames [toolTerminate]string
+type commandNames [toolTerminate + 1]string
 
 // take notes a tool's name; false where there is none, where the tool had
 // another before, or another tool has this one.

@@ -91,25 +91,6 @@ func (a *attempt) times() []float64 {
 // recordSlack, in milliseconds, allows for the clocks of two machines.
 const recordSlack = 2000
 
-// countDeclared counts the steps with calls that a model made, and those that
-// none did, by the source's own word.
-func (a *attempt) countDeclared() (by, without int) {
-	for i := range a.dialogue.Turns {
-		turn := &a.dialogue.Turns[i]
-		if len(turn.Calls) == 0 || turn.Step >= len(a.trace.Steps) {
-			continue
-		}
-		switch n := a.trace.Steps[turn.Step].LLMCalls; {
-		case n == nil:
-		case *n > 0:
-			by++
-		default:
-			without++
-		}
-	}
-	return by, without
-}
-
 // countPrescient counts products that a reply named before it can have read of
 // them, and that the shop then turned out to have; by is how many replies did.
 // A reply reads what was there when it was asked for, not when it ended.
@@ -131,7 +112,7 @@ func (a *attempt) countPrescient() (n, by int) {
 func (a *attempt) shownBefore(id string, at float64) bool {
 	for i := range a.log.dispatches {
 		d := &a.log.dispatches[i]
-		if d.end <= at+a.log.slack && (d.blind || hasID(d.shown, id)) {
+		if d.end <= at+a.log.slack && (d.blind || hasID(d.shown, id) || strings.Contains(string(d.call.Response), id)) {
 			return true
 		}
 	}
@@ -273,7 +254,7 @@ func (a *attempt) compareLengths() (agree, disagree int) {
 			continue
 		}
 		last := d.last
-		if last < 0 || a.log.replies[last].call.Length <= 0 {
+		if last < 0 || a.log.replies[last].readable || a.log.replies[last].call.Length <= 0 {
 			continue
 		}
 		c := &a.claims[d.claimed]

@@ -132,17 +132,6 @@ func (a *AgentStats) unshown(minAttempts int) float64 {
 	return math.Max(a.steady(), a.fixedForms())
 }
 
-// fixedViews is how surely every opening took the first products in order. An
-// agent that looks at results departs from that order at least once in twenty
-// openings; a dozen openings without any departure begin to say so. Who never
-// opens anything has shown no choice, for or against: a quarter.
-func (a *AgentStats) fixedViews() float64 {
-	if a.Tops.Whole == 0 {
-		return 0.25
-	}
-	return a.Tops.unbroken()
-}
-
 // fixedPicks is how surely the product recommended is the first one shown. Who
 // compares recommends another than the first at least in a quarter of cases;
 // an agent that thinks aloud and never of results must do so more often to be

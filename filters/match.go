@@ -43,7 +43,8 @@ func (l *proxyLog) dropCopies() {
 			if r.id == 0 || r.id != e.id || constant && r.call.Response != e.call.Response {
 				continue
 			}
-			r.copied, r.named, r.queue = true, nil, nil
+			r.copied = true
+			r.silence()
 			break
 		}
 	}
@@ -67,9 +68,12 @@ func (l *proxyLog) dropForeign() {
 				continue
 			}
 		}
-		r.named, r.queue = nil, nil
+		r.silence()
 	}
 }
+
+// silence takes away what a reply says, which then speaks for no dispatch.
+func (r *reply) silence() { r.named, r.queue, r.content = nil, nil, "" }
 
 // constantID reports whether all replies, at least two, have one id: some servers
 // count nothing.

@@ -31,6 +31,9 @@ type reply struct {
 	shell    int
 	written  int
 	streamed bool
+	// heard reports whether the answer holds the words of a request, in no form that is
+	// known.
+	heard bool
 	// voted reports whether the answer holds several choices.
 	voted bool
 	// content is what the answer says.
