@@ -116,7 +116,11 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 	if _, err = o.group(ctx); err != nil {
 		return nil, err
 	}
-	return o.write(ctx, Whole)
+	s, err := o.write(ctx, Whole)
+	if errors.Is(err, corpus.ErrPart) { // damaged parts are gone: once more
+		return o.write(ctx, Whole)
+	}
+	return s, err
 }
 
 // Map makes the blocks of a shard of the inputs.

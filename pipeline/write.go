@@ -151,7 +151,7 @@ func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 	}
 	to := finish.Target{FS: s.FS, Out: s.Out, Version: s.Version, Push: s.Push, License: s.License, Redact: s.redactor}
 	err = to.Assemble(ctx, c)
-	if errors.Is(err, corpus.ErrPart) { // the next run writes them again
+	if errors.Is(err, corpus.ErrPart) { // they are to be written again
 		err = errors.Join(err, s.FS.RemoveAll(filepath.Join(s.Work, partsFolder, p.folder())))
 	}
 	return summary, err

@@ -122,7 +122,7 @@ func ReadSpec(run string) (Spec, error) {
 		return s, fmt.Errorf("read spec: %w", err)
 	}
 	if err := json.Unmarshal(b, &s); err != nil {
-		return s, fmt.Errorf("read spec of %s: %w", run, err)
+		return s, fmt.Errorf("read %s: %w: put a copy of it back, or begin the run in another folder", filepath.Join(run, specFile), err)
 	}
 	return s, nil
 }

@@ -270,6 +270,18 @@ func (brokenJudge) Judge(context.Context, *arena.Trace, *arena.Dialogue) (arena.
 	return arena.Judgement{}, errors.New("no more money")
 }
 
+// TestDamagedSpecNamesTheWayOn cuts the spec of a run, which nothing replaces.
+func TestDamagedSpecNamesTheWayOn(t *testing.T) {
+	t.Parallel()
+	f := folder{path: t.TempDir()}
+	if err := os.WriteFile(f.file(specFile), []byte(`{"model":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.claim(Spec{}); err == nil || !strings.Contains(err.Error(), f.file(specFile)) || !strings.Contains(err.Error(), "in another folder") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestRescoreThatIsRefusedChangesNothing: a run keeps its judge until its
 // rollouts are graded by another, and is not finished in between.
 func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
