@@ -23,6 +23,8 @@ type Cluster struct {
 	ProductIDs []string
 	// Texts are the members' requests, sorted, each once.
 	Texts []string
+	// Titles are the names of the gold products, sorted, each once.
+	Titles []string
 }
 
 // Clusters groups problems by shared gold products and by text: equal after
@@ -59,10 +61,11 @@ func newCluster(problems []arena.Problem, members []int) Cluster {
 			if r.ProductID != "" {
 				c.ProductIDs = append(c.ProductIDs, r.ProductID)
 			}
+			c.Titles = append(c.Titles, r.Titles...)
 		}
 	}
 	c.Specs, c.ProductIDs = sortedOnce(c.Specs), sortedOnce(c.ProductIDs)
-	c.Texts = sortedOnce(c.Texts)
+	c.Texts, c.Titles = sortedOnce(c.Texts), sortedOnce(c.Titles)
 	c.ID = c.Specs[0]
 	return c
 }

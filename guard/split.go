@@ -13,16 +13,17 @@ import (
 // Pool is the side of the split that a cluster is on.
 type Pool string
 
-// The pools. Eval and never-touch are protected: nothing of them may be
-// trained on; never-touch is not even evaluated on.
+// The pools. All but train are protected: nothing of them may be trained on;
+// held-out, which held-out files name, and never-touch are not even evaluated on.
 const (
 	PoolTrain      Pool = "train"
 	PoolEval       Pool = "eval"
+	PoolHeldOut    Pool = "held-out"
 	PoolNeverTouch Pool = "never-touch"
 )
 
 // protection orders pools: where clusters merge, the higher one wins.
-var protection = map[Pool]int{PoolTrain: 0, PoolEval: 1, PoolNeverTouch: 2}
+var protection = map[Pool]int{PoolTrain: 0, PoolEval: 1, PoolHeldOut: 2, PoolNeverTouch: 3}
 
 // Shares are the parts of the clusters that go to each protected pool, 0 to 1;
 // the rest is train.
@@ -73,8 +74,14 @@ func Split(ctx context.Context, clusters []Cluster, prior *State, shares Shares,
 		return nil, fmt.Errorf("split clusters: %w", err)
 	}
 	state := &State{Schema: StateSchema, Seed: seed, Shares: shares, Clusters: merged}
-	if len(state.Clusters) < minClusters {
-		return nil, fmt.Errorf("split clusters: %d found: %w", len(state.Clusters), ErrFewClusters)
+	own := 0
+	for _, c := range merged {
+		if c.Pool != PoolHeldOut {
+			own++
+		}
+	}
+	if own < minClusters {
+		return nil, fmt.Errorf("split clusters: %d found: %w", own, ErrFewClusters)
 	}
 	state.assign()
 	return state, nil
@@ -91,11 +98,7 @@ func (s *State) assign() {
 	s.fill(PoolEval)
 	s.fill(PoolNeverTouch)
 	s.fill(PoolTrain)
-	for i := range s.Clusters {
-		if s.Clusters[i].Pool == PoolTrain {
-			s.Clusters[i].Texts = nil
-		}
-	}
+	s.forget()
 	s.index()
 }
 

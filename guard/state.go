@@ -10,9 +10,11 @@ import (
 	"slices"
 )
 
-// StateSchema is the version of bank.json that this package writes and the
-// only one it reads.
-const StateSchema = "arena.bank.v1"
+// StateSchema is the version of bank.json that this package writes. It reads
+// the one before too, which does not say what was held out.
+const StateSchema = "arena.bank.v2"
+
+const firstSchema = "arena.bank.v1"
 
 // maxStateBytes bounds bank.json: 64 MiB hold more than 200,000 problems.
 const maxStateBytes = 64 << 20
@@ -39,6 +41,10 @@ type StateCluster struct {
 	// Texts are the requests of a protected cluster, sorted, each once, so that
 	// a rewording is recognised on a later day; none is kept of train.
 	Texts []string `json:"texts,omitempty"`
+	// Titles are the names of a protected cluster's gold products, HeldOut the
+	// ids of those of its problems that held-out files name.
+	Titles  []string `json:"titles,omitempty"`
+	HeldOut []string `json:"held_out,omitempty"`
 
 	fresh bool
 }
@@ -106,7 +112,7 @@ func ReadState(r io.Reader) (*State, error) {
 var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 func (s *State) validate() error {
-	if s.Schema != StateSchema {
+	if s.Schema != StateSchema && s.Schema != firstSchema {
 		return fmt.Errorf("schema is %q: this version reads %q", s.Schema, StateSchema)
 	}
 	if err := s.Shares.Validate(); err != nil {
@@ -123,7 +129,7 @@ func (s *State) validate() error {
 
 func (c *StateCluster) validate(specs, products map[string]bool) error {
 	if _, known := protection[c.Pool]; !known {
-		return fmt.Errorf("pool is %q: it must be train, eval or never-touch", c.Pool)
+		return fmt.Errorf("pool is %q: it must be train, eval, held-out or never-touch", c.Pool)
 	}
 	if len(c.Problems) == 0 {
 		return errors.New("it has no problem")
@@ -150,8 +156,8 @@ func (c *StateCluster) validate(specs, products map[string]bool) error {
 }
 
 func (c *StateCluster) validateTexts() error {
-	if c.Pool == PoolTrain && len(c.Texts) > 0 {
-		return errors.New("texts are kept of protected clusters only")
+	if c.Pool == PoolTrain && len(c.Texts)+len(c.Titles)+len(c.HeldOut) > 0 {
+		return errors.New("texts, titles and held-out ids are kept of protected clusters only")
 	}
 	for i, text := range c.Texts {
 		if text == "" || i > 0 && text <= c.Texts[i-1] {
@@ -170,11 +176,11 @@ func (s *State) ClusterID(spec string) string {
 	return ""
 }
 
-// Protected returns entries for all eval and never-touch clusters: one a
+// Protected returns entries for all protected clusters: one a
 // request, or one by specification where the state holds no request.
 func (s *State) Protected(bank string) []Entry {
 	none := func(string) bool { return false }
-	return append(s.ProtectedIn(PoolEval, bank, none, none), s.ProtectedIn(PoolNeverTouch, bank, none, none)...)
+	return slices.Concat(s.ProtectedIn(PoolEval, bank, none, none), s.ProtectedIn(PoolHeldOut, bank, none, none), s.ProtectedIn(PoolNeverTouch, bank, none, none))
 }
 
 // ProtectedIn returns the entries of one protected pool that the caller does
@@ -192,7 +198,7 @@ func (s *State) ProtectedIn(pool Pool, bank string, knownSpec, knownText func(st
 			texts = []string{""}
 		}
 		for _, text := range texts {
-			out = append(out, Entry{ID: c.ID, Bank: bank, Text: text, ProductIDs: c.ProductIDs, Spec: c.ID})
+			out = append(out, Entry{ID: c.ID, Bank: bank, Text: text, ProductIDs: c.ProductIDs, Titles: c.Titles, Spec: c.ID})
 		}
 	}
 	return out

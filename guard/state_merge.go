@@ -17,7 +17,7 @@ func mergeWithPrior(ctx context.Context, today []Cluster, prior *State) ([]State
 		parts = append(parts, prior.Clusters...)
 	}
 	for _, c := range today {
-		parts = append(parts, StateCluster{Problems: c.Specs, ProductIDs: c.ProductIDs, Texts: c.Texts})
+		parts = append(parts, StateCluster{Problems: c.Specs, ProductIDs: c.ProductIDs, Texts: c.Texts, Titles: c.Titles})
 	}
 	joined := joinParts(parts)
 	if err := joinReworded(ctx, joined, parts, len(parts)-len(today)); err != nil {
@@ -80,6 +80,8 @@ func mergeGroups(parts []StateCluster, joined *forest) []StateCluster {
 		c.Problems = append(c.Problems, part.Problems...)
 		c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
 		c.Texts = append(c.Texts, part.Texts...)
+		c.Titles = append(c.Titles, part.Titles...)
+		c.HeldOut = append(c.HeldOut, part.HeldOut...)
 		if part.Pool != "" && (c.Pool == "" || protection[part.Pool] > protection[c.Pool]) {
 			c.Pool = part.Pool
 		}
@@ -87,7 +89,7 @@ func mergeGroups(parts []StateCluster, joined *forest) []StateCluster {
 	out := make([]StateCluster, 0, len(byRoot))
 	for _, c := range byRoot {
 		c.Problems, c.ProductIDs = sortedOnce(c.Problems), sortedOnce(c.ProductIDs)
-		c.Texts = sortedOnce(c.Texts)
+		c.Texts, c.Titles, c.HeldOut = sortedOnce(c.Texts), sortedOnce(c.Titles), sortedOnce(c.HeldOut)
 		c.ID = c.Problems[0]
 		out = append(out, *c)
 	}
@@ -107,11 +109,7 @@ func Union(banks ...*State) (*State, error) {
 		parts = append(parts, b.Clusters...)
 	}
 	out := &State{Schema: StateSchema, Seed: banks[0].Seed, Shares: banks[0].Shares, Clusters: mergeGroups(parts, joinParts(parts))}
-	for i := range out.Clusters {
-		if out.Clusters[i].Pool == PoolTrain {
-			out.Clusters[i].Texts = nil
-		}
-	}
+	out.forget()
 	out.index()
 	return out, nil
 }

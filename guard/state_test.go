@@ -128,7 +128,7 @@ func TestReadStateRefuses(t *testing.T) {
 	good := string(b)
 	spec := good[strings.Index(good, `"id": "`)+7:][:64]
 	for name, bad := range map[string]string{
-		"version":     strings.Replace(good, StateSchema, "arena.bank.v2", 1),
+		"version":     strings.Replace(good, StateSchema, "arena.bank.v9", 1),
 		"unknown key": strings.Replace(good, `"seed"`, `"sead"`, 1),
 		"pool":        strings.Replace(good, `"train"`, `"trian"`, 1),
 		"hash":        strings.ReplaceAll(good, spec, "zz"+spec[2:]),

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -34,6 +35,7 @@ type Protection struct {
 // The names of the run's own banks in findings.
 const (
 	bankEval       = "own-eval"
+	bankHeldOut    = "own-held-out"
 	bankNeverTouch = "own-never-touch"
 )
 
@@ -51,6 +53,9 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	}
 	clusters, err := guard.Clusters(ctx, d.Problems.All)
 	if err != nil {
+		return nil, err
+	}
+	if prior, err = guard.Union(prior, guard.HoldOut(outside)); err != nil {
 		return nil, err
 	}
 	state, err := guard.Split(ctx, clusters, prior, cfg.Shares, cfg.Seed)
@@ -78,9 +83,10 @@ func (p *Protection) place(ps *Problems, clusters []guard.Cluster) {
 }
 
 func (p *Protection) index(ctx context.Context, ps *Problems, outside []guard.Entry, cfg GuardConfig) (err error) {
-	never := p.entries(ps, guard.PoolNeverTouch, bankNeverTouch)
-	eval := p.entries(ps, guard.PoolEval, bankEval)
-	all := finish.Protected{HeldOut: outside, NeverTouch: never, Eval: eval}
+	never := p.entries(ps, guard.PoolNeverTouch, bankNeverTouch, nil)
+	eval := p.entries(ps, guard.PoolEval, bankEval, nil)
+	held := p.entries(ps, guard.PoolHeldOut, bankHeldOut, outside)
+	all := finish.Protected{HeldOut: slices.Concat(outside, held), NeverTouch: never, Eval: eval}
 	if p.Protection, err = finish.Protect(all, guard.Config{Drop: cfg.Drop, Same: cfg.Same}, cfg.Seed); err != nil {
 		return err
 	}
@@ -96,9 +102,14 @@ func (p *Protection) index(ctx context.Context, ps *Problems, outside []guard.En
 	return nil
 }
 
-// guardOf is what guards the split that a problem is in; nil for a problem
-// that is never to be touched and so is in none.
-func (p *Protection) guardOf(problem int) *guard.Guard { return p.Guard(splitOf(p.Pools[problem])) }
+// guardOf is what guards the split that a problem is in, and finds a problem that
+// is held out; nil for one that is never to be touched and so is in none.
+func (p *Protection) guardOf(problem int) *guard.Guard {
+	if p.Pools[problem] == guard.PoolHeldOut {
+		return p.Guard(corpus.SplitTrain)
+	}
+	return p.Guard(splitOf(p.Pools[problem]))
+}
 
 func goldIDs(q arena.Problem) []string {
 	out := make([]string, len(q.Rewards))
@@ -109,24 +120,29 @@ func goldIDs(q arena.Problem) []string {
 }
 
 // entries are the protected problems of one pool: the day's own with their
-// texts, and those that only the bank of an earlier day knows.
-func (p *Protection) entries(ps *Problems, pool guard.Pool, bank string) []guard.Entry {
+// texts, and those that only the bank of an earlier day knows. given are there
+// already.
+func (p *Protection) entries(ps *Problems, pool guard.Pool, bank string, given []guard.Entry) []guard.Entry {
 	var out []guard.Entry
-	texts := map[string]bool{}
+	texts, specs := map[string]bool{}, map[string]bool{}
+	for i := range given {
+		texts[given[i].Text], specs[given[i].SpecHash()] = true, true
+	}
 	for i, of := range p.Pools {
 		if of == pool {
 			out = append(out, guard.EntryOf(bank, ps.All[i], ps.Name(i)))
 			texts[ps.All[i].Query] = true
 		}
 	}
-	known := func(text string) bool { return texts[text] }
-	return append(out, p.State.ProtectedIn(pool, bank, ps.HasSpec, known)...)
+	spec := func(hash string) bool { return specs[hash] || ps.HasSpec(hash) }
+	return append(out, p.State.ProtectedIn(pool, bank, spec, func(text string) bool { return texts[text] })...)
 }
 
-// readBank reads the bank that an earlier run pinned; nil without one.
+// readBank reads the bank that an earlier run pinned; without one it is that of
+// a day on which nothing was held out.
 func (d *Day) readBank(path string) (state *guard.State, err error) {
 	if path == "" {
-		return nil, nil
+		return guard.HoldOut(nil), nil
 	}
 	err = d.readFile(kindBank, path, func(r io.Reader) (int, error) {
 		state, err = guard.ReadState(r)
@@ -156,6 +172,17 @@ func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 		}
 	}
 	return all, nil
+}
+
+// heldOutDigests name the held-out files of the run.
+func (d *Day) heldOutDigests() []string {
+	var out []string
+	for _, f := range d.Files {
+		if f.Kind == kindHeldOut {
+			out = append(out, f.SHA256)
+		}
+	}
+	return out
 }
 
 // noteHeldOut notes a bank's content. A folder of banks is named by the

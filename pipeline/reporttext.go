@@ -16,14 +16,17 @@ func (r *LeakReport) text(cfg GuardConfig) string {
 train, %d (%d) in eval, %d (%d) never touched; problems that say the same count once (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json). No product is gold in two pools.
 `, r.Clusters[guard.PoolTrain], r.Problems[guard.PoolTrain], r.Clusters[guard.PoolEval], r.Problems[guard.PoolEval],
 		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], cfg.Shares.Eval, cfg.Shares.NeverTouch, cfg.Seed)
+	if n := r.Clusters[guard.PoolHeldOut]; n > 0 {
+		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share a product or a request with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut])
+	}
 	bank := 0
 	for _, part := range r.Guard.Banks {
 		bank += part.Problems
 	}
 	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Guard.Rows, bank)
-	if r.Outside == 0 {
+	if r.Outside == 0 && r.Clusters[guard.PoolHeldOut] == 0 {
 		b.WriteString(" (no public bank was given: only the day's own eval and never-touch clusters)")
-	} else {
+	} else if r.Outside > 0 {
 		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
 	}
 	fmt.Fprintf(&b, "; %d were dropped, %d could not be read by the lexical tier. The planted canaries were caught.\n\n", len(r.Guard.Dropped), r.Guard.Beyond)

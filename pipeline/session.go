@@ -3,6 +3,8 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -75,6 +77,9 @@ func (s *session) prepare(ctx context.Context) (err error) {
 		s.protect, err = s.day.protect(ctx, s.Sources, s.Config.Guard)
 	}
 	if err == nil {
+		err = s.keepsHeldOut()
+	}
+	if err == nil {
 		err = s.protect.compareMeanings(ctx, s.day.Problems, s.Embedding)
 	}
 	if err == nil {
@@ -87,6 +92,22 @@ func (s *session) prepare(ctx context.Context) (err error) {
 		s.redactor, err = redact.New(redact.Options{Hotkeys: s.Config.Redact.Hotkeys})
 	}
 	return err
+}
+
+// keepsHeldOut refuses a run after which something would be trained on that the
+// corpus of the bank that it was given, or the one in its place, keeps out.
+func (s *session) keepsHeldOut() error {
+	given := s.day.heldOutDigests()
+	if s.Sources.Bank != "" {
+		earlier, err := finish.Open(s.FS, filepath.Dir(s.Sources.Bank))
+		if err == nil && earlier.Has(filepath.Base(s.Sources.Bank)) {
+			err = earlier.Guarded(given)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return finish.Keeps(s.FS, s.Out, s.protect.State, given)
 }
 
 func (s *session) close() { _ = s.day.Close() } // a copy that stays is no failure of the run

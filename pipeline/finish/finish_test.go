@@ -45,8 +45,21 @@ func TestNothingToProtectIsNoProtection(t *testing.T) {
 	if _, err := finish.Protect(finish.Protected{}, guard.Config{}, 1); !errors.Is(err, guard.ErrEmptyBank) {
 		t.Errorf("an empty bank: %v", err)
 	}
-	if _, err := finish.HeldOut([]string{filepath.Join(t.TempDir(), "none.jsonl")}); err == nil {
+	if _, _, err := finish.HeldOut([]string{filepath.Join(t.TempDir(), "none.jsonl")}); err == nil {
 		t.Error("a held-out file that is not there was read")
+	}
+}
+
+// TestHeldOutFilesAreAskedFor: a source without a bank of this version does not
+// say what was held out, so that the files that its manifest names must be given.
+func TestHeldOutFilesAreAskedFor(t *testing.T) {
+	t.Parallel()
+	s := finish.Source{Manifest: &corpus.Manifest{Inputs: []corpus.Input{{Kind: "traces", SHA256: "a"}, {Kind: "held_out", SHA256: "b"}, {Kind: "held_out"}}}}
+	if err := s.Guarded([]string{"c", "b"}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Guarded([]string{"a"}); !errors.Is(err, finish.ErrNotProtected) {
+		t.Errorf("a file that is missing: %v", err)
 	}
 }
 

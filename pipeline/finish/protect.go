@@ -22,27 +22,15 @@ type Protection struct {
 }
 
 // Protected are the problems that may not be trained on: those of held-out files,
-// and those of the two pools that a bank keeps from training.
+// or that a bank has held out before, and those of the two pools that a bank keeps
+// from training.
 type Protected struct{ HeldOut, NeverTouch, Eval []guard.Entry }
-
-// HeldOut reads held-out files.
-func HeldOut(paths []string) ([]guard.Entry, error) {
-	var all []guard.Entry
-	for _, path := range paths {
-		entries, err := guard.ReadBank(path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, entries...)
-	}
-	return all, nil
-}
 
 // InBank are the protected problems of a bank beside those of held-out files.
 func InBank(bank *guard.State, heldOut []guard.Entry) Protected {
 	none := func(string) bool { return false }
 	return Protected{
-		HeldOut:    heldOut,
+		HeldOut:    append(slices.Clip(heldOut), bank.ProtectedIn(guard.PoolHeldOut, "held-out", none, none)...),
 		NeverTouch: bank.ProtectedIn(guard.PoolNeverTouch, "never-touch", none, none),
 		Eval:       bank.ProtectedIn(guard.PoolEval, "eval", none, none),
 	}

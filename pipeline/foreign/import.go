@@ -74,7 +74,7 @@ func (m *Import) Run(ctx context.Context) (s *pipeline.Summary, err error) {
 }
 
 func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, error) {
-	held, err := finish.HeldOut(m.HeldOut)
+	held, _, err := finish.HeldOut(m.HeldOut)
 	if err != nil {
 		return nil, err
 	}

@@ -91,8 +91,15 @@ func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 // protect joins the banks of the sources, the protected pool winning, and
 // guards both splits of the mixture. Without anything protected there is none.
 func (w *mixer) protect() error {
+	heldOut, given, err := finish.HeldOut(w.HeldOut)
+	if err != nil {
+		return err
+	}
 	var banks []*guard.State
 	for _, s := range w.sources {
+		if err = s.Guarded(given); err != nil {
+			return err
+		}
 		if s.bank != nil {
 			banks = append(banks, s.bank)
 		}
@@ -100,8 +107,7 @@ func (w *mixer) protect() error {
 	if len(banks) == 0 {
 		return errors.New("guard the mixture: no source has a bank.json, so that nothing is known to be protected")
 	}
-	var err error
-	if w.bank, err = guard.Union(banks...); err != nil {
+	if w.bank, err = guard.Union(append(banks, guard.HoldOut(heldOut))...); err != nil {
 		return err
 	}
 	w.clusters = map[string]string{}
@@ -110,11 +116,7 @@ func (w *mixer) protect() error {
 			w.clusters[problem] = c.ID
 		}
 	}
-	heldOut, err := finish.HeldOut(w.HeldOut)
-	if err != nil {
-		return err
-	}
-	w.protection, err = finish.Protect(finish.InBank(w.bank, heldOut), guard.Config{}, w.bank.Seed)
+	w.protection, err = finish.Protect(finish.InBank(w.bank, nil), guard.Config{}, w.bank.Seed)
 	return err
 }
 

@@ -1,20 +1,14 @@
 package recipe
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
-
-// ErrNotProtected says that a corpus was guarded by held-out files that the
-// recipe was not given.
-var ErrNotProtected = errors.New("the corpus was guarded by a held-out file that is not given")
 
 // protection holds rows against the pinned split and all that is protected.
 type protection struct {
@@ -91,16 +85,4 @@ func (p *protection) check(v *view) string {
 		return reasonLeak
 	}
 	return ""
-}
-
-// Guarded refuses to go on without a held-out file that the corpus was guarded
-// by: what was protected from its rows must be protected from new ones. given
-// are the hashes of the held-out files at hand.
-func Guarded(m *corpus.Manifest, given []string) error {
-	for _, in := range m.Inputs {
-		if in.Kind == "held_out" && in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
-			return fmt.Errorf("%w: sha256 %s, %d problems", ErrNotProtected, in.SHA256, in.Records)
-		}
-	}
-	return nil
 }

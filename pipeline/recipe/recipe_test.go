@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -93,17 +92,6 @@ func TestProblemsAreThoseOfTheirSource(t *testing.T) {
 	row.RewardModel.Truth = "{"
 	if _, err := problem(&row); err == nil {
 		t.Error("a broken specification was read")
-	}
-}
-
-func TestHeldOutFilesAreAskedFor(t *testing.T) {
-	t.Parallel()
-	m := &corpus.Manifest{Inputs: []corpus.Input{{Kind: "traces", SHA256: "a"}, {Kind: "held_out", SHA256: "b"}, {Kind: "held_out"}}}
-	if err := Guarded(m, []string{"c", "b"}); err != nil {
-		t.Error(err)
-	}
-	if err := Guarded(m, []string{"a"}); !errors.Is(err, ErrNotProtected) {
-		t.Errorf("a file that is missing: %v", err)
 	}
 }
 

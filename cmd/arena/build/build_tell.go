@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -88,6 +89,8 @@ func buildError(err error) error {
 		return cli.Failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
 	case errors.Is(err, guard.ErrFewClusters):
 		return cli.Failed(err, "add days, or problems by --problems")
+	case errors.Is(err, finish.ErrNotProtected):
+		return cli.Usage(err, notProtected)
 	case errors.Is(err, guard.ErrBank):
 		return cli.Failed(err, cli.BankForms)
 	case errors.Is(err, corpus.ErrForeign):

@@ -171,6 +171,8 @@ func mixError(err error) error {
 		return err
 	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the table above says why rows were left out")
+	case errors.Is(err, finish.ErrNotProtected):
+		return cli.Usage(err, notProtected)
 	case errors.Is(err, finish.ErrBroken):
 		return cli.Failed(err, "`arena verify` lists all that is broken; build or copy it again")
 	case errors.Is(err, fs.ErrNotExist):

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime"
 	"strings"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/export"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -206,12 +204,15 @@ func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
 	return in, err
 }
 
+// notProtected says how protection is kept.
+const notProtected = "give the file with --held-out, or a copy of the corpus's bank.json with --bank: what was held out once stays held out"
+
 func recipeError(err error) error {
 	switch {
 	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the counts above say where rows were lost")
-	case errors.Is(err, recipe.ErrNotProtected):
-		return cli.Usage(err, "give it with --held-out: what the corpus was guarded against must be kept out here, too")
+	case errors.Is(err, finish.ErrNotProtected):
+		return cli.Usage(err, notProtected)
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.Failed(err, "a recipe needs the split that `arena build` and `arena mix` pin in bank.json; an import has none, and gets one when it is mixed with a build")
 	}
@@ -220,23 +221,15 @@ func recipeError(err error) error {
 
 // protect reads everything that is protected beside the corpus's own split.
 func (f *recipeFlags) protect() error {
-	m, err := corpus.ReadManifest(corpus.Disk{}, f.corpus)
+	source, err := finish.Open(corpus.Disk{}, f.corpus)
 	if err != nil {
 		return cli.Failed(err, cli.NoCorpus)
 	}
 	var given []string
-	for _, path := range f.heldOut {
-		entries, err := guard.ReadBank(path)
-		if err != nil {
-			return cli.Failed(err, cli.BankForms)
-		}
-		f.protected = append(f.protected, entries...)
-		given = append(given, guard.Digest(entries))
-		if b, err := os.ReadFile(path); err == nil {
-			given = append(given, digest.SHA256(b))
-		}
+	if f.protected, given, err = finish.HeldOut(f.heldOut); err != nil {
+		return cli.Failed(err, cli.BankForms)
 	}
-	return recipeError(recipe.Guarded(m, given))
+	return recipeError(source.Guarded(given))
 }
 
 // forecast says what would be played.

@@ -1,0 +1,67 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// HoldOut is the bank that holds out the entries of held-out files and nothing
+// else, to be joined with another bank by Union.
+func HoldOut(entries []Entry) *State {
+	parts := make([]StateCluster, len(entries))
+	for i, e := range entries {
+		parts[i] = heldOut(&e)
+	}
+	s := &State{Schema: StateSchema, Shares: DefaultShares(), Clusters: mergeGroups(parts, joinParts(parts))}
+	s.index()
+	return s
+}
+
+func heldOut(e *Entry) StateCluster {
+	c := StateCluster{Pool: PoolHeldOut, Problems: []string{e.SpecHash()}, ProductIDs: slices.Clone(e.ProductIDs), Titles: slices.Clone(e.Titles), HeldOut: []string{e.ID}}
+	if text := strings.ToValidUTF8(e.Text, "\ufffd"); normalised(text) != "" {
+		c.Texts = []string{text}
+	}
+	return c
+}
+
+// SpecHash is the entry's specification hash; without a reward it is that of its
+// request, or of its products where it has none.
+func (e *Entry) SpecHash() string {
+	switch {
+	case e.Spec != "":
+		return e.Spec
+	case e.Text != "":
+		return SpecHash(arena.Problem{Query: e.Text})
+	default:
+		return hashStrings(append([]string{"products"}, e.ProductIDs...))
+	}
+}
+
+// KnowsHeldOut reports whether the state says what was ever held out; one of the
+// first version does not.
+func (s *State) KnowsHeldOut() bool { return s.Schema != firstSchema }
+
+// Exposed returns the held-out clusters of s of which next may train or evaluate
+// on a problem: those of which it does not keep every problem out.
+func (s *State) Exposed(next *State) []StateCluster {
+	var out []StateCluster
+	for _, c := range s.Clusters {
+		open := func(spec string) bool { return protection[next.Pool(spec)] < protection[PoolHeldOut] }
+		if c.Pool == PoolHeldOut && slices.ContainsFunc(c.Problems, open) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// forget takes out what is kept of protected clusters alone.
+func (s *State) forget() {
+	for i := range s.Clusters {
+		if c := &s.Clusters[i]; c.Pool == PoolTrain {
+			c.Texts, c.Titles, c.HeldOut = nil, nil, nil
+		}
+	}
+}
