@@ -124,7 +124,7 @@ func (f *feed) batches(ctx context.Context, split string, visit func([]row) erro
 		Read: func(_ context.Context, emit func([]row, int64) error) error {
 			return f.raw(split, func(rows []row) error { return emit(rows, 1) })
 		},
-		Work: func(rows []row) (fitted, error) {
+		Work: func(_ context.Context, rows []row) (fitted, error) {
 			worker := <-f.fitters
 			defer func() { f.fitters <- worker }()
 			return worker.batch(rows)

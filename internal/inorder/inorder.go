@@ -23,8 +23,8 @@ type Stream[A, B any] struct {
 	// Read emits the values with their weights, none negative. It has a goroutine
 	// of its own, and ends once emit gives an error.
 	Read func(ctx context.Context, emit func(value A, weight int64) error) error
-	// Work is called by all workers.
-	Work func(A) (B, error)
+	// Work is called by all workers. Once it gave an error nothing more is read.
+	Work func(ctx context.Context, value A) (B, error)
 	// Take is given the results in the order of the values, by one goroutine.
 	Take func(B) error
 }
@@ -53,12 +53,14 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	room := semaphore.NewWeighted(s.Ahead)
 	jobs, order := make(chan job[A, B]), make(chan pending[B], mostAhead)
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
 	group.Go(func() error {
 		defer close(jobs)
 		defer close(order)
-		return s.Read(ctx, func(value A, weight int64) error {
+		err := s.Read(reading, func(value A, weight int64) error {
 			weight = min(weight, s.Ahead)
-			if err := room.Acquire(ctx, weight); err != nil {
+			if err := room.Acquire(reading, weight); err != nil {
 				return err
 			}
 			done := make(chan result[B], 1)
@@ -67,11 +69,18 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 			}
 			return send(ctx, jobs, job[A, B]{value, done})
 		})
+		if reading.Err() != nil {
+			return ctx.Err() // the error of Work is told when its value's turn comes
+		}
+		return err
 	})
 	for range s.Workers {
 		group.Go(func() error {
 			for j := range jobs {
-				value, err := s.Work(j.value)
+				value, err := s.Work(ctx, j.value)
+				if err != nil {
+					stop()
+				}
 				j.done <- result[B]{value, err}
 			}
 			return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,7 +32,10 @@ func TestResultsComeInTheOrderOfTheValues(t *testing.T) {
 		for _, workers := range []int{1, 2, 7} {
 			var got, want []int
 			s := inorder.Stream[int, int]{Workers: workers, Ahead: 5, Read: numbers(20, 1),
-				Work: func(n int) (int, error) { time.Sleep(time.Duration(20-n) * time.Second); return n * n, nil },
+				Work: func(_ context.Context, n int) (int, error) {
+					time.Sleep(time.Duration(20-n) * time.Second)
+					return n * n, nil
+				},
 				Take: func(n int) error { got = append(got, n); return nil }}
 			if err := s.Run(t.Context()); err != nil {
 				t.Fatal(err)
@@ -62,7 +66,7 @@ func TestWhatIsUnderWayIsBounded(t *testing.T) {
 				seen = max(seen, under)
 			}
 			s := inorder.Stream[int, int]{Workers: 8, Ahead: 6, Read: numbers(40, weight),
-				Work: func(n int) (int, error) {
+				Work: func(_ context.Context, n int) (int, error) {
 					count(1)
 					time.Sleep(time.Second)
 					return n, nil
@@ -85,12 +89,12 @@ var errWork, errTake, errRead = errors.New("work"), errors.New("take"), errors.N
 func TestTheFirstErrorEndsIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		bad  func(int) (int, error)
+		bad  func(context.Context, int) (int, error)
 		take error
 		read error
 		want error
 	}{
-		"work": {bad: func(n int) (int, error) {
+		"work": {bad: func(_ context.Context, n int) (int, error) {
 			switch n {
 			case 3:
 				time.Sleep(time.Hour)
@@ -106,7 +110,7 @@ func TestTheFirstErrorEndsIt(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := inorder.Stream[int, int]{Workers: 4, Ahead: 8, Read: numbers(1000, 1),
-				Work: func(n int) (int, error) { return n, nil },
+				Work: func(_ context.Context, n int) (int, error) { return n, nil },
 				Take: func(int) error { return c.take }}
 			if c.bad != nil {
 				s.Work = c.bad
@@ -127,10 +131,32 @@ func TestCancelledItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := inorder.Stream[int, int]{Workers: 2, Ahead: 3, Read: numbers(1000, 1),
-			Work: func(n int) (int, error) { cancel(); return n, nil },
+			Work: func(_ context.Context, n int) (int, error) { cancel(); return n, nil },
 			Take: func(int) error { <-ctx.Done(); return nil }}
 		if err := s.Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("error is %v", err)
+		}
+	})
+}
+
+// TestAfterAnErrorNothingIsRead though the first value, whose turn comes before
+// that of the one that failed, takes long.
+func TestAfterAnErrorNothingIsRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var begun atomic.Int64
+		s := inorder.Stream[int, int]{Workers: 2, Ahead: 1000, Read: numbers(1000, 1),
+			Work: func(_ context.Context, n int) (int, error) {
+				begun.Add(1)
+				if n == 0 {
+					time.Sleep(time.Hour)
+					return n, nil
+				}
+				return 0, errWork
+			},
+			Take: func(int) error { return nil }}
+		if err := s.Run(t.Context()); !errors.Is(err, errWork) || begun.Load() > 3 {
+			t.Errorf("%d values were begun, the error is %v", begun.Load(), err)
 		}
 	})
 }

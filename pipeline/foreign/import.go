@@ -92,7 +92,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	in := &reader{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
 	through := inorder.Stream[record, *imported]{
 		Workers: m.Workers, Ahead: aheadBytes, Read: in.read, Take: w.enter,
-		Work: func(a record) (*imported, error) { return m.settle(a, protect) },
+		Work: func(_ context.Context, a record) (*imported, error) { return m.settle(a, protect) },
 	}
 	if err = through.Run(ctx); err != nil {
 		return nil, err

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -49,59 +47,50 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 	if err != nil {
 		return nil, err
 	}
-	byInput := make([][]filtered, len(inputs))
-	notRead := make([]cli.Unread, len(inputs))
 	progress := d.flags.noisy.Progress(d.streams)
 	defer progress.Done()
 	progress.Begin("filter", len(inputs))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(d.flags.workers)
-	for i := range inputs {
-		g.Go(func() error {
-			var failed error
-			byInput[i], notRead[i], failed = d.firstPass(ctx, inputs[i], progress)
-			progress.Finished(inputs[i].Bytes)
-			return failed
-		})
-	}
-	if err := g.Wait(); err != nil {
+	var all []filtered
+	err = pipeline.Inputs(ctx, inputs, d.flags.workers, func(ctx context.Context, in *traces.Input) (*filteredInput, error) {
+		defer progress.Finished(in.Bytes)
+		return d.firstPass(ctx, in, progress)
+	}, func(p *filteredInput) error {
+		all = append(all, p.attempts...)
+		d.unread.Join(p.unread)
+		return nil
+	})
+	if err != nil {
 		return nil, err
-	}
-	for _, u := range notRead {
-		d.unread.Join(u)
 	}
 	progress.Done()
 	d.unread.Warn(d.streams.Err)
 	if !d.flags.noisy.Quiet {
 		d.unread.Tell(d.streams.Err)
 	}
-	all := slices.Concat(byInput...)
 	d.secondPass(all)
 	return all, nil
 }
 
-func (d *filterDay) firstPass(ctx context.Context, in traces.Input, progress *cli.Display) ([]filtered, cli.Unread, error) {
-	var all []filtered
-	var notRead cli.Unread
+// filteredInput is what the first pass makes of one input.
+type filteredInput struct {
+	attempts []filtered
+	unread   cli.Unread
+}
+
+func (d *filterDay) firstPass(ctx context.Context, in *traces.Input, progress *cli.Display) (*filteredInput, error) {
+	p := &filteredInput{}
 	opt := traces.Options{Limits: d.reading, RunID: d.flags.reading.RunID}
-	sum, err := traces.Read(ctx, in, opt, func(i traces.Item) error {
-		if i.Fault != nil {
-			notRead.Add(&in, i.Fault)
-			return nil
-		}
+	return p, p.unread.Read(ctx, in, opt, func(t *arena.Trace) error {
 		progress.Attempt()
-		notRead.Attempt(i.Trace)
-		f := d.check(i.Trace)
+		f := d.check(t)
 		if d.each != nil {
-			if failed := d.each(ctx, i.Trace, &f); failed != nil {
+			if failed := d.each(ctx, t, &f); failed != nil {
 				return failed
 			}
 		}
-		all = append(all, f)
+		p.attempts = append(p.attempts, f)
 		return nil
 	})
-	notRead.Finished(&in, sum)
-	return all, notRead, err
 }
 
 func (d *filterDay) check(t *arena.Trace) filtered {

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges/judgements"
 	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -31,9 +30,6 @@ type judgeDay struct {
 	models *instrument.Models
 }
 
-// linesAhead is how many finished lines may wait for one that takes long.
-const linesAhead = 4096
-
 // attempts gives every attempt of the days in input order. Records that cannot
 // be read are counted.
 func (d *judgeDay) attempts(ctx context.Context, days []string, tally *judgeTally, emit func(*arena.Trace) error) error {
@@ -46,15 +42,7 @@ func (d *judgeDay) attempts(ctx context.Context, days []string, tally *judgeTall
 	opt.RunID = d.flags.reading.RunID
 	for i := range inputs {
 		var notRead cli.Unread
-		sum, err := traces.Read(ctx, inputs[i], opt, func(item traces.Item) error {
-			if item.Fault != nil {
-				notRead.Add(&inputs[i], item.Fault)
-				return nil
-			}
-			notRead.Attempt(item.Trace)
-			return emit(item.Trace)
-		})
-		notRead.Finished(&inputs[i], sum)
+		err := notRead.Read(ctx, &inputs[i], opt, emit)
 		tally.unread.Join(notRead)
 		if err != nil {
 			return err
@@ -86,53 +74,16 @@ func (d *judgeDay) lines(ctx context.Context, days []string) error {
 
 // inOrder judges side by side and writes in order.
 func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally, w io.Writer) error {
-	g, ctx := errgroup.WithContext(ctx)
-	slots := make(chan struct{}, d.workers)
-	lines := make(chan chan []byte, linesAhead)
-	g.Go(func() error {
-		defer close(lines)
-		return d.attempts(ctx, days, tally, func(t *arena.Trace) error {
-			line := make(chan []byte, 1)
-			for _, wait := range []func() bool{
-				func() bool { return send(ctx, slots, struct{}{}) },
-				func() bool { return send(ctx, lines, line) },
-			} {
-				if !wait() {
-					return ctx.Err()
-				}
-			}
-			g.Go(func() error {
-				defer func() { <-slots }()
-				b, err := d.one(ctx, t, tally)
-				line <- b
-				return err
-			})
-			return nil
-		})
-	})
-	g.Go(func() error {
-		for line := range lines {
-			select {
-			case b := <-line:
-				if _, err := w.Write(b); err != nil {
-					return fmt.Errorf("write judgements: %w", err)
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
+		return d.attempts(ctx, days, tally, emit)
+	}
+	judge := func(ctx context.Context, t *arena.Trace) ([]byte, error) { return d.one(ctx, t, tally) }
+	return pipeline.Attempts(ctx, d.workers, read, judge, func(line []byte) error {
+		if _, err := w.Write(line); err != nil {
+			return fmt.Errorf("write judgements: %w", err)
 		}
 		return nil
 	})
-	return g.Wait()
-}
-
-func send[T any](ctx context.Context, c chan<- T, v T) bool {
-	select {
-	case c <- v:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // one judges an attempt. A spent budget leaves the attempt for the next run and

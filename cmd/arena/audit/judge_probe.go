@@ -11,12 +11,11 @@ import (
 	"io"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/pipeline"
 )
 
 // sampled is an attempt with the place that chance gave it.
@@ -35,24 +34,30 @@ func (d *judgeDay) probeTo(ctx context.Context, w io.Writer, days []string, n in
 	if err != nil {
 		return err
 	}
-	shifts := make([][]probe.Shift, len(attempts))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(d.workers)
-	for i, a := range attempts {
-		g.Go(func() error {
-			dialogue := filters.Normalise(a.trace)
-			measured, err := probe.Measure(ctx, d.judge, a.trace, &dialogue)
-			shifts[i] = measured
-			if leavesRest(err) {
-				return cli.Limit(err, "run the same command again: only what is missing will be asked")
+	var shifts [][]probe.Shift
+	read := func(_ context.Context, emit func(*arena.Trace) error) error {
+		for _, a := range attempts {
+			if err := emit(a.trace); err != nil {
+				return err
 			}
-			return err
-		})
+		}
+		return nil
 	}
-	if err := g.Wait(); err != nil {
+	err = pipeline.Attempts(ctx, d.workers, read, d.measure, func(s []probe.Shift) error { shifts = append(shifts, s); return nil })
+	if err != nil {
 		return explainJudge(err)
 	}
 	return d.writeProbes(w, shifts)
+}
+
+// measure tries the judge on one attempt.
+func (d *judgeDay) measure(ctx context.Context, t *arena.Trace) ([]probe.Shift, error) {
+	dialogue := filters.Normalise(t)
+	shifts, err := probe.Measure(ctx, d.judge, t, &dialogue)
+	if leavesRest(err) {
+		err = cli.Limit(err, "run the same command again: only what is missing will be asked")
+	}
+	return shifts, err
 }
 
 // sample takes the n attempts whose ids hash lowest, whatever their order.

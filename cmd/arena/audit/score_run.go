@@ -7,11 +7,10 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -22,10 +21,11 @@ type scoreRun struct {
 	catalog outcome.Catalog
 	suite   *arena.Suite
 	scorer  *outcome.Scorer
-	// parts are the results by input: lines in order, and what they add up to.
-	parts []scorePart
+	// sum is what became of all attempts.
+	sum scorePart
 }
 
+// scorePart is what became of some attempts: their lines, in order, and counts.
 type scorePart struct {
 	lines                    []byte
 	scored, unscored, solved int
@@ -48,25 +48,22 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 	if err = r.open(days, titles); err != nil {
 		return err
 	}
-	var notRead cli.Unread
 	err = cli.WriteWhole(r.streams, r.flags.out, func(w io.Writer) error {
 		if err = r.score(ctx, inputs); err != nil {
 			return err
 		}
-		if notRead, err = r.check(); err != nil {
+		if err := r.check(); err != nil {
 			return err
 		}
-		for i := range r.parts {
-			if _, err = w.Write(r.parts[i].lines); err != nil {
-				return fmt.Errorf("write scores: %w", err)
-			}
+		if _, err := w.Write(r.sum.lines); err != nil {
+			return fmt.Errorf("write scores: %w", err)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return notRead.Within(r.flags.reading.MaxUnreadable)
+	return r.sum.unread.Within(r.flags.reading.MaxUnreadable)
 }
 
 // open reads problems and catalogues.
@@ -121,39 +118,37 @@ func eachFile(named, days []string, flag string, read func(path string) error) e
 	return nil
 }
 
-// score fills the parts.
+// score fills the sum.
 func (r *scoreRun) score(ctx context.Context, inputs []traces.Input) error {
-	r.parts = make([]scorePart, len(inputs))
+	r.sum.titles = map[arena.TitleSource]int{}
 	progress := r.flags.noisy.Progress(r.streams)
 	defer progress.Done()
 	progress.Begin("score", len(inputs))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(r.flags.workers)
-	for i := range inputs {
-		g.Go(func() error {
-			err := r.input(ctx, &r.parts[i], inputs[i], progress)
-			progress.Finished(inputs[i].Bytes)
-			return err
-		})
-	}
-	return g.Wait()
+	return pipeline.Inputs(ctx, inputs, r.flags.workers, func(ctx context.Context, in *traces.Input) (*scorePart, error) {
+		defer progress.Finished(in.Bytes)
+		return r.input(ctx, in, progress)
+	}, r.sum.join)
 }
 
-func (r *scoreRun) input(ctx context.Context, part *scorePart, in traces.Input, progress *cli.Display) error {
-	part.titles = map[arena.TitleSource]int{}
+func (r *scoreRun) input(ctx context.Context, in *traces.Input, progress *cli.Display) (*scorePart, error) {
+	part := &scorePart{titles: map[arena.TitleSource]int{}}
 	opt := traces.Defaults()
 	opt.RunID = r.flags.reading.RunID
-	sum, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
-		if item.Fault != nil {
-			part.unread.Add(&in, item.Fault)
-			return nil
-		}
+	return part, part.unread.Read(ctx, in, opt, func(t *arena.Trace) error {
 		progress.Attempt()
-		part.unread.Attempt(item.Trace)
-		return r.attempt(ctx, part, item.Trace)
+		return r.attempt(ctx, part, t)
 	})
-	part.unread.Finished(&in, sum)
-	return err
+}
+
+// join adds a later part.
+func (s *scorePart) join(p *scorePart) error {
+	s.lines = append(s.lines, p.lines...)
+	s.scored, s.unscored, s.solved = s.scored+p.scored, s.unscored+p.unscored, s.solved+p.solved
+	s.unread.Join(p.unread)
+	for source, n := range p.titles {
+		s.titles[source] += n
+	}
+	return nil
 }
 
 func (r *scoreRun) attempt(ctx context.Context, part *scorePart, t *arena.Trace) error {
@@ -179,16 +174,8 @@ func (r *scoreRun) attempt(ctx context.Context, part *scorePart, t *arena.Trace)
 
 // check says what was scored and what was not read, and refuses a day without
 // attempts.
-func (r *scoreRun) check() (cli.Unread, error) {
-	sum := scorePart{titles: map[arena.TitleSource]int{}}
-	for i := range r.parts {
-		p := &r.parts[i]
-		sum.scored, sum.unscored, sum.solved = sum.scored+p.scored, sum.unscored+p.unscored, sum.solved+p.solved
-		sum.unread.Join(p.unread)
-		for source, n := range p.titles {
-			sum.titles[source] += n
-		}
-	}
+func (r *scoreRun) check() error {
+	sum := &r.sum
 	sum.unread.Warn(r.streams.Err)
 	if !r.flags.noisy.Quiet {
 		fmt.Fprintf(r.streams.Err, "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
@@ -197,7 +184,7 @@ func (r *scoreRun) check() (cli.Unread, error) {
 		sum.unread.Tell(r.streams.Err)
 	}
 	if sum.scored+sum.unscored == 0 {
-		return sum.unread, cli.Failed(errors.New("no attempt could be read"), "`arena score --help` says what a DAY is")
+		return cli.Failed(errors.New("no attempt could be read"), "`arena score --help` says what a DAY is")
 	}
-	return sum.unread, nil
+	return nil
 }

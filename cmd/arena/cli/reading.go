@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,15 +55,23 @@ func (part) Type() string { return "share" }
 // identity is what tells attempts apart.
 type identity struct{ id, record string }
 
-// Attempt notes an attempt that was read.
-func (u *Unread) Attempt(t *arena.Trace) { u.ids = append(u.ids, identity{t.ID, t.RecordSHA256}) }
-
-// Finished notes what reading an input came to.
-func (u *Unread) Finished(in *traces.Input, s traces.Summary) {
-	u.tally.Add(s)
-	if s.Cut {
+// Read gives attempt every attempt of an input, in its order, and notes what
+// could not be read. Each input has an Unread of its own, joined to the others'
+// when it was read.
+func (u *Unread) Read(ctx context.Context, in *traces.Input, opt traces.Options, attempt func(*arena.Trace) error) error {
+	sum, err := traces.Read(ctx, *in, opt, func(item traces.Item) error {
+		if item.Fault != nil {
+			u.add(in, item.Fault)
+			return nil
+		}
+		u.ids = append(u.ids, identity{item.Trace.ID, item.Trace.RecordSHA256})
+		return attempt(item.Trace)
+	})
+	u.tally.Add(sum)
+	if sum.Cut {
 		u.cut = append(u.cut, in.Title())
 	}
+	return err
 }
 
 // Within is the error of a run that could not read too much.

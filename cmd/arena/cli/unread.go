@@ -31,9 +31,8 @@ type Unread struct {
 	collisions int64
 }
 
-// Add notes a record of an input; each input has an unread of its own, joined
-// to the others' when it was read.
-func (u *Unread) Add(in *traces.Input, f *traces.Fault) {
+// add notes a record of an input.
+func (u *Unread) add(in *traces.Input, f *traces.Fault) {
 	if u.counts == nil {
 		u.counts = map[traces.Reason]int{}
 	}

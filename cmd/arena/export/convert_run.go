@@ -36,31 +36,25 @@ type conversion struct {
 func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text []byte) error) error {
 	opt := traces.Defaults()
 	opt.RunID = c.runID
-	for _, in := range c.inputs {
+	for i := range c.inputs {
 		var notRead cli.Unread
-		sum, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
-			if item.Fault != nil {
-				notRead.Add(&in, item.Fault)
-				return nil
-			}
-			text, lost, err := traces.Write(item.Trace, c.format)
+		err := notRead.Read(ctx, &c.inputs[i], opt, func(t *arena.Trace) error {
+			text, lost, err := traces.Write(t, c.format)
 			if err != nil {
 				return err
 			}
 			c.written++
 			c.progress.Attempt()
-			notRead.Attempt(item.Trace)
 			for _, l := range lost {
 				c.lost[l]++
 			}
-			return write(item.Trace, text)
+			return write(t, text)
 		})
 		if err != nil {
 			return err
 		}
-		notRead.Finished(&in, sum)
 		c.unread.Join(notRead)
-		c.progress.Finished(in.Bytes)
+		c.progress.Finished(c.inputs[i].Bytes)
 	}
 	if c.written == 0 {
 		return cli.Failed(errors.New("no trace could be read"+c.firstFault()), "docs/traces.md says what is read")
