@@ -111,16 +111,17 @@ func allRuns(days []string) bool {
 	})
 }
 
-func (f *buildFlags) build(c *cobra.Command, days []string) (err error) {
-	ctx := c.Context()
-	r, done, err := f.run(c, days)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	if f.dryRun {
-		return f.forecast(ctx, r)
-	}
+func (f *buildFlags) build(c *cobra.Command, days []string) error {
+	return f.with(c, days, func(r *pipeline.Run) error {
+		if f.dryRun {
+			return f.forecast(c.Context(), r)
+		}
+		return f.write(c.Context(), r)
+	})
+}
+
+// write makes the corpus and brings it to where it goes.
+func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
 	release, err := f.target.Lock()
 	if err != nil {
 		return err
@@ -159,79 +160,85 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	return nil
 }
 
-// run puts a run together from the flags. done ends its progress display and
-// closes its judge.
-func (f *buildFlags) run(c *cobra.Command, days []string) (*pipeline.Run, func() error, error) {
-	if f.out == "" {
-		return nil, nil, cli.Usage(errors.New("no output folder"), "say where the corpus goes, such as -o out")
-	}
-	if err := f.card.Check(); err != nil {
-		return nil, nil, err
-	}
-	config, err := f.configuration(c)
+// with lets do have the run that the flags say, with its days on this machine,
+// its judges open and its progress shown.
+func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run) error) (err error) {
+	r, err := f.run(c)
 	if err != nil {
-		return nil, nil, err
-	}
-	if f.target, err = cli.NewOutput(f.out, ""); err != nil {
-		return nil, nil, err
-	}
-	out := f.target.Dir
-	if f.work != "" && cli.Within(out, f.work) {
-		return nil, nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
-	}
-	r := &pipeline.Run{Out: out, Work: cmp.Or(f.work, out+".work"), Version: cli.Version(), Push: f.card.Push, License: f.card.License, FS: corpus.Disk{}, Pages: pages}
-	r.Sources = pipeline.Sources{
-		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.In, Spool: r.Work,
-	}
-	if err = f.equip(r, config.Harness); err != nil {
-		return nil, nil, err
+		return err
 	}
 	days, cleanUp, err := cli.LocalDays(c.Context(), days)
+	defer cleanUp()
 	if err != nil {
-		cleanUp()
-		return nil, nil, err
+		return err
 	}
 	r.Sources.Days = days
-	r.Config = config
-	closeJudge, err := f.measure(r)
+	opened, err := f.judge.Open(f.streams.Err, r.Config.MaxUnscored)
 	if err != nil {
-		cleanUp()
-		return nil, nil, err
+		return err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	if err = f.measure(r, opened); err != nil {
+		return err
 	}
 	cli.TuneBuildHeap()
 	p := f.noisy.Progress(f.streams)
+	defer p.Done()
 	r.Progress = p.Event
-	return r, func() error {
-		p.Done()
-		cleanUp()
-		return closeJudge()
-	}, nil
+	return do(r)
 }
 
-// measure opens the judges of r and notes in its configuration what their answers
-// depend on, which no configuration that was given may contradict. done closes
-// what they keep.
-func (f *buildFlags) measure(r *pipeline.Run) (done func() error, err error) {
-	o, err := f.judge.Open(f.streams.Err, r.Config.MaxUnscored)
+// run puts a run together from the flags, without its days and judges.
+func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
+	if f.out == "" {
+		return nil, cli.Usage(errors.New("no output folder"), "say where the corpus goes, such as -o out")
+	}
+	if err := f.card.Check(); err != nil {
+		return nil, err
+	}
+	config, err := f.configuration(c)
 	if err != nil {
 		return nil, err
 	}
-	given, config := r.Config, &r.Config
+	if f.target, err = cli.NewOutput(f.out, ""); err != nil {
+		return nil, err
+	}
+	out := f.target.Dir
+	if f.work != "" && cli.Within(out, f.work) {
+		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
+	}
+	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+".work"), Version: cli.Version(), Push: f.card.Push, License: f.card.License, FS: corpus.Disk{}, Pages: pages}
+	r.Sources = pipeline.Sources{
+		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.In, Spool: r.Work,
+	}
+	return r, f.equip(r, config.Harness)
+}
+
+// measure gives a run its judges and the configuration that says what their
+// answers depend on, which the one that was given may not contradict.
+func (f *buildFlags) measure(r *pipeline.Run, o *instrument.Judges) error {
+	made := f.measured(r.Config, o)
+	if err := cli.Contradiction(&r.Config, &made); err != nil {
+		return err
+	}
+	r.Config, r.Judge = made, o.Judge
+	if o.StepsAsk {
+		r.StepJudge = o.Steps
+	}
+	return nil
+}
+
+// measured is a configuration with what the run itself writes into it.
+func (f *buildFlags) measured(config pipeline.Config, o *instrument.Judges) pipeline.Config {
 	config.MaxUnscored = o.MaxUnscored
 	config.Titles = f.titles.Config()
-	config.Judge = pipeline.JudgeConfig{Name: o.Is.Name, Settings: o.Is.Settings, ProbeEvery: given.Judge.ProbeEvery}
+	config.Judge.Name, config.Judge.Settings, config.Judge.Sparing = o.Is.Name, o.Is.Settings, false
 	if o.Asks {
 		config.Judge.Sparing, config.Judge.ProbeEvery = !config.Multiplier.NeedsRuns(), 0
 	}
 	config.StepJudge = pipeline.StepJudgeConfig(o.StepsIs)
-	r.Judge = o.Judge
-	if o.StepsAsk {
-		r.StepJudge, config.Steps = o.Steps, true
-	}
-	if err = cli.Contradiction(&given, config); err != nil {
-		return nil, errors.Join(err, o.Close())
-	}
-	return o.Close, nil
+	config.Steps = config.Steps || o.StepsAsk
+	return config
 }
 
 // equip gives a run what it reads before any day: the harness, and what is

@@ -51,17 +51,12 @@ func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
 		Short:   short,
 		Example: allStages,
 		Args:    cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, days []string) (err error) {
+		RunE: func(c *cobra.Command, days []string) error {
 			part, err := parseShard(shard)
 			if err != nil {
 				return err
 			}
-			r, done, err := f.run(c, days)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, done()) }()
-			return do(c, f, r, part)
+			return f.with(c, days, func(r *pipeline.Run) error { return do(c, f, r, part) })
 		},
 	}
 	f.register(c)
