@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // Redact has every text of every row that is added to the part from now on
@@ -176,8 +177,8 @@ type Cleaned[T any] struct {
 // CleanSFT gives a row whose every text has passed r; nil leaves texts as they
 // are. Where that changes messages, their tokens are counted again by c, for
 // row too, which otherwise stays as it is.
-func CleanSFT(row *SFT, r *redact.Redactor, c Counter) (*Cleaned[SFT], error) {
-	out := &Cleaned[SFT]{row: *row, by: r, counts: redact.Counts{}}
+func CleanSFT(row *rows.SFT, r *redact.Redactor, c rows.Counter) (*Cleaned[rows.SFT], error) {
+	out := &Cleaned[rows.SFT]{row: *row, by: r, counts: redact.Counts{}}
 	if r == nil {
 		return out, nil
 	}
@@ -187,7 +188,7 @@ func CleanSFT(row *SFT, r *redact.Redactor, c Counter) (*Cleaned[SFT], error) {
 	if slices.Equal(made.Messages, row.Messages) {
 		return out, nil
 	}
-	n, err := recount(c, made.Messages, row.Tools)
+	n, err := rows.Recount(c, made.Messages, row.Tools)
 	made.NTokens, row.NTokens = int64(n), int64(n)
 	return out, err
 }

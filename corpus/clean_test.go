@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/canary"
 )
 
@@ -24,16 +25,16 @@ func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
 	other, err := redact.New(redact.Options{})
 	ok(t, err)
 	p.Redact(own)
-	out := corpus.NewShards[corpus.SFT](p, corpus.Stream{Config: "sft", Split: corpus.SplitTrain})
+	out := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Split: corpus.SplitTrain})
 	const hotkey = "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY"
 	rec := record(1)
 	rec.Dialogue.Turns[0].Think = "of " + hotkey + " at a@example.com"
-	row, err := corpus.NewSFT(rec, facts(corpus.SplitTrain, 1))
+	row, err := rows.NewSFT(rec, facts(corpus.SplitTrain, 1))
 	ok(t, err)
 	before := slices.Clone(row.Messages)
 	for _, r := range []*redact.Redactor{own, other, nil} {
 		again := row
-		c, failed := corpus.CleanSFT(&again, r, corpus.Bytes4{})
+		c, failed := corpus.CleanSFT(&again, r, rows.Bytes4{})
 		ok(t, failed)
 		ok(t, out.AddCleaned(c))
 	}
@@ -44,7 +45,7 @@ func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
 	ok(t, p.Close())
 	files, err := corpus.ReadPart(corpus.Disk{}, dir)
 	ok(t, err)
-	ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, files[0].Path), func(row *corpus.SFT) error {
+	ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, files[0].Path), func(row *rows.SFT) error {
 		if said := strings.Join(row.Messages, ""); strings.Contains(said, hotkey) || strings.Contains(said, "a@example.com") {
 			t.Errorf("left in %q", said)
 		}
@@ -67,13 +68,13 @@ func TestEveryRowIsCleaned(t *testing.T) {
 	ok(t, err)
 	p.Redact(r)
 	secret := canary.All()[0]
-	out := corpus.NewShards[corpus.KTO](p, corpus.Stream{Table: "kto"})
+	out := corpus.NewShards[rows.KTO](p, corpus.Stream{Table: "kto"})
 	for range 3 {
-		ok(t, out.Add(&corpus.KTO{Prompt: []corpus.Msg{{Role: "a plain role", Content: "a plain text"}, {Role: secret.Text, Content: secret.Text}}}))
+		ok(t, out.Add(&rows.KTO{Prompt: []rows.Msg{{Role: "a plain role", Content: "a plain text"}, {Role: secret.Text, Content: secret.Text}}}))
 	}
 	ok(t, out.Close())
 	ok(t, p.Close())
-	ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, "tables", "kto.parquet"), func(row *corpus.KTO) error {
+	ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, "tables", "kto.parquet"), func(row *rows.KTO) error {
 		first, second := row.Prompt[0], row.Prompt[1]
 		if first.Role != "a plain role" || first.Content != "a plain text" {
 			t.Errorf("clean texts became %q", first)

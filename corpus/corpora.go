@@ -1,6 +1,6 @@
-// Package corpus turns what a run kept into folders that trainers load at
-// once: row types per schema version, Parquet shards, the manifest, the dataset
-// card, and the check of every promise that they make.
+// Package corpus turns what a run kept into folders that trainers load at once:
+// Parquet shards of package rows, the manifest, the dataset card, and the check
+// of every promise that they make.
 //
 // A corpus is written in two steps that may run on different machines. Each
 // Part writes the shards of one partition of the rows and closes with a
@@ -8,8 +8,8 @@
 // card and the manifest, and moves the finished folder into place.
 package corpus
 
-// SchemaVersion names the row types of rowv1.go and ledgerv1.go in every
-// manifest. Another layout of rows is another file and another version.
+// SchemaVersion names the types of package rows in every manifest. Another
+// layout of rows is another file there and another version.
 const SchemaVersion = "arena.rows.v1"
 
 // ManifestVersion names the layout of manifest.json itself.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // sample is a finished corpus of a few rows in every config of a build.
@@ -44,9 +45,9 @@ func record(i int) *arena.Record {
 	}
 }
 
-func facts(split string, i int) *corpus.Facts {
-	return &corpus.Facts{Harness: harness(), Category: arena.CategoryProduct, Split: split, PipelineVersion: "v0", Counter: corpus.Bytes4{},
-		Origin: corpus.Origin{ProblemID: fmt.Sprintf("%s-%d", split, i), Cluster: fmt.Sprintf("%s-%d", split, i)}}
+func facts(split string, i int) *rows.Facts {
+	return &rows.Facts{Harness: harness(), Category: arena.CategoryProduct, Split: split, PipelineVersion: "v0", Counter: rows.Bytes4{},
+		Origin: rows.Origin{ProblemID: fmt.Sprintf("%s-%d", split, i), Cluster: fmt.Sprintf("%s-%d", split, i)}}
 }
 
 func write(t *testing.T, fsys corpus.FS, root string, n int) (sample, error) {
@@ -79,23 +80,23 @@ func writePart(t *testing.T, fsys corpus.FS, dir string, i, n int) error {
 		return err
 	}
 	split := []string{corpus.SplitTrain, corpus.SplitEval}[i]
-	sft := corpus.NewShards[corpus.SFT](p, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: split})
-	kto := corpus.NewShards[corpus.KTO](p, corpus.Stream{Config: "kto", Profile: corpus.ProfileKTO, Split: split})
+	sft := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: split})
+	kto := corpus.NewShards[rows.KTO](p, corpus.Stream{Config: "kto", Profile: corpus.ProfileKTO, Split: split})
 	for j := range n {
-		row, err := corpus.NewSFT(record(j), facts(split, j))
+		row, err := rows.NewSFT(record(j), facts(split, j))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := sft.Add(&row); err != nil {
 			return err
 		}
-		k := corpus.KTO{Prompt: []corpus.Msg{{Role: "user", Content: "q"}}, Completion: []corpus.Msg{{Role: "assistant", Content: "a"}}, Origin: facts(split, j).Origin}
+		k := rows.KTO{Prompt: []rows.Msg{{Role: "user", Content: "q"}}, Completion: []rows.Msg{{Role: "assistant", Content: "a"}}, Origin: facts(split, j).Origin}
 		if err := kto.Add(&k); err != nil {
 			return err
 		}
 	}
 	if i == 0 {
-		if err := corpus.NewShards[corpus.Leak](p, corpus.Stream{Table: "leak"}).Close(); err != nil {
+		if err := corpus.NewShards[rows.Leak](p, corpus.Stream{Table: "leak"}).Close(); err != nil {
 			return err
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // TestEveryColumnIsDocumented fails for a column that docs/columns.md lacks.
@@ -15,10 +15,10 @@ func TestEveryColumnIsDocumented(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../docs/columns.md")
 	ok(t, err)
-	all := slices.Concat(exporttest.Columns[corpus.SFT](), exporttest.Columns[corpus.RL](), exporttest.Columns[corpus.Pref](), exporttest.Columns[corpus.KTO](),
-		exporttest.Columns[corpus.Steps](), exporttest.Columns[corpus.Text](), exporttest.Columns[corpus.ShareGPT](), exporttest.Columns[corpus.Prompts](),
-		exporttest.Columns[corpus.VerlSFT](), exporttest.Columns[corpus.Attempt](), exporttest.Columns[corpus.Verdict](), exporttest.Columns[corpus.Outcome](),
-		exporttest.Columns[corpus.Judgement](), exporttest.Columns[corpus.Leak]())
+	all := slices.Concat(exporttest.Columns[rows.SFT](), exporttest.Columns[rows.RL](), exporttest.Columns[rows.Pref](), exporttest.Columns[rows.KTO](),
+		exporttest.Columns[rows.Steps](), exporttest.Columns[rows.Text](), exporttest.Columns[rows.ShareGPT](), exporttest.Columns[rows.Prompts](),
+		exporttest.Columns[rows.VerlSFT](), exporttest.Columns[rows.Attempt](), exporttest.Columns[rows.Verdict](), exporttest.Columns[rows.Outcome](),
+		exporttest.Columns[rows.Judgement](), exporttest.Columns[rows.Leak]())
 	for _, c := range all {
 		if !strings.Contains(string(doc), "`"+c+"`") {
 			t.Errorf("docs/columns.md lacks %s", c)

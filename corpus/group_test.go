@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // TestGroupsAreTheRowsInTheOrderOfAppending makes pieces of a stream apart from
@@ -21,14 +22,14 @@ func TestGroupsAreTheRowsInTheOrderOfAppending(t *testing.T) {
 	limits := corpus.Limits{Group: 100_000, Shard: 400_000}
 	p, err := corpus.NewPart(corpus.Disk{}, dir, limits)
 	ok(t, err)
-	s := corpus.NewShards[corpus.SFT](p, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
-	var want []corpus.SFT
+	s := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
+	var want []rows.SFT
 	dice := rand.New(rand.NewPCG(1, 2))
-	groups := make([]*corpus.Group[corpus.SFT], pieces)
+	groups := make([]*corpus.Group[rows.SFT], pieces)
 	for i := range groups {
 		groups[i] = s.Group()
 		for k := range each {
-			row := corpus.SFT{Goal: noise(dice, 20_000), Messages: []string{"{}"}, Tools: []string{}, Metadata: "{}", Scalars: corpus.Scalars{NSteps: int64(i*each + k)}}
+			row := rows.SFT{Goal: noise(dice, 20_000), Messages: []string{"{}"}, Tools: []string{}, Metadata: "{}", Scalars: rows.Scalars{NSteps: int64(i*each + k)}}
 			ok(t, groups[i].Add(&row))
 			want = append(want, row)
 		}
@@ -48,12 +49,12 @@ func TestGroupsAreTheRowsInTheOrderOfAppending(t *testing.T) {
 	if len(files) < 2 {
 		t.Errorf("all rows are in one file of %d bytes", files[0].Bytes)
 	}
-	var got []corpus.SFT
+	var got []rows.SFT
 	for i, f := range files {
 		if f.Path != fmt.Sprintf("data/sft/train-%05d.parquet", i) || f.Bytes > limits.Shard {
 			t.Errorf("file %d is %s of %d bytes", i, f.Path, f.Bytes)
 		}
-		ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, f.Path), func(r *corpus.SFT) error {
+		ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, f.Path), func(r *rows.SFT) error {
 			got = append(got, *r)
 			return nil
 		}))

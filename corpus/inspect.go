@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -80,7 +81,7 @@ func (m *Manifest) Describe(out io.Writer) {
 		if f.Rows != nil {
 			rows = fmt.Sprint(*f.Rows)
 		}
-		fmt.Fprintf(out, "%-14s %-14s %-6s %10s %14d  %s\n", dash(f.Config), dash(f.Profile), dash(f.Split), rows, f.Bytes, f.Path)
+		fmt.Fprintf(out, "%-14s %-14s %-6s %10s %14d  %s\n", cmp.Or(f.Config, "-"), cmp.Or(f.Profile, "-"), cmp.Or(f.Split, "-"), rows, f.Bytes, f.Path)
 	}
 	if len(m.Funnel) > 0 {
 		fmt.Fprintf(out, "\n%-14s %10s %10s %8s  %s\n", "stage", "in", "out", "failed", "dropped")
@@ -88,11 +89,4 @@ func (m *Manifest) Describe(out io.Writer) {
 	for _, s := range m.Funnel {
 		fmt.Fprintf(out, "%-14s %10d %10d %8d  %s\n", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
 	}
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // TestUnknownIsReadBackAsUnknown writes a row whose optional scalars are null,
@@ -16,9 +17,9 @@ func TestUnknownIsReadBackAsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := corpus.NewShards[corpus.SFT](part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
+	out := corpus.NewShards[rows.SFT](part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
 	for _, score := range []*float64{nil, &zero} {
-		row := corpus.SFT{Messages: []string{`{"role":"user"}`}, Tools: []string{}, Metadata: "{}"}
+		row := rows.SFT{Messages: []string{`{"role":"user"}`}, Tools: []string{}, Metadata: "{}"}
 		row.JudgeScore, row.OutcomeScore = score, score
 		if err = out.Add(&row); err != nil {
 			t.Fatal(err)
@@ -35,7 +36,7 @@ func TestUnknownIsReadBackAsUnknown(t *testing.T) {
 		t.Fatalf("read part: %v, %v", files, err)
 	}
 	var known []bool
-	err = corpus.Rows(corpus.Disk{}, filepath.Join(dir, filepath.FromSlash(files[0].Path)), func(r *corpus.SFT) error {
+	err = corpus.Rows(corpus.Disk{}, filepath.Join(dir, filepath.FromSlash(files[0].Path)), func(r *rows.SFT) error {
 		known = append(known, r.JudgeScore != nil, r.OutcomeScore != nil, r.RunDate != nil)
 		return nil
 	})

@@ -11,11 +11,12 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-func candidate(id string, success bool, judge float64, tokens int64) corpus.Candidate {
-	c := corpus.Candidate{SessionID: id, Success: success, Tokens: tokens}
-	c.Prompt, c.Completion = corpus.Completion([]chat.Message{
+func candidate(id string, success bool, judge float64, tokens int64) rows.Candidate {
+	c := rows.Candidate{SessionID: id, Success: success, Tokens: tokens}
+	c.Prompt, c.Completion = rows.Completion([]chat.Message{
 		{Role: chat.System, Content: "s"}, {Role: chat.User, Content: "q"}, {Role: chat.Assistant, Content: id}}, nil)
 	if judge > 0 {
 		c.Judge = &judge
@@ -25,38 +26,38 @@ func candidate(id string, success bool, judge float64, tokens int64) corpus.Cand
 
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	cs := []corpus.Candidate{candidate("good", true, 0.9, 100), candidate("lucky", true, 0.3, 120), candidate("near", false, 0.7, 110),
+	cs := []rows.Candidate{candidate("good", true, 0.9, 100), candidate("lucky", true, 0.3, 120), candidate("near", false, 0.7, 110),
 		candidate("bad", false, 0.1, 900), candidate("unjudged", false, 0, 100)}
-	rows := corpus.DefaultPairs.Pairs(cs, facts(corpus.SplitTrain, 0))
-	if len(rows) != 2 {
-		t.Fatalf("%d pairs", len(rows))
+	pairs := rows.DefaultPairs.Pairs(cs, facts(corpus.SplitTrain, 0))
+	if len(pairs) != 2 {
+		t.Fatalf("%d pairs", len(pairs))
 	}
 	// the widest margin: solved and graded 0.9 against unsolved without a grade
-	if rows[0].ChosenSession != "good" || rows[0].RejectedSession != "unjudged" || rows[0].Reason != corpus.PairOutcome || rows[0].Margin != 0.95 {
-		t.Errorf("first pair %+v", rows[0])
+	if pairs[0].ChosenSession != "good" || pairs[0].RejectedSession != "unjudged" || pairs[0].Reason != rows.PairOutcome || pairs[0].Margin != 0.95 {
+		t.Errorf("first pair %+v", pairs[0])
 	}
-	if rows[1].ChosenSession != "lucky" || rows[1].RejectedSession != "bad" || rows[1].Reason != corpus.PairBoth {
-		t.Errorf("second pair %+v", rows[1])
+	if pairs[1].ChosenSession != "lucky" || pairs[1].RejectedSession != "bad" || pairs[1].Reason != rows.PairBoth {
+		t.Errorf("second pair %+v", pairs[1])
 	}
-	if p := rows[0].Prompt; p[len(p)-1].Role != chat.User || rows[0].Chosen[0].Content != "good" {
+	if p := pairs[0].Prompt; p[len(p)-1].Role != chat.User || pairs[0].Chosen[0].Content != "good" {
 		t.Errorf("prompt %v", p)
 	}
 	slices.Reverse(cs)
-	if again := corpus.DefaultPairs.Pairs(cs, facts(corpus.SplitTrain, 0)); again[0].ChosenSession != "good" || again[1].RejectedSession != "bad" {
+	if again := rows.DefaultPairs.Pairs(cs, facts(corpus.SplitTrain, 0)); again[0].ChosenSession != "good" || again[1].RejectedSession != "bad" {
 		t.Errorf("the order of candidates shows: %+v", again)
 	}
 }
 
 func TestPairsMayBeLengthControlled(t *testing.T) {
 	t.Parallel()
-	rule := corpus.DefaultPairs
+	rule := rows.DefaultPairs
 	rule.MaxLengthRatio = 1.5
-	rows := rule.Pairs([]corpus.Candidate{candidate("good", true, 0.9, 100), candidate("long", false, 0.1, 900), candidate("near", false, 0.3, 110)}, facts(corpus.SplitTrain, 0))
-	if len(rows) != 1 || rows[0].RejectedSession != "near" {
-		t.Fatalf("pairs %+v", rows)
+	pairs := rule.Pairs([]rows.Candidate{candidate("good", true, 0.9, 100), candidate("long", false, 0.1, 900), candidate("near", false, 0.3, 110)}, facts(corpus.SplitTrain, 0))
+	if len(pairs) != 1 || pairs[0].RejectedSession != "near" {
+		t.Fatalf("pairs %+v", pairs)
 	}
 	var s corpus.PairSummary
-	s.Add(&rows[0])
+	s.Add(&pairs[0])
 	if s.LengthGap() != -10 || !strings.Contains(s.Section().Body, "gap of -10") {
 		t.Errorf("gap %v: %s", s.LengthGap(), s.Section().Body)
 	}
@@ -65,21 +66,21 @@ func TestPairsMayBeLengthControlled(t *testing.T) {
 func TestEqualAttemptsMakeNoPair(t *testing.T) {
 	t.Parallel()
 	a, b := candidate("same", true, 0.9, 10), candidate("same", false, 0.1, 10)
-	if rows := corpus.DefaultPairs.Pairs([]corpus.Candidate{a, b}, facts(corpus.SplitTrain, 0)); len(rows) != 0 {
-		t.Errorf("pairs %+v", rows)
+	if pairs := rows.DefaultPairs.Pairs([]rows.Candidate{a, b}, facts(corpus.SplitTrain, 0)); len(pairs) != 0 {
+		t.Errorf("pairs %+v", pairs)
 	}
 	c := candidate("one grade up", true, 0.9, 10)
 	d := candidate("same grade", true, 0.9, 10)
-	if rows := corpus.DefaultPairs.Pairs([]corpus.Candidate{c, d}, facts(corpus.SplitTrain, 0)); len(rows) != 0 {
-		t.Errorf("no margin, but pairs %+v", rows)
+	if pairs := rows.DefaultPairs.Pairs([]rows.Candidate{c, d}, facts(corpus.SplitTrain, 0)); len(pairs) != 0 {
+		t.Errorf("no margin, but pairs %+v", pairs)
 	}
 }
 
 func TestKTO(t *testing.T) {
 	t.Parallel()
 	c := candidate("good", true, 0.9, 10)
-	row := corpus.NewKTO(&c, facts(corpus.SplitEval, 3))
-	if !row.Label || row.Reason != corpus.LabelSolved || row.ProblemID != "eval-3" || len(row.Completion) != 1 || len(row.Prompt) != 2 {
+	row := rows.NewKTO(&c, facts(corpus.SplitEval, 3))
+	if !row.Label || row.Reason != rows.LabelSolved || row.ProblemID != "eval-3" || len(row.Completion) != 1 || len(row.Prompt) != 2 {
 		t.Errorf("row %+v", row)
 	}
 }
@@ -88,9 +89,9 @@ func TestRL(t *testing.T) {
 	t.Parallel()
 	p := &arena.Problem{Query: "buy \xff", Category: arena.CategoryVoucher, Voucher: &arena.Voucher{Type: "shop", Budget: 9.5},
 		Rewards: []arena.Reward{{Raw: `{"product_id":"1","price":[{"between":[1,null]}]}`}, {Raw: `{"product_id":"2"}`}}}
-	for tally, bucket := range map[corpus.Tally]string{{}: "unseen", {Attempts: 3}: "unsolved", {Attempts: 3, Successes: 1}: "hard", {Attempts: 3, Successes: 2}: "medium",
+	for tally, bucket := range map[rows.Tally]string{{}: "unseen", {Attempts: 3}: "unsolved", {Attempts: 3, Successes: 1}: "hard", {Attempts: 3, Successes: 2}: "medium",
 		{Attempts: 4, Successes: 3}: "easy", {Attempts: 2, Successes: 2}: "solved"} {
-		row, err := corpus.NewRL(p, facts(corpus.SplitTrain, 1), tally, 7)
+		row, err := rows.NewRL(p, facts(corpus.SplitTrain, 1), tally, 7)
 		ok(t, err)
 		if row.Difficulty != bucket || (row.PassRate == nil) != (tally.Attempts == 0) {
 			t.Errorf("%+v: %s %v", tally, row.Difficulty, row.PassRate)
@@ -113,7 +114,7 @@ func TestRowsSayWhatIsKnown(t *testing.T) {
 	f := facts(corpus.SplitTrain, 0)
 	f.Metadata = map[string]any{"note": "x"}
 	f.Secret = func(string) bool { return true }
-	row, err := corpus.NewSFT(rec, f)
+	row, err := rows.NewSFT(rec, f)
 	ok(t, err)
 	if row.JudgeScore != nil || row.OutcomeScore != nil || row.JudgeMultiplier != nil || row.StopCondition != "terminated" || *row.RunDate != 1780272000000 {
 		t.Errorf("row %+v", row)
@@ -122,11 +123,11 @@ func TestRowsSayWhatIsKnown(t *testing.T) {
 		t.Errorf("row %+v", row)
 	}
 	rec.Trace.Status, rec.Dialogue.Turns = arena.StatusTimedOut, rec.Dialogue.Turns[:1]
-	if row, err = corpus.NewSFT(rec, f); err != nil || row.StopCondition != "timed_out" || !row.IsTruncated {
+	if row, err = rows.NewSFT(rec, f); err != nil || row.StopCondition != "timed_out" || !row.IsTruncated {
 		t.Errorf("row %+v %v", row, err)
 	}
 	rec.Trace.Status = arena.StatusSuccess
-	if row, err = corpus.NewSFT(rec, f); err != nil || row.StopCondition != "tool_call" {
+	if row, err = rows.NewSFT(rec, f); err != nil || row.StopCondition != "tool_call" {
 		t.Errorf("row %+v %v", row, err)
 	}
 }

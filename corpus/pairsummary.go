@@ -1,6 +1,10 @@
 package corpus
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trajectory-arena/arena/corpus/rows"
+)
 
 // PairSummary says of preference pairs what a reader must know before training
 // on them: what they differ in and by how much in length. The zero value is
@@ -15,7 +19,7 @@ type PairSummary struct {
 }
 
 // Add takes a pair in.
-func (s *PairSummary) Add(p *Pref) {
+func (s *PairSummary) Add(p *rows.Pref) {
 	s.Merge(&PairSummary{
 		Pairs: 1, ByReason: map[string]int64{p.Reason: 1},
 		Margin: p.Margin, ChosenTokens: p.ChosenTokens, RejectedTokens: p.RejectedTokens,

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // FuzzBrokenShardIsAnError: a shard with bytes changed or cut is read or
@@ -18,9 +19,9 @@ func FuzzBrokenShardIsAnError(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	s := corpus.NewShards[corpus.KTO](p, corpus.Stream{Table: "kto"})
+	s := corpus.NewShards[rows.KTO](p, corpus.Stream{Table: "kto"})
 	for i := range 20 {
-		row := corpus.KTO{Prompt: []corpus.Msg{{Role: "user", Content: "q"}}, Score: float64(i)}
+		row := rows.KTO{Prompt: []rows.Msg{{Role: "user", Content: "q"}}, Score: float64(i)}
 		if err = s.Add(&row); err != nil {
 			f.Fatal(err)
 		}
@@ -47,7 +48,7 @@ func FuzzBrokenShardIsAnError(f *testing.F) {
 		}
 		path := filepath.Join(t.TempDir(), "x.parquet")
 		ok(t, os.WriteFile(path, b, 0o600))
-		_ = corpus.Rows(corpus.Disk{}, path, func(*corpus.KTO) error { return nil })
+		_ = corpus.Rows(corpus.Disk{}, path, func(*rows.KTO) error { return nil })
 		_ = corpus.Inspect(corpus.Disk{}, path, 3, io.Discard)
 	})
 }

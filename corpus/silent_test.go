@@ -17,6 +17,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // readArrow reads a shard with the second, independent implementation.
@@ -52,16 +53,16 @@ func column(t *testing.T, table arrow.Table, name string) arrow.Array {
 // writes such lists empty without an error, as the first half shows.
 func TestListsOfJSONValuesAreNotEmpty(t *testing.T) {
 	t.Parallel()
-	row, err := corpus.NewSFT(record(0), facts(corpus.SplitTrain, 0))
+	row, err := rows.NewSFT(record(0), facts(corpus.SplitTrain, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var direct bytes.Buffer
-	w := parquet.NewGenericWriter[corpus.SFT](&direct)
-	_, err = w.Write([]corpus.SFT{row})
+	w := parquet.NewGenericWriter[rows.SFT](&direct)
+	_, err = w.Write([]rows.SFT{row})
 	ok(t, err)
 	ok(t, w.Close())
-	back, err := parquet.Read[corpus.SFT](bytes.NewReader(direct.Bytes()), int64(direct.Len()))
+	back, err := parquet.Read[rows.SFT](bytes.NewReader(direct.Bytes()), int64(direct.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestNoColumnIsReserved(t *testing.T) {
 	reserved := []string{"prompt", "completion", "chosen", "rejected", "text", "label", "image", "images", "chat_template_kwargs",
 		"input_ids", "labels", "completion_mask", "assistant_masks", "seq_lengths"}
 	for name, columns := range map[string][]string{
-		"sft": exporttest.Columns[corpus.SFT](), "text": exporttest.Columns[corpus.Text](), "verl-sft": exporttest.Columns[corpus.VerlSFT]()} {
+		"sft": exporttest.Columns[rows.SFT](), "text": exporttest.Columns[rows.Text](), "verl-sft": exporttest.Columns[rows.VerlSFT]()} {
 		for _, c := range columns {
 			if slices.Contains(reserved, c) || c == "tools" && name != "sft" {
 				t.Errorf("%s has a column %s", name, c)
@@ -138,20 +139,20 @@ func TestArrowReadsEveryRowType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	emit(t, p, "sft", corpus.SFT{Messages: []string{"{}"}, Tools: []string{"{}"}, Metadata: "{}"})
-	emit(t, p, "rl", corpus.RL{Prompt: []corpus.Msg{{Role: "user"}}})
-	emit(t, p, "pref", corpus.Pref{Chosen: []corpus.Msg{{Role: "assistant", Content: "x"}}})
-	emit(t, p, "kto", corpus.KTO{Label: true})
-	emit(t, p, "steps", corpus.Steps{Labels: []bool{true, false}, Completions: []string{"a", ""}})
-	emit(t, p, "text", corpus.Text{})
-	emit(t, p, "sharegpt", corpus.ShareGPT{})
-	emit(t, p, "prompts", corpus.Prompts{})
-	emit(t, p, "verl-sft", corpus.VerlSFT{})
-	emit(t, p, "attempts", corpus.Attempt{})
-	emit(t, p, "verdicts", corpus.Verdict{Reasons: []string{"a"}, Features: []corpus.Feature{{Name: "x", Value: 1}}})
-	emit(t, p, "outcomes", corpus.Outcome{})
-	emit(t, p, "judgements", corpus.Judgement{Gates: []bool{true}})
-	emit(t, p, "leaks", corpus.Leak{})
+	emit(t, p, "sft", rows.SFT{Messages: []string{"{}"}, Tools: []string{"{}"}, Metadata: "{}"})
+	emit(t, p, "rl", rows.RL{Prompt: []rows.Msg{{Role: "user"}}})
+	emit(t, p, "pref", rows.Pref{Chosen: []rows.Msg{{Role: "assistant", Content: "x"}}})
+	emit(t, p, "kto", rows.KTO{Label: true})
+	emit(t, p, "steps", rows.Steps{Labels: []bool{true, false}, Completions: []string{"a", ""}})
+	emit(t, p, "text", rows.Text{})
+	emit(t, p, "sharegpt", rows.ShareGPT{})
+	emit(t, p, "prompts", rows.Prompts{})
+	emit(t, p, "verl-sft", rows.VerlSFT{})
+	emit(t, p, "attempts", rows.Attempt{})
+	emit(t, p, "verdicts", rows.Verdict{Reasons: []string{"a"}, Features: []rows.Feature{{Name: "x", Value: 1}}})
+	emit(t, p, "outcomes", rows.Outcome{})
+	emit(t, p, "judgements", rows.Judgement{Gates: []bool{true}})
+	emit(t, p, "leaks", rows.Leak{})
 	ok(t, p.Close())
 	files, err := corpus.ReadPart(corpus.Disk{}, dir)
 	if err != nil {
@@ -192,8 +193,8 @@ func TestEmptyAndNullSurvive(t *testing.T) {
 		t.Fatal(err)
 	}
 	zero := 0.0
-	s := corpus.NewShards[corpus.Judgement](p, corpus.Stream{Table: "judgements"})
-	for _, row := range []corpus.Judgement{{}, {Score: &zero, Gates: []bool{}}} {
+	s := corpus.NewShards[rows.Judgement](p, corpus.Stream{Table: "judgements"})
+	for _, row := range []rows.Judgement{{}, {Score: &zero, Gates: []bool{}}} {
 		ok(t, s.Add(&row))
 	}
 	ok(t, s.Close())

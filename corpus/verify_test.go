@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 func edit(t *testing.T, path string, change func([]byte) []byte) {
@@ -90,8 +91,8 @@ func TestVerifySaysWhatIsBroken(t *testing.T) {
 func TestVerifyFindsLeaks(t *testing.T) {
 	t.Parallel()
 	truth := `{"reward":[{"product_id":"77"}]}`
-	dir := twoSplits(t, func(split string) corpus.RL {
-		r := corpus.RL{RewardModel: corpus.RewardModel{Truth: truth}}
+	dir := twoSplits(t, func(split string) rows.RL {
+		r := rows.RL{RewardModel: rows.RewardModel{Truth: truth}}
 		r.ProblemID, r.Cluster = split, "same"
 		return r
 	}, nil)
@@ -102,15 +103,15 @@ func TestVerifyFindsLeaks(t *testing.T) {
 func TestVerifyHoldsRowsAgainstTheBank(t *testing.T) {
 	t.Parallel()
 	bank := []byte(`{"clusters":[{"id":"train","pool":"never-touch"},{"id":"eval","pool":"eval"},{"id":"other","pool":"eval","product_ids":["of train"]}]}`)
-	dir := twoSplits(t, func(split string) corpus.RL {
-		r := corpus.RL{RewardModel: corpus.RewardModel{Truth: `{"reward":[{"product_id":"of ` + split + `"}]}`}}
+	dir := twoSplits(t, func(split string) rows.RL {
+		r := rows.RL{RewardModel: rows.RewardModel{Truth: `{"reward":[{"product_id":"of ` + split + `"}]}`}}
 		r.ProblemID, r.Cluster = split, split
 		return r
 	}, map[string][]byte{"bank.json": bank})
 	assertLeaks(t, dir, "never-touch", `product of train is in split train, the bank has it in "eval"`)
 }
 
-func twoSplits(t *testing.T, row func(split string) corpus.RL, extra map[string][]byte) string {
+func twoSplits(t *testing.T, row func(split string) rows.RL, extra map[string][]byte) string {
 	t.Helper()
 	root := t.TempDir()
 	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(root, "part"), corpus.DefaultLimits)
@@ -118,7 +119,7 @@ func twoSplits(t *testing.T, row func(split string) corpus.RL, extra map[string]
 		t.Fatal(err)
 	}
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		s := corpus.NewShards[corpus.RL](p, corpus.Stream{Config: "rl", Profile: corpus.ProfileVerlRL, Split: split})
+		s := corpus.NewShards[rows.RL](p, corpus.Stream{Config: "rl", Profile: corpus.ProfileVerlRL, Split: split})
 		r := row(split)
 		ok(t, s.Add(&r))
 		ok(t, s.Close())

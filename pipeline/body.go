@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // errBody is what a stored row that cannot be read back is refused with.
@@ -18,7 +18,7 @@ var errBody = errors.New("stored row is cut off or corrupt")
 // which the configuration of the corpus decides; and a verdict on every
 // assistant message, where they were wanted and given.
 type body struct {
-	row      corpus.SFT
+	row      rows.SFT
 	verdicts []arena.StepVerdict
 }
 

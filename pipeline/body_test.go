@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/shop"
 )
@@ -17,7 +17,7 @@ func TestStoredBodiesReadBack(t *testing.T) {
 	t.Parallel()
 	stored := body{verdicts: []arena.StepVerdict{{Step: 1, Need: arena.StepNeeded, Reason: "finds it", Quote: "a mug"}, {Step: 3, Need: arena.StepWaste}}}
 	stored.row.Goal, stored.row.Metadata, stored.row.Messages = "a mug", "{}", []string{`{"role":"user"}`, ""}
-	stored.row.Scalars = corpus.Scalars{SessionID: "r/p", NTokens: 7}
+	stored.row.Scalars = rows.Scalars{SessionID: "r/p", NTokens: 7}
 	b, err := stored.append(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
@@ -27,17 +28,17 @@ func trained(t *testing.T, dir string, problems ...string) int {
 		t.Fatal(err)
 	}
 	n := 0
-	count := func(of *corpus.Origin) error {
+	count := func(of *rows.Origin) error {
 		if slices.Contains(problems, of.ProblemID) {
 			n++
 		}
 		return nil
 	}
 	err = errors.Join(
-		finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *corpus.SFT) error { return count(&r.Origin) }),
-		finish.Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *corpus.KTO) error { return count(&r.Origin) }),
-		finish.Rows(s, corpus.ProfilePref, corpus.SplitTrain, func(r *corpus.Pref) error { return count(&r.Origin) }),
-		finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(r *corpus.RL) error { return count(&r.Origin) }),
+		finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error { return count(&r.Origin) }),
+		finish.Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *rows.KTO) error { return count(&r.Origin) }),
+		finish.Rows(s, corpus.ProfilePref, corpus.SplitTrain, func(r *rows.Pref) error { return count(&r.Origin) }),
+		finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(r *rows.RL) error { return count(&r.Origin) }),
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
-	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 func asked(id, request string) string {
@@ -50,13 +50,13 @@ func TestAnswersAreJoinedToTheirPrompts(t *testing.T) {
 	} {
 		dir, _ := imports(t, lines(t, files))
 		got := map[string]int{}
-		for _, a := range exporttest.Rows[corpus.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+		for _, a := range exporttest.Rows[rows.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
 			got[a.Fate+" "+a.Reason]++
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		for _, r := range exporttest.Rows[corpus.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet")) {
+		for _, r := range exporttest.Rows[rows.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet")) {
 			last := gjson.Parse(r.Messages[len(r.Messages)-1])
 			if r.Goal != "A red lamp." || len(r.Messages) != 3 || len(r.Tools) != 1 || !strings.HasSuffix(last.Get("reasoning_content").Str, " try") ||
 				last.Get("tool_calls.0.function.arguments.q").Str != "lamp" {

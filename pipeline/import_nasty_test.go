@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // literal is a JSON string with a value between words: its text where it is a
@@ -60,7 +60,7 @@ func TestNastyTracesAreRowsOrCounted(t *testing.T) {
 	t.Parallel()
 	dir, _ := imports(t, nastyTraces(t))
 	got := map[string]int{}
-	for _, a := range exporttest.Rows[corpus.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+	for _, a := range exporttest.Rows[rows.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
 		got[a.Fate+" "+a.Reason]++
 	}
 	want := map[string]int{"kept ": len(exporttest.Nasty) - 1, "dropped lone_surrogate": 1, "dropped invalid_utf8": 1}

@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
@@ -242,11 +243,11 @@ func TestImportExportImport(t *testing.T) {
 
 // comparable are the rows of a corpus without what a second reading cannot
 // know: the file, the record, and what lines of messages have no place for.
-func comparable(t *testing.T, dir, by string) []corpus.SFT {
+func comparable(t *testing.T, dir, by string) []rows.SFT {
 	t.Helper()
-	rows := exporttest.Rows[corpus.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet"))
-	for i := range rows {
-		r := &rows[i]
+	all := exporttest.Rows[rows.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet"))
+	for i := range all {
+		r := &all[i]
 		reward := gjson.Get(r.Metadata, "declared_reward").Raw
 		r.SourceSHA256, r.Metadata = "", reward
 		if strings.HasPrefix(r.Cluster, r.ProblemID) {
@@ -257,10 +258,10 @@ func comparable(t *testing.T, dir, by string) []corpus.SFT {
 			r.StopCondition, r.HasError, r.IsTruncated = "", false, false
 		}
 	}
-	slices.SortFunc(rows, func(a, b corpus.SFT) int {
+	slices.SortFunc(all, func(a, b rows.SFT) int {
 		return strings.Compare(a.SessionID+strings.Join(a.Messages, ""), b.SessionID+strings.Join(b.Messages, ""))
 	})
-	return rows
+	return all
 }
 
 // TestImportAccountsForEveryRecord finds each record of the sample in the
@@ -269,7 +270,7 @@ func TestImportAccountsForEveryRecord(t *testing.T) {
 	t.Parallel()
 	dir, s := imports(t, filepath.Join("testdata", "import"))
 	got := map[string]int{}
-	for _, a := range exporttest.Rows[corpus.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+	for _, a := range exporttest.Rows[rows.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
 		got[a.Fate+" "+a.Reason]++
 	}
 	want := map[string]int{"kept ": 4, "dropped no_assistant_turn": 1, "failed unsupported_schema": 1}

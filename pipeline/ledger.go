@@ -6,6 +6,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -31,7 +32,7 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 			return err
 		}
 	}
-	out := corpus.NewShards[corpus.Verdict](w.part, w.unit.Stream)
+	out := corpus.NewShards[rows.Verdict](w.part, w.unit.Stream)
 	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, _ choose.Fate) error {
 		if x.Fault != nil {
 			return nil
@@ -72,7 +73,7 @@ func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry, f choose.Fate) erro
 	if x.Leak.Match == "" {
 		return nil
 	}
-	return l.Leaks.Add(&corpus.Leak{
+	return l.Leaks.Add(&rows.Leak{
 		ID: x.Attempt.ID, TextSHA256: x.Attempt.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
 		Score: x.Leak.Score, Tier: x.Leak.Tier, Evidence: x.Leak.Evidence,
 	})
@@ -92,15 +93,15 @@ func (w *unitWriter) enterJudgements(l *finish.Ledger, x *block.Entry) error {
 	return l.Judgements.Add(judgement(x, &x.StepJudgement, nil))
 }
 
-func (s *session) attemptRow(x *block.Entry, f choose.Fate) *corpus.Attempt {
+func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
 	a := &x.Attempt
-	row := &corpus.Attempt{
+	row := &rows.Attempt{
 		TraceID: a.ID, RunID: a.RunID, ProblemID: a.ProblemID, AgentVersion: a.Agent.VersionID, AgentHotkey: a.Agent.Hotkey,
-		Suite: a.Agent.Suite, RunDate: corpus.Milliseconds(a.Agent.StartedAt), SourceSHA256: x.Source.FileSHA256,
+		Suite: a.Agent.Suite, RunDate: rows.Milliseconds(a.Agent.StartedAt), SourceSHA256: x.Source.FileSHA256,
 		SourceLine: int64(x.Source.Line), Shape: string(x.Source.Shape), RecordSHA256: a.RecordSHA256, Bytes: int64(a.Bytes),
-		Status: string(a.Status), HasDialogue: a.HasDialogue, Seconds: corpus.Finite(a.Seconds), ErrorType: a.ErrorType,
-		InferenceTotal: corpus.Count(a.Inferences), InferenceFailures: corpus.Count(a.Failures),
-		NSteps: int64(a.Steps), NToolCalls: int64(a.Calls), NTokens: int64(x.Body.Tokens), TokenCounter: corpus.Bytes4{}.Name(),
+		Status: string(a.Status), HasDialogue: a.HasDialogue, Seconds: rows.Finite(a.Seconds), ErrorType: a.ErrorType,
+		InferenceTotal: rows.Count(a.Inferences), InferenceFailures: rows.Count(a.Failures),
+		NSteps: int64(a.Steps), NToolCalls: int64(a.Calls), NTokens: int64(x.Body.Tokens), TokenCounter: rows.Bytes4{}.Name(),
 		Fate: f.Word(), Stage: f.Stage, Reason: f.Reason, Split: f.Split,
 	}
 	if x.Fault != nil {
@@ -117,27 +118,27 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *corpus.Attempt {
 	return row
 }
 
-func verdict(x *block.Entry, s *arena.Structure) *corpus.Verdict {
-	row := &corpus.Verdict{
+func verdict(x *block.Entry, s *arena.Structure) *rows.Verdict {
+	row := &rows.Verdict{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
 		Confidence: s.Confidence, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
 	}
 	for _, v := range s.Verdicts {
-		row.Checks = append(row.Checks, corpus.CheckVerdict{
+		row.Checks = append(row.Checks, rows.CheckVerdict{
 			Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit,
 		})
 	}
 	for _, f := range s.Features {
-		if corpus.Finite(f.Value) != nil {
-			row.Features = append(row.Features, corpus.Feature{Name: f.Name, Value: f.Value})
+		if rows.Finite(f.Value) != nil {
+			row.Features = append(row.Features, rows.Feature{Name: f.Name, Value: f.Value})
 		}
 	}
 	return row
 }
 
-func outcomeRow(x *block.Entry) *corpus.Outcome {
+func outcomeRow(x *block.Entry) *rows.Outcome {
 	o := &x.Outcome
-	row := &corpus.Outcome{
+	row := &rows.Outcome{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Error: o.Error, Success: o.Success, Titles: string(o.Titles),
 	}
 	if o.Scores == nil {
@@ -161,14 +162,14 @@ func wide(v *int) *int64 {
 }
 
 // judgement is the row of a judgement with the factor that came of it.
-func judgement(x *block.Entry, j *arena.Judgement, factor *float64) *corpus.Judgement {
-	row := &corpus.Judgement{
+func judgement(x *block.Entry, j *arena.Judgement, factor *float64) *rows.Judgement {
+	row := &rows.Judgement{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Judge: j.Judge, Outcome: string(j.Outcome), Score: j.Score,
 		Multiplier: factor, Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
 		PromptTokens: int64(j.PromptTokens), CompletionTokens: int64(j.CompletionTokens), CostUSD: j.CostUSD, Detail: j.Detail,
 	}
 	for _, s := range j.Spans {
-		row.Spans = append(row.Spans, corpus.Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote})
+		row.Spans = append(row.Spans, rows.Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote})
 	}
 	return row
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
@@ -34,7 +34,7 @@ type mapper struct {
 	judge   Judge
 	// sparing is JudgeConfig's.
 	sparing bool
-	facts   corpus.Facts
+	facts   rows.Facts
 	signer  *minhash.Signer
 	// stepJudge labels the turns of attempts; nil where nobody wants it.
 	stepJudge StepJudge
@@ -137,7 +137,7 @@ func hash(s string) string {
 // have kept it out.
 func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) ([]byte, error) {
 	m.facts.Category = m.day.Problems.All[problem].Category
-	row, err := corpus.NewSFT(rec, &m.facts)
+	row, err := rows.NewSFT(rec, &m.facts)
 	var unfit *chat.Unfit
 	if errors.As(err, &unfit) {
 		entry.Structure.Keep = false

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -34,7 +35,7 @@ type plan struct {
 	// Fates are by input, then by entry.
 	Fates [][]choose.Fate `json:"fates"`
 	// Tallies count scored attempts and successes, by problem.
-	Tallies []corpus.Tally `json:"tallies"`
+	Tallies []rows.Tally `json:"tallies"`
 	// Runs are the qualities of the runs by their id, where factors depend on
 	// them.
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
@@ -119,7 +120,7 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Key: key, Tallies: make([]corpus.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs}
+	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs}
 	if p.Funnel, err = choose.Funnel(stages, slices.Concat(g.fates...)); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/canary"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
@@ -174,12 +175,12 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 // countsHold counts the tokens of each row as it is in its file.
 func countsHold(t *testing.T, shard string) {
 	t.Helper()
-	for _, r := range exporttest.Rows[corpus.SFT](t, shard) {
+	for _, r := range exporttest.Rows[rows.SFT](t, shard) {
 		ms, err := chat.Decode(r.Messages)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := corpus.CountTokens(corpus.Bytes4{}, ms, r.Tools); int64(n) != r.NTokens {
+		if n := rows.CountTokens(rows.Bytes4{}, ms, r.Tools); int64(n) != r.NTokens {
 			t.Errorf("%s has %d tokens and says %d", r.SessionID, n, r.NTokens)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -187,7 +188,7 @@ func (c *reporter) lengthsReport() []Lengths {
 // set.
 func lengthsText(all []Lengths) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n| split | attempts | turns: half, 9 of 10, all | tokens: half, 9 of 10, all |\n|---|---:|---|---|\n", corpus.Bytes4{}.Name())
+	fmt.Fprintf(&b, "Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n| split | attempts | turns: half, 9 of 10, all | tokens: half, 9 of 10, all |\n|---|---:|---|---|\n", rows.Bytes4{}.Name())
 	for _, l := range all {
 		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", l.Split, len(l.Steps), upTo(l.Steps), upTo(l.Tokens))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
@@ -176,7 +177,7 @@ func (s *session) newMapper() (*mapper, error) {
 	secret := func(id string) bool { return len(s.names.Scan(id)) > 0 }
 	m := &mapper{
 		day: s.day, protect: s.protect, filter: s.filter, scorer: s.scorer, judge: s.Judge,
-		facts:  corpus.Facts{Harness: s.Harness, PipelineVersion: s.Version, Counter: corpus.Bytes4{}, Secret: secret},
+		facts:  rows.Facts{Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{}, Secret: secret},
 		signer: minhash.NewSigner(), stepJudge: s.stepJudge(), probeEvery: s.Config.Judge.ProbeEvery, sparing: s.Config.Judge.Sparing,
 	}
 	if s.redactor != nil {

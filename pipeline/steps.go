@@ -7,6 +7,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -87,7 +88,7 @@ func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVer
 // an answer of the step judge, or with none before the first message that is
 // unclear to it, is no row.
 func (w *unitWriter) steps(ctx context.Context) error {
-	out := corpus.NewShards[corpus.Steps](w.part, w.unit.Stream)
+	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
 	for _, at := range w.unit.Rows {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -110,13 +111,13 @@ func (w *unitWriter) steps(ctx context.Context) error {
 	return out.Close()
 }
 
-func (w *unitWriter) stepsRow(b *body, x *block.Entry) (corpus.Steps, error) {
+func (w *unitWriter) stepsRow(b *body, x *block.Entry) (rows.Steps, error) {
 	ms, err := chat.Decode(b.row.Messages)
 	if err != nil {
-		return corpus.Steps{}, err
+		return rows.Steps{}, err
 	}
 	b.row.Reward = w.weights.reward(x)
-	row, err := corpus.NewSteps(&b.row, ms, b.verdicts, w.facts(x.Problem))
+	row, err := rows.NewSteps(&b.row, ms, b.verdicts, w.facts(x.Problem))
 	row.Rule = x.StepJudgement.Judge
 	return row, err
 }

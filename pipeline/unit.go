@@ -7,6 +7,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -95,7 +96,7 @@ func (w *unitWriter) body(at ref) (*body, error) {
 }
 
 // row is the training row of an entry, with what only the group step knew.
-func (w *unitWriter) row(at ref) (*corpus.SFT, error) {
+func (w *unitWriter) row(at ref) (*rows.SFT, error) {
 	b, err := w.body(at)
 	if err != nil {
 		return nil, err
@@ -112,19 +113,19 @@ func (w *unitWriter) row(at ref) (*corpus.SFT, error) {
 	return row, nil
 }
 
-func (w *unitWriter) origin(problem int) corpus.Origin {
-	return corpus.Origin{ProblemID: w.day.Problems.Name(problem), Cluster: w.protect.Clusters[problem]}
+func (w *unitWriter) origin(problem int) rows.Origin {
+	return rows.Origin{ProblemID: w.day.Problems.Name(problem), Cluster: w.protect.Clusters[problem]}
 }
 
-func (w *unitWriter) facts(problem int) *corpus.Facts {
-	return &corpus.Facts{
+func (w *unitWriter) facts(problem int) *rows.Facts {
+	return &rows.Facts{
 		Harness: w.Harness, Category: w.day.Problems.All[problem].Category, Split: w.unit.Stream.Split,
-		Origin: w.origin(problem), PipelineVersion: w.Version, Counter: corpus.Bytes4{},
+		Origin: w.origin(problem), PipelineVersion: w.Version, Counter: rows.Bytes4{},
 	}
 }
 
 func (w *unitWriter) sft(ctx context.Context) error {
-	out := corpus.NewShards[corpus.SFT](w.part, w.unit.Stream)
+	out := corpus.NewShards[rows.SFT](w.part, w.unit.Stream)
 	for _, at := range w.unit.Rows {
 		row, err := w.row(at)
 		if err == nil {
@@ -141,18 +142,18 @@ func (w *unitWriter) sft(ctx context.Context) error {
 }
 
 // candidate is an attempt as pairs and unpaired rows are made of it.
-func (w *unitWriter) candidate(at ref) (corpus.Candidate, error) {
+func (w *unitWriter) candidate(at ref) (rows.Candidate, error) {
 	row, err := w.row(at)
 	if err != nil {
-		return corpus.Candidate{}, err
+		return rows.Candidate{}, err
 	}
 	ms, err := chat.Decode(row.Messages)
 	if err != nil {
-		return corpus.Candidate{}, err
+		return rows.Candidate{}, err
 	}
 	x := w.entries[at]
-	c := corpus.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: row.NTokens}
-	c.Prompt, c.Completion = corpus.Completion(ms, row.Tools)
+	c := rows.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: row.NTokens}
+	c.Prompt, c.Completion = rows.Completion(ms, row.Tools)
 	return c, nil
 }
 
@@ -160,11 +161,11 @@ func (w *unitWriter) candidate(at ref) (corpus.Candidate, error) {
 // against each other: a row of kto each, and pairs of pref.
 func (w *unitWriter) compared(ctx context.Context) error {
 	out := comparison{
-		kto:  corpus.NewShards[corpus.KTO](w.part, w.unit.Stream),
-		pref: corpus.NewShards[corpus.Pref](w.part, stream(configPref, w.unit.Stream.Split)),
-		rule: corpus.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio},
+		kto:  corpus.NewShards[rows.KTO](w.part, w.unit.Stream),
+		pref: corpus.NewShards[rows.Pref](w.part, stream(configPref, w.unit.Stream.Split)),
+		rule: rows.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio},
 	}
-	var group []corpus.Candidate
+	var group []rows.Candidate
 	for i, at := range w.unit.Rows {
 		c, err := w.candidate(at)
 		if err == nil {
@@ -191,16 +192,16 @@ func (w *unitWriter) compared(ctx context.Context) error {
 
 // comparison is what compared writes.
 type comparison struct {
-	kto   *corpus.Shards[corpus.KTO]
-	pref  *corpus.Shards[corpus.Pref]
-	rule  corpus.PairRule
+	kto   *corpus.Shards[rows.KTO]
+	pref  *corpus.Shards[rows.Pref]
+	rule  rows.PairRule
 	pairs corpus.PairSummary
 }
 
 // add takes in all attempts at one problem.
-func (c *comparison) add(group []corpus.Candidate, f *corpus.Facts) error {
+func (c *comparison) add(group []rows.Candidate, f *rows.Facts) error {
 	for i := range group {
-		row := corpus.NewKTO(&group[i], f)
+		row := rows.NewKTO(&group[i], f)
 		if err := c.kto.Add(&row); err != nil {
 			return err
 		}
@@ -215,9 +216,9 @@ func (c *comparison) add(group []corpus.Candidate, f *corpus.Facts) error {
 }
 
 func (w *unitWriter) rl() error {
-	out := corpus.NewShards[corpus.RL](w.part, w.unit.Stream)
+	out := corpus.NewShards[rows.RL](w.part, w.unit.Stream)
 	for i, problem := range w.unit.Problems {
-		row, err := corpus.NewRL(&w.day.Problems.All[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
+		row, err := rows.NewRL(&w.day.Problems.All[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -29,7 +30,7 @@ func (moodyJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) 
 	return lengthJudge{}.Judge(ctx, t, d)
 }
 
-func rows[T any](t *testing.T, pattern ...string) []T {
+func rowsOf[T any](t *testing.T, pattern ...string) []T {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(pattern...))
 	if err != nil || len(files) == 0 {
@@ -55,10 +56,10 @@ func rows[T any](t *testing.T, pattern ...string) []T {
 }
 
 // attemptsOf are the ledger's attempts by trace id, copies left out.
-func attemptsOf(t *testing.T, out string) map[string]corpus.Attempt {
+func attemptsOf(t *testing.T, out string) map[string]rows.Attempt {
 	t.Helper()
-	byID := map[string]corpus.Attempt{}
-	for _, a := range rows[corpus.Attempt](t, out, "tables", "attempts.parquet") {
+	byID := map[string]rows.Attempt{}
+	for _, a := range rowsOf[rows.Attempt](t, out, "tables", "attempts.parquet") {
 		if a.Stage != "read" {
 			byID[a.TraceID] = a
 		}
@@ -70,7 +71,7 @@ func attemptsOf(t *testing.T, out string) map[string]corpus.Attempt {
 func qualities(t *testing.T, out string) map[string]multiplier.Quality {
 	t.Helper()
 	attempts, byRun := attemptsOf(t, out), map[string]multiplier.Quality{}
-	for _, j := range rows[corpus.Judgement](t, out, "tables", "judgements.parquet") {
+	for _, j := range rowsOf[rows.Judgement](t, out, "tables", "judgements.parquet") {
 		run := attempts[j.TraceID].RunID
 		byRun[run] = byRun[run].Add(j.Score)
 	}
@@ -87,7 +88,7 @@ func TestANewScaleJudgesNothingAgain(t *testing.T) {
 	r.Judge = nil // a block that is made again would call it
 	r.Config.Multiplier.Scale = outcome.Scale{Floor: 0.5, Ceiling: 1}
 	build(t, r)
-	for _, row := range rows[corpus.SFT](t, out, "data", "sft", "*.parquet") {
+	for _, row := range rowsOf[rows.SFT](t, out, "data", "sft", "*.parquet") {
 		if want := 0.5 + *row.JudgeScore/2; !near(row.Reward, want) || !near(*row.JudgeMultiplier, want) {
 			t.Errorf("%s: score %v, reward %v, multiplier %v, want %v", row.SessionID, *row.JudgeScore, row.Reward, *row.JudgeMultiplier, want)
 		}
@@ -105,7 +106,7 @@ func TestARunsMeanWeighsItsAttempts(t *testing.T) {
 	r.Config.Multiplier.Per = multiplier.Run
 	build(t, r)
 	attempts, runs := attemptsOf(t, out), qualities(t, out)
-	for _, row := range rows[corpus.SFT](t, out, "data", "sft", "*.parquet") {
+	for _, row := range rowsOf[rows.SFT](t, out, "data", "sft", "*.parquet") {
 		if want := outcome.Multiplier(*runs[attempts[row.SessionID].RunID].Mean()); !near(row.Reward, want) {
 			t.Errorf("%s: reward %v, want %v", row.SessionID, row.Reward, want)
 		}
@@ -123,10 +124,10 @@ func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
 			t.Errorf("%s: %d attempts failed for want of a grade", how, failed)
 		}
 		runs, attempts, without := qualities(t, r.Out), attemptsOf(t, r.Out), map[string]bool{}
-		for _, j := range rows[corpus.Judgement](t, r.Out, "tables", "judgements.parquet") {
+		for _, j := range rowsOf[rows.Judgement](t, r.Out, "tables", "judgements.parquet") {
 			without[j.TraceID] = j.Score == nil
 		}
-		for _, row := range rows[corpus.SFT](t, r.Out, "data", "sft", "*.parquet") {
+		for _, row := range rowsOf[rows.SFT](t, r.Out, "data", "sft", "*.parquet") {
 			if !without[row.SessionID] {
 				continue
 			}
@@ -213,7 +214,7 @@ func TestTheCardSumsUpThePairs(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "corpus")
 	build(t, newRun(t, sampleDay, out))
 	var sum corpus.PairSummary
-	for _, row := range rows[corpus.Pref](t, out, "data", "pref", "*.parquet") {
+	for _, row := range rowsOf[rows.Pref](t, out, "data", "pref", "*.parquet") {
 		sum.Add(&row)
 	}
 	card, err := os.ReadFile(filepath.Join(out, "README.md"))
@@ -234,7 +235,7 @@ func TestStepsAreTheKeptAttemptsLabelled(t *testing.T) {
 			t.Errorf("%s: %d rows of steps, %d of sft", split, s.Rows["steps/"+split], s.Rows["sft/"+split])
 		}
 	}
-	for _, row := range rows[corpus.Steps](t, out, "data", "steps", "*.parquet") {
+	for _, row := range rowsOf[rows.Steps](t, out, "data", "steps", "*.parquet") {
 		if row.Prompt == "" || row.Rule != "steps_v1" || row.ProblemID == "" || row.Cluster == "" || len(row.Labels) != len(row.Completions) {
 			t.Errorf("row %+v", row)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // TestCopiesAreJudgedAlikeInAnyOrder holds that `arena filter` and the tables of
@@ -116,7 +116,7 @@ func linesOf(t *testing.T, path string) []string {
 
 func verdictsOf(t *testing.T, dir string) []string {
 	t.Helper()
-	rows, err := parquet.ReadFile[corpus.Verdict](filepath.Join(dir, "tables", "verdicts.parquet"))
+	rows, err := parquet.ReadFile[rows.Verdict](filepath.Join(dir, "tables", "verdicts.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -92,14 +93,14 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("%v beside the train split, %v", evals, err)
 		}
 	}
-	training := trainRows[corpus.RL](t, in("corpus"), "rl")
+	training := trainRows[rows.RL](t, in("corpus"), "rl")
 
 	stage("rft", "rft", "--endpoint", url, "--model", "m")
 	if asked := student.Asked(); len(asked) == 0 || strings.Contains(fmt.Sprint(asked), "#8#") {
 		t.Errorf("%d turns were asked, not samples 0 to 7", len(asked))
 	}
 	own, solved := 0, map[string]bool{}
-	for _, row := range trainRows[corpus.SFT](t, in("rft"), "hf-json") {
+	for _, row := range trainRows[rows.SFT](t, in("rft"), "hf-json") {
 		if strings.HasPrefix(row.SessionID, "eval-") {
 			own++
 			solved[row.ProblemID] = true
@@ -121,7 +122,7 @@ func TestRecipes(t *testing.T) {
 
 	stage("teacher", "teacher", "--endpoint", teacher, "--model", "big")
 	times := map[string]int{}
-	for _, row := range trainRows[corpus.SFT](t, in("teacher"), "hf-json") {
+	for _, row := range trainRows[rows.SFT](t, in("teacher"), "hf-json") {
 		times[row.SessionID+" "+row.TaskType]++
 	}
 	for row, n := range times {
@@ -136,7 +137,7 @@ func TestRecipes(t *testing.T) {
 	run := in("rft.work/run")
 	stage("kto", "kto", "--run", run)
 	labels := map[string][2]int{}
-	for _, row := range trainRows[corpus.KTO](t, in("kto"), "kto") {
+	for _, row := range trainRows[rows.KTO](t, in("kto"), "kto") {
 		n := labels[row.ProblemID]
 		n[map[bool]int{true: 1}[row.Label]]++
 		labels[row.ProblemID] = n
@@ -148,14 +149,14 @@ func TestRecipes(t *testing.T) {
 	}
 
 	stage("pref", "pref", "--run", run)
-	for _, row := range trainRows[corpus.Pref](t, in("pref"), "pref") {
+	for _, row := range trainRows[rows.Pref](t, in("pref"), "pref") {
 		if row.ChosenScore < 0.5 || row.RejectedScore >= 0.5 {
 			t.Errorf("pair %s: scores %v and %v", row.ProblemID, row.ChosenScore, row.RejectedScore)
 		}
 	}
 
 	stage("steps", "steps", "--run", run, "--teacher", in("teacher.work/run"))
-	for _, row := range trainRows[corpus.Steps](t, in("steps"), "stepwise") {
+	for _, row := range trainRows[rows.Steps](t, in("steps"), "stepwise") {
 		holds, sum := 0.0, 0.0
 		for i, label := range row.Labels {
 			if label {
@@ -216,11 +217,11 @@ func TestMistakesAreFailures(t *testing.T) {
 	}
 	words := stage("kto", "--endpoint", studentURL(t, forgetful(t)), "--model", "m", "-k", "5")
 	labels := map[string]int{}
-	for _, row := range trainRows[corpus.KTO](t, in("kto"), "kto") {
+	for _, row := range trainRows[rows.KTO](t, in("kto"), "kto") {
 		sample := row.SessionID[:strings.Index(row.SessionID, "/")]
 		labels[fmt.Sprint(sample[strings.LastIndex(sample, "-")+1:], " ", row.Label)]++
 	}
-	n := len(trainRows[corpus.RL](t, in("corpus"), "rl"))
+	n := len(trainRows[rows.RL](t, in("corpus"), "rl"))
 	if want := map[string]int{"s0 true": n, "s1 false": n, "s2 false": n, "s3 false": n}; !maps.Equal(labels, want) {
 		t.Errorf("rows %v, want %v", labels, want)
 	}
@@ -234,7 +235,7 @@ func TestMistakesAreFailures(t *testing.T) {
 
 	stage("pref", "--run", in("kto.work/run"))
 	rejected := map[string]bool{}
-	for _, row := range trainRows[corpus.Pref](t, in("pref"), "pref") {
+	for _, row := range trainRows[rows.Pref](t, in("pref"), "pref") {
 		rejected[row.RejectedSession] = true
 		if row.ChosenScore < 0.5 || row.RejectedScore >= 0.5 {
 			t.Errorf("pair %s: scores %v and %v", row.ProblemID, row.ChosenScore, row.RejectedScore)
@@ -249,7 +250,7 @@ func TestMistakesAreFailures(t *testing.T) {
 		t.Errorf("rft reads %+v", r.Counts[0])
 	}
 	must(t, cli.ExitOK, "build", in("kto.work/run"), "--problems", in("kto.work/problems.jsonl"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--bank", in("corpus/bank.json"), "-o", in("built"), "-q")
-	for _, row := range trainRows[corpus.KTO](t, in("built"), "kto") {
+	for _, row := range trainRows[rows.KTO](t, in("built"), "kto") {
 		if strings.Contains(row.SessionID, "-s1/") || strings.Contains(row.SessionID, "-s3/") {
 			t.Errorf("%s is a row of a plain build", row.SessionID)
 		}
@@ -264,9 +265,9 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
-	rows := trainRows[corpus.SFT](t, in("corpus"), "sft")
-	planted := rows[0].Goal
-	reworded := "Hello! " + strings.ToUpper(rows[len(rows)-1].Goal) + " Thank you."
+	made := trainRows[rows.SFT](t, in("corpus"), "sft")
+	planted := made[0].Goal
+	reworded := "Hello! " + strings.ToUpper(made[len(made)-1].Goal) + " Thank you."
 	bank := fmt.Sprintf("{\"id\":\"p1\",\"query\":%q}\n{\"id\":\"p2\",\"query\":%q}\n", planted, reworded)
 	if err := os.WriteFile(in("held.jsonl"), []byte(bank), 0o600); err != nil {
 		t.Fatal(err)
@@ -275,12 +276,12 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	must(t, cli.ExitOK, "recipe", "rft", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
 		"--held-out", in("held.jsonl"), "--endpoint", studentURL(t, student), "--model", "m", "-k", "4", "-o", in("rft"))
 	for turn := range student.Asked() {
-		if strings.HasPrefix(turn, planted) || strings.HasPrefix(turn, rows[len(rows)-1].Goal) {
+		if strings.HasPrefix(turn, planted) || strings.HasPrefix(turn, made[len(made)-1].Goal) {
 			t.Errorf("a rollout was played at a protected problem: %s", turn)
 		}
 	}
-	for _, row := range trainRows[corpus.SFT](t, in("rft"), "hf-json") {
-		if row.ProblemID == rows[0].ProblemID || row.ProblemID == rows[len(rows)-1].ProblemID {
+	for _, row := range trainRows[rows.SFT](t, in("rft"), "hf-json") {
+		if row.ProblemID == made[0].ProblemID || row.ProblemID == made[len(made)-1].ProblemID {
 			t.Errorf("row %s is of a protected problem", row.SessionID)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // server plays an object store on 127.0.0.1 and fails every write from the
@@ -71,14 +72,14 @@ func corpusOf(t *testing.T, n int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := corpus.NewShards[corpus.KTO](part, corpus.Stream{Config: "kto", Profile: corpus.ProfileKTO, Split: corpus.SplitTrain})
+	kto := corpus.NewShards[rows.KTO](part, corpus.Stream{Config: "kto", Profile: corpus.ProfileKTO, Split: corpus.SplitTrain})
 	for range n {
-		row := corpus.KTO{Prompt: []corpus.Msg{{Role: "user", Content: "q"}}, Origin: corpus.Origin{ProblemID: "p", Cluster: "c"}}
-		if err := rows.Add(&row); err != nil {
+		row := rows.KTO{Prompt: []rows.Msg{{Role: "user", Content: "q"}}, Origin: rows.Origin{ProblemID: "p", Cluster: "c"}}
+		if err := kto.Add(&row); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(rows.Close(), part.Close()); err != nil {
+	if err := errors.Join(kto.Close(), part.Close()); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(root, "corpus")
@@ -111,7 +112,7 @@ func TestPublishedCorpusVerifies(t *testing.T) {
 			}
 		}
 		n := 0
-		err := corpus.Rows(b.Files(ctx), "data/kto/train-00000-of-00001.parquet", func(*corpus.KTO) error { n++; return nil })
+		err := corpus.Rows(b.Files(ctx), "data/kto/train-00000-of-00001.parquet", func(*rows.KTO) error { n++; return nil })
 		if err != nil || n != 1 {
 			t.Errorf("%s: %d rows, %v", kind, n, err)
 		}

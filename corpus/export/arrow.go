@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // arrowBatch is the input of one record batch: what a reader maps at a time.
@@ -63,7 +64,7 @@ func (s *arrowSink) add(r *row) error {
 	return s.flush()
 }
 
-func (s *arrowSink) append(t *corpus.Text) {
+func (s *arrowSink) append(t *rows.Text) {
 	list := s.build.Field(0).(*array.ListBuilder)
 	msg := list.ValueBuilder().(*array.StructBuilder)
 	role, content := msg.FieldBuilder(0).(*array.StringBuilder), msg.FieldBuilder(1).(*array.StringBuilder)

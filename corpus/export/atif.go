@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // atifVersion is the version of the Agent Trajectory Interchange Format.
@@ -142,7 +143,7 @@ func appendResults(line []string, results []chat.Written) ([]string, error) {
 	return append(line, "]}"), nil
 }
 
-func status(s *corpus.SFT) arena.Status {
+func status(s *rows.SFT) arena.Status {
 	switch {
 	case s.IsTruncated:
 		return arena.StatusTimedOut

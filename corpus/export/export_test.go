@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
@@ -49,19 +50,19 @@ func conversation(args, result string) arena.Dialogue {
 	}}
 }
 
-// rows are what a test's corpus holds: each dialogue with a request of its own.
-type rows struct {
+// requested is what a test's corpus holds: each dialogue with a request of its own.
+type requested struct {
 	requests  []string
 	dialogues []arena.Dialogue
 }
 
-func (r *rows) add(request string, d arena.Dialogue) {
+func (r *requested) add(request string, d arena.Dialogue) {
 	r.requests, r.dialogues = append(r.requests, request), append(r.dialogues, d)
 }
 
 func corpusOf(t *testing.T, dialogues []arena.Dialogue) string {
 	t.Helper()
-	var r rows
+	var r requested
 	for _, d := range dialogues {
 		r.add("buy \xff this", d)
 	}
@@ -70,7 +71,7 @@ func corpusOf(t *testing.T, dialogues []arena.Dialogue) string {
 
 // corpus writes rows of every config: the request also stands in the prompts,
 // the specifications and the answers of the configs that hold no dialogue.
-func (r *rows) corpus(t *testing.T) string {
+func (r *requested) corpus(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(root, "part"), corpus.DefaultLimits)
@@ -78,25 +79,25 @@ func (r *rows) corpus(t *testing.T) string {
 	stream := func(config, profile string) corpus.Stream {
 		return corpus.Stream{Config: config, Profile: profile, Split: corpus.SplitTrain}
 	}
-	sft := corpus.NewShards[corpus.SFT](p, stream("sft", corpus.ProfileHFJSON))
-	rl := corpus.NewShards[corpus.RL](p, stream("rl", corpus.ProfileVerlRL))
-	pref := corpus.NewShards[corpus.Pref](p, stream("pref", corpus.ProfilePref))
-	kto := corpus.NewShards[corpus.KTO](p, stream("kto", corpus.ProfileKTO))
+	sft := corpus.NewShards[rows.SFT](p, stream("sft", corpus.ProfileHFJSON))
+	rl := corpus.NewShards[rows.RL](p, stream("rl", corpus.ProfileVerlRL))
+	pref := corpus.NewShards[rows.Pref](p, stream("pref", corpus.ProfilePref))
+	kto := corpus.NewShards[rows.KTO](p, stream("kto", corpus.ProfileKTO))
 	for i, d := range r.dialogues {
-		f := &corpus.Facts{Harness: harness(), Category: arena.CategoryShop, Split: corpus.SplitTrain, Counter: corpus.Bytes4{},
-			Origin: corpus.Origin{ProblemID: fmt.Sprint("p", i), Cluster: fmt.Sprint("c", i)}}
-		row, err := corpus.NewSFT(&arena.Record{Trace: &arena.Trace{ID: fmt.Sprint("run/p", i), Query: r.requests[i]}, Dialogue: d}, f)
+		f := &rows.Facts{Harness: harness(), Category: arena.CategoryShop, Split: corpus.SplitTrain, Counter: rows.Bytes4{},
+			Origin: rows.Origin{ProblemID: fmt.Sprint("p", i), Cluster: fmt.Sprint("c", i)}}
+		row, err := rows.NewSFT(&arena.Record{Trace: &arena.Trace{ID: fmt.Sprint("run/p", i), Query: r.requests[i]}, Dialogue: d}, f)
 		ok(t, err)
 		ok(t, sft.Add(&row))
 		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")
 		truth, err := json.Marshal(said)
 		ok(t, err)
-		problem, err := corpus.NewRL(&arena.Problem{Query: said, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, corpus.Tally{Attempts: 2, Successes: 1}, int64(i))
+		problem, err := rows.NewRL(&arena.Problem{Query: said, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, rows.Tally{Attempts: 2, Successes: 1}, int64(i))
 		ok(t, err)
 		ok(t, rl.Add(&problem))
-		asked, answer := []corpus.Msg{{Role: "user", Content: said}}, []corpus.Msg{{Role: "assistant", Content: said}}
-		ok(t, pref.Add(&corpus.Pref{Prompt: asked, Chosen: answer, Rejected: []corpus.Msg{{Role: "assistant"}}, Origin: f.Origin}))
-		ok(t, kto.Add(&corpus.KTO{Prompt: asked, Completion: answer, Origin: f.Origin}))
+		asked, answer := []rows.Msg{{Role: "user", Content: said}}, []rows.Msg{{Role: "assistant", Content: said}}
+		ok(t, pref.Add(&rows.Pref{Prompt: asked, Chosen: answer, Rejected: []rows.Msg{{Role: "assistant"}}, Origin: f.Origin}))
+		ok(t, kto.Add(&rows.KTO{Prompt: asked, Completion: answer, Origin: f.Origin}))
 	}
 	for _, closing := range []func() error{sft.Close, rl.Close, pref.Close, kto.Close, p.Close} {
 		ok(t, closing())
@@ -178,11 +179,11 @@ func tree(t *testing.T, dir string) map[string]string {
 func TestTurnsLearnFromTheLastAlone(t *testing.T) {
 	t.Parallel()
 	to := exported(t, corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `[]`)}), 1)
-	rows := exporttest.Rows[corpus.SFT](t, filepath.Join(to, "data/sft_turns/train-00000-of-00001.parquet"))
-	if len(rows) != 3 {
-		t.Fatalf("%d rows of 3 turns", len(rows))
+	got := exporttest.Rows[rows.SFT](t, filepath.Join(to, "data/sft_turns/train-00000-of-00001.parquet"))
+	if len(got) != 3 {
+		t.Fatalf("%d rows of 3 turns", len(got))
 	}
-	for i, r := range rows {
+	for i, r := range got {
 		turn := 0
 		for k, m := range r.Messages {
 			if gjson.Get(m, "role").String() != "assistant" {
@@ -223,10 +224,10 @@ func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
 	root := t.TempDir()
 	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(root, "part"), corpus.DefaultLimits)
 	ok(t, err)
-	sft := corpus.NewShards[corpus.SFT](p, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
+	sft := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
 	for i, last := range []string{"assistant", "user", "assistant"} {
-		ok(t, sft.Add(&corpus.SFT{Messages: []string{`{"role":"user","content":"q"}`, `{"role":"` + last + `","content":"a"}`}, Metadata: "{}",
-			Scalars: corpus.Scalars{NSteps: int64(i)}, Origin: corpus.Origin{ProblemID: fmt.Sprint(i), Cluster: fmt.Sprint(i)}}))
+		ok(t, sft.Add(&rows.SFT{Messages: []string{`{"role":"user","content":"q"}`, `{"role":"` + last + `","content":"a"}`}, Metadata: "{}",
+			Scalars: rows.Scalars{NSteps: int64(i)}, Origin: rows.Origin{ProblemID: fmt.Sprint(i), Cluster: fmt.Sprint(i)}}))
 	}
 	ok(t, sft.Close())
 	ok(t, p.Close())
@@ -238,7 +239,7 @@ func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
 	if c := counts[0]; c.In != 3 || c.Out != 2 || c.Rows != 2 || c.Dropped["no_assistant_turn"] != 1 {
 		t.Errorf("counts %+v", c)
 	}
-	got := exporttest.Rows[corpus.SFT](t, filepath.Join(to, "data/hf-json/train-00000-of-00001.parquet"))
+	got := exporttest.Rows[rows.SFT](t, filepath.Join(to, "data/hf-json/train-00000-of-00001.parquet"))
 	if len(got) != 2 || got[0].NSteps != 0 || got[1].NSteps != 2 {
 		t.Errorf("%d rows are left: %+v", len(got), got)
 	}
@@ -249,7 +250,7 @@ func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
 func TestSchemasArePinned(t *testing.T) {
 	t.Parallel()
 	for name, columns := range map[string][]string{
-		"sharegpt": exporttest.Columns[corpus.ShareGPT](), "prompts": exporttest.Columns[corpus.Prompts](), "verl-sft": exporttest.Columns[corpus.VerlSFT](), "text": exporttest.Columns[corpus.Text](),
+		"sharegpt": exporttest.Columns[rows.ShareGPT](), "prompts": exporttest.Columns[rows.Prompts](), "verl-sft": exporttest.Columns[rows.VerlSFT](), "text": exporttest.Columns[rows.Text](),
 	} {
 		golden(t, "columns_"+name+".golden", strings.Join(columns, "\n")+"\n")
 	}
@@ -261,11 +262,11 @@ func TestSchemasArePinned(t *testing.T) {
 func TestFingerprintsArePinned(t *testing.T) {
 	t.Parallel()
 	got := strings.Join([]string{
-		"hf-json, sft_turns " + exporttest.FingerprintOf[corpus.SFT](), "text " + exporttest.FingerprintOf[corpus.Text](),
-		"sharegpt " + exporttest.FingerprintOf[corpus.ShareGPT](), "prompts " + exporttest.FingerprintOf[corpus.Prompts](),
-		"verl-rl " + exporttest.FingerprintOf[corpus.RL](), "verl-sft " + exporttest.FingerprintOf[corpus.VerlSFT](),
-		"pref " + exporttest.FingerprintOf[corpus.Pref](), "kto " + exporttest.FingerprintOf[corpus.KTO](),
-		"stepwise " + exporttest.FingerprintOf[corpus.Steps](),
+		"hf-json, sft_turns " + exporttest.FingerprintOf[rows.SFT](), "text " + exporttest.FingerprintOf[rows.Text](),
+		"sharegpt " + exporttest.FingerprintOf[rows.ShareGPT](), "prompts " + exporttest.FingerprintOf[rows.Prompts](),
+		"verl-rl " + exporttest.FingerprintOf[rows.RL](), "verl-sft " + exporttest.FingerprintOf[rows.VerlSFT](),
+		"pref " + exporttest.FingerprintOf[rows.Pref](), "kto " + exporttest.FingerprintOf[rows.KTO](),
+		"stepwise " + exporttest.FingerprintOf[rows.Steps](),
 	}, "\n") + "\n"
 	golden(t, "fingerprints.golden", got)
 }

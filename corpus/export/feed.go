@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/inorder"
 )
 
@@ -177,19 +178,19 @@ func (f *feed) each(file corpus.FileEntry, visit func(row) error) error {
 	path := filepath.Join(f.dir, filepath.FromSlash(file.Path))
 	switch f.source {
 	case corpus.ProfileVerlRL:
-		return corpus.Rows(f.fs, path, func(r *corpus.RL) error { return visit(row{rl: r}) })
+		return corpus.Rows(f.fs, path, func(r *rows.RL) error { return visit(row{rl: r}) })
 	case corpus.ProfilePref:
-		return corpus.Rows(f.fs, path, func(r *corpus.Pref) error { return visit(row{pref: r}) })
+		return corpus.Rows(f.fs, path, func(r *rows.Pref) error { return visit(row{pref: r}) })
 	case corpus.ProfileKTO:
-		return corpus.Rows(f.fs, path, func(r *corpus.KTO) error { return visit(row{kto: r}) })
+		return corpus.Rows(f.fs, path, func(r *rows.KTO) error { return visit(row{kto: r}) })
 	default:
-		return corpus.Rows(f.fs, path, func(r *corpus.SFT) error { return visit(row{sft: r}) })
+		return corpus.Rows(f.fs, path, func(r *rows.SFT) error { return visit(row{sft: r}) })
 	}
 }
 
 // size is about what a row takes in a file before compression, in bytes.
 func (r *row) size() int {
-	said := func(lists ...[]corpus.Msg) (n int) {
+	said := func(lists ...[]rows.Msg) (n int) {
 		for _, m := range slices.Concat(lists...) {
 			n += len(m.Content)
 		}

@@ -8,13 +8,14 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // fitter makes rows ready for their targets. It belongs to one goroutine.
 type fitter struct {
 	opt     *Options
-	counter corpus.Counter
+	counter rows.Counter
 	// tools are those of the row before and schema what was read of them.
 	tools  []string
 	schema chat.Schema
@@ -73,11 +74,11 @@ func (f *fitter) fit(r *row) error {
 	}
 	r.messages = ms
 	c := f.counter
-	if c == nil && f.opt.Redact != nil && r.sft.TokenCounter == (corpus.Bytes4{}).Name() {
-		c = corpus.Bytes4{} // placeholders have other lengths than what they stand for
+	if c == nil && f.opt.Redact != nil && r.sft.TokenCounter == (rows.Bytes4{}).Name() {
+		c = rows.Bytes4{} // placeholders have other lengths than what they stand for
 	}
 	if c != nil {
-		r.sft.NTokens, r.sft.TokenCounter = int64(corpus.CountTokens(c, chat.ReadAll(ms), r.sft.Tools)), c.Name()
+		r.sft.NTokens, r.sft.TokenCounter = int64(rows.CountTokens(c, chat.ReadAll(ms), r.sft.Tools)), c.Name()
 	}
 	if f.opt.MaxTokens > 0 && r.sft.NTokens > f.opt.MaxTokens {
 		return &chat.Unfit{Reason: reasonTokens}

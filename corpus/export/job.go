@@ -8,13 +8,14 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // Options are the choices of an export.
 type Options struct {
 	// Counter makes a counter that counts tokens anew, one for each reading of
 	// the corpus; nil keeps the counts of the corpus.
-	Counter func() corpus.Counter
+	Counter func() rows.Counter
 	// MaxTokens drops attempts of more tokens; 0 keeps all.
 	MaxTokens int64
 	// Keep says whether a session, or a problem where the row has no session,
@@ -51,11 +52,11 @@ type Count struct {
 // row is one row of the corpus: the field of the profile it is made from is
 // set, and messages beside sft. Sinks share it and do not change it.
 type row struct {
-	sft      *corpus.SFT
+	sft      *rows.SFT
 	messages []chat.Written
-	rl       *corpus.RL
-	pref     *corpus.Pref
-	kto      *corpus.KTO
+	rl       *rows.RL
+	pref     *rows.Pref
+	kto      *rows.KTO
 	// unfit is why no profile takes the row; nil where it is fit.
 	unfit *chat.Unfit
 }

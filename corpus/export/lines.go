@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // lineSink writes one JSON object a line, which format gives in pieces.
@@ -71,7 +72,7 @@ func listed(pieces, items []string) []string {
 
 // run is the run of an attempt, which its session names before the problem;
 // empty where the source knew neither.
-func run(s *corpus.SFT) string {
+func run(s *rows.SFT) string {
 	id, named := strings.CutSuffix(s.SessionID, "/"+s.ProblemID)
 	if !named {
 		return ""
@@ -81,7 +82,7 @@ func run(s *corpus.SFT) string {
 
 // declared is the reward of an attempt; nil where it was imported from a source
 // that states none.
-func declared(s *corpus.SFT) *float64 {
+func declared(s *rows.SFT) *float64 {
 	if v := gjson.Get(s.Metadata, "declared_reward"); v.Exists() && v.Type == gjson.Null {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // talk is what a dialogue says, as every profile must give it back.
@@ -97,8 +97,8 @@ func compare(t *testing.T, profile string, want, got []exporttest.Talk) {
 }
 
 // nastyRows has each value in every place, and a seeded mixture of them.
-func nastyRows() *rows {
-	var r rows
+func nastyRows() *requested {
+	var r requested
 	dice := rand.New(rand.NewPCG(7, 7))
 	any := func() string { return exporttest.Nasty[dice.IntN(len(exporttest.Nasty))] }
 	for i := range 4 * len(exporttest.Nasty) {
@@ -153,17 +153,17 @@ func TestEveryTextComesBackFromProblemsAndPairs(t *testing.T) {
 	shard := func(dir, config string) string {
 		return filepath.Join(dir, "data", config, "train-00000-of-00001.parquet")
 	}
-	if diff := cmp.Diff(exporttest.Rows[corpus.Pref](t, shard(from, "pref")), exporttest.Rows[corpus.Pref](t, shard(to, "pref"))); diff != "" {
+	if diff := cmp.Diff(exporttest.Rows[rows.Pref](t, shard(from, "pref")), exporttest.Rows[rows.Pref](t, shard(to, "pref"))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(exporttest.Rows[corpus.KTO](t, shard(from, "kto")), exporttest.Rows[corpus.KTO](t, shard(to, "kto"))); diff != "" {
+	if diff := cmp.Diff(exporttest.Rows[rows.KTO](t, shard(from, "kto")), exporttest.Rows[rows.KTO](t, shard(to, "kto"))); diff != "" {
 		t.Error(diff)
 	}
-	problems := exporttest.Rows[corpus.RL](t, shard(from, "rl"))
-	if diff := cmp.Diff(problems, exporttest.Rows[corpus.RL](t, shard(to, "verl-rl"))); diff != "" {
+	problems := exporttest.Rows[rows.RL](t, shard(from, "rl"))
+	if diff := cmp.Diff(problems, exporttest.Rows[rows.RL](t, shard(to, "verl-rl"))); diff != "" {
 		t.Error(diff)
 	}
-	for i, p := range exporttest.Rows[corpus.Prompts](t, shard(to, "prompts")) {
+	for i, p := range exporttest.Rows[rows.Prompts](t, shard(to, "prompts")) {
 		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")
 		if p.Prompt[len(p.Prompt)-1].Content != said || p.Truth != problems[i].RewardModel.Truth || !strings.Contains(p.Prompt[0].Content, `"name":"find"`) {
 			t.Errorf("prompt %d: %+v", i, p)

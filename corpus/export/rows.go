@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // rowSink writes the rows that a conversion makes of each row of the corpus.
@@ -89,46 +90,46 @@ func openRows[T any](format string, convert func(*row) ([]T, error)) func(*job, 
 	}
 }
 
-func sameSFT(r *row) ([]corpus.SFT, error)   { return []corpus.SFT{*r.sft}, nil }
-func samePref(r *row) ([]corpus.Pref, error) { return []corpus.Pref{*r.pref}, nil }
-func sameKTO(r *row) ([]corpus.KTO, error)   { return []corpus.KTO{*r.kto}, nil }
-func sameRL(r *row) ([]corpus.RL, error)     { return []corpus.RL{*r.rl}, nil }
+func sameSFT(r *row) ([]rows.SFT, error)   { return []rows.SFT{*r.sft}, nil }
+func samePref(r *row) ([]rows.Pref, error) { return []rows.Pref{*r.pref}, nil }
+func sameKTO(r *row) ([]rows.KTO, error)   { return []rows.KTO{*r.kto}, nil }
+func sameRL(r *row) ([]rows.RL, error)     { return []rows.RL{*r.rl}, nil }
 
-func columns(s *corpus.SFT) corpus.AttemptColumns {
-	return corpus.AttemptColumns{SessionID: s.SessionID, Harness: s.Harness, TaskType: s.TaskType, Split: s.Split,
+func columns(s *rows.SFT) rows.AttemptColumns {
+	return rows.AttemptColumns{SessionID: s.SessionID, Harness: s.Harness, TaskType: s.TaskType, Split: s.Split,
 		Reward: s.Reward, NTokens: s.NTokens, TokenCounter: s.TokenCounter}
 }
 
-func messages(ts []chat.Turn) []corpus.Msg {
-	out := make([]corpus.Msg, len(ts))
+func messages(ts []chat.Turn) []rows.Msg {
+	out := make([]rows.Msg, len(ts))
 	for i, t := range ts {
-		out[i] = corpus.Msg(t)
+		out[i] = rows.Msg(t)
 	}
 	return out
 }
 
-func text(r *row) ([]corpus.Text, error) {
+func text(r *row) ([]rows.Text, error) {
 	ms := messages(chat.TextOf(r.messages, r.sft.Tools))
-	return []corpus.Text{{Messages: ms, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
+	return []rows.Text{{Messages: ms, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
-func verlSFT(r *row) ([]corpus.VerlSFT, error) {
+func verlSFT(r *row) ([]rows.VerlSFT, error) {
 	thinking := false
 	for _, m := range r.messages {
 		thinking = thinking || m.Reasoning != ""
 	}
 	ms := messages(chat.TextOf(r.messages, r.sft.Tools))
-	return []corpus.VerlSFT{{Messages: ms, Thinking: thinking, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
+	return []rows.VerlSFT{{Messages: ms, Thinking: thinking, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
-func prompts(r *row) ([]corpus.Prompts, error) {
+func prompts(r *row) ([]rows.Prompts, error) {
 	p := *r.rl
-	ms := append([]corpus.Msg(nil), p.Prompt...)
+	ms := append([]rows.Msg(nil), p.Prompt...)
 	if ms[0].Role != chat.System {
-		ms = append([]corpus.Msg{{Role: chat.System}}, ms...)
+		ms = append([]rows.Msg{{Role: chat.System}}, ms...)
 	}
 	ms[0].Content = chat.SystemText(ms[0].Content, toolList(p.Tools))
-	return []corpus.Prompts{{Prompt: ms, Truth: p.RewardModel.Truth, Harness: p.Harness, TaskType: p.TaskType, Split: p.Split,
+	return []rows.Prompts{{Prompt: ms, Truth: p.RewardModel.Truth, Harness: p.Harness, TaskType: p.TaskType, Split: p.Split,
 		Attempts: p.Attempts, Successes: p.Successes, PassRate: p.PassRate, Difficulty: p.Difficulty, Origin: p.Origin}}, nil
 }
 
@@ -137,8 +138,8 @@ func prompts(r *row) ([]corpus.Prompts, error) {
 // of which nothing is left without its reasoning. What others said stays as it
 // is written, a turn is encoded once for all rows that have it as context: they
 // share its text.
-func turns(r *row) ([]corpus.SFT, error) {
-	var out []corpus.SFT
+func turns(r *row) ([]rows.SFT, error) {
+	var out []rows.SFT
 	context := make([]string, 0, len(r.messages))
 	for i := range r.messages {
 		if r.messages[i].Role != chat.Assistant {

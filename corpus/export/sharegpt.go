@@ -6,8 +6,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -22,15 +22,15 @@ const (
 // shareGPT writes turns of from and value. A turn with calls has a single
 // value, thinking and then JSON, so text beside the calls moves into the
 // thinking. Several calls, and the results that answer them, are JSON lists.
-func shareGPT(r *row) ([]corpus.ShareGPT, error) {
-	out := corpus.ShareGPT{Tools: jsonList(r.sft.Tools), AttemptColumns: columns(r.sft), Origin: r.sft.Origin}
+func shareGPT(r *row) ([]rows.ShareGPT, error) {
+	out := rows.ShareGPT{Tools: jsonList(r.sft.Tools), AttemptColumns: columns(r.sft), Origin: r.sft.Origin}
 	ms := chat.ReadAll(r.messages)
 	for i := 0; i < len(ms); i++ {
 		switch m := &ms[i]; m.Role {
 		case chat.System:
 			out.System = m.Content
 		case chat.User:
-			out.Conversations = append(out.Conversations, corpus.Said{From: "human", Value: m.Content})
+			out.Conversations = append(out.Conversations, rows.Said{From: "human", Value: m.Content})
 		case chat.Assistant:
 			out.Conversations = append(out.Conversations, spoken(m))
 		default:
@@ -42,19 +42,19 @@ func shareGPT(r *row) ([]corpus.ShareGPT, error) {
 			if value == "" {
 				return nil, &chat.Unfit{Reason: reasonEmptyResult}
 			}
-			out.Conversations = append(out.Conversations, corpus.Said{From: "observation", Value: value})
+			out.Conversations = append(out.Conversations, rows.Said{From: "observation", Value: value})
 			i += n - 1
 		}
 	}
 	if out.System == "" {
 		return nil, &chat.Unfit{Reason: reasonNoSystem}
 	}
-	return []corpus.ShareGPT{out}, nil
+	return []rows.ShareGPT{out}, nil
 }
 
-func spoken(m *chat.Message) corpus.Said {
+func spoken(m *chat.Message) rows.Said {
 	if len(m.Calls) == 0 {
-		return corpus.Said{From: "gpt", Value: thought(m.Reasoning) + m.Content}
+		return rows.Said{From: "gpt", Value: thought(m.Reasoning) + m.Content}
 	}
 	calls := make([]string, len(m.Calls))
 	for i, c := range m.Calls {
@@ -68,7 +68,7 @@ func spoken(m *chat.Message) corpus.Said {
 	if said != "" && m.Content != "" {
 		said += "\n\n"
 	}
-	return corpus.Said{From: "function_call", Value: thought(said+m.Content) + value}
+	return rows.Said{From: "function_call", Value: thought(said+m.Content) + value}
 }
 
 func thought(s string) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 //go:embed assets/reward.py
@@ -19,14 +20,14 @@ var toolsPy []byte
 
 // verlSink writes the rows and remembers the tools of the first.
 type verlSink struct {
-	rowSink[corpus.RL]
+	rowSink[rows.RL]
 	split string
 	tools []string
 }
 
 func openVerlRL(j *job, split string) (sink, error) {
 	stream := corpus.Stream{Config: j.profile.Name, Profile: corpus.ProfileVerlRL, Split: split}
-	return &verlSink{rowSink: rowSink[corpus.RL]{job: j, shards: corpus.NewShards[corpus.RL](j.part, stream), convert: sameRL}, split: split}, nil
+	return &verlSink{rowSink: rowSink[rows.RL]{job: j, shards: corpus.NewShards[rows.RL](j.part, stream), convert: sameRL}, split: split}, nil
 }
 
 func (s *verlSink) take(rows []row) error {

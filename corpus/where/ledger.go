@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // Columns are the names that expressions over a ledger may use. Values that an
@@ -58,10 +59,10 @@ func ParseOptional(source string) (*Expr, error) {
 // Line is all that the ledger holds of one attempt; parts that it lacks are
 // nil.
 type Line struct {
-	Attempt   *corpus.Attempt
-	Verdict   *corpus.Verdict
-	Outcome   *corpus.Outcome
-	Judgement *corpus.Judgement
+	Attempt   *rows.Attempt
+	Verdict   *rows.Verdict
+	Outcome   *rows.Outcome
+	Judgement *rows.Judgement
 }
 
 // Values are the columns of a line.
@@ -146,7 +147,7 @@ func Select(fsys corpus.FS, dir string, e *Expr) (*Selection, error) {
 func readLedger(fsys corpus.FS, dir string) (map[string]*Line, []string, error) {
 	lines, order := map[string]*Line{}, []string{}
 	table := func(name string) string { return filepath.Join(dir, "tables", name+".parquet") }
-	err := corpus.Rows(fsys, table("attempts"), func(a *corpus.Attempt) error {
+	err := corpus.Rows(fsys, table("attempts"), func(a *rows.Attempt) error {
 		if a.TraceID != "" && lines[a.TraceID] == nil {
 			lines[a.TraceID], order = &Line{Attempt: a}, append(order, a.TraceID)
 		}
@@ -155,15 +156,15 @@ func readLedger(fsys corpus.FS, dir string) (map[string]*Line, []string, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	err = join(fsys, table("verdicts"), lines, func(v *corpus.Verdict) string { return v.TraceID }, func(l *Line, v *corpus.Verdict) { l.Verdict = v })
+	err = join(fsys, table("verdicts"), lines, func(v *rows.Verdict) string { return v.TraceID }, func(l *Line, v *rows.Verdict) { l.Verdict = v })
 	if err != nil {
 		return nil, nil, err
 	}
-	err = join(fsys, table("outcomes"), lines, func(o *corpus.Outcome) string { return o.TraceID }, func(l *Line, o *corpus.Outcome) { l.Outcome = o })
+	err = join(fsys, table("outcomes"), lines, func(o *rows.Outcome) string { return o.TraceID }, func(l *Line, o *rows.Outcome) { l.Outcome = o })
 	if err != nil {
 		return nil, nil, err
 	}
-	err = join(fsys, table("judgements"), lines, func(j *corpus.Judgement) string { return j.TraceID }, func(l *Line, j *corpus.Judgement) { l.Judgement = j })
+	err = join(fsys, table("judgements"), lines, func(j *rows.Judgement) string { return j.TraceID }, func(l *Line, j *rows.Judgement) { l.Judgement = j })
 	return lines, order, err
 }
 

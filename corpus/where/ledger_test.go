@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 )
 
@@ -30,11 +31,11 @@ func ledger(t *testing.T) string {
 		t.Fatal(err)
 	}
 	high, low := 0.9, 0.3
-	table(t, p, "attempts", corpus.Attempt{TraceID: "a", ProblemID: "1", NSteps: 4}, corpus.Attempt{TraceID: "b", ProblemID: "1", NSteps: 9},
-		corpus.Attempt{TraceID: "c", ProblemID: "2", NSteps: 4}, corpus.Attempt{SourceSHA256: "unreadable"})
-	table(t, p, "verdicts", corpus.Verdict{TraceID: "a", Keep: true})
-	table(t, p, "outcomes", corpus.Outcome{TraceID: "a", Success: true})
-	table(t, p, "judgements", corpus.Judgement{TraceID: "a", Score: &high}, corpus.Judgement{TraceID: "b", Score: &low})
+	table(t, p, "attempts", rows.Attempt{TraceID: "a", ProblemID: "1", NSteps: 4}, rows.Attempt{TraceID: "b", ProblemID: "1", NSteps: 9},
+		rows.Attempt{TraceID: "c", ProblemID: "2", NSteps: 4}, rows.Attempt{SourceSHA256: "unreadable"})
+	table(t, p, "verdicts", rows.Verdict{TraceID: "a", Keep: true})
+	table(t, p, "outcomes", rows.Outcome{TraceID: "a", Success: true})
+	table(t, p, "judgements", rows.Judgement{TraceID: "a", Score: &high}, rows.Judgement{TraceID: "b", Score: &low})
 	if err = p.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +78,8 @@ func TestSelect(t *testing.T) {
 func TestEveryColumnHasAValue(t *testing.T) {
 	t.Parallel()
 	f, n := 0.5, int64(1)
-	line := where.Line{Attempt: &corpus.Attempt{Seconds: &f, Rank: &n}, Verdict: &corpus.Verdict{RichnessV1: &f, RichnessV2: &f},
-		Outcome: &corpus.Outcome{Rule: &f, GT: &f, Format: &f, Length: &f}, Judgement: &corpus.Judgement{Score: &f, Multiplier: &f}}
+	line := where.Line{Attempt: &rows.Attempt{Seconds: &f, Rank: &n}, Verdict: &rows.Verdict{RichnessV1: &f, RichnessV2: &f},
+		Outcome: &rows.Outcome{Rule: &f, GT: &f, Format: &f, Length: &f}, Judgement: &rows.Judgement{Score: &f, Multiplier: &f}}
 	values := line.Values()
 	for _, c := range where.Columns() {
 		if _, ok := values[c.Name]; !ok {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // ErrEmpty says that every row was left out.
@@ -40,11 +41,11 @@ func (f *Fate) Kept() bool { return f.Stage == "" }
 func (f *Fate) Word() string {
 	switch {
 	case f.Kept():
-		return corpus.FateKept
+		return rows.FateKept
 	case f.Failed:
-		return corpus.FateFailed
+		return rows.FateFailed
 	default:
-		return corpus.FateDropped
+		return rows.FateDropped
 	}
 }
 

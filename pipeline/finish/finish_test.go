@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -92,7 +93,7 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 			return err
 		}
 		l := finish.NewLedger(part)
-		if err = l.Attempts.Add(&corpus.Attempt{TraceID: "r/p", Fate: corpus.FateDropped}); err != nil {
+		if err = l.Attempts.Add(&rows.Attempt{TraceID: "r/p", Fate: rows.FateDropped}); err != nil {
 			return err
 		}
 		if err = finish.Close(l.Close, part.Close); err != nil {
@@ -110,13 +111,13 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 	if bank, none := s.Bank(); bank != nil || none != nil {
 		t.Errorf("its bank is %v, %v", bank, none)
 	}
-	rows := 0
-	err = finish.Table(s, finish.TableAttempts, func(a *corpus.Attempt) error {
-		rows++
+	n := 0
+	err = finish.Table(s, finish.TableAttempts, func(a *rows.Attempt) error {
+		n++
 		return nil
 	})
-	if err != nil || rows != 1 || s.HasTable(finish.TableVerdicts) {
-		t.Errorf("%d rows, %v", rows, err)
+	if err != nil || n != 1 || s.HasTable(finish.TableVerdicts) {
+		t.Errorf("%d rows, %v", n, err)
 	}
 	if in := s.Input("corpus"); in.SHA256 == "" || in.SHA256 != s.SHA256 || in.Bytes != s.Bytes {
 		t.Errorf("named as %+v", in)

@@ -1,6 +1,9 @@
 package finish
 
-import "github.com/trajectory-arena/arena/corpus"
+import (
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+)
 
 // The tables of the ledger account for every record that was read.
 const (
@@ -13,19 +16,19 @@ const (
 
 // Ledger writes the tables but verdicts.
 type Ledger struct {
-	Attempts   *corpus.Shards[corpus.Attempt]
-	Outcomes   *corpus.Shards[corpus.Outcome]
-	Judgements *corpus.Shards[corpus.Judgement]
-	Leaks      *corpus.Shards[corpus.Leak]
+	Attempts   *corpus.Shards[rows.Attempt]
+	Outcomes   *corpus.Shards[rows.Outcome]
+	Judgements *corpus.Shards[rows.Judgement]
+	Leaks      *corpus.Shards[rows.Leak]
 }
 
 // NewLedger starts the tables in a part.
 func NewLedger(p *corpus.Part) *Ledger {
 	return &Ledger{
-		Attempts:   NewTable[corpus.Attempt](p, TableAttempts),
-		Outcomes:   NewTable[corpus.Outcome](p, TableOutcomes),
-		Judgements: NewTable[corpus.Judgement](p, TableJudgements),
-		Leaks:      NewTable[corpus.Leak](p, TableLeaks),
+		Attempts:   NewTable[rows.Attempt](p, TableAttempts),
+		Outcomes:   NewTable[rows.Outcome](p, TableOutcomes),
+		Judgements: NewTable[rows.Judgement](p, TableJudgements),
+		Leaks:      NewTable[rows.Leak](p, TableLeaks),
 	}
 }
 

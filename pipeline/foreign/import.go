@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -54,7 +55,7 @@ var importStages = []string{stageRead, stageGuard, stageRow}
 // goroutine.
 type writer struct {
 	*Import
-	rows   *corpus.Shards[corpus.SFT]
+	rows   *corpus.Shards[rows.SFT]
 	ledger *finish.Ledger
 	fates  []choose.Fate
 	lost   map[string]int64
@@ -88,7 +89,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{Import: m, ledger: finish.NewLedger(part), lost: map[string]int64{}, rows: corpus.NewShards[corpus.SFT](part, stream)}
+	w := &writer{Import: m, ledger: finish.NewLedger(part), lost: map[string]int64{}, rows: corpus.NewShards[rows.SFT](part, stream)}
 	in := &reader{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
 	through := inorder.Stream[record, *imported]{
 		Workers: m.Workers, Ahead: aheadBytes, Read: in.read, Take: w.enter,
@@ -97,7 +98,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	if err = through.Run(ctx); err != nil {
 		return nil, err
 	}
-	verdicts := finish.NewTable[corpus.Verdict](part, finish.TableVerdicts) // nothing was judged: it stays empty
+	verdicts := finish.NewTable[rows.Verdict](part, finish.TableVerdicts) // nothing was judged: it stays empty
 	if err = finish.Close(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -148,7 +149,7 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 
 // foreign makes the row of a trace as it is: in its own harness, ungraded. Its
 // fate says why it can be none, and lost what the row lacks of the trace.
-func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row corpus.SFT, lost []string, f choose.Fate, err error) {
+func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row rows.SFT, lost []string, f choose.Fate, err error) {
 	if len(t.Vetoes) > 0 {
 		return row, nil, choose.Fate{Stage: stageRead, Reason: t.Vetoes[0]}, nil
 	}
@@ -160,7 +161,7 @@ func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row corpus
 		return row, nil, choose.Fate{Stage: stageGuard, Reason: "protected_problem"}, nil
 	}
 	lost = losses(t, &rec.Dialogue)
-	row, err = corpus.NewSFT(&rec, m.facts(&rec, lost))
+	row, err = rows.NewSFT(&rec, m.facts(&rec, lost))
 	var unfit *chat.Unfit
 	if errors.As(err, &unfit) {
 		return row, nil, choose.Fate{Stage: stageRow, Reason: unfit.Reason}, nil
@@ -171,13 +172,13 @@ func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row corpus
 	return row, lost, choose.Fate{Split: corpus.SplitTrain}, err
 }
 
-func (m *Import) facts(rec *arena.Record, lost []string) *corpus.Facts {
+func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
 	t := rec.Trace
 	cluster := requestCluster(t.Query)
 	harness, derived := sourceHarness(t, &rec.Dialogue)
-	f := &corpus.Facts{
-		Harness: harness, Split: corpus.SplitTrain, PipelineVersion: m.Version, Counter: corpus.Bytes4{},
-		Origin:   corpus.Origin{ProblemID: cmp.Or(t.ProblemID, cluster[:16]), Cluster: cluster},
+	f := &rows.Facts{
+		Harness: harness, Split: corpus.SplitTrain, PipelineVersion: m.Version, Counter: rows.Bytes4{},
+		Origin:   rows.Origin{ProblemID: cmp.Or(t.ProblemID, cluster[:16]), Cluster: cluster},
 		Metadata: map[string]any{"shape": t.Source.Shape, "declared_reward": t.Declared, "derived_tools": derived, "lost": lost},
 	}
 	if m.Redact != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -12,9 +13,9 @@ import (
 // imported is a record whose fate is known.
 type imported struct {
 	fate    choose.Fate
-	attempt *corpus.Attempt
+	attempt *rows.Attempt
 	// row is nil where the record is none, and lost is what the row lacks.
-	row  *corpus.Cleaned[corpus.SFT]
+	row  *corpus.Cleaned[rows.SFT]
 	lost []string
 }
 
@@ -22,12 +23,12 @@ type imported struct {
 func (m *Import) settle(a record, protect *finish.Protection) (*imported, error) {
 	if f := a.fault; f != nil {
 		out := choose.Fate{Stage: stageRead, Reason: string(f.Reason), Failed: true}
-		return &imported{fate: out, attempt: &corpus.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
-			Fate: corpus.FateFailed, Stage: out.Stage, Reason: out.Reason}}, nil
+		return &imported{fate: out, attempt: &rows.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
+			Fate: rows.FateFailed, Stage: out.Stage, Reason: out.Reason}}, nil
 	}
 	if a.leftOut != "" {
 		out := choose.Fate{Stage: stageRead, Reason: a.leftOut}
-		return &imported{fate: out, attempt: attemptOf(a.trace, &corpus.SFT{}, out)}, nil
+		return &imported{fate: out, attempt: attemptOf(a.trace, &rows.SFT{}, out)}, nil
 	}
 	row, lost, f, err := m.foreign(a.trace, protect)
 	if err != nil {
@@ -35,7 +36,7 @@ func (m *Import) settle(a record, protect *finish.Protection) (*imported, error)
 	}
 	out := &imported{fate: f, lost: lost}
 	if f.Kept() {
-		out.row, err = corpus.CleanSFT(&row, m.Redact, corpus.Bytes4{})
+		out.row, err = corpus.CleanSFT(&row, m.Redact, rows.Bytes4{})
 	}
 	out.attempt = attemptOf(a.trace, &row, f)
 	return out, err
@@ -43,14 +44,14 @@ func (m *Import) settle(a record, protect *finish.Protection) (*imported, error)
 
 // attemptOf is the ledger's row of a trace; row is empty where the trace
 // was left out.
-func attemptOf(t *arena.Trace, row *corpus.SFT, f choose.Fate) *corpus.Attempt {
-	a := &corpus.Attempt{
+func attemptOf(t *arena.Trace, row *rows.SFT, f choose.Fate) *rows.Attempt {
+	a := &rows.Attempt{
 		TraceID: t.ID, RunID: t.RunID, ProblemID: cmp.Or(row.ProblemID, t.ProblemID), AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
-		Suite: t.Agent.Suite, RunDate: corpus.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
+		Suite: t.Agent.Suite, RunDate: rows.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
 		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
-		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: corpus.Finite(t.Seconds),
-		InferenceTotal: corpus.Count(t.InferenceTotal), InferenceFailures: corpus.Count(t.InferenceFailures),
-		NSteps: row.NSteps, NToolCalls: row.NToolCalls, NTokens: row.NTokens, TokenCounter: corpus.Bytes4{}.Name(),
+		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: rows.Finite(t.Seconds),
+		InferenceTotal: rows.Count(t.InferenceTotal), InferenceFailures: rows.Count(t.InferenceFailures),
+		NSteps: row.NSteps, NToolCalls: row.NToolCalls, NTokens: row.NTokens, TokenCounter: rows.Bytes4{}.Name(),
 		Fate: f.Word(), Stage: f.Stage, Reason: f.Reason, Split: f.Split, Cluster: row.Cluster,
 	}
 	if t.Error != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/dice"
 	"github.com/trajectory-arena/arena/internal/digest"
@@ -86,13 +87,13 @@ func (c *draft) write(t *testing.T) string {
 		add(t, part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: split}, pick(c, split, sftRow))
 		add(t, part, corpus.Stream{Config: "kto", Profile: corpus.ProfileKTO, Split: split}, pick(c, split, ktoRow))
 	}
-	var attempts []corpus.Attempt
+	var attempts []rows.Attempt
 	for _, r := range c.rows {
-		attempts = append(attempts, corpus.Attempt{TraceID: r.id, ProblemID: fmt.Sprint("p", r.problem), AgentVersion: r.agent, NTokens: r.tokens,
-			Fate: corpus.FateKept, Split: c.split(r), Cluster: spec(r.problem)})
+		attempts = append(attempts, rows.Attempt{TraceID: r.id, ProblemID: fmt.Sprint("p", r.problem), AgentVersion: r.agent, NTokens: r.tokens,
+			Fate: rows.FateKept, Split: c.split(r), Cluster: spec(r.problem)})
 	}
 	add(t, part, corpus.Stream{Table: "attempts"}, attempts)
-	for _, empty := range []func(*testing.T, *corpus.Part){table[corpus.Verdict]("verdicts"), table[corpus.Outcome]("outcomes"), table[corpus.Judgement]("judgements")} {
+	for _, empty := range []func(*testing.T, *corpus.Part){table[rows.Verdict]("verdicts"), table[rows.Outcome]("outcomes"), table[rows.Judgement]("judgements")} {
 		empty(t, part)
 	}
 	must(t, part.Close())
@@ -134,22 +135,22 @@ func pick[T any](c *draft, split string, row func(attempt, string) T) []T {
 	return out
 }
 
-func origin(r attempt) corpus.Origin {
-	return corpus.Origin{ProblemID: fmt.Sprint("p", r.problem), Cluster: spec(r.problem)}
+func origin(r attempt) rows.Origin {
+	return rows.Origin{ProblemID: fmt.Sprint("p", r.problem), Cluster: spec(r.problem)}
 }
 
-func sftRow(r attempt, split string) corpus.SFT {
+func sftRow(r attempt, split string) rows.SFT {
 	ms := []chat.Message{{Role: chat.User, Content: r.request}, {Role: chat.Assistant, Content: r.answer}}
 	encoded, err := chat.Encode(ms)
 	if err != nil {
 		panic(err)
 	}
-	return corpus.SFT{Messages: encoded, Metadata: `{"note":1}`, Goal: r.request, Origin: origin(r),
-		Scalars: corpus.Scalars{SessionID: r.id, Split: split, Reward: r.reward, NTokens: r.tokens, AgentVersion: r.agent}}
+	return rows.SFT{Messages: encoded, Metadata: `{"note":1}`, Goal: r.request, Origin: origin(r),
+		Scalars: rows.Scalars{SessionID: r.id, Split: split, Reward: r.reward, NTokens: r.tokens, AgentVersion: r.agent}}
 }
 
-func ktoRow(r attempt, split string) corpus.KTO {
-	return corpus.KTO{Prompt: []corpus.Msg{{Role: chat.User, Content: r.request}}, Completion: []corpus.Msg{{Role: chat.Assistant, Content: r.answer}},
+func ktoRow(r attempt, split string) rows.KTO {
+	return rows.KTO{Prompt: []rows.Msg{{Role: chat.User, Content: r.request}}, Completion: []rows.Msg{{Role: chat.Assistant, Content: r.answer}},
 		Score: r.reward, NTokens: r.tokens, SessionID: r.id, Split: split, Origin: origin(r)}
 }
 
@@ -192,9 +193,9 @@ func rowsOf[T any](t *testing.T, dir, config, split string) []T {
 	return out
 }
 
-func sftRows(t *testing.T, dir string) []corpus.SFT {
+func sftRows(t *testing.T, dir string) []rows.SFT {
 	t.Helper()
-	return append(rowsOf[corpus.SFT](t, dir, "sft", "train"), rowsOf[corpus.SFT](t, dir, "sft", "eval")...)
+	return append(rowsOf[rows.SFT](t, dir, "sft", "train"), rowsOf[rows.SFT](t, dir, "sft", "eval")...)
 }
 
 func corpusDigest(t *testing.T, dir string) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -71,7 +72,7 @@ func (k *kind[T]) index(ctx context.Context, w *mixer, m *portion, source int) e
 	return nil
 }
 
-func (w *mixer) entry(source int, split string, f *facts, of *corpus.Origin) entry {
+func (w *mixer) entry(source int, split string, f *facts, of *rows.Origin) entry {
 	s := w.sources[source]
 	// what a reader keeps is cloned: a row's texts live as long as its batch
 	e := entry{
@@ -98,7 +99,7 @@ func (w *mixer) entry(source int, split string, f *facts, of *corpus.Origin) ent
 }
 
 // unfit says why a row can be no part of the mixture, whatever the other rows.
-func (w *mixer) unfit(s *source, split string, f *facts, of *corpus.Origin) string {
+func (w *mixer) unfit(s *source, split string, f *facts, of *rows.Origin) string {
 	for _, session := range f.sessions {
 		if s.keep != nil && !s.keep(session, of.ProblemID) {
 			return reasonUnselected

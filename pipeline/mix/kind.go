@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -14,7 +15,7 @@ type kind[T any] struct {
 	// learn takes a row apart.
 	learn func(*T) (facts, error)
 	// origin is where a row says which problem it belongs to.
-	origin func(*T) *corpus.Origin
+	origin func(*T) *rows.Origin
 	// stamp writes into a row where it comes from and its number in its split.
 	stamp func(row *T, digest string, number int64) error
 }
@@ -34,51 +35,51 @@ type facts struct {
 
 // The kinds that a mixture has.
 var (
-	sft = kind[corpus.SFT]{
+	sft = kind[rows.SFT]{
 		config: "sft", profile: corpus.ProfileHFJSON,
-		learn: func(r *corpus.SFT) (facts, error) {
+		learn: func(r *rows.SFT) (facts, error) {
 			turns, err := r.Turns()
 			candidate := guard.CandidateOf(r.SessionID, r.Goal, turns)
 			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Reward, candidate: candidate}, err
 		},
-		origin: func(r *corpus.SFT) *corpus.Origin { return &r.Origin },
+		origin: func(r *rows.SFT) *rows.Origin { return &r.Origin },
 		stamp:  stampSFT,
 	}
-	rl = kind[corpus.RL]{
+	rl = kind[rows.RL]{
 		config: "rl", profile: corpus.ProfileVerlRL,
-		learn: func(r *corpus.RL) (facts, error) {
-			candidate := guard.CandidateOf(r.ProblemID, corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt), r.Gold()...)
+		learn: func(r *rows.RL) (facts, error) {
+			candidate := guard.CandidateOf(r.ProblemID, rows.Request(r.Prompt), rows.TurnsOf(r.Prompt), r.Gold()...)
 			return facts{key: candidate.Text + "\n" + r.RewardModel.Truth, tokens: 1, candidate: candidate}, nil
 		},
-		origin: func(r *corpus.RL) *corpus.Origin { return &r.Origin },
-		stamp: func(r *corpus.RL, _ string, number int64) error {
+		origin: func(r *rows.RL) *rows.Origin { return &r.Origin },
+		stamp: func(r *rows.RL, _ string, number int64) error {
 			r.Extra.Index = number
 			return nil
 		},
 	}
-	pref = kind[corpus.Pref]{
+	pref = kind[rows.Pref]{
 		config: "pref", profile: corpus.ProfilePref,
-		learn: func(r *corpus.Pref) (facts, error) {
-			candidate := guard.CandidateOf("", corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt, r.Chosen, r.Rejected))
+		learn: func(r *rows.Pref) (facts, error) {
+			candidate := guard.CandidateOf("", rows.Request(r.Prompt), rows.TurnsOf(r.Prompt, r.Chosen, r.Rejected))
 			return facts{key: r.ChosenSession + "\n" + r.RejectedSession, sessions: []string{r.ChosenSession, r.RejectedSession},
 				tokens: r.ChosenTokens + r.RejectedTokens, score: r.Margin, candidate: candidate}, nil
 		},
-		origin: func(r *corpus.Pref) *corpus.Origin { return &r.Origin },
-		stamp:  func(*corpus.Pref, string, int64) error { return nil },
+		origin: func(r *rows.Pref) *rows.Origin { return &r.Origin },
+		stamp:  func(*rows.Pref, string, int64) error { return nil },
 	}
-	kto = kind[corpus.KTO]{
+	kto = kind[rows.KTO]{
 		config: "kto", profile: corpus.ProfileKTO,
-		learn: func(r *corpus.KTO) (facts, error) {
-			candidate := guard.CandidateOf(r.SessionID, corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt, r.Completion))
+		learn: func(r *rows.KTO) (facts, error) {
+			candidate := guard.CandidateOf(r.SessionID, rows.Request(r.Prompt), rows.TurnsOf(r.Prompt, r.Completion))
 			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Score, candidate: candidate}, nil
 		},
-		origin: func(r *corpus.KTO) *corpus.Origin { return &r.Origin },
-		stamp:  func(*corpus.KTO, string, int64) error { return nil },
+		origin: func(r *rows.KTO) *rows.Origin { return &r.Origin },
+		stamp:  func(*rows.KTO, string, int64) error { return nil },
 	}
 )
 
 // stampSFT adds the source to the row's metadata, which exports carry along.
-func stampSFT(r *corpus.SFT, digest string, _ int64) error {
+func stampSFT(r *rows.SFT, digest string, _ int64) error {
 	meta := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(r.Metadata), &meta); err != nil {
 		return fmt.Errorf("read metadata of %s: %w", r.SessionID, err)

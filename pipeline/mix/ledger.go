@@ -2,6 +2,7 @@ package mix
 
 import (
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -40,18 +41,18 @@ func (w *mixer) ledger(dir string, all []*portion) error {
 	l := &ledger{mixer: w, part: part, fates: fatesOf(all)}
 	return finish.Close(
 		func() error {
-			return table(l, finish.TableAttempts, func(a *corpus.Attempt) string { return a.TraceID }, l.enter)
+			return table(l, finish.TableAttempts, func(a *rows.Attempt) string { return a.TraceID }, l.enter)
 		},
 		func() error {
-			return table(l, finish.TableVerdicts, func(v *corpus.Verdict) string { return v.TraceID }, same)
+			return table(l, finish.TableVerdicts, func(v *rows.Verdict) string { return v.TraceID }, same)
 		},
 		func() error {
-			return table(l, finish.TableOutcomes, func(o *corpus.Outcome) string { return o.TraceID }, same)
+			return table(l, finish.TableOutcomes, func(o *rows.Outcome) string { return o.TraceID }, same)
 		},
 		func() error {
-			return table(l, finish.TableJudgements, func(j *corpus.Judgement) string { return j.TraceID }, same)
+			return table(l, finish.TableJudgements, func(j *rows.Judgement) string { return j.TraceID }, same)
 		},
-		func() error { return table(l, finish.TableLeaks, func(x *corpus.Leak) string { return x.ID }, same) },
+		func() error { return table(l, finish.TableLeaks, func(x *rows.Leak) string { return x.ID }, same) },
 		func() error { return l.provenance(all) },
 		part.Close,
 	)
@@ -92,7 +93,7 @@ const (
 	stageRead = "read"
 )
 
-func (l *ledger) enter(s *source, a *corpus.Attempt) {
+func (l *ledger) enter(s *source, a *rows.Attempt) {
 	a.Cluster, _ = l.of(s, a.Cluster, a.Split)
 	f, known := l.fates[a.TraceID]
 	if a.Stage == stageRead {
@@ -100,17 +101,17 @@ func (l *ledger) enter(s *source, a *corpus.Attempt) {
 	}
 	switch {
 	case known && f.split != "":
-		a.Fate, a.Stage, a.Reason, a.Split = corpus.FateKept, "", "", f.split
+		a.Fate, a.Stage, a.Reason, a.Split = rows.FateKept, "", "", f.split
 	case known:
-		a.Fate, a.Stage, a.Reason, a.Split, a.Rank = corpus.FateDropped, stageMix, f.reason, "", nil
+		a.Fate, a.Stage, a.Reason, a.Split, a.Rank = rows.FateDropped, stageMix, f.reason, "", nil
 	}
 }
 
 func (l *ledger) provenance(all []*portion) error {
-	out := finish.NewTable[corpus.Provenance](l.part, "provenance")
+	out := finish.NewTable[rows.Provenance](l.part, "provenance")
 	for _, m := range all {
 		for n, at := range m.order {
-			err := out.Add(&corpus.Provenance{Config: m.config, Split: m.split, Row: int64(n),
+			err := out.Add(&rows.Provenance{Config: m.config, Split: m.split, Row: int64(n),
 				SourceCorpus: l.sources[at.source].SHA256, SourcePath: at.path, SourceRow: at.row})
 			if err != nil {
 				return err

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/dice"
 	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -99,7 +100,7 @@ func TestMixtureKeepsItsPromises(t *testing.T) {
 }
 
 // weightsHold checks that each source has its share to within one row.
-func weightsHold(t *testing.T, r *mix.Report, made []corpus.SFT) {
+func weightsHold(t *testing.T, r *mix.Report, made []rows.SFT) {
 	t.Helper()
 	longest := int64(0)
 	for _, row := range made {
@@ -126,7 +127,7 @@ func weightsHold(t *testing.T, r *mix.Report, made []corpus.SFT) {
 	}
 }
 
-func capsHold(t *testing.T, made []corpus.SFT, c mix.Config) {
+func capsHold(t *testing.T, made []rows.SFT, c mix.Config) {
 	t.Helper()
 	problems, agents, sessions := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, row := range made {
@@ -147,7 +148,7 @@ func capsHold(t *testing.T, made []corpus.SFT, c mix.Config) {
 }
 
 // nothingProtected checks that each row is in the split that both banks allow.
-func nothingProtected(t *testing.T, made []corpus.SFT, a, b draft) {
+func nothingProtected(t *testing.T, made []rows.SFT, a, b draft) {
 	t.Helper()
 	for _, row := range made {
 		var p int
@@ -160,20 +161,20 @@ func nothingProtected(t *testing.T, made []corpus.SFT, a, b draft) {
 	}
 }
 
-func provenanceHolds(t *testing.T, out string, made []corpus.SFT, sources []mix.Source) {
+func provenanceHolds(t *testing.T, out string, made []rows.SFT, sources []mix.Source) {
 	t.Helper()
-	from := map[string][]corpus.SFT{}
+	from := map[string][]rows.SFT{}
 	for _, s := range sources {
 		for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-			from[corpusDigest(t, s.Dir)+split] = rowsOf[corpus.SFT](t, s.Dir, "sft", split)
+			from[corpusDigest(t, s.Dir)+split] = rowsOf[rows.SFT](t, s.Dir, "sft", split)
 		}
 	}
-	bySplit := map[string][]corpus.SFT{}
+	bySplit := map[string][]rows.SFT{}
 	for _, row := range made {
 		bySplit[row.Split] = append(bySplit[row.Split], row)
 	}
 	n := 0
-	must(t, corpus.Rows(corpus.Disk{}, filepath.Join(out, "tables", "provenance.parquet"), func(p *corpus.Provenance) error {
+	must(t, corpus.Rows(corpus.Disk{}, filepath.Join(out, "tables", "provenance.parquet"), func(p *rows.Provenance) error {
 		if p.Config != "sft" {
 			return nil
 		}
@@ -224,8 +225,8 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	if got["leak_exact"]+got["leak_normalised"]+got["leak_lexical"] != 1 {
 		t.Errorf("the reworded request was not caught: %v", got)
 	}
-	must(t, corpus.Rows(corpus.Disk{}, filepath.Join(out, "tables", "attempts.parquet"), func(x *corpus.Attempt) error {
-		if x.TraceID == "held" && (x.Fate != corpus.FateDropped || x.Reason != "protected_cluster" || x.Stage != "mix") {
+	must(t, corpus.Rows(corpus.Disk{}, filepath.Join(out, "tables", "attempts.parquet"), func(x *rows.Attempt) error {
+		if x.TraceID == "held" && (x.Fate != rows.FateDropped || x.Reason != "protected_cluster" || x.Stage != "mix") {
 			t.Errorf("the ledger says %+v", x)
 		}
 		return nil

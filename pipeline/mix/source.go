@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -71,7 +72,7 @@ func (s *source) open(ctx context.Context, fsys corpus.FS, dir string, expr *whe
 // readLedger learns from the ledger who made each attempt, and which of them
 // the expression selects.
 func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
-	err := finish.Table(s.Source, finish.TableAttempts, func(a *corpus.Attempt) error {
+	err := finish.Table(s.Source, finish.TableAttempts, func(a *rows.Attempt) error {
 		s.agents[a.TraceID] = cmp.Or(a.AgentVersion, a.AgentHotkey, a.RunID)
 		return nil
 	})

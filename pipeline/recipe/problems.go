@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -28,8 +29,8 @@ func Problems(fsys corpus.FS, dir string, heldOut []guard.Entry) ([]byte, error)
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(row *corpus.RL) error {
-		v := view{key: row.ProblemID, cluster: row.Cluster, candidate: guard.CandidateOf(row.ProblemID, corpus.Request(row.Prompt), nil, row.Gold()...)}
+	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(row *rows.RL) error {
+		v := view{key: row.ProblemID, cluster: row.Cluster, candidate: guard.CandidateOf(row.ProblemID, rows.Request(row.Prompt), nil, row.Gold()...)}
 		if p.check(&v) != "" {
 			return nil
 		}
@@ -46,7 +47,7 @@ func Problems(fsys corpus.FS, dir string, heldOut []guard.Entry) ([]byte, error)
 // productTask is the task type of the only tasks whose reward is no list.
 const productTask = "product"
 
-func problem(row *corpus.RL) ([]byte, error) {
+func problem(row *rows.RL) ([]byte, error) {
 	var p map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(row.RewardModel.Truth), &p); err != nil {
 		return nil, fmt.Errorf("read specification of problem %s: %w", row.ProblemID, err)
@@ -59,7 +60,7 @@ func problem(row *corpus.RL) ([]byte, error) {
 	if len(rewards) == 1 && row.TaskType == productTask {
 		p["reward"] = rewards[0]
 	}
-	for key, value := range map[string]string{"problem_id": row.ProblemID, "query": corpus.Request(row.Prompt)} {
+	for key, value := range map[string]string{"problem_id": row.ProblemID, "query": rows.Request(row.Prompt)} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return nil, fmt.Errorf("encode problem %s: %w", row.ProblemID, err)

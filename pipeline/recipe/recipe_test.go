@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -79,7 +80,7 @@ func TestKTOKeepsProblemsWithBothLabels(t *testing.T) {
 
 func TestProblemsAreThoseOfTheirSource(t *testing.T) {
 	t.Parallel()
-	row := corpus.RL{TaskType: "product", Prompt: []corpus.Msg{{Role: "system", Content: "s"}, {Role: "user", Content: "a <lamp>"}}, Origin: corpus.Origin{ProblemID: "p"}}
+	row := rows.RL{TaskType: "product", Prompt: []rows.Msg{{Role: "system", Content: "s"}, {Role: "user", Content: "a <lamp>"}}, Origin: rows.Origin{ProblemID: "p"}}
 	for task, want := range map[string]string{
 		"product": `{"category":"Product","problem_id":"p","query":"a \u003clamp\u003e","reward":{"product_id":"1"}}`,
 		"voucher": `{"category":"Product","problem_id":"p","query":"a \u003clamp\u003e","reward":[{"product_id":"1"}]}`,

@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -49,7 +50,7 @@ func (w *work) addSource(name, dir string) error {
 // readMistakes reads what the filter names a mistake in the rollouts.
 func (s *source) readMistakes() error {
 	s.mistakes, s.count.Mistakes = map[string]string{}, map[string]int64{}
-	return finish.Table(s.Source, finish.TableVerdicts, func(row *corpus.Verdict) error {
+	return finish.Table(s.Source, finish.TableVerdicts, func(row *rows.Verdict) error {
 		if i := slices.IndexFunc(row.Reasons, filters.Mistake); i >= 0 {
 			s.mistakes[row.TraceID] = row.Reasons[i]
 		}
@@ -73,7 +74,7 @@ func (w *work) readTeachers() error {
 		return err
 	}
 	w.teachers = map[string][][][]arena.Call{}
-	return finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(row *corpus.SFT) error {
+	return finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(row *rows.SFT) error {
 		if row.Reward < 1 {
 			return nil
 		}

@@ -3,7 +3,7 @@ package recipe
 import (
 	"strings"
 
-	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -24,29 +24,29 @@ type view struct {
 // completion is all that the model wrote, for comparing attempts.
 func (v *view) completion() []byte { return []byte(strings.Join(v.candidate.Answers, " ")) }
 
-func viewSFT(r *corpus.SFT) (view, error) {
+func viewSFT(r *rows.SFT) (view, error) {
 	v := view{key: r.SessionID, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType, wanted: r.Reward}
 	turns, err := r.Turns()
 	v.candidate = guard.CandidateOf(r.SessionID, r.Goal, turns)
 	return v, err
 }
 
-func viewKTO(r *corpus.KTO) (view, error) {
+func viewKTO(r *rows.KTO) (view, error) {
 	v := view{key: r.SessionID, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType}
 	if r.Label {
 		v.wanted = 1
 	} else {
 		v.failure = r.SessionID
 	}
-	v.candidate = guard.CandidateOf(r.SessionID, corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt, r.Completion))
+	v.candidate = guard.CandidateOf(r.SessionID, rows.Request(r.Prompt), rows.TurnsOf(r.Prompt, r.Completion))
 	return v, nil
 }
 
-func viewPref(r *corpus.Pref) (view, error) {
+func viewPref(r *rows.Pref) (view, error) {
 	v := view{key: r.ChosenSession + " " + r.RejectedSession, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType}
-	if r.Reason != corpus.PairJudge {
+	if r.Reason != rows.PairJudge {
 		v.wanted, v.failure = 1, r.RejectedSession
 	}
-	v.candidate = guard.CandidateOf(v.key, corpus.Request(r.Prompt), corpus.TurnsOf(r.Prompt, r.Chosen, r.Rejected))
+	v.candidate = guard.CandidateOf(v.key, rows.Request(r.Prompt), rows.TurnsOf(r.Prompt, r.Chosen, r.Rejected))
 	return v, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/export"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -116,14 +117,14 @@ func same[T any](ctx context.Context, w *work, part *corpus.Part, look func(*T) 
 
 // labelled writes attempts with a reward for each step.
 func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
-	out := corpus.NewShards[corpus.Steps](part, w.stream())
-	err := take(ctx, w, corpus.ProfileHFJSON, viewSFT, func(row *corpus.SFT) error {
+	out := corpus.NewShards[rows.Steps](part, w.stream())
+	err := take(ctx, w, corpus.ProfileHFJSON, viewSFT, func(row *rows.SFT) error {
 		ms, err := chat.Decode(row.Messages)
 		if err != nil {
 			return err
 		}
 		labels := steps.Matched(callsOf(ms), w.teachers[row.ProblemID])
-		made, err := corpus.NewSteps(row, ms, labels, &corpus.Facts{Split: corpus.SplitTrain, Origin: row.Origin})
+		made, err := rows.NewSteps(row, ms, labels, &rows.Facts{Split: corpus.SplitTrain, Origin: row.Origin})
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/token"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/internal/digest"
@@ -210,7 +211,7 @@ func (f *exportFlags) count(opt *export.Options) error {
 	if err != nil {
 		return cli.Failed(fmt.Errorf("read %s: %w", f.tokenizer, err), "byte-level BPE is read, as of Qwen, Llama 3, GPT-2; leave --tokenizer out for the estimate")
 	}
-	opt.Counter = func() corpus.Counter { return tok.Clone() }
+	opt.Counter = func() rows.Counter { return tok.Clone() }
 	if opt.MaxTokens == 0 {
 		opt.MaxTokens = longestAttempt
 	}

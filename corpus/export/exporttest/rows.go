@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // Rows are the rows of a Parquet file.
@@ -29,7 +30,7 @@ func Rows[T any](t testing.TB, path string) []T {
 
 func hfJSON(t testing.TB, path string) []Talk {
 	var out []Talk
-	for _, r := range Rows[corpus.SFT](t, path) {
+	for _, r := range Rows[rows.SFT](t, path) {
 		out = append(out, Messages(t, gjson.Parse("["+strings.Join(r.Messages, ",")+"]").Array()))
 	}
 	return out
@@ -37,7 +38,7 @@ func hfJSON(t testing.TB, path string) []Talk {
 
 func text(t testing.TB, path string) []Talk {
 	var out []Talk
-	for _, r := range Rows[corpus.Text](t, path) {
+	for _, r := range Rows[rows.Text](t, path) {
 		out = append(out, Texts(t, r.Messages))
 	}
 	return out
@@ -45,7 +46,7 @@ func text(t testing.TB, path string) []Talk {
 
 func verlSFT(t testing.TB, path string) []Talk {
 	var out []Talk
-	for _, r := range Rows[corpus.VerlSFT](t, path) {
+	for _, r := range Rows[rows.VerlSFT](t, path) {
 		out = append(out, Texts(t, r.Messages))
 	}
 	return out
@@ -69,10 +70,10 @@ func arrow(t testing.TB, path string) []Talk {
 		msgs := list.ListValues().(*array.Struct)
 		roles, contents := msgs.Field(0).(*array.String), msgs.Field(1).(*array.String)
 		for i := range list.Len() {
-			var row []corpus.Msg
+			var row []rows.Msg
 			from, to := list.ValueOffsets(i)
 			for k := from; k < to; k++ {
-				row = append(row, corpus.Msg{Role: strings.Clone(roles.Value(int(k))), Content: strings.Clone(contents.Value(int(k)))})
+				row = append(row, rows.Msg{Role: strings.Clone(roles.Value(int(k))), Content: strings.Clone(contents.Value(int(k)))})
 			}
 			out = append(out, Texts(t, row))
 		}
@@ -85,7 +86,7 @@ func arrow(t testing.TB, path string) []Talk {
 
 // Texts reads messages of two strings: thinking and calls out of the model's
 // text, results out of the user turn after it, as many as it made calls.
-func Texts(t testing.TB, ms []corpus.Msg) Talk {
+func Texts(t testing.TB, ms []rows.Msg) Talk {
 	t.Helper()
 	var out Talk
 	open := 0
@@ -172,7 +173,7 @@ func FitsShareGPT(whole Talk) bool {
 
 func shareGPT(t testing.TB, path string) []Talk {
 	var out []Talk
-	for _, r := range Rows[corpus.ShareGPT](t, path) {
+	for _, r := range Rows[rows.ShareGPT](t, path) {
 		talk := Talk{System: r.System}
 		for _, said := range r.Conversations {
 			talk.said(t, said)
@@ -182,7 +183,7 @@ func shareGPT(t testing.TB, path string) []Talk {
 	return out
 }
 
-func (talk *Talk) said(t testing.TB, s corpus.Said) {
+func (talk *Talk) said(t testing.TB, s rows.Said) {
 	switch s.From {
 	case "human":
 		talk.Turns = append(talk.Turns, Turn{User: s.Value})

@@ -1,4 +1,6 @@
-package corpus
+// Package rows holds the row types of a corpus, a file for each version of
+// them, and makes rows of attempts, pairs, problems and judged steps.
+package rows
 
 // Msg is one message of the encodings that every loader reads: two strings.
 type Msg struct {

@@ -1,4 +1,4 @@
-package corpus
+package rows
 
 import (
 	"encoding/json"

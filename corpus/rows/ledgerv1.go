@@ -1,4 +1,4 @@
-package corpus
+package rows
 
 // Attempt is a row of tables/attempts.parquet: one attempt that was read, or
 // one record that could not be, kept or not.

@@ -1,4 +1,4 @@
-package corpus
+package rows
 
 import (
 	"cmp"
@@ -74,12 +74,12 @@ func (f *Facts) tokens(ms []chat.Message, encoded, tools []string) (int, error) 
 	if slices.Equal(published, encoded) {
 		return CountTokens(f.Counter, ms, tools), nil
 	}
-	return recount(f.Counter, published, tools)
+	return Recount(f.Counter, published, tools)
 }
 
-// recount counts the tokens of messages that were changed after they were
+// Recount counts the tokens of messages that were changed after they were
 // encoded.
-func recount(c Counter, published, tools []string) (int, error) {
+func Recount(c Counter, published, tools []string) (int, error) {
 	ms, err := chat.Decode(published)
 	if err != nil {
 		return 0, fmt.Errorf("count tokens of what is published: %w", err)

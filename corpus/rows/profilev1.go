@@ -1,4 +1,4 @@
-package corpus
+package rows
 
 // Text is a row of profile text: strings alone, read alike by every loader
 // that was tried. Tools stand in the system turn, calls inside the content.

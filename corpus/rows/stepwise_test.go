@@ -1,12 +1,12 @@
-package corpus_test
+package rows_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // TestAStepsRowEndsWhereItsJudgeIsUnclear: no label is made up, and the
@@ -31,7 +31,7 @@ func TestAStepsRowEndsWhereItsJudgeIsUnclear(t *testing.T) {
 			ms = append(ms, chat.Message{Role: chat.Assistant, Content: "a step"})
 			verdicts = append(verdicts, arena.StepVerdict{Need: n, Reason: "r", Quote: "q"})
 		}
-		row, err := corpus.NewSteps(&corpus.SFT{Scalars: corpus.Scalars{Reward: 0.5}}, ms, verdicts, &corpus.Facts{})
+		row, err := rows.NewSteps(&rows.SFT{Scalars: rows.Scalars{Reward: 0.5}}, ms, verdicts, &rows.Facts{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestAStepsRowEndsWhereItsJudgeIsUnclear(t *testing.T) {
 		if n := len(tt.labels); len(row.Completions) != n || len(row.Reasons) != n || len(row.Quotes) != n {
 			t.Errorf("%s: %d labels on %+v", name, n, row)
 		}
-		if _, err := corpus.NewSteps(&corpus.SFT{}, ms, verdicts[1:], &corpus.Facts{}); err == nil {
+		if _, err := rows.NewSteps(&rows.SFT{}, ms, verdicts[1:], &rows.Facts{}); err == nil {
 			t.Errorf("%s: a message without a verdict is accepted", name)
 		}
 	}

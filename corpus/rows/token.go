@@ -1,4 +1,4 @@
-package corpus
+package rows
 
 import (
 	"strings"
@@ -30,17 +30,9 @@ func (Bytes4) Count(text string) int { return (len(text) + 3) / 4 }
 // the system turn.
 func CountTokens(c Counter, ms []chat.Message, tools []string) int {
 	turns := chat.Text(ms, tools)
-	size := len(turns)
-	for _, t := range turns {
-		size += len(t.Content)
-	}
-	var all strings.Builder
-	all.Grow(size)
+	texts := make([]string, len(turns))
 	for i, t := range turns {
-		if i > 0 {
-			all.WriteByte('\n')
-		}
-		all.WriteString(t.Content)
+		texts[i] = t.Content
 	}
-	return c.Count(all.String())
+	return c.Count(strings.Join(texts, "\n"))
 }

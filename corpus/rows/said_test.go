@@ -1,4 +1,4 @@
-package corpus_test
+package rows_test
 
 import (
 	"testing"
@@ -6,12 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	row := corpus.SFT{Messages: []string{
+	row := rows.SFT{Messages: []string{
 		`{"role":"system","content":"Help."}`, `{"role":"user","content":"a lamp"}`,
 		`{"role":"assistant","content":"","reasoning_content":"Hm.","tool_calls":[{"id":"1","type":"function","function":{"name":"find_product","arguments":{"q":"lamp"}}}]}`,
 		`{"role":"tool","content":"[]","tool_call_id":"1"}`, `{"role":"assistant","content":"None."}`,
@@ -28,12 +28,12 @@ func TestTurns(t *testing.T) {
 	if _, err := row.Turns(); err == nil {
 		t.Error("a broken message is read")
 	}
-	prompt := []corpus.Msg{{Role: "system", Content: "Help."}, {Role: "user", Content: "a lamp"}, {Role: "user", Content: "red"}}
-	if got := corpus.Request(prompt); got != "a lamp" {
+	prompt := []rows.Msg{{Role: "system", Content: "Help."}, {Role: "user", Content: "a lamp"}, {Role: "user", Content: "red"}}
+	if got := rows.Request(prompt); got != "a lamp" {
 		t.Errorf("request %q", got)
 	}
 	want = []arena.Turn{{User: "Help."}, {User: "a lamp"}, {User: "red"}, {Text: "This."}}
-	if diff := cmp.Diff(want, corpus.TurnsOf(prompt, []corpus.Msg{{Role: "assistant", Content: "This."}, {Role: "tool", Content: "x"}})); diff != "" {
+	if diff := cmp.Diff(want, rows.TurnsOf(prompt, []rows.Msg{{Role: "assistant", Content: "This."}, {Role: "tool", Content: "x"}})); diff != "" {
 		t.Error(diff)
 	}
 }
