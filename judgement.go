@@ -7,9 +7,9 @@ type JudgeOutcome string
 // The outcomes of a judgement.
 const (
 	JudgeScored   JudgeOutcome = "scored"
-	JudgeRefused  JudgeOutcome = "refused"
-	JudgeUnparsed JudgeOutcome = "unparsed"
-	JudgeFailed   JudgeOutcome = "failed"
+	JudgeRefused  JudgeOutcome = "refused"  // the judge refused to answer
+	JudgeUnparsed JudgeOutcome = "unparsed" // the judge's answer cannot be read
+	JudgeFailed   JudgeOutcome = "failed"   // the judge could not be asked
 )
 
 // Judgement is one judge's answer on the reasoning of one attempt.

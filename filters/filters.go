@@ -80,9 +80,9 @@ func Mistake(reason string) bool {
 
 // The reasons that the axis itself gives.
 const (
-	ReasonScripted  = "axis_scripted"
-	ReasonUnknown   = "axis_unknown"
-	ReasonUncertain = "axis_uncertain"
+	ReasonScripted  = "axis_scripted"  // a program, not the model, acted
+	ReasonUnknown   = "axis_unknown"   // nothing tells whether the model acted
+	ReasonUncertain = "axis_uncertain" // the model acted, with less confidence than filter.min_confidence
 )
 
 // axisReasons is the reject that follows from the axis, if any.

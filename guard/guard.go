@@ -16,11 +16,11 @@ type Tier string
 // The tiers, strongest evidence first.
 const (
 	TierNone       Tier = ""
-	TierSpec       Tier = "spec"
-	TierExact      Tier = "exact"
-	TierNormalised Tier = "normalised"
-	TierLexical    Tier = "lexical"
-	TierEmbedding  Tier = "embedding"
+	TierSpec       Tier = "spec"       // asks for what a protected problem asks for, by its products and constraints
+	TierExact      Tier = "exact"      // repeats a protected text
+	TierNormalised Tier = "normalised" // repeats a protected text but for case, punctuation and white space
+	TierLexical    Tier = "lexical"    // says the same as a protected text in other words
+	TierEmbedding  Tier = "embedding"  // means the same as a protected text by its embedding
 )
 
 // Candidate is one row on its way into a corpus.

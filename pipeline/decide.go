@@ -25,9 +25,19 @@ const (
 
 var stages = []string{stageRead, stageFilter, stageScore, stageJudge, stageGuard, stageRank, stageSplit}
 
-// reasonCollision is why an attempt is left out whose id belongs to another one,
-// of other content: rows are told apart by it.
-const reasonCollision = "id_collision"
+// The reasons of a build, beside those of the reader, filter and judge.
+const (
+	reasonDuplicate    = "duplicate_attempt" // the same record was read before
+	reasonCollision    = "id_collision"      // its id, by which rows are told apart, belongs to an attempt of other content
+	reasonNoRow        = "no_row"            // no row can be made of it
+	reasonProblem      = "unknown_problem"   // problems.jsonl lacks its problem
+	reasonNoScore      = "no_score"          // the outcome cannot be scored
+	reasonUnsuccessful = "unsuccessful"      // the outcome is no success
+	reasonReward       = "below_min_reward"  // the reward is under select.min_reward
+	reasonUnselected   = "not_selected"      // select.where does not select it
+	reasonTop          = "beyond_top"        // select.top better attempts at the problem are there
+	reasonNeverTouch   = "never_touch"       // its problem is of the pool that no split holds
+)
 
 // fate walks a record through the stages up to the guard.
 func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
@@ -37,7 +47,7 @@ func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	switch stays := g.habits.Stays(x.Attempt.ID); {
 	case g.refs[stays] == at:
 	case g.records[stays] == x.Attempt.RecordSHA256:
-		return choose.Fate{Stage: stageRead, Reason: "duplicate_attempt"}
+		return choose.Fate{Stage: stageRead, Reason: reasonDuplicate}
 	default:
 		return choose.Fate{Stage: stageRead, Reason: reasonCollision}
 	}
@@ -64,15 +74,15 @@ func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) choose.Fate {
 	case !usable(g.filter, s, x.Outcome.Success) || x.Body.Bytes == 0 && x.Problem >= 0:
 		return choose.Fate{Stage: stageFilter, Reason: firstReason(s.Reasons)}
 	case x.Problem < 0:
-		return choose.Fate{Stage: stageScore, Reason: "unknown_problem"}
+		return choose.Fate{Stage: stageScore, Reason: reasonProblem}
 	case x.Outcome.Scores == nil:
-		return choose.Fate{Stage: stageScore, Reason: "no_score"}
+		return choose.Fate{Stage: stageScore, Reason: reasonNoScore}
 	case !x.Outcome.Success && (sel.SuccessOnly || !s.Keep):
-		return choose.Fate{Stage: stageScore, Reason: "unsuccessful"}
+		return choose.Fate{Stage: stageScore, Reason: reasonUnsuccessful}
 	case g.weights.factor(x) == nil:
 		return choose.Fate{Stage: stageJudge, Reason: string(x.Judgement.Outcome), Failed: true}
 	case g.weights.reward(x) < sel.MinReward:
-		return choose.Fate{Stage: stageJudge, Reason: "below_min_reward"}
+		return choose.Fate{Stage: stageJudge, Reason: reasonReward}
 	case x.Leak.Drop:
 		return choose.Fate{Stage: stageGuard, Reason: "leak_" + x.Leak.Tier}
 	default:
@@ -82,7 +92,7 @@ func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) choose.Fate {
 
 func firstReason(reasons []string) string {
 	if len(reasons) == 0 {
-		return "no_row"
+		return reasonNoRow
 	}
 	return reasons[0]
 }
@@ -91,7 +101,7 @@ func firstReason(reasons []string) string {
 // or only its outcome or its reward keeps it out of sft. Leaking attempts are
 // none.
 func (g *grouper) becomes(f choose.Fate, at ref, x *block.Entry) *candidate {
-	wanted := f.Kept() || f.Reason == "unsuccessful" || f.Reason == "below_min_reward"
+	wanted := f.Kept() || f.Reason == reasonUnsuccessful || f.Reason == reasonReward
 	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
@@ -153,7 +163,7 @@ func (g *grouper) decide(ctx context.Context) error {
 				c = nil
 			}
 			if !wanted && f.Kept() {
-				f = choose.Fate{Stage: stageRank, Reason: "not_selected", Axis: f.Axis}
+				f = choose.Fate{Stage: stageRank, Reason: reasonUnselected, Axis: f.Axis}
 			}
 		}
 		g.fates[at.Input] = append(g.fates[at.Input], f)

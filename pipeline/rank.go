@@ -60,7 +60,7 @@ func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 
 // thinner bounds the attempts at one problem.
 func (g *grouper) thinner() *choose.Thinner {
-	return &choose.Thinner{Near: g.Config.Select.Near, PerRequest: g.Config.Select.Top, Full: "beyond_top"}
+	return &choose.Thinner{Near: g.Config.Select.Near, PerRequest: g.Config.Select.Top, Full: reasonTop}
 }
 
 // add takes in the next best attempt, where it may stay, and gives its fate.
@@ -69,7 +69,7 @@ func (s *selection) add(c candidate, sft *choose.Thinner, axis arena.Axis) choos
 		return choose.Fate{Stage: stageRank, Reason: reason, Axis: axis}
 	}
 	if s.split == "" {
-		return choose.Fate{Stage: stageSplit, Reason: "never_touch", Axis: axis}
+		return choose.Fate{Stage: stageSplit, Reason: reasonNeverTouch, Axis: axis}
 	}
 	s.sft = append(s.sft, c)
 	return choose.Fate{Split: s.split, Rank: len(s.sft), Axis: axis}

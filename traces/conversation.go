@@ -9,11 +9,11 @@ import (
 
 // Vetoes of traces whose source holds what a Trace cannot.
 const (
-	vetoNonText   = "non_text_content"
-	vetoUnmatched = "unmatched_tool_result"
-	vetoRole      = "unknown_role"
-	vetoOpenTurn  = "agent_before_user"
-	vetoCopied    = "copied_context"
+	vetoNonText   = "non_text_content"      // a message holds images or other content that is no text
+	vetoUnmatched = "unmatched_tool_result" // a tool result answers no call
+	vetoRole      = "unknown_role"          // a message has a role that is not known
+	vetoOpenTurn  = "agent_before_user"     // the agent speaks before the customer
+	vetoCopied    = "copied_context"        // steps repeat the context of an earlier trajectory
 )
 
 // conversation builds the steps of a trace from messages in their order.

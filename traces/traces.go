@@ -51,26 +51,26 @@ type Reason string
 
 // The reasons of faults.
 const (
-	EmptyFile         Reason = "empty_file"
-	LineTooLong       Reason = "line_too_long"
-	FileTooLong       Reason = "file_too_long"
-	BadJSON           Reason = "bad_json"
-	TooDeep           Reason = "too_deep"
-	StringTooLong     Reason = "string_too_long"
-	TooManyElements   Reason = "too_many_elements"
-	NotATrace         Reason = "not_a_trace"
-	WrongType         Reason = "wrong_type"
-	UnknownStatus     Reason = "unknown_status"
-	UnsupportedSchema Reason = "unsupported_schema"
-	TruncatedGzip     Reason = "truncated_gzip"
-	TruncatedZstd     Reason = "truncated_zstd"
-	CorruptGzip       Reason = "corrupt_gzip"
-	CorruptZstd       Reason = "corrupt_zstd"
-	DecompressionBomb Reason = "decompression_bomb"
-	BadMeta           Reason = "bad_run_json"
-	LinkOutsideDay    Reason = "link_outside_day"
-	NotAFile          Reason = "not_a_file"
-	BadName           Reason = "bad_name"
+	EmptyFile         Reason = "empty_file"         // a file without content
+	LineTooLong       Reason = "line_too_long"      // a line over the limit in bytes
+	FileTooLong       Reason = "file_too_long"      // a document over the limit in bytes
+	BadJSON           Reason = "bad_json"           // not valid JSON, or cut off
+	TooDeep           Reason = "too_deep"           // JSON nested deeper than is read
+	StringTooLong     Reason = "string_too_long"    // a string over the limit in bytes
+	TooManyElements   Reason = "too_many_elements"  // a list or object with more elements than are read
+	NotATrace         Reason = "not_a_trace"        // JSON of no known trace format
+	WrongType         Reason = "wrong_type"         // a field of a type that the format does not have
+	UnknownStatus     Reason = "unknown_status"     // a status that the format does not know
+	UnsupportedSchema Reason = "unsupported_schema" // a schema name that is not read
+	TruncatedGzip     Reason = "truncated_gzip"     // a gzip file that ends early
+	TruncatedZstd     Reason = "truncated_zstd"     // a zstd file that ends early
+	CorruptGzip       Reason = "corrupt_gzip"       // a damaged gzip file
+	CorruptZstd       Reason = "corrupt_zstd"       // a damaged zstd file
+	DecompressionBomb Reason = "decompression_bomb" // a compressed file that unpacks to more than is read
+	BadMeta           Reason = "bad_run_json"       // a run.json that cannot be read
+	LinkOutsideDay    Reason = "link_outside_day"   // a link that leads out of the day
+	NotAFile          Reason = "not_a_file"         // neither a file nor a folder
+	BadName           Reason = "bad_name"           // a file name that cannot be kept
 )
 
 // Summary is what one Read found.

@@ -86,13 +86,12 @@ func (f *fitter) fit(r *row) error {
 	return nil
 }
 
-// reasonTokens drops an attempt for its length, reasonUnselected because the
-// caller did not select it, reasonTools because a tool's definition is no JSON
-// of one line.
+// The reasons for which a row is in no profile.
 const (
-	reasonTools      = "tool_definition"
-	reasonTokens     = "over_token_limit"
-	reasonUnselected = "not_selected"
+	reasonTools      = "tool_definition"  // a tool's definition is no JSON of one line
+	reasonTokens     = "over_token_limit" // the row has more tokens than --max-tokens
+	reasonSampled    = "not_sampled"      // it is not among the sessions drawn for the sample
+	reasonUnselected = "not_selected"     // --where does not select it
 )
 
 // declare reads a row's tools; rows of one harness share them.

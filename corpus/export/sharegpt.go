@@ -15,8 +15,8 @@ import (
 // template's own prompt where the system prompt is empty, and a turn without
 // text is what it was not told of.
 const (
-	reasonNoSystem    = "no_system_prompt"
-	reasonEmptyResult = "empty_result"
+	reasonNoSystem    = "no_system_prompt" // the system prompt is empty, which a template would replace
+	reasonEmptyResult = "empty_result"     // a turn has no text, which the reader was not told of
 )
 
 // shareGPT writes turns of from and value. A turn with calls has a single

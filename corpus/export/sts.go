@@ -84,7 +84,7 @@ func (s *stsSink) add(r *row) error {
 	drawn := float64(binary.BigEndian.Uint64(sum[:8]))/(1<<64) < s.share
 	name := hex.EncodeToString(sum[:16])
 	if !drawn || len(s.written) == maxSessions || s.written[name] {
-		return &chat.Unfit{Reason: "not_sampled"}
+		return &chat.Unfit{Reason: reasonSampled}
 	}
 	s.written[name] = true
 	s.job.count.Rows++

@@ -53,13 +53,13 @@ const (
 
 // The faults that a reading can name.
 const (
-	FaultCall      = "unreadable_call"
-	FaultArguments = "unreadable_arguments"
-	FaultName      = "call_without_name"
-	FaultResult    = "unreadable_result"
-	FaultOrphan    = "result_without_call"
-	FaultDeep      = "nested_too_deep"
-	FaultLong      = "message_too_long"
+	FaultCall      = "unreadable_call"      // a call in text cannot be read
+	FaultArguments = "unreadable_arguments" // a call's arguments cannot be read
+	FaultName      = "call_without_name"    // a call names no tool
+	FaultResult    = "unreadable_result"    // a tool result cannot be read
+	FaultOrphan    = "result_without_call"  // a tool result answers no call
+	FaultDeep      = "nested_too_deep"      // calls are nested deeper than is read
+	FaultLong      = "message_too_long"     // a message is longer than is read for calls
 )
 
 // MaxDepth is how deep the JSON of a call may nest. Arguments of shopping

@@ -33,9 +33,9 @@ func Key(text string) string {
 
 // The reasons of a Thinner, beside that of a full request.
 const (
-	ReasonCopy  = "copied_row"
-	ReasonNear  = "near_duplicate"
-	ReasonAgent = "agent_cap"
+	ReasonCopy  = "copied_row"     // a better row has the same text
+	ReasonNear  = "near_duplicate" // a better row of the same request has nearly the same text
+	ReasonAgent = "agent_cap"      // the agent has its full number of rows
 )
 
 // Thinner leaves, of rows that come best first, the first of copies and of

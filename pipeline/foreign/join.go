@@ -10,11 +10,12 @@ import (
 // Prompts are a few KB: it holds those of 50,000 attempts.
 const mostWaiting = 256 << 20
 
-// Why half a record is no row of its own.
+// Why a record is no row: half ones, and those that ask for what is held out.
 const (
-	reasonJoined  = "joined_prompt"
-	reasonAlone   = "answer_without_prompt"
-	reasonSeveral = "answer_to_several_prompts"
+	reasonHeldOut = "protected_problem"         // it asks for a problem that is held out
+	reasonJoined  = "joined_prompt"             // the prompt is in the row of its answer
+	reasonAlone   = "answer_without_prompt"     // the prompt that it answers is not there
+	reasonSeveral = "answer_to_several_prompts" // more than one prompt could be the one that it answers
 )
 
 // promptAlone reports whether a record is a request in which the model has not spoken.

@@ -158,7 +158,7 @@ func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row rows.S
 		return row, nil, choose.Fate{Stage: stageRead, Reason: rec.Dialogue.Faults[0]}, nil
 	}
 	if protect.Check(corpus.SplitTrain, guard.Candidate{ID: t.ID, Text: t.Query}).Drop {
-		return row, nil, choose.Fate{Stage: stageGuard, Reason: "protected_problem"}, nil
+		return row, nil, choose.Fate{Stage: stageGuard, Reason: reasonHeldOut}, nil
 	}
 	lost = losses(t, &rec.Dialogue)
 	row, err = rows.NewSFT(&rec, m.facts(&rec, lost))

@@ -17,12 +17,12 @@ type entry struct {
 
 // The reasons for which rows are left out.
 const (
-	reasonUnselected = "not_selected"
-	reasonProtected  = "protected_cluster"
-	reasonEval       = "eval_problem"
+	reasonUnselected = "not_selected"      // --where does not select it
+	reasonProtected  = "protected_cluster" // its problem is of a cluster that is held out
+	reasonEval       = "eval_problem"      // its problem is evaluated on in one of the sources
 	reasonLeak       = "leak_"
-	reasonProblem    = "problem_cap"
-	reasonWeight     = "over_weight"
+	reasonProblem    = "problem_cap" // the problem has its full number of rows
+	reasonWeight     = "over_weight" // its source has its share of the mixture
 )
 
 // decide decides over the rows of one config and split of all sources.

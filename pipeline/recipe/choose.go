@@ -32,11 +32,11 @@ const (
 
 // The reasons for which rows are left out beside those of the protection.
 const (
-	reasonReward   = "below_min_reward"
-	reasonOutcome  = "same_outcome"
-	reasonOneSided = "one_sided_problem"
-	reasonTeacher  = "no_teacher"
-	reasonShare    = "over_share"
+	reasonReward   = "below_min_reward"  // the reward is under min_reward
+	reasonOutcome  = "same_outcome"      // all attempts at the problem have one outcome
+	reasonOneSided = "one_sided_problem" // the problem has rows of one side alone
+	reasonTeacher  = "no_teacher"        // no teacher solved the problem
+	reasonShare    = "over_share"        // its source has its share of the recipe
 )
 
 // source is one side of a recipe: a corpus, and its rows in their order.

@@ -69,8 +69,8 @@ func protect(s *finish.Source, heldOut []guard.Entry) (*protection, error) {
 
 // The reasons for which the protection drops a row.
 const (
-	reasonPool = "protected_cluster"
-	reasonLeak = "leak"
+	reasonPool = "protected_cluster" // its problem is of a cluster that is held out
+	reasonLeak = "leak"              // the guard finds a protected problem in it
 )
 
 // check holds a row against the split and the guard; empty where it may stay.
