@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -59,11 +58,11 @@ func cancelled() error {
 }
 
 // misnamed gives an error the exit code of wrong usage where it says that a
-// path of args, or what would be in it, is not there: nothing was begun that
-// could have failed.
-func misnamed(err error, args []string) error {
+// path that the user gave, or what would be in it, is not there: nothing was
+// begun that could have failed.
+func misnamed(err error, given []string) error {
 	for _, e := range fileErrors(err) {
-		if !errors.Is(e, fs.ErrNotExist) || !slices.ContainsFunc(args, func(arg string) bool { return namesNothing(arg, e.Path) }) {
+		if !errors.Is(e, fs.ErrNotExist) || !slices.ContainsFunc(given, func(path string) bool { return absent(path) && Within(path, e.Path) }) {
 			continue
 		}
 		told := &Failure{hint: "check the path: nothing is there"}
@@ -73,17 +72,8 @@ func misnamed(err error, args []string) error {
 	return err
 }
 
-// namesNothing reports whether an argument, or the value of a flag, is a path that is
-// not there and that path is or would lie in.
-func namesNothing(arg, path string) bool {
-	if name, value, found := strings.Cut(arg, "="); found && strings.HasPrefix(name, "-") {
-		arg = value
-	}
-	arg = filepath.Clean(arg)
-	if path != arg && !strings.HasPrefix(path, arg+string(filepath.Separator)) {
-		return false
-	}
-	_, err := os.Stat(arg)
+func absent(path string) bool {
+	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 

@@ -71,6 +71,18 @@ func noteArguments(c *cobra.Command, kind string) {
 	c.Annotations[noteReads] = kind
 }
 
+// given are the paths that the user gave c: those of its flags that are noted
+// here, and its arguments.
+func given(c *cobra.Command) []string {
+	paths := localPaths(c.Flags().Args())
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if len(f.Annotations) > 0 {
+			paths = append(paths, localPaths(values(f))...)
+		}
+	})
+	return paths
+}
+
 // apart refuses an output that is one of the inputs, lies in one, or would
 // replace a folder that one lies in.
 func apart(c *cobra.Command, args []string, stdin io.Reader) error {

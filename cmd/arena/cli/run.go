@@ -33,12 +33,13 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 	c.SetIn(stdin)
 	c.SetOut(out)
 	c.SetErr(stderr)
-	err := profiles.stop(c.ExecuteContext(ctx))
+	c, err := c.ExecuteContextC(ctx)
+	err = profiles.stop(err)
 	if err == nil {
 		err = out.failed
 	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = cancelled()
 	}
-	return tellError(stderr, misnamed(err, args))
+	return tellError(stderr, misnamed(err, given(c)))
 }
