@@ -11,7 +11,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/foreign"
 	"github.com/trajectory-arena/arena/pipeline/mix"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // The door mat of the sample day is asked for twice, with one gold product.
@@ -98,4 +100,51 @@ func TestHeldOutStaysHeldOut(t *testing.T) {
 	}
 	again.Sources.Bank = in("guarded/bank.json")
 	build(t, again)
+}
+
+// TestImportSearchesAllThatIsSaid: a held-out request, product or title is found
+// wherever it stands in an imported row, and the corpus holds it out from then on.
+func TestImportSearchesAllThatIsSaid(t *testing.T) {
+	t.Parallel()
+	const held = `{"id":"mat","query":"I am looking for a door mat by kubeo, made of aluminium, for at most 1414 pesos.","reward":{"product_id":"9296068591","title":["Kubeo magnetic door mat aluminium nordic original"]}}`
+	const mat = "I am looking for a door mat by kubeo, made of aluminium, for at most 1414 pesos."
+	places := map[string]string{
+		"none":      `{"role":"user","content":"Which bus goes to the airport?"},{"role":"assistant","content":"The nine."}`,
+		"request":   `{"role":"user","content":"` + mat + `"},{"role":"assistant","content":"Yes."}`,
+		"system":    `{"role":"system","content":"` + mat + `"},{"role":"user","content":"What is new?"},{"role":"assistant","content":"Nothing."}`,
+		"developer": `{"role":"developer","content":"` + mat + `"},{"role":"user","content":"What is old?"},{"role":"assistant","content":"Much."}`,
+		"second":    `{"role":"user","content":"Hello, who is there?"},{"role":"assistant","content":"Me."},{"role":"user","content":"` + mat + `"},{"role":"assistant","content":"Fine."}`,
+		"id":        `{"role":"user","content":"Tell me a number."},{"role":"assistant","content":"Take 9296068591."}`,
+		"title":     `{"role":"user","content":"Tell me a name."},{"role":"assistant","content":"Kubeo magnetic door mat aluminium nordic original"}`,
+	}
+	dir := t.TempDir()
+	in := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var lines []byte
+	for name, messages := range places {
+		lines = fmt.Appendf(lines, "{\"id\":%q,\"messages\":[%s]}\n", name, messages)
+	}
+	inputs, err := traces.Discover(in("rows.jsonl", string(lines)), traces.DefaultRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "corpus")
+	m := foreign.Import{Inputs: inputs, HeldOut: []string{in("held.jsonl", held)}, Workers: 1, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0"}}
+	if _, err = m.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	verified(t, out)
+	for name := range places {
+		if n := trained(t, out, name); n > 0 != (name == "none") {
+			t.Errorf("%s: %d rows", name, n)
+		}
+	}
+	if held := bankOf(t, out).Protected(""); len(held) != 1 || held[0].Text != mat {
+		t.Errorf("the bank protects %v", held)
+	}
 }

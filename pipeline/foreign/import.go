@@ -24,7 +24,7 @@ import (
 type Import struct {
 	Inputs []traces.Input
 	RunID  string
-	// HeldOut are files of problems that no row may ask for; none leaves the rows
+	// HeldOut are files of problems that no row may hold; none leaves the rows
 	// unguarded, and the card says so.
 	HeldOut []string
 	// MaxUnreadable is the share of records that may be unreadable, 0 to 1.
@@ -59,6 +59,8 @@ type writer struct {
 	ledger *finish.Ledger
 	fates  []choose.Fate
 	lost   map[string]int64
+	// clusters are those of the rows.
+	clusters map[string]bool
 }
 
 // Run reads every input and writes the corpus, all of it or nothing. Without a
@@ -89,7 +91,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{Import: m, ledger: finish.NewLedger(part), lost: map[string]int64{}, rows: corpus.NewShards[rows.SFT](part, stream)}
+	w := &writer{Import: m, ledger: finish.NewLedger(part), lost: map[string]int64{}, clusters: map[string]bool{}, rows: corpus.NewShards[rows.SFT](part, stream)}
 	in := &reader{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
 	through := inorder.Stream[record, *imported]{
 		Workers: m.Workers, Ahead: aheadBytes, Read: in.read, Take: w.enter,
@@ -115,6 +117,7 @@ func (w *writer) enter(s *imported) error {
 		w.lost[word]++
 	}
 	if s.row != nil {
+		w.clusters[s.attempt.Cluster] = true
 		if err := w.rows.AddCleaned(s.row); err != nil {
 			return err
 		}
@@ -140,9 +143,27 @@ func (w *writer) assemble(ctx context.Context, work string, in *reader, held []g
 	if err != nil {
 		return nil, err
 	}
+	bank, err := w.bank(held)
+	if err != nil {
+		return nil, err
+	}
 	return s, w.Assemble(ctx, &finish.Content{
+		Bank:  bank,
 		Parts: []string{work}, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts, Card: w.card(held),
 	})
+}
+
+// bank is what was held out, beside the requests of the rows; nil where nothing
+// was.
+func (w *writer) bank(held []guard.Entry) (*guard.State, error) {
+	if len(held) == 0 {
+		return nil, nil
+	}
+	own := &guard.State{}
+	for c := range w.clusters {
+		own.Clusters = append(own.Clusters, guard.StateCluster{ID: c, Pool: guard.PoolTrain, Problems: []string{c}})
+	}
+	return guard.Union(guard.HoldOut(held), own)
 }
 
 // configuration names the bank by what is in it, never by a path.
@@ -157,7 +178,7 @@ func (m *Import) configuration(held []guard.Entry) ([]byte, error) {
 func (w *writer) card(held []guard.Entry) corpus.Card {
 	guarded := "Nothing was held out: the requests were compared with no protected problem."
 	if len(w.HeldOut) > 0 {
-		guarded = fmt.Sprintf("Every request was compared with %d protected problems; those that ask for one were left out.", len(held))
+		guarded = fmt.Sprintf("What customers say and what system prompts hold was compared with %d protected problems, and answers searched for their products; rows that hold one were left out. bank.json holds them out of what is made of this corpus.", len(held))
 	}
 	return corpus.Card{
 		Title: "Imported trajectories", Tags: finish.Tags, Default: stream.Config,

@@ -157,7 +157,8 @@ func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row rows.S
 	if len(rec.Dialogue.Faults) > 0 {
 		return row, nil, choose.Fate{Stage: stageRead, Reason: rec.Dialogue.Faults[0]}, nil
 	}
-	if protect.Check(corpus.SplitTrain, guard.Candidate{ID: t.ID, Text: t.Query}).Drop {
+	said := append([]arena.Turn{{User: t.System}}, rec.Dialogue.Turns...)
+	if protect.Check(corpus.SplitTrain, guard.CandidateOf(t.ID, t.Query, said)).Drop {
 		return row, nil, choose.Fate{Stage: stageGuard, Reason: reasonHeldOut}, nil
 	}
 	lost = losses(t, &rec.Dialogue)
