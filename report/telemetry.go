@@ -199,14 +199,14 @@ func (t *Telemetry) overTime() (Section, error) {
 	return s, nil
 }
 
-// mostDrawn bounds what a server says of itself: the room that a plot leaves
+// maxDrawn bounds what a server says of itself: the room that a plot leaves
 // around its values is no number any more beside the largest floats.
-const mostDrawn = 1e15
+const maxDrawn = 1e15
 
 // line is a value over time, where it is told.
 func (t *Telemetry) line(value func(moment) *float64) (points plotter.XYs) {
 	for _, m := range t.series {
-		if v := value(m); v != nil && math.Abs(*v) < mostDrawn && math.Abs(m.Seconds) < mostDrawn {
+		if v := value(m); v != nil && math.Abs(*v) < maxDrawn && math.Abs(m.Seconds) < maxDrawn {
 			points = append(points, plotter.XY{X: m.Seconds, Y: *v})
 		}
 	}

@@ -65,7 +65,7 @@ func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.done[key] = e
-	if len(f.fresh) < mostFresh {
+	if len(f.fresh) < maxFresh {
 		f.fresh[key] = r
 	}
 	close(f.more)
@@ -73,10 +73,10 @@ func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	return nil
 }
 
-// mostFresh bounds the rollouts that are kept in memory until they are asked
+// maxFresh bounds the rollouts that are kept in memory until they are asked
 // for. They end nearly in the order in which they are asked for, so few are
 // read back.
-const mostFresh = 64
+const maxFresh = 64
 
 // entry waits until a rollout is finished, and gives it too where it is fresh.
 // The error is ctx's.

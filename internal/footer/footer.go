@@ -15,9 +15,9 @@ import (
 // The end of a file: the footer, its length in four bytes, four bytes of magic.
 const tailBytes = 8
 
-// mostBytes is the longest footer that is read: that of a file of 10,000 row
+// maxBytes is the longest footer that is read: that of a file of 10,000 row
 // groups of 50 columns.
-const mostBytes = 64 << 20
+const maxBytes = 64 << 20
 
 // ErrBroken says that a file is no Parquet file, or a damaged one.
 var ErrBroken = errors.New("broken Parquet file")
@@ -49,7 +49,7 @@ func check(in io.ReaderAt, size int64) error {
 		return fmt.Errorf("read end of Parquet file: %w", err)
 	}
 	length := int64(binary.LittleEndian.Uint32(tail[:4]))
-	if length > min(mostBytes, size-tailBytes) {
+	if length > min(maxBytes, size-tailBytes) {
 		return fmt.Errorf("%w: its footer would have %d bytes", ErrBroken, length)
 	}
 	b := make([]byte, length)

@@ -22,9 +22,9 @@ const (
 const (
 	// deepest nesting of a footer: Parquet's own goes to six.
 	deepest = 32
-	// mostItems in all lists together, some dozen for a column of a row group. The
+	// maxItems in all lists together, some dozen for a column of a row group. The
 	// reader takes up to 200 bytes for each.
-	mostItems = 8 << 20
+	maxItems = 8 << 20
 )
 
 var (
@@ -114,7 +114,7 @@ func (w *walk) pairs(depth int) error {
 
 // times walks n items of the given types; none is shorter than a byte.
 func (w *walk) times(n uint64, depth int, kinds ...byte) error {
-	if w.items += n; n > uint64(len(w.rest)) || w.items > mostItems {
+	if w.items += n; n > uint64(len(w.rest)) || w.items > maxItems {
 		return errLong
 	}
 	if depth > deepest {

@@ -2,7 +2,7 @@ package gunzip
 
 // fixed sets the codes of blocks that bring none (RFC 1951, 3.2.6).
 func (b *blocks) fixed() {
-	var size [mostSymbols]uint8
+	var size [maxSymbols]uint8
 	for i := range size {
 		switch {
 		case i < 144 || i >= 280:
@@ -21,10 +21,10 @@ func (b *blocks) fixed() {
 }
 
 const (
-	// mostLengths and mostDistances are how many symbols a block may code.
-	mostLengths   = 286
-	mostDistances = 30
-	countBits     = 7
+	// maxLengths and maxDistances are how many symbols a block may code.
+	maxLengths   = 286
+	maxDistances = 30
+	countBits    = 7
 )
 
 // countOrder is the order in which the sizes of the code of code lengths come
@@ -38,13 +38,13 @@ func (b *blocks) dynamic() error {
 		return err
 	}
 	lengths, distances, counts := v&31+257, v>>5&31+1, v>>10+4
-	if lengths > mostLengths || distances > mostDistances {
+	if lengths > maxLengths || distances > maxDistances {
 		return ErrCorrupt
 	}
 	if err := b.countCode(counts); err != nil {
 		return err
 	}
-	var size [mostLengths + mostDistances]uint8
+	var size [maxLengths + maxDistances]uint8
 	if err := b.sizes(size[:lengths+distances]); err != nil {
 		return err
 	}

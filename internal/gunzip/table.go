@@ -34,7 +34,7 @@ func (e entry) value(ahead uint64) int {
 
 const (
 	longestCode = 15
-	mostSymbols = 288
+	maxSymbols  = 288
 	// lengthBits and distanceBits are how many bits a first look takes: codes
 	// beyond them are rare in text.
 	lengthBits   = 11
@@ -56,7 +56,7 @@ var (
 )
 
 func lengths() []entry {
-	out := make([]entry, mostSymbols)
+	out := make([]entry, maxSymbols)
 	for i := range 256 {
 		out[i] = literal | entry(i)<<16
 	}
@@ -109,7 +109,7 @@ func (t *table) build(size []uint8, symbols []entry, first uint) bool {
 	}
 	second := links{table: t, first: first, free: 1 << first, left: count}
 	code, before := uint32(0), uint8(0)
-	var order [mostSymbols]uint16
+	var order [maxSymbols]uint16
 	for _, s := range byLength(size, &count, &order) {
 		n := size[s]
 		code <<= n - before
@@ -140,7 +140,7 @@ func complete(count *[longestCode + 1]int) bool {
 }
 
 // byLength lists the symbols that have a code, shorter codes first.
-func byLength(size []uint8, count *[longestCode + 1]int, order *[mostSymbols]uint16) []uint16 {
+func byLength(size []uint8, count *[longestCode + 1]int, order *[maxSymbols]uint16) []uint16 {
 	var at [longestCode + 2]int
 	for n := 1; n <= longestCode; n++ {
 		at[n+1] = at[n] + count[n]

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// mostAhead bounds the values under way, however little each of them weighs.
-const mostAhead = 4096
+// maxAhead bounds the values under way, however little each of them weighs.
+const maxAhead = 4096
 
 // Stream is work on values of type A that gives results of type B.
 type Stream[A, B any] struct {
@@ -52,7 +52,7 @@ type pending[B any] struct {
 func (s *Stream[A, B]) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	room := semaphore.NewWeighted(s.Ahead)
-	jobs, order := make(chan job[A, B]), make(chan pending[B], mostAhead)
+	jobs, order := make(chan job[A, B]), make(chan pending[B], maxAhead)
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	group.Go(func() error {

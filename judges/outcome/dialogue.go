@@ -72,7 +72,7 @@ func terminates(step *arena.Step, last message) (bool, error) {
 	return ended, nil
 }
 
-// refuseNonObject tells whether Python can look for "tool_call" in a message
+// refuseNonObject reports whether Python can look for "tool_call" in a message
 // that is no object, and find nothing.
 func refuseNonObject(body gjson.Result) error {
 	if !body.Exists() {

@@ -34,10 +34,10 @@ type number struct {
 const (
 	// exactDigits is the longest decimal integer that always fits a float64.
 	exactDigits = 15
-	// mostDigits is the longest that Python reads (sys.set_int_max_str_digits): no
+	// maxDigits is the longest that Python reads (sys.set_int_max_str_digits): no
 	// score was ever paid on a longer one, and to read it takes the square of its
 	// length.
-	mostDigits = 4300
+	maxDigits = 4300
 )
 
 func decode(r gjson.Result) value {
@@ -72,7 +72,7 @@ func decodeNumber(text string) number {
 	f, _ := strconv.ParseFloat(text, 64)
 	n := number{float: f}
 	digits := len(strings.TrimPrefix(text, "-"))
-	if digits > exactDigits && digits <= mostDigits && !strings.ContainsAny(text, ".eE") {
+	if digits > exactDigits && digits <= maxDigits && !strings.ContainsAny(text, ".eE") {
 		n.whole, _ = new(big.Int).SetString(text, 10)
 	}
 	return n
