@@ -63,6 +63,12 @@ type AgentStats struct {
 	AtOnce   int
 	Course   Tally
 	Breadth  Tally
+	// Ungrounded are numbers in thoughts and those that stood nowhere before,
+	// UnseenIDs products in calls and those that nothing had shown, Foreknown
+	// searches and those with words of the answer that nothing held.
+	Ungrounded Tally
+	UnseenIDs  Tally
+	Foreknown  Tally
 	// Told counts attempts in which a reply named a product before the shop had
 	// shown it.
 	Told int
@@ -128,6 +134,9 @@ func (f *Filter) agentDay(s []Sample, found offered) AgentStats {
 		a.Good = Tally{a.Good.Part + s[i].GoodAgain, a.Good.Whole + s[i].Good}
 		a.Better = Tally{a.Better.Part + s[i].Better, a.Better.Whole + s[i].Better + s[i].Worse}
 		a.Excerpts = Tally{a.Excerpts.Part + s[i].Excerpts, a.Excerpts.Whole + s[i].Searches}
+		a.Ungrounded = Tally{a.Ungrounded.Part + s[i].Ungrounded, a.Ungrounded.Whole + s[i].Numbers}
+		a.UnseenIDs = Tally{a.UnseenIDs.Part + s[i].UnseenIDs, a.UnseenIDs.Whole + s[i].IDs}
+		a.Foreknown = Tally{a.Foreknown.Part + s[i].Foreknown, a.Foreknown.Whole + s[i].Searches}
 		a.Told += int(flag(s[i].Prescient > 0))
 		a.Cheapest = Tally{a.Cheapest.Part + s[i].Cheapest, a.Cheapest.Whole + s[i].Openings}
 		a.Dearest = Tally{a.Dearest.Part + s[i].Dearest, a.Dearest.Whole + s[i].Openings}
@@ -195,6 +204,10 @@ var dayRules = []dayRule{
 		func(_ *Filter, _ *Sample, a *AgentStats) float64 { return -7 * a.overrides() }},
 	{"told_answers", "-8 where a recommended product that no result held is one that the shop showed to others, or made-up products turned out to be real elsewhere on the agent's day: as much as in the attempt itself", true,
 		func(_ *Filter, s *Sample, a *AgentStats) float64 { return -8 * flag(a.told(s)) }},
+	{"replayed_text", "-8 where the day's thoughts give numbers that stood nowhere before, about products that the shop did show: the text is from elsewhere", true,
+		func(_ *Filter, s *Sample, a *AgentStats) float64 { return -8 * flag(s.Evidence && a.replayed()) }},
+	{"answer_table", "-8 where the day's searches hold words of the answer before the request or a result did: the answer was known", true,
+		func(_ *Filter, s *Sample, a *AgentStats) float64 { return -8 * flag(s.Evidence && a.foreknown()) }},
 	{"pasted_episode", "-12 where the same calls answer other requests: a proof", true,
 		func(f *Filter, s *Sample, a *AgentStats) float64 {
 			return -12 * flag(a.pastes[s.Episode] > f.cfg.MaxPastes)

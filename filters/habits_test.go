@@ -69,6 +69,9 @@ func TestDaysDoNotMove(t *testing.T) {
 		day := playDays(familyNamed(family), days{8000, 45})[:45]
 		want := axes(judgeDay(t, day))
 		for name, change := range same {
+			if family == "puppet opens the cheapest" && name == "other prices" {
+				continue // its thoughts keep the old prices: so does a replay
+			}
 			changed := slices.Clone(day)
 			for i := range changed {
 				changed[i].trace = change(day[i].trace)

@@ -31,6 +31,8 @@ type pad struct {
 	scratch []uint64
 	// titles are the words of the titles that quotes are searched for in.
 	titles []uint64
+	// answered are the words of the titles that were recommended.
+	answered []uint64
 	// json reads replies and keeps their texts without escapes.
 	json    *cursor.Cursor
 	written calls.Reader
@@ -79,7 +81,7 @@ func (p *pad) release() {
 	*p = pad{
 		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], calls: p.calls[:0],
 		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, others: p.others[:0], fits: p.fits[:0],
-		request: wordSet{table: p.request.table}, scratch: p.scratch[:0], titles: p.titles[:0], json: p.json,
+		request: wordSet{table: p.request.table}, scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], json: p.json,
 	}
 	pads.Put(p)
 }

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -94,6 +95,15 @@ type Sample struct {
 	// Prescient those of them that the shop turned out to have.
 	Invented  int `json:"invented"`
 	Prescient int `json:"prescient"`
+	// Numbers counts numbers in thoughts that no call of the agent's holds,
+	// Ungrounded those that neither the request nor an earlier result holds. IDs
+	// counts products in calls, UnseenIDs those that nothing before had shown,
+	// Foreknown searches with a word of the answer that nothing before held.
+	Numbers    int `json:"numbers"`
+	Ungrounded int `json:"ungrounded"`
+	IDs        int `json:"ids"`
+	UnseenIDs  int `json:"unseen_ids"`
+	Foreknown  int `json:"foreknown"`
 	// Taken are hashes of the recommended products that results held, Unseen of
 	// those that none did; at most maxTaken of each.
 	Taken  []uint64 `json:"taken,omitempty"`
@@ -124,6 +134,7 @@ func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
 	a.reading(&s)
 	a.plan(&s)
 	a.citations(&s)
+	a.grounding(&s)
 	return s
 }
 
@@ -270,21 +281,32 @@ func (a *attempt) takes(from, n int) bool {
 // one of the first results and not in the request. Numbers read the same in
 // every language.
 func (a *attempt) cites(text string, results int) bool {
-	for i := 0; i < len(text); {
-		if text[i] < '0' || text[i] > '9' {
-			i++
-			continue
-		}
-		from, digits := i, 0
-		for i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9') {
-			digits += int(flag(text[i] != '.'))
-			i++
-		}
-		if number := text[from:i]; digits >= 3 && !strings.Contains(a.query, number) && a.returned(number, results) {
+	for number := range numbers(text) {
+		if !strings.Contains(a.query, number) && a.returned(number, results) {
 			return true
 		}
 	}
 	return false
+}
+
+// numbers yields what stands in text with three digits or more.
+func numbers(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(text); {
+			if text[i] < '0' || text[i] > '9' {
+				i++
+				continue
+			}
+			from, digits := i, 0
+			for i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9') {
+				digits += int(flag(text[i] != '.'))
+				i++
+			}
+			if digits >= 3 && !yield(text[from:i]) {
+				return
+			}
+		}
+	}
 }
 
 // quotes reports whether text holds a word out of the titles of the first results that
