@@ -81,14 +81,14 @@ func better(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.id, b.id))
 }
 
-// splitOf is the split of a pool; never-touch is in none.
+// splitOf is the split of a pool; what was held out and never-touch are in none.
 func splitOf(p guard.Pool) string {
 	switch p {
 	case guard.PoolTrain:
 		return corpus.SplitTrain
 	case guard.PoolEval:
 		return corpus.SplitEval
-	case guard.PoolNeverTouch:
+	case guard.PoolHeldOut, guard.PoolNeverTouch:
 	}
 	return ""
 }

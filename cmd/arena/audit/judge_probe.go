@@ -37,8 +37,8 @@ func (d *judgeDay) probeTo(ctx context.Context, w io.Writer, days []string, n in
 	var shifts [][]probe.Shift
 	read := func(_ context.Context, emit func(*arena.Trace) error) error {
 		for _, a := range attempts {
-			if err := emit(a.trace); err != nil {
-				return err
+			if failed := emit(a.trace); failed != nil {
+				return failed
 			}
 		}
 		return nil

@@ -52,10 +52,10 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 		if err = r.score(ctx, inputs); err != nil {
 			return err
 		}
-		if err := r.check(); err != nil {
+		if err = r.check(); err != nil {
 			return err
 		}
-		if _, err := w.Write(r.sum.lines); err != nil {
+		if _, err = w.Write(r.sum.lines); err != nil {
 			return fmt.Errorf("write scores: %w", err)
 		}
 		return nil
