@@ -134,9 +134,6 @@ func (f *Filter) agentDay(s []Sample, found offered) AgentStats {
 		a.Good = Tally{a.Good.Part + s[i].GoodAgain, a.Good.Whole + s[i].Good}
 		a.Better = Tally{a.Better.Part + s[i].Better, a.Better.Whole + s[i].Better + s[i].Worse}
 		a.Excerpts = Tally{a.Excerpts.Part + s[i].Excerpts, a.Excerpts.Whole + s[i].Searches}
-		a.Ungrounded = Tally{a.Ungrounded.Part + s[i].Ungrounded, a.Ungrounded.Whole + s[i].Numbers}
-		a.UnseenIDs = Tally{a.UnseenIDs.Part + s[i].UnseenIDs, a.UnseenIDs.Whole + s[i].IDs}
-		a.Foreknown = Tally{a.Foreknown.Part + s[i].Foreknown, a.Foreknown.Whole + s[i].Searches}
 		a.Told += int(flag(s[i].Prescient > 0))
 		a.Cheapest = Tally{a.Cheapest.Part + s[i].Cheapest, a.Cheapest.Whole + s[i].Openings}
 		a.Dearest = Tally{a.Dearest.Part + s[i].Dearest, a.Dearest.Whole + s[i].Openings}
@@ -155,6 +152,7 @@ func (f *Filter) agentDay(s []Sample, found offered) AgentStats {
 	a.Forms, a.Course = forms(s), courses(s)
 	a.Plan = math.Min(a.steady(), math.Max(a.fixedForms(), a.searchesAgain()))
 	a.Templates = templates(s)
+	a.addGrounding(s)
 	return a
 }
 

@@ -113,6 +113,16 @@ func (a *attempt) holds(word uint64, results int) bool {
 	return false
 }
 
+// addGrounding adds up what the attempts of a day rest on. A day too short for
+// habits, and rollouts, whose calls are the model's by construction, show nothing.
+func (a *AgentStats) addGrounding(s []Sample) {
+	for i := range s {
+		a.Ungrounded = Tally{a.Ungrounded.Part + s[i].Ungrounded, a.Ungrounded.Whole + s[i].Numbers}
+		a.UnseenIDs = Tally{a.UnseenIDs.Part + s[i].UnseenIDs, a.UnseenIDs.Whole + s[i].IDs}
+		a.Foreknown = Tally{a.Foreknown.Part + s[i].Foreknown, a.Foreknown.Whole + s[i].Searches}
+	}
+}
+
 // replayed reports whether thoughts of the day give numbers that stood nowhere,
 // about products that the shop showed: words from elsewhere. Who makes up
 // products, too, makes up both. Honest agents reach 0.07.
