@@ -66,7 +66,8 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	return c
 }
 
-func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
+// check refuses flags that cannot be meant, before anything is read.
+func (f *importFlags) check() error {
 	if f.out == "" {
 		return cli.Usage(errors.New("no output folder"), "say where the corpus goes, such as -o imported")
 	}
@@ -76,7 +77,11 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	if f.workers < 1 {
 		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
 	}
-	if err := f.card.Check(); err != nil {
+	return f.card.Check()
+}
+
+func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
+	if err := f.check(); err != nil {
 		return err
 	}
 	cli.LimitHeap()
