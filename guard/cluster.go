@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/guard/lexical"
 )
 
 // Cluster is a set of problems that must stay on one side of a split: they
@@ -129,7 +130,7 @@ func joinAlike(ctx context.Context, joined *forest, problems []arena.Problem) er
 	for i, p := range problems {
 		bank[i] = EntryOf("", p, "")
 	}
-	return joinLexical(ctx, joined, bank)
+	return lexical.Join(ctx, requests(bank), joined.join)
 }
 
 // joinEntries joins entries with a product or a normalised request in common,
@@ -152,5 +153,5 @@ func joinEntries(ctx context.Context, bank []Entry) (*forest, error) {
 			}
 		}
 	}
-	return joined, joinLexical(ctx, joined, bank)
+	return joined, lexical.Join(ctx, requests(bank), joined.join)
 }

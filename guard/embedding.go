@@ -43,7 +43,10 @@ type EmbeddingTier struct {
 	guard       *Guard
 	embedder    *Embedder
 	calibration Calibration
-	vectors     [][]float32 // of each base
+	// entries are the positions of the bank's entries that have a text, vectors
+	// theirs.
+	entries []int
+	vectors [][]float32
 	// Required makes Check fail where the endpoint does.
 	Required bool
 	// down is why the endpoint could not answer; the other tiers decide then.
@@ -54,9 +57,11 @@ type EmbeddingTier struct {
 // on pairs of the bank that share no product.
 func NewEmbeddingTier(ctx context.Context, g *Guard, e *Embedder, c *Calibration) (*EmbeddingTier, error) {
 	t := &EmbeddingTier{guard: g, embedder: e}
-	texts := make([]string, len(g.lexical.entry))
-	for i, entry := range g.lexical.entry {
-		texts[i] = g.bank[entry].Text
+	var texts []string
+	for i, e := range g.bank {
+		if e.Text != "" {
+			t.entries, texts = append(t.entries, i), append(texts, e.Text)
+		}
 	}
 	if len(texts) == 0 {
 		return nil, errors.New("embed the bank: no protected problem has a text")
@@ -76,15 +81,15 @@ func NewEmbeddingTier(ctx context.Context, g *Guard, e *Embedder, c *Calibration
 	return t, nil
 }
 
-// mostBackground bounds the bank's requests that background pairs are made of:
+// maxBackground bounds the bank's requests that background pairs are made of:
 // 2,000 give two million pairs.
-const mostBackground = 2000
+const maxBackground = 2000
 
 // background sets the threshold just above all but falsePairs of the unrelated
 // pairs in the bank.
 func (t *EmbeddingTier) background() Calibration {
 	var cosines []float64
-	n := min(len(t.vectors), mostBackground)
+	n := min(len(t.vectors), maxBackground)
 	for i := range n {
 		for j := range i {
 			if !t.related(i, j) {
@@ -102,7 +107,7 @@ func (t *EmbeddingTier) background() Calibration {
 }
 
 func (t *EmbeddingTier) related(i, j int) bool {
-	a, b := t.guard.bank[t.guard.lexical.entry[i]], t.guard.bank[t.guard.lexical.entry[j]]
+	a, b := t.guard.bank[t.entries[i]], t.guard.bank[t.entries[j]]
 	return slices.ContainsFunc(a.ProductIDs, func(id string) bool { return slices.Contains(b.ProductIDs, id) })
 }
 
@@ -166,25 +171,14 @@ func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findi
 func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
 	best, cosine := -1, t.calibration.Threshold
 	for i, b := range t.vectors {
-		if cos := dot(v, b); cos >= cosine && (f.Beyond || t.guard.lexical.plausible(int32(i), text)) {
+		if cos := dot(v, b); cos >= cosine && (f.Beyond || t.guard.lexical.Plausible(t.entries[i], text, leastOdds)) {
 			best, cosine = i, cos
 		}
 	}
 	if best < 0 {
 		return
 	}
-	e := t.guard.bank[t.guard.lexical.entry[best]]
+	e := t.guard.bank[t.entries[best]]
 	f.Match, f.Bank, f.Drop, f.Tier = e.ID, e.Bank, true, TierEmbedding
 	f.Evidence = fmt.Sprintf("cosine %.4f with %s reaches %.4f; no number contradicts", cosine, t.calibration.Model, t.calibration.Threshold)
-}
-
-// plausible reports whether the lexical tier leaves room for a match: no number
-// was replaced and the score is not hopeless.
-func (x *lexicalIndex) plausible(number int32, text string) bool {
-	s := x.scratch.Get().(*scratch)
-	defer x.scratch.Put(s)
-	p := newProfile(parse(text, nil), s.reader(x.vocabulary))
-	x.join(p)
-	j := x.judge(number, p)
-	return j.f.numberClash == 0 && j.score >= leastOdds
 }

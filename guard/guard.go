@@ -6,8 +6,10 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	arena "github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/guard/lexical"
 )
 
 // Tier names the kind of evidence that a finding rests on.
@@ -72,7 +74,7 @@ type Guard struct {
 	config  Config
 	spec    *specIndex
 	text    *textIndex
-	lexical *lexicalIndex
+	lexical *lexical.Index
 }
 
 // ErrEmptyBank says that there is nothing to protect. A corpus may not be
@@ -87,8 +89,29 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	cfg = cfg.withDefaults()
 	return &Guard{
 		bank: bank, config: cfg,
-		spec: newSpecIndex(bank), text: newTextIndex(bank), lexical: newLexicalIndex(bank),
+		spec: newSpecIndex(bank), text: newTextIndex(bank), lexical: lexical.New(requests(bank)),
 	}, nil
+}
+
+// requests are the entries as the lexical tier reads them.
+func requests(bank []Entry) []lexical.Request {
+	out := make([]lexical.Request, len(bank))
+	for i, e := range bank {
+		out[i] = lexical.Request{Text: e.Text, Terms: slices.Concat(e.Titles, e.Terms)}
+	}
+	return out
+}
+
+// withDefaults fills in the thresholds that are not set.
+func (c Config) withDefaults() Config {
+	defaults := lexical.DefaultLimits()
+	if c.Drop == 0 {
+		c.Drop = defaults.Drop
+	}
+	if c.Same == 0 {
+		c.Same = defaults.Same
+	}
+	return c
 }
 
 // Bank returns the protected problems in the order they were given.
@@ -113,7 +136,19 @@ func (g *Guard) checkText(text string) Finding {
 	if f := g.text.check(text, g.bank); f.Drop {
 		return f
 	}
-	return g.lexical.check(text, g.bank, g.config)
+	return g.checkLexical(text)
+}
+
+func (g *Guard) checkLexical(text string) Finding {
+	l := g.lexical.Check(text, lexical.Limits(g.config))
+	f := Finding{Score: l.Score, Drop: l.Drop, Same: l.Same, Evidence: l.Evidence, Beyond: l.Beyond}
+	if l.Request >= 0 {
+		f.Match, f.Bank = g.bank[l.Request].ID, g.bank[l.Request].Bank
+	}
+	if f.Drop {
+		f.Tier = TierLexical
+	}
+	return f
 }
 
 // stronger prefers a drop over a pass, then the stronger tier, then the higher

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/trajectory-arena/arena/guard/lexical"
 )
 
 func kettle() []Entry {
@@ -60,7 +62,7 @@ func TestCanaryIsCaught(t *testing.T) {
 		t.Error("a guard without its specification tier passes")
 	}
 	g = newTestGuard(t, kettle())
-	g.text, g.lexical = newTextIndex(nil), newLexicalIndex(nil)
+	g.text, g.lexical = newTextIndex(nil), lexical.New(nil)
 	if g.Canary() == nil {
 		t.Error("a guard without its text tiers passes")
 	}

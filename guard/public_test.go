@@ -79,60 +79,6 @@ func TestPublicPairs(t *testing.T) {
 	}
 }
 
-// TestPublicCandidates holds what is scored at all to few bases a text, and to
-// the right one for every rewording.
-func TestPublicCandidates(t *testing.T) {
-	t.Parallel()
-	bank := publicBank(t)
-	x, number := newLexicalIndex(bank), map[string]int32{}
-	for i, e := range x.entry {
-		number[bank[e].ID] = int32(i)
-	}
-	s, texts, candidates := x.newScratch(), 0, 0
-	err := rows.Each(filepath.Join(conformance(t), "leak", "pairs.jsonl"), func(r rows.Row) error {
-		p := newProfile(slices.Clone(parse(gjson.Get(r.JSON, "text").Str, nil)), s.reader(x.vocabulary))
-		x.join(p)
-		found := x.candidates(p, s)
-		texts, candidates = texts+1, candidates+len(found)
-		if gjson.Get(r.JSON, "same").Bool() && !slices.Contains(found, number[gjson.Get(r.JSON, "base_id").Str]) {
-			t.Errorf("%s is no candidate of its base", r.JSON)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if mean := float64(candidates) / float64(texts); mean > 5 {
-		t.Errorf("%.2f candidates a text, want at most 5", mean)
-	}
-}
-
-// TestPublicProblemsKeepApart counts pairs of unrelated public problems that
-// would be dropped for one another, and finds all that share a product.
-func TestPublicProblemsKeepApart(t *testing.T) {
-	t.Parallel()
-	bank := publicBank(t)
-	x := newLexicalIndex(bank)
-	s := x.newScratch()
-	wrong := map[[2]int]bool{}
-	candidates := 0
-	for i, b := range x.bases {
-		found := x.candidates(b.profile, s)
-		candidates += len(found)
-		for _, j := range found {
-			related := slices.ContainsFunc(bank[i].ProductIDs, func(id string) bool { return slices.Contains(bank[j].ProductIDs, id) })
-			if int(j) != i && !related && x.judge(j, b.profile).score >= dropLogOdds {
-				wrong[[2]int{min(i, int(j)), max(i, int(j))}] = true
-			}
-		}
-	}
-	pairs := len(bank) * (len(bank) - 1) / 2
-	t.Logf("%d false pairs of %d, %.2f candidates a problem", len(wrong), pairs, float64(candidates)/float64(len(bank)))
-	if float64(len(wrong)) > 2e-5*float64(pairs) {
-		t.Errorf("%d false pairs of %d, want at most 2 in 100,000", len(wrong), pairs)
-	}
-}
-
 // TestSharedProductsAreFound checks every pair of public problems with a gold
 // product in common, by specification alone.
 func TestSharedProductsAreFound(t *testing.T) {

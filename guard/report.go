@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/guard/lexical"
 )
 
 // ReportSchema is the version of the contamination report.
@@ -65,7 +67,7 @@ func NewReport(g *Guard) *Report {
 		r.bank(e.Bank).Problems++
 	}
 	for odds := -6.0; odds <= 2; odds += 0.5 {
-		r.Curve = append(r.Curve, CurvePoint{Threshold: math.Round(logistic(odds)*1e4) / 1e4})
+		r.Curve = append(r.Curve, CurvePoint{Threshold: math.Round(lexical.Logistic(odds)*1e4) / 1e4})
 	}
 	return r
 }

@@ -68,7 +68,7 @@ func titleWords(text string, out []uint64) []uint64 {
 		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
 		}
-		if isLower(c) || isDigit(c) {
+		if c >= 'a' && c <= 'z' || isDigit(c) {
 			h, in = (h^uint64(c))*prime, true
 			continue
 		}

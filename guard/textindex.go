@@ -3,6 +3,7 @@ package guard
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -52,7 +53,7 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 // that change a number or a size. What stands around the text is cut off first:
 // it decides how bytes that are no character and marks without a letter compose.
 func normalised(text string) string {
-	if !isPlain(text) {
+	if strings.IndexFunc(text, beyondASCII) >= 0 {
 		text = norm.NFKC.String(strings.TrimSpace(strings.ToValidUTF8(text, " ")))
 	}
 	text = strings.ToLower(text)
@@ -84,5 +85,7 @@ func signOfNumber(text string, i int, r rune) bool {
 	}
 	return false
 }
+
+func beyondASCII(r rune) bool { return r >= utf8.RuneSelf }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -20,7 +20,7 @@ type Options struct {
 	BucketCap int
 	// Workers sign texts side by side; 0 and 1 are the same.
 	Workers int
-	// Signed is told how long each text is that was signed, by any of the workers;
+	// Signed is called with the length of each text that was signed, by any of the workers;
 	// nil tells nobody.
 	Signed func(bytes int)
 }

@@ -43,10 +43,10 @@ func BenchmarkTextsShort(b *testing.B) {
 func TestEverySignedTextIsTold(t *testing.T) {
 	t.Parallel()
 	o := Long()
-	var told atomic.Int64
-	o.Workers, o.Signed = 3, func(bytes int) { told.Add(int64(bytes)) }
-	if _, _, err := Texts([]string{"a", "bcd", "", "ef", "ghij"}, o); err != nil || told.Load() != 10 {
-		t.Errorf("told of %d bytes, want 10: %v", told.Load(), err)
+	var signed atomic.Int64
+	o.Workers, o.Signed = 3, func(bytes int) { signed.Add(int64(bytes)) }
+	if _, _, err := Texts([]string{"a", "bcd", "", "ef", "ghij"}, o); err != nil || signed.Load() != 10 {
+		t.Errorf("signed %d bytes, want 10: %v", signed.Load(), err)
 	}
 }
 

@@ -31,9 +31,9 @@ const (
 const (
 	// deepestColumn is also that of the reader beneath.
 	deepestColumn = 64
-	// mostColumns counts columns, those inside of them, and notes on them: the
+	// maxColumns counts columns, those inside of them, and notes on them: the
 	// reader beneath takes up to a kilobyte for each in every batch.
-	mostColumns = 1 << 16
+	maxColumns = 1 << 16
 )
 
 // described counts what a description makes of memory. Its parts may stand in more
@@ -76,7 +76,7 @@ func (c *described) notes(t flatbuffers.Table, slot flatbuffers.VOffsetT) {
 }
 
 func (c *described) count(items, text int) {
-	if c.items, c.text = c.items+items, c.text+text; c.items > mostColumns || c.text > arrowMetaBytes {
+	if c.items, c.text = c.items+items, c.text+text; c.items > maxColumns || c.text > arrowMetaBytes {
 		panic("it has more columns than are read")
 	}
 }

@@ -77,9 +77,9 @@ func TestArrowReadsEveryKindOfColumn(t *testing.T) {
 	}
 }
 
-// mostTaken is the longest row, twice while its text grows, and far less than what
+// maxTaken is the longest row, twice while its text grows, and far less than what
 // the sizes in a damaged file can ask for.
-const mostTaken = 256 << 20
+const maxTaken = 256 << 20
 
 // TestDamagedArrowTakesLittleMemory writes sizes over every place of a stream. None
 // may end the program.
@@ -89,7 +89,7 @@ func TestDamagedArrowTakesLittleMemory(t *testing.T) {
 			for _, size := range []string{"\xff", "\x7f", "\xff\xff\xff\x7f", "\x00\x00\x00\x00\x01", "\xff\xff\xff\xff\xff\xff\xff\x00"} {
 				content := []byte(whole)
 				copy(content[at:], size)
-				if taken := takenBy(func() { _, _ = texts(string(content)) }); taken > mostTaken {
+				if taken := takenBy(func() { _, _ = texts(string(content)) }); taken > maxTaken {
 					t.Errorf("%s: %x at %d takes %d bytes", name, size, at, taken)
 				}
 			}

@@ -1,4 +1,4 @@
-package guard
+package lexical
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ type scratch struct {
 // maxCachedWords bounds a scratch's cache: about 10 MB.
 const maxCachedWords = 1 << 15
 
-func (x *lexicalIndex) newScratch() *scratch {
+func (x *Index) newScratch() *scratch {
 	return &scratch{
 		words: map[string]*word{}, best: make([]float32, len(x.vocabulary.stems)), cover: make([]float32, len(x.bases)),
 	}
@@ -53,7 +53,7 @@ func cloneString(w string) string { return string([]byte(w)) }
 const leastCover = 0.27
 
 // candidates returns the bases of which the profile covers enough, by number.
-func (x *lexicalIndex) candidates(p *profile, s *scratch) []int32 {
+func (x *Index) candidates(p *profile, s *scratch) []int32 {
 	s.bases = s.bases[:0]
 	for _, id := range s.touchAll(p) {
 		for _, post := range x.postings[id] {
@@ -101,7 +101,7 @@ func (s *scratch) add(base int32, weight float32) {
 	s.cover[base] += weight
 }
 
-func (x *lexicalIndex) covered(p *profile, s *scratch) []int32 {
+func (x *Index) covered(p *profile, s *scratch) []int32 {
 	kept := s.bases[:0]
 	for _, b := range s.bases {
 		agree := bits.OnesCount8(x.bases[b].profile.services & p.services)
@@ -125,7 +125,7 @@ type judged struct {
 
 // search returns the base that the text most looks like; found is false where
 // it shares too little with any.
-func (x *lexicalIndex) search(text string, s *scratch) (best judged, whole *profile, found bool) {
+func (x *Index) search(text string, s *scratch) (best judged, whole *profile, found bool) {
 	s.tokens = parse(text, s.tokens)
 	whole = lookUp(s.tokens, s.reader(x.vocabulary))
 	x.join(whole)
@@ -150,7 +150,7 @@ const leastChunk = 256
 
 // chunks cuts a long text into overlapping pieces, each long enough to hold the
 // longest base in another's words, and gathers what each asks for.
-func (x *lexicalIndex) chunks(p *profile) []*profile {
+func (x *Index) chunks(p *profile) []*profile {
 	size := max(leastChunk, 3*x.longest)
 	if len(p.tokens) <= size+size/2 {
 		p.gather()
@@ -168,7 +168,7 @@ func (x *lexicalIndex) chunks(p *profile) []*profile {
 
 // judge compares a base with a text, and with the window of the text that looks
 // most like it.
-func (x *lexicalIndex) judge(number int32, p *profile) judged {
+func (x *Index) judge(number int32, p *profile) judged {
 	b := x.bases[number]
 	best := judged{base: number, part: p, f: x.compare(b, p)}
 	best.score = best.f.score()
@@ -183,7 +183,7 @@ func (x *lexicalIndex) judge(number int32, p *profile) judged {
 	return best
 }
 
-func (x *lexicalIndex) judgeWindow(number int32, w *profile) judged {
+func (x *Index) judgeWindow(number int32, w *profile) judged {
 	f := x.compare(x.bases[number], w)
 	f.windowed = 1
 	return judged{base: number, part: w, f: f, score: f.score()}

@@ -1,4 +1,4 @@
-package guard
+package lexical
 
 import (
 	"math"
@@ -12,7 +12,7 @@ const leastAround = 10
 
 // embedded judges the window of a text that holds much else. Whether it asks for
 // the same is a question of the window alone.
-func (x *lexicalIndex) embedded(whole judged) (judged, bool) {
+func (x *Index) embedded(whole judged) (judged, bool) {
 	w := x.window(x.bases[whole.base], whole.part)
 	if w == nil || len(whole.part.tokens)-len(w.tokens) < leastAround {
 		return judged{}, false
@@ -29,7 +29,7 @@ const (
 
 // window returns the stretch of p that covers most of b, from the bounds of its
 // sentence, line or quotation on; nil where that is all of p.
-func (x *lexicalIndex) window(b *base, p *profile) *profile {
+func (x *Index) window(b *base, p *profile) *profile {
 	value := x.tokenValues(b, p)
 	from, to := 0, len(p.tokens)
 	if size := int(windowFactor*float64(b.tokens)) + windowSlack; to > size {
@@ -89,7 +89,7 @@ func (t *token) opens() bool {
 }
 
 // tokenValues is what each token of p adds to the cover of b.
-func (x *lexicalIndex) tokenValues(b *base, p *profile) []float64 {
+func (x *Index) tokenValues(b *base, p *profile) []float64 {
 	value := make([]float64, len(p.tokens))
 	for i, t := range p.tokens {
 		if t.isNumber() {
@@ -108,5 +108,5 @@ func (x *lexicalIndex) tokenValues(b *base, p *profile) []float64 {
 	return value
 }
 
-// logistic maps log odds to 0 to 1.
-func logistic(s float64) float64 { return 1 / (1 + math.Exp(-s)) }
+// Logistic maps log odds to 0 to 1.
+func Logistic(s float64) float64 { return 1 / (1 + math.Exp(-s)) }

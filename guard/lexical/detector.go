@@ -1,4 +1,4 @@
-package guard
+package lexical
 
 // detector holds the weights of the logistic regression over features, fitted
 // on requests and texts that ask for the same or for something else;

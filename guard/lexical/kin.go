@@ -1,4 +1,4 @@
-package guard
+package lexical
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 // goes from each request to those it has not reached, so that of thousands that
 // are all alike no two of the reached are compared.
 type kin struct {
-	*lexicalIndex
+	*Index
 	scratch *scratch
 	// touching list, for each vocabulary id, the requests with a word that comes
 	// near it, and how near: postings seen from the text.
@@ -24,10 +24,12 @@ type kin struct {
 	gone    int
 }
 
-// joinLexical joins entries of which one would be dropped for the other.
-func joinLexical(ctx context.Context, joined *forest, bank []Entry) error {
-	x := newLexicalIndex(bank)
-	k := &kin{lexicalIndex: x, scratch: x.newScratch(), touching: make([][]posting, len(x.vocabulary.stems)), reached: make([]bool, len(x.bases))}
+// Join calls join with the positions of requests of which one would be dropped
+// for the other, so that all that are joined so, directly or through others, are
+// one group. The only error is that of ctx.
+func Join(ctx context.Context, bank []Request, join func(i, j int)) error {
+	x := New(bank)
+	k := &kin{Index: x, scratch: x.newScratch(), touching: make([][]posting, len(x.vocabulary.stems)), reached: make([]bool, len(x.bases))}
 	k.noteTouching()
 	for i := range x.bases {
 		if k.reached[i] {
@@ -39,7 +41,7 @@ func joinLexical(ctx context.Context, joined *forest, bank []Entry) error {
 				return err
 			}
 			for _, j := range k.visit() {
-				joined.join(x.entry[i], x.entry[j])
+				join(x.entry[i], x.entry[j])
 			}
 		}
 	}

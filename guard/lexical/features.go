@@ -1,4 +1,4 @@
-package guard
+package lexical
 
 import (
 	"math"
@@ -34,7 +34,7 @@ type base struct {
 
 // compare measures a base against a text's profile. best holds the best
 // similarity of the text's words to each vocabulary id.
-func (x *lexicalIndex) compare(b *base, p *profile) features {
+func (x *Index) compare(b *base, p *profile) features {
 	var f features
 	best := x.bestFor(b, p)
 	missed := 0.0
@@ -78,7 +78,7 @@ func ratio(part, whole float64) float64 {
 
 // bestFor returns, for each term of b, the similarity of the text's nearest
 // word.
-func (x *lexicalIndex) bestFor(b *base, p *profile) []float64 {
+func (x *Index) bestFor(b *base, p *profile) []float64 {
 	best := make([]float64, len(b.terms))
 	put := func(m match) {
 		if i, is := slices.BinarySearchFunc(b.terms, m.id, func(t match, id int32) int { return int(t.id - id) }); is {
@@ -97,7 +97,7 @@ func (x *lexicalIndex) bestFor(b *base, p *profile) []float64 {
 }
 
 // join notes the vocabulary words that neighbours make together.
-func (x *lexicalIndex) join(p *profile) {
+func (x *Index) join(p *profile) {
 	for i := 1; i < len(p.tokens); i++ {
 		if p.words[i] == nil || p.words[i-1] == nil || !x.joins[p.words[i-1].stem] {
 			continue
@@ -110,7 +110,7 @@ func (x *lexicalIndex) join(p *profile) {
 
 // coverOf is how much of the text the base explains: over all its words, and
 // over those of the bank's domain.
-func (x *lexicalIndex) coverOf(b *base, p *profile) (all, domain float64) {
+func (x *Index) coverOf(b *base, p *profile) (all, domain float64) {
 	var hit, total, hitDomain, totalDomain float64
 	for _, w := range p.distinct {
 		sim := b.nearest(w)
@@ -138,7 +138,7 @@ func (b *base) nearest(w *word) float64 {
 // compareNumbers returns the weighted shares of b's numbers that the text has
 // and of the text's numbers that b has, and the share of numbers that were
 // replaced: missing on both sides.
-func (x *lexicalIndex) compareNumbers(b *base, p *profile) (found, back, clash float64) {
+func (x *Index) compareNumbers(b *base, p *profile) (found, back, clash float64) {
 	found, missing := x.numbersIn(b.profile.numbers, p.numbers)
 	back, extra := x.numbersIn(p.numbers, b.profile.numbers)
 	return found, back, clashOf(missing, extra, len(b.profile.numbers))
@@ -148,7 +148,7 @@ func (x *lexicalIndex) compareNumbers(b *base, p *profile) (found, back, clash f
 // or everyday numbers prove little either way.
 const evenNumbers = 2.0
 
-func (x *lexicalIndex) numbersIn(of, in []number) (share float64, missing int) {
+func (x *Index) numbersIn(of, in []number) (share float64, missing int) {
 	hit, total := evenNumbers/2, evenNumbers
 	for _, n := range of {
 		w := x.numberWeight(n)

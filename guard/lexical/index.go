@@ -1,4 +1,6 @@
-package guard
+// Package lexical finds requests that ask for the same in other words: by their
+// words, numbers with units and directions, and delivery terms.
+package lexical
 
 import (
 	"math"
@@ -7,9 +9,16 @@ import (
 	"sync"
 )
 
-// lexicalIndex finds protected requests in other words. It is read-only after
-// it was built; each check borrows scratch space.
-type lexicalIndex struct {
+// Request is one request to be found. Terms are the names and option values of
+// what it asks for; they widen the words that are understood.
+type Request struct {
+	Text  string
+	Terms []string
+}
+
+// Index finds requests of a bank in other words. It is safe for concurrent use;
+// each check borrows scratch space.
+type Index struct {
 	vocabulary *vocabulary
 	bases      []*base
 	entry      []int // bank position of each base
@@ -45,8 +54,10 @@ func newAmount(n number) amount {
 
 const weightNumberLeast = 0.5
 
-func newLexicalIndex(bank []Entry) *lexicalIndex {
-	x := &lexicalIndex{vocabulary: newVocabulary(), amounts: map[amount]int32{}, joins: map[string]bool{}}
+// New indexes bank. Requests without text are passed over; positions are those
+// in bank.
+func New(bank []Request) *Index {
+	x := &Index{vocabulary: newVocabulary(), amounts: map[amount]int32{}, joins: map[string]bool{}}
 	x.scratch.New = func() any { return x.newScratch() }
 	for i, e := range bank {
 		if e.Text != "" {
@@ -66,7 +77,7 @@ func newLexicalIndex(bank []Entry) *lexicalIndex {
 
 // weighKeys sets the weight of all keys of each base: words, numbers, delivery
 // terms.
-func (x *lexicalIndex) weighKeys() {
+func (x *Index) weighKeys() {
 	x.totals = make([]float32, len(x.bases))
 	for i, b := range x.bases {
 		x.totals[i] = float32(b.total) + weightService*float32(bits.OnesCount8(b.profile.services))
@@ -82,7 +93,7 @@ const weightService = 1.0
 
 // readBank parses every request and fills the vocabulary: requests first, so
 // that their stems have the low ids, then titles and options.
-func (x *lexicalIndex) readBank(bank []Entry) [][]token {
+func (x *Index) readBank(bank []Request) [][]token {
 	plain := func(w string) *word { return newVocabulary().read(w) }
 	plain = memo(plain)
 	var df []int
@@ -100,7 +111,7 @@ func (x *lexicalIndex) readBank(bank []Entry) [][]token {
 		x.longest = max(x.longest, len(parsed[i]))
 	}
 	for _, e := range bank {
-		for _, text := range append(slices.Clone(e.Titles), e.Terms...) {
+		for _, text := range e.Terms {
 			for _, s := range stemsOnce(newProfile(parse(text, nil), plain)) {
 				x.vocabulary.add(s)
 			}
@@ -116,12 +127,13 @@ func stemsOnce(p *profile) []string {
 	for _, w := range p.content {
 		out = append(out, w.stem)
 	}
-	return sortedOnce(out)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // noteJoins remembers every beginning of a vocabulary word, so that only
 // neighbours that can make one are put together.
-func (x *lexicalIndex) noteJoins() {
+func (x *Index) noteJoins() {
 	for _, s := range x.vocabulary.stems {
 		for n := 3; n < len(s)-1; n++ {
 			x.joins[s[:n]] = true
@@ -141,7 +153,7 @@ func memo(read func(string) *word) func(string) *word {
 	}
 }
 
-func (x *lexicalIndex) addBase(p *profile) {
+func (x *Index) addBase(p *profile) {
 	b := &base{profile: p, tokens: len(p.tokens)}
 	number := int32(len(x.bases))
 	for _, w := range p.content {
@@ -169,7 +181,7 @@ func (x *lexicalIndex) addBase(p *profile) {
 	x.bases = append(x.bases, b)
 }
 
-func (x *lexicalIndex) amountID(n number) int32 {
+func (x *Index) amountID(n number) int32 {
 	key := newAmount(n)
 	id, known := x.amounts[key]
 	if !known {
@@ -182,7 +194,7 @@ func (x *lexicalIndex) amountID(n number) int32 {
 
 // numberWeight is how much a number tells: its rarity in the bank, and less for
 // the small whole numbers that count pieces and items everywhere.
-func (x *lexicalIndex) numberWeight(n number) float64 {
+func (x *Index) numberWeight(n number) float64 {
 	df := 0
 	if id, known := x.amounts[newAmount(n)]; known {
 		df = x.held[id]

@@ -1,0 +1,135 @@
+package lexical
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/guard/rows"
+)
+
+// reworded is a text made of one request, or of its template for something else.
+type reworded struct {
+	base       int
+	kind, text string
+	other      bool
+}
+
+func readRewordings(t testing.TB) (bank []Request, texts []reworded) {
+	t.Helper()
+	b, err := os.ReadFile("../testdata/rewordings.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		kind, text, found := strings.Cut(strings.TrimSpace(line), ": ")
+		switch {
+		case !found || strings.HasPrefix(kind, "#"):
+		case kind == "base":
+			bank = append(bank, Request{Text: text})
+		default:
+			texts = append(texts, reworded{len(bank) - 1, kind, text, kind == "single" || kind == "topic"})
+		}
+	}
+	return bank, texts
+}
+
+const data = "../../../shared/data"
+
+// public are the public test problems, by category and line.
+type public struct {
+	requests []Request
+	products [][]string
+	number   map[string]int32
+}
+
+func readPublic(t testing.TB) (p public) {
+	t.Helper()
+	if _, err := os.Stat(data); err != nil {
+		t.Skip("no shared data beside the repository: the public problems are not part of it")
+	}
+	p.number = map[string]int32{}
+	for _, category := range []string{"product", "shop", "voucher"} {
+		err := rows.Each(filepath.Join(data, "shoppingbench", "synthesize_"+category+"_test.jsonl"), func(r rows.Row) error {
+			c := rows.Read(r)
+			p.number[fmt.Sprintf("%s-%d", category, r.Line)] = int32(len(p.requests))
+			p.requests = append(p.requests, Request{Text: c.Request, Terms: slices.Concat(c.Titles, c.Terms)})
+			p.products = append(p.products, c.ProductIDs)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// TestCandidatesHoldTheBase checks recall before anything is scored.
+func TestCandidatesHoldTheBase(t *testing.T) {
+	t.Parallel()
+	bank, texts := readRewordings(t)
+	x := New(bank)
+	s := x.newScratch()
+	for _, r := range texts {
+		p := newProfile(parse(r.text, nil), s.reader(x.vocabulary))
+		if !r.other && !slices.Contains(x.candidates(p, s), int32(r.base)) {
+			t.Errorf("%s is no candidate of its base: %q", r.kind, r.text)
+		}
+	}
+}
+
+// TestPublicCandidates holds what is scored at all to few bases a text, and to
+// the right one for every rewording.
+func TestPublicCandidates(t *testing.T) {
+	t.Parallel()
+	bank := readPublic(t)
+	x, number := New(bank.requests), bank.number
+	s, texts, candidates := x.newScratch(), 0, 0
+	err := rows.Each(filepath.Join(data, "leak", "pairs.jsonl"), func(r rows.Row) error {
+		p := newProfile(slices.Clone(parse(gjson.Get(r.JSON, "text").Str, nil)), s.reader(x.vocabulary))
+		x.join(p)
+		found := x.candidates(p, s)
+		texts, candidates = texts+1, candidates+len(found)
+		if gjson.Get(r.JSON, "same").Bool() && !slices.Contains(found, number[gjson.Get(r.JSON, "base_id").Str]) {
+			t.Errorf("%s is no candidate of its base", r.JSON)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mean := float64(candidates) / float64(texts); mean > 5 {
+		t.Errorf("%.2f candidates a text, want at most 5", mean)
+	}
+}
+
+// TestPublicProblemsKeepApart counts pairs of unrelated public problems that
+// would be dropped for one another, and finds all that share a product.
+func TestPublicProblemsKeepApart(t *testing.T) {
+	t.Parallel()
+	bank := readPublic(t)
+	x := New(bank.requests)
+	s := x.newScratch()
+	wrong := map[[2]int]bool{}
+	candidates := 0
+	for i, b := range x.bases {
+		found := x.candidates(b.profile, s)
+		candidates += len(found)
+		for _, j := range found {
+			related := slices.ContainsFunc(bank.products[i], func(id string) bool { return slices.Contains(bank.products[j], id) })
+			if int(j) != i && !related && x.judge(j, b.profile).score >= dropLogOdds {
+				wrong[[2]int{min(i, int(j)), max(i, int(j))}] = true
+			}
+		}
+	}
+	pairs := len(bank.requests) * (len(bank.requests) - 1) / 2
+	t.Logf("%d false pairs of %d, %.2f candidates a problem", len(wrong), pairs, float64(candidates)/float64(len(bank.requests)))
+	if float64(len(wrong)) > 2e-5*float64(pairs) {
+		t.Errorf("%d false pairs of %d, want at most 2 in 100,000", len(wrong), pairs)
+	}
+}
