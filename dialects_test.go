@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/traces"
+	"github.com/trajectory-arena/arena/traces/convert"
 )
 
 // asked is one turn of the attempt that every dialect writes down.
@@ -190,8 +191,8 @@ func TestTheFormatOfAFileDecidesNothing(t *testing.T) {
 				t.Fatalf("%s is read as %s", dialect, got)
 			}
 			versions := map[string]*arena.Trace{"read": original}
-			for _, f := range []traces.Format{traces.FormatATIF, traces.FormatOpenAI} {
-				converted, _, err := traces.Write(original, f)
+			for _, f := range []convert.Format{convert.ATIF, convert.OpenAI} {
+				converted, _, err := convert.Write(original, f)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,5 +1,7 @@
 package arena
 
+import "encoding/json"
+
 // Raw is one JSON value as its source wrote it: valid JSON text, or empty
 // where the source had no such key. It shares memory with the trace it came
 // from and is decoded by whoever needs it, never twice on the main path.
@@ -38,4 +40,13 @@ func (r Raw) Kind() Kind {
 	default:
 		return Number
 	}
+}
+
+// Text is a string's own text, or any other value as it was written.
+func (r Raw) Text() string {
+	var text string
+	if r.Kind() == String && json.Unmarshal([]byte(r), &text) == nil {
+		return text
+	}
+	return string(r)
 }

@@ -12,14 +12,13 @@ import (
 
 // The schemas of trajectory documents that are read.
 const (
-	atifPrefix    = "ATIF-v"
-	atifNewest    = "ATIF-v1.7"
+	atifPrefix    = "ATIF-v1."
 	episodeSchema = "oro.environment_episode.v1"
 )
 
 // knownATIF reports whether a schema version is one of ATIF 1.0 to 1.7.
 func knownATIF(schema string) bool {
-	minor, ok := strings.CutPrefix(schema, atifPrefix+"1.")
+	minor, ok := strings.CutPrefix(schema, atifPrefix)
 	return ok && len(minor) == 1 && minor <= "7" && minor >= "0"
 }
 
@@ -114,12 +113,8 @@ func (doc *atifDoc) finalMetrics() {
 // moment is a time as Unix milliseconds: ATIF writes ISO 8601, with or without
 // a zone. Anything else stays what it is.
 func moment(raw arena.Raw) arena.Raw {
-	var text string
-	if raw.Kind() != arena.String || json.Unmarshal([]byte(raw), &text) != nil {
-		return raw
-	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
-		if at, err := time.Parse(layout, text); err == nil {
+		if at, err := time.Parse(layout, raw.Text()); err == nil {
 			return arena.Raw(strconv.FormatInt(at.UnixMilli(), 10))
 		}
 	}

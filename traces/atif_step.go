@@ -43,7 +43,10 @@ func (doc *atifDoc) readStep() {
 		case "is_copied_context":
 			s.copied = c.Kind() == arena.Bool && c.Bool()
 		case "llm_call_count":
-			s.step.LLMCalls = known(doc.d.count())
+			s.step.LLMCalls = nil
+			if n := doc.d.count(); n >= 0 {
+				s.step.LLMCalls = &n
+			}
 		case "extra":
 			doc.d.stepExtra(&s.own)
 		default:
@@ -88,7 +91,7 @@ func (doc *atifDoc) add(s *atifStep) {
 func (s *atifStep) tellResults() {
 	told := []string{s.text}
 	for _, r := range s.results {
-		told = append(told, resultText(r.value))
+		told = append(told, r.value.Text())
 	}
 	s.text, s.results = strings.TrimPrefix(strings.Join(told, "\n"), "\n"), nil
 }

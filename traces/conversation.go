@@ -87,7 +87,7 @@ func (v *conversation) result(id, name string, result arena.Raw) {
 		return
 	}
 	if v.wroteText() {
-		v.step(arena.Step{Role: arena.RoleUser, Content: "<tool_response>\n" + resultText(result) + "\n</tool_response>"})
+		v.step(arena.Step{Role: arena.RoleUser, Content: "<tool_response>\n" + result.Text() + "\n</tool_response>"})
 		return
 	}
 	addVeto(v.t, vetoUnmatched)

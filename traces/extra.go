@@ -231,9 +231,8 @@ func (x *stepExtra) forgetIDs(calls []arena.ToolCall) {
 
 // unquote is the JSON that a string holds, or raw itself where it holds none.
 func unquote(raw arena.Raw) arena.Raw {
-	var text string
-	if raw.Kind() != arena.String || json.Unmarshal([]byte(raw), &text) != nil || !json.Valid([]byte(text)) {
-		return raw
+	if text := raw.Text(); raw.Kind() == arena.String && json.Valid([]byte(text)) {
+		return arena.Raw(text)
 	}
-	return arena.Raw(text)
+	return raw
 }

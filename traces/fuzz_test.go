@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/convert"
 )
 
 // fuzzLimits let small inputs reach them.
@@ -134,12 +135,12 @@ func FuzzWrittenTracesAreRead(f *testing.F) {
 			if item.Trace == nil {
 				continue
 			}
-			for _, format := range Formats {
-				text, _, err := Write(item.Trace, format)
+			for _, format := range convert.Formats {
+				text, _, err := convert.Write(item.Trace, format)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if format == FormatSTS {
+				if format == convert.STS {
 					continue
 				}
 				back := readBytes(t, bytes.NewReader(text), Defaults())

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/convert"
 )
 
 // line is the sample envelope on one line, at another problem.
@@ -215,8 +216,8 @@ func TestManyMessagesTakeTheirTimeOnly(t *testing.T) {
 	} {
 		text := `{"messages":[` + strings.Repeat(messages, n) + `{"role":"assistant","tool_calls":[` + strings.Repeat(`{"id":"a","name":"f"},`, n) + `{}]}]}`
 		trace := one(t, text)
-		for _, format := range Formats {
-			if _, _, err := Write(trace, format); err != nil {
+		for _, format := range convert.Formats {
+			if _, _, err := convert.Write(trace, format); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

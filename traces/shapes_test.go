@@ -313,7 +313,7 @@ func TestRepeatedCallIDsKeepTheirResults(t *testing.T) {
 		}
 		for _, s := range traces[i].Steps {
 			for _, c := range s.Calls {
-				got = append(got, c.ID+" "+resultText(c.Result))
+				got = append(got, c.ID+" "+c.Result.Text())
 			}
 		}
 		if d := cmp.Diff(want, got); d != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/convert"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -49,7 +50,7 @@ var identity = cmpopts.IgnoreFields(arena.Trace{}, "ID", "Source", "RecordSHA256
 // write escapes out.
 var spelled = cmp.Transformer("compact", func(r arena.Raw) string {
 	if r.Kind() == arena.String {
-		return "text " + resultText(r)
+		return "text " + r.Text()
 	}
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(r)) != nil {
@@ -62,9 +63,9 @@ var spelled = cmp.Transformer("compact", func(r arena.Raw) string {
 // the losses that the writer named; written once more it loses nothing new.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	for _, format := range []Format{FormatATIF, FormatOpenAI} {
+	for _, format := range []convert.Format{convert.ATIF, convert.OpenAI} {
 		for _, before := range everyShape(t) {
-			text, lost, err := Write(before, format)
+			text, lost, err := convert.Write(before, format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +78,7 @@ func TestRoundTrip(t *testing.T) {
 			if d := cmp.Diff(want, got, nan, identity, spelled, cmpopts.EquateEmpty()); d != "" {
 				t.Errorf("%s of %s (lost %v): written -, read +:\n%s", format, before.Source.Shape, lost, d)
 			}
-			again, _, err := Write(after, format)
+			again, _, err := convert.Write(after, format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // without takes from a trace what the losses name.
-func without(t arena.Trace, lost []Loss) arena.Trace {
+func without(t arena.Trace, lost []convert.Loss) arena.Trace {
 	steps := append([]arena.Step(nil), t.Steps...)
 	for i := range steps {
 		steps[i].Calls = append([]arena.ToolCall(nil), steps[i].Calls...)
@@ -97,12 +98,12 @@ func without(t arena.Trace, lost []Loss) arena.Trace {
 	t.Steps = steps
 	for _, loss := range lost {
 		switch loss {
-		case LossOutcome:
+		case convert.LossOutcome:
 			t.Status, t.Error, t.InferenceTotal, t.InferenceFailures, t.Seconds = "", nil, 0, 0, 0
 			t.HasDialogue = false
-		case LossAgent:
+		case convert.LossAgent:
 			t.Agent = arena.Agent{}
-		case LossVetoes:
+		case convert.LossVetoes:
 			t.Vetoes = nil
 		default: // of its steps
 		}
@@ -113,30 +114,30 @@ func without(t arena.Trace, lost []Loss) arena.Trace {
 	return t
 }
 
-func withoutInStep(s *arena.Step, loss Loss) {
+func withoutInStep(s *arena.Step, loss convert.Loss) {
 	switch loss {
-	case LossProxyCalls:
+	case convert.LossProxyCalls:
 		s.Proxy = nil
-	case LossStepRaw:
+	case convert.LossStepRaw:
 		s.Raw, s.Typed = "", false
-	case LossStepMeta:
+	case convert.LossStepMeta:
 		s.Number, s.Timestamp, s.LLMCalls = 0, "", nil
-	case LossSplitMessage:
+	case convert.LossSplitMessage:
 		s.Think, s.Response, s.Content, s.Reasoning = "", "", "", ""
 	default: // of its calls, or of the trace
 	}
 	for j := range s.Calls {
 		c := &s.Calls[j]
 		switch loss {
-		case LossAbsentArguments:
+		case convert.LossAbsentArguments:
 			if c.Arguments == "" || c.Arguments == "{}" || c.Arguments == `"{}"` {
 				c.Arguments = ""
 			}
-		case LossArgumentsKind:
-			c.Arguments = arena.Raw(resultText(c.Arguments))
-		case LossResultKind:
-			c.Result = arena.Raw(resultText(c.Result))
-		case LossCallID:
+		case convert.LossArgumentsKind:
+			c.Arguments = arena.Raw(c.Arguments.Text())
+		case convert.LossResultKind:
+			c.Result = arena.Raw(c.Result.Text())
+		case convert.LossCallID:
 			c.ID = ""
 		default: // not of a call
 		}
@@ -145,8 +146,8 @@ func withoutInStep(s *arena.Step, loss Loss) {
 
 func TestGoldenFormats(t *testing.T) {
 	t.Parallel()
-	for _, format := range Formats {
-		text, lost, err := Write(one(t, line("p-1")), format)
+	for _, format := range convert.Formats {
+		text, lost, err := convert.Write(one(t, line("p-1")), format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +175,7 @@ func TestMadeCallIDsAreNew(t *testing.T) {
 		{Role: arena.RoleAgent, Calls: []arena.ToolCall{{Name: "a"}, {ID: "call-1-1", Name: "b"}, {Name: "c"}}},
 		{Role: arena.RoleAgent, Calls: []arena.ToolCall{{ID: "call-1-3", Name: "d"}, {Name: "e"}}},
 	}}
-	text, _, err := Write(trace, FormatOpenAI)
+	text, _, err := convert.Write(trace, convert.OpenAI)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestMadeCallIDsAreNew(t *testing.T) {
 func TestATIFKeepsItsOwnRules(t *testing.T) {
 	t.Parallel()
 	for _, trace := range everyShape(t) {
-		text, _, err := Write(trace, FormatATIF)
+		text, _, err := convert.Write(trace, convert.ATIF)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +239,7 @@ func TestATIFKeepsItsOwnRules(t *testing.T) {
 
 func TestUnknownFormatIsRefused(t *testing.T) {
 	t.Parallel()
-	if _, _, err := Write(&arena.Trace{}, "xml"); err == nil || !strings.Contains(err.Error(), `"xml"`) {
+	if _, _, err := convert.Write(&arena.Trace{}, "xml"); err == nil || !strings.Contains(err.Error(), `"xml"`) {
 		t.Errorf("got %v", err)
 	}
 }

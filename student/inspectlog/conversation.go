@@ -90,7 +90,7 @@ func turn(step arena.Step, number int) (reply message, answers []message) {
 		answers = append(answers, answer)
 	}
 	for _, call := range step.Calls {
-		add(toolCall{Function: call.Name, Arguments: tame(string(call.Arguments))}, message{Content: text(call.Result)})
+		add(toolCall{Function: call.Name, Arguments: tame(string(call.Arguments))}, message{Content: call.Result.Text()})
 	}
 	gjson.Get(string(step.Raw), "extra_info.malformed").ForEach(func(_, fault gjson.Result) bool {
 		arguments, _ := json.Marshal(map[string]string{"text": fault.Get("text").String()}) // strings always encode
@@ -112,14 +112,6 @@ func content(s arena.Step) any {
 		parts = append(parts, part{Type: "text", Text: &s.Response})
 	}
 	return parts
-}
-
-// text is a tool's result as its message holds it.
-func text(result arena.Raw) string {
-	if result.Kind() == arena.String {
-		return gjson.Parse(string(result)).String()
-	}
-	return string(result)
 }
 
 // hear makes the last reply the output.

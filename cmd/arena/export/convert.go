@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/traces"
+	"github.com/trajectory-arena/arena/traces/convert"
 )
 
 // convertFlags are what a user can say to `arena convert`.
@@ -50,15 +50,15 @@ is told by name; docs/traces.md says what each name means. Nothing is redacted.`
 
 func formatNames() string {
 	var names []string
-	for _, f := range traces.Formats {
+	for _, f := range convert.Formats {
 		names = append(names, string(f))
 	}
 	return strings.Join(names, ", ")
 }
 
 func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) error {
-	format := traces.Format(f.to)
-	if !slices.Contains(traces.Formats, format) {
+	format := convert.Format(f.to)
+	if !slices.Contains(convert.Formats, format) {
 		return cli.Usage(fmt.Errorf("--to is %q", f.to), "give one of "+formatNames())
 	}
 	if f.out == "" {
@@ -69,9 +69,9 @@ func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) err
 	if err != nil {
 		return err
 	}
-	c := conversion{format: format, runID: f.reading.RunID, inputs: inputs, lost: map[traces.Loss]int{}, named: map[string]int{}, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
+	c := conversion{format: format, runID: f.reading.RunID, inputs: inputs, lost: map[convert.Loss]int{}, named: map[string]int{}, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
 	c.progress.Begin("convert", len(inputs))
-	if format == traces.FormatSTS && f.out != "-" {
+	if format == convert.STS && f.out != "-" {
 		err = c.folder(ctx, f.out)
 	} else {
 		err = cli.WriteWhole(s, f.out, c.stream(ctx))

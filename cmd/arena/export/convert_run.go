@@ -15,18 +15,19 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/traces"
+	"github.com/trajectory-arena/arena/traces/convert"
 )
 
 // conversion turns inputs into one format, trace by trace.
 type conversion struct {
-	format traces.Format
+	format convert.Format
 	runID  string
 	inputs []traces.Input
 	// progress is told of every trace and file that was read.
 	progress *cli.Display
 
 	written int
-	lost    map[traces.Loss]int
+	lost    map[convert.Loss]int
 	unread  cli.Unread
 	// named counts the files of a folder by the record that names them.
 	named map[string]int
@@ -39,7 +40,7 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 	for i := range c.inputs {
 		var notRead cli.Unread
 		err := notRead.Read(ctx, &c.inputs[i], opt, func(t *arena.Trace) error {
-			text, lost, err := traces.Write(t, c.format)
+			text, lost, err := convert.Write(t, c.format)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,6 @@
-package traces
+// Package convert writes traces in the formats that others read, and names what a
+// format cannot hold of one.
+package convert
 
 import (
 	"bytes"
@@ -14,17 +16,17 @@ type Format string
 
 // The formats of Write.
 const (
-	// FormatATIF is one ATIF v1.7 document a trace.
-	FormatATIF Format = "atif"
-	// FormatOpenAI is one row of OpenAI messages a trace.
-	FormatOpenAI Format = "openai"
-	// FormatSTS is a session of the Hub's trace viewer: several lines a trace,
+	// ATIF is one ATIF v1.7 document a trace.
+	ATIF Format = "atif"
+	// OpenAI is one row of OpenAI messages a trace.
+	OpenAI Format = "openai"
+	// STS is a session of the Hub's trace viewer: several lines a trace,
 	// of which the viewer wants one file each.
-	FormatSTS Format = "sts"
+	STS Format = "sts"
 )
 
 // Formats are all formats, in the order that help shows.
-var Formats = []Format{FormatATIF, FormatOpenAI, FormatSTS}
+var Formats = []Format{ATIF, OpenAI, STS}
 
 // Loss names something of a trace that a format cannot hold. Losses are stable
 // words; docs/traces.md says for each what it means.
@@ -51,11 +53,11 @@ const (
 func Write(t *arena.Trace, f Format) (lines []byte, lost []Loss, err error) {
 	w := writer{t: t}
 	switch f {
-	case FormatATIF:
+	case ATIF:
 		err = w.line(w.atif())
-	case FormatOpenAI:
+	case OpenAI:
 		err = w.line(w.openAI())
-	case FormatSTS:
+	case STS:
 		for _, v := range w.session() {
 			if err = w.line(v); err != nil {
 				break
@@ -96,24 +98,6 @@ func (w *writer) loses(l Loss, really bool) {
 func (w *writer) losesEvidence(s *arena.Step) {
 	w.loses(LossProxyCalls, len(s.Proxy) > 0)
 	w.loses(LossStepRaw, s.Raw != "")
-}
-
-// object is raw as a JSON object: itself, or the object in a JSON string.
-func object(raw arena.Raw) (o arena.Raw, ok bool) {
-	if raw.Kind() == arena.String {
-		raw = unquote(raw)
-	}
-	return raw, raw.Kind() == arena.Object
-}
-
-// resultText is what a tool result reads like: a JSON string's content, any other
-// value as JSON.
-func resultText(raw arena.Raw) string {
-	var s string
-	if raw.Kind() == arena.String && json.Unmarshal([]byte(raw), &s) == nil {
-		return s
-	}
-	return string(raw)
 }
 
 // rawJSON keeps a value as it is; nil where there is none.

@@ -1,4 +1,4 @@
-package traces
+package convert
 
 import (
 	"cmp"
@@ -96,7 +96,7 @@ func (w *writer) turn(i int) []messageOut {
 		all[0].Calls = append(all[0].Calls, callOut{ID: id, Type: "function", Function: functionOut{call.Name, w.argumentText(call.Arguments)}})
 		if call.Result != "" {
 			w.loses(LossResultKind, call.Result.Kind() != arena.String)
-			all = append(all, messageOut{Role: "tool", Content: resultText(call.Result), CallID: id, Name: call.Name})
+			all = append(all, messageOut{Role: "tool", Content: call.Result.Text(), CallID: id, Name: call.Name})
 		}
 	}
 	return all
@@ -126,7 +126,7 @@ func (w *writer) argumentText(raw arena.Raw) string {
 	if raw == "" {
 		return "{}"
 	}
-	return resultText(raw)
+	return raw.Text()
 }
 
 // The lines of a session.

@@ -1,4 +1,4 @@
-package traces
+package convert
 
 import (
 	"cmp"
@@ -98,7 +98,7 @@ type (
 func (w *writer) atif() atifOut {
 	t := w.t
 	out := atifOut{
-		SchemaVersion: atifNewest, SessionID: t.ID,
+		SchemaVersion: "ATIF-v1.7", SessionID: t.ID,
 		Agent: atifAgent{Name: cmp.Or(t.Agent.VersionID, "agent"), Version: "unknown", ModelName: t.Model, Tools: rawJSON(t.Tools)},
 		Extra: atifRootExtra{Arena: w.arenaExtra()},
 	}
@@ -204,7 +204,7 @@ func (w *writer) atifCalls(step int, out *atifOutStep, own *stepOut) {
 		if call.Result.Kind() != arena.String {
 			own.JSON = append(own.JSON, len(out.Observation.Results))
 		}
-		out.Observation.Results = append(out.Observation.Results, atifResult{CallID: id, Content: resultText(call.Result)})
+		out.Observation.Results = append(out.Observation.Results, atifResult{CallID: id, Content: call.Result.Text()})
 	}
 }
 
@@ -217,8 +217,8 @@ func (w *writer) atifArguments(i int, raw arena.Raw, own *stepOut) json.RawMessa
 	if raw != "" {
 		own.Arguments = append(own.Arguments, argumentsOut{i, rawJSON(raw)})
 	}
-	if o, ok := object(raw); ok {
-		return rawJSON(o)
+	if text := raw.Text(); arena.Raw(text).Kind() == arena.Object && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
 	}
 	return json.RawMessage("{}")
 }
