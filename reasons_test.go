@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/checks"
 )
 
 var update = flag.Bool("update", false, "write the generated pages anew")
@@ -56,7 +56,7 @@ var reasonConstants = []struct{ stage, folder, constants, prefix string }{
 func TestReasonsPageNamesEveryReason(t *testing.T) {
 	t.Parallel()
 	var lines []string
-	for _, c := range filters.Catalogue() {
+	for _, c := range checks.All {
 		lines = append(lines, reasonLine(t, c.Reason, "filter", c.Doc))
 	}
 	for _, c := range reasonConstants {

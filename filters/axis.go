@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 // rule adds to the log-odds that the model itself decided the calls. The sum
@@ -11,7 +12,7 @@ import (
 type rule struct {
 	name string
 	why  string
-	odds func(a *attempt) float64
+	odds func(a *evidence.Attempt) float64
 }
 
 // rules is the whole decision of the first pass. A single proof (no inference,
@@ -33,85 +34,85 @@ var rules = []rule{
 	{"forged_replies", "-8 where replies of different lengths all took the same time, or came quicker than any model writes: no server answers so, a hand that writes logs does", forgedReplies},
 }
 
-func noInference(a *attempt) float64 {
-	if a.inference > 0 || (!a.log.present && a.trace.InferenceTotal < 0) {
+func noInference(a *evidence.Attempt) float64 {
+	if a.Inference > 0 || (!a.Log.Present && a.Trace.InferenceTotal < 0) {
 		return 0
 	}
-	if len(a.log.dispatches) == 0 && len(a.claims) == 0 {
+	if len(a.Log.Dispatches) == 0 && len(a.Claims) == 0 {
 		return 0
 	}
 	return -12
 }
 
-func named(a *attempt) float64 {
-	exact := float64(a.links[linkNamed]+a.links[linkDerived]) + 0.7*float64(a.links[linkLoose])
+func named(a *evidence.Attempt) float64 {
+	exact := float64(a.Links[evidence.LinkNamed]+a.Links[evidence.LinkDerived]) + 0.7*float64(a.Links[evidence.LinkLoose])
 	return math.Min(exact, 5)
 }
 
-func unnamed(a *attempt) float64 {
-	return -2.5*float64(a.links[linkNone]+a.links[linkOverride]+a.links[linkNoReply]) - float64(a.links[linkStale])
+func unnamed(a *evidence.Attempt) float64 {
+	return -2.5*float64(a.Links[evidence.LinkNone]+a.Links[evidence.LinkOverride]+a.Links[evidence.LinkNoReply]) - float64(a.Links[evidence.LinkStale])
 }
 
-func cutReplies(a *attempt) float64 {
-	return 0.4 * float64(a.agree-a.disagree)
+func cutReplies(a *evidence.Attempt) float64 {
+	return 0.4 * float64(a.Agree-a.Disagree)
 }
 
-func recommendation(a *attempt) float64 {
+func recommendation(a *evidence.Attempt) float64 {
 	switch {
-	case a.recommended == nil || len(a.log.replies) == 0:
+	case a.Recommended == nil || len(a.Log.Replies) == 0:
 		return 0
-	case a.recommendationNamed:
+	case a.RecommendationNamed:
 		return 1
-	case a.readable < len(a.log.replies):
+	case a.Readable < len(a.Log.Replies):
 		return 0
-	case a.otherAnswer():
+	case a.OtherAnswer():
 		return -6
-	case a.recommendationHeard:
+	case a.RecommendationHeard:
 		return 0
 	}
 	return -1.5
 }
 
-func askedPerTurn(a *attempt) float64 {
-	if len(a.log.replies) == 0 {
+func askedPerTurn(a *evidence.Attempt) float64 {
+	if len(a.Log.Replies) == 0 {
 		return 0
 	}
-	asked := a.naming + len(a.log.replies) - a.readable
-	if missing := 0.5 - share(asked, a.callTurns); missing > 0 {
+	asked := a.Naming + len(a.Log.Replies) - a.Readable
+	if missing := 0.5 - evidence.Share(asked, a.CallTurns); missing > 0 {
 		return -8 * missing
 	}
 	return 0
 }
 
-func fabricated(a *attempt) float64 {
-	if a.phantoms+a.edits > 0 {
+func fabricated(a *evidence.Attempt) float64 {
+	if a.Phantoms+a.Edits > 0 {
 		return -12
 	}
 	return 0
 }
 
-func toldID(a *attempt) float64 {
-	if a.log.present && a.readable == len(a.log.replies) && a.invented > a.inventedNamed {
+func toldID(a *evidence.Attempt) float64 {
+	if a.Log.Present && a.Readable == len(a.Log.Replies) && a.Invented > a.InventedNamed {
 		return -12
 	}
 	return 0
 }
 
-func prescient(a *attempt) float64 {
-	if a.prescientBy == 0 {
+func prescient(a *evidence.Attempt) float64 {
+	if a.PrescientBy == 0 {
 		return 0
 	}
-	return -8 - math.Min(2*float64(a.prescientBy-1), 4)
+	return -8 - math.Min(2*float64(a.PrescientBy-1), 4)
 }
 
-func nonce(a *attempt) float64 {
+func nonce(a *evidence.Attempt) float64 {
 	bad := 0.0
-	seen := a.log.nonces()
-	for i := range a.log.dispatches {
-		switch a.log.dispatches[i].call.Nonce {
-		case nonceValid:
+	seen := a.Log.Nonces()
+	for i := range a.Log.Dispatches {
+		switch a.Log.Dispatches[i].Call.Nonce {
+		case evidence.NonceValid:
 		case "":
-			bad += 1.5 * flag(seen) // the proxy gives every request a status or none
+			bad += 1.5 * evidence.Flag(seen) // the proxy gives every request a status or none
 		case "missing", "expired":
 			bad += 0.5 // clients of older versions send none, slow ones late
 		default:
@@ -124,33 +125,33 @@ func nonce(a *attempt) float64 {
 	return math.Max(-bad, -3)
 }
 
-func impossible(a *attempt) float64 {
-	if a.impossible > 0 {
+func impossible(a *evidence.Attempt) float64 {
+	if a.Impossible > 0 {
 		return -3
 	}
 	return 0
 }
 
-func uncounted(a *attempt) float64 {
-	counted, held := a.trace.InferenceTotal, len(a.log.replies)
-	return -3 * flag(counted > 0 && held >= 2*counted && held >= counted+3)
+func uncounted(a *evidence.Attempt) float64 {
+	counted, held := a.Trace.InferenceTotal, len(a.Log.Replies)
+	return -3 * evidence.Flag(counted > 0 && held >= 2*counted && held >= counted+3)
 }
 
-func forgedReplies(a *attempt) float64 { return -8 * flag(a.forged > 0) }
+func forgedReplies(a *evidence.Attempt) float64 { return -8 * evidence.Flag(a.Forged > 0) }
 
 // logOdds sums the rules. evidence is false where nothing readable bears on
 // the question, whatever the sum. Where the log cut every reply, lengths that
 // fit the recorded calls are evidence enough to believe the model, at the low
 // confidence of their weight; lengths that do not fit prove nothing, because
 // without one readable reply nobody knows how long the text around it is.
-func (a *attempt) logOdds() (score float64, evidence bool) {
-	if !a.trace.HasDialogue || len(a.dialogue.Turns) == 0 {
+func logOdds(a *evidence.Attempt) (score float64, evidence bool) {
+	if !a.Trace.HasDialogue || len(a.Dialogue.Turns) == 0 {
 		return 0, false
 	}
 	for i := range rules {
 		score += rules[i].odds(a)
 	}
-	evidence = (a.readable > 0 || a.agree > a.disagree) && (len(a.log.dispatches) > 0 || a.recommended != nil)
+	evidence = (a.Readable > 0 || a.Agree > a.Disagree) && (len(a.Log.Dispatches) > 0 || a.Recommended != nil)
 	return score, evidence || score <= proof
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 // Labelled is one attempt's answer beside the truth about it.
@@ -114,7 +115,7 @@ func Calibrate(all []Labelled) Calibration {
 	return c
 }
 
-func truth(l *Labelled) float64 { return flag(l.Agentic) }
+func truth(l *Labelled) float64 { return evidence.Flag(l.Agentic) }
 
 func bins(all []Labelled) []Bin {
 	edges := []float64{0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/checks"
+	"github.com/trajectory-arena/arena/filters/habits"
 )
 
 // played is one attempt of a family, by its name.
@@ -137,7 +139,7 @@ func TestEveryCheckFires(t *testing.T) {
 	f := newFilter(t)
 	traces := firing(t)
 	clean := played(t, "honest plain")
-	for _, c := range filters.Catalogue() {
+	for _, c := range checks.All {
 		if c.Name == "" || c.Doc == "" || c.Value == "" || c.Limit == "" || c.Reason == "" || !versioned.MatchString(c.Name) {
 			t.Errorf("check %q is not documented", c.Name)
 		}
@@ -208,12 +210,12 @@ func TestPure(t *testing.T) {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
-		var back filters.Sample
+		var back habits.Sample
 		text, err := json.Marshal(sample)
 		if err != nil || json.Unmarshal(text, &back) != nil || len(text) > 4096 {
 			t.Errorf("%s: sample of %d bytes does not survive JSON: %v", name, len(text), err)
 		}
-		if !reflect.DeepEqual(f.Revise(s, back, filters.AgentDay(f, []filters.Sample{back})).Axis, s.Axis) {
+		if !reflect.DeepEqual(f.Revise(s, back, filters.AgentDay(f, []habits.Sample{back})).Axis, s.Axis) {
 			t.Errorf("%s: one attempt alone changes its axis in the second pass", name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/habits"
 )
 
 // AgentOf names the agent whose day an attempt belongs to, by the most precise
@@ -17,7 +18,7 @@ type Checked struct {
 	ID, Record string
 	// Agent is whose day the attempt belongs to, as AgentOf names it.
 	Agent  string
-	Sample Sample
+	Sample habits.Sample
 }
 
 // before orders the copies of one attempt, whatever the order they are read in.
@@ -29,28 +30,28 @@ func (c *Checked) before(o *Checked) bool {
 type Day struct {
 	// stays is, by attempt, the position of the copy that counts.
 	stays  map[string]int
-	agents map[string]AgentStats
+	agents map[string]habits.AgentStats
 }
 
 // Day measures every agent's habits over all its attempts. Of the copies of one
 // attempt, the one with the smallest hash of its record counts and no other, so
 // that the order in which files are read changes nothing.
 func (f *Filter) Day(all []*Checked) *Day {
-	d := &Day{stays: map[string]int{}, agents: map[string]AgentStats{}}
+	d := &Day{stays: map[string]int{}, agents: map[string]habits.AgentStats{}}
 	for i, c := range all {
 		if w, known := d.stays[c.ID]; !known || c.before(all[w]) {
 			d.stays[c.ID] = i
 		}
 	}
-	samples, found := map[string][]Sample{}, offered{}
+	samples, found := map[string][]habits.Sample{}, habits.Offered{}
 	for i, c := range all {
 		if d.stays[c.ID] == i {
-			found.add(&c.Sample)
+			found.Add(&c.Sample)
 			samples[c.Agent] = append(samples[c.Agent], c.Sample)
 		}
 	}
 	for agent, s := range samples {
-		d.agents[agent] = f.agentDay(s, found)
+		d.agents[agent] = habits.AgentDay(s, found, f.cfg.MinAttempts)
 	}
 	return d
 }
@@ -60,4 +61,4 @@ func (f *Filter) Day(all []*Checked) *Day {
 func (d *Day) Stays(id string) int { return d.stays[id] }
 
 // Agent gives the habits of an agent.
-func (d *Day) Agent(name string) AgentStats { return d.agents[name] }
+func (d *Day) Agent(name string) habits.AgentStats { return d.agents[name] }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -56,8 +57,8 @@ func TestLabelledDay(t *testing.T) {
 type judgement struct {
 	labelled
 	before, after arena.Structure
-	sample        filters.Sample
-	stats         filters.AgentStats
+	sample        habits.Sample
+	stats         habits.AgentStats
 	// odds are those of both passes.
 	odds float64
 }

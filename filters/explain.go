@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -42,8 +43,8 @@ type Explanation struct {
 
 // Explain takes the first pass apart for one attempt.
 func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
-	a := examine(t, d)
-	e := Explanation{Rows: a.rows()}
+	a := evidence.Examine(t, d)
+	e := Explanation{Rows: rows(a)}
 	for i := range rules {
 		if odds := rules[i].odds(a); odds != 0 {
 			e.Terms = append(e.Terms, Term{Rule: rules[i].name, Why: rules[i].why, Odds: odds})
@@ -52,59 +53,59 @@ func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 	return e
 }
 
-func (a *attempt) rows() []Row {
+func rows(a *evidence.Attempt) []Row {
 	var rows []Row
 	next := 0
-	for i := range a.dialogue.Turns {
-		turn := &a.dialogue.Turns[i]
+	for i := range a.Dialogue.Turns {
+		turn := &a.Dialogue.Turns[i]
 		said := shorten(joinLines(turn.Think, joinLines(turn.Text, turn.User)), 60)
 		if len(turn.Calls) == 0 {
 			rows = append(rows, Row{Step: i + 1, Said: said})
 		}
-		for range min(len(turn.Calls), len(a.claims)-next) {
-			rows = append(rows, a.row(i, said, &a.claims[next]))
+		for range min(len(turn.Calls), len(a.Claims)-next) {
+			rows = append(rows, row(a, i, said, &a.Claims[next]))
 			next, said = next+1, ""
 		}
 	}
-	for i := range a.log.dispatches {
-		if d := &a.log.dispatches[i]; d.claimed < 0 {
-			rows = append(rows, Row{Dispatched: request(d), NamedBy: d.reply + 1, Link: d.link.String() + ", not in the dialogue"})
+	for i := range a.Log.Dispatches {
+		if d := &a.Log.Dispatches[i]; d.Claimed < 0 {
+			rows = append(rows, Row{Dispatched: request(d), NamedBy: d.Reply + 1, Link: d.Link.String() + ", not in the dialogue"})
 		}
 	}
 	return rows
 }
 
-func (a *attempt) row(turn int, said string, c *claim) Row {
-	r := Row{Step: turn + 1, Said: said, Call: shorten(c.call.Name+" "+string(c.call.Arguments), 70)}
+func row(a *evidence.Attempt, turn int, said string, c *evidence.Claim) Row {
+	r := Row{Step: turn + 1, Said: said, Call: shorten(c.Call.Name+" "+string(c.Call.Arguments), 70)}
 	switch {
-	case c.dispatch >= 0:
-		d := &a.log.dispatches[c.dispatch]
-		r.Dispatched, r.NamedBy, r.Link = request(d), d.reply+1, d.link.String()
-		if c.edited {
+	case c.Dispatch >= 0:
+		d := &a.Log.Dispatches[c.Dispatch]
+		r.Dispatched, r.NamedBy, r.Link = request(d), d.Reply+1, d.Link.String()
+		if c.Edited {
 			r.Link += ", result edited"
 		}
-	case c.phantom:
+	case c.Phantom:
 		r.Link = "result without a dispatch"
-	case c.act.tool == toolRecommend:
-		r.NamedBy, r.Link = a.recommendationLink(c)
+	case c.Act.Tool == evidence.ToolRecommend:
+		r.NamedBy, r.Link = recommendationLink(a, c)
 	}
 	return r
 }
 
 // recommendationLink says which reply named a recommendation, if any.
-func (a *attempt) recommendationLink(c *claim) (reply int, link string) {
-	reply = a.recommender(c)
+func recommendationLink(a *evidence.Attempt, c *evidence.Claim) (reply int, link string) {
+	reply = a.Recommender(c)
 	switch {
 	case reply > 0:
-		return reply, linkNamed.String()
-	case a.readable < len(a.log.replies):
-		return 0, linkUnknown.String()
+		return reply, evidence.LinkNamed.String()
+	case a.Readable < len(a.Log.Replies):
+		return 0, evidence.LinkUnknown.String()
 	}
-	return 0, linkNone.String()
+	return 0, evidence.LinkNone.String()
 }
 
-func request(d *dispatch) string {
-	return shorten(endpoint(d.call.Path)+" "+string(d.call.Params), 60) + " (" + strconv.Itoa(d.call.Status) + ")"
+func request(d *evidence.Dispatch) string {
+	return shorten(evidence.Endpoint(d.Call.Path)+" "+string(d.Call.Params), 60) + " (" + strconv.Itoa(d.Call.Status) + ")"
 }
 
 // shorten cuts a text to its first line and n characters.

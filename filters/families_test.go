@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/long"
 )
 
@@ -115,7 +115,7 @@ func writeRows(b *strings.Builder, half string, judged, all []judgement) {
 			both += right(j.after.Axis, j.agentic)
 			brier += math.Pow(claim(slope*j.odds)-truth(j), 2) / float64(len(rows))
 		}
-		lo, hi := filters.Tally{Part: both, Whole: len(rows)}.Interval()
+		lo, hi := habits.Tally{Part: both, Whole: len(rows)}.Interval()
 		truth := "scripted"
 		if rows[0].agentic {
 			truth = "agentic"

@@ -10,11 +10,15 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/checks"
+	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/filters/habits"
 )
 
 // Filter is the structural filter with its limits.
 type Filter struct {
-	cfg Config
+	cfg    Config
+	limits checks.Limits
 }
 
 // New returns a filter with these limits, or all that is wrong with them.
@@ -22,60 +26,53 @@ func New(cfg Config) (*Filter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("set up the structural filter: %w", err)
 	}
-	return &Filter{cfg: cfg}, nil
+	return &Filter{cfg, checks.Limits{MaxTokens: cfg.MaxTokens, MaxPastes: cfg.MaxPastes}}, nil
 }
 
 // Check says what the attempt itself shows: its axis, every reject, the values
 // measured. The sample is what the second pass needs to know of it. Neither
 // the trace nor the dialogue is changed.
-func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, Sample) {
-	a := examine(t, d)
-	defer a.pad.release()
-	score, evidence := a.logOdds()
+func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habits.Sample) {
+	a := evidence.Examine(t, d)
+	defer a.Pad.Release()
+	score, evidence := logOdds(a)
 	s := arena.Structure{}
 	s.Axis, s.Confidence = decide(score, evidence)
-	s.RichnessV1, s.RichnessV2 = pointer(a.log.richnessV1()), pointer(a.log.richnessV2())
-	sample := a.sample(score, evidence, s.Axis)
-	a.score = score
+	s.RichnessV1, s.RichnessV2 = pointer(a.Log.RichnessV1()), pointer(a.Log.RichnessV2())
+	sample := habits.SampleOf(a, score, evidence, s.Axis)
 	f.conclude(&s, a)
+	s.Features = features(a, score)
 	return s, sample
 }
 
 // conclude runs the catalogue, collects the reasons and decides.
-func (f *Filter) conclude(s *arena.Structure, a *attempt) {
-	s.Verdicts = make([]arena.Verdict, 0, len(checks))
-	for i := range checks {
-		c := &checks[i]
-		if c.measure == nil {
+func (f *Filter) conclude(s *arena.Structure, a *evidence.Attempt) {
+	s.Verdicts = make([]arena.Verdict, 0, len(checks.All))
+	for i := range checks.All {
+		c := &checks.All[i]
+		if c.Measure == nil {
 			continue
 		}
-		value, limit := c.measure(a, &f.cfg)
+		value, limit := c.Measure(a, &f.limits)
 		v := arena.Verdict{Check: c.Name, Decision: arena.Keep, Value: value, Limit: limit}
-		if c.fires(value, limit) && (c.rejects || s.Axis == arena.AxisScripted) {
+		if c.Fires(value, limit) && (c.Rejects || s.Axis == arena.AxisScripted) {
 			v.Decision, v.Reason = arena.Drop, c.Reason
 		}
 		s.Verdicts = append(s.Verdicts, v)
 	}
-	s.Reasons = append(f.axisReasons(s), a.unreadable()...)
+	s.Reasons = append(f.axisReasons(s), a.Unreadable()...)
 	for i := range s.Verdicts {
 		if v := &s.Verdicts[i]; v.Decision == arena.Drop {
 			s.Reasons = append(s.Reasons, v.Reason)
 		}
 	}
 	s.Keep = len(s.Reasons) == 0
-	s.Features = a.features()
 }
 
 // Unwanted says of a rejected attempt that nothing but mistakes of the model
 // speaks against it, and that the configuration has use for such attempts.
 func (f *Filter) Unwanted(s *arena.Structure) bool {
-	return f.cfg.Mistakes && len(s.Reasons) > 0 && !slices.ContainsFunc(s.Reasons, func(r string) bool { return !Mistake(r) })
-}
-
-// Mistake reports whether a reject with this reason tells of the model's own doing
-// in an attempt that is whole: what it invented or did not recommend.
-func Mistake(reason string) bool {
-	return slices.ContainsFunc(checks, func(c Check) bool { return c.mistake && c.Reason == reason })
+	return f.cfg.Mistakes && len(s.Reasons) > 0 && !slices.ContainsFunc(s.Reasons, func(r string) bool { return !checks.Mistake(r) })
 }
 
 // The reasons that the axis itself gives.

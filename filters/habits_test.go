@@ -6,6 +6,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/checks"
+	"github.com/trajectory-arena/arena/filters/habits"
 )
 
 // guilty is, for every check of the second pass, a family that it fires on over
@@ -27,7 +29,7 @@ var guilty = map[string]string{
 func TestEveryHabitFires(t *testing.T) {
 	t.Parallel()
 	honestDay := judgeDay(t, playDays(familyNamed("honest plain"), many(6000)))
-	for _, c := range filters.Catalogue() {
+	for _, c := range checks.All {
 		if !isSecondPass(c.Name) {
 			continue
 		}
@@ -40,7 +42,7 @@ func TestEveryHabitFires(t *testing.T) {
 	}
 }
 
-func fired(day []judgement, c filters.Check) (n int) {
+func fired(day []judgement, c checks.Check) (n int) {
 	for _, j := range day {
 		for _, v := range j.after.Verdicts {
 			if v.Check == c.Name && v.Decision == arena.Drop && v.Reason == c.Reason && slices.Contains(j.after.Reasons, c.Reason) {
@@ -120,11 +122,11 @@ func TestPlansByKindOfRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	day := func(breadth func(i int) int) []filters.Sample {
-		all := make([]filters.Sample, 24)
+	day := func(breadth func(i int) int) []habits.Sample {
+		all := make([]habits.Sample, 24)
 		for i := range all {
 			kind := uint64(i % 2)
-			all[i] = filters.Sample{Attempt: uint64(i), Slots: 2, Tools: 3 + kind, Asks: 3 + kind, Begun: 1 + int(kind), Breadth: breadth(i), Forms: []uint64{7}}
+			all[i] = habits.Sample{Attempt: uint64(i), Slots: 2, Tools: 3 + kind, Asks: 3 + kind, Begun: 1 + int(kind), Breadth: breadth(i), Forms: []uint64{7}}
 		}
 		return all
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 // featureRichness is the project's own richness: see attempt.richness.
@@ -14,39 +15,40 @@ const featureRichness = "richness_args"
 
 // features are the values behind the verdict, in the catalogue's order; NaN
 // where one cannot be measured.
-func (a *attempt) features() []arena.Feature {
+func features(a *evidence.Attempt, score float64) []arena.Feature {
+	ranked := signals(a.Dialogue, a.Claims)
 	return []arena.Feature{
-		{Name: "log_odds", Value: a.score},
-		{Name: featureRichness, Value: a.richness()},
-		{Name: "turns", Value: float64(len(a.dialogue.Turns))},
-		{Name: "calls", Value: float64(len(a.claims))},
-		{Name: "tokens", Value: float64(a.tokens)},
-		{Name: "dispatches", Value: a.logged(len(a.log.dispatches))},
-		{Name: "inference", Value: a.logged(a.log.asked)},
-		{Name: "unreadable_replies", Value: a.logged(len(a.log.replies) - a.readable)},
-		{Name: "named", Value: a.logged(a.links[linkNamed])},
-		{Name: "named_loosely", Value: a.logged(a.links[linkLoose])},
-		{Name: "derived", Value: a.logged(a.links[linkDerived])},
-		{Name: "retries", Value: a.logged(a.links[linkRetry])},
-		{Name: "stale", Value: a.logged(a.links[linkStale])},
-		{Name: "overridden", Value: a.logged(a.links[linkOverride])},
-		{Name: "unnamed", Value: a.logged(a.links[linkNone] + a.links[linkNoReply])},
-		{Name: "undecided", Value: a.logged(a.links[linkUnknown])},
-		{Name: "calls_without_dispatch", Value: a.logged(a.phantoms)},
-		{Name: "edited_results", Value: a.logged(a.edits)},
-		{Name: "hidden_dispatches", Value: a.logged(a.hidden)},
-		{Name: "narrated_turns", Value: a.logged(a.told)},
-		{Name: "invented_ids", Value: float64(a.invented)},
-		{Name: "depth", Value: a.signals.Depth},
-		{Name: "reformulations", Value: a.signals.Reformulations},
-		{Name: "verified", Value: a.signals.Verified},
-		{Name: "regular", Value: a.signals.Regular},
+		{Name: "log_odds", Value: score},
+		{Name: featureRichness, Value: a.Richness()},
+		{Name: "turns", Value: float64(len(a.Dialogue.Turns))},
+		{Name: "calls", Value: float64(len(a.Claims))},
+		{Name: "tokens", Value: float64(a.Tokens)},
+		{Name: "dispatches", Value: logged(a, len(a.Log.Dispatches))},
+		{Name: "inference", Value: logged(a, a.Log.Asked)},
+		{Name: "unreadable_replies", Value: logged(a, len(a.Log.Replies)-a.Readable)},
+		{Name: "named", Value: logged(a, a.Links[evidence.LinkNamed])},
+		{Name: "named_loosely", Value: logged(a, a.Links[evidence.LinkLoose])},
+		{Name: "derived", Value: logged(a, a.Links[evidence.LinkDerived])},
+		{Name: "retries", Value: logged(a, a.Links[evidence.LinkRetry])},
+		{Name: "stale", Value: logged(a, a.Links[evidence.LinkStale])},
+		{Name: "overridden", Value: logged(a, a.Links[evidence.LinkOverride])},
+		{Name: "unnamed", Value: logged(a, a.Links[evidence.LinkNone]+a.Links[evidence.LinkNoReply])},
+		{Name: "undecided", Value: logged(a, a.Links[evidence.LinkUnknown])},
+		{Name: "calls_without_dispatch", Value: logged(a, a.Phantoms)},
+		{Name: "edited_results", Value: logged(a, a.Edits)},
+		{Name: "hidden_dispatches", Value: logged(a, a.Hidden)},
+		{Name: "narrated_turns", Value: logged(a, a.Told)},
+		{Name: "invented_ids", Value: float64(a.Invented)},
+		{Name: "depth", Value: ranked.Depth},
+		{Name: "reformulations", Value: ranked.Reformulations},
+		{Name: "verified", Value: ranked.Verified},
+		{Name: "regular", Value: ranked.Regular},
 	}
 }
 
 // logged is a count from the proxy's log, NaN where there is no log.
-func (a *attempt) logged(n int) float64 {
-	if !a.log.present {
+func logged(a *evidence.Attempt, n int) float64 {
+	if !a.Log.Present {
 		return math.NaN()
 	}
 	return float64(n)

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
@@ -134,7 +135,7 @@ func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
 		if repair != "" && !n.trace.Source.TextArguments {
 			turn.Repairs = append(turn.Repairs, repair)
 		}
-		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: toolName(c.Name), Arguments: args, Result: c.Result})
+		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: evidence.ToolName(c.Name), Arguments: args, Result: c.Result})
 	}
 }
 
@@ -179,7 +180,7 @@ func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
 		turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 	}
 	for _, c := range r.Calls {
-		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: toolName(c.Name), Arguments: c.Arguments})
+		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: evidence.ToolName(c.Name), Arguments: c.Arguments})
 	}
 }
 
@@ -278,13 +279,6 @@ func (n *normaliser) share() {
 		}
 		from = end
 	}
-}
-
-// toolName strips the name spaces that some clients put before a tool's name.
-func toolName(s string) string {
-	s = strings.TrimSpace(s)
-	s = strings.TrimPrefix(s, "functions.")
-	return strings.TrimPrefix(s, "tools.")
 }
 
 func joinLines(a, b string) string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 // Scored is one attempt with its success and its richness by three measures;
@@ -124,10 +125,10 @@ func newTally(all []Scored) *tally {
 		a, _ := slices.BinarySearch(t.agents, s.Agent)
 		p, _ := slices.BinarySearch(t.problems, s.Problem)
 		t.attempts[a]++
-		t.agentic[a] += int(flag(s.Agentic))
+		t.agentic[a] += int(evidence.Flag(s.Agentic))
 		for k, r := range s.reward() {
 			t.cells[p][a][k] += r
-			t.agenticCells[p][k] += r * flag(s.Agentic)
+			t.agenticCells[p][k] += r * evidence.Flag(s.Agentic)
 		}
 	}
 	return t
@@ -172,7 +173,7 @@ func (t *tally) intervals(standings []Standing, totals [][4]float64) {
 	}
 	drawn := make([][][3]float64, len(standings))
 	weights := make([]float64, len(t.problems))
-	draw := sequence{state: fnvOffset}
+	draw := sequence{state: evidence.HashSeed}
 	for range resamples {
 		clear(weights)
 		for range weights {

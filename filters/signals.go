@@ -1,6 +1,9 @@
 package filters
 
-import "github.com/trajectory-arena/arena"
+import (
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
 
 // RankSignals are what attempts at one problem are ranked by. Each is in 0 to
 // 1, more is better; docs/filter.md derives the formulas.
@@ -20,12 +23,12 @@ type RankSignals struct {
 
 // Signals measures a dialogue. The trace is read for nothing but its shape.
 func Signals(_ *arena.Trace, d *arena.Dialogue) RankSignals {
-	p := pads.Get().(*pad)
-	defer p.release()
-	return signals(d, readClaims(d, p))
+	p := evidence.Pads.Get().(*evidence.Pad)
+	defer p.Release()
+	return signals(d, evidence.ReadClaims(d, p))
 }
 
-func signals(d *arena.Dialogue, all []claim) RankSignals {
+func signals(d *arena.Dialogue, all []evidence.Claim) RankSignals {
 	thinking := 0
 	for i := range d.Turns {
 		if d.Turns[i].Think != "" {
@@ -42,15 +45,15 @@ func signals(d *arena.Dialogue, all []claim) RankSignals {
 
 // reformulations counts searches with words that no search before had, beyond
 // the first.
-func reformulations(all []claim) int {
+func reformulations(all []evidence.Claim) int {
 	n := 0
 	for i := range all {
-		if all[i].act.tool != toolFind {
+		if all[i].Act.Tool != evidence.ToolFind {
 			continue
 		}
 		fresh := true
 		for j := range all[:i] {
-			if all[j].act.tool == toolFind && sameHashes(all[j].act.words, all[i].act.words) {
+			if all[j].Act.Tool == evidence.ToolFind && evidence.SameHashes(all[j].Act.Words, all[i].Act.Words) {
 				fresh = false
 				break
 			}
@@ -62,14 +65,14 @@ func reformulations(all []claim) int {
 	return max(n-1, 0)
 }
 
-func verified(all []claim) float64 {
+func verified(all []evidence.Claim) float64 {
 	seen, total := 0, 0
 	for i := range all {
-		if all[i].act.tool != toolRecommend {
+		if all[i].Act.Tool != evidence.ToolRecommend {
 			continue
 		}
-		seen, total = 0, len(all[i].act.ids)
-		for _, id := range all[i].act.ids {
+		seen, total = 0, len(all[i].Act.IDs)
+		for _, id := range all[i].Act.IDs {
 			if opened(all[:i], id) {
 				seen++
 			}
@@ -82,10 +85,10 @@ func verified(all []claim) float64 {
 }
 
 // opened reports whether a call looked at this very product and was answered.
-func opened(before []claim, id string) bool {
+func opened(before []evidence.Claim, id string) bool {
 	for i := range before {
-		a := &before[i].act
-		if (a.tool == toolView || a.tool == toolMatch) && hasID(a.ids, id) && before[i].call.Result != "" {
+		a := &before[i].Act
+		if (a.Tool == evidence.ToolView || a.Tool == evidence.ToolMatch) && evidence.HasID(a.IDs, id) && before[i].Call.Result != "" {
 			return true
 		}
 	}
@@ -94,15 +97,15 @@ func opened(before []claim, id string) bool {
 
 // repeats is the share of catalogue calls that ask for what was asked before,
 // or that swing between two requests.
-func repeats(all []claim) float64 {
+func repeats(all []evidence.Claim) float64 {
 	n, total := 0, 0
 	for i := range all {
-		if !all[i].act.tool.catalogue() {
+		if !all[i].Act.Tool.Catalogue() {
 			continue
 		}
 		total++
 		for j := range all[:i] {
-			if all[j].act.sameRequest(&all[i].act) {
+			if all[j].Act.SameRequest(&all[i].Act) {
 				n++
 				break
 			}

@@ -5,7 +5,7 @@ package block
 
 import (
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard/minhash"
 )
 
@@ -41,7 +41,7 @@ type Head struct {
 	// -1 where the day has none for it.
 	Problem int
 	// Sample is what the filter's second pass over an agent's day needs.
-	Sample filters.Sample
+	Sample habits.Sample
 }
 
 var (

@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -51,7 +51,7 @@ func (w *work) addSource(name, dir string) error {
 func (s *source) readMistakes() error {
 	s.mistakes, s.count.Mistakes = map[string]string{}, map[string]int64{}
 	return finish.Table(s.Source, finish.TableVerdicts, func(row *rows.Verdict) error {
-		if i := slices.IndexFunc(row.Reasons, filters.Mistake); i >= 0 {
+		if i := slices.IndexFunc(row.Reasons, checks.Mistake); i >= 0 {
 			s.mistakes[row.TraceID] = row.Reasons[i]
 		}
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
 )
 
 // axisLabel is what a line of a labels file says of its attempt.
@@ -48,7 +49,7 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "family\tattempts\tagentic right\tcalled scripted\tscripted right\tcalled agentic\tunknown\tright\t95 %\t")
 	for _, f := range append(c.Families, c.Total) {
-		right := filters.Tally{Part: f.Right(), Whole: f.All()}
+		right := habits.Tally{Part: f.Right(), Whole: f.All()}
 		lo, hi := right.Interval()
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", cli.Printable(f.Family), f.All(), f.TrueAgentic, f.FalseScripts, f.TrueScripted, f.FalseAgentic, f.Unknown, right.Share(), lo, hi)
 	}
@@ -78,7 +79,7 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 }
 
 func share(w io.Writer, name string, part, whole int) {
-	t := filters.Tally{Part: part, Whole: whole}
+	t := habits.Tally{Part: part, Whole: whole}
 	if whole == 0 {
 		fmt.Fprintf(w, "%s\t-\t\t\n", name)
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -32,7 +33,7 @@ type filtered struct {
 	head      arena.Trace
 	structure arena.Structure
 	// day is what the agent's whole day shows.
-	day filters.AgentStats
+	day habits.AgentStats
 	// success is the outcome, known to --reweight alone.
 	success bool
 	// explanation is of the attempt that --explain names, and of its copies.

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
 )
 
 // explain prints one verdict step by step. The whole day is read, because the
@@ -58,7 +59,7 @@ func printExplanation(w io.Writer, f *filtered, e *filters.Explanation, terms []
 	fmt.Fprintf(t, "\nthe agent's day: %d attempts\tshare\t95 %%\n", f.day.Attempts)
 	for _, h := range []struct {
 		name  string
-		tally filters.Tally
+		tally habits.Tally
 	}{
 		{"the commonest tools for the size", f.day.Common}, {"openings in rank order", f.day.Tops},
 		{"the first product recommended", f.day.Firsts}, {"turns that cite results", f.day.Citing},

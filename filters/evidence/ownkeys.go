@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import (
 	"github.com/tidwall/gjson"
@@ -9,13 +9,13 @@ import (
 
 // subjectless reports whether the arguments of a tool which needs words or products
 // give none under the shop's own keys.
-func (a *act) subjectless() bool {
-	switch a.tool {
-	case toolFind:
-		return len(a.words) == 0
-	case toolView, toolMatch, toolRecommend:
-		return len(a.ids) == 0
-	case toolOther, toolShop, toolVoucher, toolTerminate:
+func (a *Act) subjectless() bool {
+	switch a.Tool {
+	case ToolFind:
+		return len(a.Words) == 0
+	case ToolView, ToolMatch, ToolRecommend:
+		return len(a.IDs) == 0
+	case ToolOther, ToolShop, ToolVoucher, ToolTerminate:
 	}
 	return false
 }
@@ -23,26 +23,26 @@ func (a *act) subjectless() bool {
 // ownKeys reads the subject of a call under keys of the author's own: the
 // longest text of a search, and ids, or numbers of a list, of what takes products.
 // What stands under a key of the shop is a filter.
-func (a *act) ownKeys(p *pad, args arena.Raw) {
+func (a *Act) ownKeys(p *Pad, args arena.Raw) {
 	longest := 0
 	gjson.Parse(string(args)).ForEach(func(key, v gjson.Result) bool {
 		if calls.IsSearchKey(key.Str) {
 			return true
 		}
 		before := len(p.ids)
-		var own act
+		var own Act
 		own.foreign(p, v)
 		switch {
-		case a.tool == toolFind:
-			if len(own.words) > 0 && len(v.Str) > longest {
-				a.words, longest = own.words, len(v.Str)
+		case a.Tool == ToolFind:
+			if len(own.Words) > 0 && len(v.Str) > longest {
+				a.Words, longest = own.Words, len(v.Str)
 			}
-		case len(own.ids) > 0 && (len(a.ids) == 0 || isNumbered(a)):
-			a.ids = own.ids
-		case len(a.ids) == 0:
+		case len(own.IDs) > 0 && (len(a.IDs) == 0 || isNumbered(a)):
+			a.IDs = own.IDs
+		case len(a.IDs) == 0:
 			p.ids = appendIDs(p.ids[:before], v, false)
-			if a.ids = p.ids[before:len(p.ids):len(p.ids)]; !isNumbered(a) {
-				p.ids, a.ids = p.ids[:before], nil
+			if a.IDs = p.ids[before:len(p.ids):len(p.ids)]; !isNumbered(a) {
+				p.ids, a.IDs = p.ids[:before], nil
 			}
 		}
 		return true

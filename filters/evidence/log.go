@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import (
 	"sort"
@@ -7,21 +7,21 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// dispatch is one request to the shop that the proxy answered, with the
+// Dispatch is one request to the shop that the proxy answered, with the
 // evidence for who decided it.
-type dispatch struct {
-	call *arena.ProxyCall
-	act  act
+type Dispatch struct {
+	Call *arena.ProxyCall
+	Act  Act
 	span
-	// claimed is the dialogue's call that claims this dispatch, -1 where none;
+	// Claimed is the dialogue's call that claims this dispatch, -1 where none;
 	// verbatim says that the call's result is its answer, byte for byte.
-	claimed  int
+	Claimed  int
 	verbatim bool
-	// last is the last inference before it, reply the one that named it; -1
+	// Last is the last inference before it, reply the one that named it; -1
 	// where none.
-	last  int
-	reply int
-	link  link
+	Last  int
+	Reply int
+	Link  Link
 	// shown are the product ids that it returned; blind where nobody kept them.
 	shown []string
 	blind bool
@@ -29,85 +29,86 @@ type dispatch struct {
 
 // span is when an entry began and ended, in Unix milliseconds; its place in the
 // log for both where entries have no time.
-type span struct{ start, end float64 }
+type span struct{ Start, End float64 }
 
 // link says how a dispatch hangs on the inference before it.
-type link uint8
+type Link uint8
 
 // The links of a dispatch. Only the first three bind the dispatch to a model's
 // own words; unknown means that the log cut the reply that would tell.
 const (
-	linkNone     link = iota // readable replies before it, none names it
-	linkNamed                // named with these arguments by a reply of its own turn
-	linkLoose                // named, but the client dropped a filter or changed another
-	linkDerived              // follows from a named call that needs several requests
-	linkRetry                // repeats a dispatch that was named
-	linkStale                // named by an older reply; a later one spoke of other things
-	linkOverride             // the tool was named, with other arguments
-	linkUnknown              // the reply before it cannot be read
-	linkNoReply              // no inference came before it
+	LinkNone     Link = iota // readable replies before it, none names it
+	LinkNamed                // named with these arguments by a reply of its own turn
+	LinkLoose                // named, but the client dropped a filter or changed another
+	LinkDerived              // follows from a named call that needs several requests
+	LinkRetry                // repeats a dispatch that was named
+	LinkStale                // named by an older reply; a later one spoke of other things
+	LinkOverride             // the tool was named, with other arguments
+	LinkUnknown              // the reply before it cannot be read
+	LinkNoReply              // no inference came before it
 )
 
 var linkWords = [...]string{"unnamed", "named", "named_loosely", "derived", "retry", "stale", "overridden", "unknown", "no_inference"}
 
-func (l link) String() string { return linkWords[l] }
+// String is the link as explanations print it.
+func (l Link) String() string { return linkWords[l] }
 
-// proxyLog is the evidence of one attempt in the order of time.
-type proxyLog struct {
-	dispatches []dispatch
-	replies    []reply
-	// slack is how much earlier than the end of a reply a dispatch may seem to
+// ProxyLog is the evidence of one attempt in the order of time.
+type ProxyLog struct {
+	Dispatches []Dispatch
+	Replies    []Reply
+	// Slack is how much earlier than the end of a reply a dispatch may seem to
 	// start, in milliseconds.
-	slack float64
-	// asked counts the chat completions, answered or not.
-	asked int
+	Slack float64
+	// Asked counts the chat completions, answered or not.
+	Asked int
 	// mute counts calls to models that return no text, such as embeddings.
 	mute int
 	// silent reports whether models were asked, but the log holds no trace of it.
 	silent bool
-	// present reports whether the source keeps such a log at all.
-	present bool
+	// Present reports whether the source keeps such a log at all.
+	Present bool
 }
 
 // readLog sorts the proxy's calls by the moment they finished. Diagnostic
 // entries are left out.
-func readLog(t *arena.Trace, p *pad) proxyLog {
+func readLog(t *arena.Trace, p *Pad) ProxyLog {
 	calls, timed := p.flatten(t)
-	l := proxyLog{present: len(calls) > 0, slack: slack(calls)}
+	l := ProxyLog{Present: len(calls) > 0, Slack: slack(calls)}
 	bodies := 0
 	for _, c := range calls {
 		if c.inference {
-			l.asked++
+			l.Asked++
 			bodies += len(c.Response)
 		}
-		l.mute += int(flag(c.mute))
+		l.mute += int(Flag(c.mute))
 	}
 	p.json.Reserve(bodies)
 	for i, c := range calls {
 		at := span{float64(c.AtMS) - c.DurationMS, float64(c.AtMS)}
 		if !timed {
-			at, l.slack = span{float64(i), float64(i)}, 0
+			at, l.Slack = span{float64(i), float64(i)}, 0
 		}
 		switch {
-		case !c.inference && c.tool.catalogue():
+		case !c.inference && c.tool.Catalogue():
 			p.add(c, at)
 		case c.inference && answered(c.ProxyCall):
 			p.replies = append(p.replies, readReply(c.ProxyCall, at, p))
 		}
 	}
-	l.replies, l.dispatches = p.replies, p.dispatches
-	l.silent = l.asked == 0 && t.InferenceTotal > l.mute
+	l.Replies, l.Dispatches = p.replies, p.dispatches
+	l.silent = l.Asked == 0 && t.InferenceTotal > l.mute
 	return l
 }
 
 // inferences counts the chat completions that may have said something, by the log
 // and by the sandbox's count. Where the log holds as many as were counted, those
 // that failed said nothing.
-func (l *proxyLog) inferences(counted int) int {
-	if l.asked >= counted {
-		return len(l.replies)
+func (l *ProxyLog) inferences(counted int) int {
+	if l.Asked >= counted {
+		return len(l.Replies)
 	}
-	return max(l.asked, counted-l.mute)
+	return max(l.Asked, counted-l.mute)
 }
 
 // slack allows for rounding and for durations that are measured on another
@@ -122,13 +123,13 @@ func slack(calls []entry) float64 {
 	return 1000
 }
 
-func (p *pad) add(c entry, at span) {
-	d := dispatch{call: c.ProxyCall, span: at, claimed: -1, reply: -1}
+func (p *Pad) add(c entry, at span) {
+	d := Dispatch{Call: c.ProxyCall, span: at, Claimed: -1, Reply: -1}
 	args := c.Params
 	if args == "" {
 		args = c.Body
 	}
-	d.act.read(p, c.tool, args, true)
+	d.Act.Read(p, c.tool, args, true)
 	p.dispatches = append(p.dispatches, d)
 }
 
@@ -143,34 +144,34 @@ type entry struct {
 	*arena.ProxyCall
 	inference bool
 	mute      bool
-	tool      tool
+	tool      Tool
 }
 
 func entryOf(c *arena.ProxyCall) entry {
-	name := endpoint(c.Path)
+	name := Endpoint(c.Path)
 	return entry{c, strings.HasSuffix(name, "completions"), name == "embeddings" || name == "rerank", toolOf(name)}
 }
 
-// endpoint is the last part of a path.
-func endpoint(path string) string {
+// Endpoint is the last part of a path.
+func Endpoint(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	path = strings.TrimRight(path, "/")
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// maxCalls bounds what is examined of one attempt, in its log and in its
+// MaxCalls bounds what is examined of one attempt, in its log and in its
 // dialogue: harnesses end after 25 to 30 steps, so what has more is no attempt
 // but a load on its reader, and is rejected.
-const maxCalls = 1024
+const MaxCalls = 1024
 
 // flatten lists the entries that are evidence in the order of time; in their
 // own order where one has no time.
-func (p *pad) flatten(t *arena.Trace) (calls []entry, timed bool) {
+func (p *Pad) flatten(t *arena.Trace) (calls []entry, timed bool) {
 	calls = p.calls
 	timed, sorted := true, true
 	for i := range t.Steps {
 		for j := range t.Steps[i].Proxy {
-			if c := &t.Steps[i].Proxy[j]; !c.Attempt && len(calls) < maxCalls {
+			if c := &t.Steps[i].Proxy[j]; !c.Attempt && len(calls) < MaxCalls {
 				timed = timed && c.AtMS > 0
 				sorted = sorted && (len(calls) == 0 || c.AtMS >= calls[len(calls)-1].AtMS)
 				calls = append(calls, entryOf(c))

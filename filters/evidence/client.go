@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import "strings"
 
@@ -6,12 +6,16 @@ import "strings"
 // cuts long queries, or takes out words the shop does not index. Half of the
 // words must be left, in their order: with less the subject is the client's,
 // unless it is the beginning word for word, longer than a name.
-func (a *act) trimmed(b *act) bool {
-	return a.tool == toolFind && b.tool == toolFind && a.page == b.page &&
-		(a.shop == b.shop || a.shop == 0 || b.shop == 0) &&
-		len(b.words) < len(a.words) &&
-		(2*len(b.words) >= len(a.words) && inOrder(b.words, a.words) || len(b.words) >= minExcerpt && prefix(b.words, a.words))
+func (a *Act) trimmed(b *Act) bool {
+	return a.Tool == ToolFind && b.Tool == ToolFind && a.Page == b.Page &&
+		(a.Shop == b.Shop || a.Shop == 0 || b.Shop == 0) &&
+		len(b.Words) < len(a.Words) &&
+		(2*len(b.Words) >= len(a.Words) && inOrder(b.Words, a.Words) || len(b.Words) >= MinExcerpt && prefix(b.Words, a.Words))
 }
+
+// MinExcerpt is how many words in a row, taken from the request, are a cut-out
+// and no wording: brands and names of things run to four.
+const MinExcerpt = 5
 
 // inOrder reports whether all of part stand in whole, in the same order.
 func inOrder(part, whole []uint64) bool {
@@ -26,30 +30,30 @@ func inOrder(part, whole []uint64) bool {
 // merges reports whether one request asks for the products of several named ones: a
 // client that opens them together. Each of its products must have been named in
 // this turn.
-func (l *proxyLog) merges(d *dispatch, first, last int) bool {
-	if d.act.tool != toolView || len(d.act.ids) < 2 {
+func (l *ProxyLog) merges(d *Dispatch, first, last int) bool {
+	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
 		return false
 	}
-	for _, id := range d.act.ids {
+	for _, id := range d.Act.IDs {
 		if !l.opens(id, first, last) {
 			return false
 		}
 	}
 	for r := max(first, 0); r <= last; r++ {
-		for i := range l.replies[r].named {
-			if named := &l.replies[r].named[i]; named.tool == toolView && subset(named.ids, d.act.ids) {
-				named.used, d.reply = true, r
+		for i := range l.Replies[r].Named {
+			if named := &l.Replies[r].Named[i]; named.Tool == ToolView && Subset(named.IDs, d.Act.IDs) {
+				named.Used, d.Reply = true, r
 			}
 		}
 	}
-	return d.reply >= 0
+	return d.Reply >= 0
 }
 
 // opens reports whether a call of these replies, not spent yet, opens the product.
-func (l *proxyLog) opens(id string, first, last int) bool {
+func (l *ProxyLog) opens(id string, first, last int) bool {
 	for r := max(first, 0); r <= last; r++ {
-		for i := range l.replies[r].named {
-			if named := &l.replies[r].named[i]; named.tool == toolView && !named.used && hasID(named.ids, id) {
+		for i := range l.Replies[r].Named {
+			if named := &l.Replies[r].Named[i]; named.Tool == ToolView && !named.Used && HasID(named.IDs, id) {
 				return true
 			}
 		}
@@ -72,8 +76,8 @@ var numberings = [...]numbering{{true, 1}, {true, 0}, {false, 1}, {false, 0}}
 // unnumber puts ids in the place of numbers in what replies named, by that
 // numbering which explains most of what was then opened or recommended. A
 // program that opens other products than the numbers point at is not helped.
-func (a *attempt) unnumber() {
-	if !a.log.numbers() {
+func (a *Attempt) unnumber() {
+	if !a.Log.numbers() {
 		return
 	}
 	best, most := numbering{}, 0
@@ -85,21 +89,21 @@ func (a *attempt) unnumber() {
 	if most == 0 {
 		return
 	}
-	for i := range a.log.replies {
-		r := &a.log.replies[i]
-		for j := range r.named {
-			if ids := a.pointed(&r.named[j], r, best); ids != nil {
-				r.named[j].ids = ids
+	for i := range a.Log.Replies {
+		r := &a.Log.Replies[i]
+		for j := range r.Named {
+			if ids := a.pointed(&r.Named[j], r, best); ids != nil {
+				r.Named[j].IDs = ids
 			}
 		}
 	}
 }
 
 // numbers reports whether a reply names products by numbers of its own.
-func (l *proxyLog) numbers() bool {
-	for i := range l.replies {
-		for j := range l.replies[i].named {
-			if isNumbered(&l.replies[i].named[j]) {
+func (l *ProxyLog) numbers() bool {
+	for i := range l.Replies {
+		for j := range l.Replies[i].Named {
+			if isNumbered(&l.Replies[i].Named[j]) {
 				return true
 			}
 		}
@@ -107,11 +111,11 @@ func (l *proxyLog) numbers() bool {
 	return false
 }
 
-func isNumbered(n *act) bool {
-	if n.tool != toolView && n.tool != toolMatch && n.tool != toolRecommend || len(n.ids) == 0 {
+func isNumbered(n *Act) bool {
+	if n.Tool != ToolView && n.Tool != ToolMatch && n.Tool != ToolRecommend || len(n.IDs) == 0 {
 		return false
 	}
-	for _, id := range n.ids {
+	for _, id := range n.IDs {
 		if numberOf(id) < 0 {
 			return false
 		}
@@ -139,11 +143,11 @@ func numberOf(id string) int {
 
 // explained counts the numbered calls that this numbering turns into something
 // that was opened or recommended afterwards.
-func (a *attempt) explained(by numbering) (n int) {
-	for i := range a.log.replies {
-		r := &a.log.replies[i]
-		for j := range r.named {
-			if ids := a.pointed(&r.named[j], r, by); ids != nil && a.taken(ids, r.end) {
+func (a *Attempt) explained(by numbering) (n int) {
+	for i := range a.Log.Replies {
+		r := &a.Log.Replies[i]
+		for j := range r.Named {
+			if ids := a.pointed(&r.Named[j], r, by); ids != nil && a.taken(ids, r.End) {
 				n++
 			}
 		}
@@ -153,33 +157,33 @@ func (a *attempt) explained(by numbering) (n int) {
 
 // pointed are the products that a numbered call means; nil where it is none or
 // a number points nowhere.
-func (a *attempt) pointed(n *act, r *reply, by numbering) []string {
-	if !isNumbered(n) || !a.pad.room() {
+func (a *Attempt) pointed(n *Act, r *Reply, by numbering) []string {
+	if !isNumbered(n) || !a.Pad.room() {
 		return nil
 	}
-	from := len(a.pad.ids)
-	for _, id := range n.ids {
-		real := a.numbered(numberOf(id)-by.from, r.start, by.through)
+	from := len(a.Pad.ids)
+	for _, id := range n.IDs {
+		real := a.numbered(numberOf(id)-by.from, r.Start, by.through)
 		if real == "" {
-			a.pad.ids = a.pad.ids[:from]
+			a.Pad.ids = a.Pad.ids[:from]
 			return nil
 		}
-		a.pad.ids = append(a.pad.ids, real)
+		a.Pad.ids = append(a.Pad.ids, real)
 	}
-	return a.pad.ids[from:len(a.pad.ids):len(a.pad.ids)]
+	return a.Pad.ids[from:len(a.Pad.ids):len(a.Pad.ids)]
 }
 
 // numbered is the product at a place, counted from 0, of the lists shown before
 // the moment.
-func (a *attempt) numbered(place int, at float64, through bool) string {
+func (a *Attempt) numbered(place int, at float64, through bool) string {
 	if place < 0 {
 		return ""
 	}
 	seen := 0
 	newest := ""
-	for i := range a.log.dispatches {
-		d := &a.log.dispatches[i]
-		if d.act.tool != toolFind || d.end > at+a.log.slack {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.Act.Tool != ToolFind || d.End > at+a.Log.Slack {
 			continue
 		}
 		if !through {
@@ -190,7 +194,7 @@ func (a *attempt) numbered(place int, at float64, through bool) string {
 			continue
 		}
 		for j, id := range d.shown {
-			if a.searchedOut(id, i) || hasID(d.shown[:j], id) {
+			if a.searchedOut(id, i) || HasID(d.shown[:j], id) {
 				continue
 			}
 			if seen == place {
@@ -203,9 +207,9 @@ func (a *attempt) numbered(place int, at float64, through bool) string {
 }
 
 // searchedOut reports whether a search before dispatch i showed the product.
-func (a *attempt) searchedOut(id string, i int) bool {
-	for j := range a.log.dispatches[:i] {
-		if d := &a.log.dispatches[j]; d.act.tool == toolFind && hasID(d.shown, id) {
+func (a *Attempt) searchedOut(id string, i int) bool {
+	for j := range a.Log.Dispatches[:i] {
+		if d := &a.Log.Dispatches[j]; d.Act.Tool == ToolFind && HasID(d.shown, id) {
 			return true
 		}
 	}
@@ -214,12 +218,12 @@ func (a *attempt) searchedOut(id string, i int) bool {
 
 // taken reports whether just these products were opened after the moment, or
 // recommended in the end.
-func (a *attempt) taken(ids []string, at float64) bool {
-	for i := range a.log.dispatches {
-		if d := &a.log.dispatches[i]; d.start >= at-a.log.slack && d.act.tool == toolView && sameIDs(d.act.ids, ids) {
+func (a *Attempt) taken(ids []string, at float64) bool {
+	for i := range a.Log.Dispatches {
+		if d := &a.Log.Dispatches[i]; d.Start >= at-a.Log.Slack && d.Act.Tool == ToolView && SameIDs(d.Act.IDs, ids) {
 			return true
 		}
 	}
 	last := a.lastRecommendation()
-	return last != nil && sameIDs(last.act.ids, ids)
+	return last != nil && SameIDs(last.Act.IDs, ids)
 }

@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 // nothing: no reply names a call in a form known here, the newest reply before
 // each dispatch commands it, and each of two tools or more, of which one may end the
 // attempt, has a name of its own.
-func (a *attempt) commands() {
-	if len(a.log.dispatches) == 0 || !a.log.nameless() {
+func (a *Attempt) commands() {
+	if len(a.Log.Dispatches) == 0 || !a.Log.nameless() {
 		return
 	}
 	if !a.commandedBy(calls.CommandName) {
@@ -27,7 +27,7 @@ func (a *attempt) commands() {
 
 // commandedBy reads the commands whose names stand in one way; false where they
 // do not.
-func (a *attempt) commandedBy(name calls.Naming) bool {
+func (a *Attempt) commandedBy(name calls.Naming) bool {
 	var names commandNames
 	if !a.allCommanded(&names, name) {
 		return false
@@ -37,26 +37,26 @@ func (a *attempt) commandedBy(name calls.Naming) bool {
 	if names.tools() < 2 {
 		return false
 	}
-	for i := range a.log.dispatches {
-		d := &a.log.dispatches[i]
-		a.log.replies[a.log.lastBefore(d.start)].command(&d.act)
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		a.Log.Replies[a.Log.lastBefore(d.Start)].command(&d.Act)
 	}
 	if by >= 0 {
-		a.log.replies[by].command(&answer.act)
+		a.Log.Replies[by].command(&answer.Act)
 	}
 	return true
 }
 
 // allCommanded reports whether the newest reply before each dispatch commands it, and
 // notes under which names.
-func (a *attempt) allCommanded(names *commandNames, name calls.Naming) bool {
-	for i := range a.log.dispatches {
-		d := &a.log.dispatches[i]
-		last := a.log.lastBefore(d.start)
+func (a *Attempt) allCommanded(names *commandNames, name calls.Naming) bool {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		last := a.Log.lastBefore(d.Start)
 		if last < 0 {
 			return false
 		}
-		if t := a.toolFor(d); t == toolShop && !a.listed(last, &d.act) || t != toolShop && !names.take(t, a.commanded(last, &d.act, name)) {
+		if t := a.toolFor(d); t == ToolShop && !a.listed(last, &d.Act) || t != ToolShop && !names.take(t, a.commanded(last, &d.Act, name)) {
 			return false
 		}
 	}
@@ -65,33 +65,33 @@ func (a *attempt) allCommanded(names *commandNames, name calls.Naming) bool {
 
 // toolFor is the tool that the dialogue says a dispatch was made for: details of
 // a product are also asked for to match it.
-func (a *attempt) toolFor(d *dispatch) tool {
-	if d.claimed < 0 {
-		return d.act.tool
+func (a *Attempt) toolFor(d *Dispatch) Tool {
+	if d.Claimed < 0 {
+		return d.Act.Tool
 	}
-	return a.claims[d.claimed].act.tool
+	return a.Claims[d.Claimed].Act.Tool
 }
 
 // answerCommanded is the recommendation with the newest reply that commands it,
 // -1 where none does.
-func (a *attempt) answerCommanded(names *commandNames, name calls.Naming) (answer *claim, by int) {
+func (a *Attempt) answerCommanded(names *commandNames, name calls.Naming) (answer *Claim, by int) {
 	answer = a.lastRecommendation()
-	for by = len(a.log.replies) - 1; by >= 0; by-- {
-		if answer != nil && names.take(toolRecommend, a.commanded(by, &answer.act, name)) {
+	for by = len(a.Log.Replies) - 1; by >= 0; by-- {
+		if answer != nil && names.take(ToolRecommend, a.commanded(by, &answer.Act, name)) {
 			return answer, by
 		}
 	}
-	if last := len(a.log.replies) - 1; answer != nil && a.buys(last, answer) {
+	if last := len(a.Log.Replies) - 1; answer != nil && a.buys(last, answer) {
 		return answer, last
 	}
 	return answer, -1
 }
 
 // buys reports whether a reply says to buy, and the answer is what is open.
-func (a *attempt) buys(by int, answer *claim) bool {
-	for i := len(a.claims) - 1; i >= 0; i-- {
-		if open := &a.claims[i].act; open.tool == toolView {
-			return sameIDs(open.ids, answer.act.ids) && a.says(by, &act{words: appendWords(nil, "buy")})
+func (a *Attempt) buys(by int, answer *Claim) bool {
+	for i := len(a.Claims) - 1; i >= 0; i-- {
+		if open := &a.Claims[i].Act; open.Tool == ToolView {
+			return SameIDs(open.IDs, answer.Act.IDs) && a.says(by, &Act{Words: AppendWords(nil, "buy")})
 		}
 	}
 	return false
@@ -99,28 +99,28 @@ func (a *attempt) buys(by int, answer *claim) bool {
 
 // endCommanded notes under which name the newest reply ends the attempt with what
 // the dialogue says that it ended with.
-func (a *attempt) endCommanded(names *commandNames, name calls.Naming) {
-	end := &a.claims[len(a.claims)-1]
-	if end.act.tool != toolTerminate {
+func (a *Attempt) endCommanded(names *commandNames, name calls.Naming) {
+	end := &a.Claims[len(a.Claims)-1]
+	if end.Act.Tool != ToolTerminate {
 		return
 	}
-	names.take(toolTerminate, a.commanded(len(a.log.replies)-1, &end.act, name))
+	names.take(ToolTerminate, a.commanded(len(a.Log.Replies)-1, &end.Act, name))
 }
 
 // hearVerbatim finds the dispatches that no reply names in a known form, though
 // the newest one holds their words just so: whoever reads it so, a model wrote
 // them, and whether it asked for them is not known.
-func (a *attempt) hearVerbatim() {
-	for i := range a.log.dispatches {
-		d := &a.log.dispatches[i]
-		if d.link == linkNone && a.says(d.last, &d.act) {
-			d.link, a.log.replies[d.last].heard = linkUnknown, true
+func (a *Attempt) hearVerbatim() {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.Link == LinkNone && a.says(d.Last, &d.Act) {
+			d.Link, a.Log.Replies[d.Last].heard = LinkUnknown, true
 		}
 	}
-	for i := range a.claims {
-		c := &a.claims[i]
-		for by := len(a.log.replies) - 1; by >= 0 && c.dispatch < 0; by-- {
-			if r := &a.log.replies[by]; len(r.queue) == 0 && !r.heard && a.says(by, &c.act) {
+	for i := range a.Claims {
+		c := &a.Claims[i]
+		for by := len(a.Log.Replies) - 1; by >= 0 && c.Dispatch < 0; by-- {
+			if r := &a.Log.Replies[by]; len(r.queue) == 0 && !r.heard && a.says(by, &c.Act) {
 				r.heard = true
 				break
 			}
@@ -130,10 +130,10 @@ func (a *attempt) hearVerbatim() {
 
 // says reports whether a reply holds the words or products of a call, one after
 // the other.
-func (a *attempt) says(by int, sent *act) bool {
+func (a *Attempt) says(by int, sent *Act) bool {
 	text, value := a.subject(by, sent)
 	for i := 0; i < len(text) && len(value) > 0; {
-		word, _, n := nextWord(text[i:])
+		word, _, n := NextWord(text[i:])
 		if n > 0 && word == value[0] && endOf(text, i, value) > 0 {
 			return true
 		}
@@ -143,36 +143,36 @@ func (a *attempt) says(by int, sent *act) bool {
 }
 
 // nameless reports whether models answered, and none asked for anything in a known form.
-func (l *proxyLog) nameless() bool {
-	for i := range l.replies {
-		for j := range l.replies[i].named {
-			if n := &l.replies[i].named[j]; n.tool != toolOther || len(n.words)+len(n.ids) > 0 {
+func (l *ProxyLog) nameless() bool {
+	for i := range l.Replies {
+		for j := range l.Replies[i].Named {
+			if n := &l.Replies[i].Named[j]; n.Tool != ToolOther || len(n.Words)+len(n.IDs) > 0 {
 				return false
 			}
 		}
 	}
-	return len(l.replies) > 0
+	return len(l.Replies) > 0
 }
 
 // command adds a call that the author's client understood.
-func (r *reply) command(sent *act) {
-	named := act{tool: toolOther, words: sent.words, ids: sent.ids, page: sent.page}
-	for i := range r.named {
-		if r.named[i].sameSubject(&named) {
+func (r *Reply) command(sent *Act) {
+	named := Act{Tool: ToolOther, Words: sent.Words, IDs: sent.IDs, Page: sent.Page}
+	for i := range r.Named {
+		if r.Named[i].sameSubject(&named) {
 			return
 		}
 	}
-	r.named, r.queue = append(r.named, named), append(r.queue, toolOther)
+	r.Named, r.queue = append(r.Named, named), append(r.queue, ToolOther)
 }
 
 // commandNames are the author's names of the tools.
-type commandNames [toolTerminate + 1]string
+type commandNames [ToolTerminate + 1]string
 
 // take notes a tool's name; false where there is none, where the tool had
 // another before, or another tool has this one.
-func (c *commandNames) take(t tool, name string) bool {
+func (c *commandNames) take(t Tool, name string) bool {
 	for other, taken := range c {
-		if taken != "" && (tool(other) == t) != (taken == name) {
+		if taken != "" && (Tool(other) == t) != (taken == name) {
 			return false
 		}
 	}
@@ -182,24 +182,24 @@ func (c *commandNames) take(t tool, name string) bool {
 
 func (c *commandNames) tools() (n int) {
 	for _, name := range c {
-		n += int(flag(name != ""))
+		n += int(Flag(name != ""))
 	}
 	return n
 }
 
 // commanded is the name under which a reply asks for just this; empty where it
 // does not.
-func (a *attempt) commanded(by int, sent *act, name calls.Naming) string {
+func (a *Attempt) commanded(by int, sent *Act, name calls.Naming) string {
 	text, value := a.subject(by, sent)
 	return commandOf(text, value, name)
 }
 
 // listed reports whether a reply holds the words of a search in quotes, as one of those
 // that the search over one shop makes: its name hangs on the list.
-func (a *attempt) listed(by int, sent *act) bool {
+func (a *Attempt) listed(by int, sent *Act) bool {
 	text, value := a.subject(by, sent)
 	for i := 0; i < len(text) && len(value) > 0; {
-		word, _, n := nextWord(text[i:])
+		word, _, n := NextWord(text[i:])
 		if n > 0 && word == value[0] {
 			if end := endOf(text, i, value); end > 0 && calls.IsQuoted(text[:i], text[end:]) {
 				return true
@@ -212,14 +212,14 @@ func (a *attempt) listed(by int, sent *act) bool {
 
 // subject is a reply's text as far as it is searched for commands, with the words
 // of what was sent; nothing where that is no command's.
-func (a *attempt) subject(by int, sent *act) (text string, value []uint64) {
-	p := a.pad
-	value = append(p.scratch[:0], sent.words...)
-	for _, id := range sent.ids {
-		value = appendWords(value, id)
+func (a *Attempt) subject(by int, sent *Act) (text string, value []uint64) {
+	p := a.Pad
+	value = append(p.Scratch[:0], sent.Words...)
+	for _, id := range sent.IDs {
+		value = AppendWords(value, id)
 	}
-	p.scratch = value
-	content := a.log.replies[by].content
+	p.Scratch = value
+	content := a.Log.Replies[by].content
 	if len(value) == 0 || len(value) > maxCommand || len(content) > 4*calls.MaxSpelled {
 		return "", nil
 	}
@@ -234,7 +234,7 @@ const maxCommand = 32
 // the last ones, since models think before they act.
 func commandOf(text string, value []uint64, naming calls.Naming) (name string) {
 	for i := 0; i < len(text); {
-		word, _, n := nextWord(text[i:])
+		word, _, n := NextWord(text[i:])
 		if n > 0 && word == value[0] {
 			if end := endOf(text, i, value); end > 0 {
 				name = cmp.Or(strings.ToLower(naming(text[:i], text[end:])), name)
@@ -252,7 +252,7 @@ func endOf(text string, at int, words []uint64) int {
 		if at >= len(text) {
 			return 0
 		}
-		word, _, n := nextWord(text[at:])
+		word, _, n := NextWord(text[at:])
 		switch {
 		case n == 0:
 			at++ // what parts words does not count

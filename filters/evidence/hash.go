@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import (
 	"math/bits"
@@ -11,33 +11,34 @@ import (
 // The filter's hashes are FNV-1a over 64 bits: they name words within one
 // attempt and habits within one day, and are part of a sample's version.
 const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
+	HashSeed = 14695981039346656037
+	fnvPrime = 1099511628211
 )
 
-func hashText(s string) uint64 {
+// HashText is 0 for the empty text.
+func HashText(s string) uint64 {
 	if s == "" {
 		return 0
 	}
-	h := uint64(fnvOffset)
+	h := uint64(HashSeed)
 	for i := 0; i < len(s); i++ {
 		h = (h ^ uint64(s[i])) * fnvPrime
 	}
 	return h
 }
 
-// mix joins two hashes; the order counts.
-func mix(a, b uint64) uint64 { return (a*fnvPrime ^ b) * fnvPrime }
+// Mix joins two hashes; the order counts.
+func Mix(a, b uint64) uint64 { return (a*fnvPrime ^ b) * fnvPrime }
 
-// appendWords appends a hash of every word of s: runs of letters, digits and
+// AppendWords appends a hash of every word of s: runs of letters, digits and
 // marks in lower case. Whatever stands between them separates.
-func appendWords(words []uint64, s string) []uint64 {
+func AppendWords(words []uint64, s string) []uint64 {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf && folded[c] == 0 {
 			i++
 			continue
 		}
-		h, _, n := nextWord(s[i:])
+		h, _, n := NextWord(s[i:])
 		if n > 0 {
 			words = append(words, h)
 		}
@@ -46,10 +47,10 @@ func appendWords(words []uint64, s string) []uint64 {
 	return words
 }
 
-// nextWord hashes the word that s starts with. length is in bytes, 0 where s
+// NextWord hashes the word that s starts with. length is in bytes, 0 where s
 // does not start with one; digits says that it holds any.
-func nextWord(s string) (h uint64, digits bool, length int) {
-	h = fnvOffset
+func NextWord(s string) (h uint64, digits bool, length int) {
+	h = HashSeed
 	for length < len(s) {
 		c := s[length]
 		if c < utf8.RuneSelf {
@@ -86,7 +87,7 @@ var folded = func() (t [utf8.RuneSelf]byte) {
 
 // wordSet is the words of a text with a table to find them by.
 type wordSet struct {
-	words []uint64
+	Words []uint64
 	// table has a word in the first free place from its own on; its length is a
 	// power of two above that of words.
 	table []uint64
@@ -94,7 +95,7 @@ type wordSet struct {
 
 // hold has the set hold these words and no others.
 func (s *wordSet) hold(words []uint64) {
-	s.words = words
+	s.Words = words
 	s.table = append(s.table[:0], make([]uint64, 1<<bits.Len(uint(2*len(words))))...)
 	for _, w := range words {
 		s.table[s.place(w)] = w
@@ -111,8 +112,8 @@ func (s *wordSet) place(word uint64) uint64 {
 	return at
 }
 
-// has asks for a word; hashes of words are not 0.
-func (s *wordSet) has(word uint64) bool { return s.table[s.place(word)] == word }
+// Has asks for a word; hashes of words are not 0.
+func (s *wordSet) Has(word uint64) bool { return s.table[s.place(word)] == word }
 
 // hashSet hashes a filter that is a list of words in any order, written as a
 // list or with commas; "default" is no filter.
@@ -129,7 +130,7 @@ func hashSet(v gjson.Result, encoded bool) (h uint64) {
 		var word string
 		word, s = cutComma(s)
 		if word != "" && word != "default" {
-			h += hashText(word)
+			h += HashText(word)
 		}
 	}
 	return h

@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import (
 	"math"
@@ -11,21 +11,21 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// reply is one answer of a model as the proxy logged it.
-type reply struct {
+// Reply is one answer of a model as the proxy logged it.
+type Reply struct {
 	call *arena.ProxyCall
 	span
 	// readable is false where the log cut the answer or kept nothing of it.
 	readable bool
-	// copied marks an answer whose id the log already had: the same inference
+	// Copied marks an answer whose id the log already had: the same inference
 	// is evidence once.
-	copied bool
+	Copied bool
 	id     uint64
-	// named are the calls in this answer, each once.
-	named []act
+	// Named are the calls in this answer, each once.
+	Named []Act
 	// queue is the tools named, in order and with repeats, as richness v1
 	// counts them.
-	queue []tool
+	queue []Tool
 	// shell is the length of the answer around its content and calls, written
 	// that of these; streamed says that the log keeps its pieces.
 	shell    int
@@ -34,15 +34,15 @@ type reply struct {
 	// heard reports whether the answer holds the words of a request, in no form that is
 	// known.
 	heard bool
-	// voted reports whether the answer holds several choices.
-	voted bool
+	// Voted reports whether the answer holds several choices.
+	Voted bool
 	// content is what the answer says.
 	content arena.Raw
 }
 
 // readReply reads an OpenAI chat completion.
-func readReply(c *arena.ProxyCall, at span, p *pad) reply {
-	r := reply{call: c, span: at}
+func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
+	r := Reply{call: c, span: at}
 	body := string(c.Response)
 	if c.Response.Kind() == arena.String {
 		body = gjson.Parse(body).Str // a log that keeps the body as text
@@ -54,22 +54,22 @@ func readReply(c *arena.ProxyCall, at span, p *pad) reply {
 	if !whole {
 		return r
 	}
-	r.readable, r.id, r.content = true, hashText(m.id), m.content
+	r.readable, r.id, r.content = true, HashText(m.id), m.content
 	r.written = len(m.content) + len(m.calls) + len(m.single) + len(m.reasoning)
 	r.shell = len(body) - r.written
 	first, queued := len(p.acts), len(p.tools)
 	p.callsOf(&m, first)
 	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
-	r.voted = len(p.others) > 0
+	r.Voted = len(p.others) > 0
 	for i := range p.others {
 		p.callsOf(&p.others[i], first)
 	}
-	r.named = p.acts[first:len(p.acts):len(p.acts)]
+	r.Named = p.acts[first:len(p.acts):len(p.acts)]
 	return r
 }
 
 // callsOf takes the calls of one message: native ones, else those in its text.
-func (p *pad) callsOf(m *completion, first int) {
+func (p *Pad) callsOf(m *completion, first int) {
 	before := len(p.acts)
 	if m.calls.Kind() == arena.Array {
 		p.native(m.calls, first)
@@ -106,7 +106,7 @@ type completion struct {
 // completion reads a reply. whole is false where the text ends too early or
 // holds no message. The messages of further choices, among which a client
 // votes, are left in others.
-func (p *pad) completion(body string) (m completion, whole bool) {
+func (p *Pad) completion(body string) (m completion, whole bool) {
 	c, answered, first := p.json, false, true
 	p.others = p.others[:0]
 	message := func(key string) { m.member(c, key) }
@@ -166,7 +166,7 @@ func (m *completion) member(c *cursor.Cursor, key string) {
 }
 
 // said is the text of a message's content: a string, or a list of parts.
-func (p *pad) said(content arena.Raw) string {
+func (p *Pad) said(content arena.Raw) string {
 	if content.Kind() != arena.Array {
 		p.json.Next(string(content))
 		text, _ := p.json.String()
@@ -188,7 +188,7 @@ func mayCall(text arena.Raw) bool {
 
 // native reads the list of OpenAI tool calls of the answer whose first named
 // call is at first.
-func (p *pad) native(calls arena.Raw, first int) {
+func (p *Pad) native(calls arena.Raw, first int) {
 	c := p.json
 	c.Next(string(calls))
 	c.Array(func() {
@@ -212,7 +212,7 @@ const emptyObject = arena.Raw("{}")
 
 // inBlocks takes the calls that stand as blocks of their own among the parts of
 // a content.
-func (p *pad) inBlocks(content arena.Raw, first int) {
+func (p *Pad) inBlocks(content arena.Raw, first int) {
 	gjson.Parse(string(content)).ForEach(func(_, part gjson.Result) bool {
 		if part.Get("type").Str != "tool_use" {
 			return true
@@ -225,7 +225,7 @@ func (p *pad) inBlocks(content arena.Raw, first int) {
 }
 
 // function takes the function that a call names, with its arguments.
-func (p *pad) function() (name string, args arena.Raw) {
+func (p *Pad) function() (name string, args arena.Raw) {
 	c := p.json
 	args = emptyObject
 	c.Object(func(key string) {
@@ -244,7 +244,7 @@ func (p *pad) function() (name string, args arena.Raw) {
 	return name, args
 }
 
-func (p *pad) inText(text string, first int) {
+func (p *Pad) inText(text string, first int) {
 	for _, c := range p.written.Read(text).Calls {
 		if len(p.acts) < first+maxNamed {
 			p.name(c.Name, c.Arguments, first)
@@ -253,7 +253,7 @@ func (p *pad) inText(text string, first int) {
 }
 
 // spelled takes the calls of an answer that is written in no known dialect.
-func (p *pad) spelled(text string, first int) {
+func (p *Pad) spelled(text string, first int) {
 	for c := range calls.Spelled(text) {
 		switch {
 		case len(p.acts) >= first+maxNamed:
@@ -262,7 +262,7 @@ func (p *pad) spelled(text string, first int) {
 			p.name(c.Name, c.Arguments, first)
 		case p.room():
 			p.tools = append(p.tools, toolOf(c.Name))
-			p.acts = append(p.acts, act{tool: toolOf(c.Name), computed: true})
+			p.acts = append(p.acts, Act{Tool: toolOf(c.Name), Computed: true})
 		}
 	}
 }
@@ -272,19 +272,19 @@ const maxNamed = 128
 
 // name adds a named call, unless this answer already named the very same: text
 // that stands twice in an answer is one decision.
-func (p *pad) name(name string, args arena.Raw, first int) {
+func (p *Pad) name(name string, args arena.Raw, first int) {
 	if !p.room() {
 		return
 	}
-	t := toolOf(toolName(name))
+	t := toolOf(ToolName(name))
 	p.tools = append(p.tools, t)
-	var a act
-	a.read(p, t, args, false)
+	var a Act
+	a.Read(p, t, args, false)
 	if a.subjectless() {
 		a.ownKeys(p, args)
 	}
 	for i := range p.acts[first:] {
-		if p.acts[first+i].sameRequest(&a) && t != toolOther {
+		if p.acts[first+i].SameRequest(&a) && t != ToolOther {
 			return
 		}
 	}

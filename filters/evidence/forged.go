@@ -1,11 +1,11 @@
-package filters
+package evidence
 
 import "math"
 
 // forgedReplies counts the ways in which the recorded replies of a log cannot
 // be a server's: all equally quick, or quicker than any model writes.
-func (a *attempt) forgedReplies() int {
-	return int(flag(a.evenTimes()) + flag(a.hurried() >= minHurried))
+func (a *Attempt) forgedReplies() int {
+	return int(Flag(a.evenTimes()) + Flag(a.hurried() >= minHurried))
 }
 
 // minEven is how many replies must take the same time for it to be no chance:
@@ -14,16 +14,16 @@ const minEven = 3
 
 // evenTimes reports whether all replies took the same time although their lengths
 // differ. Times in whole seconds are rounded and say nothing.
-func (a *attempt) evenTimes() bool {
-	if len(a.log.replies) < minEven {
+func (a *Attempt) evenTimes() bool {
+	if len(a.Log.Replies) < minEven {
 		return false
 	}
-	first, differ := a.log.replies[0].call, false
+	first, differ := a.Log.Replies[0].call, false
 	if first.DurationMS <= 0 || math.Mod(first.DurationMS, 1000) == 0 {
 		return false
 	}
-	for i := range a.log.replies[1:] {
-		c := a.log.replies[i+1].call
+	for i := range a.Log.Replies[1:] {
+		c := a.Log.Replies[i+1].call
 		if c.DurationMS != first.DurationMS {
 			return false
 		}
@@ -38,10 +38,10 @@ const minHurried = 2
 
 // hurried counts replies that came quicker than a model writes. A stream is
 // left out: its time may be that of its first piece.
-func (a *attempt) hurried() (n int) {
-	for i := range a.log.replies {
-		r := &a.log.replies[i]
-		if r.readable && !r.copied && !r.streamed && r.written >= minWritten && r.call.DurationMS > 0 && float64(r.written) > fastest*r.call.DurationMS {
+func (a *Attempt) hurried() (n int) {
+	for i := range a.Log.Replies {
+		r := &a.Log.Replies[i]
+		if r.readable && !r.Copied && !r.streamed && r.written >= minWritten && r.call.DurationMS > 0 && float64(r.written) > fastest*r.call.DurationMS {
 			n++
 		}
 	}

@@ -1,8 +1,10 @@
-package filters
+package habits
 
 import (
 	"math"
 	"slices"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 // maxForms bounds the searches of one attempt whose form is kept; attempts have
@@ -10,13 +12,13 @@ import (
 const maxForms = 16
 
 // plan notes how searches are put together.
-func (a *attempt) plan(s *Sample) {
+func plan(a *evidence.Attempt, s *Sample) {
 	if s.Searches > 0 {
 		s.Forms = make([]uint64, 0, min(s.Searches, maxForms))
 	}
-	for i := range a.claims {
-		if c := &a.claims[i]; c.act.tool == toolFind && len(s.Forms) < maxForms {
-			if form, parts := a.form(c.act.words); parts > 1 {
+	for i := range a.Claims {
+		if c := &a.Claims[i]; c.Act.Tool == evidence.ToolFind && len(s.Forms) < maxForms {
+			if form, parts := form(a, c.Act.Words); parts > 1 {
 				s.Forms = append(s.Forms, form)
 			}
 		}
@@ -29,9 +31,9 @@ func (a *attempt) plan(s *Sample) {
 // "a" before what is sought or, with the brand between, two words before it.
 // What goes on as the request does belongs to the word before; parts is how many
 // words do not. Other words are part of it as such.
-func (a *attempt) form(words []uint64) (form uint64, parts int) {
-	request := a.pad.request.words
-	order, bag, next := uint64(fnvOffset), uint64(0), -1
+func form(a *evidence.Attempt, words []uint64) (form uint64, parts int) {
+	request := a.Pad.Request.Words
+	order, bag, next := uint64(evidence.HashSeed), uint64(0), -1
 	for _, w := range words {
 		at := slices.Index(request, w)
 		if at > 0 && at == next {
@@ -44,9 +46,9 @@ func (a *attempt) form(words []uint64) (form uint64, parts int) {
 			for from > 0 && slices.Contains(words, request[from]) {
 				from--
 			}
-			before = mix(request[from], uint64(at-from))
+			before = evidence.Mix(request[from], uint64(at-from))
 		}
-		order, bag, next = mix(order, before), bag+mix(fnvOffset, before), at+1
+		order, bag, next = evidence.Mix(order, before), bag+evidence.Mix(evidence.HashSeed, before), at+1
 		parts++
 	}
 	return bag<<32 | order&math.MaxUint32, parts
@@ -55,24 +57,24 @@ func (a *attempt) form(words []uint64) (form uint64, parts int) {
 // opening notes whether claim i opens just the first products of its list by
 // price or by sales. Who has the shop sort and opens the first is left out: the
 // order is then the request's, not a program's.
-func (a *attempt) opening(s *Sample, i int) {
-	ids := a.claims[i].act.ids
+func opening(a *evidence.Attempt, s *Sample, i int) {
+	ids := a.Claims[i].Act.IDs
 	for j := i - 1; j >= 0; j-- {
-		list := &a.claims[j]
-		if list.act.tool != toolFind || !subset(ids, list.shown) {
+		list := &a.Claims[j]
+		if list.Act.Tool != evidence.ToolFind || !evidence.Subset(ids, list.Shown) {
 			continue
 		}
-		sorted := list.act.sort != 0 && sameIDs(ids, list.shown[:min(len(ids), len(list.shown))])
-		if len(ids) < len(list.shown) && !sorted {
-			cheapest, dearest := list.takesEnd(ids, list.prices)
-			_, bestSold := list.takesEnd(ids, list.sales)
+		sorted := list.Act.Sort != 0 && evidence.SameIDs(ids, list.Shown[:min(len(ids), len(list.Shown))])
+		if len(ids) < len(list.Shown) && !sorted {
+			cheapest, dearest := list.TakesEnd(ids, list.Prices)
+			_, bestSold := list.TakesEnd(ids, list.Sales)
 			s.Openings++
-			s.Cheapest += int(flag(cheapest))
-			s.Dearest += int(flag(dearest))
-			s.BestSold += int(flag(bestSold))
+			s.Cheapest += int(evidence.Flag(cheapest))
+			s.Dearest += int(evidence.Flag(dearest))
+			s.BestSold += int(evidence.Flag(bestSold))
 		}
-		if len(ids) < len(list.shown) {
-			s.follow(len(ids), a.leadsBack(i, list))
+		if len(ids) < len(list.Shown) {
+			s.follow(len(ids), leadsBack(a, i, list))
 		}
 		return
 	}
@@ -90,13 +92,13 @@ func (s *Sample) follow(n int, leadsBack bool) {
 // leadsBack reports whether what claim i opened out of the list is followed, in a later
 // turn, by another opening or by a search that shares half of its words with the
 // one before.
-func (a *attempt) leadsBack(i int, list *claim) bool {
-	for j := i + 1; j < len(a.claims); j++ {
-		next := &a.claims[j]
-		if next.turn == a.claims[i].turn || !next.act.tool.catalogue() {
+func leadsBack(a *evidence.Attempt, i int, list *evidence.Claim) bool {
+	for j := i + 1; j < len(a.Claims); j++ {
+		next := &a.Claims[j]
+		if next.Turn == a.Claims[i].Turn || !next.Act.Tool.Catalogue() {
 			continue
 		}
-		return next.act.tool != toolFind || related(list.act.words, next.act.words)
+		return next.Act.Tool != evidence.ToolFind || related(list.Act.Words, next.Act.Words)
 	}
 	return false
 }
@@ -105,7 +107,7 @@ func (a *attempt) leadsBack(i int, list *claim) bool {
 func related(a, b []uint64) bool {
 	shared := 0
 	for _, w := range a {
-		shared += int(flag(slices.Contains(b, w)))
+		shared += int(evidence.Flag(slices.Contains(b, w)))
 	}
 	return 2*shared >= min(len(a), len(b))
 }

@@ -1,4 +1,4 @@
-package filters_test
+package evidence_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
@@ -20,7 +20,7 @@ func TestIDsAreReadAsEverywhere(t *testing.T) {
 		`{"product_ids":"11 22"}`, `{"product_ids":12}`, `{"product_ids":null}`, `{}`,
 	} {
 		want := calls.Recommended(arena.Call{Name: calls.Recommend, Arguments: args})
-		if diff := cmp.Diff(want, filters.IDsOf(args), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, evidence.IDsOf(args), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}
 	}

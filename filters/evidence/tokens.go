@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import "github.com/trajectory-arena/arena"
 

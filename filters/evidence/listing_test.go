@@ -1,4 +1,4 @@
-package filters_test
+package evidence_test
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 func TestListing(t *testing.T) {
@@ -29,7 +29,7 @@ func TestListing(t *testing.T) {
 		"no id":              {`[{"product_id": "", "title": "None"}, {"product_id": "5", "title": "Five"}]`, [4][]string{{"5"}, {"None"}, {}, {}}},
 		"nothing":            {`{"error": "no results"}`, [4][]string{{}, {}, {}, {}}},
 	} {
-		got, ids := filters.Listed(arena.Raw(c.result))
+		got, ids := evidence.Listed(arena.Raw(c.result))
 		if !slices.Equal(ids, got[0]) {
 			t.Errorf("%s: ids alone are %q, with all else %q", name, ids, got[0])
 		}

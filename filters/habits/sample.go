@@ -1,4 +1,4 @@
-package filters
+package habits
 
 import (
 	"iter"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 // Sample is what the second pass needs to know of one attempt: counts and
@@ -120,57 +121,58 @@ const maxTaken = 8
 // maxThoughts bounds the thoughts of one sample; attempts have some ten.
 const maxThoughts = 32
 
-func (a *attempt) sample(score float64, evidence bool, axis arena.Axis) Sample {
+// SampleOf is what the second pass needs of an attempt, whose first pass ended so.
+func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis) Sample {
 	s := Sample{
-		Attempt: hashText(a.trace.ID), Query: hashText(a.trace.Query),
-		Score: score, Evidence: evidence, Axis: axis,
-		Invented: a.inventedNamed, Prescient: a.prescient,
+		Attempt: evidence.HashText(a.Trace.ID), Query: evidence.HashText(a.Trace.Query),
+		Score: score, Evidence: decides, Axis: axis,
+		Invented: a.InventedNamed, Prescient: a.Prescient,
 	}
-	s.Asked = int(flag(len(a.log.dispatches) > 0 && len(a.log.replies) > 0))
-	s.Overridden = int(flag(a.links[linkOverride] > 0 || a.log.pickedAmid()))
-	a.refusals(&s)
-	a.habits(&s)
-	a.answer(&s)
-	a.reading(&s)
-	a.plan(&s)
-	a.citations(&s)
-	a.grounding(&s)
+	s.Asked = int(evidence.Flag(len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0))
+	s.Overridden = int(evidence.Flag(a.Links[evidence.LinkOverride] > 0 || pickedAmid(&a.Log)))
+	refusals(a, &s)
+	habits(a, &s)
+	answer(a, &s)
+	reading(a, &s)
+	plan(a, &s)
+	citations(a, &s)
+	grounding(a, &s)
 	return s
 }
 
 // habits notes what the attempt's calls chose among what they were shown.
-func (a *attempt) habits(s *Sample) {
-	lists := make([][]string, 0, len(a.claims))
+func habits(a *evidence.Attempt, s *Sample) {
+	lists := make([][]string, 0, len(a.Claims))
 	asked, searched := false, false
-	for i := range a.claims {
-		c := &a.claims[i]
-		asked = asked || c.act.tool.catalogue()
-		s.sequence(c.act.tool)
-		s.Episode = mix(s.Episode, c.act.hash())
-		if !searched && (c.act.tool == toolFind || c.act.tool == toolShop) {
-			s.Blank, searched = len(c.shown) == 0, true
+	for i := range a.Claims {
+		c := &a.Claims[i]
+		asked = asked || c.Act.Tool.Catalogue()
+		s.sequence(c.Act.Tool)
+		s.Episode = evidence.Mix(s.Episode, hash(&c.Act))
+		if !searched && (c.Act.Tool == evidence.ToolFind || c.Act.Tool == evidence.ToolShop) {
+			s.Blank, searched = len(c.Shown) == 0, true
 		}
-		switch c.act.tool {
-		case toolFind:
-			if s.Searches++; len(c.shown) > 0 {
-				lists = append(lists, c.shown)
+		switch c.Act.Tool {
+		case evidence.ToolFind:
+			if s.Searches++; len(c.Shown) > 0 {
+				lists = append(lists, c.Shown)
 			}
-		case toolView, toolMatch:
-			if len(lists) > 0 && len(c.act.ids) > 0 {
+		case evidence.ToolView, evidence.ToolMatch:
+			if len(lists) > 0 && len(c.Act.IDs) > 0 {
 				s.Views++
-				s.TopViews += int(flag(leads(lists, c.act.ids)))
-				s.open(len(c.act.ids), len(lists[len(lists)-1]))
-				a.opening(s, i)
+				s.TopViews += int(evidence.Flag(leads(lists, c.Act.IDs)))
+				s.open(len(c.Act.IDs), len(lists[len(lists)-1]))
+				opening(a, s, i)
 			}
-		case toolRecommend:
-			s.Slots = len(c.act.ids)
-			top := leads(lists, c.act.ids)
-			for _, id := range c.act.ids {
+		case evidence.ToolRecommend:
+			s.Slots = len(c.Act.IDs)
+			top := leads(lists, c.Act.IDs)
+			for _, id := range c.Act.IDs {
 				shown, first := ranked(lists, id)
-				s.Picks += int(flag(shown))
-				s.FirstPicks += int(flag(first || top))
+				s.Picks += int(evidence.Flag(shown))
+				s.FirstPicks += int(evidence.Flag(first || top))
 			}
-		case toolOther, toolShop, toolVoucher, toolTerminate:
+		case evidence.ToolOther, evidence.ToolShop, evidence.ToolVoucher, evidence.ToolTerminate:
 		}
 	}
 	if !asked {
@@ -179,15 +181,15 @@ func (a *attempt) habits(s *Sample) {
 }
 
 // sequence adds a call to the sequences of tools.
-func (s *Sample) sequence(t tool) {
-	s.Tools = mix(s.Tools, uint64(t)+1)
-	if t == toolVoucher {
+func (s *Sample) sequence(t evidence.Tool) {
+	s.Tools = evidence.Mix(s.Tools, uint64(t)+1)
+	if t == evidence.ToolVoucher {
 		return
 	}
 	if s.Asks == 0 {
 		s.Begun = int(t)
 	}
-	s.Asks = mix(s.Asks, uint64(t)+1)
+	s.Asks = evidence.Mix(s.Asks, uint64(t)+1)
 }
 
 // open notes an opening of n products after a list of so many; who opens all of
@@ -204,26 +206,26 @@ func (s *Sample) open(n, of int) {
 
 // answer notes which products were recommended, and which of them no result
 // held.
-func (a *attempt) answer(s *Sample) {
-	if a.recommended == nil {
+func answer(a *evidence.Attempt, s *Sample) {
+	if a.Recommended == nil {
 		return
 	}
-	ids := a.recommended.act.ids
+	ids := a.Recommended.Act.IDs
 	for _, id := range ids[:min(len(ids), maxTaken)] {
 		switch {
-		case a.known(id, len(a.claims)):
-			s.Taken = append(s.Taken, hashText(id))
-		case !a.written(id):
-			s.Unseen = append(s.Unseen, hashText(id))
+		case a.Known(id, len(a.Claims)):
+			s.Taken = append(s.Taken, evidence.HashText(id))
+		case !written(a, id):
+			s.Unseen = append(s.Unseen, evidence.HashText(id))
 		}
 	}
 }
 
 // written reports whether a result holds the id in words of its own: a client that
 // gives its model text for lists.
-func (a *attempt) written(id string) bool {
-	for i := range a.claims {
-		if strings.Contains(string(a.claims[i].call.Result), id) && a.claims[i].act.tool != toolRecommend {
+func written(a *evidence.Attempt, id string) bool {
+	for i := range a.Claims {
+		if strings.Contains(string(a.Claims[i].Call.Result), id) && a.Claims[i].Act.Tool != evidence.ToolRecommend {
 			return true
 		}
 	}
@@ -231,47 +233,47 @@ func (a *attempt) written(id string) bool {
 }
 
 // citations counts the turns that speak of what came back.
-func (a *attempt) citations(s *Sample) {
-	s.Thoughts = make([]uint64, 0, min(len(a.dialogue.Turns), maxThoughts))
+func citations(a *evidence.Attempt, s *Sample) {
+	s.Thoughts = make([]uint64, 0, min(len(a.Dialogue.Turns), maxThoughts))
 	seen := 0 // claims before this turn
-	for i := range a.dialogue.Turns {
-		turn := &a.dialogue.Turns[i]
+	for i := range a.Dialogue.Turns {
+		turn := &a.Dialogue.Turns[i]
 		if len(turn.Calls) == 0 {
 			continue
 		}
 		if seen > 0 {
-			cited := int(flag(a.cites(turn.Think, seen) || a.cites(turn.Text, seen)))
+			cited := int(evidence.Flag(cites(a, turn.Think, seen) || cites(a, turn.Text, seen)))
 			s.Turns, s.Cited = s.Turns+1, s.Cited+cited
-			if len(turn.Think)+len(turn.Text) >= minThought && a.takes(seen, len(turn.Calls)) {
-				if cited == 0 && (a.quotes(turn.Think, seen) || a.quotes(turn.Text, seen)) {
+			if len(turn.Think)+len(turn.Text) >= minThought && takes(a, seen, len(turn.Calls)) {
+				if cited == 0 && (quotes(a, turn.Think, seen) || quotes(a, turn.Text, seen)) {
 					cited = 1
 				}
 				s.Spoken, s.SpokenCited = s.Spoken+1, s.SpokenCited+cited
-				a.thought(s, turn.Think)
+				thought(a, s, turn.Think)
 			}
 		}
-		seen = min(seen+len(turn.Calls), len(a.claims))
+		seen = min(seen+len(turn.Calls), len(a.Claims))
 	}
 }
 
 // thought notes the skeleton of a thought long enough to be a template.
-func (a *attempt) thought(s *Sample, think string) {
+func thought(a *evidence.Attempt, s *Sample, think string) {
 	if len(s.Thoughts) == maxThoughts {
 		return
 	}
-	if h, letters := a.skeleton(think); letters >= minThought {
+	if h, letters := skeleton(a, think); letters >= minThought {
 		s.Thoughts = append(s.Thoughts, h)
 	}
 }
 
 // takes reports whether one of n claims from the given one on takes products out of
 // results.
-func (a *attempt) takes(from, n int) bool {
-	for i := from; i < min(from+n, len(a.claims)); i++ {
-		switch a.claims[i].act.tool {
-		case toolView, toolMatch, toolRecommend:
+func takes(a *evidence.Attempt, from, n int) bool {
+	for i := from; i < min(from+n, len(a.Claims)); i++ {
+		switch a.Claims[i].Act.Tool {
+		case evidence.ToolView, evidence.ToolMatch, evidence.ToolRecommend:
 			return true
-		case toolOther, toolFind, toolShop, toolVoucher, toolTerminate:
+		case evidence.ToolOther, evidence.ToolFind, evidence.ToolShop, evidence.ToolVoucher, evidence.ToolTerminate:
 		}
 	}
 	return false
@@ -280,9 +282,9 @@ func (a *attempt) takes(from, n int) bool {
 // cites reports whether text holds a number of three digits or more that stands in
 // one of the first results and not in the request. Numbers read the same in
 // every language.
-func (a *attempt) cites(text string, results int) bool {
+func cites(a *evidence.Attempt, text string, results int) bool {
 	for number := range numbers(text) {
-		if !strings.Contains(a.query, number) && a.returned(number, results) {
+		if !strings.Contains(a.Query, number) && returned(a, number, results) {
 			return true
 		}
 	}
@@ -299,7 +301,7 @@ func numbers(text string) iter.Seq[string] {
 			}
 			from, digits := i, 0
 			for i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9') {
-				digits += int(flag(text[i] != '.'))
+				digits += int(evidence.Flag(text[i] != '.'))
 				i++
 			}
 			if digits >= 3 && !yield(text[from:i]) {
@@ -311,15 +313,15 @@ func numbers(text string) iter.Seq[string] {
 
 // quotes reports whether text holds a word out of the titles of the first results that
 // the request does not hold, such as a brand. It is asked with ever more results.
-func (a *attempt) quotes(text string, results int) bool {
-	for ; a.titled < results; a.titled++ {
-		for _, title := range a.claims[a.titled].titles {
-			a.pad.titles = appendWords(a.pad.titles, title)
+func quotes(a *evidence.Attempt, text string, results int) bool {
+	for ; a.Titled < results; a.Titled++ {
+		for _, title := range a.Claims[a.Titled].Titles {
+			a.Pad.Titles = evidence.AppendWords(a.Pad.Titles, title)
 		}
 	}
-	a.pad.scratch = appendWords(a.pad.scratch[:0], text[:min(len(text), maxQuoted)])
-	for _, word := range a.pad.scratch {
-		if !a.pad.request.has(word) && slices.Contains(a.pad.titles, word) {
+	a.Pad.Scratch = evidence.AppendWords(a.Pad.Scratch[:0], text[:min(len(text), maxQuoted)])
+	for _, word := range a.Pad.Scratch {
+		if !a.Pad.Request.Has(word) && slices.Contains(a.Pad.Titles, word) {
 			return true
 		}
 	}
@@ -329,12 +331,12 @@ func (a *attempt) quotes(text string, results int) bool {
 // maxQuoted is how much of a text is searched for words out of titles.
 const maxQuoted = 4 << 10
 
-func (a *attempt) returned(number string, results int) bool {
+func returned(a *evidence.Attempt, number string, results int) bool {
 	for i := results - 1; i >= 0; i-- { // the newest is what most is said of
-		if a.searched += len(a.claims[i].call.Result); a.searched > maxSearched {
+		if a.Searched += len(a.Claims[i].Call.Result); a.Searched > maxSearched {
 			return false
 		}
-		if strings.Contains(string(a.claims[i].call.Result), number) {
+		if strings.Contains(string(a.Claims[i].Call.Result), number) {
 			return true
 		}
 	}
@@ -349,7 +351,7 @@ const maxSearched = 64 << 20
 // count: a program shuffles for nothing.
 func leads(lists [][]string, ids []string) bool {
 	for _, l := range lists {
-		if len(ids) <= len(l) && sameIDs(l[:len(ids)], ids) {
+		if len(ids) <= len(l) && evidence.SameIDs(l[:len(ids)], ids) {
 			return true
 		}
 	}
@@ -358,22 +360,22 @@ func leads(lists [][]string, ids []string) bool {
 
 func ranked(lists [][]string, id string) (shown, first bool) {
 	for _, l := range lists {
-		at := indexID(l, id)
+		at := evidence.IndexID(l, id)
 		shown, first = shown || at >= 0, first || at == 0
 	}
 	return shown, first
 }
 
 // hash covers everything that an act asks for.
-func (a *act) hash() uint64 {
-	h := mix(uint64(a.tool)+1, uint64(a.page))
-	for _, w := range a.words {
-		h = mix(h, w)
+func hash(a *evidence.Act) uint64 {
+	h := evidence.Mix(uint64(a.Tool)+1, uint64(a.Page))
+	for _, w := range a.Words {
+		h = evidence.Mix(h, w)
 	}
-	for _, id := range a.ids {
-		h = mix(h, hashText(id))
+	for _, id := range a.IDs {
+		h = evidence.Mix(h, evidence.HashText(id))
 	}
-	return mix(h, a.shop^a.service^a.sort^a.rest)
+	return evidence.Mix(h, a.Shop^a.Service^a.Sort^a.Rest)
 }
 
 // minThought is how many letters make a thought that can be a template: "Let me
@@ -383,12 +385,12 @@ const minThought = 24
 // skeleton hashes a thought with the words of the request and all numbers left
 // out, so that one template with other products and prices in its slots is one
 // skeleton. letters counts what is left.
-func (a *attempt) skeleton(think string) (h uint64, letters int) {
-	h = fnvOffset
+func skeleton(a *evidence.Attempt, think string) (h uint64, letters int) {
+	h = evidence.HashSeed
 	for i := 0; i < len(think); {
-		word, digits, n := nextWord(think[i:])
-		if n > 0 && !digits && !a.pad.request.has(word) {
-			h = mix(h, word)
+		word, digits, n := evidence.NextWord(think[i:])
+		if n > 0 && !digits && !a.Pad.Request.Has(word) {
+			h = evidence.Mix(h, word)
 			letters += n
 		}
 		i += max(n, 1) // what parts words does not count

@@ -1,4 +1,8 @@
-package filters
+package habits
+
+import (
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
 
 // refusals looks at the turns that end in a search and whose replies all name
 // calls: Judged counts them, AtOnce those with one reply, Refused those in which
@@ -6,25 +10,25 @@ package filters
 // Clients ask again for what they cannot send: text that does not parse, a
 // repeat, a product that nobody showed. Of calls that could have been sent only
 // a program that waits for its own turns down one after the other.
-func (a *attempt) refusals(s *Sample) {
+func refusals(a *evidence.Attempt, s *Sample) {
 	newest := -1
-	for i := range a.log.dispatches {
-		d := &a.log.dispatches[i]
-		if d.last <= newest {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.Last <= newest {
 			continue
 		}
-		turn := a.log.replies[newest+1 : d.last+1]
-		newest = d.last
-		if d.act.tool != toolFind || !deliberate(turn, a.log.slack) {
+		turn := a.Log.Replies[newest+1 : d.Last+1]
+		newest = d.Last
+		if d.Act.Tool != evidence.ToolFind || !deliberate(turn, a.Log.Slack) {
 			continue
 		}
 		refused := 0
 		for j := range turn[:len(turn)-1] {
-			refused += int(flag(a.turnedDown(&turn[j])))
+			refused += int(evidence.Flag(turnedDown(a, &turn[j])))
 		}
 		s.Judged++
-		s.AtOnce += int(flag(len(turn) == 1))
-		s.Refused += int(flag(refused > maxAskedAgain))
+		s.AtOnce += int(evidence.Flag(len(turn) == 1))
+		s.Refused += int(evidence.Flag(refused > maxAskedAgain))
 	}
 }
 
@@ -35,9 +39,9 @@ const maxAskedAgain = 1
 // deliberate reports whether each reply of a turn names calls and was asked for when
 // the one before it had ended. Requests that race are one decision, and words
 // between two calls are a critic's.
-func deliberate(turn []reply, slack float64) bool {
+func deliberate(turn []evidence.Reply, slack float64) bool {
 	for i := range turn {
-		if len(turn[i].named) == 0 || i > 0 && turn[i].start < turn[i-1].end-slack {
+		if len(turn[i].Named) == 0 || i > 0 && turn[i].Start < turn[i-1].End-slack {
 			return false
 		}
 	}
@@ -46,14 +50,14 @@ func deliberate(turn []reply, slack float64) bool {
 
 // turnedDown reports whether the shop could have answered each call of a reply, and
 // that none was sent before or after.
-func (a *attempt) turnedDown(r *reply) bool {
-	for i := range r.named {
-		n := &r.named[i]
-		if !n.tool.catalogue() || n.computed || a.log.sent(n) {
+func turnedDown(a *evidence.Attempt, r *evidence.Reply) bool {
+	for i := range r.Named {
+		n := &r.Named[i]
+		if !n.Tool.Catalogue() || n.Computed || sent(&a.Log, n) {
 			return false
 		}
-		for _, id := range n.ids {
-			if !a.shownBefore(id, r.start) {
+		for _, id := range n.IDs {
+			if !a.ShownBefore(id, r.Start) {
 				return false
 			}
 		}
@@ -62,12 +66,12 @@ func (a *attempt) turnedDown(r *reply) bool {
 }
 
 // sent reports whether a dispatch asked for what was named, or for a part of it.
-func (l *proxyLog) sent(named *act) bool {
-	if named.used {
+func sent(l *evidence.ProxyLog, named *evidence.Act) bool {
+	if named.Used {
 		return true
 	}
-	for i := range l.dispatches {
-		if d := &l.dispatches[i].act; d.sameRequest(named) || covers(named, d) || covers(d, named) {
+	for i := range l.Dispatches {
+		if d := &l.Dispatches[i].Act; d.SameRequest(named) || evidence.Covers(named, d) || evidence.Covers(d, named) {
 			return true
 		}
 	}
@@ -79,22 +83,22 @@ func (l *proxyLog) sent(named *act) bool {
 // turn send the first, models that weigh several in one reply end on theirs;
 // who takes from the middle has the model name many and chooses itself. What
 // stands in several choices or in a program of the model's is no list.
-func (l *proxyLog) pickedAmid() bool {
-	for i := range l.replies {
-		if r := &l.replies[i]; !r.voted && l.amid(r.named) {
+func pickedAmid(l *evidence.ProxyLog) bool {
+	for i := range l.Replies {
+		if r := &l.Replies[i]; !r.Voted && amid(l, r.Named) {
 			return true
 		}
 	}
 	return false
 }
 
-func (l *proxyLog) amid(named []act) bool {
+func amid(l *evidence.ProxyLog, named []evidence.Act) bool {
 	const left, picked, leftAgain = 1, 2, 3
 	seen := 0
 	for i := range named {
 		n := &named[i]
-		switch sent := l.sent(n); {
-		case !n.tool.catalogue() || n.computed:
+		switch sent := sent(l, n); {
+		case !n.Tool.Catalogue() || n.Computed:
 			return false
 		case sent && seen == left:
 			seen = picked

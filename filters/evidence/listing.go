@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import (
 	"math"
@@ -10,31 +10,31 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// listing is what a result shows of its products, each column in the result's
+// Listing is what a result shows of its products, each column in the result's
 // order; prices and sales as they are written.
-type listing struct {
-	shown, titles, prices, sales []string
+type Listing struct {
+	Shown, Titles, Prices, Sales []string
 }
 
 // lists reads what searches brought.
-func (p *pad) lists(all []claim) {
+func (p *Pad) lists(all []Claim) {
 	for i := range all {
-		if c := &all[i]; c.act.tool == toolFind || c.act.tool == toolShop {
-			c.listing = p.list(c.call.Result)
+		if c := &all[i]; c.Act.Tool == ToolFind || c.Act.Tool == ToolShop {
+			c.Listing = p.List(c.Call.Result)
 		}
 	}
 }
 
-// list reads a result. It looks for the keys alone, so any shape of result will
+// List reads a result. It looks for the keys alone, so any shape of result will
 // do, and for those by their colon, which is rarer in results than the quotes
 // and letters of a key.
-func (p *pad) list(result arena.Raw) listing {
+func (p *Pad) List(result arena.Raw) Listing {
 	if !p.room() {
-		return listing{}
+		return Listing{}
 	}
 	s := written(result)
 	before := p.listed
-	for len(p.listed.shown)-len(before.shown) < maxIDs {
+	for len(p.listed.Shown)-len(before.Shown) < maxIDs {
 		colon := strings.IndexByte(s, ':')
 		if colon < 0 {
 			break
@@ -46,23 +46,23 @@ func (p *pad) list(result arena.Raw) listing {
 		}
 		var value string
 		value, s = scalar(unspaced(s))
-		if value != "" || column != &p.listed.shown { // what has no id is no product
+		if value != "" || column != &p.listed.Shown { // what has no id is no product
 			*column = append(*column, value)
 		}
 	}
 	l := p.listed.since(&before)
-	l.titles = l.titles[:min(len(l.titles), len(l.shown))]
+	l.Titles = l.Titles[:min(len(l.Titles), len(l.Shown))]
 	return l
 }
 
-// shownIDs reads the ids of a result alone. It looks for their key by its
+// ShownIDs reads the ids of a result alone. It looks for their key by its
 // underscore, which is rarer than colons where products come with all details.
-func (p *pad) shownIDs(result arena.Raw) []string {
+func (p *Pad) ShownIDs(result arena.Raw) []string {
 	if !p.room() {
 		return nil
 	}
-	s, from := written(result), len(p.listed.shown)
-	for len(p.listed.shown)-from < maxIDs {
+	s, from := written(result), len(p.listed.Shown)
+	for len(p.listed.Shown)-from < maxIDs {
 		at := strings.IndexByte(s, '_')
 		if at < 0 {
 			break
@@ -77,10 +77,10 @@ func (p *pad) shownIDs(result arena.Raw) []string {
 		}
 		var value string
 		if value, s = scalar(unspaced(s[1:])); value != "" {
-			p.listed.shown = append(p.listed.shown, value)
+			p.listed.Shown = append(p.listed.Shown, value)
 		}
 	}
-	return added(p.listed.shown, p.listed.shown[:from])
+	return added(p.listed.Shown, p.listed.Shown[:from])
 }
 
 // written is a result as its tool wrote it: a client may have passed it on as
@@ -102,7 +102,7 @@ func unspaced(s string) string {
 
 // column is where the value of the key belongs that text ends with, nil where it
 // belongs nowhere.
-func (l *listing) column(text string) *[]string {
+func (l *Listing) column(text string) *[]string {
 	for text != "" && text[len(text)-1] <= ' ' {
 		text = text[:len(text)-1]
 	}
@@ -111,28 +111,28 @@ func (l *listing) column(text string) *[]string {
 	}
 	switch last := text[len(text)-2]; { // most keys end in another letter
 	case last == 'd' && strings.HasSuffix(text, `"product_id"`):
-		return &l.shown
+		return &l.Shown
 	case last == 'e' && strings.HasSuffix(text, `title"`):
-		return &l.titles
+		return &l.Titles
 	case last == 'e' && strings.HasSuffix(text, `price"`):
-		return &l.prices
+		return &l.Prices
 	case last == 't' && strings.HasSuffix(text, `sold_count"`):
-		return &l.sales
+		return &l.Sales
 	}
 	return nil
 }
 
 // since is what was added to the columns.
-func (l *listing) since(before *listing) listing {
-	return listing{
-		shown: added(l.shown, before.shown), titles: added(l.titles, before.titles),
-		prices: added(l.prices, before.prices), sales: added(l.sales, before.sales),
+func (l *Listing) since(before *Listing) Listing {
+	return Listing{
+		Shown: added(l.Shown, before.Shown), Titles: added(l.Titles, before.Titles),
+		Prices: added(l.Prices, before.Prices), Sales: added(l.Sales, before.Sales),
 	}
 }
 
 // clear empties the columns and keeps their memory.
-func (l *listing) clear() {
-	for _, column := range [...]*[]string{&l.shown, &l.titles, &l.prices, &l.sales} {
+func (l *Listing) clear() {
+	for _, column := range [...]*[]string{&l.Shown, &l.Titles, &l.Prices, &l.Sales} {
 		clear(*column)
 		*column = (*column)[:0]
 	}
@@ -140,14 +140,14 @@ func (l *listing) clear() {
 
 func added(all, before []string) []string { return all[len(before):len(all):len(all)] }
 
-// takesEnd reports whether all products taken from the list have less of a number,
+// TakesEnd reports whether all products taken from the list have less of a number,
 // or all of them more, than every product that was passed over.
-func (l *listing) takesEnd(ids, numbers []string) (least, most bool) {
-	if len(numbers) < len(l.shown) {
+func (l *Listing) TakesEnd(ids, numbers []string) (least, most bool) {
+	if len(numbers) < len(l.Shown) {
 		return false, false
 	}
 	taken, passed := emptyRange(), emptyRange()
-	for i, id := range l.shown {
+	for i, id := range l.Shown {
 		if taken.hi >= passed.lo && taken.lo <= passed.hi {
 			return false, false // no later product makes either true again
 		}
@@ -156,7 +156,7 @@ func (l *listing) takesEnd(ids, numbers []string) (least, most bool) {
 			return false, false
 		}
 		of := &passed
-		if hasID(ids, id) {
+		if HasID(ids, id) {
 			of = &taken
 		}
 		of.lo, of.hi = min(of.lo, value), max(of.hi, value)

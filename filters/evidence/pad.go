@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import (
 	"sync"
@@ -7,43 +7,43 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// pad is the memory that all calls, words and ids of one attempt are cut from,
+// Pad is the memory that all calls, words and ids of one attempt are cut from,
 // so that an attempt takes the same few pieces however long it is.
-type pad struct {
+type Pad struct {
 	words []uint64
 	ids   []string
-	acts  []act
-	tools []tool
+	acts  []Act
+	tools []Tool
 	// calls are the entries of the log, dispatches and replies what they are;
 	// claims are the calls of the dialogue.
 	calls      []entry
-	dispatches []dispatch
-	replies    []reply
-	claims     []claim
+	dispatches []Dispatch
+	replies    []Reply
+	claims     []Claim
 	// behind are the dispatches behind the claim at hand.
-	behind []*dispatch
+	behind []*Dispatch
 	// listed is what all results show, fits how the titles fit the request that
 	// were measured by it.
-	listed listing
+	listed Listing
 	fits   []uint16
-	// request is the customer's request, scratch the words of the title at hand.
-	request wordSet
-	scratch []uint64
-	// titles are the words of the titles that quotes are searched for in.
-	titles []uint64
-	// answered are the words of the titles that were recommended.
-	answered []uint64
+	// Request is the customer's request, scratch the words of the title at hand.
+	Request wordSet
+	Scratch []uint64
+	// Titles are the words of the titles that quotes are searched for in.
+	Titles []uint64
+	// Answered are the words of the titles that were recommended.
+	Answered []uint64
 	// json reads replies and keeps their texts without escapes.
 	json    *cursor.Cursor
 	written calls.Reader
 	// others are the messages of a reply's further choices.
 	others []completion
-	// full reports whether more came than is examined.
-	full bool
+	// Full reports whether more came than is examined.
+	Full bool
 }
 
-// pads keeps used pads: they are most of what an attempt allocates.
-var pads = sync.Pool{New: func() any { return &pad{json: cursor.New("", replyLimits)} }}
+// Pads keeps used pads: they are most of what an attempt allocates.
+var Pads = sync.Pool{New: func() any { return &Pad{json: cursor.New("", replyLimits)} }}
 
 // What is compared of one attempt with everything else of it is bounded as a
 // whole, so that no attempt can make its reader compare for minutes. Attempts
@@ -55,17 +55,17 @@ const (
 )
 
 // room reports whether the attempt may hold more.
-func (p *pad) room() bool {
-	if len(p.words) > maxAllWords || len(p.ids)+len(p.listed.shown) > maxAllIDs || len(p.acts) > maxAllActs {
-		p.full = true
+func (p *Pad) room() bool {
+	if len(p.words) > maxAllWords || len(p.ids)+len(p.listed.Shown) > maxAllIDs || len(p.acts) > maxAllActs {
+		p.Full = true
 	}
-	return !p.full
+	return !p.Full
 }
 
-// release gives the pad to the next attempt, unless this one was far above the
+// Release gives the pad to the next attempt, unless this one was far above the
 // usual. Nothing may hold on to it, and it holds on to no trace.
-func (p *pad) release() {
-	if p.full || len(p.titles) > maxAllWords {
+func (p *Pad) Release() {
+	if p.Full || len(p.Titles) > maxAllWords {
 		return
 	}
 	clear(p.ids)
@@ -78,10 +78,10 @@ func (p *pad) release() {
 	clear(p.others[:cap(p.others)])
 	clear(p.behind[:cap(p.behind)])
 	p.json.Reset("")
-	*p = pad{
+	*p = Pad{
 		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], calls: p.calls[:0],
 		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, others: p.others[:0], fits: p.fits[:0],
-		request: wordSet{table: p.request.table}, scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], json: p.json,
+		Request: wordSet{table: p.Request.table}, Scratch: p.Scratch[:0], Titles: p.Titles[:0], Answered: p.Answered[:0], json: p.json,
 	}
-	pads.Put(p)
+	Pads.Put(p)
 }

@@ -1,6 +1,10 @@
-package filters
+package habits
 
-import "math"
+import (
+	"math"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
 
 // pastes counts the distinct requests behind each episode.
 func pastes(samples []Sample) map[uint64]int {
@@ -66,7 +70,7 @@ func (g groups[G, V]) commonest() (t Tally) {
 // 0.6; programs reach one, and 0.7 with the bound after eight attempts.
 func (t Tally) fixed() float64 {
 	lo, _ := t.Interval()
-	return ramp(lo, 0.6, 0.7)
+	return Ramp(lo, 0.6, 0.7)
 }
 
 // steady is how surely one course is followed whatever comes back: one sequence
@@ -120,12 +124,12 @@ func (t Tally) unbroken() float64 {
 	if t.Whole == 0 {
 		return 0
 	}
-	return (1 - ramp(1-t.Share(), 0, 0.04)) * ramp(float64(t.Whole), 0, 12)
+	return (1 - Ramp(1-t.Share(), 0, 0.04)) * Ramp(float64(t.Whole), 0, 12)
 }
 
-// unshown is 1 for days too short to show habits, else how surely one course is
+// Unshown is 1 for days too short to show habits, else how surely one course is
 // followed or searches are put together in one way.
-func (a *AgentStats) unshown(minAttempts int) float64 {
+func (a *AgentStats) Unshown(minAttempts int) float64 {
 	if a.Attempts < minAttempts {
 		return 1
 	}
@@ -141,10 +145,10 @@ func (a *AgentStats) fixedPicks() float64 {
 		return 0
 	}
 	p, least := a.Firsts.Share(), 0.73
-	if a.deaf() > 0 {
+	if a.Deaf() > 0 {
 		least = 0.65
 	}
-	return ramp(p-math.Sqrt(p*(1-p)/float64(a.Firsts.Whole)), least, least+0.05)
+	return Ramp(p-math.Sqrt(p*(1-p)/float64(a.Firsts.Whole)), least, least+0.05)
 }
 
 // fixedForms is how surely searches are put together in one way. Models put the
@@ -158,7 +162,7 @@ func (a *AgentStats) fixedForms() float64 { return a.Forms.unbroken() }
 func (a *AgentStats) searchesAgain() float64 {
 	again := Tally{a.Good.Part + a.Poor.Part, a.Good.Whole + a.Poor.Whole}
 	lo, _ := again.Interval()
-	return ramp(lo, 0.2, 0.4)
+	return Ramp(lo, 0.2, 0.4)
 }
 
 // sortedViews is how surely products are opened by one number alone. Models that
@@ -169,19 +173,19 @@ func (a *AgentStats) sortedViews() float64 {
 	most := 0.0
 	for _, t := range [...]Tally{a.Cheapest, a.Dearest, a.BestSold} {
 		lo, _ := t.Interval()
-		most = math.Max(most, ramp(lo, 0.6, 0.7))
+		most = math.Max(most, Ramp(lo, 0.6, 0.7))
 	}
 	return most
 }
 
-// overrides is how surely replies are overruled: replaced in most attempts, or
+// Overruled is how surely replies are overruled: replaced in most attempts, or
 // turned down until one is what the program waits for. Clients with validators
 // turn fresh calls down now and then, not before a tenth of searches; who never
 // sends the first reply takes a vote.
-func (a *AgentStats) overrides() float64 {
+func (a *AgentStats) Overruled() float64 {
 	replaced, _ := a.Overrides.Interval()
 	refused, _ := a.Refusals.Interval()
-	return math.Max(ramp(replaced, 0.3, 0.5), ramp(refused, 0.1, 0.2)*ramp(share(a.AtOnce, max(a.Refusals.Whole, 1)), 0, 0.1))
+	return math.Max(Ramp(replaced, 0.3, 0.5), Ramp(refused, 0.1, 0.2)*Ramp(evidence.Share(a.AtOnce, max(a.Refusals.Whole, 1)), 0, 0.1))
 }
 
 // forms counts, among searches that use the same kinds of words, those in the
@@ -196,20 +200,20 @@ func forms(samples []Sample) Tally {
 	return orders.commonest()
 }
 
-// deaf is how surely the agent takes products with many words and none of them
+// Deaf is how surely the agent takes products with many words and none of them
 // about results: 0 until the share of such turns that cite is surely below a
 // fifth, 1 from a tenth on, so from sixteen turns without any to thirty-five.
-func (a *AgentStats) deaf() float64 {
+func (a *AgentStats) Deaf() float64 {
 	_, hi := a.Spoken.Interval()
-	return 1 - ramp(hi, 0.1, 0.2)
+	return 1 - Ramp(hi, 0.1, 0.2)
 }
 
 // cites reports whether the agent speaks of results. Models that think at all do so
 // in a quarter of their turns.
 func (a *AgentStats) cites() bool { return a.Citing.Whole > 0 && a.Citing.Share() >= 0.2 }
 
-// ramp is 0 up to lo, 1 from hi on, straight between.
-func ramp(x, lo, hi float64) float64 {
+// Ramp is 0 up to lo, 1 from hi on, straight between.
+func Ramp(x, lo, hi float64) float64 {
 	return math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
 }
 

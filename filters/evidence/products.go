@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import (
 	"strings"
@@ -10,10 +10,10 @@ import (
 
 // held lists those of the ids that a result holds; shown are such as are known
 // to stand in it.
-func (p *pad) held(ids, shown []string, result arena.Raw) []string {
+func (p *Pad) held(ids, shown []string, result arena.Raw) []string {
 	from := len(p.ids)
 	for _, id := range ids {
-		if p.room() && (hasID(shown, id) || strings.Contains(string(result), id)) {
+		if p.room() && (HasID(shown, id) || strings.Contains(string(result), id)) {
 			p.ids = append(p.ids, id)
 		}
 	}

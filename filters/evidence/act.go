@@ -1,4 +1,4 @@
-package filters
+package evidence
 
 import (
 	"math"
@@ -12,66 +12,73 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// tool is one of the shop's tools as the filter tells them apart.
-type tool uint8
+// Tool is one of the shop's tools as the filter tells them apart.
+type Tool uint8
 
 const (
-	toolOther tool = iota
-	toolFind
-	toolView
-	toolMatch
-	toolShop
-	toolVoucher
-	toolRecommend
-	toolTerminate
+	ToolOther Tool = iota
+	ToolFind
+	ToolView
+	ToolMatch
+	ToolShop
+	ToolVoucher
+	ToolRecommend
+	ToolTerminate
 )
 
-func toolOf(name string) tool {
+func toolOf(name string) Tool {
 	switch name {
 	case "find_product":
-		return toolFind
+		return ToolFind
 	case "view_product_information":
-		return toolView
+		return ToolView
 	case "check_product_match":
-		return toolMatch
+		return ToolMatch
 	case "find_products_in_same_shop":
-		return toolShop
+		return ToolShop
 	case "calculate_voucher":
-		return toolVoucher
+		return ToolVoucher
 	case "recommend_product":
-		return toolRecommend
+		return ToolRecommend
 	case "terminate":
-		return toolTerminate
+		return ToolTerminate
 	}
-	return toolOther
+	return ToolOther
 }
 
-// catalogue reports whether a call of this tool asks the shop for something, so that
-// an agent who makes it must have gone through the proxy or a local tool.
-func (t tool) catalogue() bool { return t >= toolFind && t <= toolVoucher }
+// ToolName strips the name spaces that some clients put before a tool's name.
+func ToolName(s string) string {
+	s = strings.TrimSpace(s)
+	s = strings.TrimPrefix(s, "functions.")
+	return strings.TrimPrefix(s, "tools.")
+}
 
-// act is a call with its arguments brought to one form, so that two spellings
+// Catalogue reports whether a call of this tool asks the shop for something, so that
+// an agent who makes it must have gone through the proxy or a local tool.
+func (t Tool) Catalogue() bool { return t >= ToolFind && t <= ToolVoucher }
+
+// Act is a call with its arguments brought to one form, so that two spellings
 // of the same request are equal: order of keys, types, defaults and encoding
 // do not count. Empty fields mean "not given".
-type act struct {
-	tool tool
-	// words are hashes of the query's words in order; empty for other tools.
-	words []uint64
-	// ids are the product ids asked for or recommended, in order.
-	ids []string
+type Act struct {
+	Tool Tool
+	// Words are hashes of the query's words in order; empty for other tools.
+	Words []uint64
+	// IDs are the product ids asked for or recommended, in order.
+	IDs []string
 	// specs are the queries of a search over one shop.
 	specs [][]uint64
-	page  int
+	Page  int
 	price priceRange
 	// shop, service and sort are hashes of the filters' values.
-	shop, service, sort uint64
-	// rest is a hash over all other arguments.
-	rest uint64
-	// computed reports whether the call stands in a program that the model wrote, with
+	Shop, Service, Sort uint64
+	// Rest is a hash over all other arguments.
+	Rest uint64
+	// Computed reports whether the call stands in a program that the model wrote, with
 	// arguments that only running it tells.
-	computed bool
-	// used marks a named call that a dispatch has consumed.
-	used bool
+	Computed bool
+	// Used marks a named call that a dispatch has consumed.
+	Used bool
 }
 
 // priceRange is a filter on the price; open ends are 0 and +Inf. The zero
@@ -81,10 +88,10 @@ type priceRange struct {
 	lo, hi float64
 }
 
-// read brings the arguments of a call into a. encoded says that text values
+// Read brings the arguments of a call into a. encoded says that text values
 // went through a URL encoder, as they do on the way to the proxy.
-func (a *act) read(p *pad, t tool, args arena.Raw, encoded bool) {
-	*a = act{tool: t, page: 1}
+func (a *Act) Read(p *Pad, t Tool, args arena.Raw, encoded bool) {
+	*a = Act{Tool: t, Page: 1}
 	if args.Kind() != arena.Object || !p.room() {
 		return
 	}
@@ -96,7 +103,7 @@ func (a *act) read(p *pad, t tool, args arena.Raw, encoded bool) {
 	})
 }
 
-func (a *act) argument(p *pad, key string, v gjson.Result, encoded bool) {
+func (a *Act) argument(p *Pad, key string, v gjson.Result, encoded bool) {
 	switch key {
 	case "q", "query":
 		from := len(p.words)
@@ -104,38 +111,38 @@ func (a *act) argument(p *pad, key string, v gjson.Result, encoded bool) {
 		if strings.IndexByte(q, '%') >= 0 { // a plus parts words as a blank does
 			q = plain(q, encoded)
 		}
-		p.words = appendWords(p.words, q)
-		a.words = p.words[from:len(p.words):len(p.words)]
+		p.words = AppendWords(p.words, q)
+		a.Words = p.words[from:len(p.words):len(p.words)]
 	case "product_ids", "product_id":
 		from := len(p.ids)
 		p.ids = appendIDs(p.ids, v, encoded)
-		a.ids = p.ids[from:len(p.ids):len(p.ids)]
+		a.IDs = p.ids[from:len(p.ids):len(p.ids)]
 	case "product_queries":
 		a.queries(v)
 	case "page":
 		if n, err := strconv.ParseFloat(strings.TrimSpace(text(v)), 64); err == nil {
-			a.page = int(n)
+			a.Page = int(n)
 		}
 	case "price":
 		a.price = parsePrice(plain(text(v), encoded))
 	case "shop_id":
-		a.shop = hashText(plain(text(v), encoded))
+		a.Shop = HashText(plain(text(v), encoded))
 	case "service":
-		a.service = hashSet(v, encoded)
+		a.Service = hashSet(v, encoded)
 	case "sort":
-		a.sort = hashText(plain(text(v), encoded))
+		a.Sort = HashText(plain(text(v), encoded))
 	default:
-		if a.tool == toolOther || a.tool == toolTerminate {
+		if a.Tool == ToolOther || a.Tool == ToolTerminate {
 			a.foreign(p, v)
 		}
-		a.rest += mix(hashText(key), hashText(strings.ToLower(plain(text(v), encoded))))
+		a.Rest += Mix(HashText(key), HashText(strings.ToLower(plain(text(v), encoded))))
 	}
 }
 
 // foreign reads an argument of a tool that the shop does not have by its value
 // alone: what is nothing but ids are products, the longest other text is what is
 // searched for.
-func (a *act) foreign(p *pad, v gjson.Result) {
+func (a *Act) foreign(p *Pad, v gjson.Result) {
 	from := len(p.ids)
 	p.ids = appendIDs(p.ids, v, false)
 	ids := p.ids[from:len(p.ids):len(p.ids)]
@@ -146,13 +153,13 @@ func (a *act) foreign(p *pad, v gjson.Result) {
 		}
 	}
 	switch {
-	case len(ids) > 0 && len(a.ids) == 0:
-		a.ids = ids
+	case len(ids) > 0 && len(a.IDs) == 0:
+		a.IDs = ids
 	case v.Type == gjson.String:
 		start := len(p.words)
-		p.words = appendWords(p.words, v.Str)
-		if said := p.words[start:len(p.words):len(p.words)]; len(said) > len(a.words) {
-			a.words = said
+		p.words = AppendWords(p.words, v.Str)
+		if said := p.words[start:len(p.words):len(p.words)]; len(said) > len(a.Words) {
+			a.Words = said
 		}
 	}
 }
@@ -162,7 +169,7 @@ const minID = 6
 
 // queries reads the list of searches that find_products_in_same_shop takes, as
 // JSON or as JSON in a string.
-func (a *act) queries(v gjson.Result) {
+func (a *Act) queries(v gjson.Result) {
 	if v.Type == gjson.String {
 		v = gjson.Parse(v.Str)
 	}
@@ -171,7 +178,7 @@ func (a *act) queries(v gjson.Result) {
 		if spec.IsObject() {
 			q = spec.Get("q")
 		}
-		a.specs = append(a.specs, appendWords(nil, text(q)))
+		a.specs = append(a.specs, AppendWords(nil, text(q)))
 		return len(a.specs) < maxSpecs
 	})
 }
@@ -250,7 +257,7 @@ func parsePrice(s string) priceRange {
 	}
 	lo, hi, dashed := strings.Cut(s, "-")
 	if !dashed {
-		return priceRange{set: true, lo: -1, hi: float64(hashText(s) >> 12)}
+		return priceRange{set: true, lo: -1, hi: float64(HashText(s) >> 12)}
 	}
 	return priceRange{set: true, lo: bound(lo, 0), hi: bound(hi, math.Inf(1))}
 }
@@ -263,29 +270,30 @@ func bound(s string, open float64) float64 {
 	return f
 }
 
-// sameRequest reports whether two acts ask for the same thing in every argument.
-func (a *act) sameRequest(b *act) bool {
-	return a.sameSubject(b) && a.page == b.page && a.price == b.price &&
-		a.shop == b.shop && a.service == b.service && a.sort == b.sort && a.rest == b.rest
+// SameRequest reports whether two acts ask for the same thing in every argument.
+func (a *Act) SameRequest(b *Act) bool {
+	return a.sameSubject(b) && a.Page == b.Page && a.price == b.price &&
+		a.Shop == b.Shop && a.Service == b.Service && a.Sort == b.Sort && a.Rest == b.Rest
 }
 
 // sameSubject reports whether two acts are about the same thing: the same words, the
 // same products. Filters may differ.
-func (a *act) sameSubject(b *act) bool {
-	return a.tool == b.tool && sameHashes(a.words, b.words) && sameIDs(a.ids, b.ids) && len(a.specs) == len(b.specs)
+func (a *Act) sameSubject(b *Act) bool {
+	return a.Tool == b.Tool && SameHashes(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) && len(a.specs) == len(b.specs)
 }
 
 // looser reports whether b asks for a's subject and page with no filter that a lacks
 // and no other value in one that both have: a client that drops a filter the
 // shop does not know.
-func (a *act) looser(b *act) bool {
-	return a.sameSubject(b) && a.page == b.page &&
-		(!b.price.set || a.price == b.price) && kept(a.shop, b.shop) && kept(a.service, b.service) && kept(a.sort, b.sort)
+func (a *Act) looser(b *Act) bool {
+	return a.sameSubject(b) && a.Page == b.Page &&
+		(!b.price.set || a.price == b.price) && kept(a.Shop, b.Shop) && kept(a.Service, b.Service) && kept(a.Sort, b.Sort)
 }
 
 func kept(named, sent uint64) bool { return sent == 0 || sent == named }
 
-func sameHashes(a, b []uint64) bool {
+// SameHashes reports whether two lists of hashes are equal, in the same order.
+func SameHashes(a, b []uint64) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -297,25 +305,27 @@ func sameHashes(a, b []uint64) bool {
 	return true
 }
 
-// sameIDs compares as sets: an order of ids is the client's business.
-func sameIDs(a, b []string) bool {
-	return slices.Equal(a, b) || len(a) == len(b) && subset(a, b) && subset(b, a)
+// SameIDs compares as sets: an order of ids is the client's business.
+func SameIDs(a, b []string) bool {
+	return slices.Equal(a, b) || len(a) == len(b) && Subset(a, b) && Subset(b, a)
 }
 
-func subset(a, b []string) bool {
+// Subset reports whether every id of a stands in b.
+func Subset(a, b []string) bool {
 	for _, x := range a {
-		if !hasID(b, x) {
+		if !HasID(b, x) {
 			return false
 		}
 	}
 	return true
 }
 
-func hasID(ids []string, id string) bool { return indexID(ids, id) >= 0 }
+// HasID reports whether the id is among ids.
+func HasID(ids []string, id string) bool { return IndexID(ids, id) >= 0 }
 
-// indexID is where an id first stands, -1 where it does not. Ids are of one
+// IndexID is where an id first stands, -1 where it does not. Ids are of one
 // length, so a look at their last digit spares most comparisons.
-func indexID(ids []string, id string) int {
+func IndexID(ids []string, id string) int {
 	for i, x := range ids {
 		if len(x) == len(id) && (id == "" || x[len(x)-1] == id[len(id)-1]) && x == id {
 			return i

@@ -1,0 +1,200 @@
+// Package evidence holds what an attempt says against what the proxy saw: which
+// reply named each dispatch, which results came back, and what cannot be.
+package evidence
+
+import (
+	"math"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Attempt is one trace under examination: the dialogue, the log, and how they
+// hang together.
+type Attempt struct {
+	Trace    *arena.Trace
+	Dialogue *arena.Dialogue
+	Log      ProxyLog
+	Claims   []Claim
+	Links    [len(linkWords)]int
+	// Inference counts the chat completions that may have said something.
+	Inference int
+	// Readable and naming count the answers that can be read, and those of them
+	// that name a call or hold its words.
+	Readable int
+	Naming   int
+	// recorded are the times of the turns, in Unix milliseconds.
+	recorded []float64
+	facts
+	Pad *Pad
+	// Query is the request, as far as it is searched for ids and numbers.
+	Query string
+	// searched counts the bytes of results searched for citations, titled the
+	// claims whose titles are among the pad's words of titles.
+	Searched, Titled int
+}
+
+// maxQuery is how much of a request is looked at; real ones have a thousand
+// bytes.
+const maxQuery = 1 << 16
+
+// facts are counts that several rules and checks read; each is measured once
+// by the function that has its name.
+type facts struct {
+	Phantoms, Edits         int
+	Invented, InventedNamed int
+	Prescient, PrescientBy  int
+	Told, DispatchedTurns   int
+	Agree, Disagree         int
+	Hidden                  int
+	Impossible              int
+	Forged                  int
+	CallTurns               int
+	Tokens                  int
+	Recommended             *Claim
+	RecommendationNamed     bool
+	RecommendationHeard     bool
+}
+
+// Examine reads an attempt; its pad may be released when nothing more is asked of
+// it.
+func Examine(t *arena.Trace, d *arena.Dialogue) *Attempt {
+	p := Pads.Get().(*Pad)
+	a := &Attempt{Trace: t, Dialogue: d, Pad: p, Query: t.Query[:min(len(t.Query), maxQuery)]}
+	p.hear(a.Query)
+	a.Log = readLog(t, p)
+	a.Claims = ReadClaims(d, p)
+	p.lists(a.Claims)
+	a.Log.match(a.Claims, p)
+	a.show()
+	a.commands()
+	a.unnumber()
+	a.Log.link()
+	a.hearVerbatim()
+	for i := range a.Log.Dispatches {
+		a.Links[a.Log.Dispatches[i].Link]++
+	}
+	for i := range a.Log.Replies {
+		r := &a.Log.Replies[i]
+		if r.readable {
+			a.Readable++
+		}
+		if len(r.queue) > 0 || r.heard {
+			a.Naming++
+		}
+	}
+	a.Inference = a.Log.inferences(t.InferenceTotal)
+	a.measure()
+	return a
+}
+
+func (a *Attempt) measure() {
+	a.recorded = a.times()
+	a.Phantoms, a.Edits = a.countFabrications()
+	a.Invented, a.InventedNamed = a.countInvented()
+	a.Prescient, a.PrescientBy = a.countPrescient()
+	a.Told, a.DispatchedTurns = a.countNarrated()
+	a.Agree, a.Disagree = a.compareLengths()
+	a.Hidden = a.countHidden()
+	a.Impossible = a.countImpossible()
+	a.Forged = a.forgedReplies()
+	a.CallTurns = a.countCallTurns()
+	a.Tokens = Tokens(a.Dialogue)
+	a.Recommended = a.lastRecommendation()
+	a.RecommendationNamed = a.Recommended != nil && a.Recommender(a.Recommended) > 0
+	a.RecommendationHeard = a.Recommended != nil && len(a.Log.Replies) > 0 && (a.says(len(a.Log.Replies)-1, &a.Recommended.Act) || a.buys(len(a.Log.Replies)-1, a.Recommended))
+}
+
+// Bound counts the dispatches that a model's own words named.
+func (a *Attempt) Bound() int {
+	return a.Links[LinkNamed] + a.Links[LinkLoose] + a.Links[LinkDerived]
+}
+
+// Unbound counts the dispatches that readable replies did not name.
+func (a *Attempt) Unbound() int {
+	return a.Links[LinkNone] + a.Links[LinkOverride] + a.Links[LinkNoReply] + a.Links[LinkStale]
+}
+
+// Richness is the share of decided dispatches that the model named with these
+// arguments; NaN where no dispatch is decided.
+func (a *Attempt) Richness() float64 {
+	return Share(a.Bound(), a.Bound()+a.Unbound())
+}
+
+// Share is NaN where nothing was counted.
+func Share(part, whole int) float64 {
+	if whole == 0 {
+		return math.NaN()
+	}
+	return float64(part) / float64(whole)
+}
+
+// Flag is 1 where b holds, else 0.
+func Flag(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// countCallTurns counts the turns that make calls.
+func (a *Attempt) countCallTurns() (n int) {
+	for i := range a.Dialogue.Turns {
+		if len(a.Dialogue.Turns[i].Calls) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// lastRecommendation is the last one of the dialogue, nil where none.
+func (a *Attempt) lastRecommendation() *Claim {
+	for i := len(a.Claims) - 1; i >= 0; i-- {
+		if a.Claims[i].Act.Tool == ToolRecommend {
+			return &a.Claims[i]
+		}
+	}
+	return nil
+}
+
+// Recommender is the reply, counted from 1, that named a recommendation with
+// these products, which a client may have cut short; 0 where none did.
+func (a *Attempt) Recommender(c *Claim) int {
+	for i := range a.Log.Replies {
+		for j := range a.Log.Replies[i].Named {
+			if recommends(&a.Log.Replies[i].Named[j], c.Act.IDs) {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// recommends reports whether a named call recommends these products; none are
+// recommended by a call that names none.
+func recommends(n *Act, ids []string) bool {
+	if len(ids) == 0 {
+		return n.Tool == ToolRecommend && len(n.IDs) == 0
+	}
+	return (n.Tool == ToolRecommend || n.Tool == ToolOther && !n.Used) && (n.Computed || Subset(ids, n.IDs))
+}
+
+// OtherAnswer reports whether replies named recommendations, with other products than
+// the dialogue shows.
+func (a *Attempt) OtherAnswer() bool {
+	for i := range a.Log.Replies {
+		for j := range a.Log.Replies[i].Named {
+			if n := &a.Log.Replies[i].Named[j]; n.Tool == ToolRecommend && len(n.IDs) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Unreadable lists the faults of reading and the vetoes of the reader: each is
+// a reject of its own.
+func (a *Attempt) Unreadable() []string {
+	var all []string
+	all = append(all, a.Trace.Vetoes...)
+	return append(all, a.Dialogue.Faults...)
+}

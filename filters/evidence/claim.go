@@ -1,0 +1,240 @@
+package evidence
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
+)
+
+// Claim is one call of the dialogue with what the proxy says about it.
+type Claim struct {
+	Call *arena.Call
+	Turn int
+	Act  Act
+	// listing is what the result shows; details that the proxy returned just so
+	// are not read, since their products are those asked for.
+	Listing
+	// fits has one more than the words of the request in each title that was
+	// measured.
+	fits []uint16
+	// Dispatch is the first dispatch behind this call, -1 where there is none.
+	Dispatch int
+	// Phantom is a result that no dispatch returned; edited one that differs
+	// from what was returned.
+	Phantom bool
+	Edited  bool
+}
+
+// ReadClaims lists the calls of a dialogue, as far as they are examined.
+func ReadClaims(d *arena.Dialogue, p *Pad) []Claim {
+	all := p.claims
+	for i := range d.Turns {
+		for j := range d.Turns[i].Calls {
+			if len(all) == MaxCalls {
+				break
+			}
+			c := Claim{Call: &d.Turns[i].Calls[j], Turn: i, Dispatch: -1}
+			c.Act.Read(p, toolOf(c.Call.Name), c.Call.Arguments, false)
+			all = append(all, c)
+		}
+	}
+	p.claims = all
+	return all
+}
+
+// match sets each catalogue call of the dialogue against the dispatches: the
+// same request first, then the same subject, then the same tool in order.
+func (l *ProxyLog) match(all []Claim, p *Pad) {
+	if !l.Present {
+		return
+	}
+	for n, same := range [...]func(claimed, sent *Act) bool{(*Act).SameRequest, (*Act).refiltered, Covers, (*Act).sameSubject, follows, sameTool} {
+		if !l.waits() {
+			break
+		}
+		for i := range all {
+			l.claim(&all[i], i, same)
+		}
+		if n == 1 {
+			l.claimPages()
+		}
+	}
+	for i := range l.Dispatches {
+		d := &l.Dispatches[i]
+		d.verbatim = d.Claimed >= 0 && d.Call.Response == all[d.Claimed].Call.Result
+	}
+	for i := range all {
+		l.judge(all, i, p)
+	}
+}
+
+// waits reports whether no call has claimed some dispatch yet.
+func (l *ProxyLog) waits() bool {
+	for i := range l.Dispatches {
+		if l.Dispatches[i].Claimed < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// claim gives c the dispatches that stand in the relation to it. A call that
+// needs several requests takes all of them.
+func (l *ProxyLog) claim(c *Claim, index int, same func(claimed, sent *Act) bool) {
+	if !c.Act.Tool.Catalogue() {
+		return
+	}
+	several := c.Act.Tool == ToolShop || c.Act.Tool == ToolMatch || c.Act.Tool == ToolView
+	if c.Dispatch >= 0 && !several {
+		return
+	}
+	for i := range l.Dispatches {
+		d := &l.Dispatches[i]
+		if d.Claimed >= 0 || !same(&c.Act, &d.Act) {
+			continue
+		}
+		if c.Dispatch >= 0 && d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) {
+			continue // a second request for the same is another call's
+		}
+		d.Claimed = index
+		if c.Dispatch < 0 {
+			c.Dispatch = i
+		}
+		if !several {
+			return
+		}
+	}
+}
+
+// claimPages gives a search the pages that a client fetched for it beyond the
+// one asked for, and that no call of its own asked for.
+func (l *ProxyLog) claimPages() {
+	for i := range l.Dispatches {
+		d := &l.Dispatches[i]
+		if d.Claimed >= 0 || d.Act.Page < 2 {
+			continue
+		}
+		for j := i - 1; j >= 0; j-- {
+			if e := &l.Dispatches[j]; e.Claimed >= 0 && nextPage(&e.Act, &d.Act) {
+				d.Claimed = e.Claimed
+				break
+			}
+		}
+	}
+}
+
+// judge says whether the result of a call is what the proxy returned.
+func (l *ProxyLog) judge(all []Claim, i int, p *Pad) {
+	c := &all[i]
+	if c.Act.Tool != ToolFind && c.Act.Tool != ToolView {
+		return
+	}
+	if c.Dispatch >= 0 && l.Dispatches[c.Dispatch].verbatim {
+		return
+	}
+	if c.Act.Tool == ToolView {
+		c.Shown = p.ShownIDs(c.Call.Result)
+	}
+	if len(c.Shown) == 0 {
+		return
+	}
+	if c.Dispatch < 0 {
+		c.Phantom = !l.seenBefore(all[:i], c)
+		return
+	}
+	c.Edited = l.differs(c, i, p)
+}
+
+// seenBefore reports whether a call without a dispatch of its own shows what an
+// earlier dispatch returned: a client that remembers answers.
+func (l *ProxyLog) seenBefore(earlier []Claim, c *Claim) bool {
+	for i := range earlier {
+		if e := &earlier[i]; e.Dispatch >= 0 && e.Act.SameRequest(&c.Act) {
+			return true
+		}
+	}
+	if c.Act.Tool != ToolView {
+		return false
+	}
+	for _, id := range c.Shown {
+		if !l.opened(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// opened reports whether a dispatch asked for the details of this product.
+func (l *ProxyLog) opened(id string) bool {
+	for i := range l.Dispatches {
+		if d := &l.Dispatches[i]; d.Act.Tool == ToolView && HasID(d.Act.IDs, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// differs compares a result with the answers of its dispatches, and of those for
+// any of its products, which the client may remember.
+func (l *ProxyLog) differs(c *Claim, index int, p *Pad) bool {
+	p.behind = p.behind[:0]
+	for i := range l.Dispatches {
+		d := &l.Dispatches[i]
+		if d.Act.Tool != c.Act.Tool || d.Claimed != index && !d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) && !sharesID(c.Act.IDs, d.Act.IDs) {
+			continue
+		}
+		if d.Call.Response == c.Call.Result {
+			return false
+		}
+		p.behind = append(p.behind, d)
+	}
+	for i, id := range c.Shown {
+		if c.denied(id, p.behind) {
+			return i < len(c.Shown)-1 || !c.cutShort()
+		}
+	}
+	return false
+}
+
+func sharesID(a, b []string) bool {
+	for _, id := range a {
+		if HasID(b, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// cutShort reports whether the result is text which ends within a product: a client
+// that cuts what its model reads. The last product is then not shown whole.
+func (c *Claim) cutShort() bool {
+	text := string(c.Call.Result)
+	if c.Call.Result.Kind() == arena.String {
+		text = gjson.Parse(text).Str
+	}
+	return !cursor.Valid(text)
+}
+
+// denied reports whether the answers behind a call are known and none holds the
+// product as its result shows it. Of a cut answer only the ids are known: those
+// that the log kept, or that were asked for.
+func (c *Claim) denied(id string, behind []*Dispatch) bool {
+	known := false
+	for _, d := range behind {
+		found := true
+		switch {
+		case d.Call.Response != "":
+			found = showsSame(d.Call.Response, c.Call.Result, id)
+		case d.Act.Tool == ToolView:
+			found = HasID(d.Act.IDs, id)
+		case d.Call.ProductIDs != nil:
+			found = HasID(d.Call.ProductIDs, id)
+		}
+		if found {
+			return false
+		}
+		known = true
+	}
+	return known
+}

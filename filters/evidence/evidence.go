@@ -1,0 +1,312 @@
+package evidence
+
+import (
+	"strconv"
+	"strings"
+)
+
+// countFabrications counts results of the dialogue that no dispatch returned, and
+// such that differ from what was returned.
+func (a *Attempt) countFabrications() (phantoms, edits int) {
+	for i := range a.Claims {
+		if a.Claims[i].Phantom {
+			phantoms++
+		}
+		if a.Claims[i].Edited {
+			edits++
+		}
+	}
+	return phantoms, edits
+}
+
+// countHidden counts dispatches that the dialogue does not show.
+func (a *Attempt) countHidden() (n int) {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.Claimed < 0 && d.Link != LinkRetry && answered(d.Call) {
+			n++
+		}
+	}
+	return n
+}
+
+// countImpossible counts entries of the log that cannot be: durations below
+// zero, and results that the dialogue had recorded before the proxy sent them.
+func (a *Attempt) countImpossible() (n int) {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.Call.DurationMS < 0 {
+			n++
+		}
+		if d.Claimed >= 0 && d.Link != LinkRetry && a.recordedBefore(d) {
+			n++
+		}
+	}
+	for i := range a.Log.Replies {
+		if a.Log.Replies[i].call.DurationMS < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// recordedBefore reports whether the step with the result carries a time well before
+// the moment that any dispatch which could have brought it ended.
+func (a *Attempt) recordedBefore(d *Dispatch) bool {
+	at, known := a.recordedAt(d)
+	if !known || d.Call.AtMS <= 0 || at+recordSlack >= float64(d.Call.AtMS) {
+		return false
+	}
+	asked := &a.Claims[d.Claimed].Act
+	for i := range a.Log.Dispatches {
+		e := &a.Log.Dispatches[i]
+		if at+recordSlack >= float64(e.Call.AtMS) && (asked.SameRequest(&e.Act) || Covers(asked, &e.Act) || follows(asked, &e.Act)) {
+			return false
+		}
+	}
+	return true
+}
+
+// recordedAt is the time of the step that shows the dispatch's result.
+func (a *Attempt) recordedAt(d *Dispatch) (ms float64, known bool) {
+	at := a.recorded[a.Claims[d.Claimed].Turn]
+	return at, at > 0
+}
+
+// times are when the turns were recorded, 0 where that is not known.
+func (a *Attempt) times() []float64 {
+	all := make([]float64, len(a.Dialogue.Turns))
+	for i := range all {
+		step := a.Dialogue.Turns[i].Step
+		if step >= len(a.Trace.Steps) {
+			continue
+		}
+		if at, err := strconv.ParseFloat(string(a.Trace.Steps[step].Timestamp), 64); err == nil {
+			all[i] = at
+		}
+	}
+	return all
+}
+
+// recordSlack, in milliseconds, allows for the clocks of two machines.
+const recordSlack = 2000
+
+// countPrescient counts products that a reply named before it can have read of
+// them, and that the shop then turned out to have; by is how many replies did.
+// A reply reads what was there when it was asked for, not when it ended.
+func (a *Attempt) countPrescient() (n, by int) {
+	for i := range a.Log.Replies {
+		r, before := &a.Log.Replies[i], n
+		for j := range r.Named {
+			for _, id := range r.Named[j].IDs {
+				n += int(Flag(a.shown(id) && !a.ShownBefore(id, r.Start)))
+			}
+		}
+		by += int(Flag(n > before))
+	}
+	return n, by
+}
+
+// ShownBefore reports whether the request or a result that came before the moment
+// held this id.
+func (a *Attempt) ShownBefore(id string, at float64) bool {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.End <= at+a.Log.Slack && (d.blind || HasID(d.shown, id) || strings.Contains(string(d.Call.Response), id)) {
+			return true
+		}
+	}
+	return strings.Contains(a.Query, id)
+}
+
+// shown reports whether any result held this id.
+func (a *Attempt) shown(id string) bool {
+	for i := range a.Log.Dispatches {
+		if HasID(a.Log.Dispatches[i].shown, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// show notes which ids each dispatch returned: those in its answer, those the
+// log kept of a cut one, or what the dialogue shows for it.
+func (a *Attempt) show() {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		switch {
+		case !answered(d.Call):
+		case d.Act.Tool == ToolView:
+			d.shown = a.details(d)
+		case d.verbatim:
+			d.shown = a.Claims[d.Claimed].Shown
+		case d.Call.Response != "":
+			d.shown = a.Pad.List(d.Call.Response).Shown
+		case d.Call.ProductIDs != nil:
+			d.shown = d.Call.ProductIDs
+		case d.Claimed >= 0:
+			d.shown = a.Claims[d.Claimed].Shown
+		default:
+			d.blind = true
+		}
+	}
+}
+
+// details are the products whose details a dispatch returned: those asked for
+// that its answer holds, since who asks for a product that does not exist gets
+// nothing; all of them where nobody kept the answer.
+func (a *Attempt) details(d *Dispatch) []string {
+	answer, shown := d.Call.Response, []string(nil)
+	if answer == "" && d.Claimed >= 0 {
+		c := &a.Claims[d.Claimed]
+		answer, shown = c.Call.Result, c.Shown
+	}
+	if answer == "" {
+		return d.Act.IDs
+	}
+	return a.Pad.held(d.Act.IDs, shown, answer)
+}
+
+// countInvented counts products that calls of the dialogue name although no
+// result before them, nor the request, held them. named counts those of them
+// that a reply named itself: the model's own hallucination.
+func (a *Attempt) countInvented() (invented, named int) {
+	for i := range a.Claims {
+		c := &a.Claims[i]
+		if c.Act.Tool != ToolView && c.Act.Tool != ToolRecommend && c.Act.Tool != ToolMatch {
+			continue
+		}
+		for _, id := range c.Act.IDs {
+			if a.Known(id, i) {
+				continue
+			}
+			invented++
+			if a.replied(id) {
+				named++
+			}
+		}
+	}
+	return invented, named
+}
+
+// Known reports whether the request, or a result before claim i, held the id; most
+// ids come from the newest results.
+func (a *Attempt) Known(id string, i int) bool {
+	for j := i - 1; j >= 0; j-- {
+		if HasID(a.Claims[j].Shown, id) {
+			return true
+		}
+	}
+	for j := range a.Log.Dispatches {
+		if d := &a.Log.Dispatches[j]; d.blind || HasID(d.shown, id) {
+			return true
+		}
+	}
+	return strings.Contains(a.Query, id)
+}
+
+// replied reports whether a reply named the id in a call.
+func (a *Attempt) replied(id string) bool {
+	for i := range a.Log.Replies {
+		for j := range a.Log.Replies[i].Named {
+			if HasID(a.Log.Replies[i].Named[j].IDs, id) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// countNarrated counts turns with a dispatch that were recorded only after a
+// model had been asked once more, without naming a call: told afterwards. It
+// goes by times alone, since words can be changed at will.
+func (a *Attempt) countNarrated() (told, turns int) {
+	for i := range a.Claims {
+		c := &a.Claims[i]
+		if c.Dispatch < 0 {
+			continue
+		}
+		turns++
+		d := &a.Log.Dispatches[c.Dispatch]
+		recorded, known := a.recordedAt(d)
+		if !known {
+			continue
+		}
+		for j := range a.Log.Replies {
+			r := &a.Log.Replies[j]
+			if r.readable && len(r.queue) == 0 && r.Start >= d.End-a.Log.Slack && r.End <= recorded+a.Log.Slack {
+				told++
+				break
+			}
+		}
+	}
+	return told, turns
+}
+
+// compareLengths asks of each dispatch whose reply was cut whether the reply's
+// length fits the recorded step with its call in it. What fits neither with the
+// call nor without it was not the step's own reply, so it disagrees, too.
+func (a *Attempt) compareLengths() (agree, disagree int) {
+	shell, compared, of := a.shell(), -1, 0
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.Link != LinkUnknown || d.Claimed < 0 {
+			continue
+		}
+		last := d.Last
+		if last < 0 || a.Log.Replies[last].readable || a.Log.Replies[last].call.Length <= 0 {
+			continue
+		}
+		c := &a.Claims[d.Claimed]
+		if last == compared && c.Turn != of {
+			continue // one reply is one turn's: what follows without another is a plan worked off
+		}
+		compared, of = last, c.Turn
+		turn := &a.Dialogue.Turns[c.Turn]
+		said := quoted(turn.Think) + quoted(turn.Text)
+		over := a.Log.Replies[last].call.Length - shell - said
+		// A call costs its arguments, its name and some twenty signs around them.
+		cost := quoted(string(c.Call.Arguments)) + len(c.Call.Name) + 20
+		switch {
+		case over > cost/2 && over < 4*cost:
+			agree++
+		default:
+			disagree++
+		}
+	}
+	return agree, disagree
+}
+
+// shell is the usual length of a reply around its content, from the replies
+// that can be read; the length of a plain chat completion where none can.
+func (a *Attempt) shell() int {
+	const plainShell = 330
+	sum, n := 0, 0
+	for i := range a.Log.Replies {
+		if r := &a.Log.Replies[i]; r.readable {
+			sum += r.shell
+			n++
+		}
+	}
+	if n == 0 {
+		return plainShell
+	}
+	return sum / n
+}
+
+// quoted is the length of s as an ASCII JSON string without its quotes.
+func quoted(s string) (n int) {
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || r == '\t' || r == '\r':
+			n += 2
+		case r < 0x20 || (r > 0x7e && r <= 0xffff):
+			n += 6
+		case r > 0xffff:
+			n += 12
+		default:
+			n++
+		}
+	}
+	return n
+}
