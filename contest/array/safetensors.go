@@ -1,0 +1,101 @@
+package array
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+)
+
+var tensorKinds = map[string]kind{"F64": float64s, "F32": float32s, "F16": float16s, "BF16": bfloats}
+
+// tensor is what the header of a safetensors file says of one.
+type tensor struct {
+	Kind    string  `json:"dtype"`
+	Shape   []int   `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
+}
+
+// readSafetensors reads the head of a file: eight bytes of length, JSON, and the
+// tensors behind it. They come by name, those with numbers at the end or between
+// (prompt_2, prompt_10) by number.
+func readSafetensors(in io.ReaderAt, size int64) ([]*Array, error) {
+	var head [8]byte
+	if _, err := in.ReadAt(head[:], 0); err != nil {
+		return nil, fmt.Errorf("%w: %d bytes", ErrBroken, size)
+	}
+	length := binary.LittleEndian.Uint64(head[:])
+	if length > maxHeader || int64(length) > size-8 {
+		return nil, fmt.Errorf("%w: neither npy nor safetensors: its header would have %d bytes", ErrBroken, length)
+	}
+	text := make([]byte, length)
+	if _, err := in.ReadAt(text, 8); err != nil {
+		return nil, fmt.Errorf("read safetensors header: %w", err)
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("%w: safetensors header: %w", ErrBroken, err)
+	}
+	delete(raw, "__metadata__")
+	all := make([]*Array, 0, len(raw))
+	for name, b := range raw {
+		a, err := placed(name, b, in, int64(length)+8, size)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b *Array) int { return natural(a.Name, b.Name) })
+	return all, nil
+}
+
+// placed is a tensor where its offsets say that it is.
+func placed(name string, described []byte, in io.ReaderAt, base, size int64) (*Array, error) {
+	var t tensor
+	if err := json.Unmarshal(described, &t); err != nil {
+		return nil, fmt.Errorf("%w: tensor %q: %w", ErrBroken, name, err)
+	}
+	k, known := tensorKinds[t.Kind]
+	switch {
+	case !known:
+		return nil, fmt.Errorf("%w: tensor %q is of type %q: F64, F32, F16 and BF16 are read", ErrBroken, name, t.Kind)
+	case len(t.Offsets) != 2 || t.Offsets[0] < 0 || t.Offsets[1] < t.Offsets[0] || t.Offsets[1] > size-base:
+		return nil, fmt.Errorf("%w: tensor %q lies at %v of %d bytes", ErrBroken, name, t.Offsets, size-base)
+	}
+	a := &Array{Name: name, Shape: t.Shape, kind: k}
+	return a, a.place(in, base+t.Offsets[0], t.Offsets[1]-t.Offsets[0])
+}
+
+// natural compares names with the numbers in them as numbers.
+func natural(a, b string) int {
+	for i, j := 0, 0; ; {
+		switch {
+		case i == len(a) || j == len(b):
+			return cmp.Or(cmp.Compare(len(a)-i, len(b)-j), cmp.Compare(a, b))
+		case digit(a[i]) && digit(b[j]):
+			x, y := digits(a[i:]), digits(b[j:])
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			i, j = i+len(x), j+len(y)
+		case a[i] != b[j]:
+			return cmp.Compare(a[i], b[j])
+		default:
+			i, j = i+1, j+1
+		}
+	}
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// digits are those that s begins with.
+func digits(s string) string {
+	for i := range len(s) {
+		if !digit(s[i]) {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,260 @@
+package kl
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// The forms that KL is measured in.
+const (
+	// FormFull is exact; both files must hold the whole vocabulary.
+	FormFull = "full"
+	// FormBound is a lower bound from some tokens of either.
+	FormBound = "bound"
+	// FormTop128 is subnet 97's sparse form: the teacher's 128 likeliest tokens.
+	FormTop128 = "top128"
+	// FormTop20 is its later form: tokens among the 20 likeliest of both.
+	FormTop20 = "top20"
+)
+
+// blind says what a form cannot see.
+var blind = map[string]string{
+	FormFull:   "nothing",
+	FormBound:  "how either divides what it does not name; the true KL is this or more",
+	FormTop128: "what the student gives to tokens that are not among the teacher's 128",
+	FormTop20:  "everything but the tokens that both name; where they share none the subnet skips the position",
+}
+
+// Report is one student against one teacher.
+type Report struct {
+	Network    string   `json:"network,omitempty"`
+	Vocabulary int      `json:"vocabulary,omitempty"`
+	Positions  int      `json:"positions"`
+	Forms      []Form   `json:"forms"`
+	Prompts    []Prompt `json:"prompts"`
+	// Each has the KL of every position in the first form, for tables.
+	Each []Position `json:"-"`
+}
+
+// Form is KL in one form over all prompts.
+type Form struct {
+	Name string `json:"form"`
+	// PerPrompt is the mean of the prompts' means, as subnet 97 scores.
+	PerPrompt contest.Figure `json:"per_prompt"`
+	// PerPosition weighs each position alike.
+	PerPosition contest.Number `json:"per_position"`
+	Measured    int            `json:"measured"`
+	// Infinite are the positions in which the student rules out what the teacher
+	// does not; Skipped those in which this form says nothing.
+	Infinite int `json:"infinite"`
+	Skipped  int `json:"skipped"`
+	// Unseen is the student's probability, on average, of the tokens that this
+	// form does not look at.
+	Unseen contest.Number `json:"unseen"`
+	Blind  string         `json:"blind_to"`
+}
+
+// Prompt is KL over the positions of one prompt, in the first form.
+type Prompt struct {
+	Prompt    string         `json:"prompt" parquet:"prompt"`
+	Positions int            `json:"positions" parquet:"positions"`
+	Mean      contest.Number `json:"mean" parquet:"mean"`
+	SD        contest.Number `json:"sd" parquet:"sd"`
+	Min       contest.Number `json:"min" parquet:"min"`
+	Max       contest.Number `json:"max" parquet:"max"`
+}
+
+// Position is one position in every form; NaN where a form says nothing.
+type Position struct {
+	Prompt   string  `parquet:"prompt"`
+	Position int     `parquet:"position"`
+	KL       float64 `parquet:"kl"`
+	Bound    float64 `parquet:"bound"`
+	Top128   float64 `parquet:"top128"`
+	Top20    float64 `parquet:"top20"`
+	// Unseen128 and Unseen20 are the student's probability of the tokens that
+	// the form does not look at.
+	Unseen128 float64 `parquet:"unseen128"`
+	Unseen20  float64 `parquet:"unseen20"`
+}
+
+// ErrApart says that two files are not of the same positions.
+var ErrApart = errors.New("teacher and student do not match")
+
+// Compare measures a student against a teacher whose positions come in the same
+// order. vocabulary is the tokenizer's size, beyond which no token id lies; 0
+// where only the files say.
+func Compare(teacher, student iter.Seq2[*Row, error], vocabulary int) (*Report, error) {
+	next, stop := iter.Pull2(student)
+	defer stop()
+	c := &comparison{report: Report{Vocabulary: vocabulary}}
+	for t, err := range teacher {
+		if err != nil {
+			return nil, fmt.Errorf("read teacher: %w", err)
+		}
+		s, err, more := next()
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("read student: %w", err)
+		case !more:
+			return nil, fmt.Errorf("%w: the student ends before prompt %q, position %d", ErrApart, t.Prompt, t.Position)
+		}
+		if err := c.add(t, s); err != nil {
+			return nil, fmt.Errorf("prompt %q, position %d: %w", t.Prompt, t.Position, err)
+		}
+	}
+	if s, err, more := next(); more && err == nil {
+		return nil, fmt.Errorf("%w: the teacher ends before prompt %q, position %d", ErrApart, s.Prompt, s.Position)
+	}
+	return c.finish()
+}
+
+type comparison struct {
+	report Report
+}
+
+func (c *comparison) add(t, s *Row) error {
+	switch {
+	case t.Prompt != s.Prompt || t.Position != s.Position:
+		return fmt.Errorf("%w: the student has prompt %q, position %d", ErrApart, s.Prompt, s.Position)
+	case t.Network != s.Network:
+		return fmt.Errorf("%w: networks %q and %q", ErrApart, t.Network, s.Network)
+	case t.Full != nil && s.Full != nil && len(t.Full) != len(s.Full):
+		return fmt.Errorf("%w: vocabularies of %d and %d tokens", ErrApart, len(t.Full), len(s.Full))
+	}
+	c.report.Network = t.Network
+	for _, r := range []*Row{t, s} {
+		if err := c.within(r); err != nil {
+			return err
+		}
+	}
+	c.report.Each = append(c.report.Each, measure(t, s))
+	return nil
+}
+
+// measure takes KL at one position in every form that the rows allow.
+func measure(t, s *Row) Position {
+	p := Position{Prompt: t.Prompt, Position: t.Position, KL: math.NaN(), Top128: math.NaN(), Unseen128: math.NaN()}
+	t20, s20 := t.head(20), s.head(20)
+	p.Bound = Bound(t, s)
+	if t.Full != nil && s.Full != nil {
+		p.KL, p.Bound = Full(t.Full, s.Full), Bound(t20, s20)
+	}
+	if s.Full != nil {
+		t128 := t.head(128)
+		p.Top128, p.Unseen128 = Supported(t128.Top, s), unseen(s, t128.Top)
+	}
+	p.Top20, p.Unseen20 = Supported(t20.Top, s20), unseen(s20, t20.Top)
+	return p
+}
+
+// unseen is the probability that a row leaves to tokens outside a support.
+func unseen(r *Row, support []Token) float64 {
+	left := 1.0
+	for _, t := range support {
+		if logP, ok := r.logP(t.ID); ok {
+			left -= math.Exp(logP)
+		}
+	}
+	return max(0, left)
+}
+
+// within holds a row's tokens against the tokenizer.
+func (c *comparison) within(r *Row) error {
+	size := c.report.Vocabulary
+	if r.Full != nil && size == 0 {
+		c.report.Vocabulary = len(r.Full)
+	}
+	if r.Full != nil && size > 0 && len(r.Full) != size {
+		return fmt.Errorf("%w: %d tokens in a vocabulary of %d", ErrApart, len(r.Full), size)
+	}
+	for _, t := range r.Top {
+		if t.ID < 0 || size > 0 && t.ID >= size {
+			return fmt.Errorf("%w: token id %d in a vocabulary of %d", ErrApart, t.ID, size)
+		}
+	}
+	return nil
+}
+
+// finish takes the means.
+func (c *comparison) finish() (*Report, error) {
+	r := &c.report
+	r.Positions = len(r.Each)
+	if r.Positions == 0 {
+		return nil, fmt.Errorf("%w: neither has a position", ErrApart)
+	}
+	for _, f := range []struct {
+		name       string
+		of, unseen func(*Position) float64
+	}{
+		{FormFull, func(p *Position) float64 { return p.KL }, func(*Position) float64 { return 0 }},
+		{FormBound, func(p *Position) float64 { return p.Bound }, func(*Position) float64 { return math.NaN() }},
+		{FormTop128, func(p *Position) float64 { return p.Top128 }, func(p *Position) float64 { return p.Unseen128 }},
+		{FormTop20, func(p *Position) float64 { return p.Top20 }, func(p *Position) float64 { return p.Unseen20 }},
+	} {
+		prompts := r.prompts(f.of)
+		form := Form{Name: f.name, Blind: blind[f.name]}
+		if form.take(r, prompts, f.of, f.unseen); form.Measured == 0 {
+			continue // this form cannot be had from these files
+		}
+		if len(r.Forms) == 0 {
+			r.Prompts = prompts
+		}
+		r.Forms = append(r.Forms, form)
+	}
+	return r, nil
+}
+
+// prompts takes each prompt's positions together, in their order.
+func (r *Report) prompts(of func(*Position) float64) (all []Prompt) {
+	var values []float64
+	for i := range r.Each {
+		p := &r.Each[i]
+		if v := of(p); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+		if last := i == len(r.Each)-1; last || r.Each[i+1].Prompt != p.Prompt {
+			all = append(all, summary(p.Prompt, values))
+			values = nil
+		}
+	}
+	return all
+}
+
+func summary(name string, values []float64) Prompt {
+	p := Prompt{Prompt: name, Positions: len(values), Mean: contest.Number(stats.Mean(values)),
+		SD: contest.Number(stats.ClusteredSE(values) * math.Sqrt(float64(len(values)))), Min: contest.Number(math.Inf(1))}
+	for _, v := range values {
+		p.Min, p.Max = min(p.Min, contest.Number(v)), max(p.Max, contest.Number(v))
+	}
+	return p
+}
+
+func (f *Form) take(r *Report, prompts []Prompt, of, unseen func(*Position) float64) {
+	var means []float64
+	for _, p := range prompts {
+		if p.Positions > 0 {
+			means = append(means, float64(p.Mean))
+		}
+	}
+	f.PerPrompt = contest.MeanOf(means)
+	sum, dark := 0.0, 0.0
+	for i := range r.Each {
+		dark += unseen(&r.Each[i])
+		switch v := of(&r.Each[i]); {
+		case math.IsNaN(v):
+			f.Skipped++
+		default:
+			f.Measured, sum = f.Measured+1, sum+v
+			if math.IsInf(v, 1) {
+				f.Infinite++
+			}
+		}
+	}
+	f.PerPosition, f.Unseen = contest.Number(sum/float64(f.Measured)), contest.Number(dark/float64(r.Positions))
+}

@@ -1,0 +1,331 @@
+package kl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/contest/array"
+)
+
+// Row is what a model said of one position: log-probabilities of all tokens, or
+// those of some.
+type Row struct {
+	Prompt   string
+	Position int
+	Network  string
+	Full     []float64
+	Top      []Token
+}
+
+// tokens are the tokens that a row names, with their log-probabilities.
+func (r *Row) tokens() iter.Seq2[int, float64] {
+	if r.Full != nil {
+		return slices.All(r.Full)
+	}
+	return func(yield func(int, float64) bool) {
+		for _, t := range r.Top {
+			if !yield(t.ID, t.LogP) {
+				return
+			}
+		}
+	}
+}
+
+// logP is a token's log-probability, and whether the row names it.
+func (r *Row) logP(id int) (float64, bool) {
+	if r.Full != nil {
+		return r.Full[id], true
+	}
+	i := slices.IndexFunc(r.Top, func(t Token) bool { return t.ID == id })
+	if i < 0 {
+		return 0, false
+	}
+	return r.Top[i].LogP, true
+}
+
+// head are the k likeliest tokens of a row.
+func (r *Row) head(k int) *Row {
+	if r.Full != nil {
+		return &Row{Top: Top(r.Full, k)}
+	}
+	return &Row{Top: head(slices.Clone(r.Top), k)}
+}
+
+// mass is the probability of all tokens together that a row names.
+func mass(r *Row) (sum float64) {
+	for _, logP := range r.tokens() {
+		sum += math.Exp(logP)
+	}
+	return sum
+}
+
+// maxLine holds a vocabulary of 2 million numbers of 24 characters.
+const maxLine = 64 << 20
+
+// Rows gives the positions of a file in its order. Files that end in .npy and
+// .safetensors are arrays of logits or log-probabilities, all others JSON lines.
+// A row's memory is used again for the next one.
+func Rows(path string) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close() //nolint:errcheck // only read
+		each := lineRows(f)
+		if ext := filepath.Ext(path); ext == ".npy" || ext == ".safetensors" {
+			each = arrayRows(f)
+		}
+		for row, err := range each {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// arrayRows takes each tensor for a prompt, and of one with three dimensions
+// each index of the first.
+func arrayRows(f *os.File) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		info, err := f.Stat()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		all, err := array.Read(f, info.Size())
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, a := range all {
+			if !tensorRows(a, yield) {
+				return
+			}
+		}
+	}
+}
+
+func tensorRows(a *array.Array, yield func(*Row, error) bool) bool {
+	positions := a.Rows
+	if n := len(a.Shape); n > 2 {
+		positions = a.Shape[n-2]
+	}
+	row := &Row{Full: make([]float64, a.Columns)}
+	for i := range a.Rows {
+		row.Prompt, row.Position = a.Name, i%positions
+		if len(a.Shape) > 2 {
+			row.Prompt = strings.TrimPrefix(a.Name+"/"+strconv.Itoa(i/positions), "/")
+		}
+		err := a.Row(i, row.Full)
+		if err == nil {
+			err = LogSoftmax(row.Full)
+		}
+		if err != nil {
+			err = fmt.Errorf("prompt %q, position %d: %w", row.Prompt, row.Position, err)
+		}
+		if !yield(row, err) || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func lineRows(in io.Reader) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		var network contest.Network
+		for l, err := range arena.Lines(in, maxLine) {
+			var rows []*Row
+			if err == nil {
+				rows, err = parse(l.Text)
+			}
+			if err == nil {
+				err = network.Add(rows[0].Network)
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("line %d: %w", l.Number, err))
+				return
+			}
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// line is one position, or a whole answer of a model server in OpenAI's form.
+type line struct {
+	Prompt   json.RawMessage     `json:"prompt"`
+	Problem  string              `json:"problem_id"`
+	Sample   *int                `json:"sample"`
+	Position int                 `json:"position"`
+	Network  string              `json:"network"`
+	Logits   []*float64          `json:"logits"`
+	LogProbs json.RawMessage     `json:"logprobs"`
+	Top      [][]json.RawMessage `json:"top"`
+}
+
+// answer are the log-probabilities of a chat completion's choice.
+type answer struct {
+	Content []struct {
+		Top []struct {
+			Token string  `json:"token"`
+			LogP  float64 `json:"logprob"`
+		} `json:"top_logprobs"`
+	} `json:"content"`
+}
+
+// parse reads the positions of one line: at least one.
+func parse(text []byte) ([]*Row, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return nil, fmt.Errorf("read position: %w", err)
+	}
+	row := &Row{Prompt: l.name(), Position: l.Position, Network: l.Network}
+	var err error
+	switch {
+	case l.Logits != nil:
+		row.Full, err = full(l.Logits)
+	case l.Top != nil:
+		row.Top, err = l.top()
+	case len(l.LogProbs) > 0 && l.LogProbs[0] == '{':
+		return l.answer(row)
+	case len(l.LogProbs) > 0:
+		err = l.whole(row)
+	default:
+		err = errors.New("none of logits, logprobs and top is given")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("prompt %q, position %d: %w", row.Prompt, row.Position, err)
+	}
+	return []*Row{row}, nil
+}
+
+// name is the prompt's: a text or a number; or the problem and sample of a run.
+func (l *line) name() string {
+	name := l.Problem
+	if text := ""; json.Unmarshal(l.Prompt, &text) == nil && text != "" {
+		name = text
+	} else if len(l.Prompt) > 0 && text == "" {
+		name = string(l.Prompt)
+	}
+	if l.Sample != nil {
+		name += "#" + strconv.Itoa(*l.Sample)
+	}
+	return name
+}
+
+// full are log-probabilities of logits, null being a token that cannot come.
+func full(logits []*float64) ([]float64, error) {
+	if len(logits) == 0 || len(logits) > array.MaxColumns {
+		return nil, fmt.Errorf("%w: of %d tokens", ErrValues, len(logits))
+	}
+	all := make([]float64, len(logits))
+	for i, v := range logits {
+		all[i] = math.Inf(-1)
+		if v != nil {
+			all[i] = *v
+		}
+	}
+	return all, LogSoftmax(all)
+}
+
+// whole reads log-probabilities of the whole vocabulary, and refuses those of a
+// part: renormalised they would hide what is missing.
+func (l *line) whole(row *Row) error {
+	var values []*float64
+	if err := json.Unmarshal(l.LogProbs, &values); err != nil {
+		return fmt.Errorf("read logprobs: %w", err)
+	}
+	sum := 0.0
+	for _, v := range values {
+		if v != nil {
+			sum += math.Exp(*v)
+		}
+	}
+	if math.Abs(sum-1) > 1e-3 {
+		return fmt.Errorf("%w: probabilities add up to %.4f; give some of them as top: [[id, logprob], …]", ErrValues, sum)
+	}
+	var err error
+	row.Full, err = full(values)
+	return err
+}
+
+func (l *line) top() ([]Token, error) {
+	tokens := make([]Token, 0, len(l.Top))
+	for _, pair := range l.Top {
+		if len(pair) != 2 {
+			return nil, errors.New("top is a list of [id, logprob]")
+		}
+		id, err := strconv.Atoi(string(pair[0]))
+		if err != nil {
+			return nil, fmt.Errorf("token id %.40s is no whole number: ids as text match none", pair[0])
+		}
+		logP, err := strconv.ParseFloat(string(pair[1]), 64)
+		if err != nil {
+			return nil, fmt.Errorf("token %d: log-probability %.40s", id, pair[1])
+		}
+		tokens = append(tokens, Token{id, logP})
+	}
+	return tokens, distribution(tokens)
+}
+
+// answer reads the positions of a chat completion. Its tokens are text unless the
+// server was told to give ids (vLLM: return_tokens_as_token_ids).
+func (l *line) answer(row *Row) (rows []*Row, err error) {
+	var a answer
+	if err = json.Unmarshal(l.LogProbs, &a); err != nil {
+		return nil, fmt.Errorf("read logprobs: %w", err)
+	}
+	for i, c := range a.Content {
+		r := &Row{Prompt: row.Prompt, Position: i, Network: row.Network}
+		for _, t := range c.Top {
+			id, err := strconv.Atoi(strings.TrimPrefix(t.Token, "token_id:"))
+			if err != nil || !strings.HasPrefix(t.Token, "token_id:") {
+				return nil, fmt.Errorf("position %d: token %.40q is text: ask the server for token_id:N, since texts of tokens do not tell them apart", i, t.Token)
+			}
+			r.Top = append(r.Top, Token{id, t.LogP})
+		}
+		if err := distribution(r.Top); err != nil {
+			return nil, fmt.Errorf("position %d: %w", i, err)
+		}
+		rows = append(rows, r)
+	}
+	if len(rows) == 0 {
+		return nil, errors.New("logprobs has no content")
+	}
+	return rows, nil
+}
+
+// distribution holds that tokens come once, and have probabilities of at most 1
+// together.
+func distribution(tokens []Token) error {
+	seen := map[int]bool{}
+	for _, t := range tokens {
+		if seen[t.ID] {
+			return fmt.Errorf("%w: token %d comes twice", ErrValues, t.ID)
+		}
+		seen[t.ID] = true
+	}
+	if sum := mass(&Row{Top: tokens}); len(tokens) == 0 || !(sum <= 1+1e-3) {
+		return fmt.Errorf("%w: %d tokens have probability %.4f", ErrValues, len(tokens), sum)
+	}
+	return nil
+}
