@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"reflect"
@@ -21,9 +20,9 @@ import (
 // were written, so that a finished shard holds no finding.
 func (p *Part) Redact(r *redact.Redactor) { p.redactor = r }
 
-// hashColumns hold hashes that this program has computed: they hide nothing,
+// HashColumns hold hashes that this program has computed: they hide nothing,
 // and a scan would take them for keys.
-var hashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "prompt_sha256", "dedup_cluster", "source_corpus"}
+var HashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "prompt_sha256", "dedup_cluster", "source_corpus"}
 
 // shortest is the length of the shortest finding, an e-mail address.
 const shortest = len("a@b.co")
@@ -46,7 +45,7 @@ func newCleaner(r *redact.Redactor, schema *parquet.Schema) *cleaner {
 	}
 	c := &cleaner{redactor: r, counts: redact.Counts{}}
 	for _, path := range schema.Columns() {
-		c.skip = append(c.skip, slices.Contains(hashColumns, path[0]))
+		c.skip = append(c.skip, slices.Contains(HashColumns, path[0]))
 		var known map[string]bool
 		if leaf, ok := schema.Lookup(path...); ok && leaf.Node.Encoding() == &parquet.RLEDictionary {
 			known = map[string]bool{}
@@ -93,7 +92,7 @@ func cleanValue(v reflect.Value, clean func(string) string) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
-			if !slices.Contains(hashColumns, name) {
+			if !slices.Contains(HashColumns, name) {
 				cleanValue(v.Field(i), clean)
 			}
 		}
@@ -141,29 +140,6 @@ func (r *Redaction) text() string {
 		fmt.Fprintf(&b, "| %s | %s |\n", name, cmp.Or(Tallies(r.Counts[name]), "none"))
 	}
 	return b.String()
-}
-
-// secrets looks for what a redacted corpus says that it does not hold.
-func (v *verifier) secrets(ctx context.Context) error {
-	if v.m.Redaction == nil {
-		return nil
-	}
-	r, err := redact.New(redact.Options{Hotkeys: v.m.Redaction.Hotkeys})
-	if err != nil {
-		return err
-	}
-	for _, f := range v.m.Files {
-		if err = ctx.Err(); err != nil {
-			return err
-		}
-		if !v.whole[f.Path] {
-			continue
-		}
-		if left := texts(v.fs, v.dir, f.Path, r.Left); left != nil {
-			v.say(f.Path, "%v", left)
-		}
-	}
-	return nil
 }
 
 // Cleaned is a row that passed a redactor before it is added to a part, so that

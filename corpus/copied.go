@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
 // Copy puts the Parquet file at path into the part as the n-th of a stream,
@@ -40,7 +40,7 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry) error {
 
 // decodedSize is the size of a file's pages before compression: what is known
 // of its rows without reading them.
-func decodedSize(file *parquet.File) (n int64) {
+func decodedSize(file *shard.File) (n int64) {
 	for _, g := range file.Metadata().RowGroups {
 		n += g.TotalByteSize
 	}

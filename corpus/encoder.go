@@ -6,25 +6,27 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
 // encoder writes rows as one Parquet file.
 type encoder[T any] struct {
 	schema   *parquet.Schema
-	optional pointers
+	optional shard.Pointers
 	writer   *parquet.GenericWriter[T]
 	row      parquet.Row
 	// group is the input of the open row group, decoded that of the file.
 	group   int64
 	decoded int64
 	limit   int64
-	sum     checksum
+	sum     shard.Sum
 	// clean is nil where rows stay as they are.
 	clean *cleaner
 }
 
 func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T] {
-	return &encoder[T]{schema: schema, optional: pointersOf(reflect.TypeFor[T](), schema), limit: p.limits.Group, sum: newChecksum(schema),
+	return &encoder[T]{schema: schema, optional: shard.PointersOf(reflect.TypeFor[T](), schema), limit: p.limits.Group, sum: shard.NewSum(schema),
 		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...), clean: newCleaner(p.redactor, schema)}
 }
 
@@ -49,16 +51,16 @@ func (e *encoder[T]) addCleaned(c *Cleaned[T]) error {
 }
 
 func (e *encoder[T]) deconstruct(v *T) {
-	before := e.optional.of(v)
+	before := e.optional.Of(v)
 	e.row = e.schema.Deconstruct(e.row[:0], v)
-	e.optional.write(v, e.row, before)
+	e.optional.Write(v, e.row, before)
 }
 
 func (e *encoder[T]) write() error {
 	if _, err := e.writer.WriteRows([]parquet.Row{e.row}); err != nil {
 		return err
 	}
-	size := e.sum.add(e.row)
+	size := e.sum.Add(e.row)
 	e.group += size
 	e.decoded += size
 	if e.group < e.limit {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/verify"
 )
 
 var errInjected = errors.New("injected")
@@ -135,7 +136,7 @@ func everyStepFails(t *testing.T, move bool) {
 
 func checkWhole(t *testing.T, dir string, n int) {
 	t.Helper()
-	found, err := corpus.Verify(context.Background(), corpus.Disk{}, dir)
+	found, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
 	if err != nil || len(found) > 0 {
 		t.Fatalf("step %d: a manifest stands over a broken corpus: %v %v", n, found, err)
 	}

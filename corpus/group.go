@@ -36,7 +36,7 @@ func (g *Group[T]) Close() error { return g.open.close() }
 // page by page as they are, and ends the piece. Where the file would pass its
 // limit, they begin another. After an error every further call gives it again.
 func (s *Shards[T]) Append(g *Group[T]) error {
-	if s.err == nil && g.open.sum.rows > 0 {
+	if s.err == nil && g.open.sum.Rows > 0 {
 		s.err = s.join(g)
 	}
 	return s.err
@@ -62,7 +62,7 @@ func (s *Shards[T]) join(g *Group[T]) error {
 			return fmt.Errorf("write %s: %w", s.out.path, err)
 		}
 	}
-	s.open.sum.join(g.open.sum)
+	s.open.sum.Join(g.open.sum)
 	s.open.decoded += g.open.decoded
 	if c := s.open.clean; c != nil {
 		c.counts.Add(g.open.clean.counts)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
 // widest is how many characters of a value Inspect shows.
@@ -15,48 +17,35 @@ const widest = 100
 
 // Inspect describes a Parquet file for people: its schema, its row groups and
 // the first rows.
-func Inspect(fsys FS, path string, head int, out io.Writer) (err error) {
-	defer broken(path, &err)
-	f, err := fsys.Open(path)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
-	}
-	defer closeRead(f)
-	file, err := openParquet(f, path)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s: %d rows, %d row groups, created by %s\n\n%s\n\n", path, file.NumRows(), len(file.RowGroups()), file.Metadata().CreatedBy, file.Schema())
-	for i, g := range file.Metadata().RowGroups {
-		fmt.Fprintf(out, "row group %d: %d rows, %d bytes, %d compressed\n", i, g.NumRows, g.TotalByteSize, g.TotalCompressedSize)
-	}
-	return showHead(file, path, head, out)
+func Inspect(fsys FS, path string, head int, out io.Writer) error {
+	return Parquet(fsys, path, func(file *shard.File) error {
+		fmt.Fprintf(out, "%s: %d rows, %d row groups, created by %s\n\n%s\n\n", path, file.NumRows(), len(file.RowGroups()), file.Metadata().CreatedBy, file.Schema())
+		for i, g := range file.Metadata().RowGroups {
+			fmt.Fprintf(out, "row group %d: %d rows, %d bytes, %d compressed\n", i, g.NumRows, g.TotalByteSize, g.TotalCompressedSize)
+		}
+		return showHead(file, head, out)
+	})
 }
 
 // errEnough ends a reading early.
 var errEnough = errors.New("enough rows")
 
-func showHead(file *parquet.File, path string, head int, out io.Writer) error {
+func showHead(file *shard.File, head int, out io.Writer) error {
 	names := file.Schema().Columns()
 	n := 0
-	for _, g := range file.RowGroups() {
-		err := groupRows(g, path, func(row parquet.Row) error {
-			if n == head {
-				return errEnough
-			}
-			n++
-			fmt.Fprintf(out, "\nrow %d\n", n)
-			showRow(row, names, out)
-			return nil
-		})
-		if errors.Is(err, errEnough) {
-			return nil
+	err := file.Rows(func(row parquet.Row) error {
+		if n == head {
+			return errEnough
 		}
-		if err != nil {
-			return err
-		}
+		n++
+		fmt.Fprintf(out, "\nrow %d\n", n)
+		showRow(row, names, out)
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 func showRow(row parquet.Row, names [][]string, out io.Writer) {

@@ -34,6 +34,9 @@ type lineFile struct {
 	rows  int64
 }
 
+// lineSeed is that of the hashes by which a compressed file is read back.
+var lineSeed = maphash.MakeSeed()
+
 // lineBuffer is little enough to be hashed while it is still in a core's own
 // cache.
 const lineBuffer = 128 << 10
@@ -90,7 +93,7 @@ func (l *Lines) next() (err error) {
 		// one goroutine: the bytes must not depend on the number of cores
 		f.zst, err = zstd.NewWriter(out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(codec.Level))
 		to = f.zst
-		f.plain.SetSeed(rowSeed)
+		f.plain.SetSeed(lineSeed)
 	}
 	f.buf = bufio.NewWriterSize(to, lineBuffer)
 	l.open = f
@@ -161,7 +164,7 @@ func inflated(fsys FS, path string) (uint64, error) {
 	}
 	defer z.Close()
 	var h maphash.Hash
-	h.SetSeed(rowSeed)
+	h.SetSeed(lineSeed)
 	if _, err := io.Copy(&h, z); err != nil {
 		return 0, fmt.Errorf("read back %s: %w", path, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
 // Part is the output of one partition of the rows, in a folder of its own. It
@@ -138,7 +139,7 @@ func (p *Part) add(s Stream, f *partFile, rows, decoded int64, schema *parquet.S
 	entry := PartFile{Stream: s, Path: f.rel, Rows: rows, Bytes: f.n, Decoded: decoded, SHA256: hex.EncodeToString(f.hash.Sum(nil)),
 		XXH3: f.xxh3.Sum64()}
 	if schema != nil {
-		entry.Schema, entry.Features = Fingerprint(schema), features(schema)
+		entry.Schema, entry.Features = shard.Fingerprint(schema), features(schema)
 	}
 	p.files = append(p.files, entry)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -143,11 +144,25 @@ func (w *assembler) moved(s placed) (FileEntry, error) {
 // unchanged reads the file and holds it against the hash of what was written.
 func (s *placed) unchanged(fsys FS) error {
 	hash := xxh3.New()
-	if _, err := hashed(fsys, s.from, hash); err != nil {
+	if _, err := Hash(fsys, s.from, hash); err != nil {
 		return err
 	}
 	if hash.Sum64() != s.XXH3 {
 		return fmt.Errorf("place %s: %w", s.from, ErrPart)
 	}
 	return nil
+}
+
+// Hash puts a whole file through a hash and gives its size.
+func Hash(fsys FS, full string, hash io.Writer) (int64, error) {
+	f, err := fsys.Open(full)
+	if err != nil {
+		return 0, fmt.Errorf("open %s: %w", full, err)
+	}
+	defer closeRead(f)
+	n, err := io.Copy(hash, f)
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", full, err)
+	}
+	return n, nil
 }

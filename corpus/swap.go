@@ -39,14 +39,14 @@ func Replaceable(fsys FS, dir string) error {
 	for _, name := range gjson.GetBytes(manifest, "files.#.path").Array() {
 		listed[name.String()] = true
 	}
-	return strangers(fsys, dir, ".", listed, func(name string) error {
+	return Strangers(fsys, dir, ".", listed, func(name string) error {
 		return fmt.Errorf("write corpus %s: %s: %w", dir, name, ErrStranger)
 	})
 }
 
-// strangers calls found for the files under rel that are neither listed nor a
+// Strangers calls found for the files under rel that are neither listed nor a
 // companion, until it gives an error.
-func strangers(fsys FS, dir, rel string, listed map[string]bool, found func(name string) error) error {
+func Strangers(fsys FS, dir, rel string, listed map[string]bool, found func(name string) error) error {
 	entries, err := fsys.ReadDir(filepath.Join(dir, rel))
 	if err != nil {
 		return fmt.Errorf("read folder %s: %w", filepath.Join(dir, rel), err)
@@ -56,7 +56,7 @@ func strangers(fsys FS, dir, rel string, listed map[string]bool, found func(name
 		switch {
 		case listed[name] || companion(name):
 		case e.IsDir():
-			err = strangers(fsys, dir, name, listed, found)
+			err = Strangers(fsys, dir, name, listed, found)
 		default:
 			err = found(name)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/verify"
 )
 
 func edit(t *testing.T, path string, change func([]byte) []byte) {
@@ -72,7 +73,7 @@ func TestVerifySaysWhatIsBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.harm(t, s.dir)
-			found, err := corpus.Verify(context.Background(), corpus.Disk{}, s.dir)
+			found, err := verify.Corpus(context.Background(), corpus.Disk{}, s.dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +136,7 @@ func twoSplits(t *testing.T, row func(split string) rows.RL, extra map[string][]
 
 func assertLeaks(t *testing.T, dir string, wants ...string) {
 	t.Helper()
-	found, err := corpus.Verify(context.Background(), corpus.Disk{}, dir)
+	found, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
@@ -42,7 +43,7 @@ func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 
 func verified(t *testing.T, dir string) {
 	t.Helper()
-	found, err := corpus.Verify(context.Background(), corpus.Disk{}, dir)
+	found, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
 	if err != nil || len(found) > 0 {
 		t.Fatalf("verify %s: %v %v", dir, found, err)
 	}

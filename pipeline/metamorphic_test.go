@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -194,7 +195,7 @@ func TestVerifyFindsWhatWasBroken(t *testing.T) {
 	if err = os.WriteFile(shard, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	findings, err := corpus.Verify(t.Context(), corpus.Disk{}, out)
+	findings, err := verify.Corpus(t.Context(), corpus.Disk{}, out)
 	if err != nil || len(findings) == 0 || !strings.Contains(findings[0].Path, "sft/train") {
 		t.Errorf("verify after a flipped byte: %v, %v", findings, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/shop"
@@ -82,7 +83,7 @@ func TestBuildWritesAVerifiedCorpus(t *testing.T) {
 			t.Errorf("%s has no rows: %v", config, s.Rows)
 		}
 	}
-	findings, err := corpus.Verify(t.Context(), corpus.Disk{}, out)
+	findings, err := verify.Corpus(t.Context(), corpus.Disk{}, out)
 	if err != nil {
 		t.Fatalf("verify: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -248,7 +249,7 @@ func TestStepsAreTheKeptAttemptsLabelled(t *testing.T) {
 	if needed == 0 {
 		t.Error("no step was needed")
 	}
-	findings, err := corpus.Verify(t.Context(), corpus.Disk{}, out)
+	findings, err := verify.Corpus(t.Context(), corpus.Disk{}, out)
 	if err != nil || len(findings) > 0 {
 		t.Errorf("verify: %v, %v", findings, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/verify"
 )
 
 // server plays an object store on 127.0.0.1 and fails every write from the
@@ -106,7 +107,7 @@ func TestPublishedCorpusVerifies(t *testing.T) {
 			if err := b.Publish(ctx, corpus.Disk{}, corpusOf(t, rows)); err != nil {
 				t.Fatalf("%s: %v", kind, err)
 			}
-			found, err := corpus.Verify(ctx, b.Files(ctx), ".")
+			found, err := verify.Corpus(ctx, b.Files(ctx), ".")
 			if err != nil || len(found) > 0 {
 				t.Errorf("%s: %v %v", kind, found, err)
 			}
@@ -123,7 +124,7 @@ func TestPublishedCorpusVerifies(t *testing.T) {
 		if err := b.Fetch(ctx, back); err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
-		if found, err := corpus.Verify(ctx, corpus.Disk{}, back); err != nil || len(found) > 0 {
+		if found, err := verify.Corpus(ctx, corpus.Disk{}, back); err != nil || len(found) > 0 {
 			t.Errorf("%s fetched: %v %v", kind, found, err)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
@@ -112,7 +113,7 @@ func exported(t *testing.T, from string, workers int) string {
 	to := filepath.Join(t.TempDir(), "out")
 	_, err := export.Run(context.Background(), corpus.Disk{}, from, to, export.All(), &export.Options{Sessions: 1000}, workers)
 	ok(t, err)
-	found, err := corpus.Verify(context.Background(), corpus.Disk{}, to)
+	found, err := verify.Corpus(context.Background(), corpus.Disk{}, to)
 	if err != nil || len(found) > 0 {
 		t.Fatalf("verify: %v %v", found, err)
 	}

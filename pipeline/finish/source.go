@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
@@ -47,7 +48,7 @@ func Open(fsys corpus.FS, dir string) (*Source, error) {
 
 // Verify refuses a source that breaks a promise.
 func (s *Source) Verify(ctx context.Context) error {
-	found, err := corpus.Verify(ctx, s.fs, s.Dir)
+	found, err := verify.Corpus(ctx, s.fs, s.Dir)
 	if err == nil && len(found) > 0 {
 		err = fmt.Errorf("read %s: %w: %s", s.Dir, ErrBroken, found[0])
 	}

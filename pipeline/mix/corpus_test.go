@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/dice"
 	"github.com/trajectory-arena/arena/internal/digest"
@@ -172,7 +173,7 @@ func table[T any](name string) func(*testing.T, *corpus.Part) {
 
 func verified(t *testing.T, dir string) {
 	t.Helper()
-	found, err := corpus.Verify(t.Context(), corpus.Disk{}, dir)
+	found, err := verify.Corpus(t.Context(), corpus.Disk{}, dir)
 	must(t, err)
 	for _, f := range found {
 		t.Error(f)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -60,9 +61,9 @@ or the corpus is retired.`,
 }
 
 // verifyCorpus checks a corpus where it lies, and tells of what it reads.
-func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found []corpus.Finding, err error) {
+func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found []verify.Finding, err error) {
 	err = cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) (err error) {
-		switch found, err = corpus.Verify(ctx, cli.Watched(fsys, []string{dir}, tell), dir); {
+		switch found, err = verify.Corpus(ctx, cli.Watched(fsys, []string{dir}, tell), dir); {
 		case errors.Is(err, fs.ErrNotExist):
 			return cli.Failed(err, cli.NoCorpus)
 		case err != nil:
@@ -112,7 +113,7 @@ func verifyRotation(s *cli.Streams, path, corpus string) error {
 	return cli.Limit(fmt.Errorf("verify %s: retired: it has %s in train, first: %s", corpus, cli.Counted(len(found), "protected problem", "protected problems"), found[0].ID), "do not train on it; build it again with --held-out "+path)
 }
 
-func verdict(dir string, found []corpus.Finding) error {
+func verdict(dir string, found []verify.Finding) error {
 	leaks := 0
 	for _, f := range found {
 		if f.Leak {

@@ -6,11 +6,11 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
 // FingerprintOf is the fingerprint of the rows of type T.
-func FingerprintOf[T any]() string { return corpus.Fingerprint(parquet.SchemaOf(new(T))) }
+func FingerprintOf[T any]() string { return shard.Fingerprint(parquet.SchemaOf(new(T))) }
 
 // Columns names the top-level columns of the rows of type T, in order.
 func Columns[T any]() []string {

@@ -1,4 +1,4 @@
-package corpus_test
+package shard_test
 
 import (
 	"path/filepath"

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/verify"
 )
 
 // sample is a finished corpus of a few rows in every config of a build.
@@ -115,7 +116,7 @@ func TestCorpusIsVerifiedFromItsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := corpus.Verify(context.Background(), corpus.Disk{}, s.dir)
+	found, err := verify.Corpus(context.Background(), corpus.Disk{}, s.dir)
 	if err != nil || len(found) > 0 {
 		t.Fatalf("verify: %v %v", found, err)
 	}

@@ -1,4 +1,4 @@
-package corpus
+package verify
 
 import (
 	"context"
@@ -13,7 +13,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
 // maxGroup is the encoded size that no row group may pass; a row group of 64
@@ -21,26 +23,17 @@ import (
 const maxGroup = 100 << 20
 
 // content checks what a file holds, if it is whole.
-func (v *verifier) content(ctx context.Context, f *FileEntry) {
+func (v *verifier) content(ctx context.Context, f *corpus.FileEntry) {
 	if !v.whole[f.Path] || !strings.HasSuffix(f.Path, ".parquet") {
 		return
 	}
-	if err := v.parquet(ctx, f); err != nil {
+	err := corpus.Parquet(v.fs, v.full(f.Path), func(file *shard.File) error { return v.parquet(ctx, f, file) })
+	if err != nil {
 		v.say(f.Path, "%v", err)
 	}
 }
 
-func (v *verifier) parquet(ctx context.Context, f *FileEntry) (err error) {
-	defer broken(f.Path, &err)
-	in, err := v.fs.Open(v.full(f.Path))
-	if err != nil {
-		return err
-	}
-	defer closeRead(in)
-	file, err := openParquet(in, f.Path)
-	if err != nil {
-		return err
-	}
+func (v *verifier) parquet(ctx context.Context, f *corpus.FileEntry, file *shard.File) error {
 	if f.Rows == nil || *f.Rows != file.NumRows() {
 		v.say(f.Path, "%d rows, not the manifest's number", file.NumRows())
 	}
@@ -48,7 +41,7 @@ func (v *verifier) parquet(ctx context.Context, f *FileEntry) (err error) {
 	if name == "" {
 		name = strings.TrimSuffix(path.Base(f.Path), ".parquet")
 	}
-	if want := v.m.Schemas[name]; want != Fingerprint(file.Schema()) {
+	if want := v.m.Schemas[name]; want != shard.Fingerprint(file.Schema()) {
 		v.say(f.Path, "its schema is not the one that the manifest pins for %s", name)
 	}
 	v.physical(f.Path, file)
@@ -58,7 +51,7 @@ func (v *verifier) parquet(ctx context.Context, f *FileEntry) (err error) {
 	return v.rows(ctx, f, file)
 }
 
-func (v *verifier) physical(path string, file *parquet.File) {
+func (v *verifier) physical(path string, file *shard.File) {
 	for i, g := range file.Metadata().RowGroups {
 		if g.TotalByteSize > maxGroup {
 			v.say(path, "row group %d holds %d bytes, more than %d", i, g.TotalByteSize, maxGroup)
@@ -70,7 +63,7 @@ func (v *verifier) physical(path string, file *parquet.File) {
 }
 
 // rows reads the columns that checks need; each row is decoded once.
-func (v *verifier) rows(ctx context.Context, f *FileEntry, file *parquet.File) error {
+func (v *verifier) rows(ctx context.Context, f *corpus.FileEntry, file *shard.File) error {
 	schema := file.Schema()
 	wanted := map[int]string{}
 	for i, p := range schema.Columns() {
@@ -80,19 +73,13 @@ func (v *verifier) rows(ctx context.Context, f *FileEntry, file *parquet.File) e
 		}
 	}
 	n := 0
-	for _, g := range file.RowGroups() {
-		err := groupRows(g, f.Path, func(row parquet.Row) error {
-			n++
-			if err := v.row(f, cells(row, wanted)); err != nil {
-				v.say(f.Path, "row %d: %v", n, err)
-			}
-			return ctx.Err()
-		})
-		if err != nil {
-			return err
+	return file.Rows(func(row parquet.Row) error {
+		n++
+		if err := v.row(f, cells(row, wanted)); err != nil {
+			v.say(f.Path, "row %d: %v", n, err)
 		}
-	}
-	return nil
+		return ctx.Err()
+	})
 }
 
 // cells gathers a row's strings by column.
@@ -106,20 +93,20 @@ func cells(row parquet.Row, names map[int]string) map[string][]string {
 	return out
 }
 
-func (v *verifier) row(f *FileEntry, c map[string][]string) error {
+func (v *verifier) row(f *corpus.FileEntry, c map[string][]string) error {
 	problem, cluster := first(c["problem_id"]), first(c["dedup_cluster"])
 	if problem == "" || cluster == "" {
 		return errors.New("problem_id or dedup_cluster is empty")
 	}
 	v.seen.add("problem", problem, f)
 	v.seen.add("cluster", cluster, f)
-	if f.Profile == ProfileVerlRL {
+	if f.Profile == corpus.ProfileVerlRL {
 		gjson.Get(first(c["reward_model.ground_truth"]), "reward.#.product_id").ForEach(func(_, id gjson.Result) bool {
 			v.seen.add("product", id.String(), f)
 			return true
 		})
 	}
-	if f.Profile == ProfileHFJSON {
+	if f.Profile == corpus.ProfileHFJSON {
 		return v.messages(c["messages"], c["tools"])
 	}
 	return nil
@@ -153,13 +140,13 @@ func first(s []string) string {
 
 // sightings remember in which split, and file, each key was first seen.
 type sightings struct {
-	at    map[string]*FileEntry
+	at    map[string]*corpus.FileEntry
 	leaks []Finding
 }
 
-func newSightings() sightings { return sightings{at: map[string]*FileEntry{}} }
+func newSightings() sightings { return sightings{at: map[string]*corpus.FileEntry{}} }
 
-func (s *sightings) add(kind, key string, f *FileEntry) {
+func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	key = kind + " " + key
 	before, ok := s.at[key]
 	if !ok {

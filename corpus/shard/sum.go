@@ -1,42 +1,47 @@
-package corpus
+package shard
 
 import (
+	"errors"
 	"hash/maphash"
+	"io"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
 )
 
-// checksum is what two readings of one file must agree in. It lives within a
+// Sum is what two readings of one file must agree in. It lives within a
 // process: its hashes have a seed of their own.
-type checksum struct {
-	rows    int64
+type Sum struct {
+	// Rows counts them.
+	Rows    int64
 	columns []columnSum
 }
 
-func newChecksum(schema *parquet.Schema) checksum {
-	return checksum{columns: make([]columnSum, len(schema.Columns()))}
+// NewSum is that of no rows.
+func NewSum(schema *parquet.Schema) Sum {
+	return Sum{columns: make([]columnSum, len(schema.Columns()))}
 }
 
-// add takes a row in and gives its size in bytes.
-func (c *checksum) add(row parquet.Row) (size int64) {
-	c.rows++
+// Add takes a row in and gives its size in bytes.
+func (s *Sum) Add(row parquet.Row) (size int64) {
+	s.Rows++
 	for _, v := range row {
-		size += c.columns[v.Column()].add(v)
+		size += s.columns[v.Column()].add(v)
 	}
 	return size
 }
 
-// join takes in the rows that follow.
-func (c *checksum) join(next checksum) {
-	c.rows += next.rows
-	for i := range c.columns {
-		c.columns[i].join(next.columns[i])
+// Join takes in the rows that follow.
+func (s *Sum) Join(next Sum) {
+	s.Rows += next.Rows
+	for i := range s.columns {
+		s.columns[i].join(next.columns[i])
 	}
 }
 
-func (c *checksum) equal(other checksum) bool {
-	return c.rows == other.rows && slices.Equal(c.columns, other.columns)
+// Equal reports whether two sums are of the same rows.
+func (s *Sum) Equal(other Sum) bool {
+	return s.Rows == other.Rows && slices.Equal(s.columns, other.columns)
 }
 
 // columnSum is a polynomial in the values of one column and in their levels,
@@ -81,4 +86,22 @@ func (s *columnSum) join(next columnSum) {
 	}
 	s.values += next.values
 	s.hash = s.hash*power + next.hash
+}
+
+func (s *columnSum) read(column *columnReader) error {
+	defer column.close()
+	for {
+		err := column.fill()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, v := range column.ready {
+			s.add(v)
+		}
+		column.ready = nil
+		column.release()
+	}
 }

@@ -1,4 +1,6 @@
-package corpus
+// Package verify checks every promise of a finished corpus again from its files
+// alone.
+package verify
 
 import (
 	"cmp"
@@ -7,12 +9,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/redact"
 )
 
 // Finding is one broken promise of a corpus.
@@ -28,12 +31,12 @@ type Finding struct {
 // String is the finding in one line.
 func (f Finding) String() string { return f.Path + ": " + f.What }
 
-// Verify checks every promise of a corpus again from its files alone: sizes,
+// Corpus checks every promise of a corpus again from its files alone: sizes,
 // hashes, rows, schemas, the card's counts, the funnel's arithmetic, the
 // messages, and that no cluster, problem or product is in two splits. It gives
 // all findings, and an error where it could not check.
-func Verify(ctx context.Context, fsys FS, dir string) ([]Finding, error) {
-	m, err := ReadManifest(fsys, dir)
+func Corpus(ctx context.Context, fsys corpus.FS, dir string) ([]Finding, error) {
+	m, err := corpus.ReadManifest(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +49,9 @@ func Verify(ctx context.Context, fsys FS, dir string) ([]Finding, error) {
 }
 
 type verifier struct {
-	fs    FS
+	fs    corpus.FS
 	dir   string
-	m     *Manifest
+	m     *corpus.Manifest
 	found []Finding
 	seen  sightings
 	// whole are the files that are what the manifest says; only they are read
@@ -60,11 +63,11 @@ type verifier struct {
 }
 
 func (v *verifier) all(ctx context.Context) error {
-	if err := Balance(v.m.Funnel); err != nil {
-		v.say(ManifestName, "%v", err)
+	if err := corpus.Balance(v.m.Funnel); err != nil {
+		v.say(corpus.ManifestName, "%v", err)
 	}
 	v.whole = map[string]bool{}
-	listed := map[string]bool{ManifestName: true}
+	listed := map[string]bool{corpus.ManifestName: true}
 	for i := range v.m.Files {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -74,7 +77,7 @@ func (v *verifier) all(ctx context.Context) error {
 			return err
 		}
 	}
-	err := strangers(v.fs, v.dir, ".", listed, func(name string) error {
+	err := corpus.Strangers(v.fs, v.dir, ".", listed, func(name string) error {
 		v.say(name, "the manifest does not name this file") // loaders take files by patterns
 		return nil
 	})
@@ -103,8 +106,10 @@ func (v *verifier) say(path, what string, args ...any) {
 func (v *verifier) full(rel string) string { return filepath.Join(v.dir, filepath.FromSlash(rel)) }
 
 // file holds one file's bytes against the manifest.
-func (v *verifier) file(f *FileEntry) error {
-	size, sum, err := fileDigest(v.fs, v.full(f.Path))
+func (v *verifier) file(f *corpus.FileEntry) error {
+	sha := sha256.New()
+	size, err := corpus.Hash(v.fs, v.full(f.Path), sha)
+	sum := hex.EncodeToString(sha.Sum(nil))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.say(f.Path, "the file is missing")
@@ -120,23 +125,25 @@ func (v *verifier) file(f *FileEntry) error {
 	return nil
 }
 
-// fileDigest gives a file's size and sha256.
-func fileDigest(fsys FS, full string) (int64, string, error) {
-	h := sha256.New()
-	n, err := hashed(fsys, full, h)
-	return n, hex.EncodeToString(h.Sum(nil)), err
-}
-
-// hashed puts a whole file through a hash and gives its size.
-func hashed(fsys FS, full string, hash io.Writer) (int64, error) {
-	f, err := fsys.Open(full)
-	if err != nil {
-		return 0, fmt.Errorf("open %s: %w", full, err)
+// secrets looks for what a redacted corpus says that it does not hold.
+func (v *verifier) secrets(ctx context.Context) error {
+	if v.m.Redaction == nil {
+		return nil
 	}
-	defer closeRead(f)
-	n, err := io.Copy(hash, f)
+	r, err := redact.New(redact.Options{Hotkeys: v.m.Redaction.Hotkeys})
 	if err != nil {
-		return 0, fmt.Errorf("read %s: %w", full, err)
+		return err
 	}
-	return n, nil
+	for _, f := range v.m.Files {
+		if err = ctx.Err(); err != nil {
+			return err
+		}
+		if !v.whole[f.Path] {
+			continue
+		}
+		if left := corpus.Texts(v.fs, v.dir, f.Path, r.Left); left != nil {
+			v.say(f.Path, "%v", left)
+		}
+	}
+	return nil
 }

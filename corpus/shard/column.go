@@ -1,4 +1,4 @@
-package corpus
+package shard
 
 import (
 	"errors"
@@ -97,11 +97,11 @@ func (c *columnReader) release() {
 	c.spent = c.spent[:0]
 }
 
-// Close is io.Closer.
-func (c *columnReader) Close() error {
+// close gives back all memory; what was only read is not lost by it.
+func (c *columnReader) close() {
 	c.release()
 	if c.page != nil {
 		parquet.Release(c.page)
 	}
-	return c.pages.Close()
+	_ = c.pages.Close()
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
 // Limits bound the files of a corpus, in bytes.
@@ -117,14 +117,10 @@ func (s *Shards[T]) finish() error {
 	if err := s.part.closeFile(out); err != nil {
 		return err
 	}
-	got, err := readBack(s.part.fs, out.path, s.schema)
-	if err != nil {
+	if err := s.readBack(out.path, open.sum); err != nil {
 		return err
 	}
-	if !got.equal(open.sum) {
-		return fmt.Errorf("read back %s: %d rows differ from the %d that were written", out.path, got.rows, open.sum.rows)
-	}
-	s.part.add(s.stream, out, open.sum.rows, open.decoded, s.schema)
+	s.part.add(s.stream, out, open.sum.Rows, open.decoded, s.schema)
 	if c := open.clean; c != nil {
 		last := &s.part.files[len(s.part.files)-1]
 		last.Clean, last.Redacted = true, c.counts
@@ -132,6 +128,19 @@ func (s *Shards[T]) finish() error {
 	return nil
 }
 
-// Fingerprint names a schema: two files with the same fingerprint have the
-// same columns of the same types in the same order.
-func Fingerprint(schema *parquet.Schema) string { return digest.SHA256([]byte(schema.String())) }
+// readBack reads a whole file and holds it against what was written.
+func (s *Shards[T]) readBack(path string, want shard.Sum) error {
+	return Parquet(s.part.fs, path, func(file *shard.File) error {
+		if err := file.In(s.schema); err != nil {
+			return err
+		}
+		got, err := file.Sum()
+		if err != nil {
+			return err
+		}
+		if !got.Equal(want) {
+			return fmt.Errorf("read back %s: %d rows differ from the %d that were written", path, got.Rows, want.Rows)
+		}
+		return nil
+	})
+}

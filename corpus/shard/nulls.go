@@ -1,4 +1,4 @@
-package corpus
+package shard
 
 import (
 	"reflect"
@@ -8,20 +8,21 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// pointers lists the optional scalars that a row type has from the structs
+// Pointers lists the optional scalars that a row type has from the structs
 // embedded in it. parquet-go v0.32.0 loses there what a pointer is for: it
 // writes a pointer to zero as null, makes nil pointers of the row point to zero
 // while it does, and reads null as a pointer to zero, so that a measured 0 and
 // an unknown value change places.
-type pointers []pointerField
+type Pointers []pointerField
 
 type pointerField struct {
 	column int
 	index  []int
 }
 
-func pointersOf(t reflect.Type, schema *parquet.Schema) pointers {
-	var out pointers
+// PointersOf are those of a row type in its schema.
+func PointersOf(t reflect.Type, schema *parquet.Schema) Pointers {
+	var out Pointers
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 		if f.Type.Kind() != reflect.Pointer || len(f.Index) < 2 {
@@ -34,9 +35,9 @@ func pointersOf(t reflect.Type, schema *parquet.Schema) pointers {
 	return out
 }
 
-// of gives the pointers' own values in v, to hold them against what the library
+// Of gives the pointers' own values in v, to hold them against what the library
 // makes of them.
-func (ps pointers) of(v any) []reflect.Value {
+func (ps Pointers) Of(v any) []reflect.Value {
 	s, out := reflect.ValueOf(v).Elem(), make([]reflect.Value, len(ps))
 	for i, p := range ps {
 		out[i] = reflect.ValueOf(s.FieldByIndex(p.index).Interface())
@@ -44,9 +45,9 @@ func (ps pointers) of(v any) []reflect.Value {
 	return out
 }
 
-// write puts the zeros back into a row that was made of v, and the nils back
+// Write puts the zeros back into a row that was made of v, and the nils back
 // into v; before is what v's pointers were.
-func (ps pointers) write(v any, row parquet.Row, before []reflect.Value) {
+func (ps Pointers) Write(v any, row parquet.Row, before []reflect.Value) {
 	s := reflect.ValueOf(v).Elem()
 	for i, p := range ps {
 		s.FieldByIndex(p.index).Set(before[i])
@@ -56,8 +57,8 @@ func (ps pointers) write(v any, row parquet.Row, before []reflect.Value) {
 	}
 }
 
-// read sets the pointers of null columns to nil.
-func (ps pointers) read(v any, row parquet.Row) {
+// Read sets the pointers of null columns to nil.
+func (ps Pointers) Read(v any, row parquet.Row) {
 	s := reflect.ValueOf(v).Elem()
 	for _, p := range ps {
 		if p.in(row).IsNull() {

@@ -1,0 +1,123 @@
+// Package shard reads Parquet files that anybody may have made or broken, a page
+// of each column at a time.
+package shard
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/footer"
+)
+
+// File is an opened Parquet file.
+type File struct {
+	*parquet.File
+	path string
+}
+
+// Open reads the footer of a file of that size; errors name its path.
+func Open(f io.ReaderAt, size int64, path string) (*File, error) {
+	file, err := footer.Open(f, size)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return &File{file, path}, nil
+}
+
+// Recover turns a panic while a file is read into an error: parquet-go panics on
+// some broken pages. It must be deferred itself.
+func Recover(path string, err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("read %s: broken file: %v", path, r)
+	}
+}
+
+// Fingerprint names a schema: two files with the same fingerprint have the
+// same columns of the same types in the same order.
+func Fingerprint(schema *parquet.Schema) string { return digest.SHA256([]byte(schema.String())) }
+
+// In refuses a file of other columns than the schema's. The name of the root is
+// no part of what a row is.
+func (f *File) In(schema *parquet.Schema) error {
+	own := f.Schema()
+	if Fingerprint(own) != Fingerprint(parquet.NewSchema(own.Name(), schema)) {
+		return fmt.Errorf("read %s: its schema is not that of its rows", f.path)
+	}
+	return nil
+}
+
+// Rows visits as many rows as the footer says that each group has. A row is valid
+// only within its visit.
+func (f *File) Rows(visit func(parquet.Row) error) error {
+	for _, g := range f.RowGroups() {
+		if err := f.group(g, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *File) group(g parquet.RowGroup, visit func(parquet.Row) error) error {
+	var columns []*columnReader
+	for _, chunk := range g.ColumnChunks() {
+		column := newColumnReader(chunk)
+		defer column.close()
+		columns = append(columns, column)
+	}
+	var row parquet.Row
+	for range g.NumRows() {
+		row = row[:0]
+		for _, column := range columns {
+			var err error
+			if row, err = column.row(row); err != nil {
+				return fmt.Errorf("read %s: %w", f.path, err)
+			}
+		}
+		if err := visit(row); err != nil {
+			return err
+		}
+		for _, column := range columns {
+			column.release()
+		}
+	}
+	return nil
+}
+
+// Sum sums up the whole file, its row groups side by side. Rows are what the
+// footer says that it has, and what the levels of every column tell.
+func (f *File) Sum() (Sum, error) {
+	groups := f.RowGroups()
+	sums := make([]Sum, len(groups))
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i, g := range groups {
+		all.Go(func() (err error) {
+			defer Recover(f.path, &err)
+			sums[i] = NewSum(f.Schema())
+			return sums[i].read(g, f.path)
+		})
+	}
+	err := all.Wait()
+	sum := NewSum(f.Schema())
+	for _, s := range sums {
+		sum.Join(s)
+	}
+	return sum, err
+}
+
+// read sums up a row group column by column, which needs the memory of one page
+// at a time.
+func (s *Sum) read(g parquet.RowGroup, path string) error {
+	s.Rows = g.NumRows()
+	for i, chunk := range g.ColumnChunks() {
+		if err := s.columns[i].read(newColumnReader(chunk)); err != nil {
+			return fmt.Errorf("read back %s: %w", path, err)
+		}
+	}
+	return nil
+}
