@@ -56,11 +56,17 @@ def expected(case):
         "pass_at": 1 - comb(samples - wins, k, exact=True) / comb(samples, k, exact=True),
         "pass_hat": comb(wins, k, exact=True) / comb(samples, k, exact=True),
         "se": se,
-        "mde80": (norm.ppf(0.975) + norm.ppf(0.8)) * se,
+        "paired": paired(means, se),
         "t95": list(ttest_1samp(means, 0).confidence_interval(0.95)) if se > 0 else [mean, mean],
         "clustered": clustered(mean, se, len(means)),
-        "tail95": norm.cdf(-math.sqrt(len(means) / (len(means) - 1)) * t.ppf(0.975, len(means) - 1)),
     }
+
+
+def paired(means, se):
+    """The t test, never surer than as many coins that all fall on one side."""
+    if not any(means):
+        return 1
+    return min(1, max(ttest_1samp(means, 0).pvalue if se > 0 else 0, 2 ** (1 - len(means))))
 
 
 def clustered(mean, se, problems):

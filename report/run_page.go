@@ -58,18 +58,13 @@ func ratioWhole(a, b int) int {
 
 func (r *Run) numbers() []Number {
 	s := r.Summary
-	interval := fmt.Sprintf("Wilson 95 %%: %s to %s", rate(s.Wilson95[0]), rate(s.Wilson95[1]))
-	if s.Clustered95 != nil && s.Samples > s.Problems {
-		interval = fmt.Sprintf("95 %%: %s to %s, by problem", rate(s.Clustered95[0]), rate(s.Clustered95[1]))
-	}
 	numbers := []Number{
-		{"success rate", rate(s.ASRAll), interval},
-		{"of scored rollouts", known(s.ASRScored), fmt.Sprintf("%d of %d", s.Successes, s.Scored)},
-		{"coverage", rate(s.Coverage), fmt.Sprintf("%d without an answer", s.InfraErrors)},
+		{"success rate", known(s.ASRScored), "95 %: " + between(s.Clustered95) + ", by problem"},
+		{"coverage", rate(s.Coverage), fmt.Sprintf("%d of %d scored; the rate is %s with the others as not solved", s.Scored, s.Samples, known(s.ASRAll))},
 		{"problems solved", strconv.Itoa(s.SolvedProblems), fmt.Sprintf("of %d, %d of them not always", s.Problems, s.Flaky)},
 	}
 	if s.Quality != nil {
-		numbers = append(numbers, Number{"agentic quality", rate(*s.Quality), "mean of the judge " + r.text("judge")},
+		numbers = append(numbers, Number{"agentic quality", rate(*s.Quality), "mean of the judge " + r.text("judge") + "; 95 %: " + between(s.Quality95)},
 			Number{"final", known(s.Final), "success rate times the judge's multiplier"})
 	}
 	if s.Tokens.Completion != nil && s.Tokens.Prompt != nil && s.SolvedProblems > 0 {
@@ -84,6 +79,13 @@ func (r *Run) numbers() []Number {
 
 func rate(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
+func between(interval *[2]float64) string {
+	if interval == nil {
+		return "unknown"
+	}
+	return rate(interval[0]) + " to " + rate(interval[1])
+}
+
 func known(x *float64) string {
 	if x == nil {
 		return "unknown"
@@ -94,6 +96,7 @@ func known(x *float64) string {
 // success is the curve over k, where there are several samples.
 func (r *Run) success() (Section, error) {
 	s := Section{Heading: "Success over samples", Note: "pass@k: at least one of k samples solves the problem (unbiased estimate); pass^k: all k do."}
+	s.Columns = []string{"", "mean", "95 %", "problems"}
 	at, hat := plotter.XYs{}, plotter.XYs{}
 	for k := 1; k < len(r.SolvedBy); k *= 2 {
 		any, told := r.Summary.Pass[fmt.Sprintf("pass@%d", k)]
@@ -101,6 +104,7 @@ func (r *Run) success() (Section, error) {
 			break
 		}
 		all := r.Summary.Pass[fmt.Sprintf("pass^%d", k)]
+		s.Rows = append(s.Rows, passRow(fmt.Sprintf("pass@%d", k), any), passRow(fmt.Sprintf("pass^%d", k), all))
 		at, hat = append(at, plotter.XY{X: float64(k), Y: any.Mean}), append(hat, plotter.XY{X: float64(k), Y: all.Mean})
 	}
 	if len(at) < 2 {
@@ -128,6 +132,10 @@ func (r *Run) success() (Section, error) {
 	return s, err
 }
 
+func passRow(name string, p evaluation.PassRate) Row {
+	return Row{Cells: []string{name, rate(p.Mean), between(p.CI95), strconv.Itoa(p.Problems)}, Bar: &p.Mean}
+}
+
 func (r *Run) categories() (Section, error) {
 	return partTable("By category", "", r.Summary.ByCategory), nil
 }
@@ -142,30 +150,33 @@ func (r *Run) contamination() (Section, error) {
 // partTable is a table of shares of the problems.
 func partTable(heading, note string, parts map[string]*evaluation.Part) Section {
 	s := Section{Heading: heading, Note: strings.TrimSpace(note + " The interval is Wilson's, clustered by problem."),
-		Columns: []string{"", "problems", "rollouts", "solved", "success rate", "95 %"}}
+		Columns: []string{"", "problems", "scored", "solved", "success rate", "95 %"}}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		p := parts[name]
 		if p == nil {
 			continue // a null in a file that somebody changed
 		}
-		interval := "unknown"
-		if p.Clustered95 != nil {
-			interval = fmt.Sprintf("%s to %s", rate(p.Clustered95[0]), rate(p.Clustered95[1]))
-		}
 		s.Rows = append(s.Rows, Row{
-			Cells: []string{name, strconv.Itoa(p.Problems), strconv.Itoa(p.Samples), strconv.Itoa(p.Successes), known(p.ASRAll), interval}, Bar: p.ASRAll,
+			Cells: []string{name, strconv.Itoa(p.Problems), strconv.Itoa(p.Scored), strconv.Itoa(p.Successes), known(p.ASRScored), between(p.Clustered95)}, Bar: p.ASRScored,
 		})
 	}
 	return s
 }
 
 func (r *Run) axes() (Section, error) {
-	s := Section{Heading: "By axis of the score", Note: "Means over the scored rollouts that have the axis.", Columns: []string{"axis", "mean", "rollouts"}}
+	s := Section{Heading: "By axis of the score", Note: "Means over the scored rollouts that have the axis.", Columns: []string{"axis", "mean", "95 %", "rollouts"}}
 	for _, name := range slices.Sorted(maps.Keys(r.Summary.Axes)) {
 		mean := r.Summary.Axes[name]
-		s.Rows = append(s.Rows, Row{Cells: []string{name, rate(mean), strconv.Itoa(r.Summary.AxisRollouts[name])}, Bar: &mean})
+		s.Rows = append(s.Rows, Row{Cells: []string{name, rate(mean), between(r.axis95(name)), strconv.Itoa(r.Summary.AxisRollouts[name])}, Bar: &mean})
 	}
 	return s, nil
+}
+
+func (r *Run) axis95(name string) *[2]float64 {
+	if interval, told := r.Summary.Axes95[name]; told {
+		return &interval
+	}
+	return nil
 }
 
 // ends counts how rollouts ended, most often first.

@@ -30,7 +30,7 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	if err != nil {
 		return nil, err
 	}
-	t := newTally(r.Spec.Samples, r.Contaminated)
+	t := newTally(r.Contaminated)
 	err = r.each(ctx, f, func(key journal.Key, result *rollout.Result) error {
 		t.add(result)
 		if int(key.Sample) == r.Spec.Samples-1 {
@@ -48,7 +48,7 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	if err := r.writeProblems(f.file(problemsFile)); err != nil {
 		return nil, err
 	}
-	return s, writeJSON(f.file(summaryFile), s)
+	return s, writeJSON(f.file(SummaryFile), s)
 }
 
 // each gives every rollout in order, and waits for those that are not finished.

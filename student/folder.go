@@ -24,7 +24,6 @@ const (
 	problemsFile = "problems.jsonl"
 	resultsFile  = "results.jsonl"
 	parquetFile  = "results.parquet"
-	summaryFile  = "summary.json"
 	inspectFile  = "inspect.eval"
 	tracesFolder = "traces"
 )
@@ -39,6 +38,8 @@ const (
 	// themselves.
 	TelemetryFile = "telemetry.json"
 	ServersFile   = "servers.json"
+	// SummaryFile is written last: what a run says of its model.
+	SummaryFile = "summary.json"
 )
 
 // ErrChanged is in the chain of the error for a run folder that belongs to
@@ -137,7 +138,7 @@ func ReadFinished(run string) (Spec, error) {
 	if err != nil {
 		return spec, err
 	}
-	if _, err := os.Stat(filepath.Join(run, summaryFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(run, SummaryFile)); err != nil {
 		return spec, fmt.Errorf("read run %s: %w", run, ErrUnfinished)
 	}
 	return spec, nil
@@ -192,7 +193,7 @@ func (f *folder) reopen() error {
 
 // unfinish takes the summary back, which says that everything is written.
 func (f *folder) unfinish() error {
-	if err := os.Remove(f.file(summaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(f.file(SummaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("begin run again: %w", err)
 	}
 	return nil

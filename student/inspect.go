@@ -19,7 +19,7 @@ func (r *Run) inspectRun() inspectlog.Run {
 // inspectScores are the results that its viewer shows first.
 func inspectScores(s *evaluation.Summary) []inspectlog.Score {
 	success := inspectlog.Score{Name: "success", Scored: s.Scored, Unscored: s.InfraErrors}
-	success.Metrics = metrics(map[string]*float64{"accuracy": s.ASRScored, "asr_all": &s.ASRAll, "stderr": s.SEClustered})
+	success.Metrics = metrics(map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored})
 	for _, name := range slices.Sorted(maps.Keys(s.Pass)) {
 		success.Metrics = append(success.Metrics, inspectlog.Metric{Name: name, Value: s.Pass[name].Mean})
 	}

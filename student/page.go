@@ -9,31 +9,51 @@ import (
 	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
-// Table is a summary for people, a few lines.
+// Table is a summary for people, a few lines, the result first. Where nothing was
+// scored there is none.
 func Table(s *evaluation.Summary) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d problems, %d rollouts, %d scored, %d infra (coverage %.4f)\n", s.Problems, s.Samples, s.Scored, s.InfraErrors, s.Coverage)
-	fmt.Fprintf(&b, "success rate  %.4f of all (Wilson 95 %%: %.4f to %.4f; clustered SE %s), %s of scored\n",
-		s.ASRAll, s.Wilson95[0], s.Wilson95[1], number(s.SEClustered), number(s.ASRScored))
+	if s.Scored == 0 {
+		fmt.Fprintf(&b, "no result     nothing was scored: %d of %d rollouts are infra (%s)\n", s.InfraErrors, s.Samples, counts(s.Infra))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "success rate  %s by problem, of %d scored rollouts (coverage %.4f)\n", sure95(s.ASRScored, s.Clustered95), s.Scored, s.Coverage)
+	fmt.Fprintf(&b, "rollouts      %d of %d problems, %d infra%s\n", s.Samples, s.Problems, s.InfraErrors, missing(&s.Part))
 	for _, k := range slices.Sorted(maps.Keys(s.Pass)) {
-		fmt.Fprintf(&b, "%-13s %.4f\n", k, s.Pass[k].Mean)
+		rate := s.Pass[k]
+		fmt.Fprintf(&b, "%-13s %s\n", k, sure95(&rate.Mean, rate.CI95))
 	}
 	for _, c := range slices.Sorted(maps.Keys(s.ByCategory)) {
 		p := s.ByCategory[c]
-		fmt.Fprintf(&b, "%-13s %s (%d of %d)\n", c, number(p.ASRAll), p.Successes, p.Samples)
+		fmt.Fprintf(&b, "%-13s %s, %d of %d in %d problems\n", c, sure95(p.ASRScored, p.Clustered95), p.Successes, p.Scored, p.Problems)
 	}
 	if s.Final != nil {
-		fmt.Fprintf(&b, "quality       %.4f (%d of %d judged), final %.4f\n", *s.Quality, s.Judged, s.Scored, *s.Final)
+		fmt.Fprintf(&b, "quality       %s, %d of %d judged; final %.4f\n", sure95(s.Quality, s.Quality95), s.Judged, s.Scored, *s.Final)
 	}
 	fmt.Fprintf(&b, "stops         %s\nlabels        %s\n", counts(s.Stops), counts(s.Labels))
+	if s.InfraErrors > 0 {
+		fmt.Fprintf(&b, "infra         %s\n", counts(s.Infra))
+	}
 	return b.String()
 }
 
-func number(x *float64) string {
-	if x == nil {
-		return "unknown"
+// missing says what the rate would be with infra as not solved.
+func missing(p *evaluation.Part) string {
+	if p.InfraErrors == 0 {
+		return ""
 	}
-	return fmt.Sprintf("%.4f", *x)
+	return fmt.Sprintf(" (%.4f with those as not solved)", *p.ASRAll)
+}
+
+// sure95 is a rate with its interval of 95 %.
+func sure95(rate *float64, interval *[2]float64) string {
+	switch {
+	case rate == nil:
+		return "unknown"
+	case interval == nil:
+		return fmt.Sprintf("%.4f (95 %%: unknown)", *rate)
+	}
+	return fmt.Sprintf("%.4f (95 %%: %.4f to %.4f)", *rate, interval[0], interval[1])
 }
 
 func counts(m map[string]int) string {

@@ -145,7 +145,7 @@ func copyInputs(t *testing.T, dir string, names []string) (catalog, problems str
 func compareFolders(t *testing.T, a, b string) {
 	t.Helper()
 	var files []string
-	for _, pattern := range []string{summaryFile, resultsFile, parquetFile, problemsFile, specFile, tracesFolder + "/*/*"} {
+	for _, pattern := range []string{SummaryFile, resultsFile, parquetFile, problemsFile, specFile, tracesFolder + "/*/*"} {
 		found, err := filepath.Glob(filepath.Join(a, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, found, err)
@@ -250,14 +250,14 @@ func TestRescoreGivesTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	web.Close()
-	before, err := os.ReadFile(filepath.Join(run.Folder, summaryFile))
+	before, err := os.ReadFile(filepath.Join(run.Folder, SummaryFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err = run.Rescore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	after, err := os.ReadFile(filepath.Join(run.Folder, summaryFile))
+	after, err := os.ReadFile(filepath.Join(run.Folder, SummaryFile))
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("%v\n%s\n%s", err, before, after)
 	}

@@ -272,7 +272,7 @@ func checkBehaviours(t *testing.T, all map[string]behaviour, names []string, res
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
-	if s.ASRAll != float64(successes)/float64(n) || *s.ASRScored != float64(successes)/float64(n-lost) || s.Pass["pass@1"].Mean-s.ASRAll > 1e-12 {
-		t.Errorf("rates: %v %v %v", s.ASRAll, *s.ASRScored, s.Pass)
+	if *s.ASRAll != float64(successes)/float64(n) || *s.ASRScored != float64(successes)/float64(n-lost) || s.Pass["pass@1"].Mean-*s.ASRAll > 1e-12 {
+		t.Errorf("rates: %v %v %v", *s.ASRAll, *s.ASRScored, s.Pass)
 	}
 }

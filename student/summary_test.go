@@ -13,14 +13,14 @@ import (
 // problem no rate; a mean says of how many rollouts it is.
 func TestWhatNobodyKnowsIsNull(t *testing.T) {
 	t.Parallel()
-	tally := newTally(2, map[string]bool{})
+	tally := newTally(map[string]bool{})
 	won, lost, quality, success, failure := true, false, 0.5, rollout.LabelSuccess, rollout.LabelTruncated
 	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &won, Label: &success, Quality: &quality, Axes: map[string]float64{"rule": 1}})
 	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &lost, Label: &failure})
 	tally.endProblem()
 	s := tally.summary()
-	if s.Bootstrap95 != nil || s.Clustered95 != nil || s.SEClustered != nil {
-		t.Errorf("one problem has intervals: %v %v", s.Bootstrap95, s.Clustered95)
+	if s.Clustered95 != nil || s.SEClustered != nil || s.SEScored != nil || len(s.Axes95) > 0 || s.Pass["pass@2"].CI95 != nil {
+		t.Errorf("one problem has intervals: %+v", s)
 	}
 	clean, dirty := s.ByContamination["clean"], s.ByContamination["contaminated"]
 	if clean.ASRAll == nil || *clean.ASRAll != 0.5 || dirty.Problems != 0 || dirty.ASRAll != nil {

@@ -2,9 +2,6 @@ package student
 
 import (
 	"fmt"
-	"maps"
-	"math"
-	"slices"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/stats"
@@ -14,25 +11,36 @@ import (
 
 // tally adds up a run, result by result in the order of the problems.
 type tally struct {
-	samples      int
 	contaminated map[string]bool
 	s            evaluation.Summary
 	problem      string
 	category     string
 	// wins and misses are of the problem at hand.
 	wins, misses, infra int
-	rates               []float64
-	partRates           map[*evaluation.Part][]float64
-	pass                map[string]float64
-	axes                map[string][]float64
-	qualities           []float64
+	parts               map[*evaluation.Part]*ratio
+	pass                map[string][]float64
+	axes                map[string]*ratio
+	quality, unseen     ratio
 }
 
-func newTally(samples int, contaminated map[string]bool) *tally {
-	t := &tally{samples: samples, contaminated: contaminated, partRates: map[*evaluation.Part][]float64{}, pass: map[string]float64{}, axes: map[string][]float64{}}
+// ratio is a rate by problem: of so many tries so much was gained.
+type ratio struct{ gained, tries []float64 }
+
+// begin opens the next problem.
+func (r *ratio) begin() { r.gained, r.tries = append(r.gained, 0), append(r.tries, 0) }
+
+// add counts in the problem at hand.
+func (r *ratio) add(gained, tries float64) {
+	last := len(r.tries) - 1
+	r.gained[last] += gained
+	r.tries[last] += tries
+}
+
+func newTally(contaminated map[string]bool) *tally {
+	t := &tally{contaminated: contaminated, parts: map[*evaluation.Part]*ratio{}, pass: map[string][]float64{}, axes: map[string]*ratio{}}
 	t.s = evaluation.Summary{
 		ByCategory: map[string]*evaluation.Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{},
-		Axes: map[string]float64{}, AxisRollouts: map[string]int{}, Pass: map[string]evaluation.PassRate{},
+		Axes: map[string]float64{}, AxisRollouts: map[string]int{}, Axes95: map[string][2]float64{}, Pass: map[string]evaluation.PassRate{},
 	}
 	if contaminated != nil {
 		t.s.ByContamination = map[string]*evaluation.Part{"clean": {}, "contaminated": {}}
@@ -43,12 +51,14 @@ func newTally(samples int, contaminated map[string]bool) *tally {
 // add counts one result; all of a problem come together.
 func (t *tally) add(r *rollout.Result) {
 	s := &t.s
-	t.problem, t.category = r.ProblemID, string(r.Category)
-	s.Samples++
+	if t.wins+t.misses+t.infra == 0 {
+		t.beginProblem(r)
+	}
 	s.Stops[string(r.Stop)]++
 	s.HallucinatedIDs += r.HallucinatedIDs
 	s.UnseenIDs += r.UnseenIDs
 	s.Turns += r.Turns
+	t.unseen.add(float64(r.UnseenIDs), float64(r.Turns))
 	s.ToolCalls += r.ToolCalls
 	s.ToolErrors += r.ToolErrors
 	s.RepeatedCalls += r.Repeated
@@ -64,20 +74,38 @@ func (t *tally) add(r *rollout.Result) {
 	t.addScored(r)
 }
 
+func (t *tally) beginProblem(r *rollout.Result) {
+	t.problem, t.category = r.ProblemID, string(r.Category)
+	t.unseen.begin()
+	t.quality.begin()
+	for _, axis := range t.axes {
+		axis.begin()
+	}
+}
+
 func (t *tally) addScored(r *rollout.Result) {
 	if *r.Success {
 		t.wins++
 	} else {
 		t.misses++
+		if r.Axes["rule"] > 0 {
+			t.s.Partial++
+		}
 	}
 	if r.Label != nil && *r.Label != rollout.LabelSuccess {
 		t.s.Labels[string(*r.Label)]++
 	}
 	if r.Quality != nil {
-		t.qualities = append(t.qualities, *r.Quality)
+		t.s.Judged++
+		t.quality.add(*r.Quality, 1)
 	}
 	for axis, v := range r.Axes {
-		t.axes[axis] = append(t.axes[axis], v)
+		if t.axes[axis] == nil { // the problems before have none of it
+			t.axes[axis] = &ratio{}
+			t.axes[axis].begin()
+		}
+		t.axes[axis].add(v, 1)
+		t.s.AxisRollouts[axis]++
 	}
 }
 
@@ -95,12 +123,6 @@ func plus(to **int64, n *int64) {
 func (t *tally) endProblem() {
 	s := &t.s
 	n := t.wins + t.misses + t.infra
-	rate := float64(t.wins) / float64(n)
-	s.Problems++
-	s.Scored += t.wins + t.misses
-	s.InfraErrors += t.infra
-	s.Successes += t.wins
-	t.rates = append(t.rates, rate)
 	if t.wins > 0 {
 		s.SolvedProblems++
 		if t.misses > 0 {
@@ -113,79 +135,111 @@ func (t *tally) endProblem() {
 			break
 		}
 		hat, _ := stats.PassHatK(n, t.wins, k) // the same k was fine a line above
-		t.pass[fmt.Sprintf("pass@%d", k)] += at
-		t.pass[fmt.Sprintf("pass^%d", k)] += hat
+		for name, v := range map[string]float64{fmt.Sprintf("pass@%d", k): at, fmt.Sprintf("pass^%d", k): hat} {
+			t.pass[name] = append(t.pass[name], v)
+		}
 	}
+	t.addPart(&s.Part)
 	if s.ByCategory[t.category] == nil {
 		s.ByCategory[t.category] = &evaluation.Part{}
 	}
-	t.addPart(s.ByCategory[t.category], rate)
+	t.addPart(s.ByCategory[t.category])
 	if t.contaminated != nil {
-		name := map[bool]string{true: "contaminated", false: "clean"}[t.contaminated[t.problem]]
-		t.addPart(s.ByContamination[name], rate)
+		t.addPart(s.ByContamination[map[bool]string{true: "contaminated", false: "clean"}[t.contaminated[t.problem]]])
 	}
 	t.wins, t.misses, t.infra = 0, 0, 0
 }
 
-func (t *tally) addPart(p *evaluation.Part, rate float64) {
+func (t *tally) addPart(p *evaluation.Part) {
 	p.Problems++
 	p.Samples += t.wins + t.misses + t.infra
 	p.Scored += t.wins + t.misses
 	p.InfraErrors += t.infra
 	p.Successes += t.wins
-	t.partRates[p] = append(t.partRates[p], rate)
+	if t.parts[p] == nil {
+		t.parts[p] = &ratio{}
+	}
+	t.parts[p].begin()
+	t.parts[p].add(float64(t.wins), float64(t.wins+t.misses))
 }
-
-// bootstrapSeed and bootstrapRounds fix the interval: percentiles of so many
-// rounds move by less than a tenth of a point from seed to seed.
-const (
-	bootstrapSeed   = 1
-	bootstrapRounds = 9_999
-)
 
 // summary ends the tally.
 func (t *tally) summary() *evaluation.Summary {
 	s := &t.s
-	s.Coverage, s.ASRAll = ratio(s.Scored, s.Samples), ratio(s.Successes, s.Samples)
-	s.ASRScored = rateOf(s.Successes, s.Scored)
-	w := stats.Wilson(s.Successes, s.Samples)
-	s.Wilson95 = [2]float64{w.Low, w.High}
-	s.SEClustered, s.Clustered95 = clustered(t.rates, s.ASRAll, s.Samples)
-	s.Bootstrap95 = bootstrapped(t.rates)
-	for name, sum := range t.pass {
-		s.Pass[name] = evaluation.PassRate{Mean: sum / float64(s.Problems), Problems: s.Problems}
-	}
-	for _, p := range slices.Concat(slices.Collect(maps.Values(s.ByCategory)), slices.Collect(maps.Values(s.ByContamination))) {
+	for p, scored := range t.parts {
+		p.Coverage = float64(p.Scored) / float64(p.Samples)
+		if p.Scored == 0 {
+			continue
+		}
 		p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
-		p.SEClustered, p.Clustered95 = clustered(t.partRates[p], ratio(p.Successes, p.Samples), p.Samples)
+		perProblem := float64(p.Samples) / float64(p.Problems)
+		all := make([]float64, len(scored.gained))
+		for i, wins := range scored.gained {
+			all[i] = wins / perProblem
+		}
+		p.SEClustered = known(stats.ClusteredSE(all))
+		p.SEScored, p.Clustered95 = scored.share()
 	}
-	for axis, values := range t.axes {
-		s.Axes[axis], s.AxisRollouts[axis] = stats.Mean(values), len(values)
+	if s.Scored > 0 {
+		for name, values := range t.pass {
+			s.Pass[name] = passRate(values, s.Samples/s.Problems)
+		}
 	}
-	s.UnseenPerTurn = rateOf(s.UnseenIDs, s.Turns)
-	s.Judged = len(t.qualities)
-	if q := known(stats.Mean(t.qualities)); q != nil {
-		s.Quality = q
-		s.Final = known(outcome.FinalScore(s.ASRAll, *q))
+	for axis, r := range t.axes {
+		mean, _ := stats.Ratio(r.gained, r.tries)
+		s.Axes[axis] = mean
+		if _, interval := r.share(); interval != nil {
+			s.Axes95[axis] = *interval
+		}
+	}
+	s.UnseenPerTurn, s.UnseenPerTurn95 = rateOf(s.UnseenIDs, s.Turns), t.unseen.count()
+	if mean, _ := stats.Ratio(t.quality.gained, t.quality.tries); s.Judged > 0 {
+		s.Quality = &mean
+		_, s.Quality95 = t.quality.share()
+		s.Final = known(outcome.FinalScore(*s.ASRAll, mean))
 	}
 	return s
 }
 
-// bootstrapped is an interval of the mean over problems; nil for fewer than two.
-func bootstrapped(means []float64) *[2]float64 {
-	b := stats.Bootstrap95(means, bootstrapSeed, bootstrapRounds)
-	if math.IsNaN(b.Low) {
-		return nil
-	}
-	return &[2]float64{b.Low, b.High}
+// passAt are the k that are reported, as far as there are samples.
+var passAt = []int{1, 2, 4, 8}
+
+// passRate is the mean of one value a problem, each of so many samples.
+func passRate(values []float64, samples int) evaluation.PassRate {
+	r := evaluation.PassRate{Mean: stats.Mean(values), Problems: len(values)}
+	r.SE, r.CI95 = sure(r.Mean, stats.ClusteredSE(values), len(values), len(values)*samples)
+	return r
 }
 
-// clustered says how sure a success rate is, from one rate a problem; nil for
-// fewer than two problems.
-func clustered(rates []float64, asr float64, samples int) (se *float64, interval *[2]float64) {
-	if se = known(stats.ClusteredSE(rates)); se == nil {
+// share says how sure a rate from 0 to 1 is.
+func (r *ratio) share() (se *float64, interval *[2]float64) {
+	rate, spread := stats.Ratio(r.gained, r.tries)
+	problems, tries := 0, 0.0
+	for _, n := range r.tries {
+		tries += n
+		if n > 0 {
+			problems++
+		}
+	}
+	return sure(rate, spread, problems, int(tries))
+}
+
+// sure gives a standard error and the interval that it makes; null for fewer than two
+// problems.
+func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
+	if known(se) == nil {
 		return nil, nil
 	}
-	i := stats.ClusteredWilson(asr, *se, len(rates), samples)
-	return se, &[2]float64{i.Low, i.High}
+	i := stats.ClusteredWilson(rate, se, problems, samples)
+	return &se, &[2]float64{i.Low, i.High}
+}
+
+// count is the interval of a rate that may be above 1.
+func (r *ratio) count() *[2]float64 {
+	rate, se := stats.Ratio(r.gained, r.tries)
+	if known(se) == nil {
+		return nil
+	}
+	i := stats.T95(rate, se, len(r.tries))
+	return &[2]float64{max(0, i.Low), i.High}
 }

@@ -31,9 +31,9 @@ type numbers struct {
 	PassAt  float64    `json:"pass_at"`
 	PassHat float64    `json:"pass_hat"`
 	SE      float64    `json:"se"`
-	MDE80   float64    `json:"mde80"`
-	Tail95  float64    `json:"tail95"`
-	T95     [2]float64 `json:"t95"`
+	// T95 and Paired are of Means as differences: interval and p-value.
+	T95    [2]float64 `json:"t95"`
+	Paired float64    `json:"paired"`
 	// Clustered is the clustered Wilson interval of Means.
 	Clustered [2]float64 `json:"clustered"`
 }
@@ -73,10 +73,9 @@ func compute(t table) (numbers, error) {
 		Wilson: [2]float64{wilson.Low, wilson.High}, McNemar: stats.McNemar(t.OnlyA, t.OnlyB),
 		Holm: stats.Holm(t.P), SE: stats.ClusteredSE(t.Means),
 	}
-	n.MDE80 = stats.MDE80(n.SE)
-	n.Tail95 = stats.Tail95(len(t.Means))
 	mean, problems := stats.Mean(t.Means), len(t.Means)
 	interval := stats.T95(mean, n.SE, problems)
+	n.Paired = stats.NewPaired(make([]float64, problems), t.Means, samplesOfMeans, samplesOfMeans).P()
 	n.T95 = [2]float64{interval.Low, interval.High}
 	interval = stats.ClusteredWilson(mean, n.SE, problems, samplesOfMeans*problems)
 	n.Clustered = [2]float64{interval.Low, interval.High}

@@ -90,12 +90,21 @@ func TestEvalCommand(t *testing.T) {
 	}
 	for key, want := range map[string]any{
 		"problems": 4.0, "samples": 8.0, "scored": 6.0, "infra_errors": 2.0, "coverage": 0.75, "successes": 2.0, "asr_all": 0.25,
-		"pass@1": map[string]any{"mean": 0.25, "problems": 4.0}, "pass@2": map[string]any{"mean": 0.5, "problems": 4.0},
 		"stops": map[string]any{"terminated": 6.0, "infra": 2.0}, "labels": map[string]any{"wrong_product": 4.0},
 	} {
 		if fmt.Sprint(s[key]) != fmt.Sprint(want) {
 			t.Errorf("%s is %v, want %v", key, s[key], want)
 		}
+	}
+	for name, mean := range map[string]float64{"pass@1": 0.25, "pass@2": 0.5} {
+		pass, _ := s[name].(map[string]any)
+		if pass["mean"] != mean || pass["problems"] != 4.0 || pass["se_clustered"] == nil || pass["ci95"] == nil {
+			t.Errorf("%s is %v", name, pass)
+		}
+	}
+	told := strings.Split(strings.TrimSpace(words), "\n")
+	if !strings.HasPrefix(told[0], "success rate  0.3333 (95 %: ") || told[len(told)-1] != "rollouts      inspect view --log-dir "+run || told[len(told)-2] != "page          "+filepath.Join(run, "report.html") {
+		t.Errorf("the words are %s", words)
 	}
 	page, err := os.ReadFile(filepath.Join(run, "report.html"))
 	if err != nil || !strings.Contains(string(page), "infra: http_500") {
@@ -133,7 +142,7 @@ func TestCompareCommand(t *testing.T) {
 	if code != cli.ExitOK || json.Unmarshal([]byte(out), &c) != nil {
 		t.Fatalf("exit %d, %s %s", code, out, words)
 	}
-	if c["a_mean"] != 0.25 || c["b_mean"] != 0.75 || c["difference"] != 0.5 || fmt.Sprint(c["mcnemar"]) != "map[b:0 c:2 p:0.5]" {
+	if c["a_mean"] != 0.25 || c["b_mean"] != 0.75 || c["difference"] != 0.5 || fmt.Sprint(c["mcnemar"]) != "map[b:0 c:2 p:0.5]" || fmt.Sprint(c["won"]) != "[map[a_rate:0 b_rate:1 category:Product problem_id:p1] map[a_rate:0 b_rate:1 category:Product problem_id:p3]]" {
 		t.Errorf("%v", c)
 	}
 	leak := filepath.Join(dir, "leak.jsonl")
@@ -142,7 +151,7 @@ func TestCompareCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, words = arenaRun("compare", filepath.Join(dir, "a"), filepath.Join(dir, "b"), "--trained-on", leak)
-	if code != cli.ExitOK || !strings.Contains(out, "clean problems: a 0.5000, b 0.5000 on 2 problems") || !strings.Contains(out, "contaminated problems: a 0.0000, b 1.0000 on 2 problems") {
+	if code != cli.ExitOK || !strings.Contains(out, "clean: a 0.5000, b 0.5000; no problem of 2 differs") || !strings.Contains(out, "contaminated: a 0.0000, b 1.0000; difference +1.0000 on 2 problems") {
 		t.Errorf("exit %d: %s%s", code, out, words)
 	}
 	code, out, words = arenaRun("results", filepath.Join(dir, "b"), "--by-problem", "-o", "-")

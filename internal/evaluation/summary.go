@@ -12,27 +12,9 @@ import (
 // Summary is what a run says of its model. It holds no clock, no cost and no
 // telemetry: a run resumed is the same, byte for byte.
 type Summary struct {
-	Problems int `json:"problems"`
-	// Samples counts rollouts of all problems: Scored + InfraErrors.
-	Samples     int `json:"samples"`
-	Scored      int `json:"scored"`
-	InfraErrors int `json:"infra_errors"`
-	// Coverage is Scored / Samples.
-	Coverage  float64 `json:"coverage"`
-	Successes int     `json:"successes"`
-	// ASRAll counts infra as not solved, ASRScored leaves it out; null where
-	// nothing was scored.
-	ASRAll    float64  `json:"asr_all"`
-	ASRScored *float64 `json:"asr_scored"`
-	// Wilson95 holds for independent rollouts; with several samples a problem
-	// Clustered95 and Bootstrap95 are the honest ones. The bootstrap has no width
-	// where no rollout succeeds, or all do.
-	Wilson95    [2]float64  `json:"wilson95_all"`
-	SEClustered *float64    `json:"se_clustered_by_problem"`
-	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
-	Bootstrap95 *[2]float64 `json:"bootstrap95_by_problem"`
-
-	// Pass are the rates of passing by their names, as "pass@4" and "pass^4".
+	Part
+	// Pass are the rates of passing by their names, as "pass@4" and "pass^4"; none
+	// where nothing was scored.
 	Pass map[string]PassRate `json:"-"`
 
 	ByCategory map[string]*Part `json:"by_category"`
@@ -51,14 +33,21 @@ type Summary struct {
 	RepeatedCalls   int `json:"repeated_calls"`
 	MalformedCalls  int `json:"malformed_calls"`
 	// UnseenPerTurn is UnseenIDs / Turns.
-	UnseenPerTurn *float64 `json:"unseen_ids_per_turn"`
+	UnseenPerTurn   *float64    `json:"unseen_ids_per_turn"`
+	UnseenPerTurn95 *[2]float64 `json:"unseen_ids_per_turn95"`
+	// Partial counts the scored rollouts that are no success and yet meet a part of
+	// what was asked for: a score on the axis rule above 0.
+	Partial int `json:"partial_successes"`
 	// Axes are means over the scored rollouts that have the axis, AxisRollouts how
 	// many that are: most axes need a recommended product that the catalogue knows.
-	Axes         map[string]float64 `json:"axes"`
-	AxisRollouts map[string]int     `json:"axis_rollouts"`
-	// Quality is the mean of the reasoning judge, Final the success rate times
-	// its multiplier; null without a judge.
-	Quality *float64 `json:"quality"`
+	// Axes95 are the intervals by problem, where there are two problems or more.
+	Axes         map[string]float64    `json:"axes"`
+	AxisRollouts map[string]int        `json:"axis_rollouts"`
+	Axes95       map[string][2]float64 `json:"axes95_by_problem"`
+	// Quality is the mean of the reasoning judge with its interval by problem, Final
+	// the success rate times its multiplier; null without a judge.
+	Quality   *float64    `json:"quality"`
+	Quality95 *[2]float64 `json:"quality95_by_problem"`
 	// Judged counts the scored rollouts that the judge gave an answer on; those
 	// without one are in no mean.
 	Judged int      `json:"judged"`
@@ -70,22 +59,32 @@ type Summary struct {
 	Tokens         Tokens `json:"tokens"`
 }
 
-// PassRate is pass@k or pass^k: the mean over problems, and how many.
+// PassRate is pass@k or pass^k: the mean over problems, how many, and how sure that
+// is; null for one problem.
 type PassRate struct {
-	Mean     float64 `json:"mean"`
-	Problems int     `json:"problems"`
+	Mean     float64     `json:"mean"`
+	Problems int         `json:"problems"`
+	SE       *float64    `json:"se_clustered"`
+	CI95     *[2]float64 `json:"ci95"`
 }
 
-// Part is a share of the problems. Rates are null where it has none.
+// Part is a share of the problems, or all. Null is what nobody can know: rates where
+// nothing was scored, intervals of fewer than two problems.
 type Part struct {
-	Problems    int         `json:"problems"`
-	Samples     int         `json:"samples"`
-	Scored      int         `json:"scored"`
-	InfraErrors int         `json:"infra_errors"`
-	Successes   int         `json:"successes"`
+	Problems int `json:"problems"`
+	// Samples counts rollouts of all problems: Scored + InfraErrors.
+	Samples     int `json:"samples"`
+	Scored      int `json:"scored"`
+	InfraErrors int `json:"infra_errors"`
+	// Coverage is Scored / Samples.
+	Coverage  float64 `json:"coverage"`
+	Successes int     `json:"successes"`
+	// ASRAll counts infra as not solved and has SEClustered; ASRScored leaves it out
+	// and has SEScored and the interval Clustered95.
 	ASRAll      *float64    `json:"asr_all"`
 	ASRScored   *float64    `json:"asr_scored"`
 	SEClustered *float64    `json:"se_clustered_by_problem"`
+	SEScored    *float64    `json:"se_scored_by_problem"`
 	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
 }
 

@@ -15,8 +15,8 @@ func TestSummaryIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	rate := 0.5
 	want := evaluation.Summary{
-		Problems: 2, Samples: 4, Scored: 3, InfraErrors: 1, ASRScored: &rate, Clustered95: &[2]float64{0.1, 0.9},
-		Pass:       map[string]evaluation.PassRate{"pass@2": {Mean: 0.5, Problems: 2}, "pass^2": {Problems: 2}},
+		Part:       evaluation.Part{Problems: 2, Samples: 4, Scored: 3, InfraErrors: 1, ASRScored: &rate, Clustered95: &[2]float64{0.1, 0.9}},
+		Pass:       map[string]evaluation.PassRate{"pass@2": {Mean: 0.5, Problems: 2, SE: &rate}, "pass^2": {Problems: 2}},
 		ByCategory: map[string]*evaluation.Part{"shop": {Problems: 1}}, Stops: map[string]int{"done": 3},
 		Tokens: evaluation.Tokens{Uncounted: 1},
 	}

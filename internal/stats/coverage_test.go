@@ -2,6 +2,7 @@ package stats
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -11,97 +12,161 @@ import (
 	"github.com/trajectory-arena/arena/internal/long"
 )
 
-// More simulations than a test run should pay for print the table of
-// docs/evaluation.md: go test -v -run Cover ./internal/stats -simulations 20000.
-var simulations = flag.Int("simulations", 600, "runs that are simulated for the coverage of intervals")
+// The tables of docs/measured/evaluation.md: go test -v -tags long -run Hold
+// ./internal/stats -simulations 20000.
+var simulations = flag.Int("simulations", 2000, "runs that are simulated for each row")
 
-// design is a run to simulate: problems whose difficulties are drawn from
-// Beta(a, b), and so many samples of each. With spread the mean of that
-// distribution, the truth, is another in every run, by at most so much: counts
-// move in steps, and how they lie to one truth is chance.
+// design is a run to simulate: so many problems, whose difficulties are drawn from
+// Beta(a, b), and so many samples of each.
 type design struct {
 	problems, samples int
-	a, b, spread      float64
+	a, b              float64
 }
 
-// draws is the rounds of the bootstrap in simulations, fewer than a run's; the
-// interval's level does not depend on them.
-const draws = 999
+func (d design) truth() float64 { return d.a / (d.a + d.b) }
 
-func TestIntervalsCover(t *testing.T) {
-	if !long.Tests {
-		t.Skip("a simulation of thousands of runs: go test -tags long")
-	}
-	t.Parallel()
-	designs := []design{
-		{120, 4, 2, 3, 0}, {75, 1, 2, 3, 0}, {75, 8, 2, 3, 0}, {250, 4, 2, 3, 0}, {30, 4, 2, 3, 0}, {75, 4, 0.5, 4.5, 0},
-		{75, 1, 2, 3, 0.1}, {30, 4, 2, 3, 0.1},
-	}
-	if *simulations <= 1000 {
-		designs = designs[:1]
-	}
-	for _, d := range designs {
-		shares := cover(d, *simulations)
-		t.Logf("%+v: mean: clustered Wilson %.4f, bootstrap %.4f; difference: t %.4f, bootstrap %.4f; Wilson on sample 0 %.4f", d, shares[0], shares[1], shares[2], shares[3], shares[4])
-		// One point is the promise; the rest is three standard errors of a share
-		// of 0.95 over the simulations.
-		allowed := 0.01 + 3*math.Sqrt(0.95*0.05/float64(*simulations))
-		for i, share := range shares {
-			if d == designs[0] && math.Abs(share-0.95) > allowed {
-				t.Errorf("interval %d covers %.4f of %+v", i, share, d)
+// spreads of difficulty: alike, mixed, hard and easy.
+var spreads = [][2]float64{{8, 12}, {2, 3}, {0.5, 0.5}}
+
+func designs(problems ...int) (all []design) {
+	for _, s := range spreads {
+		for _, p := range problems {
+			for _, k := range []int{1, 4, 8} {
+				all = append(all, design{p, k, s[0], s[1]})
 			}
 		}
 	}
+	return all
 }
 
-// cover is the share of simulated runs whose intervals hold the truth: clustered
-// Wilson and bootstrap of the mean, t and bootstrap of the difference of two
-// equal students, Wilson of the first samples alone.
-func cover(d design, rounds int) [5]float64 {
-	source := rand.NewPCG(1, uint64(d.problems))
-	random := rand.New(source)
-	var hits [5]int
-	for round := range rounds {
-		truth := d.a / (d.a + d.b)
-		if d.spread > 0 {
-			truth += d.spread * (2*random.Float64() - 1)
-		}
-		difficulty := distuv.Beta{Alpha: truth * (d.a + d.b), Beta: (1 - truth) * (d.a + d.b), Src: source}
-		rates, deltas, first := make([]float64, d.problems), make([]float64, d.problems), 0
-		for i := range rates {
-			p := difficulty.Rand()
-			rates[i] = won(random, p, d.samples)
-			deltas[i] = won(random, p, d.samples) - rates[i]
-			if random.Float64() < p {
-				first++
-			}
-		}
-		seed := uint64(round)
-		for i, holds := range [5]bool{
-			ClusteredWilson(Mean(rates), ClusteredSE(rates), d.problems, d.problems*d.samples).holds(truth), Bootstrap95(rates, seed, draws).holds(truth),
-			T95(Mean(deltas), ClusteredSE(deltas), d.problems).holds(0), Bootstrap95(deltas, seed, draws).holds(0), Wilson(first, d.problems).holds(truth),
-		} {
-			if holds {
-				hits[i]++
-			}
+// world draws the runs of a design.
+type world struct {
+	design
+	random       *rand.Rand
+	difficulties distuv.Beta
+}
+
+func (d design) world() *world {
+	source := rand.NewPCG(1, uint64(d.problems*100+d.samples))
+	return &world{d, rand.New(source), distuv.Beta{Alpha: d.a, Beta: d.b, Src: source}}
+}
+
+// wins is how many of the samples succeed with chance p.
+func (w *world) wins(p float64) (n int) {
+	for range w.samples {
+		if w.random.Float64() < p {
+			n++
 		}
 	}
-	var shares [5]float64
-	for i, n := range hits {
-		shares[i] = float64(n) / float64(rounds)
+	return n
+}
+
+// moved is the design with a mean that is up to 0.05 away: counts move in steps, and
+// how they lie to one truth is chance.
+func (w *world) moved() design {
+	d := w.design
+	truth, weight := d.truth()+0.1*(w.random.Float64()-0.5), d.a+d.b
+	d.a, d.b = truth*weight, (1-truth)*weight
+	return d
+}
+
+// rates are the success rates and pass@k by problem of a run of d.
+func (w *world) rates(d design) (rates, passes []float64) {
+	w.difficulties.Alpha, w.difficulties.Beta = d.a, d.b
+	for range w.problems {
+		n := w.wins(w.difficulties.Rand())
+		pass, _ := PassAtK(w.samples, n, w.samples)
+		rates, passes = append(rates, float64(n)/float64(w.samples)), append(passes, pass)
 	}
-	return shares
+	return rates, passes
+}
+
+// pair is two students, of whom b solves a share of what a fails at: so large that
+// the true difference is the given one.
+func (w *world) pair(difference float64) Paired {
+	a, b := make([]float64, w.problems), make([]float64, w.problems)
+	share := difference / (1 - w.truth())
+	for i := range a {
+		p := w.difficulties.Rand()
+		a[i], b[i] = float64(w.wins(p))/float64(w.samples), float64(w.wins(p+share*(1-p)))/float64(w.samples)
+	}
+	return NewPaired(a, b, float64(w.samples), float64(w.samples))
+}
+
+// passTruth is the true mean of pass@k.
+func (d design) passTruth() float64 {
+	lose := 1.0 // E[(1-p)^k] of a Beta
+	for i := range d.samples {
+		lose *= (d.b + float64(i)) / (d.a + d.b + float64(i))
+	}
+	return 1 - lose
 }
 
 func (i Interval) holds(truth float64) bool { return i.Low <= truth && truth <= i.High }
 
-// won is the share of samples that succeed with chance p.
-func won(random *rand.Rand, p float64, samples int) float64 {
-	n := 0
-	for range samples {
-		if random.Float64() < p {
-			n++
-		}
+// within fails a share that simulation error does not explain.
+func within(t *testing.T, what string, share, low, high float64) {
+	t.Helper()
+	allowed := 3 * math.Sqrt(0.05*0.95/float64(*simulations))
+	if share < low-allowed || share > high+allowed {
+		t.Errorf("%s: %.4f, want %.3f to %.3f", what, share, low, high)
 	}
-	return float64(n) / float64(samples)
 }
+
+func TestIntervalsHoldTheTruth(t *testing.T) {
+	if !long.Tests {
+		t.Skip("simulations of thousands of runs: go test -tags long")
+	}
+	t.Parallel()
+	for _, d := range append(designs(75, 250), designs(8, 15, 25)...) {
+		w := d.world()
+		mean, pass := 0, 0
+		for range *simulations {
+			is := w.moved()
+			rates, passes := w.rates(is)
+			if ClusteredWilson(Mean(rates), ClusteredSE(rates), d.problems, d.problems*d.samples).holds(is.truth()) {
+				mean++
+			}
+			if ClusteredWilson(Mean(passes), ClusteredSE(passes), d.problems, d.problems*d.samples).holds(is.passTruth()) {
+				pass++
+			}
+		}
+		name, low, high := fmt.Sprint(d), 0.94, 0.96
+		if d.problems < 75 {
+			low, high = 0.93, 1
+		}
+		rate, passed := share(mean), share(pass)
+		t.Logf("| %d | %d | Beta(%v, %v) | %.3f | %.3f |", d.problems, d.samples, d.a, d.b, rate, passed)
+		within(t, name+" rate", rate, low, high)
+		within(t, name+" pass@k", passed, low, high)
+	}
+}
+
+func TestComparisonsHoldTheirLevels(t *testing.T) {
+	if !long.Tests {
+		t.Skip("simulations of thousands of runs: go test -tags long")
+	}
+	t.Parallel()
+	for _, d := range designs(75, 250) {
+		w := d.world()
+		covers, wrong, found := 0, 0, 0
+		for range *simulations {
+			null := w.pair(0)
+			if null.Interval().holds(0) {
+				covers++
+			}
+			if null.P() <= 0.05 {
+				wrong++
+			}
+			if w.pair(null.MDE80()).P() <= 0.05 {
+				found++
+			}
+		}
+		t.Logf("| %d | %d | Beta(%v, %v) | %.3f | %.3f | %.3f |", d.problems, d.samples, d.a, d.b, share(covers), share(wrong), share(found))
+		within(t, fmt.Sprint(d)+" difference", share(covers), 0.94, 0.96)
+		within(t, fmt.Sprint(d)+" type I", share(wrong), 0.035, 0.06)
+		within(t, fmt.Sprint(d)+" power", share(found), 0.77, 0.83)
+	}
+}
+
+func share(n int) float64 { return float64(n) / float64(*simulations) }

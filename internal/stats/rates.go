@@ -96,12 +96,36 @@ func ClusteredSE(means []float64) float64 {
 	return math.Sqrt(sum / (p * (p - 1)))
 }
 
-// T95 is the 95 % interval of a mean of n with its standard error, by Student's
-// distribution with n-1 degrees of freedom. NaN for fewer than two.
+// Ratio is the rate sum(won)/sum(of) over clusters with its standard error,
+// linearised: sqrt(P/(P-1) sum((won - rate of)^2)) / sum(of) (Cochran 1977,
+// Sampling Techniques, section 6.4). Where every cluster has as many trials that is
+// ClusteredSE of their rates. Both are NaN where nothing was tried, the error also
+// for fewer than two clusters.
+func Ratio(won, of []float64) (rate, se float64) {
+	wins, trials, sum, clusters := 0.0, 0.0, 0.0, 0.0
+	for i := range of {
+		wins, trials = wins+won[i], trials+of[i]
+		clusters += min(1, of[i])
+	}
+	rate = wins / trials
+	for i := range of {
+		sum += (won[i] - rate*of[i]) * (won[i] - rate*of[i])
+	}
+	if clusters < 2 {
+		return rate, math.NaN()
+	}
+	return rate, math.Sqrt(clusters/(clusters-1)*sum) / trials
+}
+
+// T95 is the 95 % interval of a mean over n clusters with its standard error, by
+// Student's distribution with n-1 degrees of freedom. NaN for fewer than two.
 func T95(mean, se float64, n int) Interval {
 	half := t95(n) * se
 	return Interval{mean - half, mean + half}
 }
+
+// student is Student's distribution over n clusters.
+func student(n int) distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)} }
 
 // t95 is the two-sided 95 % quantile of Student's distribution with n-1 degrees
 // of freedom; NaN for fewer than two.
@@ -109,7 +133,7 @@ func t95(n int) float64 {
 	if n < 2 {
 		return math.NaN()
 	}
-	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975)
+	return student(n).Quantile(0.975)
 }
 
 // ClusteredWilson is the score interval of a rate over problems of several

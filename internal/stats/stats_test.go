@@ -63,18 +63,3 @@ func TestPass(t *testing.T) {
 		t.Errorf("k > n: %v", err)
 	}
 }
-
-func TestBootstrapIsSeeded(t *testing.T) {
-	t.Parallel()
-	x := []float64{0, 0, 1, .5, 1, .25, 0, 1}
-	if Bootstrap95(x, 1, 500) != Bootstrap95(x, 1, 500) {
-		t.Error("the same seed gave another interval")
-	}
-	if one := Bootstrap95(x[:1], 1, 500); !math.IsNaN(one.Low) || !math.IsNaN(one.High) {
-		t.Errorf("one problem: %v", one)
-	}
-	i := Bootstrap95(x, 1, 2000)
-	if m := Mean(x); i.Low > m || i.High < m || i.Low < 0 || i.High > 1 {
-		t.Errorf("interval %v of mean %v", i, m)
-	}
-}

@@ -34,6 +34,9 @@ type Identity struct {
 	TensorParallel   *int64 `json:"tensor_parallel,omitempty"`
 	PipelineParallel *int64 `json:"pipeline_parallel,omitempty"`
 	DataParallel     *int64 `json:"data_parallel,omitempty"`
+	// SamplingDefaults is what the server draws with where a request does not say,
+	// in its own words.
+	SamplingDefaults string `json:"sampling_defaults,omitempty"`
 }
 
 // Identify asks the server at base, its URL ending in /v1; key is its bearer
@@ -61,9 +64,27 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 	for _, path := range []string{"/model_info", "/get_model_info", "/server_info", "/get_server_info"} {
 		id.told(gjson.Parse(ask(model.PageBeside(base, path))))
 	}
+	id.SamplingDefaults = drawing(gjson.Parse(ask(model.PageBeside(base, "/props"))).Get("default_generation_settings"))
 	id.wrote(words)
 	return id
 }
+
+// drawing are llama.cpp's defaults, which older versions do not keep apart.
+func drawing(settings gjson.Result) string {
+	if inner := settings.Get("params"); inner.IsObject() {
+		settings = inner
+	}
+	var all []string
+	for _, name := range []string{"temperature", "top_p", "top_k", "min_p"} {
+		if v := settings.Get(name); v.Type == gjson.Number {
+			all = append(all, name+" "+v.Raw)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// overridden is how vLLM logs that the model's generation_config.json decides.
+var overridden = regexp.MustCompile("(?i)default (?:vLLM )?(?:chat )?sampling param(?:eter)?s (?:have been overridden by|from) [^{]*([{][^}]*[}])")
 
 // page is a bounded JSON answer; empty where there is none.
 func page(ctx context.Context, url, key string) (string, error) {
@@ -141,6 +162,9 @@ func (id *Identity) wrote(words string) {
 		if *to == "" {
 			*to = said(names, words)
 		}
+	}
+	if at := overridden.FindStringSubmatch(words); at != nil && id.SamplingDefaults == "" {
+		id.SamplingDefaults = at[1]
 	}
 	for names, to := range map[string]**int64{
 		"tensor[_-]parallel[_-]size|tp[_-]size|tp": &id.TensorParallel, "pipeline[_-]parallel[_-]size|pp[_-]size|pp": &id.PipelineParallel,

@@ -197,8 +197,8 @@ func TestUsageOfSeveralCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	// GPU use: 10 s at 0.5 and 10 s at 1, then 4 s at 1.
-	use, energy, kv, rate := 19.0/24, 28.0/3600, 0.5, 0.5
-	want := Usage{Seconds: 20, GPUSeconds: 30, GPUUse: &use, GPUMemory: &two, GPUPower: &two, EnergyWh: &energy, KVCacheUse: &kv, PrefixHitRate: &rate}
+	use, energy, kv, rate, gpu := 19.0/24, 28.0/3600, 0.5, 0.5, 30.0
+	want := Usage{Seconds: 20, GPUSeconds: &gpu, GPUUse: &use, GPUMemory: &two, GPUPower: &two, EnergyWh: &energy, KVCacheUse: &kv, PrefixHitRate: &rate}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -13,9 +13,9 @@ import (
 // run.
 type Usage struct {
 	// Seconds is the time under watch; GPUSeconds counts each GPU's, busy or
-	// not: a GPU that waits is not free for others.
-	Seconds    float64 `json:"seconds"`
-	GPUSeconds float64 `json:"gpu_seconds"`
+	// not: a GPU that waits is not free for others. Nil is that none was seen.
+	Seconds    float64  `json:"seconds"`
+	GPUSeconds *float64 `json:"gpu_seconds"`
 	// GPUUse and GPUPower are means over time and GPUs, from 0 to 1 and in
 	// watts; EnergyWh is of all GPUs together; GPUMemory is the largest of any.
 	// Nil is what no driver told.
@@ -108,7 +108,12 @@ func (a *adding) add(s Sample) {
 // span counts the seconds that a sample stands for.
 func (a *adding) span(s Sample, seconds float64) {
 	a.Seconds += seconds
-	a.GPUSeconds += seconds * float64(len(s.GPUs))
+	if len(s.GPUs) > 0 {
+		if a.GPUSeconds == nil {
+			a.GPUSeconds = new(float64)
+		}
+		*a.GPUSeconds += seconds * float64(len(s.GPUs))
+	}
 	for _, g := range s.GPUs {
 		a.use.add(g.Use, seconds)
 		a.power.add(g.Power, seconds)

@@ -9,22 +9,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/comparison"
 )
 
 // NewCompare makes `arena compare`.
 func NewCompare(s *cli.Streams) *cobra.Command {
-	var asJSON, anyway bool
+	var o comparison.Options
+	var asJSON bool
 	var trainedOn string
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
 		Short: "Say whether runs differ, and how sure that is",
-		Long: `Compare the first run with each of the others, paired by problem: the difference
-with its clustered standard error and bootstrap interval, the exact McNemar test
-on sample 0, Holm's adjustment over all comparisons, the smallest difference that
-this many problems can show, and how many it takes to show the one measured.
+		Long: `Compare the first run with each of the others: a table of all, then each difference,
+paired by problem over scored samples, with its interval, one test by problem with
+Holm's adjustment, and what true difference this test shows four times in five.
+McNemar's exact test stands beside it for runs of one sample. With --margin also
+whether the runs are equal within it.
 
-Runs that differ in problems, harness, scorer or judge are refused by name.`,
+What had no answer from its server is in no rate; a run of which less than
+--min-coverage was scored is refused, exit 3. So are runs that differ in anything
+but model and seed, by name, exit 2.`,
 		Example: `  serve='go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000'   # needs no model
   day='--problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl'
   arena eval --serve "$serve" --endpoint http://127.0.0.1:8000/v1 --model base $day -k 4 -o base
@@ -32,12 +36,14 @@ Runs that differ in problems, harness, scorer or judge are refused by name.`,
   arena compare base tuned
   arena compare base tuned --json`,
 		Args: cli.Takes(2, cli.AnyNumber),
-		RunE: func(_ *cobra.Command, args []string) error {
-			contaminated, err := readIDs(trainedOn)
-			if err != nil {
+		RunE: func(_ *cobra.Command, args []string) (err error) {
+			if !(o.MinCoverage >= 0 && o.MinCoverage <= 1) || !(o.Margin >= 0 && o.Margin <= 1) {
+				return cli.Usage(fmt.Errorf("--min-coverage %v, --margin %v", o.MinCoverage, o.Margin), "shares from 0 to 1")
+			}
+			if o.Contaminated, err = readIDs(trainedOn); err != nil {
 				return err
 			}
-			all, err := student.Compare(args[0], args[1:], anyway, contaminated)
+			all, err := comparison.Compare(args, o)
 			if err != nil {
 				return compareFailure(err)
 			}
@@ -45,7 +51,9 @@ Runs that differ in problems, harness, scorer or judge are refused by name.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
-	c.Flags().BoolVar(&anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
+	c.Flags().BoolVar(&o.Anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
+	c.Flags().Float64Var(&o.MinCoverage, "min-coverage", usualCoverage, "share of each run's rollouts that must be scored")
+	c.Flags().Float64Var(&o.Margin, "margin", 0, "difference that does not matter: test whether the runs are equal within it")
 	c.Flags().StringVar(&trainedOn, "trained-on", "", trainedOnUsage)
 	cli.ReadsFiles(c)
 	cli.Reads(c, "trained-on")
@@ -53,16 +61,24 @@ Runs that differ in problems, harness, scorer or judge are refused by name.`,
 }
 
 func compareFailure(err error) error {
-	if errors.Is(err, student.ErrIncomparable) {
+	switch {
+	case errors.Is(err, comparison.ErrCoverage):
+		return cli.Limit(err, "finish the run with the same `arena eval` and --retry-infra, or lower --min-coverage")
+	case errors.Is(err, comparison.ErrIncomparable):
 		return cli.Usage(err, "evaluate both in the same setting, or say --anyway")
 	}
 	return cli.Failed(err, "a run is a folder that `arena eval` finished")
 }
 
-func printComparisons(w io.Writer, all []student.Comparison, asJSON bool) error {
+func printComparisons(w io.Writer, all []comparison.Comparison, asJSON bool) error {
+	if !asJSON {
+		if err := comparison.WriteSeries(w, all); err != nil {
+			return err
+		}
+	}
 	for _, c := range all {
 		if !asJSON {
-			fmt.Fprint(w, c)
+			fmt.Fprint(w, "\n", c)
 			continue
 		}
 		b, err := json.Marshal(c)

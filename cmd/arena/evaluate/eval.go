@@ -62,7 +62,12 @@ type Flags struct {
 	templateKwargs          string
 	Changed                 func(string) bool
 	priceTable              prices.Table
+	// bill is the cost in words.
+	bill string
 }
+
+// usualCoverage is the share of rollouts that must be scored where nobody says.
+const usualCoverage = 0.98
 
 // NewEval makes `arena eval`.
 func NewEval(s *cli.Streams) *cobra.Command {
@@ -123,7 +128,7 @@ func (f *Flags) AddSetting(c *cobra.Command) {
 	fl.StringVar(&f.dialect, "dialect", "auto", "how calls are written: auto, native, oro, hermes or react")
 	fl.IntVarP(&f.Samples, "samples", "k", 1, "rollouts per problem")
 	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies per rollout at most")
-	fl.Float64Var(&f.coverage, "min-coverage", 0.98, "share of rollouts that must be scored")
+	fl.Float64Var(&f.coverage, "min-coverage", usualCoverage, "share of rollouts that must be scored")
 	cli.Reads(c, "system")
 }
 

@@ -11,12 +11,12 @@ func TestCostSaysWhatItLacks(t *testing.T) {
 	t.Parallel()
 	prompt, completion := int64(200), int64(80)
 	s := &evaluation.Summary{SolvedProblems: 2, Tokens: evaluation.Tokens{Prompt: &prompt, Completion: &completion, Uncounted: 1}}
-	c := (&Flags{}).cost(s, 0)
+	c := (&Flags{}).cost(s, nil)
 	if words := c.String(); !strings.HasSuffix(words, "100 prompt tokens, 40 completion tokens a solved problem (2 solved); the server counted no tokens for 1 reply, which no figure holds") || c.Uncounted != 1 {
 		t.Error(words)
 	}
 	s.Tokens.Uncounted = 0
-	if words := (&Flags{}).cost(s, 0).String(); !strings.HasSuffix(words, "(2 solved)") {
+	if words := (&Flags{}).cost(s, nil).String(); !strings.HasSuffix(words, "(2 solved)") {
 		t.Error(words)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/report"
 )
 
+// pageFile is the page of a run.
+const pageFile = "report.html"
+
 // writePages draws the pages of a finished run: report.html, which is the same
 // however the run went, and beside it what depends on clock and machine.
 func (f *Flags) writePages() error {
@@ -20,7 +23,7 @@ func (f *Flags) writePages() error {
 	if err != nil {
 		return err
 	}
-	if err = writePage(filepath.Join(f.Out, "report.html"), page); err != nil {
+	if err = writePage(filepath.Join(f.Out, pageFile), page); err != nil {
 		return err
 	}
 	machine, err := report.ReadTelemetry(f.Out)

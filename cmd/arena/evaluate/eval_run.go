@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -223,10 +224,15 @@ func readIDs(path string) (map[string]bool, error) {
 	return ids, nil
 }
 
-// report prints the table, and fails if too little was scored.
+// report prints the result first and where everything lies last, and fails if too
+// little was scored.
 func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 	if !f.Quiet {
 		fmt.Fprint(s.Err, student.Table(m))
+		if f.bill != "" {
+			fmt.Fprintln(s.Err, f.bill)
+		}
+		fmt.Fprintf(s.Err, "page          %s\nrollouts      inspect view --log-dir %s\n", filepath.Join(f.Out, pageFile), f.Out)
 	}
 	if m.Coverage < f.coverage {
 		return cli.Limit(fmt.Errorf("only %d of %d rollouts were scored: coverage %.4f is below %.4f", m.Scored, m.Samples, m.Coverage, f.coverage),

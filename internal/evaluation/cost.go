@@ -1,0 +1,79 @@
+package evaluation
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Cost is what a run took. Null is what is not known: tokens that the server does
+// not count, GPUs that nobody can see, dollars without a price.
+type Cost struct {
+	// SolvedProblems counts those that a sample solved.
+	SolvedProblems int    `json:"solved_problems"`
+	Total          Amount `json:"total"`
+	// PerSolved is Total / SolvedProblems; null where none is solved.
+	PerSolved *Amount `json:"per_solved_problem"`
+	// Uncounted are the replies whose tokens, and dollars for them, are in no
+	// figure: their server did not count them.
+	Uncounted int `json:"uncounted_replies,omitempty"`
+}
+
+// Amount is a cost in each of its currencies.
+type Amount struct {
+	GPUSeconds       *float64 `json:"gpu_seconds"`
+	PromptTokens     *float64 `json:"prompt_tokens"`
+	CompletionTokens *float64 `json:"completion_tokens"`
+	// TokenUSD is by a table of prices, GPUUSD by the price of an hour.
+	TokenUSD *float64 `json:"token_usd"`
+	GPUUSD   *float64 `json:"gpu_usd"`
+}
+
+// PerProblem fills in what a solved problem costs.
+func (c *Cost) PerProblem() {
+	if c.SolvedProblems == 0 {
+		return
+	}
+	each := c.Total
+	for _, field := range []**float64{&each.GPUSeconds, &each.PromptTokens, &each.CompletionTokens, &each.TokenUSD, &each.GPUUSD} {
+		if *field != nil {
+			share := **field / float64(c.SolvedProblems)
+			*field = &share
+		}
+	}
+	c.PerSolved = &each
+}
+
+// String is the cost of a solved problem in one line.
+func (c Cost) String() string {
+	if c.PerSolved == nil {
+		return "cost          no problem is solved" + c.short()
+	}
+	var words []string
+	for _, part := range []struct {
+		value  *float64
+		format string
+	}{
+		{c.PerSolved.GPUSeconds, "%.2f GPU seconds"}, {c.PerSolved.PromptTokens, "%.0f prompt tokens"},
+		{c.PerSolved.CompletionTokens, "%.0f completion tokens"}, {c.PerSolved.TokenUSD, "%.6f USD of tokens"}, {c.PerSolved.GPUUSD, "%.6f USD of GPUs"},
+	} {
+		if part.value != nil {
+			words = append(words, fmt.Sprintf(part.format, *part.value))
+		}
+	}
+	if len(words) == 0 {
+		words = []string{"unknown"}
+	}
+	return fmt.Sprintf("cost          %s a solved problem (%d solved)%s", strings.Join(words, ", "), c.SolvedProblems, c.short())
+}
+
+// short says what the figures lack.
+func (c Cost) short() string {
+	switch c.Uncounted {
+	case 0:
+		return ""
+	case 1:
+		return "; the server counted no tokens for 1 reply, which no figure holds"
+	default:
+		return fmt.Sprintf("; the server counted no tokens for %d replies, which no figure holds", c.Uncounted)
+	}
+}

@@ -1,0 +1,272 @@
+// Package comparison says how runs on the same problems differ, and how sure that is.
+// What was not scored is in no rate: a server that failed makes no model worse.
+package comparison
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// Comparison is what two runs on the same problems say of each other.
+type Comparison struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	// ACoverage and BCoverage are the shares of the rollouts that were scored.
+	ACoverage float64 `json:"a_coverage"`
+	BCoverage float64 `json:"b_coverage"`
+	Part
+	// McNemar is the exact test of single samples; null where there are more.
+	McNemar *McNemar `json:"mcnemar"`
+	// Power is the chance that the test of P shows true differences of some sizes.
+	Power []Power `json:"power,omitempty"`
+	// Equivalence is null where no margin was given.
+	Equivalence *Equivalence `json:"equivalence,omitempty"`
+	// Won are the problems that b solves more often than a, Lost less often.
+	Won  []Problem `json:"won"`
+	Lost []Problem `json:"lost"`
+	// Differs names the fields in which the runs' settings differ, where the caller
+	// allowed them to.
+	Differs    []string         `json:"differs,omitempty"`
+	ByCategory map[string]*Part `json:"by_category"`
+	// ByContamination has the parts "clean" and "contaminated", each where it has a
+	// problem and somebody checked.
+	ByContamination map[string]*Part `json:"by_contamination,omitempty"`
+	ARun            Row              `json:"a_run"`
+	BRun            Row              `json:"b_run"`
+}
+
+// Part compares two runs on problems that both were scored on, each problem by its
+// rate over scored samples. Null is what the problems cannot tell: an interval where
+// there is one alone, or where all differ alike.
+type Part struct {
+	Problems int     `json:"problems"`
+	AMean    float64 `json:"a_mean"`
+	BMean    float64 `json:"b_mean"`
+	// Difference is b - a, SEClustered its standard error over problems.
+	Difference  float64     `json:"difference"`
+	SEClustered *float64    `json:"se_clustered"`
+	CI95        *[2]float64 `json:"ci95"`
+	// P is of the paired test over all scored samples, clustered by problem. HolmP is
+	// adjusted for all that were made at once: of the whole, of categories, and of
+	// contamination, each for itself.
+	P     float64 `json:"p"`
+	HolmP float64 `json:"holm_p"`
+	// MDE80 is the true difference that this test shows four times in five.
+	MDE80 *float64 `json:"mde80"`
+	// Differing counts the problems whose rates differ.
+	Differing int `json:"differing_problems"`
+}
+
+// McNemar is the exact test: B problems only a solves, C only b.
+type McNemar struct {
+	B int     `json:"b"`
+	C int     `json:"c"`
+	P float64 `json:"p"`
+}
+
+// Power is the chance to show a true difference.
+type Power struct {
+	Difference float64 `json:"difference"`
+	Power      float64 `json:"power"`
+}
+
+// Equivalence says whether the difference is within a margin: P is of two one-sided
+// tests, null without a spread.
+type Equivalence struct {
+	Margin float64  `json:"margin"`
+	P      *float64 `json:"p"`
+	Shown  bool     `json:"shown"`
+}
+
+// Problem is a problem on which two runs differ.
+type Problem struct {
+	ID       string  `json:"problem_id"`
+	Category string  `json:"category"`
+	A        float64 `json:"a_rate"`
+	B        float64 `json:"b_rate"`
+}
+
+// Options say what is compared, and what is refused.
+type Options struct {
+	// Anyway compares runs of different settings on the problems they share.
+	Anyway bool
+	// MinCoverage is the share of the rollouts of each run that must be scored.
+	MinCoverage float64
+	// Margin is the difference that does not matter; 0 asks for no equivalence.
+	Margin float64
+	// Contaminated, where not nil, holds problems to compare apart from the others.
+	Contaminated map[string]bool
+}
+
+// ErrIncomparable is in the chain of the error for runs that may not be compared,
+// ErrCoverage for those of which too little was scored.
+var (
+	ErrIncomparable = errors.New("the runs are not comparable")
+	ErrCoverage     = errors.New("too little was scored")
+)
+
+// Compare compares the first run with each of the others.
+func Compare(folders []string, o Options) ([]Comparison, error) {
+	names := apart(folders)
+	runs := make([]*run, len(folders))
+	for i, folder := range folders {
+		var err error
+		if runs[i], err = read(folder, names[i]); err != nil {
+			return nil, err
+		}
+		if c := runs[i].summary.Coverage; c < o.MinCoverage || runs[i].summary.Scored == 0 {
+			return nil, fmt.Errorf("compare %s: %w: %d of %d rollouts, coverage %.4f is below %.4f",
+				names[i], ErrCoverage, runs[i].summary.Scored, runs[i].summary.Samples, c, o.MinCoverage)
+		}
+	}
+	all := make([]Comparison, len(runs)-1)
+	for i, b := range runs[1:] {
+		var err error
+		if all[i], err = compare(runs[0], b, o); err != nil {
+			return nil, err
+		}
+	}
+	adjust(all)
+	return all, nil
+}
+
+func compare(a, b *run, o Options) (Comparison, error) {
+	differs := a.differences(b)
+	if len(differs) > 0 && !o.Anyway {
+		return Comparison{}, fmt.Errorf("compare %s with %s: %w: %s", a.name, b.name, ErrIncomparable, strings.Join(differs, "; "))
+	}
+	shared := pairs(a, b)
+	if len(shared) == 0 {
+		return Comparison{}, fmt.Errorf("compare %s with %s: %w: no problem was scored in both", a.name, b.name, ErrIncomparable)
+	}
+	c := Comparison{
+		A: a.name, B: b.name, ACoverage: a.summary.Coverage, BCoverage: b.summary.Coverage, Differs: differs, ARun: a.row(), BRun: b.row(),
+		Won: []Problem{}, Lost: []Problem{}, ByCategory: split(shared, func(p pair) string { return p.Category }),
+	}
+	whole := shared.paired()
+	c.Part = part(shared, whole)
+	c.certainty(whole, o.Margin)
+	c.winsAndLosses(shared)
+	if a.spec.Samples == 1 && b.spec.Samples == 1 {
+		c.McNemar = &McNemar{len(c.Lost), len(c.Won), stats.McNemar(len(c.Lost), len(c.Won))}
+	}
+	if o.Contaminated != nil {
+		c.ByContamination = split(shared, func(p pair) string {
+			return map[bool]string{true: "contaminated", false: "clean"}[o.Contaminated[p.ID]]
+		})
+	}
+	return c, nil
+}
+
+// certainty fills in what this many problems can show.
+func (c *Comparison) certainty(whole stats.Paired, margin float64) {
+	for _, difference := range []float64{0.02, 0.05, 0.1} {
+		if p := known(whole.Power(difference)); p != nil {
+			c.Power = append(c.Power, Power{difference, *p})
+		}
+	}
+	if margin > 0 {
+		c.Equivalence = &Equivalence{Margin: margin, P: known(whole.Equivalent(margin))}
+		c.Equivalence.Shown = c.Equivalence.P != nil && *c.Equivalence.P <= 0.05
+	}
+}
+
+func (c *Comparison) winsAndLosses(shared pairing) {
+	for _, p := range shared {
+		if p.B > p.A {
+			c.Won = append(c.Won, p.Problem)
+		} else if p.B < p.A {
+			c.Lost = append(c.Lost, p.Problem)
+		}
+	}
+}
+
+// pair is a problem with the scored samples of both runs.
+type pair struct {
+	Problem
+	samplesA, samplesB int
+}
+
+type pairing []pair
+
+// pairs are the problems that both runs have scored samples of, in the order of a.
+func pairs(a, b *run) (all pairing) {
+	for _, id := range a.ids {
+		x, y := a.problems[id], b.problems[id]
+		if y != nil && x.scored > 0 && y.scored > 0 {
+			all = append(all, pair{Problem{id, x.category, x.rate(), y.rate()}, x.scored, y.scored})
+		}
+	}
+	return all
+}
+
+func (all pairing) paired() stats.Paired {
+	a, b := make([]float64, len(all)), make([]float64, len(all))
+	samplesA, samplesB := 0, 0
+	for i, p := range all {
+		a[i], b[i] = p.A, p.B
+		samplesA, samplesB = samplesA+p.samplesA, samplesB+p.samplesB
+	}
+	n := float64(len(all))
+	return stats.NewPaired(a, b, float64(samplesA)/n, float64(samplesB)/n)
+}
+
+func part(all pairing, whole stats.Paired) Part {
+	p := Part{
+		Problems: whole.Problems, AMean: whole.A, BMean: whole.B, Difference: whole.Difference, SEClustered: known(whole.SE),
+		P: whole.P(), MDE80: known(whole.MDE80()),
+	}
+	if i := whole.Interval(); known(i.Low) != nil {
+		p.CI95 = &[2]float64{i.Low, i.High}
+	}
+	for _, one := range all {
+		if one.A != one.B {
+			p.Differing++
+		}
+	}
+	return p
+}
+
+// split compares by a property of the problems.
+func split(shared pairing, by func(pair) string) map[string]*Part {
+	groups, parts := map[string]pairing{}, map[string]*Part{}
+	for _, p := range shared {
+		groups[by(p)] = append(groups[by(p)], p)
+	}
+	for name, group := range groups {
+		p := part(group, group.paired())
+		parts[name] = &p
+	}
+	return parts
+}
+
+// adjust adjusts the p-values of tests made at once.
+func adjust(all []Comparison) {
+	var families [3][]*Part
+	for i := range all {
+		families[0] = append(families[0], &all[i].Part)
+		families[1] = append(families[1], sorted(all[i].ByCategory)...)
+		families[2] = append(families[2], sorted(all[i].ByContamination)...)
+	}
+	for _, family := range families {
+		p := make([]float64, len(family))
+		for i, c := range family {
+			p[i] = c.P
+		}
+		for i, h := range stats.Holm(p) {
+			family[i].HolmP = h
+		}
+	}
+}
+
+func sorted(parts map[string]*Part) (all []*Part) {
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		all = append(all, parts[name])
+	}
+	return all
+}

@@ -1,0 +1,150 @@
+package comparison
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteSeries writes the runs of comparisons with one base as a table, for people.
+func WriteSeries(w io.Writer, all []Comparison) error {
+	rows := []Row{all[0].ARun}
+	for _, c := range all {
+		rows = append(rows, c.BRun)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var rates []string
+	for _, name := range slices.Sorted(maps.Keys(rows[0].Pass)) {
+		if strings.HasPrefix(name, "pass@") {
+			rates = append(rates, name)
+		}
+	}
+	fmt.Fprintln(t, strings.Join(slices.Concat([]string{"run", "rate", "95 %", "coverage"}, rates,
+		[]string{"partial", "hallucinated ids a reply", "tokens a rollout", "time", "cost"}), "\t"))
+	for _, r := range rows {
+		fmt.Fprintln(t, strings.Join(slices.Concat([]string{r.Name, share(r.Rate), between(r.CI95), fmt.Sprintf("%.4f", r.Coverage)}, r.passes(rates),
+			[]string{fmt.Sprintf("%d", r.Partial), share(r.HallucinatedPerTurn), r.tokens(), r.time(), r.cost()}), "\t"))
+	}
+	return t.Flush()
+}
+
+func (r Row) passes(names []string) []string {
+	cells := make([]string, len(names))
+	for i, name := range names {
+		cells[i] = "-"
+		if p, told := r.Pass[name]; told {
+			cells[i] = fmt.Sprintf("%.4f", p.Mean)
+		}
+	}
+	return cells
+}
+
+func (r Row) tokens() string {
+	if r.Tokens.Prompt == nil || r.Tokens.Completion == nil {
+		return unknown
+	}
+	n := int64(r.Rollouts)
+	return fmt.Sprintf("%d + %d", *r.Tokens.Prompt/n, *r.Tokens.Completion/n)
+}
+
+func (r Row) time() string {
+	if r.Seconds == 0 {
+		return unknown
+	}
+	return fmt.Sprintf("%.0f s", r.Seconds)
+}
+
+func (r Row) cost() string {
+	var words []string
+	for _, usd := range []*float64{r.Cost.TokenUSD, r.Cost.GPUUSD} {
+		if usd != nil {
+			words = append(words, fmt.Sprintf("%.4f USD", *usd))
+		}
+	}
+	if s := r.Cost.GPUSeconds; len(words) == 0 && s != nil {
+		words = []string{fmt.Sprintf("%.0f GPU s", *s)}
+	}
+	if len(words) == 0 {
+		return unknown
+	}
+	return strings.Join(words, " + ")
+}
+
+const unknown = "unknown"
+
+func share(x *float64) string {
+	if x == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%.4f", *x)
+}
+
+func between(x *[2]float64) string {
+	if x == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%.4f to %.4f", x[0], x[1])
+}
+
+// String is the comparison for people.
+func (c Comparison) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s against %s: %s\n", c.B, c.A, c.Part)
+	fmt.Fprintf(&b, "  rates of scored rollouts: %s %.4f (coverage %.4f), %s %.4f (coverage %.4f)\n", c.A, c.AMean, c.ACoverage, c.B, c.BMean, c.BCoverage)
+	if c.McNemar != nil {
+		fmt.Fprintf(&b, "  McNemar: only %s %d, only %s %d, p %.4g\n", c.A, c.McNemar.B, c.B, c.McNemar.C, c.McNemar.P)
+	} else {
+		fmt.Fprintf(&b, "  %s solves %d problems more often, %d less often\n", c.B, len(c.Won), len(c.Lost))
+	}
+	c.writeShown(&b)
+	c.writeParts(&b, "category ", c.ByCategory)
+	c.writeParts(&b, "", c.ByContamination)
+	for _, d := range c.Differs {
+		fmt.Fprintf(&b, "  differs: %s\n", d)
+	}
+	return b.String()
+}
+
+// writeShown says what this many problems can show.
+func (c Comparison) writeShown(b *strings.Builder) {
+	if c.MDE80 != nil {
+		fmt.Fprintf(b, "  this test shows a true difference of %.4f four times in five", *c.MDE80)
+		for _, p := range c.Power {
+			fmt.Fprintf(b, ", of %.2f in %.0f %%", p.Difference, 100*p.Power)
+		}
+		b.WriteByte('\n')
+	}
+	if e := c.Equivalence; e != nil {
+		verdict := "not shown to be equal"
+		if e.Shown {
+			verdict = "equal"
+		}
+		p := unknown
+		if e.P != nil {
+			p = fmt.Sprintf("%.4g", *e.P)
+		}
+		fmt.Fprintf(b, "  %s within %.4f (two one-sided tests, p %s)\n", verdict, e.Margin, p)
+	}
+}
+
+func (c Comparison) writeParts(b *strings.Builder, kind string, parts map[string]*Part) {
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		p := parts[name]
+		fmt.Fprintf(b, "  %s%s: %s %.4f, %s %.4f; %s\n", kind, name, c.A, p.AMean, c.B, p.BMean, p)
+	}
+}
+
+// String is the difference with how sure it is.
+func (p Part) String() string {
+	if p.Differing == 0 {
+		return fmt.Sprintf("no problem of %d differs", p.Problems)
+	}
+	s := fmt.Sprintf("difference %+.4f on %d problems", p.Difference, p.Problems)
+	if p.CI95 != nil {
+		s += fmt.Sprintf(" (95 %%: %+.4f to %+.4f)", p.CI95[0], p.CI95[1])
+	}
+	return s + fmt.Sprintf(", p %.4g (Holm %.4g)", p.P, p.HolmP)
+}
