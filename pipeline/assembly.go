@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
 // content is all that the corpus is put together from.
@@ -20,7 +21,7 @@ func (s *session) content(ctx context.Context, p *plan, parts []string) (*finish
 	if err != nil {
 		return nil, err
 	}
-	reports, err := s.reports(ctx, p)
+	made, err := s.reports(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -30,10 +31,10 @@ func (s *session) content(ctx context.Context, p *plan, parts []string) (*finish
 	}
 	c := &finish.Content{
 		Parts: parts, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: s.manifestInputs(p), Funnel: p.Funnel,
-		Bank: s.protect.State, Reports: reports.files(), Card: s.card(p, reports, pairs),
+		Bank: s.protect.State, Reports: made.Files(), Card: s.card(p, made, pairs),
 	}
 	if s.Pages != nil {
-		if c.Pages, err = s.Pages(reports); err != nil {
+		if c.Pages, err = s.Pages(made); err != nil {
 			return nil, err
 		}
 		c.Card.Sections = append(c.Card.Sections, plots(c.Pages)...)
@@ -71,18 +72,18 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 	return out
 }
 
-func (s *session) card(p *plan, r *Reports, pairs *corpus.PairSummary) corpus.Card {
+func (s *session) card(p *plan, r *reports.Set, pairs *corpus.PairSummary) corpus.Card {
 	return corpus.Card{
 		Title:   "Shopping agent trajectories",
 		Tags:    finish.ShoppingTags,
 		Default: configSFT,
 		Sections: []corpus.Section{
 			{Heading: "What this is", Body: s.cardAbout(p)},
-			{Heading: "Held-out protection", Body: r.Leak.text(s.Config.Guard)},
-			{Heading: "Judge", Body: r.Judges.text(s.Config.MaxUnscored)},
+			{Heading: "Held-out protection", Body: r.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed)},
+			{Heading: "Judge", Body: r.Judges.Text(s.Config.MaxUnscored)},
 			pairs.Section(),
-			{Heading: "Lengths", Body: lengthsText(r.Lengths)},
-			{Heading: "Agents", Body: r.Agents.text()},
+			{Heading: "Lengths", Body: reports.LengthsText(r.Lengths)},
+			{Heading: "Agents", Body: r.Agents.Text()},
 			{Heading: "Known limits", Body: knownLimits},
 		},
 	}

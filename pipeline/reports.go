@@ -2,154 +2,72 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/judges/agreement"
-	"github.com/trajectory-arena/arena/judges/multiplier"
-	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// Reports are what a run tells people beside its rows.
-type Reports struct {
-	Funnel []corpus.Stage
-	Agents AgentsReport
-	Judges JudgesReport
-	Leak   LeakReport
-	// Lengths are those of the splits that hold attempts.
-	Lengths []Lengths
-}
-
-// AgentsReport says whose attempts were read and whose were kept.
-type AgentsReport struct {
-	Agents []AgentShare `json:"agents"`
-	// TopShare is the largest agent's share of the kept attempts, Gini the
-	// inequality of the shares: 0 if all agents have the same, towards 1 if one
-	// has all.
-	TopShare float64 `json:"top_share"`
-	Gini     float64 `json:"gini"`
-}
-
-// AgentShare is one agent's line.
-type AgentShare struct {
-	Agent     string `json:"agent_version_id"`
-	Hotkey    string `json:"miner_hotkey"`
-	Attempts  int    `json:"attempts"`
-	Agentic   int    `json:"agentic"`
-	Scripted  int    `json:"scripted"`
-	Unknown   int    `json:"unknown"`
-	Scored    int    `json:"scored"`
-	Successes int    `json:"successes"`
-	Kept      int    `json:"kept"`
-}
-
-// JudgesReport says how the judge graded.
-type JudgesReport struct {
-	Judge    string `json:"judge"`
-	Judged   int    `json:"judged"`
-	Unscored int    `json:"unscored"`
-	// Sparing reports whether only attempts were judged that passed filter and score,
-	// and not all that left a dialogue.
-	Sparing bool `json:"sparing,omitempty"`
-	// Coverage is the share of the judged attempts that have a grade.
-	Coverage   float64          `json:"coverage"`
-	Multiplier MultiplierReport `json:"multiplier"`
-	Levels     []LevelRate      `json:"levels"`
-	// Agreement is how far the judge agrees with labels or other judges, as
-	// arena agreement measured it; nil where the build was not told.
-	Agreement *agreement.Report `json:"agreement"`
-	// Probes is how far its grades move where they should not; nil where that
-	// was not measured.
-	Probes *ProbesReport `json:"probes"`
-	// Steps is the step judge's part; nil where steps were not judged.
-	Steps *StepsReport `json:"steps"`
-}
-
-// StepsReport says how the step judge judged.
-type StepsReport struct {
-	Judge string `json:"judge"`
-	// Judged counts attempts, Unscored those without an answer, by Outcomes.
-	Judged   int                        `json:"judged"`
-	Unscored int                        `json:"unscored"`
-	Coverage float64                    `json:"coverage"`
-	Outcomes map[arena.JudgeOutcome]int `json:"outcomes"`
-	// Verdicts counts steps.
-	Verdicts block.Needs `json:"verdicts"`
-}
-
-// MultiplierReport says how grades became factors on the outcome.
-type MultiplierReport struct {
-	Per      multiplier.Per      `json:"per"`
-	Unscored multiplier.Unscored `json:"unscored"`
-	Floor    float64             `json:"floor"`
-	Ceiling  float64             `json:"ceiling"`
-	// Runs are the means that factors depend on, by run; none where each
-	// attempt is weighed by its own grade alone.
-	Runs map[string]RunQuality `json:"runs,omitempty"`
-}
-
-// RunQuality is the mean grade of a run's judged attempts; null where none has
-// a grade.
-type RunQuality struct {
-	Mean     *float64 `json:"mean"`
-	Judged   int      `json:"judged"`
-	Coverage float64  `json:"coverage"`
-}
-
-// LevelRate counts the attempts at one level of the judge.
-type LevelRate struct {
-	Score    float64 `json:"score"`
-	Attempts int     `json:"attempts"`
-	Kept     int     `json:"kept"`
-}
-
-// LeakReport is the contamination report of a run: how the problems were
-// split, and what the guard found in the attempts.
-type LeakReport struct {
-	// Clusters and Problems count by pool.
-	Clusters map[guard.Pool]int `json:"clusters"`
-	Problems map[guard.Pool]int `json:"problems"`
-	// Outside counts the entries of held-out files.
-	Outside int `json:"held_out_entries"`
-	// SharedProducts are gold products of clusters in two pools: the audit of
-	// the split. A run that finds one stops.
-	SharedProducts []string `json:"products_in_two_pools"`
-	Canary         string   `json:"canary"`
-	// Guard counts by bank and tier, with the evidence for every dropped
-	// attempt and the recall on planted requests.
-	Guard *guard.Report `json:"guard"`
-}
-
-func (r *Reports) files() map[string]any {
-	return map[string]any{"funnel.json": r.Funnel, "agents.json": r.Agents, "judges.json": r.Judges, "leak.json": r.Leak}
-}
-
 // reports walks over all entries once more, with their fates.
-func (s *session) reports(ctx context.Context, p *plan) (*Reports, error) {
-	c := reporter{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, shifts: map[string][]probe.Shift{}, guard: guard.NewReport(s.protect.Guard(corpus.SplitTrain))}
-	c.guard.Injection, c.guard.NotRun = &s.protect.Injection, s.protect.notRun
+func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
+	found := guard.NewReport(s.protect.Guard(corpus.SplitTrain))
+	found.Injection, found.NotRun = &s.protect.Injection, s.protect.notRun
 	if s.protect.tiers != nil {
-		c.guard.Ran = s.protect.tiers
+		found.Ran = s.protect.tiers
 	}
+	all := reports.NewAdder(found)
 	err := s.eachEntry(ctx, p, func(x *block.Entry, f choose.Fate) error {
-		c.add(x, f)
+		if x.Fault == nil && f.Stage != stageRead {
+			all.Add(x, f)
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := &Reports{Funnel: p.Funnel, Agents: c.agentsReport(), Judges: c.judgesReport(s.Run, p), Lengths: c.lengthsReport()}
 	leak, err := s.protect.report()
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(c.guard.Dropped, func(a, b guard.DroppedRow) int { return strings.Compare(a.ID, b.ID) })
-	leak.Guard = c.guard
-	r.Leak = *leak
+	slices.SortFunc(found.Dropped, func(a, b guard.DroppedRow) int { return strings.Compare(a.ID, b.ID) })
+	leak.Guard = found
+	return &reports.Set{Funnel: p.Funnel, Agents: all.Agents(), Judges: s.judges(all, p), Lengths: all.Lengths(), Leak: *leak}, nil
+}
+
+func (s *session) judges(all *reports.Adder, p *plan) reports.Judges {
+	judge, m := s.Config.Judge, s.Config.Multiplier
+	r := reports.Judges{
+		Judge: judge.Name, Sparing: judge.Sparing, Agreement: s.Agreement,
+		Multiplier: reports.Multiplier{Per: m.Per, Unscored: m.Unscored, Floor: m.Floor, Ceiling: m.Ceiling},
+	}
+	n := reports.Judged{Judged: p.Judged, Unscored: p.Unscored, StepsJudged: p.StepsJudged, StepsUnscored: p.StepsUnscored, Runs: p.Runs}
+	return all.Judges(r, s.Config.StepJudge.Name, n, s.Probes, judge.ProbeEvery)
+}
+
+// report says how the problems were split, and audits the split.
+func (p *Protection) report() (*reports.Leak, error) {
+	r := &reports.Leak{
+		Clusters: map[guard.Pool]int{}, Problems: map[guard.Pool]int{}, Outside: p.Outside,
+		SharedProducts: []string{}, Canary: "caught",
+	}
+	side := map[string]guard.Pool{}
+	for _, c := range p.State.Clusters {
+		r.Clusters[c.Pool]++
+		r.Problems[c.Pool] += len(c.Problems)
+		for _, id := range c.ProductIDs {
+			if other, seen := side[id]; seen && other != c.Pool {
+				r.SharedProducts = append(r.SharedProducts, id)
+			}
+			side[id] = c.Pool
+		}
+	}
+	if len(r.SharedProducts) > 0 {
+		return nil, fmt.Errorf("audit the split: %d products are in clusters of different pools, the first is %s", len(r.SharedProducts), r.SharedProducts[0])
+	}
 	return r, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
 // Run is one build of one corpus, with all that it needs from outside.
@@ -45,7 +46,7 @@ type Run struct {
 	// Progress is told what was done; it may be called by several goroutines.
 	Progress func(Event)
 	// Pages draws the reports for people: files of the reports folder, by name.
-	Pages func(*Reports) (map[string][]byte, error)
+	Pages func(*reports.Set) (map[string][]byte, error)
 }
 
 // Event is one piece of progress.

@@ -2,13 +2,11 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
@@ -120,38 +118,4 @@ func (w *unitWriter) stepsRow(b *body, x *block.Entry) (rows.Steps, error) {
 	row, err := rows.NewSteps(&b.row, ms, b.verdicts, w.facts(x.Problem))
 	row.Rule = x.StepJudgement.Judge
 	return row, err
-}
-
-// addSteps adds up what the step judge said of one attempt.
-func (c *reporter) addSteps(x *block.Entry) {
-	o := x.StepJudgement.Outcome
-	if o == "" {
-		return
-	}
-	if c.steps == nil {
-		c.steps = &StepsReport{Outcomes: map[arena.JudgeOutcome]int{}}
-	}
-	c.steps.Outcomes[o]++
-	c.steps.Verdicts = c.steps.Verdicts.Plus(x.StepNeeds)
-}
-
-func (c *reporter) stepsReport(judge string, p *plan) *StepsReport {
-	if c.steps == nil {
-		return nil
-	}
-	all := multiplier.Quality{Judged: p.StepsJudged, Scored: p.StepsJudged - p.StepsUnscored}
-	c.steps.Judge, c.steps.Judged, c.steps.Unscored, c.steps.Coverage = judge, p.StepsJudged, p.StepsUnscored, all.Coverage()
-	return c.steps
-}
-
-// text is the step judge's part as the dataset card has it.
-func (r *StepsReport) text() string {
-	if r == nil {
-		return ""
-	}
-	n := r.Verdicts
-	return fmt.Sprintf(`
-Config steps is labelled by %s: of %d attempts that may be rows it judged %d, coverage %.1f %%; %d have no verdicts and are no rows.
-Of their steps %d were needed, %d waste and %d unclear: a row ends before the first message that is unclear.
-`, r.Judge, r.Judged, r.Judged-r.Unscored, 100*r.Coverage, r.Unscored, n.Needed, n.Waste, n.Unclear)
 }

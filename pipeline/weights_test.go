@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
 // moodyJudge grades as lengthJudge does, but gives no answer for about
@@ -146,7 +147,7 @@ func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
 	if in == 0 {
 		t.Error("no row without a grade, though they take the mean")
 	}
-	var report pipeline.JudgesReport
+	var report reports.Judges
 	b, err := os.ReadFile(filepath.Join(r.Out, "reports", "judges.json"))
 	if err == nil {
 		err = json.Unmarshal(b, &report)

@@ -14,12 +14,13 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/traces"
 )
 
 // pages draws the reports of a build.
-func pages(r *pipeline.Reports) (map[string][]byte, error) {
+func pages(r *reports.Set) (map[string][]byte, error) {
 	b := report.Build{Funnel: r.Funnel, Judge: r.Judges.Judge, Guard: r.Leak.Guard}
 	for _, a := range r.Agents.Agents {
 		b.Agents = append(b.Agents, report.Agent{

@@ -1,21 +1,24 @@
-package pipeline
+package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/judges/probe"
 )
 
-// text is the report as the dataset card has it.
-func (r *LeakReport) text(cfg GuardConfig) string {
+// Text is the report as the dataset card has it; shares and seed are those of the split.
+func (r *Leak) Text(shares guard.Shares, seed uint64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `All problems that share a product or a request form one cluster, and a cluster is in one pool only: %d clusters (%d problems) in
 train, %d (%d) in eval, %d (%d) never touched; problems that say the same count once (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json). No product is gold in two pools.
 `, r.Clusters[guard.PoolTrain], r.Problems[guard.PoolTrain], r.Clusters[guard.PoolEval], r.Problems[guard.PoolEval],
-		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], cfg.Shares.Eval, cfg.Shares.NeverTouch, cfg.Seed)
+		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], shares.Eval, shares.NeverTouch, seed)
 	if n := r.Clusters[guard.PoolHeldOut]; n > 0 {
 		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share a product or a request with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut])
 	}
@@ -69,7 +72,9 @@ func foundText(g *guard.Report) string {
 	return b.String()
 }
 
-func (r *JudgesReport) text(maxUnscored float64) string {
+// Text is the report as the dataset card has it; maxUnscored is the share of
+// attempts that may lack a grade, 0 to 1.
+func (r *Judges) Text(maxUnscored float64) string {
 	var b strings.Builder
 	asked := "with a dialogue"
 	if r.Sparing {
@@ -84,7 +89,7 @@ func (r *JudgesReport) text(maxUnscored float64) string {
 }
 
 // text says which choices made factors of grades.
-func (r *MultiplierReport) text() string {
+func (r *Multiplier) text() string {
 	weighed := "its own grade"
 	if r.Per == multiplier.Run {
 		weighed = "the mean grade of its run"
@@ -104,7 +109,8 @@ func (r *MultiplierReport) text() string {
 // cardAgents is how many agents the card lists; agents.json has all.
 const cardAgents = 10
 
-func (r *AgentsReport) text() string {
+// Text is the report as the dataset card has it.
+func (r *Agents) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n| agent | attempts | agentic | solved | kept |\n|---|---:|---:|---:|---:|\n",
 		len(r.Agents), 100*r.TopShare, r.Gini)
@@ -142,4 +148,63 @@ func figure(f agreement.Figure) string {
 	default:
 		return fmt.Sprintf("%.3f [%.3f, %.3f]", *f.Value, f.CI95[0], f.CI95[1])
 	}
+}
+
+// text is what the probes showed as the dataset card has it.
+func (r *Probes) text() string {
+	if r == nil {
+		return "\nHow far empty words, orders or copies move it was not measured: no attempt was drawn, and --judge-probes gave no figures.\n"
+	}
+	var b strings.Builder
+	b.WriteString("\nHow far its score moves where it should not, ")
+	if r.Every > 0 {
+		fmt.Fprintf(&b, "on one in %d attempts of these days", r.Every)
+	} else {
+		b.WriteString("measured apart from this build")
+	}
+	b.WriteString(" (95 % intervals; the mean's is clustered by problem):\n\n| probe | n | raised | lowered | share raised | mean shift |\n|---|---:|---:|---:|---|---|\n")
+	for _, p := range r.Probes {
+		mean := fmt.Sprintf("%+.3f", p.MeanShift)
+		if p.CI95 != nil {
+			mean += fmt.Sprintf(" [%+.3f, %+.3f]", p.CI95[0], p.CI95[1])
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | [%.3f, %.3f] | %s |\n", cell(p.Probe), p.N, p.Raised, p.Lowered, p.RaisedWilson95[0], p.RaisedWilson95[1], mean)
+	}
+	doc := probe.All()
+	lines := make([]string, 0, len(doc))
+	for _, p := range doc {
+		if slices.ContainsFunc(r.Probes, func(s probe.Summary) bool { return s.Probe == p.Name }) {
+			lines = append(lines, p.Name+": "+p.Doc)
+		}
+	}
+	return b.String() + "\n" + strings.Join(lines, "; ") + ".\n"
+}
+
+// text is the step judge's part as the dataset card has it.
+func (r *Steps) text() string {
+	if r == nil {
+		return ""
+	}
+	n := r.Verdicts
+	return fmt.Sprintf(`
+Config steps is labelled by %s: of %d attempts that may be rows it judged %d, coverage %.1f %%; %d have no verdicts and are no rows.
+Of their steps %d were needed, %d waste and %d unclear: a row ends before the first message that is unclear.
+`, r.Judge, r.Judged, r.Judged-r.Unscored, 100*r.Coverage, r.Unscored, n.Needed, n.Waste, n.Unclear)
+}
+
+// LengthsText is the card's table, by which a trainer's longest sequence is
+// set.
+func LengthsText(all []Lengths) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n| split | attempts | turns: half, 9 of 10, all | tokens: half, 9 of 10, all |\n|---|---:|---|---|\n", rows.Bytes4{}.Name())
+	for _, l := range all {
+		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", l.Split, len(l.Steps), upTo(l.Steps), upTo(l.Tokens))
+	}
+	return b.String()
+}
+
+// upTo says how far half, nine in ten and all of sorted values reach.
+func upTo(sorted []int) string {
+	last := len(sorted) - 1
+	return fmt.Sprintf("%d, %d, %d", sorted[last/2], sorted[last*9/10], sorted[last])
 }

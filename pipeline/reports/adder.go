@@ -1,0 +1,208 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/choose"
+)
+
+// Adder adds up entries.
+type Adder struct {
+	agents map[string]*AgentShare
+	levels map[float64]*LevelRate
+	// lengths are by split.
+	lengths map[string]*Lengths
+	shifts  map[string][]probe.Shift
+	guard   *guard.Report
+	steps   *Steps
+}
+
+// NewAdder adds what the guard finds to g.
+func NewAdder(g *guard.Report) *Adder {
+	return &Adder{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, shifts: map[string][]probe.Shift{}, guard: g}
+}
+
+// Add takes in an attempt, with its fate.
+func (a *Adder) Add(x *block.Entry, f choose.Fate) {
+	kept := 0
+	if f.Stage == "" {
+		kept = 1
+		a.addLengths(x, f.Split)
+	}
+	a.agent(x, f.Axis, kept)
+	a.addShifts(x)
+	a.addSteps(x)
+	if s := x.Judgement.Score; s != nil {
+		l, known := a.levels[*s]
+		if !known {
+			l = &LevelRate{Score: *s}
+			a.levels[*s] = l
+		}
+		l.Attempts++
+		l.Kept += kept
+	}
+	a.leak(x)
+}
+
+func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
+	name := filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID)
+	share, known := a.agents[name]
+	if !known {
+		share = &AgentShare{Agent: name, Hotkey: x.Attempt.Agent.Hotkey}
+		a.agents[name] = share
+	}
+	share.Attempts++
+	share.Kept += kept
+	switch axis {
+	case arena.AxisAgentic:
+		share.Agentic++
+	case arena.AxisScripted:
+		share.Scripted++
+	case arena.AxisUnknown:
+		share.Unknown++
+	}
+	if x.Outcome.Scores != nil {
+		share.Scored++
+	}
+	if x.Outcome.Success {
+		share.Successes++
+	}
+}
+
+func (a *Adder) leak(x *block.Entry) {
+	if x.Body.Bytes == 0 {
+		return
+	}
+	l := x.Leak
+	a.guard.Add(x.Attempt.ID, guard.Finding{
+		Match: l.Match, Bank: l.Bank, Drop: l.Drop, Same: l.Same, Score: l.Score, Tier: guard.Tier(l.Tier), Evidence: l.Evidence, Beyond: l.Beyond,
+	})
+}
+
+// Agents orders the agents by what was kept of them.
+func (a *Adder) Agents() Agents {
+	var r Agents
+	for _, share := range a.agents {
+		r.Agents = append(r.Agents, *share)
+	}
+	slices.SortFunc(r.Agents, func(a, b AgentShare) int {
+		return cmp.Or(cmp.Compare(b.Kept, a.Kept), cmp.Compare(b.Attempts, a.Attempts), strings.Compare(a.Agent, b.Agent))
+	})
+	total, weighted := 0, 0
+	for i, share := range r.Agents {
+		total += share.Kept
+		weighted += (len(r.Agents) - i) * share.Kept
+	}
+	if total > 0 {
+		n := float64(len(r.Agents))
+		r.TopShare = float64(r.Agents[0].Kept) / float64(total)
+		r.Gini = (2*float64(weighted)/float64(total) - n - 1) / n
+	}
+	return r
+}
+
+// addShifts notes what the probes did to one attempt.
+func (a *Adder) addShifts(x *block.Entry) {
+	for _, stored := range x.Shifts {
+		s := probe.Shift{Probe: stored.Probe, Judge: x.Judgement.Judge, Problem: x.Attempt.ProblemID}
+		if stored.By != nil {
+			s.Scored, s.By = true, *stored.By
+		}
+		a.shifts[s.Probe] = append(a.shifts[s.Probe], s)
+	}
+}
+
+// addSteps adds up what the step judge said of one attempt.
+func (a *Adder) addSteps(x *block.Entry) {
+	o := x.StepJudgement.Outcome
+	if o == "" {
+		return
+	}
+	if a.steps == nil {
+		a.steps = &Steps{Outcomes: map[arena.JudgeOutcome]int{}}
+	}
+	a.steps.Outcomes[o]++
+	a.steps.Verdicts = a.steps.Verdicts.Plus(x.StepNeeds)
+}
+
+// addLengths notes an attempt that was kept.
+func (a *Adder) addLengths(x *block.Entry, split string) {
+	l, known := a.lengths[split]
+	if !known {
+		l = &Lengths{Split: split}
+		a.lengths[split] = l
+	}
+	l.Steps, l.Tokens = append(l.Steps, x.Attempt.Steps), append(l.Tokens, x.Body.Tokens)
+}
+
+// Lengths has the splits in the order that trainers read them.
+func (a *Adder) Lengths() []Lengths {
+	var out []Lengths
+	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
+		if l := a.lengths[split]; l != nil {
+			slices.Sort(l.Steps)
+			slices.Sort(l.Tokens)
+			out = append(out, *l)
+		}
+	}
+	return out
+}
+
+// Judged is what a plan counts of the judges' answers.
+type Judged struct {
+	Judged, Unscored, StepsJudged, StepsUnscored int
+	// Runs are the qualities of the runs by their id, where factors depend on them.
+	Runs map[string]multiplier.Quality
+}
+
+// Judges completes what the configuration says of the judges, by what entries and
+// plan hold. The probes are those of this build, unless they were measured apart.
+func (a *Adder) Judges(r Judges, stepJudge string, n Judged, apart []probe.Summary, every int) Judges {
+	r.Judged, r.Unscored, r.Coverage = n.Judged, n.Unscored, coverage(n.Judged, n.Unscored)
+	r.Probes, r.Levels = a.probes(every, apart), []LevelRate{}
+	if n.Runs != nil {
+		r.Multiplier.Runs = map[string]RunQuality{}
+	}
+	for name, q := range n.Runs {
+		r.Multiplier.Runs[name] = RunQuality{q.Mean(), q.Judged, q.Coverage()}
+	}
+	for _, l := range a.levels {
+		r.Levels = append(r.Levels, *l)
+	}
+	slices.SortFunc(r.Levels, func(a, b LevelRate) int { return cmp.Compare(a.Score, b.Score) })
+	if r.Steps = a.steps; r.Steps != nil {
+		r.Steps.Judge, r.Steps.Judged, r.Steps.Unscored = stepJudge, n.StepsJudged, n.StepsUnscored
+		r.Steps.Coverage = coverage(n.StepsJudged, n.StepsUnscored)
+	}
+	return r
+}
+
+// coverage is the share of attempts that have an answer.
+func coverage(judged, unscored int) float64 {
+	return multiplier.Quality{Judged: judged, Scored: judged - unscored}.Coverage()
+}
+
+// probes sums up the probes of this build, or passes on those that were
+// measured apart; nil without either.
+func (a *Adder) probes(every int, apart []probe.Summary) *Probes {
+	if len(apart) > 0 {
+		return &Probes{Probes: apart}
+	}
+	if len(a.shifts) == 0 {
+		return nil
+	}
+	r := &Probes{Every: every}
+	for _, p := range probe.All() {
+		r.Probes = append(r.Probes, probe.Summarise(p.Name, a.shifts[p.Name]))
+	}
+	return r
+}

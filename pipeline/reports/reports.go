@@ -1,0 +1,144 @@
+// Package reports adds up what a run found, for people: who brought attempts, how
+// the judge graded them, what the guard found, and how long rows are.
+package reports
+
+import (
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/agreement"
+	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/pipeline/block"
+)
+
+// Set is what a run tells people beside its rows.
+type Set struct {
+	Funnel []corpus.Stage
+	Agents Agents
+	Judges Judges
+	Leak   Leak
+	// Lengths are those of the splits that hold attempts.
+	Lengths []Lengths
+}
+
+// Agents says whose attempts were read and whose were kept.
+type Agents struct {
+	Agents []AgentShare `json:"agents"`
+	// TopShare is the largest agent's share of the kept attempts, Gini the
+	// inequality of the shares: 0 if all agents have the same, towards 1 if one
+	// has all.
+	TopShare float64 `json:"top_share"`
+	Gini     float64 `json:"gini"`
+}
+
+// AgentShare is one agent's line.
+type AgentShare struct {
+	Agent     string `json:"agent_version_id"`
+	Hotkey    string `json:"miner_hotkey"`
+	Attempts  int    `json:"attempts"`
+	Agentic   int    `json:"agentic"`
+	Scripted  int    `json:"scripted"`
+	Unknown   int    `json:"unknown"`
+	Scored    int    `json:"scored"`
+	Successes int    `json:"successes"`
+	Kept      int    `json:"kept"`
+}
+
+// Judges says how the judge graded.
+type Judges struct {
+	Judge    string `json:"judge"`
+	Judged   int    `json:"judged"`
+	Unscored int    `json:"unscored"`
+	// Sparing reports whether only attempts were judged that passed filter and score,
+	// and not all that left a dialogue.
+	Sparing bool `json:"sparing,omitempty"`
+	// Coverage is the share of the judged attempts that have a grade.
+	Coverage   float64     `json:"coverage"`
+	Multiplier Multiplier  `json:"multiplier"`
+	Levels     []LevelRate `json:"levels"`
+	// Agreement is how far the judge agrees with labels or other judges, as
+	// arena agreement measured it; nil where the build was not told.
+	Agreement *agreement.Report `json:"agreement"`
+	// Probes is how far its grades move where they should not; nil where that
+	// was not measured.
+	Probes *Probes `json:"probes"`
+	// Steps is the step judge's part; nil where steps were not judged.
+	Steps *Steps `json:"steps"`
+}
+
+// Steps says how the step judge judged.
+type Steps struct {
+	Judge string `json:"judge"`
+	// Judged counts attempts, Unscored those without an answer, by Outcomes.
+	Judged   int                        `json:"judged"`
+	Unscored int                        `json:"unscored"`
+	Coverage float64                    `json:"coverage"`
+	Outcomes map[arena.JudgeOutcome]int `json:"outcomes"`
+	// Verdicts counts steps.
+	Verdicts block.Needs `json:"verdicts"`
+}
+
+// Multiplier says how grades became factors on the outcome.
+type Multiplier struct {
+	Per      multiplier.Per      `json:"per"`
+	Unscored multiplier.Unscored `json:"unscored"`
+	Floor    float64             `json:"floor"`
+	Ceiling  float64             `json:"ceiling"`
+	// Runs are the means that factors depend on, by run; none where each
+	// attempt is weighed by its own grade alone.
+	Runs map[string]RunQuality `json:"runs,omitempty"`
+}
+
+// RunQuality is the mean grade of a run's judged attempts; null where none has
+// a grade.
+type RunQuality struct {
+	Mean     *float64 `json:"mean"`
+	Judged   int      `json:"judged"`
+	Coverage float64  `json:"coverage"`
+}
+
+// LevelRate counts the attempts at one level of the judge.
+type LevelRate struct {
+	Score    float64 `json:"score"`
+	Attempts int     `json:"attempts"`
+	Kept     int     `json:"kept"`
+}
+
+// Leak is the contamination report of a run: how the problems were
+// split, and what the guard found in the attempts.
+type Leak struct {
+	// Clusters and Problems count by pool.
+	Clusters map[guard.Pool]int `json:"clusters"`
+	Problems map[guard.Pool]int `json:"problems"`
+	// Outside counts the entries of held-out files.
+	Outside int `json:"held_out_entries"`
+	// SharedProducts are gold products of clusters in two pools: the audit of
+	// the split. A run that finds one stops.
+	SharedProducts []string `json:"products_in_two_pools"`
+	Canary         string   `json:"canary"`
+	// Guard counts by bank and tier, with the evidence for every dropped
+	// attempt and the recall on planted requests.
+	Guard *guard.Report `json:"guard"`
+}
+
+// Probes is how far a judge's grades move where they should not.
+type Probes struct {
+	// Every says that one in so many attempts of this build was probed; 0 where
+	// the figures were measured apart from it.
+	Every  int             `json:"every"`
+	Probes []probe.Summary `json:"probes"`
+}
+
+// Lengths says how long the kept attempts of a split are, each list in
+// ascending order: turns of the model, and tokens as rows count them.
+type Lengths struct {
+	Split  string
+	Steps  []int
+	Tokens []int
+}
+
+// Files are those of the reports folder by name.
+func (r *Set) Files() map[string]any {
+	return map[string]any{"funnel.json": r.Funnel, "agents.json": r.Agents, "judges.json": r.Judges, "leak.json": r.Leak}
+}
