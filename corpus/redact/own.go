@@ -2,7 +2,6 @@ package redact
 
 import (
 	"fmt"
-	"net/netip"
 	"regexp"
 	"strings"
 )
@@ -13,12 +12,21 @@ var prefixes = []string{
 	"sk-", "sk_live_", "sk_test_", "pk_live_", "rk_live_", "rk_test_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-",
 	"glrt-", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-", "hf_", "AIza", "ya29.", "npm_", "pypi-", "dop_v1_", "doo_v1_", "shpat_", "shpss_", "shpca_", "SG.",
 	"key-", "sq0atp-", "sq0csp-", "EAAA", "lin_api_", "dckr_pat_", "nvapi-", "gsk_", "r8_", "xai-", "pplx-", "tvly-", "rubygems_", "hvs.", "AGE-SECRET-KEY-1",
-	"GOCSPX-", "1//0", "fw_", "sbp_", "pcsk_", "lsv2_", "jina_", "csk-", "tgp_v1_", "glsa_", "glc_", "ATATT3", "NRAK-", "PMAK-", "sntrys_", "sntryu_", "dapi", "figd_", "secret_", "ntn_", "fo1_", "FlyV1 ", "eyJhbGciOi", "AccountKey=", "SharedAccessKey=",
+	"GOCSPX-", "1//0", "fw_", "sbp_", "pcsk_", "lsv2_", "jina_", "csk-", "tgp_v1_", "glsa_", "glc_", "ATATT3", "NRAK-", "PMAK-", "sntrys_", "sntryu_", "dapi", "figd_", "secret_", "ntn_", "fo1_", "FlyV1 ", "cpk_", "sn4_", "tskey-", "nfp_", "vcp_", "vck_", "wandb_v1_", "eyJhbGciOi", "AccountKey=", "SharedAccessKey=",
 }
 
 // secretNames are what people call the values that they must not show.
 var secretNames = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "creds", "api_key", "api-key", "apikey", "api key",
-	"access_key", "access-key", "accesskey", "auth_key", "auth-key", "authkey", "private_key", "private-key", "client_key", "encryption_key", "signing_key"}
+	"access_key", "access-key", "accesskey", "secret key", "auth_key", "auth-key", "authkey", "private_key", "private-key", "client_key", "encryption_key", "signing_key"}
+
+// keyNames are the words before the key of a wallet in hexadecimal digits.
+var keyNames = []string{"seed", "private", "mnemonic", "coldkey", "ciphertext"}
+
+// phoneNames are the words before a telephone number.
+var phoneNames = []string{"phone", "telephone", "tel", "mobile", "cell", "whatsapp", "fax", "call me at", "text me at"}
+
+// assignedKind is what values with the name of a secret are called.
+const assignedKind = "assigned-secret"
 
 // awsKey are the prefixes of AWS access keys, sixteen characters before.
 const awsKey = `\b((?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{12,})\b`
@@ -35,21 +43,36 @@ func ownRules(opt Options) ([]rule, error) {
 	}{
 		{rule{kind: "private-key", keywords: []string{"private key"}, whole: true}, privateKey + `[^"]*?-----END[ A-Z0-9_-]{0,80}-----|` + privateKey + `[^"]*`},
 		{rule{kind: "url-credentials", keywords: []string{"://"}, follows: hasUser}, `\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/@"'<>]{0,200}:([^\s@/"'<>]{1,200})@`},
-		{rule{kind: "authorization", keywords: []string{"bearer", "basic"}, follows: hasToken, valid: mixed}, `(?i)\b(?:bearer|basic)\s+([a-z0-9._~+/=-]{16,})`},
+		{rule{kind: "authorization", keywords: []string{"bearer", "basic"}, follows: hasToken, valid: isAuthorization}, `(?i)\b(?:bearer|basic)\s+([a-z0-9._~+/=-]{12,})`},
 		{rule{kind: "aws-access-token", keywords: []string{"akia", "asia", "aroa", "aida", "abia", "acca"}}, awsKey},
-		{rule{kind: "assigned-secret", keywords: secretNames, anchored: true, follows: isGiven, valid: mixed},
+		{rule{kind: assignedKind, keywords: secretNames, anchored: true, follows: isGiven, valid: mixed},
 			`(?i)\A(?:` + quoted(secretNames) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`},
+		{rule{kind: assignedKind, keywords: []string{"_key"}, anchored: true, follows: isGiven, valid: random},
+			`(?i)\A_key[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{16,200})`},
 		{rule{kind: "token", keywords: lowered(prefixes), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{15,499}[A-Za-z0-9_\-/+=])`},
+		{rule{kind: "token", keywords: []string{"wandb login"}}, `(?i)wandb login\s(?:--?[a-z-]{1,20}\s){0,4}([0-9a-f]{40})`},
+		{rule{kind: "token", keywords: []string{"-us"}}, `\b([0-9a-f]{32}-us[0-9]{1,2})\b`},
+		{rule{kind: "token", spans: runs, valid: mixed}, `\b([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})\b`},
+		{rule{kind: "signed-url", keywords: []string{"sig="}, valid: mixed}, `[?&;](?i:sig)=([A-Za-z0-9%+/=_-]{40,100})`},
 		{rule{kind: "cookie", keywords: []string{"cookie"}, values: cookies, valid: mixed}, ""},
 		{rule{kind: "webhook", keywords: []string{"/api/webhooks/"}}, `(?i)/api/webhooks/([0-9]{15,22}/[a-z0-9_-]{40,100})`},
-		{rule{kind: "telegram-bot-token", keywords: []string{":aa"}}, `\b([0-9]{8,12}:AA[A-Za-z0-9_-]{30,40})`},
+		{rule{kind: "telegram-bot-token", keywords: []string{":aa"}}, `(?:\b|bot)([0-9]{8,12}:AA[A-Za-z0-9_-]{30,40})`},
 		{rule{kind: "email", keywords: []string{"@"}, follows: hasHost}, `[\pL\pN._%+-]{1,64}@[\pL\pN-]{1,63}(?:\.[\pL\pN-]{1,63}){0,5}\.\pL{2,24}`},
-		{rule{kind: "card-number", spans: cards, valid: isCard}, `(?:^|[^0-9A-Za-z.])([2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4})(?:$|[^0-9A-Za-z])`},
+		{rule{kind: cardKind, spans: cards, valid: isCard}, `(?:^|[^0-9A-Za-z.])([2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4}|3[47][0-9]{2}[ -][0-9]{6}[ -][0-9]{5})(?:$|[^0-9A-Za-z])`},
+		{rule{kind: "iban", spans: capitalRuns, valid: isIBAN}, `\b([A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b`},
+		{rule{kind: "phone", keywords: []string{"+"}, valid: isPhone}, `(?:^|[^0-9A-Za-z+)])(\+[1-9][0-9]{0,3}(?:[ .-]?\(?[0-9]{1,12}\)?){1,6})(?:$|[^0-9A-Za-z])`},
+		{rule{kind: "phone", keywords: phoneNames, anchored: true, valid: isPhone},
+			`(?i)\A(?:` + quoted(phoneNames) + `)(?:[ _-]?(?:number|nr|no))?[."']{0,2}(?:\s{0,3}(?:[:=#]|is|at|me at)\s{0,3}|\s)["']?(\(?[0-9]{2,12}\)?(?:[ .-]{0,2}[0-9]{2,12}){0,5})(?:$|[^0-9A-Za-z])`},
+		{rule{kind: "home-folder", keywords: []string{"/home/", "/users/", "users"}}, `(?:^|[\s"'=(:,\x60\[]|file://)(?:/home/|/Users/|[A-Za-z]:[/\\]{0,2}Users)[/\\\n\r\t\f\x08]?([A-Za-z0-9][A-Za-z0-9._-]{0,31})`},
 		{rule{kind: "ip-address", spans: networks, valid: routable}, `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`},
 		{rule{kind: "ip-address", spans: groups, valid: parses}, `(?i)\b([23][0-9a-f]{3}:[0-9a-f:]{0,34}[0-9a-f])\b`},
 		{rule{kind: "wallet-address", keywords: []string{"0x", "bc1"}}, `\b(0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,60})\b`},
-		{rule{kind: "wallet-key", keywords: []string{"seed", "private", "mnemonic", "coldkey"}, anchored: true, follows: hasKey}, `(?i)\A(?:seed|private|mnemonic|coldkey)[^"]{0,48}?(?:"\s{0,3}:\s{0,3}")?\b(?:0x)?([0-9a-f]{64})\b`},
-		{rule{kind: "hotkey", spans: accounts}, `\b(5[1-9A-HJ-NP-Za-km-z]{47})\b`},
+		{rule{kind: "wallet-key", keywords: keyNames, anchored: true, follows: hasKey}, `(?i)\A(?:` + quoted(keyNames) + `)[^"]{0,48}?(?:"\s{0,3}:\s{0,3}")?\b(?:0x)?([0-9a-f]{64}|[0-9a-f]{128})\b`},
+		{rule{kind: "wallet-key", keywords: []string{`encoded"`}}, `(?i)"encoded"\s{0,3}:\s{0,3}"([a-z0-9+/=]{80,})`},
+		{rule{kind: "wallet-key", keywords: []string{"$nacl"}}, `(?i)\$NACL([^\s"']{40,})`},
+		{rule{kind: "wallet-key", spans: runs, valid: isWIF}, `\b([5KLc9][1-9A-HJ-NP-Za-km-z]{50,51})\b`},
+		{rule{kind: "wallet-mnemonic", spans: phrases}, `(?s)\A.+\z`},
+		{rule{kind: "hotkey", spans: runs}, `\b(5[1-9A-HJ-NP-Za-km-z]{47})\b`},
 	}
 	var out []rule
 	for _, r := range rules {
@@ -83,57 +106,4 @@ func lowered(words []string) []string {
 		out[i] = strings.ToLower(w)
 	}
 	return out
-}
-
-// mixed tells a value from a word: it holds a letter and a digit.
-func mixed(s string) bool {
-	return strings.ContainsAny(s, "0123456789") && strings.IndexFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }) >= 0
-}
-
-// isCard tells a card's number from an id as long: the first digits are those
-// of an issuer of such lengths (ISO/IEC 7812), and the last is the check digit.
-func isCard(s string) bool {
-	digits := strings.NewReplacer(" ", "", "-", "").Replace(s)
-	issued := false
-	for _, i := range issuers {
-		issued = issued || len(digits) == i.length && digits[:len(i.first)] >= i.first && digits[:len(i.last)] <= i.last
-	}
-	return issued && luhn(digits)
-}
-
-// issuers are the ranges of first digits by length: Visa, Mastercard, American
-// Express, Discover, JCB, UnionPay.
-var issuers = []struct {
-	length      int
-	first, last string
-}{{16, "4", "4"}, {16, "51", "55"}, {16, "2221", "2720"}, {15, "34", "34"}, {15, "37", "37"}, {16, "6011", "6011"}, {16, "644", "659"},
-	{16, "3528", "3589"}, {16, "62", "62"}}
-
-// luhn is the check digit of card numbers.
-func luhn(digits string) bool {
-	sum := 0
-	for i := range len(digits) {
-		d := int(digits[len(digits)-1-i] - '0')
-		if i%2 == 1 {
-			if d *= 2; d > 9 {
-				d -= 9
-			}
-		}
-		sum += d
-	}
-	return sum%10 == 0
-}
-
-// routable leaves out what names no machine: four small numbers are a version,
-// private and local addresses lead nowhere.
-func routable(s string) bool {
-	a, err := netip.ParseAddr(s)
-	return err == nil && a.IsGlobalUnicast() && !a.IsPrivate() && a.As4()[0] >= 10
-}
-
-// parses takes an IPv6 address; the rule's expression has seen that it is a
-// global one (2000::/3), which keeps times and names of code out.
-func parses(s string) bool {
-	_, err := netip.ParseAddr(s)
-	return err == nil
 }

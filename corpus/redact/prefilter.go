@@ -1,8 +1,13 @@
 package redact
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // prefilter finds every place of a set of words in one pass over a text,
@@ -33,6 +38,7 @@ const (
 	noteNumber = -1 - iota
 	noteEscape
 	notePlaceholder
+	noteDisguise
 )
 
 const table = 1 << 18
@@ -57,7 +63,27 @@ func newPrefilter(rules []rule) *prefilter {
 	}
 	p.add(`:\`, noteEscape, setOf(`\/`)) // an address as https:\/\/
 	p.add(strings.ToLower(opening), notePlaceholder, charset{})
+	p.addDisguises()
 	return p
+}
+
+// addDisguises looks for what may hide a part of a word: the invisible
+// characters, by their first three bytes and by their escapes, and what begins
+// a character in addresses and in markup.
+func (p *prefilter) addDisguises() {
+	p.add("%", noteDisguise, charset{})
+	p.add("&", noteDisguise, charset{})
+	known := map[string]bool{}
+	text.Ignorables(func(r rune) {
+		first := string(r)[:min(3, utf8.RuneLen(r))]
+		if known[first] {
+			return
+		}
+		known[first] = true
+		p.add(first, noteDisguise, all())
+		units := utf16.AppendRune(nil, r)
+		p.add(fmt.Sprintf(`\u%04x`, units[0]), noteEscape, charset{})
+	})
 }
 
 // gramHash spreads three bytes over the table (Fibonacci hashing).

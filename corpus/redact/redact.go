@@ -15,7 +15,7 @@ import (
 )
 
 // Rules names the rules: those of gitleaks in their version, and the own.
-const Rules = "gitleaks v8.30.1 and arena.redact.v3"
+const Rules = "gitleaks v8.30.1 and arena.redact.v4"
 
 // Options choose what is found beyond secrets and addresses.
 type Options struct {
@@ -29,6 +29,8 @@ type Redactor struct {
 	options Options
 	rules   []rule
 	filter  *prefilter
+	// ids are numbers that are left alone.
+	ids IDs
 	// wordless are the positions of rules that no word brings up.
 	wordless []int
 	kinds    map[string]bool

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,35 +10,49 @@ import (
 )
 
 // reference is Scan as it would be without any short cut: each word of each
-// rule is searched by itself, whatever follows it, and rules without words see
-// the whole text.
+// rule is searched by itself, whatever follows it, rules without words see the
+// whole text, and each text is also searched without its disguises.
 func reference(r *Redactor, text string) []Finding {
-	v := newView(text)
+	plain := unescaped(text)
+	bare := undisguised(plain.text)
+	all := append(bare.sourced(referenceIn(r, bare.text)), referenceIn(r, plain.text)...)
+	return plain.sourced(merge(all))
+}
+
+var anyRun = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}`)
+
+func referenceIn(r *Redactor, text string) []Finding {
 	var all []Finding
 	for i := range r.rules {
 		rule := &r.rules[i]
-		if rule.spans != nil {
-			all = rule.within(all, v.text, span{0, len(v.text)})
+		switch {
+		case rule.kind == "wallet-mnemonic": // what its spans give is what it finds
+			for _, s := range rule.spans(text, nil) {
+				all = rule.within(all, text, s)
+			}
+			continue
+		case rule.spans != nil:
+			all = rule.within(all, text, span{0, len(text)})
 			continue
 		}
 		var found []hit
-		for at := range len(v.text) {
+		for at := range len(text) {
 			for _, word := range rule.keywords {
-				if len(v.text) >= at+len(word) && equalLower(v.text[at:], word) {
+				if len(text) >= at+len(word) && equalLower(text[at:], word) {
 					found = append(found, hit{i, span{at, at + len(word)}})
 				}
 			}
 		}
 		if len(found) > 0 {
-			all = rule.find(all, v.text, found)
+			all = rule.find(all, text, found)
 		}
 	}
-	all = merge(outside(all, r.look(v.text).placeholders))
-	for i, f := range all {
-		s := v.source(span{f.Start, f.End})
-		all[i].Start, all[i].End = s.start, s.end
+	var runs []span
+	for _, m := range anyRun.FindAllStringIndex(text, -1) {
+		runs = append(runs, span{m[0], m[1]})
 	}
-	return all
+	all = append(all, r.encoded(text, runs, maxCoats)...)
+	return merge(outside(r.spare(text, all), r.look(text).placeholders))
 }
 
 // scraps are what random texts are made of: what rules look for, what stands
@@ -45,7 +60,7 @@ func reference(r *Redactor, text string) []Finding {
 func scraps(r *Redactor) []string {
 	out := []string{" ", "\n", `"`, `\"`, `\n`, `\\`, ":", "=", ", ", " is ", `{"q":"`, `"}`, "://", "@", ".", "-", "_", "0x", "5", "soft plaid cotton shirt ",
 		"4111 1111 " + "1111 1111", "203.0.113" + ".7", "10.5 x 20.25", "2024-06-01", "x.org", "a1B2c3D4e5F6g7H8i9J0", strings.Repeat("0a1b2c3d", 8),
-		"5AtUVE5Zoyk1n6NhrxsQvzroE6WuEfs2UUnVi9UqAFhmtuFJ", `A`, Placeholder("email"), "éü", "İ", "\xff", "-----BEGIN PRIVATE " + "KEY-----"}
+		"5AtUVE5Zoyk1n6NhrxsQvzroE6WuEfs2UUnVi9UqAFhmtuFJ", `A`, Placeholder("email"), "\u200b", "&#64;", "%40", "b3BlbmFpLmFwaV9rZXkgPSB6ejk5eXk4OHh4Nzc=", "+1 202 555 " + "0143", "DE89 3704 0044 " + "0532 0130 00", "product_id", "legal winner thank year wave sausage worth useful legal winner thank yellow", "éü", "İ", "\xff", "-----BEGIN PRIVATE " + "KEY-----"}
 	for i := range r.rules {
 		out = append(out, r.rules[i].keywords...)
 		for _, k := range r.rules[i].keywords {

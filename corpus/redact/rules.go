@@ -35,8 +35,8 @@ type rule struct {
 	// rule's: a look that is cheaper than the expression.
 	follows func(text string, start, end int) bool
 	// spans, where set, gives the parts to search instead of keywords, of a text
-	// and the numbers in it.
-	spans func(text string, numbers []span) []span
+	// and what a look found in it.
+	spans func(text string, h *hits) []span
 	// entropy is the least Shannon entropy of the secret in bits a byte.
 	entropy float64
 	// valid is a last look at the secret; nil takes all.

@@ -22,23 +22,45 @@ type hits struct {
 	numbers []span
 	// placeholders are those of earlier passes.
 	placeholders []span
-	// escaped reports whether an escape may hide a part of a word.
-	escaped bool
+	// runs are long stretches of letters and digits without a blank.
+	runs []span
+	// escaped reports whether an escape may hide a part of a word, hidden whether
+	// another disguise may.
+	escaped, hidden bool
 }
 
-func (h *hits) none() bool { return len(h.words) == 0 && len(h.parts) == 0 && !h.escaped }
+// none reports whether there is nothing to search.
+func (h *hits) none() bool {
+	return len(h.words) == 0 && len(h.parts) == 0 && len(h.runs) == 0 && !h.escaped && !h.hidden
+}
+
+// maxCoats bounds how many coats of base64 a secret is looked for under.
+const maxCoats = 2
 
 // Scan lists the findings in a text in order, none overlapping another: those
 // that overlap are one, of the kind that starts first, or is longer.
-func (r *Redactor) Scan(text string) []Finding {
+func (r *Redactor) Scan(text string) []Finding { return r.scan(text, maxCoats) }
+
+func (r *Redactor) scan(text string, coats int) []Finding {
 	h := r.look(text)
 	if h.none() {
 		return nil
 	}
-	v := newView(text)
-	if len(v.marks) > 0 {
-		h = r.look(v.text)
+	plain := unescaped(text)
+	if len(plain.marks) > 0 {
+		h = r.look(plain.text)
 	}
+	all := r.see(plain.text, h, coats)
+	if h.hidden {
+		if bare := undisguised(plain.text); len(bare.marks) > 0 {
+			all = append(all, bare.sourced(r.see(bare.text, r.look(bare.text), coats))...)
+		}
+	}
+	return plain.sourced(merge(all))
+}
+
+// see searches a view of a text where a look found something.
+func (r *Redactor) see(text string, h *hits, coats int) []Finding {
 	var all []Finding
 	for i := 0; i < len(h.words); {
 		rule := h.words[i].rule
@@ -46,13 +68,18 @@ func (r *Redactor) Scan(text string) []Finding {
 		if n := slices.IndexFunc(mine, func(x hit) bool { return x.rule != rule }); n >= 0 {
 			mine = mine[:n]
 		}
-		all = r.rules[rule].find(all, v.text, mine)
+		all = r.rules[rule].find(all, text, mine)
 		i += len(mine)
 	}
 	for _, p := range h.parts {
-		all = r.rules[p.rule].within(all, v.text, p.span)
+		all = r.rules[p.rule].within(all, text, p.span)
 	}
-	all = merge(outside(all, h.placeholders))
+	all = append(all, r.encoded(text, h.runs, coats)...)
+	return merge(outside(r.spare(text, all), h.placeholders))
+}
+
+// sourced are findings in a view as they stand in what it is of.
+func (v *view) sourced(all []Finding) []Finding {
 	for i, f := range all {
 		s := v.source(span{f.Start, f.End})
 		all[i].Start, all[i].End = s.start, s.end
@@ -70,6 +97,8 @@ func (r *Redactor) look(text string) *hits {
 			h.number(text, start)
 		case noteEscape:
 			h.escaped = true
+		case noteDisguise:
+			h.hidden = h.hidden || n.word != "%" && n.word != "&" || start < disguiseEnd(text, start)
 		case notePlaceholder:
 			if e := strings.IndexByte(text[end:], ']'); e >= 0 && r.kinds[text[end:end+e]] {
 				h.placeholders = append(h.placeholders, span{start, end + e + 1})
@@ -81,8 +110,9 @@ func (r *Redactor) look(text string) *hits {
 		}
 	})
 	h.longNumbers(text)
+	h.longRuns(text)
 	for _, i := range r.wordless {
-		for _, s := range r.rules[i].spans(text, h.numbers) {
+		for _, s := range r.rules[i].spans(text, h) {
 			h.parts = append(h.parts, hit{i, s})
 		}
 	}

@@ -1,16 +1,17 @@
 package redact
 
 import (
+	"html"
 	"sort"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// view is a text without its JSON escapes, whatever their depth: expressions
-// see the same in a text, in a JSON string that holds it and in a JSON string
-// in that. A secret cannot hide behind an escape, and no finding begins or ends
-// within one.
+// view is a text with something of it decoded. No finding in it begins or ends
+// within what was decoded.
 type view struct {
 	text string
 	// marks are the places in text where it stops to run along with the source,
@@ -21,31 +22,110 @@ type view struct {
 // mark says that from a byte of the view on, the source goes on at from.
 type mark struct{ at, from int }
 
-// newView decodes every escape of a text.
-func newView(source string) *view {
-	next := strings.IndexByte(source, '\\')
-	if next < 0 {
+// unescaped is a text without its JSON escapes, whatever their depth:
+// expressions see the same in a text, in a JSON string that holds it and in a
+// JSON string in that.
+func unescaped(source string) *view {
+	next := func(s string, at int) int { return strings.IndexByte(s[at:], '\\') }
+	return decoded(source, next, unescape)
+}
+
+// undisguised is a text without what hides a secret from expressions and from
+// nobody else: invisible characters, percent signs of addresses, and entities
+// of markup.
+func undisguised(source string) *view { return decoded(source, disguise, undisguise) }
+
+// decoded is a text in which step decodes what begins at each place that next
+// gives: into a character, or into nothing (-1). next counts from at, and is -1
+// where there is no further place.
+func decoded(source string, next func(s string, at int) int, step func(s string, at int) (rune, int)) *view {
+	skip := next(source, 0)
+	if skip < 0 {
 		return &view{text: source}
 	}
 	v := &view{}
 	var b strings.Builder
 	b.Grow(len(source))
 	at := 0
-	for next >= 0 {
-		b.WriteString(source[at : at+next])
-		r, end := unescape(source, at+next)
+	for ; skip >= 0; skip = next(source, at) {
+		b.WriteString(source[at : at+skip])
+		r, end := step(source, at+skip)
 		if r >= 0 {
 			// one escape may become several bytes: none of them but the first
 			// begins anything
-			v.marks = append(v.marks, mark{b.Len(), at + next})
+			v.marks = append(v.marks, mark{b.Len(), at + skip})
 			b.WriteRune(r)
 		}
 		v.marks = append(v.marks, mark{b.Len(), end})
-		at, next = end, strings.IndexByte(source[end:], '\\')
+		at = end
 	}
 	b.WriteString(source[at:])
 	v.text = b.String()
 	return v
+}
+
+// disguiseEnd is where the disguise at a place ends: at the place itself where
+// there is none.
+func disguiseEnd(s string, at int) int {
+	_, end := undisguise(s, at)
+	return end
+}
+
+// disguise is how far behind a place the next disguise stands.
+func disguise(s string, at int) int {
+	for i := at; i < len(s); i++ {
+		if s[i] != '%' && s[i] != '&' && s[i] < utf8.RuneSelf {
+			continue
+		}
+		if disguiseEnd(s, i) > i {
+			return i - at
+		}
+	}
+	return -1
+}
+
+// undisguise reads the disguise at a place. Where there is none it gives the
+// place itself.
+func undisguise(s string, at int) (rune, int) {
+	switch {
+	case s[at] == '%':
+		return percent(s, at)
+	case s[at] == '&':
+		return entity(s, at)
+	case s[at] < utf8.RuneSelf:
+		return -1, at
+	}
+	if r, n := utf8.DecodeRuneInString(s[at:]); text.Ignorable(r) {
+		return -1, at + n
+	}
+	return -1, at
+}
+
+// percent reads a printable ASCII character as addresses write it.
+func percent(s string, at int) (rune, int) {
+	if at+3 > len(s) || !hexadecimal.has(s[at+1]) || !hexadecimal.has(s[at+2]) {
+		return -1, at
+	}
+	r := rune(nibble(s[at+1])<<4 | nibble(s[at+2]))
+	if r < ' ' || r >= 0x7F {
+		return -1, at
+	}
+	return r, at + 3
+}
+
+// entity reads a character as markup writes it.
+func entity(s string, at int) (rune, int) {
+	const longestEntity = 32
+	end := strings.IndexByte(s[at:min(len(s), at+longestEntity)], ';')
+	if end < 0 {
+		return -1, at
+	}
+	end += at + 1
+	r, n := utf8.DecodeRuneInString(html.UnescapeString(s[at:end]))
+	if n == end-at || r == '&' && s[at:end] != "&amp;" {
+		return -1, at
+	}
+	return r, end
 }
 
 // unescape reads the backslashes at a place with what they escape. It gives
@@ -103,16 +183,20 @@ func hex4(s string, at int) (rune, bool) {
 	}
 	r := rune(0)
 	for _, c := range []byte(s[at : at+4]) {
-		switch {
-		case digit(c):
-			r = r<<4 | rune(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			r = r<<4 | rune(c|0x20-'a'+10)
-		default:
+		if !hexadecimal.has(c) {
 			return 0, false
 		}
+		r = r<<4 | rune(nibble(c))
 	}
 	return r, true
+}
+
+// nibble is the value of a hexadecimal digit.
+func nibble(c byte) byte {
+	if digit(c) {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
 }
 
 // source is a span of the view in the text that it is of.

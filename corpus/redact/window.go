@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // span is a part of a text by byte offsets.
 type span struct{ start, end int }
@@ -95,124 +92,24 @@ func (t *tokens) walk(at, to int) int {
 
 func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' }
 
-// number notes the run of digits, dots, blanks and hyphens at a place.
-func (h *hits) number(text string, at int) {
-	n := len(h.numbers)
-	if n > 0 && at < h.numbers[n-1].end {
-		return
-	}
-	start, end := at, at
-	for start > 0 && numeric(text[start-1]) {
-		start--
-	}
-	for end < len(text) && numeric(text[end]) {
-		end++
-	}
-	h.numbers = append(h.numbers, span{start, end})
-}
-
-// longNumbers notes the runs of digits as long as a card's that have nothing
-// between them: one digit in so many shows each of them.
-func (h *hits) longNumbers(text string) {
+// stretches are the runs of at least so many bytes of a set: one byte in so many
+// shows each of them.
+func stretches(text string, set *charset, least int) []span {
+	var out []span
 	end := 0
-	for i := shortestCard - 1; i < len(text); i += shortestCard {
-		if i < end || !digit(text[i]) {
+	for i := least - 1; i < len(text); i += least {
+		if i < end || !set.has(text[i]) {
 			continue
 		}
 		start := i
-		for end = i; end < len(text) && digit(text[end]); end++ {
+		for end = i; end < len(text) && set.has(text[end]); end++ {
 		}
-		for start > 0 && digit(text[start-1]) {
+		for start > 0 && set.has(text[start-1]) {
 			start--
 		}
-		if end-start >= shortestCard {
-			h.numbers = append(h.numbers, span{start, end})
-		}
-	}
-}
-
-// cards and networks are the numbers that may be a card's or an address, with a
-// byte on either side.
-func cards(text string, numbers []span) []span {
-	return filled(text, numbers, func(digits, _ int) bool { return digits >= shortestCard })
-}
-
-func networks(text string, numbers []span) []span {
-	return filled(text, numbers, func(_, dots int) bool { return dots >= 3 })
-}
-
-func filled(text string, numbers []span, enough func(digits, dots int) bool) []span {
-	var out []span
-	for _, s := range numbers {
-		digits, dots := 0, 0
-		for i := s.start; i < s.end; i++ {
-			if digit(text[i]) {
-				digits++
-			}
-			if text[i] == '.' {
-				dots++
-			}
-		}
-		if enough(digits, dots) {
-			out = append(out, span{max(0, s.start-1), min(len(text), s.end+1)})
+		if end-start >= least {
+			out = append(out, span{start, end})
 		}
 	}
 	return out
-}
-
-// groups are the parts of a text that may be a global IPv6 address, with a
-// byte on either side: before its first colon stand four digits, of which the
-// first is 2 or 3.
-func groups(text string, _ []span) []span {
-	var out []span
-	for at := 0; ; at++ {
-		next := strings.IndexByte(text[at:], ':')
-		if next < 0 {
-			return out
-		}
-		at += next
-		if at < 4 || text[at-4] != '2' && text[at-4] != '3' || !hexadecimal.fill(text, at-3, 3) {
-			continue
-		}
-		end := at + 1
-		for end < len(text) && (text[end] == ':' || hexadecimal.has(text[end])) {
-			end++
-		}
-		out = append(out, span{max(0, at-5), min(len(text), end+1)})
-	}
-}
-
-// accounts are the parts of a text that are as long as a chain account and of
-// its letters: one letter in so many shows each of them.
-func accounts(text string, _ []span) []span {
-	var out []span
-	last := 0
-	for i := accountLen - 1; i < len(text); i += accountLen {
-		if i < last || !base58(text[i]) {
-			continue
-		}
-		start := i
-		for last = i; last < len(text) && base58(text[last]); last++ {
-		}
-		for start > 0 && base58(text[start-1]) {
-			start--
-		}
-		if last-start >= accountLen {
-			out = append(out, span{max(0, start-1), min(len(text), last+1)})
-		}
-	}
-	return out
-}
-
-const (
-	shortestCard = 15
-	accountLen   = 48
-)
-
-func digit(c byte) bool { return c >= '0' && c <= '9' }
-
-func numeric(c byte) bool { return digit(c) || c == '.' || c == ' ' || c == '-' }
-
-func base58(c byte) bool {
-	return c >= '1' && c <= '9' || c >= 'A' && c <= 'Z' && c != 'I' && c != 'O' || c >= 'a' && c <= 'z' && c != 'l'
 }

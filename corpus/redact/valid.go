@@ -1,0 +1,127 @@
+package redact
+
+import (
+	"encoding/base64"
+	"net/netip"
+	"strings"
+)
+
+// Last looks at what an expression matched.
+
+// mixed tells a value from a word: it holds a letter and a digit.
+func mixed(s string) bool {
+	return strings.ContainsAny(s, "0123456789") && strings.IndexFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }) >= 0
+}
+
+// isCard tells a card's number from an id as long: the first digits are those
+// of an issuer of such lengths (ISO/IEC 7812), and the last is the check digit.
+func isCard(s string) bool {
+	digits := strings.NewReplacer(" ", "", "-", "").Replace(s)
+	issued := false
+	for _, i := range issuers {
+		issued = issued || len(digits) == i.length && digits[:len(i.first)] >= i.first && digits[:len(i.last)] <= i.last
+	}
+	return issued && luhn(digits)
+}
+
+// issuers are the ranges of first digits by length: Visa, Mastercard, American
+// Express, Discover, JCB, UnionPay.
+var issuers = []struct {
+	length      int
+	first, last string
+}{{16, "4", "4"}, {16, "51", "55"}, {16, "2221", "2720"}, {15, "34", "34"}, {15, "37", "37"}, {16, "6011", "6011"}, {16, "644", "659"},
+	{16, "3528", "3589"}, {16, "62", "62"}}
+
+// luhn is the check digit of card numbers.
+func luhn(digits string) bool {
+	sum := 0
+	for i := range len(digits) {
+		d := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}
+
+// routable leaves out what names no machine: four small numbers are a version,
+// private and local addresses lead nowhere.
+func routable(s string) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.IsGlobalUnicast() && !a.IsPrivate() && a.As4()[0] >= 10
+}
+
+// parses takes an IPv6 address; the rule's expression has seen that it is a
+// global one (2000::/3), which keeps times and names of code out.
+func parses(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return err == nil
+}
+
+// isAuthorization tells a credential from a word behind bearer or basic: it is
+// mixed, or a name and a password in base64.
+func isAuthorization(s string) bool {
+	if mixed(s) && len(s) >= 16 {
+		return true
+	}
+	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	return err == nil && readable(b) && strings.IndexByte(string(b), ':') > 0
+}
+
+// random tells a value that a machine drew from a name of parts: digits in it,
+// and letters of both cases or of hexadecimal digits alone.
+func random(s string) bool {
+	const fewestDigits, leastEntropy = 3, 3
+	digits, hexa := 0, true
+	for i := range len(s) {
+		if digit(s[i]) {
+			digits++
+		}
+		hexa = hexa && hexadecimal.has(s[i])
+	}
+	cased := s != strings.ToLower(s) && s != strings.ToUpper(s)
+	return digits >= fewestDigits && (cased || hexa) && entropy(s) >= leastEntropy
+}
+
+// isPhone reports whether as many digits are there as telephone numbers have:
+// nine to fifteen with the country's code (E.164), seven to twelve without.
+func isPhone(s string) bool {
+	digits := 0
+	for i := range len(s) {
+		if digit(s[i]) {
+			digits++
+		}
+	}
+	if s[0] == '+' {
+		return digits >= 9 && digits <= 15
+	}
+	return digits >= 7 && digits <= 12
+}
+
+// isIBAN reports whether s is an account's number: as long as its country's are,
+// with the check digits of ISO 7064 (the number modulo 97 is 1).
+func isIBAN(s string) bool {
+	s = strings.ReplaceAll(s, " ", "")
+	at := strings.Index(ibanLengths, s[:2])
+	if at < 0 || at%4 != 0 || ibanLengths[at+2:at+4] != string([]byte{byte('0' + len(s)/10), byte('0' + len(s)%10)}) {
+		return false
+	}
+	rest := 0
+	for _, c := range []byte(s[4:] + s[:4]) {
+		if digit(c) {
+			rest = (rest*10 + int(c-'0')) % 97
+		} else {
+			rest = (rest*100 + int(c-'A') + 10) % 97
+		}
+	}
+	return rest == 1
+}
+
+// ibanLengths are the countries of the IBAN registry (ISO 13616), each with the
+// length of its numbers.
+const ibanLengths = "AD24AE23AL28AT20AZ28BA20BE16BG22BH22BR29BY28CH21CR22CY28CZ24DE22DK18DO28EE20EG29ES24FI18FO18FR27GB22GE22GI23GL18GR27GT28HR21HU28" +
+	"IE22IL23IQ23IS26IT27JO30KW30KZ20LB28LC32LI21LT20LU20LV21LY25MC27MD24ME22MK19MR27MT31MU30NL18NO15PK24PL28PS29PT25QA29RO24RS22SA24SC31SE24SI19SK24SM27" +
+	"ST25SV28TL23TN24TR26UA29VA22VG24XK20"

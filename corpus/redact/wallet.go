@@ -1,0 +1,175 @@
+package redact
+
+import (
+	"crypto/sha256"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tyler-smith/go-bip39"
+)
+
+// The mnemonic phrase of a wallet (BIP-39) has 12, 15, 18, 21 or 24 words of a
+// list of 2,048, all of three to eight letters; the last ones hold a checksum.
+const (
+	fewestWords, mostWords    = 12, 24
+	shortestWord, longestWord = 3, 8
+	longestGap                = 8
+	phraseStride              = fewestWords*(shortestWord+1) - 1
+)
+
+// phraseLabel is what people write before a phrase. It tells one whose checksum
+// does not hold because a word of it is lost.
+var phraseLabel = regexp.MustCompile(`(?i)(?:mnemonic|(?:seed|secret|recovery|backup|wallet)[ _-]?(?:phrase|words))[^a-z]{0,6}(?:(?:is|are|was|of|my|the|wallet|coldkey|hotkey|phrase|words)[^a-z]{1,6}){0,4}$`)
+
+// phrases are the mnemonic phrases in a text. One byte in so many shows each.
+func phrases(text string, _ *hits) []span {
+	var out []span
+	last := 0
+	for i := phraseStride - 1; i < len(text); i += phraseStride {
+		if i < last {
+			continue
+		}
+		if words := wordsAround(text, i); len(words) >= fewestWords {
+			last = words[len(words)-1].end
+			out = append(out, phrasesOf(text, words)...)
+		}
+	}
+	return out
+}
+
+// wordsAround are the words of the list that stand in a row around a place.
+func wordsAround(text string, at int) []span {
+	for at < len(text) && !letter(text[at]) {
+		at++
+	}
+	first := wordAt(text, at)
+	if !listed(text, first) {
+		return nil
+	}
+	var before []span
+	for w := wordBefore(text, first.start); listed(text, w); w = wordBefore(text, w.start) {
+		before = append(before, w)
+	}
+	slices.Reverse(before)
+	words := append(before, first)
+	for w := wordAfter(text, first.end); listed(text, w); w = wordAfter(text, w.end) {
+		words = append(words, w)
+	}
+	return words
+}
+
+// wordAt is the word around a place, empty where it is longer than those of
+// the list.
+func wordAt(text string, at int) span {
+	start, end := at, at
+	for start > 0 && at-start <= longestWord && letter(text[start-1]) {
+		start--
+	}
+	for end < len(text) && end-at <= longestWord && letter(text[end]) {
+		end++
+	}
+	return span{start, end}
+}
+
+func wordBefore(text string, at int) span {
+	for floor := max(0, at-longestGap); at > floor && !letter(text[at-1]); {
+		at--
+	}
+	if at == 0 {
+		return span{}
+	}
+	return wordAt(text, at-1)
+}
+
+func wordAfter(text string, at int) span {
+	for ceiling := min(len(text), at+longestGap); at < ceiling && !letter(text[at]); {
+		at++
+	}
+	if at == len(text) {
+		return span{}
+	}
+	return wordAt(text, at)
+}
+
+// listed reports whether a word is one of the list.
+func listed(text string, w span) bool {
+	n := w.end - w.start
+	if n < shortestWord || n > longestWord {
+		return false
+	}
+	_, known := bip39.GetWordIndex(strings.ToLower(text[w.start:w.end]))
+	return known
+}
+
+// phrasesOf are the phrases among words in a row: as many as phrases have, with
+// the same between all of them, and a checksum that holds or a label before.
+func phrasesOf(text string, words []span) []span {
+	var out []span
+	for i := 0; i+fewestWords <= len(words); i++ {
+		same := i + 1
+		for same < len(words) && same < i+mostWords && gap(text, words[same-1], words[same]) == gap(text, words[i], words[i+1]) {
+			same++
+		}
+		if n := phraseFrom(text, words[i:same]); n > 0 {
+			out = append(out, span{words[i].start, words[i+n-1].end})
+			i += n - 1
+		}
+	}
+	return out
+}
+
+// gap is what stands between two words, without the numbers of a list.
+func gap(text string, a, b span) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, text[a.end:b.start])
+}
+
+// phraseFrom is how many of the words are a phrase that begins with the first; 0
+// where none does.
+func phraseFrom(text string, words []span) int {
+	if len(words) < fewestWords {
+		return 0
+	}
+	phrase := make([]string, len(words))
+	for i, w := range words {
+		phrase[i] = strings.ToLower(text[w.start:w.end])
+	}
+	for n := len(words) / 3 * 3; n >= fewestWords; n -= 3 {
+		if bip39.IsMnemonicValid(strings.Join(phrase[:n], " ")) {
+			return n
+		}
+	}
+	if start := words[0].start; phraseLabel.MatchString(text[max(0, start-64):start]) {
+		return len(words)
+	}
+	return 0
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+const base58Letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+// isWIF reports whether s is a private key as wallets of Bitcoin write it
+// (WIF): a version, 32 bytes, perhaps a mark, and four bytes of checksum in
+// base 58.
+func isWIF(s string) bool {
+	n := new(big.Int)
+	for i := range len(s) {
+		n.Mul(n, big.NewInt(int64(len(base58Letters))))
+		n.Add(n, big.NewInt(int64(strings.IndexByte(base58Letters, s[i]))))
+	}
+	b := n.Bytes()
+	if len(b) != 37 && len(b) != 38 {
+		return false
+	}
+	key, sum := b[:len(b)-4], b[len(b)-4:]
+	once := sha256.Sum256(key)
+	twice := sha256.Sum256(once[:])
+	return string(twice[:4]) == string(sum)
+}
