@@ -176,7 +176,7 @@ func (w *assembler) scan(ctx context.Context, r *redact.Redactor, configuration 
 		if passed[f.Path] {
 			continue
 		}
-		if err := Texts(w.fs, w.dir, f.Path, r.Left); err != nil {
+		if err := SecretsLeft(w.fs, w.dir, f.Path, r); err != nil {
 			return err
 		}
 	}

@@ -56,6 +56,7 @@ func newCleaner(r *redact.Redactor, schema *parquet.Schema) *cleaner {
 }
 
 func (c *cleaner) row(row parquet.Row) {
+	redactor := c.redactor.Sparing(idsOf(row))
 	for i, v := range row {
 		if v.Kind() != parquet.ByteArray || v.IsNull() || c.skip[v.Column()] || len(v.ByteArray()) < shortest {
 			continue
@@ -65,35 +66,56 @@ func (c *cleaner) row(row parquet.Row) {
 			continue
 		}
 		text := string(v.ByteArray())
-		clean := c.redactor.Text(text, c.counts)
+		clean := redactor.Text(text, c.counts)
 		switch {
 		case clean != text:
 			row[i] = parquet.ByteArrayValue([]byte(clean)).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
-		case known != nil:
+		case known != nil && redactor == c.redactor:
 			known[text] = true
 		}
 	}
 }
 
-// CleanRow passes every text of a row, a pointer to a row type, through clean:
-// what Part.Redact does to rows on their way into Parquet, for other formats.
-func CleanRow(row any, clean func(string) string) { cleanValue(reflect.ValueOf(row).Elem(), clean) }
+// idsOf are the long numbers that a row names as ids of goods: they stay in all
+// of its texts, those that the model wrote among them.
+func idsOf(row parquet.Row) redact.IDs {
+	ids := redact.IDs{}
+	for _, v := range row {
+		if v.Kind() == parquet.ByteArray && !v.IsNull() {
+			ids.Add(string(v.ByteArray()))
+		}
+	}
+	return ids
+}
 
-func cleanValue(v reflect.Value, clean func(string) string) {
+// CleanRow passes every text of a row, a pointer to a row type, through r and
+// counts what it found: what Part.Redact does to rows on their way into Parquet,
+// for other formats.
+func CleanRow(row any, r *redact.Redactor, counts redact.Counts) {
+	ids := redact.IDs{}
+	v := reflect.ValueOf(row).Elem()
+	eachText(v, func(v reflect.Value) { ids.Add(v.String()) })
+	r = r.Sparing(ids)
+	eachText(v, func(v reflect.Value) {
+		if v.Len() >= shortest {
+			v.SetString(r.Text(v.String(), counts))
+		}
+	})
+}
+
+func eachText(v reflect.Value, see func(reflect.Value)) {
 	switch v.Kind() {
 	case reflect.String:
-		if v.Len() >= shortest {
-			v.SetString(clean(v.String()))
-		}
+		see(v)
 	case reflect.Slice:
 		for i := range v.Len() {
-			cleanValue(v.Index(i), clean)
+			eachText(v.Index(i), see)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
 			if !slices.Contains(HashColumns, name) {
-				cleanValue(v.Field(i), clean)
+				eachText(v.Field(i), see)
 			}
 		}
 	default: // numbers and pointers to them hold no text
@@ -131,15 +153,28 @@ func (r *Redaction) text() string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\n## Redaction\n\nSecrets, e-mail, network and wallet addresses and card numbers became placeholders such as `[REDACTED:email]`")
+	b.WriteString("\n## Redaction\n\nSecrets, keys and phrases of wallets, e-mail, network and wallet addresses, telephone numbers (with a plus or a word that says so), names of home folders and numbers of cards and accounts (IBAN) became placeholders such as `[REDACTED:email]`")
 	if r.Hotkeys {
 		b.WriteString(", and so did the accounts of agents")
 	}
-	fmt.Fprintf(&b, ". Rules: %s. No file holds a finding.\n\n| config or table | placeholders by kind |\n|---|---|\n", r.Rules)
+	fmt.Fprintf(&b, ". Rules: %s. No file holds a finding. Not looked for: names of people, postal addresses, numbers of passports, taxes and social security, hardware addresses, secrets in pictures or under ciphers.\n\n| config or table | placeholders by kind |\n|---|---|\n", r.Rules)
 	for _, name := range slices.Sorted(maps.Keys(r.Counts)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", name, cmp.Or(Tallies(r.Counts[name]), "none"))
 	}
 	return b.String()
+}
+
+// SecretsLeft is the error of a file that still holds a finding. What a row
+// names as an id of goods is none in the whole file.
+func SecretsLeft(fs FS, dir, path string, r *redact.Redactor) error {
+	if Texts(fs, dir, path, r.Left) == nil {
+		return nil
+	}
+	ids := redact.IDs{}
+	if err := Texts(fs, dir, path, func(_, text string) error { ids.Add(text); return nil }); err != nil {
+		return err
+	}
+	return Texts(fs, dir, path, r.Sparing(ids).Left)
 }
 
 // Cleaned is a row that passed a redactor before it is added to a part, so that
@@ -160,7 +195,7 @@ func CleanSFT(row *rows.SFT, r *redact.Redactor, c rows.Counter) (*Cleaned[rows.
 	}
 	made := &out.row
 	made.Messages, made.Tools = slices.Clone(row.Messages), slices.Clone(row.Tools)
-	CleanRow(made, func(text string) string { return r.Text(text, out.counts) })
+	CleanRow(made, r, out.counts)
 	if slices.Equal(made.Messages, row.Messages) {
 		return out, nil
 	}

@@ -68,7 +68,7 @@ func plant(t *testing.T, line []byte, secret string) []byte {
 }
 
 // plantDay writes one canary after the other into the attempts of a copy of the
-// sample day, and into its runs.
+// sample day, two in each, and into its runs.
 func plantDay(t *testing.T, secrets []canary.Canary) string {
 	t.Helper()
 	dir := copyDay(t, same)
@@ -80,8 +80,8 @@ func plantDay(t *testing.T, secrets []canary.Canary) string {
 	for i, path := range files {
 		var out bytes.Buffer
 		for line := range bytes.Lines(inflate(t, path)) {
-			out.Write(append(plant(t, line, secrets[n%len(secrets)].Text), '\n'))
-			n++
+			out.Write(append(plant(t, line, secrets[n%len(secrets)].Text+" | "+secrets[(n+1)%len(secrets)].Text), '\n'))
+			n += 2
 		}
 		if err := os.WriteFile(path, gzipped(t, out.String()), 0o600); err != nil {
 			t.Fatal(err)
@@ -134,12 +134,12 @@ func (q quotingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialog
 	return j, err
 }
 
-// TestCanariesReachNoCorpus plants secrets of thirty kinds in every attempt of
+// TestCanariesReachNoCorpus plants secrets of two hundred kinds in every attempt of
 // a day. The corpus is as large as without them, and no file of it holds one.
 func TestCanariesReachNoCorpus(t *testing.T) {
 	t.Parallel()
 	secrets := canary.All()
-	if len(secrets) < 30 {
+	if len(secrets) < 200 {
 		t.Fatalf("only %d kinds of secrets", len(secrets))
 	}
 	day, dir := plantDay(t, secrets), t.TempDir()

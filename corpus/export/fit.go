@@ -135,15 +135,14 @@ func (f *fitter) clean(r *row) {
 	if f.opt.Redact == nil {
 		return
 	}
-	text := func(s string) string { return f.opt.Redact.Text(s, f.redacted) }
 	switch {
 	case r.sft != nil:
-		corpus.CleanRow(r.sft, text)
+		corpus.CleanRow(r.sft, f.opt.Redact, f.redacted)
 	case r.pref != nil:
-		corpus.CleanRow(r.pref, text)
+		corpus.CleanRow(r.pref, f.opt.Redact, f.redacted)
 	case r.kto != nil:
-		corpus.CleanRow(r.kto, text)
+		corpus.CleanRow(r.kto, f.opt.Redact, f.redacted)
 	default:
-		corpus.CleanRow(r.rl, text)
+		corpus.CleanRow(r.rl, f.opt.Redact, f.redacted)
 	}
 }

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,7 +17,7 @@ func (ids IDs) Add(text string) {
 	h := &hits{}
 	h.longNumbers(text)
 	for _, s := range h.numbers {
-		if named(text, s.start) {
+		if identifies(text, s) {
 			ids[text[s.start:s.end]] = true
 		}
 	}
@@ -43,21 +44,38 @@ func (r *Redactor) spare(text string, all []Finding) []Finding {
 	return slices.DeleteFunc(all, func(f Finding) bool {
 		switch f.Kind {
 		case cardKind:
-			return r.ids[text[f.Start:f.End]] || named(text, f.Start)
+			return r.ids[text[f.Start:f.End]] || identifies(text, span{f.Start, f.End})
 		case assignedKind:
-			return named(text, f.Start)
+			return fieldOfGoods.MatchString(nameBefore(text, f.Start))
 		default:
 			return false
 		}
 	})
 }
 
+// fieldOfGoods is a name of a product's field that only looks like a secret's.
+var fieldOfGoods = regexp.MustCompile(`(?i)^(?:product|sku|item|variant|option)s?[_-](?:token|secret|key)$`)
+
+// keyEnd is what stands behind the key of a JSON object.
+var keyEnd = regexp.MustCompile(`^\\*"\s*:`)
+
 // goods are what names of an id hold.
 var goods = []string{"product", "shop", "sku", "item", "seller", "asin", "gtin", "barcode", "catalog"}
 
-// named reports whether the value at a place is assigned to a name of goods,
-// by itself or in a list: "product_id": "1", product_ids: 1, 2, SKU 1.
-func named(text string, at int) bool {
+// identifies reports whether a number is assigned to a name of goods, by itself
+// or in a list ("product_id": "1", product_ids: 1, 2, SKU 1), or is a name
+// itself: the key of a JSON object.
+func identifies(text string, number span) bool {
+	if keyEnd.MatchString(text[number.end:min(len(text), number.end+8)]) {
+		return true
+	}
+	name := strings.ToLower(nameBefore(text, number.start))
+	return name == "id" || name == "ids" || slices.ContainsFunc(goods, func(g string) bool { return strings.Contains(name, g) })
+}
+
+// nameBefore is the name that the value at a place is assigned to, by itself or
+// in a list.
+func nameBefore(text string, at int) string {
 	const longestList = 1 << 10
 	end := at
 	for floor := max(0, at-longestList); end > floor && listBytes.has(text[end-1]); {
@@ -67,8 +85,7 @@ func named(text string, at int) bool {
 	for floor := max(0, end-64); start > floor && nameBytes.has(text[start-1]); {
 		start--
 	}
-	name := strings.ToLower(text[start:end])
-	return name == "id" || name == "ids" || slices.ContainsFunc(goods, func(g string) bool { return strings.Contains(name, g) })
+	return text[start:end]
 }
 
 var (

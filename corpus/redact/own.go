@@ -15,9 +15,18 @@ var prefixes = []string{
 	"GOCSPX-", "1//0", "fw_", "sbp_", "pcsk_", "lsv2_", "jina_", "csk-", "tgp_v1_", "glsa_", "glc_", "ATATT3", "NRAK-", "PMAK-", "sntrys_", "sntryu_", "dapi", "figd_", "secret_", "ntn_", "fo1_", "FlyV1 ", "cpk_", "sn4_", "tskey-", "nfp_", "vcp_", "vck_", "wandb_v1_", "eyJhbGciOi", "AccountKey=", "SharedAccessKey=",
 }
 
-// secretNames are what people call the values that they must not show.
-var secretNames = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "creds", "api_key", "api-key", "apikey", "api key",
-	"access_key", "access-key", "accesskey", "secret key", "auth_key", "auth-key", "authkey", "private_key", "private-key", "client_key", "encryption_key", "signing_key"}
+// passwordNames and secretNames are what people call the values that they must
+// not show. People choose the former of words, machines draw the latter.
+var (
+	passwordNames = []string{"password", "passwd", "passphrase", "pwd", "credential", "creds"}
+	secretNames   = []string{"secret", "token", "api_key", "api-key", "apikey", "api key", "access_key", "access-key", "accesskey", "secret key",
+		"auth_key", "auth-key", "authkey", "private_key", "private-key", "client_key", "encryption_key", "signing_key"}
+)
+
+// assignment matches a value that is assigned to one of the names.
+func assignment(names ...string) string {
+	return `(?i)\A(?:` + quoted(names) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`
+}
 
 // keyNames are the words before the key of a wallet in hexadecimal digits.
 var keyNames = []string{"seed", "private", "mnemonic", "coldkey", "ciphertext"}
@@ -45,10 +54,9 @@ func ownRules(opt Options) ([]rule, error) {
 		{rule{kind: "url-credentials", keywords: []string{"://"}, follows: hasUser}, `\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/@"'<>]{0,200}:([^\s@/"'<>]{1,200})@`},
 		{rule{kind: "authorization", keywords: []string{"bearer", "basic"}, follows: hasToken, valid: isAuthorization}, `(?i)\b(?:bearer|basic)\s+([a-z0-9._~+/=-]{12,})`},
 		{rule{kind: "aws-access-token", keywords: []string{"akia", "asia", "aroa", "aida", "abia", "acca"}}, awsKey},
-		{rule{kind: assignedKind, keywords: secretNames, anchored: true, follows: isGiven, valid: mixed},
-			`(?i)\A(?:` + quoted(secretNames) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`},
-		{rule{kind: assignedKind, keywords: []string{"_key"}, anchored: true, follows: isGiven, valid: random},
-			`(?i)\A_key[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{16,200})`},
+		{rule{kind: assignedKind, keywords: passwordNames, anchored: true, follows: isGiven, valid: mixed}, assignment(passwordNames...)},
+		{rule{kind: assignedKind, keywords: secretNames, anchored: true, follows: isGiven, valid: noName}, assignment(secretNames...)},
+		{rule{kind: assignedKind, keywords: []string{"_key"}, anchored: true, follows: isGiven, valid: random}, assignment("_key")},
 		{rule{kind: "token", keywords: lowered(prefixes), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{15,499}[A-Za-z0-9_\-/+=])`},
 		{rule{kind: "token", keywords: []string{"wandb login"}}, `(?i)wandb login\s(?:--?[a-z-]{1,20}\s){0,4}([0-9a-f]{40})`},
 		{rule{kind: "token", keywords: []string{"-us"}}, `\b([0-9a-f]{32}-us[0-9]{1,2})\b`},
@@ -60,9 +68,9 @@ func ownRules(opt Options) ([]rule, error) {
 		{rule{kind: "email", keywords: []string{"@"}, follows: hasHost}, `[\pL\pN._%+-]{1,64}@[\pL\pN-]{1,63}(?:\.[\pL\pN-]{1,63}){0,5}\.\pL{2,24}`},
 		{rule{kind: cardKind, spans: cards, valid: isCard}, `(?:^|[^0-9A-Za-z.])([2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4}|3[47][0-9]{2}[ -][0-9]{6}[ -][0-9]{5})(?:$|[^0-9A-Za-z])`},
 		{rule{kind: "iban", spans: capitalRuns, valid: isIBAN}, `\b([A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b`},
-		{rule{kind: "phone", keywords: []string{"+"}, valid: isPhone}, `(?:^|[^0-9A-Za-z+)])(\+[1-9][0-9]{0,3}(?:[ .-]?\(?[0-9]{1,12}\)?){1,6})(?:$|[^0-9A-Za-z])`},
+		{rule{kind: "phone", keywords: []string{"+"}, valid: isPhone}, `(?:^|[^0-9A-Za-z+)])(\+[1-9][0-9]{0,3}(?:[ .-]?(?:\([0-9]{1,6}\)|[0-9]{1,12})){1,6})(?:$|[^0-9A-Za-z])`},
 		{rule{kind: "phone", keywords: phoneNames, anchored: true, valid: isPhone},
-			`(?i)\A(?:` + quoted(phoneNames) + `)(?:[ _-]?(?:number|nr|no))?[."']{0,2}(?:\s{0,3}(?:[:=#]|is|at|me at)\s{0,3}|\s)["']?(\(?[0-9]{2,12}\)?(?:[ .-]{0,2}[0-9]{2,12}){0,5})(?:$|[^0-9A-Za-z])`},
+			`(?i)\A(?:` + quoted(phoneNames) + `)(?:[ _-]?(?:number|nr|no))?[."']{0,2}(?:\s{0,3}(?:[:=#]|is|at|me at)\s{0,3}|\s)["']?((?:\([0-9]{1,6}\)|[0-9]{2,12})(?:[ .-]{0,2}[0-9]{2,12}){0,5})(?:$|[^0-9A-Za-z])`},
 		{rule{kind: "home-folder", keywords: []string{"/home/", "/users/", "users"}}, `(?:^|[\s"'=(:,\x60\[]|file://)(?:/home/|/Users/|[A-Za-z]:[/\\]{0,2}Users)[/\\\n\r\t\f\x08]?([A-Za-z0-9][A-Za-z0-9._-]{0,31})`},
 		{rule{kind: "ip-address", spans: networks, valid: routable}, `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`},
 		{rule{kind: "ip-address", spans: groups, valid: parses}, `(?i)\b([23][0-9a-f]{3}:[0-9a-f:]{0,34}[0-9a-f])\b`},

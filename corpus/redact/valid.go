@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/base64"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -71,10 +72,18 @@ func isAuthorization(s string) bool {
 	return err == nil && readable(b) && strings.IndexByte(string(b), ':') > 0
 }
 
+// noName tells a mixed value from a name of words and numbers, such as
+// ingredient_2024.
+func noName(s string) bool {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	named := !slices.ContainsFunc(parts, func(p string) bool { return mixed(p) || p != strings.ToLower(p) })
+	return mixed(s) && !(named && len(parts) > 1)
+}
+
 // random tells a value that a machine drew from a name of parts: digits in it,
 // and letters of both cases or of hexadecimal digits alone.
 func random(s string) bool {
-	const fewestDigits, leastEntropy = 3, 3
+	const shortest, fewestDigits, leastEntropy = 16, 3, 3
 	digits, hexa := 0, true
 	for i := range len(s) {
 		if digit(s[i]) {
@@ -83,7 +92,7 @@ func random(s string) bool {
 		hexa = hexa && hexadecimal.has(s[i])
 	}
 	cased := s != strings.ToLower(s) && s != strings.ToUpper(s)
-	return digits >= fewestDigits && (cased || hexa) && entropy(s) >= leastEntropy
+	return len(s) >= shortest && digits >= fewestDigits && (cased || hexa) && entropy(s) >= leastEntropy
 }
 
 // isPhone reports whether as many digits are there as telephone numbers have:

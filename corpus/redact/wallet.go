@@ -5,7 +5,9 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
+	"sync"
 
 	"github.com/tyler-smith/go-bip39"
 )
@@ -31,7 +33,7 @@ func phrases(text string, _ *hits) []span {
 		if i < last {
 			continue
 		}
-		if words := wordsAround(text, i); len(words) >= fewestWords {
+		if words := wordsAround(text, i); words != nil {
 			last = words[len(words)-1].end
 			out = append(out, phrasesOf(text, words)...)
 		}
@@ -39,7 +41,8 @@ func phrases(text string, _ *hits) []span {
 	return out
 }
 
-// wordsAround are the words of the list that stand in a row around a place.
+// wordsAround are the words of the list that stand in a row around a place, nil
+// where they are too few for a phrase.
 func wordsAround(text string, at int) []span {
 	for at < len(text) && !letter(text[at]) {
 		at++
@@ -48,13 +51,19 @@ func wordsAround(text string, at int) []span {
 	if !listed(text, first) {
 		return nil
 	}
-	var before []span
+	n := 1
 	for w := wordBefore(text, first.start); listed(text, w); w = wordBefore(text, w.start) {
-		before = append(before, w)
+		first = w
+		n++
 	}
-	slices.Reverse(before)
-	words := append(before, first)
-	for w := wordAfter(text, first.end); listed(text, w); w = wordAfter(text, w.end) {
+	for w := wordAfter(text, wordAt(text, at).end); listed(text, w); w = wordAfter(text, w.end) {
+		n++
+	}
+	if n < fewestWords {
+		return nil
+	}
+	words := make([]span, 0, n)
+	for w := first; listed(text, w); w = wordAfter(text, w.end) {
 		words = append(words, w)
 	}
 	return words
@@ -99,22 +108,52 @@ func listed(text string, w span) bool {
 	if n < shortestWord || n > longestWord {
 		return false
 	}
-	_, known := bip39.GetWordIndex(strings.ToLower(text[w.start:w.end]))
-	return known
+	return phraseWords()[packed(text[w.start:w.end])]
+}
+
+// phraseWords is the list, each word as one number.
+var phraseWords = sync.OnceValue(func() map[uint64]bool {
+	out := map[uint64]bool{}
+	for _, w := range bip39.GetWordList() {
+		out[packed(w)] = true
+	}
+	return out
+})
+
+// packed are the letters of a short word in lower case.
+func packed(word string) uint64 {
+	n := uint64(0)
+	for i := range len(word) {
+		n = n<<8 | uint64(word[i]|0x20)
+	}
+	return n
 }
 
 // phrasesOf are the phrases among words in a row: as many as phrases have, with
 // the same between all of them, and a checksum that holds or a label before.
 func phrasesOf(text string, words []span) []span {
-	var out []span
+	var all []span
 	for i := 0; i+fewestWords <= len(words); i++ {
 		same := i + 1
 		for same < len(words) && same < i+mostWords && gap(text, words[same-1], words[same]) == gap(text, words[i], words[i+1]) {
 			same++
 		}
 		if n := phraseFrom(text, words[i:same]); n > 0 {
-			out = append(out, span{words[i].start, words[i+n-1].end})
-			i += n - 1
+			all = append(all, span{words[i].start, words[i+n-1].end})
+		}
+	}
+	return longestOf(all)
+}
+
+// longestOf are the spans that no longer one overlaps: of sixteen runs of words
+// one holds a checksum by chance.
+func longestOf(all []span) []span {
+	slices.SortStableFunc(all, func(a, b span) int { return (b.end - b.start) - (a.end - a.start) })
+	var out []span
+	for _, s := range all {
+		i := sort.Search(len(out), func(i int) bool { return out[i].end > s.start })
+		if i == len(out) || out[i].start >= s.end {
+			out = slices.Insert(out, i, s)
 		}
 	}
 	return out

@@ -141,7 +141,7 @@ func (v *verifier) secrets(ctx context.Context) error {
 		if !v.whole[f.Path] {
 			continue
 		}
-		if left := corpus.Texts(v.fs, v.dir, f.Path, r.Left); left != nil {
+		if left := corpus.SecretsLeft(v.fs, v.dir, f.Path, r); left != nil {
 			v.say(f.Path, "%v", left)
 		}
 	}

@@ -3,12 +3,15 @@
 package canary
 
 import (
+	"encoding/base64"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -21,9 +24,39 @@ type Canary struct {
 	Text, Secret string
 }
 
-// All are canaries of more than thirty kinds. They are put together at run
-// time, so that scanners of this repository's own source stay calm.
-func All() []Canary {
+// All are canaries of more than two hundred kinds: secrets, and the same in the
+// disguises that redactors see through. They are put together at run time, so
+// that scanners of this repository's own source stay calm.
+func All() []Canary { return slices.Concat(Plain(), disguised()) }
+
+// disguised are the canaries that stand by themselves, written in other ways.
+func disguised() []Canary {
+	var out []Canary
+	for _, c := range Plain() {
+		if c.Text != c.Secret || strings.Contains(c.Secret, "\u200b") {
+			continue
+		}
+		half := len(c.Text) / 2
+		for half > 0 && !utf8.RuneStart(c.Text[half]) {
+			half--
+		}
+		for kind, text := range map[string]string{
+			"zero width": c.Text[:half] + "\u200b" + c.Text[half:],
+			"soft":       c.Text[:half] + "\u00ad" + c.Text[half:],
+			"markup":     strings.NewReplacer("@", "&#64;", "_", "&lowbar;", "-", "&#x2d;", ".", "&#46;").Replace(c.Text),
+			"base64":     base64.StdEncoding.EncodeToString([]byte("found: " + c.Text + " there")),
+		} {
+			if text != c.Text {
+				out = append(out, Canary{c.Kind + ", " + kind, text, text})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Canary) int { return strings.Compare(a.Kind, b.Kind) })
+	return out
+}
+
+// Plain are the secrets as their issuers and people write them.
+func Plain() []Canary {
 	const body = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 	const hex = "0123456789abcdef0123456789abcdef01234567"
 	bare := [][2]string{
@@ -40,6 +73,12 @@ func All() []Canary {
 		{"chat bot", "845528348" + ":AA" + body[:33]}, {"network address of eight groups", "2001:db8:85a3" + "::8a2e:370:7334"},
 		{"e-mail beyond ASCII", "jürgen.müller" + "@" + "bücher-laden.de"},
 		{"wallet", "0x" + hex}, {"cut token", "ghp" + "_" + body[:18]},
+		{"chutes", "cpk" + "_" + hex[:32] + "." + hex[:32] + "." + body[:32]}, {"tailscale", "tskey" + "-auth-" + body[:12] + "-" + body}, {"netlify", "nfp" + "_" + body},
+		{"wandb", "wandb" + "_v1_" + body + body[:20]}, {"mailchimp", hex[:32] + "-us" + "12"}, {"discord", "MTk4NjIyNDgzNDcxOTI1MjQ4" + "." + "Cl2FMQ" + "." + "ZnCjm1XVW7vRze4b7Cq4se7kKWs"},
+		{"amex", "3782 822463 " + "10005"}, {"phone", "+1 202 555 " + "0143"}, {"phone in brackets", "+1 (415) 555-" + "0123"}, {"phone abroad", "+49 30 9018" + "20"},
+		{"iban", "DE89 3704 0044 " + "0532 0130 00"}, {"iban unspaced", "GB29NWBK601613" + "31926819"}, {"wif", "KwdMAjGmerYanjeui5SHS7JkmpZvVipYvB2L" + "JGU1ZxJwYvP98617"},
+		{"wif of old", "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1" + "jvhTVqvbTLvyTJ"}, {"phrase", "letter advice cage absurd amount doctor " + "acoustic avoid letter advice cage above"},
+		{"phrase of 24", strings.Repeat("zoo ", 23) + "vote"}, {"phrase of 15", "gravity machine north sort system female " + "filter attitude volume fold club stay feature office ecology stable narrow fog"},
 	}
 	var out []Canary
 	for _, c := range bare {
@@ -54,6 +93,23 @@ func All() []Canary {
 		Canary{"api key", `{"api_key": "` + `zz99yy88xx77ww66"}`, "zz99yy88xx77ww66"},
 		Canary{"private key", "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----", "MIIEow"},
 		Canary{"said", "the access token is " + "q1w2e3r4t5y6u7i8", "q1w2e3r4t5y6u7i8"},
+		Canary{"openai key", "OPENAI" + "_KEY=" + body[:20], body[:20]},
+		Canary{"any key", "MY_SHOP" + "_KEY: " + body[4:30], body[4:30]},
+		Canary{"any token", "BOT" + "_TOKEN=" + body[2:30], body[2:30]},
+		Canary{"aws secret", "my AWS secret key: " + "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEX", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEX"},
+		Canary{"basic", "Authorization: Basic " + "dXNlcjpQYXNzdzByZFhZIQ==", "dXNlcjpQYXNzdzByZFhZIQ"},
+		Canary{"sas", "https://x.blob.example.net/c/f?sv=2020&sig=" + body + "%3D", body},
+		Canary{"wandb login", "wandb login " + hex, hex},
+		Canary{"telegram", "https://api.example.org/bot123456789" + ":AA" + body[:33] + "/getMe", body[:33]},
+		Canary{"keyfile", `{"secretSeed":"0x` + strings.Repeat("1a2b3c4d", 8) + `"}`, strings.Repeat("1a2b3c4d", 8)},
+		Canary{"keyfile of an account", `{"privateKey":"0x` + strings.Repeat("5a6b7c8d", 16) + `"}`, strings.Repeat("5a6b7c8d", 16)},
+		Canary{"hotkey seed", "hotkey seed = " + strings.Repeat("9a8b7c6d", 8), strings.Repeat("9a8b7c6d", 8)},
+		Canary{"phrase with a word lost", "seed phrase: " + "winner thank year wave sausage worth useful legal winner thank yellow able", "winner thank year wave sausage"},
+		Canary{"phrase as a list", "mnemonic: 1. letter 2. advice 3. cage 4. absurd 5. amount 6. doctor 7. acoustic 8. avoid 9. letter 10. advice 11. cage 12. above", "1. letter 2. advice 3. cage"},
+		Canary{"phone said", "call me at " + "(415) 555-0199", "555-0199"},
+		Canary{"phone labelled", "whatsapp: " + "0301 2345678", "2345678"},
+		Canary{"home", "/home/" + "alicewonder/project/x.py", "alicewonder"},
+		Canary{"home of another system", `C:\Users\` + "janewonder/Documents", "janewonder"},
 		Canary{"wallet key", "the private seed " + strings.Repeat("0a1b2c3d", 8), strings.Repeat("0a1b2c3d", 8)},
 	)
 }
