@@ -1,0 +1,251 @@
+package yuma
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/internal/footer"
+)
+
+// maxBytes bounds a file: 4,096 nodes with 4,096 weights of 16 bytes each.
+const maxBytes = 256 << 20
+
+// Read gives the epochs of a file in their order. JSON is one epoch, or a line
+// each: {id, network, stake: [...], weights: [[[uid, weight], …] or [weight, …], …]}.
+// CSV and Parquet are one epoch in rows of uid, stake, target and weight; a node
+// without weights has one row with an empty target.
+func Read(path string) ([]*Epoch, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxBytes {
+		return nil, fmt.Errorf("%s has %d bytes; %d are read", path, info.Size(), maxBytes)
+	}
+	var epochs []*Epoch
+	switch filepath.Ext(path) {
+	case ".csv":
+		epochs, err = readCSV(f)
+	case ".parquet":
+		epochs, err = readParquet(f, info.Size())
+	default:
+		epochs, err = readJSON(f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return epochs, nil
+}
+
+// epoch is an Epoch in JSON. Published files give the rows as validators set
+// them and, where the chain left some out, the rows that counted.
+type epoch struct {
+	ID      string            `json:"id"`
+	Network json.RawMessage   `json:"network"`
+	Netuid  json.RawMessage   `json:"netuid"`
+	Stake   []float64         `json:"stake"`
+	Weights []json.RawMessage `json:"weights"`
+	Counted []json.RawMessage `json:"weights_after_self_and_outdated_removed"`
+}
+
+func readJSON(in io.Reader) (all []*Epoch, err error) {
+	b, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	var one epoch
+	if json.Unmarshal(b, &one) == nil {
+		e, err := one.epoch()
+		return []*Epoch{e}, err
+	}
+	var network contest.Network
+	for l, err := range arena.Lines(bytes.NewReader(b), maxBytes) {
+		var e *Epoch
+		if err == nil {
+			e, err = parse(l.Text)
+		}
+		if err == nil {
+			err = network.Add(e.Network)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", l.Number, err)
+		}
+		all = append(all, e)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no epoch")
+	}
+	return all, nil
+}
+
+func parse(text []byte) (*Epoch, error) {
+	var e epoch
+	if err := json.Unmarshal(text, &e); err != nil {
+		return nil, fmt.Errorf("read epoch: %w", err)
+	}
+	return e.epoch()
+}
+
+func (j *epoch) epoch() (*Epoch, error) {
+	e := &Epoch{ID: j.ID, Network: string(j.Network) + string(j.Netuid), Stake: j.Stake}
+	rows := j.Weights
+	if j.Counted != nil {
+		rows = j.Counted
+	}
+	for i, text := range rows {
+		row, err := parseRow(text)
+		if err != nil {
+			return nil, fmt.Errorf("weights of node %d: %w", i, err)
+		}
+		e.Weights = append(e.Weights, row)
+	}
+	return e, e.Check()
+}
+
+// parseRow reads [[uid, weight], …], or a weight for each node.
+func parseRow(text []byte) (row []Weight, err error) {
+	var dense []float64
+	if json.Unmarshal(text, &dense) == nil {
+		for to, w := range dense {
+			row = append(row, Weight{to, w})
+		}
+		return row, nil
+	}
+	var pairs [][2]float64
+	if err = json.Unmarshal(text, &pairs); err != nil {
+		return nil, err
+	}
+	for _, p := range pairs {
+		if p[0] != float64(int(p[0])) {
+			return nil, fmt.Errorf("uid %v is no whole number", p[0])
+		}
+		row = append(row, Weight{int(p[0]), p[1]})
+	}
+	return row, nil
+}
+
+// entry is one row of a table of weights.
+type entry struct {
+	UID    int64    `parquet:"uid"`
+	Stake  float64  `parquet:"stake"`
+	Target *int64   `parquet:"target,optional"`
+	Weight *float64 `parquet:"weight,optional"`
+}
+
+func readCSV(in io.Reader) ([]*Epoch, error) {
+	r := csv.NewReader(in)
+	head, err := r.Read()
+	if err != nil || fmt.Sprint(head) != "[uid stake target weight]" {
+		return nil, fmt.Errorf("the first line is %q; it names uid,stake,target,weight", head)
+	}
+	t := table{}
+	for {
+		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return t.epoch()
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := r.FieldPos(0)
+		var e entry
+		if err = e.parse(fields); err == nil {
+			err = t.add(&e)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+}
+
+func (e *entry) parse(fields []string) (err error) {
+	var failed [4]error
+	e.UID, failed[0] = strconv.ParseInt(fields[0], 10, 64)
+	e.Stake, failed[1] = strconv.ParseFloat(fields[1], 64)
+	if fields[2] != "" {
+		e.Target, e.Weight = new(int64), new(float64)
+		*e.Target, failed[2] = strconv.ParseInt(fields[2], 10, 64)
+		*e.Weight, failed[3] = strconv.ParseFloat(fields[3], 64)
+	}
+	return errors.Join(failed[:]...)
+}
+
+func readParquet(in io.ReaderAt, size int64) ([]*Epoch, error) {
+	file, err := footer.Open(in, size)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"uid", "stake", "target", "weight"} {
+		if _, ok := file.Schema().Lookup(name); !ok {
+			return nil, fmt.Errorf("no column %q beside uid, stake, target and weight", name)
+		}
+	}
+	r := parquet.NewGenericReader[entry](file)
+	defer r.Close() //nolint:errcheck // only read
+	t, some := table{}, make([]entry, 1024)
+	for {
+		n, err := r.Read(some)
+		for i := range some[:n] {
+			if err := t.add(&some[i]); err != nil {
+				return nil, err
+			}
+			some[i] = entry{}
+		}
+		if errors.Is(err, io.EOF) {
+			return t.epoch()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// table gathers the rows of an epoch.
+type table struct {
+	e     Epoch
+	known []bool
+}
+
+func (t *table) add(row *entry) error {
+	if row.UID < 0 || row.UID >= MaxNodes {
+		return fmt.Errorf("uid %d of at most %d nodes", row.UID, MaxNodes)
+	}
+	for int64(len(t.e.Stake)) <= row.UID {
+		t.e.Stake, t.e.Weights, t.known = append(t.e.Stake, 0), append(t.e.Weights, nil), append(t.known, false)
+	}
+	if t.known[row.UID] && t.e.Stake[row.UID] != row.Stake {
+		return fmt.Errorf("node %d has stake %v and %v", row.UID, t.e.Stake[row.UID], row.Stake)
+	}
+	t.e.Stake[row.UID], t.known[row.UID] = row.Stake, true
+	if row.Target != nil && row.Weight != nil {
+		t.e.Weights[row.UID] = append(t.e.Weights[row.UID], Weight{int(*row.Target), *row.Weight})
+	}
+	return nil
+}
+
+func (t *table) epoch() ([]*Epoch, error) {
+	for _, row := range t.e.Weights {
+		for _, w := range row {
+			if w.To >= len(t.e.Stake) {
+				return nil, fmt.Errorf("node %d has weights and no row of its own", w.To)
+			}
+		}
+	}
+	return []*Epoch{&t.e}, t.e.Check()
+}

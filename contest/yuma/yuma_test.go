@@ -1,0 +1,336 @@
+package yuma
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/internal/dice"
+)
+
+const real = "../../../shared/data/real/yuma/"
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 1e-12) {
+		t.Errorf("%s is %.15g, want %.15g", what, got, want)
+	}
+}
+
+// TestByHand: nodes 0 to 2 hold 50, 30 and 20 of stake; 0 and 1 agree on node 3,
+// 2 pays node 4 alone.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	e := &Epoch{Stake: []float64{50, 30, 20, 0, 0}, Weights: [][]Weight{
+		{{3, 3}, {4, 1}}, {{3, 1}, {1, 9}}, {{4, 7}}, nil, nil}}
+	if err := e.Check(); err != nil {
+		t.Fatal(err)
+	}
+	r := Compute(e, DefaultRules(), nil)
+	// Node 3 has 0.75 from 0.5 of stake and 1 from 0.3: 0.75 is what half gives.
+	// Node 4 has 1 from 0.2 and 0.25 from 0.5: 0.25.
+	near(t, "consensus of 3", r.Nodes[3].Consensus, 0.75)
+	near(t, "consensus of 4", r.Nodes[4].Consensus, 0.25)
+	near(t, "rank of 3", r.Nodes[3].Rank, 0.5*0.75+0.3*0.75)
+	near(t, "rank of 4", r.Nodes[4].Rank, 0.5*0.25+0.2*0.25)
+	near(t, "trust of 4", r.Nodes[4].Trust, 0.175/0.325)
+	near(t, "validator trust of 2", r.Nodes[2].ValidatorTrust, 0.25)
+	near(t, "incentive of 3", r.Nodes[3].Incentive, 0.6/0.775)
+	near(t, "dividends of 0", r.Nodes[0].Dividends, 0.6/0.775*(0.375/0.6)+0.175/0.775*(0.125/0.175))
+	near(t, "emission of 3", r.Nodes[3].Emission, 0.3/0.775)
+	near(t, "clipped", r.Clipped, 1-0.775)
+	if r.Validators != 3 || r.StakeShare != 1 {
+		t.Errorf("%d validators with %v", r.Validators, r.StakeShare)
+	}
+}
+
+func TestNobodySetsWeights(t *testing.T) {
+	t.Parallel()
+	r := Compute(&Epoch{Stake: []float64{3, 1}, Weights: make([][]Weight, 2)}, DefaultRules(), nil)
+	near(t, "emission by stake", r.Nodes[0].Emission, 0.75)
+}
+
+// TestBondsMoveByAlpha: a row that changes takes a tenth of the bonds an epoch.
+func TestBondsMoveByAlpha(t *testing.T) {
+	t.Parallel()
+	e := &Epoch{ID: "x-1", Stake: []float64{1, 1, 0}, Weights: [][]Weight{{{2, 1}}, {{2, 1}}, nil}}
+	next := &Epoch{ID: "x-2", Stake: []float64{3, 1, 0}, Weights: e.Weights}
+	all := Series([]*Epoch{e, next, {ID: "y-3", Stake: next.Stake, Weights: next.Weights}}, DefaultRules())
+	near(t, "first", all[0].Bonds[0][2], 0.5)
+	near(t, "second", all[1].Bonds[0][2], 0.1*0.75+0.9*0.5)
+	near(t, "another series", all[2].Bonds[0][2], 0.75)
+}
+
+// subnet draws an epoch of up to 12 nodes.
+func subnet(d *dice.Dice) *Epoch {
+	n := 2 + d.N(11)
+	e := &Epoch{Stake: make([]float64, n), Weights: make([][]Weight, n)}
+	for i := range n {
+		e.Stake[i] = float64(d.N(4)) * d.Share()
+		if d.N(3) > 0 {
+			for to := range n {
+				if d.N(2) > 0 {
+					e.Weights[i] = append(e.Weights[i], Weight{to, float64(1 + d.N(9))})
+				}
+			}
+		}
+	}
+	e.Stake[d.N(n)] += 0.5
+	return e
+}
+
+// TestProperties draws 10,000 subnets: nothing depends on the unit of stake or on
+// who has which number, shares add up, and validators with most of the stake that
+// set one row have it, whatever the others do.
+func TestProperties(t *testing.T) {
+	t.Parallel()
+	d := dice.Roll(7)
+	for i := range 10_000 {
+		e := subnet(d)
+		r := Compute(e, DefaultRules(), nil)
+		incentive, emission := 0.0, 0.0
+		for _, n := range r.Nodes {
+			incentive, emission = incentive+n.Incentive, emission+n.Emission
+		}
+		if math.Abs(emission-1) > 1e-9 || incentive > 1+1e-9 {
+			t.Fatalf("case %d: incentive %v, emission %v", i, incentive, emission)
+		}
+		scaled, permuted, order := scale(e, 1e6*d.Share()+1e-3), e, permutation(d, len(e.Stake))
+		permuted = permute(e, order)
+		for uid, n := range r.Nodes {
+			same(t, i, n, Compute(scaled, DefaultRules(), nil).Nodes[uid])
+			same(t, i, n, Compute(permuted, DefaultRules(), nil).Nodes[order[uid]])
+		}
+		majority(t, d, e)
+	}
+}
+
+func same(t *testing.T, i int, a, b Node) {
+	t.Helper()
+	for k, x := range []float64{a.Rank, a.Trust, a.Consensus, a.Incentive, a.ValidatorTrust, a.Dividends, a.Emission} {
+		if y := []float64{b.Rank, b.Trust, b.Consensus, b.Incentive, b.ValidatorTrust, b.Dividends, b.Emission}[k]; math.Abs(x-y) > 1e-9 {
+			t.Fatalf("case %d: %+v and %+v", i, a, b)
+		}
+	}
+}
+
+func scale(e *Epoch, by float64) *Epoch {
+	s := *e
+	s.Stake = slices.Clone(e.Stake)
+	for i := range s.Stake {
+		s.Stake[i] *= by
+	}
+	return &s
+}
+
+func permutation(d *dice.Dice, n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		j := d.N(i + 1)
+		order[i], order[j] = order[j], i
+	}
+	return order
+}
+
+func permute(e *Epoch, order []int) *Epoch {
+	p := &Epoch{Stake: make([]float64, len(order)), Weights: make([][]Weight, len(order))}
+	for i, to := range order {
+		p.Stake[to] = e.Stake[i]
+		for _, w := range e.Weights[i] {
+			p.Weights[to] = append(p.Weights[to], Weight{order[w.To], w.Weight})
+		}
+	}
+	return p
+}
+
+// majority gives the nodes of one side more than half of the stake and one row,
+// to nodes of the other side, and looks whether it is the consensus.
+func majority(t *testing.T, d *dice.Dice, e *Epoch) {
+	t.Helper()
+	n := len(e.Stake)
+	many := 1 + d.N(n-1)
+	row, total := []Weight{}, 0.0
+	for to := many; to < n; to++ {
+		row = append(row, Weight{to, float64(1 + d.N(5))})
+		total += row[len(row)-1].Weight
+	}
+	others := 0.0
+	for i := many; i < n; i++ {
+		others += e.Stake[i]
+	}
+	for i := range many {
+		e.Stake[i] = (others + 0.01) * (1 + d.Share()) / float64(many)
+		e.Weights[i] = row
+	}
+	r := Compute(e, DefaultRules(), nil)
+	for i, w := range row {
+		if math.Abs(r.Nodes[many+i].Consensus-w.Weight/total) > 1e-12 {
+			t.Fatalf("consensus of %d is %v, the majority gives %v: %+v", many+i, r.Nodes[many+i].Consensus, w.Weight/total, e)
+		}
+	}
+}
+
+func TestOneRowInTwoForms(t *testing.T) {
+	t.Parallel()
+	all, err := readJSON(strings.NewReader(`{"netuid":15,"stake":[2,1,0],"weights":[[[1,2],[2,3]],[0,0,1],[]]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(*all[0]), "{ 15 [2 1 0] [[{1 2} {2 3}] [{0 0} {1 0} {2 1}] []]}"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestTablesAreRead holds CSV and Parquet against the same epoch in JSON.
+func TestTablesAreRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := "uid,stake,target,weight\n0,2,1,2\n0,2,2,3\n1,1,2,1\n2,0,,\n"
+	one, w := int64(1), 2.0
+	two, x, y := int64(2), 3.0, 1.0
+	rows := []entry{{0, 2, &one, &w}, {0, 2, &two, &x}, {1, 1, &two, &y}, {2, 0, nil, nil}}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"w.csv": text, "w.parquet": b.String(),
+		"w.json": `{"stake":[2,1,0],"weights":[[[1,2],[2,3]],[[2,1]],[]]}`} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, name, Compute(all[0], DefaultRules(), nil).Nodes[2].Incentive, 0.6/(0.6+0.4*2/3))
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"stake":[1],"weights":[]}`:                   "1 stakes and 0 rows",
+		`{"stake":[0],"weights":[[]]}`:                 "nobody has stake",
+		`{"stake":[-1],"weights":[[]]}`:                "stake -1",
+		`{"stake":[1],"weights":[[[5,1]]]}`:            "node 5",
+		`{"stake":[1],"weights":[[[0,-1]]]}`:           "weight -1",
+		`{"stake":[1,1],"weights":[[[1,1],[1,1]],[]]}`: "at most once",
+		`{"stake":[1,1],"weights":[[[0.5,1]],[]]}`:     "whole number",
+		"": "no epoch",
+		`{"network":"a","stake":[1],"weights":[[]]}` + "\n" + `{"network":"b","stake":[1],"weights":[[]]}`: "networks",
+	} {
+		if _, err := readJSON(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"a,b\n":                              "it names uid",
+		"uid,stake,target,weight\n0,1,7,1\n": "no row of its own",
+		"uid,stake,target,weight\n0,1,,\n0,2,,\n": "has stake 1 and 2",
+		"uid,stake,target,weight\n9999,1,,\n":     "uid 9999",
+		"uid,stake,target,weight\n0,x,,\n":        "line 2",
+	} {
+		if _, err := readCSV(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestChange(t *testing.T) {
+	t.Parallel()
+	e := &Epoch{Stake: []float64{6, 4, 0, 0}, Weights: [][]Weight{{{2, 1}}, {{3, 1}}, nil, nil}}
+	c, err := ParseChange("0:3=1,2=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := e.With([]Change{c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "before", Compute(e, DefaultRules(), nil).Nodes[3].Incentive, 0)
+	near(t, "after", Compute(changed, DefaultRules(), nil).Nodes[3].Incentive, 5.0/8)
+	for _, text := range []string{"", "3", "x:1=1", "3:1", "3:1=x"} {
+		if _, err := ParseChange(text); err == nil {
+			t.Errorf("%q is a change", text)
+		}
+	}
+	if c, err = ParseChange("9:"); err != nil || c.Row != nil {
+		t.Errorf("%+v %v", c, err)
+	}
+	if _, err = e.With([]Change{c}); err == nil {
+		t.Error("node 9 of 4")
+	}
+}
+
+// TestLoggedEpochs reads the chain's own cases and the 256 nodes of a real subnet,
+// which takes less than 10 ms an epoch.
+func TestLoggedEpochs(t *testing.T) {
+	t.Parallel()
+	epochs, err := Read(real + "cases.jsonl")
+	if os.IsNotExist(err) {
+		t.Skip("no shared data beside this checkout")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := Series(epochs, DefaultRules())
+	if len(all) != 10 || all[7].Bonds[3][7] == all[4].Bonds[3][7] {
+		t.Errorf("%d epochs; bonds stay at %v", len(all), all[7].Bonds[3][7])
+	}
+	near(t, "node 7 when all agree", all[0].Nodes[7].Incentive, 65535./(16383+32767+49149+65535))
+	subnet, err := Read(real + "metagraph_15_4769998.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Hour
+	for range 5 { // the machine may be busy: the fastest counts
+		start := time.Now()
+		Compute(subnet[0], DefaultRules(), nil)
+		took = min(took, time.Since(start))
+	}
+	t.Logf("256 nodes in %v", took)
+	if took > 10*time.Millisecond {
+		t.Errorf("256 nodes took %v", took)
+	}
+}
+
+func BenchmarkCompute256(b *testing.B) {
+	d := dice.Roll(1)
+	e := &Epoch{Stake: make([]float64, 256), Weights: make([][]Weight, 256)}
+	for i := range e.Stake {
+		e.Stake[i] = d.Share()
+		for to := range 256 {
+			e.Weights[i] = append(e.Weights[i], Weight{to, d.Share()})
+		}
+	}
+	for b.Loop() {
+		Compute(e, DefaultRules(), nil)
+	}
+}
+
+// FuzzParse holds that a line is refused or an epoch whose shares add up.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"stake":[2,1,0],"weights":[[[1,2],[2,3]],[0,0,1],[]]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, err := parse(b)
+		if err != nil {
+			return
+		}
+		total := 0.0
+		for _, n := range Compute(e, DefaultRules(), nil).Nodes {
+			total += n.Emission
+		}
+		if math.Abs(total-1) > 1e-6 {
+			t.Fatalf("%s: emission %v", b, total)
+		}
+	})
+}
