@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
 // Calibration is the threshold of the embedding tier for one model. Cosines of
@@ -32,10 +34,9 @@ type Pair struct {
 // falsePairs is the share of unrelated pairs that may reach the threshold.
 const falsePairs = 2.0 / 100_000
 
-// leastOdds is the lexical score below which a cosine alone drops nothing, for
-// a text that the lexical tier could read: less than a text scores that shares
-// no word with the request and contradicts nothing.
-const leastOdds = -7
+// maxEmbedded is the longest text in bytes whose meaning is asked for: models
+// read some hundred words, and a prompt means no one request.
+const maxEmbedded = 4000
 
 // EmbeddingTier adds drops by meaning to findings: it never clears a row, since
 // a cosine is blind to numbers and brands.
@@ -147,8 +148,10 @@ func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findi
 	var texts []string
 	var at []int
 	for i, c := range candidates {
-		if !findings[i].Drop && c.Text != "" {
-			texts, at = append(texts, c.Text), append(at, i)
+		if !findings[i].Drop {
+			for _, text := range t.meant(c) {
+				texts, at = append(texts, text), append(at, i)
+			}
 		}
 	}
 	if len(texts) == 0 || t.down != nil {
@@ -163,15 +166,36 @@ func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findi
 		return ctx.Err()
 	}
 	for i, v := range vectors {
-		t.judge(texts[i], v, &findings[at[i]])
+		if f := &findings[at[i]]; !f.Drop {
+			t.judge(texts[i], v, f)
+		}
 	}
 	return nil
 }
 
+// meant are the texts of a candidate whose meaning counts: its request and what
+// else was said to the model, beneath a disguise where there is one.
+func (t *EmbeddingTier) meant(c Candidate) []string {
+	var out []string
+	for _, text := range append([]string{c.Text}, c.Context...) {
+		if text == "" || len(text) > maxEmbedded {
+			continue
+		}
+		text = disguise.Plain(text)
+		out = append(out, text)
+		for _, r := range disguise.Readings(text, t.guard.lexical.Knows) {
+			out = append(out, r.Text)
+		}
+	}
+	return out
+}
+
+// judge drops a text whose cosine reaches the threshold unless one of its numbers
+// contradicts: that its words are others is what the tier is for.
 func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
 	best, cosine := -1, t.calibration.Threshold
 	for i, b := range t.vectors {
-		if cos := dot(v, b); cos >= cosine && (f.Beyond || t.guard.lexical.Plausible(t.entries[i], text, leastOdds)) {
+		if cos := dot(v, b); cos >= cosine && !t.guard.lexical.Contradicts(t.entries[i], text) {
 			best, cosine = i, cos
 		}
 	}

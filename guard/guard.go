@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	arena "github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/guard/disguise"
 	"github.com/trajectory-arena/arena/guard/lexical"
 )
 
@@ -97,7 +98,7 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 func requests(bank []Entry) []lexical.Request {
 	out := make([]lexical.Request, len(bank))
 	for i, e := range bank {
-		out[i] = lexical.Request{Text: e.Text, Terms: slices.Concat(e.Titles, e.Terms)}
+		out[i] = lexical.Request{Text: disguise.Plain(e.Text), Terms: slices.Concat(e.Titles, e.Terms)}
 	}
 	return out
 }
@@ -119,8 +120,7 @@ func (g *Guard) Bank() []Entry { return g.bank }
 
 // Check holds one candidate against the whole bank.
 func (g *Guard) Check(c Candidate) Finding {
-	best := g.spec.check(c, g.bank)
-	best = stronger(best, g.checkText(c.Text))
+	best := stronger(g.spec.check(c, g.bank), g.checkText(c.Text))
 	for _, text := range c.Context {
 		if best.Drop && best.Same {
 			break
@@ -132,7 +132,24 @@ func (g *Guard) Check(c Candidate) Finding {
 	return best
 }
 
+// checkText reads text as it stands and as it says beneath a disguise.
 func (g *Guard) checkText(text string) Finding {
+	if f := g.text.check(text, g.bank); f.Drop {
+		return f
+	}
+	text = disguise.Plain(text)
+	best := g.checkPlain(text)
+	for _, r := range disguise.Readings(text, g.lexical.Knows) {
+		f := g.checkPlain(r.Text)
+		if f.Drop {
+			f.Evidence = "beneath a disguise (" + r.How + "): " + f.Evidence
+		}
+		best = stronger(best, f)
+	}
+	return best
+}
+
+func (g *Guard) checkPlain(text string) Finding {
 	if f := g.text.check(text, g.bank); f.Drop {
 		return f
 	}

@@ -273,3 +273,18 @@ func FuzzCheckNeverPanics(f *testing.F) {
 		}
 	})
 }
+
+// TestDisguiseHidesNoAnswer: ids and titles are found in letters that look alike
+// and in base64, too.
+func TestDisguiseHidesNoAnswer(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, kettle())
+	for _, answer := range []string{
+		"41\u200b10\u200b867766", "４１１０８６７７６６", "Old Hаrbоr Соррer Whistling Kettle 2L",
+		"T2xkIEhhcmJvciBDb3BwZXIgV2hpc3RsaW5nIEtldHRsZSAyTA==", "I buy dGhlIHByb2R1Y3QgbnVtYmVyIDQxMTA4Njc3NjY now",
+	} {
+		if f := g.Check(Candidate{Answers: []string{answer}}); f.Tier != TierSpec {
+			t.Errorf("%q: %+v", answer, f)
+		}
+	}
+}

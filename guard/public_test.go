@@ -16,6 +16,15 @@ import (
 // need it are skipped where it is absent.
 func conformance(t testing.TB) string {
 	t.Helper()
+	if data := sharedData(t); data != "" {
+		return data
+	}
+	t.Skip("no shared/data above this package: the public problems are not part of the repository")
+	return ""
+}
+
+func sharedData(t testing.TB) string {
+	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +34,6 @@ func conformance(t testing.TB) string {
 			return data
 		}
 	}
-	t.Skip("no shared/data above this package: the public problems are not part of the repository")
 	return ""
 }
 

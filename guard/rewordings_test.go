@@ -37,7 +37,7 @@ func readTexts(t testing.TB, path string) (bank []Entry, texts []reworded) {
 			bank = append(bank, Entry{ID: text, Bank: "own", Text: text})
 			continue
 		}
-		texts = append(texts, reworded{len(bank) - 1, kind, text, kind == "single" || kind == "topic"})
+		texts = append(texts, reworded{len(bank) - 1, kind, text, kind == "single" || kind == "topic" || kind == "noun"})
 	}
 	return bank, texts
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
 // specIndex finds protected products: by id in what a row rewards or
@@ -96,8 +98,11 @@ func (s *specIndex) check(c Candidate, bank []Entry) Finding {
 		}
 	}
 	for _, text := range c.Answers {
-		if i, what := s.inAnswer(withoutEscapes(text)); what != "" {
-			return specFinding(bank[i], "the answer names "+what)
+		text = disguise.Plain(text)
+		for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {
+			if i, what := s.inAnswer(withoutEscapes(r.Text)); what != "" {
+				return specFinding(bank[i], "the answer names "+what)
+			}
 		}
 	}
 	return Finding{}

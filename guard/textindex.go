@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
 // textIndex finds requests that are a protected one letter for letter, or after
@@ -18,7 +20,7 @@ type textIndex struct {
 func newTextIndex(bank []Entry) *textIndex {
 	t := &textIndex{exact: map[string]int{}, normalised: map[string]int{}}
 	for i, e := range bank {
-		if key := normalised(e.Text); key != "" {
+		if key := normalised(disguise.Plain(e.Text)); key != "" {
 			first(t.exact, e.Text, i)
 			first(t.normalised, key, i)
 		}

@@ -50,9 +50,9 @@ func (x *Index) Check(text string, limits Limits) Finding {
 	return f
 }
 
-// Plausible reports whether text may ask for what the request at a position of
-// the bank does: no number was replaced, and the score is at least odds.
-func (x *Index) Plausible(request int, text string, odds float64) bool {
+// Contradicts reports whether text replaces a number of the request at a position
+// of the bank.
+func (x *Index) Contradicts(request int, text string) bool {
 	number, is := slices.BinarySearch(x.entry, request)
 	if !is {
 		return false
@@ -61,8 +61,7 @@ func (x *Index) Plausible(request int, text string, odds float64) bool {
 	defer x.scratch.Put(s)
 	p := newProfile(parse(text, nil), s.reader(x.vocabulary))
 	x.join(p)
-	j := x.judge(int32(number), p) //nolint:gosec // a bank has fewer
-	return j.f.numberClash == 0 && j.score >= odds
+	return x.judge(int32(number), p).f.numberClash > 0 //nolint:gosec // a bank has fewer
 }
 
 // evidence says which words and numbers agree, and what differs.

@@ -167,6 +167,14 @@ func (v *vocabulary) read(w string) *word {
 	return r
 }
 
+// Knows reports whether a word in lower case is one of the bank's, or one that
+// every request may hold.
+func (x *Index) Knows(w string) bool {
+	l, s := words(), stem(w)
+	_, is := x.vocabulary.ids[s]
+	return is || l.stop[w] || l.stop[s]
+}
+
 // strongest is the weight of the best match: a word that only stands for words
 // of the vocabulary weighs as they do.
 func (v *vocabulary) strongest(matches []match) float32 {

@@ -1,0 +1,68 @@
+package disguise
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// minEncoded is the least text worth looking for behind an encoding: twelve
+// letters are two words.
+const minEncoded = 12
+
+// encodedRun is what base64 of a text of minEncoded bytes looks like, in either
+// alphabet and broken into lines; hexadecimal digits are such a run too.
+var encodedRun = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}(?:\s*\n\s*[A-Za-z0-9+/_-]{4,})*={0,2}`)
+
+// decode puts in the place of each encoded run the text that it holds.
+func decode(text string) (decoded, how string) {
+	if len(text) < minEncoded {
+		return text, ""
+	}
+	decoded = encodedRun.ReplaceAllStringFunc(text, func(run string) string {
+		run = strings.Join(strings.Fields(run), "")
+		for _, plain := range []string{run, strings.TrimLeft(run, "-_/+")} {
+			if inner, as := decodeRun(plain); as != "" {
+				how = as
+				return inner
+			}
+		}
+		return run
+	})
+	if how == "" {
+		return text, ""
+	}
+	return decoded, how
+}
+
+func decodeRun(run string) (text, how string) {
+	if b, err := hex.DecodeString(run); err == nil && isText(b) {
+		return string(b), "hexadecimal"
+	}
+	run = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(run, "="))
+	if b, err := base64.RawStdEncoding.DecodeString(run); err == nil && isText(b) {
+		return string(b), "base64"
+	}
+	return "", ""
+}
+
+// isText reports whether bytes are words: characters all, of which three in five
+// are letters. Other bytes are no such thing by chance.
+func isText(b []byte) bool {
+	if len(b) < minEncoded || !utf8.Valid(b) {
+		return false
+	}
+	letters, all := 0, 0
+	for _, r := range string(b) {
+		if unicode.IsLetter(r) {
+			letters++
+		} else if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return false
+		}
+		all++
+	}
+	return 5*letters >= 3*all || 5*letters >= 2*all && strings.ContainsAny(string(b), " \n")
+}

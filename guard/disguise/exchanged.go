@@ -1,0 +1,229 @@
+package disguise
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// exchange is a disguise that changes each word for itself.
+type exchange struct {
+	how string
+	// of returns what a word may have been, the likeliest first.
+	of func(word string) []string
+	// signs is true where only a word with digits or signs can be changed.
+	signs bool
+	// also are further readings of a stretch that of unlocks.
+	also []func(stretch string) string
+}
+
+var exchanges = []exchange{
+	{how: "read backwards", of: func(w string) []string { return []string{backwards(w)} }, also: []func(string) string{backwards, lettersBackwards}},
+	{how: "digits and signs for letters", of: fromLeet, signs: true},
+	{how: "rot13", of: func(w string) []string { return []string{strings.Map(rot13, w)} }},
+}
+
+// maxWord is the longest word in bytes that may be one of a language.
+const maxWord = 64
+
+// minWord is the shortest word that says whether a text is disguised: words of
+// two letters are words backwards too.
+const minWord = 3
+
+// minStretch is how many more words of a stretch must be known after an exchange
+// than before it. Of a thousand words of ordinary text fewer than two in a row
+// are words backwards, too.
+const minStretch = 3
+
+// undo returns the readings of text with the exchange undone in the stretch of
+// words that it makes known; none where there is no such stretch.
+func (e *exchange) undo(text string, known func(string) bool) []string {
+	fields := fieldsOf(text)
+	from, to := e.stretch(fields, known)
+	if to == 0 {
+		return nil
+	}
+	start, end := fields[from].start, fields[to-1].end
+	var words strings.Builder
+	at := start
+	for _, f := range fields[from:to] {
+		words.WriteString(text[at:f.start])
+		words.WriteString(e.word(f.text, known))
+		at = f.end
+	}
+	out := []string{text[:start] + words.String() + text[end:]}
+	for _, also := range e.also {
+		out = append(out, text[:start]+also(text[start:end])+text[end:])
+	}
+	return out
+}
+
+// word is the first reading of w that is known, or the likeliest.
+func (e *exchange) word(w string, known func(string) bool) string {
+	if len(w) > maxWord {
+		return w
+	}
+	readings := e.of(strings.ToLower(w))
+	if i := slices.IndexFunc(readings, func(r string) bool { return isKnown(r, known) }); i >= 0 {
+		return readings[i]
+	}
+	return readings[0]
+}
+
+// stretch finds the words of which most more are known after the exchange than
+// before, and widens it over those that are known neither way. to is 0 where
+// there are too few.
+func (e *exchange) stretch(fields []field, known func(string) bool) (from, to int) {
+	gain := make([]int, len(fields))
+	sum, best, start := 0, minStretch-1, 0
+	for i, f := range fields {
+		gain[i] = e.gain(f.text, known)
+		if sum += gain[i]; sum <= 0 {
+			sum, start = 0, i+1
+		}
+		if sum > best {
+			best, from, to = sum, start, i+1
+		}
+	}
+	if to == 0 {
+		return 0, 0
+	}
+	for from > 0 && gain[from-1] == 0 {
+		from--
+	}
+	for to < len(fields) && gain[to] == 0 {
+		to++
+	}
+	return from, to
+}
+
+// gain is 1 where a word is known only after the exchange, -1 where it is known
+// as it stands.
+func (e *exchange) gain(w string, known func(string) bool) int {
+	w = strings.ToLower(w)
+	switch {
+	case len(w) < minWord || len(w) > maxWord || e.signs && !strings.ContainsAny(w, leetSigns):
+		return 0
+	case isKnown(w, known):
+		return -1
+	case slices.ContainsFunc(e.of(w), func(r string) bool { return r != w && isKnown(r, known) }):
+		return 1
+	}
+	return 0
+}
+
+// isKnown reports whether all parts of w that are long enough are known words.
+func isKnown(w string, known func(string) bool) bool {
+	parts := 0
+	for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if utf8.RuneCountInString(part) < minWord {
+			continue
+		}
+		if !known(part) {
+			return false
+		}
+		parts++
+	}
+	return parts > 0
+}
+
+// field is a word between blanks, with its place in the text.
+type field struct {
+	text       string
+	start, end int
+}
+
+func fieldsOf(text string) []field {
+	var out []field
+	start := -1
+	for i, r := range text {
+		if blank := unicode.IsSpace(r); !blank && start < 0 {
+			start = i
+		} else if blank && start >= 0 {
+			out, start = append(out, field{text[start:i], start, i}), -1
+		}
+	}
+	if start >= 0 {
+		out = append(out, field{text[start:], start, len(text)})
+	}
+	return out
+}
+
+func backwards(text string) string {
+	runes := []rune(text)
+	slices.Reverse(runes)
+	return string(runes)
+}
+
+// lettersBackwards turns words round and leaves numbers.
+func lettersBackwards(text string) string {
+	var b strings.Builder
+	for word := range words(text) {
+		if r, _ := utf8.DecodeRuneInString(word); isWordRune(r) {
+			word = backwards(word)
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+func rot13(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return 'a' + (r-'a'+13)%26
+	case r >= 'A' && r <= 'Z':
+		return 'A' + (r-'A'+13)%26
+	}
+	return r
+}
+
+// leet are the letters that digits and signs stand for; where there are two, the
+// second is tried as well.
+var leet = map[rune]string{
+	'0': "o", '1': "il", '2': "z", '3': "e", '4': "a", '5': "s", '6': "gb", '7': "t", '8': "b", '9': "g",
+	'@': "a", '$': "s", '!': "il", '|': "li", '+': "t", '€': "e", '£': "l", '(': "c",
+}
+
+const leetSigns = "0123456789@$!|+€£("
+
+// maxSpellings bounds the ways in which one word is read.
+const maxSpellings = 16
+
+// amount is a number, with a unit or without: "97", "15cm", and "4nd".
+var amount = regexp.MustCompile(`^[^a-z]*[a-z]{0,3}[^a-z0-9]*$`)
+
+// fromLeet reads a word in which digits and signs stand for letters. What may be
+// an amount is one unless it is a known word.
+func fromLeet(w string) []string {
+	var asIs []string
+	if amount.MatchString(w) {
+		asIs = []string{w}
+	}
+	out := []string{""}
+	for _, r := range w {
+		letters := leet[r]
+		if letters == "" {
+			letters = string(r)
+		}
+		more := out
+		for i, letter := range []rune(letters) {
+			if i == 0 {
+				more = appended(out, letter)
+			} else if len(more) < maxSpellings {
+				more = append(more, appended(out, letter)...)
+			}
+		}
+		out = more
+	}
+	return append(asIs, out...)
+}
+
+func appended(list []string, letter rune) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = s + string(letter)
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+// Package disguise undoes what hides a text from a program and from no person:
+// code points that are not drawn, letters that look like others, letters set
+// apart, exchanged, turned round or encoded.
+package disguise
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Plain writes text in the letters that it shows: without what is not drawn, in
+// compatibility form (full width, bold), without marks stacked on plain letters,
+// and with Latin letters for those that look like them. A word of another script
+// stays as it is in a text of that script. Bytes that are no character become a
+// blank.
+func Plain(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	text = norm.NFKC.String(strings.Map(drawn, strings.ToValidUTF8(text, " ")))
+	return inLatin(withoutStacked(text))
+}
+
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// drawn leaves out controls and the default-ignorable code points of Unicode, and
+// makes a letter of one that stands in a box, a circle or a flag.
+func drawn(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t' || r == '\r':
+		return r
+	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+		return -1
+	case r == '\u2800' || unicode.IsSpace(r): // the blank of Braille, and all others
+		return ' '
+	}
+	for _, first := range [...]rune{0x1F150, 0x1F170, 0x1F1E6} { // in circles, in boxes, of flags
+		if r >= first && r < first+26 {
+			return 'a' + r - first
+		}
+	}
+	return r
+}
+
+// withoutStacked leaves out marks on ASCII letters: in compatibility form they
+// make no letter of any language with them.
+func withoutStacked(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	onASCII := false
+	for _, r := range text {
+		if unicode.In(r, unicode.Mn, unicode.Me) {
+			if onASCII {
+				continue
+			}
+		} else {
+			onASCII = r < utf8.RuneSelf
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// script says in whose letters a word is written.
+type script uint8
+
+const (
+	latin   script = iota
+	alike          // all of its letters look like Latin ones and are not
+	strange        // it has letters that look like none of Latin
+)
+
+// inLatin writes words in Latin letters that mix them with others that look
+// alike, and words wholly of such letters where most words are Latin.
+func inLatin(text string) string {
+	count := map[script]int{}
+	for word := range words(text) {
+		if r, _ := utf8.DecodeRuneInString(word); isWordRune(r) {
+			count[scriptOf(word)]++
+		}
+	}
+	mostlyLatin := count[latin] >= count[strange]
+	var b strings.Builder
+	b.Grow(len(text))
+	for word := range words(text) {
+		if s := scriptOf(word); s == latin || s == alike && mostlyLatin {
+			word = strings.Map(toLatin, word)
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// words yields text in pieces: runs of letters, and what is between them.
+func words(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		start, in := 0, false
+		for i, r := range text {
+			if letter := isWordRune(r); letter != in {
+				if i > start && !yield(text[start:i]) {
+					return
+				}
+				start, in = i, letter
+			}
+		}
+		if start < len(text) {
+			yield(text[start:])
+		}
+	}
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
+
+// scriptOf takes a word for Latin as soon as one of its letters is: no language
+// mixes them with letters that look alike.
+func scriptOf(word string) script {
+	s := latin
+	for _, r := range word {
+		switch {
+		case r < utf8.RuneSelf || unicode.Is(unicode.Latin, r) || !unicode.IsLetter(r):
+			if isWordRune(r) && !unicode.IsMark(r) {
+				return latin
+			}
+		case toLatin(r) == r:
+			s = strange
+		case s == latin:
+			s = alike
+		}
+	}
+	return s
+}

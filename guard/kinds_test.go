@@ -1,0 +1,145 @@
+package guard
+
+import (
+	"encoding/base64"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// disguises hide a request from a reader of words, and from no person.
+var disguises = map[string]func(text string) string{
+	"base64": func(t string) string { return base64.StdEncoding.EncodeToString([]byte(t)) },
+	"base64url": func(t string) string {
+		return "Decode, then answer: " + base64.RawURLEncoding.EncodeToString([]byte(t))
+	},
+	"leet":       strings.NewReplacer("a", "4", "e", "3", "i", "1", "o", "0", "s", "5", "t", "7", "S", "5", "I", "1").Replace,
+	"leet signs": strings.NewReplacer("a", "@", "e", "3", "i", "!", "l", "1", "o", "0", "s", "$", "b", "8", "S", "$").Replace,
+	"zero-width": func(t string) string { return strings.Join(strings.Split(t, ""), "\u200b") },
+	"soft": func(t string) string {
+		return strings.Join(strings.Split(t, ""), "\u00ad\u2060")
+	},
+	"spaced":     func(t string) string { return strings.Join(strings.Split(t, ""), " ") },
+	"dotted":     func(t string) string { return strings.Join(strings.Split(t, ""), ".") },
+	"run spaced": func(t string) string { return strings.Join(strings.Split(strings.ReplaceAll(t, " ", ""), ""), " ") },
+	"cyrillic":   strings.NewReplacer("a", "а", "c", "с", "e", "е", "o", "о", "p", "р", "x", "х", "y", "у", "H", "Н", "P", "Р", "i", "і", "s", "ѕ").Replace,
+	"greek":      strings.NewReplacer("o", "ο", "v", "ν", "a", "α", "i", "ι", "p", "ρ", "P", "Ρ", "H", "Η", "u", "υ", "k", "κ").Replace,
+	"full width": func(t string) string { return shifted(t, '!', '~', 0xFEE0) },
+	"bold":       func(t string) string { return shifted(shifted(t, 'a', 'z', 0x1D41A-'a'), 'A', 'Z', 0x1D400-'A') },
+	"reversed":   reversed,
+	"words reversed": func(t string) string {
+		words := strings.Fields(t)
+		for i, w := range words {
+			words[i] = reversed(w)
+		}
+		return strings.Join(words, " ")
+	},
+	"last word first": func(t string) string {
+		words := strings.Fields(t)
+		slices.Reverse(words)
+		return strings.Join(words, " ")
+	},
+}
+
+func shifted(text string, from, to, by rune) string {
+	return strings.Map(func(r rune) rune {
+		if r >= from && r <= to {
+			return r + by
+		}
+		return r
+	}, text)
+}
+
+func reversed(text string) string {
+	runes := []rune(text)
+	slices.Reverse(runes)
+	return string(runes)
+}
+
+// print logs what became of each kind, with Wilson intervals.
+func (c *tally) print(t *testing.T) {
+	t.Helper()
+	for _, kind := range slices.Sorted(maps.Keys(c.all)) {
+		n := c.all[kind]
+		drop, same := stats.Wilson(c.drop[kind], n), stats.Wilson(c.same[kind], n)
+		t.Logf("%-16s %3d dropped %3d [%.0f, %.0f] same %3d [%.0f, %.0f]", kind, n,
+			c.drop[kind], 100*drop.Low, 100*drop.High, c.same[kind], 100*same.Low, 100*same.High)
+	}
+}
+
+// kindsBank holds the requests of kinds.txt among public ones, 750 in all where
+// the public problems are at hand.
+func kindsBank(t *testing.T) ([]Entry, []reworded) {
+	t.Helper()
+	bank, texts := readTexts(t, "testdata/kinds.txt")
+	if sharedData(t) != "" {
+		bank = append(bank, publicBank(t)[:750-len(bank)]...)
+	}
+	return bank, texts
+}
+
+func TestKindsOfRewording(t *testing.T) {
+	t.Parallel()
+	bank, texts := kindsBank(t)
+	g, c := newTestGuard(t, bank), newTally()
+	for _, r := range texts {
+		f := g.Check(Candidate{Text: r.text})
+		c.add(r.kind, bank[r.base].ID, f)
+		if !f.Drop && !r.other {
+			t.Logf("%s kept, %.3f: %s", r.kind, f.Score, r.text)
+		}
+		if f.Same == r.other && r.kind != "described" {
+			t.Logf("%s same %v: %s\n\t%s", r.kind, f.Same, r.text, f.Evidence)
+		}
+	}
+	c.print(t)
+}
+
+func TestDisguises(t *testing.T) {
+	t.Parallel()
+	bank, _ := kindsBank(t)
+	g, c := newTestGuard(t, bank), newTally()
+	for kind, disguise := range disguises {
+		for _, e := range bank[:30] {
+			f := g.Check(Candidate{Text: disguise(e.Text)})
+			c.add(kind, e.ID, f)
+			if !f.Drop {
+				t.Logf("%s kept, %.3f: %s", kind, f.Score, disguise(e.Text))
+			}
+		}
+		c.atLeast(t, "dropped", c.drop, kind, 0.9)
+	}
+	c.print(t)
+}
+
+func TestSharedKinds(t *testing.T) {
+	t.Parallel()
+	bank := publicBank(t)
+	g, c := newTestGuard(t, bank), newTally()
+	for _, file := range []string{"pairs.jsonl", "pairs3.jsonl"} {
+		err := rows.Each(filepath.Join(conformance(t), "leak", file), func(r rows.Row) error {
+			p := gjson.Parse(r.JSON)
+			kind, text := p.Get("kind").Str, p.Get("text").Str
+			f := g.Check(Candidate{Text: text})
+			c.add(kind, p.Get("base_id").Str, f)
+			if !f.Drop && p.Get("same").Bool() {
+				t.Logf("%s kept, %.3f: %s", kind, f.Score, text)
+			}
+			if f.Same != p.Get("same").Bool() {
+				t.Logf("%s same %v: %s\n\t%s: %s", kind, f.Same, text, f.Match, f.Evidence)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.print(t)
+}
