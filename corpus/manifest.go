@@ -10,6 +10,10 @@ import (
 // ManifestName is the file that makes a folder a corpus. It is written last.
 const ManifestName = "manifest.json"
 
+// BankName is the file of clusters and their pools: what a corpus keeps out of
+// training, which whatever is made of it keeps out too.
+const BankName = "bank.json"
+
 // maxManifest bounds what is read of a manifest or a part's marker: over half
 // a million files.
 const maxManifest = 256 << 20

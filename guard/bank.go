@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -33,8 +35,9 @@ var ErrBank = errors.New("read protected bank")
 
 // ReadBank reads protected problems from path: a problems file or suite (an
 // array or JSON lines), JSON lines with id and text, query, problem or
-// messages, a bank state written by Rotation, a corpus folder (its eval split),
-// or a folder of such files. Nothing found is an error, and so is a row in no
+// messages, a bank state written by Rotation, a corpus's bank.json, a corpus
+// folder (what its bank.json protects, or else its eval split), or a folder of
+// such files. Nothing found is an error, and so is a row in no
 // known format: a guard that could not read its bank must not pass anything.
 func ReadBank(path string) ([]Entry, error) {
 	files, err := bankFiles(path)
@@ -70,6 +73,11 @@ func Digest(bank []Entry) string {
 }
 
 func bankFiles(path string) ([]string, error) {
+	if pinned := filepath.Join(path, stateName); isCorpus(path) {
+		if _, err := os.Stat(pinned); err == nil {
+			return []string{pinned}, nil
+		}
+	}
 	files, err := rows.Files(path)
 	if err != nil || !isCorpus(path) {
 		return files, err
@@ -105,13 +113,25 @@ func isEvalSplit(path string) bool {
 }
 
 func readBankFile(path string) ([]Entry, error) {
-	if r, err := readRotationFile(path); err == nil {
-		return r.Entries(), nil
-	} else if !errors.Is(err, errNoRotation) {
+	b, schema, err := schemaOf(path)
+	switch {
+	case err != nil:
 		return nil, err
+	case strings.HasPrefix(schema, rotationFamily):
+		r, err := decodeRotation(b)
+		if err != nil {
+			return nil, err
+		}
+		return r.Entries(), nil
+	case strings.HasPrefix(schema, stateFamily):
+		s, err := ReadState(bytes.NewReader(b))
+		if err != nil {
+			return nil, err
+		}
+		return s.Protected(filepath.Base(filepath.Dir(path))), nil
 	}
 	var bank []Entry
-	err := rows.Each(path, func(row rows.Row) error {
+	err = rows.Each(path, func(row rows.Row) error {
 		c := rows.Read(row)
 		if c.Guessed || c.Request == "" && len(c.ProductIDs) == 0 {
 			return fmt.Errorf("row %d: neither a request nor a product id", row.Line+1)
@@ -120,6 +140,27 @@ func readBankFile(path string) ([]Entry, error) {
 		return nil
 	})
 	return bank, err
+}
+
+// stateName is the file in which a corpus keeps its State.
+const stateName = "bank.json"
+
+// schemaOf reads a file that may name its own schema; empty where it names none.
+func schemaOf(path string) (b []byte, schema string, err error) {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxStateBytes {
+		return nil, "", err
+	}
+	if b, err = os.ReadFile(path); err != nil {
+		return nil, "", err
+	}
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	if json.Unmarshal(b, &head) != nil {
+		return nil, "", nil // other kinds of banks are no single object
+	}
+	return b, head.Schema, nil
 }
 
 func entryOf(row rows.Row, c *rows.Content) Entry {

@@ -43,7 +43,7 @@ func (p *Rotated) protected() bool { return p.Stage != StageOpen }
 
 // trainedByState looks in bank.json, where the corpus has one.
 func (r *Rotation) trainedByState(corpus string, found map[int]string) error {
-	file, err := os.Open(filepath.Join(corpus, "bank.json"))
+	file, err := os.Open(filepath.Join(corpus, stateName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

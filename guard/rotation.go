@@ -10,7 +10,9 @@ import (
 )
 
 // RotationSchema is the version of the rotation file.
-const RotationSchema = "arena.rotation.v1"
+const RotationSchema = rotationFamily + "v1"
+
+const rotationFamily = "arena.rotation."
 
 // Stage is how far a problem has come on its one-way road.
 type Stage string

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -19,37 +18,20 @@ func (r *Rotation) Encode() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// errNoRotation says that a file is something other than a rotation.
-var errNoRotation = errors.New("file is no bank rotation")
-
 // ReadRotation reads a rotation file strictly.
 func ReadRotation(path string) (*Rotation, error) {
-	r, err := readRotationFile(path)
+	b, schema, err := schemaOf(path)
+	if err == nil && !strings.HasPrefix(schema, rotationFamily) {
+		err = errors.New("file is no bank rotation")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read bank rotation: %w", err)
+	}
+	r, err := decodeRotation(b)
 	if err != nil {
 		return nil, fmt.Errorf("read bank rotation: %w", err)
 	}
 	return r, nil
-}
-
-func readRotationFile(path string) (*Rotation, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxStateBytes {
-		return nil, errNoRotation
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var head struct {
-		Schema string `json:"schema"`
-	}
-	if json.Unmarshal(b, &head) != nil || !strings.HasPrefix(head.Schema, "arena.rotation.") {
-		return nil, errNoRotation
-	}
-	return decodeRotation(b)
 }
 
 func decodeRotation(b []byte) (*Rotation, error) {

@@ -12,9 +12,12 @@ import (
 
 // StateSchema is the version of bank.json that this package writes. It reads
 // the one before too, which does not say what was held out.
-const StateSchema = "arena.bank.v2"
+const StateSchema = stateFamily + "v2"
 
-const firstSchema = "arena.bank.v1"
+const (
+	stateFamily = "arena.bank."
+	firstSchema = stateFamily + "v1"
+)
 
 // maxStateBytes bounds bank.json: 64 MiB hold more than 200,000 problems.
 const maxStateBytes = 64 << 20

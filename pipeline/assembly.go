@@ -31,7 +31,7 @@ func (s *session) content(ctx context.Context, p *plan, parts []string) (*finish
 	}
 	c := &finish.Content{
 		Parts: parts, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: s.manifestInputs(p), Funnel: p.Funnel,
-		Bank: s.protect.State, Reports: made.Files(), Card: s.card(p, made, pairs),
+		Bank: s.protect.State, Given: s.day.heldOutDigests(), Reports: made.Files(), Card: s.card(p, made, pairs),
 	}
 	if s.Pages != nil {
 		if c.Pages, err = s.Pages(made); err != nil {

@@ -36,7 +36,8 @@ const (
 	reasonReward       = "below_min_reward"  // the reward is under select.min_reward
 	reasonUnselected   = "not_selected"      // select.where does not select it
 	reasonTop          = "beyond_top"        // select.top better attempts at the problem are there
-	reasonNeverTouch   = "never_touch"       // its problem is of the pool that no split holds
+	reasonNeverTouch   = "never_touch"       // its problem is of the pool that nobody looks at yet
+	reasonHeldOut      = "held_out"          // its problem is of a cluster that held-out files name
 )
 
 // fate walks a record through the stages up to the guard.

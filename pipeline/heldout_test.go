@@ -88,10 +88,19 @@ func TestHeldOutStaysHeldOut(t *testing.T) {
 	if _, err := m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"guarded", "next", "mixed"} {
+	late := mix.Mix{Sources: []mix.Source{{Dir: in("open"), Weight: 1}}, HeldOut: []string{held}, Config: mix.Defaults(), Workers: 2,
+		Target: finish.Target{FS: corpus.Disk{}, Out: in("late"), Version: "test"}}
+	if _, err := late.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"guarded", "next", "mixed", "late"} {
 		if n := trained(t, in(name), doorMat, twin); n > 0 {
 			t.Errorf("%s: %d training rows of the held-out problem or its twin", name, n)
 		}
+	}
+	m.Sources, m.Out = []mix.Source{{Dir: in("open"), Weight: 1}}, in("guarded")
+	if _, err := m.Run(t.Context()); !errors.Is(err, finish.ErrNotProtected) {
+		t.Errorf("the guarded corpus is replaced by an unguarded mixture: %v", err)
 	}
 	again := newRun(t, sampleDay, in("guarded"))
 	if _, err := again.Build(t.Context()); !errors.Is(err, finish.ErrNotProtected) {

@@ -55,7 +55,15 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	if err != nil {
 		return nil, err
 	}
-	if prior, err = guard.Union(prior, guard.HoldOut(outside)); err != nil {
+	around, err := finish.Around(corpus.Disk{}, d.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	known, err := finish.Gather(around, nil)
+	if err != nil {
+		return nil, err
+	}
+	if prior, err = guard.Union(prior, known.Protecting(), guard.HoldOut(outside)); err != nil {
 		return nil, err
 	}
 	state, err := guard.Split(ctx, clusters, prior, cfg.Shares, cfg.Seed)

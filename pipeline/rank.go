@@ -15,6 +15,7 @@ import (
 // selection is the attempts of one problem that become rows, best first.
 type selection struct {
 	problem int
+	pool    guard.Pool
 	split   string
 	// sft holds what the sft config gets; rest what only pref and kto get.
 	sft  []candidate
@@ -43,7 +44,8 @@ func (g *grouper) rankProblems() []selection {
 
 func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 	slices.SortFunc(cs, better)
-	out := selection{problem: problem, split: splitOf(g.pool(problem))}
+	pool := g.pool(problem)
+	out := selection{problem: problem, pool: pool, split: splitOf(pool)}
 	sft, rest := g.thinner(), g.thinner()
 	for _, c := range cs {
 		if c.kept {
@@ -69,7 +71,7 @@ func (s *selection) add(c candidate, sft *choose.Thinner, axis arena.Axis) choos
 		return choose.Fate{Stage: stageRank, Reason: reason, Axis: axis}
 	}
 	if s.split == "" {
-		return choose.Fate{Stage: stageSplit, Reason: reasonNeverTouch, Axis: axis}
+		return choose.Fate{Stage: stageSplit, Reason: withoutSplit[s.pool], Axis: axis}
 	}
 	s.sft = append(s.sft, c)
 	return choose.Fate{Split: s.split, Rank: len(s.sft), Axis: axis}
@@ -80,6 +82,9 @@ func (s *selection) add(c candidate, sft *choose.Thinner, axis arena.Axis) choos
 func better(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.id, b.id))
 }
+
+// withoutSplit are the reasons of attempts at problems whose pool no split holds.
+var withoutSplit = map[guard.Pool]string{guard.PoolHeldOut: reasonHeldOut, guard.PoolNeverTouch: reasonNeverTouch}
 
 // splitOf is the split of a pool; what was held out and never-touch are in none.
 func splitOf(p guard.Pool) string {

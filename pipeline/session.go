@@ -102,7 +102,7 @@ func (s *session) keepsHeldOut() error {
 	if s.Sources.Bank != "" {
 		earlier, err := finish.Open(s.FS, filepath.Dir(s.Sources.Bank))
 		if err == nil && earlier.Has(filepath.Base(s.Sources.Bank)) {
-			err = earlier.Guarded(given)
+			_, err = earlier.Guarded(given)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

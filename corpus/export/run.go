@@ -85,11 +85,20 @@ func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Man
 	if err != nil {
 		return err
 	}
+	extra := map[string][]byte{"reports/export.json": append(report, '\n')}
+	for _, f := range m.Files {
+		if f.Path != corpus.BankName {
+			continue
+		}
+		if extra[f.Path], err = corpus.ReadFile(fsys, filepath.Join(from, f.Path), 256<<20); err != nil {
+			return err
+		}
+	}
 	out := corpus.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpus.Input{
 		{Kind: "corpus manifest", SHA256: digest.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
 	return corpus.Assemble(ctx, fsys, to, corpus.Assembly{
 		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
-		Extra: map[string][]byte{"reports/export.json": append(report, '\n')},
+		Extra: extra,
 		Card: corpus.Card{Title: "Exported corpus", Push: opt.Push, License: cmp.Or(opt.License, license), Tags: []string{"agent", "tool-use"},
 			Sections: append(cardSections(counts), origin)},
 	})

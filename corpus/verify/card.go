@@ -75,21 +75,17 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 	}
 }
 
-// bankName is the file of clusters and their pools, where a build leaves it, and
-// maxBank bounds what is read of it.
-const (
-	bankName = "bank.json"
-	maxBank  = 256 << 20
-)
+// maxBank bounds what is read of a bank.
+const maxBank = 256 << 20
 
 // bank holds each row's split against the pool that its cluster is pinned to.
 func (v *verifier) bank() {
-	if !v.whole[bankName] {
+	if !v.whole[corpus.BankName] {
 		return
 	}
-	b, err := corpus.ReadFile(v.fs, v.full(bankName), maxBank)
+	b, err := corpus.ReadFile(v.fs, v.full(corpus.BankName), maxBank)
 	if err != nil || !cursor.Valid(string(b)) {
-		v.say(bankName, "not readable as JSON")
+		v.say(corpus.BankName, "not readable as JSON")
 		return
 	}
 	pools := map[string]string{}

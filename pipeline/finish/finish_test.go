@@ -56,10 +56,10 @@ func TestNothingToProtectIsNoProtection(t *testing.T) {
 func TestHeldOutFilesAreAskedFor(t *testing.T) {
 	t.Parallel()
 	s := finish.Source{Manifest: &corpus.Manifest{Inputs: []corpus.Input{{Kind: "traces", SHA256: "a"}, {Kind: "held_out", SHA256: "b"}, {Kind: "held_out"}}}}
-	if err := s.Guarded([]string{"c", "b"}); err != nil {
+	if _, err := s.Guarded([]string{"c", "b"}); err != nil {
 		t.Error(err)
 	}
-	if err := s.Guarded([]string{"a"}); !errors.Is(err, finish.ErrNotProtected) {
+	if _, err := s.Guarded([]string{"a"}); !errors.Is(err, finish.ErrNotProtected) {
 		t.Errorf("a file that is missing: %v", err)
 	}
 }

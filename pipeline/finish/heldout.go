@@ -16,6 +16,13 @@ import (
 // not be kept out of what is made of it, or in its place.
 var ErrNotProtected = errors.New("problems that the corpus was guarded against are not given")
 
+// The kinds of inputs by which a manifest names what its corpus was guarded
+// against: a held-out file, and the bank that a published corpus leaves at home.
+const (
+	inputHeldOut = "held_out"
+	InputBank    = "private_bank"
+)
+
 // HeldOut reads held-out files. digests name what is in them as manifests do.
 func HeldOut(paths []string) (all []guard.Entry, digests []string, err error) {
 	for _, path := range paths {
@@ -31,37 +38,98 @@ func HeldOut(paths []string) (all []guard.Entry, digests []string, err error) {
 	return all, digests, nil
 }
 
-// Guarded refuses a source whose bank does not say what was held out from it, as
-// that of an earlier version, unless the held-out files that its manifest names
-// are given, by their digests.
-func (s *Source) Guarded(given []string) error {
-	if bank, err := s.Bank(); err != nil || bank != nil && bank.KnowsHeldOut() {
-		return err
-	}
-	for _, in := range s.Manifest.Inputs {
-		if in.Kind == "held_out" && in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
-			return fmt.Errorf("read %s: %w: a held-out file, sha256 %s, %d problems", s.Dir, ErrNotProtected, in.SHA256, in.Records)
-		}
-	}
-	return nil
+// Known is all that the sources of a corpus and held-out files keep out of
+// training.
+type Known struct {
+	// Bank joins their banks; nil where nobody protects anything.
+	Bank *guard.State
+	// HeldOut are the entries of held-out files, which are in Bank too, and Given
+	// names these files as manifests do.
+	HeldOut []guard.Entry
+	Given   []string
 }
 
-// Keeps refuses to put a corpus with the bank next in the place of one in dir
-// that holds out more. given are the digests of held-out files.
+// Gather finds out what every source ever held out, and refuses one of which
+// that cannot be known. A request of a source that the guard takes for a protected
+// one brings its cluster along: the other members are the same problem in other
+// clothes.
+func Gather(sources []*Source, heldOut []string) (*Known, error) {
+	k := &Known{}
+	var err error
+	if k.HeldOut, k.Given, err = HeldOut(heldOut); err != nil {
+		return nil, err
+	}
+	var banks []*guard.State
+	for _, s := range sources {
+		bank, err := s.Guarded(k.Given)
+		if err != nil {
+			return nil, err
+		}
+		if bank != nil {
+			banks = append(banks, bank)
+		}
+	}
+	if len(k.HeldOut) > 0 {
+		banks = append(banks, guard.HoldOut(k.HeldOut))
+	}
+	if len(banks) == 0 {
+		return k, nil
+	}
+	if k.Bank, err = guard.Union(banks...); err == nil {
+		err = k.joinTwins(sources)
+	}
+	return k, err
+}
+
+// Protecting is the bank with what it protects alone: its training clusters may
+// be split again.
+func (k *Known) Protecting() *guard.State {
+	out := &guard.State{}
+	if k.Bank != nil {
+		out.Clusters = slices.DeleteFunc(slices.Clone(k.Bank.Clusters), func(c guard.StateCluster) bool { return c.Pool == guard.PoolTrain })
+	}
+	return out
+}
+
+// Guarded gives the bank of the corpus; nil where nothing was held out. It
+// refuses a corpus of which a held-out file is not given and whose bank, of the
+// first version or kept at home, does not say what was in it.
+func (s *Source) Guarded(given []string) (*guard.State, error) {
+	bank, err := s.Bank()
+	gone := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !gone || bank != nil && bank.KnowsHeldOut() {
+		return bank, err
+	}
+	asked := slices.Clone(s.Manifest.Inputs)
+	for _, f := range s.Manifest.Files {
+		if gone && f.Path == corpus.BankName {
+			asked = append(asked, corpus.Input{Kind: InputBank, SHA256: f.SHA256})
+		}
+	}
+	for _, in := range asked {
+		if (in.Kind == inputHeldOut || in.Kind == InputBank) && in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
+			return nil, fmt.Errorf("read %s: %w: %s with sha256 %s", s.Dir, ErrNotProtected, in.Kind, in.SHA256)
+		}
+	}
+	return bank, nil
+}
+
+// Keeps refuses to put a corpus with the bank next, nil for none, in the place of
+// one that keeps more out. given name the held-out files of this run.
 func Keeps(fsys corpus.FS, dir string, next *guard.State, given []string) error {
 	old, err := Open(fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil {
-		err = old.Guarded(given)
-	}
 	if err != nil {
 		return err
 	}
-	bank, err := old.Bank()
+	bank, err := old.Guarded(given)
 	if err != nil || bank == nil {
 		return err
+	}
+	if next == nil {
+		next = guard.HoldOut(nil)
 	}
 	if lost := bank.Exposed(next); len(lost) > 0 {
 		return fmt.Errorf("replace %s: %w: %d held-out clusters, the first has %q", dir, ErrNotProtected, len(lost), lost[0].HeldOut)

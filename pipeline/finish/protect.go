@@ -5,8 +5,10 @@
 package finish
 
 import (
+	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
@@ -29,8 +31,22 @@ type Protected struct{ HeldOut, NeverTouch, Eval []guard.Entry }
 // InBank are the protected problems of a bank beside those of held-out files.
 func InBank(bank *guard.State, heldOut []guard.Entry) Protected {
 	none := func(string) bool { return false }
+	texts, specs := map[string]bool{}, map[string]bool{}
+	for i := range heldOut {
+		texts[heldOut[i].Text], specs[heldOut[i].SpecHash()] = true, true
+	}
+	kept := bank.ProtectedIn(guard.PoolHeldOut, "held-out", func(spec string) bool { return specs[spec] }, func(text string) bool { return texts[text] })
+	names := map[string]string{}
+	for _, c := range bank.Clusters {
+		if len(c.HeldOut) > 0 {
+			names[c.ID] = strings.Join(c.HeldOut, ", ")
+		}
+	}
+	for i := range kept {
+		kept[i].ID = cmp.Or(names[kept[i].ID], kept[i].ID)
+	}
 	return Protected{
-		HeldOut:    append(slices.Clip(heldOut), bank.ProtectedIn(guard.PoolHeldOut, "held-out", none, none)...),
+		HeldOut:    append(slices.Clip(heldOut), kept...),
 		NeverTouch: bank.ProtectedIn(guard.PoolNeverTouch, "never-touch", none, none),
 		Eval:       bank.ProtectedIn(guard.PoolEval, "eval", none, none),
 	}

@@ -17,9 +17,6 @@ import (
 // ErrBroken says that a source does not keep its promises.
 var ErrBroken = errors.New("a source does not verify")
 
-// BankName is the file that pins the split of a corpus.
-const BankName = "bank.json"
-
 // most bounds what is read of a manifest or a bank.
 const most = 256 << 20
 
@@ -57,10 +54,10 @@ func (s *Source) Verify(ctx context.Context) error {
 
 // Bank is the split that the source pins; nil where it pins none.
 func (s *Source) Bank() (*guard.State, error) {
-	if !s.Has(BankName) {
+	if !s.Has(corpus.BankName) {
 		return nil, nil
 	}
-	b, err := corpus.ReadFile(s.fs, s.Path(BankName), most)
+	b, err := corpus.ReadFile(s.fs, s.Path(corpus.BankName), most)
 	if err != nil {
 		return nil, err
 	}

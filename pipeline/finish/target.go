@@ -34,8 +34,10 @@ type Content struct {
 	ConfigurationSHA256 string
 	Inputs              []corpus.Input
 	Funnel              []corpus.Stage
-	// Bank pins the split; nil where nothing does.
-	Bank *guard.State
+	// Bank pins the split; nil where nothing does. Given name the held-out files of
+	// the run, as Keeps takes them.
+	Bank  *guard.State
+	Given []string
 	// Reports are written as JSON, Pages as they are, both into reports by name.
 	Reports map[string]any
 	Pages   map[string][]byte
@@ -71,15 +73,19 @@ func (t *Target) Part(dir string) (*corpus.Part, error) {
 	return part, err
 }
 
-// Assemble puts the corpus together, as corpus.Assemble does.
+// Assemble puts the corpus together, as corpus.Assemble does, and refuses to put
+// it in the place of one that keeps more out.
 func (t *Target) Assemble(ctx context.Context, c *Content) error {
+	if err := Keeps(t.FS, t.Out, c.Bank, c.Given); err != nil {
+		return err
+	}
 	a := corpus.Assembly{Parts: c.Parts, Extra: map[string][]byte{}, Redact: t.Redact, Card: c.Card, Manifest: corpus.Manifest{
 		Pipeline: t.Version, Configuration: c.Configuration, ConfigurationSHA256: c.ConfigurationSHA256, Inputs: c.Inputs, Funnel: c.Funnel,
 	}}
 	a.Card.Push, a.Card.License = t.Push, cmp.Or(t.License, c.Card.License)
 	var err error
 	if c.Bank != nil {
-		if a.Extra[BankName], err = c.Bank.Encode(); err != nil {
+		if a.Extra[corpus.BankName], err = c.Bank.Encode(); err != nil {
 			return err
 		}
 	}

@@ -77,13 +77,13 @@ func (m *Import) Run(ctx context.Context) (s *pipeline.Summary, err error) {
 }
 
 func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, error) {
-	held, _, err := finish.HeldOut(m.HeldOut)
+	known, err := m.known()
 	if err != nil {
 		return nil, err
 	}
 	protect := &finish.Protection{}
-	if len(m.HeldOut) > 0 {
-		if protect, err = finish.Protect(finish.Protected{HeldOut: held}, guard.Config{}, 0); err != nil {
+	if known.Bank != nil {
+		if protect, err = finish.Protect(finish.InBank(known.Bank, known.HeldOut), guard.Config{}, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +104,17 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	if err = finish.Close(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
 		return nil, err
 	}
-	return w.assemble(ctx, work, in, held)
+	return w.assemble(ctx, work, in, known)
+}
+
+// known is what the held-out files protect, and the corpora of whose files the
+// inputs are: what these keep out of training stays out, asked for or not.
+func (m *Import) known() (*finish.Known, error) {
+	sources, err := finish.Around(m.FS, m.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	return finish.Gather(sources, m.HeldOut)
 }
 
 // stream is where the rows go.
@@ -125,7 +135,7 @@ func (w *writer) enter(s *imported) error {
 	return w.ledger.Attempts.Add(s.attempt)
 }
 
-func (w *writer) assemble(ctx context.Context, work string, in *reader, held []guard.Entry) (*pipeline.Summary, error) {
+func (w *writer) assemble(ctx context.Context, work string, in *reader, known *finish.Known) (*pipeline.Summary, error) {
 	counts, err := choose.Funnel(importStages, w.fates)
 	if err != nil {
 		return nil, err
@@ -139,35 +149,36 @@ func (w *writer) assemble(ctx context.Context, work string, in *reader, held []g
 	if err = in.tally.Within(w.MaxUnreadable); err != nil {
 		return s, err
 	}
-	config, err := w.configuration(held)
+	config, err := w.configuration(known.Bank)
 	if err != nil {
 		return nil, err
 	}
-	bank, err := w.bank(held)
+	bank, err := w.bank(known.Bank)
 	if err != nil {
 		return nil, err
 	}
 	return s, w.Assemble(ctx, &finish.Content{
-		Bank:  bank,
-		Parts: []string{work}, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts, Card: w.card(held),
+		Bank: bank, Given: known.Given,
+		Parts: []string{work}, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts, Card: w.card(known.Bank),
 	})
 }
 
 // bank is what was held out, beside the requests of the rows; nil where nothing
 // was.
-func (w *writer) bank(held []guard.Entry) (*guard.State, error) {
-	if len(held) == 0 {
+func (w *writer) bank(known *guard.State) (*guard.State, error) {
+	if known == nil {
 		return nil, nil
 	}
 	own := &guard.State{}
 	for c := range w.clusters {
 		own.Clusters = append(own.Clusters, guard.StateCluster{ID: c, Pool: guard.PoolTrain, Problems: []string{c}})
 	}
-	return guard.Union(guard.HoldOut(held), own)
+	return guard.Union(known, own)
 }
 
 // configuration names the bank by what is in it, never by a path.
-func (m *Import) configuration(held []guard.Entry) ([]byte, error) {
+func (m *Import) configuration(known *guard.State) ([]byte, error) {
+	held := protected(known)
 	bank, err := json.Marshal(held)
 	if err != nil {
 		return nil, fmt.Errorf("encode held-out entries: %w", err)
@@ -175,9 +186,17 @@ func (m *Import) configuration(held []guard.Entry) ([]byte, error) {
 	return json.Marshal(map[string]any{"import": map[string]any{"run_id": m.RunID, "held_out": len(held), "held_out_sha256": finish.Digest(bank)}})
 }
 
-func (w *writer) card(held []guard.Entry) corpus.Card {
+// protected are the problems that the rows were held against.
+func protected(known *guard.State) []guard.Entry {
+	if known == nil {
+		return nil
+	}
+	return known.Protected("held-out")
+}
+
+func (w *writer) card(known *guard.State) corpus.Card {
 	guarded := "Nothing was held out: the requests were compared with no protected problem."
-	if len(w.HeldOut) > 0 {
+	if held := protected(known); len(held) > 0 {
 		guarded = fmt.Sprintf("What customers say and what system prompts hold was compared with %d protected problems, and answers searched for their products; rows that hold one were left out. bank.json holds them out of what is made of this corpus.", len(held))
 	}
 	return corpus.Card{

@@ -24,7 +24,7 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 	}
 	c := finish.Content{
 		Parts: []string{ledger}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.funnel,
-		Bank: w.bank, Reports: map[string]any{"mix.json": r}, Card: w.card(r),
+		Bank: w.bank, Given: w.given, Reports: map[string]any{"mix.json": r}, Card: w.card(r),
 	}
 	for _, s := range w.sources {
 		c.Inputs = append(c.Inputs, s.Input("corpus manifest"))

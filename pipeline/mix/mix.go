@@ -83,6 +83,7 @@ type mixer struct {
 	*Mix
 	sources []*source
 	bank    *guard.State
+	given   []string
 	// clusters name the cluster of the union by that of a source.
 	clusters   map[string]string
 	protection *finish.Protection

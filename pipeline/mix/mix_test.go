@@ -200,12 +200,12 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	row := func(id string, problem int, answer string) attempt {
 		return attempt{id: id, problem: problem, agent: id, tokens: 100, reward: 1, answer: answer}
 	}
-	a := draft{pools: []string{"train", "eval", "train", "never-touch"}, rows: []attempt{row("one", 0, text), row("two", 1, words(d, 60)), row("both", 2, words(d, 60))}}
-	b := draft{pools: []string{"train", "train", "train", "never-touch"}, rows: []attempt{
+	a := draft{pools: []string{"train", "eval", "train", "never-touch", "train"}, rows: []attempt{row("one", 0, text), row("two", 1, words(d, 60)), row("both", 2, words(d, 60))}}
+	b := draft{pools: []string{"train", "train", "train", "never-touch", "train"}, rows: []attempt{
 		row("both", 2, a.rows[2].answer), row("near", 0, text+" indeed"), row("held", 1, words(d, 60)), row("other", 2, words(d, 60))}}
-	worded := row("worded", 2, words(d, 60))
+	worded := row("worded", 4, words(d, 60))
 	worded.request = "  " + strings.ToUpper(request(3)) // never-touch in other clothes, in a cluster of train
-	b.rows = append(b.rows, worded)
+	b.rows = append(b.rows, worded, row("twin", 4, words(d, 60)))
 	out, r, err := mixture(t, func(m *mix.Mix) { m.Config.Where = `n_tokens < 1000` }, mix.Source{Dir: a.write(t), Weight: 1}, mix.Source{Dir: b.write(t), Weight: 9})
 	must(t, err)
 	verified(t, out)
@@ -217,13 +217,10 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 			}
 		}
 	}
-	for _, reason := range []string{"copied_row", "near_duplicate", "protected_cluster"} {
-		if got[reason] != 1 {
-			t.Errorf("%s: %d, want 1 (%v)", reason, got[reason], got)
+	for reason, want := range map[string]int64{"copied_row": 1, "near_duplicate": 1, "protected_cluster": 3} {
+		if got[reason] != want {
+			t.Errorf("%s: %d, want %d (%v)", reason, got[reason], want, got)
 		}
-	}
-	if got["leak_exact"]+got["leak_normalised"]+got["leak_lexical"] != 1 {
-		t.Errorf("the reworded request was not caught: %v", got)
 	}
 	must(t, corpus.Rows(corpus.Disk{}, filepath.Join(out, "tables", "attempts.parquet"), func(x *rows.Attempt) error {
 		if x.TraceID == "held" && (x.Fate != rows.FateDropped || x.Reason != "protected_cluster" || x.Stage != "mix") {

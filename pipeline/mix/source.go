@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -63,8 +64,8 @@ func (s *source) open(ctx context.Context, fsys corpus.FS, dir string, expr *whe
 	if s.license, err = corpus.Licensed(fsys, dir); err != nil {
 		return err
 	}
-	if s.bank, err = s.Bank(); err != nil {
-		return err
+	if s.bank, err = s.Bank(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // one that was kept at home is asked for by Gather
 	}
 	return s.readLedger(fsys, expr)
 }
@@ -92,32 +93,25 @@ func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 // protect joins the banks of the sources, the protected pool winning, and
 // guards both splits of the mixture. Without anything protected there is none.
 func (w *mixer) protect() error {
-	heldOut, given, err := finish.HeldOut(w.HeldOut)
+	sources := make([]*finish.Source, len(w.sources))
+	for i, s := range w.sources {
+		sources[i] = s.Source
+	}
+	known, err := finish.Gather(sources, w.HeldOut)
 	if err != nil {
 		return err
 	}
-	var banks []*guard.State
-	for _, s := range w.sources {
-		if err = s.Guarded(given); err != nil {
-			return err
-		}
-		if s.bank != nil {
-			banks = append(banks, s.bank)
-		}
-	}
-	if len(banks) == 0 {
+	if known.Bank == nil {
 		return errors.New("guard the mixture: no source has a bank.json, so that nothing is known to be protected")
 	}
-	if w.bank, err = guard.Union(append(banks, guard.HoldOut(heldOut))...); err != nil {
-		return err
-	}
+	w.bank, w.given = known.Bank, known.Given
 	w.clusters = map[string]string{}
 	for _, c := range w.bank.Clusters {
 		for _, problem := range c.Problems {
 			w.clusters[problem] = c.ID
 		}
 	}
-	w.protection, err = finish.Protect(finish.InBank(w.bank, nil), guard.Config{}, w.bank.Seed)
+	w.protection, err = finish.Protect(finish.InBank(w.bank, known.HeldOut), guard.Config{}, w.bank.Seed)
 	return err
 }
 

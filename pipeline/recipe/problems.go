@@ -19,12 +19,12 @@ var ErrNoProblems = errors.New("the corpus has no training problem that is not p
 // its rl config's train split that no held-out entry and no protected cluster
 // is near to. They are the only ones that rollouts are played at, so that no
 // protected problem can come to be trained on.
-func Problems(fsys corpus.FS, dir string, heldOut []guard.Entry) ([]byte, error) {
+func Problems(fsys corpus.FS, dir string, heldOut []string) ([]byte, error) {
 	s, err := finish.Open(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	p, err := protect(s, heldOut)
+	p, err := protect([]*finish.Source{s}, heldOut)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 type protection struct {
 	*finish.Protection
 	bank  *guard.State
+	given []string
 	proof Proof
 }
 
@@ -41,25 +42,26 @@ func (p *Proof) Protected() int {
 	return n
 }
 
-// protect reads the split that a corpus pins and indexes what it protects, with
-// the entries of held-out files.
-func protect(s *finish.Source, heldOut []guard.Entry) (*protection, error) {
-	bank, err := s.Bank()
-	if err == nil && bank == nil {
-		err = fmt.Errorf("read %s: %w", s.Path(finish.BankName), fs.ErrNotExist)
+// protect indexes all that the sources and held-out files protect; the first
+// source pins the split.
+func protect(sources []*finish.Source, heldOut []string) (*protection, error) {
+	if s := sources[0]; !s.Has(corpus.BankName) {
+		return nil, fmt.Errorf("read %s: %w", s.Path(corpus.BankName), fs.ErrNotExist)
 	}
+	known, err := finish.Gather(sources, heldOut)
 	if err != nil {
 		return nil, err
 	}
-	p := &protection{bank: bank}
-	if p.Protection, err = finish.Protect(finish.InBank(bank, heldOut), guard.Config{}, bank.Seed); err != nil {
+	bank := known.Bank
+	p := &protection{bank: bank, given: known.Given}
+	if p.Protection, err = finish.Protect(finish.InBank(bank, known.HeldOut), guard.Config{}, bank.Seed); err != nil {
 		return nil, err
 	}
 	text, err := bank.Encode()
 	if err != nil {
 		return nil, err
 	}
-	p.proof = Proof{BankSHA256: digest.SHA256(text), Clusters: map[guard.Pool]int{}, HeldOut: len(heldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}
+	p.proof = Proof{BankSHA256: digest.SHA256(text), Clusters: map[guard.Pool]int{}, HeldOut: len(known.HeldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}
 	p.proof.Guard.Injection = &p.Injection
 	for _, c := range bank.Clusters {
 		p.proof.Clusters[c.Pool]++
@@ -75,14 +77,14 @@ const (
 
 // check holds a row against the split and the guard; empty where it may stay.
 func (p *protection) check(v *view) string {
-	if p.bank.Pool(v.cluster) != guard.PoolTrain {
-		p.proof.Outside = append(p.proof.Outside, v.key)
-		return reasonPool
-	}
 	f := p.Check(corpus.SplitTrain, v.candidate)
 	p.proof.Guard.Add(v.key, f)
 	if f.Drop {
 		return reasonLeak
+	}
+	if p.bank.Pool(v.cluster) != guard.PoolTrain {
+		p.proof.Outside = append(p.proof.Outside, v.key)
+		return reasonPool
 	}
 	return ""
 }

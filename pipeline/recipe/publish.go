@@ -61,7 +61,7 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 		return fmt.Errorf("encode recipe: %w", err)
 	}
 	c := finish.Content{
-		Parts: parts, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.protection.bank, Reports: map[string]any{"recipe.json": w.report},
+		Parts: parts, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.protection.bank, Given: w.protection.given, Reports: map[string]any{"recipe.json": w.report},
 		Card: corpus.Card{
 			Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags,
 			Sections: []corpus.Section{

@@ -27,8 +27,12 @@ func (w *work) open() error {
 			return err
 		}
 	}
+	opened := make([]*finish.Source, len(w.sources))
+	for i, s := range w.sources {
+		opened[i] = s.Source
+	}
 	var err error
-	if w.protection, err = protect(w.sources[0].Source, w.in.HeldOut); err != nil || !w.recipe.Teacher {
+	if w.protection, err = protect(opened, w.in.HeldOut); err != nil || !w.recipe.Teacher {
 		return err
 	}
 	return w.readTeachers()

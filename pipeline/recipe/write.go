@@ -10,7 +10,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -24,8 +23,8 @@ type Input struct {
 	// corpus's bank; empty where the recipe takes none.
 	Rollouts string
 	Teacher  string
-	// HeldOut are protected beside the bank's own clusters.
-	HeldOut []guard.Entry
+	// HeldOut are files of problems that are protected beside the banks' own.
+	HeldOut []string
 }
 
 // Report says what the data of a recipe was made of, with the guard's proof

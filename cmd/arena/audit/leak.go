@@ -38,7 +38,7 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 		Long: `Find protected problems in any texts or corpus, however they are reworded.
 
 A bank is a problems file or suite, JSON lines with id and text, query, problem or
-messages, a corpus folder (its eval split), or a folder of banks. Candidates are the
+messages, a corpus folder (what its bank.json protects), or a folder of banks. Candidates are the
 same kinds of files, Parquet, Arrow and CSV included, or - for standard input; of a dialogue the
 request, the rest of what the model reads and what it wrote are searched, tool
 results are not. One line of JSON a row, in input order:

@@ -55,7 +55,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems file (default problems.jsonl in each DAY)")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
 	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	f.reading.Register(c)

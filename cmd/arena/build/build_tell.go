@@ -13,7 +13,6 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
-	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/traces"
@@ -72,8 +71,10 @@ func buildError(err error) error {
 	if errors.As(err, &told) {
 		return err
 	}
-	if known := instrument.JudgeError(err); known != nil {
-		return known
+	for _, known := range []error{instrument.JudgeError(err), cli.NotProtected(err)} {
+		if known != nil {
+			return known
+		}
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -90,10 +91,6 @@ func buildError(err error) error {
 		return cli.Failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
 	case errors.Is(err, guard.ErrFewClusters):
 		return cli.Failed(err, "add days, or problems by --problems")
-	case errors.Is(err, finish.ErrNotProtected):
-		return cli.Usage(err, notProtected)
-	case errors.Is(err, guard.ErrBank):
-		return cli.Failed(err, cli.BankForms)
 	case errors.Is(err, corpus.ErrForeign):
 		return cli.Failed(err, "give -o a new folder, an empty one, or that of a corpus to replace")
 	case errors.Is(err, corpus.ErrStranger):

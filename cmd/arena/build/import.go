@@ -12,7 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
@@ -54,7 +53,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
 	f.card.Register(c)
 	f.reading.Register(c)
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (its eval split); may be repeated")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
 	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
@@ -121,13 +120,13 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 			fmt.Fprintf(s.Err, "refused: %s in %d\n", named, summary.Refused[named])
 		}
 	}
-	switch {
+	switch told := cli.NotProtected(err); {
+	case told != nil:
+		return told
 	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the funnel above says why; docs/traces.md says what is read")
 	case errors.Is(err, traces.ErrUnreadable):
 		return cli.Unreadable(err)
-	case errors.Is(err, guard.ErrBank):
-		return cli.Failed(err, cli.BankForms)
 	case err != nil:
 		return err
 	default:

@@ -166,13 +166,13 @@ func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
 }
 
 func mixError(err error) error {
-	switch {
+	switch told := cli.NotProtected(err); {
+	case told != nil:
+		return told
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the table above says why rows were left out")
-	case errors.Is(err, finish.ErrNotProtected):
-		return cli.Usage(err, notProtected)
 	case errors.Is(err, finish.ErrBroken):
 		return cli.Failed(err, "`arena verify` lists all that is broken; build or copy it again")
 	case errors.Is(err, fs.ErrNotExist):

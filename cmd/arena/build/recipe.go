@@ -15,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/evaluate"
 	"github.com/trajectory-arena/arena/cmd/arena/export"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -31,14 +30,12 @@ type recipeFlags struct {
 	run     string
 	teacher string
 	heldOut []string
-	// protected are the entries of heldOut.
-	protected []guard.Entry
-	out       string
-	card      cli.CardFlags
-	work      string
-	workers   int
-	dryRun    bool
-	force     bool
+	out     string
+	card    cli.CardFlags
+	work    string
+	workers int
+	dryRun  bool
+	force   bool
 }
 
 // NewRecipe makes `arena recipe`.
@@ -139,10 +136,10 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 		return err
 	}
 	f.corpus = paths[0]
-	f.work = cmp.Or(f.work, target.Dir+".work")
-	if err = f.protect(); err != nil {
-		return err
+	if _, err = finish.Open(corpus.Disk{}, f.corpus); err != nil {
+		return cli.Failed(err, cli.NoCorpus)
 	}
+	f.work = cmp.Or(f.work, target.Dir+".work")
 	if f.dryRun {
 		return f.forecast(c)
 	}
@@ -188,7 +185,7 @@ func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
 // input are the corpora that the data is made from: the one given, and those
 // that are built of rollouts.
 func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
-	in = recipe.Input{Corpus: f.corpus, HeldOut: f.protected}
+	in = recipe.Input{Corpus: f.corpus, HeldOut: f.heldOut}
 	if f.plays() || f.run != "" {
 		if in.Rollouts, err = f.rollouts(c); err != nil {
 			return in, err
@@ -204,32 +201,16 @@ func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
 	return in, err
 }
 
-// notProtected says how protection is kept.
-const notProtected = "give the file with --held-out, or a copy of the corpus's bank.json with --bank: what was held out once stays held out"
-
 func recipeError(err error) error {
-	switch {
+	switch told := cli.NotProtected(err); {
+	case told != nil:
+		return told
 	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the counts above say where rows were lost")
-	case errors.Is(err, finish.ErrNotProtected):
-		return cli.Usage(err, notProtected)
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.Failed(err, "a recipe needs the split that `arena build` and `arena mix` pin in bank.json; an import has none, and gets one when it is mixed with a build")
 	}
 	return err
-}
-
-// protect reads everything that is protected beside the corpus's own split.
-func (f *recipeFlags) protect() error {
-	source, err := finish.Open(corpus.Disk{}, f.corpus)
-	if err != nil {
-		return cli.Failed(err, cli.NoCorpus)
-	}
-	var given []string
-	if f.protected, given, err = finish.HeldOut(f.heldOut); err != nil {
-		return cli.Failed(err, cli.BankForms)
-	}
-	return recipeError(source.Guarded(given))
 }
 
 // forecast says what would be played.

@@ -22,11 +22,11 @@ import (
 func (f *recipeFlags) problemsFile() string { return filepath.Join(f.work, "problems.jsonl") }
 
 func (f *recipeFlags) problems() ([]byte, error) {
-	text, err := recipe.Problems(corpus.Disk{}, f.corpus, f.protected)
-	if err != nil {
-		return nil, cli.Failed(err, "build the corpus again with more problems")
+	text, err := recipe.Problems(corpus.Disk{}, f.corpus, f.heldOut)
+	if errors.Is(err, recipe.ErrNoProblems) {
+		err = cli.Failed(err, "build the corpus again with more problems")
 	}
-	return text, nil
+	return text, recipeError(err)
 }
 
 // writeProblems leaves a file alone that is as it should be, so that a run

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // Local gives the paths of what a user named: a path is itself, of a bucket a
@@ -196,5 +197,22 @@ func (o Output) Publish(ctx context.Context) error {
 	if o.url == "" {
 		return nil
 	}
-	return withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) error { return b.Publish(ctx, corpus.Disk{}, o.Dir) })
+	made, err := finish.Open(corpus.Disk{}, o.Dir)
+	if err != nil {
+		return err
+	}
+	bank, err := made.Bank()
+	if err != nil {
+		return err
+	}
+	return withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) error {
+		err := finish.Keeps(b.Files(ctx), ".", bank, nil)
+		if told := NotProtected(err); told != nil {
+			return told
+		}
+		if err != nil {
+			return err
+		}
+		return b.Publish(ctx, corpus.Disk{}, o.Dir)
+	})
 }

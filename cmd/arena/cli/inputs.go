@@ -61,4 +61,4 @@ func LocalDays(ctx context.Context, days []string) (paths []string, cleanUp func
 }
 
 // BankForms is what helps where a bank cannot be read.
-const BankForms = "a bank is a problems file or suite, rows with text, query, problem or messages, a corpus folder (its eval split), or a folder of banks; the bank.json of a corpus is for --bank of `arena build`"
+const BankForms = "a bank is a problems file or suite, rows with text, query, problem or messages, a corpus folder or its bank.json, or a folder of banks"

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/token"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // sideBySide is more than there are formats: one reading of a corpus feeds all
@@ -125,6 +126,9 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, o
 		forecastExport(s, manifest, profiles)
 		return nil
 	}
+	if err = f.keepsHeldOut(from, out.Dir); err != nil {
+		return err
+	}
 	release, err := out.Lock()
 	if err != nil {
 		return err
@@ -147,6 +151,23 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, o
 		}
 	}
 	return out.Publish(ctx)
+}
+
+// keepsHeldOut refuses an export in the place of a corpus that keeps more out of
+// training.
+func (f *exportFlags) keepsHeldOut(from, out string) error {
+	source, err := finish.Open(corpus.Disk{}, from)
+	if err != nil {
+		return err
+	}
+	bank, err := source.Bank()
+	if err == nil {
+		err = finish.Keeps(corpus.Disk{}, out, bank, nil)
+	}
+	if told := cli.NotProtected(err); told != nil {
+		return told
+	}
+	return err
 }
 
 // bytesOf is the size of the shards that the formats are made of.
