@@ -14,7 +14,7 @@ const (
 
 // Judgement is one judge's answer on the reasoning of one attempt.
 type Judgement struct {
-	// Judge is the versioned name, such as "gates_v1".
+	// Judge is the versioned name, such as "gates_v2".
 	Judge   string
 	Outcome JudgeOutcome
 	// Score is 0.1, 0.3, 0.5, 0.7 or 0.9; nil unless Outcome is scored.

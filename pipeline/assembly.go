@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,12 +15,8 @@ import (
 )
 
 // content is all that the corpus is put together from.
-func (s *session) content(ctx context.Context, p *plan, parts []string) (*finish.Content, error) {
+func (s *session) content(p *plan, parts []string, made *reports.Set) (*finish.Content, error) {
 	config, err := s.Config.JSON()
-	if err != nil {
-		return nil, err
-	}
-	made, err := s.reports(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +73,7 @@ func (s *session) card(p *plan, r *reports.Set, pairs *corpus.PairSummary) corpu
 		Tags:    finish.ShoppingTags,
 		Default: configSFT,
 		Sections: []corpus.Section{
-			{Heading: "What this is", Body: s.cardAbout(p)},
+			{Heading: "What this is", Body: r.Judges.Warning() + s.cardAbout(p)},
 			{Heading: "Held-out protection", Body: r.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed)},
 			{Heading: "Judge", Body: r.Judges.Text(s.Config.MaxUnscored)},
 			pairs.Section(),

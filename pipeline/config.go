@@ -139,15 +139,15 @@ type SelectConfig struct {
 // Four attempts a problem: released corpora repeated 469 requests 33 times
 // each, and their students learned the requests; four keep the strategies apart
 // that different agents show. 0.8 is the similarity at which near-duplicate
-// documents are customarily cut. One probed attempt in 64 costs a twelfth of the
-// judge's time and gives several hundred a day. A margin of 0.1 is half a level of the judge.
+// documents are customarily cut. One probed attempt in 128 costs a tenth of the
+// judge's time and gives a hundred or two a day. A margin of 0.1 is half a level of the judge.
 func Defaults() Config {
 	return Config{
 		Harness:     "7-tool",
 		Reading:     traces.DefaultLimits(),
 		Filter:      filters.Defaults(),
 		Titles:      TitlesConfig{Source: arena.TitlesVectors},
-		Judge:       JudgeConfig{Name: "gates_v1", ProbeEvery: 64},
+		Judge:       JudgeConfig{Name: "gates_v2", ProbeEvery: 128},
 		StepJudge:   StepJudgeConfig{Name: steps.Name},
 		Guard:       GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
 		Multiplier:  multiplier.Defaults(),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -65,6 +66,8 @@ type head struct {
 	judged bool
 	run    string
 	score  *float64
+	// passage is what decided the grade, at a problem.
+	problem, passage string
 }
 
 // learn is the first pass: which copy of each attempt stays, and how each
@@ -72,7 +75,7 @@ type head struct {
 func (g *grouper) learn(ctx context.Context) error {
 	byInput := make([][]head, len(g.inputs))
 	read := (*block.Reader).Heads
-	if g.Config.Multiplier.NeedsRuns() {
+	if g.Config.Multiplier.NeedsDay() {
 		read = (*block.Reader).Entries
 	}
 	err := g.entries(ctx, read, func(at ref, x *block.Entry) error {
@@ -82,7 +85,7 @@ func (g *grouper) learn(ctx context.Context) error {
 		a := &x.Attempt
 		byInput[at.Input] = append(byInput[at.Input], head{
 			Checked: filters.Checked{ID: a.ID, Record: a.RecordSHA256, Agent: filters.AgentOf(a.Agent, a.RunID), Sample: x.Sample}, ref: at,
-			judged: a.HasDialogue, run: a.RunID, score: score(x),
+			judged: a.HasDialogue, run: a.RunID, score: score(x), problem: a.ProblemID, passage: frames.Of(&x.Judgement),
 		})
 		return nil
 	})
@@ -104,21 +107,43 @@ func (g *grouper) learn(ctx context.Context) error {
 // counts.
 func (g *grouper) stays(id string, at ref) bool { return g.refs[g.habits.Stays(id)] == at }
 
-// weigh adds up the quality of each run, where factors depend on it: over all
-// its judged attempts, whatever becomes of them, in the order of the inputs.
+// weigh adds up the quality of each run and the frames of each agent, where
+// factors depend on them: over all judged attempts, whatever becomes of them, in
+// the order of the inputs.
 func (g *grouper) weigh(byInput [][]head) {
 	g.weights.config = g.Config.Multiplier
-	if !g.Config.Multiplier.NeedsRuns() {
+	if !g.Config.Multiplier.NeedsDay() {
 		return
 	}
-	g.weights.runs = map[string]multiplier.Quality{}
+	if g.Config.Multiplier.NeedsRuns() {
+		g.weights.runs = map[string]multiplier.Quality{}
+	}
+	var passages []frames.Passage
 	for _, all := range byInput {
 		for _, s := range all {
-			if s.judged && g.stays(s.ID, s.ref) {
+			if !s.judged || !g.stays(s.ID, s.ref) {
+				continue
+			}
+			if g.weights.runs != nil {
 				g.weights.runs[s.run] = g.weights.runs[s.run].Add(s.score)
+			}
+			if s.passage != "" {
+				passages = append(passages, frames.Passage{Agent: s.Agent, Problem: s.problem, Text: s.passage})
 			}
 		}
 	}
+	g.weights.framed = framed(passages)
+}
+
+// framed are the agents whose days are flagged.
+func framed(passages []frames.Passage) map[string]bool {
+	all := map[string]bool{}
+	for _, f := range frames.Flags(passages) {
+		if f.Framed {
+			all[f.Agent] = true
+		}
+	}
+	return all
 }
 
 // revised is the attempt's structure after the look at its agent's whole day.

@@ -39,6 +39,8 @@ type plan struct {
 	// Runs are the qualities of the runs by their id, where factors depend on
 	// them.
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
+	// Framed are the agents whose days are flagged, where that weighs anything.
+	Framed map[string]bool `json:"framed,omitempty"`
 }
 
 // folder is where the parts of this plan and of no other lie.
@@ -120,7 +122,7 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs}
+	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs, Framed: g.weights.framed}
 	if p.Funnel, err = choose.Funnel(stages, slices.Concat(g.fates...)); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -105,6 +106,8 @@ type weights struct {
 	// runs are the qualities of the runs by their id; nil where no factor
 	// depends on them.
 	runs map[string]multiplier.Quality
+	// framed are the agents whose days are flagged; nil where that weighs nothing.
+	framed map[string]bool
 }
 
 // score is the judge's grade of an attempt; nil where it gave none.
@@ -121,7 +124,7 @@ func (w *weights) factor(x *block.Entry) *float64 {
 	if !x.Attempt.HasDialogue {
 		return nil
 	}
-	return w.config.Factor(score(x), w.runs[x.Attempt.RunID])
+	return w.config.Factor(score(x), w.runs[x.Attempt.RunID], w.framed[filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID)])
 }
 
 // quality is what an attempt's reasoning counts as beside another's at the same

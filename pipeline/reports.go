@@ -43,7 +43,7 @@ func (s *session) judges(all *reports.Adder, p *plan) reports.Judges {
 	judge, m := s.Config.Judge, s.Config.Multiplier
 	r := reports.Judges{
 		Judge: judge.Name, Sparing: judge.Sparing, Agreement: s.Agreement,
-		Multiplier: reports.Multiplier{Per: m.Per, Unscored: m.Unscored, Floor: m.Floor, Ceiling: m.Ceiling},
+		Multiplier: reports.Multiplier{Per: m.Per, Unscored: m.Unscored, Frames: m.Frames, Floor: m.Floor, Ceiling: m.Ceiling},
 	}
 	n := reports.Judged{Judged: p.Judged, Unscored: p.Unscored, StepsJudged: p.StepsJudged, StepsUnscored: p.StepsUnscored, Runs: p.Runs}
 	return all.Judges(r, s.Config.StepJudge.Name, n, s.Probes, judge.ProbeEvery)

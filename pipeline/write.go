@@ -32,6 +32,9 @@ type Summary struct {
 	// NotRun says why a tier of the guard that was asked for did not run to its
 	// end; empty where all did.
 	NotRun string
+	// Lifted says which probes raise the judge's grades too often; empty where
+	// none does.
+	Lifted string
 }
 
 // write makes the units of the shard that are not there already, and the
@@ -108,7 +111,7 @@ func (s *session) writeUnit(ctx context.Context, p *plan, u unit) error {
 		return err
 	}
 	part.Redact(s.redactor)
-	w := unitWriter{session: s, plan: p, unit: u, part: part, weights: weights{s.Config.Multiplier, p.Runs}}
+	w := unitWriter{session: s, plan: p, unit: u, part: part, weights: weights{s.Config.Multiplier, p.Runs, p.Framed}}
 	if err := w.write(ctx); err != nil {
 		return err
 	}
@@ -145,7 +148,12 @@ func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
 	defer func() { _ = lock.Unlock() }() // a lock ends with its process at the latest
-	c, err := s.content(ctx, p, parts)
+	made, err := s.reports(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	summary.Lifted = made.Judges.Lifted()
+	c, err := s.content(p, parts, made)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func sample() *report.Build {
 		Funnel:  []corpus.Stage{{Name: "read", In: 10, Out: 9, Failed: 1}, {Name: "filter", In: 9, Out: 4, Dropped: map[string]int64{"axis_scripted": 5}}},
 		Agents:  []report.Agent{{Name: `<img src=x onerror="alert(1)">`, Attempts: 8, Agentic: 2, Kept: 1}},
 		Lengths: []report.Lengths{{Split: "train", Steps: []int{1, 2, 12}, Tokens: []int{0, 9_999, 14_336}}, {Split: "eval", Steps: []int{3}, Tokens: []int{700}}},
-		Judge:   "gates_v1", Levels: []report.Level{{Score: 0.7, Attempts: 3, Kept: 1}},
+		Judge:   "gates_v2", Levels: []report.Level{{Score: 0.7, Attempts: 3, Kept: 1}},
 		Guard: &guard.Report{Injection: &guard.InjectionReport{}, Dropped: []guard.DroppedRow{{ID: "a/b", Evidence: "<script>x</script>"}}},
 	}
 }

@@ -47,7 +47,7 @@ func TestAgreesWithOwnLabels(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	for _, set := range [][2]string{{"cases", "world"}, {"second", "world"}, {"third", "world"}, {"fourth", "world"}, {"fifth", "markets"}, {"sixth", "markets"}, {"seventh", "markets"},
-		{"eighth", "errands"}, {"ninth", "errands"}, {"tenth", "errands"}, {"eleventh", "errands"}} {
+		{"eighth", "errands"}, {"ninth", "errands"}, {"tenth", "errands"}, {"eleventh", "errands"}, {"twelfth", "studio"}} {
 		file := set[0]
 		report := agreementOn(t, file, readCases(t, "testdata/"+file+".txt", readGoods(t, "testdata/"+set[1]+".txt")))
 		text.WriteString(report.text + "\n")

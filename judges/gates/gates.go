@@ -10,7 +10,7 @@ import "github.com/trajectory-arena/arena"
 
 // Name is the judge's versioned name. A change of any rule or word list that
 // may change a score is a new version.
-const Name = "gates_v1"
+const Name = "gates_v2"
 
 // scores are the grades by the number of gates passed, from the subnet's
 // reasoning judge.

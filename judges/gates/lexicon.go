@@ -30,7 +30,8 @@ const (
 	preferWord                     // one over another: rather than, beats
 	chooseWord                     // a choice: take, keep
 	rejectWord                     // a refusal: drops out, lacks
-	compareWord                    // a comparative that is a reason: cheaper
+	compareWord                    // a comparative that is a reason: lighter
+	cheapWord                      // says that one costs less: cheaper
 	causeWord                      // because, since
 	contrastWord                   // but, whereas
 	groundWord                     // what a reason may rest on: brand, price
@@ -48,7 +49,7 @@ var classNames = map[string]class{
 	"result": resultWord, "eval": evalWord, "verdict": verdictWord, "see": seeWord,
 	"count": countWord, "deictic": deicticWord, "plan": planWord, "require": requireWord,
 	"act": actWord, "prefer": preferWord, "choose": chooseWord, "reject": rejectWord,
-	"compare": compareWord, "cause": causeWord, "contrast": contrastWord,
+	"compare": compareWord, "cheaper": compareWord | cheapWord, "cause": causeWord, "contrast": contrastWord,
 	"ground": groundWord, "seen": seenWord, "grader": graderWord,
 	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord, "thought": thoughtWord,
 }

@@ -10,7 +10,8 @@ import (
 const near = 4
 
 // weighChoice looks for the fourth gate: two rivals in this passage, one
-// preferred, and a reason beside the preference.
+// preferred, a reason beside the preference that the data bears out, and one of
+// both recommended.
 func (w *weigher) weighChoice(r *reading) {
 	all := r.candidates()
 	for i := range all {
@@ -18,10 +19,9 @@ func (w *weigher) weighChoice(r *reading) {
 			if !r.rivalPair(&all[i], &all[k]) {
 				continue
 			}
-			w.rivals = true
+			w.lacks = max(w.lacks, lacksReason)
 			if at, found := r.reasonedChoice(&all[i], &all[k]); found {
-				s := r.sentences[at].span
-				w.choice = r.found(s, s, "weighs two returned candidates and prefers one for a reason")
+				w.choice = r.found(at, at, "weighs two returned candidates and prefers one for a reason")
 				return
 			}
 		}
@@ -29,24 +29,49 @@ func (w *weigher) weighChoice(r *reading) {
 }
 
 // reasonedChoice searches the sentences around the two candidates for a
-// preference with a reason. A bare list of what each costs is none: outside
-// the sentence of the preference a reason must be linked by a comparative, a
-// cause, a refusal or a contrast.
-func (r *reading) reasonedChoice(a, b *candidate) (sentence int, found bool) {
+// preference with a reason, and gives both. A bare list of what each costs is
+// none: outside the sentence of the preference a reason must be linked by a
+// comparative, a cause, a refusal or a contrast.
+func (r *reading) reasonedChoice(a, b *candidate) (at span, found bool) {
 	for i := range r.sentences {
 		if !a.near(i) || !b.near(i) || !r.prefers(i) && !r.concludes(i) {
 			continue
 		}
-		if r.reasons(i, true) || r.becauseAfter(i) {
-			return i, true
+		if r.reasons(i, true) && r.weighs(i, a, b) && r.decides(a, b, i, i) {
+			return r.sentences[i].span, true
+		}
+		if r.becauseAfter(i) && r.decides(a, b, i, i+1) {
+			return r.from(i, i+1), true
 		}
 		for k := max(0, i-near); k <= min(i+near, len(r.sentences)-1); k++ {
-			if k != i && r.reasons(k, false) {
-				return i, true
+			if k != i && r.reasons(k, false) && r.decides(a, b, i, k) {
+				return r.from(i, k), true
 			}
 		}
 	}
-	return 0, false
+	return span{}, false
+}
+
+// weighs reports whether a sentence does more than name one candidate with its
+// brand and price: "my pick is 612 by Kota at 90" is no comparison with what the
+// next sentence names.
+func (r *reading) weighs(i int, a, b *candidate) bool {
+	const linked = compareWord | causeWord | contrastWord | rejectWord | requireWord
+	s := &r.sentences[i]
+	if s.classes&linked != 0 || r.signPrefers(s) || r.figuresCompared(s) || slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i) {
+		return true
+	}
+	return slices.ContainsFunc(r.citesOf(i), func(c cite) bool { return c.kind == citeValue || c.kind == citeCode })
+}
+
+// from is the stretch from one sentence to another, or the first alone where
+// both are too long to cite.
+func (r *reading) from(i, k int) span {
+	both := span{r.sentences[min(i, k)].start, r.sentences[max(i, k)].end}
+	if both.end-both.start > maxQuote {
+		return r.sentences[i].span
+	}
+	return both
 }
 
 // near reports whether a candidate is named close to sentence i.

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -71,7 +72,9 @@ type amountFact struct {
 type product struct {
 	id, shop, title string
 	brand           string
-	step            int32
+	// cents is its price in hundredths; 0 where no result tells it.
+	cents int64
+	step  int32
 	// lists has a bit for each of the first 64 results that hold it.
 	lists uint64
 	// kind is the words of the title that the request holds; nil until asked.
@@ -238,6 +241,7 @@ func (s *shelf) put(p product) {
 		known.title = orElse(known.title, p.title)
 		known.brand = orElse(known.brand, p.brand)
 		known.shop = orElse(known.shop, p.shop)
+		known.cents = cmp.Or(known.cents, p.cents)
 		return
 	}
 	if len(s.products) == maxProducts {

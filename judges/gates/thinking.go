@@ -93,7 +93,10 @@ type weigher struct {
 	// is what was said of results that no tool gave.
 	remark, datum, choice *finding
 	invented              string
-	rivals                bool
+	// lacks is the most that was found of a choice without its all.
+	lacks lack
+	// revised are choices that a later thought may yet go back on.
+	revised []revision
 }
 
 func (w *weigher) weigh(p *passage) {
@@ -107,7 +110,10 @@ func (w *weigher) weigh(p *passage) {
 	for i := range p.sentences {
 		w.weighSentence(&r, i)
 	}
-	w.weighChoice(&r)
+	w.revise(&r)
+	if w.choice == nil {
+		w.weighChoice(&r)
+	}
 }
 
 func (w *weigher) weighSentence(r *reading, i int) {
@@ -148,15 +154,8 @@ func (w *weigher) findings() []finding {
 	case datum == nil:
 		return []finding{*remark, missed("no thinking names an id, price, brand, attribute value or shop that an earlier result holds and the request does not" + w.invented)}
 	case w.choice == nil:
-		return []finding{*remark, *datum, missed(w.missingChoice())}
+		return []finding{*remark, *datum, missed(w.lacks.String())}
 	default:
 		return []finding{*remark, *datum, *w.choice}
 	}
-}
-
-func (w *weigher) missingChoice() string {
-	if w.rivals {
-		return "two candidates are named in one step, but none is preferred for a stated reason"
-	}
-	return "no step names two returned candidates for the same slot"
 }

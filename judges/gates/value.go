@@ -2,6 +2,7 @@ package gates
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -36,7 +37,7 @@ func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
 			item.brand = raw
 		}
 	case keyPrice:
-		r.figures(raw, true)
+		r.price(item, raw)
 	case keySkip:
 	case keyNone, keyOther, keyProse:
 		r.plain(kind, item, raw, depth)
@@ -85,7 +86,19 @@ func (r *resultReader) literal(kind keyKind, item *product) {
 		r.str(kind, item, text, maxDepth)
 		return
 	}
-	r.figures(text, kind == keyPrice)
+	if kind == keyPrice {
+		r.price(item, text)
+		return
+	}
+	r.figures(text, false)
+}
+
+// price notes the figures of a price; the first is the product's.
+func (r *resultReader) price(item *product, text string) {
+	if at := strings.IndexFunc(text, unicode.IsDigit); item != nil && item.cents == 0 && at >= 0 && isDigit(text[at]) {
+		item.cents = readNumber(text, at).readings[0]
+	}
+	r.figures(text, true)
 }
 
 func endsLiteral(c byte) bool { return c <= ' ' || c == ',' || c == ']' || c == '}' }

@@ -30,6 +30,17 @@ const (
 	Mean     Unscored = "mean"
 )
 
+// Frames says what becomes of the attempts of an agent whose day is flagged as
+// one of frames (judges/frames).
+type Frames string
+
+// The factor of a flagged attempt stays, is halved, or is 0.
+const (
+	KeepFrames  Frames = "keep"
+	HalveFrames Frames = "halve"
+	VoidFrames  Frames = "void"
+)
+
 // Config is the researcher's choice.
 type Config struct {
 	// Per says by what a reward is weighed: the grade of its attempt, or the mean
@@ -37,15 +48,19 @@ type Config struct {
 	Per Per `yaml:"per"`
 	// Unscored says what becomes of attempts without a grade: excluded, or the mean
 	// of their run.
-	Unscored      Unscored `yaml:"unscored"`
+	Unscored Unscored `yaml:"unscored"`
+	// Frames says what becomes of the factors of an agent's day whose deciding
+	// passages are one frame filled again and again: keep, halve or void.
+	Frames        Frames `yaml:"frames"`
 	outcome.Scale `yaml:",inline"`
 }
 
 // Defaults weigh each attempt by itself, on the subnet's scale: training rows
 // are single attempts, and a run's mean would reward its weakest with its
-// strongest.
+// strongest. A flagged day is told and weighs nothing: how often a model of one
+// voice is flagged is known of 31 days alone.
 func Defaults() Config {
-	return Config{Per: Attempt, Unscored: Excluded, Scale: outcome.SubnetScale()}
+	return Config{Per: Attempt, Unscored: Excluded, Frames: KeepFrames, Scale: outcome.SubnetScale()}
 }
 
 // Validate names everything that cannot be used, all at once.
@@ -56,6 +71,9 @@ func (c Config) Validate() error {
 	}
 	if c.Unscored != Excluded && c.Unscored != Mean {
 		errs = append(errs, fmt.Errorf("multiplier.unscored is %q: want excluded or mean", c.Unscored))
+	}
+	if c.Frames != KeepFrames && c.Frames != HalveFrames && c.Frames != VoidFrames {
+		errs = append(errs, fmt.Errorf("multiplier.frames is %q: want keep, halve or void", c.Frames))
 	}
 	if !(c.Floor >= 0 && c.Floor <= 1) {
 		errs = append(errs, fmt.Errorf("multiplier.floor is %v: want 0 to 1", c.Floor))
@@ -112,8 +130,12 @@ func (q Quality) Coverage() float64 {
 // NeedsRuns reports whether a factor depends on more than the attempt's own score.
 func (c Config) NeedsRuns() bool { return c.Per == Run || c.Unscored == Mean }
 
+// NeedsDay reports whether a factor depends on more than the attempt itself.
+func (c Config) NeedsDay() bool { return c.NeedsRuns() || c.Frames != KeepFrames }
+
 // Factor is what an attempt of a run is weighed with; nil where it is left out.
-func (c Config) Factor(score *float64, run Quality) *float64 {
+// framed says that its agent's day is flagged.
+func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 	q := score
 	switch {
 	case score == nil && c.Unscored == Excluded:
@@ -125,5 +147,11 @@ func (c Config) Factor(score *float64, run Quality) *float64 {
 		return nil
 	}
 	m := c.Multiplier(*q)
+	switch {
+	case framed && c.Frames == HalveFrames:
+		m /= 2
+	case framed && c.Frames == VoidFrames:
+		m = 0
+	}
 	return &m
 }

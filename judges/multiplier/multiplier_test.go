@@ -23,26 +23,34 @@ func TestFactors(t *testing.T) {
 	}
 	perRun := with(func(c *multiplier.Config) { c.Per = multiplier.Run })
 	imputed := with(func(c *multiplier.Config) { c.Unscored = multiplier.Mean })
+	halved := with(func(c *multiplier.Config) { c.Frames = multiplier.HalveFrames })
+	void := with(func(c *multiplier.Config) { c.Frames = multiplier.VoidFrames })
 	gentle := with(func(c *multiplier.Config) { c.Scale = outcome.Scale{Floor: 0.5, Ceiling: 0.5} })
 	for name, tt := range map[string]struct {
 		cfg   multiplier.Config
 		score *float64
 		run   multiplier.Quality
 		want  float64 // NaN: none
+
+		framed bool
 	}{
-		"passed all gates":              {multiplier.Defaults(), p(0.9), run, 1},
-		"its own":                       {multiplier.Defaults(), p(0.3), run, 0.5625},
-		"at the ceiling":                {multiplier.Defaults(), p(0.8), run, 1},
-		"the run's":                     {perRun, p(0.3), run, 0.825},
-		"unscored, excluded":            {multiplier.Defaults(), nil, run, math.NaN()},
-		"unscored, excluded, per run":   {perRun, nil, run, math.NaN()},
-		"unscored, imputed":             {imputed, nil, run, 0.825},
-		"unscored, nothing to impute":   {imputed, nil, none, math.NaN()},
-		"another floor, below ceiling":  {gentle, p(0.3), run, 0.8},
-		"another ceiling":               {gentle, p(0.5), run, 1},
-		"scored, in a run without mean": {perRun, p(0.3), multiplier.Quality{}, math.NaN()},
+		"passed all gates":              {multiplier.Defaults(), p(0.9), run, 1, false},
+		"its own":                       {multiplier.Defaults(), p(0.3), run, 0.5625, false},
+		"at the ceiling":                {multiplier.Defaults(), p(0.8), run, 1, false},
+		"the run's":                     {perRun, p(0.3), run, 0.825, false},
+		"unscored, excluded":            {multiplier.Defaults(), nil, run, math.NaN(), false},
+		"unscored, excluded, per run":   {perRun, nil, run, math.NaN(), false},
+		"unscored, imputed":             {imputed, nil, run, 0.825, false},
+		"unscored, nothing to impute":   {imputed, nil, none, math.NaN(), false},
+		"another floor, below ceiling":  {gentle, p(0.3), run, 0.8, false},
+		"another ceiling":               {gentle, p(0.5), run, 1, false},
+		"scored, in a run without mean": {perRun, p(0.3), multiplier.Quality{}, math.NaN(), false},
+		"framed, kept":                  {multiplier.Defaults(), p(0.9), run, 1, true},
+		"framed, halved":                {halved, p(0.9), run, 0.5, true},
+		"framed, void":                  {void, p(0.9), run, 0, true},
+		"not framed":                    {void, p(0.9), run, 1, false},
 	} {
-		got := tt.cfg.Factor(tt.score, tt.run)
+		got := tt.cfg.Factor(tt.score, tt.run, tt.framed)
 		if (got == nil) != math.IsNaN(tt.want) || got != nil && *got != tt.want {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}

@@ -38,7 +38,7 @@ func TestProbesMoveAGullibleJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"padding": 0.4, "order_in_thinking": 0.6, "order_in_result": 0.6, "said_twice": 0, "copied_results": 0.4}
+	want := map[string]float64{"padding": 0.4, "order_in_thinking": 0.6, "order_in_result": 0.6, "said_twice": 0, "copied_results": 0.4, "quoted_verdict": 0.4, "other_languages": 0.4}
 	for _, s := range shifts {
 		if !s.Scored || s.By != want[s.Probe] {
 			t.Errorf("%s moved the score by %v, want %v", s.Probe, s.By, want[s.Probe])

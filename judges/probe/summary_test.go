@@ -63,3 +63,19 @@ func TestDrawnByIDAlone(t *testing.T) {
 		t.Error("0 draws none and 1 draws all")
 	}
 }
+
+func TestLiftedNamesTheWorstFirst(t *testing.T) {
+	t.Parallel()
+	all := []probe.Summary{
+		{Probe: "padding", Judge: "j", N: 100, RaisedWilson95: [2]float64{0, 0.04}},
+		{Probe: "template", Judge: "j", N: 100, Raised: 20, RaisedWilson95: [2]float64{0.13, 0.29}},
+		{Probe: "flattery", Judge: "j", N: 100, Raised: 90, RaisedWilson95: [2]float64{0.83, 0.94}},
+	}
+	want := "judge j can be lifted by more than 5 %: flattery raises 90 of 100 attempts (83 % to 94 %); template raises 20 of 100 attempts (13 % to 29 %)"
+	if got := probe.Lifted(all); got != want {
+		t.Error(got)
+	}
+	if got := probe.Lifted(all[:1]); got != "" {
+		t.Error(got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -24,6 +25,8 @@ type Adder struct {
 	shifts  map[string][]probe.Shift
 	guard   *guard.Report
 	steps   *Steps
+	// passages decided grades.
+	passages []frames.Passage
 }
 
 // NewAdder adds what the guard finds to g.
@@ -40,6 +43,9 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 	}
 	a.agent(x, f.Axis, kept)
 	a.addShifts(x)
+	if text := frames.Of(&x.Judgement); text != "" {
+		a.passages = append(a.passages, frames.Passage{Agent: filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID), Problem: x.Attempt.ProblemID, Text: text})
+	}
 	a.addSteps(x)
 	if s := x.Judgement.Score; s != nil {
 		l, known := a.levels[*s]
@@ -168,7 +174,7 @@ type Judged struct {
 // plan hold. The probes are those of this build, unless they were measured apart.
 func (a *Adder) Judges(r Judges, stepJudge string, n Judged, apart []probe.Summary, every int) Judges {
 	r.Judged, r.Unscored, r.Coverage = n.Judged, n.Unscored, coverage(n.Judged, n.Unscored)
-	r.Probes, r.Levels = a.probes(every, apart), []LevelRate{}
+	r.Probes, r.Levels, r.Frames = a.probes(every, apart), []LevelRate{}, frames.Flags(a.passages)
 	if n.Runs != nil {
 		r.Multiplier.Runs = map[string]RunQuality{}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -63,6 +64,8 @@ type Judges struct {
 	// Probes is how far its grades move where they should not; nil where that
 	// was not measured.
 	Probes *Probes `json:"probes"`
+	// Frames says of each agent how alike the passages are that decided its grades.
+	Frames []frames.Flag `json:"frames"`
 	// Steps is the step judge's part; nil where steps were not judged.
 	Steps *Steps `json:"steps"`
 }
@@ -83,6 +86,7 @@ type Steps struct {
 type Multiplier struct {
 	Per      multiplier.Per      `json:"per"`
 	Unscored multiplier.Unscored `json:"unscored"`
+	Frames   multiplier.Frames   `json:"frames"`
 	Floor    float64             `json:"floor"`
 	Ceiling  float64             `json:"ceiling"`
 	// Runs are the means that factors depend on, by run; none where each

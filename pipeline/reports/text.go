@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
 )
@@ -72,6 +73,23 @@ func foundText(g *guard.Report) string {
 	return b.String()
 }
 
+// Lifted says which probes raise the judge's grades too often; empty where none
+// does or none was tried.
+func (r *Judges) Lifted() string {
+	if r.Probes == nil {
+		return ""
+	}
+	return probe.Lifted(r.Probes.Probes)
+}
+
+// Warning is the card's first sentence where the judge can be lifted.
+func (r *Judges) Warning() string {
+	if lifted := r.Lifted(); lifted != "" {
+		return "**Warning: " + cell(lifted) + ".**\n\n"
+	}
+	return ""
+}
+
 // Text is the report as the dataset card has it; maxUnscored is the share of
 // attempts that may lack a grade, 0 to 1.
 func (r *Judges) Text(maxUnscored float64) string {
@@ -85,7 +103,21 @@ func (r *Judges) Text(maxUnscored float64) string {
 	for _, l := range r.Levels {
 		fmt.Fprintf(&b, "| %.1f | %d | %d |\n", l.Score, l.Attempts, l.Kept)
 	}
-	return b.String() + agreementText(r.Agreement) + r.Probes.text() + r.Steps.text()
+	return b.String() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.Probes.text() + r.Steps.text()
+}
+
+// framesText names the agents whose days are one frame.
+func framesText(all []frames.Flag, weigh multiplier.Frames) string {
+	flagged := slices.DeleteFunc(slices.Clone(all), func(f frames.Flag) bool { return !f.Framed })
+	if len(flagged) == 0 {
+		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none filled one frame again and again.\n", len(all))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nOf %d agents with passages that decided a grade, %d filled a frame again and again (multiplier.frames: %s):\n\n| agent | passages | pairs | alike | copied |\n|---|---:|---:|---:|---:|\n", len(all), len(flagged), weigh)
+	for _, f := range flagged[:min(cardAgents, len(flagged))] {
+		fmt.Fprintf(&b, "| %s | %d | %d | %.2f | %.2f |\n", cell(f.Agent), f.Passages, f.Pairs, f.Alike, f.Copied)
+	}
+	return b.String()
 }
 
 // text says which choices made factors of grades.

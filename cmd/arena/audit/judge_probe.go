@@ -88,12 +88,19 @@ func lowest(all []sampled, n int) []sampled {
 }
 
 func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
+	all := make([]probe.Summary, len(probe.All()))
 	for i, p := range probe.All() {
 		var of []probe.Shift
 		for _, s := range shifts {
 			of = append(of, s[i])
 		}
-		summary := probe.Summarise(p.Name, of)
+		all[i] = probe.Summarise(p.Name, of)
+	}
+	if lifted := probe.Lifted(all); lifted != "" {
+		fmt.Fprintf(d.streams.Err, "warning: %s\n", lifted)
+	}
+	for i, p := range probe.All() {
+		summary := all[i]
 		if !d.flags.quiet {
 			fmt.Fprintf(d.streams.Err, "%s: %d of %d raised, %d lowered, %+.3f in the mean (%s)\n",
 				p.Name, summary.Raised, summary.N, summary.Lowered, summary.MeanShift, p.Doc)

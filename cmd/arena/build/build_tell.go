@@ -43,6 +43,9 @@ func pages(r *reports.Set) (map[string][]byte, error) {
 // tell prints what a finished build made, for people.
 func (f *buildFlags) tell(s *pipeline.Summary) {
 	cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
+	if s.Lifted != "" {
+		fmt.Fprintf(f.streams.Err, "warning: %s\n", s.Lifted)
+	}
 	if f.noisy.Quiet {
 		return
 	}

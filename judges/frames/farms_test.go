@@ -1,0 +1,133 @@
+package frames_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/frames"
+	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+type attempt struct {
+	*arena.Trace
+	dialogue arena.Dialogue
+}
+
+func readDay(t *testing.T, dir string) (all []attempt) {
+	t.Helper()
+	inputs, err := traces.Discover(dir, traces.DefaultRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range inputs {
+		_, err := traces.Read(context.Background(), in, traces.Defaults(), func(i traces.Item) error {
+			if i.Trace != nil && i.Trace.HasDialogue {
+				all = append(all, attempt{i.Trace, filters.Normalise(i.Trace)})
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// TestFarmsAreFlagged lets a program write every probe into every attempt of a
+// day that passes the first gate and not the last. At most 5 of 107 may rise on
+// a day that is not flagged.
+func TestFarmsAreFlagged(t *testing.T) {
+	t.Parallel()
+	day := readDay(t, "../../testdata/day")
+	for _, p := range probe.All() {
+		farmed, raised, paid := farm(t, day, p)
+		t.Logf("%-22s raised %d of %d, %d on days without a flag", p.Name, raised, farmed, paid)
+		if farmed != 107 || paid > 5 {
+			t.Errorf("%s: %d of %d attempts rise unseen", p.Name, paid, farmed)
+		}
+	}
+}
+
+func farm(t *testing.T, day []attempt, p probe.Probe) (farmed, raised, paid int) {
+	t.Helper()
+	var passages []frames.Passage
+	risen := map[string]int{}
+	for i := range day {
+		a := &day[i]
+		before, after := gates.Judge(a.Trace, &a.dialogue), gates.Judge(a.Trace, p.Apply(&a.dialogue))
+		if *before.Score == 0.1 || *before.Score == 0.9 {
+			continue
+		}
+		farmed++
+		if *after.Score > *before.Score {
+			raised++
+			risen[a.RunID]++
+		}
+		passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: frames.Of(&after)})
+	}
+	for _, f := range frames.Flags(passages) {
+		if !f.Framed {
+			paid += risen[f.Agent]
+		}
+	}
+	return farmed, raised, paid
+}
+
+// TestHonestDaysAreNotFlagged looks at days of real models that wrote what they
+// thought: ReAct agents over shops and an encyclopedia.
+func TestHonestDaysAreNotFlagged(t *testing.T) {
+	t.Parallel()
+	days, flagged := 0, 0
+	for _, family := range []string{"webshop-native", "hotpot-native", "hotpot-text", "fever-native", "fever-text", "tau-mapped"} {
+		dir := "../../../shared/data/axis/" + family
+		if _, err := os.Stat(dir); err != nil {
+			t.Skip("no labelled trajectories beside the repository")
+		}
+		var passages []frames.Passage
+		for _, a := range readDay(t, dir) {
+			j := gates.Judge(a.Trace, &a.dialogue)
+			if text := frames.Of(&j); text != "" {
+				passages = append(passages, frames.Passage{Agent: family + a.RunID, Problem: a.ProblemID, Text: text})
+			}
+		}
+		for _, f := range frames.Flags(passages) {
+			if days++; f.Framed {
+				flagged++
+				t.Errorf("%s: %+v", family, f)
+			}
+		}
+	}
+	t.Logf("%d of %d days flagged", flagged, days)
+}
+
+func TestFramesOfOneHand(t *testing.T) {
+	t.Parallel()
+	const filled = "5008690848 at 12 over 6777552064 at 40: cheaper, so I prefer 5008690848."
+	var same, other []frames.Passage
+	for i, text := range []string{
+		"I would sooner take the silicone one than the other, since the brand was asked for.", "3547070575 and not 4454760877: it ships free.",
+		"It breaks the budget, and the next is retro.", "Two are out by service, this one stays.", filled,
+	} {
+		problem := string(rune('a' + i))
+		same = append(same, frames.Passage{Agent: "program", Problem: problem, Text: filled})
+		other = append(other, frames.Passage{Agent: "person", Problem: problem, Text: text})
+	}
+	got := frames.Flags(append(same, other...))
+	if len(got) != 2 || got[0].Agent != "person" || got[0].Framed || !got[1].Framed || got[1].Pairs != 10 || got[1].Alike != 1 {
+		t.Errorf("%+v", got)
+	}
+	if got[0].Copied != 0.2 || got[1].Copied < 0.99 {
+		t.Errorf("copied: %+v", got)
+	}
+	for i := range same {
+		same[i].Problem = "a"
+	}
+	if again := frames.Flags(same); again[0].Framed || again[0].Pairs != 0 {
+		t.Errorf("attempts at one problem: %+v", again)
+	}
+}

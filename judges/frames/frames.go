@@ -1,0 +1,127 @@
+// Package frames looks at the passages that decide an agent's day. Whoever reads
+// results says so in other words each time; a program fills the same frame again.
+// That is no matter of one attempt, whose grade stays its own, but a flag of the
+// agent's whole day.
+package frames
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/gates"
+)
+
+// The gates whose passages name data, and when a day is flagged: where of two
+// passages at different problems, drawn from it by chance, maxAlike or more share
+// a run of run signs of their frames, and minAlike pairs or more do. How near
+// honest days come stands in docs/measured/judges.md; a program needs more than
+// twenty frames, used alike often, to stay below.
+const (
+	firstGate = 3
+	run       = 5
+	minAlike  = 3
+	maxAlike  = 0.1
+	// maxCompared bounds the passages of a day that are held against each other.
+	maxCompared = 512
+)
+
+// Passage is what decided the grade of one attempt.
+type Passage struct {
+	Agent, Problem, Text string
+}
+
+// Of is the passage that a judge cites for the last gate passed, a datum or a
+// reasoned choice; empty where it cites none.
+func Of(j *arena.Judgement) (text string) {
+	for _, s := range j.Spans {
+		if s.Gate >= firstGate {
+			text = s.Quote
+		}
+	}
+	return text
+}
+
+// Flag says how alike the passages of one agent's day are.
+type Flag struct {
+	Agent string `json:"agent"`
+	// Passages counts the attempts that a passage decided.
+	Passages int `json:"passages"`
+	// Alike is the share of Pairs, all those at different problems, in one frame.
+	Alike float64 `json:"alike"`
+	Pairs int     `json:"pairs"`
+	// Copied is the share of passages that another agent has word for word. It
+	// weighs nothing: who took them over is not known, and whoever copies a rival
+	// would lower the rival's pay.
+	Copied float64 `json:"copied"`
+	// Framed reports whether the day is one of frames.
+	Framed bool `json:"framed"`
+}
+
+// Flags looks at the days of all agents, in the order of their names.
+func Flags(passages []Passage) []Flag {
+	agents, authors := map[string][]Passage{}, map[string]map[string]bool{}
+	for _, p := range passages {
+		agents[p.Agent] = append(agents[p.Agent], p)
+		if authors[p.Text] == nil {
+			authors[p.Text] = map[string]bool{}
+		}
+		authors[p.Text][p.Agent] = true
+	}
+	var all []Flag
+	for _, agent := range slices.Sorted(maps.Keys(agents)) {
+		f := flag(agents[agent])
+		for _, p := range agents[agent] {
+			if len(authors[p.Text]) > 1 {
+				f.Copied += 1 / float64(f.Passages)
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// flag holds the passages of one agent against each other. Attempts at one
+// problem may well be decided by one thought.
+func flag(mine []Passage) Flag {
+	slices.SortFunc(mine, func(a, b Passage) int {
+		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
+	})
+	f := Flag{Agent: mine[0].Agent, Passages: len(mine)}
+	mine = mine[:min(len(mine), maxCompared)]
+	runs, alike := make([]map[string]bool, len(mine)), 0
+	for i, p := range mine {
+		runs[i] = runsOf(gates.Frame(p.Text))
+		for k := range i {
+			if mine[k].Problem == p.Problem {
+				continue
+			}
+			f.Pairs++
+			if share(runs[i], runs[k]) {
+				alike++
+			}
+		}
+	}
+	f.Alike = float64(alike) / float64(max(f.Pairs, 1))
+	f.Framed = alike >= minAlike && f.Alike >= maxAlike
+	return f
+}
+
+// runsOf are the runs of signs in a frame.
+func runsOf(frame string) map[string]bool {
+	all := map[string]bool{}
+	for i := 0; i+run <= len(frame); i++ {
+		all[frame[i:i+run]] = true
+	}
+	return all
+}
+
+func share(a, b map[string]bool) bool {
+	for r := range a {
+		if b[r] {
+			return true
+		}
+	}
+	return false
+}
