@@ -28,6 +28,11 @@ func TestKnownNumbers(t *testing.T) {
 	near(t, "mcnemar", McNemar(3, 12), 0.03515625)
 	near(t, "mcnemar of none", McNemar(0, 0), 1)
 	near(t, "mcnemar one-sided", McNemar(0, 6), 0.03125)
+	// scipy 1.17: ttest_1samp(…, 0, alternative="greater") and spearmanr.
+	near(t, "paired t", PairedT([]float64{0.1, 0.2, -0.05, 0.3}), 0.08136655491214675)
+	near(t, "paired t of equals", PairedT([]float64{2, 2})+PairedT([]float64{-2, -2}), 1)
+	rho, _ := Spearman([]float64{1, 2, 3, 4, 5, 6}, []float64{2, 1, 4, 3, 6, 6})
+	near(t, "Spearman", rho, 0.8696565534786727)
 	near(t, "se", ClusteredSE([]float64{0, 1, 1, 0}), math.Sqrt(1.0/12))
 	for i, want := range []float64{0.03, 0.06, 0.06, 0.02} {
 		near(t, "holm", Holm([]float64{0.01, 0.04, 0.03, 0.005})[i], want)

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
@@ -34,4 +35,20 @@ func Holm(p []float64) []float64 {
 		out[i] = last
 	}
 	return out
+}
+
+// PairedT is the p-value of Student's one-sided test that differences of pairs
+// are above 0 on average. Differences that are all the same are above 0 for
+// certain, or not. NaN for fewer than two.
+func PairedT(differences []float64) float64 {
+	mean, se := Mean(differences), ClusteredSE(differences)
+	switch {
+	case math.IsNaN(se):
+		return math.NaN()
+	case se == 0 && mean > 0:
+		return 0
+	case se == 0:
+		return 1
+	}
+	return student(len(differences)).Survival(mean / se)
 }

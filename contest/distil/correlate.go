@@ -1,0 +1,88 @@
+package distil
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// Correlation is how KL and a benchmark rank the same models.
+type Correlation struct {
+	Benchmark string `json:"benchmark"`
+	// Spearman is -1 where every model of lower KL scores higher.
+	Spearman contest.Figure `json:"spearman"`
+}
+
+// Score is one model's result on one benchmark.
+type Score struct {
+	Model     string  `json:"model"`
+	Benchmark string  `json:"benchmark"`
+	Score     float64 `json:"score"`
+}
+
+// ReadScores reads results, one JSON object a line.
+func ReadScores(path string) (all []Score, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	for l, err := range arena.Lines(f, maxLine) {
+		var s Score
+		if err == nil {
+			err = json.Unmarshal(l.Text, &s)
+		}
+		if err == nil && (s.Model == "" || s.Benchmark == "") {
+			err = fmt.Errorf("a result is {model, benchmark, score}")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, l.Number, err)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Correlate ranks the models of rounds by KL and by each benchmark. KLs of
+// different prompts cannot be compared, so a model's KL is its share of the
+// king's on the same prompts, the mean over its rounds.
+func Correlate(rounds []*Round, scores []Score) (all []Correlation) {
+	kls, by := relativeKLs(rounds), map[string][]Score{}
+	for _, s := range scores {
+		if _, ok := kls[s.Model]; ok {
+			by[s.Benchmark] = append(by[s.Benchmark], s)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		var x, y []float64
+		for _, s := range by[name] {
+			x, y = append(x, stats.Mean(kls[s.Model])), append(y, s.Score)
+		}
+		rho, i := stats.Spearman(x, y)
+		all = append(all, Correlation{name, contest.Figure{Value: contest.Number(rho),
+			Low: contest.Number(i.Low), High: contest.Number(i.High), N: len(x)}})
+	}
+	return all
+}
+
+func relativeKLs(rounds []*Round) map[string][]float64 {
+	kls := map[string][]float64{}
+	for _, r := range rounds {
+		if len(r.Eval.Students) == 0 {
+			continue
+		}
+		king, out := r.king(), r.Eval.out(r.Eval.suspects(r.ID))
+		for i := range r.Eval.Students {
+			if s := &r.Eval.Students[i]; out[s.Model] == "" && king.Mean() > 0 {
+				kls[s.Model] = append(kls[s.Model], s.Mean()/king.Mean())
+			}
+		}
+	}
+	return kls
+}

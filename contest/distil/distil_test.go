@@ -1,0 +1,282 @@
+package distil
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/internal/dice"
+)
+
+const (
+	sample = "../../testdata/contest/distil/"
+	real   = "../../../shared/data/real/distil/"
+)
+
+// replayed reads a folder of rounds and replays them.
+func replayed(t *testing.T, folder, scores string) ([]*Round, *Report) {
+	t.Helper()
+	rounds, err := ReadRounds(folder + "rounds.jsonl")
+	if os.IsNotExist(err) {
+		t.Skip("no shared data beside this checkout")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	states, err := ReadStates(folder + scores)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rounds, ReplayAll(rounds, states)
+}
+
+// TestSample is the own small contest: a fair crown beside a forged and a copied
+// student, a round without one, and a crown that went to another.
+func TestSample(t *testing.T) {
+	t.Parallel()
+	rounds, r := replayed(t, sample, "scores.jsonl")
+	var told []string
+	for _, p := range r.Rounds {
+		told = append(told, p.ID, p.Winner, p.Published, p.Evidence, p.Outcome)
+	}
+	if got, want := strings.Join(told, " "), "r1 alder/one 2 named agrees r2 alder/one 2 named agrees r3 willow/three 9 rescored explained"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if why := r.Rounds[2].Why; len(why) != 1 || !strings.HasPrefix(why[0], "stale score: uid 9") {
+		t.Errorf("%q", why)
+	}
+	var flags []string
+	for _, f := range r.Flags {
+		flags = append(flags, f.Model, f.Kind)
+	}
+	if got, want := strings.Join(flags, " "), "sedge/flat forged rush/again copy moss/none published"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if r.Means != 10 || r.MeansEqual != 10 || r.Stops != 1 || r.StopsEqual != 1 || r.Network != "finney" {
+		t.Errorf("%+v", r)
+	}
+	scores, err := ReadScores(sample + "benchmarks.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Correlate(rounds, scores)
+	if len(c) != 1 || c[0].Spearman.N != 4 || math.Abs(float64(c[0].Spearman.Value)-0.2) > 1e-9 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestPublishedRounds holds the replay against what subnet 97 published in March
+// and April 2026.
+func TestPublishedRounds(t *testing.T) {
+	t.Parallel()
+	rounds, r := replayed(t, real, "score_series.jsonl")
+	students, kls := 0, 0
+	for _, x := range rounds {
+		students += len(x.Eval.Students)
+		for i := range x.Eval.Students {
+			kls += len(x.Eval.Students[i].KLs)
+		}
+	}
+	if len(rounds) != 29 || students != 172 || kls != 12_453 {
+		t.Errorf("%d files, %d students, %d KLs", len(rounds), students, kls)
+	}
+	if r.Means != 170 || r.MeansEqual != 170 {
+		t.Errorf("%d of %d means", r.MeansEqual, r.Means)
+	}
+	if r.Known != 24 || math.Abs(float64(r.Agreed.Value)-20./24) > 1e-9 || r.Explained != 4 {
+		t.Errorf("%d decisions, %v agree, %d explained", r.Known, r.Agreed, r.Explained)
+	}
+	causes := map[string]int{}
+	for _, p := range r.Rounds {
+		for _, why := range p.Why {
+			cause, _, _ := strings.Cut(why, ":")
+			causes[cause]++
+		}
+	}
+	if causes["stale score"] != 2 || causes["forged vector"] != 1 || causes["polluted file"] != 1 {
+		t.Errorf("%v", causes)
+	}
+	flagged := map[string]string{}
+	for _, f := range r.Flags {
+		flagged[f.Round+" "+f.UID] += f.Kind
+	}
+	for who, kind := range map[string]string{"e58690f9 210": "forged", "ac744a08 179": "copy", "93e1e9f3 185": "copy", "7d051aae 18": "kl"} {
+		if flagged[who] != kind {
+			t.Errorf("%s is flagged %q, want %q", who, flagged[who], kind)
+		}
+	}
+	if len(r.Flags) != 11 {
+		t.Errorf("%d flags: %+v", len(r.Flags), r.Flags)
+	}
+	if r.Stops != 18 || r.StopsEqual != 8 {
+		t.Errorf("%d of %d stops", r.StopsEqual, r.Stops)
+	}
+}
+
+// TestSimulatedRates holds each rule to what its parameters promise where the
+// noise is real: the t-test keeps its level, the margin costs power, prompts help.
+func TestSimulatedRates(t *testing.T) {
+	t.Parallel()
+	rounds, _ := replayed(t, real, "score_series.jsonl")
+	all, err := Simulate(rounds, Eras, []int{40, 100, 300}, []float64{0, 0.05}, 40)
+	if err != nil || len(all) != 18 {
+		t.Fatalf("%d rates: %v", len(all), err)
+	}
+	for _, s := range all {
+		if s.Challenger.Low > s.Challenger.Value || s.Challenger.High < s.Challenger.Value || s.FromRounds != 22 || s.FromPairs != 107 {
+			t.Errorf("%+v", s)
+		}
+	}
+	test := func(r Rule, n int, better float64) Simulated {
+		one, err := Simulate(rounds, []Rule{r}, []int{n}, []float64{better}, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return one[0]
+	}
+	if s := test(Eras[1], 300, 0); s.Challenger.Low > 0.05 || s.Challenger.High < 0.05 {
+		t.Errorf("a t-test at 0.05 crowns %v", s.Challenger)
+	}
+	if a, b := test(Eras[0], 40, 0), test(Eras[2], 100, 0); a.Round.Low < b.Round.High {
+		t.Errorf("1 %% at 40 prompts dethrones falsely in %v rounds, t-test with margin at 100 in %v", a.Round, b.Round)
+	}
+	if a, b := test(Eras[2], 100, 0.05), test(Eras[2], 300, 0.05); a.Challenger.Value > b.Challenger.Value {
+		t.Errorf("power falls with prompts: %v, %v", a.Challenger, b.Challenger)
+	}
+	if s := test(Eras[2], 40, 0.05); s.Challenger.Value != 0 {
+		t.Errorf("40 prompts are below the least: %v", s.Challenger)
+	}
+}
+
+// student is a scored one with these KLs.
+func student(model string, kls ...float64) Student {
+	return Student{Model: model, KLs: kls, Published: math.NaN()}
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	d := dice.Roll(3)
+	king, near, far := student("king"), student("near"), student("far")
+	for range 120 {
+		kl := 0.05 + d.Share()/10
+		king.KLs = append(king.KLs, kl)
+		near.KLs = append(near.KLs, 0.985*kl+d.Share()/1e4)
+		far.KLs = append(far.KLs, 0.94*kl+d.Share()/1e4)
+	}
+	axes := func(s Student, v ...float64) Student {
+		s.Axes = map[string]float64{"a": v[0], "b": v[1], "c": v[2], "d": v[3]}
+		return s
+	}
+	for _, c := range []struct {
+		rule       Rule
+		king, near Student
+		far        Student
+		want       string
+	}{
+		{Eras[0], king, near, far, "far"},
+		{Eras[1], king, near, student("far", far.KLs[:1]...), "near"},
+		{Eras[2], king, near, far, "far"},
+		{Eras[2], king, near, student("far", far.KLs[:99]...), "king"},
+		{Rule{Kind: Relative, Epsilon: 0.5}, king, near, far, "king"},
+		{Eras[3], axes(king, 0.5, 0.5, 0.5, 0.5), axes(near, 0.5, 0.5, 0.5, 0.6), axes(far, 0.53, 0.53, 0.53, 0.53), "far"},
+		{Rule{Kind: Composite, Margin: 0.05, Weights: map[string]float64{"d": 1}}, axes(king, 0.5, 0.5, 0.5, 0.5),
+			axes(near, 0.1, 0.1, 0.1, 0.9), axes(far, 1, 1, 1, 0.5), "near"},
+		{Eras[3], king, near, far, "king"},
+	} {
+		if got := c.rule.decide(&c.king, []Student{c.king, c.near, c.far}, nil); got.Model != c.want {
+			t.Errorf("%s: %s is king, want %s", c.rule.String(), got.Model, c.want)
+		}
+	}
+	composite := axes(king, 0.2, 0.4, 0.6, 1)
+	if got := composite.composite(nil); math.Abs(got-(0.75*0.4+0.25*0.55)) > 1e-12 {
+		t.Errorf("composite %v", got)
+	}
+}
+
+func TestSuspects(t *testing.T) {
+	t.Parallel()
+	e := Eval{Vocabulary: 10, Students: []Student{
+		student("a", 0.1, 0.2, 0.3), student("two equal", 0.1, 0.2), student("two points", 0.4, 0.4),
+		{Model: "large", KLs: []float64{0.1, 0.3}, Parameters: 6e9},
+		{Model: "other words", KLs: []float64{0.1, 0.31}, Vocabulary: 11},
+		{Model: "hash", KLs: []float64{0.1, 0.32}, Hash: "x"}, {Model: "hash again", KLs: []float64{0.2, 0.32}, Hash: "x"},
+		student("far", 3, 4), student("unlike", 0.1, 0.25),
+	}}
+	var got []string
+	for _, f := range e.suspects("r") {
+		got = append(got, f.Model+": "+f.Kind)
+	}
+	want := "two equal: copy, large: size, other words: vocabulary, hash again: copy, far: kl"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestFilesThatAreNone is every way in which the inputs are refused.
+func TestFilesThatAreNone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("e.json", `{"students":{"a":{"kl_per_prompt":[1,2]}}}`)
+	write("word.json", `{"students":{"a":{"kl_per_prompt":["x"]}}}`)
+	write("list.json", `[1]`)
+	for line, want := range map[string]string{
+		`{"eval":"x","file":"../e.json"}`:                                                    "does not lie beside",
+		`{"eval":"x","file":"no.json"}`:                                                      "no such file",
+		`{"eval":"x","file":"word.json"}`:                                                    "its KL is no number",
+		`{"eval":"x","file":"list.json"}`:                                                    "no students",
+		`{"eval":"x","file":"e.json","rule_in_force":{"kind":"luck"}}`:                       "kinds are",
+		`{"eval":"x","network":"a","file":"e.json"}` + "\n" + `{"eval":"y","file":"e.json"}`: "networks",
+		``: "no rounds",
+	} {
+		if _, err := ReadRounds(write("rounds.jsonl", line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if _, err := ReadStates(write("s.jsonl", `{"block":2}`+"\n"+`{"block":1}`)); err == nil {
+		t.Error("blocks may go back")
+	}
+	if _, err := ReadScores(write("b.jsonl", `{"model":"a"}`)); err == nil {
+		t.Error("a result may have no benchmark")
+	}
+	if _, err := Simulate([]*Round{{Eval: &Eval{}}}, Eras, []int{40}, []float64{0}, 1); err == nil {
+		t.Error("noise from nothing")
+	}
+	rounds, err := ReadRounds(write("rounds.jsonl", `{"eval":"x","file":"e.json","block":5,"rule_in_force":{"kind":"relative"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := ReplayAll(rounds, nil); r.Rounds[0].Outcome != "unknown" || r.Known != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// FuzzParseEval holds that a file of any text is refused or replayed.
+func FuzzParseEval(f *testing.F) {
+	b, err := os.ReadFile(sample + "evals/r2.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(b))
+	f.Add(`{"students":{"a":{"kl_per_prompt":[{"kl_mean":1,"n_positions":3}],"kl_global_avg":Infinity},"b":{"kl_per_prompt":[NaN],"axes":{"x":1}}}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := parseEval(text)
+		if err != nil {
+			return
+		}
+		for i := range Eras {
+			r := ReplayAll([]*Round{{ID: "x", Block: 1, Rule: &Eras[i], Eval: e}}, []State{{Block: 1}, {Block: 2}})
+			if len(r.Rounds) > 0 && r.Rounds[0].Winner == "" {
+				t.Fatal("nobody is king")
+			}
+		}
+	})
+}

@@ -1,0 +1,181 @@
+// Package distil replays the rounds of subnet 97, where the student with the
+// lowest KL to a teacher is king: it reads the validator's published files, holds
+// their means against their prompts, applies the rule of the time, and says where
+// the published king is another and what in the files explains it.
+package distil
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+
+	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// Student is one model in a round.
+type Student struct {
+	Model string
+	UID   string
+	// Status is as published: scored, early_stopped, fraud_vram or empty.
+	Status  string
+	Stopped bool
+	// Published is the KL that the file states; NaN for none.
+	Published float64
+	// KLs are by prompt, in the round's order; a student that was stopped has
+	// the first ones. Positions are how many tokens each is over; nil where the
+	// file does not say.
+	KLs       []float64
+	Positions []float64
+	// Extremes are the least and the largest KL over the positions of each
+	// prompt; nil where the file does not say.
+	Extremes [][2]float64
+	// Axes of the composite score, 0 to 1; most files have none.
+	Axes map[string]float64
+	// Parameters, Vocabulary and Hash are 0 and empty where the file does not say.
+	Parameters float64
+	Vocabulary int
+	Hash       string
+}
+
+// Eval is one result file of the validator.
+type Eval struct {
+	Teacher string
+	// Vocabulary is the teacher's; 0 where the file does not say.
+	Vocabulary int
+	// Students are in the order of their runs, the king first.
+	Students []Student
+}
+
+// maxEvalBytes bounds a result file; the largest of March and April 2026 has 111 KB.
+const maxEvalBytes = 64 << 20
+
+// ReadEval reads a result file as Python wrote it: Infinity and NaN are numbers,
+// unknown keys pass.
+func ReadEval(path string) (*Eval, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxEvalBytes {
+		return nil, fmt.Errorf("%s has %d bytes; %d are read", path, info.Size(), maxEvalBytes)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	e, err := parseEval(string(b))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
+}
+
+func parseEval(content string) (*Eval, error) {
+	v, err := python.Loads(content)
+	if err != nil {
+		return nil, err
+	}
+	students, ok := v.Get("students")
+	if !ok || students.Kind != python.Dict {
+		return nil, fmt.Errorf("no students: a result file has {students: {model: {kl_per_prompt: […]}}}")
+	}
+	e := &Eval{Teacher: text(v, "teacher"), Vocabulary: int(number(v, "vocab_size", 0))}
+	for _, item := range students.Dict {
+		s, err := parseStudent(item.Key, item.Value)
+		if err != nil {
+			return nil, fmt.Errorf("student %q: %w", item.Key, err)
+		}
+		e.Students = append(e.Students, s)
+	}
+	return e, nil
+}
+
+func parseStudent(model string, v python.Value) (Student, error) {
+	s := Student{Model: model, Status: text(v, "status"), Published: number(v, "kl_global_avg", math.NaN()),
+		Parameters: number(v, "total_params", 0), Vocabulary: int(number(v, "vocab_size", 0)), Hash: text(v, "model_hash")}
+	stopped, _ := v.Get("early_stopped")
+	s.Stopped = stopped.Truth() || s.Status == "early_stopped"
+	kls, _ := v.Get("kl_per_prompt")
+	for i, k := range kls.List {
+		if err := s.addPrompt(k); err != nil {
+			return s, fmt.Errorf("prompt %d: %w", i, err)
+		}
+	}
+	if len(s.Positions) != len(s.KLs) {
+		s.Positions, s.Extremes = nil, nil
+	}
+	axes, _ := v.Get("axes")
+	for _, a := range axes.Dict {
+		if f, ok := float(a.Value); ok {
+			if s.Axes == nil {
+				s.Axes = map[string]float64{}
+			}
+			s.Axes[a.Key] = f
+		}
+	}
+	return s, nil
+}
+
+// addPrompt takes one element of kl_per_prompt: a number, or an object until 31
+// March 2026.
+func (s *Student) addPrompt(v python.Value) error {
+	kl := v
+	if v.Kind == python.Dict {
+		kl, _ = v.Get("kl_mean")
+		if n := number(v, "n_positions", 0); n > 0 {
+			s.Positions = append(s.Positions, n)
+			s.Extremes = append(s.Extremes, [2]float64{number(v, "kl_min", 0), number(v, "kl_max", 0)})
+		}
+	}
+	value, ok := float(kl)
+	if !ok {
+		return fmt.Errorf("its KL is no number")
+	}
+	s.KLs = append(s.KLs, value)
+	return nil
+}
+
+// Mean is the student's KL as the validator takes it: over positions where the
+// file says how many each prompt has, else over prompts. NaN without prompts.
+func (s *Student) Mean() float64 {
+	if s.Positions == nil {
+		return stats.Mean(s.KLs)
+	}
+	sum, n := 0.0, 0.0
+	for i, kl := range s.KLs {
+		sum, n = sum+kl*s.Positions[i], n+s.Positions[i]
+	}
+	return sum / n
+}
+
+// text is the string under a key; empty for none.
+func text(v python.Value, key string) string {
+	if s, _ := v.Get(key); s.Kind == python.Str {
+		return s.Text
+	}
+	return ""
+}
+
+// number is the number under a key, or none.
+func number(v python.Value, key string, none float64) float64 {
+	of, _ := v.Get(key)
+	if f, ok := float(of); ok {
+		return f
+	}
+	return none
+}
+
+// float is an Int or Float.
+func float(v python.Value) (float64, bool) {
+	switch v.Kind {
+	case python.Float:
+		return v.Float, true
+	case python.Int:
+		f, err := strconv.ParseFloat(v.Text, 64)
+		return f, err == nil
+	default:
+		return 0, false
+	}
+}
