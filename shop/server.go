@@ -30,10 +30,17 @@ func (l Local) Get(_ context.Context, path string, params python.Value) (python.
 	return v, status, status == http.StatusOK
 }
 
+// maxViewed is how many products one request may ask for: far more than fit into
+// a model's context. Without it 256 KiB of ids fetch 16 MB.
+const maxViewed = 1000
+
 // answer is the server's routing table. param gives the first value of a
 // query parameter.
 func (l Local) answer(path string, param func(string) (string, bool)) (python.Value, int) {
 	get := func(key string) string { v, _ := param(key); return v }
+	if strings.Count(get("product_ids"), ",") >= maxViewed {
+		return python.Value{}, http.StatusRequestURITooLong
+	}
 	var v python.Value
 	var err error
 	switch path {
@@ -117,7 +124,8 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 var errorPages = map[int][2]string{
 	http.StatusNotFound: {"Not Found", "The requested URL was not found on the server. " +
 		"If you entered the URL manually please check your spelling and try again."},
-	http.StatusMethodNotAllowed: {"Method Not Allowed", "The method is not allowed for the requested URL."},
+	http.StatusMethodNotAllowed:  {"Method Not Allowed", "The method is not allowed for the requested URL."},
+	http.StatusRequestURITooLong: {"Request URI Too Long", "The length of the requested URL exceeds the capacity limit for this server. The request cannot be processed."},
 	http.StatusInternalServerError: {"Internal Server Error", "The server encountered an internal error and was unable to complete your request. " +
 		"Either the server is overloaded or there is an error in the application."},
 }

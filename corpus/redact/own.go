@@ -84,7 +84,7 @@ func ownRules(opt Options) ([]rule, error) {
 	}
 	var out []rule
 	for _, r := range rules {
-		if r.kind == "hotkey" && !opt.Hotkeys {
+		if r.kind == "hotkey" && !opt.Hotkeys || r.kind == "home-folder" && opt.Homes {
 			continue
 		}
 		re, err := regexp.Compile(r.expr)

@@ -22,6 +22,9 @@ type Options struct {
 	// Hotkeys also finds the public addresses of chain accounts. They name the
 	// agents of a corpus, so they stay unless asked for.
 	Hotkeys bool
+	// Homes leaves the names of home folders: in words to the one who sits there
+	// they are that person's own.
+	Homes bool
 }
 
 // Redactor finds and replaces. It may be used by several goroutines.
@@ -55,20 +58,28 @@ func (c Counts) Add(other Counts) {
 	}
 }
 
-// compiled are the shared rules, the same for all options; plain and withHotkeys
-// are the two redactors there are. Each is compiled once in a process.
+// compiled are the shared rules, the same for all options; redactors are those
+// that there are. Each is compiled once in a process.
 var (
-	compiled    = sync.OnceValues(sharedRules)
-	plain       = sync.OnceValues(func() (*Redactor, error) { return compile(Options{}) })
-	withHotkeys = sync.OnceValues(func() (*Redactor, error) { return compile(Options{Hotkeys: true}) })
+	compiled  = sync.OnceValues(sharedRules)
+	redactors = struct {
+		sync.Mutex
+		of map[Options]*Redactor
+	}{of: map[Options]*Redactor{}}
 )
 
 // New gives the redactor of some options, and compiles its rules at first.
 func New(opt Options) (*Redactor, error) {
-	if opt.Hotkeys {
-		return withHotkeys()
+	redactors.Lock()
+	defer redactors.Unlock()
+	if r := redactors.of[opt]; r != nil {
+		return r, nil
 	}
-	return plain()
+	r, err := compile(opt)
+	if err == nil {
+		redactors.of[opt] = r
+	}
+	return r, err
 }
 
 func compile(opt Options) (*Redactor, error) {

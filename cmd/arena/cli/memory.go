@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"runtime/debug"
 )
@@ -14,6 +15,19 @@ const (
 	buildHeapGrowth = 800
 	heapLimit       = 700 << 20
 )
+
+// leastAddresses is what the address space may be limited to: Go reserves far
+// more than it uses, and dies without a word of ours where it gets less.
+const leastAddresses = 3 << 30
+
+// enoughAddresses refuses to start where the runtime would die half-way.
+func enoughAddresses(given uint64) error {
+	if given >= leastAddresses {
+		return nil
+	}
+	return Failed(fmt.Errorf("the address space is limited to %.1f GiB, and the program reserves up to %d", float64(given)/(1<<30), leastAddresses>>30),
+		"raise the limit (ulimit -v unlimited), and bound memory by a cgroup or GOMEMLIMIT")
+}
 
 // TuneBuildHeap sets both, unless the user's environment says otherwise.
 func TuneBuildHeap() {

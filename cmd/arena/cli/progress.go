@@ -33,8 +33,9 @@ const PlainEvery = 10 * time.Second
 // terminal, a plain line every ten seconds elsewhere.
 type Display struct {
 	Noise
-	w        io.Writer
-	terminal bool
+	w io.Writer
+	// terminal is what bars are drawn on; nil where there is none.
+	terminal *os.File
 
 	mu    sync.Mutex
 	stage string
@@ -54,7 +55,7 @@ type Display struct {
 
 // Progress makes the display of a run.
 func (n Noise) Progress(s *Streams) *Display {
-	return &Display{Noise: n, w: s.Err, terminal: Terminal(s.Err) != nil, Kind: "attempts"}
+	return &Display{Noise: n, w: s.Err, terminal: Terminal(s.Err), Kind: "attempts"}
 }
 
 // Terminal is the terminal that words go to; nil where they go elsewhere.
@@ -143,7 +144,7 @@ func (d *Display) Attempt() {
 }
 
 func (d *Display) show() {
-	if !d.terminal {
+	if d.terminal == nil {
 		d.plain()
 		return
 	}
@@ -156,7 +157,7 @@ func (d *Display) show() {
 func (d *Display) start(e pipeline.Event) {
 	d.end()
 	d.stage, d.bytes, d.attempts, d.begun, d.last = e.Stage, 0, 0, time.Now(), time.Now()
-	if !d.terminal {
+	if d.terminal == nil {
 		return
 	}
 	total := e.Total
@@ -168,7 +169,7 @@ func (d *Display) start(e pipeline.Event) {
 		rate = []progressbar.Option{progressbar.OptionShowBytes(true)}
 	}
 	d.bar = progressbar.NewOptions(total, append(rate,
-		progressbar.OptionSetWriter(d.w), progressbar.OptionSetDescription(e.Stage), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetWriter(d.terminal), progressbar.OptionSetDescription(e.Stage), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))...)
 }
 

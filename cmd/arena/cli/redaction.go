@@ -2,8 +2,10 @@ package cli
 
 import (
 	"io"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/redact"
@@ -23,16 +25,44 @@ func WithoutSecrets(text string) string {
 	return r.Text(text, redact.Counts{})
 }
 
+// said is the redactor of what is told the user, whose own folders stay.
+var said = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(redact.Options{Homes: true}) })
+
 // words is standard error: whatever is said on it, and whoever says it, passes
-// the redactor.
+// a redactor, and holds no control character that a terminal would obey.
 type words struct{ to io.Writer }
 
 // Write takes a whole piece of text, as each print of words is one.
 func (w words) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(w.to, WithoutSecrets(string(p))); err != nil {
+	text := redact.Placeholder("text")
+	if r, err := said(); err == nil {
+		text = r.Text(string(p), redact.Counts{})
+	}
+	if _, err := io.WriteString(w.to, visible(text)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// visible writes out the control characters of a text, and those that turn its
+// direction, but for the ends of lines and tabs.
+func visible(text string) string {
+	hidden := func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+	}
+	if strings.IndexFunc(text, hidden) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if !hidden(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRuneToASCII(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }
 
 // NamesOf is what lines say of a trace: its ids, of which one that is a secret

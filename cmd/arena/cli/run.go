@@ -24,6 +24,9 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 	profiles.flags(c)
 	c.PersistentFlags().Var(&format, "log-format", "what is said on standard error: text, or json for one object a line")
 	c.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		if err := enoughAddresses(addressSpace()); err != nil {
+			return err
+		}
 		if err := apart(c, args, stdin); err != nil {
 			return err
 		}

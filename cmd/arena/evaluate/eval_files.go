@@ -23,7 +23,7 @@ func (f *Flags) openFiles(s student.Spec) int {
 // system gives: what it could not connect to for that reason would look like a
 // server that is not there.
 func (f *Flags) enoughFiles(s student.Spec) error {
-	need, given := f.openFiles(s), mostOpenFiles()
+	need, given := f.openFiles(s), cli.OpenFiles()
 	if uint64(need) <= given { //nolint:gosec // a count
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ func serveShop(ctx context.Context, s *cli.Streams, local shop.Local, listen str
 		return cli.Failed(fmt.Errorf("listen on %s: %w", listen, err), "another address: --listen 127.0.0.1:0")
 	}
 	const graceTime = 5 * time.Second
-	server := shopServer(shop.Handler(local))
+	server := shopServer(onlyHere(l.Addr(), shop.Handler(local)))
 	fmt.Fprintf(s.Err, "%d products on http://%s\n", local.Catalog.Len(), l.Addr())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
@@ -57,6 +58,25 @@ func serveShop(ctx context.Context, s *cli.Streams, local shop.Local, listen str
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
 	defer cancel()
 	return server.Shutdown(grace)
+}
+
+// onlyHere refuses what a page of another site sends by way of a browser: a
+// server that listens on a loopback address is asked by such a name.
+func onlyHere(at net.Addr, h http.Handler) http.Handler {
+	if tcp, ok := at.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			http.Error(w, "this server answers to localhost alone", http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // shopServer bounds what a client may send and how long it may take. The

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,5 +29,29 @@ func TestShopServerBoundsWhatIsSent(t *testing.T) {
 	}
 	if c := s.Config; c.ReadTimeout == 0 || c.WriteTimeout == 0 || c.IdleTimeout == 0 {
 		t.Error("a client may take for ever")
+	}
+}
+
+// TestAnotherSitesPageIsRefused: a browser sends a page's requests under the
+// name that the page asked for, whatever address it stands for.
+func TestAnotherSitesPageIsRefused(t *testing.T) {
+	t.Parallel()
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	loopback, open := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5632}, &net.TCPAddr{IP: net.IPv4zero, Port: 5632}
+	for _, c := range []struct {
+		at   net.Addr
+		host string
+		want int
+	}{
+		{loopback, "localhost:5632", 200}, {loopback, "127.0.0.1:5632", 200}, {loopback, "[::1]:5632", 200}, {loopback, "localhost", 200},
+		{loopback, "evil.example:5632", 403}, {loopback, "203.0.113.7", 403}, {open, "shop.internal:5632", 200},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/health", nil)
+		r.Host = c.host
+		w := httptest.NewRecorder()
+		onlyHere(c.at, ok).ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("host %s at %s: %d, want %d", c.host, c.at, w.Code, c.want)
+		}
 	}
 }
