@@ -100,6 +100,15 @@ func TestKindsOfRewording(t *testing.T) {
 		}
 	}
 	c.print(t)
+	for _, kind := range []string{"voice", "spelled", "negated", "currency", "described"} {
+		c.atLeast(t, "dropped", c.drop, kind, 0.95)
+	}
+	for _, kind := range []string{"voice", "negated"} {
+		c.atLeast(t, "called the same", c.same, kind, 0.8)
+	}
+	for _, kind := range []string{"noun", "single"} {
+		c.atMost(t, "called the same", c.same, kind, 0.05)
+	}
 }
 
 func TestDisguises(t *testing.T) {

@@ -32,12 +32,20 @@ func direct(tokens []token) {
 		if !tokens[i].isNumber() {
 			continue
 		}
-		tokens[i].direction = cueBefore(tokens, i, taken)
-		if at := cueAfter(tokens, i); at >= 0 {
-			tokens[i].direction, taken = cues[tokens[at].text], at
+		at := cueBefore(tokens, i, taken)
+		if after := cueAfter(tokens, i); after >= 0 {
+			at, taken = after, after
+		}
+		if at >= 0 {
+			tokens[i].direction = cues[tokens[at].text]
+			if negated := negationOf(tokens, min(at, i), last); negated >= 0 {
+				tokens[i].direction = opposite[tokens[i].direction]
+				tokens[negated].text = "@not"
+			}
 		}
 		if last >= 0 && isRange(tokens, last, i) {
 			tokens[last].direction, tokens[i].direction = above, below
+			sharesMoney(&tokens[last], &tokens[i])
 		}
 		last = i
 	}
@@ -48,19 +56,51 @@ func direct(tokens []token) {
 	}
 }
 
+// opposite is what a bound becomes beneath a negation: "not 190 or less".
+var opposite = [...]direction{undirected: undirected, above: below, below: above, ranged: ranged}
+
 // cueBefore looks back from a number to the nearest cue, not over another
-// number, a cue that is taken, a comma or the end of a sentence.
-func cueBefore(tokens []token, i, taken int) direction {
+// number, a cue that is taken, a comma or the end of a sentence; -1 for none.
+func cueBefore(tokens []token, i, taken int) int {
 	for at := i - 1; at > taken && at >= i-cueReach && at >= 0; at-- {
 		t := tokens[at]
 		if t.isNumber() || ends(tokens[at+1]) || tokens[at+1].before == ',' {
 			break
 		}
-		if d, is := cues[t.text]; is && !strings.HasSuffix(t.text, afterSuffix) {
-			return d
+		if _, is := cues[t.text]; is && !strings.HasSuffix(t.text, afterSuffix) {
+			return at
 		}
 	}
-	return undirected
+	return -1
+}
+
+// negationOf looks back from a bound at i to a negation of it, over words that
+// say nothing else. Beneath an "or" the negation of the bound before, at last,
+// holds for both: "nothing under 60 or over 90". -1 for none.
+func negationOf(tokens []token, i, last int) int {
+	l := words()
+	or := strings.HasSuffix(tokens[i].text, eitherSuffix)
+	for at := i - 1; at >= 0 && at >= i-cueReach && !ends(tokens[at+1]) && tokens[at+1].before != ','; at-- {
+		w := tokens[at].text
+		switch {
+		case refusals[w], w == "@not":
+			return at
+		case or && at == last && last > 0:
+			return negationOf(tokens, last, -1)
+		case w == "or":
+			or = true
+		case isCurrency(w), strings.HasPrefix(w, "@"):
+		case !l.stop[w]:
+			return -1
+		}
+	}
+	return -1
+}
+
+// refusals are the words that turn a bound round.
+var refusals = map[string]bool{
+	"not": true, "no": true, "never": true, "nothing": true, "neither": true, "nor": true, "none": true, "cannot": true, "dont": true,
+	"doesnt": true, "isnt": true, "arent": true, "cant": true, "wont": true, "shouldnt": true, "mustnt": true, "wouldnt": true,
 }
 
 func ends(t token) bool { return strings.IndexByte(".;\n!?", t.before) >= 0 && t.before != 0 }

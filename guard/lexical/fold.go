@@ -42,6 +42,12 @@ func foldRune(b *strings.Builder, r rune) {
 		b.WriteByte('-')
 	case '₱':
 		b.WriteString(" php ")
+	case '€':
+		b.WriteString(" eur ")
+	case '£':
+		b.WriteString(" gbp ")
+	case '¥':
+		b.WriteString(" jpy ")
 	case 'ß':
 		b.WriteString("ss")
 	case 'ø':

@@ -192,6 +192,25 @@ func (x *Index) amountID(n number) int32 {
 	return id
 }
 
+// sameAmounts are the amounts of the bank that may be n: the one that equals it,
+// and of a converted price all that it may be.
+func (x *Index) sameAmounts(n number) []int32 {
+	if n.unit != money {
+		if id, known := x.amounts[newAmount(n)]; known {
+			return []int32{id}
+		}
+		return nil
+	}
+	var out []int32
+	for a, id := range x.amounts {
+		if n.sameMoney(number{value: a.value, unit: a.unit}) {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // numberWeight is how much a number tells: its rarity in the bank, and less for
 // the small whole numbers that count pieces and items everywhere.
 func (x *Index) numberWeight(n number) float64 {

@@ -9,6 +9,7 @@ func parse(text string, out []token) []token {
 	out = dropMarkers(out)
 	out = replacePhrases(out)
 	out = joinNumerals(out)
+	out = joinMoney(out)
 	out = joinUnits(out)
 	direct(out)
 	return dropCues(out)
@@ -17,7 +18,7 @@ func parse(text string, out []token) []token {
 // maxMarker is the largest number that is taken for the mark of a list item.
 const maxMarker = 20
 
-// dropMarkers removes "(1)", "1)", "1." and "1 -" at the start of a line, and
+// dropMarkers removes "(1)", "1)", "1." and "1 -" (not "3-tier") at the start of a line, and
 // "no. 1", "#1": they count constraints and are none.
 func dropMarkers(tokens []token) []token {
 	out := tokens[:0]
@@ -40,7 +41,7 @@ func isMarker(tokens []token, i int) bool {
 	case after == ')':
 		return before == '(' || before == '\n' || before == ' ' || before == ';' || before == ':' || before == ',' || before == '.'
 	case before == '\n' && i+1 < len(tokens):
-		return after == '.' || after == '-' && !tokens[i+1].isNumber()
+		return after == '.' || after == '-' && !tokens[i+1].isNumber() && tokens[i+1].start > tokens[i].end+1
 	case before == '#':
 		return true
 	}
@@ -111,97 +112,6 @@ func (p phrase) match(tokens []token) int {
 		at++
 	}
 	return at
-}
-
-// joinNumerals turns number words into numbers: "five hundred", "twenty-six", "5
-// thousand".
-func joinNumerals(tokens []token) []token {
-	out := tokens[:0]
-	for i := 0; i < len(tokens); {
-		value, n := numeral(tokens[i:])
-		t := tokens[i]
-		if scale := scaleAfter(tokens, i); scale > 0 {
-			value, n = t.value*scale, 2
-		}
-		if n > 0 {
-			t = token{value: value, written: value, start: t.start, end: tokens[i+n-1].end, before: t.before}
-		}
-		out = append(out, t)
-		i += max(n, 1)
-	}
-	return out
-}
-
-// leastNumeral is the least number word taken for a number on its own: one to
-// four count things ("one of them") more often than they ask for an amount.
-const leastNumeral = 5
-
-// maxNumeral bounds a number in words: "nine hundred and ninety nine thousand
-// nine hundred and ninety nine" has twelve, and a unit follows it.
-const maxNumeral = 16
-
-func numeral(tokens []token) (value float64, length int) {
-	l := words()
-	tokens = tokens[:min(len(tokens), maxNumeral)]
-	total, current, scaled := 0.0, 0.0, false
-	for length < len(tokens) && (length == 0 || follows(tokens[length])) {
-		w := tokens[length].text
-		v, is := l.numerals[w]
-		scale := scales[w]
-		switch {
-		case scale == 100:
-			current = max(current, 1) * scale
-		case scale > 100:
-			total, current = total+max(current, 1)*scale, 0
-		case w == "and" && scaled && length+1 < len(tokens) && l.numerals[tokens[length+1].text] > 0:
-		case is && adds(current, v):
-			current += float64(v)
-		default:
-			return spoken(total+current, length, scaled, l, tokens)
-		}
-		scaled = scaled || scale > 0
-		length++
-	}
-	return spoken(total+current, length, scaled, l, tokens)
-}
-
-// scaleAfter is the scale word that follows a number in digits: "1.2 thousand".
-func scaleAfter(tokens []token, i int) float64 {
-	if !tokens[i].isNumber() || i+1 >= len(tokens) || !follows(tokens[i+1]) {
-		return 0
-	}
-	return scales[tokens[i+1].text]
-}
-
-var scales = map[string]float64{"hundred": 100, "thousand": 1000}
-
-func follows(t token) bool { return t.before == ' ' || t.before == '-' }
-
-// spoken accepts a number in words unless it is a small one that counts: one
-// to four are amounts only before a unit ("two meters").
-func spoken(value float64, length int, scaled bool, l *lexicon, tokens []token) (float64, int) {
-	if length == 0 || scaled || value >= leastNumeral {
-		return value, length
-	}
-	if length < len(tokens) && value > 0 {
-		if _, is := l.units[tokens[length].text]; is && len(tokens[length].text) > 1 && tokens[length].text != "in" {
-			return value, length
-		}
-	}
-	return 0, 0
-}
-
-// adds reports whether v can follow current in one spoken number: a unit after
-// tens, anything below a hundred after hundreds.
-func adds(current float64, v int) bool {
-	switch {
-	case current == 0:
-		return true
-	case current >= 100 && math.Mod(current, 100) == 0:
-		return v < 100
-	default:
-		return current >= 20 && math.Mod(current, 10) == 0 && v < 10
-	}
 }
 
 // gluedUnits are units only where they touch their number: apart from it they

@@ -15,7 +15,9 @@ type profile struct {
 	numbers  []number
 	services uint8
 	values   []classValue
-	bigrams  []uint64
+	// refused are values that the text says it does not want: "not black".
+	refused []classValue
+	bigrams []uint64
 	// distinct holds each content word once, joined the vocabulary words that
 	// neighbours make together ("play house").
 	distinct []*word
@@ -48,6 +50,9 @@ type number struct {
 // sameAmount compares values in their unit, or as written where only one side
 // names a unit. A bare bound ("above 12") is a price, and no measure.
 func (n number) sameAmount(o number) bool {
+	if n.unit == money || o.unit == money {
+		return n.sameMoney(o)
+	}
 	if n.unit == o.unit {
 		return close(n.value, o.value)
 	}
@@ -112,9 +117,13 @@ func (p *profile) gather() {
 				p.negations++
 			}
 		}
+		values := &p.values
+		if p.refuses(i) {
+			values = &p.refused
+		}
 		for _, v := range w.classes {
-			if !slices.Contains(p.values, v) {
-				p.values = append(p.values, v)
+			if !slices.Contains(*values, v) {
+				*values = append(*values, v)
 			}
 		}
 		if w.content {
@@ -125,6 +134,21 @@ func (p *profile) gather() {
 		}
 	}
 	p.gatherBigrams()
+}
+
+// refuses reports whether the word at i stands behind a "not", with nothing but
+// words that say nothing between.
+func (p *profile) refuses(i int) bool {
+	l := words()
+	for at := i - 1; at >= 0 && p.tokens[at+1].before == ' '; at-- {
+		switch w := p.tokens[at].text; {
+		case w == "not" || w == "isnt" || w == "arent" || w == "never":
+			return true
+		case !l.stop[w] || w == "but":
+			return false
+		}
+	}
+	return false
 }
 
 var negations = map[string]bool{"without": true, "no": true, "not": true, "non": true, "never": true, "nothing": true, "free": true}

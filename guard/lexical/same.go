@@ -110,8 +110,16 @@ func classesDiffer(b, p *profile, template float64) string {
 		if (template >= verbatimTemplate || l.hard[class]) && replacesClass(b.values, p.values, uint8(class)) {
 			return "another " + name
 		}
+		if overlaps(b.values, p.refused, uint8(class)) || overlaps(p.values, b.refused, uint8(class)) {
+			return "a " + name + " is asked for on one side and refused on the other"
+		}
 	}
 	return ""
+}
+
+// overlaps reports whether two lists share a value of class.
+func overlaps(a, b []classValue, class uint8) bool {
+	return slices.ContainsFunc(a, func(v classValue) bool { return v.class == class && slices.Contains(b, v) })
 }
 
 // negationsDiffer finds, in a copy, a "with" that became a "without" or the

@@ -74,6 +74,8 @@ func (s *scanner) sign(c byte) {
 	switch {
 	case c == '%':
 		s.emit(token{text: "%", start: s.at, end: s.at + 1})
+	case c == '$':
+		s.emit(token{text: "usd", start: s.at, end: s.at + 1})
 	case c == '\n':
 		s.before = '\n'
 	case c == ' ' || c == '\t' || c == '\r':

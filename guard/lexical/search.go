@@ -62,7 +62,7 @@ func (x *Index) candidates(p *profile, s *scratch) []int32 {
 		s.best[id] = 0
 	}
 	for _, n := range p.numbers {
-		if id, known := x.amounts[newAmount(n)]; known {
+		for _, id := range x.sameAmounts(n) {
 			w := float32(x.numberWeight(n))
 			for _, post := range x.holders[id] {
 				s.add(post.base, w)
