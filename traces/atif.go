@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // The schemas of trajectory documents that are read.
@@ -37,24 +38,23 @@ func (d *decoder) atif() (found, error) {
 	doc := atifDoc{conversation: conversation{t: newTrace(arena.Source{Shape: "atif"})}, d: d}
 	c := d.c
 	c.Reset(c.Source())
-	c.Object(func(key string) {
-		switch key {
-		case "session_id":
-			doc.session, _ = c.ID()
-		case "agent":
-			doc.agentInfo()
-		case "steps":
+	extra := func() { d.extras(&doc.root) }
+	c.Fields(cursor.Fields{
+		"session_id": cursor.AsID(&doc.session),
+		"agent": cursor.Fields{
+			"name":             &doc.name,
+			"version":          cursor.AsID(&doc.version),
+			"model_name":       &doc.t.Model,
+			"tool_definitions": func() { doc.t.Tools = d.tools() },
+		},
+		"steps": func() {
 			doc.steps = c.Kind()
 			doc.restart()
 			doc.asked, doc.t.Query = false, ""
 			c.Array(doc.readStep)
-		case "final_metrics":
-			doc.finalMetrics()
-		case "extra":
-			d.extras(&doc.root)
-		default:
-			c.Skip()
-		}
+		},
+		"final_metrics": cursor.Fields{"extra": extra},
+		"extra":         extra,
 	})
 	if err := c.End(); err != nil {
 		return found{}, err
@@ -69,24 +69,6 @@ func (d *decoder) atif() (found, error) {
 	return found{trace: doc.t, session: doc.session}, nil
 }
 
-func (doc *atifDoc) agentInfo() {
-	c := doc.d.c
-	c.Object(func(key string) {
-		switch key {
-		case "name":
-			doc.name, _ = c.String()
-		case "version":
-			doc.version, _ = c.ID()
-		case "model_name":
-			doc.t.Model, _ = c.String()
-		case "tool_definitions":
-			doc.t.Tools = doc.d.tools()
-		default:
-			c.Skip()
-		}
-	})
-}
-
 // agentName is name@version, without what is missing or said to be unknown.
 func (doc *atifDoc) agentName() string {
 	const unknown = "unknown"
@@ -97,17 +79,6 @@ func (doc *atifDoc) agentName() string {
 		return doc.name
 	}
 	return doc.name + "@" + doc.version
-}
-
-func (doc *atifDoc) finalMetrics() {
-	c := doc.d.c
-	c.Object(func(key string) {
-		if key == "extra" {
-			doc.d.extras(&doc.root)
-			return
-		}
-		c.Skip()
-	})
 }
 
 // moment is a time as Unix milliseconds: ATIF writes ISO 8601, with or without

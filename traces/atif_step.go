@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // atifStep is one step before it is known whose it is.
@@ -23,35 +24,25 @@ type atifStep struct {
 func (doc *atifDoc) readStep() {
 	s := atifStep{step: arena.Step{}}
 	c := doc.d.c
-	c.Object(func(key string) {
-		switch key {
-		case "source":
-			s.source, _ = c.String()
-		case "timestamp":
-			s.step.Timestamp = moment(c.Raw())
-		case "message":
-			s.text, s.nonText = doc.d.content()
-		case "reasoning_content":
-			s.step.Reasoning, _ = c.String()
-		case "model_name":
+	c.Fields(cursor.Fields{
+		"source":            &s.source,
+		"timestamp":         func() { s.step.Timestamp = moment(c.Raw()) },
+		"message":           func() { s.text, s.nonText = doc.d.content() },
+		"reasoning_content": &s.step.Reasoning,
+		"model_name": func() {
 			model, _ := c.String()
 			doc.t.Model = cmp.Or(doc.t.Model, model)
-		case "tool_calls":
-			c.Array(func() { s.step.Calls = doc.d.atifCall(s.step.Calls) })
-		case "observation":
-			s.results, s.nonText = doc.d.observation(s.nonText)
-		case "is_copied_context":
-			s.copied = c.Kind() == arena.Bool && c.Bool()
-		case "llm_call_count":
+		},
+		"tool_calls":        func() { c.Array(func() { s.step.Calls = doc.d.atifCall(s.step.Calls) }) },
+		"observation":       func() { s.results, s.nonText = doc.d.observation(s.nonText) },
+		"is_copied_context": func() { s.copied = c.Kind() == arena.Bool && c.Bool() },
+		"llm_call_count": func() {
 			s.step.LLMCalls = nil
 			if n := doc.d.count(); n >= 0 {
 				s.step.LLMCalls = &n
 			}
-		case "extra":
-			doc.d.stepExtra(&s.own)
-		default:
-			c.Skip()
-		}
+		},
+		"extra": func() { doc.d.stepExtra(&s.own) },
 	})
 	doc.add(&s)
 }
@@ -97,21 +88,8 @@ func (s *atifStep) tellResults() {
 }
 
 func (d *decoder) atifCall(calls []arena.ToolCall) []arena.ToolCall {
-	c := d.c
 	var call arena.ToolCall
-	isObject := c.Object(func(key string) {
-		switch key {
-		case "tool_call_id":
-			call.ID, _ = c.ID()
-		case "function_name":
-			call.Name, _ = c.String()
-		case "arguments":
-			call.Arguments = c.Raw()
-		default:
-			c.Skip()
-		}
-	})
-	if !isObject {
+	if !d.c.Fields(cursor.Fields{"tool_call_id": cursor.AsID(&call.ID), "function_name": &call.Name, "arguments": &call.Arguments}) {
 		return calls
 	}
 	return append(calls, call)
@@ -119,34 +97,17 @@ func (d *decoder) atifCall(calls []arena.ToolCall) []arena.ToolCall {
 
 // observation takes a step's results. Those without content are none.
 func (d *decoder) observation(nonText bool) ([]result, bool) {
-	c := d.c
 	var all []result
 	readOne := func() {
-		var r result
-		c.Object(func(key string) {
-			switch key {
-			case "source_call_id":
-				r.callID, _ = c.ID()
-			case "content":
-				r.value = partsText(c.Raw())
-			default:
-				c.Skip()
-			}
-		})
-		if r.value.Kind() == arena.Array {
+		r := d.result("source_call_id", "content")
+		if r.value = partsText(r.value); r.value.Kind() == arena.Array {
 			nonText = nonText || strings.Contains(string(r.value), `"image"`)
 		}
 		if r.value.Kind() > arena.Null {
 			all = append(all, r)
 		}
 	}
-	c.Object(func(key string) {
-		if key == "results" {
-			c.Array(readOne)
-			return
-		}
-		c.Skip()
-	})
+	d.c.Fields(cursor.Fields{"results": func() { d.c.Array(readOne) }})
 	return all, nonText
 }
 

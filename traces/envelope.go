@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // The sandbox's own two formats: the line that it writes, and the dialogue of
@@ -178,16 +179,7 @@ func (d *decoder) attemptError() *arena.AttemptError {
 		return &arena.AttemptError{Message: message}
 	case arena.Object:
 		e := &arena.AttemptError{}
-		c.Object(func(key string) {
-			switch key {
-			case "type":
-				e.Type, _ = c.String()
-			case "message":
-				e.Message, _ = c.String()
-			default:
-				c.Skip()
-			}
-		})
+		c.Fields(cursor.Fields{"type": &e.Type, "message": &e.Message})
 		return e
 	default:
 		c.Skip()

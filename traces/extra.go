@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // extra is what a document's extra fields say for which ATIF has no field:
@@ -24,61 +25,47 @@ type extra struct {
 
 // extras takes an extra object.
 func (d *decoder) extras(x *extra) {
-	c := d.c
-	c.Object(func(key string) {
-		if key == "oro" || key == "arena" {
-			c.Object(func(key string) { d.extraField(x, key) })
-			return
-		}
-		c.Skip()
-	})
+	fields := d.extraFields(x)
+	d.c.Fields(cursor.Fields{"oro": fields, "arena": fields})
 }
 
-func (d *decoder) extraField(x *extra, key string) {
+func (d *decoder) extraFields(x *extra) cursor.Fields {
 	c := d.c
-	switch key {
-	case "eval_run_id":
-		x.runID, _ = c.ID()
-	case "problem_id":
-		x.problemID, _ = c.ID()
-	case "task_id":
-		x.taskID, _ = c.ID()
-	case "agent_version_id":
-		x.agent.VersionID, _ = c.ID()
-	case "miner_hotkey":
-		x.agent.Hotkey, _ = c.ID()
-	case "suite_version":
-		x.agent.Suite, _ = c.ID()
-	case "started_at":
-		x.agent.StartedAt, _ = c.ID()
-	case "reward":
-		x.reward = d.reward()
-	case "execution_time":
-		if s, ok := c.Float(); ok {
-			x.seconds = &s
-		}
-	case "inference_total":
-		n := d.count()
-		x.total = &n
-	case "inference_failure_count":
-		n := d.count()
-		x.failures = &n
-	case "status":
-		x.status, _ = c.String()
-	case "error":
-		x.err = d.attemptError()
-	case "query":
-		q, _ := c.String()
-		x.query = &q
-	case "dialogue":
-		x.noDialogue = c.Raw().Kind() == arena.Null
-	case "vetoes":
-		c.Array(func() {
-			word, _ := c.String()
-			x.vetoes = append(x.vetoes, word)
-		})
-	default:
-		c.Skip()
+	return cursor.Fields{
+		"eval_run_id":      cursor.AsID(&x.runID),
+		"problem_id":       cursor.AsID(&x.problemID),
+		"task_id":          cursor.AsID(&x.taskID),
+		"agent_version_id": cursor.AsID(&x.agent.VersionID),
+		"miner_hotkey":     cursor.AsID(&x.agent.Hotkey),
+		"suite_version":    cursor.AsID(&x.agent.Suite),
+		"started_at":       cursor.AsID(&x.agent.StartedAt),
+		"reward":           func() { x.reward = d.reward() },
+		"execution_time": func() {
+			if s, ok := c.Float(); ok {
+				x.seconds = &s
+			}
+		},
+		"inference_total": func() {
+			n := d.count()
+			x.total = &n
+		},
+		"inference_failure_count": func() {
+			n := d.count()
+			x.failures = &n
+		},
+		"status": &x.status,
+		"error":  func() { x.err = d.attemptError() },
+		"query": func() {
+			q, _ := c.String()
+			x.query = &q
+		},
+		"dialogue": func() { x.noDialogue = c.Raw().Kind() == arena.Null },
+		"vetoes": func() {
+			c.Array(func() {
+				word, _ := c.String()
+				x.vetoes = append(x.vetoes, word)
+			})
+		},
 	}
 }
 
@@ -120,41 +107,20 @@ type stepExtra struct {
 }
 
 func (d *decoder) stepExtra(x *stepExtra) {
-	c := d.c
-	c.Object(func(key string) {
-		if key == "arena" {
-			c.Object(func(key string) { d.stepExtraField(x, key) })
-			return
-		}
-		c.Skip()
-	})
-}
-
-func (d *decoder) stepExtraField(x *stepExtra, key string) {
-	c := d.c
-	switch key {
-	case "number":
-		x.number = d.count()
-	case "think":
-		x.think = d.optional()
-	case "response":
-		x.response = d.optional()
-	case "content":
-		x.content = d.optional()
-	case "reasoning":
-		x.reasoning = d.optional()
-	case "timestamp":
-		x.timestamp = c.Raw()
-	case "arguments":
-		x.arguments = nil
-		c.Array(func() { x.arguments = append(x.arguments, d.keptArguments()) })
-	case "json_results":
-		x.json = d.indexes()
-	case "calls_without_id":
-		x.noID = d.indexes()
-	default:
-		c.Skip()
-	}
+	d.c.Fields(cursor.Fields{"arena": cursor.Fields{
+		"number":    func() { x.number = d.count() },
+		"think":     d.optional(&x.think),
+		"response":  d.optional(&x.response),
+		"content":   d.optional(&x.content),
+		"reasoning": d.optional(&x.reasoning),
+		"timestamp": &x.timestamp,
+		"arguments": func() {
+			x.arguments = nil
+			d.c.Array(func() { x.arguments = append(x.arguments, d.keptArguments()) })
+		},
+		"json_results":     func() { x.json = d.indexes() },
+		"calls_without_id": func() { x.noID = d.indexes() },
+	}})
 }
 
 // keptArguments are arguments that are no object, with the index of their call.
@@ -163,28 +129,20 @@ type keptArguments struct {
 	value arena.Raw
 }
 
-func (d *decoder) keptArguments() (k keptArguments) {
-	c := d.c
-	k.call = -1
-	c.Object(func(key string) {
-		switch key {
-		case "call":
-			k.call = d.count()
-		case "value":
-			k.value = c.Raw()
-		default:
-			c.Skip()
-		}
-	})
+func (d *decoder) keptArguments() keptArguments {
+	k := keptArguments{call: -1}
+	d.c.Fields(cursor.Fields{"call": func() { k.call = d.count() }, "value": &k.value})
 	return k
 }
 
-func (d *decoder) optional() *string {
-	s, ok := d.c.String()
-	if !ok {
-		return nil
+// optional takes a string into to, or nil for anything else.
+func (d *decoder) optional(to **string) func() {
+	return func() {
+		*to = nil
+		if s, ok := d.c.String(); ok {
+			*to = &s
+		}
 	}
-	return &s
 }
 
 func (d *decoder) indexes() (all []int) {

@@ -121,21 +121,12 @@ func parseMeta(text []byte) (m Meta, err error) {
 		return Meta{}, fmt.Errorf("longer than %d bytes", maxMetaBytes)
 	}
 	c := cursor.New(string(mendUTF8(text)), DefaultLimits().cursor())
-	isObject := c.Object(func(key string) {
-		switch key {
-		case "eval_run_id":
-			m.RunID, _ = c.ID()
-		case "agent_version_id":
-			m.Agent.VersionID, _ = c.ID()
-		case "miner_hotkey":
-			m.Agent.Hotkey, _ = c.ID()
-		case "suite_version":
-			m.Agent.Suite, _ = c.ID()
-		case "started_at":
-			m.Agent.StartedAt, _ = c.ID()
-		default:
-			c.Skip()
-		}
+	isObject := c.Fields(cursor.Fields{
+		"eval_run_id":      cursor.AsID(&m.RunID),
+		"agent_version_id": cursor.AsID(&m.Agent.VersionID),
+		"miner_hotkey":     cursor.AsID(&m.Agent.Hotkey),
+		"suite_version":    cursor.AsID(&m.Agent.Suite),
+		"started_at":       cursor.AsID(&m.Agent.StartedAt),
 	})
 	if err := c.End(); err != nil {
 		return Meta{}, err

@@ -147,13 +147,7 @@ func (d *decoder) textPart() (text string, ok bool) {
 	if c.Kind() != arena.Object {
 		return c.String()
 	}
-	c.Object(func(key string) {
-		if key == "text" {
-			text, ok = c.String()
-			return
-		}
-		c.Skip()
-	})
+	c.Fields(cursor.Fields{"text": func() { text, ok = c.String() }})
 	return text, ok
 }
 
@@ -197,19 +191,9 @@ func readCall(c *cursor.Cursor, call *arena.ToolCall) bool {
 
 // observations takes ShoppingBench's list of results.
 func (d *decoder) observations() (all []result) {
-	c := d.c
-	c.Array(func() {
+	d.c.Array(func() {
 		var r result
-		c.Object(func(key string) {
-			switch key {
-			case "tool_call_id":
-				r.callID, _ = c.ID()
-			case "results", "result":
-				r.value = c.Raw()
-			default:
-				c.Skip()
-			}
-		})
+		d.c.Fields(cursor.Fields{"tool_call_id": cursor.AsID(&r.callID), "results": &r.value, "result": &r.value})
 		all = append(all, r)
 	})
 	return all

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // graded reads a graded rollout: the calls of one sample without ids and
@@ -15,23 +16,15 @@ func (d *decoder) graded() (found, error) {
 	step := arena.Step{}
 	c := d.c
 	c.Reset(c.Source())
-	c.Object(func(key string) {
-		switch key {
-		case "name":
-			t.ProblemID, _ = c.ID()
-		case "query":
-			t.Query, _ = c.String()
-		case "latency_seconds":
-			if s, ok := c.Float(); ok {
-				t.Seconds = s
-			}
-		case "sample":
-			step.Content, step.Calls = d.sample()
-		case "grade":
-			t.Declared = d.grade()
-		default:
-			c.Skip()
-		}
+	c.Fields(cursor.Fields{
+		"name":            cursor.AsID(&t.ProblemID),
+		"query":           &t.Query,
+		"latency_seconds": func() { d.seconds(&t.Seconds) },
+		"sample": cursor.Fields{
+			"assistant_text": &step.Content,
+			"output_tools":   func() { step.Calls = d.chatCalls(nil) },
+		},
+		"grade": cursor.Fields{"score": func() { t.Declared = d.reward() }},
 	})
 	if err := c.End(); err != nil {
 		return found{}, err
@@ -40,32 +33,11 @@ func (d *decoder) graded() (found, error) {
 	return found{trace: t}, nil
 }
 
-func (d *decoder) sample() (text string, calls []arena.ToolCall) {
-	c := d.c
-	c.Object(func(key string) {
-		switch key {
-		case "assistant_text":
-			text, _ = c.String()
-		case "output_tools":
-			calls = d.chatCalls(nil)
-		default:
-			c.Skip()
-		}
-	})
-	return text, calls
-}
-
-// grade takes the score of a grade.
-func (d *decoder) grade() (reward *float64) {
-	c := d.c
-	c.Object(func(key string) {
-		if key == "score" {
-			reward = d.reward()
-			return
-		}
-		c.Skip()
-	})
-	return reward
+// seconds takes a duration, and leaves to as it is where there is none.
+func (d *decoder) seconds(to *float64) {
+	if s, ok := d.c.Float(); ok {
+		*to = s
+	}
 }
 
 // rollout reads a ShoppingBench rollout: prompt and output as rendered text,
@@ -77,19 +49,10 @@ func (d *decoder) rollout() (found, error) {
 	var reward, score *float64
 	c := d.c
 	c.Reset(c.Source())
-	c.Object(func(key string) {
-		switch key {
-		case "input":
-			input, _ = c.String()
-		case "output":
-			output, _ = c.String()
-		case "reward":
-			reward = d.reward()
-		case "score":
-			score = d.reward()
-		default:
-			c.Skip()
-		}
+	c.Fields(cursor.Fields{
+		"input": &input, "output": &output,
+		"reward": func() { reward = d.reward() },
+		"score":  func() { score = d.reward() },
 	})
 	if err := c.End(); err != nil {
 		return found{}, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // The formats of messages: those of OpenAI's API, and those named by who speaks.
@@ -28,7 +29,7 @@ type row struct {
 func (d *decoder) chatRow(source arena.Source) (found, error) {
 	w := row{conversation: conversation{t: newTrace(source)}}
 	d.c.Reset(d.c.Source())
-	d.c.Object(func(key string) { d.rowField(&w, key) })
+	d.c.Fields(d.rowFields(&w))
 	if err := d.c.End(); err != nil {
 		return found{}, err
 	}
@@ -44,55 +45,40 @@ func (d *decoder) chatRow(source arena.Source) (found, error) {
 	return found{trace: w.t, session: w.session, trial: w.trial}, nil
 }
 
-func (d *decoder) rowField(w *row, key string) {
-	c := d.c
-	switch key {
-	case "messages", "conversations", "traj":
-		w.messages = c.Kind()
+func (d *decoder) rowFields(w *row) cursor.Fields {
+	messages := func() {
+		w.messages = d.c.Kind()
 		d.messages(&w.conversation)
-	case "problem_id":
-		w.problemID = d.id()
-	case "task_id":
-		w.taskID, _ = c.ID()
-	case "id":
-		w.id, _ = c.ID()
-	case "eval_run_id":
-		w.t.RunID = d.id()
-	case "session_id":
-		w.session, _ = c.ID()
-	case "trial":
-		w.trial, _ = c.ID()
-	case "model":
-		w.t.Model, _ = c.String()
-	case "system":
-		w.system, _ = c.String()
-	case "query":
-		w.query, _ = c.String()
-	case "tools":
-		w.t.Tools = d.tools()
-	case "reward":
-		w.t.Declared = d.reward()
-	case "raw_text", "tool_calls":
-		d.prediction(w, key)
-	case "error":
-		if w.t.Error = d.attemptError(); w.t.Error != nil {
-			w.t.Status = arena.StatusFailed
-		}
-	default:
-		c.Skip()
+	}
+	return cursor.Fields{
+		"messages": messages, "conversations": messages, "traj": messages,
+		"problem_id":  func() { w.problemID = d.id() },
+		"task_id":     cursor.AsID(&w.taskID),
+		"id":          cursor.AsID(&w.id),
+		"eval_run_id": func() { w.t.RunID = d.id() },
+		"session_id":  cursor.AsID(&w.session),
+		"trial":       cursor.AsID(&w.trial),
+		"model":       &w.t.Model,
+		"system":      &w.system,
+		"query":       &w.query,
+		"tools":       func() { w.t.Tools = d.tools() },
+		"reward":      func() { w.t.Declared = d.reward() },
+		"raw_text":    func() { w.prediction().Content, _ = d.c.String() },
+		"tool_calls":  func() { w.prediction().Calls = d.chatCalls(nil) },
+		"error": func() {
+			if w.t.Error = d.attemptError(); w.t.Error != nil {
+				w.t.Status = arena.StatusFailed
+			}
+		},
 	}
 }
 
-// prediction takes the text or the calls of a model's next turn.
-func (d *decoder) prediction(w *row, key string) {
+// prediction is the text or the calls of a model's next turn.
+func (w *row) prediction() *arena.Step {
 	if w.said == nil {
 		w.said = &arena.Step{}
 	}
-	if key == "tool_calls" {
-		w.said.Calls = d.chatCalls(nil)
-		return
-	}
-	w.said.Content, _ = d.c.String()
+	return w.said
 }
 
 // tools takes tool definitions: a list, or a list in a string.
