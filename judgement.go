@@ -24,6 +24,9 @@ type Judgement struct {
 	Gates []bool
 	// Spans point to the passage that passed or failed each gate.
 	Spans []Span
+	// Doubt says what is wrong with a model's quotes; empty where nothing is. The
+	// score stands all the same.
+	Doubt JudgeDoubt
 	// Model and PromptSHA256 are empty for a judge without a model.
 	Model            string
 	PromptSHA256     string
@@ -36,6 +39,15 @@ type Judgement struct {
 	// Detail says in one sentence what was missing or what went wrong.
 	Detail string
 }
+
+// JudgeDoubt is a fault of a judge's quotes.
+type JudgeDoubt string
+
+// A gate passed without a quote; a quote that the trajectory does not hold.
+const (
+	DoubtNoQuote JudgeDoubt = "quote_missing"
+	DoubtUnfound JudgeDoubt = "quote_unfound"
+)
 
 // Span is a passage that a judge cites.
 type Span struct {

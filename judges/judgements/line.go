@@ -20,6 +20,8 @@ type line struct {
 	Score     *float64           `json:"score"`
 	Gates     []bool             `json:"gates"`
 	Spans     []span             `json:"spans"`
+	// Doubt is what is wrong with the spans, if anything is.
+	Doubt *string `json:"doubt"`
 	asked
 }
 
@@ -57,7 +59,7 @@ type span struct {
 func Append(dst []byte, t *arena.Trace, j arena.Judgement) ([]byte, error) {
 	l := line{
 		RunID: t.RunID, ProblemID: t.ProblemID, Judge: j.Judge, Outcome: j.Outcome, Score: finite(j.Score),
-		Gates: j.Gates, Spans: make([]span, 0, len(j.Spans)), asked: newAsked(&j),
+		Gates: j.Gates, Spans: make([]span, 0, len(j.Spans)), Doubt: named(string(j.Doubt)), asked: newAsked(&j),
 	}
 	for _, s := range j.Spans {
 		out := span{Gate: s.Gate, Quote: s.Quote}

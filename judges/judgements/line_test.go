@@ -23,12 +23,12 @@ func TestLinesAreAsPromised(t *testing.T) {
 				Model: "m", PromptSHA256: "ab", PromptTokens: 2000, CompletionTokens: 50, CostUSD: &usd, Cached: true, Detail: "G4: no <preference>",
 			},
 			`{"eval_run_id":"r","problem_id":"p","judge":"llm_v1_0123abcd","outcome":"scored","score":0.7,"gates":[true,true,true,false],` +
-				`"spans":[{"gate":1,"step":null,"quote":"<30 tokens>"},{"gate":3,"step":2,"quote":"319.58"}],"model":"m","prompt_sha256":"ab",` +
+				`"spans":[{"gate":1,"step":null,"quote":"<30 tokens>"},{"gate":3,"step":2,"quote":"319.58"}],"doubt":null,"model":"m","prompt_sha256":"ab",` +
 				`"tokens":{"prompt":2000,"completion":50},"cost_usd":0.0021,"cached":true,"detail":"G4: no <preference>"}`,
 		},
 		"none": {
 			arena.Judgement{Judge: "gates_v2", Outcome: arena.JudgeFailed, CostUSD: &nan},
-			`{"eval_run_id":"r","problem_id":"p","judge":"gates_v2","outcome":"failed","score":null,"gates":null,"spans":[],` +
+			`{"eval_run_id":"r","problem_id":"p","judge":"gates_v2","outcome":"failed","score":null,"gates":null,"spans":[],"doubt":null,` +
 				`"model":null,"prompt_sha256":null,"tokens":{"prompt":0,"completion":0},"cost_usd":null,"cached":false,"detail":null}`,
 		},
 	}

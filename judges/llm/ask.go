@@ -49,7 +49,7 @@ func (j *Judge) replay(q question, e ledger.Exchange) (verdict, bool) {
 	if err != nil {
 		return verdict{}, false
 	}
-	a, outcome := q.read(r.Text(), q.verdicts)
+	a, outcome := q.readReply(r.Text())
 	member := 0
 	for i, m := range j.cfg.Panel {
 		if m.Model == e.Model {

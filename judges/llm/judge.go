@@ -122,7 +122,7 @@ func (j *Judge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (a
 	out := judgement(j.Name(), j.whole, v)
 	if v.outcome == arena.JudgeScored {
 		out.Score = &v.Score
-		out.Gates, out.Spans = v.Gates(), v.Spans
+		out.Gates, out.Spans, out.Doubt = v.Gates(), v.Spans, v.doubt
 	}
 	return out, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/judges/reply"
 )
 
 // question is one thing to know about an attempt: one sample of one vote.
@@ -16,17 +17,34 @@ type question struct {
 	// ask names the question by all that its answer depends on.
 	ask      string
 	messages []model.Message
-	bytes    int
-	params   map[string]any
-	order    []int
+	// shown is the trace as it stands in the messages.
+	shown  string
+	bytes  int
+	params map[string]any
+	order  []int
 	// verdicts is how many are asked for.
 	verdicts int
+}
+
+// readReply reads a reply to the question. An answer that stands in the trace
+// itself is the agent's, and is not counted.
+func (q *question) readReply(text string) (answer, arena.JudgeOutcome) {
+	a, outcome := q.read(text, q.verdicts)
+	if outcome != arena.JudgeScored || q.each {
+		return a, outcome
+	}
+	if reply.Echoes(text, q.shown) {
+		return answer{}, arena.JudgeUnparsed
+	}
+	a.doubt = a.Doubt(q.shown)
+	return a, outcome
 }
 
 // questions are all samples of all votes on an attempt.
 func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]question, error) {
 	steps := len(shown(d))
-	messages := k.prompt.messages(k.render(t, d), steps)
+	trace := k.render(t, d)
+	messages := k.prompt.messages(trace, steps)
 	size := 0
 	for _, m := range messages {
 		size += len(m.Content)
@@ -34,7 +52,7 @@ func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]quest
 	votes := make([][]question, j.cfg.Votes)
 	for v := range votes {
 		for s := range j.cfg.SelfConsistency {
-			q := question{kind: k, messages: messages, bytes: size, order: j.panel.order(v), verdicts: 1}
+			q := question{kind: k, messages: messages, shown: trace, bytes: size, order: j.panel.order(v), verdicts: 1}
 			if k.each {
 				q.verdicts = steps
 			}

@@ -96,7 +96,7 @@ func (j *Judge) judgeReply(q question, e *ledger.Exchange, r model.Exchange, ask
 	case asking != nil:
 		e.Error = asking.Error()
 	default:
-		v.answer, v.outcome = q.read(r.Text(), q.verdicts)
+		v.answer, v.outcome = q.readReply(r.Text())
 		if v.outcome != arena.JudgeScored && (r.Refusal != "" || r.Finish == "content_filter") {
 			v.outcome = arena.JudgeRefused
 		}

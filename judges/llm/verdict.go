@@ -26,6 +26,8 @@ type verdict struct {
 type answer struct {
 	reply.Answer
 	steps []arena.StepVerdict
+	// doubt is what is wrong with its quotes.
+	doubt arena.JudgeDoubt
 }
 
 // merge joins verdicts into one by the rule given. One without an answer

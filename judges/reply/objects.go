@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -43,25 +44,106 @@ func objects(text string, visit func(start int, m lenient.Mended)) bool {
 	return true
 }
 
-// lastObject finds the object with the key that counts, as strict JSON.
-func lastObject(text, key string) (object string, found bool) {
-	var salvaged string
-	end := 0
-	done := objects(text, func(start int, m lenient.Mended) {
-		switch holder, has := holding(m.JSON, key, 0); {
-		case has && m.Complete:
-			object, found, end = holder, true, start+m.End
-		case has && salvaged == "":
-			salvaged = holder
-		}
-	})
-	switch {
-	case !done, found && goesOn(text[end:], key):
-		return "", false
-	case !found && salvaged != "" && strings.Count(text, `"`+key+`"`) == 1:
-		return salvaged, true
+// answers are the objects with the key in a text.
+type answers struct {
+	key string
+	// whole are complete, broken what could be read of others.
+	whole, broken []string
+	// end is where the last whole one ends.
+	end int
+	// doubtful is set where one stands in another, in a quote, or has a key twice.
+	doubtful bool
+}
+
+// only is the one object with the key, as strict JSON: complete, or the only one
+// that was cut off or broken behind the key's value. Two that differ in it are
+// none, since one of them may be quoted; so are one within another, one on a
+// quoted line, and a key that is there twice.
+func only(text, key string) (object string, whole, found bool) {
+	a := answers{key: key}
+	if !objects(text, func(start int, m lenient.Mended) { a.add(text, start, m) }) || a.doubtful {
+		return "", false, false
 	}
-	return object, found
+	if len(a.whole) > 0 {
+		object = a.whole[len(a.whole)-1]
+		return object, true, !a.differ() && !goesOn(text[a.end:], key)
+	}
+	if len(a.broken) > 0 && strings.Count(text, `"`+key+`"`) == 1 {
+		return a.broken[0], false, true
+	}
+	return "", false, false
+}
+
+func (a *answers) add(text string, start int, m lenient.Mended) {
+	object := inCall(m.JSON)
+	own, within := keysOf(object, a.key)
+	if own == 0 && !within {
+		return
+	}
+	a.doubtful = a.doubtful || within || own > 1 || m.Complete && onQuotedLine(text[:start])
+	switch {
+	case own == 0:
+	case m.Complete:
+		a.whole, a.end = append(a.whole, object), start+m.End
+	default:
+		a.broken = append(a.broken, object)
+	}
+}
+
+// differ reports whether two objects differ in what stands under the key.
+func (a *answers) differ() bool {
+	first := gjson.Get(a.whole[0], a.key).String()
+	return slices.ContainsFunc(slices.Concat(a.whole, a.broken), func(o string) bool { return gjson.Get(o, a.key).String() != first })
+}
+
+// inCall is the argument of an object that is a call of a tool and nothing else:
+// so models write that take the answer for one. Any other object is itself.
+func inCall(object string) string {
+	var argument string
+	keys := 0
+	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
+		keys++
+		if (k.Str == "arguments" || k.Str == "parameters") && v.IsObject() {
+			argument = v.Raw
+		}
+		return true
+	})
+	if keys == 2 && argument != "" && gjson.Get(object, "name").Type == gjson.String {
+		return argument
+	}
+	return object
+}
+
+// keysOf counts a key of an object, and reports whether a value within it has it.
+func keysOf(object, key string) (own int, within bool) {
+	if !strings.Contains(object, key) {
+		return 0, false
+	}
+	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
+		if k.Str == key {
+			own++
+		}
+		within = within || holds(v, key, 0)
+		return true
+	})
+	return own, within
+}
+
+// holds reports whether an object somewhere in a value has the key.
+func holds(v gjson.Result, key string, depth int) (found bool) {
+	if depth > maxDepth || !v.IsObject() && !v.IsArray() || !strings.Contains(v.Raw, key) {
+		return false
+	}
+	v.ForEach(func(k, inner gjson.Result) bool {
+		found = k.Str == key || holds(inner, key, depth+1)
+		return !found
+	})
+	return found
+}
+
+// onQuotedLine reports whether a line that goes on behind head is a quote.
+func onQuotedLine(head string) bool {
+	return strings.HasPrefix(strings.TrimLeft(head[strings.LastIndexByte(head, '\n')+1:], " \t"), ">")
 }
 
 // goesOn reports whether behind a whole object its key is given again outside of
@@ -71,27 +153,4 @@ func goesOn(rest, key string) bool {
 	outside, _, _ := strings.Cut(rest, "{")
 	_, after, again := strings.Cut(outside, `"`+key+`"`)
 	return again && strings.HasPrefix(strings.TrimLeft(after, " \t\r\n"), ":")
-}
-
-// holding finds the object that has the key: object itself, or the last one
-// wrapped in it.
-func holding(object, key string, depth int) (string, bool) {
-	if depth > maxDepth || !strings.Contains(object, key) {
-		return "", false
-	}
-	var inner string
-	own := false
-	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
-		own = own || k.Str == key
-		if v.IsObject() || v.IsArray() {
-			if h, ok := holding(v.Raw, key, depth+1); ok {
-				inner = h
-			}
-		}
-		return true
-	})
-	if own {
-		return object, true
-	}
-	return inner, inner != ""
 }

@@ -4,6 +4,7 @@
 package reply
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,45 +51,46 @@ func (a Answer) Gates() []bool {
 	return gates
 }
 
-// Parse reads text. The last complete object with a reasoning_quality counts,
-// first of all behind the model's thinking; without one, an object that was
-// cut off or broken after its score counts if it is the only one. A score that
-// was not on offer is unparsed, and so is everything else unless it refuses.
+// Parse reads text. The one object with a reasoning_quality counts, behind the
+// model's thinking, or in it where nothing stands behind. It must have
+// explanation and evidence, too, of which the explanation may have been cut off,
+// and no key twice. A score that was not on offer, or that the explanation
+// contradicts, is unparsed, and so is everything else unless it refuses.
 func Parse(text string) (Answer, arena.JudgeOutcome) {
-	object, outcome := find(text, scoreKey)
+	object, whole, outcome := find(text, scoreKey)
 	if outcome != arena.JudgeScored {
 		return Answer{}, outcome
 	}
-	return read(object)
+	return read(object, whole)
 }
 
-// find gives the object with the key that counts; scored says that there is
-// one. What stands in the thinking counts only where the model said nothing that
-// is an answer, a refusal included.
-func find(text, key string) (object string, outcome arena.JudgeOutcome) {
+// find gives the object with the key that counts, and whether it is whole;
+// scored says that there is one. What stands in the thinking counts only where
+// the model ended it and said nothing behind, a refusal included.
+func find(text, key string) (object string, whole bool, outcome arena.JudgeOutcome) {
 	said, thought := splitThinking(text)
-	if object, found := lastObject(said, key); found {
-		return object, arena.JudgeScored
+	if object, whole, found := only(said, key); found {
+		return object, whole, arena.JudgeScored
 	}
 	if refuses(said) {
-		return "", arena.JudgeRefused
+		return "", false, arena.JudgeRefused
 	}
-	if object, found := lastObject(thought, key); found {
-		return object, arena.JudgeScored
+	if object, whole, found := only(thought, key); found && strings.TrimSpace(said) == "" {
+		return object, whole, arena.JudgeScored
 	}
-	return "", arena.JudgeUnparsed
+	return "", false, arena.JudgeUnparsed
 }
 
 // splitThinking parts what was said aloud from the think blocks before it. A
-// block that was never closed is thinking up to the end. Tags within an object
-// are quoted, and part nothing.
+// block that was never closed is no thinking to look for an answer in: the model
+// may not have come to one. Tags within an object are quoted, and part nothing.
 func splitThinking(text string) (said, thought string) {
 	bare := withoutObjects(text)
 	if i := strings.LastIndex(bare, "</think>"); i >= 0 {
 		return text[i+len("</think>"):], text[:i]
 	}
 	if i := strings.Index(bare, "<think>"); i >= 0 {
-		return text[:i], text[i:]
+		return text[:i], ""
 	}
 	return text, ""
 }
@@ -107,25 +109,45 @@ func withoutObjects(text string) string {
 	return string(bare)
 }
 
-func read(object string) (Answer, arena.JudgeOutcome) {
+func read(object string, whole bool) (Answer, arena.JudgeOutcome) {
 	var a Answer
-	scored := false
+	scored, keys := false, map[string]int{}
 	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
-		switch k.Str {
+		key := k.Str
+		switch key {
 		case scoreKey:
 			a.Score, scored = score(v)
 		case "explanation":
 			a.Explanation = clip(v.String(), maxExplanation)
 		case "evidence", "spans":
-			a.Spans = append(a.Spans, spans(v)...)
+			key = "evidence"
+			a.Spans = spans(v)
 		}
+		keys[key]++
 		return true
 	})
-	if !scored {
+	complete := keys[scoreKey] == 1 && keys["evidence"] == 1 && (keys["explanation"] == 1 || keys["explanation"] == 0 && !whole)
+	if !scored || !complete || a.contradicts() {
 		return Answer{}, arena.JudgeUnparsed
 	}
-	a.Spans = a.Spans[:min(len(a.Spans), maxSpans)]
 	return a, arena.JudgeScored
+}
+
+// gateSaid is what an explanation says of a gate in the words asked for.
+var gateSaid = regexp.MustCompile(`(?i)\bgate\s*([1-4])\s*(?:is|was|has)?\s*(passe[ds]|fail(?:ed|s))\b`)
+
+// contradicts reports whether the explanation says another walk through the
+// gates than the score: a gate passed that comes after the score's, or one failed
+// that is not the first to fail.
+func (a *Answer) contradicts() bool {
+	passed := slices.Index(Scores, a.Score)
+	for _, m := range gateSaid.FindAllStringSubmatch(a.Explanation, -1) {
+		gate := int(m[1][0] - '0')
+		if failed := m[2][0]|0x20 == 'f'; failed && gate != passed+1 || !failed && gate > passed {
+			return true
+		}
+	}
+	return false
 }
 
 // score accepts a number on offer, also one written as a string.

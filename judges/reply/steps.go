@@ -17,12 +17,11 @@ const stepsKey = "steps"
 const maxReason = 200
 
 // ParseSteps reads the verdicts on n steps, counted from 1, by the rules of
-// Parse: the last complete object with steps counts, without one the only one
-// that was cut off behind its list. Every step needs one verdict on offer. A reply that leaves
+// Parse: the one object with steps counts, also cut off behind its list. Every step needs one verdict on offer. A reply that leaves
 // one out, or says two things of one, is unparsed: which steps it speaks of
 // would be a guess. What is said of steps that do not exist is passed over.
 func ParseSteps(text string, n int) ([]arena.StepVerdict, arena.JudgeOutcome) {
-	object, outcome := find(text, stepsKey)
+	object, _, outcome := find(text, stepsKey)
 	if outcome != arena.JudgeScored {
 		return nil, outcome
 	}

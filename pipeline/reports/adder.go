@@ -27,11 +27,13 @@ type Adder struct {
 	steps   *Steps
 	// passages decided grades.
 	passages []frames.Passage
+	outcomes map[arena.JudgeOutcome]int
+	doubts   map[arena.JudgeDoubt]int
 }
 
 // NewAdder adds what the guard finds to g.
 func NewAdder(g *guard.Report) *Adder {
-	return &Adder{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, shifts: map[string][]probe.Shift{}, guard: g}
+	return &Adder{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, outcomes: map[arena.JudgeOutcome]int{}, doubts: map[arena.JudgeDoubt]int{}, shifts: map[string][]probe.Shift{}, guard: g}
 }
 
 // Add takes in an attempt, with its fate.
@@ -43,6 +45,12 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 	}
 	a.agent(x, f.Axis, kept)
 	a.addShifts(x)
+	if x.Attempt.HasDialogue && x.Judgement.Outcome != "" {
+		a.outcomes[x.Judgement.Outcome]++
+	}
+	if x.Judgement.Doubt != "" {
+		a.doubts[x.Judgement.Doubt]++
+	}
 	if text := frames.Of(&x.Judgement); text != "" {
 		a.passages = append(a.passages, frames.Passage{Agent: filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID), Problem: x.Attempt.ProblemID, Text: text})
 	}
@@ -175,6 +183,7 @@ type Judged struct {
 func (a *Adder) Judges(r Judges, stepJudge string, n Judged, apart []probe.Summary, every int) Judges {
 	r.Judged, r.Unscored, r.Coverage = n.Judged, n.Unscored, coverage(n.Judged, n.Unscored)
 	r.Probes, r.Levels, r.Frames = a.probes(every, apart), []LevelRate{}, frames.Flags(a.passages)
+	r.Outcomes, r.Doubts = a.outcomes, a.doubts
 	if n.Runs != nil {
 		r.Multiplier.Runs = map[string]RunQuality{}
 	}

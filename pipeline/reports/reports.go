@@ -58,6 +58,9 @@ type Judges struct {
 	Coverage   float64     `json:"coverage"`
 	Multiplier Multiplier  `json:"multiplier"`
 	Levels     []LevelRate `json:"levels"`
+	// Outcomes counts the answers, Doubts the grades whose quotes are faulty.
+	Outcomes map[arena.JudgeOutcome]int `json:"outcomes"`
+	Doubts   map[arena.JudgeDoubt]int   `json:"doubts"`
 	// Agreement is how far the judge agrees with labels or other judges, as
 	// arena agreement measured it; nil where the build was not told.
 	Agreement *agreement.Report `json:"agreement"`

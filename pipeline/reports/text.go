@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
@@ -102,6 +103,10 @@ func (r *Judges) Text(maxUnscored float64) string {
 		r.Judge, r.Judged-r.Unscored, r.Judged, asked, r.Unscored, 100*maxUnscored, 100*r.Coverage, r.Multiplier.text())
 	for _, l := range r.Levels {
 		fmt.Fprintf(&b, "| %.1f | %d | %d |\n", l.Score, l.Attempts, l.Kept)
+	}
+	if r.Outcomes[arena.JudgeUnparsed]+r.Outcomes[arena.JudgeRefused]+len(r.Doubts) > 0 {
+		fmt.Fprintf(&b, "\n%d answers could not be read and %d were refusals. Of the grades, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
+			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
 	}
 	return b.String() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.Probes.text() + r.Steps.text()
 }

@@ -21,6 +21,8 @@ type judgeTally struct {
 	// empty attempts left no dialogue; they are no failure of the judge's.
 	empty    int
 	outcomes map[arena.JudgeOutcome]int
+	// doubts counts scores whose quotes are faulty.
+	doubts map[arena.JudgeDoubt]int
 	// needs counts verdicts on steps.
 	needs map[arena.Need]int
 	// why counts reasons for missing scores.
@@ -31,7 +33,7 @@ type judgeTally struct {
 }
 
 func newJudgeTally() *judgeTally {
-	return &judgeTally{outcomes: map[arena.JudgeOutcome]int{}, needs: map[arena.Need]int{}, why: map[string]int{}}
+	return &judgeTally{outcomes: map[arena.JudgeOutcome]int{}, doubts: map[arena.JudgeDoubt]int{}, needs: map[arena.Need]int{}, why: map[string]int{}}
 }
 
 func (t *judgeTally) count(judgeable bool, j arena.Judgement, stopped error) {
@@ -45,6 +47,9 @@ func (t *judgeTally) count(judgeable bool, j arena.Judgement, stopped error) {
 	t.outcomes[j.Outcome]++
 	if j.Outcome != arena.JudgeScored {
 		t.why[j.Detail]++
+	}
+	if j.Doubt != "" {
+		t.doubts[j.Doubt]++
 	}
 	if stopped != nil {
 		t.stopped = stopped
@@ -82,6 +87,9 @@ func (t *judgeTally) print(w io.Writer) {
 		t.outcomes[arena.JudgeScored], t.outcomes[arena.JudgeRefused], t.outcomes[arena.JudgeUnparsed], t.outcomes[arena.JudgeFailed], t.empty)
 	if len(t.needs) > 0 {
 		fmt.Fprintf(w, "steps: %d needed, %d waste, %d unclear\n", t.needs[arena.StepNeeded], t.needs[arena.StepWaste], t.needs[arena.StepUnclear])
+	}
+	for _, doubt := range slices.Sorted(maps.Keys(t.doubts)) {
+		fmt.Fprintf(w, "%d scored with a doubt: %s\n", t.doubts[doubt], doubt)
 	}
 	for _, why := range slices.Sorted(maps.Keys(t.why)) {
 		fmt.Fprintf(w, "%d without a score: %s\n", t.why[why], why)
