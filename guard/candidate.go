@@ -55,5 +55,7 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 	for _, text := range r.Answers {
 		turns = append(turns, arena.Turn{Text: text})
 	}
-	return CandidateOf(r.ID, r.Request, turns, r.ProductIDs...), nil
+	c := CandidateOf(r.ID, r.Request, turns, r.ProductIDs...)
+	c.Beside = r.Beside
+	return c, nil
 }

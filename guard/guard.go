@@ -38,6 +38,8 @@ type Candidate struct {
 	// Answers is what the model wrote: thinking, messages and call arguments,
 	// never tool results.
 	Answers []string
+	// Beside is what stands beside the dialogue: definitions of tools, metadata.
+	Beside []string
 }
 
 // Finding is what the guard says of one candidate.
@@ -76,6 +78,9 @@ type Guard struct {
 	spec    *specIndex
 	text    *textIndex
 	lexical *lexical.Index
+	// prompts and definitions are the findings in what is read beside the request,
+	// and in what stands beside the dialogue.
+	prompts, definitions repeated
 }
 
 // ErrEmptyBank says that there is nothing to protect. A corpus may not be
@@ -118,22 +123,60 @@ func (c Config) withDefaults() Config {
 // Bank returns the protected problems in the order they were given.
 func (g *Guard) Bank() []Entry { return g.bank }
 
+// leastBeside is the least score at which a text is dropped that is no customer's
+// and no prompt: models put requests into their own words, and what they say of
+// another product comes near a protected request. It took none of 569
+// honest attempts, where the threshold of requests takes 46.
+const leastBeside = 0.5
+
 // Check holds one candidate against the whole bank.
 func (g *Guard) Check(c Candidate) Finding {
-	best := stronger(g.spec.check(c, g.bank), g.checkText(c.Text))
+	best := stronger(g.spec.rewarded(c.ProductIDs, g.bank), g.checkText(c.Text))
 	for _, text := range c.Context {
-		if best.Drop && best.Same {
+		best = stronger(best, g.prompts.check(text, g.checkText).beside())
+	}
+	for i, text := range slices.Concat(c.Answers, c.Beside) {
+		if best.Drop {
 			break
 		}
-		f := g.checkText(text)
-		f.Beyond = false // only of the request is it said how far it could be read
-		best = stronger(best, f)
+		var f Finding
+		if i < len(c.Answers) {
+			f = g.checkSaid(text)
+		} else {
+			f = g.definitions.check(text, g.checkSaid)
+		}
+		if f.Score >= leastBeside {
+			best = stronger(best, f.beside())
+		}
 	}
 	return best
 }
 
+// beside is a finding in a text beside the request: only of this is it said how
+// far it could be read.
+func (f Finding) beside() Finding {
+	f.Beyond = false
+	return f
+}
+
+// checkSaid reads what is neither a customer's text nor a prompt as it stands:
+// disguises are undone to find ids and titles alone.
+func (g *Guard) checkSaid(text string) Finding {
+	if f := g.spec.check(text, g.bank); f.Drop || len(text) < leastRequest {
+		return f
+	}
+	return g.checkPlain(disguise.Plain(text))
+}
+
+// leastRequest is the least length in bytes of a text that can hold a request: a
+// thing and one constraint on it.
+const leastRequest = 16
+
 // checkText reads text as it stands and as it says beneath a disguise.
 func (g *Guard) checkText(text string) Finding {
+	if f := g.spec.check(text, g.bank); f.Drop {
+		return f
+	}
 	if f := g.text.check(text, g.bank); f.Drop {
 		return f
 	}

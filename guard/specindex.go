@@ -91,18 +91,22 @@ func leadHash(words []uint64) (h uint64) {
 	return h
 }
 
-func (s *specIndex) check(c Candidate, bank []Entry) Finding {
-	for _, id := range c.ProductIDs {
+// rewarded looks among the ids that a row rewards or recommends.
+func (s *specIndex) rewarded(ids []string, bank []Entry) Finding {
+	for _, id := range ids {
 		if i, protected := s.byProduct[id]; protected {
 			return specFinding(bank[i], fmt.Sprintf("product %s is a protected problem's", id))
 		}
 	}
-	for _, text := range c.Answers {
-		text = disguise.Plain(text)
-		for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {
-			if i, what := s.inAnswer(withoutEscapes(r.Text)); what != "" {
-				return specFinding(bank[i], "the answer names "+what)
-			}
+	return Finding{}
+}
+
+// check looks for ids and titles in a text, beneath its disguises too.
+func (s *specIndex) check(text string, bank []Entry) Finding {
+	text = disguise.Plain(text)
+	for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {
+		if i, what := s.named(withoutEscapes(r.Text)); what != "" {
+			return specFinding(bank[i], "the text names "+what)
 		}
 	}
 	return Finding{}
@@ -125,8 +129,8 @@ func withoutEscapes(text string) string {
 	return jsonEscape.ReplaceAllString(text, " ")
 }
 
-// inAnswer returns the entry whose product text names, and what it names.
-func (s *specIndex) inAnswer(text string) (entry int, what string) {
+// named returns the entry whose product text names, and what it names.
+func (s *specIndex) named(text string) (entry int, what string) {
 	if i, id := s.productIn(text); id != "" {
 		return i, "product " + id
 	}

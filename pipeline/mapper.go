@@ -11,10 +11,10 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -91,7 +91,6 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 		return entry, nil, nil
 	}
 	entry.Rank = filters.Signals(t, &rec.Dialogue).Score()
-	entry.Leak = m.leak(&rec, at)
 	row, err := m.render(ctx, &rec, at, entry)
 	return entry, row, err
 }
@@ -147,6 +146,9 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	if err != nil {
 		return nil, err
 	}
+	if entry.Leak, err = m.leak(&row, problem); err != nil {
+		return nil, err
+	}
 	entry.Body.Tokens = int(row.NTokens)
 	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
 	m.signer.Sign(m.doc, &entry.Body.Signature)
@@ -172,22 +174,25 @@ func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	return dst
 }
 
-// leak holds an attempt against the bank of the split that its problem would
+// leak holds an attempt's row against the bank of the split that its problem would
 // be in.
-func (m *mapper) leak(rec *arena.Record, problem int) block.Leak {
+func (m *mapper) leak(row *rows.SFT, problem int) (block.Leak, error) {
 	p := m.protect
 	best := p.problem[problem]
 	if g := p.guardOf(problem); g != nil {
-		request := rec.Trace.Query
-		if request == m.day.Problems.All[problem].Query {
-			request = "" // it is checked once, with the problem
+		c, err := finish.CandidateOfSFT(row)
+		if err != nil {
+			return block.Leak{}, err
 		}
-		if f := g.Check(guard.CandidateOf(rec.Trace.ID, request, rec.Dialogue.Turns)); f.Drop && !best.Drop || f.Drop == best.Drop && f.Score > best.Score {
+		if c.Text == m.day.Problems.All[problem].Query {
+			c.Text = "" // it is checked once, with the problem
+		}
+		if f := g.Check(c); f.Drop && !best.Drop || f.Drop == best.Drop && f.Score > best.Score {
 			best = f
 		}
 	}
 	return block.Leak{
 		Match: best.Match, Bank: best.Bank, Drop: best.Drop, Same: best.Same, Score: best.Score,
 		Tier: string(best.Tier), Evidence: best.Evidence, Beyond: best.Beyond,
-	}
+	}, nil
 }

@@ -25,6 +25,9 @@ type Content struct {
 	System  []string
 	// Answers holds all texts that the model wrote.
 	Answers []string
+	// Beside holds what stands beside the dialogue, in definitions of tools and in
+	// metadata.
+	Beside []string
 	// ProductIDs, Titles and Terms come from reward specifications and from
 	// columns that name products.
 	ProductIDs []string
@@ -42,6 +45,8 @@ var (
 	dialogueKeys = []string{"messages", "conversations", "traj", "prompt", "chosen", "rejected", "completion", "input", "dialogue"}
 	answerKeys   = []string{"output", "response", "answer", "completion", "completions", "solution", "chosen", "rejected", "assistant_text", "think", "rewritten"}
 	productKeys  = []string{"reward", "rewards", "reward_spec", "reward_model", "extra_info", "ground_truth", "problem", "recommended_product_ids", "product_ids", "product_id", "gold"}
+
+	besideKeys = []string{"tools", "functions", "tool_definitions", "metadata", "meta", "extra_info"}
 
 	roleKeys = []string{"role", "from", "source"}
 
@@ -73,6 +78,11 @@ func Read(row Row) Content {
 	}
 	if system := r.get("system"); system.Type == gjson.String && system.Str != "" {
 		c.System = append(c.System, system.Str)
+	}
+	for _, key := range besideKeys {
+		if text := Leaves(r.get(key)); text != "" {
+			c.Beside = append(c.Beside, text)
+		}
 	}
 	for _, key := range productKeys {
 		c.products(r.get(key), key, maxDepth)
@@ -229,8 +239,38 @@ func (c *Content) wrote(v gjson.Result) {
 	}
 }
 
-// maxDepth bounds how deep a specification is searched for products.
+// maxDepth bounds how deep a specification is searched for products, and what
+// stands beside a dialogue for texts.
 const maxDepth = 12
+
+// Leaves are the strings of a value, those of JSON that is itself a string too, on
+// lines of their own.
+func Leaves(v gjson.Result) string {
+	var b strings.Builder
+	leaves(&b, v, maxDepth)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func leaves(b *strings.Builder, v gjson.Result, depth int) {
+	switch {
+	case depth == 0:
+	case v.IsObject() || v.IsArray():
+		v.ForEach(func(_, e gjson.Result) bool {
+			leaves(b, e, depth-1)
+			return true
+		})
+	case v.Type == gjson.String && isJSON(v.Str):
+		leaves(b, gjson.Parse(v.Str), depth-1)
+	case v.Type == gjson.String && v.Str != "":
+		b.WriteString(v.Str + "\n")
+	}
+}
+
+// isJSON reports whether a string is an object or a list.
+func isJSON(text string) bool {
+	text = strings.TrimSpace(text)
+	return (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && cursor.Valid(text)
+}
 
 // products collects product ids, titles and option values below a column that
 // may hold a specification, as JSON or as a string of JSON.
@@ -247,10 +287,8 @@ func (c *Content) products(v gjson.Result, key string, depth int) {
 			c.products(e, key, depth-1)
 			return true
 		})
-	case v.Type == gjson.String && strings.HasPrefix(strings.TrimSpace(v.Str), "{"), v.Type == gjson.String && strings.HasPrefix(strings.TrimSpace(v.Str), "["):
-		if cursor.Valid(v.Str) {
-			c.products(gjson.Parse(v.Str), key, depth-1)
-		}
+	case v.Type == gjson.String && isJSON(v.Str):
+		c.products(gjson.Parse(v.Str), key, depth-1)
 	default:
 		c.leaf(v, key)
 	}

@@ -49,7 +49,7 @@ const (
 	stageRow   = "row"
 )
 
-var importStages = []string{stageRead, stageGuard, stageRow}
+var importStages = []string{stageRead, stageRow, stageGuard}
 
 // writer is what was written of an import under way. It belongs to one
 // goroutine.

@@ -20,7 +20,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -157,20 +156,26 @@ func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row rows.S
 	if len(rec.Dialogue.Faults) > 0 {
 		return row, nil, choose.Fate{Stage: stageRead, Reason: rec.Dialogue.Faults[0]}, nil
 	}
-	said := append([]arena.Turn{{User: t.System}}, rec.Dialogue.Turns...)
-	if protect.Check(corpus.SplitTrain, guard.CandidateOf(t.ID, t.Query, said)).Drop {
-		return row, nil, choose.Fate{Stage: stageGuard, Reason: reasonHeldOut}, nil
-	}
 	lost = losses(t, &rec.Dialogue)
 	row, err = rows.NewSFT(&rec, m.facts(&rec, lost))
 	var unfit *chat.Unfit
 	if errors.As(err, &unfit) {
 		return row, nil, choose.Fate{Stage: stageRow, Reason: unfit.Reason}, nil
 	}
+	if err != nil {
+		return row, nil, f, err
+	}
+	said, err := finish.CandidateOfSFT(&row)
+	if err != nil {
+		return row, nil, f, err
+	}
+	if protect.Check(corpus.SplitTrain, said).Drop {
+		return row, nil, choose.Fate{Stage: stageGuard, Reason: reasonHeldOut}, nil
+	}
 	if t.Declared != nil {
 		row.Reward = *t.Declared
 	}
-	return row, lost, choose.Fate{Split: corpus.SplitTrain}, err
+	return row, lost, choose.Fate{Split: corpus.SplitTrain}, nil
 }
 
 func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {

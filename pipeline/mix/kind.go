@@ -7,6 +7,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // kind is one config of a corpus.
@@ -38,8 +39,7 @@ var (
 	sft = kind[rows.SFT]{
 		config: "sft", profile: corpus.ProfileHFJSON,
 		learn: func(r *rows.SFT) (facts, error) {
-			turns, err := r.Turns()
-			candidate := guard.CandidateOf(r.SessionID, r.Goal, turns)
+			candidate, err := finish.CandidateOfSFT(r)
 			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Reward, candidate: candidate}, err
 		},
 		origin: func(r *rows.SFT) *rows.Origin { return &r.Origin },
@@ -48,7 +48,7 @@ var (
 	rl = kind[rows.RL]{
 		config: "rl", profile: corpus.ProfileVerlRL,
 		learn: func(r *rows.RL) (facts, error) {
-			candidate := guard.CandidateOf(r.ProblemID, rows.Request(r.Prompt), rows.TurnsOf(r.Prompt), r.Gold()...)
+			candidate := finish.CandidateOfRL(r)
 			return facts{key: candidate.Text + "\n" + r.RewardModel.Truth, tokens: 1, candidate: candidate}, nil
 		},
 		origin: func(r *rows.RL) *rows.Origin { return &r.Origin },
@@ -60,7 +60,7 @@ var (
 	pref = kind[rows.Pref]{
 		config: "pref", profile: corpus.ProfilePref,
 		learn: func(r *rows.Pref) (facts, error) {
-			candidate := guard.CandidateOf("", rows.Request(r.Prompt), rows.TurnsOf(r.Prompt, r.Chosen, r.Rejected))
+			candidate := finish.CandidateOfPref(r)
 			return facts{key: r.ChosenSession + "\n" + r.RejectedSession, sessions: []string{r.ChosenSession, r.RejectedSession},
 				tokens: r.ChosenTokens + r.RejectedTokens, score: r.Margin, candidate: candidate}, nil
 		},
@@ -70,7 +70,7 @@ var (
 	kto = kind[rows.KTO]{
 		config: "kto", profile: corpus.ProfileKTO,
 		learn: func(r *rows.KTO) (facts, error) {
-			candidate := guard.CandidateOf(r.SessionID, rows.Request(r.Prompt), rows.TurnsOf(r.Prompt, r.Completion))
+			candidate := finish.CandidateOfKTO(r)
 			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Score, candidate: candidate}, nil
 		},
 		origin: func(r *rows.KTO) *rows.Origin { return &r.Origin },

@@ -8,7 +8,6 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -30,7 +29,7 @@ func Problems(fsys corpus.FS, dir string, heldOut []string) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(row *rows.RL) error {
-		v := view{key: row.ProblemID, cluster: row.Cluster, candidate: guard.CandidateOf(row.ProblemID, rows.Request(row.Prompt), nil, row.Gold()...)}
+		v := view{key: row.ProblemID, cluster: row.Cluster, candidate: finish.CandidateOfRL(row)}
 		if p.check(&v) != "" {
 			return nil
 		}

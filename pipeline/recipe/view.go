@@ -5,6 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // view is what a row is chosen by, whatever its profile.
@@ -26,8 +27,8 @@ func (v *view) completion() []byte { return []byte(strings.Join(v.candidate.Answ
 
 func viewSFT(r *rows.SFT) (view, error) {
 	v := view{key: r.SessionID, problem: r.ProblemID, cluster: r.Cluster, task: r.TaskType, wanted: r.Reward}
-	turns, err := r.Turns()
-	v.candidate = guard.CandidateOf(r.SessionID, r.Goal, turns)
+	var err error
+	v.candidate, err = finish.CandidateOfSFT(r)
 	return v, err
 }
 
@@ -38,7 +39,7 @@ func viewKTO(r *rows.KTO) (view, error) {
 	} else {
 		v.failure = r.SessionID
 	}
-	v.candidate = guard.CandidateOf(r.SessionID, rows.Request(r.Prompt), rows.TurnsOf(r.Prompt, r.Completion))
+	v.candidate = finish.CandidateOfKTO(r)
 	return v, nil
 }
 
@@ -47,6 +48,6 @@ func viewPref(r *rows.Pref) (view, error) {
 	if r.Reason != rows.PairJudge {
 		v.wanted, v.failure = 1, r.RejectedSession
 	}
-	v.candidate = guard.CandidateOf(v.key, rows.Request(r.Prompt), rows.TurnsOf(r.Prompt, r.Chosen, r.Rejected))
+	v.candidate = finish.CandidateOfPref(r)
 	return v, nil
 }
