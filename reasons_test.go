@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trajectory-arena/arena/filters/checks"
+	"github.com/trajectory-arena/arena/filters"
 )
 
 var update = flag.Bool("update", false, "write the generated pages anew")
@@ -56,7 +56,7 @@ var reasonConstants = []struct{ stage, folder, constants, prefix string }{
 func TestReasonsPageNamesEveryReason(t *testing.T) {
 	t.Parallel()
 	var lines []string
-	for _, c := range checks.All {
+	for _, c := range filters.Catalogue() {
 		lines = append(lines, reasonLine(t, c.Reason, "filter", c.Doc))
 	}
 	for _, c := range reasonConstants {

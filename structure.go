@@ -40,6 +40,9 @@ type Structure struct {
 	Axis Axis
 	// Confidence in Axis, 0 to 1.
 	Confidence float64
+	// Adaptivity says how far the calls of the agent's day depend on results, 0 to
+	// 1; nil where its day is too short to tell.
+	Adaptivity *float64
 	// Reasons lists every reject; the first decides.
 	Reasons  []string
 	Verdicts []Verdict

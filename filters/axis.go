@@ -24,7 +24,6 @@ var rules = []rule{
 	{"unnamed", "-2.5 for each dispatch that readable replies did not name, -1 for one that only an older reply named: an honest client sends what the model wrote, so one such dispatch outweighs two named ones", unnamed},
 	{"cut_replies", "±0.4 for each dispatch whose reply the log cut, by its length: a weak sign, so twelve of them weigh as much as one proof", cutReplies},
 	{"recommendation", "+1 where a reply named the final recommendation; where all replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others", recommendation},
-	{"asked_per_turn", "down to -4 where fewer than half of the turns that act have a reply of their own: a plan asked once and worked off", askedPerTurn},
 	{"fabricated", "-12: a result that the proxy never returned makes the dialogue a story", fabricated},
 	{"told_id", "-12: a product in the dialogue that no result held and no reply named; the program put it there", toldID},
 	{"prescient", "-8 where a reply names a real product that no result had shown when it was asked for, -2 for each further reply that does, at most 4: no model knows an id of the shop, so a program told it or wrote the reply afterwards; more than naming everything else can add", prescient},
@@ -71,17 +70,6 @@ func recommendation(a *evidence.Attempt) float64 {
 		return 0
 	}
 	return -1.5
-}
-
-func askedPerTurn(a *evidence.Attempt) float64 {
-	if len(a.Log.Replies) == 0 {
-		return 0
-	}
-	asked := a.Naming + len(a.Log.Replies) - a.Readable
-	if missing := 0.5 - evidence.Share(asked, a.CallTurns); missing > 0 {
-		return -8 * missing
-	}
-	return 0
 }
 
 func fabricated(a *evidence.Attempt) float64 {

@@ -26,6 +26,9 @@ type Config struct {
 	// MinConfidence is the least confidence with which an agentic attempt is
 	// kept, 0.5 to 1.
 	MinConfidence float64 `yaml:"min_confidence"`
+	// MinAdaptivity is how far an agent's calls must depend on results, 0 to 1,
+	// for its agentic attempts to be kept.
+	MinAdaptivity float64 `yaml:"min_adaptivity"`
 	// MinAttempts is how many attempts of one agent's day the second pass needs
 	// before it may say anything.
 	MinAttempts int `yaml:"min_attempts"`
@@ -62,6 +65,9 @@ func (c Config) Validate() error {
 	}
 	if math.IsNaN(c.MinConfidence) || c.MinConfidence < 0.5 || c.MinConfidence > 1 {
 		bad("min_confidence", c.MinConfidence, "0.5 to 1")
+	}
+	if math.IsNaN(c.MinAdaptivity) || c.MinAdaptivity < 0 || c.MinAdaptivity > 1 {
+		bad("min_adaptivity", c.MinAdaptivity, "0 to 1")
 	}
 	if c.MinAttempts < 3 {
 		bad("min_attempts", c.MinAttempts, "at least 3: fewer attempts show no habit")

@@ -27,8 +27,11 @@ var ladder = []agent{
 func TestCostOfCheating(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-34s %10s %8s %12s %12s\n", "disguise", "inference", "solved", "first pass", "both passes")
-	type row struct{ n, calls, slots, solved, first, both int }
+	fmt.Fprintf(&b, "%-34s %10s %8s %12s %12s %11s\n", "disguise", "inference", "solved", "first pass", "both passes", "adaptivity")
+	type row struct {
+		n, calls, slots, solved, first, both int
+		adaptivity                           float64
+	}
 	rows := map[string]*row{}
 	for _, j := range judgeDay(t, play(ladder)) {
 		r := rows[j.family]
@@ -42,11 +45,12 @@ func TestCostOfCheating(t *testing.T) {
 		r.solved += solved(j.labelled)
 		r.first += right(j.before.Axis, true)
 		r.both += right(j.after.Axis, true)
+		r.adaptivity += j.stats.Adaptivity.Point
 	}
 	for _, a := range ladder {
 		r := rows[a.name]
 		per := func(n int) float64 { return float64(n) / float64(r.n) }
-		fmt.Fprintf(&b, "%-34s %10.1f %8.2f %12.2f %12.2f\n", a.name, per(r.calls), float64(r.solved)/float64(r.slots), per(r.first), per(r.both))
+		fmt.Fprintf(&b, "%-34s %10.1f %8.2f %12.2f %12.2f %11.2f\n", a.name, per(r.calls), float64(r.solved)/float64(r.slots), per(r.first), per(r.both), r.adaptivity/float64(r.n))
 	}
 	golden(t, "costs.txt", b.String())
 }

@@ -30,14 +30,14 @@ func (c *Checked) before(o *Checked) bool {
 type Day struct {
 	// stays is, by attempt, the position of the copy that counts.
 	stays  map[string]int
-	agents map[string]habits.AgentStats
+	agents map[string]*habits.Agent
 }
 
 // Day measures every agent's habits over all its attempts. Of the copies of one
 // attempt, the one with the smallest hash of its record counts and no other, so
 // that the order in which files are read changes nothing.
 func (f *Filter) Day(all []*Checked) *Day {
-	d := &Day{stays: map[string]int{}, agents: map[string]habits.AgentStats{}}
+	d := &Day{stays: map[string]int{}, agents: map[string]*habits.Agent{}}
 	for i, c := range all {
 		if w, known := d.stays[c.ID]; !known || c.before(all[w]) {
 			d.stays[c.ID] = i
@@ -51,7 +51,7 @@ func (f *Filter) Day(all []*Checked) *Day {
 		}
 	}
 	for agent, s := range samples {
-		d.agents[agent] = habits.AgentDay(s, found, f.cfg.MinAttempts)
+		d.agents[agent] = habits.Of(s, found, f.cfg.MinAttempts)
 	}
 	return d
 }
@@ -60,5 +60,16 @@ func (f *Filter) Day(all []*Checked) *Day {
 // attempt that counts.
 func (d *Day) Stays(id string) int { return d.stays[id] }
 
+// Adaptivity is that of every agent whose day is long enough to tell.
+func (d *Day) Adaptivity() map[string]habits.Estimate {
+	all := map[string]habits.Estimate{}
+	for name, a := range d.agents {
+		if a.Known {
+			all[name] = a.Adaptivity
+		}
+	}
+	return all
+}
+
 // Agent gives the habits of an agent.
-func (d *Day) Agent(name string) habits.AgentStats { return d.agents[name] }
+func (d *Day) Agent(name string) *habits.Agent { return d.agents[name] }

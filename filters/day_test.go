@@ -58,7 +58,7 @@ type judgement struct {
 	labelled
 	before, after arena.Structure
 	sample        habits.Sample
-	stats         habits.AgentStats
+	stats         *habits.Agent
 	// odds are those of both passes.
 	odds float64
 }

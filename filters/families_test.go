@@ -24,8 +24,7 @@ var update = flag.Bool("update", false, "write golden files")
 // cannot reach it.
 func atLeast(t *testing.T, judged []judgement) {
 	t.Helper()
-	explained := map[string]bool{"honest all replies cut": true, "honest without data": true, "puppet with dice and speech": true,
-		"puppet shuffles words": true, "overrides the answer": true, "model in the first steps": true}
+	explained := map[string]bool{"honest all replies cut": true, "puppet shuffles words": true, "overrides the answer": true, "model in the first steps": true}
 	for family, r := range rights(judged) {
 		if share := float64(r.right) / float64(r.all); share < 0.95 && !explained[family] {
 			t.Errorf("%s: %.3f of the axes are right, want 0.95", family, share)
@@ -49,9 +48,8 @@ func rights(judged []judgement) map[string]rightOf {
 }
 
 // TestFamilyTable holds agents that were written to be hard against the axis and
-// keeps the table that docs/filter.md quotes: every family, those that weights
-// were set on and those left out, with the slope of the claim fitted without
-// that family.
+// keeps the table that docs/measured/filter.md quotes: every family, those that
+// weights were set on and those left out.
 func TestFamilyTable(t *testing.T) {
 	if !long.Tests {
 		t.Skip("a simulation of many days: go test -tags long")
@@ -61,12 +59,12 @@ func TestFamilyTable(t *testing.T) {
 	atLeast(t, set)
 	atLeast(t, left)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-28s %-8s %-9s %4s %10s %11s %15s %6s %6s\n", "family", "weights", "truth", "n", "first pass", "both passes", "95 %", "slope", "Brier")
+	fmt.Fprintf(&b, "%-28s %-8s %-9s %4s %10s %11s %15s %6s\n", "family", "weights", "truth", "n", "first pass", "both passes", "95 %", "Brier")
 	for _, half := range []struct {
 		name   string
 		judged []judgement
 	}{{"set on", set}, {"left out", left}} {
-		writeRows(&b, half.name, half.judged, append(append([]judgement(nil), set...), left...))
+		writeRows(&b, half.name, half.judged)
 	}
 	writeReliability(&b, left)
 	golden(t, "families.txt", b.String())
@@ -101,27 +99,25 @@ func agenticClaim(j judgement) float64 {
 	return j.after.Confidence
 }
 
-func writeRows(b *strings.Builder, half string, judged, all []judgement) {
+func writeRows(b *strings.Builder, half string, judged []judgement) {
 	byFamily := map[string][]judgement{}
 	for _, j := range judged {
 		byFamily[j.family] = append(byFamily[j.family], j)
 	}
-	total := misfit(all)
 	for _, name := range slices.Sorted(maps.Keys(byFamily)) {
 		rows, first, both, brier := byFamily[name], 0, 0, 0.0
-		slope := bestSlope(total, misfit(rows))
 		for _, j := range rows {
 			first += right(j.before.Axis, j.agentic)
 			both += right(j.after.Axis, j.agentic)
-			brier += math.Pow(claim(slope*j.odds)-truth(j), 2) / float64(len(rows))
+			brier += math.Pow(agenticClaim(j)-truth(j), 2) / float64(len(rows))
 		}
 		lo, hi := habits.Tally{Part: both, Whole: len(rows)}.Interval()
 		truth := "scripted"
 		if rows[0].agentic {
 			truth = "agentic"
 		}
-		fmt.Fprintf(b, "%-28s %-8s %-9s %4d %10.3f %11.3f %7.3f-%6.3f %6.2f %6.3f\n", name, half, truth, len(rows),
-			float64(first)/float64(len(rows)), float64(both)/float64(len(rows)), lo, hi, slope, brier)
+		fmt.Fprintf(b, "%-28s %-8s %-9s %4d %10.3f %11.3f %7.3f-%6.3f %6.3f\n", name, half, truth, len(rows),
+			float64(first)/float64(len(rows)), float64(both)/float64(len(rows)), lo, hi, brier)
 	}
 }
 
@@ -137,46 +133,6 @@ func truth(j judgement) float64 {
 		return 1
 	}
 	return 0
-}
-
-// claim is what the filter says at most: 0.01 to 0.99.
-func claim(odds float64) float64 {
-	return math.Min(math.Max(1/(1+math.Exp(-odds)), 0.01), 0.99)
-}
-
-// slopes are the factors on the odds that are tried: one number needs no more
-// than a grid.
-var slopes = func() (all []float64) {
-	for slope := 0.2; slope < 2; slope += 0.05 {
-		all = append(all, slope)
-	}
-	return all
-}()
-
-// misfit is the negative log-likelihood of the truth under each of slopes.
-func misfit(judged []judgement) []float64 {
-	losses := make([]float64, len(slopes))
-	for _, j := range judged {
-		for i, slope := range slopes {
-			if p := claim(slope * j.odds); j.agentic {
-				losses[i] -= math.Log(p)
-			} else {
-				losses[i] -= math.Log(1 - p)
-			}
-		}
-	}
-	return losses
-}
-
-// bestSlope is the slope that fits all but one family best.
-func bestSlope(total, family []float64) float64 {
-	best := 0
-	for i := range total {
-		if total[i]-family[i] < total[best]-family[best] {
-			best = i
-		}
-	}
-	return slopes[best]
 }
 
 func golden(t *testing.T, name, got string) {

@@ -26,7 +26,7 @@ func New(cfg Config) (*Filter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("set up the structural filter: %w", err)
 	}
-	return &Filter{cfg, checks.Limits{MaxTokens: cfg.MaxTokens, MaxPastes: cfg.MaxPastes}}, nil
+	return &Filter{cfg, checks.Limits{MaxTokens: cfg.MaxTokens}}, nil
 }
 
 // Check says what the attempt itself shows: its axis, every reject, the values
@@ -45,14 +45,26 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 	return s, sample
 }
 
+// Catalogue lists every check, of the attempt and of its agent's day, in the order in
+// which it is reported.
+func Catalogue() []checks.Check {
+	all := slices.Clone(checks.All)
+	for i := range habits.All {
+		h := &habits.All[i]
+		all = append(all, checks.Check{Name: h.Check, Doc: h.Doc, Reason: h.Reason, Value: "0 to 1, how sure that is at the lower end of its 95 % interval", Limit: "half"})
+	}
+	for i := range habits.Proofs {
+		p := &habits.Proofs[i]
+		all = append(all, checks.Check{Name: p.Check, Doc: p.Doc, Reason: p.Reason, Value: "1 if it holds: " + p.Why, Limit: "0"})
+	}
+	return all
+}
+
 // conclude runs the catalogue, collects the reasons and decides.
 func (f *Filter) conclude(s *arena.Structure, a *evidence.Attempt) {
 	s.Verdicts = make([]arena.Verdict, 0, len(checks.All))
 	for i := range checks.All {
 		c := &checks.All[i]
-		if c.Measure == nil {
-			continue
-		}
 		value, limit := c.Measure(a, &f.limits)
 		v := arena.Verdict{Check: c.Name, Decision: arena.Keep, Value: value, Limit: limit}
 		if c.Fires(value, limit) && (c.Rejects || s.Axis == arena.AxisScripted) {
@@ -80,7 +92,10 @@ const (
 	ReasonScripted  = "axis_scripted"  // a program, not the model, acted
 	ReasonUnknown   = "axis_unknown"   // nothing tells whether the model acted
 	ReasonUncertain = "axis_uncertain" // the model acted, with less confidence than filter.min_confidence
+	ReasonFixed     = "low_adaptivity" // the agent's calls depend on results less than filter.min_adaptivity
 )
+
+var axisWords = []string{ReasonScripted, ReasonUnknown, ReasonUncertain, ReasonFixed}
 
 // axisReasons is the reject that follows from the axis, if any.
 func (f *Filter) axisReasons(s *arena.Structure) []string {
@@ -91,6 +106,8 @@ func (f *Filter) axisReasons(s *arena.Structure) []string {
 		return []string{ReasonUnknown}
 	case s.Axis == arena.AxisAgentic && s.Confidence < f.cfg.MinConfidence:
 		return []string{ReasonUncertain}
+	case s.Axis == arena.AxisAgentic && s.Adaptivity != nil && *s.Adaptivity < f.cfg.MinAdaptivity:
+		return []string{ReasonFixed}
 	}
 	return nil
 }

@@ -69,6 +69,8 @@ func AppendLine(dst []byte, t *arena.Trace, s arena.Structure) []byte {
 	dst = gjson.AppendJSONString(dst, string(s.Axis))
 	dst = append(dst, `,"confidence":`...)
 	dst = appendNumber(dst, s.Confidence)
+	dst = append(dst, `,"adaptivity":`...)
+	dst = appendPointer(dst, s.Adaptivity)
 	dst = append(dst, `,"reasons":[`...)
 	for i, r := range s.Reasons {
 		if i > 0 {

@@ -121,7 +121,7 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
 func verdict(x *block.Entry, s *arena.Structure) *rows.Verdict {
 	row := &rows.Verdict{
 		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
-		Confidence: s.Confidence, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
+		Confidence: s.Confidence, Adaptivity: s.Adaptivity, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
 	}
 	for _, v := range s.Verdicts {
 		row.Checks = append(row.Checks, rows.CheckVerdict{

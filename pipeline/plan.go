@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -41,6 +42,8 @@ type plan struct {
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
 	// Framed are the agents whose days are flagged, where that weighs anything.
 	Framed map[string]bool `json:"framed,omitempty"`
+	// Adaptivity is that of the agents, by their names.
+	Adaptivity map[string]habits.Estimate `json:"adaptivity,omitempty"`
 }
 
 // folder is where the parts of this plan and of no other lie.
@@ -122,7 +125,7 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs, Framed: g.weights.framed}
+	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs, Framed: g.weights.framed, Adaptivity: g.habits.Adaptivity()}
 	if p.Funnel, err = choose.Funnel(stages, slices.Concat(g.fates...)); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 type Agent struct {
 	Name                                      string
 	Attempts, Agentic, Scripted, Solved, Kept int
+	// Adaptivity is how far its calls depend on results, with its interval.
+	Adaptivity string
 }
 
 // Level counts the attempts at one level of the judge.
@@ -78,10 +80,10 @@ func (b *Build) funnel() Section {
 
 func (b *Build) agents() Section {
 	s := Section{Heading: "Agents", Note: "By kept attempts; the bar is the share of attempts in which the model itself acted. agents.json has all.",
-		Columns: []string{"agent", "attempts", "agentic", "scripted", "solved", "kept"}}
+		Columns: []string{"agent", "attempts", "agentic", "scripted", "adaptivity", "solved", "kept"}}
 	for _, a := range b.Agents[:min(maxAgents, len(b.Agents))] {
 		s.Rows = append(s.Rows, Row{
-			Cells: []string{a.Name, strconv.Itoa(a.Attempts), strconv.Itoa(a.Agentic), strconv.Itoa(a.Scripted), strconv.Itoa(a.Solved), strconv.Itoa(a.Kept)},
+			Cells: []string{a.Name, strconv.Itoa(a.Attempts), strconv.Itoa(a.Agentic), strconv.Itoa(a.Scripted), a.Adaptivity, strconv.Itoa(a.Solved), strconv.Itoa(a.Kept)},
 			Bar:   bar(int64(a.Agentic), int64(a.Attempts)),
 		})
 	}

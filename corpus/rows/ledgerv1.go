@@ -57,6 +57,7 @@ type Verdict struct {
 	Keep         bool           `parquet:"keep"`
 	Axis         string         `parquet:"axis,dict"`
 	Confidence   float64        `parquet:"confidence"`
+	Adaptivity   *float64       `parquet:"adaptivity,optional"`
 	Reasons      []string       `parquet:"reasons,list"`
 	RichnessV1   *float64       `parquet:"richness_v1,optional"`
 	RichnessV2   *float64       `parquet:"richness_v2,optional"`

@@ -33,6 +33,7 @@ func Columns() []Column {
 		{"keep", Bool, "whether the structural filter keeps it"},
 		{"axis", String, "agentic, scripted or unknown"},
 		{"confidence", Float, "of the axis, 0 to 1"},
+		{"adaptivity", Float, "how far the calls of the agent's day depend on results, 0 to 1"},
 		{"reasons", Strings, "every reject of the structural filter"},
 		{"richness_v1", Float, "share of dispatches that the model named, 0 to 1"},
 		{"richness_v2", Float, "share of dispatches with a valid nonce, 0 to 1"},
@@ -78,6 +79,7 @@ func (l Line) Values() map[string]any {
 	}
 	if v := l.Verdict; v != nil {
 		out["keep"], out["axis"], out["confidence"], out["reasons"] = v.Keep, v.Axis, v.Confidence, v.Reasons
+		put(out, "adaptivity", v.Adaptivity)
 		put(out, "richness_v1", v.RichnessV1)
 		put(out, "richness_v2", v.RichnessV2)
 	}

@@ -78,7 +78,7 @@ func TestSelect(t *testing.T) {
 func TestEveryColumnHasAValue(t *testing.T) {
 	t.Parallel()
 	f, n := 0.5, int64(1)
-	line := where.Line{Attempt: &rows.Attempt{Seconds: &f, Rank: &n}, Verdict: &rows.Verdict{RichnessV1: &f, RichnessV2: &f},
+	line := where.Line{Attempt: &rows.Attempt{Seconds: &f, Rank: &n}, Verdict: &rows.Verdict{Adaptivity: &f, RichnessV1: &f, RichnessV2: &f},
 		Outcome: &rows.Outcome{Rule: &f, GT: &f, Format: &f, Length: &f}, Judgement: &rows.Judgement{Score: &f, Multiplier: &f}}
 	values := line.Values()
 	for _, c := range where.Columns() {

@@ -8,12 +8,11 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
-	"github.com/trajectory-arena/arena/filters/habits"
 )
 
 // Limits are those limits of the configuration that a check compares with.
 type Limits struct {
-	MaxTokens, MaxPastes int
+	MaxTokens int
 }
 
 // Check is one entry of the catalogue: what is measured, and when it speaks
@@ -29,10 +28,7 @@ type Check struct {
 	// Reason is the stable word that a reject by this check gives.
 	Reason string
 
-	// Measure sees one attempt; overDay one beside its agent's whole day, in the
-	// second pass. A check has one of the two.
 	Measure func(a *evidence.Attempt, limits *Limits) (value, limit float64)
-	OverDay func(limits *Limits, s *habits.Sample, a *habits.AgentStats) (value, limit float64)
 	// above is true where values over the limit fire, else those under it.
 	above bool
 	// Rejects reports whether the check drops an attempt by itself. The others are
@@ -113,47 +109,6 @@ var All = []Check{
 		Value: "difference", Limit: "greatest difference", above: true, Measure: countGap},
 	{Name: "length_disagrees_v1", Doc: "A cut reply is too short to have held the call it is said to hold.", Reason: "length_disagrees",
 		Value: "such replies", Limit: "most such replies", above: true, Measure: lengthGap},
-
-	{Name: "fixed_habit_v3", Doc: "Over the agent's day nothing depends on results: one sequence of tools, always the first products of a list, the first of them recommended.", Reason: "fixed_habit",
-		Value: "0 to 1, how fixed all three are", Limit: "half", above: true,
-		OverDay: func(_ *Limits, _ *habits.Sample, a *habits.AgentStats) (value, limit float64) { return a.Fixed, 0.5 }},
-	{Name: "fixed_plan_v3", Doc: "Over the agent's day one sequence of tools for requests of one size, or as many products opened each time with no way back from them or in one sequence of requests, and searches put together in one way, whatever came back.", Reason: "fixed_plan",
-		Value: "0 to 1, how fixed both are", Limit: "half", above: true,
-		OverDay: func(_ *Limits, _ *habits.Sample, a *habits.AgentStats) (value, limit float64) { return a.Plan, 0.5 }},
-	{Name: "sorted_choice_v1", Doc: "Over the agent's day products are opened strictly by price or by sales, out of lists in another order.", Reason: "sorted_choice",
-		Value: "0 to 1, how sure that is", Limit: "half", above: true,
-		OverDay: func(_ *Limits, _ *habits.Sample, a *habits.AgentStats) (value, limit float64) { return a.Sorted, 0.5 }},
-	{Name: "overriding_client_v2", Doc: "Over the agent's day the client replaces what replies ask for in most attempts, or turns replies down until one suits it.", Reason: "overriding_client",
-		Value: "0 to 1, how sure that is", Limit: "half", above: true,
-		OverDay: func(_ *Limits, _ *habits.Sample, a *habits.AgentStats) (value, limit float64) {
-			return a.Overruled(), 0.5
-		}},
-	{Name: "pasted_episode_v1", Doc: "The same calls answer different requests.", Reason: "pasted_episode",
-		Value: "requests that this episode answers", Limit: "max_pastes", above: true,
-		OverDay: func(limits *Limits, s *habits.Sample, a *habits.AgentStats) (value, limit float64) {
-			return float64(a.Pastes[s.Episode]), float64(limits.MaxPastes)
-		}},
-	{Name: "template_thinking_v2", Doc: "Thinking is one template over the agent's day, with slots for numbers and for words of the request.", Reason: "template_thinking",
-		Value: "share of thoughts before taking a product whose skeleton returns in other attempts, 0 where results reach the agent's calls", Limit: "greatest share", above: true,
-		OverDay: func(_ *Limits, _ *habits.Sample, a *habits.AgentStats) (value, limit float64) {
-			return a.Unread() * a.Templates, habits.TemplateLimit
-		}},
-	{Name: "deaf_thinking_v1", Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.", Reason: "deaf_thinking",
-		Value: "0 to 1, how sure that is", Limit: "half", above: true,
-		OverDay: func(_ *Limits, _ *habits.Sample, a *habits.AgentStats) (value, limit float64) {
-			return a.Unread() * a.Deaf(), 0.5
-		}},
-	{Name: "request_queries_v1", Doc: "Over the agent's day searches are cut out of the request word for word, and no call shows that results were read.", Reason: "request_queries",
-		Value: "share of such searches, lower bound of its 95 % interval", Limit: "greatest share", above: true,
-		OverDay: func(_ *Limits, _ *habits.Sample, a *habits.AgentStats) (value, limit float64) {
-			cut, _ := a.Excerpts.Interval()
-			return a.Unread() * cut, habits.ExcerptLimit
-		}},
-	{Name: "told_answers_v2", Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.", Reason: "told_answers",
-		Value: "1 if one of the two holds", Limit: "0", above: true,
-		OverDay: func(_ *Limits, s *habits.Sample, a *habits.AgentStats) (value, limit float64) {
-			return evidence.Flag(a.Knew(s)), 0
-		}},
 }
 
 // Mistake reports whether a reject with this reason tells of the model's own doing

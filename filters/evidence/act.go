@@ -57,6 +57,9 @@ func ToolName(s string) string {
 // an agent who makes it must have gone through the proxy or a local tool.
 func (t Tool) Catalogue() bool { return t >= ToolFind && t <= ToolVoucher }
 
+// Takes reports whether a call of this tool takes products out of results.
+func (t Tool) Takes() bool { return t == ToolView || t == ToolMatch || t == ToolRecommend }
+
 // Act is a call with its arguments brought to one form, so that two spellings
 // of the same request are equal: order of keys, types, defaults and encoding
 // do not count. Empty fields mean "not given".
@@ -332,4 +335,16 @@ func IndexID(ids []string, id string) int {
 		}
 	}
 	return -1
+}
+
+// Hash covers everything that an act asks for.
+func (a *Act) Hash() uint64 {
+	h := Mix(uint64(a.Tool)+1, uint64(a.Page))
+	for _, w := range a.Words {
+		h = Mix(h, w)
+	}
+	for _, id := range a.IDs {
+		h = Mix(h, HashText(id))
+	}
+	return Mix(h, a.Shop^a.Service^a.Sort^a.Rest)
 }

@@ -24,13 +24,16 @@ type Attempt struct {
 	Naming   int
 	// recorded are the times of the turns, in Unix milliseconds.
 	recorded []float64
+	// Said is what the turns that act after a result rest on.
+	Said []Said
+	Numbers
 	facts
 	Pad *Pad
 	// Query is the request, as far as it is searched for ids and numbers.
 	Query string
 	// searched counts the bytes of results searched for citations, titled the
 	// claims whose titles are among the pad's words of titles.
-	Searched, Titled int
+	searched, titled int
 }
 
 // maxQuery is how much of a request is looked at; real ones have a thousand
@@ -101,6 +104,7 @@ func (a *Attempt) measure() {
 	a.Tokens = Tokens(a.Dialogue)
 	a.Recommended = a.lastRecommendation()
 	a.RecommendationNamed = a.Recommended != nil && a.Recommender(a.Recommended) > 0
+	a.read()
 	a.RecommendationHeard = a.Recommended != nil && len(a.Log.Replies) > 0 && (a.says(len(a.Log.Replies)-1, &a.Recommended.Act) || a.buys(len(a.Log.Replies)-1, a.Recommended))
 }
 

@@ -214,11 +214,11 @@ func (a *Attempt) listed(by int, sent *Act) bool {
 // of what was sent; nothing where that is no command's.
 func (a *Attempt) subject(by int, sent *Act) (text string, value []uint64) {
 	p := a.Pad
-	value = append(p.Scratch[:0], sent.Words...)
+	value = append(p.scratch[:0], sent.Words...)
 	for _, id := range sent.IDs {
 		value = AppendWords(value, id)
 	}
-	p.Scratch = value
+	p.scratch = value
 	content := a.Log.Replies[by].content
 	if len(value) == 0 || len(value) > maxCommand || len(content) > 4*calls.MaxSpelled {
 		return "", nil

@@ -28,11 +28,13 @@ type Pad struct {
 	fits   []uint16
 	// Request is the customer's request, scratch the words of the title at hand.
 	Request wordSet
-	Scratch []uint64
-	// Titles are the words of the titles that quotes are searched for in.
-	Titles []uint64
-	// Answered are the words of the titles that were recommended.
-	Answered []uint64
+	scratch []uint64
+	// titles are the words of the titles that quotes are searched for in.
+	titles []uint64
+	// answered are the words of the titles that were recommended.
+	answered []uint64
+	// spoken is what the turns rest on.
+	spoken []Said
 	// json reads replies and keeps their texts without escapes.
 	json    *cursor.Cursor
 	written calls.Reader
@@ -65,7 +67,7 @@ func (p *Pad) room() bool {
 // Release gives the pad to the next attempt, unless this one was far above the
 // usual. Nothing may hold on to it, and it holds on to no trace.
 func (p *Pad) Release() {
-	if p.Full || len(p.Titles) > maxAllWords {
+	if p.Full || len(p.titles) > maxAllWords {
 		return
 	}
 	clear(p.ids)
@@ -81,7 +83,7 @@ func (p *Pad) Release() {
 	*p = Pad{
 		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], calls: p.calls[:0],
 		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, others: p.others[:0], fits: p.fits[:0],
-		Request: wordSet{table: p.Request.table}, Scratch: p.Scratch[:0], Titles: p.Titles[:0], Answered: p.Answered[:0], json: p.json,
+		Request: wordSet{table: p.Request.table}, scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], spoken: p.spoken[:0], json: p.json,
 	}
 	Pads.Put(p)
 }

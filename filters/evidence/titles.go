@@ -13,8 +13,8 @@ func (p *Pad) hear(query string) {
 // were searched for.
 func (p *Pad) Answers(c *Claim) bool {
 	for _, title := range c.Titles {
-		p.Scratch = AppendWords(p.Scratch[:0], title)
-		if named := count(p.Scratch, func(w uint64) bool { return slices.Contains(c.Act.Words, w) }); 2*named >= len(c.Act.Words) {
+		p.scratch = AppendWords(p.scratch[:0], title)
+		if named := count(p.scratch, func(w uint64) bool { return slices.Contains(c.Act.Words, w) }); 2*named >= len(c.Act.Words) {
 			return true
 		}
 	}
@@ -30,8 +30,8 @@ func (p *Pad) Fit(c *Claim, rank int) int {
 		c.fits = p.fits[from:len(p.fits):len(p.fits)]
 	}
 	if c.fits[rank] == 0 {
-		p.Scratch = AppendWords(p.Scratch[:0], c.Titles[rank])
-		c.fits[rank] = uint16(min(count(p.Scratch, p.Request.Has), maxFit)) + 1 // 0 is not yet measured
+		p.scratch = AppendWords(p.scratch[:0], c.Titles[rank])
+		c.fits[rank] = uint16(min(count(p.scratch, p.Request.Has), maxFit)) + 1 // 0 is not yet measured
 	}
 	return int(c.fits[rank]) - 1
 }

@@ -20,7 +20,7 @@ func full() *block.Entry {
 	n := 0
 	fill(reflect.ValueOf(x).Elem(), &n)
 	x.Place, x.Fault = block.Place{}, nil
-	x.Problem, x.Sample.Thoughts[1] = -1, math.MaxUint64
+	x.Problem, x.Sample.Taken[1] = -1, math.MaxUint64
 	x.Attempt.Seconds, x.Structure.Features[0].Value = math.Inf(1), -0.5
 	x.Judgement.Detail = strings.Repeat("words longer than a name ", 9)
 	x.Judgement.Outcome, x.StepJudgement.Outcome = arena.JudgeScored, arena.JudgeScored

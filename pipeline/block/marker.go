@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
@@ -20,7 +21,11 @@ import (
 var Version = "arena.block.v8-" + layoutSum()
 
 func layoutSum() string {
-	sum := sha256.Sum256([]byte(entries.layout))
+	layout := entries.layout
+	for _, c := range habits.Counts() { // the places of a sample's counts
+		layout += "\n" + c.Name
+	}
+	sum := sha256.Sum256([]byte(layout))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -102,10 +103,13 @@ func (a *Adder) leak(x *block.Entry) {
 	})
 }
 
-// Agents orders the agents by what was kept of them.
-func (a *Adder) Agents() Agents {
+// Agents orders the agents by what was kept of them, with their adaptivity by name.
+func (a *Adder) Agents(adaptivity map[string]habits.Estimate) Agents {
 	var r Agents
 	for _, share := range a.agents {
+		if e, known := adaptivity[share.Agent]; known {
+			share.Adaptivity = &e
+		}
 		r.Agents = append(r.Agents, *share)
 	}
 	slices.SortFunc(r.Agents, func(a, b AgentShare) int {

@@ -5,6 +5,7 @@ package reports
 import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/frames"
@@ -44,6 +45,9 @@ type AgentShare struct {
 	Scored    int    `json:"scored"`
 	Successes int    `json:"successes"`
 	Kept      int    `json:"kept"`
+	// Adaptivity says how far the agent's calls depend on results; nil where its day
+	// is too short to tell.
+	Adaptivity *habits.Estimate `json:"adaptivity"`
 }
 
 // Judges says how the judge graded.

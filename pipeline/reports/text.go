@@ -149,12 +149,20 @@ const cardAgents = 10
 // Text is the report as the dataset card has it.
 func (r *Agents) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n| agent | attempts | agentic | solved | kept |\n|---|---:|---:|---:|---:|\n",
+	fmt.Fprintf(&b, "%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n| agent | attempts | agentic | adaptivity | solved | kept |\n|---|---:|---:|---|---:|---:|\n",
 		len(r.Agents), 100*r.TopShare, r.Gini)
 	for _, a := range r.Agents[:min(cardAgents, len(r.Agents))] {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", cell(a.Agent), a.Attempts, a.Agentic, a.Successes, a.Kept)
+		fmt.Fprintf(&b, "| %s | %d | %d | %s | %d | %d |\n", cell(a.Agent), a.Attempts, a.Agentic, a.Adapts(), a.Successes, a.Kept)
 	}
 	return b.String()
+}
+
+// Adapts is the agent's adaptivity with its interval, a dash where its day is too short.
+func (a *AgentShare) Adapts() string {
+	if a.Adaptivity == nil {
+		return "-"
+	}
+	return a.Adaptivity.String()
 }
 
 // cell makes a name from a trace safe to stand in a Markdown table.

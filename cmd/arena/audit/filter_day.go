@@ -33,7 +33,7 @@ type filtered struct {
 	head      arena.Trace
 	structure arena.Structure
 	// day is what the agent's whole day shows.
-	day habits.AgentStats
+	day *habits.Agent
 	// success is the outcome, known to --reweight alone.
 	success bool
 	// explanation is of the attempt that --explain names, and of its copies.

@@ -33,7 +33,7 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 	for i := range all {
 		if e := all[i].explanation; e != nil {
 			var words strings.Builder
-			if err = printExplanation(&words, &all[i], e, d.filter.DayTerms(all[i].Sample, all[i].day)); err != nil {
+			if err = printExplanation(&words, &all[i], e, d.filter.DayTerms(&all[i].Sample, all[i].day)); err != nil {
 				return err
 			}
 			_, err = io.WriteString(w, cli.WithoutSecrets(words.String()))
@@ -50,30 +50,21 @@ func printExplanation(w io.Writer, f *filtered, e *filters.Explanation, terms []
 	if len(s.Reasons) > 0 {
 		fmt.Fprintf(w, " because of %s", strings.Join(s.Reasons, ", "))
 	}
-	fmt.Fprint(w, "\n\n")
+	fmt.Fprint(w, "\n")
+	if a := f.day.Adaptivity; f.day.Known {
+		fmt.Fprintf(w, "adaptivity of the agent's day %s\n", a)
+	}
+	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "step\tsaid\tcall\tdispatched\treply\tlink")
 	for _, r := range e.Rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", number(r.Step), cli.Printable(r.Said), cli.Printable(r.Call), cli.Printable(r.Dispatched), number(r.NamedBy), r.Link)
 	}
 	fmt.Fprintf(t, "\nthe agent's day: %d attempts\tshare\t95 %%\n", f.day.Attempts)
-	for _, h := range []struct {
-		name  string
-		tally habits.Tally
-	}{
-		{"the commonest tools for the size", f.day.Common}, {"openings in rank order", f.day.Tops},
-		{"the first product recommended", f.day.Firsts}, {"turns that cite results", f.day.Citing},
-		{"products taken after words about results", f.day.Spoken},
-		{"poor searches searched again in other words", f.day.Poor}, {"good searches likewise", f.day.Good},
-		{"products from below the top that fit better", f.day.Better}, {"searches cut out of the request", f.day.Excerpts},
-		{"searches put together in one way", f.day.Forms},
-		{"openings by price, from below", f.day.Cheapest}, {"openings by price, from above", f.day.Dearest}, {"openings by sales", f.day.BestSold},
-		{"attempts with calls overridden", f.day.Overrides}, {"searches after replies turned down", f.day.Refusals},
-		{"attempts that open as many and never go back", f.day.Course},
-		{"the commonest requests for the size", f.day.Asked}, {"attempts that open as many each time", f.day.Breadth},
-	} {
-		lo, hi := h.tally.Interval()
-		fmt.Fprintf(t, "%s\t%d of %d\t%.2f-%.2f\n", h.name, h.tally.Part, h.tally.Whole, lo, hi)
+	for _, c := range habits.Counts() {
+		h := c.In(f.day)
+		lo, hi := h.Interval()
+		fmt.Fprintf(t, "%s\t%d of %d\t%.2f-%.2f\n", c.Name, h.Part, h.Whole, lo, hi)
 	}
 	fmt.Fprintln(t, "\nlog-odds\trule\twhy")
 	for _, x := range slices.Concat(e.Terms, terms) {

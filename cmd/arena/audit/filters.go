@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/filters/checks"
+	"github.com/trajectory-arena/arena/filters"
 )
 
 // NewFilters makes `arena filters`.
@@ -20,7 +20,7 @@ func NewFilters(s *cli.Streams) *cobra.Command {
 		Args:    cli.Takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-			for _, c := range checks.All {
+			for _, c := range filters.Catalogue() {
 				fmt.Fprintf(t, "%s\t%s\t%s\t(value: %s; limit: %s)\n", c.Name, c.Reason, c.Doc, c.Value, c.Limit)
 			}
 			return t.Flush()

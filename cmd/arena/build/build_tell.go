@@ -23,7 +23,7 @@ func pages(r *reports.Set) (map[string][]byte, error) {
 	b := report.Build{Funnel: r.Funnel, Judge: r.Judges.Judge, Guard: r.Leak.Guard}
 	for _, a := range r.Agents.Agents {
 		b.Agents = append(b.Agents, report.Agent{
-			Name: a.Agent, Attempts: a.Attempts, Agentic: a.Agentic, Scripted: a.Scripted, Solved: a.Successes, Kept: a.Kept,
+			Name: a.Agent, Attempts: a.Attempts, Agentic: a.Agentic, Scripted: a.Scripted, Adaptivity: a.Adapts(), Solved: a.Successes, Kept: a.Kept,
 		})
 	}
 	for _, l := range r.Judges.Levels {

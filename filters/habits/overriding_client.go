@@ -1,16 +1,43 @@
 package habits
 
-import (
-	"github.com/trajectory-arena/arena/filters/evidence"
+import "github.com/trajectory-arena/arena/filters/evidence"
+
+// Clients with validators turn fresh calls down now and then, not before a tenth of
+// searches; who never sends the first reply takes a vote.
+var _ = proof(Proof{
+	Check: "overriding_client_v3", Reason: "overriding_client", Odds: -7,
+	Doc: "Over the agent's day the client replaces what replies ask for in most attempts, or turns replies down until one suits it.",
+	Why: "replies are overruled in most attempts, or turned down until one suits: where they stand, a program let them",
+	holds: func(_ *Sample, a *Agent, _ Limits) bool {
+		often, _ := replaced.In(a).Interval()
+		down, _ := refusals.In(a).Interval()
+		return often > 0.4 || down > 0.15 && atOnce.In(a).Share() > 0.05
+	},
+})
+
+var (
+	replaced = counted("attempts with calls overridden", func(a *evidence.Attempt) (t Tally) {
+		if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 {
+			t.add(a.Links[evidence.LinkOverride] > 0 || pickedAmid(&a.Log))
+		}
+		return t
+	})
+	refusals = counted("searches after replies turned down", func(a *evidence.Attempt) (t Tally) {
+		judged(a, func(_, refused int) { t.add(refused > maxAskedAgain) })
+		return t
+	})
+	atOnce = counted("searches that the first reply named", func(a *evidence.Attempt) (t Tally) {
+		judged(a, func(replies, _ int) { t.add(replies == 1) })
+		return t
+	})
 )
 
-// refusals looks at the turns that end in a search and whose replies all name
-// calls: Judged counts them, AtOnce those with one reply, Refused those in which
-// more than maxAskedAgain fresh calls were turned down before one was sent.
-// Clients ask again for what they cannot send: text that does not parse, a
-// repeat, a product that nobody showed. Of calls that could have been sent only
-// a program that waits for its own turns down one after the other.
-func refusals(a *evidence.Attempt, s *Sample) {
+// judged calls see with each turn that ends in a search and whose replies all name
+// calls: how many replies it has, and how many fresh calls were turned down before
+// one was sent. Clients ask again for what they cannot send: text that does not
+// parse, a repeat, a product that nobody showed. Of calls that could have been sent
+// only a program that waits for its own turns down one after the other.
+func judged(a *evidence.Attempt, see func(replies, refused int)) {
 	newest := -1
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -26,9 +53,7 @@ func refusals(a *evidence.Attempt, s *Sample) {
 		for j := range turn[:len(turn)-1] {
 			refused += int(evidence.Flag(turnedDown(a, &turn[j])))
 		}
-		s.Judged++
-		s.AtOnce += int(evidence.Flag(len(turn) == 1))
-		s.Refused += int(evidence.Flag(refused > maxAskedAgain))
+		see(len(turn), refused)
 	}
 }
 

@@ -1,0 +1,120 @@
+package habits
+
+import (
+	"math"
+	"slices"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
+
+var _ = habit(Habit{
+	Check: "deaf_thinking_v2", Reason: "deaf_thinking",
+	Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.",
+	fixed: func(a *Agent) Estimate {
+		if reads(a) {
+			return Estimate{}
+		}
+		return deaf(a)
+	},
+})
+
+// deaf is how surely the agent takes products with many words and none of them
+// about results: models do so in more than a fifth of such turns.
+func deaf(a *Agent) Estimate {
+	t := spoken.In(a)
+	if t.Whole == 0 {
+		return Estimate{}
+	}
+	return t.ramped(0, 0.34).rest()
+}
+
+// reads reports whether the day shows results to reach the calls: the agent cites
+// them, as models that think do in a quarter of their turns, or searches again
+// after poor results more than after good ones, or takes from below the top what
+// fits better than what it passed over. Dice take what fits worse, since lists are
+// ordered by fit (0.18 to 0.51), and plans take nothing there.
+func reads(a *Agent) bool {
+	cited, taken := citing.In(a), better.In(a)
+	fits, _ := taken.Interval()
+	return cited.Whole > 0 && cited.Share() >= 0.2 || fits > 0.5 || taken.Whole >= 18 && taken.Share() > 0.525 ||
+		poor.In(a).exceeds(good.In(a))
+}
+
+// exceeds reports whether t's share is above o's, by the 95 % interval of their
+// difference (Newcombe's method 10, from the two Wilson intervals).
+func (t Tally) exceeds(o Tally) bool {
+	if t.Whole == 0 || o.Whole == 0 {
+		return false
+	}
+	lo, _ := t.Interval()
+	_, hi := o.Interval()
+	p, q := t.Share(), o.Share()
+	return p-q > math.Hypot(p-lo, hi-q)
+}
+
+var (
+	citing = counted("turns after a result that cite results", func(a *evidence.Attempt) (t Tally) {
+		for i := range a.Said {
+			t.add(a.Said[i].Cites)
+		}
+		return t
+	})
+	spoken = counted("products taken after words about results", func(a *evidence.Attempt) (t Tally) {
+		for i := range a.Said {
+			if s := &a.Said[i]; s.Words >= minThought && takes(a, s) {
+				t.add(s.Cites || a.Quotes(s))
+			}
+		}
+		return t
+	})
+	better = counted("products from below the top that fit better", func(a *evidence.Attempt) (t Tally) {
+		claimsOf(a, func(i int, c *evidence.Claim) {
+			for _, id := range c.Act.IDs {
+				choice(a, &t, i, id)
+			}
+		}, evidence.ToolView, evidence.ToolRecommend)
+		return t
+	})
+)
+
+// minThought is how many bytes make a thought that can be about something.
+const minThought = 24
+
+// takes reports whether a turn takes products out of results.
+func takes(a *evidence.Attempt, s *evidence.Said) bool {
+	made := a.Claims[s.Seen:min(s.Seen+s.Calls, len(a.Claims))]
+	return slices.ContainsFunc(made, func(c evidence.Claim) bool { return c.Act.Tool.Takes() })
+}
+
+// choice holds a product that claim i takes against those that stood above it
+// in the latest list with it and were passed over.
+func choice(a *evidence.Attempt, t *Tally, i int, id string) {
+	for j := i - 1; j >= 0; j-- {
+		list := &a.Claims[j]
+		if list.Act.Tool != evidence.ToolFind {
+			continue
+		}
+		if rank := evidence.IndexID(list.Shown, id); rank >= 0 {
+			weigh(a, t, list, rank, a.Claims[i].Act.IDs)
+			return
+		}
+	}
+}
+
+// weigh holds the product at that rank of a list, one of those taken, against
+// those above it that were not.
+func weigh(a *evidence.Attempt, t *Tally, list *evidence.Claim, rank int, taken []string) {
+	if len(list.Titles) < len(list.Shown) {
+		return
+	}
+	passed, sum := 0, 0
+	for above, id := range list.Shown[:rank] {
+		if !evidence.HasID(taken, id) {
+			passed++
+			sum += a.Pad.Fit(list, above)
+		}
+	}
+	if over := a.Pad.Fit(list, rank)*passed - sum; passed > 0 && over != 0 {
+		t.add(over > 0)
+	}
+}

@@ -1,0 +1,68 @@
+package habits
+
+import (
+	"math"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
+
+// The least of three: dependence on results in any one of them is adaptivity.
+var _ = habit(Habit{
+	Check: "fixed_habit_v4", Reason: "fixed_habit",
+	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first products of a list, the first of them recommended.",
+	fixed: func(a *Agent) Estimate {
+		return least(oneWay(a), least(tops.In(a).unbroken(), picks(a)))
+	},
+})
+
+var (
+	tops = counted("openings in rank order", func(a *evidence.Attempt) (t Tally) {
+		claimsOf(a, func(i int, c *evidence.Claim) {
+			if first, listed := leads(a, i, c.Act.IDs); listed && len(c.Act.IDs) > 0 {
+				t.add(first)
+			}
+		}, evidence.ToolView, evidence.ToolMatch)
+		return t
+	})
+	firsts = counted("the first product recommended", func(a *evidence.Attempt) (t Tally) {
+		claimsOf(a, func(i int, c *evidence.Claim) {
+			top, _ := leads(a, i, c.Act.IDs)
+			for _, id := range c.Act.IDs {
+				if known, first := ranked(a, i, id); known {
+					t.add(first || top)
+				}
+			}
+		}, evidence.ToolRecommend)
+		return t
+	})
+)
+
+// picks is how surely the product recommended is the first one shown. Who compares
+// recommends another at least in a quarter of cases; an agent that thinks aloud
+// and never of results must do so more often to be believed. The interval is one
+// standard error to either side, since an agent recommends but once an attempt.
+func picks(a *Agent) Estimate {
+	t := firsts.In(a)
+	if t.Whole == 0 {
+		return Estimate{}
+	}
+	half := 0.755
+	if deaf(a).Low > 0 {
+		half = 0.675
+	}
+	p := t.Share()
+	e := math.Sqrt(p * (1 - p) / float64(t.Whole))
+	sure := func(p float64) float64 { return ramp(p, 2*half-1, 1) }
+	return Estimate{sure(p - e), sure(p), sure(p + e)}
+}
+
+// ranked reports whether a list before the claim shows the product, and shows it first.
+func ranked(a *evidence.Attempt, before int, id string) (shown, first bool) {
+	claimsOf(a, func(i int, c *evidence.Claim) {
+		if i < before {
+			at := evidence.IndexID(c.Shown, id)
+			shown, first = shown || at >= 0, first || at == 0
+		}
+	}, evidence.ToolFind)
+	return shown, first
+}

@@ -1,0 +1,67 @@
+package habits
+
+import "math"
+
+// Habit is one way in which the calls of an agent's day do not depend on results.
+// It is no evidence of a program, since a model that keeps to its prompt has
+// habits, too: an agentic attempt becomes unknown by it, nothing scripted.
+type Habit struct {
+	// Check is the versioned name, Reason the stable word that it gives.
+	Check, Reason string
+	// Doc says in one sentence what it finds.
+	Doc string
+
+	fixed func(*Agent) Estimate
+}
+
+// All are the habits, in the order of their files.
+var All []Habit
+
+func habit(h Habit) bool {
+	All = append(All, h)
+	return true
+}
+
+// Limit is how sure a habit must be to count.
+const Limit = 0.5
+
+// Fixed is how sure the habit at that place of All is over the day.
+func (a *Agent) Fixed(at int) Estimate { return a.fixed[at] }
+
+// Turns reports whether a habit makes the agent's attempts unknown: at the lower end of
+// its interval it is rather there than not.
+func (e Estimate) Turns() bool { return e.Low > Limit }
+
+// ramp is 0 up to lo, 1 from hi on, straight between.
+func ramp(x, lo, hi float64) float64 {
+	return math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
+}
+
+// ramped is how sure a habit is of which the share is a measure: 0 up to lo, 1 from
+// hi on. Of nothing counted nothing is known.
+func (t Tally) ramped(lo, hi float64) Estimate {
+	if t.Whole == 0 {
+		return Estimate{}
+	}
+	low, high := t.Interval()
+	return Estimate{ramp(low, lo, hi), ramp(t.Share(), lo, hi), ramp(high, lo, hi)}
+}
+
+// unbroken is how surely a habit knows no exception: 4 % of departures → 0, none
+// → 1. The lower end grows with the cases, up to a dozen.
+func (t Tally) unbroken() Estimate {
+	if t.Whole == 0 {
+		return Estimate{}
+	}
+	so := 1 - ramp(1-t.Share(), 0, 0.04)
+	return Estimate{so * ramp(float64(t.Whole), 0, 12), so, so}
+}
+
+// rest is what is left of 1.
+func (e Estimate) rest() Estimate { return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low} }
+
+func least(a, b Estimate) Estimate {
+	return Estimate{math.Min(a.Low, b.Low), math.Min(a.Point, b.Point), math.Min(a.High, b.High)}
+}
+
+func most(a, b Estimate) Estimate { return least(a.rest(), b.rest()).rest() }
