@@ -74,10 +74,11 @@ func unzipped(t *testing.T, path string) []byte {
 	return b.Bytes()
 }
 
-// TestCanariesAreInNoLineAndNoWord plants secrets of thirty kinds in all that
+// TestCanariesAreInNoLineAndNoWord plants secrets of two hundred kinds in all that
 // names something, and looks for them in the lines, reports and words of every
 // command that reads traces. Attempts are as many as they were.
 func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
+	const attempts = 180
 	secrets, dir := canary.All(), t.TempDir()
 	day, out := filepath.Join(dir, "day"), filepath.Join(dir, "out")
 	secretDay(t, day, secrets)
@@ -121,8 +122,69 @@ func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
 				t.Errorf("%s: no JSON: %s", name, line)
 			}
 		}
-		if n := bytes.Count(b, []byte("\n")); n < len(secrets) {
+		if n := bytes.Count(b, []byte("\n")); n < attempts {
 			t.Errorf("%s has %d lines", name, n)
+		}
+	}
+}
+
+// everywhere is a trajectory of OpenAI messages with a secret in every place that
+// a text can stand in.
+func everywhere(t *testing.T, i int, secret string) []byte {
+	t.Helper()
+	arguments, err := json.Marshal(map[string]any{"q": "lamp " + secret, "note": []string{secret}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encodedLine(t, map[string]any{
+		"id": fmt.Sprintf("t-%d %s", i, secret), "agent": "agent " + secret, "source": "miner " + secret, "reward": 1,
+		"tools": []any{map[string]any{"type": "function", "function": map[string]any{"name": "find", "description": "finds, with " + secret,
+			"parameters": map[string]any{"type": "object", "properties": map[string]any{"q": map[string]any{"type": "string", "description": secret}}}}}},
+		"messages": []any{
+			map[string]any{"role": "system", "content": "You shop. " + secret},
+			map[string]any{"role": "user", "content": fmt.Sprintf("Find a lamp of cork, the %dth. %s", i, secret)},
+			map[string]any{"role": "assistant", "reasoning_content": "I noted " + secret, "content": "Looking: " + secret,
+				"tool_calls": []any{map[string]any{"id": "c " + secret, "type": "function", "function": map[string]any{"name": "find", "arguments": string(arguments)}}}},
+			map[string]any{"role": "tool", "tool_call_id": "c " + secret, "content": `[{"product_id":"1","title":"Cork lamp ` + strings.Trim(string(encodedLine(t, secret)), "\"\n") + `"}]`},
+			map[string]any{"role": "assistant", "content": "It is the cork lamp. " + secret},
+		},
+	})
+}
+
+// TestCanariesInEveryPlaceOfATrajectory: prompts, thoughts, arguments, results,
+// descriptions of tools, names of agents and of files, through import, mix and
+// every profile of an export.
+func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
+	secrets, dir := canary.All(), t.TempDir()
+	traces, out := filepath.Join(dir, "traces"), filepath.Join(dir, "out")
+	for _, d := range []string{traces, out} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, s := range secrets {
+		name := strings.NewReplacer("/", "_", "\n", " ", `\`, "_").Replace(s.Text)
+		put(t, filepath.Join(traces, fmt.Sprintf("%03d %.120s.jsonl", i, name)), everywhere(t, i, s.Text))
+	}
+	in := func(name string) string { return filepath.Join(out, name) }
+	for i, args := range [][]string{
+		{"import", traces, "--unguarded", "-o", in("imported")},
+		{"build", testDay, "-o", in("built"), "--work", filepath.Join(dir, "work")},
+		{"mix", in("built") + ":1", in("imported") + ":1", "-o", in("mixed")},
+		{"export", in("imported"), "--profile", "all", "-o", in("exported")},
+		{"verify", in("imported")},
+		{"verify", in("mixed")},
+	} {
+		var words bytes.Buffer
+		code := run(t.Context(), args, strings.NewReader(""), &words, &words)
+		if put(t, in(fmt.Sprintf("words-%d.txt", i)), words.Bytes()); code != 0 {
+			t.Errorf("%v ends with %d: %.2000s", args, code, words.String())
+		}
+	}
+	left := map[string]int{}
+	for _, f := range canary.Find(t, secrets, out) {
+		if left[f.Path]++; left[f.Path] < 4 {
+			t.Errorf("%s: %s", f.Kind, f.Path)
 		}
 	}
 }

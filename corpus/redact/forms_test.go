@@ -23,7 +23,7 @@ func TestFormsOfSharedRules(t *testing.T) {
 	}
 	got := map[string]int{}
 	for _, s := range stored.Rules {
-		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" {
+		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" || s.ID == "private-key" {
 			continue
 		}
 		got["rules"]++
@@ -40,7 +40,7 @@ func TestFormsOfSharedRules(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]int{"rules": 216, "tail": 149, "leading": 82, "before": 17, "other tail": 1}
+	want := map[string]int{"rules": 215, "tail": 149, "leading": 82, "before": 17, "other tail": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("forms in gitleaks' expressions (-want +got):\n%s", diff)
 	}

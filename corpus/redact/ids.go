@@ -66,6 +66,9 @@ var goods = []string{"product", "shop", "sku", "item", "seller", "asin", "gtin",
 // or in a list ("product_id": "1", product_ids: 1, 2, SKU 1), or is a name
 // itself: the key of a JSON object.
 func identifies(text string, number span) bool {
+	if !digits.fill(text, number.start, number.end-number.start) {
+		return false // as cards are printed and ids are not
+	}
 	if keyEnd.MatchString(text[number.end:min(len(text), number.end+8)]) {
 		return true
 	}
@@ -90,5 +93,5 @@ func nameBefore(text string, at int) string {
 
 var (
 	listBytes = setOf("0123456789 \t\n\r\"':=,;[]#\\")
-	nameBytes = alphanumeric.with("_-.")
+	nameBytes = alphanumeric.with("_-")
 )

@@ -44,7 +44,8 @@ type rule struct {
 }
 
 // sharedRules are the content rules of gitleaks: all but those that hang on a
-// file's name and generic-api-key, for which assigned-secret stands. Its allow
+// file's name, generic-api-key, for which assigned-secret stands, and private-key,
+// which wants 64 bytes of a key and goes on into the next where there are fewer. Its allow
 // lists are left out: they spare example keys, and a corpus has no use for those
 // either.
 func sharedRules() ([]rule, error) {
@@ -63,7 +64,7 @@ func sharedRules() ([]rule, error) {
 	}
 	out := make([]rule, 0, len(stored.Rules))
 	for _, s := range stored.Rules {
-		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" {
+		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" || s.ID == "private-key" {
 			continue
 		}
 		r := rule{kind: s.ID, group: s.SecretGroup, entropy: s.Entropy, keywords: lowered(s.Keywords)}
