@@ -83,8 +83,8 @@ func (b *Build) keptAgents() barred {
 	return barred{names, []stack{kept}}
 }
 
-// mostBins is how many bars have room for their numbers.
-const mostBins = 12
+// maxBars is how many bars have room for their numbers.
+const maxBars = 12
 
 // bySplit counts attempts by length, the splits on top of each other.
 func (b *Build) bySplit(of func(*Lengths) []int) barred {
@@ -112,7 +112,7 @@ func (b *Build) bySplit(of func(*Lengths) []int) barred {
 func binWidth(longest int) int {
 	for ten := 1; ; ten *= 10 {
 		for _, width := range []int{ten, 2 * ten, 5 * ten} {
-			if longest/width < mostBins {
+			if longest/width < maxBars {
 				return width
 			}
 		}

@@ -78,12 +78,15 @@ func rolloutOf(problem, sample int) *rollout.Result {
 		label = rollout.LabelSuccess
 	}
 	say := func(key string) string { b, _ := json.Marshal(hostile); return fmt.Sprintf("%q:%s", key, b) }
-	line := `{"dialogue":[{"completion":{"message":{` + say("think") + "," + say("response") + `,"tool_call":[{` + say("name") + `,"parameters":{` + say("q") + `},` + say("result") + `}]}}}]}`
-	return &rollout.Result{
+	line := `{"status":"SUCCESS","dialogue":[{"completion":{"message":{` + say("think") + "," + say("response") + `,"tool_call":[{` + say("name") + `,"parameters":{` + say("q") + `},` + say("result") + `}]}}}]}`
+	r := &rollout.Result{
 		ProblemID: hostile + fmt.Sprint(problem), Sample: sample, Outcome: rollout.Scored, Success: &success, Label: &label, Turns: 1 + sample,
 		Score: []byte("null"), Recommended: []string{}, Tokens: evaluation.Tokens{Prompt: &tokens, Completion: &tokens}, Line: []byte(line),
-		Trace: rollout.ParseTrace("run", []byte(line)),
 	}
+	if err := r.ReadTrace("run"); err != nil {
+		panic(err)
+	}
+	return r
 }
 
 func pages(t testing.TB, dir string) (run, machine []byte) {

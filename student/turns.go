@@ -108,9 +108,8 @@ func (f *folder) finished(ctx context.Context, key journal.Key, runID string) (*
 	if err != nil {
 		return nil, err
 	}
-	r.Trace = rollout.ParseTrace(runID, r.Line)
 	r.SetScore(r.Score)
-	return r, nil
+	return r, r.ReadTrace(runID)
 }
 
 // read reads what finish kept.

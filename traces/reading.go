@@ -46,12 +46,12 @@ func (t *Tally) Share() float64 {
 	return float64(t.Faults+t.CutAttempts) / float64(t.Records)
 }
 
-// Within is ErrUnreadable where the share is larger than most.
-func (t *Tally) Within(most float64) error {
-	if t.Share() <= most {
+// Within is ErrUnreadable where the share is larger than limit.
+func (t *Tally) Within(limit float64) error {
+	if t.Share() <= limit {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: at most %.4g %% are allowed", ErrUnreadable, t, 100*most)
+	return fmt.Errorf("%w: %s: at most %.4g %% are allowed", ErrUnreadable, t, 100*limit)
 }
 
 // String says it in words.

@@ -12,6 +12,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // Options are how to read.
@@ -119,4 +120,15 @@ func Read(ctx context.Context, in Input, opt Options, emit func(Item) error) (Su
 		err = fmt.Errorf("read traces of %s: %w", in.Path, err)
 	}
 	return r.sum, err
+}
+
+// Decode reads one record that lies in no file. Its trace has neither an id nor a
+// place; the error says what is wrong with the text.
+func Decode(record []byte, l Limits) (*arena.Trace, error) {
+	f, err := newDecoder(l).record(record)
+	if err != nil {
+		return nil, err
+	}
+	f.trace.RecordSHA256 = digest.SHA256(record)
+	return f.trace, nil
 }

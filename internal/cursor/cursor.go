@@ -9,7 +9,6 @@ package cursor
 
 import (
 	"strings"
-	"unsafe"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -51,12 +50,6 @@ func New(src string, limits Limits) *Cursor {
 	c := &Cursor{src: src, limits: limits}
 	c.space()
 	return c
-}
-
-// Over is New for a text that nobody changes any more: what is taken shares its
-// memory.
-func Over(src []byte, limits Limits) *Cursor {
-	return New(unsafe.String(unsafe.SliceData(src), len(src)), limits)
 }
 
 // Reset places the cursor at the start of another text, with a new arena.

@@ -6,9 +6,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// mostWaiting bounds the bytes of the records that wait for their other half.
+// maxWaiting bounds the bytes of the records that wait for their other half.
 // Prompts are a few KB: it holds those of 50,000 attempts.
-const mostWaiting = 256 << 20
+const maxWaiting = 256 << 20
 
 // Why a record is no row: half ones, and those that ask for what is held out.
 const (
@@ -34,7 +34,7 @@ func ofAgent(s arena.Step) bool { return s.Role == arena.RoleAgent }
 // waits keeps back half a record with an id until all have been read: data sets
 // hold prompts and predictions in files of their own.
 func (r *reader) waits(t *arena.Trace) bool {
-	if t.ProblemID == "" || !promptAlone(t) && !answerAlone(t) || r.waitingBytes+t.Bytes > mostWaiting {
+	if t.ProblemID == "" || !promptAlone(t) && !answerAlone(t) || r.waitingBytes+t.Bytes > maxWaiting {
 		return false
 	}
 	r.waitingBytes += t.Bytes

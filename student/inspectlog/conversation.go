@@ -74,7 +74,7 @@ func read(t *arena.Trace, model string) conversation {
 		reply.Model = model
 		c.messages = append(append(c.messages, reply), answers...)
 		if i == len(t.Steps)-1 {
-			c.output.hear(reply, step)
+			c.output.end(reply, step)
 		}
 	}
 	return c
@@ -114,8 +114,8 @@ func content(s arena.Step) any {
 	return parts
 }
 
-// hear makes the last reply the output.
-func (o *output) hear(reply message, step arena.Step) {
+// end makes the last reply the output.
+func (o *output) end(reply message, step arena.Step) {
 	o.Completion = step.Response
 	var body gjson.Result
 	if len(step.Proxy) > 0 {

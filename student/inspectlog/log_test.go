@@ -33,7 +33,7 @@ func step(think, text, calls, faults, finish string) string {
 }
 
 func trace(steps ...string) []byte {
-	return []byte(`{"problem_id":"p","dialogue":[` + strings.Join(steps, ",") + `]}`)
+	return []byte(`{"problem_id":"p","status":"SUCCESS","dialogue":[` + strings.Join(steps, ",") + `]}`)
 }
 
 func samples() []Sample {
@@ -48,14 +48,16 @@ func samples() []Sample {
 	faulty := scored
 	faulty.Sample, faulty.Success, faulty.Label, faulty.Stop, faulty.Quality = 1, ptr(false), ptr(rollout.LabelMalformedCall), rollout.StopMaxSteps, nil
 	faulty.Line = trace(step("", "", `[]`, `[{"name":"find_product","text":"{\"q\"","error":"Error: it ends"}]`, "length"))
-	lost := rollout.Result{ProblemID: "p2", Outcome: rollout.Infra, Stop: rollout.StopInfra, Infra: ptr("http_500"), Line: []byte(`{"dialogue":null}`)}
+	lost := rollout.Result{ProblemID: "p2", Outcome: rollout.Infra, Stop: rollout.StopInfra, Infra: ptr("http_500"), Line: []byte(`{"status":"FAILED","dialogue":null}`)}
 	full := scored
 	full.ProblemID, full.Success, full.Label, full.Stop, full.Line = "p2", ptr(false), ptr(rollout.LabelOverflow), rollout.StopOverflow, trace()
 	full.Sample = 1
 	var all []Sample
 	for _, r := range []rollout.Result{scored, faulty, lost, full} {
-		r.Trace = rollout.ParseTrace("run", r.Line)
 		r.SetScore(r.Score)
+		if err := r.ReadTrace("run"); err != nil {
+			panic(err)
+		}
 		all = append(all, Sample{&problem, &r})
 	}
 	return all
@@ -194,7 +196,9 @@ func TestARolloutThatIsTooLargeIsLeftOutAndNamed(t *testing.T) {
 	all := samples()
 	long := *all[0].Result
 	long.Line = trace(step("", strings.Repeat("long ", maxRollout/5), `[]`, `[]`, "stop"))
-	long.Trace = rollout.ParseTrace("run", long.Line)
+	if err := long.ReadTrace("run"); err != nil {
+		t.Fatal(err)
+	}
 	all[0].Result = &long
 	_, texts := entries(t, written(t, run(), all))
 	text := texts["samples/p/1_epoch_1.json"]

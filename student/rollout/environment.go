@@ -106,7 +106,7 @@ func (e *Environment) Play(ctx context.Context, t Task, ask Asker, keep func(Tur
 			p.fail(fault)
 			return p.end()
 		}
-		stop := p.hear(turn)
+		stop := p.take(turn)
 		switch {
 		case ctx.Err() != nil: // a search that was broken off answered nothing
 			return nil, ctx.Err()

@@ -40,8 +40,8 @@ type play struct {
 	known, named, returned map[string]bool
 }
 
-// heard is one reply with its body.
-type heard struct {
+// received is one reply with its body.
+type received struct {
 	reply model.Reply
 	body  []byte
 	past  bool
@@ -66,7 +66,7 @@ func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 
 // turn gets the next reply, from the past or from the model. fault is an
 // answer that will never come; err ends the run.
-func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault *model.Fault, err error) {
+func (p *play) turn(ctx context.Context, ask Asker) (h received, fault *model.Fault, err error) {
 	if n := p.result.Turns; n < len(p.task.Past) {
 		h, err = again(p.task.Past[n])
 		return h, nil, err
@@ -87,7 +87,7 @@ func (p *play) turn(ctx context.Context, ask Asker) (h heard, fault *model.Fault
 // less room than max_tokens as they refuse one that does not fit, with both sizes
 // in one sum. Asked without max_tokens they give the room that there is, or show
 // that there is none.
-func (p *play) ask(ctx context.Context, ask Asker) (h heard, err error) {
+func (p *play) ask(ctx context.Context, ask Asker) (h received, err error) {
 	h.reply, h.body, err = ask.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))
 	free := p.env.Template.Unbounded(p.messages, p.task.Seed)
 	var lost *model.Fault
@@ -98,16 +98,16 @@ func (p *play) ask(ctx context.Context, ask Asker) (h heard, err error) {
 	if errors.As(again, &lost) && !lost.Overflow && (lost.Reason == refusedRequest || lost.Reason == "http_422") {
 		return h, err // a server that will not do without says nothing of the prompt
 	}
-	return heard{reply: reply, body: body}, again
+	return received{reply: reply, body: body}, again
 }
 
 // again is a turn that was played before.
-func again(t Turn) (heard, error) {
+func again(t Turn) (received, error) {
 	reply, err := model.ReadTurn(t.Reply)
 	if err != nil {
-		return heard{}, fmt.Errorf("play a kept turn again: %w", err)
+		return received{}, fmt.Errorf("play a kept turn again: %w", err)
 	}
-	return heard{reply: reply, body: t.Reply, past: true}, nil
+	return received{reply: reply, body: t.Reply, past: true}, nil
 }
 
 // fail ends the rollout without a reply.
@@ -120,9 +120,9 @@ func (p *play) fail(fault *model.Fault) {
 	p.result.Infra = &fault.Reason
 }
 
-// hear takes a reply in: runs its calls, answers them, and says whether the
+// take takes a reply in: runs its calls, answers them, and says whether the
 // rollout ends with it.
-func (p *play) hear(h heard) Stop {
+func (p *play) take(h received) Stop {
 	p.result.Turns++
 	p.count(h.reply.Usage)
 	turn := dialect.Read(h.reply, p.env.Dialect)
@@ -167,7 +167,7 @@ func (p *play) count(u *model.Usage) {
 	add(&p.result.Tokens.Completion, u.Completion)
 }
 
-func (p *play) kept(h heard) Turn {
+func (p *play) kept(h received) Turn {
 	t := Turn{Reply: h.body}
 	if p.tape != nil {
 		t.Answers = p.tape.take()
@@ -196,6 +196,5 @@ func (p *play) end() (*Result, error) {
 	if r.Line, err = p.trace(); err != nil {
 		return nil, err
 	}
-	r.Trace = ParseTrace(p.task.RunID, r.Line)
-	return r, nil
+	return r, r.ReadTrace(p.task.RunID)
 }

@@ -2,11 +2,14 @@ package rollout
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // Result is one line of a run's results, keys in this order.
@@ -42,13 +45,28 @@ type Result struct {
 	// Quality is the reasoning judge's score, null where there is none.
 	Quality *float64 `json:"quality"`
 
-	// Line is the rollout as the sandbox's envelope, Trace what ParseTrace reads
-	// in it.
+	// Line is the rollout as the sandbox's envelope, Trace what ReadTrace reads in
+	// it.
 	Line  []byte       `json:"-"`
 	Trace *arena.Trace `json:"-"`
 	// Axes is what SetScore reads in Score.
 	Axes map[string]float64 `json:"-"`
 }
+
+// ReadTrace sets Trace from Line, as an attempt of that run.
+func (r *Result) ReadTrace(runID string) error {
+	t, err := traces.Decode(r.Line, noLimits)
+	if err != nil {
+		return fmt.Errorf("read the trace of a rollout at %s: %w", r.ProblemID, err)
+	}
+	t.RunID, t.ID = runID, runID+"/"+t.ProblemID
+	r.Trace = t
+	return nil
+}
+
+// noLimits are those of a trace that Play wrote: it is as large as its replies,
+// which were bounded when they came.
+var noLimits = traces.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elements: math.MaxInt}
 
 // SetScore gives the result its score line, or null.
 func (r *Result) SetScore(line json.RawMessage) {

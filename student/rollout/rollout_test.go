@@ -176,7 +176,7 @@ func TestAnyListOfIDsIsRead(t *testing.T) {
 
 // FuzzAnyReplyMakesATrace: whatever a model replies, the rollout ends with a
 // label or as infra, and its trace is one line that package traces reads as
-// ParseTrace does, but for where it lies and what in it no corpus can hold.
+// ReadTrace does, but for where it lies and what in it no corpus can hold.
 func FuzzAnyReplyMakesATrace(f *testing.F) {
 	f.Add(says("<think>Look.</think>", calls("find_product", `{"q":"lamp","page":NaN}`)), says("Done\u2028.\r\n", calls("terminate", `{}`)))
 	f.Add(says(`<tool_call>[{"name":"recommend_product","parameters":{"product_ids":"900001,,8"}}]</tool_call>`), says("I can't."))

@@ -181,8 +181,8 @@ func (p *play) appendInference(b []byte, i int, body []byte) []byte {
 // Some servers give every reply the same one, which reads as one reply copied.
 func (p *play) ownID(body []byte) []byte {
 	id := gjson.GetBytes(body, "id")
-	told := id.Type == gjson.String && id.Index > 0
-	if told && slices.Contains(p.replyIDs, id.Str) {
+	named := id.Type == gjson.String && id.Index > 0
+	if named && slices.Contains(p.replyIDs, id.Str) {
 		end := id.Index + len(id.Raw) - 1
 		body = slices.Concat(body[:end], []byte("-"+strconv.Itoa(len(p.replyIDs)+1)), body[end:])
 	}
@@ -266,4 +266,18 @@ func isFinite(v python.Value) bool {
 	default:
 		return true
 	}
+}
+
+// Dialogue is the trace in normal form. Play writes one dialect only, so
+// nothing has to be found out or mended.
+func Dialogue(t *arena.Trace) arena.Dialogue {
+	var d arena.Dialogue
+	for i, s := range t.Steps {
+		turn := arena.Turn{Step: i, Think: s.Think, Text: s.Response}
+		for _, c := range s.Calls {
+			turn.Calls = append(turn.Calls, arena.Call(c))
+		}
+		d.Turns = append(d.Turns, turn)
+	}
+	return d
 }

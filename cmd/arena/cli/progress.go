@@ -88,12 +88,12 @@ func (d *Display) take(e pipeline.Event) {
 	d.show()
 }
 
-// mostAgain is how many inputs that are worked on again are named without being
+// maxAgain is how many inputs that are worked on again are named without being
 // asked for: what changed is told, and a change to all of a day in few lines.
-const mostAgain = 3
+const maxAgain = 3
 
 func (d *Display) tellAgain(why string) {
-	if d.again++; d.verbose || d.again <= mostAgain {
+	if d.again++; d.verbose || d.again <= maxAgain {
 		fmt.Fprintf(d.w, "again: %s\n", why)
 	}
 }
@@ -204,7 +204,7 @@ func (d *Display) sofar() string {
 }
 
 func (d *Display) end() {
-	if more := d.again - mostAgain; more > 0 && !d.verbose {
+	if more := d.again - maxAgain; more > 0 && !d.verbose {
 		fmt.Fprintf(d.w, "again: and %d more (-v names them)\n", more)
 	}
 	d.again = 0

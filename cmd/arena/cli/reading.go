@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -52,53 +48,26 @@ func (p part) Set(text string) error {
 // Type is pflag.Value.
 func (part) Type() string { return "share" }
 
-// identity is what tells attempts apart.
-type identity struct{ id, record string }
+// runID is the value of --run-id. An empty one is refused: a script whose
+// variable is not set would name its run like everybody's.
+type runID struct{ name *string }
 
-// Read gives attempt every attempt of an input, in its order, and notes what
-// could not be read. Each input has an Unread of its own, joined to the others'
-// when it was read.
-func (u *Unread) Read(ctx context.Context, in *traces.Input, opt traces.Options, attempt func(*arena.Trace) error) error {
-	sum, err := traces.Read(ctx, *in, opt, func(item traces.Item) error {
-		if item.Fault != nil {
-			u.add(in, item.Fault)
-			return nil
-		}
-		u.ids = append(u.ids, identity{item.Trace.ID, item.Trace.RecordSHA256})
-		return attempt(item.Trace)
-	})
-	u.tally.Add(sum)
-	if sum.Cut {
-		u.cut = append(u.cut, in.Title())
+// String is pflag.Value.
+func (r runID) String() string {
+	if r.name == nil {
+		return "" // pflag asks the zero value for its default
 	}
-	return err
+	return *r.name
 }
 
-// Within is the error of a run that could not read too much.
-func (u *Unread) Within(most float64) error { return Unreadable(u.tally.Within(most)) }
-
-// Unreadable gives that error its hint and exit code; nil stays nil.
-func Unreadable(err error) error {
-	if err == nil {
-		return nil
+// Set is pflag.Value.
+func (r runID) Set(name string) error {
+	if name == "" {
+		return errors.New("a run needs a name")
 	}
-	return Limit(err, "fetch the files again that are not whole, or raise --max-unreadable to take what there is")
+	*r.name = name
+	return nil
 }
 
-// Warn says of what was joined what Warn says of a corpus.
-func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }
-
-// Warn says, however quiet a run is, which files are not whole and that attempts
-// cannot be told apart.
-func Warn(w io.Writer, cut []string, collisions int64) {
-	for _, path := range cut[:min(len(cut), mostUnread)] {
-		fmt.Fprintf(w, "warning: %s ends early: what it held besides is lost\n", Printable(path))
-	}
-	if more := len(cut) - mostUnread; more > 0 {
-		fmt.Fprintf(w, "warning: and %d more files end early\n", more)
-	}
-	if collisions > 0 {
-		fmt.Fprintf(w, "warning: id_collision: %s the id of another attempt; runs are told apart by eval_run_id, run.json or a folder run=ID\n",
-			Counted(int(collisions), "attempt has", "attempts have"))
-	}
-}
+// Type is pflag.Value.
+func (runID) Type() string { return "string" }

@@ -46,3 +46,15 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 	}
 	return tellError(stderr, misnamed(err, given(c)))
 }
+
+// Streams are the three standard streams of a run. Data goes to Out, words
+// for people to Err.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+}
+
+// Version is the program's own, as CHANGELOG.md has it. It is written into
+// every row, so it changes only when the rows may.
+func Version() string { return "0.1.0" }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -12,8 +15,8 @@ import (
 // with a file, and no screenful of it. One file that is no text at all must not
 // hide what is wrong with the others.
 const (
-	mostUnread       = 20
-	mostUnreadOfFile = 5
+	maxUnread       = 20
+	maxUnreadOfFile = 5
 )
 
 // Unread is what a run could not read: how many records by reason, and the
@@ -37,7 +40,7 @@ func (u *Unread) add(in *traces.Input, f *traces.Fault) {
 		u.counts = map[traces.Reason]int{}
 	}
 	u.counts[f.Reason]++
-	if len(u.First) == mostUnreadOfFile {
+	if len(u.First) == maxUnreadOfFile {
 		return
 	}
 	place := in.Title()
@@ -62,7 +65,7 @@ func (u *Unread) Join(o Unread) {
 			u.collisions++
 		}
 	}
-	u.First = append(u.First, o.First[:min(len(o.First), mostUnread-len(u.First))]...)
+	u.First = append(u.First, o.First[:min(len(o.First), maxUnread-len(u.First))]...)
 }
 
 // Tell names the records, and counts them by reason.
@@ -77,16 +80,58 @@ func (u *Unread) Tell(w io.Writer) {
 	if more := total - len(u.First); more > 0 {
 		fmt.Fprintf(w, "not read: and %d more\n", more)
 	}
-	for _, reason := range sortedKeys(u.counts) {
+	for _, reason := range slices.Sorted(maps.Keys(u.counts)) {
 		fmt.Fprintf(w, "%s could not be read: %s\n", Counted(u.counts[reason], "record", "records"), reason)
 	}
 }
 
-func sortedKeys(m map[traces.Reason]int) []traces.Reason {
-	keys := make([]traces.Reason, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
+// identity is what tells attempts apart.
+type identity struct{ id, record string }
+
+// Read gives attempt every attempt of an input, in its order, and notes what
+// could not be read. Each input has an Unread of its own, joined to the others'
+// when it was read.
+func (u *Unread) Read(ctx context.Context, in *traces.Input, opt traces.Options, attempt func(*arena.Trace) error) error {
+	sum, err := traces.Read(ctx, *in, opt, func(item traces.Item) error {
+		if item.Fault != nil {
+			u.add(in, item.Fault)
+			return nil
+		}
+		u.ids = append(u.ids, identity{item.Trace.ID, item.Trace.RecordSHA256})
+		return attempt(item.Trace)
+	})
+	u.tally.Add(sum)
+	if sum.Cut {
+		u.cut = append(u.cut, in.Title())
 	}
-	slices.Sort(keys)
-	return keys
+	return err
+}
+
+// Within is the error of a run that could not read too much.
+func (u *Unread) Within(limit float64) error { return Unreadable(u.tally.Within(limit)) }
+
+// Unreadable gives that error its hint and exit code; nil stays nil.
+func Unreadable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Limit(err, "fetch the files again that are not whole, or raise --max-unreadable to take what there is")
+}
+
+// Warn says of what was joined what Warn says of a corpus.
+func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }
+
+// Warn says, however quiet a run is, which files are not whole and that attempts
+// cannot be told apart.
+func Warn(w io.Writer, cut []string, collisions int64) {
+	for _, path := range cut[:min(len(cut), maxUnread)] {
+		fmt.Fprintf(w, "warning: %s ends early: what it held besides is lost\n", Printable(path))
+	}
+	if more := len(cut) - maxUnread; more > 0 {
+		fmt.Fprintf(w, "warning: and %d more files end early\n", more)
+	}
+	if collisions > 0 {
+		fmt.Fprintf(w, "warning: id_collision: %s the id of another attempt; runs are told apart by eval_run_id, run.json or a folder run=ID\n",
+			Counted(int(collisions), "attempt has", "attempts have"))
+	}
 }
