@@ -188,7 +188,7 @@ func (r *Run) ends() (Section, error) {
 		if counts == nil {
 			counts = map[string]int{}
 		}
-		counts["infra: "+reason] = n
+		counts[strings.TrimSuffix("infra: "+reason+": "+r.Summary.InfraWords[reason], ": ")] = n
 	}
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		if counts[a] != counts[b] {

@@ -95,10 +95,23 @@ func (f *folder) claim(spec Spec) error {
 	if err != nil {
 		return err
 	}
-	if d := old.Differences(spec); len(d) > 0 {
+	if d := old.Differences(spec); len(d) > 0 && f.untouched() {
+		return writeJSON(f.file(specFile), spec)
+	} else if len(d) > 0 {
 		return fmt.Errorf("open run: %w: %s", ErrChanged, strings.Join(d, "; "))
 	}
 	return nil
+}
+
+// untouched reports whether nothing was played yet: a server may have refused, and
+// what it wants is another spec.
+func (f *folder) untouched() bool {
+	for _, name := range []string{turnsFile, rolloutsFile} {
+		if info, err := os.Stat(f.file(name)); err == nil && info.Size() > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // begin makes the folder a run, if nothing but half-written files is in it.
@@ -176,9 +189,8 @@ func (f *folder) openJournals() error {
 	return nil
 }
 
-// reopen takes rollouts that got no answer for unfinished ones: they go on from
-// their last whole turn.
-func (f *folder) reopen() error {
+// forgetInfra takes rollouts that got no answer for unfinished ones.
+func (f *folder) forgetInfra() error {
 	for key, e := range f.done {
 		r, err := f.read(e)
 		if err != nil {
@@ -188,7 +200,7 @@ func (f *folder) reopen() error {
 			delete(f.done, key)
 		}
 	}
-	return f.unfinish()
+	return nil
 }
 
 // unfinish takes the summary back, which says that everything is written.

@@ -1,6 +1,7 @@
 package student
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,7 +15,7 @@ import (
 func Table(s *evaluation.Summary) string {
 	var b strings.Builder
 	if s.Scored == 0 {
-		fmt.Fprintf(&b, "no result     nothing was scored: %d of %d rollouts are infra (%s)\n", s.InfraErrors, s.Samples, counts(s.Infra))
+		fmt.Fprintf(&b, "no result     nothing was scored: %d of %d rollouts are infra\n%s", s.InfraErrors, s.Samples, infra(s))
 		return b.String()
 	}
 	fmt.Fprintf(&b, "success rate  %s by problem, of %d scored rollouts (coverage %.4f)\n", sure95(s.ASRScored, s.Clustered95), s.Scored, s.Coverage)
@@ -31,8 +32,14 @@ func Table(s *evaluation.Summary) string {
 		fmt.Fprintf(&b, "quality       %s, %d of %d judged; final %.4f\n", sure95(s.Quality, s.Quality95), s.Judged, s.Scored, *s.Final)
 	}
 	fmt.Fprintf(&b, "stops         %s\nlabels        %s\n", counts(s.Stops), counts(s.Labels))
-	if s.InfraErrors > 0 {
-		fmt.Fprintf(&b, "infra         %s\n", counts(s.Infra))
+	return b.String() + infra(s)
+}
+
+// infra has a line for each reason, with the first words of a server.
+func infra(s *evaluation.Summary) string {
+	var b strings.Builder
+	for _, reason := range slices.Sorted(maps.Keys(s.Infra)) {
+		fmt.Fprintf(&b, "infra         %d %s: %s\n", s.Infra[reason], reason, cmp.Or(s.InfraWords[reason], "no words"))
 	}
 	return b.String()
 }

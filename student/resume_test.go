@@ -233,6 +233,9 @@ func TestEverySamplingIsTakenUpAgain(t *testing.T) {
 				t.Errorf("chat_template_kwargs %s: %v", kwargs, err)
 			}
 		}
+		if err := os.WriteFile(f.file(turnsFile), []byte("a turn"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		spec.Sampling.TemplateKwargs = json.RawMessage(`{"other": 1}`)
 		if err := f.claim(spec); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "sampling") {
 			t.Errorf("changed from %s: %v", kwargs, err)

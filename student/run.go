@@ -54,31 +54,41 @@ type Judge interface {
 }
 
 // Begin makes the folder this run's, or says why it cannot be: before a server
-// is started for it.
-func (r *Run) Begin() error {
+// is asked or started for it. left is how many rollouts are to be played.
+func (r *Run) Begin() (left int, err error) {
+	f, err := r.open()
+	if err != nil {
+		return 0, err
+	}
+	return len(f.missing(r.Spec)), f.close()
+}
+
+// open opens the run's folder. With RetryInfra rollouts that got no answer are taken
+// for unfinished ones: they go on from their last whole turn.
+func (r *Run) open() (*folder, error) {
 	if err := r.Spec.Validate(); err != nil {
-		return fmt.Errorf("check spec: %w", err)
+		return nil, fmt.Errorf("check spec: %w", err)
 	}
 	f, err := openFolder(r.Folder, r.Spec)
-	if err != nil {
-		return err
+	if err != nil || !r.RetryInfra {
+		return f, err
 	}
-	return f.close()
+	if err = f.forgetInfra(); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
 }
 
 // Play plays what the folder does not hold yet, and writes results and
 // summary. Interrupted at any moment, the same call goes on where it was. A
 // rollout that ended as infra is finished, but for RetryInfra.
 func (r *Run) Play(ctx context.Context) (*evaluation.Summary, error) {
-	if err := r.Spec.Validate(); err != nil {
-		return nil, fmt.Errorf("check spec: %w", err)
-	}
-	f, err := openFolder(r.Folder, r.Spec)
+	f, err := r.open()
 	if err != nil {
 		return nil, err
 	}
 	if r.RetryInfra {
-		if err := f.reopen(); err != nil {
+		if err := f.unfinish(); err != nil {
 			return nil, errors.Join(err, f.close())
 		}
 	}

@@ -39,7 +39,7 @@ func (r *ratio) add(gained, tries float64) {
 func newTally(contaminated map[string]bool) *tally {
 	t := &tally{contaminated: contaminated, parts: map[*evaluation.Part]*ratio{}, pass: map[string][]float64{}, axes: map[string]*ratio{}}
 	t.s = evaluation.Summary{
-		ByCategory: map[string]*evaluation.Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{},
+		ByCategory: map[string]*evaluation.Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{}, InfraWords: map[string]string{},
 		Axes: map[string]float64{}, AxisRollouts: map[string]int{}, Axes95: map[string][2]float64{}, Pass: map[string]evaluation.PassRate{},
 	}
 	if contaminated != nil {
@@ -68,7 +68,9 @@ func (t *tally) add(r *rollout.Result) {
 	s.Tokens.Uncounted += r.Tokens.Uncounted
 	if r.Outcome == rollout.Infra {
 		t.infra++
-		s.Infra[*r.Infra]++
+		if s.Infra[*r.Infra]++; s.Infra[*r.Infra] == 1 && r.InfraWords != "" {
+			s.InfraWords[*r.Infra] = r.InfraWords
+		}
 		return
 	}
 	t.addScored(r)

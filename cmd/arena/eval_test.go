@@ -103,7 +103,7 @@ func TestEvalCommand(t *testing.T) {
 		}
 	}
 	told := strings.Split(strings.TrimSpace(words), "\n")
-	if !strings.HasPrefix(told[0], "success rate  0.3333 (95 %: ") || told[len(told)-1] != "rollouts      inspect view --log-dir "+run || told[len(told)-2] != "page          "+filepath.Join(run, "report.html") {
+	if !strings.HasPrefix(told[0], "success rate  0.3333 (95 %: ") || told[len(told)-1] != "log           inspect view --log-dir "+run || told[len(told)-2] != "page          "+filepath.Join(run, "report.html") {
 		t.Errorf("the words are %s", words)
 	}
 	page, err := os.ReadFile(filepath.Join(run, "report.html"))

@@ -24,6 +24,8 @@ type Summary struct {
 	Stops           map[string]int   `json:"stops"`
 	Labels          map[string]int   `json:"labels"`
 	Infra           map[string]int   `json:"infra"`
+	// InfraWords are those of the first rollout of each reason.
+	InfraWords map[string]string `json:"infra_words,omitempty"`
 
 	HallucinatedIDs int `json:"hallucinated_ids"`
 	UnseenIDs       int `json:"unseen_ids"`

@@ -20,7 +20,8 @@ type Breaker struct {
 	Refuses bool
 }
 
-// deadAfter is how long no connection can be made to a server that is down.
+// deadAfter is how long no connection can be made to a server that is down where
+// nobody is more patient, and then the time between two looks.
 const deadAfter = 10 * time.Second
 
 func (b Breaker) orUsual() Breaker {
@@ -35,7 +36,7 @@ func (g *gate) whole(s *server) bool { return s.misses < g.breaker.After }
 
 // down reports whether no connection could be made for long.
 func (g *gate) down(s *server, now time.Time) bool {
-	return !g.whole(s) && !s.downFrom.IsZero() && now.Sub(s.downFrom) >= deadAfter
+	return !g.whole(s) && !s.downFrom.IsZero() && now.Sub(s.downFrom) >= g.patience
 }
 
 // aside reports whether a server is asked by one request at a time, and seldom:

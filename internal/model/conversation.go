@@ -12,9 +12,10 @@ import (
 // Template is what all requests of a run share: all but the messages behind the
 // first one, and the seed.
 type Template struct {
-	head, tail []byte
-	// free is the tail without max_tokens; nil where that is not sent.
-	free []byte
+	// head stands before the messages behind the first, tail behind all, then limit,
+	// which is nil where no max_tokens is sent.
+	head, tail, limit  []byte
+	streamed, seedless bool
 }
 
 // NewTemplate makes the shared part. The system prompt is every conversation's
@@ -28,51 +29,66 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) (*T
 	if err != nil {
 		return nil, fmt.Errorf("encode system prompt: %w", err)
 	}
-	t := &Template{head: slices.Concat([]byte(`{"model":`), name, []byte(`,"messages":[`), first)}
-	if t.tail, err = tail(sampling, tools); err != nil || sampling.MaxTokens == nil {
-		return t, err
+	t := &Template{head: slices.Concat([]byte(`{"model":`), name, []byte(`,"messages":[`), first), tail: []byte{']'}}
+	if n := sampling.MaxTokens; n != nil {
+		t.limit = strconv.AppendInt([]byte(`,"max_tokens":`), int64(*n), 10)
 	}
 	sampling.MaxTokens = nil
-	t.free, err = tail(sampling, tools)
-	return t, err
-}
-
-// tail is what stands behind the messages.
-func tail(sampling Sampling, tools []arena.Raw) ([]byte, error) {
 	fields, err := json.Marshal(sampling)
 	if err != nil {
 		return nil, fmt.Errorf("encode sampling: %w", err)
 	}
-	t := []byte{']'}
+	for i, def := range tools {
+		t.tail = append(append(t.tail, []string{`,"tools":[`, `,`}[min(i, 1)]...), def...)
+	}
 	if len(tools) > 0 {
-		t = append(t, `,"tools":[`...)
-		for i, def := range tools {
-			if i > 0 {
-				t = append(t, ',')
-			}
-			t = append(t, def...)
-		}
-		t = append(t, ']')
+		t.tail = append(t.tail, ']')
 	}
 	if inner := fields[1 : len(fields)-1]; len(inner) > 0 {
-		t = append(append(t, ','), inner...)
+		t.tail = append(append(t.tail, ','), inner...)
 	}
-	return append(t, `,"stream":false,"seed":`...), nil
+	return t, nil
+}
+
+// Streamed is the same for a server that answers in streams alone.
+func (t Template) Streamed() *Template {
+	t.streamed = true
+	return &t
+}
+
+// Seedless is the same without a seed.
+func (t Template) Seedless() *Template {
+	t.seedless = true
+	return &t
 }
 
 // Request asks for the next reply to a conversation.
-func (t *Template) Request(c Conversation, seed int64) Body { return t.request(c, t.tail, seed) }
+func (t *Template) Request(c Conversation, seed int64) Body { return t.request(c, t.limit, seed) }
 
 // Unbounded is the same request without max_tokens; nil where that is not sent.
 func (t *Template) Unbounded(c Conversation, seed int64) Body {
-	if t.free == nil {
+	if t.limit == nil {
 		return nil
 	}
-	return t.request(c, t.free, seed)
+	return t.request(c, nil, seed)
 }
 
-func (t *Template) request(c Conversation, tail []byte, seed int64) Body {
-	return slices.Concat(Body{t.head}, Body(c), Body{tail, append(strconv.AppendInt(nil, seed, 10), '}')})
+// Glance is the same request for a reply of one token.
+func (t *Template) Glance(c Conversation, seed int64) Body {
+	return t.request(c, []byte(`,"max_tokens":1`), seed)
+}
+
+func (t *Template) request(c Conversation, limit []byte, seed int64) Body {
+	end := slices.Clip(limit)
+	if t.streamed {
+		end = append(end, `,"stream":true,"stream_options":{"include_usage":true}`...)
+	} else {
+		end = append(end, `,"stream":false`...)
+	}
+	if !t.seedless {
+		end = strconv.AppendInt(append(end, `,"seed":`...), seed, 10)
+	}
+	return slices.Concat(Body{t.head}, Body(c), Body{t.tail, append(end, '}')})
 }
 
 // Turn is one message of a conversation.

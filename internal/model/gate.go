@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"slices"
@@ -15,7 +16,9 @@ type gate struct {
 	mu      sync.Mutex
 	now     func() time.Time
 	breaker Breaker
-	servers []*server
+	// patience is how long no connection can be made to a server that is down.
+	patience time.Duration
+	servers  []*server
 	// waiting holds a *waiter for each who has no turn yet.
 	waiting *list.List
 	// wake calls the next one up when a pause is over.
@@ -51,7 +54,7 @@ type end struct {
 }
 
 func newGate(c Config) *gate {
-	g := &gate{now: c.Now, breaker: c.Breaker.orUsual(), waiting: list.New()}
+	g := &gate{now: c.Now, breaker: c.Breaker.orUsual(), patience: cmp.Or(c.Patience, deadAfter), waiting: list.New()}
 	for _, u := range c.URLs {
 		g.servers = append(g.servers, newServer(u, c))
 	}
@@ -203,12 +206,15 @@ func (g *gate) choose(avoid *server) (best *server, wait time.Duration, fault *F
 	switch {
 	case best != nil:
 	case down == len(g.servers):
-		fault = &Fault{Kind: Network, Reason: "server_down", Detail: "no connection for " + deadAfter.String()}
+		fault = &Fault{Kind: Network, Reason: away, Detail: "no connection for " + g.patience.String()}
 	case aside == len(g.servers) && g.breaker.Refuses:
 		fault = &Fault{Kind: Network, Reason: "set_aside", Detail: "the server is set aside: its last requests got no reply within the time-out"}
 	}
 	return best, wait, fault
 }
+
+// away is the reason of a fault for want of any server.
+const away = "server_down"
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

@@ -39,6 +39,9 @@ type Config struct {
 	// LongestPause bounds the pauses that servers ask for; 0 obeys any, and a
 	// request with a deadline that is sooner fails at once.
 	LongestPause time.Duration
+	// Patience is how long servers are waited for that no connection can be made to;
+	// tries in that time are not counted. 0 is ten seconds, in which they are.
+	Patience time.Duration
 	// TokensPerMinute bounds prompts and expected completions; 0 is no bound.
 	TokensPerMinute int
 	Breaker         Breaker
@@ -169,7 +172,7 @@ func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 			return a, err
 		}
 		failed = last
-		if !fault.unreachable || !p.gate.others(failed) { // else nobody was asked yet
+		if !fault.unreachable || p.config.Patience == 0 && !p.gate.others(failed) { // else nobody was asked yet
 			tries++
 		}
 		if !fault.passes() || tries > p.config.Retries {

@@ -99,7 +99,7 @@ func (l *Log) sample(s Sample) sample {
 		doc.Target = append(doc.Target, reward.ProductID)
 	}
 	if r.Outcome == rollout.Infra {
-		doc.Error = &failure{Message: *r.Infra}
+		doc.Error = &failure{Message: strings.TrimSuffix(*r.Infra+": "+r.InfraWords, ": ")}
 		return doc
 	}
 	doc.Metadata.Label = string(*r.Label)

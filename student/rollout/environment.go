@@ -21,6 +21,8 @@ type Environment struct {
 	Dialect  dialect.Dialect
 	// MaxSteps bounds the replies of one rollout.
 	MaxSteps int
+	// Context is how many tokens prompt and reply may have together; 0 is not known.
+	Context int64
 	// ToolNames are the tools of the harness.
 	ToolNames []string
 	Rules     shop.Rules

@@ -117,7 +117,7 @@ func (p *play) fail(fault *model.Fault) {
 		return
 	}
 	p.result.Outcome, p.result.Stop = Infra, StopInfra
-	p.result.Infra = &fault.Reason
+	p.result.Infra, p.result.InfraWords = &fault.Reason, fault.Detail
 }
 
 // take takes a reply in: runs its calls, answers them, and says whether the
@@ -132,7 +132,10 @@ func (p *play) take(h received) Stop {
 	readable := slices.ContainsFunc(s.answers, func(a callAnswer) bool { return !a.malformed })
 	p.last = lastReply(h.reply, turn, readable)
 	switch {
-	case len(turn.Calls) == 0 && h.reply.Finish == "length", !readable && h.reply.Finish == "length":
+	case !readable && p.cutByContext(h.reply):
+		p.last = LabelOverflow
+		return StopOverflow
+	case !readable && h.reply.Finish == "length":
 		return StopTruncated
 	case len(turn.Calls) == 0:
 		return StopNoToolCall
@@ -150,6 +153,12 @@ func (p *play) take(h received) Stop {
 		return StopMalformed // a message that JSON cannot hold; Marshal never says so of strings
 	}
 	return ""
+}
+
+// cutByContext reports whether a reply ended where the context does: some servers cut
+// it to the room that is left instead of refusing.
+func (p *play) cutByContext(r model.Reply) bool {
+	return r.Finish == "length" && p.env.Context > 0 && r.Usage != nil && r.Usage.Prompt+r.Usage.Completion >= p.env.Context
 }
 
 func (p *play) count(u *model.Usage) {

@@ -24,7 +24,9 @@ type Result struct {
 	// Label is why there is no success; empty for success, null for infra.
 	Label *Label `json:"label"`
 	// Infra is what went wrong with the instrument.
-	Infra       *string  `json:"infra"`
+	Infra *string `json:"infra"`
+	// InfraWords are the server's own, clipped and without secrets.
+	InfraWords  string   `json:"infra_words,omitempty"`
 	Recommended []string `json:"recommended"`
 	// HallucinatedIDs counts recommended ids that the catalogue does not know,
 	// UnseenIDs the ids named in any call that no tool ever returned.

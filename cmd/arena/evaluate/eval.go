@@ -49,6 +49,7 @@ type Flags struct {
 	retries     int
 	timeout     time.Duration
 	deadline    time.Duration
+	patience    time.Duration
 	serveReady  time.Duration
 	gpuHourUSD  float64
 	coverage    float64
@@ -81,8 +82,10 @@ subnet's own environment, and say how good the model is and how sure that is.
 RUN keeps everything: every reply, every rollout as a trace that build reads,
 results as lines and as Parquet, and summary.json. The same command goes on
 where an earlier one was interrupted and asks for nothing that was finished.
-What failed for want of an answer (infra) is never a failed rollout: it is
-reported as missing, and below --min-coverage the exit code is 3. Once the server
+Before the first rollout each endpoint is asked once; one that refuses ends the
+command with its own words. One that goes away is waited for, and then the run stays
+unfinished. What failed for want of an answer (infra) is never a failed rollout: it
+is reported as missing, and below --min-coverage the exit code is 3. Once the server
 is mended, the same command with --retry-infra asks for what is missing.`,
 		Example: `  # --serve starts a server and stops it at the end; this one needs no model
   arena eval --serve 'go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000' \
@@ -159,6 +162,7 @@ func (f *Flags) AddServing(c *cobra.Command) {
 	fl.IntVar(&f.retries, "retries", 5, "tries after the first")
 	fl.BoolVar(&f.retryInfra, "retry-infra", false, "ask again for the rollouts that an earlier command gave up as infra")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time for one request")
+	fl.DurationVar(&f.patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there; then the run stays unfinished")
 	fl.DurationVar(&f.deadline, "rollout-timeout", 0, "time for one rollout; 0 is none")
 }
 
@@ -225,7 +229,7 @@ func (f *Flags) check() error {
 func (f *Flags) endpointConfig() model.Config {
 	return model.Config{
 		URLs: f.Endpoints, Key: os.Getenv(f.keyEnv), Concurrency: f.concurrency, LongestPause: time.Minute,
-		Timeout: f.timeout, Retries: f.retries, Now: time.Now,
+		Timeout: f.timeout, Retries: f.retries, Patience: max(f.patience, time.Nanosecond), Now: time.Now,
 	}
 }
 

@@ -31,7 +31,7 @@ type evalAccount struct {
 	Cost  evaluation.Cost `json:"cost"`
 }
 
-func (w *evalWatch) account(s *evaluation.Summary, ids []telemetry.Identity) error {
+func (w *evalWatch) account(s *evaluation.Summary) error {
 	usage, err := telemetry.ReadUsage(w.file(student.TelemetrySeries))
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (w *evalWatch) account(s *evaluation.Summary, ids []telemetry.Identity) err
 	return writeIndented(w.file(student.TelemetryFile), evalAccount{
 		Seconds: seconds, Rollouts: done, RolloutsPerSecond: float64(done) / seconds, Requests: c.Requests.Load(),
 		Retries: c.Retries.Load(), Overloads: c.Overloads.Load(), Limits: w.pool.Limits(), Serve: w.flags.serve,
-		Servers: ids, GPUSource: w.gpus.Source, GPUs: w.gpus.Devices, Usage: usage, Cost: cost,
+		Servers: w.servers, GPUSource: w.gpus.Source, GPUs: w.gpus.Devices, Usage: usage, Cost: cost,
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/serve"
+	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
 func jsonValid(text string) bool { return json.Valid([]byte(text)) }
@@ -161,19 +162,30 @@ func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (sum
 		return nil, cli.Usage(err, "an endpoint is a base URL such as http://127.0.0.1:8000/v1")
 	}
 	defer pool.Close()
-	if err = run.Begin(); err != nil {
+	left, err := run.Begin()
+	if err != nil {
 		return nil, err
 	}
 	run.Asker = pool
 	var server *serve.Server
-	if f.serve != "" {
+	if f.serve != "" && left > 0 {
 		if server, err = f.startServer(ctx); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, server.Stop()) }()
 		run.Asker = served{pool, server}
 	}
-	return f.watched(ctx, newEvalWatch(s, f, run, pool, server), run)
+	w := newEvalWatch(s, f, run, pool, server)
+	var ids []telemetry.Identity
+	if left > 0 {
+		if ids, err = f.preflight(ctx, s, run, server); err != nil {
+			return nil, err
+		}
+	}
+	if w.servers, err = f.keepIdentities(ids); err != nil {
+		return nil, err
+	}
+	return f.watched(ctx, w, run)
 }
 
 // watched plays a run under watch.
@@ -183,8 +195,11 @@ func (f *Flags) watched(ctx context.Context, w *evalWatch, run *student.Run) (*e
 	run.Progress = w.ended
 	stop := w.start(ctx)
 	summary, err := run.Play(ctx)
+	const goOn = "run the same command again: finished rollouts are kept"
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, serve.ErrEnded) {
-		err = cli.Failed(fmt.Errorf("evaluate: %w", cause), "run the same command again: finished rollouts are kept")
+		err = cli.Failed(fmt.Errorf("evaluate: %w", cause), goOn)
+	} else if errors.Is(err, model.ErrAway) {
+		err = cli.Failed(fmt.Errorf("evaluate: the run is not finished: %w", err), "start the server again, then "+goOn)
 	}
 	return summary, errors.Join(err, stop(summary))
 }
@@ -232,7 +247,7 @@ func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 		if f.bill != "" {
 			fmt.Fprintln(s.Err, f.bill)
 		}
-		fmt.Fprintf(s.Err, "page          %s\nrollouts      inspect view --log-dir %s\n", filepath.Join(f.Out, pageFile), f.Out)
+		fmt.Fprintf(s.Err, "page          %s\nlog           inspect view --log-dir %s\n", filepath.Join(f.Out, pageFile), f.Out)
 	}
 	if m.Coverage < f.coverage {
 		return cli.Limit(fmt.Errorf("only %d of %d rollouts were scored: coverage %.4f is below %.4f", m.Scored, m.Samples, m.Coverage, f.coverage),

@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -18,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/serve"
-	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
 // serveGrace is how long a model server may take to stop before it is killed.
@@ -87,34 +83,6 @@ func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 	case <-timer.C:
 		return reply, body, err
 	}
-}
-
-// identify asks every endpoint what it is and keeps that in the run folder,
-// behind what earlier commands found.
-func (f *Flags) identify(ctx context.Context, server *serve.Server) ([]telemetry.Identity, error) {
-	path := filepath.Join(f.Out, student.ServersFile)
-	var all []telemetry.Identity
-	// A file that is not there yet, or that a killed process left half written,
-	// begins anew: nothing depends on it.
-	if b, err := os.ReadFile(path); err != nil || json.Unmarshal(b, &all) != nil {
-		all = nil
-	}
-	ids := make([]telemetry.Identity, len(f.Endpoints))
-	var asked sync.WaitGroup
-	for i, base := range f.Endpoints {
-		words := ""
-		if server != nil && i == 0 {
-			words = server.Words()
-		}
-		asked.Go(func() { ids[i] = telemetry.Identify(ctx, base, os.Getenv(f.keyEnv), words) })
-	}
-	asked.Wait()
-	for _, id := range ids {
-		if !slices.ContainsFunc(all, func(old telemetry.Identity) bool { return reflect.DeepEqual(old, id) }) {
-			all = append(all, id)
-		}
-	}
-	return all, writeIndented(path, all)
 }
 
 func writeIndented(path string, v any) error {

@@ -34,6 +34,8 @@ type evalWatch struct {
 	total   int
 	began   time.Time
 	gpus    *telemetry.GPUs
+	// servers are what the endpoints say of themselves.
+	servers []telemetry.Identity
 	// width is the terminal's, in columns; 0 where there is none.
 	width int
 	shown time.Time
@@ -89,19 +91,11 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) e
 	}
 	watched := make(chan error, 1)
 	go func() { watched <- watcher.Watch(ctx) }()
-	var ids []telemetry.Identity
-	identified := make(chan error, 1)
-	go func() {
-		var err error
-		ids, err = w.flags.identify(ctx, w.server)
-		identified <- err
-	}()
 	return func(summary *evaluation.Summary) error {
-		err := <-identified
 		cancel()
-		err = errors.Join(err, <-watched)
+		err := <-watched
 		if summary != nil {
-			err = errors.Join(err, w.account(summary, ids))
+			err = errors.Join(err, w.account(summary))
 		}
 		w.gpus.Close()
 		return err

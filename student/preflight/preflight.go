@@ -1,0 +1,185 @@
+// Package preflight asks a model server once before a run whether it will answer at
+// all: whether it is there, knows key and model, takes the run's tools and sampling,
+// and has room for its system prompt. What it refuses it would refuse every rollout.
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/student/telemetry"
+)
+
+// Question is what to ask of which server.
+type Question struct {
+	// Base is the server's base URL, Key its bearer token, Words what is known of it
+	// from elsewhere, such as its log.
+	Base, Key, Words string
+	// Model and Template are the run's own.
+	Model    string
+	Template *model.Template
+	// Pool asks this server alone.
+	Pool *model.Pool
+	// Patience is how long a server is waited for that is not there or still loads.
+	Patience time.Duration
+	// Waiting is told once why the server is waited for.
+	Waiting func(words string)
+}
+
+// Server is what a server says.
+type Server struct {
+	telemetry.Identity
+	// Prompt is how many tokens system prompt and tools take, 0 where it does not say.
+	Prompt int64
+	// Streamed reports whether it answers in streams alone.
+	Streamed bool
+}
+
+// String is the server in a line.
+func (s Server) String() string {
+	words := []string{s.Endpoint + ":"}
+	if s.Engine != "" {
+		words = append(words, strings.TrimSpace(s.Engine+" "+s.Version)+",")
+	}
+	if s.MaxModelLen != nil {
+		words = append(words, fmt.Sprintf("context %d tokens,", *s.MaxModelLen))
+	}
+	words = append(words, "takes the requests of this run")
+	if s.Prompt > 0 {
+		words = append(words, fmt.Sprintf("(system prompt and tools: %d tokens)", s.Prompt))
+	}
+	if s.Streamed {
+		words = append(words, "in streams alone")
+	}
+	return strings.Join(words, " ")
+}
+
+// Refusal is a server that will answer no request of the run.
+type Refusal struct {
+	Endpoint string
+	Fault    *model.Fault
+	// Hint says what to do about it.
+	Hint string
+}
+
+func (r *Refusal) Error() string {
+	switch {
+	case r.Fault.Status == 0:
+		return fmt.Sprintf("%s gives no answer: %s", r.Endpoint, r.Fault.Detail)
+	case r.Fault.Kind == model.Unreadable:
+		return fmt.Sprintf("%s answers what is no chat completion: %s", r.Endpoint, r.Fault.Detail)
+	}
+	return fmt.Sprintf("%s refuses this run's requests (status %d): %s", r.Endpoint, r.Fault.Status, r.Fault.Detail)
+}
+
+// again is the time between two looks at a server that is waited for.
+const again = time.Second
+
+// Ask asks until the server answers, refuses, or patience ends. The error is a
+// *Refusal or ctx's.
+func Ask(ctx context.Context, q Question) (Server, error) {
+	patient, end := context.WithTimeout(ctx, q.Patience)
+	defer end()
+	reply, streamed, err := q.reply(ctx)
+	for q.loads(err) && patient.Err() == nil {
+		if q.Waiting != nil {
+			q.Waiting(err.Error())
+			q.Waiting = nil
+		}
+		select {
+		case <-time.After(again):
+		case <-patient.Done():
+			continue
+		}
+		reply, streamed, err = q.reply(ctx)
+	}
+	s := Server{Identity: telemetry.Identity{Endpoint: model.Address(q.Base)}, Streamed: streamed}
+	if ctx.Err() == nil && !q.loads(err) { // one that is away is not asked for more
+		s.Identity = telemetry.Identify(ctx, q.Base, q.Key, q.Words)
+	}
+	var fault *model.Fault
+	if errors.As(err, &fault) {
+		return s, &Refusal{s.Endpoint, fault, q.hint(fault, s.Identity)}
+	}
+	if reply.Usage != nil {
+		s.Prompt = reply.Usage.Prompt
+	}
+	return s, err
+}
+
+// loads reports whether the server is not there yet, or says that it will answer
+// soon.
+func (q Question) loads(err error) bool {
+	var fault *model.Fault
+	return errors.As(err, &fault) && (fault.Reason == "unreachable" || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
+}
+
+// reply asks for one token. Servers that want max_tokens by another name are asked
+// without, those that only stream for a stream.
+func (q Question) reply(ctx context.Context) (reply model.Reply, streamed bool, err error) {
+	said, err := model.Conversation{}.Append(model.Turn{Role: "user", Content: "Hello."})
+	if err != nil {
+		return reply, false, err
+	}
+	for _, way := range []struct {
+		body     model.Body
+		word     string
+		streamed bool
+	}{
+		{q.Template.Glance(said, 0), "", false}, {q.Template.Request(said, 0), "max_", false}, {q.Template.Streamed().Glance(said, 0), "stream", true},
+	} {
+		if way.word != "" && !refusedFor(err, way.word) {
+			continue
+		}
+		streamed = way.streamed
+		if reply, _, err = q.Pool.Chat(ctx, way.body); err == nil {
+			break
+		}
+	}
+	return reply, streamed, err
+}
+
+// refusedFor reports whether a server refused a request by a name in it.
+func refusedFor(err error, name string) bool {
+	var fault *model.Fault
+	return errors.As(err, &fault) && fault.Kind == model.Rejected && !fault.Overflow && strings.Contains(strings.ToLower(fault.Detail), name)
+}
+
+// hints are what to do about what servers say, by a word of it.
+var hints = []struct{ word, hint string }{
+	{"--enable-auto-tool-choice", "start vLLM with --enable-auto-tool-choice --tool-call-parser NAME (hermes for Qwen), or have tools written into the prompt: --dialect hermes"},
+	{"--jinja", "start llama-server with --jinja, or have tools written into the prompt: --dialect hermes"},
+	{"tool", "start the server with its tool parser (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama.cpp: --jinja), or have tools written into the prompt: --dialect hermes"},
+	{"function", "have tools written into the prompt: --dialect hermes"},
+	{"chat template", "give the server a template (vLLM and SGLang: --chat-template FILE): a base model has none"},
+	{"system", "the model's template takes no system message: give the server another (vLLM and SGLang: --chat-template FILE)"},
+	{"seed", "send none: --no-seed"},
+}
+
+func (q Question) hint(fault *model.Fault, id telemetry.Identity) string {
+	switch {
+	case fault.Kind == model.Auth:
+		return "put the server's key into the environment: --api-key-env names its variable"
+	case fault.Overflow:
+		return "system prompt and tools alone do not fit: start the server with a longer context (vLLM: --max-model-len, SGLang: --context-length, llama.cpp: -c)"
+	case fault.Kind == model.Missing && len(id.Models) > 0 && !slices.Contains(id.Models, q.Model):
+		return "the server has no model " + q.Model + ": it serves " + strings.Join(id.Models, ", ") + "; name one with --model"
+	case fault.Kind == model.Missing:
+		return "is --endpoint the base URL, ending in /v1, and --model a name that the server knows?"
+	case q.loads(fault):
+		return "start the server, or wait longer: --wait-for-server"
+	}
+	said := strings.ToLower(fault.Detail)
+	for _, h := range hints {
+		if strings.Contains(said, h.word) {
+			return h.hint
+		}
+	}
+	return "the server must answer a chat completion with this run's tools and sampling; its own log may say more"
+}
