@@ -9,9 +9,11 @@ import (
 // passage is the thinking of one turn, cut into tokens, sentences and the
 // words that the lexicon knows.
 type passage struct {
-	// step is the index of the trace's step, number the dialogue's own count.
+	// step is the index of the trace's step, number the dialogue's own count, turn
+	// the index of the dialogue's turn.
 	step   int32
 	number int
+	turn   int
 	text   string
 	folded string
 	tokens []token
@@ -65,7 +67,7 @@ func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
 			continue
 		}
 		read := turn.Think[:min(len(turn.Think), room, maxPassage)]
-		p := passage{step: int32(turn.Step), number: turn.Step + 1, text: copied.without(i, read)}
+		p := passage{step: int32(turn.Step), number: turn.Step + 1, turn: i, text: copied.without(i, read)}
 		if turn.Step < len(t.Steps) && t.Steps[turn.Step].Number > 0 {
 			p.number = t.Steps[turn.Step].Number
 		}

@@ -11,17 +11,26 @@ import (
 func readThinking(t *arena.Trace, d *arena.Dialogue) []finding {
 	s := shelves.Get().(*shelf)
 	defer s.release()
-	passages := readPassages(t, d, s)
+	passages, w := s.open(t, d)
 	if len(passages) == 0 {
 		return []finding{missed("no step after the first result records any thinking")}
 	}
-	readRequest(t, d, s)
-	readResults(d, s, passages[len(passages)-1].step)
-	w := weigher{shelf: s, chosen: recommended(d), request: t.Query, brands: s.unspacedBrands()}
 	for i := range passages {
 		w.weigh(&passages[i])
 	}
 	return w.findings()
+}
+
+// open reads the thinking of an attempt, and its request and results as far as
+// the thinking mentions them.
+func (s *shelf) open(t *arena.Trace, d *arena.Dialogue) ([]passage, *weigher) {
+	passages := readPassages(t, d, s)
+	if len(passages) == 0 {
+		return nil, nil
+	}
+	readRequest(t, d, s)
+	readResults(d, s, passages[len(passages)-1].step)
+	return passages, &weigher{shelf: s, chosen: recommended(d), request: t.Query, brands: s.unspacedBrands()}
 }
 
 // readRequest notes the customer's own words and figures: to repeat them is no
@@ -103,9 +112,7 @@ func (w *weigher) weigh(p *passage) {
 	if w.choice != nil {
 		return
 	}
-	r := reading{weigher: w, passage: p, cites: w.shelf.cites[:0], starts: w.shelf.cuts[:0]}
-	r.cite()
-	w.shelf.cites, w.shelf.cuts = r.cites, r.starts
+	r := w.read(p)
 	r.lettered = strings.Contains(p.text, "A:") || strings.Contains(p.text, "A)") || strings.Contains(p.text, "A =") || strings.Contains(p.text, "A=")
 	for i := range p.sentences {
 		w.weighSentence(&r, i)
@@ -114,6 +121,14 @@ func (w *weigher) weigh(p *passage) {
 	if w.choice == nil {
 		w.weighChoice(&r)
 	}
+}
+
+// read finds what a passage cites.
+func (w *weigher) read(p *passage) reading {
+	r := reading{weigher: w, passage: p, cites: w.shelf.cites[:0], starts: w.shelf.cuts[:0]}
+	r.cite()
+	w.shelf.cites, w.shelf.cuts = r.cites, r.starts
+	return r
 }
 
 func (w *weigher) weighSentence(r *reading, i int) {

@@ -31,12 +31,14 @@ const inference = "/inference/"
 
 // Render is the text that a judge reads of an attempt: the request, the proxy
 // log, and the steps with their thinking, calls and results.
+// It says of each thinking what of it stands in earlier results.
 func Render(t *arena.Trace, d *arena.Dialogue) string {
-	return render(t, d, func(turn int) string { return fmt.Sprintf("step %d", ownNumber(t, &d.Turns[turn])) })
+	heading := func(turn int) string { return fmt.Sprintf("step %d", ownNumber(t, &d.Turns[turn])) }
+	return render(t, d, heading, grounded(t, d, heading))
 }
 
 // render writes each turn under the heading given.
-func render(t *arena.Trace, d *arena.Dialogue, heading func(turn int) string) string {
+func render(t *arena.Trace, d *arena.Dialogue, heading func(turn int) string, v view) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "REQUEST\n%s\n\n", block(cut(t.Query, maxQuery)))
 	renderProxy(&b, t)
@@ -44,7 +46,7 @@ func render(t *arena.Trace, d *arena.Dialogue, heading func(turn int) string) st
 	for i := range d.Turns {
 		if !leftOut(i, d) {
 			fmt.Fprintf(&b, "\n--- %s ---\n", heading(i))
-			renderTurn(&b, &d.Turns[i])
+			v.turn(&b, d, i)
 		} else if i == maxTurns/2 {
 			fmt.Fprintf(&b, "\n[%d steps left out]\n", len(d.Turns)-maxTurns)
 		}
@@ -65,13 +67,15 @@ func ownNumber(t *arena.Trace, turn *arena.Turn) int {
 	return turn.Step + 1
 }
 
-func renderTurn(b *strings.Builder, turn *arena.Turn) {
+func (v *view) turn(b *strings.Builder, d *arena.Dialogue, at int) {
+	turn := &d.Turns[at]
 	if turn.User != "" {
 		fmt.Fprintf(b, "customer:\n%s\n", block(cut(turn.User, maxThinking)))
 		return
 	}
 	if think := strings.TrimSpace(turn.Think); think != "" {
 		fmt.Fprintf(b, "thinking:\n%s\n", block(cut(think, maxThinking)))
+		v.check(b, at)
 	}
 	for i, c := range turn.Calls {
 		if i == maxCalls {
@@ -80,7 +84,7 @@ func renderTurn(b *strings.Builder, turn *arena.Turn) {
 		}
 		fmt.Fprintf(b, "call: %s(%s)\n", line(c.Name, maxParams), line(string(c.Arguments), maxArguments))
 		if c.Result != "" {
-			fmt.Fprintf(b, "result: %s\n", line(text(c.Result), maxResult))
+			fmt.Fprintf(b, "result: %s\n", v.shownResult(c.Result))
 		}
 	}
 }

@@ -63,7 +63,7 @@ func renderNumbered(t *arena.Trace, d *arena.Dialogue) string {
 			return fmt.Sprintf("step %d", number)
 		}
 		return "the customer speaks"
-	})
+	}, view{result: maxResult})
 }
 
 // majority gives each step the verdict of more than half of the votes, with the

@@ -1,0 +1,146 @@
+package gates
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Grounding is what the thinking of one turn rests on.
+type Grounding struct {
+	// Turn is the index of the dialogue's turn.
+	Turn int
+	// Held are the ids, prices, brands, values and other data of the thinking that
+	// an earlier result holds, Nowhere those that none does and that the customer
+	// did not say. Each stands once, as the thinking writes it.
+	Held, Nowhere []string
+}
+
+// Ground looks up what each turn after the first result speaks of. Spoken are
+// the ids of the products that any of them means, by id, brand or price.
+func Ground(t *arena.Trace, d *arena.Dialogue) (all []Grounding, spoken map[string]bool) {
+	s := shelves.Get().(*shelf)
+	defer s.release()
+	passages, w := s.open(t, d)
+	spoken = map[string]bool{}
+	for i := range passages {
+		r := w.read(&passages[i])
+		g := Grounding{Turn: passages[i].turn}
+		for k := range r.cites {
+			c := &r.cites[k]
+			text := clip(r.text[c.start:c.end])
+			switch {
+			case c.kind == citeUnknown:
+				g.Nowhere = addOnce(g.Nowhere, text)
+			case !c.asked && !(c.kind == citeValue && c.token >= 0):
+				g.Held = addOnce(g.Held, text)
+			}
+			r.means(c, spoken)
+		}
+		for _, text := range r.unheld() {
+			g.Nowhere = addOnce(g.Nowhere, text)
+		}
+		all = append(all, g)
+	}
+	return all, spoken
+}
+
+func addOnce(all []string, text string) []string {
+	if slices.Contains(all, text) {
+		return all
+	}
+	return append(all, text)
+}
+
+// means notes the products that a cite may stand for.
+func (r *reading) means(c *cite, spoken map[string]bool) {
+	for i := range r.shelf.products {
+		p := &r.shelf.products[i]
+		is := c.product == int32(i) || c.kind == citeBrand && p.isBrand(r.folded[c.start:c.end])
+		if c.kind == citePrice && c.token >= 0 {
+			n := &r.tokens[c.token].number
+			is = slices.Contains(n.readings[:n.count], p.cents)
+		}
+		if is && p.step < r.step {
+			spoken[p.id] = true
+		}
+	}
+}
+
+// unheld are figures, values and names that neither a result nor the request
+// holds. Figures of one or two digits are counts and sizes.
+func (r *reading) unheld() (all []string) {
+	names := r.writesNames()
+	for i := range r.sentences {
+		s := &r.sentences[i]
+		for _, m := range r.marks[s.marks.start:s.marks.end] {
+			if m.concept != 0 && !r.known(r.lexicon.values[m.concept]) {
+				all = append(all, r.text[m.start:m.end])
+			}
+		}
+		for k := s.tokens.start; k < s.tokens.end; k++ {
+			t := &r.tokens[k]
+			if t.number.end > 0 && r.unheldFigure(i, t) || names && k > s.tokens.start && r.unheldName(s, t) {
+				all = append(all, r.text[t.start:t.end])
+			}
+		}
+	}
+	return all
+}
+
+func (r *reading) unheldFigure(sentence int, t *token) bool {
+	n := &t.number
+	if n.digits < 3 && n.readings[0]%100 == 0 || t.word >= 0 && r.shelf.words[t.word].query {
+		return false
+	}
+	for _, cents := range n.readings[:n.count] {
+		if fact := &r.shelf.amounts[r.shelf.figures[cents]]; fact.query || min(fact.price, fact.rounded, fact.other) < r.step {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(r.citesOf(sentence), func(c cite) bool { return c.start <= t.start && t.end <= c.end })
+}
+
+// known reports whether a word stands in an earlier result or in the request.
+func (r *reading) known(word string) bool {
+	slot, found := r.shelf.slots[word]
+	if !found {
+		return false
+	}
+	fact := &r.shelf.words[slot]
+	return fact.query || slices.Min(fact.first[:]) < r.step
+}
+
+// minNamed is the least length of a name, maxNamed the share of a passage's
+// words, one in so many, that begin with a capital where these are names: in
+// German all nouns do.
+const (
+	minNamed = 4
+	maxNamed = 5
+)
+
+func (r *reading) writesNames() bool {
+	capitals := 0
+	for _, s := range r.sentences {
+		for k := s.tokens.start + 1; k < s.tokens.end; k++ {
+			if c, _ := utf8.DecodeRuneInString(r.text[r.tokens[k].start:]); unicode.IsUpper(c) {
+				capitals++
+			}
+		}
+	}
+	return capitals*maxNamed <= len(r.tokens)
+}
+
+// unheldName reports whether a word is written as a name and is none of any
+// result.
+func (r *reading) unheldName(s *sentence, t *token) bool {
+	word := r.text[t.start:t.end]
+	first, width := utf8.DecodeRuneInString(word)
+	if len(word) < minNamed || !unicode.IsUpper(first) || r.classesIn(s, t.span) != 0 || t.number.end > 0 {
+		return false
+	}
+	second, _ := utf8.DecodeRuneInString(word[width:])
+	return unicode.IsLower(second) && !r.known(r.folded[t.start:t.end]) && !r.shelf.asked(r.folded[t.start:t.end])
+}

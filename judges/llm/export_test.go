@@ -1,0 +1,12 @@
+package llm
+
+import (
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// RenderBare is an attempt without its groundings.
+func RenderBare(t *arena.Trace, d *arena.Dialogue) string {
+	return render(t, d, func(turn int) string { return fmt.Sprintf("step %d", ownNumber(t, &d.Turns[turn])) }, view{result: maxResult})
+}

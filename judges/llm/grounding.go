@@ -1,0 +1,126 @@
+package llm
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/gates"
+)
+
+// Results are long and thinking speaks of a few of their rows. So a judge is told
+// what of each thinking stands in earlier results and what nowhere, and is shown
+// the rows first that any thinking speaks of. maxGround bounds, in characters,
+// each of the two lists of a step, about 25 tokens; extraShare is the part of a
+// rendered trace that both may add to it.
+const (
+	maxGround  = 100
+	extraShare = 0.13
+)
+
+// view is how an attempt is rendered. The zero value shows nothing beside what is
+// recorded, and results up to maxResult.
+type view struct {
+	// grounds are the lists of turns, by their index.
+	grounds map[int]gates.Grounding
+	// ground is the most of each list, result of each result; spoken are the
+	// products whose rows go first.
+	ground, result int
+	spoken         map[string]bool
+}
+
+// grounded is the view within the room that a trace has.
+func grounded(t *arena.Trace, d *arena.Dialogue, heading func(int) string) view {
+	all, spoken := gates.Ground(t, d)
+	v := view{grounds: map[int]gates.Grounding{}, result: maxResult, spoken: spoken}
+	for _, g := range all {
+		if !leftOut(g.Turn, d) {
+			v.grounds[g.Turn] = g
+		}
+	}
+	recorded := len(render(t, d, heading, v))
+	room, lists := int(extraShare*float64(recorded)), 0
+	for v.ground = maxGround; v.ground > 0; v.ground /= 2 {
+		if lists = len(render(t, d, heading, v)) - recorded; lists <= room {
+			break
+		}
+	}
+	v.result += max(0, room-lists) / max(cutResults(d), 1)
+	return v
+}
+
+// cutResults counts the results that are longer than is shown of them.
+func cutResults(d *arena.Dialogue) (n int) {
+	for i := range d.Turns {
+		for k := range d.Turns[i].Calls[:min(len(d.Turns[i].Calls), maxCalls)] {
+			if !leftOut(i, d) && len(d.Turns[i].Calls[k].Result) > maxResult {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// The lines of the two lists.
+const (
+	heldHead    = "checked, in earlier results: "
+	nowhereHead = "checked, in no earlier result: "
+)
+
+// check writes both lists of a turn.
+func (v *view) check(b *strings.Builder, turn int) {
+	g := v.grounds[turn]
+	for _, list := range [...]struct {
+		head  string
+		items []string
+	}{{heldHead, g.Held}, {nowhereHead, g.Nowhere}} {
+		if len(list.items) == 0 || v.ground <= 0 {
+			continue
+		}
+		b.WriteString(list.head)
+		for i, item := range list.items {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			if b.WriteString(line(item, maxGround)); i+1 < len(list.items) && len(strings.Join(list.items[:i+2], ", ")) > v.ground {
+				b.WriteString(", …")
+				break
+			}
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// shownResult is a result as far as a judge is shown it: of a list first the rows
+// that any thinking speaks of, each without the marks of JSON.
+func (v *view) shownResult(result arena.Raw) string {
+	whole := text(result)
+	list := gjson.Parse(whole)
+	if len(v.spoken) == 0 || len(whole) <= v.result || !list.IsArray() || !gjson.Valid(whole) {
+		return line(whole, v.result)
+	}
+	var first, rest []string
+	for _, row := range list.Array() {
+		if v.spoken[row.Get("product_id").String()] {
+			first = append(first, plain(row.Raw))
+		} else {
+			rest = append(rest, plain(row.Raw))
+		}
+	}
+	return line(fairly(first, rest, v.result), v.result)
+}
+
+// plain is JSON without what makes it JSON.
+func plain(raw string) string {
+	return strings.NewReplacer(`"`, "", "{", "(", "}", ")").Replace(raw)
+}
+
+// fairly puts rows one behind the other; of those that go first none takes more
+// than its share of the room.
+func fairly(first, rest []string, room int) string {
+	for i, row := range first {
+		first[i] = cut(row, max(room/len(first)-len(cutMark), len("(product_id: 0123456789)")))
+	}
+	return strings.Join(append(first, rest...), " ")
+}

@@ -1,0 +1,79 @@
+package llm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// readDay gives the attempts of a day that left a dialogue.
+func readDay(t *testing.T, dir string) (all []*arena.Trace) {
+	t.Helper()
+	inputs, err := traces.Discover(dir, traces.DefaultRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range inputs {
+		_, err := traces.Read(t.Context(), in, traces.Defaults(), func(i traces.Item) error {
+			if i.Trace != nil && i.Trace.HasDialogue {
+				all = append(all, i.Trace)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// inventions are data of no result, each in a sentence of thinking.
+var inventions = [...][2]string{
+	{"7003318254", "7003318254 is a good one."},
+	{"1422.75", "One of them costs 1422.75, a fair price."},
+	{"Quozbar", "The best so far is by Quozbar, which I trust."},
+	{"88231", "It has sold 88231 times already."},
+}
+
+// TestInventionsAreNamed plants a made datum into 30 attempts: the rendered
+// prompt names each, and nothing that the attempt itself said truly.
+func TestInventionsAreNamed(t *testing.T) {
+	t.Parallel()
+	planted := 0
+	for _, trace := range readDay(t, "../../testdata/day") {
+		d := filters.Normalise(trace)
+		last := len(d.Turns) - 1
+		before := llm.Render(trace, &d)
+		if planted == 30 || last < 2 || d.Turns[last].User != "" || strings.Contains(before, "in no earlier result") {
+			continue
+		}
+		invention := inventions[planted%len(inventions)]
+		d.Turns[last].Think = strings.TrimSpace(d.Turns[last].Think + " " + invention[1])
+		after := llm.Render(trace, &d)
+		if want := "checked, in no earlier result: " + invention[0] + "\n"; strings.Count(after, want) != 1 || strings.Count(after, "in no earlier result") != 1 {
+			t.Errorf("%s: %q is not named in\n%s", trace.ID, invention[0], after)
+		}
+		planted++
+	}
+	if planted != 30 {
+		t.Errorf("%d attempts", planted)
+	}
+}
+
+// TestGroundingCostsLittle bounds what it adds to the trace as it is recorded.
+func TestGroundingCostsLittle(t *testing.T) {
+	t.Parallel()
+	bare, shown := 0, 0
+	for _, trace := range readDay(t, "../../testdata/day") {
+		d := filters.Normalise(trace)
+		bare += len(llm.RenderBare(trace, &d))
+		shown += len(llm.Render(trace, &d))
+	}
+	if ratio := float64(shown) / float64(bare); ratio > 1.15 || ratio < 1 {
+		t.Errorf("%.3f of the bare trace", ratio)
+	}
+}
