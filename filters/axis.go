@@ -34,10 +34,7 @@ var rules = []rule{
 }
 
 func noInference(a *evidence.Attempt) float64 {
-	if a.Inference > 0 || (!a.Log.Present && a.Trace.InferenceTotal < 0) {
-		return 0
-	}
-	if len(a.Log.Dispatches) == 0 && len(a.Claims) == 0 {
+	if a.Inference > 0 || !a.Log.Present || len(a.Log.Dispatches) == 0 && len(a.Claims) == 0 {
 		return 0
 	}
 	return -12

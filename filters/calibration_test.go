@@ -8,12 +8,16 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // TestClaimsOfOtherAuthors keeps the table of docs/measured/filter.md: for each author
 // of labelled attempts, what the claims are worth that a slope fitted on all other
 // authors makes of the same odds. Claims above 0.95 are right in 0.97.
 func TestClaimsOfOtherAuthors(t *testing.T) {
+	if !long.Tests {
+		t.Skip("a simulation of many days: go test -tags long")
+	}
 	t.Parallel()
 	authors := map[string][]judgement{"labelled day": judgeDay(t, readDay(t, sharedDay(t))), "simulated": judgeDay(t, slices.Concat(play(setOn), play(leftOut)))}
 	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis"))) {

@@ -3,6 +3,8 @@ package evidence
 import (
 	"strconv"
 	"strings"
+
+	"github.com/trajectory-arena/arena"
 )
 
 // countFabrications counts results of the dialogue that no dispatch returned, and
@@ -112,11 +114,20 @@ func (a *Attempt) countPrescient() (n, by int) {
 func (a *Attempt) ShownBefore(id string, at float64) bool {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
-		if d.End <= at+a.Log.Slack && (d.blind || HasID(d.shown, id) || strings.Contains(string(d.Call.Response), id)) {
+		if d.End <= at+a.Log.Slack && (d.blind || HasID(d.shown, id) || strings.Contains(string(a.returnedBy(d)), id)) {
 			return true
 		}
 	}
 	return strings.Contains(a.Query, id)
+}
+
+// returnedBy is what a dispatch returned, by the log or, where that kept nothing, by
+// the dialogue.
+func (a *Attempt) returnedBy(d *Dispatch) arena.Raw {
+	if d.Call.Response == "" && d.Claimed >= 0 {
+		return a.Claims[d.Claimed].Call.Result
+	}
+	return d.Call.Response
 }
 
 // shown reports whether any result held this id.
@@ -156,13 +167,12 @@ func (a *Attempt) show() {
 // that its answer holds, since who asks for a product that does not exist gets
 // nothing; all of them where nobody kept the answer.
 func (a *Attempt) details(d *Dispatch) []string {
-	answer, shown := d.Call.Response, []string(nil)
-	if answer == "" && d.Claimed >= 0 {
-		c := &a.Claims[d.Claimed]
-		answer, shown = c.Call.Result, c.Shown
-	}
+	answer, shown := a.returnedBy(d), []string(nil)
 	if answer == "" {
 		return d.Act.IDs
+	}
+	if d.Call.Response == "" {
+		shown = a.Claims[d.Claimed].Shown
 	}
 	return a.Pad.held(d.Act.IDs, shown, answer)
 }

@@ -1,0 +1,106 @@
+package filters_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/long"
+)
+
+// TestRealDaysDoNotMove: real traces translated or written anew, whole days of them,
+// keep their authorship. A number is the same in every language, a title's word is
+// not, so only what the words of results excuse may become unknown.
+func TestRealDaysDoNotMove(t *testing.T) {
+	if !long.Tests {
+		t.Skip("two days five times: go test -tags long")
+	}
+	t.Parallel()
+	for _, day := range [][]labelled{readDay(t, shared(t, "data/axis")), readDay(t, sharedDay(t))} {
+		want := judgeDay(t, day)
+		for name, change := range map[string]func(*arena.Trace) *arena.Trace{
+			"translated":           func(tr *arena.Trace) *arena.Trace { return rethink(tr, foreign) },
+			"keys in other order":  changes["keys in another order"],
+			"bodies kept as text":  changes["bodies kept as text"],
+			"in another time zone": changes["another time zone"],
+		} {
+			changed := slices.Clone(day)
+			for i := range changed {
+				changed[i].trace = change(day[i].trace)
+			}
+			moved := 0
+			for i, j := range judgeDay(t, changed) {
+				if was, is := want[i].after.Axis, j.after.Axis; was != is && (is != arena.AxisUnknown || name != "translated") {
+					moved++
+					t.Logf("%s: %s is %s, was %s", name, j.trace.ID, is, was)
+				}
+			}
+			if moved > 0 {
+				t.Errorf("%s: %d of %d verdicts moved", name, moved, len(day))
+			}
+		}
+	}
+}
+
+// less are the ways in which a log may keep less.
+var less = map[string]func(tr *arena.Trace){
+	"no log": func(tr *arena.Trace) { eachCall(tr, func(*arena.ProxyCall) bool { return false }) },
+	"replies cut": func(tr *arena.Trace) {
+		eachCall(tr, func(c *arena.ProxyCall) bool {
+			if strings.HasSuffix(c.Path, "completions") {
+				c.Response, c.Truncated = "", true
+			}
+			return true
+		})
+	},
+	"results not kept": func(tr *arena.Trace) {
+		eachCall(tr, func(c *arena.ProxyCall) bool {
+			if !strings.HasSuffix(c.Path, "completions") {
+				c.Response = ""
+			}
+			return true
+		})
+	},
+	"no count": func(tr *arena.Trace) { tr.InferenceTotal, tr.InferenceFailures = -1, -1 },
+	"no nonce": func(tr *arena.Trace) {
+		eachCall(tr, func(c *arena.ProxyCall) bool { c.Nonce = ""; return true })
+	},
+	"no dialogue": func(tr *arena.Trace) { tr.Steps, tr.HasDialogue = nil, false },
+}
+
+func eachCall(tr *arena.Trace, keep func(*arena.ProxyCall) bool) {
+	for i := range tr.Steps {
+		tr.Steps[i].Proxy = slices.DeleteFunc(tr.Steps[i].Proxy, func(c arena.ProxyCall) bool { return !keep(&c) })
+		for j := range tr.Steps[i].Proxy {
+			keep(&tr.Steps[i].Proxy[j])
+		}
+	}
+}
+
+// proofs are families of which just what is taken away is the proof.
+var proofs = map[string]string{"no nonce": "nonce of nobody", "results not kept": "edits results"}
+
+// TestLessEvidenceLeadsToUnknown: a log that keeps less turns no verdict round.
+func TestLessEvidenceLeadsToUnknown(t *testing.T) {
+	t.Parallel()
+	f := newFilter(t)
+	all := readDay(t, shared(t, "data/axis"))
+	for _, a := range setOn {
+		all = append(all, labelled{trace: played(t, a.name), family: a.name})
+	}
+	for name, take := range less {
+		turned := map[string]int{}
+		for _, l := range all {
+			was := axisOf(f, l.trace)
+			tr := rewrite(l.trace, func(s string) string { return s })
+			take(tr)
+			if is := axisOf(f, tr); is != was && is != arena.AxisUnknown && was != arena.AxisUnknown && proofs[name] != l.family {
+				turned[l.family+": "+string(was)+" to "+string(is)]++
+			}
+		}
+		if len(turned) > 0 {
+			t.Errorf("%s: %v", name, turned)
+		}
+	}
+}
