@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/audit"
 	"github.com/trajectory-arena/arena/cmd/arena/build"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/contest"
 	"github.com/trajectory-arena/arena/cmd/arena/evaluate"
 	"github.com/trajectory-arena/arena/cmd/arena/export"
 )
@@ -56,6 +57,7 @@ func newRoot(s *cli.Streams) *cobra.Command {
 		audit.NewAgreement(s),
 		build.NewBuild(s),
 		evaluate.NewCompare(s),
+		contest.NewContest(s),
 		export.NewConvert(s),
 		audit.NewDedup(s),
 		evaluate.NewEval(s),

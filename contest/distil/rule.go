@@ -46,7 +46,14 @@ func (r *Rule) String() string {
 	case Relative:
 		return fmt.Sprintf("KL below the king's by %g %%", 100*r.Epsilon)
 	case PairedT:
-		return fmt.Sprintf("paired t-test at %g, margin %g %%, at least %d prompts", r.Alpha, 100*r.Margin, r.MinPairs)
+		name := fmt.Sprintf("paired t-test at %g", r.Alpha)
+		if r.Margin > 0 {
+			name += fmt.Sprintf(", margin %g %%", 100*r.Margin)
+		}
+		if r.MinPairs > 0 {
+			name += fmt.Sprintf(", at least %d prompts", r.MinPairs)
+		}
+		return name
 	default:
 		return fmt.Sprintf("composite above the king's by %g %%", 100*r.Margin)
 	}
@@ -74,19 +81,19 @@ func (r *Rule) check() error {
 
 // Verdict is what a rule says of one challenger.
 type Verdict struct {
-	Model string `json:"model"`
-	UID   string `json:"uid,omitempty"`
+	Model string `json:"model" parquet:"model"`
+	UID   string `json:"uid,omitempty" parquet:"uid"`
 	// Lead is the king's KL less the challenger's, over the prompts of both.
-	Lead contest.Figure `json:"lead"`
+	Lead contest.Figure `json:"lead" parquet:"lead"`
 	// Relative is how far below the king's KL the challenger's is, as a share.
-	Relative contest.Number `json:"relative"`
+	Relative contest.Number `json:"relative" parquet:"relative"`
 	// P is that of the one-sided paired t-test with the rule's margin.
-	P contest.Number `json:"p"`
+	P contest.Number `json:"p" parquet:"p"`
 	// Composite is the composite score where the files have axes.
-	Composite contest.Number `json:"composite"`
-	Passes    bool           `json:"passes"`
+	Composite contest.Number `json:"composite" parquet:"composite"`
+	Passes    bool           `json:"passes" parquet:"passes"`
 	// Out says why the challenger does not count; empty if he does.
-	Out string `json:"out,omitempty"`
+	Out string `json:"out,omitempty" parquet:"out"`
 }
 
 // judge holds one challenger against the king.

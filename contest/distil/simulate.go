@@ -10,19 +10,19 @@ import (
 
 // Simulated is how often a rule crowns challengers whose true KL is known.
 type Simulated struct {
-	Rule    string `json:"rule" parquet:"rule"`
-	Prompts int    `json:"prompts" parquet:"prompts"`
+	Rule    string `json:"rule"`
+	Prompts int    `json:"prompts"`
 	// Better is how far the challengers' true KL is below the king's, as a share:
 	// at 0 every dethroning is false, above it is the rule's power.
-	Better float64 `json:"better" parquet:"better"`
+	Better float64 `json:"better"`
 	// Challenger is the share of challengers that pass; Round that of rounds of
 	// five in which one does. N counts rounds simulated; the intervals are over
 	// the real rounds that the noise was drawn from.
-	Challenger contest.Figure `json:"per_challenger" parquet:"per_challenger"`
-	Round      contest.Figure `json:"per_round" parquet:"per_round"`
+	Challenger contest.Figure `json:"per_challenger"`
+	Round      contest.Figure `json:"per_round"`
 	// From is how many real rounds and pairs the noise comes from.
-	FromRounds int `json:"from_rounds" parquet:"from_rounds"`
-	FromPairs  int `json:"from_pairs" parquet:"from_pairs"`
+	FromRounds int `json:"from_rounds"`
+	FromPairs  int `json:"from_pairs"`
 }
 
 // challengers are how many a simulated round has: the median of the published

@@ -1,0 +1,92 @@
+// Package contest holds the commands that check what contests on subnets publish:
+// `arena contest kl`, distil, evolai and yuma.
+package contest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/report"
+)
+
+// NewContest makes `arena contest`.
+func NewContest(s *cli.Streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "contest",
+		Short: "Check what distillation contests and their consensus published",
+		Long: `Recompute what subnets that run contests published, from their files: KL to a
+teacher, the kings of subnet 97, the gates of subnet 47, and the Yuma consensus
+that pays all of them. Every rate comes with its n and a 95 % interval.`,
+		Args: cli.UnknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newKL(s), newDistil(s), newEvolai(s), newYuma(s))
+	return c
+}
+
+// outputs are the ways out of every contest.
+type outputs struct {
+	json    bool
+	out     string
+	parquet string
+	page    string
+}
+
+// flags adds the flags; rows says what a row of the table is.
+func (o *outputs) flags(c *cobra.Command, rows string) {
+	c.Flags().BoolVar(&o.json, "json", false, "write JSON instead of tables")
+	c.Flags().StringVarP(&o.out, "output", "o", "-", "output file; - is standard output")
+	c.Flags().StringVar(&o.parquet, "parquet", "", "also write a Parquet file: a row "+rows)
+	c.Flags().StringVar(&o.page, "page", "", "also write an HTML page")
+	cli.ReadsFiles(c)
+	cli.Replaces(c, "output", "parquet", "page")
+}
+
+// write writes what was asked for: the report as JSON or by text, and the page
+// that draw lays out.
+func (o *outputs) write(s *cli.Streams, all any, text func(io.Writer) error, draw func() (*report.Page, error)) error {
+	if o.page != "" {
+		if err := o.draw(s, draw); err != nil {
+			return err
+		}
+	}
+	return cli.WriteWhole(s, o.out, func(w io.Writer) error {
+		if o.json {
+			return json.NewEncoder(w).Encode(all)
+		}
+		return text(w)
+	})
+}
+
+func (o *outputs) draw(s *cli.Streams, draw func() (*report.Page, error)) error {
+	p, err := draw()
+	if err != nil {
+		return err
+	}
+	html, err := p.HTML()
+	if err != nil {
+		return err
+	}
+	return cli.WriteWhole(s, o.page, func(w io.Writer) error {
+		_, err := w.Write(html)
+		return err
+	})
+}
+
+// table writes rows as Parquet where a path was given.
+func table[T any](s *cli.Streams, path string, rows []T) error {
+	if path == "" {
+		return nil
+	}
+	return cli.WriteWhole(s, path, func(w io.Writer) error {
+		if err := parquet.Write(w, rows, parquet.Compression(&parquet.Zstd)); err != nil {
+			return fmt.Errorf("write table: %w", err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,174 @@
+package contest
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/contest/distil"
+	"github.com/trajectory-arena/arena/report"
+)
+
+// distilFlags are what a user can say to `arena contest distil`.
+type distilFlags struct {
+	outputs
+	scores     string
+	benchmarks string
+	simulate   bool
+}
+
+// replayed is the whole of what is said.
+type replayed struct {
+	*distil.Report
+	Simulated []distil.Simulated `json:"simulated,omitempty"`
+}
+
+// challenged is one challenger in one round, as a row of the table.
+type challenged struct {
+	Round   string `parquet:"round"`
+	Block   int64  `parquet:"block"`
+	King    string `parquet:"king"`
+	Winner  string `parquet:"winner"`
+	Outcome string `parquet:"outcome"`
+	distil.Verdict
+}
+
+func newDistil(s *cli.Streams) *cobra.Command {
+	f := distilFlags{}
+	c := &cobra.Command{
+		Use:   "distil ROUNDS",
+		Short: "Replay the rounds of subnet 97 and say how firm each crown is",
+		Long: `Replay rounds of subnet 97: each challenger against the king on the same prompts, by
+the rule of the time (KL below the king's by 1 %; a one-sided paired t-test, later
+with a margin; a composite of axes). Published means and early stops are held
+against the prompts. Forged and copied students are found by their numbers.
+
+ROUNDS has one JSON object a line: {eval, block, file, king_uid_before, king_model,
+uid_of_model, rule_in_force}; file is a result file of the validator beside it. With
+--scores, the validator's scores after each block ({block, scores: {uid: KL}}), the
+published next king is known and each disagreement is explained by what the files
+show, or flagged.
+
+Exit 3: a decision that nothing in the files explains.`,
+		Example: `  cd testdata/contest/distil
+  arena contest distil rounds.jsonl --scores scores.jsonl
+  arena contest distil rounds.jsonl --scores scores.jsonl --benchmarks benchmarks.jsonl --simulate --json`,
+		Args: cli.Takes(1, 1),
+		RunE: func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) },
+	}
+	c.Flags().StringVar(&f.scores, "scores", "", "the validator's scores after each block, JSON lines")
+	c.Flags().StringVar(&f.benchmarks, "benchmarks", "", "results of the models elsewhere, JSON lines of {model, benchmark, score}: adds rank correlations with KL")
+	c.Flags().BoolVar(&f.simulate, "simulate", false, "simulate each rule with the noise of these rounds: false dethronings, and power at 1, 3 and 5 %")
+	f.flags(c, "a challenger of a round")
+	cli.Reads(c, "scores", "benchmarks")
+	return c
+}
+
+// times is how often each real round is played in a simulation: with 20 rounds
+// the simulation's own error is a tenth of that over rounds.
+const times = 200
+
+func (f *distilFlags) run(s *cli.Streams, path string) error {
+	rounds, err := distil.ReadRounds(path)
+	if err != nil {
+		return cli.Failed(err, "--help says what a file of rounds holds")
+	}
+	var states []distil.State
+	if f.scores != "" {
+		if states, err = distil.ReadStates(f.scores); err != nil {
+			return cli.Failed(err, "--scores has {block, scores: {uid: KL}} a line, blocks rising")
+		}
+	}
+	r := replayed{Report: distil.ReplayAll(rounds, states)}
+	if err = f.more(&r, rounds); err != nil {
+		return err
+	}
+	if err = table(s, f.parquet, challengers(r.Report)); err != nil {
+		return err
+	}
+	err = f.write(s, r, func(w io.Writer) error { return printDistil(w, &r) },
+		func() (*report.Page, error) { return report.KingsPage(r.Report, r.Simulated) })
+	if err != nil {
+		return err
+	}
+	return unexplained(r.Report)
+}
+
+// more adds what was asked for beside the replay.
+func (f *distilFlags) more(r *replayed, rounds []*distil.Round) error {
+	if f.benchmarks != "" {
+		scores, err := distil.ReadScores(f.benchmarks)
+		if err != nil {
+			return cli.Failed(err, "--benchmarks has {model, benchmark, score} a line")
+		}
+		r.Benchmarks = distil.Correlate(rounds, scores)
+	}
+	if !f.simulate {
+		return nil
+	}
+	var err error
+	r.Simulated, err = distil.Simulate(rounds, distil.Eras, []int{40, 100, 300}, []float64{0, 0.01, 0.03, 0.05}, times)
+	if err != nil {
+		return cli.Failed(err, "--simulate needs two rounds or more with such a pair")
+	}
+	return nil
+}
+
+func challengers(r *distil.Report) (rows []challenged) {
+	for i := range r.Rounds {
+		x := &r.Rounds[i]
+		for _, v := range x.Verdicts {
+			rows = append(rows, challenged{x.ID, x.Block, x.King, x.Winner, x.Outcome, v})
+		}
+	}
+	return rows
+}
+
+// unexplained is the failure of a replay with decisions that nothing explains.
+func unexplained(r *distil.Report) error {
+	for i := range r.Rounds {
+		if x := &r.Rounds[i]; x.Outcome == "unexplained" {
+			return cli.Limit(fmt.Errorf("round %s: the rule gives the crown to %q, published is uid %s", x.ID, x.Winner, x.Published),
+				"look at the round's verdicts with --json")
+		}
+	}
+	return nil
+}
+
+func printDistil(w io.Writer, r *replayed) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "round\tblock\tprompts\twinner\tholds\tnext king\toutcome\t")
+	for i := range r.Rounds {
+		x := &r.Rounds[i]
+		holds := ""
+		if x.Rule != "" {
+			holds = fmt.Sprintf("%.3f", float64(x.Holds.Value))
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", cli.Printable(x.ID), x.Block, x.Prompts, cli.Printable(x.Winner), holds,
+			cli.Printable(x.Published), x.Outcome, cli.Printable(strings.Join(x.Why, "; ")))
+	}
+	fmt.Fprintln(t)
+	for _, x := range r.Flags {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", cli.Printable(x.Round), x.Kind, cli.Printable(x.Model), cli.Printable(x.Why))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\ndecisions as published: %s; %d others explained\n", r.Agreed, r.Explained)
+	fmt.Fprintf(w, "published means that are their prompts': %d of %d; early stops of the published rule: %d of %d\n", r.MeansEqual, r.Means, r.StopsEqual, r.Stops)
+	for _, b := range r.Benchmarks {
+		fmt.Fprintf(w, "rank correlation of KL with %s: %s\n", cli.Printable(b.Benchmark), b.Spearman)
+	}
+	for _, x := range r.Simulated {
+		fmt.Fprintf(t, "%s\t%d prompts\tbetter by %g %%\ta challenger passes %s\ta round of five has a new king %s\n",
+			x.Rule, x.Prompts, 100*x.Better, x.Challenger, x.Round)
+	}
+	if r.Simulated != nil {
+		fmt.Fprintln(t, "The composite is not simulated: no published file has its axes item by item.")
+	}
+	return t.Flush()
+}

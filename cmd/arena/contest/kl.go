@@ -1,0 +1,100 @@
+package contest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/contest/kl"
+	"github.com/trajectory-arena/arena/report"
+)
+
+// measured is one student's report.
+type measured struct {
+	Student string     `json:"student"`
+	Report  *kl.Report `json:"report"`
+}
+
+// klRow is a position of one student in the table.
+type klRow struct {
+	Student string `parquet:"student"`
+	kl.Position
+}
+
+func newKL(s *cli.Streams) *cobra.Command {
+	o, vocabulary := outputs{}, 0
+	c := &cobra.Command{
+		Use:   "kl TEACHER STUDENT…",
+		Short: "Measure KL(teacher || student) from files of logits",
+		Long: `Measure KL(teacher || student) in nats, by position, prompt and file: exactly where
+both files hold the whole vocabulary, as a lower bound where they hold the likeliest
+tokens, and in the forms that subnet 97 scores by (the teacher's top 128; the shared
+top 20), with what each form cannot see.
+
+Files are .npy and .safetensors of logits or log-probabilities, a tensor a prompt,
+or JSON lines: {prompt, position, logits: […]} with null for a token that cannot
+come, or {prompt, position, top: [[id, logprob], …]}, or {problem_id, sample,
+logprobs} with the logprobs of a chat completion whose tokens are token_id:N, as a
+model server gives them for a student's rollouts. All have the same positions in
+one order.`,
+		Example: `  arena contest kl testdata/contest/kl/teacher.jsonl testdata/contest/kl/student.jsonl
+  arena contest kl testdata/contest/kl/teacher.jsonl testdata/contest/kl/student.jsonl --json --page kl.html`,
+		Args: cli.Takes(2, cli.AnyNumber),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			if vocabulary < 0 {
+				return cli.Usage(fmt.Errorf("--vocabulary is %d", vocabulary), "give the tokenizer's size, or nothing")
+			}
+			return runKL(s, &o, paths, vocabulary)
+		},
+	}
+	c.Flags().IntVar(&vocabulary, "vocabulary", 0, "the tokenizer's size, beyond which no token id lies (default: what the files hold)")
+	o.flags(c, "a position of a student")
+	return c
+}
+
+func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
+	var all []measured
+	var reports []*kl.Report
+	var rows []klRow
+	for _, path := range paths[1:] {
+		r, err := kl.Compare(kl.Rows(paths[0]), kl.Rows(path), vocabulary)
+		if err != nil {
+			return cli.Failed(fmt.Errorf("hold %s against %s: %w", path, paths[0], err), klHint(err))
+		}
+		all, reports = append(all, measured{path, r}), append(reports, r)
+		for _, p := range r.Each {
+			if o.parquet == "" {
+				break
+			}
+			rows = append(rows, klRow{path, p})
+		}
+	}
+	if err := table(s, o.parquet, rows); err != nil {
+		return err
+	}
+	return o.write(s, all, func(w io.Writer) error { return printKL(w, all) },
+		func() (*report.Page, error) { return report.KLPage(paths[1:], reports) })
+}
+
+func klHint(err error) string {
+	if errors.Is(err, kl.ErrApart) {
+		return "both files must hold the same positions in one order, of one tokenizer"
+	}
+	return "--help says what the files hold"
+}
+
+func printKL(w io.Writer, all []measured) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, m := range all {
+		fmt.Fprintf(t, "%s\t%d prompts\t%d positions\n", cli.Printable(m.Student), len(m.Report.Prompts), m.Report.Positions)
+		for _, f := range m.Report.Forms {
+			fmt.Fprintf(t, "  %s\t%s\tby position %.6g\tinfinite %d\tskipped %d\tunseen %.4g\tblind to %s\n",
+				f.Name, f.PerPrompt, float64(f.PerPosition), f.Infinite, f.Skipped, float64(f.Unseen), f.Blind)
+		}
+	}
+	return t.Flush()
+}
