@@ -24,6 +24,8 @@ type Card struct {
 	Default string
 	// Sections follow the overview, in order, as Markdown.
 	Sections []Section
+	// Uses say what reads the profiles that no build writes.
+	Uses map[string]string
 	// Push is the dataset on the Hub that the folder is made for, such as
 	// "org/name"; empty for none.
 	Push string
@@ -89,7 +91,7 @@ func (c *Card) render(m *Manifest, shards []placed) string {
 	b.WriteString(funnelTable(m.Funnel))
 	b.WriteString(columnTable(splits))
 	b.WriteString(provenance(m))
-	b.WriteString(loadSnippets(splits))
+	b.WriteString(loadSnippets(splits, c.Uses))
 	b.WriteString(licence(c.License))
 	b.WriteString(publishing(c.Push))
 	b.WriteString(checksums(shards))

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -82,7 +83,7 @@ func checksums(shards []placed) string {
 	return b.String()
 }
 
-// uses say what reads each profile. The snippets below them are run by
+// uses say what reads each profile of a build. The snippets below them are run by
 // bench/interop/check_load.py.
 var uses = map[string]string{
 	ProfileHFJSON:   "TRL SFTTrainer (assistant_only_loss=True), datasets >= 4.7: messages and tools arrive as lists of dicts",
@@ -90,17 +91,13 @@ var uses = map[string]string{
 	ProfilePref:     "TRL DPOTrainer and RewardTrainer, max_length=None",
 	ProfileKTO:      "TRL KTOTrainer, a batch of at least 2",
 	ProfileStepwise: "axolotl, type stepwise_supervised",
-	ProfileText:     "TRL SFTTrainer, verl MultiTurnSFTDataset and any other loader of role and content",
-	ProfileShareGPT: "LLaMA-Factory: dataset_dir is this folder, dataset sharegpt_train",
-	ProfilePrompts:  "TRL GRPOTrainer: ground_truth reaches the reward function",
-	ProfileVerlSFT:  "verl MultiTurnSFTDataset: data.train_files takes the shards; raise data.max_length",
 }
 
-func loadSnippets(splits []split) string {
+func loadSnippets(splits []split, further map[string]string) string {
 	var b strings.Builder
 	b.WriteString("\n## Loading\n\n`CORPUS` is this folder.\n")
 	for _, group := range byConfig(splits) {
-		use := uses[group[0].Profile]
+		use := cmp.Or(further[group[0].Profile], uses[group[0].Profile])
 		fmt.Fprintf(&b, "\n```python\n# %s\nfrom datasets import load_dataset\nrows = load_dataset(CORPUS, %q, split=%q)\n```\n", use, group[0].Config, group[0].Split)
 	}
 	return b.String()

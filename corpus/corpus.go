@@ -24,17 +24,12 @@ const (
 	SplitEval  = "eval"
 )
 
-// The profiles whose names writing and checking depend on. A build writes
-// hf-json, verl-rl, pref and kto, and stepwise where it is asked to.
+// The profiles that a build writes, stepwise where it is asked to. Package export
+// has the others.
 const (
 	ProfileHFJSON   = "hf-json"
 	ProfileVerlRL   = "verl-rl"
 	ProfilePref     = "pref"
 	ProfileKTO      = "kto"
 	ProfileStepwise = "stepwise"
-	ProfileText     = "text"
-	ProfileShareGPT = "sharegpt"
-	ProfilePrompts  = "prompts"
-	ProfileVerlSFT  = "verl-sft"
-	ProfileOpenAI   = "openai-jsonl"
 )

@@ -60,8 +60,8 @@ func oneSchema(shards []placed) error {
 	return nil
 }
 
-// shardPath is a shard's name in the corpus. ShareGPT readers take one folder
-// per split; JSONL lies outside the folders that the card names.
+// shardPath is a shard's name in the corpus. JSONL lies outside the folders that
+// the card names.
 func shardPath(s Stream, i, n int, ext string) string {
 	number := fmt.Sprintf("%05d-of-%05d.%s", i, n, ext)
 	switch {
@@ -69,7 +69,7 @@ func shardPath(s Stream, i, n int, ext string) string {
 		return s.Place
 	case s.Table != "":
 		return path.Join("tables", s.Table+"."+ext)
-	case s.Profile == ProfileShareGPT:
+	case s.Folders:
 		return path.Join("data", s.Config, s.Split, number)
 	case strings.HasPrefix(ext, "json"):
 		return path.Join("jsonl", s.Config, s.Split+"-"+number)

@@ -27,6 +27,8 @@ type Stream struct {
 	Config  string
 	Profile string
 	Split   string
+	// Folders says that each split has a folder of its own.
+	Folders bool `json:",omitempty"`
 	// Table is the name of a ledger table; all else is then empty.
 	Table string
 	// Place is the path of a single file in the corpus; all else is then empty.

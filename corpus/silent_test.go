@@ -109,7 +109,7 @@ func TestCardNamesNoLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ext := range []string{"jsonl", "jsonl.zst"} {
-		l := corpus.NewLines(p, corpus.Stream{Config: ext, Profile: corpus.ProfileOpenAI, Split: corpus.SplitTrain}, ext)
+		l := corpus.NewLines(p, corpus.Stream{Config: ext, Profile: "openai-jsonl", Split: corpus.SplitTrain}, ext)
 		ok(t, l.Add(`{"messages":[]}`))
 		ok(t, l.Close())
 	}

@@ -167,7 +167,7 @@ func TestOtherPeoplesTracesComeOutOfEveryProfile(t *testing.T) {
 
 // asProfile are the talks that a profile has a place for, as it has them.
 func asProfile(profile string, talks []exporttest.Talk) []exporttest.Talk {
-	if profile != corpus.ProfileShareGPT {
+	if profile != "sharegpt" {
 		return talks
 	}
 	var out []exporttest.Talk

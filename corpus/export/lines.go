@@ -32,10 +32,13 @@ func (s *lineSink) add(r *row) error {
 
 func (s *lineSink) close(context.Context) error { return s.lines.Close() }
 
+// openAILines is the profile of lines, compressed or not.
+const openAILines = "openai-jsonl"
+
 // openLines writes openai-jsonl with the given file ending.
 func openLines(ext string) func(*job, string) (sink, error) {
 	return func(j *job, split string) (sink, error) {
-		stream := corpus.Stream{Config: j.profile.Name, Profile: corpus.ProfileOpenAI, Split: split}
+		stream := corpus.Stream{Config: j.profile.Name, Profile: openAILines, Split: split}
 		return &lineSink{j, corpus.NewLines(j.part, stream, ext), openAI}, nil
 	}
 }

@@ -19,11 +19,16 @@ type Profile struct {
 	From string
 	// Readers are the loaders that were run on it, with their versions.
 	Readers []string
+	// Use says for what loader the rows are, and how it takes them: a line of the
+	// card where its configs name the profile and no build writes it.
+	Use string
 	// Load is Python that reads a split into rows, SPLIT standing for its name;
 	// empty where the card's configs do.
 	Load string
 	// same reports whether rows go out as they are in the corpus.
 	same bool
+	// folders says that each split has a folder of its own.
+	folders bool
 	// open starts the rows of one split.
 	open func(*job, string) (sink, error)
 	// support, where set, writes what a loader needs beside the rows of all
@@ -45,7 +50,7 @@ const configTurns = "sft_turns"
 // All lists every profile, in the order in which they are documented.
 func All() []Profile {
 	return slices.Concat(rowProfiles(), []Profile{
-		{Name: corpus.ProfileOpenAI, From: corpus.ProfileHFJSON, open: openLines("jsonl"),
+		{Name: openAILines, From: corpus.ProfileHFJSON, open: openLines("jsonl"),
 			Doc:     "OpenAI messages and tools, one JSON object a line, outside the card",
 			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 fills in nulls)"},
 			Load:    "import glob, json\nfiles = sorted(glob.glob(CORPUS + \"/jsonl/openai-jsonl/SPLIT-*.jsonl\"))\nrows = [json.loads(line) for path in files for line in open(path, encoding=\"utf-8\")]"},
@@ -74,19 +79,23 @@ func rowProfiles() []Profile {
 		{Name: configTurns, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileHFJSON, turns),
 			Doc:     "one hf-json row per assistant turn, earlier reasoning stripped, weight 1 on the last turn alone",
 			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer"}},
-		{Name: corpus.ProfileText, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileText, text),
+		{Name: "text", From: corpus.ProfileHFJSON, open: openRows("text", text),
+			Use:     "TRL SFTTrainer, verl MultiTurnSFTDataset and any other loader of role and content",
 			Doc:     "messages of two strings, calls and tools inside the text: the one encoding that every loader reads alike",
 			Readers: append(all, "TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset")},
-		{Name: corpus.ProfileShareGPT, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileShareGPT, shareGPT), support: (*job).datasetInfo,
+		{Name: "sharegpt", From: corpus.ProfileHFJSON, folders: true, open: openRows("sharegpt", shareGPT), support: (*job).datasetInfo,
+			Use:     "LLaMA-Factory: dataset_dir is this folder, dataset sharegpt_train",
 			Doc:     "conversations of from and value, with dataset_info.json",
 			Readers: append(all, "LLaMA-Factory 0.9.5")},
-		{Name: corpus.ProfilePrompts, From: corpus.ProfileVerlRL, open: openRows(corpus.ProfilePrompts, prompts),
+		{Name: "prompts", From: corpus.ProfileVerlRL, open: openRows("prompts", prompts),
+			Use:     "TRL GRPOTrainer: ground_truth reaches the reward function",
 			Doc:     "one problem a row, tools in the system turn, the reward specification beside it",
 			Readers: append(all, "TRL 1.16 GRPOTrainer")},
 		{Name: corpus.ProfileVerlRL, From: corpus.ProfileVerlRL, open: openVerlRL,
 			Doc:     "one problem a row for a tool loop, with a reward function and the tools as YAML",
 			Readers: append(all, "verl 0.9.1 RLHFDataset")},
-		{Name: corpus.ProfileVerlSFT, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileVerlSFT, verlSFT),
+		{Name: "verl-sft", From: corpus.ProfileHFJSON, open: openRows("verl-sft", verlSFT),
+			Use:     "verl MultiTurnSFTDataset: data.train_files takes the shards; raise data.max_length",
 			Doc:     "the text rows with verl's enable_thinking",
 			Readers: append(all, "TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset")},
 		{Name: corpus.ProfilePref, From: corpus.ProfilePref, same: true, open: openRows(corpus.ProfilePref, samePref),
@@ -96,6 +105,15 @@ func rowProfiles() []Profile {
 			Doc:     "one attempt and whether it is wanted",
 			Readers: append(all, "TRL 1.16 KTOTrainer")},
 	}
+}
+
+// Uses are what cards say of the profiles that no build writes.
+func Uses() map[string]string {
+	uses := map[string]string{}
+	for _, p := range All() {
+		uses[p.Name] = p.Use
+	}
+	return uses
 }
 
 // Named gives the profile of a name, and the nearest name where there is none.

@@ -85,7 +85,7 @@ func (s *rowSink[T]) close(context.Context) error {
 // openRows writes Parquet rows in the encoding that format names.
 func openRows[T any](format string, convert func(*row) ([]T, error)) func(*job, string) (sink, error) {
 	return func(j *job, split string) (sink, error) {
-		stream := corpus.Stream{Config: j.profile.Name, Profile: format, Split: split}
+		stream := corpus.Stream{Config: j.profile.Name, Profile: format, Split: split, Folders: j.profile.folders}
 		return &rowSink[T]{job: j, shards: corpus.NewShards[T](j.part, stream), convert: convert}, nil
 	}
 }

@@ -99,7 +99,7 @@ func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Man
 	return corpus.Assemble(ctx, fsys, to, corpus.Assembly{
 		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
 		Extra: extra,
-		Card: corpus.Card{Title: "Exported corpus", Push: opt.Push, License: cmp.Or(opt.License, license), Tags: []string{"agent", "tool-use"},
+		Card: corpus.Card{Title: "Exported corpus", Push: opt.Push, License: cmp.Or(opt.License, license), Tags: []string{"agent", "tool-use"}, Uses: Uses(),
 			Sections: append(cardSections(counts), origin)},
 	})
 }

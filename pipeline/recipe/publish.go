@@ -63,7 +63,7 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 	c := finish.Content{
 		Parts: parts, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.protection.bank, Given: w.protection.given, Reports: map[string]any{"recipe.json": w.report},
 		Card: corpus.Card{
-			Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags,
+			Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags, Uses: export.Uses(),
 			Sections: []corpus.Section{
 				{Heading: "What this is", Body: w.about()},
 				{Heading: "Held-out protection", Body: w.report.Proof.text()},

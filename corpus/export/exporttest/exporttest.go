@@ -60,13 +60,13 @@ func reader(f *corpus.FileEntry) (string, func(testing.TB, string) []Talk) {
 	switch {
 	case f.Profile == corpus.ProfileHFJSON:
 		return f.Config, hfJSON
-	case f.Profile == corpus.ProfileText:
+	case f.Profile == "text":
 		return f.Config, text
-	case f.Profile == corpus.ProfileVerlSFT:
+	case f.Profile == "verl-sft":
 		return f.Config, verlSFT
-	case f.Profile == corpus.ProfileShareGPT:
+	case f.Profile == "sharegpt":
 		return f.Config, shareGPT
-	case f.Profile == corpus.ProfileOpenAI:
+	case f.Profile == "openai-jsonl":
 		return f.Config, openAI
 	case top == "atif":
 		return top, atif
