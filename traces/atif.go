@@ -11,15 +11,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// The schemas of trajectory documents that are read.
-const (
-	atifPrefix    = "ATIF-v1."
-	episodeSchema = "oro.environment_episode.v1"
-)
-
 // knownATIF reports whether a schema version is one of ATIF 1.0 to 1.7.
 func knownATIF(schema string) bool {
-	minor, ok := strings.CutPrefix(schema, atifPrefix)
+	minor, ok := strings.CutPrefix(schema, "ATIF-v1.")
 	return ok && len(minor) == 1 && minor <= "7" && minor >= "0"
 }
 

@@ -122,24 +122,45 @@ func (d *decoder) object() (found, error) {
 		return found{trace: t}, err
 	}
 	d.repairs = nil
-	switch {
-	case knownATIF(e.schema):
-		return d.atif()
-	case e.schema == episodeSchema:
-		return d.episode()
-	case e.schema != "" && e.marks.any(markSteps|markEpisode):
-		return found{}, &damage{UnsupportedSchema, "schema_version " + shownWord(e.schema)}
-	case e.marks.has(markConversations):
-		return d.chatRow(shareGPT)
-	case e.marks.any(markMessages|markTraj) || e.marks.has(markRawText|markToolCalls):
-		return d.chatRow(openAI)
-	case e.marks.has(markSample | markGrade):
-		return d.graded()
-	case e.marks.has(markInput|markOutput) && e.marks.any(markReward|markScore):
-		return d.rollout()
-	default:
-		return found{}, &damage{NotATrace, "object with the keys " + e.shownKeys()}
+	for _, s := range shapes {
+		if s.is(&e) {
+			return s.read(d)
+		}
 	}
+	if e.schema != "" && e.marks.any(stepKeys) {
+		return found{}, &damage{UnsupportedSchema, "schema_version " + shownWord(e.schema)}
+	}
+	return found{}, &damage{NotATrace, "object with the keys " + e.shownKeys()}
+}
+
+// shape is a format of objects that are no envelopes, told by a schema that the
+// object names or by its keys.
+type shape struct {
+	schema   func(string) bool
+	all, any mark
+	read     func(*decoder) (found, error)
+}
+
+// shapes are tried in this order.
+var shapes = []shape{
+	{schema: knownATIF, read: (*decoder).atif},
+	{schema: isEpisode, read: (*decoder).episode},
+	{all: keys("conversations"), read: chatRow(shareGPT)},
+	{any: keys("messages", "traj"), read: chatRow(openAI)},
+	{all: keys("raw_text", "tool_calls"), read: chatRow(openAI)},
+	{all: keys("sample", "grade"), read: (*decoder).graded},
+	{all: keys("input", "output"), any: keys("reward", "score"), read: (*decoder).rollout},
+}
+
+// stepKeys are what documents hold that name their schema.
+var stepKeys = keys("steps", "episode")
+
+func (s *shape) is(e *envelope) bool {
+	if s.schema != nil {
+		return s.schema(e.schema)
+	}
+	named := e.schema != "" && e.marks.any(stepKeys)
+	return !named && e.marks.has(s.all) && (s.any == 0 || e.marks.any(s.any))
 }
 
 // list reads an array as the dialogue or the messages of one attempt. An empty

@@ -34,41 +34,32 @@ type envelope struct {
 // mark is a set of top-level keys that tell shapes apart.
 type mark uint32
 
-const (
-	markProblemID mark = 1 << iota
-	markStatus
-	markDialogue
-	markMessages
-	markConversations
-	markTraj
-	markSteps
-	markEpisode
-	markSample
-	markGrade
-	markInput
-	markOutput
-	markRawText
-	markToolCalls
-	markReward
-	markScore
-)
+var marks = map[string]mark{}
 
-var marks = map[string]mark{
-	"problem_id": markProblemID, "status": markStatus, "dialogue": markDialogue,
-	"messages": markMessages, "conversations": markConversations, "traj": markTraj,
-	"steps": markSteps, "episode": markEpisode,
-	"sample": markSample, "grade": markGrade, "input": markInput, "output": markOutput,
-	"raw_text": markRawText, "tool_calls": markToolCalls, "reward": markReward, "score": markScore,
+// keys is the set of these keys.
+func keys(names ...string) (m mark) {
+	for _, name := range names {
+		if marks[name] == 0 {
+			marks[name] = 1 << len(marks)
+		}
+		m |= marks[name]
+	}
+	return m
 }
 
 func (m mark) has(all mark) bool { return m&all == all }
 func (m mark) any(of mark) bool  { return m&of != 0 }
 
+var (
+	dialogueKey = keys("dialogue")
+	outcomeKeys = keys("status", "problem_id")
+	otherKeys   = keys("messages", "conversations", "traj", "steps", "episode", "sample", "input")
+)
+
 // isEnvelope reports whether the object is what the sandbox writes: a dialogue,
 // or at least how an attempt at a problem ended.
 func (e *envelope) isEnvelope() bool {
-	const others = markMessages | markConversations | markTraj | markSteps | markEpisode | markSample | markInput
-	return e.marks.has(markDialogue) || e.marks.has(markStatus|markProblemID) && !e.marks.any(others)
+	return e.marks.has(dialogueKey) || e.marks.has(outcomeKeys) && !e.marks.any(otherKeys)
 }
 
 // read takes an object. A key that comes twice counts as it came last.

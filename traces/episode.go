@@ -5,6 +5,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
+func isEpisode(schema string) bool { return schema == "oro.environment_episode.v1" }
+
 // episode reads one oro.environment_episode.v1: the calls of its call_trace
 // with what the environment answered. The simulated shopper's own prompts and
 // the verdict's checks hold the answer and are never read; of the verdict only

@@ -26,6 +26,10 @@ type row struct {
 
 // chatRow reads an object around messages: OpenAI's, ShareGPT's, tau-bench's
 // trajectories, ORO's prompts and predictions.
+func chatRow(source arena.Source) func(*decoder) (found, error) {
+	return func(d *decoder) (found, error) { return d.chatRow(source) }
+}
+
 func (d *decoder) chatRow(source arena.Source) (found, error) {
 	w := row{conversation: conversation{t: newTrace(source)}}
 	d.c.Reset(d.c.Source())
