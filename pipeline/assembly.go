@@ -55,8 +55,10 @@ func plots(pages map[string][]byte) []corpus.Section {
 // decides.
 func (s *session) manifestInputs(p *plan) []corpus.Input {
 	var out []corpus.Input
-	for i, in := range s.inputs {
-		out = append(out, corpus.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(len(p.Fates[i]))})
+	for i := range s.inputs {
+		for n, f := range s.inputs[i].files {
+			out = append(out, corpus.Input{Kind: "traces", SHA256: f.SHA256, Bytes: f.Bytes, Records: p.Records[i][n]})
+		}
 	}
 	for _, f := range s.day.Files {
 		out = append(out, corpus.Input{Kind: f.Kind, SHA256: f.SHA256, Bytes: f.Bytes, Records: int64(f.Records)})

@@ -151,7 +151,10 @@ func (g *grouper) pool(problem int) guard.Pool { return g.protect.Pools[problem]
 func (g *grouper) decide(ctx context.Context) error {
 	n := len(g.inputs)
 	g.fates, g.candidates, g.replies, g.tries = make([][]choose.Fate, n), make([][]candidate, n), make([]replies, n), make([][]try, n)
-	g.read = make([]traces.Summary, n)
+	g.read = make([][]traces.Summary, n)
+	for i := range g.read {
+		g.read[i] = make([]traces.Summary, len(g.inputs[i].files))
+	}
 	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
 		f := g.fate(at, x)
 		c := g.becomes(f, at, x)
@@ -168,7 +171,7 @@ func (g *grouper) decide(ctx context.Context) error {
 			}
 		}
 		g.fates[at.Input] = append(g.fates[at.Input], f)
-		countRead(&g.read[at.Input], x)
+		countRead(&g.read[at.Input][x.File], x)
 		if x.Fault == nil && f.Stage != stageRead {
 			g.count(at, x)
 		}

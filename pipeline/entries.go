@@ -56,7 +56,7 @@ func (s *session) ready() error {
 			return err
 		}
 		if status != block.Equal && status != block.Unfinished {
-			return fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.Path, status)
+			return fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.title(), status)
 		}
 	}
 	return nil

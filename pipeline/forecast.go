@@ -26,9 +26,9 @@ func (r *Run) Forecast(ctx context.Context) (*Forecast, error) {
 		return nil, err
 	}
 	defer o.close()
-	f := &Forecast{Inputs: len(o.inputs), Problems: len(o.day.Problems.All), Clusters: map[guard.Pool]int{}, Blocks: map[block.Status]int{}}
+	f := &Forecast{Inputs: len(o.day.Inputs), Problems: len(o.day.Problems.All), Clusters: map[guard.Pool]int{}, Blocks: map[block.Status]int{}}
 	for _, in := range o.inputs {
-		f.Bytes += in.Bytes
+		f.Bytes += in.bytes
 		s, err := block.State(o.FS, in.dir, in.key)
 		if err != nil {
 			return nil, err

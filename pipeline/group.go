@@ -39,7 +39,7 @@ type grouper struct {
 	fates      [][]choose.Fate
 	candidates [][]candidate
 	replies    []replies
-	read       []traces.Summary
+	read       [][]traces.Summary
 	// tries are scored attempts by problem.
 	tries [][]try
 }

@@ -44,22 +44,25 @@ type mapper struct {
 	doc        []byte
 }
 
-// file makes the block of one input.
-func (m *mapper) file(ctx context.Context, in traces.Input, opt traces.Options, w *block.Writer) (traces.Summary, error) {
-	return traces.Read(ctx, in, opt, func(it traces.Item) error {
+// file adds one file, the nth of its input, to a block.
+func (m *mapper) file(ctx context.Context, in traces.Input, n int, opt traces.Options, w *block.Writer) error {
+	_, err := traces.Read(ctx, in, opt, func(it traces.Item) error {
 		if it.Fault != nil {
-			return w.Add(faultEntry(it.Fault), nil)
+			return w.Add(faultEntry(it.Fault, n), nil)
 		}
 		entry, row, err := m.attempt(ctx, it.Trace)
 		if err != nil {
 			return err
 		}
+		entry.File = n
 		return w.Add(entry, row)
 	})
+	return err
 }
 
-func faultEntry(f *traces.Fault) *block.Entry {
+func faultEntry(f *traces.Fault, file int) *block.Entry {
 	return &block.Entry{Head: block.Head{
+		File:    file,
 		Source:  arena.Source{FileSHA256: f.FileSHA256, Line: f.Line},
 		Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail, Cut: f.Cut},
 		Problem: -1,

@@ -24,9 +24,11 @@ type plan struct {
 	Key    string         `json:"key"`
 	Funnel []corpus.Stage `json:"funnel"`
 	Units  []unit         `json:"units"`
-	// Read is what could be read, Cut the positions of the inputs that ended early.
-	Read traces.Tally `json:"read"`
-	Cut  []int        `json:"cut,omitempty"`
+	// Read is what could be read, Records counts records by input and file, Cut
+	// are the files that ended early.
+	Read    traces.Tally `json:"read"`
+	Records [][]int64    `json:"records"`
+	Cut     [][2]int     `json:"cut,omitempty"`
 	// Judged counts attempts that a judge was asked about, Unscored those that
 	// it gave no answer to; the others say the same of the step judge.
 	Judged        int `json:"judged"`
@@ -130,10 +132,15 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 		return nil, err
 	}
 	for i := range g.read {
-		p.Read.Add(g.read[i])
-		if g.read[i].Cut {
-			p.Cut = append(p.Cut, i)
+		records := make([]int64, len(g.read[i]))
+		for n, r := range g.read[i] {
+			p.Read.Add(r)
+			records[n] = int64(r.Traces + r.Faults)
+			if r.Cut {
+				p.Cut = append(p.Cut, [2]int{i, n})
+			}
 		}
+		p.Records = append(p.Records, records)
 	}
 	unreadable(p.Funnel, &p.Read)
 	for i := range g.fates {

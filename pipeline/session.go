@@ -40,13 +40,6 @@ type session struct {
 	grouper *grouper
 }
 
-// input is one file with the block made of it.
-type input struct {
-	traces.Input
-	key block.Key
-	dir string
-}
-
 func (r *Run) open(ctx context.Context) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
@@ -130,23 +123,13 @@ func (s *session) identify() error {
 	if err != nil {
 		return err
 	}
-	for _, in := range s.day.Inputs {
-		key := block.Key{Input: in.SHA256, Meta: metaOf(&in), Config: config}
-		s.inputs = append(s.inputs, input{Input: in, key: key, dir: filepath.Join(s.Work, blocksFolder, key.Folder())})
+	s.inputs = inputsOf(s.day.Inputs)
+	for i := range s.inputs {
+		in := &s.inputs[i]
+		in.key.Config = config
+		in.dir = filepath.Join(s.Work, blocksFolder, in.key.Folder())
 	}
-	slices.SortStableFunc(s.inputs, func(a, b input) int {
-		return cmp.Or(cmp.Compare(a.key.Input, b.key.Input), cmp.Compare(a.key.Meta, b.key.Meta))
-	})
 	return nil
-}
-
-// metaOf names what an input says of its attempts beside their records.
-func metaOf(in *traces.Input) string {
-	run, problem := in.PathIDs()
-	if run == "" && problem == "" {
-		return in.MetaSHA256
-	}
-	return finish.Digest([]byte(in.MetaSHA256), []byte(run), []byte(problem))
 }
 
 func none() (struct{}, error) { return struct{}{}, nil }
@@ -204,7 +187,7 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 		}
 	}
 	// the largest first, so that no worker is left with one alone at the end
-	slices.SortStableFunc(mine, func(a, b int) int { return cmp.Compare(s.inputs[b].Bytes, s.inputs[a].Bytes) })
+	slices.SortStableFunc(mine, func(a, b int) int { return cmp.Compare(s.inputs[b].bytes, s.inputs[a].bytes) })
 	done := progress{s: s, stage: "map", total: len(mine)}
 	err := each(ctx, s.Config.Workers, len(mine), s.newMapper, func(ctx context.Context, m *mapper, i int) error {
 		in := s.inputs[mine[i]]
@@ -213,14 +196,14 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 			return err
 		}
 		if status == block.Equal {
-			done.tell(in.Bytes, "")
+			done.tell(in.bytes, "")
 			return nil
 		}
 		why := known.why(in, status)
 		if err := s.makeBlock(ctx, m, in); err != nil {
 			return err
 		}
-		done.tell(in.Bytes, why)
+		done.tell(in.bytes, why)
 		return nil
 	})
 	if err != nil {
@@ -235,9 +218,11 @@ func (s *session) makeBlock(ctx context.Context, m *mapper, in input) error {
 		return err
 	}
 	opt := traces.Options{Limits: s.Config.Reading, RunID: s.Config.RunID}
-	if _, err := m.file(ctx, in.Input, opt, w); err != nil {
-		w.Abort()
-		return err
+	for i := range in.files {
+		if err := m.file(ctx, in.files[i], i, opt, w); err != nil {
+			w.Abort()
+			return err
+		}
 	}
 	return w.Close()
 }

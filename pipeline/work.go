@@ -78,8 +78,11 @@ func (s *session) readNames() names {
 func (s *session) writeNames(only Shard) error {
 	n := names{}
 	for i, in := range s.inputs {
-		if only.has(i) {
-			n[in.Name] = in.key.Folder()
+		if !only.has(i) {
+			continue
+		}
+		for _, f := range in.files {
+			n[f.Name] = in.key.Folder()
 		}
 	}
 	b, err := json.Marshal(n)
@@ -92,14 +95,14 @@ func (s *session) writeNames(only Shard) error {
 // why tells for people why a block is made; empty for an input that was never
 // seen.
 func (n names) why(in input, status block.Status) string {
-	before, known := n[in.Name]
+	before, known := n[in.files[0].Name]
 	switch {
 	case status == block.Missing && !known:
 		return ""
 	case status == block.Missing && before != in.key.Folder():
 		status = block.InputMismatch
 	}
-	return in.Path + ": " + status.String()
+	return in.title() + ": " + status.String()
 }
 
 // progress counts what was done of one stage.

@@ -70,8 +70,8 @@ func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
 // summary is what a plan tells of before its parts are written.
 func (s *session) summary(p *plan) *Summary {
 	out := &Summary{Funnel: p.Funnel, Rows: map[string]int64{}, Collisions: p.Funnel[0].Dropped[reasonCollision]}
-	for _, i := range p.Cut {
-		out.CutFiles = append(out.CutFiles, s.inputs[i].Title())
+	for _, at := range p.Cut {
+		out.CutFiles = append(out.CutFiles, s.inputs[at[0]].files[at[1]].Title())
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-// Package block keeps the work on one input file: an entry for every attempt
+// Package block keeps the work on one input file, or on several small ones: an entry for every attempt
 // and fault read from it, the bodies of those that may become training rows,
 // and a marker that says from what and by which configuration it was made.
 package block
@@ -34,6 +34,8 @@ type Entry struct {
 // Head is who made an attempt and what the look at its agent's whole day needs
 // of it.
 type Head struct {
+	// File is the position of the attempt's file among those of the block.
+	File    int
 	Source  arena.Source
 	Fault   *Fault
 	Attempt Attempt

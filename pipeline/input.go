@@ -1,0 +1,118 @@
+package pipeline
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// input is what one block is made of: a file, or several small ones.
+type input struct {
+	files []traces.Input
+	bytes int64
+	key   block.Key
+	dir   string
+}
+
+// Days that hold one attempt a file have as many small files as attempts, and a
+// block is four files. A file is small below smallFile bytes as stored; more than
+// fewBlocks of them share blocks, some filesABlock in each.
+const (
+	smallFile   = 256 << 10
+	fewBlocks   = 64
+	filesABlock = 1 << 10
+)
+
+// inputsOf parts files into inputs, in an order that no path decides. Which
+// small files share a block depends on the first bits of their hashes, so that
+// one file more changes one block.
+func inputsOf(files []traces.Input) []input {
+	small := 0
+	for i := range files {
+		small += smallOf(&files[i])
+	}
+	blocks := 0
+	if small > fewBlocks {
+		blocks = max(fewBlocks, 1<<bits.Len(uint((small-1)/filesABlock)))
+	}
+	var out []input
+	shared := make([][]traces.Input, blocks)
+	for i := range files {
+		if blocks > 0 && smallOf(&files[i]) == 1 {
+			at := drawn(files[i].SHA256, blocks)
+			shared[at] = append(shared[at], files[i])
+		} else {
+			out = append(out, newInput(files[i:i+1]))
+		}
+	}
+	for _, some := range shared {
+		if len(some) > 0 {
+			out = append(out, newInput(some))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b input) int {
+		return cmp.Or(cmp.Compare(a.key.Input, b.key.Input), cmp.Compare(a.key.Meta, b.key.Meta))
+	})
+	return out
+}
+
+// smallOf counts a file where it is small.
+func smallOf(in *traces.Input) int {
+	if in.Bytes < smallFile {
+		return 1
+	}
+	return 0
+}
+
+// drawn is one of n, a power of two, by the first bits of a hash.
+func drawn(sha256 string, n int) int {
+	b, err := hex.DecodeString(sha256[:min(8, len(sha256))])
+	if err != nil || len(b) < 4 {
+		return 0
+	}
+	return int(uint64(binary.BigEndian.Uint32(b)) * uint64(n) >> 32) //nolint:gosec // below n
+}
+
+// newInput names an input by the content of its files.
+func newInput(files []traces.Input) input {
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b traces.Input) int {
+		return cmp.Or(cmp.Compare(a.SHA256, b.SHA256), cmp.Compare(metaOf(&a), metaOf(&b)))
+	})
+	in := input{files: files}
+	hashes, metas := make([][]byte, len(files)), make([][]byte, len(files))
+	for i := range files {
+		in.bytes += files[i].Bytes
+		hashes[i], metas[i] = []byte(files[i].SHA256), []byte(metaOf(&files[i]))
+	}
+	in.key = block.Key{Input: files[0].SHA256, Meta: metaOf(&files[0])}
+	if len(files) > 1 {
+		in.key.Input, in.key.Meta = finish.Digest(hashes...), finish.Digest(metas...)
+	}
+	return in
+}
+
+// metaOf names what a file's neighbours and path say of its attempts beside their
+// records.
+func metaOf(in *traces.Input) string {
+	run, problem := in.PathIDs()
+	if run == "" && problem == "" {
+		return in.MetaSHA256
+	}
+	return finish.Digest([]byte(in.MetaSHA256), []byte(run), []byte(problem))
+}
+
+// title names an input for people.
+func (in *input) title() string {
+	if more := len(in.files) - 1; more > 0 {
+		return fmt.Sprintf("%s and %d more", in.files[0].Path, more)
+	}
+	return in.files[0].Path
+}
