@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/gofrs/flock"
+
+	"github.com/trajectory-arena/arena/internal/journal"
 )
 
 // ErrBusy says that another process works in the same folder.
@@ -28,7 +30,7 @@ func Lock(dir string) (release func(), err error) {
 		if err != nil {
 			return nil, err
 		}
-		if isAt(held, path) {
+		if journal.IsAt(held, path) {
 			return func() {
 				_ = errors.Join(os.Remove(path), held.Unlock()) // a file that stays behind locks nothing
 				for _, folder := range made {
@@ -61,10 +63,4 @@ func locked(path string) (*flock.Flock, error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	return lock, nil
-}
-
-func isAt(lock *flock.Flock, path string) bool {
-	mine, err := lock.Stat()
-	there, absent := os.Stat(path)
-	return err == nil && absent == nil && os.SameFile(mine, there)
 }

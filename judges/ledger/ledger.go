@@ -1,7 +1,7 @@
 // Package ledger keeps every exchange with a judge model, so that no answer is
 // paid for twice. A ledger is a folder of files of JSON lines: each process writes
-// one of its own and reads all of them, so shards on a shared folder need no lock,
-// and ledgers merge by putting their files into one folder.
+// one of its own and reads all of them, so shards work side by side, and ledgers
+// merge by putting their files into one folder.
 package ledger
 
 import (
@@ -39,6 +39,8 @@ type Ledger struct {
 	byKey map[[32]byte]place
 	usage map[asked]Usage
 	bill  Bill
+	// unread counts replies that were no answer, by question.
+	unread map[[32]byte]int
 }
 
 // place is where an exchange lies: in a line of a file, or in a row of an old
@@ -59,7 +61,7 @@ func Open(dir string) (*Ledger, error) {
 		return nil, fmt.Errorf("read ledger %s: not a folder", dir)
 	}
 	l := &Ledger{
-		dir: dir, read: map[string]int64{}, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[asked]Usage{},
+		dir: dir, read: map[string]int64{}, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[asked]Usage{}, unread: map[[32]byte]int{},
 		bill: Bill{Spent: Free()},
 	}
 	count := func(e Exchange) { l.bill = l.bill.plus(e) }
@@ -105,6 +107,9 @@ func (l *Ledger) load(path string, visit func(Exchange)) error {
 func (l *Ledger) enter(e Exchange, at place) {
 	of := asked{e.Model, e.PromptSHA256}
 	l.usage[of] = l.usage[of].plus(e)
+	if k, ok := hash(e.Ask); ok && (e.Outcome == arena.JudgeUnparsed || e.Outcome == arena.JudgeRefused) {
+		l.unread[k]++
+	}
 	if e.Outcome != arena.JudgeScored {
 		return
 	}
@@ -136,6 +141,14 @@ func (l *Ledger) Answer(ask string) (Exchange, error) {
 		return Exchange{}, err
 	}
 	return l.find(l.byAsk, ask)
+}
+
+// Unread counts the replies to ask, in all runs, that were no answer.
+func (l *Ledger) Unread(ask string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k, _ := hash(ask)
+	return l.unread[k]
 }
 
 // Reply finds a readable exchange with the very same request, whatever it was

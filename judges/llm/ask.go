@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -20,12 +21,18 @@ func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (ver
 		if v, given := j.unanswered.Load(q.ask); given {
 			return v, nil
 		}
-		e, err := j.ledger.Answer(q.ask)
-		if err != nil && !errors.Is(err, ledger.ErrNotHeld) {
-			return verdict{}, err
+		if v, held, err := j.held(q); held || err != nil {
+			return v, err
 		}
-		if v, ok := j.replay(q, e); err == nil && ok {
-			return v, nil
+		release, waited, err := j.ledger.Claim(ctx, q.ask)
+		if err != nil {
+			return j.ended(ctx, verdict{spent: ledger.Free()}, err)
+		}
+		defer release()
+		if waited {
+			if v, held, err := j.held(q); held || err != nil {
+				return v, err
+			}
 		}
 		v, err := j.live(ctx, q, voted)
 		if err == nil && v.outcome != arena.JudgeScored {
@@ -40,6 +47,19 @@ func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (ver
 		out.outcome = arena.JudgeFailed
 	}
 	return out, err
+}
+
+// held is the ledger's verdict.
+func (j *Judge) held(q question) (verdict, bool, error) {
+	e, err := j.ledger.Answer(q.ask)
+	if errors.Is(err, ledger.ErrNotHeld) {
+		return verdict{}, false, nil
+	}
+	if err != nil {
+		return verdict{}, false, err
+	}
+	v, ok := j.replay(q, e)
+	return v, ok, nil
 }
 
 // replay reads a kept reply again. Should it no longer be readable, it is as
@@ -69,7 +89,11 @@ func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdi
 	}
 	wait.Reset()
 	last := verdict{outcome: arena.JudgeFailed, spent: ledger.Free(), detail: "no model was left to ask"}
-	for try := 1; try <= j.cfg.Tries; try++ {
+	before := j.ledger.Unread(q.ask)
+	if before >= j.cfg.Tries {
+		last.outcome, last.detail = arena.JudgeUnparsed, fmt.Sprintf("%d replies of earlier runs were no answer: raise --tries to ask again", before)
+	}
+	for try := before + 1; try <= j.cfg.Tries; try++ {
 		member, left := r.member()
 		if !left {
 			break

@@ -149,8 +149,8 @@ func TestSamplesDiffer(t *testing.T) {
 	seeds := map[any]bool{}
 	for _, c := range s.Calls() {
 		seeds[c.Body["seed"]] = true
-		if c.Body["temperature"] != cfg.SampleTemperature {
-			t.Errorf("temperature %v", c.Body["temperature"])
+		if want := map[bool]float64{true: 0, false: cfg.SampleTemperature}[c.Body["seed"] == nil]; c.Body["temperature"] != want {
+			t.Errorf("temperature %v with seed %v", c.Body["temperature"], c.Body["seed"])
 		}
 	}
 	if len(seeds) != 3 {

@@ -101,6 +101,9 @@ func (j *Judge) predict(q question) (Prediction, error) {
 			return Prediction{}, err
 		}
 	}
+	if j.ledger.Unread(q.ask) >= j.cfg.Tries {
+		return Prediction{Spent: ledger.Free()}, nil
+	}
 	return Prediction{Calls: 1, Spent: j.expect(q, member)}, nil
 }
 

@@ -56,7 +56,7 @@ func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]quest
 			if k.each {
 				q.verdicts = steps
 			}
-			q.params = j.params(v*j.cfg.SelfConsistency + s)
+			q.params = j.params(v, s)
 			ask, err := j.askOf(q)
 			if err != nil {
 				return nil, err
@@ -68,12 +68,13 @@ func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]quest
 	return votes, nil
 }
 
-// params are the request's parameters for the n-th sample. Where one model is
-// asked more than once, a seed and a temperature make the samples differ.
-func (j *Judge) params(n int) map[string]any {
+// params are the request's parameters for a sample of a vote. A model's first is
+// the answer at temperature 0, which a run with one sample has paid for; where it
+// is asked more than once, a seed and a temperature make the others differ.
+func (j *Judge) params(vote, sample int) map[string]any {
 	p := map[string]any{"temperature": 0, "max_tokens": j.cfg.MaxTokens}
-	if j.cfg.SelfConsistency > 1 || j.panel.repeats {
-		p["temperature"], p["seed"] = j.cfg.SampleTemperature, n
+	if sample > 0 || vote > 0 && j.panel.repeats {
+		p["temperature"], p["seed"] = j.cfg.SampleTemperature, vote*j.cfg.SelfConsistency+sample
 	}
 	return p
 }

@@ -1,0 +1,89 @@
+package llm_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
+	"github.com/trajectory-arena/arena/judges/ledger"
+)
+
+// TestTwoProcessesPayOnce lets two processes ask about the same attempts at once,
+// with one ledger, a server that turns some away and one that fails some.
+func TestTwoProcessesPayOnce(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	dir := t.TempDir()
+	s := modeltest.Limited(t, 8, modeltest.First(modeltest.Late(5*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
+	cfg := config(s)
+	cfg.Endpoints[0].Concurrency = 16
+	var both sync.WaitGroup
+	var got [2][]arena.Judgement
+	for i := range got {
+		j, _ := judgeIn(t, dir, cfg, table)
+		both.Go(func() { got[i] = judgeBy(t, j, n, 16) })
+	}
+	both.Wait()
+	bill := s.Bill()
+	if bill.Answers != n {
+		t.Errorf("%d answers for %d attempts", bill.Answers, n)
+	}
+	all, err := ledger.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = all.Close() }()
+	if own := all.Bill(); own.Prompt != bill.Prompt || own.Completion != bill.Completion {
+		t.Errorf("ledger %+v, server %+v", own, bill)
+	}
+	for i := range n {
+		if *got[0][i].Score != *got[1][i].Score || got[0][i].PromptTokens != got[1][i].PromptTokens {
+			t.Errorf("attempt %d: %+v and %+v", i, got[0][i], got[1][i])
+		}
+	}
+}
+
+// TestNoAnswerIsPaidForTriesTimesAtMost runs again and again on a model that
+// cannot answer.
+func TestNoAnswerIsPaidForTriesTimesAtMost(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := modeltest.New(t, noise())
+	cfg := config(s)
+	cfg.MaxUnscored = 1
+	var calls []int
+	for range 5 {
+		for _, got := range judgeAll(t, dir, cfg, 2, 1) {
+			if got.Outcome != arena.JudgeUnparsed || got.Detail == "" {
+				t.Errorf("%+v", got)
+			}
+		}
+		calls = append(calls, len(s.Calls()))
+	}
+	if want := 2 * cfg.Tries; calls[4] != want || calls[3] != want || !slices.IsSorted(calls) {
+		t.Errorf("%d requests after each run, want %d in the end", calls, want)
+	}
+	cfg.Tries++
+	judgeAll(t, dir, cfg, 2, 1)
+	if n := len(s.Calls()); n != 2*cfg.Tries {
+		t.Errorf("%d requests with one try more", n)
+	}
+}
+
+// TestTheFirstSampleIsTheAnswerOfOneRun: what a run with one sample has paid for
+// is not asked again by one with three.
+func TestTheFirstSampleIsTheAnswerOfOneRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := modeltest.New(t, say(0.5))
+	cfg := config(s)
+	judgeAll(t, dir, cfg, 4, 2)
+	cfg.SelfConsistency = 3
+	judgeAll(t, dir, cfg, 4, 2)
+	if n := len(s.Calls()); n != 4*3 {
+		t.Errorf("%d requests for 4 attempts, once and thrice", n)
+	}
+}
