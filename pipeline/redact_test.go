@@ -20,7 +20,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/internal/canary"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
@@ -154,13 +153,7 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 		t.Errorf("%d canaries are left, the first %v", len(where), where[0])
 	}
 	countsHold(t, filepath.Join(r.Out, "data/sft/train-00000-of-00001.parquet"))
-	findings, err := verify.Corpus(t.Context(), corpus.Disk{}, r.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range findings {
-		t.Error(f)
-	}
+	verified(t, r.Out)
 	m, err := corpus.ReadManifest(corpus.Disk{}, r.Out)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
-package pipeline_test
+package foreign_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,11 @@ import (
 // string itself.
 func literal(t *testing.T, before, value, after string) string {
 	t.Helper()
-	inner := escaped(t, value)
+	b, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := string(b[1 : len(b)-1])
 	if strings.HasPrefix(value, `"`) {
 		inner = value[1 : len(value)-1]
 	}

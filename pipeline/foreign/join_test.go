@@ -1,4 +1,4 @@
-package pipeline_test
+package foreign_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package pipeline_test
+package foreign_test
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func sources(t *testing.T) []string {
 	t.Helper()
 	all := []string{filepath.Join("testdata", "import"), nastyTraces(t)}
 	for _, name := range []string{"tau-bench", "atif", "oro-episode", "oro-sft"} {
-		if dir := filepath.Join("..", "..", "shared", "data", "real", name); present(dir) {
+		if dir := filepath.Join("..", "..", "..", "shared", "data", "real", name); present(dir) {
 			all = append(all, dir)
 		}
 	}
