@@ -23,6 +23,8 @@ type judgeFlags struct {
 	quiet   bool
 	dryRun  bool
 	probe   int
+	explain string
+	labels  string
 	steps   bool
 	llm     instrument.LLMFlags
 }
@@ -53,6 +55,7 @@ The key is taken from OPENAI_API_KEY where that is set, or from --api-key-env.
 Details: docs/judges-llm.md.`,
 		Example: `  arena judge testdata/day -o judgements.jsonl
   arena judge testdata/day --steps -o steps.jsonl
+  arena judge testdata/day --explain 2a8bc3a1-72f0-4aee-a9f3-564a28e21ff0/c7492af7-f589-4054-a5a6-7784cb5b0f26
   # -n says what asking models would cost; without it they are asked
   arena judge testdata/day --judge llm --endpoint http://127.0.0.1:8000/v1 --model Qwen/Qwen3-32B -n
   echo '{small: {prompt: 0.1, completion: 0.4}, large: {prompt: 0.6, completion: 2.2}}' > prices.yaml
@@ -70,6 +73,9 @@ Details: docs/judges-llm.md.`,
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
 	c.Flags().IntVar(&f.probe, "probe", 0, "probe the judge itself on this many attempts instead: one line per probe")
+	c.Flags().StringVar(&f.explain, "explain", "", "take one grade apart: the walk through the gates, with the passages; the ID is RUN/PROBLEM")
+	c.Flags().StringVar(&f.labels, "labels", "", "with --explain: labels or judge lines; where they differ is told")
+	cli.Reads(c, "labels")
 	c.Flags().BoolVar(&f.steps, "steps", false, "judge each step instead: by what it brought to the product recommended, or by --judge llm")
 	f.llm.Settings.Flags(c)
 	f.llm.Add(c)
@@ -82,6 +88,9 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 	}
 	if f.steps && f.probe > 0 {
 		return cli.Usage(errors.New("--probe and --steps do not go together"), "probes move a score, and steps have none")
+	}
+	if f.explain != "" && (f.steps || f.probe > 0 || f.dryRun) || f.labels != "" && f.explain == "" {
+		return cli.Usage(errors.New("--explain stands alone, and --labels with it"), "leave --steps, --probe and -n out")
 	}
 	day := &judgeDay{flags: f, streams: s, workers: f.workers}
 	judge, known := judges.Named(f.judge)
@@ -115,7 +124,10 @@ func (f *judgeFlags) offline(c *cobra.Command, judge judges.Instrument, day *jud
 }
 
 func (f *judgeFlags) judgeOrProbe(ctx context.Context, day *judgeDay, days []string) error {
-	if f.probe > 0 {
+	switch {
+	case f.explain != "":
+		return day.explain(ctx, days)
+	case f.probe > 0:
 		return day.probe(ctx, days, f.probe)
 	}
 	return day.lines(ctx, days)

@@ -1,0 +1,183 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/gates"
+)
+
+// gateNames are the gates of the reasoning score, in their order.
+var gateNames = [...]string{"inference", "remark on results", "datum", "reasoned choice"}
+
+// label is what somebody else said of an attempt: a label with its evidence, or
+// another judge's line.
+type label struct {
+	RunID     string   `json:"eval_run_id"`
+	ProblemID string   `json:"problem_id"`
+	Score     *float64 `json:"score"`
+	Gates     []bool   `json:"gates"`
+	Evidence  struct {
+		Step       int
+		Quote, Why string
+	} `json:"evidence"`
+	Detail string `json:"detail"`
+}
+
+// explain prints the walk of one attempt through the gates.
+func (d *judgeDay) explain(ctx context.Context, days []string) error {
+	t, err := d.find(ctx, days)
+	if err != nil {
+		return err
+	}
+	dialogue := filters.Normalise(t)
+	j, err := d.judge(ctx, t, &dialogue)
+	if err != nil {
+		return explainJudge(err)
+	}
+	var beside *label
+	if d.flags.labels != "" {
+		if beside, err = labelOf(d.flags.labels, t); err != nil {
+			return err
+		}
+	}
+	var words strings.Builder
+	if err := printWalk(&words, t, &dialogue, &j, beside); err != nil {
+		return err
+	}
+	return cli.WriteWhole(d.streams, d.flags.out, func(w io.Writer) error {
+		_, err := io.WriteString(w, cli.WithoutSecrets(words.String()))
+		return err
+	})
+}
+
+// find reads the attempt that --explain names.
+func (d *judgeDay) find(ctx context.Context, days []string) (found *arena.Trace, err error) {
+	err = d.attempts(ctx, days, newJudgeTally(), func(t *arena.Trace) error {
+		if t.ID == d.flags.explain {
+			found = t
+		}
+		return nil
+	})
+	if err == nil && found == nil {
+		err = cli.Failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM: eval_run_id and problem_id of a line of `arena judge`")
+	}
+	return found, err
+}
+
+// labelOf finds the line of an attempt in a file of labels.
+func labelOf(path string, t *arena.Trace) (*label, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, cli.Failed(fmt.Errorf("read labels: %w", err), "name a JSONL file of labels or judge lines")
+	}
+	defer f.Close() //nolint:errcheck // only read
+	for line, err := range arena.Lines(f, maxRatingBytes) {
+		if err != nil {
+			return nil, cli.Failed(fmt.Errorf("read labels %s: %w", path, err), "a line is {eval_run_id, problem_id, score}")
+		}
+		var l label
+		if err := json.Unmarshal(line.Text, &l); err != nil {
+			return nil, cli.Failed(fmt.Errorf("read labels %s: line %d: %w", path, line.Number, err), "a line is {eval_run_id, problem_id, score}")
+		}
+		if l.RunID == t.RunID && l.ProblemID == t.ProblemID {
+			return &l, nil
+		}
+	}
+	return nil, cli.Failed(errors.New("the labels do not have the attempt"), "leave --labels out, or name those of this day")
+}
+
+func printWalk(w io.Writer, t *arena.Trace, d *arena.Dialogue, j *arena.Judgement, beside *label) error {
+	fmt.Fprintf(w, "%s  %s: %s\n", cli.Printable(t.ID), j.Judge, scoreOf(j.Score, string(j.Outcome)))
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	failed := false
+	for i, name := range gateNames {
+		switch {
+		case i < len(j.Gates) && j.Gates[i]:
+			fmt.Fprintf(table, "gate %d\t%s\tpassed\t%s\n", i+1, name, passages(j, d, t, i+1))
+		case !failed:
+			failed = true
+			fmt.Fprintf(table, "gate %d\t%s\tfailed\t%s\n", i+1, name, cli.Printable(j.Detail))
+		default:
+			fmt.Fprintf(table, "gate %d\t%s\tnot asked\t\n", i+1, name)
+		}
+	}
+	if beside != nil {
+		printLabel(table, j, beside)
+	}
+	fmt.Fprintln(table, "\nstep\tin earlier results\tin none, nor in the request")
+	all, _ := gates.Ground(t, d)
+	for _, g := range all {
+		if len(g.Held)+len(g.Nowhere) == 0 {
+			continue
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\n", stepNumber(t, d, g.Turn), cli.Printable(strings.Join(g.Held, ", ")), cli.Printable(strings.Join(g.Nowhere, ", ")))
+	}
+	return table.Flush()
+}
+
+func scoreOf(score *float64, otherwise string) string {
+	if score == nil {
+		return otherwise
+	}
+	return fmt.Sprint(*score)
+}
+
+func stepNumber(t *arena.Trace, d *arena.Dialogue, turn int) int {
+	if step := d.Turns[turn].Step; step >= 0 && step < len(t.Steps) && t.Steps[step].Number > 0 {
+		return t.Steps[step].Number
+	}
+	return turn + 1
+}
+
+// passages are what a judge cites for a gate, each in the words around it.
+func passages(j *arena.Judgement, d *arena.Dialogue, t *arena.Trace, gate int) string {
+	var cited []string
+	for _, s := range j.Spans {
+		if s.Gate == gate {
+			cited = append(cited, fmt.Sprintf("step %d: %s", s.Step, cli.Printable(around(d, t, s))))
+		}
+	}
+	return strings.Join(cited, "; ")
+}
+
+// margin is how many bytes are shown on both sides of a passage.
+const margin = 60
+
+// around is a cited passage between brackets, with the words beside it.
+func around(d *arena.Dialogue, t *arena.Trace, s arena.Span) string {
+	for i := range d.Turns {
+		think := d.Turns[i].Think
+		at := strings.Index(think, s.Quote)
+		if stepNumber(t, d, i) != s.Step || at < 0 {
+			continue
+		}
+		from, to := max(0, at-margin), min(len(think), at+len(s.Quote)+margin)
+		return strings.ToValidUTF8(think[from:at]+"["+s.Quote+"]"+think[at+len(s.Quote):to], "")
+	}
+	return "[" + s.Quote + "]"
+}
+
+// printLabel says where a label takes another walk, and by what.
+func printLabel(w io.Writer, j *arena.Judgement, l *label) {
+	fmt.Fprintf(w, "\nlabel\t%s\t\t%s\n", scoreOf(l.Score, "unscored"), cli.Printable(l.Detail))
+	if l.Evidence.Quote != "" || l.Evidence.Why != "" {
+		fmt.Fprintf(w, "\tits evidence\t\tstep %d: [%s] %s\n", l.Evidence.Step, cli.Printable(l.Evidence.Quote), cli.Printable(l.Evidence.Why))
+	}
+	for i, name := range gateNames {
+		if i < len(l.Gates) && i < len(j.Gates) && l.Gates[i] != j.Gates[i] {
+			fmt.Fprintf(w, "differs\tgate %d, %s\t\tthe label says %s\n", i+1, name, map[bool]string{true: "passed", false: "failed"}[l.Gates[i]])
+			return
+		}
+	}
+	fmt.Fprintln(w, "differs\tnowhere")
+}
