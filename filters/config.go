@@ -3,7 +3,12 @@ package filters
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 // UnknownPolicy says what becomes of an attempt whose axis is unknown.
@@ -34,9 +39,31 @@ type Config struct {
 	MinAttempts int `yaml:"min_attempts"`
 	// MaxPastes is how many requests one and the same episode may answer.
 	MaxPastes int `yaml:"max_pastes"`
+	// Harness names the ready map of the agents' tools: shop, envpack, webshop or
+	// tau-bench.
+	Harness string `yaml:"harness"`
+	// Tools adds to the map by name what a tool does.
+	Tools map[string]Tool `yaml:"tools,omitempty"`
 	// Mistakes makes unwanted and rejected examples of failed attempts that only
 	// invented a product or did not recommend once; the recipes kto and pref set it.
 	Mistakes bool `yaml:"mistakes,omitempty"`
+}
+
+// Tool says what a tool does: search, open, match, answer, end, or ask for anything
+// else; and which of its arguments are words, and which ids.
+type Tool struct {
+	As    string   `yaml:"as"`
+	Words []string `yaml:"words,omitempty"`
+	IDs   []string `yaml:"ids,omitempty"`
+}
+
+// harness is the map of all tools.
+func (c *Config) harness() evidence.Tools {
+	more := evidence.Tools{}
+	for name, t := range c.Tools {
+		more[name] = evidence.Role{Tool: evidence.Roles[t.As], Words: t.Words, IDs: t.IDs}
+	}
+	return evidence.With(c.Harness, more)
 }
 
 // Defaults are the limits of the published recipe, where it names one; the
@@ -48,6 +75,7 @@ func Defaults() Config {
 		MinConfidence: 0.5,
 		MinAttempts:   8,
 		MaxPastes:     2,
+		Harness:       "shop",
 	}
 }
 
@@ -74,6 +102,14 @@ func (c Config) Validate() error {
 	}
 	if c.MaxPastes < 1 {
 		bad("max_pastes", c.MaxPastes, "at least 1")
+	}
+	if _, known := evidence.Harnesses[c.Harness]; !known {
+		bad("harness", c.Harness, "one of "+strings.Join(slices.Sorted(maps.Keys(evidence.Harnesses)), ", "))
+	}
+	for name, t := range c.Tools {
+		if _, known := evidence.Roles[t.As]; !known {
+			bad("tools."+name+".as", t.As, "one of "+strings.Join(slices.Sorted(maps.Keys(evidence.Roles)), ", "))
+		}
 	}
 	return errors.Join(all...)
 }

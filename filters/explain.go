@@ -43,7 +43,7 @@ type Explanation struct {
 
 // Explain takes the first pass apart for one attempt.
 func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
-	a := evidence.Examine(t, d)
+	a := evidence.Examine(t, d, f.tools)
 	e := Explanation{Rows: rows(a)}
 	for i := range rules {
 		if odds := rules[i].odds(a); odds != 0 {

@@ -19,6 +19,7 @@ import (
 type Filter struct {
 	cfg    Config
 	limits checks.Limits
+	tools  evidence.Tools
 }
 
 // New returns a filter with these limits, or all that is wrong with them.
@@ -26,14 +27,14 @@ func New(cfg Config) (*Filter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("set up the structural filter: %w", err)
 	}
-	return &Filter{cfg, checks.Limits{MaxTokens: cfg.MaxTokens}}, nil
+	return &Filter{cfg, checks.Limits{MaxTokens: cfg.MaxTokens}, cfg.harness()}, nil
 }
 
 // Check says what the attempt itself shows: its axis, every reject, the values
 // measured. The sample is what the second pass needs to know of it. Neither
 // the trace nor the dialogue is changed.
 func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habits.Sample) {
-	a := evidence.Examine(t, d)
+	a := evidence.Examine(t, d, f.tools)
 	defer a.Pad.Release()
 	score, evidence := logOdds(a)
 	s := arena.Structure{}

@@ -98,11 +98,15 @@ func TestSignals(t *testing.T) {
 	good := dialogue(
 		call("find_product", `{"q": "lamp"}`), call("find_product", `{"q": "LAMP", "page": 2}`), call("find_product", `{"q": "desk lamp"}`),
 		call("view_product_information", `{"product_ids": "7,8"}`), call("recommend_product", `{"product_ids": "7"}`))
-	s := filters.Signals(nil, good)
+	signals := func(d *arena.Dialogue) filters.RankSignals {
+		verdict, _ := newFilter(t).Check(&arena.Trace{}, d)
+		return filters.SignalsOf(&verdict)
+	}
+	s := signals(good)
 	if s.Reformulations != 0.5 || s.Verified != 1 || s.Regular != 1 || s.Depth <= 0 || s.Depth >= 1 {
 		t.Errorf("good attempt: %+v", s)
 	}
-	loop := filters.Signals(nil, dialogue(call("find_product", `{"q": "a"}`), call("find_product", `{"q": "b"}`), call("find_product", `{"q": "a"}`), call("find_product", `{"q": "b"}`), call("recommend_product", `{"product_ids": "7"}`)))
+	loop := signals(dialogue(call("find_product", `{"q": "a"}`), call("find_product", `{"q": "b"}`), call("find_product", `{"q": "a"}`), call("find_product", `{"q": "b"}`), call("recommend_product", `{"product_ids": "7"}`)))
 	if loop.Regular != 0.5 || loop.Verified != 0 {
 		t.Errorf("ping-pong: %+v", loop)
 	}

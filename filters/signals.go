@@ -21,11 +21,21 @@ type RankSignals struct {
 	Regular float64
 }
 
-// Signals measures a dialogue. The trace is read for nothing but its shape.
-func Signals(_ *arena.Trace, d *arena.Dialogue) RankSignals {
-	p := evidence.Pads.Get().(*evidence.Pad)
-	defer p.Release()
-	return signals(d, evidence.ReadClaims(d, p))
+// SignalsOf reads the signals off a verdict.
+func SignalsOf(s *arena.Structure) (r RankSignals) {
+	for _, f := range s.Features {
+		switch f.Name {
+		case "depth":
+			r.Depth = f.Value
+		case "reformulations":
+			r.Reformulations = f.Value
+		case "verified":
+			r.Verified = f.Value
+		case "regular":
+			r.Regular = f.Value
+		}
+	}
+	return r
 }
 
 func signals(d *arena.Dialogue, all []evidence.Claim) RankSignals {

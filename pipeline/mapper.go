@@ -93,7 +93,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 	if at < 0 || !usable(m.filter, &structure, rec.Outcome.Success) {
 		return entry, nil, nil
 	}
-	entry.Rank = filters.Signals(t, &rec.Dialogue).Score()
+	entry.Rank = filters.SignalsOf(&structure).Score()
 	row, err := m.render(ctx, &rec, at, entry)
 	return entry, row, err
 }

@@ -12,59 +12,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// Tool is one of the shop's tools as the filter tells them apart.
-type Tool uint8
-
-const (
-	ToolOther Tool = iota
-	ToolFind
-	ToolView
-	ToolMatch
-	ToolShop
-	ToolVoucher
-	ToolRecommend
-	ToolTerminate
-)
-
-func toolOf(name string) Tool {
-	switch name {
-	case "find_product":
-		return ToolFind
-	case "view_product_information":
-		return ToolView
-	case "check_product_match":
-		return ToolMatch
-	case "find_products_in_same_shop":
-		return ToolShop
-	case "calculate_voucher":
-		return ToolVoucher
-	case "recommend_product":
-		return ToolRecommend
-	case "terminate":
-		return ToolTerminate
-	}
-	return ToolOther
-}
-
-// ToolName strips the name spaces that some clients put before a tool's name.
-func ToolName(s string) string {
-	s = strings.TrimSpace(s)
-	s = strings.TrimPrefix(s, "functions.")
-	return strings.TrimPrefix(s, "tools.")
-}
-
-// Catalogue reports whether a call of this tool asks the shop for something, so that
-// an agent who makes it must have gone through the proxy or a local tool.
-func (t Tool) Catalogue() bool { return t >= ToolFind && t <= ToolVoucher }
-
-// Takes reports whether a call of this tool takes products out of results.
-func (t Tool) Takes() bool { return t == ToolView || t == ToolMatch || t == ToolRecommend }
-
 // Act is a call with its arguments brought to one form, so that two spellings
 // of the same request are equal: order of keys, types, defaults and encoding
 // do not count. Empty fields mean "not given".
 type Act struct {
 	Tool Tool
+	// name is a hash of the name of a tool that is told by it alone.
+	name uint64
 	// Words are hashes of the query's words in order; empty for other tools.
 	Words []uint64
 	// IDs are the product ids asked for or recommended, in order.
@@ -93,13 +47,13 @@ type priceRange struct {
 
 // Read brings the arguments of a call into a. encoded says that text values
 // went through a URL encoder, as they do on the way to the proxy.
-func (a *Act) Read(p *Pad, t Tool, args arena.Raw, encoded bool) {
-	*a = Act{Tool: t, Page: 1}
+func (a *Act) Read(p *Pad, r Role, args arena.Raw, encoded bool) {
+	*a = Act{Tool: r.Tool, name: r.name, Page: 1}
 	if args.Kind() != arena.Object || !p.room() {
 		return
 	}
 	gjson.Parse(string(args)).ForEach(func(key, v gjson.Result) bool {
-		if v.Type != gjson.Null {
+		if v.Type != gjson.Null && !r.argument(a, p, key.Str, v, encoded) {
 			a.argument(p, key.Str, v, encoded)
 		}
 		return true
@@ -135,7 +89,7 @@ func (a *Act) argument(p *Pad, key string, v gjson.Result, encoded bool) {
 	case "sort":
 		a.Sort = HashText(plain(text(v), encoded))
 	default:
-		if a.Tool == ToolOther || a.Tool == ToolTerminate {
+		if a.Tool == ToolOther || a.Tool == ToolAsk || a.Tool == ToolTerminate {
 			a.foreign(p, v)
 		}
 		a.Rest += Mix(HashText(key), HashText(strings.ToLower(plain(text(v), encoded))))
@@ -282,7 +236,7 @@ func (a *Act) SameRequest(b *Act) bool {
 // sameSubject reports whether two acts are about the same thing: the same words, the
 // same products. Filters may differ.
 func (a *Act) sameSubject(b *Act) bool {
-	return a.Tool == b.Tool && SameHashes(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) && len(a.specs) == len(b.specs)
+	return a.Tool == b.Tool && a.name == b.name && SameHashes(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) && len(a.specs) == len(b.specs)
 }
 
 // looser reports whether b asks for a's subject and page with no filter that a lacks

@@ -58,14 +58,16 @@ type facts struct {
 	RecommendationHeard     bool
 }
 
-// Examine reads an attempt; its pad may be released when nothing more is asked of
+// Examine reads an attempt in a harness of these tools; its pad may be released when nothing more is asked of
 // it.
-func Examine(t *arena.Trace, d *arena.Dialogue) *Attempt {
+func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 	p := Pads.Get().(*Pad)
+	p.harness = tools
+	p.hearTools(t, d)
 	a := &Attempt{Trace: t, Dialogue: d, Pad: p, Query: t.Query[:min(len(t.Query), maxQuery)]}
 	p.hear(a.Query)
 	a.Log = readLog(t, p)
-	a.Claims = ReadClaims(d, p)
+	a.Claims = readClaims(d, p)
 	p.lists(a.Claims)
 	a.Log.match(a.Claims, p)
 	a.show()

@@ -26,8 +26,8 @@ type Claim struct {
 	Edited  bool
 }
 
-// ReadClaims lists the calls of a dialogue, as far as they are examined.
-func ReadClaims(d *arena.Dialogue, p *Pad) []Claim {
+// readClaims lists the calls of a dialogue, as far as they are examined.
+func readClaims(d *arena.Dialogue, p *Pad) []Claim {
 	all := p.claims
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {
@@ -35,7 +35,7 @@ func ReadClaims(d *arena.Dialogue, p *Pad) []Claim {
 				break
 			}
 			c := Claim{Call: &d.Turns[i].Calls[j], Turn: i, Dispatch: -1}
-			c.Act.Read(p, toolOf(c.Call.Name), c.Call.Arguments, false)
+			c.Act.Read(p, p.role(c.Call.Name), c.Call.Arguments, false)
 			all = append(all, c)
 		}
 	}

@@ -12,6 +12,6 @@ func Listed(result arena.Raw) (all [4][]string, ids []string) {
 // IDsOf are the products that the filter reads from a call's arguments.
 func IDsOf(args arena.Raw) []string {
 	var a Act
-	a.Read(new(Pad), ToolRecommend, args, false)
+	a.Read(new(Pad), Role{Tool: ToolRecommend}, args, false)
 	return a.IDs
 }

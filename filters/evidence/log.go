@@ -90,7 +90,7 @@ func readLog(t *arena.Trace, p *Pad) ProxyLog {
 			at, l.Slack = span{float64(i), float64(i)}, 0
 		}
 		switch {
-		case !c.inference && c.tool.Catalogue():
+		case !c.inference && c.role.Tool.Catalogue():
 			p.add(c, at)
 		case c.inference && answered(c.ProxyCall):
 			p.replies = append(p.replies, readReply(c.ProxyCall, at, p))
@@ -129,7 +129,7 @@ func (p *Pad) add(c entry, at span) {
 	if args == "" {
 		args = c.Body
 	}
-	d.Act.Read(p, c.tool, args, true)
+	d.Act.Read(p, c.role, args, true)
 	p.dispatches = append(p.dispatches, d)
 }
 
@@ -144,12 +144,12 @@ type entry struct {
 	*arena.ProxyCall
 	inference bool
 	mute      bool
-	tool      Tool
+	role      Role
 }
 
-func entryOf(c *arena.ProxyCall) entry {
+func (p *Pad) entryOf(c *arena.ProxyCall) entry {
 	name := Endpoint(c.Path)
-	return entry{c, strings.HasSuffix(name, "completions"), name == "embeddings" || name == "rerank", toolOf(name)}
+	return entry{c, strings.HasSuffix(name, "completions"), name == "embeddings" || name == "rerank", p.role(name)}
 }
 
 // Endpoint is the last part of a path.
@@ -174,7 +174,7 @@ func (p *Pad) flatten(t *arena.Trace) (calls []entry, timed bool) {
 			if c := &t.Steps[i].Proxy[j]; !c.Attempt && len(calls) < MaxCalls {
 				timed = timed && c.AtMS > 0
 				sorted = sorted && (len(calls) == 0 || c.AtMS >= calls[len(calls)-1].AtMS)
-				calls = append(calls, entryOf(c))
+				calls = append(calls, p.entryOf(c))
 			}
 		}
 	}

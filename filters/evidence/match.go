@@ -178,7 +178,7 @@ func renamed(named, sent *Act) bool {
 		return named.Rest == sent.Rest
 	case ToolView, ToolMatch:
 		return len(sent.IDs) > 0 && Subset(sent.IDs, named.IDs)
-	case ToolOther, ToolRecommend, ToolTerminate:
+	case ToolOther, ToolAsk, ToolRecommend, ToolTerminate:
 	}
 	return false
 }

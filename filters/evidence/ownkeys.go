@@ -15,7 +15,7 @@ func (a *Act) subjectless() bool {
 		return len(a.Words) == 0
 	case ToolView, ToolMatch, ToolRecommend:
 		return len(a.IDs) == 0
-	case ToolOther, ToolShop, ToolVoucher, ToolTerminate:
+	case ToolOther, ToolShop, ToolVoucher, ToolAsk, ToolTerminate:
 	}
 	return false
 }

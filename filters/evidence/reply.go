@@ -261,8 +261,9 @@ func (p *Pad) spelled(text string, first int) {
 		case c.Arguments != "":
 			p.name(c.Name, c.Arguments, first)
 		case p.room():
-			p.tools = append(p.tools, toolOf(c.Name))
-			p.acts = append(p.acts, Act{Tool: toolOf(c.Name), Computed: true})
+			t := p.role(c.Name).Tool
+			p.tools = append(p.tools, t)
+			p.acts = append(p.acts, Act{Tool: t, Computed: true})
 		}
 	}
 }
@@ -276,15 +277,15 @@ func (p *Pad) name(name string, args arena.Raw, first int) {
 	if !p.room() {
 		return
 	}
-	t := toolOf(ToolName(name))
-	p.tools = append(p.tools, t)
+	r := p.role(ToolName(name))
+	p.tools = append(p.tools, r.Tool)
 	var a Act
-	a.Read(p, t, args, false)
+	a.Read(p, r, args, false)
 	if a.subjectless() {
 		a.ownKeys(p, args)
 	}
 	for i := range p.acts[first:] {
-		if p.acts[first+i].SameRequest(&a) && t != ToolOther {
+		if p.acts[first+i].SameRequest(&a) && r.Tool != ToolOther {
 			return
 		}
 	}

@@ -125,7 +125,7 @@ func TestConfigurationOfAManifestIsAConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := pipeline.Defaults()
-	if err := decodeStrict(b, &read); err != nil || read != config {
+	if err := decodeStrict(b, &read); err != nil || !reflect.DeepEqual(read, config) {
 		t.Errorf("read %+v, %v, want %+v", read, err, config)
 	}
 }

@@ -1,0 +1,99 @@
+package filters_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+)
+
+// withLog gives a trace the log of a proxy to which every call of a step went, after a
+// reply that named it, or said only that it thinks.
+func withLog(tr *arena.Trace, names bool) *arena.Trace {
+	c := rewrite(tr, func(s string) string { return s })
+	at := int64(start)
+	for i := range c.Steps {
+		s := &c.Steps[i]
+		if len(s.Calls) == 0 {
+			continue
+		}
+		type function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		}
+		calls := []map[string]function{}
+		for _, x := range s.Calls {
+			calls = append(calls, map[string]function{"function": {x.Name, string(x.Arguments)}})
+		}
+		message := map[string]any{"role": "assistant", "content": "I think."}
+		if names {
+			message["tool_calls"] = calls
+		}
+		body, _ := json.Marshal(map[string]any{"id": c.ID + string(rune('a'+i)), "choices": []any{map[string]any{"message": message}}})
+		at += 3000
+		s.Proxy = []arena.ProxyCall{{Path: "/inference/chat/completions", Status: 200, AtMS: at, DurationMS: 1500 + float64(i), Response: arena.Raw(body)}}
+		for _, x := range s.Calls {
+			at += 100
+			s.Proxy = append(s.Proxy, arena.ProxyCall{Path: "/env/" + x.Name, Status: 200, AtMS: at, DurationMS: 20, Body: x.Arguments, Response: x.Result})
+		}
+	}
+	return c
+}
+
+// TestAnyHarness: airline clerks of tau-bench, whose tools are no shop's, are told from
+// programs by the log alone, with the ready map and without.
+func TestAnyHarness(t *testing.T) {
+	t.Parallel()
+	all := readTraces(t, filepath.Join(shared(t, "data/real"), "tau-bench"))
+	for _, harness := range []string{"shop", "tau-bench"} {
+		cfg := filters.Defaults()
+		cfg.Harness = harness
+		f, err := filters.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, names := range []bool{true, false} {
+			n := map[arena.Axis]int{}
+			for _, tr := range all {
+				d := filters.Normalise(tr)
+				if callsIn(d) > 0 {
+					n[axisOf(f, withLog(tr, names))]++
+				}
+			}
+			wrong := n[arena.AxisScripted]
+			if !names {
+				wrong = n[arena.AxisAgentic]
+			}
+			t.Logf("%s, named %v: %v", harness, names, n)
+			if wrong > 0 || n[arena.AxisUnknown]*20 > len(all) {
+				t.Errorf("%s, named %v: %v", harness, names, n)
+			}
+		}
+	}
+}
+
+func callsIn(d arena.Dialogue) (n int) {
+	for i := range d.Turns {
+		n += len(d.Turns[i].Calls)
+	}
+	return n
+}
+
+// TestToolsOfTheConfiguration: a tool may be named with what it does; what does nothing
+// known is refused.
+func TestToolsOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	cfg := filters.Defaults()
+	cfg.Harness = "envpack"
+	cfg.Tools = map[string]filters.Tool{"buy_now": {As: "answer", IDs: []string{"item"}}}
+	if err := cfg.Validate(); err != nil {
+		t.Error(err)
+	}
+	cfg.Harness, cfg.Tools = "bazaar", map[string]filters.Tool{"buy_now": {As: "purchase"}}
+	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "bazaar") || !strings.Contains(err.Error(), "filter.tools.buy_now.as") {
+		t.Errorf("accepted: %v", err)
+	}
+}
