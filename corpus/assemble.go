@@ -86,7 +86,7 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	if err := Balance(m.Funnel); err != nil {
 		return err
 	}
-	if err := w.extras(a, a.Card.render(&m, w.shards)); err != nil {
+	if err := w.extras(a, a.Card.render(&m, w.shards, a.Extra[BankName] != nil)); err != nil {
 		return err
 	}
 	slices.SortFunc(w.files, func(x, y FileEntry) int { return cmp.Compare(x.Path, y.Path) })

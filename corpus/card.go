@@ -26,9 +26,6 @@ type Card struct {
 	Sections []Section
 	// Uses say what reads the profiles that no build writes.
 	Uses map[string]string
-	// Push is the dataset on the Hub that the folder is made for, such as
-	// "org/name"; empty for none.
-	Push string
 }
 
 // NoLicense is the Hub's word for terms that it has no word for.
@@ -76,7 +73,7 @@ func cardSplits(shards []placed) []split {
 	return out
 }
 
-func (c *Card) render(m *Manifest, shards []placed) string {
+func (c *Card) render(m *Manifest, shards []placed, private bool) string {
 	splits := cardSplits(shards)
 	c.License = cmp.Or(c.License, NoLicense)
 	var b strings.Builder
@@ -93,7 +90,7 @@ func (c *Card) render(m *Manifest, shards []placed) string {
 	b.WriteString(provenance(m))
 	b.WriteString(loadSnippets(splits, c.Uses))
 	b.WriteString(licence(c.License))
-	b.WriteString(publishing(c.Push))
+	b.WriteString(publishing(private))
 	b.WriteString(checksums(shards))
 	return b.String()
 }

@@ -111,12 +111,10 @@ func licence(name string) string {
 	return fmt.Sprintf("\n## Licence\n\n`%s`, as named when this was written.\n", name)
 }
 
-// publishing names the two commands that bring the folder to the Hub. The bank
-// is named because it holds the requests that nobody may train on.
-func publishing(repository string) string {
-	if repository == "" {
+// publishing says of a corpus with a bank what may leave the house.
+func publishing(private bool) string {
+	if !private {
 		return ""
 	}
-	return fmt.Sprintf("\n## Publishing\n\n`CORPUS` is this folder.\n\n```\nhf repo create %s --repo-type dataset\nhf upload %s CORPUS . --repo-type dataset\n```\n\n"+
-		"bank.json, where there is one, holds the requests of held-out problems: `--exclude bank.json` keeps it at home, and a check of the copy then says that it is missing.\n", repository, repository)
+	return "\n## Publishing\n\nThis folder is the private half: bank.json, the eval split, reports and tables name what is protected. `arena publish` makes of it a corpus that may leave the house, and uploads that.\n"
 }

@@ -35,6 +35,13 @@ type Manifest struct {
 	Files     []FileEntry `json:"files"`
 }
 
+// The kinds of inputs by which a manifest names what its corpus was guarded
+// against: a held-out file, and the bank that a published corpus leaves at home.
+const (
+	InputHeldOut = "held_out"
+	InputBank    = "private_bank"
+)
+
 // Input is one file that was read, named by its content.
 type Input struct {
 	Kind    string `json:"kind"`

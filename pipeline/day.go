@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -73,7 +74,7 @@ type File struct {
 const (
 	kindProblems = "problems"
 	kindCatalog  = "catalog"
-	kindHeldOut  = "held_out"
+	kindHeldOut  = corpus.InputHeldOut
 	kindBank     = "bank"
 )
 

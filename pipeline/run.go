@@ -39,8 +39,6 @@ type Run struct {
 	// Probes is what probes of the judge showed that were run apart from this
 	// build; empty to report those of Config.Judge.ProbeEvery.
 	Probes []probe.Summary
-	// Push is the dataset on the Hub that the card names; empty for none.
-	Push string
 	// License is the Hub's word for the terms that the card names; empty for none.
 	License string
 	// Progress is told what was done; it may be called by several goroutines.

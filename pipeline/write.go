@@ -157,7 +157,7 @@ func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := finish.Target{FS: s.FS, Out: s.Out, Version: s.Version, Push: s.Push, License: s.License, Redact: s.redactor}
+	to := finish.Target{FS: s.FS, Out: s.Out, Version: s.Version, License: s.License, Redact: s.redactor}
 	err = to.Assemble(ctx, c)
 	if errors.Is(err, corpus.ErrPart) { // they are to be written again
 		err = errors.Join(err, s.FS.RemoveAll(filepath.Join(s.Work, partsFolder, p.folder())))

@@ -71,6 +71,7 @@ func newRoot(s *cli.Streams) *cobra.Command {
 		audit.NewLeak(s),
 		build.NewMix(s),
 		export.NewProfiles(s),
+		export.NewPublish(s),
 		build.NewRecipe(s),
 		evaluate.NewResults(s),
 		audit.NewScore(s),

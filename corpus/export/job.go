@@ -26,8 +26,6 @@ type Options struct {
 	Redact *redact.Redactor
 	// Sessions bounds the sessions of profile sts.
 	Sessions int64
-	// Push is the dataset on the Hub that the card names; empty for none.
-	Push string
 	// License is the terms that the card names; empty for those of the corpus.
 	License string
 }

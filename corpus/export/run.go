@@ -96,10 +96,15 @@ func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Man
 	}
 	out := corpus.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpus.Input{
 		{Kind: "corpus manifest", SHA256: digest.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
+	for _, in := range m.Inputs {
+		if in.Kind == corpus.InputHeldOut || in.Kind == corpus.InputBank {
+			out.Inputs = append(out.Inputs, in)
+		}
+	}
 	return corpus.Assemble(ctx, fsys, to, corpus.Assembly{
 		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
 		Extra: extra,
-		Card: corpus.Card{Title: "Exported corpus", Push: opt.Push, License: cmp.Or(opt.License, license), Tags: []string{"agent", "tool-use"}, Uses: Uses(),
+		Card: corpus.Card{Title: "Exported corpus", License: cmp.Or(opt.License, license), Tags: []string{"agent", "tool-use"}, Uses: Uses(),
 			Sections: append(cardSections(counts), origin)},
 	})
 }

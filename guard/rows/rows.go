@@ -59,7 +59,7 @@ func Each(path string, yield func(Row) error) error {
 
 // EachOf calls yield for every row of a stream of JSON lines or one JSON array.
 func EachOf(in io.Reader, stem string, yield func(Row) error) error {
-	r, err := decompress(bufio.NewReaderSize(in, 1<<20))
+	r, err := Decompress(bufio.NewReaderSize(in, 1<<20))
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func eachOf(f *os.File, path string, yield func(Row) error) (err error) {
 		return eachArrow(f, 0, stem, yield)
 	}
 	if separator := separatorOf(path); separator != 0 {
-		r, err := decompress(bufio.NewReaderSize(f, 1<<20))
+		r, err := Decompress(bufio.NewReaderSize(f, 1<<20))
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,8 @@ func eachOf(f *os.File, path string, yield func(Row) error) (err error) {
 	return EachOf(f, stem, yield)
 }
 
-func decompress(r *bufio.Reader) (*bufio.Reader, error) {
+// Decompress reads gzip and zstd as what is in them, other streams as they are.
+func Decompress(r *bufio.Reader) (*bufio.Reader, error) {
 	head, err := r.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read first bytes: %w", err)

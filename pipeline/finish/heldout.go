@@ -16,13 +16,6 @@ import (
 // not be kept out of what is made of it, or in its place.
 var ErrNotProtected = errors.New("problems that the corpus was guarded against are not given")
 
-// The kinds of inputs by which a manifest names what its corpus was guarded
-// against: a held-out file, and the bank that a published corpus leaves at home.
-const (
-	inputHeldOut = "held_out"
-	InputBank    = "private_bank"
-)
-
 // HeldOut reads held-out files. digests name what is in them as manifests do.
 func HeldOut(paths []string) (all []guard.Entry, digests []string, err error) {
 	for _, path := range paths {
@@ -103,11 +96,11 @@ func (s *Source) Guarded(given []string) (*guard.State, error) {
 	asked := slices.Clone(s.Manifest.Inputs)
 	for _, f := range s.Manifest.Files {
 		if gone && f.Path == corpus.BankName {
-			asked = append(asked, corpus.Input{Kind: InputBank, SHA256: f.SHA256})
+			asked = append(asked, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256})
 		}
 	}
 	for _, in := range asked {
-		if (in.Kind == inputHeldOut || in.Kind == InputBank) && in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
+		if (in.Kind == corpus.InputHeldOut || in.Kind == corpus.InputBank) && in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
 			return nil, fmt.Errorf("read %s: %w: %s with sha256 %s", s.Dir, ErrNotProtected, in.Kind, in.SHA256)
 		}
 	}
@@ -117,10 +110,10 @@ func (s *Source) Guarded(given []string) (*guard.State, error) {
 // Keeps refuses to put a corpus with the bank next, nil for none, in the place of
 // one that keeps more out. given name the held-out files of this run.
 func Keeps(fsys corpus.FS, dir string, next *guard.State, given []string) error {
-	old, err := Open(fsys, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if is, err := corpus.IsCorpus(fsys, dir); err != nil || !is {
+		return err // what may not be replaced is not for here
 	}
+	old, err := Open(fsys, dir)
 	if err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ type Target struct {
 	Out string
 	// Version is the program's.
 	Version string
-	// Push and License are those of corpus.Card; empty where nobody named any.
-	Push, License string
+	// License is that of corpus.Card; empty where nobody named any.
+	License string
 	// Redact takes out what must not be published; nil leaves texts as they are.
 	Redact *redact.Redactor
 }
@@ -82,7 +82,7 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	a := corpus.Assembly{Parts: c.Parts, Extra: map[string][]byte{}, Redact: t.Redact, Card: c.Card, Manifest: corpus.Manifest{
 		Pipeline: t.Version, Configuration: c.Configuration, ConfigurationSHA256: c.ConfigurationSHA256, Inputs: c.Inputs, Funnel: c.Funnel,
 	}}
-	a.Card.Push, a.Card.License = t.Push, cmp.Or(t.License, c.Card.License)
+	a.Card.License = cmp.Or(t.License, c.Card.License)
 	var err error
 	if c.Bank != nil {
 		if a.Extra[corpus.BankName], err = c.Bank.Encode(); err != nil {

@@ -16,7 +16,8 @@ import (
 
 // NewVerify makes `arena verify`.
 func NewVerify(s *cli.Streams) *cobra.Command {
-	rotation, quiet := "", false
+	rotation, quiet, public := "", false, false
+	var heldOut []string
 	c := &cobra.Command{
 		Use:   "verify CORPUS",
 		Short: "Check every promise of a corpus again, from its files alone",
@@ -26,6 +27,8 @@ the funnel's sums, the messages of every row, and that no cluster, problem or
 product is in two splits. With --rotation it also holds the corpus against the
 state file of ` + "`arena leak bank`" + `: each problem that is held out or never to be
 touched and that the corpus has in train is named, and the corpus is retired.
+With --public it opens every file of any folder instead, and names those in which
+a request, id or title of --held-out stands.
 
 Exit 0: all holds. Exit 1: something is broken; each line says where and what.
 Exit 3: the files are whole, but a split sees what another is graded by,
@@ -34,6 +37,9 @@ or the corpus is retired.`,
 			"  arena verify out --rotation protected.json",
 		Args: cli.Takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if public {
+				return verifyPublic(c.Context(), s, args[0], heldOut)
+			}
 			progress := cli.Noise{Quiet: quiet}.Progress(s)
 			found, err := verifyCorpus(c.Context(), args[0], progress.Reading("verify", 0))
 			progress.Done()
@@ -55,8 +61,10 @@ or the corpus is retired.`,
 	}
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
 	c.Flags().StringVar(&rotation, "rotation", "", "state file of arena leak bank: say which protected problems the corpus trains on")
+	c.Flags().BoolVar(&public, "public", false, "search every file of a folder, compressed ones and Parquet too, for what --held-out protects")
+	c.Flags().StringArrayVar(&heldOut, "held-out", nil, "protected problems, or a corpus (what its bank.json protects); may be repeated")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "rotation")
+	cli.Reads(c, "rotation", "held-out")
 	return c
 }
 

@@ -207,7 +207,7 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	if f.work != "" && cli.Within(out, f.work) {
 		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}
-	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+".work"), Version: cli.Version(), Push: f.card.Push, License: f.card.License, FS: corpus.Disk{}, Pages: pages}
+	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+".work"), Version: cli.Version(), License: f.card.License, FS: corpus.Disk{}, Pages: pages}
 	r.Sources = pipeline.Sources{
 		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.In, Spool: r.Work,
 	}

@@ -104,7 +104,7 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 		return err
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
-	to := finish.Target{Redact: redactor, Out: out.Dir, FS: corpus.Disk{}, Version: cli.Version(), Push: f.card.Push, License: f.card.License}
+	to := finish.Target{Redact: redactor, Out: out.Dir, FS: corpus.Disk{}, Version: cli.Version(), License: f.card.License}
 	m := foreign.Import{Inputs: inputs, RunID: f.reading.RunID, MaxUnreadable: f.reading.MaxUnreadable, HeldOut: f.heldOut, Workers: f.workers, Progress: progress.Event, Target: to}
 	summary, err := m.Run(c.Context())
 	progress.Done()

@@ -89,7 +89,7 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	if _, err = cli.ParseWhere(f.config.Where); err != nil {
 		return err
 	}
-	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Workers: f.workers, Target: finish.Target{Out: out.Dir, Version: cli.Version(), Push: f.card.Push, License: f.card.License, FS: corpus.Disk{}}}
+	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Workers: f.workers, Target: finish.Target{Out: out.Dir, Version: cli.Version(), License: f.card.License, FS: corpus.Disk{}}}
 	if err = m.Validate(); err != nil {
 		return cli.Usage(err, "run `arena mix --help` for an example")
 	}

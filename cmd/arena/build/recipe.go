@@ -171,7 +171,7 @@ func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
 	if err != nil {
 		return err
 	}
-	to := finish.Target{FS: corpus.Disk{}, Out: target.Dir, Version: cli.Version(), Push: f.card.Push, License: f.card.License}
+	to := finish.Target{FS: corpus.Disk{}, Out: target.Dir, Version: cli.Version(), License: f.card.License}
 	report, err := f.recipe.Write(c.Context(), to, in, f.work)
 	if report != nil && !f.eval.Quiet {
 		f.tell(report)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -62,3 +64,15 @@ func LocalDays(ctx context.Context, days []string) (paths []string, cleanUp func
 
 // BankForms is what helps where a bank cannot be read.
 const BankForms = "a bank is a problems file or suite, rows with text, query, problem or messages, a corpus folder or its bank.json, or a folder of banks"
+
+// NotProtected says what helps where a corpus cannot be guarded; nil for errors of
+// other kinds.
+func NotProtected(err error) error {
+	switch {
+	case errors.Is(err, finish.ErrNotProtected):
+		return Usage(err, "give the file with --held-out, or the bank.json of the corpus with --held-out or --bank: what was held out once stays held out")
+	case errors.Is(err, guard.ErrBank):
+		return Failed(err, BankForms)
+	}
+	return nil
+}

@@ -194,7 +194,7 @@ func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profil
 }
 
 func (f *exportFlags) options(from string) (*export.Options, error) {
-	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, Push: f.card.Push, License: f.card.License}
+	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, License: f.card.License}
 	if f.redact || f.hotkeys {
 		r, err := redact.New(redact.Options{Hotkeys: f.hotkeys})
 		if err != nil {

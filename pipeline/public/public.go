@@ -1,0 +1,216 @@
+// Package public makes of a corpus what may leave the house: a corpus of its own
+// without bank, evaluation and reports, in which nothing protected stands.
+package public
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+)
+
+// Publication is the public half of a corpus to be made.
+type Publication struct {
+	// Corpus is the folder of the whole.
+	Corpus string
+	// WithEval publishes the eval split too, with its problems and their rewards.
+	WithEval bool
+	// HeldOut are files of problems that may not stand in it beside the bank's own.
+	HeldOut []string
+	finish.Target
+}
+
+// Count is what became of the rows of one config and split.
+type Count struct {
+	Config string `json:"config"`
+	Split  string `json:"split"`
+	In     int64  `json:"rows_in"`
+	Rows   int64  `json:"rows"`
+	// Left counts the rows that stay at home, by reason.
+	Left map[string]int64 `json:"left_out"`
+}
+
+// The reasons for which rows stay at home.
+const (
+	reasonLeak  = "leak"            // the guard finds a protected problem in it
+	reasonShown = "shows_protected" // a protected request, id or title stands in it, in a tool's result too
+)
+
+// ErrFormats says that a folder holds rows in formats of other trainers.
+var ErrFormats = errors.New("it holds rows in other formats than a corpus's own")
+
+// work is a publication under way.
+type work struct {
+	*Publication
+	source  *finish.Source
+	known   *finish.Known
+	protect *finish.Protection
+	exposed *guard.Exposed
+	splits  []string
+	part    *corpus.Part
+	counts  []Count
+	figures figures.Figures
+	// attempts are those that rows were made of, agents who made them.
+	attempts map[string]bool
+	agents   map[string]string
+}
+
+// Run makes the public corpus, all of it or nothing.
+func (p *Publication) Run(ctx context.Context) ([]Count, error) {
+	w := &work{Publication: p, splits: []string{corpus.SplitTrain}, attempts: map[string]bool{}, agents: map[string]string{}}
+	if p.WithEval {
+		w.splits = append(w.splits, corpus.SplitEval)
+	}
+	err := p.InParts(func(dir string) error {
+		if err := w.open(ctx); err != nil {
+			return err
+		}
+		return w.write(ctx, dir)
+	})
+	return w.counts, err
+}
+
+func (w *work) open(ctx context.Context) (err error) {
+	if w.source, err = finish.Open(w.FS, w.Corpus); err != nil {
+		return err
+	}
+	for _, f := range w.source.Manifest.Files {
+		if f.Config != "" && (path.Ext(f.Path) != ".parquet" || !slices.Contains(profiles, f.Profile) || f.Config == "sft_turns") {
+			return fmt.Errorf("publish %s: %w: %s", w.Corpus, ErrFormats, f.Path)
+		}
+	}
+	if err = w.source.Verify(ctx); err != nil {
+		return err
+	}
+	if w.known, err = finish.Gather([]*finish.Source{w.source}, w.HeldOut); err != nil {
+		return err
+	}
+	w.protect = &finish.Protection{}
+	if err = w.guard(); err != nil {
+		return err
+	}
+	if r := w.source.Manifest.Redaction; r != nil {
+		w.Redact, err = redact.New(redact.Options{Hotkeys: r.Hotkeys})
+	}
+	return err
+}
+
+// guard indexes what may not be published: all that is protected, but for the
+// evaluation where this is published too.
+func (w *work) guard() (err error) {
+	if w.known.Bank == nil {
+		w.exposed = guard.NewExposed(nil)
+		return nil
+	}
+	all := finish.InBank(w.known.Bank, w.known.HeldOut)
+	if w.WithEval {
+		all.Eval = nil
+	}
+	secret := slices.Concat(all.HeldOut, all.NeverTouch, all.Eval)
+	ids, err := w.problems()
+	if err != nil {
+		return err
+	}
+	w.exposed = guard.NewExposed(append(secret, ids...))
+	if len(secret) == 0 {
+		return nil
+	}
+	w.protect, err = finish.Protect(all, guard.Config{}, w.known.Bank.Seed)
+	return err
+}
+
+// problems are the ids of the protected problems that the ledger names.
+func (w *work) problems() (out []guard.Entry, err error) {
+	seen := map[string]bool{}
+	err = finish.Table(w.source, finish.TableAttempts, func(a *rows.Attempt) error {
+		w.agents[a.TraceID] = a.AgentVersion
+		pool := w.known.Bank.Pool(a.Cluster)
+		if open := pool == guard.PoolTrain || pool == "" || pool == guard.PoolEval && w.WithEval; !open && !seen[a.ProblemID] {
+			seen[a.ProblemID] = true
+			out = append(out, guard.Entry{ID: a.ProblemID})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// profiles are those of a corpus's own rows.
+var profiles = []string{corpus.ProfileHFJSON, corpus.ProfileVerlRL, corpus.ProfilePref, corpus.ProfileKTO, corpus.ProfileStepwise}
+
+func (w *work) write(ctx context.Context, dir string) (err error) {
+	if w.part, err = w.Part(dir); err != nil {
+		return err
+	}
+	for _, split := range w.splits {
+		err = finish.Close(
+			func() error { return writeRows(ctx, w, corpus.ProfileHFJSON, split, sft) },
+			func() error { return writeRows(ctx, w, corpus.ProfileVerlRL, split, rl) },
+			func() error { return writeRows(ctx, w, corpus.ProfilePref, split, pref) },
+			func() error { return writeRows(ctx, w, corpus.ProfileKTO, split, kto) },
+			func() error { return writeRows(ctx, w, corpus.ProfileStepwise, split, steps) },
+		)
+		if err != nil {
+			return err
+		}
+	}
+	if len(w.counts) == 0 || !slices.ContainsFunc(w.counts, func(c Count) bool { return c.Rows > 0 }) {
+		return choose.ErrEmpty
+	}
+	if err = finish.Close(w.tables, w.part.Close); err != nil {
+		return err
+	}
+	err = w.exposed.Folder(dir, func(file, what string) {
+		w.counts = nil
+		err = errors.Join(err, fmt.Errorf("%w: %s in %s", ErrExposed, what, filepath.Base(file)))
+	})
+	if err != nil {
+		return err
+	}
+	return w.assemble(ctx, dir)
+}
+
+// ErrExposed says that something protected would be published.
+var ErrExposed = errors.New("something protected would be published")
+
+func (w *work) assemble(ctx context.Context, dir string) error {
+	license, err := corpus.Licensed(w.FS, w.Corpus)
+	if err != nil {
+		return err
+	}
+	carried, err := corpus.Carried(w.FS, w.Corpus)
+	if err != nil {
+		return err
+	}
+	if what := w.exposed.Find(carried.Body); what != "" {
+		carried.Body = "Its card is not shown: it names what is protected."
+	}
+	config, err := json.Marshal(map[string]any{"publish": map[string]any{"corpus": w.source.SHA256, "with_eval": w.WithEval}})
+	if err != nil {
+		return fmt.Errorf("encode configuration: %w", err)
+	}
+	inputs := []corpus.Input{w.source.Input("corpus manifest")}
+	for _, f := range w.source.Manifest.Files {
+		if f.Path == corpus.BankName {
+			inputs = append(inputs, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256, Bytes: f.Bytes})
+		}
+	}
+	return w.Assemble(ctx, &finish.Content{
+		Parts: []string{dir}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: inputs, Given: w.known.Given,
+		Card: corpus.Card{
+			Title: "Agent trajectories", License: license, Default: w.counts[0].Config, Tags: finish.ShoppingTags,
+			Sections: []corpus.Section{w.figures.Section(), w.about(), carried},
+		},
+	})
+}

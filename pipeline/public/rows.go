@@ -1,0 +1,159 @@
+package public
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+)
+
+// seen is what is looked at in a row.
+type seen struct {
+	candidate guard.Candidate
+	of        *rows.Origin
+	sessions  []string
+	figures   figures.Row
+}
+
+func sft(r *rows.SFT) (s seen, err error) {
+	s.candidate, err = finish.CandidateOfSFT(r)
+	s.of, s.sessions = &r.Origin, []string{r.SessionID}
+	s.figures = figures.Row{Tokens: r.NTokens, Counter: r.TokenCounter, Task: r.TaskType, Agent: r.AgentVersion}
+	return s, err
+}
+
+func rl(r *rows.RL) (seen, error) {
+	return seen{candidate: finish.CandidateOfRL(r), of: &r.Origin, figures: figures.Row{Task: r.TaskType, Difficulty: r.Difficulty}}, nil
+}
+
+func pref(r *rows.Pref) (seen, error) {
+	return seen{candidate: finish.CandidateOfPref(r), of: &r.Origin, sessions: []string{r.ChosenSession, r.RejectedSession},
+		figures: figures.Row{Tokens: r.ChosenTokens + r.RejectedTokens, Counter: rows.Bytes4{}.Name(), Task: r.TaskType}}, nil
+}
+
+func kto(r *rows.KTO) (seen, error) {
+	return seen{candidate: finish.CandidateOfKTO(r), of: &r.Origin, sessions: []string{r.SessionID},
+		figures: figures.Row{Tokens: r.NTokens, Counter: rows.Bytes4{}.Name(), Task: r.TaskType}}, nil
+}
+
+func steps(r *rows.Steps) (seen, error) {
+	return seen{candidate: guard.Candidate{ID: r.SessionID, Context: []string{r.Prompt}, Answers: r.Completions}, of: &r.Origin, sessions: []string{r.SessionID}}, nil
+}
+
+// writeRows writes the rows of a profile and split that may leave the house.
+func writeRows[T any](ctx context.Context, w *work, profile, split string, look func(*T) (seen, error)) error {
+	config := ""
+	for _, f := range w.source.Manifest.Files {
+		if f.Profile == profile && f.Split == split {
+			config = f.Config
+		}
+	}
+	if config == "" {
+		return nil
+	}
+	out := corpus.NewShards[T](w.part, corpus.Stream{Config: config, Profile: profile, Split: split})
+	count := Count{Config: config, Split: split, Left: map[string]int64{}}
+	err := finish.Rows(w.source, profile, split, func(row *T) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		count.In++
+		s, err := look(row)
+		if err != nil {
+			return err
+		}
+		if reason := w.secret(split, row, &s); reason != "" {
+			count.Left[reason]++
+			return nil
+		}
+		count.Rows++
+		for _, session := range s.sessions {
+			w.attempts[strings.Clone(session)] = true // a row's texts live as long as its batch
+			s.figures.Agent = cmp.Or(s.figures.Agent, w.agents[session])
+		}
+		s.figures.Config, s.figures.Split = config, split
+		w.figures.Add(s.figures)
+		return out.Add(row)
+	})
+	w.counts = append(w.counts, count)
+	if err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// secret says why a row stays at home; empty where it need not.
+func (w *work) secret(split string, row any, s *seen) string {
+	if w.known.Bank != nil {
+		if pool := w.known.Bank.Pool(s.of.Cluster); pool != "" && pool != guard.Pool(split) {
+			return reasonLeak
+		}
+	}
+	if w.protect.Check(split, s.candidate).Drop {
+		return reasonLeak
+	}
+	text, err := json.Marshal(row)
+	if err != nil || w.exposed.Find(string(text)) != "" { // what cannot be read is not published
+		return reasonShown
+	}
+	return ""
+}
+
+// tables writes the ledger of the attempts that rows were made of.
+func (w *work) tables() error {
+	l := finish.NewLedger(w.part)
+	verdicts := finish.NewTable[rows.Verdict](w.part, finish.TableVerdicts)
+	return finish.Close(
+		func() error {
+			return ofRows(w, finish.TableAttempts, l.Attempts, func(a *rows.Attempt) string { return a.TraceID })
+		},
+		func() error {
+			return ofRows(w, finish.TableVerdicts, verdicts, func(v *rows.Verdict) string { return v.TraceID })
+		},
+		func() error {
+			return ofRows(w, finish.TableOutcomes, l.Outcomes, func(o *rows.Outcome) string { return o.TraceID })
+		},
+		func() error {
+			return ofRows(w, finish.TableJudgements, l.Judgements, func(j *rows.Judgement) string { return j.TraceID })
+		},
+		l.Close, verdicts.Close,
+	)
+}
+
+// ofRows writes what a table has of the published attempts, but for lines in which
+// something protected stands.
+func ofRows[T any](w *work, table string, out *corpus.Shards[T], id func(*T) string) error {
+	return finish.Table(w.source, table, func(row *T) error {
+		if !w.attempts[id(row)] {
+			return nil
+		}
+		text, err := json.Marshal(row)
+		if err != nil || w.exposed.Find(string(text)) != "" {
+			return nil //nolint:nilerr // what cannot be read is not published
+		}
+		return out.Add(row)
+	})
+}
+
+// about is what the card says of the publication.
+func (w *work) about() corpus.Section {
+	var b strings.Builder
+	b.WriteString("The public half of a corpus: what its owner protects stays at home, and with it the bank, the reports and the ledger of other attempts. ")
+	if w.WithEval {
+		b.WriteString("The eval split is published with its rewards: whoever trains on this corpus must not evaluate on that.")
+	} else {
+		b.WriteString("The problems that students are evaluated on are not in it.")
+	}
+	b.WriteString(" No row asks for a protected problem, and none shows its request, product or title, in results of tools either; manifest.json names the bank by its sha256.\n\n| config | split | rows of the whole | rows here | left out |\n|---|---|---:|---:|---|\n")
+	for _, c := range w.counts {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s |\n", c.Config, c.Split, c.In, c.Rows, corpus.Tallies(c.Left))
+	}
+	return corpus.Section{Heading: "What this is", Body: b.String()}
+}
