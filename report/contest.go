@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,7 +115,7 @@ func chances(all []distil.Simulated) Section {
 func GatesPage(r *evolai.Report) *Page {
 	p := &Page{Title: "Gates", Summary: fmt.Sprintf("%d gate lines, %s of them as printed; %d events, %d of them against the order lock, seed, evaluate.",
 		len(r.Gates), r.Reproduced, r.Events, len(r.Violations))}
-	gates := Section{Heading: "Gate lines", Columns: []string{"epoch", "track", "uid", "improve", "change", "consistent", "gate", "differs", "undecided", "missing"}}
+	gates := Section{Heading: "Gate lines", Columns: []string{"epoch", "track", "uid", "improve", "change", "consistent", "gate", "differs", "open"}}
 	for i := range r.Gates[:min(maxShown, len(r.Gates))] {
 		g := &r.Gates[i]
 		change := ""
@@ -121,7 +123,7 @@ func GatesPage(r *evolai.Report) *Page {
 			change = fmt.Sprintf("%+.2f %%", 100**g.Change)
 		}
 		gates.Rows = append(gates.Rows, Row{Cells: []string{strconv.FormatInt(g.Epoch, 10), g.Track, strconv.FormatInt(g.UID, 10), g.Improve, change,
-			strconv.FormatBool(g.Consistent), g.Gate, strings.Join(g.Differs, "; "), strings.Join(g.Undecided, "; "), strings.Join(g.Missing, "; ")}})
+			strconv.FormatBool(g.Consistent), g.Gate, strings.Join(g.Differs, "; "), strings.Join(g.Open, "; ")}})
 	}
 	order := Section{Heading: "Order of events", Columns: []string{"line", "epoch", "uid", "why"}}
 	for _, v := range r.Violations[:min(maxShown, len(r.Violations))] {
@@ -147,14 +149,35 @@ func WeightsPage(results []*yuma.Result) (*Page, error) {
 		nodes.Rows = append(nodes.Rows, Row{Cells: []string{strconv.Itoa(n.UID), share4(n.Stake), share4(n.Consensus), share4(n.Trust), share4(n.Incentive),
 			share4(n.ValidatorTrust), share4(n.Dividends), share4(n.Emission)}, Bar: &n.Emission})
 	}
-	for _, f := range last.Flows(maxShown) {
-		flows.Rows = append(flows.Rows, Row{Cells: []string{strconv.Itoa(f.Validator), strconv.Itoa(f.Node), share4(f.Share)}, Bar: &f.Share})
-	}
+	flows.Rows = largestFlows(last)
 	if err := nodes.plot("uid", "incentive", "incentive by node", curve{name: "incentive", points: incentive, colour: blue}); err != nil {
 		return nil, err
 	}
 	p.Sections = []Section{nodes, flows}
 	return p, nil
+}
+
+// largestFlows are rows of validator, node and share of all weight that consensus
+// left.
+func largestFlows(r *yuma.Result) []Row {
+	type flow struct {
+		from, to int
+		share    float64
+	}
+	var all []flow
+	total := 0.0
+	for i, row := range r.Weights {
+		for _, w := range row {
+			all, total = append(all, flow{i, w.To, r.Nodes[i].Stake * w.Weight}), total+r.Nodes[i].Stake*w.Weight
+		}
+	}
+	slices.SortStableFunc(all, func(a, b flow) int { return cmp.Compare(b.share, a.share) })
+	var rows []Row
+	for _, f := range all[:min(maxShown, len(all))] {
+		share := f.share / total
+		rows = append(rows, Row{Cells: []string{strconv.Itoa(f.from), strconv.Itoa(f.to), share4(share)}, Bar: &share})
+	}
+	return rows
 }
 
 func share4(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }

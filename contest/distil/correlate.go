@@ -1,14 +1,12 @@
 package distil
 
 import (
-	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
-	"os"
 	"slices"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/internal/jsonl"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -28,25 +26,14 @@ type Score struct {
 
 // ReadScores reads results, one JSON object a line.
 func ReadScores(path string) (all []Score, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	for l, err := range arena.Lines(f, maxLine) {
-		var s Score
-		if err == nil {
-			err = json.Unmarshal(l.Text, &s)
-		}
-		if err == nil && (s.Model == "" || s.Benchmark == "") {
-			err = fmt.Errorf("a result is {model, benchmark, score}")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", path, l.Number, err)
+	err = jsonl.Each(path, func(s Score) error {
+		if s.Model == "" || s.Benchmark == "" {
+			return errors.New("a result is {model, benchmark, score}")
 		}
 		all = append(all, s)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // Correlate ranks the models of rounds by KL and by each benchmark. KLs of

@@ -95,7 +95,7 @@ func TestPublishedRounds(t *testing.T) {
 			causes[cause]++
 		}
 	}
-	if causes["stale score"] != 2 || causes["forged vector"] != 1 || causes["polluted file"] != 1 {
+	if causes["stale score"] != 2 || causes["forged"] != 1 || causes["polluted file"] != 1 {
 		t.Errorf("%v", causes)
 	}
 	flagged := map[string]string{}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strconv"
 
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/internal/stats"
@@ -108,7 +107,7 @@ func parseStudent(model string, v python.Value) (Student, error) {
 	}
 	axes, _ := v.Get("axes")
 	for _, a := range axes.Dict {
-		if f, ok := float(a.Value); ok {
+		if f, ok := a.Value.Float64(); ok {
 			if s.Axes == nil {
 				s.Axes = map[string]float64{}
 			}
@@ -129,7 +128,7 @@ func (s *Student) addPrompt(v python.Value) error {
 			s.Extremes = append(s.Extremes, [2]float64{number(v, "kl_min", 0), number(v, "kl_max", 0)})
 		}
 	}
-	value, ok := float(kl)
+	value, ok := kl.Float64()
 	if !ok {
 		return fmt.Errorf("its KL is no number")
 	}
@@ -161,21 +160,8 @@ func text(v python.Value, key string) string {
 // number is the number under a key, or none.
 func number(v python.Value, key string, none float64) float64 {
 	of, _ := v.Get(key)
-	if f, ok := float(of); ok {
+	if f, ok := of.Float64(); ok {
 		return f
 	}
 	return none
-}
-
-// float is an Int or Float.
-func float(v python.Value) (float64, bool) {
-	switch v.Kind {
-	case python.Float:
-		return v.Float, true
-	case python.Int:
-		f, err := strconv.ParseFloat(v.Text, 64)
-		return f, err == nil
-	default:
-		return 0, false
-	}
 }

@@ -40,10 +40,12 @@ type Replay struct {
 	Prompts  int    `json:"prompts"`
 	Students int    `json:"students"`
 	// King is who sat there before, Winner who the rule gives the crown.
-	King    string         `json:"king"`
-	KingKL  contest.Number `json:"king_kl"`
-	Winner  string         `json:"winner,omitempty"`
-	Crowned bool           `json:"crowned"`
+	King   string         `json:"king"`
+	KingKL contest.Number `json:"king_kl"`
+	Winner string         `json:"winner,omitempty"`
+	// WinnerUID is empty where the rounds file does not say.
+	WinnerUID string `json:"winner_uid,omitempty"`
+	Crowned   bool   `json:"crowned"`
 	// Holds is the share of draws of prompts, with replacement, in which the
 	// rule decides the same.
 	Holds contest.Figure `json:"holds"`
@@ -81,19 +83,19 @@ func ReplayAll(rounds []*Round, states []State) *Report {
 		}
 		p := r.replay(flags)
 		if r.Rule != nil {
-			p.publish(r, rounds[i+1:], states)
+			p.publish(r, flags, rounds[i+1:], states)
 		}
 		if p.Outcome != "unknown" && seen[r.Block] {
 			p.Outcome, p.Why = "unknown", []string{"another file of the same block"}
 		}
-		seen[r.Block] = seen[r.Block] || p.Outcome != "unknown"
-		switch p.Outcome {
-		case "agrees":
-			report.Known, agreed = report.Known+1, agreed+1
-		case "explained":
-			report.Known, report.Explained = report.Known+1, report.Explained+1
-		case "unexplained":
-			report.Known++
+		if p.Outcome != "unknown" {
+			seen[r.Block], report.Known = true, report.Known+1
+		}
+		if p.Outcome == "agrees" {
+			agreed++
+		}
+		if p.Outcome == "explained" {
+			report.Explained++
 		}
 		report.Rounds = append(report.Rounds, p)
 	}
@@ -106,9 +108,9 @@ func (r *Report) audit(of *Round) {
 	king := of.king()
 	for i := range of.Eval.Students {
 		s := &of.Eval.Students[i]
-		if finite(s.Published) && len(s.KLs) > 0 {
+		if off := math.Abs(s.Mean() - s.Published); off < math.Inf(1) {
 			r.Means++
-			if s.meanIsPublished() {
+			if off <= roundedMean {
 				r.MeansEqual++
 			}
 		}
@@ -121,11 +123,9 @@ func (r *Report) audit(of *Round) {
 	}
 }
 
-// meanIsPublished reports whether the published KL is the mean of the prompts, as
-// far as it is rounded: to six decimals in later files.
-func (s *Student) meanIsPublished() bool { return math.Abs(s.Mean()-s.Published) <= 1.1e-6 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// roundedMean is how far a published KL may be from the mean of the prompts, being
+// rounded to six decimals in later files.
+const roundedMean = 1.1e-6
 
 // replay applies the rule of the round's time to its file.
 func (r *Round) replay(flags []Flag) Replay {
@@ -136,7 +136,7 @@ func (r *Round) replay(flags []Flag) Replay {
 		return p
 	}
 	winner := r.Rule.decide(king, r.Eval.Students, out)
-	p.Rule, p.Winner, p.Crowned = r.Rule.String(), winner.Model, winner != king
+	p.Rule, p.Winner, p.WinnerUID, p.Crowned = r.Rule.String(), winner.Model, winner.UID, winner != king
 	for i := range r.Eval.Students {
 		if c := &r.Eval.Students[i]; c.Model != king.Model {
 			v := r.Rule.judge(king, c)
@@ -158,58 +158,42 @@ func (r *Round) replay(flags []Flag) Replay {
 // composite rests on axes, whose items no file has: they stay as they are.
 func (r *Round) holds(king *Student, winner string, out map[string]string) contest.Figure {
 	random := rand.New(rand.NewPCG(1, uint64(len(king.KLs)))) //nolint:forbidigo // seeded: the same numbers every time
+	order, same := make([]int, len(king.KLs)), 0
 	drawn := make([]Student, 0, len(r.Eval.Students))
-	for i := range r.Eval.Students {
-		if s := &r.Eval.Students[i]; s.Model == king.Model || out[s.Model] == "" && len(s.KLs) == len(king.KLs) {
-			drawn = append(drawn, s.room())
-		}
-	}
-	same := 0
 	for range draws {
-		order := make([]int, len(king.KLs))
 		for i := range order {
 			order[i] = random.IntN(len(order))
 		}
-		var on *Student
-		for i := range drawn {
-			drawn[i].draw(r.Eval.student(drawn[i].Model), order)
-			if drawn[i].Model == king.Model {
-				on = &drawn[i]
+		on := king.draw(order)
+		drawn = drawn[:0]
+		for i := range r.Eval.Students {
+			if s := &r.Eval.Students[i]; out[s.Model] == "" && len(s.KLs) == len(king.KLs) {
+				drawn = append(drawn, s.draw(order))
 			}
 		}
-		if r.Rule.decide(on, drawn, nil).Model == winner {
+		if r.Rule.decide(&on, drawn, nil).Model == winner {
 			same++
 		}
 	}
 	return contest.Share(same, draws)
 }
 
-func (e *Eval) student(model string) *Student {
-	i := slices.IndexFunc(e.Students, func(s Student) bool { return s.Model == model })
-	return &e.Students[i]
-}
-
-// room is a copy of s whose prompts may be written over.
-func (s *Student) room() Student {
+// draw is the student on other prompts of his.
+func (s *Student) draw(order []int) Student {
 	c := *s
-	c.KLs, c.Positions = slices.Clone(s.KLs), slices.Clone(s.Positions)
+	c.KLs, c.Positions = make([]float64, len(order)), nil
+	for i, k := range order {
+		c.KLs[i] = s.KLs[k]
+		if s.Positions != nil {
+			c.Positions = append(c.Positions, s.Positions[k])
+		}
+	}
 	return c
 }
 
-// draw takes the prompts of another by order.
-func (s *Student) draw(from *Student, order []int) {
-	for i, k := range order {
-		s.KLs[i] = from.KLs[k]
-		if s.Positions != nil {
-			s.Positions[i] = from.Positions[k]
-		}
-	}
-}
-
 // publish looks up who was king next, and what explains another than the rule's.
-func (p *Replay) publish(r *Round, later []*Round, states []State) {
+func (p *Replay) publish(r *Round, flags []Flag, later []*Round, states []State) {
 	at, known := slices.BinarySearchFunc(states, r.Block, func(s State, block int64) int { return cmp.Compare(s.Block, block) })
-	winner := r.Eval.student(p.Winner).UID
 	var uids []string
 	if known {
 		uids, p.Evidence = nextKing(r, later, states[at:])
@@ -221,8 +205,8 @@ func (p *Replay) publish(r *Round, later []*Round, states []State) {
 		return
 	}
 	p.Outcome = "agrees"
-	if slices.Contains(uids, winner) {
-		p.Published = winner
+	if slices.Contains(uids, p.WinnerUID) {
+		p.Published = p.WinnerUID
 		return
 	}
 	p.Published = uids[0]
@@ -230,7 +214,7 @@ func (p *Replay) publish(r *Round, later []*Round, states []State) {
 		p.Published = "one of " + fmt.Sprint(uids)
 	}
 	p.Outcome = "unexplained"
-	if p.Why = explain(r, uids, winner, states[at]); len(p.Why) > 0 {
+	if p.Why = explain(r, flags, uids, p.WinnerUID, states[at]); len(p.Why) > 0 {
 		p.Outcome = "explained"
 	}
 }
@@ -265,32 +249,28 @@ func nextKing(r *Round, later []*Round, states []State) (uids []string, evidence
 
 // measured reports whether a file gives a uid this score.
 func (e *Eval) measured(uid string, score float64) bool {
-	return slices.ContainsFunc(e.Students, func(s Student) bool { return s.UID == uid && math.Abs(s.Mean()-score) <= 1.1e-6 })
+	return slices.ContainsFunc(e.Students, func(s Student) bool { return s.UID == uid && math.Abs(s.Mean()-score) <= roundedMean })
 }
 
-// explain finds what made the published king another than the rule's.
-func explain(r *Round, uids []string, winner string, state State) (why []string) {
-	measured := map[string]*Student{}
+// explain finds what made the published king another than the rule's: who is among
+// uids.
+func explain(r *Round, flags []Flag, uids []string, winner string, state State) (why []string) {
+	king, in, added := r.king(), map[string]bool{}, 0
 	for i := range r.Eval.Students {
-		measured[r.Eval.Students[i].UID] = &r.Eval.Students[i]
+		s := &r.Eval.Students[i]
+		in[s.UID] = true
+		if _, has := state.Scores[s.UID]; !has && !s.Stopped && len(s.KLs) > 0 && s.Model != king.Model {
+			added++
+		}
 	}
-	king := r.king()
 	for _, uid := range uids {
-		score, has := state.Scores[uid]
-		s := measured[uid]
-		if has && s == nil && score < king.Mean() {
+		if score, has := state.Scores[uid]; has && !in[uid] && score < king.Mean() {
 			why = append(why, fmt.Sprintf("stale score: uid %s has %.6g on record from other prompts and was not in this round", uid, score))
 		}
-		if s != nil && spreadless(s.KLs) {
-			why = append(why, fmt.Sprintf("forged vector: uid %s was crowned with one KL on all prompts", uid))
-		}
 	}
-	added := 0
-	for i := range r.Eval.Students {
-		if s := &r.Eval.Students[i]; !s.Stopped && len(s.KLs) > 0 && s.Model != king.Model {
-			if _, has := state.Scores[s.UID]; !has {
-				added++
-			}
+	for _, f := range flags {
+		if slices.Contains(uids, f.UID) {
+			why = append(why, fmt.Sprintf("%s: uid %s was crowned, and %s", f.Kind, f.UID, f.Why))
 		}
 	}
 	if _, has := state.Scores[winner]; !has && added > 0 {

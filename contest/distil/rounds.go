@@ -1,14 +1,12 @@
 package distil
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/internal/jsonl"
 )
 
 // Round is one evaluation and what was in force.
@@ -30,7 +28,7 @@ type round struct {
 	ID      string         `json:"eval"`
 	Network string         `json:"network"`
 	File    string         `json:"file"`
-	Block   *int64         `json:"block"`
+	Block   int64          `json:"block"`
 	King    uid            `json:"king_uid_before"`
 	Model   string         `json:"king_model"`
 	UIDs    map[string]uid `json:"uid_of_model"`
@@ -48,55 +46,34 @@ func (u *uid) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// maxLine is far above a round of a thousand models.
-const maxLine = 16 << 20
-
 // ReadRounds reads a file of rounds, one JSON object a line, and the result file
 // that each names, relative to it: {eval, block, file, king_uid_before,
 // king_model, uid_of_model, rule_in_force, network}.
-func ReadRounds(path string) ([]*Round, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	var all []*Round
+func ReadRounds(path string) (all []*Round, err error) {
 	var network contest.Network
-	for l, err := range arena.Lines(f, maxLine) {
-		var r *Round
-		if err == nil {
-			r, err = parseRound(l.Text, filepath.Dir(path))
-		}
-		if err == nil {
-			err = network.Add(r.Network)
-		}
+	err = jsonl.Each(path, func(j round) error {
+		r, err := j.read(filepath.Dir(path))
 		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", path, l.Number, err)
+			return fmt.Errorf("round %q: %w", j.ID, err)
 		}
 		all = append(all, r)
+		return network.Add(r.Network)
+	})
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("%s: no rounds", path)
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no rounds", path)
-	}
-	return all, nil
+	return all, err
 }
 
-func parseRound(line []byte, folder string) (*Round, error) {
-	var j round
-	if err := json.Unmarshal(line, &j); err != nil {
-		return nil, fmt.Errorf("read round: %w", err)
-	}
+func (j *round) read(folder string) (*Round, error) {
 	if !filepath.IsLocal(j.File) {
-		return nil, fmt.Errorf("round %q: file %q does not lie beside the rounds", j.ID, j.File)
+		return nil, fmt.Errorf("file %q does not lie beside the rounds", j.File)
 	}
 	e, err := ReadEval(filepath.Join(folder, j.File))
 	if err != nil {
-		return nil, fmt.Errorf("round %q: %w", j.ID, err)
+		return nil, err
 	}
-	r := &Round{ID: j.ID, Network: j.Network, KingUID: string(j.King), KingModel: j.Model, Rule: j.Rule, Eval: e}
-	if j.Block != nil {
-		r.Block = *j.Block
-	}
+	r := &Round{ID: j.ID, Network: j.Network, Block: j.Block, KingUID: string(j.King), KingModel: j.Model, Rule: j.Rule, Eval: e}
 	for i := range e.Students {
 		e.Students[i].UID = string(j.UIDs[e.Students[i].Model])
 	}
@@ -112,25 +89,14 @@ type State struct {
 // ReadStates reads the series of a validator's scores, one JSON object a line:
 // {block, scores: {uid: KL}}.
 func ReadStates(path string) (all []State, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	for l, err := range arena.Lines(f, maxLine) {
-		var s State
-		if err == nil {
-			err = json.Unmarshal(l.Text, &s)
-		}
-		if err == nil && len(all) > 0 && s.Block <= all[len(all)-1].Block {
-			err = fmt.Errorf("block %d comes after %d", s.Block, all[len(all)-1].Block)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", path, l.Number, err)
+	err = jsonl.Each(path, func(s State) error {
+		if len(all) > 0 && s.Block <= all[len(all)-1].Block {
+			return fmt.Errorf("block %d comes after %d", s.Block, all[len(all)-1].Block)
 		}
 		all = append(all, s)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // king is the student that sat in the king's place: the one with the king's uid,

@@ -42,20 +42,15 @@ var Eras = []Rule{
 
 // String names the rule with its parameters.
 func (r *Rule) String() string {
-	switch r.Kind {
-	case Relative:
+	switch {
+	case r.Kind == Relative:
 		return fmt.Sprintf("KL below the king's by %g %%", 100*r.Epsilon)
-	case PairedT:
-		name := fmt.Sprintf("paired t-test at %g", r.Alpha)
-		if r.Margin > 0 {
-			name += fmt.Sprintf(", margin %g %%", 100*r.Margin)
-		}
-		if r.MinPairs > 0 {
-			name += fmt.Sprintf(", at least %d prompts", r.MinPairs)
-		}
-		return name
-	default:
+	case r.Kind == Composite:
 		return fmt.Sprintf("composite above the king's by %g %%", 100*r.Margin)
+	case r.Margin == 0 && r.MinPairs == 0:
+		return fmt.Sprintf("paired t-test at %g", r.Alpha)
+	default:
+		return fmt.Sprintf("paired t-test at %g, margin %g %%, at least %d prompts", r.Alpha, 100*r.Margin, r.MinPairs)
 	}
 }
 
@@ -64,15 +59,8 @@ func (r *Rule) check() error {
 	if r == nil {
 		return nil
 	}
-	ok := false
-	switch r.Kind {
-	case Relative:
-		ok = r.Epsilon >= 0 && r.Epsilon < 1
-	case PairedT:
-		ok = r.Alpha > 0 && r.Alpha < 1 && r.Margin >= 0 && r.Margin < 1
-	case Composite:
-		ok = r.Margin >= 0
-	}
+	ok := r.Kind == Relative && r.Epsilon >= 0 && r.Epsilon < 1 || r.Kind == Composite && r.Margin >= 0 ||
+		r.Kind == PairedT && r.Alpha > 0 && r.Alpha < 1 && r.Margin >= 0 && r.Margin < 1
 	if !ok {
 		return fmt.Errorf("rule %+v: kinds are relative (epsilon), paired_t (alpha, margin, min_pairs) and composite (margin, weights)", *r)
 	}

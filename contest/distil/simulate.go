@@ -68,9 +68,6 @@ func noises(rounds []*Round) (all []noise) {
 	return all
 }
 
-// ErrNoNoise says that no round is whole enough to learn chance from.
-var ErrNoNoise = errors.New("no round has a king and an honest challenger on the same 40 prompts or more")
-
 // Simulate draws rounds of n prompts from the noise of real ones, with challengers
 // that are better than the king by the given shares, and counts what each rule
 // does. The composite cannot be simulated: no published file has its axes item by
@@ -78,7 +75,7 @@ var ErrNoNoise = errors.New("no round has a king and an honest challenger on the
 func Simulate(rounds []*Round, rules []Rule, prompts []int, better []float64, times int) ([]Simulated, error) {
 	from := noises(rounds)
 	if len(from) < 2 {
-		return nil, ErrNoNoise
+		return nil, errors.New("no round has a king and an honest challenger on the same 40 prompts or more")
 	}
 	var all []Simulated
 	for _, rule := range rules {

@@ -60,8 +60,6 @@ func (e *Eval) suspect(i int) (kind, why string) {
 }
 
 // spreadless reports whether three prompts or more have one KL to the last digit.
-// Prompts of one student are 0.02 to 3 nats apart; of the 12,453 KLs of the
-// published files no three neighbours of an honest vector are equal.
 func spreadless(kls []float64) bool {
 	return len(kls) > 2 && !slices.ContainsFunc(kls, func(v float64) bool { return v != kls[0] })
 }

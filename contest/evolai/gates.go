@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/trajectory-arena/arena/internal/stats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // The parameters of the subnet.
@@ -29,7 +29,6 @@ const (
 
 // Line is one gate line of a validator's log.
 type Line struct {
-	Network     string   `json:"network"`
 	Epoch       int64    `json:"epoch"`
 	Track       string   `json:"track"`
 	UID         int64    `json:"uid"`
@@ -51,11 +50,6 @@ type Line struct {
 	// log has none, equal KLs on the same rows tell the same revision.
 	Revision         string `json:"revision"`
 	PreviousRevision string `json:"previous_revision"`
-	// Absolute, ThinkGain and SideQuests are the parts of the score that the
-	// public log leaves out.
-	Absolute   *float64 `json:"kl_absolute"`
-	ThinkGain  *float64 `json:"think_gain"`
-	SideQuests *float64 `json:"side_quests"`
 }
 
 // Gate is one line, decided again.
@@ -71,11 +65,10 @@ type Gate struct {
 	Ratio      *float64 `json:"consistency_ratio"`
 	Consistent bool     `json:"consistent"`
 	Gate       string   `json:"gate"`
-	// Differs names what the log prints otherwise; Undecided what its digits are
-	// too few for; Missing what it leaves out.
-	Differs   []string `json:"differs,omitempty"`
-	Undecided []string `json:"undecided,omitempty"`
-	Missing   []string `json:"missing,omitempty"`
+	// Differs names what the log prints otherwise; Open what its digits are too
+	// few for, or what it leaves out.
+	Differs []string `json:"differs,omitempty"`
+	Open    []string `json:"open,omitempty"`
 }
 
 // Decide decides a line again and holds it against what it prints.
@@ -87,7 +80,7 @@ func Decide(l *Line) Gate {
 	if improved && g.Consistent {
 		g.Gate = "PASS"
 	}
-	if l.Gate != "" && l.Gate != g.Gate && len(g.Undecided) == 0 {
+	if l.Gate != "" && l.Gate != g.Gate && len(g.Open) == 0 {
 		g.Differs = append(g.Differs, fmt.Sprintf("gate: the log has %s", l.Gate))
 	}
 	g.score(l)
@@ -115,11 +108,11 @@ func (g *Gate) improve(l *Line) bool {
 			change := *l.KLCurrent / *l.Previous - 1
 			g.Change = &change
 			if g.Improve != "same_revision" && math.Abs(*l.KLCurrent-required) < (1+improvement)*halfKL-digits {
-				g.Undecided = append(g.Undecided, "improve: KL and requirement are equal but for what printing rounds")
+				g.Open = append(g.Open, "improve: KL and requirement are equal but for what printing rounds")
 			}
 		}
 	}
-	if l.Reason != "" && l.Reason != g.Improve && len(g.Undecided) == 0 && (failing[l.Reason] || g.Improve != "improved") {
+	if l.Reason != "" && l.Reason != g.Improve && len(g.Open) == 0 && (failing[l.Reason] || g.Improve != "improved") {
 		g.Differs = append(g.Differs, fmt.Sprintf("improve: the log has %q", l.Reason))
 	}
 	return g.Improve == "improved"
@@ -132,7 +125,7 @@ var failing = map[string]bool{"same_revision": true, "too_small": true, "no_refe
 // consistency is the second gate.
 func (g *Gate) consistency(l *Line) {
 	if l.EMACurrent == nil || l.EMANext == nil || !(*l.EMACurrent > 0) {
-		g.Missing = append(g.Missing, "averages of both sets")
+		g.Open = append(g.Open, "averages of both sets")
 		return
 	}
 	limit, ratio := consistency, *l.EMANext / *l.EMACurrent
@@ -142,37 +135,27 @@ func (g *Gate) consistency(l *Line) {
 	g.Ratio, g.Consistent = &ratio, ratio <= limit+digits
 	slack := ratio * (halfKL / *l.EMACurrent + halfKL / *l.EMANext)
 	if math.Abs(ratio-limit) < slack {
-		g.Undecided = append(g.Undecided, "consistency: ratio and limit are equal but for what printing rounds")
+		g.Open = append(g.Open, "consistency: ratio and limit are equal but for what printing rounds")
 	}
 	if l.Ratio != nil && math.Abs(ratio-*l.Ratio) > slack+halfRatio+digits {
 		g.Differs = append(g.Differs, fmt.Sprintf("consistency ratio: %.3f, the log has %g", ratio, *l.Ratio))
 	}
-	if l.Consistent != nil && *l.Consistent != g.Consistent && len(g.Undecided) == 0 {
+	if l.Consistent != nil && *l.Consistent != g.Consistent && len(g.Open) == 0 {
 		g.Differs = append(g.Differs, fmt.Sprintf("consistency: the log has %v", *l.Consistent))
 	}
 }
 
-// score holds the printed score against the two published formulas. The mapping
-// from KL to the absolute part of the score is not published: without that part
-// in the line only a failed gate's 0 can be checked.
+// score checks a failed gate's 0. What passes is scored by a mapping of KL that is
+// not published.
 func (g *Gate) score(l *Line) {
 	switch {
 	case l.Score == nil:
-	case l.Absolute != nil && l.ThinkGain != nil && l.Flow != nil && l.SideQuests != nil:
-		quality := *l.Absolute * (0.30 + 0.70**l.ThinkGain)
-		if g.Gate == "FAIL" {
-			quality = 0
-		}
-		now, older := 0.60*quality+0.30**l.Flow*quality+0.10**l.SideQuests, 0.75*quality+0.15**l.Flow+0.10**l.SideQuests
-		if math.Min(math.Abs(now-*l.Score), math.Abs(older-*l.Score)) > halfKL+digits {
-			g.Differs = append(g.Differs, fmt.Sprintf("score: %.4f, or %.4f by the older formula; the log has %g", now, older, *l.Score))
-		}
 	case g.Gate == "FAIL":
 		if *l.Score != 0 {
 			g.Differs = append(g.Differs, fmt.Sprintf("score: the gate fails, the log has %g", *l.Score))
 		}
 	default:
-		g.Missing = append(g.Missing, "the score's mapping of KL, which is not published")
+		g.Open = append(g.Open, "the score's mapping of KL, which is not published")
 	}
 }
 
@@ -186,17 +169,9 @@ func Flow(averages []float64) float64 {
 	for i := range steps {
 		steps[i] = averages[i] - averages[i+1]
 	}
-	mean, spread := stats.Mean(steps), 0.0
-	for _, s := range steps {
-		spread += (s - mean) * (s - mean)
-	}
-	return max(0, math.Tanh(mean/(math.Sqrt(spread/float64(len(steps)))+1e-4)))
+	mean, sd := stat.PopMeanStdDev(steps, nil)
+	return max(0, math.Tanh(mean/(sd+1e-4)))
 }
 
-// Average moves an average by a new value; the first is its own average.
-func Average(before *float64, value float64) float64 {
-	if before == nil {
-		return value
-	}
-	return emaAlpha*value + (1-emaAlpha)**before
-}
+// Average moves an average by a new value.
+func Average(before, value float64) float64 { return emaAlpha*value + (1-emaAlpha)*before }

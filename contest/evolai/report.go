@@ -7,11 +7,11 @@ import (
 	"io"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/contest"
-	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Report is what a log says and what of it follows.
@@ -26,6 +26,10 @@ type Report struct {
 	// AveragesEqual those that follow from it.
 	Averages      int `json:"averages"`
 	AveragesEqual int `json:"averages_equal"`
+	// Flows counts the lines with ten rounds of averages in the file; FlowsEqual
+	// those whose printed flow is that of either set's.
+	Flows      int `json:"flows"`
+	FlowsEqual int `json:"flows_equal"`
 	// Noise is the standard deviation of one set's KL, as a share: models are
 	// measured on two sets of rows. The interval takes it for normal.
 	Noise  contest.Figure `json:"noise_of_one_set"`
@@ -58,7 +62,7 @@ const (
 // epoch, uid, …}) and of answers to side quests ({block_hash, sample_index,
 // answers}).
 func Read(in io.Reader) (*Report, error) {
-	l := log{last: map[series]float64{}}
+	l := log{averages: map[series][]float64{}}
 	for line, err := range arena.Lines(in, maxLine) {
 		if err == nil {
 			err = l.add(line.Number, line.Text)
@@ -75,8 +79,9 @@ type log struct {
 	report  Report
 	network contest.Network
 	order   order
-	last    map[series]float64
-	ratios  []float64 // of logarithms of KL between sets
+	// averages are those printed so far.
+	averages map[series][]float64
+	ratios   []float64 // of logarithms of KL between sets
 }
 
 // series is one average.
@@ -100,32 +105,35 @@ func (l *log) add(number int, text []byte) error {
 		return err
 	}
 	l.report.Network = kind.Network
+	var e Event
+	var a asked
+	var g Line
+	var err error
 	switch {
 	case kind.Event != "":
-		var e Event
-		if err := json.Unmarshal(text, &e); err != nil {
-			return fmt.Errorf("read event: %w", err)
-		}
-		l.report.Events++
-		if why := l.order.add(&e); why != "" {
-			l.report.Violations = append(l.report.Violations, Violation{number, e.Epoch, e.UID, why})
+		if err = json.Unmarshal(text, &e); err == nil {
+			l.event(number, &e)
 		}
 	case kind.Hash != "":
-		var a asked
-		if err := json.Unmarshal(text, &a); err != nil || len(a.Answers) > maxQuests {
-			return fmt.Errorf("read at most %d answers: %w", maxQuests, err)
+		if err = json.Unmarshal(text, &a); err == nil {
+			a.Answers = a.Answers[:min(len(a.Answers), maxQuests)]
+			l.report.Quests = append(l.report.Quests, a.check())
 		}
-		l.report.Quests = append(l.report.Quests, a.check())
 	case kind.Gate != nil:
-		var g Line
-		if err := json.Unmarshal(text, &g); err != nil {
-			return fmt.Errorf("read gate: %w", err)
+		if err = json.Unmarshal(text, &g); err == nil {
+			l.gate(&g)
 		}
-		l.gate(&g)
 	default:
-		return errors.New("neither a gate (kl_current), an event (event) nor answers (block_hash)")
+		err = errors.New("neither a gate (kl_current), an event (event) nor answers (block_hash)")
 	}
-	return nil
+	return err
+}
+
+func (l *log) event(number int, e *Event) {
+	l.report.Events++
+	if why := l.order.add(e); why != "" {
+		l.report.Violations = append(l.report.Violations, Violation{number, e.Epoch, e.UID, why})
+	}
 }
 
 func (a *asked) check() Asked {
@@ -143,22 +151,35 @@ func (l *log) gate(g *Line) {
 	if g.KLCurrent != nil && g.KLNext != nil && *g.KLCurrent > 0 && *g.KLNext > 0 {
 		l.ratios = append(l.ratios, math.Log(*g.KLNext / *g.KLCurrent))
 	}
-	l.average(series{g.Track, g.UID, false}, g.KLCurrent, g.EMACurrent)
-	l.average(series{g.Track, g.UID, true}, g.KLNext, g.EMANext)
-}
-
-// average holds a printed average against the one before and the new value.
-func (l *log) average(of series, value, printed *float64) {
-	if value == nil || printed == nil {
+	current := l.average(series{g.Track, g.UID, false}, g.KLCurrent, g.EMACurrent)
+	next := l.average(series{g.Track, g.UID, true}, g.KLNext, g.EMANext)
+	if g.Flow == nil || len(current) < flowRounds || len(next) < flowRounds {
 		return
 	}
-	if before, ok := l.last[of]; ok {
+	l.report.Flows++
+	if math.Min(math.Abs(Flow(current)-*g.Flow), math.Abs(Flow(next)-*g.Flow)) <= flowSlack {
+		l.report.FlowsEqual++
+	}
+}
+
+// flowSlack is what printed averages, whose steps are small, move a flow by.
+const flowSlack = 0.01
+
+// average holds a printed average against the one before and the new value, and
+// gives all so far.
+func (l *log) average(of series, value, printed *float64) []float64 {
+	if value == nil || printed == nil {
+		return nil
+	}
+	all := l.averages[of]
+	if len(all) > 0 {
 		l.report.Averages++
-		if math.Abs(Average(&before, *value)-*printed) <= 2*halfKL+digits {
+		if math.Abs(Average(all[len(all)-1], *value)-*printed) <= 2*halfKL+digits {
 			l.report.AveragesEqual++
 		}
 	}
-	l.last[of] = *printed
+	l.averages[of] = append(all, *printed)
+	return l.averages[of]
 }
 
 func (l *log) finish() (*Report, error) {
@@ -182,7 +203,7 @@ func noise(ratios []float64) contest.Figure {
 	if n < 2 {
 		return contest.Figure{Value: contest.Number(math.NaN()), Low: 0, High: contest.Number(math.Inf(1)), N: len(ratios)}
 	}
-	sd := stats.ClusteredSE(ratios) * math.Sqrt(n) / math.Sqrt2
+	sd := stat.StdDev(ratios, nil) / math.Sqrt2
 	chi := distuv.ChiSquared{K: n - 1}
 	at := func(q float64) contest.Number { return contest.Number(sd * math.Sqrt((n-1)/chi.Quantile(q))) }
 	return contest.Figure{Value: contest.Number(sd), Low: at(0.975), High: at(0.025), N: len(ratios)}

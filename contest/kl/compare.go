@@ -10,24 +10,28 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// The forms that KL is measured in.
+// FormFull is exact: both files hold the whole vocabulary. FormBound is a lower
+// bound; the two others are subnet 97's, over the teacher's 128 likeliest tokens,
+// later over those among the 20 likeliest of both.
 const (
-	// FormFull is exact; both files must hold the whole vocabulary.
-	FormFull = "full"
-	// FormBound is a lower bound from some tokens of either.
-	FormBound = "bound"
-	// FormTop128 is subnet 97's sparse form: the teacher's 128 likeliest tokens.
+	FormFull   = "full"
+	FormBound  = "bound"
 	FormTop128 = "top128"
-	// FormTop20 is its later form: tokens among the 20 likeliest of both.
-	FormTop20 = "top20"
+	FormTop20  = "top20"
 )
 
-// blind says what a form cannot see.
-var blind = map[string]string{
-	FormFull:   "nothing",
-	FormBound:  "how either divides what it does not name; the true KL is this or more",
-	FormTop128: "what the student gives to tokens that are not among the teacher's 128",
-	FormTop20:  "everything but the tokens that both name; where they share none the subnet skips the position",
+// forms says of each what a position has and what it cannot see.
+var forms = []struct {
+	name, blind string
+	of, unseen  func(*Position) float64
+}{
+	{FormFull, "nothing", func(p *Position) float64 { return p.KL }, func(*Position) float64 { return 0 }},
+	{FormBound, "how either divides what it does not name; the true KL is this or more",
+		func(p *Position) float64 { return p.Bound }, func(*Position) float64 { return math.NaN() }},
+	{FormTop128, "what the student gives to tokens that are not among the teacher's 128",
+		func(p *Position) float64 { return p.Top128 }, func(p *Position) float64 { return p.Unseen128 }},
+	{FormTop20, "everything but the tokens that both name; where they share none the subnet skips the position",
+		func(p *Position) float64 { return p.Top20 }, func(p *Position) float64 { return p.Unseen20 }},
 }
 
 // Report is one student against one teacher.
@@ -92,7 +96,7 @@ var ErrApart = errors.New("teacher and student do not match")
 func Compare(teacher, student iter.Seq2[*Row, error], vocabulary int) (*Report, error) {
 	next, stop := iter.Pull2(student)
 	defer stop()
-	c := &comparison{report: Report{Vocabulary: vocabulary}}
+	r := &Report{Vocabulary: vocabulary}
 	for t, err := range teacher {
 		if err != nil {
 			return nil, fmt.Errorf("read teacher: %w", err)
@@ -104,21 +108,17 @@ func Compare(teacher, student iter.Seq2[*Row, error], vocabulary int) (*Report, 
 		case !more:
 			return nil, fmt.Errorf("%w: the student ends before prompt %q, position %d", ErrApart, t.Prompt, t.Position)
 		}
-		if err := c.add(t, s); err != nil {
+		if err := r.add(t, s); err != nil {
 			return nil, fmt.Errorf("prompt %q, position %d: %w", t.Prompt, t.Position, err)
 		}
 	}
 	if s, err, more := next(); more && err == nil {
 		return nil, fmt.Errorf("%w: the teacher ends before prompt %q, position %d", ErrApart, s.Prompt, s.Position)
 	}
-	return c.finish()
+	return r, r.finish()
 }
 
-type comparison struct {
-	report Report
-}
-
-func (c *comparison) add(t, s *Row) error {
+func (r *Report) add(t, s *Row) error {
 	switch {
 	case t.Prompt != s.Prompt || t.Position != s.Position:
 		return fmt.Errorf("%w: the student has prompt %q, position %d", ErrApart, s.Prompt, s.Position)
@@ -127,26 +127,26 @@ func (c *comparison) add(t, s *Row) error {
 	case t.Full != nil && s.Full != nil && len(t.Full) != len(s.Full):
 		return fmt.Errorf("%w: vocabularies of %d and %d tokens", ErrApart, len(t.Full), len(s.Full))
 	}
-	c.report.Network = t.Network
-	for _, r := range []*Row{t, s} {
-		if err := c.within(r); err != nil {
+	r.Network = t.Network
+	for _, row := range []*Row{t, s} {
+		if err := r.within(row); err != nil {
 			return err
 		}
 	}
-	c.report.Each = append(c.report.Each, measure(t, s))
+	r.Each = append(r.Each, measure(t, s))
 	return nil
 }
 
 // measure takes KL at one position in every form that the rows allow.
 func measure(t, s *Row) Position {
 	p := Position{Prompt: t.Prompt, Position: t.Position, KL: math.NaN(), Top128: math.NaN(), Unseen128: math.NaN()}
-	t20, s20 := t.head(20), s.head(20)
+	t20, s20 := Top(t, 20), Top(s, 20)
 	p.Bound = Bound(t, s)
 	if t.Full != nil && s.Full != nil {
 		p.KL, p.Bound = Full(t.Full, s.Full), Bound(t20, s20)
 	}
 	if s.Full != nil {
-		t128 := t.head(128)
+		t128 := Top(t, 128)
 		p.Top128, p.Unseen128 = Supported(t128.Top, s), unseen(s, t128.Top)
 	}
 	p.Top20, p.Unseen20 = Supported(t20.Top, s20), unseen(s20, t20.Top)
@@ -165,15 +165,15 @@ func unseen(r *Row, support []Token) float64 {
 }
 
 // within holds a row's tokens against the tokenizer.
-func (c *comparison) within(r *Row) error {
-	size := c.report.Vocabulary
-	if r.Full != nil && size == 0 {
-		c.report.Vocabulary = len(r.Full)
+func (r *Report) within(row *Row) error {
+	size := r.Vocabulary
+	if row.Full != nil && size == 0 {
+		r.Vocabulary = len(row.Full)
 	}
-	if r.Full != nil && size > 0 && len(r.Full) != size {
-		return fmt.Errorf("%w: %d tokens in a vocabulary of %d", ErrApart, len(r.Full), size)
+	if row.Full != nil && size > 0 && len(row.Full) != size {
+		return fmt.Errorf("%w: %d tokens in a vocabulary of %d", ErrApart, len(row.Full), size)
 	}
-	for _, t := range r.Top {
+	for _, t := range row.Top {
 		if t.ID < 0 || size > 0 && t.ID >= size {
 			return fmt.Errorf("%w: token id %d in a vocabulary of %d", ErrApart, t.ID, size)
 		}
@@ -182,23 +182,14 @@ func (c *comparison) within(r *Row) error {
 }
 
 // finish takes the means.
-func (c *comparison) finish() (*Report, error) {
-	r := &c.report
+func (r *Report) finish() error {
 	r.Positions = len(r.Each)
 	if r.Positions == 0 {
-		return nil, fmt.Errorf("%w: neither has a position", ErrApart)
+		return fmt.Errorf("%w: neither has a position", ErrApart)
 	}
-	for _, f := range []struct {
-		name       string
-		of, unseen func(*Position) float64
-	}{
-		{FormFull, func(p *Position) float64 { return p.KL }, func(*Position) float64 { return 0 }},
-		{FormBound, func(p *Position) float64 { return p.Bound }, func(*Position) float64 { return math.NaN() }},
-		{FormTop128, func(p *Position) float64 { return p.Top128 }, func(p *Position) float64 { return p.Unseen128 }},
-		{FormTop20, func(p *Position) float64 { return p.Top20 }, func(p *Position) float64 { return p.Unseen20 }},
-	} {
+	for _, f := range forms {
 		prompts := r.prompts(f.of)
-		form := Form{Name: f.name, Blind: blind[f.name]}
+		form := Form{Name: f.name, Blind: f.blind}
 		if form.take(r, prompts, f.of, f.unseen); form.Measured == 0 {
 			continue // this form cannot be had from these files
 		}
@@ -207,7 +198,7 @@ func (c *comparison) finish() (*Report, error) {
 		}
 		r.Forms = append(r.Forms, form)
 	}
-	return r, nil
+	return nil
 }
 
 // prompts takes each prompt's positions together, in their order.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 )
 
 // Token is one token's log-probability.
@@ -119,60 +120,17 @@ func Supported(teacher []Token, student *Row) float64 {
 	return Full(t, s)
 }
 
-// Top are the k likeliest tokens, likeliest first; of equals the lower id.
-func Top(logP []float64, k int) []Token {
-	least := math.Inf(-1)
-	if k < len(logP) {
-		least = kth(logP, k)
-	}
+// Top is a row of the k likeliest tokens of r, likeliest first; of equals the
+// earlier one.
+func Top(r *Row, k int) *Row {
 	top := make([]Token, 0, k+1)
-	for id, v := range logP {
-		if v > least || v == least && len(top) < len(logP) {
-			top = append(top, Token{id, v})
+	for id, v := range r.tokens() {
+		if len(top) == k && v <= top[k-1].LogP {
+			continue
 		}
+		at := sort.Search(len(top), func(i int) bool { return top[i].LogP < v })
+		top = slices.Insert(top, at, Token{id, v})
+		top = top[:min(k, len(top))]
 	}
-	return head(top, k)
-}
-
-// kth is the k-th largest value.
-func kth(values []float64, k int) float64 {
-	smallest := slices.Clone(values[:k]) // a heap, the smallest on top
-	for i := k/2 - 1; i >= 0; i-- {
-		sink(smallest, i)
-	}
-	for _, v := range values[k:] {
-		if v > smallest[0] {
-			smallest[0] = v
-			sink(smallest, 0)
-		}
-	}
-	return smallest[0]
-}
-
-func sink(heap []float64, i int) {
-	for child := 2*i + 1; child < len(heap); child = 2*i + 1 {
-		if child+1 < len(heap) && heap[child+1] < heap[child] {
-			child++
-		}
-		if heap[i] <= heap[child] {
-			return
-		}
-		heap[i], heap[child] = heap[child], heap[i]
-		i = child
-	}
-}
-
-// head are the k likeliest of tokens, likeliest first.
-func head(tokens []Token, k int) []Token {
-	slices.SortStableFunc(tokens, func(a, b Token) int {
-		switch {
-		case a.LogP > b.LogP:
-			return -1
-		case a.LogP < b.LogP:
-			return 1
-		default:
-			return a.ID - b.ID
-		}
-	})
-	return tokens[:min(k, len(tokens))]
+	return &Row{Top: top}
 }

@@ -120,10 +120,10 @@ func TestBoundNeverExceedsKL(t *testing.T) {
 		x, y = normalised(t, x), normalised(t, y)
 		full := Full(x, y)
 		kt, ks := 1+d.N(len(x)), 1+d.N(len(y))
-		if b := Bound(&Row{Top: Top(x, kt)}, &Row{Top: Top(y, ks)}); b > full+1e-9 || b < 0 {
+		if b := Bound(Top(&Row{Full: x}, kt), Top(&Row{Full: y}, ks)); b > full+1e-9 || b < 0 {
 			t.Fatalf("case %d: bound %.9g of top %d and %d exceeds %.9g", i, b, kt, ks, full)
 		}
-		near(t, "all tokens", Bound(&Row{Top: Top(x, len(x))}, &Row{Full: y}), full)
+		near(t, "all tokens", Bound(Top(&Row{Full: x}, len(x)), &Row{Full: y}), full)
 	}
 }
 
@@ -139,13 +139,19 @@ func TestDisjointTopsAreAValue(t *testing.T) {
 
 func TestTopIsSorted(t *testing.T) {
 	t.Parallel()
-	got := fmt.Sprint(Top([]float64{-3, -1, -2, -1, -9}, 3))
+	got := fmt.Sprint(Top(&Row{Full: []float64{-3, -1, -2, -1, -9}}, 3).Top)
 	if want := "[{1 -1} {3 -1} {2 -2}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-func lines(text string) iter.Seq2[*Row, error] { return lineRows(strings.NewReader(text)) }
+func lines(text string) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		if err := readLines(strings.NewReader(text), func(r *Row) bool { return yield(r, nil) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
 
 func TestCompareLines(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/contest"
-	"github.com/trajectory-arena/arena/contest/array"
+	"github.com/trajectory-arena/arena/internal/array"
 )
 
 // Row is what a model said of one position: log-probabilities of all tokens, or
@@ -54,14 +54,6 @@ func (r *Row) logP(id int) (float64, bool) {
 	return r.Top[i].LogP, true
 }
 
-// head are the k likeliest tokens of a row.
-func (r *Row) head(k int) *Row {
-	if r.Full != nil {
-		return &Row{Top: Top(r.Full, k)}
-	}
-	return &Row{Top: head(slices.Clone(r.Top), k)}
-}
-
 // mass is the probability of all tokens together that a row names.
 func mass(r *Row) (sum float64) {
 	for _, logP := range r.tokens() {
@@ -78,101 +70,85 @@ const maxLine = 64 << 20
 // A row's memory is used again for the next one.
 func Rows(path string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		f, err := os.Open(path)
+		err := read(path, func(r *Row) bool { return yield(r, nil) })
 		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer f.Close() //nolint:errcheck // only read
-		each := lineRows(f)
-		if ext := filepath.Ext(path); ext == ".npy" || ext == ".safetensors" {
-			each = arrayRows(f)
-		}
-		for row, err := range each {
-			if err != nil {
-				err = fmt.Errorf("%s: %w", path, err)
-			}
-			if !yield(row, err) || err != nil {
-				return
-			}
+			yield(nil, fmt.Errorf("%s: %w", path, err))
 		}
 	}
 }
 
-// arrayRows takes each tensor for a prompt, and of one with three dimensions
-// each index of the first.
-func arrayRows(f *os.File) iter.Seq2[*Row, error] {
-	return func(yield func(*Row, error) bool) {
-		info, err := f.Stat()
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		all, err := array.Read(f, info.Size())
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for _, a := range all {
-			if !tensorRows(a, yield) {
-				return
-			}
-		}
+// read gives the rows of a file until yield has enough.
+func read(path string, yield func(*Row) bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
 	}
+	defer f.Close() //nolint:errcheck // only read
+	if ext := filepath.Ext(path); ext != ".npy" && ext != ".safetensors" {
+		return readLines(f, yield)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	all, err := array.Read(f, info.Size())
+	for more := true; err == nil && more && len(all) > 0; all = all[1:] {
+		more, err = readArray(all[0], yield)
+	}
+	return err
 }
 
-func tensorRows(a *array.Array, yield func(*Row, error) bool) bool {
-	positions := a.Rows
-	if n := len(a.Shape); n > 2 {
+// readArray takes a tensor for a prompt, and of one with three dimensions each
+// index of the first.
+func readArray(a *array.Array, yield func(*Row) bool) (more bool, err error) {
+	positions, n := a.Rows, len(a.Shape)
+	if n > 2 {
 		positions = a.Shape[n-2]
 	}
 	row := &Row{Full: make([]float64, a.Columns)}
 	for i := range a.Rows {
 		row.Prompt, row.Position = a.Name, i%positions
-		if len(a.Shape) > 2 {
+		if n > 2 {
 			row.Prompt = strings.TrimPrefix(a.Name+"/"+strconv.Itoa(i/positions), "/")
 		}
-		err := a.Row(i, row.Full)
-		if err == nil {
+		if err = a.Row(i, row.Full); err == nil {
 			err = LogSoftmax(row.Full)
 		}
 		if err != nil {
-			err = fmt.Errorf("prompt %q, position %d: %w", row.Prompt, row.Position, err)
+			return false, fmt.Errorf("prompt %q, position %d: %w", row.Prompt, row.Position, err)
 		}
-		if !yield(row, err) || err != nil {
-			return false
+		if !yield(row) {
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
 }
 
-func lineRows(in io.Reader) iter.Seq2[*Row, error] {
-	return func(yield func(*Row, error) bool) {
-		var network contest.Network
-		for l, err := range arena.Lines(in, maxLine) {
-			var rows []*Row
-			if err == nil {
-				rows, err = parse(l.Text)
-			}
-			if err == nil {
-				err = network.Add(rows[0].Network)
-			}
-			if err != nil {
-				yield(nil, fmt.Errorf("line %d: %w", l.Number, err))
-				return
-			}
-			for _, row := range rows {
-				if !yield(row, nil) {
-					return
-				}
+func readLines(in io.Reader, yield func(*Row) bool) error {
+	var network contest.Network
+	for l, err := range arena.Lines(in, maxLine) {
+		var rows []*Row
+		if err == nil {
+			rows, err = parse(l.Text)
+		}
+		if err == nil {
+			err = network.Add(rows[0].Network)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", l.Number, err)
+		}
+		for _, row := range rows {
+			if !yield(row) {
+				return nil
 			}
 		}
 	}
+	return nil
 }
 
 // line is one position, or a whole answer of a model server in OpenAI's form.
 type line struct {
-	Prompt   json.RawMessage     `json:"prompt"`
+	Prompt   any                 `json:"prompt"`
 	Problem  string              `json:"problem_id"`
 	Sample   *int                `json:"sample"`
 	Position int                 `json:"position"`
@@ -221,10 +197,8 @@ func parse(text []byte) ([]*Row, error) {
 // name is the prompt's: a text or a number; or the problem and sample of a run.
 func (l *line) name() string {
 	name := l.Problem
-	if text := ""; json.Unmarshal(l.Prompt, &text) == nil && text != "" {
-		name = text
-	} else if len(l.Prompt) > 0 && text == "" {
-		name = string(l.Prompt)
+	if l.Prompt != nil {
+		name = fmt.Sprint(l.Prompt)
 	}
 	if l.Sample != nil {
 		name += "#" + strconv.Itoa(*l.Sample)

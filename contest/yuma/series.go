@@ -42,16 +42,10 @@ func ParseChange(text string) (c Change, err error) {
 	if c.Validator, err = strconv.Atoi(validator); err != nil || !found {
 		return c, fmt.Errorf("%q: a change is VALIDATOR:UID=WEIGHT,…", text)
 	}
-	for pair := range strings.SplitSeq(row, ",") {
-		if row == "" {
-			break
-		}
-		to, weight, _ := strings.Cut(pair, "=")
+	for pair := range strings.FieldsFuncSeq(row, func(r rune) bool { return r == ',' }) {
 		var w Weight
-		if w.To, err = strconv.Atoi(to); err == nil {
-			w.Weight, err = strconv.ParseFloat(weight, 64)
-		}
-		if err != nil {
+		var rest string
+		if n, _ := fmt.Sscanf(pair, "%d=%g%s", &w.To, &w.Weight, &rest); n != 2 {
 			return c, fmt.Errorf("%q: %q is not UID=WEIGHT", text, pair)
 		}
 		c.Row = append(c.Row, w)

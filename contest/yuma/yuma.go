@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // MaxNodes bounds a subnet; those of today have 256.
@@ -36,12 +38,10 @@ type Rules struct {
 	Kappa float64
 	// BondAlpha is how much of the bonds one epoch renews, 0 to 1.
 	BondAlpha float64
-	// BondPenalty is how far bonds follow clipped weights, 0 to 1.
-	BondPenalty float64
 }
 
 // DefaultRules are the chain's defaults.
-func DefaultRules() Rules { return Rules{Kappa: 0.5, BondAlpha: 0.1, BondPenalty: 1} }
+func DefaultRules() Rules { return Rules{Kappa: 0.5, BondAlpha: 0.1} }
 
 // Bonds are by validator and node; each column adds up to 1, or to 0.
 type Bonds [][]float64
@@ -61,7 +61,8 @@ type Node struct {
 	// ValidatorTrust is how much of its own row consensus left.
 	ValidatorTrust float64 `json:"validator_trust" parquet:"validator_trust"`
 	Dividends      float64 `json:"dividends" parquet:"dividends"`
-	Emission       float64 `json:"emission" parquet:"emission"`
+	// Emission is half by incentive and half by dividends.
+	Emission float64 `json:"emission" parquet:"emission"`
 }
 
 // Result is one epoch.
@@ -126,34 +127,21 @@ func Compute(e *Epoch, r Rules, before Bonds) *Result {
 			trusts[i] += clipped
 		}
 	}
-	if given := sum(preranks); given > 0 {
-		res.Clipped = 1 - sum(ranks)/given
+	if given := floats.Sum(preranks); given > 0 {
+		res.Clipped = 1 - floats.Sum(ranks)/given
 	}
 	incentive := normalised(ranks)
-	res.Bonds = bonds(stake, rows, res.Weights, r, before)
+	res.Bonds = bonds(stake, res.Weights, r.BondAlpha, before)
 	dividends := res.Bonds.dividends(incentive)
+	emission := normalised(floats.AddTo(make([]float64, n), incentive, dividends))
+	if floats.Sum(emission) == 0 { // nobody earned: by stake
+		emission = stake
+	}
 	for i := range res.Nodes {
 		res.Nodes[i] = Node{UID: i, Stake: stake[i], Rank: ranks[i], Trust: share(ranks[i], preranks[i]), Consensus: consensus[i],
-			Incentive: incentive[i], ValidatorTrust: trusts[i], Dividends: dividends[i]}
+			Incentive: incentive[i], ValidatorTrust: trusts[i], Dividends: dividends[i], Emission: emission[i]}
 	}
-	res.emit()
 	return res
-}
-
-// emit shares out: by incentive and dividends alike, and by stake where nobody
-// earned either.
-func (r *Result) emit() {
-	total := 0.0
-	for _, node := range r.Nodes {
-		total += node.Incentive + node.Dividends
-	}
-	for i := range r.Nodes {
-		node := &r.Nodes[i]
-		node.Emission = node.Stake
-		if total > 0 {
-			node.Emission = (node.Incentive + node.Dividends) / total
-		}
-	}
 }
 
 // rows are the weights that count: nobody's of itself, each row adding up to 1.
@@ -215,13 +203,13 @@ func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
 }
 
 // bonds moves the bonds before towards what stake and weights buy now.
-func bonds(stake []float64, rows, clipped [][]Weight, r Rules, before Bonds) Bonds {
+func bonds(stake []float64, clipped [][]Weight, alpha float64, before Bonds) Bonds {
 	n := len(stake)
 	now := make(Bonds, n)
-	for i, row := range rows {
+	for i, row := range clipped {
 		now[i] = make([]float64, n)
-		for k, w := range row {
-			now[i][w.To] = stake[i] * ((1-r.BondPenalty)*w.Weight + r.BondPenalty*clipped[i][k].Weight)
+		for _, w := range row {
+			now[i][w.To] = stake[i] * w.Weight
 		}
 	}
 	now.normalise()
@@ -230,7 +218,7 @@ func bonds(stake []float64, rows, clipped [][]Weight, r Rules, before Bonds) Bon
 	}
 	for i := range now {
 		for j := range now[i] {
-			now[i][j] = r.BondAlpha*now[i][j] + (1-r.BondAlpha)*before[i][j]
+			now[i][j] = alpha*now[i][j] + (1-alpha)*before[i][j]
 		}
 	}
 	now.normalise()
@@ -263,7 +251,7 @@ func (b Bonds) dividends(incentive []float64) []float64 {
 }
 
 func normalised(values []float64) []float64 {
-	out, total := make([]float64, len(values)), sum(values)
+	out, total := make([]float64, len(values)), floats.Sum(values)
 	for i, v := range values {
 		out[i] = share(v, total)
 	}
@@ -276,11 +264,4 @@ func share(part, whole float64) float64 {
 		return 0
 	}
 	return part / whole
-}
-
-func sum(values []float64) (total float64) {
-	for _, v := range values {
-		total += v
-	}
-	return total
 }

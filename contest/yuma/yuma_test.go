@@ -234,7 +234,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"a,b\n":                              "it names uid",
-		"uid,stake,target,weight\n0,1,7,1\n": "no row of its own",
+		"uid,stake,target,weight\n0,1,7,1\n": "node 0 gives node 7",
 		"uid,stake,target,weight\n0,1,,\n0,2,,\n": "has stake 1 and 2",
 		"uid,stake,target,weight\n9999,1,,\n":     "uid 9999",
 		"uid,stake,target,weight\n0,x,,\n":        "line 2",
@@ -258,7 +258,7 @@ func TestChange(t *testing.T) {
 	}
 	near(t, "before", Compute(e, DefaultRules(), nil).Nodes[3].Incentive, 0)
 	near(t, "after", Compute(changed, DefaultRules(), nil).Nodes[3].Incentive, 5.0/8)
-	for _, text := range []string{"", "3", "x:1=1", "3:1", "3:1=x"} {
+	for _, text := range []string{"", "3", "x:1=1", "3:1", "3:1=x", "3:1=2x"} {
 		if _, err := ParseChange(text); err == nil {
 			t.Errorf("%q is a change", text)
 		}

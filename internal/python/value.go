@@ -5,7 +5,10 @@
 // depend on the language they are run in.
 package python
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Kind is the Python type of a Value.
 type Kind uint8
@@ -109,3 +112,12 @@ func (v Value) Truth() bool {
 
 // IsNumber reports whether v takes part in arithmetic: Bool, Int or Float.
 func (v Value) IsNumber() bool { return v.Kind == Bool || v.Kind == Int || v.Kind == Float }
+
+// Float64 is the number of an Int or a Float; other types have none.
+func (v Value) Float64() (f float64, ok bool) {
+	if v.Kind == Int {
+		f, err := strconv.ParseFloat(v.Text, 64)
+		return f, err == nil
+	}
+	return v.Float, v.Kind == Float
+}

@@ -93,7 +93,7 @@ func outOfOrder(path string, r *evolai.Report) error {
 
 // notes are all that is to be said of a gate line.
 func notes(g *evolai.Gate) string {
-	return strings.Join(slices.Concat(g.Differs, g.Undecided, g.Missing), "; ")
+	return strings.Join(slices.Concat(g.Differs, g.Open), "; ")
 }
 
 func printEvolai(w io.Writer, r *evolai.Report) error {

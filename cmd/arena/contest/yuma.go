@@ -52,16 +52,15 @@ weight; a node without weights has one row with an empty target.
 	}
 	c.Flags().Float64Var(&f.rules.Kappa, "kappa", f.rules.Kappa, "share of stake that consensus takes")
 	c.Flags().Float64Var(&f.rules.BondAlpha, "bond-alpha", f.rules.BondAlpha, "share of the bonds that one epoch renews")
-	c.Flags().Float64Var(&f.rules.BondPenalty, "bond-penalty", f.rules.BondPenalty, "how far bonds follow clipped weights, 0 to 1")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "put a validator's weights in place of its own: 3:7=1,5=0.5; again for more")
 	f.flags(c, "a node of an epoch")
 	return c
 }
 
 func (f *yumaFlags) run(s *cli.Streams, path string) error {
-	for _, v := range []float64{f.rules.Kappa, f.rules.BondAlpha, f.rules.BondPenalty} {
+	for _, v := range []float64{f.rules.Kappa, f.rules.BondAlpha} {
 		if !(v >= 0 && v <= 1) {
-			return cli.Usage(fmt.Errorf("%v is no share", v), "--kappa, --bond-alpha and --bond-penalty are from 0 to 1")
+			return cli.Usage(fmt.Errorf("%v is no share", v), "--kappa and --bond-alpha are from 0 to 1")
 		}
 	}
 	var changes []yuma.Change

@@ -19,8 +19,7 @@ type tensor struct {
 }
 
 // readSafetensors reads the head of a file: eight bytes of length, JSON, and the
-// tensors behind it. They come by name, those with numbers at the end or between
-// (prompt_2, prompt_10) by number.
+// tensors behind it. They come by name.
 func readSafetensors(in io.ReaderAt, size int64) ([]*Array, error) {
 	var head [8]byte
 	if _, err := in.ReadAt(head[:], 0); err != nil {
@@ -47,7 +46,7 @@ func readSafetensors(in io.ReaderAt, size int64) ([]*Array, error) {
 		}
 		all = append(all, a)
 	}
-	slices.SortFunc(all, func(a, b *Array) int { return natural(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b *Array) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
@@ -66,36 +65,4 @@ func placed(name string, described []byte, in io.ReaderAt, base, size int64) (*A
 	}
 	a := &Array{Name: name, Shape: t.Shape, kind: k}
 	return a, a.place(in, base+t.Offsets[0], t.Offsets[1]-t.Offsets[0])
-}
-
-// natural compares names with the numbers in them as numbers.
-func natural(a, b string) int {
-	for i, j := 0, 0; ; {
-		switch {
-		case i == len(a) || j == len(b):
-			return cmp.Or(cmp.Compare(len(a)-i, len(b)-j), cmp.Compare(a, b))
-		case digit(a[i]) && digit(b[j]):
-			x, y := digits(a[i:]), digits(b[j:])
-			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
-				return c
-			}
-			i, j = i+len(x), j+len(y)
-		case a[i] != b[j]:
-			return cmp.Compare(a[i], b[j])
-		default:
-			i, j = i+1, j+1
-		}
-	}
-}
-
-func digit(c byte) bool { return c >= '0' && c <= '9' }
-
-// digits are those that s begins with.
-func digits(s string) string {
-	for i := range len(s) {
-		if !digit(s[i]) {
-			return s[:i]
-		}
-	}
-	return s
 }

@@ -1,0 +1,35 @@
+// Package jsonl reads files of one JSON value a line.
+package jsonl
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// maxLine is the longest line in bytes that is read.
+const maxLine = 16 << 20
+
+// Each gives every line of a file to each as a T. Errors name file and line.
+func Each[T any](path string, each func(T) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	for l, err := range arena.Lines(f, maxLine) {
+		var v T
+		if err == nil {
+			err = json.Unmarshal(l.Text, &v)
+		}
+		if err == nil {
+			err = each(v)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: line %d: %w", path, l.Number, err)
+		}
+	}
+	return nil
+}
