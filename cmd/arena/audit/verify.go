@@ -16,7 +16,7 @@ import (
 
 // NewVerify makes `arena verify`.
 func NewVerify(s *cli.Streams) *cobra.Command {
-	rotation, quiet, public := "", false, false
+	rotation, quiet, public, sentences := "", false, false, false
 	var heldOut []string
 	c := &cobra.Command{
 		Use:   "verify CORPUS",
@@ -30,6 +30,10 @@ touched and that the corpus has in train is named, and the corpus is retired.
 With --public it opens every file of any folder instead, and names those in which
 a request, id or title of --held-out stands.
 
+With --claims it checks sentences instead: the argument is a file of JSON lines,
+{what, page, sentence, source, formula, value, tolerance}, paths from the working
+folder. Each holds, does not, cannot be checked, or contradicts another.
+
 Exit 0: all holds. Exit 1: something is broken; each line says where and what.
 Exit 3: the files are whole, but a split sees what another is graded by,
 or the corpus is retired.`,
@@ -37,8 +41,11 @@ or the corpus is retired.`,
 			"  arena verify out --rotation protected.json",
 		Args: cli.Takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if public {
+			switch {
+			case public:
 				return verifyPublic(c.Context(), s, args[0], heldOut)
+			case sentences:
+				return verifyClaims(s, args[0], quiet)
 			}
 			progress := cli.Noise{Quiet: quiet}.Progress(s)
 			found, err := verifyCorpus(c.Context(), args[0], progress.Reading("verify", 0))
@@ -63,6 +70,7 @@ or the corpus is retired.`,
 	c.Flags().StringVar(&rotation, "rotation", "", "state file of arena leak bank: say which protected problems the corpus trains on")
 	c.Flags().BoolVar(&public, "public", false, "search every file of a folder, compressed ones and Parquet too, for what --held-out protects")
 	c.Flags().StringArrayVar(&heldOut, "held-out", nil, "protected problems, or a corpus (what its bank.json protects); may be repeated")
+	c.Flags().BoolVar(&sentences, "claims", false, "check a file of sentences with numbers against their sources")
 	cli.ReadsFiles(c)
 	cli.Reads(c, "rotation", "held-out")
 	return c
