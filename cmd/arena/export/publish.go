@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +14,6 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
-	"github.com/trajectory-arena/arena/corpus/hub"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/public"
@@ -41,8 +42,8 @@ attempts, a card and a manifest of its own. The bank, the reports, the eval spli
 and every row in which a protected request, id or title stands, in results of
 tools too, stay at home. Formats of other trainers are made of it by arena export.
 
---to hf://owner/name uploads it to the Hugging Face Hub (HF_TOKEN, HF_ENDPOINT), all
-of it in one commit; --to s3://bucket/folder to a bucket. The same command goes on
+--to hf://owner/name uploads it to the Hugging Face Hub by its program hf (HF_TOKEN),
+in one commit; --to s3://bucket/folder to a bucket. The same command goes on
 where an upload was stopped. Who needs proof runs arena verify --public.`,
 		Example: `  arena build testdata/day -o out
   arena publish out -o public --license cc-by-4.0
@@ -68,11 +69,17 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 	if f.out == "" && f.to == "" && !f.dryRun {
 		return cli.Usage(errors.New("nowhere to publish to"), "give -o FOLDER, or --to hf://owner/name")
 	}
-	if err = f.card.Check(); err != nil {
-		return err
+	dataset, hub := strings.CutPrefix(f.to, "hf://")
+	if f.to != "" && !bucket.IsURL(f.to) || hub && !hubName.MatchString(dataset) {
+		return cli.Usage(fmt.Errorf("--to is %q", f.to), "hf://owner/name or s3://bucket/folder; -o writes a folder")
 	}
-	upload, err := f.uploader()
-	if err != nil {
+	if f.to != "" && !hub {
+		if f.out != "" {
+			return cli.Usage(errors.New("-o and --to name two places"), "a bucket is one of them")
+		}
+		f.out = f.to
+	}
+	if err = f.card.Check(); err != nil {
 		return err
 	}
 	out, discard, err := f.output()
@@ -103,12 +110,25 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 		return publishError(err)
 	}
 	if f.dryRun {
-		return f.forecast(s, out.Dir)
+		return forecast(s, out.Dir)
 	}
-	if err = out.Publish(ctx); err != nil || upload == nil {
-		return err
+	if hub {
+		return upload(ctx, s, dataset, out.Dir)
 	}
-	return upload(ctx, out.Dir)
+	return out.Publish(ctx)
+}
+
+var hubName = regexp.MustCompile(`^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$`)
+
+// upload has the Hub's own program bring a folder to a dataset, in one commit; it
+// sends nothing again that is there.
+func upload(ctx context.Context, s *cli.Streams, dataset, dir string) error {
+	c := exec.CommandContext(ctx, "hf", "upload", dataset, dir, ".", "--repo-type", "dataset", "--delete", "*", "--commit-message", "Upload a corpus by arena")
+	c.Stdout, c.Stderr = s.Err, s.Err
+	if err := c.Run(); err != nil {
+		return cli.Failed(fmt.Errorf("upload to hf://%s: %w", dataset, err), "it takes the program hf (pip install huggingface_hub) and HF_TOKEN; the same command goes on where this one ended")
+	}
+	return nil
 }
 
 // output is where the corpus is made: a folder for temporary files where it is not
@@ -125,37 +145,8 @@ func (f *publishFlags) output() (cli.Output, func(), error) {
 	return cli.Output{Dir: dir + "/public"}, discard, nil
 }
 
-// uploader is what brings the finished corpus to its place; nil for nothing.
-func (f *publishFlags) uploader() (func(ctx context.Context, dir string) error, error) {
-	switch {
-	case f.to == "":
-		return nil, nil
-	case !bucket.IsURL(f.to):
-		return nil, cli.Usage(fmt.Errorf("--to is %q", f.to), "hf://owner/name or s3://bucket/folder; -o writes a folder")
-	case !strings.HasPrefix(f.to, hub.Scheme):
-		to, err := cli.NewOutput(f.to, "")
-		return func(ctx context.Context, dir string) error {
-			to.Dir = dir
-			if err := to.Free(ctx, f.force); err != nil {
-				return err
-			}
-			return to.Publish(ctx)
-		}, err
-	}
-	d, err := hub.Open(f.to, os.Getenv("HF_ENDPOINT"), os.Getenv("HF_TOKEN"))
-	if err != nil {
-		return nil, cli.Usage(err, "write it as hf://owner/name")
-	}
-	return func(ctx context.Context, dir string) error {
-		if err := d.Upload(ctx, corpus.Disk{}, dir); err != nil {
-			return cli.Failed(fmt.Errorf("upload to %s: %w", f.to, err), "HF_TOKEN must be a token that may write; the same command goes on where this one ended")
-		}
-		return nil
-	}, nil
-}
-
 // forecast names what would be uploaded.
-func (f *publishFlags) forecast(s *cli.Streams, dir string) error {
+func forecast(s *cli.Streams, dir string) error {
 	m, err := corpus.ReadManifest(corpus.Disk{}, dir)
 	if err != nil {
 		return err
