@@ -2,8 +2,11 @@ package gates
 
 import (
 	"embed"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The word lists, one file a language: lines of "class: entry, entry". An
@@ -60,10 +63,33 @@ const (
 	numbersFile = "numbers.txt"
 )
 
+// entryKey is the length of the beginnings that entries are looked up by.
+const entryKey = 3
+
+// lexicon holds the entries by their first bytes, each list in order.
+type lexicon struct {
+	entries map[[entryKey]byte][]entry
+	// values are the words tools return, by concept; 0 is none.
+	values []string
+}
+
+// entry is one item of the word lists, folded: a word or phrase, or the beginning
+// of one.
+type entry struct {
+	word   string
+	prefix bool
+	meaning
+}
+
+type meaning struct {
+	class   class
+	concept uint8
+}
+
 var words = sync.OnceValue(loadLexicon)
 
 func loadLexicon() *lexicon {
-	l := &lexicon{values: []string{""}}
+	l := &lexicon{entries: map[[entryKey]byte][]entry{}, values: []string{""}}
 	files, err := lexiconFiles.ReadDir("lexicon")
 	if err != nil {
 		return l
@@ -78,7 +104,9 @@ func loadLexicon() *lexicon {
 			l.readLines(string(text), f.Name() == valuesFile)
 		}
 	}
-	l.build()
+	for _, list := range l.entries {
+		slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.word, b.word) })
+	}
 	return l
 }
 
@@ -112,4 +140,98 @@ func (l *lexicon) readLines(text string, values bool) {
 			l.add(strings.TrimSpace(item), m)
 		}
 	}
+}
+
+// add enters an item; what several lists say of one word is joined.
+func (l *lexicon) add(text string, m meaning) {
+	word, prefix := strings.CutSuffix(fold(text), "*")
+	if word == "" {
+		return
+	}
+	key := [entryKey]byte{word[0]}
+	copy(key[:], word)
+	list := l.entries[key]
+	at := slices.IndexFunc(list, func(e entry) bool { return e.word == word && e.prefix == prefix })
+	if at < 0 {
+		l.entries[key] = append(list, entry{word, prefix, m})
+		return
+	}
+	list[at].class |= m.class
+	list[at].concept = max(list[at].concept, m.concept)
+}
+
+// mark is one word of the lexicon found in a text.
+type mark struct {
+	start, end int32
+	meaning
+}
+
+// find appends the entries of the lexicon that begin at text[start], the shorter
+// ones first. text is folded; runs of white space match one blank, a typographic
+// apostrophe a plain one. It tells how far any entry agrees with text.
+func (l *lexicon) find(marks []mark, text string, start int) ([]mark, int) {
+	var key [entryKey]byte
+	far := start
+	for k, at := 0, start; k < len(key) && at < len(text); k++ {
+		width := 0
+		key[k], width = folded(text, at)
+		at += width
+		list := l.entries[key]
+		for i := range list {
+			e := &list[i]
+			end, whole := e.agrees(text, start)
+			far = max(far, end)
+			if whole && (e.prefix || wordEnds(text, end)) {
+				marks = append(marks, mark{int32(start), int32(end), e.meaning})
+			}
+		}
+	}
+	return marks, far
+}
+
+// agrees is how far an entry and text[start:] are the same.
+func (e *entry) agrees(text string, start int) (end int, whole bool) {
+	for k := range len(e.word) {
+		if start >= len(text) {
+			return start, false
+		}
+		if c := text[start]; c > ' ' && c == e.word[k] {
+			start++
+			continue
+		}
+		b, width := folded(text, start)
+		if b != e.word[k] {
+			return start, false
+		}
+		start += width
+	}
+	return start, true
+}
+
+// folded is the byte that text[i:] stands for in an entry and how many bytes
+// it takes.
+func folded(text string, i int) (b byte, width int) {
+	switch c := text[i]; {
+	case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+		end := i + 1
+		for end < len(text) && end < i+8 && (text[end] == ' ' || text[end] == '\n') {
+			end++
+		}
+		return ' ', end - i
+	case c == 0xE2 && strings.HasPrefix(text[i:], "’"):
+		return '\'', len("’")
+	default:
+		return c, 1
+	}
+}
+
+func wordEnds(text string, i int) bool {
+	if i >= len(text) {
+		return true
+	}
+	if c := text[i]; c < utf8.RuneSelf {
+		return !isWordByte(c)
+	}
+	r, _ := utf8.DecodeRuneInString(text[i:])
+	return !unicode.IsLetter(r) && !unicode.IsMark(r) || unspaced(r)
 }

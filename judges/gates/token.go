@@ -29,11 +29,8 @@ func (p *passage) readAt(s *shelf, i int) int {
 }
 
 // find marks the entries of the lexicon that begin at byte i, and tells how far
-// it had to look.
+// any agrees with the text.
 func (p *passage) find(i int) (end int) {
-	if p.lexicon.root[p.folded[i]] == 0 {
-		return i
-	}
 	p.marks, end = p.lexicon.find(p.marks, p.folded, i)
 	return end
 }
@@ -45,7 +42,7 @@ func (p *passage) findWord(fact *wordFact, i, end int) {
 		return
 	}
 	found := len(p.marks)
-	fact.unlisted = p.find(i) < end && len(p.marks) == found
+	fact.unlisted = p.find(i) < end && len(p.marks) == found && end-i >= entryKey
 }
 
 func (p *passage) readRune(s *shelf, i int) int {
