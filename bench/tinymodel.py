@@ -29,8 +29,10 @@ TEMPLATE = """\
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 
+words = "find a product with this price and that shop, view it, recommend it and terminate the search for a customer"
+
+
 def tokenizer():
-    words = "find a product with this price and that shop, view it, recommend it and terminate the search for a customer"
     raw = Tokenizer(models.BPE())
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
@@ -54,4 +56,5 @@ def main(folder):
     print(f"{sum(p.numel() for p in model.parameters()):,} weights, {len(tok)} tokens in {folder}")
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

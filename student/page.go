@@ -31,6 +31,7 @@ func Table(s *evaluation.Summary) string {
 	if s.Final != nil {
 		fmt.Fprintf(&b, "quality       %s, %d of %d judged; final %.4f\n", sure95(s.Quality, s.Quality95), s.Judged, s.Scored, *s.Final)
 	}
+	fmt.Fprintf(&b, "titles        %s\n", counts(s.Titles))
 	fmt.Fprintf(&b, "stops         %s\nlabels        %s\n", counts(s.Stops), counts(s.Labels))
 	return b.String() + infra(s)
 }

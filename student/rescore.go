@@ -11,16 +11,16 @@ import (
 )
 
 // Rescore scores the finished rollouts of a folder again, without the model,
-// and writes results and summary anew. The judge may be another than the run's;
-// the folder's spec then names the new one. Rollouts that are not finished are
+// and writes results and summary anew. The judge may be another than the run's, and
+// titles may be compared otherwise; the folder's spec then names the new ones. Rollouts that are not finished are
 // an error: play them first.
 func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	old, err := ReadSpec(r.Folder)
 	if err != nil {
 		return nil, err
 	}
-	judge := r.Spec.Judge
-	r.Spec.Judge = old.Judge
+	judge, titles := r.Spec.Judge, r.Spec.Titles
+	r.Spec.Judge, r.Spec.Titles = old.Judge, old.Titles
 	f, err := openFolder(r.Folder, r.Spec)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	if left := f.missing(r.Spec); len(left) > 0 {
 		return nil, errors.Join(fmt.Errorf("score again: %w: %d rollouts are missing", ErrUnfinished, len(left)), f.close())
 	}
-	r.Spec.Judge = judge
+	r.Spec.Judge, r.Spec.Titles = judge, titles
 	if err = f.adopt(r.Spec); err != nil {
 		return nil, errors.Join(fmt.Errorf("score again: %w", err), f.close())
 	}
@@ -49,7 +49,7 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	return summary, errors.Join(err, f.close())
 }
 
-// adopt notes a new judge in the folder's spec. Results by the old one may be
+// adopt notes a new judge and comparison of titles in the folder's spec. Results by the old one may be
 // half replaced from now on, so the run is not finished until its summary is
 // written again.
 func (f *folder) adopt(spec Spec) error {

@@ -181,7 +181,7 @@ func (d deadlined) Chat(ctx context.Context, request model.Body) (model.Reply, [
 func (r *Run) runID(sample uint32) string {
 	r.naming.Do(func() {
 		played := r.Spec
-		played.Scorer, played.Judge = "", ""
+		played.Scorer, played.Judge, played.Titles = "", "", ""
 		const enough = 16
 		sum, err := played.SHA256()
 		if err != nil {
@@ -195,7 +195,7 @@ func (r *Run) runID(sample uint32) string {
 // score scores a finished rollout and settles its label.
 func (r *Run) score(ctx context.Context, p *arena.Problem, result *rollout.Result) error {
 	result.SetScore(json.RawMessage("null"))
-	result.Success, result.Quality = nil, nil
+	result.Success, result.Quality, result.Titles = nil, nil, ""
 	if result.Outcome == rollout.Infra {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (r *Run) score(ctx context.Context, p *arena.Problem, result *rollout.Resul
 	if err != nil {
 		return fmt.Errorf("score rollout: %w", err)
 	}
-	result.Success = &o.Success
+	result.Success, result.Titles = &o.Success, o.Titles
 	result.SetScore(outcome.AppendScores(nil, o.Scores))
 	if o.Success {
 		success := rollout.LabelSuccess

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/dialect"
+	"github.com/trajectory-arena/arena/student/rollout"
 )
 
 // Spec is what decides a run's results: everything but how fast and where it
@@ -20,9 +21,11 @@ import (
 type Spec struct {
 	Schema string `json:"schema"`
 	Model  string `json:"model"`
-	// Samples is how often each problem is tried; sample i is sent seed Seed+i.
+	// Samples is how often each problem is tried; sample i is sent seed Seed+i, or
+	// with NoSeed none.
 	Samples  int             `json:"samples"`
 	Seed     int64           `json:"seed"`
+	NoSeed   bool            `json:"no_seed,omitempty"`
 	Dialect  dialect.Dialect `json:"dialect"`
 	MaxSteps int             `json:"max_steps"`
 	Sampling model.Sampling  `json:"sampling"`
@@ -40,7 +43,14 @@ type Spec struct {
 	Search      string `json:"search"`
 	Rules       string `json:"rules"`
 
+	// NoCall is what follows a reply without a call, PromptForm how the conversation
+	// is told.
+	NoCall     rollout.NoCall     `json:"no_call"`
+	PromptForm rollout.PromptForm `json:"prompt_form"`
+
 	Scorer string `json:"scorer"`
+	// Titles is how the titles of products are compared that are not the wanted ones.
+	Titles string `json:"titles"`
 	// Judge is the reasoning judge, empty for none.
 	Judge string `json:"judge"`
 }

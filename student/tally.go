@@ -39,7 +39,7 @@ func (r *ratio) add(gained, tries float64) {
 func newTally(contaminated map[string]bool) *tally {
 	t := &tally{contaminated: contaminated, parts: map[*evaluation.Part]*ratio{}, pass: map[string][]float64{}, axes: map[string]*ratio{}}
 	t.s = evaluation.Summary{
-		ByCategory: map[string]*evaluation.Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{}, InfraWords: map[string]string{},
+		ByCategory: map[string]*evaluation.Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{}, InfraWords: map[string]string{}, Titles: map[string]int{},
 		Axes: map[string]float64{}, AxisRollouts: map[string]int{}, Axes95: map[string][2]float64{}, Pass: map[string]evaluation.PassRate{},
 	}
 	if contaminated != nil {
@@ -96,6 +96,9 @@ func (t *tally) addScored(r *rollout.Result) {
 	}
 	if r.Label != nil && *r.Label != rollout.LabelSuccess {
 		t.s.Labels[string(*r.Label)]++
+	}
+	if r.Titles != "" {
+		t.s.Titles[string(r.Titles)]++
 	}
 	if r.Quality != nil {
 		t.s.Judged++

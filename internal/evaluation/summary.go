@@ -37,6 +37,9 @@ type Summary struct {
 	// UnseenPerTurn is UnseenIDs / Turns.
 	UnseenPerTurn   *float64    `json:"unseen_ids_per_turn"`
 	UnseenPerTurn95 *[2]float64 `json:"unseen_ids_per_turn95"`
+	// Titles counts scored rollouts by how titles were compared: vectors that the
+	// problem carries, endpoint, none.
+	Titles map[string]int `json:"titles"`
 	// Partial counts the scored rollouts that are no success and yet meet a part of
 	// what was asked for: a score on the axis rule above 0.
 	Partial int `json:"partial_successes"`

@@ -67,6 +67,9 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s (status %d): %s", f.Kind, f.Status, f.Detail)
 }
 
+// Away reports whether no connection could be made.
+func (f *Fault) Away() bool { return f.unreachable || f.Reason == away }
+
 // passes reports whether the same request may be answered later or elsewhere.
 func (f *Fault) passes() bool {
 	return f.Kind == Limited || f.Kind == Server || f.Kind == Network || f.Kind == Unreadable

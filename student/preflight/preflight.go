@@ -117,7 +117,7 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 // soon.
 func (q Question) loads(err error) bool {
 	var fault *model.Fault
-	return errors.As(err, &fault) && (fault.Reason == "unreachable" || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
+	return errors.As(err, &fault) && (fault.Away() || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
 }
 
 // reply asks for one token. Servers that want max_tokens by another name are asked

@@ -14,6 +14,24 @@ func (p *play) say(m model.Turn) (err error) {
 	return err
 }
 
+// open begins the conversation with the request.
+func (p *play) open(query string) error {
+	if p.env.Form == History {
+		return p.retell("<user>" + query + "</user>")
+	}
+	return p.say(model.Turn{Role: "user", Content: query})
+}
+
+// retell tells the whole conversation in one message, as both public loops do.
+func (p *play) retell(more ...string) error {
+	p.told = append(p.told, more...)
+	p.messages = nil
+	return p.say(model.Turn{Role: "user", Content: "# Dialogue Records History\n" + strings.Join(p.told, "\n\n")})
+}
+
+// reminder answers a reply without a call.
+const reminder = "No tool was called. Call a tool, or terminate when you are done."
+
 // refusedRequest is how vLLM answers a request with a call whose arguments are no
 // JSON: it reads them before it renders the conversation. The model wrote them,
 // so the instrument has not failed.
@@ -29,16 +47,18 @@ func (p *play) sayReadably() {
 
 // answer adds the reply and the answers to the conversation.
 func (p *play) answer(r model.Reply, s step) error {
+	if p.env.Form == History {
+		return p.retell(s.records()...)
+	}
 	m := model.Turn{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
 	if !s.turn.Native {
 		if err := p.say(m); err != nil {
 			return err
 		}
-		answers := make([]shop.Answer, len(s.answers))
-		for i, a := range s.answers {
-			answers[i] = a.Answer
+		if len(s.answers) == 0 {
+			return p.say(model.Turn{Role: "user", Content: reminder})
 		}
-		return p.say(model.Turn{Role: "user", Content: shop.Observation(answers)})
+		return p.say(model.Turn{Role: "user", Content: s.observation()})
 	}
 	m.ToolCalls = slices.Clone(r.Calls)
 	for i := range m.ToolCalls {
@@ -56,6 +76,32 @@ func (p *play) answer(r model.Reply, s step) error {
 		}
 	}
 	return nil
+}
+
+// observation is what the calls were answered.
+func (s step) observation() string {
+	answers := make([]shop.Answer, len(s.answers))
+	for i, a := range s.answers {
+		answers[i] = a.Answer
+	}
+	return shop.Observation(answers)
+}
+
+// records are the parts of a step in the order of the public loops.
+func (s step) records() (all []string) {
+	if s.turn.Think != "" {
+		all = append(all, "<think>"+s.turn.Think+"</think>")
+	}
+	if calls := s.callValues(false); len(calls) > 0 {
+		all = append(all, "<tool_call>"+python.Dumps(python.ListOf(calls...))+"</tool_call>")
+	}
+	if len(s.answers) > 0 {
+		all = append(all, s.observation())
+	}
+	if s.turn.Text != "" {
+		all = append(all, "<response>"+s.turn.Text+"</response>")
+	}
+	return all
 }
 
 // keepReadable keeps the message just said with its malformed arguments as one

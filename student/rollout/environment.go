@@ -19,6 +19,9 @@ import (
 type Environment struct {
 	Template *model.Template
 	Dialect  dialect.Dialect
+	// NoCall is what follows a reply without a call, Form how the conversation is told.
+	NoCall NoCall
+	Form   PromptForm
 	// MaxSteps bounds the replies of one rollout.
 	MaxSteps int
 	// Context is how many tokens prompt and reply may have together; 0 is not known.
@@ -36,6 +39,26 @@ type Environment struct {
 	// Has says whether the catalogue knows a product id.
 	Has func(id string) bool
 }
+
+// NoCall is what follows a reply without a call.
+type NoCall string
+
+// Continue answers with a reminder and goes on, as the public loops do; End ends the
+// rollout.
+const (
+	Continue NoCall = "continue"
+	End      NoCall = "end"
+)
+
+// PromptForm is how a conversation is told to the model.
+type PromptForm string
+
+// Chat has a message for every turn. History is that of the public loops: each
+// request holds the system prompt and one user message with all that was said.
+const (
+	Chat    PromptForm = "chat"
+	History PromptForm = "history"
+)
 
 // Asker asks the model. The error is a *model.Fault, beside which the body is the
 // server's refusal, or ctx's own.
@@ -89,7 +112,8 @@ type Task struct {
 // far above what any model's context holds.
 const maxHeld = 8 << 20
 
-// maxMalformed replies in a row without a readable call end a rollout.
+// maxMalformed replies in a row that hold nothing, or calls of which none is readable,
+// end a rollout.
 const maxMalformed = 3
 
 // Play plays a task to its end. keep is called with every new turn before the

@@ -19,6 +19,8 @@ type play struct {
 	tools    *shop.Tools
 	tape     *tape
 	messages model.Conversation
+	// told is what was said so far in the form of the public loops.
+	told []string
 	// readable are messages whose calls some servers cannot read, in a form that
 	// all can, by their place in messages.
 	readable map[int][]byte
@@ -61,7 +63,7 @@ func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 	if p.tools, err = shop.NewTools(server, e.Rules, e.ToolNames); err != nil {
 		return nil, err
 	}
-	return p, p.say(model.Turn{Role: "user", Content: t.Problem.Query})
+	return p, p.open(t.Problem.Query)
 }
 
 // turn gets the next reply, from the past or from the model. fault is an
@@ -135,6 +137,8 @@ func (p *play) take(h received) Stop {
 	case !readable && p.cutByContext(h.reply):
 		p.last = LabelOverflow
 		return StopOverflow
+	case len(turn.Calls) == 0 && p.env.NoCall == Continue:
+		return p.remind(h.reply, s)
 	case !readable && h.reply.Finish == "length":
 		return StopTruncated
 	case len(turn.Calls) == 0:
@@ -151,6 +155,22 @@ func (p *play) take(h received) Stop {
 	}
 	if err := p.answer(h.reply, s); err != nil {
 		return StopMalformed // a message that JSON cannot hold; Marshal never says so of strings
+	}
+	return ""
+}
+
+// remind goes on after a reply without a call, but for the third in a row that holds
+// nothing.
+func (p *play) remind(r model.Reply, s step) Stop {
+	p.inRow++
+	if s.turn.Text != "" || s.turn.Think != "" {
+		p.inRow = 0
+	}
+	if p.inRow == maxMalformed {
+		return StopNoToolCall
+	}
+	if err := p.answer(r, s); err != nil {
+		return StopMalformed
 	}
 	return ""
 }

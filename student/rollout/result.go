@@ -44,6 +44,8 @@ type Result struct {
 	ToolErrors int `json:"tool_errors"`
 	Repeated   int `json:"repeated_calls"`
 	Malformed  int `json:"malformed_calls"`
+	// Titles is where the vectors came from that titles were compared by.
+	Titles arena.TitleSource `json:"titles,omitempty"`
 	// Quality is the reasoning judge's score, null where there is none.
 	Quality *float64 `json:"quality"`
 

@@ -3,14 +3,18 @@
 package evaluate
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -22,6 +26,7 @@ import (
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/dialect"
+	"github.com/trajectory-arena/arena/student/rollout"
 )
 
 // Flags are the flags of eval as they were given.
@@ -35,6 +40,11 @@ type Flags struct {
 	rescore   string
 	harness   string
 	system    string
+	tools     string
+	noCall    string
+	form      string
+	// titles is nil where titles are compared by carried vectors alone.
+	titles    *instrument.TitleFlags
 	search    string
 	dialect   string
 	Judge     instrument.JudgeChoice
@@ -56,6 +66,7 @@ type Flags struct {
 	// maxUnjudged is the share of rollouts that may stay without a grade.
 	maxUnjudged float64
 	retryInfra  bool
+	noSeed      bool
 	Quiet       bool
 
 	Temperature, TopP, minP float64
@@ -72,7 +83,7 @@ const usualCoverage = 0.98
 
 // NewEval makes `arena eval`.
 func NewEval(s *cli.Streams) *cobra.Command {
-	f := &Flags{}
+	f := &Flags{titles: &instrument.TitleFlags{}}
 	c := &cobra.Command{
 		Use:   "eval --endpoint URL --model M --problems F --catalog F -o RUN",
 		Short: "Evaluate a student on shopping problems",
@@ -102,6 +113,7 @@ is mended, the same command with --retry-infra asks for what is missing.`,
 	f.AddSetting(c)
 	f.AddSampling(c)
 	f.AddServing(c)
+	f.titles.Flags(c)
 	return c
 }
 
@@ -126,19 +138,23 @@ func (f *Flags) AddSetting(c *cobra.Command) {
 	f.Shop.add(c)
 	fl := c.Flags()
 	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: 7-tool or 4-tool")
-	fl.StringVar(&f.system, "system", "", "file with another system prompt")
+	fl.StringVar(&f.system, "system", "", "file with another system prompt; with --prompt-form history it is sent as it is")
+	fl.StringVar(&f.tools, "tools", "", "file with other definitions of the harness's tools: a JSON array in the form of OpenAI")
+	fl.StringVar(&f.noCall, "no-call", string(rollout.Continue), "after a reply without a call: continue, as the public loops do, or end")
+	fl.StringVar(&f.form, "prompt-form", string(rollout.Chat), "chat: a message a turn; history: one message with all that was said, as the public loops send")
 	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
 	fl.StringVar(&f.dialect, "dialect", "auto", "how calls are written: auto, native, oro, hermes or react")
 	fl.IntVarP(&f.Samples, "samples", "k", 1, "rollouts per problem")
 	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies per rollout at most")
 	fl.Float64Var(&f.coverage, "min-coverage", usualCoverage, "share of rollouts that must be scored")
-	cli.Reads(c, "system")
+	cli.Reads(c, "system", "tools")
 }
 
 // AddSampling adds how replies are sampled.
 func (f *Flags) AddSampling(c *cobra.Command) {
 	fl := c.Flags()
 	fl.Int64Var(&f.seed, "seed", 0, "sample i is sent seed N+i")
+	fl.BoolVar(&f.noSeed, "no-seed", false, "send no seed: vLLM samples faster without, and nothing can be repeated")
 	fl.Float64Var(&f.Temperature, "temperature", 0, "sampling temperature; the server's own where not given")
 	fl.Float64Var(&f.TopP, "top-p", 1, "nucleus sampling; the server's own where not given")
 	fl.Float64Var(&f.minP, "min-p", 0, "minimum probability; the server's own where not given")
@@ -223,6 +239,12 @@ func (f *Flags) check() error {
 	if _, err := dialect.Parse(f.dialect); err != nil {
 		return cli.Usage(err, "auto takes what the model writes")
 	}
+	if n := rollout.NoCall(f.noCall); n != rollout.Continue && n != rollout.End {
+		return cli.Usage(fmt.Errorf("unknown --no-call %q", f.noCall), "want continue or end")
+	}
+	if p := rollout.PromptForm(f.form); p != rollout.Chat && p != rollout.History {
+		return cli.Usage(fmt.Errorf("unknown --prompt-form %q", f.form), "want chat or history")
+	}
 	return nil
 }
 
@@ -233,22 +255,66 @@ func (f *Flags) endpointConfig() model.Config {
 	}
 }
 
-// harnessOf is the harness with the system prompt of --system, if any.
+// harnessOf is the harness with the prompt of --system and the tools of --tools, if
+// any, as the model is told of it.
 func (f *Flags) harnessOf() (arena.Harness, error) {
 	h, err := shop.Profile(f.harness)
 	if err != nil {
 		return h, cli.Usage(err, "the harnesses are 7-tool and 4-tool")
 	}
-	if f.system == "" {
-		return h, nil
+	if f.tools != "" {
+		if h.Tools, err = readTools(f.tools); err != nil {
+			return h, cli.Failed(err, `--tools names a JSON array of {"type": "function", "function": {"name", "description", "parameters"}}`)
+		}
 	}
-	text, err := os.ReadFile(f.system)
-	if err != nil {
-		return h, cli.Failed(fmt.Errorf("read system prompt: %w", err), "--system names a text file")
+	if f.system != "" {
+		text, err := os.ReadFile(f.system)
+		if err != nil {
+			return h, cli.Failed(fmt.Errorf("read system prompt: %w", err), "--system names a text file")
+		}
+		h.System = string(text)
 	}
-	h.System = string(text)
+	if f.system == "" || rollout.PromptForm(f.form) == rollout.Chat {
+		h.System = dialect.Dialect(f.dialect).System(h)
+	}
 	h.SHA256 = shop.HarnessSHA256(h.System, h.Tools)
 	return h, nil
+}
+
+// readTools reads definitions of tools that the harness has.
+func readTools(path string) (all []arena.Raw, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read tools: %w", err)
+	}
+	known, err := shop.ToolNames(shop.Profiles()[0])
+	if err != nil {
+		return nil, err
+	}
+	list := gjson.ParseBytes(text)
+	if !gjson.ValidBytes(text) || !list.IsArray() || len(list.Array()) == 0 {
+		return nil, fmt.Errorf("read tools: %s is no JSON array", path)
+	}
+	for _, tool := range list.Array() {
+		if name := tool.Get("function.name").String(); !slices.Contains(known, name) {
+			return nil, fmt.Errorf("read tools: %s defines %q, which the environment does not have: it has %s", path, name, strings.Join(known, ", "))
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, []byte(tool.Raw)); err != nil {
+			return nil, fmt.Errorf("read tools: %w", err)
+		}
+		all = append(all, arena.Raw(compact.String()))
+	}
+	return all, nil
+}
+
+// toolNames are the tools that a harness defines.
+func toolNames(h arena.Harness) []string {
+	names := make([]string, len(h.Tools))
+	for i, tool := range h.Tools {
+		names[i] = gjson.Get(string(tool), "function.name").String()
+	}
+	return names
 }
 
 func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog) (student.Spec, error) {
@@ -260,11 +326,11 @@ func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog)
 		return student.Spec{}, cli.Failed(fmt.Errorf("read catalogue %s: no product", f.Shop.Catalog), "no student could find anything in it")
 	}
 	s := student.Spec{
-		Schema: student.SpecSchema, Model: f.model, Samples: f.Samples, Seed: f.seed, Dialect: dialect.Dialect(f.dialect),
-		MaxSteps: f.maxSteps, Sampling: sampling, Harness: h.Name, System: dialect.Dialect(f.dialect).System(h), Problems: len(p.All),
+		Schema: student.SpecSchema, Model: f.model, Samples: f.Samples, Seed: f.seed, NoSeed: f.noSeed, Dialect: dialect.Dialect(f.dialect),
+		MaxSteps: f.maxSteps, Sampling: sampling, Harness: h.Name, HarnessSHA256: h.SHA256, System: h.System, Problems: len(p.All),
+		NoCall: rollout.NoCall(f.noCall), PromptForm: rollout.PromptForm(f.form), Titles: f.titlesMode(),
 		ProblemsSHA256: p.SHA256, CatalogXXH3: catalog.Checksum(), Search: "local", Rules: f.Shop.rules, Scorer: student.ScorerVersion,
 	}
-	s.HarnessSHA256 = shop.HarnessSHA256(s.System, h.Tools)
 	if f.search != "" {
 		s.Search = f.search
 	}

@@ -3,10 +3,13 @@ package evaluate
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student"
 )
 
@@ -38,6 +41,23 @@ func (f *Flags) openJudge(words io.Writer, run *student.Run) (done func() error,
 	}
 	f.maxUnjudged = judge.MaxUnscored
 	return judge.Close, nil
+}
+
+// openTitles gives what compares the titles of products that are not the wanted ones.
+func (f *Flags) openTitles() (outcome.Titles, error) {
+	if f.titles == nil {
+		return outcome.Carried{}, nil
+	}
+	return f.titles.Open()
+}
+
+// titlesMode is that in words.
+func (f *Flags) titlesMode() string {
+	if f.titles == nil {
+		return string(arena.TitlesVectors)
+	}
+	c := f.titles.Config()
+	return strings.Join(strings.Fields(string(c.Source)+" "+c.Model+" "+c.Prefix), " ")
 }
 
 // unjudged fails if too many rollouts have no grade.

@@ -30,6 +30,17 @@ const (
 	latecomers = 10 * time.Second
 )
 
+// meet asks the endpoints of a run that has rollouts left, and keeps what they say of
+// themselves.
+func (f *Flags) meet(ctx context.Context, s *cli.Streams, run *student.Run, server *serve.Server, left int) (ids []telemetry.Identity, err error) {
+	if left > 0 {
+		if ids, err = f.preflight(ctx, s, run, server); err != nil {
+			return nil, err
+		}
+	}
+	return f.keepIdentities(ids)
+}
+
 // preflight asks every endpoint once whether it will answer this run at all, and
 // settles what a rollout must know of its server.
 func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run, server *serve.Server) ([]telemetry.Identity, error) {

@@ -19,7 +19,6 @@ import (
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/serve"
-	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
 func jsonValid(text string) bool { return json.Valid([]byte(text)) }
@@ -103,8 +102,12 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 	if err != nil {
 		return nil, err
 	}
+	titles, err := f.openTitles()
+	if err != nil {
+		return nil, err
+	}
 	run := &student.Run{
-		Spec: spec, Problems: problems, Environment: environment, Scorer: outcome.New(local.Catalog, outcome.Carried{}),
+		Spec: spec, Problems: problems, Environment: environment, Scorer: outcome.New(local.Catalog, titles),
 		AtOnce: f.concurrency * max(1, len(f.Endpoints)), Deadline: f.deadline, RetryInfra: f.retryInfra, Folder: f.Out,
 	}
 	run.Contaminated, err = readIDs(f.trainedOn)
@@ -118,7 +121,7 @@ func rescoreSpec(folder string, now student.Spec) (student.Spec, error) {
 	if err != nil {
 		return spec, cli.Failed(err, "--rescore names a run folder")
 	}
-	spec.ProblemsSHA256, spec.Problems, spec.CatalogXXH3 = now.ProblemsSHA256, now.Problems, now.CatalogXXH3
+	spec.ProblemsSHA256, spec.Problems, spec.CatalogXXH3, spec.Titles = now.ProblemsSHA256, now.Problems, now.CatalogXXH3, now.Titles
 	return spec, nil
 }
 
@@ -131,16 +134,16 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 	if err != nil {
 		return nil, err
 	}
-	names, err := shop.ToolNames(h.Name)
-	if err != nil {
-		return nil, err
+	if spec.NoSeed {
+		template = template.Seedless()
 	}
 	request, err := json.Marshal(map[string]any{"model": spec.Model})
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
 	e := &rollout.Environment{
-		Template: template, Dialect: spec.Dialect, MaxSteps: spec.MaxSteps, ToolNames: names,
+		Template: template, Dialect: spec.Dialect, NoCall: spec.NoCall, Form: spec.PromptForm,
+		MaxSteps: spec.MaxSteps, ToolNames: toolNames(h),
 		Rules: local.Rules, Server: local, Request: arena.Raw(request), Has: local.Catalog.Has,
 	}
 	if f.search != "" {
@@ -175,32 +178,26 @@ func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (sum
 		defer func() { err = errors.Join(err, server.Stop()) }()
 		run.Asker = served{pool, server}
 	}
-	w := newEvalWatch(s, f, run, pool, server)
-	var ids []telemetry.Identity
-	if left > 0 {
-		if ids, err = f.preflight(ctx, s, run, server); err != nil {
-			return nil, err
-		}
-	}
-	if w.servers, err = f.keepIdentities(ids); err != nil {
-		return nil, err
-	}
-	return f.watched(ctx, w, run)
-}
-
-// watched plays a run under watch.
-func (f *Flags) watched(ctx context.Context, w *evalWatch, run *student.Run) (*evaluation.Summary, error) {
-	ctx, cancel := whileServed(ctx, w.server)
+	ctx, cancel := whileServed(ctx, server)
 	defer cancel(nil)
-	run.Progress = w.ended
-	stop := w.start(ctx)
-	summary, err := run.Play(ctx)
+	w := newEvalWatch(s, f, run, pool, server)
+	if w.servers, err = f.meet(ctx, s, run, server, left); err == nil {
+		summary, err = f.watched(ctx, w, run)
+	}
 	const goOn = "run the same command again: finished rollouts are kept"
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, serve.ErrEnded) {
 		err = cli.Failed(fmt.Errorf("evaluate: %w", cause), goOn)
 	} else if errors.Is(err, model.ErrAway) {
 		err = cli.Failed(fmt.Errorf("evaluate: the run is not finished: %w", err), "start the server again, then "+goOn)
 	}
+	return summary, err
+}
+
+// watched plays a run under watch.
+func (f *Flags) watched(ctx context.Context, w *evalWatch, run *student.Run) (*evaluation.Summary, error) {
+	run.Progress = w.ended
+	stop := w.start(ctx)
+	summary, err := run.Play(ctx)
 	return summary, errors.Join(err, stop(summary))
 }
 

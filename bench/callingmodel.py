@@ -1,0 +1,74 @@
+"""Makes a model in the form of Qwen3 that writes thoughts and tool calls, in the folder
+given: python callingmodel.py FOLDER CATALOG. Nothing is downloaded and nothing trained:
+whatever it reads, each token depends on the one before alone, by weights that are
+written down here. So it knows nothing and still does all that a server must handle:
+thinking, good and broken calls, ends."""
+
+import json
+import sys
+
+import torch
+from tinymodel import SPECIAL, TEMPLATE, words
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+
+def call(name, **arguments):
+    return "\n" + json.dumps({"name": name, "arguments": arguments}) + "\n"
+
+
+def chains(product):
+    """What may follow what, with how many equal chances."""
+    calls = {
+        call("find_product", q="desk lamp"): 5,
+        call("view_product_information", product_ids=product): 2,
+        call("recommend_product", product_ids=product): 2,
+        call("terminate", status="success"): 2,
+        '\n{"name": "find_product", "arguments": {"q": "desk lamp"\n': 1,
+    }
+    thoughts = {"I look for it first.": 1, "This may be the one.": 1}
+    follows = {"\n": {"<think>": 1}, "<think>": thoughts, "</think>": {"<tool_call>": 1}, "</tool_call>": {"<|im_end|>": 1}, "<tool_call>": calls}
+    follows |= {text: {"</think>": 1} for text in thoughts} | {text: {"</tool_call>": 1} for text in calls}
+    return follows
+
+
+def tokenizer(follows):
+    raw = Tokenizer(models.BPE())
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    raw.train_from_iterator([words], trainers.BpeTrainer(vocab_size=600, special_tokens=SPECIAL, initial_alphabet=alphabet))
+    raw.add_tokens([AddedToken(text, normalized=False) for text in follows if text != "\n"])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=TEMPLATE, model_max_length=16384
+    )
+
+
+def main(folder, catalog):
+    torch.manual_seed(1)
+    with open(catalog) as lines:
+        follows = chains(str(json.loads(lines.readline())["product_id"]))
+    tok = tokenizer(follows)
+    number = lambda text: tok.encode(text, add_special_tokens=False)[0]  # noqa: E731
+    config = Qwen3Config(
+        vocab_size=len(tok), hidden_size=128, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
+        head_dim=64, max_position_embeddings=16384, eos_token_id=tok.eos_token_id, pad_token_id=tok.pad_token_id, tie_word_embeddings=False,
+    )
+    model = Qwen3ForCausalLM(config)
+    with torch.no_grad():
+        for layer in model.model.layers:  # what they add to a token is nothing
+            layer.self_attn.o_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
+        seen = model.model.embed_tokens.weight
+        seen.copy_(torch.nn.functional.normalize(torch.randn_like(seen), dim=1))
+        model.lm_head.weight.zero_()
+        for text, successors in follows.items():
+            for successor, chances in successors.items():
+                weight = 2 + torch.log(torch.tensor(float(chances))) / 128**0.5  # the norm makes each token as long
+                model.lm_head.weight[number(successor)] += weight * seen[number(text)]
+    model.save_pretrained(folder)
+    tok.save_pretrained(folder)
+    print(f"{sum(p.numel() for p in model.parameters()):,} weights, {len(tok)} tokens in {folder}")
+
+
+main(*sys.argv[1:])
