@@ -14,6 +14,8 @@ var (
 	valueSigns   = setOf(`=:sS\`)
 	leadIn       = setOf("=>:|? \t\n\r\f`'\"")
 	secretBytes  = all().without(" \t\n\r\f\"',;<>{}()[]")
+	leadBytes    = alphanumeric.with(" :=#.'\"(_-")
+	numberBytes  = setOf("0123456789 .()-")
 	userEnd      = setOf(" \t\n\r\f:/@\"'<>\\")
 )
 
@@ -24,6 +26,14 @@ func (s charset) with(bytes string) charset {
 		s.add(c, c)
 	}
 	return s
+}
+
+// table is the set for loops over all of a text.
+func (s charset) table() (t [256]bool) {
+	for c := range t {
+		t[c] = s.has(byte(c))
+	}
+	return t
 }
 
 // all is every byte, those beyond ASCII among them.
@@ -91,6 +101,34 @@ func digitFrom(text string, at int) (end int, has bool) {
 		}
 	}
 	return at, false
+}
+
+// hasPhone: at most a few words that lead to a number, and seven digits in what
+// numbers are written with.
+func hasPhone(text string, _, end int) bool {
+	if end < len(text) && letter(text[end]) {
+		return false // a longer word
+	}
+	for lead := min(len(text), end+16); end < lead && !digit(text[end]); end++ {
+		if text[end] == '\\' {
+			return true
+		}
+		if !leadBytes.has(text[end]) {
+			return false
+		}
+	}
+	n := 0
+	for ; end < len(text) && numberBytes.has(text[end]); end++ {
+		if digit(text[end]) {
+			n++
+		}
+	}
+	return n >= 7 || end < len(text) && text[end] == '\\'
+}
+
+// hasHash: a hexadecimal digit right before.
+func hasHash(text string, start, _ int) bool {
+	return start > 0 && (hexadecimal.has(text[start-1]) || text[start-1] == '\\')
 }
 
 // hasHost: the shortest name of a host after the @.

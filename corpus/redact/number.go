@@ -21,7 +21,7 @@ func (h *hits) number(text string, at int) {
 // longNumbers notes the runs of digits as long as a card's that have nothing
 // between them.
 func (h *hits) longNumbers(text string) {
-	h.numbers = append(h.numbers, stretches(text, &digits, shortestCard)...)
+	h.numbers = append(h.numbers, stretches(text, &isDigit, shortestCard)...)
 }
 
 // cards and networks are the numbers that may be a card's or an address, with a
@@ -53,20 +53,26 @@ func filled(text string, numbers []span, enough func(digits, dots int) bool) []s
 	return out
 }
 
-// capitalRuns are the parts of a text that may be the number of a bank account:
-// capitals, digits and blanks, as many as the shortest has, with a byte on
-// either side.
-func capitalRuns(text string, _ *hits) []span {
-	out := stretches(text, &capitals, shortestIBAN)
-	for i, s := range out {
-		out[i] = span{max(0, s.start-1), min(len(text), s.end+1)}
+// accounts are the parts of a text that may be the number of a bank account:
+// capitals, digits and blanks, as many as the shortest has, from a country on,
+// with a byte on either side.
+func accounts(text string, _ *hits) []span {
+	var out []span
+	for _, s := range stretches(text, &isCapital, shortestIBAN) {
+		for i := s.start; i+shortestIBAN <= s.end; i++ {
+			if digit(text[i+3]) && digit(text[i+2]) && ibanLength(text[i:i+2]) > 0 {
+				out = append(out, span{max(0, i-1), min(len(text), s.end+1)})
+				break
+			}
+		}
 	}
 	return out
 }
 
 var (
-	digits   = setOf("0123456789")
-	capitals = setOf("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+	digits    = setOf("0123456789")
+	isDigit   = digits.table()
+	isCapital = digits.with("ABCDEFGHIJKLMNOPQRSTUVWXYZ ").table()
 )
 
 // groups are the parts of a text that may be a global IPv6 address, with a

@@ -19,7 +19,7 @@ func reference(r *Redactor, text string) []Finding {
 	return plain.sourced(merge(all))
 }
 
-var anyRun = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}`)
+var anyRun = regexp.MustCompile(`[A-Za-z0-9+/_.-]{32,}`)
 
 func referenceIn(r *Redactor, text string) []Finding {
 	var all []Finding
@@ -27,7 +27,13 @@ func referenceIn(r *Redactor, text string) []Finding {
 		rule := &r.rules[i]
 		switch {
 		case rule.kind == "wallet-mnemonic": // what its spans give is what it finds
-			for _, s := range rule.spans(text, nil) {
+			h := &hits{}
+			for i := range text {
+				if w := wordAt(text, i); i >= h.phrased && listed(text, w) {
+					h.phraseAt(text, w)
+				}
+			}
+			for _, s := range h.phrases {
 				all = rule.within(all, text, s)
 			}
 			continue

@@ -7,24 +7,97 @@ import (
 	"unicode/utf8"
 )
 
-// shortestRun is the least length of what a run is searched for: a secret of
-// eighteen bytes in base64.
-const shortestRun = 24
+// shortestRun is the least length of what a run is searched for: 24 bytes in
+// base64.
+const shortestRun = 32
 
-// longRuns notes the stretches of the letters of base64 that are as long as a
-// key.
-func (h *hits) longRuns(text string) { h.runs = stretches(text, &runBytes, shortestRun) }
+// sample looks at one byte in so many, which shows every long run and every
+// phrase of words.
+func (h *hits) sample(text string) {
+	end := 0
+	for i := sampleStride - 1; i < len(text); i += sampleStride {
+		if i < end {
+			continue
+		}
+		at := i
+		for ceiling := min(len(text), i+longestGap); at < ceiling && !isRun[text[at]]; {
+			at++
+		}
+		if at == len(text) {
+			return
+		}
+		s := runAround(text, at)
+		switch {
+		case s.end-s.start >= shortestRun:
+			if end = s.end; telling(text, s) {
+				h.runs = append(h.runs, s)
+			}
+		case i >= h.phrased && listed(text, s):
+			h.phraseAt(text, s)
+		}
+	}
+}
 
-// runBytes are the letters of base64, also as addresses write it.
-var runBytes = alphanumeric.with("+/-_")
+// sampleStride is below the length of the shortest run and of half the shortest
+// phrase, so that one look of the two that a phrase gets falls on a word of it.
+const sampleStride = shortestRun - 1
 
-// runs are the parts of a text that hold a run, with a byte on either side and
-// some more behind it, for keys of several parts.
-func runs(text string, h *hits) []span {
-	const more = 80
-	out := make([]span, len(h.runs))
-	for i, s := range h.runs {
-		out[i] = span{max(0, s.start-1), min(len(text), s.end+more)}
+// isRun are the letters of base64, also as addresses write it, and the point
+// between the parts of keys.
+var isRun = alphanumeric.with("+/-_.").table()
+
+// runAround is the run at a place.
+func runAround(text string, at int) span {
+	s := span{at, at}
+	for s.start > 0 && isRun[text[s.start-1]] {
+		s.start--
+	}
+	for s.end < len(text) && isRun[text[s.end]] {
+		s.end++
+	}
+	return s
+}
+
+// telling reports whether a run may be a part of a secret: it decodes to text,
+// has two points, or holds as many letters of base 58 as an account has. Hashes
+// and ids, which every trace is full of, are none of that.
+func telling(text string, s span) bool {
+	run := text[s.start:s.end]
+	return strings.Count(run, ".") >= 2 || len(stretches(run, &isBase58, accountLen)) > 0 || len(coated(run)) > 0
+}
+
+const accountLen = 48
+
+var isBase58 = setOf(base58Letters).table()
+
+// longRunsOf are the runs of n bytes and more, with a byte on either side.
+func longRunsOf(n int) func(string, *hits) []span {
+	return func(text string, h *hits) []span {
+		var out []span
+		for _, s := range h.runs {
+			if s.end-s.start >= n {
+				out = append(out, span{max(0, s.start-1), min(len(text), s.end+1)})
+			}
+		}
+		return out
+	}
+}
+
+// coat is text that stood in base64 at a place of a run.
+type coat struct {
+	span
+	text string
+}
+
+// coated are the parts of a run between points that decode to text.
+func coated(run string) []coat {
+	var out []coat
+	at := 0
+	for part := range strings.SplitSeq(run, ".") {
+		if text, ok := fromBase64(part); ok {
+			out = append(out, coat{span{at, at + len(part)}, text})
+		}
+		at += len(part) + 1
 	}
 	return out
 }
@@ -32,21 +105,21 @@ func runs(text string, h *hits) []span {
 // encoded are the runs that hold a finding in base64. The finding is the run,
 // because what lies around the secret tells nothing to anybody.
 func (r *Redactor) encoded(text string, all []span, coats int) []Finding {
-	if coats == 0 {
-		return nil
-	}
 	var out []Finding
 	for _, s := range all {
-		inner, ok := fromBase64(text[s.start:s.end])
-		if !ok {
-			continue
+		if coats == 0 {
+			break
 		}
-		if found := r.scan(inner, coats-1); len(found) > 0 {
-			end := s.end
+		for _, c := range coated(text[s.start:s.end]) {
+			found := r.scan(c.text, coats-1)
+			if len(found) == 0 {
+				continue
+			}
+			start, end := s.start+c.start, s.start+c.end
 			for end < len(text) && text[end] == '=' {
 				end++
 			}
-			out = append(out, Finding{found[0].Kind, s.start, end})
+			out = append(out, Finding{found[0].Kind, start, end})
 		}
 	}
 	return out
@@ -55,11 +128,15 @@ func (r *Redactor) encoded(text string, all []span, coats int) []Finding {
 // fromBase64 decodes a run that holds text. Of most runs the first bytes show
 // that they hold none.
 func fromBase64(run string) (string, bool) {
+	const prefix = 20
+	if len(run) < prefix+4 {
+		return "", false
+	}
 	run = strings.NewReplacer("-", "+", "_", "/").Replace(run)
 	if len(run)%4 == 1 { // no encoding ends so: one letter too many stands before or behind
 		run = run[:len(run)-1]
 	}
-	if first, err := base64.RawStdEncoding.DecodeString(run[:shortestRun-4]); err != nil || !readable(first[:len(first)-utf8.UTFMax]) {
+	if first, err := base64.RawStdEncoding.DecodeString(run[:prefix]); err != nil || !readable(first[:whole(first)]) || !utf8.Valid(first[:whole(first)]) {
 		return "", false
 	}
 	b, err := base64.RawStdEncoding.DecodeString(run)
@@ -67,6 +144,15 @@ func fromBase64(run string) (string, bool) {
 		return "", false
 	}
 	return string(b), true
+}
+
+// whole is how many bytes of a text that is cut anywhere hold whole characters.
+func whole(b []byte) int {
+	n := len(b)
+	for n > max(0, len(b)-utf8.UTFMax) && !utf8.RuneStart(b[n-1]) {
+		n--
+	}
+	return max(0, n-1)
 }
 
 // readable reports whether no byte is a control character that texts do not have.

@@ -24,6 +24,10 @@ type hits struct {
 	placeholders []span
 	// runs are long stretches of letters and digits without a blank.
 	runs []span
+	// phrases are those of wallets, and phrased is where the last row of words ends
+	// that was looked at.
+	phrases []span
+	phrased int
 	// escaped reports whether an escape may hide a part of a word, hidden whether
 	// another disguise may.
 	escaped, hidden bool
@@ -110,7 +114,7 @@ func (r *Redactor) look(text string) *hits {
 		}
 	})
 	h.longNumbers(text)
-	h.longRuns(text)
+	h.sample(text)
 	for _, i := range r.wordless {
 		for _, s := range r.rules[i].spans(text, h) {
 			h.parts = append(h.parts, hit{i, s})

@@ -114,8 +114,7 @@ func isPhone(s string) bool {
 // with the check digits of ISO 7064 (the number modulo 97 is 1).
 func isIBAN(s string) bool {
 	s = strings.ReplaceAll(s, " ", "")
-	at := strings.Index(ibanLengths, s[:2])
-	if at < 0 || at%4 != 0 || ibanLengths[at+2:at+4] != string([]byte{byte('0' + len(s)/10), byte('0' + len(s)%10)}) {
+	if len(s) != ibanLength(s[:2]) {
 		return false
 	}
 	rest := 0
@@ -127,6 +126,15 @@ func isIBAN(s string) bool {
 		}
 	}
 	return rest == 1
+}
+
+// ibanLength is how long the numbers of a country are; 0 where none is so named.
+func ibanLength(country string) int {
+	at := strings.Index(ibanLengths, country)
+	if at < 0 || at%4 != 0 {
+		return 0
+	}
+	return int(ibanLengths[at+2]-'0')*10 + int(ibanLengths[at+3]-'0')
 }
 
 // ibanLengths are the countries of the IBAN registry (ISO 13616), each with the

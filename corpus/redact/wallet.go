@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"github.com/tyler-smith/go-bip39"
 )
@@ -18,45 +17,35 @@ const (
 	fewestWords, mostWords    = 12, 24
 	shortestWord, longestWord = 3, 8
 	longestGap                = 8
-	phraseStride              = fewestWords*(shortestWord+1) - 1
 )
 
 // phraseLabel is what people write before a phrase. It tells one whose checksum
 // does not hold because a word of it is lost.
 var phraseLabel = regexp.MustCompile(`(?i)(?:mnemonic|(?:seed|secret|recovery|backup|wallet)[ _-]?(?:phrase|words))[^a-z]{0,6}(?:(?:is|are|was|of|my|the|wallet|coldkey|hotkey|phrase|words)[^a-z]{1,6}){0,4}$`)
 
-// phrases are the mnemonic phrases in a text. One byte in so many shows each.
-func phrases(text string, _ *hits) []span {
-	var out []span
-	last := 0
-	for i := phraseStride - 1; i < len(text); i += phraseStride {
-		if i < last {
-			continue
-		}
-		if words := wordsAround(text, i); words != nil {
-			last = words[len(words)-1].end
-			out = append(out, phrasesOf(text, words)...)
-		}
+// phraseAt notes the mnemonic phrases in the row of words around one of them.
+func (h *hits) phraseAt(text string, word span) {
+	words := wordsAround(text, word)
+	if words == nil {
+		return
 	}
-	return out
+	h.phrased = words[len(words)-1].end
+	h.phrases = append(h.phrases, phrasesOf(text, words)...)
 }
 
-// wordsAround are the words of the list that stand in a row around a place, nil
+// phrases are those that a look has found.
+func phrases(_ string, h *hits) []span { return h.phrases }
+
+// wordsAround are the words of the list that stand in a row around one, nil
 // where they are too few for a phrase.
-func wordsAround(text string, at int) []span {
-	for at < len(text) && !letter(text[at]) {
-		at++
-	}
-	first := wordAt(text, at)
-	if !listed(text, first) {
-		return nil
-	}
+func wordsAround(text string, word span) []span {
+	first := word
 	n := 1
 	for w := wordBefore(text, first.start); listed(text, w); w = wordBefore(text, w.start) {
 		first = w
 		n++
 	}
-	for w := wordAfter(text, wordAt(text, at).end); listed(text, w); w = wordAfter(text, w.end) {
+	for w := wordAfter(text, word.end); listed(text, w); w = wordAfter(text, w.end) {
 		n++
 	}
 	if n < fewestWords {
@@ -108,17 +97,28 @@ func listed(text string, w span) bool {
 	if n < shortestWord || n > longestWord {
 		return false
 	}
-	return phraseWords()[packed(text[w.start:w.end])]
+	word := packed(text[w.start:w.end])
+	at := wordHash(word)
+	return phraseWords.some[at/64]>>(at%64)&1 != 0 && phraseWords.all[word]
 }
 
-// phraseWords is the list, each word as one number.
-var phraseWords = sync.OnceValue(func() map[uint64]bool {
-	out := map[uint64]bool{}
+// phraseWords is the list, each word as one number. A bit for the hash of each
+// tells most other words at once.
+var phraseWords = func() (list struct {
+	all  map[uint64]bool
+	some [1 << 10]uint64
+}) {
+	list.all = map[uint64]bool{}
 	for _, w := range bip39.GetWordList() {
-		out[packed(w)] = true
+		word := packed(w)
+		list.all[word] = true
+		list.some[wordHash(word)/64] |= 1 << (wordHash(word) % 64)
 	}
-	return out
-})
+	return list
+}()
+
+// wordHash spreads words over 65,536 places (Fibonacci hashing).
+func wordHash(word uint64) uint64 { return word * 0x9E3779B97F4A7C15 >> 48 }
 
 // packed are the letters of a short word in lower case.
 func packed(word string) uint64 {

@@ -94,17 +94,17 @@ func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == 
 
 // stretches are the runs of at least so many bytes of a set: one byte in so many
 // shows each of them.
-func stretches(text string, set *charset, least int) []span {
+func stretches(text string, set *[256]bool, least int) []span {
 	var out []span
 	end := 0
 	for i := least - 1; i < len(text); i += least {
-		if i < end || !set.has(text[i]) {
+		if i < end || !set[text[i]] {
 			continue
 		}
 		start := i
-		for end = i; end < len(text) && set.has(text[end]); end++ {
+		for end = i; end < len(text) && set[text[end]]; end++ {
 		}
-		for start > 0 && set.has(text[start-1]) {
+		for start > 0 && set[text[start-1]] {
 			start--
 		}
 		if end-start >= least {
