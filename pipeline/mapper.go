@@ -12,17 +12,12 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
-
-// Judge is a reasoning judge. An error means that the run cannot go on; a
-// judge that gave no answer says so in the judgement.
-type Judge interface {
-	Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error)
-}
 
 // mapper takes attempts through read, normalise, filter, score, judge and
 // guard. Each worker has its own.
@@ -31,13 +26,13 @@ type mapper struct {
 	protect *Protection
 	filter  *filters.Filter
 	scorer  *outcome.Scorer
-	judge   Judge
+	judge   judges.Judge
 	// sparing is JudgeConfig's.
 	sparing bool
 	facts   rows.Facts
 	signer  *minhash.Signer
 	// stepJudge labels the turns of attempts; nil where nobody wants it.
-	stepJudge StepJudge
+	stepJudge judges.StepJudge
 	// probeEvery draws one in so many attempts to probe the judge on.
 	probeEvery int
 	row        []byte

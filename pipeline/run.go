@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/judges/probe"
@@ -26,10 +27,9 @@ type Run struct {
 	// Version is the program's version, written into every row.
 	Version string
 	Harness arena.Harness
-	Judge   Judge
-	// StepJudge labels steps where Config.Steps asks for it; nil is the offline
-	// rule.
-	StepJudge StepJudge
+	Judge   judges.Judge
+	// StepJudge labels steps where Config.Steps asks for it.
+	StepJudge judges.StepJudge
 	Titles    outcome.Titles
 	FS        corpus.FS
 	// Embedding is the guard's embedding tier; nil for none.

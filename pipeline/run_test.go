@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/verify"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/shop"
@@ -36,9 +37,14 @@ func newRun(t *testing.T, day, out string) *pipeline.Run {
 	}
 	config := pipeline.Defaults()
 	config.Workers = 2
+	rule, _ := judges.StepsNamed("steps")
+	labels, _, err := rule.OpenSteps(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &pipeline.Run{
 		Config: config, Sources: pipeline.Sources{Days: []string{day}}, Out: out, Work: out + ".work",
-		Version: "test", Harness: harness, Judge: lengthJudge{}, Titles: outcome.Carried{}, FS: corpus.Disk{},
+		Version: "test", Harness: harness, Judge: lengthJudge{}, StepJudge: labels, Titles: outcome.Carried{}, FS: corpus.Disk{},
 	}
 }
 

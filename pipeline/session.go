@@ -161,7 +161,10 @@ func (s *session) newMapper() (*mapper, error) {
 	m := &mapper{
 		day: s.day, protect: s.protect, filter: s.filter, scorer: s.scorer, judge: s.Judge,
 		facts:  rows.Facts{Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{}, Secret: secret},
-		signer: minhash.NewSigner(), stepJudge: s.stepJudge(), probeEvery: s.Config.Judge.ProbeEvery, sparing: s.Config.Judge.Sparing,
+		signer: minhash.NewSigner(), probeEvery: s.Config.Judge.ProbeEvery, sparing: s.Config.Judge.Sparing,
+	}
+	if s.Config.Steps {
+		m.stepJudge = s.StepJudge
 	}
 	if s.redactor != nil {
 		m.facts.Publish = published(s.redactor)

@@ -7,33 +7,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
-
-// StepJudge says of each step of an attempt whether it was needed, with the
-// errors and outcomes of a Judge.
-type StepJudge interface {
-	Steps(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error)
-}
-
-// ruleOfSteps is the offline rule.
-type ruleOfSteps struct{}
-
-// Steps labels the steps of one attempt.
-func (ruleOfSteps) Steps(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
-	return steps.Judge(t, d), nil
-}
-
-func (r *Run) stepJudge() StepJudge {
-	switch {
-	case !r.Config.Steps:
-		return nil
-	case r.StepJudge == nil:
-		return ruleOfSteps{}
-	}
-	return r.StepJudge
-}
 
 // judgeSteps gives a verdict on every assistant message of an attempt that may
 // become a row, and notes what the judge said; none where it gave no answer.

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -197,7 +198,7 @@ func TestSparingTheJudgeChangesNoRow(t *testing.T) {
 func TestAnswersThatComeLaterReachTheRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	patient := func(name string, judge pipeline.Judge) string {
+	patient := func(name string, judge judges.Judge) string {
 		r := newRun(t, sampleDay, filepath.Join(dir, name))
 		r.Judge, r.Config.MaxUnscored = judge, 1
 		build(t, r)

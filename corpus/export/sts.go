@@ -10,41 +10,11 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/internal/sts"
 )
 
 // maxSessions is how many files the Hub's viewer takes in one folder.
 const maxSessions = 10_000
-
-type stsSession struct {
-	Type    string `json:"type"`
-	Harness string `json:"harness"`
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-}
-
-type stsLine struct {
-	Type    string     `json:"type"`
-	Message stsMessage `json:"message"`
-}
-
-type stsMessage struct {
-	Role      string    `json:"role"`
-	Content   string    `json:"content"`
-	Reasoning string    `json:"reasoningContent,omitempty"`
-	Calls     []stsCall `json:"toolCalls,omitempty"`
-	CallID    string    `json:"toolCallId,omitempty"`
-	Timestamp int64     `json:"timestamp"`
-}
-
-type stsCall struct {
-	ID       string      `json:"id"`
-	Function stsFunction `json:"function"`
-}
-
-type stsFunction struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-}
 
 // stsSink writes a file for each session of a sample that the hash of its id
 // draws, whatever the order of rows.
@@ -95,10 +65,10 @@ func (s *stsSink) add(r *row) error {
 func (s *stsSink) close(context.Context) error { return nil }
 
 func (s *stsSink) session(out *corpus.Lines, r *row) error {
-	lines := []any{stsSession{"session", r.sft.Harness, r.sft.SessionID, r.sft.Goal}}
+	lines := []any{sts.Header{Type: "session", Harness: r.sft.Harness, ID: r.sft.SessionID, Name: r.sft.Goal}}
 	for i := range r.messages {
 		m := r.messages[i].Read()
-		lines = append(lines, stsLine{"message", stsOf(&m, i, r.sft.RunDate)})
+		lines = append(lines, sts.Line{Type: "message", Message: stsOf(&m, i, r.sft.RunDate)})
 	}
 	for _, v := range lines {
 		line, err := chat.Marshal(v)
@@ -117,13 +87,13 @@ func (s *stsSink) session(out *corpus.Lines, r *row) error {
 
 // stsOf gives messages a time each, one millisecond apart from the start of
 // the run: the viewer orders by it, and rows keep no other.
-func stsOf(m *chat.Message, i int, start *int64) stsMessage {
-	out := stsMessage{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: int64(i)}
+func stsOf(m *chat.Message, i int, start *int64) sts.Message {
+	out := sts.Message{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: int64(i)}
 	if start != nil {
 		out.Timestamp += *start
 	}
 	for _, c := range m.Calls {
-		out.Calls = append(out.Calls, stsCall{c.ID, stsFunction{c.Function.Name, string(c.Function.Arguments)}})
+		out.Calls = append(out.Calls, sts.Call{ID: c.ID, Function: sts.Function{Name: c.Function.Name, Arguments: string(c.Function.Arguments)}})
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/sts"
 )
 
 // A row of OpenAI messages, with what the reader takes from beside them.
@@ -33,13 +34,9 @@ type (
 		at *int64 // the step's time, for sessions
 	}
 	callOut struct {
-		ID       string      `json:"id"`
-		Type     string      `json:"type"`
-		Function functionOut `json:"function"`
-	}
-	functionOut struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
+		ID       string       `json:"id"`
+		Type     string       `json:"type"`
+		Function sts.Function `json:"function"`
 	}
 )
 
@@ -93,7 +90,7 @@ func (w *writer) turn(i int) []messageOut {
 			id = w.newID(fmt.Sprintf("call-%d-%d", i+1, j+1))
 		}
 		ids[id] = true
-		all[0].Calls = append(all[0].Calls, callOut{ID: id, Type: "function", Function: functionOut{call.Name, w.argumentText(call.Arguments)}})
+		all[0].Calls = append(all[0].Calls, callOut{ID: id, Type: "function", Function: sts.Function{Name: call.Name, Arguments: w.argumentText(call.Arguments)}})
 		if call.Result != "" {
 			w.loses(LossResultKind, call.Result.Kind() != arena.String)
 			all = append(all, messageOut{Role: "tool", Content: call.Result.Text(), CallID: id, Name: call.Name})
@@ -129,33 +126,6 @@ func (w *writer) argumentText(raw arena.Raw) string {
 	return raw.Text()
 }
 
-// The lines of a session.
-type (
-	sessionOut struct {
-		Type    string `json:"type"`
-		Harness string `json:"harness"`
-		ID      string `json:"id"`
-		Name    string `json:"name"`
-	}
-	sessionLine struct {
-		Type    string         `json:"type"`
-		Message sessionMessage `json:"message"`
-	}
-	sessionMessage struct {
-		Role      string        `json:"role"`
-		Content   string        `json:"content"`
-		Reasoning string        `json:"reasoningContent,omitempty"`
-		Calls     []sessionCall `json:"toolCalls,omitempty"`
-		CallID    string        `json:"toolCallId,omitempty"`
-		Timestamp int64         `json:"timestamp"`
-		Model     string        `json:"model,omitempty"`
-	}
-	sessionCall struct {
-		ID       string      `json:"id"`
-		Function functionOut `json:"function"`
-	}
-)
-
 // session is the trace as a session: the header, then the messages. The viewer
 // orders by time, so each message has one: its step's, or at least a millisecond
 // after the message before it, counted from the start of the run.
@@ -163,20 +133,20 @@ func (w *writer) session() []any {
 	w.loses(LossTools, w.t.Tools != "")
 	w.loses(LossOutcome, w.t.Declared != nil)
 	chat := w.openAI()
-	lines := []any{sessionOut{Type: "session", Harness: "arena", ID: w.t.ID, Name: cmp.Or(w.t.ProblemID, w.t.ID)}}
+	lines := []any{sts.Header{Type: "session", Harness: "arena", ID: w.t.ID, Name: cmp.Or(w.t.ProblemID, w.t.ID)}}
 	now := startMS(w.t.Agent.StartedAt)
 	for _, m := range chat.Messages {
 		if now++; m.at != nil {
 			now = max(now, *m.at)
 		}
-		line := sessionMessage{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: now}
+		line := sts.Message{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: now}
 		if m.Role == "assistant" {
 			line.Model = w.t.Model
 		}
 		for _, c := range m.Calls {
-			line.Calls = append(line.Calls, sessionCall{c.ID, c.Function})
+			line.Calls = append(line.Calls, sts.Call{ID: c.ID, Function: c.Function})
 		}
-		lines = append(lines, sessionLine{"message", line})
+		lines = append(lines, sts.Line{Type: "message", Message: line})
 	}
 	return lines
 }

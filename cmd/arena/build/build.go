@@ -221,10 +221,7 @@ func (f *buildFlags) measure(r *pipeline.Run, o *instrument.Judges) error {
 	if err := cli.Contradiction(&r.Config, &made); err != nil {
 		return err
 	}
-	r.Config, r.Judge = made, o.Judge
-	if o.StepsAsk {
-		r.StepJudge = o.Steps
-	}
+	r.Config, r.Judge, r.StepJudge = made, o.Judge, o.Steps
 	return nil
 }
 

@@ -1,0 +1,41 @@
+// Package sts is the format of a session as the Hub's trace viewer reads it: a
+// file of lines, the header first.
+package sts
+
+// Header is the first line.
+type Header struct {
+	Type    string `json:"type"`
+	Harness string `json:"harness"`
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+}
+
+// Line is any other.
+type Line struct {
+	Type    string  `json:"type"`
+	Message Message `json:"message"`
+}
+
+// Message is one message; the viewer orders them by Timestamp, in Unix
+// milliseconds.
+type Message struct {
+	Role      string `json:"role"`
+	Content   string `json:"content"`
+	Reasoning string `json:"reasoningContent,omitempty"`
+	Calls     []Call `json:"toolCalls,omitempty"`
+	CallID    string `json:"toolCallId,omitempty"`
+	Timestamp int64  `json:"timestamp"`
+	Model     string `json:"model,omitempty"`
+}
+
+// Call is a call of a tool.
+type Call struct {
+	ID       string   `json:"id"`
+	Function Function `json:"function"`
+}
+
+// Function is what is called, the arguments as JSON in a string.
+type Function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
