@@ -25,6 +25,16 @@ type Ratings struct {
 	// Scores has an entry for each attempt or step that was read; nil is
 	// unscored.
 	Scores map[Key]*float64
+	// Drawn are the probabilities with which attempts were drawn to be labelled;
+	// one that is missing was sure to be.
+	Drawn map[Key]float64
+}
+
+func (r *Ratings) drawn(k Key) float64 {
+	if p, known := r.Drawn[k]; known {
+		return p
+	}
+	return 1
 }
 
 func (r *Ratings) scored() int {

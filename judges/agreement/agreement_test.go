@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -255,5 +256,41 @@ func BenchmarkCompare(b *testing.B) {
 		if _, err := Compare([]Ratings{x, y}, DefaultOptions()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestPrecisionIsThatOfTheDay: of a day of 100 attempts with 0.9 and 100 with 0.5
+// by the judge, 50 and 10 were drawn; what was drawn rarely weighs more.
+func TestPrecisionIsThatOfTheDay(t *testing.T) {
+	t.Parallel()
+	labels := Ratings{Scores: map[Key]*float64{}, Drawn: map[Key]float64{}}
+	judge := Ratings{Scores: map[Key]*float64{}}
+	for i := range 60 {
+		said, truth, key := 0.9, 0.9, Key{Problem: strconv.Itoa(i)}
+		labels.Drawn[key] = 0.5
+		if i%5 == 0 {
+			truth = 0.3 // 10 of 50
+		}
+		if i >= 50 {
+			said, truth, labels.Drawn[key] = 0.5, 0.9, 0.1
+			if i >= 52 {
+				truth = 0.5
+			}
+		}
+		labels.Scores[key], judge.Scores[key] = &truth, &said
+	}
+	p := PrecisionAt(&labels, &judge, 0.7, Options{Samples: 500, Seed: 1})
+	// 80 of 100 are right above; below, 20 more of the day are missed.
+	if p.N != 60 || p.Above != 50 || *p.Precision.Value != 0.8 || *p.Recall.Value != 0.8 {
+		t.Errorf("%+v, precision %v, recall %v", p, *p.Precision.Value, *p.Recall.Value)
+	}
+	if ci := p.Precision.CI95; ci == nil || !(ci[0] > 0.6 && ci[0] < 0.8 && ci[1] > 0.8 && ci[1] < 0.95) {
+		t.Errorf("%v", ci)
+	}
+	if none := PrecisionAt(&labels, &judge, 1, Options{Samples: 5}); none.Precision.Value != nil || none.Recall.Value != nil {
+		t.Errorf("%+v", none)
+	}
+	if _, err := ReadRatings(strings.NewReader(`{"problem_id":"p","score":0.5,"probability":0}`), "x", 1000); err == nil {
+		t.Error("drawn with probability 0")
 	}
 }

@@ -10,12 +10,13 @@ import (
 )
 
 // ReadRatings reads judge lines or labels: JSON lines with eval_run_id,
-// problem_id and score, and an outcome where a judge wrote them. A line is
+// problem_id and score, an outcome where a judge wrote them, and the probability
+// with which the attempt was drawn where labels were sampled. A line is
 // unscored if its score is null or its outcome is not "scored". Lines with steps
 // instead of a score rate each step: waste is 0, unclear 0.5, needed 1. Two
 // lines for one attempt are an error: which of them counts would be a guess.
 func ReadRatings(r io.Reader, name string, limit int) (Ratings, error) {
-	all := Ratings{Name: name, Scores: map[Key]*float64{}}
+	all := Ratings{Name: name, Scores: map[Key]*float64{}, Drawn: map[Key]float64{}}
 	lines := map[Key]int{}
 	for line, err := range arena.Lines(r, limit) {
 		if err != nil {
@@ -38,6 +39,7 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 		Outcome *string         `json:"outcome"`
 		Score   json.RawMessage `json:"score"`
 		Steps   json.RawMessage `json:"steps"`
+		Drawn   *float64        `json:"probability"`
 	}
 	if err := json.Unmarshal(text, &line); err != nil {
 		return err
@@ -50,6 +52,11 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 		return fmt.Errorf("attempt %s/%s was rated already in line %d", key.Run, key.Problem, earlier)
 	}
 	lines[key] = number
+	if line.Drawn != nil {
+		if r.Drawn[key] = *line.Drawn; !(*line.Drawn > 0 && *line.Drawn <= 1) {
+			return fmt.Errorf("probability is %v: want more than 0 and at most 1", *line.Drawn)
+		}
+	}
 	unscored := line.Outcome != nil && *line.Outcome != "scored"
 	if line.Score == nil && line.Steps != nil {
 		return r.addSteps(key, line.Steps, unscored)

@@ -42,6 +42,8 @@ type Pair struct {
 	Alpha         Alpha  `json:"alpha"`
 	// Bias is the mean of b's score less a's.
 	Bias Figure `json:"bias"`
+	// Precision takes a as labels; nil where no threshold was given.
+	Precision *Precision `json:"precision,omitempty"`
 }
 
 // Alpha is Krippendorff's alpha at three levels of measurement.

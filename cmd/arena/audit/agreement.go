@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -19,9 +20,11 @@ import (
 // agreementFlags are what a user can say to `arena agreement`.
 type agreementFlags struct {
 	labels string
-	json   bool
-	out    string
-	opt    agreement.Options
+	// threshold is the score whose precision is measured; 0 measures none.
+	threshold float64
+	json      bool
+	out       string
+	opt       agreement.Options
 }
 
 // NewAgreement makes `arena agreement`.
@@ -45,6 +48,7 @@ A, B and the labels are JSON lines with eval_run_id, problem_id and score, as
 		RunE: func(_ *cobra.Command, paths []string) error { return f.run(s, paths) },
 	}
 	c.Flags().StringVar(&f.labels, "labels", "", "labels to hold each judge against")
+	c.Flags().Float64Var(&f.threshold, "threshold", 0, "measure the precision and recall of this score or more; labels that have a probability weigh 1 over it")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	cli.ReadsFiles(c)
@@ -58,6 +62,9 @@ A, B and the labels are JSON lines with eval_run_id, problem_id and score, as
 func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 	if f.labels == "" && len(paths) < 2 {
 		return cli.Usage(errors.New("one judge alone agrees with nobody"), "name a second file, or --labels")
+	}
+	if f.threshold > 0 && f.labels == "" || f.threshold < 0 || f.threshold > 1 {
+		return cli.Usage(fmt.Errorf("--threshold is %v", f.threshold), "give a score from 0 to 1, and the --labels that it is measured by")
 	}
 	if f.opt.Samples < 1 {
 		return cli.Usage(fmt.Errorf("--samples is %d", f.opt.Samples), "draw at least once")
@@ -76,6 +83,13 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 	report, err := agreement.Compare(raters, f.opt)
 	if err != nil {
 		return cli.Failed(err, "files agree on an attempt by its eval_run_id and problem_id")
+	}
+	if f.threshold > 0 {
+		for i := range raters[1:] {
+			p := agreement.PrecisionAt(&raters[0], &raters[i+1], f.threshold, f.opt)
+			at := slices.IndexFunc(report.Pairs, func(p agreement.Pair) bool { return p.A == raters[0].Name && p.B == raters[i+1].Name })
+			report.Pairs[at].Precision = &p
+		}
 	}
 	return cli.WriteWhole(s, f.out, func(w io.Writer) error {
 		if f.json {
@@ -139,6 +153,10 @@ func printPair(w io.Writer, p *agreement.Pair) {
 	printFigure(w, "weighted kappa", p.WeightedKappa)
 	printAlpha(w, p.Alpha)
 	printFigure(w, "bias", p.Bias)
+	if x := p.Precision; x != nil {
+		printFigure(w, fmt.Sprintf("precision at %v (%d of %d)", x.Threshold, x.Above, x.N), x.Precision)
+		printFigure(w, "recall", x.Recall)
+	}
 	heads := make([]string, len(p.Levels))
 	for i, l := range p.Levels {
 		heads[i] = fmt.Sprint(l)
