@@ -75,29 +75,20 @@ type Bin struct {
 	True      float64
 }
 
-// Threshold is precision and recall if only attempts at least this probable
-// were kept.
-type Threshold struct {
-	At        float64
-	Precision float64
-	Recall    float64
-}
-
 // Calibration is the filter held against labels.
 type Calibration struct {
 	Total    Confusion
 	Families []Confusion
 	Bins     []Bin
 	// Brier is the mean squared error of the probability, 0 is best.
-	Brier      float64
-	Thresholds []Threshold
+	Brier float64
 	// Nearest are the attempts closest to even odds.
 	Nearest []Labelled
 }
 
 // Calibrate compares answers with labels.
 func Calibrate(all []Labelled) Calibration {
-	c := Calibration{Total: Confusion{Family: "all"}, Bins: bins(all), Thresholds: thresholds(all), Nearest: nearest(all)}
+	c := Calibration{Total: Confusion{Family: "all"}, Bins: bins(all), Nearest: nearest(all)}
 	families := map[string]*Confusion{}
 	for i := range all {
 		l := &all[i]
@@ -142,31 +133,6 @@ func bins(all []Labelled) []Bin {
 		}
 	}
 	return out
-}
-
-func thresholds(all []Labelled) []Threshold {
-	var out []Threshold
-	for _, at := range []float64{0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98} {
-		kept, right, agentic := 0, 0, 0
-		for i := range all {
-			l := &all[i]
-			agentic += int(truth(l))
-			if l.probability() > at {
-				kept++
-				right += int(truth(l))
-			}
-		}
-		out = append(out, Threshold{At: at, Precision: ratio(right, kept), Recall: ratio(right, agentic)})
-	}
-	return out
-}
-
-// ratio is a share that is 1 where there is nothing to get wrong.
-func ratio(part, whole int) float64 {
-	if whole == 0 {
-		return 1
-	}
-	return float64(part) / float64(whole)
 }
 
 // mostNearest is how many examples of doubt are shown.

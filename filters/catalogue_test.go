@@ -73,10 +73,6 @@ func firing(t testing.TB) map[string]*arena.Trace {
 		"named_dispatches_v1":       played(t, "narrates"),
 		"overridden_calls_v1":       played(t, "override"),
 		"model_only_labels_v1":      played(t, "ranks"),
-		"mixed_phases_v1":           played(t, "first step only"),
-		"replayed_plan_v1":          played(t, "plan once"),
-		"stale_naming_v1":           staleNaming(),
-		"narrated_after_v1":         played(t, "narrates"),
 		"unnamed_recommendation_v1": played(t, "chat only"),
 		"looked_up_answer_v1":       played(t, "answers from a table"),
 		"fabricated_result_v1":      played(t, "fabricates"),
@@ -89,7 +85,6 @@ func firing(t testing.TB) map[string]*arena.Trace {
 		"bad_nonce_v1":        played(t, "bad nonce"),
 		"copied_inference_v1": played(t, "copied inference"),
 		"counts_disagree_v1":  spoil(t, "chat only", func(tr *arena.Trace) { tr.InferenceTotal = 40 }),
-		"length_disagrees_v1": shortReplies(t),
 	}
 }
 
@@ -97,36 +92,6 @@ func fill(calls []arena.ToolCall) {
 	for i := range calls {
 		calls[i] = arena.ToolCall{Name: "terminate", Arguments: "{}", Result: `"ok"`}
 	}
-}
-
-// staleNaming has the model name two searches at once; the second is sent only
-// after the model was asked something else, and the rest by a program.
-func staleNaming() *arena.Trace {
-	w := newWorld(7)
-	r := &recorder{w: w, task: w.task(0), now: start, limit: 2000}
-	a, b := find("cork kettle"), find("felt goblet")
-	r.infer("Both.", a, b)
-	r.run("One.", []call{a})
-	r.say("Go on.")
-	r.run("Two.", []call{b})
-	turnScript(r, view(w.products[0].id, w.products[1].id))
-	turnScript(r, recommend(w.products[0].id), finish())
-	return r.trace("agent")
-}
-
-// shortReplies are replies that the log cut and that were too short to hold
-// more than the thought.
-func shortReplies(t testing.TB) *arena.Trace {
-	return spoil(t, "narrates", func(tr *arena.Trace) {
-		for i := range tr.Steps {
-			tr.Steps[i].Think = strings.Repeat("The offers were weighed. ", 10)
-			for j := range tr.Steps[i].Proxy {
-				if p := &tr.Steps[i].Proxy[j]; p.Method == "POST" && i+j > 1 {
-					p.Length, p.Response, p.Truncated = len(p.Response)+len(tr.Steps[i].Think)-78, "", true
-				}
-			}
-		}
-	})
 }
 
 var versioned = regexp.MustCompile(`^[a-z_]+_v[1-9]$`)
@@ -251,7 +216,7 @@ func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	if err == nil {
 		t.Fatal("a zero configuration was taken")
 	}
-	for _, key := range []string{"unknown", "max_tokens", "min_confidence", "min_attempts", "max_pastes"} {
+	for _, key := range []string{"unknown", "max_tokens", "min_confidence", "min_attempts"} {
 		if !strings.Contains(err.Error(), "filter."+key) {
 			t.Errorf("%v does not name %s", err, key)
 		}

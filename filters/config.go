@@ -37,8 +37,6 @@ type Config struct {
 	// MinAttempts is how many attempts of one agent's day the second pass needs
 	// before it may say anything.
 	MinAttempts int `yaml:"min_attempts"`
-	// MaxPastes is how many requests one and the same episode may answer.
-	MaxPastes int `yaml:"max_pastes"`
 	// Harness names the ready map of the agents' tools: shop, envpack, webshop or
 	// tau-bench.
 	Harness string `yaml:"harness"`
@@ -74,7 +72,6 @@ func Defaults() Config {
 		MaxTokens:     14336,
 		MinConfidence: 0.5,
 		MinAttempts:   8,
-		MaxPastes:     2,
 		Harness:       "shop",
 	}
 }
@@ -99,9 +96,6 @@ func (c Config) Validate() error {
 	}
 	if c.MinAttempts < 3 {
 		bad("min_attempts", c.MinAttempts, "at least 3: fewer attempts show no habit")
-	}
-	if c.MaxPastes < 1 {
-		bad("max_pastes", c.MaxPastes, "at least 1")
 	}
 	if _, known := evidence.Harnesses[c.Harness]; !known {
 		bad("harness", c.Harness, "one of "+strings.Join(slices.Sorted(maps.Keys(evidence.Harnesses)), ", "))

@@ -13,7 +13,6 @@ import (
 // a whole day.
 var guilty = map[string]string{
 	"fixed_habit_v4":       "puppet",
-	"pasted_episode_v1":    "pastes an episode",
 	"deaf_thinking_v2":     "puppet with dice",
 	"fixed_plan_v4":        "puppet with one plan",
 	"overriding_client_v3": "overrides now and then",

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -37,7 +38,6 @@ func features(a *evidence.Attempt, score float64) []arena.Feature {
 		{Name: "calls_without_dispatch", Value: logged(a, a.Phantoms)},
 		{Name: "edited_results", Value: logged(a, a.Edits)},
 		{Name: "hidden_dispatches", Value: logged(a, a.Hidden)},
-		{Name: "narrated_turns", Value: logged(a, a.Told)},
 		{Name: "invented_ids", Value: float64(a.Invented)},
 		{Name: "depth", Value: ranked.Depth},
 		{Name: "reformulations", Value: ranked.Reformulations},
@@ -57,20 +57,12 @@ func logged(a *evidence.Attempt, n int) float64 {
 // AppendLine appends the line of `arena filter` for one attempt, without a
 // line break. Keys and order are the public format.
 func AppendLine(dst []byte, t *arena.Trace, s arena.Structure) []byte {
-	dst = append(dst, `{"eval_run_id":`...)
-	dst = gjson.AppendJSONString(dst, t.RunID)
-	dst = append(dst, `,"problem_id":`...)
-	dst = gjson.AppendJSONString(dst, t.ProblemID)
-	dst = append(dst, `,"agent_version_id":`...)
-	dst = gjson.AppendJSONString(dst, t.Agent.VersionID)
-	dst = append(dst, `,"keep":`...)
-	dst = strconv.AppendBool(dst, s.Keep)
-	dst = append(dst, `,"axis":`...)
-	dst = gjson.AppendJSONString(dst, string(s.Axis))
-	dst = append(dst, `,"confidence":`...)
-	dst = appendNumber(dst, s.Confidence)
-	dst = append(dst, `,"adaptivity":`...)
-	dst = appendPointer(dst, s.Adaptivity)
+	names := [...]struct{ key, value string }{{`{"eval_run_id":`, t.RunID}, {`,"problem_id":`, t.ProblemID}, {`,"agent_version_id":`, t.Agent.VersionID}}
+	for _, n := range names {
+		dst = gjson.AppendJSONString(append(dst, n.key...), n.value)
+	}
+	dst = fmt.Appendf(dst, `,"keep":%t,"axis":"%s","confidence":`, s.Keep, s.Axis)
+	dst = appendPointer(append(appendNumber(dst, s.Confidence), `,"adaptivity":`...), s.Adaptivity)
 	dst = append(dst, `,"reasons":[`...)
 	for i, r := range s.Reasons {
 		if i > 0 {
@@ -78,10 +70,8 @@ func AppendLine(dst []byte, t *arena.Trace, s arena.Structure) []byte {
 		}
 		dst = gjson.AppendJSONString(dst, r)
 	}
-	dst = append(dst, `],"richness_v1":`...)
-	dst = appendPointer(dst, s.RichnessV1)
-	dst = append(dst, `,"richness_v2":`...)
-	dst = appendPointer(dst, s.RichnessV2)
+	dst = appendPointer(append(dst, `],"richness_v1":`...), s.RichnessV1)
+	dst = appendPointer(append(dst, `,"richness_v2":`...), s.RichnessV2)
 	dst = append(dst, `,"features":{`...)
 	for i, f := range s.Features {
 		if i > 0 {

@@ -186,7 +186,7 @@ func judged(f *filters.Filter, tr *arena.Trace) string {
 	s, _ := f.Check(tr, &d)
 	var fired []string
 	for _, v := range s.Verdicts {
-		if v.Decision == arena.Drop && v.Check != "length_disagrees_v1" {
+		if v.Decision == arena.Drop {
 			fired = append(fired, v.Check)
 		}
 	}

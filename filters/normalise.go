@@ -242,32 +242,14 @@ func (n *normaliser) waiting(id string) *arena.Call {
 // uniqueIDs gives calls without an id, or with one that was there before, an
 // id of their own.
 func (n *normaliser) uniqueIDs() {
-	var seen map[string]bool
-	if len(n.calls) > fewCalls {
-		seen = make(map[string]bool, len(n.calls))
-	}
+	seen := make(map[string]bool, len(n.calls))
 	for i := range n.calls {
 		c := &n.calls[i]
-		if c.ID == "" || seen[c.ID] || (seen == nil && n.usedBefore(i)) {
+		if c.ID == "" || seen[c.ID] {
 			c.ID = c.ID + "#" + strconv.Itoa(i)
 		}
-		if seen != nil {
-			seen[c.ID] = true
-		}
+		seen[c.ID] = true
 	}
-}
-
-// fewCalls is the number up to which comparing ids is cheaper than a map; an
-// attempt has at most a few dozen.
-const fewCalls = 64
-
-func (n *normaliser) usedBefore(i int) bool {
-	for j := range n.calls[:i] {
-		if n.calls[j].ID == n.calls[i].ID {
-			return true
-		}
-	}
-	return false
 }
 
 // share hands the collected calls to their turns.

@@ -39,7 +39,7 @@ func (f *Filter) revisedOdds(s *habits.Sample, a *habits.Agent) (score float64, 
 	score, decides = s.Score*evidence.Flag(s.Evidence), s.Evidence
 	proved := false
 	for i := range habits.Proofs {
-		if p := &habits.Proofs[i]; p.Holds(s, a, f.dayLimits()) {
+		if p := &habits.Proofs[i]; p.Holds(s, a) {
 			score, decides, proved = score+p.Odds, true, true
 		}
 	}
@@ -47,10 +47,6 @@ func (f *Filter) revisedOdds(s *habits.Sample, a *habits.Agent) (score float64, 
 		score += pooled
 	}
 	return score, decides
-}
-
-func (f *Filter) dayLimits() habits.Limits {
-	return habits.Limits{MaxPastes: f.cfg.MaxPastes}
 }
 
 // adapts is the surest habit that keeps the agent's calls from depending on results,
@@ -81,7 +77,7 @@ func (f *Filter) dayVerdicts(s *habits.Sample, a *habits.Agent, before, after ar
 	}
 	for i := range habits.Proofs {
 		p := &habits.Proofs[i]
-		holds := p.Holds(s, a, f.dayLimits())
+		holds := p.Holds(s, a)
 		add(p.Check, p.Reason, evidence.Flag(holds), 0, holds)
 	}
 	return all
@@ -107,7 +103,7 @@ func revised(axis []string, day []arena.Verdict, before []string) []string {
 // DayTerms are what the agent's day adds to the log-odds of an attempt.
 func (f *Filter) DayTerms(s *habits.Sample, a *habits.Agent) (terms []Term) {
 	for i := range habits.Proofs {
-		if p := &habits.Proofs[i]; p.Holds(s, a, f.dayLimits()) {
+		if p := &habits.Proofs[i]; p.Holds(s, a) {
 			terms = append(terms, Term{p.Reason, p.Why, p.Odds})
 		}
 	}

@@ -1,6 +1,8 @@
 package filters
 
 import (
+	"slices"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
@@ -53,56 +55,44 @@ func signals(d *arena.Dialogue, all []evidence.Claim) RankSignals {
 	}
 }
 
+// before reports whether a call like the one at i, of the same tool, came before it.
+func before(all []evidence.Claim, i int, same func(a, b *evidence.Act) bool) bool {
+	return slices.ContainsFunc(all[:i], func(c evidence.Claim) bool {
+		return c.Act.Tool == all[i].Act.Tool && same(&c.Act, &all[i].Act)
+	})
+}
+
 // reformulations counts searches with words that no search before had, beyond
 // the first.
-func reformulations(all []evidence.Claim) int {
-	n := 0
+func reformulations(all []evidence.Claim) (n int) {
+	sameWords := func(a, b *evidence.Act) bool { return slices.Equal(a.Words, b.Words) }
 	for i := range all {
-		if all[i].Act.Tool != evidence.ToolFind {
-			continue
-		}
-		fresh := true
-		for j := range all[:i] {
-			if all[j].Act.Tool == evidence.ToolFind && evidence.SameHashes(all[j].Act.Words, all[i].Act.Words) {
-				fresh = false
-				break
-			}
-		}
-		if fresh {
-			n++
-		}
+		n += int(evidence.Flag(all[i].Act.Tool == evidence.ToolFind && !before(all, i, sameWords)))
 	}
 	return max(n-1, 0)
 }
 
+// verified is the share of the last recommendation's products that a call looked at
+// before, and was answered.
 func verified(all []evidence.Claim) float64 {
-	seen, total := 0, 0
-	for i := range all {
+	for i := len(all) - 1; i >= 0; i-- {
 		if all[i].Act.Tool != evidence.ToolRecommend {
 			continue
 		}
-		seen, total = 0, len(all[i].Act.IDs)
-		for _, id := range all[i].Act.IDs {
-			if opened(all[:i], id) {
-				seen++
-			}
+		seen, ids := 0, all[i].Act.IDs
+		for _, id := range ids {
+			seen += int(evidence.Flag(opened(all[:i], id)))
 		}
+		return float64(seen) / float64(max(len(ids), 1))
 	}
-	if total == 0 {
-		return 0
-	}
-	return float64(seen) / float64(total)
+	return 0
 }
 
 // opened reports whether a call looked at this very product and was answered.
 func opened(before []evidence.Claim, id string) bool {
-	for i := range before {
-		a := &before[i].Act
-		if (a.Tool == evidence.ToolView || a.Tool == evidence.ToolMatch) && evidence.HasID(a.IDs, id) && before[i].Call.Result != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(before, func(c evidence.Claim) bool {
+		return (c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch) && evidence.HasID(c.Act.IDs, id) && c.Call.Result != ""
+	})
 }
 
 // repeats is the share of catalogue calls that ask for what was asked before,
@@ -110,21 +100,12 @@ func opened(before []evidence.Claim, id string) bool {
 func repeats(all []evidence.Claim) float64 {
 	n, total := 0, 0
 	for i := range all {
-		if !all[i].Act.Tool.Catalogue() {
-			continue
-		}
-		total++
-		for j := range all[:i] {
-			if all[j].Act.SameRequest(&all[i].Act) {
-				n++
-				break
-			}
+		if all[i].Act.Tool.Catalogue() {
+			total++
+			n += int(evidence.Flag(before(all, i, (*evidence.Act).SameRequest)))
 		}
 	}
-	if total == 0 {
-		return 0
-	}
-	return float64(n) / float64(total)
+	return float64(n) / float64(max(total, 1))
 }
 
 // Score joins the signals, 0 to 1. A verified answer and a way without loops

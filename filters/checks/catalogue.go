@@ -53,9 +53,13 @@ func (c *Check) Fires(value, limit float64) bool {
 // All is every check in the order in which it is reported.
 var All = []Check{
 	{Name: "finished_v1", Doc: "The attempt ended well and left a dialogue.", Reason: "attempt_failed",
-		Value: "1 if the sandbox saw it succeed", Limit: "1", Rejects: true, Measure: finished},
+		Value: "1 if the sandbox saw it succeed", Limit: "1", Rejects: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) {
+			return evidence.Flag(a.Trace.Status == arena.StatusSuccess && a.Trace.HasDialogue), 1
+		}},
 	{Name: "dialogue_v1", Doc: "The dialogue has at least one turn with a call.", Reason: "empty_dialogue",
-		Value: "turns that call a tool", Limit: "least turns", Rejects: true, Measure: acts},
+		Value: "turns that call a tool", Limit: "least turns", Rejects: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) { return float64(a.CallTurns), 1 }},
 	{Name: "call_count_v1", Doc: "The attempt is small enough to be examined whole.", Reason: "too_many_calls",
 		Value: "calls of the dialogue or entries of the log", Limit: "most calls", above: true, Rejects: true, Measure: size},
 	{Name: "answered_calls_v1", Doc: "Every tool call is answered.", Reason: "unanswered_call",
@@ -69,46 +73,51 @@ var All = []Check{
 	{Name: "judge_orders_v1", Doc: "The agent's own text orders its judge about.", Reason: "orders_the_judge",
 		Value: "passages that order a judge", Limit: "most such passages", above: true, Rejects: true, Measure: judgeOrders},
 	{Name: "invented_id_v1", Doc: "A call names a product that no result before it held.", Reason: "invented_id",
-		Value: "such products", Limit: "most such products", above: true, Rejects: true, Mistake: true, Measure: invented},
+		Value: "such products", Limit: "most such products", above: true, Rejects: true, Mistake: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) { return float64(a.Invented), 0 }},
 
 	{Name: "no_inference_v2", Doc: "Calls were made without asking any model, or without any that returned text.", Reason: "no_inference",
 		Value: "chat completions that may have said something, by log or sandbox count", Limit: "least completions", Measure: asked},
 	{Name: "named_dispatches_v1", Doc: "Replies name too few of the dispatches with their arguments.", Reason: "unnamed_dispatches",
-		Value: "share of decided dispatches that a reply named", Limit: "least share", Measure: namedShare},
+		Value: "share of decided dispatches that a reply named", Limit: "least share",
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) { return a.Richness(), 2.0 / 3 }},
 	{Name: "overridden_calls_v1", Doc: "The model names one call and another is dispatched.", Reason: "overridden_calls",
-		Value: "dispatches whose tool was named with other arguments", Limit: "most such dispatches", above: true, Measure: overridden},
+		Value: "dispatches whose tool was named with other arguments", Limit: "most such dispatches", above: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) {
+			return float64(a.Links[evidence.LinkOverride]), 0
+		}},
 	{Name: "model_only_labels_v1", Doc: "The model is asked but never names a call: it labels, ranks, extracts or chats.", Reason: "model_only_labels",
 		Value: "readable replies that name a call", Limit: "least replies", Measure: onlyLabels},
-	{Name: "mixed_phases_v1", Doc: "The model decides some calls, a program the others.", Reason: "mixed_phases",
-		Value: "the smaller of named and unnamed dispatches", Limit: "most of them", above: true, Measure: mixed},
-	{Name: "replayed_plan_v1", Doc: "A plan is asked once and worked off.", Reason: "replayed_plan",
-		Value: "replies that name calls, per turn that acts", Limit: "least share", Measure: plan},
-	{Name: "stale_naming_v1", Doc: "Dispatches follow replies that are no longer the last word.", Reason: "stale_naming",
-		Value: "dispatches named by an older turn's reply", Limit: "most such dispatches", above: true, Measure: stale},
-	{Name: "narrated_after_v1", Doc: "Turns are recorded only after a model was asked to tell of a call already made.", Reason: "narrated_after",
-		Value: "share of turns with a dispatch", Limit: "greatest share", above: true, Measure: narrated},
 	{Name: "unnamed_recommendation_v1", Doc: "No reply named the final recommendation.", Reason: "unnamed_recommendation",
 		Value: "1 if a reply named it", Limit: "1", Measure: recommendationNamed},
 	{Name: "looked_up_answer_v1", Doc: "A product is recommended or opened that only the program can have known.", Reason: "looked_up_answer",
-		Value: "products no result held and no reply named, or named before any result", Limit: "most such products", above: true, Measure: lookedUp},
+		Value: "products no result held and no reply named, or named before any result", Limit: "most such products", above: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) {
+			return float64(a.Invented - a.InventedNamed + a.Prescient), 0
+		}},
 	{Name: "fabricated_result_v1", Doc: "The dialogue shows results that the proxy never returned.", Reason: "fabricated_result",
-		Value: "results without a dispatch", Limit: "most such results", above: true, Measure: phantomResults},
+		Value: "results without a dispatch", Limit: "most such results", above: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) { return float64(a.Phantoms), 0 }},
 	{Name: "edited_result_v1", Doc: "A result in the dialogue differs from the one that the proxy returned.", Reason: "edited_result",
-		Value: "results that differ", Limit: "most such results", above: true, Measure: editedResults},
+		Value: "results that differ", Limit: "most such results", above: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) { return float64(a.Edits), 0 }},
 	{Name: "hidden_dispatches_v1", Doc: "The proxy saw requests that the dialogue does not show.", Reason: "hidden_dispatches",
-		Value: "share of dispatches missing from the dialogue", Limit: "greatest share", above: true, Measure: hiddenShare},
+		Value: "share of dispatches missing from the dialogue", Limit: "greatest share", above: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) {
+			return evidence.Share(a.Hidden, len(a.Log.Dispatches)), 1.0 / 3
+		}},
 	{Name: "impossible_times_v1", Doc: "The log's times cannot be true.", Reason: "impossible_times",
-		Value: "impossible entries", Limit: "most such entries", above: true, Measure: times},
+		Value: "impossible entries", Limit: "most such entries", above: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) { return float64(a.Impossible), 0 }},
 	{Name: "forged_replies_v1", Doc: "Recorded replies cannot be a server's: all equally quick, or quicker than any model writes.", Reason: "forged_replies",
-		Value: "how many of the two hold", Limit: "most of them", above: true, Measure: forgedWays},
+		Value: "how many of the two hold", Limit: "most of them", above: true,
+		Measure: func(a *evidence.Attempt, _ *Limits) (value, limit float64) { return float64(a.Forged), 0 }},
 	{Name: "bad_nonce_v1", Doc: "Dispatches carry a nonce that is not theirs.", Reason: "bad_nonce",
 		Value: "share of dispatches with a valid nonce", Limit: "least share", Measure: nonces},
 	{Name: "copied_inference_v1", Doc: "The log holds the same reply more than once.", Reason: "copied_inference",
 		Value: "copies", Limit: "most copies", above: true, Measure: copies},
 	{Name: "counts_disagree_v1", Doc: "The sandbox counted another number of inference calls than the log holds.", Reason: "counts_disagree",
 		Value: "difference", Limit: "greatest difference", above: true, Measure: countGap},
-	{Name: "length_disagrees_v1", Doc: "A cut reply is too short to have held the call it is said to hold.", Reason: "length_disagrees",
-		Value: "such replies", Limit: "most such replies", above: true, Measure: lengthGap},
 }
 
 // Mistake reports whether a reject with this reason tells of the model's own doing
@@ -116,12 +125,6 @@ var All = []Check{
 func Mistake(reason string) bool {
 	return slices.ContainsFunc(All, func(c Check) bool { return c.Mistake && c.Reason == reason })
 }
-
-func finished(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return evidence.Flag(a.Trace.Status == arena.StatusSuccess && a.Trace.HasDialogue), 1
-}
-
-func acts(a *evidence.Attempt, _ *Limits) (value, limit float64) { return float64(a.CallTurns), 1 }
 
 // size stops counting at the bound, so a value above the limit says "more".
 func size(a *evidence.Attempt, _ *Limits) (value, limit float64) {
@@ -172,21 +175,11 @@ func judgeOrders(a *evidence.Attempt, _ *Limits) (value, limit float64) {
 	return float64(n), 0
 }
 
-func invented(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return float64(a.Invented), 0
-}
-
 func asked(a *evidence.Attempt, _ *Limits) (value, limit float64) {
 	if !a.Log.Present && a.Trace.InferenceTotal < 0 {
 		return math.NaN(), 1
 	}
 	return float64(a.Inference), 1
-}
-
-func namedShare(a *evidence.Attempt, _ *Limits) (value, limit float64) { return a.Richness(), 2.0 / 3 }
-
-func overridden(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return float64(a.Links[evidence.LinkOverride]), 0
 }
 
 func onlyLabels(a *evidence.Attempt, _ *Limits) (value, limit float64) {
@@ -196,53 +189,12 @@ func onlyLabels(a *evidence.Attempt, _ *Limits) (value, limit float64) {
 	return float64(a.Naming), 1
 }
 
-func mixed(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return float64(min(a.Bound(), a.Unbound())), 0
-}
-
-func plan(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	if a.Readable == 0 {
-		return math.NaN(), 0.5
-	}
-	return evidence.Share(a.Naming+len(a.Log.Replies)-a.Readable, a.CallTurns), 0.5
-}
-
-func stale(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return float64(a.Links[evidence.LinkStale]), 0
-}
-
-func narrated(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return evidence.Share(a.Told, a.DispatchedTurns), 0
-}
-
 func recommendationNamed(a *evidence.Attempt, _ *Limits) (value, limit float64) {
 	if a.Recommended == nil || a.Readable == 0 || a.Readable < len(a.Log.Replies) && !a.RecommendationNamed {
 		return math.NaN(), 1
 	}
 	return evidence.Flag(a.RecommendationNamed), 1
 }
-
-func lookedUp(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return float64(a.Invented - a.InventedNamed + a.Prescient), 0
-}
-
-func phantomResults(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return float64(a.Phantoms), 0
-}
-
-func editedResults(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return float64(a.Edits), 0
-}
-
-func hiddenShare(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return evidence.Share(a.Hidden, len(a.Log.Dispatches)), 1.0 / 3
-}
-
-func times(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return float64(a.Impossible), 0
-}
-
-func forgedWays(a *evidence.Attempt, _ *Limits) (value, limit float64) { return float64(a.Forged), 0 }
 
 func nonces(a *evidence.Attempt, _ *Limits) (value, limit float64) {
 	if v := a.Log.RichnessV2(); v >= 0 {
@@ -268,8 +220,4 @@ func countGap(a *evidence.Attempt, _ *Limits) (value, limit float64) {
 		return math.NaN(), limit
 	}
 	return math.Abs(float64(a.Trace.InferenceTotal - a.Log.Asked)), limit
-}
-
-func lengthGap(a *evidence.Attempt, _ *Limits) (value, limit float64) {
-	return float64(a.Disagree), 0
 }

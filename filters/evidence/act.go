@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,29 +170,10 @@ func plain(s string, encoded bool) string {
 const maxQuotings = 3
 
 func unquote(s string) string {
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '+':
-			out = append(out, ' ')
-		case s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) < 16 && hexDigit(s[i+2]) < 16:
-			out = append(out, hexDigit(s[i+1])<<4|hexDigit(s[i+2]))
-			i += 2
-		default:
-			out = append(out, s[i])
-		}
+	if u, err := url.QueryUnescape(s); err == nil {
+		return u
 	}
-	return string(out)
-}
-
-func hexDigit(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10
-	}
-	return 16
+	return strings.ReplaceAll(s, "+", " ")
 }
 
 // appendIDs adds the product ids that an argument holds.
@@ -236,7 +218,7 @@ func (a *Act) SameRequest(b *Act) bool {
 // sameSubject reports whether two acts are about the same thing: the same words, the
 // same products. Filters may differ.
 func (a *Act) sameSubject(b *Act) bool {
-	return a.Tool == b.Tool && a.name == b.name && SameHashes(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) && len(a.specs) == len(b.specs)
+	return a.Tool == b.Tool && a.name == b.name && slices.Equal(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) && len(a.specs) == len(b.specs)
 }
 
 // looser reports whether b asks for a's subject and page with no filter that a lacks
@@ -249,19 +231,6 @@ func (a *Act) looser(b *Act) bool {
 
 func kept(named, sent uint64) bool { return sent == 0 || sent == named }
 
-// SameHashes reports whether two lists of hashes are equal, in the same order.
-func SameHashes(a, b []uint64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // SameIDs compares as sets: an order of ids is the client's business.
 func SameIDs(a, b []string) bool {
 	return slices.Equal(a, b) || len(a) == len(b) && Subset(a, b) && Subset(b, a)
@@ -269,12 +238,7 @@ func SameIDs(a, b []string) bool {
 
 // Subset reports whether every id of a stands in b.
 func Subset(a, b []string) bool {
-	for _, x := range a {
-		if !HasID(b, x) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a, func(x string) bool { return !HasID(b, x) })
 }
 
 // HasID reports whether the id is among ids.
@@ -289,16 +253,4 @@ func IndexID(ids []string, id string) int {
 		}
 	}
 	return -1
-}
-
-// Hash covers everything that an act asks for.
-func (a *Act) Hash() uint64 {
-	h := Mix(uint64(a.Tool)+1, uint64(a.Page))
-	for _, w := range a.Words {
-		h = Mix(h, w)
-	}
-	for _, id := range a.IDs {
-		h = Mix(h, HashText(id))
-	}
-	return Mix(h, a.Shop^a.Service^a.Sort^a.Rest)
 }

@@ -46,7 +46,6 @@ type facts struct {
 	Phantoms, Edits         int
 	Invented, InventedNamed int
 	Prescient, PrescientBy  int
-	Told, DispatchedTurns   int
 	Agree, Disagree         int
 	Hidden                  int
 	Impossible              int
@@ -97,7 +96,6 @@ func (a *Attempt) measure() {
 	a.Phantoms, a.Edits = a.countFabrications()
 	a.Invented, a.InventedNamed = a.countInvented()
 	a.Prescient, a.PrescientBy = a.countPrescient()
-	a.Told, a.DispatchedTurns = a.countNarrated()
 	a.Agree, a.Disagree = a.compareLengths()
 	a.Hidden = a.countHidden()
 	a.Impossible = a.countImpossible()

@@ -134,7 +134,7 @@ func (l *ProxyLog) judge(all []Claim, i int, p *Pad) {
 		return
 	}
 	if c.Act.Tool == ToolView {
-		c.Shown = p.ShownIDs(c.Call.Result)
+		c.Shown = p.List(c.Call.Result).Shown
 	}
 	if len(c.Shown) == 0 {
 		return

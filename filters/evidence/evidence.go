@@ -227,32 +227,6 @@ func (a *Attempt) replied(id string) bool {
 	return false
 }
 
-// countNarrated counts turns with a dispatch that were recorded only after a
-// model had been asked once more, without naming a call: told afterwards. It
-// goes by times alone, since words can be changed at will.
-func (a *Attempt) countNarrated() (told, turns int) {
-	for i := range a.Claims {
-		c := &a.Claims[i]
-		if c.Dispatch < 0 {
-			continue
-		}
-		turns++
-		d := &a.Log.Dispatches[c.Dispatch]
-		recorded, known := a.recordedAt(d)
-		if !known {
-			continue
-		}
-		for j := range a.Log.Replies {
-			r := &a.Log.Replies[j]
-			if r.readable && len(r.queue) == 0 && r.Start >= d.End-a.Log.Slack && r.End <= recorded+a.Log.Slack {
-				told++
-				break
-			}
-		}
-	}
-	return told, turns
-}
-
 // compareLengths asks of each dispatch whose reply was cut whether the reply's
 // length fits the recorded step with its call in it. What fits neither with the
 // call nor without it was not the step's own reply, so it disagrees, too.

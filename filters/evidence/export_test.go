@@ -2,11 +2,10 @@ package evidence
 
 import "github.com/trajectory-arena/arena"
 
-// Listed is what a result shows: ids, titles, prices, sales, and the ids when
-// they are read alone.
-func Listed(result arena.Raw) (all [4][]string, ids []string) {
+// Listed is what a result shows: ids and titles.
+func Listed(result arena.Raw) [2][]string {
 	l := new(Pad).List(result)
-	return [...][]string{l.Shown, l.Titles, l.Prices, l.Sales}, new(Pad).ShownIDs(result)
+	return [...][]string{l.Shown, l.Titles}
 }
 
 // IDsOf are the products that the filter reads from a call's arguments.

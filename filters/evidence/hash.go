@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"math/bits"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -125,32 +126,10 @@ func hashSet(v gjson.Result, encoded bool) (h uint64) {
 		})
 		return h
 	}
-	s := plain(text(v), encoded)
-	for s != "" {
-		var word string
-		word, s = cutComma(s)
-		if word != "" && word != "default" {
+	for word := range strings.SplitSeq(plain(text(v), encoded), ",") {
+		if word = strings.TrimSpace(word); word != "" && word != "default" {
 			h += HashText(word)
 		}
 	}
 	return h
-}
-
-// cutComma cuts the first entry off a comma list, without blanks around it.
-func cutComma(s string) (word, rest string) {
-	i := 0
-	for i < len(s) && s[i] != ',' {
-		i++
-	}
-	word = s[:i]
-	if i < len(s) {
-		rest = s[i+1:]
-	}
-	for word != "" && word[0] == ' ' {
-		word = word[1:]
-	}
-	for word != "" && word[len(word)-1] == ' ' {
-		word = word[:len(word)-1]
-	}
-	return word, rest
 }

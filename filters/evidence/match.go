@@ -1,5 +1,7 @@
 package evidence
 
+import "slices"
+
 // link finds, for each dispatch, the inference that named it. A reply can only
 // name what starts after it ended. The replies since the dispatch before are
 // this dispatch's turn; an older reply that was already followed by another
@@ -171,7 +173,7 @@ func renamed(named, sent *Act) bool {
 	}
 	switch sent.Tool {
 	case ToolFind:
-		return len(named.Words) > 0 && SameHashes(named.Words, sent.Words)
+		return len(named.Words) > 0 && slices.Equal(named.Words, sent.Words)
 	case ToolShop:
 		return len(named.specs) > 0 && len(named.specs) == len(sent.specs)
 	case ToolVoucher:
@@ -247,7 +249,7 @@ func prefix(a, b []uint64) bool {
 	if len(a) > len(b) || (len(a) == 0) != (len(b) == 0) {
 		return false
 	}
-	return SameHashes(a, b[:len(a)])
+	return slices.Equal(a, b[:len(a)])
 }
 
 // turnsPage reports whether dispatch i asks for the page after one that was named in

@@ -1,24 +1,10 @@
 package evidence
 
-import "slices"
-
 // hear takes in the customer's request, by which titles are measured.
 func (p *Pad) hear(query string) {
 	from := len(p.words)
 	p.words = AppendWords(p.words, query)
 	p.Request.hold(p.words[from:len(p.words):len(p.words)])
-}
-
-// Answers reports whether a title of the list holds at least half of the words that
-// were searched for.
-func (p *Pad) Answers(c *Claim) bool {
-	for _, title := range c.Titles {
-		p.scratch = AppendWords(p.scratch[:0], title)
-		if named := count(p.scratch, func(w uint64) bool { return slices.Contains(c.Act.Words, w) }); 2*named >= len(c.Act.Words) {
-			return true
-		}
-	}
-	return false
 }
 
 // Fit is how many words of the request the title at that rank of the list holds.

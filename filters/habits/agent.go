@@ -19,10 +19,8 @@ type Agent struct {
 	marks    []Tally
 	// fixed is how sure each habit is.
 	fixed []Estimate
-	// offered are the products that any agent of the day found, pastes counts the
-	// requests that each episode answers.
+	// offered are the products that any agent of the day found.
 	offered Offered
-	pastes  map[uint64]int
 }
 
 // few is how many attempts of a day must agree before they speak for others: twelve of
@@ -47,7 +45,7 @@ func (e Estimate) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Poi
 // the day found. A day of fewer than minAttempts shows no habit.
 func Of(s []Sample, found Offered, minAttempts int) *Agent {
 	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
-	a := &Agent{Attempts: len(s), pastes: pastes(s), offered: found, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
+	a := &Agent{Attempts: len(s), offered: found, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
 		tallies: make([]Tally, len(tallies)), marks: make([]Tally, len(marks)), fixed: make([]Estimate, len(All))}
 	for i := range s {
 		for at, t := range s[i].Tallies {

@@ -1,7 +1,6 @@
 package habits
 
 import (
-	"math"
 	"slices"
 
 	"github.com/trajectory-arena/arena/filters/evidence"
@@ -29,27 +28,12 @@ func deaf(a *Agent) Estimate {
 }
 
 // reads reports whether the day shows results to reach the calls: the agent cites
-// them, as models that think do in a quarter of their turns, or searches again
-// after poor results more than after good ones, or takes from below the top what
-// fits better than what it passed over. Dice take what fits worse, since lists are
-// ordered by fit (0.18 to 0.51), and plans take nothing there.
+// them, as models that think do in a quarter of their turns, or takes from below the
+// top what fits better than what it passed over. Dice take what fits worse, since
+// lists are ordered by fit (0.18 to 0.51), and plans take nothing there.
 func reads(a *Agent) bool {
 	cited, taken := citing.In(a), better.In(a)
-	fits, _ := taken.Interval()
-	return cited.Whole > 0 && cited.Share() >= 0.2 || fits > 0.5 || taken.Whole >= 18 && taken.Share() > 0.525 ||
-		poor.In(a).exceeds(good.In(a))
-}
-
-// exceeds reports whether t's share is above o's, by the 95 % interval of their
-// difference (Newcombe's method 10, from the two Wilson intervals).
-func (t Tally) exceeds(o Tally) bool {
-	if t.Whole == 0 || o.Whole == 0 {
-		return false
-	}
-	lo, _ := t.Interval()
-	_, hi := o.Interval()
-	p, q := t.Share(), o.Share()
-	return p-q > math.Hypot(p-lo, hi-q)
+	return cited.Whole > 0 && cited.Share() >= 0.2 || taken.Whole >= 18 && taken.Share() > 0.525
 }
 
 var (

@@ -11,7 +11,7 @@ var _ = habit(Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
 	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first products of a list, the first of them recommended.",
 	fixed: func(a *Agent) Estimate {
-		return least(oneWay(a), least(tops.In(a).unbroken(), picks(a)))
+		return least(course(a), least(tops.In(a).unbroken(), picks(a)))
 	},
 })
 
@@ -38,21 +38,16 @@ var (
 )
 
 // picks is how surely the product recommended is the first one shown. Who compares
-// recommends another at least in a quarter of cases; an agent that thinks aloud
-// and never of results must do so more often to be believed. The interval is one
-// standard error to either side, since an agent recommends but once an attempt.
+// recommends another at least in a quarter of cases. The interval is one standard
+// error to either side, since an agent recommends but once an attempt.
 func picks(a *Agent) Estimate {
 	t := firsts.In(a)
 	if t.Whole == 0 {
 		return Estimate{}
 	}
-	half := 0.755
-	if deaf(a).Low > 0 {
-		half = 0.675
-	}
 	p := t.Share()
 	e := math.Sqrt(p * (1 - p) / float64(t.Whole))
-	sure := func(p float64) float64 { return ramp(p, 2*half-1, 1) }
+	sure := func(p float64) float64 { return ramp(p, 0.51, 1) }
 	return Estimate{sure(p - e), sure(p), sure(p + e)}
 }
 

@@ -9,10 +9,9 @@ import (
 
 var _ = habit(Habit{
 	Check: "fixed_plan_v4", Reason: "fixed_plan",
-	Doc: "Over the agent's day one course of tools, and searches put together or made again in one way, whatever came back; or such searches, and never anything opened but the first of a list.",
+	Doc: "Over the agent's day searches are put together in one way, whatever came back, and the course of tools is one, or never anything is opened but the first of a list.",
 	fixed: func(a *Agent) Estimate {
-		worded := forms.In(a).unbroken()
-		return most(least(course(a), most(worded, again(a))), least(worded, tops.In(a).unbroken()))
+		return least(forms.In(a).unbroken(), most(course(a), tops.In(a).unbroken()))
 	},
 })
 
@@ -59,38 +58,4 @@ func form(a *evidence.Attempt, words []uint64) (m Mark, parts int) {
 		parts++
 	}
 	return Mark{bag & math.MaxUint32, order & math.MaxUint32}, parts
-}
-
-// again is how surely searches are followed by others for the same in other words.
-// Models do so, too, but not always the same number of times: with a fixed course
-// of tools it is a plan.
-func again(a *Agent) Estimate {
-	g, p := good.In(a), poor.In(a)
-	return Tally{g.Part + p.Part, g.Whole + p.Whole}.ramped(0, 0.6)
-}
-
-var (
-	good = counted("good searches searched again in other words", func(a *evidence.Attempt) Tally {
-		return searchedAgain(a, true)
-	})
-	poor = counted("poor searches likewise", func(a *evidence.Attempt) Tally {
-		return searchedAgain(a, false)
-	})
-)
-
-// searchedAgain counts searches that brought what was searched for, or did not, and
-// those of them after which the next call searches for the same in other words.
-func searchedAgain(a *evidence.Attempt, brought bool) (t Tally) {
-	claimsOf(a, func(i int, c *evidence.Claim) {
-		if i+1 == len(a.Claims) || a.Pad.Answers(c) != brought {
-			return
-		}
-		next := &a.Claims[i+1].Act
-		t.add(next.Tool == evidence.ToolFind && sharesWord(c.Act.Words, next.Words) && !evidence.SameHashes(c.Act.Words, next.Words))
-	}, evidence.ToolFind)
-	return t
-}
-
-func sharesWord(a, b []uint64) bool {
-	return slices.ContainsFunc(a, func(w uint64) bool { return slices.Contains(b, w) })
 }

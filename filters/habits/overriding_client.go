@@ -8,7 +8,7 @@ var _ = proof(Proof{
 	Check: "overriding_client_v3", Reason: "overriding_client", Odds: -7,
 	Doc: "Over the agent's day the client replaces what replies ask for in most attempts, or turns replies down until one suits it.",
 	Why: "replies are overruled in most attempts, or turned down until one suits: where they stand, a program let them",
-	holds: func(_ *Sample, a *Agent, _ Limits) bool {
+	holds: func(_ *Sample, a *Agent) bool {
 		often, _ := replaced.In(a).Interval()
 		down, _ := refusals.In(a).Interval()
 		return often > 0.4 || down > 0.15 && atOnce.In(a).Share() > 0.05

@@ -9,12 +9,7 @@ type Proof struct {
 	Doc, Why string
 	Odds     float64
 
-	holds func(s *Sample, a *Agent, l Limits) bool
-}
-
-// Limits are the limits of the configuration that a day is held to.
-type Limits struct {
-	MaxPastes int
+	holds func(s *Sample, a *Agent) bool
 }
 
 // Proofs are all of them, in the order of their files.
@@ -26,7 +21,7 @@ func proof(p Proof) bool {
 }
 
 // Holds reports whether the proof speaks against an attempt.
-func (p *Proof) Holds(s *Sample, a *Agent, l Limits) bool { return p.holds(s, a, l) }
+func (p *Proof) Holds(s *Sample, a *Agent) bool { return p.holds(s, a) }
 
 // grounds is the least number of cases that a grounding speaks from.
 const grounds = 20

@@ -12,9 +12,8 @@ import (
 // Sample is what the second pass needs to know of one attempt: counts and
 // hashes, no text, at most a few kilobytes.
 type Sample struct {
-	// Attempt names the attempt, Query the request.
+	// Attempt names the attempt.
 	Attempt uint64
-	Query   uint64
 	// Score is the log-odds of the first pass; Evidence whether it decides.
 	Score    float64
 	Evidence bool
@@ -25,9 +24,6 @@ type Sample struct {
 	// which the counts are declared.
 	Tallies []Tally
 	Marks   [][]Mark
-	// Episode is a hash of all calls with their arguments, 0 where the shop was
-	// not asked.
-	Episode uint64
 	// Taken are hashes of the recommended products that results held, Unseen of
 	// those that none did; at most maxTaken of each. Invented counts products that
 	// replies named although no result held them.
@@ -39,8 +35,8 @@ type Sample struct {
 // SampleOf is what the second pass needs of an attempt, whose first pass ended so.
 func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis) Sample {
 	s := Sample{
-		Attempt: evidence.HashText(a.Trace.ID), Query: evidence.HashText(a.Trace.Query),
-		Score: score, Evidence: decides, Axis: axis, Silent: !decides && a.Log.Present && a.CallTurns > 0, Invented: a.InventedNamed,
+		Attempt: evidence.HashText(a.Trace.ID),
+		Score:   score, Evidence: decides, Axis: axis, Silent: !decides && a.Log.Present && a.CallTurns > 0, Invented: a.InventedNamed,
 		Tallies: make([]Tally, len(tallies)), Marks: make([][]Mark, len(marks)),
 	}
 	for i := range tallies {
@@ -49,7 +45,6 @@ func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis)
 	for i := range marks {
 		s.Marks[i] = marks[i].of(a)
 	}
-	s.Episode = episode(a)
 	s.answer(a)
 	return s
 }

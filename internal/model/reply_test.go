@@ -175,7 +175,7 @@ func TestAStreamOfCallsIsWhole(t *testing.T) {
 		stream += `data: {"choices":[{"delta":` + delta + "}]}\n\n"
 	}
 	stream += `data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}` + "\n\ndata: [DONE]\n\n"
-	got, err := ReadTurn(unstreamed([]byte(stream)))
+	got, err := ReadTurn(Unstreamed([]byte(stream)))
 	want := Reply{Reasoning: "hm", Finish: "tool_calls", Usage: &Usage{3, 4}, Calls: []Call{
 		{"a", "function", Function{"find_product", `{"q":1}`}}, {"b", "function", Function{"terminate", "{}"}},
 	}}

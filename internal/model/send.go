@@ -125,7 +125,7 @@ func (p *Pool) taken(ctx, own context.Context, res *http.Response, r Request) (A
 	if err != nil && res.StatusCode < 300 {
 		return a, p.broken(ctx, err, res.StatusCode)
 	}
-	a.Body = unstreamed(a.Body)
+	a.Body = Unstreamed(a.Body)
 	if res.StatusCode == http.StatusOK {
 		if err = r.Read(a.Body); err == nil {
 			return a, nil

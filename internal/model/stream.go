@@ -15,10 +15,10 @@ import (
 // a comment.
 var eventStream = regexp.MustCompile(`^[ \r\n]*(?:data|event|id|retry)?:`)
 
-// unstreamed is the completion that a stream of server-sent events adds up to:
+// Unstreamed is the completion that a stream of server-sent events adds up to:
 // some servers stream although they were asked not to. Bytes that are no such
 // stream come back as they are, and so does a stream that stops before its end.
-func unstreamed(body []byte) []byte {
+func Unstreamed(body []byte) []byte {
 	if !eventStream.Match(body) {
 		return body
 	}
@@ -45,7 +45,7 @@ func unstreamed(body []byte) []byte {
 type chunkSum struct {
 	content, reasoning, refusal strings.Builder
 	calls                       []streamedCall
-	model, finish               string
+	id, model, finish           string
 	usage                       json.RawMessage
 	done                        bool
 }
@@ -61,6 +61,9 @@ func (s *chunkSum) add(data string) bool {
 	event := gjson.Parse(data)
 	if !cursor.Valid(data) || event.Get("error").Type != gjson.Null {
 		return false
+	}
+	if s.id == "" {
+		s.id = event.Get("id").String()
 	}
 	if model := event.Get("model").String(); model != "" {
 		s.model = model
@@ -113,7 +116,7 @@ func (s *chunkSum) completion() ([]byte, error) {
 		}
 		message["tool_calls"] = calls
 	}
-	whole := map[string]any{"model": s.model, "choices": []any{map[string]any{"message": message, "finish_reason": s.finish}}}
+	whole := map[string]any{"id": s.id, "model": s.model, "choices": []any{map[string]any{"message": message, "finish_reason": s.finish}}}
 	if s.usage != nil {
 		whole["usage"] = s.usage
 	}

@@ -19,11 +19,11 @@ func FuzzStreamsAddUp(f *testing.F) {
 			event(t, &body, map[string]any{"delta": map[string]any{"content": string(pieces[:min(size, len(pieces))])}})
 		}
 		event(t, &body, map[string]any{"finish_reason": "stop"})
-		r, err := Read(unstreamed(body.Bytes()))
+		r, err := Read(Unstreamed(body.Bytes()))
 		if want := string([]rune(text)); err != nil || r.Text() != want || r.Finish != "stop" {
 			t.Errorf("%q came back as %q, %q: %v", want, r.Text(), r.Finish, err)
 		}
-		if out := unstreamed(foreign); !bytes.Contains(foreign, []byte("data:")) && !bytes.Equal(out, foreign) {
+		if out := Unstreamed(foreign); !bytes.Contains(foreign, []byte("data:")) && !bytes.Equal(out, foreign) {
 			t.Errorf("%q became %q", foreign, out)
 		}
 	})

@@ -98,7 +98,7 @@ func (r Recipe) comparesOutcomes() bool {
 // from models among strangers' agents, but every call of a rollout of our own was
 // made because the model wrote it, and a sure student repeats itself.
 func TrustCalls(c *pipeline.Config) {
-	c.Filter.MinAttempts, c.Filter.MaxPastes = math.MaxInt32, math.MaxInt32
+	c.Filter.MinAttempts = math.MaxInt32
 }
 
 // Configure says how the corpus of the rollouts is built. Outcomes alone are

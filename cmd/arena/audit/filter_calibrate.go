@@ -63,10 +63,6 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 			fmt.Fprintf(t, "%.2f-%.2f\t%d\t%.3f\t%.3f\t\n", b.Low, b.High, b.N, b.Claimed, b.True)
 		}
 	}
-	fmt.Fprintln(t, "\nkeep above\tprecision\trecall\t")
-	for _, x := range c.Thresholds {
-		fmt.Fprintf(t, "%.2f\t%.4f\t%.4f\t\n", x.At, x.Precision, x.Recall)
-	}
 	fmt.Fprintln(t, "\nnearest to the boundary\tfamily\ttruth\taxis\tconfidence\t")
 	for _, n := range c.Nearest {
 		truth := "scripted"
