@@ -154,7 +154,7 @@ func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findi
 			}
 		}
 	}
-	if len(texts) == 0 || t.down != nil {
+	if len(texts) == 0 || t.down != nil || t.guard.config.SameOnly {
 		return ctx.Err()
 	}
 	vectors, err := t.embedder.Embed(ctx, texts)

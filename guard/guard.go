@@ -66,9 +66,13 @@ type Finding struct {
 
 // Config sets the guard's thresholds. The zero value means the defaults.
 type Config struct {
-	// Drop and Same are thresholds on the lexical score, 0 to 1.
-	Drop float64
-	Same float64
+	// Drop and Same are thresholds on the lexical score, 0 to 1. A Drop that is
+	// given stays; the default is raised with the bank until the share of honest
+	// rows lost is estimated to be MaxFalse at most.
+	Drop, Same float64
+	MaxFalse   float64
+	// SameOnly drops by wording only what asks for the same.
+	SameOnly bool
 }
 
 // Guard holds the protected bank's index. It is safe for concurrent use.
@@ -81,6 +85,8 @@ type Guard struct {
 	// prompts and definitions are the findings in what is read beside the request,
 	// and in what stands beside the dialogue.
 	prompts, definitions repeated
+	// falseDrops is what honest rows the lexical tier costs.
+	falseDrops FalseDrops
 }
 
 // ErrEmptyBank says that there is nothing to protect. A corpus may not be
@@ -92,11 +98,12 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	if len(bank) == 0 {
 		return nil, fmt.Errorf("index protected bank: %w", ErrEmptyBank)
 	}
-	cfg = cfg.withDefaults()
-	return &Guard{
-		bank: bank, config: cfg,
+	g := &Guard{
+		bank: bank, config: cfg.withDefaults(),
 		spec: newSpecIndex(bank), text: newTextIndex(bank), lexical: lexical.New(requests(bank)),
-	}, nil
+	}
+	g.weighFalseDrops(cfg.Drop != 0)
+	return g, nil
 }
 
 // requests are the entries as the lexical tier reads them.
@@ -116,6 +123,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Same == 0 {
 		c.Same = defaults.Same
+	}
+	if c.MaxFalse == 0 {
+		c.MaxFalse = DefaultMaxFalse
 	}
 	return c
 }
@@ -200,7 +210,8 @@ func (g *Guard) checkPlain(text string) Finding {
 }
 
 func (g *Guard) checkLexical(text string) Finding {
-	l := g.lexical.Check(text, lexical.Limits(g.config))
+	l := g.lexical.Check(text, lexical.Limits{Drop: g.config.Drop, Same: g.config.Same})
+	l.Drop = l.Drop && (l.Same || !g.config.SameOnly)
 	f := Finding{Score: l.Score, Drop: l.Drop, Same: l.Same, Evidence: l.Evidence, Beyond: l.Beyond}
 	if l.Request >= 0 {
 		f.Match, f.Bank = g.bank[l.Request].ID, g.bank[l.Request].Bank

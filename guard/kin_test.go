@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	arena "github.com/trajectory-arena/arena"
@@ -12,7 +13,7 @@ import (
 func alikeProblems(n int) []arena.Problem {
 	out := make([]arena.Problem, n)
 	for i := range out {
-		out[i] = problem(fmt.Sprintf("A red kettle of steel with free shipping, number %d, below 900 pesos", 1000+i), fmt.Sprint(500000+i))
+		out[i] = problem(fmt.Sprintf("A red kettle of steel with free shipping, below 900 pesos%s", strings.Repeat(", please", i%50)), fmt.Sprint(500000+i))
 	}
 	return out
 }

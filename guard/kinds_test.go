@@ -128,27 +128,56 @@ func TestDisguises(t *testing.T) {
 	c.print(t)
 }
 
-func TestSharedKinds(t *testing.T) {
-	t.Parallel()
-	bank := publicBank(t)
-	g, c := newTestGuard(t, bank), newTally()
+// sharedPair is a text by another hand.
+type sharedPair struct {
+	kind, base, text string
+	same             bool
+	// english is true of rewordings in English, the light ones too.
+	english bool
+}
+
+func sharedPairs(t *testing.T) (out []sharedPair) {
+	t.Helper()
+	foreign := []string{"zh", "th", "ar", "es", "other", "base64", "leet", "homoglyph", "zwsp", "spaced", "reversed"}
 	for _, file := range []string{"pairs.jsonl", "pairs3.jsonl"} {
 		err := rows.Each(filepath.Join(conformance(t), "leak", file), func(r rows.Row) error {
 			p := gjson.Parse(r.JSON)
-			kind, text := p.Get("kind").Str, p.Get("text").Str
-			f := g.Check(Candidate{Text: text})
-			c.add(kind, p.Get("base_id").Str, f)
-			if !f.Drop && p.Get("same").Bool() {
-				t.Logf("%s kept, %.3f: %s", kind, f.Score, text)
-			}
-			if f.Same != p.Get("same").Bool() {
-				t.Logf("%s same %v: %s\n\t%s: %s", kind, f.Same, text, f.Match, f.Evidence)
-			}
+			s := sharedPair{kind: p.Get("kind").Str, base: p.Get("base_id").Str, text: p.Get("text").Str, same: p.Get("same").Bool()}
+			s.english = s.same && !slices.Contains(foreign, s.kind)
+			out = append(out, s)
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	return out
+}
+
+func TestSharedKinds(t *testing.T) {
+	t.Parallel()
+	g, c := newTestGuard(t, publicBank(t)), newTally()
+	for _, p := range sharedPairs(t) {
+		f := g.Check(Candidate{Text: p.text})
+		c.add(p.kind, p.base, f)
+		if p.english {
+			c.add("English", p.base, f)
+		}
+		if !f.Drop && p.same {
+			t.Logf("%s kept, %.3f: %s", p.kind, f.Score, p.text)
+		}
+		if f.Same != p.same {
+			t.Logf("%s same %v: %s\n\t%s: %s", p.kind, f.Same, p.text, f.Match, f.Evidence)
+		}
+	}
 	c.print(t)
+	c.atLeast(t, "dropped", c.drop, "English", 0.95)
+	c.atLeast(t, "dropped", c.drop, "currency", 0.85)
+	c.atMost(t, "called the same", c.same, "neg_near", 0.05)
+	for _, kind := range []string{"voice", "negated"} {
+		c.atLeast(t, "called the same", c.same, kind, 0.8)
+	}
+	for _, kind := range []string{"base64", "leet", "homoglyph", "zwsp", "spaced", "reversed"} {
+		c.atLeast(t, "dropped", c.drop, kind, 0.9)
+	}
 }

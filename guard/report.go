@@ -28,6 +28,8 @@ type Report struct {
 	Curve     []CurvePoint     `json:"threshold_curve"`
 	Dropped   []DroppedRow     `json:"dropped"`
 	Injection *InjectionReport `json:"injection,omitempty"`
+	// FalseDrops is what the lexical tier costs in honest rows.
+	FalseDrops FalseDrops `json:"false_drops"`
 }
 
 // BankReport counts the rows whose nearest protected problem is in one bank.
@@ -62,7 +64,7 @@ type DroppedRow struct {
 
 // NewReport returns an empty report on g's banks.
 func NewReport(g *Guard) *Report {
-	r := &Report{Schema: ReportSchema, Ran: []Tier{TierSpec, TierExact, TierNormalised, TierLexical}, Threshold: g.config.Drop}
+	r := &Report{Schema: ReportSchema, Ran: []Tier{TierSpec, TierExact, TierNormalised, TierLexical}, Threshold: g.config.Drop, FalseDrops: g.falseDrops}
 	for _, e := range g.bank {
 		r.bank(e.Bank).Problems++
 	}

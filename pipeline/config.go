@@ -97,6 +97,12 @@ type GuardConfig struct {
 	Drop float64 `yaml:"drop"`
 	// Same is the score from which a row asks for the same; 0 is the detector's own.
 	Same float64 `yaml:"same"`
+	// MaxFalse is the share, 0 to 1, of honest rows that may be lost: a detector's
+	// own drop is raised with the bank until the estimate is below; 1 never raises
+	// it, 0 is 0.02.
+	MaxFalse float64 `yaml:"max_false"`
+	// SameOnly drops by wording only rows that ask for the same, not near misses.
+	SameOnly bool `yaml:"same_only"`
 }
 
 // RedactConfig says what may not be published. Guard, judge and scores see the
@@ -174,6 +180,7 @@ func (c Config) Validate() error {
 	check(c.Select.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Select.Pairs)
 	check(c.Select.LengthRatio == 0 || c.Select.LengthRatio >= 1, "select.length_ratio is %v: want 1 or more, or 0 for no bound", c.Select.LengthRatio)
 	check(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
+	check(c.Guard.MaxFalse >= 0 && c.Guard.MaxFalse <= 1, "guard.max_false is %v: want 0 to 1", c.Guard.MaxFalse)
 	check(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
 	check(!c.Judge.Sparing || !c.Multiplier.NeedsRuns(), "judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")
 	check(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")

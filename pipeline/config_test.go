@@ -51,6 +51,8 @@ func TestAChangeReachesAsFarAsItsTag(t *testing.T) {
 		{"filter", func(c *Config) { c.Filter.MaxTokens = 9 }, false, false},
 		{"redact", func(c *Config) { c.Redact.Hotkeys = true }, false, false},
 		{"shares", func(c *Config) { c.Guard.Shares.Eval = 0.2 }, false, false},
+		{"max_false", func(c *Config) { c.Guard.MaxFalse = 0.1 }, false, false},
+		{"same_only", func(c *Config) { c.Guard.SameOnly = true }, false, false},
 	} {
 		b, all := hashes(x.change)
 		if (b == block) != x.blockStays || (all == corpus) != x.corpusStays {

@@ -73,7 +73,7 @@ func (e *exchange) word(w string, known func(string) bool) string {
 }
 
 // stretch finds the words of which most more are known after the exchange than
-// before, and widens it over those that are known neither way. to is 0 where
+// before, and widens it over those that do not speak against it. to is 0 where
 // there are too few.
 func (e *exchange) stretch(fields []field, known func(string) bool) (from, to int) {
 	gain := make([]int, len(fields))
@@ -90,13 +90,19 @@ func (e *exchange) stretch(fields []field, known func(string) bool) (from, to in
 	if to == 0 {
 		return 0, 0
 	}
-	for from > 0 && gain[from-1] == 0 {
+	for from > 0 && e.allows(fields[from-1].text, gain[from-1], known) {
 		from--
 	}
-	for to < len(fields) && gain[to] == 0 {
+	for to < len(fields) && e.allows(fields[to].text, gain[to], known) {
 		to++
 	}
 	return from, to
+}
+
+// allows reports whether a word may be in a stretch: it is known neither way, or
+// both ways ("dna").
+func (e *exchange) allows(w string, gain int, known func(string) bool) bool {
+	return gain == 0 || slices.ContainsFunc(e.of(strings.ToLower(w)), func(r string) bool { return isKnown(r, known) })
 }
 
 // gain is 1 where a word is known only after the exchange, -1 where it is known

@@ -7,7 +7,7 @@ import (
 )
 
 // features compare one protected request, the base, with a text. Each is 0 to
-// 1 but hits, which is ln(1+matched weight)/5.
+// 1 but hits, which is ln(1+words of the base found).
 type features struct {
 	coverBase   float64 // weighted share of the base's words found in the text
 	coverText   float64 // the reverse, over words of the bank's domain
@@ -18,7 +18,6 @@ type features struct {
 	template    float64 // share of the shorter text's word pairs in both
 	swapped     float64 // template times the share of words that were exchanged
 	hits        float64
-	missed      float64 // weight of the heaviest base word not found, /6
 	windowed    float64 // 1 where only a stretch of a long text was compared
 	numbersBack float64 // weighted share of the text's numbers that the base has
 }
@@ -37,15 +36,13 @@ type base struct {
 func (x *Index) compare(b *base, p *profile) features {
 	var f features
 	best := x.bestFor(b, p)
-	missed := 0.0
-	matched := 0.0
+	matched, found := 0.0, 0.0
 	for i, t := range b.terms {
 		matched += float64(t.sim) * best[i]
-		missed += float64(t.sim) * (1 - best[i])
-		f.missed = max(f.missed, float64(t.sim)*(1-best[i])/6)
+		found += best[i]
 	}
 	f.coverBase = ratio(matched, b.total)
-	f.hits = math.Log1p(matched) / 5
+	f.hits = math.Log1p(found)
 	coverAll, coverDomain := x.coverOf(b, p)
 	f.coverText = coverDomain
 	f.numbers, f.numbersBack, f.numberClash = x.compareNumbers(b, p)
@@ -54,7 +51,7 @@ func (x *Index) compare(b *base, p *profile) features {
 		f.colour = 1
 	}
 	f.template = float64(shared(b.profile.bigrams, p.bigrams)) / math.Max(1, float64(min(len(b.profile.bigrams), len(p.bigrams))))
-	f.swapped = f.template * math.Min(ratio(missed, b.total), 1-coverAll)
+	f.swapped = f.template * math.Min(1-f.coverBase, 1-coverAll)
 	return f
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // sameLogOdds is the least score of a text that is called the same.
-const sameLogOdds = -0.5
+const sameLogOdds = dropLogOdds
 
 // How much of a text's word pairs the base has says who wrote it: from
 // copiedTemplate on it is the base with changes, where an exchanged word is

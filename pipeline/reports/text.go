@@ -38,12 +38,26 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 	if r.Guard.NotRun != "" {
 		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", cell(r.Guard.NotRun))
 	}
+	b.WriteString(lostText(&r.Guard.FalseDrops))
 	b.WriteString(foundText(r.Guard))
 	b.WriteString("\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n| kind | planted | found | recall | 95 % interval | floor |\n|---|---:|---:|---:|---|---:|\n")
 	for _, k := range r.Guard.Injection.Kinds {
 		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %.3f to %.3f | %.2f |\n", k.Kind, k.Planted, k.Found, k.Recall, k.Low, k.High, k.Floor)
 	}
 	return b.String()
+}
+
+// lostText says what share of honest rows the guard is estimated to lose.
+func lostText(f *guard.FalseDrops) string {
+	if f.Held == 0 {
+		return ""
+	}
+	raised := ""
+	if f.Limit > 0 {
+		raised = fmt.Sprintf("; the threshold rises with the bank to keep it below %.1f %%", 100*f.Limit)
+	}
+	return fmt.Sprintf("Honest rows lost: about %.1f %% (%.1f to %.1f at 95 %%), were they like these problems: %d of %d protected requests would be dropped for another that they do not repeat%s (guard.max_false; guard.same_only keeps near misses).\n\n",
+		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
 }
 
 // foundText says what each bank and tier found, all of which was dropped, what

@@ -24,6 +24,7 @@ type leakFlags struct {
 	report  string
 	failOn  string
 	drop    float64
+	same    bool
 	workers int
 	quiet   bool
 	embed   instrument.EmbedFlags
@@ -67,7 +68,8 @@ Which tiers there are and how well they find what: docs/leak.md.`,
 	cli.Reads(c, "held-out")
 	cli.Replaces(c, "output", "report")
 	c.Flags().StringVar(&f.failOn, "fail-on", "", "exit 3 if a row is to be dropped (drop) or asks for the same (same)")
-	c.Flags().Float64Var(&f.drop, "threshold", 0, "drop from this lexical score on, 0 to 1 (default: the detector's own)")
+	c.Flags().Float64Var(&f.drop, "threshold", 0, "drop from this lexical score on, 0 to 1 (default: the detector's own, raised with the bank)")
+	c.Flags().BoolVar(&f.same, "same-only", false, "drop by wording only what asks for the same")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	f.embed.Register(c)
@@ -89,7 +91,7 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) err
 	if err != nil {
 		return err
 	}
-	g, err := guard.New(bank, guard.Config{Drop: f.drop})
+	g, err := guard.New(bank, guard.Config{Drop: f.drop, SameOnly: f.same})
 	if err != nil {
 		return err
 	}
@@ -147,6 +149,9 @@ func (f *leakFlags) say(s *cli.Streams, scan *leakScan, paths []string) error {
 	}
 	fmt.Fprintf(s.Err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
 		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Beyond)
+	if lost := scan.report.FalseDrops; lost.Held > 0 {
+		fmt.Fprintf(s.Err, "arena: of rows like the bank's about %.1f %% (%.1f to %.1f) are dropped and ask for something else\n", 100*lost.Share, 100*lost.Low, 100*lost.High)
+	}
 	return sayUnread(s, paths)
 }
 

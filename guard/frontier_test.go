@@ -1,0 +1,138 @@
+package guard
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/trajectory-arena/arena/guard/lexical"
+	"github.com/trajectory-arena/arena/internal/daygen"
+	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// generated are the problems of a day of this seed.
+func generated(t *testing.T, seed uint64, n int) []Entry {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "day")
+	if _, err := daygen.Write(t.Context(), dir, daygen.Config{Seed: seed, Problems: n, Attempts: 1, Products: 12000, Sentences: 1, Pages: 1}); err != nil {
+		t.Fatal(err)
+	}
+	bank, err := ReadBank(filepath.Join(dir, "problems.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	return bank
+}
+
+// scoresAgainst are the lexical scores of texts of rows that ask for no problem of
+// the bank, 1 where a stronger tier drops one.
+func scoresAgainst(t *testing.T, bank, texts []Entry) []float64 {
+	t.Helper()
+	g, out := newTestGuard(t, bank), make([]float64, 0, len(texts))
+	for _, e := range texts {
+		out = append(out, g.checkText(e.Text).Score)
+	}
+	return out
+}
+
+func share(scores []float64, threshold float64) string {
+	k := 0
+	for _, s := range scores {
+		if s >= threshold {
+			k++
+		}
+	}
+	w := stats.Wilson(k, len(scores))
+	return fmt.Sprintf("%4d of %d, %4.1f [%.1f, %.1f]", k, len(scores), 100*float64(k)/float64(len(scores)), 100*w.Low, 100*w.High)
+}
+
+// TestFrontier prints recall against false drops at banks of 180, 750 and 7,500.
+func TestFrontier(t *testing.T) {
+	t.Parallel()
+	if !long.Tests {
+		t.Skip("prints a table for docs/measured; it takes a minute")
+	}
+	public := publicBank(t)
+	bank, day := generated(t, 21, 7500), generated(t, 22, 400)
+	var own, shared []float64
+	mine, texts := kindsBank(t)
+	g := newTestGuard(t, mine)
+	for _, r := range texts {
+		if !r.other {
+			own = append(own, g.checkText(r.text).Score)
+		}
+	}
+	g = newTestGuard(t, public)
+	for _, p := range sharedPairs(t) {
+		if p.english {
+			shared = append(shared, g.checkText(p.text).Score)
+		}
+	}
+	columns := []struct {
+		name   string
+		scores []float64
+	}{
+		{"own rewordings, 750", own}, {"shared English, 750", shared},
+		{"day, 180", scoresAgainst(t, bank[:180], day)}, {"day, 750", scoresAgainst(t, bank[:750], day)}, {"day, 7500", scoresAgainst(t, bank, day)},
+		{"public, 550", scoresAgainst(t, public[200:], public[:200])},
+		{"public, 7500", scoresAgainst(t, append(slices.Clone(public[200:]), bank[:6950]...), public[:200])},
+	}
+	for _, odds := range []float64{-4, -3, -2, -1, -0.5, -0.25, 0, 0.5, 1} {
+		for _, c := range columns {
+			t.Logf("%5.2f %.3f %-20s %s", odds, lexical.Logistic(odds), c.name, share(c.scores, lexical.Logistic(odds)))
+		}
+	}
+	for n, b := range map[int][]Entry{180: bank[:180], 750: bank[:750], 7500: bank, 751: public} {
+		t.Logf("bank of %d: %+v", n, newTestGuard(t, b).FalseDrops())
+	}
+}
+
+// TestFalseDropsCover holds the estimate against the truth in simulated banks.
+func TestFalseDropsCover(t *testing.T) {
+	t.Parallel()
+	banks, rounds := 250, 40
+	if long.Tests {
+		rounds = 500
+	}
+	all := generated(t, 23, 3000)
+	covered := 0
+	for i := range rounds {
+		r := rand.New(rand.NewPCG(1, uint64(i)))
+		r.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
+		g, err := New(all[:banks], Config{Drop: lexical.Logistic(-5)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost, honest := 0, 0
+		for _, e := range all[banks : banks+1000] {
+			if g.spec.rewarded(e.ProductIDs, g.bank).Drop {
+				continue // it is a protected problem in other words
+			}
+			if f := g.checkText(e.Text); !f.Same {
+				honest++
+				if f.Drop {
+					lost++
+				}
+			}
+		}
+		truth, f := float64(lost)/float64(honest), g.FalseDrops()
+		if f.Low <= truth && truth <= f.High {
+			covered++
+		}
+		if i < 5 {
+			t.Logf("true %.3f, estimated %.3f [%.3f, %.3f]", truth, f.Share, f.Low, f.High)
+		}
+	}
+	w := stats.Wilson(covered, rounds)
+	t.Logf("%d of %d intervals cover the true share [%.3f, %.3f]", covered, rounds, w.Low, w.High)
+	if w.High < 0.95 {
+		t.Errorf("%d of %d intervals cover the true share, want 95 %%", covered, rounds)
+	}
+}
