@@ -52,9 +52,9 @@ func (u *uid) UnmarshalJSON(b []byte) error {
 func ReadRounds(path string) (all []*Round, err error) {
 	var network contest.Network
 	err = jsonl.Each(path, func(j round) error {
-		r, err := j.read(filepath.Dir(path))
-		if err != nil {
-			return fmt.Errorf("round %q: %w", j.ID, err)
+		r, broken := j.read(filepath.Dir(path))
+		if broken != nil {
+			return fmt.Errorf("round %q: %w", j.ID, broken)
 		}
 		all = append(all, r)
 		return network.Add(r.Network)

@@ -197,8 +197,8 @@ func readParquet(in io.ReaderAt, size int64) ([]*Epoch, error) {
 	for {
 		n, err := r.Read(some)
 		for i := range some[:n] {
-			if err := t.add(&some[i]); err != nil {
-				return nil, err
+			if bad := t.add(&some[i]); bad != nil {
+				return nil, bad
 			}
 			some[i] = entry{}
 		}

@@ -259,7 +259,7 @@ func TestChange(t *testing.T) {
 	near(t, "before", Compute(e, DefaultRules(), nil).Nodes[3].Incentive, 0)
 	near(t, "after", Compute(changed, DefaultRules(), nil).Nodes[3].Incentive, 5.0/8)
 	for _, text := range []string{"", "3", "x:1=1", "3:1", "3:1=x", "3:1=2x"} {
-		if _, err := ParseChange(text); err == nil {
+		if _, err = ParseChange(text); err == nil {
 			t.Errorf("%q is a change", text)
 		}
 	}
