@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -168,5 +169,24 @@ func TestAnInputIsKnownByEveryName(t *testing.T) {
 	}
 	if code, _, said := arenaRun("filter", "day", "-q", "-o", "day/filtered.jsonl"); code != cli.ExitOK {
 		t.Error("beside the traces of a day is room: ", said)
+	}
+}
+
+// TestTwoOutputsAreTwoFiles: the second would replace the first.
+func TestTwoOutputsAreTwoFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rows, other := filepath.Join(dir, "rows.jsonl"), filepath.Join(dir, "other.jsonl")
+	put(t, rows, []byte(`{"text":"a lamp of cork"}`+"\n"))
+	put(t, other, nil)
+	if err := os.Link(other, filepath.Join(dir, "link.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	for _, second := range []string{other, filepath.Join(dir, ".", "other.jsonl"), filepath.Join(dir, "link.jsonl")} {
+		var words bytes.Buffer
+		code := run(t.Context(), []string{"leak", "--held-out", rows, rows, "-o", other, "--report", second}, strings.NewReader(""), &words, &words)
+		if code != 2 || !strings.Contains(words.String(), "it is another output too") {
+			t.Errorf("%s: %d, %s", second, code, words.String())
+		}
 	}
 }

@@ -110,7 +110,10 @@ func apart(c *cobra.Command, args []string, stdin io.Reader) error {
 	}
 	read.arguments(c.Annotations[noteReads], args, slices.ContainsFunc(outputs, written.exists))
 	read.stream(args, stdin)
-	for _, out := range outputs {
+	for i, out := range outputs {
+		if same := slices.IndexFunc(outputs[:i], out.same); same >= 0 {
+			return Usage(fmt.Errorf("write %s: it is another output too", out.path), "give each output a path of its own")
+		}
 		for _, in := range read {
 			if err := out.over(in); err != nil {
 				return Usage(fmt.Errorf("write %s: %w", out.path, err), "give a path beside it")
@@ -164,6 +167,15 @@ type written struct {
 func (w written) exists() bool {
 	_, err := os.Stat(w.path)
 	return err == nil
+}
+
+// same reports whether two outputs that are written as a whole are one file.
+func (w written) same(other written) bool {
+	if !w.replaces || !other.replaces {
+		return false
+	}
+	info, err := os.Stat(other.path)
+	return filepath.Clean(w.path) == filepath.Clean(other.path) || err == nil && is(w.path, info)
 }
 
 // over says how w would write over an input; nil where it does not.
