@@ -154,7 +154,7 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 		return
 	}
 	if before.Split != f.Split {
-		s.leaks = append(s.leaks, Finding{f.Path, fmt.Sprintf("%s is in split %s and, in %s, in split %s", key, f.Split, before.Path, before.Split), true})
+		s.leaks = append(s.leaks, Finding{Path: f.Path, What: fmt.Sprintf("%s is in split %s and, in %s, in split %s", key, f.Split, before.Path, before.Split), Leak: true})
 	}
 }
 
@@ -173,7 +173,7 @@ func (s *sightings) pinned(pools map[string]string) []Finding {
 		if !known && !strings.HasPrefix(key, "cluster ") || pool == f.Split {
 			continue
 		}
-		out = append(out, Finding{f.Path, fmt.Sprintf("%s is in split %s, the bank has it in %q", key, f.Split, pool), true})
+		out = append(out, Finding{Path: f.Path, What: fmt.Sprintf("%s is in split %s, the bank has it in %q", key, f.Split, pool), Leak: true})
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
 	return out

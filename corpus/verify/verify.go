@@ -12,13 +12,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/redact"
 )
 
-// Finding is one broken promise of a corpus.
+// Finding is one broken promise of a corpus, or a file that is kept at home.
 type Finding struct {
 	// Path is the file it was found in, relative to the corpus.
 	Path string
@@ -26,6 +27,9 @@ type Finding struct {
 	What string
 	// Leak is true where a split sees what another one is graded by.
 	Leak bool
+	// Withheld is true where the file is one that its owner keeps at home: bank,
+	// reports and ledger.
+	Withheld bool
 }
 
 // String is the finding in one line.
@@ -112,7 +116,8 @@ func (v *verifier) file(f *corpus.FileEntry) error {
 	sum := hex.EncodeToString(sha.Sum(nil))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		v.say(f.Path, "the file is missing")
+		private := f.Path == corpus.BankName || strings.HasPrefix(f.Path, "reports/") || strings.HasPrefix(f.Path, "tables/")
+		v.found = append(v.found, Finding{Path: f.Path, What: "the file is missing", Withheld: private})
 	case err != nil:
 		return err
 	case size != f.Bytes:

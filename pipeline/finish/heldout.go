@@ -101,7 +101,7 @@ func (s *Source) Guarded(given []string) (*guard.State, error) {
 	}
 	for _, in := range asked {
 		if (in.Kind == corpus.InputHeldOut || in.Kind == corpus.InputBank) && in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
-			return nil, fmt.Errorf("read %s: %w: %s with sha256 %s", s.Dir, ErrNotProtected, in.Kind, in.SHA256)
+			return nil, fmt.Errorf("read %s: %w: %s of sha256 %.12s…", s.Dir, ErrNotProtected, in.Kind, in.SHA256)
 		}
 	}
 	return bank, nil

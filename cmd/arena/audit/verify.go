@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +25,8 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 		Short: "Check every promise of a corpus again, from its files alone",
 		Long: `Reads a corpus and checks all that its manifest and card say: the size, hash,
 rows and schema of each file, that no other file lies there, the card's counts,
-the funnel's sums, the messages of every row, and that no cluster, problem or
-product is in two splits. With --rotation it also holds the corpus against the
+the funnel's sums, the messages of every row, that no cluster, problem or
+product is in two splits, and that no training row asks for what is protected. With --rotation it also holds the corpus against the
 state file of ` + "`arena leak bank`" + `: each problem that is held out or never to be
 touched and that the corpus has in train is named, and the corpus is retired.
 With --public it opens every file of any folder instead, and names those in which
@@ -57,7 +58,15 @@ or the corpus is retired.`,
 			for _, f := range found {
 				fmt.Fprintln(s.Err, f)
 			}
+			kept := len(found)
+			found = slices.DeleteFunc(found, func(f verify.Finding) bool { return f.Withheld })
+			if kept -= len(found); kept > 0 {
+				fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", args[0], cli.Counted(kept, "file is", "files are"))
+			}
 			err = verdict(args[0], found)
+			if err == nil {
+				err = verifyTrain(c.Context(), s, args[0], heldOut)
+			}
 			if err == nil && rotation != "" {
 				err = verifyRotation(s, rotation, args[0])
 			}
@@ -70,7 +79,7 @@ or the corpus is retired.`,
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
 	c.Flags().StringVar(&rotation, "rotation", "", "state file of arena leak bank: say which protected problems the corpus trains on")
 	c.Flags().BoolVar(&public, "public", false, "search every file of a folder, compressed ones and Parquet too, for what --held-out protects")
-	c.Flags().StringArrayVar(&heldOut, "held-out", nil, "protected problems, or a corpus (what its bank.json protects); may be repeated")
+	c.Flags().StringArrayVar(&heldOut, "held-out", nil, "problems that may not be trained on beside those of bank.json, or a corpus (what its own protects); may be repeated")
 	c.Flags().BoolVar(&sentences, "claims", false, "check a file of sentences with numbers against their sources")
 	cli.ReadsFiles(c)
 	cli.Reads(c, "rotation", "held-out")

@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // verifyPublic opens every file of a folder, and fails if anything stands there that
@@ -37,4 +39,34 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 	}
 	fmt.Fprintf(s.Err, "%s: nothing protected: no request, id or title of %d problems\n", name, len(bank))
 	return nil
+}
+
+// verifyTrain holds every training row against what the corpus and held-out files
+// protect.
+func verifyTrain(ctx context.Context, s *cli.Streams, name string, heldOut []string) error {
+	leaks := 0
+	err := cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
+		source, err := finish.Open(fsys, dir)
+		if err != nil {
+			return err
+		}
+		known, err := finish.Gather([]*finish.Source{source}, heldOut)
+		if err != nil {
+			return err
+		}
+		return known.Leaks(ctx, source, func(id, evidence string) {
+			leaks++
+			fmt.Fprintf(s.Err, "%s: %s\n", cli.WithoutSecrets(id), cli.WithoutSecrets(evidence))
+		})
+	})
+	switch {
+	case errors.Is(err, finish.ErrNotProtected):
+		fmt.Fprintf(s.Err, "training rows were not searched: %v\n", err)
+		return nil
+	case errors.Is(err, guard.ErrBank):
+		return cli.Failed(err, cli.BankForms)
+	case err == nil && leaks > 0:
+		return cli.Limit(fmt.Errorf("verify %s: leak: %s for what is protected", name, cli.Counted(leaks, "training row asks", "training rows ask")), "do not train on it; build it again")
+	}
+	return err
 }
