@@ -284,3 +284,24 @@ func TestBrokenFilesAreNamed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTensorsArePrompts reads a file of two tensors, to its end and not.
+func TestTensorsArePrompts(t *testing.T) {
+	t.Parallel()
+	const header = `{"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1,2],"data_offsets":[8,16]}}`
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	path := filepath.Join(t.TempDir(), "two.safetensors")
+	if err := os.WriteFile(path, append(append(b, header...), make([]byte, 16)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Compare(Rows(path), Rows(path), 2)
+	if err != nil || len(r.Prompts) != 2 || r.Prompts[1].Prompt != "b" || r.Forms[0].PerPosition != 0 {
+		t.Errorf("%v %+v", err, r)
+	}
+	if _, err = Compare(lines(`{"prompt":"a","logits":[0,0]}`), Rows(path), 0); err == nil || !strings.Contains(err.Error(), "the teacher ends before prompt \"b\"") {
+		t.Error(err)
+	}
+	if _, err = Compare(lines(`{"prompt":"x","logits":[0,0]}`), Rows(path), 0); err == nil {
+		t.Error("another prompt")
+	}
+}
