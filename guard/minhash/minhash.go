@@ -1,5 +1,5 @@
 // Package minhash finds near-duplicate documents: frozen 128-value MinHash
-// signatures over word 5-grams, banded search for pairs that may be alike, and
+// signatures over 5-grams of words, or of characters where words are not parted, banded search for pairs that may be alike, and
 // exact Jaccard similarity to decide. Memory grows linearly with the documents.
 package minhash
 
@@ -8,13 +8,14 @@ import "sync"
 // Version names everything that a signature depends on: the normalisation, the
 // shingle length, the permutations and their seeds. Signatures of different
 // versions cannot be compared.
-const Version = 1
+const Version = 2
 
 // K is the number of permutations, and of values in a signature. The standard
 // error of an estimate from it is sqrt(J(1-J)/K), at most 0.045.
 const K = 128
 
-// Words is the length of a shingle in words. A document with fewer words is
+// Words is the length of a shingle in words, or in characters of a script that
+// parts no words. A document with fewer words is
 // one shingle.
 const Words = 5
 

@@ -204,3 +204,37 @@ func TestPackedAgreement(t *testing.T) {
 		}
 	}
 }
+
+// TestOneCharacterChanged finds a text of 400 characters with one of them
+// changed, in scripts with blanks between words and without.
+func TestOneCharacterChanged(t *testing.T) {
+	t.Parallel()
+	for script, letters := range map[string][2]rune{
+		"Chinese": {0x4E00, 0x9000}, "kana": {0x3041, 0x30F0}, "Thai": {0x0E01, 0x0E2F}, "Lao": {0x0E94, 0x0EA0}, "Khmer": {0x1780, 0x17A0},
+		"Burmese": {0x1000, 0x1020}, "Latin": {'a', 'z'}, "Cyrillic": {0x430, 0x44F}, "Korean": {0xAC00, 0xD000},
+	} {
+		found := 0
+		for i := range 200 {
+			r := rand.New(rand.NewPCG(7, uint64(i)))
+			letter := func() rune { return letters[0] + rune(r.IntN(int(letters[1]-letters[0]))) }
+			text := make([]rune, 400)
+			for j := range text {
+				if text[j] = letter(); j%6 == 5 && (script == "Latin" || script == "Cyrillic" || script == "Korean") {
+					text[j] = ' '
+				}
+			}
+			changed := slices.Clone(text)
+			changed[r.IntN(400)] = letter()
+			_, c, err := Texts([]string{string(text), string(changed)}, Long())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Root[0] == c.Root[1] {
+				found++
+			}
+		}
+		if found < 195 {
+			t.Errorf("%s: %d of 200 found", script, found)
+		}
+	}
+}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A word is a run of ASCII letters, digits, underscores and bytes above 0x7F.
-// Words are compared with bit 0x20 of every byte set, which folds ASCII and
+// A word is a run of ASCII letters, digits, underscores and bytes above 0x7F; in
+// it each character of a script without blanks is a word of its own. Words are compared with bit 0x20 of every byte set, which folds ASCII and
 // Latin-1 letters to lower case eight bytes at a time.
 const (
 	foldCase  = 0x2020202020202020
@@ -40,6 +40,8 @@ type shingler struct {
 	mask  []uint64
 	words []uint64
 	out   []uint32
+	// unspaced is true of a document that may hold a script without blanks.
+	unspaced bool
 }
 
 // shingles returns one hash for each shingle of doc in order, repeats
@@ -49,6 +51,7 @@ func (s *shingler) shingles(doc []byte) []uint32 {
 	s.text = append(append(s.text[:0], doc...), make([]byte, blocks*blockBytes+padding-len(doc))...)
 	s.mask = slices.Grow(s.mask[:0], blocks)[:blocks]
 	mark(s.mask, s.text)
+	s.unspaced = hasUnspaced(s.text)
 	s.hashWords(len(doc))
 	s.out = roll(s.words, s.out[:0])
 	return s.out
@@ -64,15 +67,70 @@ func (s *shingler) hashWords(n int) {
 		for ; edges != 0; edges &= edges - 1 {
 			at := i<<6 + bits.TrailingZeros64(edges)
 			if inside {
-				words = append(words, wordHash(s.text, start, at))
+				words = s.appendWord(words, start, at)
 			}
 			start, inside = at, !inside
 		}
 	}
 	if inside {
-		words = append(words, wordHash(s.text, start, n))
+		words = s.appendWord(words, start, n)
 	}
 	s.words = words
+}
+
+// appendWord hashes a run, character by character where its script puts no blanks
+// between words.
+func (s *shingler) appendWord(words []uint64, start, end int) []uint64 {
+	if !s.unspaced || end-start < 3 {
+		return append(words, wordHash(s.text, start, end))
+	}
+	for at := start; at < end; {
+		n := unspaced(s.text[at:end])
+		if n == 0 {
+			at++
+			continue
+		}
+		if at > start {
+			words = append(words, wordHash(s.text, start, at))
+		}
+		words = append(words, mix(uint64(binary.LittleEndian.Uint32(s.text[at:]))<<(64-8*n)))
+		at += n
+		start = at
+	}
+	if start < end {
+		words = append(words, wordHash(s.text, start, end))
+	}
+	return words
+}
+
+// hasUnspaced reports whether text has a byte that begins a character of three
+// bytes or more.
+func hasUnspaced(text []byte) bool {
+	for i := 0; i+8 <= len(text); i += 8 {
+		x := binary.LittleEndian.Uint64(text[i:])
+		if x&(x<<1)&(x<<2)&topBits != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// unspaced is the length of the character that text begins with if it is one of
+// Thai, Lao, Burmese, Khmer, Chinese or Japanese, which put no blanks between
+// words; 0 else.
+func unspaced(text []byte) int {
+	if len(text) < 3 {
+		return 0
+	}
+	switch lead, next := text[0], text[1]; {
+	case lead == 0xE0 && next >= 0xB8 && next <= 0xBB, // Thai and Lao
+		lead == 0xE1 && (next >= 0x80 && next <= 0x82 || next >= 0x9E && next <= 0x9F), // Burmese and Khmer
+		lead == 0xE3, lead >= 0xE4 && lead <= 0xE9: // kana and Chinese
+		return 3
+	case lead == 0xF0 && next >= 0xA0 && next <= 0xB3 && len(text) > 3: // rare Chinese
+		return 4
+	}
+	return 0
 }
 
 // markPortable sets one bit of mask for every byte of text that belongs to a
