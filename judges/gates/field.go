@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,75 +16,27 @@ type field struct {
 // figure reports whether the field's value is a number.
 func (f field) figure(text string) bool { return f.end > f.start && isDigit(text[f.end-1]) }
 
+// fieldForm is a key, in quotes or behind what may stand before one, its colon and
+// its value: a string, a list up to its first object, or what ends at a sign.
+var fieldForm = regexp.MustCompile(`(?s)(?:"(\w+)"|'(\w+)'|(?:^|[ \t\n,{])(\w+)): *(?:\[[^\]{]*|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^,}\]\n\["'{ ][^,}\]\n]*)?`)
+
 // fieldsIn finds the fields that text lays out. A value that is an object ends
 // before it: its own fields follow.
 func fieldsIn(text string) []field {
 	var all []field
-	for i := 0; i < len(text); i++ {
-		key, colon := keyAt(text, i)
-		if key == "" {
-			continue
+	for _, m := range fieldForm.FindAllStringSubmatchIndex(text, -1) {
+		for k := 2; k < len(m); k += 2 {
+			if m[k] < 0 {
+				continue
+			}
+			start := m[0]
+			if k == len(m)-2 {
+				start = m[k]
+			}
+			all = append(all, field{span{int32(start), int32(m[1])}, text[m[k]:m[k+1]]})
 		}
-		last := valueEnd(text, colon+1)
-		all = append(all, field{span{int32(i), int32(last)}, key})
-		i = last - 1
 	}
 	return all
-}
-
-// keyAt reads a key that begins at text[i], in quotes or without, up to its
-// colon; empty where there is none.
-func keyAt(text string, i int) (key string, colon int) {
-	start := i
-	quoted := text[i] == '"' || text[i] == '\''
-	if quoted {
-		start++
-	} else if !isWordByte(text[i]) || i > 0 && !strings.ContainsRune(" \t\n,{", rune(text[i-1])) {
-		return "", 0
-	}
-	end := start
-	for end < len(text) && (isWordByte(text[end]) || text[end] == '_') {
-		end++
-	}
-	if colon = end; quoted {
-		colon++
-	}
-	if colon >= len(text) || text[colon] != ':' || quoted && text[end] != text[i] {
-		return "", 0
-	}
-	return text[start:end], colon
-}
-
-// valueEnd is where the value that begins at or after text[i] ends.
-func valueEnd(text string, i int) int {
-	for i < len(text) && text[i] == ' ' {
-		i++
-	}
-	if i >= len(text) {
-		return i
-	}
-	switch c := text[i]; c {
-	case '{':
-		return i
-	case '[':
-		return endAt(text, i+1, "]{")
-	case '"', '\'':
-		for i++; i < len(text) && text[i] != c; i++ {
-			if text[i] == '\\' {
-				i++
-			}
-		}
-		return min(i+1, len(text))
-	default:
-		return endAt(text, i, ",}]\n")
-	}
-}
-
-func endAt(text string, i int, signs string) int {
-	if n := strings.IndexAny(text[i:], signs); n >= 0 {
-		return i + n
-	}
-	return len(text)
 }
 
 // lettersOf keeps the letters and digits of a text.

@@ -100,27 +100,27 @@ func Summarise(probe string, shifts []Shift) Summary {
 	s.MeanShift /= float64(s.N)
 	raised := stats.Wilson(s.Raised, s.N)
 	s.RaisedWilson95 = [2]float64{raised.Low, raised.High}
-	s.CI95 = clustered(shifts, s.MeanShift, s.N)
+	s.CI95 = clustered(shifts)
 	return s
 }
 
 // clustered is the interval of a mean whose values depend on each other within
-// a problem: the variance is that of the problems' sums of residuals.
-func clustered(shifts []Shift, mean float64, n int) *[2]float64 {
-	sums := map[string]float64{}
+// a problem; nil for a single problem.
+func clustered(shifts []Shift) *[2]float64 {
+	by, of := map[string]float64{}, map[string]float64{}
 	for _, x := range shifts {
 		if x.Scored {
-			sums[x.Problem] += x.By - mean
+			by[x.Problem] += x.By
+			of[x.Problem]++
 		}
 	}
-	if len(sums) < 2 {
+	var sums, counts []float64
+	for _, problem := range slices.Sorted(maps.Keys(of)) { // a sum of floats depends on its order
+		sums, counts = append(sums, by[problem]), append(counts, of[problem])
+	}
+	mean, se := stats.Ratio(sums, counts)
+	if math.IsNaN(se) {
 		return nil
 	}
-	squares := 0.0
-	for _, problem := range slices.Sorted(maps.Keys(sums)) { // a sum of floats depends on its order
-		squares += sums[problem] * sums[problem]
-	}
-	clusters := float64(len(sums))
-	se := math.Sqrt(squares*clusters/(clusters-1)) / float64(n)
 	return &[2]float64{mean - stats.Z95*se, mean + stats.Z95*se}
 }
