@@ -14,6 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
+var fourPairs = rows.PairRule{PerProblem: 4, MinMargin: 0.1}
+
 func candidate(id string, success bool, judge float64, tokens int64) rows.Candidate {
 	c := rows.Candidate{SessionID: id, Success: success, Tokens: tokens}
 	c.Prompt, c.Completion = rows.Completion([]chat.Message{
@@ -28,7 +30,7 @@ func TestPairs(t *testing.T) {
 	t.Parallel()
 	cs := []rows.Candidate{candidate("good", true, 0.9, 100), candidate("lucky", true, 0.3, 120), candidate("near", false, 0.7, 110),
 		candidate("bad", false, 0.1, 900), candidate("unjudged", false, 0, 100)}
-	pairs := rows.DefaultPairs.Pairs(cs, facts(corpus.SplitTrain, 0))
+	pairs := fourPairs.Pairs(cs, facts(corpus.SplitTrain, 0))
 	if len(pairs) != 2 {
 		t.Fatalf("%d pairs", len(pairs))
 	}
@@ -43,14 +45,14 @@ func TestPairs(t *testing.T) {
 		t.Errorf("prompt %v", p)
 	}
 	slices.Reverse(cs)
-	if again := rows.DefaultPairs.Pairs(cs, facts(corpus.SplitTrain, 0)); again[0].ChosenSession != "good" || again[1].RejectedSession != "bad" {
+	if again := fourPairs.Pairs(cs, facts(corpus.SplitTrain, 0)); again[0].ChosenSession != "good" || again[1].RejectedSession != "bad" {
 		t.Errorf("the order of candidates shows: %+v", again)
 	}
 }
 
 func TestPairsMayBeLengthControlled(t *testing.T) {
 	t.Parallel()
-	rule := rows.DefaultPairs
+	rule := fourPairs
 	rule.MaxLengthRatio = 1.5
 	pairs := rule.Pairs([]rows.Candidate{candidate("good", true, 0.9, 100), candidate("long", false, 0.1, 900), candidate("near", false, 0.3, 110)}, facts(corpus.SplitTrain, 0))
 	if len(pairs) != 1 || pairs[0].RejectedSession != "near" {
@@ -66,12 +68,12 @@ func TestPairsMayBeLengthControlled(t *testing.T) {
 func TestEqualAttemptsMakeNoPair(t *testing.T) {
 	t.Parallel()
 	a, b := candidate("same", true, 0.9, 10), candidate("same", false, 0.1, 10)
-	if pairs := rows.DefaultPairs.Pairs([]rows.Candidate{a, b}, facts(corpus.SplitTrain, 0)); len(pairs) != 0 {
+	if pairs := fourPairs.Pairs([]rows.Candidate{a, b}, facts(corpus.SplitTrain, 0)); len(pairs) != 0 {
 		t.Errorf("pairs %+v", pairs)
 	}
 	c := candidate("one grade up", true, 0.9, 10)
 	d := candidate("same grade", true, 0.9, 10)
-	if pairs := rows.DefaultPairs.Pairs([]rows.Candidate{c, d}, facts(corpus.SplitTrain, 0)); len(pairs) != 0 {
+	if pairs := fourPairs.Pairs([]rows.Candidate{c, d}, facts(corpus.SplitTrain, 0)); len(pairs) != 0 {
 		t.Errorf("no margin, but pairs %+v", pairs)
 	}
 }

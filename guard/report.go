@@ -109,27 +109,6 @@ func (b *BankReport) keep(id string, score float64) {
 	}
 }
 
-// Merge adds another part of the same run.
-func (r *Report) Merge(o *Report) {
-	r.Rows += o.Rows
-	r.Beyond += o.Beyond
-	r.Dropped = append(r.Dropped, o.Dropped...)
-	for i := range r.Curve {
-		r.Curve[i].Rows += o.Curve[i].Rows
-	}
-	for _, b := range o.Banks {
-		mine := r.bank(b.Bank)
-		for tier, n := range b.Found {
-			mine.Found[tier] += n
-		}
-		if b.Kept > 0 {
-			kept := mine.Kept
-			mine.keep(b.NearestRow, b.Nearest)
-			mine.Kept = kept + b.Kept
-		}
-	}
-}
-
 // Encode returns the report as reports/leak.json holds it. Rows are ordered by
 // id, so that the parts of a run may come in any order.
 func (r *Report) Encode() ([]byte, error) {

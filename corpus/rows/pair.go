@@ -57,10 +57,6 @@ type PairRule struct {
 	MaxLengthRatio float64
 }
 
-// DefaultPairs takes up to four pairs a problem that differ in outcome or by at
-// least one grade.
-var DefaultPairs = PairRule{PerProblem: 4, MinMargin: 0.1}
-
 // pairing is a chosen and a rejected candidate.
 type pairing struct {
 	chosen, rejected *Candidate

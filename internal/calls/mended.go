@@ -46,8 +46,6 @@ const (
 	RepairClosers        = "missing_closers"
 	RepairArgumentsText  = "arguments_as_text"
 	RepairLaterResults   = "results_in_next_step"
-	RepairRepeatedID     = "repeated_call_id"
-	RepairTextResult     = "result_as_text"
 	RepairFunctionNested = "nested_function"
 )
 
@@ -56,7 +54,6 @@ const (
 	FaultCall      = "unreadable_call"      // a call in text cannot be read
 	FaultArguments = "unreadable_arguments" // a call's arguments cannot be read
 	FaultName      = "call_without_name"    // a call names no tool
-	FaultResult    = "unreadable_result"    // a tool result cannot be read
 	FaultOrphan    = "result_without_call"  // a tool result answers no call
 	FaultDeep      = "nested_too_deep"      // calls are nested deeper than is read
 	FaultLong      = "message_too_long"     // a message is longer than is read for calls

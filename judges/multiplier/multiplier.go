@@ -85,7 +85,7 @@ func (c Config) Validate() error {
 }
 
 // Quality is what is known of one run's reasoning. The zero value is a run
-// without attempts; qualities add up.
+// without attempts.
 type Quality struct {
 	// Judged counts attempts that left something to judge, Scored those that
 	// have a score; Sum is the sum of these.
@@ -102,11 +102,6 @@ func (q Quality) Add(score *float64) Quality {
 		q.Sum += *score
 	}
 	return q
-}
-
-// Plus is the sum of both.
-func (q Quality) Plus(o Quality) Quality {
-	return Quality{Judged: q.Judged + o.Judged, Scored: q.Scored + o.Scored, Sum: q.Sum + o.Sum}
 }
 
 // Mean is over the scored attempts, nil without any.
