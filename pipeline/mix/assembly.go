@@ -118,7 +118,7 @@ func (w *mixer) about() string {
 		}
 		return fmt.Sprintf("at most %d rows", n)
 	}
-	text := fmt.Sprintf("Rows of %d corpora, each config and split weighed by tokens. One request has %s in a config, one agent %s; of copies, and of rows with one request whose estimated Jaccard similarity is %.2g or more, the best stays. Rows lie mixed; tables/provenance.parquet and the metadata of config sft name the source of each.",
+	text := fmt.Sprintf("Rows of %d corpora, the train split weighed by tokens where weights were given; of eval and of problems all stay but copies. In training one request has %s in a config, one agent %s; of copies, and of rows with one request whose estimated Jaccard similarity is %.2g or more, the best stays. Rows lie mixed; tables/provenance.parquet and the metadata of config sft name the source of each.",
 		len(w.sources), bound(w.Config.PerProblem), bound(w.Config.PerAgent), w.Config.Near)
 	if w.Config.Where != "" {
 		text += fmt.Sprintf(" Attempts were selected by `%s`.", w.Config.Where)

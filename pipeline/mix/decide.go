@@ -25,7 +25,8 @@ const (
 	reasonWeight     = "over_weight" // its source has its share of the mixture
 )
 
-// decide decides over the rows of one config and split of all sources.
+// decide decides over the rows of one config and split of all sources; without
+// weights all of them stay.
 func decide(all []entry, cfg Config, weights []float64) {
 	thin := choose.Thinner{Near: cfg.Near, PerRequest: cfg.PerProblem, PerAgent: cfg.PerAgent, Full: reasonProblem}
 	byScore := left(all, func(a, b *choose.Row) int {
@@ -33,6 +34,9 @@ func decide(all []entry, cfg Config, weights []float64) {
 	})
 	for _, r := range byScore {
 		r.Reason = thin.Offer(r)
+	}
+	if weights == nil {
+		return
 	}
 	byKey := left(all, func(a, b *choose.Row) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source))

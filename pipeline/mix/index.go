@@ -39,15 +39,29 @@ func (k *kind[T]) mix(ctx context.Context, w *mixer, split string) (*portion, er
 			return nil, err
 		}
 	}
-	weights := make([]float64, len(w.sources))
-	for i, s := range w.sources {
-		weights[i] = s.weight
+	config, weights := w.Config, w.weights()
+	if split == corpus.SplitEval || k.config == rl.config { // what is measured by is not thinned, but for copies
+		config, weights = Config{Near: never}, nil
 	}
-	decide(m.entries, w.Config, weights)
+	decide(m.entries, config, weights)
 	if !slices.ContainsFunc(m.entries, func(e entry) bool { return e.Reason == "" }) {
 		return m, nil
 	}
 	return m, k.write(ctx, w, m)
+}
+
+// never is a similarity that no two rows reach.
+const never = 2
+
+// weights are those of the sources; nil where they are united.
+func (w *mixer) weights() []float64 {
+	var out []float64
+	for _, s := range w.sources {
+		if s.weight > 0 {
+			out = append(out, s.weight)
+		}
+	}
+	return out
 }
 
 // index learns the rows of one source.

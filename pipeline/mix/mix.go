@@ -70,7 +70,7 @@ func (m *Mix) Validate() error {
 	}
 	check(len(m.Sources) > 0, "there is no source")
 	for _, s := range m.Sources {
-		check(s.Weight > 0 && !math.IsInf(s.Weight, 1), "weight of %s is %v: want more than 0", s.Dir, s.Weight)
+		check((s.Weight > 0) == (m.Sources[0].Weight > 0) && s.Weight >= 0 && !math.IsInf(s.Weight, 1), "weight of %s is %v: want more than 0, or none for any source", s.Dir, s.Weight)
 	}
 	check(m.Config.PerProblem >= 0 && m.Config.PerAgent >= 0, "caps are %d and %d: want 0 or more", m.Config.PerProblem, m.Config.PerAgent)
 	check(m.Config.Near > 0 && m.Config.Near <= 1, "near is %v: want more than 0 and at most 1", m.Config.Near)

@@ -110,18 +110,19 @@ func weightsHold(t *testing.T, r *mix.Report, made []rows.SFT) {
 	for _, s := range r.Sources {
 		weight[s.Corpus] = s.Weight
 	}
-	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		scale := map[string]float64{}
-		for _, p := range r.Parts {
-			if p.Config == "sft" && p.Split == split && p.TokensOut > 0 {
-				scale[p.Corpus] = float64(p.TokensOut) / weight[p.Corpus]
-			}
+	scale := map[string]float64{}
+	for _, p := range r.Parts {
+		if p.Config == "sft" && p.Split == corpus.SplitTrain && p.TokensOut > 0 {
+			scale[p.Corpus] = float64(p.TokensOut) / weight[p.Corpus]
 		}
-		for one, x := range scale {
-			for other, y := range scale {
-				if off := (x - y) * weight[one]; off > float64(longest) {
-					t.Errorf("%s: %s has %.0f tokens more than its weight against %s; a row has %d at most", split, one[:8], off, other[:8], longest)
-				}
+		if p.Split == corpus.SplitEval && p.Dropped["over_weight"]+p.Dropped["problem_cap"]+p.Dropped["agent_cap"]+p.Dropped["near_duplicate"] > 0 {
+			t.Errorf("eval is thinned: %v", p.Dropped)
+		}
+	}
+	for one, x := range scale {
+		for other, y := range scale {
+			if off := (x - y) * weight[one]; off > float64(longest) {
+				t.Errorf("%s has %.0f tokens more than its weight against %s; a row has %d at most", one[:8], off, other[:8], longest)
 			}
 		}
 	}
@@ -131,8 +132,10 @@ func capsHold(t *testing.T, made []rows.SFT, c mix.Config) {
 	t.Helper()
 	problems, agents, sessions := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, row := range made {
-		problems[row.Split+row.Goal]++
-		agents[row.Split+row.AgentVersion]++
+		if row.Split == corpus.SplitTrain {
+			problems[row.Goal]++
+			agents[row.AgentVersion]++
+		}
 		sessions[row.SessionID]++
 	}
 	for what, most := range map[string]struct {
@@ -246,7 +249,7 @@ func TestRefuses(t *testing.T) {
 	for name, sources := range map[string][]mix.Source{
 		"does not verify":  {{Dir: good, Weight: 1}, {Dir: broken, Weight: 1}},
 		"same corpus":      {{Dir: good, Weight: 1}, {Dir: good, Weight: 2}},
-		"want more than 0": {{Dir: good, Weight: 0}}, "there is no source": nil, "infinite": {{Dir: good, Weight: math.Inf(1)}},
+		"want more than 0": {{Dir: good, Weight: 1}, {Dir: broken}}, "there is no source": nil, "infinite": {{Dir: good, Weight: math.Inf(1)}},
 		"no source has a bank.json": {{Dir: a.write(t), Weight: 1}},
 		"no such file":              {{Dir: good + "x", Weight: 1}},
 	} {

@@ -3,6 +3,7 @@ package mix
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,6 +22,8 @@ type Report struct {
 type SourceReport struct {
 	Corpus string  `json:"source_corpus"`
 	Weight float64 `json:"weight"`
+	// Dir is the folder that was named, for the terminal alone.
+	Dir string `json:"-"`
 }
 
 // PartReport is what one source gives to one config and split.
@@ -47,7 +50,7 @@ func (w *mixer) report(all []*portion) (*Report, error) {
 		sum += s.weight
 	}
 	for _, s := range w.sources {
-		r.Sources = append(r.Sources, SourceReport{s.SHA256, s.weight / sum})
+		r.Sources = append(r.Sources, SourceReport{s.SHA256, s.weight / max(sum, math.SmallestNonzeroFloat64), s.Dir})
 	}
 	for _, m := range all {
 		r.Parts = append(r.Parts, m.report(w.sources)...)
@@ -144,7 +147,7 @@ func stageOf(reason string) string {
 
 func (r *Report) text() string {
 	var b strings.Builder
-	b.WriteString("| corpus (sha256 of its manifest) | weight |\n|---|---:|\n")
+	b.WriteString("Weights are of the train split, problems apart; where all are 0 the sources are united.\n\n| corpus (sha256 of its manifest) | weight |\n|---|---:|\n")
 	for _, s := range r.Sources {
 		fmt.Fprintf(&b, "| `%s` | %.4f |\n", s.Corpus, s.Weight)
 	}

@@ -22,6 +22,8 @@ import (
 
 // mixFlags are the flags of `arena mix`.
 type mixFlags struct {
+	// capped reports whether the rows of a request were bounded by the user.
+	capped  bool
 	config  mix.Config
 	out     string
 	heldOut []string
@@ -35,11 +37,11 @@ type mixFlags struct {
 func NewMix(s *cli.Streams) *cobra.Command {
 	f := mixFlags{config: mix.Defaults()}
 	c := &cobra.Command{
-		Use:   "mix A:WEIGHT B:WEIGHT… -o CORPUS",
-		Short: "Make one corpus of several, weighed by tokens",
-		Long: `Mix makes one corpus of several. In each config and split every corpus gives its
-weight's share of the tokens; none is repeated, so that the one with least for
-its weight sets the size. The held-out problems of all of them are protected in
+		Use:   "mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS",
+		Short: "Make one corpus of several, united or weighed by tokens",
+		Long: `Mix makes one corpus of several: all of them, or, with weights, of the train split
+each one's share of the tokens; no row is repeated, so that the corpus with least for
+its weight sets the size. Eval and problems lose copies alone. The held-out problems of all of them are protected in
 all, every row is held against them again, and duplicates over the union go.
 
 What is chosen does not depend on the order of the arguments. A corpus that
@@ -51,11 +53,14 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
   arena mix monday:0.5 tuesday:0.5 -o week
   arena mix monday:3 tuesday:1 -o month --per-agent 500 --where 'judge_score >= 0.7'`,
 		Args: cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			f.capped = c.Flags().Changed("per-problem")
+			return f.run(c.Context(), s, args)
+		},
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
 	f.card.Register(c)
-	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config, at most; 0 for any number")
+	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config of train, at most; 0, and unset without weights, for any number")
 	c.Flags().IntVar(&f.config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
 	c.Flags().Float64Var(&f.config.Near, "near", f.config.Near, "similarity from which two rows with one request are the same, 0 to 1")
 	c.Flags().StringVar(&f.config.Where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
@@ -80,6 +85,9 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	sources, err := weighedCorpora(args)
 	if err != nil {
 		return err
+	}
+	if !f.capped && sources[0].Weight == 0 {
+		f.config.PerProblem = 0 // what is united is not thinned
 	}
 	out, discard, err := cli.StagedOutput(f.out)
 	defer discard()
@@ -134,11 +142,12 @@ func folders(sources []mix.Source) []string {
 	return out
 }
 
-// weighedCorpora reads arguments such as monday:0.5; without a weight it is 1.
+// weighedCorpora reads arguments such as monday:0.5. Without any weight all of the
+// corpora is taken; beside others a missing one is 1.
 func weighedCorpora(args []string) ([]mix.Source, error) {
-	out := make([]mix.Source, len(args))
+	out, weighed := make([]mix.Source, len(args)), false
 	for i, arg := range args {
-		out[i] = mix.Source{Dir: arg, Weight: 1}
+		out[i] = mix.Source{Dir: arg}
 		at := strings.LastIndexByte(arg, ':')
 		if at < 0 || strings.ContainsAny(arg[at:], "/&") {
 			continue // a colon of a URL, or of a folder's name
@@ -147,7 +156,14 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 		if err != nil || at == 0 {
 			return nil, cli.Usage(fmt.Errorf("read %s: %q is no weight", arg, arg[at+1:]), "write it as CORPUS:WEIGHT, such as monday:0.5")
 		}
-		out[i] = mix.Source{Dir: arg[:at], Weight: weight}
+		if out[i], weighed = (mix.Source{Dir: arg[:at], Weight: weight}), true; weight == 0 {
+			return nil, cli.Usage(fmt.Errorf("read %s: a weight of 0", arg), "leave the corpus out")
+		}
+	}
+	for i := range out {
+		if weighed && out[i].Weight == 0 {
+			out[i].Weight = 1
+		}
 	}
 	return out, nil
 }
@@ -160,8 +176,12 @@ func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
 		fmt.Fprintf(s.Err, "  %s %d", name, rows[name])
 	}
 	fmt.Fprintln(s.Err)
+	names := map[string]string{}
+	for _, source := range r.Sources {
+		names[source.Corpus] = fmt.Sprintf("%s (%s)", source.Dir, source.Corpus[:12])
+	}
 	for _, p := range r.Parts {
-		fmt.Fprintf(s.Err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, p.Corpus[:12], p.Out, p.In, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
+		fmt.Fprintf(s.Err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, names[p.Corpus], p.Out, p.In, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
 	}
 }
 
