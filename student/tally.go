@@ -242,7 +242,7 @@ func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
 // count is the interval of a rate that may be above 1.
 func (r *ratio) count() *[2]float64 {
 	rate, se := stats.Ratio(r.gained, r.tries)
-	if known(se) == nil {
+	if !(se > 0) { // nothing varies, or nobody knows
 		return nil
 	}
 	i := stats.T95(rate, se, len(r.tries))

@@ -56,13 +56,15 @@ func (g *gate) full(s *server, others bool) bool {
 // load prefers servers with room. One that was set aside and may be tried again
 // is tried at once, or those with room would keep it from ever being asked; and
 // the server that failed the last try of a request is its last choice.
-func (g *gate) load(s, avoid *server) float64 {
-	const first, last = -1, 1
+func (g *gate) load(s, avoid *server, home uint64) float64 {
+	const first, own, last = -2, -1, 1
 	switch {
 	case s == avoid:
 		return last
 	case !g.whole(s):
 		return first
+	case home != 0 && s == g.servers[home%uint64(len(g.servers))]:
+		return own
 	}
 	return float64(s.busy) / max(1, s.limit)
 }

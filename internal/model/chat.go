@@ -4,9 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 )
 
 const chatPath = "/chat/completions"
+
+// home is one for all requests that begin with the same system prompt and request.
+func home(b Body) uint64 {
+	const enough = 256 // bytes of the first message: in some forms it grows
+	h := fnv.New64a()
+	for _, piece := range b[:min(len(b), 3)] {
+		h.Write(piece[:min(len(piece), enough)])
+	}
+	return max(1, h.Sum64())
+}
 
 // ErrAway is in the chain of the error for servers that no connection could be made
 // to for as long as the configuration's patience.
@@ -17,7 +28,7 @@ var ErrAway = errors.New("no server answers")
 // server's refusal, ctx's own, or has ErrAway in its chain: with that no request
 // has failed, and all can be asked again.
 func (p *Pool) Chat(ctx context.Context, body Body) (reply Reply, kept []byte, err error) {
-	a, err := p.Ask(ctx, Request{Path: chatPath, Body: body, Most: MaxChat, Read: func(b []byte) (err error) {
+	a, err := p.Ask(ctx, Request{Path: chatPath, Body: body, Home: home(body), Most: MaxChat, Read: func(b []byte) (err error) {
 		reply, err = ReadTurn(b)
 		return err
 	}})

@@ -29,6 +29,7 @@ type gate struct {
 // it never will.
 type waiter struct {
 	avoid *server
+	home  uint64
 	done  chan struct{}
 	turn  turn
 	fault *Fault
@@ -61,10 +62,12 @@ func newGate(c Config) *gate {
 	return g
 }
 
-// enter waits for a turn, elsewhere than at avoid where there is room. The error
+// enter waits for a turn, elsewhere than at avoid where there is room. Those of one
+// home, which 0 is none, get the same server as long as it has room: it holds what
+// they have in common. The error
 // is ctx's cause, or a *Fault: no server is there, or all want a longer pause
 // than ctx has time for.
-func (g *gate) enter(ctx context.Context, avoid *server) (turn, error) {
+func (g *gate) enter(ctx context.Context, avoid *server, home uint64) (turn, error) {
 	if ctx.Err() != nil {
 		return turn{}, context.Cause(ctx)
 	}
@@ -73,7 +76,7 @@ func (g *gate) enter(ctx context.Context, avoid *server) (turn, error) {
 		g.mu.Unlock()
 		return turn{}, fault
 	}
-	w := &waiter{avoid: avoid, done: make(chan struct{})}
+	w := &waiter{avoid: avoid, home: home, done: make(chan struct{})}
 	at := g.waiting.PushBack(w)
 	g.admit()
 	g.mu.Unlock()
@@ -118,7 +121,7 @@ func (g *gate) giveUp(ctx context.Context, at *list.Element, w *waiter) error {
 func (g *gate) closed() *Fault {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, _, fault := g.choose(nil)
+	_, _, fault := g.choose(nil, 0)
 	return fault
 }
 
@@ -152,7 +155,7 @@ func (g *gate) admit() {
 	for g.waiting.Len() > 0 {
 		front := g.waiting.Front()
 		w, _ := front.Value.(*waiter)
-		s, wait, fault := g.choose(w.avoid)
+		s, wait, fault := g.choose(w.avoid, w.home)
 		if s == nil && fault == nil {
 			g.wakeAfter(wait)
 			return
@@ -184,7 +187,7 @@ func (g *gate) wakeAfter(d time.Duration) {
 // choose gives the server with most room, how long until one may have some (0
 // where only an answer can make it), or why there will be none. A server that is
 // down is asked now and then as long as others answer: it may come back.
-func (g *gate) choose(avoid *server) (best *server, wait time.Duration, fault *Fault) {
+func (g *gate) choose(avoid *server, home uint64) (best *server, wait time.Duration, fault *Fault) {
 	now := g.now()
 	others := slices.ContainsFunc(g.servers, g.whole)
 	down, aside := 0, 0
@@ -199,7 +202,7 @@ func (g *gate) choose(avoid *server) (best *server, wait time.Duration, fault *F
 			down++
 		case opens.After(now):
 			wait = sooner(wait, opens.Sub(now))
-		case !g.full(s, others) && (best == nil || g.load(s, avoid) < g.load(best, avoid)):
+		case !g.full(s, others) && (best == nil || g.load(s, avoid, home) < g.load(best, avoid, home)):
 			best = s
 		}
 	}

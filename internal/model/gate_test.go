@@ -45,7 +45,7 @@ func TestAGateFindsTheServersLimit(t *testing.T) {
 		for range work {
 			all.Go(func() {
 				for {
-					p, err := g.enter(context.Background(), nil)
+					p, err := g.enter(context.Background(), nil, 0)
 					if err != nil {
 						t.Error(err)
 						return
@@ -74,13 +74,13 @@ func TestAGateWaitsOutAPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 4, Now: time.Now})
-		p, err := g.enter(t.Context(), nil)
+		p, err := g.enter(t.Context(), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
 		g.leave(p, end{overload: true, pause: 7 * time.Second})
-		if _, err = g.enter(t.Context(), nil); err != nil || time.Since(start) != 7*time.Second {
+		if _, err = g.enter(t.Context(), nil, 0); err != nil || time.Since(start) != 7*time.Second {
 			t.Errorf("entered after %v: %v", time.Since(start), err)
 		}
 	})
@@ -90,17 +90,17 @@ func TestWhoGivesUpLeavesNoGap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 1, Now: time.Now, Breaker: refusing})
-		p, err := g.enter(t.Context(), nil)
+		p, err := g.enter(t.Context(), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err = g.enter(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err = g.enter(ctx, nil, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		g.leave(p, end{})
-		if _, err = g.enter(t.Context(), nil); err != nil {
+		if _, err = g.enter(t.Context(), nil, 0); err != nil {
 			t.Error(err)
 		}
 	})
@@ -115,7 +115,7 @@ func TestASilentServerIsSetAside(t *testing.T) {
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 1, Now: time.Now, Breaker: refusing})
 		silent := end{missed: true, silent: true}
 		ask := func(e end) error {
-			p, err := g.enter(t.Context(), nil)
+			p, err := g.enter(t.Context(), nil, 0)
 			if err == nil {
 				g.leave(p, e)
 			}
@@ -130,7 +130,7 @@ func TestASilentServerIsSetAside(t *testing.T) {
 				t.Fatalf("request %d: %v", i, err)
 			}
 		}
-		last, err := g.enter(t.Context(), nil)
+		last, err := g.enter(t.Context(), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestASilentServerIsSetAside(t *testing.T) {
 			t.Errorf("the next: %v", err)
 		}
 		time.Sleep(probeAfter)
-		p, err := g.enter(t.Context(), nil)
+		p, err := g.enter(t.Context(), nil, 0)
 		if err != nil {
 			t.Fatalf("the probe: %v", err)
 		}
@@ -178,19 +178,19 @@ func TestAProbeThatGivesUpLeavesRoomForAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 2, Now: time.Now, Breaker: refusing})
-		hanging, err := g.enter(t.Context(), nil)
+		hanging, err := g.enter(t.Context(), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		g.servers[0].limit, g.servers[0].misses = 1, silences-1
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := g.enter(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := g.enter(ctx, nil, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a probe behind a request that hangs: %v", err)
 		}
 		g.leave(hanging, end{missed: true, silent: true})
 		time.Sleep(probeAfter)
-		if p, err := g.enter(t.Context(), nil); err != nil || p.server == nil {
+		if p, err := g.enter(t.Context(), nil, 0); err != nil || p.server == nil {
 			t.Errorf("the next probe: %+v, %v", p, err)
 		}
 	})

@@ -135,6 +135,8 @@ type Request struct {
 	// Path stands behind the base URL, such as /chat/completions.
 	Path string
 	Body Body
+	// Home is the same for requests that had best go to the same server; 0 is none.
+	Home uint64
 	// Most bounds the bytes of the reply.
 	Most int64
 	// Timeout bounds one try; 0 is the pool's.
@@ -218,7 +220,7 @@ func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *serv
 	if err := p.waitForTokens(ctx, r.Tokens); err != nil {
 		return Answer{}, nil, nil, err
 	}
-	t, err := p.gate.enter(ctx, avoid)
+	t, err := p.gate.enter(ctx, avoid, r.Home)
 	if err != nil {
 		return Answer{}, nil, nil, err
 	}

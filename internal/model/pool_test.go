@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -145,8 +146,43 @@ func TestAnUnreachableServerIsLeftForAnother(t *testing.T) {
 	}
 }
 
-// TestATryThatFailedGoesElsewhere: the second try is the last, and the failing
-// server always has the most room.
+// TestOneBeginningHasOneHome: requests that begin alike go to one server as long as it
+// has room, and not all to the same.
+func TestOneBeginningHasOneHome(t *testing.T) {
+	t.Parallel()
+	var asked [4]atomic.Int64
+	var urls []string
+	for i := range asked {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { asked[i].Add(1); w.Write([]byte(good)) }))
+		defer web.Close()
+		urls = append(urls, web.URL+"/v1")
+	}
+	p := newTestPool(t, Config{URLs: urls})
+	homes := map[int]bool{}
+	for problem := range 32 {
+		var before [4]int64
+		for i := range asked {
+			before[i] = asked[i].Load()
+		}
+		for turn := range 5 {
+			if _, _, err := p.Chat(t.Context(), Body{[]byte("head"), []byte(","), fmt.Append(nil, "problem ", problem), fmt.Append(nil, turn)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range asked {
+			if n := asked[i].Load() - before[i]; n == 5 {
+				homes[i] = true
+			} else if n != 0 {
+				t.Errorf("problem %d: %d of 5 turns at server %d", problem, n, i)
+			}
+		}
+	}
+	if len(homes) != len(asked) {
+		t.Errorf("only %d servers were asked", len(homes))
+	}
+}
+
+// TestATryThatFailedGoesElsewhere: the second try is the last.
 func TestATryThatFailedGoesElsewhere(t *testing.T) {
 	t.Parallel()
 	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }))
@@ -154,8 +190,8 @@ func TestATryThatFailedGoesElsewhere(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(good)) }))
 	defer web.Close()
 	p := newTestPool(t, Config{URLs: []string{bad.URL + "/v1", web.URL + "/v1"}, Retries: 1})
-	for range 8 {
-		if _, _, err := p.Chat(t.Context(), Body{[]byte("{}")}); err != nil {
+	for i := range 40 { // some have their home at the one, some at the other
+		if _, _, err := p.Chat(t.Context(), Body{[]byte{byte(i)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,7 +228,7 @@ func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 	}
 	enter := func(g *gate, want string, avoid *server) turn {
 		t.Helper()
-		s, _, _ := g.choose(avoid)
+		s, _, _ := g.choose(avoid, 0)
 		if s == nil || s.url != want {
 			t.Fatalf("chose %+v, want %s", s, want)
 		}
@@ -224,7 +260,7 @@ func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 	miss(g, refused, misses)
 	for waited := time.Duration(0); waited < 2*deadAfter; waited += between {
 		now = now.Add(between)
-		if s, _, _ := g.choose(nil); s.url == "a" {
+		if s, _, _ := g.choose(nil, 0); s.url == "a" {
 			s.busy++
 			g.leave(turn{s, s.falls}, refused)
 		}
@@ -239,11 +275,11 @@ func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 
 	g = begin("a")
 	miss(g, refused, misses)
-	if s, wait, dead := g.choose(nil); s != nil || wait != between || dead != nil {
+	if s, wait, dead := g.choose(nil, 0); s != nil || wait != between || dead != nil {
 		t.Errorf("refused: %+v %v %v, want a pause", s, wait, dead)
 	}
 	now = now.Add(deadAfter)
-	if s, _, dead := g.choose(nil); s != nil || dead == nil || dead.Reason != "server_down" {
+	if s, _, dead := g.choose(nil, 0); s != nil || dead == nil || dead.Reason != "server_down" {
 		t.Errorf("refused for %v: %+v, want dead", deadAfter, s)
 	}
 
@@ -298,7 +334,7 @@ func TestLimitsFallAndRise(t *testing.T) {
 	now := time.Unix(0, 0)
 	g := newGate(Config{URLs: []string{"a"}, Concurrency: 8, Now: func() time.Time { return now }})
 	enter := func() turn {
-		s, err := g.enter(t.Context(), nil)
+		s, err := g.enter(t.Context(), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +368,7 @@ func TestLimitsFallAndRise(t *testing.T) {
 		t.Errorf("more at once brought nothing: limit %d, want 6", got)
 	}
 	for range 5 {
-		if _, err := g.enter(t.Context(), nil); err != nil {
+		if _, err := g.enter(t.Context(), nil, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -355,7 +391,7 @@ func TestLimitsComeBackAfterAnOverload(t *testing.T) {
 	g := newGate(Config{URLs: []string{"a"}, Concurrency: most, Now: func() time.Time { return now }})
 	var ends []time.Time // of the requests on their way, the next one last
 	for now.Sub(start) < time.Hour {
-		for s, _, _ := g.choose(nil); s != nil; s, _, _ = g.choose(nil) {
+		for s, _, _ := g.choose(nil, 0); s != nil; s, _, _ = g.choose(nil, 0) {
 			s.busy++
 			end := now.Add(time.Second + time.Duration(random.Int64N(int64(2*time.Second))))
 			at, _ := slices.BinarySearchFunc(ends, end, func(a, b time.Time) int { return b.Compare(a) })

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/stats"
+	"github.com/trajectory-arena/arena/student"
 )
 
 // Comparison is what two runs on the same problems say of each other.
@@ -36,8 +37,8 @@ type Comparison struct {
 	// ByContamination has the parts "clean" and "contaminated", each where it has a
 	// problem and somebody checked.
 	ByContamination map[string]*Part `json:"by_contamination,omitempty"`
-	ARun            Row              `json:"a_run"`
-	BRun            Row              `json:"b_run"`
+	ARun            *Run             `json:"a_run"`
+	BRun            *Run             `json:"b_run"`
 }
 
 // Part compares two runs on problems that both were scored on, each problem by its
@@ -112,17 +113,16 @@ var (
 
 // Compare compares the first run with each of the others.
 func Compare(folders []string, o Options) ([]Comparison, error) {
-	names := apart(folders)
-	runs := make([]*run, len(folders))
+	runs := make([]*Run, len(folders))
 	for i, folder := range folders {
-		var err error
-		if runs[i], err = read(folder, names[i]); err != nil {
+		r, err := read(folder)
+		if err != nil {
 			return nil, err
 		}
-		if c := runs[i].summary.Coverage; c < o.MinCoverage || runs[i].summary.Scored == 0 {
-			return nil, fmt.Errorf("compare %s: %w: %d of %d rollouts, coverage %.4f is below %.4f",
-				names[i], ErrCoverage, runs[i].summary.Scored, runs[i].summary.Samples, c, o.MinCoverage)
+		if s := r.Summary; s.Coverage < o.MinCoverage || s.Scored == 0 {
+			return nil, fmt.Errorf("compare %s: %w: %d of %d rollouts, coverage %.4f is below %.4f", r.Name, ErrCoverage, s.Scored, s.Samples, s.Coverage, o.MinCoverage)
 		}
+		runs[i] = r
 	}
 	all := make([]Comparison, len(runs)-1)
 	for i, b := range runs[1:] {
@@ -135,17 +135,17 @@ func Compare(folders []string, o Options) ([]Comparison, error) {
 	return all, nil
 }
 
-func compare(a, b *run, o Options) (Comparison, error) {
+func compare(a, b *Run, o Options) (Comparison, error) {
 	differs := a.differences(b)
 	if len(differs) > 0 && !o.Anyway {
-		return Comparison{}, fmt.Errorf("compare %s with %s: %w: %s", a.name, b.name, ErrIncomparable, strings.Join(differs, "; "))
+		return Comparison{}, fmt.Errorf("compare %s with %s: %w: %s", a.Name, b.Name, ErrIncomparable, strings.Join(differs, "; "))
 	}
 	shared := pairs(a, b)
 	if len(shared) == 0 {
-		return Comparison{}, fmt.Errorf("compare %s with %s: %w: no problem was scored in both", a.name, b.name, ErrIncomparable)
+		return Comparison{}, fmt.Errorf("compare %s with %s: %w: no problem was scored in both", a.Name, b.Name, ErrIncomparable)
 	}
 	c := Comparison{
-		A: a.name, B: b.name, ACoverage: a.summary.Coverage, BCoverage: b.summary.Coverage, Differs: differs, ARun: a.row(), BRun: b.row(),
+		A: a.Name, B: b.Name, ACoverage: a.Summary.Coverage, BCoverage: b.Summary.Coverage, Differs: differs, ARun: a, BRun: b,
 		Won: []Problem{}, Lost: []Problem{}, ByCategory: split(shared, func(p pair) string { return p.Category }),
 	}
 	whole := shared.paired()
@@ -195,11 +195,14 @@ type pair struct {
 type pairing []pair
 
 // pairs are the problems that both runs have scored samples of, in the order of a.
-func pairs(a, b *run) (all pairing) {
-	for _, id := range a.ids {
-		x, y := a.problems[id], b.problems[id]
-		if y != nil && x.scored > 0 && y.scored > 0 {
-			all = append(all, pair{Problem{id, x.category, x.rate(), y.rate()}, x.scored, y.scored})
+func pairs(a, b *Run) (all pairing) {
+	others := map[string]*student.ProblemResult{}
+	for _, p := range b.problems {
+		others[p.ProblemID] = p
+	}
+	for _, x := range a.problems {
+		if y := others[x.ProblemID]; y != nil && x.Rate != nil && y.Rate != nil {
+			all = append(all, pair{Problem{x.ProblemID, string(x.Category), *x.Rate, *y.Rate}, x.Scored, y.Scored})
 		}
 	}
 	return all

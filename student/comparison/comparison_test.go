@@ -83,7 +83,7 @@ func TestCompareIsPaired(t *testing.T) {
 	if clean.Problems != 3 || math.Abs(clean.Difference+0.5/3) > 1e-12 || dirty.Problems != 2 || dirty.Difference != 0.5 {
 		t.Errorf("clean %+v, contaminated %+v", clean, dirty)
 	}
-	if words := got.String(); !strings.HasPrefix(words, "b against a: difference +0.1000 on 5 problems (95 %: -0.5") || !strings.Contains(words, "category Shop: a 0.4000, b 0.5000") {
+	if words := got.String(); !strings.HasPrefix(words, b+" against "+a+": difference +0.1000 on 5 problems (95 %: -0.5") || !strings.Contains(words, "category Shop: "+a+" 0.4000, "+b+" 0.5000") {
 		t.Error(words)
 	}
 	if half := one(t, Options{Margin: 0.9}, a, b).Equivalence; !half.Shown || *half.P > 0.05 {
@@ -97,14 +97,14 @@ func TestADeadServerIsNoWorseModel(t *testing.T) {
 	t.Parallel()
 	whole, half := folderOf(t, "base", nil, "11", "10", "00", "01"), folderOf(t, "half", nil, "11", "10", "0x", "xx")
 	_, err := Compare([]string{whole, half}, Options{MinCoverage: 0.98})
-	if !errors.Is(err, ErrCoverage) || !strings.Contains(err.Error(), "compare half: too little was scored: 5 of 8 rollouts, coverage 0.6250 is below 0.9800") {
+	if !errors.Is(err, ErrCoverage) || !strings.Contains(err.Error(), half+": too little was scored: 5 of 8 rollouts, coverage 0.6250 is below 0.9800") {
 		t.Error(err)
 	}
 	c := one(t, Options{}, whole, half)
 	if c.Problems != 3 || c.Difference != 0 || c.P != 1 || c.CI95 != nil || c.MDE80 != nil || c.BCoverage != 0.625 {
 		t.Errorf("%+v", c)
 	}
-	if words := c.String(); !strings.HasPrefix(words, "half against base: no problem of 3 differs\n") || !strings.Contains(words, "base 0.5000 (coverage 1.0000), half 0.5000 (coverage 0.6250)") {
+	if words := c.String(); !strings.HasPrefix(words, half+" against "+whole+": no problem of 3 differs\n") || !strings.Contains(words, whole+" 0.5000 (coverage 1.0000), "+half+" 0.5000 (coverage 0.6250)") {
 		t.Error(words)
 	}
 }

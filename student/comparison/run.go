@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,64 +14,49 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student"
-	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
-// run is a finished run with its results by problem.
-type run struct {
-	name     string
+// Run is a finished run in a series.
+type Run struct {
+	Name    string             `json:"name"`
+	Model   string             `json:"model"`
+	Summary evaluation.Summary `json:"summary"`
+	// Seconds is the time under watch; 0 where nobody watched.
+	Seconds float64           `json:"seconds"`
+	Cost    evaluation.Amount `json:"cost"`
+
 	spec     student.Spec
-	summary  evaluation.Summary
-	account  account
-	ids      []string
-	problems map[string]*problem
+	defaults string
+	problems []*student.ProblemResult
 }
 
-// problem counts the samples of one problem.
-type problem struct {
-	category    string
-	won, scored int
-}
-
-func (p *problem) rate() float64 { return float64(p.won) / float64(p.scored) }
-
-// account is what is used of telemetry.json.
-type account struct {
-	Servers []telemetry.Identity `json:"servers"`
-	Usage   telemetry.Usage      `json:"usage"`
-	Cost    evaluation.Cost      `json:"cost"`
-}
-
-func read(folder, name string) (r *run, err error) {
-	r = &run{name: name, problems: map[string]*problem{}}
+func read(folder string) (r *Run, err error) {
+	r = &Run{Name: filepath.ToSlash(filepath.Clean(folder))}
 	if r.spec, err = student.ReadSpec(folder); err != nil {
 		return nil, err
 	}
-	err = student.EachResult(folder, func(result *rollout.Result) error {
-		p := r.problems[result.ProblemID]
-		if p == nil {
-			p = &problem{category: string(result.Category)}
-			r.problems[result.ProblemID], r.ids = p, append(r.ids, result.ProblemID)
-		}
-		if result.Success != nil {
-			p.scored++
-			if *result.Success {
-				p.won++
-			}
-		}
+	r.Model = r.spec.Model
+	err = student.EachProblem(folder, func(p *student.ProblemResult) error {
+		r.problems = append(r.problems, p)
 		return nil
 	})
+	if err == nil {
+		err = readJSON(filepath.Join(folder, student.SummaryFile), &r.Summary)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err = readJSON(filepath.Join(folder, student.SummaryFile), &r.summary); err != nil {
-		return nil, err
+	var account struct {
+		Servers []telemetry.Identity `json:"servers"`
+		Usage   telemetry.Usage      `json:"usage"`
+		Cost    evaluation.Cost      `json:"cost"`
 	}
-	err = readJSON(filepath.Join(folder, student.TelemetryFile), &r.account)
+	err = readJSON(filepath.Join(folder, student.TelemetryFile), &account)
 	if errors.Is(err, fs.ErrNotExist) { // scored again in a folder that came without
 		err = nil
 	}
+	r.Seconds, r.Cost, r.defaults = account.Usage.Seconds, account.Cost.Total, defaults(account.Servers)
 	return r, err
 }
 
@@ -90,64 +76,26 @@ func readJSON(path string, to any) error {
 var mayDiffer = []string{"model", "seed", "system"}
 
 // differences names what else differs between two runs.
-func (r *run) differences(o *run) []string {
+func (r *Run) differences(o *Run) []string {
 	all := slices.DeleteFunc(r.spec.Differences(o.spec), func(d string) bool {
 		field, _, _ := strings.Cut(d, ":")
 		return slices.Contains(mayDiffer, field)
 	})
-	if a, b := r.defaults(), o.defaults(); a != b {
-		all = append(all, "server_defaults: "+a+", "+b)
+	if r.defaults != o.defaults {
+		all = append(all, "server_defaults: "+r.defaults+", "+o.defaults)
 	}
 	return all
 }
 
-// defaults is what the run's servers draw with where they are not told, as far as
-// they say.
-func (r *run) defaults() string {
+// defaults is what servers draw with where they are not told, as far as they say.
+func defaults(servers []telemetry.Identity) string {
 	var all []string
-	for _, s := range r.account.Servers {
+	for _, s := range servers {
 		if s.SamplingDefaults != "" && !slices.Contains(all, s.SamplingDefaults) {
 			all = append(all, s.SamplingDefaults)
 		}
 	}
-	if len(all) == 0 {
-		return "unknown"
-	}
-	return strings.Join(all, " and ")
-}
-
-// Row is a run in a series.
-type Row struct {
-	Name     string `json:"name"`
-	Model    string `json:"model"`
-	Rollouts int    `json:"rollouts"`
-	// Rate is of scored rollouts, Pass has pass@k and pass^k.
-	Rate     *float64                       `json:"rate"`
-	CI95     *[2]float64                    `json:"ci95"`
-	Coverage float64                        `json:"coverage"`
-	Pass     map[string]evaluation.PassRate `json:"pass"`
-	Partial  int                            `json:"partial_successes"`
-	// HallucinatedPerTurn and UnseenPerTurn count product ids.
-	HallucinatedPerTurn *float64          `json:"hallucinated_ids_per_turn"`
-	UnseenPerTurn       *float64          `json:"unseen_ids_per_turn"`
-	Turns               int               `json:"turns"`
-	Tokens              evaluation.Tokens `json:"tokens"`
-	// Seconds is the time under watch; 0 where nobody watched.
-	Seconds float64           `json:"seconds"`
-	Cost    evaluation.Amount `json:"cost"`
-	Stops   map[string]int    `json:"stops"`
-	Labels  map[string]int    `json:"labels"`
-	Infra   map[string]int    `json:"infra"`
-}
-
-func (r *run) row() Row {
-	s := &r.summary
-	return Row{
-		Name: r.name, Model: r.spec.Model, Rollouts: s.Samples, Rate: s.ASRScored, CI95: s.Clustered95, Coverage: s.Coverage, Pass: s.Pass,
-		Partial: s.Partial, HallucinatedPerTurn: known(float64(s.HallucinatedIDs) / float64(s.Turns)), UnseenPerTurn: s.UnseenPerTurn,
-		Turns: s.Turns, Tokens: s.Tokens, Seconds: r.account.Usage.Seconds, Cost: r.account.Cost.Total,
-		Stops: s.Stops, Labels: s.Labels, Infra: s.Infra,
-	}
+	return cmp.Or(strings.Join(all, " and "), unknown)
 }
 
 // known is nil for what could not be computed.
@@ -156,28 +104,4 @@ func known(x float64) *float64 {
 		return nil
 	}
 	return &x
-}
-
-// apart names folders by the ends of their paths, each as long as it takes to tell it
-// from the others.
-func apart(folders []string) []string {
-	names := make([]string, len(folders))
-	for i, folder := range folders {
-		for n := 1; ; n++ {
-			names[i] = end(folder, n)
-			alike := func(other string) bool {
-				return filepath.Clean(other) != filepath.Clean(folder) && end(other, n) == names[i]
-			}
-			if !slices.ContainsFunc(folders, alike) {
-				break
-			}
-		}
-	}
-	return names
-}
-
-// end is the last n parts of a path.
-func end(folder string, n int) string {
-	parts := strings.Split(filepath.ToSlash(filepath.Clean(folder)), "/")
-	return strings.Join(parts[max(0, len(parts)-n):], "/")
 }

@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -11,13 +12,13 @@ import (
 
 // WriteSeries writes the runs of comparisons with one base as a table, for people.
 func WriteSeries(w io.Writer, all []Comparison) error {
-	rows := []Row{all[0].ARun}
+	rows := []*Run{all[0].ARun}
 	for _, c := range all {
 		rows = append(rows, c.BRun)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	var rates []string
-	for _, name := range slices.Sorted(maps.Keys(rows[0].Pass)) {
+	for _, name := range slices.Sorted(maps.Keys(rows[0].Summary.Pass)) {
 		if strings.HasPrefix(name, "pass@") {
 			rates = append(rates, name)
 		}
@@ -25,39 +26,30 @@ func WriteSeries(w io.Writer, all []Comparison) error {
 	fmt.Fprintln(t, strings.Join(slices.Concat([]string{"run", "rate", "95 %", "coverage"}, rates,
 		[]string{"partial", "hallucinated ids a reply", "tokens a rollout", "time", "cost"}), "\t"))
 	for _, r := range rows {
-		fmt.Fprintln(t, strings.Join(slices.Concat([]string{r.Name, share(r.Rate), between(r.CI95), fmt.Sprintf("%.4f", r.Coverage)}, r.passes(rates),
-			[]string{fmt.Sprintf("%d", r.Partial), share(r.HallucinatedPerTurn), r.tokens(), r.time(), r.cost()}), "\t"))
+		s := &r.Summary
+		fmt.Fprintln(t, strings.Join(slices.Concat([]string{r.Name, share(s.ASRScored), between(s.Clustered95), fmt.Sprintf("%.4f", s.Coverage)}, r.passes(rates),
+			[]string{fmt.Sprint(s.Partial), share(known(float64(s.HallucinatedIDs) / float64(s.Turns))), r.tokens(), fmt.Sprintf("%.0f s", r.Seconds), r.cost()}), "\t"))
 	}
 	return t.Flush()
 }
 
-func (r Row) passes(names []string) []string {
-	cells := make([]string, len(names))
-	for i, name := range names {
-		cells[i] = "-"
-		if p, told := r.Pass[name]; told {
-			cells[i] = fmt.Sprintf("%.4f", p.Mean)
-		}
+func (r *Run) passes(names []string) (cells []string) {
+	for _, name := range names {
+		p, told := r.Summary.Pass[name]
+		cells = append(cells, map[bool]string{true: fmt.Sprintf("%.4f", p.Mean), false: "-"}[told])
 	}
 	return cells
 }
 
-func (r Row) tokens() string {
-	if r.Tokens.Prompt == nil || r.Tokens.Completion == nil {
+func (r *Run) tokens() string {
+	t, n := r.Summary.Tokens, int64(r.Summary.Samples)
+	if t.Prompt == nil || t.Completion == nil {
 		return unknown
 	}
-	n := int64(r.Rollouts)
-	return fmt.Sprintf("%d + %d", *r.Tokens.Prompt/n, *r.Tokens.Completion/n)
+	return fmt.Sprintf("%d + %d", *t.Prompt/n, *t.Completion/n)
 }
 
-func (r Row) time() string {
-	if r.Seconds == 0 {
-		return unknown
-	}
-	return fmt.Sprintf("%.0f s", r.Seconds)
-}
-
-func (r Row) cost() string {
+func (r *Run) cost() string {
 	var words []string
 	for _, usd := range []*float64{r.Cost.TokenUSD, r.Cost.GPUUSD} {
 		if usd != nil {
@@ -67,10 +59,7 @@ func (r Row) cost() string {
 	if s := r.Cost.GPUSeconds; len(words) == 0 && s != nil {
 		words = []string{fmt.Sprintf("%.0f GPU s", *s)}
 	}
-	if len(words) == 0 {
-		return unknown
-	}
-	return strings.Join(words, " + ")
+	return cmp.Or(strings.Join(words, " + "), unknown)
 }
 
 const unknown = "unknown"
@@ -118,15 +107,8 @@ func (c Comparison) writeShown(b *strings.Builder) {
 		b.WriteByte('\n')
 	}
 	if e := c.Equivalence; e != nil {
-		verdict := "not shown to be equal"
-		if e.Shown {
-			verdict = "equal"
-		}
-		p := unknown
-		if e.P != nil {
-			p = fmt.Sprintf("%.4g", *e.P)
-		}
-		fmt.Fprintf(b, "  %s within %.4f (two one-sided tests, p %s)\n", verdict, e.Margin, p)
+		verdict := map[bool]string{true: "equal", false: "not shown to be equal"}[e.Shown]
+		fmt.Fprintf(b, "  %s within %.4f (two one-sided tests, p %s)\n", verdict, e.Margin, share(e.P))
 	}
 }
 

@@ -35,29 +35,8 @@ type Question struct {
 // Server is what a server says.
 type Server struct {
 	telemetry.Identity
-	// Prompt is how many tokens system prompt and tools take, 0 where it does not say.
-	Prompt int64
 	// Streamed reports whether it answers in streams alone.
 	Streamed bool
-}
-
-// String is the server in a line.
-func (s Server) String() string {
-	words := []string{s.Endpoint + ":"}
-	if s.Engine != "" {
-		words = append(words, strings.TrimSpace(s.Engine+" "+s.Version)+",")
-	}
-	if s.MaxModelLen != nil {
-		words = append(words, fmt.Sprintf("context %d tokens,", *s.MaxModelLen))
-	}
-	words = append(words, "takes the requests of this run")
-	if s.Prompt > 0 {
-		words = append(words, fmt.Sprintf("(system prompt and tools: %d tokens)", s.Prompt))
-	}
-	if s.Streamed {
-		words = append(words, "in streams alone")
-	}
-	return strings.Join(words, " ")
 }
 
 // Refusal is a server that will answer no request of the run.
@@ -86,7 +65,7 @@ const again = time.Second
 func Ask(ctx context.Context, q Question) (Server, error) {
 	patient, end := context.WithTimeout(ctx, q.Patience)
 	defer end()
-	reply, streamed, err := q.reply(ctx)
+	streamed, err := q.reply(ctx)
 	for q.loads(err) && patient.Err() == nil {
 		if q.Waiting != nil {
 			q.Waiting(err.Error())
@@ -97,7 +76,7 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 		case <-patient.Done():
 			continue
 		}
-		reply, streamed, err = q.reply(ctx)
+		streamed, err = q.reply(ctx)
 	}
 	s := Server{Identity: telemetry.Identity{Endpoint: model.Address(q.Base)}, Streamed: streamed}
 	if ctx.Err() == nil && !q.loads(err) { // one that is away is not asked for more
@@ -106,9 +85,6 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 	var fault *model.Fault
 	if errors.As(err, &fault) {
 		return s, &Refusal{s.Endpoint, fault, q.hint(fault, s.Identity)}
-	}
-	if reply.Usage != nil {
-		s.Prompt = reply.Usage.Prompt
 	}
 	return s, err
 }
@@ -122,10 +98,10 @@ func (q Question) loads(err error) bool {
 
 // reply asks for one token. Servers that want max_tokens by another name are asked
 // without, those that only stream for a stream.
-func (q Question) reply(ctx context.Context) (reply model.Reply, streamed bool, err error) {
+func (q Question) reply(ctx context.Context) (streamed bool, err error) {
 	said, err := model.Conversation{}.Append(model.Turn{Role: "user", Content: "Hello."})
 	if err != nil {
-		return reply, false, err
+		return false, err
 	}
 	for _, way := range []struct {
 		body     model.Body
@@ -138,11 +114,11 @@ func (q Question) reply(ctx context.Context) (reply model.Reply, streamed bool, 
 			continue
 		}
 		streamed = way.streamed
-		if reply, _, err = q.Pool.Chat(ctx, way.body); err == nil {
+		if _, _, err = q.Pool.Chat(ctx, way.body); err == nil {
 			break
 		}
 	}
-	return reply, streamed, err
+	return streamed, err
 }
 
 // refusedFor reports whether a server refused a request by a name in it.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,7 +125,7 @@ func (s step) callValues(whole bool) (calls []python.Value) {
 		if whole {
 			c = append(c, item("tool_call_id", python.String(a.ID)), item("result", a.Result))
 		}
-		calls = append(calls, finite(python.DictOf(c...)))
+		calls = append(calls, python.Finite(python.DictOf(c...)))
 	}
 	return calls
 }
@@ -161,7 +160,7 @@ func (p *play) appendStep(b []byte, s step) []byte {
 	b = p.appendInference(b, i, s.body)
 	for k, q := range s.requests() {
 		b = append(b, ',')
-		b = python.AppendTight(b, finite(python.DictOf(
+		b = python.AppendTight(b, python.Finite(python.DictOf(
 			item("kind", python.String("summary")), item("method", python.String("GET")), item("path", python.String(searchPrefix+q.Path)),
 			item("timestamp", integer(p.at(i)+int64(k)+1)), item("duration_ms", integer(0)), item("status_code", status(q.Status)),
 			item("params", q.Params), item("response", q.Response),
@@ -227,45 +226,6 @@ func status(n int) python.Value {
 		return python.Value{}
 	}
 	return integer(int64(n))
-}
-
-// finite puts null in the place of NaN and infinities, which JSON has not.
-func finite(v python.Value) python.Value {
-	if isFinite(v) {
-		return v
-	}
-	switch v.Kind {
-	case python.Float:
-		return python.Value{}
-	case python.List:
-		list := make([]python.Value, len(v.List))
-		for i, e := range v.List {
-			list[i] = finite(e)
-		}
-		return python.ListOf(list...)
-	case python.Dict:
-		items := make([]python.Item, len(v.Dict))
-		for i, it := range v.Dict {
-			items[i] = python.Item{Key: it.Key, Value: finite(it.Value)}
-		}
-		return python.DictOf(items...)
-	default:
-	}
-	return v
-}
-
-// isFinite spares all but a few values a copy.
-func isFinite(v python.Value) bool {
-	switch v.Kind {
-	case python.Float:
-		return !math.IsNaN(v.Float) && !math.IsInf(v.Float, 0)
-	case python.List:
-		return !slices.ContainsFunc(v.List, func(e python.Value) bool { return !isFinite(e) })
-	case python.Dict:
-		return !slices.ContainsFunc(v.Dict, func(it python.Item) bool { return !isFinite(it.Value) })
-	default:
-		return true
-	}
 }
 
 // Dialogue is the trace in normal form. Play writes one dialect only, so

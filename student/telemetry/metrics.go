@@ -3,6 +3,7 @@ package telemetry
 import (
 	"bufio"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -54,6 +55,9 @@ var metrics = map[string]metric{
 	"llamacpp:prompt_tokens_total":    {"prompt_tokens", sum},
 	"llamacpp:tokens_predicted_total": {"generation_tokens", sum},
 }
+
+// priority is how SGLang tells the parts of a sum that it gives as well.
+var priority = regexp.MustCompile(`\bpriority="[^"]*"`)
 
 // gathered adds up series, of one server or of several.
 type gathered struct {
@@ -120,6 +124,9 @@ func (g *gathered) read(r io.Reader) {
 		m, wanted := metrics[name]
 		if !wanted {
 			continue
+		}
+		if part := priority.FindString(rest); part != "" && part != `priority=""` {
+			continue // a part of what stands under no priority
 		}
 		if i := strings.LastIndexByte(rest, '}'); i >= 0 {
 			rest = rest[i+1:]

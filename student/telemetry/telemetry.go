@@ -42,6 +42,8 @@ type Watcher struct {
 	// Path is the file for the time series, one JSON line a sample.
 	Path string
 	Now  func() time.Time
+	// Loaded is how long the server has had the machine already: its GPUs were taken.
+	Loaded time.Duration
 	// Every is the time between samples.
 	Every time.Duration
 	// Rollouts tells how many are finished.
@@ -68,6 +70,12 @@ func (w Watcher) Watch(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	began := w.Now()
+	if w.Loaded > 0 {
+		if err := w.keep(f, Sample{GPUs: w.GPUs.Read()}); err != nil {
+			return err
+		}
+		began = began.Add(-w.Loaded)
+	}
 	tick := time.NewTicker(w.Every)
 	defer tick.Stop()
 	for first := true; first || ctx.Err() == nil; first = false {

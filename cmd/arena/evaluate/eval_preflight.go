@@ -30,17 +30,6 @@ const (
 	latecomers = 10 * time.Second
 )
 
-// meet asks the endpoints of a run that has rollouts left, and keeps what they say of
-// themselves.
-func (f *Flags) meet(ctx context.Context, s *cli.Streams, run *student.Run, server *serve.Server, left int) (ids []telemetry.Identity, err error) {
-	if left > 0 {
-		if ids, err = f.preflight(ctx, s, run, server); err != nil {
-			return nil, err
-		}
-	}
-	return f.keepIdentities(ids)
-}
-
 // preflight asks every endpoint once whether it will answer this run at all, and
 // settles what a rollout must know of its server.
 func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run, server *serve.Server) ([]telemetry.Identity, error) {
@@ -75,9 +64,6 @@ func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run,
 		if one != nil {
 			ids = append(ids, one.Identity)
 			settle(run, one)
-			if !f.Quiet && cli.Terminal(s.Err) != nil {
-				fmt.Fprintln(s.Err, one)
-			}
 		}
 	}
 	return ids, nil

@@ -154,9 +154,6 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 
 // play asks the model for whatever the run folder lacks.
 func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
-	if err = f.enoughFiles(run.Spec); err != nil {
-		return nil, err
-	}
 	if err = f.asksASearchServer(ctx); err != nil {
 		return nil, err
 	}
@@ -170,19 +167,36 @@ func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (sum
 		return nil, err
 	}
 	run.Asker = pool
+	w := newEvalWatch(s, f, run, pool)
+	run.Progress = w.ended
+	if left > 0 {
+		return f.playServed(ctx, w, run)
+	}
+	w.servers, err = f.keepIdentities(nil)
+	if err != nil {
+		return nil, err
+	}
+	return w.play(ctx, run)
+}
+
+// playServed plays with the servers that are there, or the one of --serve.
+func (f *Flags) playServed(ctx context.Context, w *evalWatch, run *student.Run) (summary *evaluation.Summary, err error) {
 	var server *serve.Server
-	if f.serve != "" && left > 0 {
+	if f.serve != "" {
 		if server, err = f.startServer(ctx); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, server.Stop()) }()
-		run.Asker = served{pool, server}
+		run.Asker = served{w.pool, server}
 	}
 	ctx, cancel := whileServed(ctx, server)
 	defer cancel(nil)
-	w := newEvalWatch(s, f, run, pool, server)
-	if w.servers, err = f.meet(ctx, s, run, server, left); err == nil {
-		summary, err = f.watched(ctx, w, run)
+	ids, err := f.preflight(ctx, w.streams, run, server)
+	if err == nil {
+		w.servers, err = f.keepIdentities(ids)
+	}
+	if err == nil {
+		summary, err = w.play(ctx, run)
 	}
 	const goOn = "run the same command again: finished rollouts are kept"
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, serve.ErrEnded) {
@@ -191,14 +205,6 @@ func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (sum
 		err = cli.Failed(fmt.Errorf("evaluate: the run is not finished: %w", err), "start the server again, then "+goOn)
 	}
 	return summary, err
-}
-
-// watched plays a run under watch.
-func (f *Flags) watched(ctx context.Context, w *evalWatch, run *student.Run) (*evaluation.Summary, error) {
-	run.Progress = w.ended
-	stop := w.start(ctx)
-	summary, err := run.Play(ctx)
-	return summary, errors.Join(err, stop(summary))
 }
 
 // trainedOnUsage says what readIDs reads.

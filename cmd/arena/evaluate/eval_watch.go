@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +21,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/rollout"
-	"github.com/trajectory-arena/arena/student/serve"
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
@@ -30,7 +30,6 @@ type evalWatch struct {
 	streams *cli.Streams
 	flags   *Flags
 	pool    *model.Pool
-	server  *serve.Server
 	total   int
 	began   time.Time
 	gpus    *telemetry.GPUs
@@ -44,9 +43,9 @@ type evalWatch struct {
 	done, successes, lost int
 }
 
-func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *model.Pool, server *serve.Server) *evalWatch {
+func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *model.Pool) *evalWatch {
 	now := time.Now()
-	w := &evalWatch{streams: s, flags: f, pool: pool, server: server, total: run.Spec.Problems * run.Spec.Samples, began: now, shown: now}
+	w := &evalWatch{streams: s, flags: f, pool: pool, total: run.Spec.Problems * run.Spec.Samples, began: now, shown: now}
 	if file := cli.Terminal(s.Err); file != nil {
 		if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
 			w.width = columns
@@ -77,18 +76,27 @@ func (w *evalWatch) rollouts() int {
 // is seen, and a server hardly notices being asked.
 const watchEvery = 2 * time.Second
 
+// play plays a run under watch.
+func (w *evalWatch) play(ctx context.Context, run *student.Run) (*evaluation.Summary, error) {
+	stop := w.start(ctx)
+	summary, err := run.Play(ctx)
+	return summary, errors.Join(err, stop(summary))
+}
+
 // start begins to watch; stop ends it and, after a run that was not refused or
 // broken off, keeps the account.
 func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w.gpus = &telemetry.GPUs{}
 	if w.localServer() {
-		w.gpus = telemetry.OpenGPUs(ctx, os.Getenv("CUDA_VISIBLE_DEVICES"))
+		w.gpus = telemetry.OpenGPUs(ctx, w.flags.visibleGPUs())
 	}
 	watcher := telemetry.Watcher{
 		Bases: w.flags.Endpoints, Key: os.Getenv(w.flags.keyEnv), GPUs: w.gpus, Path: w.file(student.TelemetrySeries), Now: time.Now,
-		Every: watchEvery, Rollouts: w.rollouts, Waiting: w.pool.Queued, Seen: w.show,
+		Loaded: time.Since(w.began),
+		Every:  watchEvery, Rollouts: w.rollouts, Waiting: w.pool.Queued, Seen: w.show,
 	}
+	w.began = time.Now()
 	watched := make(chan error, 1)
 	go func() { watched <- watcher.Watch(ctx) }()
 	return func(summary *evaluation.Summary) error {
@@ -102,9 +110,20 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) e
 	}
 }
 
+// visibleGPUs is what the server may use: what its command says, or this process's
+// environment.
+func (f *Flags) visibleGPUs() string {
+	if said := visibleDevices.FindStringSubmatch(f.serve); said != nil {
+		return said[1]
+	}
+	return os.Getenv("CUDA_VISIBLE_DEVICES")
+}
+
+var visibleDevices = regexp.MustCompile(`\bCUDA_VISIBLE_DEVICES=["']?([^\s"';]*)`)
+
 // localServer: only then are the GPUs of this machine the server's.
 func (w *evalWatch) localServer() bool {
-	return w.server != nil || slices.ContainsFunc(w.flags.Endpoints, func(base string) bool {
+	return w.flags.serve != "" || slices.ContainsFunc(w.flags.Endpoints, func(base string) bool {
 		u, err := url.Parse(base)
 		if err != nil {
 			return false

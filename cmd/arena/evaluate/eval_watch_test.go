@@ -19,7 +19,7 @@ func watchOf(t *testing.T, words *bytes.Buffer, total int) *evalWatch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newEvalWatch(&cli.Streams{Err: words}, f, &student.Run{Spec: student.Spec{Problems: total, Samples: 1}}, pool, nil)
+	return newEvalWatch(&cli.Streams{Err: words}, f, &student.Run{Spec: student.Spec{Problems: total, Samples: 1}}, pool)
 }
 
 func TestTheLiveLine(t *testing.T) {

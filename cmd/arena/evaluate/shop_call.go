@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -118,29 +117,11 @@ func answerCall(ctx context.Context, tools *shop.Tools, text string) ([]byte, er
 		return nil, fmt.Errorf("%w: %s", errSearch, r.Path)
 	}
 	result := a.Result
-	if !finite(result) {
+	if !python.IsFinite(result) {
 		result = python.Value{}
 	}
 	return append(python.AppendDumps(nil, python.DictOf(
 		python.Item{Key: "id", Value: id}, python.Item{Key: "tool_call_id", Value: python.String(a.ID)},
 		python.Item{Key: "result", Value: result}, python.Item{Key: "obs", Value: python.String(shop.Observation([]shop.Answer{a}))},
 	)), '\n'), nil
-}
-
-// finite reports whether JSON can hold v.
-func finite(v python.Value) bool {
-	if v.Kind == python.Float {
-		return !math.IsNaN(v.Float) && !math.IsInf(v.Float, 0)
-	}
-	for _, e := range v.List {
-		if !finite(e) {
-			return false
-		}
-	}
-	for _, it := range v.Dict {
-		if !finite(it.Value) {
-			return false
-		}
-	}
-	return true
 }
