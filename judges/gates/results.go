@@ -3,6 +3,8 @@ package gates
 import (
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 )
 
@@ -42,7 +44,7 @@ func readResults(d *arena.Dialogue, s *shelf, last int32) {
 			if step >= last || !isEvidence(call) {
 				continue
 			}
-			r := resultReader{shelf: s, step: step, text: string(call.Result)}
+			r := resultReader{shelf: s, step: step}
 			if s.lists < 64 {
 				r.list = 1 << s.lists
 			}
@@ -50,112 +52,56 @@ func readResults(d *arena.Dialogue, s *shelf, last int32) {
 			if call.Name == "calculate_voucher" {
 				r.echo = string(call.Arguments)
 			}
-			r.value(keyNone, nil, 0)
+			r.value(gjson.Parse(string(call.Result)), keyNone, nil, 0)
 		}
 	}
 }
 
-// resultReader walks the JSON of one result without building it.
+// resultReader notes what one result holds.
 type resultReader struct {
 	shelf *shelf
 	step  int32
 	list  uint64
-	text  string
-	at    int
 	// echo is the text whose figures the tool only repeats.
 	echo string
 }
 
-// value reads the value at r.at, which stands under a key of that kind in the
-// object item.
-func (r *resultReader) value(kind keyKind, item *product, depth int) {
-	r.blank()
-	if r.at >= len(r.text) {
-		return
-	}
-	switch r.text[r.at] {
-	case '{':
-		r.object(item, depth+1)
-	case '[':
-		r.array(kind, item, depth+1)
-	case '"':
-		r.str(kind, item, r.raw(), depth)
-	default:
-		r.literal(kind, item)
-	}
-}
-
-func (r *resultReader) blank() {
-	for r.at < len(r.text) && r.text[r.at] <= ' ' {
-		r.at++
+// value reads a value that stands under a key of that kind in the object item.
+func (r *resultReader) value(v gjson.Result, kind keyKind, item *product, depth int) {
+	switch {
+	case depth > maxDepth:
+	case v.IsObject():
+		r.object(v, item, depth+1)
+	case v.IsArray():
+		v.ForEach(func(_, e gjson.Result) bool {
+			r.value(e, kind, item, depth+1)
+			return true
+		})
+	case v.Type == gjson.String:
+		r.str(kind, item, strings.TrimSuffix(v.Raw[1:], `"`), depth)
+	case v.Type == gjson.Number && (kind == keyID || kind == keyShop):
+		r.str(kind, item, v.Raw, maxDepth)
+	case v.Type == gjson.Number && kind == keyPrice:
+		r.price(item, v.Raw)
+	case v.Type == gjson.Number:
+		r.figures(v.Raw, false)
 	}
 }
 
 // object reads one object. Where it has an id it is a product; what has none
 // belongs to the object around it.
-func (r *resultReader) object(outer *product, depth int) {
-	r.at++
+func (r *resultReader) object(v gjson.Result, outer *product, depth int) {
 	var own product
-	for r.at < len(r.text) && depth < maxDepth {
-		r.blank()
-		if r.at >= len(r.text) || r.text[r.at] == '}' {
-			break
-		}
-		if r.text[r.at] != '"' {
-			r.at++
-			continue
-		}
-		key := r.raw()
-		r.key(key)
-		r.blank()
-		r.at++
-		r.value(kindOf(key), &own, depth)
-	}
-	r.at++
+	v.ForEach(func(k, e gjson.Result) bool {
+		r.key(k.Str)
+		r.value(e, kindOf(k.Str), &own, depth)
+		return true
+	})
 	if own.id == "" && outer != nil {
 		outer.brand = orElse(outer.brand, own.brand)
 		return
 	}
 	r.put(own)
-}
-
-func (r *resultReader) array(kind keyKind, item *product, depth int) {
-	r.at++
-	for r.at < len(r.text) && depth < maxDepth {
-		r.blank()
-		if r.at >= len(r.text) || r.text[r.at] == ']' {
-			break
-		}
-		if r.text[r.at] == ',' {
-			r.at++
-			continue
-		}
-		r.value(kind, item, depth)
-	}
-	r.at++
-}
-
-// raw reads the string at r.at and returns it still escaped.
-func (r *resultReader) raw() string {
-	start := r.at + 1
-	for i := start; i < len(r.text); {
-		end := strings.IndexByte(r.text[i:], '"')
-		if end < 0 {
-			break
-		}
-		i += end
-		back := i
-		for back > start && r.text[back-1] == '\\' {
-			back--
-		}
-		if (i-back)%2 == 0 {
-			r.at = i + 1
-			return r.text[start:i]
-		}
-		i++
-	}
-	r.at = len(r.text)
-	return r.text[start:]
 }
 
 // key reads an object's key: the options of a product stand under their ids.

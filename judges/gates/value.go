@@ -57,40 +57,13 @@ func (r *resultReader) plain(kind keyKind, item *product, text string, depth int
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case depth < 4 && len(trimmed) > 1 && (trimmed[0] == '[' || trimmed[0] == '{') && cursor.Valid(trimmed):
-		inner := *r
-		inner.text, inner.at = trimmed, 0
-		inner.value(kind, item, depth+8)
+		r.value(gjson.Parse(trimmed), kind, item, depth+8)
 	case kind == keyNone:
 		r.freeText(text)
 	case len(text) <= maxText:
 		r.wordsOf(text, kind.role(), kind.role())
 		r.figures(text, false)
 	}
-}
-
-// literal reads a number, or skips true, false and null.
-func (r *resultReader) literal(kind keyKind, item *product) {
-	start := r.at
-	for r.at < len(r.text) && !endsLiteral(r.text[r.at]) {
-		r.at++
-	}
-	if start == r.at {
-		r.at++
-		return
-	}
-	text := r.text[start:r.at]
-	if !isDigit(text[0]) {
-		return
-	}
-	if kind == keyID || kind == keyShop {
-		r.str(kind, item, text, maxDepth)
-		return
-	}
-	if kind == keyPrice {
-		r.price(item, text)
-		return
-	}
-	r.figures(text, false)
 }
 
 // price notes the figures of a price; the first is the product's.
@@ -100,8 +73,6 @@ func (r *resultReader) price(item *product, text string) {
 	}
 	r.figures(text, true)
 }
-
-func endsLiteral(c byte) bool { return c <= ' ' || c == ',' || c == ']' || c == '}' }
 
 // figures notes the first figures of a value.
 func (r *resultReader) figures(text string, price bool) {
