@@ -2,21 +2,25 @@ package filters
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/internal/dice"
 )
 
 // Scored is one attempt with its success and its richness by three measures;
 // a measure the log cannot answer counts as 0, as the subnet would have it.
 type Scored struct {
-	Agent    string
-	Problem  string
-	Success  bool
-	Agentic  bool
-	Richness [3]float64
+	Agent   string
+	Problem string
+	Success bool
+	Agentic bool
+	// Adaptivity is that of the agent's day, nil where it is too short.
+	Adaptivity *float64
+	Richness   [3]float64
 }
 
 // RichnessNames name the three measures.
@@ -33,8 +37,9 @@ type Standing struct {
 	Agent    string
 	Attempts int
 	// Agentic is the share of its attempts that the model decided.
-	Agentic float64
-	Base    float64
+	Agentic    float64
+	Adaptivity *float64
+	Base       float64
 	// Scores are the base times 0.3 + 0.7 × richness, by measure.
 	Scores [3]float64
 	// BaseRank and Ranks count from 1, ties in the order of names.
@@ -79,137 +84,109 @@ const resamples = 1000
 // attempts at one problem succeed or fail together.
 func Reweight(all []Scored) Leaderboard {
 	t := newTally(all)
-	ones := make([]float64, len(t.problems))
-	for i := range ones {
-		ones[i] = 1
-	}
-	totals, shares := t.sum(ones)
-	b := Leaderboard{BaseShare: shares[0], Shares: [3]float64(shares[1:])}
-	for i, name := range t.agents {
-		n := float64(max(t.attempts[i], 1))
-		s := Standing{Agent: name, Attempts: t.attempts[i], Agentic: float64(t.agentic[i]) / n, Base: totals[i][0] / n}
+	b := Leaderboard{Standings: t.standings}
+	whole := t.sum(func(int) float64 { return 1 })
+	b.BaseShare, b.Shares = whole.agentic[0], [3]float64(whole.agentic[1:])
+	drawn := t.resample()
+	for i := range b.Standings {
+		s := &b.Standings[i]
+		s.Agentic /= float64(s.Attempts)
+		s.Base = whole.by[i][0] / float64(s.Attempts)
 		for k := range s.Scores {
-			s.Scores[k] = totals[i][k+1] / n
+			s.Scores[k] = whole.by[i][k+1] / float64(s.Attempts)
+			s.Gain[k] = whole.gain(i, k)
+			gains := make([]float64, len(drawn))
+			for n := range drawn {
+				gains[n] = drawn[n].gain(i, k)
+			}
+			slices.Sort(gains)
+			s.Low[k], s.High[k] = gains[resamples/40], gains[resamples-1-resamples/40]
 		}
-		b.Standings = append(b.Standings, s)
 	}
-	t.intervals(b.Standings, totals)
 	rank(b.Standings)
 	return b
 }
 
 // tally is the reward by agent and problem.
 type tally struct {
-	agents, problems  []string
-	attempts, agentic []int
-	// cells is reward by problem and agent, agenticCells that of agentic
-	// attempts alone by problem.
-	cells        [][][4]float64
-	agenticCells [][4]float64
+	standings []Standing
+	// cells is reward by problem and agent, agentic that of agentic attempts alone.
+	cells   [][][4]float64
+	agentic [][4]float64
 }
 
 func newTally(all []Scored) *tally {
-	t := &tally{}
+	agents, problems := map[string]int{}, map[string]int{}
 	for i := range all {
-		t.agents = append(t.agents, all[i].Agent)
-		t.problems = append(t.problems, all[i].Problem)
+		agents[all[i].Agent], problems[all[i].Problem] = 0, 0
 	}
-	t.agents, t.problems = distinct(t.agents), distinct(t.problems)
-	t.attempts, t.agentic = make([]int, len(t.agents)), make([]int, len(t.agents))
-	t.cells, t.agenticCells = make([][][4]float64, len(t.problems)), make([][4]float64, len(t.problems))
-	for i := range t.cells {
-		t.cells[i] = make([][4]float64, len(t.agents))
+	t := &tally{cells: make([][][4]float64, len(problems)), agentic: make([][4]float64, len(problems))}
+	for i, name := range slices.Sorted(maps.Keys(agents)) {
+		agents[name] = i
+		t.standings = append(t.standings, Standing{Agent: name})
+	}
+	for i, name := range slices.Sorted(maps.Keys(problems)) {
+		problems[name], t.cells[i] = i, make([][4]float64, len(agents))
 	}
 	for i := range all {
-		s := &all[i]
-		a, _ := slices.BinarySearch(t.agents, s.Agent)
-		p, _ := slices.BinarySearch(t.problems, s.Problem)
-		t.attempts[a]++
-		t.agentic[a] += int(evidence.Flag(s.Agentic))
+		s, a, p := &all[i], agents[all[i].Agent], problems[all[i].Problem]
+		t.standings[a].Attempts++
+		t.standings[a].Agentic += evidence.Flag(s.Agentic)
+		t.standings[a].Adaptivity = s.Adaptivity
 		for k, r := range s.reward() {
 			t.cells[p][a][k] += r
-			t.agenticCells[p][k] += r * evidence.Flag(s.Agentic)
+			t.agentic[p][k] += r * evidence.Flag(s.Agentic)
 		}
 	}
 	return t
 }
 
-func distinct(names []string) []string {
-	slices.Sort(names)
-	return slices.Compact(names)
+// sums are rewards by agent and of all, and the part of agentic attempts.
+type sums struct {
+	by           [][4]float64
+	all, agentic [4]float64
 }
 
-// sum adds the rewards with a weight for each problem. shares is the agentic
-// part of all.
-func (t *tally) sum(weights []float64) (totals [][4]float64, shares [4]float64) {
-	totals = make([][4]float64, len(t.agents))
-	var all [4]float64
-	for p, w := range weights {
-		if w == 0 {
-			continue
-		}
-		for a := range totals {
-			for k := range all {
-				totals[a][k] += w * t.cells[p][a][k]
-				all[k] += w * t.cells[p][a][k]
+// sum adds the rewards with a weight for each problem.
+func (t *tally) sum(weight func(problem int) float64) *sums {
+	s := &sums{by: make([][4]float64, len(t.standings))}
+	for p := range t.cells {
+		w := weight(p)
+		for k := range s.all {
+			for a := range s.by {
+				s.by[a][k] += w * t.cells[p][a][k]
+				s.all[k] += w * t.cells[p][a][k]
 			}
-		}
-		for k := range shares {
-			shares[k] += w * t.agenticCells[p][k]
+			s.agentic[k] += w * t.agentic[p][k]
 		}
 	}
-	for k := range shares {
-		if all[k] > 0 {
-			shares[k] /= all[k]
+	for k := range s.all {
+		if s.all[k] > 0 {
+			s.agentic[k] /= s.all[k]
 		}
 	}
-	return totals, shares
+	return s
 }
 
-// intervals fills the gains in reward share and their bootstrap bounds.
-func (t *tally) intervals(standings []Standing, totals [][4]float64) {
-	for i, g := range gains(totals) {
-		standings[i].Gain = g
+// gain is how an agent's share of all reward changes by a measure.
+func (s *sums) gain(agent, k int) float64 {
+	if s.all[0] <= 0 || s.all[k+1] <= 0 {
+		return 0
 	}
-	drawn := make([][][3]float64, len(standings))
-	weights := make([]float64, len(t.problems))
-	draw := sequence{state: evidence.HashSeed}
-	for range resamples {
-		clear(weights)
+	return s.by[agent][k+1]/s.all[k+1] - s.by[agent][0]/s.all[0]
+}
+
+func (t *tally) resample() []*sums {
+	drawn := make([]*sums, resamples)
+	draw := dice.Roll(0)
+	for n := range drawn {
+		weights := make([]float64, len(t.cells))
 		for range weights {
-			weights[draw.below(len(weights))]++
+			weights[draw.N(len(weights))]++
 		}
-		sums, _ := t.sum(weights)
-		for i, g := range gains(sums) {
-			drawn[i] = append(drawn[i], g)
-		}
+		drawn[n] = t.sum(func(p int) float64 { return weights[p] })
 	}
-	for i := range standings {
-		for k := range standings[i].Gain {
-			slices.SortFunc(drawn[i], func(a, b [3]float64) int { return cmp.Compare(a[k], b[k]) })
-			standings[i].Low[k] = drawn[i][resamples/40][k]
-			standings[i].High[k] = drawn[i][resamples-1-resamples/40][k]
-		}
-	}
-}
-
-// gains is how each agent's share of all reward changes by each measure.
-func gains(totals [][4]float64) [][3]float64 {
-	var all [4]float64
-	for _, t := range totals {
-		for k := range all {
-			all[k] += t[k]
-		}
-	}
-	out := make([][3]float64, len(totals))
-	for i, t := range totals {
-		for k := range out[i] {
-			if all[0] > 0 && all[k+1] > 0 {
-				out[i][k] = t[k+1]/all[k+1] - t[0]/all[0]
-			}
-		}
-	}
-	return out
+	return drawn
 }
 
 func rank(s []Standing) {
@@ -225,18 +202,6 @@ func rank(s []Standing) {
 		order(func(x *Standing) float64 { return x.Scores[k] }, func(x *Standing, r int) { x.Ranks[k] = r })
 	}
 	order(func(x *Standing) float64 { return x.Base }, func(x *Standing, r int) { x.BaseRank = r })
-}
-
-// sequence is a seeded series of numbers (SplitMix64): the bootstrap gives the
-// same interval in every run.
-type sequence struct{ state uint64 }
-
-func (q *sequence) below(n int) int {
-	q.state += 0x9e3779b97f4a7c15
-	z := q.state
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return int((z ^ z>>31) % uint64(n))
 }
 
 // RichnessOf reads the three measures off a verdict; NaN where the log cannot

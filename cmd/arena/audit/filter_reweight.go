@@ -34,7 +34,7 @@ func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) er
 		f := &all[i]
 		scored[i] = filters.Scored{
 			Agent: f.Agent, Problem: f.head.ProblemID, Success: f.success,
-			Agentic: f.structure.Axis == arena.AxisAgentic, Richness: filters.RichnessOf(&f.structure),
+			Agentic: f.structure.Axis == arena.AxisAgentic, Adaptivity: f.structure.Adaptivity, Richness: filters.RichnessOf(&f.structure),
 		}
 	}
 	b := filters.Reweight(scored)
@@ -74,9 +74,9 @@ func (d *filterDay) outcomes(days []string) error {
 
 func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "rank\tagent\tattempts\tagentic\tbase\tv1\trank\tv2\trank\targs\trank\t")
+	fmt.Fprintln(t, "rank\tagent\tattempts\tagentic\tadaptivity\tbase\tv1\trank\tv2\trank\targs\trank\t")
 	for _, s := range b.Standings {
-		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%.4f\t", s.BaseRank, cli.Printable(s.Agent), s.Attempts, s.Agentic, s.Base)
+		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.BaseRank, cli.Printable(s.Agent), s.Attempts, s.Agentic, adaptivity(s.Adaptivity), s.Base)
 		for k := range s.Scores {
 			fmt.Fprintf(t, "%.4f\t%d (%+d)\t", s.Scores[k], s.Ranks[k], s.BaseRank-s.Ranks[k])
 		}
@@ -96,6 +96,14 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	}
 	fmt.Fprintln(t, "\nrichness that the log cannot answer counts as 0; intervals: 1000 resamples of the problems")
 	return t.Flush()
+}
+
+// adaptivity prints a dash where an agent's day is too short.
+func adaptivity(of *float64) string {
+	if of == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", *of)
 }
 
 // points prints a change of a share in percentage points.
