@@ -52,7 +52,7 @@ func TestNobodySpoke(t *testing.T) {
 }
 
 // TestChecksAreCommands: details that a match asked for are told by its own name,
-// not by that of openings, and the searches over one shop by their list.
+// not by that of openings.
 func TestChecksAreCommands(t *testing.T) {
 	t.Parallel()
 	r := &recorder{w: newWorld(7), task: newWorld(7).task(1), limit: 4000, now: start}
@@ -66,14 +66,9 @@ func TestChecksAreCommands(t *testing.T) {
 	details := view(shown[2])
 	r.do(&details)
 	r.step("", &call{name: "check_product_match", args: map[string]any{"product_id": shown[2]}, result: `{"matched":true}`})
-	r.say(`both[[{\"q\": \"oak lamp\"}, {\"q\": \"tin bowl\"}]]`)
-	one, other := find("oak lamp"), find("tin bowl", "shop_id", "7")
-	r.do(&one)
-	r.do(&other)
-	r.step("", &call{name: "find_products_in_same_shop", args: map[string]any{"product_queries": `[{"q": "oak lamp"}, {"q": "tin bowl"}]`}, result: `{"found":false}`})
 	r.say("take[" + shown[2] + "]")
 	r.run("", []call{recommend(shown[2])})
-	if links := linksOf(t, r.trace("checks")); links["named"]+links["named_loosely"]+links["derived"] != 5 {
-		t.Errorf("%v of 5 dispatches are named", links["named"]+links["named_loosely"]+links["derived"])
+	if links := linksOf(t, r.trace("checks")); links["named"]+links["named_loosely"]+links["derived"] != 3 {
+		t.Errorf("%v of 3 dispatches are named", links["named"]+links["named_loosely"]+links["derived"])
 	}
 }

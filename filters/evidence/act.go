@@ -221,16 +221,6 @@ func (a *Act) sameSubject(b *Act) bool {
 	return a.Tool == b.Tool && a.name == b.name && slices.Equal(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) && len(a.specs) == len(b.specs)
 }
 
-// looser reports whether b asks for a's subject and page with no filter that a lacks
-// and no other value in one that both have: a client that drops a filter the
-// shop does not know.
-func (a *Act) looser(b *Act) bool {
-	return a.sameSubject(b) && a.Page == b.Page &&
-		(!b.price.set || a.price == b.price) && kept(a.Shop, b.Shop) && kept(a.Service, b.Service) && kept(a.Sort, b.Sort)
-}
-
-func kept(named, sent uint64) bool { return sent == 0 || sent == named }
-
 // SameIDs compares as sets: an order of ids is the client's business.
 func SameIDs(a, b []string) bool {
 	return slices.Equal(a, b) || len(a) == len(b) && Subset(a, b) && Subset(b, a)

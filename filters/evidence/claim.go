@@ -49,15 +49,12 @@ func (l *ProxyLog) match(all []Claim, p *Pad) {
 	if !l.Present {
 		return
 	}
-	for n, same := range [...]func(claimed, sent *Act) bool{(*Act).SameRequest, (*Act).refiltered, Covers, (*Act).sameSubject, follows, sameTool} {
+	for _, same := range [...]func(claimed, sent *Act) bool{(*Act).SameRequest, (*Act).refiltered, Covers, (*Act).sameSubject, follows, sameTool} {
 		if !l.waits() {
 			break
 		}
 		for i := range all {
 			l.claim(&all[i], i, same)
-		}
-		if n == 1 {
-			l.claimPages()
 		}
 	}
 	for i := range l.Dispatches {
@@ -103,23 +100,6 @@ func (l *ProxyLog) claim(c *Claim, index int, same func(claimed, sent *Act) bool
 		}
 		if !several {
 			return
-		}
-	}
-}
-
-// claimPages gives a search the pages that a client fetched for it beyond the
-// one asked for, and that no call of its own asked for.
-func (l *ProxyLog) claimPages() {
-	for i := range l.Dispatches {
-		d := &l.Dispatches[i]
-		if d.Claimed >= 0 || d.Act.Page < 2 {
-			continue
-		}
-		for j := i - 1; j >= 0; j-- {
-			if e := &l.Dispatches[j]; e.Claimed >= 0 && nextPage(&e.Act, &d.Act) {
-				d.Claimed = e.Claimed
-				break
-			}
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (a *Attempt) allCommanded(names *commandNames, name calls.Naming) bool {
 		if last < 0 {
 			return false
 		}
-		if t := a.toolFor(d); t == ToolShop && !a.listed(last, &d.Act) || t != ToolShop && !names.take(t, a.commanded(last, &d.Act, name)) {
+		if !names.take(a.toolFor(d), a.commanded(last, &d.Act, name)) {
 			return false
 		}
 	}
@@ -192,22 +192,6 @@ func (c *commandNames) tools() (n int) {
 func (a *Attempt) commanded(by int, sent *Act, name calls.Naming) string {
 	text, value := a.subject(by, sent)
 	return commandOf(text, value, name)
-}
-
-// listed reports whether a reply holds the words of a search in quotes, as one of those
-// that the search over one shop makes: its name hangs on the list.
-func (a *Attempt) listed(by int, sent *Act) bool {
-	text, value := a.subject(by, sent)
-	for i := 0; i < len(text) && len(value) > 0; {
-		word, _, n := NextWord(text[i:])
-		if n > 0 && word == value[0] {
-			if end := endOf(text, i, value); end > 0 && calls.IsQuoted(text[:i], text[end:]) {
-				return true
-			}
-		}
-		i += max(n, 1)
-	}
-	return false
 }
 
 // subject is a reply's text as far as it is searched for commands, with the words

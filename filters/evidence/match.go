@@ -105,15 +105,11 @@ func (l *ProxyLog) lastBefore(start float64) int {
 var binding = [...]struct {
 	same func(named, sent *Act) bool
 	link Link
-}{{(*Act).SameRequest, LinkNamed}, {Covers, LinkNamed}, {(*Act).looser, LinkLoose}, {(*Act).refiltered, LinkLoose}, {(*Act).trimmed, LinkLoose}, {renamed, LinkLoose}, {computes, LinkLoose}}
+}{{(*Act).SameRequest, LinkNamed}, {Covers, LinkNamed}, {(*Act).refiltered, LinkLoose}, {(*Act).trimmed, LinkLoose}, {renamed, LinkLoose}, {computes, LinkLoose}}
 
 func (l *ProxyLog) linkOne(i, first, last int) {
 	d := &l.Dispatches[i]
 	for _, try := range binding {
-		if try.link == LinkLoose && l.resent(i) {
-			d.Link = LinkRetry
-			return
-		}
 		if l.consume(d, first, last, try.same) {
 			d.Link = try.link
 			return
@@ -123,8 +119,6 @@ func (l *ProxyLog) linkOne(i, first, last int) {
 	case l.merges(d, first, last):
 		d.Link = LinkNamed
 	case l.derived(d, first, last):
-		d.Link = LinkDerived
-	case l.turnsPage(i):
 		d.Link = LinkDerived
 	case l.retries(i):
 		d.Link = LinkRetry
@@ -252,26 +246,6 @@ func prefix(a, b []uint64) bool {
 	return slices.Equal(a, b[:len(a)])
 }
 
-// turnsPage reports whether dispatch i asks for the page after one that was named in
-// the same turn: a client that fetches several pages for one search.
-func (l *ProxyLog) turnsPage(i int) bool {
-	d := &l.Dispatches[i]
-	for j := i - 1; j >= 0 && l.Dispatches[j].Last == d.Last; j-- {
-		if e := &l.Dispatches[j]; e.Link.bound() && nextPage(&e.Act, &d.Act) {
-			d.Reply = e.Reply
-			return true
-		}
-	}
-	return false
-}
-
-// nextPage reports whether sent is the same search as before, one page on.
-func nextPage(before, sent *Act) bool {
-	turned := *before
-	turned.Page++
-	return sent.Tool == ToolFind && turned.SameRequest(sent)
-}
-
 // retries reports whether dispatch i repeats an earlier one that a reply had named:
 // a client that tries again.
 func (l *ProxyLog) retries(i int) bool {
@@ -283,12 +257,6 @@ func (l *ProxyLog) retries(i int) bool {
 		}
 	}
 	return false
-}
-
-// resent reports whether dispatch i asks again for what was just asked for and not
-// answered. It stands for the call named first, and for no other like it.
-func (l *ProxyLog) resent(i int) bool {
-	return i > 0 && !answered(l.Dispatches[i-1].Call) && l.Dispatches[i-1].Act.SameRequest(&l.Dispatches[i].Act) && l.retries(i)
 }
 
 // maxRetries is how many dispatches back a client's retry may lie; the
