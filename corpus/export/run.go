@@ -121,11 +121,11 @@ func cardSections(counts []Count) []corpus.Section {
 // profile by the first of its splits that has rows.
 func besideConfigs(counts []Count) string {
 	var b strings.Builder
-	told := map[string]bool{}
+	shown := map[string]bool{}
 	for _, c := range counts {
 		p, _, _ := Named(c.Profile)
-		if p.Load != "" && c.Rows > 0 && !told[p.Name] {
-			told[p.Name] = true
+		if p.Load != "" && c.Rows > 0 && !shown[p.Name] {
+			shown[p.Name] = true
 			fmt.Fprintf(&b, "\n```python\n# %s: %s\n%s\n```\n", p.Name, p.Doc, strings.ReplaceAll(p.Load, "SPLIT", c.Split))
 		}
 	}

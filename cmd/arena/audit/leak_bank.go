@@ -110,9 +110,9 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 		return cli.Failed(err, "give --state a file that arena leak bank wrote; one of another version cannot be changed")
 	}
 	moved, err := move(r)
-	var told *cli.Failure
+	var failure *cli.Failure
 	switch {
-	case errors.As(err, &told), errors.Is(err, context.Canceled):
+	case errors.As(err, &failure), errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
 		return cli.Usage(err, "pools go one way: open, held-out, never-touch; --date and --by are needed")

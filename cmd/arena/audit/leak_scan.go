@@ -87,14 +87,14 @@ func eachCandidate(stage string, paths []string, stdin io.Reader, progress *cli.
 }
 
 func eachRow(file string, stdin io.Reader, progress *cli.Display, yield func(rows.Row) error) error {
-	told := func(row rows.Row) error {
+	counted := func(row rows.Row) error {
 		progress.Attempt()
 		return yield(row)
 	}
 	if file == "-" {
-		return rows.EachOf(stdin, "stdin", told)
+		return rows.EachOf(stdin, "stdin", counted)
 	}
-	if err := rows.Each(file, told); err != nil {
+	if err := rows.Each(file, counted); err != nil {
 		return err
 	}
 	size := int64(0)

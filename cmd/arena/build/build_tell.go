@@ -70,8 +70,8 @@ func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
 
 // buildError gives the known failures of a run their hint and exit code.
 func buildError(err error) error {
-	var told *cli.Failure
-	if errors.As(err, &told) {
+	var failure *cli.Failure
+	if errors.As(err, &failure) {
 		return err
 	}
 	for _, known := range []error{instrument.JudgeError(err), cli.NotProtected(err)} {

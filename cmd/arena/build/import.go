@@ -120,9 +120,9 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 			fmt.Fprintf(s.Err, "refused: %s in %d\n", named, summary.Refused[named])
 		}
 	}
-	switch told := cli.NotProtected(err); {
-	case told != nil:
-		return told
+	switch refused := cli.NotProtected(err); {
+	case refused != nil:
+		return refused
 	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the funnel above says why; docs/traces.md says what is read")
 	case errors.Is(err, traces.ErrUnreadable):

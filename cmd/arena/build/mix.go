@@ -186,9 +186,9 @@ func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
 }
 
 func mixError(err error) error {
-	switch told := cli.NotProtected(err); {
-	case told != nil:
-		return told
+	switch refused := cli.NotProtected(err); {
+	case refused != nil:
+		return refused
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, choose.ErrEmpty):

@@ -202,9 +202,9 @@ func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
 }
 
 func recipeError(err error) error {
-	switch told := cli.NotProtected(err); {
-	case told != nil:
-		return told
+	switch refused := cli.NotProtected(err); {
+	case refused != nil:
+		return refused
 	case errors.Is(err, choose.ErrEmpty):
 		return cli.Failed(err, "the counts above say where rows were lost")
 	case errors.Is(err, fs.ErrNotExist):

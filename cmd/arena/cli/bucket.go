@@ -69,9 +69,9 @@ func withBucket(ctx context.Context, open func(context.Context, string) (*bucket
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return Usage(err, "s3://bucket/folder?region=… and file:///folder are known; gs:// and azblob:// with the build tag clouds")
 	}
-	var told *Failure
+	var failure *Failure
 	switch {
-	case err == nil, errors.As(err, &told):
+	case err == nil, errors.As(err, &failure):
 		return err
 	case errors.Is(err, fs.ErrNotExist):
 		return Usage(fmt.Errorf("read %s: %w", name, err), "nothing lies there")
@@ -207,8 +207,8 @@ func (o Output) Publish(ctx context.Context) error {
 	}
 	return withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) error {
 		err := finish.Keeps(b.Files(ctx), ".", bank, nil)
-		if told := NotProtected(err); told != nil {
-			return told
+		if refused := NotProtected(err); refused != nil {
+			return refused
 		}
 		if err != nil {
 			return err

@@ -65,9 +65,9 @@ func misnamed(err error, given []string) error {
 		if !errors.Is(e, fs.ErrNotExist) || !slices.ContainsFunc(given, func(path string) bool { return absent(path) && Within(path, e.Path) }) {
 			continue
 		}
-		told := &Failure{hint: "check the path: nothing is there"}
-		errors.As(err, &told)
-		return Usage(err, told.hint)
+		failure := &Failure{hint: "check the path: nothing is there"}
+		errors.As(err, &failure)
+		return Usage(err, failure.hint)
 	}
 	return err
 }

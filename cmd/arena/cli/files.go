@@ -184,7 +184,7 @@ func (w written) over(in input) error {
 	case in.info.Mode().IsRegular() && is(w.path, in.info):
 		return errors.New("it is one of the files that are read")
 	case in.info.IsDir() && holds(in.info, w.path):
-		return fmt.Errorf("it lies in %s, %s", in.path, in.told)
+		return fmt.Errorf("it lies in %s, %s", in.path, in.why)
 	case !w.replaces:
 		return nil
 	}
@@ -198,15 +198,15 @@ func (w written) over(in input) error {
 type input struct {
 	path string
 	info os.FileInfo
-	// told is what is said of a folder that nothing may be written to.
-	told string
+	// why is what is said of a folder that nothing may be written to.
+	why string
 }
 
 type inputs []input
 
-func (r *inputs) add(path, told string) {
+func (r *inputs) add(path, why string) {
 	if info, err := os.Stat(path); err == nil {
-		*r = append(*r, input{path, info, told})
+		*r = append(*r, input{path, info, why})
 	}
 }
 

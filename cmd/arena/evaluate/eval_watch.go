@@ -175,12 +175,12 @@ func (w *evalWatch) progressWords(now time.Time) []string {
 // serverWords and gpuWords are what is known of server and GPUs, in short.
 func serverWords(m map[string]float64) (words []string) {
 	for _, k := range []struct{ key, format string }{{"running", "running %.0f"}, {"waiting", "waiting %.0f"}} {
-		if v, told := m[k.key]; told {
+		if v, known := m[k.key]; known {
 			words = append(words, fmt.Sprintf(k.format, v))
 		}
 	}
 	for _, k := range []struct{ key, format string }{{"kv_cache_use", "KV cache %.0f %%"}, {"prefix_hit_rate", "prefix hits %.0f %%"}} {
-		if v, told := m[k.key]; told {
+		if v, known := m[k.key]; known {
 			words = append(words, fmt.Sprintf(k.format, 100*v))
 		}
 	}

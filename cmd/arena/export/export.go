@@ -164,8 +164,8 @@ func (f *exportFlags) keepsHeldOut(from, out string) error {
 	if err == nil {
 		err = finish.Keeps(corpus.Disk{}, out, bank, nil)
 	}
-	if told := cli.NotProtected(err); told != nil {
-		return told
+	if refused := cli.NotProtected(err); refused != nil {
+		return refused
 	}
 	return err
 }

@@ -158,9 +158,9 @@ func forecast(s *cli.Streams, dir string) error {
 }
 
 func publishError(err error) error {
-	switch told := cli.NotProtected(err); {
-	case told != nil:
-		return told
+	switch refused := cli.NotProtected(err); {
+	case refused != nil:
+		return refused
 	case errors.Is(err, public.ErrFormats):
 		return cli.Usage(err, "publish the corpus that it was made from, and export the public one")
 	case errors.Is(err, public.ErrExposed):
