@@ -40,7 +40,7 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 		"leak recalibrate --held-out FILE --embed-endpoint http://127.0.0.1:1/v1 --embed-model m -o OUT",
 		"leak bank add --pool held-out --date 2026-11-21 --by ops --state OUT FILE",
 		"leak bank list --state FILE",
-		"verify " + corpus + " --rotation FILE",
+		"verify " + corpus + " --held-out FILE",
 		"verify FILE",
 		"inspect FILE",
 		"dedup FILE -o OUT",

@@ -15,11 +15,10 @@ import (
 
 // bankFlags are what the bank's commands share.
 type bankFlags struct {
-	state   string
-	pool    string
-	date    string
-	by      string
-	corpora []string
+	state string
+	pool  string
+	date  string
+	by    string
 }
 
 func newLeakBank(s *cli.Streams) *cobra.Command {
@@ -45,8 +44,6 @@ func (f *bankFlags) register(c *cobra.Command, moves bool) {
 	}
 	c.Flags().StringVar(&f.date, "date", "", "day of the move, as 2006-01-31 (data holds no clock)")
 	c.Flags().StringVar(&f.by, "by", "", "who moves the problems")
-	c.Flags().StringArrayVar(&f.corpora, "corpus", nil, "say if this corpus is retired by the move; may be repeated")
-	cli.Reads(c, "corpus")
 	cli.Replaces(c, "state")
 }
 
@@ -102,8 +99,7 @@ func (f *bankFlags) add(ctx context.Context, r *guard.Rotation, files []string) 
 	return make([]guard.Rotated, len(r.Problems)-before), nil
 }
 
-// change reads the state, applies a move, writes the state whole and says which
-// corpora it retires.
+// change reads the state, applies a move, and writes the state whole.
 func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.Rotated, error)) error {
 	r, err := readRotation(f.state)
 	if err != nil {
@@ -125,29 +121,7 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 		return err
 	}
 	fmt.Fprintf(s.Err, "arena: %d problems moved, %d in the bank\n", len(moved), len(r.Problems))
-	for _, corpus := range f.corpora {
-		if err := sayRetired(s, r, corpus); err != nil {
-			return err
-		}
-	}
 	return nil
-}
-
-// sayRetired prints the protected problems that a corpus has in train.
-func sayRetired(s *cli.Streams, r *guard.Rotation, corpus string) error {
-	found, err := retiredBy(r, corpus)
-	for _, p := range found {
-		fmt.Fprintf(s.Out, "%s\tretired: %s is %s since %s: %s\n", corpus, p.ID, p.Stage, p.Since, p.Evidence)
-	}
-	return err
-}
-
-func retiredBy(r *guard.Rotation, corpus string) ([]guard.Retirement, error) {
-	found, err := r.Retires(corpus)
-	if err != nil {
-		return nil, cli.Failed(err, "name the folder of a corpus, or of rows in any trainer's format")
-	}
-	return found, nil
 }
 
 func newBankList(s *cli.Streams) *cobra.Command {

@@ -12,13 +12,12 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/verify"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/claims"
 )
 
 // NewVerify makes `arena verify`.
 func NewVerify(s *cli.Streams) *cobra.Command {
-	rotation, quiet, public, sentences := "", false, false, false
+	quiet, public, sentences := false, false, false
 	var heldOut []string
 	c := &cobra.Command{
 		Use:   "verify CORPUS",
@@ -26,9 +25,8 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 		Long: `Reads a corpus and checks all that its manifest and card say: the size, hash,
 rows and schema of each file, that no other file lies there, the card's counts,
 the funnel's sums, the messages of every row, that no cluster, problem or
-product is in two splits, and that no training row asks for what is protected. With --rotation it also holds the corpus against the
-state file of ` + "`arena leak bank`" + `: each problem that is held out or never to be
-touched and that the corpus has in train is named, and the corpus is retired.
+product is in two splits, and that no training row asks for what is protected.
+--held-out adds what was protected later, such as the state of arena leak bank.
 With --public it opens every file of any folder instead, and names those in which
 a request, id or title of --held-out stands.
 
@@ -38,9 +36,9 @@ folder. Each holds, does not, cannot be checked, or contradicts another.
 
 Exit 0: all holds. Exit 1: something is broken; each line says where and what.
 Exit 3: the files are whole, but a split sees what another is graded by,
-or the corpus is retired.`,
+or what is protected is trained on.`,
 		Example: "  arena build testdata/day -o out\n  arena verify out\n" + bankAdded + "\n" +
-			"  arena verify out --rotation protected.json",
+			"  arena verify out --held-out protected.json",
 		Args: cli.Takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -67,9 +65,6 @@ or the corpus is retired.`,
 			if err == nil {
 				err = verifyTrain(c.Context(), s, args[0], heldOut)
 			}
-			if err == nil && rotation != "" {
-				err = verifyRotation(s, rotation, args[0])
-			}
 			if err != nil || quiet {
 				return err
 			}
@@ -77,12 +72,11 @@ or the corpus is retired.`,
 		},
 	}
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
-	c.Flags().StringVar(&rotation, "rotation", "", "state file of arena leak bank: say which protected problems the corpus trains on")
 	c.Flags().BoolVar(&public, "public", false, "search every file of a folder, compressed ones and Parquet too, for what --held-out protects")
 	c.Flags().StringArrayVar(&heldOut, "held-out", nil, "problems that may not be trained on beside those of bank.json, or a corpus (what its own protects); may be repeated")
 	c.Flags().BoolVar(&sentences, "claims", false, "check a file of sentences with numbers against their sources")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "rotation", "held-out")
+	cli.Reads(c, "held-out")
 	return c
 }
 
@@ -120,23 +114,6 @@ func tellVerified(ctx context.Context, s *cli.Streams, dir string) error {
 	fmt.Fprintf(s.Err, "%s: good: %d files (%.1f MB) have their checksums, %d shards their %d rows and schema, card and funnel add up, no split sees another\n",
 		dir, len(m.Files), float64(size)/1e6, shards, rows)
 	return nil
-}
-
-// verifyRotation fails if the corpus has a problem in train that has been
-// protected since it was built.
-func verifyRotation(s *cli.Streams, path, corpus string) error {
-	r, err := guard.ReadRotation(path)
-	if err != nil {
-		return cli.Failed(err, "name the bank's state file with --rotation")
-	}
-	found, err := retiredBy(r, corpus)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	for _, p := range found {
-		fmt.Fprintf(s.Err, "%s: problem %s is %s since %s: %s\n", corpus, p.ID, p.Stage, p.Since, p.Evidence)
-	}
-	return cli.Limit(fmt.Errorf("verify %s: retired: it has %s in train, first: %s", corpus, cli.Counted(len(found), "protected problem", "protected problems"), found[0].ID), "do not train on it; build it again with --held-out "+path)
 }
 
 func verdict(dir string, found []verify.Finding) error {
