@@ -69,6 +69,9 @@ const entryKey = 3
 // lexicon holds the entries by their first bytes, each list in order.
 type lexicon struct {
 	entries map[[entryKey]byte][]entry
+	// lengths has, by first byte, a bit for each length of the keys that begin so:
+	// most signs and words begin none.
+	lengths [256]uint8
 	// values are the words tools return, by concept; 0 is none.
 	values []string
 }
@@ -149,7 +152,7 @@ func (l *lexicon) add(text string, m meaning) {
 		return
 	}
 	key := [entryKey]byte{word[0]}
-	copy(key[:], word)
+	l.lengths[word[0]] |= 1 << copy(key[:], word)
 	list := l.entries[key]
 	at := slices.IndexFunc(list, func(e entry) bool { return e.word == word && e.prefix == prefix })
 	if at < 0 {
@@ -176,6 +179,9 @@ func (l *lexicon) find(marks []mark, text string, start int) ([]mark, int) {
 		width := 0
 		key[k], width = folded(text, at)
 		at += width
+		if l.lengths[key[0]]&(2<<k) == 0 {
+			continue
+		}
 		list := l.entries[key]
 		for i := range list {
 			e := &list[i]
