@@ -48,7 +48,7 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	if err := r.writeProblems(f.file(problemsFile)); err != nil {
 		return nil, err
 	}
-	return s, writeJSON(f.file(SummaryFile), s)
+	return s, WriteJSON(f.file(SummaryFile), s)
 }
 
 // each gives every rollout in order, and waits for those that are not finished.
@@ -163,7 +163,7 @@ func (o *outputs) closeTraces(t *sink, sample int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return errors.Join(fmt.Errorf("write traces: %w", err), t.drop())
 	}
-	return errors.Join(t.close(), writeJSON(filepath.Join(dir, "run.json"), map[string]string{
+	return errors.Join(t.close(), WriteJSON(filepath.Join(dir, "run.json"), map[string]string{
 		"eval_run_id": o.run.runID(uint32(sample)), "agent_version_id": o.run.Spec.Model, "suite_version": "eval",
 	}))
 }

@@ -96,7 +96,7 @@ func (f *folder) claim(spec Spec) error {
 		return err
 	}
 	if d := old.Differences(spec); len(d) > 0 && f.untouched() {
-		return writeJSON(f.file(specFile), spec)
+		return WriteJSON(f.file(specFile), spec)
 	} else if len(d) > 0 {
 		return fmt.Errorf("open run: %w: %s", ErrChanged, strings.Join(d, "; "))
 	}
@@ -125,7 +125,7 @@ func (f *folder) begin(spec Spec) error {
 			return fmt.Errorf("open run: %s is not empty and no run", f.path)
 		}
 	}
-	return writeJSON(f.file(specFile), spec)
+	return WriteJSON(f.file(specFile), spec)
 }
 
 // ReadSpec reads the spec of a run folder.
@@ -215,8 +215,8 @@ func (f *folder) close() error {
 	return errors.Join(f.turns.Close(), f.rollouts.Close(), f.unlock())
 }
 
-// writeJSON writes a file for people and programs, all or nothing.
-func writeJSON(path string, v any) error {
+// WriteJSON writes a file for people and programs, all or nothing.
+func WriteJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)

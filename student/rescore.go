@@ -56,7 +56,7 @@ func (f *folder) adopt(spec Spec) error {
 	if err := f.unfinish(); err != nil {
 		return err
 	}
-	return writeJSON(f.file(specFile), spec)
+	return WriteJSON(f.file(specFile), spec)
 }
 
 // failedAfterAll is the label of what was a success by other rules: there was

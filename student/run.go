@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/journal"
-	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -30,8 +28,6 @@ type Run struct {
 	Judge Judge
 	// AtOnce is how many rollouts are played at a time.
 	AtOnce int
-	// Deadline bounds one rollout; 0 is none.
-	Deadline time.Duration
 	// RetryInfra asks again for rollouts that an earlier Play got no answer for.
 	RetryInfra bool
 	// Folder is where everything is kept.
@@ -133,7 +129,7 @@ func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key) error {
 		Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample),
 		Seed: r.Spec.Seed + int64(key.Sample), Past: past,
 	}
-	result, err := r.withDeadline(ctx, task, func(t rollout.Turn) error { return f.keep(key, t) })
+	result, err := r.Environment.Play(ctx, task, r.Asker, func(t rollout.Turn) error { return f.keep(key, t) })
 	if err != nil {
 		return err
 	}
@@ -148,32 +144,6 @@ func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key) error {
 		r.Progress(result)
 	}
 	return nil
-}
-
-// withDeadline plays a task. A rollout that takes too long is infra: the
-// server was too slow, which says nothing of the model.
-func (r *Run) withDeadline(ctx context.Context, t rollout.Task, keep func(rollout.Turn) error) (*rollout.Result, error) {
-	if r.Deadline <= 0 {
-		return r.Environment.Play(ctx, t, r.Asker, keep)
-	}
-	limited, cancel := context.WithTimeout(ctx, r.Deadline)
-	defer cancel()
-	return r.Environment.Play(ctx, t, deadlined{r.Asker, limited}, keep)
-}
-
-// deadlined asks until a rollout's own time is over.
-type deadlined struct {
-	rollout.Asker
-	limited context.Context //nolint:containedctx // it lives for one rollout
-}
-
-// Chat implements rollout.Asker.
-func (d deadlined) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
-	reply, body, err := d.Asker.Chat(d.limited, request)
-	if err != nil && d.limited.Err() != nil && ctx.Err() == nil {
-		return reply, nil, &model.Fault{Kind: model.Network, Reason: "deadline", Detail: "the rollout took too long"}
-	}
-	return reply, body, err
 }
 
 // runID names the traces of one sample of all problems: the beginning of the

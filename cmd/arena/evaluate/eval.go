@@ -58,7 +58,6 @@ type Flags struct {
 	maxSteps    int
 	retries     int
 	timeout     time.Duration
-	deadline    time.Duration
 	patience    time.Duration
 	serveReady  time.Duration
 	gpuHourUSD  float64
@@ -179,7 +178,6 @@ func (f *Flags) AddServing(c *cobra.Command) {
 	fl.BoolVar(&f.retryInfra, "retry-infra", false, "ask again for the rollouts that an earlier command gave up as infra")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time for one request")
 	fl.DurationVar(&f.patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there; then the run stays unfinished")
-	fl.DurationVar(&f.deadline, "rollout-timeout", 0, "time for one rollout; 0 is none")
 }
 
 // sampling holds only what was given: the rest is the server's choice.

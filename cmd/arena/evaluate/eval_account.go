@@ -39,7 +39,7 @@ func (w *evalWatch) account(s *evaluation.Summary) error {
 	cost := w.flags.cost(s, usage.GPUSeconds)
 	c, done, seconds := w.pool.Counts(), w.rollouts(), time.Since(w.began).Seconds()
 	w.flags.bill = cost.String()
-	return writeIndented(w.file(student.TelemetryFile), evalAccount{
+	return student.WriteJSON(w.file(student.TelemetryFile), evalAccount{
 		Seconds: seconds, Rollouts: done, RolloutsPerSecond: float64(done) / seconds, Requests: c.Requests.Load(),
 		Retries: c.Retries.Load(), Overloads: c.Overloads.Load(), Limits: w.pool.Limits(), Serve: w.flags.serve,
 		Servers: w.servers, GPUSource: w.gpus.Source, GPUs: w.gpus.Devices, Usage: usage, Cost: cost,

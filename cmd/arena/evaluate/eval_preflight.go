@@ -115,5 +115,5 @@ func (f *Flags) keepIdentities(ids []telemetry.Identity) ([]telemetry.Identity, 
 			all = append(all, id)
 		}
 	}
-	return all, writeIndented(path, all)
+	return all, student.WriteJSON(path, all)
 }

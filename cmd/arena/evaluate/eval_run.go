@@ -108,7 +108,7 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 	}
 	run := &student.Run{
 		Spec: spec, Problems: problems, Environment: environment, Scorer: outcome.New(local.Catalog, titles),
-		AtOnce: f.concurrency * max(1, len(f.Endpoints)), Deadline: f.deadline, RetryInfra: f.retryInfra, Folder: f.Out,
+		AtOnce: f.concurrency * max(1, len(f.Endpoints)), RetryInfra: f.retryInfra, Folder: f.Out,
 	}
 	run.Contaminated, err = readIDs(f.trainedOn)
 	return run, err

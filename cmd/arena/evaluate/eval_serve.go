@@ -2,9 +2,7 @@ package evaluate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,12 +81,4 @@ func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 	case <-timer.C:
 		return reply, body, err
 	}
-}
-
-func writeIndented(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
 }

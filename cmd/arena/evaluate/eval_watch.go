@@ -144,7 +144,7 @@ func (w *evalWatch) show(s telemetry.Sample) {
 		return
 	}
 	w.shown = now
-	line := strings.Join(slices.Concat(w.progressWords(now), serverWords(s.Server), gpuWords(s.GPUs)), ", ")
+	line := strings.Join(slices.Concat(w.progressWords(now), serverWords(s.Server)), ", ")
 	if w.width == 0 {
 		fmt.Fprintln(w.streams.Err, line)
 		return
@@ -172,34 +172,15 @@ func (w *evalWatch) progressWords(now time.Time) []string {
 	return append(words, fmt.Sprintf("limits %v", w.pool.Limits()))
 }
 
-// serverWords and gpuWords are what is known of server and GPUs, in short.
+// serverWords are what is known of the server, in short.
 func serverWords(m map[string]float64) (words []string) {
-	for _, k := range []struct{ key, format string }{{"running", "running %.0f"}, {"waiting", "waiting %.0f"}} {
+	for _, k := range []struct {
+		key, format string
+		scale       float64
+	}{{"running", "running %.0f", 1}, {"waiting", "waiting %.0f", 1}, {"kv_cache_use", "KV cache %.0f %%", 100}, {"prefix_hit_rate", "prefix hits %.0f %%", 100}} {
 		if v, known := m[k.key]; known {
-			words = append(words, fmt.Sprintf(k.format, v))
+			words = append(words, fmt.Sprintf(k.format, k.scale*v))
 		}
-	}
-	for _, k := range []struct{ key, format string }{{"kv_cache_use", "KV cache %.0f %%"}, {"prefix_hit_rate", "prefix hits %.0f %%"}} {
-		if v, known := m[k.key]; known {
-			words = append(words, fmt.Sprintf(k.format, 100*v))
-		}
-	}
-	return words
-}
-
-func gpuWords(gpus []telemetry.GPU) (words []string) {
-	for _, g := range gpus {
-		text := fmt.Sprintf("GPU %d", g.Index)
-		for _, part := range []struct {
-			value  *float64
-			scale  float64
-			format string
-		}{{g.Use, 100, " %.0f %%"}, {g.Memory, 1.0 / 1024, " %.1f GiB"}, {g.Power, 1, " %.0f W"}} {
-			if part.value != nil {
-				text += fmt.Sprintf(part.format, *part.value*part.scale)
-			}
-		}
-		words = append(words, text)
 	}
 	return words
 }

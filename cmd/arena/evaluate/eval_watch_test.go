@@ -26,10 +26,8 @@ func TestTheLiveLine(t *testing.T) {
 	t.Parallel()
 	var words bytes.Buffer
 	w := watchOf(t, &words, 10)
-	use, memory, power := 0.875, 40960.0, 612.3
 	s := telemetry.Sample{
 		Server: map[string]float64{"running": 12, "waiting": 3, "kv_cache_use": 0.41, "prefix_hit_rate": 0.9, "prompt_tokens": 7},
-		GPUs:   []telemetry.GPU{{Index: 0, Use: &use, Memory: &memory, Power: &power}, {Index: 1}},
 	}
 	w.show(s)
 	if words.Len() != 0 {
@@ -37,7 +35,7 @@ func TestTheLiveLine(t *testing.T) {
 	}
 	w.shown = w.shown.Add(-cli.PlainEvery)
 	w.show(s)
-	want := "limits [8], running 12, waiting 3, KV cache 41 %, prefix hits 90 %, GPU 0 88 % 40.0 GiB 612 W, GPU 1\n"
+	want := "limits [8], running 12, waiting 3, KV cache 41 %, prefix hits 90 %\n"
 	if got := words.String(); !strings.HasPrefix(got, "0 of 10 rollouts, 0 solved, 0 infra, 0.0/s") || !strings.HasSuffix(got, want) {
 		t.Errorf("%q", got)
 	}
