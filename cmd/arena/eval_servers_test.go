@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/internal/loopback"
 	"github.com/trajectory-arena/arena/internal/script"
 )
@@ -170,7 +171,11 @@ func TestNobodyListens(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(run, "summary.json")); code != cli.ExitFailure || err == nil || !strings.Contains(words, "connection refused") || !strings.Contains(words, "--wait-for-server") {
 		t.Errorf("exit %d: %s", code, words)
 	}
-	time.AfterFunc(700*time.Millisecond, func() { listenAt(t, address, solving()) })
+	late := 700 * time.Millisecond
+	if long.Tests {
+		late = 12 * time.Second // a pool gives a server up after ten
+	}
+	time.AfterFunc(late, func() { listenAt(t, address, solving()) })
 	if code, _, words = arenaRun(append(asking(t, "http://"+address, filepath.Join(t.TempDir(), "run")), "--retries", "0")...); code != cli.ExitOK || !strings.Contains(words, "waiting for http://"+address) {
 		t.Errorf("late: exit %d: %s", code, words)
 	}

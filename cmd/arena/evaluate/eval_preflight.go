@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -72,6 +73,7 @@ func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run,
 func (f *Flags) askEndpoint(ctx context.Context, s *cli.Streams, run *student.Run, base string, server *serve.Server, i int) (preflight.Server, error) {
 	c := f.endpointConfig()
 	c.URLs, c.Concurrency, c.Retries, c.Patience = []string{base}, 1, min(f.retries, preflightTries), 0
+	c.Breaker.After = math.MaxInt // each look is a new one, however long nobody was there
 	pool, err := model.NewPool(c)
 	if err != nil {
 		return preflight.Server{}, err
