@@ -181,3 +181,25 @@ func TestSharedKinds(t *testing.T) {
 		c.atLeast(t, "dropped", c.drop, kind, 0.9)
 	}
 }
+
+// TestAnotherThingIsNotTheSame: a noun exchanged is a contradiction, also where
+// little of the wording is shared; the thing in other words is none.
+func TestAnotherThingIsNotTheSame(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{
+		{ID: "tools", Text: "Show me stainless steel kitchen tools priced above 78 PHP."},
+		{ID: "mug", Text: "Looking for a ceramic coffee mug in blue, 350 ml, below 220 pesos."},
+	})
+	for text, same := range map[string]bool{
+		"stainless steel soap dishes priced above 78":                                    false,
+		"stainless steel nail cutters, above 78 pesos":                                   false,
+		"ceramic coffee grinder, blue, 350 ml, below 220 pesos":                          false,
+		"kitchen tools of stainless steel above ₱78":                                     true,
+		"blue ceramic mug for coffee 350ml under 220":                                    true,
+		"my wife wants something to drink coffee from: ceramic, blue, 350 ml, under 220": true,
+	} {
+		if f := g.Check(Candidate{Text: text}); f.Same != same {
+			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
+		}
+	}
+}

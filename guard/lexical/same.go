@@ -22,7 +22,7 @@ const (
 // words; empty where they agree on all.
 func contradiction(b, p *profile, f features) string {
 	for _, check := range []func(b, p *profile, template float64) string{
-		numbersDiffer, servicesDiffer, classesDiffer, negationsDiffer, wordsDiffer,
+		numbersDiffer, servicesDiffer, classesDiffer, negationsDiffer, wordsDiffer, nounsDiffer,
 	} {
 		if why := check(b, p, f.template); why != "" {
 			return why
@@ -150,6 +150,49 @@ func wordsDiffer(b, p *profile, template float64) string {
 		return fmt.Sprintf("%q was added", spelled(extra))
 	}
 	return ""
+}
+
+// nounsDiffer finds a thing that became another one of the same make: "stainless
+// steel kitchen tools", "stainless steel soap dishes". Where a phrase of the text
+// has a word of one of the base's, ends on another noun that the base does not
+// know, and the text says nothing else that is new, the noun was exchanged. Who
+// describes the thing in words of his own says more.
+func nounsDiffer(b, p *profile, _ float64) string {
+	for _, mine := range b.phrases() {
+		last := len(mine) - 1
+		if last == 0 || p.means(mine[last], nil) || b.joins(mine[last], p) {
+			continue
+		}
+		for _, theirs := range p.phrases() {
+			end := theirs[len(theirs)-1]
+			shares := slices.ContainsFunc(theirs, func(w *word) bool {
+				return slices.ContainsFunc(mine[:last], func(o *word) bool { return alike(w, o) })
+			})
+			news := wordsOnly(p, b, 0)
+			if shares && slices.Contains(news, end) && len(news) <= len(theirs) && !slices.ContainsFunc(news, func(w *word) bool { return !slices.Contains(theirs, w) }) {
+				return fmt.Sprintf("%q became %q", mine[last].text, end.text)
+			}
+		}
+	}
+	return ""
+}
+
+// phrases are the runs of content words with nothing but blanks between.
+func (p *profile) phrases() (out [][]*word) {
+	open := false
+	for i, w := range p.words {
+		switch {
+		case w == nil || !w.content:
+			open = false
+			continue
+		case open && follows(p.tokens[i]):
+			out[len(out)-1] = append(out[len(out)-1], w)
+		default:
+			out = append(out, []*word{w})
+		}
+		open = true
+	}
+	return out
 }
 
 // tellingWeight is the weight of a word that few other protected requests
