@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -24,8 +25,10 @@ func HeldOut(paths []string) (all []guard.Entry, digests []string, err error) {
 			return nil, nil, err
 		}
 		all, digests = append(all, entries...), append(digests, guard.Digest(entries))
-		if b, err := os.ReadFile(path); err == nil { // a folder has no bytes of its own
-			digests = append(digests, digest.SHA256(b))
+		for _, file := range []string{path, filepath.Join(path, corpus.BankName)} { // a folder has no bytes of its own
+			if b, err := os.ReadFile(file); err == nil {
+				digests = append(digests, digest.SHA256(b))
+			}
 		}
 	}
 	return all, digests, nil

@@ -63,7 +63,7 @@ or what is protected is trained on.`,
 			}
 			err = verdict(args[0], found)
 			if err == nil {
-				err = verifyTrain(c.Context(), s, args[0], heldOut)
+				err = verifyTrain(c.Context(), s, args[0], heldOut, quiet)
 			}
 			if err != nil || quiet {
 				return err

@@ -43,7 +43,7 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 
 // verifyTrain holds every training row against what the corpus and held-out files
 // protect.
-func verifyTrain(ctx context.Context, s *cli.Streams, name string, heldOut []string) error {
+func verifyTrain(ctx context.Context, s *cli.Streams, name string, heldOut []string, quiet bool) error {
 	leaks := 0
 	err := cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
 		source, err := finish.Open(fsys, dir)
@@ -61,7 +61,9 @@ func verifyTrain(ctx context.Context, s *cli.Streams, name string, heldOut []str
 	})
 	switch {
 	case errors.Is(err, finish.ErrNotProtected):
-		fmt.Fprintf(s.Err, "training rows were not searched: %v\n", err)
+		if !quiet {
+			fmt.Fprintf(s.Err, "training rows were not searched for what is not known (--held-out): %v\n", err)
+		}
 		return nil
 	case errors.Is(err, guard.ErrBank):
 		return cli.Failed(err, cli.BankForms)
