@@ -116,12 +116,8 @@ func bins(all []Labelled) []Bin {
 	}
 	for i := range all {
 		p := all[i].probability()
-		b := &out[0]
-		for j := range out {
-			if p >= out[j].Low {
-				b = &out[j]
-			}
-		}
+		at, _ := slices.BinarySearchFunc(edges[1:len(edges)-1], p, func(edge, p float64) int { return cmp.Or(cmp.Compare(edge, p), -1) })
+		b := &out[at]
 		b.N++
 		b.Claimed += p
 		b.True += truth(&all[i])

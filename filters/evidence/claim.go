@@ -50,9 +50,6 @@ func (l *ProxyLog) match(all []Claim, p *Pad) {
 		return
 	}
 	for _, same := range [...]func(claimed, sent *Act) bool{(*Act).SameRequest, (*Act).refiltered, Covers, (*Act).sameSubject, follows, sameTool} {
-		if !l.waits() {
-			break
-		}
 		for i := range all {
 			l.claim(&all[i], i, same)
 		}
@@ -64,16 +61,6 @@ func (l *ProxyLog) match(all []Claim, p *Pad) {
 	for i := range all {
 		l.judge(all, i, p)
 	}
-}
-
-// waits reports whether no call has claimed some dispatch yet.
-func (l *ProxyLog) waits() bool {
-	for i := range l.Dispatches {
-		if l.Dispatches[i].Claimed < 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // claim gives c the dispatches that stand in the relation to it. A call that
