@@ -1,6 +1,7 @@
 package disguise
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,120 +15,94 @@ const (
 	minStep  = 3
 )
 
+// between are, by sign, stretches in which it is every second character.
+var between = func() map[byte]*regexp.Regexp {
+	all := map[byte]*regexp.Regexp{}
+	for _, sign := range []byte(signs) {
+		q := regexp.QuoteMeta(string(sign))
+		all[sign] = regexp.MustCompile(`(?:[^` + q + `]` + q + `)+[^` + q + `]`)
+	}
+	return all
+}()
+
+const signs = `.-_*|~,+/`
+
+// alternates reports whether sign is every second of five bytes somewhere: where
+// it is not, no expression needs to be asked.
+func alternates(text string, sign byte) bool {
+	for i := 0; i+3 < len(text); i++ {
+		if text[i] == sign && text[i+2] == sign && text[i+1] != sign {
+			return true
+		}
+	}
+	return false
+}
+
+// singles are single characters between blanks, wide the blanks between words
+// among them.
+var (
+	singles = regexp.MustCompile(`(?:^|\s)(?:\S\s+){7,}\S(?:\s|$)`)
+	wide    = regexp.MustCompile(`\s{2,}|\n`)
+)
+
 // together joins letters that blanks or signs set apart ("r a t c h e t",
 // "r.a.t"), and parts words that run together where known tells their bounds.
 func together(text string, known func(string) bool) string {
-	joined := text
-	for _, sign := range [...]rune{'.', '-', '_', '*', '|', '·', '•', '~', ',', '+', '/'} {
-		if strings.ContainsRune(text, sign) {
-			joined = joinAt(joined, sign)
+	for _, sign := range []byte(signs) {
+		if alternates(text, sign) {
+			text = joinAt(text, between[sign])
 		}
 	}
-	return part(joinBlanks(joined), known)
+	if alternates(text, ' ') {
+		text = singles.ReplaceAllStringFunc(text, joinSingles)
+	}
+	return runs.ReplaceAllStringFunc(text, func(run string) string {
+		if len(run) > maxRun || known(strings.ToLower(run)) {
+			return run
+		}
+		return parted(run, known)
+	})
 }
 
-// joinAt takes sign out of stretches in which it is every second character.
-func joinAt(text string, sign rune) string {
-	runes := []rune(text)
-	out, joined := make([]rune, 0, len(runes)), 0
-	for i := 0; i < len(runes); {
-		end, letters := i, 0
-		for end+1 < len(runes) && runes[end] != sign && runes[end+1] == sign {
-			if unicode.IsLetter(runes[end]) {
+func joinSingles(run string) string {
+	words := wide.Split(strings.TrimSpace(run), -1)
+	for i, w := range words {
+		words[i] = strings.Join(strings.Fields(w), "")
+	}
+	return " " + strings.Join(words, " ") + " "
+}
+
+// joinAt leaves out every second character of stretches that hold enough letters.
+func joinAt(text string, stretch *regexp.Regexp) string {
+	joined := 0
+	out := stretch.ReplaceAllStringFunc(text, func(run string) string {
+		var kept []rune
+		letters := 0
+		for i, r := range []rune(run) {
+			if i%2 == 0 {
+				kept = append(kept, r)
+			}
+			if i%2 == 0 && unicode.IsLetter(r) {
 				letters++
 			}
-			end += 2
 		}
-		if letters+1 < minStep {
-			end = max(end, i+1)
-			out, i = append(out, runes[i:end]...), end
-			continue
+		if letters < minStep {
+			return run
 		}
-		for ; i < end; i += 2 {
-			out = append(out, runes[i])
-		}
-		// No sign follows the last letter of the stretch.
-		if joined += letters; end < len(runes) {
-			out, i = append(out, runes[end]), end+1
-		}
-	}
+		joined += letters
+		return string(kept)
+	})
 	if joined < minApart {
 		return text
 	}
-	return string(out)
+	return out
 }
 
-// joinBlanks joins stretches of single characters between blanks. A wider blank
-// in them is one between words.
-func joinBlanks(text string) string {
-	var out, run strings.Builder
-	singles, from := 0, 0
-	flush := func(to int) {
-		if singles >= minApart {
-			out.WriteString(run.String())
-		} else {
-			out.WriteString(text[from:to])
-		}
-		run.Reset()
-		singles, from = 0, to
-	}
-	for at := 0; at < len(text); {
-		end := at + len(text[at:]) - len(strings.TrimLeftFunc(text[at:], func(r rune) bool { return !unicode.IsSpace(r) }))
-		gap := len(text[end:]) - len(strings.TrimLeftFunc(text[end:], unicode.IsSpace))
-		if word := []rune(text[at:end]); len(word) > 1 {
-			flush(at)
-			out.WriteString(text[at : end+gap])
-			from = end + gap
-		} else {
-			run.WriteString(text[at:end])
-			if singles++; gap > 1 || strings.Contains(text[end:end+gap], "\n") {
-				run.WriteByte(' ')
-			}
-		}
-		at = end + gap
-	}
-	flush(len(text))
-	return out.String()
-}
+// runs are letters and digits in which words may run together; longer ones than
+// maxRun are data.
+var runs = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
 
-// Words that run together are looked for in runs of at least minRun letters and
-// parted up to maxRun: longer ones are data.
-const (
-	minRun = 16
-	maxRun = 600
-)
-
-// part puts blanks between words that run together.
-func part(text string, known func(string) bool) string {
-	var out strings.Builder
-	for piece := range runs(text) {
-		if n := len(piece); n < minRun || n > maxRun || known(strings.ToLower(piece)) {
-			out.WriteString(piece)
-			continue
-		}
-		out.WriteString(parted(piece, known))
-	}
-	return out.String()
-}
-
-// runs yields text in runs of ASCII letters and digits and what is between them.
-func runs(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		start := 0
-		for i := 1; i <= len(text); i++ {
-			if i == len(text) || isRunByte(text[i]) != isRunByte(text[start]) {
-				if !yield(text[start:i]) {
-					return
-				}
-				start = i
-			}
-		}
-	}
-}
-
-func isRunByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-}
+const maxRun = 600
 
 // maxKnown is the longest word that is asked for.
 const maxKnown = 16

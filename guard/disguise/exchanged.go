@@ -40,20 +40,14 @@ const minStretch = 3
 // undo returns the readings of text with the exchange undone in the stretch of
 // words that it makes known; none where there is no such stretch.
 func (e *exchange) undo(text string, known func(string) bool) []string {
-	fields := fieldsOf(text)
+	fields := strings.Fields(text)
 	from, to := e.stretch(fields, known)
 	if to == 0 {
 		return nil
 	}
-	start, end := fields[from].start, fields[to-1].end
-	var words strings.Builder
-	at := start
-	for _, f := range fields[from:to] {
-		words.WriteString(text[at:f.start])
-		words.WriteString(e.word(f.text, known))
-		at = f.end
-	}
-	out := []string{text[:start] + words.String() + text[end:]}
+	places := field.FindAllStringIndex(text, -1)
+	start, end := places[from][0], places[to-1][1]
+	out := []string{text[:start] + field.ReplaceAllStringFunc(text[start:end], func(w string) string { return e.word(w, known) }) + text[end:]}
 	for _, also := range e.also {
 		out = append(out, text[:start]+also(text[start:end])+text[end:])
 	}
@@ -75,11 +69,11 @@ func (e *exchange) word(w string, known func(string) bool) string {
 // stretch finds the words of which most more are known after the exchange than
 // before, and widens it over those that do not speak against it. to is 0 where
 // there are too few.
-func (e *exchange) stretch(fields []field, known func(string) bool) (from, to int) {
+func (e *exchange) stretch(fields []string, known func(string) bool) (from, to int) {
 	gain := make([]int, len(fields))
 	sum, best, start := 0, minStretch-1, 0
 	for i, f := range fields {
-		gain[i] = e.gain(f.text, known)
+		gain[i] = e.gain(f, known)
 		if sum += gain[i]; sum <= 0 {
 			sum, start = 0, i+1
 		}
@@ -90,10 +84,10 @@ func (e *exchange) stretch(fields []field, known func(string) bool) (from, to in
 	if to == 0 {
 		return 0, 0
 	}
-	for from > 0 && e.allows(fields[from-1].text, gain[from-1], known) {
+	for from > 0 && e.allows(fields[from-1], gain[from-1], known) {
 		from--
 	}
-	for to < len(fields) && e.allows(fields[to].text, gain[to], known) {
+	for to < len(fields) && e.allows(fields[to], gain[to], known) {
 		to++
 	}
 	return from, to
@@ -135,27 +129,8 @@ func isKnown(w string, known func(string) bool) bool {
 	return parts > 0
 }
 
-// field is a word between blanks, with its place in the text.
-type field struct {
-	text       string
-	start, end int
-}
-
-func fieldsOf(text string) []field {
-	var out []field
-	start := -1
-	for i, r := range text {
-		if blank := unicode.IsSpace(r); !blank && start < 0 {
-			start = i
-		} else if blank && start >= 0 {
-			out, start = append(out, field{text[start:i], start, i}), -1
-		}
-	}
-	if start >= 0 {
-		out = append(out, field{text[start:], start, len(text)})
-	}
-	return out
-}
+// field is a word between blanks.
+var field = regexp.MustCompile(`\S+`)
 
 func backwards(text string) string {
 	runes := []rune(text)
@@ -164,16 +139,7 @@ func backwards(text string) string {
 }
 
 // lettersBackwards turns words round and leaves numbers.
-func lettersBackwards(text string) string {
-	var b strings.Builder
-	for word := range words(text) {
-		if r, _ := utf8.DecodeRuneInString(word); isWordRune(r) {
-			word = backwards(word)
-		}
-		b.WriteString(word)
-	}
-	return b.String()
-}
+func lettersBackwards(text string) string { return word.ReplaceAllStringFunc(text, backwards) }
 
 func rot13(r rune) rune {
 	switch {

@@ -4,6 +4,7 @@
 package disguise
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -84,42 +85,20 @@ const (
 // alike, and words wholly of such letters where most words are Latin.
 func inLatin(text string) string {
 	count := map[script]int{}
-	for word := range words(text) {
-		if r, _ := utf8.DecodeRuneInString(word); isWordRune(r) {
-			count[scriptOf(word)]++
-		}
+	for _, word := range word.FindAllString(text, -1) {
+		count[scriptOf(word)]++
 	}
 	mostlyLatin := count[latin] >= count[strange]
-	var b strings.Builder
-	b.Grow(len(text))
-	for word := range words(text) {
+	return word.ReplaceAllStringFunc(text, func(word string) string {
 		if s := scriptOf(word); s == latin || s == alike && mostlyLatin {
-			word = strings.Map(toLatin, word)
+			return strings.Map(toLatin, word)
 		}
-		b.WriteString(word)
-	}
-	return b.String()
+		return word
+	})
 }
 
-// words yields text in pieces: runs of letters, and what is between them.
-func words(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		start, in := 0, false
-		for i, r := range text {
-			if letter := isWordRune(r); letter != in {
-				if i > start && !yield(text[start:i]) {
-					return
-				}
-				start, in = i, letter
-			}
-		}
-		if start < len(text) {
-			yield(text[start:])
-		}
-	}
-}
-
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
+// word is a run of letters.
+var word = regexp.MustCompile(`[\p{L}\p{M}]+`)
 
 // scriptOf takes a word for Latin as soon as one of its letters is: no language
 // mixes them with letters that look alike.
@@ -127,10 +106,9 @@ func scriptOf(word string) script {
 	s := latin
 	for _, r := range word {
 		switch {
-		case r < utf8.RuneSelf || unicode.Is(unicode.Latin, r) || !unicode.IsLetter(r):
-			if isWordRune(r) && !unicode.IsMark(r) {
-				return latin
-			}
+		case unicode.Is(unicode.Latin, r):
+			return latin
+		case unicode.IsMark(r):
 		case toLatin(r) == r:
 			s = strange
 		case s == latin:

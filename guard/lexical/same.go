@@ -158,6 +158,10 @@ func wordsDiffer(b, p *profile, template float64) string {
 // know, and the text says nothing else that is new, the noun was exchanged. Who
 // describes the thing in words of his own says more.
 func nounsDiffer(b, p *profile, _ float64) string {
+	news := wordsOnly(p, b, 0)
+	if len(news) == 0 {
+		return ""
+	}
 	for _, mine := range b.phrases() {
 		last := len(mine) - 1
 		if last == 0 || p.means(mine[last], nil) || b.joins(mine[last], p) {
@@ -168,7 +172,6 @@ func nounsDiffer(b, p *profile, _ float64) string {
 			shares := slices.ContainsFunc(theirs, func(w *word) bool {
 				return slices.ContainsFunc(mine[:last], func(o *word) bool { return alike(w, o) })
 			})
-			news := wordsOnly(p, b, 0)
 			if shares && slices.Contains(news, end) && len(news) <= len(theirs) && !slices.ContainsFunc(news, func(w *word) bool { return !slices.Contains(theirs, w) }) {
 				return fmt.Sprintf("%q became %q", mine[last].text, end.text)
 			}
