@@ -96,10 +96,26 @@ func (q Question) loads(err error) bool {
 	return errors.As(err, &fault) && (fault.Away() || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
 }
 
-// reply asks for one token. Servers that want max_tokens by another name are asked
-// without, those that only stream for a stream.
+// greetings are what is said to a server. What it says to one of them may be for
+// that one alone, unless it is that key or model are wrong, or that it is not there.
+var greetings = []string{"Hello.", "Good morning.", "What can you do?"}
+
+// reply asks for one token.
 func (q Question) reply(ctx context.Context) (streamed bool, err error) {
-	said, err := model.Conversation{}.Append(model.Turn{Role: "user", Content: "Hello."})
+	for _, greeting := range greetings {
+		var fault *model.Fault
+		streamed, err = q.greet(ctx, greeting)
+		if !errors.As(err, &fault) || fault.Kind == model.Auth || fault.Kind == model.Missing || fault.Reason == "timeout" || fault.Away() {
+			break
+		}
+	}
+	return streamed, err
+}
+
+// greet asks once. Servers that want max_tokens by another name are asked without,
+// those that only stream for a stream.
+func (q Question) greet(ctx context.Context, greeting string) (streamed bool, err error) {
+	said, err := model.Conversation{}.Append(model.Turn{Role: "user", Content: greeting})
 	if err != nil {
 		return false, err
 	}
