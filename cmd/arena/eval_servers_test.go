@@ -112,7 +112,7 @@ func TestServersAreToldOfInTheirOwnWords(t *testing.T) {
 		"streams unasked":      {server: streaming(solving())},
 		"streams alone":        {server: unless(func(b string) bool { return strings.Contains(b, `"stream":false`) }, saying(400, `{"error":{"message":"stream must be true"}}`), streaming(solving()))},
 		"no max_tokens":        {server: unless(func(b string) bool { return strings.Contains(b, `"max_tokens"`) }, saying(400, `{"error":{"message":"Unsupported parameter: 'max_tokens'"}}`), solving())},
-		"loading":              {server: first(2, saying(503, `{"error":{"message":"Loading model"}}`), solving()), args: "--retries 0", words: []string{"waiting for http", "Loading model"}},
+		"loading":              {server: first(4, saying(503, `{"error":{"message":"Loading model"}}`), solving()), args: "--retries 0", words: []string{"waiting for http", "Loading model"}},
 		"wrong key":            {server: saying(401, `{"error":{"message":"Incorrect API key provided"}}`), code: 1, words: []string{"(status 401): Incorrect API key provided", "--api-key-env"}},
 		"forbidden":            {server: saying(403, "no entry"), code: 1, words: []string{"(status 403): no entry", "--api-key-env"}},
 		"wrong model":          {server: saying(404, `{"error":{"message":"The model m does not exist."}}`), code: 1, words: []string{"The model m does not exist.", "it serves qwen, qwen-tuned; name one with --model"}},
