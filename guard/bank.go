@@ -118,14 +118,14 @@ func readBankFile(path string) ([]Entry, error) {
 	case err != nil:
 		return nil, err
 	case strings.HasPrefix(schema, rotationFamily):
-		r, err := decodeRotation(b)
-		if err != nil {
+		var r *Rotation
+		if r, err = decodeRotation(b); err != nil {
 			return nil, err
 		}
 		return r.Entries(), nil
 	case strings.HasPrefix(schema, stateFamily):
-		s, err := ReadState(bytes.NewReader(b))
-		if err != nil {
+		var s *State
+		if s, err = ReadState(bytes.NewReader(b)); err != nil {
 			return nil, err
 		}
 		return s.Protected(filepath.Base(filepath.Dir(path))), nil
@@ -158,7 +158,7 @@ func schemaOf(path string) (b []byte, schema string, err error) {
 		Schema string `json:"schema"`
 	}
 	if json.Unmarshal(b, &head) != nil {
-		return nil, "", nil // other kinds of banks are no single object
+		return nil, "", nil //nolint:nilerr // other kinds of banks are no single object
 	}
 	return b, head.Schema, nil
 }

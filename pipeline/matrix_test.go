@@ -87,16 +87,16 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 	}
 	imported := func(name string, heldOut ...string) error {
 		m := foreign.Import{Inputs: inputs, HeldOut: heldOut, Workers: 2, Target: to(name)}
-		_, err := m.Run(t.Context())
-		return err
+		_, failed := m.Run(t.Context())
+		return failed
 	}
 	mixed := func(name string, heldOut []string, sources ...string) error {
 		m := mix.Mix{HeldOut: heldOut, Config: mix.Defaults(), Workers: 2, Target: to(name)}
 		for _, s := range sources {
 			m.Sources = append(m.Sources, mix.Source{Dir: in(s), Weight: 1})
 		}
-		_, err := m.Run(t.Context())
-		return err
+		_, failed := m.Run(t.Context())
+		return failed
 	}
 	build(t, newRun(t, sampleDay, in("open")))
 	guarded := newRun(t, sampleDay, in("guarded"))
@@ -107,13 +107,13 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	stageOf := func(from, name string) error {
-		_, err := stage.Write(t.Context(), to(name), recipe.Input{Corpus: in(from), HeldOut: []string{held}}, in(name+".work"))
-		return err
+		_, failed := stage.Write(t.Context(), to(name), recipe.Input{Corpus: in(from), HeldOut: []string{held}}, in(name+".work"))
+		return failed
 	}
 	publish := func(from, name string) error {
 		p := public.Publication{Corpus: in(from), HeldOut: []string{held}, Target: to(name)}
-		_, err := p.Run(t.Context())
-		return err
+		_, failed := p.Run(t.Context())
+		return failed
 	}
 	if err = errors.Join(imported("unguarded"), mixed("both", nil, "open", "unguarded")); err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func (r *Rule) simulate(from []noise, prompts int, better float64, times int) Si
 
 // play is one round: how many of its challengers pass. A round of a rule that is
 // never met with so few prompts costs no draw.
-func (n *noise) play(r *Rule, random *rand.Rand, prompts int, better float64) (passed int) {
+func (n *noise) play(r *Rule, random *rand.Rand, prompts int, better float64) (passed int) { //nolint:forbidigo // a simulation draws, from a seed of its own
 	king := Student{KLs: make([]float64, prompts)}
 	order := make([]int, prompts)
 	for i := range order {

@@ -23,7 +23,7 @@ func read(t *testing.T, path string) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	r, err := Read(f)
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func isAuthorization(s string) bool {
 func noName(s string) bool {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
 	named := !slices.ContainsFunc(parts, func(p string) bool { return mixed(p) || p != strings.ToLower(p) })
-	return mixed(s) && !(named && len(parts) > 1)
+	return mixed(s) && (!named || len(parts) < 2)
 }
 
 // random tells a value that a machine drew from a name of parts: digits in it,

@@ -31,7 +31,7 @@ type Dispatch struct {
 // log for both where entries have no time.
 type span struct{ Start, End float64 }
 
-// link says how a dispatch hangs on the inference before it.
+// Link says how a dispatch hangs on the inference before it.
 type Link uint8
 
 // The links of a dispatch. Only the first three bind the dispatch to a model's

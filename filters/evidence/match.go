@@ -309,6 +309,7 @@ func (l *ProxyLog) RichnessV2() float64 {
 	return float64(valid) / float64(len(l.Dispatches))
 }
 
+// NonceValid is what the proxy says of a dispatch whose nonce is its own.
 const NonceValid = "valid"
 
 // Nonces reports whether the proxy gave its dispatches a nonce's status.

@@ -36,8 +36,8 @@ func (a *Attempt) read() {
 			cites := !inQuery && a.returned(number, seen)
 			s.Cites = s.Cites || cites
 			if !a.asks(number, made) {
-				a.Numbers.Whole++
-				a.Numbers.Part += int(Flag(!inQuery && !cites && !a.grounded(number, seen)))
+				a.Whole++
+				a.Part += int(Flag(!inQuery && !cites && !a.grounded(number, seen)))
 			}
 		}
 		for number := range numbers(turn.Text) {

@@ -30,8 +30,8 @@ func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (ver
 		}
 		defer release()
 		if waited {
-			if v, held, err := j.held(q); held || err != nil {
-				return v, err
+			if v, held, failed := j.held(q); held || failed != nil {
+				return v, failed
 			}
 		}
 		v, err := j.live(ctx, q, voted)

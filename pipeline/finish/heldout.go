@@ -57,8 +57,8 @@ func Gather(sources []*Source, heldOut []string) (*Known, error) {
 	}
 	var banks []*guard.State
 	for _, s := range sources {
-		bank, err := s.Guarded(k.Given)
-		if err != nil {
+		var bank *guard.State
+		if bank, err = s.Guarded(k.Given); err != nil {
 			return nil, err
 		}
 		if bank != nil {

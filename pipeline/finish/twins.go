@@ -41,7 +41,7 @@ func (k *Known) joinTwins(sources []*Source) error {
 	}
 	found := &guard.State{}
 	for name, protected := range t.match {
-		if b, err := hex.DecodeString(name); err != nil || len(b) != 32 {
+		if b, bad := hex.DecodeString(name); bad != nil || len(b) != 32 {
 			return fmt.Errorf("cluster %q, which asks for what is protected, is no sha256", name)
 		}
 		c := t.asked[name]
