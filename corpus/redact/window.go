@@ -1,6 +1,10 @@
 package redact
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/text"
+)
 
 // span is a part of a text by byte offsets.
 type span struct{ start, end int }
@@ -92,24 +96,11 @@ func (t *tokens) walk(at, to int) int {
 
 func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' }
 
-// stretches are the runs of at least so many bytes of a set: one byte in so many
-// shows each of them.
-func stretches(text string, set *[256]bool, least int) []span {
+// stretches are the runs of at least so many bytes of a set.
+func stretches(s string, set *[256]bool, least int) []span {
 	var out []span
-	end := 0
-	for i := least - 1; i < len(text); i += least {
-		if i < end || !set[text[i]] {
-			continue
-		}
-		start := i
-		for end = i; end < len(text) && set[text[end]]; end++ {
-		}
-		for start > 0 && set[text[start-1]] {
-			start--
-		}
-		if end-start >= least {
-			out = append(out, span{start, end})
-		}
+	for start, end := range text.Stretches(s, set, least) {
+		out = append(out, span{start, end})
 	}
 	return out
 }

@@ -7,22 +7,43 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // minEncoded is the least text worth looking for behind an encoding: twelve
 // letters are two words.
 const minEncoded = 12
 
+// encodedLen is what they take in base64.
+const encodedLen = 16
+
 // encodedRun is what base64 of a text of minEncoded bytes looks like, in either
 // alphabet and broken into lines; hexadecimal digits are such a run too.
 var encodedRun = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}(?:\s*\n\s*[A-Za-z0-9+/_-]{4,})*={0,2}`)
 
-// decode puts in the place of each encoded run the text that it holds.
-func decode(text string) (decoded, how string) {
-	if len(text) < minEncoded {
-		return text, ""
+// encodable reports whether a text holds a run that encodedRun may match.
+func encodable(s string) bool {
+	for range text.Stretches(s, &encodedBytes, encodedLen) {
+		return true
 	}
-	decoded = encodedRun.ReplaceAllStringFunc(text, func(run string) string {
+	return false
+}
+
+// encodedBytes are the letters of a run.
+var encodedBytes = func() (set [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-") {
+		set[c] = true
+	}
+	return set
+}()
+
+// decode puts in the place of each encoded run the text that it holds.
+func decode(s string) (decoded, how string) {
+	if !encodable(s) {
+		return s, ""
+	}
+	decoded = encodedRun.ReplaceAllStringFunc(s, func(run string) string {
 		run = strings.Join(strings.Fields(run), "")
 		for _, plain := range []string{run, strings.TrimLeft(run, "-_/+")} {
 			if inner, as := decodeRun(plain); as != "" {
@@ -33,12 +54,12 @@ func decode(text string) (decoded, how string) {
 		return run
 	})
 	if how == "" {
-		return text, ""
+		return s, ""
 	}
 	return decoded, how
 }
 
-func decodeRun(run string) (text, how string) {
+func decodeRun(run string) (plain, how string) {
 	if b, err := hex.DecodeString(run); err == nil && isText(b) {
 		return string(b), "hexadecimal"
 	}
