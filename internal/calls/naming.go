@@ -83,12 +83,6 @@ func nameAtEnd(text string) string {
 	return text[at:]
 }
 
-// IsQuoted reports whether quotes stand around a value, those behind it escaped
-// or not.
-func IsQuoted(before, after string) bool {
-	return hasEnd(before, "\"'") && hasStart(strings.TrimLeft(after, "\\"), "\"'")
-}
-
 func hasEnd(s, signs string) bool { return s != "" && strings.IndexByte(signs, s[len(s)-1]) >= 0 }
 
 func hasStart(s, signs string) bool { return s != "" && strings.IndexByte(signs, s[0]) >= 0 }

@@ -4,7 +4,5 @@ package cli
 
 import "math"
 
-// OpenFiles is no limit where the system has none to ask for.
-func OpenFiles() uint64 { return math.MaxUint64 }
-
+// addressSpace is no limit where the system has none to ask for.
 func addressSpace() uint64 { return math.MaxUint64 }
