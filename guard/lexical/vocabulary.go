@@ -105,14 +105,19 @@ func idf(df, n int, least float64) float32 {
 	return float32(max(least, math.Log((float64(n)+1)/(float64(df)+0.5))))
 }
 
-// leastTypo is the shortest stem in which a slip of the finger is looked for.
-const leastTypo = 5
+// leastTypo is the shortest stem in which a slip of the finger is looked for, and
+// leastSwap that in which two neighbours swapped are: of four letters one changed
+// is often another word, and two swapped hardly ever.
+const (
+	leastTypo = 5
+	leastSwap = 4
+)
 
 // deletions returns a stem with each of its letters left out in turn, and the
 // stem itself: two words one edit apart, or with two neighbours swapped, share
 // one of them.
 func deletions(stem string) []string {
-	if len(stem) < leastTypo || !isASCII(stem) {
+	if len(stem) < leastSwap || !isASCII(stem) {
 		return nil
 	}
 	out := make([]string, 0, len(stem)+1)
@@ -268,11 +273,17 @@ func (v *vocabulary) collectTypos(found map[int32]float32, r *word) {
 	}
 	for _, d := range deletions(r.stem) {
 		for _, id := range v.deletions[d] {
-			if isOneSlip(r.stem, v.stems[id]) {
+			if isSwap(r.stem, v.stems[id]) || min(len(r.stem), len(v.stems[id])) >= leastTypo && isOneSlip(r.stem, v.stems[id]) {
 				found[id] = max(found[id], simTypo)
 			}
 		}
 	}
+}
+
+// isSwap reports whether a becomes b by two neighbours swapped.
+func isSwap(a, b string) bool {
+	n := commonPrefix(a, b)
+	return len(a) == len(b) && n+1 < len(a) && a[n] == b[n+1] && a[n+1] == b[n] && a[n+2:] == b[n+2:]
 }
 
 // isOneSlip reports whether a becomes b by one letter added, left out or
@@ -284,8 +295,7 @@ func isOneSlip(a, b string) bool {
 	n := commonPrefix(a, b)
 	switch len(b) - len(a) {
 	case 0:
-		swapped := n+1 < len(a) && a[n] == b[n+1] && a[n+1] == b[n] && a[n+2:] == b[n+2:]
-		return swapped || n < len(a) && a[n+1:] == b[n+1:]
+		return isSwap(a, b) || n < len(a) && a[n+1:] == b[n+1:]
 	case 1:
 		return a[n:] == b[n+1:]
 	}
