@@ -106,11 +106,12 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 	stop := f.syncing(fail)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, r.AtOnce))
+	slots := make(chan struct{}, largeWork)
 	for _, key := range f.missing(r.Spec) {
 		if ctx.Err() != nil {
 			break
 		}
-		g.Go(func() error { return r.playOne(ctx, f, key) })
+		g.Go(func() error { return r.playOne(ctx, f, key, slots) })
 	}
 	err, lost := g.Wait(), stop()
 	if lost != nil && errors.Is(err, context.Canceled) {
@@ -120,7 +121,7 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 }
 
 // playOne plays one rollout from its last whole turn to its end.
-func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key) error {
+func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key, slots chan struct{}) error {
 	past, err := f.past(key)
 	if err != nil {
 		return err
@@ -129,7 +130,9 @@ func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key) error {
 		Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample),
 		Seed: r.Spec.Seed + int64(key.Sample), Past: past,
 	}
-	result, err := r.Environment.Play(ctx, task, r.Asker, func(t rollout.Turn) error { return f.keep(key, t) })
+	asker := &turns{Asker: r.Asker, slots: slots}
+	defer asker.release()
+	result, err := r.Environment.Play(ctx, task, asker, func(t rollout.Turn) error { return f.keep(key, t) })
 	if err != nil {
 		return err
 	}

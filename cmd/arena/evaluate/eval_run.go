@@ -31,6 +31,7 @@ const evalHeapGrowth = 50
 // Run plays the rollouts that f asks for and writes the run folder.
 func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 	cli.GrowHeap(evalHeapGrowth)
+	cli.LimitHeap()
 	if err := f.check(); err != nil {
 		return err
 	}
