@@ -33,12 +33,35 @@ type label struct {
 	Detail string `json:"detail"`
 }
 
+// errFound ends the reading of a day at the attempt that was looked for.
+var errFound = errors.New("found")
+
 // explain prints the walk of one attempt through the gates.
 func (d *judgeDay) explain(ctx context.Context, days []string) error {
-	t, err := d.find(ctx, days)
-	if err != nil {
+	var words strings.Builder
+	err := d.attempts(ctx, days, newJudgeTally(), func(t *arena.Trace) error {
+		if t.ID != d.flags.explain {
+			return nil
+		}
+		if err := d.walk(ctx, &words, t); err != nil {
+			return err
+		}
+		return errFound
+	})
+	switch {
+	case err == nil:
+		return cli.Failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM: eval_run_id and problem_id of a line of `arena judge`")
+	case !errors.Is(err, errFound):
 		return err
 	}
+	return cli.WriteWhole(d.streams, d.flags.out, func(w io.Writer) error {
+		_, err := io.WriteString(w, cli.WithoutSecrets(words.String()))
+		return err
+	})
+}
+
+// walk writes what the judge says of an attempt.
+func (d *judgeDay) walk(ctx context.Context, w io.Writer, t *arena.Trace) error {
 	dialogue := filters.Normalise(t)
 	j, err := d.judge(ctx, t, &dialogue)
 	if err != nil {
@@ -50,28 +73,7 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 			return err
 		}
 	}
-	var words strings.Builder
-	if err := printWalk(&words, t, &dialogue, &j, beside); err != nil {
-		return err
-	}
-	return cli.WriteWhole(d.streams, d.flags.out, func(w io.Writer) error {
-		_, err := io.WriteString(w, cli.WithoutSecrets(words.String()))
-		return err
-	})
-}
-
-// find reads the attempt that --explain names.
-func (d *judgeDay) find(ctx context.Context, days []string) (found *arena.Trace, err error) {
-	err = d.attempts(ctx, days, newJudgeTally(), func(t *arena.Trace) error {
-		if t.ID == d.flags.explain {
-			found = t
-		}
-		return nil
-	})
-	if err == nil && found == nil {
-		err = cli.Failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM: eval_run_id and problem_id of a line of `arena judge`")
-	}
-	return found, err
+	return printWalk(w, t, &dialogue, &j, beside)
 }
 
 // labelOf finds the line of an attempt in a file of labels.
