@@ -99,19 +99,23 @@ func listed(text string, w span) bool {
 	}
 	word := packed(text[w.start:w.end])
 	at := wordHash(word)
-	return phraseWords.some[at/64]>>(at%64)&1 != 0 && phraseWords.all[word]
+	if phraseWords.some[at/64]>>(at%64)&1 == 0 {
+		return false
+	}
+	_, is := phraseWords.all[word]
+	return is
 }
 
-// phraseWords is the list, each word as one number. A bit for the hash of each
+// phraseWords is the list, each word as one number with its place. A bit for the hash of each
 // tells most other words at once.
 var phraseWords = func() (list struct {
-	all  map[uint64]bool
+	all  map[uint64]int
 	some [1 << 10]uint64
 }) {
-	list.all = map[uint64]bool{}
-	for _, w := range bip39.GetWordList() {
+	list.all = map[uint64]int{}
+	for i, w := range bip39.GetWordList() {
 		word := packed(w)
-		list.all[word] = true
+		list.all[word] = i
 		list.some[wordHash(word)/64] |= 1 << (wordHash(word) % 64)
 	}
 	return list
@@ -138,7 +142,9 @@ func phrasesOf(text string, words []span) []span {
 		for same < len(words) && same < i+mostWords && gap(text, words[same-1], words[same]) == gap(text, words[i], words[i+1]) {
 			same++
 		}
-		if n := phraseFrom(text, words[i:same]); n > 0 {
+		// A label stands before a stretch, not within it.
+		first := i == 0 || gap(text, words[i-1], words[i]) != gap(text, words[i], words[i+1])
+		if n := phraseFrom(text, words[i:same], first); n > 0 {
 			all = append(all, span{words[i].start, words[i+n-1].end})
 		}
 	}
@@ -169,25 +175,42 @@ func gap(text string, a, b span) string {
 	}, text[a.end:b.start])
 }
 
-// phraseFrom is how many of the words are a phrase that begins with the first; 0
-// where none does.
-func phraseFrom(text string, words []span) int {
+// phraseFrom is how many of the words are a phrase that begins with the first of
+// them, which may be the first of a stretch; 0 where none does.
+func phraseFrom(text string, words []span, first bool) int {
 	if len(words) < fewestWords {
 		return 0
 	}
-	phrase := make([]string, len(words))
+	var phrase [mostWords]int
 	for i, w := range words {
-		phrase[i] = strings.ToLower(text[w.start:w.end])
+		phrase[i] = phraseWords.all[packed(text[w.start:w.end])]
 	}
 	for n := len(words) / 3 * 3; n >= fewestWords; n -= 3 {
-		if bip39.IsMnemonicValid(strings.Join(phrase[:n], " ")) {
+		if checks(phrase[:n]) {
 			return n
 		}
 	}
-	if start := words[0].start; phraseLabel.MatchString(text[max(0, start-64):start]) {
+	if start := words[0].start; first && phraseLabel.MatchString(text[max(0, start-64):start]) {
 		return len(words)
 	}
 	return 0
+}
+
+// checks reports whether the last of the words hold the checksum of the others:
+// each is eleven bits of its place in the list, and one bit of 33 is of the SHA-256
+// of the rest.
+func checks(words []int) bool {
+	var b [mostWords*11/8 + 1]byte
+	for i, w := range words {
+		for bit := range 11 {
+			if at := i*11 + bit; w>>(10-bit)&1 != 0 {
+				b[at/8] |= 0x80 >> (at % 8)
+			}
+		}
+	}
+	entropy, sumBits := len(words)*4/3, len(words)/3
+	sum := sha256.Sum256(b[:entropy])
+	return sum[0]>>(8-sumBits) == b[entropy]>>(8-sumBits)
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
