@@ -47,28 +47,7 @@ or what is protected is trained on.`,
 			case sentences:
 				return verifyClaims(s, args[0], quiet)
 			}
-			progress := cli.Noise{Quiet: quiet}.Progress(s)
-			found, err := verifyCorpus(c.Context(), args[0], progress.Reading("verify", 0))
-			progress.Done()
-			if err != nil {
-				return err
-			}
-			for _, f := range found {
-				fmt.Fprintln(s.Err, f)
-			}
-			kept := len(found)
-			found = slices.DeleteFunc(found, func(f verify.Finding) bool { return f.Withheld })
-			if kept -= len(found); kept > 0 {
-				fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", args[0], cli.Counted(kept, "file is", "files are"))
-			}
-			err = verdict(args[0], found)
-			if err == nil {
-				err = verifyTrain(c.Context(), s, args[0], heldOut, quiet)
-			}
-			if err != nil || quiet {
-				return err
-			}
-			return tellVerified(c.Context(), s, args[0])
+			return verifyWhole(c.Context(), s, args[0], heldOut, quiet)
 		},
 	}
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
@@ -78,6 +57,32 @@ or what is protected is trained on.`,
 	cli.ReadsFiles(c)
 	cli.Reads(c, "held-out")
 	return c
+}
+
+// verifyWhole checks every promise of a corpus, and tells what holds and what not.
+func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []string, quiet bool) error {
+	progress := cli.Noise{Quiet: quiet}.Progress(s)
+	found, err := verifyCorpus(ctx, name, progress.Reading("verify", 0))
+	progress.Done()
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		fmt.Fprintln(s.Err, f)
+	}
+	kept := len(found)
+	found = slices.DeleteFunc(found, func(f verify.Finding) bool { return f.Withheld })
+	if kept -= len(found); kept > 0 {
+		fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", name, cli.Counted(kept, "file is", "files are"))
+	}
+	err = verdict(name, found)
+	if err == nil {
+		err = verifyTrain(ctx, s, name, heldOut, quiet)
+	}
+	if err != nil || quiet {
+		return err
+	}
+	return tellVerified(ctx, s, name)
 }
 
 // verifyCorpus checks a corpus where it lies, and tells of what it reads.
