@@ -13,13 +13,14 @@ import (
 func Around(fsys corpus.FS, inputs []traces.Input) ([]*Source, error) {
 	var out []*Source
 	seen := map[string]bool{}
-	for _, in := range inputs {
-		if in.Path == traces.Stdin {
+	for i := range inputs { // by position: the rest of an input may still be hashed
+		name := inputs[i].Path
+		if name == traces.Stdin {
 			continue
 		}
-		path, err := filepath.Abs(in.Path)
+		path, err := filepath.Abs(name)
 		if err != nil {
-			return nil, fmt.Errorf("find the corpus around %s: %w", in.Path, err)
+			return nil, fmt.Errorf("find the corpus around %s: %w", name, err)
 		}
 		for dir := filepath.Dir(path); !seen[dir]; dir = filepath.Dir(dir) {
 			seen[dir] = true
