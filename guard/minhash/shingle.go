@@ -7,8 +7,9 @@ import (
 )
 
 // A word is a run of ASCII letters, digits, underscores and bytes above 0x7F; in
-// it each character of a script without blanks is a word of its own. Words are compared with bit 0x20 of every byte set, which folds ASCII and
-// Latin-1 letters to lower case eight bytes at a time.
+// it each character of a script without blanks is a word of its own. Words are
+// compared with bit 0x20 of every byte set, which folds ASCII and Latin-1 letters
+// to lower case eight bytes at a time.
 const (
 	foldCase  = 0x2020202020202020
 	wordMul   = 0x9FB21C651E98DF25
@@ -122,12 +123,14 @@ func unspaced(text []byte) int {
 	if len(text) < 3 {
 		return 0
 	}
+	const continues = 0x80 // as the two top bits of all bytes of a character but its first
 	switch lead, next := text[0], text[1]; {
+	case next&0xC0 != continues || text[2]&0xC0 != continues:
 	case lead == 0xE0 && next >= 0xB8 && next <= 0xBB, // Thai and Lao
 		lead == 0xE1 && (next >= 0x80 && next <= 0x82 || next >= 0x9E && next <= 0x9F), // Burmese and Khmer
 		lead == 0xE3, lead >= 0xE4 && lead <= 0xE9: // kana and Chinese
 		return 3
-	case lead == 0xF0 && next >= 0xA0 && next <= 0xB3 && len(text) > 3: // rare Chinese
+	case lead == 0xF0 && next >= 0xA0 && next <= 0xB3 && len(text) > 3 && text[3]&0xC0 == continues: // rare Chinese
 		return 4
 	}
 	return 0
