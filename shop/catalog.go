@@ -12,11 +12,11 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/xxh3"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/gunzip"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop/index"
 	"github.com/trajectory-arena/arena/shop/store"
@@ -105,14 +105,18 @@ func decompress(path string, to io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	var in io.Reader = gunzip.NewReader(f)
-	if !strings.HasSuffix(path, ".gz") {
-		z, err := zstd.NewReader(f)
-		if err != nil {
-			return fmt.Errorf("decompress %s: %w", path, err)
+	var in io.Reader
+	if strings.HasSuffix(path, ".gz") {
+		in, err = gzip.NewReader(f)
+	} else {
+		z, zerr := zstd.NewReader(f)
+		if err = zerr; err == nil {
+			defer z.Close()
 		}
-		defer z.Close()
 		in = z
+	}
+	if err != nil {
+		return fmt.Errorf("decompress %s: %w", path, err)
 	}
 	if _, err := io.Copy(to, in); err != nil {
 		return fmt.Errorf("decompress %s: %w", path, err)

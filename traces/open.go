@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/trajectory-arena/arena/internal/gunzip"
 )
 
 // content is a file's text, decompressed and within its limits. Its errors are
@@ -67,7 +66,12 @@ func open(stored io.Reader, limits Limits) (*content, error) {
 		c.text = failing{&damage{NotATrace, "a file of " + foreign(magic)}}
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		c.damaged = reasonOf(TruncatedGzip, CorruptGzip)
-		c.text = gunzip.NewReader(buffered)
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			c.text = failing{err}
+			break
+		}
+		c.text = z
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		c.damaged = reasonOf(TruncatedZstd, CorruptZstd)
 		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
