@@ -1,53 +1,34 @@
 package redact
 
 import (
-	"math/rand/v2"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// headers is a cookie header as an expression.
-var headers = regexp.MustCompile(`(?i)\Acookie["']?\s{0,3}[:=]\s{0,3}["']?((?:[^\s=;,"'<>]+=[^\s;"'<>]*;\s?)*[^\s=;,"'<>]+=[^\s;"'<>]{16,}(?:;\s?[^\s=;,"'<>]+=[^\s;"'<>]*)*)`)
-
-// TestCookiesAreThoseOfTheExpression holds the one walk over a text against the
-// expression at each word.
-func TestCookiesAreThoseOfTheExpression(t *testing.T) {
+// TestCookiesAreHeadersWithASession holds the rule to what it takes and leaves.
+func TestCookiesAreHeadersWithASession(t *testing.T) {
 	t.Parallel()
-	parts := []string{"cookie", "cookie:", "Cookie: ", "cookie=", "a=", "sid=", ";", "; ", ";  ", "=", ":", ",", " ", "\t", `"`, "'", "<", "x", "é", "\xff", "0123456789", "abcdefghijklmnop", "value1"}
-	r := rand.New(rand.NewPCG(5, 6))
-	found := 0
-	for range 60_000 {
-		var b strings.Builder
-		for range 2 + r.IntN(16) {
-			b.WriteString(parts[r.IntN(len(parts))])
-		}
-		text := b.String()
-		var words []hit
-		var want []Finding
-		for at := range len(text) {
-			if len(text) < at+6 || !equalLower(text[at:], "cookie") {
-				continue
-			}
-			words = append(words, hit{0, span{at, at + 6}})
-			if m := headers.FindStringSubmatchIndex(text[at:]); m != nil {
-				want = append(want, Finding{"cookie", at + m[2], at + m[3]})
-			}
-		}
-		var got []Finding
-		for _, s := range cookies(text, words) {
-			got = append(got, Finding{"cookie", s.start, s.end})
-		}
-		want = merge(want)
-		found += len(want)
-		if got = merge(got); !slices.Equal(got, want) {
-			t.Fatalf("%q: %v, want %v", text, got, want)
-		}
+	r, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if found < 1000 {
-		t.Errorf("only %d cookies: the texts test little", found)
+	const long = "abcdefgh12345678"
+	for text, want := range map[string]string{
+		"cookie: sid=" + long:                     "cookie: *",
+		"Set-Cookie: a=b; sid=" + long + "; c":    "Set-Cookie: *; c",
+		`"cookie":"sid=` + long + `","x":1`:       `"cookie":"*","x":1`,
+		`{\"cookie\": \"sid=` + long + `\"}`:      `{\"cookie\": \"*\"}`,
+		"cookie = a=b;sid=" + long:                "cookie = *",
+		"cookie cookie=" + long + "1=2;x=" + long: "cookie cookie=*",
+		"cookie: a=b; c=d1":                       "cookie: a=b; c=d1",
+		"cookie: sid=abcdefghijklmnop":            "cookie: sid=abcdefghijklmnop",
+		"cookie jar, 16 cookies: chocolate":       "cookie jar, 16 cookies: chocolate",
+		"cookie:    sid=" + long:                  "cookie:    sid=" + long,
+	} {
+		if got, want := r.Text(text, Counts{}), strings.ReplaceAll(want, "*", Placeholder("cookie")); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
 	}
 }
 

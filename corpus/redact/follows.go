@@ -1,6 +1,9 @@
 package redact
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // The sets of bytes that follow a word.
 var (
@@ -8,22 +11,27 @@ var (
 	alphanumeric = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	hexadecimal  = setOf("0123456789abcdefABCDEF")
 	tokenBytes   = alphanumeric.with("_-./+=~")
-	hostBytes    = all().without(" \t\n\r\f\"',;<>{}()[]@:/_=")
+	hostBytes    = except(" \t\n\r\f\"',;<>{}()[]@:/_=")
 	between      = alphanumeric.with("_.- \t\n\r\f'\"")
 	signs        = setOf(`=>:|?,\`)
 	valueSigns   = setOf(`=:sS\`)
 	leadIn       = setOf("=>:|? \t\n\r\f`'\"")
-	secretBytes  = all().without(" \t\n\r\f\"',;<>{}()[]")
+	secretBytes  = except(" \t\n\r\f\"',;<>{}()[]")
 	leadBytes    = alphanumeric.with(" :=#.'\"(_-")
 	numberBytes  = setOf("0123456789 .()-")
 	userEnd      = setOf(" \t\n\r\f:/@\"'<>\\")
 )
 
+// charset is a set of bytes.
+type charset [4]uint64
+
+func (s *charset) has(c byte) bool { return s[c/64]>>(c%64)&1 != 0 }
+
 func setOf(bytes string) charset { return charset{}.with(bytes) }
 
 func (s charset) with(bytes string) charset {
-	for _, c := range bytes {
-		s.add(c, c)
+	for _, c := range []byte(bytes) {
+		s[c/64] |= 1 << (c % 64)
 	}
 	return s
 }
@@ -36,22 +44,22 @@ func (s charset) table() (t [256]bool) {
 	return t
 }
 
-// all is every byte, those beyond ASCII among them.
-func all() charset {
-	var s charset
-	s.add(0, 0xFF)
-	return s
-}
-
-func (s charset) without(bytes string) charset {
-	for _, c := range bytes {
-		s[c/64] &^= 1 << (c % 64)
+// except are all other bytes, those beyond ASCII among them.
+func except(bytes string) charset {
+	s := setOf(bytes)
+	for i := range s {
+		s[i] = ^s[i]
 	}
 	return s
 }
 
 // What must follow a word for an own rule to match. A backslash may stand for
 // anything: it opens an escape.
+
+// by asks for n bytes of a set.
+func by(set charset, n int) func(string, int, int) bool {
+	return func(text string, _, end int) bool { return set.fill(text, end, n) }
+}
 
 // hasUser: after :// a name of at most 200 bytes and a colon.
 func hasUser(text string, _, end int) bool {
@@ -131,9 +139,6 @@ func hasHash(text string, start, _ int) bool {
 	return start > 0 && (hexadecimal.has(text[start-1]) || text[start-1] == '\\')
 }
 
-// hasHost: the shortest name of a host after the @.
-func hasHost(text string, _, end int) bool { return hostBytes.fill(text, end, len("a.bc")) }
-
 // hasKey: the digits of a key where the 50 bytes end that may stand before it.
 func hasKey(text string, _, end int) bool {
 	for i := end; i < len(text) && i <= end+50; i++ {
@@ -158,4 +163,10 @@ func (s *charset) fill(text string, at, n int) bool {
 		}
 	}
 	return true
+}
+
+// isAssigned: a colon or a sign of equality behind a quote and three blanks.
+func isAssigned(text string, _, end int) bool {
+	rest := strings.TrimLeft(text[end:min(len(text), end+5)], "\"' \t\n\r\f")
+	return rest != "" && strings.IndexByte(`:=\`, rest[0]) >= 0
 }

@@ -48,21 +48,22 @@ func newPrefilter(rules []rule) *prefilter {
 	p := &prefilter{chains: make([][]needle, 1)}
 	for i := range rules {
 		for _, word := range rules[i].keywords {
-			p.add(word, i, rules[i].third(word))
+			p.add(word, i)
 		}
 	}
 	for a := '0'; a <= '9'; a++ {
 		for b := '0'; b <= '9'; b++ {
 			for _, c := range ".- " {
-				p.add(string([]rune{a, c, b}), noteNumber, charset{})
+				p.add(string([]rune{a, c, b}), noteNumber)
 			}
 		}
 	}
 	for c := '2'; c <= '7'; c++ {
-		p.add(`\u00`+string(c), noteEscape, charset{}) // ASCII, as in \u0041
+		p.add(`\u00`+string(c), noteEscape) // ASCII, as in \u0041
 	}
-	p.add(`:\`, noteEscape, setOf(`\/`)) // an address as https:\/\/
-	p.add(strings.ToLower(opening), notePlaceholder, charset{})
+	p.add(`:\/`, noteEscape) // an address as https:\/\/
+	p.add(`:\\`, noteEscape)
+	p.add(strings.ToLower(opening), notePlaceholder)
 	p.addDisguises()
 	return p
 }
@@ -71,8 +72,8 @@ func newPrefilter(rules []rule) *prefilter {
 // characters, by their first three bytes and by their escapes, and what begins
 // a character in addresses and in markup.
 func (p *prefilter) addDisguises() {
-	p.add("%", noteDisguise, charset{})
-	p.add("&", noteDisguise, charset{})
+	p.add("%", noteDisguise)
+	p.add("&", noteDisguise)
 	known := map[string]bool{}
 	text.Ignorables(func(r rune) {
 		first := string(r)[:min(3, utf8.RuneLen(r))]
@@ -80,26 +81,24 @@ func (p *prefilter) addDisguises() {
 			return
 		}
 		known[first] = true
-		p.add(first, noteDisguise, all())
+		p.add(first, noteDisguise)
 		units := utf16.AppendRune(nil, r)
-		p.add(fmt.Sprintf(`\u%04x`, units[0]), noteEscape, charset{})
+		p.add(fmt.Sprintf(`\u%04x`, units[0]), noteEscape)
 	})
 }
 
 // gramHash spreads three bytes over the table (Fibonacci hashing).
 func gramHash(gram uint32) uint32 { return gram * 0x9E3779B1 >> 14 }
 
-// add enters a word; third are the bytes that may follow one of two.
-func (p *prefilter) add(word string, rule int, third charset) {
+// add enters a word, one of two bytes with whatever may follow it.
+func (p *prefilter) add(word string, rule int) {
 	n := needle{word: word, rule: rule}
 	switch len(word) {
 	case 1:
 		p.single = append(p.single, n)
 	case 2:
 		for c := range 256 {
-			if third.has(byte(c)) {
-				p.enter(word+string([]byte{byte(c)}), n)
-			}
+			p.enter(word+string([]byte{byte(c)}), n)
 		}
 	default:
 		n.at = rarest(word)

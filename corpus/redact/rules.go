@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -26,11 +25,6 @@ type rule struct {
 	// whole rules search all of a text that has one of their keywords: what they
 	// find has no bound.
 	whole bool
-	// values, where set, finds the secrets in place of the expression, which would
-	// go over a long text again for each of the words.
-	values func(text string, found []hit) []span
-	// heads are the ways in which matches begin, where all begin with a keyword.
-	heads []head
 	// follows, where set, says whether what stands at a keyword may be the
 	// rule's: a look that is cheaper than the expression.
 	follows func(text string, start, end int) bool
@@ -78,7 +72,7 @@ func sharedRules() ([]rule, error) {
 			expr = `(?i)\A(?:` + m[1] + `)` + expr[len(m[0]):]
 		} else {
 			expr = strings.ReplaceAll(expr, before, "")
-			r.heads = openers(expr, r.keywords)
+			r.follows = narrow[s.ID]
 		}
 		var err error
 		if r.re, err = regexp.Compile(expr); err != nil {
@@ -106,38 +100,15 @@ const before = `[\w.-]{0,50}?`
 // words.
 var leading = regexp.MustCompile(`^\(\?i\)\[\\w\.-\]\{0,50\}\?\(\?:([a-z0-9_.|-]+)\)`)
 
-// openers are the ways in which matches of an expression begin, where all of
-// them begin with one of the words; nil where they do not.
-func openers(expr string, words []string) []head {
-	heads := headsOf(expr)
-	for _, h := range heads {
-		if !slices.ContainsFunc(words, h.opensWith) {
-			return nil
-		}
-	}
-	return heads
+// narrow are what must follow the words of shared rules that stand in every
+// second sentence.
+var narrow = map[string]func(text string, start, end int) bool{
+	"jwt": by(alphanumeric, 17), "twilio-api-key": by(hexadecimal, 32), "vault-service-token": by(alphanumeric.with("_-"), 24),
 }
 
 // may reports whether a match may begin at a word, by what follows it.
 func (r *rule) may(text string, start, end int) bool {
-	if r.follows != nil {
-		return r.follows(text, start, end)
-	}
-	return r.heads == nil || slices.ContainsFunc(r.heads, func(h head) bool { return h.begins(text[start:]) })
-}
-
-// third are the bytes that may follow a word of two.
-func (r *rule) third(word string) charset {
-	var out charset
-	for _, h := range r.heads {
-		if h.opensWith(word) && len(h) > len(word) {
-			out.join(h[len(word)])
-		}
-	}
-	if out == (charset{}) {
-		out.add(0, 0xFF)
-	}
-	return out
+	return r.follows == nil || r.follows(text, start, end)
 }
 
 // assigns reports whether a word is followed, within what the shared rules allow
@@ -174,11 +145,6 @@ const maxBetween = 24
 func (r *rule) find(out []Finding, text string, found []hit) []Finding {
 	search := windows
 	switch {
-	case r.values != nil:
-		for _, s := range r.values(text, found) {
-			out = r.take(out, text, s)
-		}
-		return out
 	case r.whole:
 		return r.within(out, text, span{0, len(text)})
 	case r.anchored:
@@ -194,18 +160,13 @@ func (r *rule) find(out []Finding, text string, found []hit) []Finding {
 func (r *rule) within(out []Finding, text string, w span) []Finding {
 	for _, m := range r.re.FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
 		start, end := r.secret(m)
-		out = r.take(out, text, span{w.start + start, w.start + end})
+		s := span{w.start + start, w.start + end}
+		secret := text[s.start:s.end]
+		if secret != "" && entropy(secret) >= r.entropy && (r.valid == nil || r.valid(secret)) {
+			out = append(out, Finding{r.kind, s.start, s.end})
+		}
 	}
 	return out
-}
-
-// take notes a secret that passes the last looks at it.
-func (r *rule) take(out []Finding, text string, s span) []Finding {
-	secret := text[s.start:s.end]
-	if secret == "" || entropy(secret) < r.entropy || r.valid != nil && !r.valid(secret) {
-		return out
-	}
-	return append(out, Finding{r.kind, s.start, s.end})
 }
 
 // secret is the span of a match that is replaced.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Last looks at what an expression matched.
@@ -142,3 +143,14 @@ func ibanLength(country string) int {
 const ibanLengths = "AD24AE23AL28AT20AZ28BA20BE16BG22BH22BR29BY28CH21CR22CY28CZ24DE22DK18DO28EE20EG29ES24FI18FO18FR27GB22GE22GI23GL18GR27GT28HR21HU28" +
 	"IE22IL23IQ23IS26IT27JO30KW30KZ20LB28LC32LI21LT20LU20LV21LY25MC27MD24ME22MK19MR27MT31MU30NL18NO15PK24PL28PS29PT25QA29RO24RS22SA24SC31SE24SI19SK24SM27" +
 	"ST25SV28TL23TN24TR26UA29VA22VG24XK20"
+
+// hasSession reports whether one of the pairs of a cookie header has a value of
+// sixteen characters or more.
+func hasSession(header string) bool {
+	for pair := range strings.SplitSeq(header, ";") {
+		if _, value, _ := strings.Cut(pair, "="); utf8.RuneCountInString(value) >= 16 {
+			return mixed(header)
+		}
+	}
+	return false
+}
