@@ -41,8 +41,8 @@ func (c *call) voucher(a python.Value) (python.Value, error) {
 	}
 	return python.DictOf(
 		item("prices", python.ListOf(prices...)),
-		item("total_before", python.Number(python.Round2(total))), item("discount_amount", round2(discount)),
-		item("total_after", python.Number(python.Round2(after))), item("within_budget", python.Boolean(after <= budget)),
+		item("total_before", python.Number(python.Round(total, 2))), item("discount_amount", round2(discount)),
+		item("total_after", python.Number(python.Round(after, 2))), item("within_budget", python.Boolean(after <= budget)),
 		item("voucher_applied", python.Boolean(applied)), item("budget", argument(a, "budget", python.Value{})),
 	), nil
 }
@@ -125,7 +125,7 @@ func toFloat(v python.Value) (float64, error) {
 func round2(v python.Value) python.Value {
 	switch v.Kind {
 	case python.Float:
-		return python.Number(python.Round2(v.Float))
+		return python.Number(python.Round(v.Float, 2))
 	case python.Bool:
 		if v.Bool {
 			return count(1)

@@ -270,12 +270,9 @@ func requoted(s string) string {
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// Round2 is round(f, 2).
-func Round2(f float64) float64 {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return f
-	}
-	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', 2, 64), 64)
+// Round is round(f, places).
+func Round(f float64, places int) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', places, 64), 64)
 	if err != nil {
 		return f
 	}

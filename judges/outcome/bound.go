@@ -11,8 +11,8 @@ type bound struct {
 
 // readBounds reads the bounds up to the first that cannot be read: those before
 // it count until then.
-func readBounds(reward object) (all []bound, err error) {
-	list, ok := reward["price"]
+func readBounds(reward value) (all []bound, err error) {
+	list, ok := reward.Get("price")
 	if !ok {
 		return nil, nil
 	}
@@ -25,15 +25,15 @@ func readBounds(reward object) (all []bound, err error) {
 		if err != nil {
 			return all, err
 		}
-		for _, mode := range modes.keys() {
-			ends, err := iterate(modes[mode])
+		for _, mode := range modes {
+			ends, err := iterate(mode.Value)
 			if err != nil {
 				return all, err
 			}
 			if len(ends) != 2 {
 				return all, fmt.Errorf("a bound has %d ends, not 2", len(ends))
 			}
-			all = append(all, bound{mode, ends[0], ends[1]})
+			all = append(all, bound{mode.Key, ends[0], ends[1]})
 		}
 	}
 	return all, nil

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // dialogue is what the rules need of all steps.
@@ -79,10 +79,10 @@ func refuseNonObject(body gjson.Result) error {
 		return errors.New("it has no completion.message")
 	}
 	v := decode(body)
-	if !truthy(v) {
+	if !v.Truth() {
 		return nil
 	}
-	found, err := contains(v, "tool_call")
+	found, err := contains(v, python.String("tool_call"))
 	if err == nil && found {
 		err = errors.New("its message is no object")
 	}
@@ -115,14 +115,10 @@ func splitIDs(list gjson.Result) []string {
 	seen := map[string]bool{}
 	var all []string
 	for _, id := range strings.Split(list.Str, ",") {
-		if id = strings.TrimFunc(id, isSpace); id != "" && !seen[id] {
+		if id = python.Strip(id); id != "" && !seen[id] {
 			seen[id] = true
 			all = append(all, id)
 		}
 	}
 	return all
 }
-
-// isSpace is what Python's strip removes: Go's white space and the four
-// information separators.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }

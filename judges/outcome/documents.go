@@ -23,7 +23,7 @@ type documents struct {
 type document struct {
 	// fields are those that rules read beside the options; id is its product_id,
 	// nameless why there is none.
-	fields   object
+	fields   value
 	id       value
 	nameless error
 	options  options
@@ -55,10 +55,8 @@ func (d *documents) document(id string) *document {
 }
 
 func readDocument(text gjson.Result) *document {
-	d := &document{fields: pick(text, "product_id", "shop_id", "title", "price", "service", "attributes", "sku_options")}
+	d := &document{fields: pick(text, "product_id", "shop_id", "title", "price", "service")}
 	d.id, d.nameless = get(d.fields, "product_id")
-	d.options, d.fault = readOptions(d.fields)
-	delete(d.fields, "attributes") // kept as options, in less memory
-	delete(d.fields, "sku_options")
+	d.options, d.fault = readOptions(pick(text, "attributes", "sku_options"))
 	return d
 }

@@ -46,7 +46,7 @@ func readStep(s *arena.Step, room []call) (message, error) {
 	if s.Raw != "" && (!s.Typed || s.Timestamp.Kind() != arena.Number) {
 		return readMessage(gjson.Parse(string(s.Raw)))
 	}
-	stamped := s.Timestamp.Kind() == arena.Number && decodeNumber(string(s.Timestamp)).float > 0
+	stamped := s.Timestamp.Kind() == arena.Number && gjson.Parse(string(s.Timestamp)).Num > 0
 	m := message{readable: true, think: s.Think, response: s.Response, timed: true, stamped: stamped, calls: room}
 	if s.Raw == "" {
 		m.think, m.response = cmp.Or(s.Think, s.Reasoning), cmp.Or(s.Response, s.Content)
@@ -151,7 +151,7 @@ func readTimestamp(extra gjson.Result) (timed, stamped bool) {
 		return false, false
 	}
 	stamp, err := asNumber(decode(members(extra, "timestamp")[0]))
-	return true, err == nil && stamp.float > 0
+	return true, err == nil && stamp > 0
 }
 
 // format is the step's format score: 1 if think and at least one of tool_call

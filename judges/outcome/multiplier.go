@@ -2,7 +2,8 @@ package outcome
 
 import (
 	"math"
-	"strconv"
+
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // Scale is how much of a success its reasoning quality earns: a share of Floor
@@ -29,7 +30,7 @@ func (s Scale) Multiplier(q float64) float64 {
 	if q >= s.Ceiling {
 		return 1
 	}
-	return round4(s.Floor + q*(1-s.Floor)/s.Ceiling)
+	return python.Round(s.Floor+q*(1-s.Floor)/s.Ceiling, 4)
 }
 
 // Multiplier turns a mean reasoning quality of 0 to 1 into the subnet's factor
@@ -39,14 +40,5 @@ func Multiplier(q float64) float64 { return SubnetScale().Multiplier(q) }
 // FinalScore is the success rate times the multiplier of the mean quality,
 // rounded to four places.
 func FinalScore(successRate, q float64) float64 {
-	return round4(successRate * Multiplier(q))
-}
-
-// round4 rounds the decimal expansion of x, as Python's round does.
-func round4(x float64) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 4, 64), 64)
-	if err != nil {
-		return x
-	}
-	return y
+	return python.Round(successRate*Multiplier(q), 4)
 }

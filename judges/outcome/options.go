@@ -8,9 +8,14 @@ type options struct {
 	skus       [][]pair
 }
 
-func readOptions(product object) (o options, err error) {
-	if o.attributes, err = attributePairs(product["attributes"]); err == nil {
-		o.skus, err = skuPairs(product["sku_options"])
+func readOptions(product value) (o options, err error) {
+	attributes, _ := product.Get("attributes")
+	skus, _ := product.Get("sku_options")
+	if attributes.Truth() {
+		err = eachPair(attributes, true, func(p pair) { o.attributes = append(o.attributes, p) })
+	}
+	if err == nil && skus.Truth() {
+		o.skus, err = skuPairs(skus)
 	}
 	return o, err
 }
@@ -50,39 +55,31 @@ const fewOptions = 16
 // pair is one key with the hash of its value.
 type pair struct{ key, value string }
 
-func hashPair(key string, v value) (pair, error) {
-	h, err := hash(v)
-	return pair{key, h}, err
-}
-
 // eachPair walks over a map of values, or of lists of values.
 func eachPair(v value, lists bool, yield func(pair)) error {
 	o, err := items(v)
-	if err != nil {
-		return err
-	}
-	for _, key := range o.keys() {
-		values := []value{o[key]}
+	for _, item := range o {
+		values := []value{item.Value}
 		if lists {
-			if values, err = iterate(o[key]); err != nil {
+			if values, err = iterate(item.Value); err != nil {
 				return err
 			}
 		}
 		for _, each := range values {
-			p, err := hashPair(key, each)
+			h, err := hash(each)
 			if err != nil {
 				return err
 			}
-			yield(p)
+			yield(pair{item.Key, h})
 		}
 	}
-	return nil
+	return err
 }
 
-func wantedPairs(reward object) ([]pair, error) {
+func wantedPairs(reward value) ([]pair, error) {
 	var all []pair
 	for _, field := range []string{"sku_options", "attributes"} {
-		list, ok := reward[field]
+		list, ok := reward.Get(field)
 		if !ok {
 			continue
 		}
@@ -99,28 +96,15 @@ func wantedPairs(reward object) ([]pair, error) {
 	return all, nil
 }
 
-func attributePairs(v value) (all []pair, err error) {
-	if truthy(v) {
-		err = eachPair(v, true, func(p pair) { all = append(all, p) })
-	}
-	return all, err
-}
-
 func skuPairs(v value) ([][]pair, error) {
-	if !truthy(v) {
-		return nil, nil
-	}
 	variants, err := items(v)
-	if err != nil {
-		return nil, err
-	}
 	var all [][]pair
-	for _, key := range variants.keys() {
+	for _, variant := range variants {
 		var sku []pair
-		if err := eachPair(variants[key], false, func(p pair) { sku = append(sku, p) }); err != nil {
+		if err := eachPair(variant.Value, false, func(p pair) { sku = append(sku, p) }); err != nil {
 			return nil, err
 		}
 		all = append(all, sku)
 	}
-	return all, nil
+	return all, err
 }

@@ -5,130 +5,126 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/python"
 )
+
+// The subnet's scorer is a Python program over whatever JSON a suite and a
+// catalogue hold. A field of an unexpected type is not skipped there: it
+// counts as Python's operators say, or raises and leaves the attempt without a
+// score.
+
+type value = python.Value
+
+// decode is one value as Python reads it. An integer that Python refuses to read,
+// of more than 4,300 digits, is the nearest float: no score was ever paid on one.
+func decode(r gjson.Result) value {
+	if v, err := python.Loads(r.Raw); err == nil {
+		return v
+	}
+	return python.Number(r.Num)
+}
+
+// pick decodes some keys of the JSON object r; of a key's repetitions the
+// last counts.
+func pick(r gjson.Result, keys ...string) value {
+	var all []python.Item
+	for i, found := range members(r, keys...) {
+		if found.Exists() {
+			all = append(all, python.Item{Key: keys[i], Value: decode(found)})
+		}
+	}
+	return python.DictOf(all...)
+}
+
+// kind names a value's type in errors.
+func kind(v value) string {
+	return map[python.Kind]string{python.None: "null", python.Bool: "a boolean", python.Int: "a number", python.Float: "a number",
+		python.Str: "a string", python.List: "a list", python.Dict: "an object"}[v.Kind]
+}
 
 // get is Python's v[key] for a string key.
 func get(v value, key string) (value, error) {
-	o, ok := v.(object)
-	if !ok {
-		return nil, fmt.Errorf("read %q: %s is no object", key, kind(v))
+	if v.Kind != python.Dict {
+		return value{}, fmt.Errorf("read %q: %s is no object", key, kind(v))
 	}
-	item, ok := o[key]
+	item, ok := v.Get(key)
 	if !ok {
-		return nil, fmt.Errorf("read %q: no such key", key)
+		return value{}, fmt.Errorf("read %q: no such key", key)
 	}
 	return item, nil
 }
 
 // iterate is Python's for-loop: over a list's items, a string's characters,
 // an object's keys.
-func iterate(v value) ([]value, error) {
-	switch v := v.(type) {
-	case []value:
-		return v, nil
-	case string:
-		all := make([]value, 0, len(v))
-		for _, r := range v {
-			all = append(all, string(r))
+func iterate(v value) (all []value, err error) {
+	switch v.Kind {
+	case python.List:
+		return v.List, nil
+	case python.Str:
+		for _, r := range v.Text {
+			all = append(all, python.String(string(r)))
 		}
-		return all, nil
-	case object:
-		all := make([]value, 0, len(v))
-		for _, key := range v.keys() {
-			all = append(all, key)
+	case python.Dict:
+		for _, item := range v.Dict {
+			all = append(all, python.String(item.Key))
 		}
-		return all, nil
-	default:
+	case python.None, python.Bool, python.Int, python.Float:
 		return nil, fmt.Errorf("cannot walk over %s", kind(v))
 	}
+	return all, nil
 }
 
 // length is Python's len.
 func length(v value) (int, error) {
-	if s, ok := v.(string); ok {
-		return utf8.RuneCountInString(s), nil
+	if v.Kind == python.Str {
+		return utf8.RuneCountInString(v.Text), nil
 	}
 	all, err := iterate(v)
 	return len(all), err
 }
 
 // items is Python's v.items().
-func items(v value) (object, error) {
-	o, ok := v.(object)
-	if !ok {
+func items(v value) ([]python.Item, error) {
+	if v.Kind != python.Dict {
 		return nil, fmt.Errorf("%s has no keys", kind(v))
 	}
-	return o, nil
-}
-
-// truthy is Python's bool(v).
-func truthy(v value) bool {
-	switch v := v.(type) {
-	case nil:
-		return false
-	case bool:
-		return v
-	case number:
-		return v.float != 0
-	default:
-		n, err := length(v)
-		return err == nil && n > 0
-	}
+	return v.Dict, nil
 }
 
 // contains is Python's item in v.
 func contains(v, item value) (bool, error) {
-	switch v := v.(type) {
-	case string:
-		s, ok := item.(string)
-		if !ok {
+	switch v.Kind {
+	case python.Str:
+		if item.Kind != python.Str {
 			return false, fmt.Errorf("cannot look for %s in a string", kind(item))
 		}
-		return strings.Contains(v, s), nil
-	case object:
-		if _, err := hash(item); err != nil {
-			return false, err
-		}
-		s, ok := item.(string)
-		_, found := v[s]
-		return ok && found, nil
-	case []value:
-		for _, other := range v {
-			if equal(other, item) {
-				return true, nil
-			}
-		}
-		return false, nil
-	default:
-		return false, fmt.Errorf("cannot look into %s", kind(v))
+		return strings.Contains(v.Text, item.Text), nil
+	case python.Dict:
+		_, found := v.Get(item.Text)
+		_, err := hash(item)
+		return found && item.Kind == python.Str, err
+	case python.List:
+		return slices.ContainsFunc(v.List, func(other value) bool { return equal(other, item) }), nil
+	case python.None, python.Bool, python.Int, python.Float:
 	}
+	return false, fmt.Errorf("cannot look into %s", kind(v))
 }
 
 // equal is Python's ==: 1, 1.0 and true are one value.
 func equal(a, b value) bool {
-	if sa, ok := a.(string); ok {
-		sb, same := b.(string)
-		return same && sa == sb
-	}
-	if la, ok := a.([]value); ok {
-		lb, same := b.([]value)
-		same = same && len(la) == len(lb)
-		for i := 0; same && i < len(la); i++ {
-			same = equal(la[i], lb[i])
-		}
-		return same
-	}
-	if oa, ok := a.(object); ok {
-		ob, same := b.(object)
-		same = same && len(oa) == len(ob)
-		for key, item := range oa {
-			other, there := ob[key]
-			same = same && there && equal(item, other)
-		}
-		return same
+	if a.Kind == python.List || a.Kind == python.Dict {
+		return a.Kind == b.Kind && len(a.Dict) == len(b.Dict) && slices.EqualFunc(a.List, b.List, equal) &&
+			!slices.ContainsFunc(a.Dict, func(item python.Item) bool {
+				other, there := b.Get(item.Key)
+				return !there || !equal(item.Value, other)
+			})
 	}
 	ha, errA := hash(a)
 	hb, errB := hash(b)
@@ -139,61 +135,56 @@ var errUnhashable = errors.New("a list or object cannot be a member of a set")
 
 // hash names a scalar so that two names are equal where Python's values are.
 func hash(v value) (string, error) {
-	switch v := v.(type) {
-	case nil:
+	switch v.Kind {
+	case python.None:
 		return "null", nil
-	case bool:
-		n, _ := asNumber(v)
-		return hash(n)
-	case string:
-		return `"` + v, nil
-	case number:
-		if v.whole != nil {
-			return v.whole.String(), nil
-		}
-		if !math.IsInf(v.float, 0) && v.float == math.Trunc(v.float) {
-			return new(big.Float).SetFloat64(v.float+0).Text('f', 0), nil
-		}
-		return strconv.FormatFloat(v.float, 'g', -1, 64), nil
-	default:
+	case python.Str:
+		return `"` + v.Text, nil
+	case python.List, python.Dict:
 		return "", errUnhashable
+	case python.Int:
+		return v.Text, nil
+	case python.Bool, python.Float:
 	}
+	f, _ := asNumber(v)
+	if !math.IsInf(f, 0) && f == math.Trunc(f) {
+		return new(big.Float).SetFloat64(f+0).Text('f', 0), nil
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64), nil
 }
 
 // asNumber reads numbers and booleans, which Python counts as 0 and 1.
-func asNumber(v value) (number, error) {
-	switch v := v.(type) {
-	case number:
-		return v, nil
-	case bool:
-		if v {
-			return number{float: 1}, nil
-		}
-		return number{}, nil
+func asNumber(v value) (float64, error) {
+	switch f, _ := v.Float64(); { // out of range gives the infinity that Python gives
+	case !v.IsNumber():
+		return 0, fmt.Errorf("%s is no number", kind(v))
+	case v.Bool:
+		return 1, nil
 	default:
-		return number{}, fmt.Errorf("%s is no number", kind(v))
+		return f, nil
 	}
 }
 
-// atMost is Python's a <= b for numbers.
+// exactDigits is the longest decimal integer that always fits a float64.
+const exactDigits = 15
+
+// atMost is Python's a <= b for numbers: it compares integers exactly.
 func atMost(a, b value) (bool, error) {
 	x, err := asNumber(a)
 	if err != nil {
 		return false, err
 	}
 	y, err := asNumber(b)
-	if err != nil {
-		return false, err
+	if err != nil || len(a.Text) <= exactDigits && len(b.Text) <= exactDigits {
+		return x <= y, err
 	}
-	if x.whole == nil && y.whole == nil {
-		return x.float <= y.float, nil
-	}
-	return x.big().Cmp(y.big()) <= 0, nil
+	return exact(a, x).Cmp(exact(b, y)) <= 0, nil
 }
 
-func (n number) big() *big.Float {
-	if n.whole != nil {
-		return new(big.Float).SetInt(n.whole)
+// exact is a number without the rounding of f, its nearest float.
+func exact(v value, f float64) *big.Float {
+	if whole, ok := new(big.Int).SetString(v.Text, 10); ok {
+		return new(big.Float).SetInt(whole)
 	}
-	return new(big.Float).SetFloat64(n.float)
+	return new(big.Float).SetFloat64(f)
 }

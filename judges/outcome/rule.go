@@ -66,14 +66,13 @@ func check(product *document, reward *wish, titles []bool) (tally, error) {
 	for _, hit := range titles {
 		t.add(axisTitle, hit)
 	}
-	want, err := items(reward.value)
-	if err != nil {
+	if _, err := items(reward.value); err != nil {
 		return t, fmt.Errorf("reward: %w", err)
 	}
-	if err := checkPrices(&t, product.fields["price"], reward); err != nil {
+	if err := checkPrices(&t, product.fields, reward); err != nil {
 		return t, fmt.Errorf("price: %w", err)
 	}
-	if err := checkServices(&t, product.fields, want); err != nil {
+	if err := checkServices(&t, product.fields, reward.value); err != nil {
 		return t, fmt.Errorf("service: %w", err)
 	}
 	if err := checkOptions(&t, product, reward); err != nil {
@@ -82,7 +81,8 @@ func check(product *document, reward *wish, titles []bool) (tally, error) {
 	return t, nil
 }
 
-func checkPrices(t *tally, price value, reward *wish) error {
+func checkPrices(t *tally, product value, reward *wish) error {
+	price, _ := product.Get("price")
 	for i := range reward.bounds {
 		hit, err := reward.bounds[i].holds(price)
 		if err != nil {
@@ -93,8 +93,8 @@ func checkPrices(t *tally, price value, reward *wish) error {
 	return reward.unbound
 }
 
-func checkServices(t *tally, product, reward object) error {
-	list, ok := reward["service"]
+func checkServices(t *tally, product, reward value) error {
+	list, ok := reward.Get("service")
 	if !ok {
 		return nil
 	}

@@ -71,16 +71,18 @@ func Scorable(p *arena.Problem) error {
 
 func readSpec(p *arena.Problem) (spec, error) {
 	fields := pick(gjson.Parse(string(p.Raw)), "reward", "voucher")
-	if !truthy(fields["reward"]) {
+	reward, _ := fields.Get("reward")
+	if !reward.Truth() {
 		return spec{}, errors.New("the problem has no reward")
 	}
-	s := spec{voucher: fields["voucher"]}
+	var s spec
+	s.voucher, _ = fields.Get("voucher")
 	switch p.Category {
 	case arena.CategoryProduct:
-		s.single, s.rewards = true, []wish{readWish(fields["reward"])}
+		s.single, s.rewards = true, []wish{readWish(reward)}
 		return s, nil
 	case arena.CategoryShop, arena.CategoryVoucher:
-		rewards, err := iterate(fields["reward"])
+		rewards, err := iterate(reward)
 		if err != nil {
 			return s, fmt.Errorf("reward: %w", err)
 		}
@@ -96,9 +98,7 @@ func readSpec(p *arena.Problem) (spec, error) {
 func readWish(reward value) wish {
 	w := wish{value: reward}
 	w.id, w.nameless = get(reward, "product_id")
-	if fields, ok := reward.(object); ok {
-		w.bounds, w.unbound = readBounds(fields)
-		w.options, w.fault = wantedPairs(fields)
-	}
+	w.bounds, w.unbound = readBounds(reward)
+	w.options, w.fault = wantedPairs(reward)
 	return w
 }

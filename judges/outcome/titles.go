@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // sameTitle is the cosine from which two titles count as alike [oro orm].
@@ -53,25 +54,24 @@ func (a *attempt) findTitles(h *held) error {
 	if h.gold {
 		return nil
 	}
-	reward, err := items(h.reward.value)
-	if err != nil {
+	if _, err := items(h.reward.value); err != nil {
 		return err
 	}
-	wish, wishes := reward["title"]
+	wish, wishes := h.reward.value.Get("title")
 	several := a.problem.Category != arena.CategoryProduct
 	embeds := a.titles != nil && a.titles.Source() == arena.TitlesEndpoint
-	_, err = get(h.product.fields, "title")
+	title, err := get(h.product.fields, "title")
 	if err != nil && (several || embeds && wishes) {
 		return err
 	}
-	title, ok := h.product.fields["title"].(string)
+	ok := title.Kind == python.Str
 	if embeds && (several || wishes) && !ok {
-		return fmt.Errorf("title: %s cannot be embedded", kind(h.product.fields["title"]))
+		return fmt.Errorf("title: %s cannot be embedded", kind(title))
 	}
 	if !ok || !wishes || a.titles == nil {
 		return nil
 	}
-	h.title = title
+	h.title = title.Text
 	if h.wanted, err = texts(wish); err != nil && embeds {
 		return fmt.Errorf("title: %w", err)
 	}
@@ -83,8 +83,8 @@ func texts(v value) ([]string, error) {
 	all, err := iterate(v)
 	var found []string
 	for _, item := range all {
-		if s, ok := item.(string); ok {
-			found = append(found, s)
+		if item.Kind == python.Str {
+			found = append(found, item.Text)
 		} else {
 			err = fmt.Errorf("%s cannot be embedded", kind(item))
 		}
@@ -120,12 +120,9 @@ func (a *attempt) embed(ctx context.Context, pairs []held) error {
 // be compared.
 func (a *attempt) compareTitles(h *held) ([]bool, error) {
 	if h.gold {
-		reward, err := items(h.reward.value)
-		if err != nil {
-			return nil, err
-		}
+		_, err := items(h.reward.value)
 		n := 0
-		if titles, ok := reward["title"]; ok {
+		if titles, ok := h.reward.value.Get("title"); ok {
 			n, err = length(titles)
 		}
 		return slices.Repeat([]bool{true}, n), err

@@ -3,6 +3,8 @@ package outcome
 import (
 	"errors"
 	"fmt"
+
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // basket collects the products that fulfil some rule of their rewards.
@@ -13,8 +15,9 @@ type basket struct {
 	shops map[string]bool
 }
 
-func (b *basket) add(product object) error {
-	price, err := asNumber(product["price"])
+func (b *basket) add(product value) error {
+	listed, _ := product.Get("price")
+	price, err := asNumber(listed)
 	if err != nil {
 		return fmt.Errorf("price: %w", err)
 	}
@@ -27,7 +30,7 @@ func (b *basket) add(product object) error {
 		return fmt.Errorf("shop_id: %w", err)
 	}
 	b.count++
-	b.total += price.float
+	b.total += price
 	b.shops[shop] = true
 	return nil
 }
@@ -36,14 +39,14 @@ func (b *basket) add(product object) error {
 // voucher. A missing voucher sets no budget that could be fitted. As in the
 // subnet's code, a field is read only when the answer needs it.
 func (b *basket) fits(voucher value) (bool, error) {
-	if !truthy(voucher) {
+	if !voucher.Truth() {
 		return false, nil
 	}
 	budget, err := get(voucher, "budget")
 	if err != nil {
 		return false, err
 	}
-	whole, err := atMost(number{float: b.total}, budget)
+	whole, err := atMost(python.Number(b.total), budget)
 	if whole || err != nil {
 		return whole, err
 	}
@@ -55,7 +58,7 @@ func (b *basket) fits(voucher value) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return atMost(number{float: after}, budget)
+	return atMost(python.Number(after), budget)
 }
 
 // applies reports whether the voucher covers the basket and its total reaches
@@ -65,14 +68,14 @@ func (b *basket) applies(voucher value) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if !equal(kind, "platform") && (!equal(kind, "shop") || len(b.shops) != 1) {
+	if !equal(kind, python.String("platform")) && (!equal(kind, python.String("shop")) || len(b.shops) != 1) {
 		return false, nil
 	}
 	threshold, err := get(voucher, "threshold")
 	if err != nil {
 		return false, err
 	}
-	return atMost(threshold, number{float: b.total})
+	return atMost(threshold, python.Number(b.total))
 }
 
 func (b *basket) discounted(voucher value) (float64, error) {
@@ -80,7 +83,7 @@ func (b *basket) discounted(voucher value) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	switch kind {
+	switch kind.String() {
 	case "fixed":
 		face, err := amount(voucher, "face_value")
 		return b.total - face, err
@@ -105,5 +108,5 @@ func amount(voucher value, key string) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", key, err)
 	}
-	return n.float, nil
+	return n, nil
 }
