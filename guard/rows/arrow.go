@@ -1,9 +1,13 @@
 package rows
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/apache/arrow-go/v18/arrow"
 )
 
 // The first bytes of Arrow's two containers: a stream, which is what datasets
@@ -15,16 +19,14 @@ const (
 	arrowFileHead = 8
 )
 
-// The text of all rows of an Arrow file may be this long, or so many times as long
-// as the file where that is more: as dense as gzip can be. A dictionary, or lists
-// that share their elements, could make a small file's rows go on without end.
-const (
-	arrowTextBytes   = 16 << 30
-	arrowTextDensity = 1000
+var (
+	// errArrow says that an Arrow stream is damaged, or larger than any that is read.
+	errArrow   = errors.New("broken Arrow stream")
+	errLongRow = fmt.Errorf("longer than %d bytes", maxLineBytes)
 )
 
-// eachArrow reads an Arrow stream of any schema, which begins head bytes into a
-// file, each row as JSON. A batch is held whole: a gigabyte at most.
+// eachArrow reads an Arrow stream, which begins head bytes into a file, each row as
+// JSON. A batch is held whole: a gigabyte at most.
 func eachArrow(f *os.File, head int64, stem string, yield func(Row) error) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -39,17 +41,13 @@ func eachOfStream(in *io.SectionReader, stem string, yield func(Row) error) erro
 		return fmt.Errorf("open arrow: %w", err)
 	}
 	defer r.Release()
-	t := rendering{members: map[fielded][]member{}}
-	line, left := 0, max(arrowTextBytes, arrowTextDensity*in.Size())
-	for r.Next() {
-		if err := mem.check(r.RecordBatch()); err != nil {
+	for line := 0; r.Next(); {
+		batch := r.RecordBatch()
+		if err := mem.check(batch); err != nil {
 			return fmt.Errorf("read arrow rows: %w", err)
 		}
-		for i := range int(r.RecordBatch().NumRows()) {
-			text, err := t.row(r.RecordBatch(), i)
-			if left -= int64(len(text)); err == nil && left < 0 {
-				err = errDense
-			}
+		for i := range int(batch.NumRows()) {
+			text, err := rowText(batch, i)
 			if err != nil {
 				return fmt.Errorf("render arrow row %d: %w", line, err)
 			}
@@ -63,6 +61,19 @@ func eachOfStream(in *io.SectionReader, stem string, yield func(Row) error) erro
 		return fmt.Errorf("read arrow rows: %w", err)
 	}
 	return nil
+}
+
+// rowText is a row of a batch as a JSON object; of equal names the last counts.
+func rowText(batch arrow.RecordBatch, i int) (string, error) {
+	row := make(map[string]any, batch.NumCols())
+	for at, f := range batch.Schema().Fields() {
+		row[f.Name] = batch.Column(at).GetOneForMarshal(i)
+	}
+	b, err := json.Marshal(row)
+	if err == nil && len(b) > maxLineBytes {
+		err = errLongRow
+	}
+	return string(b), err
 }
 
 // recovered turns a panic of the column readers, which check less than they

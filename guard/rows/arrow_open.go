@@ -1,22 +1,20 @@
 package rows
 
 import (
-	"errors"
+	"encoding/binary"
 	"fmt"
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
 )
-
-// errArrow says that an Arrow stream is damaged, or larger than any that is read.
-var errArrow = errors.New("broken Arrow stream")
 
 const (
 	// arrowMetaBytes is the longest description of a batch or of all columns that is
-	// read: a batch of two million buffers.
-	arrowMetaBytes = 64 << 20
+	// read: a thousand columns take 64 KiB.
+	arrowMetaBytes = 256 << 10
 	// arrowHeldBytes is how much a batch and all dictionaries may take together,
 	// unpacked.
 	arrowHeldBytes = 1 << 30
@@ -30,9 +28,77 @@ const (
 // own panics into errors, but believes the sizes that a stream states; those are
 // held here against the bytes that there are, and what it asks for is bounded.
 func openArrow(in *io.SectionReader) (*ipc.Reader, *allowance, error) {
+	if err := checkColumns(in); err != nil {
+		return nil, nil, err
+	}
 	mem := &allowance{Allocator: memory.DefaultAllocator, each: arrowLeast + arrowPacked*in.Size()}
-	r, err := ipc.NewReaderFromMessageReader(&arrowMessages{in: in, left: in.Size()}, ipc.WithAllocator(mem))
+	options := []ipc.Option{ipc.WithAllocator(mem), ipc.WithMetadataSizeLimit(arrowMetaBytes), ipc.WithBodySizeLimit(min(in.Size()+1, arrowHeldBytes))}
+	r, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(in, options...), options...)
 	return r, mem, err
+}
+
+// The slots of the tables Message, Schema and Field in Arrow's schemas (Message.fbs,
+// Schema.fbs), the first kind of column that is not read, and those before it.
+const (
+	slotHeader   = 8
+	slotFields   = 6
+	slotNotes    = 8 // of Schema
+	slotKind     = 8
+	slotChildren = 14
+	slotOwnNotes = 16
+
+	kindUnion = 14
+	kindRuns  = 22
+)
+
+// maxColumns counts columns, those inside of them, and notes on them.
+const maxColumns = 1 << 10
+
+// checkColumns refuses a stream with more columns than are read, which need few
+// bytes where one stands in many places, and with columns (views, runs, unions) of
+// which a few bytes can hold any number of values.
+func checkColumns(in *io.SectionReader) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errArrow, p)
+		}
+	}()
+	head := make([]byte, 8)
+	if _, err := in.ReadAt(head, 0); err != nil {
+		return fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // a wrapped io.EOF would be the end of the table
+	}
+	meta := make([]byte, min(binary.LittleEndian.Uint32(head[4:]), arrowMetaBytes))
+	if _, err := in.ReadAt(meta, int64(len(head))); err != nil {
+		return fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // as above
+	}
+	message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+	var header flatbuffers.Table
+	message.Union(&header, flatbuffers.UOffsetT(message.Offset(slotHeader)))
+	count := length(header, slotNotes)
+	countColumns(header, slotFields, &count)
+	return nil
+}
+
+// countColumns panics where there are too many, which ends the descent as well.
+func countColumns(t flatbuffers.Table, slot flatbuffers.VOffsetT, count *int) {
+	for i := range length(t, slot) {
+		at := t.Vector(flatbuffers.UOffsetT(t.Offset(slot))) + flatbuffers.UOffsetT(i*flatbuffers.SizeUOffsetT)
+		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at)}
+		if kind := field.GetByteSlot(slotKind, 0); kind == kindUnion || kind >= kindRuns {
+			panic("unions, runs and views are not read: write the rows as Parquet")
+		}
+		if *count += 1 + length(field, slotOwnNotes); *count > maxColumns {
+			panic("it has more columns than are read")
+		}
+		countColumns(field, slotChildren, count)
+	}
+}
+
+func length(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
+	if o := t.Offset(slot); o != 0 {
+		return t.VectorLen(flatbuffers.UOffsetT(o))
+	}
+	return 0
 }
 
 // allowance gives no more memory than a batch and the dictionaries may have. What
@@ -69,8 +135,8 @@ func (a *allowance) take(size int) {
 }
 
 // arrowBare is how many rows and elements are read that no bytes bear out. Each
-// takes a bit at least, but for those of columns of nothing but nulls or repeated
-// values, which take none however many they are.
+// takes a bit at least, but for those of columns of nothing but nulls, which take
+// none however many they are.
 const arrowBare = 1 << 20
 
 // check refuses a batch with more rows or elements than its bytes can hold.
