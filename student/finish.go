@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/journal"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/inspectlog"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -36,7 +37,7 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 		if int(key.Sample) == r.Spec.Samples-1 {
 			t.endProblem()
 		}
-		return w.add(&r.Problems.All[key.Problem], result)
+		return errors.Join(w.add(&r.Problems.All[key.Problem], result), w.addTokens(f, key, result))
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("write results: %w", err), w.drop())
@@ -92,9 +93,11 @@ func (r *Run) writeProblems(path string) error {
 // outputs are the files of results and traces under way: new ones beside the
 // old until all are whole.
 type outputs struct {
-	run     *Run
-	lines   *sink
-	table   *table
+	run   *Run
+	lines *sink
+	table *table[row]
+	// tokens is nil where the run keeps none.
+	tokens  *table[evaluation.TokensRow]
 	inspect *inspectlog.Log
 	// traces has a sink for each sample.
 	traces []*sink
@@ -106,11 +109,16 @@ func newOutputs(f *folder, r *Run) (*outputs, error) {
 	if o.lines, err = newSink(f.file(resultsFile), f.path, &packer{}, 1); err != nil {
 		return nil, err
 	}
-	if o.table, err = newTable(f.file(parquetFile)); err != nil {
+	if o.table, err = newTable[row](f.file(parquetFile)); err != nil {
 		return nil, errors.Join(err, o.lines.drop())
 	}
 	if o.inspect, err = inspectlog.New(f.file(inspectFile), r.inspectRun()); err != nil {
 		return nil, errors.Join(err, o.lines.drop(), o.table.drop())
+	}
+	if r.Spec.Keep.Tokens {
+		if o.tokens, err = newTable[evaluation.TokensRow](f.file(evaluation.TokensFile)); err != nil {
+			return nil, errors.Join(err, o.drop())
+		}
 	}
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(blockSize), zstd.WithLowerEncoderMem(true))
 	if err != nil {
@@ -133,7 +141,23 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.lines.line(b), o.table.add(r), o.traces[r.Sample].line(r.Line), o.inspect.Add(inspectlog.Sample{Problem: p, Result: r}))
+	return errors.Join(o.lines.line(b), o.table.add(newRow(r)), o.traces[r.Sample].line(r.Line), o.inspect.Add(inspectlog.Sample{Problem: p, Result: r}))
+}
+
+// addTokens reads a rollout's replies again, whose tokens nobody held.
+func (o *outputs) addTokens(f *folder, key journal.Key, r *rollout.Result) error {
+	if o.tokens == nil {
+		return nil
+	}
+	turns, err := f.past(key)
+	for i, turn := range turns {
+		t := model.ReadTokens(turn.Reply)
+		err = errors.Join(err, o.tokens.add(evaluation.TokensRow{
+			ProblemID: r.ProblemID, Sample: int32(key.Sample), Rollout: int64(key.Problem)*int64(o.run.Spec.Samples) + int64(key.Sample), Turn: int32(i),
+			Prompt: t.Prompt, IDs: t.IDs, LogProbs: t.LogProbs, Top: int32(t.Top), TopIDs: t.TopIDs, TopLogProbs: t.TopLogProbs,
+		}))
+	}
+	return err
 }
 
 func (o *outputs) close(s *evaluation.Summary) error {
@@ -145,6 +169,9 @@ func (o *outputs) close(s *evaluation.Summary) error {
 	g.SetLimit(syncsAtOnce)
 	g.Go(o.lines.close)
 	g.Go(o.table.close)
+	if o.tokens != nil {
+		g.Go(o.tokens.close)
+	}
 	g.Go(func() error { return o.inspect.Close(inspectScores(s)) })
 	for sample, t := range o.traces {
 		g.Go(func() error { return o.closeTraces(t, sample) })
@@ -170,6 +197,9 @@ func (o *outputs) closeTraces(t *sink, sample int) error {
 
 func (o *outputs) drop() error {
 	errs := []error{o.lines.drop(), o.table.drop(), o.inspect.Drop()}
+	if o.tokens != nil {
+		errs = append(errs, o.tokens.drop())
+	}
 	for _, t := range o.traces {
 		errs = append(errs, t.drop())
 	}

@@ -55,7 +55,7 @@ type folder struct {
 	// sync makes both survive a crash of the machine.
 	sync func() error
 	// done says where each finished rollout lies, begun the turns that earlier
-	// processes played. more is closed and replaced with every rollout that joins
+	// processes played, and with keepsTokens this one. more is closed and replaced with every rollout that joins
 	// done.
 	mu   sync.Mutex
 	done map[journal.Key]journal.Entry
@@ -63,6 +63,8 @@ type folder struct {
 	fresh map[journal.Key]*rollout.Result
 	more  chan struct{}
 	begun map[journal.Key][]journal.Entry
+
+	keepsTokens bool
 }
 
 // openFolder opens a run folder, new or begun. One that was begun with another
@@ -71,7 +73,7 @@ func openFolder(path string, spec Spec) (f *folder, err error) {
 	if err = os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("open run: %w", err)
 	}
-	f = &folder{path: path, done: map[journal.Key]journal.Entry{}, fresh: map[journal.Key]*rollout.Result{}, more: make(chan struct{}), begun: map[journal.Key][]journal.Entry{}}
+	f = &folder{path: path, done: map[journal.Key]journal.Entry{}, fresh: map[journal.Key]*rollout.Result{}, more: make(chan struct{}), begun: map[journal.Key][]journal.Entry{}, keepsTokens: spec.Keep.Tokens}
 	if err = f.claim(spec); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/journal"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -154,7 +155,7 @@ func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key, slots cha
 func (r *Run) runID(sample uint32) string {
 	r.naming.Do(func() {
 		played := r.Spec
-		played.Scorer, played.Judge, played.Titles = "", "", ""
+		played.Scorer, played.Judge, played.Titles, played.Keep = "", "", "", model.Keep{}
 		const enough = 16
 		sum, err := played.SHA256()
 		if err != nil {

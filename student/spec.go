@@ -29,6 +29,8 @@ type Spec struct {
 	Dialect  dialect.Dialect `json:"dialect"`
 	MaxSteps int             `json:"max_steps"`
 	Sampling model.Sampling  `json:"sampling"`
+	// Keep is what is kept of tokens; it decides no result.
+	Keep model.Keep `json:"keep,omitzero"`
 
 	Harness string `json:"harness"`
 	// HarnessSHA256 is over the system prompt as it is sent and the tools.

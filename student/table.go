@@ -64,50 +64,50 @@ func newRow(r *rollout.Result) row {
 	return out
 }
 
-// table writes results.parquet, which appears when it is whole.
-type table struct {
+// table writes a Parquet file, which appears when it is whole.
+type table[T any] struct {
 	path   string
 	file   *atomicfile.File
 	schema *parquet.Schema
-	w      *parquet.GenericWriter[row]
-	cells  parquet.Row
-	rows   int
+	w      *parquet.GenericWriter[T]
+	row    parquet.Row
+	cells  int
 }
 
-// groupRows bounds a row group: rows are narrow, so a group stays far below
-// any reader's limits.
-const groupRows = 50_000
+// groupCells bounds the cells of a row group, of which the writer holds one in
+// memory.
+const groupCells = 1 << 20
 
-func newTable(path string) (*table, error) {
+func newTable[T any](path string) (*table[T], error) {
 	file, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
 	const pageBytes = 64 << 10 // thirty columns hold a page each
-	schema := parquet.SchemaOf(row{})
-	w := parquet.NewGenericWriter[row](file, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes))
-	return &table{path: path, file: file, schema: schema, w: w}, nil
+	schema := parquet.SchemaOf(*new(T))
+	w := parquet.NewGenericWriter[T](file, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes))
+	return &table[T]{path: path, file: file, schema: schema, w: w}, nil
 }
 
 // add writes a row through its cells: the writer's own way with structs loses
 // lists.
-func (t *table) add(r *rollout.Result) error {
-	line := newRow(r)
-	t.cells = t.schema.Deconstruct(t.cells[:0], &line)
-	if _, err := t.w.WriteRows([]parquet.Row{t.cells}); err != nil {
+func (t *table[T]) add(line T) error {
+	t.row = t.schema.Deconstruct(t.row[:0], &line)
+	if _, err := t.w.WriteRows([]parquet.Row{t.row}); err != nil {
 		return err
 	}
-	if t.rows++; t.rows%groupRows == 0 {
-		return t.w.Flush()
+	if t.cells += len(t.row); t.cells < groupCells {
+		return nil
 	}
-	return nil
+	t.cells = 0
+	return t.w.Flush()
 }
 
-func (t *table) close() error {
+func (t *table[T]) close() error {
 	if err := t.w.Close(); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", t.path, err), t.file.Drop())
 	}
 	return t.file.Commit()
 }
 
-func (t *table) drop() error { return t.file.Drop() }
+func (t *table[T]) drop() error { return t.file.Drop() }

@@ -25,9 +25,11 @@ func (f *folder) missing(spec Spec) []journal.Key {
 	return keys
 }
 
-// past reads the turns that an unfinished rollout has played already.
+// past reads the turns that a rollout has played already.
 func (f *folder) past(key journal.Key) ([]rollout.Turn, error) {
+	f.mu.Lock()
 	entries := f.begun[key]
+	f.mu.Unlock()
 	turns := make([]rollout.Turn, len(entries))
 	for i, e := range entries {
 		b, err := f.turns.Read(e)
@@ -47,7 +49,12 @@ func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.turns.Append(key, b)
+	e, err := f.turns.Append(key, b)
+	if err == nil && f.keepsTokens {
+		f.mu.Lock()
+		f.begun[key] = append(f.begun[key], e)
+		f.mu.Unlock()
+	}
 	return err
 }
 

@@ -36,13 +36,20 @@ var forms = []struct {
 
 // Report is one student against one teacher.
 type Report struct {
-	Network    string   `json:"network,omitempty"`
-	Vocabulary int      `json:"vocabulary,omitempty"`
-	Positions  int      `json:"positions"`
-	Forms      []Form   `json:"forms"`
-	Prompts    []Prompt `json:"prompts"`
+	Network    string `json:"network,omitempty"`
+	Vocabulary int    `json:"vocabulary,omitempty"`
+	Positions  int    `json:"positions"`
+	// Apart are the positions of two runs that cannot be compared: behind the first
+	// token that the models drew differently, or of a rollout that one run lacks.
+	Apart   int      `json:"positions_apart,omitempty"`
+	Forms   []Form   `json:"forms"`
+	Prompts []Prompt `json:"prompts"`
 	// Each has the KL of every position in the first form, for tables.
 	Each []Position `json:"-"`
+
+	// left is the last rollout of two runs that has no more positions to compare,
+	// counted from 1.
+	left int64
 }
 
 // Form is KL in one form over all prompts.
@@ -94,28 +101,29 @@ var ErrApart = errors.New("teacher and student do not match")
 // order. vocabulary is the tokenizer's size, beyond which no token id lies; 0
 // where only the files say.
 func Compare(teacher, student iter.Seq2[*Row, error], vocabulary int) (*Report, error) {
-	next, stop := iter.Pull2(student)
-	defer stop()
+	a, b := newSide("teacher", teacher), newSide("student", student)
+	defer a.stop()
+	defer b.stop()
 	r := &Report{Vocabulary: vocabulary}
-	for t, err := range teacher {
-		if err != nil {
-			return nil, fmt.Errorf("read teacher: %w", err)
-		}
-		s, err, more := next()
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("read student: %w", err)
-		case !more:
+	for {
+		a.next()
+		b.next()
+		r.meet(a, b)
+		switch t, s := a.row, b.row; {
+		case a.err != nil || b.err != nil:
+			return nil, errors.Join(a.err, b.err)
+		case t == nil && s == nil:
+			return r, r.finish()
+		case t == nil:
+			return nil, fmt.Errorf("%w: the teacher ends before prompt %q, position %d", ErrApart, s.Prompt, s.Position)
+		case s == nil:
 			return nil, fmt.Errorf("%w: the student ends before prompt %q, position %d", ErrApart, t.Prompt, t.Position)
-		}
-		if err := r.add(t, s); err != nil {
-			return nil, fmt.Errorf("prompt %q, position %d: %w", t.Prompt, t.Position, err)
+		default:
+			if err := r.add(t, s); err != nil {
+				return nil, fmt.Errorf("prompt %q, position %d: %w", t.Prompt, t.Position, err)
+			}
 		}
 	}
-	if s, err, more := next(); more && err == nil {
-		return nil, fmt.Errorf("%w: the teacher ends before prompt %q, position %d", ErrApart, s.Prompt, s.Position)
-	}
-	return r, r.finish()
 }
 
 func (r *Report) add(t, s *Row) error {

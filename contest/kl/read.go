@@ -26,6 +26,8 @@ type Row struct {
 	Network  string
 	Full     []float64
 	Top      []Token
+	// Of is nil where the file is no run of `arena eval`.
+	Of *Sampled
 }
 
 // tokens are the tokens that a row names, with their log-probabilities.
@@ -66,7 +68,8 @@ func mass(r *Row) (sum float64) {
 const maxLine = 64 << 20
 
 // Rows gives the positions of a file in its order. Files that end in .npy and
-// .safetensors are arrays of logits or log-probabilities, all others JSON lines.
+// .safetensors are arrays of logits or log-probabilities, folders are runs of
+// `arena eval` that kept their tokens, all others JSON lines.
 // A row's memory is used again for the next one.
 func Rows(path string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
@@ -79,6 +82,9 @@ func Rows(path string) iter.Seq2[*Row, error] {
 
 // read gives the rows of a file until yield has enough.
 func read(path string, yield func(*Row) bool) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return readRun(path, yield)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ var ErrAway = errors.New("no server answers")
 // server's refusal, ctx's own, or has ErrAway in its chain: with that no request
 // has failed, and all can be asked again.
 func (p *Pool) Chat(ctx context.Context, body Body) (reply Reply, kept []byte, err error) {
-	a, err := p.Ask(ctx, Request{Path: chatPath, Body: body, Home: home(body), Most: MaxChat, Read: func(b []byte) (err error) {
+	a, err := p.Ask(ctx, Request{Path: chatPath, Body: body, Home: home(body), Most: cmp.Or(p.config.MostReply, MaxChat), Read: func(b []byte) (err error) {
 		reply, err = ReadTurn(b)
 		return err
 	}})

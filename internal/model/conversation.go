@@ -62,6 +62,12 @@ func (t Template) Seedless() *Template {
 	return &t
 }
 
+// Keeping is the same with what is to be said of tokens.
+func (t Template) Keeping(k Keep) *Template {
+	t.tail = append(slices.Clip(t.tail), k.fields()...)
+	return &t
+}
+
 // Request asks for the next reply to a conversation.
 func (t *Template) Request(c Conversation, seed int64) Body { return t.request(c, t.limit, seed) }
 

@@ -31,6 +31,8 @@ type Config struct {
 	// Concurrency bounds the requests in flight of each server. First is how many
 	// there are at the beginning, until the server shows what it takes; 0 is all.
 	Concurrency, First int
+	// MostReply bounds a chat completion in bytes; 0 is MaxChat.
+	MostReply int64
 	// Timeout bounds one try.
 	Timeout time.Duration
 	// Retries counts tries after the first; Wait is the first pause between two.

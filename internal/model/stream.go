@@ -46,8 +46,10 @@ type chunkSum struct {
 	content, reasoning, refusal strings.Builder
 	calls                       []streamedCall
 	id, model, finish           string
-	usage                       json.RawMessage
-	done                        bool
+	usage, prompt               json.RawMessage
+	// logprobs and tokens are the elements of those lists, with commas before them.
+	logprobs, tokens bytes.Buffer
+	done             bool
 }
 
 // streamedCall is a tool call whose arguments come in pieces.
@@ -71,7 +73,12 @@ func (s *chunkSum) add(data string) bool {
 	if usage := event.Get("usage"); usage.IsObject() {
 		s.usage = json.RawMessage(usage.Raw)
 	}
+	if prompt := event.Get("prompt_token_ids"); prompt.IsArray() {
+		s.prompt = json.RawMessage(prompt.Raw)
+	}
 	first := event.Get("choices.0")
+	elements(&s.logprobs, first.Get("logprobs.content"))
+	elements(&s.tokens, first.Get("token_ids"))
 	s.content.WriteString(first.Get("delta.content").String())
 	s.reasoning.WriteString(reasoning(first.Get("delta")))
 	s.refusal.WriteString(first.Get("delta.refusal").String())
@@ -79,6 +86,12 @@ func (s *chunkSum) add(data string) bool {
 		s.finish = finish
 	}
 	return s.addCalls(first.Get("delta.tool_calls").Array())
+}
+
+func elements(to *bytes.Buffer, list gjson.Result) {
+	for _, v := range list.Array() {
+		to.WriteString("," + v.Raw)
+	}
 }
 
 // maxStreamed bounds the calls of a stream: their numbers are the server's.
@@ -116,7 +129,17 @@ func (s *chunkSum) completion() ([]byte, error) {
 		}
 		message["tool_calls"] = calls
 	}
-	whole := map[string]any{"id": s.id, "model": s.model, "choices": []any{map[string]any{"message": message, "finish_reason": s.finish}}}
+	choice := map[string]any{"message": message, "finish_reason": s.finish}
+	if b := s.logprobs.Bytes(); len(b) > 0 {
+		choice["logprobs"] = json.RawMessage(`{"content":[` + string(b[1:]) + `]}`)
+	}
+	if b := s.tokens.Bytes(); len(b) > 0 {
+		choice["token_ids"] = json.RawMessage("[" + string(b[1:]) + "]")
+	}
+	whole := map[string]any{"id": s.id, "model": s.model, "choices": []any{choice}}
+	if s.prompt != nil {
+		whole["prompt_token_ids"] = s.prompt
+	}
 	if s.usage != nil {
 		whole["usage"] = s.usage
 	}

@@ -71,9 +71,9 @@ func readJSON(path string, to any) error {
 	return nil
 }
 
-// mayDiffer are the fields of a spec that are compared: who was asked. The system
-// prompt is in the harness's hash.
-var mayDiffer = []string{"model", "seed", "system"}
+// mayDiffer are the fields of a spec that are compared: who was asked, and those
+// that decide no result. The system prompt is in the harness's hash.
+var mayDiffer = []string{"model", "seed", "system", "keep"}
 
 // differences names what else differs between two runs.
 func (r *Run) differences(o *Run) []string {

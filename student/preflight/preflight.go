@@ -147,6 +147,7 @@ func refusedFor(err error, name string) bool {
 var hints = []struct{ word, hint string }{
 	{"--enable-auto-tool-choice", "start vLLM with --enable-auto-tool-choice --tool-call-parser NAME (hermes for Qwen), or have tools written into the prompt: --dialect hermes"},
 	{"--jinja", "start llama-server with --jinja, or have tools written into the prompt: --dialect hermes"},
+	{"logprob", "the server gives no log-probabilities, or fewer of them: leave out --keep, or lower --top-logprobs"},
 	{"tool", "start the server with its tool parser (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama.cpp: --jinja), or have tools written into the prompt: --dialect hermes"},
 	{"function", "have tools written into the prompt: --dialect hermes"},
 	{"chat template", "give the server a template (vLLM and SGLang: --chat-template FILE): a base model has none"},

@@ -26,6 +26,9 @@ type Environment struct {
 	MaxSteps int
 	// Context is how many tokens prompt and reply may have together; 0 is not known.
 	Context int64
+	// Kept reports whether replies hold what the run keeps of tokens, which is no
+	// part of a trace.
+	Kept bool
 	// ToolNames are the tools of the harness.
 	ToolNames []string
 	Rules     shop.Rules

@@ -173,6 +173,9 @@ func (p *play) appendInference(b []byte, i int, body []byte) []byte {
 	b = append(b, `{"kind":"summary","method":"POST","path":"`+inferencePath+`","timestamp":`...)
 	b = strconv.AppendInt(b, p.at(i), 10)
 	b = append(b, `,"duration_ms":0,"status_code":200,"json_data":`+string(p.env.Request)+`,"response":`...)
+	if p.env.Kept {
+		body = model.WithoutTokens(body)
+	}
 	return append(appendLine(b, p.ownID(body)), '}')
 }
 

@@ -38,9 +38,12 @@ top 20), with what each form cannot see.
 Files are .npy and .safetensors of logits or log-probabilities, a tensor a prompt,
 or JSON lines: {prompt, position, logits: […]} with null for a token that cannot
 come, or {prompt, position, top: [[id, logprob], …]}, or {problem_id, sample,
-logprobs} with the logprobs of a chat completion whose tokens are token_id:N, as a
-model server gives them for a student's rollouts. All have the same positions in
-one order.`,
+logprobs} with the logprobs of a chat completion whose tokens are token_id:N. All
+have the same positions in one order.
+
+A folder is a run of arena eval with --keep tokens --top-logprobs 20. Two runs are
+compared as far as both models had read the same: in each rollout up to the first
+token that they drew differently. Beside a file, every position of the run counts.`,
 		Example: `  arena contest kl testdata/contest/kl/teacher.jsonl testdata/contest/kl/student.jsonl
   arena contest kl testdata/contest/kl/teacher.jsonl testdata/contest/kl/student.jsonl --json --page kl.html`,
 		Args: cli.Takes(2, cli.AnyNumber),
@@ -91,6 +94,9 @@ func printKL(w io.Writer, all []measured) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, m := range all {
 		fmt.Fprintf(t, "%s\t%d prompts\t%d positions\n", cli.Printable(m.Student), len(m.Report.Prompts), m.Report.Positions)
+		if n := m.Report.Apart; n > 0 {
+			fmt.Fprintf(t, "  left out\t%d positions behind a token that the two drew differently, or of a rollout that one lacks\n", n)
+		}
 		for _, f := range m.Report.Forms {
 			fmt.Fprintf(t, "  %s\t%s\tby position %.6g\tinfinite %d\tskipped %d\tunseen %.4g\tblind to %s\n",
 				f.Name, f.PerPrompt, float64(f.PerPosition), f.Infinite, f.Skipped, float64(f.Unseen), f.Blind)

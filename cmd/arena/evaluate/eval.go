@@ -70,6 +70,8 @@ type Flags struct {
 
 	Temperature, TopP, minP float64
 	topK, maxTokens         int
+	keep                    string
+	topLogProbs             int
 	templateKwargs          string
 	Changed                 func(string) bool
 	priceTable              prices.Table
@@ -159,6 +161,8 @@ func (f *Flags) AddSampling(c *cobra.Command) {
 	fl.Float64Var(&f.minP, "min-p", 0, "minimum probability; the server's own where not given")
 	fl.IntVar(&f.topK, "top-k", 0, "top-k sampling; the server's own where not given")
 	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens per reply at most; the server's own where not given")
+	fl.StringVar(&f.keep, "keep", "", "tokens: keep the ids and log-probabilities of every reply in tokens.parquet, as far as the server tells them")
+	fl.IntVar(&f.topLogProbs, "top-logprobs", 0, "with --keep tokens also those of the likeliest tokens at each position, 0 to 20")
 	fl.StringVar(&f.templateKwargs, "chat-template-kwargs", "", "JSON object for the server's chat template")
 }
 
@@ -243,13 +247,18 @@ func (f *Flags) check() error {
 	if p := rollout.PromptForm(f.form); p != rollout.Chat && p != rollout.History {
 		return cli.Usage(fmt.Errorf("unknown --prompt-form %q", f.form), "want chat or history")
 	}
+	if f.keep != "" && f.keep != "tokens" || f.topLogProbs < 0 || f.topLogProbs > model.MaxTop || f.topLogProbs > 0 && f.keep == "" {
+		return cli.Usage(fmt.Errorf("--keep %q with --top-logprobs %d", f.keep, f.topLogProbs), "want --keep tokens, with 0 to 20 likely tokens a position")
+	}
 	return nil
 }
+
+func (f *Flags) kept() model.Keep { return model.Keep{Tokens: f.keep != "", Top: f.topLogProbs} }
 
 func (f *Flags) endpointConfig() model.Config {
 	return model.Config{
 		URLs: f.Endpoints, Key: os.Getenv(f.keyEnv), Concurrency: f.concurrency, LongestPause: time.Minute,
-		Timeout: f.timeout, Retries: f.retries, Patience: max(f.patience, time.Nanosecond), Now: time.Now,
+		MostReply: f.kept().MostReply(f.maxTokens), Timeout: f.timeout, Retries: f.retries, Patience: max(f.patience, time.Nanosecond), Now: time.Now,
 	}
 }
 
@@ -326,7 +335,7 @@ func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog)
 	s := student.Spec{
 		Schema: student.SpecSchema, Model: f.model, Samples: f.Samples, Seed: f.seed, NoSeed: f.noSeed, Dialect: dialect.Dialect(f.dialect),
 		MaxSteps: f.maxSteps, Sampling: sampling, Harness: h.Name, HarnessSHA256: h.SHA256, System: h.System, Problems: len(p.All),
-		NoCall: rollout.NoCall(f.noCall), PromptForm: rollout.PromptForm(f.form), Titles: f.titlesMode(),
+		NoCall: rollout.NoCall(f.noCall), PromptForm: rollout.PromptForm(f.form), Titles: f.titlesMode(), Keep: f.kept(),
 		ProblemsSHA256: p.SHA256, CatalogXXH3: catalog.Checksum(), Search: "local", Rules: f.Shop.rules, Scorer: student.ScorerVersion,
 	}
 	if f.search != "" {

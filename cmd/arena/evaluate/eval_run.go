@@ -135,6 +135,7 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 	if err != nil {
 		return nil, err
 	}
+	template = template.Keeping(spec.Keep)
 	if spec.NoSeed {
 		template = template.Seedless()
 	}
@@ -144,7 +145,7 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 	}
 	e := &rollout.Environment{
 		Template: template, Dialect: spec.Dialect, NoCall: spec.NoCall, Form: spec.PromptForm,
-		MaxSteps: spec.MaxSteps, ToolNames: toolNames(h),
+		MaxSteps: spec.MaxSteps, Kept: spec.Keep.Tokens, ToolNames: toolNames(h),
 		Rules: local.Rules, Server: local, Request: arena.Raw(request), Has: local.Catalog.Has,
 	}
 	if f.search != "" {

@@ -1,0 +1,91 @@
+package kl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/footer"
+)
+
+// Sampled is what a run of `arena eval` says of a position: whose rollout it is
+// of, what the model was given before the reply, and what it drew. Two models that
+// drew another token there go on from different texts.
+type Sampled struct {
+	Rollout int64
+	// Given is nil behind a reply's first position, or where the server did not say.
+	Given []int32
+	Drawn int32
+}
+
+// readRun gives the positions of a run that kept its tokens.
+func readRun(folder string, yield func(*Row) bool) error {
+	f, err := os.Open(filepath.Join(folder, evaluation.TokensFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: play the run with --keep tokens --top-logprobs 20", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	file, err := footer.Open(f, info.Size())
+	if err != nil {
+		return err
+	}
+	replies := parquet.NewGenericReader[evaluation.TokensRow](file)
+	defer replies.Close() //nolint:errcheck // only read
+	for {
+		one := make([]evaluation.TokensRow, 1)
+		n, err := replies.Read(one)
+		if n == 1 {
+			more, bad := readReply(&one[0], yield)
+			if bad != nil || !more {
+				return bad
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readReply gives the positions of one reply.
+func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err error) {
+	k := int(r.Top)
+	if k < 1 || len(r.IDs) == 0 || len(r.TopIDs) != k*len(r.IDs) || len(r.TopLogProbs) != len(r.TopIDs) {
+		if len(r.LogProbs)+len(r.IDs) == 0 {
+			return true, nil // an empty reply
+		}
+		return false, fmt.Errorf("rollout %d, reply %d: the server named no likely tokens by id: --top-logprobs, and a server that gives ids (vLLM, llama.cpp)", r.Rollout, r.Turn)
+	}
+	for i, drawn := range r.IDs {
+		row := &Row{Prompt: fmt.Sprintf("%s#%d", r.ProblemID, r.Sample), Position: i, Of: &Sampled{Rollout: r.Rollout, Drawn: drawn}}
+		if i == 0 {
+			row.Of.Given = r.Prompt
+		}
+		for c := i * k; c < (i+1)*k; c++ {
+			if r.TopIDs[c] >= 0 {
+				row.Top = append(row.Top, Token{int(r.TopIDs[c]), float64(r.TopLogProbs[c])})
+			}
+		}
+		if err := distribution(row.Top); err != nil {
+			return false, fmt.Errorf("rollout %d, reply %d, position %d: %w", r.Rollout, r.Turn, i, err)
+		}
+		if !yield(row) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

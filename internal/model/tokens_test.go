@@ -1,0 +1,80 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+)
+
+// TestTokensOfManyServers reads what vLLM, llama.cpp, SGLang and OpenAI say.
+func TestTokensOfManyServers(t *testing.T) {
+	t.Parallel()
+	rest := float32(math.Inf(-1))
+	for name, c := range map[string]struct {
+		body string
+		want Tokens
+	}{
+		"vLLM": {
+			`{"prompt_token_ids":[1,2],"choices":[{"token_ids":[5,6],"logprobs":{"content":[
+			{"token":"token_id:5","logprob":-0.5,"top_logprobs":[{"token":"token_id:5","logprob":-0.5},{"token":"token_id:7","logprob":-1}]},
+			{"token":"token_id:6","logprob":-2,"top_logprobs":[{"token":"token_id:6","logprob":-2}]}]}}]}`,
+			Tokens{[]int32{1, 2}, []int32{5, 6}, []float32{-0.5, -2}, 2, []int32{5, 7, 6, -1}, []float32{-0.5, -1, -2, rest}},
+		},
+		"llama.cpp": {
+			`{"choices":[{"logprobs":{"content":[{"id":9,"token":"a","logprob":-1,"top_logprobs":[{"id":9,"token":"a","logprob":-1}]}]}}]}`,
+			Tokens{nil, []int32{9}, []float32{-1}, 1, []int32{9}, []float32{-1}},
+		},
+		"texts alone": {
+			`{"choices":[{"logprobs":{"content":[{"token":"token_id:x","logprob":-1,"top_logprobs":[{"token":"b","logprob":-3}]}]}}]}`,
+			Tokens{nil, nil, []float32{-1}, 1, []int32{-1}, []float32{-3}},
+		},
+		"nothing":         {`{"choices":[{"logprobs":null}]}`, Tokens{}},
+		"no ids of these": {`{"prompt_token_ids":["1",-2,1e300],"choices":[{"token_ids":[true]}]}`, Tokens{Prompt: []int32{-1, -1, -1}}},
+	} {
+		if diff := cmp.Diff(c.want, ReadTokens([]byte(c.body))); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		bare := WithoutTokens([]byte(c.body))
+		if left := ReadTokens(bare); left.IDs != nil || left.LogProbs != nil || left.Prompt != nil || !gjson.ValidBytes(bare) {
+			t.Errorf("%s: %s", name, bare)
+		}
+	}
+}
+
+// TestAStreamKeepsItsTokens: a server that only streams says them piece by piece.
+func TestAStreamKeepsItsTokens(t *testing.T) {
+	t.Parallel()
+	stream := `data: {"prompt_token_ids":[1],"choices":[{"delta":{"content":"a"},"token_ids":[5],"logprobs":{"content":[{"token":"token_id:5","logprob":-1}]}}]}
+
+data: {"choices":[{"delta":{"content":"b"},"token_ids":[6,7],"logprobs":{"content":[{"token":"token_id:6","logprob":-2},{"token":"token_id:7","logprob":-3}]},"finish_reason":"stop"}]}
+
+data: [DONE]
+`
+	got := ReadTokens(Unstreamed([]byte(stream)))
+	if diff := cmp.Diff(Tokens{Prompt: []int32{1}, IDs: []int32{5, 6, 7}, LogProbs: []float32{-1, -2, -3}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestWhatIsKeptIsAskedFor, and only then; and replies may be so much longer.
+func TestWhatIsKeptIsAskedFor(t *testing.T) {
+	t.Parallel()
+	plain, err := NewTemplate("m", "s", Sampling{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := func(t *Template) string { return string(slices.Concat(t.Request(nil, 1)...)) }
+	with := asks(plain.Keeping(Keep{Tokens: true, Top: 5}))
+	if !gjson.Valid(with) || gjson.Get(with, "top_logprobs").Int() != 5 || !gjson.Get(with, "return_token_ids").Bool() || strings.Contains(asks(plain), "logprobs") {
+		t.Errorf("%s\n%s", with, asks(plain))
+	}
+	for k, want := range map[Keep]int64{{}: MaxChat, {Tokens: true}: MaxChat + 100*2*128, {Tokens: true, Top: 1 << 20}: largeReplies} {
+		if got := k.MostReply(100); got != want {
+			t.Errorf("%+v: %d, want %d", k, got, want)
+		}
+	}
+}
