@@ -33,9 +33,12 @@ type Cluster struct {
 // Clusters are ordered by ID; their members do not depend on the order of
 // problems. The only error is that of ctx.
 func Clusters(ctx context.Context, problems []arena.Problem) ([]Cluster, error) {
-	joined := newForest(len(problems))
-	joinShared(joined, problems)
-	if err := joinAlike(ctx, joined, problems); err != nil {
+	bank := make([]Entry, len(problems))
+	for i, p := range problems {
+		bank[i] = EntryOf("", p, "")
+	}
+	joined, err := joinEntries(ctx, bank)
+	if err != nil {
 		return nil, fmt.Errorf("cluster problems: %w", err)
 	}
 	groups := map[int][]int{}
@@ -71,28 +74,19 @@ func newCluster(problems []arena.Problem, members []int) Cluster {
 	return c
 }
 
-// joinShared joins problems with a key in common: a gold product, the
-// specification, the normalised request.
-func joinShared(joined *forest, problems []arena.Problem) {
-	first := map[string]int{}
-	join := func(key string, i int) {
-		if j, seen := first[key]; seen {
-			joined.join(i, j)
-		} else {
-			first[key] = i
-		}
-	}
-	for i, p := range problems {
-		join("spec "+SpecHash(p), i)
-		if text := normalised(p.Query); text != "" {
-			join("text "+text, i)
-		}
-		for _, r := range p.Rewards {
-			if r.ProductID != "" {
-				join("product "+r.ProductID, i)
+// joinShared joins what has a key in common.
+func joinShared[T any](all []T, keys func(*T) []string) *forest {
+	joined, first := newForest(len(all)), map[string]int{}
+	for i := range all {
+		for _, key := range keys(&all[i]) {
+			if j, seen := first[key]; seen {
+				joined.join(i, j)
+			} else {
+				first[key] = i
 			}
 		}
 	}
+	return joined
 }
 
 // forest is a union-find over indices with the smallest index as root.
@@ -114,6 +108,8 @@ func (f *forest) find(i int) int {
 	return i
 }
 
+func (f *forest) apart(i, j int) bool { return f.find(i) != f.find(j) }
+
 func (f *forest) join(i, j int) {
 	a, b := f.find(i), f.find(j)
 	f.parent[max(a, b)] = min(a, b)
@@ -124,34 +120,25 @@ func sortedOnce(s []string) []string {
 	return slices.Compact(s)
 }
 
-// joinAlike joins problems whose requests the guard takes for one another.
-func joinAlike(ctx context.Context, joined *forest, problems []arena.Problem) error {
-	bank := make([]Entry, len(problems))
-	for i, p := range problems {
-		bank[i] = EntryOf("", p, "")
-	}
-	return lexical.Join(ctx, requests(bank), joined.join)
+// joinEntries joins entries with a product, a specification or a normalised
+// request in common, or with requests that the guard takes for one another.
+func joinEntries(ctx context.Context, bank []Entry) (*forest, error) {
+	joined := joinShared(bank, (*Entry).keys)
+	return joined, lexical.Join(ctx, requests(bank), joined.apart, joined.join)
 }
 
-// joinEntries joins entries with a product or a normalised request in common,
-// or with requests that the guard takes for one another.
-func joinEntries(ctx context.Context, bank []Entry) (*forest, error) {
-	joined, seen := newForest(len(bank)), map[string]int{}
-	for i, e := range bank {
-		keys := []string{}
-		if text := normalised(e.Text); text != "" {
-			keys = append(keys, "text "+text)
-		}
-		for _, id := range e.ProductIDs {
+func (e *Entry) keys() []string {
+	var keys []string
+	if e.Spec != "" {
+		keys = append(keys, "spec "+e.Spec)
+	}
+	if text := normalised(e.Text); text != "" {
+		keys = append(keys, "text "+text)
+	}
+	for _, id := range e.ProductIDs {
+		if id != "" {
 			keys = append(keys, "product "+id)
 		}
-		for _, key := range keys {
-			if j, known := seen[key]; known {
-				joined.join(i, j)
-			} else {
-				seen[key] = i
-			}
-		}
 	}
-	return joined, lexical.Join(ctx, requests(bank), joined.join)
+	return keys
 }

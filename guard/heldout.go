@@ -14,7 +14,7 @@ func HoldOut(entries []Entry) *State {
 	for i, e := range entries {
 		parts[i] = heldOut(&e)
 	}
-	s := &State{Schema: StateSchema, Shares: DefaultShares(), Clusters: mergeGroups(parts, joinParts(parts))}
+	s := &State{Schema: StateSchema, Shares: DefaultShares(), Clusters: mergeGroups(parts, joinShared(parts, (*StateCluster).keys))}
 	s.index()
 	return s
 }

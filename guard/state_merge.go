@@ -19,7 +19,7 @@ func mergeWithPrior(ctx context.Context, today []Cluster, prior *State) ([]State
 	for _, c := range today {
 		parts = append(parts, StateCluster{Problems: c.Specs, ProductIDs: c.ProductIDs, Texts: c.Texts, Titles: c.Titles})
 	}
-	joined := joinParts(parts)
+	joined := joinShared(parts, (*StateCluster).keys)
 	if err := joinReworded(ctx, joined, parts, len(parts)-len(today)); err != nil {
 		return nil, err
 	}
@@ -108,23 +108,8 @@ func Union(banks ...*State) (*State, error) {
 	for _, b := range banks {
 		parts = append(parts, b.Clusters...)
 	}
-	out := &State{Schema: StateSchema, Seed: banks[0].Seed, Shares: banks[0].Shares, Clusters: mergeGroups(parts, joinParts(parts))}
+	out := &State{Schema: StateSchema, Seed: banks[0].Seed, Shares: banks[0].Shares, Clusters: mergeGroups(parts, joinShared(parts, (*StateCluster).keys))}
 	out.forget()
 	out.index()
 	return out, nil
-}
-
-// joinParts joins clusters that share a problem or a product.
-func joinParts(parts []StateCluster) *forest {
-	joined, first := newForest(len(parts)), map[string]int{}
-	for i, c := range parts {
-		for _, key := range c.keys() {
-			if j, seen := first[key]; seen {
-				joined.join(i, j)
-			} else {
-				first[key] = i
-			}
-		}
-	}
-	return joined
 }

@@ -24,6 +24,8 @@ func (g groups) find(i int) int {
 	return i
 }
 
+func (g groups) apart(i, j int) bool { return g.find(i) != g.find(j) }
+
 func (g groups) join(i, j int) {
 	a, b := g.find(i), g.find(j)
 	g[max(a, b)] = min(a, b)
@@ -53,7 +55,7 @@ func TestJoinJoinsAsAllPairsDo(t *testing.T) {
 	t.Parallel()
 	bank := mixedBank(t)
 	got, want := newGroups(len(bank)), newGroups(len(bank))
-	if err := Join(t.Context(), bank, got.join); err != nil {
+	if err := Join(t.Context(), bank, got.apart, got.join); err != nil {
 		t.Fatal(err)
 	}
 	x := New(bank)
