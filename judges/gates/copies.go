@@ -1,30 +1,29 @@
 package gates
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // What stands in the thinking as a tool wrote it is the tool's word and not the
-// agent's: it analyses nothing. A copy is minFields or more fields of a result
-// in its own order, whatever the quotes and blanks between them, or a whole
-// line of a result that is text. One listing quoted within a line of minWords
-// own words is cited and stays.
+// agent's: it analyses nothing. A copy is a run of minRun or more words of an
+// earlier result in its own order, whatever the signs between them, that lays out
+// minFields or more fields, or is a whole line of a result that is text. One that
+// is no longer than a listing and stands in a line of minOwn own words is cited
+// and stays.
 const (
+	minRun    = 5
 	minFields = 3
-	minWords  = 3
-	// minLine is the least length in bytes of a copied line.
-	minLine = 24
-	// maxLookedAt bounds the bytes of results that an attempt's thinking is
-	// looked up in, to a second or so. What is laid out as tools do beyond that is
-	// taken for a copy, since nobody reasons so.
-	maxLookedAt = 1 << 30
+	minOwn    = 3
+	// minLine is the least length in bytes of a copied line, maxListing the most of
+	// a listing that is cited.
+	minLine    = 24
+	maxListing = 400
 )
 
 // copies finds what the thinking copies from earlier results.
@@ -32,18 +31,10 @@ type copies struct {
 	turns []arena.Turn
 	// firstText is the first turn with a result that is text.
 	firstText int
-	// results are those of the turns before read, as far as they were needed.
-	results  []copied
-	read     int
-	lookedAt int
-}
-
-// copied is a result as copies are held against it.
-type copied struct {
-	// letters are its letters and digits, lines those of one that is no JSON, in
-	// byte order.
-	letters string
-	lines   []string
+	// seen are the runs of minRun words in the results of the turns before read,
+	// as far as they were needed.
+	seen map[uint64]bool
+	read int
 }
 
 func newCopies(turns []arena.Turn) *copies {
@@ -52,195 +43,116 @@ func newCopies(turns []arena.Turn) *copies {
 	if first < 0 {
 		first = len(turns)
 	}
-	return &copies{turns: turns, firstText: first}
+	return &copies{turns: turns, firstText: first, seen: map[uint64]bool{}}
 }
 
-// without is text, thinking of a turn, with all copies blanked, byte for byte.
-func (c *copies) without(turn int, text string) string {
-	var found []span
-	if strings.Contains(text, `":`) || strings.Contains(text, "':") || strings.Count(text, ": ") >= minFields {
-		found = c.copiedStretches(turn, text)
+// seed makes the hashes of words alike within a process; no answer depends on it.
+var seed = maphash.MakeSeed()
+
+// wordsOf are the words of a text and what each hashes to. A lone 0 is none: other
+// writers of JSON have 61 for 61.0.
+func wordsOf(text string) (at []span, hashes []uint64) {
+	for i := 0; i < len(text); {
+		end := spelledRun(text, i)
+		if word := text[i:max(end, i+1)]; end > i && word != "0" {
+			at, hashes = append(at, span{int32(i), int32(end)}), append(hashes, maphash.String(seed, word))
+		}
+		i = max(end, i+1)
 	}
-	if turn > c.firstText {
-		found = append(found, c.copiedLines(turn, text)...)
-	}
-	return blanked(text, found)
+	return at, hashes
 }
 
-// before are the results of the turns before turn.
-func (c *copies) before(turn int) []copied {
+// runOf is a hash of the first minRun words.
+func runOf(hashes []uint64) (sum uint64) {
+	for _, h := range hashes[:minRun] {
+		sum = sum*0x9E3779B97F4A7C15 + h
+	}
+	return sum
+}
+
+// before reads the results of the turns before turn.
+func (c *copies) before(turn int) {
 	for ; c.read < turn; c.read++ {
-		for k := range c.turns[c.read].Calls {
-			call := &c.turns[c.read].Calls[k]
-			if call.Result.Kind() == arena.Absent {
-				continue
-			}
+		for _, call := range c.turns[c.read].Calls {
 			text := string(call.Result)
 			if call.Result.Kind() == arena.String {
 				text = gjson.Parse(text).String()
 			}
-			r := copied{letters: lettersOf(text)}
-			if !cursor.Valid(text) {
-				r.lines = strings.Split(text, "\n")
-				slices.Sort(r.lines)
+			for _, hashes := wordsOf(text); len(hashes) >= minRun; hashes = hashes[1:] {
+				c.seen[runOf(hashes)] = true
 			}
-			c.results = append(c.results, r)
 		}
 	}
-	return c.results
 }
 
-// copiedStretches are the fields of results that the text copies.
-func (c *copies) copiedStretches(turn int, text string) []span {
-	fields := fieldsIn(text)
-	var found []stretch
-	for i := 0; i < len(fields); {
-		n := 0
-		if standTogether(text, fields[i:]) {
-			n = c.copiedFields(turn, text, fields[i:])
+// without is text, thinking of a turn, with line ends in place of all copies, so
+// that nothing joins across them.
+func (c *copies) without(turn int, text string) string {
+	laidOut := strings.Contains(text, `":`) || strings.Contains(text, "':") || strings.Count(text, ": ") >= minFields
+	if !laidOut && turn <= c.firstText {
+		return text
+	}
+	c.before(turn)
+	words, hashes := wordsOf(text)
+	copied := make([]bool, len(words)+1) // the last is none, and ends every run
+	for i := 0; i+minRun <= len(words); i++ {
+		for k := i; c.seen[runOf(hashes[i:])] && k < i+minRun; k++ {
+			copied[k] = true
 		}
-		if n < minFields {
-			i++
+	}
+	b := []byte(text)
+	for from := 0; from < len(words); from++ {
+		to := from
+		for copied[to] {
+			to++
+		}
+		if to == from {
 			continue
 		}
-		from, to := withFigures(text, fields, i, i+n)
-		found = append(found, stretch{span{fields[from].start, fields[to-1].end}, ofOneListing(fields[from:to])})
-		i = to
+		at, own := span{words[from].start, words[to-1].end}, ownWords(text, words, copied, from)
+		if isCopy(text, at, own) {
+			blank(b, at, own < minOwn)
+		}
+		from = to
 	}
-	return unquoted(text, found)
+	return string(b)
 }
 
-// stretch is a copied part of a text, listing where it is one product's.
-type stretch struct {
-	span
-	listing bool
+// blank puts line ends in place of a run, or of its whole lines.
+func blank(b []byte, at span, lines bool) {
+	for i := at.start; i < at.end; i++ {
+		b[i] = '\n'
+	}
+	for i := at.start - 1; lines && i >= 0 && b[i] != '\n'; i-- {
+		b[i] = '\n'
+	}
+	for i := int(at.end); lines && i < len(b) && b[i] != '\n'; i++ {
+		b[i] = '\n'
+	}
 }
 
-// unquoted are the stretches but for the listings that stand in a line of own
-// words: of words that are left when all that is copied is taken out.
-func unquoted(text string, all []stretch) []span {
-	copied := make([]span, len(all))
-	for i, at := range all {
-		copied[i] = at.span
+// isCopy reports whether a run that stands in a line of so many own words is a copy.
+func isCopy(text string, run span, own int) bool {
+	at := text[run.start:run.end]
+	if strings.Count(at, ":") >= minFields {
+		return own < minOwn || len(at) > maxListing
 	}
-	own, kept := blanked(text, copied), copied[:0]
-	var line span
-	quoted := false
-	for _, at := range all {
-		if at.listing && at.end > line.end {
-			line = lineOf(text, at.span)
-			quoted = len(strings.FieldsFunc(own[line.start:line.end], isBlankOrSign)) >= minWords
-		}
-		if !at.listing || !quoted {
-			kept = append(kept, at.span)
-		}
-	}
-	return kept
+	return own == 0 && len(at) >= minLine && strings.ContainsAny(at, "0123456789") && !strings.Contains(at, "\n")
 }
 
-// lineOf widens a stretch to the line that it stands in.
-func lineOf(text string, at span) span {
-	at.start = int32(strings.LastIndexByte(text[:at.start], '\n') + 1)
-	if n := strings.IndexByte(text[at.end:], '\n'); n >= 0 {
-		return span{at.start, at.end + int32(n)}
-	}
-	return span{at.start, int32(len(text))}
-}
-
-// ofOneListing reports whether no field comes twice.
-func ofOneListing(fields []field) bool {
-	for _, f := range fields[1:] {
-		if f.key == fields[0].key {
-			return false
+// ownWords counts the words that are not copied in the lines that a run of copied
+// words, from one of them on, stands in.
+func ownWords(text string, words []span, copied []bool, from int) (own int) {
+	joined := func(i int) bool { return !strings.Contains(text[words[i].end:words[i+1].start], "\n") }
+	for i := from; i > 0 && joined(i-1) && own < minOwn; i-- {
+		if !copied[i-1] {
+			own++
 		}
 	}
-	return true
-}
-
-// withFigures widens the copied fields by the figures beside them, which other
-// writers of JSON write otherwise: 61.0 for 61. A key that comes again begins
-// another listing.
-func withFigures(text string, fields []field, from, to int) (first, end int) {
-	for from > 0 && fields[from-1].figure(text) && onlySigns(text[fields[from-1].end:fields[from].start]) {
-		from--
-	}
-	again := func(f field) bool { return f.key == fields[to].key }
-	for to < len(fields) && fields[to].figure(text) && !slices.ContainsFunc(fields[from:to], again) && onlySigns(text[fields[to-1].end:fields[to].start]) {
-		to++
-	}
-	return from, to
-}
-
-// standTogether reports whether as many fields as make a copy follow each other.
-func standTogether(text string, fields []field) bool {
-	if len(fields) < minFields {
-		return false
-	}
-	for k := 1; k < minFields; k++ {
-		if !onlySigns(text[fields[k-1].end:fields[k].start]) {
-			return false
+	for i := from; i+1 < len(words) && (copied[i+1] || joined(i)) && own < minOwn; i++ {
+		if !copied[i+1] {
+			own++
 		}
 	}
-	return true
-}
-
-// copiedFields counts the fields that stand side by side in one earlier result.
-func (c *copies) copiedFields(turn int, text string, fields []field) (most int) {
-	first := lettersOf(text[fields[0].start:fields[0].end])
-	for _, result := range c.before(turn) {
-		if c.lookedAt += len(result.letters); c.lookedAt > maxLookedAt {
-			return len(fields)
-		}
-		if _, rest, found := strings.Cut(result.letters, first); found {
-			most = max(most, sideBySide(text, fields, rest))
-		}
-	}
-	return most
-}
-
-// sideBySide counts the fields, the first of them found, that go on as rest, a
-// result's letters, does.
-func sideBySide(text string, fields []field, rest string) (n int) {
-	for n = 1; n < len(fields); n++ {
-		found := false
-		rest, found = strings.CutPrefix(rest, lettersOf(text[fields[n].start:fields[n].end]))
-		if !found || !onlySigns(text[fields[n-1].end:fields[n].start]) {
-			break
-		}
-	}
-	return n
-}
-
-func onlySigns(text string) bool { return strings.Trim(text, ",{}[]\"' \t\r\n") == "" }
-
-func isBlankOrSign(c rune) bool { return c < utf8.RuneSelf && !isWordByte(byte(c)) }
-
-// copiedLines are the lines of results that the text copies.
-func (c *copies) copiedLines(turn int, text string) (found []span) {
-	for start := 0; start < len(text); {
-		end := len(text)
-		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
-			end = start + n
-		}
-		if c.copiedLine(turn, strings.TrimSpace(text[start:end])) {
-			found = append(found, span{int32(start), int32(end)})
-		}
-		start = end + 1
-	}
-	return found
-}
-
-// copiedLine reports whether a line with a figure begins a line of an earlier
-// text: a title quoted from the middle of one is cited.
-func (c *copies) copiedLine(turn int, line string) bool {
-	line = strings.Trim(line, `"' `)
-	if len(line) < minLine || !strings.ContainsAny(line, "0123456789") {
-		return false
-	}
-	for _, result := range c.before(turn) {
-		if i, _ := slices.BinarySearch(result.lines, line); i < len(result.lines) && strings.HasPrefix(result.lines[i], line) {
-			return true
-		}
-	}
-	return false
+	return own
 }
