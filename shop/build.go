@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"archive/zip"
 	"bytes"
 	"cmp"
 	"context"
@@ -22,11 +23,7 @@ import (
 
 // indexVersion is the version of the index file's sections. A change of the
 // analyzer or of a section's layout is a new version.
-const indexVersion = 4
-
-// postingsBudget bounds the postings that a build holds in memory. A day's
-// catalogue stays far below it; 2.5 million products spill twice or so.
-const postingsBudget = 96 << 20
+const indexVersion = 5
 
 // indexInfo is the index file's own account, stored as JSON.
 type indexInfo struct {
@@ -68,17 +65,18 @@ func writeIndex(ctx context.Context, data []byte, out *os.File) error {
 		return fmt.Errorf("build index: %w", err)
 	}
 	c := newColumns(len(lines), data)
-	text := index.NewBuilder(postingsBudget)
+	text := index.Builder{}
 	for _, l := range lines {
 		d := readDocument(data[l.at : l.at+l.size])
 		if !d.indexed() {
 			c.info.Blank++
 			continue
 		}
-		c.add(d, l)
-		if err := errors.Join(ctx.Err(), text.Add(d.contents)); err != nil {
-			return errors.Join(fmt.Errorf("build index: %w", err), text.Close())
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("build index: %w", err)
 		}
+		c.add(d, l)
+		text.Add(d.contents)
 	}
 	if err := errors.Join(text.Write(ctx, w), c.write(w)); err != nil {
 		return fmt.Errorf("build index: %w", err)
@@ -178,7 +176,7 @@ func (c *columns) sortShops() (ends, names []byte) {
 	return ends, names
 }
 
-func (c *columns) write(w *store.Writer) error {
+func (c *columns) write(w *zip.Writer) error {
 	info, err := json.Marshal(c.info)
 	if err != nil {
 		return fmt.Errorf("write index info: %w", err)
@@ -191,11 +189,8 @@ func (c *columns) write(w *store.Writer) error {
 		{"info", info}, {"price", c.prices}, {"sold", c.sold}, {"shop", c.shops}, {"flags", c.flags}, {"place", c.places},
 		{"id-end", c.idEnds}, {"id", c.ids}, {"shop-end", shopEnds}, {"shop-name", shopNames},
 	} {
-		if err := w.Section(s.name); err != nil {
+		if err := store.Put(w, s.name, s.data); err != nil {
 			return err
-		}
-		if _, err := w.Write(s.data); err != nil {
-			return fmt.Errorf("write section %s: %w", s.name, err)
 		}
 	}
 	return nil

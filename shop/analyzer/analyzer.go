@@ -5,7 +5,6 @@ package analyzer
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -26,54 +25,29 @@ func set(words ...string) map[string]bool {
 	return m
 }
 
-// Terms calls emit with every index term of text in its order. The slice is
-// valid during the call only.
+// Terms calls emit with every index term of text in its order.
 func Terms(text string, emit func([]byte)) {
-	var buf [maxWord + 1]byte
-	finish := func(word string) { term(buf[:0], word, emit) }
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			unicodeWords(text, finish)
-			return
-		}
-	}
-	asciiWords(text, finish)
+	eachWord(text, func(word string) { term(word, emit) })
 }
 
-// term finishes one word: possessive, case, stop words, stem.
-func term(b []byte, word string, emit func([]byte)) {
-	word = withoutPossessive(word)
-	plain := true
-	for i := range len(word) {
-		c := word[i]
-		if c >= utf8.RuneSelf {
-			plain = false
-			break
-		}
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		b = append(b, c)
-	}
-	if !plain {
-		lowerTerm(word, emit)
-		return
-	}
-	if len(b) > 0 && !stopWords[string(b)] {
-		emit(b[:stem(b)])
-	}
-}
-
-// lowerTerm finishes a word that is not ASCII. Lower case can make it so, as
-// with the Kelvin sign. Stems are those of UTF-16 units: three of them are a
-// word long enough for one, and two may be one character.
-func lowerTerm(word string, emit func([]byte)) {
-	lower := strings.Map(unicode.ToLower, word)
-	if stopWords[lower] {
+// term finishes one word: possessive, case, stop words, stem. Stems are those of
+// UTF-16 units: three of them are a word long enough for one, and two may be one
+// character.
+func term(word string, emit func([]byte)) {
+	lower := strings.ToLower(withoutPossessive(word))
+	if lower == "" || stopWords[lower] {
 		return
 	}
 	units := utf16.Encode([]rune(lower))
-	emit([]byte(string(utf16.Decode(units[:stem(units)]))))
+	letters := make([]rune, len(units))
+	for i, unit := range units {
+		letters[i] = rune(unit)
+	}
+	left := stem(letters)
+	for i, letter := range left {
+		units[i] = uint16(letter)
+	}
+	emit([]byte(string(utf16.Decode(units[:len(left)]))))
 }
 
 // withoutPossessive drops a final 's, with any of three apostrophes.

@@ -176,3 +176,17 @@ var emoji = newGrammar([]row{
 	{keyCapped, true, map[class]state{emojiSelector: keySelected}, unselected, keyCapped},
 	{keyDone, true, nil, unselected, keyDone},
 })
+
+// eachWord segments a text: at each character the longest
+// word or emoji; a character that begins neither is left out.
+func eachWord(s string, emit func(string)) {
+	for table := classes(); s != ""; {
+		n := max(words.longest(s, table), emoji.longest(s, table))
+		if n > 0 {
+			emit(s[:n])
+		} else {
+			_, n = utf8.DecodeRuneInString(s)
+		}
+		s = s[n:]
+	}
+}

@@ -1,67 +1,45 @@
 package index
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// best keeps the best hits in a heap whose root is the worst of them.
+// best keeps the best hits: twice as many as are wanted at most, sorted whenever
+// there are so many.
 type best struct {
 	limit int
 	hits  []Hit
+	// worst is the lowest score of the best once there are enough: what has none higher
+	// ranks behind it, since it comes later. No score is below 0.
+	worst float32
 }
 
-// worse orders by score, then by number: of equal scores the lower number is
-// the better one.
-func worse(a, b Hit) bool {
-	return a.Score < b.Score || a.Score == b.Score && a.Document > b.Document
+// ranking orders by score, the highest first, then by number: of equal scores the
+// lower number is the better one.
+func ranking(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document))
 }
 
+// push takes the hits in the order of their numbers.
 func (t *best) push(h Hit) {
-	if len(t.hits) < t.limit {
-		t.hits = append(t.hits, h)
-		t.rise(len(t.hits) - 1)
+	if h.Score <= t.worst {
 		return
 	}
-	if worse(t.hits[0], h) {
-		t.hits[0] = h
-		t.sink()
+	if t.hits = append(t.hits, h); len(t.hits) >= 2*t.limit {
+		t.cut()
+		t.worst = t.hits[t.limit-1].Score
 	}
 }
 
-func (t *best) rise(i int) {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !worse(t.hits[i], t.hits[parent]) {
-			return
-		}
-		t.hits[i], t.hits[parent] = t.hits[parent], t.hits[i]
-		i = parent
-	}
-}
-
-func (t *best) sink() {
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= len(t.hits) {
-			return
-		}
-		if child+1 < len(t.hits) && worse(t.hits[child+1], t.hits[child]) {
-			child++
-		}
-		if !worse(t.hits[child], t.hits[i]) {
-			return
-		}
-		t.hits[i], t.hits[child] = t.hits[child], t.hits[i]
-		i = child
-	}
+// cut leaves the best, in their order.
+func (t *best) cut() {
+	slices.SortFunc(t.hits, ranking)
+	t.hits = t.hits[:min(t.limit, len(t.hits))]
 }
 
 // ranked gives a copy of the hits, best first.
 func (t *best) ranked() []Hit {
-	hits := slices.Clone(t.hits)
-	slices.SortFunc(hits, func(a, b Hit) int {
-		if worse(b, a) {
-			return -1
-		}
-		return 1
-	})
-	return hits
+	t.cut()
+	return slices.Clone(t.hits)
 }

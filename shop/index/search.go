@@ -116,7 +116,7 @@ func (x *Index) Search(query string, limit int) (hits []Hit, matches int, err er
 	if s.cursors, err = x.open(query, s.cursors[:0]); err != nil {
 		return nil, 0, err
 	}
-	s.best = best{limit: limit, hits: s.best.hits[:0]}
+	s.best = best{limit: limit, hits: s.best.hits[:0], worst: -1}
 	for {
 		base, more := nextWindow(s.cursors)
 		if !more {

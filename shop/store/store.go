@@ -1,187 +1,104 @@
 // Package store is one file of named sections, written once and mapped into
-// memory whole. The header names format version, sections and checksums, so
-// that opening costs the same for any size and a file of another version, a
-// cut file or a damaged header is refused in words.
+// memory whole: a zip archive of members that are stored as they are, whose comment
+// names the version of what is in them. Opening costs the same for any size, and a
+// file of another version, a cut file or a damaged directory is refused in words.
 package store
 
 import (
-	"bufio"
-	"encoding/binary"
+	"archive/zip"
+	"bytes"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"os"
-	"slices"
-
-	"github.com/zeebo/xxh3"
-)
-
-// The header: magic (8 bytes), version (4), number of sections (4), then 48
-// bytes a section (name 24, offset 8, length 8, xxh3 of the bytes 8), zeros,
-// and the CRC-32 of all before it in the last 4 bytes. Little-endian.
-const (
-	magic      = "arenaidx"
-	headerSize = 4096
-	entrySize  = 48
-	nameSize   = 24
-	tableAt    = 16
-	maxEntries = (headerSize - tableAt - 4) / entrySize
-	align      = 8
+	"io"
+	"strconv"
 )
 
 // ErrVersion is in the chain of the error for a file of another version.
 var ErrVersion = errors.New("another version of the format")
 
-type entry struct {
-	name           string
-	offset, length uint64
-	hash           uint64
-}
-
-// Writer writes sections one after the other. Close writes the header, and
-// only then is the file one.
-type Writer struct {
-	file    *os.File
-	buf     *bufio.Writer
-	hash    *xxh3.Hasher
-	version uint32
-	at      uint64
-	entries []entry
-}
-
-// NewWriter begins a store in f, which must be empty.
-func NewWriter(f *os.File, version uint32) (*Writer, error) {
-	const bufferSize = 1 << 20
-	w := &Writer{file: f, buf: bufio.NewWriterSize(f, bufferSize), hash: xxh3.New(), version: version, at: headerSize}
-	if _, err := w.buf.Write(make([]byte, headerSize)); err != nil {
+// NewWriter begins a store; its Close ends it.
+func NewWriter(to io.Writer, version int) (*zip.Writer, error) {
+	z := zip.NewWriter(to)
+	if err := z.SetComment(strconv.Itoa(version)); err != nil {
 		return nil, fmt.Errorf("begin store: %w", err)
+	}
+	return z, nil
+}
+
+// Section begins the next section; what is written to w, up to the next, is in it.
+func Section(z *zip.Writer, name string) (w io.Writer, err error) {
+	if w, err = z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}); err != nil {
+		return nil, fmt.Errorf("begin section %s: %w", name, err)
 	}
 	return w, nil
 }
 
-// Section begins the next section; what is written from now on is in it.
-func (w *Writer) Section(name string) error {
-	if len(name) > nameSize || len(w.entries) == maxEntries {
-		return fmt.Errorf("begin section %s: name or table too long", name)
+// Put writes a whole section.
+func Put(z *zip.Writer, name string, data []byte) error {
+	w, err := Section(z, name)
+	if err != nil {
+		return err
 	}
-	w.endSection()
-	pad := (align - w.at%align) % align
-	if _, err := w.buf.Write(make([]byte, pad)); err != nil {
-		return fmt.Errorf("begin section %s: %w", name, err)
-	}
-	w.at += pad
-	w.entries = append(w.entries, entry{name: name, offset: w.at})
-	return nil
-}
-
-func (w *Writer) endSection() {
-	if n := len(w.entries); n > 0 {
-		w.entries[n-1].length = w.at - w.entries[n-1].offset
-		w.entries[n-1].hash = w.hash.Sum64()
-	}
-	w.hash.Reset()
-}
-
-// Write appends to the section begun last.
-func (w *Writer) Write(p []byte) (int, error) {
-	w.at += uint64(len(p))
-	if _, err := w.hash.Write(p); err != nil {
-		return 0, fmt.Errorf("hash section: %w", err)
-	}
-	return w.buf.Write(p)
-}
-
-// Close ends the last section and writes the header. The file stays open.
-func (w *Writer) Close() error {
-	w.endSection()
-	if err := w.buf.Flush(); err != nil {
-		return fmt.Errorf("write store: %w", err)
-	}
-	h := make([]byte, headerSize)
-	copy(h, magic)
-	binary.LittleEndian.PutUint32(h[8:], w.version)
-	binary.LittleEndian.PutUint32(h[12:], uint32(len(w.entries)))
-	for i, e := range w.entries {
-		b := h[tableAt+i*entrySize:]
-		copy(b[:nameSize], e.name)
-		binary.LittleEndian.PutUint64(b[nameSize:], e.offset)
-		binary.LittleEndian.PutUint64(b[nameSize+8:], e.length)
-		binary.LittleEndian.PutUint64(b[nameSize+16:], e.hash)
-	}
-	binary.LittleEndian.PutUint32(h[headerSize-4:], crc32.ChecksumIEEE(h[:headerSize-4]))
-	if _, err := w.file.WriteAt(h, 0); err != nil {
-		return fmt.Errorf("write store header: %w", err)
+	if _, err := w.Write(data); err != nil {
+		return fmt.Errorf("write section %s: %w", name, err)
 	}
 	return nil
 }
 
 // File is an open store. Its sections are valid until Close.
 type File struct {
-	data    []byte
-	entries []entry
-	unmap   func() error
+	data  []byte
+	files *zip.Reader
+	unmap func() error
 }
 
-// Open maps the store at path and checks its header.
-func Open(path string, version uint32) (*File, error) {
+// Open maps the store at path and reads its directory.
+func Open(path string, version int) (*File, error) {
 	data, unmap, err := Map(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{data: data, unmap: unmap}
-	if err := f.readHeader(version); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), unmap())
+	files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	switch {
+	case err != nil:
+		err = fmt.Errorf("not a search index, or one that was cut: %w", err)
+	case files.Comment != strconv.Itoa(version):
+		err = fmt.Errorf("%w: the file has %q, this program reads %d", ErrVersion, files.Comment, version)
+	default:
+		return &File{data: data, files: files, unmap: unmap}, nil
 	}
-	return f, nil
-}
-
-func (f *File) readHeader(version uint32) error {
-	if len(f.data) < headerSize || string(f.data[:8]) != magic {
-		return errors.New("not a search index")
-	}
-	h := f.data[:headerSize]
-	if crc32.ChecksumIEEE(h[:headerSize-4]) != binary.LittleEndian.Uint32(h[headerSize-4:]) {
-		return errors.New("damaged header: wrong checksum")
-	}
-	if v := binary.LittleEndian.Uint32(h[8:]); v != version {
-		return fmt.Errorf("%w: the file has %d, this program reads %d", ErrVersion, v, version)
-	}
-	n := binary.LittleEndian.Uint32(h[12:])
-	if n > maxEntries {
-		return fmt.Errorf("damaged header: %d sections", n)
-	}
-	for i := range n {
-		b := h[tableAt+i*entrySize:]
-		e := entry{
-			name:   string(b[:slices.Index(append(b[:nameSize:nameSize], 0), 0)]),
-			offset: binary.LittleEndian.Uint64(b[nameSize:]),
-			length: binary.LittleEndian.Uint64(b[nameSize+8:]),
-			hash:   binary.LittleEndian.Uint64(b[nameSize+16:]),
-		}
-		if size := uint64(len(f.data)); e.offset > size || e.length > size-e.offset {
-			return fmt.Errorf("section %s ends after the file: it was cut", e.name)
-		}
-		f.entries = append(f.entries, e)
-	}
-	return nil
+	return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), unmap())
 }
 
 // Section gives the bytes of a section, or an error naming the one that is
 // not there.
 func (f *File) Section(name string) ([]byte, error) {
-	for _, e := range f.entries {
-		if e.name == name {
-			return f.data[e.offset : e.offset+e.length : e.offset+e.length], nil
+	for _, m := range f.files.File {
+		if m.Name != name {
+			continue
 		}
+		from, err := m.DataOffset()
+		if err != nil {
+			return nil, fmt.Errorf("read section %s: %w", name, err)
+		}
+		left := f.data[min(from, int64(len(f.data))):]
+		if m.Method != zip.Store || m.UncompressedSize64 > uint64(len(left)) {
+			return nil, fmt.Errorf("read section %s: not stored whole", name)
+		}
+		return left[:m.UncompressedSize64:m.UncompressedSize64], nil
 	}
 	return nil, fmt.Errorf("read section %s: not in the file", name)
 }
 
 // Verify reads every section and compares its checksum.
 func (f *File) Verify() error {
-	for _, e := range f.entries {
-		if xxh3.Hash(f.data[e.offset:e.offset+e.length]) != e.hash {
-			return fmt.Errorf("verify section %s: wrong checksum", e.name)
+	for _, m := range f.files.File {
+		r, err := m.Open()
+		if err == nil {
+			_, err = io.Copy(io.Discard, r)
+		}
+		if err != nil {
+			return fmt.Errorf("verify section %s: %w", m.Name, err)
 		}
 	}
 	return nil
