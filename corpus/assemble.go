@@ -3,8 +3,6 @@ package corpus
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -68,7 +66,7 @@ type assembler struct {
 
 func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	if err := w.fs.RemoveAll(w.dir); err != nil {
-		return fmt.Errorf("remove %s: %w", w.dir, err)
+		return err
 	}
 	if err := w.place(a.Parts); err != nil {
 		return err
@@ -124,39 +122,15 @@ func (w *assembler) extras(a *Assembly, card string) error {
 	return err
 }
 
-// traced puts the path of what is read into its errors.
-type traced struct {
-	io.Reader
-	path string
-}
-
-// Read is io.Reader.
-func (n traced) Read(b []byte) (int, error) {
-	k, err := n.Reader.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("read %s: %w", n.path, err)
-	}
-	return k, err
-}
-
 // write makes one file durable and gives its entry.
 func (w *assembler) write(rel string, from io.Reader) (FileEntry, error) {
-	full := filepath.Join(w.dir, filepath.FromSlash(rel))
-	if err := w.fs.MkdirAll(filepath.Dir(full)); err != nil {
-		return FileEntry{}, fmt.Errorf("create folder of %s: %w", full, err)
-	}
-	f, err := w.fs.Create(full)
+	f, err := Create(w.fs, filepath.Join(w.dir, filepath.FromSlash(rel)))
 	if err != nil {
-		return FileEntry{}, fmt.Errorf("create %s: %w", full, err)
+		return FileEntry{}, err
 	}
-	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, hash), from)
-	if err != nil {
-		_ = f.Close() // the copy's error is the one to tell
-		return FileEntry{}, fmt.Errorf("write %s: %w", full, err)
-	}
-	entry := FileEntry{Path: rel, Bytes: n, SHA256: hex.EncodeToString(hash.Sum(nil))}
-	return entry, finish(f, full)
+	_, err = io.Copy(f, from)
+	err = errors.Join(err, f.Close())
+	return FileEntry{Path: rel, Bytes: f.N, SHA256: f.SHA256()}, err
 }
 
 // scan holds a redactor against the configuration and against every text of
@@ -190,16 +164,13 @@ func (w *assembler) manifest(m *Manifest) error {
 	}
 	for _, d := range folders(m.Files) {
 		if err := w.fs.SyncDir(filepath.Join(w.dir, filepath.FromSlash(d))); err != nil {
-			return fmt.Errorf("sync folder %s: %w", filepath.Join(w.dir, d), err)
+			return err
 		}
 	}
 	if err := WriteFile(w.fs, filepath.Join(w.dir, ManifestName), b); err != nil {
 		return err
 	}
-	if err := w.fs.SyncDir(w.dir); err != nil {
-		return fmt.Errorf("sync folder %s: %w", w.dir, err)
-	}
-	return nil
+	return w.fs.SyncDir(w.dir)
 }
 
 // folders lists every folder that holds a file, the root included.

@@ -1,7 +1,7 @@
 package corpus
 
 import (
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 
@@ -13,7 +13,7 @@ import (
 func (p *Part) Copy(s Stream, n int, path string, entry FileEntry) error {
 	in, err := p.fs.Open(path)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
+		return err
 	}
 	defer closeRead(in)
 	file, err := openParquet(in, path)
@@ -24,14 +24,11 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(out, traced{in, path}); err != nil {
-		_ = out.file.Close() // the copy's error is the one to tell
-		return fmt.Errorf("write %s: %w", out.path, err)
-	}
-	if err := p.closeFile(out); err != nil {
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(out.hash.Sum(nil)); got != entry.SHA256 {
+	if got := out.SHA256(); got != entry.SHA256 {
 		return fmt.Errorf("copy %s: sha256 %s, the manifest says %s", path, got, entry.SHA256)
 	}
 	p.add(s, out, file.NumRows(), decodedSize(file), file.Schema())

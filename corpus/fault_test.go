@@ -3,6 +3,7 @@ package corpus_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,47 +25,48 @@ type faulty struct {
 // calm is a faulty disk whose steps all succeed.
 func calm() faulty { return faulty{left: new(int)} }
 
-func (f faulty) step() error {
+// step fails as a disk does: its error names the path.
+func (f faulty) step(path string) error {
 	*f.left--
 	if *f.left == 0 {
-		return errInjected
+		return &fs.PathError{Op: "step", Path: path, Err: errInjected}
 	}
 	return nil
 }
 
 func (f faulty) MkdirAll(p string) error {
-	if err := f.step(); err != nil {
+	if err := f.step(p); err != nil {
 		return err
 	}
 	return f.Disk.MkdirAll(p)
 }
 
 func (f faulty) Rename(a, b string) error {
-	if err := f.step(); err != nil {
+	if err := f.step(a); err != nil {
 		return err
 	}
 	return f.Disk.Rename(a, b)
 }
 
 func (f faulty) RemoveAll(p string) error {
-	if err := f.step(); err != nil {
+	if err := f.step(p); err != nil {
 		return err
 	}
 	return f.Disk.RemoveAll(p)
 }
 
-func (f faulty) SyncDir(string) error { return f.step() }
+func (f faulty) SyncDir(p string) error { return f.step(p) }
 
 func (f faulty) Create(p string) (corpus.File, error) {
-	if err := f.step(); err != nil {
+	if err := f.step(p); err != nil {
 		return nil, err
 	}
 	file, err := f.Disk.Create(p)
-	return faultyFile{file, f}, err
+	return faultyFile{file, f, p}, err
 }
 
 func (f faulty) Open(p string) (corpus.Source, error) {
-	if err := f.step(); err != nil {
+	if err := f.step(p); err != nil {
 		return nil, err
 	}
 	return f.Disk.Open(p)
@@ -72,21 +74,22 @@ func (f faulty) Open(p string) (corpus.Source, error) {
 
 type faultyFile struct {
 	corpus.File
-	fs faulty
+	fs   faulty
+	path string
 }
 
 func (f faultyFile) Write(b []byte) (int, error) {
-	if err := f.fs.step(); err != nil {
+	if err := f.fs.step(f.path); err != nil {
 		return 0, err
 	}
 	return f.File.Write(b)
 }
 
 // Sync does not reach the disk: these tests are about order, not durability.
-func (f faultyFile) Sync() error { return f.fs.step() }
+func (f faultyFile) Sync() error { return f.fs.step(f.path) }
 
 func (f faultyFile) Close() error {
-	err := f.fs.step()
+	err := f.fs.step(f.path)
 	return errors.Join(err, f.File.Close())
 }
 

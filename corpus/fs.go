@@ -1,7 +1,11 @@
 package corpus
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -66,58 +70,71 @@ func (Disk) SyncDir(path string) error { return atomicfile.SyncDir(path) }
 // WriteFile writes a whole file durably, as atomicfile does, on any file system:
 // a reader finds the old file, the new one, or none.
 func WriteFile(fsys FS, path string, data []byte) error {
-	if err := fsys.MkdirAll(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("create folder of %s: %w", path, err)
-	}
 	temp := path + ".part"
-	if err := writeSynced(fsys, temp, data); err != nil {
+	f, err := Create(fsys, temp)
+	if err != nil {
 		return err
 	}
-	if err := fsys.Rename(temp, path); err != nil {
-		return fmt.Errorf("rename %s: %w", temp, err)
+	if _, err = f.Write(data); err != nil {
+		return errors.Join(err, f.File.Close())
 	}
-	return nil
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return fsys.Rename(temp, path)
 }
 
-func writeSynced(fsys FS, path string, data []byte) error {
+// Output is a file under way, counted and hashed.
+type Output struct {
+	File
+	// N is how many bytes were written.
+	N    int64
+	hash hash.Hash
+}
+
+// Create makes a file, and its folder.
+func Create(fsys FS, path string) (*Output, error) {
+	if err := fsys.MkdirAll(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
 	f, err := fsys.Create(path)
-	if err != nil {
-		return fmt.Errorf("create %s: %w", path, err)
-	}
-	if _, err := f.Write(data); err != nil {
-		_ = f.Close() // the write's error is the one to tell
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return finish(f, path)
+	return &Output{File: f, hash: sha256.New()}, err
 }
 
-// finish syncs and closes a written file; all of its data is then durable.
-func finish(f File, path string) error {
-	if err := f.Sync(); err != nil {
-		_ = f.Close() // the sync's error is the one to tell
-		return fmt.Errorf("sync %s: %w", path, err)
+// Write is io.Writer.
+func (o *Output) Write(b []byte) (int, error) {
+	n, err := o.File.Write(b)
+	o.N += int64(n)
+	o.hash.Write(b[:n])
+	return n, err
+}
+
+// SHA256 is that of what was written.
+func (o *Output) SHA256() string { return hex.EncodeToString(o.hash.Sum(nil)) }
+
+// Close makes the file durable.
+func (o *Output) Close() error { return errors.Join(o.Sync(), o.File.Close()) }
+
+// Empty makes a folder with nothing in it.
+func Empty(fsys FS, dir string) error {
+	if err := fsys.RemoveAll(dir); err != nil {
+		return err
 	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("close %s: %w", path, err)
-	}
-	return nil
+	return fsys.MkdirAll(dir)
 }
 
 // ReadFile reads a whole file of at most limit bytes.
 func ReadFile(fsys FS, path string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, err
 	}
 	defer closeRead(f)
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("read %s: larger than %d bytes", path, limit)
 	}
-	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("read %s: larger than %d bytes", path, limit)
-	}
-	return b, nil
+	return b, err
 }
 
 // closeRead closes what was only read: nothing can be lost by it.

@@ -43,7 +43,7 @@ func (s *Shards[T]) Append(g *Group[T]) error {
 }
 
 func (s *Shards[T]) join(g *Group[T]) error {
-	if s.open != nil && s.out.n+int64(g.data.Len())+s.part.limits.Group > s.part.limits.Shard {
+	if s.open != nil && s.out.N+int64(g.data.Len())+s.part.limits.Group > s.part.limits.Shard {
 		if err := s.finish(); err != nil {
 			return err
 		}

@@ -135,7 +135,7 @@ func (l *Lines) finish() error {
 	if err := f.flush(); err != nil {
 		return fmt.Errorf("write %s: %w", f.out.path, err)
 	}
-	if err := l.part.closeFile(f.out); err != nil {
+	if err := f.out.Close(); err != nil {
 		return err
 	}
 	if f.zst != nil {
@@ -155,7 +155,7 @@ func (l *Lines) finish() error {
 func inflated(fsys FS, path string) (uint64, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
-		return 0, fmt.Errorf("open %s: %w", path, err)
+		return 0, err
 	}
 	defer closeRead(f)
 	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
@@ -193,13 +193,11 @@ func NewPlace(p *Part, path string) (*Place, error) {
 func (p *Place) Write(b []byte) (int, error) { return p.out.Write(b) }
 
 // Size is the number of bytes written so far.
-func (p *Place) Size() int64 { return p.out.n }
+func (p *Place) Size() int64 { return p.out.N }
 
 // Close makes the file durable and enters it into its part.
 func (p *Place) Close() error {
-	if err := p.part.closeFile(p.out); err != nil {
-		return err
-	}
-	p.part.add(p.stream, p.out, 0, p.out.n, nil)
-	return nil
+	err := p.out.Close()
+	p.part.add(p.stream, p.out, 0, p.out.N, nil)
+	return err
 }

@@ -23,10 +23,10 @@ func Lock(dir string) (release func(), err error) {
 	path := Beside(dir, "lock")
 	made := absent(filepath.Dir(path))
 	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("create folder of %s: %w", dir, err)
+		return nil, err
 	}
 	for {
-		held, err := locked(path)
+		held, err := Hold(path)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,9 @@ func absent(path string) (folders []string) {
 	}
 }
 
-func locked(path string) (*flock.Flock, error) {
+// Hold locks the file at path until its process ends, or unlocks it; ErrBusy says
+// that another process has it.
+func Hold(path string) (*flock.Flock, error) {
 	lock := flock.New(path)
 	got, err := lock.TryLock()
 	if err == nil && !got {

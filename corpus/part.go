@@ -1,14 +1,12 @@
 package corpus
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/zeebo/xxh3"
@@ -55,13 +53,7 @@ const partName = "part.json"
 
 // NewPart starts a part in dir, removing what an interrupted one left there.
 func NewPart(fsys FS, dir string, limits Limits) (*Part, error) {
-	if err := fsys.RemoveAll(dir); err != nil {
-		return nil, fmt.Errorf("remove old part %s: %w", dir, err)
-	}
-	if err := fsys.MkdirAll(dir); err != nil {
-		return nil, fmt.Errorf("create part %s: %w", dir, err)
-	}
-	return &Part{fs: fsys, dir: dir, limits: limits}, nil
+	return &Part{fs: fsys, dir: dir, limits: limits}, Empty(fsys, dir)
 }
 
 // Close writes the part's done-marker. Every stream must have been closed.
@@ -87,21 +79,17 @@ func ReadPart(fsys FS, dir string) ([]PartFile, error) {
 	return files, nil
 }
 
-// partFile counts and hashes what is written to a file of the part.
+// partFile is a file of the part under way.
 type partFile struct {
-	file File
+	*Output
 	path string
 	rel  string
-	hash hash.Hash
 	xxh3 *xxh3.Hasher
-	n    int64
 }
 
 // Write is io.Writer.
 func (f *partFile) Write(b []byte) (int, error) {
-	n, err := f.file.Write(b)
-	f.n += int64(n)
-	f.hash.Write(b[:n])
+	n, err := f.Output.Write(b)
 	_, _ = f.xxh3.Write(b[:n]) // it never fails
 	return n, err
 }
@@ -110,14 +98,8 @@ func (f *partFile) Write(b []byte) (int, error) {
 func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
 	rel := s.within(n, ext)
 	full := filepath.Join(p.dir, filepath.FromSlash(rel))
-	if err := p.fs.MkdirAll(filepath.Dir(full)); err != nil {
-		return nil, fmt.Errorf("create folder of %s: %w", full, err)
-	}
-	f, err := p.fs.Create(full)
-	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", full, err)
-	}
-	return &partFile{file: f, path: full, rel: rel, hash: sha256.New(), xxh3: xxh3.New()}, nil
+	f, err := Create(p.fs, full)
+	return &partFile{f, full, rel, xxh3.New()}, err
 }
 
 // within is the path of a stream's n-th file in its part.
@@ -132,11 +114,9 @@ func (s Stream) within(n int, ext string) string {
 	}
 }
 
-func (p *Part) closeFile(f *partFile) error { return finish(f.file, f.path) }
-
 // add enters a finished file; schema is nil where it is not Parquet.
 func (p *Part) add(s Stream, f *partFile, rows, decoded int64, schema *parquet.Schema) {
-	entry := PartFile{Stream: s, Path: f.rel, Rows: rows, Bytes: f.n, Decoded: decoded, SHA256: hex.EncodeToString(f.hash.Sum(nil)),
+	entry := PartFile{Stream: s, Path: f.rel, Rows: rows, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256(),
 		XXH3: f.xxh3.Sum64()}
 	if schema != nil {
 		entry.Schema, entry.Features = shard.Fingerprint(schema), features(schema)
@@ -146,13 +126,8 @@ func (p *Part) add(s Stream, f *partFile, rows, decoded int64, schema *parquet.S
 
 // ext is everything after the first dot of a file's name.
 func ext(name string) string {
-	base := path.Base(name)
-	for i := range base {
-		if base[i] == '.' {
-			return base[i+1:]
-		}
-	}
-	return ""
+	_, after, _ := strings.Cut(path.Base(name), ".")
+	return after
 }
 
 // Splits names the splits of a config that have files, in the order written.

@@ -114,13 +114,13 @@ func (w *assembler) shard(ctx context.Context, s placed, move bool) error {
 func (w *assembler) copied(s placed) (FileEntry, error) {
 	in, err := w.fs.Open(s.from)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.Join(ErrPart, err)
+		err = fmt.Errorf("%w: %w", ErrPart, err)
 	}
 	if err != nil {
-		return FileEntry{}, fmt.Errorf("open %s: %w", s.from, err)
+		return FileEntry{}, err
 	}
 	defer closeRead(in)
-	sum, err := w.write(s.to, traced{in, s.from})
+	sum, err := w.write(s.to, in)
 	if err == nil && sum.SHA256 != s.SHA256 {
 		err = fmt.Errorf("place %s: %w", s.from, ErrPart)
 	}
@@ -133,12 +133,9 @@ func (w *assembler) moved(s placed) (FileEntry, error) {
 	}
 	full := filepath.Join(w.dir, filepath.FromSlash(s.to))
 	if err := w.fs.MkdirAll(filepath.Dir(full)); err != nil {
-		return FileEntry{}, fmt.Errorf("create folder of %s: %w", full, err)
+		return FileEntry{}, err
 	}
-	if err := w.fs.Rename(s.from, full); err != nil {
-		return FileEntry{}, fmt.Errorf("rename %s: %w", s.from, err)
-	}
-	return FileEntry{Path: s.to, Bytes: s.Bytes, SHA256: s.SHA256}, nil
+	return FileEntry{Path: s.to, Bytes: s.Bytes, SHA256: s.SHA256}, w.fs.Rename(s.from, full)
 }
 
 // unchanged reads the file and holds it against the hash of what was written.
@@ -157,12 +154,8 @@ func (s *placed) unchanged(fsys FS) error {
 func Hash(fsys FS, full string, hash io.Writer) (int64, error) {
 	f, err := fsys.Open(full)
 	if err != nil {
-		return 0, fmt.Errorf("open %s: %w", full, err)
+		return 0, err
 	}
 	defer closeRead(f)
-	n, err := io.Copy(hash, f)
-	if err != nil {
-		return 0, fmt.Errorf("read %s: %w", full, err)
-	}
-	return n, nil
+	return io.Copy(hash, f)
 }

@@ -15,7 +15,7 @@ func Parquet(fsys FS, path string, use func(*shard.File) error) (err error) {
 	defer shard.Recover(path, &err)
 	f, err := fsys.Open(path)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
+		return err
 	}
 	defer closeRead(f)
 	file, err := openParquet(f, path)
@@ -28,7 +28,7 @@ func Parquet(fsys FS, path string, use func(*shard.File) error) (err error) {
 func openParquet(f Source, path string) (*shard.File, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("stat %s: %w", path, err)
+		return nil, err
 	}
 	return shard.Open(f, info.Size(), path)
 }

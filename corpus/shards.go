@@ -79,7 +79,7 @@ func (s *Shards[T]) write(row func(*encoder[T]) error) error {
 	if err := row(s.open); err != nil {
 		return fmt.Errorf("write %s: %w", s.out.path, err)
 	}
-	if s.stream.Table == "" && s.out.n+s.part.limits.Group > s.part.limits.Shard {
+	if s.stream.Table == "" && s.out.N+s.part.limits.Group > s.part.limits.Shard {
 		return s.finish()
 	}
 	return nil
@@ -116,7 +116,7 @@ func (s *Shards[T]) finish() error {
 	if err := open.close(); err != nil {
 		return fmt.Errorf("write %s: %w", out.path, err)
 	}
-	if err := s.part.closeFile(out); err != nil {
+	if err := out.Close(); err != nil {
 		return err
 	}
 	if err := s.readBack(out.path, open.sum); err != nil {

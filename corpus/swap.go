@@ -26,7 +26,7 @@ func Replaceable(fsys FS, dir string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read folder %s: %w", dir, err)
+		return err
 	}
 	manifest, err := manifestOf(fsys, dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func Replaceable(fsys FS, dir string) error {
 func Strangers(fsys FS, dir, rel string, listed map[string]bool, found func(name string) error) error {
 	entries, err := fsys.ReadDir(filepath.Join(dir, rel))
 	if err != nil {
-		return fmt.Errorf("read folder %s: %w", filepath.Join(dir, rel), err)
+		return err
 	}
 	for _, e := range entries {
 		name := path.Join(rel, e.Name())
@@ -96,28 +96,31 @@ func Beside(dir, what string) string {
 	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+what)
 }
 
+// InParts has write make parts in a folder beside dir, and removes it.
+func InParts(fsys FS, dir string, write func(work string) error) error {
+	work := Beside(dir, "parts")
+	return errors.Join(write(work), fsys.RemoveAll(work))
+}
+
 // swap moves the finished folder into place. What was there before is kept
 // until the new one is, and comes back if the move fails.
 func swap(fsys FS, from, to string) error {
 	previous := Beside(to, "previous")
 	if err := fsys.RemoveAll(previous); err != nil {
-		return fmt.Errorf("remove %s: %w", previous, err)
+		return err
 	}
 	old := fsys.Rename(to, previous)
 	if old != nil && !errors.Is(old, fs.ErrNotExist) {
-		return fmt.Errorf("rename %s: %w", to, old)
+		return old
 	}
 	if err := fsys.Rename(from, to); err != nil {
 		if old == nil {
 			err = errors.Join(err, fsys.Rename(previous, to))
 		}
-		return fmt.Errorf("rename %s: %w", from, err)
+		return err
 	}
 	if err := fsys.SyncDir(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("sync folder %s: %w", filepath.Dir(to), err)
+		return err
 	}
-	if err := fsys.RemoveAll(previous); err != nil {
-		return fmt.Errorf("remove %s: %w", previous, err)
-	}
-	return nil
+	return fsys.RemoveAll(previous)
 }

@@ -27,18 +27,18 @@ func Texts(fsys FS, dir, rel string, visit func(where, text string) error) error
 	}
 	f, err := fsys.Open(full)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", full, err)
+		return err
 	}
 	defer closeRead(f)
 	if path.Ext(rel) != ".zst" {
-		return lineTexts(traced{f, full}, rel, visit)
+		return lineTexts(f, rel, visit)
 	}
 	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", full, err)
 	}
 	defer z.Close()
-	return lineTexts(traced{z, full}, rel, visit)
+	return lineTexts(z, rel, visit)
 }
 
 func parquetTexts(file *shard.File, rel string, visit func(where, text string) error) error {

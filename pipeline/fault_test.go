@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ func (d *faultyDisk) step(what, path string) error {
 	d.seen[name] = true
 	if name == d.fail && !again {
 		d.path = path
-		return errDisk
+		return &fs.PathError{Op: what, Path: path, Err: errDisk}
 	}
 	return nil
 }

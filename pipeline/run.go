@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/gofrs/flock"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/judges"
@@ -83,15 +81,11 @@ var ErrUnscored = errors.New("too many attempts without a judge's answer")
 // share the folder by their shards and need no such thing.
 func (r *Run) lock() (release func(), err error) {
 	if err = r.FS.MkdirAll(r.Work); err != nil {
-		return nil, fmt.Errorf("create work folder %s: %w", r.Work, err)
+		return nil, err
 	}
-	lock := flock.New(filepath.Join(r.Work, "build.lock"))
-	locked, err := lock.TryLock()
+	lock, err := corpus.Hold(filepath.Join(r.Work, "build.lock"))
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
-	}
-	if !locked {
-		return nil, fmt.Errorf("lock %s: %w", lock.Path(), corpus.ErrBusy)
+		return nil, err
 	}
 	return func() { _ = lock.Unlock() }, nil // a lock ends with its process at the latest
 }

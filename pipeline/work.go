@@ -26,12 +26,7 @@ func (r *Run) Forget() error {
 		return err
 	}
 	defer release()
-	for _, name := range []string{blocksFolder, partsFolder} {
-		if err := r.FS.RemoveAll(filepath.Join(r.Work, name)); err != nil {
-			return fmt.Errorf("forget finished work: %w", err)
-		}
-	}
-	return nil
+	return errors.Join(r.FS.RemoveAll(filepath.Join(r.Work, blocksFolder)), r.FS.RemoveAll(filepath.Join(r.Work, partsFolder)))
 }
 
 // forgetParts removes the parts of earlier plans, which no run would read: each
@@ -42,18 +37,12 @@ func (s *session) forgetParts(but *plan) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("read folder of parts: %w", err)
-	}
 	for _, e := range entries {
-		if e.Name() == but.folder() {
-			continue
-		}
-		if err := s.FS.RemoveAll(filepath.Join(all, e.Name())); err != nil {
-			return fmt.Errorf("remove parts of an earlier plan: %w", err)
+		if e.Name() != but.folder() {
+			err = errors.Join(err, s.FS.RemoveAll(filepath.Join(all, e.Name())))
 		}
 	}
-	return nil
+	return err
 }
 
 // names remembers which content each input path had when it was last mapped,

@@ -150,11 +150,11 @@ func (b *Bucket) FetchFile(ctx context.Context, name, dir string) error {
 
 func (b *Bucket) fetch(ctx context.Context, key, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return fmt.Errorf("fetch %s: %w", key, err)
+		return err
 	}
 	f, err := os.Create(to)
 	if err != nil {
-		return fmt.Errorf("fetch %s: %w", key, err)
+		return err
 	}
 	err = b.blobs.Download(ctx, key, f, nil)
 	if err = errors.Join(absent(err), f.Close()); err != nil {

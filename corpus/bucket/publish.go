@@ -89,16 +89,16 @@ func (b *Bucket) uploadAll(ctx context.Context, fsys corpus.FS, dir string, file
 func (b *Bucket) upload(ctx context.Context, fsys corpus.FS, path, key string) error {
 	f, err := fsys.Open(path)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
+		return err
 	}
 	defer f.Close() //nolint:errcheck // opened to read
 	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("stat %s: %w", path, err)
+		return err
 	}
 	sum := md5.New() //nolint:gosec // as above
 	if _, err = io.Copy(sum, io.NewSectionReader(f, 0, info.Size())); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return err
 	}
 	err = b.blobs.Upload(ctx, key, io.NewSectionReader(f, 0, info.Size()), &blob.WriterOptions{ContentMD5: sum.Sum(nil), ContentType: "application/octet-stream"})
 	if err != nil {

@@ -3,7 +3,6 @@ package bucket
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -17,7 +16,10 @@ import (
 
 // Files reads the folder as a corpus is read on disk; its root is ".". Nothing
 // can be written by it.
-func (b *Bucket) Files(ctx context.Context) corpus.FS { return files{ctx, b} }
+func (b *Bucket) Files(ctx context.Context) corpus.FS {
+	b.blobs.SetIOFSCallback(func() (context.Context, *blob.ReaderOptions) { return ctx, nil })
+	return files{ctx, b}
+}
 
 type files struct {
 	ctx context.Context //nolint:containedctx // corpus.FS, as io/fs, asks without one
@@ -33,31 +35,25 @@ func (files) RemoveAll(string) error             { return errReadOnly }
 func (files) SyncDir(string) error               { return errReadOnly }
 func key(name string) string                     { return path.Clean(filepath.ToSlash(name)) }
 
+// failed is what came of an object, by its name.
+func (f files) failed(key string, err error) error {
+	return &fs.PathError{Op: "read", Path: f.b.name + "/" + key, Err: absent(err)}
+}
+
 // Open opens an object for reading.
 func (f files) Open(name string) (corpus.Source, error) {
 	a, err := f.b.blobs.Attributes(f.ctx, key(name))
 	if err != nil {
-		return nil, absent(err)
+		return nil, f.failed(key(name), err)
 	}
-	return &object{files: f, key: key(name), size: a.Size, at: a.ModTime, first: -1}, nil
+	o := &object{files: f, Attributes: a, key: key(name), first: -1}
+	o.SectionReader = io.NewSectionReader(windowed{o}, 0, a.Size)
+	return o, nil
 }
 
 // ReadDir lists a folder by name.
-func (f files) ReadDir(name string) (out []fs.DirEntry, err error) {
-	opt := blob.ListOptions{Delimiter: "/"}
-	if dir := key(name); dir != "." {
-		opt.Prefix = dir + "/"
-	}
-	for all := f.b.blobs.List(&opt); ; {
-		o, err := all.Next(f.ctx)
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, absent(err)
-		}
-		out = append(out, entry{path.Base(o.Key), o.Size, o.ModTime, o.IsDir})
-	}
+func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
+	return fs.ReadDir(f.b.blobs, key(name))
 }
 
 // window is how much is fetched at a time: Parquet is read in many small
@@ -67,43 +63,30 @@ const window = 8 << 20
 // object reads one object by windows.
 type object struct {
 	files
-	key  string
-	size int64
-	at   time.Time
-	pos  int64
+	*blob.Attributes
+	*io.SectionReader
+	key string
 	// window are the bytes from first on; first is -1 before any was read.
 	first  int64
 	window []byte
 }
 
-func (o *object) Close() error { return nil }
-func (o *object) Stat() (fs.FileInfo, error) {
-	return entry{path.Base(o.key), o.size, o.at, false}, nil
-}
+func (o *object) Close() error               { return nil }
+func (o *object) Stat() (fs.FileInfo, error) { return info{o}, nil }
 
-// Read is io.Reader.
-func (o *object) Read(b []byte) (int, error) {
-	if len(b) > window {
-		b = b[:window]
-	}
-	n, err := o.ReadAt(b, o.pos)
-	if o.pos += int64(n); n > 0 {
-		err = nil
-	}
-	return n, err
-}
+// windowed is io.ReaderAt for one goroutine at a time, which is how corpora read.
+type windowed struct{ *object }
 
-// ReadAt is io.ReaderAt for one goroutine at a time, which is how corpora read.
-func (o *object) ReadAt(b []byte, off int64) (int, error) {
+func (o windowed) ReadAt(b []byte, off int64) (int, error) {
 	n := 0
 	for n < len(b) {
 		at := off + int64(n)
-		if at >= o.size {
+		if at >= o.Attributes.Size {
 			return n, io.EOF
 		}
 		if o.first < 0 || at < o.first || at >= o.first+int64(len(o.window)) {
 			if err := o.load(at / window * window); err != nil {
-				return n, err
+				return n, o.failed(o.key, err)
 			}
 		}
 		n += copy(b[n:], o.window[at-o.first:])
@@ -112,40 +95,26 @@ func (o *object) ReadAt(b []byte, off int64) (int, error) {
 }
 
 func (o *object) load(from int64) error {
-	r, err := o.b.blobs.NewRangeReader(o.ctx, o.key, from, min(window, o.size-from), nil)
+	r, err := o.b.blobs.NewRangeReader(o.ctx, o.key, from, min(window, o.Attributes.Size-from), nil)
 	if err != nil {
-		return fmt.Errorf("read %s/%s: %w", o.b.name, o.key, absent(err))
+		return err
 	}
 	o.first = -1
 	if o.window, err = io.ReadAll(r); err == nil && len(o.window) == 0 {
 		err = io.ErrUnexpectedEOF
 	}
-	if err = errors.Join(err, r.Close()); err != nil {
-		return fmt.Errorf("read %s/%s: %w", o.b.name, o.key, err)
+	if err = errors.Join(err, r.Close()); err == nil {
+		o.first = from
 	}
-	o.first = from
-	return nil
+	return err
 }
 
-// entry is an object or a folder of them.
-type entry struct {
-	name string
-	size int64
-	at   time.Time
-	dir  bool
-}
+// info tells of an object.
+type info struct{ of *object }
 
-func (e entry) Name() string               { return e.name }
-func (e entry) Size() int64                { return e.size }
-func (e entry) ModTime() time.Time         { return e.at }
-func (e entry) IsDir() bool                { return e.dir }
-func (e entry) Sys() any                   { return nil }
-func (e entry) Info() (fs.FileInfo, error) { return e, nil }
-func (e entry) Type() fs.FileMode          { return e.Mode().Type() }
-
-func (e entry) Mode() fs.FileMode {
-	if e.dir {
-		return fs.ModeDir | 0o755
-	}
-	return 0o644
-}
+func (i info) Name() string       { return path.Base(i.of.key) }
+func (i info) Size() int64        { return i.of.Attributes.Size }
+func (i info) ModTime() time.Time { return i.of.Attributes.ModTime }
+func (i info) Mode() fs.FileMode  { return 0o644 }
+func (i info) IsDir() bool        { return false }
+func (i info) Sys() any           { return i.of.Attributes }

@@ -20,14 +20,14 @@ func Run(ctx context.Context, fsys corpus.FS, from, to string, profiles []Profil
 	if err != nil {
 		return nil, err
 	}
-	work := corpus.Beside(to, "parts")
-	counts, parts, err := Parts(ctx, fsys, from, work, m, profiles, opt, side)
-	if err == nil {
-		err = publish(ctx, fsys, from, to, m, parts, counts, opt)
-	}
-	if rerr := fsys.RemoveAll(work); err == nil && rerr != nil {
-		err = fmt.Errorf("remove %s: %w", work, rerr)
-	}
+	var counts []Count
+	err = corpus.InParts(fsys, to, func(work string) error {
+		var parts []string
+		if counts, parts, err = Parts(ctx, fsys, from, work, m, profiles, opt, side); err != nil {
+			return err
+		}
+		return publish(ctx, fsys, from, to, m, parts, counts, opt)
+	})
 	return counts, err
 }
 

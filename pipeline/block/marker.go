@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 
@@ -145,53 +144,30 @@ func readMarker(fsys corpus.FS, dir string) (*marker, error) {
 // intact reports whether the files are those that the marker was written for. A
 // file that is gone is no error: the block is made again.
 func intact(fsys corpus.FS, dir string, m *marker) (bool, error) {
-	sum, n, err := hashFile(fsys, filepath.Join(dir, indexName))
-	if err != nil {
-		return false, ignore(err, fs.ErrNotExist)
+	index, words := sha256.New(), sha256.New()
+	n, err := corpus.Hash(fsys, filepath.Join(dir, indexName), index)
+	if err == nil {
+		_, err = corpus.Hash(fsys, filepath.Join(dir, wordsName), words)
 	}
-	words, _, err := hashFile(fsys, filepath.Join(dir, wordsName))
-	if err != nil {
-		return false, ignore(err, fs.ErrNotExist)
+	size := int64(0)
+	if err == nil {
+		size, err = fileSize(fsys, filepath.Join(dir, bodiesName))
 	}
-	size, err := fileSize(fsys, filepath.Join(dir, bodiesName))
-	if err != nil {
-		return false, ignore(err, fs.ErrNotExist)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
 	}
-	return sum == m.IndexSHA256 && n == m.IndexBytes && words == m.WordsSHA256 && size == m.BodiesBytes, nil
-}
-
-func ignore(err, expected error) error {
-	if errors.Is(err, expected) {
-		return nil
-	}
-	return err
-}
-
-// closeRead closes a file that was only read: nothing can be lost by it.
-func closeRead(f corpus.Source) { _ = f.Close() }
-
-func hashFile(fsys corpus.FS, path string) (sum string, n int64, err error) {
-	f, err := fsys.Open(path)
-	if err != nil {
-		return "", 0, fmt.Errorf("open %s: %w", path, err)
-	}
-	defer closeRead(f)
-	h := sha256.New()
-	if n, err = io.Copy(h, f); err != nil {
-		return "", 0, fmt.Errorf("read %s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), n, nil
+	return n == m.IndexBytes && size == m.BodiesBytes && hex.EncodeToString(index.Sum(nil)) == m.IndexSHA256 && hex.EncodeToString(words.Sum(nil)) == m.WordsSHA256, err
 }
 
 func fileSize(fsys corpus.FS, path string) (int64, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
-		return 0, fmt.Errorf("open %s: %w", path, err)
+		return 0, err
 	}
-	defer closeRead(f)
+	defer func() { _ = f.Close() }() // it was only read
 	info, err := f.Stat()
 	if err != nil {
-		return 0, fmt.Errorf("read size of %s: %w", path, err)
+		return 0, err
 	}
 	return info.Size(), nil
 }

@@ -57,13 +57,13 @@ func Open(fsys corpus.FS, dir string) (*Reader, error) {
 	path := filepath.Join(dir, indexName)
 	f, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, err
 	}
 	return &Reader{path: path, file: f, d: decoder{words: words}}, nil
 }
 
 // Close closes the index.
-func (r *Reader) Close() { closeRead(r.file) }
+func (r *Reader) Close() { _ = r.file.Close() } // it was only read
 
 // At gives the entry at a place.
 func (r *Reader) At(p Place) (*Entry, error) {
@@ -179,10 +179,7 @@ type Bodies struct {
 func OpenBodies(fsys corpus.FS, dir string) (*Bodies, error) {
 	path := filepath.Join(dir, bodiesName)
 	f, err := fsys.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return &Bodies{path: path, file: f}, nil
+	return &Bodies{path: path, file: f}, err
 }
 
 // Read gives one body; it is valid until the next call.
@@ -209,4 +206,4 @@ func (b *Bodies) Read(at Body) ([]byte, error) {
 }
 
 // Close closes the file.
-func (b *Bodies) Close() { closeRead(b.file) }
+func (b *Bodies) Close() { _ = b.file.Close() } // it was only read

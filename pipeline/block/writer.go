@@ -2,12 +2,10 @@ package block
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"hash"
 	"hash/crc32"
 	"path/filepath"
 	"reflect"
@@ -37,11 +35,8 @@ type Writer struct {
 
 // Create starts the block in dir, removing what an earlier run left there.
 func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
-	if err := fsys.RemoveAll(dir); err != nil {
-		return nil, fmt.Errorf("remove old block %s: %w", dir, err)
-	}
-	if err := fsys.MkdirAll(dir); err != nil {
-		return nil, fmt.Errorf("create block %s: %w", dir, err)
+	if err := corpus.Empty(fsys, dir); err != nil {
+		return nil, err
 	}
 	index, err := create(fsys, filepath.Join(dir, indexName))
 	if err != nil {
@@ -49,8 +44,7 @@ func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	}
 	bodies, err := create(fsys, filepath.Join(dir, bodiesName))
 	if err != nil {
-		_ = index.file.Close() // the create's error is the one to tell
-		return nil, err
+		return nil, errors.Join(err, index.file.File.Close())
 	}
 	return &Writer{fs: fsys, dir: dir, key: key, index: index, bodies: bodies, enc: newEncoder()}, nil
 }
@@ -87,11 +81,7 @@ func (w *Writer) addBody(x *Entry, body []byte) error {
 
 // Close makes the block durable and then usable.
 func (w *Writer) Close() error {
-	if err := w.bodies.close(); err != nil {
-		_ = w.index.file.Close() // the bodies' error is the one to tell
-		return err
-	}
-	if err := w.index.close(); err != nil {
+	if err := errors.Join(w.bodies.close(), w.index.close()); err != nil {
 		return err
 	}
 	words := w.enc.wordList()
@@ -99,7 +89,7 @@ func (w *Writer) Close() error {
 		return err
 	}
 	m := marker{Version: Version, Key: w.key, Entries: w.entries, Unscored: w.unscored,
-		IndexBytes: w.index.n, IndexSHA256: hex.EncodeToString(w.index.hash.Sum(nil)),
+		IndexBytes: w.index.n, IndexSHA256: w.index.file.SHA256(),
 		WordsSHA256: digest.SHA256(words), BodiesBytes: w.bodies.n}
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -110,47 +100,26 @@ func (w *Writer) Close() error {
 
 // Abort closes the block's files; without a marker they count for nothing.
 func (w *Writer) Abort() {
-	_ = w.index.file.Close()  // the caller has the error that led here
-	_ = w.bodies.file.Close() // likewise
+	_ = w.index.file.File.Close()  // the caller has the error that led here
+	_ = w.bodies.file.File.Close() // likewise
 }
 
-// output is one file of a block.
+// output is one file of a block; n counts what is still on its way to it, too.
 type output struct {
-	path string
-	file corpus.File
+	file *corpus.Output
 	buf  *bufio.Writer
-	hash hash.Hash
 	n    int64
 }
 
 func create(fsys corpus.FS, path string) (*output, error) {
-	f, err := fsys.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", path, err)
-	}
-	return &output{path: path, file: f, buf: bufio.NewWriterSize(f, 1<<18), hash: sha256.New()}, nil
+	f, err := corpus.Create(fsys, path)
+	return &output{file: f, buf: bufio.NewWriterSize(f, 1<<18)}, err
 }
 
 func (o *output) write(b []byte) error {
-	if _, err := o.buf.Write(b); err != nil {
-		return fmt.Errorf("write %s: %w", o.path, err)
-	}
-	o.hash.Write(b)
-	o.n += int64(len(b))
-	return nil
+	n, err := o.buf.Write(b)
+	o.n += int64(n)
+	return err
 }
 
-func (o *output) close() error {
-	if err := o.buf.Flush(); err != nil {
-		_ = o.file.Close() // the flush's error is the one to tell
-		return fmt.Errorf("write %s: %w", o.path, err)
-	}
-	if err := o.file.Sync(); err != nil {
-		_ = o.file.Close() // the sync's error is the one to tell
-		return fmt.Errorf("sync %s: %w", o.path, err)
-	}
-	if err := o.file.Close(); err != nil {
-		return fmt.Errorf("close %s: %w", o.path, err)
-	}
-	return nil
-}
+func (o *output) close() error { return errors.Join(o.buf.Flush(), o.file.Close()) }

@@ -50,18 +50,13 @@ var Tags = []string{"agent", "tool-use", "trajectories", "arena"}
 // ShoppingTags are those of a card whose rows were made of the subnet's traces.
 var ShoppingTags = slices.Insert(slices.Clone(Tags), 2, "shopping")
 
-// InParts has write make parts in a folder beside the target, and removes it. A folder that may not be replaced is refused
-// before.
+// InParts is corpus.InParts for the target. A folder that may not be replaced is
+// refused before.
 func (t *Target) InParts(write func(work string) error) error {
 	if err := corpus.Replaceable(t.FS, t.Out); err != nil {
 		return err
 	}
-	work := corpus.Beside(t.Out, "parts")
-	err := write(work)
-	if rerr := t.FS.RemoveAll(work); err == nil && rerr != nil {
-		err = fmt.Errorf("remove %s: %w", work, rerr)
-	}
-	return err
+	return corpus.InParts(t.FS, t.Out, write)
 }
 
 // Part starts a part whose rows pass the target's redactor.
