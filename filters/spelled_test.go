@@ -41,8 +41,12 @@ func TestForeignDialects(t *testing.T) {
 			r := &recorder{w: newWorld(7), limit: 2000, now: start}
 			r.task = r.w.task(1)
 			spoken(r, form)
-			if links := linksOf(t, r.trace("foreign")); links["named"]+links["named_loosely"] != 2 {
-				t.Errorf("%v of 2 dispatches are named", links["named"])
+			links, read := linksOf(t, r.trace("foreign")), "named"
+			if strings.HasPrefix(dialect, "code") {
+				read = "undecided" // only running it tells with which arguments
+			}
+			if links[read] != 2 {
+				t.Errorf("%v of 2 dispatches are %s", links[read], read)
 			}
 		})
 	}

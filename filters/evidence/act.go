@@ -32,9 +32,6 @@ type Act struct {
 	Shop, Service, Sort uint64
 	// Rest is a hash over all other arguments.
 	Rest uint64
-	// Computed reports whether the call stands in a program that the model wrote, with
-	// arguments that only running it tells.
-	Computed bool
 	// Used marks a named call that a dispatch has consumed.
 	Used bool
 }

@@ -105,7 +105,7 @@ func (a *Attempt) measure() {
 	a.Recommended = a.lastRecommendation()
 	a.RecommendationNamed = a.Recommended != nil && a.Recommender(a.Recommended) > 0
 	a.read()
-	a.RecommendationHeard = a.Recommended != nil && len(a.Log.Replies) > 0 && (a.says(len(a.Log.Replies)-1, &a.Recommended.Act) || a.buys(len(a.Log.Replies)-1, a.Recommended))
+	a.RecommendationHeard = a.Recommended != nil && a.hears(a.Recommended)
 }
 
 // Bound counts the dispatches that a model's own words named.
@@ -179,7 +179,7 @@ func recommends(n *Act, ids []string) bool {
 	if len(ids) == 0 {
 		return n.Tool == ToolRecommend && len(n.IDs) == 0
 	}
-	return (n.Tool == ToolRecommend || n.Tool == ToolOther && !n.Used) && (n.Computed || Subset(ids, n.IDs))
+	return (n.Tool == ToolRecommend || n.Tool == ToolOther && !n.Used) && Subset(ids, n.IDs)
 }
 
 // OtherAnswer reports whether replies named recommendations, with other products than

@@ -14,3 +14,6 @@ func IDsOf(args arena.Raw) []string {
 	a.Read(new(Pad), Role{Tool: ToolRecommend}, args, false)
 	return a.IDs
 }
+
+// Frame is the last words before a value.
+var Frame = frame

@@ -105,7 +105,7 @@ func (l *ProxyLog) lastBefore(start float64) int {
 var binding = [...]struct {
 	same func(named, sent *Act) bool
 	link Link
-}{{(*Act).SameRequest, LinkNamed}, {Covers, LinkNamed}, {(*Act).refiltered, LinkLoose}, {(*Act).trimmed, LinkLoose}, {renamed, LinkLoose}, {computes, LinkLoose}}
+}{{(*Act).SameRequest, LinkNamed}, {Covers, LinkNamed}, {(*Act).refiltered, LinkLoose}, {(*Act).trimmed, LinkLoose}, {renamed, LinkLoose}}
 
 func (l *ProxyLog) linkOne(i, first, last int) {
 	d := &l.Dispatches[i]
@@ -142,7 +142,7 @@ func (l *ProxyLog) consume(d *Dispatch, first, last int, same func(named, sent *
 			if named.Used || !same(named, &d.Act) {
 				continue
 			}
-			named.Used = !named.Computed && !partial(named, &d.Act)
+			named.Used = !partial(named, &d.Act)
 			d.Reply = r
 			return true
 		}
@@ -178,10 +178,6 @@ func renamed(named, sent *Act) bool {
 	}
 	return false
 }
-
-// computes reports whether a program which the model wrote makes calls of this tool:
-// in a loop as many as it likes, and with which arguments nobody sees.
-func computes(named, sent *Act) bool { return named.Computed && named.Tool == sent.Tool }
 
 // partial is a named call that a dispatch used only a part of. Its products
 // stay named until as many were opened.

@@ -1,10 +1,11 @@
 package evidence
 
 import (
+	"slices"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // subjectless reports whether the arguments of a tool which needs words or products
@@ -26,7 +27,7 @@ func (a *Act) subjectless() bool {
 func (a *Act) ownKeys(p *Pad, args arena.Raw) {
 	longest := 0
 	gjson.Parse(string(args)).ForEach(func(key, v gjson.Result) bool {
-		if calls.IsSearchKey(key.Str) {
+		if slices.Contains(searchKeys, key.Str) {
 			return true
 		}
 		before := len(p.ids)
@@ -48,3 +49,6 @@ func (a *Act) ownKeys(p *Pad, args arena.Raw) {
 		return true
 	})
 }
+
+// searchKeys are the arguments of the shop's own search.
+var searchKeys = []string{"q", "query", "page", "price", "shop_id", "service", "sort"}

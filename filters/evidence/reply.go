@@ -88,9 +88,6 @@ func (p *Pad) callsOf(m *completion, first int) {
 	if len(p.acts) == before && mayCall(m.reasoning) {
 		p.inText(p.said(m.reasoning), first)
 	}
-	if len(p.acts) == before && calls.MaySpell(string(m.content)) {
-		p.spelled(p.said(m.content), first)
-	}
 }
 
 // replyLimits let any reply pass that the reader of traces let pass.
@@ -248,22 +245,6 @@ func (p *Pad) inText(text string, first int) {
 	for _, c := range p.written.Read(text).Calls {
 		if len(p.acts) < first+maxNamed {
 			p.name(c.Name, c.Arguments, first)
-		}
-	}
-}
-
-// spelled takes the calls of an answer that is written in no known dialect.
-func (p *Pad) spelled(text string, first int) {
-	for c := range calls.Spelled(text) {
-		switch {
-		case len(p.acts) >= first+maxNamed:
-			return
-		case c.Arguments != "":
-			p.name(c.Name, c.Arguments, first)
-		case p.room():
-			t := p.role(c.Name).Tool
-			p.tools = append(p.tools, t)
-			p.acts = append(p.acts, Act{Tool: t, Computed: true})
 		}
 	}
 }

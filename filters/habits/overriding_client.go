@@ -78,7 +78,7 @@ func deliberate(turn []evidence.Reply, slack float64) bool {
 func turnedDown(a *evidence.Attempt, r *evidence.Reply) bool {
 	for i := range r.Named {
 		n := &r.Named[i]
-		if !n.Tool.Catalogue() || n.Computed || sent(&a.Log, n) {
+		if !n.Tool.Catalogue() || sent(&a.Log, n) {
 			return false
 		}
 		for _, id := range n.IDs {
@@ -107,7 +107,7 @@ func sent(l *evidence.ProxyLog, named *evidence.Act) bool {
 // neither one before it nor one after it ever was. Clients that send one call a
 // turn send the first, models that weigh several in one reply end on theirs;
 // who takes from the middle has the model name many and chooses itself. What
-// stands in several choices or in a program of the model's is no list.
+// stands in several choices is no list.
 func pickedAmid(l *evidence.ProxyLog) bool {
 	for i := range l.Replies {
 		if r := &l.Replies[i]; !r.Voted && amid(l, r.Named) {
@@ -123,7 +123,7 @@ func amid(l *evidence.ProxyLog, named []evidence.Act) bool {
 	for i := range named {
 		n := &named[i]
 		switch sent := sent(l, n); {
-		case !n.Tool.Catalogue() || n.Computed:
+		case !n.Tool.Catalogue():
 			return false
 		case sent && seen == left:
 			seen = picked

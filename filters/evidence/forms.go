@@ -3,37 +3,39 @@ package evidence
 import (
 	"cmp"
 	"strings"
-
-	"github.com/trajectory-arena/arena/internal/calls"
+	"unicode"
 )
 
 // commands reads calls in a form of the author's own, such as search[lamp] and
 // open[123], <search>lamp</search>, find(text="lamp") or SEARCH: lamp. Only the
-// author's client knows such a form, so it is read by what it did: a name, and
-// set off after it just the words or products that were then sent.
+// author's client knows such a form, so it is learnt from what it sent: one frame of
+// words stands before whatever a tool was asked for, and before no other tool's.
 //
 // A single match may be a query that a program asked for, so it is all or
 // nothing: no reply names a call in a form known here, the newest reply before
-// each dispatch commands it, and each of two tools or more, of which one may end the
-// attempt, has a name of its own.
+// each dispatch commands it, and two tools or more, of which one may end the
+// attempt, have frames of their own.
 func (a *Attempt) commands() {
 	if len(a.Log.Dispatches) == 0 || !a.Log.nameless() {
 		return
 	}
-	if !a.commandedBy(calls.CommandName) {
-		a.commandedBy(calls.KeyName)
+	for depth := 1; depth <= maxFrame && !a.commandedBy(depth); depth++ {
 	}
 }
 
-// commandedBy reads the commands whose names stand in one way; false where they
-// do not.
-func (a *Attempt) commandedBy(name calls.Naming) bool {
+// maxFrame is how many words a frame may have: a tool, its argument, and another
+// argument with its value.
+const maxFrame = 5
+
+// commandedBy reads the commands whose frames have so many words; false where they
+// are not one for each tool.
+func (a *Attempt) commandedBy(depth int) bool {
 	var names commandNames
-	if !a.allCommanded(&names, name) {
+	if !a.allCommanded(&names, depth) {
 		return false
 	}
-	answer, by := a.answerCommanded(&names, name)
-	a.endCommanded(&names, name)
+	answer, by := a.answerCommanded(&names, depth)
+	a.endCommanded(&names, depth)
 	if names.tools() < 2 {
 		return false
 	}
@@ -49,14 +51,14 @@ func (a *Attempt) commandedBy(name calls.Naming) bool {
 
 // allCommanded reports whether the newest reply before each dispatch commands it, and
 // notes under which names.
-func (a *Attempt) allCommanded(names *commandNames, name calls.Naming) bool {
+func (a *Attempt) allCommanded(names *commandNames, depth int) bool {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
 		last := a.Log.lastBefore(d.Start)
 		if last < 0 {
 			return false
 		}
-		if !names.take(a.toolFor(d), a.commanded(last, &d.Act, name)) {
+		if !names.take(a.toolFor(d), a.commanded(last, &d.Act, depth)) {
 			return false
 		}
 	}
@@ -74,10 +76,10 @@ func (a *Attempt) toolFor(d *Dispatch) Tool {
 
 // answerCommanded is the recommendation with the newest reply that commands it,
 // -1 where none does.
-func (a *Attempt) answerCommanded(names *commandNames, name calls.Naming) (answer *Claim, by int) {
+func (a *Attempt) answerCommanded(names *commandNames, depth int) (answer *Claim, by int) {
 	answer = a.lastRecommendation()
 	for by = len(a.Log.Replies) - 1; by >= 0; by-- {
-		if answer != nil && names.take(ToolRecommend, a.commanded(by, &answer.Act, name)) {
+		if answer != nil && names.take(ToolRecommend, a.commanded(by, &answer.Act, depth)) {
 			return answer, by
 		}
 	}
@@ -99,12 +101,12 @@ func (a *Attempt) buys(by int, answer *Claim) bool {
 
 // endCommanded notes under which name the newest reply ends the attempt with what
 // the dialogue says that it ended with.
-func (a *Attempt) endCommanded(names *commandNames, name calls.Naming) {
+func (a *Attempt) endCommanded(names *commandNames, depth int) {
 	end := &a.Claims[len(a.Claims)-1]
 	if end.Act.Tool != ToolTerminate {
 		return
 	}
-	names.take(ToolTerminate, a.commanded(len(a.Log.Replies)-1, &end.Act, name))
+	names.take(ToolTerminate, a.commanded(len(a.Log.Replies)-1, &end.Act, depth))
 }
 
 // hearVerbatim finds the dispatches that no reply names in a known form, though
@@ -113,7 +115,7 @@ func (a *Attempt) endCommanded(names *commandNames, name calls.Naming) {
 func (a *Attempt) hearVerbatim() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
-		if d.Link == LinkNone && a.says(d.Last, &d.Act) {
+		if d.Link == LinkNone && (a.says(d.Last, &d.Act) || a.computes(d)) {
 			d.Link, a.Log.Replies[d.Last].heard = LinkUnknown, true
 		}
 	}
@@ -126,6 +128,12 @@ func (a *Attempt) hearVerbatim() {
 			}
 		}
 	}
+}
+
+// computes reports whether the newest reply calls a dispatch's tool as code does,
+// with arguments that only running it tells.
+func (a *Attempt) computes(d *Dispatch) bool {
+	return strings.Contains(a.Pad.said(a.Log.Replies[d.Last].content), Endpoint(d.Call.Path)+"(")
 }
 
 // says reports whether a reply holds the words or products of a call, one after
@@ -142,6 +150,22 @@ func (a *Attempt) says(by int, sent *Act) bool {
 	return false
 }
 
+// hears reports whether a reply after the last request, or the last one, holds the products of an
+// answer, or the last one says to buy what is open.
+func (a *Attempt) hears(answer *Claim) bool {
+	last := len(a.Log.Replies) - 1
+	from := last
+	if n := len(a.Log.Dispatches); n > 0 {
+		from = min(last, a.Log.Dispatches[n-1].Last+1)
+	}
+	for by := max(from, 0); by <= last; by++ {
+		if a.says(by, &answer.Act) {
+			return true
+		}
+	}
+	return last >= 0 && a.buys(last, answer)
+}
+
 // nameless reports whether models answered, and none asked for anything in a known form.
 func (l *ProxyLog) nameless() bool {
 	for i := range l.Replies {
@@ -156,13 +180,13 @@ func (l *ProxyLog) nameless() bool {
 
 // command adds a call that the author's client understood.
 func (r *Reply) command(sent *Act) {
-	named := Act{Tool: ToolOther, Words: sent.Words, IDs: sent.IDs, Page: sent.Page}
+	named := *sent
 	for i := range r.Named {
 		if r.Named[i].sameSubject(&named) {
 			return
 		}
 	}
-	r.Named, r.queue = append(r.Named, named), append(r.queue, ToolOther)
+	r.Named, r.queue = append(r.Named, named), append(r.queue, sent.Tool)
 }
 
 // commandNames are the author's names of the tools.
@@ -189,9 +213,9 @@ func (c *commandNames) tools() (n int) {
 
 // commanded is the name under which a reply asks for just this; empty where it
 // does not.
-func (a *Attempt) commanded(by int, sent *Act, name calls.Naming) string {
+func (a *Attempt) commanded(by int, sent *Act, depth int) string {
 	text, value := a.subject(by, sent)
-	return commandOf(text, value, name)
+	return commandOf(text, value, depth)
 }
 
 // subject is a reply's text as far as it is searched for commands, with the words
@@ -204,24 +228,27 @@ func (a *Attempt) subject(by int, sent *Act) (text string, value []uint64) {
 	}
 	p.scratch = value
 	content := a.Log.Replies[by].content
-	if len(value) == 0 || len(value) > maxCommand || len(content) > 4*calls.MaxSpelled {
+	if len(value) == 0 || len(value) > maxCommand || len(content) > 4*maxCommanding {
 		return "", nil
 	}
 	text = p.said(content)
-	return text[:min(len(text), calls.MaxSpelled)], value
+	return text[:min(len(text), maxCommanding)], value
 }
+
+// maxCommanding is how much of a reply is searched, in bytes: twice what logs keep whole.
+const maxCommanding = 4 << 10
 
 // maxCommand is how many words a command may ask for; what is longer is prose.
 const maxCommand = 32
 
 // commandOf finds the words of a value in text where a name stands before them,
 // the last ones, since models think before they act.
-func commandOf(text string, value []uint64, naming calls.Naming) (name string) {
+func commandOf(text string, value []uint64, depth int) (name string) {
 	for i := 0; i < len(text); {
 		word, _, n := NextWord(text[i:])
 		if n > 0 && word == value[0] {
 			if end := endOf(text, i, value); end > 0 {
-				name = cmp.Or(strings.ToLower(naming(text[:i], text[end:])), name)
+				name = cmp.Or(frame(text[:i], text[end:], depth), name)
 			}
 		}
 		i += max(n, 1)
@@ -248,3 +275,25 @@ func endOf(text string, at int, words []uint64) int {
 	}
 	return at
 }
+
+// frame is the last words before a value, so many or as there are, in lower case;
+// empty where prose goes on before or after them.
+func frame(before, after string, depth int) string {
+	lead := before
+	for range depth {
+		lead = strings.TrimRightFunc(strings.TrimRightFunc(lead, partsWords), inWords)
+	}
+	if prose := strings.TrimRight(lead, " \t"); prose != strings.TrimRightFunc(prose, inWords) {
+		return ""
+	}
+	if next := strings.TrimLeft(after, " \t"); next != strings.TrimLeftFunc(next, inWords) {
+		return ""
+	}
+	return strings.Join(strings.FieldsFunc(strings.ToLower(before[len(lead):]), partsWords), " ")
+}
+
+func inWords(r rune) bool {
+	return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+func partsWords(r rune) bool { return !inWords(r) }
