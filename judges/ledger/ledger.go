@@ -33,6 +33,8 @@ type Ledger struct {
 	mu sync.Mutex
 	// read says how far each file of another process was read.
 	read  map[string]int64
+	old   []*segment
+	temp  string
 	byAsk map[[32]byte]place
 	byKey map[[32]byte]place
 	usage map[asked]Usage
@@ -41,16 +43,16 @@ type Ledger struct {
 	unread map[[32]byte]int
 }
 
-// place is where an exchange lies: in a line of a file.
+// place is where an exchange lies: in a line of a file, or in a row of an old
+// segment.
 type place struct {
 	file   string
 	offset int64
 	size   int
+	old    *segment
+	row    int64
 	held   bool
 }
-
-// oldSuffix is that of the SQLite files that ledgers were before 0.1.0.
-const oldSuffix = ".sqlite"
 
 // Open reads the ledger in dir, which the first exchange creates where it does
 // not exist. It sees what other processes had recorded at this moment.
@@ -63,7 +65,7 @@ func Open(dir string) (*Ledger, error) {
 		bill: Bill{Spent: Free()},
 	}
 	count := func(e Exchange) { l.bill = l.bill.plus(e) }
-	if err := l.catchUp(count); err != nil {
+	if err := errors.Join(l.openSegments(count), l.catchUp(count)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
@@ -78,9 +80,6 @@ func (l *Ledger) catchUp(visit func(Exchange)) error {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(l.dir, entry.Name())
-		if strings.HasSuffix(path, oldSuffix) {
-			return fmt.Errorf("read ledger %s: SQLite, as no released version writes", path)
-		}
 		if !strings.HasSuffix(path, suffix) || l.own != nil && path == l.own.Path() {
 			continue
 		}
@@ -166,7 +165,12 @@ func (l *Ledger) find(index map[[32]byte]place, id string) (e Exchange, err erro
 	if !ok || !held {
 		return Exchange{}, ErrNotHeld
 	}
-	if e, err = readLine(at.file, at.offset, at.size); err != nil {
+	if at.old != nil {
+		e, err = at.old.get(at.row)
+	} else {
+		e, err = readLine(at.file, at.offset, at.size)
+	}
+	if err != nil {
 		return Exchange{}, fmt.Errorf("read ledger: %w", err)
 	}
 	e.Held = at.held
@@ -218,12 +222,14 @@ func (l *Ledger) writable() (*journal.Lines, error) {
 func (l *Ledger) Close() error {
 	l.creating.Lock()
 	defer l.creating.Unlock()
-	if l.own == nil {
-		return nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	if l.own != nil {
+		errs = append(errs, l.own.Close())
 	}
-	err := l.own.Close()
 	l.own = nil
-	return err
+	return errors.Join(append(errs, l.closeSegments())...)
 }
 
 func hash(id string) (k [32]byte, ok bool) {

@@ -20,7 +20,7 @@ func (b Bill) plus(e Exchange) Bill {
 	return Bill{Exchanges: b.Exchanges + 1, Unpriced: b.Unpriced, Spent: b.Plus(cost)}
 }
 
-// Bill sums every exchange of every file, this process's included.
+// Bill sums every exchange of every segment, this process's included.
 func (l *Ledger) Bill() Bill {
 	l.mu.Lock()
 	defer l.mu.Unlock()
