@@ -179,17 +179,11 @@ func readResults(t testing.TB, folder string) map[string]rollout.Result {
 func TestEveryBehaviourIsToldApart(t *testing.T) {
 	t.Parallel()
 	all := behaviours()
-	for _, d := range []string{"native", "oro", "hermes", "react"} {
+	for _, d := range []string{"native", "oro", "hermes"} {
 		t.Run(d, func(t *testing.T) {
 			t.Parallel()
 			var names []string
-			for name, b := range all {
-				// One call a turn is all that ReAct can say, and only text can be
-				// left unclosed.
-				several := len(b.plan[0].Calls) > 1
-				if d == "react" && (several || name == "unclosed" || name == "cut in call") {
-					continue
-				}
+			for name := range all {
 				names = append(names, name)
 			}
 			server := &script.Server{Dialect: d, Plan: func(q string, _ int64) script.Plan { return all[q].plan }}

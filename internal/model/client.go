@@ -18,12 +18,7 @@ type Client struct {
 	endpoint Endpoint
 	pool     *Pool
 
-	// probing has room for one: whoever finds out if the server takes schemas.
-	probing chan struct{}
-	// stumbled is closed when a probe failed without an answer to that.
-	stumbled chan struct{}
-	stumble  func()
-	mu       sync.Mutex
+	mu sync.Mutex
 	// schemaFor are the models that answered with a schema; plain says that the
 	// server refused one.
 	schemaFor map[string]bool
@@ -65,59 +60,27 @@ func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{endpoint: e, pool: pool, probing: make(chan struct{}, 1), schemaFor: map[string]bool{}, plain: e.PlainText, stumbled: make(chan struct{})}
-	c.stumble = sync.OnceFunc(func() { close(c.stumbled) })
-	return c, nil
+	return &Client{endpoint: e, pool: pool, schemaFor: map[string]bool{}, plain: e.PlainText}, nil
 }
 
-// Chat asks once. It waits for the endpoint's limits and pauses first. The
-// first question shows if the server takes structured output; where it does
-// not, the error says so and no further question asks for it. The error is a
-// *Fault, or ctx's cause.
+// Chat asks once. It waits for the endpoint's limits and pauses first. The first
+// questions show if the server takes structured output; where it does not, the
+// error says so and no later question asks for it. The error is a *Fault, or ctx's
+// cause.
 func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
-	if !c.unsure(q) {
-		return c.ask(ctx, q, c.takesSchema(q))
-	}
-	select {
-	case c.probing <- struct{}{}:
-	case <-c.stumbled:
-		return c.probe(ctx, q)
-	case <-ctx.Done():
-		return Exchange{}, context.Cause(ctx)
-	}
-	if !c.unsure(q) {
-		<-c.probing
-		return c.ask(ctx, q, c.takesSchema(q))
-	}
-	defer func() { <-c.probing }()
-	return c.probe(ctx, q)
-}
-
-// probe finds out with this question if the server takes schemas. One goes at a
-// time, so that knowing costs one request, until one fails for another reason:
-// a server in trouble must not be asked one by one.
-func (c *Client) probe(ctx context.Context, q Question) (Exchange, error) {
-	x, err := c.ask(ctx, q, true)
+	schema := c.takesSchema(q)
+	x, err := c.ask(ctx, q, schema)
 	var fault *Fault
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
+	case !schema:
 	case err == nil:
 		c.schemaFor[q.Model] = true
-	case errors.As(err, &fault) && fault.Kind == Rejected:
-		c.plain = true
-		fault.Kind = Schema
-	default:
-		c.stumble()
+	case errors.As(err, &fault) && fault.Kind == Rejected && !c.schemaFor[q.Model]:
+		c.plain, fault.Kind = true, Schema
 	}
 	return x, err
-}
-
-// unsure reports whether this question will show if the server takes schemas.
-func (c *Client) unsure(q Question) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(q.Schema) > 0 && !c.plain && !c.schemaFor[q.Model]
 }
 
 func (c *Client) takesSchema(q Question) bool {

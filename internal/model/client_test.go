@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,30 +180,6 @@ func TestRefusedSchemasCostOneRequest(t *testing.T) {
 	if n := len(s.Calls()); n != 4 {
 		t.Errorf("%d requests, want 4", n)
 	}
-}
-
-func TestAServerInTroubleIsNotProbedOneByOne(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := modeltest.Virtual(t, 0, modeltest.First(modeltest.Hang()))
-		c := open(t, s, endpoint(s))
-		q := question()
-		q.Schema = json.RawMessage(`{}`)
-		start := time.Now()
-		var all sync.WaitGroup
-		for range 4 {
-			all.Go(func() {
-				if _, err := c.Chat(t.Context(), q); err == nil {
-					t.Error("an answer")
-				}
-			})
-		}
-		all.Wait()
-		// One by one they would take four.
-		if took := time.Since(start); took != 2*q.Timeout {
-			t.Errorf("four time-outs of %v took %v", q.Timeout, took)
-		}
-	})
 }
 
 func TestRetryAfterIsObeyed(t *testing.T) {

@@ -22,12 +22,10 @@ const (
 	Oro Dialect = "oro"
 	// Hermes is <tool_call>{"name", "arguments"}</tool_call>, once per call.
 	Hermes Dialect = "hermes"
-	// React is "Action: name" and "Action Input: {…}".
-	React Dialect = "react"
 )
 
 // All lists the dialects, the default first.
-func All() []Dialect { return []Dialect{Auto, Native, Oro, Hermes, React} }
+func All() []Dialect { return []Dialect{Auto, Native, Oro, Hermes} }
 
 // Parse reads the name of a dialect.
 func Parse(name string) (Dialect, error) {
@@ -36,7 +34,7 @@ func Parse(name string) (Dialect, error) {
 			return d, nil
 		}
 	}
-	return "", fmt.Errorf("unknown dialect %q: want one of auto, native, oro, hermes, react", name)
+	return "", fmt.Errorf("unknown dialect %q: want one of auto, native, oro, hermes", name)
 }
 
 // Turn is a reply, read.
@@ -75,10 +73,8 @@ func Read(r model.Reply, d Dialect) Turn {
 			t.Calls = append(t.Calls, native(c))
 		}
 	case d == Native:
-	case d != React && strings.Contains(rest, openTag):
+	case strings.Contains(rest, openTag):
 		t.Text, t.Calls = tagged(rest, d)
-	case d == React || d == Auto:
-		t.Text, t.Calls = react(rest)
 	}
 	if len(t.Calls) > maxCalls {
 		t.Calls = []Call{tooMany(len(t.Calls))}
@@ -200,7 +196,7 @@ func keys(d Dialect) []string {
 		return []string{"parameters"}
 	case Hermes:
 		return []string{"arguments"}
-	case Auto, Native, React:
+	case Auto, Native:
 	}
 	return []string{"parameters", "arguments"}
 }
@@ -220,46 +216,4 @@ func object(v python.Value, d Dialect) Call {
 		}
 	}
 	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys(d), " or "))
-}
-
-const action, actionInput = "Action:", "Action Input:"
-
-// react reads lines "Action: name", "Action Input: object". What follows a line
-// "Observation:" is the model playing the environment, and not read.
-func react(rest string) (text string, calls []Call) {
-	at := lineStart(rest, action)
-	if at < 0 {
-		return strings.TrimSpace(rest), nil
-	}
-	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest[:at]), "Thought:"))
-	name, after, _ := strings.Cut(rest[at+len(action):], "\n")
-	name = strings.TrimSpace(name)
-	from := lineStart(after, actionInput)
-	if from < 0 || strings.TrimSpace(after[:max(from, 0)]) != "" {
-		return text, []Call{malformed(rest[at:], "an Action needs an Action Input")}
-	}
-	input := after[from+len(actionInput):]
-	if end := lineStart(input, "Observation:"); end >= 0 {
-		input = input[:end]
-	}
-	arguments, err := python.Loads(strings.TrimSpace(input))
-	if err != nil {
-		return text, []Call{malformed(rest[at:], err.Error())}
-	}
-	c := Call{ID: shop.CallID(name, arguments), Name: name, Arguments: arguments}
-	if arguments.Kind != python.Dict {
-		c.Malformed = notAnObject(arguments)
-	}
-	return text, []Call{c}
-}
-
-// lineStart finds a line that begins with prefix.
-func lineStart(s, prefix string) int {
-	if strings.HasPrefix(s, prefix) {
-		return 0
-	}
-	if i := strings.Index(s, "\n"+prefix); i >= 0 {
-		return i + 1
-	}
-	return -1
 }

@@ -59,8 +59,6 @@ func TestRead(t *testing.T) {
 		{"thought never closed", Auto, text("<think>Hm. " + hermes), fmt.Sprintf(`false think=%q text=""`, "Hm. "+hermes)},
 		{"a call in the second thought", Auto, text("<think>T</think>One.<think>U " + oro + "</think>Two."), fmt.Sprintf(`false think=%q text="One.Two."`, "T\n\nU "+oro)},
 		{"the second thought never closed", Auto, text(hermes + "<think>Hm. " + oro), fmt.Sprintf(`false think=%q text="" a{"x": 1}`, "Hm. "+oro)},
-		{"react", Auto, text("Thought: hm\nAction: a\nAction Input: {\"x\": 1}\nObservation: made up"), `false think="" text="hm" a{"x": 1}`},
-		{"react without input", React, text("Action: a"), `false think="" text="" !an Action needs an Action Input`},
 		{"prose", Auto, text("The Action: word in a line."), `false think="" text="The Action: word in a line."`},
 		{"nothing", Auto, text(""), `false think="" text=""`},
 	}

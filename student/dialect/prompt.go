@@ -19,12 +19,6 @@ For each call write one JSON object between tags:
 {"name": "tool name", "arguments": {"parameter": "value"}}
 </tool_call>
 The results come back in <obs>…</obs>.`,
-	React: `How to answer
-Write your thoughts, then one call:
-Thought: your thoughts
-Action: tool name
-Action Input: {"parameter": "value"}
-The result comes back in <obs>…</obs>.`,
 }
 
 // SendsTools reports whether a request carries tool definitions.

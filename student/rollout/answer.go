@@ -32,19 +32,6 @@ func (p *play) retell(more ...string) error {
 // reminder answers a reply without a call.
 const reminder = "No tool was called. Call a tool, or terminate when you are done."
 
-// refusedRequest is how vLLM answers a request with a call whose arguments are no
-// JSON: it reads them before it renders the conversation. The model wrote them,
-// so the instrument has not failed.
-const refusedRequest = "http_400"
-
-// sayReadably puts readable messages in the place of those that a server refused.
-func (p *play) sayReadably() {
-	for i, m := range p.readable {
-		p.messages[i] = m
-	}
-	clear(p.readable)
-}
-
 // answer adds the reply and the answers to the conversation.
 func (p *play) answer(r model.Reply, s step) error {
 	if p.env.Form == History {
@@ -61,13 +48,14 @@ func (p *play) answer(r model.Reply, s step) error {
 		return p.say(model.Turn{Role: "user", Content: s.observation()})
 	}
 	m.ToolCalls = slices.Clone(r.Calls)
-	for i := range m.ToolCalls {
-		m.ToolCalls[i].ID = s.answers[i].ID
+	for i, a := range s.answers {
+		m.ToolCalls[i].ID = a.ID
+		if a.call.Malformed != "" { // vLLM refuses conversations with arguments that are no object
+			said := python.String(m.ToolCalls[i].Function.Arguments)
+			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", said)))
+		}
 	}
 	if err := p.say(m); err != nil {
-		return err
-	}
-	if err := p.keepReadable(m, s); err != nil {
 		return err
 	}
 	for _, a := range s.answers {
@@ -102,30 +90,6 @@ func (s step) records() (all []string) {
 		all = append(all, "<response>"+s.turn.Text+"</response>")
 	}
 	return all
-}
-
-// keepReadable keeps the message just said with its malformed arguments as one
-// text in an object, for servers that refuse them as they are.
-func (p *play) keepReadable(m model.Turn, s step) error {
-	broken := false
-	for i, a := range s.answers {
-		if a.call.Malformed != "" {
-			broken = true
-			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", python.String(m.ToolCalls[i].Function.Arguments))))
-		}
-	}
-	if !broken {
-		return nil
-	}
-	said, err := model.Conversation{}.Append(m)
-	if err != nil {
-		return err
-	}
-	if p.readable == nil {
-		p.readable = map[int][]byte{}
-	}
-	p.readable[len(p.messages)-1] = said[1]
-	return nil
 }
 
 // toolText is a result as a tool message holds it: text as it is, anything

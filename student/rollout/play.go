@@ -20,11 +20,8 @@ type play struct {
 	tape     *tape
 	messages model.Conversation
 	// told is what was said so far in the form of the public loops.
-	told []string
-	// readable are messages whose calls some servers cannot read, in a form that
-	// all can, by their place in messages.
-	readable map[int][]byte
-	result   *Result
+	told   []string
+	result *Result
 	// steps are those of the trace so far, with the commas between them;
 	// replyIDs are their replies' ids.
 	steps [][]byte
@@ -74,15 +71,10 @@ func (p *play) turn(ctx context.Context, ask Asker) (h received, fault *model.Fa
 		return h, nil, err
 	}
 	h, err = p.ask(ctx, ask)
-	var lost *model.Fault
-	switch {
-	case !errors.As(err, &lost):
-		return h, nil, err
-	case lost.Reason == refusedRequest && !lost.Overflow && len(p.readable) > 0:
-		p.sayReadably()
-		return p.turn(ctx, ask)
+	if errors.As(err, &fault) {
+		err = nil
 	}
-	return h, lost, nil
+	return h, fault, err
 }
 
 // ask asks for the next reply. Some servers refuse a prompt that fits and leaves
@@ -97,7 +89,7 @@ func (p *play) ask(ctx context.Context, ask Asker) (h received, err error) {
 		return h, err
 	}
 	reply, body, again := ask.Chat(ctx, free)
-	if errors.As(again, &lost) && !lost.Overflow && (lost.Reason == refusedRequest || lost.Reason == "http_422") {
+	if errors.As(again, &lost) && !lost.Overflow && (lost.Reason == "http_400" || lost.Reason == "http_422") {
 		return h, err // a server that will not do without says nothing of the prompt
 	}
 	return received{reply: reply, body: body}, again

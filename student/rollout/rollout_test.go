@@ -135,8 +135,8 @@ func (s *strict) Chat(ctx context.Context, request model.Body) (model.Reply, []b
 	return s.parrot.Chat(ctx, request)
 }
 
-// TestAServerThatReadsArgumentsToo: what the model wrote is sent as it is first,
-// and is no fault of the server.
+// TestAServerThatReadsArgumentsToo: what the model wrote is no fault of the server,
+// and every server is told the same.
 func TestAServerThatReadsArgumentsToo(t *testing.T) {
 	t.Parallel()
 	server := &strict{parrot: parrot{[][]byte{
@@ -145,7 +145,7 @@ func TestAServerThatReadsArgumentsToo(t *testing.T) {
 		says("", calls("recommend_product", `{"product_ids":"900001"}`), calls("terminate", `{}`)),
 	}}}
 	r, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"}, server, func(Turn) error { return nil })
-	if err != nil || r.Outcome != Scored || r.Stop != StopTerminated || r.Malformed != 2 || server.refused != 2 {
+	if err != nil || r.Outcome != Scored || r.Stop != StopTerminated || r.Malformed != 2 || server.refused != 0 {
 		t.Errorf("%+v after %d refusals, %v", r, server.refused, err)
 	}
 }

@@ -144,7 +144,7 @@ func (f *Flags) AddSetting(c *cobra.Command) {
 	fl.StringVar(&f.noCall, "no-call", string(rollout.Continue), "after a reply without a call: continue, as the public loops do, or end")
 	fl.StringVar(&f.form, "prompt-form", string(rollout.Chat), "chat: a message a turn; history: one message with all that was said, as the public loops send")
 	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
-	fl.StringVar(&f.dialect, "dialect", "auto", "how calls are written: auto, native, oro, hermes or react")
+	fl.StringVar(&f.dialect, "dialect", "auto", "how calls are written: auto, native, oro or hermes")
 	fl.IntVarP(&f.Samples, "samples", "k", 1, "rollouts per problem")
 	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies per rollout at most")
 	fl.Float64Var(&f.coverage, "min-coverage", usualCoverage, "share of rollouts that must be scored")
