@@ -4,7 +4,6 @@ package audit
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 
@@ -18,10 +17,7 @@ import (
 
 // filterFlags are what a user can say to `arena filter`.
 type filterFlags struct {
-	out       string
-	reading   cli.Reading
-	workers   int
-	noisy     cli.Noise
+	dayFlags
 	unknown   string
 	maxTokens int
 	explain   string
@@ -53,9 +49,7 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
 	d := filters.Defaults()
-	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
-	f.reading.Register(c)
-	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
+	f.register(c, runtime.NumCPU(), "workers")
 	f.noisy.Flags(c)
 	c.Flags().StringVar(&f.unknown, "unknown", string(d.Unknown), "attempts whose axis is unknown: keep or drop")
 	c.Flags().IntVar(&f.maxTokens, "max-tokens", d.MaxTokens, "most tokens of a kept attempt")
@@ -66,9 +60,7 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 	c.Flags().StringVar(&f.scores, "scores", "", "outcome scores for --reweight, as arena score writes them; without it they are computed")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems for --reweight, instead of the day's problems.jsonl")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue for --reweight, instead of the day's catalog.jsonl")
-	cli.ReadsDays(c)
 	cli.Reads(c, "calibrate", "scores", "problems", "catalog")
-	cli.Replaces(c, "output")
 	return c
 }
 
@@ -77,8 +69,8 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	if err != nil {
 		return err
 	}
-	if f.workers < 1 {
-		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	if err := f.check(); err != nil {
+		return err
 	}
 	if modes(f.explain != "", f.calibrate != "", f.reweight) > 1 {
 		return cli.Usage(errors.New("--explain, --calibrate and --reweight exclude each other"), "give one of them")
@@ -86,7 +78,7 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	if f.scores != "" && !f.reweight {
 		return cli.Usage(errors.New("--scores without --reweight"), "add --reweight")
 	}
-	day := &filterDay{flags: f, filter: filter, reading: reading, streams: s}
+	day := &filterDay{flags: f, filter: filter, scan: scan{dayFlags: &f.dayFlags, name: "filter", streams: s, limits: reading}}
 	answer := day.lines
 	switch {
 	case f.explain != "":

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -10,20 +9,16 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
-	"github.com/trajectory-arena/arena/pipeline"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // filterDay runs the filter over days.
 type filterDay struct {
-	flags   *filterFlags
-	filter  *filters.Filter
-	reading traces.Limits
-	streams *cli.Streams
+	scan
+	flags  *filterFlags
+	filter *filters.Filter
 	// each, where set, sees every trace while it is in memory, and may note
 	// something on what stays of it; inputs run side by side.
-	each   func(ctx context.Context, t *arena.Trace, f *filtered) error
-	unread cli.Unread
+	each func(ctx context.Context, t *arena.Trace, f *filtered) error
 }
 
 // filtered is what the filter keeps of one attempt until its agent's day is
@@ -48,50 +43,17 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 	if err != nil {
 		return nil, err
 	}
-	progress := d.flags.noisy.Progress(d.streams)
-	defer progress.Done()
-	progress.Begin("filter", len(inputs))
-	var all []filtered
-	err = pipeline.Inputs(ctx, inputs, d.flags.workers, func(ctx context.Context, in *traces.Input) (*filteredInput, error) {
-		defer progress.Finished(in.Bytes)
-		return d.firstPass(ctx, in, progress)
-	}, func(p *filteredInput) error {
-		all = append(all, p.attempts...)
-		d.unread.Join(p.unread)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	progress.Done()
-	d.unread.Warn(d.streams.Err)
-	if !d.flags.noisy.Quiet {
-		d.unread.Tell(d.streams.Err)
-	}
-	d.secondPass(all)
-	return all, nil
-}
-
-// filteredInput is what the first pass makes of one input.
-type filteredInput struct {
-	attempts []filtered
-	unread   cli.Unread
-}
-
-func (d *filterDay) firstPass(ctx context.Context, in *traces.Input, progress *cli.Display) (*filteredInput, error) {
-	p := &filteredInput{}
-	opt := traces.Options{Limits: d.reading, RunID: d.flags.reading.RunID}
-	return p, p.unread.Read(ctx, in, opt, func(t *arena.Trace) error {
-		progress.Attempt()
-		f := d.check(t)
+	all, err := scanned(ctx, &d.scan, inputs, func(ctx context.Context, t *arena.Trace) (f filtered, err error) {
+		f = d.check(t)
 		if d.each != nil {
-			if failed := d.each(ctx, t, &f); failed != nil {
-				return failed
-			}
+			err = d.each(ctx, t, &f)
 		}
-		p.attempts = append(p.attempts, f)
-		return nil
+		return f, err
 	})
+	if err == nil {
+		d.secondPass(all)
+	}
+	return all, err
 }
 
 func (d *filterDay) check(t *arena.Trace) filtered {
@@ -137,20 +99,14 @@ func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error
 
 // summary says what was kept.
 func (d *filterDay) summary(all []filtered) error {
-	if !d.flags.noisy.Quiet {
-		kept := 0
-		axes := map[arena.Axis]int{}
-		for i := range all {
-			axes[all[i].structure.Axis]++
-			if all[i].structure.Keep {
-				kept++
-			}
+	kept := 0
+	axes := map[arena.Axis]int{}
+	for i := range all {
+		axes[all[i].structure.Axis]++
+		if all[i].structure.Keep {
+			kept++
 		}
-		fmt.Fprintf(d.streams.Err, "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
-			len(all), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], kept)
 	}
-	if len(all) == 0 {
-		return cli.Failed(errors.New("no attempt could be read"), "`arena filter --help` says what a DAY is")
-	}
-	return nil
+	return d.say(len(all), "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
+		len(all), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], kept)
 }

@@ -59,7 +59,7 @@ func (d *filterDay) outcomes(days []string) error {
 		}
 		return err
 	}
-	r := &scoreRun{flags: &scoreFlags{problems: d.flags.problems, catalogs: d.flags.catalogs}, streams: d.streams}
+	r := &scoreRun{flags: &scoreFlags{problems: d.flags.problems, catalogs: d.flags.catalogs}}
 	if err := r.open(days, outcome.Carried{}); err != nil {
 		return err
 	}

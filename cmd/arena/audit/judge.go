@@ -13,15 +13,13 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // judgeFlags are what a user can say to `arena judge`.
 type judgeFlags struct {
-	out     string
+	dayFlags
 	judge   string
-	reading cli.Reading
-	workers int
-	quiet   bool
 	dryRun  bool
 	probe   int
 	explain string
@@ -65,13 +63,9 @@ Details: docs/judges-llm.md.`,
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
-	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
-	cli.ReadsDays(c)
-	cli.Replaces(c, "output")
-	f.reading.Register(c)
-	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	f.register(c, 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
+	c.Flags().BoolVarP(&f.noisy.Quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
 	c.Flags().IntVar(&f.probe, "probe", 0, "probe the judge itself on this many attempts instead: one line per probe")
 	c.Flags().StringVar(&f.explain, "explain", "", "take one grade apart: the walk through the gates, with the passages; the ID is RUN/PROBLEM")
@@ -93,7 +87,8 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 	if f.explain != "" && (f.steps || f.probe > 0 || f.dryRun) || f.labels != "" && f.explain == "" {
 		return cli.Usage(errors.New("--explain stands alone, and --labels with it"), "leave --steps, --probe and -n out")
 	}
-	day := &judgeDay{flags: f, streams: s, workers: f.workers}
+	day := &judgeDay{scan: scan{dayFlags: &f.dayFlags, name: "judge", streams: s, limits: traces.DefaultLimits()}, flags: f, progress: f.noisy.Progress(s)}
+	defer day.progress.Done()
 	judge, known := judges.Named(f.judge)
 	switch {
 	case !known:

@@ -18,7 +18,7 @@ func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) err
 	if d.flags.steps {
 		total = j.ForecastSteps()
 	}
-	err := d.attempts(ctx, days, tally, func(t *arena.Trace) error {
+	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		tally.attempts++
 		dialogue := filters.Normalise(t)
 		return total.Add(t, &dialogue)
@@ -26,7 +26,7 @@ func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) err
 	if err != nil {
 		return err
 	}
-	if !d.flags.quiet {
+	if !d.noisy.Quiet {
 		fmt.Fprintf(d.streams.Err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
 			tally.attempts, total.Calls, total.Held, total.Prompt, total.Completion, dollars(total.USD))
 	}

@@ -13,15 +13,14 @@ import (
 	"github.com/trajectory-arena/arena/judges/judgements"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/pipeline"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // judgeDay judges the attempts of days.
 type judgeDay struct {
-	flags   *judgeFlags
-	streams *cli.Streams
-	workers int
-	judge   func(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error)
+	scan
+	flags    *judgeFlags
+	progress *cli.Display
+	judge    func(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error)
 	// steps judges each step.
 	steps func(context.Context, *arena.Trace, *arena.Dialogue) (arena.StepJudgement, error)
 	// maxUnscored is the share of judgeable attempts that may stay unscored.
@@ -30,20 +29,18 @@ type judgeDay struct {
 	models *instrument.Models
 }
 
-// attempts gives every attempt of the days in input order. Records that cannot
-// be read are counted.
-func (d *judgeDay) attempts(ctx context.Context, days []string, tally *judgeTally, emit func(*arena.Trace) error) error {
+// attempts gives every attempt of the days in input order.
+func (d *judgeDay) attempts(ctx context.Context, days []string, emit func(*arena.Trace) error) error {
 	inputs, cleanUp, err := cli.DayInputs(ctx, d.streams, days)
 	defer cleanUp()
 	if err != nil {
 		return err
 	}
-	opt := traces.Defaults()
-	opt.RunID = d.flags.reading.RunID
+	d.progress.Begin(d.name, 0)
 	for i := range inputs {
 		var notRead cli.Unread
-		err := notRead.Read(ctx, &inputs[i], opt, emit)
-		tally.unread.Join(notRead)
+		err := notRead.Read(ctx, &inputs[i], d.options(), emit)
+		d.unread.Join(notRead)
 		if err != nil {
 			return err
 		}
@@ -54,30 +51,33 @@ func (d *judgeDay) attempts(ctx context.Context, days []string, tally *judgeTall
 // lines writes the judgement of every attempt and says what became of them.
 func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	tally := newJudgeTally()
-	stop := d.progress(tally)
 	before := d.bill()
-	err := cli.WriteWhole(d.streams, d.flags.out, func(w io.Writer) error { return d.inOrder(ctx, days, tally, w) })
-	stop()
+	err := cli.WriteWhole(d.streams, d.out, func(w io.Writer) error { return d.inOrder(ctx, days, tally, w) })
+	d.progress.Done()
 	if err != nil {
 		return explainJudge(err)
 	}
-	tally.unread.Warn(d.streams.Err)
-	if !d.flags.quiet {
+	d.unread.Warn(d.streams.Err)
+	if !d.noisy.Quiet {
+		d.unread.Tell(d.streams.Err)
 		tally.print(d.streams.Err)
 		d.printBill(before)
 	}
 	if err := tally.verdict(d.maxUnscored); err != nil {
 		return err
 	}
-	return tally.unread.Within(d.flags.reading.MaxUnreadable)
+	return d.unread.Within(d.reading.MaxUnreadable)
 }
 
 // inOrder judges side by side and writes in order.
 func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally, w io.Writer) error {
 	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
-		return d.attempts(ctx, days, tally, emit)
+		return d.attempts(ctx, days, emit)
 	}
-	judge := func(ctx context.Context, t *arena.Trace) ([]byte, error) { return d.one(ctx, t, tally) }
+	judge := func(ctx context.Context, t *arena.Trace) ([]byte, error) {
+		defer d.progress.Attempt()
+		return d.one(ctx, t, tally)
+	}
 	return pipeline.Attempts(ctx, d.workers, read, judge, func(line []byte) error {
 		if _, err := w.Write(line); err != nil {
 			return fmt.Errorf("write judgements: %w", err)

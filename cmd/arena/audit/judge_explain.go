@@ -2,11 +2,9 @@ package audit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -22,11 +20,9 @@ var gateNames = [...]string{"inference", "remark on results", "datum", "reasoned
 // label is what somebody else said of an attempt: a label with its evidence, or
 // another judge's line.
 type label struct {
-	RunID     string   `json:"eval_run_id"`
-	ProblemID string   `json:"problem_id"`
-	Score     *float64 `json:"score"`
-	Gates     []bool   `json:"gates"`
-	Evidence  struct {
+	Score    *float64 `json:"score"`
+	Gates    []bool   `json:"gates"`
+	Evidence struct {
 		Step       int
 		Quote, Why string
 	} `json:"evidence"`
@@ -39,7 +35,7 @@ var errFound = errors.New("found")
 // explain prints the walk of one attempt through the gates.
 func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	var words strings.Builder
-	err := d.attempts(ctx, days, newJudgeTally(), func(t *arena.Trace) error {
+	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		if t.ID != d.flags.explain {
 			return nil
 		}
@@ -54,7 +50,7 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	case !errors.Is(err, errFound):
 		return err
 	}
-	return cli.WriteWhole(d.streams, d.flags.out, func(w io.Writer) error {
+	return cli.WriteWhole(d.streams, d.out, func(w io.Writer) error {
 		_, err := io.WriteString(w, cli.WithoutSecrets(words.String()))
 		return err
 	})
@@ -67,35 +63,18 @@ func (d *judgeDay) walk(ctx context.Context, w io.Writer, t *arena.Trace) error 
 	if err != nil {
 		return explainJudge(err)
 	}
-	var beside *label
-	if d.flags.labels != "" {
-		if beside, err = labelOf(d.flags.labels, t); err != nil {
-			return err
-		}
+	if d.flags.labels == "" {
+		return printWalk(w, t, &dialogue, &j, nil)
 	}
-	return printWalk(w, t, &dialogue, &j, beside)
-}
-
-// labelOf finds the line of an attempt in a file of labels.
-func labelOf(path string, t *arena.Trace) (*label, error) {
-	f, err := os.Open(path)
+	labels, err := cli.ReadByAttempt[label](d.flags.labels, "a line is {eval_run_id, problem_id, score}")
 	if err != nil {
-		return nil, cli.Failed(fmt.Errorf("read labels: %w", err), "name a JSONL file of labels or judge lines")
+		return err
 	}
-	defer f.Close() //nolint:errcheck // only read
-	for line, err := range arena.Lines(f, maxRatingBytes) {
-		if err != nil {
-			return nil, cli.Failed(fmt.Errorf("read labels %s: %w", path, err), "a line is {eval_run_id, problem_id, score}")
-		}
-		var l label
-		if err := json.Unmarshal(line.Text, &l); err != nil {
-			return nil, cli.Failed(fmt.Errorf("read labels %s: line %d: %w", path, line.Number, err), "a line is {eval_run_id, problem_id, score}")
-		}
-		if l.RunID == t.RunID && l.ProblemID == t.ProblemID {
-			return &l, nil
-		}
+	beside, known := labels[t.RunID+"/"+t.ProblemID]
+	if !known {
+		return cli.Failed(errors.New("the labels do not have the attempt"), "leave --labels out, or name those of this day")
 	}
-	return nil, cli.Failed(errors.New("the labels do not have the attempt"), "leave --labels out, or name those of this day")
+	return printWalk(w, t, &dialogue, &j, &beside)
 }
 
 func printWalk(w io.Writer, t *arena.Trace, d *arena.Dialogue, j *arena.Judgement, beside *label) error {

@@ -26,7 +26,7 @@ type sampled struct {
 
 // probe tries the judge on n attempts and writes one line per probe.
 func (d *judgeDay) probe(ctx context.Context, days []string, n int) error {
-	return cli.WriteWhole(d.streams, d.flags.out, func(w io.Writer) error { return d.probeTo(ctx, w, days, n) })
+	return cli.WriteWhole(d.streams, d.out, func(w io.Writer) error { return d.probeTo(ctx, w, days, n) })
 }
 
 func (d *judgeDay) probeTo(ctx context.Context, w io.Writer, days []string, n int) error {
@@ -63,7 +63,7 @@ func (d *judgeDay) measure(ctx context.Context, t *arena.Trace) ([]probe.Shift, 
 // sample takes the n attempts whose ids hash lowest, whatever their order.
 func (d *judgeDay) sample(ctx context.Context, days []string, n int) ([]sampled, error) {
 	var all []sampled
-	err := d.attempts(ctx, days, newJudgeTally(), func(t *arena.Trace) error {
+	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		if !t.HasDialogue {
 			return nil
 		}
@@ -101,7 +101,7 @@ func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
 	}
 	for i, p := range probe.All() {
 		summary := all[i]
-		if !d.flags.quiet {
+		if !d.noisy.Quiet {
 			fmt.Fprintf(d.streams.Err, "%s: %d of %d raised, %d lowered, %+.3f in the mean (%s)\n",
 				p.Name, summary.Raised, summary.N, summary.Lowered, summary.MeanShift, p.Doc)
 		}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -26,8 +25,7 @@ type judgeTally struct {
 	// needs counts verdicts on steps.
 	needs map[arena.Need]int
 	// why counts reasons for missing scores.
-	why    map[string]int
-	unread cli.Unread
+	why map[string]int
 	// stopped is the limit that ended the asking, if any.
 	stopped error
 }
@@ -68,18 +66,6 @@ func (t *judgeTally) unscored() int {
 	return t.attempts - t.empty - t.outcomes[arena.JudgeScored]
 }
 
-func (t *judgeTally) seen() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.attempts
-}
-
-func (t *judgeTally) progress(w io.Writer, since time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	fmt.Fprintf(w, "%d attempts judged, %d without a score, %.1f a second\n", t.attempts, t.unscored(), float64(t.attempts)/since.Seconds())
-}
-
 func (t *judgeTally) print(w io.Writer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,7 +80,6 @@ func (t *judgeTally) print(w io.Writer) {
 	for _, why := range slices.Sorted(maps.Keys(t.why)) {
 		fmt.Fprintf(w, "%d without a score: %s\n", t.why[why], why)
 	}
-	t.unread.Tell(w)
 }
 
 // verdict is the error of a run that passed a limit.

@@ -19,7 +19,7 @@ func TestRowsThatAreReadAreTold(t *testing.T) {
 	told := clitest.Slowly(t, func(d *cli.Display, wait func()) error {
 		return eachCandidate("leak", []string{path}, nil, d, func(rows.Row) error { wait(); return nil })
 	})
-	if want := "leak: 0 of 1 files, 0 MB/s as stored, 2 rows, 0 a second\n"; !strings.HasPrefix(told, want) {
+	if want := "leak: 0 of 1 files, 0 MB/s as stored, 2 rows, 0.2 a second\n"; !strings.HasPrefix(told, want) {
 		t.Errorf("told %q, want %q first", told, want)
 	}
 }

@@ -2,23 +2,20 @@ package audit
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // scoreFlags are what a user can say to `arena score`.
 type scoreFlags struct {
-	out      string
+	dayFlags
 	problems []string
 	catalogs []string
-	reading  cli.Reading
-	workers  int
-	noisy    cli.Noise
 	titles   instrument.TitleFlags
 }
 
@@ -42,26 +39,23 @@ their oddities: docs/outcome.md.`,
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) },
 	}
-	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems instead of the day's problems.jsonl")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue instead of the day's catalog.jsonl")
-	cli.ReadsDays(c)
 	cli.Reads(c, "problems", "catalog")
-	cli.Replaces(c, "output")
-	f.reading.Register(c)
-	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
+	f.register(c, runtime.NumCPU(), "workers")
 	f.noisy.Flags(c)
 	f.titles.Flags(c)
 	return c
 }
 
 func (f *scoreFlags) run(ctx context.Context, s *cli.Streams, days []string) error {
-	if f.workers < 1 {
-		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	if err := f.check(); err != nil {
+		return err
 	}
 	titles, err := f.titles.Open()
 	if err != nil {
 		return err
 	}
-	return (&scoreRun{flags: f, streams: s}).lines(ctx, days, titles)
+	r := &scoreRun{scan: scan{dayFlags: &f.dayFlags, name: "score", streams: s, limits: traces.DefaultLimits()}, flags: f}
+	return r.lines(ctx, days, titles)
 }

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,27 +9,22 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/judges/outcome"
-	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
 
 // scoreRun scores the attempts of days.
 type scoreRun struct {
+	scan
 	flags   *scoreFlags
-	streams *cli.Streams
 	catalog outcome.Catalog
 	suite   *arena.Suite
 	scorer  *outcome.Scorer
-	// sum is what became of all attempts.
-	sum scorePart
 }
 
-// scorePart is what became of some attempts: their lines, in order, and counts.
-type scorePart struct {
-	lines                    []byte
-	scored, unscored, solved int
-	titles                   map[arena.TitleSource]int
-	unread                   cli.Unread
+// scored is the line of an attempt, and what it says.
+type scored struct {
+	line    []byte
+	outcome arena.Outcome
 }
 
 func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
@@ -49,21 +43,24 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 		return err
 	}
 	err = cli.WriteWhole(r.streams, r.flags.out, func(w io.Writer) error {
-		if err = r.score(ctx, inputs); err != nil {
+		all, err := scanned(ctx, &r.scan, inputs, r.attempt)
+		if err != nil {
 			return err
 		}
-		if err = r.check(); err != nil {
+		if err = r.summary(all); err != nil {
 			return err
 		}
-		if _, err = w.Write(r.sum.lines); err != nil {
-			return fmt.Errorf("write scores: %w", err)
+		for _, a := range all {
+			if _, err = w.Write(a.line); err != nil {
+				return fmt.Errorf("write scores: %w", err)
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return r.sum.unread.Within(r.flags.reading.MaxUnreadable)
+	return r.unread.Within(r.reading.MaxUnreadable)
 }
 
 // open reads problems and catalogues.
@@ -118,73 +115,29 @@ func eachFile(named, days []string, flag string, read func(path string) error) e
 	return nil
 }
 
-// score fills the sum.
-func (r *scoreRun) score(ctx context.Context, inputs []traces.Input) error {
-	r.sum.titles = map[arena.TitleSource]int{}
-	progress := r.flags.noisy.Progress(r.streams)
-	defer progress.Done()
-	progress.Begin("score", len(inputs))
-	return pipeline.Inputs(ctx, inputs, r.flags.workers, func(ctx context.Context, in *traces.Input) (*scorePart, error) {
-		defer progress.Finished(in.Bytes)
-		return r.input(ctx, in, progress)
-	}, r.sum.join)
-}
-
-func (r *scoreRun) input(ctx context.Context, in *traces.Input, progress *cli.Display) (*scorePart, error) {
-	part := &scorePart{titles: map[arena.TitleSource]int{}}
-	opt := traces.Defaults()
-	opt.RunID = r.flags.reading.RunID
-	return part, part.unread.Read(ctx, in, opt, func(t *arena.Trace) error {
-		progress.Attempt()
-		return r.attempt(ctx, part, t)
-	})
-}
-
-// join adds a later part.
-func (s *scorePart) join(p *scorePart) error {
-	s.lines = append(s.lines, p.lines...)
-	s.scored, s.unscored, s.solved = s.scored+p.scored, s.unscored+p.unscored, s.solved+p.solved
-	s.unread.Join(p.unread)
-	for source, n := range p.titles {
-		s.titles[source] += n
-	}
-	return nil
-}
-
-func (r *scoreRun) attempt(ctx context.Context, part *scorePart, t *arena.Trace) error {
+func (r *scoreRun) attempt(ctx context.Context, t *arena.Trace) (scored, error) {
 	p, _ := r.suite.Find(t)
 	o, err := r.scorer.Score(ctx, t, p)
 	if err != nil {
-		return cli.Failed(err, "titles could not be embedded: start the endpoint, or score without --embeddings")
+		return scored{}, cli.Failed(err, "titles could not be embedded: start the endpoint, or score without --embeddings")
 	}
 	o.Error = cli.WithoutSecrets(o.Error)
-	part.lines = append(outcome.AppendLine(part.lines, cli.NamesOf(t), o), '\n')
-	part.titles[o.Titles]++
-	switch {
-	case o.Scores == nil:
-		part.unscored++
-	case o.Success:
-		part.solved++
-		fallthrough
-	default:
-		part.scored++
-	}
-	return nil
+	line := append(outcome.AppendLine(nil, cli.NamesOf(t), o), '\n')
+	return scored{line, o}, nil
 }
 
-// check says what was scored and what was not read, and refuses a day without
-// attempts.
-func (r *scoreRun) check() error {
-	sum := &r.sum
-	sum.unread.Warn(r.streams.Err)
-	if !r.flags.noisy.Quiet {
-		fmt.Fprintf(r.streams.Err, "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
-			sum.scored+sum.unscored, sum.scored, sum.solved, sum.unscored,
-			sum.titles[arena.TitlesVectors], sum.titles[arena.TitlesEndpoint], sum.titles[arena.TitlesNone])
-		sum.unread.Tell(r.streams.Err)
+// summary says what was scored.
+func (r *scoreRun) summary(all []scored) error {
+	unscored, solved := 0, 0
+	titles := map[arena.TitleSource]int{}
+	for _, a := range all {
+		titles[a.outcome.Titles]++
+		if a.outcome.Scores == nil {
+			unscored++
+		} else if a.outcome.Success {
+			solved++
+		}
 	}
-	if sum.scored+sum.unscored == 0 {
-		return cli.Failed(errors.New("no attempt could be read"), "`arena score --help` says what a DAY is")
-	}
-	return nil
+	return r.say(len(all), "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
+		len(all), len(all)-unscored, solved, unscored, titles[arena.TitlesVectors], titles[arena.TitlesEndpoint], titles[arena.TitlesNone])
 }

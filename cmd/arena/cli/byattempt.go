@@ -9,8 +9,8 @@ import (
 )
 
 // maxAttemptLine bounds a line that speaks of one attempt: scores with their
-// rewards are a few thousand bytes.
-const maxAttemptLine = 1 << 20
+// rewards are a few thousand bytes, judge lines quote some hundred characters each.
+const maxAttemptLine = 16 << 20
 
 // ReadByAttempt reads JSON lines that each speak of one attempt into what they
 // say, by the attempt's id. The hint says where such a file comes from.

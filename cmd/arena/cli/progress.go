@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -98,7 +99,7 @@ func (d *Display) tellAgain(why string) {
 	}
 }
 
-// Begin starts a stage of so many files. What works through them says how far
+// Begin starts a stage of so many files, 0 where they say nothing of how far it is. What works through them says how far
 // it is by Finished and Attempt.
 func (d *Display) Begin(stage string, files int) { d.Event(pipeline.Event{Stage: stage, Total: files}) }
 
@@ -161,7 +162,7 @@ func (d *Display) start(e pipeline.Event) {
 		return
 	}
 	total := e.Total
-	if d.inBytes && total == 0 {
+	if total == 0 {
 		total = -1 // of the bar, what has no end
 	}
 	rate := []progressbar.Option{progressbar.OptionShowIts(), progressbar.OptionSetItsString("files")}
@@ -180,15 +181,17 @@ func (d *Display) plain() {
 	}
 	d.last = now
 	took := now.Sub(d.begun)
-	fmt.Fprintf(d.w, "%s: %s, %.0f MB/s as stored", d.stage, d.sofar(), float64(d.bytes)/1e6/took.Seconds())
+	var said []string
+	if d.inBytes || d.total > 0 {
+		said = append(said, d.sofar(), fmt.Sprintf("%.0f MB/s as stored", float64(d.bytes)/1e6/took.Seconds()))
+	}
 	if d.attempts > 0 {
-		fmt.Fprintf(d.w, ", %d %s, %.0f a second", d.attempts, d.Kind, float64(d.attempts)/took.Seconds())
+		said = append(said, fmt.Sprintf("%d %s, %.2g a second", d.attempts, d.Kind, float64(d.attempts)/took.Seconds()))
 	}
 	if d.units > 0 && d.total > 0 {
-		left := time.Duration(float64(took) / float64(d.units) * float64(d.total-d.units)).Round(time.Second)
-		fmt.Fprintf(d.w, ", %s left", left)
+		said = append(said, fmt.Sprintf("%s left", time.Duration(float64(took)/float64(d.units)*float64(d.total-d.units)).Round(time.Second)))
 	}
-	fmt.Fprintln(d.w)
+	fmt.Fprintf(d.w, "%s: %s\n", d.stage, strings.Join(said, ", "))
 }
 
 // sofar says how much of the stage is done.

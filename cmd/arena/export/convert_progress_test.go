@@ -22,7 +22,7 @@ func TestConvertTellsOfTraces(t *testing.T) {
 		c := conversion{format: convert.ATIF, runID: "r", inputs: in[:1], progress: d, lost: map[convert.Loss]int{}}
 		return c.each(context.Background(), func(*arena.Trace, []byte) error { wait(); return nil })
 	})
-	if want := "convert: 0 of 1 files, 0 MB/s as stored, 2 attempts, 0 a second\n"; !strings.HasPrefix(told, want) {
+	if want := "convert: 0 of 1 files, 0 MB/s as stored, 2 attempts, 0.2 a second\n"; !strings.HasPrefix(told, want) {
 		t.Errorf("told %.200q, want %q first", told, want)
 	}
 }
