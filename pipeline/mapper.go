@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"slices"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -35,7 +34,6 @@ type mapper struct {
 	stepJudge judges.StepJudge
 	// probeEvery draws one in so many attempts to probe the judge on.
 	probeEvery int
-	row        []byte
 	doc        []byte
 }
 
@@ -45,12 +43,12 @@ func (m *mapper) file(ctx context.Context, in traces.Input, n int, opt traces.Op
 		if it.Fault != nil {
 			return w.Add(faultEntry(it.Fault, n), nil)
 		}
-		entry, row, err := m.attempt(ctx, it.Trace)
+		entry, draft, err := m.attempt(ctx, it.Trace)
 		if err != nil {
 			return err
 		}
 		entry.File = n
-		return w.Add(entry, row)
+		return w.Add(entry, draft)
 	})
 	return err
 }
@@ -64,9 +62,8 @@ func faultEntry(f *traces.Fault, file int) *block.Entry {
 	}}
 }
 
-// attempt gives the entry of one attempt, and its stored row where it may
-// become one.
-func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []byte, error) {
+// attempt gives the entry of one attempt, and its draft where it may become a row.
+func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
 	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
 	structure, sample := m.filter.Check(t, &rec.Dialogue)
 	rec.Structure = structure
@@ -89,8 +86,8 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, []b
 		return entry, nil, nil
 	}
 	entry.Rank = filters.SignalsOf(&structure).Score()
-	row, err := m.render(ctx, &rec, at, entry)
-	return entry, row, err
+	draft, err := m.render(ctx, &rec, at, entry)
+	return entry, draft, err
 }
 
 // asks reports whether the judge is asked about an attempt that was scored.
@@ -110,7 +107,7 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	a := block.Attempt{
 		ID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, Agent: t.Agent, RecordSHA256: t.RecordSHA256, Bytes: t.Bytes,
 		Status: t.Status, Model: t.Model, Seconds: t.Seconds, Inferences: t.InferenceTotal, Failures: t.InferenceFailures,
-		HasDialogue: t.HasDialogue, Steps: len(t.Steps), Query: hash(t.Query),
+		HasDialogue: t.HasDialogue, Steps: len(t.Steps), Query: digest.SHA256([]byte(t.Query)),
 	}
 	if t.Error != nil {
 		a.ErrorType = t.Error.Type
@@ -124,15 +121,10 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	}
 }
 
-func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
-
-// render makes the stored row. An attempt that trainers' templates cannot take
+// render makes the draft. An attempt that trainers' templates cannot take
 // is rejected with the reason, which goes before mistakes: those alone would not
 // have kept it out.
-func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) ([]byte, error) {
+func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) (*block.Draft, error) {
 	m.facts.Category = m.day.Problems.All[problem].Category
 	row, err := rows.NewSFT(rec, &m.facts)
 	var unfit *chat.Unfit
@@ -150,12 +142,9 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	entry.Body.Tokens = int(row.NTokens)
 	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
 	m.signer.Sign(m.doc, &entry.Body.Signature)
-	stored := body{row: row}
-	if stored.verdicts, err = m.judgeSteps(ctx, rec, entry); err != nil {
-		return nil, err
-	}
-	m.row, err = stored.append(m.row[:0])
-	return m.row, err
+	draft := &block.Draft{Scalars: row.Scalars, Messages: row.Messages, Metadata: row.Metadata, Goal: row.Goal}
+	draft.Verdicts, err = m.judgeSteps(ctx, rec, entry)
+	return draft, err
 }
 
 // appendCompletion is what the model did and said, without what the tools answered:

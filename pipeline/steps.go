@@ -66,14 +66,14 @@ func (w *unitWriter) steps(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := w.body(at)
+		d, err := w.draft(at)
 		if err != nil {
 			return err
 		}
-		if len(b.verdicts) == 0 {
+		if len(d.Verdicts) == 0 {
 			continue
 		}
-		row, err := w.stepsRow(b, w.entries[at])
+		row, err := w.stepsRow(at, d)
 		if err == nil && len(row.Labels) > 0 {
 			err = out.Add(&row)
 		}
@@ -84,13 +84,13 @@ func (w *unitWriter) steps(ctx context.Context) error {
 	return out.Close()
 }
 
-func (w *unitWriter) stepsRow(b *body, x *block.Entry) (rows.Steps, error) {
-	ms, err := chat.Decode(b.row.Messages)
+func (w *unitWriter) stepsRow(at ref, d *block.Draft) (rows.Steps, error) {
+	ms, err := chat.Decode(d.Messages)
 	if err != nil {
 		return rows.Steps{}, err
 	}
-	b.row.Reward = w.weights.reward(x)
-	row, err := rows.NewSteps(&b.row, ms, b.verdicts, w.facts(x.Problem))
+	x := w.entries[at]
+	row, err := rows.NewSteps(w.row(at, d), ms, d.Verdicts, w.facts(x.Problem))
 	row.Rule = x.StepJudgement.Judge
 	return row, err
 }

@@ -78,39 +78,30 @@ func (w *unitWriter) loadInput(input int, refs []ref) error {
 	return nil
 }
 
-// body is what the block stored of an entry.
-func (w *unitWriter) body(at ref) (*body, error) {
+// draft is what the block stored of an entry.
+func (w *unitWriter) draft(at ref) (*block.Draft, error) {
 	bodies, err := block.OpenBodies(w.FS, w.inputs[at.Input].dir)
 	if err != nil {
 		return nil, err
 	}
 	defer bodies.Close()
-	b, err := bodies.Read(w.entries[at].Body)
+	d, err := bodies.Read(w.entries[at].Body)
 	if errors.Is(err, block.ErrDamaged) { // the next run makes it again
 		err = errors.Join(err, w.FS.RemoveAll(w.inputs[at.Input].dir))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return readBody(b)
+	return d, err
 }
 
-// row is the training row of an entry, with what only the group step knew.
-func (w *unitWriter) row(at ref) (*rows.SFT, error) {
-	b, err := w.body(at)
-	if err != nil {
-		return nil, err
-	}
-	x, row := w.entries[at], &b.row
-	row.Reward, row.JudgeMultiplier = w.weights.reward(x), w.weights.factor(x)
-	row.Tools = chat.Tools(w.Harness)
-	row.Split = w.unit.Stream.Split
-	row.Origin = w.origin(x.Problem)
+// row is the training row of a draft, with what only the group step knew.
+func (w *unitWriter) row(at ref, d *block.Draft) *rows.SFT {
+	x := w.entries[at]
+	row := &rows.SFT{Messages: d.Messages, Tools: chat.Tools(w.Harness), Metadata: d.Metadata, Goal: d.Goal, Scalars: d.Scalars, Origin: w.origin(x.Problem)}
+	row.Reward, row.JudgeMultiplier, row.Split = w.weights.reward(x), w.weights.factor(x), w.unit.Stream.Split
 	row.IsAgentic = w.plan.Fates[at.Input][at.Entry].Axis == arena.AxisAgentic
 	if x.Leak.Match != "" {
 		row.LeakMaxScore = &x.Leak.Score
 	}
-	return row, nil
+	return row
 }
 
 func (w *unitWriter) origin(problem int) rows.Origin {
@@ -127,14 +118,14 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 func (w *unitWriter) sft(ctx context.Context) error {
 	out := corpus.NewShards[rows.SFT](w.part, w.unit.Stream)
 	for _, at := range w.unit.Rows {
-		row, err := w.row(at)
+		d, err := w.draft(at)
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = out.Add(w.row(at, d))
 		}
-		if err := out.Add(row); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -143,17 +134,17 @@ func (w *unitWriter) sft(ctx context.Context) error {
 
 // candidate is an attempt as pairs and unpaired rows are made of it.
 func (w *unitWriter) candidate(at ref) (rows.Candidate, error) {
-	row, err := w.row(at)
+	d, err := w.draft(at)
 	if err != nil {
 		return rows.Candidate{}, err
 	}
-	ms, err := chat.Decode(row.Messages)
+	ms, err := chat.Decode(d.Messages)
 	if err != nil {
 		return rows.Candidate{}, err
 	}
 	x := w.entries[at]
-	c := rows.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: row.NTokens}
-	c.Prompt, c.Completion = rows.Completion(ms, row.Tools)
+	c := rows.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: d.NTokens}
+	c.Prompt, c.Completion = rows.Completion(ms, chat.Tools(w.Harness))
 	return c, nil
 }
 

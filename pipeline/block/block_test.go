@@ -60,14 +60,14 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-func write(t *testing.T, dir string, key block.Key, body string, xs ...*block.Entry) {
+func write(t *testing.T, dir string, key block.Key, draft *block.Draft, xs ...*block.Entry) {
 	t.Helper()
 	w, err := block.Create(corpus.Disk{}, dir, key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range xs {
-		if err := w.Add(x, []byte(body)); err != nil {
+		if err := w.Add(x, draft); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,13 +84,15 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	draft, n := &block.Draft{}, 0
+	fill(reflect.ValueOf(draft).Elem(), &n)
 	want := []*block.Entry{fault, full(), full()}
 	for i, x := range want {
-		body := []byte("the body of an attempt, the body of an attempt")
+		d := draft
 		if i == 0 {
-			body = nil
+			d = nil
 		}
-		if err = w.Add(x, body); err != nil {
+		if err = w.Add(x, d); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,8 +131,8 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := bodies.Read(got[2].Body); err != nil || string(b) != "the body of an attempt, the body of an attempt" {
-		t.Errorf("body is %q, %v", b, err)
+	if d, err := bodies.Read(got[2].Body); err != nil || !reflect.DeepEqual(d, draft) {
+		t.Errorf("draft is %+v, %v", d, err)
 	}
 }
 
@@ -196,7 +198,7 @@ func TestStateSaysWhyABlockIsMadeAgain(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			write(t, dir, key, "body", full())
+			write(t, dir, key, &block.Draft{Goal: "a mug"}, full())
 			if c.damage != nil {
 				c.damage(t, dir)
 			}
@@ -206,7 +208,7 @@ func TestStateSaysWhyABlockIsMadeAgain(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	write(t, dir, key, "", unscored)
+	write(t, dir, key, nil, unscored)
 	if got, err := block.State(corpus.Disk{}, dir, key); got != block.Unfinished || err != nil {
 		t.Errorf("state of a block with an unscored attempt is %v, %v", got, err)
 	}

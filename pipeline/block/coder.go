@@ -12,7 +12,7 @@ import (
 var errShort = errors.New("frame is cut off or corrupt")
 
 // encoder appends values to a frame. Words that recur (names, reasons) are
-// named by their number in the block's list of words.
+// named by their number in the block's list of words, where it has one.
 type encoder struct {
 	b     []byte
 	words map[string]uint64
@@ -42,7 +42,7 @@ func (e *encoder) str(s string) {
 // word writes a string that is likely to recur, by its number from 1 on; 0 and
 // the string itself where it is too long for that.
 func (e *encoder) word(s string) {
-	if len(s) > maxWord {
+	if len(s) > maxWord || e.words == nil {
 		e.uint(0)
 		e.str(s)
 		return

@@ -1,10 +1,11 @@
 // Package block keeps the work on one input file, or on several small ones: an entry for every attempt
-// and fault read from it, the bodies of those that may become training rows,
+// and fault read from it, the drafts of those that may become training rows,
 // and a marker that says from what and by which configuration it was made.
 package block
 
 import (
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard/minhash"
 )
@@ -49,6 +50,7 @@ type Head struct {
 var (
 	heads   = codecOf[Head]()
 	entries = codecOf[Entry]()
+	drafts  = codecOf[Draft]()
 )
 
 // Fault is why a record could not be read.
@@ -125,7 +127,19 @@ type Leak struct {
 	Beyond bool
 }
 
-// Body says where the attempt's rendered form lies in the block's bodies.
+// Draft is a row on its way: what is known of an attempt once it was rendered.
+// Tools are the harness's; reward, multiplier, split and origin are decided when
+// the row is written.
+type Draft struct {
+	rows.Scalars
+	Messages []string
+	Metadata string
+	Goal     string
+	// Verdicts are on every message of the model, where they were wanted and given.
+	Verdicts []arena.StepVerdict
+}
+
+// Body says where the attempt's draft lies in the block's bodies.
 // Bytes is 0 for an attempt that cannot become a training row.
 type Body struct {
 	Offset int64

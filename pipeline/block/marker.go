@@ -17,10 +17,10 @@ import (
 // Version names the layout of a block; a block of another one is made again. Its
 // last part is made of what an entry holds, so that a field more is a layout of
 // its own.
-var Version = "arena.block.v8-" + layoutSum()
+var Version = "arena.block.v9-" + layoutSum()
 
 func layoutSum() string {
-	layout := entries.layout
+	layout := entries.layout + drafts.layout
 	for _, c := range habits.Counts() { // the places of a sample's counts
 		layout += "\n" + c.Name
 	}

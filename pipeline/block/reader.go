@@ -182,8 +182,8 @@ func OpenBodies(fsys corpus.FS, dir string) (*Bodies, error) {
 	return &Bodies{path: path, file: f}, err
 }
 
-// Read gives one body; it is valid until the next call.
-func (b *Bodies) Read(at Body) ([]byte, error) {
+// Read gives one draft.
+func (b *Bodies) Read(at Body) (*Draft, error) {
 	if at.Packed < 0 || at.Packed > maxBody || at.Bytes > maxBody {
 		return nil, fmt.Errorf("read %s: %w", b.path, errShort)
 	}
@@ -202,7 +202,11 @@ func (b *Bodies) Read(at Body) ([]byte, error) {
 		return nil, fmt.Errorf("unpack %s: %w", b.path, err)
 	}
 	b.plain = plain
-	return plain, nil
+	d, out := decoder{b: plain}, &Draft{}
+	if drafts.read(&d, reflect.ValueOf(out).Elem()); d.err != nil {
+		return nil, fmt.Errorf("read %s: %w", b.path, d.err)
+	}
+	return out, nil
 }
 
 // Close closes the file.

@@ -28,6 +28,7 @@ type Writer struct {
 	index    *output
 	bodies   *output
 	enc      *encoder
+	plain    []byte
 	packed   []byte
 	entries  int
 	unscored int
@@ -49,10 +50,10 @@ func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	return &Writer{fs: fsys, dir: dir, key: key, index: index, bodies: bodies, enc: newEncoder()}, nil
 }
 
-// Add writes an entry, with its body where it may become a training row.
-func (w *Writer) Add(x *Entry, body []byte) error {
-	if len(body) > 0 {
-		if err := w.addBody(x, body); err != nil {
+// Add writes an entry, with its draft where it may become a training row.
+func (w *Writer) Add(x *Entry, d *Draft) error {
+	if d != nil {
+		if err := w.addBody(x, d); err != nil {
 			return err
 		}
 	}
@@ -72,9 +73,11 @@ func (w *Writer) Add(x *Entry, body []byte) error {
 // unscored reports whether a judge was asked and gave no answer.
 func unscored(j *arena.Judgement) bool { return j.Outcome != arena.JudgeScored && j.Outcome != "" }
 
-func (w *Writer) addBody(x *Entry, body []byte) error {
-	w.packed = s2.Encode(w.packed[:cap(w.packed)], body)
-	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.n, int64(len(w.packed)), int64(len(body))
+func (w *Writer) addBody(x *Entry, d *Draft) error {
+	e := encoder{b: w.plain[:0]}
+	drafts.write(&e, reflect.ValueOf(d).Elem())
+	w.plain, w.packed = e.b, s2.Encode(w.packed[:cap(w.packed)], e.b)
+	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.n, int64(len(w.packed)), int64(len(e.b))
 	x.Body.CRC = crc32.Checksum(w.packed, castagnoli)
 	return w.bodies.write(w.packed)
 }

@@ -8,30 +8,9 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
-	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/shop"
 )
-
-func TestStoredBodiesReadBack(t *testing.T) {
-	t.Parallel()
-	stored := body{verdicts: []arena.StepVerdict{{Step: 1, Need: arena.StepNeeded, Reason: "finds it", Quote: "a mug"}, {Step: 3, Need: arena.StepWaste}}}
-	stored.row.Goal, stored.row.Metadata, stored.row.Messages = "a mug", "{}", []string{`{"role":"user"}`, ""}
-	stored.row.Scalars = rows.Scalars{SessionID: "r/p", NTokens: 7}
-	b, err := stored.append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := readBody(b)
-	if err != nil || !cmp.Equal(*got, stored, cmp.AllowUnexported(body{})) {
-		t.Errorf("read %+v, %v", got, err)
-	}
-	for n := range b {
-		if _, err := readBody(b[:n]); !errors.Is(err, errBody) {
-			t.Fatalf("cut off after %d bytes: %v", n, err)
-		}
-	}
-}
 
 func TestLabelsAreThoseOfTheMessages(t *testing.T) {
 	t.Parallel()
