@@ -1,61 +1,18 @@
 package where
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
-
-// Columns are the names that expressions over a ledger may use. Values that an
-// attempt does not have are unknown.
-func Columns() []Column {
-	return []Column{
-		{"trace_id", String, "run/problem, or the record's sha256"},
-		{"eval_run_id", String, "run of the attempt"},
-		{"problem_id", String, "problem of the attempt"},
-		{"task_type", String, "product, shop or voucher"},
-		{"agent_version", String, "version of the agent"},
-		{"agent_hotkey", String, "account of the agent's owner"},
-		{"suite", String, "version of the problem suite"},
-		{"status", String, "SUCCESS, FAILED or TIMED_OUT"},
-		{"has_dialogue", Bool, "whether the attempt left a dialogue"},
-		{"seconds", Float, "wall time of the attempt"},
-		{"n_steps", Int, "turns of the model"},
-		{"n_tool_calls", Int, "tool calls of the model"},
-		{"n_tokens", Int, "tokens by the ledger's counter"},
-		{"fate", String, "kept, dropped or failed"},
-		{"reason", String, "first reason of a drop"},
-		{"split", String, "train, eval or empty"},
-		{"rank", Int, "place among the kept attempts at the problem, from 1"},
-		{"keep", Bool, "whether the structural filter keeps it"},
-		{"axis", String, "agentic, scripted or unknown"},
-		{"confidence", Float, "of the axis, 0 to 1"},
-		{"adaptivity", Float, "how far the calls of the agent's day depend on results, 0 to 1"},
-		{"reasons", Strings, "every reject of the structural filter"},
-		{"richness_v1", Float, "share of dispatches that the model named, 0 to 1"},
-		{"richness_v2", Float, "share of dispatches with a valid nonce, 0 to 1"},
-		{"success", Bool, "whether the attempt solved its problem"},
-		{"rule", Float, "rule score, 0 to 1"},
-		{"gt", Float, "share of exact products, 0 to 1"},
-		{"format", Float, "format score, 0 to 1"},
-		{"length", Float, "length score, 0 to 1"},
-		{"judge", String, "name of the judge"},
-		{"judge_outcome", String, "scored, refused, unparsed or failed"},
-		{"judge_score", Float, "0.1, 0.3, 0.5, 0.7 or 0.9"},
-		{"judge_multiplier", Float, "quality multiplier, 0.3 to 1"},
-	}
-}
-
-// ParseOptional checks an expression over the ledger; nil where there is none.
-func ParseOptional(source string) (*Expr, error) {
-	if source == "" {
-		return nil, nil
-	}
-	return Parse(source, Columns())
-}
 
 // Line is all that the ledger holds of one attempt; parts that it lacks are
 // nil.
@@ -66,42 +23,79 @@ type Line struct {
 	Judgement *rows.Judgement
 }
 
-// Values are the columns of a line.
-func (l Line) Values() map[string]any {
-	out := map[string]any{}
-	if a := l.Attempt; a != nil {
-		out["trace_id"], out["eval_run_id"], out["problem_id"], out["task_type"] = a.TraceID, a.RunID, a.ProblemID, a.TaskType
-		out["agent_version"], out["agent_hotkey"], out["suite"], out["status"] = a.AgentVersion, a.AgentHotkey, a.Suite, a.Status
-		out["has_dialogue"], out["n_steps"], out["n_tool_calls"], out["n_tokens"] = a.HasDialogue, a.NSteps, a.NToolCalls, a.NTokens
-		out["fate"], out["reason"], out["split"] = a.Fate, a.Reason, a.Split
-		put(out, "seconds", a.Seconds)
-		put(out, "rank", a.Rank)
+// each visits the columns of a line by their names in the ledger, those of a
+// judgement behind judge_: of two with one name the first counts.
+func (l Line) each(see func(name string, v reflect.Value)) {
+	for _, row := range []any{l.Attempt, l.Verdict, l.Outcome, l.Judgement} {
+		v := reflect.ValueOf(row)
+		if v.IsNil() {
+			continue
+		}
+		for i := range v.Elem().NumField() {
+			name, _, _ := strings.Cut(v.Elem().Type().Field(i).Tag.Get("parquet"), ",")
+			if row == any(l.Judgement) && name != "judge" {
+				name = "judge_" + name
+			}
+			see(name, v.Elem().Field(i))
+		}
 	}
-	if v := l.Verdict; v != nil {
-		out["keep"], out["axis"], out["confidence"], out["reasons"] = v.Keep, v.Axis, v.Confidence, v.Reasons
-		put(out, "adaptivity", v.Adaptivity)
-		put(out, "richness_v1", v.RichnessV1)
-		put(out, "richness_v2", v.RichnessV2)
-	}
-	if o := l.Outcome; o != nil {
-		out["success"] = o.Success
-		put(out, "rule", o.Rule)
-		put(out, "gt", o.GT)
-		put(out, "format", o.Format)
-		put(out, "length", o.Length)
-	}
-	if j := l.Judgement; j != nil {
-		out["judge"], out["judge_outcome"] = j.Judge, j.Outcome
-		put(out, "judge_score", j.Score)
-		put(out, "judge_multiplier", j.Multiplier)
-	}
+}
+
+// Columns are the names that expressions over a ledger may use, with their types:
+// all that are no lists of structures. docs/columns.md says what they mean.
+func Columns() []Column {
+	var out []Column
+	seen := map[string]bool{}
+	Line{&rows.Attempt{}, &rows.Verdict{}, &rows.Outcome{}, &rows.Judgement{}}.each(func(name string, v reflect.Value) {
+		if t := typeOf(v.Type()); t != nil && !seen[name] {
+			out, seen[name] = append(out, Column{name, t}), true
+		}
+	})
 	return out
 }
 
-func put[T any](out map[string]any, name string, v *T) {
-	if v != nil {
-		out[name] = *v
+func typeOf(t reflect.Type) *cel.Type {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeOf(t.Elem())
+	case reflect.Slice:
+		if of := typeOf(t.Elem()); of != nil {
+			return cel.ListType(of)
+		}
+	case reflect.String:
+		return cel.StringType
+	case reflect.Int64:
+		return cel.IntType
+	case reflect.Float64:
+		return cel.DoubleType
+	case reflect.Bool:
+		return cel.BoolType
+	default:
 	}
+	return nil
+}
+
+// Values are the columns of a line. Those that an attempt does not have are
+// unknown.
+func (l Line) Values() map[string]any {
+	out := map[string]any{}
+	l.each(func(name string, v reflect.Value) {
+		if v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		if _, first := out[name]; v.IsValid() && !first {
+			out[name] = v.Interface()
+		}
+	})
+	return out
+}
+
+// ParseOptional checks an expression over the ledger; nil where there is none.
+func ParseOptional(source string) (*Expr, error) {
+	if source == "" {
+		return nil, nil
+	}
+	return Parse(source, Columns())
 }
 
 // Selection are the attempts of a ledger that an expression selects.
@@ -158,16 +152,11 @@ func readLedger(fsys corpus.FS, dir string) (map[string]*Line, []string, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	err = join(fsys, table("verdicts"), lines, func(v *rows.Verdict) string { return v.TraceID }, func(l *Line, v *rows.Verdict) { l.Verdict = v })
-	if err != nil {
-		return nil, nil, err
-	}
-	err = join(fsys, table("outcomes"), lines, func(o *rows.Outcome) string { return o.TraceID }, func(l *Line, o *rows.Outcome) { l.Outcome = o })
-	if err != nil {
-		return nil, nil, err
-	}
-	err = join(fsys, table("judgements"), lines, func(j *rows.Judgement) string { return j.TraceID }, func(l *Line, j *rows.Judgement) { l.Judgement = j })
-	return lines, order, err
+	return lines, order, errors.Join(
+		join(fsys, table("verdicts"), lines, func(v *rows.Verdict) string { return v.TraceID }, func(l *Line, v *rows.Verdict) { l.Verdict = v }),
+		join(fsys, table("outcomes"), lines, func(o *rows.Outcome) string { return o.TraceID }, func(l *Line, o *rows.Outcome) { l.Outcome = o }),
+		join(fsys, table("judgements"), lines, func(j *rows.Judgement) string { return j.TraceID }, func(l *Line, j *rows.Judgement) { l.Judgement = j }),
+	)
 }
 
 // join adds the rows of one table to the lines of their attempts; the first

@@ -3,6 +3,8 @@ package where_test
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -74,19 +76,23 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestEveryColumnHasAValue fails for a column that no line could ever fill.
-func TestEveryColumnHasAValue(t *testing.T) {
+// TestColumnsKeepTheirNames holds the names that configurations use.
+func TestColumnsKeepTheirNames(t *testing.T) {
 	t.Parallel()
-	f, n := 0.5, int64(1)
-	line := where.Line{Attempt: &rows.Attempt{Seconds: &f, Rank: &n}, Verdict: &rows.Verdict{Adaptivity: &f, RichnessV1: &f, RichnessV2: &f},
-		Outcome: &rows.Outcome{Rule: &f, GT: &f, Format: &f, Length: &f}, Judgement: &rows.Judgement{Score: &f, Multiplier: &f}}
-	values := line.Values()
+	var names []string
 	for _, c := range where.Columns() {
-		if _, ok := values[c.Name]; !ok {
-			t.Errorf("column %s has no value", c.Name)
+		names = append(names, c.Name)
+	}
+	for _, name := range strings.Fields(`trace_id eval_run_id problem_id task_type agent_version agent_hotkey suite status has_dialogue seconds n_steps n_tool_calls
+		n_tokens fate reason split rank keep axis confidence adaptivity reasons richness_v1 richness_v2 success rule gt format length
+		judge judge_outcome judge_score judge_multiplier`) {
+		if !slices.Contains(names, name) {
+			t.Errorf("no column %s", name)
 		}
 	}
-	if len(values) != len(where.Columns()) {
-		t.Errorf("%d values, %d columns", len(values), len(where.Columns()))
+	half := 0.5
+	line := where.Line{Attempt: &rows.Attempt{TraceID: "a"}, Judgement: &rows.Judgement{TraceID: "b", Score: &half}}
+	if v := line.Values(); v["trace_id"] != "a" || v["judge_score"] != 0.5 || v["judge_multiplier"] != nil || v["keep"] != nil {
+		t.Errorf("values %v", v)
 	}
 }

@@ -14,23 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Type is the type of a column.
-type Type uint8
-
-// The types of columns.
-const (
-	String Type = iota
-	Int
-	Float
-	Bool
-	Strings
-)
-
 // Column is one name that expressions may use.
 type Column struct {
 	Name string
-	Type Type
-	Doc  string
+	Type *cel.Type
 }
 
 // Expr is a checked expression. It may be used by several goroutines.
@@ -57,7 +44,7 @@ func (u *Unknown) Error() string { return fmt.Sprintf("unknown column %q", u.Nam
 func Parse(source string, columns []Column) (*Expr, error) {
 	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true)}
 	for _, c := range columns {
-		options = append(options, cel.Variable(c.Name, c.Type.cel()))
+		options = append(options, cel.Variable(c.Name, c.Type))
 	}
 	env, err := cel.NewEnv(options...)
 	if err != nil {
@@ -78,21 +65,6 @@ func Parse(source string, columns []Column) (*Expr, error) {
 		return nil, fmt.Errorf("prepare expression: %w", err)
 	}
 	return &Expr{program: program, source: source, Names: names(source, columns)}, nil
-}
-
-func (t Type) cel() *cel.Type {
-	switch t {
-	case Int:
-		return cel.IntType
-	case Float:
-		return cel.DoubleType
-	case Bool:
-		return cel.BoolType
-	case Strings:
-		return cel.ListType(cel.StringType)
-	case String:
-	}
-	return cel.StringType
 }
 
 // undeclared is how the checker names an unknown variable.

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"testing"
 
+	"cel.dev/cel-go/cel"
+
 	"github.com/trajectory-arena/arena/corpus/where"
 )
 
 var columns = []where.Column{
-	{Name: "judge_score", Type: where.Float}, {Name: "n_steps", Type: where.Int}, {Name: "task_type", Type: where.String},
-	{Name: "success", Type: where.Bool}, {Name: "reasons", Type: where.Strings},
+	{Name: "judge_score", Type: cel.DoubleType}, {Name: "n_steps", Type: cel.IntType}, {Name: "task_type", Type: cel.StringType},
+	{Name: "success", Type: cel.BoolType}, {Name: "reasons", Type: cel.ListType(cel.StringType)},
 }
 
 func TestMatch(t *testing.T) {
