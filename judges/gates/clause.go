@@ -3,6 +3,7 @@ package gates
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // bare reports whether an id is only the object of an action: its clause says
@@ -71,14 +72,6 @@ func (r *reading) clause(c *cite) span {
 }
 
 func clauseEdge(text string, i int) bool {
-	switch text[i] {
-	case ',', ';', ':', '(', ')', '|', '>':
-		return true
-	case 0xEF, 0xE3:
-		return strings.HasPrefix(text[i:], "，") || strings.HasPrefix(text[i:], "：") || strings.HasPrefix(text[i:], "、")
-	case 0x86, 0xE2:
-		return strings.HasPrefix(text[i:], "→")
-	default:
-		return false
-	}
+	c, _ := utf8.DecodeRuneInString(text[i:])
+	return strings.ContainsRune(",;:()|>，：、→", c)
 }

@@ -105,9 +105,6 @@ func (r *reading) citesBrand(t *token, c *cite) bool {
 	if fact.first[roleBrand] >= r.step && !byTitle || t.end-t.start < 2 {
 		return false
 	}
-	if byTitle && fact.first[roleBrand] == never && r.classesIn(&r.sentences[c.sentence], t.span) != 0 {
-		return false
-	}
 	c.kind, c.asked = citeBrand, r.shelf.asked(r.folded[t.start:t.end])
 	return true
 }
@@ -117,9 +114,6 @@ func (r *reading) citesBrand(t *token, c *cite) bool {
 // of models and the measures of a product look like in any language.
 func (r *reading) citesCode(t *token, c *cite) bool {
 	slot := t.measure
-	if slot >= 0 && r.classesIn(&r.sentences[c.sentence], span{t.end, t.end + 2})&^(commonWord|groundWord|moneyWord) != 0 {
-		return false
-	}
 	if slot < 0 && t.end-t.start >= minCode && isCode(r.folded[t.start:wordRun(r.folded, int(t.start))]) {
 		slot = t.word
 	}
@@ -146,7 +140,7 @@ func (r *reading) citesWord(t *token, c *cite) bool {
 	if min(fact.first[roleValue], fact.first[roleText]) >= r.step || t.end-t.start < 3 {
 		return false
 	}
-	if r.classesIn(&r.sentences[c.sentence], t.span) != 0 || r.conceptAt(c.sentence, t.span) {
+	if r.classesIn(&r.sentences[c.sentence], t.span) != 0 {
 		return false
 	}
 	c.kind, c.asked = citeValue, r.shelf.asked(r.folded[t.start:t.end])
@@ -163,23 +157,7 @@ func (r *reading) besideTitleWord(c *cite) bool {
 			continue
 		}
 		t := &r.tokens[k]
-		if k > c.token && strings.Contains(stands, " "+r.folded[t.start:t.end]+" ") {
-			return true
-		}
 		if t.word >= 0 && t.end-t.start > 2 && r.shelf.words[t.word].first[roleValue] < r.step {
-			return true
-		}
-	}
-	return false
-}
-
-// stands are the words that stand for a product after its property.
-const stands = " one ones model models type version variant variants kind "
-
-func (r *reading) conceptAt(sentence int, at span) bool {
-	s := &r.sentences[sentence]
-	for _, m := range r.marks[s.marks.start:s.marks.end] {
-		if m.concept != 0 && m.start == at.start {
 			return true
 		}
 	}

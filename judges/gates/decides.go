@@ -92,7 +92,7 @@ func (r *reading) onlyCheaper(i int) bool {
 			return false
 		}
 	}
-	values, _, _ := r.groundsIn(i)
+	values, _ := r.groundsIn(i)
 	return s.classes&cheapWord != 0 && s.classes&other == 0 && !values
 }
 

@@ -1,9 +1,6 @@
 package gates
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 func (r *reading) citesID(t *token, c *cite) bool {
 	fact := &r.shelf.words[t.word]
@@ -20,22 +17,13 @@ func (r *reading) citesID(t *token, c *cite) bool {
 	return fact.first[roleShop] < r.step
 }
 
-// citesShop reads the id of a shop, however short, behind a word for shops.
+// minShop is the least number of digits of a shop's id that is read as one.
+const minShop = 3
+
 func (r *reading) citesShop(t *token, c *cite) bool {
 	fact := &r.shelf.words[t.word]
 	c.kind, c.asked = citeShop, fact.query
-	head := strings.TrimRight(r.folded[:t.start], " #:№")
-	for _, label := range [...]string{" id", " no.", " no", " nr.", " nr", " number"} {
-		head = strings.TrimSuffix(head, label)
-	}
-	return fact.first[roleShop] < r.step && slices.ContainsFunc(shops[:], func(word string) bool { return strings.HasSuffix(head, word) })
-}
-
-// shops are words for a shop, each of which may end a longer one.
-var shops = [...]string{
-	"shop", "store", "seller", "toko", "laden", "händler", "verkäufer", "tienda", "vendedor", "loja", "boutique", "vendeur", "magasin",
-	"negozio", "venditore", "winkel", "verkoper", "sklep", "sprzedawca", "mağaza", "satıcı", "tindahan", "магазин", "продавец",
-	"cửa hàng", "店铺", "店鋪", "商店", "卖家", "賣家", "店", "ショップ", "상점", "판매자", "가게", "ร้าน",
+	return t.number.digits >= minShop && fact.first[roleShop] < r.step
 }
 
 // maxPart is the most digits of an id that is read as a part of one.
@@ -70,10 +58,10 @@ func (r *reading) citesPartOfID(t *token, c *cite) bool {
 
 func (r *reading) cutBefore(i int) bool {
 	head := r.folded[:i]
-	return strings.HasSuffix(head, "…") || strings.HasSuffix(head, "..") || strings.HasSuffix(head, "*") && !strings.HasSuffix(head, "**")
+	return strings.HasSuffix(head, "…") || strings.HasSuffix(head, "..") || strings.HasSuffix(head, "*")
 }
 
 func (r *reading) cutAfter(i int) bool {
 	tail := r.folded[i:]
-	return strings.HasPrefix(tail, "…") || strings.HasPrefix(tail, "..") || strings.HasPrefix(tail, "*") && !strings.HasPrefix(tail, "**")
+	return strings.HasPrefix(tail, "…") || strings.HasPrefix(tail, "..") || strings.HasPrefix(tail, "*")
 }

@@ -58,20 +58,15 @@ func (r *reading) reasonedChoice(a, b *candidate) (at span, found bool) {
 func (r *reading) weighs(i int, a, b *candidate) bool {
 	const linked = compareWord | causeWord | contrastWord | rejectWord | requireWord
 	s := &r.sentences[i]
-	if s.classes&linked != 0 || r.signPrefers(s) || r.figuresCompared(s) || slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i) {
+	if s.classes&linked != 0 || slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i) {
 		return true
 	}
 	return slices.ContainsFunc(r.citesOf(i), func(c cite) bool { return c.kind == citeValue || c.kind == citeCode })
 }
 
-// from is the stretch from one sentence to another, or the first alone where
-// both are too long to cite.
+// from is the stretch from one sentence to another.
 func (r *reading) from(i, k int) span {
-	both := span{r.sentences[min(i, k)].start, r.sentences[max(i, k)].end}
-	if both.end-both.start > maxQuote {
-		return r.sentences[i].span
-	}
-	return both
+	return span{r.sentences[min(i, k)].start, r.sentences[max(i, k)].end}
 }
 
 // near reports whether a candidate is named close to sentence i.
@@ -85,17 +80,16 @@ func (c *candidate) near(i int) bool {
 const maxConclusion = 5
 
 // concludes tells, in any language, whether sentence i does no more than name
-// one candidate after several were named before it, or after one was refused.
+// one candidate after several were named before it.
 func (r *reading) concludes(i int) bool {
 	if r.length(i) > maxConclusion {
 		return false
 	}
-	before, refused := 0, false
+	before := 0
 	for k := max(0, i-near); k < i; k++ {
 		before += r.namedIn(k)
-		refused = refused || r.namedIn(k) > 0 && r.sentences[k].classes&rejectWord != 0
 	}
-	return r.namedIn(i) == 1 && (before > 1 || before == 1 && refused && r.sentences[i].classes&rejectWord == 0)
+	return r.namedIn(i) == 1 && before > 1
 }
 
 func (r *reading) length(i int) int {
@@ -113,8 +107,8 @@ func (r *reading) becauseAfter(i int) bool {
 // refusing it, or without conditions: to find a fault in one takes no other.
 func (r *reading) prefers(i int) bool {
 	s := &r.sentences[i]
-	concluded := s.classes&chooseWord != 0 && r.length(i) <= maxConclusion && i > 0 && r.anchored(i-1)
-	if !concluded && !r.anchored(i) || r.toGrader(i) || r.defers(i) || s.classes&evenWord != 0 && s.classes&preferWord == 0 {
+	concluded := s.classes&chooseWord != 0 && r.length(i) <= maxConclusion
+	if !concluded && !r.anchored(i) || s.classes&evenWord != 0 {
 		return false
 	}
 	if s.classes&chooseWord != 0 || r.signPrefers(s) || r.causeFollows(i) {
@@ -196,43 +190,12 @@ func (r *reading) anchored(i int) bool {
 	if s.classes&deicticWord != 0 && (s.classes&planWord == 0 || s.classes&(causeWord|contrastWord) != 0) {
 		return true
 	}
-	return r.lettered && r.namesLetter(s)
-}
-
-// namesLetter reads "B loses" after candidates were given letters.
-func (r *reading) namesLetter(s *sentence) bool {
-	for _, t := range r.tokens[s.tokens.start:s.tokens.end] {
-		if t.end-t.start == 1 && (r.text[t.start] == 'A' || r.text[t.start] == 'B' || r.text[t.start] == 'C') {
-			return true
-		}
-	}
-	return false
-}
-
-// defers reports whether a sentence only means to find out more and names no
-// candidate: nothing is decided in it.
-func (r *reading) defers(i int) bool {
-	const intent = planWord | checkWord
-	if r.sentences[i].classes&intent != intent {
-		return false
-	}
-	return r.namedIn(i) == 0
+	return r.lettered
 }
 
 // signPrefers reads "A > B", "a>b" and "-> first" as a preference.
 func (r *reading) signPrefers(s *sentence) bool {
-	for k := s.tokens.start + 1; k < s.tokens.end; k++ {
-		if r.between(k) == ">" {
-			return true
-		}
-	}
-	text := r.text[s.start:s.end]
-	for _, sign := range [...]string{" > ", "->", "→", "=>", ">>"} {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsAny(r.text[s.start:s.end], ">→")
 }
 
 // reasons reports whether a sentence states a ground: a comparative, a cause, a
@@ -242,13 +205,13 @@ func (r *reading) signPrefers(s *sentence) bool {
 // price that a result holds is one where it is linked to the preference or
 // held against another figure.
 func (r *reading) reasons(i int, own bool) bool {
-	if !r.anchored(i) || r.toGrader(i) || r.defers(i) {
+	if !r.anchored(i) {
 		return false
 	}
 	s := &r.sentences[i]
-	values, known, unknown := r.groundsIn(i)
+	values, known := r.groundsIn(i)
 	grounded := s.classes&(groundWord|moneyWord) != 0 || values
-	if s.classes&compareWord != 0 && (known || !unknown) {
+	if s.classes&compareWord != 0 {
 		return true
 	}
 	if s.classes&seenWord != 0 {
@@ -277,13 +240,11 @@ func (r *reading) between(k int32) string {
 	return r.text[from:max(from, to)]
 }
 
-// groundsIn reports whether a sentence cites values, prices that results hold,
-// and prices that none holds.
-func (r *reading) groundsIn(i int) (values, known, unknown bool) {
+// groundsIn reports whether a sentence cites values, and prices that results hold.
+func (r *reading) groundsIn(i int) (values, known bool) {
 	for _, c := range r.citesOf(i) {
 		values = values || c.kind == citeValue || c.kind == citeCode || c.kind == citeBrand && r.isProperty(&c)
 		known = known || c.kind == citePrice
-		unknown = unknown || c.kind == citeUnknown
 	}
-	return values, known, unknown
+	return values, known
 }

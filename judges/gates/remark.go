@@ -2,6 +2,7 @@ package gates
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -9,27 +10,8 @@ import (
 // datum. Such a sentence neither helps nor harms.
 func (r *reading) toGrader(sentence int) bool {
 	s := &r.sentences[sentence]
-	if s.classes&graderWord == 0 && !r.asksTopScore(s) {
-		return false
-	}
-	for _, c := range r.citesOf(sentence) {
-		if !c.asked && c.kind <= citeCode {
-			return false
-		}
-	}
-	return true
-}
-
-// topScore is the highest grade, in hundredths: no listing costs that.
-const topScore = 90
-
-func (r *reading) asksTopScore(s *sentence) bool {
-	for _, t := range r.tokens[s.tokens.start:s.tokens.end] {
-		if t.number.count > 0 && t.number.readings[0] == topScore && t.number.digits == 1 {
-			return true
-		}
-	}
-	return false
+	real := func(c cite) bool { return !c.asked && c.kind <= citeCode }
+	return s.classes&graderWord != 0 && !slices.ContainsFunc(r.citesOf(sentence), real)
 }
 
 // remarkClasses are the roles that together make a remark on results.
@@ -72,21 +54,11 @@ const maxVerdict = 8
 // pointsAtID reports whether a sentence takes up an id that a result holds: that
 // is no datum while it is only opened or recommended, but more than the query.
 func (r *reading) pointsAtID(sentence int) bool {
-	for _, c := range r.citesOf(sentence) {
-		if (c.kind == citeID || c.kind == citeShop) && !c.asked {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.citesOf(sentence), func(c cite) bool { return (c.kind == citeID || c.kind == citeShop) && !c.asked })
 }
 
 func (r *reading) inventsIn(sentence int) bool {
-	for _, c := range r.citesOf(sentence) {
-		if c.kind == citeUnknown && !r.bare(&c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.citesOf(sentence), func(c cite) bool { return c.kind == citeUnknown && !r.bare(&c) })
 }
 
 // countsResults reports whether a small figure stands before a word for results.
