@@ -18,29 +18,28 @@ func (r *Run) inspectRun() inspectlog.Run {
 
 // inspectScores are the results that its viewer shows first.
 func inspectScores(s *evaluation.Summary) []inspectlog.Score {
-	success := inspectlog.Score{Name: "success", Scored: s.Scored, Unscored: s.InfraErrors}
-	success.Metrics = metrics(map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored})
-	for _, name := range slices.Sorted(maps.Keys(s.Pass)) {
-		success.Metrics = append(success.Metrics, inspectlog.Metric{Name: name, Value: s.Pass[name].Mean})
+	success := inspectScore("success", s.Scored, s.InfraErrors, map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored})
+	for name, rate := range s.Pass {
+		success.Metrics[name] = inspectlog.Metric{Name: name, Value: rate.Mean}
 	}
 	all := []inspectlog.Score{success}
 	if s.Quality != nil {
-		all = append(all, inspectlog.Score{Name: "quality", Scored: s.Judged, Unscored: s.Samples - s.Judged,
-			Metrics: metrics(map[string]*float64{"mean": s.Quality, "final": s.Final})})
+		all = append(all, inspectScore("quality", s.Judged, s.Samples-s.Judged, map[string]*float64{"mean": s.Quality, "final": s.Final}))
 	}
 	for _, axis := range slices.Sorted(maps.Keys(s.Axes)) {
-		n := s.AxisRollouts[axis]
-		all = append(all, inspectlog.Score{Name: axis, Scored: n, Unscored: s.Samples - n, Metrics: []inspectlog.Metric{{Name: "mean", Value: s.Axes[axis]}}})
+		n, mean := s.AxisRollouts[axis], s.Axes[axis]
+		all = append(all, inspectScore(axis, n, s.Samples-n, map[string]*float64{"mean": &mean}))
 	}
 	return all
 }
 
-// metrics leaves out what is not known.
-func metrics(all map[string]*float64) (known []inspectlog.Metric) {
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if v := all[name]; v != nil {
-			known = append(known, inspectlog.Metric{Name: name, Value: *v})
+// inspectScore leaves out the metrics that are not known.
+func inspectScore(name string, scored, unscored int, metrics map[string]*float64) inspectlog.Score {
+	out := inspectlog.Score{Name: name, Scorer: name, Scored: scored, Unscored: unscored, Metrics: map[string]inspectlog.Metric{}}
+	for metric, v := range metrics {
+		if v != nil {
+			out.Metrics[metric] = inspectlog.Metric{Name: metric, Value: *v}
 		}
 	}
-	return known
+	return out
 }

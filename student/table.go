@@ -11,57 +11,36 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// row is one line of results.parquet: a result, its axes in columns.
+// row is one line of results.parquet: a result, its tokens and axes in columns.
 type row struct {
-	ProblemID       string   `parquet:"problem_id,dict"`
-	Sample          int32    `parquet:"sample"`
-	Category        string   `parquet:"category,dict"`
-	Outcome         string   `parquet:"outcome,dict"`
-	Success         *bool    `parquet:"success,optional"`
-	Turns           int32    `parquet:"turns"`
-	Stop            string   `parquet:"stop,dict"`
-	Label           *string  `parquet:"label,optional,dict"`
-	Infra           *string  `parquet:"infra,optional,dict"`
-	Recommended     []string `parquet:"recommended,list"`
-	HallucinatedIDs int32    `parquet:"hallucinated_ids"`
-	UnseenIDs       int32    `parquet:"unseen_ids"`
-	ToolCalls       int32    `parquet:"tool_calls"`
-	ToolErrors      int32    `parquet:"tool_errors"`
-	Repeated        int32    `parquet:"repeated_calls"`
-	Malformed       int32    `parquet:"malformed_calls"`
-	Prompt          *int64   `parquet:"prompt_tokens,optional"`
-	Completion      *int64   `parquet:"completion_tokens,optional"`
-	Quality         *float64 `parquet:"quality,optional"`
-	Length          *float64 `parquet:"length,optional"`
-	Format          *float64 `parquet:"format,optional"`
-	Product         *float64 `parquet:"product,optional"`
-	GT              *float64 `parquet:"gt,optional"`
-	Rule            *float64 `parquet:"rule,optional"`
-	Title           *float64 `parquet:"title,optional"`
-	Price           *float64 `parquet:"price,optional"`
-	Service         *float64 `parquet:"service,optional"`
-	SKUAttrs        *float64 `parquet:"sku_attrs,optional"`
-	Shop            *float64 `parquet:"shop,optional"`
-	Budget          *float64 `parquet:"budget,optional"`
+	rollout.Result
+	Prompt     *int64   `parquet:"prompt_tokens,optional"`
+	Completion *int64   `parquet:"completion_tokens,optional"`
+	Length     *float64 `parquet:"length,optional"`
+	Format     *float64 `parquet:"format,optional"`
+	Product    *float64 `parquet:"product,optional"`
+	GT         *float64 `parquet:"gt,optional"`
+	Rule       *float64 `parquet:"rule,optional"`
+	Title      *float64 `parquet:"title,optional"`
+	Price      *float64 `parquet:"price,optional"`
+	Service    *float64 `parquet:"service,optional"`
+	SKUAttrs   *float64 `parquet:"sku_attrs,optional"`
+	Shop       *float64 `parquet:"shop,optional"`
+	Budget     *float64 `parquet:"budget,optional"`
 }
 
 func newRow(r *rollout.Result) row {
-	out := row{
-		ProblemID: r.ProblemID, Sample: int32(r.Sample), Category: string(r.Category), Outcome: string(r.Outcome), Success: r.Success,
-		Turns: int32(r.Turns), Stop: string(r.Stop), Label: (*string)(r.Label), Infra: r.Infra, Recommended: r.Recommended,
-		HallucinatedIDs: int32(r.HallucinatedIDs), UnseenIDs: int32(r.UnseenIDs), ToolCalls: int32(r.ToolCalls),
-		ToolErrors: int32(r.ToolErrors), Repeated: int32(r.Repeated), Malformed: int32(r.Malformed),
-		Prompt: r.Tokens.Prompt, Completion: r.Tokens.Completion, Quality: r.Quality,
-	}
-	for axis, to := range map[string]**float64{
-		"length": &out.Length, "format": &out.Format, "product": &out.Product, "gt": &out.GT, "rule": &out.Rule, "title": &out.Title,
-		"price": &out.Price, "service": &out.Service, "sku & attrs": &out.SKUAttrs, "shop": &out.Shop, "budget": &out.Budget,
-	} {
-		if v, has := r.Axes[axis]; has {
-			*to = &v
+	axis := func(name string) *float64 {
+		if v, has := r.Axes[name]; has {
+			return &v
 		}
+		return nil
 	}
-	return out
+	return row{
+		Result: *r, Prompt: r.Tokens.Prompt, Completion: r.Tokens.Completion,
+		Length: axis("length"), Format: axis("format"), Product: axis("product"), GT: axis("gt"), Rule: axis("rule"), Title: axis("title"),
+		Price: axis("price"), Service: axis("service"), SKUAttrs: axis("sku & attrs"), Shop: axis("shop"), Budget: axis("budget"),
+	}
 }
 
 // table writes a Parquet file, which appears when it is whole.

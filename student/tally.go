@@ -55,14 +55,9 @@ func (t *tally) add(r *rollout.Result) {
 		t.beginProblem(r)
 	}
 	s.Stops[string(r.Stop)]++
-	s.HallucinatedIDs += r.HallucinatedIDs
-	s.UnseenIDs += r.UnseenIDs
+	s.Counts.Add(r.Counts)
 	s.Turns += r.Turns
 	t.unseen.add(float64(r.UnseenIDs), float64(r.Turns))
-	s.ToolCalls += r.ToolCalls
-	s.ToolErrors += r.ToolErrors
-	s.RepeatedCalls += r.Repeated
-	s.MalformedCalls += r.Malformed
 	plus(&s.Tokens.Prompt, r.Tokens.Prompt)
 	plus(&s.Tokens.Completion, r.Tokens.Completion)
 	s.Tokens.Uncounted += r.Tokens.Uncounted

@@ -27,13 +27,8 @@ type Summary struct {
 	// InfraWords are those of the first rollout of each reason.
 	InfraWords map[string]string `json:"infra_words,omitempty"`
 
-	HallucinatedIDs int `json:"hallucinated_ids"`
-	UnseenIDs       int `json:"unseen_ids"`
-	Turns           int `json:"turns"`
-	ToolCalls       int `json:"tool_calls"`
-	ToolErrors      int `json:"tool_errors"`
-	RepeatedCalls   int `json:"repeated_calls"`
-	MalformedCalls  int `json:"malformed_calls"`
+	Counts
+	Turns int `json:"turns"`
 	// UnseenPerTurn is UnseenIDs / Turns.
 	UnseenPerTurn   *float64    `json:"unseen_ids_per_turn"`
 	UnseenPerTurn95 *[2]float64 `json:"unseen_ids_per_turn95"`
@@ -62,6 +57,30 @@ type Summary struct {
 	SolvedProblems int    `json:"solved_problems"`
 	Flaky          int    `json:"flaky_problems"`
 	Tokens         Tokens `json:"tokens"`
+}
+
+// Counts are of what a student did, in a rollout or in all of them.
+type Counts struct {
+	// HallucinatedIDs are recommended ids that the catalogue does not know,
+	// UnseenIDs those named in any call that no tool ever returned.
+	HallucinatedIDs int `json:"hallucinated_ids" parquet:"hallucinated_ids"`
+	UnseenIDs       int `json:"unseen_ids" parquet:"unseen_ids"`
+	// ToolCalls were run, ToolErrors those that the environment answered with an
+	// error, RepeatedCalls equal an earlier one, MalformedCalls could not be read.
+	ToolCalls      int `json:"tool_calls" parquet:"tool_calls"`
+	ToolErrors     int `json:"tool_errors" parquet:"tool_errors"`
+	RepeatedCalls  int `json:"repeated_calls" parquet:"repeated_calls"`
+	MalformedCalls int `json:"malformed_calls" parquet:"malformed_calls"`
+}
+
+// Add adds what another rollout did.
+func (c *Counts) Add(o Counts) {
+	c.HallucinatedIDs += o.HallucinatedIDs
+	c.UnseenIDs += o.UnseenIDs
+	c.ToolCalls += o.ToolCalls
+	c.ToolErrors += o.ToolErrors
+	c.RepeatedCalls += o.RepeatedCalls
+	c.MalformedCalls += o.MalformedCalls
 }
 
 // PassRate is pass@k or pass^k: the mean over problems, how many, and how sure that

@@ -19,18 +19,22 @@ type Run struct {
 	Spec any
 }
 
-// Score is one line of the results.
+// Score is one line of the results: inspect_ai's EvalScore.
 type Score struct {
-	Name string
+	Name   string `json:"name"`
+	Scorer string `json:"scorer"`
 	// Scored and Unscored count samples.
-	Scored, Unscored int
-	Metrics          []Metric
+	Scored   int               `json:"scored_samples"`
+	Unscored int               `json:"unscored_samples"`
+	Params   struct{}          `json:"params"`
+	Metrics  map[string]Metric `json:"metrics"`
 }
 
 // Metric is one number about a score.
 type Metric struct {
-	Name  string
-	Value float64
+	Name   string   `json:"name"`
+	Value  float64  `json:"value"`
+	Params struct{} `json:"params"`
 }
 
 // evalSpec, evalPlan and the types below are inspect_ai's documents of the same
@@ -84,33 +88,16 @@ type evalStart struct {
 }
 
 type evalHeader struct {
-	Version int         `json:"version"`
+	evalStart
 	Status  string      `json:"status"`
-	Eval    evalSpec    `json:"eval"`
-	Plan    evalPlan    `json:"plan"`
 	Results evalResults `json:"results"`
 	Stats   evalStats   `json:"stats"`
 }
 
 type evalResults struct {
-	Total     int         `json:"total_samples"`
-	Completed int         `json:"completed_samples"`
-	Scores    []evalScore `json:"scores"`
-}
-
-type evalScore struct {
-	Name     string                `json:"name"`
-	Scorer   string                `json:"scorer"`
-	Scored   int                   `json:"scored_samples"`
-	Unscored int                   `json:"unscored_samples"`
-	Params   struct{}              `json:"params"`
-	Metrics  map[string]evalMetric `json:"metrics"`
-}
-
-type evalMetric struct {
-	Name   string   `json:"name"`
-	Value  float64  `json:"value"`
-	Params struct{} `json:"params"`
+	Total     int     `json:"total_samples"`
+	Completed int     `json:"completed_samples"`
+	Scores    []Score `json:"scores"`
 }
 
 type evalStats struct {
@@ -147,18 +134,9 @@ func (l *Log) start() evalStart {
 }
 
 func (l *Log) header(results []Score) evalHeader {
-	start := l.start()
-	h := evalHeader{
-		Version: version, Status: "success", Eval: start.Eval, Plan: start.Plan,
-		Results: evalResults{Total: l.count, Completed: l.count, Scores: []evalScore{}},
+	return evalHeader{
+		evalStart: l.start(), Status: "success",
+		Results: evalResults{Total: l.count, Completed: l.count, Scores: results},
 		Stats:   evalStats{Started: noTime, Completed: noTime, Usage: map[string]usage{l.run.Model: l.usage}},
 	}
-	for _, s := range results {
-		metrics := map[string]evalMetric{}
-		for _, m := range s.Metrics {
-			metrics[m.Name] = evalMetric{Name: m.Name, Value: m.Value}
-		}
-		h.Results.Scores = append(h.Results.Scores, evalScore{Name: s.Name, Scorer: s.Name, Scored: s.Scored, Unscored: s.Unscored, Metrics: metrics})
-	}
-	return h
 }

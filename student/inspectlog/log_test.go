@@ -83,7 +83,7 @@ func written(t testing.TB, r Run, all []Sample) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err = l.Close([]Score{{Name: "success", Scored: 3, Unscored: 1, Metrics: []Metric{{"accuracy", 0.25}}}}); err != nil {
+	if err = l.Close([]Score{{Name: "success", Scorer: "success", Scored: 3, Unscored: 1, Metrics: map[string]Metric{"accuracy": {Name: "accuracy", Value: 0.25}}}}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)

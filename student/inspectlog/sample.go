@@ -16,52 +16,44 @@ type Sample struct {
 	Result  *rollout.Result
 }
 
-// sample and the types below are inspect_ai's EvalSample and its parts.
-type sample struct {
+// common is what a sample and its summary have in common: sample and the types below
+// are inspect_ai's EvalSample, EvalSampleSummary, and their parts.
+type common struct {
 	ID       string           `json:"id"`
 	Epoch    int              `json:"epoch"`
 	Input    string           `json:"input"`
 	Target   []string         `json:"target"`
-	Messages []message        `json:"messages"`
-	Output   output           `json:"output"`
 	Scores   map[string]score `json:"scores,omitempty"`
 	Metadata metadata         `json:"metadata"`
 	Usage    map[string]usage `json:"model_usage"`
 	UUID     string           `json:"uuid"`
-	Error    *failure         `json:"error,omitempty"`
-	Limit    *limit           `json:"limit,omitempty"`
 	Turns    int              `json:"turn_count"`
 }
 
-// summary is EvalSampleSummary: what the viewer's list needs of a sample.
+type sample struct {
+	common
+	Messages []message `json:"messages"`
+	Output   output    `json:"output"`
+	Error    *failure  `json:"error,omitempty"`
+	Limit    *limit    `json:"limit,omitempty"`
+}
+
+// summary is what the viewer's list needs of a sample.
 type summary struct {
-	ID       string           `json:"id"`
-	Epoch    int              `json:"epoch"`
-	Input    string           `json:"input"`
-	Target   []string         `json:"target"`
-	Scores   map[string]score `json:"scores,omitempty"`
-	Metadata metadata         `json:"metadata"`
-	Usage    map[string]usage `json:"model_usage"`
-	UUID     string           `json:"uuid"`
-	Error    string           `json:"error,omitempty"`
-	Limit    string           `json:"limit,omitempty"`
-	Complete bool             `json:"completed"`
-	Messages int              `json:"message_count"`
-	Turns    int              `json:"turn_count"`
+	common
+	Error    string `json:"error,omitempty"`
+	Limit    string `json:"limit,omitempty"`
+	Complete bool   `json:"completed"`
+	Messages int    `json:"message_count"`
 }
 
 // metadata is what a result says beside its scores.
 type metadata struct {
-	Category        string `json:"category"`
-	Stop            string `json:"stop"`
-	Label           string `json:"label,omitempty"`
-	HallucinatedIDs int    `json:"hallucinated_ids"`
-	UnseenIDs       int    `json:"unseen_ids"`
-	ToolCalls       int    `json:"tool_calls"`
-	ToolErrors      int    `json:"tool_errors"`
-	Repeated        int    `json:"repeated_calls"`
-	Malformed       int    `json:"malformed_calls"`
-	LeftOut         string `json:"left_out,omitempty"`
+	Category string `json:"category"`
+	Stop     string `json:"stop"`
+	Label    string `json:"label,omitempty"`
+	evaluation.Counts
+	LeftOut string `json:"left_out,omitempty"`
 }
 
 type score struct {
@@ -85,15 +77,13 @@ func (l *Log) sample(s Sample) sample {
 	r := s.Result
 	c := read(r.Trace, l.run.Model)
 	doc := sample{
-		ID: sampleID(r.ProblemID), Epoch: r.Sample + 1, Input: s.Problem.Query, Target: []string{},
-		Messages: append([]message{{Role: "system", Content: l.run.System}, {Role: "user", Content: s.Problem.Query}}, c.messages...),
-		Output:   c.output, Turns: r.Turns,
-		Metadata: metadata{
-			Category: string(r.Category), Stop: string(r.Stop), HallucinatedIDs: r.HallucinatedIDs, UnseenIDs: r.UnseenIDs,
-			ToolCalls: r.ToolCalls, ToolErrors: r.ToolErrors, Repeated: r.Repeated, Malformed: r.Malformed,
+		common: common{
+			ID: sampleID(r.ProblemID), Epoch: r.Sample + 1, Input: s.Problem.Query, Target: []string{}, Turns: r.Turns,
+			Metadata: metadata{Category: string(r.Category), Stop: string(r.Stop), Counts: r.Counts},
+			Usage:    map[string]usage{l.run.Model: l.spend(r.Tokens)}, UUID: uuid(l.run.ID, r),
 		},
-		Usage: map[string]usage{l.run.Model: l.spend(r.Tokens)},
-		UUID:  uuid(l.run.ID, r),
+		Messages: append([]message{{Role: "system", Content: l.run.System}, {Role: "user", Content: s.Problem.Query}}, c.messages...),
+		Output:   c.output,
 	}
 	for _, reward := range s.Problem.Rewards {
 		doc.Target = append(doc.Target, reward.ProductID)
@@ -122,10 +112,7 @@ func (s *sample) leaveOut(bytes int) {
 }
 
 func (s *sample) summary() summary {
-	out := summary{
-		ID: s.ID, Epoch: s.Epoch, Input: s.Input, Target: s.Target, Scores: s.Scores, Metadata: s.Metadata, Usage: s.Usage, UUID: s.UUID,
-		Complete: true, Messages: len(s.Messages), Turns: s.Turns,
-	}
+	out := summary{common: s.common, Complete: true, Messages: len(s.Messages)}
 	if s.Error != nil {
 		out.Error = s.Error.Message
 	}

@@ -29,7 +29,7 @@ func (p *play) run(calls []dialect.Call) []callAnswer {
 
 func (p *play) call(c dialect.Call) callAnswer {
 	if c.Malformed != "" {
-		p.result.Malformed++
+		p.result.MalformedCalls++
 		text := python.String("Error: " + c.Malformed)
 		return callAnswer{call: c, Answer: shop.Answer{ID: c.ID, Result: text, Raised: true}, malformed: true}
 	}
@@ -39,7 +39,7 @@ func (p *play) call(c dialect.Call) callAnswer {
 		p.lost = &model.Fault{Kind: model.Network, Reason: "search_" + searchFault(r.Status), Detail: r.Path}
 	}
 	if !slices.Contains(p.env.ToolNames, c.Name) {
-		p.result.Malformed++
+		p.result.MalformedCalls++
 		a.malformed = true
 		return a
 	}
@@ -49,7 +49,7 @@ func (p *play) call(c dialect.Call) callAnswer {
 	}
 	text := c.Name + "\n" + string(python.AppendCompact(nil, c.Arguments)) // whatever order the keys are in
 	if p.known[text] {
-		p.result.Repeated++
+		p.result.RepeatedCalls++
 	}
 	p.known[text] = true
 	p.made = append(p.made, text)

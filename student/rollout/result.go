@@ -12,49 +12,38 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Result is one line of a run's results, keys in this order.
+// Result is one line of a run's results, keys in this order, and a row of its table.
 type Result struct {
-	ProblemID string  `json:"problem_id"`
-	Sample    int     `json:"sample"`
-	Outcome   Outcome `json:"outcome"`
+	ProblemID string  `json:"problem_id" parquet:"problem_id,dict"`
+	Sample    int     `json:"sample" parquet:"sample"`
+	Outcome   Outcome `json:"outcome" parquet:"outcome,dict"`
 	// Success is null where the rollout was not scored.
-	Success *bool `json:"success"`
-	Turns   int   `json:"turns"`
-	Stop    Stop  `json:"stop"`
+	Success *bool `json:"success" parquet:"success,optional"`
+	Turns   int   `json:"turns" parquet:"turns"`
+	Stop    Stop  `json:"stop" parquet:"stop,dict"`
 	// Label is why there is no success; empty for success, null for infra.
-	Label *Label `json:"label"`
+	Label *Label `json:"label" parquet:"label,optional,dict"`
 	// Infra is what went wrong with the instrument.
-	Infra *string `json:"infra"`
+	Infra *string `json:"infra" parquet:"infra,optional,dict"`
 	// InfraWords are the server's own, clipped and without secrets.
-	InfraWords  string   `json:"infra_words,omitempty"`
-	Recommended []string `json:"recommended"`
-	// HallucinatedIDs counts recommended ids that the catalogue does not know,
-	// UnseenIDs the ids named in any call that no tool ever returned.
-	HallucinatedIDs int `json:"hallucinated_ids"`
-	UnseenIDs       int `json:"unseen_ids"`
+	InfraWords  string   `json:"infra_words,omitempty" parquet:"-"`
+	Recommended []string `json:"recommended" parquet:"recommended,list"`
+	evaluation.Counts
 	// Score has the keys of a score line; SetScore sets it.
-	Score  json.RawMessage   `json:"score"`
-	Tokens evaluation.Tokens `json:"tokens"`
-
-	Category arena.Category `json:"category"`
-	// ToolCalls counts the calls that were run, ToolErrors those that the
-	// environment answered with an error, Repeated those that equal an earlier
-	// one, Malformed the calls that could not be read.
-	ToolCalls  int `json:"tool_calls"`
-	ToolErrors int `json:"tool_errors"`
-	Repeated   int `json:"repeated_calls"`
-	Malformed  int `json:"malformed_calls"`
+	Score    json.RawMessage   `json:"score" parquet:"-"`
+	Tokens   evaluation.Tokens `json:"tokens" parquet:"-"`
+	Category arena.Category    `json:"category" parquet:"category,dict"`
 	// Titles is where the vectors came from that titles were compared by.
-	Titles arena.TitleSource `json:"titles,omitempty"`
+	Titles arena.TitleSource `json:"titles,omitempty" parquet:"-"`
 	// Quality is the reasoning judge's score, null where there is none.
-	Quality *float64 `json:"quality"`
+	Quality *float64 `json:"quality" parquet:"quality,optional"`
 
 	// Line is the rollout as the sandbox's envelope, Trace what ReadTrace reads in
 	// it.
-	Line  []byte       `json:"-"`
-	Trace *arena.Trace `json:"-"`
+	Line  []byte       `json:"-" parquet:"-"`
+	Trace *arena.Trace `json:"-" parquet:"-"`
 	// Axes is what SetScore reads in Score.
-	Axes map[string]float64 `json:"-"`
+	Axes map[string]float64 `json:"-" parquet:"-"`
 }
 
 // ReadTrace sets Trace from Line, as an attempt of that run.

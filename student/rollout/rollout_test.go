@@ -94,7 +94,7 @@ func TestPlayedAgainFromWhatWasKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.Stop != StopTerminated || *first.Label != LabelHallucinated || first.HallucinatedIDs != 1 || first.UnseenIDs != 1 || first.Malformed != 1 || first.ToolCalls != 3 {
+	if first.Stop != StopTerminated || *first.Label != LabelHallucinated || first.HallucinatedIDs != 1 || first.UnseenIDs != 1 || first.MalformedCalls != 1 || first.ToolCalls != 3 {
 		t.Errorf("the rollout ends as %+v with label %q", first, *first.Label)
 	}
 	for n := range len(kept) + 1 {
@@ -145,7 +145,7 @@ func TestAServerThatReadsArgumentsToo(t *testing.T) {
 		says("", calls("recommend_product", `{"product_ids":"900001"}`), calls("terminate", `{}`)),
 	}}}
 	r, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"}, server, func(Turn) error { return nil })
-	if err != nil || r.Outcome != Scored || r.Stop != StopTerminated || r.Malformed != 2 || server.refused != 0 {
+	if err != nil || r.Outcome != Scored || r.Stop != StopTerminated || r.MalformedCalls != 2 || server.refused != 0 {
 		t.Errorf("%+v after %d refusals, %v", r, server.refused, err)
 	}
 }
