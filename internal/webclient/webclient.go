@@ -3,6 +3,9 @@
 package webclient
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
@@ -30,4 +33,28 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 		res.Body = http.MaxBytesReader(nil, res.Body, b.most)
 	}
 	return res, err
+}
+
+// Page is what a server answers with status 200 at url, within timeout and in at
+// most so many bytes. key is its bearer token, empty for none.
+func Page(ctx context.Context, url, key string, timeout time.Duration, most int64) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := New(0, most).Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("get page: status %d", res.StatusCode)
+	}
+	return string(b), err
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"os/exec"
 	"runtime"
@@ -163,19 +162,9 @@ func (s *Server) healthy(ctx context.Context) bool {
 
 // answers asks for a page. A server that hangs is asked again.
 func (s *Server) answers(ctx context.Context, page string) bool {
-	const patience, most = 5 * time.Second, 1 << 20
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
-	if err != nil {
-		return false
-	}
-	if s.config.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+s.config.Key)
-	}
-	res, err := webclient.New(patience, most).Do(req)
-	if err != nil {
-		return false
-	}
-	return res.Body.Close() == nil && res.StatusCode == http.StatusOK
+	const patience, most = 5 * time.Second, 8 << 20
+	_, err := webclient.Page(ctx, page, s.config.Key, patience, most)
+	return err == nil
 }
 
 // Words are the command and the log so far, as far as its end goes: what a

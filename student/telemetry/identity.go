@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"errors"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // Identity is what a server says it serves, and how. Empty and nil fields are
@@ -34,6 +34,8 @@ type Identity struct {
 	TensorParallel   *int64 `json:"tensor_parallel,omitempty"`
 	PipelineParallel *int64 `json:"pipeline_parallel,omitempty"`
 	DataParallel     *int64 `json:"data_parallel,omitempty"`
+	// GPUs are those that SGLang says it took, as CUDA_VISIBLE_DEVICES names them.
+	GPUs string `json:"gpus,omitempty"`
 	// SamplingDefaults is what the server draws with where a request does not say,
 	// in its own words.
 	SamplingDefaults string `json:"sampling_defaults,omitempty"`
@@ -47,9 +49,13 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	ask := func(url string) string {
-		text, err := page(ctx, url, key)
+		const most = 1 << 20
+		text, err := webclient.Page(ctx, url, key, timeout, most)
 		if errors.Is(err, context.DeadlineExceeded) {
 			giveUp() // or a server that hangs would be waited for again and again
+		}
+		if err != nil || !cursor.Valid(text) {
+			return ""
 		}
 		return text
 	}
@@ -86,50 +92,66 @@ func drawing(settings gjson.Result) string {
 // overridden is how vLLM logs that the model's generation_config.json decides.
 var overridden = regexp.MustCompile("(?i)default (?:vLLM )?(?:chat )?sampling param(?:eter)?s (?:have been overridden by|from) [^{]*([{][^}]*[}])")
 
-// page is a bounded JSON answer; empty where there is none.
-func page(ctx context.Context, url, key string) (string, error) {
-	b, err := get(ctx, url, key)
-	if err != nil {
-		return "", err
-	}
-	defer b.Close() //nolint:errcheck // only read
-	const most = 1 << 20
-	read, err := io.ReadAll(io.LimitReader(b, most))
-	text := string(read)
-	if err != nil || !cursor.Valid(text) {
-		return "", err
-	}
-	return text, nil
-}
-
 // told takes in an answer of SGLang, or of vLLM in its development mode, whose
 // answer is its configuration as text.
 func (id *Identity) told(answer gjson.Result) {
-	for name, to := range id.texts() {
-		if v := answer.Get(name); *to == "" && v.Type == gjson.String && v.String() != "auto" {
-			*to = v.String()
+	for _, f := range id.fields() {
+		if v := answer.Get(f.answered); f.answered != "" && (v.Type == gjson.String && f.text != nil || v.Type == gjson.Number && f.number != nil) {
+			f.set(v.String())
 		}
 	}
-	for name, to := range id.numbers() {
-		if *to == nil {
-			*to = whole(answer.Get(name))
+	if base := whole(answer.Get("base_gpu_id")); base != nil && id.TensorParallel != nil {
+		n := *id.TensorParallel * known(id.PipelineParallel)
+		if !answer.Get("enable_dp_attention").Bool() { // else replicas share their GPUs
+			n *= known(id.DataParallel)
 		}
+		id.GPUs = gpuList(*base, max(1, answer.Get("gpu_id_step").Int()), n)
 	}
 	id.wrote(answer.Get("vllm_config").String())
 }
 
-// texts and numbers are the fields by the names that servers have for them.
-func (id *Identity) texts() map[string]*string {
-	return map[string]*string{
-		"model_path": &id.Path, "version": &id.Version, "revision": &id.Revision, "dtype": &id.Dtype,
-		"quantization": &id.Quantization, "kv_cache_dtype": &id.KVCacheDtype,
+// gpuList are n GPUs as CUDA_VISIBLE_DEVICES names them.
+func gpuList(base, step, n int64) string {
+	var all []string
+	for i := range min(n, maxGPUs) {
+		all = append(all, strconv.FormatInt(base+i*step, 10))
+	}
+	return strings.Join(all, ",")
+}
+
+func known(n *int64) int64 {
+	if n == nil {
+		return 1
+	}
+	return *n
+}
+
+// field is a setting by the names that answers, and logs and command lines, have
+// for it: a text or a number.
+type field struct {
+	answered, written string
+	text              *string
+	number            **int64
+}
+
+func (id *Identity) fields() []field {
+	return []field{
+		{"model_path", "", &id.Path, nil}, {"version", "", &id.Version, nil}, {"context_length", "", nil, &id.MaxModelLen},
+		{"revision", "revision", &id.Revision, nil}, {"dtype", "dtype", &id.Dtype, nil}, {"quantization", "quantization", &id.Quantization, nil},
+		{"kv_cache_dtype", "kv[_-]cache[_-]dtype", &id.KVCacheDtype, nil},
+		{"tp_size", "tensor[_-]parallel[_-]size|tp[_-]size|tp", nil, &id.TensorParallel},
+		{"pp_size", "pipeline[_-]parallel[_-]size|pp[_-]size|pp", nil, &id.PipelineParallel},
+		{"dp_size", "data[_-]parallel[_-]size|dp[_-]size|dp", nil, &id.DataParallel},
 	}
 }
 
-func (id *Identity) numbers() map[string]**int64 {
-	return map[string]**int64{
-		"tp_size": &id.TensorParallel, "pp_size": &id.PipelineParallel, "dp_size": &id.DataParallel,
-		"context_length": &id.MaxModelLen,
+// set sets what is not set yet.
+func (f field) set(v string) {
+	if f.text != nil && *f.text == "" && v != "auto" {
+		*f.text = v
+	}
+	if n, err := strconv.ParseInt(v, 10, 64); f.number != nil && *f.number == nil && err == nil {
+		*f.number = &n
 	}
 }
 
@@ -156,22 +178,12 @@ func (id *Identity) wrote(words string) {
 	if words == "" {
 		return
 	}
-	for names, to := range map[string]*string{
-		"revision": &id.Revision, "dtype": &id.Dtype, "quantization": &id.Quantization, "kv[_-]cache[_-]dtype": &id.KVCacheDtype,
-	} {
-		if *to == "" {
-			*to = said(names, words)
+	for _, f := range id.fields() {
+		if f.written != "" {
+			f.set(said(f.written, words))
 		}
 	}
 	if at := overridden.FindStringSubmatch(words); at != nil && id.SamplingDefaults == "" {
 		id.SamplingDefaults = at[1]
-	}
-	for names, to := range map[string]**int64{
-		"tensor[_-]parallel[_-]size|tp[_-]size|tp": &id.TensorParallel, "pipeline[_-]parallel[_-]size|pp[_-]size|pp": &id.PipelineParallel,
-		"data[_-]parallel[_-]size|dp[_-]size|dp": &id.DataParallel,
-	} {
-		if n, err := strconv.ParseInt(said(names, words), 10, 32); *to == nil && err == nil {
-			*to = &n
-		}
 	}
 }

@@ -31,10 +31,10 @@ func TestIdentities(t *testing.T) {
 			map[string]string{
 				"/v1/models":       `{"data":[{"id":"q","owned_by":"sglang","root":"q"}]}`,
 				"/get_model_info":  `{"model_path":"/w/q","is_generation":true}`,
-				"/get_server_info": `{"version":"0.5.4","dtype":"float16","tp_size":4,"pp_size":1,"dp_size":2,"quantization":null,"revision":null,"context_length":8192,"kv_cache_dtype":"auto"}`,
+				"/get_server_info": `{"version":"0.5.4","dtype":"float16","tp_size":4,"pp_size":1,"dp_size":2,"base_gpu_id":2,"gpu_id_step":1,"quantization":null,"revision":null,"context_length":8192,"kv_cache_dtype":"auto"}`,
 			}, "",
 			Identity{Engine: "sglang", Version: "0.5.4", Models: []string{"q"}, Path: "q", Dtype: "float16", MaxModelLen: number(8192),
-				TensorParallel: number(4), PipelineParallel: number(1), DataParallel: number(2)},
+				TensorParallel: number(4), PipelineParallel: number(1), DataParallel: number(2), GPUs: "2,3,4,5,6,7,8,9"},
 		},
 		"command line": {nil, "exec vllm serve m -tp 8 --dtype=half --quantization fp8 --kv-cache-dtype fp8_e4m3",
 			Identity{Models: []string{}, Dtype: "half", Quantization: "fp8", KVCacheDtype: "fp8_e4m3", TensorParallel: number(8)}},

@@ -1,8 +1,6 @@
 package telemetry
 
 import (
-	"bufio"
-	"io"
 	"regexp"
 	"strings"
 )
@@ -109,14 +107,8 @@ func queries(values map[string]float64) float64 {
 
 // read takes in the Prometheus text that a server gives, as far as it is of
 // use here; what is no line of it is passed over.
-func (g *gathered) read(r io.Reader) {
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, maxPage)
-	for in.Scan() {
-		line := in.Text()
-		if line == "" || line[0] == '#' {
-			continue
-		}
+func (g *gathered) read(text string) {
+	for line := range strings.Lines(text) {
 		name, rest := line, ""
 		if i := strings.IndexAny(line, "{ "); i >= 0 {
 			name, rest = line[:i], line[i:]

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -135,51 +134,14 @@ func (w Watcher) server(ctx context.Context) map[string]float64 {
 	return all.values()
 }
 
+// maxPage bounds a page of metrics.
+const maxPage = 8 << 20
+
 // metrics is what one endpoint says; nothing where it says nothing.
 func (w Watcher) metrics(ctx context.Context, base string) *gathered {
 	one := newGathered()
-	if body, err := get(ctx, model.PageBeside(base, "/metrics"), w.Key); err == nil {
-		one.read(body)
-		body.Close() //nolint:errcheck // only read
+	if text, err := webclient.Page(ctx, model.PageBeside(base, "/metrics"), w.Key, timeout, maxPage); err == nil {
+		one.read(text)
 	}
 	return one
-}
-
-// body is the bounded body of an answer; closing it ends its time limit.
-type body struct {
-	io.Reader
-	io.Closer
-	cancel context.CancelFunc
-}
-
-func (b body) Close() error {
-	defer b.cancel()
-	return b.Closer.Close()
-}
-
-// maxPage bounds a page, and so the longest line of one.
-const maxPage = 8 << 20
-
-// get asks for a page and gives its body, if the status is 200. key is the
-// bearer token, empty for none.
-func get(ctx context.Context, url, key string) (io.ReadCloser, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	res, err := webclient.New(timeout, maxPage).Do(req)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	b := body{res.Body, res.Body, cancel}
-	if res.StatusCode != http.StatusOK {
-		return nil, errors.Join(fmt.Errorf("get page: status %d", res.StatusCode), b.Close())
-	}
-	return b, nil
 }

@@ -48,7 +48,7 @@ func TestMetricsOfEachServer(t *testing.T) {
 		"another":  {"http_requests_total 4\n", nil},
 	} {
 		g := newGathered()
-		g.read(strings.NewReader(c.page))
+		g.read(c.page)
 		if diff := cmp.Diff(c.want, g.values()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -59,7 +59,7 @@ func TestMetricsOfEachServer(t *testing.T) {
 func TestALongLineIsNoEnd(t *testing.T) {
 	t.Parallel()
 	g := newGathered()
-	g.read(strings.NewReader(`x{a="` + strings.Repeat("b", 1<<20) + "\"} 1\n" + sglangPage))
+	g.read(`x{a="` + strings.Repeat("b", 1<<20) + "\"} 1\n" + sglangPage)
 	if got := g.values()["running"]; got != 5 {
 		t.Errorf("running %v, want 5", got)
 	}
@@ -213,7 +213,7 @@ func FuzzMetricsAreFinite(f *testing.F) {
 	f.Add("0,[N/A],nan,1")
 	f.Fuzz(func(t *testing.T, s string) {
 		g := newGathered()
-		g.read(strings.NewReader(s))
+		g.read(s)
 		device, _ := parseDevice(s)
 		now, _ := parseGPU(s)
 		if _, err := json.Marshal([]any{g.values(), device, now}); err != nil {

@@ -89,7 +89,7 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) e
 	ctx, cancel := context.WithCancel(ctx)
 	w.gpus = &telemetry.GPUs{}
 	if w.localServer() {
-		w.gpus = telemetry.OpenGPUs(ctx, w.flags.visibleGPUs())
+		w.gpus = telemetry.OpenGPUs(ctx, w.visibleGPUs())
 	}
 	watcher := telemetry.Watcher{
 		Bases: w.flags.Endpoints, Key: os.Getenv(w.flags.keyEnv), GPUs: w.gpus, Path: w.file(student.TelemetrySeries), Now: time.Now,
@@ -110,11 +110,20 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) e
 	}
 }
 
-// visibleGPUs is what the server may use: what its command says, or this process's
-// environment.
-func (f *Flags) visibleGPUs() string {
-	if said := visibleDevices.FindStringSubmatch(f.serve); said != nil {
+// visibleGPUs is what the server may use: what its command says, or it itself, or this
+// process's environment.
+func (w *evalWatch) visibleGPUs() string {
+	if said := visibleDevices.FindStringSubmatch(w.flags.serve); said != nil {
 		return said[1]
+	}
+	var taken []string
+	for _, s := range w.servers {
+		if s.GPUs != "" {
+			taken = append(taken, s.GPUs)
+		}
+	}
+	if w.flags.serve == "" && len(taken) > 0 {
+		return strings.Join(taken, ",")
 	}
 	return os.Getenv("CUDA_VISIBLE_DEVICES")
 }
