@@ -9,28 +9,6 @@ import (
 	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
-// Calibration is the threshold of the embedding tier for one model. Cosines of
-// different models do not compare.
-type Calibration struct {
-	Model     string `json:"model"`
-	Prefix    string `json:"prefix"`
-	Dimension int    `json:"dimension"`
-	// Threshold is the cosine from which a text is dropped.
-	Threshold float64 `json:"threshold"`
-	// Background is how many pairs of unrelated protected requests it was set on,
-	// Above how many of them reach it.
-	Background int `json:"background_pairs"`
-	Above      int `json:"background_above"`
-	// Positives and Found count rewordings, where some were given.
-	Positives int `json:"positives"`
-	Found     int `json:"positives_found"`
-}
-
-// Pair is a text with the protected request that it rewords.
-type Pair struct {
-	Base, Text string
-}
-
 // falsePairs is the share of unrelated pairs that may reach the threshold.
 const falsePairs = 2.0 / 100_000
 
@@ -41,9 +19,11 @@ const maxEmbedded = 4000
 // EmbeddingTier adds drops by meaning to findings: it never clears a row, since
 // a cosine is blind to numbers and brands.
 type EmbeddingTier struct {
-	guard       *Guard
-	embedder    *Embedder
-	calibration Calibration
+	guard    *Guard
+	embedder *Embedder
+	// threshold is the cosine from which a text is dropped. Cosines of different
+	// models do not compare.
+	threshold float64
 	// entries are the positions of the bank's entries that have a text, vectors
 	// theirs.
 	entries []int
@@ -54,9 +34,9 @@ type EmbeddingTier struct {
 	down error
 }
 
-// NewEmbeddingTier embeds g's bank. Without a calibration the threshold is set
-// on pairs of the bank that share no product.
-func NewEmbeddingTier(ctx context.Context, g *Guard, e *Embedder, c *Calibration) (*EmbeddingTier, error) {
+// NewEmbeddingTier embeds g's bank and sets the threshold on pairs of the bank
+// that share no product.
+func NewEmbeddingTier(ctx context.Context, g *Guard, e *Embedder) (*EmbeddingTier, error) {
 	t := &EmbeddingTier{guard: g, embedder: e}
 	var texts []string
 	for i, e := range g.bank {
@@ -71,14 +51,7 @@ func NewEmbeddingTier(ctx context.Context, g *Guard, e *Embedder, c *Calibration
 	if t.vectors, err = e.Embed(ctx, texts); err != nil {
 		return nil, fmt.Errorf("embed the bank: %w", err)
 	}
-	if c == nil {
-		own := t.background()
-		c = &own
-	}
-	if c.Model != e.config.Model || c.Prefix != e.config.Prefix || c.Dimension != e.model.Dimension() {
-		return nil, fmt.Errorf("use calibration of model %q (%d numbers) with %q (%d): recalibrate", c.Model, c.Dimension, e.config.Model, e.model.Dimension())
-	}
-	t.calibration = *c
+	t.threshold = t.background()
 	return t, nil
 }
 
@@ -88,7 +61,7 @@ const maxBackground = 2000
 
 // background sets the threshold just above all but falsePairs of the unrelated
 // pairs in the bank.
-func (t *EmbeddingTier) background() Calibration {
+func (t *EmbeddingTier) background() float64 {
 	var cosines []float64
 	n := min(len(t.vectors), maxBackground)
 	for i := range n {
@@ -99,42 +72,16 @@ func (t *EmbeddingTier) background() Calibration {
 		}
 	}
 	slices.Sort(cosines)
-	c := Calibration{Model: t.embedder.config.Model, Prefix: t.embedder.config.Prefix, Dimension: t.embedder.model.Dimension(), Threshold: 1, Background: len(cosines)}
-	if len(cosines) > 0 {
-		c.Above = int(falsePairs * float64(len(cosines)))
-		c.Threshold = min(1, cosines[len(cosines)-1-c.Above]+1e-6)
+	if len(cosines) == 0 {
+		return 1
 	}
-	return c
+	above := int(falsePairs * float64(len(cosines)))
+	return min(1, cosines[len(cosines)-1-above]+1e-6)
 }
 
 func (t *EmbeddingTier) related(i, j int) bool {
 	a, b := t.guard.bank[t.entries[i]], t.guard.bank[t.entries[j]]
 	return slices.ContainsFunc(a.ProductIDs, func(id string) bool { return slices.Contains(b.ProductIDs, id) })
-}
-
-// Recalibrate sets the threshold for a model: as low as rewordings need, as high
-// as unrelated requests of the bank demand.
-func (t *EmbeddingTier) Recalibrate(ctx context.Context, pairs []Pair) (Calibration, error) {
-	c := t.background()
-	var lowest []float64
-	for _, p := range pairs {
-		v, err := t.embedder.Embed(ctx, []string{p.Base, p.Text})
-		if err != nil {
-			return c, fmt.Errorf("recalibrate embeddings: %w", err)
-		}
-		lowest = append(lowest, dot(v[0], v[1]))
-	}
-	slices.Sort(lowest)
-	c.Positives = len(lowest)
-	for _, cos := range lowest {
-		if cos >= c.Threshold {
-			if c.Found == 0 {
-				c.Threshold = cos
-			}
-			c.Found++
-		}
-	}
-	return c, nil
 }
 
 // Down says why the tier stopped working, nil while it works.
@@ -193,7 +140,7 @@ func (t *EmbeddingTier) meant(c Candidate) []string {
 // judge drops a text whose cosine reaches the threshold unless one of its numbers
 // contradicts: that its words are others is what the tier is for.
 func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
-	best, cosine := -1, t.calibration.Threshold
+	best, cosine := -1, t.threshold
 	for i, b := range t.vectors {
 		if cos := dot(v, b); cos >= cosine && !t.guard.lexical.Contradicts(t.entries[i], text) {
 			best, cosine = i, cos
@@ -204,5 +151,5 @@ func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
 	}
 	e := t.guard.bank[t.entries[best]]
 	f.Match, f.Bank, f.Drop, f.Tier = e.ID, e.Bank, true, TierEmbedding
-	f.Evidence = fmt.Sprintf("cosine %.4f with %s reaches %.4f; no number contradicts", cosine, t.calibration.Model, t.calibration.Threshold)
+	f.Evidence = fmt.Sprintf("cosine %.4f with %s reaches %.4f; no number contradicts", cosine, t.embedder.config.Model, t.threshold)
 }

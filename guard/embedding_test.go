@@ -77,12 +77,12 @@ func TestEmbeddingTierOnlyAddsDrops(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	g := newTestGuard(t, bankOfTopics())
-	tier, err := NewEmbeddingTier(t.Context(), g, newTestEmbedder(t, vectorServer(t, &calls, nil)), nil)
+	tier, err := NewEmbeddingTier(t.Context(), g, newTestEmbedder(t, vectorServer(t, &calls, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := tier.calibration; c.Background != 10 || c.Dimension != 16 || c.Threshold <= 0 || c.Threshold > 1 {
-		t.Errorf("calibration %+v", c)
+	if tier.threshold <= 0 || tier.threshold > 1 {
+		t.Errorf("threshold %v", tier.threshold)
 	}
 	candidates := []Candidate{{Text: "やかん 湯を沸かす道具がほしい"}, {Text: "やかん 7 リットル湯沸かし"}, {Text: "unrelated 何か別のもの"}, {Text: bankOfTopics()[1].Text}}
 	findings := make([]Finding, len(candidates))
@@ -170,7 +170,7 @@ func TestEndpointThatFailsLeavesFindingsAlone(t *testing.T) {
 		}
 		return n > 1
 	})
-	tier, err := NewEmbeddingTier(t.Context(), g, newTestEmbedder(t, url), nil)
+	tier, err := NewEmbeddingTier(t.Context(), g, newTestEmbedder(t, url))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,24 +182,5 @@ func TestEndpointThatFailsLeavesFindingsAlone(t *testing.T) {
 	cancel()
 	if err := tier.Check(cancelled, []Candidate{{Text: "kettle"}}, findings); err == nil {
 		t.Error("a cancelled run goes on")
-	}
-}
-
-func TestRecalibrateKeepsToTheBackground(t *testing.T) {
-	t.Parallel()
-	var calls atomic.Int64
-	g := newTestGuard(t, bankOfTopics())
-	e := newTestEmbedder(t, vectorServer(t, &calls, nil))
-	tier, err := NewEmbeddingTier(t.Context(), g, e, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := tier.Recalibrate(t.Context(), []Pair{{"kettle of copper", "kettle in other words"}, {"kettle of copper", "unrelated words"}})
-	if err != nil || c.Positives != 2 || c.Found < 1 || c.Threshold < tier.background().Threshold {
-		t.Errorf("%+v, %v", c, err)
-	}
-	c.Model = "another"
-	if _, err := NewEmbeddingTier(t.Context(), g, e, &c); err == nil {
-		t.Error("the calibration of another model is used")
 	}
 }

@@ -37,7 +37,6 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 		"judge FILE --probe 1 -o OUT",
 		"leak --held-out FILE " + texts + " -o OUT",
 		"leak --held-out " + texts + " FILE -o OUT",
-		"leak recalibrate --held-out FILE --embed-endpoint http://127.0.0.1:1/v1 --embed-model m -o OUT",
 		"leak bank add --pool held-out --date 2026-11-21 --by ops --state OUT FILE",
 		"leak bank list --state FILE",
 		"verify " + corpus + " --held-out FILE",

@@ -41,11 +41,6 @@ func (x *Index) strange(number int32) *profile {
 			p.words[i] = x.withoutOwn(w, number)
 		}
 	}
-	for _, j := range own.joined {
-		if !x.isOwn(j.id, number) {
-			p.joined = append(p.joined, j)
-		}
-	}
 	p.gather()
 	return p
 }

@@ -92,7 +92,6 @@ func TestPublicCandidates(t *testing.T) {
 	s, texts, candidates := x.newScratch(), 0, 0
 	err := rows.Each(filepath.Join(data, "leak", "pairs.jsonl"), func(r rows.Row) error {
 		p := newProfile(slices.Clone(parse(gjson.Get(r.JSON, "text").Str, nil)), s.reader(x.vocabulary))
-		x.join(p)
 		found := x.candidates(p, s)
 		texts, candidates = texts+1, candidates+len(found)
 		if gjson.Get(r.JSON, "same").Bool() && !slices.Contains(found, number[gjson.Get(r.JSON, "base_id").Str]) {

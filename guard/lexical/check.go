@@ -60,7 +60,6 @@ func (x *Index) Contradicts(request int, text string) bool {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	p := newProfile(parse(text, nil), s.reader(x.vocabulary))
-	x.join(p)
 	return x.judge(int32(number), p).f.numberClash > 0 //nolint:gosec // a bank has fewer
 }
 

@@ -55,13 +55,9 @@ func (x *Index) compare(b *base, p *profile) features {
 	return f
 }
 
-// serviceClash is the share of delivery terms that only one side asks for. What
-// a text asks for in words that cannot be read is not held against it.
+// serviceClash is the share of delivery terms that only one side asks for.
 func serviceClash(b, p *profile) float64 {
 	all, only := b.services|p.services, b.services^p.services
-	if p.beyond() {
-		only = p.services &^ b.services
-	}
 	return ratio(float64(bits.OnesCount8(only)), float64(bits.OnesCount8(all)))
 }
 
@@ -77,32 +73,14 @@ func ratio(part, whole float64) float64 {
 // word.
 func (x *Index) bestFor(b *base, p *profile) []float64 {
 	best := make([]float64, len(b.terms))
-	put := func(m match) {
-		if i, is := slices.BinarySearchFunc(b.terms, m.id, func(t match, id int32) int { return int(t.id - id) }); is {
-			best[i] = max(best[i], float64(m.sim))
-		}
-	}
 	for _, w := range p.distinct {
 		for _, m := range w.matches {
-			put(m)
+			if i, is := b.term(m.id); is {
+				best[i] = max(best[i], float64(m.sim))
+			}
 		}
-	}
-	for _, j := range p.joined {
-		put(match{j.id, simEqual})
 	}
 	return best
-}
-
-// join notes the vocabulary words that neighbours make together.
-func (x *Index) join(p *profile) {
-	for i := 1; i < len(p.tokens); i++ {
-		if p.words[i] == nil || p.words[i-1] == nil || !x.joins[p.words[i-1].stem] {
-			continue
-		}
-		if id, is := x.vocabulary.ids[stem(p.tokens[i-1].text+p.tokens[i].text)]; is {
-			p.joined = append(p.joined, joint{i, id})
-		}
-	}
 }
 
 // coverOf is how much of the text the base explains: over all its words, and
@@ -121,11 +99,16 @@ func (x *Index) coverOf(b *base, p *profile) (all, domain float64) {
 	return ratio(hit, total), ratio(hitDomain, totalDomain)
 }
 
+// term is the position of a vocabulary id among the terms.
+func (b *base) term(id int32) (at int, is bool) {
+	return slices.BinarySearchFunc(b.terms, id, func(t match, id int32) int { return int(t.id - id) })
+}
+
 // nearest is the similarity of w to the nearest word of b.
 func (b *base) nearest(w *word) float64 {
 	best := 0.0
 	for _, m := range w.matches {
-		if _, is := slices.BinarySearchFunc(b.terms, m.id, func(t match, id int32) int { return int(t.id - id) }); is {
+		if _, is := b.term(m.id); is {
 			best = max(best, float64(m.sim))
 		}
 	}

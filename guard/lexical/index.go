@@ -28,8 +28,7 @@ type Index struct {
 	holders  [][]posting
 	held     []int     // how many bases hold each amount
 	totals   []float32 // weight of all keys of each base
-	joins    map[string]bool
-	longest  int // tokens of the longest base
+	longest  int       // tokens of the longest base
 	scratch  sync.Pool
 }
 
@@ -57,7 +56,7 @@ const weightNumberLeast = 0.5
 // New indexes bank. Requests without text are passed over; positions are those
 // in bank.
 func New(bank []Request) *Index {
-	x := &Index{vocabulary: newVocabulary(), amounts: map[amount]int32{}, joins: map[string]bool{}}
+	x := &Index{vocabulary: newVocabulary(), amounts: map[amount]int32{}}
 	x.scratch.New = func() any { return x.newScratch() }
 	for i, e := range bank {
 		if e.Text != "" {
@@ -68,7 +67,6 @@ func New(bank []Request) *Index {
 	read := memo(x.vocabulary.read)
 	for _, tokens := range parsed {
 		p := newProfile(tokens, read)
-		x.join(p)
 		x.addBase(p)
 	}
 	x.weighKeys()
@@ -118,7 +116,6 @@ func (x *Index) readBank(bank []Request) [][]token {
 		}
 	}
 	x.vocabulary.freeze(df, len(x.entry))
-	x.noteJoins()
 	return parsed
 }
 
@@ -129,16 +126,6 @@ func stemsOnce(p *profile) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// noteJoins remembers every beginning of a vocabulary word, so that only
-// neighbours that can make one are put together.
-func (x *Index) noteJoins() {
-	for _, s := range x.vocabulary.stems {
-		for n := 3; n < len(s)-1; n++ {
-			x.joins[s[:n]] = true
-		}
-	}
 }
 
 func memo(read func(string) *word) func(string) *word {

@@ -15,7 +15,7 @@ var lexiconFiles embed.FS
 type lexicon struct {
 	stop     map[string]bool
 	near     map[string][]int32 // stem to groups of synonyms
-	related  map[string][]int32 // stem to groups of related words
+	groups   int32
 	foreign  map[string][]string
 	longest  int // runes of the longest foreign word without spaces
 	classes  map[string][]classValue
@@ -50,7 +50,7 @@ type unit struct {
 // fault in it is a fault of the program.
 var words = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
-		stop: map[string]bool{}, near: map[string][]int32{}, related: map[string][]int32{}, foreign: map[string][]string{},
+		stop: map[string]bool{}, near: map[string][]int32{}, foreign: map[string][]string{},
 		classes: map[string][]classValue{}, phrases: map[string][]phrase{}, units: map[string]unit{}, numerals: map[string]int{},
 	}
 	eachEntry("stop", l.addStop)
@@ -84,14 +84,10 @@ func (l *lexicon) addStop(fields []string) {
 }
 
 func (l *lexicon) addGroup(fields []string) {
-	groups := l.near
-	if fields[0] == "~" {
-		groups, fields = l.related, fields[1:]
-	}
-	id := int32(len(l.near) + len(l.related))
+	l.groups++
 	for _, w := range fields {
 		s := stem(w)
-		groups[s] = append(groups[s], id)
+		l.near[s] = append(l.near[s], l.groups)
 	}
 }
 

@@ -128,7 +128,6 @@ func joinUnits(tokens []token) []token {
 			out[n-1].value *= u.factor
 			out[n-1].unit = u.name
 			out[n-1].end = t.end
-			measureSides(out, u)
 			continue
 		}
 		if t.text == "%" {
@@ -137,28 +136,6 @@ func joinUnits(tokens []token) []token {
 		out = append(out, t)
 	}
 	return out
-}
-
-// measureSides gives the unit of the last number to the other sides of the same
-// thing: 150*70cm, 10 x 20 x 30 mm. Of other units there are pieces: 2 x 5 W.
-func measureSides(tokens []token, u unit) {
-	if u.name != "mm" {
-		return
-	}
-	for i := len(tokens) - 1; i > 0; {
-		side := i - 1
-		if tokens[side].text == "x" {
-			side--
-		} else if tokens[i].before != '*' {
-			return
-		}
-		if side < 0 || !tokens[side].isNumber() || tokens[side].unit != "" {
-			return
-		}
-		tokens[side].value *= u.factor
-		tokens[side].unit = u.name
-		i = side
-	}
 }
 
 func touches(t token) bool {

@@ -9,31 +9,19 @@ import (
 type profile struct {
 	tokens []token
 	words  []*word // by token, nil for numbers
-	// content lists the words that say something, in order; numbers and codes the
-	// amounts; services and values the closed classes.
+	// content lists the words that say something, in order; numbers the amounts,
+	// services and values the closed classes.
 	content  []*word
 	numbers  []number
 	services uint8
 	values   []classValue
-	// refused are values that the text says it does not want: "not black".
-	refused []classValue
-	bigrams []uint64
-	// distinct holds each content word once, joined the vocabulary words that
-	// neighbours make together ("play house").
+	bigrams  []uint64
+	// distinct holds each content word once.
 	distinct []*word
-	joined   []joint
-	// counts are small numbers in words, as a bit set; negations counts "without"
-	// and its like.
-	counts    uint32
-	negations int
+	// counts are small numbers in words, as a bit set.
+	counts uint32
 	// letters are the words of one letter, as a bit set from a.
 	letters uint32
-}
-
-// joint is a vocabulary word made of the tokens at and before a position.
-type joint struct {
-	at int
-	id int32
 }
 
 // number is an amount with all the directions in which a text uses it.
@@ -42,9 +30,8 @@ type number struct {
 	unit  string
 	// written is the value before its unit was applied.
 	written float64
-	// directions is a bit set of 1<<direction; codes are the letters before it.
+	// directions is a bit set of 1<<direction.
 	directions uint8
-	code       string
 }
 
 // sameAmount compares values in their unit, or as written where only one side
@@ -91,11 +78,6 @@ func lookUp(tokens []token, read func(string) *word) *profile {
 // part is the profile of a stretch of p's tokens.
 func (p *profile) part(from, to int) *profile {
 	q := &profile{tokens: p.tokens[from:to], words: p.words[from:to]}
-	for _, j := range p.joined {
-		if j.at > from && j.at < to {
-			q.joined = append(q.joined, joint{j.at - from, j.id})
-		}
-	}
 	q.gather()
 	return q
 }
@@ -113,17 +95,10 @@ func (p *profile) gather() {
 		}
 		if !w.content {
 			p.noteCount(t)
-			if negations[t.text] {
-				p.negations++
-			}
-		}
-		values := &p.values
-		if p.refuses(i) {
-			values = &p.refused
 		}
 		for _, v := range w.classes {
-			if !slices.Contains(*values, v) {
-				*values = append(*values, v)
+			if !slices.Contains(p.values, v) && !p.refuses(i) {
+				p.values = append(p.values, v)
 			}
 		}
 		if w.content {
@@ -151,8 +126,6 @@ func (p *profile) refuses(i int) bool {
 	return false
 }
 
-var negations = map[string]bool{"without": true, "no": true, "not": true, "non": true, "never": true, "nothing": true, "free": true}
-
 // smallWord are the words of one letter that name nothing.
 var smallWord = map[string]bool{"a": true, "i": true, "s": true, "t": true, "p": true, "w": true, "y": true, "o": true, "x": true}
 
@@ -168,7 +141,7 @@ func (p *profile) counted(v float64) bool {
 }
 
 func (p *profile) addNumber(t token) {
-	n := number{value: t.value, unit: t.unit, written: t.written, code: t.code}
+	n := number{value: t.value, unit: t.unit, written: t.written}
 	for i := range p.numbers {
 		if p.numbers[i].sameAmount(n) {
 			p.numbers[i].directions |= 1 << t.direction

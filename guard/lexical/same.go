@@ -22,7 +22,7 @@ const (
 // words; empty where they agree on all.
 func contradiction(b, p *profile, f features) string {
 	for _, check := range []func(b, p *profile, template float64) string{
-		numbersDiffer, servicesDiffer, classesDiffer, negationsDiffer, wordsDiffer, nounsDiffer,
+		numbersDiffer, servicesDiffer, classesDiffer, wordsDiffer, nounsDiffer,
 	} {
 		if why := check(b, p, f.template); why != "" {
 			return why
@@ -47,12 +47,6 @@ func numbersDiffer(b, p *profile, template float64) string {
 		for _, o := range p.numbers {
 			if n.sameAmount(o) && n.opposes(o) {
 				return fmt.Sprintf("number %s is another kind of bound", n)
-			}
-			if n.sameAmount(o) && n.isBound() && !o.isBound() && slices.ContainsFunc(extra, number.isBound) {
-				return fmt.Sprintf("number %s is no bound any more", n)
-			}
-			if n.sameAmount(o) && n.code != o.code && n.code != "" && o.code != "" && template >= copiedTemplate {
-				return fmt.Sprintf("%s%s became %s%s", n.code, n, o.code, o)
 			}
 		}
 	}
@@ -110,23 +104,6 @@ func classesDiffer(b, p *profile, template float64) string {
 		if (template >= verbatimTemplate || l.hard[class]) && replacesClass(b.values, p.values, uint8(class)) {
 			return "another " + name
 		}
-		if overlaps(b.values, p.refused, uint8(class)) || overlaps(p.values, b.refused, uint8(class)) {
-			return "a " + name + " is asked for on one side and refused on the other"
-		}
-	}
-	return ""
-}
-
-// overlaps reports whether two lists share a value of class.
-func overlaps(a, b []classValue, class uint8) bool {
-	return slices.ContainsFunc(a, func(v classValue) bool { return v.class == class && slices.Contains(b, v) })
-}
-
-// negationsDiffer finds, in a copy, a "with" that became a "without" or the
-// reverse.
-func negationsDiffer(b, p *profile, template float64) string {
-	if template >= verbatimTemplate && b.negations != p.negations {
-		return "something is asked for on one side and refused on the other"
 	}
 	return ""
 }
@@ -144,9 +121,9 @@ func wordsDiffer(b, p *profile, template float64) string {
 	switch {
 	case len(missing) > 0 && len(extra) > 0:
 		return fmt.Sprintf("%q became %q", spelled(missing), spelled(extra))
-	case len(missing) > tolerated || template >= verbatimTemplate && slices.ContainsFunc(missing, (*word).telling):
+	case len(missing) > tolerated:
 		return fmt.Sprintf("%q is missing", spelled(missing))
-	case len(extra) > tolerated || template >= verbatimTemplate && slices.ContainsFunc(extra, (*word).hardValue):
+	case len(extra) > tolerated:
 		return fmt.Sprintf("%q was added", spelled(extra))
 	}
 	return ""
@@ -196,21 +173,6 @@ func (p *profile) phrases() (out [][]*word) {
 		open = true
 	}
 	return out
-}
-
-// tellingWeight is the weight of a word that few other protected requests
-// have (one in twenty): without it a copy asks for something else. At 3 a copy
-// that lacks a word is called the same in 10 % of cases, and as many true light
-// rewordings are as without the rule.
-const tellingWeight = 3
-
-// telling reports whether a request that lacks w is another request.
-func (w *word) telling() bool { return w.weight >= tellingWeight || w.hardValue() }
-
-// hardValue reports whether w is a value of a hard class.
-func (w *word) hardValue() bool {
-	l := words()
-	return slices.ContainsFunc(w.classes, func(v classValue) bool { return l.hard[v.class] })
 }
 
 func spelled(list []*word) string {

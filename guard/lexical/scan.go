@@ -22,8 +22,6 @@ type token struct {
 	before byte
 	// direction says how a number is meant.
 	direction direction
-	// code is the letters that touch a number's front, as in "a16".
-	code string
 }
 
 func (t *token) isNumber() bool { return t.text == "" }
@@ -186,9 +184,6 @@ func (s *scanner) finishNumber(start int, digits []byte) {
 		digits, s.at = append(digits, "e3"...), s.at+1
 		t.end = s.at
 	}
-	if n := len(s.out); n > 0 && s.before == 0 && !s.out[n-1].isNumber() && s.out[n-1].text != currency {
-		t.code = s.out[n-1].text
-	}
 	value, err := strconv.ParseFloat(string(digits), 64)
 	if err != nil || len(digits) > maxDigits {
 		t.text = s.text[start:min(s.at, start+maxWord)]
@@ -236,11 +231,6 @@ func (s *scanner) han() {
 		end += size
 	}
 	for s.at < end {
-		if value, size := hanNumber(s.text[s.at:end]); size > 0 {
-			s.emit(token{value: value, written: value, start: s.at, end: s.at + size})
-			s.at += size
-			continue
-		}
 		size := longestHan(s.text[s.at:end])
 		s.emit(token{text: s.text[s.at : s.at+size], start: s.at, end: s.at + size})
 		s.at += size
@@ -264,27 +254,4 @@ func longestHan(run string) int {
 		_, best = utf8.DecodeRuneInString(run)
 	}
 	return best
-}
-
-var hanDigits = map[rune]float64{'零': 0, '〇': 0, '一': 1, '二': 2, '两': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
-var hanScales = map[rune]float64{'十': 10, '百': 100, '千': 1000, '万': 10000}
-
-// hanNumber reads a number at the start of run. Only one with a scale is taken
-// for a number: a lone digit character counts ("a pair").
-func hanNumber(run string) (value float64, size int) {
-	total, digit, scaled, end := 0.0, 0.0, false, 0
-	for i, r := range run[:min(len(run), maxWord)] {
-		if d, is := hanDigits[r]; is {
-			digit = d
-		} else if scale, is := hanScales[r]; is {
-			total, digit, scaled = total+max(digit, 1)*scale, 0, true
-		} else {
-			break
-		}
-		end = i + utf8.RuneLen(r)
-	}
-	if !scaled {
-		return 0, 0
-	}
-	return total + digit, end
 }

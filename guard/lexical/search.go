@@ -81,9 +81,6 @@ func (s *scratch) touchAll(p *profile) []int32 {
 			s.touch(m)
 		}
 	}
-	for _, j := range p.joined {
-		s.touch(match{j.id, simEqual})
-	}
 	return s.touched
 }
 
@@ -128,7 +125,6 @@ type judged struct {
 func (x *Index) search(text string, s *scratch) (best judged, whole *profile, found bool) {
 	s.tokens = parse(text, s.tokens)
 	whole = lookUp(s.tokens, s.reader(x.vocabulary))
-	x.join(whole)
 	for _, p := range x.chunks(whole) {
 		for _, b := range x.candidates(p, s) {
 			j := x.judge(b, p)

@@ -15,9 +15,8 @@ type vocabulary struct {
 	weight []float32
 	// sorted lists ids by stem, for words that share a beginning.
 	sorted []int32
-	// groups and related list the ids of each synonym group.
-	groups  map[int32][]int32
-	related map[int32][]int32
+	// groups list the ids of each synonym group.
+	groups map[int32][]int32
 	// deletions maps a stem with one letter left out to the stems it came from.
 	deletions map[string][]int32
 }
@@ -27,7 +26,6 @@ const (
 	simEqual   = 1.0
 	simSynonym = 0.9
 	simPrefix  = 0.8
-	simRelated = 0.75
 	simTypo    = 0.8
 )
 
@@ -59,7 +57,7 @@ type match struct {
 }
 
 func newVocabulary() *vocabulary {
-	return &vocabulary{ids: map[string]int32{}, groups: map[int32][]int32{}, related: map[int32][]int32{}, deletions: map[string][]int32{}}
+	return &vocabulary{ids: map[string]int32{}, groups: map[int32][]int32{}, deletions: map[string][]int32{}}
 }
 
 func (v *vocabulary) add(stem string) int32 {
@@ -83,9 +81,6 @@ func (v *vocabulary) freeze(df []int, n int) {
 		}
 		for _, g := range l.near[stem] {
 			v.groups[g] = append(v.groups[g], int32(id))
-		}
-		for _, g := range l.related[stem] {
-			v.related[g] = append(v.related[g], int32(id))
 		}
 		v.sorted = append(v.sorted, int32(id))
 		for _, d := range deletions(stem) {
@@ -159,7 +154,6 @@ func (v *vocabulary) read(w string) *word {
 		r.classes = append(slices.Clone(r.classes), l.classesOf(english)...)
 	}
 	if len(foreign) == 0 && r.id < 0 {
-		v.collectCompound(found, w)
 		v.collectTypos(found, r)
 	}
 	for id, sim := range found {
@@ -192,7 +186,7 @@ func (v *vocabulary) strongest(matches []match) float32 {
 	return v.weight[best.id]
 }
 
-// collect adds the stem itself, its synonyms, related words and words with the
+// collect adds the stem itself, its synonyms and words with the
 // same beginning.
 func (v *vocabulary) collect(found map[int32]float32, stem string, scale float32) {
 	put := func(id int32, sim float32) { found[id] = max(found[id], sim*scale) }
@@ -203,11 +197,6 @@ func (v *vocabulary) collect(found map[int32]float32, stem string, scale float32
 	for _, g := range l.near[stem] {
 		for _, id := range v.groups[g] {
 			put(id, simSynonym)
-		}
-	}
-	for _, g := range l.related[stem] {
-		for _, id := range v.related[g] {
-			put(id, simRelated)
 		}
 	}
 	v.eachSharedPrefix(stem, func(id int32) { put(id, simPrefix) })
@@ -242,29 +231,6 @@ func commonPrefix(a, b string) int {
 		n++
 	}
 	return n
-}
-
-// leastCompound is the shortest word that is tried as a compound, and
-// leastPart the shortest part.
-const (
-	leastCompound = 8
-	leastPart     = 4
-)
-
-// collectCompound cuts a long unknown word at a foreign word that begins or
-// ends it, as German and Dutch put them together.
-func (v *vocabulary) collectCompound(found map[int32]float32, w string) {
-	if len(w) < leastCompound || !isASCII(w) {
-		return
-	}
-	l := words()
-	for cut := leastPart; cut <= len(w)-leastPart; cut++ {
-		for _, part := range []string{w[:cut], w[cut:]} {
-			for _, english := range l.foreign[part] {
-				v.collect(found, stem(english), simPrefix)
-			}
-		}
-	}
 }
 
 func (v *vocabulary) collectTypos(found map[int32]float32, r *word) {

@@ -2,7 +2,6 @@ package lexical
 
 import (
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -100,7 +99,7 @@ func (x *Index) tokenValues(b *base, p *profile) []float64 {
 			continue
 		}
 		for _, m := range p.words[i].matches {
-			if at, is := slices.BinarySearchFunc(b.terms, m.id, func(t match, id int32) int { return int(t.id - id) }); is {
+			if at, is := b.term(m.id); is {
 				value[i] = max(value[i], float64(m.sim*b.terms[at].sim))
 			}
 		}

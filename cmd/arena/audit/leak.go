@@ -73,7 +73,7 @@ Which tiers there are and how well they find what: docs/leak.md.`,
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	f.embed.Register(c)
-	c.AddCommand(newLeakBank(s), newLeakRecalibrate(s))
+	c.AddCommand(newLeakBank(s))
 	return c
 }
 

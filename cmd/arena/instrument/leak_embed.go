@@ -1,9 +1,7 @@
 package instrument
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,10 +15,9 @@ import (
 
 // EmbedFlags say where the embedding tier's vectors come from.
 type EmbedFlags struct {
-	config      guard.EmbedderConfig
-	keyEnv      string
-	calibration string
-	Required    bool
+	config   guard.EmbedderConfig
+	keyEnv   string
+	Required bool
 }
 
 // Register adds the flags to c.
@@ -30,13 +27,11 @@ func (f *EmbedFlags) Register(c *cobra.Command) {
 	c.Flags().StringVar(&f.config.Prefix, "embed-prefix", "", "text before each request, for models that want one")
 	c.Flags().StringVar(&f.keyEnv, "embed-key-env", "", "environment variable that holds the key")
 	c.Flags().UintVar(&f.config.Tries, "embed-tries", 4, "tries of one request while the server is busy or broken")
-	c.Flags().StringVar(&f.calibration, "embed-calibration", "", "threshold as arena leak recalibrate wrote it (default: set on the bank)")
-	cli.Reads(c, "embed-calibration")
 	c.Flags().BoolVar(&f.Required, "embed-required", false, "fail if the embedding tier cannot run")
 }
 
-// Embedder makes the client that the flags describe.
-func (f *EmbedFlags) Embedder() (*guard.Embedder, error) {
+// embedder makes the client that the flags describe.
+func (f *EmbedFlags) embedder() (*guard.Embedder, error) {
 	if f.keyEnv != "" {
 		if f.config.Key = os.Getenv(f.keyEnv); f.config.Key == "" {
 			return nil, cli.Usage(fmt.Errorf("environment variable %s is not set", f.keyEnv), "set it to the endpoint's key")
@@ -56,7 +51,7 @@ func (f *EmbedFlags) asked() (bool, error) {
 	if f.config.BaseURL != "" || f.config.Model != "" {
 		return true, nil
 	}
-	if f.Required || f.calibration != "" || f.keyEnv != "" || f.config.Prefix != "" {
+	if f.Required || f.keyEnv != "" || f.config.Prefix != "" {
 		return false, cli.Usage(errors.New("nothing says where embeddings come from"), "give --embed-endpoint and --embed-model, or leave the other --embed flags out")
 	}
 	return false, nil
@@ -68,22 +63,18 @@ func (f *EmbedFlags) Tier(ctx context.Context, g *guard.Guard, report *guard.Rep
 	if asked, err := f.asked(); !asked {
 		return nil, err
 	}
-	e, err := f.Embedder()
+	e, err := f.embedder()
 	if err != nil {
 		return nil, err
 	}
-	calibration, err := f.readCalibration()
-	if err != nil {
-		return nil, err
-	}
-	t, err := guard.NewEmbeddingTier(ctx, g, e, calibration)
+	t, err := guard.NewEmbeddingTier(ctx, g, e)
 	switch {
 	case err == nil:
 		t.Required = f.Required
 		report.Ran = append(report.Ran, guard.TierEmbedding)
 		return t, nil
-	case f.Required || calibration != nil || ctx.Err() != nil:
-		return nil, cli.Failed(err, "is the endpoint up, and does the calibration belong to this model?")
+	case f.Required || ctx.Err() != nil:
+		return nil, cli.Failed(err, "is the endpoint up?")
 	}
 	report.NotRun = "embedding: " + err.Error()
 	return nil, nil
@@ -99,21 +90,4 @@ func (f *EmbedFlags) Start() (pipeline.Embedding, error) {
 		return nil, err
 	}
 	return f.Tier, nil
-}
-
-func (f *EmbedFlags) readCalibration() (*guard.Calibration, error) {
-	if f.calibration == "" {
-		return nil, nil
-	}
-	b, err := os.ReadFile(f.calibration)
-	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("read calibration: %w", err), "write one with `arena leak recalibrate`")
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	c := &guard.Calibration{}
-	if err := d.Decode(c); err != nil {
-		return nil, cli.Usage(fmt.Errorf("read calibration: %w", err), "write one with `arena leak recalibrate`")
-	}
-	return c, nil
 }
