@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -27,20 +26,12 @@ type Act struct {
 	// specs are the queries of a search over one shop.
 	specs [][]uint64
 	Page  int
-	price priceRange
-	// shop, service and sort are hashes of the filters' values.
-	Shop, Service, Sort uint64
+	// Shop is a hash of the shop that is searched.
+	Shop uint64
 	// Rest is a hash over all other arguments.
 	Rest uint64
 	// Used marks a named call that a dispatch has consumed.
 	Used bool
-}
-
-// priceRange is a filter on the price; open ends are 0 and +Inf. The zero
-// value is "no filter".
-type priceRange struct {
-	set    bool
-	lo, hi float64
 }
 
 // Read brings the arguments of a call into a. encoded says that text values
@@ -78,19 +69,15 @@ func (a *Act) argument(p *Pad, key string, v gjson.Result, encoded bool) {
 		if n, err := strconv.ParseFloat(strings.TrimSpace(text(v)), 64); err == nil {
 			a.Page = int(n)
 		}
-	case "price":
-		a.price = parsePrice(plain(text(v), encoded))
 	case "shop_id":
-		a.Shop = HashText(plain(text(v), encoded))
-	case "service":
-		a.Service = hashSet(v, encoded)
-	case "sort":
-		a.Sort = HashText(plain(text(v), encoded))
+		a.Shop = filter(v, encoded)
 	default:
 		if a.Tool == ToolOther || a.Tool == ToolAsk || a.Tool == ToolTerminate {
 			a.foreign(p, v)
 		}
-		a.Rest += Mix(HashText(key), HashText(strings.ToLower(plain(text(v), encoded))))
+		if h := filter(v, encoded); h != 0 {
+			a.Rest += Mix(HashText(key), h)
+		}
 	}
 }
 
@@ -184,32 +171,20 @@ func appendIDs(ids []string, v gjson.Result, encoded bool) []string {
 // maxIDs bounds the ids of one call; a page of the shop has ten.
 const maxIDs = 256
 
-// parsePrice reads "lo-hi" with open ends. What is no range keeps its text as
-// a filter of its own kind: an impossible range that equals only itself.
-func parsePrice(s string) priceRange {
-	s = strings.ReplaceAll(strings.TrimSpace(s), " ", "")
-	if s == "" {
-		return priceRange{}
+// filter hashes the words of a value, whatever their order and however they are set
+// apart: a list and a text with commas are one. 0 is no filter, as "default" is.
+func filter(v gjson.Result, encoded bool) (h uint64) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(plain(text(v), encoded)), func(r rune) bool { return strings.ContainsRune(" ,[]\"", r) }) {
+		if word != "default" {
+			h += HashText(word)
+		}
 	}
-	lo, hi, dashed := strings.Cut(s, "-")
-	if !dashed {
-		return priceRange{set: true, lo: -1, hi: float64(HashText(s) >> 12)}
-	}
-	return priceRange{set: true, lo: bound(lo, 0), hi: bound(hi, math.Inf(1))}
-}
-
-func bound(s string, open float64) float64 {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) {
-		return open
-	}
-	return f
+	return h
 }
 
 // SameRequest reports whether two acts ask for the same thing in every argument.
 func (a *Act) SameRequest(b *Act) bool {
-	return a.sameSubject(b) && a.Page == b.Page && a.price == b.price &&
-		a.Shop == b.Shop && a.Service == b.Service && a.Sort == b.Sort && a.Rest == b.Rest
+	return a.sameSubject(b) && a.Page == b.Page && a.Shop == b.Shop && a.Rest == b.Rest
 }
 
 // sameSubject reports whether two acts are about the same thing: the same words, the

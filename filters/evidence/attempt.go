@@ -22,8 +22,6 @@ type Attempt struct {
 	// that name a call or hold its words.
 	Readable int
 	Naming   int
-	// recorded are the times of the turns, in Unix milliseconds.
-	recorded []float64
 	// Said is what the turns that act after a result rest on.
 	Said []Said
 	Numbers
@@ -70,7 +68,7 @@ func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 	p.lists(a.Claims)
 	a.Log.match(a.Claims, p)
 	a.show()
-	a.commands()
+	a.forms()
 	a.unnumber()
 	a.Log.link()
 	a.hearVerbatim()
@@ -92,7 +90,6 @@ func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 }
 
 func (a *Attempt) measure() {
-	a.recorded = a.times()
 	a.Phantoms, a.Edits = a.countFabrications()
 	a.Invented, a.InventedNamed = a.countInvented()
 	a.Prescient, a.PrescientBy = a.countPrescient()

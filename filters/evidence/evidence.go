@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -32,66 +31,16 @@ func (a *Attempt) countHidden() (n int) {
 	return n
 }
 
-// countImpossible counts entries of the log that cannot be: durations below
-// zero, and results that the dialogue had recorded before the proxy sent them.
+// countImpossible counts entries of the log with a duration below zero.
 func (a *Attempt) countImpossible() (n int) {
 	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
-		if d.Call.DurationMS < 0 {
-			n++
-		}
-		if d.Claimed >= 0 && d.Link != LinkRetry && a.recordedBefore(d) {
-			n++
-		}
+		n += int(Flag(a.Log.Dispatches[i].Call.DurationMS < 0))
 	}
 	for i := range a.Log.Replies {
-		if a.Log.Replies[i].call.DurationMS < 0 {
-			n++
-		}
+		n += int(Flag(a.Log.Replies[i].call.DurationMS < 0))
 	}
 	return n
 }
-
-// recordedBefore reports whether the step with the result carries a time well before
-// the moment that any dispatch which could have brought it ended.
-func (a *Attempt) recordedBefore(d *Dispatch) bool {
-	at, known := a.recordedAt(d)
-	if !known || d.Call.AtMS <= 0 || at+recordSlack >= float64(d.Call.AtMS) {
-		return false
-	}
-	asked := &a.Claims[d.Claimed].Act
-	for i := range a.Log.Dispatches {
-		e := &a.Log.Dispatches[i]
-		if at+recordSlack >= float64(e.Call.AtMS) && (asked.SameRequest(&e.Act) || Covers(asked, &e.Act) || follows(asked, &e.Act)) {
-			return false
-		}
-	}
-	return true
-}
-
-// recordedAt is the time of the step that shows the dispatch's result.
-func (a *Attempt) recordedAt(d *Dispatch) (ms float64, known bool) {
-	at := a.recorded[a.Claims[d.Claimed].Turn]
-	return at, at > 0
-}
-
-// times are when the turns were recorded, 0 where that is not known.
-func (a *Attempt) times() []float64 {
-	all := make([]float64, len(a.Dialogue.Turns))
-	for i := range all {
-		step := a.Dialogue.Turns[i].Step
-		if step >= len(a.Trace.Steps) {
-			continue
-		}
-		if at, err := strconv.ParseFloat(string(a.Trace.Steps[step].Timestamp), 64); err == nil {
-			all[i] = at
-		}
-	}
-	return all
-}
-
-// recordSlack, in milliseconds, allows for the clocks of two machines.
-const recordSlack = 2000
 
 // countPrescient counts products that a reply named before it can have read of
 // them, and that the shop then turned out to have; by is how many replies did.

@@ -2,24 +2,22 @@ package evidence
 
 import (
 	"cmp"
+	"iter"
 	"strings"
 	"unicode"
 )
 
-// commands reads calls in a form of the author's own, such as search[lamp] and
+// forms reads calls in a form of the author's own, such as search[lamp] and
 // open[123], <search>lamp</search>, find(text="lamp") or SEARCH: lamp. Only the
 // author's client knows such a form, so it is learnt from what it sent: one frame of
 // words stands before whatever a tool was asked for, and before no other tool's.
 //
 // A single match may be a query that a program asked for, so it is all or
 // nothing: no reply names a call in a form known here, the newest reply before
-// each dispatch commands it, and two tools or more, of which one may end the
-// attempt, have frames of their own.
-func (a *Attempt) commands() {
-	if len(a.Log.Dispatches) == 0 || !a.Log.nameless() {
-		return
-	}
-	for depth := 1; depth <= maxFrame && !a.commandedBy(depth); depth++ {
+// each dispatch holds it in its tool's frame, and two tools or more, of which one
+// may end the attempt, have frames of their own.
+func (a *Attempt) forms() {
+	for depth := 1; depth <= maxFrame && a.Log.nameless() && !a.readBy(depth); depth++ {
 	}
 }
 
@@ -27,66 +25,38 @@ func (a *Attempt) commands() {
 // argument with its value.
 const maxFrame = 5
 
-// commandedBy reads the commands whose frames have so many words; false where they
-// are not one for each tool.
-func (a *Attempt) commandedBy(depth int) bool {
-	var names commandNames
-	if !a.allCommanded(&names, depth) {
-		return false
+// readBy reads the calls whose frames have so many words; false where they are not
+// one for each tool.
+func (a *Attempt) readBy(depth int) bool {
+	var known frames
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if by := a.Log.lastBefore(d.Start); by < 0 || !known.take(d.Act.Tool, a.frame(by, &d.Act, depth)) {
+			return false
+		}
 	}
-	answer, by := a.answerCommanded(&names, depth)
-	a.endCommanded(&names, depth)
-	if names.tools() < 2 {
+	last := len(a.Log.Replies) - 1
+	answer, by := a.lastRecommendation(), last
+	for answer != nil && by >= 0 && !known.take(ToolRecommend, a.frame(by, &answer.Act, depth)) {
+		by--
+	}
+	if n := len(a.Claims); n > 0 && a.Claims[n-1].Act.Tool == ToolTerminate {
+		known.take(ToolTerminate, a.frame(last, &a.Claims[n-1].Act, depth))
+	}
+	if known.tools() < 2 {
 		return false
 	}
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
 		a.Log.Replies[a.Log.lastBefore(d.Start)].command(&d.Act)
 	}
-	if by >= 0 {
+	if by < 0 && a.buys(last, answer) {
+		by = last
+	}
+	if answer != nil && by >= 0 {
 		a.Log.Replies[by].command(&answer.Act)
 	}
 	return true
-}
-
-// allCommanded reports whether the newest reply before each dispatch commands it, and
-// notes under which names.
-func (a *Attempt) allCommanded(names *commandNames, depth int) bool {
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
-		last := a.Log.lastBefore(d.Start)
-		if last < 0 {
-			return false
-		}
-		if !names.take(a.toolFor(d), a.commanded(last, &d.Act, depth)) {
-			return false
-		}
-	}
-	return true
-}
-
-// toolFor is the tool that the dialogue says a dispatch was made for: details of
-// a product are also asked for to match it.
-func (a *Attempt) toolFor(d *Dispatch) Tool {
-	if d.Claimed < 0 {
-		return d.Act.Tool
-	}
-	return a.Claims[d.Claimed].Act.Tool
-}
-
-// answerCommanded is the recommendation with the newest reply that commands it,
-// -1 where none does.
-func (a *Attempt) answerCommanded(names *commandNames, depth int) (answer *Claim, by int) {
-	answer = a.lastRecommendation()
-	for by = len(a.Log.Replies) - 1; by >= 0; by-- {
-		if answer != nil && names.take(ToolRecommend, a.commanded(by, &answer.Act, depth)) {
-			return answer, by
-		}
-	}
-	if last := len(a.Log.Replies) - 1; answer != nil && a.buys(last, answer) {
-		return answer, last
-	}
-	return answer, -1
 }
 
 // buys reports whether a reply says to buy, and the answer is what is open.
@@ -99,59 +69,25 @@ func (a *Attempt) buys(by int, answer *Claim) bool {
 	return false
 }
 
-// endCommanded notes under which name the newest reply ends the attempt with what
-// the dialogue says that it ended with.
-func (a *Attempt) endCommanded(names *commandNames, depth int) {
-	end := &a.Claims[len(a.Claims)-1]
-	if end.Act.Tool != ToolTerminate {
-		return
-	}
-	names.take(ToolTerminate, a.commanded(len(a.Log.Replies)-1, &end.Act, depth))
-}
-
 // hearVerbatim finds the dispatches that no reply names in a known form, though
-// the newest one holds their words just so: whoever reads it so, a model wrote
-// them, and whether it asked for them is not known.
+// the newest one holds their words just so, or calls their tool as code does with
+// arguments that only running it tells: a model wrote them, and whether it asked for
+// them is not known.
 func (a *Attempt) hearVerbatim() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
-		if d.Link == LinkNone && (a.says(d.Last, &d.Act) || a.computes(d)) {
-			d.Link, a.Log.Replies[d.Last].heard = LinkUnknown, true
+		if d.Link != LinkNone {
+			continue
 		}
-	}
-	for i := range a.Claims {
-		c := &a.Claims[i]
-		for by := len(a.Log.Replies) - 1; by >= 0 && c.Dispatch < 0; by-- {
-			if r := &a.Log.Replies[by]; len(r.queue) == 0 && !r.heard && a.says(by, &c.Act) {
-				r.heard = true
-				break
-			}
+		r := &a.Log.Replies[d.Last]
+		if a.says(d.Last, &d.Act) || strings.Contains(a.Pad.said(r.content), Endpoint(d.Call.Path)+"(") {
+			d.Link, r.heard = LinkUnknown, true
 		}
 	}
 }
 
-// computes reports whether the newest reply calls a dispatch's tool as code does,
-// with arguments that only running it tells.
-func (a *Attempt) computes(d *Dispatch) bool {
-	return strings.Contains(a.Pad.said(a.Log.Replies[d.Last].content), Endpoint(d.Call.Path)+"(")
-}
-
-// says reports whether a reply holds the words or products of a call, one after
-// the other.
-func (a *Attempt) says(by int, sent *Act) bool {
-	text, value := a.subject(by, sent)
-	for i := 0; i < len(text) && len(value) > 0; {
-		word, _, n := NextWord(text[i:])
-		if n > 0 && word == value[0] && endOf(text, i, value) > 0 {
-			return true
-		}
-		i += max(n, 1)
-	}
-	return false
-}
-
-// hears reports whether a reply after the last request, or the last one, holds the products of an
-// answer, or the last one says to buy what is open.
+// hears reports whether a reply after the last request, or the last one, holds the
+// products of an answer, or the last one says to buy what is open.
 func (a *Attempt) hears(answer *Claim) bool {
 	last := len(a.Log.Replies) - 1
 	from := last
@@ -166,7 +102,8 @@ func (a *Attempt) hears(answer *Claim) bool {
 	return last >= 0 && a.buys(last, answer)
 }
 
-// nameless reports whether models answered, and none asked for anything in a known form.
+// nameless reports whether models answered, and none asked for anything in a known
+// form, though something was sent.
 func (l *ProxyLog) nameless() bool {
 	for i := range l.Replies {
 		for j := range l.Replies[i].Named {
@@ -175,85 +112,96 @@ func (l *ProxyLog) nameless() bool {
 			}
 		}
 	}
-	return len(l.Replies) > 0
+	return len(l.Replies) > 0 && len(l.Dispatches) > 0
 }
 
 // command adds a call that the author's client understood.
 func (r *Reply) command(sent *Act) {
-	named := *sent
 	for i := range r.Named {
-		if r.Named[i].sameSubject(&named) {
+		if r.Named[i].sameSubject(sent) {
 			return
 		}
 	}
-	r.Named, r.queue = append(r.Named, named), append(r.queue, sent.Tool)
+	r.Named, r.queue = append(r.Named, *sent), append(r.queue, sent.Tool)
 }
 
-// commandNames are the author's names of the tools.
-type commandNames [ToolTerminate + 1]string
+// frames are the words before what each tool is asked for.
+type frames [ToolTerminate + 1]string
 
-// take notes a tool's name; false where there is none, where the tool had
+// take notes a tool's frame; false where there is none, where the tool had
 // another before, or another tool has this one.
-func (c *commandNames) take(t Tool, name string) bool {
-	for other, taken := range c {
-		if taken != "" && (Tool(other) == t) != (taken == name) {
+func (f *frames) take(t Tool, frame string) bool {
+	for other, taken := range f {
+		if taken != "" && (Tool(other) == t) != (taken == frame) {
 			return false
 		}
 	}
-	c[t] = name
-	return name != ""
+	f[t] = frame
+	return frame != ""
 }
 
-func (c *commandNames) tools() (n int) {
-	for _, name := range c {
-		n += int(Flag(name != ""))
+func (f *frames) tools() (n int) {
+	for _, frame := range f {
+		n += int(Flag(frame != ""))
 	}
 	return n
 }
 
-// commanded is the name under which a reply asks for just this; empty where it
-// does not.
-func (a *Attempt) commanded(by int, sent *Act, depth int) string {
-	text, value := a.subject(by, sent)
-	return commandOf(text, value, depth)
+// frame is what stands in a reply before the words or products that were sent, where
+// it stands last, since models think before they act; empty where they do not stand
+// there.
+func (a *Attempt) frame(by int, sent *Act, depth int) (words string) {
+	for before, after := range a.places(by, sent) {
+		words = cmp.Or(frame(before, after, depth), words)
+	}
+	return words
 }
 
-// subject is a reply's text as far as it is searched for commands, with the words
-// of what was sent; nothing where that is no command's.
-func (a *Attempt) subject(by int, sent *Act) (text string, value []uint64) {
-	p := a.Pad
-	value = append(p.scratch[:0], sent.Words...)
-	for _, id := range sent.IDs {
-		value = AppendWords(value, id)
+// says reports whether a reply holds the words or products of a call, one after
+// the other.
+func (a *Attempt) says(by int, sent *Act) bool {
+	for range a.places(by, sent) {
+		return true
 	}
-	p.scratch = value
-	content := a.Log.Replies[by].content
-	if len(value) == 0 || len(value) > maxCommand || len(content) > 4*maxCommanding {
-		return "", nil
-	}
-	text = p.said(content)
-	return text[:min(len(text), maxCommanding)], value
+	return false
 }
 
-// maxCommanding is how much of a reply is searched, in bytes: twice what logs keep whole.
-const maxCommanding = 4 << 10
-
-// maxCommand is how many words a command may ask for; what is longer is prose.
-const maxCommand = 32
-
-// commandOf finds the words of a value in text where a name stands before them,
-// the last ones, since models think before they act.
-func commandOf(text string, value []uint64, depth int) (name string) {
-	for i := 0; i < len(text); {
-		word, _, n := NextWord(text[i:])
-		if n > 0 && word == value[0] {
-			if end := endOf(text, i, value); end > 0 {
-				name = cmp.Or(frame(text[:i], text[end:], depth), name)
-			}
+// places gives what stands in a reply before and after each place where the words or
+// products that were sent stand one after the other.
+func (a *Attempt) places(by int, sent *Act) iter.Seq2[string, string] {
+	return func(yield func(before, after string) bool) {
+		content, value := a.Log.Replies[by].content, a.Pad.subject(sent)
+		if len(value) == 0 || len(value) > maxCommand || len(content) > 4*maxCommanding {
+			return
 		}
-		i += max(n, 1)
+		text := a.Pad.said(content)
+		text = text[:min(len(text), maxCommanding)]
+		for i := 0; i < len(text); {
+			word, _, n := NextWord(text[i:])
+			if n > 0 && word == value[0] {
+				if end := endOf(text, i, value); end > 0 && !yield(text[:i], text[end:]) {
+					return
+				}
+			}
+			i += max(n, 1)
+		}
 	}
-	return name
+}
+
+// maxCommanding is how much of a reply is searched, in bytes: twice what logs keep
+// whole. maxCommand is how many words a call may ask for; what is longer is prose.
+const (
+	maxCommanding = 4 << 10
+	maxCommand    = 32
+)
+
+// subject is the words or products that a call asks for, as words.
+func (p *Pad) subject(sent *Act) []uint64 {
+	p.scratch = append(p.scratch[:0], sent.Words...)
+	for _, id := range sent.IDs {
+		p.scratch = AppendWords(p.scratch, id)
+	}
+	return p.scratch
 }
 
 // endOf is where the words end that start at the given place; 0 where others

@@ -1,12 +1,8 @@
 package evidence
 
 import (
-	"math/bits"
-	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/tidwall/gjson"
 )
 
 // The filter's hashes are FNV-1a over 64 bits: they name words within one
@@ -86,50 +82,26 @@ var folded = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// wordSet is the words of a text with a table to find them by.
+// wordSet is the words of a text, which it can be asked for.
 type wordSet struct {
 	Words []uint64
-	// table has a word in the first free place from its own on; its length is a
-	// power of two above that of words.
-	table []uint64
+	held  map[uint64]struct{}
 }
 
 // hold has the set hold these words and no others.
 func (s *wordSet) hold(words []uint64) {
-	s.Words = words
-	s.table = append(s.table[:0], make([]uint64, 1<<bits.Len(uint(2*len(words))))...)
+	if s.held == nil {
+		s.held = map[uint64]struct{}{}
+	}
+	clear(s.held)
 	for _, w := range words {
-		s.table[s.place(w)] = w
+		s.held[w] = struct{}{}
 	}
+	s.Words = words
 }
 
-// place is where the word stands in the table, or would.
-func (s *wordSet) place(word uint64) uint64 {
-	last := uint64(len(s.table) - 1)
-	at := word & last
-	for s.table[at] != 0 && s.table[at] != word {
-		at = (at + 1) & last
-	}
-	return at
-}
-
-// Has asks for a word; hashes of words are not 0.
-func (s *wordSet) Has(word uint64) bool { return s.table[s.place(word)] == word }
-
-// hashSet hashes a filter that is a list of words in any order, written as a
-// list or with commas; "default" is no filter.
-func hashSet(v gjson.Result, encoded bool) (h uint64) {
-	if v.IsArray() {
-		v.ForEach(func(_, item gjson.Result) bool {
-			h += hashSet(item, encoded)
-			return true
-		})
-		return h
-	}
-	for word := range strings.SplitSeq(plain(text(v), encoded), ",") {
-		if word = strings.TrimSpace(word); word != "" && word != "default" {
-			h += HashText(word)
-		}
-	}
-	return h
+// Has asks for a word.
+func (s *wordSet) Has(word uint64) bool {
+	_, held := s.held[word]
+	return held
 }

@@ -87,7 +87,7 @@ func (p *Pad) Release() {
 	*p = Pad{
 		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], asked: p.asked[:0], calls: p.calls[:0],
 		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, others: p.others[:0], fits: p.fits[:0],
-		Request: wordSet{table: p.Request.table}, scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], spoken: p.spoken[:0], json: p.json,
+		Request: wordSet{held: p.Request.held}, scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], spoken: p.spoken[:0], json: p.json,
 	}
 	Pads.Put(p)
 }
