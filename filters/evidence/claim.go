@@ -15,9 +15,6 @@ type Claim struct {
 	// listing is what the result shows; details that the proxy returned just so
 	// are not read, since their products are those asked for.
 	Listing
-	// fits has one more than the words of the request in each title that was
-	// measured.
-	fits []uint16
 	// Dispatch is the first dispatch behind this call, -1 where there is none.
 	Dispatch int
 	// Phantom is a result that no dispatch returned; edited one that differs

@@ -1,6 +1,10 @@
 package evidence
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
 
 // trimmed reports whether sent is the named search with words left out: a client that
 // cuts long queries, or takes out words the shop does not index. Half of the
@@ -126,19 +130,12 @@ func isNumbered(n *Act) bool {
 // numberOf reads a number that is too short for an id, with a mark before it
 // such as "#3" or "P12"; -1 where the text is none.
 func numberOf(id string) int {
-	digits := strings.TrimLeft(id, "#abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-[ ")
-	digits = strings.TrimRight(digits, "] ")
-	if len(digits) == 0 || len(digits) > 3 || len(id) >= minID+3 {
+	digits := strings.TrimRight(strings.TrimLeftFunc(id, func(r rune) bool { return unicode.IsLetter(r) || strings.ContainsRune("#_-[ ", r) }), "] ")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || len(digits) > 3 || len(id) >= minID+3 {
 		return -1
 	}
-	n := 0
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
-			return -1
-		}
-		n = 10*n + int(digits[i]-'0')
-	}
-	return n
+	return int(n)
 }
 
 // explained counts the numbered calls that this numbering turns into something
@@ -161,59 +158,36 @@ func (a *Attempt) pointed(n *Act, r *Reply, by numbering) []string {
 	if !isNumbered(n) || !a.Pad.room() {
 		return nil
 	}
-	from := len(a.Pad.ids)
+	shown, from := a.numbered(r.Start, by.through), len(a.Pad.ids)
 	for _, id := range n.IDs {
-		real := a.numbered(numberOf(id)-by.from, r.Start, by.through)
-		if real == "" {
+		place := numberOf(id) - by.from
+		if place < 0 || place >= len(shown) {
 			a.Pad.ids = a.Pad.ids[:from]
 			return nil
 		}
-		a.Pad.ids = append(a.Pad.ids, real)
+		a.Pad.ids = append(a.Pad.ids, shown[place])
 	}
 	return a.Pad.ids[from:len(a.Pad.ids):len(a.Pad.ids)]
 }
 
-// numbered is the product at a place, counted from 0, of the lists shown before
-// the moment.
-func (a *Attempt) numbered(place int, at float64, through bool) string {
-	if place < 0 {
-		return ""
-	}
-	seen := 0
-	newest := ""
+// numbered are the products of the lists shown before the moment, as they are
+// numbered.
+func (a *Attempt) numbered(at float64, through bool) (shown []string) {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
-		if d.Act.Tool != ToolFind || d.End > at+a.Log.Slack {
-			continue
-		}
-		if !through {
-			newest = ""
-			if place < len(d.shown) {
-				newest = d.shown[place]
+		switch {
+		case d.Act.Tool != ToolFind || d.End > at+a.Log.Slack:
+		case !through:
+			shown = d.shown
+		default:
+			for _, id := range d.shown {
+				if !HasID(shown, id) {
+					shown = append(shown, id)
+				}
 			}
-			continue
-		}
-		for j, id := range d.shown {
-			if a.searchedOut(id, i) || HasID(d.shown[:j], id) {
-				continue
-			}
-			if seen == place {
-				return id
-			}
-			seen++
 		}
 	}
-	return newest
-}
-
-// searchedOut reports whether a search before dispatch i showed the product.
-func (a *Attempt) searchedOut(id string, i int) bool {
-	for j := range a.Log.Dispatches[:i] {
-		if d := &a.Log.Dispatches[j]; d.Act.Tool == ToolFind && HasID(d.shown, id) {
-			return true
-		}
-	}
-	return false
+	return shown
 }
 
 // taken reports whether just these products were opened after the moment, or

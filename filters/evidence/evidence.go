@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -228,18 +229,4 @@ func (a *Attempt) shell() int {
 }
 
 // quoted is the length of s as an ASCII JSON string without its quotes.
-func quoted(s string) (n int) {
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\' || r == '\n' || r == '\t' || r == '\r':
-			n += 2
-		case r < 0x20 || (r > 0x7e && r <= 0xffff):
-			n += 6
-		case r > 0xffff:
-			n += 12
-		default:
-			n++
-		}
-	}
-	return n
-}
+func quoted(s string) int { return len(strconv.QuoteToASCII(s)) - len(`""`) }

@@ -31,7 +31,7 @@ func (a *Attempt) readBy(depth int) bool {
 	var known frames
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
-		if by := a.Log.lastBefore(d.Start); by < 0 || !known.take(d.Act.Tool, a.frame(by, &d.Act, depth)) {
+		if by := a.Log.lastBefore(d.Start); by < 0 || !known.take(a.toolFor(d), a.frame(by, &d.Act, depth)) {
 			return false
 		}
 	}
@@ -57,6 +57,15 @@ func (a *Attempt) readBy(depth int) bool {
 		a.Log.Replies[by].command(&answer.Act)
 	}
 	return true
+}
+
+// toolFor is the tool that the dialogue says a dispatch was made for: details of
+// a product are also asked for to match it.
+func (a *Attempt) toolFor(d *Dispatch) Tool {
+	if d.Claimed < 0 {
+		return d.Act.Tool
+	}
+	return a.Claims[d.Claimed].Act.Tool
 }
 
 // buys reports whether a reply says to buy, and the answer is what is open.
@@ -177,7 +186,7 @@ func (a *Attempt) places(by int, sent *Act) iter.Seq2[string, string] {
 		text := a.Pad.said(content)
 		text = text[:min(len(text), maxCommanding)]
 		for i := 0; i < len(text); {
-			word, _, n := NextWord(text[i:])
+			word, n := NextWord(text[i:])
 			if n > 0 && word == value[0] {
 				if end := endOf(text, i, value); end > 0 && !yield(text[:i], text[end:]) {
 					return
@@ -211,7 +220,7 @@ func endOf(text string, at int, words []uint64) int {
 		if at >= len(text) {
 			return 0
 		}
-		word, _, n := NextWord(text[at:])
+		word, n := NextWord(text[at:])
 		switch {
 		case n == 0:
 			at++ // what parts words does not count

@@ -35,7 +35,7 @@ func AppendWords(words []uint64, s string) []uint64 {
 			i++
 			continue
 		}
-		h, _, n := NextWord(s[i:])
+		h, n := NextWord(s[i:])
 		if n > 0 {
 			words = append(words, h)
 		}
@@ -45,8 +45,8 @@ func AppendWords(words []uint64, s string) []uint64 {
 }
 
 // NextWord hashes the word that s starts with. length is in bytes, 0 where s
-// does not start with one; digits says that it holds any.
-func NextWord(s string) (h uint64, digits bool, length int) {
+// does not start with one.
+func NextWord(s string) (h uint64, length int) {
 	h = HashSeed
 	for length < len(s) {
 		c := s[length]
@@ -54,7 +54,6 @@ func NextWord(s string) (h uint64, digits bool, length int) {
 			if c = folded[c]; c == 0 {
 				break
 			}
-			digits = digits || c <= '9'
 			h = (h ^ uint64(c)) * fnvPrime
 			length++
 			continue
@@ -66,7 +65,7 @@ func NextWord(s string) (h uint64, digits bool, length int) {
 		h = (h ^ uint64(unicode.ToLower(r))) * fnvPrime
 		length += n
 	}
-	return h, digits, length
+	return h, length
 }
 
 // folded is the lower case of every ASCII letter and digit, 0 for the others.
@@ -104,4 +103,20 @@ func (s *wordSet) hold(words []uint64) {
 func (s *wordSet) Has(word uint64) bool {
 	_, held := s.held[word]
 	return held
+}
+
+// hear takes in the customer's request, by which titles are measured.
+func (p *Pad) hear(query string) {
+	from := len(p.words)
+	p.words = AppendWords(p.words, query)
+	p.Request.hold(p.words[from:len(p.words):len(p.words)])
+}
+
+// Fit is how many words of the request a title holds.
+func (p *Pad) Fit(title string) (n int) {
+	p.scratch = AppendWords(p.scratch[:0], title)
+	for _, word := range p.scratch {
+		n += int(Flag(p.Request.Has(word)))
+	}
+	return n
 }

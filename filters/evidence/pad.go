@@ -26,10 +26,8 @@ type Pad struct {
 	claims     []Claim
 	// behind are the dispatches behind the claim at hand.
 	behind []*Dispatch
-	// listed is what all results show, fits how the titles fit the request that
-	// were measured by it.
+	// listed is what all results show.
 	listed Listing
-	fits   []uint16
 	// Request is the customer's request, scratch the words of the title at hand.
 	Request wordSet
 	scratch []uint64
@@ -86,7 +84,7 @@ func (p *Pad) Release() {
 	p.json.Reset("")
 	*p = Pad{
 		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], asked: p.asked[:0], calls: p.calls[:0],
-		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, others: p.others[:0], fits: p.fits[:0],
+		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, others: p.others[:0],
 		Request: wordSet{held: p.Request.held}, scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], spoken: p.spoken[:0], json: p.json,
 	}
 	Pads.Put(p)

@@ -90,17 +90,9 @@ func (a *Attempt) inLog(text string, results int) bool {
 // numbers yields what stands in text with three digits or more.
 func numbers(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := 0; i < len(text); {
-			if text[i] < '0' || text[i] > '9' {
-				i++
-				continue
-			}
-			from, digits := i, 0
-			for i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9') {
-				digits += int(Flag(text[i] != '.'))
-				i++
-			}
-			if digits >= 3 && !yield(text[from:i]) {
+		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' }) {
+			number := strings.Trim(part, ".")
+			if len(number)-strings.Count(number, ".") >= 3 && !yield(number) {
 				return
 			}
 		}
@@ -176,7 +168,7 @@ func (a *Attempt) holds(word uint64, results int) bool {
 			return true
 		}
 		for text := string(a.Claims[i].Call.Result); text != ""; {
-			found, _, n := NextWord(text)
+			found, n := NextWord(text)
 			if n > 0 && found == word {
 				return true
 			}

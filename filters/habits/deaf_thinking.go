@@ -95,10 +95,10 @@ func weigh(a *evidence.Attempt, t *Tally, list *evidence.Claim, rank int, taken 
 	for above, id := range list.Shown[:rank] {
 		if !evidence.HasID(taken, id) {
 			passed++
-			sum += a.Pad.Fit(list, above)
+			sum += a.Pad.Fit(list.Titles[above])
 		}
 	}
-	if over := a.Pad.Fit(list, rank)*passed - sum; passed > 0 && over != 0 {
+	if over := a.Pad.Fit(list.Titles[rank])*passed - sum; passed > 0 && over != 0 {
 		t.add(over > 0)
 	}
 }

@@ -1,10 +1,6 @@
 package habits
 
-import (
-	"strings"
-
-	"github.com/trajectory-arena/arena/filters/evidence"
-)
+import "github.com/trajectory-arena/arena/filters/evidence"
 
 // No model makes up an id of ten digits that the shop has: one is hardly chance and
 // two of a day are none.
@@ -34,24 +30,12 @@ func (s *Sample) answer(a *evidence.Attempt) {
 	}
 	ids := a.Recommended.Act.IDs
 	for _, id := range ids[:min(len(ids), maxTaken)] {
-		switch {
-		case a.Known(id, len(a.Claims)):
+		if a.Known(id, len(a.Claims)) {
 			s.Taken = append(s.Taken, evidence.HashText(id))
-		case !written(a, id):
+		} else {
 			s.Unseen = append(s.Unseen, evidence.HashText(id))
 		}
 	}
-}
-
-// written reports whether a result holds the id in words of its own: a client that
-// gives its model text for lists.
-func written(a *evidence.Attempt, id string) bool {
-	for i := range a.Claims {
-		if strings.Contains(string(a.Claims[i].Call.Result), id) && a.Claims[i].Act.Tool != evidence.ToolRecommend {
-			return true
-		}
-	}
-	return false
 }
 
 // Offered are products that the shop showed and somebody took, over the day of
