@@ -55,7 +55,7 @@ func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
 		return r
 	}
 	r.readable, r.id, r.content = true, HashText(m.id), m.content
-	r.written = len(m.content) + len(m.calls) + len(m.reasoning)
+	r.written = len(m.content) + len(m.calls) + len(m.single) + len(m.reasoning)
 	r.shell = len(body) - r.written
 	first, queued := len(p.acts), len(p.tools)
 	p.callsOf(&m, first)
@@ -74,6 +74,11 @@ func (p *Pad) callsOf(m *completion, first int) {
 	if m.calls.Kind() == arena.Array {
 		p.native(m.calls, first)
 	}
+	if m.single.Kind() == arena.Object {
+		p.json.Next(string(m.single))
+		name, args := p.function()
+		p.name(name, args, first)
+	}
 	if m.content.Kind() == arena.Array {
 		p.inBlocks(m.content, first)
 	}
@@ -91,8 +96,8 @@ var replyLimits = cursor.Limits{Depth: 512, StringBytes: math.MaxInt, Elements: 
 // completion is a chat completion as far as it is read: the message of its first
 // choice, in the text of the log.
 type completion struct {
-	id                        string
-	content, calls, reasoning arena.Raw
+	id                                string
+	content, calls, single, reasoning arena.Raw
 }
 
 // completion reads a reply. whole is false where the text ends too early or
@@ -146,6 +151,8 @@ func (m *completion) member(c *cursor.Cursor, key string) {
 		m.content = c.Raw()
 	case "tool_calls":
 		m.calls = c.Raw()
+	case "function_call":
+		m.single = c.Raw()
 	case "reasoning_content", "reasoning":
 		if raw := c.Raw(); len(m.reasoning) <= len(`""`) {
 			m.reasoning = raw
