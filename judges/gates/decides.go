@@ -15,8 +15,8 @@ const (
 // String says it in a judgement's detail.
 func (l lack) String() string {
 	return [...]string{
-		"no step names two returned candidates for the same slot",
-		"two candidates are named in one step, but none is preferred for a stated reason",
+		"no step names two returned candidates",
+		"two candidates are named in one step, but none is preferred to a rival for a stated reason",
 		"two candidates are weighed, but neither is what was recommended",
 		"the candidate recommended is preferred as the cheaper one, and costs more",
 	}[l]

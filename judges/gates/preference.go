@@ -16,9 +16,6 @@ func (w *weigher) weighChoice(r *reading) {
 	all := r.candidates()
 	for i := range all {
 		for k := i + 1; k < len(all); k++ {
-			if !r.rivalPair(&all[i], &all[k]) {
-				continue
-			}
 			w.lacks = max(w.lacks, lacksReason)
 			if at, found := r.reasonedChoice(&all[i], &all[k]); found {
 				w.choice = r.found(at, at, "weighs two returned candidates and prefers one for a reason")

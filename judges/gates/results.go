@@ -52,7 +52,7 @@ func readResults(d *arena.Dialogue, s *shelf, last int32) {
 			if call.Name == "calculate_voucher" {
 				r.echo = string(call.Arguments)
 			}
-			r.value(gjson.Parse(string(call.Result)), keyNone, nil, 0)
+			r.value(gjson.Parse(string(call.Result)), keyNone, &product{}, 0)
 		}
 	}
 }
@@ -93,22 +93,14 @@ func (r *resultReader) value(v gjson.Result, kind keyKind, item *product, depth 
 func (r *resultReader) object(v gjson.Result, outer *product, depth int) {
 	var own product
 	v.ForEach(func(k, e gjson.Result) bool {
-		r.key(k.Str)
 		r.value(e, kindOf(k.Str), &own, depth)
 		return true
 	})
-	if own.id == "" && outer != nil {
+	if own.id == "" {
 		outer.brand = orElse(outer.brand, own.brand)
 		return
 	}
 	r.put(own)
-}
-
-// key reads an object's key: the options of a product stand under their ids.
-func (r *resultReader) key(key string) {
-	if len(key) >= minID && digitsEnd(key, 0) == len(key) {
-		r.shelf.see(key, roleID, r.step)
-	}
 }
 
 func (r *resultReader) put(p product) {

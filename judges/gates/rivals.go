@@ -81,36 +81,13 @@ func (p *product) isBrand(brand string) bool {
 }
 
 // namesOffer reports whether the brand that the customer asked for stands for an
-// offer ("the Sogota", "Sogota at 2585", "Sogota's reel") and not for the wish.
-func (r *reading) namesOffer(c *cite) bool {
-	if c.token < 0 {
-		return false
-	}
-	s := &r.sentences[c.sentence]
-	next, previous := "", ""
-	if k := int32(c.token + 1); k < s.tokens.end {
-		next = r.folded[r.tokens[k].start:r.tokens[k].end]
-	}
-	if k := int32(c.token - 1); k >= s.tokens.start {
-		previous = r.folded[r.tokens[k].start:r.tokens[k].end]
-	}
-	if r.isProperty(c) {
-		return false
-	}
-	return strings.Contains(articles, " "+previous+" ") && previous != "" ||
-		strings.Contains(offerAfter, " "+next+" ") && next != "" ||
-		next != "" && isDigit(next[0]) || r.valueBefore(c)
-}
+// offer and is not said of one ("is by Kota", "isn't Kota").
+func (r *reading) namesOffer(c *cite) bool { return c.token >= 0 && !r.isProperty(c) }
 
-// The words around a brand that make it an offer or a wish.
-const (
-	articles   = " the a der die das den dem ein eine le la el il lo o os as de het een ang yung si "
-	offerAfter = " at for one costs is wins beats s kostet für gewinnt ist à coûte est a cuesta es por custa sai é costa è kost voor sa ay seharga за "
-	notBefore  = " by from is not isn t are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
-)
+// notBefore are the words behind which a brand is said of a product.
+const notBefore = " by from is not isn t are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
 
-// isProperty reports whether a brand is said of a product ("is by Kota", "isn't
-// Kota") instead of naming one.
+// isProperty reports whether a brand is said of a product instead of naming one.
 func (r *reading) isProperty(c *cite) bool {
 	k := int32(c.token - 1)
 	if k < r.sentences[c.sentence].tokens.start {
@@ -118,28 +95,6 @@ func (r *reading) isProperty(c *cite) bool {
 	}
 	previous := r.folded[r.tokens[k].start:r.tokens[k].end]
 	return strings.Contains(notBefore, " "+previous+" ") || strings.HasSuffix(r.folded[:c.start], "是")
-}
-
-func (r *reading) valueBefore(c *cite) bool {
-	for _, v := range r.citesOf(c.sentence) {
-		if v.kind == citeValue && v.end+1 == c.start {
-			return true
-		}
-	}
-	return false
-}
-
-// rivalPair reports whether two candidates could fill the same slot, by the
-// products they stand for.
-func (r *reading) rivalPair(a, b *candidate) bool {
-	for _, p := range a.products {
-		for _, q := range b.products {
-			if p != q && r.rival(&r.shelf.products[p], &r.shelf.products[q]) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (r *reading) standsFor(c *candidate) []int32 {
@@ -165,23 +120,16 @@ func (r *reading) rival(p, q *product) bool {
 		return false
 	}
 	pk, qk := r.kindOf(p), r.kindOf(q)
-	if len(pk) == 0 || len(qk) == 0 {
-		return p.lists&q.lists != 0
-	}
 	shared := 0
 	for _, word := range pk {
-		for _, other := range qk {
-			if word == other {
-				shared++
-				break
-			}
+		if slices.Contains(qk, word) {
+			shared++
 		}
 	}
-	least := max(len(pk), len(qk))
-	if p.lists&q.lists != 0 && shared > 0 {
-		least = min(len(pk), len(qk))
+	if p.lists&q.lists != 0 {
+		return 2*shared >= min(len(pk), len(qk))
 	}
-	return 2*shared >= least
+	return shared > 0 && 2*shared >= max(len(pk), len(qk))
 }
 
 // kindOf are the words of a title that the request holds and that are neither

@@ -10,38 +10,14 @@ import (
 
 // fold lowers the case of text and keeps every byte offset: a letter whose
 // lower case has another length stays as it is, so that quotes are cut from
-// the original.
+// the original. The text is valid UTF-8.
 func fold(text string) string {
-	if !needsFold(text) {
-		return text
-	}
-	var b strings.Builder
-	b.Grow(len(text))
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c < utf8.RuneSelf {
-			b.WriteByte(lower(c))
-			i++
-			continue
+	return strings.Map(func(c rune) rune {
+		if low := unicode.ToLower(c); utf8.RuneLen(low) == utf8.RuneLen(c) {
+			return low
 		}
-		r, width := utf8.DecodeRuneInString(text[i:])
-		if low := unicode.ToLower(r); low != r && utf8.RuneLen(low) == width {
-			b.WriteRune(low)
-		} else {
-			b.WriteString(text[i : i+width])
-		}
-		i += width
-	}
-	return b.String()
-}
-
-func needsFold(text string) bool {
-	for i := 0; i < len(text); i++ {
-		if c := text[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
-			return true
-		}
-	}
-	return false
+		return c
+	}, text)
 }
 
 func lower(c byte) byte {

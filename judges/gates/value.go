@@ -11,7 +11,7 @@ import (
 
 // str reads one string value by what its key says of it.
 func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
-	if kind == keySkip || (kind == keyOther || kind == keyProse) && isDescription(raw) {
+	if kind == keySkip {
 		return
 	}
 	if strings.IndexByte(raw, '\\') >= 0 {
@@ -19,36 +19,21 @@ func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
 	}
 	switch kind {
 	case keyID:
-		if item != nil && item.id == "" {
-			item.id = raw
-		}
+		item.id = orElse(item.id, raw)
 	case keyShop:
 		r.shelf.see(raw, roleShop, r.step)
-		if item != nil {
-			item.shop = raw
-		}
+		item.shop = raw
 	case keyTitle:
-		if item != nil && item.title == "" {
-			item.title = clip(raw)
-		}
+		item.title = orElse(item.title, clip(raw))
 		r.wordsOf(raw[:min(len(raw), maxText)], roleTitleStart, roleValue)
 	case keyBrand:
-		if item != nil && item.brand == "" {
-			item.brand = raw
-		}
+		item.brand = orElse(item.brand, raw)
 	case keyPrice:
 		r.price(item, raw)
 	case keySkip:
 	case keyNone, keyOther, keyProse:
 		r.plain(kind, item, raw, depth)
 	}
-}
-
-// isDescription reports whether a string, still escaped, is longer than what is read
-// for words: an escape of at most six bytes stands for at least one. Text that
-// may be JSON is read whatever its length.
-func isDescription(raw string) bool {
-	return len(raw) > 6*maxText && strings.IndexByte("[{\\ \t", raw[0]) < 0
 }
 
 // plain reads a string of no known meaning: JSON within JSON, a short value,
@@ -68,7 +53,7 @@ func (r *resultReader) plain(kind keyKind, item *product, text string, depth int
 
 // price notes the figures of a price; the first is the product's.
 func (r *resultReader) price(item *product, text string) {
-	if at := strings.IndexFunc(text, unicode.IsDigit); item != nil && item.cents == 0 && at >= 0 && isDigit(text[at]) {
+	if at := strings.IndexFunc(text, unicode.IsDigit); item.cents == 0 && at >= 0 && isDigit(text[at]) {
 		item.cents = readNumber(text, at).readings[0]
 	}
 	r.figures(text, true)
