@@ -10,7 +10,7 @@ import (
 )
 
 // generated are the pages that tests write from the code.
-var generated = map[string]bool{"docs/columns.md": true, "docs/configuration.md": true, "docs/reasons.md": true}
+var generated = map[string]bool{"docs/columns.md": true, "docs/configuration.md": true, "docs/reasons.md": true, "docs/rewards.md": true}
 
 // pages gives every page for readers by its path: README and docs, decisions apart.
 func pages(t *testing.T) map[string]string {

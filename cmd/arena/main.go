@@ -60,6 +60,7 @@ func newRoot(s *cli.Streams) *cobra.Command {
 		contest.NewContest(s),
 		export.NewConvert(s),
 		audit.NewDedup(s),
+		evaluate.NewEnv(s),
 		evaluate.NewEval(s),
 		export.NewExport(s),
 		audit.NewFilter(s),

@@ -31,7 +31,8 @@ the parameters, bodies and status codes of the subnet's own search server.
 			if err != nil {
 				return err
 			}
-			return errors.Join(serveShop(c.Context(), s, local, listen), local.Catalog.Close())
+			words := fmt.Sprintf("%d products", local.Catalog.Len())
+			return errors.Join(serveHTTP(c.Context(), s, listen, words, shop.Handler(local)), local.Catalog.Close())
 		},
 	}
 	f.add(c)
@@ -39,15 +40,16 @@ the parameters, bodies and status codes of the subnet's own search server.
 	return c
 }
 
-// serveShop serves until ctx ends, and then what is under way for a while.
-func serveShop(ctx context.Context, s *cli.Streams, local shop.Local, listen string) error {
+// serveHTTP serves until ctx ends, and then what is under way for a while. words say
+// what is served.
+func serveHTTP(ctx context.Context, s *cli.Streams, listen, words string, h http.Handler) error {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("listen on %s: %w", listen, err), "another address: --listen 127.0.0.1:0")
 	}
 	const graceTime = 5 * time.Second
-	server := shopServer(onlyHere(l.Addr(), shop.Handler(local)))
-	fmt.Fprintf(s.Err, "%d products on http://%s\n", local.Catalog.Len(), l.Addr())
+	server := boundedServer(onlyHere(l.Addr(), h))
+	fmt.Fprintf(s.Err, "%s on http://%s\n", words, l.Addr())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {
@@ -79,10 +81,10 @@ func onlyHere(at net.Addr, h http.Handler) http.Handler {
 	})
 }
 
-// shopServer bounds what a client may send and how long it may take. The
+// boundedServer bounds what a client may send and how long it may take. The
 // subnet's server takes 256 KiB of head and ends a connection on which nothing
 // moved for a minute.
-func shopServer(h http.Handler) *http.Server {
+func boundedServer(h http.Handler) *http.Server {
 	const requestTime, quietTime, maxHead = 10 * time.Second, time.Minute, 256 << 10
 	return &http.Server{Handler: h, ReadTimeout: requestTime, WriteTimeout: quietTime, IdleTimeout: quietTime, MaxHeaderBytes: maxHead}
 }

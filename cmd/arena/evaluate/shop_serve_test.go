@@ -14,7 +14,7 @@ func TestShopServerBoundsWhatIsSent(t *testing.T) {
 	t.Parallel()
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	s := httptest.NewUnstartedServer(ok)
-	s.Config = shopServer(ok)
+	s.Config = boundedServer(ok)
 	s.Start()
 	defer s.Close()
 	for size, want := range map[int]int{200_000: http.StatusOK, 300_000: http.StatusRequestHeaderFieldsTooLarge} {

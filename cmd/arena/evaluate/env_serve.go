@@ -1,0 +1,163 @@
+package evaluate
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/environment"
+	"github.com/trajectory-arena/arena/environment/gym"
+	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/dialect"
+	"github.com/trajectory-arena/arena/student/rollout"
+)
+
+// envFlags are the flags of env serve.
+type envFlags struct {
+	shop             catalogFlags
+	pay              rewardFlags
+	guard            protectFlags
+	limits           environment.Limits
+	problems, record string
+	harness, search  string
+	listen, failures string
+	tokenEnv         string
+	maxSteps         int
+}
+
+func newEnvServe(s *cli.Streams) *cobra.Command {
+	f := &envFlags{limits: environment.DefaultLimits()}
+	c := &cobra.Command{
+		Use:   "serve --problems F --catalog F --corpus C",
+		Short: "Serve episodes to a trainer",
+		Long: `Serve episodes over HTTP: the tools, texts and rules of arena eval behind the routes of
+a NeMo-Gym resources server (POST /seed_session with a row that has problem_id, a POST
+for each tool, POST /verify for the reward), and the tools over MCP at /mcp. NeMo-RL
+and verifiers speak these; arena export --profile env writes the classes for TRL and
+verl that do.
+
+Problems that a corpus protects are refused. What fails of the server's own (a shop
+that does not answer, an episode that ran out of time, a full disk, a restart) masks
+the sample and names itself; it is never paid 0.`,
+		Example: `  arena env serve --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl \
+    --unguarded --reward dense --listen 127.0.0.1:8090`,
+		Args: cli.Takes(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+	}
+	f.add(c)
+	return c
+}
+
+func (f *envFlags) add(c *cobra.Command) {
+	f.shop.add(c)
+	f.pay.add(c)
+	f.guard.add(c)
+	fl := c.Flags()
+	fl.StringVar(&f.problems, "problems", "", "problems: JSON lines, or one JSON array")
+	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: 7-tool or 4-tool")
+	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
+	fl.StringVar(&f.record, "record", "", "folder of a day that keeps every paid episode as a trace that build reads")
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:8090", "address to listen on; port 0 takes a free one. Others than loopback need a token")
+	fl.StringVar(&f.tokenEnv, "token-env", "ARENA_ENV_TOKEN", "environment variable with the token that every request must carry")
+	fl.StringVar(&f.failures, "failures", string(gym.Masked), "how a failure of the environment is told: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before")
+	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies of an episode that count")
+	fl.IntVar(&f.limits.Calls, "max-calls", f.limits.Calls, "calls of one episode")
+	fl.IntVar(&f.limits.Episodes, "episodes", f.limits.Episodes, "episodes under way at once")
+	fl.DurationVar(&f.limits.Age, "episode-timeout", f.limits.Age, "time for one episode; what takes longer is masked")
+	fl.DurationVar(&f.limits.Idle, "idle-timeout", f.limits.Idle, "time after which an episode that nobody asks for makes room")
+	cli.Reads(c, "problems")
+	cli.Writes(c, "record")
+}
+
+func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
+	token, err := f.token()
+	if err != nil {
+		return err
+	}
+	problems, err := student.ReadProblems(f.problems)
+	if err != nil {
+		return cli.Failed(err, "--problems names JSON lines or one JSON array, each with the reward that it is scored by")
+	}
+	e := &environment.Environment{Problems: problems, Limits: f.limits, Now: time.Now, NewID: rand.Text}
+	if e.Refused, err = f.guard.refused(problems); err != nil {
+		return err
+	}
+	if len(e.Refused) == len(problems.All) {
+		return cli.Usage(fmt.Errorf("all %d problems are refused: they are protected, or paraphrases of protected ones", len(problems.All)), "train on other problems")
+	}
+	local, err := f.shop.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, local.Catalog.Close()) }()
+	if err = f.fill(e, local); err != nil {
+		return err
+	}
+	if e.Record != nil {
+		defer func() { err = errors.Join(err, e.Record.Close()) }()
+	}
+	words := fmt.Sprintf("%d problems (%d refused) over %d products", len(problems.All)-len(e.Refused), len(e.Refused), local.Catalog.Len())
+	return serveHTTP(ctx, s, f.listen, words, gym.Handler(e, gym.Options{Failures: gym.Style(f.failures), Token: token}))
+}
+
+// token is what requests must carry. Where others than this machine can ask there
+// must be one.
+func (f *envFlags) token() (string, error) {
+	if style := gym.Style(f.failures); style != gym.Masked && style != gym.Status {
+		return "", cli.Usage(fmt.Errorf("unknown --failures %s", f.failures), "want masked or status")
+	}
+	token := os.Getenv(f.tokenEnv)
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return "", cli.Usage(err, "--listen is an address and a port, such as 127.0.0.1:8090")
+	}
+	if ip := net.ParseIP(strings.Trim(host, "[]")); token == "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", cli.Usage(fmt.Errorf("%s can be asked from other machines, and there is no token", f.listen), "set "+f.tokenEnv+", or listen on 127.0.0.1")
+	}
+	return token, nil
+}
+
+// fill puts together what answers and pays.
+func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error) {
+	if e.Harness, err = shop.Profile(f.harness); err != nil {
+		return cli.Usage(err, "the harnesses are 7-tool and 4-tool")
+	}
+	if e.Payer, err = f.pay.payer(e.Problems.All, local.Catalog); err != nil {
+		return err
+	}
+	if e.Teachers, err = f.guard.teachers(); err != nil {
+		return err
+	}
+	if e.Player, err = f.player(e.Harness, local); err != nil || f.record == "" {
+		return err
+	}
+	e.Record, err = environment.NewRecord(f.record, "env-"+strings.ToLower(rand.Text()), "env")
+	return err
+}
+
+// player answers the calls. Of the model it knows what the trainer tells.
+func (f *envFlags) player(h arena.Harness, local shop.Local) (*rollout.Environment, error) {
+	template, err := model.NewTemplate("env", h.System, model.Sampling{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &rollout.Environment{
+		Template: template, Dialect: dialect.Native, NoCall: rollout.Continue, Form: rollout.Chat, MaxSteps: f.maxSteps,
+		ToolNames: toolNames(h), Rules: local.Rules, Server: local, Request: arena.Raw(`{"model":"env"}`), Has: local.Catalog.Has,
+	}
+	if f.search != "" {
+		p.Server = shop.NewRemote(f.search)
+	}
+	return p, nil
+}

@@ -1,0 +1,110 @@
+// Package environment plays episodes for trainers: the shop's tools behind a session,
+// and at its end a reward in named parts by the rules that eval scores by. What fails
+// of the environment's own never pays 0: the sample is masked and says why.
+package environment
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/rollout"
+)
+
+// Environment is what all episodes share.
+type Environment struct {
+	Problems student.Problems
+	Harness  arena.Harness
+	// Player answers the calls. Its template and dialect are not used: a trainer asks
+	// the model itself.
+	Player *rollout.Environment
+	// Payer pays what was played.
+	*Payer
+	// Refused says of the problems that may not be trained on why, by their id.
+	Refused map[string]string
+	// Record keeps finished episodes; nil for nowhere.
+	Record *Record
+	Limits Limits
+	// Now is the time, NewID a name for an episode that nobody guesses.
+	Now   func() time.Time
+	NewID func() string
+
+	mu       sync.Mutex
+	episodes map[string]*Episode
+	byID     map[string]int
+}
+
+// Limits bound what trainers can ask for.
+type Limits struct {
+	// Episodes is how many may be under way.
+	Episodes int
+	// Age is how long one may take, Idle how long it may be left alone.
+	Age, Idle time.Duration
+	// Calls is how many calls one may make.
+	Calls int
+}
+
+// DefaultLimits are those of training on one machine.
+func DefaultLimits() Limits {
+	return Limits{Episodes: 8192, Age: time.Hour, Idle: 20 * time.Minute, Calls: 256}
+}
+
+// The errors of beginning an episode.
+var (
+	ErrUnknown  = errors.New("there is no such problem")
+	ErrRefused  = errors.New("the problem may not be trained on")
+	ErrTooMany  = errors.New("too many episodes are under way")
+	ErrNoneSuch = errors.New("there is no such episode: it ended, was left alone for too long, or the server began anew")
+)
+
+// Begin begins an episode at a problem.
+func (e *Environment) Begin(problem string) (*Episode, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.byID == nil {
+		e.byID, e.episodes = map[string]int{}, map[string]*Episode{}
+		for i, id := range e.Problems.IDs {
+			e.byID[id] = i
+		}
+	}
+	i, known := e.byID[problem]
+	if !known {
+		return nil, fmt.Errorf("begin an episode at %q: %w", problem, ErrUnknown)
+	}
+	if why, refused := e.Refused[problem]; refused {
+		return nil, fmt.Errorf("begin an episode at %q: %w: %s", problem, ErrRefused, why)
+	}
+	now := e.Now()
+	if len(e.episodes) >= e.Limits.Episodes {
+		e.forget(now)
+	}
+	if len(e.episodes) >= e.Limits.Episodes {
+		return nil, ErrTooMany
+	}
+	ep := &Episode{ID: e.NewID(), environment: e, problem: i, began: now, used: now}
+	e.episodes[ep.ID] = ep
+	return ep, nil
+}
+
+// forget drops the episodes that were paid or left alone.
+func (e *Environment) forget(now time.Time) {
+	for id, ep := range e.episodes {
+		if ep.forgettable(now) {
+			delete(e.episodes, id)
+		}
+	}
+}
+
+// Find finds an episode under way.
+func (e *Environment) Find(id string) (*Episode, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ep, known := e.episodes[id]
+	if !known {
+		return nil, ErrNoneSuch
+	}
+	return ep, nil
+}

@@ -1,0 +1,468 @@
+package gym_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/environment"
+	"github.com/trajectory-arena/arena/environment/gym"
+	"github.com/trajectory-arena/arena/environment/reward"
+	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/dialect"
+	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// day is where problems and catalogue lie: the labelled day where it is at hand.
+func day() string {
+	const shared = "../../../shared/data/day"
+	if _, err := os.Stat(shared); err == nil {
+		return shared
+	}
+	return "../../testdata/day"
+}
+
+// open gives the environment of a day, with the offline rules and no judge.
+func open(t *testing.T, preset string) *environment.Environment {
+	t.Helper()
+	problems, err := student.ReadProblems(filepath.Join(day(), "problems.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := shop.Open(t.Context(), filepath.Join(day(), "catalog.jsonl"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = catalog.Close() })
+	h, err := shop.Profile("7-tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := model.NewTemplate("env", h.System, model.Sampling{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights, err := reward.Open(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := shop.ToolNames("7-tool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &environment.Environment{
+		Problems: problems, Harness: h, Limits: environment.DefaultLimits(), Now: time.Now, NewID: rand.Text,
+		Payer: &environment.Payer{Suite: arena.NewSuite(problems.All), Scorer: outcome.New(catalog, nil), Weights: weights},
+		Player: &rollout.Environment{
+			Template: template, Dialect: dialect.Native, NoCall: rollout.Continue, Form: rollout.Chat, MaxSteps: 25, ToolNames: names,
+			Rules: shop.SubnetRules, Server: shop.Local{Catalog: catalog, Rules: shop.SubnetRules}, Request: arena.Raw(`{"model":"env"}`), Has: catalog.Has,
+		},
+	}
+}
+
+// move is one call of the scripted student.
+type move struct{ name, arguments string }
+
+// script is what the student does at a problem: it solves those of even number.
+func script(p *arena.Problem, i int) []move {
+	quoted := func(s string) string {
+		b, _ := json.Marshal(s)
+		return string(b)
+	}
+	ids := make([]string, len(p.Rewards))
+	for k, r := range p.Rewards {
+		ids[k] = r.ProductID
+	}
+	gold := strings.Join(ids, ",")
+	moves := []move{
+		{"find_product", `{"q": ` + quoted(p.Query) + `, "page": 1}`},
+		{"view_product_information", `{"product_ids":` + quoted(gold) + `}`},
+		{"no_such_tool", `{}`},
+		{"find_product", `{"page":"x"}`},
+	}
+	if i%2 == 1 {
+		gold = "1"
+	}
+	return append(moves, move{"recommend_product", `{"product_ids":` + quoted(gold) + `}`}, move{"terminate", `{"status":"success"}`})
+}
+
+func (m move) call(i int) model.Call {
+	return model.Call{ID: fmt.Sprintf("c%d", i), Type: "function", Function: model.Function{Name: m.name, Arguments: m.arguments}}
+}
+
+// scripted answers as a model that plays moves, and keeps what tools told it.
+type scripted struct {
+	moves []move
+	n     int
+	heard []string
+}
+
+func (s *scripted) Chat(_ context.Context, request model.Body) (model.Reply, []byte, error) {
+	s.heard = s.heard[:0]
+	for _, m := range gjson.GetBytes(bytes.Join(request, nil), "messages").Array() {
+		if m.Get("role").Str == "tool" {
+			s.heard = append(s.heard, m.Get("content").String())
+		}
+	}
+	body, err := json.Marshal(map[string]any{"id": fmt.Sprint(s.n), "choices": []any{map[string]any{"finish_reason": "tool_calls", "message": map[string]any{
+		"content": "", "reasoning_content": "I look on.", "tool_calls": []model.Call{s.moves[s.n].call(s.n)},
+	}}}})
+	if err != nil {
+		return model.Reply{}, nil, err
+	}
+	s.n++
+	r, err := model.ReadTurn(body)
+	return r, body, err
+}
+
+// client speaks to a server as a trainer does.
+type client struct {
+	t    *testing.T
+	url  string
+	http *http.Client
+}
+
+func newClient(t *testing.T, url string) *client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &client{t: t, url: url, http: &http.Client{Jar: jar}}
+}
+
+func (c *client) post(path, body string, headers ...string) (int, string) {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.url+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// account is a Responses object of what the student did.
+func account(moves []move, heard []string) string {
+	var items []any
+	for i, m := range moves {
+		items = append(items, map[string]any{"type": "reasoning", "summary": []any{map[string]any{"type": "summary_text", "text": "I look on."}}},
+			map[string]any{"type": "function_call", "call_id": fmt.Sprintf("c%d", i), "name": m.name, "arguments": m.arguments},
+			map[string]any{"type": "function_call_output", "call_id": fmt.Sprintf("c%d", i), "output": heard[i]})
+	}
+	b, _ := json.Marshal(map[string]any{"responses_create_params": map[string]any{"input": "x"}, "response": map[string]any{"output": items}, "instance_config": map[string]any{"k": 1}})
+	return string(b)
+}
+
+// TestAnEpisodeIsWhatEvalPlays: the same student is told the same, byte for byte, and
+// paid the same by eval's loop, over HTTP and over MCP.
+func TestAnEpisodeIsWhatEvalPlays(t *testing.T) {
+	t.Parallel()
+	e := open(t, "dense")
+	s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
+	defer s.Close()
+	solved := 0
+	n := min(200, len(e.Problems.All))
+	for i := range n {
+		p, id := &e.Problems.All[i], e.Problems.IDs[i]
+		moves := script(p, i)
+		asker := &scripted{moves: moves}
+		player := *e.Player
+		result, err := player.Play(t.Context(), rollout.Task{Problem: p, ID: id, RunID: "eval"}, asker, func(rollout.Turn) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := e.Scorer.Score(t.Context(), result.Trace, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.Success {
+			solved++
+		}
+		told := append([]string{}, asker.heard...) // all but the last answer
+		overHTTP(t, newClient(t, s.URL), id, moves, told, want)
+		if i%10 == 0 {
+			overMCP(t, newClient(t, s.URL), id, moves, told, want)
+		}
+	}
+	if solved == 0 || solved == n {
+		t.Errorf("the student solves %d of %d", solved, n)
+	}
+}
+
+func overHTTP(t *testing.T, c *client, id string, moves []move, told []string, want arena.Outcome) {
+	t.Helper()
+	if status, body := c.post("/seed_session", `{"problem_id":`+fmt.Sprintf("%q", id)+`}`); status != http.StatusOK {
+		t.Fatalf("%s: seeded with %d %s", id, status, body)
+	}
+	var heard []string
+	for _, m := range moves {
+		status, text := c.post("/"+m.name, m.arguments)
+		if status != http.StatusOK {
+			t.Fatalf("%s %s: %d %s", id, m.name, status, text)
+		}
+		heard = append(heard, text)
+	}
+	for i, text := range told {
+		if heard[i] != text {
+			t.Fatalf("%s: call %d is answered\n%s\nin eval\n%s", id, i, heard[i], text)
+		}
+	}
+	paidAs(t, c, id, moves, heard, want)
+}
+
+func paidAs(t *testing.T, c *client, id string, moves []move, heard []string, want arena.Outcome) {
+	t.Helper()
+	status, body := c.post("/verify", account(moves, heard))
+	v := gjson.Parse(body)
+	if status != http.StatusOK || v.Get("mask_sample").Bool() || v.Get("success").Bool() != want.Success || v.Get("score").Raw != string(outcome.AppendScores(nil, want.Scores)) {
+		t.Fatalf("%s: paid %d %s, want success %v and score %s", id, status, body, want.Success, outcome.AppendScores(nil, want.Scores))
+	}
+	sum := 0.0
+	v.Get("reward_components").ForEach(func(_, c gjson.Result) bool {
+		sum += c.Num
+		return true
+	})
+	if sum != v.Get("reward").Num || !v.Get("responses_create_params").Exists() || !v.Get("response.output").Exists() || v.Get("flag_"+environment.FlagOtherCalls).Exists() {
+		t.Fatalf("%s: components sum to %v: %s", id, sum, body)
+	}
+	if again, twice := c.post("/verify", account(moves, heard)); again != status || twice != body {
+		t.Fatalf("%s: asked again it is paid %d %s", id, again, twice)
+	}
+}
+
+// headed sends the session's headers.
+type headed struct{ headers map[string]string }
+
+func (h headed) RoundTrip(r *http.Request) (*http.Response, error) {
+	for k, v := range h.headers {
+		r.Header.Set(k, v)
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func overMCP(t *testing.T, c *client, id string, moves []move, told []string, want arena.Outcome) {
+	t.Helper()
+	_, body := c.post("/seed_session", `{"problem_id":`+fmt.Sprintf("%q", id)+`}`)
+	var seeded struct {
+		MCP struct {
+			Path    string            `json:"url_path"`
+			Headers map[string]string `json:"headers"`
+		} `json:"mcp"`
+	}
+	if err := json.Unmarshal([]byte(body), &seeded); err != nil {
+		t.Fatal(err)
+	}
+	transport := &mcp.StreamableClientTransport{Endpoint: c.url + seeded.MCP.Path, HTTPClient: &http.Client{Transport: headed{seeded.MCP.Headers}}}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	tools, err := session.ListTools(t.Context(), nil)
+	if err != nil || len(tools.Tools) != 7 {
+		t.Fatalf("%d tools, %v", len(tools.Tools), err)
+	}
+	var heard []string
+	var made []move
+	for i, m := range moves {
+		if m.name == "no_such_tool" {
+			continue // the protocol itself refuses it
+		}
+		made = append(made, m)
+		r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: m.name, Arguments: json.RawMessage(m.arguments)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := r.Content[0].(*mcp.TextContent).Text
+		if i < len(told) && text != told[i] {
+			t.Fatalf("%s: call %d is answered\n%s\nin eval\n%s", id, i, text, told[i])
+		}
+		heard = append(heard, text)
+	}
+	status, paid := c.post("/verify", account(made, heard))
+	if status != http.StatusOK || gjson.Get(paid, "success").Bool() != want.Success {
+		t.Fatalf("%s: paid %d %s", id, status, paid)
+	}
+}
+
+// deaf is a shop that never answers.
+type deaf struct{}
+
+func (deaf) Get(context.Context, string, python.Value) (python.Value, int, bool) {
+	return python.Value{}, 0, false
+}
+
+// TestFailuresOfOursAreMasked: none pays 0, each names itself, in both styles.
+func TestFailuresOfOursAreMasked(t *testing.T) {
+	t.Parallel()
+	seeded := func(c *client, e *environment.Environment) {
+		if status, body := c.post("/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[0])); status != http.StatusOK {
+			t.Fatalf("seeded with %d %s", status, body)
+		}
+	}
+	for kind, spoil := range map[string]func(*client, *environment.Environment){
+		environment.FaultShop: func(c *client, e *environment.Environment) {
+			e.Player.Server = deaf{}
+			seeded(c, e)
+			if status, body := c.post("/find_product", `{"q":"lamp"}`); status != http.StatusServiceUnavailable || gjson.Get(body, "failure_kind").Str != environment.FaultShop {
+				t.Errorf("a call to a deaf shop: %d %s", status, body)
+			}
+		},
+		environment.FaultUnknown: func(*client, *environment.Environment) {},
+		environment.FaultExpired: func(c *client, e *environment.Environment) {
+			e.Limits.Age = -1
+			seeded(c, e)
+			c.post("/find_product", `{"q":"lamp"}`)
+		},
+		environment.FaultRecord: func(c *client, e *environment.Environment) {
+			var err error
+			if e.Record, err = environment.NewRecord(t.TempDir(), "r", "m"); err != nil {
+				t.Fatal(err)
+			}
+			if err = e.Record.Close(); err != nil {
+				t.Fatal(err)
+			}
+			seeded(c, e)
+		},
+	} {
+		for _, style := range []gym.Style{gym.Masked, gym.Status} {
+			e := open(t, "strict")
+			s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
+			c := newClient(t, s.URL)
+			spoil(c, e)
+			status, body := c.post("/verify", `{"instance_config":{"k":1},"responses_create_params":{}}`, gym.StyleHeader, string(style))
+			v := gjson.Parse(body)
+			masked := status == http.StatusOK && v.Get("mask_sample").Bool() && v.Get("instance_config.mask_sample").Bool() && v.Get("instance_config.k").Int() == 1
+			if v.Get("failure_kind").Str != kind || v.Get("failure_reason").Str == "" || masked != (style == gym.Masked) || (status == http.StatusServiceUnavailable) != (style == gym.Status) {
+				t.Errorf("%s as %s: %d %s", kind, style, status, body)
+			}
+			s.Close()
+		}
+	}
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	e := open(t, "strict")
+	e.Refused = map[string]string{e.Problems.IDs[1]: "its cluster is eval"}
+	e.Limits.Episodes = 1
+	s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked, Token: "secret"}))
+	defer s.Close()
+	c := newClient(t, s.URL)
+	key := []string{"Authorization", "Bearer secret"}
+	for _, tt := range []struct {
+		name, path, body string
+		headers          []string
+		status           int
+		words            string
+	}{
+		{"no token", "/seed_session", `{}`, nil, 401, "token"},
+		{"another token", "/seed_session", `{}`, []string{"Authorization", "Bearer secret2"}, 401, "token"},
+		{"a page of another site", "/seed_session", `{}`, append([]string{"Sec-Fetch-Site", "cross-site"}, key...), 403, ""},
+		{"no JSON", "/seed_session", `{`, key, 400, "not JSON"},
+		{"an unknown problem", "/seed_session", `{"problem_id":"../../etc/passwd"}`, key, 404, "no such problem"},
+		{"a protected problem", "/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[1]), key, 403, "its cluster is eval"},
+		{"a huge call", "/find_product", `{"q":"` + strings.Repeat("x", 300<<10) + `"}`, key, 413, "too large"},
+		{"a call without an episode", "/find_product", `{"q":"x"}`, key, 503, "episode_unknown"},
+		{"an episode", "/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[0]), key, 200, "mcp"},
+		{"one too many", "/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[0]), key, 503, "too many episodes"},
+		{"an account that is no list", "/verify", `{"response":{"output":7}}`, key, 400, "no list"},
+	} {
+		if status, body := c.post(tt.path, tt.body, tt.headers...); status != tt.status || !strings.Contains(body, tt.words) {
+			t.Errorf("%s: %d %s", tt.name, status, body)
+		}
+	}
+}
+
+// TestOnlyCallsThatWereMadeArePaid: a recommendation that is only told of is none.
+func TestOnlyCallsThatWereMadeArePaid(t *testing.T) {
+	t.Parallel()
+	e := open(t, "strict")
+	s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
+	defer s.Close()
+	c := newClient(t, s.URL)
+	moves := script(&e.Problems.All[0], 0)
+	c.post("/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[0]))
+	c.post("/"+moves[0].name, moves[0].arguments)
+	_, body := c.post("/verify", account(moves, make([]string, len(moves))))
+	if v := gjson.Parse(body); v.Get("reward").Num != 0 || v.Get("success").Bool() || v.Get("flag_"+environment.FlagOtherCalls).Int() != 1 {
+		t.Errorf("paid %s", body)
+	}
+}
+
+// TestRecordedEpisodesAreADay that a build reads.
+func TestRecordedEpisodesAreADay(t *testing.T) {
+	t.Parallel()
+	e := open(t, "strict")
+	dir := t.TempDir()
+	var err error
+	if e.Record, err = environment.NewRecord(dir, "env-1", "m"); err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
+	defer s.Close()
+	for i := range 3 {
+		c := newClient(t, s.URL)
+		moves := script(&e.Problems.All[i], i)
+		c.post("/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[i]))
+		var heard []string
+		for _, m := range moves {
+			_, text := c.post("/"+m.name, m.arguments)
+			heard = append(heard, text)
+		}
+		c.post("/verify", account(moves, heard))
+	}
+	if err = e.Record.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inputs, err := traces.Discover(dir, traces.DefaultRules())
+	if err != nil || len(inputs) != 1 {
+		t.Fatalf("%d inputs, %v", len(inputs), err)
+	}
+	n := 0
+	_, err = traces.Read(t.Context(), inputs[0], traces.Defaults(), func(it traces.Item) error {
+		if it.Fault != nil {
+			t.Errorf("fault %v", it.Fault)
+			return nil
+		}
+		n++
+		if it.Trace.RunID != "env-1" || len(it.Trace.Steps) != 6 || it.Trace.Steps[0].Think != "I look on." {
+			t.Errorf("read %s with %d steps", it.Trace.ID, len(it.Trace.Steps))
+		}
+		return nil
+	})
+	if err != nil || n != 3 {
+		t.Errorf("%d attempts, %v", n, err)
+	}
+}

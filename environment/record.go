@@ -1,0 +1,56 @@
+package environment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/trajectory-arena/arena/internal/atomicfile"
+)
+
+// Record keeps finished episodes as a run of a day that a build reads.
+type Record struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+// NewRecord begins a run in the folder of a day. name is the run's, agent the model
+// that is trained.
+func NewRecord(day, name, agent string) (*Record, error) {
+	dir := filepath.Join(day, "traces", "run="+name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("record episodes: %w", err)
+	}
+	meta, err := json.Marshal(map[string]string{"eval_run_id": name, "agent_version_id": agent, "suite_version": "env"})
+	if err == nil {
+		err = atomicfile.WriteFile(filepath.Join(dir, "run.json"), append(meta, '\n'))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record episodes: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "output.jsonl"), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("record episodes: %w", err)
+	}
+	return &Record{file: f}, nil
+}
+
+// add writes a line whole: what a full disk cut off is taken back.
+func (r *Record) add(line []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, err := r.file.Seek(0, 2)
+	if err != nil {
+		return fmt.Errorf("record an episode: %w", err)
+	}
+	if _, err = r.file.Write(append(line, '\n')); err != nil {
+		return errors.Join(fmt.Errorf("record an episode: %w", err), r.file.Truncate(at))
+	}
+	return nil
+}
+
+// Close ends the run.
+func (r *Record) Close() error { return errors.Join(r.file.Sync(), r.file.Close()) }

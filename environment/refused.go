@@ -1,0 +1,40 @@
+package environment
+
+import (
+	"fmt"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/student"
+)
+
+// injectionSeed draws what is planted in the guard to see that it finds it.
+const injectionSeed = 1
+
+// Refuse finds the problems that may not be trained on, and why: those of the bank's
+// protected clusters, and those in which the guard finds a protected problem. It fails
+// where nothing is protected.
+func Refuse(known *finish.Known, p student.Problems) (map[string]string, error) {
+	if known.Bank == nil {
+		return nil, guard.ErrEmptyBank
+	}
+	protection, err := finish.Protect(finish.InBank(known.Bank, known.HeldOut), guard.Config{}, injectionSeed)
+	if err != nil {
+		return nil, err
+	}
+	refused := map[string]string{}
+	for i := range p.All {
+		q := &p.All[i]
+		c := guard.Candidate{ID: p.IDs[i], Text: q.Query}
+		for _, r := range q.Rewards {
+			c.ProductIDs = append(c.ProductIDs, r.ProductID)
+		}
+		if pool := known.Bank.Pool(guard.SpecHash(*q)); pool != "" && pool != guard.PoolTrain {
+			refused[c.ID] = "its cluster is " + string(pool)
+		} else if f := protection.Check(corpus.SplitTrain, c); f.Drop {
+			refused[c.ID] = fmt.Sprintf("it is taken for a protected problem: %s", f.Evidence)
+		}
+	}
+	return refused, nil
+}

@@ -1,0 +1,115 @@
+package environment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/model"
+)
+
+// Said is one reply of the model as a trainer tells of it.
+type Said struct {
+	Text, Think string
+	Calls       []model.Call
+}
+
+// body is the reply as a chat completion, number n of the episode.
+func (s Said) body(n int) []byte {
+	finish := "stop"
+	if len(s.Calls) > 0 {
+		finish = "tool_calls"
+	}
+	b, err := json.Marshal(map[string]any{
+		"id": fmt.Sprintf("env-%d", n+1), "object": "chat.completion",
+		"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": map[string]any{
+			"role": "assistant", "content": s.Text, "reasoning_content": s.Think, "tool_calls": s.Calls,
+		}}},
+	})
+	if err != nil {
+		panic(err) // strings alone
+	}
+	return b
+}
+
+// same reports whether a call is the one that was made: arguments by their values.
+func (m made) same(c model.Call) bool {
+	return m.call.Function.Name == c.Function.Name && plain(m.call.Function.Arguments) == plain(c.Function.Arguments)
+}
+
+// readable reports whether a trainer could have run a call.
+func readable(c model.Call) bool {
+	return gjson.Parse(c.Function.Arguments).IsObject() && gjson.Valid(c.Function.Arguments)
+}
+
+// plain is JSON as encoding/json writes it again: blanks, escapes and the order of
+// keys are the trainer's own.
+func plain(text string) string {
+	var v any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return text
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return text
+	}
+	return string(b)
+}
+
+// maxItems bounds the items of one account.
+const maxItems = 4096
+
+// ReadOutput reads the output of a Responses object: reasoning, messages and calls
+// that stand between two results are one reply.
+func ReadOutput(output gjson.Result) (all []Said, err error) {
+	if !output.IsArray() {
+		return nil, errors.New("read the response: output is no list")
+	}
+	items := output.Array()
+	if len(items) > maxItems {
+		return nil, fmt.Errorf("read the response: more than %d items", maxItems)
+	}
+	fresh := true
+	for _, it := range items {
+		kind := it.Get("type").String()
+		if kind == "function_call_output" {
+			fresh = true
+			continue
+		}
+		if fresh {
+			all, fresh = append(all, Said{}), false
+		}
+		s := &all[len(all)-1]
+		switch kind {
+		case "reasoning":
+			s.Think += texts(it.Get("content")) + texts(it.Get("summary"))
+		case "message":
+			s.Text += texts(it.Get("content"))
+		case "function_call":
+			arguments := it.Get("arguments")
+			text := arguments.Raw
+			if arguments.Type == gjson.String {
+				text = arguments.Str
+			}
+			s.Calls = append(s.Calls, model.Call{ID: it.Get("call_id").String(), Type: "function", Function: model.Function{Name: it.Get("name").String(), Arguments: text}})
+		}
+	}
+	return all, nil
+}
+
+// texts are the texts of parts, or a text itself.
+func texts(v gjson.Result) string {
+	if v.Type == gjson.String {
+		return v.Str
+	}
+	var b strings.Builder
+	for _, part := range v.Array() {
+		b.WriteString(part.Get("text").String())
+	}
+	return b.String()
+}
