@@ -156,15 +156,7 @@ func (f *facts) onlyThought() bool {
 	if len(f.recommended) > 0 {
 		return false
 	}
-	for _, think := range f.thought {
-		if !calls.MaySpell(think) {
-			continue
-		}
-		for c := range calls.Spelled(think) {
-			if c.Name == calls.Recommend {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.thought, func(think string) bool {
+		return slices.ContainsFunc(calls.Mended(think).Calls, func(c arena.Call) bool { return c.Name == calls.Recommend })
+	})
 }
