@@ -16,7 +16,7 @@ var layer = map[string]int{
 	"traces": 2, "filters": 2, "judges": 2, "guard": 2, "shop": 2, "corpus": 2, "contest": 2,
 	"pipeline": 3, "student": 3, "report": 3,
 	"environment": 4,
-	"cmd": 5, "bench": 5,
+	"cmd":         5, "bench": 5,
 }
 
 func TestImportsGoOneWay(t *testing.T) {
