@@ -148,7 +148,7 @@ func (ep *Episode) pay(ctx context.Context, said []Said) (Verdict, error) {
 		return Verdict{}, err
 	}
 	d := rollout.Dialogue(result.Trace)
-	v, err := e.pay(ctx, &reward.Attempt{Trace: result.Trace, Dialogue: &d, Problem: p, Unreadable: result.Malformed})
+	v, err := e.pay(ctx, &reward.Attempt{Trace: result.Trace, Dialogue: &d, Problem: p, Unreadable: result.MalformedCalls})
 	if err != nil {
 		return Verdict{Fault: &Fault{FaultJudge, err.Error()}}, ctx.Err()
 	}

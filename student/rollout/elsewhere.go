@@ -15,9 +15,8 @@ type Answered struct {
 	Text string
 	// Kept are the search server's answers, for playing the call again.
 	Kept []TapeAnswer
-	// Malformed reports whether the call could not be read, Terminates whether it ends
-	// the rollout.
-	Malformed, Terminates bool
+	// Terminates reports whether it ends the rollout.
+	Terminates bool
 }
 
 // Answer runs one call. The fault is a search server's that did not answer: the text
@@ -31,7 +30,7 @@ func (e *Environment) Answer(ctx context.Context, c model.Call) (Answered, *mode
 	}
 	read := dialect.Read(model.Reply{Calls: []model.Call{c}}, dialect.Native)
 	a := p.run(read.Calls)[0]
-	return Answered{Text: toolText(a.Result), Kept: p.tape.take(), Malformed: a.malformed, Terminates: a.terminates}, p.lost, nil
+	return Answered{Text: toolText(a.Result), Kept: p.tape.take(), Terminates: a.terminates}, p.lost, nil
 }
 
 // Again plays turns that were played elsewhere, by their kept answers, and asks
