@@ -53,8 +53,7 @@ estimate, and added to them.`,
   arena dedup out/data/sft/*.parquet --field messages --strip shop/profiles/7-tool.txt -o -`,
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, names []string) error {
-			files, cleanUp, err := cli.Local(c.Context(), names)
-			defer cleanUp()
+			files, err := s.Local(c.Context(), names...)
 			if err != nil {
 				return err
 			}

@@ -38,8 +38,7 @@ type filtered struct {
 // read makes the first pass over all inputs, then the second, and returns the
 // attempts in input order.
 func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error) {
-	inputs, cleanUp, err := cli.DayInputs(ctx, d.streams, days)
-	defer cleanUp()
+	inputs, err := d.streams.DayInputs(ctx, days)
 	if err != nil {
 		return nil, err
 	}

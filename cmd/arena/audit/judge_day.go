@@ -31,8 +31,7 @@ type judgeDay struct {
 
 // attempts gives every attempt of the days in input order.
 func (d *judgeDay) attempts(ctx context.Context, days []string, emit func(*arena.Trace) error) error {
-	inputs, cleanUp, err := cli.DayInputs(ctx, d.streams, days)
-	defer cleanUp()
+	inputs, err := d.streams.DayInputs(ctx, days)
 	if err != nil {
 		return err
 	}

@@ -53,8 +53,7 @@ Which tiers there are and how well they find what: docs/leak.md.`,
   arena leak --held-out testdata/leak/bank.jsonl out -o leaks.jsonl --report report.json --fail-on drop`,
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, names []string) error {
-			paths, cleanUp, err := cli.Local(c.Context(), names)
-			defer cleanUp()
+			paths, err := s.Local(c.Context(), names...)
 			if err != nil {
 				return err
 			}

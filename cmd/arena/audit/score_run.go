@@ -29,13 +29,11 @@ type scored struct {
 
 func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
 	defer r.catalog.Close() //nolint:errcheck // only read
-	days, removeCopies, err := cli.LocalDays(ctx, days)
-	defer removeCopies()
+	days, err := r.streams.LocalDays(ctx, days)
 	if err != nil {
 		return err
 	}
-	inputs, cleanUp, err := cli.DayInputs(ctx, r.streams, days)
-	defer cleanUp()
+	inputs, err := r.streams.DayInputs(ctx, days)
 	if err != nil {
 		return err
 	}

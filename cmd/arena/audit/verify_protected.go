@@ -21,8 +21,7 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 	if err != nil {
 		return err
 	}
-	paths, cleanUp, err := cli.Local(ctx, []string{name})
-	defer cleanUp()
+	paths, err := s.Local(ctx, name)
 	if err != nil {
 		return err
 	}

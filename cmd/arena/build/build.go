@@ -25,9 +25,8 @@ import (
 type buildFlags struct {
 	cli.Settings
 	streams  *cli.Streams
-	out      string
-	target   cli.Output
-	card     cli.CardFlags
+	target   cli.Target
+	out      cli.Output
 	work     string
 	problems []string
 	catalogs []string
@@ -50,8 +49,7 @@ type buildFlags struct {
 
 func (f *buildFlags) register(c *cobra.Command) {
 	f.Flags(c)
-	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
-	f.card.Register(c)
+	f.target.Flags(c)
 	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems file (default problems.jsonl in each DAY)")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
@@ -122,13 +120,11 @@ func (f *buildFlags) build(c *cobra.Command, days []string) error {
 
 // write makes the corpus and brings it to where it goes.
 func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
-	release, err := f.target.Lock()
-	if err != nil {
+	if err := f.out.Lock(f.streams); err != nil {
 		return err
 	}
-	defer release()
 	if f.force {
-		if err = r.Forget(); err != nil {
+		if err := r.Forget(); err != nil {
 			return buildError(err)
 		}
 	}
@@ -136,7 +132,7 @@ func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
 	if err != nil {
 		return f.buildError(summary, err)
 	}
-	if err = f.target.Publish(ctx); err != nil {
+	if err = f.out.Publish(ctx); err != nil {
 		return err
 	}
 	f.tell(summary)
@@ -167,12 +163,9 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 	if err != nil {
 		return err
 	}
-	days, cleanUp, err := cli.LocalDays(c.Context(), days)
-	defer cleanUp()
-	if err != nil {
+	if r.Sources.Days, err = f.streams.LocalDays(c.Context(), days); err != nil {
 		return err
 	}
-	r.Sources.Days = days
 	opened, err := f.judge.Open(f.streams.Err, r.Config.MaxUnscored)
 	if err != nil {
 		return err
@@ -190,24 +183,21 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 
 // run puts a run together from the flags, without its days and judges.
 func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
-	if f.out == "" {
-		return nil, cli.Usage(errors.New("no output folder"), "say where the corpus goes, such as -o out")
-	}
-	if err := f.card.Check(); err != nil {
+	if err := f.target.Check(); err != nil {
 		return nil, err
 	}
 	config, err := f.configuration(c)
 	if err != nil {
 		return nil, err
 	}
-	if f.target, err = cli.NewOutput(f.out, ""); err != nil {
+	if f.out, err = cli.NewOutput(f.target.Name, ""); err != nil {
 		return nil, err
 	}
-	out := f.target.Dir
+	out := f.out.Dir
 	if f.work != "" && cli.Within(out, f.work) {
 		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}
-	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+".work"), Version: cli.Version(), License: f.card.License, FS: corpus.Disk{}, Pages: pages}
+	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+".work"), Version: cli.Version(), License: f.target.License, FS: corpus.Disk{}, Pages: pages}
 	r.Sources = pipeline.Sources{
 		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.In, Spool: r.Work,
 	}

@@ -51,11 +51,11 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 	}
 	w := f.streams.Err
 	choose.PrintFunnel(w, s.Funnel)
-	fmt.Fprintf(w, "\n%s:", f.out)
+	fmt.Fprintf(w, "\n%s:", f.target.Name)
 	for _, name := range slices.Sorted(maps.Keys(s.Rows)) {
 		fmt.Fprintf(w, "  %s %d", name, s.Rows[name])
 	}
-	fmt.Fprintf(w, "\ncheck it with: arena verify %s\n", f.out)
+	fmt.Fprintf(w, "\ncheck it with: arena verify %s\n", f.target.Name)
 }
 
 // buildError shows where attempts were lost, where that is why there is no

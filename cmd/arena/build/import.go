@@ -10,25 +10,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/pipeline/choose"
-	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
 	"github.com/trajectory-arena/arena/traces"
 )
 
 // importFlags are what a user can say to `arena import`.
 type importFlags struct {
-	out     string
+	target  cli.Target
 	reading cli.Reading
-	card    cli.CardFlags
 	heldOut []string
 	workers int
 	// unguarded reports whether nothing is held out, which nobody may forget to say.
 	unguarded bool
 	asIs      bool
-	force     bool
 	quiet     bool
 }
 
@@ -50,12 +46,10 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
 	}
-	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
-	f.card.Register(c)
+	f.target.Replacing(c)
 	f.reading.Register(c)
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
-	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
 	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "records worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
@@ -67,8 +61,8 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 
 // check refuses flags that cannot be meant, before anything is read.
 func (f *importFlags) check() error {
-	if f.out == "" {
-		return cli.Usage(errors.New("no output folder"), "say where the corpus goes, such as -o imported")
+	if err := f.target.Check(); err != nil {
+		return err
 	}
 	if (len(f.heldOut) > 0) == f.unguarded {
 		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
@@ -76,7 +70,7 @@ func (f *importFlags) check() error {
 	if f.workers < 1 {
 		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
 	}
-	return f.card.Check()
+	return nil
 }
 
 func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
@@ -84,18 +78,14 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 		return err
 	}
 	cli.LimitHeap()
-	out, discard, err := cli.StagedOutput(f.out)
-	defer discard()
+	out, err := f.target.Staged(s)
 	if err != nil {
 		return err
 	}
-	release, err := out.Take(c.Context(), f.force)
-	if err != nil {
+	if err = out.Take(c.Context(), s, f.target.Force); err != nil {
 		return err
 	}
-	defer release()
-	inputs, cleanUp, err := cli.DayInputs(c.Context(), s, in)
-	defer cleanUp()
+	inputs, err := s.DayInputs(c.Context(), in)
 	if err != nil {
 		return err
 	}
@@ -104,7 +94,8 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 		return err
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
-	to := finish.Target{Redact: redactor, Out: out.Dir, FS: corpus.Disk{}, Version: cli.Version(), License: f.card.License}
+	to := f.target.At(out)
+	to.Redact = redactor
 	m := foreign.Import{Inputs: inputs, RunID: f.reading.RunID, MaxUnreadable: f.reading.MaxUnreadable, HeldOut: f.heldOut, Workers: f.workers, Progress: progress.Event, Target: to}
 	summary, err := m.Run(c.Context())
 	progress.Done()

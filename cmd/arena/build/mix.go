@@ -25,11 +25,9 @@ type mixFlags struct {
 	// capped reports whether the rows of a request were bounded by the user.
 	capped  bool
 	config  mix.Config
-	out     string
+	target  cli.Target
 	heldOut []string
-	card    cli.CardFlags
 	workers int
-	force   bool
 	quiet   bool
 }
 
@@ -58,8 +56,7 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 			return f.run(c.Context(), s, args)
 		},
 	}
-	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
-	f.card.Register(c)
+	f.target.Replacing(c)
 	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config of train, at most; 0, and unset without weights, for any number")
 	c.Flags().IntVar(&f.config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
 	c.Flags().Float64Var(&f.config.Near, "near", f.config.Near, "similarity from which two rows with one request are the same, 0 to 1")
@@ -67,7 +64,6 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 	c.Flags().BoolVar(&f.config.Hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on beside those of the corpora; may be repeated")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "configs worked on at once")
-	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsFiles(c)
 	cli.Reads(c, "held-out")
@@ -76,10 +72,7 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 }
 
 func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error {
-	if f.out == "" {
-		return cli.Usage(errors.New("no output folder"), "say where the corpus goes, such as -o out")
-	}
-	if err := f.card.Check(); err != nil {
+	if err := f.target.Check(); err != nil {
 		return err
 	}
 	sources, err := weighedCorpora(args)
@@ -89,26 +82,21 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	if !f.capped && sources[0].Weight == 0 {
 		f.config.PerProblem = 0 // what is united is not thinned
 	}
-	out, discard, err := cli.StagedOutput(f.out)
-	defer discard()
+	out, err := f.target.Staged(s)
 	if err != nil {
 		return err
 	}
 	if _, err = cli.ParseWhere(f.config.Where); err != nil {
 		return err
 	}
-	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Workers: f.workers, Target: finish.Target{Out: out.Dir, Version: cli.Version(), License: f.card.License, FS: corpus.Disk{}}}
+	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Workers: f.workers, Target: f.target.At(out)}
 	if err = m.Validate(); err != nil {
 		return cli.Usage(err, "run `arena mix --help` for an example")
 	}
-	release, err := out.Take(ctx, f.force)
-	if err != nil {
+	if err = out.Take(ctx, s, f.target.Force); err != nil {
 		return err
 	}
-	defer release()
-	cleanUp, err := fetchSources(ctx, m.Sources)
-	defer cleanUp()
-	if err != nil {
+	if err = fetchSources(ctx, s, m.Sources); err != nil {
 		return err
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
@@ -126,12 +114,12 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 
 // fetchSources copies the sources that lie in buckets: each is read three
 // times, once to verify it.
-func fetchSources(ctx context.Context, sources []mix.Source) (cleanUp func(), err error) {
-	paths, cleanUp, err := cli.Local(ctx, folders(sources))
+func fetchSources(ctx context.Context, s *cli.Streams, sources []mix.Source) error {
+	paths, err := s.Local(ctx, folders(sources)...)
 	for i, path := range paths {
 		sources[i].Dir = path
 	}
-	return cleanUp, err
+	return err
 }
 
 func folders(sources []mix.Source) []string {
@@ -170,7 +158,7 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 
 func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
 	choose.PrintFunnel(s.Err, r.Funnel())
-	fmt.Fprintf(s.Err, "\n%s:", f.out)
+	fmt.Fprintf(s.Err, "\n%s:", f.target.Name)
 	rows := r.Rows()
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		fmt.Fprintf(s.Err, "  %s %d", name, rows[name])

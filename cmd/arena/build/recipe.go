@@ -2,7 +2,6 @@ package build
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,12 +29,10 @@ type recipeFlags struct {
 	run     string
 	teacher string
 	heldOut []string
-	out     string
-	card    cli.CardFlags
+	target  cli.Target
 	work    string
 	workers int
 	dryRun  bool
-	force   bool
 }
 
 // NewRecipe makes `arena recipe`.
@@ -80,12 +77,11 @@ eval played already.`,
 	fl.StringVar(&f.run, "run", "", "run of arena eval to take rollouts from instead of playing")
 	fl.StringVar(&f.teacher, "teacher", "", "run of the teacher, for steps")
 	fl.StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on, as for arena build; may be repeated")
-	fl.StringVarP(&f.out, "output", "o", "", "folder of the stage's data, or the URL of one in a bucket")
-	f.card.Register(c)
+	f.target.Flags(c)
 	fl.StringVar(&f.work, "work", "", "folder of the run and of what was built of it (default OUT.work)")
 	fl.IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be played and do nothing")
-	fl.BoolVar(&f.force, "force", false, "replace a corpus that is already there; the run of OUT.work is kept")
+	fl.BoolVar(&f.target.Force, "force", false, "replace a corpus that is already there; the run of OUT.work is kept")
 	fl.BoolVarP(&f.eval.Quiet, "quiet", "q", false, "no progress, no table")
 	f.Flags(c)
 	f.eval.AddSetting(c)
@@ -107,8 +103,6 @@ func (f *recipeFlags) check() error {
 	switch {
 	case f.corpus == "":
 		return cli.Usage(errors.New("no corpus given"), "name one that `arena build` made with --corpus")
-	case f.out == "":
-		return cli.Usage(errors.New("no output folder"), "say where the data goes, such as -o stage")
 	case f.recipe.Rollouts == recipe.Never && (f.run != "" || len(f.eval.Endpoints) > 0):
 		return cli.Usage(fmt.Errorf("recipe %s takes no rollouts", f.recipe.Name), "leave out --run and --endpoint")
 	case f.plays() && len(f.eval.Endpoints) == 0:
@@ -118,7 +112,7 @@ func (f *recipeFlags) check() error {
 	case f.recipe.Teacher != (f.teacher != ""):
 		return cli.Usage(fmt.Errorf("recipe %s and --teacher do not go together so", f.recipe.Name), "steps takes --teacher, the others do not")
 	}
-	return f.card.Check()
+	return f.target.Check()
 }
 
 // produce is the whole way: play, build, choose and write.
@@ -126,12 +120,11 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	target, err := cli.NewOutput(f.out, "")
+	target, err := cli.NewOutput(f.target.Name, "")
 	if err != nil {
 		return err
 	}
-	paths, cleanUp, err := cli.Local(c.Context(), []string{f.corpus})
-	defer cleanUp()
+	paths, err := f.streams.Local(c.Context(), f.corpus)
 	if err != nil {
 		return err
 	}
@@ -143,27 +136,13 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 	if f.dryRun {
 		return f.forecast(c)
 	}
-	release, err := f.take(c.Context(), target)
-	if err != nil {
+	if err = target.Take(c.Context(), f.streams, f.target.Force); err != nil {
 		return err
 	}
-	defer release()
+	if err = (cli.Output{Dir: f.work}).Lock(f.streams); err != nil {
+		return err
+	}
 	return f.write(c, target)
-}
-
-// take keeps the output and the folder of work for this process, and refuses to
-// write over a corpus that is there.
-func (f *recipeFlags) take(ctx context.Context, target cli.Output) (release func(), err error) {
-	out, err := target.Take(ctx, f.force)
-	if err != nil {
-		return nil, err
-	}
-	work, err := cli.Output{Dir: f.work}.Lock()
-	if err != nil {
-		out()
-		return nil, err
-	}
-	return func() { work(); out() }, nil
 }
 
 func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
@@ -171,8 +150,7 @@ func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
 	if err != nil {
 		return err
 	}
-	to := finish.Target{FS: corpus.Disk{}, Out: target.Dir, Version: cli.Version(), License: f.card.License}
-	report, err := f.recipe.Write(c.Context(), to, in, f.work)
+	report, err := f.recipe.Write(c.Context(), f.target.At(target), in, f.work)
 	if report != nil && !f.eval.Quiet {
 		f.tell(report)
 	}

@@ -92,7 +92,7 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 	as := &cobra.Command{}
 	b.register(as)
 	b.Settings, b.noisy.Quiet, b.workers = f.Settings, f.eval.Quiet, f.workers
-	b.out, b.work = filepath.Join(f.work, name), filepath.Join(f.work, name+".work")
+	b.target.Name, b.work = filepath.Join(f.work, name), filepath.Join(f.work, name+".work")
 	b.problems, b.catalogs, b.heldOut = []string{f.problemsFile()}, []string{f.eval.Shop.Catalog}, f.heldOut
 	b.bank = filepath.Join(f.corpus, "bank.json")
 	b.defaults = func(config *pipeline.Config) {
@@ -103,7 +103,7 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 	if err := b.build(as, []string{run}); err != nil {
 		return "", rolloutError(err)
 	}
-	return b.out, nil
+	return b.target.Name, nil
 }
 
 // rolloutError says what an empty corpus means here.

@@ -106,7 +106,7 @@ func stageWrite(c *cobra.Command, f *buildFlags, r *pipeline.Run, s pipeline.Sha
 		fmt.Fprintln(f.streams.Err, "this shard is written; the process that finishes the last one puts the corpus together")
 		return nil
 	}
-	if err := f.target.Publish(c.Context()); err != nil {
+	if err := f.out.Publish(c.Context()); err != nil {
 		return err
 	}
 	f.tell(summary)

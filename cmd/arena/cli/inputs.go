@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 
 	"github.com/trajectory-arena/arena/guard"
@@ -14,52 +12,46 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// DayInputs lists the files of days; standard input is spooled to a file that
-// cleanUp removes.
-func DayInputs(ctx context.Context, s *Streams, days []string) (all []traces.Input, cleanUp func(), err error) {
-	days, cleanUp, err = LocalDays(ctx, days)
-	if err != nil {
-		return nil, cleanUp, err
+// DayInputs lists the files of days; standard input is spooled to a file that is
+// there until the run ends.
+func (s *Streams) DayInputs(ctx context.Context, days []string) (all []traces.Input, err error) {
+	if days, err = s.LocalDays(ctx, days); err != nil {
+		return nil, err
 	}
 	for _, day := range days {
 		inputs, err := traces.Discover(day, traces.DefaultRules())
 		if err != nil {
-			return nil, cleanUp, Failed(err, "DAY is a folder, a glob, a file, the URL of a folder in a bucket, or -")
+			return nil, Failed(err, "DAY is a folder, a glob, a file, the URL of a folder in a bucket, or -")
 		}
 		if day == traces.Stdin {
-			dir, err := os.MkdirTemp("", "arena-spool-")
+			dir, err := s.Temporary("arena-spool-")
 			if err != nil {
-				return nil, cleanUp, fmt.Errorf("spool standard input: %w", err)
-			}
-			removeCopies := cleanUp
-			cleanUp = func() {
-				removeCopies()
-				os.RemoveAll(dir) //nolint:errcheck // a spool that stays behind is the system's to clear
+				return nil, err
 			}
 			if err := inputs[0].Spool(ctx, s.In, dir); err != nil {
-				return nil, cleanUp, err
+				return nil, err
 			}
 		}
 		all = append(all, inputs...)
 	}
 	slices.SortStableFunc(all, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
-	return all, cleanUp, nil
+	return all, nil
 }
 
 // LocalDays gives the paths of days as Local does. The folder of a run that has
 // not ended is refused: its traces are written with its results, and what is
 // there before is none.
-func LocalDays(ctx context.Context, days []string) (paths []string, cleanUp func(), err error) {
-	if paths, cleanUp, err = Local(ctx, days); err != nil {
-		return nil, cleanUp, err
+func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string, err error) {
+	if paths, err = s.Local(ctx, days...); err != nil {
+		return nil, err
 	}
 	for _, day := range paths {
 		spec, err := student.ReadFinished(day)
 		if spec.Schema == student.SpecSchema && errors.Is(err, student.ErrUnfinished) {
-			return nil, cleanUp, Failed(err, "the command that began the run goes on with it")
+			return nil, Failed(err, "the command that began the run goes on with it")
 		}
 	}
-	return paths, cleanUp, nil
+	return paths, nil
 }
 
 // BankForms is what helps where a bank cannot be read.

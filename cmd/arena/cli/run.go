@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -20,7 +21,9 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 		stderr = newLogLines(stderr)
 	}
 	out := &checked{to: stdout}
-	c := root(&Streams{In: stdin, Out: out, Err: stderr})
+	streams := &Streams{In: stdin, Out: out, Err: stderr}
+	defer streams.end()
+	c := root(streams)
 	profiles.flags(c)
 	c.PersistentFlags().Var(&format, "log-format", "what is said on standard error: text, or json for one object a line")
 	c.PersistentPreRunE = func(c *cobra.Command, args []string) error {
@@ -47,12 +50,23 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 	return tellError(stderr, misnamed(err, given(c)))
 }
 
-// Streams are the three standard streams of a run. Data goes to Out, words
-// for people to Err.
+// Streams are the three standard streams of a run, and what is done when it ends.
+// Data goes to Out, words for people to Err.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer
 	Err io.Writer
+
+	atEnd []func()
+}
+
+// AtEnd has something done when the run ends, whatever was noted last first.
+func (s *Streams) AtEnd(do func()) { s.atEnd = append(s.atEnd, do) }
+
+func (s *Streams) end() {
+	for _, do := range slices.Backward(s.atEnd) {
+		do()
+	}
 }
 
 // Version is the program's own, as CHANGELOG.md has it. It is written into

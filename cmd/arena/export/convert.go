@@ -64,8 +64,7 @@ func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) err
 	if f.out == "" {
 		return cli.Usage(fmt.Errorf("no output named"), "give -o PATH, or -o - for standard output")
 	}
-	inputs, cleanUp, err := cli.DayInputs(ctx, s, in)
-	defer cleanUp()
+	inputs, err := s.DayInputs(ctx, in)
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,7 @@ const sideBySide = 16
 // exportFlags are the flags of `arena export`.
 type exportFlags struct {
 	profiles  []string
-	out       string
-	card      cli.CardFlags
+	target    cli.Target
 	workers   int
 	maxTokens int64
 	sessions  int64
@@ -41,7 +40,6 @@ type exportFlags struct {
 	redact    bool
 	hotkeys   bool
 	dryRun    bool
-	force     bool
 	quiet     bool
 }
 
@@ -61,8 +59,7 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 		},
 	}
 	c.Flags().StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write, several allowed; all for every one")
-	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write, or the URL of one in a bucket")
-	f.card.Register(c)
+	f.target.Replacing(c)
 	c.Flags().IntVarP(&f.workers, "jobs", "j", f.workers, "formats written side by side from one reading of the corpus; fewer take less memory")
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
 	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
@@ -76,7 +73,6 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 	c.Flags().BoolVar(&f.redact, "redact", false, "replace secrets, e-mail and network addresses; scan the result again")
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be written")
-	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already in DIR")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	return c
 }
@@ -86,18 +82,14 @@ func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) er
 	if err != nil {
 		return err
 	}
-	if f.out == "" {
-		return cli.Usage(errors.New("export needs a folder to write"), "give -o DIR")
-	}
-	if err = f.card.Check(); err != nil {
+	if err = f.target.Check(); err != nil {
 		return err
 	}
-	out, discard, err := cli.StagedOutput(f.out)
-	defer discard()
+	out, err := f.target.Staged(s)
 	if err != nil {
 		return err
 	}
-	if err = out.Free(c.Context(), f.force); err != nil {
+	if err = out.Free(c.Context(), f.target.Force); err != nil {
 		return err
 	}
 	for _, template := range f.templates {
@@ -105,8 +97,7 @@ func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) er
 			return cli.Failed(fmt.Errorf("read chat template: %w", err), "--preflight takes a Jinja file or a model's tokenizer_config.json")
 		}
 	}
-	paths, cleanUp, err := cli.Local(c.Context(), []string{from})
-	defer cleanUp()
+	paths, err := s.Local(c.Context(), from)
 	if err != nil {
 		return err
 	}
@@ -129,11 +120,9 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, o
 	if err = f.keepsHeldOut(from, out.Dir); err != nil {
 		return err
 	}
-	release, err := out.Lock()
-	if err != nil {
+	if err = out.Lock(s); err != nil {
 		return err
 	}
-	defer release()
 	cli.LimitHeap()
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
 	fsys := cli.Watched(corpus.Disk{}, []string{from}, progress.Reading("export", bytesOf(manifest, profiles)))
@@ -194,7 +183,7 @@ func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profil
 }
 
 func (f *exportFlags) options(from string) (*export.Options, error) {
-	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, License: f.card.License}
+	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, License: f.target.License}
 	if f.redact || f.hotkeys {
 		r, err := redact.New(redact.Options{Hotkeys: f.hotkeys})
 		if err != nil {

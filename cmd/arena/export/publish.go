@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -15,19 +15,16 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
 	"github.com/trajectory-arena/arena/pipeline/choose"
-	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/public"
 )
 
 // publishFlags are the flags of `arena publish`.
 type publishFlags struct {
-	out      string
+	target   cli.Target
 	to       string
-	card     cli.CardFlags
 	heldOut  []string
 	withEval bool
 	dryRun   bool
-	force    bool
 	quiet    bool
 }
 
@@ -51,13 +48,11 @@ where an upload was stopped. Who needs proof runs arena verify --public.`,
 		Args: cli.Takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
 	}
-	c.Flags().StringVarP(&f.out, "output", "o", "", "folder of the public corpus, or the URL of one in a bucket")
+	f.target.Replacing(c)
 	c.Flags().StringVar(&f.to, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
 	c.Flags().BoolVar(&f.withEval, "with-eval", false, "publish the eval split too: whoever has it can train on what students are evaluated on")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not stand in it beside those of the corpus's bank; may be repeated")
-	f.card.Register(c)
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be published; write and upload nothing")
-	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus that is already there")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no counts")
 	cli.ReadsFiles(c)
 	cli.Reads(c, "held-out")
@@ -66,7 +61,7 @@ where an upload was stopped. Who needs proof runs arena verify --public.`,
 }
 
 func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (err error) {
-	if f.out == "" && f.to == "" && !f.dryRun {
+	if f.target.Name == "" && f.to == "" && !f.dryRun {
 		return cli.Usage(errors.New("nowhere to publish to"), "give -o FOLDER, or --to hf://owner/name")
 	}
 	dataset, hub := strings.CutPrefix(f.to, "hf://")
@@ -74,32 +69,24 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 		return cli.Usage(fmt.Errorf("--to is %q", f.to), "hf://owner/name or s3://bucket/folder; -o writes a folder")
 	}
 	if f.to != "" && !hub {
-		if f.out != "" {
+		if f.target.Name != "" {
 			return cli.Usage(errors.New("-o and --to name two places"), "a bucket is one of them")
 		}
-		f.out = f.to
+		f.target.Name = f.to
 	}
-	if err = f.card.Check(); err != nil {
-		return err
-	}
-	out, discard, err := f.output()
-	defer discard()
+	out, err := f.output(s)
 	if err != nil {
 		return err
 	}
-	release, err := out.Take(ctx, f.force)
-	if err != nil {
+	if err = out.Take(ctx, s, f.target.Force); err != nil {
 		return err
 	}
-	defer release()
-	paths, cleanUp, err := cli.Local(ctx, []string{from})
-	defer cleanUp()
+	paths, err := s.Local(ctx, from)
 	if err != nil {
 		return err
 	}
 	cli.LimitHeap()
-	p := public.Publication{Corpus: paths[0], WithEval: f.withEval, HeldOut: f.heldOut,
-		Target: finish.Target{FS: corpus.Disk{}, Out: out.Dir, Version: cli.Version(), License: f.card.License}}
+	p := public.Publication{Corpus: paths[0], WithEval: f.withEval, HeldOut: f.heldOut, Target: f.target.At(out)}
 	counts, err := p.Run(ctx)
 	if !f.quiet {
 		for _, c := range counts {
@@ -133,16 +120,19 @@ func upload(ctx context.Context, s *cli.Streams, dataset, dir string) error {
 
 // output is where the corpus is made: a folder for temporary files where it is not
 // kept.
-func (f *publishFlags) output() (cli.Output, func(), error) {
-	if f.out != "" && !f.dryRun {
-		return cli.StagedOutput(f.out)
+func (f *publishFlags) output(s *cli.Streams) (cli.Output, error) {
+	at := f.target
+	if at.Name == "" || f.dryRun {
+		dir, err := s.Temporary("arena-publish-")
+		if err != nil {
+			return cli.Output{}, err
+		}
+		at.Name = filepath.Join(dir, "public")
 	}
-	dir, err := os.MkdirTemp("", "arena-publish-")
-	discard := func() { os.RemoveAll(dir) } //nolint:errcheck // a folder that stays behind is the system's to clear
-	if err != nil {
-		return cli.Output{}, discard, fmt.Errorf("create a folder to publish from: %w", err)
+	if err := at.Check(); err != nil {
+		return cli.Output{}, err
 	}
-	return cli.Output{Dir: dir + "/public"}, discard, nil
+	return at.Staged(s)
 }
 
 // forecast names what would be uploaded.
