@@ -73,13 +73,7 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	if err != nil {
 		return err
 	}
-	days, removeCopies, err := cli.LocalDays(ctx, days)
-	defer removeCopies()
-	if err != nil {
-		return err
-	}
-	inputs, cleanUp, err := cli.DayInputs(ctx, s, days)
-	defer cleanUp()
+	inputs, err := s.DayInputs(ctx, days)
 	if err != nil {
 		return err
 	}
