@@ -17,7 +17,7 @@ import (
 
 // filterFlags are what a user can say to `arena filter`.
 type filterFlags struct {
-	dayFlags
+	cli.DayFlags
 	unknown   string
 	maxTokens int
 	explain   string
@@ -49,8 +49,8 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
 	d := filters.Defaults()
-	f.register(c, runtime.NumCPU(), "workers")
-	f.noisy.Flags(c)
+	f.Register(c, runtime.NumCPU(), "workers")
+	f.Noisy.Flags(c)
 	c.Flags().StringVar(&f.unknown, "unknown", string(d.Unknown), "attempts whose axis is unknown: keep or drop")
 	c.Flags().IntVar(&f.maxTokens, "max-tokens", d.MaxTokens, "most tokens of a kept attempt")
 	f.settings.Flags(c)
@@ -69,7 +69,7 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	if err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	if modes(f.explain != "", f.calibrate != "", f.reweight) > 1 {
@@ -78,7 +78,7 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	if f.scores != "" && !f.reweight {
 		return cli.Usage(errors.New("--scores without --reweight"), "add --reweight")
 	}
-	day := &filterDay{flags: f, filter: filter, scan: scan{dayFlags: &f.dayFlags, name: "filter", streams: s, limits: reading}}
+	day := &filterDay{flags: f, filter: filter, Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "filter", Streams: s, Limits: reading}}
 	answer := day.lines
 	switch {
 	case f.explain != "":
@@ -88,10 +88,10 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	case f.reweight:
 		answer = day.reweight
 	}
-	if err := cli.WriteWhole(s, f.out, func(w io.Writer) error { return answer(c.Context(), w, days) }); err != nil {
+	if err := cli.WriteWhole(s, f.Out, func(w io.Writer) error { return answer(c.Context(), w, days) }); err != nil {
 		return err
 	}
-	return day.unread.Within(f.reading.MaxUnreadable)
+	return day.Unread.Within(f.Reading.MaxUnreadable)
 }
 
 // modes counts how many of them were asked for.
@@ -118,7 +118,7 @@ func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, traces.Limits, 
 		cfg.Filter.MaxTokens = f.maxTokens
 	}
 	if !c.Flags().Changed("max-unreadable") {
-		f.reading.MaxUnreadable = cfg.MaxUnreadable
+		f.Reading.MaxUnreadable = cfg.MaxUnreadable
 	}
 	filter, err := filters.New(cfg.Filter)
 	if err = errors.Join(err, cfg.Reading.Validate()); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // filterDay runs the filter over days.
 type filterDay struct {
-	scan
+	cli.Scan
 	flags  *filterFlags
 	filter *filters.Filter
 	// each, where set, sees every trace while it is in memory, and may note
@@ -38,11 +38,11 @@ type filtered struct {
 // read makes the first pass over all inputs, then the second, and returns the
 // attempts in input order.
 func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error) {
-	inputs, err := d.streams.DayInputs(ctx, days)
+	inputs, err := d.Streams.DayInputs(ctx, days)
 	if err != nil {
 		return nil, err
 	}
-	all, err := scanned(ctx, &d.scan, inputs, func(ctx context.Context, t *arena.Trace) (f filtered, err error) {
+	all, err := cli.Scanned(ctx, &d.Scan, inputs, func(ctx context.Context, t *arena.Trace) (f filtered, err error) {
 		f = d.check(t)
 		if d.each != nil {
 			err = d.each(ctx, t, &f)
@@ -106,6 +106,6 @@ func (d *filterDay) summary(all []filtered) error {
 			kept++
 		}
 	}
-	return d.say(len(all), "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
+	return d.Say(len(all), "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
 		len(all), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], kept)
 }

@@ -17,7 +17,7 @@ import (
 // reweighting by richness. Every attempt counts, time-outs as failures, as in
 // the subnet's own aggregate.
 func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) error {
-	days, err := d.streams.LocalDays(ctx, days)
+	days, err := d.Streams.LocalDays(ctx, days)
 	if err != nil {
 		return err
 	}

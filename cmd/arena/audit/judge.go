@@ -18,7 +18,7 @@ import (
 
 // judgeFlags are what a user can say to `arena judge`.
 type judgeFlags struct {
-	dayFlags
+	cli.DayFlags
 	judge   string
 	dryRun  bool
 	probe   int
@@ -64,8 +64,8 @@ Details: docs/judges-llm.md.`,
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
 	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
-	f.register(c, 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
-	c.Flags().BoolVarP(&f.noisy.Quiet, "quiet", "q", false, "no words on standard error")
+	f.Register(c, 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
+	c.Flags().BoolVarP(&f.Noisy.Quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
 	c.Flags().IntVar(&f.probe, "probe", 0, "probe the judge itself on this many attempts instead: one line per probe")
 	c.Flags().StringVar(&f.explain, "explain", "", "take one grade apart: the walk through the gates, with the passages; the ID is RUN/PROBLEM")
@@ -78,7 +78,7 @@ Details: docs/judges-llm.md.`,
 }
 
 func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error {
-	if c.Flags().Changed("jobs") && f.workers < 1 || f.probe < 0 {
+	if c.Flags().Changed("jobs") && f.Workers < 1 || f.probe < 0 {
 		return cli.Usage(errors.New("-j and --probe want 1 or more"), "leave -j out for the default")
 	}
 	if f.steps && f.probe > 0 {
@@ -87,7 +87,7 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 	if f.explain != "" && (f.steps || f.probe > 0 || f.dryRun) || f.labels != "" && f.explain == "" {
 		return cli.Usage(errors.New("--explain stands alone, and --labels with it"), "leave --steps, --probe and -n out")
 	}
-	day := &judgeDay{scan: scan{dayFlags: &f.dayFlags, name: "judge", streams: s, limits: traces.DefaultLimits()}, flags: f, progress: f.noisy.Progress(s)}
+	day := &judgeDay{Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "judge", Streams: s, Limits: traces.DefaultLimits()}, flags: f, progress: f.Noisy.Progress(s)}
 	defer day.progress.Done()
 	judge, known := judges.Named(f.judge)
 	switch {
@@ -103,8 +103,8 @@ func (f *judgeFlags) offline(c *cobra.Command, judge judges.Instrument, day *jud
 	if f.dryRun || f.llm.Given() {
 		return cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out what is said about models")
 	}
-	if day.workers == 0 {
-		day.workers = runtime.NumCPU()
+	if day.Workers == 0 {
+		day.Workers = runtime.NumCPU()
 	}
 	offline, _, err := judge.Open(nil)
 	if err != nil {
@@ -130,13 +130,13 @@ func (f *judgeFlags) judgeOrProbe(ctx context.Context, day *judgeDay, days []str
 }
 
 func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err error) {
-	m, err := f.llm.Open(day.streams.Err)
+	m, err := f.llm.Open(day.Streams.Err)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	if day.workers == 0 {
-		day.workers = attemptsAtOnce
+	if day.Workers == 0 {
+		day.Workers = attemptsAtOnce
 	}
 	if f.dryRun {
 		return day.predict(c.Context(), days, m.Judge)

@@ -26,8 +26,8 @@ func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) err
 	if err != nil {
 		return err
 	}
-	if !d.noisy.Quiet {
-		fmt.Fprintf(d.streams.Err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
+	if !d.Noisy.Quiet {
+		fmt.Fprintf(d.Streams.Err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
 			tally.attempts, total.Calls, total.Held, total.Prompt, total.Completion, dollars(total.USD))
 	}
 	b, err := json.Marshal(map[string]any{
@@ -37,7 +37,7 @@ func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) err
 	if err != nil {
 		return fmt.Errorf("encode prediction: %w", err)
 	}
-	_, err = d.streams.Out.Write(append(b, '\n'))
+	_, err = d.Streams.Out.Write(append(b, '\n'))
 	return err
 }
 
@@ -60,9 +60,9 @@ func (d *judgeDay) printBill(before ledger.Bill) {
 		cost = "at unknown prices"
 	}
 	for _, sub := range d.models.Judge.Substitutes() {
-		fmt.Fprintf(d.streams.Err, "warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
+		fmt.Fprintf(d.Streams.Err, "warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
 	}
-	fmt.Fprintf(d.streams.Err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
+	fmt.Fprintf(d.Streams.Err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
 		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.models.Folder)
 }
 

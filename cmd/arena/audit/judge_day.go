@@ -17,7 +17,7 @@ import (
 
 // judgeDay judges the attempts of days.
 type judgeDay struct {
-	scan
+	cli.Scan
 	flags    *judgeFlags
 	progress *cli.Display
 	judge    func(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error)
@@ -31,15 +31,15 @@ type judgeDay struct {
 
 // attempts gives every attempt of the days in input order.
 func (d *judgeDay) attempts(ctx context.Context, days []string, emit func(*arena.Trace) error) error {
-	inputs, err := d.streams.DayInputs(ctx, days)
+	inputs, err := d.Streams.DayInputs(ctx, days)
 	if err != nil {
 		return err
 	}
-	d.progress.Begin(d.name, 0)
+	d.progress.Begin(d.Name, 0)
 	for i := range inputs {
 		var notRead cli.Unread
-		err := notRead.Read(ctx, &inputs[i], d.options(), emit)
-		d.unread.Join(notRead)
+		err := notRead.Read(ctx, &inputs[i], d.Options(), emit)
+		d.Unread.Join(notRead)
 		if err != nil {
 			return err
 		}
@@ -51,21 +51,21 @@ func (d *judgeDay) attempts(ctx context.Context, days []string, emit func(*arena
 func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	tally := newJudgeTally()
 	before := d.bill()
-	err := cli.WriteWhole(d.streams, d.out, func(w io.Writer) error { return d.inOrder(ctx, days, tally, w) })
+	err := cli.WriteWhole(d.Streams, d.Out, func(w io.Writer) error { return d.inOrder(ctx, days, tally, w) })
 	d.progress.Done()
 	if err != nil {
 		return explainJudge(err)
 	}
-	d.unread.Warn(d.streams.Err)
-	if !d.noisy.Quiet {
-		d.unread.Tell(d.streams.Err)
-		tally.print(d.streams.Err)
+	d.Unread.Warn(d.Streams.Err)
+	if !d.Noisy.Quiet {
+		d.Unread.Tell(d.Streams.Err)
+		tally.print(d.Streams.Err)
 		d.printBill(before)
 	}
 	if err := tally.verdict(d.maxUnscored); err != nil {
 		return err
 	}
-	return d.unread.Within(d.reading.MaxUnreadable)
+	return d.Unread.Within(d.Reading.MaxUnreadable)
 }
 
 // inOrder judges side by side and writes in order.
@@ -77,7 +77,7 @@ func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally
 		defer d.progress.Attempt()
 		return d.one(ctx, t, tally)
 	}
-	return pipeline.Attempts(ctx, d.workers, read, judge, func(line []byte) error {
+	return pipeline.Attempts(ctx, d.Workers, read, judge, func(line []byte) error {
 		if _, err := w.Write(line); err != nil {
 			return fmt.Errorf("write judgements: %w", err)
 		}

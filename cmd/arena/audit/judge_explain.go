@@ -50,7 +50,7 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	case !errors.Is(err, errFound):
 		return err
 	}
-	return cli.WriteWhole(d.streams, d.out, func(w io.Writer) error {
+	return cli.WriteWhole(d.Streams, d.Out, func(w io.Writer) error {
 		_, err := io.WriteString(w, cli.WithoutSecrets(words.String()))
 		return err
 	})

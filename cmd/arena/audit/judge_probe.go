@@ -26,7 +26,7 @@ type sampled struct {
 
 // probe tries the judge on n attempts and writes one line per probe.
 func (d *judgeDay) probe(ctx context.Context, days []string, n int) error {
-	return cli.WriteWhole(d.streams, d.out, func(w io.Writer) error { return d.probeTo(ctx, w, days, n) })
+	return cli.WriteWhole(d.Streams, d.Out, func(w io.Writer) error { return d.probeTo(ctx, w, days, n) })
 }
 
 func (d *judgeDay) probeTo(ctx context.Context, w io.Writer, days []string, n int) error {
@@ -43,7 +43,7 @@ func (d *judgeDay) probeTo(ctx context.Context, w io.Writer, days []string, n in
 		}
 		return nil
 	}
-	err = pipeline.Attempts(ctx, d.workers, read, d.measure, func(s []probe.Shift) error { shifts = append(shifts, s); return nil })
+	err = pipeline.Attempts(ctx, d.Workers, read, d.measure, func(s []probe.Shift) error { shifts = append(shifts, s); return nil })
 	if err != nil {
 		return explainJudge(err)
 	}
@@ -97,12 +97,12 @@ func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
 		all[i] = probe.Summarise(p.Name, of)
 	}
 	if lifted := probe.Lifted(all); lifted != "" {
-		fmt.Fprintf(d.streams.Err, "warning: %s\n", lifted)
+		fmt.Fprintf(d.Streams.Err, "warning: %s\n", lifted)
 	}
 	for i, p := range probe.All() {
 		summary := all[i]
-		if !d.noisy.Quiet {
-			fmt.Fprintf(d.streams.Err, "%s: %d of %d raised, %d lowered, %+.3f in the mean (%s)\n",
+		if !d.Noisy.Quiet {
+			fmt.Fprintf(d.Streams.Err, "%s: %d of %d raised, %d lowered, %+.3f in the mean (%s)\n",
 				p.Name, summary.Raised, summary.N, summary.Lowered, summary.MeanShift, p.Doc)
 		}
 		line, err := json.Marshal(summary)

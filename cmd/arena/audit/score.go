@@ -13,7 +13,7 @@ import (
 
 // scoreFlags are what a user can say to `arena score`.
 type scoreFlags struct {
-	dayFlags
+	cli.DayFlags
 	problems []string
 	catalogs []string
 	titles   instrument.TitleFlags
@@ -42,20 +42,20 @@ their oddities: docs/outcome.md.`,
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems instead of the day's problems.jsonl")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue instead of the day's catalog.jsonl")
 	cli.Reads(c, "problems", "catalog")
-	f.register(c, runtime.NumCPU(), "workers")
-	f.noisy.Flags(c)
+	f.Register(c, runtime.NumCPU(), "workers")
+	f.Noisy.Flags(c)
 	f.titles.Flags(c)
 	return c
 }
 
 func (f *scoreFlags) run(ctx context.Context, s *cli.Streams, days []string) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	titles, err := f.titles.Open()
 	if err != nil {
 		return err
 	}
-	r := &scoreRun{scan: scan{dayFlags: &f.dayFlags, name: "score", streams: s, limits: traces.DefaultLimits()}, flags: f}
+	r := &scoreRun{Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "score", Streams: s, Limits: traces.DefaultLimits()}, flags: f}
 	return r.lines(ctx, days, titles)
 }

@@ -14,7 +14,7 @@ import (
 
 // scoreRun scores the attempts of days.
 type scoreRun struct {
-	scan
+	cli.Scan
 	flags   *scoreFlags
 	catalog outcome.Catalog
 	suite   *arena.Suite
@@ -29,19 +29,19 @@ type scored struct {
 
 func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
 	defer r.catalog.Close() //nolint:errcheck // only read
-	days, err := r.streams.LocalDays(ctx, days)
+	days, err := r.Streams.LocalDays(ctx, days)
 	if err != nil {
 		return err
 	}
-	inputs, err := r.streams.DayInputs(ctx, days)
+	inputs, err := r.Streams.DayInputs(ctx, days)
 	if err != nil {
 		return err
 	}
 	if err = r.open(days, titles); err != nil {
 		return err
 	}
-	err = cli.WriteWhole(r.streams, r.flags.out, func(w io.Writer) error {
-		all, err := scanned(ctx, &r.scan, inputs, r.attempt)
+	err = cli.WriteWhole(r.Streams, r.flags.Out, func(w io.Writer) error {
+		all, err := cli.Scanned(ctx, &r.Scan, inputs, r.attempt)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 	if err != nil {
 		return err
 	}
-	return r.unread.Within(r.reading.MaxUnreadable)
+	return r.Unread.Within(r.Reading.MaxUnreadable)
 }
 
 // open reads problems and catalogues.
@@ -136,6 +136,6 @@ func (r *scoreRun) summary(all []scored) error {
 			solved++
 		}
 	}
-	return r.say(len(all), "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
+	return r.Say(len(all), "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
 		len(all), len(all)-unscored, solved, unscored, titles[arena.TitlesVectors], titles[arena.TitlesEndpoint], titles[arena.TitlesNone])
 }

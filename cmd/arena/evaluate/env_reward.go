@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,19 +13,16 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/environment"
-	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/traces"
 )
 
 // payFlags are the flags of env reward.
 type payFlags struct {
-	shop          catalogFlags
-	pay           rewardFlags
-	problems, out string
-	reading       cli.Reading
-	workers       int
-	noisy         cli.Noise
+	cli.DayFlags
+	shop     catalogFlags
+	pay      rewardFlags
+	problems string
 }
 
 func newEnvReward(s *cli.Streams) *cobra.Command {
@@ -45,20 +41,16 @@ and says so. A running arena env serve takes one trajectory at POST /reward.`,
 	}
 	f.shop.add(c)
 	f.pay.add(c)
-	f.reading.Register(c)
-	f.noisy.Flags(c)
+	f.Register(c, runtime.NumCPU(), "workers")
+	f.Noisy.Flags(c)
 	c.Flags().StringVar(&f.problems, "problems", "", "problems: JSON lines, or one JSON array")
-	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
-	cli.ReadsDays(c)
 	cli.Reads(c, "problems")
-	cli.Replaces(c, "output")
 	return c
 }
 
 func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error {
-	if f.workers < 1 {
-		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
+	if err := f.Check(); err != nil {
+		return err
 	}
 	problems, err := student.ReadProblems(f.problems)
 	if err != nil {
@@ -77,72 +69,48 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	if err != nil {
 		return err
 	}
-	var all cli.Unread
-	err = cli.WriteWhole(s, f.out, func(w io.Writer) error { return f.lines(ctx, s, payer, inputs, &all, w) })
-	if err != nil {
-		return err
-	}
-	return all.Within(f.reading.MaxUnreadable)
-}
-
-// paidPart is what became of one input.
-type paidPart struct {
-	lines        bytes.Buffer
-	paid, solved int
-	unread       cli.Unread
-}
-
-func (f *payFlags) lines(ctx context.Context, s *cli.Streams, payer *environment.Payer, inputs []traces.Input, all *cli.Unread, w io.Writer) error {
-	progress := f.noisy.Progress(s)
-	defer progress.Done()
-	progress.Begin("reward", len(inputs))
-	n, solved := 0, 0
-	err := pipeline.Inputs(ctx, inputs, f.workers, func(ctx context.Context, in *traces.Input) (*paidPart, error) {
-		defer progress.Finished(in.Bytes)
-		part := &paidPart{}
-		opt := traces.Defaults()
-		opt.RunID = f.reading.RunID
-		return part, part.unread.Read(ctx, in, opt, func(t *arena.Trace) error {
-			progress.Attempt()
-			return part.add(ctx, payer, t)
+	d := cli.Scan{DayFlags: &f.DayFlags, Name: "reward", Streams: s, Limits: traces.DefaultLimits()}
+	err = cli.WriteWhole(s, f.Out, func(w io.Writer) error {
+		all, err := cli.Scanned(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
+			line, err := payer.Trajectory(ctx, t)
+			if err != nil {
+				err = cli.Failed(err, "titles could not be embedded: start the endpoint, or leave --embeddings out")
+			}
+			return line, err
 		})
-	}, func(p *paidPart) error {
-		all.Join(p.unread)
-		n, solved = n+p.paid, solved+p.solved
-		_, err := p.lines.WriteTo(w)
-		return err
+		if err != nil {
+			return err
+		}
+		return f.lines(s, w, all)
 	})
 	if err != nil {
 		return err
 	}
-	all.Warn(s.Err)
-	if n == 0 {
-		return cli.Failed(errors.New("no attempt could be paid"), "DAY holds attempts at the problems of --problems")
-	}
-	if !f.noisy.Quiet {
-		fmt.Fprintf(s.Err, "%d attempts paid, %d of them successes\n", n, solved)
-		all.Tell(s.Err)
-	}
-	return nil
+	return d.Unread.Within(f.Reading.MaxUnreadable)
 }
 
-func (p *paidPart) add(ctx context.Context, payer *environment.Payer, t *arena.Trace) error {
-	line, err := payer.Trajectory(ctx, t)
-	if err != nil {
-		return cli.Failed(err, "titles could not be embedded: start the endpoint, or leave --embeddings out")
-	}
-	names := cli.NamesOf(t)
-	line.RunID, line.ProblemID, line.Error = names.RunID, names.ProblemID, cli.WithoutSecrets(line.Error)
-	e := json.NewEncoder(&p.lines)
+// lines writes what was paid, and says how much of it was.
+func (f *payFlags) lines(s *cli.Streams, w io.Writer, all []environment.Line) error {
+	paid, solved := 0, 0
+	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	if err = e.Encode(line); err != nil {
-		return fmt.Errorf("encode reward: %w", err)
+	for _, line := range all {
+		line.RunID, line.ProblemID, line.Error = cli.WithoutSecrets(line.RunID), cli.WithoutSecrets(line.ProblemID), cli.WithoutSecrets(line.Error)
+		if err := e.Encode(line); err != nil {
+			return fmt.Errorf("write rewards: %w", err)
+		}
+		if line.Reward != nil {
+			paid++
+		}
+		if line.Success {
+			solved++
+		}
 	}
-	if line.Reward != nil {
-		p.paid++
+	if paid == 0 {
+		return cli.Failed(errors.New("no attempt could be paid"), "DAY holds attempts at the problems of --problems")
 	}
-	if line.Success {
-		p.solved++
+	if !f.Noisy.Quiet {
+		fmt.Fprintf(s.Err, "%d attempts paid, %d of them successes\n", paid, solved)
 	}
 	return nil
 }

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// DayFlags are what the commands over the attempts of days share.
+type DayFlags struct {
+	Out     string
+	Reading Reading
+	Workers int
+	Noisy   Noise
+}
+
+// Register adds the flags; workers is the default of -j, told by its words where
+// it is 0.
+func (f *DayFlags) Register(c *cobra.Command, workers int, doc string) {
+	c.Flags().StringVarP(&f.Out, "output", "o", "-", "output file; - is standard output")
+	f.Reading.Register(c)
+	c.Flags().IntVarP(&f.Workers, "jobs", "j", workers, doc)
+	ReadsDays(c)
+	Replaces(c, "output")
+}
+
+// Check refuses flags that cannot be meant.
+func (f *DayFlags) Check() error {
+	if f.Workers < 1 {
+		return Usage(fmt.Errorf("-j is %d", f.Workers), "give at least one worker")
+	}
+	return nil
+}
+
+// Scan is one reading of days by a command, whose name it has.
+type Scan struct {
+	*DayFlags
+	Name    string
+	Streams *Streams
+	Limits  traces.Limits
+	Unread  Unread
+}
+
+// scanPart is what became of one input.
+type scanPart[T any] struct {
+	made   []T
+	unread Unread
+}
+
+// Scanned gives what work makes of every attempt of the inputs, in their order;
+// inputs are worked on side by side.
+func Scanned[T any](ctx context.Context, d *Scan, inputs []traces.Input, work func(context.Context, *arena.Trace) (T, error)) (all []T, err error) {
+	progress := d.Noisy.Progress(d.Streams)
+	defer progress.Done()
+	progress.Begin(d.Name, len(inputs))
+	err = pipeline.Inputs(ctx, inputs, d.Workers, func(ctx context.Context, in *traces.Input) (*scanPart[T], error) {
+		defer progress.Finished(in.Bytes)
+		p := &scanPart[T]{}
+		return p, p.unread.Read(ctx, in, d.Options(), func(t *arena.Trace) error {
+			progress.Attempt()
+			made, failed := work(ctx, t)
+			p.made = append(p.made, made)
+			return failed
+		})
+	}, func(p *scanPart[T]) error {
+		all = append(all, p.made...)
+		d.Unread.Join(p.unread)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	progress.Done()
+	d.Unread.Warn(d.Streams.Err)
+	if !d.Noisy.Quiet {
+		d.Unread.Tell(d.Streams.Err)
+	}
+	return all, nil
+}
+
+// Options are how the attempts are read.
+func (d *Scan) Options() traces.Options {
+	return traces.Options{Limits: d.Limits, RunID: d.Reading.RunID}
+}
+
+// Say tells people what became of n attempts, and refuses a day that has none.
+func (d *Scan) Say(n int, format string, args ...any) error {
+	if !d.Noisy.Quiet {
+		fmt.Fprintf(d.Streams.Err, format, args...)
+	}
+	if n == 0 {
+		return Failed(errors.New("no attempt could be read"), "`arena "+d.Name+" --help` says what a DAY is")
+	}
+	return nil
+}
