@@ -2,6 +2,8 @@ package gates
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -74,52 +76,33 @@ func answeredChat(c *arena.ProxyCall) bool {
 	return !c.Attempt && c.Status >= 200 && c.Status < 300 && strings.Contains(c.Path, "chat/completions")
 }
 
+// usageForm is the key of a reply that tells its length, with its value. Inside the
+// model's own text the quotes are escaped, so an unescaped key is the server's.
+var usageForm = regexp.MustCompile(`(?:^|[^\\])("completion_tokens"[ :]*(-?[0-9][0-9.eE+-]*))`)
+
 // usage reads completion_tokens from a reply that may be whole, cut off, or
 // kept as a string of JSON.
 func usage(reply arena.Raw) (tokens int, quote string, known bool) {
-	switch reply.Kind() {
-	case arena.Object:
-		return usageOf(string(reply))
-	case arena.String:
-		return usageOf(gjson.Parse(string(reply)).String())
-	default:
-		return 0, "", false
+	text := string(reply)
+	if reply.Kind() == arena.String {
+		text = gjson.Parse(text).String()
 	}
-}
-
-// usageKey is the key of a reply that tells its length, maxUsageDigits bounds
-// the digits that are read of it, maxUsage is the largest number of so many.
-const (
-	usageKey       = `"completion_tokens"`
-	maxUsageDigits = 9
-	maxUsage       = 1e9 - 1
-)
-
-func usageOf(text string) (tokens int, quote string, known bool) {
 	if n := gjson.Get(text, "usage.completion_tokens"); n.Type == gjson.Number {
-		at := strings.LastIndex(text[:n.Index], usageKey)
-		return int(min(max(n.Num, 0), maxUsage)), text[max(at, 0) : n.Index+len(n.Raw)], true
-	}
-	if cursor.Valid(text) {
+		text = text[:n.Index+len(n.Raw)]
+	} else if cursor.Valid(text) {
 		return 0, "", false
 	}
-	return usageOfFragment(text)
+	all := usageForm.FindAllStringSubmatch(text, -1)
+	if len(all) == 0 {
+		return 0, "", false
+	}
+	last := all[len(all)-1]
+	n, _ := strconv.ParseFloat(last[2], 64)
+	return int(min(max(n, 0), maxUsage)), last[1], true
 }
 
-// usageOfFragment finds the usage in a reply cut in the middle. Inside the
-// model's own text the quotes are escaped, so an unescaped key is the server's.
-func usageOfFragment(text string) (tokens int, quote string, known bool) {
-	at := strings.LastIndex(text, usageKey)
-	if at < 1 || text[at-1] == '\\' {
-		return 0, "", false
-	}
-	start := at + len(usageKey)
-	for start < len(text) && (text[start] == ' ' || text[start] == ':') {
-		start++
-	}
-	end := min(digitsEnd(text, start), start+maxUsageDigits)
-	return int(integer(text[start:end])), text[at:end], end > start
-}
+// maxUsage bounds the tokens of a reply: more is noise.
+const maxUsage = 1e9
 
 // recordedLength stands in for usage: the longest text the model is recorded
 // to have written in one step. Steps that the source says a program made are
