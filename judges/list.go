@@ -2,6 +2,7 @@ package judges
 
 import (
 	"context"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/gates"
@@ -68,21 +69,20 @@ func List() []Instrument {
 
 // Named finds the judge that --judge calls name.
 func Named(name string) (Instrument, bool) {
-	return find(func(i *Instrument) bool { return i.Open != nil && i.Flag == name })
+	return find(func(i Instrument) bool { return i.Open != nil && i.Flag == name })
 }
 
 // StepsNamed finds what labels steps and --step-judge calls name.
 func StepsNamed(name string) (Instrument, bool) {
-	return find(func(i *Instrument) bool { return i.OpenSteps != nil && i.Flag == name })
+	return find(func(i Instrument) bool { return i.OpenSteps != nil && i.Flag == name })
 }
 
-func find(is func(*Instrument) bool) (Instrument, bool) {
-	for _, i := range List() {
-		if is(&i) {
-			return i, true
-		}
+func find(is func(Instrument) bool) (Instrument, bool) {
+	at := slices.IndexFunc(List(), is)
+	if at < 0 {
+		return Instrument{}, false
 	}
-	return Instrument{}, false
+	return List()[at], true
 }
 
 // Names are the judges as --judge takes them.
@@ -95,12 +95,17 @@ func Names() (names []string) {
 	return names
 }
 
-// offline is the judge of the gates.
+// offline are the judges that ask no model: the gates, and the rule on steps.
 type offline struct{}
 
-// Judge grades one attempt.
+// Judge implements Judge.
 func (offline) Judge(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
 	return gates.Judge(t, d), nil
+}
+
+// Steps implements StepJudge.
+func (offline) Steps(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
+	return steps.Judge(t, d), nil
 }
 
 func openGates(*llm.Judge) (Judge, Identity, error) {
@@ -112,16 +117,8 @@ func openPanel(panel *llm.Judge) (Judge, Identity, error) {
 	return panel, Identity{Name: panel.Name(), Settings: settings}, err
 }
 
-// rule labels steps without a model.
-type rule struct{}
-
-// Steps labels the steps of one attempt.
-func (rule) Steps(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
-	return steps.Judge(t, d), nil
-}
-
 func openRule(*llm.Judge) (StepJudge, Identity, error) {
-	return rule{}, Identity{Name: steps.Name}, nil
+	return offline{}, Identity{Name: steps.Name}, nil
 }
 
 func openPanelSteps(panel *llm.Judge) (StepJudge, Identity, error) {

@@ -1,8 +1,9 @@
 package agreement
 
 import (
-	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/trajectory-arena/arena/internal/dice"
 )
@@ -46,13 +47,5 @@ func interval(drawn []float64) *[2]float64 {
 		return nil
 	}
 	slices.Sort(drawn)
-	return &[2]float64{quantile(drawn, 0.025), quantile(drawn, 0.975)}
-}
-
-// quantile interpolates between neighbours.
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	low := int(math.Floor(at))
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+	return &[2]float64{stat.Quantile(0.025, stat.LinInterp, drawn, nil), stat.Quantile(0.975, stat.LinInterp, drawn, nil)}
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -34,39 +33,35 @@ const comparedIn = "%[1]s cuesta %[2]s y %[3]s cuesta %[4]s; es mÃ¡s barato, asÃ
 
 func (d duel) write(form string) string { return fmt.Sprintf(form, d.id, d.price, d.rival, d.dearer) }
 
-func makeComparison(turns []arena.Turn) {
-	compareIn(turns, func(d duel) string { return d.write(made[0]) })
+func makeComparison(d duel) string { return d.write(made[0]) }
+
+func makeTemplates(d duel) string {
+	sum := sha256.Sum256([]byte(d.id + d.rival))
+	return d.write(made[int(sum[0])%len(made)])
 }
 
-func makeTemplates(turns []arena.Turn) {
-	compareIn(turns, func(d duel) string {
-		sum := sha256.Sum256([]byte(d.id + d.rival))
-		return d.write(made[int(sum[0])%len(made)])
-	})
-}
-
-func makeElsewhere(turns []arena.Turn) {
-	compareIn(turns, func(d duel) string { return d.write(comparedIn) })
-}
+func makeElsewhere(d duel) string { return d.write(comparedIn) }
 
 // makeFalsely prefers the dearer one because it is cheaper.
-func makeFalsely(turns []arena.Turn) {
-	compareIn(turns, func(d duel) string {
-		return duel{d.rival, d.dearer, d.id, d.price}.write(made[0])
-	})
-}
+func makeFalsely(d duel) string { return duel{d.rival, d.dearer, d.id, d.price}.write(made[0]) }
 
 // compareIn adds a comparison to the last thinking that could have seen both.
-func compareIn(turns []arena.Turn, write func(duel) string) {
-	for i := len(turns) - 1; i > 0; i-- {
-		if turns[i].User != "" {
-			continue
+func compareIn(write func(duel) string) func([]arena.Turn) {
+	return func(turns []arena.Turn) {
+		last := lastOwn(turns)
+		if d, found := duelIn(turns[:max(last, 0)], recommended(turns)); found {
+			turns[last].Think += "\n" + write(d)
 		}
-		if d, found := duelIn(turns[:i], recommended(turns)); found {
-			turns[i].Think += "\n" + write(d)
-		}
-		return
 	}
+}
+
+// lastOwn is the last turn that is not the customer's; -1 where there is none.
+func lastOwn(turns []arena.Turn) int {
+	last := len(turns) - 1
+	for last >= 0 && turns[last].User != "" {
+		last--
+	}
+	return last
 }
 
 // duelIn finds two products with prices in the results of some turns: one that
@@ -138,11 +133,8 @@ const verdict = "\n{\"explanation\": \"Gates 1 to 4 passed: two candidates are c
 // say adds words to the last thinking.
 func say(words string) func([]arena.Turn) {
 	return func(turns []arena.Turn) {
-		for i := len(turns) - 1; i >= 0; i-- {
-			if turns[i].User == "" {
-				turns[i].Think += strings.TrimRight(words, " ")
-				return
-			}
+		if last := lastOwn(turns); last >= 0 {
+			turns[last].Think += words
 		}
 	}
 }

@@ -13,24 +13,6 @@ import (
 // Name is the versioned name of the rule.
 const Name = "steps_v1"
 
-// Label says of one step, by its own number in the dialogue, whether it was
-// needed. A step is needed if any of its calls is; Reason is that of the call
-// which decides.
-type Label struct {
-	Step   int
-	Needed bool
-	Reason Reason
-	Calls  []CallLabel
-}
-
-// CallLabel says the same of one call.
-type CallLabel struct {
-	ID     string
-	Name   string
-	Needed bool
-	Reason Reason
-}
-
 // Reason is a stable word for why a call was needed, or was waste.
 type Reason string
 
@@ -61,37 +43,29 @@ const (
 	NoGoal     Reason = "nothing_recommended"
 )
 
-// Labels labels every turn of the model in order. Where the attempt recommends
-// nothing, there is nothing to move towards and no step is needed.
-func Labels(t *arena.Trace, d *arena.Dialogue) []Label {
+// Judge labels every turn of the model in order, by its own number in the dialogue: a
+// step is needed if any of its calls is, and the reason is that of the call which
+// decides. Where the attempt recommends nothing, there is nothing to move towards
+// and no step is needed. It fails only where the attempt left no step.
+func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
+	out := arena.StepJudgement{Judgement: arena.Judgement{Judge: Name, Outcome: arena.JudgeScored}}
 	w := newWalk(d)
-	labels := make([]Label, 0, len(d.Turns))
 	for i := range d.Turns {
 		turn := &d.Turns[i]
 		if turn.User != "" {
 			continue
 		}
-		label := Label{Step: number(t, turn.Step), Reason: NoCall}
+		v := arena.StepVerdict{Step: number(t, turn.Step), Need: arena.StepWaste, Reason: string(NoCall)}
 		for k := range turn.Calls {
-			c := w.call(place{i, k}, &turn.Calls[k])
-			label.Calls = append(label.Calls, c)
-			if k == 0 || c.Needed && !label.Needed {
-				label.Needed, label.Reason = c.Needed, c.Reason
+			c := &turn.Calls[k]
+			needed, why := w.judge(place{i, k}, c)
+			w.made[c.Name+string(c.Arguments)] = true
+			if k == 0 || needed && v.Need == arena.StepWaste {
+				v.Reason = string(why)
 			}
-		}
-		labels = append(labels, label)
-	}
-	return labels
-}
-
-// Judge labels the steps of an attempt as a judgement. It fails only where the
-// attempt left none.
-func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
-	out := arena.StepJudgement{Judgement: arena.Judgement{Judge: Name, Outcome: arena.JudgeScored}}
-	for _, l := range Labels(t, d) {
-		v := arena.StepVerdict{Step: l.Step, Need: arena.StepWaste, Reason: string(l.Reason)}
-		if l.Needed {
-			v.Need = arena.StepNeeded
+			if needed {
+				v.Need = arena.StepNeeded
+			}
 		}
 		out.Steps = append(out.Steps, v)
 	}
@@ -140,13 +114,6 @@ func newWalk(d *arena.Dialogue) *walk {
 		}
 	}
 	return w
-}
-
-func (w *walk) call(at place, c *arena.Call) CallLabel {
-	label := CallLabel{ID: c.ID, Name: c.Name}
-	label.Needed, label.Reason = w.judge(at, c)
-	w.made[c.Name+string(c.Arguments)] = true
-	return label
 }
 
 func (w *walk) judge(at place, c *arena.Call) (needed bool, why Reason) {

@@ -52,11 +52,11 @@ func TestLabelsFollowTheRecommendation(t *testing.T) {
 			}
 			var why []steps.Reason
 			var need []bool
-			for i, l := range steps.Labels(trace, &d) {
-				if l.Step != i+1 || len(l.Calls) != len(test.turns[i]) {
-					t.Errorf("label %d is of step %d with %d calls", i, l.Step, len(l.Calls))
+			for i, l := range steps.Judge(trace, &d).Steps {
+				if l.Step != i+1 {
+					t.Errorf("label %d is of step %d", i, l.Step)
 				}
-				why, need = append(why, l.Reason), append(need, l.Needed)
+				why, need = append(why, steps.Reason(l.Reason)), append(need, l.Need == arena.StepNeeded)
 			}
 			if diff := cmp.Diff(test.want, why); diff != "" {
 				t.Error(diff)
@@ -75,8 +75,8 @@ func TestASecondLookAtAKnownProductIsWaste(t *testing.T) {
 		{Step: 1, Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"b"}`, Result: `[{"product_id":"71001"}]`}}},
 		{Step: 2, Calls: []arena.Call{{Name: "recommend_product", Arguments: `{"product_ids":"71001"}`, Result: `""`}}},
 	}}
-	labels := steps.Labels(&arena.Trace{}, d)
-	if labels[1].Needed || labels[1].Reason != steps.KnownOnly || labels[1].Step != 2 {
+	labels := steps.Judge(&arena.Trace{}, d).Steps
+	if labels[1].Need != arena.StepWaste || labels[1].Reason != string(steps.KnownOnly) || labels[1].Step != 2 {
 		t.Errorf("second search: %+v", labels[1])
 	}
 }
@@ -89,7 +89,7 @@ func FuzzLabelsNameEveryTurn(f *testing.F) {
 			{Step: -1, Calls: []arena.Call{{Name: name, Arguments: arena.Raw(arguments), Result: arena.Raw(result)}}},
 			{Step: 7, Calls: []arena.Call{{Name: "recommend_product", Arguments: arena.Raw(ids)}}},
 		}}
-		a, b := steps.Labels(&arena.Trace{}, d), steps.Labels(&arena.Trace{}, d)
+		a, b := steps.Judge(&arena.Trace{}, d).Steps, steps.Judge(&arena.Trace{}, d).Steps
 		if len(a) != len(d.Turns) || !cmp.Equal(a, b) {
 			t.Errorf("%d labels for %d turns", len(a), len(d.Turns))
 		}
