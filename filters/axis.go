@@ -11,47 +11,77 @@ import (
 // of all rules is the score: above 0 agentic, below 0 scripted.
 type rule struct {
 	name string
-	why  string
-	odds func(a *evidence.Attempt) float64
+	// reason is the stable word that a scripted attempt gets of it, doc what it then
+	// finds; empty for a rule that only speaks for the model.
+	reason, doc string
+	why         string
+	odds        func(a *evidence.Attempt) float64
 }
 
 // rules is the whole decision of the first pass. A single proof (no inference,
 // a result that never came) outweighs every sign to the contrary; the rest
 // counts dispatches one by one.
 var rules = []rule{
-	{"no_inference", "calls were made and no model was asked, or none returned text: nothing can speak against it", noInference},
-	{"named", "+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too", named},
-	{"unnamed", "-2.5 for each dispatch that readable replies did not name, -1 for one that only an older reply named: an honest client sends what the model wrote, so one such dispatch outweighs two named ones", unnamed},
-	{"cut_replies", "±0.4 for each dispatch whose reply the log cut, by its length: a weak sign, so twelve of them weigh as much as one proof", cutReplies},
-	{"recommendation", "+1 where a reply named the final recommendation; where all replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others", recommendation},
-	{"fabricated", "-12: a result that the proxy never returned makes the dialogue a story", fabricated},
-	{"told_id", "-12: a product in the dialogue that no result held and no reply named; the program put it there", toldID},
-	{"prescient", "-8 where a reply names a real product that no result had shown when it was asked for, -2 for each further reply that does, at most 4: no model knows an id of the shop, so a program told it or wrote the reply afterwards; more than naming everything else can add", prescient},
-	{"nonce", "down to -3 for dispatches with a nonce that is not theirs, or with no status where others have one, +0.5 where all are valid: a program can pass a nonce on, but not make one", nonce},
-	{"impossible_log", "-3 where the log's times cannot be: what cannot have happened was written by hand", impossible},
-	{"uncounted", "-3 where the log holds at least twice as many replies as the sandbox counted, and three more: replies were written into it, or several clients count apart", uncounted},
-	{"forged_replies", "-8 where replies of different lengths all took the same time, or came quicker than any model writes: no server answers so, a hand that writes logs does", forgedReplies},
+	{"no_inference", "no_inference", "Calls were made without asking any model, or without any that returned text.",
+		"-12: calls were made and no model was asked, or none returned text: nothing can speak against it",
+		func(a *evidence.Attempt) float64 {
+			return when(-12, a.Inference == 0 && a.Log.Present && len(a.Log.Dispatches)+len(a.Claims) > 0)
+		}},
+	{"named", "", "",
+		"+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too",
+		func(a *evidence.Attempt) float64 {
+			return math.Min(float64(a.Links[evidence.LinkNamed]+a.Links[evidence.LinkDerived])+0.7*float64(a.Links[evidence.LinkLoose]), 5)
+		}},
+	{"unnamed", "unnamed_dispatches", "Replies do not name dispatches with their arguments, or name others.",
+		"-2.5 for each dispatch that readable replies did not name, -1 for one that only an older reply named: an honest client sends what the model wrote, so one such dispatch outweighs two named ones",
+		func(a *evidence.Attempt) float64 {
+			return -2.5*float64(a.Links[evidence.LinkNone]+a.Links[evidence.LinkOverride]+a.Links[evidence.LinkNoReply]) - float64(a.Links[evidence.LinkStale])
+		}},
+	{"cut_replies", "cut_replies", "Replies that the log cut are too short or too long to hold the calls.",
+		"±0.4 for each dispatch whose reply the log cut, by its length: a weak sign, so twelve of them weigh as much as one proof",
+		func(a *evidence.Attempt) float64 { return 0.4 * float64(a.Agree-a.Disagree) }},
+	{"recommendation", "unnamed_recommendation", "No reply named the final recommendation.",
+		"+1 where a reply named the final recommendation; where all replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others",
+		recommendation},
+	{"fabricated", "fabricated_result", "The dialogue shows results that the proxy never returned, or returned otherwise.",
+		"-12: a result that the proxy never returned makes the dialogue a story",
+		func(a *evidence.Attempt) float64 { return when(-12, a.Phantoms+a.Edits > 0) }},
+	{"told_id", "looked_up_answer", "A product is recommended or opened that only the program can have known.",
+		"-12: a product in the dialogue that no result held and no reply named; the program put it there",
+		func(a *evidence.Attempt) float64 {
+			return when(-12, a.Log.Present && a.Readable == len(a.Log.Replies) && a.Invented > a.InventedNamed)
+		}},
+	{"prescient", "looked_up_answer", "A product is recommended or opened that only the program can have known.",
+		"-8 where a reply names a real product that no result had shown when it was asked for, -2 for each further reply that does, at most 4: no model knows an id of the shop, so a program told it or wrote the reply afterwards; more than naming everything else can add",
+		func(a *evidence.Attempt) float64 {
+			return when(-8-math.Min(2*float64(a.PrescientBy-1), 4), a.PrescientBy > 0)
+		}},
+	{"nonce", "bad_nonce", "Dispatches carry a nonce that is not theirs.",
+		"down to -3 for dispatches with a nonce that is not theirs, or with no status where others have one, +0.5 where all are valid: a program can pass a nonce on, but not make one",
+		nonce},
+	{"impossible_log", "impossible_times", "The log's times cannot be true.",
+		"-3 where the log's times cannot be: what cannot have happened was written by hand",
+		func(a *evidence.Attempt) float64 { return when(-3, a.Impossible > 0) }},
+	{"uncounted", "counts_disagree", "The log holds far more replies than the sandbox counted.",
+		"-3 where the log holds at least twice as many replies as the sandbox counted, and three more: replies were written into it, or several clients count apart",
+		func(a *evidence.Attempt) float64 {
+			counted, held := a.Trace.InferenceTotal, len(a.Log.Replies)
+			return when(-3, counted > 0 && held >= 2*counted && held >= counted+3)
+		}},
+	{"forged_replies", "forged_replies", "Recorded replies cannot be a server's: all equally quick, or quicker than any model writes.",
+		"-8 where replies of different lengths all took the same time, or came quicker than any model writes: no server answers so, a hand that writes logs does",
+		func(a *evidence.Attempt) float64 { return when(-8, a.Forged > 0) }},
 }
 
-func noInference(a *evidence.Attempt) float64 {
-	if a.Inference > 0 || !a.Log.Present || len(a.Log.Dispatches) == 0 && len(a.Claims) == 0 {
-		return 0
+func when(odds float64, holds bool) float64 {
+	if holds {
+		return odds
 	}
-	return -12
+	return 0
 }
 
-func named(a *evidence.Attempt) float64 {
-	exact := float64(a.Links[evidence.LinkNamed]+a.Links[evidence.LinkDerived]) + 0.7*float64(a.Links[evidence.LinkLoose])
-	return math.Min(exact, 5)
-}
-
-func unnamed(a *evidence.Attempt) float64 {
-	return -2.5*float64(a.Links[evidence.LinkNone]+a.Links[evidence.LinkOverride]+a.Links[evidence.LinkNoReply]) - float64(a.Links[evidence.LinkStale])
-}
-
-func cutReplies(a *evidence.Attempt) float64 {
-	return 0.4 * float64(a.Agree-a.Disagree)
-}
+// check is the rule's versioned name among the checks.
+func (r *rule) check() string { return r.name + "_v3" }
 
 func recommendation(a *evidence.Attempt) float64 {
 	switch {
@@ -67,27 +97,6 @@ func recommendation(a *evidence.Attempt) float64 {
 		return 0
 	}
 	return -1.5
-}
-
-func fabricated(a *evidence.Attempt) float64 {
-	if a.Phantoms+a.Edits > 0 {
-		return -12
-	}
-	return 0
-}
-
-func toldID(a *evidence.Attempt) float64 {
-	if a.Log.Present && a.Readable == len(a.Log.Replies) && a.Invented > a.InventedNamed {
-		return -12
-	}
-	return 0
-}
-
-func prescient(a *evidence.Attempt) float64 {
-	if a.PrescientBy == 0 {
-		return 0
-	}
-	return -8 - math.Min(2*float64(a.PrescientBy-1), 4)
 }
 
 func nonce(a *evidence.Attempt) float64 {
@@ -109,20 +118,6 @@ func nonce(a *evidence.Attempt) float64 {
 	}
 	return math.Max(-bad, -3)
 }
-
-func impossible(a *evidence.Attempt) float64 {
-	if a.Impossible > 0 {
-		return -3
-	}
-	return 0
-}
-
-func uncounted(a *evidence.Attempt) float64 {
-	counted, held := a.Trace.InferenceTotal, len(a.Log.Replies)
-	return -3 * evidence.Flag(counted > 0 && held >= 2*counted && held >= counted+3)
-}
-
-func forgedReplies(a *evidence.Attempt) float64 { return -8 * evidence.Flag(a.Forged > 0) }
 
 // logOdds sums the rules. evidence is false where nothing readable bears on
 // the question, whatever the sum. Where the log cut every reply, lengths that

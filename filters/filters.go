@@ -17,9 +17,8 @@ import (
 
 // Filter is the structural filter with its limits.
 type Filter struct {
-	cfg    Config
-	limits checks.Limits
-	tools  evidence.Tools
+	cfg   Config
+	tools evidence.Tools
 }
 
 // New returns a filter with these limits, or all that is wrong with them.
@@ -27,7 +26,7 @@ func New(cfg Config) (*Filter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("set up the structural filter: %w", err)
 	}
-	return &Filter{cfg, checks.Limits{MaxTokens: cfg.MaxTokens}, cfg.harness()}, nil
+	return &Filter{cfg, cfg.harness()}, nil
 }
 
 // Check says what the attempt itself shows: its axis, every reject, the values
@@ -50,6 +49,11 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 // which it is reported.
 func Catalogue() []checks.Check {
 	all := slices.Clone(checks.All)
+	for i := range rules {
+		if r := &rules[i]; r.reason != "" {
+			all = append(all, checks.Check{Name: r.check(), Doc: r.doc, Reason: r.reason, Value: "log-odds that the model wrote the calls: " + r.why, Limit: "0"})
+		}
+	}
 	for i := range habits.All {
 		h := &habits.All[i]
 		all = append(all, checks.Check{Name: h.Check, Doc: h.Doc, Reason: h.Reason, Value: "0 to 1, how sure that is at the lower end of its 95 % interval", Limit: "half"})
@@ -63,23 +67,33 @@ func Catalogue() []checks.Check {
 
 // conclude runs the catalogue, collects the reasons and decides.
 func (f *Filter) conclude(s *arena.Structure, a *evidence.Attempt) {
-	s.Verdicts = make([]arena.Verdict, 0, len(checks.All))
+	s.Verdicts = make([]arena.Verdict, 0, len(checks.All)+len(rules))
 	for i := range checks.All {
 		c := &checks.All[i]
-		value, limit := c.Measure(a, &f.limits)
-		v := arena.Verdict{Check: c.Name, Decision: arena.Keep, Value: value, Limit: limit}
-		if c.Fires(value, limit) && (c.Rejects || s.Axis == arena.AxisScripted) {
-			v.Decision, v.Reason = arena.Drop, c.Reason
+		value, limit := c.Measure(a, f.cfg.MaxTokens)
+		s.Verdicts = append(s.Verdicts, verdict(c.Name, c.Reason, value, limit, c.Fires(value, limit)))
+	}
+	for i := range rules {
+		if r := &rules[i]; r.reason != "" {
+			odds := r.odds(a)
+			s.Verdicts = append(s.Verdicts, verdict(r.check(), r.reason, odds, 0, odds < 0 && s.Axis == arena.AxisScripted))
 		}
-		s.Verdicts = append(s.Verdicts, v)
 	}
 	s.Reasons = append(f.axisReasons(s), a.Unreadable()...)
 	for i := range s.Verdicts {
-		if v := &s.Verdicts[i]; v.Decision == arena.Drop {
+		if v := &s.Verdicts[i]; v.Decision == arena.Drop && !slices.Contains(s.Reasons, v.Reason) {
 			s.Reasons = append(s.Reasons, v.Reason)
 		}
 	}
 	s.Keep = len(s.Reasons) == 0
+}
+
+func verdict(check, reason string, value, limit float64, drops bool) arena.Verdict {
+	v := arena.Verdict{Check: check, Decision: arena.Keep, Value: value, Limit: limit}
+	if drops {
+		v.Decision, v.Reason = arena.Drop, reason
+	}
+	return v
 }
 
 // Unwanted says of a rejected attempt that nothing but mistakes of the model

@@ -64,21 +64,15 @@ func adapts(a *habits.Agent) (worst *habits.Habit) {
 // dayVerdicts are the verdicts on the agent's day. They speak against the attempt
 // only where the day turned its axis, and as it did.
 func (f *Filter) dayVerdicts(s *habits.Sample, a *habits.Agent, before, after arena.Axis) (all []arena.Verdict) {
-	add := func(check, reason string, value, limit float64, speaks bool) {
-		v := arena.Verdict{Check: check, Decision: arena.Keep, Value: value, Limit: limit}
-		if speaks && after != before {
-			v.Decision, v.Reason = arena.Drop, reason
-		}
-		all = append(all, v)
-	}
+	turned := after != before
 	for i := range habits.All {
 		h := &habits.All[i]
-		add(h.Check, h.Reason, a.Fixed(i).Low, habits.Limit, a.Fixed(i).Turns() && after == arena.AxisUnknown)
+		all = append(all, verdict(h.Check, h.Reason, a.Fixed(i).Low, habits.Limit, turned && a.Fixed(i).Turns() && after == arena.AxisUnknown))
 	}
 	for i := range habits.Proofs {
 		p := &habits.Proofs[i]
 		holds := p.Holds(s, a)
-		add(p.Check, p.Reason, evidence.Flag(holds), 0, holds)
+		all = append(all, verdict(p.Check, p.Reason, evidence.Flag(holds), 0, turned && holds))
 	}
 	return all
 }

@@ -18,10 +18,8 @@ type Attempt struct {
 	Links    [len(linkWords)]int
 	// Inference counts the chat completions that may have said something.
 	Inference int
-	// Readable and naming count the answers that can be read, and those of them
-	// that name a call or hold its words.
+	// Readable counts the answers that can be read.
 	Readable int
-	Naming   int
 	// Said is what the turns that act after a result rest on.
 	Said []Said
 	Numbers
@@ -79,9 +77,6 @@ func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 		r := &a.Log.Replies[i]
 		if r.readable {
 			a.Readable++
-		}
-		if len(r.queue) > 0 || r.heard {
-			a.Naming++
 		}
 	}
 	a.Inference = a.Log.inferences(t.InferenceTotal)

@@ -90,7 +90,7 @@ func (a *Attempt) hearVerbatim() {
 		}
 		r := &a.Log.Replies[d.Last]
 		if a.says(d.Last, &d.Act) || strings.Contains(a.Pad.said(r.content), Endpoint(d.Call.Path)+"(") {
-			d.Link, r.heard = LinkUnknown, true
+			d.Link = LinkUnknown
 		}
 	}
 }

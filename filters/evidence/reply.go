@@ -31,9 +31,6 @@ type Reply struct {
 	shell    int
 	written  int
 	streamed bool
-	// heard reports whether the answer holds the words of a request, in no form that is
-	// known.
-	heard bool
 	// Voted reports whether the answer holds several choices.
 	Voted bool
 	// content is what the answer says.
