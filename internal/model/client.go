@@ -54,7 +54,7 @@ func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client
 	}
 	pool, err := NewPool(Config{
 		URLs: []string{e.BaseURL}, Key: key, Headers: headers, Secrets: hidden, Concurrency: e.Concurrency, First: firstLimit,
-		Timeout: usualTimeout, TokensPerMinute: e.TokensPerMinute, Transport: transport, Now: now,
+		Timeout: usualTimeout, Transport: transport, Now: now,
 		Breaker: Breaker{After: silences, Pause: probeAfter, OnlySilent: true, Refuses: true},
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, er
 		return Exchange{}, err
 	}
 	a, err := c.pool.Ask(ctx, Request{
-		Path: chatPath, Body: Body{body}, Most: MaxChat, Timeout: q.Timeout, Tokens: q.Tokens,
+		Path: chatPath, Body: Body{body}, Most: MaxChat, Timeout: q.Timeout,
 		Needless: func() *Fault { return c.needless(q) },
 		Read:     func(b []byte) error { _, bad := Read(b); return bad },
 	})

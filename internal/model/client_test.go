@@ -256,7 +256,7 @@ func TestKeysKnowQuestionsAndNotAddresses(t *testing.T) {
 		t.Error("another address gives another key")
 	}
 	if key(a, func(_ *model.Endpoint, q *model.Question) {
-		q.Schema, q.Timeout, q.Tokens = json.RawMessage(`{}`), 1, 1
+		q.Schema, q.Timeout = json.RawMessage(`{}`), 1
 	}) != base {
 		t.Error("what is not asked changes the key")
 	}
@@ -272,36 +272,6 @@ func TestKeysKnowQuestionsAndNotAddresses(t *testing.T) {
 	}
 }
 
-func TestTokensPerMinuteAreKept(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := modeltest.Virtual(t, 0, modeltest.First(modeltest.Say("well")))
-		e := endpoint(s)
-		e.TokensPerMinute = 60_000 // 1,000 a second, after a first minute's worth
-		c := open(t, s, e)
-		q := question()
-		q.Tokens = 60_000
-		if _, err := c.Chat(t.Context(), q); err != nil {
-			t.Fatal(err)
-		}
-		q.Tokens = 200
-		start := time.Now()
-		if _, err := c.Chat(t.Context(), q); err != nil {
-			t.Fatal(err)
-		}
-		if waited := time.Since(start); waited != 200*time.Millisecond {
-			t.Errorf("waited %v for 200 tokens", waited)
-		}
-		q.Tokens = 50_000
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		var fault *model.Fault
-		if _, err := c.Chat(ctx, q); !errors.As(err, &fault) || fault.Kind != model.Limited || len(s.Calls()) != 2 {
-			t.Errorf("no room before the deadline: %v", err)
-		}
-	})
-}
-
 func TestEndpointsThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]model.Endpoint{
@@ -310,7 +280,6 @@ func TestEndpointsThatCannotBeUsed(t *testing.T) {
 		"key in address":  {BaseURL: "http://host/v1?key=secret", Concurrency: 1},
 		"no concurrency":  {BaseURL: "http://host/v1"},
 		"model as extra":  {BaseURL: "http://host/v1", Concurrency: 1, ExtraBody: map[string]any{"model": "x"}},
-		"negative tokens": {BaseURL: "http://host/v1", Concurrency: 1, TokensPerMinute: -1},
 	} {
 		if err := e.Validate(); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)

@@ -26,8 +26,6 @@ type Endpoint struct {
 	// Concurrency is the most requests in flight; fewer where the server says
 	// that it has too many.
 	Concurrency int `yaml:"concurrency"`
-	// TokensPerMinute bounds prompt and expected completion; 0 is no bound.
-	TokensPerMinute int `yaml:"tokens_per_minute,omitempty"`
 	// PlainText asks for no structured output, for a server that takes the
 	// request and then answers nothing useful.
 	PlainText bool `yaml:"plain_text,omitempty"`
@@ -50,9 +48,6 @@ func (e Endpoint) Validate() error {
 	}
 	if e.Concurrency < 1 {
 		bad("concurrency is %d: want at least 1", e.Concurrency)
-	}
-	if e.TokensPerMinute < 0 {
-		bad("tokens_per_minute is %d: want 0 (no bound) or more", e.TokensPerMinute)
 	}
 	for _, field := range slices.Sorted(maps.Keys(e.ExtraBody)) {
 		if slices.Contains([]string{"model", "messages", "stream", "n"}, field) {

@@ -116,15 +116,6 @@ func (g *gate) giveUp(ctx context.Context, at *list.Element, w *waiter) error {
 	return context.Cause(ctx)
 }
 
-// closed is the fault of whoever asks while no server may be asked; nil where
-// one may, now or soon.
-func (g *gate) closed() *Fault {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	_, _, fault := g.choose(nil, 0)
-	return fault
-}
-
 // leave ends a request.
 func (g *gate) leave(t turn, e end) {
 	g.mu.Lock()
@@ -135,14 +126,14 @@ func (g *gate) leave(t turn, e end) {
 	case e.unsent:
 	case e.overload:
 		t.answered()
-		t.fall(t.falls, now)
+		t.fall(t.falls)
 	case e.missed && (e.silent || !g.breaker.OnlySilent):
 		t.missed(g.breaker, now, e.unreachable)
 	case e.missed:
 		t.answered()
 	default:
 		t.answered()
-		t.done(now)
+		t.done()
 	}
 	if till := now.Add(e.pause); e.pause > 0 && till.After(t.pausedTill) {
 		t.pausedTill = till
@@ -239,16 +230,6 @@ func (g *gate) others(than *server) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.ContainsFunc(g.servers, func(s *server) bool { return s != than && g.whole(s) })
-}
-
-func (g *gate) queued(url string, waiting int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, s := range g.servers {
-		if s.url == url {
-			s.queued(waiting)
-		}
-	}
 }
 
 func (g *gate) limits() []int {

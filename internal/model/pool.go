@@ -14,7 +14,6 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/time/rate"
 )
 
 // Config is how to ask.
@@ -44,9 +43,7 @@ type Config struct {
 	// Patience is how long servers are waited for that no connection can be made to;
 	// tries in that time are not counted. 0 is ten seconds, in which they are.
 	Patience time.Duration
-	// TokensPerMinute bounds prompts and expected completions; 0 is no bound.
-	TokensPerMinute int
-	Breaker         Breaker
+	Breaker  Breaker
 	// Transport replaces the network; nil is the network.
 	Transport http.RoundTripper
 	// Now is the clock of pauses and latencies; nil is the machine's.
@@ -83,7 +80,6 @@ type Pool struct {
 	gate    *gate
 	routes  map[string]route
 	secrets secrets
-	tokens  *rate.Limiter
 	large   *semaphore.Weighted
 	counts  Counts
 }
@@ -109,9 +105,6 @@ func NewPool(c Config) (*Pool, error) {
 		}
 		p.routes[base] = r
 	}
-	if c.TokensPerMinute > 0 {
-		p.tokens = rate.NewLimiter(rate.Limit(float64(c.TokensPerMinute)/60), c.TokensPerMinute)
-	}
 	return p, nil
 }
 
@@ -128,10 +121,6 @@ func (p *Pool) Counts() *Counts { return &p.counts }
 // Limits gives the present limit of requests in flight, per server.
 func (p *Pool) Limits() []int { return p.gate.limits() }
 
-// Queued lowers the limit of a server to the requests that it works on, where
-// it says twice in a row that it keeps some waiting.
-func (p *Pool) Queued(url string, waiting int) { p.gate.queued(url, waiting) }
-
 // Request is what to ask.
 type Request struct {
 	// Path stands behind the base URL, such as /chat/completions.
@@ -143,8 +132,6 @@ type Request struct {
 	Most int64
 	// Timeout bounds one try; 0 is the pool's.
 	Timeout time.Duration
-	// Tokens is what prompt and completion are expected to use.
-	Tokens int
 	// Needless says, when the request's turn has come, why it need not be sent;
 	// nil is never.
 	Needless func() *Fault
@@ -216,12 +203,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 // to avoid, and says which that was. The error is one that no further try can
 // help. An answer that came is an answer, also where nobody waits for it now.
 func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *server, *Fault, error) {
-	if fault := p.gate.closed(); fault != nil { // before the request takes tokens from those a minute
-		return Answer{}, nil, nil, fault
-	}
-	if err := p.waitForTokens(ctx, r.Tokens); err != nil {
-		return Answer{}, nil, nil, err
-	}
 	t, err := p.gate.enter(ctx, avoid, r.Home)
 	if err != nil {
 		return Answer{}, nil, nil, err
@@ -242,22 +223,6 @@ func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *serv
 		return a, t.server, nil, context.Cause(ctx)
 	}
 	return a, t.server, fault, nil
-}
-
-// waitForTokens keeps to the tokens a minute. Where they come too late for
-// ctx, that is a limit like any other.
-func (p *Pool) waitForTokens(ctx context.Context, n int) error {
-	if p.tokens == nil {
-		return nil
-	}
-	err := p.tokens.WaitN(ctx, min(n, p.tokens.Burst()))
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
-		return &Fault{Kind: Limited, Reason: "tokens_per_minute", RetryAfter: time.Minute, Detail: "tokens_per_minute leaves no room before the deadline"}
-	}
-	return nil
 }
 
 // parseBase reads a base URL. Its error shows neither user nor query.

@@ -22,8 +22,6 @@ type Question struct {
 	Timeout time.Duration
 	// Wanted is asked again when the question's turn has come; nil is always.
 	Wanted func() bool
-	// Tokens is what prompt and completion are expected to use.
-	Tokens int
 }
 
 // Message is one message of a question. Keys of ledgers are made of its JSON.

@@ -97,11 +97,9 @@ func (j *Judge) askOf(q question) (string, error) {
 
 // to is the question as it is put to one member.
 func (j *Judge) to(q question, member int) model.Question {
-	expected := j.expect(q, member)
 	return model.Question{
 		Model: j.cfg.Panel[member].Model, Messages: q.messages, Params: maps.Clone(q.params),
 		Schema: q.schema, Name: q.name, Timeout: j.cfg.RequestTimeout,
 		Wanted: func() bool { return !j.panel.isAside(member) },
-		Tokens: expected.Prompt + expected.Completion,
 	}
 }

@@ -47,10 +47,8 @@ type Watcher struct {
 	Every time.Duration
 	// Rollouts tells how many are finished.
 	Rollouts func() int
-	// Waiting is told how many requests an endpoint keeps waiting, Seen of each
-	// sample.
-	Waiting func(base string, requests int)
-	Seen    func(Sample)
+	// Seen is told of each sample.
+	Seen func(Sample)
 }
 
 // timeout bounds one question to a server or a driver. Either may be busy for a
@@ -122,10 +120,7 @@ func (w Watcher) server(ctx context.Context) map[string]float64 {
 	}
 	asked.Wait()
 	all := newGathered()
-	for i, one := range told {
-		if waiting, ok := one.sums["waiting"]; ok {
-			w.Waiting(w.Bases[i], int(waiting))
-		}
+	for _, one := range told {
 		for key, v := range one.sums {
 			all.sums[key] += v
 			all.counts[key] += one.counts[key]

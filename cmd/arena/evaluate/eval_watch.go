@@ -94,7 +94,7 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) e
 	watcher := telemetry.Watcher{
 		Bases: w.flags.Endpoints, Key: os.Getenv(w.flags.keyEnv), GPUs: w.gpus, Path: w.file(student.TelemetrySeries), Now: time.Now,
 		Loaded: time.Since(w.began),
-		Every:  watchEvery, Rollouts: w.rollouts, Waiting: w.pool.Queued, Seen: w.show,
+		Every:  watchEvery, Rollouts: w.rollouts, Seen: w.show,
 	}
 	w.began = time.Now()
 	watched := make(chan error, 1)

@@ -29,7 +29,6 @@ type LLMFlags struct {
 	endpoint     string
 	keyEnv       string
 	concurrency  int
-	perMinute    int
 	models       []string
 	Ledger       string
 	prices       string
@@ -51,7 +50,7 @@ func DefaultLLMFlags() LLMFlags {
 
 // modelFlags are the flags that only --judge llm has.
 var modelFlags = []string{
-	"endpoint", "api-key-env", "concurrency", "tokens-per-minute", "model", "votes", "aggregate", "self-consistency",
+	"endpoint", "api-key-env", "concurrency", "model", "votes", "aggregate", "self-consistency",
 	"prompt", "step-prompt", "ledger", "prices", "budget-usd", "budget-tokens", "max-unscored", "timeout", "tries", "attempt-deadline", "run-deadline",
 }
 
@@ -62,7 +61,6 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.StringVar(&f.endpoint, "endpoint", "", "address of the models as OpenAI clients take it, ending in /v1")
 	flags.StringVar(&f.keyEnv, "api-key-env", "", "environment variable with the key (default "+DefaultKeyEnv+", if set)")
 	flags.IntVar(&f.concurrency, "concurrency", ModelsAtOnce, "most requests in flight; fewer where the server has too many")
-	flags.IntVar(&f.perMinute, "tokens-per-minute", 0, "most tokens a minute; 0 is no bound")
 	flags.StringArrayVar(&f.models, "model", nil, "model to ask; again for more")
 	flags.IntVar(&f.cfg.Votes, "votes", f.cfg.Votes, "answers that make a judgement, each from another model where there are enough")
 	flags.StringVar(&f.aggregate, "aggregate", string(f.cfg.Aggregate), "how votes become one score: median or majority")
@@ -175,7 +173,7 @@ func (f *LLMFlags) base() (llm.Config, error) {
 // server is the endpoint that the flags describe.
 func (f *LLMFlags) server() model.Endpoint {
 	e := model.Endpoint{
-		Name: "endpoint", BaseURL: f.endpoint, KeyEnv: f.keyEnv, Concurrency: f.concurrency, TokensPerMinute: f.perMinute,
+		Name: "endpoint", BaseURL: f.endpoint, KeyEnv: f.keyEnv, Concurrency: f.concurrency,
 	}
 	if e.KeyEnv == "" && os.Getenv(DefaultKeyEnv) != "" {
 		e.KeyEnv = DefaultKeyEnv
