@@ -16,18 +16,18 @@ import (
 
 // Entry is one protected problem.
 type Entry struct {
-	ID string
+	ID string `json:"id"`
 	// Bank names where the entry came from: the file's or folder's name.
-	Bank string
+	Bank string `json:"bank"`
 	// Text is the request; empty where only the specification is known.
-	Text string
+	Text string `json:"text"`
 	// ProductIDs are the gold products, Titles their names, Terms the option and
 	// attribute values asked for.
-	ProductIDs []string
-	Titles     []string
-	Terms      []string
+	ProductIDs []string `json:"product_ids"`
+	Titles     []string `json:"titles"`
+	Terms      []string `json:"terms"`
 	// Spec is the specification hash; empty where the source has no reward.
-	Spec string
+	Spec string `json:"spec,omitempty"`
 }
 
 // ErrBank marks a bank that cannot be read.

@@ -92,7 +92,7 @@ func (g *Guard) aloneScores() (scores []float64, problems int) {
 		return cmp.Compare(draw(0, g.bank[a].ID+"\x00"+strconv.Itoa(a)), draw(0, g.bank[b].ID+"\x00"+strconv.Itoa(b)))
 	})
 	for _, i := range at[:min(len(at), maxHeld)] {
-		f := g.lexical.CheckAlone(i, lexical.Limits{Same: g.config.Same}, func(other int) bool { return g.kindred(i, other) })
+		f := g.lexical.CheckAlone(i, func(other int) bool { return g.kindred(i, other) })
 		if f.Same {
 			f.Score = 0
 		}

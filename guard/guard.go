@@ -4,6 +4,7 @@
 package guard
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -66,11 +67,10 @@ type Finding struct {
 
 // Config sets the guard's thresholds. The zero value means the defaults.
 type Config struct {
-	// Drop and Same are thresholds on the lexical score, 0 to 1. A Drop that is
+	// Drop is the lexical score, 0 to 1, from which a row is dropped. One that is
 	// given stays; the default is raised with the bank until the share of honest
 	// rows lost is estimated to be MaxFalse at most.
-	Drop, Same float64
-	MaxFalse   float64
+	Drop, MaxFalse float64
 	// SameOnly drops by wording only what asks for the same.
 	SameOnly bool
 }
@@ -117,16 +117,8 @@ func requests(bank []Entry) []lexical.Request {
 
 // withDefaults fills in the thresholds that are not set.
 func (c Config) withDefaults() Config {
-	defaults := lexical.DefaultLimits()
-	if c.Drop == 0 {
-		c.Drop = defaults.Drop
-	}
-	if c.Same == 0 {
-		c.Same = defaults.Same
-	}
-	if c.MaxFalse == 0 {
-		c.MaxFalse = DefaultMaxFalse
-	}
+	c.Drop = cmp.Or(c.Drop, lexical.DefaultDrop)
+	c.MaxFalse = cmp.Or(c.MaxFalse, DefaultMaxFalse)
 	return c
 }
 
@@ -210,7 +202,7 @@ func (g *Guard) checkPlain(text string) Finding {
 }
 
 func (g *Guard) checkLexical(text string) Finding {
-	l := g.lexical.Check(text, lexical.Limits{Drop: g.config.Drop, Same: g.config.Same})
+	l := g.lexical.Check(text, g.config.Drop)
 	l.Drop = l.Drop && (l.Same || !g.config.SameOnly)
 	f := Finding{Score: l.Score, Drop: l.Drop, Same: l.Same, Evidence: l.Evidence, Beyond: l.Beyond}
 	if l.Request >= 0 {
@@ -240,32 +232,18 @@ func better(a, b Finding) bool {
 	return a.Score > b.Score
 }
 
-// Canary plants one protected problem of each kind that the bank holds and
-// fails if the guard lets it pass.
+// Canary plants the first request and the first product of the bank and fails if
+// the guard lets one pass.
 func (g *Guard) Canary() error {
-	for _, c := range g.canaries() {
-		if f := g.Check(c); !f.Drop {
-			return fmt.Errorf("check canary %q: a protected problem was not caught", c.ID)
-		}
+	text := slices.IndexFunc(g.bank, func(e Entry) bool { return normalised(e.Text) != "" })
+	product := slices.IndexFunc(g.bank, func(e Entry) bool { return len(e.ProductIDs) > 0 })
+	if text >= 0 && !g.Check(Candidate{Text: "  " + g.bank[text].Text + "\n"}).Drop {
+		return fmt.Errorf("check canary %q: a protected request was not caught", g.bank[text].ID)
+	}
+	if product >= 0 && !g.Check(Candidate{ProductIDs: g.bank[product].ProductIDs[:1]}).Drop {
+		return fmt.Errorf("check canary %q: a protected product was not caught", g.bank[product].ID)
 	}
 	return nil
-}
-
-func (g *Guard) canaries() []Candidate {
-	var out []Candidate
-	for _, e := range g.bank {
-		if normalised(e.Text) != "" {
-			out = append(out, Candidate{ID: e.ID, Text: "  " + e.Text + "\n"})
-			break
-		}
-	}
-	for _, e := range g.bank {
-		if len(e.ProductIDs) > 0 {
-			out = append(out, Candidate{ID: e.ID, ProductIDs: e.ProductIDs[:1]})
-			break
-		}
-	}
-	return out
 }
 
 // EntryOf makes the protected entry of one problem of the named bank.

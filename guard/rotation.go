@@ -37,19 +37,12 @@ type Rotation struct {
 
 // Rotated is one problem of the rotation.
 type Rotated struct {
-	ID      string `json:"id"`
-	Bank    string `json:"bank"`
+	Entry
 	Cluster string `json:"cluster"`
 	Stage   Stage  `json:"pool"`
 	// Since is the day of the last move (YYYY-MM-DD), By who moved it.
-	Since      string   `json:"since"`
-	By         string   `json:"by"`
-	Text       string   `json:"text"`
-	ProductIDs []string `json:"product_ids"`
-	Titles     []string `json:"titles"`
-	Terms      []string `json:"terms"`
-	// Spec is the specification hash; absent where the source has no reward.
-	Spec string `json:"spec,omitempty"`
+	Since string `json:"since"`
+	By    string `json:"by"`
 }
 
 // Move says on which day and by whom problems are added or rotated.
@@ -90,8 +83,7 @@ func (r *Rotation) Add(ctx context.Context, bank []Entry, m Move) error {
 		known[p.key()] = i
 	}
 	for _, e := range bank {
-		p := Rotated{ID: e.ID, Bank: e.Bank, Stage: m.To, Since: m.Date, By: m.By,
-			Text: e.Text, ProductIDs: e.ProductIDs, Titles: e.Titles, Terms: e.Terms, Spec: e.Spec}
+		p := Rotated{Entry: e, Stage: m.To, Since: m.Date, By: m.By}
 		if i, seen := known[p.key()]; seen {
 			if err := r.Problems[i].move(m); err != nil {
 				return fmt.Errorf("add to bank: %w", err)
@@ -176,7 +168,7 @@ func (p *Rotated) key() string {
 // win.
 func (r *Rotation) cluster(ctx context.Context) error {
 	slices.SortStableFunc(r.Problems, func(a, b Rotated) int { return strings.Compare(a.key(), b.key()) })
-	joined, err := joinEntries(ctx, r.all())
+	joined, err := joinEntries(ctx, r.entries(Stages()...))
 	if err != nil {
 		return err
 	}
@@ -201,24 +193,14 @@ func (r *Rotation) cluster(ctx context.Context) error {
 	return nil
 }
 
-func (r *Rotation) all() []Entry {
-	out := make([]Entry, 0, len(r.Problems))
-	for _, p := range r.Problems {
-		out = append(out, p.entry())
-	}
-	return out
-}
-
-func (p Rotated) entry() Entry {
-	return Entry{ID: p.ID, Bank: p.Bank, Text: p.Text, ProductIDs: p.ProductIDs, Titles: p.Titles, Terms: p.Terms, Spec: p.Spec}
-}
-
 // Entries returns the problems that are protected: held-out and never-touch.
-func (r *Rotation) Entries() []Entry {
+func (r *Rotation) Entries() []Entry { return r.entries(StageHeldOut, StageNeverTouch) }
+
+func (r *Rotation) entries(in ...Stage) []Entry {
 	var out []Entry
 	for _, p := range r.Problems {
-		if p.Stage != StageOpen {
-			out = append(out, p.entry())
+		if slices.Contains(in, p.Stage) {
+			out = append(out, p.Entry)
 		}
 	}
 	return out

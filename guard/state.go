@@ -30,8 +30,7 @@ type State struct {
 	Clusters []StateCluster `json:"clusters"`
 
 	// bySpec gives for each problem the position of its cluster.
-	bySpec    map[string]int
-	byProduct map[string]Pool
+	bySpec map[string]int
 }
 
 // StateCluster is one pinned cluster.
@@ -61,17 +60,11 @@ func (s *State) Pool(spec string) Pool {
 	return ""
 }
 
-// ProductPool says where the clusters with this gold product are.
-func (s *State) ProductPool(id string) Pool { return s.byProduct[id] }
-
 func (s *State) index() {
-	s.bySpec, s.byProduct = map[string]int{}, map[string]Pool{}
+	s.bySpec = map[string]int{}
 	for i, c := range s.Clusters {
 		for _, p := range c.Problems {
 			s.bySpec[p] = i
-		}
-		for _, id := range c.ProductIDs {
-			s.byProduct[id] = c.Pool
 		}
 	}
 }

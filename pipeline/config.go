@@ -95,8 +95,6 @@ type GuardConfig struct {
 	// Drop is the lexical score, 0 to 1, from which a row is dropped; 0 is the
 	// detector's own.
 	Drop float64 `yaml:"drop"`
-	// Same is the score from which a row asks for the same; 0 is the detector's own.
-	Same float64 `yaml:"same"`
 	// MaxFalse is the share, 0 to 1, of honest rows that may be lost: a detector's
 	// own drop is raised with the bank until the estimate is below; 1 never raises
 	// it, 0 is 0.02.

@@ -29,7 +29,6 @@ type mapper struct {
 	// sparing is JudgeConfig's.
 	sparing bool
 	facts   rows.Facts
-	signer  *minhash.Signer
 	// stepJudge labels the turns of attempts; nil where nobody wants it.
 	stepJudge judges.StepJudge
 	// probeEvery draws one in so many attempts to probe the judge on.
@@ -141,7 +140,7 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	}
 	entry.Body.Tokens = int(row.NTokens)
 	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
-	m.signer.Sign(m.doc, &entry.Body.Signature)
+	entry.Body.Signature = minhash.Sign(m.doc)
 	draft := &block.Draft{Scalars: row.Scalars, Messages: row.Messages, Metadata: row.Metadata, Goal: row.Goal}
 	draft.Verdicts, err = m.judgeSteps(ctx, rec, entry)
 	return draft, err

@@ -95,7 +95,7 @@ func (p *Protection) index(ctx context.Context, ps *Problems, outside []guard.En
 	eval := p.entries(ps, guard.PoolEval, bankEval, nil)
 	held := p.entries(ps, guard.PoolHeldOut, bankHeldOut, outside)
 	all := finish.Protected{HeldOut: slices.Concat(outside, held), NeverTouch: never, Eval: eval}
-	if p.Protection, err = finish.Protect(all, guard.Config{Drop: cfg.Drop, Same: cfg.Same, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}, cfg.Seed); err != nil {
+	if p.Protection, err = finish.Protect(all, guard.Config{Drop: cfg.Drop, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}, cfg.Seed); err != nil {
 		return err
 	}
 	p.problem = make([]guard.Finding, len(ps.All))

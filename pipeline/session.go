@@ -15,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -160,8 +159,8 @@ func (s *session) newMapper() (*mapper, error) {
 	secret := func(id string) bool { return len(s.names.Scan(id)) > 0 }
 	m := &mapper{
 		day: s.day, protect: s.protect, filter: s.filter, scorer: s.scorer, judge: s.Judge,
-		facts:  rows.Facts{Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{}, Secret: secret},
-		signer: minhash.NewSigner(), probeEvery: s.Config.Judge.ProbeEvery, sparing: s.Config.Judge.Sparing,
+		facts:      rows.Facts{Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{}, Secret: secret},
+		probeEvery: s.Config.Judge.ProbeEvery, sparing: s.Config.Judge.Sparing,
 	}
 	if s.Config.Steps {
 		m.stepJudge = s.StepJudge

@@ -5,7 +5,7 @@ import "slices"
 // CheckAlone holds the request at a position of the bank against the others but
 // those that kindred names, as a text of a stranger would be: words that it alone
 // has are no words of the bank.
-func (x *Index) CheckAlone(request int, limits Limits, kindred func(other int) bool) Finding {
+func (x *Index) CheckAlone(request int, kindred func(other int) bool) Finding {
 	f := Finding{Request: -1}
 	number, is := slices.BinarySearch(x.entry, request)
 	if !is {
@@ -27,8 +27,7 @@ func (x *Index) CheckAlone(request int, limits Limits, kindred func(other int) b
 		return f
 	}
 	f.Score = Logistic(best.score)
-	f.Drop = f.Score >= limits.Drop
-	f.Same = f.Score >= limits.Same && contradiction(x.bases[best.base].profile, best.part, best.f) == ""
+	f.Same = f.Score >= leastSame && contradiction(x.bases[best.base].profile, best.part, best.f) == ""
 	return f
 }
 

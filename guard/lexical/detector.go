@@ -7,7 +7,7 @@ package lexical
 // frontier. Near misses (one constraint changed) were left out of the fit:
 // dropping them is no fault.
 var detector = features{
-	coverBase: 4.11, coverText: 4.66, numbers: 6.68, numberClash: -1.76, service: -2.66, colour: -3.03,
+	coverBase: 4.11, coverText: 4.66, numbers: 6.68, service: -2.66,
 	template: -2.53, swapped: -19.48, hits: 2.06, windowed: -2.8, numbersBack: 7.03,
 }
 
@@ -27,9 +27,9 @@ func (f features) score() float64 {
 	return sum
 }
 
-func (f features) values() [11]float64 {
+func (f features) values() [9]float64 {
 	return [...]float64{
-		f.coverBase, f.coverText, f.numbers, f.numberClash, f.service, f.colour,
+		f.coverBase, f.coverText, f.numbers, f.service,
 		f.template, f.swapped, f.hits, f.windowed, f.numbersBack,
 	}
 }

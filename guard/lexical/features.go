@@ -12,9 +12,7 @@ type features struct {
 	coverBase   float64 // weighted share of the base's words found in the text
 	coverText   float64 // the reverse, over words of the bank's domain
 	numbers     float64 // weighted share of the base's numbers found; 0.5 for none
-	numberClash float64 // numbers replaced, as a share of the base's
 	service     float64 // delivery terms on one side only
-	colour      float64 // 1 where each side has a colour the other lacks
 	template    float64 // share of the shorter text's word pairs in both
 	swapped     float64 // template times the share of words that were exchanged
 	hits        float64
@@ -45,11 +43,9 @@ func (x *Index) compare(b *base, p *profile) features {
 	f.hits = math.Log1p(found)
 	coverAll, coverDomain := x.coverOf(b, p)
 	f.coverText = coverDomain
-	f.numbers, f.numbersBack, f.numberClash = x.compareNumbers(b, p)
+	f.numbers, _ = x.numbersIn(b.profile.numbers, p.numbers)
+	f.numbersBack, _ = x.numbersIn(p.numbers, b.profile.numbers)
 	f.service = serviceClash(b.profile, p)
-	if replacesClass(b.profile.values, p.values, 0) {
-		f.colour = 1
-	}
 	f.template = float64(shared(b.profile.bigrams, p.bigrams)) / math.Max(1, float64(min(len(b.profile.bigrams), len(p.bigrams))))
 	f.swapped = f.template * math.Min(1-f.coverBase, 1-coverAll)
 	return f
@@ -115,15 +111,6 @@ func (b *base) nearest(w *word) float64 {
 	return best
 }
 
-// compareNumbers returns the weighted shares of b's numbers that the text has
-// and of the text's numbers that b has, and the share of numbers that were
-// replaced: missing on both sides.
-func (x *Index) compareNumbers(b *base, p *profile) (found, back, clash float64) {
-	found, missing := x.numbersIn(b.profile.numbers, p.numbers)
-	back, extra := x.numbersIn(p.numbers, b.profile.numbers)
-	return found, back, clashOf(missing, extra, len(b.profile.numbers))
-}
-
 // evenNumbers is the weight that pulls a share of numbers towards one half: few
 // or everyday numbers prove little either way.
 const evenNumbers = 2.0
@@ -140,10 +127,6 @@ func (x *Index) numbersIn(of, in []number) (share float64, missing int) {
 		}
 	}
 	return hit / total, missing
-}
-
-func clashOf(missing, extra, of int) float64 {
-	return float64(min(missing, extra)) / float64(max(1, of))
 }
 
 func hasNumber(list []number, n number) bool {

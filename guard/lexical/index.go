@@ -64,7 +64,7 @@ func New(bank []Request) *Index {
 		}
 	}
 	parsed := x.readBank(bank)
-	read := memo(x.vocabulary.read)
+	read := (&scratch{words: map[string]*word{}}).reader(x.vocabulary)
 	for _, tokens := range parsed {
 		p := newProfile(tokens, read)
 		x.addBase(p)
@@ -92,8 +92,7 @@ const weightService = 1.0
 // readBank parses every request and fills the vocabulary: requests first, so
 // that their stems have the low ids, then titles and options.
 func (x *Index) readBank(bank []Request) [][]token {
-	plain := func(w string) *word { return newVocabulary().read(w) }
-	plain = memo(plain)
+	plain := (&scratch{words: map[string]*word{}}).reader(newVocabulary())
 	var df []int
 	parsed := make([][]token, len(x.entry))
 	for i, e := range x.entry {
@@ -126,18 +125,6 @@ func stemsOnce(p *profile) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-func memo(read func(string) *word) func(string) *word {
-	known := map[string]*word{}
-	return func(w string) *word {
-		r := known[w]
-		if r == nil {
-			r = read(w)
-			known[w] = r
-		}
-		return r
-	}
 }
 
 func (x *Index) addBase(p *profile) {

@@ -25,15 +25,14 @@ const Words = 5
 type Signature [K]uint32
 
 // Sign returns the signature of text.
-func Sign(text string) Signature {
-	s := signers.Get().(*Signer)
-	defer signers.Put(s)
-	var sig Signature
-	s.Sign([]byte(text), &sig)
+func Sign[T string | []byte](text T) (sig Signature) {
+	s := shinglers.Get().(*shingler)
+	defer shinglers.Put(s)
+	signShingles(shingles(s, text), &sig)
 	return sig
 }
 
-var signers = sync.Pool{New: func() any { return NewSigner() }}
+var shinglers = sync.Pool{New: func() any { return &shingler{} }}
 
 // Similarity estimates the Jaccard similarity of two documents' shingle sets,
 // 0 to 1.
@@ -46,16 +45,6 @@ func (s *Signature) Similarity(o *Signature) float64 {
 	}
 	return float64(equal) / K
 }
-
-// Signer signs documents one after the other without allocating. It is not
-// safe for concurrent use.
-type Signer struct{ shingler shingler }
-
-// NewSigner returns a signer with empty buffers.
-func NewSigner() *Signer { return &Signer{} }
-
-// Sign sets sig to the signature of doc.
-func (s *Signer) Sign(doc []byte, sig *Signature) { signShingles(s.shingler.shingles(doc), sig) }
 
 // blockShingles is how many shingles are signed at a time: 16 KiB, so that they
 // stay in the first-level cache while every permutation passes over them.

@@ -47,7 +47,7 @@ type shingler struct {
 
 // shingles returns one hash for each shingle of doc in order, repeats
 // included. The result is valid until the next call.
-func (s *shingler) shingles(doc []byte) []uint32 {
+func shingles[T string | []byte](s *shingler, doc T) []uint32 {
 	blocks := (len(doc) + blockBytes - 1) / blockBytes
 	s.text = append(append(s.text[:0], doc...), make([]byte, blocks*blockBytes+padding-len(doc))...)
 	s.mask = slices.Grow(s.mask[:0], blocks)[:blocks]

@@ -64,7 +64,7 @@ func (s *shingleSets) sign(sigs []Packed, from, to, room int, signed func(bytes 
 	var made shingler
 	var block []uint32
 	for i := from; i < to; i++ {
-		xs := made.shingles([]byte(s.texts[i]))
+		xs := shingles(&made, s.texts[i])
 		signShingles(xs, &sig)
 		sigs[i] = sig.Pack()
 		if signed != nil {
@@ -105,7 +105,7 @@ func (s *shingleSets) set(i int) []uint32 {
 		return s.raw[i]
 	}
 	if s.raw[i] == nil {
-		s.raw[i] = append([]uint32(nil), s.made.shingles([]byte(s.texts[i]))...)
+		s.raw[i] = append([]uint32(nil), shingles(&s.made, s.texts[i])...)
 	}
 	s.raw[i] = s.loaded.fill(s.raw[i])
 	s.isSet[i], s.held = true, i

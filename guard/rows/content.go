@@ -65,62 +65,32 @@ func IsResult(text string) bool {
 
 // Read takes a row apart.
 func Read(row Row) Content {
-	r := columnsOf(gjson.Parse(row.JSON))
-	c := Content{ID: r.firstString(idKeys)}
+	r := gjson.Parse(row.JSON).Map() // one pass: most rows have few of forty names
+	c := Content{ID: firstString(r, idKeys)}
 	for _, key := range requestKeys {
-		c.asked(r.get(key))
+		c.asked(r[key])
 	}
 	for _, key := range dialogueKeys {
-		c.dialogue(r.get(key))
+		c.dialogue(r[key])
 	}
 	for _, key := range answerKeys {
-		c.wrote(r.get(key))
+		c.wrote(r[key])
 	}
-	if system := r.get("system"); system.Type == gjson.String && system.Str != "" {
+	if system := r["system"]; system.Type == gjson.String && system.Str != "" {
 		c.System = append(c.System, system.Str)
 	}
 	for _, key := range besideKeys {
-		if text := Leaves(r.get(key)); text != "" {
+		if text := Leaves(r[key]); text != "" {
 			c.Beside = append(c.Beside, text)
 		}
 	}
 	for _, key := range productKeys {
-		c.products(r.get(key), key, maxDepth)
+		c.products(r[key], key, maxDepth)
 	}
 	if c.Guessed = !c.holdsText(); c.Guessed {
 		c.anything(gjson.Parse(row.JSON), maxDepth)
 	}
 	return c
-}
-
-// columns are an object's members, found in one pass over its text: rows are
-// asked for forty names that most of them do not have.
-type columns []struct {
-	name  string
-	value gjson.Result
-}
-
-func columnsOf(object gjson.Result) (out columns) {
-	if !object.IsObject() {
-		return nil
-	}
-	object.ForEach(func(k, v gjson.Result) bool {
-		out = append(out, struct {
-			name  string
-			value gjson.Result
-		}{k.Str, v})
-		return true
-	})
-	return out
-}
-
-func (r columns) get(name string) gjson.Result {
-	for _, c := range r {
-		if c.name == name {
-			return c.value
-		}
-	}
-	return gjson.Result{}
 }
 
 func (c *Content) holdsText() bool {
@@ -144,9 +114,9 @@ func (c *Content) anything(v gjson.Result, depth int) {
 	}
 }
 
-func (r columns) firstString(keys []string) string {
+func firstString(r map[string]gjson.Result, keys []string) string {
 	for _, key := range keys {
-		if v := r.get(key); v.Exists() && !v.IsObject() && !v.IsArray() && v.String() != "" {
+		if v := r[key]; v.Exists() && !v.IsObject() && !v.IsArray() && v.String() != "" {
 			return v.String()
 		}
 	}
@@ -177,8 +147,8 @@ func (c *Content) dialogue(v gjson.Result) {
 		return
 	}
 	v.ForEach(func(_, message gjson.Result) bool {
-		m := columnsOf(message)
-		role := m.firstString(roleKeys)
+		m := message.Map()
+		role := firstString(m, roleKeys)
 		switch {
 		case role == "system" || role == "developer":
 			c.System = append(c.System, messageTexts(m)...)
@@ -194,10 +164,10 @@ func (c *Content) dialogue(v gjson.Result) {
 }
 
 // messageTexts returns the text of a message: a string, or a list of parts.
-func messageTexts(m columns) []string {
+func messageTexts(m map[string]gjson.Result) []string {
 	var out []string
 	for _, key := range []string{"content", "value", "message"} {
-		v := m.get(key)
+		v := m[key]
 		switch {
 		case v.Type == gjson.String:
 			out = append(out, v.Str)
@@ -213,13 +183,13 @@ func messageTexts(m columns) []string {
 	return out
 }
 
-func (c *Content) turn(m columns) {
+func (c *Content) turn(m map[string]gjson.Result) {
 	c.Answers = append(c.Answers, messageTexts(m)...)
 	for _, key := range []string{"reasoning_content", "think", "thinking", "response"} {
-		c.wrote(m.get(key))
+		c.wrote(m[key])
 	}
 	for _, key := range []string{"tool_calls", "function_call"} {
-		if v := m.get(key); v.Exists() && v.Type != gjson.Null {
+		if v := m[key]; v.Exists() && v.Type != gjson.Null {
 			c.Answers = append(c.Answers, v.Raw)
 		}
 	}

@@ -132,7 +132,6 @@ func take[T any](ctx context.Context, w *work, profile string, look func(*T) (vi
 
 // pickRows finds the rows of a source that may be taken.
 func pickRows[T any](ctx context.Context, w *work, s *source, profile string, look func(*T) (view, error)) error {
-	signer := minhash.NewSigner()
 	return finish.Rows(s.Source, profile, corpus.SplitTrain, func(row *T) error {
 		v, err := look(row)
 		if err != nil {
@@ -143,8 +142,7 @@ func pickRows[T any](ctx context.Context, w *work, s *source, profile string, lo
 			task: v.task, failure: v.failure, wanted: v.wanted > 0,
 		}
 		if w.recipe.CorpusShare > 0 && p.Reason == "" {
-			var signature minhash.Signature
-			signer.Sign(v.completion(), &signature)
+			signature := minhash.Sign(v.completion())
 			packed := signature.Pack()
 			p.Completion = &packed
 		}
