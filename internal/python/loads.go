@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // maxDepth bounds nesting. Python's own limit is its recursion limit of 1,000
@@ -46,8 +45,7 @@ func (e *DigitsError) Error() string {
 // *DigitsError.
 func Loads(text string) (Value, error) {
 	text = onlyCharacters(text)
-	d := newDecoder(text)
-	defer d.free()
+	d := &decoder{text: text}
 	if strings.HasPrefix(text, "\ufeff") {
 		return Value{}, d.fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
 	}
@@ -67,34 +65,6 @@ func Loads(text string) (Value, error) {
 type decoder struct {
 	text string
 	at   int
-	// items and values are what the objects and arrays under way hold so far,
-	// the innermost last: each takes memory of its own size when it ends.
-	items  []Item
-	values []Value
-}
-
-// usual is more than most objects hold, most is more than nearly all do.
-const usual, most = 16, 256
-
-var decoders = sync.Pool{New: func() any {
-	return &decoder{items: make([]Item, 0, usual), values: make([]Value, 0, usual)}
-}}
-
-func newDecoder(text string) *decoder {
-	d, _ := decoders.Get().(*decoder)
-	d.text, d.at = text, 0
-	return d
-}
-
-// free keeps the decoder for another text, without what it holds of this one.
-func (d *decoder) free() {
-	if cap(d.items) > most || cap(d.values) > most {
-		return
-	}
-	clear(d.items[:cap(d.items)])
-	clear(d.values[:cap(d.values)])
-	d.text, d.items, d.values = "", d.items[:0], d.values[:0]
-	decoders.Put(d)
 }
 
 func (d *decoder) fail(message string, at int) error {
@@ -153,25 +123,23 @@ func (d *decoder) value(depth int) (Value, error) {
 }
 
 func (d *decoder) array(depth int) (Value, error) {
-	from := len(d.values)
+	values := []Value{}
 	d.at++
 	d.space()
 	if d.is(']') {
 		d.at++
-		return ListOf([]Value{}...), nil
+		return ListOf(values...), nil
 	}
 	for {
 		v, err := d.value(depth + 1)
 		if err != nil {
 			return Value{}, err
 		}
-		d.values = append(d.values, v)
+		values = append(values, v)
 		d.space()
 		if d.is(']') {
 			d.at++
-			list := slices.Clone(d.values[from:])
-			d.values = d.values[:from]
-			return ListOf(list...), nil
+			return ListOf(values...), nil
 		}
 		if !d.is(',') {
 			return Value{}, d.fail("Expecting ',' delimiter", d.at)
@@ -182,12 +150,12 @@ func (d *decoder) array(depth int) (Value, error) {
 }
 
 func (d *decoder) object(depth int) (Value, error) {
-	o := object{from: len(d.items)}
+	o := object{items: []Item{}}
 	d.at++
 	d.space()
 	if d.is('}') {
 		d.at++
-		return DictOf([]Item{}...), nil
+		return DictOf(o.items...), nil
 	}
 	for {
 		if err := d.member(&o, depth); err != nil {
@@ -196,9 +164,7 @@ func (d *decoder) object(depth int) (Value, error) {
 		d.space()
 		if d.is('}') {
 			d.at++
-			items := slices.Clone(d.items[o.from:])
-			d.items = d.items[:o.from]
-			return DictOf(items...), nil
+			return DictOf(o.items...), nil
 		}
 		if !d.is(',') {
 			return Value{}, d.fail("Expecting ',' delimiter", d.at)
@@ -226,47 +192,39 @@ func (d *decoder) member(o *object, depth int) error {
 	if err != nil {
 		return err
 	}
-	d.set(o, key, v)
+	o.set(key, v)
 	return nil
 }
 
-// object is one under way: the decoder's items from some place on. The map is
-// made once there are more keys than a scan is good for.
+// few is the number of keys that a scan is good for.
+const few = 16
+
+// object is one under way. The map is made once there are more than a few keys.
 type object struct {
-	from  int
+	items []Item
 	place map[string]int
 }
 
 // set keeps the first place and the last value of a repeated key.
-func (d *decoder) set(o *object, key string, v Value) {
-	items := d.items[o.from:]
-	if i, ok := o.find(items, key); ok {
-		items[i].Value = v
+func (o *object) set(key string, v Value) {
+	i, found := o.place[key]
+	if o.place == nil {
+		i = slices.IndexFunc(o.items, func(it Item) bool { return it.Key == key })
+		found = i >= 0
+	}
+	if found {
+		o.items[i].Value = v
 		return
 	}
-	if o.place != nil {
-		o.place[key] = len(items)
-	}
-	d.items = append(d.items, Item{key, v})
-}
-
-func (o *object) find(items []Item, key string) (int, bool) {
-	if o.place == nil && len(items) >= usual {
-		o.place = make(map[string]int, 2*usual)
-		for i, it := range items {
+	o.items = append(o.items, Item{key, v})
+	if o.place == nil && len(o.items) > few {
+		o.place = make(map[string]int, 2*few)
+		for i, it := range o.items {
 			o.place[it.Key] = i
 		}
+	} else if o.place != nil {
+		o.place[key] = len(o.items) - 1
 	}
-	if o.place != nil {
-		i, ok := o.place[key]
-		return i, ok
-	}
-	for i, it := range items {
-		if it.Key == key {
-			return i, true
-		}
-	}
-	return 0, false
 }
 
 func (d *decoder) number() (Value, error) {

@@ -3,6 +3,7 @@ package python
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,31 +202,8 @@ func Encodable(s string) error {
 
 func isSurrogate(r rune) bool { return r >= 0xd800 && r <= 0xdfff }
 
-// QuotePlus is urllib.parse.quote_plus: letters, digits and _.-~ stay, a blank
-// becomes +, every other byte of UTF-8 becomes %XX. Its error is an
-// *EncodeError.
-func QuotePlus(s string) (string, error) {
-	if err := Encodable(s); err != nil {
-		return "", err
-	}
-	b := make([]byte, 0, len(s)+len(s)/4)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == ' ':
-			b = append(b, '+')
-		case isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte("_.-~", c) >= 0:
-			b = append(b, c)
-		default:
-			b = appendPercent(b, c)
-		}
-	}
-	return string(b), nil
-}
-
-func appendPercent(b []byte, c byte) []byte {
-	const upper = "0123456789ABCDEF"
-	return append(b, '%', upper[c>>4], upper[c&15])
-}
+// QuotePlus is urllib.parse.quote_plus. Its error is an *EncodeError.
+func QuotePlus(s string) (string, error) { return url.QueryEscape(s), Encodable(s) }
 
 // UnquotePlus decodes one part of a query string as Werkzeug does: + is a
 // blank, %XX a byte, a broken escape stays as it is, and so does the escape of
@@ -259,7 +237,7 @@ func requoted(s string) string {
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
 		if r == utf8.RuneError && size == 1 {
-			b = appendPercent(b, s[0])
+			b = fmt.Appendf(b, "%%%02X", s[0])
 		} else {
 			b = append(b, s[:size]...)
 		}

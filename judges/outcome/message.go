@@ -54,7 +54,7 @@ func readStep(s *arena.Step, room []call) (message, error) {
 	for i := range s.Calls {
 		c := &s.Calls[i]
 		m.calls = append(m.calls, call{c.Name, arena.String, arguments(c.Arguments)})
-		m.tagged = m.tagged || opensTag(c.Name) || opensTag(c.ID) || holdsTag(string(c.Arguments)) || holdsTag(string(c.Result))
+		m.tagged = m.tagged || opening.MatchString(c.Name) || opening.MatchString(c.ID) || holdsTag(string(c.Arguments)) || holdsTag(string(c.Result))
 	}
 	return m, nil
 }
@@ -175,7 +175,7 @@ func (m *message) wellFormed() bool {
 	if m.think == "" || len(m.calls) == 0 && m.response == "" {
 		return false
 	}
-	if holdsAny(m.think) || holdsAny(m.response) {
+	if tag.MatchString(m.think) || tag.MatchString(m.response) {
 		return false
 	}
 	for _, c := range m.calls {
