@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/model"
@@ -34,10 +35,9 @@ type LLMFlags struct {
 	prices       string
 	budgetUSD    float64
 	budgetTokens int
-	aggregate    string
 	cfg          llm.Config
-	// command has the flags; nil where there are none, as in eval.
-	command *cobra.Command
+	// flags are those that only --judge llm has; none in eval.
+	flags *pflag.FlagSet
 	// maxUnscored holds where neither flag nor file has another.
 	maxUnscored float64
 }
@@ -45,32 +45,23 @@ type LLMFlags struct {
 // DefaultLLMFlags are the flags before anything is given.
 func DefaultLLMFlags() LLMFlags {
 	cfg := llm.Defaults()
-	return LLMFlags{cfg: cfg, maxUnscored: cfg.MaxUnscored, Settings: cli.Settings{Page: "docs/judges-llm.md", Example: "votes=3"}}
-}
-
-// modelFlags are the flags that only --judge llm has.
-var modelFlags = []string{
-	"endpoint", "api-key-env", "concurrency", "model", "votes", "aggregate", "self-consistency",
-	"prompt", "step-prompt", "ledger", "prices", "budget-usd", "budget-tokens", "max-unscored", "timeout", "tries", "attempt-deadline", "run-deadline",
+	return LLMFlags{cfg: cfg, maxUnscored: cfg.MaxUnscored, flags: pflag.NewFlagSet("models", pflag.ContinueOnError), Settings: cli.Settings{Page: "docs/judges-llm.md", Example: "votes=3"}}
 }
 
 // Add adds the flags to c.
 func (f *LLMFlags) Add(c *cobra.Command) {
-	f.command = c
-	flags := c.Flags()
+	flags := f.flags
 	flags.StringVar(&f.endpoint, "endpoint", "", "address of the models as OpenAI clients take it, ending in /v1")
 	flags.StringVar(&f.keyEnv, "api-key-env", "", "environment variable with the key (default "+DefaultKeyEnv+", if set)")
 	flags.IntVar(&f.concurrency, "concurrency", ModelsAtOnce, "most requests in flight; fewer where the server has too many")
 	flags.StringArrayVar(&f.models, "model", nil, "model to ask; again for more")
 	flags.IntVar(&f.cfg.Votes, "votes", f.cfg.Votes, "answers that make a judgement, each from another model where there are enough")
-	flags.StringVar(&f.aggregate, "aggregate", string(f.cfg.Aggregate), "how votes become one score: median or majority")
+	flags.StringVar((*string)(&f.cfg.Aggregate), "aggregate", string(f.cfg.Aggregate), "how votes become one score: median or majority")
 	flags.IntVar(&f.cfg.SelfConsistency, "self-consistency", f.cfg.SelfConsistency, "samples of one model that make one vote, by majority")
 	flags.StringVar(&f.cfg.Prompt, "prompt", "", "template file instead of the embedded prompt")
 	flags.StringVar(&f.cfg.StepPrompt, "step-prompt", "", "the same for verdicts on steps")
 	flags.StringVar(&f.Ledger, "ledger", "judge-ledger", "folder that keeps every exchange")
 	flags.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens")
-	cli.Reads(c, "prompt", "step-prompt", "prices")
-	cli.Writes(c, "ledger")
 	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
 	flags.IntVar(&f.budgetTokens, "budget-tokens", 0, "tokens that this run may spend")
 	flags.Float64Var(&f.cfg.MaxUnscored, "max-unscored", f.cfg.MaxUnscored, "share of attempts that may stay without a score")
@@ -78,25 +69,17 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.IntVar(&f.cfg.Tries, "tries", f.cfg.Tries, "requests that one answer may cost, over all models")
 	flags.DurationVar(&f.cfg.AttemptDeadline, "attempt-deadline", f.cfg.AttemptDeadline, "time for all requests of one attempt")
 	flags.DurationVar(&f.cfg.RunDeadline, "run-deadline", f.cfg.RunDeadline, "time for the run")
+	c.Flags().AddFlagSet(flags)
+	cli.Reads(c, "prompt", "step-prompt", "prices")
+	cli.Writes(c, "ledger")
 }
 
-// changed reports whether a flag was given.
-func (f *LLMFlags) changed(name string) bool {
-	return f.command != nil && f.command.Flags().Changed(name)
-}
-
-// Given says if anything was said about models.
+// Given says if anything was said about models. A limit on missing answers makes
+// sense for every judge.
 func (f *LLMFlags) Given() bool {
-	if f.Settings.File != "" || len(f.Settings.Sets) > 0 {
-		return true
-	}
-	for _, name := range modelFlags {
-		// A limit on missing answers makes sense for every judge.
-		if name != "max-unscored" && f.changed(name) {
-			return true
-		}
-	}
-	return false
+	given := f.Settings.File != "" || len(f.Settings.Sets) > 0
+	f.flags.VisitAll(func(flag *pflag.Flag) { given = given || flag.Changed && flag.Name != "max-unscored" })
+	return given
 }
 
 // config joins the configuration file and the flags, which go before it.
@@ -134,40 +117,28 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 	return cfg, table, nil
 }
 
-// base is the configuration file and single keys, under the flags.
+// base is the configuration file and single keys, under the flags, which are set
+// again over them.
 func (f *LLMFlags) base() (llm.Config, error) {
-	flagged := f.cfg
-	flagged.Aggregate = llm.Aggregate(f.aggregate)
-	if f.changed("budget-usd") {
-		flagged.BudgetUSD = &f.budgetUSD
-	}
-	if f.changed("budget-tokens") {
-		flagged.BudgetTokens = &f.budgetTokens
-	}
-	cfg := llm.Defaults()
-	cfg.MaxUnscored = f.maxUnscored
-	if err := f.Settings.Fill(&cfg); err != nil {
-		return cfg, err
-	}
-	for name, take := range map[string]func(){
-		"votes":            func() { cfg.Votes = flagged.Votes },
-		"aggregate":        func() { cfg.Aggregate = flagged.Aggregate },
-		"self-consistency": func() { cfg.SelfConsistency = flagged.SelfConsistency },
-		"prompt":           func() { cfg.Prompt = flagged.Prompt },
-		"step-prompt":      func() { cfg.StepPrompt = flagged.StepPrompt },
-		"budget-usd":       func() { cfg.BudgetUSD = flagged.BudgetUSD },
-		"budget-tokens":    func() { cfg.BudgetTokens = flagged.BudgetTokens },
-		"max-unscored":     func() { cfg.MaxUnscored = flagged.MaxUnscored },
-		"timeout":          func() { cfg.RequestTimeout = flagged.RequestTimeout },
-		"tries":            func() { cfg.Tries = flagged.Tries },
-		"attempt-deadline": func() { cfg.AttemptDeadline = flagged.AttemptDeadline },
-		"run-deadline":     func() { cfg.RunDeadline = flagged.RunDeadline },
-	} {
-		if f.changed(name) {
-			take()
+	said := map[*pflag.Flag]string{}
+	f.flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && flag.Name != "model" { // which would be added to itself
+			said[flag] = flag.Value.String()
+		}
+	})
+	f.cfg = llm.Defaults()
+	f.cfg.MaxUnscored = f.maxUnscored
+	err := f.Settings.Fill(&f.cfg)
+	for flag, value := range said {
+		err = errors.Join(err, flag.Value.Set(value))
+		switch flag.Name {
+		case "budget-usd":
+			f.cfg.BudgetUSD = &f.budgetUSD
+		case "budget-tokens":
+			f.cfg.BudgetTokens = &f.budgetTokens
 		}
 	}
-	return cfg, nil
+	return f.cfg, err
 }
 
 // server is the endpoint that the flags describe.
