@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -39,14 +40,14 @@ func readDay(t *testing.T, dir string) (all []attempt) {
 }
 
 // TestFarmsAreFlagged lets a program write every probe into every attempt of a
-// day that passes the first gate and not the last. At most 5 of 107 may rise on
-// a day that is not flagged.
+// day that passes the first gate and not the last. At most 5 of 107 may be paid
+// more for it with the factors of multiplier.Defaults.
 func TestFarmsAreFlagged(t *testing.T) {
 	t.Parallel()
 	day := readDay(t, "../../testdata/day")
 	for _, p := range probe.All() {
 		farmed, raised, paid := farm(t, day, p)
-		t.Logf("%-22s raised %d of %d, %d on days without a flag", p.Name, raised, farmed, paid)
+		t.Logf("%-22s raised %d of %d, %d paid for it", p.Name, raised, farmed, paid)
 		if farmed != 107 || paid > 5 {
 			t.Errorf("%s: %d of %d attempts rise unseen", p.Name, paid, farmed)
 		}
@@ -56,7 +57,11 @@ func TestFarmsAreFlagged(t *testing.T) {
 func farm(t *testing.T, day []attempt, p probe.Probe) (farmed, raised, paid int) {
 	t.Helper()
 	var passages []frames.Passage
-	risen := map[string]int{}
+	type change struct {
+		agent         string
+		before, after *float64
+	}
+	var changes []change
 	for i := range day {
 		a := &day[i]
 		before, after := gates.Judge(a.Trace, &a.dialogue), gates.Judge(a.Trace, p.Apply(&a.dialogue))
@@ -66,13 +71,18 @@ func farm(t *testing.T, day []attempt, p probe.Probe) (farmed, raised, paid int)
 		farmed++
 		if *after.Score > *before.Score {
 			raised++
-			risen[a.RunID]++
 		}
+		changes = append(changes, change{a.RunID, before.Score, after.Score})
 		passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: frames.Of(&after)})
 	}
+	framed := map[string]bool{}
 	for _, f := range frames.Flags(passages) {
-		if !f.Framed {
-			paid += risen[f.Agent]
+		framed[f.Agent] = f.Framed
+	}
+	weigh := multiplier.Defaults()
+	for _, c := range changes {
+		if *weigh.Factor(c.after, multiplier.Quality{}, framed[c.agent]) > *weigh.Factor(c.before, multiplier.Quality{}, false) {
+			paid++
 		}
 	}
 	return farmed, raised, paid

@@ -23,7 +23,7 @@ func TestFactors(t *testing.T) {
 	}
 	perRun := with(func(c *multiplier.Config) { c.Per = multiplier.Run })
 	imputed := with(func(c *multiplier.Config) { c.Unscored = multiplier.Mean })
-	halved := with(func(c *multiplier.Config) { c.Frames = multiplier.HalveFrames })
+	kept := with(func(c *multiplier.Config) { c.Frames = multiplier.KeepFrames })
 	void := with(func(c *multiplier.Config) { c.Frames = multiplier.VoidFrames })
 	gentle := with(func(c *multiplier.Config) { c.Scale = outcome.Scale{Floor: 0.5, Ceiling: 0.5} })
 	for name, tt := range map[string]struct {
@@ -45,8 +45,8 @@ func TestFactors(t *testing.T) {
 		"another floor, below ceiling":  {gentle, p(0.3), run, 0.8, false},
 		"another ceiling":               {gentle, p(0.5), run, 1, false},
 		"scored, in a run without mean": {perRun, p(0.3), multiplier.Quality{}, math.NaN(), false},
-		"framed, kept":                  {multiplier.Defaults(), p(0.9), run, 1, true},
-		"framed, halved":                {halved, p(0.9), run, 0.5, true},
+		"framed, kept":                  {kept, p(0.9), run, 1, true},
+		"framed, halved":                {multiplier.Defaults(), p(0.9), run, 0.5, true},
 		"framed, void":                  {void, p(0.9), run, 0, true},
 		"not framed":                    {void, p(0.9), run, 1, false},
 	} {
