@@ -22,15 +22,10 @@ type leakScan struct {
 	stdin   io.Reader
 	same    int
 	workers int
-	batch   []leakRow
+	// batch are candidates that wait for each other.
+	batch []guard.Candidate
 	// progress is told of every row that is read.
 	progress *cli.Display
-}
-
-// leakRow is one candidate with what the guard said of it.
-type leakRow struct {
-	candidate guard.Candidate
-	finding   guard.Finding
 }
 
 // leakLine is the promised line format.
@@ -117,70 +112,58 @@ func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) err
 	if err != nil {
 		return err
 	}
-	l.batch = append(l.batch, leakRow{candidate: c})
+	l.batch = append(l.batch, c)
 	if len(l.batch) >= leakBatch {
 		return l.flush(ctx, out)
 	}
 	return nil
 }
 
-// check fills in the findings of the batch.
-func (l *leakScan) check() {
+// check gives the findings of the batch.
+func (l *leakScan) check(ctx context.Context) ([]guard.Finding, error) {
+	findings := make([]guard.Finding, len(l.batch))
 	var all sync.WaitGroup
 	for w := range l.workers {
 		all.Go(func() {
 			for i := w; i < len(l.batch); i += l.workers {
-				l.batch[i].finding = l.guard.Check(l.batch[i].candidate)
+				findings[i] = l.guard.Check(l.batch[i])
 			}
 		})
 	}
 	all.Wait()
+	if l.tier == nil {
+		return findings, nil
+	}
+	if err := l.tier.Check(ctx, l.batch, findings); err != nil {
+		return nil, cli.Failed(err, "is the endpoint up?")
+	}
+	if err := l.tier.Down(); err != nil {
+		l.report.NotRun = "embedding, from some row on: " + err.Error()
+	}
+	return findings, nil
 }
 
 func (l *leakScan) flush(ctx context.Context, out *json.Encoder) error {
-	l.check()
-	if l.tier != nil {
-		if err := l.embedded(ctx); err != nil {
-			return err
-		}
+	findings, err := l.check(ctx)
+	if err != nil {
+		return err
 	}
-	for _, r := range l.batch {
-		l.report.Add(r.candidate.ID, r.finding)
-		if r.finding.Drop && r.finding.Same {
+	for i, c := range l.batch {
+		f := findings[i]
+		l.report.Add(c.ID, f)
+		if f.Drop && f.Same {
 			l.same++
 		}
-		if err := out.Encode(lineOf(r)); err != nil {
+		err := out.Encode(leakLine{
+			ID: cli.WithoutSecrets(c.ID), TextSHA256: digest.SHA256([]byte(c.Text)), Match: orNull(cli.WithoutSecrets(f.Match)), Drop: f.Drop, Same: f.Same,
+			Score: f.Score, Tier: orNull(string(f.Tier)), Evidence: cli.WithoutSecrets(f.Evidence),
+		})
+		if err != nil {
 			return err
 		}
 	}
 	l.batch = l.batch[:0]
 	return nil
-}
-
-// embedded lets the embedding tier look at every row that was not dropped.
-func (l *leakScan) embedded(ctx context.Context) error {
-	candidates, findings := make([]guard.Candidate, len(l.batch)), make([]guard.Finding, len(l.batch))
-	for i, r := range l.batch {
-		candidates[i], findings[i] = r.candidate, r.finding
-	}
-	if err := l.tier.Check(ctx, candidates, findings); err != nil {
-		return cli.Failed(err, "is the endpoint up?")
-	}
-	if err := l.tier.Down(); err != nil {
-		l.report.NotRun = "embedding, from some row on: " + err.Error()
-	}
-	for i := range l.batch {
-		l.batch[i].finding = findings[i]
-	}
-	return nil
-}
-
-func lineOf(r leakRow) leakLine {
-	f := r.finding
-	return leakLine{
-		ID: cli.WithoutSecrets(r.candidate.ID), TextSHA256: digest.SHA256([]byte(r.candidate.Text)), Match: orNull(cli.WithoutSecrets(f.Match)), Drop: f.Drop, Same: f.Same,
-		Score: f.Score, Tier: orNull(string(f.Tier)), Evidence: cli.WithoutSecrets(f.Evidence),
-	}
 }
 
 func orNull(s string) *string {

@@ -102,34 +102,43 @@ func (j *JudgeChoice) AsksModels() bool {
 
 // Measured reads the judge's agreement; nil where none was given.
 func (j *JudgeChoice) Measured() (*agreement.Report, error) {
-	if j.agreement == "" {
-		return nil, nil
-	}
-	b, err := os.ReadFile(j.agreement)
-	if err != nil {
-		return nil, cli.Failed(fmt.Errorf("read agreement: %w", err), "give the file that `arena agreement --json` wrote")
-	}
-	var r agreement.Report
-	if err := json.Unmarshal(b, &r); err != nil || len(r.Pairs) == 0 {
-		return nil, cli.Failed(fmt.Errorf("read agreement %s: no report of arena agreement", j.agreement), "give the file that `arena agreement --json` wrote")
-	}
-	return &r, nil
+	return given(j.agreement, "arena agreement --json", func(text []byte) (*agreement.Report, error) {
+		var r agreement.Report
+		if err := json.Unmarshal(text, &r); err != nil || len(r.Pairs) == 0 {
+			return nil, errors.New("no report of arena agreement")
+		}
+		return &r, nil
+	})
 }
 
 // Probed reads what probes of the judge showed; none where none was given.
 func (j *JudgeChoice) Probed() ([]probe.Summary, error) {
-	if j.probes == "" {
-		return nil, nil
+	return given(j.probes, "arena judge --probe", probe.ReadSummaries)
+}
+
+// given reads the file that a command wrote; nothing where none is named.
+func given[T any](path, command string, read func([]byte) (T, error)) (what T, err error) {
+	if path == "" {
+		return what, nil
 	}
-	b, err := os.ReadFile(j.probes)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		what, err = read(text)
+	}
 	if err != nil {
-		return nil, cli.Failed(fmt.Errorf("read probes: %w", err), "give the file that `arena judge --probe` wrote")
+		err = cli.Failed(fmt.Errorf("read %s: %w", path, err), "give the file that `"+command+"` wrote")
 	}
-	all, err := probe.ReadSummaries(b)
-	if err != nil {
-		return nil, cli.Failed(fmt.Errorf("read probes %s: %w", j.probes, err), "give the file that `arena judge --probe` wrote")
+	return what, err
+}
+
+// key is the value of the environment variable that a flag names; empty where it
+// names none.
+func key(variable string) (string, error) {
+	value := os.Getenv(variable)
+	if variable != "" && value == "" {
+		return "", cli.Usage(fmt.Errorf("environment variable %s is not set", variable), "set it to the endpoint's key")
 	}
-	return all, nil
+	return value, nil
 }
 
 // JudgeError gives the failures of a judge their hint and exit code; nil for

@@ -3,8 +3,6 @@ package instrument
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -31,11 +29,9 @@ func (f *EmbedFlags) Register(c *cobra.Command) {
 }
 
 // embedder makes the client that the flags describe.
-func (f *EmbedFlags) embedder() (*guard.Embedder, error) {
-	if f.keyEnv != "" {
-		if f.config.Key = os.Getenv(f.keyEnv); f.config.Key == "" {
-			return nil, cli.Usage(fmt.Errorf("environment variable %s is not set", f.keyEnv), "set it to the endpoint's key")
-		}
+func (f *EmbedFlags) embedder() (_ *guard.Embedder, err error) {
+	if f.config.Key, err = key(f.keyEnv); err != nil {
+		return nil, err
 	}
 	e, err := guard.NewEmbedder(f.config)
 	if err != nil {

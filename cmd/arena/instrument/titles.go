@@ -2,8 +2,6 @@ package instrument
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,17 +31,15 @@ func (f *TitleFlags) Flags(c *cobra.Command) {
 
 // Open gives what compares titles: the vectors that problems carry, or an
 // endpoint.
-func (f *TitleFlags) Open() (outcome.Titles, error) {
+func (f *TitleFlags) Open() (_ outcome.Titles, err error) {
 	if f.endpoint.BaseURL == "" {
 		if f.keyEnv != "" || f.endpoint.Prefix != "" || f.endpoint.Model != outcome.DefaultEndpoint().Model {
 			return nil, cli.Usage(errors.New("nothing says where embeddings come from"), "give --embeddings, or leave the other --embeddings flags out")
 		}
 		return outcome.Carried{}, nil
 	}
-	if f.keyEnv != "" {
-		if f.endpoint.Key = os.Getenv(f.keyEnv); f.endpoint.Key == "" {
-			return nil, cli.Usage(fmt.Errorf("environment variable %s is not set", f.keyEnv), "set it to the endpoint's key")
-		}
+	if f.endpoint.Key, err = key(f.keyEnv); err != nil {
+		return nil, err
 	}
 	e, err := outcome.NewEndpoint(f.endpoint)
 	if err != nil {
