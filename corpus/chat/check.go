@@ -63,7 +63,7 @@ type Schema map[string]map[string]bool
 
 // ParseSchema reads OpenAI tool definitions, nested under "function" or flat.
 // What it cannot read declares nothing.
-func ParseSchema(tools []arena.Raw) Schema {
+func ParseSchema[S ~string](tools []S) Schema {
 	out := make(Schema, len(tools))
 	for _, t := range tools {
 		var nested struct{ Function json.RawMessage }

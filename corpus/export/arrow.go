@@ -151,7 +151,7 @@ func (s *arrowSink) describe() error {
 	if err != nil {
 		return err
 	}
-	info, err := json.MarshalIndent(map[string]any{"citation": "", "description": "", "homepage": "", "license": "", "features": arrowFeatures()}, "", "  ")
+	info, err := json.MarshalIndent(map[string]any{"citation": "", "description": "", "homepage": "", "license": "", "features": json.RawMessage(arrowFeatures)}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -159,27 +159,11 @@ func (s *arrowSink) describe() error {
 	return s.job.files(map[string][]byte{dir + "state.json": state, dir + "dataset_info.json": info})
 }
 
-func arrowFeatures() map[string]any {
-	out := map[string]any{}
-	for _, f := range arrowSchema().Fields() {
-		out[f.Name] = arrowFeature(f.Type)
-	}
-	return out
-}
-
-func arrowFeature(t arrow.DataType) map[string]any {
-	switch t.ID() {
-	case arrow.LIST:
-		msg := map[string]any{"role": arrowFeature(arrow.BinaryTypes.String), "content": arrowFeature(arrow.BinaryTypes.String)}
-		return map[string]any{"_type": "List", "feature": msg}
-	case arrow.FLOAT64:
-		return map[string]any{"_type": "Value", "dtype": "float64"}
-	case arrow.INT64:
-		return map[string]any{"_type": "Value", "dtype": "int64"}
-	default:
-		return map[string]any{"_type": "Value", "dtype": "string"}
-	}
-}
+// arrowFeatures are the columns in the words of datasets.
+const arrowFeatures = `{"dedup_cluster": {"_type": "Value", "dtype": "string"}, "harness": {"_type": "Value", "dtype": "string"},
+"messages": {"_type": "List", "feature": {"content": {"_type": "Value", "dtype": "string"}, "role": {"_type": "Value", "dtype": "string"}}},
+"n_tokens": {"_type": "Value", "dtype": "int64"}, "problem_id": {"_type": "Value", "dtype": "string"}, "reward": {"_type": "Value", "dtype": "float64"},
+"session_id": {"_type": "Value", "dtype": "string"}, "task_type": {"_type": "Value", "dtype": "string"}}`
 
 // arrowDict names the splits that have rows.
 func (j *job) arrowDict() error {

@@ -104,7 +104,7 @@ func (f *fitter) declare(tools []string) error {
 			return &chat.Unfit{Reason: reasonTools}
 		}
 	}
-	f.tools, f.schema = slices.Clone(tools), chat.ParseSchema(raws(tools))
+	f.tools, f.schema = slices.Clone(tools), chat.ParseSchema(tools)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
@@ -170,14 +169,6 @@ func turns(r *row) ([]rows.SFT, error) {
 func weighted(m chat.Message, weight int) (string, error) {
 	m.Weight = &weight
 	return chat.Marshal(m)
-}
-
-func raws(tools []string) []arena.Raw {
-	out := make([]arena.Raw, len(tools))
-	for i, t := range tools {
-		out[i] = arena.Raw(t)
-	}
-	return out
 }
 
 func jsonList(items []string) string { return "[" + strings.Join(items, ",") + "]" }

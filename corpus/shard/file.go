@@ -3,6 +3,7 @@
 package shard
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -63,30 +64,28 @@ func (f *File) Rows(visit func(parquet.Row) error) error {
 }
 
 func (f *File) group(g parquet.RowGroup, visit func(parquet.Row) error) error {
-	var columns []*columnReader
-	for _, chunk := range g.ColumnChunks() {
-		column := newColumnReader(chunk)
-		defer column.close()
-		columns = append(columns, column)
-	}
-	var row parquet.Row
-	for range g.NumRows() {
-		row = row[:0]
-		for _, column := range columns {
-			var err error
-			if row, err = column.row(row); err != nil {
-				return fmt.Errorf("read %s: %w", f.path, err)
+	in := g.Rows()
+	defer func() { _ = in.Close() }() // it was only read
+	batch, seen := make([]parquet.Row, rowBatch), int64(0)
+	for seen < g.NumRows() {
+		n, err := in.ReadRows(batch[:min(rowBatch, g.NumRows()-seen)])
+		for _, row := range batch[:n] {
+			if err := visit(row); err != nil {
+				return err
 			}
 		}
-		if err := visit(row); err != nil {
-			return err
+		if seen += int64(n); n == 0 && (err == nil || errors.Is(err, io.EOF)) {
+			err = io.ErrUnexpectedEOF
 		}
-		for _, column := range columns {
-			column.release()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read %s: %w", f.path, err)
 		}
 	}
 	return nil
 }
+
+// rowBatch is how many rows are decoded at a time.
+const rowBatch = 16
 
 // Sum sums up the whole file, its row groups side by side. Rows are what the
 // footer says that it has, and what the levels of every column tell.
@@ -115,7 +114,7 @@ func (f *File) Sum() (Sum, error) {
 func (s *Sum) read(g parquet.RowGroup, path string) error {
 	s.Rows = g.NumRows()
 	for i, chunk := range g.ColumnChunks() {
-		if err := s.columns[i].read(newColumnReader(chunk)); err != nil {
+		if err := s.columns[i].read(chunk.Pages()); err != nil {
 			return fmt.Errorf("read back %s: %w", path, err)
 		}
 	}

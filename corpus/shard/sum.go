@@ -88,20 +88,28 @@ func (s *columnSum) join(next columnSum) {
 	s.hash = s.hash*power + next.hash
 }
 
-func (s *columnSum) read(column *columnReader) error {
-	defer column.close()
+func (s *columnSum) read(pages parquet.Pages) error {
+	defer func() { _ = pages.Close() }() // it was only read
+	batch := make([]parquet.Value, 64)
 	for {
-		err := column.fill()
+		page, err := pages.ReadPage()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		for _, v := range column.ready {
-			s.add(v)
+		for values, n := page.Values(), 0; err == nil; {
+			n, err = values.ReadValues(batch)
+			for _, v := range batch[:n] {
+				s.add(v)
+			}
+			if n == 0 && err == nil {
+				err = io.ErrNoProgress
+			}
 		}
-		column.ready = nil
-		column.release()
+		if parquet.Release(page); !errors.Is(err, io.EOF) {
+			return err
+		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/tidwall/gjson"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/shard"
@@ -118,17 +117,9 @@ func (v *verifier) messages(messages, tools []string) error {
 		return err
 	}
 	if v.schema == nil || !slices.Equal(v.tools, tools) {
-		v.tools, v.schema = tools, chat.ParseSchema(defs(tools))
+		v.tools, v.schema = tools, chat.ParseSchema(tools)
 	}
 	return chat.Check(ms, v.schema)
-}
-
-func defs(tools []string) []arena.Raw {
-	out := make([]arena.Raw, len(tools))
-	for i, t := range tools {
-		out[i] = arena.Raw(t)
-	}
-	return out
 }
 
 func first(s []string) string {
