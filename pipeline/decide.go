@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -85,7 +86,7 @@ func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) choose.Fate {
 	case g.weights.reward(x) < sel.MinReward:
 		return choose.Fate{Stage: stageJudge, Reason: reasonReward}
 	case x.Leak.Drop:
-		return choose.Fate{Stage: stageGuard, Reason: "leak_" + x.Leak.Tier}
+		return choose.Fate{Stage: stageGuard, Reason: "leak_" + string(x.Leak.Tier)}
 	default:
 		return choose.Fate{}
 	}
@@ -122,12 +123,7 @@ type try struct {
 // count notes what problems and judges are measured by: every attempt with a
 // score counts, whoever decided its calls, as the day's own statistics do.
 func (g *grouper) count(at ref, x *block.Entry) {
-	if o := x.Judgement.Outcome; o != "" {
-		g.replies[at.Input].whole.add(o)
-	}
-	if o := x.StepJudgement.Outcome; o != "" {
-		g.replies[at.Input].steps.add(o)
-	}
+	g.replies[at.Input].Count(x)
 	if x.Problem >= 0 && x.Outcome.Scores != nil {
 		g.tries[at.Input] = append(g.tries[at.Input], try{x.Problem, x.Outcome.Success})
 	}
@@ -150,7 +146,7 @@ func (g *grouper) pool(problem int) guard.Pool { return g.protect.Pools[problem]
 // one problem are held against each other.
 func (g *grouper) decide(ctx context.Context) error {
 	n := len(g.inputs)
-	g.fates, g.candidates, g.replies, g.tries = make([][]choose.Fate, n), make([][]candidate, n), make([]replies, n), make([][]try, n)
+	g.fates, g.candidates, g.replies, g.tries = make([][]choose.Fate, n), make([][]candidate, n), make([]reports.Replies, n), make([][]try, n)
 	g.read = make([][]traces.Summary, n)
 	for i := range g.read {
 		g.read[i] = make([]traces.Summary, len(g.inputs[i].files))

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -38,24 +39,10 @@ type grouper struct {
 	// fates and candidates are by input, then in the order of its entries.
 	fates      [][]choose.Fate
 	candidates [][]candidate
-	replies    []replies
+	replies    []reports.Replies
 	read       [][]traces.Summary
 	// tries are scored attempts by problem.
 	tries [][]try
-}
-
-// replies counts those of the judge and of the step judge.
-type replies struct{ whole, steps replyCount }
-
-// replyCount counts attempts that a judge was asked about, and those of them that it
-// gave no answer to.
-type replyCount struct{ all, without int }
-
-func (a *replyCount) add(o arena.JudgeOutcome) {
-	a.all++
-	if o != arena.JudgeScored {
-		a.without++
-	}
 }
 
 // head is what the first pass keeps of one attempt.

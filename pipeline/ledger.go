@@ -75,7 +75,7 @@ func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry, f choose.Fate) erro
 	}
 	return l.Leaks.Add(&rows.Leak{
 		ID: x.Attempt.ID, TextSHA256: x.Attempt.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
-		Score: x.Leak.Score, Tier: x.Leak.Tier, Evidence: x.Leak.Evidence,
+		Score: x.Leak.Score, Tier: string(x.Leak.Tier), Evidence: x.Leak.Evidence,
 	})
 }
 

@@ -9,10 +9,12 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
@@ -78,8 +80,10 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	}
 	entry := newEntry(&rec, at)
 	entry.Sample = sample
-	if entry.Shifts, err = m.probe(ctx, &rec); err != nil {
-		return nil, nil, err
+	if rec.Judgement.Outcome != "" && probe.Drawn(t.ID, m.probeEvery) {
+		if entry.Shifts, err = probe.Against(ctx, m.judge.Judge, &rec.Judgement, t, &rec.Dialogue); err != nil {
+			return nil, nil, err
+		}
 	}
 	if at < 0 || !usable(m.filter, &structure, rec.Outcome.Success) {
 		return entry, nil, nil
@@ -162,13 +166,13 @@ func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 
 // leak holds an attempt's row against the bank of the split that its problem would
 // be in.
-func (m *mapper) leak(row *rows.SFT, problem int) (block.Leak, error) {
+func (m *mapper) leak(row *rows.SFT, problem int) (guard.Finding, error) {
 	p := m.protect
 	best := p.problem[problem]
 	if g := p.guardOf(problem); g != nil {
 		c, err := finish.CandidateOfSFT(row)
 		if err != nil {
-			return block.Leak{}, err
+			return best, err
 		}
 		if c.Text == m.day.Problems.All[problem].Query {
 			c.Text = "" // it is checked once, with the problem
@@ -177,8 +181,5 @@ func (m *mapper) leak(row *rows.SFT, problem int) (block.Leak, error) {
 			best = f
 		}
 	}
-	return block.Leak{
-		Match: best.Match, Bank: best.Bank, Drop: best.Drop, Same: best.Same, Score: best.Score,
-		Tier: string(best.Tier), Evidence: best.Evidence, Beyond: best.Beyond,
-	}, nil
+	return best, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -29,12 +30,7 @@ type plan struct {
 	Read    traces.Tally `json:"read"`
 	Records [][]int64    `json:"records"`
 	Cut     [][2]int     `json:"cut,omitempty"`
-	// Judged counts attempts that a judge was asked about, Unscored those that
-	// it gave no answer to; the others say the same of the step judge.
-	Judged        int `json:"judged"`
-	Unscored      int `json:"unscored"`
-	StepsJudged   int `json:"steps_judged,omitempty"`
-	StepsUnscored int `json:"steps_unscored,omitempty"`
+	reports.Replies
 	// Fates are by input, then by entry.
 	Fates [][]choose.Fate `json:"fates"`
 	// Tallies count scored attempts and successes, by problem.
@@ -144,10 +140,7 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	}
 	unreadable(p.Funnel, &p.Read)
 	for i := range g.fates {
-		p.Judged += g.replies[i].whole.all
-		p.Unscored += g.replies[i].whole.without
-		p.StepsJudged += g.replies[i].steps.all
-		p.StepsUnscored += g.replies[i].steps.without
+		p.Add(g.replies[i])
 		for _, t := range g.tries[i] {
 			p.Tallies[t.problem].Attempts++
 			if t.success {

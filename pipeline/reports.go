@@ -45,8 +45,7 @@ func (s *session) judges(all *reports.Adder, p *plan) reports.Judges {
 		Judge: judge.Name, Sparing: judge.Sparing, Agreement: s.Agreement,
 		Multiplier: reports.Multiplier{Per: m.Per, Unscored: m.Unscored, Frames: m.Frames, Floor: m.Floor, Ceiling: m.Ceiling},
 	}
-	n := reports.Judged{Judged: p.Judged, Unscored: p.Unscored, StepsJudged: p.StepsJudged, StepsUnscored: p.StepsUnscored, Runs: p.Runs}
-	return all.Judges(r, s.Config.StepJudge.Name, n, s.Probes, judge.ProbeEvery)
+	return all.Judges(r, s.Config.StepJudge.Name, p.Replies, p.Runs, s.Probes, judge.ProbeEvery)
 }
 
 // report says how the problems were split, and audits the split.

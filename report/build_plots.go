@@ -92,7 +92,7 @@ func (b *Build) bySplit(of func(*Lengths) []int) barred {
 	for i := range b.Lengths {
 		longest = max(longest, slices.Max(of(&b.Lengths[i])))
 	}
-	width := binWidth(longest)
+	width := int(roundWidth(float64(longest), maxBars))
 	var out barred
 	colours := []color.Color{blue, orange}
 	for i := range b.Lengths {
@@ -106,17 +106,6 @@ func (b *Build) bySplit(of func(*Lengths) []int) barred {
 		out.names = append(out.names, fmt.Sprint(i*width))
 	}
 	return out
-}
-
-// binWidth is the least round number by which so many values fit the bars.
-func binWidth(longest int) int {
-	for ten := 1; ; ten *= 10 {
-		for _, width := range []int{ten, 2 * ten, 5 * ten} {
-			if longest/width < maxBars {
-				return width
-			}
-		}
-	}
 }
 
 // drawn is a plot as an SVG file.

@@ -32,7 +32,7 @@ func (s *spread) bins() (names []string, solved, others plotter.Values) {
 	if len(all) == 0 {
 		return nil, nil, nil
 	}
-	width := roundWidth(slices.Max(all))
+	width := roundWidth(slices.Max(all), maxBins)
 	n := int(slices.Max(all)/width) + 1
 	solved, others = make(plotter.Values, n), make(plotter.Values, n)
 	for _, v := range s.solved {
@@ -52,10 +52,11 @@ func (s *spread) bins() (names []string, solved, others plotter.Values) {
 	return names, solved, others
 }
 
-func roundWidth(most float64) float64 {
+// roundWidth is the least round width by which values up to most fit so many bars.
+func roundWidth(most, bars float64) float64 {
 	for power := 1.0; ; power *= 10 {
 		for _, step := range []float64{1, 2, 5} {
-			if most/(step*power) < maxBins || math.IsInf(power, 1) {
+			if most/(step*power) < bars || math.IsInf(power, 1) {
 				return step * power
 			}
 		}

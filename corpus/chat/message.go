@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
@@ -68,23 +67,12 @@ var decodeLimits = cursor.Limits{Depth: 512, StringBytes: 1 << 30, Elements: 1 <
 
 // Decode reads messages as Encode wrote them.
 func Decode(rows []string) ([]Message, error) {
-	out := make([]Message, len(rows))
-	c := cursor.New("", decodeLimits)
-	for i, row := range rows {
-		if !utf8.ValidString(row) {
-			return nil, fmt.Errorf("decode message %d: no UTF-8", i)
-		}
-		c.Reset(row)
-		c.Reserve(len(row))
-		if err := errors.Join(out[i].decode(c, (*cursor.Cursor).String), c.End()); err != nil {
-			return nil, fmt.Errorf("decode message %d: %w", i, err)
-		}
-	}
-	return out, nil
+	ws, err := Skim(rows)
+	return ReadAll(ws), err
 }
 
-// decode takes a message; said takes its texts.
-func (m *Message) decode(c *cursor.Cursor, said func(*cursor.Cursor) (string, bool)) (err error) {
+// decode takes a message.
+func (m *Written) decode(c *cursor.Cursor) (err error) {
 	text := func(key string, take func(*cursor.Cursor) (string, bool)) string {
 		s, ok := take(c)
 		if !ok && err == nil {
@@ -97,9 +85,9 @@ func (m *Message) decode(c *cursor.Cursor, said func(*cursor.Cursor) (string, bo
 		case "role":
 			m.Role = text(key, (*cursor.Cursor).String)
 		case "content":
-			m.Content = text(key, said)
+			m.Content = text(key, written)
 		case "reasoning_content":
-			m.Reasoning = text(key, said)
+			m.Reasoning = text(key, written)
 		case "tool_call_id":
 			m.CallID = text(key, (*cursor.Cursor).String)
 		case "weight":

@@ -13,7 +13,7 @@ import (
 // control token stands in them as it does in the text, so that Check finds it.
 type Written Message
 
-// Skim reads messages as Encode wrote them and refuses what Decode does. Texts
+// Skim reads messages as Encode wrote them. Texts
 // that are only checked, or go out as JSON again, need no more.
 func Skim(rows []string) ([]Written, error) {
 	out := make([]Written, len(rows))
@@ -23,7 +23,7 @@ func Skim(rows []string) ([]Written, error) {
 			return nil, fmt.Errorf("decode message %d: no UTF-8", i)
 		}
 		c.Reset(row)
-		if err := errors.Join((*Message)(&out[i]).decode(c, written), c.End()); err != nil {
+		if err := errors.Join(out[i].decode(c), c.End()); err != nil {
 			return nil, fmt.Errorf("decode message %d: %w", i, err)
 		}
 	}

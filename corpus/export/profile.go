@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	words "github.com/trajectory-arena/arena/internal/text"
 )
 
 // Profile is one output format.
@@ -121,22 +122,7 @@ func Uses() map[string]string {
 
 // Named gives the profile of a name, and the nearest name where there is none.
 func Named(name string) (Profile, string, bool) {
-	nearest, shared := "", -1
-	for _, p := range All() {
-		if p.Name == name {
-			return p, name, true
-		}
-		if n := sharedPrefix(p.Name, strings.ToLower(name)); n > shared {
-			nearest, shared = p.Name, n
-		}
-	}
-	return Profile{}, nearest, false
-}
-
-func sharedPrefix(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
+	apart := func(p Profile) int { return words.Distance(p.Name, strings.ToLower(name)) }
+	nearest := slices.MinFunc(All(), func(a, b Profile) int { return apart(a) - apart(b) })
+	return nearest, nearest.Name, nearest.Name == name
 }

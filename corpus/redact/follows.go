@@ -134,6 +134,12 @@ func hasPhone(text string, _, end int) bool {
 	return n >= 7 || end < len(text) && text[end] == '\\'
 }
 
+// hasGroup: the first group of a global IPv6 address right before, four digits of
+// which the first is 2 or 3.
+func hasGroup(text string, start, _ int) bool {
+	return start >= 4 && (text[start-4] == '2' || text[start-4] == '3') && hexadecimal.fill(text, start-3, 3)
+}
+
 // hasHash: a hexadecimal digit right before.
 func hasHash(text string, start, _ int) bool {
 	return start > 0 && (hexadecimal.has(text[start-1]) || text[start-1] == '\\')

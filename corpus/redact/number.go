@@ -1,7 +1,5 @@
 package redact
 
-import "strings"
-
 // number notes the run of digits, dots, blanks and hyphens at a place.
 func (h *hits) number(text string, at int) {
 	n := len(h.numbers)
@@ -74,28 +72,6 @@ var (
 	isDigit   = digits.table()
 	isCapital = digits.with("ABCDEFGHIJKLMNOPQRSTUVWXYZ ").table()
 )
-
-// groups are the parts of a text that may be a global IPv6 address, with a
-// byte on either side: before its first colon stand four digits, of which the
-// first is 2 or 3.
-func groups(text string, _ *hits) []span {
-	var out []span
-	for at := 0; ; at++ {
-		next := strings.IndexByte(text[at:], ':')
-		if next < 0 {
-			return out
-		}
-		at += next
-		if at < 4 || text[at-4] != '2' && text[at-4] != '3' || !hexadecimal.fill(text, at-3, 3) {
-			continue
-		}
-		end := at + 1
-		for end < len(text) && (text[end] == ':' || hexadecimal.has(text[end])) {
-			end++
-		}
-		out = append(out, span{max(0, at-5), min(len(text), end+1)})
-	}
-}
 
 // shortestCard is in digits.
 const shortestCard = 15

@@ -3,6 +3,7 @@ package redact
 import (
 	"html"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -103,11 +104,8 @@ func undisguise(s string, at int) (rune, int) {
 
 // percent reads a printable ASCII character as addresses write it.
 func percent(s string, at int) (rune, int) {
-	if at+3 > len(s) || !hexadecimal.has(s[at+1]) || !hexadecimal.has(s[at+2]) {
-		return -1, at
-	}
-	r := rune(nibble(s[at+1])<<4 | nibble(s[at+2]))
-	if r < ' ' || r >= 0x7F {
+	r, ok := hex(s, at+1, 2)
+	if !ok || r < ' ' || r >= 0x7F {
 		return -1, at
 	}
 	return r, at + 3
@@ -161,7 +159,7 @@ func unescape(s string, at int) (rune, int) {
 // unicodeEscape reads the escape whose u is at the given place, and with it the
 // second half of a surrogate pair, escaped as deep as the first.
 func unicodeEscape(s string, start, u int) (rune, int) {
-	r, ok := hex4(s, u+1)
+	r, ok := hex(s, u+1, 4)
 	if !ok {
 		return -1, u
 	}
@@ -169,7 +167,7 @@ func unicodeEscape(s string, start, u int) (rune, int) {
 	if !utf16.IsSurrogate(r) {
 		return r, end
 	}
-	if low, paired := hex4(s, end+len(slashes)); paired && strings.HasPrefix(s[end:], slashes) {
+	if low, paired := hex(s, end+len(slashes), 4); paired && strings.HasPrefix(s[end:], slashes) {
 		if joined := utf16.DecodeRune(r, low); joined != utf8.RuneError {
 			return joined, end + len(slashes) + 4
 		}
@@ -177,26 +175,13 @@ func unicodeEscape(s string, start, u int) (rune, int) {
 	return utf8.RuneError, end
 }
 
-func hex4(s string, at int) (rune, bool) {
-	if at+4 > len(s) {
+// hex reads n hexadecimal digits.
+func hex(s string, at, n int) (rune, bool) {
+	if at+n > len(s) {
 		return 0, false
 	}
-	r := rune(0)
-	for _, c := range []byte(s[at : at+4]) {
-		if !hexadecimal.has(c) {
-			return 0, false
-		}
-		r = r<<4 | rune(nibble(c))
-	}
-	return r, true
-}
-
-// nibble is the value of a hexadecimal digit.
-func nibble(c byte) byte {
-	if digit(c) {
-		return c - '0'
-	}
-	return c | 0x20 - 'a' + 10
+	r, err := strconv.ParseUint(s[at:at+n], 16, 32)
+	return rune(r), err == nil
 }
 
 // source is a span of the view in the text that it is of.

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -66,54 +67,16 @@ func (t *Tokenizer) merge(word string) int {
 	return n
 }
 
-// added are the tokens that are cut out of a text before anything else.
-type added struct {
-	contents []string
-	first    [256]bool
-}
-
-func newAdded(contents []string) *added {
-	a := &added{}
-	for _, c := range contents {
-		if c != "" {
-			a.contents = append(a.contents, c)
-			a.first[c[0]] = true
-		}
+// addedTokens finds the tokens that are cut out of a text before anything else,
+// the longest first where several begin at one place; nil where there are none.
+func addedTokens(contents []string) *regexp.Regexp {
+	longest := slices.SortedStableFunc(slices.Values(contents), func(x, y string) int { return len(y) - len(x) })
+	longest = slices.DeleteFunc(longest, func(c string) bool { return c == "" })
+	if len(longest) == 0 {
+		return nil
 	}
-	slices.SortStableFunc(a.contents, func(x, y string) int { return len(y) - len(x) })
-	return a
-}
-
-// cut gives the pieces of a text in order: added tokens, the longest first
-// where several begin at one place, and what lies between.
-func (a *added) cut(text string, piece func(string, bool)) {
-	at := 0
-	for i := 0; i < len(text); {
-		found := ""
-		if a.first[text[i]] {
-			found = a.at(text[i:])
-		}
-		if found == "" {
-			i++
-			continue
-		}
-		if i > at {
-			piece(text[at:i], false)
-		}
-		piece(found, true)
-		i += len(found)
-		at = i
+	for i, c := range longest {
+		longest[i] = regexp.QuoteMeta(c)
 	}
-	if at < len(text) {
-		piece(text[at:], false)
-	}
-}
-
-func (a *added) at(text string) string {
-	for _, c := range a.contents {
-		if strings.HasPrefix(text, c) {
-			return c
-		}
-	}
-	return ""
+	return regexp.MustCompile(strings.Join(longest, "|"))
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/dlclark/regexp2"
@@ -24,7 +25,7 @@ type Tokenizer struct {
 	ranks  map[[2]string]int
 	vocab  map[string]int
 	splits []*regexp2.Regexp
-	added  *added
+	added  *regexp.Regexp
 	nfc    bool
 	seen   map[string]int
 }
@@ -99,7 +100,7 @@ func Read(name string, data []byte) (*Tokenizer, error) {
 		}
 		contents[i] = a.Content
 	}
-	t.added = newAdded(contents)
+	t.added = addedTokens(contents)
 	return t, nil
 }
 
@@ -192,18 +193,22 @@ func (t *Tokenizer) Name() string { return t.name }
 // Count is the number of tokens of a text, without those that a model adds at
 // its start or end.
 func (t *Tokenizer) Count(text string) int {
-	n := 0
-	t.added.cut(text, func(piece string, isAdded bool) {
-		if isAdded {
-			n++
-			return
+	n, at := 0, 0
+	if t.added != nil {
+		for _, m := range t.added.FindAllStringIndex(text, -1) {
+			n += t.between(text[at:m[0]]) + 1
+			at = m[1]
 		}
-		if t.nfc {
-			piece = norm.NFC.String(piece)
-		}
-		n += t.words(piece, t.splits)
-	})
-	return n
+	}
+	return n + t.between(text[at:])
+}
+
+// between counts a text without added tokens.
+func (t *Tokenizer) between(text string) int {
+	if t.nfc {
+		text = norm.NFC.String(text)
+	}
+	return t.words(text, t.splits)
 }
 
 // words splits by each pattern in turn; what lies between matches is a word

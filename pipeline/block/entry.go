@@ -7,7 +7,9 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/judges/probe"
 )
 
 // Entry is what is kept of one attempt, or of one record that could not be
@@ -23,13 +25,14 @@ type Entry struct {
 	Judgement arena.Judgement
 	// Shifts is how far each probe moved the judge; empty for an attempt that
 	// was not drawn.
-	Shifts []Shift
+	Shifts []probe.Shift
 	// StepJudgement is what the step judge answered, with its passages;
 	// StepNeeds counts its verdicts.
 	StepJudgement arena.Judgement
 	StepNeeds     Needs
-	Leak          Leak
-	Body          Body `block:"omitzero"`
+	// Leak is what the guard found in the attempt.
+	Leak guard.Finding
+	Body Body `block:"omitzero"`
 }
 
 // Head is who made an attempt and what the look at its agent's whole day needs
@@ -82,13 +85,6 @@ type Attempt struct {
 	Query string
 }
 
-// Shift is how far one probe of the judge moved the attempt's score: nil where
-// there is no score with the probe or without.
-type Shift struct {
-	Probe string
-	By    *float64
-}
-
 // Needs counts verdicts on steps.
 type Needs struct {
 	Needed  int `json:"needed"`
@@ -111,20 +107,6 @@ func (n *Needs) Add(v arena.Need) {
 // Plus is the sum of both.
 func (n Needs) Plus(o Needs) Needs {
 	return Needs{n.Needed + o.Needed, n.Waste + o.Waste, n.Unclear + o.Unclear}
-}
-
-// Leak is what the guard found in an attempt.
-type Leak struct {
-	Match    string
-	Bank     string
-	Drop     bool
-	Same     bool
-	Score    float64
-	Tier     string
-	Evidence string `block:"text"`
-	// Beyond is true where the text is in a language that the lexical tier
-	// cannot read.
-	Beyond bool
 }
 
 // Draft is a row on its way: what is known of an attempt once it was rendered.

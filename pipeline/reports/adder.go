@@ -45,7 +45,9 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 		a.addLengths(x, f.Split)
 	}
 	a.agent(x, f.Axis, kept)
-	a.addShifts(x)
+	for _, s := range x.Shifts {
+		a.shifts[s.Probe] = append(a.shifts[s.Probe], s)
+	}
 	if x.Attempt.HasDialogue && x.Judgement.Outcome != "" {
 		a.outcomes[x.Judgement.Outcome]++
 	}
@@ -65,7 +67,9 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 		l.Attempts++
 		l.Kept += kept
 	}
-	a.leak(x)
+	if x.Body.Bytes > 0 {
+		a.guard.Add(x.Attempt.ID, x.Leak)
+	}
 }
 
 func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
@@ -93,16 +97,6 @@ func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
 	}
 }
 
-func (a *Adder) leak(x *block.Entry) {
-	if x.Body.Bytes == 0 {
-		return
-	}
-	l := x.Leak
-	a.guard.Add(x.Attempt.ID, guard.Finding{
-		Match: l.Match, Bank: l.Bank, Drop: l.Drop, Same: l.Same, Score: l.Score, Tier: guard.Tier(l.Tier), Evidence: l.Evidence, Beyond: l.Beyond,
-	})
-}
-
 // Agents orders the agents by what was kept of them, with their adaptivity by name.
 func (a *Adder) Agents(adaptivity map[string]habits.Estimate) Agents {
 	var r Agents
@@ -126,17 +120,6 @@ func (a *Adder) Agents(adaptivity map[string]habits.Estimate) Agents {
 		r.Gini = (2*float64(weighted)/float64(total) - n - 1) / n
 	}
 	return r
-}
-
-// addShifts notes what the probes did to one attempt.
-func (a *Adder) addShifts(x *block.Entry) {
-	for _, stored := range x.Shifts {
-		s := probe.Shift{Probe: stored.Probe, Judge: x.Judgement.Judge, Problem: x.Attempt.ProblemID}
-		if stored.By != nil {
-			s.Scored, s.By = true, *stored.By
-		}
-		a.shifts[s.Probe] = append(a.shifts[s.Probe], s)
-	}
 }
 
 // addSteps adds up what the step judge said of one attempt.
@@ -175,23 +158,45 @@ func (a *Adder) Lengths() []Lengths {
 	return out
 }
 
-// Judged is what a plan counts of the judges' answers.
-type Judged struct {
-	Judged, Unscored, StepsJudged, StepsUnscored int
-	// Runs are the qualities of the runs by their id, where factors depend on them.
-	Runs map[string]multiplier.Quality
+// Replies counts the answers of the judges.
+type Replies struct {
+	// Judged counts attempts that a judge was asked about, Unscored those that
+	// it gave no answer to; the others say the same of the step judge.
+	Judged        int `json:"judged"`
+	Unscored      int `json:"unscored"`
+	StepsJudged   int `json:"steps_judged,omitempty"`
+	StepsUnscored int `json:"steps_unscored,omitempty"`
+}
+
+// Count takes in the answers on an attempt.
+func (r *Replies) Count(x *block.Entry) {
+	whole, steps := x.Judgement.Outcome, x.StepJudgement.Outcome
+	r.Add(Replies{ones(whole != ""), ones(whole != "" && whole != arena.JudgeScored), ones(steps != ""), ones(steps != "" && steps != arena.JudgeScored)})
+}
+
+func ones(counts bool) int {
+	if counts {
+		return 1
+	}
+	return 0
+}
+
+// Add takes in other counts.
+func (r *Replies) Add(o Replies) {
+	r.Judged, r.Unscored = r.Judged+o.Judged, r.Unscored+o.Unscored
+	r.StepsJudged, r.StepsUnscored = r.StepsJudged+o.StepsJudged, r.StepsUnscored+o.StepsUnscored
 }
 
 // Judges completes what the configuration says of the judges, by what entries and
 // plan hold. The probes are those of this build, unless they were measured apart.
-func (a *Adder) Judges(r Judges, stepJudge string, n Judged, apart []probe.Summary, every int) Judges {
+func (a *Adder) Judges(r Judges, stepJudge string, n Replies, runs map[string]multiplier.Quality, apart []probe.Summary, every int) Judges {
 	r.Judged, r.Unscored, r.Coverage = n.Judged, n.Unscored, coverage(n.Judged, n.Unscored)
 	r.Probes, r.Levels, r.Frames = a.probes(every, apart), []LevelRate{}, frames.Flags(a.passages)
 	r.Outcomes, r.Doubts = a.outcomes, a.doubts
-	if n.Runs != nil {
+	if runs != nil {
 		r.Multiplier.Runs = map[string]RunQuality{}
 	}
-	for name, q := range n.Runs {
+	for name, q := range runs {
 		r.Multiplier.Runs[name] = RunQuality{q.Mean(), q.Judged, q.Coverage()}
 	}
 	for _, l := range a.levels {
