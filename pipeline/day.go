@@ -193,28 +193,20 @@ func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	h := sha256.New()
-	counted := &counter{r: io.TeeReader(f, h)}
-	n, err := read(counted)
+	all := io.TeeReader(f, h)
+	n, err := read(all)
 	if err == nil {
-		_, err = io.Copy(io.Discard, counted)
+		_, err = io.Copy(io.Discard, all)
+	}
+	size := int64(0)
+	if err == nil {
+		size, err = f.Seek(0, io.SeekCurrent)
 	}
 	if err != nil {
 		return fmt.Errorf("read %s %s: %w", kind, path, err)
 	}
-	d.Files = append(d.Files, File{Kind: kind, SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: counted.n, Records: n, path: path})
+	d.Files = append(d.Files, File{Kind: kind, SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: size, Records: n, path: path})
 	return nil
-}
-
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-// Read is io.Reader.
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // found are the files given, or else those that lie in the days under the

@@ -7,9 +7,8 @@ import (
 )
 
 // codec writes values of one type into frames and reads them back. It is made
-// of the type alone, so that a new field is one line in its struct: whole
-// numbers are varints, unsigned ones are hashes of fixed size, strings are words
-// of the block's list. A tag `block` says where a field differs: "text" is a
+// of the type alone, so that a new field is one line in its struct: numbers are
+// varints, strings are words of the block's list. A tag `block` says where a field differs: "text" is a
 // string that does not recur, "omitzero" a struct that is often empty, "-" is
 // not stored.
 type codec struct {
@@ -32,12 +31,8 @@ func newCodec(t reflect.Type, tag string) codec {
 		return codec{func(e *encoder, v reflect.Value) { e.bool(v.Bool()) }, func(d *decoder, v reflect.Value) { v.SetBool(d.bool()) }, "bool"}
 	case reflect.Int, reflect.Int64:
 		return codec{func(e *encoder, v reflect.Value) { e.int(v.Int()) }, func(d *decoder, v reflect.Value) { v.SetInt(d.int()) }, "int"}
-	case reflect.Uint8:
-		return codec{func(e *encoder, v reflect.Value) { e.uint(v.Uint()) }, func(d *decoder, v reflect.Value) { v.SetUint(d.uint()) }, "uint"}
-	case reflect.Uint32:
-		return codec{func(e *encoder, v reflect.Value) { e.uint32(uint32(v.Uint())) }, func(d *decoder, v reflect.Value) { v.SetUint(uint64(d.uint32())) }, "uint32"}
-	case reflect.Uint64:
-		return codec{func(e *encoder, v reflect.Value) { e.fixed(v.Uint()) }, func(d *decoder, v reflect.Value) { v.SetUint(d.fixed()) }, "uint64"}
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		return codec{func(e *encoder, v reflect.Value) { e.uint(v.Uint()) }, func(d *decoder, v reflect.Value) { v.SetUint(d.uint()) }, t.Kind().String()}
 	case reflect.Float64:
 		return codec{func(e *encoder, v reflect.Value) { e.float(v.Float()) }, func(d *decoder, v reflect.Value) { v.SetFloat(d.float()) }, "float"}
 	case reflect.String:

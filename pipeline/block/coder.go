@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 	"strings"
 )
 
@@ -21,17 +22,18 @@ type encoder struct {
 
 func newEncoder() *encoder { return &encoder{words: map[string]uint64{}} }
 
-func (e *encoder) uint(v uint64)   { e.b = binary.AppendUvarint(e.b, v) }
-func (e *encoder) int(v int64)     { e.b = binary.AppendVarint(e.b, v) }
-func (e *encoder) fixed(v uint64)  { e.b = binary.LittleEndian.AppendUint64(e.b, v) }
-func (e *encoder) float(v float64) { e.fixed(math.Float64bits(v)) }
+func (e *encoder) uint(v uint64) { e.b = binary.AppendUvarint(e.b, v) }
+func (e *encoder) int(v int64)   { e.uint(uint64(v<<1) ^ uint64(v>>63)) }
+
+// float writes the exponent last: most values have few bits behind it.
+func (e *encoder) float(v float64) { e.uint(bits.ReverseBytes64(math.Float64bits(v))) }
 
 func (e *encoder) bool(v bool) {
+	n := uint64(0)
 	if v {
-		e.b = append(e.b, 1)
-		return
+		n = 1
 	}
-	e.b = append(e.b, 0)
+	e.uint(n)
 }
 
 func (e *encoder) str(s string) {
@@ -102,43 +104,16 @@ func (d *decoder) uint() uint64 {
 }
 
 func (d *decoder) int() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
+	v := d.uint()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
-func (d *decoder) fixed() uint64 {
-	if len(d.b) < 8 {
-		d.fail()
-		return 0
-	}
-	v := binary.LittleEndian.Uint64(d.b)
-	d.b = d.b[8:]
-	return v
-}
+func (d *decoder) float() float64 { return math.Float64frombits(bits.ReverseBytes64(d.uint())) }
 
-func (d *decoder) float() float64 { return math.Float64frombits(d.fixed()) }
-
-func (d *decoder) bool() bool {
-	if len(d.b) == 0 {
-		d.fail()
-		return false
-	}
-	v := d.b[0] == 1
-	d.b = d.b[1:]
-	return v
-}
+func (d *decoder) bool() bool { return d.uint() == 1 }
 
 func (d *decoder) str() string {
-	n := d.uint()
-	if n > uint64(len(d.b)) {
-		d.fail()
-		return ""
-	}
+	n := d.count()
 	s := string(d.b[:n])
 	d.b = d.b[n:]
 	return s
@@ -156,7 +131,7 @@ func (d *decoder) word() string {
 	return d.words[n-1]
 }
 
-// count reads the number of elements of a list; one that the frame cannot hold
+// count reads the number of bytes of a string or of elements of a list; one that the frame cannot hold
 // is a fault before anything is allocated.
 func (d *decoder) count() int {
 	n := d.uint()
@@ -165,16 +140,4 @@ func (d *decoder) count() int {
 		return 0
 	}
 	return int(n)
-}
-
-func (e *encoder) uint32(v uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, v) }
-
-func (d *decoder) uint32() uint32 {
-	if len(d.b) < 4 {
-		d.fail()
-		return 0
-	}
-	v := binary.LittleEndian.Uint32(d.b)
-	d.b = d.b[4:]
-	return v
 }

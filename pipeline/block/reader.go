@@ -84,9 +84,9 @@ func (r *Reader) Heads() iter.Seq2[*Entry, error] { return r.all(true) }
 
 func (r *Reader) all(headOnly bool) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		in := &countingReader{r: bufio.NewReaderSize(r.file, 1<<18)}
+		in, at := bufio.NewReaderSize(r.file, 1<<18), int64(0)
 		for {
-			x, err := r.next(in, headOnly)
+			x, err := r.next(in, &at, headOnly)
 			if errors.Is(err, io.EOF) {
 				return
 			}
@@ -97,7 +97,8 @@ func (r *Reader) all(headOnly bool) iter.Seq2[*Entry, error] {
 	}
 }
 
-func (r *Reader) next(in *countingReader, headOnly bool) (*Entry, error) {
+// next gives the entry that is next in the index, and goes behind it with at.
+func (r *Reader) next(in *bufio.Reader, at *int64, headOnly bool) (*Entry, error) {
 	n, err := binary.ReadUvarint(in)
 	if errors.Is(err, io.EOF) {
 		return nil, io.EOF
@@ -108,13 +109,14 @@ func (r *Reader) next(in *countingReader, headOnly bool) (*Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", r.path, err)
 	}
-	at := Place{Offset: in.n, Size: int64(n)}
+	place := Place{Offset: *at + int64(len(binary.AppendUvarint(nil, n))), Size: int64(n)}
+	*at = place.Offset + place.Size
 	if _, err = io.ReadFull(in, r.frame); err != nil {
 		return nil, fmt.Errorf("read %s: %w", r.path, err)
 	}
 	x, err := r.decode(headOnly)
 	if err == nil {
-		x.Place = at
+		x.Place = place
 	}
 	return x, err
 }
@@ -143,28 +145,6 @@ func (r *Reader) decode(headOnly bool) (*Entry, error) {
 		return nil, fmt.Errorf("read %s: %w", r.path, r.d.err)
 	}
 	return x, nil
-}
-
-// countingReader knows how far it has read.
-type countingReader struct {
-	r *bufio.Reader
-	n int64
-}
-
-// Read is io.Reader.
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
-}
-
-// ReadByte is io.ByteReader.
-func (c *countingReader) ReadByte() (byte, error) {
-	b, err := c.r.ReadByte()
-	if err == nil {
-		c.n++
-	}
-	return b, err
 }
 
 // Bodies reads the bodies of one block.
