@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -70,10 +69,7 @@ func (b *Build) funnel() Section {
 				words = append(words, fmt.Sprintf("%s %d", reason, by[reason]))
 			}
 		}
-		s.Rows = append(s.Rows, Row{
-			Cells: []string{st.Name, whole(st.In), whole(st.Failed), whole(st.In - st.Out - st.Failed), whole(st.Out), strings.Join(words, ", ")},
-			Bar:   bar(st.Out, b.Funnel[0].In),
-		})
+		s.row(bar(st.Out, b.Funnel[0].In), st.Name, st.In, st.Failed, st.In-st.Out-st.Failed, st.Out, strings.Join(words, ", "))
 	}
 	return s
 }
@@ -82,10 +78,7 @@ func (b *Build) agents() Section {
 	s := Section{Heading: "Agents", Note: "By kept attempts; the bar is the share of attempts in which the model itself acted. agents.json has all.",
 		Columns: []string{"agent", "attempts", "agentic", "scripted", "adaptivity", "solved", "kept"}}
 	for _, a := range b.Agents[:min(maxAgents, len(b.Agents))] {
-		s.Rows = append(s.Rows, Row{
-			Cells: []string{a.Name, strconv.Itoa(a.Attempts), strconv.Itoa(a.Agentic), strconv.Itoa(a.Scripted), a.Adaptivity, strconv.Itoa(a.Solved), strconv.Itoa(a.Kept)},
-			Bar:   bar(int64(a.Agentic), int64(a.Attempts)),
-		})
+		s.row(bar(int64(a.Agentic), int64(a.Attempts)), a.Name, a.Attempts, a.Agentic, a.Scripted, a.Adaptivity, a.Solved, a.Kept)
 	}
 	return s
 }
@@ -97,10 +90,7 @@ func (b *Build) levels() Section {
 		largest = max(largest, l.Attempts)
 	}
 	for _, l := range b.Levels {
-		s.Rows = append(s.Rows, Row{
-			Cells: []string{strconv.FormatFloat(l.Score, 'f', 1, 64), strconv.Itoa(l.Attempts), strconv.Itoa(l.Kept)},
-			Bar:   bar(int64(l.Attempts), int64(largest)),
-		})
+		s.row(bar(int64(l.Attempts), int64(largest)), fmt.Sprintf("%.1f", l.Score), l.Attempts, l.Kept)
 	}
 	return s
 }
@@ -109,10 +99,7 @@ func (b *Build) injection() Section {
 	s := Section{Heading: "Guard: planted requests", Note: "Protected requests in other clothes, and how many were found; with the 95 % Wilson interval.",
 		Columns: []string{"kind", "planted", "found", "interval"}}
 	for _, k := range b.Guard.Injection.Kinds {
-		s.Rows = append(s.Rows, Row{
-			Cells: []string{k.Kind, strconv.Itoa(k.Planted), strconv.Itoa(k.Found), fmt.Sprintf("%.3f to %.3f", k.Low, k.High)},
-			Bar:   bar(int64(k.Found), int64(k.Planted)),
-		})
+		s.row(bar(int64(k.Found), int64(k.Planted)), k.Kind, k.Planted, k.Found, fmt.Sprintf("%.3f to %.3f", k.Low, k.High))
 	}
 	return s
 }
@@ -121,9 +108,7 @@ func (b *Build) leaks() Section {
 	s := Section{Heading: "Guard: attempts dropped", Note: "leak.json has all, with thresholds and counts by bank.",
 		Columns: []string{"attempt", "protected problem", "tier", "score", "evidence"}}
 	for _, d := range b.Guard.Dropped[:min(maxLeaks, len(b.Guard.Dropped))] {
-		s.Rows = append(s.Rows, Row{Cells: []string{d.ID, d.HeldOut, string(d.Tier), strconv.FormatFloat(d.Score, 'f', 3, 64), d.Evidence}})
+		s.row(nil, d.ID, d.HeldOut, d.Tier, fmt.Sprintf("%.3f", d.Score), d.Evidence)
 	}
 	return s
 }
-
-func whole(n int64) string { return strconv.FormatInt(n, 10) }

@@ -26,8 +26,7 @@ func KLPage(names []string, reports []*kl.Report) (*Page, error) {
 	for i, r := range reports {
 		s := Section{Heading: names[i], Columns: []string{"form", "KL", "interval", "prompts", "positions", "infinite", "skipped", "unseen", "blind to"}}
 		for _, f := range r.Forms {
-			s.Rows = append(s.Rows, Row{Cells: []string{f.Name, short(f.PerPrompt.Value), interval(f.PerPrompt), strconv.Itoa(f.PerPrompt.N),
-				strconv.Itoa(f.Measured), strconv.Itoa(f.Infinite), strconv.Itoa(f.Skipped), short(f.Unseen), f.Blind}})
+			s.row(nil, f.Name, short(f.PerPrompt.Value), interval(f.PerPrompt), f.PerPrompt.N, f.Measured, f.Infinite, f.Skipped, short(f.Unseen), f.Blind)
 		}
 		var points plotter.XYs
 		for k, prompt := range r.Prompts {
@@ -75,8 +74,7 @@ func KingsPage(r *distil.Report, simulated []distil.Simulated) (*Page, error) {
 	for i := range r.Rounds {
 		x := &r.Rounds[i]
 		if len(rounds.Rows) < maxShown {
-			rounds.Rows = append(rounds.Rows, Row{Cells: []string{x.ID, strconv.FormatInt(x.Block, 10), x.King, short(x.KingKL), x.Winner,
-				short(x.Holds.Value), x.Published, x.Outcome, strings.Join(x.Why, "; ")}})
+			rounds.row(nil, x.ID, x.Block, x.King, short(x.KingKL), x.Winner, short(x.Holds.Value), x.Published, x.Outcome, strings.Join(x.Why, "; "))
 		}
 		if x.Block > 0 && !math.IsNaN(float64(x.KingKL)) && !math.IsInf(float64(x.KingKL), 0) {
 			kings = append(kings, plotter.XY{X: float64(x.Block), Y: float64(x.KingKL)})
@@ -91,7 +89,7 @@ func KingsPage(r *distil.Report, simulated []distil.Simulated) (*Page, error) {
 	}
 	flags := Section{Heading: "Flags", Note: "By behaviour; names play no part.", Columns: []string{"round", "student", "kind", "why"}}
 	for _, f := range r.Flags[:min(maxShown, len(r.Flags))] {
-		flags.Rows = append(flags.Rows, Row{Cells: []string{f.Round, f.Model, f.Kind, f.Why}})
+		flags.row(nil, f.Round, f.Model, f.Kind, f.Why)
 	}
 	p.Sections = append(p.Sections, rounds, flags)
 	if simulated != nil {
@@ -105,8 +103,7 @@ func chances(all []distil.Simulated) Section {
 		Columns: []string{"rule", "prompts", "better", "a challenger passes", "interval", "a round of five has a new king", "interval"}}
 	for _, x := range all {
 		v := float64(x.Challenger.Value)
-		s.Rows = append(s.Rows, Row{Cells: []string{x.Rule, strconv.Itoa(x.Prompts), fmt.Sprintf("%g %%", 100*x.Better),
-			short(x.Challenger.Value), interval(x.Challenger), short(x.Round.Value), interval(x.Round)}, Bar: &v})
+		s.row(&v, x.Rule, x.Prompts, fmt.Sprintf("%g %%", 100*x.Better), short(x.Challenger.Value), interval(x.Challenger), short(x.Round.Value), interval(x.Round))
 	}
 	return s
 }
@@ -122,12 +119,11 @@ func GatesPage(r *evolai.Report) *Page {
 		if g.Change != nil {
 			change = fmt.Sprintf("%+.2f %%", 100**g.Change)
 		}
-		gates.Rows = append(gates.Rows, Row{Cells: []string{strconv.FormatInt(g.Epoch, 10), g.Track, strconv.FormatInt(g.UID, 10), g.Improve, change,
-			strconv.FormatBool(g.Consistent), g.Gate, strings.Join(g.Differs, "; "), strings.Join(g.Open, "; ")}})
+		gates.row(nil, g.Epoch, g.Track, g.UID, g.Improve, change, g.Consistent, g.Gate, strings.Join(g.Differs, "; "), strings.Join(g.Open, "; "))
 	}
 	order := Section{Heading: "Order of events", Columns: []string{"line", "epoch", "uid", "why"}}
 	for _, v := range r.Violations[:min(maxShown, len(r.Violations))] {
-		order.Rows = append(order.Rows, Row{Cells: []string{strconv.Itoa(v.Line), strconv.FormatInt(v.Epoch, 10), strconv.FormatInt(v.UID, 10), v.Why}})
+		order.row(nil, v.Line, v.Epoch, v.UID, v.Why)
 	}
 	p.Sections = []Section{gates, order}
 	return p
@@ -146,10 +142,9 @@ func WeightsPage(results []*yuma.Result) (*Page, error) {
 		incentive = append(incentive, plotter.XY{X: float64(n.UID), Y: n.Incentive})
 	}
 	for _, n := range last.Largest(maxShown) {
-		nodes.Rows = append(nodes.Rows, Row{Cells: []string{strconv.Itoa(n.UID), share4(n.Stake), share4(n.Consensus), share4(n.Trust), share4(n.Incentive),
-			share4(n.ValidatorTrust), share4(n.Dividends), share4(n.Emission)}, Bar: &n.Emission})
+		nodes.row(&n.Emission, n.UID, share4(n.Stake), share4(n.Consensus), share4(n.Trust), share4(n.Incentive), share4(n.ValidatorTrust), share4(n.Dividends), share4(n.Emission))
 	}
-	flows.Rows = largestFlows(last)
+	flows.addLargest(last)
 	if err := nodes.plot("uid", "incentive", "incentive by node", curve{name: "incentive", points: incentive, colour: blue}); err != nil {
 		return nil, err
 	}
@@ -157,9 +152,8 @@ func WeightsPage(results []*yuma.Result) (*Page, error) {
 	return p, nil
 }
 
-// largestFlows are rows of validator, node and share of all weight that consensus
-// left.
-func largestFlows(r *yuma.Result) []Row {
+// addLargest adds validator, node and share of all weight that consensus left.
+func (s *Section) addLargest(r *yuma.Result) {
 	type flow struct {
 		from, to int
 		share    float64
@@ -172,12 +166,10 @@ func largestFlows(r *yuma.Result) []Row {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b flow) int { return cmp.Compare(b.share, a.share) })
-	var rows []Row
 	for _, f := range all[:min(maxShown, len(all))] {
 		share := f.share / total
-		rows = append(rows, Row{Cells: []string{strconv.Itoa(f.from), strconv.Itoa(f.to), share4(share)}, Bar: &share})
+		s.row(&share, f.from, f.to, share4(share))
 	}
-	return rows
 }
 
 func share4(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }

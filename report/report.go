@@ -4,6 +4,8 @@
 // data and are escaped.
 package report
 
+import "fmt"
+
 // Page is what one page shows.
 type Page struct {
 	Title   string
@@ -51,6 +53,15 @@ type Row struct {
 	Cells []string
 	// Bar is the share of the widest bar, 0 to 1; nil for none.
 	Bar *float64
+}
+
+// row adds a line to the table: its cells as they print, and its bar.
+func (s *Section) row(bar *float64, cells ...any) {
+	r := Row{Bar: bar}
+	for _, c := range cells {
+		r.Cells = append(r.Cells, fmt.Sprint(c))
+	}
+	s.Rows = append(s.Rows, r)
 }
 
 // bar is a row's share of the largest value; none where nothing was counted.

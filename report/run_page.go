@@ -104,7 +104,8 @@ func (r *Run) success() (Section, error) {
 			break
 		}
 		all := r.Summary.Pass[fmt.Sprintf("pass^%d", k)]
-		s.Rows = append(s.Rows, passRow(fmt.Sprintf("pass@%d", k), any), passRow(fmt.Sprintf("pass^%d", k), all))
+		s.pass(fmt.Sprintf("pass@%d", k), any)
+		s.pass(fmt.Sprintf("pass^%d", k), all)
 		at, hat = append(at, plotter.XY{X: float64(k), Y: any.Mean}), append(hat, plotter.XY{X: float64(k), Y: all.Mean})
 	}
 	if len(at) < 2 {
@@ -132,8 +133,8 @@ func (r *Run) success() (Section, error) {
 	return s, err
 }
 
-func passRow(name string, p evaluation.PassRate) Row {
-	return Row{Cells: []string{name, rate(p.Mean), between(p.CI95), strconv.Itoa(p.Problems)}, Bar: &p.Mean}
+func (s *Section) pass(name string, p evaluation.PassRate) {
+	s.row(&p.Mean, name, rate(p.Mean), between(p.CI95), p.Problems)
 }
 
 func (r *Run) categories() (Section, error) {
@@ -156,9 +157,7 @@ func partTable(heading, note string, parts map[string]*evaluation.Part) Section 
 		if p == nil {
 			continue // a null in a file that somebody changed
 		}
-		s.Rows = append(s.Rows, Row{
-			Cells: []string{name, strconv.Itoa(p.Problems), strconv.Itoa(p.Scored), strconv.Itoa(p.Successes), known(p.ASRScored), between(p.Clustered95)}, Bar: p.ASRScored,
-		})
+		s.row(p.ASRScored, name, p.Problems, p.Scored, p.Successes, known(p.ASRScored), between(p.Clustered95))
 	}
 	return s
 }
@@ -167,7 +166,7 @@ func (r *Run) axes() (Section, error) {
 	s := Section{Heading: "By axis of the score", Note: "Means over the scored rollouts that have the axis.", Columns: []string{"axis", "mean", "95 %", "rollouts"}}
 	for _, name := range slices.Sorted(maps.Keys(r.Summary.Axes)) {
 		mean := r.Summary.Axes[name]
-		s.Rows = append(s.Rows, Row{Cells: []string{name, rate(mean), between(r.axis95(name)), strconv.Itoa(r.Summary.AxisRollouts[name])}, Bar: &mean})
+		s.row(&mean, name, rate(mean), between(r.axis95(name)), r.Summary.AxisRollouts[name])
 	}
 	return s, nil
 }
@@ -197,7 +196,7 @@ func (r *Run) ends() (Section, error) {
 		return strings.Compare(a, b)
 	})
 	for _, name := range names {
-		s.Rows = append(s.Rows, Row{Cells: []string{name, strconv.Itoa(counts[name])}, Bar: bar(int64(counts[name]), int64(r.Summary.Samples))})
+		s.row(bar(int64(counts[name]), int64(r.Summary.Samples)), name, counts[name])
 	}
 	return s, nil
 }
@@ -246,7 +245,7 @@ func (r *Run) habits() (Section, error) {
 		if row.of > 0 {
 			share = math.Min(1, float64(row.n)/float64(row.of))
 		}
-		s.Rows = append(s.Rows, Row{Cells: []string{row.name, strconv.Itoa(row.n), fmt.Sprintf("%d %s", row.of, row.unit), rate(share)}, Bar: &share})
+		s.row(&share, row.name, row.n, fmt.Sprintf("%d %s", row.of, row.unit), rate(share))
 	}
 	return s, nil
 }
@@ -258,7 +257,7 @@ func (r *Run) perProblem() (Section, error) {
 	s := Section{Heading: "Problems solved by some samples", Note: fmt.Sprintf("The first %d of %d; results.jsonl has all.", len(r.Flaky), r.Summary.Flaky),
 		Columns: []string{"problem", "solved"}}
 	for _, f := range r.Flaky {
-		s.Rows = append(s.Rows, Row{Cells: []string{clip(f.problem, 80), fmt.Sprintf("%d of %d", f.solved, f.samples)}, Bar: bar(int64(f.solved), int64(f.samples))})
+		s.row(bar(int64(f.solved), int64(f.samples)), clip(f.problem, 80), fmt.Sprintf("%d of %d", f.solved, f.samples))
 	}
 	return s, nil
 }
@@ -283,7 +282,7 @@ func (r *Run) spec() (Section, error) {
 		if json.Compact(&b, r.Spec[field]) != nil {
 			continue
 		}
-		s.Rows = append(s.Rows, Row{Cells: []string{field, strings.Trim(b.String(), `"`)}})
+		s.row(nil, field, strings.Trim(b.String(), `"`))
 	}
 	return s, nil
 }

@@ -140,11 +140,11 @@ func (s *Section) addLeaves(name string, v any) {
 			s.addLeaves(under(strconv.Itoa(i)), e)
 		}
 	case float64:
-		s.Rows = append(s.Rows, Row{Cells: []string{name, figures(v)}})
+		s.row(nil, name, figures(v))
 	case nil:
-		s.Rows = append(s.Rows, Row{Cells: []string{name, "unknown"}})
+		s.row(nil, name, "unknown")
 	default:
-		s.Rows = append(s.Rows, Row{Cells: []string{name, fmt.Sprint(v)}})
+		s.row(nil, name, v)
 	}
 }
 
