@@ -184,10 +184,7 @@ func (s *shelf) seeWord(word string, r role, step int32) {
 		}
 		low[i] = lower(word[i])
 	}
-	if slot, found := s.slots[string(low[:len(word)])]; found {
-		first := &s.words[slot].first[r]
-		*first = min(*first, step)
-	}
+	s.see(string(low[:len(word)]), r, step)
 }
 
 // nearBit is where the bit of a figure lies: the high bits of a product spread

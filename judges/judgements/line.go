@@ -11,15 +11,20 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// line is a judgement as a file holds it. What is missing is null.
-type line struct {
+// head begins every line. What is missing is null.
+type head struct {
 	RunID     string             `json:"eval_run_id"`
 	ProblemID string             `json:"problem_id"`
 	Judge     string             `json:"judge"`
 	Outcome   arena.JudgeOutcome `json:"outcome"`
-	Score     *float64           `json:"score"`
-	Gates     []bool             `json:"gates"`
-	Spans     []span             `json:"spans"`
+}
+
+// line is a judgement as a file holds it.
+type line struct {
+	head
+	Score *float64 `json:"score"`
+	Gates []bool   `json:"gates"`
+	Spans []span   `json:"spans"`
 	// Doubt is what is wrong with the spans, if anything is.
 	Doubt *string `json:"doubt"`
 	asked
@@ -58,7 +63,7 @@ type span struct {
 // Append appends the line of one attempt's judgement, without its line end.
 func Append(dst []byte, t *arena.Trace, j arena.Judgement) ([]byte, error) {
 	l := line{
-		RunID: t.RunID, ProblemID: t.ProblemID, Judge: j.Judge, Outcome: j.Outcome, Score: finite(j.Score),
+		head: head{t.RunID, t.ProblemID, j.Judge, j.Outcome}, Score: finite(j.Score),
 		Gates: j.Gates, Spans: make([]span, 0, len(j.Spans)), Doubt: named(string(j.Doubt)), asked: newAsked(&j),
 	}
 	for _, s := range j.Spans {
@@ -67,6 +72,31 @@ func Append(dst []byte, t *arena.Trace, j arena.Judgement) ([]byte, error) {
 			out.Step = &s.Step
 		}
 		l.Spans = append(l.Spans, out)
+	}
+	return encode(dst, l)
+}
+
+// stepsLine is a judgement of steps as a file holds it: where there are no
+// verdicts, steps is null.
+type stepsLine struct {
+	head
+	Steps []verdict `json:"steps"`
+	asked
+}
+
+type verdict struct {
+	Step    int        `json:"step"`
+	Verdict arena.Need `json:"verdict"`
+	Reason  *string    `json:"reason"`
+	Quote   *string    `json:"quote"`
+}
+
+// AppendSteps appends the line of one attempt's judgement of steps, without its
+// line end.
+func AppendSteps(dst []byte, t *arena.Trace, j *arena.StepJudgement) ([]byte, error) {
+	l := stepsLine{head: head{t.RunID, t.ProblemID, j.Judge, j.Outcome}, asked: newAsked(&j.Judgement)}
+	for _, v := range j.Steps {
+		l.Steps = append(l.Steps, verdict{v.Step, v.Need, named(v.Reason), named(v.Quote)})
 	}
 	return encode(dst, l)
 }

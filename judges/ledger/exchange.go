@@ -7,34 +7,34 @@ type Exchange struct {
 	// Key is the hex sha256 of what was asked of whom: model, messages and
 	// parameters. Ask is the hex sha256 of the question that the request was
 	// one try at answering; several models may have been tried.
-	Key string
-	Ask string
+	Key string `json:"key"`
+	Ask string `json:"ask"`
 	// Model is the model that was asked, Served the one the reply names.
-	Model        string
-	Served       string
-	PromptSHA256 string
+	Model        string `json:"model"`
+	Served       string `json:"served"`
+	PromptSHA256 string `json:"prompt_sha256"`
 	// Outcome is scored where the reply could be read.
-	Outcome arena.JudgeOutcome
+	Outcome arena.JudgeOutcome `json:"outcome"`
 	// Try counts from 1 within one Ask and run.
-	Try int
+	Try int `json:"try"`
 	// Status is the HTTP status, 0 where no reply came.
-	Status  int
-	Request []byte
-	Reply   []byte
+	Status  int    `json:"status"`
+	Request []byte `json:"-"`
+	Reply   []byte `json:"-"`
 	// PromptBytes is the size of the messages' text.
-	PromptBytes int
+	PromptBytes int `json:"prompt_bytes"`
 	// Verdicts is how many were asked for: one on an attempt, or one for each of
 	// its steps.
-	Verdicts int
-	Tokens   Spent
+	Verdicts int   `json:"verdicts"`
+	Tokens   Spent `json:"-"`
 	// Total is what the Ask has cost up to and with this exchange.
-	Total     Spent
-	LatencyMS int64
+	Total     Spent `json:"-"`
+	LatencyMS int64 `json:"latency_ms"`
 	// Error says in words why there is no answer.
-	Error string
+	Error string `json:"error"`
 	// Held is true where another process recorded the exchange. It is set on
 	// reading.
-	Held bool
+	Held bool `json:"-"`
 }
 
 // Spent is what exchanges cost.

@@ -25,25 +25,14 @@ const (
 
 // entry is an exchange as a line without its long texts.
 type entry struct {
-	Version       int                `json:"version"`
-	Key           string             `json:"key"`
-	Ask           string             `json:"ask"`
-	Model         string             `json:"model"`
-	Served        string             `json:"served"`
-	PromptSHA256  string             `json:"prompt_sha256"`
-	Outcome       arena.JudgeOutcome `json:"outcome"`
-	Try           int                `json:"try"`
-	Status        int                `json:"status"`
-	PromptBytes   int                `json:"prompt_bytes"`
-	Verdicts      int                `json:"verdicts"`
-	Prompt        int                `json:"prompt_tokens"`
-	Completion    int                `json:"completion_tokens"`
-	USD           *float64           `json:"cost_usd"`
-	AskPrompt     int                `json:"ask_prompt_tokens"`
-	AskCompletion int                `json:"ask_completion_tokens"`
-	AskUSD        *float64           `json:"ask_cost_usd"`
-	LatencyMS     int64              `json:"latency_ms"`
-	Error         string             `json:"error"`
+	Version int `json:"version"`
+	Exchange
+	Prompt        int      `json:"prompt_tokens"`
+	Completion    int      `json:"completion_tokens"`
+	USD           *float64 `json:"cost_usd"`
+	AskPrompt     int      `json:"ask_prompt_tokens"`
+	AskCompletion int      `json:"ask_completion_tokens"`
+	AskUSD        *float64 `json:"ask_cost_usd"`
 }
 
 // line is an exchange as a line. Requests repeat their instructions word by word
@@ -65,19 +54,15 @@ func encode(e Exchange) ([]byte, error) {
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
 	err := to.Encode(line{entry{
-		version, e.Key, e.Ask, e.Model, e.Served, e.PromptSHA256, e.Outcome, e.Try, e.Status, e.PromptBytes, e.Verdicts,
-		e.Tokens.Prompt, e.Tokens.Completion, e.Tokens.USD, e.Total.Prompt, e.Total.Completion, e.Total.USD, e.LatencyMS, e.Error,
+		version, e, e.Tokens.Prompt, e.Tokens.Completion, e.Tokens.USD, e.Total.Prompt, e.Total.Completion, e.Total.USD,
 	}, compressor.EncodeAll(e.Request, []byte{}), string(e.Reply)})
 	return b.Bytes(), err
 }
 
 // exchange is the entry without its long texts.
 func (e *entry) exchange() Exchange {
-	return Exchange{
-		Key: e.Key, Ask: e.Ask, Model: e.Model, Served: e.Served, PromptSHA256: e.PromptSHA256, Outcome: e.Outcome,
-		Try: e.Try, Status: e.Status, PromptBytes: e.PromptBytes, Verdicts: e.Verdicts, LatencyMS: e.LatencyMS, Error: e.Error,
-		Tokens: Spent{e.Prompt, e.Completion, e.USD}, Total: Spent{e.AskPrompt, e.AskCompletion, e.AskUSD},
-	}
+	e.Tokens, e.Total = Spent{e.Prompt, e.Completion, e.USD}, Spent{e.AskPrompt, e.AskCompletion, e.AskUSD}
+	return e.Exchange
 }
 
 // eachLine visits the exchanges of a file from an offset on, without their long
