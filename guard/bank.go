@@ -36,7 +36,7 @@ var ErrBank = errors.New("read protected bank")
 // ReadBank reads protected problems from path: a problems file or suite (an
 // array or JSON lines), JSON lines with id and text, query, problem or
 // messages, a bank state written by Rotation, a corpus's bank.json, a corpus
-// folder (what its bank.json protects, or else its eval split), or a folder of
+// folder (what its bank.json protects), or a folder of
 // such files. Nothing found is an error, and so is a row in no
 // known format: a guard that could not read its bank must not pass anything.
 func ReadBank(path string) ([]Entry, error) {
@@ -73,22 +73,14 @@ func Digest(bank []Entry) string {
 }
 
 func bankFiles(path string) ([]string, error) {
-	if pinned := filepath.Join(path, stateName); isCorpus(path) {
-		if _, err := os.Stat(pinned); err == nil {
-			return []string{pinned}, nil
-		}
+	if !isCorpus(path) {
+		return rows.Files(path)
 	}
-	files, err := rows.Files(path)
-	if err != nil || !isCorpus(path) {
-		return files, err
+	pinned := filepath.Join(path, stateName)
+	if _, err := os.Stat(pinned); err != nil {
+		return nil, fmt.Errorf("a corpus without its bank, which says what it protects: name the files of its eval split: %w", err)
 	}
-	var eval []string
-	for _, f := range files {
-		if isEvalSplit(f) {
-			eval = append(eval, f)
-		}
-	}
-	return eval, nil
+	return []string{pinned}, nil
 }
 
 // isCorpus recognises a corpus folder by its manifest, without which it is none.
@@ -96,20 +88,6 @@ func bankFiles(path string) ([]string, error) {
 func isCorpus(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "manifest.json"))
 	return err == nil
-}
-
-// isEvalSplit recognises the split in a shard's name, or in its folder's for
-// layouts with a folder for each split.
-func isEvalSplit(path string) bool {
-	for _, part := range []string{filepath.Base(path), filepath.Base(filepath.Dir(path))} {
-		for _, split := range []string{"eval", "test", "validation", "val"} {
-			rest, is := strings.CutPrefix(part, split)
-			if is && (rest == "" || strings.ContainsAny(rest[:1], "-_.")) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func readBankFile(path string) ([]Entry, error) {

@@ -10,67 +10,30 @@ import (
 	"github.com/trajectory-arena/arena/guard/lexical"
 )
 
-// Cluster is a set of problems that must stay on one side of a split: they
-// share a product, directly or through others, or their requests are the same
-// or nearly so.
-type Cluster struct {
-	// ID is the smallest specification hash of the members, 64 hex digits.
-	ID string
-	// Problems are indices into the list that was clustered, ascending.
-	Problems []int
-	// Specs are the members' specification hashes, sorted, each once.
-	Specs []string
-	// ProductIDs are all gold products of the members, sorted, each once.
-	ProductIDs []string
-	// Texts are the members' requests, sorted, each once.
-	Texts []string
-	// Titles are the names of the gold products, sorted, each once.
-	Titles []string
-}
-
 // Clusters groups problems by shared gold products and by text: equal after
 // normalisation, or so near that the guard would drop one for the other.
-// Clusters are ordered by ID; their members do not depend on the order of
-// problems. The only error is that of ctx.
-func Clusters(ctx context.Context, problems []arena.Problem) ([]Cluster, error) {
-	bank := make([]Entry, len(problems))
+// Clusters are ordered by ID and have no pool yet; their members do not depend on
+// the order of problems. The only error is that of ctx.
+func Clusters(ctx context.Context, problems []arena.Problem) ([]StateCluster, error) {
+	bank, parts := make([]Entry, len(problems)), make([]StateCluster, len(problems))
 	for i, p := range problems {
 		bank[i] = EntryOf("", p, "")
+		parts[i] = clusterOf(&bank[i])
 	}
 	joined, err := joinEntries(ctx, bank)
 	if err != nil {
 		return nil, fmt.Errorf("cluster problems: %w", err)
 	}
-	groups := map[int][]int{}
-	for i := range problems {
-		root := joined.find(i)
-		groups[root] = append(groups[root], i)
-	}
-	clusters := make([]Cluster, 0, len(groups))
-	for _, members := range groups {
-		clusters = append(clusters, newCluster(problems, members))
-	}
-	slices.SortFunc(clusters, func(a, b Cluster) int { return strings.Compare(a.ID, b.ID) })
-	return clusters, nil
+	return mergeGroups(parts, joined), nil
 }
 
-func newCluster(problems []arena.Problem, members []int) Cluster {
-	c := Cluster{Problems: members}
-	for _, i := range members {
-		c.Specs = append(c.Specs, SpecHash(problems[i]))
-		if text := strings.ToValidUTF8(problems[i].Query, "\ufffd"); normalised(text) != "" {
-			c.Texts = append(c.Texts, text)
-		}
-		for _, r := range problems[i].Rewards {
-			if r.ProductID != "" {
-				c.ProductIDs = append(c.ProductIDs, r.ProductID)
-			}
-			c.Titles = append(c.Titles, r.Titles...)
-		}
+// clusterOf is a cluster of one problem.
+func clusterOf(e *Entry) StateCluster {
+	named := func(id string) bool { return id == "" }
+	c := StateCluster{Problems: []string{e.SpecHash()}, ProductIDs: slices.DeleteFunc(slices.Clone(e.ProductIDs), named), Titles: e.Titles}
+	if text := strings.ToValidUTF8(e.Text, "\ufffd"); normalised(text) != "" {
+		c.Texts = []string{text}
 	}
-	c.Specs, c.ProductIDs = sortedOnce(c.Specs), sortedOnce(c.ProductIDs)
-	c.Texts, c.Titles = sortedOnce(c.Texts), sortedOnce(c.Titles)
-	c.ID = c.Specs[0]
 	return c
 }
 

@@ -40,9 +40,9 @@ func TestClustersJoinByProductAndText(t *testing.T) {
 	clusters := clustered(t, problems)
 	var got []string
 	for _, c := range clusters {
-		got = append(got, fmt.Sprint(c.Problems))
-		if c.ID != c.Specs[0] || !slices.IsSorted(c.Specs) {
-			t.Errorf("id %s is not the smallest of %v", c.ID, c.Specs)
+		got = append(got, fmt.Sprint(membersOf(&c, problems)))
+		if c.ID != c.Problems[0] || !slices.IsSorted(c.Problems) {
+			t.Errorf("id %s is not the smallest of %v", c.ID, c.Problems)
 		}
 	}
 	slices.Sort(got)
@@ -75,7 +75,7 @@ func TestClustersDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-func clustered(t testing.TB, problems []arena.Problem) []Cluster {
+func clustered(t testing.TB, problems []arena.Problem) []StateCluster {
 	t.Helper()
 	c, err := Clusters(t.Context(), problems)
 	if err != nil {
@@ -84,13 +84,23 @@ func clustered(t testing.TB, problems []arena.Problem) []Cluster {
 	return c
 }
 
+// membersOf are the positions of a cluster's problems.
+func membersOf(c *StateCluster, problems []arena.Problem) (at []int) {
+	for i, p := range problems {
+		if slices.Contains(c.Problems, SpecHash(p)) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
 // named describes clusters by their members' requests.
 func named(t *testing.T, problems []arena.Problem) []string {
 	t.Helper()
 	var out []string
 	for _, c := range clustered(t, problems) {
 		members := []string{c.ID}
-		for _, i := range c.Problems {
+		for _, i := range membersOf(&c, problems) {
 			members = append(members, problems[i].Query)
 		}
 		slices.Sort(members)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/model"
@@ -23,14 +24,8 @@ type EmbedderConfig struct {
 	Tries uint
 }
 
-// Embedder turns texts into vectors of unit length.
-type Embedder struct {
-	config EmbedderConfig
-	model  *model.Embedder
-}
-
-// NewEmbedder returns an embedder; nothing is sent yet.
-func NewEmbedder(cfg EmbedderConfig) (*Embedder, error) {
+// NewEmbedder returns a client of the endpoint; nothing is sent yet.
+func NewEmbedder(cfg EmbedderConfig) (*model.Embedder, error) {
 	if cfg.BaseURL == "" || cfg.Model == "" {
 		return nil, errors.New("configure embeddings: address and model are both needed")
 	}
@@ -41,7 +36,7 @@ func NewEmbedder(cfg EmbedderConfig) (*Embedder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure embeddings: %w", err)
 	}
-	return &Embedder{config: cfg, model: model.NewEmbedder(pool, cfg.Model, cfg.Prefix)}, nil
+	return model.NewEmbedder(pool, cfg.Model, cfg.Prefix), nil
 }
 
 const (
@@ -51,29 +46,20 @@ const (
 	embedWait = 500 * time.Millisecond
 )
 
-// Embed returns one vector for each text, in order.
-func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, err := e.model.Embed(ctx, texts)
+// embed returns one vector of unit length for each text, in order.
+func embed(ctx context.Context, e *model.Embedder, texts []string) ([][]float32, error) {
+	vectors, err := e.Embed(ctx, texts)
 	if err != nil {
 		return nil, fmt.Errorf("embed texts: %w", err)
 	}
 	for i, v := range vectors {
-		vectors[i] = unitLength(v)
+		length := float32(math.Sqrt(dot(v, v)))
+		vectors[i] = slices.Clone(v)
+		for j := range v {
+			vectors[i][j] /= length
+		}
 	}
 	return vectors, nil
-}
-
-// unitLength scales a vector that is not all zeros.
-func unitLength(v []float32) []float32 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(float64(x) / math.Sqrt(sum))
-	}
-	return out
 }
 
 func dot(a, b []float32) float64 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/guard/disguise"
+	"github.com/trajectory-arena/arena/internal/model"
 )
 
 // falsePairs is the share of unrelated pairs that may reach the threshold.
@@ -20,7 +21,7 @@ const maxEmbedded = 4000
 // a cosine is blind to numbers and brands.
 type EmbeddingTier struct {
 	guard    *Guard
-	embedder *Embedder
+	embedder *model.Embedder
 	// threshold is the cosine from which a text is dropped. Cosines of different
 	// models do not compare.
 	threshold float64
@@ -36,7 +37,7 @@ type EmbeddingTier struct {
 
 // NewEmbeddingTier embeds g's bank and sets the threshold on pairs of the bank
 // that share no product.
-func NewEmbeddingTier(ctx context.Context, g *Guard, e *Embedder) (*EmbeddingTier, error) {
+func NewEmbeddingTier(ctx context.Context, g *Guard, e *model.Embedder) (*EmbeddingTier, error) {
 	t := &EmbeddingTier{guard: g, embedder: e}
 	var texts []string
 	for i, e := range g.bank {
@@ -48,7 +49,7 @@ func NewEmbeddingTier(ctx context.Context, g *Guard, e *Embedder) (*EmbeddingTie
 		return nil, errors.New("embed the bank: no protected problem has a text")
 	}
 	var err error
-	if t.vectors, err = e.Embed(ctx, texts); err != nil {
+	if t.vectors, err = embed(ctx, e, texts); err != nil {
 		return nil, fmt.Errorf("embed the bank: %w", err)
 	}
 	t.threshold = t.background()
@@ -104,7 +105,7 @@ func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findi
 	if len(texts) == 0 || t.down != nil || t.guard.config.SameOnly {
 		return ctx.Err()
 	}
-	vectors, err := t.embedder.Embed(ctx, texts)
+	vectors, err := embed(ctx, t.embedder, texts)
 	if err != nil {
 		t.down = err
 		if t.Required && ctx.Err() == nil {
@@ -151,5 +152,5 @@ func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
 	}
 	e := t.guard.bank[t.entries[best]]
 	f.Match, f.Bank, f.Drop, f.Tier = e.ID, e.Bank, true, TierEmbedding
-	f.Evidence = fmt.Sprintf("cosine %.4f with %s reaches %.4f; no number contradicts", cosine, t.embedder.config.Model, t.threshold)
+	f.Evidence = fmt.Sprintf("cosine %.4f reaches %.4f; no number contradicts", cosine, t.threshold)
 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"encoding/json"
+	"github.com/trajectory-arena/arena/internal/model"
 	"hash/fnv"
 	"net/http"
 	"net/http/httptest"
@@ -56,7 +57,7 @@ func vectorOf(text string) []float32 {
 	return v
 }
 
-func newTestEmbedder(t *testing.T, url string) *Embedder {
+func newTestEmbedder(t *testing.T, url string) *model.Embedder {
 	t.Helper()
 	e, err := NewEmbedder(EmbedderConfig{BaseURL: url, Model: "m", Prefix: "query: ", Tries: 3})
 	if err != nil {
@@ -140,7 +141,7 @@ func TestEmbedderTriesAgainAndRefusesNonsense(t *testing.T) {
 	} {
 		var calls atomic.Int64
 		e := newTestEmbedder(t, vectorServer(t, &calls, c.fault))
-		v, err := e.Embed(t.Context(), []string{"one thing", "two things"})
+		v, err := embed(t.Context(), e, []string{"one thing", "two things"})
 		if c.fails != (err != nil) {
 			t.Errorf("%s: error %v", name, err)
 		}

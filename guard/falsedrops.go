@@ -81,16 +81,7 @@ func pairedWilson(k, n int) (low, high float64) {
 // product with them, and returns the nearest score of each, 0 where that one asks
 // for the same.
 func (g *Guard) aloneScores() (scores []float64, problems int) {
-	var at []int
-	for i, e := range g.bank {
-		if e.Text != "" {
-			at = append(at, i)
-		}
-	}
-	problems = len(at)
-	slices.SortFunc(at, func(a, b int) int {
-		return cmp.Compare(draw(0, g.bank[a].ID+"\x00"+strconv.Itoa(a)), draw(0, g.bank[b].ID+"\x00"+strconv.Itoa(b)))
-	})
+	at := g.sample(0, math.MaxInt)
 	for _, i := range at[:min(len(at), maxHeld)] {
 		f := g.lexical.CheckAlone(i, func(other int) bool { return g.kindred(i, other) })
 		if f.Same {
@@ -98,7 +89,20 @@ func (g *Guard) aloneScores() (scores []float64, problems int) {
 		}
 		scores = append(scores, f.Score)
 	}
-	return scores, problems
+	return scores, len(at)
+}
+
+// sample are the positions of entries that have a request, in an order that a hash
+// of the seed draws, n at most.
+func (g *Guard) sample(seed uint64, n int) (at []int) {
+	drawn := map[int]float64{}
+	for i, e := range g.bank {
+		if normalised(e.Text) != "" {
+			at, drawn[i] = append(at, i), draw(seed, e.ID+"\x00"+strconv.Itoa(i))
+		}
+	}
+	slices.SortFunc(at, func(a, b int) int { return cmp.Or(cmp.Compare(drawn[a], drawn[b]), a-b) })
+	return at[:min(len(at), n)]
 }
 
 // kindred reports whether two entries are one problem, or ask for one product.

@@ -168,7 +168,7 @@ func TestReadBankTakesEveryForm(t *testing.T) {
 	}
 }
 
-func TestCorpusProtectsItsEvalSplit(t *testing.T) {
+func TestCorpusWithoutItsBankIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for path, content := range map[string]string{
@@ -180,7 +180,10 @@ func TestCorpusProtectsItsEvalSplit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	bank, err := ReadBank(dir)
+	if bank, err := ReadBank(dir); err == nil || !strings.Contains(err.Error(), "without its bank") {
+		t.Fatalf("%+v, %v", bank, err)
+	}
+	bank, err := ReadBank(filepath.Join(dir, "data/rl/eval-00000-of-00001.jsonl"))
 	if err != nil || len(bank) != 1 || bank[0].ID != "e" {
 		t.Fatalf("%+v, %v", bank, err)
 	}

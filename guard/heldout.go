@@ -2,7 +2,6 @@ package guard
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -12,19 +11,12 @@ import (
 func HoldOut(entries []Entry) *State {
 	parts := make([]StateCluster, len(entries))
 	for i, e := range entries {
-		parts[i] = heldOut(&e)
+		parts[i] = clusterOf(&e)
+		parts[i].Pool, parts[i].HeldOut = PoolHeldOut, []string{e.ID}
 	}
 	s := &State{Schema: StateSchema, Shares: DefaultShares(), Clusters: mergeGroups(parts, joinShared(parts, (*StateCluster).keys))}
 	s.index()
 	return s
-}
-
-func heldOut(e *Entry) StateCluster {
-	c := StateCluster{Pool: PoolHeldOut, Problems: []string{e.SpecHash()}, ProductIDs: slices.Clone(e.ProductIDs), Titles: slices.Clone(e.Titles), HeldOut: []string{e.ID}}
-	if text := strings.ToValidUTF8(e.Text, "\ufffd"); normalised(text) != "" {
-		c.Texts = []string{text}
-	}
-	return c
 }
 
 // SpecHash is the entry's specification hash; without a reward it is that of its

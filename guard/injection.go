@@ -1,11 +1,9 @@
 package guard
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -70,10 +68,11 @@ func (g *Guard) Injection(seed uint64) InjectionReport { return g.inject(seed, p
 
 func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
 	r := InjectionReport{Seed: seed}
-	sample := g.sample(seed)
+	sample := g.sample(seed, maxPlanted)
 	for _, p := range kinds {
 		k := InjectionRecall{Kind: p.kind, Floor: p.floor}
-		for _, e := range sample {
+		for _, at := range sample {
+			e := g.bank[at]
 			if text, ok := p.dress(e.Text); ok {
 				k.count(e.ID, g.Check(Candidate{Text: text}).Drop)
 			}
@@ -96,25 +95,6 @@ func (k *InjectionRecall) count(id string, found bool) {
 	} else if len(k.Missed) < named {
 		k.Missed = append(k.Missed, id)
 	}
-}
-
-func (g *Guard) sample(seed uint64) []Entry {
-	type drawn struct {
-		at    float64
-		entry Entry
-	}
-	var all []drawn
-	for i, e := range g.bank {
-		if normalised(e.Text) != "" {
-			all = append(all, drawn{draw(seed, e.ID+"\x00"+strconv.Itoa(i)), e})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b drawn) int { return cmp.Compare(a.at, b.at) })
-	var out []Entry
-	for _, d := range all[:min(len(all), maxPlanted)] {
-		out = append(out, d.entry)
-	}
-	return out
 }
 
 // ErrRecall says that the guard finds fewer planted requests than its floor.

@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -115,9 +113,5 @@ func (r *Report) Encode() ([]byte, error) {
 	slices.SortFunc(r.Dropped, func(a, b DroppedRow) int {
 		return strings.Compare(a.ID+"\x00"+a.HeldOut, b.ID+"\x00"+b.HeldOut)
 	})
-	b, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return nil, fmt.Errorf("encode leak report: %w", err)
-	}
-	return append(b, '\n'), nil
+	return encoded("leak report", r)
 }

@@ -69,9 +69,6 @@ func (m Move) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ErrNeverTouch says that a problem once never-touch stays so.
-var ErrNeverTouch = errors.New("a never-touch problem stays never-touch")
-
 // Add takes problems into the rotation. A problem that is known already may
 // only move on; clusters are drawn again over all problems.
 func (r *Rotation) Add(ctx context.Context, bank []Entry, m Move) error {
@@ -150,8 +147,6 @@ func (p *Rotated) move(m Move) error {
 	switch {
 	case to == from:
 		return nil
-	case p.Stage == StageNeverTouch:
-		return fmt.Errorf("problem %q: %w", p.ID, ErrNeverTouch)
 	case to < from:
 		return fmt.Errorf("problem %q: %w", p.ID, ErrBackwards)
 	}

@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,11 +9,7 @@ import (
 // Encode returns the rotation as its file holds it.
 func (r *Rotation) Encode() ([]byte, error) {
 	r.Schema = RotationSchema
-	b, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return nil, fmt.Errorf("encode bank rotation: %w", err)
-	}
-	return append(b, '\n'), nil
+	return encoded("bank rotation", r)
 }
 
 // ReadRotation reads a rotation file strictly.
@@ -35,10 +29,8 @@ func ReadRotation(path string) (*Rotation, error) {
 }
 
 func decodeRotation(b []byte) (*Rotation, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
 	r := &Rotation{}
-	if err := d.Decode(r); err != nil {
+	if err := decodeStrict(b, r); err != nil {
 		return nil, err
 	}
 	if r.Schema != RotationSchema {

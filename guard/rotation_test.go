@@ -39,10 +39,10 @@ func TestRotationGoesOneWay(t *testing.T) {
 	if _, err := r.Rotate([]string{"twin"}, move(StageNeverTouch)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Rotate([]string{"a"}, move(StageHeldOut)); !errors.Is(err, ErrNeverTouch) {
+	if _, err := r.Rotate([]string{"a"}, move(StageHeldOut)); !errors.Is(err, ErrBackwards) {
 		t.Errorf("back from never-touch: %v", err)
 	}
-	if err := r.Add(t.Context(), bank[:1], move(StageOpen)); !errors.Is(err, ErrNeverTouch) {
+	if err := r.Add(t.Context(), bank[:1], move(StageOpen)); !errors.Is(err, ErrBackwards) {
 		t.Errorf("added again as open: %v", err)
 	}
 	if _, err := r.Rotate([]string{"nobody"}, move(StageHeldOut)); err == nil {

@@ -65,7 +65,7 @@ var ErrFewClusters = errors.New("fewer than three clusters of problems: one each
 // pools have merged, the more protected pool wins. Eval and never-touch get at
 // least one cluster each, train keeps at least one. ctx ends the comparison with
 // what prior protects.
-func Split(ctx context.Context, clusters []Cluster, prior *State, shares Shares, seed uint64) (*State, error) {
+func Split(ctx context.Context, clusters []StateCluster, prior *State, shares Shares, seed uint64) (*State, error) {
 	if err := shares.Validate(); err != nil {
 		return nil, fmt.Errorf("split clusters: %w", err)
 	}

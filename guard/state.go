@@ -72,11 +72,29 @@ func (s *State) index() {
 // Encode returns the state as bank.json holds it. Equal states give equal
 // bytes.
 func (s *State) Encode() ([]byte, error) {
-	b, err := json.MarshalIndent(s, "", " ")
+	return encoded("bank state", s)
+}
+
+// encoded is a file of what, indented and with a line's end.
+func encoded(what string, v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
-		return nil, fmt.Errorf("encode bank state: %w", err)
+		return nil, fmt.Errorf("encode %s: %w", what, err)
 	}
 	return append(b, '\n'), nil
+}
+
+// decodeStrict refuses unknown keys and more than one value.
+func decodeStrict(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more follows the first JSON value")
+	}
+	return nil
 }
 
 // ReadState reads bank.json strictly: an unknown key, another version, an
@@ -89,14 +107,9 @@ func ReadState(r io.Reader) (*State, error) {
 	if len(b) > maxStateBytes {
 		return nil, fmt.Errorf("read bank state: larger than %d bytes", maxStateBytes)
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
 	s := &State{}
-	if err := d.Decode(s); err != nil {
+	if err := decodeStrict(b, s); err != nil {
 		return nil, fmt.Errorf("read bank state: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("read bank state: more follows the first JSON value")
 	}
 	if err := s.validate(); err != nil {
 		return nil, fmt.Errorf("read bank state: %w", err)

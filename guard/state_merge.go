@@ -11,14 +11,12 @@ import (
 // mergeWithPrior joins today's clusters with those of prior that share a
 // problem or a product, or that ask for what a protected one asks for. The
 // merged pool is the most protected of the parts, empty where no part had one.
-func mergeWithPrior(ctx context.Context, today []Cluster, prior *State) ([]StateCluster, error) {
+func mergeWithPrior(ctx context.Context, today []StateCluster, prior *State) ([]StateCluster, error) {
 	var parts []StateCluster
 	if prior != nil {
 		parts = append(parts, prior.Clusters...)
 	}
-	for _, c := range today {
-		parts = append(parts, StateCluster{Problems: c.Specs, ProductIDs: c.ProductIDs, Texts: c.Texts, Titles: c.Titles})
-	}
+	parts = append(parts, today...)
 	joined := joinShared(parts, (*StateCluster).keys)
 	if err := joinReworded(ctx, joined, parts, len(parts)-len(today)); err != nil {
 		return nil, err

@@ -35,18 +35,14 @@ func first(m map[string]int, key string, i int) {
 }
 
 func (t *textIndex) check(text string, bank []Entry) Finding {
-	tier, i, found := TierExact, 0, false
-	if i, found = t.exact[text]; !found {
-		tier = TierNormalised
-		i, found = t.normalised[normalised(text)]
-	}
+	tier, evidence := TierExact, "the request is equal byte for byte"
+	i, found := t.exact[text]
 	if !found {
-		return Finding{}
+		tier, evidence = TierNormalised, "the request is equal but for case, white space and punctuation"
+		if i, found = t.normalised[normalised(text)]; !found {
+			return Finding{}
+		}
 	}
-	evidence := map[Tier]string{
-		TierExact:      "the request is equal byte for byte",
-		TierNormalised: "the request is equal but for case, white space and punctuation",
-	}[tier]
 	return Finding{Match: bank[i].ID, Bank: bank[i].Bank, Drop: true, Same: true, Score: 1, Tier: tier, Evidence: evidence}
 }
 

@@ -71,7 +71,7 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 		return nil, err
 	}
 	p := &Protection{State: state, Outside: len(outside)}
-	p.place(d.Problems, clusters)
+	p.place(d.Problems)
 	if err := p.index(ctx, d.Problems, outside, cfg); err != nil {
 		return nil, err
 	}
@@ -79,14 +79,11 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 }
 
 // place notes the pool and the cluster of every problem.
-func (p *Protection) place(ps *Problems, clusters []guard.Cluster) {
+func (p *Protection) place(ps *Problems) {
 	p.Pools = make([]guard.Pool, len(ps.All))
 	p.Clusters = make([]string, len(ps.All))
-	for _, c := range clusters {
-		for _, i := range c.Problems {
-			p.Pools[i] = p.State.Pool(ps.Specs[i])
-			p.Clusters[i] = p.State.ClusterID(ps.Specs[i])
-		}
+	for i, spec := range ps.Specs {
+		p.Pools[i], p.Clusters[i] = p.State.Pool(spec), p.State.ClusterID(spec)
 	}
 }
 

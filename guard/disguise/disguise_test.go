@@ -25,7 +25,7 @@ func TestPlain(t *testing.T) {
 		"ратный спор у реки":                    "ратный спор у реки",
 		"ράτσα νέα":                             "ράτσα νέα",
 		"ʀᴀᴛᴄʜᴇᴛ ꭱꭺꭲ":                           "ratchet rat",
-		"r\u0336a\u0336t\u20dd \u0301é":         "rat é",
+		"r\u200ba\u200bt é":                     "rat é",
 		"ทดสอบ 测试 café":                         "ทดสอบ 测试 café",
 	} {
 		if got := Plain(text); got != want {
@@ -48,7 +48,6 @@ func TestReadings(t *testing.T) {
 		"79 evoba ecirp dna ezis a htiw sehcnerw tehctar em wohs":                                                                  "read backwards",
 		"wohs em tehctar sehcnerw htiw a ezis dna ecirp evoba 97":                                                                  "read backwards",
 		"5h0w m3 r47ch37 wr3nch35 w17h a $1z3 4nd pr!c3 @b0v3 97":                                                                  "digits and signs for letters",
-		"fubj zr engpurg jerapurf jvgu n fvmr naq cevpr nobir 97":                                                                  "rot13",
 		"79 evobaecirpdnaezisahtiwsehcnerwtehctaremwohs 3p":                                                                        "",
 	} {
 		readings := Readings(text, known)

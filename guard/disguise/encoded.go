@@ -1,6 +1,7 @@
 package disguise
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"regexp"
@@ -45,13 +46,9 @@ func decode(s string) (decoded, how string) {
 	}
 	decoded = encodedRun.ReplaceAllStringFunc(s, func(run string) string {
 		run = strings.Join(strings.Fields(run), "")
-		for _, plain := range []string{run, strings.TrimLeft(run, "-_/+")} {
-			if inner, as := decodeRun(plain); as != "" {
-				how = as
-				return inner
-			}
-		}
-		return run
+		inner, as := decodeRun(run)
+		how = cmp.Or(as, how)
+		return inner
 	})
 	if how == "" {
 		return s, ""
@@ -63,11 +60,11 @@ func decodeRun(run string) (plain, how string) {
 	if b, err := hex.DecodeString(run); err == nil && isText(b) {
 		return string(b), "hexadecimal"
 	}
-	run = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(run, "="))
-	if b, err := base64.RawStdEncoding.DecodeString(run); err == nil && isText(b) {
+	standard := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(run, "="))
+	if b, err := base64.RawStdEncoding.DecodeString(standard); err == nil && isText(b) {
 		return string(b), "base64"
 	}
-	return "", ""
+	return run, ""
 }
 
 // isText reports whether bytes are words: characters all, of which three in five

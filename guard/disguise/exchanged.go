@@ -22,7 +22,6 @@ type exchange struct {
 var exchanges = []exchange{
 	{how: "read backwards", of: func(w string) []string { return []string{backwards(w)} }, also: []func(string) string{backwards, lettersBackwards}},
 	{how: "digits and signs for letters", of: fromLeet, signs: true},
-	{how: "rot13", of: func(w string) []string { return []string{strings.Map(rot13, w)} }},
 }
 
 // maxWord is the longest word in bytes that may be one of a language.
@@ -140,16 +139,6 @@ func backwards(text string) string {
 
 // lettersBackwards turns words round and leaves numbers.
 func lettersBackwards(text string) string { return word.ReplaceAllStringFunc(text, backwards) }
-
-func rot13(r rune) rune {
-	switch {
-	case r >= 'a' && r <= 'z':
-		return 'a' + (r-'a'+13)%26
-	case r >= 'A' && r <= 'Z':
-		return 'A' + (r-'A'+13)%26
-	}
-	return r
-}
 
 // leet are the letters that digits and signs stand for; where there are two, the
 // second is tried as well.

@@ -13,8 +13,7 @@ import (
 )
 
 // Plain writes text in the letters that it shows: without what is not drawn, in
-// compatibility form (full width, bold), without marks stacked on plain letters,
-// and with Latin letters for those that look like them. A word of another script
+// compatibility form (full width, bold), and with Latin letters for those that look like them. A word of another script
 // stays as it is in a text of that script. Bytes that are no character become a
 // blank.
 func Plain(text string) string {
@@ -22,7 +21,7 @@ func Plain(text string) string {
 		return text
 	}
 	text = norm.NFKC.String(strings.Map(drawn, strings.ToValidUTF8(text, " ")))
-	return inLatin(withoutStacked(text))
+	return inLatin(text)
 }
 
 func isPlain(text string) bool {
@@ -51,25 +50,6 @@ func drawn(r rune) rune {
 		}
 	}
 	return r
-}
-
-// withoutStacked leaves out marks on ASCII letters: in compatibility form they
-// make no letter of any language with them.
-func withoutStacked(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	onASCII := false
-	for _, r := range text {
-		if unicode.In(r, unicode.Mn, unicode.Me) {
-			if onASCII {
-				continue
-			}
-		} else {
-			onASCII = r < utf8.RuneSelf
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // script says in whose letters a word is written.

@@ -83,8 +83,14 @@ func evidence(base *profile, j judged, why string) string {
 	if len(numbers) > 0 {
 		text += fmt.Sprintf("; numbers agree: %s", list(numbers))
 	}
-	if both := base.services & j.part.services; both != 0 {
-		text += "; delivery terms agree: " + list(serviceList(both))
+	var terms []string
+	for i, name := range serviceNames {
+		if base.services&j.part.services&(1<<i) != 0 {
+			terms = append(terms, name)
+		}
+	}
+	if len(terms) > 0 {
+		text += "; delivery terms agree: " + list(terms)
 	}
 	if why != "" {
 		text += "; differs: " + why
@@ -102,16 +108,6 @@ func list(items []string) string {
 		return strings.Join(items[:maxItems], " ") + fmt.Sprintf(" and %d more", len(items)-maxItems)
 	}
 	return strings.Join(items, " ")
-}
-
-func serviceList(set uint8) []string {
-	var out []string
-	for i, name := range serviceNames {
-		if set&(1<<i) != 0 {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // readableShare is the share of a text's words that must be known for the

@@ -20,22 +20,14 @@ const dropLogOdds = -0.45
 // score is the log odds that a text asks for the same as the base.
 func (f features) score() float64 {
 	sum := detectorBias
-	weights := detector.values()
-	for i, v := range f.values() {
-		sum += weights[i] * v
+	for i, v := range f {
+		sum += detector[i] * v
 	}
 	return sum
-}
-
-func (f features) values() [9]float64 {
-	return [...]float64{
-		f.coverBase, f.coverText, f.numbers, f.service,
-		f.template, f.swapped, f.hits, f.windowed, f.numbersBack,
-	}
 }
 
 // inWindow is the best that a window of the text could be measured at: what the
 // whole text has of the base, and nothing else.
 func (f features) inWindow() features {
-	return features{coverBase: f.coverBase, coverText: 1, numbers: f.numbers, hits: f.hits, numbersBack: 1, windowed: 1}
+	return features{coverBase: f[coverBase], coverText: 1, numbers: f[numbers], hits: f[hits], numbersBack: 1, windowed: 1}
 }

@@ -8,17 +8,20 @@ import (
 
 // features compare one protected request, the base, with a text. Each is 0 to
 // 1 but hits, which is ln(1+words of the base found).
-type features struct {
-	coverBase   float64 // weighted share of the base's words found in the text
-	coverText   float64 // the reverse, over words of the bank's domain
-	numbers     float64 // weighted share of the base's numbers found; 0.5 for none
-	service     float64 // delivery terms on one side only
-	template    float64 // share of the shorter text's word pairs in both
-	swapped     float64 // template times the share of words that were exchanged
-	hits        float64
-	windowed    float64 // 1 where only a stretch of a long text was compared
-	numbersBack float64 // weighted share of the text's numbers that the base has
-}
+type features [nFeatures]float64
+
+const (
+	coverBase   = iota // weighted share of the base's words found in the text
+	coverText          // the reverse, over words of the bank's domain
+	numbers            // weighted share of the base's numbers found; 0.5 for none
+	service            // delivery terms on one side only
+	template           // share of the shorter text's word pairs in both
+	swapped            // template times the share of words that were exchanged
+	hits               // how many words of the base are found
+	windowed           // 1 where only a stretch of a long text was compared
+	numbersBack        // weighted share of the text's numbers that the base has
+	nFeatures
+)
 
 // base is one protected request as the index holds it.
 type base struct {
@@ -39,15 +42,15 @@ func (x *Index) compare(b *base, p *profile) features {
 		matched += float64(t.sim) * best[i]
 		found += best[i]
 	}
-	f.coverBase = ratio(matched, b.total)
-	f.hits = math.Log1p(found)
+	f[coverBase] = ratio(matched, b.total)
+	f[hits] = math.Log1p(found)
 	coverAll, coverDomain := x.coverOf(b, p)
-	f.coverText = coverDomain
-	f.numbers, _ = x.numbersIn(b.profile.numbers, p.numbers)
-	f.numbersBack, _ = x.numbersIn(p.numbers, b.profile.numbers)
-	f.service = serviceClash(b.profile, p)
-	f.template = float64(shared(b.profile.bigrams, p.bigrams)) / math.Max(1, float64(min(len(b.profile.bigrams), len(p.bigrams))))
-	f.swapped = f.template * math.Min(1-f.coverBase, 1-coverAll)
+	f[coverText] = coverDomain
+	f[numbers], _ = x.numbersIn(b.profile.numbers, p.numbers)
+	f[numbersBack], _ = x.numbersIn(p.numbers, b.profile.numbers)
+	f[service] = serviceClash(b.profile, p)
+	f[template] = float64(shared(b.profile.bigrams, p.bigrams)) / math.Max(1, float64(min(len(b.profile.bigrams), len(p.bigrams))))
+	f[swapped] = f[template] * math.Min(1-f[coverBase], 1-coverAll)
 	return f
 }
 

@@ -26,7 +26,6 @@ type Index struct {
 	postings [][]posting
 	amounts  map[amount]int32
 	holders  [][]posting
-	held     []int     // how many bases hold each amount
 	totals   []float32 // weight of all keys of each base
 	longest  int       // tokens of the longest base
 	scratch  sync.Pool
@@ -150,7 +149,6 @@ func (x *Index) addBase(p *profile) {
 		id := x.amountID(n)
 		b.amounts = append(b.amounts, id)
 		x.holders[id] = append(x.holders[id], posting{base: number})
-		x.held[id]++
 	}
 	x.bases = append(x.bases, b)
 }
@@ -161,7 +159,7 @@ func (x *Index) amountID(n number) int32 {
 	if !known {
 		id = int32(len(x.holders))
 		x.amounts[key] = id
-		x.holders, x.held = append(x.holders, nil), append(x.held, 0)
+		x.holders = append(x.holders, nil)
 	}
 	return id
 }
@@ -190,7 +188,7 @@ func (x *Index) sameAmounts(n number) []int32 {
 func (x *Index) numberWeight(n number) float64 {
 	df := 0
 	if id, known := x.amounts[newAmount(n)]; known {
-		df = x.held[id]
+		df = len(x.holders[id])
 	}
 	w := float64(idf(df, len(x.bases), weightNumberLeast))
 	if n.unit == "" && n.value == math.Trunc(n.value) {

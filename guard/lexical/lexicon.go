@@ -59,7 +59,7 @@ var words = sync.OnceValue(func() *lexicon {
 	eachEntry("classes", l.addClass)
 	eachEntry("phrases", l.addPhrase)
 	eachEntry("units", l.addUnit)
-	eachEntry("currencies", l.addCurrency)
+	eachEntry("currencies", func(fields []string) { l.addUnit(append([]string{money}, fields...)) })
 	eachEntry("numberwords", l.addNumeral)
 	return l
 })
@@ -129,10 +129,6 @@ func (l *lexicon) addUnit(fields []string) {
 	for _, spelling := range fields[2:] {
 		l.units[spelling] = unit{fields[0], factor}
 	}
-}
-
-func (l *lexicon) addCurrency(fields []string) {
-	l.addUnit(append([]string{money}, fields...))
 }
 
 func (l *lexicon) addNumeral(fields []string) {

@@ -38,18 +38,12 @@ func follows(t token) bool { return t.before == ' ' || t.before == '-' }
 const leastNumeral = 5
 
 // numeralAt reads the number in words at i. A small one is none unless a unit or
-// a currency follows it ("two meters"), or it opens a range ("from two to nine").
+// a currency follows it ("two meters").
 func numeralAt(tokens []token, i int) (value float64, length int) {
 	n := numeral{tokens: tokens[i:min(len(tokens), i+maxNumeral)]}
 	value = n.read()
 	if n.at == 0 || n.scaled || value >= leastNumeral || n.measured() {
 		return value, n.at
-	}
-	opened := i > 0 && (tokens[i-1].text == "@range" || tokens[i-1].text == "@above")
-	if next := i + n.at + 1; opened && next < len(tokens) && rangeWords[tokens[next-1].text] {
-		if _, more := numeralAt(tokens, next); more > 0 || tokens[next].isNumber() {
-			return value, n.at
-		}
 	}
 	return 0, 0
 }

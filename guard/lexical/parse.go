@@ -114,10 +114,6 @@ func (p phrase) match(tokens []token) int {
 	return at
 }
 
-// gluedUnits are units only where they touch their number: apart from it they
-// are other words.
-var gluedUnits = map[string]bool{"in": true}
-
 // joinUnits gives numbers their unit: "50 ml", "10w", "44 %".
 func joinUnits(tokens []token) []token {
 	l := words()
@@ -143,7 +139,7 @@ func touches(t token) bool {
 	case 0:
 		return true
 	case ' ', '-':
-		return !gluedUnits[t.text]
+		return t.text != "in" // apart from its number it is another word
 	}
 	return false
 }

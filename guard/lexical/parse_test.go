@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 		"three thousand two twenty four and one four two":                    "[3224] and [142]",
 		"size thirty seven six centimeters":                                  "size [37] [60 mm]",
 		"twenty two point five watts, ten point two five":                    "[22.5 w] [10.25]",
-		"from two to fifty five, above three pesos":                          "[>2] to [<55] [>3]",
+		"two to fifty five, above three pesos":                               "two to [55] [>3]",
 		"more than one compartment for three of us":                          "one compartment for three of us",
 		"two dozen, a dozen and a half dozen":                                "[24] a [12] and a half [12]",
 		"not 190 pesos or less, never over 300":                              "[>190] [<300]",

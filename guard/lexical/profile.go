@@ -20,8 +20,6 @@ type profile struct {
 	distinct []*word
 	// counts are small numbers in words, as a bit set.
 	counts uint32
-	// letters are the words of one letter, as a bit set from a.
-	letters uint32
 }
 
 // number is an amount with all the directions in which a text uses it.
@@ -90,9 +88,6 @@ func (p *profile) gather() {
 		}
 		w := p.words[i]
 		p.services |= services[t.text]
-		if len(t.text) == 1 && isLower(t.text[0]) && !smallWord[t.text] {
-			p.letters |= 1 << (t.text[0] - 'a')
-		}
 		if !w.content {
 			p.noteCount(t)
 		}
@@ -125,9 +120,6 @@ func (p *profile) refuses(i int) bool {
 	}
 	return false
 }
-
-// smallWord are the words of one letter that name nothing.
-var smallWord = map[string]bool{"a": true, "i": true, "s": true, "t": true, "p": true, "w": true, "y": true, "o": true, "x": true}
 
 func (p *profile) noteCount(t token) {
 	if v, is := words().numerals[t.text]; is && v < 32 {

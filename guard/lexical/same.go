@@ -24,7 +24,7 @@ func contradiction(b, p *profile, f features) string {
 	for _, check := range []func(b, p *profile, template float64) string{
 		numbersDiffer, servicesDiffer, classesDiffer, wordsDiffer, nounsDiffer,
 	} {
-		if why := check(b, p, f.template); why != "" {
+		if why := check(b, p, f[template]); why != "" {
 			return why
 		}
 	}
@@ -114,9 +114,6 @@ func wordsDiffer(b, p *profile, template float64) string {
 	if template < copiedTemplate {
 		return ""
 	}
-	if template >= verbatimTemplate && b.letters&^p.letters != 0 && p.letters&^b.letters != 0 {
-		return "another letter (as in vitamin C)"
-	}
 	missing, extra := wordsOnly(b, p, template), wordsOnly(p, b, template)
 	switch {
 	case len(missing) > 0 && len(extra) > 0:
@@ -141,7 +138,7 @@ func nounsDiffer(b, p *profile, _ float64) string {
 	}
 	for _, mine := range b.phrases() {
 		last := len(mine) - 1
-		if last == 0 || p.means(mine[last], nil) || b.joins(mine[last], p) {
+		if last == 0 || p.means(mine[last], nil) {
 			continue
 		}
 		for _, theirs := range p.phrases() {
@@ -196,15 +193,14 @@ func wordsOnly(a, b *profile, template float64) []*word {
 		used = make([]bool, len(b.content))
 	}
 	for _, w := range a.content {
-		if !b.means(w, used) && !a.joins(w, b) {
+		if !b.means(w, used) {
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-// means reports whether a word of p, or two together, is w in other letters or
-// a synonym of it. Related words do not count. used, if not nil, marks words
+// means reports whether a word of p is w in other letters or a synonym of it. used, if not nil, marks words
 // that have stood for another one already.
 func (p *profile) means(w *word, used []bool) bool {
 	for i, o := range p.content {
@@ -212,25 +208,6 @@ func (p *profile) means(w *word, used []bool) bool {
 			if used != nil {
 				used[i] = true
 			}
-			return true
-		}
-	}
-	return p.eachPair(func(pair string, _, _ *word) bool { return pair == w.stem })
-}
-
-// joins reports whether w and a neighbour make a word of b together.
-func (p *profile) joins(w *word, b *profile) bool {
-	return p.eachPair(func(pair string, one, two *word) bool {
-		return (one == w || two == w) && slices.ContainsFunc(b.content, func(o *word) bool { return o.stem == pair })
-	})
-}
-
-// eachPair calls found with the stem that each two neighbours make together,
-// until it says yes.
-func (p *profile) eachPair(found func(pair string, one, two *word) bool) bool {
-	for i := 1; i < len(p.words); i++ {
-		one, two := p.words[i-1], p.words[i]
-		if one != nil && two != nil && found(stem(one.text+two.text), one, two) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"strings"
 )
 
 // scratch is the memory of one check at a time.
@@ -39,13 +40,11 @@ func (s *scratch) reader(v *vocabulary) func(string) *word {
 			clear(s.words)
 		}
 		r := v.read(w)
-		s.words[cloneString(w)] = r
+		// A cached word must not hold on to the text it came from.
+		s.words[strings.Clone(w)] = r
 		return r
 	}
 }
-
-// cloneString keeps a cached word from holding on to the text it came from.
-func cloneString(w string) string { return string([]byte(w)) }
 
 // leastCover is the weighted share of a base's keys that a text must hold to
 // be compared with it at all: the most at which no known rewording is lost, in
@@ -54,8 +53,16 @@ const leastCover = 0.27
 
 // candidates returns the bases of which the profile covers enough, by number.
 func (x *Index) candidates(p *profile, s *scratch) []int32 {
-	s.bases = s.bases[:0]
-	for _, id := range s.touchAll(p) {
+	s.bases, s.touched = s.bases[:0], s.touched[:0]
+	for _, w := range p.distinct {
+		for _, m := range w.matches {
+			if s.best[m.id] == 0 {
+				s.touched = append(s.touched, m.id)
+			}
+			s.best[m.id] = max(s.best[m.id], m.sim)
+		}
+	}
+	for _, id := range s.touched {
 		for _, post := range x.postings[id] {
 			s.add(post.base, post.weight*s.best[id])
 		}
@@ -70,25 +77,6 @@ func (x *Index) candidates(p *profile, s *scratch) []int32 {
 		}
 	}
 	return x.covered(p, s)
-}
-
-// touchAll notes in best how near the profile comes to each vocabulary id and
-// returns those it comes near.
-func (s *scratch) touchAll(p *profile) []int32 {
-	s.touched = s.touched[:0]
-	for _, w := range p.distinct {
-		for _, m := range w.matches {
-			s.touch(m)
-		}
-	}
-	return s.touched
-}
-
-func (s *scratch) touch(m match) {
-	if s.best[m.id] == 0 {
-		s.touched = append(s.touched, m.id)
-	}
-	s.best[m.id] = max(s.best[m.id], m.sim)
 }
 
 func (s *scratch) add(base int32, weight float32) {
@@ -181,6 +169,6 @@ func (x *Index) judge(number int32, p *profile) judged {
 
 func (x *Index) judgeWindow(number int32, w *profile) judged {
 	f := x.compare(x.bases[number], w)
-	f.windowed = 1
+	f[windowed] = 1
 	return judged{base: number, part: w, f: f, score: f.score()}
 }

@@ -34,18 +34,6 @@ func Sign[T string | []byte](text T) (sig Signature) {
 
 var shinglers = sync.Pool{New: func() any { return &shingler{} }}
 
-// Similarity estimates the Jaccard similarity of two documents' shingle sets,
-// 0 to 1.
-func (s *Signature) Similarity(o *Signature) float64 {
-	equal := 0
-	for i, v := range s {
-		if v == o[i] {
-			equal++
-		}
-	}
-	return float64(equal) / K
-}
-
 // blockShingles is how many shingles are signed at a time: 16 KiB, so that they
 // stay in the first-level cache while every permutation passes over them.
 const blockShingles = 4096

@@ -3,6 +3,7 @@ package minhash
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -40,9 +41,6 @@ func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 // later texts are made again when they collide.
 const maxKept = 16 << 20
 
-// keptBlock is how many shingles are allocated at a time.
-const keptBlock = 1 << 16
-
 // shingleSets holds the shingles of texts and makes sets of them as they are
 // asked for.
 type shingleSets struct {
@@ -62,7 +60,6 @@ const noText = -1
 func (s *shingleSets) sign(sigs []Packed, from, to, room int, signed func(bytes int)) {
 	var sig Signature
 	var made shingler
-	var block []uint32
 	for i := from; i < to; i++ {
 		xs := shingles(&made, s.texts[i])
 		signShingles(xs, &sig)
@@ -70,15 +67,9 @@ func (s *shingleSets) sign(sigs []Packed, from, to, room int, signed func(bytes 
 		if signed != nil {
 			signed(len(s.texts[i]))
 		}
-		if room -= len(xs); room < 0 {
-			continue
+		if room -= len(xs); room >= 0 {
+			s.raw[i] = slices.Clone(xs)
 		}
-		if len(block)+len(xs) > cap(block) {
-			block = make([]uint32, 0, max(keptBlock, len(xs)))
-		}
-		at := len(block)
-		block = append(block, xs...)
-		s.raw[i] = block[at:len(block):len(block)]
 	}
 }
 

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -85,33 +86,21 @@ func Read(row Row) Content {
 		}
 	}
 	for _, key := range productKeys {
-		c.products(r[key], key, maxDepth)
+		walk(r[key], key, maxDepth, c.leaf)
 	}
 	if c.Guessed = !c.holdsText(); c.Guessed {
-		c.anything(gjson.Parse(row.JSON), maxDepth)
+		// What cannot be told apart is searched as a whole.
+		walk(gjson.Parse(row.JSON), "", maxDepth, func(key string, v gjson.Result) {
+			if v.Type == gjson.String && !slices.Contains(idKeys, key) {
+				c.read(v.Str)
+			}
+		})
 	}
 	return c
 }
 
 func (c *Content) holdsText() bool {
 	return c.Request != "" || len(c.Context)+len(c.System)+len(c.Answers)+len(c.ProductIDs) > 0
-}
-
-// anything takes every string of a row in a format that nobody has described:
-// what cannot be told apart is searched as a whole.
-func (c *Content) anything(v gjson.Result, depth int) {
-	switch {
-	case depth == 0:
-	case v.IsObject() || v.IsArray():
-		v.ForEach(func(k, e gjson.Result) bool {
-			if !slices.Contains(idKeys, k.Str) {
-				c.anything(e, depth-1)
-			}
-			return true
-		})
-	case v.Type == gjson.String:
-		c.read(v.Str)
-	}
 }
 
 func firstString(r map[string]gjson.Result, keys []string) string {
@@ -213,27 +202,32 @@ func (c *Content) wrote(v gjson.Result) {
 // stands beside a dialogue for texts.
 const maxDepth = 12
 
-// Leaves are the strings of a value, those of JSON that is itself a string too, on
-// lines of their own.
-func Leaves(v gjson.Result) string {
-	var b strings.Builder
-	leaves(&b, v, maxDepth)
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func leaves(b *strings.Builder, v gjson.Result, depth int) {
+// walk visits every string and number below a value, those of JSON that is itself a
+// string too, with the name that it stands under.
+func walk(v gjson.Result, key string, depth int, visit func(key string, v gjson.Result)) {
 	switch {
 	case depth == 0:
 	case v.IsObject() || v.IsArray():
-		v.ForEach(func(_, e gjson.Result) bool {
-			leaves(b, e, depth-1)
+		v.ForEach(func(k, e gjson.Result) bool {
+			walk(e, cmp.Or(k.Str, key), depth-1, visit)
 			return true
 		})
 	case v.Type == gjson.String && isJSON(v.Str):
-		leaves(b, gjson.Parse(v.Str), depth-1)
-	case v.Type == gjson.String && v.Str != "":
-		b.WriteString(v.Str + "\n")
+		walk(gjson.Parse(v.Str), key, depth-1, visit)
+	case v.Type == gjson.String && v.Str != "", v.Type == gjson.Number:
+		visit(key, v)
 	}
+}
+
+// Leaves are the strings of a value, each on a line of its own.
+func Leaves(v gjson.Result) string {
+	var lines []string
+	walk(v, "", maxDepth, func(_ string, v gjson.Result) {
+		if v.Type == gjson.String {
+			lines = append(lines, v.Str)
+		}
+	})
+	return strings.Join(lines, "\n")
 }
 
 // isJSON reports whether a string is an object or a list.
@@ -242,32 +236,8 @@ func isJSON(text string) bool {
 	return (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && cursor.Valid(text)
 }
 
-// products collects product ids, titles and option values below a column that
-// may hold a specification, as JSON or as a string of JSON.
-func (c *Content) products(v gjson.Result, key string, depth int) {
-	switch {
-	case depth == 0:
-	case v.IsObject():
-		v.ForEach(func(k, e gjson.Result) bool {
-			c.products(e, k.Str, depth-1)
-			return true
-		})
-	case v.IsArray():
-		v.ForEach(func(_, e gjson.Result) bool {
-			c.products(e, key, depth-1)
-			return true
-		})
-	case v.Type == gjson.String && isJSON(v.Str):
-		c.products(gjson.Parse(v.Str), key, depth-1)
-	default:
-		c.leaf(v, key)
-	}
-}
-
-func (c *Content) leaf(v gjson.Result, key string) {
-	if v.Type != gjson.String && v.Type != gjson.Number {
-		return
-	}
+// leaf takes a product id, a title or an option's value of a specification.
+func (c *Content) leaf(key string, v gjson.Result) {
 	switch key {
 	case "product_id", "product_ids", "recommended_product_ids", "gold":
 		c.ProductIDs = calls.AppendIDs(c.ProductIDs, v, math.MaxInt)

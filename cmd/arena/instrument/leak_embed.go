@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -29,7 +30,7 @@ func (f *EmbedFlags) Register(c *cobra.Command) {
 }
 
 // embedder makes the client that the flags describe.
-func (f *EmbedFlags) embedder() (_ *guard.Embedder, err error) {
+func (f *EmbedFlags) embedder() (_ *model.Embedder, err error) {
 	if f.config.Key, err = key(f.keyEnv); err != nil {
 		return nil, err
 	}
