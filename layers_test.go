@@ -12,7 +12,7 @@ const module = "github.com/trajectory-arena/arena"
 // layer says how far from the data a top-level package is; a package may
 // import lower layers and its own subpackages, nothing beside them.
 var layer = map[string]int{
-	"": 0, "internal": 1,
+	"": 0, "docs": 0, "internal": 1,
 	"traces": 2, "filters": 2, "judges": 2, "guard": 2, "shop": 2, "corpus": 2, "contest": 2,
 	"pipeline": 3, "student": 3, "report": 3,
 	"environment": 4,

@@ -24,7 +24,7 @@ var noFiles = []string{
 }
 
 // noFileArguments are the commands whose arguments name no file.
-var noFileArguments = []string{"arena leak bank rotate", "arena recipe", "arena help"}
+var noFileArguments = []string{"arena leak bank rotate", "arena list", "arena recipe", "arena help"}
 
 // commands lists those that do something, with the flags of the whole program.
 func commands(t *testing.T) (all []*cobra.Command) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -92,7 +91,7 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 	judge, known := judges.Named(f.judge)
 	switch {
 	case !known:
-		return cli.Usage(fmt.Errorf("--judge is %q", f.judge), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena judges` describes them")
+		return cli.Usage(fmt.Errorf("--judge is %q", f.judge), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena list judges` describes them")
 	case judge.AsksModels:
 		return f.models(c, day, days)
 	}
@@ -143,22 +142,4 @@ func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err
 	}
 	day.judge, day.steps, day.models, day.maxUnscored = m.Judge.Judge, m.Judge.Steps, m, m.Config.MaxUnscored
 	return f.judgeOrProbe(c.Context(), day, days)
-}
-
-// NewJudges makes `arena judges`.
-func NewJudges(s *cli.Streams) *cobra.Command {
-	return &cobra.Command{
-		Use:     "judges",
-		Short:   "List the judges of attempts",
-		Long:    "List the judges of attempts, one line each: the name and what it reads.\nTheir rules and how far they agree with labels are in docs/judges.md.",
-		Example: "  arena judges",
-		Args:    cli.Takes(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-			for _, j := range judges.List() {
-				fmt.Fprintf(t, "%s\t%s\n", j.Name, j.Doc)
-			}
-			return t.Flush()
-		},
-	}
 }

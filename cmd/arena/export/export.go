@@ -49,7 +49,7 @@ func NewExport(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export CORPUS --profile P -o DIR",
 		Short: "Write a corpus in the formats of other trainers",
-		Long: `Writes the rows of a corpus in one or several formats (see ` + "`arena profiles`" + `).
+		Long: `Writes the rows of a corpus in one or several formats (see ` + "`arena list profiles`" + `).
 Rows that a format cannot take are left out of it alone and counted by reason
 in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 		Example: "  arena build testdata/day -o out\n  arena export out --profile text --profile sharegpt -o exported\n  arena export out --profile all -o every",
@@ -230,7 +230,7 @@ func (f *exportFlags) count(opt *export.Options) error {
 
 func chosenProfiles(names []string) ([]export.Profile, error) {
 	if len(names) == 0 {
-		return nil, cli.Usage(errors.New("export needs a format"), "give --profile; `arena profiles` lists them")
+		return nil, cli.Usage(errors.New("export needs a format"), "give --profile; `arena list profiles` lists them")
 	}
 	all := export.All()
 	if len(names) == 1 && names[0] == "all" {
@@ -238,7 +238,7 @@ func chosenProfiles(names []string) ([]export.Profile, error) {
 	}
 	for _, name := range names {
 		if _, nearest, ok := export.Named(name); !ok {
-			return nil, cli.Usage(fmt.Errorf("unknown profile %q", name), fmt.Sprintf("did you mean %s? `arena profiles` lists them", nearest))
+			return nil, cli.Usage(fmt.Errorf("unknown profile %q", name), fmt.Sprintf("did you mean %s? `arena list profiles` lists them", nearest))
 		}
 	}
 	// in the order of the table, so that the order of flags leaves no mark

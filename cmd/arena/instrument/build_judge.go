@@ -65,11 +65,11 @@ type Judges struct {
 func (j *JudgeChoice) Open(words io.Writer, maxUnscored float64) (*Judges, error) {
 	judge, known := judges.Named(j.Name)
 	if !known {
-		return nil, cli.Usage(fmt.Errorf("--judge is %q", j.Name), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena judges` describes them")
+		return nil, cli.Usage(fmt.Errorf("--judge is %q", j.Name), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena list judges` describes them")
 	}
 	label, known := judges.StepsNamed(cmp.Or(j.steps, offlineSteps)) // commands without steps leave the flag out
 	if !known {
-		return nil, cli.Usage(fmt.Errorf("--step-judge is %q", j.steps), "steps are labelled by steps or llm; `arena judges` describes them")
+		return nil, cli.Usage(fmt.Errorf("--step-judge is %q", j.steps), "steps are labelled by steps or llm; `arena list judges` describes them")
 	}
 	if !judge.AsksModels && !label.AsksModels && j.LLM.Given() {
 		return nil, cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm or --step-judge llm, or leave out what is said about models")
