@@ -16,7 +16,7 @@ import (
 // rendered trace that both may add to it.
 const (
 	maxGround  = 100
-	extraShare = 0.13
+	extraShare = 0.11
 )
 
 // view is how an attempt is rendered. The zero value shows nothing beside what is
