@@ -18,9 +18,9 @@ import (
 // noFiles are the flags whose words name no file.
 var noFiles = []string{
 	"aggregate", "api-key-env", "by", "chat-template-kwargs", "date", "dialect", "embed-endpoint", "embed-key-env", "embed-model", "embed-prefix",
-	"embeddings", "embeddings-key-env", "embeddings-model", "embeddings-prefix", "endpoint", "explain", "fail-on", "failures", "field", "harness", "judge",
+	"embeddings", "embeddings-key-env", "embeddings-model", "embeddings-prefix", "endpoint", "explain", "fail-on", "failures", "field", "harness", "judge", "keep",
 	"license", "listen", "model", "no-call", "pool", "profile", "prompt-form", "python", "remote", "rules", "run-id", "search", "serve", "set", "shard",
-	"step-judge", "to", "token-env", "unknown", "where",
+	"step-judge", "to", "token-env", "where",
 }
 
 // noFileArguments are the commands whose arguments name no file.

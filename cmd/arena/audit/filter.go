@@ -18,8 +18,6 @@ import (
 // filterFlags are what a user can say to `arena filter`.
 type filterFlags struct {
 	cli.DayFlags
-	unknown   string
-	maxTokens int
 	explain   string
 	calibrate string
 	reweight  bool
@@ -48,11 +46,8 @@ The rules, their weights and how far they can be trusted: docs/filter.md.`,
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
-	d := filters.Defaults()
 	f.Register(c, runtime.NumCPU(), "workers")
 	f.Noisy.Flags(c)
-	c.Flags().StringVar(&f.unknown, "unknown", string(d.Unknown), "attempts whose axis is unknown: keep or drop")
-	c.Flags().IntVar(&f.maxTokens, "max-tokens", d.MaxTokens, "most tokens of a kept attempt")
 	f.settings.Flags(c)
 	c.Flags().StringVar(&f.explain, "explain", "", "take one verdict apart; the ID is RUN/PROBLEM")
 	c.Flags().StringVar(&f.calibrate, "calibrate", "", "hold the axis against labels in this JSONL file")
@@ -110,12 +105,6 @@ func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, traces.Limits, 
 	cfg := pipeline.Defaults()
 	if err := f.settings.Fill(&cfg); err != nil {
 		return nil, cfg.Reading, err
-	}
-	if c.Flags().Changed("unknown") {
-		cfg.Filter.Unknown = filters.UnknownPolicy(f.unknown)
-	}
-	if c.Flags().Changed("max-tokens") {
-		cfg.Filter.MaxTokens = f.maxTokens
 	}
 	if !c.Flags().Changed("max-unreadable") {
 		f.Reading.MaxUnreadable = cfg.MaxUnreadable
