@@ -23,7 +23,7 @@ type rule struct {
 // counts dispatches one by one.
 var rules = []rule{
 	{"no_inference", "no_inference", "Calls were made without asking any model, or without any that returned text.",
-		"-12: calls were made and no model was asked, or none returned text: nothing can speak against it",
+		"calls were made and no model was asked, or none returned text: nothing can speak against it",
 		func(a *evidence.Attempt) float64 {
 			return when(-12, a.Inference == 0 && a.Log.Present && len(a.Log.Dispatches)+len(a.Claims) > 0)
 		}},
@@ -131,7 +131,7 @@ func logOdds(a *evidence.Attempt) (score float64, evidence bool) {
 	for i := range rules {
 		score += rules[i].odds(a)
 	}
-	evidence = (a.Readable > 0 || a.Agree > a.Disagree) && (len(a.Log.Dispatches) > 0 || a.Recommended != nil)
+	evidence = !a.ClocksApart && (a.Readable > 0 || a.Agree > a.Disagree) && (len(a.Log.Dispatches) > 0 || a.Recommended != nil)
 	return score, evidence || score <= proof
 }
 

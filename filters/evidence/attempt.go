@@ -20,6 +20,9 @@ type Attempt struct {
 	Inference int
 	// Readable counts the answers that can be read.
 	Readable int
+	// ClocksApart reports whether calls and replies fit one another in their order, but
+	// not by their times: the clocks differ, or the model repeated what was done.
+	ClocksApart bool
 	// Said is what the turns that act after a result rest on.
 	Said []Said
 	Numbers
@@ -53,15 +56,35 @@ type facts struct {
 	RecommendationHeard     bool
 }
 
-// Examine reads an attempt in a harness of these tools; its pad may be released when nothing more is asked of
-// it.
+// Examine reads an attempt in a harness of these tools; its pad may be released when
+// nothing more is asked of it. Where the log's times speak against the model, and
+// another clock of the model server would explain all of it, the times count for
+// nothing.
 func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
+	a := examine(t, d, tools, nil)
+	if a.Unbound() == 0 && a.PrescientBy == 0 || len(a.Log.Replies) == 0 {
+		return a
+	}
+	replied, fits, apart := a.causal()
+	b := examine(t, d, tools, replied)
+	if !fits || b.Unbound() > 0 || b.PrescientBy > 0 {
+		b.Pad.Release()
+		return a
+	}
+	a.Pad.Release()
+	if b.ClocksApart = apart; apart {
+		b.Links = [len(linkWords)]int{LinkUnknown: len(b.Log.Dispatches)}
+	}
+	return b
+}
+
+func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replied []span) *Attempt {
 	p := Pads.Get().(*Pad)
 	p.harness = tools
 	p.hearTools(t, d)
 	a := &Attempt{Trace: t, Dialogue: d, Pad: p, Query: t.Query[:min(len(t.Query), maxQuery)]}
 	p.hear(a.Query)
-	a.Log = readLog(t, p)
+	a.Log = readLog(t, p, replied)
 	a.Claims = readClaims(d, p)
 	p.lists(a.Claims)
 	a.Log.match(a.Claims, p)
@@ -74,10 +97,7 @@ func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 		a.Links[a.Log.Dispatches[i].Link]++
 	}
 	for i := range a.Log.Replies {
-		r := &a.Log.Replies[i]
-		if r.readable {
-			a.Readable++
-		}
+		a.Readable += int(Flag(a.Log.Replies[i].readable))
 	}
 	a.Inference = a.Log.inferences(t.InferenceTotal)
 	a.measure()

@@ -71,8 +71,8 @@ type ProxyLog struct {
 }
 
 // readLog sorts the proxy's calls by the moment they finished. Diagnostic
-// entries are left out.
-func readLog(t *arena.Trace, p *Pad) ProxyLog {
+// entries are left out. Where moments of the replies are given, they count.
+func readLog(t *arena.Trace, p *Pad, replied []span) ProxyLog {
 	calls, timed := p.flatten(t)
 	l := ProxyLog{Present: len(calls) > 0, Slack: slack(calls)}
 	bodies := 0
@@ -93,6 +93,9 @@ func readLog(t *arena.Trace, p *Pad) ProxyLog {
 		case !c.inference && c.role.Tool.Catalogue():
 			p.add(c, at)
 		case c.inference && answered(c.ProxyCall):
+			if n := len(p.replies); replied != nil {
+				at = replied[n]
+			}
 			p.replies = append(p.replies, readReply(c.ProxyCall, at, p))
 		}
 	}

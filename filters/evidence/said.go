@@ -35,7 +35,7 @@ func (a *Attempt) read() {
 			inQuery := strings.Contains(a.Query, number)
 			cites := !inQuery && a.returned(number, seen)
 			s.Cites = s.Cites || cites
-			if !a.asks(number, made) {
+			if !a.argues(number, made) {
 				a.Whole++
 				a.Part += int(Flag(!inQuery && !cites && !a.grounded(number, seen)))
 			}
@@ -51,8 +51,8 @@ func (a *Attempt) read() {
 	a.Pad.spoken = a.Said
 }
 
-// asks reports whether one of the first calls has the number among its arguments.
-func (a *Attempt) asks(number string, calls int) bool {
+// argues reports whether one of the first calls has the number among its arguments.
+func (a *Attempt) argues(number string, calls int) bool {
 	for i := range a.Claims[:calls] {
 		if strings.Contains(string(a.Claims[i].Call.Arguments), number) {
 			return true

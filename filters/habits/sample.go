@@ -36,7 +36,7 @@ type Sample struct {
 func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis) Sample {
 	s := Sample{
 		Attempt: evidence.HashText(a.Trace.ID),
-		Score:   score, Evidence: decides, Axis: axis, Silent: !decides && a.Log.Present && a.CallTurns > 0, Invented: a.InventedNamed,
+		Score:   score, Evidence: decides, Axis: axis, Silent: !decides && !a.ClocksApart && a.Log.Present && a.CallTurns > 0, Invented: a.InventedNamed,
 		Tallies: make([]Tally, len(tallies)), Marks: make([][]Mark, len(marks)),
 	}
 	for i := range tallies {
