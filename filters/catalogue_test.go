@@ -73,7 +73,7 @@ func firing(t testing.TB) map[string]*arena.Trace {
 		"unnamed_v3":        played(t, "narrates"),
 		"recommendation_v3": played(t, "chat only"),
 		"told_id_v3":        played(t, "answers from a table"),
-		"prescient_v3":      played(t, "replies written afterwards"),
+		"prescient_v3":      played(t, "looks answers up"),
 		"fabricated_v3":     played(t, "edits results"),
 		"impossible_log_v3": spoil(t, "no model", func(tr *arena.Trace) { tr.Steps[0].Proxy[0].DurationMS = -5 }),
 		"forged_replies_v3": played(t, "writes even times"),

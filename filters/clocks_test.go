@@ -39,7 +39,7 @@ func skewed(tr *arena.Trace, ahead func(n int) int64) *arena.Trace {
 
 // TestOtherClocksAccuseNobody: an honest agent whose model server has another clock is
 // at worst unknown, and no program becomes agentic by one: the labelled day, simulated
-// families, of which those with calls side by side err in 3 %, and real trajectories.
+// families, and real trajectories.
 func TestOtherClocksAccuseNobody(t *testing.T) {
 	if !long.Tests {
 		t.Skip("days under many clocks: go test -tags long")
@@ -74,7 +74,7 @@ func TestOtherClocksAccuseNobody(t *testing.T) {
 			}
 			n, of := total(honest), total(programs)
 			fmt.Fprintf(&b, "%-14s %-26s %6d %9d %8d %9d %16d\n", set, skew, n, honest[arena.AxisScripted], honest[arena.AxisUnknown], of, programs[arena.AxisAgentic])
-			if 20*honest[arena.AxisScripted] > n || set != "simulated" && 100*honest[arena.AxisScripted] > n || 20*programs[arena.AxisAgentic] > of {
+			if 100*honest[arena.AxisScripted] > n || 20*programs[arena.AxisAgentic] > of {
 				t.Errorf("%s, %s: honest %v, programs %v", set, skew, honest, programs)
 			}
 		}

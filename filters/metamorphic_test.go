@@ -214,7 +214,8 @@ func TestDialectDoesNotMove(t *testing.T) {
 }
 
 // TestNamingMoves: an honest attempt turns scripted when the model's naming is
-// dropped, or logged only after the dispatch.
+// dropped, and is not agentic where it is logged only after the dispatch: by a clock
+// that differs, or as an echo.
 func TestNamingMoves(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
@@ -239,7 +240,7 @@ func TestNamingMoves(t *testing.T) {
 				}
 			}
 			d := filters.Normalise(c)
-			if s, _ := f.Check(c, &d); s.Axis != arena.AxisScripted {
+			if s, _ := f.Check(c, &d); s.Axis == arena.AxisAgentic || name == "dropped" && s.Axis == arena.AxisUnknown {
 				t.Errorf("%s, naming %s: axis %s", a.name, name, s.Axis)
 			}
 		}
@@ -252,8 +253,8 @@ func TestTimesMayBeMissing(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
 	for _, a := range setOn {
-		if a.name == "replies written afterwards" {
-			continue // times alone tell it
+		if a.name == "replies written afterwards" || a.name == "names too late" {
+			continue // times alone tell the first, another clock may explain the second
 		}
 		tr := rewrite(played(t, a.name), func(s string) string { return s })
 		want := axisOf(f, tr)

@@ -62,7 +62,7 @@ type facts struct {
 // nothing.
 func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 	a := examine(t, d, tools, nil)
-	if a.Unbound() == 0 && a.PrescientBy == 0 || len(a.Log.Replies) == 0 {
+	if a.Unbound() == 0 && a.PrescientBy == 0 || len(a.Log.Replies) == 0 || a.Log.Slack == 0 {
 		return a
 	}
 	replied, fits, apart := a.causal()

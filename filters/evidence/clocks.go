@@ -17,7 +17,8 @@ func (a *Attempt) causal() (replied []span, fits, apart bool) {
 			if !a.asks(i, &a.Log.Dispatches[j]) {
 				continue
 			}
-			replied[i] = span{a.Log.Dispatches[j].Start, a.Log.Dispatches[j].Start}
+			before := a.Log.Dispatches[j].Start - a.Log.Slack - 1
+			replied[i] = span{before, before}
 			fits = fits || a.Log.Replies[i].readable
 			apart = apart || a.moves(i, j)
 			next = j + 1

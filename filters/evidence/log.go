@@ -58,7 +58,7 @@ type ProxyLog struct {
 	Dispatches []Dispatch
 	Replies    []Reply
 	// Slack is how much earlier than the end of a reply a dispatch may seem to
-	// start, in milliseconds.
+	// start, in milliseconds; 0 where entries have no times.
 	Slack float64
 	// Asked counts the chat completions, answered or not.
 	Asked int
