@@ -3,7 +3,7 @@ package gates
 // citeSpelled notes a price written in words.
 func (r *reading) citeSpelled(n spelled) {
 	fact := &r.shelf.amounts[r.shelf.figures[n.cents]]
-	if fact.query || min(fact.price, fact.rounded) >= r.step {
+	if fact.query || min(fact.exact, fact.rounded) >= r.step {
 		return
 	}
 	i, found := r.sentenceAt(n.start)
@@ -28,11 +28,8 @@ func (r *reading) citesAmount(t *token, c *cite) bool {
 		}
 		switch {
 		case cents == topScore, cents%100 == 0 && n.digits < 3 && n.step == 0 && !context:
-		case min(fact.price, fact.rounded) < r.step:
+		case min(fact.exact, fact.rounded) < r.step:
 			c.kind = citePrice
-			return true
-		case fact.other < r.step:
-			c.kind = citeAmount
 			return true
 		}
 	}

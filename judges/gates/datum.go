@@ -17,7 +17,6 @@ const (
 	citeID citeKind = iota
 	citeShop
 	citePrice
-	citeAmount
 	citeBrand
 	// citeCode is a model or a measure: "LP40", "IP55", "28 hours".
 	citeCode
@@ -29,7 +28,7 @@ const (
 
 // String names the kind in a finding's detail.
 func (k citeKind) String() string {
-	return [...]string{"a product id", "a shop id", "a price", "a figure", "a brand", "a model or measure", "an attribute value", "something"}[k]
+	return [...]string{"a product id", "a shop id", "a price or figure", "a brand", "a model or measure", "an attribute value", "something"}[k]
 }
 
 // cite is one reference to data in a passage.
@@ -194,7 +193,7 @@ func (r *reading) datumIn(sentence int) (strong, weak *cite) {
 			continue
 		}
 		switch c.kind {
-		case citePrice, citeAmount, citeBrand, citeCode:
+		case citePrice, citeBrand, citeCode:
 			return c, weak
 		case citeID, citeShop:
 			if !r.bare(c) {

@@ -96,7 +96,7 @@ func (r *reading) unheldFigure(sentence int, t *token) bool {
 		return false
 	}
 	for _, cents := range n.readings[:n.count] {
-		if fact := &r.shelf.amounts[r.shelf.figures[cents]]; fact.query || min(fact.price, fact.rounded, fact.other) < r.step {
+		if fact := &r.shelf.amounts[r.shelf.figures[cents]]; fact.query || min(fact.exact, fact.rounded) < r.step {
 			return false
 		}
 	}

@@ -61,11 +61,10 @@ type wordFact struct {
 	unlisted bool
 }
 
-// amountFact says when a figure was first seen as a price or another number,
-// exactly or rounded to a whole.
+// amountFact says when a figure was first seen, exactly or as a price rounded to a whole.
 type amountFact struct {
-	price, rounded, other int32
-	query                 bool
+	exact, rounded int32
+	query          bool
 }
 
 // product is one product that a tool returned.
@@ -158,7 +157,7 @@ func (s *shelf) amountSlot(cents int64) int32 {
 		s.figures[cents] = slot
 		word, bit := nearBit(cents)
 		s.near[word] |= bit
-		s.amounts = append(s.amounts, amountFact{price: never, rounded: never, other: never})
+		s.amounts = append(s.amounts, amountFact{exact: never, rounded: never})
 	}
 	return slot
 }
@@ -207,9 +206,7 @@ func (s *shelf) amount(cents int64) *amountFact {
 
 // seePrice notes a price, and the whole numbers that people make of it.
 func (s *shelf) seePrice(cents int64, step int32) {
-	if fact := s.amount(cents); fact != nil {
-		fact.price = min(fact.price, step)
-	}
+	s.seeAmount(cents, step)
 	s.seeRounded(cents-cents%100, step)
 	s.seeRounded((cents+50)-(cents+50)%100, step)
 	for _, unit := range s.steps {
@@ -217,15 +214,15 @@ func (s *shelf) seePrice(cents int64, step int32) {
 	}
 }
 
-func (s *shelf) seeRounded(cents int64, step int32) {
+func (s *shelf) seeAmount(cents int64, step int32) {
 	if fact := s.amount(cents); fact != nil {
-		fact.rounded = min(fact.rounded, step)
+		fact.exact = min(fact.exact, step)
 	}
 }
 
-func (s *shelf) seeAmount(cents int64, step int32) {
+func (s *shelf) seeRounded(cents int64, step int32) {
 	if fact := s.amount(cents); fact != nil {
-		fact.other = min(fact.other, step)
+		fact.rounded = min(fact.rounded, step)
 	}
 }
 
