@@ -46,7 +46,7 @@ func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	if x.Fault != nil {
 		return choose.Fate{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	switch stays := g.habits.Stays(x.Attempt.ID); {
+	switch stays := g.habits.Stays(x.Attempt.TraceID); {
 	case g.refs[stays] == at:
 	case g.records[stays] == x.Attempt.RecordSHA256:
 		return choose.Fate{Stage: stageRead, Reason: reasonDuplicate}
@@ -110,7 +110,7 @@ func (g *grouper) becomes(f choose.Fate, at ref, x *block.Entry) *candidate {
 	completion := x.Body.Signature.Pack()
 	return &candidate{
 		Row: choose.Row{Score: g.weights.reward(x), Completion: &completion},
-		ref: at, problem: x.Problem, id: x.Attempt.ID, rank: x.Rank, bytes: x.Body.Bytes, kept: f.Kept(),
+		ref: at, problem: x.Problem, id: x.Attempt.TraceID, rank: x.Rank, bytes: x.Body.Bytes, kept: f.Kept(),
 	}
 }
 

@@ -71,7 +71,7 @@ func (g *grouper) learn(ctx context.Context) error {
 		}
 		a := &x.Attempt
 		byInput[at.Input] = append(byInput[at.Input], head{
-			Checked: filters.Checked{ID: a.ID, Record: a.RecordSHA256, Agent: filters.AgentOf(a.Agent, a.RunID), Sample: x.Sample}, ref: at,
+			Checked: filters.Checked{ID: a.TraceID, Record: a.RecordSHA256, Agent: x.Agent, Sample: x.Sample}, ref: at,
 			judged: a.HasDialogue, run: a.RunID, score: score(x), problem: a.ProblemID, passage: frames.Of(&x.Judgement),
 		})
 		return nil
@@ -135,5 +135,5 @@ func framed(passages []frames.Passage) map[string]bool {
 
 // revised is the attempt's structure after the look at its agent's whole day.
 func (g *grouper) revised(x *block.Entry) arena.Structure {
-	return g.filter.Revise(x.Structure, x.Sample, g.habits.Agent(filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID)))
+	return g.filter.Revise(x.Structure, x.Sample, g.habits.Agent(x.Agent))
 }

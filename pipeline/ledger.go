@@ -74,7 +74,7 @@ func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry, f choose.Fate) erro
 		return nil
 	}
 	return l.Leaks.Add(&rows.Leak{
-		ID: x.Attempt.ID, TextSHA256: x.Attempt.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
+		ID: x.Attempt.TraceID, TextSHA256: x.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
 		Score: x.Leak.Score, Tier: string(x.Leak.Tier), Evidence: x.Leak.Evidence,
 	})
 }
@@ -94,19 +94,8 @@ func (w *unitWriter) enterJudgements(l *finish.Ledger, x *block.Entry) error {
 }
 
 func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
-	a := &x.Attempt
-	row := &rows.Attempt{
-		TraceID: a.ID, RunID: a.RunID, ProblemID: a.ProblemID, AgentVersion: a.Agent.VersionID, AgentHotkey: a.Agent.Hotkey,
-		Suite: a.Agent.Suite, RunDate: rows.Milliseconds(a.Agent.StartedAt), SourceSHA256: x.Source.FileSHA256,
-		SourceLine: int64(x.Source.Line), Shape: string(x.Source.Shape), RecordSHA256: a.RecordSHA256, Bytes: int64(a.Bytes),
-		Status: string(a.Status), HasDialogue: a.HasDialogue, Seconds: rows.Finite(a.Seconds), ErrorType: a.ErrorType,
-		InferenceTotal: rows.Count(a.Inferences), InferenceFailures: rows.Count(a.Failures),
-		NSteps: int64(a.Steps), NToolCalls: int64(a.Calls), NTokens: int64(x.Body.Tokens), TokenCounter: rows.Bytes4{}.Name(),
-		Fate: f.Word(), Stage: f.Stage, Reason: f.Reason, Split: f.Split,
-	}
-	if x.Fault != nil {
-		row.Seconds, row.InferenceTotal, row.InferenceFailures = nil, nil, nil
-	}
+	row := x.Attempt
+	row.NTokens, row.Fate, row.Stage, row.Reason, row.Split = int64(x.Body.Tokens), f.Word(), f.Stage, f.Reason, f.Split
 	if x.Problem >= 0 {
 		row.TaskType = strings.ToLower(string(s.day.Problems.All[x.Problem].Category))
 		row.Cluster = s.protect.Clusters[x.Problem]
@@ -115,12 +104,12 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
 		rank := int64(f.Rank)
 		row.Rank = &rank
 	}
-	return row
+	return &row
 }
 
 func verdict(x *block.Entry, s *arena.Structure) *rows.Verdict {
 	row := &rows.Verdict{
-		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
+		TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
 		Confidence: s.Confidence, Adaptivity: s.Adaptivity, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
 	}
 	for _, v := range s.Verdicts {
@@ -139,7 +128,7 @@ func verdict(x *block.Entry, s *arena.Structure) *rows.Verdict {
 func outcomeRow(x *block.Entry) *rows.Outcome {
 	o := &x.Outcome
 	row := &rows.Outcome{
-		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Error: o.Error, Success: o.Success, Titles: string(o.Titles),
+		TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Error: o.Error, Success: o.Success, Titles: string(o.Titles),
 	}
 	if o.Scores == nil {
 		return row
@@ -164,7 +153,7 @@ func wide(v *int) *int64 {
 // judgement is the row of a judgement with the factor that came of it.
 func judgement(x *block.Entry, j *arena.Judgement, factor *float64) *rows.Judgement {
 	row := &rows.Judgement{
-		TraceID: x.Attempt.ID, RecordSHA256: x.Attempt.RecordSHA256, Judge: j.Judge, Outcome: string(j.Outcome), Score: j.Score,
+		TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Judge: j.Judge, Outcome: string(j.Outcome), Score: j.Score,
 		Multiplier: factor, Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
 		PromptTokens: int64(j.PromptTokens), CompletionTokens: int64(j.CompletionTokens), CostUSD: j.CostUSD, Detail: j.Detail,
 	}

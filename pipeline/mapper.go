@@ -57,7 +57,7 @@ func (m *mapper) file(ctx context.Context, in traces.Input, n int, opt traces.Op
 func faultEntry(f *traces.Fault, file int) *block.Entry {
 	return &block.Entry{Head: block.Head{
 		File:    file,
-		Source:  arena.Source{FileSHA256: f.FileSHA256, Line: f.Line},
+		Attempt: rows.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line), TokenCounter: rows.Bytes4{}.Name()},
 		Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail, Cut: f.Cut},
 		Problem: -1,
 	}}
@@ -107,19 +107,22 @@ func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 
 func newEntry(rec *arena.Record, problem int) *block.Entry {
 	t := rec.Trace
-	a := block.Attempt{
-		ID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, Agent: t.Agent, RecordSHA256: t.RecordSHA256, Bytes: t.Bytes,
-		Status: t.Status, Model: t.Model, Seconds: t.Seconds, Inferences: t.InferenceTotal, Failures: t.InferenceFailures,
-		HasDialogue: t.HasDialogue, Steps: len(t.Steps), Query: digest.SHA256([]byte(t.Query)),
+	a := rows.Attempt{
+		TraceID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
+		Suite: t.Agent.Suite, RunDate: rows.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
+		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
+		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: rows.Finite(t.Seconds),
+		InferenceTotal: rows.Count(t.InferenceTotal), InferenceFailures: rows.Count(t.InferenceFailures),
+		NSteps: int64(len(t.Steps)), TokenCounter: rows.Bytes4{}.Name(),
 	}
 	if t.Error != nil {
 		a.ErrorType = t.Error.Type
 	}
 	for _, turn := range rec.Dialogue.Turns {
-		a.Calls += len(turn.Calls)
+		a.NToolCalls += int64(len(turn.Calls))
 	}
 	return &block.Entry{
-		Head:      block.Head{Source: t.Source, Attempt: a, Problem: problem},
+		Head:      block.Head{Attempt: a, Agent: filters.AgentOf(t.Agent, t.RunID), Query: digest.SHA256([]byte(t.Query)), Problem: problem},
 		Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement,
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -124,7 +123,7 @@ func (w *weights) factor(x *block.Entry) *float64 {
 	if !x.Attempt.HasDialogue {
 		return nil
 	}
-	return w.config.Factor(score(x), w.runs[x.Attempt.RunID], w.framed[filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID)])
+	return w.config.Factor(score(x), w.runs[x.Attempt.RunID], w.framed[x.Agent])
 }
 
 // quality is what an attempt's reasoning counts as beside another's at the same

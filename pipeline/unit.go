@@ -143,7 +143,7 @@ func (w *unitWriter) candidate(at ref) (rows.Candidate, error) {
 		return rows.Candidate{}, err
 	}
 	x := w.entries[at]
-	c := rows.Candidate{SessionID: x.Attempt.ID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: d.NTokens}
+	c := rows.Candidate{SessionID: x.Attempt.TraceID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: d.NTokens}
 	c.Prompt, c.Completion = rows.Completion(ms, chat.Tools(w.Harness))
 	return c, nil
 }

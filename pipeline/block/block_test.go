@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -21,7 +22,7 @@ func full() *block.Entry {
 	fill(reflect.ValueOf(x).Elem(), &n)
 	x.Place, x.Fault = block.Place{}, nil
 	x.Problem, x.Sample.Taken[1] = -1, math.MaxUint64
-	x.Attempt.Seconds, x.Structure.Features[0].Value = math.Inf(1), -0.5
+	*x.Attempt.Seconds, x.Structure.Features[0].Value = math.Inf(1), -0.5
 	x.Judgement.Detail = strings.Repeat("words longer than a name ", 9)
 	x.Judgement.Outcome, x.StepJudgement.Outcome = arena.JudgeScored, arena.JudgeScored
 	return x
@@ -79,7 +80,7 @@ func write(t *testing.T, dir string, key block.Key, draft *block.Draft, xs ...*b
 func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	fault := &block.Entry{Head: block.Head{Source: arena.Source{FileSHA256: "f", Line: 1}, Fault: &block.Fault{Reason: "bad_json", Detail: "x"}}}
+	fault := &block.Entry{Head: block.Head{Attempt: rows.Attempt{SourceSHA256: "f", SourceLine: 1}, Fault: &block.Fault{Reason: "bad_json", Detail: "x"}}}
 	w, err := block.Create(corpus.Disk{}, dir, block.Key{Input: "i"})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 )
 
 // Entry is what is kept of one attempt, or of one record that could not be
-// read (Fault set, all but Source empty).
+// read (Fault set, all but where it stood empty).
 type Entry struct {
 	// Place is where a Reader found the entry; it is not stored.
 	Place `block:"-"`
@@ -39,10 +39,15 @@ type Entry struct {
 // of it.
 type Head struct {
 	// File is the position of the attempt's file among those of the block.
-	File    int
-	Source  arena.Source
-	Fault   *Fault
-	Attempt Attempt
+	File  int
+	Fault *Fault
+	// Attempt is its row of the ledger, but for what is decided of it later: fate,
+	// split, rank, and what its problem says.
+	Attempt rows.Attempt
+	// Agent is the name by which the filter knows its agent.
+	Agent string
+	// Query is the sha256 of the request; its text is the problem's.
+	Query string
 	// Problem is the position of the attempt's problem in the day's problems;
 	// -1 where the day has none for it.
 	Problem int
@@ -62,27 +67,6 @@ type Fault struct {
 	Detail string `block:"text"`
 	// Cut reports whether the file ended early.
 	Cut bool
-}
-
-// Attempt is who made an attempt, when and how large it is.
-type Attempt struct {
-	ID           string `block:"text"`
-	RunID        string
-	ProblemID    string
-	Agent        arena.Agent
-	RecordSHA256 string `block:"text"`
-	Bytes        int
-	Status       arena.Status
-	ErrorType    string
-	Model        string
-	Seconds      float64
-	Inferences   int
-	Failures     int
-	HasDialogue  bool
-	Steps        int
-	Calls        int
-	// Query is the sha256 of the request; its text is the problem's.
-	Query string
 }
 
 // Needs counts verdicts on steps.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/frames"
@@ -55,7 +54,7 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 		a.doubts[x.Judgement.Doubt]++
 	}
 	if text := frames.Of(&x.Judgement); text != "" {
-		a.passages = append(a.passages, frames.Passage{Agent: filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID), Problem: x.Attempt.ProblemID, Text: text})
+		a.passages = append(a.passages, frames.Passage{Agent: x.Agent, Problem: x.Attempt.ProblemID, Text: text})
 	}
 	a.addSteps(x)
 	if s := x.Judgement.Score; s != nil {
@@ -68,16 +67,15 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 		l.Kept += kept
 	}
 	if x.Body.Bytes > 0 {
-		a.guard.Add(x.Attempt.ID, x.Leak)
+		a.guard.Add(x.Attempt.TraceID, x.Leak)
 	}
 }
 
 func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
-	name := filters.AgentOf(x.Attempt.Agent, x.Attempt.RunID)
-	share, known := a.agents[name]
+	share, known := a.agents[x.Agent]
 	if !known {
-		share = &AgentShare{Agent: name, Hotkey: x.Attempt.Agent.Hotkey}
-		a.agents[name] = share
+		share = &AgentShare{Agent: x.Agent, Hotkey: x.Attempt.AgentHotkey}
+		a.agents[x.Agent] = share
 	}
 	share.Attempts++
 	share.Kept += kept
@@ -142,7 +140,7 @@ func (a *Adder) addLengths(x *block.Entry, split string) {
 		l = &Lengths{Split: split}
 		a.lengths[split] = l
 	}
-	l.Steps, l.Tokens = append(l.Steps, x.Attempt.Steps), append(l.Tokens, x.Body.Tokens)
+	l.Steps, l.Tokens = append(l.Steps, int(x.Attempt.NSteps)), append(l.Tokens, x.Body.Tokens)
 }
 
 // Lengths has the splits in the order that trainers read them.
