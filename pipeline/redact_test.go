@@ -23,6 +23,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/canary"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
+	"github.com/trajectory-arena/arena/pipeline/public"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
 // plant writes a secret into every place of an envelope that a run, a model or
@@ -145,6 +147,10 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 	plain := build(t, newRun(t, sampleDay, filepath.Join(dir, "plain")))
 	r := newRun(t, day, filepath.Join(dir, "corpus"))
 	r.Config.Steps, r.Judge = true, quotingJudge{}
+	r.Pages = func(all *reports.Set) (map[string][]byte, error) {
+		b, err := json.Marshal(all)
+		return map[string][]byte{"index.html": b}, err
+	}
 	s := build(t, r)
 	if s.Rows["sft/train"] < plain.Rows["sft/train"]*9/10 {
 		t.Errorf("%d rows, %d without canaries", s.Rows["sft/train"], plain.Rows["sft/train"])
@@ -180,9 +186,9 @@ func countsHold(t *testing.T, shard string) {
 	}
 }
 
-// TestCanariesReachNoExportAndNoMixture starts from a corpus that was built
-// without redaction.
-func TestCanariesReachNoExportAndNoMixture(t *testing.T) {
+// TestCanariesLeaveNoCorpus starts from a corpus that was built without redaction:
+// none is in an export, a mixture or a publication of it.
+func TestCanariesLeaveNoCorpus(t *testing.T) {
 	t.Parallel()
 	secrets, dir := canary.All(), t.TempDir()
 	r := newRun(t, plantDay(t, secrets), filepath.Join(dir, "corpus"))
@@ -203,8 +209,13 @@ func TestCanariesReachNoExportAndNoMixture(t *testing.T) {
 	if _, err = m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	published := filepath.Join(dir, "published")
+	p := public.Publication{Corpus: r.Out, WithEval: true, Target: finish.Target{Out: published, Version: "test", FS: corpus.Disk{}, Redact: redactor}}
+	if _, err = p.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	countsHold(t, filepath.Join(exported, "data/hf-json/train-00000-of-00001.parquet"))
-	for _, out := range []string{exported, mixed} {
+	for _, out := range []string{exported, mixed, published} {
 		if where := canary.Find(t, secrets, out); len(where) > 0 {
 			t.Errorf("%d canaries are left in %s, the first %v", len(where), filepath.Base(out), where[0])
 		}
