@@ -37,12 +37,15 @@ func (e *Entry) SpecHash() string {
 func (s *State) KnowsHeldOut() bool { return s.Schema != firstSchema }
 
 // Exposed returns the held-out clusters of s of which next may train or evaluate
-// on a problem: those of which it does not keep every problem out.
+// on a problem: those of which it neither keeps every problem out nor says that it
+// released them.
 func (s *State) Exposed(next *State) []StateCluster {
 	var out []StateCluster
+	released := next.Released()
 	for _, c := range s.Clusters {
 		open := func(spec string) bool { return protection[next.Pool(spec)] < protection[PoolHeldOut] }
-		if c.Pool == PoolHeldOut && slices.ContainsFunc(c.Problems, open) {
+		secret := func(id string) bool { return !slices.Contains(released, id) }
+		if c.Pool == PoolHeldOut && slices.ContainsFunc(c.Problems, open) && (len(c.HeldOut) == 0 || slices.ContainsFunc(c.HeldOut, secret)) {
 			out = append(out, c)
 		}
 	}

@@ -47,6 +47,8 @@ type StateCluster struct {
 	// ids of those of its problems that held-out files name.
 	Titles  []string `json:"titles,omitempty"`
 	HeldOut []string `json:"held_out,omitempty"`
+	// Released are the ids of its problems that were held out once.
+	Released []string `json:"released,omitempty"`
 
 	fresh bool
 }

@@ -80,6 +80,7 @@ func mergeGroups(parts []StateCluster, joined *forest) []StateCluster {
 		c.Texts = append(c.Texts, part.Texts...)
 		c.Titles = append(c.Titles, part.Titles...)
 		c.HeldOut = append(c.HeldOut, part.HeldOut...)
+		c.Released = append(c.Released, part.Released...)
 		if part.Pool != "" && (c.Pool == "" || protection[part.Pool] > protection[c.Pool]) {
 			c.Pool = part.Pool
 		}
@@ -87,7 +88,7 @@ func mergeGroups(parts []StateCluster, joined *forest) []StateCluster {
 	out := make([]StateCluster, 0, len(byRoot))
 	for _, c := range byRoot {
 		c.Problems, c.ProductIDs = sortedOnce(c.Problems), sortedOnce(c.ProductIDs)
-		c.Texts, c.Titles, c.HeldOut = sortedOnce(c.Texts), sortedOnce(c.Titles), sortedOnce(c.HeldOut)
+		c.Texts, c.Titles, c.HeldOut, c.Released = sortedOnce(c.Texts), sortedOnce(c.Titles), sortedOnce(c.HeldOut), sortedOnce(c.Released)
 		c.ID = c.Problems[0]
 		out = append(out, *c)
 	}

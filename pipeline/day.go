@@ -27,6 +27,8 @@ type Sources struct {
 	HeldOut  []string
 	// Bank is the bank.json of an earlier run, empty on a first day.
 	Bank string
+	// Release names problems that the bank holds out and that are to be split anew.
+	Release []string
 	// Stdin is read where a day is "-"; Spool is the folder it is kept in.
 	Stdin io.Reader
 	Spool string

@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
 	"github.com/trajectory-arena/arena/pipeline/mix"
@@ -108,6 +110,43 @@ func TestHeldOutStaysHeldOut(t *testing.T) {
 	}
 	again.Sources.Bank = in("guarded/bank.json")
 	build(t, again)
+}
+
+// TestReleaseIsByName: what is held out is split anew only where it is named, not
+// against a held-out file of the run, and the card says so.
+func TestReleaseIsByName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	held := in("held.jsonl")
+	if err := os.WriteFile(held, fmt.Appendf(nil, "{\"id\":\"mat\",\"query\":%q}\n", queryOf(t, doorMat)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	guarded := newRun(t, sampleDay, in("corpus"))
+	guarded.Sources.HeldOut = []string{held}
+	build(t, guarded)
+	next := newRun(t, sampleDay, in("corpus"))
+	next.Sources.Bank, next.Sources.Release = in("corpus/bank.json"), []string{"lamp"}
+	if _, err := next.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "holds no problem of that name out") {
+		t.Errorf("what nobody holds out is released: %v", err)
+	}
+	next.Sources.Release, next.Sources.HeldOut = []string{"mat"}, []string{held}
+	if _, err := next.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "holds it out") {
+		t.Errorf("a problem of a held-out file is released: %v", err)
+	}
+	next.Sources.HeldOut = nil
+	build(t, next)
+	card, err := os.ReadFile(in("corpus/README.md"))
+	if err != nil || !strings.Contains(string(card), "released by name: mat.") {
+		t.Errorf("the card does not say what was released: %v", err)
+	}
+	bank, err := guard.ReadBank(in("corpus"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(bank, func(e guard.Entry) bool { return e.Bank == "held-out" }) {
+		t.Error("the bank holds out what was released")
+	}
 }
 
 // TestImportSearchesAllThatIsSaid: a held-out request, product or title is found

@@ -47,6 +47,9 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	if err != nil {
 		return nil, err
 	}
+	if err = prior.Release(src.Release); err != nil {
+		return nil, inputError{err}
+	}
 	outside, err := d.readHeldOut(src)
 	if err != nil {
 		return nil, err
@@ -69,6 +72,9 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	state, err := guard.Split(ctx, clusters, prior, cfg.Shares, cfg.Seed)
 	if err != nil {
 		return nil, err
+	}
+	if still := state.HoldsOut(src.Release); still != "" {
+		return nil, inputError{fmt.Errorf("release %q: a held-out file or another corpus of the run holds it out", still)}
 	}
 	p := &Protection{State: state, Outside: len(outside)}
 	p.place(d.Problems)

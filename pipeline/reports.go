@@ -52,7 +52,7 @@ func (s *session) judges(all *reports.Adder, p *plan) reports.Judges {
 func (p *Protection) report() (*reports.Leak, error) {
 	r := &reports.Leak{
 		Clusters: map[guard.Pool]int{}, Problems: map[guard.Pool]int{}, Outside: p.Outside,
-		SharedProducts: []string{}, Canary: "caught",
+		SharedProducts: []string{}, Canary: "caught", Released: p.State.Released(),
 	}
 	side := map[string]guard.Pool{}
 	for _, c := range p.State.Clusters {

@@ -124,6 +124,8 @@ type Leak struct {
 	Problems map[guard.Pool]int `json:"problems"`
 	// Outside counts the entries of held-out files.
 	Outside int `json:"held_out_entries"`
+	// Released are the problems that were held out once and are not any more.
+	Released []string `json:"released,omitempty"`
 	// SharedProducts are gold products of clusters in two pools: the audit of
 	// the split. A run that finds one stops.
 	SharedProducts []string `json:"products_in_two_pools"`

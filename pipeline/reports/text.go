@@ -24,6 +24,9 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 	if n := r.Clusters[guard.PoolHeldOut]; n > 0 {
 		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share a product or a request with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut])
 	}
+	if len(r.Released) > 0 {
+		fmt.Fprintf(&b, "**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n", len(r.Released), cell(strings.Join(r.Released, ", ")))
+	}
 	bank := 0
 	for _, part := range r.Guard.Banks {
 		bank += part.Problems

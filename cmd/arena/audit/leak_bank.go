@@ -15,10 +15,11 @@ import (
 
 // bankFlags are what the bank's commands share.
 type bankFlags struct {
-	state string
-	pool  string
-	date  string
-	by    string
+	state   string
+	pool    string
+	date    string
+	by      string
+	release []string
 }
 
 func newLeakBank(s *cli.Streams) *cobra.Command {
@@ -27,7 +28,7 @@ func newLeakBank(s *cli.Streams) *cobra.Command {
 		Short: "Keep the protected bank's state: what is open, held out, never to be touched",
 		Long: `Keep the protected bank's state in one small file: every problem with its cluster, its
 pool, since when and by whom it is there. A problem moves from open to held-out to
-never-touch, with its whole cluster, and never back. The file is itself a bank:
+never-touch, with its whole cluster; back only from held-out, by rotate --release. The file is itself a bank:
 --held-out takes it, and protects what is held out or never to be touched.`,
 		Args: cli.UnknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -73,18 +74,22 @@ func newBankRotate(s *cli.Streams) *cobra.Command {
 		Use:     "rotate --to POOL IDS…",
 		Short:   "Move problems and their clusters on to a more protected pool",
 		Example: bankAdded + "\n  arena leak bank rotate --to never-touch --date 2026-11-22 --by ops --state protected.json lunch-box",
-		Args:    cli.Takes(1, cli.AnyNumber),
+		Args:    cli.Takes(0, cli.AnyNumber),
 		RunE: func(_ *cobra.Command, ids []string) error {
-			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return r.Rotate(ids, f.move()) })
+			if len(ids)+len(f.release) == 0 {
+				return cli.Usage(errors.New("no problem is named"), "name the problems that move, or --release one that is opened again")
+			}
+			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return r.Rotate(append(ids, f.release...), f.move()) })
 		},
 	}
 	f.register(c, true)
-	c.Flags().StringVar(&f.pool, "to", "", "held-out or never-touch")
+	c.Flags().StringVar(&f.pool, "to", "", "held-out or never-touch; open with --release")
+	c.Flags().StringArrayVar(&f.release, "release", nil, "problem that is held out no more, with --to open; may be repeated")
 	return c
 }
 
 func (f *bankFlags) move() guard.Move {
-	return guard.Move{To: guard.Stage(f.pool), Date: f.date, By: f.by}
+	return guard.Move{To: guard.Stage(f.pool), Date: f.date, By: f.by, Release: f.release}
 }
 
 func (f *bankFlags) add(ctx context.Context, r *guard.Rotation, files []string) ([]guard.Rotated, error) {

@@ -31,6 +31,7 @@ type buildFlags struct {
 	problems []string
 	catalogs []string
 	heldOut  []string
+	release  []string
 	bank     string
 	reading  cli.Reading
 	where    string
@@ -55,6 +56,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
 	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
+	c.Flags().StringArrayVar(&f.release, "release", nil, "problem that --bank holds out and that is to be split anew, by its id; may be repeated")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	f.reading.Register(c)
 	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "inputs worked on at once (default: workers of the configuration, else cores)")
@@ -199,7 +201,7 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	}
 	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+".work"), Version: cli.Version(), License: f.target.License, FS: corpus.Disk{}, Pages: pages}
 	r.Sources = pipeline.Sources{
-		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Stdin: f.streams.In, Spool: r.Work,
+		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Release: f.release, Stdin: f.streams.In, Spool: r.Work,
 	}
 	return r, f.equip(r, config.Harness)
 }
