@@ -6,6 +6,7 @@ The same scripted student plays every problem through arena_env.Episode and trl_
 reward. Then the server is killed in the middle (SIGKILL, SIGSTOP): every touched sample is masked, none is paid.
 --trl lets TRL's own GRPOTrainer make two updates on a tiny model with the environment.
 """
+import atexit
 import json
 import os
 import re
@@ -42,6 +43,7 @@ def main():
     with open(problems, encoding="utf-8") as file:
         tasks = [json.loads(line) for line in file]
     server, os.environ["ARENA_ENV"] = served(arena, problems, catalog)
+    atexit.register(lambda: server.kill())
     shop, paid = ShopEnv(), []
     for i, problem in enumerate(tasks):
         moves = script(problem, i % 2 == 0)
@@ -91,26 +93,42 @@ def main():
     assert shops[0].get_reward() == 0.0
     print("killed, stopped, restarted: 16 of 16 touched samples masked, none paid, the next one goes on")
     if "--trl" in sys.argv:
-        updates(export)
+        updates(export, problems)
     server.kill()
     server.wait()
 
 
-def updates(export):
-    """Two updates of GRPO on a tiny model whose generation is a scripted policy."""
-    import torch
+def updates(export, problems):
+    """Two updates of GRPO on a model written down by hand, which looks for, recommends and ends at random: the product
+    that it knows is the one that the only problem of the run asks for."""
+    import tempfile
+
+    import trl
     from datasets import load_dataset
-    from transformers import AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
+    from transformers import AutoTokenizer
     from trl import GRPOConfig, GRPOTrainer
     from trl_env import ShopEnv
 
+    with open(problems, encoding="utf-8") as file:
+        golds = {t["problem_id"]: t["reward"] for t in map(json.loads, file) if isinstance(t["reward"], dict)}
     rows = load_dataset("json", data_files=os.path.join(export, "env", "train.jsonl"), split="train")
-    tokenizer = AutoTokenizer.from_pretrained(os.environ["TINY_TOKENIZER"])
-    model = Qwen3ForCausalLM(Qwen3Config(vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2, head_dim=16))
-    args = GRPOConfig(output_dir="/tmp/env-grpo", per_device_train_batch_size=4, num_generations=4, max_steps=2, max_completion_length=64, max_tool_calling_iterations=3, report_to=[], use_cpu=True, save_strategy="no", logging_steps=1)
-    trainer = GRPOTrainer(model=model, processing_class=tokenizer, train_dataset=rows, environment_factory=ShopEnv, args=args)
-    trainer.train()
-    print("GRPOTrainer made 2 updates with the environment:", [log.get("reward") for log in trainer.state.log_history if "reward" in log])
+    rows = rows.filter(lambda row: row["problem_id"] in golds).select(range(1))
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/catalog.jsonl", "w", encoding="utf-8") as file:
+            json.dump({"product_id": golds[rows[0]["problem_id"]]["product_id"]}, file)
+        here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        subprocess.run([sys.executable, here + "/callingmodel.py", folder + "/model", folder + "/catalog.jsonl"], check=True)
+        args = GRPOConfig(
+            output_dir=folder + "/out", per_device_train_batch_size=4, num_generations=4, max_steps=2, max_completion_length=768,
+            max_tool_calling_iterations=6, report_to=[], use_cpu=True, save_strategy="no", logging_steps=1, seed=1)
+        tokenizer = AutoTokenizer.from_pretrained(folder + "/model")
+        with open(os.path.join(os.path.dirname(trl.__file__), "chat_templates", "qwen3.jinja"), encoding="utf-8") as file:
+            tokenizer.chat_template = file.read()  # the one by which TRL knows how calls are written
+        trainer = GRPOTrainer(model=folder + "/model", processing_class=tokenizer, train_dataset=rows, environment_factory=ShopEnv, args=args)
+        trainer.train()
+    logs = [log for log in trainer.state.log_history if "reward" in log]
+    print("GRPOTrainer made", len(logs), "updates:", [{k: log[k] for k in log if "reward" in k or "tools" in k} for log in logs])
+    assert len(logs) == 2 and max(log["reward"] for log in logs) > 0
 
 
 if __name__ == "__main__":
