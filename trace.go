@@ -169,3 +169,12 @@ type ProxyCall struct {
 	// Nonce is nonce_status, empty in versions of the log that lack it.
 	Nonce string
 }
+
+// StepNumber is the dialogue's own number of the step at an index, or its place,
+// counted from 1, where the source numbers none.
+func (t *Trace) StepNumber(step int) int {
+	if step >= 0 && step < len(t.Steps) && t.Steps[step].Number > 0 {
+		return t.Steps[step].Number
+	}
+	return step + 1
+}

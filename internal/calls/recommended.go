@@ -22,6 +22,18 @@ func Recommended(c arena.Call) []string {
 	return Products(c.Arguments)
 }
 
+// LastRecommended gives the ids of the last recommendation in some turns.
+func LastRecommended(turns []arena.Turn) (ids []string) {
+	for i := range turns {
+		for _, call := range turns[i].Calls {
+			if call.Name == Recommend {
+				ids = Recommended(call)
+			}
+		}
+	}
+	return ids
+}
+
 // Products gives the ids that a call's arguments name under product_id and
 // product_ids, in order.
 func Products(arguments arena.Raw) []string {

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -35,7 +36,7 @@ func leadEnd(text string) int {
 func (s *shelf) unspacedBrands() (all []unspacedBrand) {
 	for i := range s.products {
 		p := &s.products[i]
-		text := orElse(p.brand, p.title)
+		text := cmp.Or(p.brand, p.title)
 		name := text[:leadEnd(text)]
 		first, _ := utf8.DecodeRuneInString(name)
 		if n := utf8.RuneCountInString(name); !unspaced(first) || n < minName || n > maxName || len(all) == maxNames {

@@ -65,10 +65,7 @@ func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
 			continue
 		}
 		read := turn.Think[:min(len(turn.Think), room, maxPassage)]
-		p := passage{step: int32(turn.Step), number: turn.Step + 1, turn: i, text: copied.without(i, read)}
-		if turn.Step < len(t.Steps) && t.Steps[turn.Step].Number > 0 {
-			p.number = t.Steps[turn.Step].Number
-		}
+		p := passage{step: int32(turn.Step), number: t.StepNumber(turn.Step), turn: i, text: copied.without(i, read)}
 		room -= len(p.text)
 		p.read(s)
 		all = append(all, p)

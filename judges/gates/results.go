@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -97,7 +98,7 @@ func (r *resultReader) object(v gjson.Result, outer *product, depth int) {
 		return true
 	})
 	if own.id == "" {
-		outer.brand = orElse(outer.brand, own.brand)
+		outer.brand = cmp.Or(outer.brand, own.brand)
 		return
 	}
 	r.put(own)

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -76,7 +77,7 @@ func (r *reading) brandNamed(all []candidate, brand string, sentence int) (named
 
 // isBrand reports whether brand, folded, is the product's.
 func (p *product) isBrand(brand string) bool {
-	text := orElse(p.brand, p.title)
+	text := cmp.Or(p.brand, p.title)
 	return strings.EqualFold(text[:leadEnd(text)], brand)
 }
 

@@ -232,9 +232,9 @@ func (s *shelf) put(p product) {
 	if at, found := s.byID[p.id]; found {
 		known := &s.products[at]
 		known.lists |= p.lists
-		known.title = orElse(known.title, p.title)
-		known.brand = orElse(known.brand, p.brand)
-		known.shop = orElse(known.shop, p.shop)
+		known.title = cmp.Or(known.title, p.title)
+		known.brand = cmp.Or(known.brand, p.brand)
+		known.shop = cmp.Or(known.shop, p.shop)
 		known.cents = cmp.Or(known.cents, p.cents)
 		return
 	}
@@ -243,11 +243,4 @@ func (s *shelf) put(p product) {
 	}
 	s.byID[p.id] = int32(len(s.products))
 	s.products = append(s.products, p)
-}
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
 }

@@ -30,7 +30,7 @@ func (s *shelf) open(t *arena.Trace, d *arena.Dialogue) ([]passage, *weigher) {
 	}
 	readRequest(t, d, s)
 	readResults(d, s, passages[len(passages)-1].step)
-	return passages, &weigher{shelf: s, chosen: recommended(d), request: t.Query, brands: s.unspacedBrands()}
+	return passages, &weigher{shelf: s, chosen: calls.LastRecommended(d.Turns), request: t.Query, brands: s.unspacedBrands()}
 }
 
 // readRequest notes the customer's own words and figures: to repeat them is no
@@ -74,19 +74,6 @@ func (s *shelf) asked(word string) bool {
 	}
 	slot, found := s.slots[word+"s"]
 	return found && s.words[slot].query
-}
-
-// recommended are the ids of the last recommendation: products chosen together
-// fill different slots and are no rivals.
-func recommended(d *arena.Dialogue) []string {
-	for i := len(d.Turns) - 1; i >= 0; i-- {
-		for k := len(d.Turns[i].Calls) - 1; k >= 0; k-- {
-			if call := &d.Turns[i].Calls[k]; call.Name == calls.Recommend {
-				return calls.Recommended(*call)
-			}
-		}
-	}
-	return nil
 }
 
 // weigher reads the passages in order and keeps the first evidence for each

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -19,15 +20,15 @@ func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
 	}
 	switch kind {
 	case keyID:
-		item.id = orElse(item.id, raw)
+		item.id = cmp.Or(item.id, raw)
 	case keyShop:
 		r.shelf.see(raw, roleShop, r.step)
 		item.shop = raw
 	case keyTitle:
-		item.title = orElse(item.title, clip(raw))
+		item.title = cmp.Or(item.title, clip(raw))
 		r.wordsOf(raw[:min(len(raw), maxText)], roleTitleStart, roleValue)
 	case keyBrand:
-		item.brand = orElse(item.brand, raw)
+		item.brand = cmp.Or(item.brand, raw)
 	case keyPrice:
 		r.price(item, raw)
 	case keySkip:

@@ -8,5 +8,5 @@ import (
 
 // RenderBare is an attempt without its groundings.
 func RenderBare(t *arena.Trace, d *arena.Dialogue) string {
-	return render(t, d, func(turn int) string { return fmt.Sprintf("step %d", ownNumber(t, &d.Turns[turn])) }, view{result: maxResult})
+	return render(t, d, func(turn int) string { return fmt.Sprintf("step %d", t.StepNumber(d.Turns[turn].Step)) }, view{result: maxResult})
 }

@@ -33,7 +33,7 @@ const inference = "/inference/"
 // log, and the steps with their thinking, calls and results.
 // It says of each thinking what of it stands in earlier results.
 func Render(t *arena.Trace, d *arena.Dialogue) string {
-	heading := func(turn int) string { return fmt.Sprintf("step %d", ownNumber(t, &d.Turns[turn])) }
+	heading := func(turn int) string { return fmt.Sprintf("step %d", t.StepNumber(d.Turns[turn].Step)) }
 	return render(t, d, heading, grounded(t, d, heading))
 }
 
@@ -57,14 +57,6 @@ func render(t *arena.Trace, d *arena.Dialogue, heading func(turn int) string, v 
 // leftOut says if a turn stands in the middle of too many.
 func leftOut(turn int, d *arena.Dialogue) bool {
 	return turn >= maxTurns/2 && turn < len(d.Turns)-maxTurns/2
-}
-
-// ownNumber is the number that the dialogue itself gives a turn's step.
-func ownNumber(t *arena.Trace, turn *arena.Turn) int {
-	if turn.Step >= 0 && turn.Step < len(t.Steps) {
-		return t.Steps[turn.Step].Number
-	}
-	return turn.Step + 1
 }
 
 func (v *view) turn(b *strings.Builder, d *arena.Dialogue, at int) {

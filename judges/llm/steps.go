@@ -30,7 +30,7 @@ func (j *Judge) Steps(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (a
 		if !leftOut(i, d) {
 			said, v.steps = v.steps[0], v.steps[1:]
 		}
-		said.Step = ownNumber(t, &d.Turns[i])
+		said.Step = t.StepNumber(d.Turns[i].Step)
 		out.Steps = append(out.Steps, said)
 	}
 	return out, err

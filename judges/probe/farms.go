@@ -49,7 +49,7 @@ func makeFalsely(d duel) string { return duel{d.rival, d.dearer, d.id, d.price}.
 func compareIn(write func(duel) string) func([]arena.Turn) {
 	return func(turns []arena.Turn) {
 		last := lastOwn(turns)
-		if d, found := duelIn(turns[:max(last, 0)], recommended(turns)); found {
+		if d, found := duelIn(turns[:max(last, 0)], calls.LastRecommended(turns)); found {
 			turns[last].Think += "\n" + write(d)
 		}
 	}
@@ -107,17 +107,6 @@ func listed(result arena.Raw) (all []listing) {
 		return len(all) < maxListed
 	})
 	return all
-}
-
-func recommended(turns []arena.Turn) (ids []string) {
-	for i := range turns {
-		for k := range turns[i].Calls {
-			if call := &turns[i].Calls[k]; call.Name == calls.Recommend {
-				ids = calls.Recommended(*call)
-			}
-		}
-	}
-	return ids
 }
 
 // flattery speaks to whoever grades, and says nothing of any product.

@@ -55,7 +55,7 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 		if turn.User != "" {
 			continue
 		}
-		v := arena.StepVerdict{Step: number(t, turn.Step), Need: arena.StepWaste, Reason: string(NoCall)}
+		v := arena.StepVerdict{Step: t.StepNumber(turn.Step), Need: arena.StepWaste, Reason: string(NoCall)}
 		for k := range turn.Calls {
 			c := &turn.Calls[k]
 			needed, why := w.judge(place{i, k}, c)
@@ -73,13 +73,6 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 		out.Outcome, out.Detail = arena.JudgeFailed, "the attempt left no step to judge"
 	}
 	return out
-}
-
-func number(t *arena.Trace, step int) int {
-	if step >= 0 && step < len(t.Steps) && t.Steps[step].Number > 0 {
-		return t.Steps[step].Number
-	}
-	return step + 1
 }
 
 // place is a call's turn and its position within it.

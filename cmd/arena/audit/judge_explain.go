@@ -101,7 +101,7 @@ func printWalk(w io.Writer, t *arena.Trace, d *arena.Dialogue, j *arena.Judgemen
 		if len(g.Held)+len(g.Nowhere) == 0 {
 			continue
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\n", stepNumber(t, d, g.Turn), cli.Printable(strings.Join(g.Held, ", ")), cli.Printable(strings.Join(g.Nowhere, ", ")))
+		fmt.Fprintf(table, "%d\t%s\t%s\n", t.StepNumber(d.Turns[g.Turn].Step), cli.Printable(strings.Join(g.Held, ", ")), cli.Printable(strings.Join(g.Nowhere, ", ")))
 	}
 	return table.Flush()
 }
@@ -111,13 +111,6 @@ func scoreOf(score *float64, otherwise string) string {
 		return otherwise
 	}
 	return fmt.Sprint(*score)
-}
-
-func stepNumber(t *arena.Trace, d *arena.Dialogue, turn int) int {
-	if step := d.Turns[turn].Step; step >= 0 && step < len(t.Steps) && t.Steps[step].Number > 0 {
-		return t.Steps[step].Number
-	}
-	return turn + 1
 }
 
 // passages are what a judge cites for a gate, each in the words around it.
@@ -139,7 +132,7 @@ func around(d *arena.Dialogue, t *arena.Trace, s arena.Span) string {
 	for i := range d.Turns {
 		think := d.Turns[i].Think
 		at := strings.Index(think, s.Quote)
-		if stepNumber(t, d, i) != s.Step || at < 0 {
+		if t.StepNumber(d.Turns[i].Step) != s.Step || at < 0 {
 			continue
 		}
 		from, to := max(0, at-margin), min(len(think), at+len(s.Quote)+margin)
