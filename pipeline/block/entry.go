@@ -105,8 +105,18 @@ type Draft struct {
 	Verdicts []arena.StepVerdict
 }
 
+// size is that of the texts in bytes, by which corpora are cut into shards: no
+// way of storing them shows in it.
+func (d *Draft) size() int64 {
+	n := len(d.Metadata) + len(d.Goal)
+	for _, m := range d.Messages {
+		n += len(m)
+	}
+	return int64(n)
+}
+
 // Body says where the attempt's draft lies in the block's bodies.
-// Bytes is 0 for an attempt that cannot become a training row.
+// Bytes is the size of its texts, 0 for an attempt that cannot become a training row.
 type Body struct {
 	Offset int64
 	Packed int64

@@ -77,7 +77,7 @@ func (w *Writer) addBody(x *Entry, d *Draft) error {
 	e := encoder{b: w.plain[:0]}
 	drafts.write(&e, reflect.ValueOf(d).Elem())
 	w.plain, w.packed = e.b, s2.Encode(w.packed[:cap(w.packed)], e.b)
-	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.n, int64(len(w.packed)), int64(len(e.b))
+	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.n, int64(len(w.packed)), d.size()
 	x.Body.CRC = crc32.Checksum(w.packed, castagnoli)
 	return w.bodies.write(w.packed)
 }
