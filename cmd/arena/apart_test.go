@@ -19,7 +19,7 @@ import (
 var noFiles = []string{
 	"aggregate", "api-key-env", "by", "chat-template-kwargs", "date", "dialect", "embed-endpoint", "embed-key-env", "embed-model", "embed-prefix",
 	"embeddings", "embeddings-key-env", "embeddings-model", "embeddings-prefix", "endpoint", "explain", "fail-on", "failures", "field", "harness", "judge", "keep",
-	"license", "listen", "model", "no-call", "pool", "profile", "prompt-form", "python", "remote", "rules", "run-id", "search", "serve", "set", "shard",
+	"license", "listen", "model", "no-call", "pool", "profile", "prompt-form", "python", "release", "remote", "rules", "run-id", "search", "serve", "set", "shard",
 	"step-judge", "to", "token-env", "where",
 }
 

@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 )
@@ -23,19 +22,10 @@ func Watched(fsys corpus.FS, folders []string, tell func(bytes int)) corpus.FS {
 // Open opens a file for reading.
 func (w watched) Open(path string) (corpus.Source, error) {
 	f, err := w.FS.Open(path)
-	if err != nil || !w.within(path) {
+	if err != nil || !slices.ContainsFunc(w.folders, func(folder string) bool { return Within(folder, path) }) {
 		return f, err
 	}
 	return watchedSource{f, w.tell}, nil
-}
-
-func (w watched) within(path string) bool {
-	for _, folder := range w.folders {
-		if rel, err := filepath.Rel(folder, path); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return true
-		}
-	}
-	return false
 }
 
 type watchedSource struct {
