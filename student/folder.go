@@ -60,9 +60,10 @@ type folder struct {
 	mu   sync.Mutex
 	done map[journal.Key]journal.Entry
 	// fresh are some of the rollouts that joined done and were not asked for yet.
-	fresh map[journal.Key]*rollout.Result
-	more  chan struct{}
-	begun map[journal.Key][]journal.Entry
+	fresh      map[journal.Key]*rollout.Result
+	freshBytes int
+	more       chan struct{}
+	begun      map[journal.Key][]journal.Entry
 
 	keepsTokens bool
 }

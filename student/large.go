@@ -3,45 +3,45 @@ package student
 import (
 	"context"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// A reply is written down some twenty times on its way into journal, trace and
-// results. That is nothing for usual ones; of those with megabytes few rollouts
-// at a time may do so, or memory grows with the rollouts in flight.
+// Of conversations longer than longTalk, in bytes of a request (some 250,000
+// tokens), there are few at a time, or memory grows with the rollouts in flight.
 const (
-	largeReply = 256 << 10
-	largeWork  = 2
+	longTalk  = 1 << 20
+	longTalks = 4
 )
 
-// turns asks for one rollout, and holds a slot from a large reply on until the
-// next request or the rollout's end. Nobody waits for a server with a slot.
+// turns asks for one rollout. It holds large replies until the next request, and from
+// a long conversation on a place among those until the rollout's end. Nobody waits for
+// a place, or for a server, with a large reply.
 type turns struct {
 	rollout.Asker
-	slots chan struct{}
-	held  bool
+	talks *semaphore.Weighted
+	long  bool
+	reply model.Hold
 }
 
 // Chat implements rollout.Asker.
 func (t *turns) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
-	t.release()
-	reply, body, err := t.Asker.Chat(ctx, request)
-	if len(body) <= largeReply {
-		return reply, body, err
+	t.reply.Release()
+	if request.Len() > longTalk && !t.long {
+		if err := t.talks.Acquire(ctx, 1); err != nil {
+			return model.Reply{}, nil, err
+		}
+		t.long = true
 	}
-	select {
-	case t.slots <- struct{}{}:
-		t.held = true
-		return reply, body, err
-	case <-ctx.Done():
-		return model.Reply{}, nil, ctx.Err()
-	}
+	return t.Asker.Chat(t.reply.In(ctx), request)
 }
 
-func (t *turns) release() {
-	if t.held {
-		<-t.slots
-		t.held = false
+// end gives back all that is held.
+func (t *turns) end() {
+	t.reply.Release()
+	if t.long {
+		t.talks.Release(1)
 	}
 }

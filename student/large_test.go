@@ -6,31 +6,32 @@ import (
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// sized answers with as many bytes.
-type sized int
+// nods answers everything with nothing.
+type nods struct{}
 
-func (s sized) Chat(context.Context, model.Body) (model.Reply, []byte, error) {
-	return model.Reply{}, make([]byte, s), nil
+func (nods) Chat(context.Context, model.Body) (model.Reply, []byte, error) {
+	return model.Reply{}, nil, nil
 }
 
-// TestFewWorkOnLargeReplies: at most largeWork rollouts work on large replies at
-// a time, any number on usual ones, and none waits for a server with a slot.
-func TestFewWorkOnLargeReplies(t *testing.T) {
+// TestFewLongTalksAtATime: at most longTalks rollouts have long conversations at a
+// time, any number usual ones, and the end of a run ends the wait for a place.
+func TestFewLongTalksAtATime(t *testing.T) {
 	t.Parallel()
-	for size, most := range map[sized]int64{largeReply: 16, largeReply + 1: largeWork} {
-		slots := make(chan struct{}, largeWork)
+	for size, most := range map[int]int64{longTalk: 16, longTalk + 1: longTalks} {
+		talks := semaphore.NewWeighted(longTalks)
 		var working, peak atomic.Int64
 		var g errgroup.Group
 		for range 16 {
 			g.Go(func() error {
-				asker := &turns{Asker: size, slots: slots}
-				defer asker.release()
+				asker := &turns{Asker: nods{}, talks: talks}
+				defer asker.end()
 				for range 20 {
-					if _, _, err := asker.Chat(t.Context(), nil); err != nil {
+					if _, _, err := asker.Chat(t.Context(), model.Body{make([]byte, size)}); err != nil {
 						return err
 					}
 					n := working.Add(1)
@@ -41,21 +42,14 @@ func TestFewWorkOnLargeReplies(t *testing.T) {
 				return nil
 			})
 		}
-		if err := g.Wait(); err != nil || peak.Load() > most || len(slots) != 0 {
-			t.Errorf("%d bytes: %d at a time, at most %d; %d slots are held; %v", size, peak.Load(), most, len(slots), err)
+		if err := g.Wait(); err != nil || peak.Load() > most || !talks.TryAcquire(longTalks) {
+			t.Errorf("%d bytes: %d at a time, at most %d; %v", size, peak.Load(), most, err)
 		}
-	}
-}
-
-// TestTheEndOfARunEndsTheWaitForASlot: nobody hangs on Ctrl-C.
-func TestTheEndOfARunEndsTheWaitForASlot(t *testing.T) {
-	t.Parallel()
-	slots := make(chan struct{}, 1)
-	slots <- struct{}{}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	asker := &turns{Asker: sized(largeReply + 1), slots: slots}
-	if _, _, err := asker.Chat(ctx, nil); err == nil || asker.held {
-		t.Errorf("held %t, %v", asker.held, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		asker := &turns{Asker: nods{}, talks: talks}
+		if _, _, err := asker.Chat(ctx, model.Body{make([]byte, longTalk+1)}); err == nil || asker.long {
+			t.Errorf("a place is held, %v", err)
+		}
 	}
 }

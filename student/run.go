@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/evaluation"
@@ -107,12 +108,12 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 	stop := f.syncing(fail)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, r.AtOnce))
-	slots := make(chan struct{}, largeWork)
+	talks := semaphore.NewWeighted(longTalks)
 	for _, key := range f.missing(r.Spec) {
 		if ctx.Err() != nil {
 			break
 		}
-		g.Go(func() error { return r.playOne(ctx, f, key, slots) })
+		g.Go(func() error { return r.playOne(ctx, f, key, talks) })
 	}
 	err, lost := g.Wait(), stop()
 	if lost != nil && errors.Is(err, context.Canceled) {
@@ -122,7 +123,7 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 }
 
 // playOne plays one rollout from its last whole turn to its end.
-func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key, slots chan struct{}) error {
+func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key, talks *semaphore.Weighted) error {
 	past, err := f.past(key)
 	if err != nil {
 		return err
@@ -131,8 +132,8 @@ func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key, slots cha
 		Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample),
 		Seed: r.Spec.Seed + int64(key.Sample), Past: past,
 	}
-	asker := &turns{Asker: r.Asker, slots: slots}
-	defer asker.release()
+	asker := &turns{Asker: r.Asker, talks: talks}
+	defer asker.end()
 	result, err := r.Environment.Play(ctx, task, asker, func(t rollout.Turn) error { return f.keep(key, t) })
 	if err != nil {
 		return err

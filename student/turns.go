@@ -72,18 +72,21 @@ func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.done[key] = e
-	if len(f.fresh) < maxFresh {
-		f.fresh[key] = r
+	if n := f.freshBytes + len(r.Line); len(f.fresh) < maxFresh && n <= maxFreshBytes {
+		f.fresh[key], f.freshBytes = r, n
 	}
 	close(f.more)
 	f.more = make(chan struct{})
 	return nil
 }
 
-// maxFresh bounds the rollouts that are kept in memory until they are asked
-// for. They end nearly in the order in which they are asked for, so few are
-// read back.
-const maxFresh = 64
+// maxFresh and maxFreshBytes bound the rollouts that are kept in memory until they
+// are asked for. They end nearly in the order in which they are asked for, so few
+// are read back.
+const (
+	maxFresh      = 64
+	maxFreshBytes = 8 << 20
+)
 
 // entry waits until a rollout is finished, and gives it too where it is fresh.
 // The error is ctx's.
@@ -92,7 +95,10 @@ func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *ro
 		f.mu.Lock()
 		e, done := f.done[key]
 		fresh, more := f.fresh[key], f.more
-		delete(f.fresh, key)
+		if fresh != nil {
+			delete(f.fresh, key)
+			f.freshBytes -= len(fresh.Line)
+		}
 		f.mu.Unlock()
 		if done {
 			return e, fresh, nil

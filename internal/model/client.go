@@ -95,7 +95,7 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, er
 		return Exchange{}, err
 	}
 	a, err := c.pool.Ask(ctx, Request{
-		Path: chatPath, Body: Body{body}, Most: MaxChat, Timeout: q.Timeout,
+		Path: chatPath, Body: Body{body}, Most: q.most(), Timeout: q.Timeout,
 		Needless: func() *Fault { return c.needless(q) },
 		Read:     func(b []byte) error { _, bad := Read(b); return bad },
 	})

@@ -24,6 +24,16 @@ type Question struct {
 	Wanted func() bool
 }
 
+// most bounds the reply in bytes: where the question says how many tokens it may have,
+// by far more than those take as text.
+func (q Question) most() int64 {
+	const one, more = 128, 256 << 10
+	if n, told := q.Params["max_tokens"].(int); told && n > 0 {
+		return min(MaxChat, int64(n)*one+more)
+	}
+	return MaxChat
+}
+
 // Message is one message of a question. Keys of ledgers are made of its JSON.
 type Message struct {
 	Role    string `json:"role"`

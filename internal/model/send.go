@@ -116,7 +116,12 @@ func (p *Pool) send(ctx context.Context, base string, r Request) (a Answer, faul
 func (p *Pool) taken(ctx, own context.Context, res *http.Response, r Request) (Answer, *Fault) {
 	a := Answer{Status: res.StatusCode, sent: true}
 	body, free, err := p.body(own, res, r.Most)
-	defer free()
+	if h, held := ctx.Value(holding{}).(*Hold); held {
+		h.Release()
+		h.free = free
+	} else {
+		defer free()
+	}
 	a.Body = p.secrets.hide(body)
 	if errors.Is(err, errTooLong) {
 		a.Body = nil
@@ -138,9 +143,28 @@ const (
 	// usualReply is what nearly all replies are shorter than. What is longer waits
 	// for its part of largeReplies: memory must not grow with the requests in flight,
 	// whatever servers send.
-	usualReply   = 64 << 10
-	largeReplies = 64 << 20
+	usualReply   = 256 << 10
+	largeReplies = 2 * MaxChat
 )
+
+// Hold keeps the part of a large reply beyond the call that asked for it: a reply is
+// written down some twenty times on its way into journal, trace and results.
+type Hold struct{ free func() }
+
+type holding struct{}
+
+// In is a context whose large replies are held until Release, or the next of them.
+func (h *Hold) In(ctx context.Context) context.Context {
+	return context.WithValue(ctx, holding{}, h)
+}
+
+// Release lets others have large replies.
+func (h *Hold) Release() {
+	if h.free != nil {
+		h.free()
+		h.free = nil
+	}
+}
 
 var errTooLong = errors.New("the reply is too long")
 

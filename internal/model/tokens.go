@@ -31,14 +31,14 @@ func (k Keep) fields() string {
 
 // MostReply bounds a reply of so many tokens in bytes; 0 tokens is not known.
 func (k Keep) MostReply(tokens int) int64 {
-	const usual, one = 8 << 10, 128 // tokens of a long reply, bytes of one as servers write it
+	const usual, one, most = 8 << 10, 128, 64 << 20 // tokens of a long reply, bytes of one as servers write it
 	if !k.Tokens {
 		return MaxChat
 	}
 	if tokens == 0 {
 		tokens = usual
 	}
-	return min(largeReplies, MaxChat+int64(tokens)*int64(k.Top+2)*one)
+	return min(most, MaxChat+int64(tokens)*int64(k.Top+2)*one)
 }
 
 // Tokens are a reply's as far as its server says. What is not said is empty.

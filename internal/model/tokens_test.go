@@ -72,7 +72,7 @@ func TestWhatIsKeptIsAskedFor(t *testing.T) {
 	if !gjson.Valid(with) || gjson.Get(with, "top_logprobs").Int() != 5 || !gjson.Get(with, "return_token_ids").Bool() || strings.Contains(asks(plain), "logprobs") {
 		t.Errorf("%s\n%s", with, asks(plain))
 	}
-	for k, want := range map[Keep]int64{{}: MaxChat, {Tokens: true}: MaxChat + 100*2*128, {Tokens: true, Top: 1 << 20}: largeReplies} {
+	for k, want := range map[Keep]int64{{}: MaxChat, {Tokens: true}: MaxChat + 100*2*128, {Tokens: true, Top: 1 << 20}: 64 << 20} {
 		if got := k.MostReply(100); got != want {
 			t.Errorf("%+v: %d, want %d", k, got, want)
 		}

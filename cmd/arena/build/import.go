@@ -77,7 +77,7 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	cli.LimitHeap()
+	cli.LimitHeap(cli.HeapLimit)
 	out, err := f.target.Staged(s)
 	if err != nil {
 		return err

@@ -11,10 +11,10 @@ import (
 // lives: it runs 16 times on a day of 2 GB, 31 times with four times the growth
 // and over a hundred times by its default. The limit keeps the program's memory
 // under 1 GiB all the same.
-const (
-	buildHeapGrowth = 800
-	heapLimit       = 700 << 20
-)
+const buildHeapGrowth = 800
+
+// HeapLimit is what LimitHeap keeps a build's heap to.
+const HeapLimit = 700 << 20
 
 // leastAddresses is what the address space may be limited to: Go reserves far
 // more than it uses, and dies without a word of ours where it gets less.
@@ -32,7 +32,7 @@ func enoughAddresses(given uint64) error {
 // TuneBuildHeap sets both, unless the user's environment says otherwise.
 func TuneBuildHeap() {
 	GrowHeap(buildHeapGrowth)
-	LimitHeap()
+	LimitHeap(HeapLimit)
 }
 
 // GrowHeap lets the heap grow by so many per cent of what lives between two
@@ -43,10 +43,10 @@ func GrowHeap(percent int) {
 	}
 }
 
-// LimitHeap makes the collector work harder before the heap passes the limit,
+// LimitHeap makes the collector work harder before the heap passes a limit in bytes,
 // unless the user's environment has another.
-func LimitHeap() {
+func LimitHeap(limit int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(heapLimit)
+		debug.SetMemoryLimit(limit)
 	}
 }

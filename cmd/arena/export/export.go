@@ -123,7 +123,7 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, o
 	if err = out.Lock(s); err != nil {
 		return err
 	}
-	cli.LimitHeap()
+	cli.LimitHeap(cli.HeapLimit)
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
 	fsys := cli.Watched(corpus.Disk{}, []string{from}, progress.Reading("export", bytesOf(manifest, profiles)))
 	counts, err := export.Run(ctx, fsys, from, out.Dir, profiles, opt, f.workers)

@@ -85,7 +85,7 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 	if err != nil {
 		return err
 	}
-	cli.LimitHeap()
+	cli.LimitHeap(cli.HeapLimit)
 	p := public.Publication{Corpus: paths[0], WithEval: f.withEval, HeldOut: f.heldOut, Target: f.target.At(out)}
 	counts, err := p.Run(ctx)
 	if !f.quiet {
