@@ -120,11 +120,18 @@ func reasoning(message gjson.Result) string {
 	return ""
 }
 
+// MaxCalls bounds the calls of one reply: far above what anybody needs at once. Of
+// more one more is read.
+const MaxCalls = 256
+
 // calls are the tool calls, or the one in the form before tool_calls, which has
 // no id.
 func calls(message gjson.Result) (all []Call) {
-	for _, c := range message.Get("tool_calls").Array() {
-		all = append(all, call(c.Get("id").String(), c.Get("function")))
+	if list := message.Get("tool_calls"); list.IsArray() {
+		list.ForEach(func(_, c gjson.Result) bool {
+			all = append(all, call(c.Get("id").String(), c.Get("function")))
+			return len(all) <= MaxCalls
+		})
 	}
 	if single := message.Get("function_call"); len(all) == 0 && single.IsObject() {
 		all = []Call{call("", single)}

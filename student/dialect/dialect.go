@@ -57,16 +57,13 @@ type Call struct {
 	Malformed string
 }
 
-// maxCalls bounds the calls of one reply: far above what anybody needs at once.
-const maxCalls = 256
-
 // Read reads a reply. One of more than 256 calls is one malformed call.
 func Read(r model.Reply, d Dialect) Turn {
 	think, rest := thinking(r.Content)
 	t := Turn{Think: joined(r.Reasoning, think), Text: strings.TrimSpace(rest)}
 	switch {
-	case len(r.Calls) > maxCalls:
-		t.Calls = []Call{tooMany(len(r.Calls))}
+	case len(r.Calls) > model.MaxCalls:
+		t.Calls = []Call{tooMany()}
 	case len(r.Calls) > 0 && (d == Auto || d == Native):
 		t.Native = true
 		for _, c := range r.Calls {
@@ -76,14 +73,14 @@ func Read(r model.Reply, d Dialect) Turn {
 	case strings.Contains(rest, openTag):
 		t.Text, t.Calls = tagged(rest, d)
 	}
-	if len(t.Calls) > maxCalls {
-		t.Calls = []Call{tooMany(len(t.Calls))}
+	if len(t.Calls) > model.MaxCalls {
+		t.Calls = []Call{tooMany()}
 	}
 	return t
 }
 
-func tooMany(calls int) Call {
-	return malformed("", fmt.Sprintf("a reply holds at most %d calls, not %d", maxCalls, calls))
+func tooMany() Call {
+	return malformed("", fmt.Sprintf("a reply holds at most %d calls", model.MaxCalls))
 }
 
 func joined(a, b string) string {
