@@ -37,9 +37,9 @@ var rules = []rule{
 		func(a *evidence.Attempt) float64 {
 			return -2.5*float64(a.Links[evidence.LinkNone]+a.Links[evidence.LinkOverride]+a.Links[evidence.LinkNoReply]) - float64(a.Links[evidence.LinkStale])
 		}},
-	{"cut_replies", "cut_replies", "Replies that the log cut are too short or too long to hold the calls.",
-		"±0.4 for each dispatch whose reply the log cut, by its length: a weak sign, so twelve of them weigh as much as one proof",
-		func(a *evidence.Attempt) float64 { return 0.4 * float64(a.Agree-a.Disagree) }},
+	{"cut_replies", "", "",
+		"+0.4 for each dispatch whose reply the log cut, where more lengths fit the calls than do not: a weak sign, so twelve of them weigh as much as one proof; lengths that do not fit prove nothing",
+		func(a *evidence.Attempt) float64 { return 0.4 * float64(max(a.Agree-a.Disagree, 0)) }},
 	{"recommendation", "unnamed_recommendation", "No reply named the final recommendation.",
 		"+1 where a reply named the final recommendation; where all replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others",
 		recommendation},

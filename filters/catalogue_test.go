@@ -79,18 +79,6 @@ func firing(t testing.TB) map[string]*arena.Trace {
 		"forged_replies_v3": played(t, "writes even times"),
 		"nonce_v3":          played(t, "bad nonce"),
 		"uncounted_v3":      spoil(t, "chat only", func(tr *arena.Trace) { tr.InferenceTotal = 1 }),
-		"cut_replies_v3":    spoil(t, "fabricates", cutEveryReply),
-	}
-}
-
-// cutEveryReply leaves lengths that fit no reply.
-func cutEveryReply(tr *arena.Trace) {
-	for i := range tr.Steps {
-		for j := range tr.Steps[i].Proxy {
-			if p := &tr.Steps[i].Proxy[j]; strings.Contains(p.Path, "completions") {
-				p.Response, p.Truncated, p.Length = "", true, 1<<20
-			}
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
 )
 
 // TestGrounding: thoughts with prices that nobody showed are another episode's, and
@@ -12,25 +13,6 @@ import (
 // named; who invents the products, too, only guesses.
 func TestGrounding(t *testing.T) {
 	t.Parallel()
-	tape := func(r *recorder) {
-		shown := ids(r.act("Let me see.", find(r.task.needs[0].noun))[0])
-		i := r.w.rng.Intn(len(shown))
-		think := func() string {
-			return fmt.Sprintf("It costs %d, not %d.", 7000000+r.w.rng.Intn(999999), 8000000+r.w.rng.Intn(999999))
-		}
-		r.act(think(), view(shown[i]))
-		r.act(think(), recommend(shown[i]), finish())
-	}
-	table := func(r *recorder) {
-		p := r.w.products[r.w.rng.Intn(len(r.w.products))]
-		r.act("Let me see.", find(p.title))
-		r.act("This one.", recommend(p.id), finish())
-	}
-	guesser := func(r *recorder) {
-		r.act("Let me see.", find(r.task.needs[0].noun))
-		id := fmt.Sprint(7000000000 + r.w.rng.Intn(999999999))
-		r.act(fmt.Sprintf("It costs %d.", 7000000+r.w.rng.Intn(999999)), recommend(id), finish())
-	}
 	for name, c := range map[string]struct {
 		play func(*recorder)
 		rule string
@@ -42,6 +24,62 @@ func TestGrounding(t *testing.T) {
 			if j.before.Axis != arena.AxisAgentic {
 				t.Fatalf("%s: the first pass says %s, though everything was named", name, j.before.Axis)
 			}
+		}
+	}
+}
+
+// tape gives prices that nobody showed.
+func tape(r *recorder) {
+	shown := ids(r.act("Let me see.", find(r.task.needs[0].noun))[0])
+	i := r.w.rng.Intn(len(shown))
+	think := func() string {
+		return fmt.Sprintf("It costs %d, not %d.", 7000000+r.w.rng.Intn(999999), 8000000+r.w.rng.Intn(999999))
+	}
+	r.act(think(), view(shown[i]))
+	r.act(think(), recommend(shown[i]), finish())
+}
+
+// table searches for a title that nobody named.
+func table(r *recorder) {
+	p := r.w.products[r.w.rng.Intn(len(r.w.products))]
+	r.act("Let me see.", find(p.title))
+	r.act("This one.", recommend(p.id), finish())
+}
+
+// guesser invents what it thinks of and what it recommends.
+func guesser(r *recorder) {
+	r.act("Let me see.", find(r.task.needs[0].noun))
+	id := fmt.Sprint(7000000000 + r.w.rng.Intn(999999999))
+	r.act(fmt.Sprintf("It costs %d.", 7000000+r.w.rng.Intn(999999)), recommend(id), finish())
+}
+
+// TestReweightingSparesModels: on a leaderboard of real agents, the reference client,
+// published programs, a replay and an answer table, no honest agent loses by the second
+// pass what the first gave it; programs, replay and table keep the least there is.
+func TestReweightingSparesModels(t *testing.T) {
+	t.Parallel()
+	judged := judgeDay(t, readDay(t, shared(t, "data/axis")))
+	judged = append(judged, judgeDay(t, playDays(agent{"tape", days{}, false, nil, tape}, days{1000, 30}))...)
+	judged = append(judged, judgeDay(t, playDays(agent{"table", days{}, false, nil, table}, days{1000, 30}))...)
+	var first, both []filters.Scored
+	honest, lost := map[string]bool{}, 0
+	for i, j := range judged {
+		s := filters.Scored{Agent: j.family, Problem: fmt.Sprint(i), Success: true, Richness: filters.RichnessOf(&j.before)}
+		first = append(first, s)
+		s.Richness = filters.RichnessOf(&j.after)
+		both = append(both, s)
+		honest[j.family] = j.agentic
+		if j.agentic && s.Richness[2] < first[i].Richness[2] {
+			lost++
+		}
+	}
+	if lost > 0 {
+		t.Errorf("%d honest attempts lose to the first pass", lost)
+	}
+	for _, s := range filters.Reweight(both).Standings {
+		t.Logf("%-18s honest %v: base %.3f, args %.3f, rank %d", s.Agent, honest[s.Agent], s.Base, s.Scores[2], s.Ranks[2])
+		if !honest[s.Agent] && s.Scores[2] > 0.3+1e-9 || s.Agent == "reference-cite" && s.Scores[2] < 0.95 {
+			t.Errorf("%s: %.3f under args", s.Agent, s.Scores[2])
 		}
 	}
 }

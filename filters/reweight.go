@@ -213,6 +213,10 @@ func RichnessOf(s *arena.Structure) (r [3]float64) {
 			r[i] = *p
 		}
 	}
+	if s.Axis == arena.AxisScripted {
+		r[2] = 0 // whatever its replies name, the agent's day says that a program wrote it
+		return r
+	}
 	for _, f := range s.Features {
 		if f.Name == featureRichness {
 			r[2] = f.Value

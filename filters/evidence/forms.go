@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"iter"
 	"strings"
 	"unicode"
@@ -43,7 +42,7 @@ func (a *Attempt) readBy(depth int) bool {
 	if n := len(a.Claims); n > 0 && a.Claims[n-1].Act.Tool == ToolTerminate {
 		known.take(ToolTerminate, a.frame(last, &a.Claims[n-1].Act, depth))
 	}
-	if known.tools() < 2 {
+	if known.tools() < 2 || a.offers(depth) {
 		return false
 	}
 	for i := range a.Log.Dispatches {
@@ -57,6 +56,30 @@ func (a *Attempt) readBy(depth int) bool {
 		a.Log.Replies[by].command(&answer.Act)
 	}
 	return true
+}
+
+// offers reports whether replies go on in the frames of what was sent, after it and
+// more often than things were sent: lists that the client chose from.
+func (a *Attempt) offers(depth int) bool {
+	forms, sent := map[string]bool{}, map[int]int{}
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		by := a.Log.lastBefore(d.Start)
+		_, written, _ := a.lastFrame(by, &d.Act, depth)
+		forms[written], sent[by] = true, sent[by]+1
+	}
+	for i := range a.Log.Dispatches {
+		d, more := &a.Log.Dispatches[i], 0
+		by := a.Log.lastBefore(d.Start)
+		_, _, after := a.lastFrame(by, &d.Act, depth)
+		for written := range forms {
+			more += strings.Count(after, written)
+		}
+		if more >= sent[by] {
+			return true
+		}
+	}
+	return false
 }
 
 // toolFor is the tool that the dialogue says a dispatch was made for: details of
@@ -156,14 +179,22 @@ func (f *frames) tools() (n int) {
 	return n
 }
 
-// frame is what stands in a reply before the words or products that were sent, where
-// it stands last, since models think before they act; empty where they do not stand
-// there.
-func (a *Attempt) frame(by int, sent *Act, depth int) (words string) {
-	for before, after := range a.places(by, sent) {
-		words = cmp.Or(frame(before, after, depth), words)
-	}
+// frame is the words that stand in a reply before the words or products that were
+// sent; empty where these do not stand there.
+func (a *Attempt) frame(by int, sent *Act, depth int) string {
+	words, _, _ := a.lastFrame(by, sent, depth)
 	return words
+}
+
+// lastFrame is a frame as words and as it is written, with the rest of the reply: the
+// last one, since models think before they act.
+func (a *Attempt) lastFrame(by int, sent *Act, depth int) (words, written, rest string) {
+	for before, after := range a.places(by, sent) {
+		if w, as := frame(before, after, depth); w != "" {
+			words, written, rest = w, as, after
+		}
+	}
+	return words, written, rest
 }
 
 // says reports whether a reply holds the words or products of a call, one after
@@ -233,20 +264,22 @@ func endOf(text string, at int, words []uint64) int {
 	return at
 }
 
-// frame is the last words before a value, so many or as there are, in lower case;
-// empty where prose goes on before or after them.
-func frame(before, after string, depth int) string {
+// frame is the last words before a value, so many or as there are, in lower case and
+// as they are written; empty where prose goes on before or after them.
+func frame(before, after string, depth int) (words, written string) {
 	lead := before
 	for range depth {
 		lead = strings.TrimRightFunc(strings.TrimRightFunc(lead, partsWords), inWords)
 	}
 	if prose := strings.TrimRight(lead, " \t"); prose != strings.TrimRightFunc(prose, inWords) {
-		return ""
+		return "", ""
 	}
 	if next := strings.TrimLeft(after, " \t"); next != strings.TrimLeftFunc(next, inWords) {
-		return ""
+		return "", ""
 	}
-	return strings.Join(strings.FieldsFunc(strings.ToLower(before[len(lead):]), partsWords), " ")
+	written = strings.TrimLeftFunc(before[len(lead):], partsWords)
+	words = strings.Join(strings.FieldsFunc(strings.ToLower(written), partsWords), " ")
+	return words, before[max(0, len(before)-len(written)-1):] // with the sign before it, which tells a tag from its end
 }
 
 func inWords(r rune) bool {
