@@ -2,6 +2,7 @@ package gates
 
 import (
 	"hash/maphash"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,11 +86,30 @@ func (c *copies) before(turn int) {
 	}
 }
 
+// keyForm is what may be the key of a field; maxKeys bounds those that are looked up.
+var keyForm = regexp.MustCompile(`(\w+)["']?:`)
+
+const maxKeys = 32
+
+// laidOut reports whether a text has a key of an earlier result: few have, and only
+// for these are results read word by word.
+func (c *copies) laidOut(turn int, text string) bool {
+	asked := map[string]bool{}
+	for _, m := range keyForm.FindAllStringSubmatch(text, -1) {
+		holds := func(call arena.Call) bool { return strings.Contains(string(call.Result), m[1]+`":`) }
+		held := func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, holds) }
+		if !asked[m[1]] && (len(asked) == maxKeys || slices.ContainsFunc(c.turns[:turn], held)) {
+			return true
+		}
+		asked[m[1]] = true
+	}
+	return false
+}
+
 // without is text, thinking of a turn, with line ends in place of all copies, so
 // that nothing joins across them.
 func (c *copies) without(turn int, text string) string {
-	laidOut := strings.Contains(text, `":`) || strings.Contains(text, "':") || strings.Count(text, ": ") >= minFields
-	if !laidOut && turn <= c.firstText {
+	if turn <= c.firstText && (strings.Count(text, ":") < minFields || !c.laidOut(turn, text)) {
 		return text
 	}
 	c.before(turn)

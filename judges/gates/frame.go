@@ -13,7 +13,7 @@ const (
 	frameFigure = '#'
 	frameValue  = 'v'
 	// unframed are roles that any sentence may have anywhere.
-	unframed = commonWord | thoughtWord
+	unframed = commonWord | thoughtWord | bigWord
 )
 
 // Frame is the frame of a passage, a byte a sign.

@@ -92,11 +92,11 @@ func usage(reply arena.Raw) (tokens int, quote string, known bool) {
 	} else if cursor.Valid(text) {
 		return 0, "", false
 	}
-	all := usageForm.FindAllStringSubmatch(text, -1)
-	if len(all) == 0 {
+	at := strings.LastIndex(text, `"completion_tokens"`)
+	last := usageForm.FindStringSubmatch(text[max(at-1, 0):])
+	if at < 0 || last == nil {
 		return 0, "", false
 	}
-	last := all[len(all)-1]
 	n, _ := strconv.ParseFloat(last[2], 64)
 	return int(min(max(n, 0), maxUsage)), last[1], true
 }

@@ -45,6 +45,7 @@ const (
 	evenWord                       // neither is better: no difference
 	checkWord                      // finds out more: verify, compare
 	thoughtWord                    // names thinking itself: reasoning, decisions
+	bigWord                        // a number word of a hundred or more
 )
 
 var classNames = map[string]class{
@@ -101,6 +102,7 @@ func loadLexicon() *lexicon {
 		switch {
 		case err != nil:
 		case f.Name() == numbersFile:
+			l.readBigWords(string(text))
 		default:
 			l.readLines(string(text), f.Name() == valuesFile)
 		}
@@ -109,6 +111,20 @@ func loadLexicon() *lexicon {
 		slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.word, b.word) })
 	}
 	return l
+}
+
+// readBigWords enters the words of a hundred or more, so that the others are
+// looked up only in a text that may spell a price.
+func (l *lexicon) readBigWords(text string) {
+	for line := range strings.Lines(text) {
+		value, entries, found := strings.Cut(strings.TrimSpace(line), ": ")
+		if !found || len(value) < 3 || value == "x10" {
+			continue
+		}
+		for item := range strings.SplitSeq(entries, ", ") {
+			l.add(item, meaning{class: bigWord})
+		}
+	}
 }
 
 func (l *lexicon) readLines(text string, values bool) {

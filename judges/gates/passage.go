@@ -22,6 +22,8 @@ type passage struct {
 	sentences []sentence
 	spelled   []spelled
 	lexicon   *lexicon
+	// big is set where a word holds a hundred or a thousand within it.
+	big bool
 }
 
 // token is a word or a figure.
@@ -76,13 +78,15 @@ func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
 // read cuts the text and enters all that it mentions in the shelf's index.
 func (p *passage) read(s *shelf) {
 	p.scan(s)
-	p.sumSentences()
+	all := p.sumSentences()
 	for _, m := range p.marks {
 		if m.concept != 0 {
 			s.word(p.lexicon.values[m.concept])
 		}
 	}
-	p.spelled = spelledIn(p.folded)
+	if all&bigWord != 0 || p.big {
+		p.spelled = spelledIn(p.folded)
+	}
 	for _, n := range p.spelled {
 		s.amountSlot(n.cents)
 	}
@@ -118,14 +122,16 @@ func (p *passage) close(at int) {
 	}
 }
 
-// sumSentences unites the classes of each sentence's marks.
-func (p *passage) sumSentences() {
+// sumSentences unites the classes of each sentence's marks, and of all.
+func (p *passage) sumSentences() (all class) {
 	for i := range p.sentences {
 		s := &p.sentences[i]
 		for _, m := range p.marks[s.marks.start:s.marks.end] {
 			s.classes |= m.class
 		}
+		all |= s.classes
 	}
+	return all
 }
 
 // classesIn is the union of classes of the marks that begin in at.

@@ -1,7 +1,6 @@
 package gates
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +12,10 @@ type spelled struct {
 	span
 	cents int64
 }
+
+// bigParts are the words for a hundred and a thousand in the languages that
+// write numbers in one word, so that they need not begin one.
+var bigParts = [...]string{"hundert", "tausend", "honderd", "cento"}
 
 // worth is what one number word does to the sum before it.
 type worth struct {
@@ -40,22 +43,10 @@ var numberWords = sync.OnceValue(func() map[string]worth {
 	return all
 })
 
-// bigWords are the number words of a hundred or more. Nearly no text has one.
-var bigWords = sync.OnceValue(func() (all []string) {
-	for word, w := range numberWords() {
-		if w.value >= 100 {
-			all = append(all, word)
-		}
-	}
-	return all
-})
-
 // spelledIn finds the numbers of a hundred or more that text, folded, spells
 // out.
-func spelledIn(text string) (all []spelled) {
-	if !slices.ContainsFunc(bigWords(), func(word string) bool { return strings.Contains(text, word) }) {
-		return nil
-	}
+func spelledIn(text string) []spelled {
+	var all []spelled
 	var sum speller
 	for i := 0; i < len(text); {
 		end := spelledRun(text, i)
@@ -73,6 +64,15 @@ func spelledIn(text string) (all []spelled) {
 		i = end
 	}
 	return sum.close(all)
+}
+
+func hasBigPart(text string) bool {
+	for _, part := range bigParts {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // spelledRun is wordRun for spaced scripts and one rune for the others.

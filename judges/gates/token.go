@@ -68,6 +68,7 @@ func (p *passage) readWord(s *shelf, i int) int {
 	slot := s.word(p.folded[i:end])
 	p.findWord(&s.words[slot], i, end)
 	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: slot, measure: -1})
+	p.big = p.big || end-i >= minBig && hasBigPart(p.folded[i:end])
 	tail := end
 	for tail > i && isDigit(p.folded[tail-1]) {
 		tail--
@@ -83,6 +84,10 @@ func isMark(text string, i int) bool {
 	_, size := pieceAfter(text, i)
 	return size > 0
 }
+
+// minBig is the least length of a number word that hides its hundred, such as
+// "vierhundert".
+const minBig = 10
 
 func wordRun(text string, i int) int {
 	for i < len(text) && isWordByte(text[i]) {
