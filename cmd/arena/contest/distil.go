@@ -25,7 +25,11 @@ type distilFlags struct {
 type replayed struct {
 	*distil.Report
 	Simulated []distil.Simulated `json:"simulated,omitempty"`
+	// NotSimulated says of which rule nothing can be drawn, and why.
+	NotSimulated string `json:"not_simulated,omitempty"`
 }
+
+const notSimulated = "The composite is not simulated: no published file has its axes item by item."
 
 // challenged is one challenger in one round, as a row of the table.
 type challenged struct {
@@ -111,6 +115,7 @@ func (f *distilFlags) more(r *replayed, rounds []*distil.Round) error {
 		return nil
 	}
 	var err error
+	r.NotSimulated = notSimulated
 	r.Simulated, err = distil.Simulate(rounds, distil.Eras, []int{40, 100, 300}, []float64{0, 0.01, 0.03, 0.05}, times)
 	if err != nil {
 		return cli.Failed(err, "--simulate needs two rounds or more with such a pair")
@@ -168,7 +173,7 @@ func printDistil(w io.Writer, r *replayed) error {
 			x.Rule, x.Prompts, 100*x.Better, x.Challenger, x.Round)
 	}
 	if r.Simulated != nil {
-		fmt.Fprintln(t, "The composite is not simulated: no published file has its axes item by item.")
+		fmt.Fprintln(t, r.NotSimulated)
 	}
 	return t.Flush()
 }
