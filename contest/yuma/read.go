@@ -149,24 +149,21 @@ func readCSV(in io.Reader) ([]*Epoch, error) {
 	if err != nil || fmt.Sprint(head) != "[uid stake target weight]" {
 		return nil, fmt.Errorf("the first line is %q; it names uid,stake,target,weight", head)
 	}
+	lines, err := r.ReadAll()
+	if err != nil {
+		return nil, err
+	}
 	t := table{}
-	for {
-		fields, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return t.epoch()
-		}
-		if err != nil {
-			return nil, err
-		}
-		line, _ := r.FieldPos(0)
+	for i, fields := range lines {
 		var e entry
 		if err = e.parse(fields); err == nil {
 			err = t.add(&e)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
+			return nil, fmt.Errorf("line %d: %w", i+2, err) // behind the head
 		}
 	}
+	return t.epoch()
 }
 
 func (e *entry) parse(fields []string) (err error) {
@@ -191,24 +188,20 @@ func readParquet(in io.ReaderAt, size int64) ([]*Epoch, error) {
 			return nil, fmt.Errorf("no column %q beside uid, stake, target and weight", name)
 		}
 	}
-	r := parquet.NewGenericReader[entry](file)
-	defer r.Close() //nolint:errcheck // only read
-	t, some := table{}, make([]entry, 1024)
-	for {
-		n, err := r.Read(some)
-		for i := range some[:n] {
-			if bad := t.add(&some[i]); bad != nil {
-				return nil, bad
-			}
-			some[i] = entry{}
-		}
-		if errors.Is(err, io.EOF) {
-			return t.epoch()
-		}
-		if err != nil {
+	if n := file.NumRows(); n > MaxNodes*MaxNodes {
+		return nil, fmt.Errorf("%d rows; %d nodes have %d weights at most", n, MaxNodes, MaxNodes*MaxNodes)
+	}
+	rows, err := parquet.Read[entry](in, size)
+	if err != nil {
+		return nil, err
+	}
+	t := table{}
+	for i := range rows {
+		if err := t.add(&rows[i]); err != nil {
 			return nil, err
 		}
 	}
+	return t.epoch()
 }
 
 // table gathers the rows of an epoch.
