@@ -13,10 +13,10 @@ type repeated struct {
 	n     atomic.Int64
 }
 
-// leastRepeated is the least length in bytes of a text that is remembered, and
-// mostRepeated how many are: some MiB.
+// leastRepeated is the least length in bytes of a text that is remembered (a tool's
+// definition is a few hundred bytes), and mostRepeated how many are: some MiB.
 const (
-	leastRepeated = 512
+	leastRepeated = 64
 	mostRepeated  = 1024
 )
 

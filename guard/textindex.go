@@ -15,6 +15,8 @@ import (
 type textIndex struct {
 	exact      map[string]int
 	normalised map[string]int
+	// longest is the length in bytes of the longest request.
+	longest int
 }
 
 func newTextIndex(bank []Entry) *textIndex {
@@ -23,10 +25,15 @@ func newTextIndex(bank []Entry) *textIndex {
 		if key := normalised(disguise.Plain(e.Text)); key != "" {
 			first(t.exact, e.Text, i)
 			first(t.normalised, key, i)
+			t.longest = max(t.longest, len(e.Text))
 		}
 	}
 	return t
 }
+
+// mostPadding is how many times as long as the longest request a text may be that
+// repeats one but for white space and punctuation; the lexical tier reads longer ones.
+const mostPadding = 4
 
 func first(m map[string]int, key string, i int) {
 	if _, known := m[key]; !known {
@@ -38,6 +45,9 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 	tier, evidence := TierExact, "the request is equal byte for byte"
 	i, found := t.exact[text]
 	if !found {
+		if len(text) > mostPadding*(t.longest+1) {
+			return Finding{}
+		}
 		tier, evidence = TierNormalised, "the request is equal but for case, white space and punctuation"
 		if i, found = t.normalised[normalised(text)]; !found {
 			return Finding{}

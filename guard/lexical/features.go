@@ -49,7 +49,7 @@ func (x *Index) compare(b *base, p *profile) features {
 	f[numbers], _ = x.numbersIn(b.profile.numbers, p.numbers)
 	f[numbersBack], _ = x.numbersIn(p.numbers, b.profile.numbers)
 	f[service] = serviceClash(b.profile, p)
-	f[template] = float64(shared(b.profile.bigrams, p.bigrams)) / math.Max(1, float64(min(len(b.profile.bigrams), len(p.bigrams))))
+	f[template] = float64(shared(b.profile.pairs(), p.pairs())) / math.Max(1, float64(min(len(b.profile.pairs()), len(p.pairs()))))
 	f[swapped] = f[template] * math.Min(1-f[coverBase], 1-coverAll)
 	return f
 }

@@ -128,6 +128,7 @@ func stemsOnce(p *profile) []string {
 
 func (x *Index) addBase(p *profile) {
 	b := &base{profile: p, tokens: len(p.tokens)}
+	p.pairs() // before checks side by side ask
 	number := int32(len(x.bases))
 	for _, w := range p.content {
 		if w.id >= 0 {

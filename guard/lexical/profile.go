@@ -61,8 +61,8 @@ func newProfile(tokens []token, read func(string) *word) *profile {
 	return p
 }
 
-// lookUp is a profile that has its tokens and words alone: what else there is
-// of it takes the square of its length to gather.
+// lookUp is a profile that has its tokens and words alone: what else there is of
+// it is gathered of pieces where it is long.
 func lookUp(tokens []token, read func(string) *word) *profile {
 	p := &profile{tokens: tokens, words: make([]*word, len(tokens))}
 	for i := range tokens {
@@ -103,7 +103,6 @@ func (p *profile) gather() {
 			}
 		}
 	}
-	p.gatherBigrams()
 }
 
 // refuses reports whether the word at i stands behind a "not", with nothing but
@@ -144,8 +143,14 @@ func (p *profile) addNumber(t token) {
 	p.numbers = append(p.numbers, n)
 }
 
-func (p *profile) gatherBigrams() {
+// pairs are the hashes of neighbouring words, sorted, each once. They are made when
+// they are first asked for: most texts are compared with no request.
+func (p *profile) pairs() []uint64 {
+	if p.bigrams != nil {
+		return p.bigrams
+	}
 	var last uint64
+	p.bigrams = make([]uint64, 0, len(p.words))
 	for _, w := range p.words {
 		if w == nil {
 			continue
@@ -157,6 +162,7 @@ func (p *profile) gatherBigrams() {
 	}
 	slices.Sort(p.bigrams)
 	p.bigrams = slices.Compact(p.bigrams)
+	return p.bigrams
 }
 
 // hashStem is FNV-1a.
