@@ -177,7 +177,7 @@ func (t *tally) summary() *evaluation.Summary {
 		for i, wins := range scored.gained {
 			all[i] = wins / perProblem
 		}
-		p.SEClustered = known(stats.ClusteredSE(all))
+		p.SEClustered = stats.Known(stats.ClusteredSE(all))
 		p.SEScored, p.Clustered95 = scored.share()
 	}
 	if s.Scored > 0 {
@@ -196,10 +196,12 @@ func (t *tally) summary() *evaluation.Summary {
 	if mean, _ := stats.Ratio(t.quality.gained, t.quality.tries); s.Judged > 0 {
 		s.Quality = &mean
 		_, s.Quality95 = t.quality.share()
-		s.Final = known(outcome.FinalScore(*s.ASRAll, mean))
+		s.Final = stats.Known(outcome.FinalScore(*s.ASRAll, mean))
 	}
 	return s
 }
+
+func rateOf(a, b int) *float64 { return stats.Known(float64(a) / float64(b)) }
 
 // passAt are the k that are reported, as far as there are samples.
 var passAt = []int{1, 2, 4, 8}
@@ -227,7 +229,7 @@ func (r *ratio) share() (se *float64, interval *[2]float64) {
 // sure gives a standard error and the interval that it makes; null for fewer than two
 // problems.
 func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
-	if known(se) == nil {
+	if stats.Known(se) == nil {
 		return nil, nil
 	}
 	i := stats.ClusteredWilson(rate, se, problems, samples)

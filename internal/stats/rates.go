@@ -13,6 +13,14 @@ import (
 // Z95 is the two-sided 95 % quantile of the normal distribution.
 const Z95 = 1.959963984540054
 
+// Known is nil for what could not be computed.
+func Known(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
 // Interval is a confidence interval, both ends included.
 type Interval struct{ Low, High float64 }
 

@@ -166,12 +166,12 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 // certainty fills in what this many problems can show.
 func (c *Comparison) certainty(whole stats.Paired, margin float64) {
 	for _, difference := range []float64{0.02, 0.05, 0.1} {
-		if p := known(whole.Power(difference)); p != nil {
+		if p := stats.Known(whole.Power(difference)); p != nil {
 			c.Power = append(c.Power, Power{difference, *p})
 		}
 	}
 	if margin > 0 {
-		c.Equivalence = &Equivalence{Margin: margin, P: known(whole.Equivalent(margin))}
+		c.Equivalence = &Equivalence{Margin: margin, P: stats.Known(whole.Equivalent(margin))}
 		c.Equivalence.Shown = c.Equivalence.P != nil && *c.Equivalence.P <= 0.05
 	}
 }
@@ -221,10 +221,10 @@ func (all pairing) paired() stats.Paired {
 
 func part(all pairing, whole stats.Paired) Part {
 	p := Part{
-		Problems: whole.Problems, AMean: whole.A, BMean: whole.B, Difference: whole.Difference, SEClustered: known(whole.SE),
-		P: whole.P(), MDE80: known(whole.MDE80()),
+		Problems: whole.Problems, AMean: whole.A, BMean: whole.B, Difference: whole.Difference, SEClustered: stats.Known(whole.SE),
+		P: whole.P(), MDE80: stats.Known(whole.MDE80()),
 	}
-	if i := whole.Interval(); known(i.Low) != nil {
+	if i := whole.Interval(); stats.Known(i.Low) != nil {
 		p.CI95 = &[2]float64{i.Low, i.High}
 	}
 	for _, one := range all {

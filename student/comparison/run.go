@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,12 +95,4 @@ func defaults(servers []telemetry.Identity) string {
 		}
 	}
 	return cmp.Or(strings.Join(all, " and "), unknown)
-}
-
-// known is nil for what could not be computed.
-func known(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
 }
