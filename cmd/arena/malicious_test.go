@@ -95,8 +95,8 @@ func malice(elsewhere string) map[string]http.HandlerFunc {
 	}
 }
 
-// cruel are what each client is asked to bear: 41 servers in all. Those marked are
-// met by 32 requests at once.
+// cruel are what each client is asked to bear: 42 servers in all, an evaluation with
+// 32 rollouts at once.
 var cruel = map[string][]string{
 	"eval":       {"endless body", "endless text", "endless stream", "deep", "nearly too long", "grows", "calls", "one long call", "promises", "long head", "elsewhere", "echo", "echo in words", "terminal", "hangs", "bomb", "wrong kinds", "comes back never"},
 	"judge":      {"endless text", "endless stream", "deep", "nearly too long", "long head", "elsewhere", "echo in words", "bomb", "wrong kinds"},
@@ -108,7 +108,7 @@ var cruel = map[string][]string{
 // TestMaliciousServers holds for each that the command ends by itself with a known
 // exit code, that a run that was played is drawn, that it took less than 300 MB (450 for 60,000 calls in one reply), and
 // that the key and the address's password are in no file and came to no other host.
-// Without the tag long each client meets its three worst.
+// Without the tag long each client meets one.
 func TestMaliciousServers(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("it measures processes")
@@ -124,7 +124,7 @@ func TestMaliciousServers(t *testing.T) {
 	catalog, problems := evalInputs(t, queries...)
 	for client, names := range cruel {
 		for i, name := range names {
-			if !long.Tests && i > 2 && name != "nearly too long" {
+			if !long.Tests && i > 0 {
 				continue
 			}
 			t.Run(client+"/"+name, func(t *testing.T) {
