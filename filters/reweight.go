@@ -8,7 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
-	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Scored is one attempt with its success and its richness by three measures;
@@ -46,7 +46,7 @@ type Standing struct {
 	BaseRank int
 	Ranks    [3]int
 	// Low and High bound the change of the share of all reward that falls to
-	// this agent, in 95 of 100 resamples of the problems.
+	// this agent, at 95 %; -1 to 1 for one problem.
 	Low, High [3]float64
 	// Gain is that change itself.
 	Gain [3]float64
@@ -76,117 +76,86 @@ func (s *Scored) reward() (r [4]float64) {
 	return r
 }
 
-// resamples of the bootstrap; the interval's ends then move by under a tenth of
-// its width from seed to seed.
-const resamples = 1000
-
-// Reweight computes the leaderboard. The bootstrap draws whole problems, since
-// attempts at one problem succeed or fail together.
+// Reweight computes the leaderboard. Intervals take problems for independent of one
+// another, since attempts at one problem succeed or fail together.
 func Reweight(all []Scored) Leaderboard {
-	t := newTally(all)
-	b := Leaderboard{Standings: t.standings}
-	whole := t.sum(func(int) float64 { return 1 })
-	b.BaseShare, b.Shares = whole.agentic[0], [3]float64(whole.agentic[1:])
-	drawn := t.resample()
-	for i := range b.Standings {
-		s := &b.Standings[i]
-		s.Agentic /= float64(s.Attempts)
-		s.Base = whole.by[i][0] / float64(s.Attempts)
-		for k := range s.Scores {
-			s.Scores[k] = whole.by[i][k+1] / float64(s.Attempts)
-			s.Gain[k] = whole.gain(i, k)
-			gains := make([]float64, len(drawn))
-			for n := range drawn {
-				gains[n] = drawn[n].gain(i, k)
-			}
-			slices.Sort(gains)
-			s.Low[k], s.High[k] = gains[resamples/40], gains[resamples-1-resamples/40]
+	b, by := Leaderboard{}, map[string]rewards{}
+	whole, agentic := rewards{}, rewards{}
+	agents := map[string]*Standing{}
+	for i := range all {
+		s := &all[i]
+		if agents[s.Agent] == nil {
+			agents[s.Agent], by[s.Agent] = &Standing{Agent: s.Agent}, rewards{}
 		}
+		a := agents[s.Agent]
+		a.Attempts++
+		a.Agentic += evidence.Flag(s.Agentic)
+		a.Adaptivity = s.Adaptivity
+		by[s.Agent].add(s, 1)
+		whole.add(s, 1)
+		agentic.add(s, evidence.Flag(s.Agentic))
+	}
+	problems := slices.Sorted(maps.Keys(whole))
+	b.BaseShare = agentic.share(whole, problems, 0)
+	for k := range RichnessNames {
+		b.Shares[k] = agentic.share(whole, problems, k+1)
+	}
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		s := agents[name]
+		s.Agentic /= float64(s.Attempts)
+		s.Base = by[name].sum(problems, 0) / float64(s.Attempts)
+		for k := range s.Scores {
+			s.Scores[k] = by[name].sum(problems, k+1) / float64(s.Attempts)
+			s.Gain[k], s.Low[k], s.High[k] = by[name].gain(whole, problems, k+1)
+		}
+		b.Standings = append(b.Standings, *s)
 	}
 	rank(b.Standings)
 	return b
 }
 
-// tally is the reward by agent and problem.
-type tally struct {
-	standings []Standing
-	// cells is reward by problem and agent, agentic that of agentic attempts alone.
-	cells   [][][4]float64
-	agentic [][4]float64
+// rewards are those of some attempts, by problem.
+type rewards map[string][4]float64
+
+func (r rewards) add(s *Scored, weight float64) {
+	sum := r[s.Problem]
+	for k, reward := range s.reward() {
+		sum[k] += weight * reward
+	}
+	r[s.Problem] = sum
 }
 
-func newTally(all []Scored) *tally {
-	agents, problems := map[string]int{}, map[string]int{}
-	for i := range all {
-		agents[all[i].Agent], problems[all[i].Problem] = 0, 0
+func (r rewards) sum(problems []string, k int) (sum float64) {
+	for _, p := range problems {
+		sum += r[p][k]
 	}
-	t := &tally{cells: make([][][4]float64, len(problems)), agentic: make([][4]float64, len(problems))}
-	for i, name := range slices.Sorted(maps.Keys(agents)) {
-		agents[name] = i
-		t.standings = append(t.standings, Standing{Agent: name})
-	}
-	for i, name := range slices.Sorted(maps.Keys(problems)) {
-		problems[name], t.cells[i] = i, make([][4]float64, len(agents))
-	}
-	for i := range all {
-		s, a, p := &all[i], agents[all[i].Agent], problems[all[i].Problem]
-		t.standings[a].Attempts++
-		t.standings[a].Agentic += evidence.Flag(s.Agentic)
-		t.standings[a].Adaptivity = s.Adaptivity
-		for k, r := range s.reward() {
-			t.cells[p][a][k] += r
-			t.agentic[p][k] += r * evidence.Flag(s.Agentic)
-		}
-	}
-	return t
+	return sum
 }
 
-// sums are rewards by agent and of all, and the part of agentic attempts.
-type sums struct {
-	by           [][4]float64
-	all, agentic [4]float64
+// share is the part of all reward, 0 where there is none.
+func (r rewards) share(whole rewards, problems []string, k int) float64 {
+	if all := whole.sum(problems, k); all > 0 {
+		return r.sum(problems, k) / all
+	}
+	return 0
 }
 
-// sum adds the rewards with a weight for each problem.
-func (t *tally) sum(weight func(problem int) float64) *sums {
-	s := &sums{by: make([][4]float64, len(t.standings))}
-	for p := range t.cells {
-		w := weight(p)
-		for k := range s.all {
-			for a := range s.by {
-				s.by[a][k] += w * t.cells[p][a][k]
-				s.all[k] += w * t.cells[p][a][k]
-			}
-			s.agentic[k] += w * t.agentic[p][k]
-		}
+// gain is how the share of all reward changes by a measure, with the 95 % interval of
+// the difference of the two ratios, linearised over problems.
+func (r rewards) gain(whole rewards, problems []string, k int) (gain, low, high float64) {
+	base, all := whole.sum(problems, 0), whole.sum(problems, k)
+	if base <= 0 || all <= 0 {
+		return 0, 0, 0
 	}
-	for k := range s.all {
-		if s.all[k] > 0 {
-			s.agentic[k] /= s.all[k]
-		}
+	before, after, squares, n := r.share(whole, problems, 0), r.share(whole, problems, k), 0.0, len(problems)
+	for _, p := range problems {
+		squares += math.Pow((r[p][k]-after*whole[p][k])/all-(r[p][0]-before*whole[p][0])/base, 2)
 	}
-	return s
-}
-
-// gain is how an agent's share of all reward changes by a measure.
-func (s *sums) gain(agent, k int) float64 {
-	if s.all[0] <= 0 || s.all[k+1] <= 0 {
-		return 0
+	of := stats.T95(after-before, math.Sqrt(squares*float64(n)/float64(n-1)), n)
+	if n < 2 {
+		of = stats.Interval{Low: -1, High: 1}
 	}
-	return s.by[agent][k+1]/s.all[k+1] - s.by[agent][0]/s.all[0]
-}
-
-func (t *tally) resample() []*sums {
-	drawn := make([]*sums, resamples)
-	draw := dice.Roll(0)
-	for n := range drawn {
-		weights := make([]float64, len(t.cells))
-		for range weights {
-			weights[draw.N(len(weights))]++
-		}
-		drawn[n] = t.sum(func(p int) float64 { return weights[p] })
-	}
-	return drawn
+	return after - before, of.Low, of.High
 }
 
 func rank(s []Standing) {

@@ -93,7 +93,7 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	for k, name := range filters.RichnessNames {
 		fmt.Fprintf(t, ", %s %.4f", name, b.Shares[k])
 	}
-	fmt.Fprintln(t, "\nrichness that the log cannot answer counts as 0; intervals: 1000 resamples of the problems")
+	fmt.Fprintln(t, "\nrichness that the log cannot answer counts as 0; intervals: problems as clusters")
 	return t.Flush()
 }
 
