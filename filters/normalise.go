@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,12 +49,9 @@ type normaliser struct {
 }
 
 func (n *normaliser) fault(word string) {
-	for _, f := range n.faults {
-		if f == word {
-			return
-		}
+	if !slices.Contains(n.faults, word) {
+		n.faults = append(n.faults, word)
 	}
-	n.faults = append(n.faults, word)
 }
 
 func (n *normaliser) step(i int, s *arena.Step) {

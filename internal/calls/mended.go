@@ -1,6 +1,8 @@
 package calls
 
 import (
+	"slices"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/lenient"
 )
@@ -117,10 +119,8 @@ type reader struct {
 
 // add appends word to list unless it is there: the lists hold a few words.
 func add(list []string, word string) []string {
-	for _, w := range list {
-		if w == word {
-			return list
-		}
+	if slices.Contains(list, word) {
+		return list
 	}
 	return append(list, word)
 }

@@ -1,17 +1,6 @@
 package calls
 
-import (
-	"strings"
-)
-
-// The tags that hold something else than words. Models write them with odd
-// spelling; the first of each kind is the proper one.
-var (
-	callTags   = []string{"tool_call", "tool_calls", "toolcall", "function_call"}
-	thinkTags  = []string{"think", "thinking", "thought"}
-	wordTags   = []string{"response", "answer"}
-	resultTags = []string{"obs", "tool_response", "observation"}
-)
+import "strings"
 
 type kind uint8
 
@@ -22,6 +11,18 @@ const (
 	speaking
 	answering
 )
+
+// kinds are the tags that hold something else than words. Models write them with odd
+// spelling.
+var kinds = map[string]kind{
+	properCall: calling, "tool_calls": calling, "toolcall": calling, "function_call": calling,
+	"think": thinking, "thinking": thinking, "thought": thinking,
+	"response": speaking, "answer": speaking,
+	"obs": answering, "tool_response": answering, "observation": answering,
+}
+
+// properCall is the tag of a call that needs no repair.
+const properCall = "tool_call"
 
 // message walks over the tags of text and reads what lies in and between them.
 func (r *reader) message(text string) {
@@ -71,10 +72,7 @@ func (r *reader) element(tag string, k kind, after string) string {
 		}
 		r.thinkBlock(body)
 	case calling:
-		if !closed {
-			r.repair(RepairTag)
-		}
-		if tag != callTags[0] {
+		if !closed || tag != properCall {
 			r.repair(RepairTag)
 		}
 		r.callBlock(body, closed)
@@ -127,7 +125,7 @@ func nextTag(s string) (before, tag string, k kind, after string) {
 		}
 		i += from
 		name, end := tagName(s[i:])
-		if k := kindOf(name); k != words {
+		if k := kinds[name]; k != words {
 			return s[:i], name, k, s[i+end:]
 		}
 		from = i + 1
@@ -147,31 +145,6 @@ func tagName(s string) (name string, end int) {
 		name = "/" + strings.TrimSpace(name[1:])
 	}
 	return name, stop + 1
-}
-
-func kindOf(name string) kind {
-	switch {
-	case name == "":
-		return words
-	case contains(callTags, name):
-		return calling
-	case contains(thinkTags, name):
-		return thinking
-	case contains(wordTags, name):
-		return speaking
-	case contains(resultTags, name):
-		return answering
-	}
-	return words
-}
-
-func contains(list []string, s string) bool {
-	for _, w := range list {
-		if w == s {
-			return true
-		}
-	}
-	return false
 }
 
 func containsTag(s string, want kind) bool {
@@ -218,10 +191,10 @@ func closing(s, tag string, k kind) (at, length int) {
 		}
 		i += from
 		name, n := tagName(s[i:])
-		if name == "/"+tag || (k == calling && strings.HasPrefix(name, "/") && contains(callTags, name[1:])) {
+		if name == "/"+tag || (k == calling && strings.HasPrefix(name, "/") && kinds[name[1:]] == calling) {
 			return i, n
 		}
-		if k == calling && kindOf(name) == calling {
+		if k == calling && kinds[name] == calling {
 			return -1, 0
 		}
 		from = i + 1
