@@ -65,16 +65,11 @@ func (g *Guard) weighFalseDrops(given bool) {
 	f.Threshold = g.config.Drop
 	if f.Held > 0 {
 		f.Share = float64(f.Dropped) / float64(f.Held)
-		f.Low, f.High = pairedWilson(f.Dropped, f.Held)
+		// For half as many: requests are lost in pairs, each for the other.
+		w := stats.Wilson(f.Dropped/2, f.Held/2)
+		f.Low, f.High = w.Low, w.High
 	}
 	g.falseDrops = f
-}
-
-// pairedWilson is Wilson's interval for half as many: requests are lost in pairs,
-// each for the other.
-func pairedWilson(k, n int) (low, high float64) {
-	w := stats.Wilson(k/2, n/2)
-	return w.Low, w.High
 }
 
 // aloneScores holds requests, chosen by hash, against all others that share no

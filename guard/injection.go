@@ -139,9 +139,9 @@ var amounts = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(php|pesos?|mm|cm|ml|kg|g
 
 // respell writes an amount in another usual way.
 var respell = map[string]func(v float64) string{
-	"php":   func(v float64) string { return "₱" + thousands(v) },
-	"peso":  func(v float64) string { return "₱" + thousands(v) },
-	"pesos": func(v float64) string { return "₱" + thousands(v) },
+	"php":   func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
+	"peso":  func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
+	"pesos": func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
 	"mm":    func(v float64) string { return fmt.Sprintf("%g cm", v/10) },
 	"cm":    func(v float64) string { return fmt.Sprintf("%g mm", v*10) },
 	"ml":    func(v float64) string { return fmt.Sprintf("%g milliliters", v) },
@@ -160,15 +160,6 @@ func changeUnits(text string) (string, bool) {
 		return respell[strings.ToLower(parts[2])](v)
 	})
 	return changed, changed != text
-}
-
-func thousands(v float64) string {
-	s := strconv.FormatFloat(v, 'f', -1, 64)
-	whole, _, _ := strings.Cut(s, ".")
-	if n := len(whole); n > 3 {
-		s = whole[:n-3] + "," + s[n-3:]
-	}
-	return s
 }
 
 // exchanges are light changes of wording that leave every constraint alone.
