@@ -149,7 +149,8 @@ func (r rewards) gain(whole rewards, problems []string, k int) (gain, low, high 
 	}
 	before, after, squares, n := r.share(whole, problems, 0), r.share(whole, problems, k), 0.0, len(problems)
 	for _, p := range problems {
-		squares += math.Pow((r[p][k]-after*whole[p][k])/all-(r[p][0]-before*whole[p][0])/base, 2)
+		d := (r[p][k]-after*whole[p][k])/all - (r[p][0]-before*whole[p][0])/base
+		squares += d * d
 	}
 	of := stats.T95(after-before, math.Sqrt(squares*float64(n)/float64(n-1)), n)
 	if n < 2 {

@@ -42,9 +42,6 @@ const DefaultMaxFalse = 0.02
 // rewording in ten would be lost.
 var maxDrop = lexical.Logistic(1)
 
-// FalseDrops estimates the honest rows lost at the present threshold.
-func (g *Guard) FalseDrops() FalseDrops { return g.falseDrops }
-
 // weighFalseDrops estimates the false drops and raises a threshold that was not
 // given until they are below the share allowed.
 func (g *Guard) weighFalseDrops(given bool) {

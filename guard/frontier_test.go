@@ -90,7 +90,7 @@ func TestFrontier(t *testing.T) {
 		}
 	}
 	for n, b := range map[int][]Entry{180: bank[:180], 750: bank[:750], 7500: bank, 751: public} {
-		t.Logf("bank of %d: %+v", n, newTestGuard(t, b).FalseDrops())
+		t.Logf("bank of %d: %+v", n, newTestGuard(t, b).falseDrops)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestFalseDropsCover(t *testing.T) {
 				}
 			}
 		}
-		truth, f := float64(lost)/float64(honest), g.FalseDrops()
+		truth, f := float64(lost)/float64(honest), g.falseDrops
 		if f.Low <= truth && truth <= f.High {
 			covered++
 		}

@@ -188,8 +188,8 @@ func TestADamagedIndexIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers := func() (said string, seen bool) {
-		c, err := Open(t.Context(), sample, path)
-		if err != nil {
+		c, refused := Open(t.Context(), sample, path)
+		if refused != nil {
 			return "", true
 		}
 		defer c.Close()

@@ -55,7 +55,7 @@ func (t *tally) add(r *rollout.Result) {
 		t.beginProblem(r)
 	}
 	s.Stops[string(r.Stop)]++
-	s.Counts.Add(r.Counts)
+	s.Add(r.Counts)
 	s.Turns += r.Turns
 	t.unseen.add(float64(r.UnseenIDs), float64(r.Turns))
 	plus(&s.Tokens.Prompt, r.Tokens.Prompt)

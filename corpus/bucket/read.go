@@ -114,7 +114,7 @@ type info struct{ of *object }
 
 func (i info) Name() string       { return path.Base(i.of.key) }
 func (i info) Size() int64        { return i.of.Attributes.Size }
-func (i info) ModTime() time.Time { return i.of.Attributes.ModTime }
+func (i info) ModTime() time.Time { return i.of.ModTime }
 func (i info) Mode() fs.FileMode  { return 0o644 }
 func (i info) IsDir() bool        { return false }
 func (i info) Sys() any           { return i.of.Attributes }

@@ -14,7 +14,7 @@ func TestCookiesAreHeadersWithASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	const long = "abcdefgh12345678"
-	for text, want := range map[string]string{
+	for text, becomes := range map[string]string{
 		"cookie: sid=" + long:                     "cookie: *",
 		"Set-Cookie: a=b; sid=" + long + "; c":    "Set-Cookie: *; c",
 		`"cookie":"sid=` + long + `","x":1`:       `"cookie":"*","x":1`,
@@ -26,7 +26,7 @@ func TestCookiesAreHeadersWithASession(t *testing.T) {
 		"cookie jar, 16 cookies: chocolate":       "cookie jar, 16 cookies: chocolate",
 		"cookie:    sid=" + long:                  "cookie:    sid=" + long,
 	} {
-		if got, want := r.Text(text, Counts{}), strings.ReplaceAll(want, "*", Placeholder("cookie")); got != want {
+		if got, want := r.Text(text, Counts{}), strings.ReplaceAll(becomes, "*", Placeholder("cookie")); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}

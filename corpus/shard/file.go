@@ -70,8 +70,8 @@ func (f *File) group(g parquet.RowGroup, visit func(parquet.Row) error) error {
 	for seen < g.NumRows() {
 		n, err := in.ReadRows(batch[:min(rowBatch, g.NumRows()-seen)])
 		for _, row := range batch[:n] {
-			if err := visit(row); err != nil {
-				return err
+			if failed := visit(row); failed != nil {
+				return failed
 			}
 		}
 		if seen += int64(n); n == 0 && (err == nil || errors.Is(err, io.EOF)) {

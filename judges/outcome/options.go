@@ -66,9 +66,9 @@ func eachPair(v value, lists bool, yield func(pair)) error {
 			}
 		}
 		for _, each := range values {
-			h, err := hash(each)
-			if err != nil {
-				return err
+			h, bad := hash(each)
+			if bad != nil {
+				return bad
 			}
 			yield(pair{item.Key, h})
 		}
@@ -101,8 +101,8 @@ func skuPairs(v value) ([][]pair, error) {
 	var all [][]pair
 	for _, variant := range variants {
 		var sku []pair
-		if err := eachPair(variant.Value, false, func(p pair) { sku = append(sku, p) }); err != nil {
-			return nil, err
+		if bad := eachPair(variant.Value, false, func(p pair) { sku = append(sku, p) }); bad != nil {
+			return nil, bad
 		}
 		all = append(all, sku)
 	}

@@ -41,16 +41,16 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 		return err
 	}
 	err = cli.WriteWhole(r.Streams, r.flags.Out, func(w io.Writer) error {
-		all, err := cli.Scanned(ctx, &r.Scan, inputs, r.attempt)
-		if err != nil {
-			return err
+		all, bad := cli.Scanned(ctx, &r.Scan, inputs, r.attempt)
+		if bad != nil {
+			return bad
 		}
-		if err = r.summary(all); err != nil {
-			return err
+		if bad = r.summary(all); bad != nil {
+			return bad
 		}
 		for _, a := range all {
-			if _, err = w.Write(a.line); err != nil {
-				return fmt.Errorf("write scores: %w", err)
+			if _, bad = w.Write(a.line); bad != nil {
+				return fmt.Errorf("write scores: %w", bad)
 			}
 		}
 		return nil

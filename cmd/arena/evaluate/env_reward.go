@@ -71,15 +71,15 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	}
 	d := cli.Scan{DayFlags: &f.DayFlags, Name: "reward", Streams: s, Limits: traces.DefaultLimits()}
 	err = cli.WriteWhole(s, f.Out, func(w io.Writer) error {
-		all, err := cli.Scanned(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
-			line, err := payer.Trajectory(ctx, t)
-			if err != nil {
-				err = cli.Failed(err, "titles could not be embedded: start the endpoint, or leave --embeddings out")
+		all, bad := cli.Scanned(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
+			line, lost := payer.Trajectory(ctx, t)
+			if lost != nil {
+				lost = cli.Failed(lost, "titles could not be embedded: start the endpoint, or leave --embeddings out")
 			}
-			return line, err
+			return line, lost
 		})
-		if err != nil {
-			return err
+		if bad != nil {
+			return bad
 		}
 		return f.lines(s, w, all)
 	})
