@@ -74,11 +74,13 @@ func newBankRotate(s *cli.Streams) *cobra.Command {
 		Use:     "rotate --to POOL IDS…",
 		Short:   "Move problems and their clusters on to a more protected pool",
 		Example: bankAdded + "\n  arena leak bank rotate --to never-touch --date 2026-11-22 --by ops --state protected.json lunch-box",
-		Args:    cli.Takes(0, cli.AnyNumber),
-		RunE: func(_ *cobra.Command, ids []string) error {
+		Args: func(_ *cobra.Command, ids []string) error {
 			if len(ids)+len(f.release) == 0 {
 				return cli.Usage(errors.New("no problem is named"), "name the problems that move, or --release one that is opened again")
 			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, ids []string) error {
 			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return r.Rotate(append(ids, f.release...), f.move()) })
 		},
 	}

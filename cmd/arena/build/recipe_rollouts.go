@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/evaluate"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -54,7 +55,8 @@ func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
 	if f.plays() {
 		run = filepath.Join(f.work, "run")
 		f.preset(c.Flags().Changed)
-		f.eval.Problems, f.eval.Out, f.eval.Judge.Name = f.problemsFile(), run, "gates"
+		f.eval.Problems, f.eval.Out = f.problemsFile(), run
+		f.eval.Judge = instrument.JudgeChoice{Name: "gates", LLM: instrument.DefaultLLMFlags()}
 		if err := evaluate.Run(c.Context(), f.streams, &f.eval); err != nil {
 			return "", err
 		}
