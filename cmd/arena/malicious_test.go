@@ -106,7 +106,8 @@ var cruel = map[string][]string{
 }
 
 // TestMaliciousServers holds for each that the command ends by itself with a known
-// exit code, that a run that was played is drawn, that it took less than 300 MB (450 for 60,000 calls in one reply), and
+// exit code, that a run that was played is drawn, that it took less than 300 MB (450 for 60,000 calls in one
+// reply, 350 for a conversation that grows), and
 // that the key and the address's password are in no file and came to no other host.
 // Without the tag long each client meets one.
 func TestMaliciousServers(t *testing.T) {
@@ -132,7 +133,7 @@ func TestMaliciousServers(t *testing.T) {
 				defer web.Close()
 				dir := t.TempDir()
 				base := strings.Replace(web.URL, "http://", "http://user:"+secretPassword+"@", 1)
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 				defer cancel()
 				c := exec.CommandContext(ctx, arena, attacked(client, base, catalog, problems, dir)...)
 				c.Dir, c.Env = dir, append(os.Environ(), "OPENAI_API_KEY="+secretKey, "JUDGE_API_KEY="+secretKey)
@@ -145,8 +146,11 @@ func TestMaliciousServers(t *testing.T) {
 					t.Errorf("exit %d, %v: %.2000s", code, err, said.String())
 				}
 				most := 300
-				if name == "calls" { // 60,000 of them are read again with the trace
+				switch name {
+				case "calls": // 60,000 of them are read again with the trace
 					most = 450
+				case "grows": // 280 on a machine that does nothing else
+					most = 350
 				}
 				if mb >= most {
 					t.Errorf("it took %d MB", mb)
