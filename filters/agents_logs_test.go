@@ -112,7 +112,7 @@ func turnCopied(r *recorder, calls ...call) {
 	if len(r.steps)%2 == 0 {
 		r.infer("Calling.", calls...)
 	} else {
-		r.replyAs(fmt.Sprintf("chatcmpl-%s-%d", r.task.id, 1), r.message("Calling.", calls))
+		r.replyAs(fmt.Sprintf("%s%s-%d", r.server, r.task.id, 1), r.message("Calling.", calls))
 	}
 	r.run("Calling.", calls)
 }

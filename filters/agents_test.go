@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 // agent plays one task and leaves a trace. A family is the agents of one name.
@@ -52,7 +54,7 @@ func playDays(a agent, d days) []labelled {
 	for day := range 2 {
 		w := newWorld(d.seed + int64(day))
 		for n := range d.tasks {
-			r := &recorder{w: w, task: w.task(n), now: start, limit: 2000}
+			r := &recorder{w: w, task: w.task(n), now: start, limit: 2000, server: fmt.Sprintf("%08x-", uint32(evidence.HashText(a.name)))}
 			if a.setUp != nil {
 				a.setUp(r)
 			}

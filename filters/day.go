@@ -43,7 +43,7 @@ func (f *Filter) Day(all []*Checked) *Day {
 			d.stays[c.ID] = i
 		}
 	}
-	samples, found := map[string][]habits.Sample{}, habits.Offered{}
+	samples, found := map[string][]habits.Sample{}, habits.Found{}
 	for i, c := range all {
 		if d.stays[c.ID] == i {
 			found.Add(&c.Sample)

@@ -79,7 +79,7 @@ func (f *Filter) conclude(s *arena.Structure, a *evidence.Attempt) {
 			s.Verdicts = append(s.Verdicts, verdict(r.check(), r.reason, odds, 0, odds < 0 && s.Axis == arena.AxisScripted))
 		}
 	}
-	s.Reasons = append(f.axisReasons(s), a.Unreadable()...)
+	s.Reasons = slices.Concat(f.axisReasons(s), a.Trace.Vetoes, a.Dialogue.Faults)
 	for i := range s.Verdicts {
 		if v := &s.Verdicts[i]; v.Decision == arena.Drop && !slices.Contains(s.Reasons, v.Reason) {
 			s.Reasons = append(s.Reasons, v.Reason)

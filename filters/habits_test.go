@@ -15,7 +15,7 @@ var guilty = map[string]string{
 	"fixed_habit_v4":       "puppet",
 	"deaf_thinking_v2":     "puppet with dice",
 	"fixed_plan_v4":        "puppet with one plan",
-	"overriding_client_v3": "overrides now and then",
+	"overriding_client_v4": "overrides now and then",
 	"told_answers_v2":      "puppet tells answers",
 }
 

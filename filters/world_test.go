@@ -1,6 +1,7 @@
 package filters_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand"
@@ -150,6 +151,8 @@ type recorder struct {
 	proxy  []arena.ProxyCall
 	asked  int
 	nextID int
+	// server is what the ids of all replies begin with.
+	server string
 	// style is how the model writes its calls.
 	style string
 	// limit is the size from which the log cuts an answer.
@@ -186,7 +189,7 @@ func (r *recorder) say(text string) { r.reply(map[string]any{"role": "assistant"
 
 func (r *recorder) reply(message map[string]any) {
 	r.nextID++
-	r.replyAs(fmt.Sprintf("chatcmpl-%s-%d", r.task.id, r.nextID), message)
+	r.replyAs(fmt.Sprintf("%s%s-%d", cmp.Or(r.server, "chatcmpl-"), r.task.id, r.nextID), message)
 }
 
 func (r *recorder) replyAs(id string, message map[string]any) {

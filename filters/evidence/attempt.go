@@ -4,6 +4,7 @@ package evidence
 
 import (
 	"math"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -49,11 +50,12 @@ type facts struct {
 	Hidden                  int
 	Impossible              int
 	Forged                  int
-	CallTurns               int
-	Tokens                  int
-	Recommended             *Claim
-	RecommendationNamed     bool
-	RecommendationHeard     bool
+	// CallTurns counts the turns that make calls.
+	CallTurns           int
+	Tokens              int
+	Recommended         *Claim
+	RecommendationNamed bool
+	RecommendationHeard bool
 }
 
 // Examine reads an attempt in a harness of these tools; its pad may be released when
@@ -110,19 +112,13 @@ func (a *Attempt) measure() {
 	a.Prescient, a.PrescientBy = a.countPrescient()
 	a.Agree, a.Disagree = a.compareLengths()
 	a.Hidden = a.countHidden()
-	a.Impossible = a.countImpossible()
+	a.Impossible = a.Log.impossible
 	a.Forged = a.forgedReplies()
-	a.CallTurns = a.countCallTurns()
 	a.Tokens = Tokens(a.Dialogue)
 	a.Recommended = a.lastRecommendation()
 	a.RecommendationNamed = a.Recommended != nil && a.Recommender(a.Recommended) > 0
 	a.read()
 	a.RecommendationHeard = a.Recommended != nil && a.hears(a.Recommended)
-}
-
-// Bound counts the dispatches that a model's own words named.
-func (a *Attempt) Bound() int {
-	return a.Links[LinkNamed] + a.Links[LinkLoose] + a.Links[LinkDerived]
 }
 
 // Unbound counts the dispatches that readable replies did not name.
@@ -133,7 +129,8 @@ func (a *Attempt) Unbound() int {
 // Richness is the share of decided dispatches that the model named with these
 // arguments; NaN where no dispatch is decided.
 func (a *Attempt) Richness() float64 {
-	return Share(a.Bound(), a.Bound()+a.Unbound())
+	bound := a.Links[LinkNamed] + a.Links[LinkLoose] + a.Links[LinkDerived]
+	return Share(bound, bound+a.Unbound())
 }
 
 // Share is NaN where nothing was counted.
@@ -150,16 +147,6 @@ func Flag(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// countCallTurns counts the turns that make calls.
-func (a *Attempt) countCallTurns() (n int) {
-	for i := range a.Dialogue.Turns {
-		if len(a.Dialogue.Turns[i].Calls) > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // lastRecommendation is the last one of the dialogue, nil where none.
@@ -197,20 +184,13 @@ func recommends(n *Act, ids []string) bool {
 // OtherAnswer reports whether replies named recommendations, with other products than
 // the dialogue shows.
 func (a *Attempt) OtherAnswer() bool {
-	for i := range a.Log.Replies {
-		for j := range a.Log.Replies[i].Named {
-			if n := &a.Log.Replies[i].Named[j]; n.Tool == ToolRecommend && len(n.IDs) > 0 {
-				return true
-			}
-		}
-	}
-	return false
+	other := func(n Act) bool { return n.Tool == ToolRecommend && len(n.IDs) > 0 }
+	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, other) })
 }
 
-// Unreadable lists the faults of reading and the vetoes of the reader: each is
-// a reject of its own.
-func (a *Attempt) Unreadable() []string {
-	var all []string
-	all = append(all, a.Trace.Vetoes...)
-	return append(all, a.Dialogue.Faults...)
+// Unasked reports whether no reply named the answer, and no model was asked for one
+// after the last result: the client chose it.
+func (a *Attempt) Unasked() bool {
+	n, last := len(a.Log.Dispatches), len(a.Log.Replies)-1
+	return n > 0 && a.Recommended != nil && !a.RecommendationNamed && a.Readable > last && a.Log.Dispatches[n-1].Last == last
 }

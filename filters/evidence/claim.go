@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"slices"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
@@ -121,12 +123,7 @@ func (l *ProxyLog) seenBefore(earlier []Claim, c *Claim) bool {
 	if c.Act.Tool != ToolView {
 		return false
 	}
-	for _, id := range c.Shown {
-		if !l.opened(id) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Shown, func(id string) bool { return !l.opened(id) })
 }
 
 // opened reports whether a dispatch asked for the details of this product.
@@ -162,12 +159,7 @@ func (l *ProxyLog) differs(c *Claim, index int, p *Pad) bool {
 }
 
 func sharesID(a, b []string) bool {
-	for _, id := range a {
-		if HasID(b, id) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a, func(id string) bool { return HasID(b, id) })
 }
 
 // cutShort reports whether the result is text which ends within a product: a client

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,13 +36,9 @@ func inOrder(part, whole []uint64) bool {
 // client that opens them together. Each of its products must have been named in
 // this turn.
 func (l *ProxyLog) merges(d *Dispatch, first, last int) bool {
-	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
+	apart := func(id string) bool { return !l.opens(id, first, last) }
+	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 || slices.ContainsFunc(d.Act.IDs, apart) {
 		return false
-	}
-	for _, id := range d.Act.IDs {
-		if !l.opens(id, first, last) {
-			return false
-		}
 	}
 	for r := max(first, 0); r <= last; r++ {
 		for i := range l.Replies[r].Named {
@@ -105,26 +102,11 @@ func (a *Attempt) unnumber() {
 
 // numbers reports whether a reply names products by numbers of its own.
 func (l *ProxyLog) numbers() bool {
-	for i := range l.Replies {
-		for j := range l.Replies[i].Named {
-			if isNumbered(&l.Replies[i].Named[j]) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, isNumbered) })
 }
 
-func isNumbered(n *Act) bool {
-	if n.Tool != ToolView && n.Tool != ToolMatch && n.Tool != ToolRecommend || len(n.IDs) == 0 {
-		return false
-	}
-	for _, id := range n.IDs {
-		if numberOf(id) < 0 {
-			return false
-		}
-	}
-	return true
+func isNumbered(n Act) bool {
+	return n.Tool.Takes() && len(n.IDs) > 0 && !slices.ContainsFunc(n.IDs, func(id string) bool { return numberOf(id) < 0 })
 }
 
 // numberOf reads a number that is too short for an id, with a mark before it
@@ -155,7 +137,7 @@ func (a *Attempt) explained(by numbering) (n int) {
 // pointed are the products that a numbered call means; nil where it is none or
 // a number points nowhere.
 func (a *Attempt) pointed(n *Act, r *Reply, by numbering) []string {
-	if !isNumbered(n) || !a.Pad.room() {
+	if !isNumbered(*n) || !a.Pad.room() {
 		return nil
 	}
 	shown, from := a.numbered(r.Start, by.through), len(a.Pad.ids)

@@ -66,5 +66,5 @@ func (a *Attempt) asks(reply int, d *Dispatch) bool {
 			return true
 		}
 	}
-	return a.Log.nameless() && a.says(reply, &d.Act)
+	return a.Log.nameless() && a.says(reply, &d.Act, nil) // which list was the newest, only times tell
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,17 +29,6 @@ func (a *Attempt) countHidden() (n int) {
 		if d.Claimed < 0 && d.Link != LinkRetry && answered(d.Call) {
 			n++
 		}
-	}
-	return n
-}
-
-// countImpossible counts entries of the log with a duration below zero.
-func (a *Attempt) countImpossible() (n int) {
-	for i := range a.Log.Dispatches {
-		n += int(Flag(a.Log.Dispatches[i].Call.DurationMS < 0))
-	}
-	for i := range a.Log.Replies {
-		n += int(Flag(a.Log.Replies[i].call.DurationMS < 0))
 	}
 	return n
 }
@@ -167,14 +157,8 @@ func (a *Attempt) Known(id string, i int) bool {
 
 // replied reports whether a reply named the id in a call.
 func (a *Attempt) replied(id string) bool {
-	for i := range a.Log.Replies {
-		for j := range a.Log.Replies[i].Named {
-			if HasID(a.Log.Replies[i].Named[j].IDs, id) {
-				return true
-			}
-		}
-	}
-	return false
+	names := func(n Act) bool { return HasID(n.IDs, id) }
+	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, names) })
 }
 
 // compareLengths asks of each dispatch whose reply was cut whether the reply's

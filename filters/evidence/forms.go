@@ -2,6 +2,8 @@ package evidence
 
 import (
 	"iter"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -25,7 +27,7 @@ func (a *Attempt) forms() {
 const maxFrame = 5
 
 // readBy reads the calls whose frames have so many words; false where they are not
-// one for each tool.
+// one for each tool. Frames of a list that the client chose from are none.
 func (a *Attempt) readBy(depth int) bool {
 	var known frames
 	for i := range a.Log.Dispatches {
@@ -42,8 +44,11 @@ func (a *Attempt) readBy(depth int) bool {
 	if n := len(a.Claims); n > 0 && a.Claims[n-1].Act.Tool == ToolTerminate {
 		known.take(ToolTerminate, a.frame(last, &a.Claims[n-1].Act, depth))
 	}
-	if known.tools() < 2 || a.offers(depth) {
+	if known.tools() < 2 {
 		return false
+	}
+	if a.offers(depth) {
+		return true
 	}
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -95,24 +100,24 @@ func (a *Attempt) toolFor(d *Dispatch) Tool {
 func (a *Attempt) buys(by int, answer *Claim) bool {
 	for i := len(a.Claims) - 1; i >= 0; i-- {
 		if open := &a.Claims[i].Act; open.Tool == ToolView {
-			return SameIDs(open.IDs, answer.Act.IDs) && a.says(by, &Act{Words: AppendWords(nil, "buy")})
+			return SameIDs(open.IDs, answer.Act.IDs) && a.says(by, &Act{Words: AppendWords(nil, "buy")}, nil)
 		}
 	}
 	return false
 }
 
-// hearVerbatim finds the dispatches that no reply names in a known form, though
-// the newest one holds their words just so, or calls their tool as code does with
-// arguments that only running it tells: a model wrote them, and whether it asked for
-// them is not known.
+// hearVerbatim finds the dispatches that no reply of their turn names in a known form,
+// though the newest one holds their words just so, or their products' places in the list,
+// or calls their tool as code does with arguments that only running it tells: a model
+// wrote them, and whether it asked for them is not known.
 func (a *Attempt) hearVerbatim() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
-		if d.Link != LinkNone {
+		if d.Link != LinkNone && d.Link != LinkOverride && d.Link != LinkStale {
 			continue
 		}
 		r := &a.Log.Replies[d.Last]
-		if a.says(d.Last, &d.Act) || strings.Contains(a.Pad.said(r.content), Endpoint(d.Call.Path)+"(") {
+		if a.says(d.Last, &d.Act, a.newest(d.Last)) || strings.Contains(a.Pad.said(r.content), Endpoint(d.Call.Path)+"(") {
 			d.Link = LinkUnknown
 		}
 	}
@@ -127,7 +132,7 @@ func (a *Attempt) hears(answer *Claim) bool {
 		from = min(last, a.Log.Dispatches[n-1].Last+1)
 	}
 	for by := max(from, 0); by <= last; by++ {
-		if a.says(by, &answer.Act) {
+		if a.says(by, &answer.Act, a.newest(by)) {
 			return true
 		}
 	}
@@ -137,22 +142,18 @@ func (a *Attempt) hears(answer *Claim) bool {
 // nameless reports whether models answered, and none asked for anything in a known
 // form, though something was sent.
 func (l *ProxyLog) nameless() bool {
-	for i := range l.Replies {
-		for j := range l.Replies[i].Named {
-			if n := &l.Replies[i].Named[j]; n.Tool != ToolOther || len(n.Words)+len(n.IDs) > 0 {
-				return false
-			}
-		}
-	}
-	return len(l.Replies) > 0 && len(l.Dispatches) > 0
+	return len(l.Replies) > 0 && len(l.Dispatches) > 0 && !slices.ContainsFunc(l.Replies, Reply.names)
+}
+
+// names reports whether a reply asks for anything in a known form.
+func (r Reply) names() bool {
+	return slices.ContainsFunc(r.Named, func(n Act) bool { return n.Tool != ToolOther || len(n.Words)+len(n.IDs) > 0 })
 }
 
 // command adds a call that the author's client understood.
 func (r *Reply) command(sent *Act) {
-	for i := range r.Named {
-		if r.Named[i].sameSubject(sent) {
-			return
-		}
+	if slices.ContainsFunc(r.Named, func(n Act) bool { return n.sameSubject(sent) }) {
+		return
 	}
 	r.Named, r.queue = append(r.Named, *sent), append(r.queue, sent.Tool)
 }
@@ -189,7 +190,7 @@ func (a *Attempt) frame(by int, sent *Act, depth int) string {
 // lastFrame is a frame as words and as it is written, with the rest of the reply: the
 // last one, since models think before they act.
 func (a *Attempt) lastFrame(by int, sent *Act, depth int) (words, written, rest string) {
-	for before, after := range a.places(by, sent) {
+	for before, after := range a.places(by, sent, a.newest(by)) {
 		if w, as := frame(before, after, depth); w != "" {
 			words, written, rest = w, as, after
 		}
@@ -197,35 +198,50 @@ func (a *Attempt) lastFrame(by int, sent *Act, depth int) (words, written, rest 
 	return words, written, rest
 }
 
+// newest is the list that was the newest when a reply was asked for.
+func (a *Attempt) newest(by int) []string { return a.numbered(a.Log.Replies[by].Start, false) }
+
 // says reports whether a reply holds the words or products of a call, one after
-// the other.
-func (a *Attempt) says(by int, sent *Act) bool {
-	for range a.places(by, sent) {
+// the other; products also by their numbers in the list.
+func (a *Attempt) says(by int, sent *Act, list []string) bool {
+	for range a.places(by, sent, list) {
 		return true
 	}
 	return false
 }
 
 // places gives what stands in a reply before and after each place where the words or
-// products that were sent stand one after the other.
-func (a *Attempt) places(by int, sent *Act) iter.Seq2[string, string] {
+// products that were sent stand one after the other; if nowhere, and the reply names
+// nothing in a known form, where the products' numbers in the list do.
+func (a *Attempt) places(by int, sent *Act, list []string) iter.Seq2[string, string] {
 	return func(yield func(before, after string) bool) {
-		content, value := a.Log.Replies[by].content, a.Pad.subject(sent)
-		if len(value) == 0 || len(value) > maxCommand || len(content) > 4*maxCommanding {
+		r, value := &a.Log.Replies[by], a.Pad.subject(sent, nil)
+		if len(value) == 0 || len(value) > maxCommand || len(r.content) > 4*maxCommanding {
 			return
 		}
-		text := a.Pad.said(content)
+		text := a.Pad.said(r.content)
 		text = text[:min(len(text), maxCommanding)]
-		for i := 0; i < len(text); {
-			word, n := NextWord(text[i:])
-			if n > 0 && word == value[0] {
-				if end := endOf(text, i, value); end > 0 && !yield(text[:i], text[end:]) {
-					return
-				}
-			}
-			i += max(n, 1)
+		if !within(text, value, yield) && len(list) > 0 && len(sent.IDs) > 0 && !r.names() {
+			within(text, a.Pad.subject(sent, list), yield)
 		}
 	}
+}
+
+// within yields what stands in a text before and after each place where the words do,
+// and reports whether there is any.
+func within(text string, words []uint64, yield func(before, after string) bool) (found bool) {
+	for i := 0; i < len(text); {
+		word, n := NextWord(text[i:])
+		if n > 0 && word == words[0] {
+			if end := endOf(text, i, words); end > 0 {
+				if found = true; !yield(text[:i], text[end:]) {
+					break
+				}
+			}
+		}
+		i += max(n, 1)
+	}
+	return found
 }
 
 // maxCommanding is how much of a reply is searched, in bytes: twice what logs keep
@@ -235,10 +251,14 @@ const (
 	maxCommand    = 32
 )
 
-// subject is the words or products that a call asks for, as words.
-func (p *Pad) subject(sent *Act) []uint64 {
+// subject is the words or products that a call asks for, as words; products that the
+// list holds by their place in it.
+func (p *Pad) subject(sent *Act, list []string) []uint64 {
 	p.scratch = append(p.scratch[:0], sent.Words...)
 	for _, id := range sent.IDs {
+		if at := IndexID(list, id); at >= 0 {
+			id = strconv.Itoa(at + 1)
+		}
 		p.scratch = AppendWords(p.scratch, id)
 	}
 	return p.scratch

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -64,6 +65,8 @@ type ProxyLog struct {
 	Asked int
 	// mute counts calls to models that return no text, such as embeddings.
 	mute int
+	// impossible counts entries with a duration below zero.
+	impossible int
 	// silent reports whether models were asked, but the log holds no trace of it.
 	silent bool
 	// Present reports whether the source keeps such a log at all.
@@ -82,6 +85,7 @@ func readLog(t *arena.Trace, p *Pad, replied []span) ProxyLog {
 			bodies += len(c.Response)
 		}
 		l.mute += int(Flag(c.mute))
+		l.impossible += int(Flag(c.DurationMS < 0))
 	}
 	p.json.Reserve(bodies)
 	for i, c := range calls {
@@ -114,14 +118,32 @@ func (l *ProxyLog) inferences(counted int) int {
 	return max(l.Asked, counted-l.mute)
 }
 
+// Inferences are hashes of the replies by id, length and ending, as far as they have ids that
+// tell them apart, and when the first came, in Unix milliseconds.
+func (l *ProxyLog) Inferences() (replies []uint64, begun int64) {
+	if len(l.Replies) == 0 || l.constantID() {
+		return nil, 0
+	}
+	replies = make([]uint64, 0, len(l.Replies))
+	for i := range l.Replies {
+		if r := &l.Replies[i]; r.id != 0 {
+			body := string(r.call.Response)
+			replies = append(replies, Mix(r.id+uint64(len(body)), HashText(body[max(0, len(body)-ending):])))
+		}
+	}
+	return replies, l.Replies[0].call.AtMS
+}
+
+// ending is how much of a reply's end tells it from another of its id, in bytes: it has
+// what was written last and, where the server counts, the tokens.
+const ending = 128
+
 // slack allows for rounding and for durations that are measured on another
 // clock than time stamps: ten milliseconds, or a second where all stamps are
 // whole seconds.
 func slack(calls []entry) float64 {
-	for _, c := range calls {
-		if c.AtMS%1000 != 0 {
-			return 10
-		}
+	if slices.ContainsFunc(calls, func(c entry) bool { return c.AtMS%1000 != 0 }) {
+		return 10
 	}
 	return 1000
 }

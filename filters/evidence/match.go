@@ -56,10 +56,7 @@ func (l *ProxyLog) dropCopies() {
 // vouch for: with a nonce that is not theirs, or with none where other replies
 // have a valid one.
 func (l *ProxyLog) dropForeign() {
-	vouched := false
-	for i := range l.Replies {
-		vouched = vouched || l.Replies[i].call.Nonce == NonceValid
-	}
+	vouched := slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.call.Nonce == NonceValid })
 	for i := range l.Replies {
 		r := &l.Replies[i]
 		switch r.call.Nonce {
@@ -80,12 +77,7 @@ func (r *Reply) silence() { r.Named, r.queue, r.content = nil, nil, "" }
 // constantID reports whether all replies, at least two, have one id: some servers
 // count nothing.
 func (l *ProxyLog) constantID() bool {
-	for i := range l.Replies {
-		if l.Replies[i].readable && l.Replies[i].id != l.Replies[0].id {
-			return false
-		}
-	}
-	return len(l.Replies) > 1
+	return len(l.Replies) > 1 && !slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.readable && r.id != l.Replies[0].id })
 }
 
 // lastBefore is the index of the last reply that ended before start, -1 where
@@ -185,14 +177,8 @@ func partial(named, sent *Act) bool {
 	if named.Tool != ToolView && named.Tool != ToolOther || len(sent.IDs) >= len(named.IDs) {
 		return false
 	}
-	var left []string
-	for _, id := range named.IDs {
-		if !HasID(sent.IDs, id) {
-			left = append(left, id)
-		}
-	}
-	named.IDs = left
-	return len(left) > 0
+	named.IDs = slices.DeleteFunc(slices.Clone(named.IDs), func(id string) bool { return HasID(sent.IDs, id) })
+	return len(named.IDs) > 0
 }
 
 // refiltered reports whether sent is about the named subject on the same page, but
@@ -263,12 +249,7 @@ const maxRetries = 10
 func (k Link) bound() bool { return k == LinkNamed || k == LinkLoose || k == LinkDerived }
 
 func (l *ProxyLog) unreadable(first, last int) bool {
-	for r := first; r <= last; r++ {
-		if !l.Replies[r].readable {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Replies[first:last+1], func(r Reply) bool { return !r.readable })
 }
 
 // RichnessV1 is the subnet's first definition: the share of dispatches whose
@@ -310,10 +291,5 @@ const NonceValid = "valid"
 
 // Nonces reports whether the proxy gave its dispatches a nonce's status.
 func (l *ProxyLog) Nonces() bool {
-	for i := range l.Dispatches {
-		if l.Dispatches[i].Call.Nonce != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Call.Nonce != "" })
 }

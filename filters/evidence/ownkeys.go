@@ -38,11 +38,11 @@ func (a *Act) ownKeys(p *Pad, args arena.Raw) {
 			if len(own.Words) > 0 && len(v.Str) > longest {
 				a.Words, longest = own.Words, len(v.Str)
 			}
-		case len(own.IDs) > 0 && (len(a.IDs) == 0 || isNumbered(a)):
+		case len(own.IDs) > 0 && (len(a.IDs) == 0 || isNumbered(*a)):
 			a.IDs = own.IDs
 		case len(a.IDs) == 0:
 			p.ids = appendIDs(p.ids[:before], v, false)
-			if a.IDs = p.ids[before:len(p.ids):len(p.ids)]; !isNumbered(a) {
+			if a.IDs = p.ids[before:len(p.ids):len(p.ids)]; !isNumbered(*a) {
 				p.ids, a.IDs = p.ids[:before], nil
 			}
 		}

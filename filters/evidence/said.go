@@ -29,6 +29,7 @@ func (a *Attempt) read() {
 	seen := 0
 	for i := range a.Dialogue.Turns {
 		turn := &a.Dialogue.Turns[i]
+		a.CallTurns += int(Flag(len(turn.Calls) > 0))
 		s := Said{Seen: seen, Calls: len(turn.Calls), Words: len(turn.Think) + len(turn.Text), turn: i}
 		made := min(seen+len(turn.Calls), len(a.Claims))
 		for number := range numbers(turn.Think) {

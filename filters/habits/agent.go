@@ -19,8 +19,8 @@ type Agent struct {
 	marks    []Tally
 	// fixed is how sure each habit is.
 	fixed []Estimate
-	// offered are the products that any agent of the day found.
-	offered Offered
+	// found is what all agents of the day found.
+	found Found
 }
 
 // few is how many attempts of a day must agree before they speak for others: twelve of
@@ -43,9 +43,9 @@ func (e Estimate) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Poi
 
 // Of measures one agent's day, whose samples it sorts; found is what all agents of
 // the day found. A day of fewer than minAttempts shows no habit.
-func Of(s []Sample, found Offered, minAttempts int) *Agent {
+func Of(s []Sample, found Found, minAttempts int) *Agent {
 	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
-	a := &Agent{Attempts: len(s), offered: found, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
+	a := &Agent{Attempts: len(s), found: found, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
 		tallies: make([]Tally, len(tallies)), marks: make([]Tally, len(marks)), fixed: make([]Estimate, len(All))}
 	for i := range s {
 		for at, t := range s[i].Tallies {

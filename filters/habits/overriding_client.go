@@ -1,24 +1,28 @@
 package habits
 
-import "github.com/trajectory-arena/arena/filters/evidence"
+import (
+	"slices"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
 
 // Clients with validators turn fresh calls down now and then, not before a tenth of
 // searches; who never sends the first reply takes a vote.
 var _ = proof(Proof{
-	Check: "overriding_client_v3", Reason: "overriding_client", Odds: -7,
-	Doc: "Over the agent's day the client replaces what replies ask for in most attempts, or turns replies down until one suits it.",
-	Why: "replies are overruled in most attempts, or turned down until one suits: where they stand, a program let them",
-	holds: func(_ *Sample, a *Agent) bool {
+	Check: "overriding_client_v4", Reason: "overriding_client", Odds: -7,
+	Doc: "Over the agent's day the client replaces what replies ask for in most attempts, chooses the answer after the last result without asking, or turns replies down until one suits it.",
+	Why: "replies are overruled, or none is asked for the answer, in most attempts, or turned down until one suits: where they stand, a program let them",
+	holds: func(s *Sample, a *Agent) bool {
 		often, _ := replaced.In(a).Interval()
 		down, _ := refusals.In(a).Interval()
-		return often > 0.4 || down > 0.15 && atOnce.In(a).Share() > 0.05
+		return speaks(s, a) && (often > 0.4 || down > 0.15 && atOnce.In(a).Share() > 0.05)
 	},
 })
 
 var (
 	replaced = counted("attempts with calls overridden", func(a *evidence.Attempt) (t Tally) {
 		if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 {
-			t.add(a.Links[evidence.LinkOverride] > 0 || pickedAmid(&a.Log))
+			t.add(a.Links[evidence.LinkOverride] > 0 || pickedAmid(&a.Log) || a.Unasked())
 		}
 		return t
 	})
@@ -109,12 +113,7 @@ func sent(l *evidence.ProxyLog, named *evidence.Act) bool {
 // who takes from the middle has the model name many and chooses itself. What
 // stands in several choices is no list.
 func pickedAmid(l *evidence.ProxyLog) bool {
-	for i := range l.Replies {
-		if r := &l.Replies[i]; !r.Voted && amid(l, r.Named) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Replies, func(r evidence.Reply) bool { return !r.Voted && amid(l, r.Named) })
 }
 
 func amid(l *evidence.ProxyLog, named []evidence.Act) bool {

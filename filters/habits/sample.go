@@ -30,6 +30,10 @@ type Sample struct {
 	Taken    []uint64
 	Unseen   []uint64
 	Invented int
+	// Replies are hashes of the log's replies by id, Begun when the first of them came,
+	// in Unix milliseconds.
+	Replies []uint64
+	Begun   int64
 }
 
 // SampleOf is what the second pass needs of an attempt, whose first pass ended so.
@@ -46,6 +50,7 @@ func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis)
 		s.Marks[i] = marks[i].of(a)
 	}
 	s.answer(a)
+	s.Replies, s.Begun = a.Log.Inferences()
 	return s
 }
 

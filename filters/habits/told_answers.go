@@ -1,6 +1,10 @@
 package habits
 
-import "github.com/trajectory-arena/arena/filters/evidence"
+import (
+	"slices"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
 
 // No model makes up an id of ten digits that the shop has: one is hardly chance and
 // two of a day are none.
@@ -9,7 +13,7 @@ var _ = proof(Proof{
 	Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.",
 	Why: "a product that no result of the attempt held was found by others, or made-up products turned out to be real: no model knows an id",
 	holds: func(s *Sample, a *Agent) bool {
-		return a.offered.has(s.Unseen) || s.Invented > 0 && told.In(a).Part > 1
+		return a.found.has(s.Unseen) || s.Invented > 0 && told.In(a).Part > 1
 	},
 })
 
@@ -38,24 +42,23 @@ func (s *Sample) answer(a *evidence.Attempt) {
 	}
 }
 
-// Offered are products that the shop showed and somebody took, over the day of
-// all agents, by the hashes of their ids. It tells an id that a model made up
-// from one that it was told.
-type Offered map[uint64]struct{}
+// Found are the products that the shop showed and somebody took, and the replies that
+// models gave, over the day of all agents: by their hashes, with when the first attempt
+// that holds them began. It tells an id that a model made up from one that it was told.
+type Found map[uint64]int64
 
-// Add takes in what an attempt took.
-func (o Offered) Add(s *Sample) {
-	for _, id := range s.Taken {
-		o[id] = struct{}{}
+// Add takes in what an attempt took and was told.
+func (f Found) Add(s *Sample) {
+	for _, all := range [...][]uint64{s.Taken, s.Replies} {
+		for _, h := range all {
+			if first, known := f[h]; !known || s.Begun < first {
+				f[h] = s.Begun
+			}
+		}
 	}
 }
 
-// has reports whether one of the ids is on offer.
-func (o Offered) has(ids []uint64) bool {
-	for _, id := range ids {
-		if _, ok := o[id]; ok {
-			return true
-		}
-	}
-	return false
+// has reports whether one of them was found.
+func (f Found) has(all []uint64) bool {
+	return slices.ContainsFunc(all, func(h uint64) bool { _, ok := f[h]; return ok })
 }
