@@ -54,9 +54,9 @@ type folder struct {
 	rollouts *journal.Journal
 	// sync makes both survive a crash of the machine.
 	sync func() error
-	// done says where each finished rollout lies, begun the turns that earlier
-	// processes played, and with keepsTokens this one. more is closed and replaced with every rollout that joins
-	// done.
+	// done says where each finished rollout lies, begun the turns of those that this
+	// process has not finished, and with keepsTokens of all. more is closed and replaced
+	// with every rollout that joins done.
 	mu   sync.Mutex
 	done map[journal.Key]journal.Entry
 	// fresh are some of the rollouts that joined done and were not asked for yet.

@@ -108,12 +108,12 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 	stop := f.syncing(fail)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, r.AtOnce))
-	talks := semaphore.NewWeighted(longTalks)
+	long := semaphore.NewWeighted(longTraces)
 	for _, key := range f.missing(r.Spec) {
 		if ctx.Err() != nil {
 			break
 		}
-		g.Go(func() error { return r.playOne(ctx, f, key, talks) })
+		g.Go(func() error { return r.playOne(ctx, f, key, long) })
 	}
 	err, lost := g.Wait(), stop()
 	if lost != nil && errors.Is(err, context.Canceled) {
@@ -122,18 +122,32 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 	return errors.Join(err, lost)
 }
 
-// playOne plays one rollout from its last whole turn to its end.
-func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key, talks *semaphore.Weighted) error {
+// playOne plays one rollout from its last whole turn to its end. One that grows long
+// is given up, so that it holds nothing while it waits for its place.
+func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key, long *semaphore.Weighted) error {
+	err := r.play(ctx, f, key, usualTrace)
+	if !errors.Is(err, rollout.ErrLong) {
+		return err
+	}
+	if err = long.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer long.Release(1)
+	return r.play(ctx, f, key, 0)
+}
+
+// play is playOne for a trace of at most most bytes, or of any length where most is 0.
+func (r *Run) play(ctx context.Context, f *folder, key journal.Key, most int) error {
 	past, err := f.past(key)
 	if err != nil {
 		return err
 	}
 	task := rollout.Task{
 		Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample),
-		Seed: r.Spec.Seed + int64(key.Sample), Past: past,
+		Seed: r.Spec.Seed + int64(key.Sample), Past: past, Most: most,
 	}
-	asker := &turns{Asker: r.Asker, talks: talks}
-	defer asker.end()
+	asker := &turns{Asker: r.Asker}
+	defer asker.reply.Release()
 	result, err := r.Environment.Play(ctx, task, asker, func(t rollout.Turn) error { return f.keep(key, t) })
 	if err != nil {
 		return err

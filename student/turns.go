@@ -8,8 +8,29 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/journal"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
+
+// Of rollouts with a trace longer than usualTrace, in bytes (some 250,000 tokens),
+// there are few at a time, or memory grows with the rollouts in flight.
+const (
+	usualTrace = 2 << 20
+	longTraces = 4
+)
+
+// turns asks for one rollout. It holds a large reply until the next request, or the
+// rollout's end; nobody waits for a server with one.
+type turns struct {
+	rollout.Asker
+	reply model.Hold
+}
+
+// Chat implements rollout.Asker.
+func (t *turns) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
+	t.reply.Release()
+	return t.Asker.Chat(t.reply.In(ctx), request)
+}
 
 // missing lists the rollouts that are not finished, in the order to play them.
 func (f *folder) missing(spec Spec) []journal.Key {
@@ -50,7 +71,7 @@ func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 		return err
 	}
 	e, err := f.turns.Append(key, b)
-	if err == nil && f.keepsTokens {
+	if err == nil {
 		f.mu.Lock()
 		f.begun[key] = append(f.begun[key], e)
 		f.mu.Unlock()
@@ -72,6 +93,9 @@ func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.done[key] = e
+	if !f.keepsTokens {
+		delete(f.begun, key)
+	}
 	if n := f.freshBytes + len(r.Line); len(f.fresh) < maxFresh && n <= maxFreshBytes {
 		f.fresh[key], f.freshBytes = r, n
 	}

@@ -109,7 +109,13 @@ type Task struct {
 	Seed  int64
 	// Past are the turns already played.
 	Past []Turn
+	// Most is how many bytes of trace Play may hold between two turns; 0 is any.
+	Most int
 }
+
+// ErrLong is the error for a rollout that goes on past its task's Most. It can be
+// played on from what was kept.
+var ErrLong = errors.New("the rollout is long")
 
 // maxHeld bounds a rollout's replies with what its calls were answered, in bytes:
 // far above what any model's context holds.
@@ -120,7 +126,7 @@ const maxHeld = 8 << 20
 const maxMalformed = 3
 
 // Play plays a task to its end. keep is called with every new turn before the
-// next request and may fail the rollout. The error is ctx's or keep's.
+// next request and may fail the rollout. The error is ctx's, keep's or ErrLong.
 func (e *Environment) Play(ctx context.Context, t Task, ask Asker, keep func(Turn) error) (*Result, error) {
 	p, err := e.begin(ctx, t)
 	if err != nil {
@@ -155,6 +161,9 @@ func (e *Environment) Play(ctx context.Context, t Task, ask Asker, keep func(Tur
 		if p.held > maxHeld {
 			p.fail(&model.Fault{Overflow: true})
 			return p.end()
+		}
+		if t.Most > 0 && p.held > t.Most {
+			return nil, ErrLong
 		}
 	}
 	p.result.Stop = StopMaxSteps

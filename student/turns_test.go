@@ -1,0 +1,62 @@
+package student
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena/internal/model"
+)
+
+// bulky searches twice and ends, in replies with padding that nobody reads. It counts
+// how many rollouts with two of them it was asked for at a time.
+type bulky struct {
+	padding     string
+	asked, long atomic.Int64
+	most        atomic.Int64
+}
+
+func (b *bulky) Chat(_ context.Context, request model.Body) (model.Reply, []byte, error) {
+	b.asked.Add(1)
+	name := "find_product"
+	if bytes.Count(bytes.Join(request, nil), []byte(`"role":"assistant"`)) == 2 {
+		name = "terminate"
+		n := b.long.Add(1)
+		defer b.long.Add(-1)
+		for old := b.most.Load(); n > old && !b.most.CompareAndSwap(old, n); old = b.most.Load() {
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	body := fmt.Appendf(nil, `{"padding":%q,"choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":%q,"arguments":"{}"}}]}}]}`, b.padding, name)
+	reply, err := model.ReadTurn(body)
+	return reply, body, err
+}
+
+// TestFewLongRolloutsAtATime: at most longTraces rollouts with long traces are played
+// at a time, whatever makes them long. What they were answered before is not asked for
+// again.
+func TestFewLongRolloutsAtATime(t *testing.T) {
+	t.Parallel()
+	const n, turns = 16, 3
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprint(i))
+	}
+	for size, most := range map[int]int64{100: n, usualTrace/2 + 1: longTraces} {
+		asker := &bulky{padding: strings.Repeat("x", size)}
+		run := newRun(t, openShop(t), problemFile(t, names), "http://127.0.0.1:1", 1, filepath.Join(t.TempDir(), "run"))
+		run.Asker = asker
+		s, err := run.Play(t.Context())
+		if err != nil || s.Stops["terminated"] != n || asker.asked.Load() != n*turns {
+			t.Errorf("%d bytes: %d requests, %+v, %v", size, asker.asked.Load(), s, err)
+		}
+		if got := asker.most.Load(); got > most {
+			t.Errorf("%d bytes: %d rollouts at a time, at most %d", size, got, most)
+		}
+	}
+}
