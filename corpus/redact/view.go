@@ -111,7 +111,7 @@ func percent(s string, at int) (rune, int) {
 	return r, at + 3
 }
 
-// entity reads a character as markup writes it.
+// entity reads a character as markup writes it, or markup within markup.
 func entity(s string, at int) (rune, int) {
 	const longestEntity = 32
 	end := strings.IndexByte(s[at:min(len(s), at+longestEntity)], ';')
@@ -122,6 +122,11 @@ func entity(s string, at int) (rune, int) {
 	r, n := utf8.DecodeRuneInString(html.UnescapeString(s[at:end]))
 	if n == end-at || r == '&' && s[at:end] != "&amp;" {
 		return -1, at
+	}
+	if r == '&' {
+		if inner, n := entity("&"+s[end:min(len(s), end+longestEntity)], 0); n > 0 {
+			return inner, end + n - 1
+		}
 	}
 	return r, end
 }
