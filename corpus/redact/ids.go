@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"html"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,8 +57,8 @@ func (r *Redactor) spare(text string, all []Finding) []Finding {
 // fieldOfGoods is a name of a product's field that only looks like a secret's.
 var fieldOfGoods = regexp.MustCompile(`(?i)^(?:product|sku|item|variant|option)s?[_-](?:token|secret|key)$`)
 
-// keyEnd is what stands behind the key of a JSON object.
-var keyEnd = regexp.MustCompile(`^\\*"\s*:`)
+// keyEnd is what stands behind the key of a JSON object, in a page too.
+var keyEnd = regexp.MustCompile(`^(?:\\*"|&#34;|&quot;)\s*:`)
 
 // goods are what names of an id hold.
 var goods = []string{"product", "shop", "sku", "item", "seller", "asin", "gtin", "barcode", "catalog"}
@@ -69,7 +70,7 @@ func identifies(text string, number span) bool {
 	if !digits.fill(text, number.start, number.end-number.start) {
 		return false // as cards are printed and ids are not
 	}
-	if keyEnd.MatchString(text[number.end:min(len(text), number.end+8)]) {
+	if keyEnd.MatchString(text[number.end:min(len(text), number.end+12)]) {
 		return true
 	}
 	name := strings.ToLower(nameBefore(text, number.start))
@@ -80,8 +81,9 @@ func identifies(text string, number span) bool {
 // in a list.
 func nameBefore(text string, at int) string {
 	const longestList = 1 << 10
-	end := at
-	for floor := max(0, at-longestList); end > floor && listBytes.has(text[end-1]); {
+	text = html.UnescapeString(text[max(0, at-longestList):at]) // pages show ids too
+	end := len(text)
+	for end > 0 && listBytes.has(text[end-1]) {
 		end--
 	}
 	start := end

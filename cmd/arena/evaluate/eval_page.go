@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/report"
 )
@@ -39,11 +40,11 @@ func (f *Flags) writePages() error {
 	return writePage(filepath.Join(f.Out, report.TelemetryPage), page)
 }
 
-// writePage writes a page, all or nothing.
+// writePage writes a page without the secrets in what it quotes, all or nothing.
 func writePage(path string, p *report.Page) error {
 	html, err := p.HTML()
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(path, html)
+	return atomicfile.WriteFile(path, []byte(cli.WithoutSecrets(string(html))))
 }
