@@ -208,6 +208,7 @@ func FuzzJudgeNeverPanicsAndIsDeterministic(f *testing.F) {
 		}
 	}
 	f.Add("1.1k …8837 \xff\xe2\x80 ١٢٣ 9.9.9,9 1 234 567", `[{"product_id":12345678,"price":"₱1,234.50","title":"\u00e9 \"x\""},{`, "x", `"{\"usage\":{\"completion_tokens\":`)
+	f.Add("Flexo rẻ hơn nh\xc6 sli", `[{"price":830.6,"product_id":"7190442268","title":"Flexo rubber teal"},{"price":1124.15,"product_id":"3854107796","title":"Yukari rubber"}]`, "a mat", `{"usage":{"completion_tokens":60}}`)
 	f.Fuzz(func(t *testing.T, think, result, query, reply string) {
 		trace := &arena.Trace{HasDialogue: true, Query: query, Steps: []arena.Step{
 			{Number: 1, Proxy: []arena.ProxyCall{chat("60", false), {Path: "/chat/completions", Status: 200, Response: arena.Raw(reply)}}}, {Number: 2}}}

@@ -94,7 +94,6 @@ func (p *passage) read(s *shelf) {
 
 // scan cuts the text into tokens, marks and sentences.
 func (p *passage) scan(s *shelf) {
-	p.text = strings.ToValidUTF8(p.text, "?")
 	p.lexicon, p.folded = words(), fold(p.text)
 	p.tokens, p.marks, p.sentences = room(s.tokens), room(s.marks), room(s.sentences)
 	p.open(0)

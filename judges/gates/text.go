@@ -9,15 +9,23 @@ import (
 )
 
 // fold lowers the case of text and keeps every byte offset: a letter whose
-// lower case has another length stays as it is, so that quotes are cut from
-// the original. The text is valid UTF-8.
+// lower case has another length stays as it is, as do bytes that are no UTF-8, so
+// that quotes are cut from the original.
 func fold(text string) string {
-	return strings.Map(func(c rune) rune {
-		if low := unicode.ToLower(c); utf8.RuneLen(low) == utf8.RuneLen(c) {
-			return low
+	b := []byte(text)
+	for i := 0; i < len(b); {
+		if c := b[i]; c < utf8.RuneSelf {
+			b[i] = lower(c)
+			i++
+			continue
 		}
-		return c
-	}, text)
+		c, width := utf8.DecodeRune(b[i:])
+		if low := unicode.ToLower(c); low != c && utf8.RuneLen(low) == width {
+			utf8.EncodeRune(b[i:], low)
+		}
+		i += width
+	}
+	return string(b)
 }
 
 func lower(c byte) byte {
