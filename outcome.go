@@ -10,6 +10,14 @@ type Outcome struct {
 	Error string
 	// Titles says where the title similarity came from.
 	Titles TitleSource
+	// Ruling is the verdict that the attempt brought along, which then is the outcome;
+	// nil where the rules scored it. It has no Scores.
+	Ruling *Ruling
+}
+
+// Scored reports whether the attempt has a score, by the rules or by a ruling.
+func (o *Outcome) Scored() bool {
+	return o.Scores != nil || o.Ruling != nil && o.Ruling.Score != nil
 }
 
 // Scores is one score by the subnet's rules. Every number is in 0 to 1.

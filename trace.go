@@ -39,9 +39,18 @@ type Trace struct {
 	Model string
 	// Declared is the reward the source itself states; nil where it has none.
 	Declared *float64
+	// Family is the kind of task as an environment pack names it; empty elsewhere.
+	Family string
+	// Ruling is the verdict of the subnet's own verifier; nil where the source has
+	// none, so that the attempt is scored by the rules.
+	Ruling *Ruling
 	// Vetoes are reasons for which the trace may not enter a corpus although it
 	// could be read, as stable snake_case words. Its reader sets them.
 	Vetoes []string
+	// Lost names what the source holds besides that a Trace has no place for, as
+	// stable words that docs/traces.md lists; "unread:KEY" is text under a key that no
+	// reader knows. Its reader sets them.
+	Lost []string
 }
 
 // Agent says who made an attempt.

@@ -8,7 +8,8 @@ server answers at once unless --latency says otherwise; a rollout is five
 requests. The peers' tools give canned answers; arena searches its catalogue,
 scores, judges, and keeps every reply, trace, table, log and page. arena's time
 is that of the whole process; the peers' is that of their evaluation without
-the start of Python and their imports."""
+the start of Python and their imports. All play as many rollouts; how many
+requests were in flight is the server's own count."""
 
 import argparse
 import json
@@ -29,10 +30,9 @@ def options():
     p.add_argument("--inspect", help="Python with inspect_ai")
     p.add_argument("--verifiers", help="Python with verifiers")
     p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--at-once", type=int, nargs="+", default=[1, 32, 128, 512])
+    p.add_argument("--at-once", type=int, nargs="+", default=[32, 512])
     p.add_argument("--latency", default="0s")
-    p.add_argument("--rollouts", type=int, default=2000, help="of arena")
-    p.add_argument("--peer-rollouts", type=int, default=60)
+    p.add_argument("--rollouts", type=int, default=600, help="of each tool, a multiple of 100")
     p.add_argument("--port", type=int, default=18780)
     return p.parse_args()
 
@@ -51,9 +51,9 @@ def arena(work, url, at_once, rollouts):
     return {"seconds": time.time() - began, "cpu": usage.ru_utime + usage.ru_stime, "rss_mb": usage.ru_maxrss / 1024}
 
 
-def peer(python, script, work, url, at_once, rollouts):
+def peer(python, script, work, url, at_once, rollouts, *more):
     out = subprocess.run(
-        [python, HERE / "peers" / script, url, work / "problems.jsonl", str(rollouts), str(at_once)],
+        [python, HERE / "peers" / script, url, work / "problems.jsonl", str(rollouts), str(at_once), *more],
         capture_output=True, text=True, check=True,
     )
     return json.loads(out.stdout.strip().splitlines()[-1])
@@ -62,8 +62,8 @@ def peer(python, script, work, url, at_once, rollouts):
 def row(name, at_once, rollouts, rounds):
     rate = [rollouts / r["seconds"] for r in rounds]
     cpu = [1000 * r["cpu"] / rollouts / REQUESTS for r in rounds]
-    rss = max(r["rss_mb"] for r in rounds)
-    return (f"| {name} | {at_once} | {statistics.median(rate):,.0f} ({min(rate):,.0f} to {max(rate):,.0f}) | "
+    rss, most = max(r["rss_mb"] for r in rounds), max(r["most"] for r in rounds)
+    return (f"| {name} | {at_once} | {most} | {statistics.median(rate):,.0f} ({min(rate):,.0f} to {max(rate):,.0f}) | "
             f"{statistics.median(cpu):.2f} ({min(cpu):.2f} to {max(cpu):.2f}) | {rss:,.0f} |")
 
 
@@ -83,7 +83,7 @@ def main():
                     break
                 except OSError:
                     time.sleep(0.1)
-            print("| | at once | rollouts a second | ms of CPU a request | peak MB |\n|---|---:|---:|---:|---:|", flush=True)
+            print("| | at once | in flight | rollouts a second | ms of CPU a request | peak MB |\n|---|---:|---:|---:|---:|---:|", flush=True)
             for at_once in o.at_once:
                 measure(o, work, url, at_once)
         finally:
@@ -92,18 +92,25 @@ def main():
 
 
 def measure(o, work, url, at_once):
-    ours = o.rollouts if at_once > 1 else max(100, o.rollouts // 10)
-    names = {"arena": (ours, lambda: arena(work, url, at_once, ours))}
-    for name, python in (("inspect_ai", o.inspect), ("verifiers", o.verifiers)):
+    tools = {"arena": lambda: arena(work, url, at_once, o.rollouts)}
+
+    def add(name, python, script, *more):
         if python:
-            script = name.split("_")[0] + "_peer.py"
-            names[name] = (o.peer_rollouts, lambda python=python, script=script: peer(python, script, work, url, at_once, o.peer_rollouts))
-    found = {name: [] for name in names}
+            tools[name] = lambda: peer(python, script, work, url, at_once, o.rollouts, *more)
+
+    add("inspect_ai", o.inspect, "inspect_peer.py")
+    add("inspect_ai, no log while it runs", o.inspect, "inspect_peer.py", "quiet")
+    add("verifiers", o.verifiers, "verifiers_peer.py")
+    found = {name: [] for name in tools}
+    most = url.replace("/v1", "/most")
     for _ in range(o.rounds):
-        for name, (_, run) in names.items():
-            found[name].append(run())
-    for name, (rollouts, _) in names.items():
-        print(row(name, at_once, rollouts, found[name]), flush=True)
+        for name, run in tools.items():
+            urllib.request.urlopen(most).close()
+            spent = run()
+            with urllib.request.urlopen(most) as said:
+                found[name].append({**spent, "most": int(said.read())})
+    for name, rounds in found.items():
+        print(row(name, at_once, o.rollouts, rounds), flush=True)
 
 
 if __name__ == "__main__":

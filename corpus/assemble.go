@@ -84,6 +84,7 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	if err := Balance(m.Funnel); err != nil {
 		return err
 	}
+	a.addHelpers(w.shards)
 	if err := w.extras(a, a.Card.render(&m, w.shards, a.Extra[BankName] != nil)); err != nil {
 		return err
 	}

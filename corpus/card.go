@@ -80,6 +80,7 @@ func (c *Card) render(m *Manifest, shards []placed, private bool) string {
 	b.WriteString("---\n")
 	b.WriteString(c.frontMatter(splits))
 	b.WriteString("---\n\n# " + c.Title + "\n")
+	b.WriteString(licence(c.License))
 	b.WriteString(configTable(splits))
 	for _, s := range c.Sections {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.Heading, strings.TrimSpace(s.Body))
@@ -89,7 +90,7 @@ func (c *Card) render(m *Manifest, shards []placed, private bool) string {
 	b.WriteString(columnTable(splits))
 	b.WriteString(provenance(m))
 	b.WriteString(loadSnippets(splits, c.Uses))
-	b.WriteString(licence(c.License))
+	b.WriteString(training(shards))
 	b.WriteString(publishing(private))
 	b.WriteString(checksums(shards))
 	return b.String()

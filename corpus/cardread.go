@@ -62,7 +62,7 @@ func ParseFront(b []byte) (*Front, error) {
 
 // ofFiles are the sections that a card writes of its own files. Plots are files
 // too.
-var ofFiles = []string{"Configs", "Columns", "Provenance", "Loading", "Publishing", "Licence", "Checksums", "Plots"}
+var ofFiles = []string{"Configs", "Columns", "Provenance", "Loading", "Training", "Publishing", "Licence", "Checksums", "Plots"}
 
 // Licensed is the Hub's word for the terms that the card of a corpus names;
 // NoLicense where it names none.
@@ -94,6 +94,7 @@ func Carried(fsys FS, dir string) (Section, error) {
 	}
 	return Section{
 		Heading: "The corpus this was made from",
-		Body:    "What its card says of all its rows, of which those above are here.\n\n" + strings.Join(kept, "\n\n"),
+		Body: "<details>\n<summary>What its card says of all its rows, of which those above are here.</summary>\n\n" +
+			strings.Join(kept, "\n\n") + "\n\n</details>",
 	}, nil
 }

@@ -4,9 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 )
+
+// Cell makes a name that somebody else chose safe to stand in a table of a card.
+func Cell(s string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "\r", " ", "<", "&lt;", "[", "\\[", "`", "'").Replace(s)
+}
 
 func configTable(splits []split) string {
 	var b strings.Builder
@@ -22,7 +28,7 @@ func funnelTable(funnel []Stage) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\n## Funnel\n\nIn = Out + Failed + Dropped at every stage.\n\n| stage | in | out | failed | dropped |\n|---|---:|---:|---:|---|\n")
+	b.WriteString("\n## Funnel\n\nIn = Out + Failed + Dropped at every stage: each attempt counts where it is dropped first.\n\n| stage | in | out | failed | dropped |\n|---|---:|---:|---:|---|\n")
 	for _, s := range funnel {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
 	}
@@ -77,8 +83,16 @@ func checksums(shards []placed) string {
 	var b strings.Builder
 	b.WriteString("\n## Checksums\n\n| file | rows | sha256 |\n|---|---:|---|\n")
 	sorted := slices.SortedFunc(slices.Values(shards), func(x, y placed) int { return strings.Compare(x.to, y.to) })
+	sessions := map[string]int{}
 	for _, s := range sorted {
+		if folder := path.Dir(s.to); s.Config == "" && s.Table == "" && strings.HasPrefix(folder, "sts/") {
+			sessions[folder]++
+			continue
+		}
 		fmt.Fprintf(&b, "| %s | %d | `%s` |\n", s.to, s.Rows, s.SHA256)
+	}
+	for _, folder := range slices.Sorted(maps.Keys(sessions)) {
+		fmt.Fprintf(&b, "| %s/ | %d sessions | each in manifest.json |\n", folder, sessions[folder])
 	}
 	return b.String()
 }
@@ -86,16 +100,16 @@ func checksums(shards []placed) string {
 // uses say what reads each profile of a build. The snippets below them are run by
 // bench/interop/check_load.py.
 var uses = map[string]string{
-	ProfileHFJSON:   "TRL SFTTrainer (assistant_only_loss=True), datasets >= 4.7: messages and tools arrive as lists of dicts",
-	ProfileVerlRL:   "verl RLHFDataset: data.train_files takes the shards; raise data.max_prompt_length, or long prompts are dropped without a word",
-	ProfilePref:     "TRL DPOTrainer and RewardTrainer, max_length=None",
-	ProfileKTO:      "TRL KTOTrainer, a batch of at least 2",
+	ProfileHFJSON:   "TRL SFTTrainer, axolotl, datasets >= 4.7: messages and tools arrive as lists of dicts",
+	ProfileVerlRL:   "verl RLHFDataset: data.train_files takes the shards",
+	ProfilePref:     "TRL DPOTrainer and RewardTrainer",
+	ProfileKTO:      "TRL KTOTrainer",
 	ProfileStepwise: "axolotl, type stepwise_supervised",
 }
 
 func loadSnippets(splits []split, further map[string]string) string {
 	var b strings.Builder
-	b.WriteString("\n## Loading\n\n`CORPUS` is this folder.\n")
+	b.WriteString("\n## Loading\n\n`CORPUS` is this folder. Training says what a trainer needs beside it. Polars reads JSON values as bytes: `pl.element().cast(pl.String)` in `list.eval` makes text of them.\n")
 	for _, group := range byConfig(splits) {
 		use := cmp.Or(further[group[0].Profile], uses[group[0].Profile])
 		fmt.Fprintf(&b, "\n```python\n# %s\nfrom datasets import load_dataset\nrows = load_dataset(CORPUS, %q, split=%q)\n```\n", use, group[0].Config, group[0].Split)

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
 // Copy puts the Parquet file at path into the part as the n-th of a stream,
-// byte by byte, and holds it against the entry that its corpus has of it.
-func (p *Part) Copy(s Stream, n int, path string, entry FileEntry) error {
+// byte by byte, and holds it against the entry that its corpus has of it. Its
+// longest row is the caller's to know, who reads the rows.
+func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.Length) error {
 	in, err := p.fs.Open(path)
 	if err != nil {
 		return err
@@ -32,6 +34,7 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry) error {
 		return fmt.Errorf("copy %s: sha256 %s, the manifest says %s", path, got, entry.SHA256)
 	}
 	p.add(s, out, file.NumRows(), decodedSize(file), file.Schema())
+	p.files[len(p.files)-1].Longest = longest
 	return nil
 }
 

@@ -8,6 +8,8 @@
 // card and the manifest, and moves the finished folder into place.
 package corpus
 
+import "strings"
+
 // SchemaVersion names the types of package rows in every manifest. Another
 // layout of rows is another file there and another version.
 const SchemaVersion = "arena.rows.v1"
@@ -33,3 +35,7 @@ const (
 	ProfileKTO      = "kto"
 	ProfileStepwise = "stepwise"
 )
+
+// Derived reports whether a config holds turns that were cut out of the rows of
+// another config of the same corpus: nothing else is made from them.
+func Derived(config string) bool { return strings.HasSuffix(config, "_turns") }

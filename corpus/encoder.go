@@ -7,6 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
@@ -21,8 +22,14 @@ type encoder[T any] struct {
 	decoded int64
 	limit   int64
 	sum     shard.Sum
+	longest rows.Length
 	// clean is nil where rows stay as they are.
 	clean *cleaner
+}
+
+// measured is a row that knows how many tokens a trainer reads of it.
+type measured interface {
+	Length() rows.Length
 }
 
 func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T] {
@@ -51,6 +58,9 @@ func (e *encoder[T]) addCleaned(c *Cleaned[T]) error {
 }
 
 func (e *encoder[T]) deconstruct(v *T) {
+	if m, ok := any(v).(measured); ok {
+		e.longest.Join(m.Length())
+	}
 	before := e.optional.Of(v)
 	e.row = e.schema.Deconstruct(e.row[:0], v)
 	e.optional.Write(v, e.row, before)

@@ -64,6 +64,7 @@ func (s *Shards[T]) join(g *Group[T]) error {
 	}
 	s.open.sum.Join(g.open.sum)
 	s.open.decoded += g.open.decoded
+	s.open.longest.Join(g.open.longest)
 	if c := s.open.clean; c != nil {
 		c.counts.Add(g.open.clean.counts)
 	}

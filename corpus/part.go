@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
@@ -43,6 +44,8 @@ type PartFile struct {
 	// both are empty where the file is not Parquet.
 	Schema   string
 	Features []FeatureType
+	// Longest is the length of the longest row; zero where rows do not say.
+	Longest rows.Length `json:",omitzero"`
 	// Clean reports whether every row passed a redactor, Redacted what it took out.
 	Clean    bool
 	Redacted redact.Counts
@@ -115,8 +118,8 @@ func (s Stream) within(n int, ext string) string {
 }
 
 // add enters a finished file; schema is nil where it is not Parquet.
-func (p *Part) add(s Stream, f *partFile, rows, decoded int64, schema *parquet.Schema) {
-	entry := PartFile{Stream: s, Path: f.rel, Rows: rows, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256(),
+func (p *Part) add(s Stream, f *partFile, n, decoded int64, schema *parquet.Schema) {
+	entry := PartFile{Stream: s, Path: f.rel, Rows: n, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256(),
 		XXH3: f.xxh3.Sum64()}
 	if schema != nil {
 		entry.Schema, entry.Features = shard.Fingerprint(schema), features(schema)

@@ -123,8 +123,9 @@ func (s *Shards[T]) finish() error {
 		return err
 	}
 	s.part.add(s.stream, out, open.sum.Rows, open.decoded, s.schema)
+	last := &s.part.files[len(s.part.files)-1]
+	last.Longest = open.longest
 	if c := open.clean; c != nil {
-		last := &s.part.files[len(s.part.files)-1]
 		last.Clean, last.Redacted = true, c.counts
 	}
 	return nil

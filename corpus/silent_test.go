@@ -148,6 +148,7 @@ func TestArrowReadsEveryRowType(t *testing.T) {
 	emit(t, p, "sharegpt", rows.ShareGPT{})
 	emit(t, p, "prompts", rows.Prompts{})
 	emit(t, p, "verl-sft", rows.VerlSFT{})
+	emit(t, p, "axes", rows.Axes{})
 	emit(t, p, "attempts", rows.Attempt{})
 	emit(t, p, "verdicts", rows.Verdict{Reasons: []string{"a"}, Features: []rows.Feature{{Name: "x", Value: 1}}})
 	emit(t, p, "outcomes", rows.Outcome{})
@@ -158,7 +159,7 @@ func TestArrowReadsEveryRowType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 14 {
+	if len(files) != 15 {
 		t.Fatalf("%d files", len(files))
 	}
 	for _, f := range files {

@@ -1,9 +1,38 @@
 // Package docs holds pages that the program itself shows.
 package docs
 
-import _ "embed"
+import (
+	_ "embed"
+	"strings"
+)
 
 // Reasons is the page of all reasons for which a record or a row is left out.
 //
 //go:embed reasons.md
 var Reasons string
+
+//go:embed columns.md
+var columns string
+
+// ColumnMeanings are what the columns of the ledger's tables mean, by the names that
+// expressions over the ledger use.
+func ColumnMeanings() map[string]string {
+	all := map[string]string{}
+	prefix, tables := "", columns[strings.Index(columns, "\n## tables/attempts"):]
+	for line := range strings.Lines(tables) {
+		if table, is := strings.CutPrefix(line, "## tables/"); is {
+			prefix = map[string]string{"judgements": "judge_", "leaks": "leak_"}[strings.TrimSpace(table)]
+		}
+		cells := strings.SplitN(strings.Trim(strings.TrimSpace(line), "| "), " | ", 3)
+		if len(cells) < 3 {
+			continue
+		}
+		for i, name := range strings.Split(cells[0], "`") {
+			if _, known := all[prefix+name]; i%2 == 1 && !known {
+				all[prefix+name] = cells[2]
+			}
+		}
+	}
+	all["judge"] = all["judge_judge"]
+	return all
+}

@@ -8,20 +8,27 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-// Record keeps finished episodes as a run of a day that a build reads.
+// Record keeps finished episodes, without the secrets in them, as a run of a day that
+// a build reads.
 type Record struct {
-	mu   sync.Mutex
-	file *os.File
+	mu       sync.Mutex
+	file     *os.File
+	redactor *redact.Redactor
 }
 
 // NewRecord begins a run in the folder of a day. name is the run's, agent the model
 // that is trained.
 func NewRecord(day, name, agent string) (*Record, error) {
+	redactor, err := redact.New(redact.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("record episodes: %w", err)
+	}
 	dir := filepath.Join(day, "traces", "run="+name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err = os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("record episodes: %w", err)
 	}
 	meta, err := json.Marshal(map[string]string{"eval_run_id": name, "agent_version_id": agent, "suite_version": "env"})
@@ -35,18 +42,21 @@ func NewRecord(day, name, agent string) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record episodes: %w", err)
 	}
-	return &Record{file: f}, nil
+	return &Record{file: f, redactor: redactor}, nil
 }
 
 // add writes a line whole: what a full disk cut off is taken back.
 func (r *Record) add(line []byte) error {
+	ids := redact.IDs{}
+	ids.Add(string(line))
+	text := r.redactor.Sparing(ids).Text(string(line), redact.Counts{})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at, err := r.file.Seek(0, 2)
 	if err != nil {
 		return fmt.Errorf("record an episode: %w", err)
 	}
-	if _, err = r.file.Write(append(line, '\n')); err != nil {
+	if _, err = r.file.WriteString(text + "\n"); err != nil {
 		return errors.Join(fmt.Errorf("record an episode: %w", err), r.file.Truncate(at))
 	}
 	return nil

@@ -26,6 +26,9 @@ type Row struct {
 	// Link says how the dispatch hangs on the inference before it, or what is
 	// wrong with a call that has none.
 	Link string
+	// Of is the dialogue's call itself, Sent its dispatch; nil where there is none.
+	Of   *arena.Call
+	Sent *arena.ProxyCall
 }
 
 // Term is what one rule adds to the log-odds.
@@ -39,12 +42,17 @@ type Term struct {
 type Explanation struct {
 	Rows  []Row
 	Terms []Term
+	// Replies are the log's answered inference calls, as NamedBy counts them.
+	Replies []*arena.ProxyCall
 }
 
 // Explain takes the first pass apart for one attempt.
 func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 	a := evidence.Examine(t, d, f.tools)
 	e := Explanation{Rows: rows(a)}
+	for i := range a.Log.Replies {
+		e.Replies = append(e.Replies, a.Log.Replies[i].Logged())
+	}
 	for i := range rules {
 		if odds := rules[i].odds(a); odds != 0 {
 			e.Terms = append(e.Terms, Term{Rule: rules[i].name, Why: rules[i].why, Odds: odds})
@@ -69,18 +77,18 @@ func rows(a *evidence.Attempt) []Row {
 	}
 	for i := range a.Log.Dispatches {
 		if d := &a.Log.Dispatches[i]; d.Claimed < 0 {
-			rows = append(rows, Row{Dispatched: request(d), NamedBy: d.Reply + 1, Link: d.Link.String() + ", not in the dialogue"})
+			rows = append(rows, Row{Dispatched: request(d), NamedBy: d.Reply + 1, Link: d.Link.String() + ", not in the dialogue", Sent: d.Call})
 		}
 	}
 	return rows
 }
 
 func row(a *evidence.Attempt, turn int, said string, c *evidence.Claim) Row {
-	r := Row{Step: turn + 1, Said: said, Call: shorten(c.Call.Name+" "+string(c.Call.Arguments), 70)}
+	r := Row{Step: turn + 1, Said: said, Call: shorten(c.Call.Name+" "+string(c.Call.Arguments), 70), Of: c.Call}
 	switch {
 	case c.Dispatch >= 0:
 		d := &a.Log.Dispatches[c.Dispatch]
-		r.Dispatched, r.NamedBy, r.Link = request(d), d.Reply+1, d.Link.String()
+		r.Dispatched, r.NamedBy, r.Link, r.Sent = request(d), d.Reply+1, d.Link.String(), d.Call
 		if c.Edited {
 			r.Link += ", result edited"
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // vectorServer answers as an embeddings endpoint: texts that name the same
@@ -59,7 +60,7 @@ func vectorOf(text string) []float32 {
 
 func newTestEmbedder(t *testing.T, url string) *model.Embedder {
 	t.Helper()
-	e, err := NewEmbedder(EmbedderConfig{BaseURL: url, Model: "m", Prefix: "query: ", Tries: 3})
+	e, err := model.OpenEmbedder(model.EmbedderConfig{BaseURL: url, Model: "m", Prefix: "query: ", Tries: 3, Wait: time.Millisecond, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

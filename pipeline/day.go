@@ -32,6 +32,8 @@ type Sources struct {
 	// Stdin is read where a day is "-"; Spool is the folder it is kept in.
 	Stdin io.Reader
 	Spool string
+	// AnyNetwork lets runs of several networks, such as mainnet and testnet, come together.
+	AnyNetwork bool
 }
 
 // Day is what a run reads: its inputs, its problems and its catalogue.
@@ -41,6 +43,8 @@ type Day struct {
 	Catalog  outcome.Catalog
 	// Files are the inputs that are no traces, by kind and content.
 	Files []File
+	// derived is how many of the problems the episodes themselves told.
+	derived int
 	// spooled are copies of standard input, removed by Close.
 	spooled []string
 }
@@ -84,8 +88,11 @@ const (
 func OpenDay(ctx context.Context, src Sources) (*Day, error) {
 	d := &Day{}
 	err := d.discover(src)
+	if err == nil && !src.AnyNetwork {
+		err = d.oneNetwork()
+	}
 	if err == nil {
-		err = d.readProblems(src)
+		err = d.readProblems(ctx, src)
 	}
 	if err == nil {
 		err = d.readCatalog(src)
@@ -108,6 +115,23 @@ func (d *Day) discover(src Sources) error {
 		d.Inputs = append(d.Inputs, ins...)
 	}
 	slices.SortStableFunc(d.Inputs, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
+	return nil
+}
+
+// ErrNetworks says that runs are of more than one network.
+var ErrNetworks = errors.New("runs of two networks")
+
+// oneNetwork refuses runs that their run.json calls of different networks.
+func (d *Day) oneNetwork() error {
+	first := ""
+	for i := range d.Inputs {
+		switch network := d.Inputs[i].Meta.Network; {
+		case first == "":
+			first = network
+		case network != "" && network != first:
+			return fmt.Errorf("%w: %.20q and %.20q", ErrNetworks, first, network)
+		}
+	}
 	return nil
 }
 
@@ -140,11 +164,8 @@ var ErrNoProblems = errors.New("no problems.jsonl: attempts cannot be graded wit
 // ErrNoCatalog says that no day has a catalogue and none was given.
 var ErrNoCatalog = errors.New("no catalog.jsonl: recommended products cannot be looked up without the catalogue")
 
-func (d *Day) readProblems(src Sources) error {
+func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	paths := found(src.Problems, src.Days, traces.Table("problems"))
-	if len(paths) == 0 {
-		return ErrNoProblems
-	}
 	d.Problems = newProblems()
 	for _, path := range paths {
 		err := d.readFile(kindProblems, path, func(r io.Reader) (int, error) {
@@ -158,6 +179,12 @@ func (d *Day) readProblems(src Sources) error {
 			return err
 		}
 	}
+	if err := d.deriveProblems(ctx, src); err != nil {
+		return err
+	}
+	if len(d.Problems.All) == 0 {
+		return ErrNoProblems
+	}
 	d.Problems.sort()
 	return nil
 }
@@ -167,7 +194,7 @@ const maxProblem = 64 << 20
 
 func (d *Day) readCatalog(src Sources) error {
 	paths := found(src.Catalogs, src.Days, traces.Table("catalog"))
-	if len(paths) == 0 {
+	if len(paths) == 0 && d.derived < len(d.Problems.All) {
 		return ErrNoCatalog
 	}
 	for _, path := range paths {

@@ -66,7 +66,7 @@ func (g *grouper) selected(x *block.Entry, f choose.Fate) (bool, error) {
 		return true, nil
 	}
 	s := g.revised(x)
-	line := where.Line{Attempt: g.attemptRow(x, f), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x, &x.Judgement, g.weights.factor(x))}
+	line := &where.Line{Attempt: g.attemptRow(x, f), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x, &x.Judgement, g.weights.factor(x)), Leak: leak(x)}
 	return g.where.Match(line.Values())
 }
 
@@ -77,7 +77,7 @@ func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) choose.Fate {
 		return choose.Fate{Stage: stageFilter, Reason: firstReason(s.Reasons)}
 	case x.Problem < 0:
 		return choose.Fate{Stage: stageScore, Reason: reasonProblem}
-	case x.Outcome.Scores == nil:
+	case !x.Outcome.Scored():
 		return choose.Fate{Stage: stageScore, Reason: reasonNoScore}
 	case !x.Outcome.Success && (sel.SuccessOnly || !s.Keep):
 		return choose.Fate{Stage: stageScore, Reason: reasonUnsuccessful}
@@ -109,8 +109,8 @@ func (g *grouper) becomes(f choose.Fate, at ref, x *block.Entry) *candidate {
 	}
 	completion := x.Body.Signature.Pack()
 	return &candidate{
-		Row: choose.Row{Score: g.weights.reward(x), Completion: &completion},
-		ref: at, problem: x.Problem, id: x.Attempt.TraceID, rank: x.Rank, bytes: x.Body.Bytes, kept: f.Kept(),
+		Row: choose.Row{ID: x.Attempt.TraceID, Score: g.weights.reward(x), Completion: &completion},
+		ref: at, problem: x.Problem, rank: x.Rank, bytes: x.Body.Bytes, kept: f.Kept(),
 	}
 }
 
@@ -124,7 +124,7 @@ type try struct {
 // score counts, whoever decided its calls, as the day's own statistics do.
 func (g *grouper) count(at ref, x *block.Entry) {
 	g.replies[at.Input].Count(x)
-	if x.Problem >= 0 && x.Outcome.Scores != nil {
+	if x.Problem >= 0 && x.Outcome.Scored() {
 		g.tries[at.Input] = append(g.tries[at.Input], try{x.Problem, x.Outcome.Success})
 	}
 }

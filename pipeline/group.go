@@ -18,7 +18,6 @@ type candidate struct {
 	choose.Row
 	ref
 	problem int
-	id      string
 	// rank is what the filter makes of the trajectory, higher is better.
 	rank  float64
 	bytes int64
@@ -61,18 +60,14 @@ type head struct {
 // agent behaved over its day.
 func (g *grouper) learn(ctx context.Context) error {
 	byInput := make([][]head, len(g.inputs))
-	read := (*block.Reader).Heads
-	if g.Config.Multiplier.NeedsDay() {
-		read = (*block.Reader).Entries
-	}
-	err := g.entries(ctx, read, func(at ref, x *block.Entry) error {
+	err := g.entries(ctx, (*block.Reader).Heads, func(at ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}
 		a := &x.Attempt
 		byInput[at.Input] = append(byInput[at.Input], head{
 			Checked: filters.Checked{ID: a.TraceID, Record: a.RecordSHA256, Agent: x.Agent, Sample: x.Sample}, ref: at,
-			judged: a.HasDialogue, run: a.RunID, score: score(x), problem: a.ProblemID, passage: frames.Of(&x.Judgement),
+			judged: a.HasDialogue, run: a.RunID, score: x.Score, problem: a.ProblemID, passage: x.Passage,
 		})
 		return nil
 	})

@@ -14,12 +14,23 @@ import (
 
 // tables writes the ledger without the verdicts.
 func (w *unitWriter) tables(ctx context.Context) error {
-	out := finish.NewLedger(w.part)
-	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, f choose.Fate) error { return w.enter(out, x, f) })
+	out, places := finish.NewLedger(w.part), finish.NewTable[rows.Place](w.part, finish.TablePlaces)
+	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, f choose.Fate) error {
+		if f.Place > 0 {
+			row := rows.Place{TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Place: int64(f.Place), Better: f.Better}
+			if f.Better != "" {
+				row.Similarity = &f.Alike
+			}
+			if err := places.Add(&row); err != nil {
+				return err
+			}
+		}
+		return w.enter(out, x, f)
+	})
 	if err != nil {
 		return err
 	}
-	return out.Close()
+	return finish.Close(out.Close, places.Close)
 }
 
 // verdicts writes what the structural filter says of each attempt, after its
@@ -70,13 +81,21 @@ func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry, f choose.Fate) erro
 	if err := w.enterJudgements(l, x); err != nil {
 		return err
 	}
+	if found := leak(x); found != nil {
+		return l.Leaks.Add(found)
+	}
+	return nil
+}
+
+// leak is the row of what the guard found; nil where nothing is near.
+func leak(x *block.Entry) *rows.Leak {
 	if x.Leak.Match == "" {
 		return nil
 	}
-	return l.Leaks.Add(&rows.Leak{
+	return &rows.Leak{
 		ID: x.Attempt.TraceID, TextSHA256: x.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
 		Score: x.Leak.Score, Tier: string(x.Leak.Tier), Evidence: x.Leak.Evidence,
-	})
+	}
 }
 
 // enterJudgements enters the judge's answer first: of several rows on one
@@ -130,10 +149,15 @@ func outcomeRow(x *block.Entry) *rows.Outcome {
 	row := &rows.Outcome{
 		TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Error: o.Error, Success: o.Success, Titles: string(o.Titles),
 	}
+	row.Scored = o.Scored()
+	if r := o.Ruling; r != nil {
+		row.Paid, row.Category, row.Ending = r.Score, r.Category, r.Ending
+		row.Passed, row.Failed, row.Flags = r.Passed, r.Failed, r.Flags
+	}
 	if o.Scores == nil {
 		return row
 	}
-	row.Scored, row.Length, row.Format = true, &o.Scores.Length, &o.Scores.Format
+	row.Length, row.Format = &o.Scores.Length, &o.Scores.Format
 	if a := o.Scores.Axes; a != nil {
 		row.Product, row.GT, row.Rule, row.Title = &a.Product, &a.GT, &a.Rule, &a.Title
 		row.Price, row.Service, row.SKUAttrs = &a.Price, &a.Service, &a.SKUAttrs

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -95,7 +96,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 
 // asks reports whether the judge is asked about an attempt that was scored.
 func (m *mapper) asks(rec *arena.Record) bool {
-	passed := usable(m.filter, &rec.Structure, rec.Outcome.Success) && rec.Outcome.Scores != nil
+	passed := usable(m.filter, &rec.Structure, rec.Outcome.Success) && rec.Outcome.Scored()
 	return rec.Trace.HasDialogue && (passed || !m.sparing)
 }
 
@@ -121,18 +122,22 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	for _, turn := range rec.Dialogue.Turns {
 		a.NToolCalls += int64(len(turn.Calls))
 	}
-	return &block.Entry{
-		Head:      block.Head{Attempt: a, Agent: filters.AgentOf(t.Agent, t.RunID), Query: digest.SHA256([]byte(t.Query)), Problem: problem},
-		Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement,
+	head := block.Head{
+		Attempt: a, Agent: filters.AgentOf(t.Agent, t.RunID), Query: digest.SHA256([]byte(t.Query)), Problem: problem, Passage: frames.Of(&rec.Judgement),
 	}
+	if rec.Judgement.Outcome == arena.JudgeScored {
+		head.Score = rec.Judgement.Score
+	}
+	return &block.Entry{Head: head, Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement}
 }
 
 // render makes the draft. An attempt that trainers' templates cannot take
 // is rejected with the reason, which goes before mistakes: those alone would not
 // have kept it out.
 func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) (*block.Draft, error) {
-	m.facts.Category = m.day.Problems.All[problem].Category
-	row, err := rows.NewSFT(rec, &m.facts)
+	facts := m.facts
+	facts.Category = m.day.Problems.All[problem].Category
+	row, err := rows.NewSFT(ruled(rec, &facts), &facts)
 	var unfit *chat.Unfit
 	if errors.As(err, &unfit) {
 		entry.Structure.Keep = false
@@ -149,6 +154,9 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
 	entry.Body.Signature = minhash.Sign(m.doc)
 	draft := &block.Draft{Scalars: row.Scalars, Messages: row.Messages, Metadata: row.Metadata, Goal: row.Goal}
+	if rec.Trace.Ruling != nil {
+		draft.Tools = row.Tools
+	}
 	draft.Verdicts, err = m.judgeSteps(ctx, rec, entry)
 	return draft, err
 }

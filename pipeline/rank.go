@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -47,9 +46,13 @@ func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 	pool := g.pool(problem)
 	out := selection{problem: problem, pool: pool, split: splitOf(pool)}
 	sft, rest := g.thinner(), g.thinner()
+	place := 0
 	for _, c := range cs {
 		if c.kept {
-			g.fates[c.Input][c.Entry] = out.add(c, sft, g.fates[c.Input][c.Entry].Axis)
+			place++
+			f := out.add(&c, sft)
+			f.Axis, f.Place, f.Better, f.Alike = g.fates[c.Input][c.Entry].Axis, place, c.Better, c.Alike
+			g.fates[c.Input][c.Entry] = f
 		} else if rest.Offer(&c.Row) == "" {
 			out.rest = append(out.rest, c)
 		}
@@ -66,21 +69,21 @@ func (g *grouper) thinner() *choose.Thinner {
 }
 
 // add takes in the next best attempt, where it may stay, and gives its fate.
-func (s *selection) add(c candidate, sft *choose.Thinner, axis arena.Axis) choose.Fate {
+func (s *selection) add(c *candidate, sft *choose.Thinner) choose.Fate {
 	if reason := sft.Offer(&c.Row); reason != "" {
-		return choose.Fate{Stage: stageRank, Reason: reason, Axis: axis}
+		return choose.Fate{Stage: stageRank, Reason: reason}
 	}
 	if s.split == "" {
-		return choose.Fate{Stage: stageSplit, Reason: withoutSplit[s.pool], Axis: axis}
+		return choose.Fate{Stage: stageSplit, Reason: withoutSplit[s.pool]}
 	}
-	s.sft = append(s.sft, c)
-	return choose.Fate{Split: s.split, Rank: len(s.sft), Axis: axis}
+	s.sft = append(s.sft, *c)
+	return choose.Fate{Split: s.split, Rank: len(s.sft)}
 }
 
 // better orders attempts at one problem: by reward, then by what the filter
 // makes of the trajectory, then by id. Ids are unique, so the order is total.
 func better(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.id, b.id))
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.ID, b.ID))
 }
 
 // withoutSplit are the reasons of attempts at problems whose pool no split holds.
@@ -109,35 +112,35 @@ type weights struct {
 	framed map[string]bool
 }
 
-// score is the judge's grade of an attempt; nil where it gave none.
-func score(x *block.Entry) *float64 {
-	if x.Judgement.Outcome != arena.JudgeScored {
-		return nil
-	}
-	return x.Judgement.Score
-}
-
 // factor is what an attempt's outcome is weighed with; nil where it is left
-// out.
+// out. What the subnet's verifier ruled is not weighed.
 func (w *weights) factor(x *block.Entry) *float64 {
 	if !x.Attempt.HasDialogue {
 		return nil
 	}
-	return w.config.Factor(score(x), w.runs[x.Attempt.RunID], w.framed[x.Agent])
+	if x.Outcome.Ruling != nil {
+		whole := 1.0
+		return &whole
+	}
+	return w.config.Factor(x.Score, w.runs[x.Attempt.RunID], w.framed[x.Agent])
 }
 
 // quality is what an attempt's reasoning counts as beside another's at the same
 // problem: its own grade, or that of its run where the researcher lets this
 // stand for a missing one.
 func (w *weights) quality(x *block.Entry) *float64 {
-	if own := score(x); own != nil || w.config.Unscored == multiplier.Excluded {
-		return own
+	if x.Score != nil || w.config.Unscored == multiplier.Excluded {
+		return x.Score
 	}
 	return w.runs[x.Attempt.RunID].Mean()
 }
 
-// reward is the outcome times the quality of the reasoning, 0 to 1.
+// reward is the outcome times the quality of the reasoning, 0 to 1, or what the
+// subnet's verifier paid.
 func (w *weights) reward(x *block.Entry) float64 {
+	if r := x.Outcome.Ruling; r != nil && r.Score != nil {
+		return *r.Score
+	}
 	if m := w.factor(x); m != nil && x.Outcome.Success {
 		return *m
 	}

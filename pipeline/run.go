@@ -30,6 +30,8 @@ type Run struct {
 	StepJudge judges.StepJudge
 	Titles    outcome.Titles
 	FS        corpus.FS
+	// Replace allows to write over a corpus of other days.
+	Replace bool
 	// Embedding is the guard's embedding tier; nil for none.
 	Embedding Embedding
 	// Agreement is the judge's measured agreement for the card; nil if unknown.
@@ -103,6 +105,9 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	defer release()
+	if err = o.sameDay(); err != nil {
+		return nil, err
+	}
 	if err = o.mapInputs(ctx, Whole); err != nil {
 		return nil, err
 	}

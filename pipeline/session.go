@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -129,6 +130,28 @@ func (s *session) identify() error {
 		in.dir = filepath.Join(s.Work, blocksFolder, in.key.Folder())
 	}
 	return nil
+}
+
+// ErrOtherDay says that the corpus in the output's place was made of other traces.
+var ErrOtherDay = errors.New("the corpus there was made of other days")
+
+// sameDay refuses to write over a corpus that shares no file of traces with this
+// run, unless the run may.
+func (s *session) sameDay() error {
+	there, err := corpus.ReadManifest(s.FS, s.Out)
+	if err != nil || s.Replace {
+		return nil //nolint:nilerr // what is no corpus is dealt with by Replaceable
+	}
+	read := map[string]bool{}
+	for _, in := range s.day.Inputs {
+		read[in.SHA256] = true
+	}
+	for _, in := range there.Inputs {
+		if in.Kind == tracesKind && read[in.SHA256] {
+			return nil
+		}
+	}
+	return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherDay)
 }
 
 func none() (struct{}, error) { return struct{}{}, nil }

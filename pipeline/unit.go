@@ -95,13 +95,21 @@ func (w *unitWriter) draft(at ref) (*block.Draft, error) {
 // row is the training row of a draft, with what only the group step knew.
 func (w *unitWriter) row(at ref, d *block.Draft) *rows.SFT {
 	x := w.entries[at]
-	row := &rows.SFT{Messages: d.Messages, Tools: chat.Tools(w.Harness), Metadata: d.Metadata, Goal: d.Goal, Scalars: d.Scalars, Origin: w.origin(x.Problem)}
+	row := &rows.SFT{Messages: d.Messages, Tools: w.tools(d), Metadata: d.Metadata, Goal: d.Goal, Scalars: d.Scalars, Origin: w.origin(x.Problem)}
 	row.Reward, row.JudgeMultiplier, row.Split = w.weights.reward(x), w.weights.factor(x), w.unit.Stream.Split
 	row.IsAgentic = w.plan.Fates[at.Input][at.Entry].Axis == arena.AxisAgentic
 	if x.Leak.Match != "" {
 		row.LeakMaxScore = &x.Leak.Score
 	}
 	return row
+}
+
+// tools are those that the row of a draft declares.
+func (w *unitWriter) tools(d *block.Draft) []string {
+	if len(d.Tools) > 0 {
+		return d.Tools
+	}
+	return chat.Tools(w.Harness)
 }
 
 func (w *unitWriter) origin(problem int) rows.Origin {
@@ -144,7 +152,7 @@ func (w *unitWriter) candidate(at ref) (rows.Candidate, error) {
 	}
 	x := w.entries[at]
 	c := rows.Candidate{SessionID: x.Attempt.TraceID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: d.NTokens}
-	c.Prompt, c.Completion = rows.Completion(ms, chat.Tools(w.Harness))
+	c.Prompt, c.Completion = rows.Completion(ms, w.tools(d))
 	return c, nil
 }
 

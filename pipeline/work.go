@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // What a run keeps in its work folder, beside names, the plan and locks.
@@ -78,8 +79,39 @@ func (s *session) writeNames(only Shard) error {
 	if err != nil {
 		return fmt.Errorf("encode names of inputs: %w", err)
 	}
-	return corpus.WriteFile(s.FS, s.namesPath(only), b)
+	return errors.Join(corpus.WriteFile(s.FS, s.namesPath(only), b), s.writeDays())
 }
+
+// daysFile says in a work folder where the days lay. It decides nothing.
+const daysFile = "days.json"
+
+func (s *session) writeDays() error {
+	days := []string{}
+	for _, day := range s.Sources.Days {
+		if path, err := filepath.Abs(day); err == nil && day != traces.Stdin {
+			days = append(days, path)
+		}
+	}
+	b, err := json.Marshal(days)
+	if err != nil {
+		return fmt.Errorf("encode days: %w", err)
+	}
+	return corpus.WriteFile(s.FS, filepath.Join(s.Work, daysFile), b)
+}
+
+// DaysOf are the days that the corpus in a folder was last built from, as its
+// work folder remembers them; none where that is gone.
+func DaysOf(folder string) (days []string) {
+	b, err := corpus.ReadFile(corpus.Disk{}, filepath.Join(filepath.Clean(folder)+WorkSuffix, daysFile), 1<<20)
+	if err != nil || json.Unmarshal(b, &days) != nil {
+		return nil
+	}
+	return days
+}
+
+// WorkSuffix makes of a corpus's folder that of its finished blocks, where the
+// user names none.
+const WorkSuffix = ".work"
 
 // why tells for people why a block is made; empty for an input that was never
 // seen.

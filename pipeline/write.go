@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -29,6 +30,9 @@ type Summary struct {
 	// whose id belongs to another one, of other content.
 	CutFiles   []string
 	Collisions int64
+	// Top is how many attempts at one problem may become rows; 0 where none was
+	// left out for it.
+	Top int
 	// NotRun says why a tier of the guard that was asked for did not run to its
 	// end; empty where all did.
 	NotRun string
@@ -70,6 +74,9 @@ func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
 // summary is what a plan tells of before its parts are written.
 func (s *session) summary(p *plan) *Summary {
 	out := &Summary{Funnel: p.Funnel, Rows: map[string]int64{}, Collisions: p.Funnel[0].Dropped[reasonCollision]}
+	if slices.ContainsFunc(p.Funnel, func(st corpus.Stage) bool { return st.Dropped[reasonTop] > 0 }) {
+		out.Top = s.Config.Select.Top
+	}
 	for _, at := range p.Cut {
 		out.CutFiles = append(out.CutFiles, s.inputs[at[0]].files[at[1]].Title())
 	}

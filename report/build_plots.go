@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -115,4 +116,15 @@ func drawn(p *plot.Plot) ([]byte, error) {
 	var b bytes.Buffer
 	_, err := canvas.WriteTo(&b)
 	return b.Bytes(), err
+}
+
+// roundWidth is the least round width by which values up to most fit so many bars.
+func roundWidth(most, bars float64) float64 {
+	for power := 1.0; ; power *= 10 {
+		for _, step := range []float64{1, 2, 5} {
+			if most/(step*power) < bars || math.IsInf(power, 1) {
+				return step * power
+			}
+		}
+	}
 }

@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"net/url"
-	"path"
 	"strconv"
 	"strings"
 
@@ -49,8 +47,7 @@ func (s Section) node() g.Node {
 		h.H2(escaped(s.Heading)),
 		g.If(s.Note != "", h.P(h.Class("note"), escaped(s.Note))),
 		g.If(len(s.Figures) > 0, h.Div(h.Class("figures"), g.Map(s.Figures, Figure.node))),
-		s.table(),
-		g.Group{g.Map(s.Talks, Talk.node), g.Iff(s.Frame != "", s.frame)})}
+		s.table())}
 }
 
 func (f Figure) node() g.Node {
@@ -75,17 +72,6 @@ func (r Row) node() g.Node {
 		return h.Div(h.Style("width:" + strconv.FormatFloat(100**r.Bar, 'f', 1, 64) + "%"))
 	})
 	return h.Tr(cells, h.Td(h.Class("bar"), bar))
-}
-
-func (t Talk) node() g.Node {
-	said := g.Map(t.Lines, func(l Line) g.Node { return g.Group{h.Dt(escaped(l.Who)), h.Dd(escaped(l.Text))} })
-	return lines(h.Details(h.Summary(escaped(t.Title)), h.Dl(said)))
-}
-
-// frame shows a file of the page's own folder, whatever its name.
-func (s Section) frame() g.Node {
-	name := url.URL{Path: path.Base(s.Frame)}
-	return h.IFrame(h.Src(name.String()), g.Attr("sandbox"), h.Title(s.Frame), h.Loading("lazy"))
 }
 
 var newline = g.Raw("\n")

@@ -8,36 +8,15 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/report"
 )
 
 func sample() *report.Build {
 	return &report.Build{
 		Funnel:  []corpus.Stage{{Name: "read", In: 10, Out: 9, Failed: 1}, {Name: "filter", In: 9, Out: 4, Dropped: map[string]int64{"axis_scripted": 5}}},
-		Agents:  []report.Agent{{Name: `<img src=x onerror="alert(1)">`, Attempts: 8, Agentic: 2, Kept: 1}},
+		Agents:  []report.Agent{{Name: `<img src=x onerror="alert(1)">`, Kept: 1}},
 		Lengths: []report.Lengths{{Split: "train", Steps: []int{1, 2, 12}, Tokens: []int{0, 9_999, 14_336}}, {Split: "eval", Steps: []int{3}, Tokens: []int{700}}},
-		Judge:   "gates_v2", Levels: []report.Level{{Score: 0.7, Attempts: 3, Kept: 1}},
-		Guard: &guard.Report{Injection: &guard.InjectionReport{}, Dropped: []guard.DroppedRow{{ID: "a/b", Evidence: "<script>x</script>"}}},
-	}
-}
-
-func TestThePageEscapesWhatTracesSay(t *testing.T) {
-	t.Parallel()
-	b, err := sample().Page().HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(b)
-	for _, bad := range []string{"<img", "<script", "javascript:", "http://", "https://"} {
-		if strings.Contains(page, bad) {
-			t.Errorf("the page holds %q", bad)
-		}
-	}
-	for _, want := range []string{"axis_scripted 5", "&lt;img src=x", "width:40.0%"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
+		Levels:  []report.Level{{Score: 0.7, Attempts: 3, Kept: 1}},
 	}
 }
 
@@ -49,7 +28,6 @@ func everywhere(text string) *report.Page {
 		Sections: []report.Section{{
 			Heading: text, Note: text, Figures: []report.Figure{{SVG: []byte("<svg></svg>"), Caption: text}},
 			Columns: []string{text}, Rows: []report.Row{{Cells: []string{text}, Bar: &share}},
-			Talks: []report.Talk{{Title: text, Lines: []report.Line{{Who: text, Text: text}}}},
 		}, {Columns: []string{text}}},
 	}
 }
@@ -67,33 +45,12 @@ func drawn(t *testing.T, p *report.Page) string {
 // ones but for the words.
 func TestATextIsATextEverywhere(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{hostile, `</title><script>`, `"onload="x`, `'&lt;`, "<!--", "\x00<\xff>", "+ADw-script+AD4-"} {
+	for _, text := range []string{`<img src=x onerror="alert(1)">`, `</title><script>`, `"onload="x`, `'&lt;`, "<!--", "\x00<\xff>", "+ADw-script+AD4-"} {
 		want := drawn(t, everywhere("harmless"))
 		escaped := strings.ReplaceAll(html.HTMLEscapeString(text), "+", "&#43;")
 		if got := drawn(t, everywhere(text)); got != strings.ReplaceAll(want, "harmless", escaped) {
 			t.Errorf("%q in\n%s", text, got)
 		}
-	}
-}
-
-func TestAFrameShowsAFileBesideThePage(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"telemetry.html":           `src="telemetry.html" sandbox title="telemetry.html"`,
-		"javascript:alert(1)":      `src="./javascript:alert%281%29" sandbox title="javascript:alert(1)"`,
-		"//example.org/x":          `src="x" sandbox title="//example.org/x"`,
-		`\\example.org`:            `src="%5C%5Cexample.org" sandbox`,
-		`" onload="alert(1)`:       `src="%22%20onload=%22alert%281%29" sandbox title="&#34; onload=&#34;alert(1)"`,
-		`"><script>alert(1)`:       `src="%22%3E%3Cscript%3Ealert%281%29" sandbox title="&#34;&gt;&lt;script&gt;alert(1)"`,
-		`' sandbox='allow-scripts`: `src="%27%20sandbox=%27allow-scripts" sandbox title="&#39; sandbox=&#39;allow-scripts"`,
-	} {
-		page := drawn(t, &report.Page{Sections: []report.Section{{Frame: name}}})
-		if !strings.Contains(page, "<iframe "+want) || strings.Count(page, "<iframe") != 1 {
-			t.Errorf("%s: %s", name, page[strings.Index(page, "<body>"):])
-		}
-	}
-	if page := drawn(t, &report.Page{Sections: []report.Section{{}}}); strings.Contains(page, "<iframe") {
-		t.Error("a frame of nothing")
 	}
 }
 

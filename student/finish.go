@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sync/errgroup"
@@ -33,7 +32,12 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	}
 	t := newTally(r.Contaminated)
 	err = r.each(ctx, f, func(key journal.Key, result *rollout.Result) error {
+		result, bad := withoutSecrets(result, r.runID(key.Sample))
+		if bad != nil {
+			return bad
+		}
 		t.add(result)
+		result.Cached = 0
 		if int(key.Sample) == r.Spec.Samples-1 {
 			t.endProblem()
 		}
@@ -73,16 +77,12 @@ func (r *Run) each(ctx context.Context, f *folder, do func(journal.Key, *rollout
 // traces name, so that the folder is a day that a build can read.
 func (r *Run) writeProblems(path string) error {
 	var b bytes.Buffer
-	for i, p := range r.Problems.All {
-		raw := strings.TrimSpace(string(p.Raw))
-		if p.ID == "" {
-			id, err := json.Marshal(r.Problems.IDs[i])
-			if err != nil {
-				return fmt.Errorf("write problems: %w", err)
-			}
-			raw = `{"problem_id":` + string(id) + "," + strings.TrimPrefix(raw, "{")
+	for i := range r.Problems.All {
+		line, err := publicProblem(&r.Problems.All[i], r.Problems.IDs[i])
+		if err == nil {
+			err = json.Compact(&b, line)
 		}
-		if err := json.Compact(&b, []byte(raw)); err != nil {
+		if err != nil {
 			return fmt.Errorf("write problems: %w", err)
 		}
 		b.WriteByte('\n')
@@ -141,7 +141,13 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.lines.line(b), o.table.add(newRow(r)), o.traces[r.Sample].line(r.Line), o.inspect.Add(inspectlog.Sample{Problem: p, Result: r}))
+	query, err := public([]byte(p.Query))
+	if err != nil {
+		return err
+	}
+	shown := *p
+	shown.Query = string(query)
+	return errors.Join(o.lines.line(b), o.table.add(newRow(r)), o.traces[r.Sample].line(r.Line), o.inspect.Add(inspectlog.Sample{Problem: &shown, Result: r}))
 }
 
 // addTokens reads a rollout's replies again, whose tokens nobody held.

@@ -218,9 +218,13 @@ func (f *folder) close() error {
 	return errors.Join(f.turns.Close(), f.rollouts.Close(), f.unlock())
 }
 
-// WriteJSON writes a file for people and programs, all or nothing.
+// WriteJSON writes a file for people and programs without the secrets in it, all or
+// nothing.
 func WriteJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		b, err = public(b)
+	}
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -14,12 +15,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/shop"
@@ -41,7 +45,11 @@ func TestPlayInItsOwnProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := newRun(t, c, p, os.Getenv("ARENA_TEST_URL"), 2, folder)
+	samples, err := strconv.Atoi(os.Getenv("ARENA_TEST_SAMPLES"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := newRun(t, c, p, os.Getenv("ARENA_TEST_URL"), samples, folder)
 	run.AtOnce = 8
 	if _, err := run.Play(context.Background()); err != nil {
 		t.Fatal(err)
@@ -67,40 +75,17 @@ func TestKilledRunsGoOn(t *testing.T) {
 		}
 		return plans[q].plan
 	}}
-	turnstile := &script.Turnstile{}
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if turnstile.Pass() {
-			server.ServeHTTP(w, r)
-			return
-		}
-		_, _ = io.Copy(io.Discard, r.Body) // or the end of the client is not noticed
-		<-r.Context().Done()
-	}))
-	defer web.Close()
-	dir := t.TempDir()
-	catalog, problems := copyInputs(t, dir, names)
-	command := func(folder string) *exec.Cmd {
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestPlayInItsOwnProcess$")
-		cmd.Env = append(os.Environ(), "ARENA_TEST_RUN="+folder, "ARENA_TEST_CATALOG="+catalog, "ARENA_TEST_PROBLEMS="+problems, "ARENA_TEST_URL="+web.URL, "TMPDIR="+dir)
-		return cmd
-	}
-	play := func(folder string) {
-		t.Helper()
-		turnstile.Open(math.MaxInt)
-		if out, err := command(folder).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	alone, killed := filepath.Join(dir, "alone"), filepath.Join(dir, "killed")
-	play(alone)
+	p := behindATurnstile(t, server, names, 2)
+	alone, killed := filepath.Join(p.dir, "alone"), filepath.Join(p.dir, "killed")
+	p.play(t, alone)
 	before := server.Answered()
 	kills := []int{0, 1, 2, 3, 7, 5, 11, 30, 17}
 	for _, answers := range kills {
-		if err := turnstile.Kill(command(killed), answers); err != nil {
+		if err := p.turnstile.Kill(p.command(killed), answers); err != nil {
 			t.Fatal(err)
 		}
 	}
-	play(killed)
+	p.play(t, killed)
 	compareFolders(t, alone, killed)
 	again := 0
 	for turn, n := range server.Answered() {
@@ -111,11 +96,99 @@ func TestKilledRunsGoOn(t *testing.T) {
 		t.Errorf("%d turns were asked again after %d kills of 8 at a time", again, len(kills))
 	}
 	asked := fmt.Sprint(server.Answered())
-	play(killed)
+	p.play(t, killed)
 	if fmt.Sprint(server.Answered()) != asked {
 		t.Error("a finished run asked again")
 	}
 	compareFolders(t, alone, killed)
+}
+
+// TestTheFaultPlan plays every behaviour six times, 216 rollouts with those of a
+// server that never answers, and kills the run three times. Each ends as its script
+// implies, and nothing but what was in flight is asked again.
+func TestTheFaultPlan(t *testing.T) {
+	t.Parallel()
+	samples, kills := 1, []int{20, 30, 15}
+	if long.Tests {
+		samples, kills = 6, []int{120, 180, 90}
+	}
+	all := behaviours()
+	all["solve again"], all["wrong again"] = all["solve"], all["wrong"]
+	names := slices.Sorted(maps.Keys(all))
+	server := &script.Server{Dialect: "native", Plan: func(q string, _ int64) script.Plan { return all[q].plan }}
+	p := behindATurnstile(t, server, names, samples)
+	folder := filepath.Join(p.dir, "run")
+	for _, requests := range kills {
+		if err := p.turnstile.Kill(p.command(folder), requests); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.play(t, folder)
+	b, err := os.ReadFile(filepath.Join(folder, SummaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var summary evaluation.Summary
+	if err = json.Unmarshal(b, &summary); err != nil {
+		t.Fatal(err)
+	}
+	checkBehaviours(t, all, names, samples, readResults(t, folder), &summary)
+	again := 0
+	for turn, n := range server.Answered() {
+		again += n - 1
+		if n > 1+len(kills) {
+			t.Errorf("%s was answered %d times", turn, n)
+		}
+	}
+	t.Logf("%d rollouts, %d kills: %d scored, %d infra, coverage %.4f; %d replies asked again",
+		summary.Samples, len(kills), summary.Scored, summary.InfraErrors, summary.Coverage, again)
+	if again > len(kills)*8 {
+		t.Errorf("%d replies were asked again after %d kills of 8 at a time", again, len(kills))
+	}
+	asked := fmt.Sprint(server.Asked())
+	p.play(t, folder)
+	if fmt.Sprint(server.Asked()) != asked {
+		t.Error("a finished run asked again")
+	}
+}
+
+// played is a run in a process of its own, whose server is behind a turnstile.
+type played struct {
+	dir         string
+	turnstile   *script.Turnstile
+	environment []string
+}
+
+func behindATurnstile(t *testing.T, server http.Handler, names []string, samples int) *played {
+	t.Helper()
+	p := &played{dir: t.TempDir(), turnstile: &script.Turnstile{}}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.turnstile.Pass() {
+			server.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body) // or the end of the client is not noticed
+		<-r.Context().Done()
+	}))
+	t.Cleanup(web.Close)
+	catalog, problems := copyInputs(t, p.dir, names)
+	p.environment = append(os.Environ(), "ARENA_TEST_CATALOG="+catalog, "ARENA_TEST_PROBLEMS="+problems, "ARENA_TEST_URL="+web.URL,
+		"ARENA_TEST_SAMPLES="+strconv.Itoa(samples), "TMPDIR="+p.dir)
+	return p
+}
+
+func (p *played) command(folder string) *exec.Cmd {
+	c := exec.Command(os.Args[0], "-test.run", "^TestPlayInItsOwnProcess$")
+	c.Env = append(slices.Clip(p.environment), "ARENA_TEST_RUN="+folder)
+	return c
+}
+
+func (p *played) play(t *testing.T, folder string) {
+	t.Helper()
+	p.turnstile.Open(math.MaxInt)
+	if out, err := p.command(folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 }
 
 func copyInputs(t *testing.T, dir string, names []string) (catalog, problems string) {

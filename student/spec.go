@@ -90,6 +90,22 @@ func (s Spec) SHA256() (string, error) {
 	return digest.SHA256(b), nil
 }
 
+// Public is the spec as a run folder has it: without the secrets that a prompt or an
+// address may hold. What is played depends on the spec itself.
+func (s Spec) Public() (out Spec, err error) {
+	b, err := json.Marshal(s)
+	if err == nil {
+		b, err = public(b)
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		return s, fmt.Errorf("read spec without secrets: %w", err)
+	}
+	return out, nil
+}
+
 // Differences names the fields in which two specs differ, as "field: a, b". They
 // are compared as they are written: the blanks in chat_template_kwargs are no
 // difference, in a file they are others than on a command line.

@@ -194,7 +194,7 @@ func TestEveryBehaviourIsToldApart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkBehaviours(t, all, names, readResults(t, run.Folder), summary)
+			checkBehaviours(t, all, names, 1, readResults(t, run.Folder), summary)
 			for turn, n := range server.Asked() {
 				if strings.HasPrefix(turn, "refused 400#") && n != 1 {
 					t.Errorf("%s was asked %d times", turn, n)
@@ -227,12 +227,13 @@ func TestAServerThatHangs(t *testing.T) {
 	}
 }
 
-func checkBehaviours(t *testing.T, all map[string]behaviour, names []string, results map[string]rollout.Result, s *evaluation.Summary) {
+func checkBehaviours(t *testing.T, all map[string]behaviour, names []string, samples int, results map[string]rollout.Result, s *evaluation.Summary) {
 	t.Helper()
 	stops, labels, infra := map[string]int{}, map[string]int{}, map[string]int{}
 	successes := 0
-	for _, name := range names {
-		want, got := all[name], results["p-"+name+"#0"]
+	for i := range samples * len(names) {
+		name := names[i/samples]
+		want, got := all[name], results[fmt.Sprintf("p-%s#%d", name, i%samples)]
 		stops[string(want.stop)]++
 		if got.Stop != want.stop || got.Turns != want.turns {
 			t.Errorf("%s: stop %s after %d turns, want %s after %d", name, got.Stop, got.Turns, want.stop, want.turns)
@@ -257,12 +258,12 @@ func checkBehaviours(t *testing.T, all map[string]behaviour, names []string, res
 			t.Errorf("%s: success %v", name, *got.Success)
 		}
 	}
-	n, lost := len(names), 0
+	n, lost := samples*len(names), 0
 	for _, k := range infra {
 		lost += k
 	}
 	got := []any{s.Problems, s.Samples, s.Scored, s.InfraErrors, s.Successes, s.Stops, s.Labels, s.Infra}
-	want := []any{n, n, n - lost, lost, successes, stops, labels, infra}
+	want := []any{len(names), n, n - lost, lost, successes, stops, labels, infra}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}

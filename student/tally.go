@@ -58,6 +58,7 @@ func (t *tally) add(r *rollout.Result) {
 	s.Add(r.Counts)
 	s.Turns += r.Turns
 	t.unseen.add(float64(r.UnseenIDs), float64(r.Turns))
+	s.Cached += r.Cached
 	plus(&s.Tokens.Prompt, r.Tokens.Prompt)
 	plus(&s.Tokens.Completion, r.Tokens.Completion)
 	s.Tokens.Uncounted += r.Tokens.Uncounted

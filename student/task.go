@@ -24,7 +24,8 @@ type Problems struct {
 const maxProblemLine = 64 << 20
 
 // ReadProblems reads a file of problems. A problem without an id is named
-// after the file and its position from 0. One that cannot be scored is an error:
+// after the file and its position from 0, one whose id holds a secret after what is
+// left of it and its position. One that cannot be scored is an error:
 // it would count as never solved.
 func ReadProblems(path string) (Problems, error) {
 	text, err := os.ReadFile(path)
@@ -42,6 +43,13 @@ func ReadProblems(path string) (Problems, error) {
 		id := p.All[i].ID
 		if id == "" {
 			id = fmt.Sprintf("%s-%d", stem, i)
+		}
+		shown, err := public([]byte(id))
+		if err != nil {
+			return p, fmt.Errorf("read problems: %w", err)
+		}
+		if string(shown) != id {
+			id = fmt.Sprintf("%s #%d", shown, i)
 		}
 		if j, twice := seen[id]; twice {
 			return p, fmt.Errorf("read problems %s: %d and %d have the same problem_id %q", path, j, i, id)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // Vetoes of traces whose source holds what a Trace cannot.
@@ -80,17 +81,38 @@ func (v *conversation) step(s arena.Step) {
 // the last one of that id, for ids repeat within one conversation; without an
 // id the first unanswered call of the nearest turn, of that name if it has one.
 // Where the turn before wrote its calls as text, the answer stays beside it, in
-// the tags that such text has for answers.
+// the tags that such text has for answers; where it wrote none that are known, as
+// agents on a terminal do, it is what the environment said.
 func (v *conversation) result(id, name string, result arena.Raw) {
 	if call := v.asking(id, name); call != nil {
 		call.Result = result
 		return
 	}
-	if v.wroteText() {
-		v.step(arena.Step{Role: arena.RoleUser, Content: "<tool_response>\n" + result.Text() + "\n</tool_response>"})
+	said := v.wroteText()
+	if said == nil {
+		addVeto(v.t, vetoUnmatched)
 		return
 	}
-	addVeto(v.t, vetoUnmatched)
+	text := result.Text()
+	if wrapped := strings.HasPrefix(strings.TrimSpace(text), "<tool_response>"); !wrapped && holdsCalls(said) {
+		text = "<tool_response>\n" + text + "\n</tool_response>"
+	}
+	v.step(arena.Step{Role: arena.RoleUser, Content: text})
+}
+
+// listCalls makes calls of the text before an answer where it is nothing but a list
+// of them, as in ToolACE.
+func (v *conversation) listCalls() {
+	if s := v.wroteText(); s != nil {
+		if all := calls.Listed(strings.TrimSpace(s.Content)); len(all) > 0 {
+			s.Content, s.Calls = "", all
+		}
+	}
+}
+
+// holdsCalls reports whether a turn has calls in its text, in a dialect that is read.
+func holdsCalls(s *arena.Step) bool {
+	return len(calls.Mended(s.Content).Calls) > 0 || s.Reasoning != "" && len(calls.Mended(s.Reasoning).Calls) > 0
 }
 
 // waiting counts the calls without a result in the last turn.
@@ -107,16 +129,19 @@ func (v *conversation) waiting() (n int) {
 	return n
 }
 
-// wroteText reports whether the last turn of the model may have its calls in its
-// text: it lists none, and says something.
-func (v *conversation) wroteText() bool {
+// wroteText is the last turn of the model if it may have its calls in its text: it
+// lists none, and says something. Else it is nil.
+func (v *conversation) wroteText() *arena.Step {
 	near := v.t.Steps[max(0, len(v.t.Steps)-farBack):]
 	for i := range slices.Backward(near) {
 		if s := &near[i]; s.Role == arena.RoleAgent {
-			return len(s.Calls) == 0 && s.Content+s.Reasoning != ""
+			if len(s.Calls) == 0 && s.Content+s.Reasoning != "" {
+				return s
+			}
+			return nil
 		}
 	}
-	return false
+	return nil
 }
 
 // farBack is how many steps and calls are looked through for what a result

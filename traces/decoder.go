@@ -2,6 +2,7 @@ package traces
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // decoder turns records into traces. It keeps working memory from one record
@@ -19,8 +21,12 @@ type decoder struct {
 	// repairs of the record at hand.
 	repairs []string
 	parts   parts
-	// taken counts the elements taken from JSON in its strings.
-	taken int
+	// taken counts the elements taken from JSON in its strings; surrogate and
+	// notJSON report whether one held half of a pair, and no JSON of messages.
+	taken              int
+	surrogate, notJSON bool
+	// lost names what the record holds and no trace has a place for.
+	lost []string
 }
 
 // found is a trace before it has its ids.
@@ -32,6 +38,12 @@ type found struct {
 	session string
 	trial   string
 	repairs []string
+	// part is the part of the record that the trace is, where it holds several, and
+	// others are those behind the first.
+	part   string
+	others []found
+	// line names the session that the record is one line of; it has no trace then.
+	line string
 }
 
 func newDecoder(l Limits) *decoder {
@@ -54,24 +66,45 @@ func (d *decoder) record(text []byte) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	if d.c.LoneSurrogate() {
+	if f.trace == nil {
+		return f, nil
+	}
+	if d.c.LoneSurrogate() || d.surrogate {
 		repairs = append(repairs, repairSurrogate)
 	}
-	f.repairs = append(repairs, d.repairs...)
+	f.mended(append(repairs, d.repairs...), size)
+	for i := range f.others {
+		f.others[i].mended(append(repairs, d.repairs...), size)
+	}
+	return f, nil
+}
+
+// mended notes what was mended in the record, and the size of the trace's part of it.
+func (f *found) mended(repairs []string, size int) {
+	f.repairs = append(f.repairs, repairs...)
 	for _, word := range f.repairs {
 		if word != repairID {
 			addVeto(f.trace, word)
 		}
 	}
-	f.trace.Bytes = size
-	return f, nil
+	f.trace.Bytes = cmp.Or(len(f.part), size)
 }
 
 // text decodes a record that is valid UTF-8. The trace shares its memory.
 func (d *decoder) text(text string) (found, error) {
 	d.repairs, d.parts.problemID, d.taken = nil, "", 0
+	d.surrogate, d.notJSON, d.lost = false, false, nil
 	d.c.Reset(text)
-	return d.any()
+	f, err := d.any()
+	if err != nil || f.trace == nil {
+		return f, err
+	}
+	for _, word := range d.lost {
+		if !slices.Contains(f.trace.Lost, word) {
+			f.trace.Lost = append(f.trace.Lost, word)
+		}
+	}
+	return f, err
 }
 
 // within decodes JSON that a string of the record holds. Its elements count
@@ -85,6 +118,8 @@ func (d *decoder) within(text string) *decoder {
 // leave ends what within began; the error says why the string is no JSON.
 func (d *decoder) leave(inner *decoder) error {
 	d.taken += inner.c.Taken() + inner.taken
+	d.surrogate = d.surrogate || inner.surrogate || inner.c.LoneSurrogate()
+	d.lost = append(d.lost, inner.lost...)
 	return inner.c.End()
 }
 
@@ -122,6 +157,9 @@ func (d *decoder) object() (found, error) {
 		return found{trace: t}, err
 	}
 	d.repairs = nil
+	if f, err, is := d.foreign(e.schema, d.c.Source()); is {
+		return f, err
+	}
 	for _, s := range shapes {
 		if s.is(&e) {
 			return s.read(d)
@@ -136,17 +174,20 @@ func (d *decoder) object() (found, error) {
 // shape is a format of objects that are no envelopes, told by a schema that the
 // object names or by its keys.
 type shape struct {
-	schema   func(string) bool
-	all, any mark
-	read     func(*decoder) (found, error)
+	schema         func(string) bool
+	all, any, none mark
+	read           func(*decoder) (found, error)
 }
 
 // shapes are tried in this order.
 var shapes = []shape{
 	{schema: knownATIF, read: (*decoder).atif},
 	{schema: isEpisode, read: (*decoder).episode},
+	{all: keys("episode_result_id", "task_id"), read: (*decoder).feedback},
+	{all: keys("ledger_format"), any: keys("episode"), read: (*decoder).ruledLedger},
+	{all: keys("ledger", "verdict"), read: (*decoder).ruledLedger},
 	{all: keys("conversations"), read: chatRow(shareGPT)},
-	{any: keys("messages", "traj"), read: chatRow(openAI)},
+	{any: keys("messages", "traj", "trajectory"), none: keys("history"), read: chatRow(openAI)},
 	{all: keys("raw_text", "tool_calls"), read: chatRow(openAI)},
 	{all: keys("sample", "grade"), read: (*decoder).graded},
 	{all: keys("input", "output"), any: keys("reward", "score"), read: (*decoder).rollout},
@@ -160,7 +201,7 @@ func (s *shape) is(e *envelope) bool {
 		return s.schema(e.schema)
 	}
 	named := e.schema != "" && e.marks.any(stepKeys)
-	return !named && e.marks.has(s.all) && (s.any == 0 || e.marks.any(s.any))
+	return !named && e.marks.has(s.all) && (s.any == 0 || e.marks.any(s.any)) && !e.marks.any(s.none)
 }
 
 // list reads an array as the dialogue or the messages of one attempt. An empty
@@ -168,6 +209,12 @@ func (s *shape) is(e *envelope) bool {
 func (d *decoder) list() (found, error) {
 	switch source := listSource(d.c.Source()); source {
 	case openAI, shareGPT:
+		if !cursor.Valid(d.c.Source()) {
+			return d.bareMessages(source) // which says why
+		}
+		if f, err, is := d.foreign("", cold.Wrapped(d.c.Source())); is {
+			return f, err
+		}
 		return d.bareMessages(source)
 	case dialogueFile:
 	default:
@@ -216,3 +263,29 @@ func wrongType(field, want string, got arena.Kind) error {
 func kindName(k arena.Kind) string {
 	return [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}[k]
 }
+
+// The words for what is mended in a record before it can be read. The first
+// three are also vetoes: the text is no longer what its source wrote, so it is
+// scored and counted but may not enter a corpus.
+const (
+	repairUTF8      = "invalid_utf8"
+	repairSurrogate = "lone_surrogate"
+	repairNUL       = "nul_bytes"
+	repairID        = "id_number"
+	repairDialogue  = "dialogue_wrong_type"
+)
+
+// mendUTF8 turns each byte that is not UTF-8 into U+FFFD, as encoding/json does.
+func mendUTF8(text []byte) []byte {
+	mended := make([]byte, 0, len(text)+len(text)/8)
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		mended = utf8.AppendRune(mended, r)
+		text = text[n:]
+	}
+	return mended
+}
+
+// cutNUL leaves out NUL bytes: a killed sandbox writes them in the middle of a
+// line, and the subnet's own reader drops them. JSON allows none.
+func cutNUL(text []byte) []byte { return bytes.ReplaceAll(text, []byte{0}, nil) }

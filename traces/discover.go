@@ -68,12 +68,16 @@ func Discover(day string, rules Rules) ([]Input, error) {
 // lines, or compressed, which its reader tells.
 func Table(name string) string { return name + ".json{,l}{,.gz,.zst}" }
 
+// corpusRows is where a corpus has the rows that are attempts.
+const corpusRows = "data/sft"
+
 // Walked is the folder whose files Discover lists for a day that is a folder;
 // empty for any other day.
 func Walked(day string) string {
-	traces := filepath.Join(day, "traces")
-	if isFolder(traces) {
-		return traces
+	for _, name := range []string{"traces", corpusRows} {
+		if inner := filepath.Join(day, name); isFolder(inner) {
+			return inner
+		}
 	}
 	if isFolder(day) {
 		return day
@@ -177,9 +181,13 @@ type walk struct {
 	found []Input
 }
 
-// tree adds all files under the day's traces folder, or under the day itself.
+// tree adds all files under the day's traces folder, or that of a corpus's rows, or
+// under the day itself.
 func (w *walk) tree(rules Rules) error {
 	from := "traces"
+	if _, err := fs.Stat(w.fsys, corpusRows); err == nil {
+		from = corpusRows
+	}
 	switch info, err := fs.Stat(w.fsys, from); {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
 		from = "."

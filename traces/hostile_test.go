@@ -98,7 +98,7 @@ func TestHostileInput(t *testing.T) {
 		"gzip header only":        {"\x1f\x8b", 0, "truncated_gzip"},
 		"gzip with a flipped bit": {flipped(packed(t, line("a")+"\n"), 60), 0, "corrupt_gzip"},
 		"truncated zstd":          {squeezed(t, line("a")+"\n"+noise(200_000))[:150_000], 1, "line_too_long truncated_zstd"},
-		"Parquet":                 {"PAR1\n\n\nPAR1", 0, "not_a_trace"},
+		"Parquet":                 {"PAR1\n\n\nPAR1", 0, "corrupt_columns"},
 		"xz":                      {"\xfd7zXZ\x00\n\n\x01", 0, "not_a_trace"},
 		"unknown schema":          {`{"schema_version":"ATIF-v2.0","steps":[]}`, 0, "unsupported_schema"},
 		"later episode":           {`{"schema_version":"oro.environment_episode.v2","episode":{}}`, 0, "unsupported_schema"},

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
@@ -44,6 +45,15 @@ type Input struct {
 type Meta struct {
 	RunID string
 	Agent arena.Agent
+	// Quality is the mean reasoning quality of the run's attempts by the subnet's own
+	// judge, 0 to 1; nil where the file has none.
+	Quality *float64
+	// Coefficient is what the subnet weighed the run's outcomes with, Score what the
+	// validator gave the run, 0 to 1; nil where the file has none.
+	Coefficient *float64
+	Score       *float64
+	// Network is mainnet, testnet or local; empty where the file does not say.
+	Network string
 }
 
 // MetaName is the file beside a run's attempts that says whose they are.
@@ -121,12 +131,17 @@ func parseMeta(text []byte) (m Meta, err error) {
 		return Meta{}, fmt.Errorf("longer than %d bytes", maxMetaBytes)
 	}
 	c := cursor.New(string(mendUTF8(text)), DefaultLimits().cursor())
+	var quality, coefficient, score arena.Raw
 	isObject := c.Fields(cursor.Fields{
-		"eval_run_id":      cursor.AsID(&m.RunID),
-		"agent_version_id": cursor.AsID(&m.Agent.VersionID),
-		"miner_hotkey":     cursor.AsID(&m.Agent.Hotkey),
-		"suite_version":    cursor.AsID(&m.Agent.Suite),
-		"started_at":       cursor.AsID(&m.Agent.StartedAt),
+		"eval_run_id":           cursor.AsID(&m.RunID),
+		"agent_version_id":      cursor.AsID(&m.Agent.VersionID),
+		"miner_hotkey":          cursor.AsID(&m.Agent.Hotkey),
+		"suite_version":         cursor.AsID(&m.Agent.Suite),
+		"started_at":            cursor.AsID(&m.Agent.StartedAt),
+		"network":               &m.Network,
+		"reasoning_quality":     &quality,
+		"reasoning_coefficient": &coefficient,
+		"validator_score":       &score,
 	})
 	if err := c.End(); err != nil {
 		return Meta{}, err
@@ -134,7 +149,16 @@ func parseMeta(text []byte) (m Meta, err error) {
 	if !isObject {
 		return Meta{}, errors.New("not an object")
 	}
+	m.Quality, m.Coefficient, m.Score = share(quality), share(coefficient), share(score)
 	return m, nil
+}
+
+// share is a number from 0 to 1; nil for anything else.
+func share(text arena.Raw) *float64 {
+	if q, err := strconv.ParseFloat(string(text), 64); err == nil && q >= 0 && q <= 1 {
+		return &q
+	}
+	return nil
 }
 
 // withContext ends r with ctx's error once ctx is done.

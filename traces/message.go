@@ -5,6 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // message is one message of a conversation, in any of the dialects that call
@@ -30,10 +31,28 @@ type result struct {
 func (d *decoder) messages(v *conversation) {
 	v.restart()
 	v.asked, v.t.Query = false, ""
-	d.c.Array(func() {
-		m := d.chatMessage()
-		d.say(v, &m)
+	d.unpacked(func(list *decoder) {
+		isList := list.c.Array(func() {
+			list.unpacked(func(one *decoder) {
+				m := one.chatMessage()
+				one.say(v, &m)
+			})
+		})
+		d.notJSON = d.notJSON || list.notJSON || !isList
 	})
+}
+
+// unpacked takes a value, or the JSON that a string holds: columns keep messages of
+// many forms as text.
+func (d *decoder) unpacked(take func(*decoder)) {
+	if d.c.Kind() != arena.String {
+		take(d)
+		return
+	}
+	text, _ := d.c.String()
+	inner := d.within(text)
+	take(inner)
+	d.notJSON = d.leave(inner) != nil || d.notJSON
 }
 
 func (d *decoder) chatMessage() (m message) {
@@ -46,7 +65,11 @@ func (d *decoder) chatMessage() (m message) {
 			mark := c.Mark()
 			m.text, m.nonText = d.content()
 			m.content = c.Since(mark)
-		case "reasoning_content", "reasoning":
+		case "text", "system_prompt": // of SWE-agent's data sets, in place of content
+			if text, ok := c.String(); ok {
+				m.text = text
+			}
+		case "reasoning_content", "reasoning", "thinking":
 			if text, ok := c.String(); ok {
 				m.step.Reasoning = text
 			}
@@ -65,7 +88,9 @@ func (d *decoder) chatMessage() (m message) {
 		case "obs":
 			m.results = d.observations()
 		default:
-			c.Skip()
+			if text, _ := c.String(); text != "" {
+				d.lost = append(d.lost, cold.Unread(key)...)
+			}
 		}
 	})
 	return m
@@ -81,7 +106,7 @@ func (d *decoder) say(v *conversation, m *message) {
 		v.system(m.text)
 	case "user", "human":
 		v.user(m.text)
-	case "assistant", "gpt", "model":
+	case "assistant", "gpt", "model", "ai":
 		m.step.Content = m.text
 		v.agent(m.step)
 	case "function_call":
@@ -90,7 +115,11 @@ func (d *decoder) say(v *conversation, m *message) {
 	case "observation":
 		d.observed(v, m)
 	case "tool", "function", "tool_response":
-		v.result(m.callID, m.name, m.content)
+		if m.callID == "" && v.t.Source.Shape == shareGPT.Shape {
+			d.observed(v, m)
+			return
+		}
+		v.result(m.callID, m.name, partsText(m.content))
 	default:
 		addVeto(v.t, vetoRole)
 		v.step(arena.Step{Role: arena.RoleSystem, Content: m.text})
@@ -103,6 +132,7 @@ func (d *decoder) say(v *conversation, m *message) {
 // observed gives ShareGPT's one observation to the calls of the turn before it:
 // as a list with one element for each of several calls, else as it is.
 func (d *decoder) observed(v *conversation, m *message) {
+	v.listCalls()
 	waiting := v.waiting()
 	inner := d.within(m.text)
 	var each []arena.Raw

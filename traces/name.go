@@ -2,7 +2,9 @@ package traces
 
 import (
 	"cmp"
+	"hash/maphash"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -21,6 +23,7 @@ func (r *reader) name(f found) {
 	}
 	if f.lone {
 		t.ProblemID = cmp.Or(t.ProblemID, problem)
+		r.in.named(t)
 	}
 	t.Agent = arena.Agent{
 		VersionID: cmp.Or(t.Agent.VersionID, r.in.Meta.Agent.VersionID),
@@ -36,6 +39,16 @@ func (r *reader) name(f found) {
 		t.ID = t.RunID + "/" + t.ProblemID
 	}
 }
+
+// named holds an episode whose file is named by its content against that name.
+func (in *Input) named(t *arena.Trace) {
+	stem := strings.TrimSuffix(path.Base(in.Name), ".json")
+	if t.Ruling != nil && sha256Name.MatchString(stem) && stem != t.RecordSHA256 {
+		addVeto(t, vetoContent)
+	}
+}
+
+var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // PathIDs are the run and the problem that the attempts of the input get from
 // its path, or from coming by standard input, where they name none: content alone
@@ -66,4 +79,43 @@ func (in *Input) pathIDs() (run, problem string) {
 		problem = stem
 	}
 	return run, problem
+}
+
+// stdinRun is the run of records from standard input that name none.
+const stdinRun = "stdin"
+
+// runDigits is how many digits of a file's sha256 name the run that it is: 64
+// bits tell more files apart than a day can have.
+const runDigits = 16
+
+// ownRun is the run of the input's records where nothing names one: the file
+// itself, by its content, so that neither its path nor its name decides.
+func (in *Input) ownRun() string {
+	if in.Name == Stdin {
+		return stdinRun
+	}
+	return "file-" + in.SHA256[:runDigits]
+}
+
+// Collisions finds attempts of other content under an id that is taken: two runs
+// bear one name, or one run tried a problem twice. Copies do not collide. The zero
+// value is ready; it is not safe for use by several goroutines.
+type Collisions struct {
+	seen map[uint64]uint64
+}
+
+var collisionSeed = maphash.MakeSeed()
+
+// Add takes in the attempt of that id and record hash, and reports whether it
+// collides with the first of its id.
+func (c *Collisions) Add(id, record string) bool {
+	if c.seen == nil {
+		c.seen = map[uint64]uint64{}
+	}
+	key, content := maphash.String(collisionSeed, id), maphash.String(collisionSeed, record)
+	first, taken := c.seen[key]
+	if !taken {
+		c.seen[key] = content
+	}
+	return taken && first != content
 }

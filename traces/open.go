@@ -9,6 +9,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // content is a file's text, decompressed and within its limits. Its errors are
@@ -92,7 +94,7 @@ const longestMagic = 6
 // that it is one fault and not one for each of its lines.
 func foreign(magic []byte) string {
 	for _, kind := range []struct{ magic, name string }{
-		{"PAR1", "Parquet"}, {"\xfd7zXZ\x00", "xz"}, {"BZh", "bzip2"}, {"PK\x03\x04", "zip"}, {"\x89PNG", "PNG"}, {"SQLite", "SQLite"},
+		{"PAR1", "Parquet"}, {"ARRO", "Arrow"}, {"\xfd7zXZ\x00", "xz"}, {"BZh", "bzip2"}, {"PK\x03\x04", "zip"}, {"\x89PNG", "PNG"}, {"SQLite", "SQLite"},
 	} {
 		if bytes.HasPrefix(magic, []byte(kind.magic)) {
 			return kind.name
@@ -148,3 +150,129 @@ func (c *content) isBomb() bool {
 
 // good notes that what was read so far held a trace.
 func (c *content) good() { c.productive = [2]int64{c.read, c.stored.read} }
+
+// Limits bound what one input may ask of memory, stack and time.
+type Limits struct {
+	// LineBytes is the longest record: a line, or a whole file or array element
+	// where that is one attempt. Longer ones are stepped over. It also bounds
+	// memory, about three times this much for one reader.
+	LineBytes int64 `yaml:"line_bytes"`
+	// Depth is the deepest nesting of a record's arrays and objects.
+	Depth int
+	// StringBytes is the longest string in a record, as written.
+	StringBytes int `yaml:"string_bytes"`
+	// Elements is the most steps, calls, proxy calls and other list entries of
+	// one record together; what is kept as raw JSON does not count. It bounds
+	// what a short text can make of memory: a step of one byte needs 250.
+	Elements int
+	// FileBytes is the most that is read of one file, uncompressed.
+	FileBytes int64 `yaml:"file_bytes"`
+	// Expansion is how many times its compressed size a file may grow without a
+	// trace in it before it counts as a bomb; 32 times LineBytes are always
+	// allowed.
+	Expansion int64
+}
+
+// DefaultLimits leave room for what has been seen and little more. Lines of
+// 15 MB exist and an envelope of 30 MB must pass: 64 MiB a line, half of it for
+// one string. An attempt has at most some hundred steps and calls. Real traces nest about 20 deep; tool results may hold JSON of
+// their own: 512. A day is 3 GB of JSON in many files: 64 GiB for one file.
+// Traces shrink 8 to 40 times, and JSON full of repeats up to 200 times;
+// DEFLATE cannot pass 1,032.
+func DefaultLimits() Limits {
+	return Limits{
+		LineBytes:   64 << 20,
+		Depth:       512,
+		StringBytes: 32 << 20,
+		Elements:    200_000,
+		FileBytes:   64 << 30,
+		Expansion:   400,
+	}
+}
+
+// maxDepth is encoding/json's own limit; steps of a dialogue are decoded with
+// it again.
+const maxDepth = 10_000
+
+// Validate returns all that is wrong with the limits, joined.
+func (l Limits) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name       string
+		value, top int64
+	}{
+		{"line_bytes", l.LineBytes, 1 << 30},
+		{"depth", int64(l.Depth), maxDepth},
+		{"string_bytes", int64(l.StringBytes), 1 << 30},
+		{"elements", int64(l.Elements), 1 << 30},
+		{"file_bytes", l.FileBytes, 1 << 50},
+		{"expansion", l.Expansion, 1 << 30},
+	} {
+		if f.value < 1 || f.value > f.top {
+			errs = append(errs, fmt.Errorf("reading.%s is %d: want 1 to %d", f.name, f.value, f.top))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (l Limits) cursor() cursor.Limits {
+	return cursor.Limits{Depth: l.Depth, StringBytes: l.StringBytes, Elements: l.Elements}
+}
+
+// ErrUnreadable says that more of what was to be read cannot be read than is
+// allowed.
+var ErrUnreadable = errors.New("too much could not be read")
+
+// DefaultMaxUnreadable is the share of records that may be unreadable, 0 to 1.
+const DefaultMaxUnreadable = 0.01
+
+// Tally is how much of several inputs could be read.
+type Tally struct {
+	// Records counts attempts and faults, Faults the faults alone.
+	Records, Faults int
+	// CutFiles counts files that ended before their content did, CutAttempts the
+	// attempts that were read of them.
+	CutFiles, CutAttempts int
+}
+
+// Add takes in one input.
+func (t *Tally) Add(s Summary) {
+	t.Records += s.Traces + s.Faults
+	t.Faults += s.Faults
+	if s.Cut {
+		t.CutFiles++
+		t.CutAttempts += s.Traces
+	}
+}
+
+// Join takes in what another tally counted.
+func (t *Tally) Join(o Tally) {
+	t.Records, t.Faults = t.Records+o.Records, t.Faults+o.Faults
+	t.CutFiles, t.CutAttempts = t.CutFiles+o.CutFiles, t.CutAttempts+o.CutAttempts
+}
+
+// Share is the share of records that could not be read, 0 to 1. What a file that
+// ended early has lost is not known: it counts as much as was read of it.
+func (t *Tally) Share() float64 {
+	if t.Records == 0 {
+		return 0
+	}
+	return float64(t.Faults+t.CutAttempts) / float64(t.Records)
+}
+
+// Within is ErrUnreadable where the share is larger than limit.
+func (t *Tally) Within(limit float64) error {
+	if t.Share() <= limit {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: at most %.4g %% are allowed", ErrUnreadable, t, 100*limit)
+}
+
+// String says it in words.
+func (t *Tally) String() string {
+	text := fmt.Sprintf("%d of %d records", t.Faults, t.Records)
+	if t.CutFiles > 0 {
+		text += fmt.Sprintf(", and %d files ended early, of which %d attempts were read", t.CutFiles, t.CutAttempts)
+	}
+	return text + fmt.Sprintf(" (%.2f %%)", 100*t.Share())
+}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // reader turns one input into items.
@@ -31,6 +32,10 @@ type reader struct {
 	// listed is set once an array of records broke off: its other elements may
 	// still stand on lines of their own.
 	listed bool
+	// sessions gather records that are lines of one, in the order in which they began.
+	sessions []*session
+	named    map[string]*session
+	gathered int64
 }
 
 func (r *reader) read() error {
@@ -46,6 +51,9 @@ func (r *reader) read() error {
 	if err != nil {
 		return err
 	}
+	if c := r.container(stored); c != nil {
+		return errors.Join(r.contained(c), stored.Close())
+	}
 	text, err := open(withContext(r.ctx, stored), r.opt.Limits)
 	if err == nil {
 		err = r.content(text)
@@ -58,7 +66,7 @@ func (r *reader) read() error {
 // content reads all records of a text.
 func (r *reader) content(text *content) error {
 	r.text, r.w = text, newWindow(text, r.opt.Limits.LineBytes)
-	r.decode = newDecoder(r.opt.Limits)
+	r.decode, r.named = newDecoder(r.opt.Limits), map[string]*session{}
 	var more bool
 	r.blank, more = r.w.skipBlank()
 	for more {
@@ -73,8 +81,12 @@ func (r *reader) content(text *content) error {
 	return r.finish()
 }
 
-// finish says why the text ended, where that needs saying.
+// finish reads what was gathered and says why the text ended, where that needs
+// saying.
 func (r *reader) finish() error {
+	if err := r.joined(); err != nil {
+		return err
+	}
 	err := r.w.failure()
 	if broken := (*damage)(nil); errors.As(err, &broken) {
 		r.records++
@@ -154,6 +166,11 @@ func (r *reader) take(n, line int, f found, err error) error {
 		r.w.consume(n)
 		return r.broken(line, err, last)
 	}
+	if f.line != "" {
+		r.gather(f.line, line, trimLine(raw))
+		r.w.consume(n)
+		return nil
+	}
 	own := sha256.Sum256(trimLine(raw))
 	whole := sha256.New()
 	if r.records == 0 {
@@ -166,10 +183,29 @@ func (r *reader) take(n, line int, f found, err error) error {
 		whole.Write(tail)
 		f.lone = !more && !r.w.stopped()
 	}
-	if f.lone && f.trace.Source.Shape != sandboxLine.Shape {
+	switch {
+	case f.part != "":
+		return r.several(f, line)
+	case f.lone && f.trace.Source.Shape != sandboxLine.Shape:
 		return r.found(f, 0, hex.EncodeToString(whole.Sum(nil)))
+	default:
+		return r.found(f, line, hex.EncodeToString(own[:]))
 	}
-	return r.found(f, line, hex.EncodeToString(own[:]))
+}
+
+// several emits the traces of one record, each by its own part of it.
+func (r *reader) several(f found, line int) error {
+	lone := f.lone
+	for i, one := range append([]found{f}, f.others...) {
+		one.lone = false
+		if lone {
+			line = i + 1
+		}
+		if err := r.found(one, line, digest.SHA256([]byte(one.part))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // broken emits the fault that a decoder's error stands for. A record that the

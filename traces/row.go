@@ -3,8 +3,11 @@ package traces
 import (
 	"cmp"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // The formats of messages: those of OpenAI's API, and those named by who speaks.
@@ -37,7 +40,7 @@ func (d *decoder) chatRow(source arena.Source) (found, error) {
 	if err := d.c.End(); err != nil {
 		return found{}, err
 	}
-	if w.said == nil && w.messages != arena.Array {
+	if w.said == nil && (w.messages < arena.String || d.notJSON) {
 		return found{}, wrongType("messages", "an array", w.messages)
 	}
 	if w.said != nil {
@@ -55,25 +58,35 @@ func (d *decoder) rowFields(w *row) cursor.Fields {
 		d.messages(&w.conversation)
 	}
 	return cursor.Fields{
-		"messages": messages, "conversations": messages, "traj": messages,
+		"messages": messages, "conversations": messages, "traj": messages, "trajectory": messages,
 		"problem_id":  func() { w.problemID = d.id() },
 		"task_id":     cursor.AsID(&w.taskID),
+		"instance_id": cursor.AsID(&w.taskID),
 		"id":          cursor.AsID(&w.id),
 		"eval_run_id": func() { w.t.RunID = d.id() },
 		"session_id":  cursor.AsID(&w.session),
 		"trial":       cursor.AsID(&w.trial),
 		"model":       &w.t.Model,
+		"model_name":  &w.t.Model,
 		"system":      &w.system,
 		"query":       &w.query,
 		"tools":       func() { w.t.Tools = d.tools() },
 		"reward":      func() { w.t.Declared = d.reward() },
-		"raw_text":    func() { w.prediction().Content, _ = d.c.String() },
-		"tool_calls":  func() { w.prediction().Calls = d.chatCalls(nil) },
-		"error": func() {
-			if w.t.Error = d.attemptError(); w.t.Error != nil {
-				w.t.Status = arena.StatusFailed
-			}
+		"resolved":    func() { w.t.Declared = d.reward() },
+		"target":      func() { w.t.Declared = d.reward() },
+		"exit_status": func() {
+			status, _ := d.c.String()
+			w.fails(cold.Exit(status))
 		},
+		"raw_text":   func() { w.prediction().Content, _ = d.c.String() },
+		"tool_calls": func() { w.prediction().Calls = d.chatCalls(nil) },
+		"error":      func() { w.fails(d.attemptError()) },
+	}
+}
+
+func (w *row) fails(why *arena.AttemptError) {
+	if w.t.Error = why; why != nil {
+		w.t.Status = arena.StatusFailed
 	}
 }
 
@@ -86,25 +99,7 @@ func (w *row) prediction() *arena.Step {
 }
 
 // tools takes tool definitions: a list, or a list in a string.
-func (d *decoder) tools() arena.Raw {
-	if d.c.Kind() != arena.String {
-		return arrayOnly(d.c.Raw())
-	}
-	text, _ := d.c.String()
-	inner := d.within(text)
-	list := inner.c.Raw()
-	if d.leave(inner) != nil {
-		return ""
-	}
-	return arrayOnly(list)
-}
-
-func arrayOnly(raw arena.Raw) arena.Raw {
-	if raw.Kind() != arena.Array {
-		return ""
-	}
-	return raw
-}
+func (d *decoder) tools() arena.Raw { return cold.Tools(gjson.Parse(string(d.c.Raw()))) }
 
 // reward takes a number, or a bool as 1 or 0; nil for anything else.
 func (d *decoder) reward() *float64 {

@@ -67,6 +67,8 @@ const (
 	TruncatedZstd     Reason = "truncated_zstd"     // a zstd file that ends early
 	CorruptGzip       Reason = "corrupt_gzip"       // a damaged gzip file
 	CorruptZstd       Reason = "corrupt_zstd"       // a damaged zstd file
+	CorruptColumns    Reason = "corrupt_columns"    // a damaged Parquet or Arrow file, or one larger than is read
+	CorruptZip        Reason = "corrupt_zip"        // a damaged zip file
 	DecompressionBomb Reason = "decompression_bomb" // a compressed file that unpacks to more than is read
 	BadMeta           Reason = "bad_run_json"       // a run.json that cannot be read
 	LinkOutsideDay    Reason = "link_outside_day"   // a link that leads out of the day

@@ -34,6 +34,9 @@ func everyShape(tb testing.TB) (all []*arena.Trace) {
 	} {
 		all = append(all, one(tb, text))
 	}
+	all = append(all, one(tb, feedbackText))
+	episodes, _, _ := readAll(tb, "testdata/episodes", Defaults())
+	all = append(all, episodes...)
 	for _, set := range []string{"real/atif", "real/tau-bench", "real/oro-sft", "real/oro-episode", "judge"} {
 		if day := findShared(set); day != "" {
 			traces, _, _ := readAll(tb, day, Defaults())
@@ -105,6 +108,8 @@ func without(t arena.Trace, lost []convert.Loss) arena.Trace {
 			t.Agent = arena.Agent{}
 		case convert.LossVetoes:
 			t.Vetoes = nil
+		case convert.LossRuling:
+			t.Ruling, t.Family = nil, ""
 		default: // of its steps
 		}
 		for i := range t.Steps {

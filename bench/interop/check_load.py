@@ -92,7 +92,8 @@ def decoded(loaded):
 def by_snippets(results, root):
     """The load snippets of the card, run as they stand."""
     with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
-        blocks = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+        text = re.sub(r"\n## Training\n.*?(?=\n## )", "", file.read(), flags=re.S)  # what trainers run is checked by check_train.py
+        blocks = re.findall(r"```python\n(.*?)```", text, re.S)
     for block in blocks:
         def run(code=block):
             names = {"CORPUS": root}

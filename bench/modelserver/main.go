@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/script"
@@ -64,7 +65,16 @@ func run(ctx context.Context, args []string) error {
 // serve answers until ctx ends. It prints its base URL as soon as it does.
 func serve(ctx context.Context, address string, model *script.Server) error {
 	mux := http.NewServeMux()
-	mux.Handle("/", model)
+	var open, most atomic.Int64
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		n := open.Add(1)
+		defer open.Add(-1)
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		}
+		model.ServeHTTP(w, r)
+	})
+	// /most tells how many requests were open at once since it was last asked.
+	mux.HandleFunc("/most", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, most.Swap(0)) })
 	mux.HandleFunc("/v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"scripted","object":"model","owned_by":"modelserver"}]}`)
 	})

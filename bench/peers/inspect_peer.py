@@ -1,4 +1,5 @@
-"""inspect_ai on the task: inspect_peer.py URL PROBLEMS ROLLOUTS AT_ONCE."""
+"""inspect_ai on the task: inspect_peer.py URL PROBLEMS ROLLOUTS AT_ONCE [quiet]; quiet
+keeps no log while it runs."""
 
 import json
 import os
@@ -7,6 +8,7 @@ import tempfile
 import time
 
 url, problems, count, at_once = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+realtime = "quiet" not in sys.argv[5:]
 os.environ.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none", INSPECT_DISPLAY="none")
 
 from inspect_ai import Task, eval as play  # noqa: E402
@@ -89,7 +91,8 @@ task = Task(
 began, before = time.time(), cpu()
 with tempfile.TemporaryDirectory() as logs:
     (log,) = play(
-        task, model="openai/scripted", model_args={"responses_api": False}, max_connections=at_once, max_samples=at_once, log_dir=logs, display="none"
+        task, model="openai/scripted", model_args={"responses_api": False}, max_connections=at_once, max_samples=at_once, log_dir=logs, display="none",
+        log_realtime=realtime,
     )
     spent = {"seconds": time.time() - began, "cpu": cpu() - before, "rss_mb": rss_mb()}
     assert log.status == "success" and all(sum(m.role == "assistant" for m in s.messages) == 5 for s in log.samples), log.status

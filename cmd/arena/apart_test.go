@@ -17,10 +17,9 @@ import (
 
 // noFiles are the flags whose words name no file.
 var noFiles = []string{
-	"aggregate", "api-key-env", "by", "chat-template-kwargs", "date", "dialect", "embed-endpoint", "embed-key-env", "embed-model", "embed-prefix",
-	"embeddings", "embeddings-key-env", "embeddings-model", "embeddings-prefix", "endpoint", "explain", "fail-on", "failures", "field", "harness", "judge", "keep",
-	"license", "listen", "model", "no-call", "pool", "profile", "prompt-form", "python", "release", "remote", "rules", "run-id", "search", "serve", "set", "shard",
-	"step-judge", "to", "token-env", "where",
+	"agent", "api", "api-key-env", "by", "chat-template-kwargs", "date", "dialect", "embeddings", "embeddings-for", "embeddings-key-env", "embeddings-model", "embeddings-prefix", "endpoint", "explain", "fail-on", "failures", "field", "harness", "judge", "keep",
+	"license", "listen", "model", "network", "no-call", "pool", "profile", "prompt-form", "python", "race", "release", "remote", "rules", "run-id", "search", "serve", "set", "shard", "since",
+	"agreement against", "fetch run", "judge-set", "step-judge", "to", "token-env", "where",
 }
 
 // noFileArguments are the commands whose arguments name no file.
@@ -60,7 +59,8 @@ func TestEveryFlagOfAFileSaysWhatIsDoneWithIt(t *testing.T) {
 		files := noted(c, "reads", "writes", "replaces")
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			words := strings.HasPrefix(f.Value.Type(), "string")
-			if words && slices.Contains(files, f.Name) == slices.Contains(noFiles, f.Name) {
+			noFile := slices.Contains(noFiles, f.Name) || slices.Contains(noFiles, c.Name()+" "+f.Name)
+			if words && slices.Contains(files, f.Name) == noFile {
 				t.Errorf("%s --%s: is it a file? Then it is noted by Reads, Writes or Replaces; else it stands in noFiles", c.CommandPath(), f.Name)
 			}
 		})

@@ -45,7 +45,7 @@ func TestABuildComparesMeanings(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(bagOfWords))
 	defer server.Close()
 	out := filepath.Join(t.TempDir(), "corpus")
-	args := []string{"build", filepath.Join("..", "..", "testdata", "day"), "-o", out, "-q", "--embed-endpoint", server.URL + "/v1", "--embed-model", "bag"}
+	args := []string{"build", filepath.Join("..", "..", "testdata", "day"), "-o", out, "-q", "--embeddings-for", "guard", "--embeddings", server.URL + "/v1", "--embeddings-model", "bag"}
 	var words strings.Builder
 	if code := run(t.Context(), args, nil, io.Discard, &words); code != cli.ExitOK {
 		t.Fatalf("exit %d\n%s", code, words.String())
@@ -80,9 +80,9 @@ func TestATierOfEmbeddingsThatStops(t *testing.T) {
 		"another":                      {drops, func(n int64) bool { return n == 2 }, nil, cli.ExitOK},
 		"gone before the bank":         {"gone", func(int64) bool { return true }, nil, cli.ExitLimit},
 		"gone behind the bank":         {"gone", func(n int64) bool { return n > 1 }, nil, cli.ExitLimit},
-		"required, before the bank":    {"gone", func(int64) bool { return true }, []string{"--embed-required"}, cli.ExitFailure},
-		"required, behind the bank":    {"gone", func(n int64) bool { return n > 1 }, []string{"--embed-required"}, cli.ExitFailure},
-		"required, dropped connection": {drops, func(n int64) bool { return n == 2 }, []string{"--embed-required"}, cli.ExitOK},
+		"required, before the bank":    {"gone", func(int64) bool { return true }, []string{"--embeddings-required"}, cli.ExitFailure},
+		"required, behind the bank":    {"gone", func(n int64) bool { return n > 1 }, []string{"--embeddings-required"}, cli.ExitFailure},
+		"required, dropped connection": {drops, func(n int64) bool { return n == 2 }, []string{"--embeddings-required"}, cli.ExitOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +103,10 @@ func TestATierOfEmbeddingsThatStops(t *testing.T) {
 				}))
 				t.Cleanup(server.Close)
 				out := filepath.Join(t.TempDir(), "out")
-				args = append(args, "-o", out, "-q", "--embed-endpoint", server.URL+"/v1", "--embed-model", "bag")
+				if command == "build" {
+					args = append(args, "--embeddings-for", "guard")
+				}
+				args = append(args, "-o", out, "-q", "--embeddings", server.URL+"/v1", "--embeddings-model", "bag")
 				var words strings.Builder
 				if code := run(t.Context(), append(args, tt.flags...), nil, io.Discard, &words); code != tt.code {
 					t.Errorf("%s: exit %d, want %d\n%s", command, code, tt.code, words.String())

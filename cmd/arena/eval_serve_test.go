@@ -85,12 +85,12 @@ func TestEvalStartsItsServer(t *testing.T) {
 	t.Parallel()
 	address, run := loopback.Free(t), filepath.Join(t.TempDir(), "run")
 	pricing := filepath.Join(t.TempDir(), "prices.yaml")
-	if err := os.WriteFile(pricing, []byte("m: {prompt: 1, completion: 10}\n"), 0o600); err != nil {
+	if err := os.WriteFile(pricing, []byte("m: {prompt: 1, cached_prompt: 0.1, completion: 10}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	code, _, words := arenaRun(servedArgs(t, []string{"one", "two"}, address, "", run, "--prices", pricing)...)
 	// Three requests a rollout, of 100 and 40 tokens.
-	if code != cli.ExitOK || !strings.Contains(words, "300 prompt tokens, 120 completion tokens, 0.001500 USD of tokens a solved problem (2 solved)") {
+	if code != cli.ExitOK || !strings.Contains(words, "300 prompt tokens, 180 of them cached, 120 completion tokens, 0.001338 USD of tokens a solved problem (2 solved)") {
 		t.Fatalf("exit %d: %s", code, words)
 	}
 	if answersAt(address) {

@@ -203,34 +203,34 @@ func TestAServerThatGoesAndComesBack(t *testing.T) {
 	args := func(run, patience string) []string {
 		return append(asking(t, "http://"+address, filepath.Join(dir, run)), "-k", "8", "--concurrency", "2", "--wait-for-server", patience)
 	}
-	var server *http.Server
+	var server atomic.Pointer[http.Server]
 	dying := func(after int64, then func()) http.Handler {
 		var asked atomic.Int64
 		good := solving()
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/completions") && asked.Add(1) == after {
-				server.Close()
+				server.Load().Close()
 				then()
 			}
 			good.ServeHTTP(w, r)
 		})
 	}
-	server = listenAt(t, address, dying(9, func() {}))
+	server.Store(listenAt(t, address, dying(9, func() {})))
 	if code, _, words := arenaRun(args("killed", "1s")...); code != cli.ExitFailure || !strings.Contains(words, "the run is not finished: no server answers") || !strings.Contains(words, "start the server again") {
 		t.Errorf("exit %d: %s", code, words)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "killed", "summary.json")); err == nil {
 		t.Error("a dead server finished a run")
 	}
-	server = listenAt(t, address, dying(13, func() {
-		time.AfterFunc(1500*time.Millisecond, func() { server = listenAt(t, address, solving()) })
-	}))
+	server.Store(listenAt(t, address, dying(13, func() {
+		time.AfterFunc(1500*time.Millisecond, func() { server.Store(listenAt(t, address, solving())) })
+	})))
 	for _, run := range []string{"killed", "alone"} {
 		if code, _, words := arenaRun(args(run, "1m")...); code != cli.ExitOK {
 			t.Fatalf("%s: exit %d: %s", run, code, words)
 		}
 	}
-	for _, name := range []string{"summary.json", "results.jsonl", "results.parquet", "report.html"} {
+	for _, name := range []string{"summary.json", "results.jsonl", "results.parquet"} {
 		got, err := os.ReadFile(filepath.Join(dir, "killed", name))
 		want, errWant := os.ReadFile(filepath.Join(dir, "alone", name))
 		if got, want = bytes.ReplaceAll(got, []byte("killed"), []byte("alone")), bytes.ReplaceAll(want, []byte("killed"), []byte("alone")); err != nil || errWant != nil || !bytes.Equal(got, want) {

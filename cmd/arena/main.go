@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/contest"
 	"github.com/trajectory-arena/arena/cmd/arena/evaluate"
 	"github.com/trajectory-arena/arena/cmd/arena/export"
+	"github.com/trajectory-arena/arena/cmd/arena/look"
 )
 
 func main() {
@@ -26,9 +27,7 @@ func main() {
 		time.Sleep(oneSignal)
 		stop()
 	})
-	code := run(ctx, os.Args[1:], cli.Cancellable(ctx, os.Stdin), os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	os.Exit(run(ctx, os.Args[1:], cli.Cancellable(ctx, os.Stdin), os.Stdout, os.Stderr)) // a signal is caught to the end
 }
 
 // oneSignal is how long a repeated signal counts as the one before it: timeout(1)
@@ -53,32 +52,23 @@ func newRoot(s *cli.Streams) *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(cli.BadFlag)
-	root.AddCommand(
-		audit.NewAgreement(s),
-		build.NewBuild(s),
-		evaluate.NewCompare(s),
-		contest.NewContest(s),
-		export.NewConvert(s),
-		audit.NewDedup(s),
-		evaluate.NewEnv(s),
-		evaluate.NewEval(s),
-		export.NewExport(s),
-		audit.NewFilter(s),
-		build.NewImport(s),
-		audit.NewInspect(s),
-		audit.NewJudge(s),
-		audit.NewLeak(s),
-		audit.NewList(s),
-		build.NewMix(s),
-		export.NewPublish(s),
-		build.NewRecipe(s),
-		evaluate.NewResults(s),
-		audit.NewScore(s),
-		evaluate.NewShop(s),
-		build.NewStage(s),
-		audit.NewVerify(s),
-	)
+	group(root, "Make a corpus:", build.NewFetch(s), build.NewBuild(s), build.NewImport(s), build.NewMix(s), build.NewRecipe(s), export.NewPublish(s), build.NewStage(s))
+	group(root, "Audit traces:", audit.NewFilter(s), audit.NewScore(s), audit.NewJudge(s), audit.NewAgreement(s), audit.NewLeak(s), audit.NewDedup(s))
+	group(root, "Look and check:", look.NewExplain(s), look.NewView(s), look.NewLabel(s), look.NewDrift(s), audit.NewInspect(s), audit.NewVerify(s), audit.NewList(s), cli.NewVersion(s))
+	root.SetCompletionCommandGroupID("Look and check:")
+	group(root, "Feed trainers:", export.NewExport(s), export.NewConvert(s), evaluate.NewEnv(s))
+	group(root, "Evaluate students:", evaluate.NewEval(s), evaluate.NewResults(s), evaluate.NewCompare(s), evaluate.NewShop(s))
+	group(root, "Replay contests:", contest.NewContest(s), contest.NewRace(s))
 	return root
+}
+
+// group adds commands under a heading of the help: one for each kind of user.
+func group(root *cobra.Command, heading string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: heading, Title: heading})
+	for _, c := range commands {
+		c.GroupID = heading
+		root.AddCommand(c)
+	}
 }
 
 const rootHelp = `arena reads days of graded shopping attempts, keeps those in which the model

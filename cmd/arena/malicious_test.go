@@ -95,7 +95,7 @@ func malice(elsewhere string) map[string]http.HandlerFunc {
 	}
 }
 
-// cruel are what each client is asked to bear: 42 servers in all, an evaluation with
+// cruel are what each client is asked to bear: 51 servers in all, an evaluation with
 // 32 rollouts at once.
 var cruel = map[string][]string{
 	"eval":       {"endless body", "endless text", "endless stream", "deep", "nearly too long", "grows", "calls", "one long call", "promises", "long head", "elsewhere", "echo", "echo in words", "terminal", "hangs", "bomb", "wrong kinds", "comes back never"},
@@ -103,6 +103,7 @@ var cruel = map[string][]string{
 	"embeddings": {"endless list", "deep", "promises", "long head", "elsewhere", "echo", "wrong kinds"},
 	"telemetry":  {"endless metrics", "deep", "long head", "elsewhere", "terminal", "bomb"},
 	"shop":       {"endless body", "elsewhere"},
+	"fetch":      {"endless body", "deep", "promises", "long head", "elsewhere", "echo", "terminal", "bomb", "wrong kinds"},
 }
 
 // TestMaliciousServers holds for each that the command ends by itself with a known
@@ -110,6 +111,7 @@ var cruel = map[string][]string{
 // that the key and the address's password are in no file and came to no other host.
 // Without the tag long each client meets one.
 func TestMaliciousServers(t *testing.T) {
+	t.Parallel()
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("it measures processes")
 	}
@@ -122,49 +124,50 @@ func TestMaliciousServers(t *testing.T) {
 		queries[i] = fmt.Sprintf("lamp %d", i)
 	}
 	catalog, problems := evalInputs(t, queries...)
-	for client, names := range cruel {
-		for i, name := range names {
-			if !long.Tests && i > 0 {
-				continue
-			}
-			t.Run(client+"/"+name, func(t *testing.T) {
-				web := httptest.NewServer(setting(client, kinds[name]))
-				defer web.Close()
-				dir := t.TempDir()
-				base := strings.Replace(web.URL, "http://", "http://user:"+secretPassword+"@", 1)
-				ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
-				defer cancel()
-				c := exec.CommandContext(ctx, arena, attacked(client, base, catalog, problems, dir)...)
-				c.Dir, c.Env = dir, append(os.Environ(), "OPENAI_API_KEY="+secretKey, "JUDGE_API_KEY="+secretKey)
-				var said bytes.Buffer
-				c.Stdout, c.Stderr = &said, &said
-				mb, err := peak(c)
-				var exit *exec.ExitError
-				code := c.ProcessState.ExitCode()
-				if ctx.Err() != nil || err != nil && !errors.As(err, &exit) || code != 0 && code != 1 && code != 3 || strings.Contains(said.String(), "goroutine ") {
-					t.Errorf("exit %d, %v: %.2000s", code, err, said.String())
+	t.Run("each", func(t *testing.T) { // which ends when all have
+		for client, names := range cruel {
+			for i, name := range names {
+				if !long.Tests && i > 0 {
+					continue
 				}
-				if mb >= 300 {
-					t.Errorf("it took %d MB", mb)
-				} else {
-					t.Logf("exit %d, %d MB", code, mb)
-				}
-				if strings.ContainsAny(said.String(), "\x1b\x07\u202e") {
-					t.Errorf("control characters came through: %.500q", said.String())
-				}
-				if _, err := os.Stat(filepath.Join(dir, "run", "summary.json")); err == nil {
-					if _, err := os.Stat(filepath.Join(dir, "run", "report.html")); err != nil {
-						t.Errorf("no report: %v", err)
+				t.Run(client+"/"+name, func(t *testing.T) {
+					t.Parallel()
+					web := httptest.NewServer(setting(client, kinds[name]))
+					defer web.Close()
+					dir := t.TempDir()
+					base := strings.Replace(web.URL, "http://", "http://user:"+secretPassword+"@", 1)
+					ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
+					defer cancel()
+					c := exec.CommandContext(ctx, arena, attacked(client, base, catalog, problems, dir)...)
+					c.Dir, c.Env = dir, append(os.Environ(), "OPENAI_API_KEY="+secretKey, "JUDGE_API_KEY="+secretKey)
+					var said bytes.Buffer
+					c.Stdout, c.Stderr = &said, &said
+					mb, err := peak(c)
+					var exit *exec.ExitError
+					code := c.ProcessState.ExitCode()
+					if ctx.Err() != nil || err != nil && !errors.As(err, &exit) || code != 0 && code != 1 && code != 3 || strings.Contains(said.String(), "goroutine ") {
+						t.Errorf("exit %d, %v: %.2000s", code, err, said.String())
 					}
-				}
-				secrets := []string{secretKey, secretPassword}
-				if client == "judge" { // which takes no address with a password
-					secrets = secrets[:1]
-				}
-				holdsNoSecret(t, dir, said.Bytes(), secrets)
-			})
+					if mb >= 300 {
+						t.Errorf("it took %d MB", mb)
+					} else {
+						t.Logf("exit %d, %d MB", code, mb)
+					}
+					if strings.ContainsAny(said.String(), "\x1b\x07\u202e") {
+						t.Errorf("control characters came through: %.500q", said.String())
+					}
+					if _, err := os.Stat(filepath.Join(dir, "run", "summary.json")); err == nil {
+						runPage(t, filepath.Join(dir, "run"))
+					}
+					secrets := []string{secretKey, secretPassword}
+					if client == "judge" || client == "fetch" { // which take no address with a password
+						secrets = secrets[:1]
+					}
+					holdsNoSecret(t, dir, said.Bytes(), secrets)
+				})
+			}
 		}
-	}
+	})
 	if n := strayed.Load(); n > 0 {
 		t.Errorf("%d requests came to another host", n)
 	}
@@ -228,6 +231,8 @@ func attacked(client, base, catalog, problems, dir string) []string {
 			return nil
 		}
 		return []string{"shop", "call", in("calls.jsonl"), "--remote", base, "-o", in("answers.jsonl")}
+	case "fetch":
+		return []string{"fetch", "--api", strings.Replace(base, "user:"+secretPassword+"@", "", 1), "--run", "01234567-89ab-cdef-0123-456789abcdef", "-o", in("days")}
 	default:
 		return []string{"eval", "--endpoint", base + "/v1", "--model", "m", "--problems", problems, "--catalog", catalog, "--concurrency", "32", "--retries", "0", "--timeout", "20s",
 			"--wait-for-server", "1s", "--min-coverage", "0", "-o", in("run")}

@@ -152,8 +152,8 @@ func everywhere(t *testing.T, i int, secret string) []byte {
 }
 
 // TestCanariesInEveryPlaceOfATrajectory: prompts, thoughts, arguments, results,
-// descriptions of tools, names of agents and of files, through import, mix and
-// every profile of an export.
+// descriptions of tools, names of agents and of files, through import, mix, every
+// profile of an export, a recipe and publish.
 func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
 	secrets, dir := canary.All(), t.TempDir()
 	traces, out := filepath.Join(dir, "traces"), filepath.Join(dir, "out")
@@ -174,6 +174,9 @@ func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
 		{"export", in("imported"), "--profile", "all", "-o", in("exported")},
 		{"verify", in("imported")},
 		{"verify", in("mixed")},
+		{"recipe", "sft", "--corpus", in("mixed"), "-o", in("stage")},
+		{"publish", in("mixed"), "-o", in("public"), "--license", "cc-by-4.0"},
+		{"verify", in("public")},
 	} {
 		var words bytes.Buffer
 		code := run(t.Context(), args, strings.NewReader(""), &words, &words)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // copySink leaves the shards of a split as they are, where every row goes out
@@ -13,11 +14,14 @@ import (
 type copySink struct {
 	job   *job
 	split string
+	// longest is the longest row that was read.
+	longest rows.Length
 }
 
 func (s *copySink) take(rows []row) error { return s.job.count.each(rows, s.add) }
 
-func (s *copySink) add(*row) error {
+func (s *copySink) add(r *row) error {
+	s.longest.Join(r.length())
 	s.job.count.Rows++
 	return nil
 }
@@ -28,7 +32,7 @@ func (s *copySink) close(ctx context.Context) error {
 	}
 	stream := corpus.Stream{Config: s.job.profile.Name, Profile: s.job.profile.From, Split: s.split}
 	for i, file := range s.job.feed.files(s.split) {
-		if err := s.job.part.Copy(stream, i, filepath.Join(s.job.feed.dir, filepath.FromSlash(file.Path)), file); err != nil {
+		if err := s.job.part.Copy(stream, i, filepath.Join(s.job.feed.dir, filepath.FromSlash(file.Path)), file, s.longest); err != nil {
 			return err
 		}
 	}

@@ -84,6 +84,7 @@ func (r *requested) corpus(t *testing.T) string {
 	rl := corpus.NewShards[rows.RL](p, stream("rl", corpus.ProfileVerlRL))
 	pref := corpus.NewShards[rows.Pref](p, stream("pref", corpus.ProfilePref))
 	kto := corpus.NewShards[rows.KTO](p, stream("kto", corpus.ProfileKTO))
+	scored := corpus.NewShards[rows.Outcome](p, corpus.Stream{Table: "outcomes"})
 	for i, d := range r.dialogues {
 		f := &rows.Facts{Harness: harness(), Category: arena.CategoryShop, Split: corpus.SplitTrain, Counter: rows.Bytes4{},
 			Origin: rows.Origin{ProblemID: fmt.Sprint("p", i), Cluster: fmt.Sprint("c", i)}}
@@ -98,9 +99,14 @@ func (r *requested) corpus(t *testing.T) string {
 		ok(t, rl.Add(&problem))
 		asked, answer := []rows.Msg{{Role: "user", Content: said}}, []rows.Msg{{Role: "assistant", Content: said}}
 		ok(t, pref.Add(&rows.Pref{Prompt: asked, Chosen: answer, Rejected: []rows.Msg{{Role: "assistant"}}, Origin: f.Origin}))
-		ok(t, kto.Add(&rows.KTO{Prompt: asked, Completion: answer, Origin: f.Origin}))
+		session := fmt.Sprint("run/p", i)
+		ok(t, kto.Add(&rows.KTO{Prompt: asked, Completion: append(answer, rows.Msg{Role: "user", Content: "[]"}, answer[0]), SessionID: session, Origin: f.Origin}))
+		rule := float64(i) / 8
+		if i%2 == 1 { // every other attempt has a score
+			ok(t, scored.Add(&rows.Outcome{TraceID: session, Scored: true, Success: i == 1, Rule: &rule}))
+		}
 	}
-	for _, closing := range []func() error{sft.Close, rl.Close, pref.Close, kto.Close, p.Close} {
+	for _, closing := range []func() error{sft.Close, rl.Close, pref.Close, kto.Close, scored.Close, p.Close} {
 		ok(t, closing())
 	}
 	dir := filepath.Join(root, "corpus")
@@ -252,6 +258,7 @@ func TestSchemasArePinned(t *testing.T) {
 	t.Parallel()
 	for name, columns := range map[string][]string{
 		"sharegpt": exporttest.Columns[rows.ShareGPT](), "prompts": exporttest.Columns[rows.Prompts](), "verl-sft": exporttest.Columns[rows.VerlSFT](), "text": exporttest.Columns[rows.Text](),
+		"axes": exporttest.Columns[rows.Axes](),
 	} {
 		golden(t, "columns_"+name+".golden", strings.Join(columns, "\n")+"\n")
 	}
@@ -267,7 +274,26 @@ func TestFingerprintsArePinned(t *testing.T) {
 		"sharegpt " + exporttest.FingerprintOf[rows.ShareGPT](), "prompts " + exporttest.FingerprintOf[rows.Prompts](),
 		"verl-rl " + exporttest.FingerprintOf[rows.RL](), "verl-sft " + exporttest.FingerprintOf[rows.VerlSFT](),
 		"pref " + exporttest.FingerprintOf[rows.Pref](), "kto " + exporttest.FingerprintOf[rows.KTO](),
-		"stepwise " + exporttest.FingerprintOf[rows.Steps](),
+		"stepwise " + exporttest.FingerprintOf[rows.Steps](), "axes " + exporttest.FingerprintOf[rows.Axes](),
 	}, "\n") + "\n"
 	golden(t, "fingerprints.golden", got)
+}
+
+// TestAxesAreLabelsOfEveryTurn: a row for each of the model's turns, with the scores of
+// the whole attempt; what has no score is counted.
+func TestAxesAreLabelsOfEveryTurn(t *testing.T) {
+	t.Parallel()
+	from := corpusOf(t, []arena.Dialogue{conversation(`{}`, `[]`), conversation(`{}`, `{}`), conversation(`{}`, `1`)})
+	p, _, _ := export.Named("axes")
+	to := filepath.Join(t.TempDir(), "out")
+	counts, err := export.Run(t.Context(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{}, 1)
+	ok(t, err)
+	if c := counts[0]; c.In != 3 || c.Out != 1 || c.Rows != 2 || c.Dropped["not_scored"] != 2 {
+		t.Errorf("counts %+v", c)
+	}
+	for i, r := range exporttest.Rows[rows.Axes](t, filepath.Join(to, "data/axes/train-00000-of-00001.parquet")) {
+		if r.SessionID != "run/p1" || r.Turn != int64(i+1) || r.Turns != 2 || len(r.Completion) != 2*i+1 || !r.Success || *r.Rule != 0.125 || r.Shop != nil {
+			t.Errorf("row %d: %+v", i, r)
+		}
+	}
 }

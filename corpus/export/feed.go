@@ -166,7 +166,7 @@ func (f *feed) raw(split string, visit func([]row) error) error {
 // files are the shards of a split that the rows are read from.
 func (f *feed) files(split string) (out []corpus.FileEntry) {
 	for _, file := range f.from.Files {
-		if file.Profile == f.source && file.Split == split && file.Config != configTurns {
+		if file.Profile == f.source && file.Split == split && !corpus.Derived(file.Config) {
 			out = append(out, file)
 		}
 	}
@@ -185,6 +185,20 @@ func (f *feed) each(file corpus.FileEntry, visit func(row) error) error {
 		return corpus.Rows(f.fs, path, func(r *rows.KTO) error { return visit(row{kto: r}) })
 	default:
 		return corpus.Rows(f.fs, path, func(r *rows.SFT) error { return visit(row{sft: r}) })
+	}
+}
+
+// length is how many tokens a trainer reads of the row.
+func (r *row) length() rows.Length {
+	switch {
+	case r.sft != nil:
+		return r.sft.Length()
+	case r.pref != nil:
+		return r.pref.Length()
+	case r.kto != nil:
+		return r.kto.Length()
+	default:
+		return r.rl.Length()
 	}
 }
 

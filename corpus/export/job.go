@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
@@ -45,6 +46,8 @@ type Count struct {
 	Dropped map[string]int64 `json:"dropped"`
 	// Redacted counts placeholders by kind.
 	Redacted redact.Counts `json:"redacted"`
+
+	figures figures.Figures
 }
 
 // row is one row of the corpus: the field of the profile it is made from is
@@ -57,6 +60,22 @@ type row struct {
 	kto      *rows.KTO
 	// unfit is why no profile takes the row; nil where it is fit.
 	unfit *chat.Unfit
+}
+
+// figures is what a card counts of a row that becomes one of a config.
+func (r *row) figures(config, split string) (out figures.Row) {
+	switch {
+	case r.sft != nil:
+		out = figures.OfSFT(r.sft)
+	case r.pref != nil:
+		out = figures.OfPref(r.pref)
+	case r.kto != nil:
+		out = figures.OfKTO(r.kto)
+	default:
+		out = figures.OfRL(r.rl)
+	}
+	out.Config, out.Split = config, split
+	return out
 }
 
 // job is the export of one profile, into a part of its own. It belongs to one
@@ -92,7 +111,9 @@ func (c *Count) each(rows []row, add func(*row) error) error {
 	for i := range rows {
 		c.In++
 		var err error
-		if r := &rows[i]; r.unfit != nil {
+		before := c.Rows
+		r := &rows[i]
+		if r.unfit != nil {
 			err = r.unfit
 		} else {
 			err = add(r)
@@ -105,6 +126,9 @@ func (c *Count) each(rows []row, add func(*row) error) error {
 			return err
 		default:
 			c.Out++
+			for range c.Rows - before {
+				c.figures.Add(r.figures(c.Profile, c.Split))
+			}
 		}
 	}
 	return nil
@@ -118,6 +142,7 @@ func (c *Count) join(piece *Count) {
 	for reason, n := range piece.Dropped {
 		c.Dropped[reason] += n
 	}
+	c.figures.Join(&piece.figures)
 }
 
 // take gives rows to the sink.

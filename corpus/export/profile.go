@@ -18,6 +18,8 @@ type Profile struct {
 	Doc  string
 	// From is the profile of the config it is made from.
 	From string
+	// Rows is the profile that has the encoding of its rows, where that is another.
+	Rows string
 	// Readers are the loaders that were run on it, with their versions.
 	Readers []string
 	// Use says for what loader the rows are, and how it takes them: a line of the
@@ -43,10 +45,6 @@ type sink interface {
 	take([]row) error
 	close(context.Context) error
 }
-
-// configTurns is the config whose rows have the encoding of hf-json and are no
-// attempts: nothing else is made from them.
-const configTurns = "sft_turns"
 
 // All lists every profile, in the order in which they are documented.
 func All() []Profile {
@@ -80,7 +78,7 @@ func rowProfiles() []Profile {
 		{Name: corpus.ProfileHFJSON, From: corpus.ProfileHFJSON, same: true, open: openRows(corpus.ProfileHFJSON, sameSFT),
 			Doc:     "OpenAI messages and tools as JSON values, arguments as objects; the default of a build",
 			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer", "pandas 3.1", "polars 2.1", "duckdb 2.0"}},
-		{Name: configTurns, From: corpus.ProfileHFJSON, open: openRows(corpus.ProfileHFJSON, turns),
+		{Name: "sft_turns", From: corpus.ProfileHFJSON, Rows: corpus.ProfileHFJSON, open: openRows(corpus.ProfileHFJSON, turns),
 			Doc:     "one hf-json row per assistant turn, earlier reasoning stripped, weight 1 on the last turn alone",
 			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer"}},
 		{Name: "text", From: corpus.ProfileHFJSON, open: openRows("text", text),
@@ -103,11 +101,20 @@ func rowProfiles() []Profile {
 			Doc:     "the text rows with verl's enable_thinking",
 			Readers: append(all, "TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset")},
 		{Name: corpus.ProfilePref, From: corpus.ProfilePref, same: true, open: openRows(corpus.ProfilePref, samePref),
-			Doc:     "a chosen and a rejected attempt at one problem in one harness",
+			Doc:     "a chosen and a rejected attempt at one problem in one harness; results of the shop stand in both, and in the loss",
 			Readers: append(all, "TRL 1.16 DPOTrainer and RewardTrainer")},
 		{Name: corpus.ProfileKTO, From: corpus.ProfileKTO, same: true, open: openRows(corpus.ProfileKTO, sameKTO),
-			Doc:     "one attempt and whether it is wanted",
+			Doc:     "one attempt and whether it is wanted; results of the shop stand in it, and in the loss",
 			Readers: append(all, "TRL 1.16 KTOTrainer")},
+		{Name: "pref_turns", From: corpus.ProfilePref, Rows: corpus.ProfilePref, open: openRows(corpus.ProfilePref, prefTurns),
+			Doc:     "the turn at which the two attempts of a pair part, behind their common history: no text of the shop in the loss",
+			Readers: append(all, "TRL 1.16 DPOTrainer and RewardTrainer")},
+		{Name: "kto_turns", From: corpus.ProfilePref, Rows: corpus.ProfileKTO, open: openRows(corpus.ProfileKTO, ktoTurns),
+			Doc:     "the same turns one by one, wanted or not",
+			Readers: append(all, "TRL 1.16 KTOTrainer")},
+		{Name: profileAxes, From: corpus.ProfileKTO, open: openAxes,
+			Use: "reward models with a head for each axis of the subnet's score",
+			Doc: "a row for every turn of a kto attempt: the dialogue up to there, each axis of the attempt's score as a label"},
 	}
 }
 

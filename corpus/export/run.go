@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
@@ -104,17 +105,31 @@ func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Man
 	return corpus.Assemble(ctx, fsys, to, corpus.Assembly{
 		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
 		Extra: extra,
-		Card: corpus.Card{Title: "Exported corpus", License: cmp.Or(opt.License, license), Tags: []string{"agent", "tool-use"}, Uses: Uses(),
+		Card: corpus.Card{Title: "Exported corpus", License: cmp.Or(opt.License, license), Default: defaultConfig(counts), Tags: []string{"agent", "tool-use"}, Uses: Uses(),
 			Sections: append(cardSections(counts), origin)},
 	})
 }
 
 func cardSections(counts []Count) []corpus.Section {
-	sections := []corpus.Section{{Heading: "Kept and dropped", Body: countTable(counts)}}
+	var all figures.Figures
+	for i := range counts {
+		all.Join(&counts[i].figures)
+	}
+	sections := []corpus.Section{all.Section(), {Heading: "Kept and dropped", Body: countTable(counts)}}
 	if beside := besideConfigs(counts); beside != "" {
 		sections = append(sections, corpus.Section{Heading: "Files beside the configs", Body: beside})
 	}
 	return sections
+}
+
+// defaultConfig is the config that loads without a name: the first that has rows.
+func defaultConfig(counts []Count) string {
+	for _, c := range counts {
+		if p, _, _ := Named(c.Profile); p.Load == "" && c.Rows > 0 {
+			return c.Profile
+		}
+	}
+	return ""
 }
 
 // besideConfigs says how to load what the card's configs do not name, each

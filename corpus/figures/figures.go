@@ -27,7 +27,9 @@ type Row struct {
 type Figures struct{ sums map[[2]string]*sum }
 
 type sum struct {
-	tokens   []int64
+	rows int64
+	// tokens says how many rows have so many.
+	tokens   map[int64]int64
 	counters map[string]int64
 	by       [3]map[string]int64
 }
@@ -43,13 +45,11 @@ func (f *Figures) Add(r Row) {
 	at := [2]string{r.Config, r.Split}
 	s := f.sums[at]
 	if s == nil {
-		s = &sum{counters: map[string]int64{}}
-		for i := range s.by {
-			s.by[i] = map[string]int64{}
-		}
+		s = newSum()
 		f.sums[at] = s
 	}
-	s.tokens = append(s.tokens, r.Tokens)
+	s.rows++
+	s.tokens[r.Tokens]++
 	s.counters[r.Counter]++
 	for i, word := range [3]string{r.Task, r.Difficulty, r.Agent} {
 		if word != "" {
@@ -58,13 +58,61 @@ func (f *Figures) Add(r Row) {
 	}
 }
 
-// Quantile is the value at or below which the given share of sorted values lies,
-// by nearest rank.
-func Quantile(sorted []int64, percent int) int64 {
-	if len(sorted) == 0 {
-		return 0
+func newSum() *sum {
+	s := &sum{tokens: map[int64]int64{}, counters: map[string]int64{}}
+	for i := range s.by {
+		s.by[i] = map[string]int64{}
 	}
-	return sorted[max((len(sorted)*percent+99)/100, 1)-1]
+	return s
+}
+
+// Join takes other figures in.
+func (f *Figures) Join(other *Figures) {
+	for at, o := range other.sums {
+		s := f.sums[at]
+		if s == nil {
+			s = newSum()
+			if f.sums == nil {
+				f.sums = map[[2]string]*sum{}
+			}
+			f.sums[at] = s
+		}
+		s.rows += o.rows
+		join(s.tokens, o.tokens)
+		join(s.counters, o.counters)
+		for i := range s.by {
+			join(s.by[i], o.by[i])
+		}
+	}
+}
+
+func join[K comparable](into, from map[K]int64) {
+	for k, n := range from {
+		into[k] += n
+	}
+}
+
+// Rank is the position, from 0, of the value at or below which the given share of n
+// sorted values lies, by nearest rank.
+func Rank(n, percent int64) int64 { return max((n*percent+99)/100, 1) - 1 }
+
+// total is the sum of the tokens.
+func (s *sum) total() (total int64) {
+	for tokens, n := range s.tokens {
+		total += tokens * n
+	}
+	return total
+}
+
+// quantile is the number of tokens that the given share of rows does not pass.
+func (s *sum) quantile(percent int64) int64 {
+	left := Rank(s.rows, percent)
+	for _, tokens := range slices.Sorted(maps.Keys(s.tokens)) {
+		if left -= s.tokens[tokens]; left < 0 {
+			return tokens
+		}
+	}
+	return 0
 }
 
 // Section is the card's part.
@@ -76,17 +124,12 @@ func (f *Figures) Section() corpus.Section {
 	})
 	for _, at := range order {
 		s := f.sums[at]
-		slices.Sort(s.tokens)
-		total := int64(0)
-		for _, n := range s.tokens {
-			total += n
-		}
+		total := s.total()
 		if total == 0 {
-			fmt.Fprintf(&b, "| %s | %s | %d | | | | |\n", at[0], at[1], len(s.tokens))
+			fmt.Fprintf(&b, "| %s | %s | %d | | | | |\n", at[0], at[1], s.rows)
 			continue
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %s |\n", at[0], at[1], len(s.tokens), total,
-			Quantile(s.tokens, 50), Quantile(s.tokens, 95), strings.Join(slices.Sorted(maps.Keys(s.counters)), ", "))
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %s |\n", at[0], at[1], s.rows, total, s.quantile(50), s.quantile(95), strings.Join(slices.Sorted(maps.Keys(s.counters)), ", "))
 	}
 	for i, kind := range kinds {
 		f.count(&b, order, i, kind)
@@ -97,22 +140,43 @@ func (f *Figures) Section() corpus.Section {
 // named is how many of a kind the card names: of agents there are hundreds.
 const named = 8
 
+// line is what configs have in common that hold the same in a split, as the formats of
+// an export do.
+type line struct {
+	configs     []string
+	split, text string
+}
+
 func (f *Figures) count(b *strings.Builder, order [][2]string, i int, kind string) {
-	head := fmt.Sprintf("\n| config | split | rows by %s |\n|---|---|---|\n", kind)
+	var lines []*line
 	for _, at := range order {
-		by := f.sums[at].by[i]
-		if len(by) == 0 {
-			continue
+		text := f.sums[at].words(i)
+		same := slices.IndexFunc(lines, func(l *line) bool { return l.split == at[1] && l.text == text })
+		switch {
+		case text == "":
+		case same >= 0:
+			lines[same].configs = append(lines[same].configs, at[0])
+		default:
+			lines = append(lines, &line{[]string{at[0]}, at[1], text})
 		}
-		words := slices.SortedFunc(maps.Keys(by), func(x, y string) int { return cmp.Or(cmp.Compare(by[y], by[x]), cmp.Compare(x, y)) })
-		var parts []string
-		for _, word := range words[:min(len(words), named)] {
-			parts = append(parts, fmt.Sprintf("%s %d (%.1f %%)", word, by[word], 100*float64(by[word])/float64(len(f.sums[at].tokens))))
-		}
-		if rest := len(words) - named; rest > 0 {
-			parts = append(parts, fmt.Sprintf("%d more", rest))
-		}
-		fmt.Fprintf(b, "%s| %s | %s | %s |\n", head, at[0], at[1], strings.Join(parts, ", "))
+	}
+	head := fmt.Sprintf("\n| config | split | rows by %s |\n|---|---|---|\n", kind)
+	for _, l := range lines {
+		fmt.Fprintf(b, "%s| %s | %s | %s |\n", head, strings.Join(l.configs, ", "), l.split, l.text)
 		head = ""
 	}
+}
+
+// words are the rows of each word of a kind, the most frequent first.
+func (s *sum) words(i int) string {
+	by := s.by[i]
+	words := slices.SortedFunc(maps.Keys(by), func(x, y string) int { return cmp.Or(cmp.Compare(by[y], by[x]), cmp.Compare(x, y)) })
+	var parts []string
+	for _, word := range words[:min(len(words), named)] {
+		parts = append(parts, fmt.Sprintf("%s %d (%.1f %%)", corpus.Cell(word), by[word], 100*float64(by[word])/float64(s.rows)))
+	}
+	if rest := len(words) - named; rest > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", rest))
+	}
+	return strings.Join(parts, ", ")
 }

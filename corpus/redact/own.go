@@ -71,7 +71,7 @@ func ownRules(opt Options) ([]rule, error) {
 		{rule{kind: "phone", keywords: []string{"+"}, follows: hasPhone, valid: isPhone}, `(?:^|[^0-9A-Za-z+)])(\+[1-9][0-9]{0,3}(?:[ .-]?(?:\([0-9]{1,6}\)|[0-9]{1,12})){1,6})(?:$|[^0-9A-Za-z])`},
 		{rule{kind: "phone", keywords: phoneNames, anchored: true, follows: hasPhone, valid: isPhone},
 			`(?i)\A(?:` + quoted(phoneNames) + `)(?:[ _-]?(?:number|nr|no))?[."']{0,2}(?:\s{0,3}(?:[:=#]|is|at|me at)\s{0,3}|\s)["']?((?:\([0-9]{1,6}\)|[0-9]{2,12})(?:[ .-]{0,2}[0-9]{2,12}){0,5})(?:$|[^0-9A-Za-z])`},
-		{rule{kind: "home-folder", keywords: []string{"/home/", "/users/", "users"}}, `(?:^|[\s"'=(:,>\x60\[]|file://)(?:/home/|/Users/|[A-Za-z]:[/\\]{0,2}Users)[/\\\n\r\t\f\x08]?([A-Za-z0-9][A-Za-z0-9._-]{0,31})`},
+		{rule{kind: "home-folder", keywords: []string{"/home/", "/users/", "users"}}, `(?:^|[\s"'=(:,;>{|\x60\[]|file://)(?:/home/|/Users/|[A-Za-z]:[/\\]{0,2}Users)[/\\\n\r\t\f\x08]?([A-Za-z0-9][A-Za-z0-9._-]{0,31})`},
 		{rule{kind: "ip-address", spans: networks, valid: routable}, `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`},
 		{rule{kind: "ip-address", keywords: []string{":"}, follows: hasGroup, valid: parses}, `(?i)\b([23][0-9a-f]{3}:[0-9a-f:]{0,34}[0-9a-f])\b`},
 		{rule{kind: "wallet-address", keywords: []string{"0x", "bc1"}, follows: by(alphanumeric, 25)}, `\b(0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,60})\b`},

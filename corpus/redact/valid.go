@@ -69,7 +69,7 @@ func isAuthorization(s string) bool {
 	if mixed(s) && len(s) >= 16 {
 		return true
 	}
-	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "=."))
 	return err == nil && readable(b) && strings.IndexByte(string(b), ':') > 0
 }
 

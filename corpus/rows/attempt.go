@@ -141,6 +141,9 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 	if sc := rec.Outcome.Scores; sc != nil && sc.Axes != nil {
 		s.OutcomeScore = &sc.Axes.Rule
 	}
+	if r := rec.Outcome.Ruling; r != nil {
+		s.OutcomeScore = r.Score
+	}
 	return s
 }
 

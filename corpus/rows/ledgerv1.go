@@ -102,6 +102,14 @@ type Outcome struct {
 	Budget       *int64   `parquet:"budget,optional"`
 	// Titles is none, vectors or endpoint.
 	Titles string `parquet:"titles,dict"`
+	// Paid and what follows are the verdict of the subnet's own verifier; empty
+	// for attempts that the rules score.
+	Paid     *float64 `parquet:"paid,optional"`
+	Category string   `parquet:"category,dict"`
+	Ending   string   `parquet:"ending,dict"`
+	Passed   []string `parquet:"passed,list"`
+	Failed   []string `parquet:"failed,list"`
+	Flags    []string `parquet:"flags,list"`
 }
 
 // Judgement is a row of tables/judgements.parquet: one judge's answer on one
@@ -143,6 +151,19 @@ type Leak struct {
 	Score      float64 `parquet:"score"`
 	Tier       string  `parquet:"tier,dict"`
 	Evidence   string  `parquet:"evidence"`
+}
+
+// Place is a row of tables/places.parquet: where an attempt that came to be ranked
+// stood among those at its problem, kept or not.
+type Place struct {
+	TraceID      string `parquet:"trace_id"`
+	RecordSHA256 string `parquet:"record_sha256"`
+	// Place counts from 1, the best first.
+	Place int64 `parquet:"place"`
+	// Better is the attempt that stays and that this one nearly repeats, empty where
+	// there is none; Similarity is their estimated Jaccard similarity, 0 to 1.
+	Better     string   `parquet:"better"`
+	Similarity *float64 `parquet:"similarity,optional"`
 }
 
 // Provenance is a row of tables/provenance.parquet of a mixture: where one row

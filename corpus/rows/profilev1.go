@@ -60,3 +60,28 @@ type VerlSFT struct {
 	AttemptColumns
 	Origin
 }
+
+// Axes is a row of profile axes: an attempt up to one of the model's turns, with the
+// subnet's scores of the whole attempt, each a label by itself. Scores are in 0 to 1;
+// null where the task has no such axis.
+type Axes struct {
+	Prompt     []Msg `parquet:"prompt,list"`
+	Completion []Msg `parquet:"completion,list"`
+	// Turn counts the model's turns in Completion, Turns those of the attempt.
+	Turn      int64    `parquet:"turn"`
+	Turns     int64    `parquet:"n_turns"`
+	Success   bool     `parquet:"success"`
+	Product   *float64 `parquet:"product,optional"`
+	Rule      *float64 `parquet:"rule,optional"`
+	Title     *float64 `parquet:"title,optional"`
+	Price     *float64 `parquet:"price,optional"`
+	Service   *float64 `parquet:"service,optional"`
+	SKUAttrs  *float64 `parquet:"sku_attrs,optional"`
+	Shop      *int64   `parquet:"shop,optional"`
+	Budget    *int64   `parquet:"budget,optional"`
+	SessionID string   `parquet:"session_id"`
+	Harness   string   `parquet:"harness,dict"`
+	TaskType  string   `parquet:"task_type,dict"`
+	Split     string   `parquet:"split,dict"`
+	Origin
+}

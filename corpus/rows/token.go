@@ -16,8 +16,8 @@ type Counter interface {
 }
 
 // Bytes4 estimates a token for every four bytes begun. It stands in until a
-// tokenizer is given. On six texts with known Qwen3 counts it is off by -16 to
-// +4 %.
+// tokenizer is given. On 132 attempts it understates Qwen's vocabulary by 7 to
+// 19 % and Mistral's by 12 to 25 %.
 type Bytes4 struct{}
 
 // Name is "bytes4".

@@ -1,9 +1,7 @@
 package where
 
 import (
-	"errors"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,39 +12,40 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// Line is all that the ledger holds of one attempt; parts that it lacks are
-// nil.
-type Line struct {
-	Attempt   *rows.Attempt
-	Verdict   *rows.Verdict
-	Outcome   *rows.Outcome
-	Judgement *rows.Judgement
-}
-
 // each visits the columns of a line by their names in the ledger, those of a
-// judgement behind judge_: of two with one name the first counts.
-func (l Line) each(see func(name string, v reflect.Value)) {
-	for _, row := range []any{l.Attempt, l.Verdict, l.Outcome, l.Judgement} {
-		v := reflect.ValueOf(row)
+// judgement behind judge_ and of a leak behind leak_: of two with one name the
+// first counts.
+func (l *Line) each(see func(name string, v reflect.Value)) {
+	for _, part := range []struct {
+		row    any
+		prefix string
+	}{{l.Attempt, ""}, {l.Verdict, ""}, {l.Outcome, ""}, {l.Judgement, "judge_"}, {l.Leak, "leak_"}, {l.Place, ""}} {
+		v := reflect.ValueOf(part.row)
 		if v.IsNil() {
 			continue
 		}
 		for i := range v.Elem().NumField() {
-			name, _, _ := strings.Cut(v.Elem().Type().Field(i).Tag.Get("parquet"), ",")
-			if row == any(l.Judgement) && name != "judge" {
-				name = "judge_" + name
+			name := columnOf(v.Elem().Type().Field(i))
+			if name != "judge" {
+				name = part.prefix + name
 			}
 			see(name, v.Elem().Field(i))
 		}
 	}
 }
 
-// Columns are the names that expressions over a ledger may use, with their types:
-// all that are no lists of structures. docs/columns.md says what they mean.
+func columnOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+	return name
+}
+
+// Columns are the names that expressions over a ledger may use, with their types.
+// docs/columns.md says what they mean.
 func Columns() []Column {
 	var out []Column
 	seen := map[string]bool{}
-	Line{&rows.Attempt{}, &rows.Verdict{}, &rows.Outcome{}, &rows.Judgement{}}.each(func(name string, v reflect.Value) {
+	whole := &Line{&rows.Attempt{}, &rows.Verdict{}, &rows.Outcome{}, &rows.Judgement{}, &rows.Leak{}, &rows.Place{}}
+	whole.each(func(name string, v reflect.Value) {
 		if t := typeOf(v.Type()); t != nil && !seen[name] {
 			out, seen[name] = append(out, Column{name, t}), true
 		}
@@ -62,6 +61,8 @@ func typeOf(t reflect.Type) *cel.Type {
 		if of := typeOf(t.Elem()); of != nil {
 			return cel.ListType(of)
 		}
+	case reflect.Struct:
+		return cel.MapType(cel.StringType, cel.DynType)
 	case reflect.String:
 		return cel.StringType
 	case reflect.Int64:
@@ -76,18 +77,32 @@ func typeOf(t reflect.Type) *cel.Type {
 }
 
 // Values are the columns of a line. Those that an attempt does not have are
-// unknown.
-func (l Line) Values() map[string]any {
+// unknown. A list of structures is one of maps by their columns.
+func (l *Line) Values() map[string]any {
 	out := map[string]any{}
 	l.each(func(name string, v reflect.Value) {
 		if v.Kind() == reflect.Pointer {
 			v = v.Elem()
 		}
 		if _, first := out[name]; v.IsValid() && !first {
-			out[name] = v.Interface()
+			out[name] = value(v)
 		}
 	})
 	return out
+}
+
+func value(v reflect.Value) any {
+	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct {
+		return v.Interface()
+	}
+	list := make([]map[string]any, v.Len())
+	for i := range list {
+		list[i] = map[string]any{}
+		for j := range v.Index(i).NumField() {
+			list[i][columnOf(v.Type().Elem().Field(j))] = v.Index(i).Field(j).Interface()
+		}
+	}
+	return list
 }
 
 // ParseOptional checks an expression over the ledger; nil where there is none.
@@ -122,13 +137,18 @@ func (s *Selection) Sessions() []string { return slices.Sorted(maps.Keys(s.sessi
 // Select evaluates an expression over the ledger of a corpus. Nothing is
 // judged or scored again.
 func Select(fsys corpus.FS, dir string, e *Expr) (*Selection, error) {
-	lines, order, err := readLedger(fsys, dir)
+	lines, err := Read(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &Selection{map[string]bool{}, map[string]bool{}}
-	for _, id := range order {
-		l := lines[id]
+	seen := map[string]bool{"": true}
+	for _, l := range lines {
+		id := l.Attempt.TraceID
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
 		ok, err := e.Match(l.Values())
 		if err != nil {
 			return nil, err
@@ -140,34 +160,18 @@ func Select(fsys corpus.FS, dir string, e *Expr) (*Selection, error) {
 	return s, nil
 }
 
-func readLedger(fsys corpus.FS, dir string) (map[string]*Line, []string, error) {
-	lines, order := map[string]*Line{}, []string{}
-	table := func(name string) string { return filepath.Join(dir, "tables", name+".parquet") }
-	err := corpus.Rows(fsys, table("attempts"), func(a *rows.Attempt) error {
-		if a.TraceID != "" && lines[a.TraceID] == nil {
-			lines[a.TraceID], order = &Line{Attempt: a}, append(order, a.TraceID)
+// Kind is how people read the column: words, number or flag; empty for a list of
+// structures.
+func (c Column) Kind() string {
+	switch t := c.Type; t.Kind() {
+	case cel.IntKind, cel.DoubleKind:
+		return "number"
+	case cel.BoolKind:
+		return "flag"
+	case cel.ListKind:
+		if t.Parameters()[0].Kind() == cel.MapKind {
+			return ""
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
 	}
-	return lines, order, errors.Join(
-		join(fsys, table("verdicts"), lines, func(v *rows.Verdict) string { return v.TraceID }, func(l *Line, v *rows.Verdict) { l.Verdict = v }),
-		join(fsys, table("outcomes"), lines, func(o *rows.Outcome) string { return o.TraceID }, func(l *Line, o *rows.Outcome) { l.Outcome = o }),
-		join(fsys, table("judgements"), lines, func(j *rows.Judgement) string { return j.TraceID }, func(l *Line, j *rows.Judgement) { l.Judgement = j }),
-	)
-}
-
-// join adds the rows of one table to the lines of their attempts; the first
-// row of an attempt stays.
-func join[T any](fsys corpus.FS, path string, lines map[string]*Line, id func(*T) string, add func(*Line, *T)) error {
-	seen := map[string]bool{}
-	return corpus.Rows(fsys, path, func(row *T) error {
-		if l := lines[id(row)]; l != nil && !seen[id(row)] {
-			seen[id(row)] = true
-			add(l, row)
-		}
-		return nil
-	})
+	return "words"
 }

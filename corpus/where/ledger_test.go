@@ -91,7 +91,7 @@ func TestColumnsKeepTheirNames(t *testing.T) {
 		}
 	}
 	half := 0.5
-	line := where.Line{Attempt: &rows.Attempt{TraceID: "a"}, Judgement: &rows.Judgement{TraceID: "b", Score: &half}}
+	line := &where.Line{Attempt: &rows.Attempt{TraceID: "a"}, Judgement: &rows.Judgement{TraceID: "b", Score: &half}}
 	if v := line.Values(); v["trace_id"] != "a" || v["judge_score"] != 0.5 || v["judge_multiplier"] != nil || v["keep"] != nil {
 		t.Errorf("values %v", v)
 	}

@@ -93,7 +93,12 @@ func unanswered(a *evidence.Attempt, _ int) (value, limit float64) {
 	return float64(n), 0
 }
 
+// recommendations is asked of the shop's attempts: an order in a pack is what its
+// verifier says.
 func recommendations(a *evidence.Attempt, _ int) (value, limit float64) {
+	if a.Trace.Ruling != nil {
+		return math.NaN(), 0
+	}
 	n := 0
 	for i := range a.Claims {
 		if a.Claims[i].Act.Tool == evidence.ToolRecommend {

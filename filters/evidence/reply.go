@@ -37,6 +37,9 @@ type Reply struct {
 	content arena.Raw
 }
 
+// Logged is the entry of the log that holds the answer.
+func (r *Reply) Logged() *arena.ProxyCall { return r.call }
+
 // readReply reads an OpenAI chat completion.
 func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
 	r := Reply{call: c, span: at}

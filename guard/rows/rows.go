@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/internal/columns"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -76,20 +77,14 @@ func EachOf(in io.Reader, stem string, yield func(Row) error) error {
 	}
 }
 
-func eachOf(f *os.File, path string, yield func(Row) error) (err error) {
-	defer recovered(&err)
-	magic, stem := make([]byte, 4), Stem(path)
+func eachOf(f *os.File, path string, yield func(Row) error) error {
+	magic, stem := make([]byte, columns.MagicBytes), Stem(path)
 	n, err := f.ReadAt(magic, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read first bytes: %w", err)
 	}
-	switch string(magic[:n]) {
-	case "PAR1":
-		return eachParquet(f, stem, yield)
-	case arrowFile:
-		return eachArrow(f, arrowFileHead, stem, yield)
-	case arrowStream:
-		return eachArrow(f, 0, stem, yield)
+	if columns.Holds(string(magic[:n])) {
+		return eachOfColumns(f, stem, yield)
 	}
 	if separator := separatorOf(path); separator != 0 {
 		r, err := Decompress(bufio.NewReaderSize(f, 1<<20))
@@ -99,6 +94,18 @@ func eachOf(f *os.File, path string, yield func(Row) error) (err error) {
 		return eachRecord(r, separator, stem, yield)
 	}
 	return EachOf(f, stem, yield)
+}
+
+func eachOfColumns(f *os.File, stem string, yield func(Row) error) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("open columns: %w", err)
+	}
+	line := -1
+	return columns.Each(f, info.Size(), func(text string) error {
+		line++
+		return yield(Row{JSON: text, Stem: stem, Line: line})
+	})
 }
 
 // Decompress reads gzip and zstd as what is in them, other streams as they are.
@@ -217,7 +224,7 @@ func Stem(path string) string {
 
 // aside are files and folders of a corpus that hold no rows to train on: what
 // describes them, and a data set's card.
-var aside = []string{"README.md", "manifest.json", "bank.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "tables", "reports", ".git"}
+var aside = []string{"README.md", "chat_template.jinja", "training_check.py", "manifest.json", "bank.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "tables", "reports", ".git"}
 
 // Files lists the row files at path, sorted: itself, or those of a folder and
 // its subfolders without a corpus's ledger and reports.

@@ -3,7 +3,9 @@
 package canary
 
 import (
+	"archive/zip"
 	"encoding/base64"
+	"encoding/json"
 	"html"
 	"io"
 	"io/fs"
@@ -118,8 +120,8 @@ func Plain() []Canary {
 // Found is one canary in one file.
 type Found struct{ Kind, Path string }
 
-// Find looks for canaries in all files of a folder, inside of Parquet and zstd
-// too, and as pages show them.
+// Find looks for canaries in all files of a folder, inside of Parquet, zstd and zip
+// too, as pages and as JSON show them, and in the files' own names.
 func Find(t testing.TB, all []Canary, dir string) []Found {
 	t.Helper()
 	var out []Found
@@ -128,8 +130,13 @@ func Find(t testing.TB, all []Canary, dir string) []Found {
 			return err
 		}
 		text, err := content(filepath.Join(dir, path))
+		text += "\n" + path
 		for _, c := range all {
-			if strings.Contains(text, c.Secret) {
+			quoted, bad := json.Marshal(c.Secret)
+			if bad != nil {
+				return bad
+			}
+			if strings.Contains(text, c.Secret) || strings.Contains(text, strings.Trim(string(quoted), `"`)) {
 				out = append(out, Found{c.Kind, path})
 			}
 		}
@@ -151,6 +158,8 @@ func content(path string) (string, error) {
 	switch {
 	case strings.HasSuffix(path, ".parquet"):
 		return cells(f)
+	case strings.HasSuffix(path, ".eval"):
+		return zipped(path)
 	case strings.HasSuffix(path, ".zst"):
 		z, err := zstd.NewReader(f)
 		if err != nil {
@@ -163,6 +172,26 @@ func content(path string) (string, error) {
 		b, err := io.ReadAll(f)
 		return string(b) + html.UnescapeString(string(b)), err
 	}
+}
+
+// zipped is all text of the files in a zip.
+func zipped(path string) (string, error) {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = z.Close() }() // it is only read
+	var b strings.Builder
+	for _, entry := range z.File {
+		f, err := entry.Open()
+		if err != nil {
+			return "", err
+		}
+		if _, err = io.Copy(&b, f); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
 }
 
 func cells(f *os.File) (string, error) {

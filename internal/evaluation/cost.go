@@ -20,8 +20,11 @@ type Cost struct {
 
 // Amount is a cost in each of its currencies.
 type Amount struct {
-	GPUSeconds       *float64 `json:"gpu_seconds"`
-	PromptTokens     *float64 `json:"prompt_tokens"`
+	GPUSeconds   *float64 `json:"gpu_seconds"`
+	PromptTokens *float64 `json:"prompt_tokens"`
+	// CachedTokens are those of PromptTokens that servers say they had in their
+	// caches; null where none says so.
+	CachedTokens     *float64 `json:"cached_prompt_tokens"`
 	CompletionTokens *float64 `json:"completion_tokens"`
 	// TokenUSD is by a table of prices, GPUUSD by the price of an hour.
 	TokenUSD *float64 `json:"token_usd"`
@@ -34,7 +37,7 @@ func (c *Cost) PerProblem() {
 		return
 	}
 	each := c.Total
-	for _, field := range []**float64{&each.GPUSeconds, &each.PromptTokens, &each.CompletionTokens, &each.TokenUSD, &each.GPUUSD} {
+	for _, field := range []**float64{&each.GPUSeconds, &each.PromptTokens, &each.CachedTokens, &each.CompletionTokens, &each.TokenUSD, &each.GPUUSD} {
 		if *field != nil {
 			share := **field / float64(c.SolvedProblems)
 			*field = &share
@@ -53,7 +56,7 @@ func (c Cost) String() string {
 		value  *float64
 		format string
 	}{
-		{c.PerSolved.GPUSeconds, "%.2f GPU seconds"}, {c.PerSolved.PromptTokens, "%.0f prompt tokens"},
+		{c.PerSolved.GPUSeconds, "%.2f GPU seconds"}, {c.PerSolved.PromptTokens, "%.0f prompt tokens"}, {c.PerSolved.CachedTokens, "%.0f of them cached"},
 		{c.PerSolved.CompletionTokens, "%.0f completion tokens"}, {c.PerSolved.TokenUSD, "%.6f USD of tokens"}, {c.PerSolved.GPUUSD, "%.6f USD of GPUs"},
 	} {
 		if part.value != nil {

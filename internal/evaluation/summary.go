@@ -57,6 +57,8 @@ type Summary struct {
 	SolvedProblems int    `json:"solved_problems"`
 	Flaky          int    `json:"flaky_problems"`
 	Tokens         Tokens `json:"tokens"`
+	// Cached are the tokens of Tokens.Prompt that servers had in their caches.
+	Cached int64 `json:"-"`
 }
 
 // Counts are of what a student did, in a rollout or in all of them.

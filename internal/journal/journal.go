@@ -44,9 +44,10 @@ type Journal struct {
 }
 
 // Open opens or makes the journal at path and lists its entries. What a killed
-// process left half written at the end is cut off.
+// process left half written at the end is cut off. Only the file's owner may read
+// it, as it keeps what came as it came.
 func Open(path string) (*Journal, []Entry, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open journal: %w", err)
 	}

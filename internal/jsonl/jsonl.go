@@ -20,11 +20,11 @@ func Each[T any](path string, each func(T) error) error {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	for l, err := range arena.Lines(f, maxLine) {
-		var v T
-		if err == nil {
-			err = json.Unmarshal(l.Text, &v)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err) // it says the line
 		}
-		if err == nil {
+		var v T
+		if err = json.Unmarshal(l.Text, &v); err == nil {
 			err = each(v)
 		}
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sashabaranov/go-openai"
 )
@@ -27,17 +28,73 @@ const (
 	// embedTexts is how many texts go into one request; more than 64 is refused by
 	// common servers.
 	embedTexts = 64
+	// embedAtOnce bounds the requests in flight: scorers of several attempts share
+	// one endpoint.
+	embedAtOnce = 16
 	// maxVector bounds one vector in a reply: 8,192 numbers of 32 characters.
 	maxVector = 256 << 10
 	// maxKnown bounds the numbers that are remembered, to 256 MiB.
 	maxKnown = 64 << 20
 )
 
+// EmbedderConfig says which model embeds texts, and where it is.
+type EmbedderConfig struct {
+	// BaseURL is the address as OpenAI clients take it, ending in /v1.
+	BaseURL string
+	Model   string
+	// Key is sent as the bearer token; empty for a server without keys.
+	Key string
+	// Prefix is put before every text, for models that were trained with one.
+	Prefix string
+	// Tries counts all tries of one request.
+	Tries int
+	// Wait is the pause after the first failed try; it grows from there.
+	Wait time.Duration
+	// Timeout bounds one try.
+	Timeout time.Duration
+}
+
+// DefaultEmbedder asks the subnet's own model five times within about ten
+// seconds, which outlasts a server's restart but not its absence.
+func DefaultEmbedder() EmbedderConfig {
+	return EmbedderConfig{Model: "Qwen/Qwen3-Embedding-0.6B", Tries: 5, Wait: 500 * time.Millisecond, Timeout: time.Minute}
+}
+
+// Validate returns all that is wrong with c, joined.
+func (c EmbedderConfig) Validate() error {
+	var all []error
+	if c.Model == "" {
+		all = append(all, errors.New("the embeddings endpoint has no model"))
+	}
+	if c.Tries < 1 || c.Wait <= 0 || c.Timeout <= 0 {
+		all = append(all, fmt.Errorf("the embeddings endpoint has %d tries, a wait of %v, a time-out of %v: each must be positive", c.Tries, c.Wait, c.Timeout))
+	}
+	return errors.Join(all...)
+}
+
+// OpenEmbedder makes a client of an endpoint. It asks nothing yet.
+func OpenEmbedder(c EmbedderConfig) (*Embedder, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("check embeddings endpoint: %w", err)
+	}
+	pool, err := NewPool(Config{
+		URLs: []string{c.BaseURL}, Key: c.Key, Concurrency: embedAtOnce, Timeout: c.Timeout, LongestPause: c.Timeout,
+		Retries: c.Tries - 1, Wait: c.Wait,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("check embeddings endpoint: %w", err)
+	}
+	return NewEmbedder(pool, c.Model, c.Prefix), nil
+}
+
 // NewEmbedder makes an embedder of a model. The prefix stands before each text,
 // for models that were trained with one. It asks nothing yet.
 func NewEmbedder(p *Pool, model, prefix string) *Embedder {
 	return &Embedder{pool: p, model: model, prefix: prefix, known: map[[sha256.Size]byte][]float32{}}
 }
+
+// Name is the model's.
+func (e *Embedder) Name() string { return e.model }
 
 // Dimension is how many numbers the model's vectors have; 0 before the first.
 func (e *Embedder) Dimension() int {

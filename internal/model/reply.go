@@ -29,8 +29,9 @@ type Reply struct {
 	Served string
 }
 
-// Usage counts tokens as the server does.
-type Usage struct{ Prompt, Completion int64 }
+// Usage counts tokens as the server does. Cached are those of Prompt that it says
+// it had in its cache.
+type Usage struct{ Prompt, Cached, Completion int64 }
 
 // Call is a tool call, its arguments as the model wrote them. go-openai's own
 // leaves out empty arguments, which servers then refuse.
@@ -57,7 +58,8 @@ func usage(v gjson.Result) *Usage {
 	}
 	prompt, completion := v.Get("prompt_tokens").Float(), v.Get("completion_tokens").Float()
 	if min(prompt, completion) >= 0 && max(prompt, completion) <= maxTokens { // neither, where one is NaN
-		return &Usage{Prompt: int64(prompt), Completion: int64(completion)}
+		cached := min(max(v.Get("prompt_tokens_details.cached_tokens").Float(), 0), prompt)
+		return &Usage{Prompt: int64(prompt), Cached: int64(cached), Completion: int64(completion)}
 	}
 	return nil
 }

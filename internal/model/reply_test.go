@@ -43,12 +43,15 @@ func TestRepliesOfManyServersAreRead(t *testing.T) {
 func TestCountsThatNobodyCanHaveUsedAreNone(t *testing.T) {
 	t.Parallel()
 	for usage, want := range map[string]*Usage{
-		`{"prompt_tokens":12,"completion_tokens":3}`:      {Prompt: 12, Completion: 3},
-		`{"completion_tokens":3}`:                         {Completion: 3},
-		`{"prompt_tokens":null,"completion_tokens":null}`: {},
-		`{"prompt_tokens":12}`:                            {Prompt: 12},
-		`null`:                                            nil,
-		`[]`:                                              nil,
+		`{"prompt_tokens":12,"completion_tokens":3}`: {Prompt: 12, Completion: 3},
+		`{"completion_tokens":3}`:                    {Completion: 3},
+		`{"prompt_tokens":12,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":8}}`:  {Prompt: 12, Cached: 8, Completion: 3},
+		`{"prompt_tokens":12,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":80}}`: {Prompt: 12, Cached: 12, Completion: 3},
+		`{"prompt_tokens":12,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":-8}}`: {Prompt: 12, Completion: 3},
+		`{"prompt_tokens":null,"completion_tokens":null}`:                                         {},
+		`{"prompt_tokens":12}`: {Prompt: 12},
+		`null`:                 nil,
+		`[]`:                   nil,
 		`{"prompt_tokens":-1,"completion_tokens":3}`:                       nil,
 		`{"prompt_tokens":12,"completion_tokens":-3}`:                      nil,
 		`{"prompt_tokens":12,"completion_tokens":4611686018427387904}`:     nil,
@@ -176,7 +179,7 @@ func TestAStreamOfCallsIsWhole(t *testing.T) {
 	}
 	stream += `data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}` + "\n\ndata: [DONE]\n\n"
 	got, err := ReadTurn(Unstreamed([]byte(stream)))
-	want := Reply{Reasoning: "hm", Finish: "tool_calls", Usage: &Usage{3, 4}, Calls: []Call{
+	want := Reply{Reasoning: "hm", Finish: "tool_calls", Usage: &Usage{Prompt: 3, Completion: 4}, Calls: []Call{
 		{"a", "function", Function{"find_product", `{"q":1}`}}, {"b", "function", Function{"terminate", "{}"}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

@@ -190,7 +190,9 @@ func (s *Server) reply(a Act) []byte {
 	if err := e.Encode(map[string]any{
 		"id": "c", "object": "chat.completion", "model": "script",
 		"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": message}},
-		"usage":   map[string]int{"prompt_tokens": 100, "completion_tokens": 40, "total_tokens": 140},
+		"usage": map[string]any{
+			"prompt_tokens": 100, "completion_tokens": 40, "total_tokens": 140, "prompt_tokens_details": map[string]int{"cached_tokens": 60},
+		},
 	}); err != nil {
 		return nil
 	}

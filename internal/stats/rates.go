@@ -30,11 +30,11 @@ func Wilson(successes, n int) Interval {
 	if n == 0 {
 		return Interval{0, 1}
 	}
-	return wilson(float64(successes)/float64(n), float64(n))
+	return WilsonOf(float64(successes)/float64(n), float64(n))
 }
 
-// wilson is the score interval of a rate p in n trials, which need not be whole.
-func wilson(p, n float64) Interval {
+// WilsonOf is the score interval of a rate p in n trials, which need not be whole.
+func WilsonOf(p, n float64) Interval {
 	centre := (p + Z95*Z95/(2*n)) / (1 + Z95*Z95/n)
 	half := Z95 / (1 + Z95*Z95/n) * math.Sqrt(p*(1-p)/n+Z95*Z95/(4*n*n))
 	interval := Interval{max(0, centre-half), min(1, centre+half)}
@@ -160,5 +160,5 @@ func ClusteredWilson(rate, se float64, problems, samples int) Interval {
 	if spread := rate * (1 - rate); spread > 0 {
 		trials = min(float64(samples), spread/(se*se))
 	}
-	return wilson(rate, trials*(Z95/t)*(Z95/t))
+	return WilsonOf(rate, trials*(Z95/t)*(Z95/t))
 }

@@ -61,9 +61,6 @@ func DefaultOptions() Options { return Options{Samples: 2000, Seed: 1} }
 // Compare compares every pair of raters, and all together where there are
 // more than two.
 func Compare(raters []Ratings, opt Options) (Report, error) {
-	if len(raters) < 2 {
-		return Report{}, fmt.Errorf("compare raters: %d given, at least two are needed", len(raters))
-	}
 	if opt.Samples < 1 {
 		return Report{}, fmt.Errorf("compare raters: %d bootstrap samples, at least 1 is needed", opt.Samples)
 	}
@@ -102,9 +99,8 @@ func comparePair(a, b *Ratings, opt Options) (Pair, error) {
 	}
 	clusters := tabulate(units, p.Levels)
 	p.Problems = len(clusters)
-	whole := clusters.sum(len(p.Levels))
-	p.Confusion = whole.counts()
-	figures := clusters.figures(whole, p.Levels, opt, pairStatistics)
+	p.Confusion = clusters.sum(len(p.Levels)).counts()
+	figures := clusters.figures(p.Levels, opt, pairStatistics)
 	p.Exact, p.Kappa, p.WeightedKappa, p.Bias = figures[0], figures[1], figures[2], figures[3]
 	p.Alpha = Alpha{figures[4], figures[5], figures[6]}
 	return p, nil
@@ -158,7 +154,7 @@ func comparePanel(raters []Ratings, opt Options) (*Panel, error) {
 		return nil, err
 	}
 	clusters := tabulate(units, scale)
-	figures := clusters.figures(clusters.sum(len(scale)), scale, opt, alphas)
+	figures := clusters.figures(scale, opt, alphas)
 	p.Alpha = Alpha{figures[0], figures[1], figures[2]}
 	return p, nil
 }

@@ -11,34 +11,49 @@ import (
 // statistics computes several figures from one table.
 type statistics func(t table, levels []float64) []float64
 
-// figures computes the statistics over all problems, and their intervals over
+// figures computes statistics of the tables of all problems.
+func (c clusters) figures(levels []float64, opt Options, compute statistics) []Figure {
+	sum := newTable(len(levels))
+	return figures(len(c), opt, func(drawn []int) []float64 {
+		sum.clear()
+		for _, i := range drawn {
+			sum.add(c[i])
+		}
+		return compute(sum, levels)
+	})
+}
+
+// figures computes statistics over all of n problems, and their intervals over
 // problems drawn with replacement: attempts at one problem are no independent
 // witnesses.
-func (c clusters) figures(whole table, levels []float64, opt Options, compute statistics) []Figure {
-	values := compute(whole, levels)
+func figures(n int, opt Options, compute func(drawn []int) []float64) []Figure {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	values := compute(at)
 	drawn := make([][]float64, len(values))
-	d, sample := dice.Roll(opt.Seed), newTable(len(whole.confusion))
+	d := dice.Roll(opt.Seed)
 	for range opt.Samples {
-		if len(c) < 2 {
+		if n < 2 {
 			break
 		}
-		sample.clear()
-		for range c {
-			sample.add(c[d.N(len(c))])
+		for i := range at {
+			at[i] = d.N(n)
 		}
-		for i, x := range compute(sample, levels) {
+		for i, x := range compute(at) {
 			if defined(x) {
 				drawn[i] = append(drawn[i], x)
 			}
 		}
 	}
-	figures := make([]Figure, len(values))
+	all := make([]Figure, len(values))
 	for i, x := range values {
 		if defined(x) {
-			figures[i] = Figure{&x, interval(drawn[i])}
+			all[i] = Figure{&x, interval(drawn[i])}
 		}
 	}
-	return figures
+	return all
 }
 
 // interval has the 2.5th and 97.5th percentile; nil where nothing was drawn.

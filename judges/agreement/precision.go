@@ -1,7 +1,5 @@
 package agreement
 
-import "github.com/trajectory-arena/arena/internal/dice"
-
 // Precision is how often a judge is right where it gives a threshold or more, and
 // how much of what labels put there it finds, as of the whole day that the labels
 // were drawn from: each weighs 1 over the probability with which it was drawn.
@@ -55,36 +53,15 @@ func (w *weighed) add(judge, label bool, weight float64) {
 	}
 }
 
-// shares are precision and recall, with intervals over problems drawn again.
+// shares are precision and recall.
 func shares(byProblem []weighed, opt Options) (precision, recall Figure) {
-	var whole weighed
-	for _, w := range byProblem {
-		whole = whole.plus(w)
-	}
-	var drawn [2][]float64
-	d := dice.Roll(opt.Seed)
-	for range opt.Samples {
-		var sample weighed
-		for range byProblem {
-			sample = sample.plus(byProblem[d.N(len(byProblem))])
+	both := figures(len(byProblem), opt, func(drawn []int) []float64 {
+		var sum weighed
+		for _, i := range drawn {
+			w := byProblem[i]
+			sum = weighed{sum.judge + w.judge, sum.labels + w.labels, sum.both + w.both}
 		}
-		for i, of := range [...]float64{sample.judge, sample.labels} {
-			if of > 0 {
-				drawn[i] = append(drawn[i], sample.both/of)
-			}
-		}
-	}
-	return whole.share(whole.judge, drawn[0]), whole.share(whole.labels, drawn[1])
-}
-
-func (w weighed) plus(o weighed) weighed {
-	return weighed{w.judge + o.judge, w.labels + o.labels, w.both + o.both}
-}
-
-func (w weighed) share(of float64, drawn []float64) Figure {
-	if of == 0 {
-		return Figure{}
-	}
-	value := w.both / of
-	return Figure{&value, interval(drawn)}
+		return []float64{sum.both / sum.judge, sum.both / sum.labels}
+	})
+	return both[0], both[1]
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// ReadRatings reads judge lines or labels: JSON lines with eval_run_id,
+// ReadRatings reads judge lines or labels, or what arena score writes (1 for a success): JSON lines with eval_run_id,
 // problem_id and score, an outcome where a judge wrote them, and the probability
 // with which the attempt was drawn where labels were sampled. A line is
 // unscored if its score is null or its outcome is not "scored". Lines with steps
@@ -40,6 +40,7 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 		Score   json.RawMessage `json:"score"`
 		Steps   json.RawMessage `json:"steps"`
 		Drawn   *float64        `json:"probability"`
+		Success *bool           `json:"success"`
 	}
 	if err := json.Unmarshal(text, &line); err != nil {
 		return err
@@ -65,6 +66,12 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 		return errors.New("no score")
 	}
 	var score *float64
+	if line.Success != nil { // a line of arena score; what timed out is a failure, as the subnet counts it
+		line.Score = json.RawMessage("0")
+		if *line.Success {
+			line.Score = json.RawMessage("1")
+		}
+	}
 	if err := json.Unmarshal(line.Score, &score); err != nil {
 		return errors.New("score is neither a number nor null")
 	}

@@ -6,8 +6,12 @@ type Report struct {
 	// Pairs are all pairs of raters, in the order they were given.
 	Pairs []Pair `json:"pairs"`
 	// Panel has one alpha over more than two raters together.
-	Panel     *Panel    `json:"panel,omitempty"`
-	Bootstrap Bootstrap `json:"bootstrap"`
+	Panel *Panel `json:"panel,omitempty"`
+	// Fits has one for each judge, where a multiplier was fitted to labels.
+	Fits []Fit `json:"fits,omitempty"`
+	// Validator has one for each judge, where a day was given.
+	Validator []Validator `json:"validator,omitempty"`
+	Bootstrap Bootstrap   `json:"bootstrap"`
 }
 
 // Rater counts what one rater answered.

@@ -2,7 +2,6 @@ package gates
 
 import (
 	"hash/maphash"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,40 +26,61 @@ const (
 	maxListing = 400
 )
 
+// thought is the thinking of one turn. Words are those that are looked for in
+// results, nil where nothing can be a copy, hashes what each hashes to.
+type thought struct {
+	turn   int
+	text   string
+	words  []span
+	hashes []uint64
+}
+
 // copies finds what the thinking copies from earlier results.
 type copies struct {
 	turns []arena.Turn
-	// firstText is the first turn with a result that is text.
-	firstText int
-	// seen are the runs of minRun words in the results of the turns before read,
-	// as far as they were needed.
-	seen map[uint64]bool
+	// runs are those of minRun words in the thinking, and whether the results of the
+	// turns before read hold them.
+	runs map[uint64]bool
 	read int
+	// starts has, by first byte, a bit for each length of the words of the thinking:
+	// most words of results are turned away by it.
+	starts [256]uint64
 }
 
-func newCopies(turns []arena.Turn) *copies {
+func newCopies(turns []arena.Turn, thoughts []thought) *copies {
 	isText := func(c arena.Call) bool { return c.Result.Kind() == arena.String }
-	first := slices.IndexFunc(turns, func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, isText) })
-	if first < 0 {
-		first = len(turns)
+	firstText := slices.IndexFunc(turns, func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, isText) })
+	c := &copies{turns: turns, runs: map[uint64]bool{}}
+	for i := range thoughts {
+		t := &thoughts[i]
+		if textBefore := firstText >= 0 && firstText < t.turn; !textBefore && (strings.Count(t.text, ":") < minFields || !c.laidOut(t.turn, t.text)) {
+			continue
+		}
+		eachWord(t.text, func(at span) {
+			word := t.text[at.start:at.end]
+			c.starts[word[0]] |= 1 << (len(word) & 63)
+			t.words, t.hashes = append(t.words, at), append(t.hashes, maphash.String(seed, word))
+		})
+		for k := 0; k+minRun <= len(t.hashes); k++ {
+			c.runs[runOf(t.hashes[k:])] = false
+		}
 	}
-	return &copies{turns: turns, firstText: first, seen: map[uint64]bool{}}
+	return c
 }
 
 // seed makes the hashes of words alike within a process; no answer depends on it.
 var seed = maphash.MakeSeed()
 
-// wordsOf are the words of a text and what each hashes to. A lone 0 is none: other
-// writers of JSON have 61 for 61.0.
-func wordsOf(text string) (at []span, hashes []uint64) {
+// eachWord calls f for the words of a text. A lone 0 is none: other writers of JSON
+// have 61 for 61.0.
+func eachWord(text string, f func(at span)) {
 	for i := 0; i < len(text); {
 		end := spelledRun(text, i)
-		if word := text[i:max(end, i+1)]; end > i && word != "0" {
-			at, hashes = append(at, span{int32(i), int32(end)}), append(hashes, maphash.String(seed, word))
+		if end > i && text[i:end] != "0" {
+			f(span{int32(i), int32(end)})
 		}
 		i = max(end, i+1)
 	}
-	return at, hashes
 }
 
 // runOf is a hash of the first minRun words.
@@ -79,44 +99,78 @@ func (c *copies) before(turn int) {
 			if call.Result.Kind() == arena.String {
 				text = gjson.Parse(text).String()
 			}
-			for _, hashes := wordsOf(text); len(hashes) >= minRun; hashes = hashes[1:] {
-				c.seen[runOf(hashes)] = true
-			}
+			c.find(text)
 		}
 	}
 }
 
-// keyForm is what may be the key of a field; maxKeys bounds those that are looked up.
-var keyForm = regexp.MustCompile(`(\w+)["']?:`)
+// find notes the runs of the thinking that a text holds.
+func (c *copies) find(text string) {
+	var last [minRun]uint64
+	inRow := 0
+	eachWord(text, func(at span) {
+		word := text[at.start:at.end]
+		if c.starts[word[0]]>>(len(word)&63)&1 == 0 {
+			inRow = 0
+			return
+		}
+		copy(last[:], last[1:])
+		last[minRun-1] = maphash.String(seed, word)
+		if inRow++; inRow < minRun {
+			return
+		}
+		run := runOf(last[:])
+		if _, wanted := c.runs[run]; wanted {
+			c.runs[run] = true
+		}
+	})
+}
 
+// maxKeys bounds the keys of a text that are looked up.
 const maxKeys = 32
 
 // laidOut reports whether a text has a key of an earlier result: few have, and only
 // for these are results read word by word.
 func (c *copies) laidOut(turn int, text string) bool {
 	asked := map[string]bool{}
-	for _, m := range keyForm.FindAllStringSubmatch(text, -1) {
-		holds := func(call arena.Call) bool { return strings.Contains(string(call.Result), m[1]+`":`) }
+	for i := range len(text) {
+		key := keyBefore(text, i)
+		if text[i] != ':' || key == "" {
+			continue
+		}
+		holds := func(call arena.Call) bool { return strings.Contains(string(call.Result), key+`":`) }
 		held := func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, holds) }
-		if !asked[m[1]] && (len(asked) == maxKeys || slices.ContainsFunc(c.turns[:turn], held)) {
+		if !asked[key] && (len(asked) == maxKeys || slices.ContainsFunc(c.turns[:turn], held)) {
 			return true
 		}
-		asked[m[1]] = true
+		asked[key] = true
 	}
 	return false
 }
 
-// without is text, thinking of a turn, with line ends in place of all copies, so
-// that nothing joins across them.
-func (c *copies) without(turn int, text string) string {
-	if turn <= c.firstText && (strings.Count(text, ":") < minFields || !c.laidOut(turn, text)) {
-		return text
+// keyBefore is what may be the key of a field whose colon stands at i.
+func keyBefore(text string, i int) string {
+	if i > 0 && (text[i-1] == '"' || text[i-1] == '\'') {
+		i--
 	}
-	c.before(turn)
-	words, hashes := wordsOf(text)
+	start := i
+	for start > 0 && (isWordByte(text[start-1]) || text[start-1] == '_') {
+		start--
+	}
+	return text[start:i]
+}
+
+// without is the text of a thought with line ends in place of all copies, so that
+// nothing joins across them. Thoughts come in the order of their turns.
+func (c *copies) without(t *thought) string {
+	if t.words == nil {
+		return t.text
+	}
+	c.before(t.turn)
+	text, words := t.text, t.words
 	copied := make([]bool, len(words)+1) // the last is none, and ends every run
 	for i := 0; i+minRun <= len(words); i++ {
-		for k := i; c.seen[runOf(hashes[i:])] && k < i+minRun; k++ {
+		for k := i; c.runs[runOf(t.hashes[i:])] && k < i+minRun; k++ {
 			copied[k] = true
 		}
 	}

@@ -12,6 +12,9 @@ import "github.com/trajectory-arena/arena"
 // may change a score is a new version.
 const Name = "gates_v2"
 
+// Names are the gates in their order.
+var Names = [...]string{"inference", "remark on results", "datum", "reasoned choice"}
+
 // scores are the grades by the number of gates passed, from the subnet's
 // reasoning judge.
 var scores = [5]float64{0.1, 0.3, 0.5, 0.7, 0.9}

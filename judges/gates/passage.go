@@ -58,19 +58,29 @@ const (
 // and figures in the shelf's index. Thinking up to the step of the first
 // result had nothing to analyse and is left out.
 func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
-	all := make([]passage, 0, len(d.Turns))
+	thoughts := thoughtsOf(d)
+	all := make([]passage, 0, len(thoughts))
+	copied := newCopies(d.Turns, thoughts)
+	for i := range thoughts {
+		step := d.Turns[thoughts[i].turn].Step
+		p := passage{step: int32(step), number: t.StepNumber(step), turn: thoughts[i].turn, text: copied.without(&thoughts[i])}
+		p.read(s)
+		all = append(all, p)
+	}
+	return all
+}
+
+func thoughtsOf(d *arena.Dialogue) []thought {
+	all := make([]thought, 0, len(d.Turns))
 	room, first := maxThinking, firstResult(d)
-	copied := newCopies(d.Turns)
 	for i := range d.Turns {
 		turn := &d.Turns[i]
 		if strings.TrimSpace(turn.Think) == "" || int32(turn.Step) <= first || room <= 0 {
 			continue
 		}
-		read := turn.Think[:min(len(turn.Think), room, maxPassage)]
-		p := passage{step: int32(turn.Step), number: t.StepNumber(turn.Step), turn: i, text: copied.without(i, read)}
-		room -= len(p.text)
-		p.read(s)
-		all = append(all, p)
+		t := thought{turn: i, text: turn.Think[:min(len(turn.Think), room, maxPassage)]}
+		room -= len(t.text)
+		all = append(all, t)
 	}
 	return all
 }

@@ -2,11 +2,11 @@ package gates
 
 import (
 	"cmp"
+	"math"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // maxDepth bounds the nesting that is read of a result, maxText the length of
@@ -53,7 +53,7 @@ func readResults(d *arena.Dialogue, s *shelf, last int32) {
 			if call.Name == "calculate_voucher" {
 				r.echo = string(call.Arguments)
 			}
-			r.value(gjson.Parse(string(call.Result)), keyNone, &product{}, 0)
+			r.value(cursor.New(string(call.Result), noLimits), keyNone, &product{}, 0)
 		}
 	}
 }
@@ -67,36 +67,37 @@ type resultReader struct {
 	echo string
 }
 
-// value reads a value that stands under a key of that kind in the object item.
-func (r *resultReader) value(v gjson.Result, kind keyKind, item *product, depth int) {
+// noLimits are those of results, which are as long as a trace lets them be.
+var noLimits = cursor.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elements: math.MaxInt}
+
+// value reads the value at v, which stands under a key of that kind in the object item.
+func (r *resultReader) value(v *cursor.Cursor, kind keyKind, item *product, depth int) {
+	is := v.Kind()
 	switch {
 	case depth > maxDepth:
-	case v.IsObject():
+		v.Skip()
+	case is == arena.Object:
 		r.object(v, item, depth+1)
-	case v.IsArray():
-		v.ForEach(func(_, e gjson.Result) bool {
-			r.value(e, kind, item, depth+1)
-			return true
-		})
-	case v.Type == gjson.String:
-		r.str(kind, item, strings.TrimSuffix(v.Raw[1:], `"`), depth)
-	case v.Type == gjson.Number && (kind == keyID || kind == keyShop):
-		r.str(kind, item, v.Raw, maxDepth)
-	case v.Type == gjson.Number && kind == keyPrice:
-		r.price(item, v.Raw)
-	case v.Type == gjson.Number:
-		r.figures(v.Raw, false)
+	case is == arena.Array:
+		v.Array(func() { r.value(v, kind, item, depth+1) })
+	case is == arena.String:
+		r.str(kind, item, strings.TrimSuffix(strings.TrimPrefix(string(v.Raw()), `"`), `"`), depth)
+	case is == arena.Number && (kind == keyID || kind == keyShop):
+		r.str(kind, item, string(v.Raw()), maxDepth)
+	case is == arena.Number && kind == keyPrice:
+		r.price(item, string(v.Raw()))
+	case is == arena.Number:
+		r.figures(string(v.Raw()), false)
+	default:
+		v.Skip()
 	}
 }
 
 // object reads one object. Where it has an id it is a product; what has none
 // belongs to the object around it.
-func (r *resultReader) object(v gjson.Result, outer *product, depth int) {
+func (r *resultReader) object(v *cursor.Cursor, outer *product, depth int) {
 	var own product
-	v.ForEach(func(k, e gjson.Result) bool {
-		r.value(e, kindOf(k.Str), &own, depth)
-		return true
-	})
+	v.Object(func(key string) { r.value(v, kindOf(key), &own, depth) })
 	if own.id == "" {
 		outer.brand = cmp.Or(outer.brand, own.brand)
 		return

@@ -43,7 +43,7 @@ func (r *resultReader) plain(kind keyKind, item *product, text string, depth int
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case depth < 4 && len(trimmed) > 1 && (trimmed[0] == '[' || trimmed[0] == '{') && cursor.Valid(trimmed):
-		r.value(gjson.Parse(trimmed), kind, item, depth+8)
+		r.value(cursor.New(trimmed, noLimits), kind, item, depth+8)
 	case kind == keyNone:
 		r.freeText(text)
 	case len(text) <= maxText:

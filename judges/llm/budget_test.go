@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/prices"
 )
 
 // varied answers as the prompt asks, with none to three quotes.
@@ -29,7 +30,7 @@ func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
 	judgeAll(t, whole, config(s), n, 8)
 	full := s.Bill()
 	total := full.Prompt + full.Completion
-	usd := *table.Cost("judge-a", full.Prompt, full.Completion)
+	usd := *table.Cost("judge-a", prices.Tokens{Prompt: full.Prompt, Completion: full.Completion})
 
 	for name, halve := range map[string]func(*llm.Config){
 		"tokens":  func(c *llm.Config) { b := total / 2; c.BudgetTokens = &b },
@@ -134,7 +135,7 @@ func TestPredictionsHold(t *testing.T) {
 	judgeAll(t, dir, cfg, 60, 8)
 	all := s.Bill()
 	near := func(name string, predicted ledger.Spent, prompt, completion int) {
-		bill := *table.Cost("judge-a", prompt, completion)
+		bill := *table.Cost("judge-a", prices.Tokens{Prompt: prompt, Completion: completion})
 		off := *predicted.USD/bill - 1
 		t.Logf("%s: predicted %.6f USD, billed %.6f (%+.1f %%)", name, *predicted.USD, bill, 100*off)
 		if math.Abs(off) > 0.1 {

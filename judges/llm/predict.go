@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/prices"
 )
 
 const (
@@ -115,8 +116,13 @@ func (j *Judge) expect(q question, member int) ledger.Spent {
 		s.Prompt = int(math.Round(float64(q.bytes) * float64(u.Prompt) / float64(u.PromptBytes)))
 		s.Completion = int(math.Round(float64(q.verdicts) * float64(u.Completion) / float64(u.Verdicts)))
 	}
-	s.USD = j.prices.Cost(model, s.Prompt, s.Completion)
+	s.USD = j.price(model, s)
 	return s
+}
+
+// price takes no token of the prompt for cached: nobody can know.
+func (j *Judge) price(model string, s ledger.Spent) *float64 {
+	return j.prices.Cost(model, prices.Tokens{Prompt: s.Prompt, Completion: s.Completion})
 }
 
 // most is what a question may cost for all that is known.
@@ -129,7 +135,7 @@ func (j *Judge) most(q question, member int) amount {
 		s.Completion = min(j.cfg.MaxTokens, int(math.Ceil(completionReserve*u.MaxCompletion*float64(q.verdicts))))
 	}
 	a := amount{tokens: s.Prompt + s.Completion, guess: u.Answers == 0}
-	if usd := j.prices.Cost(model, s.Prompt, s.Completion); usd != nil {
+	if usd := j.price(model, s); usd != nil {
 		a.usd = *usd
 	}
 	return a

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/prices"
 )
 
 // always gives every step one verdict.
@@ -261,7 +262,7 @@ func TestStepPredictionsHold(t *testing.T) {
 		t.Errorf("%+v, then %+v", blind, calibrated)
 	}
 	near := func(name string, predicted ledger.Spent, prompt, completion int) {
-		off := *predicted.USD / *table.Cost("judge-a", prompt, completion) - 1
+		off := *predicted.USD / *table.Cost("judge-a", prices.Tokens{Prompt: prompt, Completion: completion}) - 1
 		t.Logf("%s: %+.1f %% (%d of %d completion tokens)", name, 100*off, predicted.Completion, completion)
 		if math.Abs(off) > 0.1 {
 			t.Errorf("%s: %+.1f %%", name, 100*off)

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/prices"
 )
 
 // try asks one member once and keeps the exchange. The fault is nil where a
@@ -114,12 +115,11 @@ func (j *Judge) judgeReply(q question, e *ledger.Exchange, r model.Exchange, ask
 // spent is what a reply cost. Where the server does not count, four bytes
 // are taken for a token, so that a budget still holds.
 func (j *Judge) spent(e *ledger.Exchange, r model.Exchange) ledger.Spent {
-	s := ledger.Spent{Prompt: tokensOf(e.PromptBytes), Completion: tokensOf(len(r.Text()))}
+	n := prices.Tokens{Prompt: tokensOf(e.PromptBytes), Completion: tokensOf(len(r.Text()))}
 	if r.Counted() {
-		s.Prompt, s.Completion = int(r.Usage.Prompt), int(r.Usage.Completion)
+		n = prices.Tokens{Prompt: int(r.Usage.Prompt), Cached: int(r.Usage.Cached), Completion: int(r.Usage.Completion)}
 	}
-	s.USD = j.prices.Cost(e.Model, s.Prompt, s.Completion)
-	return s
+	return ledger.Spent{Prompt: n.Prompt, Completion: n.Completion, USD: j.prices.Cost(e.Model, n)}
 }
 
 func tokensOf(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }

@@ -33,9 +33,12 @@ func New(products Products, titles Titles) *Scorer {
 }
 
 // Score scores the trace t against its problem p, nil where none is known. An
-// attempt that the rules cannot score has an outcome that says why; an error
+// attempt with a ruling has that for its outcome, whatever the rules would say; one that the rules cannot score has an outcome that says why; an error
 // means that the run cannot go on.
 func (s *Scorer) Score(ctx context.Context, t *arena.Trace, p *arena.Problem) (arena.Outcome, error) {
+	if r := t.Ruling; r != nil {
+		return arena.Outcome{Success: r.Success, Error: r.Void, Titles: arena.TitlesNone, Ruling: r}, nil
+	}
 	a := attempt{products: s.products, titles: s.titles, problem: p}
 	fault := a.score(ctx, t, &s.problems)
 	var stop *stopError

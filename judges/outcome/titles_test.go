@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -98,20 +99,20 @@ func (e *embedder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"data": data, "model": ask.Model})
 }
 
-func endpoint(t *testing.T, e *embedder, change func(*outcome.EndpointConfig)) *outcome.Endpoint {
+func endpoint(t *testing.T, e *embedder, change func(*model.EmbedderConfig)) *outcome.Endpoint {
 	t.Helper()
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
-	c := outcome.DefaultEndpoint()
+	c := model.DefaultEmbedder()
 	c.BaseURL, c.Wait, c.Timeout = server.URL+"/v1", time.Millisecond, time.Minute
 	if change != nil {
 		change(&c)
 	}
-	got, err := outcome.NewEndpoint(c)
+	got, err := model.OpenEmbedder(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got
+	return outcome.NewEndpoint(got)
 }
 
 // TestEndpointTitles: by their first letters bell is near chime and gong.
@@ -140,7 +141,7 @@ func TestCarriedVectorsStandBesideTheirOwnModelOnly(t *testing.T) {
 	if got, err := titled(t, endpoint(t, &embedder{}, nil), "1", vectors); err != nil || got != "0 0 endpoint" {
 		t.Errorf("same model: %s %v", got, err)
 	}
-	other := endpoint(t, &embedder{}, func(c *outcome.EndpointConfig) { c.Model = "another" })
+	other := endpoint(t, &embedder{}, func(c *model.EmbedderConfig) { c.Model = "another" })
 	if got, err := titled(t, other, "1", vectors); err != nil || got != "1 0.667 endpoint" {
 		t.Errorf("other model: %s %v", got, err)
 	}
@@ -198,7 +199,7 @@ func TestEndpointBatchesKeysAndPrefixes(t *testing.T) {
 			t.Errorf("asked for %q with %q", texts[0], r.Header.Get("Authorization"))
 		}
 	}}
-	titles := endpoint(t, e, func(c *outcome.EndpointConfig) { c.Key, c.Prefix = "sesame", "query: " })
+	titles := endpoint(t, e, func(c *model.EmbedderConfig) { c.Key, c.Prefix = "sesame", "query: " })
 	texts := make([]string, 130)
 	for i := range texts {
 		texts[i] = fmt.Sprint(i)
@@ -248,7 +249,7 @@ func TestEndpointFailures(t *testing.T) {
 			t.Errorf("%s: %d requests, error %v", name, e.requests.Load(), err)
 		}
 	}
-	if _, err := outcome.NewEndpoint(outcome.EndpointConfig{BaseURL: "ftp://x", Tries: -1}); err == nil || !strings.Contains(err.Error(), "no model") {
+	if _, err := model.OpenEmbedder(model.EmbedderConfig{BaseURL: "ftp://x", Tries: -1}); err == nil || !strings.Contains(err.Error(), "no model") {
 		t.Errorf("a useless configuration: %v", err)
 	}
 }

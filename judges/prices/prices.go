@@ -15,9 +15,13 @@ import (
 
 // Price is what one model's tokens cost, in US dollars per million.
 type Price struct {
-	Prompt     float64 `yaml:"prompt"`
-	Completion float64 `yaml:"completion"`
+	Prompt, Completion float64
+	// Cached is for those of the prompt that the server says it had in its cache.
+	Cached float64
 }
+
+// Tokens are what is paid for. Cached are a part of Prompt.
+type Tokens struct{ Prompt, Cached, Completion int }
 
 // Table is a price per model. A model that is not in it has no known price,
 // which is not the same as a price of zero.
@@ -41,6 +45,7 @@ func Read(path string) (Table, error) {
 func Parse(b []byte) (Table, error) {
 	var partial map[string]struct {
 		Prompt     *float64 `yaml:"prompt"`
+		Cached     *float64 `yaml:"cached_prompt"`
 		Completion *float64 `yaml:"completion"`
 	}
 	if err := yaml.UnmarshalWithOptions(b, &partial, yaml.Strict()); err != nil {
@@ -50,11 +55,14 @@ func Parse(b []byte) (Table, error) {
 	t := Table{}
 	for _, model := range slices.Sorted(maps.Keys(partial)) {
 		p := partial[model]
-		if !amount(p.Prompt) || !amount(p.Completion) {
-			errs = append(errs, fmt.Errorf("%s: want prompt and completion in dollars per million tokens, 0 or more", model))
+		if p.Cached == nil {
+			p.Cached = p.Prompt
+		}
+		if !amount(p.Prompt) || !amount(p.Cached) || !amount(p.Completion) {
+			errs = append(errs, fmt.Errorf("%s: want prompt and completion, and cached_prompt if it has one, in dollars per million tokens, 0 or more", model))
 			continue
 		}
-		t[model] = Price{Prompt: *p.Prompt, Completion: *p.Completion}
+		t[model] = Price{Prompt: *p.Prompt, Cached: *p.Cached, Completion: *p.Completion}
 	}
 	return t, errors.Join(errs...)
 }
@@ -64,11 +72,11 @@ func amount(x *float64) bool {
 }
 
 // Cost is what the tokens cost with model, nil where its price is unknown.
-func (t Table) Cost(model string, prompt, completion int) *float64 {
+func (t Table) Cost(model string, n Tokens) *float64 {
 	p, known := t[model]
 	if !known {
 		return nil
 	}
-	usd := (float64(prompt)*p.Prompt + float64(completion)*p.Completion) / 1e6
+	usd := (float64(n.Prompt-n.Cached)*p.Prompt + float64(n.Cached)*p.Cached + float64(n.Completion)*p.Completion) / 1e6
 	return &usd
 }

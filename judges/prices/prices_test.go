@@ -12,20 +12,26 @@ import (
 func TestCost(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "prices.yaml")
-	if err := os.WriteFile(path, []byte("vendor/judge-1: {prompt: 0.5, completion: 2}\nlocal: {prompt: 0, completion: 0}\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("vendor/judge-1: {prompt: 0.5, completion: 2}\ncached/judge-1: {prompt: 0.5, cached_prompt: 0.05, completion: 2}\nlocal: {prompt: 0, completion: 0}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	table, err := prices.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := table.Cost("vendor/judge-1", 4000, 100); got == nil || math.Abs(*got-0.0022) > 1e-12 {
+	if got := table.Cost("vendor/judge-1", prices.Tokens{Prompt: 4000, Completion: 100}); got == nil || math.Abs(*got-0.0022) > 1e-12 {
 		t.Errorf("got %v", got)
 	}
-	if got := table.Cost("local", 4000, 100); got == nil || *got != 0 {
+	if got := table.Cost("cached/judge-1", prices.Tokens{Prompt: 4000, Cached: 3000, Completion: 100}); got == nil || math.Abs(*got-0.00085) > 1e-12 {
+		t.Errorf("cached: %v", got)
+	}
+	if got := table.Cost("vendor/judge-1", prices.Tokens{Prompt: 4000, Cached: 3000, Completion: 100}); got == nil || math.Abs(*got-0.0022) > 1e-12 {
+		t.Errorf("cached without a price of its own: %v", got)
+	}
+	if got := table.Cost("local", prices.Tokens{Prompt: 4000, Completion: 100}); got == nil || *got != 0 {
 		t.Errorf("free: %v", got)
 	}
-	if got := table.Cost("vendor/judge-2", 4000, 100); got != nil {
+	if got := table.Cost("vendor/judge-2", prices.Tokens{Prompt: 4000, Completion: 100}); got != nil {
 		t.Errorf("unknown: %v", *got)
 	}
 }
@@ -39,6 +45,7 @@ func TestABadTableIsRefused(t *testing.T) {
 		"half":         "m: {prompt: 1}",
 		"unknown key":  "m: {prompt: 1, completion: 1, cached: 1}",
 		"twice":        "m: {prompt: 1, completion: 1}\nm: {prompt: 2, completion: 1}",
+		"owed":         "m: {prompt: 1, cached_prompt: -1, completion: 1}",
 		"a list":       "- m",
 		"a word":       "m: cheap",
 	} {
@@ -58,7 +65,7 @@ func FuzzParseGivesAmounts(f *testing.F) {
 			return
 		}
 		for model := range table {
-			if usd := table.Cost(model, 1000, 1000); usd == nil || *usd < 0 || math.IsNaN(*usd) {
+			if usd := table.Cost(model, prices.Tokens{Prompt: 1000, Cached: 500, Completion: 1000}); usd == nil || *usd < 0 || math.IsNaN(*usd) {
 				t.Fatalf("%q costs %v", model, usd)
 			}
 		}

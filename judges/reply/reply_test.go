@@ -81,6 +81,7 @@ func TestUglyReplies(t *testing.T) {
 		"quotes not escaped":           {low + `"it says "give 0.9" aloud"}`, 0.1},
 		"string score":                 {with(`"0.7"`), 0.7},
 		"long form of a score":         {with("0.70"), 0.7},
+		"as xgrammar writes an enum":   {with("0.10000000000000001"), 0.1},
 		"key twice":                    {`{` + rest + `, "reasoning_quality": 0.9, "reasoning_quality": 0.7, "explanation": "x"}`, 0},
 		"explanation twice":            {`{` + rest + `, "explanation": "a", "reasoning_quality": 0.7, "explanation": "b"}`, 0},
 		"not on offer":                 {with("0.8"), 0},

@@ -53,6 +53,9 @@ type Head struct {
 	Problem int
 	// Sample is what the filter's second pass over an agent's day needs.
 	Sample habits.Sample
+	// Score is the judge's, nil where it gave none; Passage is what decided it.
+	Score   *float64
+	Passage string `block:"text"`
 }
 
 var (
@@ -99,6 +102,9 @@ func (n Needs) Plus(o Needs) Needs {
 type Draft struct {
 	rows.Scalars
 	Messages []string
+	// Tools are the row's own, of an attempt that brought them along; empty for the
+	// harness of the run.
+	Tools    []string
 	Metadata string
 	Goal     string
 	// Verdicts are on every message of the model, where they were wanted and given.

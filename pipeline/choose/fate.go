@@ -30,6 +30,11 @@ type Fate struct {
 	Split  string `json:"t,omitempty"`
 	// Rank counts from 1 among the attempts at the problem that stayed.
 	Rank int `json:"n,omitempty"`
+	// Place counts from 1 among all that came to be ranked at the problem, best
+	// first; 0 for what did not. Better and Alike are those of its Row.
+	Place  int     `json:"p,omitempty"`
+	Better string  `json:"b,omitempty"`
+	Alike  float64 `json:"l,omitempty"`
 	// Axis is the verdict after the look at the agent's whole day.
 	Axis arena.Axis `json:"a,omitempty"`
 }

@@ -11,6 +11,8 @@ import (
 type Row struct {
 	// Key is the same for copies of a row, Request for rows that make one request.
 	Key, Request string
+	// ID names the row to people; may be empty.
+	ID string
 	// Source is the position of its source.
 	Source int
 	Agents []string
@@ -22,6 +24,10 @@ type Row struct {
 	Completion *minhash.Packed
 	// Reason says why the row is left out; empty where it stays.
 	Reason string
+	// Better is the ID of the row that stays and that this one nearly repeats, Alike
+	// their estimated Jaccard similarity; empty and 0 where there is none.
+	Better string
+	Alike  float64
 }
 
 // Key is a key for what tells rows apart: a hash of it, 16 bytes long, whose
@@ -50,8 +56,14 @@ type Thinner struct {
 	Full                 string
 
 	seen   map[string]bool
-	stays  map[string][]*minhash.Packed
+	stays  map[string][]stay
 	agents map[string]int
+}
+
+// stay is a row that others are held against.
+type stay struct {
+	id         string
+	completion *minhash.Packed
 }
 
 // Offer gives the reason for which a row is left out; empty where it stays. Rows
@@ -79,17 +91,25 @@ func (t *Thinner) Offer(r *Row) string {
 
 // Keep has a row stay that others are held against.
 func (t *Thinner) Keep(r *Row) {
-	put(&t.stays, r.Request, append(t.stays[r.Request], r.Completion))
+	put(&t.stays, r.Request, append(t.stays[r.Request], stay{r.ID, r.Completion}))
 	for _, a := range r.Agents {
 		put(&t.agents, a, t.agents[a]+1)
 	}
 }
 
-// Repeats reports whether the model did nearly the same in a row that stays.
+// Repeats reports whether the model did nearly the same in a row that stays, and
+// notes in r which is the first.
 func (t *Thinner) Repeats(r *Row) bool {
-	return r.Completion != nil && slices.ContainsFunc(t.stays[r.Request], func(o *minhash.Packed) bool {
-		return o != nil && o.Similarity(r.Completion) >= t.Near
-	})
+	for _, o := range t.stays[r.Request] {
+		if r.Completion == nil || o.completion == nil {
+			continue
+		}
+		if alike := o.completion.Similarity(r.Completion); alike >= t.Near {
+			r.Better, r.Alike = o.id, alike
+			return true
+		}
+	}
+	return false
 }
 
 func put[V any](m *map[string]V, key string, v V) {

@@ -110,6 +110,16 @@ func (s *Source) Guarded(given []string) (*guard.State, error) {
 	return bank, nil
 }
 
+// Given are the sha256 of the files that the corpus itself was guarded by.
+func (s *Source) Given() (out []string) {
+	for _, in := range s.Manifest.Inputs {
+		if in.Kind == corpus.InputHeldOut || in.Kind == corpus.InputBank {
+			out = append(out, in.SHA256)
+		}
+	}
+	return out
+}
+
 // Keeps refuses to put a corpus with the bank next, nil for none, in the place of
 // one that keeps more out. given name the held-out files of this run.
 func Keeps(fsys corpus.FS, dir string, next *guard.State, given []string) error {

@@ -12,6 +12,8 @@ const (
 	TableOutcomes   = "outcomes"
 	TableJudgements = "judgements"
 	TableLeaks      = "leaks"
+	// TablePlaces is of builds alone: only they rank attempts.
+	TablePlaces = "places"
 )
 
 // Ledger writes the tables but verdicts.

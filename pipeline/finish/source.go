@@ -87,12 +87,12 @@ func tablePath(name string) string { return "tables/" + name + ".parquet" }
 // Path is where a file of the source lies.
 func (s *Source) Path(rel string) string { return filepath.Join(s.Dir, filepath.FromSlash(rel)) }
 
-// Files are the shards of a profile in a split. An export's sft_turns are parts
-// of the rows of another config.
+// Files are the shards of a profile in a split. Turns cut out of the
+// rows of another config are left out.
 func (s *Source) Files(profile, split string) []string {
 	var out []string
 	for _, f := range s.Manifest.Files {
-		if f.Profile == profile && f.Split == split && f.Config != "sft_turns" {
+		if f.Profile == profile && f.Split == split && !corpus.Derived(f.Config) {
 			out = append(out, f.Path)
 		}
 	}

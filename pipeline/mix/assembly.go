@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -24,7 +25,7 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 	}
 	c := finish.Content{
 		Parts: []string{ledger}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.funnel,
-		Bank: w.bank, Given: w.given, Reports: map[string]any{"mix.json": r}, Card: w.card(r),
+		Bank: w.bank, Given: w.given, Reports: map[string]any{"mix.json": r}, Card: w.card(r, all),
 	}
 	for _, s := range w.sources {
 		c.Inputs = append(c.Inputs, s.Input("corpus manifest"))
@@ -96,13 +97,18 @@ func (w *mixer) configuration() ([]byte, error) {
 	return json.Marshal(map[string]any{"mix": m})
 }
 
-func (w *mixer) card(r *Report) corpus.Card {
+func (w *mixer) card(r *Report, all []*portion) corpus.Card {
 	license, terms := w.licenses()
+	var sum figures.Figures
+	for _, m := range all {
+		sum.Join(&m.figures)
+	}
 	return corpus.Card{
 		Title: "A mixture of shopping agent trajectories", License: license, Default: sft.config,
 		Tags: append(slices.Clone(finish.ShoppingTags), "mixture"),
 		Sections: slices.Concat([]corpus.Section{
 			{Heading: "What this is", Body: w.about()},
+			sum.Section(),
 			{Heading: "Sources", Body: r.text()},
 		}, terms, []corpus.Section{
 			{Heading: "Held-out protection", Body: w.protectionText()},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
@@ -22,6 +23,8 @@ type portion struct {
 	order []place
 	// own are clusters of sources without a bank that have rows in the mixture.
 	own map[string]bool
+	// figures are of the rows as written.
+	figures figures.Figures
 }
 
 // place is a row of a source.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -16,7 +17,8 @@ type kind[T any] struct {
 	// learn takes a row apart.
 	learn func(*T) (facts, error)
 	// origin is where a row says which problem it belongs to.
-	origin func(*T) *rows.Origin
+	origin  func(*T) *rows.Origin
+	figures func(*T) figures.Row
 	// stamp writes into a row where it comes from and its number in its split.
 	stamp func(row *T, digest string, number int64) error
 }
@@ -42,8 +44,9 @@ var (
 			candidate, err := finish.CandidateOfSFT(r)
 			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Reward, candidate: candidate}, err
 		},
-		origin: func(r *rows.SFT) *rows.Origin { return &r.Origin },
-		stamp:  stampSFT,
+		origin:  func(r *rows.SFT) *rows.Origin { return &r.Origin },
+		figures: figures.OfSFT,
+		stamp:   stampSFT,
 	}
 	rl = kind[rows.RL]{
 		config: "rl", profile: corpus.ProfileVerlRL,
@@ -51,7 +54,8 @@ var (
 			candidate := finish.CandidateOfRL(r)
 			return facts{key: candidate.Text + "\n" + r.RewardModel.Truth, tokens: 1, candidate: candidate}, nil
 		},
-		origin: func(r *rows.RL) *rows.Origin { return &r.Origin },
+		origin:  func(r *rows.RL) *rows.Origin { return &r.Origin },
+		figures: figures.OfRL,
 		stamp: func(r *rows.RL, _ string, number int64) error {
 			r.Extra.Index = number
 			return nil
@@ -64,8 +68,9 @@ var (
 			return facts{key: r.ChosenSession + "\n" + r.RejectedSession, sessions: []string{r.ChosenSession, r.RejectedSession},
 				tokens: r.ChosenTokens + r.RejectedTokens, score: r.Margin, candidate: candidate}, nil
 		},
-		origin: func(r *rows.Pref) *rows.Origin { return &r.Origin },
-		stamp:  func(*rows.Pref, string, int64) error { return nil },
+		origin:  func(r *rows.Pref) *rows.Origin { return &r.Origin },
+		figures: figures.OfPref,
+		stamp:   func(*rows.Pref, string, int64) error { return nil },
 	}
 	kto = kind[rows.KTO]{
 		config: "kto", profile: corpus.ProfileKTO,
@@ -73,8 +78,9 @@ var (
 			candidate := finish.CandidateOfKTO(r)
 			return facts{key: r.SessionID, sessions: []string{r.SessionID}, tokens: r.NTokens, score: r.Score, candidate: candidate}, nil
 		},
-		origin: func(r *rows.KTO) *rows.Origin { return &r.Origin },
-		stamp:  func(*rows.KTO, string, int64) error { return nil },
+		origin:  func(r *rows.KTO) *rows.Origin { return &r.Origin },
+		figures: figures.OfKTO,
+		stamp:   func(*rows.KTO, string, int64) error { return nil },
 	}
 )
 

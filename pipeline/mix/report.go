@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,7 +21,9 @@ type Report struct {
 
 // SourceReport is one source with its weight, all adding up to 1.
 type SourceReport struct {
-	Corpus string  `json:"source_corpus"`
+	Corpus string `json:"source_corpus"`
+	// Name is the last element of the path that was given.
+	Name   string  `json:"name"`
 	Weight float64 `json:"weight"`
 	// Dir is the folder that was named, for the terminal alone.
 	Dir string `json:"-"`
@@ -50,7 +53,7 @@ func (w *mixer) report(all []*portion) (*Report, error) {
 		sum += s.weight
 	}
 	for _, s := range w.sources {
-		r.Sources = append(r.Sources, SourceReport{s.SHA256, s.weight / max(sum, math.SmallestNonzeroFloat64), s.Dir})
+		r.Sources = append(r.Sources, SourceReport{s.SHA256, filepath.Base(s.Dir), s.weight / max(sum, math.SmallestNonzeroFloat64), s.Dir})
 	}
 	for _, m := range all {
 		r.Parts = append(r.Parts, m.report(w.sources)...)
@@ -147,9 +150,9 @@ func stageOf(reason string) string {
 
 func (r *Report) text() string {
 	var b strings.Builder
-	b.WriteString("Weights are of the train split, problems apart; where all are 0 the sources are united.\n\n| corpus (sha256 of its manifest) | weight |\n|---|---:|\n")
+	b.WriteString("Weights are of the train split, problems apart; where all are 0 the sources are united.\n\n| corpus | sha256 of its manifest | weight |\n|---|---|---:|\n")
 	for _, s := range r.Sources {
-		fmt.Fprintf(&b, "| `%s` | %.4f |\n", s.Corpus, s.Weight)
+		fmt.Fprintf(&b, "| %s | `%s` | %.4f |\n", corpus.Cell(s.Name), s.Corpus, s.Weight)
 	}
 	b.WriteString("\n| config | split | corpus | rows in | rows | tokens | share | left out |\n|---|---|---|---:|---:|---:|---:|---|\n")
 	for _, p := range r.Parts {

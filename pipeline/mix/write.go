@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -25,6 +26,8 @@ type located[T any] struct {
 	row    *T
 	at     place
 	tokens int64
+	// agent made it, or the better of a pair.
+	agent string
 }
 
 // write writes the chosen rows of all sources, each source's spread evenly over
@@ -74,6 +77,9 @@ func (k *kind[T]) add(w *mixer, m *portion, out *corpus.Shards[T], x located[T])
 		return err
 	}
 	m.order = append(m.order, x.at)
+	row := k.figures(x.row)
+	row.Config, row.Split, row.Agent = k.config, m.split, cmp.Or(row.Agent, x.agent)
+	m.figures.Add(row)
 	return out.Add(x.row)
 }
 
@@ -115,7 +121,7 @@ func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) it
 			err := corpus.Rows(w.FS, w.sources[source].Path(path), func(row *T) error {
 				e := &entries[n]
 				n++
-				if e.Reason == "" && !yield(located[T]{row, at, e.Tokens}, nil) {
+				if e.Reason == "" && !yield(located[T]{row, at, e.Tokens, e.agent()}, nil) {
 					return errStop
 				}
 				at.row++

@@ -87,7 +87,7 @@ func (w *work) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, f := range w.source.Manifest.Files {
-		if f.Config != "" && (path.Ext(f.Path) != ".parquet" || !slices.Contains(profiles, f.Profile) || f.Config == "sft_turns") {
+		if f.Config != "" && (path.Ext(f.Path) != ".parquet" || !slices.Contains(profiles, f.Profile) || corpus.Derived(f.Config)) {
 			return fmt.Errorf("publish %s: %w: %s", w.Corpus, ErrFormats, f.Path)
 		}
 	}
@@ -200,14 +200,15 @@ func (w *work) assemble(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("encode configuration: %w", err)
 	}
-	inputs := []corpus.Input{w.source.Input("corpus manifest")}
+	inputs, given := []corpus.Input{w.source.Input("corpus manifest")}, slices.Clone(w.known.Given)
 	for _, f := range w.source.Manifest.Files {
 		if f.Path == corpus.BankName {
 			inputs = append(inputs, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256, Bytes: f.Bytes})
+			given = append(given, f.SHA256) // an earlier publication of it is guarded by no more
 		}
 	}
 	return w.Assemble(ctx, &finish.Content{
-		Parts: []string{dir}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: inputs, Given: w.known.Given,
+		Parts: []string{dir}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: inputs, Given: given,
 		Card: corpus.Card{
 			Title: "Agent trajectories", License: license, Default: w.counts[0].Config, Tags: finish.ShoppingTags,
 			Sections: []corpus.Section{w.figures.Section(), w.about(), carried},

@@ -25,22 +25,20 @@ type seen struct {
 func sft(r *rows.SFT) (s seen, err error) {
 	s.candidate, err = finish.CandidateOfSFT(r)
 	s.of, s.sessions = &r.Origin, []string{r.SessionID}
-	s.figures = figures.Row{Tokens: r.NTokens, Counter: r.TokenCounter, Task: r.TaskType, Agent: r.AgentVersion}
+	s.figures = figures.OfSFT(r)
 	return s, err
 }
 
 func rl(r *rows.RL) (seen, error) {
-	return seen{candidate: finish.CandidateOfRL(r), of: &r.Origin, figures: figures.Row{Task: r.TaskType, Difficulty: r.Difficulty}}, nil
+	return seen{candidate: finish.CandidateOfRL(r), of: &r.Origin, figures: figures.OfRL(r)}, nil
 }
 
 func pref(r *rows.Pref) (seen, error) {
-	return seen{candidate: finish.CandidateOfPref(r), of: &r.Origin, sessions: []string{r.ChosenSession, r.RejectedSession},
-		figures: figures.Row{Tokens: r.ChosenTokens + r.RejectedTokens, Counter: rows.Bytes4{}.Name(), Task: r.TaskType}}, nil
+	return seen{candidate: finish.CandidateOfPref(r), of: &r.Origin, sessions: []string{r.ChosenSession, r.RejectedSession}, figures: figures.OfPref(r)}, nil
 }
 
 func kto(r *rows.KTO) (seen, error) {
-	return seen{candidate: finish.CandidateOfKTO(r), of: &r.Origin, sessions: []string{r.SessionID},
-		figures: figures.Row{Tokens: r.NTokens, Counter: rows.Bytes4{}.Name(), Task: r.TaskType}}, nil
+	return seen{candidate: finish.CandidateOfKTO(r), of: &r.Origin, sessions: []string{r.SessionID}, figures: figures.OfKTO(r)}, nil
 }
 
 func steps(r *rows.Steps) (seen, error) {

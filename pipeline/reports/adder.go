@@ -53,11 +53,11 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 	if x.Judgement.Doubt != "" {
 		a.doubts[x.Judgement.Doubt]++
 	}
-	if text := frames.Of(&x.Judgement); text != "" {
-		a.passages = append(a.passages, frames.Passage{Agent: x.Agent, Problem: x.Attempt.ProblemID, Text: text})
+	if x.Passage != "" {
+		a.passages = append(a.passages, frames.Passage{Agent: x.Agent, Problem: x.Attempt.ProblemID, Text: x.Passage})
 	}
 	a.addSteps(x)
-	if s := x.Judgement.Score; s != nil {
+	if s := x.Score; s != nil {
 		l, known := a.levels[*s]
 		if !known {
 			l = &LevelRate{Score: *s}
@@ -87,7 +87,7 @@ func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
 	case arena.AxisUnknown:
 		share.Unknown++
 	}
-	if x.Outcome.Scores != nil {
+	if x.Outcome.Scored() {
 		share.Scored++
 	}
 	if x.Outcome.Success {

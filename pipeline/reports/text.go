@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
@@ -25,7 +27,7 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share a product or a request with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut])
 	}
 	if len(r.Released) > 0 {
-		fmt.Fprintf(&b, "**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n", len(r.Released), cell(strings.Join(r.Released, ", ")))
+		fmt.Fprintf(&b, "**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n", len(r.Released), corpus.Cell(strings.Join(r.Released, ", ")))
 	}
 	bank := 0
 	for _, part := range r.Guard.Banks {
@@ -37,12 +39,12 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 	} else if r.Outside > 0 {
 		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
 	}
-	fmt.Fprintf(&b, "; %d were dropped, %d could not be read by the lexical tier. The planted canaries were caught.\n\n", len(r.Guard.Dropped), r.Guard.Beyond)
+	fmt.Fprintf(&b, "; %d were dropped, of which the funnel counts those that no stage before it had dropped; %d could not be read by the lexical tier. The planted canaries were caught.\n\n", len(r.Guard.Dropped), r.Guard.Beyond)
 	if !slices.Contains(r.Guard.Ran, guard.TierEmbedding) {
-		b.WriteString("The lexical tier reads English. Of Spanish, German, Indonesian, Tagalog and Chinese it knows some 270 words, of other languages numbers and names: it found 10 of 29 translations by other hands. No embedding tier ran, which reads the rest (--embed-endpoint).\n\n")
+		b.WriteString("The lexical tier reads English. Of Spanish, German, Indonesian, Tagalog and Chinese it knows some 270 words, of other languages numbers and names: it found 10 of 29 translations by other hands. No embedding tier ran, which adds what its model reads (--embeddings URL --embeddings-for guard).\n\n")
 	}
 	if r.Guard.NotRun != "" {
-		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", cell(r.Guard.NotRun))
+		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.Cell(r.Guard.NotRun))
 	}
 	b.WriteString(lostText(&r.Guard.FalseDrops))
 	b.WriteString(foundText(r.Guard))
@@ -76,7 +78,7 @@ func foundText(g *guard.Report) string {
 	}
 	b.WriteString(" kept | nearest kept |\n|---|---:|" + strings.Repeat("---:|", len(g.Ran)) + "---:|---:|\n")
 	for _, part := range g.Banks {
-		fmt.Fprintf(&b, "| %s | %d |", cell(part.Bank), part.Problems)
+		fmt.Fprintf(&b, "| %s | %d |", corpus.Cell(part.Bank), part.Problems)
 		for _, tier := range g.Ran {
 			fmt.Fprintf(&b, " %d |", part.Found[tier])
 		}
@@ -106,7 +108,7 @@ func (r *Judges) Lifted() string {
 // Warning is the card's first sentence where the judge can be lifted.
 func (r *Judges) Warning() string {
 	if lifted := r.Lifted(); lifted != "" {
-		return "**Warning: " + cell(lifted) + ".**\n\n"
+		return "**Warning: " + corpus.Cell(lifted) + ".**\n\n"
 	}
 	return ""
 }
@@ -140,7 +142,7 @@ func framesText(all []frames.Flag, weigh multiplier.Frames) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nOf %d agents with passages that decided a grade, %d filled a frame again and again (multiplier.frames: %s):\n\n| agent | passages | pairs | alike | copied |\n|---|---:|---:|---:|---:|\n", len(all), len(flagged), weigh)
 	for _, f := range flagged[:min(cardAgents, len(flagged))] {
-		fmt.Fprintf(&b, "| %s | %d | %d | %.2f | %.2f |\n", cell(f.Agent), f.Passages, f.Pairs, f.Alike, f.Copied)
+		fmt.Fprintf(&b, "| %s | %d | %d | %.2f | %.2f |\n", corpus.Cell(f.Agent), f.Passages, f.Pairs, f.Alike, f.Copied)
 	}
 	return b.String()
 }
@@ -172,7 +174,7 @@ func (r *Agents) Text() string {
 	fmt.Fprintf(&b, "%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n| agent | attempts | agentic | adaptivity | solved | kept |\n|---|---:|---:|---|---:|---:|\n",
 		len(r.Agents), 100*r.TopShare, r.Gini)
 	for _, a := range r.Agents[:min(cardAgents, len(r.Agents))] {
-		fmt.Fprintf(&b, "| %s | %d | %d | %s | %d | %d |\n", cell(a.Agent), a.Attempts, a.Agentic, a.Adapts(), a.Successes, a.Kept)
+		fmt.Fprintf(&b, "| %s | %d | %d | %s | %d | %d |\n", corpus.Cell(a.Agent), a.Attempts, a.Agentic, a.Adapts(), a.Successes, a.Kept)
 	}
 	return b.String()
 }
@@ -185,11 +187,6 @@ func (a *AgentShare) Adapts() string {
 	return a.Adaptivity.String()
 }
 
-// cell makes a name from a trace safe to stand in a Markdown table.
-func cell(s string) string {
-	return strings.NewReplacer("|", "\\|", "\n", " ", "\r", " ", "<", "&lt;", "[", "\\[", "`", "'").Replace(s)
-}
-
 // agreementText is the judge's measured agreement as the dataset card has it.
 func agreementText(r *agreement.Report) string {
 	if r == nil {
@@ -198,7 +195,7 @@ func agreementText(r *agreement.Report) string {
 	var b strings.Builder
 	b.WriteString("\nHow far it agrees with others, with 95 % intervals clustered by problem:\n\n| a | b | n | coverage | exact | kappa | weighted kappa |\n|---|---|---:|---:|---|---|---|\n")
 	for _, p := range r.Pairs {
-		fmt.Fprintf(&b, "| %s | %s | %d | %.3f | %s | %s | %s |\n", cell(p.A), cell(p.B), p.N, p.Coverage, figure(p.Exact), figure(p.Kappa), figure(p.WeightedKappa))
+		fmt.Fprintf(&b, "| %s | %s | %d | %.3f | %s | %s | %s |\n", corpus.Cell(p.A), corpus.Cell(p.B), p.N, p.Coverage, figure(p.Exact), figure(p.Kappa), figure(p.WeightedKappa))
 	}
 	return b.String()
 }
@@ -233,7 +230,7 @@ func (r *Probes) text() string {
 		if p.CI95 != nil {
 			mean += fmt.Sprintf(" [%+.3f, %+.3f]", p.CI95[0], p.CI95[1])
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | [%.3f, %.3f] | %s |\n", cell(p.Probe), p.N, p.Raised, p.Lowered, p.RaisedWilson95[0], p.RaisedWilson95[1], mean)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | [%.3f, %.3f] | %s |\n", corpus.Cell(p.Probe), p.N, p.Raised, p.Lowered, p.RaisedWilson95[0], p.RaisedWilson95[1], mean)
 	}
 	doc := probe.All()
 	lines := make([]string, 0, len(doc))
@@ -268,8 +265,8 @@ func LengthsText(all []Lengths) string {
 	return b.String()
 }
 
-// upTo says how far half, nine in ten and all of sorted values reach.
+// upTo says how far half, nine in ten and all of sorted values reach, by nearest rank.
 func upTo(sorted []int) string {
-	last := len(sorted) - 1
-	return fmt.Sprintf("%d, %d, %d", sorted[last/2], sorted[last*9/10], sorted[last])
+	n := int64(len(sorted))
+	return fmt.Sprintf("%d, %d, %d", sorted[figures.Rank(n, 50)], sorted[figures.Rank(n, 90)], sorted[n-1])
 }

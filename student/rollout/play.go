@@ -184,6 +184,7 @@ func (p *play) count(u *model.Usage) {
 		}
 		**to += n
 	}
+	p.result.Cached += u.Cached
 	add(&p.result.Tokens.Prompt, u.Prompt)
 	add(&p.result.Tokens.Completion, u.Completion)
 }

@@ -30,9 +30,12 @@ type Result struct {
 	Recommended []string `json:"recommended" parquet:"recommended,list"`
 	evaluation.Counts
 	// Score has the keys of a score line; SetScore sets it.
-	Score    json.RawMessage   `json:"score" parquet:"-"`
-	Tokens   evaluation.Tokens `json:"tokens" parquet:"-"`
-	Category arena.Category    `json:"category" parquet:"category,dict"`
+	Score  json.RawMessage   `json:"score" parquet:"-"`
+	Tokens evaluation.Tokens `json:"tokens" parquet:"-"`
+	// Cached are the prompt's tokens that the server had in its cache: they depend
+	// on all that it was asked before, and are in the journal and the bill alone.
+	Cached   int64          `json:"cached_prompt_tokens,omitempty" parquet:"-"`
+	Category arena.Category `json:"category" parquet:"category,dict"`
 	// Titles is where the vectors came from that titles were compared by.
 	Titles arena.TitleSource `json:"titles,omitempty" parquet:"-"`
 	// Quality is the reasoning judge's score, null where there is none.

@@ -1,10 +1,13 @@
 package serve
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
+
+	"github.com/trajectory-arena/arena/corpus/redact"
 )
 
 // A log keeps its beginning, which tells how the server was set up, and its
@@ -13,12 +16,18 @@ import (
 const (
 	headBytes = 16 << 20
 	tailBytes = 1 << 20
+	// lineBytes is how long a line may grow before it is written without its end.
+	lineBytes = 64 << 10
 )
 
-// boundedLog is a log under way. It may be written from any goroutine.
+// boundedLog is a log under way, line by line without secrets: a server tells how it
+// was started. It may be written from any goroutine.
 type boundedLog struct {
-	mu   sync.Mutex
-	file *os.File
+	mu       sync.Mutex
+	file     *os.File
+	redactor *redact.Redactor
+	// line is the beginning of a line.
+	line []byte
 	// room is what the head still takes.
 	room int
 	// tail holds the newest bytes beyond the head, at most twice tailBytes;
@@ -28,11 +37,15 @@ type boundedLog struct {
 }
 
 func newBoundedLog(path string) (*boundedLog, error) {
+	redactor, err := redact.New(redact.Options{})
+	if err != nil {
+		return nil, err
+	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	return &boundedLog{file: file, room: headBytes}, nil
+	return &boundedLog{file: file, redactor: redactor, room: headBytes}, nil
 }
 
 // Write never fails: a full disk must not stop a server that an evaluation
@@ -40,6 +53,24 @@ func newBoundedLog(path string) (*boundedLog, error) {
 func (l *boundedLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.line = append(l.line, p...)
+	if end := bytes.LastIndexByte(l.line, '\n') + 1; end > 0 {
+		l.add(l.clean(l.line[:end]))
+		l.line = append(l.line[:0], l.line[end:]...)
+	}
+	if len(l.line) > lineBytes {
+		l.add(l.clean(l.line))
+		l.line = l.line[:0]
+	}
+	return len(p), nil
+}
+
+func (l *boundedLog) clean(text []byte) []byte {
+	return []byte(l.redactor.Text(string(text), redact.Counts{}))
+}
+
+// add writes to head and tail.
+func (l *boundedLog) add(p []byte) {
 	head := p[:min(len(p), l.room)]
 	if n, err := l.file.Write(head); err != nil {
 		l.dropped += int64(len(head) - n)
@@ -50,13 +81,14 @@ func (l *boundedLog) Write(p []byte) (int, error) {
 		l.dropped += int64(over)
 		l.tail = append(l.tail[:0], l.tail[over:]...)
 	}
-	return len(p), nil
 }
 
 // last is the end of the log so far, n bytes at most.
 func (l *boundedLog) last(n int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.add(l.clean(l.line))
+	l.line = l.line[:0]
 	if len(l.tail) > 0 {
 		return string(l.tail[max(0, len(l.tail)-n):])
 	}
@@ -75,6 +107,7 @@ func (l *boundedLog) last(n int) string {
 func (l *boundedLog) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.add(l.clean(l.line))
 	var err error
 	if l.dropped > 0 {
 		_, err = fmt.Fprintf(l.file, "\n[%d bytes of the log are left out here]\n", l.dropped)

@@ -199,6 +199,23 @@ func TestTheServerEndsWithAKilledRun(t *testing.T) {
 	until(t, "the server ends", func() bool { return !alive(t, mark) })
 }
 
+func TestALogKeepsNoSecret(t *testing.T) {
+	t.Parallel()
+	secret := "ghp_" + strings.Repeat("a1B2c3D4", 4) + "e5F6"
+	c, _ := config(t, `sh -c 'echo args: api_key `+secret+`; printf "last: `+secret+`"'`)
+	s := start(t, c)
+	<-s.Ended()
+	if words := s.Words(); strings.Contains(words[len(c.Command):], secret) {
+		t.Errorf("told %q", words)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := logged(t, c); strings.Contains(got, secret) || !strings.Contains(got, "args: ") || !strings.Contains(got, "last: ") {
+		t.Errorf("log %q", got)
+	}
+}
+
 func TestAServerThatFloodsItsLog(t *testing.T) {
 	t.Parallel()
 	c, _ := config(t, `sh -c 'echo begin; head -c 40000000 /dev/zero; echo end'`)

@@ -23,10 +23,22 @@ const (
 	// STS is a session of the Hub's trace viewer: several lines a trace,
 	// of which the viewer wants one file each.
 	STS Format = "sts"
+	// Responses is one rollout a trace, as NeMo-Gym writes it.
+	Responses Format = "responses"
+	// Inspect is one log of inspect_ai with a sample a trace.
+	Inspect Format = "inspect"
 )
 
 // Formats are all formats, in the order that help shows.
-var Formats = []Format{ATIF, OpenAI, STS}
+var Formats = []Format{ATIF, OpenAI, Responses, Inspect, STS}
+
+// Around is what stands before, between and behind the traces of a file.
+func (f Format) Around() (before, between, behind string) {
+	if f == Inspect {
+		return inspectHead, ",", "]}\n"
+	}
+	return "", "", ""
+}
 
 // Loss names something of a trace that a format cannot hold. Losses are stable
 // words; docs/traces.md says for each what it means.
@@ -46,17 +58,27 @@ const (
 	LossSplitMessage    Loss = "split_message"
 	LossCallID          Loss = "call_id"
 	LossTools           Loss = "tools"
+	LossRuling          Loss = "ruling"
+	LossTurns           Loss = "turns"
+	LossArguments       Loss = "arguments"
 )
 
 // Write renders a trace as JSON lines, each ended by a line feed, and names in
 // order what was lost. It is deterministic: the same trace gives the same bytes.
 func Write(t *arena.Trace, f Format) (lines []byte, lost []Loss, err error) {
 	w := writer{t: t}
+	for _, word := range t.Lost {
+		w.loses(Loss(word), true)
+	}
 	switch f {
 	case ATIF:
 		err = w.line(w.atif())
 	case OpenAI:
 		err = w.line(w.openAI())
+	case Responses:
+		err = w.line(w.responses())
+	case Inspect:
+		err = w.line(w.inspect())
 	case STS:
 		for _, v := range w.session() {
 			if err = w.line(v); err != nil {
@@ -97,6 +119,7 @@ func (w *writer) loses(l Loss, really bool) {
 // losesEvidence notes what only the sandbox's own shapes hold.
 func (w *writer) losesEvidence(s *arena.Step) {
 	w.loses(LossProxyCalls, len(s.Proxy) > 0)
+	w.loses(LossRuling, w.t.Ruling != nil)
 	w.loses(LossStepRaw, s.Raw != "")
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,18 +9,24 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/judges/agreement"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // agreementFlags are what a user can say to `arena agreement`.
 type agreementFlags struct {
-	labels string
+	// labels has a file for each person; fit fits the multiplier to them.
+	labels []string
+	fit    bool
+	// day carries grades of the subnet's own.
+	day string
+	// against is which of the subnet's figures on a run the day's are.
+	against string
 	// threshold is the score whose precision is measured; 0 measures none.
 	threshold float64
 	json      bool
@@ -39,20 +46,26 @@ confusion, Cohen's kappa plain and weighted by squared distance, Krippendorff's 
 problems. Unscored attempts are left out and counted.
 
 A, B and the labels are JSON lines with eval_run_id, problem_id and score, as
-` + "`arena judge`" + ` writes them. With --labels one judge is enough. Lines of
-` + "`arena judge --steps`" + ` are compared step by step: waste is 0, unclear 0.5, needed 1.`,
+` + "`arena judge`" + ` writes them. With --labels or --day one judge is enough. Lines of
+` + "`arena judge --steps`" + ` are compared step by step: waste is 0, unclear 0.5, needed 1.
+
+--fit prints the multiplier's floor and ceiling for a build's configuration, with which
+the judge's grades pay most nearly what the labels' would by the subnet's.`,
 		Example: `  arena judge testdata/day -o gates.jsonl
   arena agreement gates.jsonl gates.jsonl
-  arena agreement gates.jsonl --labels gates.jsonl --json`,
+  arena agreement gates.jsonl --labels gates.jsonl --fit`,
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(_ *cobra.Command, paths []string) error { return f.run(s, paths) },
 	}
-	c.Flags().StringVar(&f.labels, "labels", "", "labels to hold each judge against")
+	c.Flags().StringArrayVar(&f.labels, "labels", nil, "labels to hold each judge against; once for each person who made some")
+	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")
+	c.Flags().StringVar(&f.day, "day", "", "hold each judge against what the run.json files of this day carry of the subnet's own grades, run by run")
+	c.Flags().StringVar(&f.against, "against", "reasoning_quality", "with --day, which figure of a run: reasoning_quality, reasoning_coefficient (of the judge's mean by the subnet's rule), or validator_score (of success, as arena score writes it, times the run's own coefficient)")
 	c.Flags().Float64Var(&f.threshold, "threshold", 0, "measure the precision and recall of this score or more; labels that have a probability weigh 1 over it")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "labels")
+	cli.Reads(c, "labels", "day")
 	cli.Replaces(c, "output")
 	c.Flags().IntVar(&f.opt.Samples, "samples", f.opt.Samples, "draws of the bootstrap")
 	c.Flags().Uint64Var(&f.opt.Seed, "seed", f.opt.Seed, "seed of the bootstrap")
@@ -60,21 +73,12 @@ A, B and the labels are JSON lines with eval_run_id, problem_id and score, as
 }
 
 func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
-	if f.labels == "" && len(paths) < 2 {
-		return cli.Usage(errors.New("one judge alone agrees with nobody"), "name a second file, or --labels")
-	}
-	if f.threshold > 0 && f.labels == "" || f.threshold < 0 || f.threshold > 1 {
-		return cli.Usage(fmt.Errorf("--threshold is %v", f.threshold), "give a score from 0 to 1, and the --labels that it is measured by")
-	}
-	if f.opt.Samples < 1 {
-		return cli.Usage(fmt.Errorf("--samples is %d", f.opt.Samples), "draw at least once")
+	if err := f.check(len(paths)); err != nil {
+		return err
 	}
 	var raters []agreement.Ratings
-	if f.labels != "" {
-		paths = append([]string{f.labels}, paths...)
-	}
-	for _, path := range paths {
-		r, err := readRatings(path, raterName(path, paths))
+	for _, path := range slices.Concat(f.labels, paths) {
+		r, err := readRatings(path, raterName(path, slices.Concat(f.labels, paths)))
 		if err != nil {
 			return err
 		}
@@ -84,12 +88,15 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 	if err != nil {
 		return cli.Failed(err, "files agree on an attempt by its eval_run_id and problem_id")
 	}
+	labels, judges := raters[:len(f.labels)], raters[len(f.labels):]
 	if f.threshold > 0 {
-		for i := range raters[1:] {
-			p := agreement.PrecisionAt(&raters[0], &raters[i+1], f.threshold, f.opt)
-			at := slices.IndexFunc(report.Pairs, func(p agreement.Pair) bool { return p.A == raters[0].Name && p.B == raters[i+1].Name })
-			report.Pairs[at].Precision = &p
-		}
+		f.addPrecision(&report, labels, judges)
+	}
+	if err := f.addFits(&report, labels, judges); err != nil {
+		return err
+	}
+	if err := f.addValidator(&report, judges); err != nil {
+		return err
 	}
 	return cli.WriteWhole(s, f.out, func(w io.Writer) error {
 		if f.json {
@@ -97,6 +104,96 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 		}
 		return printAgreement(w, &report)
 	})
+}
+
+func (f *agreementFlags) check(judges int) error {
+	switch {
+	case len(f.labels)+judges < 2 && f.day == "":
+		return cli.Usage(errors.New("one judge alone agrees with nobody"), "name a second file, --labels or a --day that carries the subnet's own grades")
+	case (f.threshold > 0 || f.fit) && f.labels == nil:
+		return cli.Usage(errors.New("--threshold and --fit measure by labels"), "name the --labels")
+	case !(f.threshold >= 0 && f.threshold <= 1):
+		return cli.Usage(fmt.Errorf("--threshold is %v", f.threshold), "give a score from 0 to 1")
+	case !slices.Contains([]string{"reasoning_quality", "reasoning_coefficient", "validator_score"}, f.against):
+		return cli.Usage(fmt.Errorf("--against %q", f.against), "give reasoning_quality, reasoning_coefficient or validator_score")
+	case f.opt.Samples < 1:
+		return cli.Usage(fmt.Errorf("--samples is %d", f.opt.Samples), "draw at least once")
+	}
+	return nil
+}
+
+func (f *agreementFlags) addPrecision(r *agreement.Report, labels, judges []agreement.Ratings) {
+	for i := range labels {
+		for k := range judges {
+			p := agreement.PrecisionAt(&labels[i], &judges[k], f.threshold, f.opt)
+			at := slices.IndexFunc(r.Pairs, func(p agreement.Pair) bool { return p.A == labels[i].Name && p.B == judges[k].Name })
+			r.Pairs[at].Precision = &p
+		}
+	}
+}
+
+func (f *agreementFlags) addFits(r *agreement.Report, labels, judges []agreement.Ratings) error {
+	for i := range judges {
+		if !f.fit {
+			break
+		}
+		fit, err := agreement.FitScale(labels, &judges[i], f.opt)
+		if err != nil {
+			return cli.Failed(err, "files agree on an attempt by its eval_run_id and problem_id")
+		}
+		r.Fits = append(r.Fits, fit)
+	}
+	return nil
+}
+
+// graded is what a run is held against, and how.
+func (f *agreementFlags) graded(m *traces.Meta) (run agreement.Run, has bool) {
+	figure := map[string]*float64{"reasoning_quality": m.Quality, "reasoning_coefficient": m.Coefficient, "validator_score": m.Score}[f.against]
+	if figure == nil {
+		return run, false
+	}
+	run.Quality = *figure
+	switch f.against {
+	case "reasoning_coefficient":
+		run.Of = outcome.Multiplier
+	case "validator_score":
+		if c := m.Coefficient; c != nil {
+			run.Of = func(mean float64) float64 { return mean * *c }
+		}
+	}
+	return run, true
+}
+
+// addValidator reads what the day's runs carry.
+func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ratings) error {
+	if f.day == "" {
+		return nil
+	}
+	inputs, err := traces.Discover(f.day, traces.DefaultRules())
+	if err != nil {
+		return cli.Failed(err, "a day is a folder of traces")
+	}
+	var runs []agreement.Run
+	known := map[string]bool{}
+	for i := range inputs {
+		m := inputs[i].Meta
+		named, _ := inputs[i].PathIDs()
+		id := cmp.Or(m.RunID, named)
+		if run, has := f.graded(&m); has && !known[id] {
+			known[id] = true
+			run.ID, run.Agent = id, m.Agent.VersionID
+			runs = append(runs, run)
+		}
+	}
+	if len(runs) == 0 {
+		return cli.Failed(fmt.Errorf("no run.json of %s carries a %s", f.day, f.against), "days that arena fetch brought have it")
+	}
+	for i := range judges {
+		v := agreement.AgainstValidator(runs, &judges[i], f.opt)
+		v.Figure = f.against
+		r.Validator = append(r.Validator, v)
+	}
+	return nil
 }
 
 // maxRatingBytes is far above any judge line: spans quote some hundred
@@ -125,65 +222,4 @@ func raterName(path string, paths []string) string {
 		}
 	}
 	return name
-}
-
-func printAgreement(w io.Writer, r *agreement.Report) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "rater\tattempts\tscored\tunscored\t")
-	for _, x := range r.Raters {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t\n", cli.Printable(x.Name), x.Attempts, x.Scored, x.Unscored)
-	}
-	for i := range r.Pairs {
-		printPair(t, &r.Pairs[i])
-	}
-	if p := r.Panel; p != nil {
-		fmt.Fprintf(t, "\nall raters: %d of %d attempts scored by two or more\n\t\t95 %%\t\n", p.N, p.Attempts)
-		printAlpha(t, p.Alpha)
-	}
-	fmt.Fprintf(t, "\n95 %% intervals from %d draws of problems, seed %d\n", r.Bootstrap.Samples, r.Bootstrap.Seed)
-	return t.Flush()
-}
-
-func printPair(w io.Writer, p *agreement.Pair) {
-	fmt.Fprintf(w, "\n%s against %s: %d attempts at %d problems, %.1f %% of the %d that both have (unscored %d and %d)\n",
-		cli.Printable(p.A), cli.Printable(p.B), p.N, p.Problems, 100*p.Coverage, p.Shared, p.AUnscored, p.BUnscored)
-	fmt.Fprintln(w, "\t\t95 %\t")
-	printFigure(w, "exact agreement", p.Exact)
-	printFigure(w, "kappa", p.Kappa)
-	printFigure(w, "weighted kappa", p.WeightedKappa)
-	printAlpha(w, p.Alpha)
-	printFigure(w, "bias", p.Bias)
-	if x := p.Precision; x != nil {
-		printFigure(w, fmt.Sprintf("precision at %v (%d of %d)", x.Threshold, x.Above, x.N), x.Precision)
-		printFigure(w, "recall", x.Recall)
-	}
-	heads := make([]string, len(p.Levels))
-	for i, l := range p.Levels {
-		heads[i] = fmt.Sprint(l)
-	}
-	fmt.Fprintf(w, "\n%s \\ %s\t%s\t\n", cli.Printable(p.A), cli.Printable(p.B), strings.Join(heads, "\t"))
-	for i, row := range p.Confusion {
-		fmt.Fprint(w, heads[i])
-		for _, n := range row {
-			fmt.Fprintf(w, "\t%d", n)
-		}
-		fmt.Fprintln(w, "\t")
-	}
-}
-
-func printAlpha(w io.Writer, a agreement.Alpha) {
-	printFigure(w, "alpha, nominal", a.Nominal)
-	printFigure(w, "alpha, ordinal", a.Ordinal)
-	printFigure(w, "alpha, interval", a.Interval)
-}
-
-func printFigure(w io.Writer, name string, f agreement.Figure) {
-	switch {
-	case f.Value == nil:
-		fmt.Fprintf(w, "%s\tnot defined\t\t\n", name)
-	case f.CI95 == nil:
-		fmt.Fprintf(w, "%s\t%.4f\t\t\n", name, *f.Value)
-	default:
-		fmt.Fprintf(w, "%s\t%.4f\t%.4f to %.4f\t\n", name, *f.Value, f.CI95[0], f.CI95[1])
-	}
 }

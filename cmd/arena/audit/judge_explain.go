@@ -14,9 +14,6 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
-// gateNames are the gates of the reasoning score, in their order.
-var gateNames = [...]string{"inference", "remark on results", "datum", "reasoned choice"}
-
 // label is what somebody else said of an attempt: a label with its evidence, or
 // another judge's line.
 type label struct {
@@ -81,7 +78,7 @@ func printWalk(w io.Writer, t *arena.Trace, d *arena.Dialogue, j *arena.Judgemen
 	fmt.Fprintf(w, "%s  %s: %s\n", cli.Printable(t.ID), j.Judge, scoreOf(j.Score, string(j.Outcome)))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	failed := false
-	for i, name := range gateNames {
+	for i, name := range gates.Names {
 		switch {
 		case i < len(j.Gates) && j.Gates[i]:
 			fmt.Fprintf(table, "gate %d\t%s\tpassed\t%s\n", i+1, name, passages(j, d, t, i+1))
@@ -147,7 +144,7 @@ func printLabel(w io.Writer, j *arena.Judgement, l *label) {
 	if l.Evidence.Quote != "" || l.Evidence.Why != "" {
 		fmt.Fprintf(w, "\tits evidence\t\tstep %d: [%s] %s\n", l.Evidence.Step, cli.Printable(l.Evidence.Quote), cli.Printable(l.Evidence.Why))
 	}
-	for i, name := range gateNames {
+	for i, name := range gates.Names {
 		if i < len(l.Gates) && i < len(j.Gates) && l.Gates[i] != j.Gates[i] {
 			fmt.Fprintf(w, "differs\tgate %d, %s\t\tthe label says %s\n", i+1, name, map[bool]string{true: "passed", false: "failed"}[l.Gates[i]])
 			return

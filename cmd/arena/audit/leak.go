@@ -27,7 +27,7 @@ type leakFlags struct {
 	same    bool
 	workers int
 	quiet   bool
-	embed   instrument.EmbedFlags
+	embed   instrument.Embeddings
 }
 
 // NewLeak makes `arena leak`.
@@ -71,7 +71,7 @@ Which tiers there are and how well they find what: docs/leak.md.`,
 	c.Flags().BoolVar(&f.same, "same-only", false, "drop by wording only what asks for the same")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
-	f.embed.Register(c)
+	f.embed.Flags(c, instrument.Guard)
 	c.AddCommand(newLeakBank(s))
 	return c
 }
@@ -98,7 +98,7 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) err
 		return err
 	}
 	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.In, workers: f.workers, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
-	if scan.tier, err = f.embed.Tier(ctx, g, scan.report); err != nil {
+	if err = f.startTier(ctx, scan); err != nil {
 		return err
 	}
 	err = f.write(s, scan, func(w io.Writer) error { return scan.paths(ctx, w, paths) })
@@ -107,6 +107,15 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) err
 		return err
 	}
 	return f.finish(s, scan, paths)
+}
+
+// startTier starts the embedding tier, where one is asked for.
+func (f *leakFlags) startTier(ctx context.Context, scan *leakScan) error {
+	start, err := f.embed.Tier()
+	if err == nil && start != nil {
+		scan.tier, err = start(ctx, scan.guard, scan.report)
+	}
+	return err
 }
 
 // write writes the lines and, if it is wanted, the report, whose file is opened

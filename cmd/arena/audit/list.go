@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -10,9 +11,11 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus/export"
+	"github.com/trajectory-arena/arena/corpus/trainers"
 	"github.com/trajectory-arena/arena/docs"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // catalogues are what `arena list` prints, by name.
@@ -20,6 +23,11 @@ var catalogues = map[string]func(io.Writer){
 	"filters": func(w io.Writer) {
 		for _, c := range filters.Catalogue() {
 			fmt.Fprintf(w, "%s\t%s\t%s\t(value: %s; limit: %s)\n", c.Name, c.Reason, c.Doc, c.Value, c.Limit)
+		}
+	},
+	"formats": func(w io.Writer) {
+		for _, f := range cold.Formats {
+			fmt.Fprintf(w, "%s\t%s\tkept: %s\n", f.Name, f.Writers, f.Kept)
 		}
 	},
 	"judges": func(w io.Writer) {
@@ -40,25 +48,42 @@ var catalogues = map[string]func(io.Writer){
 
 // NewList makes `arena list`.
 func NewList(s *cli.Streams) *cobra.Command {
-	names := []string{"filters", "judges", "profiles", "reasons"}
+	names := []string{"filters", "formats", "judges", "profiles", "reasons"}
 	return &cobra.Command{
-		Use:   "list " + strings.Join(names, "|"),
-		Short: "List checks, judges, export formats, or the reasons why rows are left out",
+		Use:   "list " + strings.Join(names, "|") + " [PROFILE]",
+		Short: "List checks, formats that are read, judges, export formats, or the reasons why rows are left out",
 		Long: `List the checks of the structural filter (versioned name, the reason it writes, what
-it finds, what its value and limit mean), the judges of attempts, the formats that
-arena export writes and what reads them, or every reason for which a record or a row
-is left out, with its meaning.`,
-		Example:   "  arena list filters\n  arena list reasons",
+it finds, what its value and limit mean), the formats of other tools that are read and what is
+kept of each, the judges of attempts, the formats that arena export writes and what
+reads them, or every reason for which a record or a row
+is left out, with its meaning. With the name of a profile: what to paste into its trainers.`,
+		Example:   "  arena list filters\n  arena list profiles hf-json",
 		ValidArgs: names,
-		Args:      cli.Takes(1, 1),
+		Args:      cli.Takes(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			list := catalogues[args[0]]
 			if list == nil {
 				return cli.Usage(fmt.Errorf("list %q", args[0]), "there are "+strings.Join(names, ", "))
+			}
+			if len(args) == 2 {
+				return blocks(s.Out, args[0], args[1])
 			}
 			t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 			list(t)
 			return t.Flush()
 		},
 	}
+}
+
+// blocks prints what to paste into the trainers of a profile.
+func blocks(w io.Writer, list, name string) error {
+	if list != "profiles" {
+		return cli.Usage(fmt.Errorf("list %s %q", list, name), "only `arena list profiles` takes a name")
+	}
+	p, nearest, known := export.Named(name)
+	if !known {
+		return cli.Usage(fmt.Errorf("unknown profile %q", name), fmt.Sprintf("did you mean %s?", nearest))
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n%s", p.Name, p.Doc, trainers.Markdown(trainers.Rows{Profile: cmp.Or(p.Rows, p.Name), Config: p.Name}))
+	return err
 }

@@ -16,7 +16,7 @@ type scoreFlags struct {
 	cli.DayFlags
 	problems []string
 	catalogs []string
-	titles   instrument.TitleFlags
+	titles   instrument.Embeddings
 }
 
 // NewScore makes `arena score`.
@@ -44,7 +44,7 @@ their oddities: docs/outcome.md.`,
 	cli.Reads(c, "problems", "catalog")
 	f.Register(c, runtime.NumCPU(), "workers")
 	f.Noisy.Flags(c)
-	f.titles.Flags(c)
+	f.titles.Flags(c, instrument.Titles)
 	return c
 }
 
@@ -52,7 +52,7 @@ func (f *scoreFlags) run(ctx context.Context, s *cli.Streams, days []string) err
 	if err := f.Check(); err != nil {
 		return err
 	}
-	titles, err := f.titles.Open()
+	titles, err := f.titles.Titles()
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (r *scoreRun) summary(all []scored) error {
 	titles := map[arena.TitleSource]int{}
 	for _, a := range all {
 		titles[a.outcome.Titles]++
-		if a.outcome.Scores == nil {
+		if !a.outcome.Scored() {
 			unscored++
 		} else if a.outcome.Success {
 			solved++

@@ -24,26 +24,28 @@ import (
 // buildFlags are the flags that build and stage share.
 type buildFlags struct {
 	cli.Settings
-	streams  *cli.Streams
-	target   cli.Target
-	out      cli.Output
-	work     string
-	problems []string
-	catalogs []string
-	heldOut  []string
-	release  []string
-	bank     string
-	reading  cli.Reading
-	where    string
-	workers  int
-	force    bool
-	dryRun   bool
-	steps    bool
-	hotkeys  bool
-	noisy    cli.Noise
-	judge    instrument.JudgeChoice
-	titles   instrument.TitleFlags
-	embed    instrument.EmbedFlags
+	streams    *cli.Streams
+	target     cli.Target
+	out        cli.Output
+	work       string
+	problems   []string
+	catalogs   []string
+	heldOut    []string
+	release    []string
+	bank       string
+	reading    cli.Reading
+	where      string
+	workers    int
+	force      bool
+	dryRun     bool
+	steps      bool
+	anyNetwork bool
+	hotkeys    bool
+	strict     bool
+	sameOnly   bool
+	noisy      cli.Noise
+	judge      instrument.JudgeChoice
+	vectors    instrument.Embeddings
 	// defaults changes what settings start from; may be nil.
 	defaults func(*pipeline.Config)
 }
@@ -60,16 +62,18 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	f.reading.Register(c)
 	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "inputs worked on at once (default: workers of the configuration, else cores)")
+	c.Flags().BoolVar(&f.anyNetwork, "any-network", false, "let runs of several networks come together, such as mainnet and testnet")
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
+	c.Flags().BoolVar(&f.strict, "strict", false, "drop all that may ask for a protected problem, whatever share of honest rows that costs (guard.max_false=1)")
+	c.Flags().BoolVar(&f.sameOnly, "same-only", false, "drop by wording only what asks for the same as a protected problem (guard.same_only=true)")
 	f.noisy.Flags(c)
 	cli.ReadsDays(c)
 	cli.Reads(c, "problems", "catalog", "held-out", "bank")
 	cli.Writes(c, "work")
 	cli.Stages(c, "output")
 	f.judge.Flags(c)
-	f.titles.Flags(c)
-	f.embed.Register(c)
+	f.vectors.Flags(c, instrument.Titles, instrument.Guard)
 }
 
 // NewBuild makes `arena build`.
@@ -99,7 +103,7 @@ docs/configuration.md.`,
 	}
 	f.register(c)
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
-	c.Flags().BoolVar(&f.force, "force", false, "forget finished blocks and do everything again")
+	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus of other days, forget finished blocks and do everything again")
 	return c
 }
 
@@ -199,9 +203,9 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	if f.work != "" && cli.Within(out, f.work) {
 		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}
-	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+".work"), Version: cli.Version(), License: f.target.License, FS: corpus.Disk{}, Pages: pages}
+	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+pipeline.WorkSuffix), Version: cli.Version(), License: f.target.License, FS: corpus.Disk{}, Pages: plots, Replace: f.force}
 	r.Sources = pipeline.Sources{
-		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Release: f.release, Stdin: f.streams.In, Spool: r.Work,
+		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Release: f.release, Stdin: f.streams.In, Spool: r.Work, AnyNetwork: f.anyNetwork,
 	}
 	return r, f.equip(r, config.Harness)
 }
@@ -220,7 +224,7 @@ func (f *buildFlags) measure(r *pipeline.Run, o *instrument.Judges) error {
 // measured is a configuration with what the run itself writes into it.
 func (f *buildFlags) measured(config pipeline.Config, o *instrument.Judges) pipeline.Config {
 	config.MaxUnscored = o.MaxUnscored
-	config.Titles = f.titles.Config()
+	config.Titles = f.vectors.TitlesConfig()
 	config.Judge.Name, config.Judge.Settings, config.Judge.Sparing = o.Is.Name, o.Is.Settings, false
 	if o.Asks {
 		config.Judge.Sparing, config.Judge.ProbeEvery = !config.Multiplier.NeedsRuns(), 0
@@ -242,10 +246,10 @@ func (f *buildFlags) equip(r *pipeline.Run, harness string) (err error) {
 	if r.Probes, err = f.judge.Probed(); err != nil {
 		return err
 	}
-	if r.Titles, err = f.titles.Open(); err != nil {
+	if r.Titles, err = f.vectors.Titles(); err != nil {
 		return err
 	}
-	r.Embedding, err = f.embed.Start()
+	r.Embedding, err = f.vectors.Tier()
 	return err
 }
 
@@ -264,6 +268,13 @@ func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 	}
 	config.Steps = config.Steps || f.steps
 	config.Redact.Hotkeys = config.Redact.Hotkeys || f.hotkeys
+	if f.strict && f.sameOnly {
+		return config, cli.Usage(errors.New("--strict and --same-only are opposites"), "give one of them, or neither")
+	}
+	if f.strict {
+		config.Guard.MaxFalse = 1
+	}
+	config.Guard.SameOnly = config.Guard.SameOnly || f.sameOnly
 	config.RunID = cmp.Or(f.reading.RunID, config.RunID)
 	if c.Flags().Changed("max-unreadable") {
 		config.MaxUnreadable = f.reading.MaxUnreadable

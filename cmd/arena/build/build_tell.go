@@ -18,13 +18,11 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// pages draws the reports of a build.
-func pages(r *reports.Set) (map[string][]byte, error) {
-	b := report.Build{Funnel: r.Funnel, Judge: r.Judges.Judge, Guard: r.Leak.Guard}
+// plots draws the reports of a build.
+func plots(r *reports.Set) (map[string][]byte, error) {
+	b := report.Build{Funnel: r.Funnel}
 	for _, a := range r.Agents.Agents {
-		b.Agents = append(b.Agents, report.Agent{
-			Name: a.Agent, Attempts: a.Attempts, Agentic: a.Agentic, Scripted: a.Scripted, Adaptivity: a.Adapts(), Solved: a.Successes, Kept: a.Kept,
-		})
+		b.Agents = append(b.Agents, report.Agent{Name: a.Agent, Kept: a.Kept})
 	}
 	for _, l := range r.Judges.Levels {
 		b.Levels = append(b.Levels, report.Level(l))
@@ -32,12 +30,7 @@ func pages(r *reports.Set) (map[string][]byte, error) {
 	for _, l := range r.Lengths {
 		b.Lengths = append(b.Lengths, report.Lengths(l))
 	}
-	files, err := b.Plots()
-	if err != nil {
-		return nil, err
-	}
-	files["index.html"], err = b.Page().HTML()
-	return files, err
+	return b.Plots()
 }
 
 // tell prints what a finished build made, for people.
@@ -55,7 +48,11 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 	for _, name := range slices.Sorted(maps.Keys(s.Rows)) {
 		fmt.Fprintf(w, "  %s %d", name, s.Rows[name])
 	}
-	fmt.Fprintf(w, "\ncheck it with: arena verify %s\n", f.target.Name)
+	fmt.Fprintln(w)
+	if s.Top > 0 {
+		fmt.Fprintf(w, "at most %s a problem became rows; --set select.top=N allows N\n", cli.Counted(s.Top, "attempt", "attempts"))
+	}
+	fmt.Fprintf(w, "check it with: arena verify %s\n", f.target.Name)
 }
 
 // buildError shows where attempts were lost, where that is why there is no
@@ -86,6 +83,8 @@ func buildError(err error) error {
 		return cli.Limit(err, "run the same command again to ask only for the missing ones, or raise --set max_unscored")
 	case errors.Is(err, traces.ErrUnreadable):
 		return cli.Unreadable(err)
+	case errors.Is(err, pipeline.ErrNetworks):
+		return cli.Usage(err, "build them apart, or say --any-network")
 	case errors.Is(err, pipeline.ErrNoProblems):
 		return cli.Usage(err, "give --problems FILE, or put problems.jsonl into the day's folder")
 	case errors.Is(err, pipeline.ErrNoCatalog):
@@ -94,6 +93,8 @@ func buildError(err error) error {
 		return cli.Failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
 	case errors.Is(err, guard.ErrFewClusters):
 		return cli.Failed(err, "add days, or problems by --problems")
+	case errors.Is(err, pipeline.ErrOtherDay):
+		return cli.Failed(err, "give another -o, or --force to replace it; a corpus of both days: name both")
 	case errors.Is(err, corpus.ErrForeign):
 		return cli.Failed(err, "give -o a new folder, an empty one, or that of a corpus to replace")
 	case errors.Is(err, corpus.ErrStranger):

@@ -34,9 +34,9 @@ func NewImport(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import IN… -o CORPUS",
 		Short: "Make a corpus of other people's traces, as they are",
-		Long: `Import reads traces of any format (ATIF 1.0 to 1.7, OpenAI messages, ShareGPT,
-tau-bench, ORO's rows and episodes; docs/traces.md lists them) and writes them as a
-corpus that export, inspect and verify take like a build's. Each row keeps the
+		Long: `Import reads traces of any format (messages in JSON, Parquet or Arrow, ATIF, ShareGPT,
+logs of inspect_ai, SWE-agent, NeMo-Gym, verifiers and others: arena list formats,
+docs/traces.md) and writes them as a corpus that export, inspect and verify take like a build's. Each row keeps the
 system prompt and the tools of its own trace, and every result stays with its call.
 
 Nothing is graded or filtered: that is what build does, with problems and a

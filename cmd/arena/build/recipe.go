@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/evaluate"
 	"github.com/trajectory-arena/arena/cmd/arena/export"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -132,7 +133,7 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 	if _, err = finish.Open(corpus.Disk{}, f.corpus); err != nil {
 		return cli.Failed(err, cli.NoCorpus)
 	}
-	f.work = cmp.Or(f.work, target.Dir+".work")
+	f.work = cmp.Or(f.work, target.Dir+pipeline.WorkSuffix)
 	if f.dryRun {
 		return f.forecast(c)
 	}

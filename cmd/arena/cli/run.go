@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -35,12 +36,14 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 		}
 		return profiles.start()
 	}
+	c.SetUsageFunc(usage)
+	unknown := helpOfKnown(c)
 	c.SetArgs(args)
 	c.SetIn(stdin)
 	c.SetOut(out)
 	c.SetErr(stderr)
 	c, err := c.ExecuteContextC(ctx)
-	err = profiles.stop(err)
+	err = profiles.stop(cmp.Or(err, *unknown))
 	if err == nil {
 		err = out.failed
 	}
@@ -68,7 +71,3 @@ func (s *Streams) end() {
 		do()
 	}
 }
-
-// Version is the program's own, as CHANGELOG.md has it. It is written into
-// every row, so it changes only when the rows may.
-func Version() string { return "0.1.0" }

@@ -166,7 +166,7 @@ func (o Output) Publish(ctx context.Context) error {
 		return err
 	}
 	return withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) error {
-		err := finish.Keeps(b.Files(ctx), ".", bank, nil)
+		err := finish.Keeps(b.Files(ctx), ".", bank, made.Given())
 		if refused := NotProtected(err); refused != nil {
 			return refused
 		}

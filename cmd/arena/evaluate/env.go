@@ -39,14 +39,14 @@ func NewEnv(s *cli.Streams) *cobra.Command {
 // rewardFlags say how attempts are paid.
 type rewardFlags struct {
 	preset, judge string
-	titles        instrument.TitleFlags
+	titles        instrument.Embeddings
 }
 
 func (f *rewardFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.preset, "reward", reward.Presets()[0], "preset: "+strings.Join(reward.Presets(), ", ")+", or a YAML file of weights")
 	c.Flags().StringVar(&f.judge, "judge", "gates", "reasoning judge: gates or none")
 	cli.Reads(c, "reward")
-	f.titles.Flags(c)
+	f.titles.Flags(c, instrument.Titles)
 }
 
 // payer puts together what pays attempts at problems.
@@ -55,7 +55,7 @@ func (f *rewardFlags) payer(problems []arena.Problem, products outcome.Products)
 	if err != nil {
 		return nil, cli.Usage(err, "--reward takes "+strings.Join(reward.Presets(), ", ")+", or a file such as `success: 1`; docs/rewards.md has the parts")
 	}
-	titles, err := f.titles.Open()
+	titles, err := f.titles.Titles()
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type Flags struct {
 	noCall    string
 	form      string
 	// titles is nil where titles are compared by carried vectors alone.
-	titles    *instrument.TitleFlags
+	titles    *instrument.Embeddings
 	search    string
 	dialect   string
 	Judge     instrument.JudgeChoice
@@ -84,7 +84,7 @@ const usualCoverage = 0.98
 
 // NewEval makes `arena eval`.
 func NewEval(s *cli.Streams) *cobra.Command {
-	f := &Flags{titles: &instrument.TitleFlags{}}
+	f := &Flags{titles: &instrument.Embeddings{}}
 	c := &cobra.Command{
 		Use:   "eval --endpoint URL --model M --problems F --catalog F -o RUN",
 		Short: "Evaluate a student on shopping problems",
@@ -114,7 +114,7 @@ is mended, the same command with --retry-infra asks for what is missing.`,
 	f.AddSetting(c)
 	f.AddSampling(c)
 	f.AddServing(c)
-	f.titles.Flags(c)
+	f.titles.Flags(c, instrument.Titles)
 	return c
 }
 

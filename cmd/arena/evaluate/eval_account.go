@@ -51,9 +51,12 @@ func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost
 	c := evaluation.Cost{SolvedProblems: s.SolvedProblems, Uncounted: s.Tokens.Uncounted}
 	c.Total.GPUSeconds = gpuSeconds
 	if t := s.Tokens; t.Prompt != nil && t.Completion != nil {
-		prompt, completion := float64(*t.Prompt), float64(*t.Completion)
+		prompt, cached, completion := float64(*t.Prompt), float64(s.Cached), float64(*t.Completion)
 		c.Total.PromptTokens, c.Total.CompletionTokens = &prompt, &completion
-		c.Total.TokenUSD = f.priceTable.Cost(f.model, int(*t.Prompt), int(*t.Completion))
+		if s.Cached > 0 {
+			c.Total.CachedTokens = &cached
+		}
+		c.Total.TokenUSD = f.priceTable.Cost(f.model, prices.Tokens{Prompt: int(*t.Prompt), Cached: int(s.Cached), Completion: int(*t.Completion)})
 	}
 	if f.gpuHourUSD > 0 && gpuSeconds != nil {
 		usd := *gpuSeconds / time.Hour.Seconds() * f.gpuHourUSD
@@ -70,7 +73,7 @@ func (f *Flags) readPrices() error {
 	}
 	var err error
 	if f.priceTable, err = prices.Read(f.prices); err != nil {
-		return cli.Usage(err, "--prices is a YAML file, model: {prompt: USD, completion: USD} per million tokens")
+		return cli.Usage(err, "--prices is a YAML file, model: {prompt: USD, cached_prompt: USD, completion: USD} per million tokens")
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (f *Flags) openTitles() (outcome.Titles, error) {
 	if f.titles == nil {
 		return outcome.Carried{}, nil
 	}
-	return f.titles.Open()
+	return f.titles.Titles()
 }
 
 // titlesMode is that in words.
@@ -56,7 +56,7 @@ func (f *Flags) titlesMode() string {
 	if f.titles == nil {
 		return string(arena.TitlesVectors)
 	}
-	c := f.titles.Config()
+	c := f.titles.TitlesConfig()
 	return strings.Join(strings.Fields(string(c.Source)+" "+c.Model+" "+c.Prefix), " ")
 }
 

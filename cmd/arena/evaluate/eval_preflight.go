@@ -84,7 +84,7 @@ func (f *Flags) askEndpoint(ctx context.Context, s *cli.Streams, run *student.Ru
 		words = server.Words()
 	}
 	return preflight.Ask(ctx, preflight.Question{
-		Base: base, Key: c.Key, Words: words, Model: run.Spec.Model, Template: run.Environment.Template, Pool: pool, Patience: f.patience,
+		Base: base, Key: c.Key, Words: words, Model: f.model, Template: run.Environment.Template, Pool: pool, Patience: f.patience,
 		Waiting: func(words string) {
 			fmt.Fprintf(s.Err, "waiting for %s for up to %s: %s\n", model.Address(base), f.patience, words)
 		},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -57,9 +56,6 @@ func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 	if err = errors.Join(err, local.Catalog.Close()); err != nil {
 		return evalFailure(err)
 	}
-	if err = f.writePages(); err != nil {
-		return cli.Failed(err, "the run itself is whole; the same command draws its pages again")
-	}
 	return f.report(s, summary)
 }
 
@@ -104,6 +100,9 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 	}
 	environment, err := f.environment(h, spec, local)
 	if err != nil {
+		return nil, err
+	}
+	if spec, err = spec.Public(); err != nil {
 		return nil, err
 	}
 	titles, err := f.openTitles()
@@ -255,7 +254,7 @@ func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 		if f.bill != "" {
 			fmt.Fprintln(s.Err, f.bill)
 		}
-		fmt.Fprintf(s.Err, "page          %s\nlog           inspect view --log-dir %s\n", filepath.Join(f.Out, pageFile), f.Out)
+		fmt.Fprintf(s.Err, "pages         arena view %s\nlog           inspect view --log-dir %s\n", f.Out, f.Out)
 	}
 	if m.Coverage < f.coverage {
 		return cli.Limit(fmt.Errorf("only %d of %d rollouts were scored: coverage %.4f is below %.4f", m.Scored, m.Samples, m.Coverage, f.coverage),

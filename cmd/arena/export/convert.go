@@ -27,8 +27,9 @@ func NewConvert(s *cli.Streams) *cobra.Command {
 		Use:   "convert IN…",
 		Short: "Turn traces of any format into one format",
 		Long: `Turn traces of any format into one format: ATIF v1.7 (one document a line), rows
-of OpenAI messages (one a line), or sessions of the Hub's trace viewer (a folder
-with one file a session, at most 10,000 in each folder under it).
+of OpenAI messages (one a line), NeMo-Gym's rollouts in the Responses API (one a
+line), one log of inspect_ai, or sessions of the Hub's trace viewer (a folder with
+one file a session, at most 10,000 in each folder under it).
 
 IN is a folder, a glob, a file or - for standard input; formats are told apart by
 content. What cannot be read is told and passed. What the new format cannot hold

@@ -74,12 +74,19 @@ func (c *conversion) firstFault() string {
 // stream writes all traces to one file.
 func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
 	return func(w io.Writer) error {
-		return c.each(ctx, func(_ *arena.Trace, text []byte) error {
-			if _, err := w.Write(text); err != nil {
+		before, between, behind := c.format.Around()
+		err := c.each(ctx, func(_ *arena.Trace, text []byte) error {
+			if _, err := w.Write(append([]byte(before), text...)); err != nil {
 				return fmt.Errorf("write trace: %w", err)
 			}
+			before = between
 			return nil
 		})
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, behind)
+		return err
 	}
 }
 

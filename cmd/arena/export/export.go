@@ -64,7 +64,7 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
 	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
 	c.Flags().StringVar(&f.tokenizer, "tokenizer", "", "tokenizer.json (byte-level BPE) to count tokens with; attempts over --max-tokens go, 14336 unless set")
-	c.Flags().StringArrayVar(&f.templates, "preflight", nil, "chat template (Jinja file or tokenizer_config.json) to render the hf-json rows through, several allowed")
+	c.Flags().StringArrayVar(&f.templates, "preflight", nil, "chat template (Jinja file or tokenizer_config.json) to render the rows of hf-json and text through, several allowed")
 	c.Flags().StringVar(&f.python, "python", "python3", "Python with jinja2 and pyarrow for --preflight")
 	cli.ReadsFiles(c)
 	cli.Reads(c, "tokenizer", "preflight")
@@ -151,7 +151,7 @@ func (f *exportFlags) keepsHeldOut(from, out string) error {
 	}
 	bank, err := source.Bank()
 	if err == nil {
-		err = finish.Keeps(corpus.Disk{}, out, bank, nil)
+		err = finish.Keeps(corpus.Disk{}, out, bank, source.Given())
 	}
 	if refused := cli.NotProtected(err); refused != nil {
 		return refused

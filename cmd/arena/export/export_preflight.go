@@ -21,7 +21,7 @@ func preflight(ctx context.Context, s *cli.Streams, python, dir string, template
 	err := c.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return cli.Limit(fmt.Errorf("preflight of %s: rows do not render, or the check could not run (%w)", dir, err), "the export is written; the lines above name template, row and cause")
+		return cli.Limit(fmt.Errorf("preflight of %s: something of the rows is lost, or the check could not run (%w)", dir, err), "the export is written; the lines above say what is lost in which template, and what to use")
 	}
 	return err
 }

@@ -56,10 +56,7 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.IntVar(&f.concurrency, "concurrency", ModelsAtOnce, "most requests in flight; fewer where the server has too many")
 	flags.StringArrayVar(&f.models, "model", nil, "model to ask; again for more")
 	flags.IntVar(&f.cfg.Votes, "votes", f.cfg.Votes, "answers that make a judgement, each from another model where there are enough")
-	flags.StringVar((*string)(&f.cfg.Aggregate), "aggregate", string(f.cfg.Aggregate), "how votes become one score: median or majority")
-	flags.IntVar(&f.cfg.SelfConsistency, "self-consistency", f.cfg.SelfConsistency, "samples of one model that make one vote, by majority")
 	flags.StringVar(&f.cfg.Prompt, "prompt", "", "template file instead of the embedded prompt")
-	flags.StringVar(&f.cfg.StepPrompt, "step-prompt", "", "the same for verdicts on steps")
 	flags.StringVar(&f.Ledger, "ledger", "judge-ledger", "folder that keeps every exchange")
 	flags.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens")
 	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
@@ -67,10 +64,8 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.Float64Var(&f.cfg.MaxUnscored, "max-unscored", f.cfg.MaxUnscored, "share of attempts that may stay without a score")
 	flags.DurationVar(&f.cfg.RequestTimeout, "timeout", f.cfg.RequestTimeout, "time for one request")
 	flags.IntVar(&f.cfg.Tries, "tries", f.cfg.Tries, "requests that one answer may cost, over all models")
-	flags.DurationVar(&f.cfg.AttemptDeadline, "attempt-deadline", f.cfg.AttemptDeadline, "time for all requests of one attempt")
-	flags.DurationVar(&f.cfg.RunDeadline, "run-deadline", f.cfg.RunDeadline, "time for the run")
-	c.Flags().AddFlagSet(flags)
-	cli.Reads(c, "prompt", "step-prompt", "prices")
+	cli.Group(c, "Models that judge:", func(c *cobra.Command) { c.Flags().AddFlagSet(flags) })
+	cli.Reads(c, "prompt", "prices")
 	cli.Writes(c, "ledger")
 }
 

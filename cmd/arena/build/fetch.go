@@ -1,0 +1,148 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/webclient"
+	"github.com/trajectory-arena/arena/traces/fetch"
+)
+
+// fetchFlags are what a user can say to `arena fetch`.
+type fetchFlags struct {
+	query   fetch.Query
+	since   string
+	base    string
+	network string
+	out     string
+	rate    int
+	dryRun  bool
+}
+
+// The client gives up on a request after fetchTimeout; an attempt has 110 KB, a run some
+// hundred of them.
+const (
+	fetchTimeout = 2 * time.Minute
+	fetchBytes   = 64 << 20
+	apiBase      = "https://api.oroagents.com"
+)
+
+// NewFetch makes `arena fetch`.
+func NewFetch(s *cli.Streams) *cobra.Command {
+	f := fetchFlags{}
+	c := &cobra.Command{
+		Use:   "fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS",
+		Short: "Bring days from the subnet's public API",
+		Long: `Fetch brings races from the subnet's public API to DAYS/RACE, as ` + "`arena build`" + ` reads
+them: attempts under traces/run=ID, and beside each run a run.json with validator,
+race, phase, is_included and what the subnet itself found: validator_score,
+reasoning_quality, reasoning_coefficient. Of environment packs the API gives out the
+feedback on an episode, which holds no inference: the axis of its attempts is unknown.
+Problems of the older contract come along; their catalogue does not.
+
+What it costs is said before it begins, -n says only that: a request a run, then
+one an episode or two a problem. A race of 60 agents with 3 runs of 90 episodes is
+16,500 requests, three hours at 90 a minute. --since asks for all past races, since
+the API takes no date.
+
+A run that is stopped goes on from what is on disk; a later one asks only for what is
+new. DAYS/RACE/fetch.json says of every attempt what became of it: fetched, on_disk,
+embargo, not_released, expired_address, not_found, refused, damaged; and of runs that
+say other things than before that they changed. Not run against the live service yet:
+paths and fields are those of oro-sdk 7.0.2, held against its own client on loopback.`,
+		Example: `  # with a server: the public API
+  arena fetch --race 0190d3a0-0000-7000-8000-000000000001 -n -o days
+  arena fetch --race 0190d3a0-0000-7000-8000-000000000001 -o days
+  arena build days/0190d3a0-0000-7000-8000-000000000001 --set filter.unknown=keep -o corpus
+  arena fetch --since 2026-11-01 -o days --rate 60`,
+		Args: cli.Takes(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.query.Race, "race", "", "a race by its id")
+	fl.StringVar(&f.query.Agent, "agent", "", "all runs of an agent version")
+	fl.StringVar(&f.query.Run, "run", "", "one evaluation run")
+	fl.StringVar(&f.since, "since", "", "all races that ended on this day or later, such as 2026-11-01 (UTC)")
+	fl.StringVar(&f.base, "api", apiBase, "address of the API, without a path")
+	fl.StringVar(&f.network, "network", "", "mainnet, testnet or local, as it stands beside each run; by default what the address says")
+	fl.IntVar(&f.rate, "rate", 90, "requests in any minute, at most; the service allows about 100")
+	fl.StringVarP(&f.out, "output", "o", "", "folder of the days")
+	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what it would cost, and fetch nothing")
+	cli.Writes(c, "output")
+	return c
+}
+
+func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	job := fetch.Fetch{
+		Client: &fetch.Client{Base: strings.TrimRight(f.base, "/"), HTTP: webclient.New(fetchTimeout, fetchBytes), PerMinute: f.rate},
+		Query:  f.query, Out: f.out, Network: f.network, DryRun: f.dryRun,
+		Say: func(format string, a ...any) { fmt.Fprintf(s.Err, format+"\n", a...) },
+	}
+	var refused *fetch.Refusal
+	switch err := job.Run(ctx); {
+	case errors.As(err, &refused):
+		return cli.Failed(err, "the id may be of another network: --api names the server")
+	case err != nil:
+		return cli.Failed(err, "run the same command again to go on from what is on disk")
+	}
+	return nil
+}
+
+// check holds the flags together and settles what follows from them.
+func (f *fetchFlags) check() error {
+	asked := 0
+	for _, q := range []string{f.query.Race, f.query.Agent, f.query.Run, f.since} {
+		if q != "" {
+			asked++
+		}
+	}
+	if asked != 1 {
+		return cli.Usage(fmt.Errorf("%d of --race, --since, --agent and --run", asked), "give one of them")
+	}
+	if f.since != "" {
+		var err error
+		if f.query.Since, err = time.Parse(time.DateOnly, f.since); err != nil {
+			return cli.Usage(fmt.Errorf("--since %q is no date", f.since), "write it as 2026-11-01")
+		}
+	}
+	if f.out == "" {
+		return cli.Usage(errors.New("no folder for the days"), "give -o FOLDER")
+	}
+	if f.rate < 1 {
+		return cli.Usage(fmt.Errorf("--rate %d", f.rate), "give at least 1")
+	}
+	at, err := url.Parse(f.base)
+	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
+		return cli.Usage(errors.New("--api is no address"), "for example "+apiBase)
+	}
+	return f.settleNetwork(at.Hostname())
+}
+
+func (f *fetchFlags) settleNetwork(host string) error {
+	switch f.network {
+	case "mainnet", "testnet", "local":
+		return nil
+	case "":
+	default:
+		return cli.Usage(fmt.Errorf("--network %q", f.network), "give mainnet, testnet or local")
+	}
+	switch {
+	case host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1":
+		f.network = "local"
+	case strings.Contains(host, "test"):
+		f.network = "testnet"
+	default:
+		f.network = "mainnet"
+	}
+	return nil
+}

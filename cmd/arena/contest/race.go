@@ -1,0 +1,147 @@
+package contest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/contest/race"
+	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/internal/webclient"
+	"github.com/trajectory-arena/arena/report"
+	"github.com/trajectory-arena/arena/traces/fetch"
+)
+
+// raceFlags are what a user can say to `arena race verify`.
+type raceFlags struct {
+	outputs
+	from string
+	save string
+	base string
+}
+
+// maxRace bounds a document of a race; real ones have some hundred kilobytes.
+const maxRace = 64 << 20
+
+// NewRace makes `arena race`.
+func NewRace(s *cli.Streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "race",
+		Short: "Check what the subnet published of a race",
+		Args:  cli.UnknownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newRaceVerify(s))
+	return c
+}
+
+func newRaceVerify(s *cli.Streams) *cobra.Command {
+	f := raceFlags{}
+	c := &cobra.Command{
+		Use:   "verify [ID] [--from FILE]",
+		Short: "Check a race's seed, beacon, validators and winner",
+		Long: `Check what the subnet published of a race: the secret against its commitment, drand's
+round by the rule and its BLS signature, the randomness, the world's seed (docs do not
+say whether words are hashed as bytes or as text: both are tried, the one that fits is
+named), the rejected attempts, the validators' variance from the runs, the winner.
+Compile salts are printed; none are published to hold them against.
+
+Standings go by the pooled score, with 95 % intervals from how much one agent differs
+from race to race (from validator to validator where none has run two), and the
+probability that each is truly the best.
+
+With ID it asks the public API: four requests and one an agent. --save writes what came,
+which --from reads again. Ends with 1 where something is wrong.`,
+		Example: `  arena race verify --from testdata/contest/race/race.json
+  # with a server: the public API
+  arena race verify 0190d3a0-0000-7000-8000-000000000001 --save race.json`,
+		Args: cli.Takes(0, 1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
+	}
+	c.Flags().StringVar(&f.from, "from", "", "a file that --save wrote")
+	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")
+	c.Flags().StringVar(&f.base, "api", "https://api.oroagents.com", "address of the API, without a path")
+	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
+	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	cli.Reads(c, "from")
+	cli.Replaces(c, "output", "save")
+	return c
+}
+
+func (f *raceFlags) run(ctx context.Context, s *cli.Streams, args []string) error {
+	if len(args)+min(1, len(f.from)) != 1 {
+		return cli.Usage(errors.New("which race is not said"), "give its ID, or --from FILE")
+	}
+	text, err := f.document(ctx, args)
+	if err != nil {
+		return err
+	}
+	d, err := race.Parse(text)
+	if err != nil {
+		return cli.Failed(err, "--help says what the file holds")
+	}
+	r := race.Verify(d)
+	err = f.write(s, r, func(w io.Writer) error { return printRace(w, r) }, func() (*report.Page, error) { return nil, nil })
+	if err == nil && r.Wrong() > 0 {
+		err = cli.Failed(fmt.Errorf("%d things do not hold", r.Wrong()), "each stands above with what was found")
+	}
+	return err
+}
+
+// document is the race's, from the file or from the API.
+func (f *raceFlags) document(ctx context.Context, args []string) ([]byte, error) {
+	if f.from != "" {
+		file, err := os.Open(f.from)
+		if err != nil {
+			return nil, cli.Failed(err, "give a file that --save wrote")
+		}
+		defer file.Close() //nolint:errcheck // only read
+		return io.ReadAll(io.LimitReader(file, maxRace))
+	}
+	c := fetch.Client{Base: strings.TrimRight(f.base, "/"), HTTP: webclient.New(time.Minute, maxRace), PerMinute: 90}
+	text, err := c.RaceDocument(ctx, args[0])
+	if err != nil {
+		return nil, cli.Failed(err, "the id may be of another network: --api names the server")
+	}
+	if f.save != "" {
+		err = atomicfile.WriteFile(f.save, text)
+	}
+	return text, err
+}
+
+func printRace(w io.Writer, r *race.Report) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "race %s\n", cli.Printable(r.Race))
+	for _, f := range r.Findings {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.State, f.Check, cli.Printable(f.Detail))
+	}
+	for n, salt := range r.Salts {
+		fmt.Fprintf(t, "salt %d\t%s\n", n, salt)
+	}
+	for _, v := range r.Validators {
+		fmt.Fprintf(t, "validator %s\t%+.4f against its peers, %+.4f to %+.4f\t%d agents\n", cli.Printable(v.Hotkey), v.Delta, v.Interval.Low, v.Interval.High, v.Agents)
+	}
+	s := r.Standings
+	if s.Freedom > 0 {
+		fmt.Fprintf(t, "standings by the pooled score; one agent's spread over %s is %.4f (%d degrees of freedom)\n", s.Of, s.Spread, s.Freedom)
+	}
+	for i, a := range s.Agents {
+		fmt.Fprintf(t, "%d\t%s\t%.4f", i+1, cli.Printable(a.ID), a.Score)
+		if a.Interval != nil {
+			fmt.Fprintf(t, "\t%.4f to %.4f\tbest with %.1f %%", a.Interval.Low, a.Interval.High, 100**a.Best)
+		}
+		if a.Winner {
+			fmt.Fprint(t, "\twon the race")
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/report/attempt"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// TestEveryAttemptIsExplained argues every attempt of the sample day from its text
+// alone: the reason that the ledger names and its meaning are there, what ranks
+// before it, and no line is wider than a terminal.
+func TestEveryAttemptIsExplained(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "out")
+	must(t, cli.ExitOK, "build", testDay, "-o", out, "-q", "--set", "select.top=2", "--set", "select.near=0.3")
+	l, err := attempt.Read(corpus.Disk{}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	days := dayOf(t, l)
+	reasons := map[string]int{}
+	for at, line := range l.Lines {
+		a := l.Argue(at)
+		if err := days.Tell(t.Context(), l, a); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := l.Write(&b, a); err != nil {
+			t.Fatal(err)
+		}
+		text, reason := b.String(), line.Attempt.Reason
+		for row := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(row, "\n")); n > attempt.Width {
+				t.Errorf("%s: %d columns: %s", line.Attempt.TraceID, n, row)
+			}
+		}
+		if meaning := l.Meanings[reason]; reason != "" && (meaning == "" || !strings.Contains(text, reason)) {
+			t.Errorf("%s: nothing of %s (%q)", line.Attempt.TraceID, reason, meaning)
+		}
+		if reason == "near_duplicate" && (a.Better < 0 || l.Lines[a.Better].Attempt.Fate != "kept" && l.Lines[a.Better].Attempt.Stage != "split" || !strings.Contains(text, "better twin: ")) {
+			t.Errorf("%s: its better twin is %d", line.Attempt.TraceID, a.Better)
+		}
+		if reason == "beyond_top" && !strings.Contains(text, "\nrank      place ") {
+			t.Errorf("%s has no place", line.Attempt.TraceID)
+		}
+		if a.Story == nil && line.Attempt.HasDialogue {
+			t.Errorf("%s has no story", line.Attempt.TraceID)
+		}
+		reasons[reason]++
+	}
+	t.Log(reasons)
+	if reasons["near_duplicate"] == 0 || reasons["beyond_top"] == 0 {
+		t.Errorf("reasons %v", reasons)
+	}
+}
+
+func dayOf(t *testing.T, l *attempt.Ledger) attempt.Days {
+	t.Helper()
+	inputs, err := traces.Discover(testDay, traces.DefaultRules())
+	if err == nil {
+		err = pipeline.HashInputs(t.Context(), 1, inputs)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.DaysOf(inputs)
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/trajectory-arena/arena/internal/loopback"
+)
+
+// TestHowTosRunAsPrinted runs the sh blocks of each how-to in order, in a folder
+// that holds what a clone does. A server of the tests' own stands for the one that
+// the pages build, at an address of its own.
+func TestHowTosRunAsPrinted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the commands' own scripts run under -short")
+	}
+	pages, err := filepath.Glob("../../docs/how-to/*.md")
+	if err != nil || len(pages) < 5 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	dir := t.TempDir()
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var commands strings.Builder
+		for i, block := range strings.Split(string(b), "```sh\n") {
+			if i > 0 {
+				block, _, _ = strings.Cut(block, "```")
+				commands.WriteString(block)
+			}
+		}
+		words := strings.NewReplacer("go run ./bench/modelserver -day testdata/day", "model-server", "127.0.0.1:8000", loopback.Free(t)).Replace(commands.String())
+		name := strings.TrimSuffix(filepath.Base(page), ".md")
+		script := fmt.Sprintf("symlink testdata -> $REPO/testdata\nexec sh -e page\n-- page --\n%s\n", words)
+		if err := os.WriteFile(filepath.Join(dir, name+".txtar"), []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testscript.Run(t, testscript.Params{Dir: dir, Setup: func(e *testscript.Env) error {
+		root, err := os.Getwd()
+		e.Setenv("REPO", root+"/../..")
+		return err
+	}})
+}

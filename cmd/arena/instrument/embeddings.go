@@ -1,0 +1,143 @@
+package instrument
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// Use is what vectors of texts are compared for.
+type Use string
+
+// Titles of products, by the subnet's rules; requests, by the guard's embedding tier.
+const (
+	Titles Use = "titles"
+	Guard  Use = "guard"
+)
+
+// Embeddings say where vectors of texts come from, and what for.
+type Embeddings struct {
+	endpoint model.EmbedderConfig
+	keyEnv   string
+	uses     []string
+	required bool
+}
+
+// Flags adds the flags to c. The first of uses is what vectors are for if nothing is
+// said.
+func (f *Embeddings) Flags(c *cobra.Command, uses ...Use) {
+	f.endpoint, f.uses = model.DefaultEmbedder(), []string{string(uses[0])}
+	cli.Group(c, "Embeddings:", func(c *cobra.Command) {
+		c.Flags().StringVar(&f.endpoint.BaseURL, "embeddings", "", "compare meanings through this OpenAI-compatible address, ending in /v1: by default those of "+f.uses[0])
+		c.Flags().StringVar(&f.endpoint.Model, "embeddings-model", f.endpoint.Model, "model to ask for")
+		c.Flags().StringVar(&f.endpoint.Prefix, "embeddings-prefix", "", "text before each one, for models that want it")
+		c.Flags().StringVar(&f.keyEnv, "embeddings-key-env", "", "environment variable that holds the key")
+		c.Flags().DurationVar(&f.endpoint.Timeout, "embeddings-timeout", f.endpoint.Timeout, "time for one request")
+		c.Flags().IntVar(&f.endpoint.Tries, "embeddings-tries", f.endpoint.Tries, "tries of one request while the server is busy or broken")
+		if len(uses) > 1 {
+			c.Flags().StringSliceVar(&f.uses, "embeddings-for", f.uses, "what they compare: titles of products, guard for requests against protected ones, or both with a comma")
+		}
+		if slices.Contains(uses, Guard) {
+			c.Flags().BoolVar(&f.required, "embeddings-required", false, "fail if the guard's embedding tier cannot run")
+		}
+	})
+}
+
+// check refuses what is said about vectors without a place where they come from: a
+// tier that is required would not run, and nobody would know.
+func (f *Embeddings) check() (err error) {
+	usual := model.DefaultEmbedder()
+	for _, use := range f.uses {
+		if use != string(Titles) && use != string(Guard) {
+			return cli.Usage(fmt.Errorf("--embeddings-for %s", use), "want titles, guard or titles,guard")
+		}
+	}
+	if f.endpoint.BaseURL == "" && (f.required || f.keyEnv != "" || f.endpoint.Prefix != "" || f.endpoint.Model != usual.Model) {
+		return cli.Usage(errors.New("nothing says where embeddings come from"), "give --embeddings, or leave the other --embeddings flags out")
+	}
+	if f.required && !f.compare(Guard) {
+		return cli.Usage(errors.New("the guard's embedding tier is required and not asked for"), "add --embeddings-for "+strings.Join(append(f.uses, string(Guard)), ","))
+	}
+	f.endpoint.Key, err = key(f.keyEnv)
+	return err
+}
+
+// compare reports whether an endpoint was given for a use.
+func (f *Embeddings) compare(use Use) bool {
+	return f.endpoint.BaseURL != "" && slices.Contains(f.uses, string(use))
+}
+
+// Titles gives what compares titles: the vectors that problems carry, or the
+// endpoint.
+func (f *Embeddings) Titles() (outcome.Titles, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if !f.compare(Titles) {
+		return outcome.Carried{}, nil
+	}
+	e, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	return outcome.NewEndpoint(e), nil
+}
+
+func (f *Embeddings) open() (*model.Embedder, error) {
+	e, err := model.OpenEmbedder(f.endpoint)
+	if err != nil {
+		return nil, cli.Usage(err, "give --embeddings as http://host:port/v1")
+	}
+	return e, nil
+}
+
+// TitlesConfig is what scores depend on: the model, not where it runs.
+func (f *Embeddings) TitlesConfig() pipeline.TitlesConfig {
+	if !f.compare(Titles) {
+		return pipeline.TitlesConfig{Source: arena.TitlesVectors}
+	}
+	return pipeline.TitlesConfig{Source: arena.TitlesEndpoint, Model: f.endpoint.Model, Prefix: f.endpoint.Prefix}
+}
+
+// Tier is the guard's embedding tier for a build; nil where none is asked for.
+func (f *Embeddings) Tier() (pipeline.Embedding, error) {
+	if err := f.check(); err != nil || !f.compare(Guard) {
+		return nil, err
+	}
+	return f.start, nil
+}
+
+// start starts the tier: nil where the endpoint is down and not required; the
+// report then says so.
+func (f *Embeddings) start(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error) {
+	e, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	t, err := guard.NewEmbeddingTier(ctx, g, e)
+	switch {
+	case err == nil:
+		t.Required = f.required
+		report.Ran = append(report.Ran, guard.TierEmbedding)
+		return t, nil
+	case f.required || ctx.Err() != nil:
+		return nil, cli.Failed(err, "is the endpoint up?")
+	}
+	report.NotRun = "embedding: " + err.Error()
+	return nil, nil
+}
+
+// TierHint helps where a tier that was asked for did not run to its end: the
+// others decided, and what is written is marked.
+const TierHint = "the other tiers decided and all is written; run it again once the endpoint answers (--embeddings-required then writes nothing without it)"

@@ -1,0 +1,90 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/report/drift"
+)
+
+// driftFlags are what a user can say to `arena drift`.
+type driftFlags struct {
+	cli.Settings
+	against, out string
+}
+
+// NewDrift makes `arena drift`.
+func NewDrift(s *cli.Streams) *cobra.Command {
+	f := driftFlags{Settings: cli.Settings{Page: "`arena drift --help`", Example: "agentic=0.05"}}
+	c := &cobra.Command{
+		Use:   "drift CORPUS --against PREVIOUS",
+		Short: "Say how a day differs from the one before",
+		Long: `Drift holds a corpus's ledger against an earlier one's: agents new and gone, the shares
+of agentic, scripted, unknown, solved, leaking and kept attempts, the mean grade, each
+with its difference and a 95 % interval over agents, and agents whose authorship moved.
+It writes Markdown, for a nightly job. A difference beyond its limit that is surely one
+ends with exit code 3; limits are 0.1 each: --set agentic=, scripted=, unknown=, solved=,
+grade=, leaks=, kept=.`,
+		Example: `  arena build testdata/day -o monday
+  arena build testdata/day -o tuesday --set select.top=2
+  arena drift tuesday --against monday -o night.md`,
+		Args: cli.Takes(1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
+	}
+	f.Flags(c)
+	c.Flags().StringVar(&f.against, "against", "", "corpus of the day before (required)")
+	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	cli.ReadsFiles(c)
+	cli.Reads(c, "against")
+	cli.Replaces(c, "output")
+	return c
+}
+
+func (f *driftFlags) run(ctx context.Context, s *cli.Streams, corpus string) error {
+	limits := drift.Defaults()
+	if err := f.Fill(&limits); err != nil {
+		return err
+	}
+	if f.against == "" {
+		return cli.Usage(errors.New("no day to compare with"), "name the corpus of the day before with --against")
+	}
+	before, err := dayOf(ctx, f.against)
+	if err != nil {
+		return err
+	}
+	after, err := dayOf(ctx, corpus)
+	if err != nil {
+		return err
+	}
+	d := drift.Between(before, after, limits)
+	err = cli.WriteWhole(s, f.out, func(w io.Writer) error {
+		_, failed := io.WriteString(w, d.Markdown())
+		return failed
+	})
+	if passed := d.Passed(); err == nil && len(passed) > 0 {
+		return cli.Limit(fmt.Errorf("%s moved beyond a limit", strings.Join(passed, ", ")), "the table says how far; --set agentic=0.2 and the like allow more")
+	}
+	return err
+}
+
+func dayOf(ctx context.Context, name string) (*drift.Day, error) {
+	var day *drift.Day
+	err := cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
+		lines, failed := where.Read(fsys, dir)
+		if failed != nil {
+			return cli.Failed(failed, cli.NoCorpus)
+		}
+		day = drift.NewDay(filepath.Base(name), lines)
+		return nil
+	})
+	return day, err
+}

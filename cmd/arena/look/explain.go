@@ -1,0 +1,103 @@
+// Package look holds the commands that show people what became of a day: explain
+// in text, view in pages.
+package look
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/report/attempt"
+)
+
+// NewExplain makes `arena explain`.
+func NewExplain(s *cli.Streams) *cobra.Command {
+	out := ""
+	c := &cobra.Command{
+		Use:   "explain CORPUS RUN/PROBLEM [DAY…]",
+		Short: "Say of one attempt what every stage of a build made of it, and why",
+		Long: `Explain prints all that speaks for and against one attempt: the filter's checks, the
+outcome by its axes, the judge's gates with the passages they rest on, the nearest
+protected problem, its place at the problem with the better twin, and what was said,
+dispatched and returned, each call with the model's reply that named it.
+
+The dialogue is read from the day that the corpus was built from, where it still lies
+there, or from a DAY that is named; that of a kept attempt is in the corpus itself.`,
+		Example: `  arena build testdata/day -o out
+  arena explain out 5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/c7492af7-f589-4054-a5a6-7784cb5b0f26
+  arena list reasons`,
+		Args: cli.Takes(2, cli.AnyNumber),
+		RunE: func(c *cobra.Command, args []string) error {
+			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
+				return explain(c.Context(), s, fsys, dir, args, out)
+			})
+		},
+	}
+	c.Flags().StringVarP(&out, "output", "o", "-", "output file; - is standard output")
+	cli.ReadsFiles(c)
+	cli.Replaces(c, "output")
+	return c
+}
+
+func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, args []string, out string) error {
+	l, err := attempt.Read(fsys, dir)
+	if err != nil {
+		return cli.Failed(err, cli.NoCorpus)
+	}
+	at, known := l.Find(args[1])
+	if !known {
+		return cli.Failed(fmt.Errorf("no attempt %q in %s", args[1], args[0]), nearestOf(l, args[1])+"`arena inspect CORPUS --where true --head 20` lists some")
+	}
+	days, err := daysOf(ctx, s, l, dir, args[2:])
+	if err != nil {
+		return err
+	}
+	a := l.Argue(at)
+	if err = errors.Join(days.Tell(ctx, l, a), a.Clean(cli.WithoutSecrets)); err != nil {
+		return err
+	}
+	var words bytes.Buffer
+	if err = l.Write(&words, a); err != nil {
+		return err
+	}
+	return cli.WriteWhole(s, out, func(w io.Writer) error {
+		_, err := w.Write(words.Bytes())
+		return err
+	})
+}
+
+// daysOf finds the inputs of a corpus: in the days that are named, else in those
+// that its work folder remembers, as far as they are still there.
+func daysOf(ctx context.Context, s *cli.Streams, l *attempt.Ledger, dir string, named []string) (attempt.Days, error) {
+	if len(named) == 0 {
+		for _, day := range pipeline.DaysOf(dir) {
+			if _, err := os.Stat(day); err == nil {
+				named = append(named, day)
+			}
+		}
+	}
+	inputs, err := s.DayInputs(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	if err = pipeline.HashInputs(ctx, 1, inputs); err != nil {
+		return nil, err
+	}
+	return l.DaysOf(inputs), nil
+}
+
+// nearestOf names the attempt whose id is most like one that is not there.
+func nearestOf(l *attempt.Ledger, id string) string {
+	if near := l.Similar(id); near != "" {
+		return "the nearest is " + near + "; "
+	}
+	return ""
+}

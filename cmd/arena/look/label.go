@@ -1,0 +1,162 @@
+package look
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/judges/sample"
+	"github.com/trajectory-arena/arena/report/attempt"
+	"github.com/trajectory-arena/arena/report/label"
+)
+
+// What the folder of a sample holds: the page for people, and what the
+// instruments said.
+const (
+	labelPage  = "label.html"
+	sampleFile = "sample.jsonl"
+)
+
+// labelFlags are what a user can say to `arena label`.
+type labelFlags struct {
+	streams *cli.Streams
+	out     string
+	n       int
+	seed    uint64
+}
+
+// NewLabel makes `arena label`.
+func NewLabel(s *cli.Streams) *cobra.Command {
+	f := &labelFlags{streams: s}
+	c := &cobra.Command{
+		Use:   "label CORPUS [DAY…] -o SAMPLE",
+		Short: "Draw attempts for people to label: is it right on my day?",
+		Long: `Label draws attempts of a corpus's whole ledger, kept or not, with known
+probabilities: rare answers of filter, judge and guard more often than common ones.
+SAMPLE/label.html shows each to people, by keyboard, and nothing of what the
+instruments make of it. Two people label on their own; arena label score says how
+right the instruments are on the day, with intervals, and how far the people agree.`,
+		Example: `  arena build testdata/day -o out
+  arena label out --n 40 -o sample`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, args []string) error {
+			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
+				return f.draw(c.Context(), fsys, dir, args[1:])
+			})
+		},
+	}
+	c.Flags().IntVar(&f.n, "n", 200, "attempts to draw")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "another seed draws another sample")
+	c.Flags().StringVarP(&f.out, "output", "o", "sample", "folder of the sample")
+	cli.ReadsFiles(c)
+	cli.Writes(c, "output")
+	c.AddCommand(newLabelScore(s))
+	return c
+}
+
+// draw writes the sample and its page.
+func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days []string) error {
+	if f.n < 1 {
+		return cli.Usage(fmt.Errorf("--n is %d", f.n), "draw at least one attempt")
+	}
+	if _, err := os.Stat(filepath.Join(f.out, sampleFile)); err == nil {
+		return cli.Failed(fmt.Errorf("write %s: a sample is there already", f.out), "people may be labelling it: give another -o")
+	}
+	l, err := attempt.Read(fsys, dir)
+	if err != nil {
+		return cli.Failed(err, cli.NoCorpus)
+	}
+	drawn := sample.Draw(itemsOf(l), f.n, f.seed)
+	if len(drawn) == 0 {
+		return cli.Failed(errors.New("the corpus's ledger has no attempt to label"), cli.NoCorpus)
+	}
+	shown, err := f.stories(ctx, l, dir, days, drawn)
+	if err != nil {
+		return err
+	}
+	lines, err := linesOf(drawn)
+	if err != nil {
+		return err
+	}
+	page, err := label.Page(digest.SHA256(lines), shown)
+	if err != nil {
+		return err
+	}
+	if err = os.MkdirAll(f.out, 0o755); err != nil {
+		return cli.Failed(err, "give -o a folder that can be made")
+	}
+	for name, b := range map[string][]byte{labelPage: page, sampleFile: lines} {
+		err := cli.WriteWhole(f.streams, filepath.Join(f.out, name), func(w io.Writer) error { _, err := w.Write(b); return err })
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(f.streams.Err, "%d of %d attempts: open %s, then `arena label score %s labels.jsonl`\n", len(drawn), len(l.Lines), filepath.Join(f.out, labelPage), f.out)
+	return nil
+}
+
+// itemsOf are the attempts that the filter answered for, with every instrument's
+// answer.
+func itemsOf(l *attempt.Ledger) (items []sample.Item) {
+	for i, line := range l.Lines {
+		a := line.Attempt
+		if at, known := l.Find(a.TraceID); !known || at != i || line.Verdict == nil || a.RunID == "" || a.ProblemID == "" {
+			continue
+		}
+		it := sample.Item{Run: a.RunID, Problem: a.ProblemID, Axis: line.Verdict.Axis}
+		if line.Judgement != nil {
+			it.Score = line.Judgement.Score
+		}
+		if guarded := strings.HasPrefix(a.Reason, "leak_"); guarded || a.Fate == rows.FateKept || line.Place != nil {
+			it.Leak = &guarded
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+// stories are the drawn attempts as people see them.
+func (f *labelFlags) stories(ctx context.Context, l *attempt.Ledger, dir string, named []string, drawn []sample.Item) ([]label.Attempt, error) {
+	days, err := daysOf(ctx, f.streams, l, dir, named)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]label.Attempt, len(drawn))
+	for i, it := range drawn {
+		at, _ := l.Find(it.ID())
+		a := l.Argue(at)
+		if err := errors.Join(days.Tell(ctx, l, a), a.Clean(cli.WithoutSecrets)); err != nil {
+			return nil, err
+		}
+		shown[i] = label.Attempt{ID: it.ID(), Run: it.Run, Problem: it.Problem, Story: a.Story}
+		if a.Story != nil {
+			shown[i].Near = l.Nearest(a.Story.Query, nearest)
+		}
+	}
+	return shown, nil
+}
+
+// nearest is how many protected requests stand beside an attempt's own.
+const nearest = 3
+
+func linesOf(drawn []sample.Item) (lines []byte, err error) {
+	for _, it := range drawn {
+		line, err := json.Marshal(it)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	return lines, nil
+}

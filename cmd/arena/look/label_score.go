@@ -1,0 +1,137 @@
+package look
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/judges/sample"
+)
+
+// scoreFlags are what a user can say to `arena label score`.
+type scoreFlags struct {
+	json    bool
+	weighed string
+}
+
+// person is one file of labels.
+type person struct {
+	Name    string          `json:"labels"`
+	Figures []sample.Figure `json:"figures"`
+	answers map[string]sample.Answer
+}
+
+func newLabelScore(s *cli.Streams) *cobra.Command {
+	f := scoreFlags{}
+	c := &cobra.Command{
+		Use:   "score SAMPLE LABELS…",
+		Short: "Say from people's labels how right filter, judge and guard are on the day",
+		Long: `Score holds the instruments against labels that people saved from SAMPLE/label.html:
+precision and recall of the filter and the guard, and how often the judge gives the
+person's grade or a higher one, each as a share of the whole day with its 95 %
+interval. Two files are compared with each other as well. --weighed writes labels with
+the probabilities that arena agreement --labels and arena filter --calibrate weigh by.`,
+		Example: `  arena build testdata/day -o out
+  arena label out --n 40 -o drawn
+  arena label score drawn drawn/sample.jsonl   # what the instruments said, as if a person had`,
+		Args: cli.Takes(2, cli.AnyNumber),
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args[0], args[1:]) },
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
+	c.Flags().StringVar(&f.weighed, "weighed", "", "also write one person's labels with their probabilities to this file")
+	cli.ReadsFiles(c)
+	cli.Replaces(c, "weighed")
+	return c
+}
+
+const labelForm = "a line is {eval_run_id, problem_id, agentic, score, leak}, as label.html saves it"
+
+func (f *scoreFlags) run(s *cli.Streams, folder string, files []string) error {
+	drawn, err := cli.ReadByAttempt[sample.Item](filepath.Join(folder, sampleFile), "SAMPLE is the folder that `arena label` wrote")
+	if err != nil {
+		return err
+	}
+	items := make([]sample.Item, 0, len(drawn))
+	for _, id := range slices.Sorted(maps.Keys(drawn)) {
+		items = append(items, drawn[id])
+	}
+	people := make([]person, len(files))
+	for i, path := range files {
+		p := person{Name: path}
+		if p.answers, err = cli.ReadByAttempt[sample.Answer](path, labelForm); err != nil {
+			return err
+		}
+		maps.DeleteFunc(p.answers, func(id string, _ sample.Answer) bool { _, known := drawn[id]; return !known })
+		if len(p.answers) == 0 {
+			return cli.Failed(fmt.Errorf("read %s: no label is of an attempt of %s", path, folder), labelForm)
+		}
+		p.Figures = sample.Figures(items, p.answers)
+		people[i] = p
+	}
+	if err = f.writeWeighed(s, items, people); err != nil {
+		return err
+	}
+	return f.tell(s.Out, people, len(items))
+}
+
+// writeWeighed writes a person's labels with the probabilities of being drawn.
+func (f *scoreFlags) writeWeighed(s *cli.Streams, items []sample.Item, people []person) error {
+	if f.weighed == "" {
+		return nil
+	}
+	if len(people) > 1 {
+		return cli.Usage(errors.New("--weighed takes the labels of one person"), "run it once for each")
+	}
+	return cli.WriteWhole(s, f.weighed, func(w io.Writer) error {
+		lines := json.NewEncoder(w)
+		for _, it := range items {
+			a, said := people[0].answers[it.ID()]
+			if !said {
+				continue
+			}
+			err := lines.Encode(struct {
+				Run     string `json:"eval_run_id"`
+				Problem string `json:"problem_id"`
+				sample.Answer
+				Probability float64 `json:"probability"`
+			}{it.Run, it.Problem, a, it.Probability})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *scoreFlags) tell(w io.Writer, people []person, drawn int) error {
+	reports, err := between(people)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		out := json.NewEncoder(w)
+		out.SetIndent("", "  ")
+		return out.Encode(map[string]any{"people": people, "agreement": reports})
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, p := range people {
+		fmt.Fprintf(t, "%s, %d of %d labelled\t\tof the day\t95 %%\tn\t\n", cli.Printable(filepath.Base(p.Name)), len(p.answers), drawn)
+		for _, m := range p.Figures {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%.3f-%.3f\t%d\t\n", m.Instrument, m.Measure, figure(m.Share), m.Low, m.High, m.N)
+		}
+	}
+	for _, question := range slices.Sorted(maps.Keys(reports)) {
+		for _, p := range reports[question].Pairs {
+			fmt.Fprintf(t, "people, %s\tkappa\t%s\t%s\t%d\t\n", question, figure(p.Kappa.Value), bounds(p.Kappa.CI95), p.N)
+		}
+	}
+	return t.Flush()
+}

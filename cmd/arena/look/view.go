@@ -1,0 +1,243 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/build"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/report/attempt"
+	"github.com/trajectory-arena/arena/report/site"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/comparison"
+)
+
+// viewFlags are what a user can say to `arena view`.
+type viewFlags struct {
+	out     string
+	listen  string
+	dropped int
+	workers int
+	streams *cli.Streams
+}
+
+// NewView makes `arena view`.
+func NewView(s *cli.Streams) *cobra.Command {
+	f := &viewFlags{streams: s}
+	c := &cobra.Command{
+		Use:   "view CORPUS|RUN|DAY… [-o SITE]",
+		Short: "Show days and runs in pages: each figure opens its attempts, each attempt its reasons",
+		Long: `View serves pages on this machine alone: funnel, table of attempts, one attempt with
+its dialogue, agents and what they share. Dialogues are read from the days that the
+corpora were built from, where those still lie there, or from those that are named.
+Days without a corpus are built for it, with the embedded defaults, and forgotten.
+
+With -o the pages become files that open from a folder and ask nothing of any server:
+kept attempts whole, and of each reason why others left so many as --traces says.
+
+A RUN of arena eval has pages too: rates with intervals, every rollout with its
+conversation, and of several runs which problems each wins and loses.`,
+		Example: `  arena build testdata/day -o out
+  arena view out -o site
+  # with a server
+  arena view out`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), args) },
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write the pages to, instead of serving them")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "address to serve at")
+	c.Flags().IntVar(&f.dropped, "traces", 20, "attempts with their dialogue of each reason, in pages that are written")
+	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs read at once")
+	cli.ReadsFiles(c)
+	cli.Replaces(c, "output")
+	return c
+}
+
+func (f *viewFlags) run(ctx context.Context, args []string) error {
+	if f.workers < 1 || f.dropped < 0 {
+		return cli.Usage(errors.New("-j and --traces are numbers of workers and attempts"), "give -j at least 1 and --traces at least 0")
+	}
+	corpora, runs, days := apart(args)
+	if len(corpora)+len(runs) == 0 {
+		made, err := f.built(ctx, days)
+		if err != nil {
+			return err
+		}
+		corpora = []string{made}
+	}
+	pages := &site.Site{Runs: runs}
+	if len(runs) > 1 {
+		all, err := comparison.Compare(dirs(runs), comparison.Options{Anyway: true})
+		if err != nil {
+			return cli.Failed(err, "a run is a folder that `arena eval` finished")
+		}
+		pages.Comparisons = all
+	}
+	for _, dir := range corpora {
+		l, err := attempt.Read(corpus.Disk{}, dir)
+		if err != nil {
+			return cli.Failed(err, cli.NoCorpus)
+		}
+		inputs, err := daysOf(ctx, f.streams, l, dir, days)
+		if err != nil {
+			return err
+		}
+		pages.Corpora = append(pages.Corpora, &site.Corpus{Name: filepath.Base(filepath.Clean(dir)), Ledger: l, Days: inputs, Clean: cli.WithoutSecrets, Workers: f.workers})
+	}
+	if f.out != "" {
+		return f.write(ctx, pages)
+	}
+	return f.serve(ctx, pages)
+}
+
+// built is a corpus of the days with the embedded defaults, in a folder that goes
+// when the command ends. Its name is the first day's.
+func (f *viewFlags) built(ctx context.Context, days []string) (string, error) {
+	dir, err := f.streams.Temporary("arena-view-")
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, filepath.Base(filepath.Clean(days[0])))
+	c := build.NewBuild(f.streams)
+	c.SetArgs(append([]string{"-q", "-o", dir, "--"}, days...))
+	c.SilenceUsage, c.SilenceErrors = true, true
+	return dir, c.ExecuteContext(ctx)
+}
+
+// apart tells corpora from runs and days by what their folders hold.
+func apart(args []string) (corpora []string, runs []*site.Run, days []string) {
+	for _, arg := range args {
+		if _, err := os.Stat(filepath.Join(arg, "manifest.json")); err == nil {
+			corpora = append(corpora, arg)
+		} else if spec, err := student.ReadFinished(arg); err == nil && spec.Schema == student.SpecSchema {
+			runs = append(runs, &site.Run{Name: filepath.Base(filepath.Clean(arg)), Dir: arg, Clean: cli.WithoutSecrets})
+		} else {
+			days = append(days, arg)
+		}
+	}
+	return corpora, runs, days
+}
+
+func dirs(runs []*site.Run) (all []string) {
+	for _, r := range runs {
+		all = append(all, r.Dir)
+	}
+	return all
+}
+
+// write makes the folder beside its place and moves it there when all of it is good.
+func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
+	if err := replaceable(f.out); err != nil {
+		return err
+	}
+	part := filepath.Clean(f.out) + ".part"
+	if err := os.RemoveAll(part); err != nil {
+		return err
+	}
+	var files, bytes atomic.Int64
+	err := pages.Write(ctx, f.dropped, func(name string, content []byte) error {
+		files.Add(1)
+		bytes.Add(int64(len(content)))
+		to := filepath.Join(part, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(to, content, 0o644)
+	})
+	if err == nil {
+		err = errors.Join(os.RemoveAll(f.out), os.Rename(part, f.out))
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(part))
+	}
+	fmt.Fprintf(f.streams.Err, "%s: %d files, %.1f MB; open %s\n", f.out, files.Load(), float64(bytes.Load())/1e6, filepath.Join(f.out, "index.html"))
+	return nil
+}
+
+// replaceable refuses a folder that holds something else than pages.
+func replaceable(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err == nil {
+		_, err = os.Stat(filepath.Join(dir, "data", "site.js"))
+	}
+	if err != nil {
+		return cli.Failed(fmt.Errorf("write %s: it is there and holds no pages of arena view", dir), "give -o a new folder")
+	}
+	return nil
+}
+
+// shutdown is how long requests in flight may take when the program is to end.
+const shutdown = 2 * time.Second
+
+func (f *viewFlags) serve(ctx context.Context, pages *site.Site) error {
+	for _, c := range pages.Corpora {
+		c.Serve()
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return cli.Failed(err, "give --listen another address")
+	}
+	server := &http.Server{Handler: handler(pages), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdown)
+		defer cancel()
+		_ = server.Shutdown(end)
+	})
+	defer stop()
+	fmt.Fprintf(f.streams.Err, "http://%s/  (Ctrl-C ends it)\n", listener.Addr())
+	if err = server.Serve(listener); errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// handler serves the pages to this machine's browser: a name that another site gave
+// this address is refused, so that no page from elsewhere reads along.
+func handler(pages *site.Site) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			http.Error(w, "this address is for this machine", http.StatusForbidden)
+			return
+		}
+		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+		if name == "" {
+			name = "index.html"
+		}
+		b, err := pages.File(r.Context(), name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			http.NotFound(w, r)
+		case err != nil:
+			http.Error(w, cli.WithoutSecrets(err.Error()), http.StatusInternalServerError)
+		default:
+			head := w.Header()
+			head.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+			head.Set("X-Content-Type-Options", "nosniff")
+			head.Set("Cross-Origin-Resource-Policy", "same-origin")
+			head.Set("Cache-Control", "no-store")
+			_, _ = w.Write(b) // a browser that left is no failure
+		}
+	})
+}

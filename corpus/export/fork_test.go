@@ -1,0 +1,82 @@
+package export
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
+)
+
+func said(contents ...string) []rows.Msg {
+	out := make([]rows.Msg, len(contents))
+	for i, c := range contents {
+		out[i] = rows.Msg{Role: []string{chat.Assistant, chat.User}[i%2], Content: c}
+	}
+	return out
+}
+
+const (
+	find  = "<tool_call>\nfind mug\n</tool_call>"
+	view  = "<tool_call>\nview 1\n</tool_call>"
+	other = "<tool_call>\nview 2\n</tool_call>"
+)
+
+func TestForkIsTheFirstOtherAct(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		chosen, rejected []rows.Msg
+		at               int
+		reason           string
+	}{
+		"at once":                 {said(find), said(view), 0, ""},
+		"behind a common history": {said("<think>\na\n</think>\n\n"+find, "[1]", view, "[]", "bye"), said("<think>\nb\n</think>\n\n"+find, "[1]", other, "[]"), 2, ""},
+		"in words alone":          {said(find, "[1]", "take 1"), said(find, "[1]", "take 2"), 2, ""},
+		"a call against words":    {said(find, "[1]", view), said(find, "[1]", "take 2"), 2, ""},
+		"other results":           {said(find, "[1]", view), said(find, "[2]", other), 0, "no_fork"},
+		"one goes on":             {said(find, "[1]", view), said(find, "[1]"), 0, "no_fork"},
+		"alike":                   {said(find, "[1]", view), said(find, "[1]", view), 0, "no_fork"},
+		"a repeated search":       {said(find, "[1]", find), said(find, "[1]", view), 0, "fork_repeats_call"},
+		"nothing":                 {nil, nil, 0, "no_fork"},
+	} {
+		p := rows.Pref{Prompt: []rows.Msg{{Role: chat.User, Content: "buy"}}, Chosen: tt.chosen, Rejected: tt.rejected, Reason: "outcome", ChosenSession: "a", RejectedSession: "b"}
+		pairs, err := prefTurns(&row{pref: &p})
+		if tt.reason != "" {
+			var unfit *chat.Unfit
+			if !errors.As(err, &unfit) || unfit.Reason != tt.reason {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		want := p
+		want.Prompt = append(want.Prompt[:1:1], tt.chosen[:tt.at]...)
+		want.Chosen, want.Rejected = tt.chosen[tt.at:tt.at+1], tt.rejected[tt.at:tt.at+1]
+		want.ChosenTokens, want.RejectedTokens = turnTokens(want.Chosen), turnTokens(want.Rejected)
+		if diff := cmp.Diff([]rows.Pref{want}, pairs); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		labelled, err := ktoTurns(&row{pref: &p})
+		if err != nil || len(labelled) != 2 || !labelled[0].Label || labelled[1].Label || labelled[1].SessionID != "b" || len(labelled[1].Completion) != 1 {
+			t.Errorf("%s: %+v, %v", name, labelled, err)
+		}
+	}
+}
+
+// TestTheAttemptsOfAPairStay: rows are shared by the formats of an export.
+func TestTheAttemptsOfAPairStay(t *testing.T) {
+	t.Parallel()
+	prompt := make([]rows.Msg, 1, 8)
+	p := rows.Pref{Prompt: prompt, Chosen: said(find, "[1]", view), Rejected: said(find, "[1]", other)}
+	if _, err := prefTurns(&row{pref: &p}); err != nil {
+		t.Fatal(err)
+	}
+	if prompt[:2][1] != (rows.Msg{}) || len(p.Chosen) != 3 {
+		t.Error("the pair was written over")
+	}
+}

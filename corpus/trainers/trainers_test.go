@@ -1,0 +1,93 @@
+package trainers_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/trajectory-arena/arena/corpus/trainers"
+)
+
+var update = flag.Bool("update", false, "write docs/training.md")
+
+// TestTrainingPageIsWhatCardsSay holds docs/training.md to the blocks.
+func TestTrainingPageIsWhatCardsSay(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(head)
+	for _, profile := range trainers.Profiles() {
+		fmt.Fprintf(&b, "\n## %s\n%s", profile, trainers.Markdown(trainers.Rows{Profile: profile, Config: profile}))
+	}
+	const path = "../../docs/training.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(page) != b.String() {
+		t.Error("docs/training.md is not what cards say: go test ./corpus/trainers -update")
+	}
+}
+
+const head = `# Training
+
+What to paste into each trainer, by profile; ` + "`arena list profiles NAME`" + ` prints the same. The card of every corpus
+has these blocks with the names of its configs and a length taken from its own longest row. Trainers cut at 1,024 (TRL,
+verl) or 2,048 tokens (LLaMA-Factory) by default, most without a word: prompts alone take more.
+
+` + "`chat_template.jinja`" + ` lies in every corpus. Many models' own templates leave reasoning out of earlier turns, or of all;
+` + "`arena export --preflight`" + ` says what one keeps. Blocks for TRL call ` + "`training_check.py`" + `, which lies beside it, before
+the first step: rows left out or cut, masks that are empty, full or without the stop token, dropout in a policy that
+generates, and a reference model with another template are errors.
+`
+
+// TestLengthHoldsEveryRow: true vocabularies give up to a third more than
+// bytes4, and no block may cut a row.
+func TestLengthHoldsEveryRow(t *testing.T) {
+	t.Parallel()
+	for _, r := range []trainers.Rows{{}, {Longest: 1, Counter: "bytes4"}, {Longest: 4857, Counter: "bytes4"}, {Longest: 5632, Counter: "tokenizer-ab"}, {Longest: 14336, Counter: "bytes4"}} {
+		room := r.Longest / 20
+		if r.Counter == trainers.Estimate {
+			room = r.Longest / 3
+		}
+		got := r.Length()
+		if got < r.Longest+room || got%1024 != 0 {
+			t.Errorf("%+v: length %d", r, got)
+		}
+		if got > 1024+(r.Longest+14336)*3/2 {
+			t.Errorf("%+v: length %d is far above", r, got)
+		}
+	}
+}
+
+// TestBlocksAreWhole: each names its config and length, and YAML reads.
+func TestBlocksAreWhole(t *testing.T) {
+	t.Parallel()
+	for _, profile := range trainers.Profiles() {
+		for _, b := range trainers.Of(trainers.Rows{Profile: profile, Config: "my_config", Longest: 30_000, Counter: "tokenizer-x"}) {
+			if b.Trainer == "" || b.Language == "" || !strings.Contains(b.Text, "32768") || strings.Contains(b.Text, "@{") {
+				t.Errorf("%s: %+v", profile, b)
+			}
+			if profile != "env" && !strings.Contains(b.Text, "my_config") {
+				t.Errorf("%s, %s: the config is not named", profile, b.Trainer)
+			}
+			var v map[string]any
+			if b.Language == "yaml" {
+				if err := yaml.Unmarshal([]byte(b.Text), &v); err != nil || len(v) < 5 {
+					t.Errorf("%s, %s: %v", profile, b.Trainer, err)
+				}
+			}
+		}
+	}
+	if trainers.Of(trainers.Rows{Profile: "none"}) != nil && len(trainers.Of(trainers.Rows{Profile: "none"})) > 0 {
+		t.Error("a block for a profile that nobody reads")
+	}
+}

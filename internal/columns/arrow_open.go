@@ -1,0 +1,160 @@
+package columns
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+const (
+	// arrowMetaBytes is the longest description of a batch or of all columns that is
+	// read: a thousand columns take 64 KiB.
+	arrowMetaBytes = 256 << 10
+	// arrowHeldBytes is how much a batch and all dictionaries may take together,
+	// unpacked.
+	arrowHeldBytes = 1 << 30
+	// arrowPacked is how many times as long as the stream one unpacked buffer may
+	// say that it is, where that is more than arrowLeast.
+	arrowPacked = 1000
+	arrowLeast  = 1 << 20
+)
+
+// openArrow opens a stream that nobody vouches for. The reader beneath turns its
+// own panics into errors, but believes the sizes that a stream states; those are
+// held here against the bytes that there are, and what it asks for is bounded.
+func openArrow(in *io.SectionReader) (*ipc.Reader, *allowance, error) {
+	if err := checkColumns(in); err != nil {
+		return nil, nil, err
+	}
+	mem := &allowance{Allocator: memory.DefaultAllocator, each: arrowLeast + arrowPacked*in.Size()}
+	options := []ipc.Option{ipc.WithAllocator(mem), ipc.WithMetadataSizeLimit(arrowMetaBytes), ipc.WithBodySizeLimit(min(in.Size()+1, arrowHeldBytes))}
+	r, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(in, options...), options...)
+	return r, mem, err
+}
+
+// The slots of the tables Message, Schema and Field in Arrow's schemas (Message.fbs,
+// Schema.fbs), the first kind of column that is not read, and those before it.
+const (
+	slotHeader   = 8
+	slotFields   = 6
+	slotNotes    = 8 // of Schema
+	slotKind     = 8
+	slotChildren = 14
+	slotOwnNotes = 16
+
+	kindUnion = 14
+	kindRuns  = 22
+)
+
+// maxColumns counts columns, those inside of them, and notes on them.
+const maxColumns = 1 << 10
+
+// checkColumns refuses a stream with more columns than are read, which need few
+// bytes where one stands in many places, and with columns (views, runs, unions) of
+// which a few bytes can hold any number of values.
+func checkColumns(in *io.SectionReader) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errArrow, p)
+		}
+	}()
+	head := make([]byte, 8)
+	if _, err := in.ReadAt(head, 0); err != nil {
+		return fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // a wrapped io.EOF would be the end of the table
+	}
+	meta := make([]byte, min(binary.LittleEndian.Uint32(head[4:]), arrowMetaBytes))
+	if _, err := in.ReadAt(meta, int64(len(head))); err != nil {
+		return fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // as above
+	}
+	message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+	var header flatbuffers.Table
+	message.Union(&header, flatbuffers.UOffsetT(message.Offset(slotHeader)))
+	count := length(header, slotNotes)
+	countColumns(header, slotFields, &count)
+	return nil
+}
+
+// countColumns panics where there are too many, which ends the descent as well.
+func countColumns(t flatbuffers.Table, slot flatbuffers.VOffsetT, count *int) {
+	for i := range length(t, slot) {
+		at := t.Vector(flatbuffers.UOffsetT(t.Offset(slot))) + flatbuffers.UOffsetT(i*flatbuffers.SizeUOffsetT)
+		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at)}
+		if kind := field.GetByteSlot(slotKind, 0); kind == kindUnion || kind >= kindRuns {
+			panic("unions, runs and views are not read: write the rows as Parquet")
+		}
+		if *count += 1 + length(field, slotOwnNotes); *count > maxColumns {
+			panic("it has more columns than are read")
+		}
+		countColumns(field, slotChildren, count)
+	}
+}
+
+func length(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
+	if o := t.Offset(slot); o != 0 {
+		return t.VectorLen(flatbuffers.UOffsetT(o))
+	}
+	return 0
+}
+
+// allowance gives no more memory than a batch and the dictionaries may have. What
+// it refuses is a panic, which the reader beneath turns into an error.
+type allowance struct {
+	memory.Allocator
+	each, held int64
+}
+
+// Allocate is memory.Allocator.
+func (a *allowance) Allocate(size int) []byte {
+	a.take(size)
+	return a.Allocator.Allocate(size)
+}
+
+// Reallocate is memory.Allocator.
+func (a *allowance) Reallocate(size int, b []byte) []byte {
+	a.held -= int64(len(b))
+	a.take(size)
+	return a.Allocator.Reallocate(size, b)
+}
+
+// Free is memory.Allocator.
+func (a *allowance) Free(b []byte) {
+	a.held -= int64(len(b))
+	a.Allocator.Free(b)
+}
+
+func (a *allowance) take(size int) {
+	if size < 0 || int64(size) > min(a.each, arrowHeldBytes-a.held) {
+		panic(fmt.Errorf("%w: a part would take %d bytes", errArrow, size))
+	}
+	a.held += int64(size)
+}
+
+// arrowBare is how many rows and elements are read that no bytes bear out. Each
+// takes a bit at least, but for those of columns of nothing but nulls, which take
+// none however many they are.
+const arrowBare = 1 << 20
+
+// check refuses a batch with more rows or elements than its bytes can hold.
+func (a *allowance) check(batch arrow.RecordBatch) error {
+	longest := 8*a.held + arrowBare
+	outside := batch.NumRows() > longest
+	var walk func(d arrow.ArrayData)
+	walk = func(d arrow.ArrayData) {
+		outside = outside || int64(d.Len()) > longest
+		for _, child := range d.Children() {
+			walk(child)
+		}
+	}
+	for _, column := range batch.Columns() {
+		walk(column.Data())
+	}
+	if outside {
+		return fmt.Errorf("%w: a batch has more rows than its bytes can hold", errArrow)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package columns
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/internal/footer"
+)
+
+// eachParquet reads a Parquet file of any schema, each row as JSON. Days and
+// times come as the numbers they are stored as, and so do unsigned numbers, which
+// are negative from 2^63.
+func eachParquet(in io.ReaderAt, size int64, yield func(text string) error) error {
+	file, err := footer.Open(in, size)
+	if err != nil {
+		return fmt.Errorf("open parquet: %w", err)
+	}
+	r := parquet.NewGenericReader[any](file)
+	defer r.Close() //nolint:errcheck // nothing was written
+	for line := 0; ; line++ {
+		row := []any{nil}
+		n, err := r.Read(row)
+		switch {
+		case n == 0 && errors.Is(err, io.EOF):
+			return nil
+		case n == 0:
+			return fmt.Errorf("read parquet row %d: %w", line, err)
+		}
+		text, err := json.Marshal(plain(reflect.ValueOf(row[0])))
+		if err != nil {
+			return fmt.Errorf("render parquet row %d: %w", line, err)
+		}
+		if err := yield(string(text)); err != nil {
+			return err
+		}
+	}
+}
+
+// plain makes a cell what JSON holds as it is meant. Bytes are text: many
+// writers leave out that a column is, and the reader drops it inside of maps.
+// What is no number is null.
+func plain(cell reflect.Value) any {
+	if cell.IsValid() {
+		if text, ok := cell.Interface().(encoding.TextMarshaler); ok { // decimals, dates
+			return text
+		}
+	}
+	switch cell.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if !cell.IsNil() {
+			return plain(cell.Elem())
+		}
+		return nil
+	case reflect.Map:
+		all := make(map[string]any, cell.Len())
+		for key, v := range cell.Seq2() {
+			all[fmt.Sprint(key)] = plain(v)
+		}
+		return all
+	case reflect.Slice:
+		if cell.Type().Elem().Kind() == reflect.Uint8 {
+			return string(cell.Bytes())
+		}
+		all := make([]any, cell.Len())
+		for i := range all {
+			all[i] = plain(cell.Index(i))
+		}
+		return all
+	case reflect.Struct:
+		all := make(map[string]any, cell.NumField())
+		for i := range cell.NumField() {
+			all[cell.Type().Field(i).Name] = plain(cell.Field(i))
+		}
+		return all
+	case reflect.Float32, reflect.Float64:
+		if f := cell.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+	default:
+	}
+	if !cell.IsValid() {
+		return nil
+	}
+	return cell.Interface()
+}

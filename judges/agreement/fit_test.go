@@ -1,0 +1,130 @@
+package agreement
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/judges/outcome"
+)
+
+// biased are labels, and a judge that grades higher than they do and errs.
+func biased(d *dice.Dice, n int, up func(float64) float64) (labels, judge Ratings) {
+	labels, judge = rater("people"), rater("judge")
+	labels.Drawn = map[Key]float64{}
+	for i := range n {
+		truth := judgeLevels[d.N(len(judgeLevels))]
+		said, key := up(truth), Key{Run: "r", Problem: fmt.Sprint(i % (n / 2)), Step: i}
+		if d.N(10) == 0 {
+			said = judgeLevels[d.N(len(judgeLevels))]
+		}
+		labels.Scores[key], judge.Scores[key], labels.Drawn[key] = &truth, &said, 0.1+0.9*truth
+	}
+	return labels, judge
+}
+
+// TestTheFitFindsTheScale: a judge that agrees keeps the subnet's scale; of one that
+// grades a step too high the fit is what a search of all scales in hundredths finds.
+func TestTheFitFindsTheScale(t *testing.T) {
+	t.Parallel()
+	labels, _ := biased(dice.Roll(1), 200, func(x float64) float64 { return x })
+	same := labels
+	f, err := FitScale([]Ratings{labels, labels}, &same, Options{Samples: 50, Seed: 1})
+	if err != nil || *f.Floor.Value != 0.3 || *f.Ceiling.Value != 0.8 || f.Subnet != 0 || *f.Fitted != 0 {
+		t.Errorf("%v, floor %v, ceiling %v: %+v", err, *f.Floor.Value, *f.Ceiling.Value, f)
+	}
+	labels, judge := biased(dice.Roll(2), 200, func(x float64) float64 { return min(0.9, x+0.2) })
+	if f, err = FitScale([]Ratings{labels}, &judge, Options{Samples: 200, Seed: 1}); err != nil || *f.Fitted > 0.9*f.Subnet || f.N != 200 || f.Problems != 100 {
+		t.Errorf("%v: %+v", err, f)
+	}
+	best, least := outcome.Scale{}, math.Inf(1)
+	for floor := range 101 {
+		for ceiling := 1; ceiling <= 100; ceiling++ {
+			s, sum := outcome.Scale{Floor: float64(floor) / 100, Ceiling: float64(ceiling) / 100}, 0.0
+			for key, truth := range labels.Scores {
+				sum += square(s.Multiplier(*judge.Scores[key])-outcome.Multiplier(*truth)) / labels.Drawn[key]
+			}
+			if sum < least {
+				best, least = s, sum
+			}
+		}
+	}
+	if math.Abs(best.Floor-*f.Floor.Value) > 0.011 || math.Abs(best.Ceiling-*f.Ceiling.Value) > 0.011 {
+		t.Errorf("fitted %v and %v, the search finds %+v", *f.Floor.Value, *f.Ceiling.Value, best)
+	}
+	empty := rater("empty", none)
+	if _, err := FitScale([]Ratings{labels}, &empty, DefaultOptions()); err == nil {
+		t.Error("a fit to nothing")
+	}
+}
+
+// TestAFlatteringJudgeIsHeldDown: in simulations the intervals hold the floor and the
+// ceiling of very many labels, and problems left out are paid more nearly.
+func TestAFlatteringJudgeIsHeldDown(t *testing.T) {
+	t.Parallel()
+	up := func(x float64) float64 { return min(0.9, x+0.2) }
+	labels, judge := biased(dice.Roll(3), 100_000, up)
+	whole := nearest(concat(gradedBoth([]Ratings{labels}, &judge)))
+	n := 20
+	if long.Tests {
+		n = 1000
+	}
+	floors, ceilings, better := 0, 0, 0
+	for seed := range n {
+		labels, judge := biased(dice.Roll(uint64(seed)+10), 200, up)
+		f, err := FitScale([]Ratings{labels}, &judge, Options{Samples: 400, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		floors += within(f.Floor, whole.Floor)
+		ceilings += within(f.Ceiling, whole.Ceiling)
+		if *f.Fitted < f.Subnet {
+			better++
+		}
+	}
+	t.Logf("of %d samples of 200 labels: floor %v in %d intervals, ceiling %v in %d, better in %d", n, whole.Floor, floors, whole.Ceiling, ceilings, better)
+	if min(floors, ceilings) < n*88/100 || better < n*95/100 {
+		t.Error("the intervals promise too much")
+	}
+}
+
+func within(f Figure, x float64) int {
+	if f.CI95[0]-1e-9 <= x && x <= f.CI95[1]+1e-9 {
+		return 1
+	}
+	return 0
+}
+
+func concat(all [][]graded) (flat []graded) {
+	for _, some := range all {
+		flat = append(flat, some...)
+	}
+	return flat
+}
+
+// TestTheValidatorIsOneMoreJudge: means of runs by hand; runs that either did not
+// grade are left out.
+func TestTheValidatorIsOneMoreJudge(t *testing.T) {
+	t.Parallel()
+	judge := Ratings{Name: "gates", Scores: map[Key]*float64{}}
+	for _, a := range []struct {
+		run   string
+		score float64
+	}{{"a", 0.1}, {"a", 0.3}, {"b", 0.5}, {"b", 0.9}, {"c", 0.9}, {"d", 0.9}} {
+		judge.Scores[Key{Run: a.run, Problem: fmt.Sprint(len(judge.Scores))}] = &a.score
+	}
+	judge.Scores[Key{Run: "a", Problem: "unscored"}] = nil
+	runs := []Run{{"a", "x", 0.3, nil}, {"b", "x", 0.6, nil}, {"c", "y", 0.9, nil}, {"e", "y", 0.1, nil}}
+	v := AgainstValidator(runs, &judge, Options{Samples: 100, Seed: 1})
+	if v.Runs != 3 || v.Attempts != 5 || v.Agents != 2 {
+		t.Errorf("%+v", v)
+	}
+	near(t, "bias", v.Bias, (-0.1+0.1+0)/3, 1e-12)
+	near(t, "distance", v.Distance, 0.2/3, 1e-12)
+	near(t, "correlation", v.Correlation, 0.9707, 1e-4)
+	if nobody := AgainstValidator(nil, &judge, DefaultOptions()); nobody.Runs != 0 || nobody.Bias.Value != nil {
+		t.Errorf("%+v", nobody)
+	}
+}

@@ -1,0 +1,94 @@
+package sample
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/internal/long"
+)
+
+// day is a day of attempts of which the instruments are wrong here and there, with
+// the truth beside it.
+func day(d *dice.Dice, n int) ([]Item, map[string]Answer) {
+	items, truth := make([]Item, n), map[string]Answer{}
+	for i := range items {
+		agentic := d.Share() < 0.45
+		grade := []float64{0.1, 0.3, 0.5, 0.7, 0.9}[d.N(5)]
+		leak := d.Share() < 0.1
+		said := grade
+		if d.Share() < 0.12 {
+			said = []float64{0.1, 0.3, 0.5, 0.7, 0.9}[d.N(5)]
+		}
+		drop := leak != (d.Share() < 0.08)
+		items[i] = Item{Run: fmt.Sprint("r", i%40), Problem: fmt.Sprint("p", i), Axis: axis(d, agentic), Score: &said, Leak: &drop}
+		truth[items[i].ID()] = Answer{Agentic: &agentic, Score: &grade, Leak: &leak}
+	}
+	return items, truth
+}
+
+func axis(d *dice.Dice, agentic bool) string {
+	switch roll := d.Share(); {
+	case roll < 0.05:
+		return "unknown"
+	case agentic != (roll < 0.13):
+		return "agentic"
+	}
+	return "scripted"
+}
+
+// TestIntervalsCoverTheDaysOwnShares draws samples of 200 from one day and
+// counts the intervals that hold what all labels together say.
+func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
+	t.Parallel()
+	items, truth := day(dice.Roll(7), 2400)
+	whole := slices.Clone(items)
+	for i := range whole {
+		whole[i].Probability = 1
+	}
+	real := Figures(whole, truth)
+	covered := make([]int, len(real))
+	// Of fewer samples the bounds leave room for three standard errors.
+	samples, room := 300, 0.037
+	if long.Tests {
+		samples, room = 2000, 0.015
+	}
+	for seed := range samples {
+		for i, f := range Figures(Draw(items, 200, uint64(seed)), truth) {
+			if f.Low <= *real[i].Share && *real[i].Share <= f.High {
+				covered[i]++
+			}
+		}
+	}
+	for i, f := range real {
+		share := float64(covered[i]) / float64(samples)
+		t.Logf("%s, %s: %.3f on the day, covered in %.4f", f.Instrument, f.Measure, *f.Share, share)
+		if math.Abs(share-0.95) > room {
+			t.Errorf("%s, %s: %.3f on the day, covered in %.4f of %d samples", f.Instrument, f.Measure, *f.Share, share, samples)
+		}
+	}
+}
+
+func TestProbabilitiesAddUpToTheDay(t *testing.T) {
+	t.Parallel()
+	items, _ := day(dice.Roll(3), 999)
+	drawn := Draw(items, 150, 1)
+	sum := 0.0
+	for _, it := range drawn {
+		sum += 1 / it.Probability
+	}
+	if len(drawn) != 150 || math.Abs(sum-999) > 1e-6 {
+		t.Errorf("%d drawn, which stand for %v of 999", len(drawn), sum)
+	}
+	slices.Reverse(items)
+	for i, it := range Draw(items, 150, 1) {
+		if it.ID() != drawn[i].ID() {
+			t.Fatalf("another order of attempts gives another sample: %d is %s, was %s", i, it.ID(), drawn[i].ID())
+		}
+	}
+	if few := Draw(items[:5], 200, 1); len(few) != 5 {
+		t.Errorf("%d drawn of 5", len(few))
+	}
+}

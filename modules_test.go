@@ -1,0 +1,46 @@
+package arena_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEveryModuleHasItsFeature holds the modules of the binary, as NOTICE lists them,
+// against the table that says what each is there for, both ways.
+func TestEveryModuleHasItsFeature(t *testing.T) {
+	t.Parallel()
+	notice, err := os.ReadFile("NOTICE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("docs/decisions/20261123-modules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words, modules []string
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \|$`).FindAllStringSubmatch(string(page), -1)[1:] {
+		words = append(words, strings.Split(row[1], ", ")...)
+	}
+	for _, line := range regexp.MustCompile(`(?m)^(\S+\.\S+) +v\S+ +\S+$`).FindAllStringSubmatch(string(notice), -1) {
+		modules = append(modules, strings.ToLower(line[1]))
+	}
+	named := func(module string) func(string) bool {
+		return func(word string) bool { return strings.Contains(module, word) }
+	}
+	for _, m := range modules {
+		if !slices.ContainsFunc(words, named(m)) {
+			t.Errorf("nothing says what %s is there for", m)
+		}
+	}
+	for _, w := range words {
+		if !slices.ContainsFunc(modules, func(m string) bool { return strings.Contains(m, w) }) {
+			t.Errorf("no module is %s", w)
+		}
+	}
+	if len(modules) < 100 {
+		t.Errorf("%d modules", len(modules))
+	}
+}

@@ -1,0 +1,180 @@
+// Package attempt argues attempts: all that a corpus's ledger, its bank and the
+// trace itself say for and against one, in one model that the text of
+// `arena explain` and the pages of `arena view` both show.
+package attempt
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/docs"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// Ledger is what a corpus says of all attempts that were read for it.
+type Ledger struct {
+	Manifest *corpus.Manifest
+	Lines    []*where.Line
+	Rules    Rules
+	// Threshold is the guard's: a lexical score from it on drops. 0 where the corpus
+	// does not say.
+	Threshold float64
+	// Planted counts the protected requests that were planted in other words, and
+	// those that the guard found.
+	Planted []guard.InjectionRecall
+	// Meanings are what the words of reasons mean.
+	Meanings map[string]string
+
+	fsys      corpus.FS
+	dir       string
+	filter    *filters.Filter
+	byID      map[string]int
+	byProblem map[string][]int
+	// clusters are by problem, protected requests by cluster or by the problem's id in
+	// a held-out file.
+	clusters, protected map[string]string
+}
+
+// Rules are what of a build's configuration decides on attempts.
+type Rules struct {
+	Filter filters.Config `yaml:"filter"`
+	Select struct {
+		Top       int     `yaml:"top"`
+		Near      float64 `yaml:"near"`
+		MinReward float64 `yaml:"min_reward"`
+	} `yaml:"select"`
+}
+
+// Read reads the ledger of the corpus in a folder.
+func Read(fsys corpus.FS, dir string) (*Ledger, error) {
+	m, err := corpus.ReadManifest(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{Manifest: m, Rules: Rules{Filter: filters.Defaults()}, Meanings: Meanings(), fsys: fsys, dir: dir}
+	if err = yaml.Unmarshal(m.Configuration, &l.Rules); err != nil {
+		return nil, fmt.Errorf("read the configuration of %s: %w", dir, err)
+	}
+	if l.filter, err = filters.New(l.Rules.Filter); err != nil {
+		return nil, err
+	}
+	if l.Lines, err = where.Read(fsys, dir); err != nil {
+		return nil, err
+	}
+	l.index()
+	return l, errors.Join(l.readLeaks(), l.readBank())
+}
+
+// index finds lines by attempt and by problem. Of the copies of an attempt the one
+// that stays counts.
+func (l *Ledger) index() {
+	l.byID, l.byProblem, l.clusters = map[string]int{}, map[string][]int{}, map[string]string{}
+	for i, line := range l.Lines {
+		a := line.Attempt
+		l.clusters[a.ProblemID] = a.Cluster
+		if _, known := l.byID[a.TraceID]; !known || a.Stage != "read" {
+			l.byID[a.TraceID] = i
+		}
+		if line.Place != nil && a.Stage != "read" {
+			l.byProblem[a.ProblemID] = append(l.byProblem[a.ProblemID], i)
+		}
+	}
+	for _, at := range l.byProblem {
+		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(l.Lines[a].Place.Place, l.Lines[b].Place.Place) })
+	}
+}
+
+// maxReport bounds a report that is read again.
+const maxReport = 1 << 30
+
+func (l *Ledger) readLeaks() error {
+	b, err := corpus.ReadFile(l.fsys, filepath.Join(l.dir, "reports", "leak.json"), maxReport)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var report struct {
+		Guard struct {
+			Threshold float64
+			Injection guard.InjectionReport
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &report)
+	}
+	l.Threshold, l.Planted = report.Guard.Threshold, report.Guard.Injection.Kinds
+	return err
+}
+
+// readBank reads the protected requests, where the bank is there: it stays at home
+// when a corpus leaves the house.
+func (l *Ledger) readBank() error {
+	l.protected = map[string]string{}
+	b, err := corpus.ReadFile(l.fsys, filepath.Join(l.dir, "bank.json"), maxReport)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	bank, err := guard.ReadState(bytes.NewReader(b))
+	if err != nil {
+		return err
+	}
+	for _, c := range bank.Clusters {
+		for _, id := range append(c.HeldOut, c.ID) {
+			l.protected[id] = strings.Join(c.Texts, "\n")
+		}
+	}
+	return nil
+}
+
+// Find is the place of an attempt among the lines, by its id.
+func (l *Ledger) Find(id string) (int, bool) {
+	at, known := l.byID[id]
+	return at, known && id != ""
+}
+
+// Meanings reads what each word of a reason means, from the page that tests write
+// from the code. Of words with several meanings the first stands.
+func Meanings() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(docs.Reasons) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if len(cells) < 3 || !strings.Contains(cells[0], "`") {
+			continue
+		}
+		word := strings.Trim(cells[0], " `")
+		all[word] = cmp.Or(all[word], strings.ReplaceAll(strings.TrimSpace(strings.Join(cells[2:], " | ")), `\|`, "|"))
+	}
+	return all
+}
+
+// Nearest are the protected requests, n at most, that share the most words with a
+// request.
+func (l *Ledger) Nearest(request string, n int) []string {
+	var all []string
+	for _, texts := range l.protected {
+		for text := range strings.SplitSeq(texts, "\n") {
+			if text != "" && len(shared(request, text)) > 0 {
+				all = append(all, text)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(shared(request, b)), len(shared(request, a))), cmp.Compare(a, b))
+	})
+	all = slices.Compact(all)
+	return all[:min(n, len(all))]
+}

@@ -1,0 +1,112 @@
+package attempt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// Where stories come from.
+const (
+	FromDay = "day"
+	FromRow = "row"
+)
+
+// Days are inputs by the hash of their content.
+type Days map[string]traces.Input
+
+// DaysOf takes the inputs that the ledger knows. Hashes of all must be set.
+func (l *Ledger) DaysOf(inputs []traces.Input) Days {
+	known := map[string]bool{}
+	for _, line := range l.Lines {
+		known[line.Attempt.SourceSHA256] = true
+	}
+	d := Days{}
+	for _, in := range inputs {
+		if known[in.SHA256] {
+			d[in.SHA256] = in
+		}
+	}
+	return d
+}
+
+// errFound ends a reading at what was looked for.
+var errFound = errors.New("found")
+
+// Tell adds the story of an argument from its day, else from its row in the corpus.
+// Neither may be there: the argument then has none.
+func (d Days) Tell(ctx context.Context, l *Ledger, a *Argument) error {
+	in, known := d[a.Attempt.SourceSHA256]
+	if !known {
+		return l.tellRow(a)
+	}
+	_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+		if it.Trace == nil || it.Trace.RecordSHA256 != a.Attempt.RecordSHA256 {
+			return nil
+		}
+		l.Tell(a, it.Trace, FromDay)
+		return errFound
+	})
+	if errors.Is(err, errFound) {
+		return nil
+	}
+	return err
+}
+
+// tellRow looks for the attempt in the rows of kept ones.
+func (l *Ledger) tellRow(a *Argument) error {
+	if a.Attempt.Fate != rows.FateKept {
+		return nil
+	}
+	err := l.EachRow(func(id string, t *arena.Trace) error {
+		if id != a.Attempt.TraceID {
+			return nil
+		}
+		l.Tell(a, t, FromRow)
+		return errFound
+	})
+	if errors.Is(err, errFound) {
+		return nil
+	}
+	return err
+}
+
+// EachRow visits the kept attempts of the corpus as traces without a log.
+func (l *Ledger) EachRow(visit func(id string, t *arena.Trace) error) error {
+	for _, f := range l.Manifest.Files {
+		if f.Profile != corpus.ProfileHFJSON {
+			continue
+		}
+		err := corpus.Rows(l.fsys, filepath.Join(l.dir, f.Path), func(r *rows.SFT) error {
+			t, err := traceOf(r)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", f.Path, err)
+			}
+			return visit(r.SessionID, t)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// traceOf reads a row as any file of messages is read.
+func traceOf(r *rows.SFT) (*arena.Trace, error) {
+	messages := make([]json.RawMessage, len(r.Messages))
+	for i, m := range r.Messages {
+		messages[i] = json.RawMessage(m)
+	}
+	record, err := json.Marshal(map[string]any{"messages": messages, "query": r.Goal})
+	if err != nil {
+		return nil, err
+	}
+	return traces.Decode(record, traces.DefaultLimits())
+}

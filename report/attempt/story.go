@@ -1,0 +1,145 @@
+package attempt
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/gates"
+)
+
+// Story is what was said, dispatched and returned in an attempt.
+type Story struct {
+	// Source says where it was read: the day, or the row of a kept attempt, which
+	// holds no proxy log.
+	Source string `json:"source"`
+	Query  string `json:"query"`
+	System string `json:"system,omitempty"`
+	Turns  []Turn `json:"turns"`
+	// Beside are dispatches that the dialogue does not show.
+	Beside []Call `json:"beside,omitempty"`
+	// Replies are the log's answered inference calls, counted from 1.
+	Replies []Reply `json:"replies,omitempty"`
+	// Odds is what each rule adds to the log-odds of a program, from the attempt
+	// itself.
+	Odds   []Odds   `json:"odds,omitempty"`
+	Faults []string `json:"faults,omitempty"`
+}
+
+// Turn is one turn of the dialogue, under the dialogue's own number.
+type Turn struct {
+	Step  int    `json:"step"`
+	User  string `json:"user,omitempty"`
+	Think string `json:"think,omitempty"`
+	Text  string `json:"text,omitempty"`
+	Calls []Call `json:"calls,omitempty"`
+	// Held and Nowhere are the data of the thinking that an earlier result holds, and
+	// those that none does, nor the request.
+	Held    []string `json:"held,omitempty"`
+	Nowhere []string `json:"nowhere,omitempty"`
+	Repairs []string `json:"repairs,omitempty"`
+}
+
+// Call is a call as the dialogue has it, as the proxy saw it, and what came back.
+type Call struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Result    string `json:"result"`
+	// Answered is false where nothing came back.
+	Answered bool `json:"answered"`
+	// Sent is the dispatch, Status its HTTP status; empty where the proxy saw none.
+	Sent   string `json:"sent,omitempty"`
+	Status int    `json:"status,omitempty"`
+	// Reply is the inference that named the call, from 1; 0 for none. Link says how
+	// the dispatch hangs on it, or what is wrong.
+	Reply int    `json:"reply,omitempty"`
+	Link  string `json:"link,omitempty"`
+}
+
+// Reply is what a model answered, as the log has it.
+type Reply struct {
+	Text   string  `json:"text"`
+	Status int     `json:"status,omitempty"`
+	MS     float64 `json:"ms,omitempty"`
+}
+
+// Odds is what one rule adds to the log-odds.
+type Odds struct {
+	Rule string  `json:"rule"`
+	Why  string  `json:"why"`
+	Odds float64 `json:"odds"`
+}
+
+// Tell adds to an argument what its trace says.
+func (l *Ledger) Tell(a *Argument, t *arena.Trace, source string) {
+	d := filters.Normalise(t)
+	e := l.filter.Explain(t, &d)
+	s := &Story{Source: source, Query: t.Query, System: t.System, Faults: d.Faults}
+	links := map[*arena.Call]*filters.Row{}
+	for i := range e.Rows {
+		switch r := &e.Rows[i]; {
+		case r.Of != nil:
+			links[r.Of] = r
+		case r.Sent != nil:
+			s.Beside = append(s.Beside, beside(r))
+		}
+	}
+	for i := range d.Turns {
+		s.Turns = append(s.Turns, turn(t, &d.Turns[i], links))
+	}
+	rests, _ := gates.Ground(t, &d)
+	for _, g := range rests {
+		s.Turns[g.Turn].Held, s.Turns[g.Turn].Nowhere = g.Held, g.Nowhere
+	}
+	for _, r := range e.Replies {
+		s.Replies = append(s.Replies, Reply{Text: said(r), Status: r.Status, MS: finite(r.DurationMS)})
+	}
+	for _, x := range e.Terms {
+		s.Odds = append(s.Odds, Odds{x.Rule, x.Why, finite(x.Odds)})
+	}
+	a.Story = s
+	if a.Near != nil {
+		a.Near.Words = shared(t.Query, a.Near.Texts)
+	}
+}
+
+func turn(t *arena.Trace, d *arena.Turn, links map[*arena.Call]*filters.Row) Turn {
+	out := Turn{Step: t.StepNumber(d.Step), User: d.User, Think: d.Think, Text: d.Text, Repairs: d.Repairs}
+	for i := range d.Calls {
+		c := &d.Calls[i]
+		made := Call{Name: c.Name, Arguments: string(c.Arguments), Result: c.Result.Text(), Answered: c.Result.Kind() != arena.Absent}
+		if r := links[c]; r != nil {
+			made.linked(r)
+		}
+		out.Calls = append(out.Calls, made)
+	}
+	return out
+}
+
+func beside(r *filters.Row) Call {
+	c := Call{Arguments: string(r.Sent.Params), Result: r.Sent.Response.Text(), Answered: r.Sent.Response.Kind() != arena.Absent}
+	c.linked(r)
+	return c
+}
+
+func (c *Call) linked(r *filters.Row) {
+	c.Reply, c.Link = r.NamedBy, r.Link
+	if r.Sent != nil {
+		c.Sent, c.Status = strings.TrimSpace(r.Sent.Path+" "+string(r.Sent.Params)), r.Sent.Status
+	}
+}
+
+// said is the message of a logged answer, or all of it where it is no completion.
+func said(r *arena.ProxyCall) string {
+	body := r.Response.Text()
+	message := gjson.Get(body, "choices.0.message")
+	if !message.Exists() {
+		return body
+	}
+	if calls := message.Get("tool_calls"); calls.Exists() {
+		return strings.TrimSpace(message.Get("content").String() + "\n" + calls.Raw)
+	}
+	return message.Get("content").String()
+}

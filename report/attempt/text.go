@@ -1,0 +1,340 @@
+package attempt
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+
+	"github.com/trajectory-arena/arena/internal/text"
+)
+
+// Width is how wide texts are, in characters.
+const Width = 100
+
+// Write explains an attempt in text, stage by stage, no line wider than Width.
+func (l *Ledger) Write(w io.Writer, a *Argument) error {
+	p := &printer{w: w}
+	l.head(p, a)
+	l.filtered(p, a)
+	scored(p, a)
+	judged(p, a)
+	l.guarded(p, a)
+	l.ranked(p, a)
+	story(p, a)
+	return p.err
+}
+
+// printer writes lines of a fixed width; its first error stays.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+// line writes a text behind a head, folded so that no line is too wide; the lines
+// that follow stand as far in as the first one's text.
+func (p *printer) line(head, format string, args ...any) {
+	rest := []rune(printable(fmt.Sprintf(format, args...)))
+	in := utf8.RuneCountInString(head)
+	for first := true; first || len(rest) > 0; first = false {
+		n := fold(rest, Width-in)
+		p.print(strings.TrimRight(head+string(rest[:n]), " "))
+		rest, head = []rune(strings.TrimLeft(string(rest[n:]), " ")), strings.Repeat(" ", in)
+	}
+}
+
+func (p *printer) print(s string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.w, s+"\n")
+	}
+}
+
+// fold is how much of a text goes into a line of so many columns: up to a blank, if
+// there is one in its second half.
+func fold(s []rune, columns int) int {
+	fits, blank := 0, 0
+	for used := 0; fits < len(s); fits++ {
+		if used += columnsOf(s[fits]); used > columns {
+			break
+		}
+		if s[fits] == ' ' {
+			blank = fits
+		}
+	}
+	if fits < len(s) && s[fits] != ' ' && blank > fits/2 {
+		return blank
+	}
+	return fits
+}
+
+// columnsOf is how many columns of a terminal a character takes at most.
+func columnsOf(r rune) int {
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth, width.EastAsianAmbiguous:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// printable keeps untrusted text on its line and off the terminal's controls.
+func printable(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Bidi_Control, r)
+	}), " ")
+}
+
+// shortest is how much of a text from a trace stands in a line of an explanation.
+const shortest = 240
+
+func brief(s string) string {
+	if c := text.Clip(s, shortest); len(c) < len(s) {
+		return c + " …"
+	}
+	return s
+}
+
+func (l *Ledger) head(p *printer, a *Argument) {
+	x := a.Attempt
+	p.print(printable(cmp.Or(x.TraceID, "a record that could not be read")))
+	switch x.Fate {
+	case "kept":
+		p.line("kept      ", "split %s, rank %s at its problem", x.Split, count(x.Rank))
+	default:
+		p.line(fmt.Sprintf("%-10s", x.Fate), "at %s: %s: %s", x.Stage, x.Reason, cmp.Or(l.Meanings[x.Reason], "no meaning is known"))
+	}
+	p.line("agent     ", "%s, hotkey %s, suite %s", cmp.Or(x.AgentVersion, "-"), cmp.Or(x.AgentHotkey, "-"), cmp.Or(x.Suite, "-"))
+	p.line("record    ", "%s %.12s line %d, %s, %d steps, %d calls, %d tokens (%s)", x.Shape, x.SourceSHA256, x.SourceLine,
+		cmp.Or(x.Status, "no status"), x.NSteps, x.NToolCalls, x.NTokens, x.TokenCounter)
+}
+
+func (l *Ledger) filtered(p *printer, a *Argument) {
+	p.print("")
+	v := a.Verdict
+	if v == nil {
+		p.line("filter    ", "not asked")
+		return
+	}
+	p.line("filter    ", "keep %t; axis %s, confidence %.2f; adaptivity %s; richness v1 %s, v2 %s", v.Keep, v.Axis, v.Confidence,
+		number(v.Adaptivity), number(v.RichnessV1), number(v.RichnessV2))
+	for _, reason := range v.Reasons {
+		p.line("          ", "%s: %s", reason, l.Meanings[reason])
+	}
+	for _, c := range a.Checks {
+		if c.Fires && c.Reason != "" {
+			p.line("          ", "check %s fires: %s, measured %.4g, limit %.4g", c.Name, c.Reason, c.Value, c.Limit)
+		}
+	}
+	if a.Story == nil {
+		return
+	}
+	for _, o := range a.Story.Odds {
+		p.line(fmt.Sprintf("  %+6.2f  ", o.Odds), "%s: %s", o.Rule, o.Why)
+	}
+}
+
+func scored(p *printer, a *Argument) {
+	o := a.Outcome
+	switch {
+	case o == nil:
+		p.line("score     ", "not asked")
+		return
+	case !o.Scored:
+		p.line("score     ", "none: %s", cmp.Or(o.Error, "it did not end well, or left no dialogue"))
+		return
+	}
+	p.line("score     ", "%s by the subnet's rules; %s", map[bool]string{true: "success", false: "no success"}[o.Success], a.axes())
+}
+
+// Axes are the axes of the outcome that the task has, in the subnet's order.
+func (a *Argument) axes() string {
+	o := a.Outcome
+	var out []string
+	for _, x := range []struct {
+		name  string
+		value *float64
+	}{
+		{"length", o.Length}, {"format", o.Format}, {"product", o.Product}, {"gt", o.GT}, {"rule", o.Rule}, {"title", o.Title},
+		{"price", o.Price}, {"service", o.Service}, {"sku & attrs", o.SKUAttrs}, {"shop", widened(o.Shop)}, {"budget", widened(o.Budget)},
+	} {
+		if x.value != nil {
+			out = append(out, fmt.Sprintf("%s %.4g", x.name, *x.value))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func widened(n *int64) *float64 {
+	if n == nil {
+		return nil
+	}
+	f := float64(*n)
+	return &f
+}
+
+func judged(p *printer, a *Argument) {
+	j := a.Judgement
+	if j == nil {
+		p.line("judge     ", "not asked")
+		return
+	}
+	p.line("judge     ", "%s: %s, grade %s, factor %s on the outcome", j.Judge, j.Outcome, number(j.Score), number(j.Multiplier))
+	for i, g := range a.Gates {
+		why := ""
+		if g.State == GateFailed {
+			why = ": " + a.Detail
+		}
+		p.line("          ", "gate %d %s: %s%s", i+1, g.Name, g.State, why)
+		for _, s := range g.Passages {
+			p.line("            ", "step %d: %s", s.Step, a.around(s))
+		}
+	}
+	for _, s := range a.Steps {
+		p.line("            ", "step %d: %s", s.Step, a.around(s))
+	}
+}
+
+// margin is how many characters are shown on both sides of a passage.
+const margin = 60
+
+// around is a cited passage between brackets, with the words beside it where the
+// story holds it.
+func (a *Argument) around(s Passage) string {
+	if a.Story != nil {
+		for i := range a.Story.Turns {
+			t := &a.Story.Turns[i]
+			for _, said := range []string{t.Think, t.Text} {
+				if before, after, found := strings.Cut(said, s.Quote); found && int64(t.Step) == s.Step {
+					before = before[max(0, len(before)-margin):]
+					return strings.ToValidUTF8(before, "") + "[" + brief(s.Quote) + "]" + text.ClipBytes(after, margin)
+				}
+			}
+		}
+	}
+	return "[" + brief(s.Quote) + "]"
+}
+
+func (l *Ledger) guarded(p *printer, a *Argument) {
+	x := a.Leak
+	if x == nil {
+		p.line("guard     ", "no protected problem is near, or it was not asked")
+		return
+	}
+	p.line("guard     ", "nearest protected problem %s: %s, score %.4g, threshold %.4g; %s", x.Match,
+		map[bool]string{true: "dropped by tier " + x.Tier, false: "not dropped"}[x.Drop], x.Score, l.Threshold, x.Evidence)
+	if a.Near.Texts != "" {
+		p.line("          ", "it asks: %s", brief(a.Near.Texts))
+	}
+	if len(a.Near.Words) > 0 {
+		p.line("          ", "words of both: %s", strings.Join(a.Near.Words, " "))
+	}
+}
+
+func (l *Ledger) ranked(p *printer, a *Argument) {
+	if a.Place == nil {
+		p.line("rank      ", "it did not come to be ranked; %d others at the problem did", len(a.Rivals))
+		return
+	}
+	p.line("rank      ", "place %d of %d at the problem, of which at most %d stay (select.top)", a.Place.Place, len(a.Rivals), l.Rules.Select.Top)
+	if a.Better >= 0 {
+		p.line("          ", "better twin: %s, similarity %s, limit %.4g (select.near)", a.Place.Better, number(a.Place.Similarity), l.Rules.Select.Near)
+	}
+	for _, at := range a.Rivals[:min(len(a.Rivals), max(l.Rules.Select.Top, 1)+1)] {
+		x := l.Lines[at]
+		p.line(fmt.Sprintf("  %6d  ", x.Place.Place), "%s %s", x.Attempt.TraceID, cmp.Or(x.Attempt.Reason, x.Attempt.Fate))
+	}
+	if a.Attempt.Split != "" {
+		p.line("split     ", "%s, cluster %.12s", a.Attempt.Split, a.Attempt.Cluster)
+	}
+}
+
+func story(p *printer, a *Argument) {
+	p.print("")
+	s := a.Story
+	if s == nil {
+		p.line("dialogue  ", "not here: name the day that holds it behind the attempt")
+		return
+	}
+	p.line("request   ", "%s", brief(s.Query))
+	for i := range s.Turns {
+		s.Turns[i].write(p)
+	}
+	for _, c := range s.Beside {
+		c.write(p, "besides")
+	}
+	if len(s.Faults) > 0 {
+		p.line("faults    ", "%s", strings.Join(s.Faults, ", "))
+	}
+	if s.Source == FromRow {
+		p.line("source    ", "the corpus's own row, which holds no proxy log: name the day for calls against replies")
+	}
+}
+
+func (t *Turn) write(p *printer) {
+	head := fmt.Sprintf("step %-5d", t.Step)
+	for _, part := range []struct{ what, text string }{
+		{"user", t.User}, {"thinks", t.Think}, {"says", t.Text}, {"held by results", strings.Join(t.Held, ", ")},
+		{"in no result", strings.Join(t.Nowhere, ", ")}, {"mended", strings.Join(t.Repairs, ", ")},
+	} {
+		if part.text != "" {
+			p.line(head, "%s: %s", part.what, brief(part.text))
+			head = "          "
+		}
+	}
+	for i := range t.Calls {
+		t.Calls[i].write(p, strings.TrimSpace(head))
+		head = "          "
+	}
+}
+
+func (c *Call) write(p *printer, head string) {
+	p.line(fmt.Sprintf("%-10s", head), "calls: %s", brief(strings.TrimSpace(c.Name+" "+c.Arguments)))
+	named := "no reply named it"
+	if c.Reply > 0 {
+		named = fmt.Sprintf("named by reply %d", c.Reply)
+	}
+	if c.Link != "" {
+		named += ", " + c.Link
+	}
+	if c.Sent != "" {
+		p.line("          ", "  dispatched: %s (%d), %s", brief(c.Sent), c.Status, named)
+	} else if c.Link != "" {
+		p.line("          ", "  no dispatch; %s", named)
+	}
+	if c.Answered {
+		p.line("          ", "  returned: %s", brief(c.Result))
+	} else {
+		p.line("          ", "  nothing came back")
+	}
+}
+
+func number(x *float64) string {
+	if x == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.4g", *x)
+}
+
+func count(n *int64) string {
+	if n == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*n)
+}
+
+// Similar are the ids of the ledger nearest to one that is not there.
+func (l *Ledger) Similar(id string) string {
+	best, least := "", len(id)
+	for _, known := range slices.Sorted(maps.Keys(l.byID)) {
+		if d := text.Distance(id, known); d < least {
+			best, least = known, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,199 @@
+// Package drift says how a day differs from an earlier one: who came and went,
+// which shares moved, and by how much they may.
+package drift
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// Limits are how far a figure may move from day to day, in its own unit, before
+// somebody is to look.
+type Limits struct {
+	Agentic  float64 `yaml:"agentic"`
+	Scripted float64 `yaml:"scripted"`
+	Unknown  float64 `yaml:"unknown"`
+	Solved   float64 `yaml:"solved"`
+	Grade    float64 `yaml:"grade"`
+	Leaks    float64 `yaml:"leaks"`
+	Kept     float64 `yaml:"kept"`
+}
+
+// Defaults let each share move by a tenth.
+func Defaults() Limits { return Limits{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1} }
+
+// Day is what one corpus's ledger tells.
+type Day struct {
+	Name   string
+	agents map[string]*agent
+	judges map[string]bool
+}
+
+// agent is one agent's day, by hotkey where there is one: figures as sums and counts.
+type agent struct {
+	attempts int
+	figures  map[string]ratio
+}
+
+type ratio struct{ part, whole float64 }
+
+// NewDay adds a ledger up by agent.
+func NewDay(name string, lines []*where.Line) *Day {
+	d := &Day{Name: name, agents: map[string]*agent{}, judges: map[string]bool{}}
+	for _, line := range lines {
+		if line.Attempt.Stage == "read" {
+			continue // unread, or a copy
+		}
+		who := cmp.Or(line.Attempt.AgentHotkey, line.Attempt.AgentVersion, line.Attempt.RunID)
+		a := d.agents[who]
+		if a == nil {
+			a = &agent{figures: map[string]ratio{}}
+			d.agents[who] = a
+		}
+		a.attempts++
+		a.add(line)
+		if line.Judgement != nil {
+			d.judges[line.Judgement.Judge] = true
+		}
+	}
+	return d
+}
+
+func (a *agent) add(line *where.Line) {
+	count := func(name string, part float64) {
+		r := a.figures[name]
+		a.figures[name] = ratio{r.part + part, r.whole + 1}
+	}
+	if v := line.Verdict; v != nil {
+		for _, axis := range []string{"agentic", "scripted", "unknown"} {
+			count(axis, one(v.Axis == axis))
+		}
+	}
+	if o := line.Outcome; o != nil && o.Scored {
+		count("solved", one(o.Success))
+	}
+	if j := line.Judgement; j != nil && j.Score != nil {
+		count("grade", *j.Score)
+	}
+	leaked := strings.HasPrefix(line.Attempt.Reason, "leak_")
+	if leaked || line.Place != nil {
+		count("leaks", one(leaked))
+	}
+	count("kept", one(line.Attempt.Fate == rows.FateKept))
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// Shift is one figure on both days. What cannot be said is NaN.
+type Shift struct {
+	Name          string
+	Before, After float64
+	// Difference is after less before, with the ends of its 95 % interval over agents.
+	Difference, Low, High float64
+	Limit                 float64
+	// Passed reports whether the difference is beyond its limit, and surely one.
+	Passed bool
+}
+
+// Drift is how a day differs from an earlier one.
+type Drift struct {
+	Before, After *Day
+	Shifts        []Shift
+	// New and Gone are agents of one of the days alone, those with the most attempts
+	// first; Moved are those whose agentic share surely changed by more than its limit.
+	New, Gone, Moved []string
+}
+
+// Between compares two days.
+func Between(before, after *Day, limits Limits) *Drift {
+	d := &Drift{Before: before, After: after, New: after.without(before), Gone: before.without(after)}
+	for _, f := range []struct {
+		name  string
+		limit float64
+	}{
+		{"agentic", limits.Agentic}, {"scripted", limits.Scripted}, {"unknown", limits.Unknown}, {"solved", limits.Solved},
+		{"grade", limits.Grade}, {"leaks", limits.Leaks}, {"kept", limits.Kept},
+	} {
+		d.Shifts = append(d.Shifts, shift(before, after, f.name, f.limit))
+	}
+	for _, who := range slices.Sorted(maps.Keys(after.agents)) {
+		if was := before.agents[who]; was != nil && moved(was.figures["agentic"], after.agents[who].figures["agentic"], limits.Agentic) {
+			d.Moved = append(d.Moved, who)
+		}
+	}
+	return d
+}
+
+// without are the agents of d that the other day does not have.
+func (d *Day) without(other *Day) []string {
+	var out []string
+	for who := range d.agents {
+		if other.agents[who] == nil {
+			out = append(out, who)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		return cmp.Or(cmp.Compare(d.agents[b].attempts, d.agents[a].attempts), strings.Compare(a, b))
+	})
+	return out
+}
+
+// rate is a figure over a day's attempts, with the attempts that it counts.
+func (d *Day) rate(name string) (rate, whole float64) {
+	part := 0.0
+	for _, who := range slices.Sorted(maps.Keys(d.agents)) {
+		r := d.agents[who].figures[name]
+		part, whole = part+r.part, whole+r.whole
+	}
+	return part / whole, whole
+}
+
+// residual is how far one agent pulls a day's figure from its rate.
+func (d *Day) residual(who, name string, rate, whole float64) float64 {
+	if a := d.agents[who]; a != nil {
+		return (a.figures[name].part - rate*a.figures[name].whole) / whole
+	}
+	return 0
+}
+
+// shift is a figure on both days. The standard error of its difference is that of
+// ratios linearised over agents (Cochran 1977, section 6.4); who acts on both days
+// counts once, with both residuals.
+func shift(before, after *Day, name string, limit float64) Shift {
+	was, wasOf := before.rate(name)
+	is, isOf := after.rate(name)
+	agents := maps.Clone(before.agents)
+	maps.Copy(agents, after.agents)
+	sum, n := 0.0, float64(len(agents))
+	for _, who := range slices.Sorted(maps.Keys(agents)) {
+		e := after.residual(who, name, is, isOf) - before.residual(who, name, was, wasOf)
+		sum += e * e
+	}
+	s := Shift{Name: name, Before: was, After: is, Difference: is - was, Limit: limit}
+	i := stats.T95(s.Difference, math.Sqrt(n/(n-1)*sum), len(agents))
+	s.Low, s.High = i.Low, i.High
+	s.Passed = math.Abs(s.Difference) > limit && (s.Low > 0 || s.High < 0)
+	return s
+}
+
+// moved reports whether a share of one agent changed by more than a limit, and
+// surely: the intervals of both days do not touch.
+func moved(was, is ratio, limit float64) bool {
+	if was.whole == 0 || is.whole == 0 || math.Abs(is.part/is.whole-was.part/was.whole) <= limit {
+		return false
+	}
+	a, b := stats.Wilson(int(was.part), int(was.whole)), stats.Wilson(int(is.part), int(is.whole))
+	return a.High < b.Low || b.High < a.Low
+}

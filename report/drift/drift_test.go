@@ -1,0 +1,73 @@
+package drift_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/report/drift"
+)
+
+// lines are a day: agents of 20 attempts each, of which a share solves.
+func lines(d *dice.Dice, agents []string, solves float64) (all []*where.Line) {
+	for _, who := range agents {
+		for i := range 20 {
+			all = append(all, &where.Line{
+				Attempt: &rows.Attempt{TraceID: fmt.Sprint(who, "/", i), AgentHotkey: who},
+				Verdict: &rows.Verdict{Axis: "agentic"},
+				Outcome: &rows.Outcome{Scored: true, Success: d.Share() < solves},
+			})
+		}
+	}
+	return all
+}
+
+func names(from, to int) (all []string) {
+	for i := from; i < to; i++ {
+		all = append(all, fmt.Sprintf("agent-%02d", i))
+	}
+	return all
+}
+
+func TestADayIsHeldAgainstAnother(t *testing.T) {
+	t.Parallel()
+	d := dice.Roll(1)
+	before := drift.NewDay("monday", lines(d, names(0, 12), 0.7))
+	later := lines(d, names(2, 14), 0.3)
+	for _, l := range later[:20] { // agent-02
+		l.Verdict.Axis = "scripted"
+	}
+	got := drift.Between(before, drift.NewDay("tues|day", later), drift.Defaults())
+	if !slices.Equal(got.New, names(12, 14)) || !slices.Equal(got.Gone, names(0, 2)) || !slices.Equal(got.Moved, names(2, 3)) {
+		t.Errorf("new %v, gone %v, moved %v", got.New, got.Gone, got.Moved)
+	}
+	if passed := got.Passed(); !slices.Equal(passed, []string{"solved"}) {
+		t.Errorf("passed %v", passed)
+	}
+	text := got.Markdown()
+	for _, want := range []string{"# tues_day against monday", "**passed**", "New: `agent-12`, `agent-13`", "| grade | - | - |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestDaysAlikePassNoLimit draws two days from one law again and again, with no
+// room for a difference: the intervals alone decide, and err in one of twenty.
+func TestDaysAlikePassNoLimit(t *testing.T) {
+	t.Parallel()
+	const pairs = 1000
+	d, passed := dice.Roll(2), 0
+	for range pairs {
+		a, b := drift.NewDay("a", lines(d, names(0, 30), 0.5)), drift.NewDay("b", lines(d, names(0, 30), 0.5))
+		passed += len(drift.Between(a, b, drift.Limits{}).Passed())
+	}
+	if share := float64(passed) / pairs; math.Abs(share-0.05) > 0.025 {
+		t.Errorf("%.3f of days alike differ", share)
+	}
+}

@@ -1,0 +1,82 @@
+package drift
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// listed bounds the agents that one line names.
+const listed = 10
+
+// Markdown is the comparison for people: a nightly job's message.
+func (d *Drift) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s against %s\n\n", plain(d.After.Name), plain(d.Before.Name))
+	if d.otherJudge() {
+		fmt.Fprintf(&b, "The judge is another one (%s, was %s): grades are not compared day by day.\n\n", judges(d.After), judges(d.Before))
+	}
+	b.WriteString("| figure | before | after | difference | 95 % over agents | limit | |\n|---|---:|---:|---:|---|---:|---|\n")
+	for _, s := range d.Shifts {
+		mark := ""
+		if s.Passed {
+			mark = "**passed**"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s to %s | %g | %s |\n", s.Name, digits(s.Before), digits(s.After), digits(s.Difference), digits(s.Low), digits(s.High), s.Limit, mark)
+	}
+	fmt.Fprintf(&b, "\n%d agents, %d before.\n", len(d.After.agents), len(d.Before.agents))
+	agents(&b, "New", d.New)
+	agents(&b, "Gone", d.Gone)
+	agents(&b, "Their agentic share moved", d.Moved)
+	return b.String()
+}
+
+// Passed names the figures beyond their limits.
+func (d *Drift) Passed() (names []string) {
+	for _, s := range d.Shifts {
+		if s.Passed && (s.Name != "grade" || !d.otherJudge()) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func (d *Drift) otherJudge() bool { return !maps.Equal(d.Before.judges, d.After.judges) }
+
+func judges(d *Day) string {
+	return plain(strings.Join(slices.Sorted(maps.Keys(d.judges)), ", "))
+}
+
+func agents(b *strings.Builder, what string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	shown := make([]string, min(len(names), listed))
+	for i := range shown {
+		shown[i] = "`" + plain(names[i]) + "`"
+	}
+	more := ""
+	if n := len(names) - len(shown); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	fmt.Fprintf(b, "\n%s: %s%s.\n", what, strings.Join(shown, ", "), more)
+}
+
+func digits(x float64) string {
+	if math.IsNaN(x) {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", x)
+}
+
+// plain is a name from outside without what Markdown or a terminal would act on.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune("`|<>[]*\x7f", r) {
+			return '_'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,83 @@
+// Package label draws the page on which people label a sample of attempts. It
+// shows what was said, dispatched and returned, and nothing of what filter, judge
+// and guard make of it.
+package label
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/report/attempt"
+)
+
+//go:embed label.html
+var page []byte
+
+// Attempt is one attempt of a sample.
+type Attempt struct {
+	ID      string `json:"id"`
+	Run     string `json:"run"`
+	Problem string `json:"problem"`
+	// Near are the protected requests that share the most words with its own,
+	// whether or not the guard holds it against one.
+	Near []string `json:"near"`
+	// Story is nil where the attempt itself is not at hand.
+	Story *attempt.Story `json:"story"`
+}
+
+// maxText bounds one text of an attempt, in bytes.
+const maxText = 8 << 10
+
+// Page writes the page of a sample as one file that asks no server for anything. A
+// browser keeps answers under the sample's name.
+func Page(sample string, attempts []Attempt) ([]byte, error) {
+	for i := range attempts {
+		attempts[i].Story = blind(attempts[i].Story)
+	}
+	data, err := json.Marshal(map[string]any{"sample": sample, "attempts": attempts})
+	if err != nil {
+		return nil, fmt.Errorf("encode attempts: %w", err)
+	}
+	_, rest, _ := bytes.Cut(page, []byte("<script>"))
+	script, _, _ := bytes.Cut(rest, []byte("</script>"))
+	hash := sha256.Sum256(script)
+	out := bytes.Replace(page, []byte("SCRIPT-HASH"), []byte("sha256-"+base64.StdEncoding.EncodeToString(hash[:])), 1)
+	return bytes.Replace(out, []byte("SAMPLE-DATA"), data, 1), nil // encoding/json writes < as \u003c
+}
+
+// blind is a story without what the filter and the judge find in it, its texts cut.
+func blind(s *attempt.Story) *attempt.Story {
+	if s == nil {
+		return nil
+	}
+	out := attempt.Story{Query: cut(s.Query), Beside: calls(s.Beside)}
+	for _, t := range s.Turns {
+		out.Turns = append(out.Turns, attempt.Turn{Step: t.Step, User: cut(t.User), Think: cut(t.Think), Text: cut(t.Text), Calls: calls(t.Calls)})
+	}
+	for _, r := range s.Replies {
+		out.Replies = append(out.Replies, attempt.Reply{Text: cut(r.Text), Status: r.Status})
+	}
+	return &out
+}
+
+func calls(all []attempt.Call) []attempt.Call {
+	out := make([]attempt.Call, len(all))
+	for i, c := range all {
+		out[i] = attempt.Call{
+			Name: c.Name, Arguments: cut(c.Arguments), Result: cut(c.Result), Answered: c.Answered, Sent: cut(c.Sent), Status: c.Status,
+		}
+	}
+	return out
+}
+
+func cut(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return text.ClipBytes(s, maxText) + " … (cut)"
+}

@@ -1,0 +1,161 @@
+"use strict";
+// One attempt, argued: what each stage made of it, and what was said, dispatched and
+// returned, with the judge's passages marked where they stand.
+(() => {
+  const { el, link, number, page } = arena;
+  const long = 4000; // characters of a text that are shown at once
+
+  // passages are those of an argument with the gates they are cited for.
+  const passages = (a) => [...(a.gates || []).flatMap((g, i) => (g.passages || []).map((p) => ({ ...p, gate: `gate ${i + 1}, ${g.name}` }))), ...(a.steps || []).map((p) => ({ ...p, gate: "cited" }))];
+
+  // marked is a text with the quotes in it marked; what stands nowhere is left over.
+  function marked(text, cited, left) {
+    const cuts = [];
+    for (const p of cited) {
+      const from = p.quote ? text.indexOf(p.quote) : -1;
+      if (from < 0) continue;
+      left.delete(p);
+      const same = cuts.find((c) => from < c.to && from + p.quote.length > c.from);
+      if (same) same.gate += `; ${p.gate}`;
+      else cuts.push({ from, to: from + p.quote.length, gate: p.gate });
+    }
+    cuts.sort((a, b) => a.from - b.from);
+    const out = [];
+    let at = 0;
+    for (const c of cuts) {
+      out.push(text.slice(at, c.from), el("mark", { tabindex: 0, title: `the judge cites this: ${c.gate}` }, text.slice(c.from, c.to), el("small", {}, ` ${c.gate}`)));
+      at = c.to;
+    }
+    return [...out, text.slice(at)];
+  }
+
+  // words shows a text of any length: its beginning, and the rest at a click.
+  function words(text, cited = [], left = new Set()) {
+    const last = Math.max(0, ...cited.map((p) => text.indexOf(p.quote) + p.quote.length));
+    if (text.length <= Math.max(long, last)) return el("div.text", {}, marked(text, cited, left));
+    const node = el("div.text", {}, marked(text.slice(0, Math.max(long, last)), cited, left));
+    node.append(el("button", { type: "button", onclick: () => node.replaceChildren(...marked(text, cited, new Set())) }, `… all ${text.length} characters`));
+    return node;
+  }
+
+  arena.words = words;
+
+  // folded draws its content when it is first opened: results are long.
+  function folded(summary, make, open = false) {
+    const node = el("details", {}, el("summary", {}, summary));
+    let made = false;
+    const fill = () => { if (node.open && !made) { made = true; node.append(make()); } };
+    node.addEventListener("toggle", fill);
+    node.open = open;
+    fill();
+    return node;
+  }
+
+  function call(c, at) {
+    const named = c.reply ? el("a", { href: `${at}/reply/${c.reply}` }, `named by reply ${c.reply}`) : "no reply named it";
+    return el("div.call", {}, el("p", {}, el("strong", {}, c.name || "dispatch beside the dialogue"), " ", el("code", {}, clip(c.arguments, 600))),
+      !c.sent && !c.link ? null : el("p", { class: /^(named|named_loosely|derived|retry)$/.test(c.link || "") ? "link good" : "link bad" }, "↳ ", c.sent ? ["dispatched ", el("code", {}, clip(c.sent, 300)), ` (${c.status || "no status"}), `] : "no dispatch, ", named, c.link ? `: ${c.link}` : ""),
+      c.answered ? folded(`returned ${c.result.length} characters`, () => words(c.result)) : el("p.link.bad", {}, "nothing came back"));
+  }
+
+  const clip = (s, n) => s.length > n ? s.slice(0, n) + " …" : s;
+
+  function turn(t, i, a, at, here, left) {
+    const mine = passages(a).filter((p) => p.step === t.step), id = String(i + 1);
+    return el("article.step", { id: `step-${id}`, tabindex: -1, "data-step": id, "data-here": here === id },
+      el("h3", {}, el("a", { href: `${at}/step/${id}` }, `Step ${t.step}`)),
+      el("details", { open: true }, el("summary", {}, (t.calls || []).length ? `calls ${t.calls.map((c) => c.name).join(", ")}` : "calls nothing"),
+        [["user", t.user], ["thinks", t.think], ["says", t.text]].filter(([, s]) => s).map(([who, s]) => el("div.said", {}, el("h4", {}, who), words(s, mine, left))),
+        t.held || t.nowhere ? el("p.ground", {}, t.held ? ["rests on results: ", el("b", {}, t.held.join(", ")), ". "] : "", t.nowhere ? ["in no result: ", el("b.bad", {}, t.nowhere.join(", ")), "."] : "") : null,
+        t.repairs ? el("p.ground", {}, `mended: ${t.repairs.join(", ")}`) : null,
+        (t.calls || []).map((c) => call(c, at))));
+  }
+
+  // story is the dialogue of an argument.
+  function story(a, at, here = "", reply = "") {
+    const s = a.story;
+    if (!s) return [el("h2", {}, "Dialogue"), el("p", {}, "This site holds no dialogue of it. `arena view CORPUS` without -o shows it from the day, `arena explain` prints it.")];
+    const left = new Set(passages(a));
+    const turns = s.turns.map((t, i) => turn(t, i, a, at, here, left));
+    return [el("h2", {}, "Dialogue"), el("p.query", {}, s.query), s.source === "row" ? el("p.note", {}, "From the corpus's own row, which holds no proxy log.") : null,
+      s.system ? folded("system prompt", () => words(s.system)) : null, turns,
+      (s.beside || []).length ? [el("h3", {}, "Dispatched, and not in the dialogue"), s.beside.map((c) => call(c, at))] : null,
+      left.size ? [el("h3", {}, "Cited, and not in what the step says"), el("ul", {}, [...left].map((p) => el("li", {}, `step ${p.step}, ${p.gate}: ${p.quote}`)))] : null,
+      (s.replies || []).length ? [el("h3", {}, "What the model replied, by the log"), s.replies.map((r, i) => el("div", { id: `reply-${i + 1}`, tabindex: -1, "data-here": reply === String(i + 1) },
+        folded(`reply ${i + 1}${r.status ? `, status ${r.status}` : ""}${r.ms ? `, ${number(r.ms)} ms` : ""}`, () => words(r.text || ""), reply === String(i + 1))))] : null];
+  }
+
+  function verdict(day, row, a) {
+    const g = (name) => day.get(name, row), fate = g("fate");
+    const why = fate === "kept" ? `kept: split ${g("split")}, rank ${number(g("rank"))} at its problem` : `${fate} at ${g("stage")}: ${g("reason")}`;
+    const fires = (a.checks || []).filter((c) => c.fires && c.reason);
+    return [el("p", { class: fate === "kept" ? "fate kept" : "fate" }, el("strong", {}, why), fate === "kept" ? "" : `. ${day.reasons[g("reason")] || ""}`),
+      el("dl.facts", {}, [["axis", `${g("axis") || "not asked"}, confidence ${number(g("confidence"), 3)}`], ["adaptivity of the agent's day", number(g("adaptivity"), 3)], ["richness", `v1 ${number(g("richness_v1"), 3)}, v2 ${number(g("richness_v2"), 3)}`],
+        ["agent", link([day.k, "agent", day.agent(row)], {}, day.agent(row) || "–")], ["status", `${g("status")}, ${number(g("n_steps"))} steps, ${number(g("n_tool_calls"))} calls, ${number(g("seconds"))} s`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
+      fires.length ? arena.table("Checks that fire", ["check", "reason", "measured", "limit"], fires.map((c) => [c.name, c.reason, c.value, c.limit])) : el("p", {}, "No check of the filter fires."),
+      a.story?.odds ? folded("log-odds of a program", () => arena.table("Log-odds from the attempt itself", ["rule", "log-odds", "why"], a.story.odds.map((o) => [o.rule, o.odds, o.why]))) : null,
+      a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks", ["check", "measured", "limit"], (a.checks || []).map((c) => [c.name, c.value, c.limit])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
+  }
+
+  function scored(day, row) {
+    const axes = ["length", "format", "product", "gt", "rule", "title", "price", "service", "sku_attrs", "shop", "budget"].map((n) => [n, day.get(n, row)]).filter(([, v]) => v !== null);
+    if (!axes.length) return el("p", {}, day.get("error", row) || "No score.");
+    const reward = day.get("success", row) && day.get("judge_multiplier", row) !== null ? day.get("judge_multiplier", row) : 0;
+    return [el("p", {}, `${day.get("success", row) ? "Solved" : "Not solved"} by the subnet's rules; reward ${number(reward)}.`), arena.table("Axes of the outcome", ["axis", "score"], axes)];
+  }
+
+  function judged(day, row, a) {
+    if (!a.gates) return el("p", {}, "Not judged.");
+    return [el("p", {}, `${day.get("judge", row)}: ${day.get("judge_outcome", row)}, grade ${number(day.get("judge_score", row))}, factor ${number(day.get("judge_multiplier", row))}.`),
+      el("ol.gates", {}, a.gates.map((g) => el("li", {}, el("strong", { class: g.state === "passed" ? "good" : g.state === "failed" ? "bad" : "" }, `${g.name}: ${g.state}`),
+        g.state === "failed" ? ` ${a.detail || ""}` : "", (g.passages || []).map((p) => el("blockquote", {}, `step ${p.step}: ${p.quote}`)))))];
+  }
+
+  function guarded(day, row, a) {
+    if (!a.near) return el("p", {}, "No protected problem is near, or it was not asked.");
+    return [el("p", {}, `Nearest protected problem ${a.near.problem}: ${day.get("leak_drop", row) ? `dropped by tier ${day.get("leak_tier", row)}` : "not dropped"}, score ${number(day.get("leak_score", row))}, threshold ${number(day.threshold)}. ${day.get("leak_evidence", row) || ""}`),
+      a.near.texts ? folded("what it asks", () => words(a.near.texts)) : null, a.near.words ? el("p", {}, "Words of both: ", el("b", {}, a.near.words.join(" "))) : null];
+  }
+
+  function ranked(day, row, a) {
+    const rivals = a.rivals || [], place = day.get("place", row);
+    const rows = rivals.slice(0, 50).map((r) => [link([day.k, "attempt", r], {}, `run ${day.get("eval_run_id", r)}${r === row ? " (this one)" : ""}`), day.get("place", r), day.get("reason", r) || day.get("fate", r), day.get("judge_score", r), r === row ? "" : link([day.k, "beside", row, r], {}, el("span.whole", {}, "side by side"))]);
+    return [el("p", {}, place === null ? "It did not come to be ranked." : `Place ${place} of ${rivals.length} at the problem${day.top ? `; at most ${day.top} stay` : ""}.`),
+      a.better >= 0 ? el("p", {}, "Better twin: ", link([day.k, "attempt", a.better], {}, day.get("trace_id", a.better)), `, similarity ${number(day.get("similarity", row))} of at least ${number(day.near)}. `, link([day.k, "beside", row, a.better], {}, "side by side")) : null,
+      rows.length ? arena.table("Ranked at the problem", ["attempt", "place", "became", "grade", ""], rows) : null,
+      el("p", {}, link([day.k, "attempts"], { problem_id: "=" + day.get("problem_id", row) }, "all attempts at this problem"))];
+  }
+
+  // keys lets a reader walk the steps, the marked passages and the list.
+  function keys(day, row) {
+    const steps = () => [...document.querySelectorAll("article.step")], go = (nodes, by) => {
+      const at = nodes.indexOf(document.activeElement.closest("article.step, mark")), next = nodes[Math.max(0, Math.min(nodes.length - 1, at + by))];
+      next?.focus(); next?.scrollIntoView({ block: "center" });
+    };
+    const list = arena.list, neighbour = (by) => { const i = list ? list.order.indexOf(row) + by : -1; if (list && list.order[i] !== undefined) location.hash = arena.address([day.k, "attempt", list.order[i]]); };
+    for (const [key, act] of Object.entries({
+      j: () => go(steps(), 1), k: () => go(steps(), -1), ArrowRight: () => neighbour(1), ArrowLeft: () => neighbour(-1), n: () => neighbour(1), p: () => neighbour(-1),
+      m: () => { const all = [...document.querySelectorAll("mark")]; go(all, all.indexOf(document.activeElement) < 0 ? 1 : 1); },
+      f: () => { const all = steps().map((s) => s.querySelector("details")), open = !all.some((d) => d.open); all.forEach((d) => { d.open = open; }); },
+      b: () => { location.hash = list ? list.back : arena.address([day.k, "attempts"]); },
+    })) arena.keys.set(key, act);
+  }
+
+  page("attempt", async (day, path) => {
+    const row = Number(path[0]), a = await day.argued(row), at = arena.address([day.k, "attempt", row]), is = (kind) => path[1] === kind ? path[2] : "";
+    if (!a) throw new Error(`there is no attempt ${path[0]}`);
+    document.title = `${day.get("reason", row) || day.get("fate", row)}: ${day.get("trace_id", row)}`;
+    keys(day, row);
+    const section = (name, ...content) => el("section", {}, el("h2", {}, name), content);
+    return [el("h1.id", {}, day.get("trace_id", row) || "A record that could not be read"), verdict(day, row, a),
+      el("div.sections", {}, section("Outcome", scored(day, row)), section("Judge", judged(day, row, a)), section("Guard", guarded(day, row, a)), section("Rank", ranked(day, row, a))),
+      el("section", {}, story(a, at, is("step"), is("reply")))];
+  });
+
+  page("beside", async (day, path) => {
+    const rows = path.slice(0, 2).map(Number), both = await Promise.all(rows.map((r) => day.argued(r)));
+    document.title = "Side by side";
+    return [el("h1", {}, "Side by side"), el("div.both", {}, both.map((a, i) => el("section", {}, el("h2.id", {}, link([day.k, "attempt", rows[i]], {}, day.get("trace_id", rows[i]))),
+      a ? [verdict(day, rows[i], a), scored(day, rows[i]), judged(day, rows[i], a), story(a, arena.address([day.k, "attempt", rows[i]]))] : el("p", {}, "Not here."))))];
+  });
+})();

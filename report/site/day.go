@@ -1,0 +1,133 @@
+package site
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/docs"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// day is what the pages on all attempts of a corpus are made of.
+type day struct {
+	Name      string            `json:"name"`
+	Rows      int               `json:"rows"`
+	Funnel    []corpus.Stage    `json:"funnel"`
+	Reasons   map[string]string `json:"reasons"`
+	Columns   []column          `json:"columns"`
+	Threshold float64           `json:"threshold"`
+	Top       int               `json:"top"`
+	Near      float64           `json:"near"`
+	Chunk     int               `json:"chunk"`
+	// Planted counts planted protected requests and those found, by kind.
+	Planted []guard.InjectionRecall `json:"planted"`
+	// Whole are the attempts with a file of their own; null where all have one.
+	Whole []int `json:"whole"`
+}
+
+// column is one column of the table of attempts. Of those with few distinct texts
+// the values point into Texts.
+type column struct {
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"`
+	Doc    string   `json:"doc,omitempty"`
+	Texts  []string `json:"texts,omitempty"`
+	Values []any    `json:"values"`
+}
+
+func (c *Corpus) day() *day {
+	l := c.Ledger
+	d := &day{
+		Name: c.Name, Rows: len(l.Lines), Funnel: l.Manifest.Funnel, Reasons: map[string]string{}, Columns: c.columns(),
+		Threshold: l.Threshold, Top: l.Rules.Select.Top, Near: l.Rules.Select.Near, Chunk: chunk, Planted: l.Planted,
+	}
+	for _, s := range d.Funnel {
+		for _, by := range []map[string]int64{s.Dropped, s.Failures} {
+			for word := range by {
+				d.Reasons[word] = l.Meanings[word]
+			}
+		}
+	}
+	if !c.all {
+		d.Whole = []int{}
+		for at := range l.Lines {
+			if c.whole[at] {
+				d.Whole = append(d.Whole, at)
+			}
+		}
+	}
+	return d
+}
+
+// repeated are columns that say what another says.
+var repeated = []string{"judge_trace_id", "judge_record_sha256", "leak_id"}
+
+// columns are all columns of the ledger but lists of structures, which the pages of
+// attempts show.
+func (c *Corpus) columns() (out []column) {
+	meanings := docs.ColumnMeanings()
+	at := map[string]int{}
+	for _, w := range where.Columns() {
+		kind := w.Kind()
+		if kind == "" || slices.Contains(repeated, w.Name) {
+			continue
+		}
+		at[w.Name] = len(out)
+		out = append(out, column{Name: w.Name, Kind: kind, Doc: meanings[w.Name], Values: make([]any, len(c.Ledger.Lines))})
+	}
+	for row, line := range c.Ledger.Lines {
+		for name, v := range line.Values() {
+			if i, wanted := at[name]; wanted {
+				out[i].Values[row] = flat(v)
+			}
+		}
+	}
+	for i := range out {
+		out[i].share()
+	}
+	return out
+}
+
+// flat is a value as a cell shows it: a list of words is one text.
+func flat(v any) any {
+	switch v := v.(type) {
+	case []string:
+		return strings.Join(v, " ")
+	case []bool:
+		walk := ""
+		for _, passed := range v {
+			walk += map[bool]string{true: "1", false: "0"}[passed]
+		}
+		return walk
+	}
+	return v
+}
+
+// maxTexts is how many distinct texts a column may have for its values to be
+// numbers of them.
+const maxTexts = 4096
+
+// share writes each text of a column once, where there are few.
+func (c *column) share() {
+	if c.Kind != "words" {
+		return
+	}
+	numbers := map[string]int{}
+	var texts []string
+	for _, v := range c.Values {
+		s, _ := v.(string)
+		if _, known := numbers[s]; !known {
+			if len(texts) == maxTexts {
+				return
+			}
+			numbers[s], texts = len(texts), append(texts, s)
+		}
+	}
+	for i, v := range c.Values {
+		s, _ := v.(string)
+		c.Values[i] = numbers[s]
+	}
+	c.Texts = texts
+}

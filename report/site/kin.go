@@ -1,0 +1,260 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"hash/maphash"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// The kinds of what two agents may share. Tools and arguments count at one problem:
+// the course of tools of an attempt, a search with its words. Frames are sentences
+// of thinking without their figures; code is lines of the prompts that a client
+// sends, all of its program that a trace shows.
+const (
+	byTools = iota
+	byArguments
+	byFrames
+	byCode
+	kinds
+)
+
+var kindNames = [kinds]string{"tools", "arguments", "frames", "code"}
+
+// A pair is copied where half of what two agents write in one of the kinds but tools
+// is the same, and few others write it: models of one make think alike now and then.
+const copied = 0.5
+
+// leastWords and leastLine are how long a sentence and a prompt's line must be to
+// say something of who wrote them.
+const (
+	leastWords = 6
+	leastLine  = 24
+	// showPassages are shown of each pair.
+	showPassages = 5
+	maxPassage   = 300
+)
+
+// kinship gathers what each agent of a day writes. It may be used by several
+// goroutines; the order in which attempts come changes nothing.
+type kinship struct {
+	mu     sync.Mutex
+	agents map[string]*[kinds]map[uint64]bool
+	// texts are an example of each item of frames, the first in byte order.
+	texts map[uint64]string
+}
+
+// seed is this process's: items are only compared.
+var seed = maphash.MakeSeed()
+
+func hash(parts ...string) uint64 { return maphash.String(seed, strings.Join(parts, "\x00")) }
+
+// agentOf names who made an attempt: the account, else the version, else the run.
+func agentOf(hotkey, version, run string) string { return cmp.Or(hotkey, version, run) }
+
+// items are those of one attempt, with the sentences of its frames.
+type items struct {
+	by        [kinds][]uint64
+	sentences []string
+}
+
+func (k *kinship) add(t *arena.Trace) {
+	if !t.HasDialogue {
+		return
+	}
+	d := filters.Normalise(t)
+	found := &items{}
+	found.dialogue(t.ProblemID, &d)
+	found.prompts(t)
+	name := agentOf(t.Agent.Hotkey, t.Agent.VersionID, t.RunID)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.agents == nil {
+		k.agents, k.texts = map[string]*[kinds]map[uint64]bool{}, map[uint64]string{}
+	}
+	mine := k.agents[name]
+	if mine == nil {
+		mine = &[kinds]map[uint64]bool{{}, {}, {}, {}}
+		k.agents[strings.Clone(name)] = mine
+	}
+	for kind, all := range found.by {
+		for _, h := range all {
+			mine[kind][h] = true
+		}
+	}
+	for i, h := range found.by[byFrames] {
+		s := text.ClipBytes(found.sentences[i], maxPassage)
+		if old, known := k.texts[h]; !known || s < old {
+			k.texts[h] = strings.Clone(s)
+		}
+	}
+}
+
+func (f *items) dialogue(problem string, d *arena.Dialogue) {
+	var tools []string
+	for i := range d.Turns {
+		for _, c := range d.Turns[i].Calls {
+			tools = append(tools, c.Name)
+			f.by[byArguments] = append(f.by[byArguments], hash(problem, c.Name, string(c.Arguments)))
+		}
+		for _, s := range sentences(d.Turns[i].Think) {
+			f.by[byFrames], f.sentences = append(f.by[byFrames], hash(framed(s))), append(f.sentences, s)
+		}
+	}
+	f.by[byTools] = append(f.by[byTools], hash(problem, strings.Join(tools, " ")))
+}
+
+// prompts takes the lines of what the client itself writes into its requests.
+func (f *items) prompts(t *arena.Trace) {
+	for i := range t.Steps {
+		for j := range t.Steps[i].Proxy {
+			gjson.Get(string(t.Steps[i].Proxy[j].Body), "messages").ForEach(func(_, m gjson.Result) bool {
+				if role := m.Get("role").Str; role == "system" || role == "user" {
+					for line := range strings.Lines(m.Get("content").Str) {
+						if line = strings.TrimSpace(line); len(line) >= leastLine && line != t.Query {
+							f.by[byCode] = append(f.by[byCode], hash(framed(line)))
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+func sentences(think string) []string {
+	all := strings.FieldsFunc(think, func(r rune) bool { return r == '.' || r == '\n' || r == '!' || r == '?' || r == ';' })
+	return slices.DeleteFunc(all, func(s string) bool { return len(strings.Fields(s)) < leastWords })
+}
+
+// framed is a sentence without its figures and without case and blanks.
+func framed(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return '#'
+		}
+		return r
+	}, strings.ToLower(s))), " ")
+}
+
+// pair is two agents that share something.
+type pair struct {
+	A  string     `json:"a"`
+	B  string     `json:"b"`
+	By [kinds]any `json:"by"`
+	// Copied reports whether the pair is taken for copies.
+	Copied   bool     `json:"copied"`
+	Passages []string `json:"passages"`
+}
+
+// agents compares the agents of a day. The whole day is read for it, once.
+func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
+	if c.all {
+		for _, in := range c.inputs() {
+			if _, read := c.read[in.SHA256]; read {
+				continue
+			}
+			_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+				if it.Trace != nil {
+					c.kin.add(it.Trace)
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			c.read[in.SHA256] = true
+		}
+	}
+	b, err := script(key, map[string]any{"kinds": kindNames, "pairs": c.kin.pairs()})
+	return cleaned(b, c.Clean), err
+}
+
+// pairs are all pairs of agents that share anything that few others have.
+func (k *kinship) pairs() []pair {
+	names := make([]string, 0, len(k.agents))
+	have := [kinds]map[uint64]int{{}, {}, {}, {}}
+	for name, items := range k.agents {
+		names = append(names, name)
+		for kind := range kinds {
+			for h := range items[kind] {
+				have[kind][h]++
+			}
+		}
+	}
+	slices.Sort(names)
+	out := []pair{}
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			if p := k.pair(a, b, &have); p != nil {
+				out = append(out, *p)
+			}
+		}
+	}
+	return out
+}
+
+// least is from where on a likeness is worth showing.
+const least = 0.02
+
+func (k *kinship) pair(a, b string, have *[kinds]map[uint64]int) *pair {
+	p := &pair{A: a, B: b, Passages: []string{}}
+	shown := false
+	for kind := range kinds {
+		x := alike(k.agents[a][kind], k.agents[b][kind], have[kind], len(k.agents))
+		if math.IsNaN(x) {
+			continue // one of them shows nothing of the kind
+		}
+		p.By[kind] = math.Round(x*1e4) / 1e4
+		shown = shown || x >= least
+		p.Copied = p.Copied || x >= copied && kind != byTools
+	}
+	if !shown {
+		return nil
+	}
+	p.Passages = k.passages(a, b, have[byFrames])
+	return p
+}
+
+// alike is the Dice similarity of two sets in which an item counts the less the more
+// agents have it, and nothing where half of them do: what all write is no copy.
+func alike(a, b map[uint64]bool, have map[uint64]int, agents int) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return math.NaN()
+	}
+	both := 0.0
+	for h := range a {
+		if b[h] {
+			both += max(0, 1-2*float64(have[h]-2)/float64(agents))
+		}
+	}
+	return 2 * both / float64(len(a)+len(b))
+}
+
+// passages are sentences that both think and fewest others do.
+func (k *kinship) passages(a, b string, have map[uint64]int) []string {
+	var shared []uint64
+	for h := range k.agents[a][byFrames] {
+		if k.agents[b][byFrames][h] {
+			shared = append(shared, h)
+		}
+	}
+	slices.SortFunc(shared, func(x, y uint64) int {
+		return cmp.Or(cmp.Compare(have[x], have[y]), cmp.Compare(len(k.texts[y]), len(k.texts[x])), cmp.Compare(k.texts[x], k.texts[y]))
+	})
+	out := []string{}
+	for _, h := range shared[:min(showPassages, len(shared))] {
+		out = append(out, strings.TrimSpace(k.texts[h]))
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package site
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Run is the folder of a finished evaluation.
+type Run struct {
+	Name, Dir string
+	// Clean replaces secrets in a text; JSON stays JSON.
+	Clean func(string) string
+}
+
+// The bounds on what is read of a run: a result repeats ids that a model made up, a
+// sample is a conversation, a moment some kilobytes, and a plot has room for so many.
+const (
+	maxLine    = 64 << 20
+	maxMoments = 600
+)
+
+// run is what the pages on a run are made of, most of it as its files have it.
+type run struct {
+	Name      string            `json:"name"`
+	Spec      json.RawMessage   `json:"spec"`
+	Summary   json.RawMessage   `json:"summary"`
+	Results   []json.RawMessage `json:"results"`
+	Telemetry json.RawMessage   `json:"telemetry"`
+	Moments   []json.RawMessage `json:"moments"`
+}
+
+func (r *Run) file(k int, name string) ([]byte, error) {
+	key := "r" + strconv.Itoa(k) + "/" + strings.TrimSuffix(name, ".js")
+	var data any
+	n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSuffix(name, ".js"), "talk/"))
+	switch {
+	case name == "run.js":
+		data, err = r.read()
+	case err == nil:
+		data, err = r.talk(n)
+	default:
+		return nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	b, err := script(key, data)
+	if err != nil {
+		return nil, err
+	}
+	return cleaned(b, r.Clean), nil
+}
+
+// cleaned replaces the secrets in the data of a script.
+func cleaned(b []byte, clean func(string) string) []byte {
+	if clean == nil {
+		return b
+	}
+	head, rest, _ := bytes.Cut(b, []byte(","))
+	data := bytes.TrimSuffix(rest, []byte(");\n"))
+	return fmt.Appendf(nil, "%s,%s);\n", head, clean(string(data)))
+}
+
+func (r *Run) read() (*run, error) {
+	out := &run{Name: r.Name}
+	for name, to := range map[string]*json.RawMessage{"spec.json": &out.Spec, "summary.json": &out.Summary, "telemetry.json": &out.Telemetry} {
+		b, err := os.ReadFile(filepath.Join(r.Dir, name))
+		if errors.Is(err, fs.ErrNotExist) && to == &out.Telemetry {
+			b, err = []byte("null"), nil // scored again in a folder that came without
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read run: %w", err)
+		}
+		*to = b
+	}
+	var err error
+	if out.Results, err = r.lines("results.jsonl"); err != nil {
+		return nil, err
+	}
+	out.Moments, err = r.lines("telemetry.jsonl")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	every := len(out.Moments)/maxMoments + 1
+	for i := range len(out.Moments) / every {
+		out.Moments[i] = out.Moments[i*every]
+	}
+	out.Moments = out.Moments[:len(out.Moments)/every]
+	return out, err
+}
+
+// lines are those of a file that are JSON: a process may have ended within one.
+func (r *Run) lines(name string) (all []json.RawMessage, err error) {
+	f, err := os.Open(filepath.Join(r.Dir, name))
+	if err != nil {
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	for line, err := range arena.Lines(f, maxLine) {
+		if err != nil {
+			return nil, fmt.Errorf("read %s of %s: %w", name, r.Dir, err)
+		}
+		if json.Valid(line.Text) {
+			all = append(all, bytes.Clone(line.Text))
+		}
+	}
+	return all, nil
+}
+
+// talk is the conversation of a rollout from the run's log: its entries are the
+// samples in the order of the results, behind one that begins it.
+func (r *Run) talk(n int) (_ any, err error) {
+	log, err := zip.OpenReader(filepath.Join(r.Dir, "inspect.eval"))
+	if err != nil {
+		return nil, fmt.Errorf("read inspect log: %w", err)
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if n < 0 || n+1 >= len(log.File) || !strings.HasPrefix(log.File[n+1].Name, "samples/") {
+		return nil, fs.ErrNotExist
+	}
+	in, err := log.File[n+1].Open()
+	if err != nil {
+		return nil, fmt.Errorf("read inspect log: %w", err)
+	}
+	var sample struct {
+		ID       string          `json:"id"`
+		Epoch    int             `json:"epoch"`
+		Input    json.RawMessage `json:"input"`
+		Messages json.RawMessage `json:"messages"`
+	}
+	err = json.NewDecoder(io.LimitReader(in, maxLine)).Decode(&sample)
+	return sample, errors.Join(err, in.Close())
+}
+
+// names are the files of a run: its pages' and one for each rollout.
+func (r *Run) names(folder string) ([]string, error) {
+	all, err := r.lines("results.jsonl")
+	out := []string{folder + "run.js"}
+	for n := range all {
+		out = append(out, folder+"talk/"+strconv.Itoa(n)+".js")
+	}
+	return out, err
+}

@@ -1,0 +1,183 @@
+// Package site shows corpora as pages that open from a folder or from this
+// machine: funnel, attempts, one attempt, agents. Each page's data is a script of
+// its own, since a page from a folder may not fetch; what is quoted from traces is
+// data and never markup, and nothing is asked of any other server.
+package site
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/report/attempt"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Site is pages on corpora and on runs of students.
+type Site struct {
+	Corpora []*Corpus
+	Runs    []*Run
+	// Comparisons are of the first run with each of the others, as arena compare
+	// --json writes them.
+	Comparisons any
+}
+
+// Corpus is one corpus with the days that its traces lie in.
+type Corpus struct {
+	Name   string
+	Ledger *attempt.Ledger
+	Days   attempt.Days
+	// Clean replaces secrets in a text; JSON stays JSON.
+	Clean func(string) string
+	// Workers read inputs side by side.
+	Workers int
+	// all reports whether every attempt can be told when it is asked for.
+	all bool
+	// whole are the attempts that have a file of their own, by their places.
+	whole map[int]bool
+	kin   kinship
+	// read are the inputs whose attempts kin knows.
+	read map[string]bool
+}
+
+// chunk is how many attempts without a file of their own share one.
+const chunk = 256
+
+// File gives a file of the site by its name, slashes between folders. What is not
+// there is fs.ErrNotExist.
+func (s *Site) File(ctx context.Context, name string) ([]byte, error) {
+	parts := strings.Split(name, "/")
+	switch {
+	case name == "data/site.js":
+		return s.list()
+	case parts[0] != "data":
+		return assets.ReadFile(path.Join("assets", name))
+	}
+	number, ofRun := strings.CutPrefix(parts[min(1, len(parts)-1)], "r")
+	k, err := strconv.Atoi(number)
+	switch {
+	case err != nil || k < 0 || len(parts) < 3:
+	case ofRun && k < len(s.Runs):
+		return s.Runs[k].file(k, strings.Join(parts[2:], "/"))
+	case !ofRun && k < len(s.Corpora):
+		return s.Corpora[k].file(ctx, k, strings.Join(parts[2:], "/"))
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (s *Site) list() ([]byte, error) {
+	corpora, runs := []string{}, []string{}
+	for _, c := range s.Corpora {
+		corpora = append(corpora, c.Name)
+	}
+	for _, r := range s.Runs {
+		runs = append(runs, r.Name)
+	}
+	return script("site", map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons})
+}
+
+// script is data as a page can load it: a call with its name. What encoding/json
+// escapes leaves nothing that could end a script.
+func script(name string, data any) ([]byte, error) {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", name, err)
+	}
+	return slices.Concat([]byte("arena.put("+strconv.Quote(name)+","), b, []byte(");\n")), nil
+}
+
+func (c *Corpus) file(ctx context.Context, k int, name string) ([]byte, error) {
+	key := strconv.Itoa(k) + "/" + strings.TrimSuffix(name, ".js")
+	kind, rest, _ := strings.Cut(strings.TrimSuffix(name, ".js"), "/")
+	n, err := strconv.Atoi(rest)
+	switch {
+	case kind == "day":
+		return script(key, c.day())
+	case kind == "agents":
+		return c.agents(ctx, key)
+	case err != nil || n < 0 || n >= len(c.Ledger.Lines):
+		return nil, fs.ErrNotExist
+	case kind == "attempt":
+		return c.attempt(ctx, key, n)
+	case kind == "rest":
+		return c.rest(key, n)
+	}
+	return nil, fs.ErrNotExist
+}
+
+// attempt is one attempt with all that is known of it.
+func (c *Corpus) attempt(ctx context.Context, key string, n int) ([]byte, error) {
+	a := c.Ledger.Argue(n)
+	if err := c.Days.Tell(ctx, c.Ledger, a); err != nil {
+		return nil, err
+	}
+	return c.argued(key, a)
+}
+
+func (c *Corpus) argued(key string, a *attempt.Argument) ([]byte, error) {
+	b, err := script(key, a)
+	return cleaned(b, c.Clean), err
+}
+
+// rest are the attempts from a place on that have no file of their own, with what
+// speaks against them and without their story.
+func (c *Corpus) rest(key string, n int) ([]byte, error) {
+	all := map[string]*attempt.Argument{}
+	for at := n; at < min(n+chunk, len(c.Ledger.Lines)); at++ {
+		if c.whole[at] {
+			continue
+		}
+		a := c.Ledger.Argue(at)
+		a.Features, a.Checks = nil, slices.DeleteFunc(a.Checks, func(x attempt.Check) bool { return !x.Fires })
+		if err := a.Clean(c.Clean); err != nil {
+			return nil, err
+		}
+		all[strconv.Itoa(at)] = a
+	}
+	return script(key, all)
+}
+
+// Serve makes a corpus tell every attempt when it is asked for.
+func (c *Corpus) Serve() { c.all, c.read = true, map[string]bool{} }
+
+// choose picks the attempts that get a file of their own: the kept ones, and of each
+// other reason the first so many by the hash of their record.
+func (c *Corpus) choose(traces int) {
+	c.whole = map[int]bool{}
+	byReason := map[string][]int{}
+	for at, l := range c.Ledger.Lines {
+		if a := l.Attempt; a.Fate == rows.FateKept {
+			c.whole[at] = true
+		} else if _, here := c.Days[a.SourceSHA256]; here && a.HasDialogue {
+			byReason[a.Stage+"/"+a.Reason] = append(byReason[a.Stage+"/"+a.Reason], at)
+		}
+	}
+	for _, all := range byReason {
+		slices.SortStableFunc(all, func(a, b int) int {
+			return strings.Compare(c.Ledger.Lines[a].Attempt.RecordSHA256, c.Ledger.Lines[b].Attempt.RecordSHA256)
+		})
+		for _, at := range all[:min(traces, len(all))] {
+			c.whole[at] = true
+		}
+	}
+}
+
+// assetFiles are the files that no corpus decides.
+func assetFiles() (names []string, err error) {
+	err = fs.WalkDir(assets, "assets", func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, strings.TrimPrefix(p, "assets/"))
+		}
+		return err
+	})
+	return names, err
+}

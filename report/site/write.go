@@ -1,0 +1,130 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/report/attempt"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// Write gives every file of the site to put, which several goroutines call: the kept
+// attempts whole, and of each reason so many of the others.
+func (s *Site) Write(ctx context.Context, dropped int, put func(name string, content []byte) error) error {
+	names, err := assetFiles()
+	if err != nil {
+		return err
+	}
+	names = append(names, "data/site.js")
+	for k, c := range s.Corpora {
+		c.choose(dropped)
+		if err := c.write(ctx, fmt.Sprintf("data/%d/", k), put); err != nil {
+			return err
+		}
+		names = append(names, c.names(fmt.Sprintf("data/%d/", k))...)
+	}
+	for k, r := range s.Runs {
+		mine, err := r.names(fmt.Sprintf("data/r%d/", k))
+		if err != nil {
+			return err
+		}
+		names = append(names, mine...)
+	}
+	for _, name := range names {
+		b, err := s.File(ctx, name)
+		if err == nil {
+			err = put(name, b)
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// names are the files of a corpus that no single attempt has.
+func (c *Corpus) names(folder string) []string {
+	out := []string{folder + "day.js", folder + "agents.js"}
+	for at := 0; at < len(c.Ledger.Lines); at += chunk {
+		out = append(out, folder+"rest/"+strconv.Itoa(at)+".js")
+	}
+	return out
+}
+
+// writer writes the attempts of a corpus that have a file of their own.
+type writer struct {
+	*Corpus
+	folder string
+	put    func(string, []byte) error
+	// wanted are their places by id and record; told those that were written.
+	wanted map[[2]string]int
+}
+
+// write reads each input once, and tells what is wanted of it.
+func (c *Corpus) write(ctx context.Context, folder string, put func(string, []byte) error) error {
+	w := &writer{Corpus: c, folder: folder, put: put, wanted: map[[2]string]int{}}
+	for at := range c.whole {
+		a := c.Ledger.Lines[at].Attempt
+		w.wanted[[2]string{a.SourceSHA256, a.RecordSHA256}] = at
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, c.Workers))
+	for _, in := range c.inputs() {
+		g.Go(func() error { return w.input(ctx, in) })
+	}
+	return errors.Join(g.Wait(), w.rows())
+}
+
+// inputs are those of the days in an order that no path decides.
+func (c *Corpus) inputs() (all []traces.Input) {
+	for _, sha := range slices.Sorted(maps.Keys(c.Days)) {
+		all = append(all, c.Days[sha])
+	}
+	return all
+}
+
+func (w *writer) input(ctx context.Context, in traces.Input) error {
+	_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+		if it.Trace == nil {
+			return nil
+		}
+		w.kin.add(it.Trace)
+		if at, wanted := w.wanted[[2]string{in.SHA256, it.Trace.RecordSHA256}]; wanted {
+			return w.tell(at, it.Trace, attempt.FromDay)
+		}
+		return nil
+	})
+	return err
+}
+
+// rows tells the kept attempts whose day is not there.
+func (w *writer) rows() error {
+	return w.Ledger.EachRow(func(id string, t *arena.Trace) error {
+		at, known := w.Ledger.Find(id)
+		if !known || !w.whole[at] {
+			return nil
+		}
+		if _, read := w.Days[w.Ledger.Lines[at].Attempt.SourceSHA256]; read {
+			return nil
+		}
+		return w.tell(at, t, attempt.FromRow)
+	})
+}
+
+func (w *writer) tell(at int, t *arena.Trace, source string) error {
+	a := w.Ledger.Argue(at)
+	w.Ledger.Tell(a, t, source)
+	name := "attempt/" + strconv.Itoa(at)
+	b, err := w.argued(w.folder[len("data/"):]+name, a)
+	if err != nil {
+		return err
+	}
+	return w.put(w.folder+name+".js", b)
+}

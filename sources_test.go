@@ -1,0 +1,58 @@
+package arena_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/traces/cold"
+)
+
+const sourcesHead = `# What other tools write, and what of it is kept
+
+Written from the readers by ` + "`go test . -run SourcesPage -update`" + `; ` + "`arena list formats`" + ` shows the table as well.
+A sample of each is in traces/testdata/cold.
+
+Files are told apart by their content. Messages, calls, answers and reasoning are kept of all; images and other parts that
+are no text leave an attempt out (` + "`non_text_content`" + `). What else a source holds and no trace has a place for is
+counted by the words below: import puts them under lost into a row's metadata and onto the card.
+
+| format | written by | kept beside the messages |
+|---|---|---|
+`
+
+const lostHead = `
+| lost | what |
+|---|---|
+| ` + "`unread:KEY`" + ` | text under a key of a message, a row or a document that no reader knows |
+`
+
+// TestSourcesPageNamesEveryFormat holds docs/sources.md to the readers of package
+// cold and to its words for what is lost.
+func TestSourcesPageNamesEveryFormat(t *testing.T) {
+	t.Parallel()
+	page := sourcesHead
+	for _, f := range cold.Formats {
+		page += fmt.Sprintf("| `%s` | %s | %s |\n", f.Name, f.Writers, f.Kept)
+	}
+	lines := reasonsIn(t, "traces/cold", regexp.MustCompile(`^lost[A-Z]`), func(word, meaning string) string {
+		if meaning == "" {
+			t.Errorf("%s has no comment: nobody would know what it means", word)
+		}
+		return fmt.Sprintf("| `%s` | %s |\n", word, strings.TrimSuffix(meaning, "."))
+	})
+	slices.Sort(lines)
+	page += lostHead + strings.Join(lines, "")
+	const path = "docs/sources.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != page {
+		t.Errorf("%s is not what the readers say (%v): run this test with -update", path, err)
+	}
+}

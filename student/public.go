@@ -1,0 +1,74 @@
+package student
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/student/rollout"
+)
+
+// redactor takes out what nobody is to see. All of a run folder passes it but the
+// journals, from which a run is played on: they hold what came as it came.
+var redactor = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(redact.Options{}) })
+
+// public is a text without secrets; JSON stays JSON. Numbers that it, or another of
+// the texts beside it, names as ids of goods stay.
+func public(text []byte, beside ...[]byte) ([]byte, error) {
+	r, err := redactor()
+	if err != nil {
+		return nil, err
+	}
+	ids := redact.IDs{}
+	ids.Add(string(text))
+	for _, b := range beside {
+		ids.Add(string(b))
+	}
+	return []byte(r.Sparing(ids).Text(string(text), redact.Counts{})), nil
+}
+
+// withoutSecrets is a rollout as all may see it, its trace as runID's.
+func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
+	head, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	line, err := public(r.Line)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := public(head, r.Line)
+	if err != nil || bytes.Equal(line, r.Line) && bytes.Equal(shown, head) {
+		return r, err
+	}
+	out := &rollout.Result{Line: line}
+	if err = json.Unmarshal(shown, out); err != nil {
+		return nil, fmt.Errorf("read result without secrets: %w", err)
+	}
+	out.SetScore(out.Score)
+	if arena.Raw(line).Kind() != arena.Object { // made up so that no redactor comes to an end
+		out.Line = fmt.Appendf(nil, `{"problem_id":%q,"dialogue":null}`, out.ProblemID)
+	}
+	return out, out.ReadTrace(runID)
+}
+
+// publicProblem is a line of problems without secrets, of a problem that a run
+// calls id.
+func publicProblem(p *arena.Problem, id string) ([]byte, error) {
+	text, err := public([]byte(p.Raw))
+	if err != nil || p.ID == id {
+		return text, err
+	}
+	var fields map[string]json.RawMessage
+	if err = json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	fields["problem_id"], err = json.Marshal(id)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(fields)
+}

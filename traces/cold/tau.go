@@ -1,0 +1,56 @@
+package cold
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// tau2 is a file of results of tau2-bench with all simulations, or one simulation.
+var tau2 = Format{
+	Name: "tau2", Writers: "tau2-bench results and simulations", Kept: "policy, model, reward, ending, seconds",
+	is: func(top object) bool {
+		return top["simulations"].IsArray() || top["reward_info"].IsObject() && messageList(top["messages"])
+	},
+	read: func(r *reader, top object) {
+		if !top["simulations"].IsArray() {
+			r.begin("")
+			r.simulation(top, object{})
+			return
+		}
+		r.each(top["simulations"], func(v gjson.Result) {
+			r.begin(v.Raw)
+			r.simulation(fields(v), top.within("info"))
+		})
+	},
+}
+
+func (r *reader) simulation(sim, info object) {
+	a := r.attempt()
+	a.Problem, a.Trial, a.Seconds = sim.id("task_id"), sim.id("trial"), sim.number("duration")
+	a.Reward = sim.within("reward_info").number("reward")
+	a.Model, a.Run = r.text(info.within("agent_info")["llm"]), info.id("git_commit")
+	if policy := r.text(info.within("environment_info")["policy"]); policy != "" {
+		r.tell(System, policy)
+	}
+	first := true
+	r.each(sim["messages"], func(v gjson.Result) {
+		m := fields(v)
+		greets := first && roles[m["role"].Str] == Agent
+		owns := m["requestor"].Str == "user" || roles[m["role"].Str] == User && m["tool_calls"].IsArray()
+		first = false
+		r.lose(lostGreeting, greets)
+		r.lose(lostUserTools, owns)
+		if !greets && !owns {
+			r.message(m)
+		}
+	})
+	switch why := r.text(sim["termination_reason"]); why {
+	case "", "user_stop", "agent_stop":
+	case "timeout":
+		r.fails(&arena.AttemptError{Type: why})
+		a.Status = arena.StatusTimedOut
+	default:
+		r.fails(&arena.AttemptError{Type: why})
+	}
+}

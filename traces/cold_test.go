@@ -1,0 +1,269 @@
+package traces
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/cold"
+	"github.com/trajectory-arena/arena/traces/convert"
+)
+
+// coldSamples are the files of testdata/cold, by name.
+func coldSamples(tb testing.TB) map[string]string {
+	tb.Helper()
+	all := map[string]string{}
+	paths, err := filepath.Glob("testdata/cold/*")
+	if err != nil || len(paths) == 0 {
+		tb.Fatalf("no samples: %v", err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if filepath.Ext(path) != ".golden" {
+			all[filepath.Base(path)] = string(text)
+		}
+	}
+	return all
+}
+
+// rowOf is a trace as a row of messages, and what such a row leaves out of it.
+func rowOf(tb testing.TB, t *arena.Trace) string {
+	tb.Helper()
+	row, _, err := convert.Write(t, convert.OpenAI)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return fmt.Sprintf("%s line %d: %s %s error %+v seconds %v lost %q vetoes %q\n%s", t.Source.Shape, t.Source.Line, t.ID, t.Status, t.Error, t.Seconds, t.Lost, t.Vetoes, row)
+}
+
+// TestSamplesOfOtherTools holds every sample to what is kept of it, and every
+// format to a sample.
+func TestSamplesOfOtherTools(t *testing.T) {
+	t.Parallel()
+	seen := map[arena.Shape]bool{}
+	for name, text := range coldSamples(t) {
+		all, faults := readTextWith(t, name, text, named())
+		var out strings.Builder
+		for _, trace := range all {
+			seen[trace.Source.Shape] = true
+			out.WriteString(rowOf(t, trace))
+		}
+		if len(faults) > 0 {
+			t.Errorf("%s: %+v", name, faults)
+		}
+		golden := filepath.Join("testdata/cold", name+".golden")
+		if *update {
+			write(t, golden, out.String())
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, string(want), out.String())
+	}
+	for _, f := range cold.Formats {
+		if !seen[f.Name] {
+			t.Errorf("%s has no sample", f.Name)
+		}
+	}
+}
+
+// zippedLog is a log of inspect_ai as a zip, of one that is a document.
+func zippedLog(tb testing.TB, doc string) string {
+	tb.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	add := func(name, text string) {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for i, sample := range gjson.Get(doc, "samples").Array() {
+		add(fmt.Sprintf("samples/%d_epoch_1.json", i), sample.Raw)
+	}
+	add("summaries.json", "[]")
+	add("header.json", doc)
+	if err := z.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestLogsThatAreZipsReadAsTheirDocuments: both forms of inspect_ai's log hold the
+// same samples.
+func TestLogsThatAreZipsReadAsTheirDocuments(t *testing.T) {
+	t.Parallel()
+	doc := coldSamples(t)["inspect.json"]
+	want, _ := readText(t, "log.json", doc)
+	got, faults := readText(t, "log.eval", zippedLog(t, doc))
+	if len(faults) > 0 || len(got) != len(want) {
+		t.Fatalf("%d of %d samples, faults %+v", len(got), len(want), faults)
+	}
+	for i := range got {
+		diff(t, rowOf(t, want[i]), rowOf(t, got[i]))
+		if got[i].RecordSHA256 != want[i].RecordSHA256 {
+			t.Errorf("sample %d is another record", i)
+		}
+	}
+}
+
+// hostileVariants are a text cut off, and with one value or name in it changed.
+func hostileVariants(text string) (all []string) {
+	for i := range 20 {
+		all = append(all, text[:len(text)*i/20])
+	}
+	swaps := []string{`[`, `"role":1,"`, `{"a":[[[{}]]]}`, `null`, `1e999`, `"\ud800"`, `[[1],{}]`, "\xff", "\x00"}
+	values := []string{`"assistant"`, `"user"`, `"role"`, `"content"`, `"id"`, `"tool_calls"`, `"text"`, `[{`}
+	for _, value := range values {
+		for _, swap := range swaps {
+			all = append(all, strings.ReplaceAll(text, value, swap))
+		}
+	}
+	deep := strings.Repeat("[", 20000)
+	return append(all, strings.Replace(text, "[", deep, 1), strings.ReplaceAll(text, `"content":`, `"content":[`+strings.Repeat(`{"type":"tool_result"},`, 300)+`null],"x":`))
+}
+
+// TestHostileFilesOfOtherTools: whatever is done to a sample, each of its records
+// is a trace or a fault with a reason, within the limits.
+func TestHostileFilesOfOtherTools(t *testing.T) {
+	t.Parallel()
+	opt := small()
+	opt.Limits.Elements = 200
+	for name, text := range coldSamples(t) {
+		texts := hostileVariants(text)
+		if strings.HasPrefix(name, "inspect") {
+			z := zippedLog(t, text)
+			for i := range 60 {
+				texts = append(texts, z[:len(z)*i/60], flipped(z, len(z)*i/60))
+			}
+		}
+		for _, hostile := range texts {
+			all, faults := readTextWith(t, name, hostile, opt)
+			if len(all)+len(faults) == 0 {
+				t.Errorf("%s: nothing is told of %.80q", name, hostile)
+			}
+			for _, f := range faults {
+				if f.Reason == "" || f.Detail == "" {
+					t.Errorf("%s: a fault without words: %+v", name, f)
+				}
+			}
+			for _, one := range all {
+				if n := len(one.Steps); n > opt.Limits.Elements {
+					t.Errorf("%s: %d steps", name, n)
+				}
+			}
+		}
+	}
+}
+
+// TestHostileColumns breaks a table of messages at many places.
+func TestHostileColumns(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		ID       string   `parquet:"instance_id"`
+		Messages []string `parquet:"messages,list"`
+		Solved   *bool    `parquet:"resolved,optional"`
+	}
+	solved := true
+	var out bytes.Buffer
+	rows := []row{{"a", []string{`{"role":"user","content":"Hi"}`, `{"role":"assistant","content":"Hello.","tool_calls":null}`}, &solved}, {"b", []string{"no JSON"}, nil}}
+	if err := parquet.Write(&out, rows); err != nil {
+		t.Fatal(err)
+	}
+	whole := out.String()
+	all, faults := readText(t, "rows.parquet", whole)
+	if len(all) != 1 || len(all[0].Steps) != 1 || all[0].Query != "Hi" || *all[0].Declared != 1 || len(faults) != 1 || faults[0].Reason != WrongType {
+		t.Fatalf("%d rows, faults %+v", len(all), faults)
+	}
+	for i := range 60 {
+		at := len(whole) * i / 60
+		for _, hostile := range []string{whole[:at], flipped(whole, at)} {
+			more, told := readText(t, "rows.parquet", hostile)
+			if len(more)+len(told) == 0 || len(more) > 2 {
+				t.Errorf("%d rows, faults %+v of a file broken at %d", len(more), told, at)
+			}
+		}
+	}
+}
+
+// FuzzOtherTools: no document of a format of package cold ends the program, and
+// what is read of it can be written.
+func FuzzOtherTools(f *testing.F) {
+	for _, text := range coldSamples(f) {
+		for line := range strings.Lines(text) {
+			f.Add(line)
+		}
+	}
+	f.Fuzz(func(t *testing.T, doc string) {
+		all := readBytes(t, strings.NewReader(doc), fuzzLimits())
+		for _, item := range all {
+			if item.Trace == nil {
+				continue
+			}
+			text, _, err := convert.Write(item.Trace, convert.ATIF)
+			if err != nil || !json.Valid(bytes.TrimSpace(text)) {
+				t.Errorf("written: %v %s", err, text)
+			}
+		}
+	})
+}
+
+// TestRolloutsAndLogsKeepEveryMessage: what is written as a rollout or as a log is
+// the same row of messages when it is read again, but where the writer says not.
+func TestRolloutsAndLogsKeepEveryMessage(t *testing.T) {
+	t.Parallel()
+	all := everyShape(t)
+	for name, text := range coldSamples(t) {
+		more, _ := readTextWith(t, name, text, named())
+		all = append(all, more...)
+	}
+	for _, format := range []convert.Format{convert.Responses, convert.Inspect} {
+		kept := 0
+		for _, trace := range all {
+			want, _, _ := convert.Write(trace, convert.OpenAI)
+			text, lost, err := convert.Write(trace, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(lost, convert.LossTurns) || slices.Contains(lost, convert.LossArguments) || slices.Contains(trace.Vetoes, "unknown_role") {
+				continue
+			}
+			before, _, behind := format.Around()
+			back := readBytes(t, strings.NewReader(before+string(text)+behind), Defaults())
+			if len(back) != 1 || back[0].Trace == nil {
+				t.Fatalf("%s of %s is read as %+v", format, trace.ID, back[0].Fault)
+			}
+			back[0].Trace.RunID, back[0].Trace.ProblemID = trace.RunID, trace.ProblemID
+			got, _, _ := convert.Write(back[0].Trace, convert.OpenAI)
+			if meant(got) != meant(want) {
+				t.Errorf("%s of %s:\n%s\n%s", format, trace.Source.Shape, meant(want), meant(got))
+			}
+			kept++
+		}
+		if kept < len(all)*3/4 {
+			t.Errorf("%s: %d of %d are kept", format, kept, len(all))
+		}
+	}
+}
+
+// meant is a row without the space in arguments, which readers may leave out.
+func meant(row []byte) string {
+	return strings.NewReplacer(`\"`, `"`, " ", "", `\n`, "").Replace(string(row))
+}

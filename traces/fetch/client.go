@@ -1,0 +1,199 @@
+// Package fetch brings days of attempts from the subnet's public API to disk, as
+// a build reads them. Paths and fields are those of oro-sdk 7; what the server
+// says is untrusted.
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Client asks a server at a steady pace. It is not safe for use by several
+// goroutines.
+type Client struct {
+	// Base is the server's address without a path, such as https://api.example.
+	Base string
+	// HTTP sends; it must bound bodies and follow no redirect (webclient.New).
+	HTTP *http.Client
+	// PerMinute is how many requests any minute may see, at least 1.
+	PerMinute int
+	// Requests counts what was sent.
+	Requests int
+	last     time.Time
+}
+
+// Refusal is an answer of the server other than success.
+type Refusal struct {
+	Status int
+	// Code is the server's own word, such as RACE_IN_FLIGHT; empty where it gave none.
+	Code string `json:"error_code"`
+	// wait is what Retry-After asks for, -1 where it asks for nothing.
+	wait time.Duration
+}
+
+// Error implements error.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("the server answers %d %.60q", r.Status, r.Code)
+}
+
+// What a failure that passes is met with: most tries, the first pause, which
+// doubles, and the longest that a server may ask for.
+const (
+	tries       = 6
+	firstPause  = time.Second
+	longestWait = 5 * time.Minute
+)
+
+// get reads the JSON at a path of the API.
+func (c *Client) get(ctx context.Context, path string, into any) error {
+	return c.call(ctx, http.MethodGet, c.Base+"/v1/public/"+path, nil, into)
+}
+
+// call sends a request and decodes its answer; a *json.RawMessage takes it as it is.
+func (c *Client) call(ctx context.Context, method, address string, body []byte, into any) error {
+	text, err := c.bytes(ctx, method, address, body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("read the answer of %s: %w", method, err)
+	}
+	return nil
+}
+
+// bytes sends a request until it is answered for good.
+func (c *Client) bytes(ctx context.Context, method, address string, body []byte) (text []byte, err error) {
+	pause := firstPause
+	for try := 1; ; try++ {
+		if text, err = c.once(ctx, method, address, body); err == nil {
+			return text, nil
+		}
+		var refused *Refusal
+		wait := pause
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.As(err, &refused) && refused.Status != http.StatusTooManyRequests && refused.Status < 500, try == tries:
+			return nil, err
+		case refused != nil && refused.wait > longestWait:
+			return nil, fmt.Errorf("%w and asks for a pause of %s", err, refused.wait)
+		case refused != nil && refused.wait >= 0:
+			wait = refused.wait
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+		pause *= 2
+	}
+}
+
+// once sends a request when it is its turn.
+func (c *Client) once(ctx context.Context, method, address string, body []byte) ([]byte, error) {
+	if err := c.turn(ctx); err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("build request: the address is none")
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	c.Requests++
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return nil, unaddressed(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // only read
+	text, err := whole(res.Body)
+	if err == nil && res.StatusCode == http.StatusOK {
+		return text, nil
+	}
+	if err != nil && res.StatusCode == http.StatusOK {
+		return nil, fmt.Errorf("read an answer: %w", err)
+	}
+	r := &Refusal{}
+	_ = json.Unmarshal(text, r) // a refusal may come without a word
+	r.Status, r.wait = res.StatusCode, retryAfter(res.Header.Get("Retry-After"))
+	return nil, r
+}
+
+// whole reads a body to its end, piece by piece: one buffer that grows takes several
+// times what an endless body may have.
+func whole(body io.Reader) ([]byte, error) {
+	const size = 1 << 20
+	var pieces [][]byte
+	piece := make([]byte, 0, size)
+	for {
+		n, err := body.Read(piece[len(piece):size])
+		piece = piece[:len(piece)+n]
+		switch {
+		case err == io.EOF:
+			return slices.Concat(append(pieces, piece)...), nil
+		case err != nil:
+			return nil, err
+		case len(piece) == size:
+			pieces, piece = append(pieces, piece), make([]byte, 0, size)
+		}
+	}
+}
+
+// unaddressed leaves out the address of a failed request: one that is signed is a
+// secret while it lasts.
+func unaddressed(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// turn waits until the pace allows a request: they are evenly apart, the first
+// counted from when the client began, so that runs that are stopped and started
+// again keep the pace together.
+func (c *Client) turn(ctx context.Context) error {
+	now := time.Now() //nolint:forbidigo // a pace is of real time and reaches no data
+	if c.last.IsZero() {
+		c.last = now
+	}
+	gap := time.Minute/time.Duration(max(1, c.PerMinute)) + time.Millisecond
+	if err := sleep(ctx, c.last.Add(gap).Sub(now)); err != nil {
+		return err
+	}
+	c.last = time.Now() //nolint:forbidigo // as above
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// retryAfter reads seconds or a date; -1 for neither.
+func retryAfter(text string) time.Duration {
+	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < 1<<31 {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(at))
+	}
+	return -1
+}

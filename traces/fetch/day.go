@@ -1,0 +1,206 @@
+package fetch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// ManifestName is the file of a day that says what became of each attempt.
+const ManifestName = "fetch.json"
+
+// The states of an attempt, or of a run where it names no attempt.
+const (
+	stateFetched    = "fetched"
+	stateOnDisk     = "on_disk"
+	stateEmbargo    = "embargo"         // the race is in flight
+	stateUnreleased = "not_released"    // not public yet
+	stateExpired    = "expired_address" // twice, the second asked for anew
+	stateMissing    = "not_found"
+	stateRefused    = "refused"
+	stateDamaged    = "damaged" // the answer is no attempt
+	stateChanged    = "changed" // the run says other things than when it was fetched
+)
+
+// entry is what became of an attempt.
+type entry struct {
+	Run    string `json:"run"`
+	Item   string `json:"item,omitempty"`
+	State  string `json:"state"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// day is a folder under way, and its manifest.
+type day struct {
+	Base    string         `json:"base"`
+	Network string         `json:"network"`
+	Counts  map[string]int `json:"counts"`
+	Entries []entry        `json:"entries"`
+	folder  string
+	// asked is set once the day's problems were asked for.
+	asked bool
+}
+
+func (d *day) runFolder(run string) string { return filepath.Join(d.folder, "traces", "run="+run) }
+
+func (d *day) path(run, item string) string { return filepath.Join(d.runFolder(run), item+".json") }
+
+func (d *day) has(run, item string) bool {
+	_, err := os.Stat(d.path(run, item))
+	return item != "" && err == nil
+}
+
+func (d *day) add(run, item, state, detail string) {
+	d.Entries = append(d.Entries, entry{run, item, state, detail})
+}
+
+// states are the words for what servers call their refusals.
+var states = map[string]string{"RACE_IN_FLIGHT": stateEmbargo, "ARTIFACT_NOT_RELEASED": stateUnreleased}
+
+// note files a failure under its state, and gives back what is none of the
+// attempt's: the server cannot be reached, the user has enough.
+func (d *day) note(run, item string, err error) error {
+	var refused *Refusal
+	var syntax *json.SyntaxError
+	state := ""
+	switch {
+	case errors.Is(err, errExpired):
+		state = stateExpired
+	case errors.Is(err, errDamaged), errors.As(err, &syntax):
+		state = stateDamaged
+	case !errors.As(err, &refused) || refused.Status >= 500 || refused.Status == http.StatusTooManyRequests:
+		return err
+	case states[refused.Code] != "":
+		state = states[refused.Code]
+	case refused.Status == http.StatusNotFound:
+		state = stateMissing
+	default:
+		state = stateRefused
+	}
+	d.add(run, item, state, err.Error())
+	return nil
+}
+
+// kept are the fields of a run that stand in its run.json.
+var kept = []string{"eval_run_id", "agent_version_id", "validator_hotkey", "status", "is_included", "race_id", "race_number", "phase", "claimed_at", "completed_at",
+	"validator_score", "reasoning_quality", "reasoning_coefficient", "score_components_summary", "inference_total", "inference_failure_count", "service_versions", "invalidated_at", "invalidation_reason"}
+
+// meta is the run.json of a run: what traces reads, and what the subnet found.
+func meta(r *run, kind, network string, whole bool) (map[string]json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(r.original, &all); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", r.ID, err)
+	}
+	maps.DeleteFunc(all, func(key string, value json.RawMessage) bool {
+		return !slices.Contains(kept, key) || string(value) == "null"
+	})
+	for key, value := range map[string]any{
+		"miner_hotkey": r.Hotkey, "suite_version": r.Suite, "started_at": r.Claimed, "network": network, "execution_kind": kind,
+		"agent_code": "AGENT_CODE/" + r.Agent, "whole": whole,
+	} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("write run %s: %w", r.ID, err)
+		}
+		all[key] = text
+	}
+	return all, nil
+}
+
+// describe writes a run's run.json.
+func (d *day) describe(r *run, kind, network string, whole bool) error {
+	if err := os.MkdirAll(d.runFolder(r.ID), 0o755); err != nil {
+		return fmt.Errorf("keep run: %w", err)
+	}
+	all, err := meta(r, kind, network, whole)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return fmt.Errorf("write run %s: %w", r.ID, err)
+	}
+	return atomicfile.WriteFile(filepath.Join(d.runFolder(r.ID), traces.MetaName), append(text, '\n'))
+}
+
+// known reports whether all of a run is on disk. It names what the run says
+// otherwise than when it was fetched, and writes that down.
+func (d *day) known(r *run, network string) (whole bool, err error) {
+	text, err := os.ReadFile(filepath.Join(d.runFolder(r.ID), traces.MetaName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	var old map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(text, &old)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read run %s on disk: %w", r.ID, err)
+	}
+	var kind string
+	_ = json.Unmarshal(old["execution_kind"], &kind) // absent, it stays empty
+	whole = string(old["whole"]) == "true"
+	now, err := meta(r, kind, network, whole)
+	if err != nil {
+		return false, err
+	}
+	if changed := differing(old, now); len(changed) > 0 {
+		d.add(r.ID, "", stateChanged, strings.Join(changed, ", "))
+		err = d.describe(r, kind, network, whole)
+	}
+	if whole {
+		d.add(r.ID, "", stateOnDisk, "the whole run")
+	}
+	return whole, err
+}
+
+func differing(a, b map[string]json.RawMessage) (keys []string) {
+	for _, key := range slices.Concat(kept, []string{"network", "miner_hotkey", "suite_version"}) {
+		if !bytes.Equal(compact(a[key]), compact(b[key])) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func compact(text json.RawMessage) []byte {
+	var b bytes.Buffer
+	_ = json.Compact(&b, text) // an absent value is empty
+	return b.Bytes()
+}
+
+// counted are the states with how often each came.
+func (d *day) counted() (words []string) {
+	d.Counts = map[string]int{}
+	for _, e := range d.Entries {
+		d.Counts[e.State]++
+	}
+	for _, state := range slices.Sorted(maps.Keys(d.Counts)) {
+		words = append(words, fmt.Sprintf("%s %d", state, d.Counts[state]))
+	}
+	return words
+}
+
+// write puts the manifest into the day's folder.
+func (d *day) write() error {
+	d.counted()
+	if err := os.MkdirAll(d.folder, 0o755); err != nil {
+		return fmt.Errorf("write manifest of fetch: %w", err)
+	}
+	text, err := json.MarshalIndent(d, "", " ")
+	if err != nil {
+		return fmt.Errorf("write manifest of fetch: %w", err)
+	}
+	return atomicfile.WriteFile(filepath.Join(d.folder, ManifestName), append(text, '\n'))
+}

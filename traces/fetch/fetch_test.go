@@ -1,0 +1,346 @@
+package fetch_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trajectory-arena/arena/internal/memnet"
+	"github.com/trajectory-arena/arena/traces"
+	"github.com/trajectory-arena/arena/traces/fetch"
+)
+
+const (
+	race   = "race-1"
+	agents = 3
+	runs   = 2
+	each   = 5
+)
+
+// api is the subnet's server as oro-sdk's models have it, in memory.
+type api struct {
+	// asked are the times of all requests; paths counts them.
+	asked []time.Time
+	paths map[string]int
+	// fault answers in place of the server where it says so.
+	fault func(path string, n int, w http.ResponseWriter) bool
+	score float64
+	kind  string
+}
+
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.asked = append(a.asked, time.Now())
+	if a.paths == nil {
+		a.paths = map[string]int{}
+	}
+	body, _ := io.ReadAll(r.Body)
+	path := strings.TrimPrefix(r.URL.Path, "/v1/public/")
+	if path == "artifacts/download-url" {
+		var ask map[string]string
+		_ = json.Unmarshal(body, &ask)
+		path += "/" + ask["eval_run_id"] + "/" + ask["problem_id"]
+	}
+	a.paths[path]++
+	if a.fault != nil && a.fault(path, a.paths[path], w) {
+		return
+	}
+	if answer := a.answer(path); answer != nil {
+		_ = json.NewEncoder(w).Encode(answer)
+		return
+	}
+	refuse(w, http.StatusNotFound, "ARTIFACT_NOT_FOUND")
+}
+
+func refuse(w http.ResponseWriter, status int, code string) {
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"detail": "no", "error_code": code})
+}
+
+type object = map[string]any
+
+func (a *api) answer(path string) any {
+	part := strings.Split(path, "/")
+	switch {
+	case path == "races/history":
+		return object{"total": 2, "limit": 100, "offset": 0, "races": []object{
+			{"race_id": "old", "race_completed_at": "2026-10-01T00:00:00Z"}, {"race_id": race, "race_completed_at": "2026-11-02T00:00:00Z"}}}
+	case path == "races/"+race:
+		var q []object
+		for i := range agents {
+			q = append(q, object{"agent_version_id": fmt.Sprintf("agent-%d", i), "miner_hotkey": fmt.Sprintf("5Hot%d", i)})
+		}
+		return object{"race": object{"race_id": race}, "qualifiers": q}
+	case part[0] == "agent-versions" && len(part) == 2:
+		return object{"miner_hotkey": "5Hot0"}
+	case part[0] == "agent-versions":
+		return a.runsOf(part[1])
+	case part[0] == "evaluation-runs":
+		var items []object
+		for i := range each {
+			items = append(items, object{"item_id": fmt.Sprintf("p-%d", i), "item_kind": a.itemKind(), "episode_result_id": fmt.Sprintf("%s-e%d", part[1], i)})
+		}
+		return object{"eval_run_id": part[1], "agent_version_id": "agent-0", "execution_kind": "envpack", "items": object{"detail_released": true, "items": items}}
+	case part[0] == "episode-results":
+		return object{"episode_result_id": part[1], "task_id": part[1][strings.LastIndex(part[1], "-")+1:], "family": "ranking", "phase": "RACE", "outcome": "completed",
+			"query": "Wish " + part[1], "passed": true, "paid_reward": 1, "interaction": []object{{"step_index": 0, "calls": []object{{"call_id": "c", "tool_name": "search", "args": object{"q": "x"}, "observation": object{}}}}}}
+	case part[0] == "artifacts":
+		return object{"download_url": "http://models.test/store/" + part[2] + "/" + part[3], "expires_at": "2026-11-02T00:00:00Z"}
+	case strings.HasPrefix(path, "/store/"):
+		return []object{{"completion": object{"message": object{"think": "t"}}, "extra_info": object{"step": 1, "query": "Q", "problem_id": part[3]}}}
+	case part[0] == "suites":
+		return object{"suite": object{"suite_id": 4}, "problems": []object{{"problem_id": "p-0", "suite_id": 4, "metadata": object{"query": "Q", "reward": object{"product_id": "1"}}}}}
+	}
+	return nil
+}
+
+func (a *api) itemKind() string {
+	if a.kind != "" {
+		return a.kind
+	}
+	return "envpack_episode"
+}
+
+func (a *api) runsOf(agent string) []object {
+	var all []object
+	for i := range runs {
+		all = append(all, object{"eval_run_id": fmt.Sprintf("%s-run-%d", agent, i), "agent_version_id": agent, "suite_id": 4, "validator_hotkey": "5Val", "status": "SUCCESS",
+			"claimed_at": "2026-11-01T00:00:00Z", "is_included": true, "validator_score": a.score, "reasoning_quality": 0.7, "reasoning_coefficient": 0.9, "phase": "RACE", "race_id": race,
+			"last_heartbeat_at": time.Now()})
+	}
+	return append(all, object{"eval_run_id": agent + "-other", "agent_version_id": agent, "suite_id": 4, "claimed_at": "x", "race_id": "another"})
+}
+
+// get fetches with the query into out; the words that were said come back.
+func get(t *testing.T, ctx context.Context, a *api, out string, change func(*fetch.Fetch)) (string, error) {
+	t.Helper()
+	_, network := memnet.Serve(t, a)
+	var said strings.Builder
+	f := fetch.Fetch{
+		Client: &fetch.Client{Base: "http://models.test", HTTP: &http.Client{Transport: network}, PerMinute: 90},
+		Query:  fetch.Query{Race: race}, Out: out, Network: "local",
+		Say: func(format string, v ...any) { fmt.Fprintf(&said, format+"\n", v...) },
+	}
+	if change != nil {
+		change(&f)
+	}
+	err := f.Run(ctx)
+	network.CloseIdleConnections()
+	return said.String(), err
+}
+
+// files are those of a folder by their path, without manifests.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != fetch.ManifestName {
+			text, bad := os.ReadFile(path)
+			all[strings.TrimPrefix(path, dir)], err = string(text), bad
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func counts(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, race, fetch.ManifestName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m struct{ Counts map[string]int }
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m.Counts
+}
+
+func TestARaceBecomesADay(t *testing.T) {
+	out := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		a := &api{score: 0.5}
+		said, err := get(t, t.Context(), a, out, nil)
+		if err != nil || !strings.Contains(said, "30 attempts to fetch: 30 requests (one an episode, two a problem), about 20s at 90 a minute") {
+			t.Errorf("%v, said %s", err, said)
+		}
+		again := &api{score: 0.5}
+		if _, err := get(t, t.Context(), again, out, nil); err != nil || len(again.asked) != 1+agents {
+			t.Errorf("asked again: %v, %v", err, again.paths)
+		}
+		changed := &api{score: 0.25}
+		if _, err := get(t, t.Context(), changed, out, nil); err != nil || counts(t, out)["changed"] != agents*runs {
+			t.Errorf("a run that changed: %v, %v", err, counts(t, out))
+		}
+		paced(t, a.asked)
+	})
+	ins, err := traces.Discover(filepath.Join(out, race), traces.DefaultRules())
+	if err != nil || len(ins) != agents*runs*each {
+		t.Fatalf("%d inputs, %v", len(ins), err)
+	}
+	in := ins[0]
+	if err = in.Hash(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = traces.Read(t.Context(), in, traces.Options{Limits: traces.DefaultLimits()}, func(it traces.Item) error {
+		if tr := it.Trace; tr == nil || tr.ID != "agent-0-run-0/e0" || tr.Agent.Hotkey != "5Hot0" || tr.Agent.VersionID != "agent-0" || !tr.Ruling.Success {
+			t.Errorf("read as %+v", it)
+		}
+		return nil
+	})
+	if err != nil || in.Meta.Network != "local" || *in.Meta.Quality != 0.7 {
+		t.Errorf("%v, run.json %+v", err, in.Meta)
+	}
+}
+
+// paced: no minute sees more than the rate.
+func paced(t *testing.T, asked []time.Time) {
+	t.Helper()
+	for i := 90; i < len(asked); i++ {
+		if asked[i].Sub(asked[i-90]) < time.Minute {
+			t.Fatalf("requests %d to %d came within %s", i-90, i, asked[i].Sub(asked[i-90]))
+		}
+	}
+}
+
+// TestAKilledFetchGoesOn stops it after ever more requests: what was kept is never
+// asked for again, the files are those of a run that nobody stopped, and all runs
+// together keep the pace.
+func TestAKilledFetchGoesOn(t *testing.T) {
+	whole := t.TempDir()
+	out := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := get(t, t.Context(), &api{}, whole, nil); err != nil {
+			t.Fatal(err)
+		}
+		a := &api{}
+		kills := 0
+		for stop := 3; ; stop++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			from := len(a.asked)
+			a.fault = func(string, int, http.ResponseWriter) bool {
+				if len(a.asked)-from >= stop {
+					cancel()
+					return true
+				}
+				return false
+			}
+			_, err := get(t, ctx, a, out, nil)
+			cancel()
+			if err == nil {
+				break
+			}
+			kills++
+		}
+		if kills < 10 {
+			t.Errorf("killed %d times", kills)
+		}
+		again := 0
+		for path, n := range a.paths {
+			if strings.HasPrefix(path, "episode-results/") && n > 1 {
+				again++
+			}
+		}
+		if again > kills { // the one under way when it was stopped was not finished
+			t.Errorf("%d episodes asked for again, %d kills", again, kills)
+		}
+		paced(t, a.asked)
+	})
+	want, got := files(t, whole), files(t, out)
+	if len(want) != len(got) || len(want) != agents*runs*(each+1) {
+		t.Fatalf("%d files, %d where nobody stopped it", len(got), len(want))
+	}
+	for path, text := range want {
+		if got[path] != text {
+			t.Errorf("%s differs", path)
+		}
+	}
+}
+
+// TestNothingIsSkippedInSilence: every refusal has its word in the manifest.
+func TestNothingIsSkippedInSilence(t *testing.T) {
+	for _, c := range []struct {
+		name, state string
+		legacy      bool
+		fault       func(path string, n int, w http.ResponseWriter) bool
+	}{
+		{name: "embargo", state: "embargo", legacy: true, fault: on("artifacts/", 99, func(w http.ResponseWriter) { refuse(w, 403, "RACE_IN_FLIGHT") })},
+		{name: "not released", state: "not_released", legacy: true, fault: on("artifacts/", 99, func(w http.ResponseWriter) { refuse(w, 404, "ARTIFACT_NOT_RELEASED") })},
+		{name: "expired for good", state: "expired_address", legacy: true, fault: on("/store/", 99, func(w http.ResponseWriter) { w.WriteHeader(403) })},
+		{name: "expired once", state: "fetched", legacy: true, fault: on("/store/", 1, func(w http.ResponseWriter) { w.WriteHeader(403) })},
+		{name: "missing", state: "not_found", fault: on("episode-results/", 99, func(w http.ResponseWriter) { refuse(w, 404, "ARTIFACT_NOT_FOUND") })},
+		{name: "another's", state: "damaged", fault: on("episode-results/", 99, func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"episode_result_id":"x"}`) })},
+		{name: "no JSON", state: "damaged", fault: on("episode-results/", 99, func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"episode_`) })},
+		{name: "unknown", state: "refused", fault: on("episode-results/", 99, func(w http.ResponseWriter) { w.WriteHeader(418) })},
+		{name: "moved", state: "refused", fault: on("episode-results/", 99, func(w http.ResponseWriter) { w.Header().Set("Location", "http://evil.test/"); w.WriteHeader(302) })},
+		{name: "too fast", state: "fetched", fault: on("episode-results/", 2, func(w http.ResponseWriter) { w.Header().Set("Retry-After", "7"); refuse(w, 429, "RATE_LIMIT_EXCEEDED") })},
+		{name: "cut body", state: "fetched", fault: on("episode-results/", 1, func(w http.ResponseWriter) { w.Header().Set("Content-Length", "900"); _, _ = io.WriteString(w, `{"a`) })},
+		{name: "server down", state: "fetched", fault: on("episode-results/", 3, func(w http.ResponseWriter) { w.WriteHeader(503) })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				a := &api{fault: c.fault}
+				if c.legacy {
+					a.kind = "legacy_problem"
+				}
+				stay := func(f *fetch.Fetch) {
+					f.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+				}
+				said, err := get(t, t.Context(), a, out, stay)
+				if got := counts(t, out); err != nil || got[c.state] != agents*runs*each {
+					t.Errorf("%v, %v, said %s", err, got, said)
+				}
+				paced(t, a.asked)
+			})
+		})
+	}
+}
+
+// on answers the first times that a path is asked for in the server's place.
+func on(prefix string, times int, answer func(http.ResponseWriter)) func(string, int, http.ResponseWriter) bool {
+	return func(path string, n int, w http.ResponseWriter) bool {
+		if !strings.HasPrefix(path, prefix) || n > times {
+			return false
+		}
+		answer(w)
+		return true
+	}
+}
+
+func TestADryRunFetchesNothing(t *testing.T) {
+	out := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		a := &api{kind: "legacy_problem"}
+		said, err := get(t, t.Context(), a, out, func(f *fetch.Fetch) { f.DryRun = true })
+		if err != nil || !strings.Contains(said, "60 requests") || len(files(t, out)) > 0 {
+			t.Errorf("%v, %v, said %s", err, files(t, out), said)
+		}
+	})
+}
+
+func TestAQueryNamesItsRuns(t *testing.T) {
+	for want, q := range map[int]fetch.Query{
+		agents * runs * each: {Since: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)},
+		runs * each:          {Agent: "agent-1"},
+		each:                 {Run: "agent-0-run-1"},
+	} {
+		out := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			_, err := get(t, t.Context(), &api{}, out, func(f *fetch.Fetch) { f.Query = q })
+			if got := counts(t, out)["fetched"]; err != nil || got != want {
+				t.Errorf("%+v: %d, %v", q, got, err)
+			}
+		})
+	}
+}
