@@ -137,18 +137,37 @@ func packed(word string) uint64 {
 // the same between all of them, and a checksum that holds or a label before.
 func phrasesOf(text string, words []span) []span {
 	var all []span
-	for i := 0; i+fewestWords <= len(words); i++ {
-		same := i + 1
-		for same < len(words) && same < i+mostWords && gap(text, words[same-1], words[same]) == gap(text, words[i], words[i+1]) {
-			same++
+	for len(words) >= fewestWords {
+		// A word between two gaps ends one stretch and begins the next.
+		n := 2
+		for between := gap(text, words[0], words[1]); n < len(words) && gap(text, words[n-1], words[n]) == between; {
+			n++
 		}
-		// A label stands before a stretch, not within it.
-		first := i == 0 || gap(text, words[i-1], words[i]) != gap(text, words[i], words[i+1])
-		if n := phraseFrom(text, words[i:same], first); n > 0 {
+		all = append(all, phrasesIn(text, words[:n])...)
+		words = words[n-1:]
+	}
+	return longestOf(all)
+}
+
+// phrasesIn are the phrases in a stretch of words. A label stands before the
+// stretch, not within it.
+func phrasesIn(text string, words []span) []span {
+	places := make([]int, len(words))
+	for i, w := range words {
+		places[i] = phraseWords.all[packed(text[w.start:w.end])]
+	}
+	var all []span
+	for i := range words[:max(0, len(words)-fewestWords+1)] {
+		most := min(len(words)-i, mostWords)
+		n := phraseLength(places[i : i+most])
+		if start := words[i].start; n == 0 && i == 0 && phraseLabel.MatchString(text[max(0, start-64):start]) {
+			n = most
+		}
+		if n > 0 {
 			all = append(all, span{words[i].start, words[i+n-1].end})
 		}
 	}
-	return longestOf(all)
+	return all
 }
 
 // longestOf are the spans that no longer one overlaps: of sixteen runs of words
@@ -175,42 +194,28 @@ func gap(text string, a, b span) string {
 	}, text[a.end:b.start])
 }
 
-// phraseFrom is how many of the words are a phrase that begins with the first of
-// them, which may be the first of a stretch; 0 where none does.
-func phraseFrom(text string, words []span, first bool) int {
-	if len(words) < fewestWords {
-		return 0
+// phraseLength is how many of the words, by their places in the list, are the longest
+// phrase that begins with the first of them and whose last holds the checksum of the
+// others; 0 where none does. Each word is eleven bits, and one bit of 33 is of the
+// SHA-256 of the rest.
+func phraseLength(words []int) int {
+	var b [mostWords*11/8 + 1]byte
+	bits, held, at := 0, 0, 0
+	for _, w := range words {
+		bits, held = bits<<11|w, held+11
+		for ; held >= 8; held -= 8 {
+			b[at] = byte(bits >> (held - 8))
+			at++
+		}
 	}
-	var phrase [mostWords]int
-	for i, w := range words {
-		phrase[i] = phraseWords.all[packed(text[w.start:w.end])]
-	}
+	b[at] = byte(bits << (8 - held))
 	for n := len(words) / 3 * 3; n >= fewestWords; n -= 3 {
-		if checks(phrase[:n]) {
+		entropy, sumBits := n*4/3, n/3
+		if sum := sha256.Sum256(b[:entropy]); sum[0]>>(8-sumBits) == b[entropy]>>(8-sumBits) {
 			return n
 		}
 	}
-	if start := words[0].start; first && phraseLabel.MatchString(text[max(0, start-64):start]) {
-		return len(words)
-	}
 	return 0
-}
-
-// checks reports whether the last of the words hold the checksum of the others:
-// each is eleven bits of its place in the list, and one bit of 33 is of the SHA-256
-// of the rest.
-func checks(words []int) bool {
-	var b [mostWords*11/8 + 1]byte
-	for i, w := range words {
-		for bit := range 11 {
-			if at := i*11 + bit; w>>(10-bit)&1 != 0 {
-				b[at/8] |= 0x80 >> (at % 8)
-			}
-		}
-	}
-	entropy, sumBits := len(words)*4/3, len(words)/3
-	sum := sha256.Sum256(b[:entropy])
-	return sum[0]>>(8-sumBits) == b[entropy]>>(8-sumBits)
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
