@@ -89,7 +89,6 @@ func setLen(t flatbuffers.Table, slot flatbuffers.VOffsetT, n uint32) {
 // The slots of messages and batches that are damaged.
 const (
 	slotMessage = 6
-	slotBody    = 10
 	slotBatch   = 6 // of DictionaryBatch
 	slotBuffers = 8
 )
@@ -123,6 +122,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		"write the rows as Parquet":   oneColumn(t, arrow.BinaryTypes.StringView, `[{"seen":"a"}]`),
 		"more rows than its bytes":    bare(t, 1<<40),
 		"more columns than are read":  nested(20, 10),
+		"has more columns":            with(noted(t), ofSchema, func(_, h flatbuffers.Table) { setLen(h, slotSchemaNotes, math.MaxInt32) }),
 		"a part would take":           packed(viewed(t, ipc.WithZstd()), 1<<40),
 		"unexpected EOF":              packed(viewed(t, ipc.WithLZ4()), 1<<20),
 		"EOF":                         nil,
@@ -131,6 +131,17 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+}
+
+// noted is a stream of no columns, with a note.
+func noted(t testing.TB) []byte {
+	t.Helper()
+	note := arrow.NewMetadata([]string{"made"}, []string{"here"})
+	var out bytes.Buffer
+	if err := ipc.NewWriter(&out, ipc.WithSchema(arrow.NewSchema(nil, &note))).Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 // bare is a stream of so many rows of nothing.

@@ -28,7 +28,7 @@ const (
 // own panics into errors, but believes the sizes that a stream states; those are
 // held here against the bytes that there are, and what it asks for is bounded.
 func openArrow(in *io.SectionReader) (*ipc.Reader, *allowance, error) {
-	if err := checkColumns(in); err != nil {
+	if err := checkMessages(in); err != nil {
 		return nil, nil, err
 	}
 	mem := &allowance{Allocator: memory.DefaultAllocator, each: arrowLeast + arrowPacked*in.Size()}
@@ -40,57 +40,97 @@ func openArrow(in *io.SectionReader) (*ipc.Reader, *allowance, error) {
 // The slots of the tables Message, Schema and Field in Arrow's schemas (Message.fbs,
 // Schema.fbs), the first kind of column that is not read, and those before it.
 const (
-	slotHeader   = 8
-	slotFields   = 6
-	slotNotes    = 8 // of Schema
-	slotKind     = 8
-	slotChildren = 14
-	slotOwnNotes = 16
+	slotHeader       = 8
+	slotBody         = 10
+	slotMessageNotes = 12
+	slotFields       = 6
+	slotSchemaNotes  = 8
+	slotKind         = 8
+	slotChildren     = 14
+	slotFieldNotes   = 16
 
 	kindUnion = 14
 	kindRuns  = 22
 )
 
-// maxColumns counts columns, those inside of them, and notes on them.
+// maxColumns counts columns, those inside of them, and notes on them or on a message.
 const maxColumns = 1 << 10
 
-// checkColumns refuses a stream with more columns than are read, which need few
-// bytes where one stands in many places, and with columns (views, runs, unions) of
-// which a few bytes can hold any number of values.
-func checkColumns(in *io.SectionReader) (err error) {
+// counted panics where there are too many, which ends a descent as well.
+type counted int
+
+func (c *counted) add(n int) {
+	if *c += counted(n); *c > maxColumns {
+		panic("it has more columns than are read")
+	}
+}
+
+// checkMessages refuses a stream with more columns or notes than are read, which need
+// few bytes where one stands in many places, and with columns (views, runs, unions)
+// of which a few bytes can hold any number of values. Where a message cannot be
+// walked past, the reader beneath ends as well.
+func checkMessages(in *io.SectionReader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v", errArrow, p)
 		}
 	}()
-	head := make([]byte, 8)
-	if _, err := in.ReadAt(head, 0); err != nil {
-		return fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // a wrapped io.EOF would be the end of the table
+	for at := int64(0); at < in.Size() || at == 0; {
+		meta, err := description(in, at)
+		if meta == nil || err != nil {
+			return err
+		}
+		var notes counted
+		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+		notes.add(length(message, slotMessageNotes))
+		if at == 0 {
+			var header flatbuffers.Table
+			message.Union(&header, flatbuffers.UOffsetT(message.Offset(slotHeader)))
+			notes.add(length(header, slotSchemaNotes))
+			countColumns(header, slotFields, &notes)
+		}
+		at += arrowHead + int64(len(meta)) + max(0, message.GetInt64Slot(slotBody, 0))
 	}
-	meta := make([]byte, min(binary.LittleEndian.Uint32(head[4:]), arrowMetaBytes))
-	if _, err := in.ReadAt(meta, int64(len(head))); err != nil {
-		return fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // as above
-	}
-	message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
-	var header flatbuffers.Table
-	message.Union(&header, flatbuffers.UOffsetT(message.Offset(slotHeader)))
-	count := length(header, slotNotes)
-	countColumns(header, slotFields, &count)
 	return nil
 }
 
-// countColumns panics where there are too many, which ends the descent as well.
-func countColumns(t flatbuffers.Table, slot flatbuffers.VOffsetT, count *int) {
+// arrowHead is a mark and the length of the description that follows.
+const arrowHead = 8
+
+// description is that of the message at a place; nil at the end of the stream.
+func description(in *io.SectionReader, at int64) ([]byte, error) {
+	head := make([]byte, arrowHead)
+	if _, err := in.ReadAt(head, at); err != nil {
+		if at > 0 && head[0] == 0 {
+			return nil, nil // not every writer marks the end
+		}
+		return nil, fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // a wrapped io.EOF would be the end of the table
+	}
+	mark, size := binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint32(head[4:])
+	if mark == 0 || size == 0 {
+		return nil, nil
+	}
+	if string(head[:4]) != arrowStream {
+		return nil, fmt.Errorf("%w: no message begins at byte %d", errArrow, at)
+	}
+	meta := make([]byte, min(size, arrowMetaBytes))
+	if _, err := in.ReadAt(meta, at+arrowHead); err != nil {
+		return nil, fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // as above
+	}
+	return meta, nil
+}
+
+// countColumns counts the columns that a slot lists, and those inside of them.
+func countColumns(t flatbuffers.Table, slot flatbuffers.VOffsetT, all *counted) {
 	for i := range length(t, slot) {
 		at := t.Vector(flatbuffers.UOffsetT(t.Offset(slot))) + flatbuffers.UOffsetT(i*flatbuffers.SizeUOffsetT)
 		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at)}
 		if kind := field.GetByteSlot(slotKind, 0); kind == kindUnion || kind >= kindRuns {
 			panic("unions, runs and views are not read: write the rows as Parquet")
 		}
-		if *count += 1 + length(field, slotOwnNotes); *count > maxColumns {
-			panic("it has more columns than are read")
-		}
-		countColumns(field, slotChildren, count)
+		all.add(1)
+		all.add(length(field, slotFieldNotes))
+		countColumns(field, slotChildren, all)
 	}
 }
 
