@@ -181,7 +181,7 @@ func (m *mapper) leak(row *rows.SFT, problem int) (guard.Finding, error) {
 	p := m.protect
 	best := p.problem[problem]
 	if g := p.guardOf(problem); g != nil {
-		c, err := finish.CandidateOfSFT(row)
+		c, err := finish.CandidateOf(row)
 		if err != nil {
 			return best, err
 		}

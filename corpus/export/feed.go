@@ -188,20 +188,6 @@ func (f *feed) each(file corpus.FileEntry, visit func(row) error) error {
 	}
 }
 
-// length is how many tokens a trainer reads of the row.
-func (r *row) length() rows.Length {
-	switch {
-	case r.sft != nil:
-		return r.sft.Length()
-	case r.pref != nil:
-		return r.pref.Length()
-	case r.kto != nil:
-		return r.kto.Length()
-	default:
-		return r.rl.Length()
-	}
-}
-
 // size is about what a row takes in a file before compression, in bytes.
 func (r *row) size() int {
 	said := func(lists ...[]rows.Msg) (n int) {

@@ -53,7 +53,9 @@ func (f *fitter) fit(r *row) error {
 	if !f.selected(r) {
 		return &chat.Unfit{Reason: reasonUnselected}
 	}
-	f.clean(r)
+	if f.opt.Redact != nil {
+		corpus.CleanRow(r.own(), f.opt.Redact, f.redacted)
+	}
 	if r.sft == nil {
 		return nil
 	}
@@ -127,22 +129,5 @@ func (f *fitter) selected(r *row) bool {
 		return keep(r.pref.ChosenSession, r.pref.ProblemID) && keep(r.pref.RejectedSession, r.pref.ProblemID)
 	default:
 		return keep("", r.rl.ProblemID)
-	}
-}
-
-// clean redacts every text of a row and counts what it found.
-func (f *fitter) clean(r *row) {
-	if f.opt.Redact == nil {
-		return
-	}
-	switch {
-	case r.sft != nil:
-		corpus.CleanRow(r.sft, f.opt.Redact, f.redacted)
-	case r.pref != nil:
-		corpus.CleanRow(r.pref, f.opt.Redact, f.redacted)
-	case r.kto != nil:
-		corpus.CleanRow(r.kto, f.opt.Redact, f.redacted)
-	default:
-		corpus.CleanRow(r.rl, f.opt.Redact, f.redacted)
 	}
 }

@@ -62,18 +62,23 @@ type row struct {
 	unfit *chat.Unfit
 }
 
-// figures is what a card counts of a row that becomes one of a config.
-func (r *row) figures(config, split string) (out figures.Row) {
+// own is the row of the corpus itself, a pointer to its type.
+func (r *row) own() interface{ Length() rows.Length } {
 	switch {
 	case r.sft != nil:
-		out = figures.OfSFT(r.sft)
+		return r.sft
 	case r.pref != nil:
-		out = figures.OfPref(r.pref)
+		return r.pref
 	case r.kto != nil:
-		out = figures.OfKTO(r.kto)
+		return r.kto
 	default:
-		out = figures.OfRL(r.rl)
+		return r.rl
 	}
+}
+
+// figures is what a card counts of a row that becomes one of a config.
+func (r *row) figures(config, split string) figures.Row {
+	out := figures.Of(r.own())
 	out.Config, out.Split = config, split
 	return out
 }

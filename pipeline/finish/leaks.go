@@ -32,39 +32,35 @@ func (k *Known) Leaks(ctx context.Context, s *Source, found func(id, evidence st
 		return err
 	}
 	seen := map[string]bool{}
-	look := func(of *rows.Origin, c guard.Candidate, sessions ...string) error {
-		fresh := len(sessions) == 0
-		for _, session := range sessions {
+	look := func(row any) error {
+		s, err := Look(row)
+		if err != nil {
+			return err
+		}
+		fresh := len(s.Sessions) == 0
+		for _, session := range s.Sessions {
 			fresh = fresh || !seen[session]
 			seen[strings.Clone(session)] = true // a row's texts live as long as its batch
 		}
 		if !fresh {
 			return ctx.Err()
 		}
-		if pool := k.Bank.Pool(of.Cluster); pool != "" && pool != guard.PoolTrain {
-			found(c.ID, fmt.Sprintf("its cluster is %s", pool))
-		} else if f := g.Check(c); f.Drop {
-			found(c.ID, f.Evidence)
+		if pool := k.Bank.Pool(s.Cluster); pool != "" && pool != guard.PoolTrain {
+			found(s.Candidate.ID, fmt.Sprintf("its cluster is %s", pool))
+		} else if f := g.Check(s.Candidate); f.Drop {
+			found(s.Candidate.ID, f.Evidence)
 		}
 		return ctx.Err()
 	}
 	return Close(
-		func() error {
-			return Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error {
-				c, err := CandidateOfSFT(r)
-				return errors.Join(err, look(&r.Origin, c, r.SessionID))
-			})
-		},
-		func() error {
-			return Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(r *rows.RL) error { return look(&r.Origin, CandidateOfRL(r)) })
-		},
-		func() error {
-			return Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *rows.KTO) error { return look(&r.Origin, CandidateOfKTO(r), r.SessionID) })
-		},
-		func() error {
-			return Rows(s, corpus.ProfilePref, corpus.SplitTrain, func(r *rows.Pref) error {
-				return look(&r.Origin, CandidateOfPref(r), r.ChosenSession, r.RejectedSession)
-			})
-		},
+		func() error { return eachRow[rows.SFT](s, corpus.ProfileHFJSON, look) },
+		func() error { return eachRow[rows.RL](s, corpus.ProfileVerlRL, look) },
+		func() error { return eachRow[rows.KTO](s, corpus.ProfileKTO, look) },
+		func() error { return eachRow[rows.Pref](s, corpus.ProfilePref, look) },
 	)
+}
+
+// eachRow visits the rows of a profile in the train split, by pointers.
+func eachRow[T any](s *Source, profile string, visit func(any) error) error {
+	return Rows(s, profile, corpus.SplitTrain, func(row *T) error { return visit(row) })
 }

@@ -78,7 +78,7 @@ func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row rows.S
 	if err != nil {
 		return row, nil, f, err
 	}
-	said, err := finish.CandidateOfSFT(&row)
+	said, err := finish.CandidateOf(&row)
 	if err != nil {
 		return row, nil, f, err
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
-	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // portion is what became of one config and split.
@@ -75,11 +75,11 @@ func (k *kind[T]) index(ctx context.Context, w *mixer, m *portion, source int) e
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			f, err := k.learn(row)
+			seen, err := finish.Look(row)
 			if err != nil {
 				return err
 			}
-			m.entries = append(m.entries, w.entry(source, m.split, &f, k.origin(row)))
+			m.entries = append(m.entries, w.entry(source, m.split, &seen))
 			return nil
 		})
 		if err != nil {
@@ -89,26 +89,26 @@ func (k *kind[T]) index(ctx context.Context, w *mixer, m *portion, source int) e
 	return nil
 }
 
-func (w *mixer) entry(source int, split string, f *facts, of *rows.Origin) entry {
+func (w *mixer) entry(source int, split string, row *finish.Seen) entry {
 	s := w.sources[source]
 	// what a reader keeps is cloned: a row's texts live as long as its batch
 	e := entry{
 		Row: choose.Row{
-			Source: source, Key: choose.Key(f.key), Request: choose.Key(strings.TrimSpace(f.candidate.Text)),
-			Tokens: f.tokens, Score: f.score, Reason: w.unfit(s, split, f, of),
+			Source: source, Key: choose.Key(row.Key), Request: choose.Key(strings.TrimSpace(row.Candidate.Text)),
+			Tokens: max(row.Figures.Tokens, 1), Score: row.Score, Reason: w.unfit(s, split, row), // a problem weighs one
 		},
-		id: strings.Clone(of.ProblemID),
+		id: strings.Clone(row.ProblemID),
 	}
-	if len(f.sessions) == 1 {
-		e.session = strings.Clone(f.sessions[0])
+	if len(row.Sessions) == 1 {
+		e.session = strings.Clone(row.Sessions[0])
 	}
-	for _, session := range f.sessions {
+	for _, session := range row.Sessions {
 		if a := s.agents[session]; a != "" && !slices.Contains(e.Agents, a) {
 			e.Agents = append(e.Agents, a)
 		}
 	}
-	if len(f.sessions) > 0 && e.Reason == "" {
-		signature := minhash.Sign(strings.Join(f.candidate.Answers, " "))
+	if len(row.Sessions) > 0 && e.Reason == "" {
+		signature := minhash.Sign(strings.Join(row.Candidate.Answers, " "))
 		packed := signature.Pack()
 		e.Completion = &packed
 	}
@@ -116,22 +116,22 @@ func (w *mixer) entry(source int, split string, f *facts, of *rows.Origin) entry
 }
 
 // unfit says why a row can be no part of the mixture, whatever the other rows.
-func (w *mixer) unfit(s *source, split string, f *facts, of *rows.Origin) string {
-	for _, session := range f.sessions {
-		if s.keep != nil && !s.keep(session, of.ProblemID) {
+func (w *mixer) unfit(s *source, split string, row *finish.Seen) string {
+	for _, session := range row.Sessions {
+		if s.keep != nil && !s.keep(session, row.ProblemID) {
 			return reasonUnselected
 		}
 	}
-	if s.keep != nil && len(f.sessions) == 0 && !s.keep("", of.ProblemID) {
+	if s.keep != nil && len(row.Sessions) == 0 && !s.keep("", row.ProblemID) {
 		return reasonUnselected
 	}
-	if _, pool := w.of(s, of.Cluster, split); pool != guard.Pool(split) {
+	if _, pool := w.of(s, row.Cluster, split); pool != guard.Pool(split) {
 		return reasonProtected
 	}
-	if split == corpus.SplitTrain && w.evalProblems[of.ProblemID] {
+	if split == corpus.SplitTrain && w.evalProblems[row.ProblemID] {
 		return reasonEval
 	}
-	if found := w.protection.Check(split, f.candidate); found.Drop {
+	if found := w.protection.Check(split, row.Candidate); found.Drop {
 		return reasonLeak + string(found.Tier)
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
 )
 
 // stream are the chosen rows of one source, in its order.
@@ -73,11 +74,13 @@ func (k *kind[T]) add(w *mixer, m *portion, out *corpus.Shards[T], x located[T])
 		m.own[of.Cluster] = true
 	}
 	of.Cluster, _ = w.of(s, of.Cluster, m.split)
-	if err := k.stamp(x.row, s.SHA256, int64(len(m.order))); err != nil {
-		return err
+	if k.stamp != nil {
+		if err := k.stamp(x.row, s.SHA256, int64(len(m.order))); err != nil {
+			return err
+		}
 	}
 	m.order = append(m.order, x.at)
-	row := k.figures(x.row)
+	row := figures.Of(x.row)
 	row.Config, row.Split, row.Agent = k.config, m.split, cmp.Or(row.Agent, x.agent)
 	m.figures.Add(row)
 	return out.Add(x.row)

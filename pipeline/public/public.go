@@ -155,11 +155,11 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 	}
 	for _, split := range w.splits {
 		err = finish.Close(
-			func() error { return writeRows(ctx, w, corpus.ProfileHFJSON, split, sft) },
-			func() error { return writeRows(ctx, w, corpus.ProfileVerlRL, split, rl) },
-			func() error { return writeRows(ctx, w, corpus.ProfilePref, split, pref) },
-			func() error { return writeRows(ctx, w, corpus.ProfileKTO, split, kto) },
-			func() error { return writeRows(ctx, w, corpus.ProfileStepwise, split, steps) },
+			func() error { return writeRows[rows.SFT](ctx, w, corpus.ProfileHFJSON, split) },
+			func() error { return writeRows[rows.RL](ctx, w, corpus.ProfileVerlRL, split) },
+			func() error { return writeRows[rows.Pref](ctx, w, corpus.ProfilePref, split) },
+			func() error { return writeRows[rows.KTO](ctx, w, corpus.ProfileKTO, split) },
+			func() error { return writeRows[rows.Steps](ctx, w, corpus.ProfileStepwise, split) },
 		)
 		if err != nil {
 			return err

@@ -8,45 +8,13 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// seen is what is looked at in a row.
-type seen struct {
-	candidate guard.Candidate
-	of        *rows.Origin
-	sessions  []string
-	figures   figures.Row
-}
-
-func sft(r *rows.SFT) (s seen, err error) {
-	s.candidate, err = finish.CandidateOfSFT(r)
-	s.of, s.sessions = &r.Origin, []string{r.SessionID}
-	s.figures = figures.OfSFT(r)
-	return s, err
-}
-
-func rl(r *rows.RL) (seen, error) {
-	return seen{candidate: finish.CandidateOfRL(r), of: &r.Origin, figures: figures.OfRL(r)}, nil
-}
-
-func pref(r *rows.Pref) (seen, error) {
-	return seen{candidate: finish.CandidateOfPref(r), of: &r.Origin, sessions: []string{r.ChosenSession, r.RejectedSession}, figures: figures.OfPref(r)}, nil
-}
-
-func kto(r *rows.KTO) (seen, error) {
-	return seen{candidate: finish.CandidateOfKTO(r), of: &r.Origin, sessions: []string{r.SessionID}, figures: figures.OfKTO(r)}, nil
-}
-
-func steps(r *rows.Steps) (seen, error) {
-	return seen{candidate: guard.Candidate{ID: r.SessionID, Context: []string{r.Prompt}, Answers: r.Completions}, of: &r.Origin, sessions: []string{r.SessionID}}, nil
-}
-
 // writeRows writes the rows of a profile and split that may leave the house.
-func writeRows[T any](ctx context.Context, w *work, profile, split string, look func(*T) (seen, error)) error {
+func writeRows[T any](ctx context.Context, w *work, profile, split string) error {
 	config := ""
 	for _, f := range w.source.Manifest.Files {
 		if f.Profile == profile && f.Split == split {
@@ -63,7 +31,7 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string, look 
 			return err
 		}
 		count.In++
-		s, err := look(row)
+		s, err := finish.Look(row)
 		if err != nil {
 			return err
 		}
@@ -72,12 +40,12 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string, look 
 			return nil
 		}
 		count.Rows++
-		for _, session := range s.sessions {
+		for _, session := range s.Sessions {
 			w.attempts[strings.Clone(session)] = true // a row's texts live as long as its batch
-			s.figures.Agent = cmp.Or(s.figures.Agent, w.agents[session])
+			s.Figures.Agent = cmp.Or(s.Figures.Agent, w.agents[session])
 		}
-		s.figures.Config, s.figures.Split = config, split
-		w.figures.Add(s.figures)
+		s.Figures.Config, s.Figures.Split = config, split
+		w.figures.Add(s.Figures)
 		return out.Add(row)
 	})
 	w.counts = append(w.counts, count)
@@ -88,13 +56,13 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string, look 
 }
 
 // secret says why a row stays at home; empty where it need not.
-func (w *work) secret(split string, row any, s *seen) string {
+func (w *work) secret(split string, row any, s *finish.Seen) string {
 	if w.known.Bank != nil {
-		if pool := w.known.Bank.Pool(s.of.Cluster); pool != "" && pool != guard.Pool(split) {
+		if pool := w.known.Bank.Pool(s.Cluster); pool != "" && pool != guard.Pool(split) {
 			return reasonLeak
 		}
 	}
-	if w.protect.Check(split, s.candidate).Drop {
+	if w.protect.Check(split, s.Candidate).Drop {
 		return reasonLeak
 	}
 	text, err := json.Marshal(row)

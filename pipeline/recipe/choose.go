@@ -78,7 +78,7 @@ func (w *work) reject(s *source, v *view) string {
 		return reasonReward
 	case w.recipe.Profile == corpus.ProfilePref && v.wanted == 0:
 		return reasonOutcome
-	case w.recipe.Teacher && len(w.teachers[v.problem]) == 0:
+	case w.recipe.Teacher && len(w.teachers[v.ProblemID]) == 0:
 		return reasonTeacher
 	}
 	return ""

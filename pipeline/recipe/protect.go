@@ -77,13 +77,13 @@ const (
 
 // check holds a row against the split and the guard; empty where it may stay.
 func (p *protection) check(v *view) string {
-	f := p.Check(corpus.SplitTrain, v.candidate)
-	p.proof.Guard.Add(v.key, f)
+	f := p.Check(corpus.SplitTrain, v.Candidate)
+	p.proof.Guard.Add(v.Candidate.ID, f)
 	if f.Drop {
 		return reasonLeak
 	}
-	if p.bank.Pool(v.cluster) != guard.PoolTrain {
-		p.proof.Outside = append(p.proof.Outside, v.key)
+	if p.bank.Pool(v.Cluster) != guard.PoolTrain {
+		p.proof.Outside = append(p.proof.Outside, v.Candidate.ID)
 		return reasonPool
 	}
 	return ""

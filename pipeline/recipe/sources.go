@@ -105,9 +105,9 @@ func callsOf(ms []chat.Message) [][]arena.Call {
 }
 
 // take reads the rows of all sources twice: to choose, and to write the chosen.
-func take[T any](ctx context.Context, w *work, profile string, look func(*T) (view, error), write func(*T) error) error {
+func take[T any](ctx context.Context, w *work, profile string, write func(*T) error) error {
 	for _, s := range w.sources {
-		if err := pickRows(ctx, w, s, profile, look); err != nil {
+		if err := pickRows[T](ctx, w, s, profile); err != nil {
 			return err
 		}
 	}
@@ -131,15 +131,15 @@ func take[T any](ctx context.Context, w *work, profile string, look func(*T) (vi
 }
 
 // pickRows finds the rows of a source that may be taken.
-func pickRows[T any](ctx context.Context, w *work, s *source, profile string, look func(*T) (view, error)) error {
+func pickRows[T any](ctx context.Context, w *work, s *source, profile string) error {
 	return finish.Rows(s.Source, profile, corpus.SplitTrain, func(row *T) error {
 		v, err := look(row)
 		if err != nil {
-			return fmt.Errorf("read row %s: %w", v.key, err)
+			return fmt.Errorf("read row %s: %w", v.Candidate.ID, err)
 		}
 		p := pick{
-			Row:  choose.Row{Key: choose.Key(v.key), Request: v.problem, Reason: w.reject(s, &v)},
-			task: v.task, failure: v.failure, wanted: v.wanted > 0,
+			Row:  choose.Row{Key: choose.Key(v.Candidate.ID), Request: v.ProblemID, Reason: w.reject(s, &v)},
+			task: v.Figures.Task, failure: v.failure, wanted: v.wanted > 0,
 		}
 		if w.recipe.CorpusShare > 0 && p.Reason == "" {
 			signature := minhash.Sign(v.completion())

@@ -78,13 +78,13 @@ func (w *work) choose(ctx context.Context, dir string) error {
 	}
 	switch w.recipe.Profile {
 	case corpus.ProfileKTO:
-		err = same(ctx, w, part, viewKTO)
+		err = same[rows.KTO](ctx, w, part)
 	case corpus.ProfilePref:
-		err = same(ctx, w, part, viewPref)
+		err = same[rows.Pref](ctx, w, part)
 	case corpus.ProfileStepwise:
 		err = w.labelled(ctx, part)
 	default:
-		err = same(ctx, w, part, viewSFT)
+		err = same[rows.SFT](ctx, w, part)
 	}
 	if err != nil {
 		return err
@@ -106,9 +106,9 @@ func (w *work) stream() corpus.Stream {
 }
 
 // same writes rows as their source has them.
-func same[T any](ctx context.Context, w *work, part *corpus.Part, look func(*T) (view, error)) error {
+func same[T any](ctx context.Context, w *work, part *corpus.Part) error {
 	out := corpus.NewShards[T](part, w.stream())
-	if err := take(ctx, w, w.recipe.Profile, look, out.Add); err != nil {
+	if err := take(ctx, w, w.recipe.Profile, out.Add); err != nil {
 		return err
 	}
 	return out.Close()
@@ -117,7 +117,7 @@ func same[T any](ctx context.Context, w *work, part *corpus.Part, look func(*T) 
 // labelled writes attempts with a reward for each step.
 func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 	out := corpus.NewShards[rows.Steps](part, w.stream())
-	err := take(ctx, w, corpus.ProfileHFJSON, viewSFT, func(row *rows.SFT) error {
+	err := take(ctx, w, corpus.ProfileHFJSON, func(row *rows.SFT) error {
 		ms, err := chat.Decode(row.Messages)
 		if err != nil {
 			return err
