@@ -41,18 +41,27 @@ func TestAgreesWithSharedLabels(t *testing.T) {
 	}
 }
 
+// sets are the labelled cases of testdata, each with the goods that it is about.
+var sets = [][2]string{
+	{"cases", "world"}, {"second", "world"}, {"third", "world"}, {"fourth", "world"}, {"fifth", "markets"}, {"sixth", "markets"}, {"seventh", "markets"},
+	{"eighth", "errands"}, {"ninth", "errands"}, {"tenth", "errands"}, {"eleventh", "errands"}, {"twelfth", "studio"},
+}
+
+func casesOf(t *testing.T, set [2]string) []labelled {
+	t.Helper()
+	return readCases(t, "testdata/"+set[0]+".txt", readGoods(t, "testdata/"+set[1]+".txt"))
+}
+
 // TestAgreesWithOwnLabels pins the figures on the cases of testdata, misses
 // included.
 func TestAgreesWithOwnLabels(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
-	for _, set := range [][2]string{{"cases", "world"}, {"second", "world"}, {"third", "world"}, {"fourth", "world"}, {"fifth", "markets"}, {"sixth", "markets"}, {"seventh", "markets"},
-		{"eighth", "errands"}, {"ninth", "errands"}, {"tenth", "errands"}, {"eleventh", "errands"}, {"twelfth", "studio"}} {
-		file := set[0]
-		report := agreementOn(t, file, readCases(t, "testdata/"+file+".txt", readGoods(t, "testdata/"+set[1]+".txt")))
+	for _, set := range sets {
+		report := agreementOn(t, set[0], casesOf(t, set))
 		text.WriteString(report.text + "\n")
 		if report.kappa < minKappa {
-			t.Errorf("%s: quadratic-weighted kappa %.3f is below %v", file, report.kappa, minKappa)
+			t.Errorf("%s: quadratic-weighted kappa %.3f is below %v", set[0], report.kappa, minKappa)
 		}
 	}
 	golden(t, "testdata/agreement.golden", text.String())

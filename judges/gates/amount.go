@@ -16,7 +16,8 @@ func (r *reading) citeSpelled(n spelled) {
 const topScore = 90
 
 // citesAmount reports whether a figure is one that a result holds. Whole figures
-// below a hundred are everywhere and need a word of money beside them.
+// below a hundred are everywhere: they must be a price, rounded or not, and need
+// a word of money beside them.
 func (r *reading) citesAmount(t *token, c *cite) bool {
 	n := &t.number
 	s := &r.sentences[c.sentence]
@@ -27,7 +28,7 @@ func (r *reading) citesAmount(t *token, c *cite) bool {
 			return false
 		}
 		switch {
-		case cents == topScore, cents%100 == 0 && n.digits < 3 && n.step == 0 && !context:
+		case cents == topScore, cents%100 == 0 && n.digits < 3 && n.step == 0 && (!context || fact.rounded >= r.step):
 		case min(fact.exact, fact.rounded) < r.step:
 			c.kind = citePrice
 			return true

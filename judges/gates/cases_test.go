@@ -153,7 +153,7 @@ func (b *builder) line(line string) {
 	case "view":
 		b.call("view_product_information", `{"product_ids":"`+rest+`"}`, b.result(strings.Split(rest, ","), true, ""))
 	case "pick":
-		b.call("recommend_product", `{"product_ids":"`+rest+`"}`, arena.Raw(`"recommended: `+rest+`"`))
+		b.call("recommend_product", `{"product_ids":"`+rest+`"}`, arena.Raw(`"Having recommended the products to the user: `+rest+`."`))
 	case "end":
 		b.call("terminate", `{}`, `"ended"`)
 	default:

@@ -176,18 +176,13 @@ func (r *reading) namedIn(i int) int {
 
 // anchored reports whether a sentence speaks of the candidates at all: it names
 // one, quotes a returned price, or points at one ("the former") without
-// meaning to look further. General wisdom about choosing does none of these.
+// meaning to look further. General wisdom about choosing does none of these, nor
+// does what speaks to whoever grades.
 func (r *reading) anchored(i int) bool {
-	for _, c := range r.citesOf(i) {
-		if c.kind == citeID || c.kind == citeBrand || c.kind == citePrice {
-			return true
-		}
-	}
 	s := &r.sentences[i]
-	if s.classes&deicticWord != 0 && (s.classes&planWord == 0 || s.classes&(causeWord|contrastWord) != 0) {
-		return true
-	}
-	return r.lettered
+	named := func(c cite) bool { return c.kind == citeID || c.kind == citeBrand || c.kind == citePrice }
+	points := s.classes&deicticWord != 0 && (s.classes&planWord == 0 || s.classes&(causeWord|contrastWord) != 0)
+	return !r.toGrader(i) && (points || r.lettered || slices.ContainsFunc(r.citesOf(i), named))
 }
 
 // signPrefers reads "A > B", "a>b" and "-> first" as a preference.

@@ -1,0 +1,41 @@
+package gates_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/probe"
+)
+
+// comparing are the probes that add what a thought may say too: a day of them is
+// flagged instead. passing is how many cases another may raise: words behind a
+// pasted listing, in its line, cite it, and a terse choice said twice names more.
+var (
+	comparing = []string{"made_comparison", "template", "false_comparison", "translated_comparison"}
+	passing   = map[string]int{"padding": 4, "said_twice": 2}
+)
+
+// TestProbesNeverRaise: whatever else a program adds to an attempt earns nothing.
+func TestProbesNeverRaise(t *testing.T) {
+	t.Parallel()
+	var cases []labelled
+	for _, set := range sets {
+		cases = append(cases, casesOf(t, set)...)
+	}
+	if dir := shared(t, "judge"); dir != "" {
+		cases = append(cases, sharedCases(t, dir)...)
+	}
+	for _, p := range probe.All() {
+		var raised []string
+		for _, c := range cases {
+			if *gates.Judge(c.trace, p.Apply(c.dialogue)).Score > score(c) {
+				raised = append(raised, c.name)
+			}
+		}
+		t.Logf("%-22s raises %d of %d", p.Name, len(raised), len(cases))
+		if len(raised) > passing[p.Name] && !slices.Contains(comparing, p.Name) {
+			t.Errorf("%s raises %q", p.Name, raised)
+		}
+	}
+}
