@@ -27,54 +27,67 @@ func AppendCompact(b []byte, v Value) []byte { return compact.append(b, v) }
 // AppendTight appends v without blanks, keys in their order, ASCII only.
 func AppendTight(b []byte, v Value) []byte { return tight.append(b, v) }
 
-type layout struct {
+// form is how values are written.
+type form struct {
+	words        words
+	quoted       func(b []byte, s string) []byte
 	comma, colon string
 	sorted       bool
 }
 
+// words are the values that are written as words.
+type words struct{ none, yes, no, nan, inf string }
+
 var (
-	spaced  = layout{", ", ": ", false}
-	compact = layout{",", ":", true}
-	tight   = layout{",", ":", false}
+	inJSON   = words{"null", "true", "false", "NaN", "Infinity"}
+	inPython = words{"None", "True", "False", "nan", "inf"}
+
+	spaced  = form{inJSON, appendJSONString, ", ", ": ", false}
+	compact = form{inJSON, appendJSONString, ",", ":", true}
+	tight   = form{inJSON, appendJSONString, ",", ":", false}
+	shown   = form{inPython, appendQuoted, ", ", ": ", false}
 )
 
-func (l layout) append(b []byte, v Value) []byte {
+func (f *form) append(b []byte, v Value) []byte {
 	switch v.Kind {
 	case Bool:
-		return strconv.AppendBool(b, v.Bool)
+		if v.Bool {
+			return append(b, f.words.yes...)
+		}
+		return append(b, f.words.no...)
 	case Int:
 		return append(b, v.Text...)
 	case Float:
-		return appendJSONFloat(b, v.Float)
+		return f.appendFloat(b, v.Float)
 	case Str:
-		return appendJSONString(b, v.Text)
+		return f.quoted(b, v.Text)
 	case List:
 		b = append(b, '[')
 		for i, e := range v.List {
 			if i > 0 {
-				b = append(b, l.comma...)
+				b = append(b, f.comma...)
 			}
-			b = l.append(b, e)
+			b = f.append(b, e)
 		}
 		return append(b, ']')
 	case Dict:
-		return l.appendDict(b, v.Dict)
+		return f.appendDict(b, v.Dict)
 	default:
-		return append(b, "null"...)
+		return append(b, f.words.none...)
 	}
 }
 
-func (l layout) appendDict(b []byte, items []Item) []byte {
-	if l.sorted {
+func (f *form) appendDict(b []byte, items []Item) []byte {
+	if f.sorted {
 		items = SortedItems(items)
 	}
 	b = append(b, '{')
 	for i, it := range items {
 		if i > 0 {
-			b = append(b, l.comma...)
+			b = append(b, f.comma...)
 		}
-		b = append(appendJSONString(b, it.Key), l.colon...)
-		b = l.append(b, it.Value)
+		b = append(f.quoted(b, it.Key), f.colon...)
+		b = f.append(b, it.Value)
 	}
 	return append(b, '}')
 }
@@ -90,34 +103,22 @@ func SortedItems(items []Item) []Item {
 	return items
 }
 
-func appendJSONFloat(b []byte, f float64) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(b, "NaN"...)
-	case math.IsInf(f, 1):
-		return append(b, "Infinity"...)
-	case math.IsInf(f, -1):
-		return append(b, "-Infinity"...)
-	}
-	return appendFloat(b, f)
-}
-
-// appendFloat appends repr(f): the shortest digits that read back the same,
+// appendFloat appends repr(x): the shortest digits that read back the same,
 // with an exponent below 1e-4 and from 1e16.
-func appendFloat(b []byte, f float64) []byte {
+func (f *form) appendFloat(b []byte, x float64) []byte {
 	switch {
-	case math.IsNaN(f):
-		return append(b, "nan"...)
-	case math.IsInf(f, 1):
-		return append(b, "inf"...)
-	case math.IsInf(f, -1):
-		return append(b, "-inf"...)
+	case math.IsNaN(x):
+		return append(b, f.words.nan...)
+	case math.IsInf(x, 1):
+		return append(b, f.words.inf...)
+	case math.IsInf(x, -1):
+		return append(append(b, '-'), f.words.inf...)
 	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.AppendFloat(b, f, 'e', -1, 64)
+	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.AppendFloat(b, x, 'e', -1, 64)
 	}
 	at := len(b)
-	b = strconv.AppendFloat(b, f, 'f', -1, 64)
+	b = strconv.AppendFloat(b, x, 'f', -1, 64)
 	if slices.Index(b[at:], '.') < 0 {
 		b = append(b, ".0"...)
 	}

@@ -124,50 +124,39 @@ func (d *decoder) value(depth int) (Value, error) {
 
 func (d *decoder) array(depth int) (Value, error) {
 	values := []Value{}
-	d.at++
-	d.space()
-	if d.is(']') {
-		d.at++
-		return ListOf(values...), nil
-	}
-	for {
+	err := d.items(']', func() error {
 		v, err := d.value(depth + 1)
-		if err != nil {
-			return Value{}, err
-		}
 		values = append(values, v)
-		d.space()
-		if d.is(']') {
-			d.at++
-			return ListOf(values...), nil
-		}
-		if !d.is(',') {
-			return Value{}, d.fail("Expecting ',' delimiter", d.at)
-		}
-		d.at++
-		d.space()
-	}
+		return err
+	})
+	return ListOf(values...), err
 }
 
 func (d *decoder) object(depth int) (Value, error) {
 	o := object{items: []Item{}}
+	err := d.items('}', func() error { return d.member(&o, depth) })
+	return DictOf(o.items...), err
+}
+
+// items reads what stands between the bracket at hand and the closing one.
+func (d *decoder) items(closing byte, one func() error) error {
 	d.at++
 	d.space()
-	if d.is('}') {
+	if d.is(closing) {
 		d.at++
-		return DictOf(o.items...), nil
+		return nil
 	}
 	for {
-		if err := d.member(&o, depth); err != nil {
-			return Value{}, err
+		if err := one(); err != nil {
+			return err
 		}
 		d.space()
-		if d.is('}') {
+		switch {
+		case d.is(closing):
 			d.at++
-			return DictOf(o.items...), nil
-		}
-		if !d.is(',') {
-			return Value{}, d.fail("Expecting ',' delimiter", d.at)
+			return nil
+		case !d.is(','):
+			return d.fail("Expecting ',' delimiter", d.at)
 		}
 		d.at++
 		d.space()
