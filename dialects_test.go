@@ -118,7 +118,7 @@ func readText(t *testing.T, text []byte) *arena.Trace {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inputs, err := traces.Discover(path, traces.DefaultRules())
+	inputs, err := traces.Discover(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -178,7 +178,7 @@ func readDay(t testing.TB, dir string) []labelled {
 
 func readTraces(t testing.TB, dir string) (all []*arena.Trace) {
 	t.Helper()
-	inputs, err := traces.Discover(dir, traces.DefaultRules())
+	inputs, err := traces.Discover(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

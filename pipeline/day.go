@@ -108,7 +108,7 @@ func OpenDay(ctx context.Context, src Sources) (*Day, error) {
 
 func (d *Day) discover(src Sources) error {
 	for _, day := range src.Days {
-		ins, err := traces.Discover(day, traces.DefaultRules())
+		ins, err := traces.Discover(day)
 		if err != nil {
 			return err
 		}

@@ -176,7 +176,7 @@ func TestImportSearchesAllThatIsSaid(t *testing.T) {
 	for name, messages := range places {
 		lines = fmt.Appendf(lines, "{\"id\":%q,\"messages\":[%s]}\n", name, messages)
 	}
-	inputs, err := traces.Discover(in("rows.jsonl", string(lines)), traces.DefaultRules())
+	inputs, err := traces.Discover(in("rows.jsonl", string(lines)))
 	if err != nil {
 		t.Fatal(err)
 	}

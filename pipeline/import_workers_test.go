@@ -21,7 +21,7 @@ import (
 // newImport imports a folder, redacted.
 func newImport(t *testing.T, from, out string) *foreign.Import {
 	t.Helper()
-	inputs, err := traces.Discover(from, traces.DefaultRules())
+	inputs, err := traces.Discover(from)
 	if err != nil {
 		t.Fatal(err)
 	}

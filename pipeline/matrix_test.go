@@ -78,7 +78,7 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 			lines = append(lines, cell(place+"-"+form, place, text)...)
 		}
 	}
-	inputs, err := traces.Discover(write("rows.jsonl", lines), traces.DefaultRules())
+	inputs, err := traces.Discover(write("rows.jsonl", lines))
 	if err != nil {
 		t.Fatal(err)
 	}

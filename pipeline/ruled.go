@@ -110,7 +110,7 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 // tasksOf adds what the episodes of a day say of their tasks. Of two that
 // disagree on a request neither can be told to be the task's.
 func tasksOf(ctx context.Context, day string, tasks map[string]task) error {
-	ins, err := traces.Discover(day, traces.DefaultRules())
+	ins, err := traces.Discover(day)
 	if err != nil {
 		return err
 	}

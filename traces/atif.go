@@ -23,8 +23,12 @@ type atifDoc struct {
 	d             *decoder
 	session       string
 	name, version string
-	root          extra
 	steps         arena.Kind
+	// What the extra fields say: it may stand before the steps.
+	taskID, status string
+	query          *string
+	noDialogue     bool
+	vetoes         []string
 }
 
 // atif reads one trajectory document.
@@ -32,7 +36,6 @@ func (d *decoder) atif() (found, error) {
 	doc := atifDoc{conversation: conversation{t: newTrace(arena.Source{Shape: "atif"})}, d: d}
 	c := d.c
 	c.Reset(c.Source())
-	extra := func() { d.extras(&doc.root) }
 	c.Fields(cursor.Fields{
 		"session_id": cursor.AsID(&doc.session),
 		"agent": cursor.Fields{
@@ -47,8 +50,8 @@ func (d *decoder) atif() (found, error) {
 			doc.asked, doc.t.Query = false, ""
 			c.Array(doc.readStep)
 		},
-		"final_metrics": cursor.Fields{"extra": extra},
-		"extra":         extra,
+		"final_metrics": cursor.Fields{"extra": doc.extra},
+		"extra":         doc.extra,
 	})
 	if err := c.End(); err != nil {
 		return found{}, err
@@ -56,8 +59,8 @@ func (d *decoder) atif() (found, error) {
 	if doc.steps != arena.Array {
 		return found{}, wrongType("steps", "an array", doc.steps)
 	}
-	doc.root.apply(doc.t)
-	if own := doc.root.status != ""; !own && doc.t.Agent.VersionID == "" {
+	doc.applyExtra()
+	if own := doc.status != ""; !own && doc.t.Agent.VersionID == "" {
 		doc.t.Agent.VersionID = doc.agentName()
 	}
 	return found{trace: doc.t, session: doc.session}, nil

@@ -13,36 +13,18 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Rules say which files of a day are no traces whatever they hold.
-type Rules struct {
-	// Except are patterns of base names, as path.Match reads them.
-	Except []string
+// others are the base names, as path.Match reads them, of a day's other files and of
+// what people put beside data: they are no traces whatever they hold.
+var others = []string{
+	MetaName, "problems.json*", "catalog.json*", "labels.json*", "scores.json*", "held_out*",
+	".*", "README*", "LICENSE*",
 }
 
-// DefaultRules leave out the day's other files and what people put beside data.
-func DefaultRules() Rules {
-	return Rules{Except: []string{
-		MetaName, "problems.json*", "catalog.json*", "labels.json*", "scores.json*", "held_out*",
-		".*", "README*", "LICENSE*",
-	}}
-}
-
-func (r Rules) except(name string) bool {
-	return slices.ContainsFunc(r.Except, func(pattern string) bool {
+func isOther(name string) bool {
+	return slices.ContainsFunc(others, func(pattern string) bool {
 		ok, _ := path.Match(pattern, name)
 		return ok
 	})
-}
-
-// Validate returns all patterns that cannot be read, joined.
-func (r Rules) Validate() error {
-	var errs []error
-	for _, pattern := range r.Except {
-		if _, err := path.Match(pattern, ""); err != nil {
-			errs = append(errs, fmt.Errorf("pattern %q: %w", pattern, err))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // Discover lists the inputs of a day in the bytewise order of their paths. A
@@ -50,14 +32,11 @@ func (r Rules) Validate() error {
 // has none), a glob of files and folders (** is any folders), one file, or "-" for standard input,
 // which must be spooled before it is read. No link that leads out of a folder
 // is followed: Read gives a fault for it. A day without any file is an error.
-func Discover(day string, rules Rules) ([]Input, error) {
-	if err := rules.Validate(); err != nil {
-		return nil, fmt.Errorf("check rules of discovery: %w", err)
-	}
+func Discover(day string) ([]Input, error) {
 	if day == Stdin {
 		return []Input{{Path: Stdin, Name: Stdin}}, nil
 	}
-	ins, err := discover(day, rules)
+	ins, err := discover(day)
 	if err != nil {
 		return nil, fmt.Errorf("find traces in %s: %w", day, err)
 	}
@@ -116,11 +95,11 @@ func ordered(ins []Input, day string) ([]Input, error) {
 	return slices.CompactFunc(ins, func(a, b Input) bool { return a.Path == b.Path }), nil
 }
 
-func discover(day string, rules Rules) ([]Input, error) {
+func discover(day string) ([]Input, error) {
 	info, err := os.Stat(day)
 	switch {
 	case err == nil && info.IsDir():
-		return folder(day, rules)
+		return folder(day)
 	case err == nil:
 		return file(day)
 	case !errors.Is(err, fs.ErrNotExist):
@@ -132,10 +111,10 @@ func discover(day string, rules Rules) ([]Input, error) {
 	}
 	var all []Input
 	for _, m := range matches {
-		if rules.except(filepath.Base(m)) {
+		if isOther(filepath.Base(m)) {
 			continue
 		}
-		ins, err := discover(m, rules)
+		ins, err := discover(m)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +123,7 @@ func discover(day string, rules Rules) ([]Input, error) {
 	return all, nil
 }
 
-// file is a day of one file, named by its user: links and rules do not matter.
+// file is a day of one file, named by its user: neither links nor its name matter.
 func file(name string) ([]Input, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -158,7 +137,7 @@ func file(name string) ([]Input, error) {
 	return w.found, nil
 }
 
-func folder(root string, rules Rules) ([]Input, error) {
+func folder(root string) ([]Input, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -168,7 +147,7 @@ func folder(root string, rules Rules) ([]Input, error) {
 		return nil, err
 	}
 	w := walk{root: root, title: filepath.Base(abs), fsys: day.FS(), metas: map[string]meta{}}
-	err = w.tree(rules)
+	err = w.tree()
 	return w.found, err
 }
 
@@ -183,7 +162,7 @@ type walk struct {
 
 // tree adds all files under the day's traces folder, or that of a corpus's rows, or
 // under the day itself.
-func (w *walk) tree(rules Rules) error {
+func (w *walk) tree() error {
 	from := "traces"
 	if _, err := fs.Stat(w.fsys, corpusRows); err == nil {
 		from = corpusRows
@@ -198,7 +177,7 @@ func (w *walk) tree(rules Rules) error {
 		switch {
 		case !fs.ValidPath(name):
 			return w.refuse(name, d)
-		case err != nil || d.IsDir() || rules.except(d.Name()):
+		case err != nil || d.IsDir() || isOther(d.Name()):
 			return err
 		}
 		return w.add(name)

@@ -8,88 +8,46 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// extra is what a document's extra fields say for which ATIF has no field:
-// extra.oro as the subnet writes it, extra.arena as this package does.
-type extra struct {
-	runID, problemID, taskID string
-	agent                    arena.Agent
-	reward                   *float64
-	seconds                  *float64
-	total, failures          *int
-	status                   string
-	err                      *arena.AttemptError
-	query                    *string
-	noDialogue               bool
-	vetoes                   []string
-}
-
-// extras takes an extra object.
-func (d *decoder) extras(x *extra) {
-	fields := d.extraFields(x)
-	d.c.Fields(cursor.Fields{"oro": fields, "arena": fields})
-}
-
-func (d *decoder) extraFields(x *extra) cursor.Fields {
-	c := d.c
-	return cursor.Fields{
-		"eval_run_id":      cursor.AsID(&x.runID),
-		"problem_id":       cursor.AsID(&x.problemID),
-		"task_id":          cursor.AsID(&x.taskID),
-		"agent_version_id": cursor.AsID(&x.agent.VersionID),
-		"miner_hotkey":     cursor.AsID(&x.agent.Hotkey),
-		"suite_version":    cursor.AsID(&x.agent.Suite),
-		"started_at":       cursor.AsID(&x.agent.StartedAt),
-		"reward":           func() { x.reward = d.reward() },
-		"execution_time": func() {
-			if s, ok := c.Float(); ok {
-				x.seconds = &s
-			}
-		},
-		"inference_total": func() {
-			n := d.count()
-			x.total = &n
-		},
-		"inference_failure_count": func() {
-			n := d.count()
-			x.failures = &n
-		},
-		"status": &x.status,
-		"error":  func() { x.err = d.attemptError() },
+// extra takes what a document's extra fields say for which ATIF has no field:
+// extra.oro as the subnet writes it, extra.arena as package convert does.
+func (doc *atifDoc) extra() {
+	t, d := doc.t, doc.d
+	own := cursor.Fields{
+		"eval_run_id":             cursor.AsID(&t.RunID),
+		"problem_id":              cursor.AsID(&t.ProblemID),
+		"task_id":                 cursor.AsID(&doc.taskID),
+		"agent_version_id":        cursor.AsID(&t.Agent.VersionID),
+		"miner_hotkey":            cursor.AsID(&t.Agent.Hotkey),
+		"suite_version":           cursor.AsID(&t.Agent.Suite),
+		"started_at":              cursor.AsID(&t.Agent.StartedAt),
+		"reward":                  func() { t.Declared = d.reward() },
+		"execution_time":          func() { d.seconds(&t.Seconds) },
+		"inference_total":         func() { t.InferenceTotal = d.count() },
+		"inference_failure_count": func() { t.InferenceFailures = d.count() },
+		"status":                  &doc.status,
+		"error":                   func() { t.Error = d.attemptError() },
 		"query": func() {
-			q, _ := c.String()
-			x.query = &q
+			query, _ := d.c.String()
+			doc.query = &query
 		},
-		"dialogue": func() { x.noDialogue = c.Raw().Kind() == arena.Null },
-		"vetoes": func() {
-			c.Array(func() {
-				word, _ := c.String()
-				x.vetoes = append(x.vetoes, word)
-			})
-		},
+		"dialogue": func() { doc.noDialogue = d.c.Raw().Kind() == arena.Null },
+		"vetoes":   func() { doc.vetoes = append(doc.vetoes, d.words()...) },
 	}
+	d.c.Fields(cursor.Fields{"oro": own, "arena": own})
 }
 
-// apply gives a trace what the extra fields say of it.
-func (x *extra) apply(t *arena.Trace) {
-	t.RunID, t.ProblemID, t.Agent = x.runID, cmp.Or(x.problemID, x.taskID), x.agent
-	t.Declared, t.Error = x.reward, x.err
-	if x.seconds != nil {
-		t.Seconds = *x.seconds
+// applyExtra gives the trace what the extra fields say against the steps.
+func (doc *atifDoc) applyExtra() {
+	t := doc.t
+	t.ProblemID = cmp.Or(t.ProblemID, doc.taskID)
+	if doc.query != nil {
+		t.Query = *doc.query
 	}
-	if x.total != nil {
-		t.InferenceTotal = *x.total
-	}
-	if x.failures != nil {
-		t.InferenceFailures = *x.failures
-	}
-	if x.query != nil {
-		t.Query = *x.query
-	}
-	switch s := arena.Status(x.status); s {
+	switch s := arena.Status(doc.status); s {
 	case arena.StatusSuccess, arena.StatusFailed, arena.StatusTimedOut:
-		t.Status, t.HasDialogue = s, !x.noDialogue
+		t.Status, t.HasDialogue = s, !doc.noDialogue
 	}
-	for _, word := range x.vetoes {
+	for _, word := range doc.vetoes {
 		if word != "" {
 			addVeto(t, word)
 		}

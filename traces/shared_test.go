@@ -45,7 +45,7 @@ func exists(path string) bool {
 // readAll reads a day with the given options.
 func readAll(tb testing.TB, day string, opt Options) (traces []*arena.Trace, faults []Fault, sum Summary) {
 	tb.Helper()
-	ins, err := Discover(day, DefaultRules())
+	ins, err := Discover(day)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -84,18 +84,11 @@ func (w *window) grownSize() int {
 // lineEnd finds the end of the next line: the number of bytes before its line
 // feed, or all that is left. ok is false if the line is beyond the limit.
 func (w *window) lineEnd() (n int, ok bool) {
-	for searched := 0; ; {
-		ahead := w.ahead()
-		if i := bytes.IndexByte(ahead[searched:], '\n'); i >= 0 {
-			return searched + i, searched+i <= w.limit
-		}
-		if searched = len(ahead); searched > w.limit {
-			return searched, false
-		}
-		if !w.fill() {
-			return searched, true
-		}
+	n, ended := w.nextLine(0)
+	if !ended {
+		n -= len("\n")
 	}
+	return n, n <= w.limit
 }
 
 // skipLine consumes the rest of the line and its line feed, however long.

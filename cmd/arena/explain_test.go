@@ -64,7 +64,7 @@ func TestEveryAttemptIsExplained(t *testing.T) {
 
 func dayOf(t *testing.T, l *attempt.Ledger) attempt.Days {
 	t.Helper()
-	inputs, err := traces.Discover(testDay, traces.DefaultRules())
+	inputs, err := traces.Discover(testDay)
 	if err == nil {
 		err = pipeline.HashInputs(t.Context(), 1, inputs)
 	}

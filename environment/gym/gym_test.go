@@ -451,7 +451,7 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 	if err = e.Record.Close(); err != nil {
 		t.Fatal(err)
 	}
-	inputs, err := traces.Discover(dir, traces.DefaultRules())
+	inputs, err := traces.Discover(dir)
 	if err != nil || len(inputs) != 1 {
 		t.Fatalf("%d inputs, %v", len(inputs), err)
 	}

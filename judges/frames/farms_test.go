@@ -21,7 +21,7 @@ type attempt struct {
 
 func readDay(t *testing.T, dir string) (all []attempt) {
 	t.Helper()
-	inputs, err := traces.Discover(dir, traces.DefaultRules())
+	inputs, err := traces.Discover(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // readDay gives the attempts of a day that left a dialogue.
 func readDay(t *testing.T, dir string) (all []*arena.Trace) {
 	t.Helper()
-	inputs, err := traces.Discover(dir, traces.DefaultRules())
+	inputs, err := traces.Discover(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

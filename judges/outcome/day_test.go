@@ -53,7 +53,7 @@ func readLines(t testing.TB, path string, yield func(line string)) {
 // attempts reads one file of traces.
 func attempts(t testing.TB, path string, yield func(*arena.Trace)) {
 	t.Helper()
-	inputs, err := traces.Discover(path, traces.DefaultRules())
+	inputs, err := traces.Discover(path)
 	if err != nil {
 		t.Fatal(err)
 	}

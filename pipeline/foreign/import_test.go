@@ -28,7 +28,7 @@ import (
 // imports reads traces from a folder or file into a corpus.
 func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 	t.Helper()
-	inputs, err := traces.Discover(from, traces.DefaultRules())
+	inputs, err := traces.Discover(from)
 	if err != nil {
 		t.Fatal(err)
 	}

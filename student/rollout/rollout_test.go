@@ -211,7 +211,7 @@ func readTrace(t *testing.T, line []byte) *arena.Trace {
 	if err := errors.Join(os.Mkdir(day, 0o755), os.WriteFile(filepath.Join(day, "t.jsonl"), append(line, '\n'), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	inputs, err := traces.Discover(day, traces.DefaultRules())
+	inputs, err := traces.Discover(day)
 	if err != nil || len(inputs) != 1 {
 		t.Fatalf("%d inputs, %v", len(inputs), err)
 	}

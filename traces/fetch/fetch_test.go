@@ -184,7 +184,7 @@ func TestARaceBecomesADay(t *testing.T) {
 		}
 		paced(t, a.asked)
 	})
-	ins, err := traces.Discover(filepath.Join(out, race), traces.DefaultRules())
+	ins, err := traces.Discover(filepath.Join(out, race))
 	if err != nil || len(ins) != agents*runs*each {
 		t.Fatalf("%d inputs, %v", len(ins), err)
 	}

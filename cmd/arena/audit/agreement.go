@@ -169,7 +169,7 @@ func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ra
 	if f.day == "" {
 		return nil
 	}
-	inputs, err := traces.Discover(f.day, traces.DefaultRules())
+	inputs, err := traces.Discover(f.day)
 	if err != nil {
 		return cli.Failed(err, "a day is a folder of traces")
 	}

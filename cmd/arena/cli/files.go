@@ -251,7 +251,7 @@ func (r *inputs) day(day string, each bool) {
 			r.add(path, "")
 		}
 	}
-	found, err := traces.Discover(day, traces.DefaultRules())
+	found, err := traces.Discover(day)
 	if err != nil {
 		return // the command says so
 	}

@@ -19,7 +19,7 @@ func (s *Streams) DayInputs(ctx context.Context, days []string) (all []traces.In
 		return nil, err
 	}
 	for _, day := range days {
-		inputs, err := traces.Discover(day, traces.DefaultRules())
+		inputs, err := traces.Discover(day)
 		if err != nil {
 			return nil, Failed(err, "DAY is a folder, a glob, a file, the URL of a folder in a bucket, or -")
 		}

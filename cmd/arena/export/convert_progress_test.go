@@ -13,7 +13,7 @@ import (
 )
 
 func TestConvertTellsOfTraces(t *testing.T) {
-	in, err := traces.Discover("../../../testdata/day", traces.DefaultRules())
+	in, err := traces.Discover("../../../testdata/day")
 	if err != nil || len(in) == 0 {
 		t.Fatal(err)
 	}
