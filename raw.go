@@ -1,6 +1,9 @@
 package arena
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Raw is one JSON value as its source wrote it: valid JSON text, or empty
 // where the source had no such key. It shares memory with the trace it came
@@ -49,4 +52,13 @@ func (r Raw) Text() string {
 		return text
 	}
 	return string(r)
+}
+
+// Quote is text as a JSON string.
+func Quote(text string) Raw {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(fmt.Sprintf("quote a string: %v", err)) // json cannot refuse a string
+	}
+	return Raw(quoted)
 }

@@ -1,8 +1,6 @@
 package traces
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -87,13 +85,4 @@ func moment(raw arena.Raw) arena.Raw {
 		}
 	}
 	return raw
-}
-
-// quote is text as a JSON string.
-func quote(text string) arena.Raw {
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		panic(fmt.Sprintf("quote a string: %v", err)) // json cannot refuse a string
-	}
-	return arena.Raw(quoted)
 }

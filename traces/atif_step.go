@@ -129,5 +129,5 @@ func partsText(raw arena.Raw) arena.Raw {
 	if !only || len(texts) == 0 {
 		return raw
 	}
-	return quote(strings.Join(texts, "\n"))
+	return arena.Quote(strings.Join(texts, "\n"))
 }

@@ -59,7 +59,7 @@ func (d *decoder) publicCall() (call arena.ToolCall) {
 		"observation": &call.Result, "error_code": &failed,
 	})
 	if k := call.Result.Kind(); failed != "" && (k == arena.Absent || k == arena.Null) {
-		call.Result = `{"error":` + quote(failed) + `}`
+		call.Result = `{"error":` + arena.Quote(failed) + `}`
 	}
 	return call
 }

@@ -122,7 +122,7 @@ func (d *decoder) taggedResults(v *conversation, text string) {
 	inner := d.within(text)
 	results := inner.observations()
 	if d.leave(inner) != nil || len(results) == 0 {
-		v.result("", "", quote(text))
+		v.result("", "", arena.Quote(text))
 		return
 	}
 	for _, r := range results {

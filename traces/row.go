@@ -103,23 +103,17 @@ func (d *decoder) tools() arena.Raw { return cold.Tools(gjson.Parse(string(d.c.R
 
 // reward takes a number, or a bool as 1 or 0; nil for anything else.
 func (d *decoder) reward() *float64 {
-	var reward float64
-	ok := true
-	switch d.c.Kind() {
-	case arena.Number:
-		reward, ok = d.c.Float()
-	case arena.Bool:
+	if d.c.Kind() == arena.Bool {
+		reward := 0.0
 		if d.c.Bool() {
 			reward = 1
 		}
-	default:
-		d.c.Skip()
-		ok = false
+		return &reward
 	}
-	if !ok {
-		return nil
+	if reward, ok := d.c.Float(); ok {
+		return &reward
 	}
-	return &reward
+	return nil
 }
 
 // bareMessages reads a list of messages without anything around them.

@@ -44,12 +44,8 @@ func (v *verdict) session(d *decoder, fields cursor.Fields) {
 
 // happened takes what a session writes of an error: a flag, or the error itself.
 func (d *decoder) happened() bool {
-	if d.c.Kind() == arena.Bool {
-		return d.c.Bool()
-	}
 	kind := d.c.Kind()
-	d.c.Skip()
-	return kind == arena.String || kind == arena.Object
+	return d.c.Bool() || kind == arena.String || kind == arena.Object
 }
 
 // read takes a verdict.

@@ -55,7 +55,7 @@ func (r *reader) toolMessage(m object, text string) {
 	failed := m.within("error")
 	r.lose(lostResultError, len(failed) > 0 || m["error"].Type == gjson.True)
 	id := cmp.Or(m.id("tool_call_id", "call_id", "id"), m["tool_call_ids"].Get("0").Str)
-	r.answer(id, m.id("name", "function"), quoted(cmp.Or(text, r.text(failed["message"]))))
+	r.answer(id, m.id("name", "function"), arena.Quote(cmp.Or(text, r.text(failed["message"]))))
 }
 
 // said is what a message's content holds.
@@ -113,7 +113,7 @@ func (r *reader) part(v gjson.Result, s *said, texts, thoughts *[]string) {
 func (r *reader) result(v gjson.Result) arena.Raw {
 	switch {
 	case v.IsArray() && v.Get("0.type").Str != "":
-		return quoted(r.content(v).step.Content)
+		return arena.Quote(r.content(v).step.Content)
 	case !v.Exists() || v.Type == gjson.Null:
 		return `""`
 	default:

@@ -2,7 +2,6 @@ package cold
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -197,13 +196,4 @@ func (r *reader) tell(role Role, text string) {
 
 func (r *reader) answer(id, name string, result arena.Raw) {
 	r.say(Message{Role: Tool, CallID: id, Name: name, Result: result})
-}
-
-// quoted is text as a JSON string.
-func quoted(text string) arena.Raw {
-	b, err := json.Marshal(text)
-	if err != nil { // a string always encodes
-		return ""
-	}
-	return arena.Raw(b)
 }

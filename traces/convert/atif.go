@@ -121,12 +121,10 @@ func (w *writer) arenaExtra() atifArena {
 		RunID: t.RunID, ProblemID: t.ProblemID, VersionID: t.Agent.VersionID, Hotkey: t.Agent.Hotkey,
 		Suite: t.Agent.Suite, StartedAt: t.Agent.StartedAt, Status: string(t.Status), Query: t.Query,
 		Total: known(t.InferenceTotal), Failures: known(t.InferenceFailures), Reward: t.Declared, Vetoes: t.Vetoes,
+		Error: (*errorOut)(t.Error),
 	}
 	if !math.IsNaN(t.Seconds) {
 		a.Seconds = &t.Seconds
-	}
-	if t.Error != nil {
-		a.Error = &errorOut{t.Error.Type, t.Error.Message}
 	}
 	if !t.HasDialogue {
 		null := json.RawMessage("null")

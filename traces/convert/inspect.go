@@ -36,15 +36,6 @@ func (w *writer) inspect() map[string]any {
 }
 
 func (w *writer) sampleMessage(m messageOut) map[string]any {
-	out := filled(map[string]any{"role": m.Role, "tool_call_id": m.CallID, "function": m.Name})
-	out["content"] = m.Content
-	if m.Reasoning != "" {
-		parts := []any{map[string]any{"type": "reasoning", "reasoning": m.Reasoning}}
-		if m.Content != "" {
-			parts = append(parts, map[string]any{"type": "text", "text": m.Content})
-		}
-		out["content"] = parts
-	}
 	var made []any
 	for _, c := range m.Calls {
 		arguments := arena.Raw(c.Function.Arguments)
@@ -54,8 +45,14 @@ func (w *writer) sampleMessage(m messageOut) map[string]any {
 		}
 		made = append(made, map[string]any{"id": c.ID, "function": c.Function.Name, "arguments": json.RawMessage(arguments), "type": "function"})
 	}
-	if made != nil {
-		out["tool_calls"] = made
+	out := filled(map[string]any{"role": m.Role, "tool_call_id": m.CallID, "function": m.Name, "tool_calls": made})
+	out["content"] = m.Content
+	if m.Reasoning != "" {
+		parts := []any{map[string]any{"type": "reasoning", "reasoning": m.Reasoning}}
+		if m.Content != "" {
+			parts = append(parts, map[string]any{"type": "text", "text": m.Content})
+		}
+		out["content"] = parts
 	}
 	return out
 }

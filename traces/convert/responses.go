@@ -1,6 +1,9 @@
 package convert
 
-import "encoding/json"
+import (
+	"maps"
+	"reflect"
+)
 
 // responses is the trace as NeMo-Gym writes a rollout: a request of the Responses
 // API, what came of it, and the reward. Items know no turns: one of nothing but calls
@@ -26,22 +29,7 @@ func (w *writer) responses() map[string]any {
 
 // filled is an object without the members that have no value.
 func filled(o map[string]any) map[string]any {
-	for name, v := range o {
-		switch v := v.(type) {
-		case string:
-			if v == "" {
-				delete(o, name)
-			}
-		case json.RawMessage:
-			if v == nil {
-				delete(o, name)
-			}
-		case *float64:
-			if v == nil {
-				delete(o, name)
-			}
-		}
-	}
+	maps.DeleteFunc(o, func(_ string, v any) bool { return reflect.ValueOf(v).IsZero() })
 	return o
 }
 
