@@ -14,6 +14,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // Config is how to ask.
@@ -170,7 +172,7 @@ func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 			return a, fault
 		}
 		p.counts.Retries.Add(1)
-		if err := sleep(ctx, waits.NextBackOff()); err != nil {
+		if err := webclient.Sleep(ctx, waits.NextBackOff()); err != nil {
 			return a, err
 		}
 	}
@@ -186,17 +188,6 @@ func (c Config) waits() *backoff.ExponentialBackOff {
 	}
 	b.Reset()
 	return b
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // try sends the request once, to the server that has most room but for the one

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/judges/ledger"
 )
 
@@ -108,7 +109,7 @@ func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdi
 		}
 		last = v
 		if pause := r.react(member, v.outcome, fault, &wait); pause > 0 && try < j.cfg.Tries {
-			if err = sleep(ctx, min(pause, j.cfg.BackoffCap)); err != nil {
+			if err = webclient.Sleep(ctx, min(pause, j.cfg.BackoffCap)); err != nil {
 				return j.ended(ctx, last, err)
 			}
 		}
@@ -150,15 +151,4 @@ func (j *Judge) ended(ctx context.Context, v verdict, err error) (verdict, error
 		return v, nil
 	}
 	return v, err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

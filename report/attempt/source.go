@@ -43,39 +43,34 @@ var errFound = errors.New("found")
 // Tell adds the story of an argument from its day, else from its row in the corpus.
 // Neither may be there: the argument then has none.
 func (d Days) Tell(ctx context.Context, l *Ledger, a *Argument) error {
-	in, known := d[a.Attempt.SourceSHA256]
-	if !known {
-		return l.tellRow(a)
-	}
-	_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
-		if it.Trace == nil || it.Trace.RecordSHA256 != a.Attempt.RecordSHA256 {
-			return nil
-		}
-		l.Tell(a, it.Trace, FromDay)
-		return errFound
-	})
+	err := d.find(ctx, l, a)
 	if errors.Is(err, errFound) {
 		return nil
 	}
 	return err
 }
 
-// tellRow looks for the attempt in the rows of kept ones.
-func (l *Ledger) tellRow(a *Argument) error {
+func (d Days) find(ctx context.Context, l *Ledger, a *Argument) error {
+	if in, known := d[a.Attempt.SourceSHA256]; known {
+		_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+			if it.Trace == nil || it.Trace.RecordSHA256 != a.Attempt.RecordSHA256 {
+				return nil
+			}
+			l.Tell(a, it.Trace, FromDay)
+			return errFound
+		})
+		return err
+	}
 	if a.Attempt.Fate != rows.FateKept {
 		return nil
 	}
-	err := l.EachRow(func(id string, t *arena.Trace) error {
+	return l.EachRow(func(id string, t *arena.Trace) error {
 		if id != a.Attempt.TraceID {
 			return nil
 		}
 		l.Tell(a, t, FromRow)
 		return errFound
 	})
-	if errors.Is(err, errFound) {
-		return nil
-	}
-	return err
 }
 
 // EachRow visits the kept attempts of the corpus as traces without a log.

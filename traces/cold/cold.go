@@ -85,6 +85,9 @@ type Format struct {
 	read func(r *reader, top object)
 }
 
+// Formats are all formats, in the order in which a document is held against them.
+var Formats = []Format{sweAgent, inspectLog, verifiersResult, verifiersEpisode, tau2, exchange, claudeCode, spans}
+
 // Find is the format of a document, which must be a valid JSON object; nil where
 // it is none of this package's.
 func Find(doc string) *Format {

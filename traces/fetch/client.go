@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // Client asks a server at a steady pace. It is not safe for use by several
@@ -89,8 +91,8 @@ func (c *Client) bytes(ctx context.Context, method, address string, body []byte)
 		case refused != nil && refused.wait >= 0:
 			wait = refused.wait
 		}
-		if err := sleep(ctx, wait); err != nil {
-			return nil, err
+		if webclient.Sleep(ctx, wait) != nil {
+			return nil, ctx.Err()
 		}
 		pause *= 2
 	}
@@ -166,25 +168,11 @@ func (c *Client) turn(ctx context.Context) error {
 		c.last = now
 	}
 	gap := time.Minute/time.Duration(max(1, c.PerMinute)) + time.Millisecond
-	if err := sleep(ctx, c.last.Add(gap).Sub(now)); err != nil {
-		return err
+	if webclient.Sleep(ctx, c.last.Add(gap).Sub(now)) != nil {
+		return ctx.Err()
 	}
 	c.last = time.Now() //nolint:forbidigo // as above
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // retryAfter reads seconds or a date; -1 for neither.
