@@ -97,12 +97,6 @@ func (x *Reader) Read(text string) *Reading {
 	return &x.r.Reading
 }
 
-func read(text string, level int) Reading {
-	r := reader{level: level}
-	r.message(text)
-	return r.Reading
-}
-
 // Think cuts the thinking out of text that holds no calls, or whose calls are
 // known from elsewhere.
 func Think(text string) (think, words string) {

@@ -79,9 +79,7 @@ func (r *reader) callsOf(json string) {
 func (r *reader) call(v gjson.Result) {
 	if inner := v.Get("function"); inner.IsObject() {
 		r.repair(RepairFunctionNested)
-		id := v.Get("id")
-		v = inner
-		r.append(id.String(), v)
+		r.append(v.Get("id").String(), inner)
 		return
 	}
 	id := v.Get("tool_call_id")
@@ -196,7 +194,7 @@ func (r *reader) resultBlock(body string) {
 	}
 	json, rest, _, ok := value(body)
 	if !ok || strings.TrimSpace(rest) != "" {
-		r.Results = append(r.Results, Result{Content: quote(body)})
+		r.Results = append(r.Results, Result{Content: arena.Raw(gjson.AppendJSONString(nil, body))})
 		return
 	}
 	v := gjson.Parse(json)
@@ -219,9 +217,4 @@ func (r *reader) result(v gjson.Result) {
 		}
 	}
 	r.Results = append(r.Results, Result{ID: id, Content: arena.Raw(v.Raw)})
-}
-
-// quote writes text as a JSON string.
-func quote(text string) arena.Raw {
-	return arena.Raw(gjson.AppendJSONString(nil, text))
 }

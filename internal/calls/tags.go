@@ -26,7 +26,7 @@ const properCall = "tool_call"
 
 // message walks over the tags of text and reads what lies in and between them.
 func (r *reader) message(text string) {
-	if r.loose(text) {
+	if _, _, k, _ := nextTag(text); k == words && r.untagged(text) {
 		return
 	}
 	onlyThought := true
@@ -44,14 +44,6 @@ func (r *reader) message(text string) {
 			r.Text = said
 		}
 	}
-}
-
-// loose reads texts that hold no tag at all.
-func (r *reader) loose(text string) bool {
-	if _, _, k, _ := nextTag(text); k != words {
-		return false
-	}
-	return r.untagged(text)
 }
 
 // untagged reads calls that stand in no tag, as they also do after the thinking
@@ -92,7 +84,8 @@ func (r *reader) thinkBlock(body string) {
 			return
 		}
 		r.repair(RepairThinkCall)
-		inner := read(body, r.level+1)
+		inner := reader{level: r.level + 1}
+		inner.message(body)
 		r.Think = join(r.Think, inner.Text)
 		r.Calls = append(r.Calls, inner.Calls...)
 		for _, w := range inner.Repairs {

@@ -84,13 +84,7 @@ func OpenEmbedder(c EmbedderConfig) (*Embedder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("check embeddings endpoint: %w", err)
 	}
-	return NewEmbedder(pool, c.Model, c.Prefix), nil
-}
-
-// NewEmbedder makes an embedder of a model. The prefix stands before each text,
-// for models that were trained with one. It asks nothing yet.
-func NewEmbedder(p *Pool, model, prefix string) *Embedder {
-	return &Embedder{pool: p, model: model, prefix: prefix, known: map[[sha256.Size]byte][]float32{}}
+	return &Embedder{pool: pool, model: c.Model, prefix: c.Prefix, known: map[[sha256.Size]byte][]float32{}}, nil
 }
 
 // Name is the model's.

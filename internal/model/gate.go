@@ -186,13 +186,17 @@ func (g *gate) choose(avoid *server, home uint64) (best *server, wait time.Durat
 		opens := s.pausedTill
 		if g.aside(s, others) {
 			aside++
-			opens = later(opens, s.openAt)
+			if s.openAt.After(opens) {
+				opens = s.openAt
+			}
 		}
 		switch {
 		case g.down(s, now) && !others:
 			down++
 		case opens.After(now):
-			wait = sooner(wait, opens.Sub(now))
+			if left := opens.Sub(now); wait == 0 || left < wait {
+				wait = left
+			}
 		case !g.full(s, others) && (best == nil || g.load(s, avoid, home) < g.load(best, avoid, home)):
 			best = s
 		}
@@ -209,21 +213,6 @@ func (g *gate) choose(avoid *server, home uint64) (best *server, wait time.Durat
 
 // away is the reason of a fault for want of any server.
 const away = "server_down"
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// sooner is the shorter of two waits, of which 0 is none.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 {
-		return b
-	}
-	return min(a, b)
-}
 
 // others reports whether the requests can go on without a server.
 func (g *gate) others(than *server) bool {

@@ -1,12 +1,12 @@
 package model
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // Question is what to ask of which model.
@@ -81,8 +81,7 @@ func (c *Client) Key(q Question) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("hash question: %w", err)
 	}
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:]), nil
+	return digest.SHA256(body), nil
 }
 
 func (c *Client) params(q Question) params {
