@@ -19,7 +19,11 @@ func Table(s *evaluation.Summary) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "success rate  %s by problem, of %d scored rollouts (coverage %.4f)\n", sure95(s.ASRScored, s.Clustered95), s.Scored, s.Coverage)
-	fmt.Fprintf(&b, "rollouts      %d of %d problems, %d infra%s\n", s.Samples, s.Problems, s.InfraErrors, missing(&s.Part))
+	fmt.Fprintf(&b, "rollouts      %d of %d problems, %d infra", s.Samples, s.Problems, s.InfraErrors)
+	if s.InfraErrors > 0 {
+		fmt.Fprintf(&b, " (%.4f with those as not solved)", *s.ASRAll)
+	}
+	b.WriteByte('\n')
 	for _, k := range slices.Sorted(maps.Keys(s.Pass)) {
 		rate := s.Pass[k]
 		fmt.Fprintf(&b, "%-13s %s\n", k, sure95(&rate.Mean, rate.CI95))
@@ -43,14 +47,6 @@ func infra(s *evaluation.Summary) string {
 		fmt.Fprintf(&b, "infra         %d %s: %s\n", s.Infra[reason], reason, cmp.Or(s.InfraWords[reason], "no words"))
 	}
 	return b.String()
-}
-
-// missing says what the rate would be with infra as not solved.
-func missing(p *evaluation.Part) string {
-	if p.InfraErrors == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%.4f with those as not solved)", *p.ASRAll)
 }
 
 // sure95 is a rate with its interval of 95 %.

@@ -29,7 +29,12 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 		return nil, errors.Join(fmt.Errorf("score again: %w: %d rollouts are missing", ErrUnfinished, len(left)), f.close())
 	}
 	r.Spec.Judge, r.Spec.Titles = judge, titles
-	if err = f.adopt(r.Spec); err != nil {
+	// Results by the old judge may be half replaced from now on, so the run is not
+	// finished until its summary is written again.
+	if err = f.unfinish(); err == nil {
+		err = WriteJSON(f.file(specFile), r.Spec)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("score again: %w", err), f.close())
 	}
 	err = r.each(ctx, f, func(key journal.Key, result *rollout.Result) error {
@@ -47,16 +52,6 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	}
 	summary, err := r.finish(ctx, f)
 	return summary, errors.Join(err, f.close())
-}
-
-// adopt notes a new judge and comparison of titles in the folder's spec. Results by the old one may be
-// half replaced from now on, so the run is not finished until its summary is
-// written again.
-func (f *folder) adopt(spec Spec) error {
-	if err := f.unfinish(); err != nil {
-		return err
-	}
-	return WriteJSON(f.file(specFile), spec)
 }
 
 // failedAfterAll is the label of what was a success by other rules: there was

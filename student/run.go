@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/model"
@@ -172,11 +173,7 @@ func (r *Run) runID(sample uint32) string {
 		played := r.Spec
 		played.Scorer, played.Judge, played.Titles, played.Keep = "", "", "", model.Keep{}
 		const enough = 16
-		sum, err := played.SHA256()
-		if err != nil {
-			sum = "unnamed-unnamed-"
-		}
-		r.name = "eval-" + sum[:enough]
+		r.name = "eval-" + digest.SHA256([]byte(written(played)))[:enough]
 	})
 	return fmt.Sprintf("%s-s%d", r.name, sample)
 }

@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/dialect"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -79,15 +78,6 @@ func (s Spec) Validate() error {
 		errs = append(errs, errors.New("no problems"))
 	}
 	return errors.Join(errs...)
-}
-
-// SHA256 is the hash of the spec, which names the run's traces.
-func (s Spec) SHA256() (string, error) {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return "", fmt.Errorf("hash spec: %w", err)
-	}
-	return digest.SHA256(b), nil
 }
 
 // Public is the spec as a run folder has it: without the secrets that a prompt or an

@@ -59,9 +59,7 @@ func (t *tally) add(r *rollout.Result) {
 	s.Turns += r.Turns
 	t.unseen.add(float64(r.UnseenIDs), float64(r.Turns))
 	s.Cached += r.Cached
-	plus(&s.Tokens.Prompt, r.Tokens.Prompt)
-	plus(&s.Tokens.Completion, r.Tokens.Completion)
-	s.Tokens.Uncounted += r.Tokens.Uncounted
+	s.Tokens.Add(r.Tokens)
 	if r.Outcome == rollout.Infra {
 		t.infra++
 		if s.Infra[*r.Infra]++; s.Infra[*r.Infra] == 1 && r.InfraWords != "" {
@@ -108,16 +106,6 @@ func (t *tally) addScored(r *rollout.Result) {
 		t.axes[axis].add(v, 1)
 		t.s.AxisRollouts[axis]++
 	}
-}
-
-func plus(to **int64, n *int64) {
-	if n == nil {
-		return
-	}
-	if *to == nil {
-		*to = new(int64)
-	}
-	**to += *n
 }
 
 // endProblem closes the problem at hand.

@@ -123,6 +123,23 @@ type Tokens struct {
 	Uncounted int `json:"uncounted,omitempty"`
 }
 
+// Add adds the tokens of another rollout or reply.
+func (t *Tokens) Add(o Tokens) {
+	t.Uncounted += o.Uncounted
+	plus(&t.Prompt, o.Prompt)
+	plus(&t.Completion, o.Completion)
+}
+
+func plus(to **int64, n *int64) {
+	if n == nil {
+		return
+	}
+	if *to == nil {
+		*to = new(int64)
+	}
+	**to += *n
+}
+
 // MarshalJSON writes the pass rates behind the standard errors.
 func (s *Summary) MarshalJSON() ([]byte, error) {
 	type plain Summary

@@ -4,6 +4,7 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/model"
@@ -29,10 +30,8 @@ func All() []Dialect { return []Dialect{Auto, Native, Oro, Hermes} }
 
 // Parse reads the name of a dialect.
 func Parse(name string) (Dialect, error) {
-	for _, d := range All() {
-		if string(d) == name {
-			return d, nil
-		}
+	if d := Dialect(name); slices.Contains(All(), d) {
+		return d, nil
 	}
 	return "", fmt.Errorf("unknown dialect %q: want one of auto, native, oro, hermes", name)
 }

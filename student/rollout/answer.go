@@ -35,7 +35,7 @@ const reminder = "No tool was called. Call a tool, or terminate when you are don
 // answer adds the reply and the answers to the conversation.
 func (p *play) answer(r model.Reply, s step) error {
 	if p.env.Form == History {
-		return p.retell(s.records()...)
+		return p.retell(s.parts(s.observation())...)
 	}
 	m := model.Turn{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
 	if !s.turn.Native {
@@ -66,30 +66,16 @@ func (p *play) answer(r model.Reply, s step) error {
 	return nil
 }
 
-// observation is what the calls were answered.
+// observation is what the calls were answered; empty where there was none.
 func (s step) observation() string {
+	if len(s.answers) == 0 {
+		return ""
+	}
 	answers := make([]shop.Answer, len(s.answers))
 	for i, a := range s.answers {
 		answers[i] = a.Answer
 	}
 	return shop.Observation(answers)
-}
-
-// records are the parts of a step in the order of the public loops.
-func (s step) records() (all []string) {
-	if s.turn.Think != "" {
-		all = append(all, "<think>"+s.turn.Think+"</think>")
-	}
-	if calls := s.callValues(false); len(calls) > 0 {
-		all = append(all, "<tool_call>"+python.Dumps(python.ListOf(calls...))+"</tool_call>")
-	}
-	if len(s.answers) > 0 {
-		all = append(all, s.observation())
-	}
-	if s.turn.Text != "" {
-		all = append(all, "<response>"+s.turn.Text+"</response>")
-	}
-	return all
 }
 
 // toolText is a result as a tool message holds it: text as it is, anything

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/dialect"
@@ -120,8 +121,7 @@ func (p *play) take(h received) Stop {
 	p.result.Turns++
 	p.count(h.reply.Usage)
 	turn := dialect.Read(h.reply, p.env.Dialect)
-	s := step{turn: turn, reply: h.reply, body: h.body}
-	s.answers = p.run(turn.Calls)
+	s := step{turn: turn, body: h.body, answers: p.run(turn.Calls)}
 	p.record(s)
 	readable := slices.ContainsFunc(s.answers, func(a callAnswer) bool { return !a.malformed })
 	p.last = lastReply(h.reply, turn, readable)
@@ -178,15 +178,8 @@ func (p *play) count(u *model.Usage) {
 		p.result.Tokens.Uncounted++
 		return
 	}
-	add := func(to **int64, n int64) {
-		if *to == nil {
-			*to = new(int64)
-		}
-		**to += n
-	}
 	p.result.Cached += u.Cached
-	add(&p.result.Tokens.Prompt, u.Prompt)
-	add(&p.result.Tokens.Completion, u.Completion)
+	p.result.Tokens.Add(evaluation.Tokens{Prompt: &u.Prompt, Completion: &u.Completion})
 }
 
 func (p *play) kept(h received) Turn {

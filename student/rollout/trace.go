@@ -29,7 +29,6 @@ const (
 // step is one reply with its calls and their answers.
 type step struct {
 	turn    dialect.Turn
-	reply   model.Reply
 	body    []byte
 	answers []callAnswer
 }
@@ -98,20 +97,22 @@ func (s step) requests() (all []shop.Request) {
 	return all
 }
 
-// content is the step's message in the tags that the subnet's format score
-// reads.
-func (s step) content() string {
-	var parts []string
+// parts are the step's message in the tags that the subnet's format score reads, with
+// what the calls were answered where the public loops have it.
+func (s step) parts(observed string) (all []string) {
 	if s.turn.Think != "" {
-		parts = append(parts, "<think>"+s.turn.Think+"</think>")
+		all = append(all, "<think>"+s.turn.Think+"</think>")
 	}
 	if calls := s.callValues(false); len(calls) > 0 {
-		parts = append(parts, "<tool_call>"+python.Dumps(python.ListOf(calls...))+"</tool_call>")
+		all = append(all, "<tool_call>"+python.Dumps(python.ListOf(calls...))+"</tool_call>")
+	}
+	if observed != "" {
+		all = append(all, observed)
 	}
 	if s.turn.Text != "" {
-		parts = append(parts, "<response>"+s.turn.Text+"</response>")
+		all = append(all, "<response>"+s.turn.Text+"</response>")
 	}
-	return strings.Join(parts, "\n")
+	return all
 }
 
 // callValues are the calls with an object of arguments, with their ids and
@@ -145,7 +146,7 @@ func (p *play) appendStep(b []byte, s step) []byte {
 	}
 	b = append(b, `{"completion":`...)
 	b = python.AppendTight(b, python.DictOf(
-		item("reasoning_content", python.String("")), item("content", python.String(s.content())), item("message", python.DictOf(message...)),
+		item("reasoning_content", python.String("")), item("content", python.String(strings.Join(s.parts(""), "\n"))), item("message", python.DictOf(message...)),
 	))
 	b = append(b, `,"extra_info":`...)
 	info := python.DictOf(item("step", integer(int64(i+1))), item("query", python.String(p.task.Problem.Query)), item("timestamp", integer(p.at(i))))

@@ -126,7 +126,7 @@ func (s *smi) newest(index int) (GPU, bool) {
 
 // parseDevice reads a line of index, MiB, UUID and name.
 func parseDevice(line string) (Device, bool) {
-	cells, index, ok := cellsOf(line, 4)
+	cells, index, ok := cellsOf(line)
 	if !ok {
 		return Device{}, false
 	}
@@ -135,7 +135,7 @@ func parseDevice(line string) (Device, bool) {
 
 // parseGPU reads a line of index, per cent, MiB and watts.
 func parseGPU(line string) (GPU, bool) {
-	cells, index, ok := cellsOf(line, 4)
+	cells, index, ok := cellsOf(line)
 	if !ok {
 		return GPU{}, false
 	}
@@ -146,9 +146,10 @@ func parseGPU(line string) (GPU, bool) {
 	return g, true
 }
 
-// cellsOf cuts a line into n cells, of which the first is a GPU's index; what
+// cellsOf cuts a line into four cells, of which the first is a GPU's index; what
 // is no such line, as a message of the driver, is not ok.
-func cellsOf(line string, n int) (cells []string, index int, ok bool) {
+func cellsOf(line string) (cells []string, index int, ok bool) {
+	const n = 4
 	cells = strings.SplitN(strings.TrimSpace(line), ",", n)
 	if len(cells) != n {
 		return nil, 0, false
