@@ -121,14 +121,12 @@ func (f *dedupFlags) cluster(ctx context.Context, s *cli.Streams, w io.Writer, f
 	if err = ctx.Err(); err != nil {
 		return err
 	}
-	if err = writeLines(w, lines); err != nil {
+	clusters, err := writeLines(w, lines)
+	if err != nil || f.quiet {
 		return err
 	}
-	if f.quiet {
-		return nil
-	}
 	fmt.Fprintf(s.Err, "arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
-		len(texts), representatives(lines), c.Candidates, c.Capped, c.Skipped)
+		len(texts), clusters, c.Candidates, c.Capped, c.Skipped)
 	return nil
 }
 
@@ -139,24 +137,19 @@ func bytesIn(texts []string) (n int64) {
 	return n
 }
 
-func writeLines(w io.Writer, lines []dedupLine) error {
+// writeLines counts the clusters by their representatives.
+func writeLines(w io.Writer, lines []dedupLine) (clusters int, err error) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for _, l := range lines {
 		if err := enc.Encode(l); err != nil {
-			return err
+			return 0, err
 		}
-	}
-	return nil
-}
-
-func representatives(lines []dedupLine) (n int) {
-	for _, l := range lines {
 		if l.Representative {
-			n++
+			clusters++
 		}
 	}
-	return n
+	return clusters, nil
 }
 
 // read takes the text of every row, without boilerplate.

@@ -67,7 +67,7 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	if err := f.Check(); err != nil {
 		return err
 	}
-	if modes(f.explain != "", f.calibrate != "", f.reweight) > 1 {
+	if f.reweight && f.explain+f.calibrate != "" || f.explain != "" && f.calibrate != "" {
 		return cli.Usage(errors.New("--explain, --calibrate and --reweight exclude each other"), "give one of them")
 	}
 	if f.scores != "" && !f.reweight {
@@ -87,16 +87,6 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 		return err
 	}
 	return day.Unread.Within(f.Reading.MaxUnreadable)
-}
-
-// modes counts how many of them were asked for.
-func modes(asked ...bool) (n int) {
-	for _, a := range asked {
-		if a {
-			n++
-		}
-	}
-	return n
 }
 
 // filter builds the filter from the configuration of a build, over which the

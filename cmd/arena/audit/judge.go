@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 
@@ -123,7 +124,7 @@ func (f *judgeFlags) judgeOrProbe(ctx context.Context, day *judgeDay, days []str
 	case f.explain != "":
 		return day.explain(ctx, days)
 	case f.probe > 0:
-		return day.probe(ctx, days, f.probe)
+		return cli.WriteWhole(day.Streams, day.Out, func(w io.Writer) error { return day.probe(ctx, w, days, f.probe) })
 	}
 	return day.lines(ctx, days)
 }

@@ -13,13 +13,13 @@ import (
 
 // predict says what judging would cost, without asking.
 func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) error {
-	tally := newJudgeTally()
+	attempts := 0
 	total := j.Forecast()
 	if d.flags.steps {
 		total = j.ForecastSteps()
 	}
 	err := d.attempts(ctx, days, func(t *arena.Trace) error {
-		tally.attempts++
+		attempts++
 		dialogue := filters.Normalise(t)
 		return total.Add(t, &dialogue)
 	})
@@ -28,17 +28,12 @@ func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) err
 	}
 	if !d.Noisy.Quiet {
 		fmt.Fprintf(d.Streams.Err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
-			tally.attempts, total.Calls, total.Held, total.Prompt, total.Completion, dollars(total.USD))
+			attempts, total.Calls, total.Held, total.Prompt, total.Completion, dollars(total.USD))
 	}
-	b, err := json.Marshal(map[string]any{
-		"attempts": tally.attempts, "requests": total.Calls, "held": total.Held,
+	return json.NewEncoder(d.Streams.Out).Encode(map[string]any{
+		"attempts": attempts, "requests": total.Calls, "held": total.Held,
 		"tokens": map[string]int{"prompt": total.Prompt, "completion": total.Completion}, "cost_usd": total.USD,
 	})
-	if err != nil {
-		return fmt.Errorf("encode prediction: %w", err)
-	}
-	_, err = d.Streams.Out.Write(append(b, '\n'))
-	return err
 }
 
 func (d *judgeDay) bill() ledger.Bill {

@@ -47,10 +47,7 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	case !errors.Is(err, errFound):
 		return err
 	}
-	return cli.WriteWhole(d.Streams, d.Out, func(w io.Writer) error {
-		_, err := io.WriteString(w, cli.WithoutSecrets(words.String()))
-		return err
-	})
+	return cli.WriteText(d.Streams, d.Out, cli.WithoutSecrets(words.String()))
 }
 
 // walk writes what the judge says of an attempt.

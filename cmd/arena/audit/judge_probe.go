@@ -25,11 +25,7 @@ type sampled struct {
 }
 
 // probe tries the judge on n attempts and writes one line per probe.
-func (d *judgeDay) probe(ctx context.Context, days []string, n int) error {
-	return cli.WriteWhole(d.Streams, d.Out, func(w io.Writer) error { return d.probeTo(ctx, w, days, n) })
-}
-
-func (d *judgeDay) probeTo(ctx context.Context, w io.Writer, days []string, n int) error {
+func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int) error {
 	attempts, err := d.sample(ctx, days, n)
 	if err != nil {
 		return err
@@ -105,11 +101,7 @@ func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
 			fmt.Fprintf(d.Streams.Err, "%s: %d of %d raised, %d lowered, %+.3f in the mean (%s)\n",
 				p.Name, summary.Raised, summary.N, summary.Lowered, summary.MeanShift, p.Doc)
 		}
-		line, err := json.Marshal(summary)
-		if err != nil {
-			return fmt.Errorf("encode probe: %w", err)
-		}
-		if _, err := w.Write(append(line, '\n')); err != nil {
+		if err := json.NewEncoder(w).Encode(summary); err != nil {
 			return fmt.Errorf("write probes: %w", err)
 		}
 	}

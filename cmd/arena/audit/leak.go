@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 
@@ -198,12 +197,4 @@ func readBanks(paths []string) ([]guard.Entry, error) {
 		bank = append(bank, entries...)
 	}
 	return bank, nil
-}
-
-// readRotation reads the bank's state file; none yet is an empty bank.
-func readRotation(path string) (*guard.Rotation, error) {
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return &guard.Rotation{Schema: guard.RotationSchema}, nil
-	}
-	return guard.ReadRotation(path)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -23,18 +23,14 @@ type bankFlags struct {
 }
 
 func newLeakBank(s *cli.Streams) *cobra.Command {
-	c := &cobra.Command{
+	return cli.Family(&cobra.Command{
 		Use:   "bank",
 		Short: "Keep the protected bank's state: what is open, held out, never to be touched",
 		Long: `Keep the protected bank's state in one small file: every problem with its cluster, its
 pool, since when and by whom it is there. A problem moves from open to held-out to
 never-touch, with its whole cluster; back only from held-out, by rotate --release. The file is itself a bank:
 --held-out takes it, and protects what is held out or never to be touched.`,
-		Args: cli.UnknownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newBankAdd(s), newBankList(s), newBankRotate(s))
-	return c
+	}, newBankAdd(s), newBankList(s), newBankRotate(s))
 }
 
 func (f *bankFlags) register(c *cobra.Command, moves bool) {
@@ -108,7 +104,10 @@ func (f *bankFlags) add(ctx context.Context, r *guard.Rotation, files []string) 
 
 // change reads the state, applies a move, and writes the state whole.
 func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.Rotated, error)) error {
-	r, err := readRotation(f.state)
+	r, err := guard.ReadRotation(f.state)
+	if errors.Is(err, fs.ErrNotExist) { // none yet is an empty bank
+		r, err = &guard.Rotation{Schema: guard.RotationSchema}, nil
+	}
 	if err != nil {
 		return cli.Failed(err, "give --state a file that arena leak bank wrote; one of another version cannot be changed")
 	}
@@ -124,7 +123,7 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 	if err != nil {
 		return err
 	}
-	if err := cli.WriteWhole(s, f.state, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
+	if err := cli.WriteText(s, f.state, string(b)); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.Err, "arena: %d problems moved, %d in the bank\n", len(moved), len(r.Problems))

@@ -180,7 +180,8 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 	if err = f.measure(r, opened); err != nil {
 		return err
 	}
-	cli.TuneBuildHeap()
+	cli.GrowHeap(cli.BuildHeapGrowth)
+	cli.LimitHeap(cli.HeapLimit)
 	p := f.noisy.Progress(f.streams)
 	defer p.Done()
 	r.Progress = p.Event

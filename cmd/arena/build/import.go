@@ -89,13 +89,13 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	if err != nil {
 		return err
 	}
-	redactor, err := f.redactor()
-	if err != nil {
-		return err
+	to := f.target.At(out)
+	if !f.asIs {
+		if to.Redact, err = redact.New(redact.Options{}); err != nil {
+			return err
+		}
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
-	to := f.target.At(out)
-	to.Redact = redactor
 	m := foreign.Import{Inputs: inputs, RunID: f.reading.RunID, MaxUnreadable: f.reading.MaxUnreadable, HeldOut: f.heldOut, Workers: f.workers, Progress: progress.Event, Target: to}
 	summary, err := m.Run(c.Context())
 	progress.Done()
@@ -123,12 +123,4 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	default:
 		return out.Publish(c.Context())
 	}
-}
-
-// redactor is nil where texts stay as they are.
-func (f *importFlags) redactor() (*redact.Redactor, error) {
-	if f.asIs {
-		return nil, nil
-	}
-	return redact.New(redact.Options{})
 }

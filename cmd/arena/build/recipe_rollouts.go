@@ -102,16 +102,9 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 		of.Configure(config)
 	}
 	as.SetContext(c.Context())
-	if err := b.build(as, []string{run}); err != nil {
-		return "", rolloutError(err)
-	}
-	return b.target.Name, nil
-}
-
-// rolloutError says what an empty corpus means here.
-func rolloutError(err error) error {
+	err = b.build(as, []string{run})
 	if errors.Is(err, choose.ErrEmpty) {
-		return cli.Failed(fmt.Errorf("build rollouts: %w", choose.ErrEmpty), "the model solved no training problem; draw more samples with -k")
+		err = cli.Failed(fmt.Errorf("build rollouts: %w", choose.ErrEmpty), "the model solved no training problem; draw more samples with -k")
 	}
-	return err
+	return b.target.Name, err
 }

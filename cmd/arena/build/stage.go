@@ -21,7 +21,7 @@ const allStages = `  arena stage map testdata/day --work w --shard 0/2 -o out
 
 // NewStage makes `arena stage`.
 func NewStage(s *cli.Streams) *cobra.Command {
-	c := &cobra.Command{
+	return cli.Family(&cobra.Command{
 		Use:   "stage map|group|write DAY… --work DIR --shard i/n -o CORPUS",
 		Short: "Run one step of a build, for an engine that has many machines",
 		Long: `Stage runs one of the three steps of a build over a folder that all machines
@@ -30,15 +30,11 @@ shard of the output. Each is safe to run again and writes the bytes that
 arena build writes. The process that finishes the last shard of write puts the
 corpus together.`,
 		Example: allStages,
-		Args:    cli.UnknownCommand,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(
+	},
 		newStep(s, "map", "Make the blocks of a shard of the inputs", stageMap),
 		newStep(s, "group", "Decide what becomes of every attempt", stageGroup),
 		newStep(s, "write", "Write a shard of the corpus's files", stageWrite),
 	)
-	return c
 }
 
 type step func(c *cobra.Command, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error

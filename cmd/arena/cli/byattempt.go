@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -30,10 +31,7 @@ func ReadByAttempt[T any](path, hint string) (map[string]T, error) {
 			Problem string `json:"problem_id"`
 		}
 		var saying T
-		if err := json.Unmarshal(line.Text, &id); err != nil {
-			return nil, Failed(fmt.Errorf("read %s: line %d: %w", path, line.Number, err), hint)
-		}
-		if err := json.Unmarshal(line.Text, &saying); err != nil {
+		if err := cmp.Or(json.Unmarshal(line.Text, &id), json.Unmarshal(line.Text, &saying)); err != nil {
 			return nil, Failed(fmt.Errorf("read %s: line %d: %w", path, line.Number, err), hint)
 		}
 		said[id.Run+"/"+id.Problem] = saying

@@ -53,10 +53,6 @@ func Failed(err error, hint string) error {
 	return &Failure{err, hint, ExitFailure}
 }
 
-func cancelled() error {
-	return &Failure{errors.New("cancelled"), "run the same command again: finished work is kept", ExitCancelled}
-}
-
 // misnamed gives an error the exit code of wrong usage where it says that a
 // path that the user gave, or what would be in it, is not there: nothing was
 // begun that could have failed.
@@ -148,6 +144,14 @@ func UnknownCommand(c *cobra.Command, args []string) error {
 		hint = fmt.Sprintf("did you mean `%s %s`?", c.CommandPath(), near[0])
 	}
 	return Usage(fmt.Errorf("unknown command %q", args[0]), hint)
+}
+
+// Family makes c a command that does nothing but hold others.
+func Family(c *cobra.Command, inner ...*cobra.Command) *cobra.Command {
+	c.Args = UnknownCommand
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(inner...)
+	return c
 }
 
 // nearEnough is how many letters of a mistyped word may differ: two neighbours

@@ -6,14 +6,15 @@ import (
 	"runtime/debug"
 )
 
-// A build makes and drops some hundred kilobytes for every attempt and keeps
+// BuildHeapGrowth is how far the heap of a build may grow between two collections, in
+// per cent. A build makes and drops some hundred kilobytes for every attempt and keeps
 // little of it, so the collector may wait until the heap is nine times what
 // lives: it runs 16 times on a day of 2 GB, 31 times with four times the growth
 // and over a hundred times by its default. The limit keeps the program's memory
 // under 1 GiB all the same.
-const buildHeapGrowth = 800
+const BuildHeapGrowth = 800
 
-// HeapLimit is what LimitHeap keeps a build's heap to.
+// HeapLimit is what a build's heap is kept to.
 const HeapLimit = 700 << 20
 
 // leastAddresses is what the address space may be limited to: Go reserves far
@@ -27,12 +28,6 @@ func enoughAddresses(given uint64) error {
 	}
 	return Failed(fmt.Errorf("the address space is limited to %.1f GiB, and the program reserves up to %d", float64(given)/(1<<30), leastAddresses>>30),
 		"raise the limit (ulimit -v unlimited), and bound memory by a cgroup or GOMEMLIMIT")
-}
-
-// TuneBuildHeap sets both, unless the user's environment says otherwise.
-func TuneBuildHeap() {
-	GrowHeap(buildHeapGrowth)
-	LimitHeap(HeapLimit)
 }
 
 // GrowHeap lets the heap grow by so many per cent of what lives between two

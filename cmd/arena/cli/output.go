@@ -36,6 +36,14 @@ func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// WriteText writes a text as WriteWhole does.
+func WriteText(s *Streams, path, text string) error {
+	return WriteWhole(s, path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
 // checked is standard output that remembers its first failed write. What prints
 // tables or help does not look at each, and data that did not arrive is no
 // success.

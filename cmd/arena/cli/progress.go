@@ -69,13 +69,15 @@ func Terminal(w io.Writer) *os.File {
 }
 
 // Event takes one piece of progress in.
-func (d *Display) Event(e pipeline.Event) {
+func (d *Display) Event(e pipeline.Event) { d.unlessQuiet(func() { d.take(e) }) }
+
+func (d *Display) unlessQuiet(tell func()) {
 	if d.Quiet {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.take(e)
+	tell()
 }
 
 func (d *Display) take(e pipeline.Event) {
@@ -109,39 +111,30 @@ func (d *Display) Reading(stage string, bytes int64) (read func(bytes int)) {
 	d.inBytes = true
 	d.Event(pipeline.Event{Stage: stage, Total: int(bytes)})
 	return func(n int) {
-		if d.Quiet {
-			return
-		}
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		done := d.units + n
-		if d.total > 0 {
-			done = min(done, d.total) // ends of files are read more than once
-		}
-		d.take(pipeline.Event{Stage: stage, Done: done, Total: d.total, Bytes: int64(n)})
+		d.unlessQuiet(func() {
+			done := d.units + n
+			if d.total > 0 {
+				done = min(done, d.total) // ends of files are read more than once
+			}
+			d.take(pipeline.Event{Stage: stage, Done: done, Total: d.total, Bytes: int64(n)})
+		})
 	}
 }
 
 // Finished says that one more file of the stage is done.
 func (d *Display) Finished(bytes int64) {
-	if d.Quiet {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.take(pipeline.Event{Stage: d.stage, Done: d.units + 1, Total: d.total, Bytes: bytes})
+	d.unlessQuiet(func() {
+		d.take(pipeline.Event{Stage: d.stage, Done: d.units + 1, Total: d.total, Bytes: bytes})
+	})
 }
 
 // Attempt says that one more attempt was read, so that a single long file is no
 // standstill.
 func (d *Display) Attempt() {
-	if d.Quiet {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.attempts++
-	d.show()
+	d.unlessQuiet(func() {
+		d.attempts++
+		d.show()
+	})
 }
 
 func (d *Display) show() {

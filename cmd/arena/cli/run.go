@@ -48,7 +48,7 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 		err = out.failed
 	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = cancelled()
+		err = &Failure{errors.New("cancelled"), "run the same command again: finished work is kept", ExitCancelled}
 	}
 	return tellError(stderr, misnamed(err, given(c)))
 }

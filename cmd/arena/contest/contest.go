@@ -16,17 +16,13 @@ import (
 
 // NewContest makes `arena contest`.
 func NewContest(s *cli.Streams) *cobra.Command {
-	c := &cobra.Command{
+	return cli.Family(&cobra.Command{
 		Use:   "contest",
 		Short: "Check what distillation contests and their consensus published",
 		Long: `Recompute what subnets that run contests published, from their files: KL to a
 teacher, the kings of subnet 97, the gates of subnet 47, and the Yuma consensus
 that pays all of them. Every rate comes with its n and a 95 % interval.`,
-		Args: cli.UnknownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newKL(s), newDistil(s), newEvolai(s), newYuma(s))
-	return c
+	}, newKL(s), newDistil(s), newEvolai(s), newYuma(s))
 }
 
 // outputs are the ways out of every contest.
@@ -72,10 +68,7 @@ func (o *outputs) draw(s *cli.Streams, draw func() (*report.Page, error)) error 
 	if err != nil {
 		return err
 	}
-	return cli.WriteWhole(s, o.page, func(w io.Writer) error {
-		_, err := w.Write(html)
-		return err
-	})
+	return cli.WriteText(s, o.page, string(html))
 }
 
 // table writes rows as Parquet where a path was given.

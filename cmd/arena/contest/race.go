@@ -33,14 +33,7 @@ const maxRace = 64 << 20
 
 // NewRace makes `arena race`.
 func NewRace(s *cli.Streams) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "race",
-		Short: "Check what the subnet published of a race",
-		Args:  cli.UnknownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newRaceVerify(s))
-	return c
+	return cli.Family(&cobra.Command{Use: "race", Short: "Check what the subnet published of a race"}, newRaceVerify(s))
 }
 
 func newRaceVerify(s *cli.Streams) *cobra.Command {

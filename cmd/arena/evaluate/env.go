@@ -25,15 +25,10 @@ import (
 
 // NewEnv makes `arena env`.
 func NewEnv(s *cli.Streams) *cobra.Command {
-	c := &cobra.Command{
+	return cli.Family(&cobra.Command{
 		Use:   "env",
 		Short: "The shop, its tools and the subnet's rules as an environment for trainers",
-		Args:  cli.UnknownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newEnvServe(s))
-	c.AddCommand(newEnvReward(s))
-	return c
+	}, newEnvServe(s), newEnvReward(s))
 }
 
 // rewardFlags say how attempts are paid.

@@ -43,8 +43,7 @@ type Flags struct {
 	tools     string
 	noCall    string
 	form      string
-	// titles is nil where titles are compared by carried vectors alone.
-	titles    *instrument.Embeddings
+	titles    instrument.Embeddings
 	search    string
 	dialect   string
 	Judge     instrument.JudgeChoice
@@ -84,7 +83,7 @@ const usualCoverage = 0.98
 
 // NewEval makes `arena eval`.
 func NewEval(s *cli.Streams) *cobra.Command {
-	f := &Flags{titles: &instrument.Embeddings{}}
+	f := &Flags{}
 	c := &cobra.Command{
 		Use:   "eval --endpoint URL --model M --problems F --catalog F -o RUN",
 		Short: "Evaluate a student on shopping problems",
@@ -202,7 +201,7 @@ func (f *Flags) sampling() (model.Sampling, error) {
 		return s, cli.Usage(fmt.Errorf("--seed %d leaves no seeds for %d samples", f.seed, f.Samples), "sample i is sent seed N+i, at most 2^63-1")
 	}
 	if f.templateKwargs != "" {
-		if arena.Raw(f.templateKwargs).Kind() != arena.Object || !jsonValid(f.templateKwargs) {
+		if arena.Raw(f.templateKwargs).Kind() != arena.Object || !json.Valid([]byte(f.templateKwargs)) {
 			return s, cli.Usage(errors.New("--chat-template-kwargs is no JSON object"), `such as {"enable_thinking": false}`)
 		}
 		s.TemplateKwargs = []byte(f.templateKwargs)

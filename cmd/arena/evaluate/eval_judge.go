@@ -5,11 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/judges/llm"
-	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student"
 )
 
@@ -43,19 +41,8 @@ func (f *Flags) openJudge(words io.Writer, run *student.Run) (done func() error,
 	return judge.Close, nil
 }
 
-// openTitles gives what compares the titles of products that are not the wanted ones.
-func (f *Flags) openTitles() (outcome.Titles, error) {
-	if f.titles == nil {
-		return outcome.Carried{}, nil
-	}
-	return f.titles.Titles()
-}
-
-// titlesMode is that in words.
+// titlesMode says how the titles of products are compared that are not the wanted ones.
 func (f *Flags) titlesMode() string {
-	if f.titles == nil {
-		return string(arena.TitlesVectors)
-	}
 	c := f.titles.TitlesConfig()
 	return strings.Join(strings.Fields(string(c.Source)+" "+c.Model+" "+c.Prefix), " ")
 }

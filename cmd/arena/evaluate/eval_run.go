@@ -20,8 +20,6 @@ import (
 	"github.com/trajectory-arena/arena/student/serve"
 )
 
-func jsonValid(text string) bool { return json.Valid([]byte(text)) }
-
 // evalHeapGrowth is the garbage collector's target in per cent. A run's live heap
 // is small and its garbage plenty: less than the usual growth keeps a run next
 // to a model server below 100 MB and costs a few per cent of CPU.
@@ -105,7 +103,7 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 	if spec, err = spec.Public(); err != nil {
 		return nil, err
 	}
-	titles, err := f.openTitles()
+	titles, err := f.titles.Titles()
 	if err != nil {
 		return nil, err
 	}

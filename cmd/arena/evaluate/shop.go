@@ -12,16 +12,10 @@ import (
 
 // NewShop makes `arena shop`.
 func NewShop(s *cli.Streams) *cobra.Command {
-	c := &cobra.Command{
+	return cli.Family(&cobra.Command{
 		Use:   "shop",
 		Short: "The product search and tools that students act in",
-		Args:  cli.UnknownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newShopIndex(s))
-	c.AddCommand(newShopServe(s))
-	c.AddCommand(newShopCall(s))
-	return c
+	}, newShopIndex(s), newShopServe(s), newShopCall(s))
 }
 
 // catalogFlags say where the products are and by whose rules they are found.
@@ -49,7 +43,8 @@ func (f *catalogFlags) searchRules() (shop.Rules, error) {
 	}
 }
 
-// open opens the catalogue to search in.
+// open opens the catalogue to search in. Its index is read whole once: a damaged one
+// would rank otherwise and say nothing.
 func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	rules, err := f.searchRules()
 	if err != nil {
@@ -58,33 +53,18 @@ func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	if f.Catalog == "" {
 		return shop.Local{}, cli.Usage(errors.New("no catalogue given"), "name one with --catalog")
 	}
-	var c *shop.Catalog
-	if f.index == "" {
-		c, err = openCatalog(ctx, f.Catalog)
-	} else {
-		c, err = openIndexed(ctx, f.Catalog, f.index)
+	hint := "the catalogue is JSONL with product_id and price on every line"
+	if f.index != "" {
+		hint = "an index is of one catalogue as it was, and of one version: build it again with `arena shop index`"
 	}
-	return shop.Local{Catalog: c, Rules: rules}, err
-}
-
-func openCatalog(ctx context.Context, catalog string) (*shop.Catalog, error) {
-	c, err := shop.Open(ctx, catalog, "")
+	c, err := shop.Open(ctx, f.Catalog, f.index)
+	if err == nil && f.index != "" {
+		if err = c.VerifyIndex(); err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}
 	if err != nil {
-		return nil, cli.Failed(err, "the catalogue is JSONL with product_id and price on every line")
+		return shop.Local{}, cli.Failed(err, hint)
 	}
-	return c, nil
-}
-
-// openIndexed reads the index whole once: a damaged one would rank otherwise
-// and say nothing.
-func openIndexed(ctx context.Context, catalog, index string) (*shop.Catalog, error) {
-	const hint = "an index is of one catalogue as it was, and of one version: build it again with `arena shop index`"
-	c, err := shop.Open(ctx, catalog, index)
-	if err != nil {
-		return nil, cli.Failed(err, hint)
-	}
-	if err := c.VerifyIndex(); err != nil {
-		return nil, cli.Failed(errors.Join(err, c.Close()), hint)
-	}
-	return c, nil
+	return shop.Local{Catalog: c, Rules: rules}, nil
 }

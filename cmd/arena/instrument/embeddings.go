@@ -26,7 +26,8 @@ const (
 	Guard  Use = "guard"
 )
 
-// Embeddings say where vectors of texts come from, and what for.
+// Embeddings say where vectors of texts come from, and what for. The zero value is of
+// commands without the flags: nothing is compared through an endpoint.
 type Embeddings struct {
 	endpoint model.EmbedderConfig
 	keyEnv   string
@@ -63,7 +64,7 @@ func (f *Embeddings) check() (err error) {
 			return cli.Usage(fmt.Errorf("--embeddings-for %s", use), "want titles, guard or titles,guard")
 		}
 	}
-	if f.endpoint.BaseURL == "" && (f.required || f.keyEnv != "" || f.endpoint.Prefix != "" || f.endpoint.Model != usual.Model) {
+	if f.endpoint.BaseURL == "" && f.uses != nil && (f.required || f.keyEnv != "" || f.endpoint.Prefix != "" || f.endpoint.Model != usual.Model) {
 		return cli.Usage(errors.New("nothing says where embeddings come from"), "give --embeddings, or leave the other --embeddings flags out")
 	}
 	if f.required && !f.compare(Guard) {

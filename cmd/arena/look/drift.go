@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -66,10 +65,7 @@ func (f *driftFlags) run(ctx context.Context, s *cli.Streams, corpus string) err
 		return err
 	}
 	d := drift.Between(before, after, limits)
-	err = cli.WriteWhole(s, f.out, func(w io.Writer) error {
-		_, failed := io.WriteString(w, d.Markdown())
-		return failed
-	})
+	err = cli.WriteText(s, f.out, d.Markdown())
 	if passed := d.Passed(); err == nil && len(passed) > 0 {
 		return cli.Limit(fmt.Errorf("%s moved beyond a limit", strings.Join(passed, ", ")), "the table says how far; --set agentic=0.2 and the like allow more")
 	}

@@ -3,12 +3,11 @@
 package look
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,14 +63,11 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 	if err = errors.Join(days.Tell(ctx, l, a), a.Clean(cli.WithoutSecrets)); err != nil {
 		return err
 	}
-	var words bytes.Buffer
+	var words strings.Builder
 	if err = l.Write(&words, a); err != nil {
 		return err
 	}
-	return cli.WriteWhole(s, out, func(w io.Writer) error {
-		_, err := w.Write(words.Bytes())
-		return err
-	})
+	return cli.WriteText(s, out, words.String())
 }
 
 // daysOf finds the inputs of a corpus: in the days that are named, else in those

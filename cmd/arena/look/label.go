@@ -1,11 +1,11 @@
 package look
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,20 +85,22 @@ func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days 
 	if err != nil {
 		return err
 	}
-	lines, err := linesOf(drawn)
-	if err != nil {
-		return err
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
+	for _, it := range drawn {
+		if err = encoder.Encode(it); err != nil {
+			return err
+		}
 	}
-	page, err := label.Page(digest.SHA256(lines), shown)
+	page, err := label.Page(digest.SHA256(lines.Bytes()), shown)
 	if err != nil {
 		return err
 	}
 	if err = os.MkdirAll(f.out, 0o755); err != nil {
 		return cli.Failed(err, "give -o a folder that can be made")
 	}
-	for name, b := range map[string][]byte{labelPage: page, sampleFile: lines} {
-		err := cli.WriteWhole(f.streams, filepath.Join(f.out, name), func(w io.Writer) error { _, err := w.Write(b); return err })
-		if err != nil {
+	for name, text := range map[string]string{labelPage: string(page), sampleFile: lines.String()} {
+		if err = cli.WriteText(f.streams, filepath.Join(f.out, name), text); err != nil {
 			return err
 		}
 	}
@@ -149,14 +151,3 @@ func (f *labelFlags) stories(ctx context.Context, l *attempt.Ledger, dir string,
 
 // nearest is how many protected requests stand beside an attempt's own.
 const nearest = 3
-
-func linesOf(drawn []sample.Item) (lines []byte, err error) {
-	for _, it := range drawn {
-		line, err := json.Marshal(it)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(append(lines, line...), '\n')
-	}
-	return lines, nil
-}
