@@ -142,6 +142,18 @@ with tempfile.TemporaryDirectory() as folder, sync_playwright() as p:
         sorted_and_saved(page, base)
         for scheme, width in [("light", 1280), ("dark", 390)]:
             everywhere(opened(browser, base, scheme, width), base, width)
+    outside, page = Path(folder) / "outside", Path(folder) / "appeal.html"
+    subprocess.run([arena, "view", corpus, "-o", outside, "--public"], check=True, stderr=subprocess.DEVNULL)
+    site_outside = opened(browser, f"file://{outside}/index.html", "light", 1280)
+    at(site_outside, f"file://{outside}/index.html", "")
+    check("what is not shown outside is said", "their problems are protected" in site_outside.text_content("main"))
+    for disputed in (a["trace_id"] for a in attempts if a["fate"] == "kept"):
+        if subprocess.run([arena, "view", corpus, "--appeal", disputed, "-o", page], stderr=subprocess.DEVNULL).returncode == 0:
+            break
+    appeal = opened(browser, f"file://{page}", "light", 1280)
+    at(appeal, f"file://{page}", "")
+    check("an appeal opens at its attempt", appeal.text_content("h1"), disputed)
+    check("an appeal has its steps", appeal.locator("article.step").count() > 0)
     browser.close()
 print("\n".join(faults) or "pages hold", file=sys.stderr if faults else sys.stdout)
 sys.exit(bool(faults))

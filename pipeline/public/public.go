@@ -57,7 +57,7 @@ type work struct {
 	source  *finish.Source
 	known   *finish.Known
 	protect *finish.Protection
-	exposed *guard.Exposed
+	closed  *Closed
 	splits  []string
 	part    *corpus.Part
 	counts  []Count
@@ -107,43 +107,15 @@ func (w *work) open(ctx context.Context) (err error) {
 	return err
 }
 
-// guard indexes what may not be published: all that is protected, but for the
+// guard finds what may not be published: all that is protected, but for the
 // evaluation where this is published too.
 func (w *work) guard() (err error) {
-	if w.known.Bank == nil {
-		w.exposed = guard.NewExposed(nil)
-		return nil
-	}
-	all := finish.InBank(w.known.Bank, w.known.HeldOut)
-	if w.WithEval {
-		all.Eval = nil
-	}
-	secret := slices.Concat(all.HeldOut, all.NeverTouch, all.Eval)
-	ids, err := w.problems()
-	if err != nil {
+	w.closed, err = closed(w.source, w.known, w.WithEval, func(a *rows.Attempt) { w.agents[a.TraceID] = a.AgentVersion })
+	if err != nil || !w.closed.any() {
 		return err
 	}
-	w.exposed = guard.NewExposed(append(secret, ids...))
-	if len(secret) == 0 {
-		return nil
-	}
-	w.protect, err = finish.Protect(all, guard.Config{}, w.known.Bank.Seed)
+	w.protect, err = finish.Protect(w.closed.protected, guard.Config{}, w.known.Bank.Seed)
 	return err
-}
-
-// problems are the ids of the protected problems that the ledger names.
-func (w *work) problems() (out []guard.Entry, err error) {
-	seen := map[string]bool{}
-	err = finish.Table(w.source, finish.TableAttempts, func(a *rows.Attempt) error {
-		w.agents[a.TraceID] = a.AgentVersion
-		pool := w.known.Bank.Pool(a.Cluster)
-		if open := pool == guard.PoolTrain || pool == "" || pool == guard.PoolEval && w.WithEval; !open && !seen[a.ProblemID] {
-			seen[a.ProblemID] = true
-			out = append(out, guard.Entry{ID: a.ProblemID})
-		}
-		return nil
-	})
-	return out, err
 }
 
 // profiles are those of a corpus's own rows.
@@ -171,7 +143,7 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 	if err = finish.Close(w.tables, w.part.Close); err != nil {
 		return err
 	}
-	err = w.exposed.Folder(dir, func(file, what string) {
+	err = w.closed.Folder(dir, func(file, what string) {
 		w.counts = nil
 		err = errors.Join(err, fmt.Errorf("%w: %s in %s", ErrExposed, what, filepath.Base(file)))
 	})
@@ -193,7 +165,7 @@ func (w *work) assemble(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if what := w.exposed.Find(carried.Body); what != "" {
+	if what := w.closed.Find(carried.Body); what != "" {
 		carried.Body = "Its card is not shown: it names what is protected."
 	}
 	config, err := json.Marshal(map[string]any{"publish": map[string]any{"corpus": w.source.SHA256, "with_eval": w.WithEval}})

@@ -66,7 +66,7 @@ func (w *work) secret(split string, row any, s *finish.Seen) string {
 		return reasonLeak
 	}
 	text, err := json.Marshal(row)
-	if err != nil || w.exposed.Find(string(text)) != "" { // what cannot be read is not published
+	if err != nil || w.closed.Find(string(text)) != "" { // what cannot be read is not published
 		return reasonShown
 	}
 	return ""
@@ -101,7 +101,7 @@ func ofRows[T any](w *work, table string, out *corpus.Shards[T], id func(*T) str
 			return nil
 		}
 		text, err := json.Marshal(row)
-		if err != nil || w.exposed.Find(string(text)) != "" {
+		if err != nil || w.closed.Find(string(text)) != "" {
 			return nil //nolint:nilerr // what cannot be read is not published
 		}
 		return out.Add(row)

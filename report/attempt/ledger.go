@@ -96,6 +96,22 @@ func (l *Ledger) index() {
 	}
 }
 
+// Keep leaves the lines that show, and of the guard's knowledge nothing: neither the
+// attempts that it dropped, nor its findings, nor the protected requests.
+func (l *Ledger) Keep(show func(at int) bool) {
+	var kept []*where.Line
+	l.protected = nil
+	for at, line := range l.Lines {
+		near := line.Leak != nil && line.Leak.Drop
+		line.Leak = nil
+		if !near && show(at) {
+			kept = append(kept, line)
+		}
+	}
+	l.Lines = kept
+	l.index()
+}
+
 // maxReport bounds a report that is read again.
 const maxReport = 1 << 30
 

@@ -14,6 +14,7 @@ import (
 type day struct {
 	Name      string            `json:"name"`
 	Rows      int               `json:"rows"`
+	Hidden    int               `json:"hidden,omitempty"`
 	Funnel    []corpus.Stage    `json:"funnel"`
 	Reasons   map[string]string `json:"reasons"`
 	Columns   []column          `json:"columns"`
@@ -40,7 +41,7 @@ type column struct {
 func (c *Corpus) day() *day {
 	l := c.Ledger
 	d := &day{
-		Name: c.Name, Rows: len(l.Lines), Funnel: l.Manifest.Funnel, Reasons: map[string]string{}, Columns: c.columns(),
+		Name: c.Name, Rows: len(l.Lines), Hidden: c.Hidden, Funnel: l.Manifest.Funnel, Reasons: map[string]string{}, Columns: c.columns(),
 		Threshold: l.Threshold, Top: l.Rules.Select.Top, Near: l.Rules.Select.Near, Chunk: chunk, Planted: l.Planted,
 	}
 	for _, s := range d.Funnel {

@@ -176,7 +176,11 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 			c.read[in.SHA256] = true
 		}
 	}
-	b, err := script(key, map[string]any{"kinds": kindNames, "pairs": c.kin.pairs()})
+	pairs := c.kin.pairs()
+	for i := range pairs {
+		pairs[i].Passages = slices.DeleteFunc(pairs[i].Passages, func(s string) bool { return c.Secret != nil && c.Secret(s) != "" })
+	}
+	b, err := script(key, map[string]any{"kinds": kindNames, "pairs": pairs})
 	return cleaned(b, c.Clean), err
 }
 

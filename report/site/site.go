@@ -29,6 +29,8 @@ type Site struct {
 	// Comparisons are of the first run with each of the others, as arena compare
 	// --json writes them.
 	Comparisons any
+	// Open is the address of the page that is shown first; empty for the first corpus.
+	Open string
 }
 
 // Corpus is one corpus with the days that its traces lie in.
@@ -40,6 +42,11 @@ type Corpus struct {
 	Clean func(string) string
 	// Workers read inputs side by side.
 	Workers int
+	// Secret says what of a text nobody outside may see, empty for nothing; nil on
+	// pages that stay at home.
+	Secret func(text string) string
+	// Hidden are so many records that are not shown outside.
+	Hidden int
 	// all reports whether every attempt can be told when it is asked for.
 	all bool
 	// whole are the attempts that have a file of their own, by their places.
@@ -82,7 +89,7 @@ func (s *Site) list() ([]byte, error) {
 	for _, r := range s.Runs {
 		runs = append(runs, r.Name)
 	}
-	return script("site", map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons})
+	return script("site", map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons, "open": s.Open})
 }
 
 // script is data as a page can load it: a call with its name. What encoding/json
@@ -125,6 +132,10 @@ func (c *Corpus) attempt(ctx context.Context, key string, n int) ([]byte, error)
 
 func (c *Corpus) argued(key string, a *attempt.Argument) ([]byte, error) {
 	b, err := script(key, a)
+	if err == nil && c.Secret != nil && c.Secret(string(b)) != "" {
+		a.Story = nil // of the rest nothing is secret: its line would not be here
+		b, err = script(key, a)
+	}
 	return cleaned(b, c.Clean), err
 }
 

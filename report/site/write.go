@@ -63,13 +63,18 @@ type writer struct {
 	*Corpus
 	folder string
 	put    func(string, []byte) error
-	// wanted are their places by id and record; told those that were written.
+	// wanted are their places by input and record.
 	wanted map[[2]string]int
+	// shown are the records that the ledger has a line of, where pages leave the house.
+	shown map[string]bool
 }
 
 // write reads each input once, and tells what is wanted of it.
 func (c *Corpus) write(ctx context.Context, folder string, put func(string, []byte) error) error {
-	w := &writer{Corpus: c, folder: folder, put: put, wanted: map[[2]string]int{}}
+	w := &writer{Corpus: c, folder: folder, put: put, wanted: map[[2]string]int{}, shown: map[string]bool{}}
+	for _, line := range c.Ledger.Lines {
+		w.shown[line.Attempt.RecordSHA256] = true
+	}
 	for at := range c.whole {
 		a := c.Ledger.Lines[at].Attempt
 		w.wanted[[2]string{a.SourceSHA256, a.RecordSHA256}] = at
@@ -92,7 +97,7 @@ func (c *Corpus) inputs() (all []traces.Input) {
 
 func (w *writer) input(ctx context.Context, in traces.Input) error {
 	_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
-		if it.Trace == nil {
+		if it.Trace == nil || w.Secret != nil && !w.shown[it.Trace.RecordSHA256] {
 			return nil
 		}
 		w.kin.add(it.Trace)

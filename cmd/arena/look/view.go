@@ -33,6 +33,10 @@ type viewFlags struct {
 	listen  string
 	dropped int
 	workers int
+	public  bool
+	appeal  string
+	embargo []string
+	heldOut []string
 	streams *cli.Streams
 }
 
@@ -51,9 +55,16 @@ With -o the pages become files that open from a folder and ask nothing of any se
 kept attempts whole, and of each reason why others left so many as --traces says.
 
 A RUN of arena eval has pages too: rates with intervals, every rollout with its
-conversation, and of several runs which problems each wins and loses.`,
+conversation, and of several runs which problems each wins and loses.
+
+--public leaves out whatever would tell of a protected problem: its attempts, those
+that the guard dropped, dialogues in which its request, product or title stands; and
+the agents that --embargo names. --appeal writes one attempt so, as one page that
+needs nothing beside it, to be sent to whoever disputes its verdict.`,
 		Example: `  arena build testdata/day -o out
   arena view out -o site
+  arena view out -o outside --public
+  arena view out --appeal 5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/6ad2567c-3159-426f-a625-b7b1e77d8f9d -o appeal.html
   # with a server
   arena view out`,
 		Args: cli.Takes(1, cli.AnyNumber),
@@ -62,13 +73,22 @@ conversation, and of several runs which problems each wins and loses.`,
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write the pages to, instead of serving them")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "address to serve at")
 	c.Flags().IntVar(&f.dropped, "traces", 20, "attempts with their dialogue of each reason, in pages that are written")
+	c.Flags().BoolVar(&f.public, "public", false, "pages that may be shown outside: nothing protected, no agent under embargo")
+	c.Flags().StringVar(&f.appeal, "appeal", "", "write one attempt, RUN/PROBLEM, as one page that may be shown outside")
+	c.Flags().StringArrayVar(&f.embargo, "embargo", nil, "with --public: agent, by hotkey or version, that is not shown; may be repeated")
+	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "with --public: problems that are protected beside those of the corpus's bank; may be repeated")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs read at once")
 	cli.ReadsFiles(c)
+	cli.Reads(c, "held-out")
 	cli.Replaces(c, "output")
 	return c
 }
 
 func (f *viewFlags) run(ctx context.Context, args []string) error {
+	f.public = f.public || f.appeal != ""
+	if err := f.outside(); err != nil {
+		return err
+	}
 	if f.workers < 1 || f.dropped < 0 {
 		return cli.Usage(errors.New("-j and --traces are numbers of workers and attempts"), "give -j at least 1 and --traces at least 0")
 	}
@@ -88,21 +108,35 @@ func (f *viewFlags) run(ctx context.Context, args []string) error {
 		}
 		pages.Comparisons = all
 	}
+	if f.public && (len(corpora) != 1 || len(runs) > 0) {
+		return cli.Usage(errors.New("what is shown outside is of one corpus"), "name one CORPUS, or the DAY alone; arena publish makes corpora for outside")
+	}
 	for _, dir := range corpora {
-		l, err := attempt.Read(corpus.Disk{}, dir)
-		if err != nil {
-			return cli.Failed(err, cli.NoCorpus)
-		}
-		inputs, err := daysOf(ctx, f.streams, l, dir, days)
+		c, err := f.corpus(ctx, dir, days)
 		if err != nil {
 			return err
 		}
-		pages.Corpora = append(pages.Corpora, &site.Corpus{Name: filepath.Base(filepath.Clean(dir)), Ledger: l, Days: inputs, Clean: cli.WithoutSecrets, Workers: f.workers})
+		pages.Corpora = append(pages.Corpora, c)
 	}
-	if f.out != "" {
+	switch {
+	case f.appeal != "":
+		return f.page(ctx, pages.Corpora[0])
+	case f.out != "":
 		return f.write(ctx, pages)
 	}
 	return f.serve(ctx, pages)
+}
+
+func (f *viewFlags) corpus(ctx context.Context, dir string, days []string) (*site.Corpus, error) {
+	l, err := attempt.Read(corpus.Disk{}, dir)
+	if err != nil {
+		return nil, cli.Failed(err, cli.NoCorpus)
+	}
+	c := &site.Corpus{Name: filepath.Base(filepath.Clean(dir)), Ledger: l, Clean: cli.WithoutSecrets, Workers: f.workers}
+	if c.Days, err = daysOf(ctx, f.streams, l, dir, days); err != nil || !f.public {
+		return c, err
+	}
+	return c, f.screen(c, dir)
 }
 
 // built is a corpus of the days with the embedded defaults, in a folder that goes
@@ -151,6 +185,9 @@ func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	}
 	var files, bytes atomic.Int64
 	err := pages.Write(ctx, f.dropped, func(name string, content []byte) error {
+		if err := f.mayLeave(pages, name, content); err != nil {
+			return err
+		}
 		files.Add(1)
 		bytes.Add(int64(len(content)))
 		to := filepath.Join(part, filepath.FromSlash(name))

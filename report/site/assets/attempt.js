@@ -120,7 +120,7 @@
   function ranked(day, row, a) {
     const rivals = a.rivals || [], place = day.get("place", row);
     const rows = rivals.slice(0, 50).map((r) => [link([day.k, "attempt", r], {}, `run ${day.get("eval_run_id", r)}${r === row ? " (this one)" : ""}`), day.get("place", r), day.get("reason", r) || day.get("fate", r), day.get("judge_score", r), r === row ? "" : link([day.k, "beside", row, r], {}, el("span.whole", {}, "side by side"))]);
-    return [el("p", {}, place === null ? "It did not come to be ranked." : `Place ${place} of ${rivals.length} at the problem${day.top ? `; at most ${day.top} stay` : ""}.`),
+    return [el("p", {}, place === null ? "It did not come to be ranked." : `Place ${place}${place <= rivals.length ? ` of ${rivals.length}` : ""} at the problem${day.top ? `; at most ${day.top} stay` : ""}.`),
       a.better >= 0 ? el("p", {}, "Better twin: ", link([day.k, "attempt", a.better], {}, day.get("trace_id", a.better)), `, similarity ${number(day.get("similarity", row))} of at least ${number(day.near)}. `, link([day.k, "beside", row, a.better], {}, "side by side")) : null,
       rows.length ? arena.table("Ranked at the problem", ["attempt", "place", "became", "grade", ""], rows) : null,
       el("p", {}, link([day.k, "attempts"], { problem_id: "=" + day.get("problem_id", row) }, "all attempts at this problem"))];

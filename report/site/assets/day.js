@@ -90,6 +90,7 @@
   page("home", (day) => {
     document.title = `${day.name}: funnel`;
     return [el("h1", {}, day.name), el("p", {}, `${day.rows} records were read.${day.top ? ` At most ${day.top} attempts a problem stay.` : ""}`),
+      day.hidden ? el("p.note", {}, `${day.hidden} more are counted in the funnel and not shown: their problems are protected, or their agents under embargo.`) : null,
       el("section", {}, el("h2", {}, "Funnel"), funnel(day), reasons(day)), el("section", {}, el("h2", {}, "Was it for the right reasons?"), crossed(day)),
       (day.planted || []).length ? el("section", {}, el("h2", {}, "Does the guard find what is protected?"), arena.table("Protected requests planted in other words", ["kind", "planted", "found", "share"], day.planted.map((k) => [k.kind, k.planted, k.found, arena.rated(k.found, k.planted)]))) : null];
   });

@@ -62,5 +62,6 @@
 
   window.addEventListener("hashchange", draw);
   site = await arena.load("site");
+  if (site.open && !location.hash) history.replaceState(null, "", site.open);
   draw();
 })();

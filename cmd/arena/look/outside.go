@@ -1,0 +1,82 @@
+package look
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline/public"
+	"github.com/trajectory-arena/arena/report/site"
+)
+
+// outside refuses flags that do not go together.
+func (f *viewFlags) outside() error {
+	switch {
+	case f.public && f.out == "":
+		return cli.Usage(errors.New("pages for outside need a place"), "give -o a new folder, with --appeal a file")
+	case !f.public && len(f.embargo)+len(f.heldOut) > 0:
+		return cli.Usage(errors.New("--embargo and --held-out go with --public"), "add --public, or leave them out")
+	}
+	return nil
+}
+
+// screen leaves of a corpus what may be shown outside.
+func (f *viewFlags) screen(c *site.Corpus, dir string) error {
+	closed, err := public.ReadClosed(corpus.Disk{}, dir, f.heldOut)
+	if err != nil {
+		return cli.Failed(err, "give --held-out the problems that the corpus was built with")
+	}
+	c.Secret = func(text string) string {
+		for _, agent := range f.embargo {
+			if strings.Contains(text, agent) {
+				return "an agent under embargo"
+			}
+		}
+		return closed.Find(text)
+	}
+	all := len(c.Ledger.Lines)
+	c.Ledger.Keep(func(at int) bool {
+		line := c.Ledger.Lines[at]
+		values, err := json.Marshal([]any{line.Values(), c.Ledger.Argue(at)})
+		return err == nil && !closed.Holds(line.Attempt.Cluster) && c.Secret(string(values)) == ""
+	})
+	c.Hidden = all - len(c.Ledger.Lines)
+	return nil
+}
+
+// mayLeave refuses a file that holds something secret all the same.
+func (f *viewFlags) mayLeave(pages *site.Site, name string, content []byte) error {
+	if !f.public {
+		return nil
+	}
+	if what := pages.Corpora[0].Secret(string(content)); what != "" {
+		return fmt.Errorf("%w: %s in %s", public.ErrExposed, what, name)
+	}
+	return nil
+}
+
+// page writes the one page of an appeal.
+func (f *viewFlags) page(ctx context.Context, c *site.Corpus) error {
+	at, known := c.Ledger.Find(f.appeal)
+	if !known {
+		return cli.Failed(fmt.Errorf("no attempt %q that may be shown", f.appeal), nearestOf(c.Ledger, f.appeal)+"nothing is shown of protected problems, of agents under embargo and of what the guard dropped; `arena explain` shows it at home")
+	}
+	id := c.Ledger.Lines[at]
+	c.Ledger.Keep(func(i int) bool { return c.Ledger.Lines[i] == id })
+	content, err := c.Page(ctx)
+	if err == nil {
+		err = f.mayLeave(&site.Site{Corpora: []*site.Corpus{c}}, f.out, content)
+	}
+	if err != nil {
+		return err
+	}
+	return cli.WriteWhole(f.streams, f.out, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}

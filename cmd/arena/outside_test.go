@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/report/attempt"
+)
+
+// secretsOf are the requests, gold ids and titles of the protected problems of a
+// corpus over the sample day, their own ids and those of attempts at them; and of its
+// agents the one with most attempts.
+func secretsOf(t *testing.T, dir string) (needles []string, agent string) {
+	t.Helper()
+	state, err := os.Open(filepath.Join(dir, "bank.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer state.Close() //nolint:errcheck // nothing was written
+	bank, err := guard.ReadState(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := attempt.Read(corpus.Disk{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, made := map[string]bool{}, map[string]int{}
+	for _, line := range l.Lines {
+		a := line.Attempt
+		if made[a.AgentHotkey]++; made[a.AgentHotkey] > made[agent] {
+			agent = a.AgentHotkey
+		}
+		if pool := bank.Pool(a.Cluster); pool == guard.PoolEval || pool == guard.PoolNeverTouch {
+			closed[a.ProblemID] = true
+			needles = append(needles, a.TraceID, a.RecordSHA256)
+		}
+	}
+	problems, err := os.ReadFile(filepath.Join(testDay, "problems.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(problems)) {
+		var p struct {
+			ProblemID string `json:"problem_id"`
+			Query     string `json:"query"`
+			Reward    json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		if closed[p.ProblemID] {
+			needles = append(needles, p.ProblemID, p.Query)
+		}
+	}
+	return needles, agent
+}
+
+// standing are those of the texts that stand in a file at path or below it, as JSON
+// writes them and as it reads.
+func standing(t *testing.T, path string, needles []string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		text := strings.ToLower(string(b) + strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b)))
+		for _, needle := range needles {
+			if strings.Contains(text, strings.ToLower(needle)) {
+				out = append(out, needle)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// TestPagesForOutsideTellNothing looks in pages for outside, and in the page of every
+// appeal that is written, for what the pages at home show.
+func TestPagesForOutsideTellNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out, home, outside := filepath.Join(dir, "out"), filepath.Join(dir, "home"), filepath.Join(dir, "outside")
+	must(t, cli.ExitOK, "build", testDay, "-o", out, "-q")
+	needles, agent := secretsOf(t, out)
+	needles = append(needles, agent)
+	must(t, cli.ExitOK, "view", out, "-o", home, "--traces", "1000")
+	must(t, cli.ExitOK, "view", out, "-o", outside, "--traces", "1000", "--public", "--embargo", agent)
+	if at := standing(t, home, needles); len(at) < 150 {
+		t.Errorf("at home %d of %d are found", len(at), len(needles))
+	}
+	if at := standing(t, outside, needles); len(at) > 0 {
+		t.Errorf("outside are %d of %d: %.500q", len(at), len(needles), at)
+	}
+	l, err := attempt.Read(corpus.Disk{}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, written := filepath.Join(dir, "appeal.html"), 0
+	for at := 0; at < len(l.Lines); at += 7 {
+		id := l.Lines[at].Attempt.TraceID
+		_ = os.Remove(page)
+		code, _, said := arenaRun("view", out, "--appeal", id, "-o", page)
+		switch {
+		case slices.Contains(needles, id) && (code != cli.ExitFailure || !strings.Contains(said, "that may be shown")):
+			t.Errorf("%s: exit %d: %s", id, code, said)
+		case code != cli.ExitOK:
+			t.Log(said)
+		default:
+			written++
+			if at := standing(t, page, needles[:len(needles)-1]); len(at) > 0 {
+				t.Errorf("%s shows %.200q", id, at)
+			}
+		}
+	}
+	if written < 5 {
+		t.Errorf("%d appeals were written", written)
+	}
+}
