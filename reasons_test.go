@@ -26,10 +26,11 @@ Written from the code by ` + "`go test . -run ReasonsPage -update`" + `.
 Funnels, reports, ledgers and the commands' last words count by these words, which stay as they are. A stage is where the
 word is given: a step of a build or import, an export, a mixture, a recipe. A check of the filter is told in the sentence of
 its catalogue: what an attempt must have and lacks, or what was found in it; one that rejects nothing by itself names how a
-scripted attempt was made.
+scripted attempt was made. What to do begins with "none" where nothing is to be done; keys are those of
+[configuration.md](configuration.md), with their default.
 
-| reason | stage | meaning |
-|---|---|---|
+| reason | stage | meaning | what to do |
+|---|---|---|---|
 `
 
 // reasonConstants are the constants that hold reasons: those of a package whose
@@ -82,7 +83,26 @@ func reasonLine(t *testing.T, word, stage, meaning string) string {
 	if meaning == "" {
 		t.Errorf("%s (%s) has no comment: nobody would know what it means", word, stage)
 	}
-	return fmt.Sprintf("| `%s` | %s | %s |\n", word, stage, strings.ReplaceAll(strings.TrimSuffix(meaning, "."), "|", `\|`))
+	remedy := remedies(t)[word]
+	if remedy == "" {
+		t.Errorf("%s (%s) has no line in docs/remedies.txt: nobody would know what to do", word, stage)
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", word, stage, strings.ReplaceAll(strings.TrimSuffix(meaning, "."), "|", `\|`), remedy)
+}
+
+// remedies are what to do about each word.
+func remedies(t *testing.T) map[string]string {
+	t.Helper()
+	b, err := os.ReadFile("docs/remedies.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(b)) {
+		word, remedy, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		all[word] = remedy
+	}
+	return all
 }
 
 // reasonsIn gives what line makes of every constant of a package that is meant.

@@ -162,17 +162,15 @@ func (l *Ledger) Find(id string) (int, bool) {
 	return at, known && id != ""
 }
 
-// Meanings reads what each word of a reason means, from the page that tests write
-// from the code. Of words with several meanings the first stands.
+// Meanings reads what each word of a reason means and what to do about it, from the
+// page that tests write from the code. Of words with several meanings the first stands.
 func Meanings() map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(docs.Reasons) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
-		if len(cells) < 3 || !strings.Contains(cells[0], "`") {
-			continue
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | ")
+		if word := strings.Trim(cells[0], "`"); len(cells) == 4 && word != cells[0] {
+			all[word] = cmp.Or(all[word], strings.ReplaceAll(cells[2]+"; to do: "+cells[3], `\|`, "|"))
 		}
-		word := strings.Trim(cells[0], " `")
-		all[word] = cmp.Or(all[word], strings.ReplaceAll(strings.TrimSpace(strings.Join(cells[2:], " | ")), `\|`, "|"))
 	}
 	return all
 }
