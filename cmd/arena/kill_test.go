@@ -11,10 +11,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/long"
 )
 
+// otherBuild is the program of another commit that the tests of processes and the
+// scripts are held against, in ARENA_PROGRAM: docs/measured/found.md.
+func otherBuild() string { return os.Getenv("ARENA_PROGRAM") }
+
 // program is this test's binary under the name of the command that
 // testscript.Main runs for it.
 func program(t *testing.T) string {
 	t.Helper()
+	if other := otherBuild(); other != "" {
+		return other
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

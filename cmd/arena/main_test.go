@@ -28,6 +28,9 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Files: files, Setup: func(e *testscript.Env) error {
 		root, err := os.Getwd()
 		e.Setenv("REPO", root+"/../..")
+		if other := otherBuild(); other != "" {
+			e.Setenv("PATH", filepath.Dir(other)+string(filepath.ListSeparator)+e.Getenv("PATH"))
+		}
 		return err
 	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 		"sample": func(ts *testscript.TestScript, _ bool, args []string) {

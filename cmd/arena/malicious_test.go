@@ -95,11 +95,11 @@ func malice(elsewhere string) map[string]http.HandlerFunc {
 	}
 }
 
-// cruel are what each client is asked to bear: 51 servers in all, an evaluation with
+// cruel are what each client is asked to bear: 52 servers in all, an evaluation with
 // 32 rollouts at once.
 var cruel = map[string][]string{
 	"eval":       {"endless body", "endless text", "endless stream", "deep", "nearly too long", "grows", "calls", "one long call", "promises", "long head", "elsewhere", "echo", "echo in words", "terminal", "hangs", "bomb", "wrong kinds", "comes back never"},
-	"judge":      {"endless text", "endless stream", "deep", "nearly too long", "long head", "elsewhere", "echo in words", "bomb", "wrong kinds"},
+	"judge":      {"endless text", "endless stream", "deep", "nearly too long", "long head", "elsewhere", "echo in words", "terminal", "bomb", "wrong kinds"},
 	"embeddings": {"endless list", "deep", "promises", "long head", "elsewhere", "echo", "wrong kinds"},
 	"telemetry":  {"endless metrics", "deep", "long head", "elsewhere", "terminal", "bomb"},
 	"shop":       {"endless body", "elsewhere"},
@@ -234,8 +234,12 @@ func attacked(client, base, catalog, problems, dir string) []string {
 	case "fetch":
 		return []string{"fetch", "--api", strings.Replace(base, "user:"+secretPassword+"@", "", 1), "--run", "01234567-89ab-cdef-0123-456789abcdef", "-o", in("days")}
 	default:
-		return []string{"eval", "--endpoint", base + "/v1", "--model", "m", "--problems", problems, "--catalog", catalog, "--concurrency", "32", "--retries", "0", "--timeout", "20s",
-			"--wait-for-server", "1s", "--min-coverage", "0", "-o", in("run")}
+		args := []string{"eval", "--endpoint", base + "/v1", "--model", "m", "--problems", problems, "--catalog", catalog, "--concurrency", "32", "--retries", "0", "--timeout", "20s",
+			"--min-coverage", "0", "-o", in("run")}
+		if otherBuild() == "" { // which may know no such flag
+			args = append(args, "--wait-for-server", "1s")
+		}
+		return args
 	}
 }
 
