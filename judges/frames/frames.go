@@ -15,9 +15,10 @@ import (
 
 // The gates whose passages name data, and when a day is flagged: where of two
 // passages at different problems, drawn from it by chance, maxAlike or more share
-// a run of run signs of their frames, and minAlike pairs or more do. How near
-// honest days come stands in docs/measured/judges.md; a program needs more than
-// twenty frames, used alike often, to stay below.
+// a run of run signs of their frames, or the whole of a shorter one that is more
+// than one sign, and minAlike pairs or more do. How near honest days come stands in
+// docs/measured/judges.md; a program needs more than twenty frames, used alike
+// often, to stay below.
 const (
 	firstGate = 3
 	run       = 5
@@ -108,9 +109,9 @@ func flag(mine []Passage) Flag {
 	return f
 }
 
-// runsOf are the runs of signs in a frame.
+// runsOf are the runs of signs in a frame, and the whole where it is more than one.
 func runsOf(frame string) map[string]bool {
-	all := map[string]bool{}
+	all := map[string]bool{frame: len(frame) > 1}
 	for i := 0; i+run <= len(frame); i++ {
 		all[frame[i:i+run]] = true
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/trajectory-arena/arena/judges/probe"
 )
 
-// comparing are the probes that add what a thought may say too: a day of them is
+// comparing are the probes that add what a thought may say too: a day of those is
 // flagged instead. passing is how many cases another may raise: words behind a
 // pasted listing, in its line, cite it, and a terse choice said twice names more.
 var (
-	comparing = []string{"made_comparison", "template", "false_comparison", "translated_comparison"}
+	comparing = []string{"made_datum", "made_comparison", "template", "false_comparison", "translated_comparison"}
 	passing   = map[string]int{"padding": 4, "said_twice": 2}
 )
 

@@ -28,29 +28,26 @@ var made = [...]string{
 	"%[1]s beats %[3]s on price, %[2]s against %[4]s.",
 }
 
-// comparedIn says the same in another language.
-const comparedIn = "%[1]s cuesta %[2]s y %[3]s cuesta %[4]s; es más barato, así que prefiero %[1]s."
+// dearer prefers the dearer one because it is cheaper, compared says the first of
+// made in another language, and datum holds nothing against anything.
+const (
+	dearer   = "%[3]s at %[4]s over %[1]s at %[2]s: cheaper, so I prefer %[3]s."
+	compared = "%[1]s cuesta %[2]s y %[3]s cuesta %[4]s; es más barato, así que prefiero %[1]s."
+	datum    = "%[1]s at %[2]s."
+)
 
-func (d duel) write(form string) string { return fmt.Sprintf(form, d.id, d.price, d.rival, d.dearer) }
-
-func makeComparison(d duel) string { return d.write(made[0]) }
-
-func makeTemplates(d duel) string {
+// write fills the one of the forms that a hash of the ids draws.
+func (d duel) write(forms []string) string {
 	sum := sha256.Sum256([]byte(d.id + d.rival))
-	return d.write(made[int(sum[0])%len(made)])
+	return fmt.Sprintf(forms[int(sum[0])%len(forms)], d.id, d.price, d.rival, d.dearer)
 }
 
-func makeElsewhere(d duel) string { return d.write(comparedIn) }
-
-// makeFalsely prefers the dearer one because it is cheaper.
-func makeFalsely(d duel) string { return duel{d.rival, d.dearer, d.id, d.price}.write(made[0]) }
-
 // compareIn adds a comparison to the last thinking that could have seen both.
-func compareIn(write func(duel) string) func([]arena.Turn) {
+func compareIn(forms ...string) func([]arena.Turn) {
 	return func(turns []arena.Turn) {
 		last := lastOwn(turns)
 		if d, found := duelIn(turns[:max(last, 0)], calls.LastRecommended(turns)); found {
-			turns[last].Think += "\n" + write(d)
+			turns[last].Think += "\n" + d.write(forms)
 		}
 	}
 }
