@@ -55,9 +55,12 @@ func (s *Section) plot(x, y, caption string, curves ...curve) error {
 	if err := addCurves(p, curves...); err != nil {
 		return err
 	}
-	f, err := figure(p, caption)
-	s.Figures = append(s.Figures, f)
-	return err
+	svg, err := drawn(p)
+	if err != nil {
+		return fmt.Errorf("draw %q: %w", caption, err)
+	}
+	s.Figures = append(s.Figures, Figure{SVG: prelude.ReplaceAll(svg, []byte("$1")), Caption: caption})
+	return nil
 }
 
 // KingsPage shows kings over time, what the rule says of each, and what rules do

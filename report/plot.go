@@ -46,15 +46,6 @@ func newPlot(x, y string) *plot.Plot {
 // the attributes that HTML implies.
 var prelude = regexp.MustCompile(`(?s)^.*?(<svg)|\s+xmlns(:xlink)?="[^"]*"`)
 
-// figure draws a plot.
-func figure(p *plot.Plot, caption string) (Figure, error) {
-	svg, err := drawn(p)
-	if err != nil {
-		return Figure{}, fmt.Errorf("draw %q: %w", caption, err)
-	}
-	return Figure{SVG: prelude.ReplaceAll(svg, []byte("$1")), Caption: caption}, nil
-}
-
 // curve is one line of a plot.
 type curve struct {
 	name   string

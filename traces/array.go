@@ -17,8 +17,8 @@ func (r *reader) array() (rows bool, err error) {
 		return false, nil
 	}
 	to, ok := r.w.value(from)
-	if ok && r.decode.isPart(r.w.ahead()[from:to]) {
-		return false, nil
+	if ok && partSource(gjson.ParseBytes(r.w.ahead()[from:to])) != (arena.Source{}) {
+		return false, nil // a step, a message or a turn: the array is one attempt
 	}
 	if _, short := r.w.lineEnd(); !ok && short {
 		return false, nil // a line that was cut off, not a list
@@ -94,12 +94,6 @@ func (r *reader) nextRow(row int) (more bool, err error) {
 	r.linesOnly, r.listed = true, true
 	r.w.skipLine()
 	return false, r.fault(row+1, BadJSON, "list of records breaks off")
-}
-
-// isPart reports whether an array that has this element is one attempt: the
-// element is a step, a message or a turn, and not a record of its own.
-func (d *decoder) isPart(element []byte) bool {
-	return partSource(gjson.ParseBytes(element)) != (arena.Source{})
 }
 
 // listSource is the format of an array by its first element that tells; zero

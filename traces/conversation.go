@@ -100,16 +100,6 @@ func (v *conversation) result(id, name string, result arena.Raw) {
 	v.step(arena.Step{Role: arena.RoleUser, Content: text})
 }
 
-// listCalls makes calls of the text before an answer where it is nothing but a list
-// of them, as in ToolACE.
-func (v *conversation) listCalls() {
-	if s := v.wroteText(); s != nil {
-		if all := calls.Listed(strings.TrimSpace(s.Content)); len(all) > 0 {
-			s.Content, s.Calls = "", all
-		}
-	}
-}
-
 // holdsCalls reports whether a turn has calls in its text, in a dialect that is read.
 func holdsCalls(s *arena.Step) bool {
 	return len(calls.Mended(s.Content).Calls) > 0 || s.Reasoning != "" && len(calls.Mended(s.Reasoning).Calls) > 0

@@ -257,11 +257,8 @@ func addVeto(t *arena.Trace, word string) {
 }
 
 func wrongType(field, want string, got arena.Kind) error {
-	return &damage{WrongType, fmt.Sprintf("%s is %s where %s should be", field, kindName(got), want)}
-}
-
-func kindName(k arena.Kind) string {
-	return [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}[k]
+	is := [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}[got]
+	return &damage{WrongType, fmt.Sprintf("%s is %s where %s should be", field, is, want)}
 }
 
 // The words for what is mended in a record before it can be read. The first
@@ -277,13 +274,7 @@ const (
 
 // mendUTF8 turns each byte that is not UTF-8 into U+FFFD, as encoding/json does.
 func mendUTF8(text []byte) []byte {
-	mended := make([]byte, 0, len(text)+len(text)/8)
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
-		mended = utf8.AppendRune(mended, r)
-		text = text[n:]
-	}
-	return mended
+	return bytes.Map(func(r rune) rune { return r }, text)
 }
 
 // cutNUL leaves out NUL bytes: a killed sandbox writes them in the middle of a

@@ -94,22 +94,16 @@ func (e *episodeText) record(task, pack *string) {
 	case kind == "finish":
 		e.verdict.reason = reason
 	case e.told:
-	case kind == "start":
-		e.opening(seen)
+	case kind == "start": // what the agent saw before it acted
+		if text := seen.Text(); text != "" && seen.Kind() != arena.Null {
+			e.user(text)
+		}
 	case kind == "action":
 		e.agent(arena.Step{Calls: []arena.ToolCall{call}})
 	case kind == "reply":
 		e.heard = append(e.heard, text)
 	case kind == "observation":
 		e.answer(call.ID, seen)
-	}
-}
-
-// opening takes what the agent saw before it acted: its request where nothing else
-// tells it.
-func (e *episodeText) opening(seen arena.Raw) {
-	if text := seen.Text(); text != "" && seen.Kind() != arena.Null {
-		e.user(text)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/traces/cold"
 )
@@ -130,9 +131,14 @@ func (d *decoder) say(v *conversation, m *message) {
 }
 
 // observed gives ShareGPT's one observation to the calls of the turn before it:
-// as a list with one element for each of several calls, else as it is.
+// as a list with one element for each of several calls, else as it is. The turn may
+// be nothing but a list of calls as text, as in ToolACE.
 func (d *decoder) observed(v *conversation, m *message) {
-	v.listCalls()
+	if s := v.wroteText(); s != nil {
+		if all := calls.Listed(strings.TrimSpace(s.Content)); len(all) > 0 {
+			s.Content, s.Calls = "", all
+		}
+	}
 	waiting := v.waiting()
 	inner := d.within(m.text)
 	var each []arena.Raw

@@ -108,7 +108,9 @@ func (r *reader) record() error {
 	}
 	n, ok := r.w.lineEnd()
 	if !ok {
-		return r.tooLong()
+		line := r.w.line
+		r.w.skipLine()
+		return r.fault(line, LineTooLong, fmt.Sprintf("more than %d bytes", r.w.limit))
 	}
 	text := r.w.ahead()[:n]
 	if r.listed {
@@ -145,12 +147,6 @@ func (r *reader) mayGoOn(err error) bool {
 	}
 	first := r.w.ahead()[0]
 	return first == '{' || first == '['
-}
-
-func (r *reader) tooLong() error {
-	line := r.w.line
-	r.w.skipLine()
-	return r.fault(line, LineTooLong, fmt.Sprintf("more than %d bytes", r.w.limit))
 }
 
 // take consumes the n bytes of a record and emits what was found in them. A

@@ -217,11 +217,6 @@ func (c *Cursor) hex(s string) (rune, bool) {
 }
 
 func hex4(digits string) (rune, bool) {
-	for i := range len(digits) {
-		if d := digits[i] | 0x20; (d < '0' || d > '9') && (d < 'a' || d > 'f') {
-			return 0, false
-		}
-	}
 	n, err := strconv.ParseUint(digits, 16, 32)
 	return rune(n), err == nil
 }

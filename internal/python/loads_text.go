@@ -91,7 +91,7 @@ func (d *decoder) hex(at int) (rune, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(d.text[at:at+4], 16, 32)
-	return rune(n), err == nil && d.text[at] != '+'
+	return rune(n), err == nil
 }
 
 // DecodeRune is utf8.DecodeRuneInString that also reads a lone surrogate in

@@ -59,9 +59,6 @@ var seed = maphash.MakeSeed()
 
 func hash(parts ...string) uint64 { return maphash.String(seed, strings.Join(parts, "\x00")) }
 
-// agentOf names who made an attempt: the account, else the version, else the run.
-func agentOf(hotkey, version, run string) string { return cmp.Or(hotkey, version, run) }
-
 // items are those of one attempt, with the sentences of its frames.
 type items struct {
 	by        [kinds][]uint64
@@ -76,7 +73,7 @@ func (k *kinship) add(t *arena.Trace) {
 	found := &items{}
 	found.dialogue(t.ProblemID, &d)
 	found.prompts(t)
-	name := agentOf(t.Agent.Hotkey, t.Agent.VersionID, t.RunID)
+	name := cmp.Or(t.Agent.Hotkey, t.Agent.VersionID, t.RunID)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.agents == nil {

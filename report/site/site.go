@@ -181,14 +181,3 @@ func (c *Corpus) choose(traces int) {
 		}
 	}
 }
-
-// assetFiles are the files that no corpus decides.
-func assetFiles() (names []string, err error) {
-	err = fs.WalkDir(assets, "assets", func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			names = append(names, strings.TrimPrefix(p, "assets/"))
-		}
-		return err
-	})
-	return names, err
-}

@@ -18,9 +18,13 @@ import (
 // Write gives every file of the site to put, which several goroutines call: the kept
 // attempts whole, and of each reason so many of the others.
 func (s *Site) Write(ctx context.Context, dropped int, put func(name string, content []byte) error) error {
-	names, err := assetFiles()
+	var names []string
+	own, err := assets.ReadDir("assets")
 	if err != nil {
 		return err
+	}
+	for _, f := range own {
+		names = append(names, f.Name())
 	}
 	names = append(names, "data/site.js")
 	for k, c := range s.Corpora {

@@ -28,22 +28,16 @@ var sweAgent = Format{
 			if roles[m["role"].Str] == Agent {
 				turns++
 			}
-			r.sweMessage(m)
+			for _, twice := range []string{"thought", "action", "agent", "message_type"} {
+				delete(m, twice) // its thought and action are parts of its content
+			}
+			r.message(m)
 		})
 		info := top.within("info")
 		r.fails(Exit(r.text(info["exit_status"])))
 		r.unread(info, "exit_status", "swe_agent_hash", "swe_agent_version", "swe_rex_version", "swe_rex_hash")
 		r.lose(lostSteps, int(top["trajectory"].Get("#").Int()) > turns)
 	},
-}
-
-// sweMessage is a message of a history: its thought and action are parts of its
-// content, said twice.
-func (r *reader) sweMessage(m object) {
-	for _, twice := range []string{"thought", "action", "agent", "message_type"} {
-		delete(m, twice)
-	}
-	r.message(m)
 }
 
 // Exit is the error of how an agent of the SWE family ended; nil where it submitted.

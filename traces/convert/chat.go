@@ -134,7 +134,10 @@ func (w *writer) session() []any {
 	w.loses(LossOutcome, w.t.Declared != nil)
 	chat := w.openAI()
 	lines := []any{sts.Header{Type: "session", Harness: "arena", ID: w.t.ID, Name: cmp.Or(w.t.ProblemID, w.t.ID)}}
-	now := startMS(w.t.Agent.StartedAt)
+	now := int64(0)
+	if at, err := time.Parse(time.RFC3339, w.t.Agent.StartedAt); err == nil {
+		now = at.UnixMilli()
+	}
 	for _, m := range chat.Messages {
 		if now++; m.at != nil {
 			now = max(now, *m.at)
@@ -149,15 +152,6 @@ func (w *writer) session() []any {
 		lines = append(lines, sts.Line{Type: "message", Message: line})
 	}
 	return lines
-}
-
-// startMS is the start of a run in Unix milliseconds; 0 where it is not known.
-func startMS(started string) int64 {
-	at, err := time.Parse(time.RFC3339, started)
-	if err != nil {
-		return 0
-	}
-	return at.UnixMilli()
 }
 
 // unixMS is a timestamp in whole milliseconds; nil for anything else.
