@@ -192,8 +192,7 @@ func (r *Run) score(ctx context.Context, p *arena.Problem, result *rollout.Resul
 	result.Success, result.Titles = &o.Success, o.Titles
 	result.SetScore(outcome.AppendScores(nil, o.Scores))
 	if o.Success {
-		success := rollout.LabelSuccess
-		result.Label = &success
+		result.Label = new(rollout.LabelSuccess)
 	}
 	if r.Judge == nil {
 		return nil

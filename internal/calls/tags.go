@@ -146,10 +146,7 @@ func containsTag(s string, want kind) bool {
 		if k == want {
 			return true
 		}
-		if k == words {
-			return false
-		}
-		s = after
+		s = after // empty behind the last tag
 	}
 	return false
 }

@@ -49,16 +49,11 @@ var reactLabels = [...]string{"thought", "action input", "action", "observation"
 func section(s string) (label, body, rest string) {
 	label, s = labelOf(s)
 	end := 0
-	for end < len(s) {
-		nl := strings.IndexByte(s[end:], '\n')
-		if nl < 0 {
-			end = len(s)
+	for line := range strings.Lines(s) {
+		if next, _ := labelOf(line); next != "" && end > 0 {
 			break
 		}
-		end += nl + 1
-		if l, _ := labelOf(s[end:]); l != "" {
-			break
-		}
+		end += len(line)
 	}
 	return label, strings.TrimSpace(s[:end]), s[end:]
 }
@@ -80,15 +75,10 @@ func labelOf(s string) (label, rest string) {
 }
 
 func hasLine(text, label string) bool {
-	for s := text; s != ""; {
-		if l, _ := labelOf(s); l == label {
+	for line := range strings.Lines(text) {
+		if l, _ := labelOf(line); l == label {
 			return true
 		}
-		nl := strings.IndexByte(s, '\n')
-		if nl < 0 {
-			return false
-		}
-		s = s[nl+1:]
 	}
 	return false
 }
@@ -151,8 +141,7 @@ func unfence(s string) string {
 // fences reads calls in fenced blocks. Other fenced blocks, and JSON that is
 // no call, stay words.
 func (r *reader) fences(text string) bool {
-	start := strings.Index(text, "```")
-	if start < 0 {
+	if !strings.Contains(text, "```") {
 		return false
 	}
 	found := false

@@ -140,11 +140,9 @@ func (c *Client) needless(q Question) *Fault {
 
 // lock keeps a refusal of the key.
 func (c *Client) lock(err error) {
-	var f *Fault
-	if !errors.As(err, &f) || f.Kind != Auth {
-		return
+	if f, is := errors.AsType[*Fault](err); is && f.Kind == Auth {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.locked = f
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.locked = f
 }

@@ -118,8 +118,9 @@ const statusOverloaded = 529
 // said, nil where the status alone says enough.
 func (p *Pool) faultOf(res *http.Response, body []byte, err error) *Fault {
 	status := res.StatusCode
-	if status == http.StatusOK {
-		status = statusWithin(body)
+	// Routers that had answered before their own server failed write so.
+	if within := int(gjson.GetBytes(body, "error.code").Int()); status == http.StatusOK && within >= 400 && within <= 599 {
+		status = within
 	}
 	f := &Fault{Kind: kindOf(status), Reason: "http_" + strconv.Itoa(res.StatusCode), Status: res.StatusCode, Detail: said(res, body)}
 	if res.StatusCode == http.StatusOK {
@@ -168,17 +169,6 @@ func said(res *http.Response, body []byte) string {
 		return string(body)
 	}
 	return "error, status code: " + res.Status
-}
-
-// statusWithin is the status that an error in a reply of status 200 tells, as
-// routers write it that had answered before their own server failed; 200 where
-// it tells none.
-func statusWithin(body []byte) int {
-	code := gjson.GetBytes(body, "error.code").Int()
-	if code < 400 || code > 599 {
-		return http.StatusOK
-	}
-	return int(code)
 }
 
 // retryAfter reads the header in both its forms. A date is held against the

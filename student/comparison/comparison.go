@@ -242,8 +242,7 @@ func split(shared pairing, by func(pair) string) map[string]*Part {
 		groups[by(p)] = append(groups[by(p)], p)
 	}
 	for name, group := range groups {
-		p := part(group, group.paired())
-		parts[name] = &p
+		parts[name] = new(part(group, group.paired()))
 	}
 	return parts
 }

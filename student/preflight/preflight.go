@@ -82,8 +82,7 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 	if ctx.Err() == nil && !q.loads(err) { // one that is away is not asked for more
 		s.Identity = telemetry.Identify(ctx, q.Base, q.Key, q.Words)
 	}
-	var fault *model.Fault
-	if errors.As(err, &fault) {
+	if fault, is := errors.AsType[*model.Fault](err); is {
 		return s, &Refusal{s.Endpoint, fault, q.hint(fault, s.Identity)}
 	}
 	return s, err
@@ -92,8 +91,8 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 // loads reports whether the server is not there yet, or says that it will answer
 // soon.
 func (q Question) loads(err error) bool {
-	var fault *model.Fault
-	return errors.As(err, &fault) && (fault.Away() || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
+	fault, is := errors.AsType[*model.Fault](err)
+	return is && (fault.Away() || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
 }
 
 // greetings are what is said to a server. What it says to one of them may be for
@@ -103,9 +102,8 @@ var greetings = []string{"Hello.", "Good morning.", "What can you do?"}
 // reply asks for one token.
 func (q Question) reply(ctx context.Context) (streamed bool, err error) {
 	for _, greeting := range greetings {
-		var fault *model.Fault
 		streamed, err = q.greet(ctx, greeting)
-		if !errors.As(err, &fault) || fault.Kind == model.Auth || fault.Kind == model.Missing || fault.Reason == "timeout" || fault.Away() {
+		if fault, is := errors.AsType[*model.Fault](err); !is || fault.Kind == model.Auth || fault.Kind == model.Missing || fault.Reason == "timeout" || fault.Away() {
 			break
 		}
 	}
@@ -139,8 +137,8 @@ func (q Question) greet(ctx context.Context, greeting string) (streamed bool, er
 
 // refusedFor reports whether a server refused a request by a name in it.
 func refusedFor(err error, name string) bool {
-	var fault *model.Fault
-	return errors.As(err, &fault) && fault.Kind == model.Rejected && !fault.Overflow && strings.Contains(strings.ToLower(fault.Detail), name)
+	fault, is := errors.AsType[*model.Fault](err)
+	return is && fault.Kind == model.Rejected && !fault.Overflow && strings.Contains(strings.ToLower(fault.Detail), name)
 }
 
 // hints are what to do about what servers say, by a word of it.

@@ -68,7 +68,10 @@ func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 // answer that will never come; err ends the run.
 func (p *play) turn(ctx context.Context, ask Asker) (h received, fault *model.Fault, err error) {
 	if n := p.result.Turns; n < len(p.task.Past) {
-		h, err = again(p.task.Past[n])
+		h = received{body: p.task.Past[n].Reply, past: true}
+		if h.reply, err = model.ReadTurn(h.body); err != nil {
+			err = fmt.Errorf("play a kept turn again: %w", err)
+		}
 		return h, nil, err
 	}
 	h, err = p.ask(ctx, ask)
@@ -94,15 +97,6 @@ func (p *play) ask(ctx context.Context, ask Asker) (h received, err error) {
 		return h, err // a server that will not do without says nothing of the prompt
 	}
 	return received{reply: reply, body: body}, again
-}
-
-// again is a turn that was played before.
-func again(t Turn) (received, error) {
-	reply, err := model.ReadTurn(t.Reply)
-	if err != nil {
-		return received{}, fmt.Errorf("play a kept turn again: %w", err)
-	}
-	return received{reply: reply, body: t.Reply, past: true}, nil
 }
 
 // fail ends the rollout without a reply.
@@ -204,8 +198,7 @@ func (p *play) end() (*Result, error) {
 		}
 	}
 	if r.Outcome != Infra {
-		l := p.label()
-		r.Label = &l
+		r.Label = new(p.label())
 	}
 	var err error
 	if r.Line, err = p.trace(); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
-	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
@@ -90,13 +89,6 @@ const (
 	searchPrefix  = "/search"
 )
 
-func (s step) requests() (all []shop.Request) {
-	for _, a := range s.answers {
-		all = append(all, a.Requests...)
-	}
-	return all
-}
-
 // parts are the step's message in the tags that the subnet's format score reads, with
 // what the calls were answered where the public loops have it.
 func (s step) parts(observed string) (all []string) {
@@ -159,13 +151,17 @@ func (p *play) appendStep(b []byte, s step) []byte {
 	b = python.AppendTight(b, info)
 	b = append(b[:len(b)-1], `,"proxy_calls":[`...)
 	b = p.appendInference(b, i, s.body)
-	for k, q := range s.requests() {
-		b = append(b, ',')
-		b = python.AppendTight(b, python.Finite(python.DictOf(
-			item("kind", python.String("summary")), item("method", python.String("GET")), item("path", python.String(searchPrefix+q.Path)),
-			item("timestamp", integer(p.at(i)+int64(k)+1)), item("duration_ms", integer(0)), item("status_code", status(q.Status)),
-			item("params", q.Params), item("response", q.Response),
-		)))
+	at := p.at(i)
+	for _, a := range s.answers {
+		for _, q := range a.Requests {
+			at++
+			b = append(b, ',')
+			b = python.AppendTight(b, python.Finite(python.DictOf(
+				item("kind", python.String("summary")), item("method", python.String("GET")), item("path", python.String(searchPrefix+q.Path)),
+				item("timestamp", integer(at)), item("duration_ms", integer(0)), item("status_code", status(q.Status)),
+				item("params", q.Params), item("response", q.Response),
+			)))
+		}
 	}
 	return append(b, `]}}`...)
 }

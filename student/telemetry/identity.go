@@ -159,8 +159,7 @@ func whole(v gjson.Result) *int64 {
 	if v.Type != gjson.Number {
 		return nil
 	}
-	n := v.Int()
-	return &n
+	return new(v.Int())
 }
 
 // said finds a setting in a log or on a command line: name=value as vLLM logs

@@ -116,7 +116,12 @@ func (w Watcher) server(ctx context.Context) map[string]float64 {
 	told := make([]*gathered, len(w.Bases))
 	var asked sync.WaitGroup
 	for i, base := range w.Bases {
-		asked.Go(func() { told[i] = w.metrics(ctx, base) })
+		told[i] = newGathered()
+		asked.Go(func() { // what says nothing adds nothing
+			if text, err := webclient.Page(ctx, model.PageBeside(base, "/metrics"), w.Key, timeout, maxPage); err == nil {
+				told[i].read(text)
+			}
+		})
 	}
 	asked.Wait()
 	all := newGathered()
@@ -131,12 +136,3 @@ func (w Watcher) server(ctx context.Context) map[string]float64 {
 
 // maxPage bounds a page of metrics.
 const maxPage = 8 << 20
-
-// metrics is what one endpoint says; nothing where it says nothing.
-func (w Watcher) metrics(ctx context.Context, base string) *gathered {
-	one := newGathered()
-	if text, err := webclient.Page(ctx, model.PageBeside(base, "/metrics"), w.Key, timeout, maxPage); err == nil {
-		one.read(text)
-	}
-	return one
-}

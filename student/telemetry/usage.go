@@ -83,8 +83,7 @@ func (w *weighted) mean() *float64 {
 	if w.weight == 0 {
 		return nil
 	}
-	m := w.sum / w.weight
-	return &m
+	return new(w.sum / w.weight)
 }
 
 func (a *adding) add(s Sample) {
@@ -129,12 +128,10 @@ func raise(to **float64, v *float64) {
 func (a *adding) result() Usage {
 	a.GPUUse, a.GPUPower = a.use.mean(), a.power.mean()
 	if a.PrefixHitRate = a.told; a.looked > 0 {
-		rate := min(1, a.hits/a.looked)
-		a.PrefixHitRate = &rate
+		a.PrefixHitRate = new(min(1, a.hits/a.looked))
 	}
 	if a.power.weight > 0 {
-		wh := a.power.sum / 3600
-		a.EnergyWh = &wh
+		a.EnergyWh = new(a.power.sum / 3600)
 	}
 	return a.Usage
 }
