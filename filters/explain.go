@@ -33,9 +33,9 @@ type Row struct {
 
 // Term is what one rule adds to the log-odds.
 type Term struct {
-	Rule string
-	Why  string
-	Odds float64
+	Rule string  `json:"rule"`
+	Why  string  `json:"why"`
+	Odds float64 `json:"odds"`
 }
 
 // Explanation is one verdict, step by step.

@@ -24,8 +24,8 @@ type Story struct {
 	Replies []Reply `json:"replies,omitempty"`
 	// Odds is what each rule adds to the log-odds of a program, from the attempt
 	// itself.
-	Odds   []Odds   `json:"odds,omitempty"`
-	Faults []string `json:"faults,omitempty"`
+	Odds   []filters.Term `json:"odds,omitempty"`
+	Faults []string       `json:"faults,omitempty"`
 }
 
 // Turn is one turn of the dialogue, under the dialogue's own number.
@@ -65,13 +65,6 @@ type Reply struct {
 	MS     float64 `json:"ms,omitempty"`
 }
 
-// Odds is what one rule adds to the log-odds.
-type Odds struct {
-	Rule string  `json:"rule"`
-	Why  string  `json:"why"`
-	Odds float64 `json:"odds"`
-}
-
 // Tell adds to an argument what its trace says.
 func (l *Ledger) Tell(a *Argument, t *arena.Trace, source string) {
 	d := filters.Normalise(t)
@@ -97,7 +90,8 @@ func (l *Ledger) Tell(a *Argument, t *arena.Trace, source string) {
 		s.Replies = append(s.Replies, Reply{Text: said(r), Status: r.Status, MS: finite(r.DurationMS)})
 	}
 	for _, x := range e.Terms {
-		s.Odds = append(s.Odds, Odds{x.Rule, x.Why, finite(x.Odds)})
+		x.Odds = finite(x.Odds)
+		s.Odds = append(s.Odds, x)
 	}
 	a.Story = s
 	if a.Near != nil {

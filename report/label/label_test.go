@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
@@ -16,7 +17,7 @@ func TestAPageIsBlindAndTakesTextForText(t *testing.T) {
 	t.Parallel()
 	hostile := "</script><script>alert(1)</script><!--\u2028\x00"
 	story := &attempt.Story{
-		Query: hostile, Odds: []attempt.Odds{{Rule: "FOUND"}}, Faults: []string{"FOUND"},
+		Query: hostile, Odds: []filters.Term{{Rule: "FOUND"}}, Faults: []string{"FOUND"},
 		Turns: []attempt.Turn{{Think: hostile, Held: []string{"FOUND"}, Nowhere: []string{"FOUND"}, Repairs: []string{"FOUND"}, Calls: []attempt.Call{
 			{Name: hostile, Arguments: hostile, Result: strings.Repeat("x", 100_000), Answered: true, Link: "FOUND", Reply: 7},
 		}}},

@@ -125,9 +125,8 @@ func (f *agreementFlags) check(judges int) error {
 func (f *agreementFlags) addPrecision(r *agreement.Report, labels, judges []agreement.Ratings) {
 	for i := range labels {
 		for k := range judges {
-			p := agreement.PrecisionAt(&labels[i], &judges[k], f.threshold, f.opt)
 			at := slices.IndexFunc(r.Pairs, func(p agreement.Pair) bool { return p.A == labels[i].Name && p.B == judges[k].Name })
-			r.Pairs[at].Precision = &p
+			r.Pairs[at].Precision = new(agreement.PrecisionAt(&labels[i], &judges[k], f.threshold, f.opt))
 		}
 	}
 }
@@ -216,10 +215,8 @@ func readRatings(path, name string) (agreement.Ratings, error) {
 // raterName is the file's name, or its path where two names are the same.
 func raterName(path string, paths []string) string {
 	name := filepath.Base(path)
-	for _, other := range paths {
-		if other != path && filepath.Base(other) == name {
-			return path
-		}
+	if slices.ContainsFunc(paths, func(other string) bool { return other != path && filepath.Base(other) == name }) {
+		return path
 	}
 	return name
 }

@@ -21,8 +21,7 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 	d.each = func(_ context.Context, t *arena.Trace, f *filtered) error {
 		if t.ID == d.flags.explain {
 			dialogue := filters.Normalise(t)
-			e := d.filter.Explain(t, &dialogue)
-			f.explanation = &e
+			f.explanation = new(d.filter.Explain(t, &dialogue))
 		}
 		return nil
 	}

@@ -67,8 +67,7 @@ func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
 
 // buildError gives the known failures of a run their hint and exit code.
 func buildError(err error) error {
-	var failure *cli.Failure
-	if errors.As(err, &failure) {
+	if _, told := errors.AsType[*cli.Failure](err); told {
 		return err
 	}
 	for _, known := range []error{instrument.JudgeError(err), cli.NotProtected(err)} {

@@ -162,8 +162,7 @@ const nearEnough = 2
 // flag that does not exist.
 func BadFlag(c *cobra.Command, err error) error {
 	hint := "run `" + c.CommandPath() + " --help` for its flags and an example"
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
 		at := nearEnough + 1
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if d := text.Distance(unknown.GetSpecifiedName(), f.Name); d < at {

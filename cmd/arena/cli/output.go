@@ -82,12 +82,10 @@ func writeDevice(path string, write func(io.Writer) error) error {
 // Cause is what went wrong with a file, without the operation and the name that
 // the caller tells already.
 func Cause(err error) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &path):
+	if path, is := errors.AsType[*fs.PathError](err); is {
 		return path.Err
-	case errors.As(err, &link):
+	}
+	if link, is := errors.AsType[*os.LinkError](err); is {
 		return link.Err
 	}
 	return err

@@ -71,8 +71,7 @@ func decodeStrict(b []byte, config any) error {
 		return nil
 	}
 	err := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict()).Decode(config)
-	var wrong *yaml.TypeError
-	if errors.As(err, &wrong) && wrong.Token != nil {
+	if wrong, is := errors.AsType[*yaml.TypeError](err); is && wrong.Token != nil {
 		at := wrong.Token.Position
 		return fmt.Errorf("[%d:%d] %q is no %s", at.Line, at.Column, wrong.Token.Value, kindOf(wrong.DstType))
 	}
@@ -110,8 +109,8 @@ func nested(key, value string) []byte {
 // a key given by --set the whole is known, of one in a file its last part.
 func (s *Settings) nearestKey(err error, set string, config any) string {
 	list := s.Page + " lists the keys and their defaults"
-	var field *yaml.UnknownFieldError
-	if !errors.As(err, &field) {
+	field, unknown := errors.AsType[*yaml.UnknownFieldError](err)
+	if !unknown {
 		return list
 	}
 	name := field.Token.Value

@@ -66,7 +66,11 @@ func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
 	for _, path := range paths[1:] {
 		r, err := kl.Compare(kl.Rows(paths[0]), kl.Rows(path), vocabulary)
 		if err != nil {
-			return cli.Failed(fmt.Errorf("hold %s against %s: %w", path, paths[0], err), klHint(err))
+			hint := "--help says what the files hold"
+			if errors.Is(err, kl.ErrApart) {
+				hint = "both files must hold the same positions in one order, of one tokenizer"
+			}
+			return cli.Failed(fmt.Errorf("hold %s against %s: %w", path, paths[0], err), hint)
 		}
 		all, reports = append(all, measured{path, r}), append(reports, r)
 		for _, p := range r.Each {
@@ -81,13 +85,6 @@ func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
 	}
 	return o.write(s, all, func(w io.Writer) error { return printKL(w, all) },
 		func() (*report.Page, error) { return report.KLPage(paths[1:], reports) })
-}
-
-func klHint(err error) string {
-	if errors.Is(err, kl.ErrApart) {
-		return "both files must hold the same positions in one order, of one tokenizer"
-	}
-	return "--help says what the files hold"
 }
 
 func printKL(w io.Writer, all []measured) error {

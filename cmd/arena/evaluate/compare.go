@@ -72,20 +72,17 @@ func compareFailure(err error) error {
 
 func printComparisons(w io.Writer, all []comparison.Comparison, asJSON bool) error {
 	if !asJSON {
-		if err := comparison.WriteSeries(w, all); err != nil {
-			return err
-		}
-	}
-	for _, c := range all {
-		if !asJSON {
+		err := comparison.WriteSeries(w, all)
+		for _, c := range all {
 			fmt.Fprint(w, "\n", c)
-			continue
 		}
-		b, err := json.Marshal(c)
-		if err != nil {
-			return fmt.Errorf("encode comparison: %w", err)
+		return err
+	}
+	lines := json.NewEncoder(w)
+	for _, c := range all {
+		if err := lines.Encode(c); err != nil {
+			return fmt.Errorf("write comparison: %w", err)
 		}
-		fmt.Fprintf(w, "%s\n", b)
 	}
 	return nil
 }

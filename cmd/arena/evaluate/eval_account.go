@@ -51,16 +51,14 @@ func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost
 	c := evaluation.Cost{SolvedProblems: s.SolvedProblems, Uncounted: s.Tokens.Uncounted}
 	c.Total.GPUSeconds = gpuSeconds
 	if t := s.Tokens; t.Prompt != nil && t.Completion != nil {
-		prompt, cached, completion := float64(*t.Prompt), float64(s.Cached), float64(*t.Completion)
-		c.Total.PromptTokens, c.Total.CompletionTokens = &prompt, &completion
+		c.Total.PromptTokens, c.Total.CompletionTokens = new(float64(*t.Prompt)), new(float64(*t.Completion))
 		if s.Cached > 0 {
-			c.Total.CachedTokens = &cached
+			c.Total.CachedTokens = new(float64(s.Cached))
 		}
 		c.Total.TokenUSD = f.priceTable.Cost(f.model, prices.Tokens{Prompt: int(*t.Prompt), Cached: int(s.Cached), Completion: int(*t.Completion)})
 	}
 	if f.gpuHourUSD > 0 && gpuSeconds != nil {
-		usd := *gpuSeconds / time.Hour.Seconds() * f.gpuHourUSD
-		c.Total.GPUUSD = &usd
+		c.Total.GPUUSD = new(*gpuSeconds / time.Hour.Seconds() * f.gpuHourUSD)
 	}
 	c.PerProblem()
 	return c

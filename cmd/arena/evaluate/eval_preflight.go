@@ -53,8 +53,7 @@ func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run,
 		})
 	}
 	err := g.Wait()
-	var refused *preflight.Refusal
-	if errors.As(err, &refused) {
+	if refused, is := errors.AsType[*preflight.Refusal](err); is {
 		return nil, cli.Failed(err, refused.Hint)
 	}
 	if err != nil {

@@ -69,8 +69,8 @@ const reaping = 5 * time.Second
 // Chat implements rollout.Asker.
 func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
 	reply, body, err := s.Asker.Chat(ctx, request)
-	var infra *model.Fault
-	if !errors.As(err, &infra) || strings.HasPrefix(infra.Reason, "http_") {
+	infra, lost := errors.AsType[*model.Fault](err)
+	if !lost || strings.HasPrefix(infra.Reason, "http_") {
 		return reply, body, err
 	}
 	timer := time.NewTimer(reaping)

@@ -58,17 +58,13 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 		c.progress.Finished(c.inputs[i].Bytes)
 	}
 	if c.written == 0 {
-		return cli.Failed(errors.New("no trace could be read"+c.firstFault()), "docs/traces.md says what is read")
+		why := "no trace could be read"
+		if first := c.unread.First; len(first) > 0 {
+			why += ": " + first[0]
+		}
+		return cli.Failed(errors.New(why), "docs/traces.md says what is read")
 	}
 	return nil
-}
-
-// firstFault says why, where one file is all there is to say it of.
-func (c *conversion) firstFault() string {
-	if len(c.unread.First) == 0 {
-		return ""
-	}
-	return ": " + c.unread.First[0]
 }
 
 // stream writes all traces to one file.

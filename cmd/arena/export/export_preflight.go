@@ -19,8 +19,7 @@ func preflight(ctx context.Context, s *cli.Streams, python, dir string, template
 	c := exec.CommandContext(ctx, python, append([]string{"-c", export.Preflight, dir}, templates...)...)
 	c.Stdout, c.Stderr = s.Err, s.Err
 	err := c.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
 		return cli.Limit(fmt.Errorf("preflight of %s: something of the rows is lost, or the check could not run (%w)", dir, err), "the export is written; the lines above say what is lost in which template, and what to use")
 	}
 	return err

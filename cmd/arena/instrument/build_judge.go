@@ -136,16 +136,6 @@ func given[T any](path, command string, read func([]byte) (T, error)) (what T, e
 	return what, err
 }
 
-// key is the value of the environment variable that a flag names; empty where it
-// names none.
-func key(variable string) (string, error) {
-	value := os.Getenv(variable)
-	if variable != "" && value == "" {
-		return "", cli.Usage(fmt.Errorf("environment variable %s is not set", variable), "set it to the endpoint's key")
-	}
-	return value, nil
-}
-
 // JudgeError gives the failures of a judge their hint and exit code; nil for
 // any other error.
 func JudgeError(err error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -57,7 +58,7 @@ func (f *Embeddings) Flags(c *cobra.Command, uses ...Use) {
 
 // check refuses what is said about vectors without a place where they come from: a
 // tier that is required would not run, and nobody would know.
-func (f *Embeddings) check() (err error) {
+func (f *Embeddings) check() error {
 	usual := model.DefaultEmbedder()
 	for _, use := range f.uses {
 		if use != string(Titles) && use != string(Guard) {
@@ -70,8 +71,10 @@ func (f *Embeddings) check() (err error) {
 	if f.required && !f.compare(Guard) {
 		return cli.Usage(errors.New("the guard's embedding tier is required and not asked for"), "add --embeddings-for "+strings.Join(append(f.uses, string(Guard)), ","))
 	}
-	f.endpoint.Key, err = key(f.keyEnv)
-	return err
+	if f.endpoint.Key = os.Getenv(f.keyEnv); f.keyEnv != "" && f.endpoint.Key == "" {
+		return cli.Usage(fmt.Errorf("environment variable %s is not set", f.keyEnv), "set it to the endpoint's key")
+	}
+	return nil
 }
 
 // compare reports whether an endpoint was given for a use.
