@@ -53,11 +53,7 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 	}
 	at, known := l.Find(args[1])
 	if !known {
-		hint := "`arena inspect CORPUS --where true --head 20` lists some"
-		if near := l.Similar(args[1]); near != "" {
-			hint = "the nearest is " + near + "; " + hint
-		}
-		return cli.Failed(fmt.Errorf("no attempt %q in %s", args[1], args[0]), hint)
+		return cli.Failed(fmt.Errorf("no attempt %q in %s", args[1], args[0]), nearestOf(l, args[1])+"`arena inspect CORPUS --where true --head 20` lists some")
 	}
 	days, err := daysOf(ctx, s, l, dir, args[2:])
 	if err != nil {
@@ -92,4 +88,12 @@ func daysOf(ctx context.Context, s *cli.Streams, l *attempt.Ledger, dir string, 
 		return nil, err
 	}
 	return l.DaysOf(inputs), nil
+}
+
+// nearestOf names the attempt whose id is most like one that is not there.
+func nearestOf(l *attempt.Ledger, id string) string {
+	if near := l.Similar(id); near != "" {
+		return "the nearest is " + near + "; "
+	}
+	return ""
 }
