@@ -177,8 +177,7 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	for i := range pairs {
 		pairs[i].Passages = slices.DeleteFunc(pairs[i].Passages, func(s string) bool { return c.Secret != nil && c.Secret(s) != "" })
 	}
-	b, err := script(key, map[string]any{"kinds": kindNames, "pairs": pairs})
-	return cleaned(b, c.Clean), err
+	return script(key, map[string]any{"kinds": kindNames, "pairs": pairs}, c.Clean)
 }
 
 // pairs are all pairs of agents that share anything that few others have.

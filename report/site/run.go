@@ -55,21 +55,7 @@ func (r *Run) file(k int, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := script(key, data)
-	if err != nil {
-		return nil, err
-	}
-	return cleaned(b, r.Clean), nil
-}
-
-// cleaned replaces the secrets in the data of a script.
-func cleaned(b []byte, clean func(string) string) []byte {
-	if clean == nil {
-		return b
-	}
-	head, rest, _ := bytes.Cut(b, []byte(","))
-	data := bytes.TrimSuffix(rest, []byte(");\n"))
-	return fmt.Appendf(nil, "%s,%s);\n", head, clean(string(data)))
+	return script(key, data, r.Clean)
 }
 
 func (r *Run) read() (*run, error) {

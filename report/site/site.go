@@ -89,15 +89,19 @@ func (s *Site) list() ([]byte, error) {
 	for _, r := range s.Runs {
 		runs = append(runs, r.Name)
 	}
-	return script("site", map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons, "open": s.Open})
+	return script("site", map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons, "open": s.Open}, nil)
 }
 
 // script is data as a page can load it: a call with its name. What encoding/json
-// escapes leaves nothing that could end a script.
-func script(name string, data any) ([]byte, error) {
+// escapes leaves nothing that could end a script. Where there is clean, it replaces
+// the secrets in the data.
+func script(name string, data any, clean func(string) string) ([]byte, error) {
 	b, err := json.Marshal(data)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", name, err)
+	}
+	if clean != nil {
+		b = []byte(clean(string(b)))
 	}
 	return slices.Concat([]byte("arena.put("+strconv.Quote(name)+","), b, []byte(");\n")), nil
 }
@@ -108,7 +112,7 @@ func (c *Corpus) file(ctx context.Context, k int, name string) ([]byte, error) {
 	n, err := strconv.Atoi(rest)
 	switch {
 	case kind == "day":
-		return script(key, c.day())
+		return script(key, c.day(), nil)
 	case kind == "agents":
 		return c.agents(ctx, key)
 	case err != nil || n < 0 || n >= len(c.Ledger.Lines):
@@ -131,12 +135,12 @@ func (c *Corpus) attempt(ctx context.Context, key string, n int) ([]byte, error)
 }
 
 func (c *Corpus) argued(key string, a *attempt.Argument) ([]byte, error) {
-	b, err := script(key, a)
-	if err == nil && c.Secret != nil && c.Secret(string(b)) != "" {
-		a.Story = nil // of the rest nothing is secret: its line would not be here
-		b, err = script(key, a)
+	if c.Secret != nil {
+		if b, err := json.Marshal(a); err == nil && c.Secret(string(b)) != "" {
+			a.Story = nil // of the rest nothing is secret: its line would not be here
+		}
 	}
-	return cleaned(b, c.Clean), err
+	return script(key, a, c.Clean)
 }
 
 // rest are the attempts from a place on that have no file of their own, with what
@@ -154,7 +158,7 @@ func (c *Corpus) rest(key string, n int) ([]byte, error) {
 		}
 		all[strconv.Itoa(at)] = a
 	}
-	return script(key, all)
+	return script(key, all, nil)
 }
 
 // Serve makes a corpus tell every attempt when it is asked for.

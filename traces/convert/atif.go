@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -157,7 +158,7 @@ func (w *writer) atifStep(i int) atifOutStep {
 		spoken(s, &out, &own)
 		w.atifCalls(i, &out, &own)
 	}
-	if !own.empty() {
+	if !reflect.ValueOf(own).IsZero() {
 		out.Extra = &atifStepExtra{Arena: own}
 	}
 	return out
@@ -219,10 +220,6 @@ func (w *writer) atifArguments(i int, raw arena.Raw, own *stepOut) json.RawMessa
 		return json.RawMessage(text)
 	}
 	return json.RawMessage("{}")
-}
-
-func (o *stepOut) empty() bool {
-	return o.Number == 0 && o.Think == nil && o.Timestamp == nil && o.Arguments == nil && o.JSON == nil && o.NoID == nil
 }
 
 // isoTime is a moment in whole milliseconds as ISO 8601 in UTC; empty for

@@ -120,18 +120,23 @@ func meta(r *run, kind, network string, whole bool) (map[string]json.RawMessage,
 
 // describe writes a run's run.json.
 func (d *day) describe(r *run, kind, network string, whole bool) error {
-	if err := os.MkdirAll(d.runFolder(r.ID), 0o755); err != nil {
-		return fmt.Errorf("keep run: %w", err)
-	}
 	all, err := meta(r, kind, network, whole)
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(all, "", " ")
-	if err != nil {
-		return fmt.Errorf("write run %s: %w", r.ID, err)
+	return keep(d.runFolder(r.ID), traces.MetaName, all)
+}
+
+// keep writes a value into a folder as JSON that people can read.
+func keep(folder, name string, v any) error {
+	text, err := json.MarshalIndent(v, "", " ")
+	if err == nil {
+		err = os.MkdirAll(folder, 0o755)
 	}
-	return atomicfile.WriteFile(filepath.Join(d.runFolder(r.ID), traces.MetaName), append(text, '\n'))
+	if err != nil {
+		return fmt.Errorf("keep %s of fetch: %w", name, err)
+	}
+	return atomicfile.WriteFile(filepath.Join(folder, name), append(text, '\n'))
 }
 
 // known reports whether all of a run is on disk. It names what the run says
@@ -195,12 +200,5 @@ func (d *day) counted() (words []string) {
 // write puts the manifest into the day's folder.
 func (d *day) write() error {
 	d.counted()
-	if err := os.MkdirAll(d.folder, 0o755); err != nil {
-		return fmt.Errorf("write manifest of fetch: %w", err)
-	}
-	text, err := json.MarshalIndent(d, "", " ")
-	if err != nil {
-		return fmt.Errorf("write manifest of fetch: %w", err)
-	}
-	return atomicfile.WriteFile(filepath.Join(d.folder, ManifestName), append(text, '\n'))
+	return keep(d.folder, ManifestName, d)
 }
