@@ -24,7 +24,7 @@ func secretsOf(t *testing.T, dir string) (needles []string, agent string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer state.Close() //nolint:errcheck // nothing was written
+	defer state.Close()
 	bank, err := guard.ReadState(state)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func served(t *testing.T, catalog string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Start(); err != nil {
+	if err = c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -23,24 +23,22 @@ func (c *Corpus) Page(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all bytes.Buffer
+	var names []string
 	for _, m := range scripts.FindAllSubmatch(page, -1) {
 		if string(m[1]) == "start.js" { // which finds the data there
-			for _, name := range []string{"site", "0/day", "0/attempt/0", "0/agents"} {
-				b, err := one.File(ctx, "data/"+name+".js")
-				if err != nil {
-					return nil, fmt.Errorf("write %s: %w", name, err)
-				}
-				all.Write(b)
-			}
+			names = append(names, "data/site.js", "data/0/day.js", "data/0/attempt/0.js", "data/0/agents.js")
 		}
-		b, err := assets.ReadFile("assets/" + string(m[1]))
-		if err != nil {
-			return nil, err
+		names = append(names, string(m[1]))
+	}
+	var all bytes.Buffer
+	for _, name := range names {
+		var b []byte
+		if b, err = one.File(ctx, name); err != nil {
+			return nil, fmt.Errorf("write %s: %w", name, err)
 		}
 		all.Write(b)
 	}
-	style, err := assets.ReadFile("assets/style.css")
+	style, err := one.File(ctx, "style.css")
 	if err != nil {
 		return nil, err
 	}
