@@ -225,6 +225,34 @@ func FuzzOtherTools(f *testing.F) {
 	})
 }
 
+// FuzzLogsOfInspect writes over a zipped log: each is samples, or a fault in words.
+func FuzzLogsOfInspect(f *testing.F) {
+	var logs []string
+	for name, text := range coldSamples(f) {
+		if strings.HasPrefix(name, "inspect") {
+			logs = append(logs, zippedLog(f, text))
+		}
+	}
+	for i := range 16 {
+		f.Add(uint8(0), len(logs[0])*i/16, []byte{0xff, 0xff})
+	}
+	f.Fuzz(func(t *testing.T, log uint8, at int, damage []byte) {
+		content := []byte(logs[int(log)%len(logs)])
+		if at >= 0 && at < len(content) {
+			copy(content[at:], damage)
+		}
+		all, faults := readTextWith(t, "log.eval", string(content), small())
+		if len(all)+len(faults) == 0 {
+			t.Error("nothing is told")
+		}
+		for _, fault := range faults {
+			if fault.Reason == "" || fault.Detail == "" {
+				t.Errorf("a fault without words: %+v", fault)
+			}
+		}
+	})
+}
+
 // TestRolloutsAndLogsKeepEveryMessage: what is written as a rollout or as a log is
 // the same row of messages when it is read again, but where the writer says not.
 func TestRolloutsAndLogsKeepEveryMessage(t *testing.T) {

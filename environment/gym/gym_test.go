@@ -43,7 +43,7 @@ func day() string {
 }
 
 // open gives the environment of a day, with the offline rules and no judge.
-func open(t *testing.T, preset string) *environment.Environment {
+func open(t testing.TB, preset string) *environment.Environment {
 	t.Helper()
 	problems, err := student.ReadProblems(filepath.Join(day(), "problems.jsonl"))
 	if err != nil {
@@ -470,4 +470,37 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 	if err != nil || n != 3 {
 		t.Errorf("%d attempts, %v", n, err)
 	}
+}
+
+// FuzzWhateverIsAsked: no request ends the server, and what is paid is told as JSON.
+func FuzzWhateverIsAsked(f *testing.F) {
+	e := open(f, "strict")
+	e.Limits.Episodes = 2
+	h := gym.Handler(e, gym.Options{Failures: gym.Masked})
+	ask := func(path, body, session string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+		r.URL.Path = "/" + path
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set(gym.SessionHeader, session)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	begun := ask("seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[0]), "")
+	id := gjson.Get(begun.Body.String(), "mcp.headers."+gym.SessionHeader).String()
+	if id == "" {
+		f.Fatal(begun.Body.String())
+	}
+	f.Add("find_product", `{"q":"lamp","page":1}`)
+	f.Add("verify", account([]move{{"find_product", `{"q":"x"}`}}, []string{"[]"}))
+	f.Add("reward", `{"completions":[[{"role":"assistant","content":"x"}]],"problem_id":["p"]}`)
+	f.Add("aggregate_metrics", `{"verify_responses":[{"reward":1},{"reward":null}]}`)
+	f.Add("mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_product","arguments":{"q":"x"}}}`)
+	f.Fuzz(func(t *testing.T, path, body string) {
+		w := ask(path, body, id)
+		if (path == "verify" || path == "reward") && w.Code == http.StatusOK && !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%q is answered with %q", body, w.Body.String())
+		}
+	})
 }

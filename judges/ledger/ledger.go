@@ -233,6 +233,6 @@ func (l *Ledger) Close() error {
 }
 
 func hash(id string) (k [32]byte, ok bool) {
-	n, err := hex.Decode(k[:], []byte(id))
-	return k, err == nil && n == len(k)
+	n, err := hex.Decode(k[:], []byte(id[:min(len(id), hex.EncodedLen(len(k)))]))
+	return k, err == nil && hex.EncodedLen(n) == len(id) && n == len(k)
 }

@@ -393,3 +393,48 @@ func segments(t *testing.T, dir string) []string {
 	}
 	return files
 }
+
+// FuzzAnyFileIsALedgerOrRefused: what a folder of exchanges holds ends no program,
+// and each that is counted can be looked up.
+func FuzzAnyFileIsALedgerOrRefused(f *testing.F) {
+	dir := f.TempDir()
+	l, err := ledger.Open(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i := range 2 {
+		if err := l.Add(answer(i)); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		f.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		f.Fatal(files, err)
+	}
+	whole, err := os.ReadFile(files[0])
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add(bytes.ReplaceAll(whole, []byte(`"ask":"`), []byte(`"ask":"00000000`)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ledger.Open(dir)
+		if err != nil {
+			return
+		}
+		defer l.Close() //nolint:errcheck // nothing was written
+		for i := range 2 {
+			_, _ = l.Answer(id("ask", i))
+			_, _ = l.Reply(id("key", i))
+		}
+		_ = l.Usage("m", id("prompt", 0))
+	})
+}

@@ -79,3 +79,26 @@ func TestLiftedNamesTheWorstFirst(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// FuzzSummariesAreReadOrRefused: what is read can be written, and is read again.
+func FuzzSummariesAreReadOrRefused(f *testing.F) {
+	f.Add([]byte(`{"probe":"padding","n":2,"raised":1}` + "\n" + `{"probe":"said_twice"}`))
+	f.Add([]byte(`{"probe":"padding","mean":1e308,"raised_wilson95":[0,1,2]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		all, err := probe.ReadSummaries(text)
+		if err != nil {
+			return
+		}
+		_ = probe.Lifted(all)
+		for _, s := range all {
+			written, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := probe.ReadSummaries(written)
+			if diff := cmp.Diff([]probe.Summary{s}, again); err != nil || diff != "" {
+				t.Error(err, diff)
+			}
+		}
+	})
+}

@@ -23,7 +23,7 @@ type Item struct {
 	// Leak reports whether the guard held the attempt against a protected problem;
 	// nil where it was not asked.
 	Leak *bool `json:"leak"`
-	// Probability is that of being drawn, more than 0.
+	// Probability is that of being drawn, from LeastProbability to 1.
 	Probability float64 `json:"probability"`
 }
 
@@ -72,8 +72,8 @@ func Draw(items []Item, n int, seed uint64) []Item {
 }
 
 // leastDrawn is how many of a stratum are drawn at least: of one nothing is known
-// of its spread.
-const leastDrawn = 2
+// of its spread. No day has so many attempts that one is drawn less often than LeastProbability.
+const leastDrawn, LeastProbability = 2, 1e-9
 
 // allot shares n out among strata, one by one to whichever has the fewest for its size (Webster).
 func allot(names []string, strata map[string][]Item, n int) []int {

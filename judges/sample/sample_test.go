@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -91,4 +92,24 @@ func TestProbabilitiesAddUpToTheDay(t *testing.T) {
 	if few := Draw(items[:5], 200, 1); len(few) != 5 {
 		t.Errorf("%d drawn of 5", len(few))
 	}
+}
+
+// FuzzFiguresAreShares: whatever a sample's file and people's labels hold.
+func FuzzFiguresAreShares(f *testing.F) {
+	f.Add(`{"axis":"agentic","score":0.5,"leak":false,"probability":0.25}`, `{"agentic":true,"score":0.7,"leak":true}`)
+	f.Add(`{"axis":"scripted","score":null,"leak":null,"probability":1}`, `{"score":1e308}`)
+	f.Add(`{"axis":"agentic","probability":-1}`, `{"agentic":true}`)
+	f.Fuzz(func(t *testing.T, item, label string) {
+		var it Item
+		var a Answer
+		if json.Unmarshal([]byte(item), &it) != nil || json.Unmarshal([]byte(label), &a) != nil || it.Probability < LeastProbability || it.Probability > 1 {
+			return
+		}
+		other := Item{Run: "other", Axis: "agentic", Probability: 0.5}
+		for _, figure := range Figures([]Item{it, other}, map[string]Answer{it.ID(): a, other.ID(): a}) {
+			if s := figure.Share; s != nil && !(*s >= 0 && *s <= 1) || math.IsNaN(figure.Low) || math.IsNaN(figure.High) {
+				t.Errorf("%+v", figure)
+			}
+		}
+	})
 }

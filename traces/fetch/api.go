@@ -105,7 +105,7 @@ func (c *Client) runs(ctx context.Context, agent, hotkey string) ([]run, error) 
 // since lists the races that ended at or after a moment, by way of all of them: the
 // API takes no date and promises no order.
 func (c *Client) since(ctx context.Context, from time.Time) (ids []string, err error) {
-	const page = 100
+	const page, mostRaces = 100, 100_000 // whatever total a server tells
 	for offset := 0; ; offset += page {
 		var answer struct {
 			Total int
@@ -122,7 +122,7 @@ func (c *Client) since(ctx context.Context, from time.Time) (ids []string, err e
 				ids = append(ids, r.ID)
 			}
 		}
-		if len(answer.Races) == 0 || offset+page >= answer.Total {
+		if len(answer.Races) == 0 || offset+page >= min(answer.Total, mostRaces) {
 			return ids, nil
 		}
 	}

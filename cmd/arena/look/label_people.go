@@ -19,11 +19,7 @@ func number(yes *bool) *float64 {
 	if yes == nil {
 		return nil
 	}
-	n := 0.0
-	if *yes {
-		n = 1
-	}
-	return &n
+	return new(map[bool]float64{true: 1}[*yes])
 }
 
 // between says how far people agree, question by question; nothing of one alone.
