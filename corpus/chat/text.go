@@ -7,10 +7,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Turn is one message of the text form: a role and a string.
+// Turn is one message of the text form, and of the encodings that every loader
+// reads: two strings.
 type Turn struct {
-	Role    string
-	Content string
+	Role    string `json:"role" parquet:"role,dict"`
+	Content string `json:"content" parquet:"content"`
 }
 
 // Text writes messages with strings alone, so that every loader reads them

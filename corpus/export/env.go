@@ -74,17 +74,9 @@ func envRow(r *row) ([]string, error) {
 			return nil, err
 		}
 	}
-	type message struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}
-	prompt := make([]message, len(r.rl.Prompt))
-	for i, m := range r.rl.Prompt {
-		prompt[i] = message(m)
-	}
 	line, err := chat.Marshal(map[string]any{
-		"problem_id": r.rl.ProblemID, "dedup_cluster": r.rl.Cluster, "difficulty_bucket": r.rl.Difficulty, "prompt": prompt,
-		"responses_create_params": map[string]any{"input": prompt, "tools": flat, "parallel_tool_calls": true},
+		"problem_id": r.rl.ProblemID, "dedup_cluster": r.rl.Cluster, "difficulty_bucket": r.rl.Difficulty, "prompt": r.rl.Prompt,
+		"responses_create_params": map[string]any{"input": r.rl.Prompt, "tools": flat, "parallel_tool_calls": true},
 	})
 	return []string{line}, err
 }

@@ -99,16 +99,8 @@ func columns(s *rows.SFT) rows.AttemptColumns {
 		Reward: s.Reward, NTokens: s.NTokens, TokenCounter: s.TokenCounter}
 }
 
-func messages(ts []chat.Turn) []rows.Msg {
-	out := make([]rows.Msg, len(ts))
-	for i, t := range ts {
-		out[i] = rows.Msg(t)
-	}
-	return out
-}
-
 func text(r *row) ([]rows.Text, error) {
-	ms := messages(chat.TextOf(r.messages, r.sft.Tools))
+	ms := chat.TextOf(r.messages, r.sft.Tools)
 	return []rows.Text{{Messages: ms, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
@@ -117,7 +109,7 @@ func verlSFT(r *row) ([]rows.VerlSFT, error) {
 	for _, m := range r.messages {
 		thinking = thinking || m.Reasoning != ""
 	}
-	ms := messages(chat.TextOf(r.messages, r.sft.Tools))
+	ms := chat.TextOf(r.messages, r.sft.Tools)
 	return []rows.VerlSFT{{Messages: ms, Thinking: thinking, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 

@@ -143,10 +143,7 @@ func newPref(p pairing, f *Facts) (Pref, bool) {
 // Completion splits the text form of an attempt after the request: what a
 // model is given, and what it did.
 func Completion(ms []chat.Message, tools []string) (prompt, completion []Msg) {
-	all := make([]Msg, 0, len(ms))
-	for _, t := range chat.Text(ms, tools) {
-		all = append(all, Msg(t))
-	}
+	all := chat.Text(ms, tools)
 	i := slices.IndexFunc(all, func(m Msg) bool { return m.Role == chat.User }) + 1
 	return all[:i], all[i:]
 }

@@ -71,9 +71,9 @@ func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) (RL, error) {
 func prompt(system, query string) []Msg {
 	out := make([]Msg, 0, 2)
 	if system != "" {
-		out = append(out, Msg{chat.System, system})
+		out = append(out, Msg{Role: chat.System, Content: system})
 	}
-	return append(out, Msg{chat.User, strings.ToValidUTF8(query, "\uFFFD")})
+	return append(out, Msg{Role: chat.User, Content: strings.ToValidUTF8(query, "\uFFFD")})
 }
 
 // specification is the ground truth of a problem in its sources' own words.

@@ -2,11 +2,10 @@
 // them, and makes rows of attempts, pairs, problems and judged steps.
 package rows
 
+import "github.com/trajectory-arena/arena/corpus/chat"
+
 // Msg is one message of the encodings that every loader reads: two strings.
-type Msg struct {
-	Role    string `parquet:"role,dict"`
-	Content string `parquet:"content"`
-}
+type Msg = chat.Turn
 
 // Origin says which problem a row belongs to. Every row of every config has
 // it, and no split shares a cluster with another.
