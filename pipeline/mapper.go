@@ -108,20 +108,8 @@ func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 
 func newEntry(rec *arena.Record, problem int) *block.Entry {
 	t := rec.Trace
-	a := rows.Attempt{
-		TraceID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
-		Suite: t.Agent.Suite, RunDate: rows.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
-		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
-		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: rows.Finite(t.Seconds),
-		InferenceTotal: rows.Count(t.InferenceTotal), InferenceFailures: rows.Count(t.InferenceFailures),
-		NSteps: int64(len(t.Steps)), TokenCounter: rows.Bytes4{}.Name(),
-	}
-	if t.Error != nil {
-		a.ErrorType = t.Error.Type
-	}
-	for _, turn := range rec.Dialogue.Turns {
-		a.NToolCalls += int64(len(turn.Calls))
-	}
+	a := rows.NewAttempt(t)
+	a.NSteps, a.NToolCalls = int64(len(t.Steps)), rows.ToolCalls(&rec.Dialogue)
 	head := block.Head{
 		Attempt: a, Agent: filters.AgentOf(t.Agent, t.RunID), Query: digest.SHA256([]byte(t.Query)), Problem: problem, Passage: frames.Of(&rec.Judgement),
 	}

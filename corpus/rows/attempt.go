@@ -127,10 +127,10 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 		HasError:        t.Error != nil,
 		IsTruncated:     t.Status == arena.StatusTimedOut,
 		NSteps:          int64(modelTurns(&rec.Dialogue)),
-		NToolCalls:      int64(toolCalls(&rec.Dialogue)),
+		NToolCalls:      ToolCalls(&rec.Dialogue),
 		AgentHotkey:     t.Agent.Hotkey,
 		AgentVersion:    t.Agent.VersionID,
-		RunDate:         Milliseconds(t.Agent.StartedAt),
+		RunDate:         milliseconds(t.Agent.StartedAt),
 		SourceSHA256:    t.Source.FileSHA256,
 		LeakMaxScore:    f.LeakMax,
 		PipelineVersion: f.PipelineVersion,
@@ -179,17 +179,32 @@ func modelTurns(d *arena.Dialogue) int {
 	return n
 }
 
-func toolCalls(d *arena.Dialogue) int {
-	n := 0
+// ToolCalls counts the calls of a dialogue.
+func ToolCalls(d *arena.Dialogue) (n int64) {
 	for _, t := range d.Turns {
-		n += len(t.Calls)
+		n += int64(len(t.Calls))
 	}
 	return n
 }
 
-// Milliseconds reads an RFC 3339 time as Unix milliseconds; nil where it is
+// NewAttempt is what the ledger's row of an attempt holds of its trace.
+func NewAttempt(t *arena.Trace) Attempt {
+	a := Attempt{
+		TraceID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
+		Suite: t.Agent.Suite, RunDate: milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
+		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
+		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: Finite(t.Seconds),
+		InferenceTotal: count(t.InferenceTotal), InferenceFailures: count(t.InferenceFailures), TokenCounter: Bytes4{}.Name(),
+	}
+	if t.Error != nil {
+		a.ErrorType = t.Error.Type
+	}
+	return a
+}
+
+// milliseconds reads an RFC 3339 time as Unix milliseconds; nil where it is
 // none.
-func Milliseconds(at string) *int64 {
+func milliseconds(at string) *int64 {
 	t, err := time.Parse(time.RFC3339Nano, at)
 	if err != nil {
 		return nil
@@ -206,8 +221,8 @@ func Finite(v float64) *float64 {
 	return &v
 }
 
-// Count is a count; nil where it is below 0, which is unknown.
-func Count(n int) *int64 {
+// count is a count; nil where it is below 0, which is unknown.
+func count(n int) *int64 {
 	if n < 0 {
 		return nil
 	}

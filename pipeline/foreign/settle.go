@@ -45,17 +45,9 @@ func (m *Import) settle(a record, protect *finish.Protection) (*imported, error)
 // attemptOf is the ledger's row of a trace; row is empty where the trace
 // was left out.
 func attemptOf(t *arena.Trace, row *rows.SFT, f choose.Fate) *rows.Attempt {
-	a := &rows.Attempt{
-		TraceID: t.ID, RunID: t.RunID, ProblemID: cmp.Or(row.ProblemID, t.ProblemID), AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
-		Suite: t.Agent.Suite, RunDate: rows.Milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
-		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
-		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: rows.Finite(t.Seconds),
-		InferenceTotal: rows.Count(t.InferenceTotal), InferenceFailures: rows.Count(t.InferenceFailures),
-		NSteps: row.NSteps, NToolCalls: row.NToolCalls, NTokens: row.NTokens, TokenCounter: rows.Bytes4{}.Name(),
-		Fate: f.Word(), Stage: f.Stage, Reason: f.Reason, Split: f.Split, Cluster: row.Cluster,
-	}
-	if t.Error != nil {
-		a.ErrorType = t.Error.Type
-	}
-	return a
+	a := rows.NewAttempt(t)
+	a.ProblemID, a.Cluster = cmp.Or(row.ProblemID, t.ProblemID), row.Cluster
+	a.NSteps, a.NToolCalls, a.NTokens = row.NSteps, row.NToolCalls, row.NTokens
+	a.Fate, a.Stage, a.Reason, a.Split = f.Word(), f.Stage, f.Reason, f.Split
+	return &a
 }
