@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -131,26 +130,4 @@ func (p *Part) add(s Stream, f *partFile, n, decoded int64, schema *parquet.Sche
 func ext(name string) string {
 	_, after, _ := strings.Cut(path.Base(name), ".")
 	return after
-}
-
-// Splits names the splits of a config that have files, in the order written.
-func (p *Part) Splits(config string) []string {
-	var out []string
-	for _, f := range p.files {
-		if f.Config == config && !slices.Contains(out, f.Split) {
-			out = append(out, f.Split)
-		}
-	}
-	return out
-}
-
-// Places are the finished files at fixed places.
-func (p *Part) Places() []string {
-	var out []string
-	for _, f := range p.files {
-		if f.Place != "" {
-			out = append(out, f.Place)
-		}
-	}
-	return out
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -167,13 +166,7 @@ const arrowFeatures = `{"dedup_cluster": {"_type": "Value", "dtype": "string"}, 
 
 // arrowDict names the splits that have rows.
 func (j *job) arrowDict() error {
-	splits := []string{}
-	for _, s := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		if slices.Contains(j.part.Places(), "arrow/"+s+"/state.json") {
-			splits = append(splits, s)
-		}
-	}
-	b, err := json.Marshal(map[string]any{"splits": splits})
+	b, err := json.Marshal(map[string]any{"splits": j.splits()})
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func toolList(list string) []string {
 // that has rows. file_name is a folder, for a pattern is not understood.
 func (j *job) datasetInfo() error {
 	info := map[string]any{}
-	for _, split := range j.part.Splits(j.profile.Name) {
+	for _, split := range j.splits() {
 		info["sharegpt_"+split] = map[string]any{
 			"file_name":  "data/" + j.profile.Name + "/" + split,
 			"formatting": "sharegpt",

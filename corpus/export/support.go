@@ -7,6 +7,17 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
+// splits are those that have rows.
+func (j *job) splits() []string {
+	out := []string{}
+	for _, c := range j.counts {
+		if c.Rows > 0 {
+			out = append(out, c.Split)
+		}
+	}
+	return out
+}
+
 // files writes small files beside the shards, at fixed places.
 func (j *job) files(content map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(content)) {
