@@ -3,6 +3,7 @@ package corpus
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -135,6 +136,27 @@ func ReadFile(fsys FS, path string, limit int64) ([]byte, error) {
 		err = fmt.Errorf("read %s: larger than %d bytes", path, limit)
 	}
 	return b, err
+}
+
+// ReadJSON reads a JSON file of at most limit bytes into v.
+func ReadJSON(fsys FS, path string, limit int64, v any) error {
+	b, err := ReadFile(fsys, path, limit)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("parse %s: %w", path, err)
+	}
+	return nil
+}
+
+// WriteJSON writes a value as a JSON file, as WriteFile does.
+func WriteJSON(fsys FS, path string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	return WriteFile(fsys, path, b)
 }
 
 // closeRead closes what was only read: nothing can be lost by it.

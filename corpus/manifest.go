@@ -83,13 +83,9 @@ type FileEntry struct {
 // corpus. Its paths stay within the folder.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	name := filepath.Join(dir, ManifestName)
-	b, err := ReadFile(fsys, name, maxManifest)
-	if err != nil {
-		return nil, err
-	}
 	var m Manifest
-	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("parse %s: %w", name, err)
+	if err := ReadJSON(fsys, name, maxManifest, &m); err != nil {
+		return nil, err
 	}
 	if m.Version != ManifestVersion {
 		return nil, fmt.Errorf("read %s: version %q, want %q", name, m.Version, ManifestVersion)

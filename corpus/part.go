@@ -69,16 +69,9 @@ func (p *Part) Close() error {
 
 // ReadPart reads the done-marker of a finished part.
 func ReadPart(fsys FS, dir string) ([]PartFile, error) {
-	name := filepath.Join(dir, partName)
-	b, err := ReadFile(fsys, name, maxManifest)
-	if err != nil {
-		return nil, err
-	}
 	var files []PartFile
-	if err := json.Unmarshal(b, &files); err != nil {
-		return nil, fmt.Errorf("parse %s: %w", name, err)
-	}
-	return files, nil
+	err := ReadJSON(fsys, filepath.Join(dir, partName), maxManifest, &files)
+	return files, err
 }
 
 // partFile is a file of the part under way.

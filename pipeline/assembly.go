@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -114,11 +113,7 @@ const (
 )
 
 func (w *unitWriter) storePairs(s *corpus.PairSummary) error {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("encode summary of pairs: %w", err)
-	}
-	return corpus.WriteFile(w.FS, filepath.Join(w.partDir(w.plan, w.unit), pairsName), b)
+	return corpus.WriteJSON(w.FS, filepath.Join(w.partDir(w.plan, w.unit), pairsName), s)
 }
 
 // pairs adds up what the parts say of their pairs.
@@ -128,14 +123,9 @@ func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 		if u.Stream.Config != configKTO {
 			continue
 		}
-		name := filepath.Join(s.partDir(p, u), pairsName)
-		b, err := corpus.ReadFile(s.FS, name, maxPairs)
-		if err != nil {
-			return nil, fmt.Errorf("read summary of pairs: %w", err)
-		}
 		var part corpus.PairSummary
-		if err = json.Unmarshal(b, &part); err != nil {
-			return nil, fmt.Errorf("parse %s: %w", name, err)
+		if err := corpus.ReadJSON(s.FS, filepath.Join(s.partDir(p, u), pairsName), maxPairs, &part); err != nil {
+			return nil, fmt.Errorf("read summary of pairs: %w", err)
 		}
 		sum.Merge(&part)
 	}

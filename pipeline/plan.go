@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -112,7 +111,7 @@ func (s *session) group(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	s.plan, s.grouper = p, g
-	if err := s.storePlan(p); err != nil {
+	if err := corpus.WriteJSON(s.FS, s.planPath(), p); err != nil {
 		return nil, err
 	}
 	return p, s.forgetParts(p)
@@ -138,7 +137,7 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 		}
 		p.Records = append(p.Records, records)
 	}
-	unreadable(p.Funnel, &p.Read)
+	p.Funnel[0].Unreadable, p.Funnel[0].CutFiles = p.Read.Share(), int64(p.Read.CutFiles)
 	for i := range g.fates {
 		p.Add(g.replies[i])
 		for _, t := range g.tries[i] {
@@ -150,11 +149,6 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	}
 	p.Units = g.units(all)
 	return p, nil
-}
-
-// unreadable notes on the first stage what could not be read.
-func unreadable(funnel []corpus.Stage, t *traces.Tally) {
-	funnel[0].Unreadable, funnel[0].CutFiles = t.Share(), int64(t.CutFiles)
 }
 
 // units come in the order in which workers take them: what takes longest is
@@ -234,27 +228,15 @@ func (s *session) planKey() (string, error) {
 
 func (s *session) planPath() string { return filepath.Join(s.Work, "plan.json") }
 
-func (s *session) storePlan(p *plan) error {
-	b, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("encode plan: %w", err)
-	}
-	return corpus.WriteFile(s.FS, s.planPath(), b)
-}
-
 // loadPlan reads the plan of the group step; one made from other blocks or
 // another configuration is refused.
 func (s *session) loadPlan() (*plan, error) {
 	if s.plan != nil {
 		return s.plan, nil
 	}
-	b, err := corpus.ReadFile(s.FS, s.planPath(), 1<<32)
-	if err != nil {
-		return nil, fmt.Errorf("read plan (run the group step first): %w", err)
-	}
 	p := &plan{}
-	if err = json.Unmarshal(b, p); err != nil {
-		return nil, fmt.Errorf("parse plan %s (run the group step again): %w", s.planPath(), err)
+	if err := corpus.ReadJSON(s.FS, s.planPath(), 1<<32, p); err != nil {
+		return nil, fmt.Errorf("read plan (run the group step first): %w", err)
 	}
 	key, err := s.planKey()
 	if err != nil {

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,8 +57,7 @@ func (s *session) namesPath(only Shard) string {
 // readNames reads what the last whole run knew; nothing if it cannot be read.
 func (s *session) readNames() names {
 	n := names{}
-	b, err := corpus.ReadFile(s.FS, s.namesPath(Whole), 1<<30)
-	if err != nil || json.Unmarshal(b, &n) != nil {
+	if corpus.ReadJSON(s.FS, s.namesPath(Whole), 1<<30, &n) != nil {
 		return names{}
 	}
 	return n
@@ -75,11 +73,7 @@ func (s *session) writeNames(only Shard) error {
 			n[f.Name] = in.key.Folder()
 		}
 	}
-	b, err := json.Marshal(n)
-	if err != nil {
-		return fmt.Errorf("encode names of inputs: %w", err)
-	}
-	return errors.Join(corpus.WriteFile(s.FS, s.namesPath(only), b), s.writeDays())
+	return errors.Join(corpus.WriteJSON(s.FS, s.namesPath(only), n), s.writeDays())
 }
 
 // daysFile says in a work folder where the days lay. It decides nothing.
@@ -92,18 +86,13 @@ func (s *session) writeDays() error {
 			days = append(days, path)
 		}
 	}
-	b, err := json.Marshal(days)
-	if err != nil {
-		return fmt.Errorf("encode days: %w", err)
-	}
-	return corpus.WriteFile(s.FS, filepath.Join(s.Work, daysFile), b)
+	return corpus.WriteJSON(s.FS, filepath.Join(s.Work, daysFile), days)
 }
 
 // DaysOf are the days that the corpus in a folder was last built from, as its
 // work folder remembers them; none where that is gone.
 func DaysOf(folder string) (days []string) {
-	b, err := corpus.ReadFile(corpus.Disk{}, filepath.Join(filepath.Clean(folder)+WorkSuffix, daysFile), 1<<20)
-	if err != nil || json.Unmarshal(b, &days) != nil {
+	if corpus.ReadJSON(corpus.Disk{}, filepath.Join(filepath.Clean(folder)+WorkSuffix, daysFile), 1<<20, &days) != nil {
 		return nil
 	}
 	return days

@@ -3,9 +3,7 @@ package block
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"path/filepath"
 	"reflect"
@@ -94,11 +92,7 @@ func (w *Writer) Close() error {
 	m := marker{Version: Version, Key: w.key, Entries: w.entries, Unscored: w.unscored,
 		IndexBytes: w.index.n, IndexSHA256: w.index.file.SHA256(),
 		WordsSHA256: digest.SHA256(words), BodiesBytes: w.bodies.n}
-	b, err := json.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("encode marker of block %s: %w", w.dir, err)
-	}
-	return corpus.WriteFile(w.fs, filepath.Join(w.dir, markerName), b)
+	return corpus.WriteJSON(w.fs, filepath.Join(w.dir, markerName), m)
 }
 
 // Abort closes the block's files; without a marker they count for nothing.
