@@ -35,14 +35,6 @@ func (c *Catalog) found(q Query, rules Rules) (python.Value, error) {
 	return python.ListOf(list...), nil
 }
 
-// viewed is the server's answer to /view_product_information.
-func (c *Catalog) viewed(ids string) (python.Value, error) {
-	return c.lookUp(ids, func(i int) (python.Value, error) { return c.fields(i, viewedFields) })
-}
-
-// raws is the server's answer to /get_product_raw.
-func (c *Catalog) raws(ids string) (python.Value, error) { return c.lookUp(ids, c.product) }
-
 // lookUp answers for each id of a comma list that is known, in its order.
 func (c *Catalog) lookUp(ids string, answer func(int) (python.Value, error)) (python.Value, error) {
 	list := []python.Value{}

@@ -116,15 +116,33 @@ func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 // columns are the sections beside the text index: one fixed-size value per
 // document each, ids and shops as offsets into text.
 type columns struct {
-	info                               indexInfo
 	prices, sold, shops, flags, places []byte
-	idEnds, ids                        []byte
-	shopNumber                         map[string]uint32
-	lastID                             string
+	ids, shopNames                     table
 }
 
-func newColumns(documents int, data []byte) *columns {
-	c := &columns{shopNumber: map[string]uint32{}}
+// sections are the columns by their names, in the order of the file.
+func (c *columns) sections() []section {
+	return []section{
+		{"price", &c.prices}, {"sold", &c.sold}, {"shop", &c.shops}, {"flags", &c.flags}, {"place", &c.places},
+		{"id-end", &c.ids.ends}, {"id", &c.ids.text}, {"shop-end", &c.shopNames.ends}, {"shop-name", &c.shopNames.text},
+	}
+}
+
+type section struct {
+	name string
+	data *[]byte
+}
+
+// columnWriter gathers the columns of an index.
+type columnWriter struct {
+	columns
+	info       indexInfo
+	shopNumber map[string]uint32
+	lastID     string
+}
+
+func newColumns(documents int, data []byte) *columnWriter {
+	c := &columnWriter{shopNumber: map[string]uint32{}}
 	c.info.CatalogBytes = len(data)
 	c.info.CatalogXXH3 = fmt.Sprintf("%016x", xxh3.Hash(data))
 	c.prices, c.sold = make([]byte, 0, 8*documents), make([]byte, 0, 8*documents)
@@ -132,7 +150,7 @@ func newColumns(documents int, data []byte) *columns {
 	return c
 }
 
-func (c *columns) add(d document, l line) {
+func (c *columnWriter) add(d document, l line) {
 	if c.info.Documents > 0 && d.id == c.lastID {
 		c.info.Duplicates++
 	}
@@ -144,12 +162,11 @@ func (c *columns) add(d document, l line) {
 	c.flags = append(c.flags, d.flags)
 	c.places = binary.LittleEndian.AppendUint64(c.places, uint64(l.at))
 	c.places = binary.LittleEndian.AppendUint32(c.places, uint32(l.size))
-	c.ids = append(c.ids, d.id...)
-	c.idEnds = binary.LittleEndian.AppendUint32(c.idEnds, uint32(len(c.ids)))
+	c.ids.add(d.id)
 }
 
 // shop numbers shops from 1 in the order they come; 0 is no shop.
-func (c *columns) shop(id string) uint32 {
+func (c *columnWriter) shop(id string) uint32 {
 	if id == "" {
 		return 0
 	}
@@ -162,34 +179,26 @@ func (c *columns) shop(id string) uint32 {
 }
 
 // sortShops numbers the shops anew in the order of their names, so that a
-// reader finds one by halving and has nothing to prepare. It gives the names.
-func (c *columns) sortShops() (ends, names []byte) {
+// reader finds one by halving and has nothing to prepare.
+func (c *columnWriter) sortShops() {
 	renumbered := make([]uint32, len(c.shopNumber)+1)
 	for i, id := range slices.Sorted(maps.Keys(c.shopNumber)) {
 		renumbered[c.shopNumber[id]] = uint32(i + 1)
-		names = append(names, id...)
-		ends = binary.LittleEndian.AppendUint32(ends, uint32(len(names)))
+		c.shopNames.add(id)
 	}
 	for at := 0; at < len(c.shops); at += 4 {
 		binary.LittleEndian.PutUint32(c.shops[at:], renumbered[binary.LittleEndian.Uint32(c.shops[at:])])
 	}
-	return ends, names
 }
 
-func (c *columns) write(w *zip.Writer) error {
+func (c *columnWriter) write(w *zip.Writer) error {
 	info, err := json.Marshal(c.info)
 	if err != nil {
 		return fmt.Errorf("write index info: %w", err)
 	}
-	shopEnds, shopNames := c.sortShops()
-	for _, s := range []struct {
-		name string
-		data []byte
-	}{
-		{"info", info}, {"price", c.prices}, {"sold", c.sold}, {"shop", c.shops}, {"flags", c.flags}, {"place", c.places},
-		{"id-end", c.idEnds}, {"id", c.ids}, {"shop-end", shopEnds}, {"shop-name", shopNames},
-	} {
-		if err := store.Put(w, s.name, s.data); err != nil {
+	c.sortShops()
+	for _, s := range append([]section{{"info", &info}}, c.sections()...) {
+		if err := store.Put(w, s.name, *s.data); err != nil {
 			return err
 		}
 	}

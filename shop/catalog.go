@@ -31,14 +31,18 @@ type Catalog struct {
 	file  *store.File
 	unmap func() error
 
-	prices, sold, shops, flags, places []byte
-	ids, shopNames                     table
+	columns
 }
 
 // table is a column of strings: the end of each in 4 bytes, and their text. A
 // string whose place is not within the text, as in a damaged file, is empty:
 // to look at all of them first would make opening slow.
 type table struct{ ends, text []byte }
+
+func (t *table) add(s string) {
+	t.text = append(t.text, s...)
+	t.ends = binary.LittleEndian.AppendUint32(t.ends, uint32(len(t.text)))
+}
 
 func (t table) len() int { return len(t.ends) / 4 }
 
@@ -138,12 +142,9 @@ func temporaryIndex(ctx context.Context, data []byte) (*store.File, error) {
 
 func (c *Catalog) readSections() error {
 	var info []byte
-	for name, to := range map[string]*[]byte{
-		"info": &info, "price": &c.prices, "sold": &c.sold, "shop": &c.shops, "flags": &c.flags, "place": &c.places,
-		"id-end": &c.ids.ends, "id": &c.ids.text, "shop-end": &c.shopNames.ends, "shop-name": &c.shopNames.text,
-	} {
+	for _, s := range append([]section{{"info", &info}}, c.sections()...) {
 		var err error
-		if *to, err = c.file.Section(name); err != nil {
+		if *s.data, err = c.file.Section(s.name); err != nil {
 			return err
 		}
 	}

@@ -49,11 +49,7 @@ func ToolNames(profile string) ([]string, error) {
 			return slices.Clone(p.tools), nil
 		}
 	}
-	return nil, unknownProfile(profile)
-}
-
-func unknownProfile(name string) error {
-	return fmt.Errorf("unknown harness profile %q: want one of %s", name, strings.Join(Profiles(), ", "))
+	return nil, fmt.Errorf("unknown harness profile %q: want one of %s", profile, strings.Join(Profiles(), ", "))
 }
 
 // Profile gives the harness profile of that name. Its SHA256 is the hash of

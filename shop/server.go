@@ -53,9 +53,9 @@ func (l Local) answer(path string, param func(string) (string, bool)) (python.Va
 		if !ok {
 			return v, http.StatusInternalServerError
 		}
-		v, err = l.Catalog.viewed(ids)
+		v, err = l.Catalog.lookUp(ids, func(i int) (python.Value, error) { return l.Catalog.fields(i, viewedFields) })
 	case "/get_product_raw":
-		v, err = l.Catalog.raws(get("product_ids"))
+		v, err = l.Catalog.lookUp(get("product_ids"), l.Catalog.product)
 	case "/health":
 		v = python.DictOf(python.Item{Key: "service", Value: python.String("search-server")}, python.Item{Key: "status", Value: python.String("healthy")})
 	case "/":

@@ -6,6 +6,7 @@
 package yuma
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -181,16 +182,7 @@ func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
 	}
 	out := make([]float64, len(stake))
 	for j, all := range votes {
-		slices.SortFunc(all, func(a, b vote) int {
-			switch {
-			case a.weight > b.weight:
-				return -1
-			case a.weight < b.weight:
-				return 1
-			default:
-				return 0
-			}
-		})
+		slices.SortFunc(all, func(a, b vote) int { return cmp.Compare(b.weight, a.weight) })
 		behind := 0.0
 		for _, v := range all {
 			if behind += v.stake; behind >= kappa-rounding {

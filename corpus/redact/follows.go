@@ -23,32 +23,22 @@ var (
 )
 
 // charset is a set of bytes.
-type charset [4]uint64
-
-func (s *charset) has(c byte) bool { return s[c/64]>>(c%64)&1 != 0 }
+type charset [256]bool
 
 func setOf(bytes string) charset { return charset{}.with(bytes) }
 
 func (s charset) with(bytes string) charset {
 	for _, c := range []byte(bytes) {
-		s[c/64] |= 1 << (c % 64)
+		s[c] = true
 	}
 	return s
-}
-
-// table is the set for loops over all of a text.
-func (s charset) table() (t [256]bool) {
-	for c := range t {
-		t[c] = s.has(byte(c))
-	}
-	return t
 }
 
 // except are all other bytes, those beyond ASCII among them.
 func except(bytes string) charset {
 	s := setOf(bytes)
 	for i := range s {
-		s[i] = ^s[i]
+		s[i] = !s[i]
 	}
 	return s
 }
@@ -64,7 +54,7 @@ func by(set charset, n int) func(string, int, int) bool {
 // hasUser: after :// a name of at most 200 bytes and a colon.
 func hasUser(text string, _, end int) bool {
 	for i := end; i < len(text) && i <= end+200; i++ {
-		if userEnd.has(text[i]) {
+		if userEnd[text[i]] {
 			return text[i] == ':' || text[i] == '\\'
 		}
 	}
@@ -73,7 +63,7 @@ func hasUser(text string, _, end int) bool {
 
 // hasToken: blanks, then sixteen bytes of a token.
 func hasToken(text string, _, end int) bool {
-	for end < len(text) && blank.has(text[end]) {
+	for end < len(text) && blank[text[end]] {
 		end++
 	}
 	return tokenBytes.fill(text, end, 16)
@@ -84,7 +74,7 @@ func hasToken(text string, _, end int) bool {
 func isGiven(text string, _, end int) bool {
 	without := 0 // no value that begins before it has a digit
 	for i := end; i < len(text) && i <= end+26; i++ {
-		if !valueSigns.has(text[i]) {
+		if !valueSigns[text[i]] {
 			continue
 		}
 		at := led(text, i+1)
@@ -103,7 +93,7 @@ func isGiven(text string, _, end int) bool {
 // that a value at a place may have: 200 characters, and as much as later signs
 // may lie behind the first. It gives where it ended.
 func digitFrom(text string, at int) (end int, has bool) {
-	for end = min(len(text), at+26+200*utf8.UTFMax); at < end && secretBytes.has(text[at]); at++ {
+	for end = min(len(text), at+26+200*utf8.UTFMax); at < end && secretBytes[text[at]]; at++ {
 		if digit(text[at]) || text[at] == '\\' {
 			return at, true
 		}
@@ -121,12 +111,12 @@ func hasPhone(text string, _, end int) bool {
 		if text[end] == '\\' {
 			return true
 		}
-		if !leadBytes.has(text[end]) {
+		if !leadBytes[text[end]] {
 			return false
 		}
 	}
 	n := 0
-	for ; end < len(text) && numberBytes.has(text[end]); end++ {
+	for ; end < len(text) && numberBytes[text[end]]; end++ {
 		if digit(text[end]) {
 			n++
 		}
@@ -142,7 +132,7 @@ func hasGroup(text string, start, _ int) bool {
 
 // hasHash: a hexadecimal digit right before.
 func hasHash(text string, start, _ int) bool {
-	return start > 0 && (hexadecimal.has(text[start-1]) || text[start-1] == '\\')
+	return start > 0 && (hexadecimal[text[start-1]] || text[start-1] == '\\')
 }
 
 // hasKey: the digits of a key where the 50 bytes end that may stand before it.
@@ -164,7 +154,7 @@ func (s *charset) fill(text string, at, n int) bool {
 		if text[i] == '\\' {
 			return true
 		}
-		if !s.has(text[i]) {
+		if !s[text[i]] {
 			return false
 		}
 	}

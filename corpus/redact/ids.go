@@ -83,11 +83,11 @@ func nameBefore(text string, at int) string {
 	const longestList = 1 << 10
 	text = html.UnescapeString(text[max(0, at-longestList):at]) // pages show ids too
 	end := len(text)
-	for end > 0 && listBytes.has(text[end-1]) {
+	for end > 0 && listBytes[text[end-1]] {
 		end--
 	}
 	start := end
-	for floor := max(0, end-64); start > floor && nameBytes.has(text[start-1]); {
+	for floor := max(0, end-64); start > floor && nameBytes[text[start-1]]; {
 		start--
 	}
 	return text[start:end]

@@ -19,7 +19,7 @@ func (h *hits) number(text string, at int) {
 // longNumbers notes the runs of digits as long as a card's that have nothing
 // between them.
 func (h *hits) longNumbers(text string) {
-	h.numbers = append(h.numbers, stretches(text, &isDigit, shortestCard)...)
+	h.numbers = append(h.numbers, stretches(text, &digits, shortestCard)...)
 }
 
 // cards and networks are the numbers that may be a card's or an address, with a
@@ -69,8 +69,7 @@ func accounts(text string, _ *hits) []span {
 
 var (
 	digits    = setOf("0123456789")
-	isDigit   = digits.table()
-	isCapital = digits.with("ABCDEFGHIJKLMNOPQRSTUVWXYZ ").table()
+	isCapital = digits.with("ABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 )
 
 // shortestCard is in digits.

@@ -106,32 +106,23 @@ var narrow = map[string]func(text string, start, end int) bool{
 	"jwt": by(alphanumeric, 17), "twilio-api-key": by(hexadecimal, 32), "vault-service-token": by(alphanumeric.with("_-"), 24),
 }
 
-// may reports whether a match may begin at a word, by what follows it.
-func (r *rule) may(text string, start, end int) bool {
-	return r.follows == nil || r.follows(text, start, end)
-}
-
 // assigns reports whether a word is followed, within what the shared rules allow
 // between them, by a sign of assignment and the shortest of their secrets.
 func assigns(text string, _, end int) bool {
 	for i := end; i < len(text) && i < end+maxBetween; i++ {
-		if signs.has(text[i]) && given(text, i+1) {
+		if signs[text[i]] && secretBytes.fill(text, led(text, i+1), 8) {
 			return true
 		}
-		if !between.has(text[i]) && !signs.has(text[i]) {
+		if !between[text[i]] && !signs[text[i]] {
 			return false
 		}
 	}
 	return false
 }
 
-// given reports whether what signs, quotes and blanks may lead to is a secret of
-// eight bytes or more.
-func given(text string, at int) bool { return secretBytes.fill(text, led(text, at), 8) }
-
 // led is where signs, quotes and blanks at a place lead to.
 func led(text string, at int) int {
-	for at < len(text) && leadIn.has(text[at]) {
+	for at < len(text) && leadIn[text[at]] {
 		at++
 	}
 	return at

@@ -44,7 +44,7 @@ const sampleStride = shortestRun - 1
 
 // isRun are the letters of base64, also as addresses write it, and the point
 // between the parts of keys.
-var isRun = alphanumeric.with("+/-_.").table()
+var isRun = alphanumeric.with("+/-_.")
 
 // runAround is the run at a place.
 func runAround(text string, at int) span {
@@ -68,7 +68,7 @@ func telling(text string, s span) bool {
 
 const accountLen = 48
 
-var isBase58 = setOf(base58Letters).table()
+var isBase58 = setOf(base58Letters)
 
 // longRunsOf are the runs of n bytes and more, with a byte on either side.
 func longRunsOf(n int) func(string, *hits) []span {

@@ -108,7 +108,7 @@ func (r *Redactor) look(text string) *hits {
 				h.placeholders = append(h.placeholders, span{start, end + e + 1})
 			}
 		default:
-			if r.rules[n.rule].may(text, start, end) {
+			if follows := r.rules[n.rule].follows; follows == nil || follows(text, start, end) {
 				h.words = append(h.words, hit{n.rule, span{start, end}})
 			}
 		}

@@ -90,7 +90,7 @@ func random(s string) bool {
 		if digit(s[i]) {
 			digits++
 		}
-		hexa = hexa && hexadecimal.has(s[i])
+		hexa = hexa && hexadecimal[s[i]]
 	}
 	cased := s != strings.ToLower(s) && s != strings.ToUpper(s)
 	return len(s) >= shortest && digits >= fewestDigits && (cased || hexa) && entropy(s) >= leastEntropy

@@ -97,9 +97,9 @@ func (t *tokens) walk(at, to int) int {
 func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' }
 
 // stretches are the runs of at least so many bytes of a set.
-func stretches(s string, set *[256]bool, least int) []span {
+func stretches(s string, set *charset, least int) []span {
 	var out []span
-	for start, end := range text.Stretches(s, set, least) {
+	for start, end := range text.Stretches(s, (*[256]bool)(set), least) {
 		out = append(out, span{start, end})
 	}
 	return out

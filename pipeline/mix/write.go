@@ -154,12 +154,5 @@ func (s *stream[T]) advance() error {
 // before orders streams by the share that they have given.
 func (s *stream[T]) before(o *stream[T]) int {
 	a, b := float64(s.taken)*float64(o.goal), float64(o.taken)*float64(s.goal)
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	default:
-		return s.source - o.source
-	}
+	return cmp.Or(cmp.Compare(a, b), cmp.Compare(s.source, o.source))
 }

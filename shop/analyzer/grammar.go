@@ -1,6 +1,9 @@
 package analyzer
 
-import "unicode/utf8"
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // state is a place in one of the grammars; 0 is nowhere, nothing follows it.
 type state uint8
@@ -21,7 +24,7 @@ const start state = 1
 func (g *grammar) longest(s string, classes *classTable) (size int) {
 	at, units := start, 0
 	for i, r := range s {
-		units += utf16Units(r)
+		units += utf16.RuneLen(r)
 		if at = g.moves[at][classes.of(r)]; at == 0 || units > maxWord {
 			return size
 		}
@@ -30,13 +33,6 @@ func (g *grammar) longest(s string, classes *classTable) (size int) {
 		}
 	}
 	return size
-}
-
-func utf16Units(r rune) int {
-	if r >= 0x10000 {
-		return 2
-	}
-	return 1
 }
 
 // row is a state: whether a word may end there, what follows on each class, and

@@ -37,9 +37,3 @@ func (t *best) cut() {
 	slices.SortFunc(t.hits, ranking)
 	t.hits = t.hits[:min(t.limit, len(t.hits))]
 }
-
-// ranked gives a copy of the hits, best first.
-func (t *best) ranked() []Hit {
-	t.cut()
-	return slices.Clone(t.hits)
-}

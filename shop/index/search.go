@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"sort"
 	"sync"
 	"unsafe"
@@ -120,7 +121,8 @@ func (x *Index) Search(query string, limit int) (hits []Hit, matches int, err er
 	for {
 		base, more := nextWindow(s.cursors)
 		if !more {
-			return s.best.ranked(), matches, nil
+			s.best.cut()
+			return slices.Clone(s.best.hits), matches, nil
 		}
 		x.score(s, base)
 		matches += s.collect(base)
