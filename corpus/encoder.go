@@ -80,8 +80,6 @@ func (e *encoder[T]) write() error {
 	return e.writer.Flush()
 }
 
-func (e *encoder[T]) close() error { return e.writer.Close() }
-
 // codec is shared by all files, so that its encoders' windows are made once.
 // Its fastest level writes text about as small as the default one, in half the
 // time.

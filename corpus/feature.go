@@ -31,16 +31,13 @@ func featureOf(n parquet.Node) FeatureType {
 	if n.Leaf() {
 		return FeatureType{Dtype: dtype(n.Type())}
 	}
-	if l := n.Type().LogicalType(); l != nil && isList(l) {
-		element := featureOf(n.Fields()[0].Fields()[0])
-		return FeatureType{List: &element}
+	if l := n.Type().LogicalType(); l != nil {
+		if _, list := l.Value.(*format.ListType); list {
+			element := featureOf(n.Fields()[0].Fields()[0])
+			return FeatureType{List: &element}
+		}
 	}
 	return FeatureType{Struct: features(n)}
-}
-
-func isList(l *format.LogicalType) bool {
-	_, ok := l.Value.(*format.ListType)
-	return ok
 }
 
 func dtype(t parquet.Type) string {

@@ -30,7 +30,7 @@ func (s *Shards[T]) Group() *Group[T] {
 func (g *Group[T]) Add(v *T) error { return g.open.add(v) }
 
 // Close ends the piece.
-func (g *Group[T]) Close() error { return g.open.close() }
+func (g *Group[T]) Close() error { return g.open.writer.Close() }
 
 // Append puts the row groups of a closed piece behind what the stream holds,
 // page by page as they are, and ends the piece. Where the file would pass its

@@ -127,27 +127,21 @@ func (w *assembler) copied(s placed) (FileEntry, error) {
 	return sum, err
 }
 
+// moved reads the file and holds it against the hash of what was written, before it
+// takes it out of its part.
 func (w *assembler) moved(s placed) (FileEntry, error) {
-	if err := s.unchanged(w.fs); err != nil {
+	hash := xxh3.New()
+	if _, err := Hash(w.fs, s.from, hash); err != nil {
 		return FileEntry{}, err
+	}
+	if hash.Sum64() != s.XXH3 {
+		return FileEntry{}, fmt.Errorf("place %s: %w", s.from, ErrPart)
 	}
 	full := filepath.Join(w.dir, filepath.FromSlash(s.to))
 	if err := w.fs.MkdirAll(filepath.Dir(full)); err != nil {
 		return FileEntry{}, err
 	}
 	return FileEntry{Path: s.to, Bytes: s.Bytes, SHA256: s.SHA256}, w.fs.Rename(s.from, full)
-}
-
-// unchanged reads the file and holds it against the hash of what was written.
-func (s *placed) unchanged(fsys FS) error {
-	hash := xxh3.New()
-	if _, err := Hash(fsys, s.from, hash); err != nil {
-		return err
-	}
-	if hash.Sum64() != s.XXH3 {
-		return fmt.Errorf("place %s: %w", s.from, ErrPart)
-	}
-	return nil
 }
 
 // Hash puts a whole file through a hash and gives its size.

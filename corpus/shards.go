@@ -113,7 +113,7 @@ func (s *Shards[T]) next() error {
 func (s *Shards[T]) finish() error {
 	open, out := s.open, s.out
 	s.open = nil
-	if err := open.close(); err != nil {
+	if err := open.writer.Close(); err != nil {
 		return fmt.Errorf("write %s: %w", out.path, err)
 	}
 	if err := out.Close(); err != nil {

@@ -63,7 +63,7 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 		}
 	}
 	for _, f := range s.day.Files {
-		out = append(out, corpus.Input{Kind: f.Kind, SHA256: f.SHA256, Bytes: f.Bytes, Records: int64(f.Records)})
+		out = append(out, f.Input)
 	}
 	slices.SortStableFunc(out, func(a, b corpus.Input) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.SHA256, b.SHA256))

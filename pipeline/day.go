@@ -69,11 +69,8 @@ func (d *Day) Close() error {
 
 // File is one input file that is no trace.
 type File struct {
-	Kind    string
-	SHA256  string
-	Bytes   int64
-	Records int
-	path    string
+	corpus.Input
+	path string
 }
 
 // The kinds of files.
@@ -234,7 +231,7 @@ func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) err
 	if err != nil {
 		return fmt.Errorf("read %s %s: %w", kind, path, err)
 	}
-	d.Files = append(d.Files, File{Kind: kind, SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: size, Records: n, path: path})
+	d.Files = append(d.Files, File{corpus.Input{Kind: kind, SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: size, Records: int64(n)}, path})
 	return nil
 }
 

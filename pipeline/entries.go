@@ -20,7 +20,7 @@ type ref struct {
 // entries calls f for every entry of every block, or for its head, one
 // goroutine an input.
 func (s *session) entries(ctx context.Context, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
-	return each(ctx, s.Config.Workers, len(s.inputs), none, func(ctx context.Context, _ struct{}, i int) error {
+	return each(ctx, s.Config.Workers, len(s.inputs), func(ctx context.Context, i int) error {
 		return s.entriesOf(ctx, i, all, f)
 	})
 }
@@ -62,35 +62,17 @@ func (s *session) ready() error {
 	return nil
 }
 
-// each calls work for every index below n on at most workers goroutines. Each
-// goroutine has a state of its own, made by start. The first error ends the
-// rest; no goroutine is left when each returns.
-func each[S any](ctx context.Context, workers, n int, start func() (S, error), work func(context.Context, S, int) error) error {
+// each calls work for every index below n on at most workers goroutines. The
+// first error ends the rest; no goroutine is left when each returns.
+func each(ctx context.Context, workers, n int, work func(context.Context, int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
-	next := make(chan int)
-	g.Go(func() error {
-		defer close(next)
-		for i := range n {
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	for range min(workers, n) {
+	g.SetLimit(workers)
+	for i := range n {
 		g.Go(func() error {
-			s, err := start()
-			if err != nil {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
-			for i := range next {
-				if err := work(ctx, s, i); err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
+			return work(ctx, i)
 		})
 	}
 	return g.Wait()

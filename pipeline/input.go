@@ -34,9 +34,12 @@ const (
 // small files share a block depends on the first bits of their hashes, so that
 // one file more changes one block.
 func inputsOf(files []traces.Input) []input {
+	isSmall := func(f traces.Input) bool { return f.Bytes < smallFile }
 	small := 0
 	for i := range files {
-		small += smallOf(&files[i])
+		if isSmall(files[i]) {
+			small++
+		}
 	}
 	blocks := 0
 	if small > fewBlocks {
@@ -45,7 +48,7 @@ func inputsOf(files []traces.Input) []input {
 	var out []input
 	shared := make([][]traces.Input, blocks)
 	for i := range files {
-		if blocks > 0 && smallOf(&files[i]) == 1 {
+		if blocks > 0 && isSmall(files[i]) {
 			at := drawn(files[i].SHA256, blocks)
 			shared[at] = append(shared[at], files[i])
 		} else {
@@ -61,14 +64,6 @@ func inputsOf(files []traces.Input) []input {
 		return cmp.Or(cmp.Compare(a.key.Input, b.key.Input), cmp.Compare(a.key.Meta, b.key.Meta))
 	})
 	return out
-}
-
-// smallOf counts a file where it is small.
-func smallOf(in *traces.Input) int {
-	if in.Bytes < smallFile {
-		return 1
-	}
-	return 0
 }
 
 // drawn is one of n, a power of two, by the first bits of a hash.

@@ -12,9 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/frames"
-	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -22,21 +20,11 @@ import (
 )
 
 // mapper takes attempts through read, normalise, filter, score, judge and
-// guard. Each worker has its own.
+// guard. Each block has its own.
 type mapper struct {
-	day     *Day
-	protect *Protection
-	filter  *filters.Filter
-	scorer  *outcome.Scorer
-	judge   judges.Judge
-	// sparing is JudgeConfig's.
-	sparing bool
-	facts   rows.Facts
-	// stepJudge labels the turns of attempts; nil where nobody wants it.
-	stepJudge judges.StepJudge
-	// probeEvery draws one in so many attempts to probe the judge on.
-	probeEvery int
-	doc        []byte
+	*session
+	facts rows.Facts
+	doc   []byte
 }
 
 // file adds one file, the nth of its input, to a block.
@@ -75,14 +63,14 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 		return nil, nil, err
 	}
 	if m.asks(&rec) {
-		if rec.Judgement, err = m.judge.Judge(ctx, t, &rec.Dialogue); err != nil {
+		if rec.Judgement, err = m.Judge.Judge(ctx, t, &rec.Dialogue); err != nil {
 			return nil, nil, err
 		}
 	}
 	entry := newEntry(&rec, at)
 	entry.Sample = sample
-	if rec.Judgement.Outcome != "" && probe.Drawn(t.ID, m.probeEvery) {
-		if entry.Shifts, err = probe.Against(ctx, m.judge.Judge, &rec.Judgement, t, &rec.Dialogue); err != nil {
+	if rec.Judgement.Outcome != "" && probe.Drawn(t.ID, m.Config.Judge.ProbeEvery) {
+		if entry.Shifts, err = probe.Against(ctx, m.Judge.Judge, &rec.Judgement, t, &rec.Dialogue); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -97,7 +85,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 // asks reports whether the judge is asked about an attempt that was scored.
 func (m *mapper) asks(rec *arena.Record) bool {
 	passed := usable(m.filter, &rec.Structure, rec.Outcome.Success) && rec.Outcome.Scored()
-	return rec.Trace.HasDialogue && (passed || !m.sparing)
+	return rec.Trace.HasDialogue && (passed || !m.Config.Judge.Sparing)
 }
 
 // usable reports whether an attempt may become a row: nothing speaks against it, or it

@@ -204,7 +204,7 @@ func (d *Day) noteHeldOut(path string, entries []guard.Entry) error {
 		return fmt.Errorf("read held-out bank: %w", err)
 	}
 	if info.IsDir() {
-		d.Files = append(d.Files, File{Kind: kindHeldOut, SHA256: guard.Digest(entries), Records: len(entries), path: path})
+		d.Files = append(d.Files, File{corpus.Input{Kind: kindHeldOut, SHA256: guard.Digest(entries), Records: int64(len(entries))}, path})
 		return nil
 	}
 	return d.readFile(kindHeldOut, path, func(io.Reader) (int, error) { return len(entries), nil })

@@ -40,10 +40,10 @@ func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 }
 
 func (s *session) judges(all *reports.Adder, p *plan) reports.Judges {
-	judge, m := s.Config.Judge, s.Config.Multiplier
+	judge := s.Config.Judge
 	r := reports.Judges{
 		Judge: judge.Name, Sparing: judge.Sparing, Agreement: s.Agreement,
-		Multiplier: reports.Multiplier{Per: m.Per, Unscored: m.Unscored, Frames: m.Frames, Floor: m.Floor, Ceiling: m.Ceiling},
+		Multiplier: reports.Multiplier{Config: s.Config.Multiplier},
 	}
 	return all.Judges(r, s.Config.StepJudge.Name, p.Replies, p.Runs, s.Probes, judge.ProbeEvery)
 }

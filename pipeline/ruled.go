@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/digest"
@@ -99,7 +100,7 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 		return nil
 	}
 	d.derived = len(tasks)
-	d.Files = append(d.Files, File{Kind: kindProblems, SHA256: digest.SHA256(text.Bytes()), Bytes: int64(text.Len()), Records: len(tasks)})
+	d.Files = append(d.Files, File{Input: corpus.Input{Kind: kindProblems, SHA256: digest.SHA256(text.Bytes()), Bytes: int64(text.Len()), Records: int64(len(tasks))}})
 	ps, err := arena.ReadProblems(&text, maxProblem)
 	if err != nil {
 		return fmt.Errorf("read problems of episodes: %w", err)

@@ -108,7 +108,7 @@ func (s *session) close() { _ = s.day.Close() } // a copy that stays is no failu
 
 // HashInputs hashes the content of inputs whose hash is not known.
 func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
-	return each(ctx, workers, len(inputs), none, func(ctx context.Context, _ struct{}, i int) error {
+	return each(ctx, workers, len(inputs), func(ctx context.Context, i int) error {
 		if inputs[i].SHA256 != "" {
 			return nil
 		}
@@ -154,8 +154,6 @@ func (s *session) sameDay() error {
 	return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherDay)
 }
 
-func none() (struct{}, error) { return struct{}{}, nil }
-
 // blockConfig is the hash of everything beside its input that a block depends
 // on.
 func (s *session) blockConfig() (string, error) {
@@ -178,25 +176,15 @@ func (s *session) blockConfig() (string, error) {
 	return finish.Digest(parts...), nil
 }
 
-func (s *session) newMapper() (*mapper, error) {
-	secret := func(id string) bool { return len(s.names.Scan(id)) > 0 }
-	m := &mapper{
-		day: s.day, protect: s.protect, filter: s.filter, scorer: s.scorer, judge: s.Judge,
-		facts:      rows.Facts{Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{}, Secret: secret},
-		probeEvery: s.Config.Judge.ProbeEvery, sparing: s.Config.Judge.Sparing,
-	}
-	if s.Config.Steps {
-		m.stepJudge = s.StepJudge
-	}
+func (s *session) newMapper() *mapper {
+	m := &mapper{session: s, facts: rows.Facts{
+		Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{},
+		Secret: func(id string) bool { return len(s.names.Scan(id)) > 0 },
+	}}
 	if s.redactor != nil {
-		m.facts.Publish = published(s.redactor)
+		m.facts.Publish = func(text string) string { return s.redactor.Text(text, redact.Counts{}) }
 	}
-	return m, nil
-}
-
-// published is what becomes of a text on its way through a redactor.
-func published(r *redact.Redactor) func(string) string {
-	return func(text string) string { return r.Text(text, redact.Counts{}) }
+	return m
 }
 
 // mapInputs makes every block of the shard that is not there already.
@@ -214,7 +202,7 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 	// the largest first, so that no worker is left with one alone at the end
 	slices.SortStableFunc(mine, func(a, b int) int { return cmp.Compare(s.inputs[b].bytes, s.inputs[a].bytes) })
 	done := progress{s: s, stage: "map", total: len(mine)}
-	err := each(ctx, s.Config.Workers, len(mine), s.newMapper, func(ctx context.Context, m *mapper, i int) error {
+	err := each(ctx, s.Config.Workers, len(mine), func(ctx context.Context, i int) error {
 		in := s.inputs[mine[i]]
 		status, err := block.State(s.FS, in.dir, in.key)
 		if err != nil {
@@ -225,7 +213,7 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 			return nil
 		}
 		why := known.why(in, status)
-		if err := s.makeBlock(ctx, m, in); err != nil {
+		if err := s.makeBlock(ctx, in); err != nil {
 			return err
 		}
 		done.tell(in.bytes, why)
@@ -237,12 +225,12 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 	return s.writeNames(only)
 }
 
-func (s *session) makeBlock(ctx context.Context, m *mapper, in input) error {
+func (s *session) makeBlock(ctx context.Context, in input) error {
 	w, err := block.Create(s.FS, in.dir, in.key)
 	if err != nil {
 		return err
 	}
-	opt := traces.Options{Limits: s.Config.Reading, RunID: s.Config.RunID}
+	m, opt := s.newMapper(), traces.Options{Limits: s.Config.Reading, RunID: s.Config.RunID}
 	for i := range in.files {
 		if err := m.file(ctx, in.files[i], i, opt, w); err != nil {
 			w.Abort()

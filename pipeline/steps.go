@@ -13,10 +13,10 @@ import (
 // judgeSteps gives a verdict on every assistant message of an attempt that may
 // become a row, and notes what the judge said; none where it gave no answer.
 func (m *mapper) judgeSteps(ctx context.Context, rec *arena.Record, entry *block.Entry) ([]arena.StepVerdict, error) {
-	if m.stepJudge == nil || entry.Leak.Drop {
+	if !m.Config.Steps || m.StepJudge == nil || entry.Leak.Drop {
 		return nil, nil
 	}
-	j, err := m.stepJudge.Steps(ctx, rec.Trace, &rec.Dialogue)
+	j, err := m.StepJudge.Steps(ctx, rec.Trace, &rec.Dialogue)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -120,16 +120,11 @@ type progress struct {
 	s     *session
 	stage string
 	total int
-
-	mu   sync.Mutex
-	done int
+	done  atomic.Int64
 }
 
 func (p *progress) tell(bytes int64, why string) {
-	p.mu.Lock()
-	p.done++
-	done := p.done
-	p.mu.Unlock()
+	done := int(p.done.Add(1))
 	if p.s.Progress != nil {
 		p.s.Progress(Event{Stage: p.stage, Done: done, Total: p.total, Bytes: bytes, Why: why})
 	}

@@ -61,7 +61,7 @@ func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
 		}
 	}
 	done := progress{s: s, stage: "write", total: len(mine)}
-	err = each(ctx, s.Config.Workers, len(mine), none, func(ctx context.Context, _ struct{}, i int) error {
+	err = each(ctx, s.Config.Workers, len(mine), func(ctx context.Context, i int) error {
 		defer done.tell(0, "")
 		return s.writeUnit(ctx, p, mine[i])
 	})

@@ -88,8 +88,6 @@ func ParseSchema[S ~string](tools []S) Schema {
 	return out
 }
 
-func (s Schema) nullable(tool, argument string) bool { return s[tool][argument] }
-
 // Check holds messages against what every trainer's template takes: system?
 // user (assistant (tool+ assistant)*)+, each call answered in the next turn by
 // its id, the last message the assistant's. Calls of the last message need no
@@ -208,7 +206,7 @@ func object(f Function) error {
 
 func (w *walker) nulls(f Function) (err error) {
 	gjson.ParseBytes(f.Arguments).ForEach(func(k, v gjson.Result) bool {
-		if v.Type == gjson.Null && !w.schema.nullable(f.Name, k.Str) {
+		if v.Type == gjson.Null && !w.schema[f.Name][k.Str] {
 			err = &Unfit{ReasonNull, f.Name + "." + k.Str}
 		}
 		return err == nil

@@ -128,7 +128,7 @@ func arguments(c arena.Call, schema Schema) (json.RawMessage, error) {
 		return nil, &Unfit{Reason: ReasonArguments, Detail: c.Name}
 	}
 	for k, x := range v {
-		if x == nil && !schema.nullable(c.Name, k) {
+		if x == nil && !schema[c.Name][k] {
 			delete(v, k)
 		}
 	}

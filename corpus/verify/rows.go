@@ -135,8 +135,6 @@ type sightings struct {
 	leaks []Finding
 }
 
-func newSightings() sightings { return sightings{at: map[string]*corpus.FileEntry{}} }
-
 func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	key = kind + " " + key
 	before, ok := s.at[key]

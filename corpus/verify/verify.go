@@ -44,7 +44,7 @@ func Corpus(ctx context.Context, fsys corpus.FS, dir string) ([]Finding, error) 
 	if err != nil {
 		return nil, err
 	}
-	v := verifier{fs: fsys, dir: dir, m: m, seen: newSightings()}
+	v := verifier{fs: fsys, dir: dir, m: m, seen: sightings{at: map[string]*corpus.FileEntry{}}}
 	if err := v.all(ctx); err != nil {
 		return nil, err
 	}

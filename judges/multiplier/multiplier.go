@@ -45,13 +45,13 @@ const (
 type Config struct {
 	// Per says by what a reward is weighed: the grade of its attempt, or the mean
 	// of its run.
-	Per Per `yaml:"per"`
+	Per Per `json:"per" yaml:"per"`
 	// Unscored says what becomes of attempts without a grade: excluded, or the mean
 	// of their run.
-	Unscored Unscored `yaml:"unscored"`
+	Unscored Unscored `json:"unscored" yaml:"unscored"`
 	// Frames says what becomes of the factors of an agent's day whose deciding
 	// passages are one frame filled again and again: keep, halve or void.
-	Frames        Frames `yaml:"frames"`
+	Frames        Frames `json:"frames" yaml:"frames"`
 	outcome.Scale `yaml:",inline"`
 }
 

@@ -11,9 +11,9 @@ import (
 // at most 1.
 type Scale struct {
 	// Floor is the factor at grade 0.
-	Floor float64 `yaml:"floor"`
+	Floor float64 `json:"floor" yaml:"floor"`
 	// Ceiling is the grade from which the factor is 1.
-	Ceiling float64 `yaml:"ceiling"`
+	Ceiling float64 `json:"ceiling" yaml:"ceiling"`
 }
 
 // SubnetScale is what the subnet pays [oro scoring].

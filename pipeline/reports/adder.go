@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,9 +20,9 @@ import (
 // Adder adds up entries.
 type Adder struct {
 	agents map[string]*AgentShare
-	levels map[float64]*LevelRate
+	levels map[float64]LevelRate
 	// lengths are by split.
-	lengths map[string]*Lengths
+	lengths map[string]Lengths
 	shifts  map[string][]probe.Shift
 	guard   *guard.Report
 	steps   *Steps
@@ -33,7 +34,7 @@ type Adder struct {
 
 // NewAdder adds what the guard finds to g.
 func NewAdder(g *guard.Report) *Adder {
-	return &Adder{agents: map[string]*AgentShare{}, levels: map[float64]*LevelRate{}, lengths: map[string]*Lengths{}, outcomes: map[arena.JudgeOutcome]int{}, doubts: map[arena.JudgeDoubt]int{}, shifts: map[string][]probe.Shift{}, guard: g}
+	return &Adder{agents: map[string]*AgentShare{}, levels: map[float64]LevelRate{}, lengths: map[string]Lengths{}, outcomes: map[arena.JudgeOutcome]int{}, doubts: map[arena.JudgeDoubt]int{}, shifts: map[string][]probe.Shift{}, guard: g}
 }
 
 // Add takes in an attempt, with its fate.
@@ -58,13 +59,8 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 	}
 	a.addSteps(x)
 	if s := x.Score; s != nil {
-		l, known := a.levels[*s]
-		if !known {
-			l = &LevelRate{Score: *s}
-			a.levels[*s] = l
-		}
-		l.Attempts++
-		l.Kept += kept
+		l := a.levels[*s]
+		a.levels[*s] = LevelRate{Score: *s, Attempts: l.Attempts + 1, Kept: l.Kept + kept}
 	}
 	if x.Body.Bytes > 0 {
 		a.guard.Add(x.Attempt.TraceID, x.Leak)
@@ -135,22 +131,18 @@ func (a *Adder) addSteps(x *block.Entry) {
 
 // addLengths notes an attempt that was kept.
 func (a *Adder) addLengths(x *block.Entry, split string) {
-	l, known := a.lengths[split]
-	if !known {
-		l = &Lengths{Split: split}
-		a.lengths[split] = l
-	}
-	l.Steps, l.Tokens = append(l.Steps, int(x.Attempt.NSteps)), append(l.Tokens, x.Body.Tokens)
+	l := a.lengths[split]
+	a.lengths[split] = Lengths{split, append(l.Steps, int(x.Attempt.NSteps)), append(l.Tokens, x.Body.Tokens)}
 }
 
 // Lengths has the splits in the order that trainers read them.
 func (a *Adder) Lengths() []Lengths {
 	var out []Lengths
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		if l := a.lengths[split]; l != nil {
+		if l, known := a.lengths[split]; known {
 			slices.Sort(l.Steps)
 			slices.Sort(l.Tokens)
-			out = append(out, *l)
+			out = append(out, l)
 		}
 	}
 	return out
@@ -197,10 +189,9 @@ func (a *Adder) Judges(r Judges, stepJudge string, n Replies, runs map[string]mu
 	for name, q := range runs {
 		r.Multiplier.Runs[name] = RunQuality{q.Mean(), q.Judged, q.Coverage()}
 	}
-	for _, l := range a.levels {
-		r.Levels = append(r.Levels, *l)
+	for _, score := range slices.Sorted(maps.Keys(a.levels)) {
+		r.Levels = append(r.Levels, a.levels[score])
 	}
-	slices.SortFunc(r.Levels, func(a, b LevelRate) int { return cmp.Compare(a.Score, b.Score) })
 	if r.Steps = a.steps; r.Steps != nil {
 		r.Steps.Judge, r.Steps.Judged, r.Steps.Unscored = stepJudge, n.StepsJudged, n.StepsUnscored
 		r.Steps.Coverage = coverage(n.StepsJudged, n.StepsUnscored)

@@ -91,11 +91,7 @@ type Steps struct {
 
 // Multiplier says how grades became factors on the outcome.
 type Multiplier struct {
-	Per      multiplier.Per      `json:"per"`
-	Unscored multiplier.Unscored `json:"unscored"`
-	Frames   multiplier.Frames   `json:"frames"`
-	Floor    float64             `json:"floor"`
-	Ceiling  float64             `json:"ceiling"`
+	multiplier.Config
 	// Runs are the means that factors depend on, by run; none where each
 	// attempt is weighed by its own grade alone.
 	Runs map[string]RunQuality `json:"runs,omitempty"`
