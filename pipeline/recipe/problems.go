@@ -29,9 +29,9 @@ func Problems(fsys corpus.FS, dir string, heldOut []string) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(row *rows.RL) error {
-		v, err := look(row)
-		if err != nil || p.check(&v) != "" {
-			return err
+		v, bad := look(row)
+		if bad != nil || p.check(&v) != "" {
+			return bad
 		}
 		line, bad := problem(row)
 		b.Write(append(line, '\n'))
