@@ -99,8 +99,11 @@ func flag(mine []Passage) Flag {
 				continue
 			}
 			f.Pairs++
-			if share(runs[i], runs[k]) {
-				alike++
+			for r, whole := range runs[i] {
+				if whole && runs[k][r] {
+					alike++
+					break
+				}
 			}
 		}
 	}
@@ -116,13 +119,4 @@ func runsOf(frame string) map[string]bool {
 		all[frame[i:i+run]] = true
 	}
 	return all
-}
-
-func share(a, b map[string]bool) bool {
-	for r := range a {
-		if b[r] {
-			return true
-		}
-	}
-	return false
 }

@@ -73,6 +73,11 @@ func (r *reading) means(c *cite, spoken map[string]bool) {
 // holds. Figures of one or two digits are counts and sizes.
 func (r *reading) unheld() (all []string) {
 	names := r.writesNames()
+	for _, n := range r.spelled {
+		if fact := &r.shelf.amounts[r.shelf.figures[n.cents]]; !fact.query && min(fact.exact, fact.rounded) >= r.step {
+			all = append(all, r.text[n.start:n.end])
+		}
+	}
 	for i := range r.sentences {
 		s := &r.sentences[i]
 		for _, m := range r.marks[s.marks.start:s.marks.end] {

@@ -13,10 +13,12 @@ import (
 // what of each thinking stands in earlier results and what nowhere, and is shown
 // the rows first that any thinking speaks of. maxGround bounds, in characters,
 // each of the two lists of a step, about 25 tokens; extraShare is the part of a
-// rendered trace that both may add to it.
+// rendered trace that both may add to it; minRow is the least of a row: with less it
+// ends before its price, and ten ids alone are many tokens and tell nothing.
 const (
 	maxGround  = 100
-	extraShare = 0.11
+	extraShare = 0.105
+	minRow     = 125
 )
 
 // view is how an attempt is rendered. The zero value shows nothing beside what is
@@ -120,7 +122,7 @@ func plain(raw string) string {
 // than its share of the room.
 func fairly(first, rest []string, room int) string {
 	for i, row := range first {
-		first[i] = cut(row, max(room/len(first)-len(cutMark), len("(product_id: 0123456789)")))
+		first[i] = cut(row, max(room/len(first)-len(cutMark), minRow))
 	}
 	return strings.Join(append(first, rest...), " ")
 }

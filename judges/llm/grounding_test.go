@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,6 +38,8 @@ var inventions = [...][2]string{
 	{"1422.75", "One of them costs 1422.75, a fair price."},
 	{"Quozbar", "The best so far is by Quozbar, which I trust."},
 	{"88231", "It has sold 88231 times already."},
+	{"nine hundred and forty-three", "The nicest costs nine hundred and forty-three pesos."},
+	{"titanium", "At least one of them is made of titanium."},
 }
 
 // TestInventionsAreNamed plants a made datum into 30 attempts: the rendered
@@ -75,5 +78,23 @@ func TestGroundingCostsLittle(t *testing.T) {
 	}
 	if ratio := float64(shown) / float64(bare); ratio > 1.15 || ratio < 1 {
 		t.Errorf("%.3f of the bare trace", ratio)
+	}
+}
+
+// TestRowsAreShownWithTheirPrices: of a result all of whose rows the thinking
+// speaks of, two whole ones say more than ten ids.
+func TestRowsAreShownWithTheirPrices(t *testing.T) {
+	t.Parallel()
+	var rows, ids []string
+	for i := range 10 {
+		ids = append(ids, fmt.Sprint(6_120_458_830+i))
+		rows = append(rows, fmt.Sprintf(`{"product_id":%q,"shop_id":"740112","title":"Orvane electric kettle of glass, 1.7 litres, teal","price":%d.5,"sold_count":88}`, ids[i], 1200+i))
+	}
+	d := &arena.Dialogue{Turns: []arena.Turn{
+		{Calls: []arena.Call{{Name: "find_product", Arguments: "{}", Result: arena.Raw("[" + strings.Join(rows, ",") + "]")}}},
+		{Step: 1, Think: strings.Join(ids, ", ") + " are all in the range."}}}
+	got := llm.Render(&arena.Trace{Query: "a kettle", HasDialogue: true, Steps: []arena.Step{{Number: 1}, {Number: 2}}}, d)
+	if !strings.Contains(got, "price:1200.5") || !strings.Contains(got, "price:1201.5") {
+		t.Errorf("rows without prices:\n%s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,17 +73,9 @@ func lowerMedian(scores []float64) float64 {
 
 // lowerMode is the commonest score, of several the lowest.
 func lowerMode(scores []float64) float64 {
-	best, most := 0.0, 0
-	for _, s := range slices.Sorted(slices.Values(scores)) {
-		n := 0
-		for _, o := range scores {
-			if o == s {
-				n++
-			}
-		}
-		if n > most {
-			best, most = s, n
-		}
+	counts := map[float64]int{}
+	for _, s := range scores {
+		counts[s]++
 	}
-	return best
+	return slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b float64) int { return counts[a] - counts[b] })
 }
