@@ -95,8 +95,8 @@ func (e *episodeText) record(task, pack *string) {
 		e.verdict.reason = reason
 	case e.told:
 	case kind == "start": // what the agent saw before it acted
-		if text := seen.Text(); text != "" && seen.Kind() != arena.Null {
-			e.user(text)
+		if said := seen.Text(); said != "" && seen.Kind() != arena.Null {
+			e.user(said)
 		}
 	case kind == "action":
 		e.agent(arena.Step{Calls: []arena.ToolCall{call}})
