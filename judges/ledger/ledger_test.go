@@ -403,11 +403,11 @@ func FuzzAnyFileIsALedgerOrRefused(f *testing.F) {
 		f.Fatal(err)
 	}
 	for i := range 2 {
-		if err := l.Add(answer(i)); err != nil {
+		if err = l.Add(answer(i)); err != nil {
 			f.Fatal(err)
 		}
 	}
-	if err := l.Close(); err != nil {
+	if err = l.Close(); err != nil {
 		f.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
@@ -430,7 +430,7 @@ func FuzzAnyFileIsALedgerOrRefused(f *testing.F) {
 		if err != nil {
 			return
 		}
-		defer l.Close() //nolint:errcheck // nothing was written
+		defer l.Close()
 		for i := range 2 {
 			_, _ = l.Answer(id("ask", i))
 			_, _ = l.Reply(id("key", i))

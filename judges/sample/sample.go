@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"slices"
 
@@ -53,11 +54,7 @@ func Draw(items []Item, n int, seed uint64) []Item {
 	for _, it := range items {
 		strata[it.stratum()] = append(strata[it.stratum()], it)
 	}
-	names := make([]string, 0, len(strata))
-	for name := range strata {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(strata))
 	var drawn []Item
 	for i, k := range allot(names, strata, n) {
 		all := strata[names[i]]
@@ -72,8 +69,11 @@ func Draw(items []Item, n int, seed uint64) []Item {
 }
 
 // leastDrawn is how many of a stratum are drawn at least: of one nothing is known
-// of its spread. No day has so many attempts that one is drawn less often than LeastProbability.
-const leastDrawn, LeastProbability = 2, 1e-9
+// of its spread.
+const leastDrawn = 2
+
+// LeastProbability is less than that of any attempt of a day.
+const LeastProbability = 1e-9
 
 // allot shares n out among strata, one by one to whichever has the fewest for its size (Webster).
 func allot(names []string, strata map[string][]Item, n int) []int {
