@@ -53,7 +53,7 @@ func newCopies(turns []arena.Turn, thoughts []thought) *copies {
 	c := &copies{turns: turns, runs: map[uint64]bool{}}
 	for i := range thoughts {
 		t := &thoughts[i]
-		if textBefore := firstText >= 0 && firstText < t.turn; !textBefore && (strings.Count(t.text, ":") < minFields || !c.laidOut(t.turn, t.text)) {
+		if textBefore := firstText >= 0 && firstText < t.turn; !textBefore && strings.Count(t.text, ":") < minFields {
 			continue
 		}
 		eachWord(t.text, func(at span) {
@@ -124,40 +124,6 @@ func (c *copies) find(text string) {
 			c.runs[run] = true
 		}
 	})
-}
-
-// maxKeys bounds the keys of a text that are looked up.
-const maxKeys = 32
-
-// laidOut reports whether a text has a key of an earlier result: few have, and only
-// for these are results read word by word.
-func (c *copies) laidOut(turn int, text string) bool {
-	asked := map[string]bool{}
-	for i := range len(text) {
-		key := keyBefore(text, i)
-		if text[i] != ':' || key == "" {
-			continue
-		}
-		holds := func(call arena.Call) bool { return strings.Contains(string(call.Result), key+`":`) }
-		held := func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, holds) }
-		if !asked[key] && (len(asked) == maxKeys || slices.ContainsFunc(c.turns[:turn], held)) {
-			return true
-		}
-		asked[key] = true
-	}
-	return false
-}
-
-// keyBefore is what may be the key of a field whose colon stands at i.
-func keyBefore(text string, i int) string {
-	if i > 0 && (text[i-1] == '"' || text[i-1] == '\'') {
-		i--
-	}
-	start := i
-	for start > 0 && (isWordByte(text[start-1]) || text[start-1] == '_') {
-		start--
-	}
-	return text[start:i]
 }
 
 // without is the text of a thought with line ends in place of all copies, so that
