@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Filter is the structural filter with its limits.
@@ -38,7 +39,7 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 	score, evidence := logOdds(a)
 	s := arena.Structure{}
 	s.Axis, s.Confidence = decide(score, evidence)
-	s.RichnessV1, s.RichnessV2 = pointer(a.Log.RichnessV1()), pointer(a.Log.RichnessV2())
+	s.RichnessV1, s.RichnessV2 = stats.Known(a.Log.RichnessV1()), stats.Known(a.Log.RichnessV2())
 	sample := habits.SampleOf(a, score, evidence, s.Axis)
 	f.conclude(&s, a)
 	s.Features = features(a, score)
@@ -125,11 +126,4 @@ func (f *Filter) axisReasons(s *arena.Structure) []string {
 		return []string{ReasonFixed}
 	}
 	return nil
-}
-
-func pointer(share float64) *float64 {
-	if share < 0 {
-		return nil
-	}
-	return &share
 }

@@ -91,7 +91,7 @@ func verified(all []evidence.Claim) float64 {
 // opened reports whether a call looked at this very product and was answered.
 func opened(before []evidence.Claim, id string) bool {
 	return slices.ContainsFunc(before, func(c evidence.Claim) bool {
-		return (c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch) && evidence.HasID(c.Act.IDs, id) && c.Call.Result != ""
+		return (c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch) && slices.Contains(c.Act.IDs, id) && c.Call.Result != ""
 	})
 }
 

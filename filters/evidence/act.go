@@ -200,19 +200,5 @@ func SameIDs(a, b []string) bool {
 
 // Subset reports whether every id of a stands in b.
 func Subset(a, b []string) bool {
-	return !slices.ContainsFunc(a, func(x string) bool { return !HasID(b, x) })
-}
-
-// HasID reports whether the id is among ids.
-func HasID(ids []string, id string) bool { return IndexID(ids, id) >= 0 }
-
-// IndexID is where an id first stands, -1 where it does not. Ids are of one
-// length, so a look at their last digit spares most comparisons.
-func IndexID(ids []string, id string) int {
-	for i, x := range ids {
-		if len(x) == len(id) && (id == "" || x[len(x)-1] == id[len(id)-1]) && x == id {
-			return i
-		}
-	}
-	return -1
+	return !slices.ContainsFunc(a, func(x string) bool { return !slices.Contains(b, x) })
 }

@@ -129,7 +129,7 @@ func (l *ProxyLog) seenBefore(earlier []Claim, c *Claim) bool {
 // opened reports whether a dispatch asked for the details of this product.
 func (l *ProxyLog) opened(id string) bool {
 	for i := range l.Dispatches {
-		if d := &l.Dispatches[i]; d.Act.Tool == ToolView && HasID(d.Act.IDs, id) {
+		if d := &l.Dispatches[i]; d.Act.Tool == ToolView && slices.Contains(d.Act.IDs, id) {
 			return true
 		}
 	}
@@ -159,7 +159,7 @@ func (l *ProxyLog) differs(c *Claim, index int, p *Pad) bool {
 }
 
 func sharesID(a, b []string) bool {
-	return slices.ContainsFunc(a, func(id string) bool { return HasID(b, id) })
+	return slices.ContainsFunc(a, func(id string) bool { return slices.Contains(b, id) })
 }
 
 // cutShort reports whether the result is text which ends within a product: a client
@@ -183,9 +183,9 @@ func (c *Claim) denied(id string, behind []*Dispatch) bool {
 		case d.Call.Response != "":
 			found = showsSame(d.Call.Response, c.Call.Result, id)
 		case d.Act.Tool == ToolView:
-			found = HasID(d.Act.IDs, id)
+			found = slices.Contains(d.Act.IDs, id)
 		case d.Call.ProductIDs != nil:
-			found = HasID(d.Call.ProductIDs, id)
+			found = slices.Contains(d.Call.ProductIDs, id)
 		}
 		if found {
 			return false

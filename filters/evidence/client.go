@@ -54,7 +54,7 @@ func (l *ProxyLog) merges(d *Dispatch, first, last int) bool {
 func (l *ProxyLog) opens(id string, first, last int) bool {
 	for r := max(first, 0); r <= last; r++ {
 		for i := range l.Replies[r].Named {
-			if named := &l.Replies[r].Named[i]; named.Tool == ToolView && !named.Used && HasID(named.IDs, id) {
+			if named := &l.Replies[r].Named[i]; named.Tool == ToolView && !named.Used && slices.Contains(named.IDs, id) {
 				return true
 			}
 		}
@@ -163,7 +163,7 @@ func (a *Attempt) numbered(at float64, through bool) (shown []string) {
 			shown = d.shown
 		default:
 			for _, id := range d.shown {
-				if !HasID(shown, id) {
+				if !slices.Contains(shown, id) {
 					shown = append(shown, id)
 				}
 			}

@@ -54,7 +54,7 @@ func (a *Attempt) countPrescient() (n, by int) {
 func (a *Attempt) ShownBefore(id string, at float64) bool {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
-		if d.End <= at+a.Log.Slack && (d.blind || HasID(d.shown, id) || strings.Contains(string(a.returnedBy(d)), id)) {
+		if d.End <= at+a.Log.Slack && (d.blind || slices.Contains(d.shown, id) || strings.Contains(string(a.returnedBy(d)), id)) {
 			return true
 		}
 	}
@@ -73,7 +73,7 @@ func (a *Attempt) returnedBy(d *Dispatch) arena.Raw {
 // shown reports whether any result held this id.
 func (a *Attempt) shown(id string) bool {
 	for i := range a.Log.Dispatches {
-		if HasID(a.Log.Dispatches[i].shown, id) {
+		if slices.Contains(a.Log.Dispatches[i].shown, id) {
 			return true
 		}
 	}
@@ -143,12 +143,12 @@ func (a *Attempt) countInvented() (invented, named int) {
 // ids come from the newest results.
 func (a *Attempt) Known(id string, i int) bool {
 	for j := i - 1; j >= 0; j-- {
-		if HasID(a.Claims[j].Shown, id) {
+		if slices.Contains(a.Claims[j].Shown, id) {
 			return true
 		}
 	}
 	for j := range a.Log.Dispatches {
-		if d := &a.Log.Dispatches[j]; d.blind || HasID(d.shown, id) {
+		if d := &a.Log.Dispatches[j]; d.blind || slices.Contains(d.shown, id) {
 			return true
 		}
 	}
@@ -157,7 +157,7 @@ func (a *Attempt) Known(id string, i int) bool {
 
 // replied reports whether a reply named the id in a call.
 func (a *Attempt) replied(id string) bool {
-	names := func(n Act) bool { return HasID(n.IDs, id) }
+	names := func(n Act) bool { return slices.Contains(n.IDs, id) }
 	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, names) })
 }
 

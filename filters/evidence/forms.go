@@ -256,7 +256,7 @@ const (
 func (p *Pad) subject(sent *Act, list []string) []uint64 {
 	p.scratch = append(p.scratch[:0], sent.Words...)
 	for _, id := range sent.IDs {
-		if at := IndexID(list, id); at >= 0 {
+		if at := slices.Index(list, id); at >= 0 {
 			id = strconv.Itoa(at + 1)
 		}
 		p.scratch = AppendWords(p.scratch, id)

@@ -1,6 +1,9 @@
 package evidence
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // link finds, for each dispatch, the inference that named it. A reply can only
 // name what starts after it ended. The replies since the dispatch before are
@@ -177,7 +180,7 @@ func partial(named, sent *Act) bool {
 	if named.Tool != ToolView && named.Tool != ToolOther || len(sent.IDs) >= len(named.IDs) {
 		return false
 	}
-	named.IDs = slices.DeleteFunc(slices.Clone(named.IDs), func(id string) bool { return HasID(sent.IDs, id) })
+	named.IDs = slices.DeleteFunc(slices.Clone(named.IDs), func(id string) bool { return slices.Contains(sent.IDs, id) })
 	return len(named.IDs) > 0
 }
 
@@ -254,11 +257,8 @@ func (l *ProxyLog) unreadable(first, last int) bool {
 
 // RichnessV1 is the subnet's first definition: the share of dispatches whose
 // immediately preceding inference answer named that tool, the named tools
-// being a queue. Negative where there is no dispatch.
+// being a queue. NaN where there is no dispatch.
 func (l *ProxyLog) RichnessV1() float64 {
-	if len(l.Dispatches) == 0 {
-		return -1
-	}
 	counted, next, current := 0, 0, -1
 	for i := range l.Dispatches {
 		last := l.Dispatches[i].Last
@@ -270,20 +270,20 @@ func (l *ProxyLog) RichnessV1() float64 {
 			counted++
 		}
 	}
-	return float64(counted) / float64(len(l.Dispatches))
+	return Share(counted, len(l.Dispatches))
 }
 
 // RichnessV2 is the subnet's second definition: the share of dispatches with a
-// valid nonce. Negative where there is no dispatch or no nonce in the log.
+// valid nonce. NaN where there is no dispatch or no nonce in the log.
 func (l *ProxyLog) RichnessV2() float64 {
 	if !l.Nonces() {
-		return -1
+		return math.NaN()
 	}
 	valid := 0
 	for i := range l.Dispatches {
 		valid += int(Flag(l.Dispatches[i].Call.Nonce == NonceValid))
 	}
-	return float64(valid) / float64(len(l.Dispatches))
+	return Share(valid, len(l.Dispatches))
 }
 
 // NonceValid is what the proxy says of a dispatch whose nonce is its own.

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -13,7 +14,7 @@ import (
 func (p *Pad) held(ids, shown []string, result arena.Raw) []string {
 	from := len(p.ids)
 	for _, id := range ids {
-		if p.room() && (HasID(shown, id) || strings.Contains(string(result), id)) {
+		if p.room() && (slices.Contains(shown, id) || strings.Contains(string(result), id)) {
 			p.ids = append(p.ids, id)
 		}
 	}

@@ -154,7 +154,7 @@ func (a *Attempt) answerWords() []uint64 {
 	for i := range a.Claims {
 		list := &a.Claims[i].Listing
 		for _, id := range a.Recommended.Act.IDs {
-			if at := IndexID(list.Shown, id); at >= 0 && at < len(list.Titles) {
+			if at := slices.Index(list.Shown, id); at >= 0 && at < len(list.Titles) {
 				a.Pad.answered = AppendWords(a.Pad.answered, list.Titles[at])
 			}
 		}

@@ -78,7 +78,7 @@ func choice(a *evidence.Attempt, t *Tally, i int, id string) {
 		if list.Act.Tool != evidence.ToolFind {
 			continue
 		}
-		if rank := evidence.IndexID(list.Shown, id); rank >= 0 {
+		if rank := slices.Index(list.Shown, id); rank >= 0 {
 			weigh(a, t, list, rank, a.Claims[i].Act.IDs)
 			return
 		}
@@ -93,7 +93,7 @@ func weigh(a *evidence.Attempt, t *Tally, list *evidence.Claim, rank int, taken 
 	}
 	passed, sum := 0, 0
 	for above, id := range list.Shown[:rank] {
-		if !evidence.HasID(taken, id) {
+		if !slices.Contains(taken, id) {
 			passed++
 			sum += a.Pad.Fit(list.Titles[above])
 		}

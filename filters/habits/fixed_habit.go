@@ -2,6 +2,7 @@ package habits
 
 import (
 	"math"
+	"slices"
 
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
@@ -55,7 +56,7 @@ func picks(a *Agent) Estimate {
 func ranked(a *evidence.Attempt, before int, id string) (shown, first bool) {
 	claimsOf(a, func(i int, c *evidence.Claim) {
 		if i < before {
-			at := evidence.IndexID(c.Shown, id)
+			at := slices.Index(c.Shown, id)
 			shown, first = shown || at >= 0, first || at == 0
 		}
 	}, evidence.ToolFind)
