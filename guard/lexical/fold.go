@@ -11,7 +11,7 @@ import (
 // foldText prepares text for reading: compatibility forms, lower case, Latin
 // letters without accents, plain quotes and dashes, the peso sign as a word.
 func foldText(text string) string {
-	if isPlain(text) {
+	if isASCII(text) && !strings.Contains(text, "`") {
 		return strings.ToLower(text)
 	}
 	text = strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(text, " ")))
@@ -21,15 +21,6 @@ func foldText(text string) string {
 		foldRune(&b, r)
 	}
 	return b.String()
-}
-
-func isPlain(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf || text[i] == '`' {
-			return false
-		}
-	}
-	return true
 }
 
 func foldRune(b *strings.Builder, r rune) {

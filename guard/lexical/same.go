@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// sameLogOdds is the least score of a text that is called the same.
-const sameLogOdds = dropLogOdds
-
 // How much of a text's word pairs the base has says who wrote it: from
 // copiedTemplate on it is the base with changes, where an exchanged word is
 // suspect; from verbatimTemplate on, one where even the count of each word

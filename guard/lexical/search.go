@@ -156,7 +156,7 @@ func (x *Index) judge(number int32, p *profile) judged {
 	b := x.bases[number]
 	best := judged{base: number, part: p, f: x.compare(b, p)}
 	best.score = best.f.score()
-	if best.score >= sameLogOdds || best.f.inWindow().score() < dropLogOdds {
+	if best.score >= dropLogOdds || best.f.inWindow().score() < dropLogOdds {
 		return best
 	}
 	if w := x.window(b, p); w != nil {

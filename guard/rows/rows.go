@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/columns"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
@@ -169,40 +170,20 @@ func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 	return err
 }
 
-func eachLine(r *bufio.Reader, stem string, yield func(Row) error) error {
-	for line, last := 0, false; !last; line++ {
-		text, err := readLine(r)
-		if last = errors.Is(err, io.EOF); err != nil && !last {
-			return fmt.Errorf("line %d: %w", line+1, err)
+func eachLine(r io.Reader, stem string, yield func(Row) error) error {
+	for line, err := range arena.Lines(r, maxLineBytes) {
+		if err != nil {
+			return err
 		}
-		if strings.TrimSpace(text) != "" {
-			if !cursor.Valid(text) || !gjson.Parse(text).IsObject() {
-				return fmt.Errorf("line %d: %w", line+1, ErrNotObject)
-			}
-			if y := yield(Row{JSON: text, Stem: stem, Line: line}); y != nil {
-				return y
-			}
+		text := string(line.Text)
+		if !cursor.Valid(text) || !gjson.Parse(text).IsObject() {
+			return fmt.Errorf("line %d: %w", line.Number, ErrNotObject)
+		}
+		if err := yield(Row{JSON: text, Stem: stem, Line: line.Number - 1}); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-func readLine(r *bufio.Reader) (string, error) {
-	var long []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(long)+len(part) > maxLineBytes {
-			return "", fmt.Errorf("longer than %d bytes", maxLineBytes)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, part...)
-			continue
-		}
-		if long == nil {
-			return string(part), err
-		}
-		return string(append(long, part...)), err
-	}
 }
 
 // endings are those of the files that hold rows.
