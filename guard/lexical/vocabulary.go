@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // vocabulary holds every stem of the bank's requests, titles and options, with
@@ -254,16 +256,4 @@ func isSwap(a, b string) bool {
 
 // isOneSlip reports whether a becomes b by one letter added, left out or
 // changed, or by two neighbours swapped.
-func isOneSlip(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	n := commonPrefix(a, b)
-	switch len(b) - len(a) {
-	case 0:
-		return isSwap(a, b) || n < len(a) && a[n+1:] == b[n+1:]
-	case 1:
-		return a[n:] == b[n+1:]
-	}
-	return false
-}
+func isOneSlip(a, b string) bool { return text.Distance(a, b) == 1 || isSwap(a, b) }
