@@ -98,33 +98,21 @@ func loadLexicon() *lexicon {
 		return l
 	}
 	for _, f := range files {
-		text, err := lexiconFiles.ReadFile("lexicon/" + f.Name())
-		switch {
-		case err != nil:
-		case f.Name() == numbersFile:
-			l.readBigWords(string(text))
-		default:
+		if text, err := lexiconFiles.ReadFile("lexicon/" + f.Name()); err == nil && f.Name() != numbersFile {
 			l.readLines(string(text), f.Name() == valuesFile)
+		}
+	}
+	// Words of a hundred or more are entered so that the others are looked up only in
+	// a text that may spell a price.
+	for word, w := range numberWords() {
+		if w.value >= 100 {
+			l.add(word, meaning{class: bigWord})
 		}
 	}
 	for _, list := range l.entries {
 		slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.word, b.word) })
 	}
 	return l
-}
-
-// readBigWords enters the words of a hundred or more, so that the others are
-// looked up only in a text that may spell a price.
-func (l *lexicon) readBigWords(text string) {
-	for line := range strings.Lines(text) {
-		value, entries, found := strings.Cut(strings.TrimSpace(line), ": ")
-		if !found || len(value) < 3 || value == "x10" {
-			continue
-		}
-		for item := range strings.SplitSeq(entries, ", ") {
-			l.add(item, meaning{class: bigWord})
-		}
-	}
 }
 
 func (l *lexicon) readLines(text string, values bool) {
