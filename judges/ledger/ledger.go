@@ -71,27 +71,35 @@ func Open(dir string) (*Ledger, error) {
 	return l, nil
 }
 
-// catchUp reads what other processes have recorded since it was last called. The
-// caller has mu, or the ledger alone.
-func (l *Ledger) catchUp(visit func(Exchange)) error {
+// eachFile visits the files of the ledger with a suffix.
+func (l *Ledger) eachFile(suffix string, visit func(path string, entry fs.DirEntry) error) error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("list ledger: %w", err)
 	}
 	for _, entry := range entries {
 		path := filepath.Join(l.dir, entry.Name())
-		if !strings.HasSuffix(path, suffix) || l.own != nil && path == l.own.Path() {
+		if !strings.HasSuffix(path, suffix) {
 			continue
 		}
-		const newline = 1
-		if info, err := entry.Info(); err != nil || info.Size() <= l.read[path]+newline {
-			continue
-		}
-		if err := l.load(path, visit); err != nil {
+		if err := visit(path, entry); err != nil {
 			return fmt.Errorf("read ledger %s: %w", path, err)
 		}
 	}
 	return nil
+}
+
+// catchUp reads what other processes have recorded since it was last called. The
+// caller has mu, or the ledger alone.
+func (l *Ledger) catchUp(visit func(Exchange)) error {
+	return l.eachFile(suffix, func(path string, entry fs.DirEntry) error {
+		const newline = 1
+		info, err := entry.Info()
+		if l.own != nil && path == l.own.Path() || err != nil || info.Size() <= l.read[path]+newline {
+			return nil
+		}
+		return l.load(path, visit)
+	})
 }
 
 // load reads the rest of a file of another process.

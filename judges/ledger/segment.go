@@ -28,20 +28,7 @@ type segment struct {
 
 // openSegments reads all old files.
 func (l *Ledger) openSegments(visit func(Exchange)) error {
-	entries, err := os.ReadDir(l.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("list ledger: %w", err)
-	}
-	for _, entry := range entries {
-		path := filepath.Join(l.dir, entry.Name())
-		if !strings.HasSuffix(path, segmentSuffix) {
-			continue
-		}
-		if err := l.openSegment(path, visit); err != nil {
-			return fmt.Errorf("read ledger %s: %w", path, err)
-		}
-	}
-	return nil
+	return l.eachFile(segmentSuffix, func(path string, _ fs.DirEntry) error { return l.openSegment(path, visit) })
 }
 
 // openSegment reads an old file; one without a version holds nothing.
