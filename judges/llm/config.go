@@ -157,17 +157,9 @@ func (c Config) validatePanel() error {
 	return errors.Join(errs...)
 }
 
-// Hash is the hex sha256 of whatever a judgement depends on: a judge with the
+// hash is the hex sha256 of whatever a judgement depends on: a judge with the
 // same hash gives the same answers from the same ledger. Addresses, limits,
 // deadlines and budgets are not in it.
-func (c Config) Hash() (string, error) {
-	k, err := reasoning(c)
-	if err != nil {
-		return "", err
-	}
-	return c.hash(k.prompt)
-}
-
 func (c Config) hash(p prompt) (string, error) {
 	type member struct {
 		Member

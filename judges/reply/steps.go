@@ -25,13 +25,7 @@ func ParseSteps(text string, n int) ([]arena.StepVerdict, arena.JudgeOutcome) {
 	if outcome != arena.JudgeScored {
 		return nil, outcome
 	}
-	var list gjson.Result
-	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
-		if k.Str == stepsKey {
-			list = v
-		}
-		return true
-	})
+	list := gjson.Get(object, stepsKey)
 	verdicts := make([]arena.StepVerdict, n)
 	consistent := true
 	list.ForEach(func(_, v gjson.Result) bool {
