@@ -13,9 +13,8 @@ type statistics func(t table, levels []float64) []float64
 
 // figures computes statistics of the tables of all problems.
 func (c clusters) figures(levels []float64, opt Options, compute statistics) []Figure {
-	sum := newTable(len(levels))
 	return figures(len(c), opt, func(drawn []int) []float64 {
-		sum.clear()
+		sum := newTable(len(levels))
 		for _, i := range drawn {
 			sum.add(c[i])
 		}

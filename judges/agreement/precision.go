@@ -37,7 +37,15 @@ func PrecisionAt(labels, judge *Ratings, threshold float64, opt Options) Precisi
 			p.Above++
 		}
 	}
-	p.Precision, p.Recall = shares(byProblem, opt)
+	shares := figures(len(byProblem), opt, func(drawn []int) []float64 {
+		var sum weighed
+		for _, i := range drawn {
+			w := byProblem[i]
+			sum = weighed{sum.judge + w.judge, sum.labels + w.labels, sum.both + w.both}
+		}
+		return []float64{sum.both / sum.judge, sum.both / sum.labels}
+	})
+	p.Precision, p.Recall = shares[0], shares[1]
 	return p
 }
 
@@ -51,17 +59,4 @@ func (w *weighed) add(judge, label bool, weight float64) {
 	if judge && label {
 		w.both += weight
 	}
-}
-
-// shares are precision and recall.
-func shares(byProblem []weighed, opt Options) (precision, recall Figure) {
-	both := figures(len(byProblem), opt, func(drawn []int) []float64 {
-		var sum weighed
-		for _, i := range drawn {
-			w := byProblem[i]
-			sum = weighed{sum.judge + w.judge, sum.labels + w.labels, sum.both + w.both}
-		}
-		return []float64{sum.both / sum.judge, sum.both / sum.labels}
-	})
-	return both[0], both[1]
 }

@@ -37,13 +37,6 @@ func (t table) add(o table) {
 	}
 }
 
-func (t table) clear() {
-	for i := range t.confusion {
-		clear(t.confusion[i])
-		clear(t.coincidence[i])
-	}
-}
-
 func (t table) counts() [][]int {
 	all := make([][]int, len(t.confusion))
 	for i, row := range t.confusion {
