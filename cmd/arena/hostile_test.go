@@ -68,6 +68,12 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 		"invalid.jsonl":  strings.Replace(envelope("invalid", "x"), `"x"`, "\"\xff\xfe\"", 1) + "\n",
 		"number.jsonl":   strings.Replace(envelope("number", "x"), `"status":"SUCCESS"`, `"status":7`, 1) + "\n",
 		"halfline.jsonl": envelope("half", "x")[:100] + "\n" + envelope("whole", "x") + "\n",
+		"log.eval":       "PK\x03\x04" + strings.Repeat("\xff", 100),
+		"rows.parquet":   "PAR1" + strings.Repeat("\xff", 100) + "PAR1",
+		"rows.arrow":     "\xff\xff\xff\xff\xff\xff\xff\x7f" + strings.Repeat("\xff", 100),
+		"episode.jsonl":  `{"schema_version":"oro.environment_episode.v1","call_trace":{"steps":7}}` + "\n",
+		"ledger.jsonl":   `{"ledger":{"ledger_format":1,"episode":[7,{"kind":"action","step":-1}]}}` + "\n",
+		"spans.jsonl":    `{"resourceSpans":[{"scopeSpans":[{"spans":7}]}]}` + "\n",
 	} {
 		if err := os.WriteFile(filepath.Join(hostile, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -81,10 +87,10 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var words bytes.Buffer
-	if code := run(t.Context(), []string{"build", day, "--max-unreadable", "0.05", "-o", filepath.Join(dir, "corpus")}, nil, io.Discard, &words); code != cli.ExitOK {
+	if code := run(t.Context(), []string{"build", day, "--max-unreadable", "0.1", "-o", filepath.Join(dir, "corpus")}, nil, io.Discard, &words); code != cli.ExitOK {
 		t.Fatalf("exit %d\n%s", code, words.String())
 	}
-	for _, reason := range []string{"too_deep", "bad_json", "empty_file", "truncated_gzip", "line_too_long"} {
+	for _, reason := range []string{"too_deep", "bad_json", "empty_file", "truncated_gzip", "line_too_long", "corrupt_zip", "corrupt_columns"} {
 		if !strings.Contains(words.String(), reason) {
 			t.Errorf("the funnel does not name %s:\n%s", reason, words.String())
 		}

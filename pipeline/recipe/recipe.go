@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -102,14 +103,14 @@ func TrustCalls(c *pipeline.Config) {
 }
 
 // Configure says how the corpus of the rollouts is built. Outcomes alone are
-// rewards (a multiplier whose floor is 1 weighs nothing), every sample of a
-// problem may stay, and TrustCalls. What the student invents or leaves out is a
+// rewards (a multiplier whose floor is 1 weighs nothing, and a student that repeats
+// itself farms no judge), every sample of a problem may stay, and TrustCalls. What the student invents or leaves out is a
 // failure like others where failures are trained on: it is what preferences are
 // to cure.
 func (r Recipe) Configure(c *pipeline.Config) {
 	TrustCalls(c)
 	c.Filter.Mistakes = r.comparesOutcomes()
-	c.Multiplier.Floor = 1
+	c.Multiplier.Floor, c.Multiplier.Frames = 1, multiplier.KeepFrames
 	c.Select.SuccessOnly = r.Profile != corpus.ProfileStepwise
 	c.Select.MinReward = r.MinReward
 	c.Select.Top = max(c.Select.Top, r.Sampling.Samples)

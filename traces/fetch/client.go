@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -115,7 +116,7 @@ func (c *Client) once(ctx context.Context, method, address string, body []byte) 
 		return nil, unaddressed(err)
 	}
 	defer res.Body.Close() //nolint:errcheck // only read
-	text, err := io.ReadAll(res.Body)
+	text, err := whole(res.Body)
 	if err == nil && res.StatusCode == http.StatusOK {
 		return text, nil
 	}
@@ -126,6 +127,26 @@ func (c *Client) once(ctx context.Context, method, address string, body []byte) 
 	_ = json.Unmarshal(text, r) // a refusal may come without a word
 	r.Status, r.wait = res.StatusCode, retryAfter(res.Header.Get("Retry-After"))
 	return nil, r
+}
+
+// whole reads a body to its end, piece by piece: one buffer that grows takes several
+// times what an endless body may have.
+func whole(body io.Reader) ([]byte, error) {
+	const size = 1 << 20
+	var pieces [][]byte
+	piece := make([]byte, 0, size)
+	for {
+		n, err := body.Read(piece[len(piece):size])
+		piece = piece[:len(piece)+n]
+		switch {
+		case err == io.EOF:
+			return slices.Concat(append(pieces, piece)...), nil
+		case err != nil:
+			return nil, err
+		case len(piece) == size:
+			pieces, piece = append(pieces, piece), make([]byte, 0, size)
+		}
+	}
 }
 
 // unaddressed leaves out the address of a failed request: one that is signed is a

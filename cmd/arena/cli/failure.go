@@ -44,14 +44,8 @@ func Usage(err error, hint string) error { return &Failure{err, hint, ExitUsage}
 // Limit is for a run that finished but passed a limit it was given.
 func Limit(err error, hint string) error { return &Failure{err, hint, ExitLimit} }
 
-// Failed is any other error that a hint helps with. On a full disk there is only
-// one that does.
-func Failed(err error, hint string) error {
-	if errors.Is(err, syscall.ENOSPC) {
-		hint = "free some of the disk, or write to another one: -o for what stays, TMPDIR for what does not"
-	}
-	return &Failure{err, hint, ExitFailure}
-}
+// Failed is any other error that a hint helps with.
+func Failed(err error, hint string) error { return &Failure{err, hint, ExitFailure} }
 
 // misnamed gives an error the exit code of wrong usage where it says that a
 // path that the user gave, or what would be in it, is not there: nothing was
@@ -80,14 +74,17 @@ func tellError(stderr io.Writer, err error) int {
 	}
 	f := &Failure{code: ExitFailure}
 	errors.As(err, &f)
-	text := withoutRepeats(err)
+	text, hint := withoutRepeats(err), f.hint
+	if errors.Is(err, syscall.ENOSPC) { // whatever else would help
+		hint = "free some of the disk, or write to another one: -o for what stays, TMPDIR for what does not"
+	}
 	if log, ok := stderr.(*logLines); ok {
-		log.tellError(text, f.hint, f.code)
+		log.tellError(text, hint, f.code)
 		return f.code
 	}
 	fmt.Fprintf(stderr, "arena: error: %s\n", text)
-	if f.hint != "" {
-		fmt.Fprintf(stderr, "arena: hint: %s\n", f.hint)
+	if hint != "" {
+		fmt.Fprintf(stderr, "arena: hint: %s\n", hint)
 	}
 	return f.code
 }

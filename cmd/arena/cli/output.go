@@ -44,6 +44,29 @@ func WriteText(s *Streams, path, text string) error {
 	})
 }
 
+// WriteFolder makes a folder all or nothing: write fills one beside it, which then
+// takes its place.
+func WriteFolder(path string, write func(dir string) error) error {
+	part := filepath.Clean(path) + ".part"
+	err := os.RemoveAll(part)
+	if err == nil {
+		err = os.MkdirAll(part, 0o755)
+	}
+	if err == nil {
+		err = write(part)
+	}
+	if err == nil {
+		err = os.RemoveAll(path)
+	}
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(part))
+	}
+	return nil
+}
+
 // checked is standard output that remembers its first failed write. What prints
 // tables or help does not look at each, and data that did not arrive is no
 // success.

@@ -70,8 +70,8 @@ func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days 
 	if f.n < 1 {
 		return cli.Usage(fmt.Errorf("--n is %d", f.n), "draw at least one attempt")
 	}
-	if _, err := os.Stat(filepath.Join(f.out, sampleFile)); err == nil {
-		return cli.Failed(fmt.Errorf("write %s: a sample is there already", f.out), "people may be labelling it: give another -o")
+	if entries, err := os.ReadDir(f.out); err == nil && len(entries) > 0 {
+		return cli.Failed(fmt.Errorf("write %s: there is something in it already", f.out), "people may be labelling a sample there: give another -o")
 	}
 	l, err := attempt.Read(fsys, dir)
 	if err != nil {
@@ -96,13 +96,11 @@ func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days 
 	if err != nil {
 		return err
 	}
-	if err = os.MkdirAll(f.out, 0o755); err != nil {
+	err = cli.WriteFolder(f.out, func(dir string) error {
+		return errors.Join(cli.WriteText(f.streams, filepath.Join(dir, labelPage), string(page)), cli.WriteText(f.streams, filepath.Join(dir, sampleFile), lines.String()))
+	})
+	if err != nil {
 		return cli.Failed(err, "give -o a folder that can be made")
-	}
-	for name, text := range map[string]string{labelPage: string(page), sampleFile: lines.String()} {
-		if err = cli.WriteText(f.streams, filepath.Join(f.out, name), text); err != nil {
-			return err
-		}
 	}
 	fmt.Fprintf(f.streams.Err, "%d of %d attempts: open %s, then `arena label score %s labels.jsonl`\n", len(drawn), len(l.Lines), filepath.Join(f.out, labelPage), f.out)
 	return nil

@@ -179,28 +179,23 @@ func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	if err := replaceable(f.out); err != nil {
 		return err
 	}
-	part := filepath.Clean(f.out) + ".part"
-	if err := os.RemoveAll(part); err != nil {
-		return err
-	}
 	var files, bytes atomic.Int64
-	err := pages.Write(ctx, f.dropped, func(name string, content []byte) error {
-		if err := f.mayLeave(pages, name, content); err != nil {
-			return err
-		}
-		files.Add(1)
-		bytes.Add(int64(len(content)))
-		to := filepath.Join(part, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return err
-		}
-		return os.WriteFile(to, content, 0o644)
+	err := cli.WriteFolder(f.out, func(dir string) error {
+		return pages.Write(ctx, f.dropped, func(name string, content []byte) error {
+			if err := f.mayLeave(pages, name, content); err != nil {
+				return err
+			}
+			files.Add(1)
+			bytes.Add(int64(len(content)))
+			to := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(to, content, 0o644)
+		})
 	})
-	if err == nil {
-		err = errors.Join(os.RemoveAll(f.out), os.Rename(part, f.out))
-	}
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(part))
+		return err
 	}
 	fmt.Fprintf(f.streams.Err, "%s: %d files, %.1f MB; open %s\n", f.out, files.Load(), float64(bytes.Load())/1e6, filepath.Join(f.out, "index.html"))
 	return nil

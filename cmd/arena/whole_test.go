@@ -1,0 +1,159 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena/internal/long"
+)
+
+// writers are the commands that write a folder or a file beside build, mix, stage
+// and recipe, whose interrupted work is kept; each without its -o.
+func writers(built, other, day string) map[string][]string {
+	return map[string][]string{
+		"import":  {"import", day, "--unguarded", "-q"},
+		"export":  {"export", built, "--profile", "text", "--profile", "openai-jsonl", "-q"},
+		"publish": {"publish", built, "--license", "cc-by-4.0", "-q"},
+		"convert": {"convert", day, "--to", "atif", "-q"},
+		"sample":  {"label", built, "--n", "20"},
+		"pages":   {"view", built},
+		"appeal":  {"view", built, "--appeal", "5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/6ad2567c-3159-426f-a625-b7b1e77d8f9d"},
+		"drift":   {"drift", built, "--against", other},
+		"dedup":   {"dedup", filepath.Join(filepath.Dir(day), "leak", "texts.jsonl")},
+	}
+}
+
+// corpora builds two corpora of the sample day.
+func corpora(t *testing.T, arena string) (built, other, day string) {
+	t.Helper()
+	dir := t.TempDir()
+	day, err := filepath.Abs(filepath.Join("..", "..", "testdata", "day"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, other = filepath.Join(dir, "built"), filepath.Join(dir, "other")
+	for out, seed := range map[string]string{built: "1", other: "7"} {
+		if b, err := exec.Command(arena, "build", day, "-o", out, "-q", "--set", "guard.seed="+seed).CombinedOutput(); err != nil {
+			t.Fatalf("build: %v\n%s", err, b)
+		}
+	}
+	return built, other, day
+}
+
+// contents are the hashes of all files at and below a path, by name.
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(file)
+		name, _ := filepath.Rel(path, file)
+		fmt.Fprintf(&all, "%s %x\n", name, sha256.Sum256(b))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// TestAKilledWriterLeavesAllOrNothing kills each command at several moments: what it
+// was to write is whole or not there, and the same command then writes all of it.
+// Without the tag long it kills each once.
+func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector hears nothing of a killed process")
+	}
+	t.Parallel()
+	arena := program(t)
+	for name, args := range writers(corpora(t, arena)) {
+		dir := t.TempDir()
+		to := func(out string) *exec.Cmd {
+			return exec.Command(arena, append(args[:len(args):len(args)], "-o", filepath.Join(dir, out))...)
+		}
+		began := time.Now()
+		if b, err := to("whole").CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, b)
+			continue
+		}
+		took, whole := time.Since(began), contents(t, filepath.Join(dir, "whole"))
+		killed := filepath.Join(dir, "killed")
+		for i := range 4 {
+			if i != 3 && !long.Tests {
+				continue
+			}
+			c := to("killed")
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(took * time.Duration(i+2) / 6)
+			_ = c.Process.Kill() // it may have ended already
+			_ = c.Wait()         // killed, or done before
+			if _, err := os.Stat(killed); err == nil && contents(t, killed) != whole {
+				t.Errorf("%s: killed, it left a part under the name of the whole", name)
+			}
+			if err := os.RemoveAll(killed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b, err := to("killed").CombinedOutput(); err != nil || contents(t, killed) != whole {
+			t.Errorf("%s: after kills: %v, or another result\n%s", name, err, b)
+		}
+		left, err := filepath.Glob(filepath.Join(dir, "[^.]*"))
+		if err != nil || len(left) > 2 {
+			t.Errorf("%s: beside what it wrote are left %q: %v", name, left, err)
+		}
+	}
+}
+
+// TestAWriterOnAFullDiskSaysSo gives each command a disk of 32 KiB: it fails with a
+// hint, and leaves nothing under the name of what it was to write.
+func TestAWriterOnAFullDiskSaysSo(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		t.Skip("it mounts a disk")
+	}
+	t.Parallel()
+	disk := t.TempDir()
+	if err := syscall.Mount("arena", disk, "tmpfs", 0, "size=32k"); err != nil {
+		t.Skipf("no disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	arena := program(t)
+	for name, args := range writers(corpora(t, arena)) {
+		out := filepath.Join(disk, name)
+		said, err := exec.Command(arena, append(args, "-o", out)...).CombinedOutput()
+		if err == nil {
+			if name != "sample" && name != "drift" && name != "dedup" {
+				t.Errorf("%s fits on the disk", name)
+			}
+		} else if text := string(said); !strings.Contains(text, "no space left on device") || !strings.Contains(text, "hint: ") {
+			t.Errorf("%s: %v: %s", name, err, text)
+		} else if _, gone := os.Stat(out); gone == nil {
+			t.Errorf("%s: there is something under its name", name)
+		}
+		entries, err := os.ReadDir(disk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if err := os.RemoveAll(filepath.Join(disk, e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
