@@ -61,6 +61,7 @@ def figures(page, base):
     check("reasons", shown, dict(Counter(a["reason"] or "kept" for a in attempts)))
     for reason, n in shown.items():
         at(page, base, "#/0/attempts?" + ("fate=%3Dkept" if reason == "kept" else f"reason=%3D{reason}"))
+        page.wait_for_function("document.querySelector('p[role=status]')?.textContent")
         check(f"rows of {reason}", page.text_content("p[role=status]"), f"{n} of {len(attempts)} rows")
     at(page, base, "#/0/agents")
     got = page.eval_on_selector_all("table:has(caption:text-is('Agents by kept attempts')) tbody tr", "rows => rows.map(r => [...r.cells].slice(0, 5).map(c => c.textContent))")
@@ -94,6 +95,11 @@ def by_keyboard(page, base):
     before = page.title()
     page.keyboard.press("n")
     page.wait_for_function("title => document.title !== title", arg=before)
+    second = page.evaluate("arena.list.order[arena.list.order.indexOf(Number(location.hash.split('/')[3])) + 2]")
+    page.keyboard.press("n")
+    page.keyboard.press("n")  # while the next one is drawn
+    page.wait_for_function("row => location.hash === `#/0/attempt/${row}`", arg=second)
+    page.wait_for_selector("article.step")
     page.keyboard.press("b")
     page.wait_for_selector("p[role=status]")
     check("back to the list", page.evaluate("location.hash"), "#/0/attempts?fate=%3Dkept")

@@ -127,15 +127,15 @@
   }
 
   // keys lets a reader walk the steps, the marked passages and the list.
-  function keys(day, row) {
+  function keys(day) {
     const steps = () => [...document.querySelectorAll("article.step")], go = (nodes, by) => {
       const at = nodes.indexOf(document.activeElement.closest("article.step, mark")), next = nodes[Math.max(0, Math.min(nodes.length - 1, at + by))];
       next?.focus(); next?.scrollIntoView({ block: "center" });
     };
-    const list = arena.list, neighbour = (by) => { const i = list ? list.order.indexOf(row) + by : -1; if (list && list.order[i] !== undefined) location.hash = arena.address([day.k, "attempt", list.order[i]]); };
+    const list = arena.list, neighbour = (by) => { const i = list ? list.order.indexOf(Number(arena.place().path[2])) + by : -1; if (list && list.order[i] !== undefined) location.hash = arena.address([day.k, "attempt", list.order[i]]); };
     for (const [key, act] of Object.entries({
       j: () => go(steps(), 1), k: () => go(steps(), -1), ArrowRight: () => neighbour(1), ArrowLeft: () => neighbour(-1), n: () => neighbour(1), p: () => neighbour(-1),
-      m: () => { const all = [...document.querySelectorAll("mark")]; go(all, all.indexOf(document.activeElement) < 0 ? 1 : 1); },
+      m: () => go([...document.querySelectorAll("mark")], 1),
       f: () => { const all = steps().map((s) => s.querySelector("details")), open = !all.some((d) => d.open); all.forEach((d) => { d.open = open; }); },
       b: () => { location.hash = list ? list.back : arena.address([day.k, "attempts"]); },
     })) arena.keys.set(key, act);
@@ -145,7 +145,7 @@
     const row = Number(path[0]), a = await day.argued(row), at = arena.address([day.k, "attempt", row]), is = (kind) => path[1] === kind ? path[2] : "";
     if (!a) throw new Error(`there is no attempt ${path[0]}`);
     document.title = `${day.get("reason", row) || day.get("fate", row)}: ${day.get("trace_id", row)}`;
-    keys(day, row);
+    keys(day);
     const section = (name, ...content) => el("section", {}, el("h2", {}, name), content);
     return [el("h1.id", {}, day.get("trace_id", row) || "A record that could not be read"), verdict(day, row, a),
       el("div.sections", {}, section("Outcome", scored(day, row)), section("Judge", judged(day, row, a)), section("Guard", guarded(day, row, a)), section("Rank", ranked(day, row, a))),

@@ -2,7 +2,7 @@
 // Draws the page that the address names, and again whenever it changes.
 (async () => {
   const { el, place, pages } = arena, main = document.getElementById("main"), nav = document.getElementById("nav");
-  let site, turn = 0;
+  let site, turn = 0, before = new Map(); // the keys of the page that stands while the next one is drawn
 
   // entries are the pages of a corpus or of a run, the first its home.
   function entries(k) {
@@ -31,10 +31,12 @@
   async function draw() {
     const mine = ++turn, { path, view } = place(), k = path[0] || (site.corpora.length ? "0" : "r0"), name = path[1] || entries(k)[0][0];
     arena.current = null;
-    arena.keys.clear();
+    before = new Map([...before, ...arena.keys]);
+    arena.keys = new Map();
     try {
       const about = await (k.startsWith("r") ? arena.run(k) : arena.day(k)), made = await (pages.get(name) || pages.get(entries(k)[0][0]))(about, path.slice(2), view);
       if (mine !== turn) return;
+      before = new Map();
       navigation(k, name);
       main.replaceChildren(...[made].flat(Infinity).filter((node) => node !== null));
       const step = main.querySelector("[data-here]");
@@ -44,18 +46,19 @@
     }
   }
 
-  let before = "";
+  let last = "";
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || document.querySelector("dialog[open]")) {
       if (e.key === "Escape" && e.target.tagName === "INPUT") (main.querySelector(".rows") || main).focus();
       return;
     }
-    const go = before === "g" && { h: "home", a: "attempts", g: "agents" }[e.key];
-    before = go ? "" : e.key;
+    const go = last === "g" && { h: "home", a: "attempts", g: "agents" }[e.key];
+    last = go ? "" : e.key;
+    const act = arena.keys.get(e.key) || before.get(e.key);
     if (go) location.hash = arena.address([place().path[0] || "0", go]);
     else if (e.key === "?") help();
     else if (e.key === "/" && document.getElementById("search")) document.getElementById("search").focus();
-    else if (arena.keys.has(e.key)) arena.keys.get(e.key)(e);
+    else if (act) act(e);
     else return;
     e.preventDefault();
   });
