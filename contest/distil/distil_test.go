@@ -267,6 +267,7 @@ func FuzzParseEval(f *testing.F) {
 	}
 	f.Add(string(b))
 	f.Add(`{"students":{"a":{"kl_per_prompt":[{"kl_mean":1,"n_positions":3}],"kl_global_avg":Infinity},"b":{"kl_per_prompt":[NaN],"axes":{"x":1}}}}`)
+	f.Add(`{"students":{"":{"kl_per_prompt":[{"kl_mean":1,"n_positions":3}]}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := parseEval(text)
 		if err != nil {

@@ -5,6 +5,7 @@
 package distil
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -83,6 +84,9 @@ func parseEval(content string) (*Eval, error) {
 	e := &Eval{Teacher: text(v, "teacher"), Vocabulary: int(number(v, "vocab_size", 0))}
 	for _, item := range students.Dict {
 		s, err := parseStudent(item.Key, item.Value)
+		if err == nil && s.Model == "" {
+			err = errors.New("it has no name")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("student %q: %w", item.Key, err)
 		}
