@@ -25,9 +25,8 @@ Written from the code by ` + "`go test . -run ReasonsPage -update`" + `.
 
 Funnels, reports, ledgers and the commands' last words count by these words, which stay as they are. A stage is where the
 word is given: a step of a build or import, an export, a mixture, a recipe. A check of the filter is told in the sentence of
-its catalogue: what an attempt must have and lacks, or what was found in it; one that rejects nothing by itself names how a
-scripted attempt was made. What to do begins with "none" where nothing is to be done; keys are those of
-[configuration.md](configuration.md), with their default.
+its catalogue; one that rejects nothing by itself names how a scripted attempt was made. What to do begins with "none" where
+nothing is to be done; keys are those of [configuration.md](configuration.md), with their default.
 
 | reason | stage | meaning | what to do |
 |---|---|---|---|

@@ -44,23 +44,23 @@ func (c *Check) Fires(value, limit float64) bool {
 
 // All is every check in the order in which it is reported.
 var All = []Check{
-	{Name: "finished_v1", Doc: "The attempt ended well and left a dialogue.", Reason: "attempt_failed",
+	{Name: "finished_v1", Doc: "The attempt did not end well, or left no dialogue.", Reason: "attempt_failed",
 		Value: "1 if the sandbox saw it succeed", Limit: "1",
 		Measure: func(a *evidence.Attempt, _ int) (value, limit float64) {
 			return evidence.Flag(a.Trace.Status == arena.StatusSuccess && a.Trace.HasDialogue), 1
 		}},
-	{Name: "dialogue_v1", Doc: "The dialogue has at least one turn with a call.", Reason: "empty_dialogue",
+	{Name: "dialogue_v1", Doc: "The dialogue has no turn with a call.", Reason: "empty_dialogue",
 		Value: "turns that call a tool", Limit: "least turns",
 		Measure: func(a *evidence.Attempt, _ int) (value, limit float64) { return float64(a.CallTurns), 1 }},
-	{Name: "call_count_v1", Doc: "The attempt is small enough to be examined whole.", Reason: "too_many_calls",
+	{Name: "call_count_v1", Doc: "The attempt has more calls than are examined.", Reason: "too_many_calls",
 		Value: "calls of the dialogue or entries of the log", Limit: "most calls", above: true, Measure: size},
-	{Name: "answered_calls_v1", Doc: "Every tool call is answered.", Reason: "unanswered_call",
+	{Name: "answered_calls_v1", Doc: "A tool call is without an answer.", Reason: "unanswered_call",
 		Value: "calls without a result", Limit: "most such calls", above: true, Measure: unanswered},
-	{Name: "one_recommendation_v1", Doc: "There is exactly one recommendation.", Reason: "recommend_count",
+	{Name: "one_recommendation_v1", Doc: "There is no recommendation, or more than one.", Reason: "recommend_count",
 		Value: "distance of the number of recommend_product calls from 1", Limit: "greatest distance", above: true, Mistake: true, Measure: recommendations},
-	{Name: "token_length_v1", Doc: "The dialogue fits the training context.", Reason: "too_long",
+	{Name: "token_length_v1", Doc: "The dialogue is longer than the training context.", Reason: "too_long",
 		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", above: true, Measure: tokens},
-	{Name: "ends_in_thought_v1", Doc: "The last turn does more than think.", Reason: "ends_on_think",
+	{Name: "ends_in_thought_v1", Doc: "The last turn only thinks.", Reason: "ends_on_think",
 		Value: "1 if the last turn only thinks", Limit: "0", above: true, Measure: endsInThought},
 	{Name: "judge_orders_v1", Doc: "The agent's own text orders its judge about.", Reason: "orders_the_judge",
 		Value: "passages that order a judge", Limit: "most such passages", above: true, Measure: judgeOrders},

@@ -47,7 +47,7 @@ func (c *Corpus) day() *day {
 	for _, s := range d.Funnel {
 		for _, by := range []map[string]int64{s.Dropped, s.Failures} {
 			for word := range by {
-				d.Reasons[word] = l.Meanings[word]
+				d.Reasons[word] = strings.ReplaceAll(l.Meanings[word], "`", "")
 			}
 		}
 	}

@@ -142,7 +142,9 @@
   }
 
   page("attempt", async (day, path) => {
-    const row = Number(path[0]), a = await day.argued(row), at = arena.address([day.k, "attempt", row]), is = (kind) => path[1] === kind ? path[2] : "";
+    const row = Number(path[0]);
+    if (!(row >= 0 && row < day.rows)) throw new Error(`there is no attempt ${path[0]}: the last of ${day.rows} is ${day.rows - 1}`);
+    const a = await day.argued(row), at = arena.address([day.k, "attempt", row]), is = (kind) => path[1] === kind ? path[2] : "";
     if (!a) throw new Error(`there is no attempt ${path[0]}`);
     document.title = `${day.get("reason", row) || day.get("fate", row)}: ${day.get("trace_id", row)}`;
     keys(day);

@@ -85,7 +85,7 @@ const arena = (() => {
   // table makes a small table: heads, then rows of cells.
   function table(caption, heads, rows) {
     return el("div.wide", { tabindex: 0, role: "region", "aria-label": caption }, el("table", {}, el("caption", {}, caption),
-      el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))),
+      el("thead", {}, el("tr", {}, heads.map((h, i) => el("th", { scope: "col", class: typeof rows[0]?.[i] === "number" ? "n" : null }, h)))),
       el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((c, i) => i ? el("td", { class: typeof c === "number" ? "n" : null }, c instanceof Node || Array.isArray(c) ? c : typeof c === "number" ? number(c) : c ?? "–") : el("th", { scope: "row" }, c)))))));
   }
 

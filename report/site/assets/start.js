@@ -34,7 +34,9 @@
     before = new Map([...before, ...arena.keys]);
     arena.keys = new Map();
     try {
-      const about = await (k.startsWith("r") ? arena.run(k) : arena.day(k)), made = await (pages.get(name) || pages.get(entries(k)[0][0]))(about, path.slice(2), view);
+      const about = await (k.startsWith("r") ? arena.run(k) : arena.day(k)), draws = pages.get(name);
+      if (!draws) throw new Error(`there is no page ${name}`);
+      const made = await draws(about, path.slice(2), view);
       if (mine !== turn) return;
       before = new Map();
       navigation(k, name);
