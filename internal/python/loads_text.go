@@ -42,6 +42,9 @@ func (d *decoder) str() (string, error) {
 			}
 			return string(append(b, s...)), nil
 		case '\\':
+			if b == nil { // most end at the next quote
+				b = make([]byte, 0, len(d.text[from:d.at])+1+strings.IndexByte(d.text[d.at:], '"')+1)
+			}
 			b = append(b, d.text[from:d.at]...)
 			r, err := d.escape(open)
 			if err != nil {
