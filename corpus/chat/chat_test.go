@@ -112,8 +112,14 @@ func TestCheckRefusesOrdersThatTemplatesRefuse(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if err := chat.Check([]chat.Message{m(chat.System), m(chat.User), m(chat.Assistant), m(chat.User), m(chat.Assistant)}, nil); err != nil {
-		t.Error(err)
+	asks := chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: "a", Function: chat.Function{Name: "f", Arguments: []byte(`{}`)}}}}
+	for name, ms := range map[string][]chat.Message{
+		"goes on":             {m(chat.System), m(chat.User), m(chat.Assistant), m(chat.User), m(chat.Assistant)},
+		"user behind answers": {m(chat.User), asks, {Role: chat.Tool, Content: "x", CallID: "a"}, m(chat.User), m(chat.Assistant)},
+	} {
+		if err := chat.Check(ms, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

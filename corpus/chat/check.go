@@ -89,8 +89,8 @@ func ParseSchema[S ~string](tools []S) Schema {
 }
 
 // Check holds messages against what every trainer's template takes: system?
-// user (assistant (tool+ assistant)*)+, each call answered in the next turn by
-// its id, the last message the assistant's. Calls of the last message need no
+// user (assistant (tool+ user? assistant)*)+, each call answered in the next turn
+// by its id, the last message the assistant's. Calls of the last message need no
 // answer. A nil schema leaves the tools unchecked.
 func Check[M Message | Written](ms []M, schema Schema) error {
 	if len(ms) == 0 || Message(ms[len(ms)-1]).Role != Assistant {
@@ -147,7 +147,7 @@ func (w *walker) follows(role string) bool {
 	case System:
 		return w.before == ""
 	case User:
-		return w.before == "" || w.before == System || w.before == Assistant
+		return w.before != User
 	case Assistant:
 		return w.before == User || w.before == Tool
 	default:

@@ -16,9 +16,9 @@ type Turn struct {
 
 // Text writes messages with strings alone, so that every loader reads them
 // alike: the tools stand in the system turn, calls and reasoning inside the
-// assistant's, results in user turns. Roles alternate. The tags are those of
-// the Qwen and Hermes families. Tools have a system turn of their own where
-// there is no system prompt.
+// assistant's, results in user turns, before what the user says then. Roles
+// alternate. The tags are those of the Qwen and Hermes families. Tools have a
+// system turn of their own where there is no system prompt.
 func Text(ms []Message, tools []string) []Turn {
 	return form(ms, tools, plain)
 }
@@ -48,7 +48,12 @@ func form[M Message | Written](ms []M, tools []string, say speech) []Turn {
 			out = append(out, Turn{User, responses(ms[i:i+n], say)})
 			i += n - 1
 		default:
-			out = append(out, Turn{User, say.alone(m.Content)})
+			text := say.alone(m.Content)
+			if last := len(out) - 1; last >= 0 && out[last].Role == User {
+				out[last].Content += "\n" + text
+				continue
+			}
+			out = append(out, Turn{User, text})
 		}
 	}
 	return out

@@ -214,12 +214,14 @@ func TestTurnsLearnFromTheLastAlone(t *testing.T) {
 // TestRowsOfAnotherTargetAreDropped drops for one target alone and counts.
 func TestRowsOfAnotherTargetAreDropped(t *testing.T) {
 	t.Parallel()
-	from := corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `""`), conversation(`{"any":1}`, `"x"`)})
+	goesOn := conversation(`{"any":1}`, `"x"`)
+	goesOn.Turns = slices.Insert(goesOn.Turns, 1, arena.Turn{User: "in red"})
+	from := corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `""`), conversation(`{"any":1}`, `"x"`), goesOn})
 	text, _, _ := export.Named("text")
 	share, _, _ := export.Named("sharegpt")
 	counts, err := export.Run(context.Background(), corpus.Disk{}, from, filepath.Join(t.TempDir(), "out"), []export.Profile{text, share}, &export.Options{}, 2)
 	ok(t, err)
-	if counts[0].Out != 2 || counts[2].Out != 1 || counts[2].Dropped["empty_result"] != 1 {
+	if counts[0].Out != 3 || counts[2].Out != 1 || counts[2].Dropped["empty_result"] != 1 || counts[2].Dropped["roles_out_of_order"] != 1 {
 		t.Fatalf("counts %+v", counts)
 	}
 }

@@ -30,6 +30,9 @@ func shareGPT(r *row) ([]rows.ShareGPT, error) {
 		case chat.System:
 			out.System = m.Content
 		case chat.User:
+			if ms[max(0, i-1)].Role == chat.Tool { // its reader takes one of the two between the model's turns
+				return nil, &chat.Unfit{Reason: chat.ReasonOrder}
+			}
 			out.Conversations = append(out.Conversations, rows.Said{From: "human", Value: m.Content})
 		case chat.Assistant:
 			out.Conversations = append(out.Conversations, spoken(m))

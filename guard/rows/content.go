@@ -58,9 +58,16 @@ var (
 // resultTags open a tool result that stands in a user turn.
 var resultTags = []string{"<obs>", "<tool_response>", "<tool_result>", "<observation>", "<function_response>", "<|observation|>"}
 
-// IsResult reports whether a text in a user turn is the result of a tool.
+// resultEnd closes a result as package chat writes it.
+const resultEnd = "</tool_response>"
+
+// IsResult reports whether a text in a user turn is the result of a tool, and nothing
+// that the user says behind it.
 func IsResult(text string) bool {
 	text = strings.TrimSpace(text)
+	if at := strings.LastIndex(text, resultEnd); at >= 0 && at+len(resultEnd) < len(text) {
+		return false
+	}
 	return slices.ContainsFunc(resultTags, func(tag string) bool { return strings.HasPrefix(text, tag) })
 }
 

@@ -44,6 +44,10 @@ func TestReadKnowsEveryFormat(t *testing.T) {
 			`{"messages":[{"role":"user","content":"a lamp"},{"role":"user","content":" <obs>neighbours</obs>"},{"role":"user","content":"<tool_response>\nneighbours"}]}`,
 			Content{Request: "a lamp"},
 		},
+		"words behind a result": {
+			`{"messages":[{"role":"user","content":"a lamp"},{"role":"user","content":"<tool_response>\n1\n</tool_response>\nin red"}]}`,
+			Content{Request: "a lamp", Context: []string{"<tool_response>\n1\n</tool_response>\nin red"}},
+		},
 		"preference": {
 			`{"prompt":[{"role":"user","content":"a lamp"}],"chosen":[{"role":"assistant","content":"good"}],"rejected":[{"role":"assistant","content":"bad"}]}`,
 			Content{Request: "a lamp", Answers: []string{"good", "bad"}},
