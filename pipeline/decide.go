@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"math"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/where"
@@ -107,10 +108,13 @@ func (g *grouper) becomes(f choose.Fate, at ref, x *block.Entry) *candidate {
 	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
-	completion := x.Body.Signature.Pack()
+	completion, started := x.Body.Signature.Pack(), int64(math.MaxInt64)
+	if date := x.Attempt.RunDate; date != nil {
+		started = *date
+	}
 	return &candidate{
 		Row: choose.Row{ID: x.Attempt.TraceID, Score: g.weights.reward(x), Completion: &completion},
-		ref: at, problem: x.Problem, rank: x.Rank, bytes: x.Body.Bytes, kept: f.Kept(),
+		ref: at, problem: x.Problem, rank: x.Rank, started: started, bytes: x.Body.Bytes, kept: f.Kept(),
 	}
 }
 

@@ -19,8 +19,10 @@ type candidate struct {
 	ref
 	problem int
 	// rank is what the filter makes of the trajectory, higher is better.
-	rank  float64
-	bytes int64
+	rank float64
+	// started is when its run began, in Unix milliseconds, the largest where unknown.
+	started int64
+	bytes   int64
 	// kept reports whether nothing but its rank can still keep it out of sft.
 	kept bool
 }

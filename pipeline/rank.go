@@ -81,9 +81,10 @@ func (s *selection) add(c *candidate, sft *choose.Thinner) choose.Fate {
 }
 
 // better orders attempts at one problem: by reward, then by what the filter
-// makes of the trajectory, then by id. Ids are unique, so the order is total.
+// makes of the trajectory, then by when its run began, so that no copy passes its
+// original, then by id. Ids are unique, so the order is total.
 func better(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.started, b.started), cmp.Compare(a.ID, b.ID))
 }
 
 // withoutSplit are the reasons of attempts at problems whose pool no split holds.
