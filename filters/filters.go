@@ -57,11 +57,11 @@ func Catalogue() []checks.Check {
 	}
 	for i := range habits.All {
 		h := &habits.All[i]
-		all = append(all, checks.Check{Name: h.Check, Doc: h.Doc, Reason: h.Reason, Value: "0 to 1, how sure that is at the lower end of its 95 % interval", Limit: "half"})
+		all = append(all, checks.Check{Name: h.Check, Doc: h.Doc, Reason: h.Reason, Value: "0 to 1, how sure that is at the lower end of its 95 % interval", Limit: "half", Above: true})
 	}
 	for i := range habits.Proofs {
 		p := &habits.Proofs[i]
-		all = append(all, checks.Check{Name: p.Check, Doc: p.Doc, Reason: p.Reason, Value: "1 if it holds: " + p.Why, Limit: "0"})
+		all = append(all, checks.Check{Name: p.Check, Doc: p.Doc, Reason: p.Reason, Value: "1 if it holds: " + p.Why, Limit: "0", Above: true})
 	}
 	return all
 }

@@ -20,7 +20,7 @@ type Tier string
 // The tiers, strongest evidence first.
 const (
 	TierNone       Tier = ""
-	TierSpec       Tier = "spec"       // asks for what a protected problem asks for, by its products and constraints
+	TierSpec       Tier = "spec"       // its request, its answer or what the model wrote names a product that a protected problem asks for
 	TierExact      Tier = "exact"      // repeats a protected text
 	TierNormalised Tier = "normalised" // repeats a protected text but for case, punctuation and white space
 	TierLexical    Tier = "lexical"    // says the same as a protected text in other words
@@ -143,9 +143,9 @@ func (g *Guard) Check(c Candidate) Finding {
 		}
 		var f Finding
 		if i < len(c.Answers) {
-			f = g.checkSaid(text)
+			f = g.checkSaid("what the model wrote", text)
 		} else {
-			f = g.definitions.check(text, g.checkSaid)
+			f = g.definitions.check(text, func(s string) Finding { return g.checkSaid("what stands beside the dialogue", s) })
 		}
 		if f.Score >= leastBeside {
 			best = stronger(best, f.beside())
@@ -163,8 +163,8 @@ func (f Finding) beside() Finding {
 
 // checkSaid reads what is neither a customer's text nor a prompt as it stands:
 // disguises are undone to find ids and titles alone.
-func (g *Guard) checkSaid(text string) Finding {
-	if f := g.spec.check(text, g.bank); f.Drop || len(text) < leastRequest {
+func (g *Guard) checkSaid(whose, text string) Finding {
+	if f := g.spec.check(whose, text, g.bank); f.Drop || len(text) < leastRequest {
 		return f
 	}
 	return g.checkPlain(disguise.Plain(text))
@@ -176,7 +176,7 @@ const leastRequest = 16
 
 // checkText reads text as it stands and as it says beneath a disguise.
 func (g *Guard) checkText(text string) Finding {
-	if f := g.spec.check(text, g.bank); f.Drop {
+	if f := g.spec.check("the text", text, g.bank); f.Drop {
 		return f
 	}
 	if f := g.text.check(text, g.bank); f.Drop {

@@ -95,18 +95,19 @@ func leadHash(words []uint64) (h uint64) {
 func (s *specIndex) rewarded(ids []string, bank []Entry) Finding {
 	for _, id := range ids {
 		if i, protected := s.byProduct[id]; protected {
-			return specFinding(bank[i], fmt.Sprintf("product %s is a protected problem's", id))
+			return specFinding(bank[i], fmt.Sprintf("the answer is product %s, a protected problem's", id))
 		}
 	}
 	return Finding{}
 }
 
-// check looks for ids and titles in a text, beneath its disguises too.
-func (s *specIndex) check(text string, bank []Entry) Finding {
+// check looks for ids and titles in a text, beneath its disguises too; whose says
+// in words which text that is.
+func (s *specIndex) check(whose, text string, bank []Entry) Finding {
 	text = disguise.Plain(text)
 	for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {
 		if i, what := s.named(withoutEscapes(r.Text)); what != "" {
-			return specFinding(bank[i], "the text names "+what)
+			return specFinding(bank[i], whose+" names "+what)
 		}
 	}
 	return Finding{}

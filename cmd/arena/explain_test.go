@@ -54,10 +54,22 @@ func TestEveryAttemptIsExplained(t *testing.T) {
 		if a.Story == nil && line.Attempt.HasDialogue {
 			t.Errorf("%s has no story", line.Attempt.TraceID)
 		}
+		if reason == "never_touch" && (!strings.Contains(text, "its own problem is protected") || !strings.Contains(text, "pool is never-touch, its cluster ")) {
+			t.Errorf("%s does not name its pool and cluster", line.Attempt.TraceID)
+		}
+		if reason == "axis_unknown" && !strings.Contains(text, "why unknown: ") {
+			t.Errorf("%s does not say why it is unknown", line.Attempt.TraceID)
+		}
+		if reason == "leak_spec" && !strings.Contains(text, "the request does not name it") {
+			t.Errorf("%s does not say where the protected product stands", line.Attempt.TraceID)
+		}
+		if reason == "near_duplicate" && a.First == "" {
+			t.Errorf("%s does not say which twin began first", line.Attempt.TraceID)
+		}
 		reasons[reason]++
 	}
 	t.Log(reasons)
-	if reasons["near_duplicate"] == 0 || reasons["beyond_top"] == 0 {
+	if reasons["near_duplicate"] == 0 || reasons["never_touch"] == 0 || reasons["leak_spec"] == 0 || reasons["beyond_top"] == 0 {
 		t.Errorf("reasons %v", reasons)
 	}
 }

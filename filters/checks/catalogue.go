@@ -3,6 +3,7 @@
 package checks
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -24,8 +25,8 @@ type Check struct {
 	Reason string
 
 	Measure func(a *evidence.Attempt, maxTokens int) (value, limit float64)
-	// above is true where values over the limit fire, else those under it.
-	above bool
+	// Above is true where values over the limit fire, else those under it.
+	Above bool
 	// Mistake reports whether a reject tells of the model's own doing: the record is
 	// whole and honest, and shows what not to do.
 	Mistake bool
@@ -36,7 +37,7 @@ func (c *Check) Fires(value, limit float64) bool {
 	if math.IsNaN(value) {
 		return false
 	}
-	if c.above {
+	if c.Above {
 		return value > limit
 	}
 	return value < limit
@@ -53,20 +54,29 @@ var All = []Check{
 		Value: "turns that call a tool", Limit: "least turns",
 		Measure: func(a *evidence.Attempt, _ int) (value, limit float64) { return float64(a.CallTurns), 1 }},
 	{Name: "call_count_v1", Doc: "The attempt has more calls than are examined.", Reason: "too_many_calls",
-		Value: "calls of the dialogue or entries of the log", Limit: "most calls", above: true, Measure: size},
+		Value: "calls of the dialogue or entries of the log", Limit: "most calls", Above: true, Measure: size},
 	{Name: "answered_calls_v1", Doc: "A tool call is without an answer.", Reason: "unanswered_call",
-		Value: "calls without a result", Limit: "most such calls", above: true, Measure: unanswered},
+		Value: "calls without a result", Limit: "most such calls", Above: true, Measure: unanswered},
 	{Name: "one_recommendation_v1", Doc: "There is no recommendation, or more than one.", Reason: "recommend_count",
-		Value: "distance of the number of recommend_product calls from 1", Limit: "greatest distance", above: true, Mistake: true, Measure: recommendations},
+		Value: "distance of the number of recommend_product calls from 1", Limit: "greatest distance", Above: true, Mistake: true, Measure: recommendations},
 	{Name: "token_length_v1", Doc: "The dialogue is longer than the training context.", Reason: "too_long",
-		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", above: true, Measure: tokens},
+		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", Above: true, Measure: tokens},
 	{Name: "ends_in_thought_v1", Doc: "The last turn only thinks.", Reason: "ends_on_think",
-		Value: "1 if the last turn only thinks", Limit: "0", above: true, Measure: endsInThought},
+		Value: "1 if the last turn only thinks", Limit: "0", Above: true, Measure: endsInThought},
 	{Name: "judge_orders_v1", Doc: "The agent's own text orders its judge about.", Reason: "orders_the_judge",
-		Value: "passages that order a judge", Limit: "most such passages", above: true, Measure: judgeOrders},
+		Value: "passages that order a judge", Limit: "most such passages", Above: true, Measure: judgeOrders},
 	{Name: "invented_id_v1", Doc: "A call names a product that no result before it held.", Reason: "invented_id",
-		Value: "such products", Limit: "most such products", above: true, Mistake: true,
+		Value: "such products", Limit: "most such products", Above: true, Mistake: true,
 		Measure: func(a *evidence.Attempt, _ int) (value, limit float64) { return float64(a.Invented), 0 }},
+}
+
+// Bound says of a verdict's two numbers what they are and which side of the limit passes.
+func (c *Check) Bound(value, limit float64) string {
+	passes := "at least"
+	if c.Above {
+		passes = "at most"
+	}
+	return fmt.Sprintf("%.4g measured (%s), %s %.4g passes", value, c.Value, passes, limit)
 }
 
 // Mistake reports whether a reject with this reason tells of the model's own doing

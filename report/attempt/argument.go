@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
@@ -23,12 +26,20 @@ type Argument struct {
 	// Steps are passages that the judge cites for no gate.
 	Steps  []Passage `json:"steps,omitempty"`
 	Detail string    `json:"detail,omitempty"`
-	Near   *Near     `json:"near,omitempty"`
+	// Unknown says why nothing told who wrote the calls, where that is the verdict.
+	Unknown string `json:"unknown,omitempty"`
+	// Unasked says why the guard was not asked; Pool is that of the problem's cluster,
+	// empty where the bank is not there.
+	Unasked string     `json:"unasked,omitempty"`
+	Pool    guard.Pool `json:"pool,omitempty"`
+	Near    *Near      `json:"near,omitempty"`
 	// Rivals are the places in the ledger of all that were ranked at the problem, the
 	// best first; Better that of the twin that stays, -1 for none.
-	Rivals []int  `json:"rivals,omitempty"`
-	Better int    `json:"better"`
-	Story  *Story `json:"story,omitempty"`
+	Rivals []int `json:"rivals,omitempty"`
+	Better int   `json:"better"`
+	// First says of both twins whose run began first.
+	First string `json:"first,omitempty"`
+	Story *Story `json:"story,omitempty"`
 }
 
 // Check is one check of the filter, with what was measured and its limit.
@@ -73,6 +84,8 @@ type Near struct {
 	// they share with the attempt's own request.
 	Texts string   `json:"texts,omitempty"`
 	Words []string `json:"words,omitempty"`
+	// Found says where in the dialogue a protected product stands.
+	Found []string `json:"found,omitempty"`
 }
 
 // Argue puts together what the ledger says of the attempt at a place.
@@ -85,7 +98,10 @@ func (l *Ledger) Argue(at int) *Argument {
 		for _, f := range v.Features {
 			a.Features = append(a.Features, Feature(f))
 		}
+		a.Unknown = l.unknown(a)
 	}
+	a.Pool = l.pools[a.Attempt.Cluster]
+	a.Unasked = a.unasked()
 	if j := a.Judgement; j != nil {
 		a.judged(j)
 	}
@@ -95,11 +111,71 @@ func (l *Ledger) Argue(at int) *Argument {
 	a.Rivals = l.byProblem[a.Attempt.ProblemID]
 	if a.Place != nil {
 		if better, known := l.Find(a.Place.Better); known {
-			a.Better = better
+			a.Better, a.First = better, first(a.Attempt, l.Lines[better].Attempt)
 		}
 	}
 	return a
 }
+
+// unasked says why the guard was not asked, empty where it was: it is asked last, about
+// what may become a row.
+func (a *Argument) unasked() string {
+	switch x := a.Attempt; {
+	case a.Leak != nil:
+	case x.Cluster == "":
+		return "its problem is not known"
+	case x.Stage == "read" || x.Stage == "filter":
+		return "it left at " + x.Stage
+	case a.Pool == guard.PoolNeverTouch:
+		return "its own problem is protected, and in no split"
+	}
+	return ""
+}
+
+// unknown says why the axis is unknown, and that this goes before other checks.
+func (l *Ledger) unknown(a *Argument) string {
+	if a.Verdict.Axis != string(arena.AxisUnknown) {
+		return ""
+	}
+	return l.undecided(a) + "; who acted is asked first, and without an answer no other check decides"
+}
+
+func (l *Ledger) undecided(a *Argument) string {
+	measured := map[string]float64{}
+	for _, f := range a.Features {
+		measured[f.Name] = f.Value
+	}
+	day := slices.IndexFunc(a.Checks, func(c Check) bool { return c.Fires && strings.HasPrefix(l.Checks[c.Name].Doc, "Over the agent's day") })
+	dispatches, logged := measured["dispatches"]
+	switch {
+	case measured["turns"] == 0:
+		return "it left no dialogue, so there are no calls to ask about"
+	case day >= 0:
+		return "the attempt's log speaks for the model, its agent's day against it (" + a.Checks[day].Name + ")"
+	case !logged:
+		return "no log of the proxy shows what the model replied"
+	case dispatches == 0:
+		return "the proxy saw no dispatch that a reply could have named"
+	case measured["unreadable_replies"] < measured["inference"] && measured["log_odds"] == 0:
+		return "as much speaks for the model as against it: the log-odds are 0"
+	}
+	return "replies cannot be read, or fit the calls in order and not by their clocks"
+}
+
+// first compares when two attempts' runs began.
+func first(this, twin *rows.Attempt) string {
+	switch {
+	case this.RunDate == nil || twin.RunDate == nil:
+		return "which began first is not known"
+	case *this.RunDate == *twin.RunDate:
+		return "both runs began at " + began(this)
+	case *this.RunDate < *twin.RunDate:
+		return "this one's run began first, " + began(this) + " against " + began(twin) + ", and ranks behind it all the same"
+	}
+	return "the twin's run began first, " + began(twin) + " against " + began(this)
+}
+
+func began(a *rows.Attempt) string { return time.UnixMilli(*a.RunDate).UTC().Format(time.DateTime) }
 
 // Clean replaces secrets in all that is quoted from a trace.
 func (a *Argument) Clean(clean func(string) string) error {

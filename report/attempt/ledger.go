@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/docs"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -34,8 +35,9 @@ type Ledger struct {
 	// Planted counts the protected requests that were planted in other words, and
 	// those that the guard found.
 	Planted []guard.InjectionRecall
-	// Meanings are what the words of reasons mean.
+	// Meanings are what the words of reasons mean; Checks the filter's, by name.
 	Meanings map[string]string
+	Checks   map[string]checks.Check
 
 	fsys      corpus.FS
 	dir       string
@@ -43,8 +45,9 @@ type Ledger struct {
 	byID      map[string]int
 	byProblem map[string][]int
 	// clusters are by problem, protected requests by cluster or by the problem's id in
-	// a held-out file.
+	// a held-out file, pools by cluster.
 	clusters, protected map[string]string
+	pools               map[string]guard.Pool
 }
 
 // Rules are what of a build's configuration decides on attempts.
@@ -63,12 +66,15 @@ func Read(fsys corpus.FS, dir string) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Manifest: m, Rules: Rules{Filter: filters.Defaults()}, Meanings: Meanings(), fsys: fsys, dir: dir}
+	l := &Ledger{Manifest: m, Rules: Rules{Filter: filters.Defaults()}, Meanings: Meanings(), Checks: map[string]checks.Check{}, fsys: fsys, dir: dir}
 	if err = yaml.Unmarshal(m.Configuration, &l.Rules); err != nil {
 		return nil, fmt.Errorf("read the configuration of %s: %w", dir, err)
 	}
 	if l.filter, err = filters.New(l.Rules.Filter); err != nil {
 		return nil, err
+	}
+	for _, c := range filters.Catalogue() {
+		l.Checks[c.Name] = c
 	}
 	if l.Lines, err = where.Read(fsys, dir); err != nil {
 		return nil, err
@@ -100,7 +106,7 @@ func (l *Ledger) index() {
 // attempts that it dropped, nor its findings, nor the protected requests.
 func (l *Ledger) Keep(show func(at int) bool) {
 	var kept []*where.Line
-	l.protected = nil
+	l.protected, l.pools = nil, nil
 	for at, line := range l.Lines {
 		near := line.Leak != nil && line.Leak.Drop
 		line.Leak = nil
@@ -136,7 +142,7 @@ func (l *Ledger) readLeaks() error {
 // readBank reads the protected requests, where the bank is there: it stays at home
 // when a corpus leaves the house.
 func (l *Ledger) readBank() error {
-	l.protected = map[string]string{}
+	l.protected, l.pools = map[string]string{}, map[string]guard.Pool{}
 	b, err := corpus.ReadFile(l.fsys, filepath.Join(l.dir, "bank.json"), maxReport)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -149,6 +155,7 @@ func (l *Ledger) readBank() error {
 		return err
 	}
 	for _, c := range bank.Clusters {
+		l.pools[c.ID] = c.Pool
 		for _, id := range append(c.HeldOut, c.ID) {
 			l.protected[id] = strings.Join(c.Texts, "\n")
 		}

@@ -1,12 +1,16 @@
 package attempt
 
 import (
+	"cmp"
+	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
@@ -94,9 +98,39 @@ func (l *Ledger) Tell(a *Argument, t *arena.Trace, source string) {
 		s.Odds = append(s.Odds, x)
 	}
 	a.Story = s
-	if a.Near != nil {
+	if a.Near == nil {
+		return
+	}
+	if what := product.FindStringSubmatch(a.Leak.Evidence); a.Leak.Tier == string(guard.TierSpec) && what != nil {
+		a.Near.Found = s.holds(cmp.Or(what[1], what[2]))
+	} else {
 		a.Near.Words = shared(t.Query, a.Near.Texts)
 	}
+}
+
+// product finds what the guard's evidence names: an id, or a title in quotes.
+var product = regexp.MustCompile(`product ([\w-]+)|title "(.+)"`)
+
+// holds says where a protected product stands: of each kind of place the first.
+func (s *Story) holds(what string) (found []string) {
+	seen := map[string]bool{}
+	held := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(what)) }
+	note := func(where, text string, step int) {
+		if !seen[where] && held(text) {
+			seen[where], found = true, append(found, fmt.Sprintf("step %d: %s", step, where))
+		}
+	}
+	for _, t := range s.Turns {
+		note("the model writes it", t.Think+"\n"+t.Text, t.Step)
+		for _, c := range t.Calls {
+			note("a call names it", c.Arguments, t.Step)
+			note("a result shows it", c.Result, t.Step)
+		}
+	}
+	if held(s.Query) {
+		return append(found, "the request names it")
+	}
+	return append(found, "the request does not name it")
 }
 
 func turn(t *arena.Trace, d *arena.Turn, links map[*arena.Call]*filters.Row) Turn {

@@ -27,6 +27,7 @@ func (l *Ledger) Write(w io.Writer, a *Argument) error {
 	judged(p, a)
 	l.guarded(p, a)
 	l.ranked(p, a)
+	pooled(p, a)
 	story(p, a)
 	return p.err
 }
@@ -123,12 +124,16 @@ func (l *Ledger) filtered(p *printer, a *Argument) {
 	}
 	p.line("filter    ", "keep %t; axis %s, confidence %.2f; adaptivity %s; richness v1 %s, v2 %s", v.Keep, v.Axis, v.Confidence,
 		number(v.Adaptivity), number(v.RichnessV1), number(v.RichnessV2))
+	if a.Unknown != "" {
+		p.line("          ", "why unknown: %s", a.Unknown)
+	}
 	for _, reason := range v.Reasons {
 		p.line("          ", "%s: %s", reason, l.Meanings[reason])
 	}
 	for _, c := range a.Checks {
 		if c.Fires && c.Reason != "" {
-			p.line("          ", "check %s fires: %s, measured %.4g, limit %.4g", c.Name, c.Reason, c.Value, c.Limit)
+			known := l.Checks[c.Name]
+			p.line("          ", "check %s fires: %s: %s", c.Name, c.Reason, known.Bound(c.Value, c.Limit))
 		}
 	}
 	if a.Story == nil {
@@ -222,12 +227,19 @@ func (a *Argument) around(s Passage) string {
 
 func (l *Ledger) guarded(p *printer, a *Argument) {
 	x := a.Leak
-	if x == nil {
-		p.line("guard     ", "no protected problem is near, or it was not asked")
+	switch {
+	case a.Unasked != "":
+		p.line("guard     ", "not asked: %s", a.Unasked)
+		return
+	case x == nil:
+		p.line("guard     ", "asked: no protected problem is near")
 		return
 	}
 	p.line("guard     ", "nearest protected problem %s: %s, score %.4g, threshold %.4g; %s", x.Match,
 		map[bool]string{true: "dropped by tier " + x.Tier, false: "not dropped"}[x.Drop], x.Score, l.Threshold, x.Evidence)
+	for _, where := range a.Near.Found {
+		p.line("          ", "%s", where)
+	}
 	if a.Near.Texts != "" {
 		p.line("          ", "it asks: %s", brief(a.Near.Texts))
 	}
@@ -243,14 +255,20 @@ func (l *Ledger) ranked(p *printer, a *Argument) {
 	}
 	p.line("rank      ", "place %d of %d at the problem, of which at most %d stay (select.top)", a.Place.Place, len(a.Rivals), l.Rules.Select.Top)
 	if a.Better >= 0 {
-		p.line("          ", "better twin: %s, similarity %s, limit %.4g (select.near)", a.Place.Better, number(a.Place.Similarity), l.Rules.Select.Near)
+		p.line("          ", "better twin: %s of agent %s, similarity %s, limit %.4g (select.near); %s", a.Place.Better,
+			l.Lines[a.Better].Attempt.AgentHotkey, number(a.Place.Similarity), l.Rules.Select.Near, a.First)
 	}
 	for _, at := range a.Rivals[:min(len(a.Rivals), max(l.Rules.Select.Top, 1)+1)] {
 		x := l.Lines[at]
 		p.line(fmt.Sprintf("  %6d  ", x.Place.Place), "%s %s", x.Attempt.TraceID, cmp.Or(x.Attempt.Reason, x.Attempt.Fate))
 	}
-	if a.Attempt.Split != "" {
-		p.line("split     ", "%s, cluster %.12s", a.Attempt.Split, a.Attempt.Cluster)
+}
+
+// pooled says where the guard put the attempt's problem, whatever became of the attempt.
+func pooled(p *printer, a *Argument) {
+	x := a.Attempt
+	if x.Cluster != "" {
+		p.line("split     ", "%s; the problem's pool is %s, its cluster %.12s", cmp.Or(x.Split, "none"), cmp.Or(string(a.Pool), "not known without bank.json"), x.Cluster)
 	}
 }
 

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -8,24 +9,34 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/docs"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/report/attempt"
 )
 
 // day is what the pages on all attempts of a corpus are made of.
 type day struct {
-	Name      string            `json:"name"`
-	Rows      int               `json:"rows"`
-	Hidden    int               `json:"hidden,omitempty"`
-	Funnel    []corpus.Stage    `json:"funnel"`
-	Reasons   map[string]string `json:"reasons"`
-	Columns   []column          `json:"columns"`
-	Threshold float64           `json:"threshold"`
-	Top       int               `json:"top"`
-	Near      float64           `json:"near"`
-	Chunk     int               `json:"chunk"`
+	Name    string            `json:"name"`
+	Rows    int               `json:"rows"`
+	Hidden  int               `json:"hidden,omitempty"`
+	Funnel  []corpus.Stage    `json:"funnel"`
+	Reasons map[string]string `json:"reasons"`
+	// Checks are the sentences of the filter's checks and what passes them, by name.
+	Checks    map[string]sentence `json:"checks"`
+	Columns   []column            `json:"columns"`
+	Threshold float64             `json:"threshold"`
+	Top       int                 `json:"top"`
+	Near      float64             `json:"near"`
+	Chunk     int                 `json:"chunk"`
 	// Planted counts planted protected requests and those found, by kind.
 	Planted []guard.InjectionRecall `json:"planted"`
 	// Whole are the attempts with a file of their own; null where all have one.
 	Whole []int `json:"whole"`
+}
+
+// sentence is what a check finds, what it measures and which side of its limit passes.
+type sentence struct {
+	Doc   string `json:"doc"`
+	Value string `json:"value"`
+	Above bool   `json:"above,omitempty"`
 }
 
 // column is one column of the table of attempts. Of those with few distinct texts
@@ -41,14 +52,19 @@ type column struct {
 func (c *Corpus) day() *day {
 	l := c.Ledger
 	d := &day{
-		Name: c.Name, Rows: len(l.Lines), Hidden: c.Hidden, Funnel: l.Manifest.Funnel, Reasons: map[string]string{}, Columns: c.columns(),
+		Name: c.Name, Rows: len(l.Lines), Hidden: c.Hidden, Funnel: l.Manifest.Funnel, Reasons: map[string]string{}, Checks: map[string]sentence{}, Columns: c.columns(),
 		Threshold: l.Threshold, Top: l.Rules.Select.Top, Near: l.Rules.Select.Near, Chunk: chunk, Planted: l.Planted,
 	}
+	for name, c := range l.Checks {
+		d.Checks[name] = sentence{c.Doc, c.Value, c.Above}
+	}
 	for _, s := range d.Funnel {
-		for _, by := range []map[string]int64{s.Dropped, s.Failures} {
-			for word := range by {
-				d.Reasons[word] = strings.ReplaceAll(l.Meanings[word], "`", "")
-			}
+		d.mean(l, slices.Collect(maps.Keys(s.Dropped)))
+		d.mean(l, slices.Collect(maps.Keys(s.Failures)))
+	}
+	for _, line := range l.Lines {
+		if line.Verdict != nil {
+			d.mean(l, line.Verdict.Reasons)
 		}
 	}
 	if !c.all {
@@ -60,6 +76,13 @@ func (c *Corpus) day() *day {
 		}
 	}
 	return d
+}
+
+// mean notes what words of reasons mean.
+func (d *day) mean(l *attempt.Ledger, words []string) {
+	for _, word := range words {
+		d.Reasons[word] = strings.ReplaceAll(l.Meanings[word], "`", "")
+	}
 }
 
 // repeated are columns that say what another says.

@@ -88,20 +88,22 @@
   function verdict(day, row, a) {
     const g = (name) => day.get(name, row), fate = g("fate");
     const why = fate === "kept" ? `kept: split ${g("split")}, rank ${number(g("rank"))} at its problem` : `${fate} at ${g("stage")}: ${g("reason")}`;
-    const fires = (a.checks || []).filter((c) => c.fires && c.reason);
+    const fires = (a.checks || []).filter((c) => c.fires && c.reason), known = (c) => day.checks[c.name] || { doc: "", value: "" };
+    const passes = (c) => `${known(c).above ? "at most" : "at least"} ${number(c.limit)}`, others = (g("reasons") || "").split(" ").filter((w) => w && w !== g("reason") && !fires.some((c) => c.reason === w));
     return [el("p", { class: fate === "kept" ? "fate kept" : "fate" }, el("strong", {}, why), fate === "kept" ? "" : `. ${day.reasons[g("reason")] || ""}`),
       el("dl.facts", {}, [["axis", `${g("axis") || "not asked"}, confidence ${number(g("confidence"), 3)}`], ["adaptivity of the agent's day", number(g("adaptivity"), 3)], ["richness", `v1 ${number(g("richness_v1"), 3)}, v2 ${number(g("richness_v2"), 3)}`],
         ["agent", link([day.k, "agent", day.agent(row)], {}, day.agent(row) || "–")], ["status", `${g("status")}, ${number(g("n_steps"))} steps, ${number(g("n_tool_calls"))} calls, ${number(g("seconds"))} s`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
-      fires.length ? arena.table("Checks that fire", ["check", "reason", "measured", "limit"], fires.map((c) => [c.name, c.reason, c.value, c.limit])) : el("p", {}, "No check of the filter fires."),
+      a.unknown ? el("p.note", {}, `Why unknown: ${a.unknown}.`) : null, others.length ? el("ul", {}, others.map((w) => el("li", {}, el("strong", {}, w), `: ${day.reasons[w] || ""}`))) : null,
+      fires.length ? arena.table("Checks that fire", ["check", "reason", "meaning", "measured", "passes", "what is measured"], fires.map((c) => [c.name, c.reason, known(c).doc, c.value, passes(c), known(c).value])) : el("p", {}, "No check of the filter fires."),
       a.story?.odds ? folded("log-odds of a program", () => arena.table("Log-odds from the attempt itself", ["rule", "log-odds", "why"], a.story.odds.map((o) => [o.rule, o.odds, o.why]))) : null,
-      a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks", ["check", "measured", "limit"], (a.checks || []).map((c) => [c.name, c.value, c.limit])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
+      a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks", ["check", "measured", "passes", "what is measured"], (a.checks || []).map((c) => [c.name, c.value, passes(c), known(c).value])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
   }
 
   function scored(day, row) {
     const axes = ["length", "format", "product", "gt", "rule", "title", "price", "service", "sku_attrs", "shop", "budget"].map((n) => [n, day.get(n, row)]).filter(([, v]) => v !== null);
     if (!axes.length) return el("p", {}, day.get("error", row) || "No score.");
     const reward = day.get("success", row) && day.get("judge_multiplier", row) !== null ? day.get("judge_multiplier", row) : 0;
-    return [el("p", {}, `${day.get("success", row) ? "Solved" : "Not solved"} by the subnet's rules; reward ${number(reward)}.`), arena.table("Axes of the outcome", ["axis", "score"], axes)];
+    return [el("p", {}, `${day.get("success", row) ? "Solved" : "Not solved"} by the subnet's rules; reward ${number(reward)}.`), arena.table("Axes of the outcome", ["axis", "score", "meaning"], axes.map(([n, v]) => [n, v, (day.by[n].doc || "").replaceAll("`", "")]))];
   }
 
   function judged(day, row, a) {
@@ -112,16 +114,17 @@
   }
 
   function guarded(day, row, a) {
-    if (!a.near) return el("p", {}, "No protected problem is near, or it was not asked.");
+    if (!a.near) return el("p", {}, a.unasked ? `Not asked: ${a.unasked}.` : "Asked: no protected problem is near.");
     return [el("p", {}, `Nearest protected problem ${a.near.problem}: ${day.get("leak_drop", row) ? `dropped by tier ${day.get("leak_tier", row)}` : "not dropped"}, score ${number(day.get("leak_score", row))}, threshold ${number(day.threshold)}. ${day.get("leak_evidence", row) || ""}`),
-      a.near.texts ? folded("what it asks", () => words(a.near.texts)) : null, a.near.words ? el("p", {}, "Words of both: ", el("b", {}, a.near.words.join(" "))) : null];
+      a.near.found ? el("ul", {}, a.near.found.map((w) => el("li", {}, w))) : null, a.near.texts ? folded("what it asks", () => words(a.near.texts)) : null, a.near.words ? el("p", {}, "Words of both: ", el("b", {}, a.near.words.join(" "))) : null];
   }
 
   function ranked(day, row, a) {
     const rivals = a.rivals || [], place = day.get("place", row);
     const rows = rivals.slice(0, 50).map((r) => [link([day.k, "attempt", r], {}, `run ${day.get("eval_run_id", r)}${r === row ? " (this one)" : ""}`), day.get("place", r), day.get("reason", r) || day.get("fate", r), day.get("judge_score", r), r === row ? "" : link([day.k, "beside", row, r], {}, el("span.whole", {}, "side by side"))]);
     return [el("p", {}, place === null ? "It did not come to be ranked." : `Place ${place}${place <= rivals.length ? ` of ${rivals.length}` : ""} at the problem${day.top ? `; at most ${day.top} stay` : ""}.`),
-      a.better >= 0 ? el("p", {}, "Better twin: ", link([day.k, "attempt", a.better], {}, day.get("trace_id", a.better)), `, similarity ${number(day.get("similarity", row))} of at least ${number(day.near)}. `, link([day.k, "beside", row, a.better], {}, "side by side")) : null,
+      a.pool ? el("p", {}, `The problem's pool is ${a.pool}, its cluster ${day.get("dedup_cluster", row)}.`) : null,
+      a.better >= 0 ? el("p", {}, "Better twin: ", link([day.k, "attempt", a.better], {}, day.get("trace_id", a.better)), `, of agent ${day.agent(a.better)}, similarity ${number(day.get("similarity", row))} of at least ${number(day.near)}; ${a.first}. `, link([day.k, "beside", row, a.better], {}, "side by side")) : null,
       rows.length ? arena.table("Ranked at the problem", ["attempt", "place", "became", "grade", ""], rows) : null,
       el("p", {}, link([day.k, "attempts"], { problem_id: "=" + day.get("problem_id", row) }, "all attempts at this problem"))];
   }
