@@ -5,14 +5,17 @@ import (
 	"context"
 	"hash/maphash"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -31,12 +34,17 @@ const (
 
 var kindNames = [kinds]string{"tools", "arguments", "frames", "code"}
 
-// A pair is copied where half of what two agents write in one of the kinds but tools
-// is the same, and few others write it: models of one make think alike now and then.
-const copied = 0.5
+// A pair is copied where four fifths of what two agents write in one of the kinds but tools
+// is the same, counted by its rarity over the day, and this is leastShared items or
+// more: models of one make think alike now and then.
+const (
+	copied      = 0.8
+	leastShared = 8
+)
 
-// leastWords and leastLine are how long a sentence and a prompt's line must be to
-// say something of who wrote them.
+// leastWords and leastLine are how many words of its own a sentence must have, beside
+// those of the request and figures, and how long a prompt's line must be, to say
+// something of who wrote them.
 const (
 	leastWords = 6
 	leastLine  = 24
@@ -71,7 +79,7 @@ func (k *kinship) add(t *arena.Trace) {
 	}
 	d := filters.Normalise(t)
 	found := &items{}
-	found.dialogue(t.ProblemID, &d)
+	found.dialogue(t, &d)
 	found.prompts(t)
 	name := cmp.Or(t.Agent.Hotkey, t.Agent.VersionID, t.RunID)
 	k.mu.Lock()
@@ -97,18 +105,22 @@ func (k *kinship) add(t *arena.Trace) {
 	}
 }
 
-func (f *items) dialogue(problem string, d *arena.Dialogue) {
+func (f *items) dialogue(t *arena.Trace, d *arena.Dialogue) {
 	var tools []string
+	asked := map[string]bool{}
+	for _, w := range words(t.Query) {
+		asked[w] = true
+	}
 	for i := range d.Turns {
 		for _, c := range d.Turns[i].Calls {
 			tools = append(tools, c.Name)
-			f.by[byArguments] = append(f.by[byArguments], hash(problem, c.Name, string(c.Arguments)))
+			f.by[byArguments] = append(f.by[byArguments], hash(t.ProblemID, c.Name, formed(c.Arguments)))
 		}
-		for _, s := range sentences(d.Turns[i].Think) {
+		for _, s := range sentences(d.Turns[i].Think, asked) {
 			f.by[byFrames], f.sentences = append(f.by[byFrames], hash(framed(s))), append(f.sentences, s)
 		}
 	}
-	f.by[byTools] = append(f.by[byTools], hash(problem, strings.Join(tools, " ")))
+	f.by[byTools] = append(f.by[byTools], hash(t.ProblemID, strings.Join(tools, " ")))
 }
 
 // prompts takes the lines of what the client itself writes into its requests.
@@ -129,9 +141,30 @@ func (f *items) prompts(t *arena.Trace) {
 	}
 }
 
-func sentences(think string) []string {
-	all := strings.FieldsFunc(think, func(r rune) bool { return r == '.' || r == '\n' || r == '!' || r == '?' || r == ';' })
-	return slices.DeleteFunc(all, func(s string) bool { return len(strings.Fields(s)) < leastWords })
+// ends are where sentences do: a point within a figure ends none.
+var ends = regexp.MustCompile(`[.!?;](\s|$)|\n`)
+
+// sentences are those that have enough words which the request does not hold: what
+// only fills it in is nobody's own.
+func sentences(think string, asked map[string]bool) []string {
+	return slices.DeleteFunc(ends.Split(think, -1), func(s string) bool {
+		own := slices.DeleteFunc(words(s), func(w string) bool { return asked[w] })
+		return len(own) < leastWords
+	})
+}
+
+// words are those of a text that are no figures, in lower case.
+func words(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// formed is a call's arguments whatever their blanks and the order of their names.
+func formed(arguments arena.Raw) string {
+	form, err := canonical.Digest(string(arguments))
+	if err != nil {
+		return string(arguments)
+	}
+	return form
 }
 
 // framed is a sentence without its figures and without case and blanks.
@@ -149,6 +182,8 @@ type pair struct {
 	A  string     `json:"a"`
 	B  string     `json:"b"`
 	By [kinds]any `json:"by"`
+	// Shared counts the items of each kind that both have and few others do.
+	Shared [kinds]int `json:"shared"`
 	// Copied reports whether the pair is taken for copies.
 	Copied   bool     `json:"copied"`
 	Passages []string `json:"passages"`
@@ -177,7 +212,7 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	for i := range pairs {
 		pairs[i].Passages = slices.DeleteFunc(pairs[i].Passages, func(s string) bool { return c.Secret != nil && c.Secret(s) != "" })
 	}
-	return script(key, map[string]any{"kinds": kindNames, "pairs": pairs}, c.Clean)
+	return script(key, map[string]any{"kinds": kindNames, "pairs": pairs, "copied": copied, "shared": leastShared}, c.Clean)
 }
 
 // pairs are all pairs of agents that share anything that few others have.
@@ -211,13 +246,13 @@ func (k *kinship) pair(a, b string, have *[kinds]map[uint64]int) *pair {
 	p := &pair{A: a, B: b, Passages: []string{}}
 	shown := false
 	for kind := range kinds {
-		x := alike(k.agents[a][kind], k.agents[b][kind], have[kind], len(k.agents))
+		x, shared := alike(k.agents[a][kind], k.agents[b][kind], have[kind], len(k.agents))
 		if math.IsNaN(x) {
 			continue // one of them shows nothing of the kind
 		}
-		p.By[kind] = math.Round(x*1e4) / 1e4
+		p.By[kind], p.Shared[kind] = math.Round(x*1e4)/1e4, shared
 		shown = shown || x >= least
-		p.Copied = p.Copied || x >= copied && kind != byTools
+		p.Copied = p.Copied || x >= copied && shared >= leastShared && kind != byTools
 	}
 	if !shown {
 		return nil
@@ -227,18 +262,27 @@ func (k *kinship) pair(a, b string, have *[kinds]map[uint64]int) *pair {
 }
 
 // alike is the Dice similarity of two sets in which an item counts the less the more
-// agents have it, and nothing where half of them do: what all write is no copy.
-func alike(a, b map[uint64]bool, have map[uint64]int, agents int) float64 {
+// other agents have it, and nothing where half of them do: what all write is no copy.
+// shared is how many items count that both have.
+func alike(a, b map[uint64]bool, have map[uint64]int, agents int) (x float64, shared int) {
 	if len(a) == 0 || len(b) == 0 {
-		return math.NaN()
+		return math.NaN(), 0
 	}
-	both := 0.0
+	weight := func(h uint64, pair int) float64 { return max(0, 1-2*float64(have[h]-pair)/float64(agents)) }
+	both, all := 0.0, 0.0
 	for h := range a {
-		if b[h] {
-			both += max(0, 1-2*float64(have[h]-2)/float64(agents))
+		if !b[h] {
+			all += weight(h, 1)
+		} else if w := weight(h, 2); w > 0 {
+			both, shared = both+w, shared+1
 		}
 	}
-	return 2 * both / float64(len(a)+len(b))
+	for h := range b {
+		if !a[h] {
+			all += weight(h, 1)
+		}
+	}
+	return 2 * both / max(all+2*both, 1), shared
 }
 
 // passages are sentences that both think and fewest others do.

@@ -52,15 +52,20 @@
     return lists.length ? { value: of(lists), low: draws[25], high: draws[974] } : null;
   }
 
-  const short = (name) => name.length > 10 ? name.slice(0, 8) + "…" : name;
   const strongest = (p) => Math.max(...p.by.slice(1).map((x) => x || 0));
 
+  // nearest says how like its nearest in a group an agent is, and in what.
+  function nearest(kin, group, a) {
+    const p = kin.pairs.filter((x) => x.copied && (x.a === a.name || x.b === a.name) && group.some((o) => o !== a && (o.name === x.a || o.name === x.b))).sort((x, y) => strongest(y) - strongest(x))[0];
+    return p ? kin.kinds.map((k, i) => p.by[i] === null ? "" : `${k} ${number(p.by[i], 3)}`).filter(Boolean).join(", ") : "";
+  }
+
   function matrix(day, groups, pairs) {
-    const order = groups.slice().sort((a, b) => b.length - a.length).flat().slice(0, 80), at = new Map(order.map((a, i) => [a.name, i])), cell = 14, left = 90, size = order.length * cell;
-    const cells = pairs.filter((p) => at.has(p.a) && at.has(p.b)).flatMap((p) => [[p.a, p.b], [p.b, p.a]].map(([x, y]) => svg("a", { href: arena.address([day.k, "kin", p.a, p.b]), "aria-label": `${short(p.a)} and ${short(p.b)}: ${number(strongest(p), 2)}`, tabindex: x === p.a ? null : -1 },
+    const order = groups.slice().sort((a, b) => b.length - a.length).flat().slice(0, 80), at = new Map(order.map((a, i) => [a.name, i])), cell = 14, left = 12 + 7.2 * Math.max(...order.map((a) => a.name.length)), size = order.length * cell;
+    const cells = pairs.filter((p) => at.has(p.a) && at.has(p.b)).flatMap((p) => [[p.a, p.b], [p.b, p.a]].map(([x, y]) => svg("a", { href: arena.address([day.k, "kin", p.a, p.b]), "aria-label": `${p.a} and ${p.b}: ${number(strongest(p), 2)}`, tabindex: x === p.a ? null : -1 },
       svg("rect", { x: left + at.get(x) * cell, y: left + at.get(y) * cell, width: cell - 1, height: cell - 1, class: p.copied ? "copied" : "alike", "fill-opacity": Math.max(0.12, strongest(p)).toFixed(2) }, svg("title", {}, `${p.a} and ${p.b}: ${number(strongest(p), 2)}`)))));
     return el("figure", {}, el("div.wide", { tabindex: 0, role: "region", "aria-label": "Matrix of likeness" }, svg("svg", { width: left + size + 4, height: left + size + 4, role: "group", "aria-label": "Likeness of agents; a field opens the pair" }, svg("title", {}, "Likeness of agents"),
-      order.map((a, i) => [svg("text", { x: left - 4, y: left + i * cell + 11, "text-anchor": "end" }, short(a.name)), svg("text", { transform: `translate(${left + i * cell + 11} ${left - 4}) rotate(-90)` }, short(a.name))]), cells)),
+      order.map((a, i) => [svg("text", { x: left - 4, y: left + i * cell + 11, "text-anchor": "end" }, a.name), svg("text", { transform: `translate(${left + i * cell + 11} ${left - 4}) rotate(-90)` }, a.name)]), cells)),
     el("figcaption", {}, "The strongest likeness in arguments, frames of thinking or code; dark is alike, framed is taken for copied. A field opens the passages."));
   }
 
@@ -69,7 +74,7 @@
     const agents = agentsOf(day), kin = await arena.load(`${day.k}/agents`), groups = clusters(agents, kin.pairs), copies = groups.filter((g) => g.length > 1), teams = effective(day, groups);
     const first = (g) => g.slice().sort((a, b) => (a.first ?? 0) - (b.first ?? 0) || (a.name < b.name ? -1 : 1));
     return [el("h1", {}, "Agents"), el("p", {}, `${agents.length} agents, ${groups.length} when copies count as one.`, teams ? ` Effective number of teams by kept attempts: ${number(teams.value, 3)} (95 % ${number(teams.low, 3)} to ${number(teams.high, 3)}, problems drawn again).` : ""),
-      el("section", {}, el("h2", {}, "Who writes what another writes"), copies.length ? el("ul", {}, copies.map((g) => el("li", {}, first(g).map((a, i) => [i ? (i === 1 ? " copied by " : ", ") : "", link([day.k, "agent", a.name], {}, short(a.name))]), " (by the start of their runs)"))) : el("p", {}, "No two agents are taken for copies of one another."),
+      el("section", {}, el("h2", {}, "Who writes what another writes"), el("p", {}, `Copies are alike by ${kin.copied} or more, and in ${kin.shared} items or more, in arguments, frames of thinking or code, each counted by how few others have it.`), copies.length ? el("ul", {}, copies.map((g) => el("li", {}, first(g).map((a, i) => [i ? (i === 1 ? " copied by " : ", ") : "", link([day.k, "agent", a.name], {}, a.name), i ? ` (${nearest(kin, g, a)})` : ""]), " (by the start of their runs)"))) : el("p", {}, "No two agents are taken for copies of one another."),
         kin.pairs.length ? matrix(day, groups, kin.pairs) : null),
       el("section", {}, el("h2", {}, "All agents"), arena.table("Agents by kept attempts", ["agent", "attempts", "agentic", "scripted", "kept", "solved", "mean grade", "adaptivity", "versions", "cost, $"], agents.map((a) => [link([day.k, "agent", a.name], {}, a.name), a.attempts, a.agentic, a.scripted, a.kept, rated(a.solved, a.scored), a.graded ? a.grades / a.graded : null, a.adapts ? a.adaptivity / a.adapts : null, a.versions.size, a.cost])))];
   });
@@ -77,7 +82,7 @@
   page("agent", async (day, path) => {
     const a = agentsOf(day).find((x) => x.name === path[0]);
     if (!a) throw new Error(`there is no agent ${path[0]}`);
-    document.title = `agent ${short(a.name)}`;
+    document.title = `agent ${a.name}`;
     const kin = (await arena.load(`${day.k}/agents`)).pairs.filter((p) => p.a === a.name || p.b === a.name).sort((x, y) => strongest(y) - strongest(x)).slice(0, 10), column = ["agent_hotkey", "agent_version", "eval_run_id"].find((c) => day.get(c, a.rows[0]) === a.name);
     const to = (view, text) => link([day.k, "attempts"], { [column]: "=" + a.name, ...view }, text);
     const why = new Map();
@@ -94,7 +99,7 @@
     if (!p) throw new Error("these two share nothing");
     document.title = "Two agents";
     return [el("h1", {}, "Two agents"), el("p", {}, link([day.k, "agent", p.a], {}, p.a), " and ", link([day.k, "agent", p.b], {}, p.b), p.copied ? ": taken for copies" : ""),
-      arena.table("Likeness, 0 to 1; what half of the agents have counts for nothing", kin.kinds, [p.by]),
+      arena.table(`Likeness, 0 to 1; what half of the agents have counts for nothing; copies from ${kin.copied} on, in ${kin.shared} items or more`, ["", ...kin.kinds], [["likeness", ...p.by], ["items shared", ...p.shared]]),
       el("h2", {}, "Sentences that both think, and fewest others"), p.passages.length ? p.passages.map((s) => el("blockquote", {}, s)) : el("p", {}, "None.")];
   });
 })();

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/report/attempt"
+)
+
+// TestPlantedCopiesAreFoundAndLoseTheTie plants copies of agents into days: verbatim,
+// with other names and with all thinking in other words, each begun after its original
+// under a run id that comes before. The pages take them for copies and nobody else, and
+// none ranks before the attempt that it copies.
+func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
+	t.Parallel()
+	for _, from := range []string{testDay, filepath.Join("..", "..", "..", "shared", "data", "day")} {
+		t.Run(filepath.Base(filepath.Dir(from)), func(t *testing.T) {
+			t.Parallel()
+			if _, err := os.Stat(from); err != nil {
+				t.Skip(err)
+			}
+			day, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+			if err := os.CopyFS(day, os.DirFS(from)); err != nil {
+				t.Fatal(err)
+			}
+			families := map[string]string{}
+			if from != testDay {
+				families = familiesOf(t, from)
+			}
+			planted := plantCopies(t, day)
+			must(t, cli.ExitOK, "build", day, "-o", out, "-q")
+			must(t, cli.ExitOK, "view", out, "-o", out+".site", "--traces", "0")
+			copiesAreFound(t, out+".site", planted, families)
+			if from == testDay {
+				originalsRankFirst(t, out)
+			}
+		})
+	}
+}
+
+// copied says how the thinking of an attempt is written in each kind of copy.
+var copied = map[string]func(string) string{
+	"verbatim": nil,
+	"renamed":  strings.NewReplacer("customer", "buyer", "words", "terms", "results", "hits", "pesos", "PHP").Replace,
+	"reworded": func(s string) string { return strings.Map(turned, s) },
+}
+
+// turned gives every word other letters and leaves figures.
+func turned(r rune) rune {
+	if r >= 'a' && r <= 'z' {
+		return 'a' + (r-'a'+13)%26
+	}
+	return unicode.ToLower(r)
+}
+
+// plantCopies copies a run of the day in each way and gives the pairs of hotkeys.
+func plantCopies(t *testing.T, day string) map[[2]string]string {
+	t.Helper()
+	runs, err := filepath.Glob(filepath.Join(day, "traces", "run=*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	planted := map[[2]string]string{}
+	for i, kind := range []string{"renamed", "reworded", "verbatim"} {
+		run := map[string]string{}
+		b, err := os.ReadFile(filepath.Join(runs[2*i], "run.json"))
+		if err = errors.Join(err, json.Unmarshal(b, &run)); err != nil {
+			t.Fatal(err)
+		}
+		id, hotkey := fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", i), "0"+kind
+		planted[[2]string{hotkey, run["miner_hotkey"]}] = kind
+		run["eval_run_id"], run["miner_hotkey"], run["agent_version_id"], run["started_at"] = id, hotkey, kind, "2026-06-01T23:00:00Z"
+		folder := filepath.Join(day, "traces", "run="+id)
+		err = errors.Join(os.CopyFS(folder, os.DirFS(runs[2*i])), os.WriteFile(filepath.Join(folder, "run.json"), []byte(inJSON(run)), 0o600),
+			rewrite(filepath.Join(folder, "output.jsonl.gz"), func(line string) string {
+				return retold(strings.ReplaceAll(line, "chatcmpl-", "chatcmpl-"+kind[:2]), copied[kind])
+			}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return planted
+}
+
+// retold rewrites an attempt's thinking and what the model replied, and no call.
+func retold(line string, tell func(string) string) string {
+	var record any
+	if tell == nil || json.Unmarshal([]byte(line), &record) != nil {
+		return line
+	}
+	return inJSON(told(record, "", tell)) + "\n"
+}
+
+func told(v any, key string, tell func(string) string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = told(v[k], k, tell)
+		}
+	case []any:
+		for i := range v {
+			v[i] = told(v[i], key, tell)
+		}
+	case string:
+		said, calls, both := strings.Cut(v, "</think>")
+		switch {
+		case key == "content" && both:
+			return "<think>" + tell(strings.TrimPrefix(said, "<think>")) + "</think>" + calls
+		case key == "think" || key == "content":
+			return tell(v)
+		}
+	}
+	return v
+}
+
+// familiesOf are the programs of the accounts of a day by its labels.
+func familiesOf(t *testing.T, day string) map[string]string {
+	t.Helper()
+	runs, all := map[string]string{}, map[string]string{}
+	err := rows.Each(filepath.Join(day, "labels.jsonl"), func(r rows.Row) error {
+		var label struct {
+			Run    string `json:"eval_run_id"`
+			Family string
+		}
+		err := json.Unmarshal([]byte(r.JSON), &label)
+		runs[label.Run] = label.Family
+		return err
+	})
+	for id, family := range runs {
+		var run struct {
+			Hotkey string `json:"miner_hotkey"`
+		}
+		b, failed := os.ReadFile(filepath.Join(day, "traces", "run="+id, "run.json"))
+		err = errors.Join(err, failed, json.Unmarshal(b, &run))
+		all[run.Hotkey] = family
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// copiesAreFound wants each planted pair, and no other of two different families: two
+// accounts with one program are copies too.
+func copiesAreFound(t *testing.T, site string, planted map[[2]string]string, families map[string]string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(site, "data", "0", "agents.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kin struct {
+		Pairs []struct {
+			A, B   string
+			Copied bool
+			By     []*float64
+		}
+	}
+	dataOf(t, strings.Replace(string(b), "0/agents\",", ",", 1), &kin)
+	for _, p := range kin.Pairs {
+		key := [2]string{p.A, p.B}
+		kind, is := planted[key]
+		if is && !p.Copied || p.Copied && !is && (families[p.A] == "" || families[p.A] != families[p.B]) {
+			t.Errorf("%.12s and %.12s (%s): copied %t, by %s", p.A, p.B, kind, p.Copied, inJSON(p.By))
+		} else if is {
+			t.Logf("%s: %s", kind, inJSON(p.By))
+		}
+		delete(planted, key)
+	}
+	if len(planted) > 0 {
+		t.Errorf("not found: %v", planted)
+	}
+}
+
+func originalsRankFirst(t *testing.T, out string) {
+	t.Helper()
+	l, err := attempt.Read(corpus.Disk{}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ties := 0
+	for at, line := range l.Lines {
+		a := l.Argue(at)
+		if a.Better < 0 {
+			continue
+		}
+		switch "0verbatim" {
+		case line.Attempt.AgentHotkey:
+			ties++
+			if !strings.HasPrefix(a.First, "the twin's run began first, ") {
+				t.Errorf("%s: %s", line.Attempt.TraceID, a.First)
+			}
+		case l.Lines[a.Better].Attempt.AgentHotkey:
+			t.Errorf("%s is beaten by its copy", line.Attempt.TraceID)
+		}
+	}
+	if ties == 0 {
+		t.Error("no copy is a near-duplicate")
+	}
+	t.Logf("%d copies lose to their originals", ties)
+}
