@@ -15,6 +15,7 @@ import json
 import os
 import socket
 import sys
+import types
 
 
 def trl(folder, episodes):
@@ -50,8 +51,11 @@ async def verl_all(folder, episodes):
     import tinymodel
     import verl
     from omegaconf import OmegaConf
-    from verl.experimental.agent_loop.agent_loop import DictConfigWrap, ToolListWrap
+    from tensordict import TensorDict
+    from verl import DataProto
+    from verl.experimental.agent_loop.agent_loop import AgentLoopWorker, DictConfigWrap, ToolListWrap
     from verl.tools.tool_registry import initialize_tools_from_config
+    from verl.trainer.ppo.reward import extract_reward
     from verl.utils.dataset.rl_dataset import RLHFDataset
     from verl.workers.rollout.replica import TokenOutput
 
@@ -88,6 +92,11 @@ async def verl_all(folder, episodes):
         heard = [m["content"] for m in running["data"].messages if m["role"] == "tool"]
         masked = output.extra_fields["reward_extra_info"]["arena_masked"]
         assert (masked == 1) == (sum(output.response_mask) == 0), output
+        # verl's worker asks its reward loop, of which there is none here, only for what has no reward; its trainer
+        # then reads the reward from the last token.
+        await AgentLoopWorker._compute_score(types.SimpleNamespace(reward_loop_worker_handles=[None]), [output], {})
+        batch = DataProto(TensorDict({"rm_scores": output.as_dict()["rm_scores"][None]}, batch_size=1))
+        assert abs(float(extract_reward(batch)[0].sum()) - output.reward_score) < 1e-6, output.reward_score  # verl keeps 32 bits
         results.append({"heard": heard, "reward": None if masked else output.reward_score})
     return results
 

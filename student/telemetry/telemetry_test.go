@@ -28,7 +28,9 @@ vllm:prefix_cache_hits_total{engine="0"} 300
 vllm:prompt_tokens_total NaN
 broken{`
 
-const sglangPage = `sglang:num_running_reqs{tp_rank="0"} 5
+const sglangPage = `sglang:num_running_reqs{tp_rank="0",priority=""} 5
+sglang:num_running_reqs{tp_rank="0",priority="0"} 2
+sglang:num_running_reqs{tp_rank="0",priority="10"} 3
 sglang:num_queue_reqs{tp_rank="0"} 1
 sglang:token_usage 0.5
 sglang:cache_hit_rate 0.99

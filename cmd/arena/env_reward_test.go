@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// TestRewardIsTheScore: what env reward says of an attempt is what score says, and the
+// strict preset pays 1 for a success and 0 for none.
+func TestRewardIsTheScore(t *testing.T) {
+	t.Parallel()
+	day := "../../../shared/data/day"
+	if _, err := os.Stat(day); err != nil {
+		day = "../../testdata/day"
+	}
+	lines := func(command ...string) []gjson.Result {
+		t.Helper()
+		var out, errs bytes.Buffer
+		args := append(command, day, "--problems", day+"/problems.jsonl", "--catalog", day+"/catalog.jsonl", "-q")
+		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
+			t.Fatalf("%v: exit %d\n%s", command, code, errs.String())
+		}
+		return gjson.Parse("[" + strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", ",") + "]").Array()
+	}
+	paid, scored := lines("env", "reward"), lines("score")
+	if len(paid) != len(scored) || len(paid) < 100 {
+		t.Fatalf("%d attempts are paid and %d scored", len(paid), len(scored))
+	}
+	for i, p := range paid {
+		for _, of := range []string{"eval_run_id", "problem_id", "success", "score"} {
+			if p.Get(of).Raw != scored[i].Get(of).Raw {
+				t.Errorf("attempt %d: %s is %s, by score %s", i, of, p.Get(of), scored[i].Get(of))
+			}
+		}
+		if p.Get("reward").Num != map[bool]float64{true: 1}[p.Get("success").Bool()] {
+			t.Errorf("attempt %d: paid %s for %s", i, p.Get("reward"), p.Get("success"))
+		}
+	}
+}
