@@ -45,10 +45,12 @@ func (f *Filter) Day(all []*Checked) *Day {
 	}
 	samples, found := map[string][]habits.Sample{}, habits.Found{}
 	for i, c := range all {
+		own := samples[c.Agent] // of an agent with copies alone none
 		if d.stays[c.ID] == i {
 			found.Add(&c.Sample)
-			samples[c.Agent] = append(samples[c.Agent], c.Sample)
+			own = append(own, c.Sample)
 		}
+		samples[c.Agent] = own
 	}
 	for agent, s := range samples {
 		d.agents[agent] = habits.Of(s, found, f.cfg.MinAttempts)

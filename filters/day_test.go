@@ -199,3 +199,19 @@ func readTraces(t testing.TB, dir string) (all []*arena.Trace) {
 	}
 	return all
 }
+
+// TestAnAgentWithCopiesAloneHasADay: all that it did is another agent's, under the same
+// ids.
+func TestAnAgentWithCopiesAloneHasADay(t *testing.T) {
+	t.Parallel()
+	f, err := filters.New(filters.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, sample := f.Check(&arena.Trace{}, &arena.Dialogue{})
+	day := f.Day([]*filters.Checked{{ID: "1", Record: "a", Agent: "first", Sample: sample}, {ID: "1", Record: "b", Agent: "copies", Sample: sample}})
+	s := f.Revise(before, sample, day.Agent("copies"))
+	if s.Axis != arena.AxisUnknown || s.Adaptivity != nil {
+		t.Errorf("its copy is %+v", s)
+	}
+}

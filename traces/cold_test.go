@@ -5,16 +5,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/hostile"
 	"github.com/trajectory-arena/arena/traces/cold"
 	"github.com/trajectory-arena/arena/traces/convert"
 )
@@ -22,8 +25,13 @@ import (
 // coldSamples are the files of testdata/cold, by name.
 func coldSamples(tb testing.TB) map[string]string {
 	tb.Helper()
+	return samplesIn(tb, "testdata/cold")
+}
+
+func samplesIn(tb testing.TB, folder string) map[string]string {
+	tb.Helper()
 	all := map[string]string{}
-	paths, err := filepath.Glob("testdata/cold/*")
+	paths, err := filepath.Glob(folder + "/*")
 	if err != nil || len(paths) == 0 {
 		tb.Fatalf("no samples: %v", err)
 	}
@@ -124,51 +132,58 @@ func TestLogsThatAreZipsReadAsTheirDocuments(t *testing.T) {
 	}
 }
 
-// hostileVariants are a text cut off, and with one value or name in it changed.
-func hostileVariants(text string) (all []string) {
-	for i := range 20 {
-		all = append(all, text[:len(text)*i/20])
+// TestHostileFilesOfEveryFormat: of 60 broken files and more of each format every record
+// is a trace that can be written, or a fault that says in words why it is none.
+func TestHostileFilesOfEveryFormat(t *testing.T) {
+	t.Parallel()
+	samples := samplesIn(t, "testdata/shapes")
+	maps.Copy(samples, coldSamples(t))
+	for name, whole := range samples {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := hostile.Files(strings.TrimSpace(whole), 3000)
+			if strings.HasPrefix(name, "inspect") {
+				z := zippedLog(t, whole)
+				for i := range 60 {
+					at := len(z) * i / 60
+					files = append(files, hostile.File{What: "zip, cut", Text: z[:at]}, hostile.File{What: "zip, flipped", Text: flipped(z, at)})
+				}
+			}
+			read, refused := 0, 0
+			for _, file := range files {
+				for _, item := range readBytes(t, strings.NewReader(file.Text), small()) {
+					if item.Trace == nil {
+						refused++
+						refusedInWords(t, file, item.Fault)
+						continue
+					}
+					read++
+					checkTrace(t, item.Trace)
+					writable(t, file, item.Trace)
+				}
+			}
+			if t.Logf("%d files: %d records read, %d refused", len(files), read, refused); len(files) < 60 || refused == 0 {
+				t.Error("that is too few")
+			}
+		})
 	}
-	swaps := []string{`[`, `"role":1,"`, `{"a":[[[{}]]]}`, `null`, `1e999`, `"\ud800"`, `[[1],{}]`, "\xff", "\x00"}
-	values := []string{`"assistant"`, `"user"`, `"role"`, `"content"`, `"id"`, `"tool_calls"`, `"text"`, `[{`}
-	for _, value := range values {
-		for _, swap := range swaps {
-			all = append(all, strings.ReplaceAll(text, value, swap))
-		}
-	}
-	deep := strings.Repeat("[", 20000)
-	return append(all, strings.Replace(text, "[", deep, 1), strings.ReplaceAll(text, `"content":`, `"content":[`+strings.Repeat(`{"type":"tool_result"},`, 300)+`null],"x":`))
 }
 
-// TestHostileFilesOfOtherTools: whatever is done to a sample, each of its records
-// is a trace or a fault with a reason, within the limits.
-func TestHostileFilesOfOtherTools(t *testing.T) {
-	t.Parallel()
-	opt := small()
-	opt.Limits.Elements = 200
-	for name, text := range coldSamples(t) {
-		texts := hostileVariants(text)
-		if strings.HasPrefix(name, "inspect") {
-			z := zippedLog(t, text)
-			for i := range 60 {
-				texts = append(texts, z[:len(z)*i/60], flipped(z, len(z)*i/60))
-			}
-		}
-		for _, hostile := range texts {
-			all, faults := readTextWith(t, name, hostile, opt)
-			if len(all)+len(faults) == 0 {
-				t.Errorf("%s: nothing is told of %.80q", name, hostile)
-			}
-			for _, f := range faults {
-				if f.Reason == "" || f.Detail == "" {
-					t.Errorf("%s: a fault without words: %+v", name, f)
-				}
-			}
-			for _, one := range all {
-				if n := len(one.Steps); n > opt.Limits.Elements {
-					t.Errorf("%s: %d steps", name, n)
-				}
-			}
+func refusedInWords(t *testing.T, file hostile.File, f *Fault) {
+	t.Helper()
+	if f.Reason == "" || f.Detail == "" || len(f.Detail) > 500 || !utf8.ValidString(f.Detail) || strings.ContainsAny(f.Detail, "\n\x00") {
+		t.Errorf("%s: a fault without words: %+v", file.What, f)
+	}
+}
+
+func writable(t *testing.T, file hostile.File, trace *arena.Trace) {
+	t.Helper()
+	if n := len(trace.Steps); n > small().Limits.Elements {
+		t.Errorf("%s: %d steps", file.What, n)
+	}
+	for _, format := range convert.Formats {
+		if _, _, err := convert.Write(trace, format); err != nil {
+			t.Errorf("%s: as %s: %v", file.What, format, err)
 		}
 	}
 }

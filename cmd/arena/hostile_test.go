@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/hostile"
 )
 
 // envelope is one attempt with this problem id and this think text.
@@ -106,6 +111,68 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(dir, "corpus", shard)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("the training rows differ from those of the day without hostile files (%v)", err)
 	}
+}
+
+// toldRefused are the words in which commands count what they could not read.
+var toldRefused = regexp.MustCompile(`(?m)^read +[0-9,]+ +([0-9,]+)|^([0-9]+) records? could not be read`)
+
+// TestHostileFilesOfEveryFormatByEveryReader has each command that reads traces read 60
+// broken files of each format: it ends as it does of any day, in less than 512 MB, and
+// counts as many refused as the others.
+func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
+	t.Parallel()
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("it measures processes")
+	}
+	dir := t.TempDir()
+	day := filepath.Join(dir, "day")
+	if err := os.CopyFS(day, os.DirFS(filepath.Join("..", "..", "testdata", "day"))); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(day, "traces", "run=hostile")
+	files, counts := brokenFiles(t, bad), map[int]bool{}
+	for _, args := range [][]string{{"convert", bad, "--to", "atif"}, {"import", bad, "--unguarded"}, {"build", day}, {"filter", day}} {
+		c := exec.CommandContext(t.Context(), program(t), append(args, "--max-unreadable", "1", "-o", filepath.Join(dir, args[0]))...)
+		var said bytes.Buffer
+		c.Stderr = &said
+		mb, err := peak(c)
+		refused := 0
+		for _, m := range toldRefused.FindAllStringSubmatch(said.String(), -1) {
+			n, _ := strconv.Atoi(strings.ReplaceAll(m[1]+m[2], ",", ""))
+			refused += n
+		}
+		t.Logf("%s: %d files, %d records refused, %d MB", args[0], files, refused, mb)
+		if counts[refused] = true; err != nil || mb >= 512 || refused < 500 || len(counts) > 1 || strings.Contains(said.String(), "goroutine ") {
+			t.Errorf("%s: %v, %d MB, %d refused: %.2000s", args[0], err, mb, refused, said.String())
+		}
+	}
+}
+
+// brokenFiles writes 60 broken files of each format into a folder.
+func brokenFiles(t *testing.T, folder string) (n int) {
+	t.Helper()
+	samples, err := filepath.Glob(filepath.Join("..", "..", "traces", "testdata", "[cs]*", "*"))
+	if err != nil || os.MkdirAll(folder, 0o755) != nil {
+		t.Fatal(err)
+	}
+	for _, sample := range samples {
+		whole, err := os.ReadFile(sample)
+		if strings.HasSuffix(sample, ".golden") {
+			continue
+		}
+		all := hostile.Files(strings.TrimSpace(string(whole)), 50_000)
+		for i := range 60 {
+			to := filepath.Join(folder, fmt.Sprintf("%d-%s", i, filepath.Base(sample)))
+			if err == nil {
+				err = os.WriteFile(to, []byte(all[i*len(all)/60].Text), 0o644)
+			}
+			n++
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
 }
 
 func zipped(t *testing.T, text string) string {

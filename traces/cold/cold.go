@@ -6,6 +6,7 @@ package cold
 
 import (
 	"errors"
+	"math"
 
 	"github.com/tidwall/gjson"
 
@@ -108,5 +109,19 @@ func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 	if r.left < 0 {
 		return nil, ErrTooMany
 	}
+	for i := range r.all {
+		r.all[i].bound()
+	}
 	return r.all, nil
+}
+
+// bound leaves out numbers beyond a float64, such as 1e400, which no JSON can hold.
+func (a *Attempt) bound() {
+	beyond := func(n *float64) bool { return n != nil && (math.IsInf(*n, 0) || math.IsNaN(*n)) }
+	if beyond(a.Reward) {
+		a.Reward, a.Lost = nil, append(a.Lost, lostScore)
+	}
+	if beyond(a.Seconds) {
+		a.Seconds = nil
+	}
 }
