@@ -14,10 +14,20 @@ var Reasons string
 //go:embed columns.md
 var columns string
 
+//go:embed outcome.md
+var outcome string
+
 // ColumnMeanings are what the columns of the ledger's tables mean, by the names that
 // expressions over the ledger use.
 func ColumnMeanings() map[string]string {
 	all := map[string]string{}
+	_, scores, _ := strings.Cut(outcome, "\n| score | meaning |\n")
+	scores, _, _ = strings.Cut(scores, "\n\n")
+	for line := range strings.Lines(scores) {
+		if cells := strings.SplitN(strings.Trim(strings.TrimSpace(line), "| "), " | ", 2); len(cells) == 2 {
+			all[strings.Trim(cells[0], "`")] = cells[1]
+		}
+	}
 	prefix, tables := "", columns[strings.Index(columns, "\n## tables/attempts"):]
 	for line := range strings.Lines(tables) {
 		if table, is := strings.CutPrefix(line, "## tables/"); is {

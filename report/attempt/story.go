@@ -26,8 +26,8 @@ type Story struct {
 	Beside []Call `json:"beside,omitempty"`
 	// Replies are the log's answered inference calls, counted from 1.
 	Replies []Reply `json:"replies,omitempty"`
-	// Odds is what each rule adds to the log-odds of a program, from the attempt
-	// itself.
+	// Odds is what each rule adds to the log-odds that the model wrote the calls, from
+	// the attempt itself.
 	Odds   []filters.Term `json:"odds,omitempty"`
 	Faults []string       `json:"faults,omitempty"`
 }

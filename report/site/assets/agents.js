@@ -61,7 +61,7 @@
   }
 
   function matrix(day, groups, pairs) {
-    const order = groups.slice().sort((a, b) => b.length - a.length).flat().slice(0, 80), at = new Map(order.map((a, i) => [a.name, i])), cell = 14, left = 12 + 7.2 * Math.max(...order.map((a) => a.name.length)), size = order.length * cell;
+    const order = groups.slice().sort((a, b) => b.length - a.length).flat().slice(0, 80), at = new Map(order.map((a, i) => [a.name, i])), cell = 14, left = 12 + 8 * Math.max(...order.map((a) => a.name.length)), size = order.length * cell;
     const cells = pairs.filter((p) => at.has(p.a) && at.has(p.b)).flatMap((p) => [[p.a, p.b], [p.b, p.a]].map(([x, y]) => svg("a", { href: arena.address([day.k, "kin", p.a, p.b]), "aria-label": `${p.a} and ${p.b}: ${number(strongest(p), 2)}`, tabindex: x === p.a ? null : -1 },
       svg("rect", { x: left + at.get(x) * cell, y: left + at.get(y) * cell, width: cell - 1, height: cell - 1, class: p.copied ? "copied" : "alike", "fill-opacity": Math.max(0.12, strongest(p)).toFixed(2) }, svg("title", {}, `${p.a} and ${p.b}: ${number(strongest(p), 2)}`)))));
     return el("figure", {}, el("div.wide", { tabindex: 0, role: "region", "aria-label": "Matrix of likeness" }, svg("svg", { width: left + size + 4, height: left + size + 4, role: "group", "aria-label": "Likeness of agents; a field opens the pair" }, svg("title", {}, "Likeness of agents"),

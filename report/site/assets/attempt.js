@@ -95,7 +95,7 @@
         ["agent", link([day.k, "agent", day.agent(row)], {}, day.agent(row) || "–")], ["status", `${g("status")}, ${number(g("n_steps"))} steps, ${number(g("n_tool_calls"))} calls, ${number(g("seconds"))} s`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
       a.unknown ? el("p.note", {}, `Why unknown: ${a.unknown}.`) : null, others.length ? el("ul", {}, others.map((w) => el("li", {}, el("strong", {}, w), `: ${day.reasons[w] || ""}`))) : null,
       fires.length ? arena.table("Checks that fire", ["check", "reason", "meaning", "measured", "passes", "what is measured"], fires.map((c) => [c.name, c.reason, known(c).doc, c.value, passes(c), known(c).value])) : el("p", {}, "No check of the filter fires."),
-      a.story?.odds ? folded("log-odds of a program", () => arena.table("Log-odds from the attempt itself", ["rule", "log-odds", "why"], a.story.odds.map((o) => [o.rule, o.odds, o.why]))) : null,
+      a.story?.odds ? folded("log-odds that the model wrote the calls", () => arena.table("Log-odds from the attempt itself", ["rule", "log-odds", "why"], a.story.odds.map((o) => [o.rule, o.odds, o.why]))) : null,
       a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks", ["check", "measured", "passes", "what is measured"], (a.checks || []).map((c) => [c.name, c.value, passes(c), known(c).value])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
   }
 
