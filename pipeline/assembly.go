@@ -113,7 +113,7 @@ const (
 )
 
 func (w *unitWriter) storePairs(s *corpus.PairSummary) error {
-	return corpus.WriteJSON(w.FS, filepath.Join(w.partDir(w.plan, w.unit), pairsName), s)
+	return corpus.WriteJSON(w.FS, filepath.Join(w.dir, pairsName), s)
 }
 
 // pairs adds up what the parts say of their pairs.

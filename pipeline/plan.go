@@ -111,7 +111,7 @@ func (s *session) group(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	s.plan, s.grouper = p, g
-	if err := corpus.WriteJSON(s.FS, s.planPath(), p); err != nil {
+	if err := s.desk.put(s.planPath(), p); err != nil {
 		return nil, err
 	}
 	return p, s.forgetParts(p)

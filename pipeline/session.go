@@ -38,6 +38,8 @@ type session struct {
 	// plan and grouper are there once the group step ran in this process.
 	plan    *plan
 	grouper *grouper
+	// desk is nil in a session that writes nothing.
+	desk *desk
 }
 
 func (r *Run) open(ctx context.Context) (*session, error) {
@@ -59,6 +61,20 @@ func (r *Run) open(ctx context.Context) (*session, error) {
 		err = o.identify()
 	}
 	if err != nil {
+		o.close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// begin opens a session that writes into its work folder.
+func (r *Run) begin(ctx context.Context) (*session, error) {
+	o, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if o.desk, err = sitDown(ctx, r.FS, r.Work); err != nil {
+		o.desk = nil
 		o.close()
 		return nil, err
 	}
@@ -104,7 +120,12 @@ func (s *session) keepsHeldOut() error {
 	return finish.Keeps(s.FS, s.Out, s.protect.State, given)
 }
 
-func (s *session) close() { _ = s.day.Close() } // a copy that stays is no failure of the run
+func (s *session) close() {
+	_ = s.day.Close() // a copy that stays is no failure of the run
+	if s.desk != nil {
+		s.desk.leave()
+	}
+}
 
 // HashInputs hashes the content of inputs whose hash is not known.
 func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
@@ -226,7 +247,8 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 }
 
 func (s *session) makeBlock(ctx context.Context, in input) error {
-	w, err := block.Create(s.FS, in.dir, in.key)
+	made := filepath.Join(s.desk.dir, in.key.Folder())
+	w, err := block.Create(s.FS, made, in.key)
 	if err != nil {
 		return err
 	}
@@ -237,5 +259,11 @@ func (s *session) makeBlock(ctx context.Context, in input) error {
 			return err
 		}
 	}
-	return w.Close()
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return s.desk.install(ctx, made, in.dir, func() (bool, error) {
+		status, err := block.State(s.FS, in.dir, in.key)
+		return status == block.Equal, err
+	})
 }

@@ -18,6 +18,8 @@ type unitWriter struct {
 	plan *plan
 	unit unit
 	part *corpus.Part
+	// dir is where the part is made.
+	dir string
 	// weights are those of the plan.
 	weights weights
 	// entries are those that the unit's rows point at.

@@ -73,7 +73,7 @@ func (s *session) writeNames(only Shard) error {
 			n[f.Name] = in.key.Folder()
 		}
 	}
-	return errors.Join(corpus.WriteJSON(s.FS, s.namesPath(only), n), s.writeDays())
+	return errors.Join(s.desk.put(s.namesPath(only), n), s.writeDays())
 }
 
 // daysFile says in a work folder where the days lay. It decides nothing.
@@ -86,7 +86,7 @@ func (s *session) writeDays() error {
 			days = append(days, path)
 		}
 	}
-	return corpus.WriteJSON(s.FS, filepath.Join(s.Work, daysFile), days)
+	return s.desk.put(filepath.Join(s.Work, daysFile), days)
 }
 
 // DaysOf are the days that the corpus in a folder was last built from, as its

@@ -110,19 +110,27 @@ func (s *session) partDir(p *plan, u unit) string {
 // writeUnit writes one part, unless an earlier run finished it.
 func (s *session) writeUnit(ctx context.Context, p *plan, u unit) error {
 	dir := s.partDir(p, u)
-	if _, err := corpus.ReadPart(s.FS, dir); err == nil {
+	written := func() (bool, error) {
+		_, err := corpus.ReadPart(s.FS, dir)
+		return err == nil, nil
+	}
+	if done, _ := written(); done {
 		return nil
 	}
-	part, err := corpus.NewPart(s.FS, dir, corpus.DefaultLimits)
+	made := filepath.Join(s.desk.dir, u.name())
+	part, err := corpus.NewPart(s.FS, made, corpus.DefaultLimits)
 	if err != nil {
 		return err
 	}
 	part.Redact(s.redactor)
-	w := unitWriter{session: s, plan: p, unit: u, part: part, weights: weights{s.Config.Multiplier, p.Runs, p.Framed}}
+	w := unitWriter{session: s, plan: p, unit: u, part: part, dir: made, weights: weights{s.Config.Multiplier, p.Runs, p.Framed}}
 	if err := w.write(ctx); err != nil {
 		return err
 	}
-	return part.Close()
+	if err := part.Close(); err != nil {
+		return err
+	}
+	return s.desk.install(ctx, made, dir, written)
 }
 
 // lockEvery is how long a process waits before it looks again if another one

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,45 +102,106 @@ func read(t *testing.T, corpus string) []byte {
 	return b
 }
 
-// TestAKilledStageIsRunAgain runs the three steps as an engine does, four
-// processes a step over one folder; one of each step is killed and run again.
-func TestAKilledStageIsRunAgain(t *testing.T) {
+// stages runs the steps of one build as an engine does.
+type stages struct {
+	t     *testing.T
+	arena string
+	dir   string
+}
+
+func (s stages) day() string { return filepath.Join("..", "..", "testdata", "day") }
+
+func (s stages) in(name string) string { return filepath.Join(s.dir, name) }
+
+func (s stages) step(step, shard string) *exec.Cmd {
+	return exec.Command(s.arena, "stage", step, s.day(), "--work", s.in("w"), "--shard", shard, "-o", s.in("stages"), "-q")
+}
+
+func (s stages) must(c *exec.Cmd) {
+	s.t.Helper()
+	if b, err := c.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %v\n%s", c.Args, err, b)
+	}
+}
+
+// killed starts a process and kills it after some time; false where it ended before.
+func (s stages) killed(c *exec.Cmd, after time.Duration) bool {
+	s.t.Helper()
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	time.Sleep(after)
+	_ = c.Process.Kill() // it may have ended already
+	return c.Wait() != nil
+}
+
+// asOneBuild holds what the steps made against one build.
+func (s stages) asOneBuild() {
+	s.t.Helper()
+	s.must(exec.Command(s.arena, "build", s.day(), "-o", s.in("whole"), "-q"))
+	if !bytes.Equal(read(s.t, s.in("stages")), read(s.t, s.in("whole"))) {
+		s.t.Error("the manifest of the stages differs from that of one build")
+	}
+	s.must(exec.Command(s.arena, "verify", s.in("stages"), "-q"))
+}
+
+func newStages(t *testing.T) stages {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("the race detector hears nothing of a killed process")
 	}
 	t.Parallel()
-	arena, dir, day := program(t), t.TempDir(), filepath.Join("..", "..", "testdata", "day")
-	stage := func(step, shard string) *exec.Cmd {
-		return exec.Command(arena, "stage", step, day, "--work", filepath.Join(dir, "w"), "--shard", shard, "-o", filepath.Join(dir, "stages"), "-q")
-	}
-	must := func(c *exec.Cmd) {
-		t.Helper()
-		if b, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", c.Args, err, b)
-		}
-	}
-	kill := func(c *exec.Cmd) {
-		t.Helper()
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(30 * time.Millisecond)
-		_ = c.Process.Kill() // it may have ended already
-		_ = c.Wait()         // killed, or done before
-	}
+	return stages{t, program(t), t.TempDir()}
+}
+
+// TestAKilledStageIsRunAgain runs four processes a step over one folder; one of
+// each step is killed and run again.
+func TestAKilledStageIsRunAgain(t *testing.T) {
+	s := newStages(t)
 	for _, step := range []string{"map", "group", "write"} {
-		kill(stage(step, "0/4"))
+		shards := []string{"1/4", "0/4", "3/4", "2/4"}
 		if step == "group" {
-			must(stage(step, "0/1"))
-			continue
+			shards = []string{"0/1"}
 		}
-		for _, shard := range []string{"1/4", "0/4", "3/4", "2/4"} {
-			must(stage(step, shard))
+		s.killed(s.step(step, shards[0]), 30*time.Millisecond)
+		for _, shard := range shards {
+			s.must(s.step(step, shard))
 		}
 	}
-	must(exec.Command(arena, "build", day, "-o", filepath.Join(dir, "whole"), "-q"))
-	if !bytes.Equal(read(t, filepath.Join(dir, "stages")), read(t, filepath.Join(dir, "whole"))) {
-		t.Error("the manifest of the stages differs from that of one build")
+	s.asOneBuild()
+}
+
+// TestTwinsOfAShard runs two processes on every shard at once and kills one of
+// them at a random moment, then sees the corpus of one build and nothing else
+// left. With the tag long it goes on until a hundred were killed.
+func TestTwinsOfAShard(t *testing.T) {
+	s := newStages(t)
+	least, kills := 3, 0
+	if long.Tests {
+		least = 100
 	}
-	must(exec.Command(arena, "verify", filepath.Join(dir, "stages")))
+	draw := rand.New(rand.NewPCG(24, 1))
+	for kills < least {
+		for _, name := range []string{"w", "stages"} {
+			if err := os.RemoveAll(s.in(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, call := range [][2]string{{"map", "1/2"}, {"map", "0/2"}, {"group", "0/1"}, {"write", "1/2"}, {"write", "0/2"}} {
+			twin := s.step(call[0], call[1])
+			if err := twin.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if s.killed(s.step(call[0], call[1]), time.Duration(draw.IntN(150))*time.Millisecond) {
+				kills++
+			}
+			if err := twin.Wait(); err != nil {
+				t.Fatalf("the twin of a killed process: %v: %v", call, err)
+			}
+		}
+		if left, err := os.ReadDir(s.in("w/making")); err != nil || len(left) > 1 {
+			t.Errorf("left over: %v: %v", left, err)
+		}
+		s.asOneBuild()
+	}
 }
