@@ -6,19 +6,25 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/script"
 )
@@ -71,7 +77,7 @@ func serve(ctx context.Context, address string, model *script.Server) error {
 		defer open.Add(-1)
 		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 		}
-		model.ServeHTTP(w, r)
+		answer(model, w, r)
 	})
 	// /most tells how many requests were open at once since it was last asked.
 	mux.HandleFunc("/most", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, most.Swap(0)) })
@@ -89,6 +95,41 @@ func serve(ctx context.Context, address string, model *script.Server) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// answer lets the model answer, in one event where the request asks for events.
+func answer(model http.Handler, w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if !gjson.GetBytes(body, "stream").Bool() {
+		model.ServeHTTP(w, r)
+		return
+	}
+	whole := httptest.NewRecorder()
+	model.ServeHTTP(whole, r)
+	var reply struct {
+		Choices []struct {
+			Message      map[string]any  `json:"message"`
+			FinishReason json.RawMessage `json:"finish_reason"`
+		} `json:"choices"`
+	}
+	if err := json.Unmarshal(whole.Body.Bytes(), &reply); err != nil || len(reply.Choices) == 0 {
+		http.Error(w, whole.Body.String(), whole.Code)
+		return
+	}
+	delta := reply.Choices[0].Message
+	calls, _ := delta["tool_calls"].([]any) // a reply without any has none
+	for i, c := range calls {
+		c.(map[string]any)["index"] = i
+	}
+	said, _ := json.Marshal(delta) // it was read from JSON
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprintf(w, `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"scripted","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+
+		"\n\ndata: [DONE]\n\n", said, reply.Choices[0].FinishReason)
 }
 
 // anything is one of the behaviours, always the same for a request and a seed.
