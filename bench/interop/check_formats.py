@@ -10,6 +10,7 @@ as a server on loopback. Formats whose tools cannot be had are told as such.
 import http.server
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -289,6 +290,53 @@ def spans():
         hold(f"{name}, spans as the SDK's JSON", folder / f"{name}.jsonl", want)
 
 
-for check in (columns, inspect, responses, anthropic, verifiers, spans):
+def langfuse():
+    import datetime
+
+    from langfuse import Langfuse
+    from langfuse.api import ObservationsV2Meta, ObservationsV2Response, ObservationV2
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    memory, told, seen = InMemorySpanExporter(), [], openai_messages()[:2]
+    client = Langfuse(public_key="pk-lf-none", secret_key="sk-lf-none", base_url="http://127.0.0.1:9", tracer_provider=TracerProvider(), span_exporter=memory)
+    with client.start_as_current_observation(name="agent") as agent:
+        for m in openai_messages()[2:]:
+            if m["role"] == "assistant":
+                with client.start_as_current_observation(name="chat", as_type="generation", model="m", input=list(seen)) as one:
+                    one.update(output=m)
+                now = datetime.datetime.now(datetime.timezone.utc)
+                told.append(ObservationV2(id=one.id, trace_id=one.trace_id, parent_observation_id=agent.id, project_id="p", type="GENERATION", name="chat", model="m", start_time=now, end_time=now, input=json.dumps(seen), output=json.dumps(m)))
+            seen.append(m)
+    client.flush()
+    (folder / "langfuse.jsonl").write_text("".join(json.dumps(json.loads(s.to_json())) + "\n" for s in memory.get_finished_spans()))
+    hold("langfuse, spans of its SDK", folder / "langfuse.jsonl")
+    (folder / "langfuse.json").write_text(ObservationsV2Response(data=told, meta=ObservationsV2Meta()).json())
+    hold("langfuse, a page of observations by its API's models", folder / "langfuse.json")
+
+
+def hermes():
+    from agent.agent_runtime_helpers import convert_to_trajectory_format
+    from agent.trajectory import save_trajectory
+
+    class Agent:
+        def _format_tools_for_system_message(self):
+            return json.dumps([{"name": "weather", "description": "", "parameters": TOOL, "required": None}])
+
+    messages = openai_messages()[1:]
+    for m in messages:
+        m["reasoning"] = m.pop("reasoning_content", None)
+    path, imported, exported = folder / "hermes.jsonl", folder / "hermes", folder / "hermes-lines"
+    for old in (imported, exported):
+        shutil.rmtree(old, ignore_errors=True)
+    path.unlink(missing_ok=True)
+    save_trajectory(convert_to_trajectory_format(Agent(), messages, USER, True), "m", True, str(path))
+    # Its calls are text, which import reads.
+    subprocess.run([arena, "import", str(path), "--unguarded", "-o", str(imported), "-q"], check=True)
+    subprocess.run([arena, "export", str(imported), "--profile", "openai-jsonl", "-o", str(exported), "-q"], check=True)
+    hold("hermes-agent, its trajectories, imported", next(exported.glob("jsonl/*/*.jsonl")))
+
+
+for check in (columns, inspect, responses, anthropic, verifiers, spans, langfuse, hermes):
     check()
 sys.exit(failed > 0)

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
@@ -36,7 +41,32 @@ func TestScripts(t *testing.T) {
 		"sample": func(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(sample)))
 		},
+		"public-api": publicAPI,
 	}})
+}
+
+// publicAPI serves the sample race as ORO's public API has it, and for the rest the
+// files of a folder; $API is its address.
+func publicAPI(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "contest", "race", "race.json"))
+	ts.Check(err)
+	race := gjson.ParseBytes(text)
+	parts := map[string]gjson.Result{"": race.Get("detail"), "/seed-commitment": race.Get("seed_commitment"), "/validator-variance": race.Get("validator_variance")}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimPrefix(r.URL.Path, "/v1/public/")
+		about, isRace := strings.CutPrefix(path, "races/"+race.Get("detail.race.race_id").Str)
+		agent, isRuns := strings.CutSuffix(strings.TrimPrefix(path, "agent-versions/"), "/runs")
+		switch {
+		case isRuns:
+			_, _ = io.WriteString(w, race.Get(`runs.#(agent_version_id=="`+agent+`")#`).Raw)
+		case isRace:
+			_, _ = io.WriteString(w, parts[about].Raw)
+		default:
+			http.ServeFile(w, r, ts.MkAbs(filepath.Join(args[0], filepath.FromSlash(path)+".json")))
+		}
+	}))
+	ts.Defer(web.Close)
+	ts.Setenv("API", web.URL)
 }
 
 // scripts are the scripts in dir; with -short, as the race detector runs them,

@@ -16,10 +16,10 @@ import (
 // before it, so the longest of a trace is read.
 var spans = Format{
 	Name: "spans", Kept: "tools, model, error",
-	Writers: "OpenTelemetry GenAI spans (OTLP/JSON), OpenInference (Phoenix exports), Langfuse exports",
+	Writers: "OpenTelemetry GenAI spans (OTLP/JSON), OpenInference (Phoenix exports), Langfuse's SDK and exports",
 	is: func(top object) bool {
 		first := top["session"].Get("0")
-		return top["observations"].IsArray() || first.Get("resourceSpans").Exists() || isSpan(fields(first))
+		return top["observations"].IsArray() || first.Get("resourceSpans").Exists() || isSpan(fields(first)) || isSpan(fields(top["data"].Get("0")))
 	},
 	read: func(r *reader, top object) {
 		var order []string
@@ -87,7 +87,7 @@ func (r *reader) eachSpan(top object, visit func(*span)) {
 			visit(s)
 		}
 	}
-	r.each(top.first("observations", "session"), func(v gjson.Result) {
+	r.each(top.first("observations", "session", "data"), func(v gjson.Result) {
 		if !v.Get("resourceSpans").Exists() {
 			one(v)
 			return
@@ -105,6 +105,9 @@ func newSpan(top object) *span {
 	attributes := tree(top.within("attributes"))
 	if list := top["attributes"]; list.IsArray() {
 		attributes = tree(otlpValues(list))
+	}
+	if seen := attributes.within("langfuse").within("observation"); len(seen) > 0 { // as its SDK notes what its server gives out
+		top["input"], top["output"], top["model"] = seen["input"], seen["output"], seen.within("model")["name"]
 	}
 	s.gen, s.llm = attributes.within("gen_ai"), attributes.within("llm")
 	in := top.within("input")

@@ -29,7 +29,7 @@ func (r *reader) simulation(sim, info object) {
 	a := r.attempt()
 	a.Problem, a.Trial, a.Seconds = sim.id("task_id"), sim.id("trial"), sim.number("duration")
 	a.Reward = sim.within("reward_info").number("reward")
-	a.Model, a.Run = r.text(info.within("agent_info")["llm"]), info.id("git_commit")
+	a.Model = r.text(info.within("agent_info")["llm"])
 	if policy := r.text(info.within("environment_info")["policy"]); policy != "" {
 		r.tell(System, policy)
 	}
@@ -42,6 +42,7 @@ func (r *reader) simulation(sim, info object) {
 		r.lose(lostGreeting, greets)
 		r.lose(lostUserTools, owns)
 		if !greets && !owns {
+			m["reasoning_content"] = v.Get("raw_data.choices.0.message.reasoning_content") // its own messages have none
 			r.message(m)
 		}
 	})
