@@ -79,22 +79,34 @@ func typeOf(t reflect.Type) *cel.Type {
 // Values are the columns of a line. Those that an attempt does not have are
 // unknown. A list of structures is one of maps by their columns.
 func (l *Line) Values() map[string]any {
-	out := map[string]any{}
+	out := l.Plain()
 	l.each(func(name string, v reflect.Value) {
-		if v.Kind() == reflect.Pointer {
-			v = v.Elem()
-		}
-		if _, first := out[name]; v.IsValid() && !first {
-			out[name] = value(v)
+		if _, first := out[name]; structures(v) && !first {
+			out[name] = listed(v)
 		}
 	})
 	return out
 }
 
-func value(v reflect.Value) any {
-	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct {
-		return v.Interface()
-	}
+// Plain are the values of a line but its lists of structures, which cost most of it.
+func (l *Line) Plain() map[string]any {
+	out := map[string]any{}
+	l.each(func(name string, v reflect.Value) {
+		if v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		if _, first := out[name]; v.IsValid() && !first && !structures(v) {
+			out[name] = v.Interface()
+		}
+	})
+	return out
+}
+
+func structures(v reflect.Value) bool {
+	return v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct
+}
+
+func listed(v reflect.Value) []map[string]any {
 	list := make([]map[string]any, v.Len())
 	for i := range list {
 		list[i] = map[string]any{}

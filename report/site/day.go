@@ -102,7 +102,7 @@ func (c *Corpus) columns() (out []column) {
 		out = append(out, column{Name: w.Name, Kind: kind, Doc: meanings[w.Name], Values: make([]any, len(c.Ledger.Lines))})
 	}
 	for row, line := range c.Ledger.Lines {
-		for name, v := range line.Values() {
+		for name, v := range line.Plain() {
 			if i, wanted := at[name]; wanted {
 				out[i].Values[row] = flat(v)
 			}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/tidwall/gjson"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
@@ -192,20 +193,8 @@ type pair struct {
 // agents compares the agents of a day. The whole day is read for it, once.
 func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	if c.all {
-		for _, in := range c.inputs() {
-			if _, read := c.read[in.SHA256]; read {
-				continue
-			}
-			_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
-				if it.Trace != nil {
-					c.kin.add(it.Trace)
-				}
-				return nil
-			})
-			if err != nil {
-				return nil, err
-			}
-			c.read[in.SHA256] = true
+		if err := c.meet(ctx); err != nil {
+			return nil, err
 		}
 	}
 	pairs := c.kin.pairs()
@@ -213,6 +202,24 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 		pairs[i].Passages = slices.DeleteFunc(pairs[i].Passages, func(s string) bool { return c.Secret != nil && c.Secret(s) != "" })
 	}
 	return script(key, map[string]any{"kinds": kindNames, "pairs": pairs, "copied": copied, "shared": leastShared}, c.Clean)
+}
+
+// meet reads all inputs for kin, several at once.
+func (c *Corpus) meet(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, c.Workers))
+	for _, in := range c.inputs() {
+		g.Go(func() error {
+			_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+				if it.Trace != nil {
+					c.kin.add(it.Trace)
+				}
+				return nil
+			})
+			return err
+		})
+	}
+	return g.Wait()
 }
 
 // pairs are all pairs of agents that share anything that few others have.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/report/attempt"
@@ -52,8 +53,8 @@ type Corpus struct {
 	// whole are the attempts that have a file of their own, by their places.
 	whole map[int]bool
 	kin   kinship
-	// read are the inputs whose attempts kin knows.
-	read map[string]bool
+	// days and kins are the scripts that every page loads.
+	days, kins once
 }
 
 // chunk is how many attempts without a file of their own share one.
@@ -112,9 +113,9 @@ func (c *Corpus) file(ctx context.Context, k int, name string) ([]byte, error) {
 	n, err := strconv.Atoi(rest)
 	switch {
 	case kind == "day":
-		return script(key, c.day(), nil)
+		return c.days.get(func() ([]byte, error) { return script(key, c.day(), nil) })
 	case kind == "agents":
-		return c.agents(ctx, key)
+		return c.kins.get(func() ([]byte, error) { return c.agents(ctx, key) })
 	case err != nil || n < 0 || n >= len(c.Ledger.Lines):
 		return nil, fs.ErrNotExist
 	case kind == "attempt":
@@ -123,6 +124,21 @@ func (c *Corpus) file(ctx context.Context, k int, name string) ([]byte, error) {
 		return c.rest(key, n)
 	}
 	return nil, fs.ErrNotExist
+}
+
+// once keeps what was made, for who asks meanwhile and again.
+type once struct {
+	sync.Mutex
+	made []byte
+}
+
+func (o *once) get(draw func() ([]byte, error)) (_ []byte, err error) {
+	o.Lock()
+	defer o.Unlock()
+	if o.made == nil {
+		o.made, err = draw()
+	}
+	return o.made, err
 }
 
 // attempt is one attempt with all that is known of it.
@@ -162,7 +178,7 @@ func (c *Corpus) rest(key string, n int) ([]byte, error) {
 }
 
 // Serve makes a corpus tell every attempt when it is asked for.
-func (c *Corpus) Serve() { c.all, c.read = true, map[string]bool{} }
+func (c *Corpus) Serve() { c.all = true }
 
 // choose picks the attempts that get a file of their own: the kept ones, and of each
 // other reason the first so many by the hash of their record.
