@@ -30,6 +30,8 @@ type Run struct {
 	StepJudge judges.StepJudge
 	Titles    outcome.Titles
 	FS        corpus.FS
+	// Terms are those of a plan, which the run refuses to differ from; nil for none.
+	Terms *Terms
 	// Replace allows to write over a corpus of other days.
 	Replace bool
 	// Embedding is the guard's embedding tier; nil for none.

@@ -60,6 +60,9 @@ func (r *Run) open(ctx context.Context) (*session, error) {
 	if err = g.Wait(); err == nil {
 		err = o.identify()
 	}
+	if err == nil {
+		err = o.keepsTerms()
+	}
 	if err != nil {
 		o.close()
 		return nil, err

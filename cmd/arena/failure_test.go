@@ -60,7 +60,7 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 		"drift FILE --against " + corpus + " -o OUT",
 		"drift " + corpus + " --against FILE -o OUT",
 		"race verify --from FILE -o OUT",
-		"stage map " + day + " --problems FILE --work OUT --shard 0/1 -o none",
+		"build " + day + " --problems FILE -o none --plan OUT",
 		"env reward " + day + " --problems FILE --catalog " + catalog + " -o OUT",
 		"env serve --problems FILE --catalog " + catalog + " --unguarded --listen 127.0.0.1:0",
 		"shop index FILE -o OUT",

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -114,7 +115,11 @@ func (s stages) day() string { return filepath.Join("..", "..", "testdata", "day
 func (s stages) in(name string) string { return filepath.Join(s.dir, name) }
 
 func (s stages) step(step, shard string) *exec.Cmd {
-	return exec.Command(s.arena, "stage", step, s.day(), "--work", s.in("w"), "--shard", shard, "-o", s.in("stages"), "-q")
+	args := []string{"stage", step, "--plan", s.in("plan"), "--work", s.in("w"), "-q"}
+	if step != "group" {
+		args = append(args, "--shard", shard)
+	}
+	return exec.Command(s.arena, args...)
 }
 
 func (s stages) must(c *exec.Cmd) {
@@ -138,26 +143,28 @@ func (s stages) killed(c *exec.Cmd, after time.Duration) bool {
 // asOneBuild holds what the steps made against one build.
 func (s stages) asOneBuild() {
 	s.t.Helper()
-	s.must(exec.Command(s.arena, "build", s.day(), "-o", s.in("whole"), "-q"))
 	if !bytes.Equal(read(s.t, s.in("stages")), read(s.t, s.in("whole"))) {
 		s.t.Error("the manifest of the stages differs from that of one build")
 	}
 	s.must(exec.Command(s.arena, "verify", s.in("stages"), "-q"))
 }
 
-func newStages(t *testing.T) stages {
+func newStages(t *testing.T, shards int) stages {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("the race detector hears nothing of a killed process")
 	}
 	t.Parallel()
-	return stages{t, program(t), t.TempDir()}
+	s := stages{t, program(t), t.TempDir()}
+	s.must(exec.Command(s.arena, "build", s.day(), "-o", s.in("whole"), "-q"))
+	s.must(exec.Command(s.arena, "build", s.day(), "-o", s.in("stages"), "--plan", s.in("plan"), "--shards", strconv.Itoa(shards), "-q"))
+	return s
 }
 
 // TestAKilledStageIsRunAgain runs four processes a step over one folder; one of
 // each step is killed and run again.
 func TestAKilledStageIsRunAgain(t *testing.T) {
-	s := newStages(t)
+	s := newStages(t, 4)
 	for _, step := range []string{"map", "group", "write"} {
 		shards := []string{"1/4", "0/4", "3/4", "2/4"}
 		if step == "group" {
@@ -175,7 +182,7 @@ func TestAKilledStageIsRunAgain(t *testing.T) {
 // them at a random moment, then sees the corpus of one build and nothing else
 // left. With the tag long it goes on until a hundred were killed.
 func TestTwinsOfAShard(t *testing.T) {
-	s := newStages(t)
+	s := newStages(t, 2)
 	least, kills := 3, 0
 	if long.Tests {
 		least = 100

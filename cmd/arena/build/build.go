@@ -21,13 +21,15 @@ import (
 	"github.com/trajectory-arena/arena/student"
 )
 
-// buildFlags are the flags that build and stage share.
+// buildFlags are the flags of build, which a plan holds for stage.
 type buildFlags struct {
 	cli.Settings
 	streams    *cli.Streams
 	target     cli.Target
 	out        cli.Output
 	work       string
+	plan       string
+	shards     int
 	problems   []string
 	catalogs   []string
 	heldOut    []string
@@ -95,13 +97,14 @@ docs/configuration.md.`,
   arena build testdata/day -o next --bank out/bank.json --held-out testdata/leak/bank.jsonl --set select.top=2`,
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
-			if allRuns(args) {
-				f.defaults = recipe.TrustCalls
-			}
+			f.trustRuns(args)
 			return f.build(c, args)
 		},
 	}
 	f.register(c)
+	c.Flags().StringVar(&f.plan, "plan", "", "write what arena stage needs to build this on many machines, and build nothing")
+	c.Flags().IntVar(&f.shards, "shards", 1, "how many shards the plan has")
+	cli.Replaces(c, "plan")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus of other days, forget finished blocks and do everything again")
 	return c
@@ -115,12 +118,28 @@ func allRuns(days []string) bool {
 	})
 }
 
+// trustRuns changes what settings start from where all days are evaluations.
+func (f *buildFlags) trustRuns(days []string) {
+	if allRuns(days) {
+		f.defaults = recipe.TrustCalls
+	}
+}
+
 func (f *buildFlags) build(c *cobra.Command, days []string) error {
-	return f.with(c, days, func(r *pipeline.Run) error {
-		if f.dryRun {
-			return f.forecast(c.Context(), r)
+	if f.plan != "" {
+		if err := f.plannable(days); err != nil {
+			return err
 		}
-		return f.write(c.Context(), r)
+	}
+	return f.with(c, days, func(r *pipeline.Run) error {
+		switch {
+		case f.plan != "":
+			return f.makePlan(c, days, r)
+		case f.dryRun:
+			return f.forecast(c.Context(), r)
+		default:
+			return f.write(c.Context(), r)
+		}
 	})
 }
 

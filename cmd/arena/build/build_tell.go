@@ -82,6 +82,8 @@ func buildError(err error) error {
 		return cli.Limit(err, "run the same command again to ask only for the missing ones, or raise --set max_unscored")
 	case errors.Is(err, traces.ErrUnreadable):
 		return cli.Unreadable(err)
+	case errors.Is(err, pipeline.ErrTerms):
+		return cli.Usage(err, "bring back what was planned, or plan again: `arena build … --plan PLAN`")
 	case errors.Is(err, pipeline.ErrNetworks):
 		return cli.Usage(err, "build them apart, or say --any-network")
 	case errors.Is(err, pipeline.ErrNoProblems):

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -14,21 +15,24 @@ import (
 )
 
 // allStages is the example of each stage: one needs what the stages before it left.
-const allStages = `  arena stage map testdata/day --work w --shard 0/2 -o out
-  arena stage map testdata/day --work w --shard 1/2 -o out
-  arena stage group testdata/day --work w -o out
-  arena stage write testdata/day --work w --shard 0/1 -o out`
+const allStages = `  arena build testdata/day -o out --plan plan.json --shards 2
+  arena stage map --plan plan.json --work w --shard 0/2
+  arena stage map --plan plan.json --work w --shard 1/2
+  arena stage group --plan plan.json --work w
+  arena stage write --plan plan.json --work w --shard 0/2
+  arena stage write --plan plan.json --work w --shard 1/2`
 
 // NewStage makes `arena stage`.
 func NewStage(s *cli.Streams) *cobra.Command {
 	return cli.Family(&cobra.Command{
-		Use:   "stage map|group|write DAY… --work DIR --shard i/n -o CORPUS",
+		Use:   "stage map|group|write --plan PLAN --work DIR --shard i/n",
 		Short: "Run one step of a build, for an engine that has many machines",
 		Long: `Stage runs one of the three steps of a build over a folder that all machines
 share: map on every shard of the inputs, then group once, then write on every
-shard of the output. Each is safe to run again and writes the bytes that
-arena build writes. The process that finishes the last shard of write puts the
-corpus together.`,
+shard of the output. Each is safe to run again, also beside itself, and writes
+the bytes that arena build writes. The process that finishes the last shard of
+write puts the corpus together. What is built the plan says, which arena build
+--plan wrote: docs/stages.md.`,
 		Example: allStages,
 	},
 		newStep(s, "map", "Make the blocks of a shard of the inputs", stageMap),
@@ -37,27 +41,49 @@ corpus together.`,
 	)
 }
 
-type step func(c *cobra.Command, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error
+type step func(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error
 
 func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
 	f := &buildFlags{streams: s, Settings: cli.BuildSettings()}
-	var shard string
+	var work, path, shard string
+	var noisy cli.Noise
 	c := &cobra.Command{
-		Use:     name + " DAY… --work DIR --shard i/n -o CORPUS",
+		Use:     name + " --plan PLAN --work DIR",
 		Short:   short,
 		Example: allStages,
-		Args:    cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, days []string) error {
-			part, err := parseShard(shard)
+		Args:    cli.Takes(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := readPlan(path)
 			if err != nil {
 				return err
 			}
-			return f.with(c, days, func(r *pipeline.Run) error { return do(c, f, r, part) })
+			part := pipeline.Whole
+			if name != "group" {
+				if part, err = p.shard(shard); err != nil {
+					return err
+				}
+			}
+			return p.with(c.Context(), f, work, noisy, func(r *pipeline.Run) error { return do(c.Context(), f, r, part) })
 		},
 	}
-	f.register(c)
-	c.Flags().StringVar(&shard, "shard", "0/1", "which shard of how many, counting from 0")
+	c.Flags().StringVar(&path, "plan", "", "what arena build --plan wrote (required)")
+	c.Flags().StringVar(&work, "work", "", "folder that all machines share, safe to delete (default CORPUS.work)")
+	if name != "group" {
+		c.Flags().StringVar(&shard, "shard", "0/1", "which shard of how many, counting from 0")
+	}
+	noisy.Flags(c)
+	cli.Reads(c, "plan")
+	cli.Writes(c, "work")
 	return c
+}
+
+// shard reads i/n, where n is the plan's.
+func (p *plan) shard(text string) (pipeline.Shard, error) {
+	s, err := parseShard(text)
+	if err == nil && s.Of != p.Shards {
+		err = cli.Usage(fmt.Errorf("shard %s of a plan with %d", text, p.Shards), fmt.Sprintf("the first is --shard 0/%d", p.Shards))
+	}
+	return s, err
 }
 
 func parseShard(s string) (pipeline.Shard, error) {
@@ -75,15 +101,15 @@ func parseShard(s string) (pipeline.Shard, error) {
 	return p, nil
 }
 
-func stageMap(c *cobra.Command, _ *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
-	if err := r.Map(c.Context(), s); err != nil {
+func stageMap(ctx context.Context, _ *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
+	if err := r.Map(ctx, s); err != nil {
 		return buildError(err)
 	}
 	return nil
 }
 
-func stageGroup(c *cobra.Command, f *buildFlags, r *pipeline.Run, _ pipeline.Shard) error {
-	funnel, err := r.Group(c.Context())
+func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.Shard) error {
+	funnel, err := r.Group(ctx)
 	if err != nil {
 		return buildError(err)
 	}
@@ -93,8 +119,8 @@ func stageGroup(c *cobra.Command, f *buildFlags, r *pipeline.Run, _ pipeline.Sha
 	return nil
 }
 
-func stageWrite(c *cobra.Command, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
-	summary, err := r.Write(c.Context(), s)
+func stageWrite(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
+	summary, err := r.Write(ctx, s)
 	if err != nil {
 		return f.buildError(summary, err)
 	}
@@ -102,7 +128,7 @@ func stageWrite(c *cobra.Command, f *buildFlags, r *pipeline.Run, s pipeline.Sha
 		fmt.Fprintln(f.streams.Err, "this shard is written; the process that finishes the last one puts the corpus together")
 		return nil
 	}
-	if err := f.out.Publish(c.Context()); err != nil {
+	if err := f.out.Publish(ctx); err != nil {
 		return err
 	}
 	f.tell(summary)

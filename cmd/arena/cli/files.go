@@ -83,6 +83,33 @@ func given(c *cobra.Command) []string {
 	return paths
 }
 
+// Arguments are the flags that were given to c, as arguments, but those named;
+// files by their full paths.
+func Arguments(c *cobra.Command, but ...string) (args []string, err error) {
+	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(but, f.Name) {
+			return
+		}
+		for _, v := range values(f) {
+			if len(f.Annotations) > 0 && f.Value.Type() != "bool" {
+				var failed error
+				v, failed = Absolute(v)
+				err = errors.Join(err, failed)
+			}
+			args = append(args, "--"+f.Name+"="+v)
+		}
+	})
+	return args, err
+}
+
+// Absolute is the full path of a file; what lies in a bucket has one.
+func Absolute(name string) (string, error) {
+	if bucket.IsURL(name) {
+		return name, nil
+	}
+	return filepath.Abs(name)
+}
+
 // apart refuses an output that is one of the inputs, lies in one, or would
 // replace a folder that one lies in.
 func apart(c *cobra.Command, args []string, stdin io.Reader) error {
