@@ -65,10 +65,11 @@ const resultEnd = "</tool_response>"
 // that the user says behind it.
 func IsResult(text string) bool {
 	text = strings.TrimSpace(text)
-	if at := strings.LastIndex(text, resultEnd); at >= 0 && at+len(resultEnd) < len(text) {
+	if !slices.ContainsFunc(resultTags, func(tag string) bool { return strings.HasPrefix(text, tag) }) {
 		return false
 	}
-	return slices.ContainsFunc(resultTags, func(tag string) bool { return strings.HasPrefix(text, tag) })
+	at := strings.LastIndex(text, resultEnd)
+	return at < 0 || at+len(resultEnd) == len(text)
 }
 
 // Read takes a row apart.
