@@ -46,6 +46,7 @@ var reasonConstants = []struct{ stage, folder, constants, prefix string }{
 	{"import", "pipeline/foreign", `^reason[A-Z]`, ""},
 	{"mix", "pipeline/mix", `^reason[A-Z]`, ""},
 	{"recipe", "pipeline/recipe", `^reason[A-Z]`, ""},
+	{"rewrite", "pipeline/rewrite", `^reason[A-Z]`, ""},
 	{"filter, row, export", "corpus/chat", `^Reason[A-Z]`, ""},
 	{"export", "corpus/export", `^reason[A-Z]`, ""},
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
@@ -364,5 +365,35 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 	}
 	if again > 4*kills { // what was on its way when the process died
 		t.Errorf("%d turns were asked again", again)
+	}
+}
+
+// TestRewriteMakesAStage rewrites the programs' attempts of the test day with an
+// honest model, and goes on from its ledger alone.
+func TestRewriteMakesAStage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
+	server := modeltest.New(t, func(c modeltest.Call) modeltest.Action {
+		return modeltest.Say(script.Reason(c.Text, (*script.Shown).Honest))
+	})
+	args := []string{"recipe", "rewrite", testDay, "--corpus", in("corpus"), "--endpoint", server.BaseURL(), "--model", "m", "--ledger", in("ledger"), "-o", in("stage")}
+	if words := must(t, cli.ExitOK, append(args, "-n")...); !strings.Contains(words, " 0 answers are held") || len(server.Calls()) > 0 {
+		t.Errorf("%d requests of a dry run that says %s", len(server.Calls()), words)
+	}
+	must(t, cli.ExitLimit, append(args, "--budget-tokens", "4000")...)
+	must(t, cli.ExitOK, args...)
+	asked := len(server.Calls())
+	must(t, cli.ExitOK, append(args, "--force")...)
+	must(t, cli.ExitOK, "verify", in("stage"))
+	rewritten := trainRows[rows.SFT](t, in("stage"), "hf-json")
+	for _, row := range rewritten {
+		if row.IsAgentic || row.Reward != 1 || !strings.Contains(row.Metadata, `"origin":"rewritten"`) {
+			t.Errorf("row %s: %s", row.SessionID, row.Metadata)
+		}
+	}
+	if c := recipeReport(t, in("stage")).Counts[0]; len(rewritten) == 0 || c.Source != "rewritten" || int(c.Taken) != len(rewritten) || len(server.Calls()) != asked {
+		t.Errorf("%d rows, %+v, %d requests after %d", len(rewritten), c, len(server.Calls()), asked)
 	}
 }

@@ -81,7 +81,7 @@ func (r *reading) unheld() (all []string) {
 	for i := range r.sentences {
 		s := &r.sentences[i]
 		for _, m := range r.marks[s.marks.start:s.marks.end] {
-			if m.concept != 0 && !r.known(r.lexicon.values[m.concept]) {
+			if m.concept != 0 && !r.known(r.lexicon.values[m.concept]) && !r.known(r.folded[m.start:m.end]) {
 				all = append(all, r.text[m.start:m.end])
 			}
 		}

@@ -133,12 +133,8 @@ func (j *Judge) ask(ctx context.Context, k *kind, t *arena.Trace, d *arena.Dialo
 	if !k.judgeable(t, d) {
 		return verdict{outcome: arena.JudgeFailed, spent: ledger.Free(), detail: "the attempt left no dialogue to judge"}, nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
-	defer cancel()
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	defer context.AfterFunc(j.run, func() { end(context.Cause(j.run)) })()
-
+	ctx, end := j.bounded(ctx)
+	defer end()
 	questions, err := j.questions(k, t, d)
 	if err != nil {
 		return verdict{}, err
@@ -157,6 +153,14 @@ func (j *Judge) ask(ctx context.Context, k *kind, t *arena.Trace, d *arena.Dialo
 		voted[v.member] = true
 	}
 	return merge(votes, k.votes), nil
+}
+
+// bounded ends with the deadlines of an attempt and of the run.
+func (j *Judge) bounded(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
+	ctx, end := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(j.run, func() { end(context.Cause(j.run)) })
+	return ctx, func() { stop(); end(nil); cancel() }
 }
 
 // vote asks for all samples of one vote.

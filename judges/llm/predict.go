@@ -68,17 +68,21 @@ func (f *Forecast) Add(t *arena.Trace, d *arena.Dialogue) error {
 		return err
 	}
 	for _, q := range slices.Concat(votes...) {
-		if f.asked[q.ask] {
-			continue
-		}
-		f.asked[q.ask] = true
-		p, err := f.judge.predict(q)
-		if err != nil {
+		if err := f.add(q); err != nil {
 			return err
 		}
-		f.Prediction = f.Plus(p)
 	}
 	return nil
+}
+
+func (f *Forecast) add(q question) error {
+	if f.asked[q.ask] {
+		return nil
+	}
+	f.asked[q.ask] = true
+	p, err := f.judge.predict(q)
+	f.Prediction = f.Plus(p)
+	return err
 }
 
 // Plus is the sum of both predictions.

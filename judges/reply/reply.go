@@ -64,6 +64,20 @@ func Parse(text string) (Answer, arena.JudgeOutcome) {
 	return read(object, whole)
 }
 
+// Text reads the one text that a reply has under a key, by the rules of Parse; one
+// that was cut off is none.
+func Text(text, key string) (string, arena.JudgeOutcome) {
+	object, whole, outcome := find(text, key)
+	if outcome != arena.JudgeScored {
+		return "", outcome
+	}
+	said := gjson.Get(object, key)
+	if !whole || said.Type != gjson.String || strings.TrimSpace(said.Str) == "" {
+		return "", arena.JudgeUnparsed
+	}
+	return strings.TrimSpace(said.Str), arena.JudgeScored
+}
+
 // find gives the object with the key that counts, and whether it is whole;
 // scored says that there is one. What stands in the thinking counts only where
 // the model ended it and said nothing behind, a refusal included.

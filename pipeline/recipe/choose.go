@@ -12,7 +12,7 @@ import (
 
 // Count says what became of the rows of one source.
 type Count struct {
-	// Source is rollouts or corpus.
+	// Source is rollouts, rewritten or corpus.
 	Source string `json:"source"`
 	// In = Taken + the sum of Dropped; Rows counts the copies, too.
 	In      int64            `json:"in"`
@@ -27,6 +27,7 @@ type Count struct {
 // The sources of rows.
 const (
 	fromRollouts = "rollouts"
+	fromProgram  = "rewritten"
 	fromCorpus   = "corpus"
 )
 
@@ -74,7 +75,7 @@ func (w *work) reject(s *source, v *view) string {
 		return reason
 	}
 	switch {
-	case s.count.Source == fromRollouts && v.wanted < w.recipe.MinReward:
+	case s.count.Source != fromCorpus && v.wanted < w.recipe.MinReward:
 		return reasonReward
 	case w.recipe.Profile == corpus.ProfilePref && v.wanted == 0:
 		return reasonOutcome

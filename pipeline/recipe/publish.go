@@ -3,6 +3,7 @@ package recipe
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -60,8 +61,10 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 	if err != nil {
 		return fmt.Errorf("encode recipe: %w", err)
 	}
+	reports := map[string]any{"recipe.json": w.report}
+	maps.Copy(reports, w.in.Reports)
 	c := finish.Content{
-		Parts: parts, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.protection.bank, Given: w.protection.given, Reports: map[string]any{"recipe.json": w.report},
+		Parts: parts, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.protection.bank, Given: w.protection.given, Reports: reports,
 		Card: corpus.Card{
 			Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags, Uses: export.Uses(),
 			Sections: []corpus.Section{
@@ -88,6 +91,9 @@ func (w *work) about() string {
 	}
 	if r.VoucherTimes > 1 {
 		fmt.Fprintf(&b, "\nRows of voucher tasks stand here %d times.\n", r.VoucherTimes)
+	}
+	if w.in.About != "" {
+		b.WriteString("\n" + w.in.About + "\n")
 	}
 	if len(w.report.Exports) == 0 {
 		return b.String()

@@ -37,6 +37,9 @@ type Recipe struct {
 	VoucherTimes int
 }
 
+// Rewrite is the recipe whose rollouts are rewritten attempts.
+const Rewrite = "rewrite"
+
 // Need says whether a stage takes rollouts.
 type Need int
 
@@ -75,6 +78,8 @@ func All() []Recipe {
 			Doc: "pairs of a success and a failure at one problem"},
 		{Name: "steps", Profile: corpus.ProfileStepwise, Rollouts: Always, Teacher: true, Sampling: wide, VoucherTimes: 1,
 			Doc: "the student's rollouts with a reward for every step that a teacher took too, and for the outcome"},
+		{Name: Rewrite, Profile: corpus.ProfileHFJSON, Rollouts: Always, MinReward: 1, VoucherTimes: 1,
+			Doc: "solved attempts of programs, with reasoning that a model wrote"},
 	}
 }
 

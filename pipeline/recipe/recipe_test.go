@@ -112,7 +112,7 @@ func TestRecipesAreBuildable(t *testing.T) {
 		}
 		names = append(names, r.Name)
 	}
-	if want := []string{"sft", "rft", "teacher", "kto", "pref", "steps"}; !slices.Equal(names, want) {
+	if want := []string{"sft", "rft", "teacher", "kto", "pref", "steps", "rewrite"}; !slices.Equal(names, want) {
 		t.Errorf("recipes %v, want %v", names, want)
 	}
 	if _, err := Named("dpo"); err == nil {

@@ -18,7 +18,11 @@ import (
 // open reads the manifests of all sources, the protection and the teachers.
 func (w *work) open() error {
 	if w.in.Rollouts != "" {
-		if err := w.addSource(fromRollouts, w.in.Rollouts); err != nil {
+		name := fromRollouts
+		if w.recipe.Name == Rewrite {
+			name = fromProgram
+		}
+		if err := w.addSource(name, w.in.Rollouts); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,9 @@ type Input struct {
 	Teacher  string
 	// HeldOut are files of problems that are protected beside the banks' own.
 	HeldOut []string
+	// About and Reports say how the rollouts came to be, where that is known.
+	About   string
+	Reports map[string]any
 }
 
 // Report says what the data of a recipe was made of, with the guard's proof

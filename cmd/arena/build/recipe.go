@@ -91,6 +91,7 @@ eval played already.`,
 	cli.Reads(c, "corpus", "run", "teacher", "held-out")
 	cli.Writes(c, "work")
 	cli.Stages(c, "output")
+	c.AddCommand(newRewrite(s))
 	return c
 }
 
@@ -153,7 +154,7 @@ func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
 	}
 	report, err := f.recipe.Write(c.Context(), f.target.At(target), in, f.work)
 	if report != nil && !f.eval.Quiet {
-		f.tell(report)
+		tellRecipe(f.streams, report)
 	}
 	if err != nil {
 		return recipeError(err)
@@ -207,12 +208,12 @@ func (f *recipeFlags) forecast(c *cobra.Command) error {
 	return nil
 }
 
-// tell prints what the data was made of.
-func (f *recipeFlags) tell(r *recipe.Report) {
-	w := f.streams.Err
+// tellRecipe prints what the data was made of.
+func tellRecipe(s *cli.Streams, r *recipe.Report) {
+	w := s.Err
 	for _, c := range r.Counts {
 		fmt.Fprintf(w, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.Tallies(c.Dropped))
 	}
 	fmt.Fprintf(w, "guard     %d rows held against %d protected problems, %d dropped\n", r.Proof.Guard.Rows, r.Proof.Protected(), len(r.Proof.Guard.Dropped))
-	export.ShowCounts(f.streams, r.Exports)
+	export.ShowCounts(s, r.Exports)
 }

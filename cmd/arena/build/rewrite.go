@@ -1,0 +1,182 @@
+package build
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/recipe"
+	"github.com/trajectory-arena/arena/pipeline/rewrite"
+)
+
+// rewriteFlags are the flags of recipe rewrite as they were given.
+type rewriteFlags struct {
+	streams  *cli.Streams
+	llm      instrument.LLMFlags
+	corpus   string
+	problems []string
+	catalogs []string
+	heldOut  []string
+	most     int
+	target   cli.Target
+	work     string
+	dryRun   bool
+	noisy    cli.Noise
+}
+
+// newRewrite makes `arena recipe rewrite`.
+func newRewrite(s *cli.Streams) *cobra.Command {
+	f := &rewriteFlags{streams: s, llm: instrument.DefaultLLMFlags()}
+	c := &cobra.Command{
+		Use:   "rewrite DAY… --corpus C -o OUT",
+		Short: "The attempts of programs, with reasoning that a model writes and that is believed",
+		Long: `Make solved attempts of programs teachable: the days are those that the corpus was
+built of. Calls, results, order and score stay those of the log; a model writes the
+reasoning of each step, shown the request and what lay before and nothing later, and
+is asked a second time which of several real calls the reasoning leads to. A row is
+believed only if every check holds; it says in its metadata that it is rewritten, of
+what and by whom, and never counts as agentic. Every exchange is kept in the ledger.`,
+		Example: `  arena build testdata/day -o out
+  # -n says what it would cost; without it the model is asked
+  arena recipe rewrite testdata/day --corpus out --endpoint http://127.0.0.1:8000/v1 --model big -o stage6 -n`,
+		Args: cli.Takes(1, cli.AnyNumber),
+		RunE: f.run,
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.corpus, "corpus", "", "corpus whose ledger names the attempts, and whose split is kept")
+	fl.StringArrayVar(&f.problems, "problems", nil, "file of problems, where the days hold none; may be repeated")
+	fl.StringArrayVar(&f.catalogs, "catalog", nil, "catalogue, where the days hold none; may be repeated")
+	fl.StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on, as for arena build; may be repeated")
+	fl.IntVar(&f.most, "most", 0, "most attempts to rewrite (default: as many as the corpus trains on)")
+	fl.StringVar(&f.work, "work", "", "folder of what is only needed on the way (default OUT.work)")
+	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars it would cost")
+	f.target.Replacing(c)
+	f.noisy.Flags(c)
+	f.llm.Settings.Flags(c)
+	f.llm.Add(c)
+	cli.ReadsDays(c)
+	cli.Reads(c, "corpus", "problems", "catalog", "held-out")
+	cli.Writes(c, "work")
+	cli.Stages(c, "output")
+	return c
+}
+
+func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
+	if f.corpus == "" || f.most < 0 {
+		return cli.Usage(errors.New("no corpus given, or --most below 0"), "name one that `arena build` made of these days with --corpus")
+	}
+	if err = f.target.Check(); err != nil {
+		return err
+	}
+	m, err := f.llm.Open(f.streams.Err)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	paths, err := f.streams.Local(c.Context(), f.corpus)
+	if err != nil {
+		return err
+	}
+	f.corpus = paths[0]
+	if days, err = f.streams.LocalDays(c.Context(), days); err != nil {
+		return err
+	}
+	target, err := cli.NewOutput(f.target.Name, "")
+	if err != nil {
+		return err
+	}
+	f.work = cmp.Or(f.work, target.Dir+pipeline.WorkSuffix)
+	if f.dryRun {
+		return f.forecast(c.Context(), days, m.Judge)
+	}
+	if err = target.Take(c.Context(), f.streams, f.target.Force); err != nil {
+		return err
+	}
+	return f.write(c.Context(), days, m.Judge, target)
+}
+
+func (f *rewriteFlags) rewriting(days []string, m rewrite.Model) *rewrite.Rewriting {
+	r := &rewrite.Rewriting{
+		Corpus: f.corpus, Most: f.most, Workers: instrument.ModelsAtOnce, Model: m, Dry: f.dryRun, Progress: func() {}, Target: f.target.At(cli.Output{Dir: filepath.Join(f.work, "rewritten")}),
+		Sources: pipeline.Sources{Days: days, Problems: f.problems, Catalogs: f.catalogs, Stdin: f.streams.In, Spool: f.work},
+	}
+	return r
+}
+
+func (f *rewriteFlags) forecast(ctx context.Context, days []string, j *llm.Judge) error {
+	total := j.Forecast()
+	r, err := f.rewriting(days, total).Write(ctx)
+	if err != nil {
+		return rewriteError(err)
+	}
+	f.tell(r)
+	cost := "at unknown prices"
+	if total.USD != nil {
+		cost = fmt.Sprintf("%.6f USD", *total.USD)
+	}
+	fmt.Fprintf(f.streams.Err, "%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n", total.Calls, total.Held, total.Prompt, total.Completion, cost)
+	return nil
+}
+
+// write rewrites, and guards and exports what came of it as a recipe.
+func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge, target cli.Output) error {
+	p := f.noisy.Progress(f.streams)
+	defer p.Done()
+	p.Begin("rewrite", 0)
+	r := f.rewriting(days, j)
+	r.Progress = p.Attempt
+	report, err := r.Write(ctx)
+	p.Done()
+	if report != nil {
+		f.tell(report)
+	}
+	if err != nil {
+		return rewriteError(err)
+	}
+	of, err := recipe.Named(recipe.Rewrite)
+	if err != nil {
+		return err
+	}
+	in := recipe.Input{Corpus: f.corpus, Rollouts: r.Out, HeldOut: f.heldOut, About: report.About(), Reports: map[string]any{"rewriting.json": report}}
+	told, err := of.Write(ctx, f.target.At(target), in, f.work)
+	if told != nil && !f.noisy.Quiet {
+		tellRecipe(f.streams, told)
+	}
+	if err != nil {
+		return recipeError(err)
+	}
+	return target.Publish(ctx)
+}
+
+func (f *rewriteFlags) tell(r *rewrite.Report) {
+	if f.noisy.Quiet {
+		return
+	}
+	left := map[string]int64{}
+	for reason, n := range r.Dropped {
+		left[reason] = int64(n)
+	}
+	tally := r.Tally()
+	delete(tally, "")
+	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n", r.Scripted, len(r.Attempts), corpus.Tallies(left))
+	if !f.dryRun {
+		fmt.Fprintln(f.streams.Err, strings.TrimSpace(fmt.Sprintf("%d are believed  %s", r.Rows, corpus.Tallies(tally))))
+	}
+}
+
+func rewriteError(err error) error {
+	if known := instrument.JudgeError(err); known != nil {
+		return known
+	}
+	return recipeError(err)
+}

@@ -1,0 +1,214 @@
+package script
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Product is a row of a result as a prompt shows it.
+type Product struct{ ID, Title, Price string }
+
+// Shown is what a model can read in a prompt.
+type Shown struct {
+	Request, Call, thought string
+	Products               []Product
+	steps                  int
+	Options                []string
+}
+
+var quoted = regexp.MustCompile(`(?s)<<<\n(.*?)>>>`)
+
+// ReadPrompt takes a prompt of recipe rewrite apart.
+func ReadPrompt(prompt string) (s Shown) {
+	blocks := quoted.FindAllStringSubmatch(prompt, -1)
+	s.Request = strings.TrimSpace(blocks[0][1])
+	for i, b := range blocks[1:] {
+		text := strings.TrimSpace(b[1])
+		switch last := i == len(blocks)-2; {
+		case strings.HasPrefix(text, "["):
+			s.steps++
+			gjson.Parse(text).ForEach(func(_, v gjson.Result) bool {
+				if v.Get("price").Exists() && v.Get("title").Exists() {
+					s.Products = append(s.Products, Product{v.Get("product_id").String(), v.Get("title").String(), v.Get("price").Raw})
+				}
+				return true
+			})
+		case last && strings.HasPrefix(text, "1. "):
+			s.Options = regexp.MustCompile(`(?m)^\d\. `).Split(text, -1)[1:]
+		case last:
+			s.Call = text
+		default:
+			s.thought = text
+		}
+	}
+	return s
+}
+
+// Find is a product that was shown.
+func (s *Shown) Find(id string) *Product {
+	for i := range s.Products {
+		if s.Products[i].ID == id {
+			return &s.Products[i]
+		}
+	}
+	return nil
+}
+
+// IDs are those of products.
+var IDs = regexp.MustCompile(`\d{6,}`)
+
+func pick(seed string, of ...string) string {
+	h := fnv.New32a()
+	h.Write([]byte(seed))
+	return of[int(h.Sum32()>>8)%len(of)]
+}
+
+// Honest is a thought that leads to the call and rests on what was Shown, in many
+// forms.
+func (s *Shown) Honest() string {
+	var parts []string
+	say := func(of ...string) { parts = append(parts, pick(s.Request+s.Call+strconv.Itoa(len(parts)), of...)) }
+	named := IDs.FindAllString(s.Call, -1)
+	var known []Product
+	for _, id := range named {
+		if p := s.Find(id); p != nil {
+			known = append(known, *p)
+		}
+	}
+	switch {
+	case strings.HasPrefix(s.Call, "find_product"):
+		args := gjson.Parse(s.Call[strings.Index(s.Call, "{") : strings.LastIndex(s.Call, "}")+1])
+		say("I search for", "Search:", "The next search is", "A search with", "Now a search:")
+		say("“" + args.Get("q").String() + "”")
+		for _, key := range strings.Split(pick(s.Request+s.Call, "page price shop_id", "price page shop_id", "shop_id page price", "price shop_id page", "page shop_id price"), " ") {
+			if v := args.Get(key).String(); v != "" {
+				say("with ", "and ", "at ", "again ", "only ", "— ", "rather ", "since it helps, ", "")
+				say(v, key+" "+v, v+" as "+key, "the "+key+" that was asked for, "+v, v+" because nothing else will do", v+" instead of any")
+			}
+		}
+		if len(s.Products) > 0 {
+			parts = append(parts, ".", s.weighed(pick(s.Call, "For now ", "", "Before, ", "Still "), s.Products[len(s.Products)-1], 0))
+		}
+	case strings.HasPrefix(s.Call, "view_product") && len(known) > 0:
+		say("The list brought some that could do.", "Looking closer is worth it.", "Before I decide there is more to know.", "")
+		parts = append(parts, s.weighed("", known[0], 0))
+		say("I view product information of", "View product information:", "So: view product information,", "Better view product information before any choice:", "They match so far, hence view product information:")
+		say(strings.Join(named, ", ") + ".")
+	case strings.HasPrefix(s.Call, "recommend_product") && len(known) > 0:
+		for i, p := range known {
+			parts = append(parts, s.weighed("I recommend ", p, i))
+		}
+		if strings.Contains(s.Call, "terminate") {
+			say(" After that I terminate.", " With this I can terminate.")
+		}
+	case strings.HasPrefix(s.Call, "terminate"):
+		say("The recommendation was made and I end here with terminate.", "Nothing is left to do: terminate.", "I can terminate the task now.")
+	default:
+		say("I use " + strings.TrimSpace(s.Call))
+	}
+	return strings.Join(parts, " ")
+}
+
+// weighed is a choice in a form that hardly two share: what is said of the product
+// and of its rivals comes in any number and order.
+func (s *Shown) weighed(head string, p Product, at int) string {
+	n := 0
+	any := func(of ...string) string {
+		n++
+		return pick(s.Request+s.Call+p.ID+strconv.Itoa(n)+strconv.Itoa(at), of...)
+	}
+	about := func(o Product) string {
+		return any(o.ID, o.Price, o.Title, o.ID+" at "+o.Price, o.Price+" for "+o.ID, o.Title+" at "+o.Price, "“"+o.Title+"” ("+o.ID+")", o.ID+", "+o.Title+", "+o.Price)
+	}
+	text := head + p.ID
+	for range 1 + len(any("", "x", "xx")) {
+		o := s.Products[(len(any("", "1", "22", "333", "4444", "55555"))+n)%len(s.Products)]
+		text += any(", ", " and ", "; ", " while ", " because ", " though ", " rather than ", " since ", " instead of ", " compared with ", " as ", " unlike ", " but ", " over ", " better than ", " despite ", " among ", " versus ")
+		text += any("", "the cheaper ", "the dearer ", "the lighter ", "the better rated ", "the fitting ", "the wrong ", "the new ", "the best ", "the wider ", "my pick ", "the rival ") + about(o)
+		text += any("", " is not it", " misses a wish", " would do", " costs more", " lacks the style", " fits", " is too dear", " looks better", " ranks below", " is my favourite", " meets the wish", " is over the budget", " has free shipping", " matches", " seems worse")
+		if any("a", "b") == "a" {
+			text += any(", ", " with ", " for ") + about(p)
+		}
+	}
+	return text + "."
+}
+
+// Choice is the option that a thought leads to: what it speaks of doing, and the
+// words and ids of each, all of which it names; ids that it names first go first.
+func (s *Shown) Choice() string {
+	best, at := -1.0, 0
+	thought := strings.Join(tokens(s.thought), " ") + " "
+	for i, o := range s.Options {
+		var hits, all, early, exact float64
+		for _, v := range values.FindAllStringSubmatch(o, -1) {
+			for _, w := range tokens(v[1]) {
+				all++
+				if place := strings.Index(thought, w+" "); place >= 0 {
+					hits++
+					early += 1 / float64(1000+place)
+				}
+			}
+		}
+		if q := gjson.Get(o[strings.Index(o, "{"):], "q").String(); q != "" && strings.Contains(s.thought, "“"+q+"”") {
+			exact = 1
+		}
+		if list := strings.ReplaceAll(gjson.Get(o[strings.Index(o, "{"):], "product_ids").String(), ",", ", "); list != "" && strings.Contains(s.thought, list+".") {
+			exact = 1 + float64(len(list))/100
+		}
+		if score := tool(o, s.thought) + exact + hits/max(all, 1) + hits/100 + early/max(all, 1); score > best {
+			best, at = score, i
+		}
+	}
+	if tool(s.Options[at], s.thought) < tools {
+		return "0"
+	}
+	return strconv.Itoa(at + 1)
+}
+
+// values are those of an option's arguments that say something.
+var values = regexp.MustCompile(`"(?:q|price|shop_id|product_ids|product_id|page)": "?([^"}]*)`)
+
+var tokenRule = regexp.MustCompile(`[\pL\d.-]+`)
+
+func tokens(text string) []string { return tokenRule.FindAllString(strings.ToLower(text), -1) }
+
+// signs are what a thought says of a tool that it is to call.
+var signs = map[string]string{
+	"find_product": "search", "view_product_information": "view product information", "recommend_product": "i recommend", "terminate": "terminate", "calculate_voucher": "calculate_voucher",
+}
+
+// tools is how far a thought agrees with an option that it leads to.
+const tools = 5
+
+// tool is how far a thought speaks of the tools of an option and of no others.
+func tool(option, thought string) (n float64) {
+	thought = strings.ToLower(thought)
+	for name, sign := range signs {
+		if strings.Contains(option, name+"(") == strings.Contains(thought, sign) {
+			n++
+		}
+	}
+	return n
+}
+
+// Reason answers a prompt of recipe rewrite as a model does that thinks by think and
+// chooses honestly.
+func Reason(prompt string, think func(*Shown) string) string {
+	s := ReadPrompt(prompt)
+	said := map[string]string{}
+	if len(s.Options) > 0 {
+		said["choice"] = s.Choice()
+	} else {
+		said["reasoning"] = think(&s)
+	}
+	b, err := json.Marshal(said)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}

@@ -1,0 +1,245 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/judges/frames"
+	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/pipeline/choose"
+)
+
+// maxThought bounds the reasoning of one step in bytes, far above five sentences.
+const maxThought = 4000
+
+// options is how many calls the second asking chooses among, with the real one.
+const options = 4
+
+// Attempt is what became of one attempt that was rewritten.
+type Attempt struct {
+	ID    string `json:"id"`
+	Agent string `json:"agent"`
+	// Reason is empty where the attempt is a row.
+	Reason string `json:"reason"`
+	Steps  int    `json:"steps"`
+	// Requests counts what was asked of the model, held or not; the rest is what
+	// that cost.
+	Requests         int      `json:"requests"`
+	PromptTokens     int      `json:"prompt_tokens"`
+	CompletionTokens int      `json:"completion_tokens"`
+	CostUSD          *float64 `json:"cost_usd"`
+	Model            string   `json:"model"`
+}
+
+// made is a rewritten attempt; row is nil where it is none.
+type made struct {
+	Attempt
+	row *rows.SFT
+	// thoughts are those behind the first result, bare.
+	thoughts frames.Thoughts
+}
+
+// asking is one attempt under way.
+type asking struct {
+	*work
+	trace   *arena.Trace
+	problem *arena.Problem
+	out     *made
+	spent   ledger.Spent
+}
+
+// attempt rewrites one attempt, and gives up at the first step that is not
+// believed: what follows would be paid for in vain.
+func (w *work) attempt(ctx context.Context, t *arena.Trace) (*made, error) {
+	a := &asking{work: w, trace: t, problem: w.day.Problems.At(w.day.Problems.Of(t)), spent: ledger.Free(),
+		out: &made{Attempt: Attempt{ID: t.ID, Agent: filters.AgentOf(t.Agent, t.RunID)}}}
+	turns := steps(t)
+	p := past{request: t.Query}
+	for i := range turns {
+		thought, reason, err := a.think(ctx, p, turns[i:])
+		if err != nil {
+			return nil, err
+		}
+		if a.out.Steps++; reason != "" {
+			return a.end(reason), nil
+		}
+		p = p.then(thought, turns[i].Calls)
+	}
+	reason, err := a.finish(ctx, p, turns)
+	return a.end(reason), err
+}
+
+// steps are the turns of an attempt that call tools.
+func steps(t *arena.Trace) []arena.Turn {
+	d := filters.Normalise(t)
+	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool { return len(t.Calls) == 0 })
+}
+
+func (a *asking) end(reason string) *made {
+	a.out.Reason = reason
+	a.out.PromptTokens, a.out.CompletionTokens, a.out.CostUSD = a.spent.Prompt, a.spent.Completion, a.spent.USD
+	if reason != "" {
+		a.out.row = nil
+	}
+	return a.out
+}
+
+// think gets the thought of the first of the turns that are left, or says why it is
+// not believed.
+func (a *asking) think(ctx context.Context, p past, rest []arena.Turn) (thought, reason string, err error) {
+	next := moveOf(rest[0].Calls)
+	r, err := a.ask(ctx, llm.Task{System: writing, User: p.toWrite(next), Key: "reasoning", Expected: 90, StandIn: strings.Repeat("so ", 90)})
+	switch {
+	case err != nil:
+		return "", "", err
+	case r.Outcome != arena.JudgeScored || len(r.Text) > maxThought:
+		return "", reasonSilent, nil
+	}
+	if a.orders(r.Text) {
+		return "", orderly, nil
+	}
+	if reason = p.unheld(r.Text, next, rest, a.problem); reason != "" {
+		return "", reason, nil
+	}
+	moves, at := a.moves.around(a.trace.ProblemID, next)
+	if len(moves) < 2 {
+		return "", reasonSilent, nil
+	}
+	picked, err := a.ask(ctx, llm.Task{System: choosing, User: p.toChoose(r.Text, moves), Key: "choice", Expected: 8, StandIn: strconv.Itoa(at + 1)})
+	if err == nil && strings.TrimSpace(picked.Text) != strconv.Itoa(at+1) {
+		reason = reasonLeads
+	}
+	return r.Text, reason, err
+}
+
+func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
+	r, err := a.Model.Do(ctx, t)
+	a.out.Requests++
+	a.spent = a.spent.Plus(r.Spent)
+	if a.out.Model == "" {
+		a.out.Model = r.Model
+	}
+	return r, err
+}
+
+// finish makes the row and holds it against the log.
+func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string, error) {
+	t := a.trace
+	source, err := a.newRow(turns)
+	var unfit *chat.Unfit
+	if errors.As(err, &unfit) {
+		return unfit.Reason, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	again := slices.Clone(turns)
+	for i := range again {
+		again[i].Think, again[i].Text = p.steps[i].Think, ""
+	}
+	d := arena.Dialogue{Turns: again}
+	if reason := a.spoken(t, &d); reason != "" {
+		return reason, nil
+	}
+	if a.out.row, err = a.newRow(again); errors.As(err, &unfit) {
+		return unfit.Reason, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	back, err := decode(t.ProblemID, a.out.row)
+	if err != nil {
+		return "", err
+	}
+	if reason, err := a.replayed(ctx, source, back); reason != "" || err != nil {
+		return reason, err
+	}
+	d = filters.Normalise(back)
+	j := gates.Judge(back, &d)
+	a.out.thoughts.Problem = t.ProblemID
+	for _, s := range p.steps[1:] {
+		a.out.thoughts.Texts = append(a.out.thoughts.Texts, bare(s.Think, s.Calls, turns))
+	}
+	if a.out.thoughts.Decided = bare(frames.Of(&j), nil, turns); a.out.thoughts.Decided == "" && !a.Dry {
+		return reasonNoDatum, nil
+	}
+	return "", nil
+}
+
+// bare is a thought with a figure for each title that a result holds and without
+// the ids of its own calls: titles are alike by themselves, and so is "I open A, B".
+func bare(thought string, next []arena.Call, turns []arena.Turn) string {
+	for _, c := range next {
+		for _, id := range strings.Split(gjson.Get(string(c.Arguments), "product_ids").String(), ",") {
+			if id != "" {
+				thought = strings.ReplaceAll(thought, id, "")
+			}
+		}
+	}
+	for _, t := range turns {
+		for _, c := range t.Calls {
+			for _, title := range gjson.Get(string(c.Result), "#.title").Array() {
+				if title.Str != "" {
+					thought = strings.ReplaceAll(thought, title.Str, "1")
+				}
+			}
+		}
+	}
+	return thought
+}
+
+// newRow is the row of the attempt with these turns. It is of the axis that the
+// attempt had, so that nobody takes it for an agent's own.
+func (a *asking) newRow(turns []arena.Turn) (*rows.SFT, error) {
+	c := a.chosen[a.trace.ID]
+	rec := &arena.Record{Trace: a.trace, Dialogue: arena.Dialogue{Turns: turns}, Structure: arena.Structure{Axis: arena.AxisScripted}}
+	row, err := rows.NewSFT(rec, &rows.Facts{
+		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{ProblemID: c.ProblemID, Cluster: c.Cluster},
+		PipelineVersion: a.Version, Counter: rows.Bytes4{}, Secret: a.secret,
+		Metadata: map[string]any{"origin": Origin, "source_attempt": a.trace.ID, "rewriter": map[string]any{
+			"model": a.out.Model, "prompt_sha256": digest.SHA256([]byte(writing)), "check_prompt_sha256": digest.SHA256([]byte(choosing)),
+			"requests": a.out.Requests, "prompt_tokens": a.spent.Prompt, "completion_tokens": a.spent.Completion, "cost_usd": a.spent.USD,
+		}},
+	})
+	row.Reward = 1
+	return &row, err
+}
+
+// moves are what was done at any step of the day's attempts, by problem.
+type moves map[string][]move
+
+// maxMoves bounds those of one problem.
+const maxMoves = 64
+
+func (m moves) add(problem string, turns []arena.Turn) {
+	for _, t := range turns {
+		if next := moveOf(t.Calls); len(m[problem]) < maxMoves && !slices.Contains(m[problem], next) {
+			m[problem] = append(m[problem], next)
+		}
+	}
+}
+
+// around gives a move among others that were made at its problem, in an order that
+// tells nothing, and its place.
+func (m moves) around(problem string, next move) (all []move, at int) {
+	key := func(s move) string { return choose.Key(string(next) + "\x00" + string(s)) }
+	byKey := func(a, b move) int { return strings.Compare(key(a), key(b)) }
+	others := slices.DeleteFunc(slices.Clone(m[problem]), func(o move) bool { return o == next })
+	slices.SortFunc(others, byKey)
+	all = append(others[:min(len(others), options-1)], next)
+	slices.SortFunc(all, func(a, b move) int { return strings.Compare(choose.Key(string(a)), choose.Key(string(b))) })
+	return all, slices.Index(all, next)
+}

@@ -1,0 +1,143 @@
+package rewrite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// The reasons for which a rewritten attempt is not believed.
+const (
+	reasonSilent   = "no_reasoning"       // the model gave no readable reasoning for a step, or none can be told from others
+	reasonGold     = "names_the_answer"   // a reasoning holds data of the right answer that nothing before it held
+	reasonLater    = "knows_later"        // a reasoning holds data that only a later step brings
+	reasonInvented = "invented_datum"     // a reasoning holds data that stand nowhere in the attempt
+	reasonLeads    = "leads_elsewhere"    // a second asking, shown the reasoning, does not pick the call that was made
+	reasonNoDatum  = "cites_no_result"    // no reasoning rests on anything that a result held
+	reasonTemplate = "template_reasoning" // its reasoning is cut of one piece with that of many other rows
+	reasonCalls    = "calls_changed"      // calls or results of the row are not those of the log
+	reasonScore    = "score_changed"      // played by the subnet's rules the row has another score than the log
+)
+
+// unheld says why a thought cannot be had at this point: what it names stands in
+// no result before it, not in the request and not in the calls themselves, whose
+// ids the filter held against the results; empty where all does.
+func (p past) unheld(thought string, next move, rest []arena.Turn, problem *arena.Problem) string {
+	d := arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{Name: "begin", Arguments: "{}", Result: "[]"}}}}}
+	for i, s := range p.steps {
+		d.Turns = append(d.Turns, arena.Turn{Step: i + 1, Calls: s.Calls})
+	}
+	d.Turns = append(d.Turns, arena.Turn{Step: len(d.Turns), Think: thought})
+	all, _ := gates.Ground(&arena.Trace{Query: p.request + "\n" + string(next)}, &d)
+	for _, g := range all {
+		for _, datum := range g.Nowhere {
+			return whence(datum, rest, problem)
+		}
+	}
+	return ""
+}
+
+// whence says where a datum comes from that stands nowhere before.
+func whence(datum string, rest []arena.Turn, problem *arena.Problem) string {
+	in := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(datum)) }
+	if slices.ContainsFunc(problem.Rewards, func(r arena.Reward) bool { return in(string(r.Raw)) }) {
+		return reasonGold
+	}
+	for _, t := range rest {
+		for _, c := range t.Calls {
+			if in(string(c.Arguments)) || in(string(c.Result)) {
+				return reasonLater
+			}
+		}
+	}
+	return reasonInvented
+}
+
+// orderly is the filter's reason against text that orders whoever reads it.
+const orderly = "orders_the_judge"
+
+// own are the filter's reasons that speak of who wrote the calls or of the words
+// that are written anew: an attempt with no others has a log that holds.
+var own = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", orderly}
+
+// orders reports whether a thought orders about whoever reads it.
+func (w *work) orders(thought string) bool {
+	s, _ := w.filter.Check(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Think: thought}}})
+	return slices.Contains(s.Reasons, orderly)
+}
+
+// spoken is a reason of the filter against the attempt in its new words, such as
+// their length; empty for none.
+func (w *work) spoken(t *arena.Trace, d *arena.Dialogue) string {
+	s, _ := w.filter.Check(t, d)
+	for _, reason := range s.Reasons {
+		if !slices.Contains(own, reason) {
+			return reason
+		}
+	}
+	return ""
+}
+
+// replayed says how a finished row, with its trace as it is read back, differs from
+// the log: in calls or results, in their order, or in the score that the rules give.
+func (a *asking) replayed(ctx context.Context, source *rows.SFT, back *arena.Trace) (string, error) {
+	before, err := dealings(source)
+	if err != nil {
+		return "", err
+	}
+	after, err := dealings(a.out.row)
+	if err != nil || before != after {
+		return reasonCalls, err
+	}
+	was, err := a.scorer.Score(ctx, a.trace, a.problem)
+	if err != nil {
+		return "", err
+	}
+	is, err := a.scorer.Score(ctx, back, a.problem)
+	if err != nil || was.Success != is.Success || was.Scores == nil || is.Scores == nil || !reflect.DeepEqual(was.Scores.Axes, is.Scores.Axes) {
+		return reasonScore, err
+	}
+	return "", nil
+}
+
+// dealings names calls and results of a row, with their order, by one hash.
+func dealings(r *rows.SFT) (string, error) {
+	ms, err := chat.Decode(r.Messages)
+	if err != nil {
+		return "", err
+	}
+	for i := range ms {
+		if ms[i].Role == chat.Assistant {
+			ms[i].Content, ms[i].Reasoning = "", ""
+		}
+	}
+	all, err := chat.Encode(ms)
+	return digestOf(all...), err
+}
+
+// decode reads a row as the file of a stranger.
+func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
+	ms := make([]json.RawMessage, len(r.Messages))
+	for i, m := range r.Messages {
+		ms[i] = json.RawMessage(m)
+	}
+	record, err := json.Marshal(map[string]any{"problem_id": problem, "messages": ms})
+	if err != nil {
+		return nil, err
+	}
+	t, err := traces.Decode(record, traces.DefaultLimits())
+	if err != nil {
+		return nil, fmt.Errorf("read rewritten row %s: %w", r.SessionID, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,145 @@
+// Package rewrite makes the attempts of programs teachable: calls, results and
+// their order stay as the log has them, and a model writes the reasoning of each
+// step from what lies before it alone. Nothing that it writes is believed unheld.
+package rewrite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+)
+
+// Origin is what rows say they come from, in their metadata.
+const Origin = "rewritten"
+
+// Model is asked for reasoning: a judge's panel, or its forecast.
+type Model interface {
+	Do(ctx context.Context, t llm.Task) (llm.Reply, error)
+}
+
+// Rewriting is a corpus's scripted attempts, to be rewritten into a corpus of its
+// own.
+type Rewriting struct {
+	// Corpus is the folder of the corpus whose ledger says which attempts a
+	// program made and solved, and Sources the days that it was built of.
+	Corpus  string
+	Sources pipeline.Sources
+	// Most bounds the rows; 0 is as many as the corpus trains on.
+	Most    int
+	Workers int
+	Model   Model
+	// Dry writes nothing: the model is a forecast.
+	Dry bool
+	// Progress is told of each attempt that was rewritten.
+	Progress func()
+	finish.Target
+}
+
+// Report says what became of every attempt, and what it cost.
+type Report struct {
+	// Scripted counts the solved attempts of programs in the corpus's training
+	// problems; Dropped says why others than those in Attempts were not asked about.
+	Scripted int            `json:"scripted"`
+	Dropped  map[string]int `json:"dropped"`
+	Attempts []Attempt      `json:"attempts"`
+	Rows     int            `json:"rows"`
+}
+
+// Tally counts the attempts that were asked about by reason; that of rows is empty.
+func (r *Report) Tally() map[string]int64 {
+	all := map[string]int64{}
+	for _, a := range r.Attempts {
+		all[a.Reason]++
+	}
+	return all
+}
+
+// work is a rewriting on its way.
+type work struct {
+	*Rewriting
+	source  *finish.Source
+	bank    *guard.State
+	harness arena.Harness
+	day     *pipeline.Day
+	filter  *filters.Filter
+	scorer  *outcome.Scorer
+	secret  func(string) bool
+	chosen  map[string]*rows.Attempt
+	moves   moves
+	report  Report
+}
+
+// Write rewrites and, unless it is dry, writes the corpus of the rows.
+func (r *Rewriting) Write(ctx context.Context) (*Report, error) {
+	w := &work{Rewriting: r, chosen: map[string]*rows.Attempt{}, moves: moves{}, report: Report{Dropped: map[string]int{}, Attempts: []Attempt{}}}
+	if err := w.open(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.day.Close() }() // it was only read
+	if err := w.choose(ctx); err != nil {
+		return nil, err
+	}
+	var all []*made
+	err := pipeline.Attempts(ctx, r.Workers, w.read, w.attempt, func(m *made) error {
+		r.Progress()
+		all = append(all, m)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b *made) int { return strings.Compare(a.ID, b.ID) })
+	if !r.Dry {
+		leaveTemplates(all)
+	}
+	for _, m := range all {
+		w.report.Attempts = append(w.report.Attempts, m.Attempt)
+		if m.row != nil {
+			w.report.Rows++
+		}
+	}
+	if r.Dry {
+		return &w.report, nil
+	}
+	if w.report.Rows == 0 {
+		return &w.report, choose.ErrEmpty
+	}
+	return &w.report, w.write(ctx, all)
+}
+
+func (w *work) open(ctx context.Context) (err error) {
+	if w.source, err = finish.Open(w.FS, w.Corpus); err != nil {
+		return err
+	}
+	if w.bank, err = w.source.Bank(); err != nil {
+		return err
+	}
+	if w.bank == nil || !w.source.HasTable(finish.TableVerdicts) {
+		return fmt.Errorf("read %s: it pins no split or has no ledger", w.Corpus)
+	}
+	if w.day, err = pipeline.OpenDay(ctx, w.Sources); err != nil {
+		return err
+	}
+	if w.filter, err = filters.New(filters.Defaults()); err != nil {
+		return err
+	}
+	names, err := redact.New(redact.Options{Hotkeys: true})
+	if err != nil {
+		return err
+	}
+	w.secret = func(id string) bool { return len(names.Scan(id)) > 0 }
+	w.scorer = outcome.New(&w.day.Catalog, outcome.Carried{})
+	return w.readRows()
+}

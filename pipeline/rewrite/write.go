@@ -1,0 +1,97 @@
+package rewrite
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/judges/frames"
+	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+)
+
+// leaveTemplates takes out the rows with a thought that is in one frame with those
+// of many others.
+func leaveTemplates(all []*made) {
+	var rows []*made
+	var thoughts []frames.Thoughts
+	for _, m := range all {
+		if m.row != nil {
+			rows, thoughts = append(rows, m), append(thoughts, m.thoughts)
+		}
+	}
+	for i, template := range frames.Templates(thoughts) {
+		if template {
+			rows[i].row, rows[i].Reason = nil, reasonTemplate
+		}
+	}
+}
+
+// write puts the rows into a corpus with the split of their source.
+func (w *work) write(ctx context.Context, all []*made) error {
+	scratch := w.Out + ".part"
+	part, err := w.Part(scratch)
+	if err != nil {
+		return err
+	}
+	out := corpus.NewShards[rows.SFT](part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
+	for _, m := range all {
+		if m.row == nil {
+			continue
+		}
+		if err = out.Add(m.row); err != nil {
+			return err
+		}
+	}
+	if err = finish.Close(out.Close, part.Close); err != nil {
+		return err
+	}
+	return w.assemble(ctx, filepath.Clean(scratch))
+}
+
+func (w *work) assemble(ctx context.Context, part string) error {
+	config := []byte(fmt.Sprintf(`{"rewriting":{"most":%d,"prompts_sha256":%q}}`, w.Most, digestOf(writing, choosing)))
+	funnel, err := choose.Funnel([]string{Origin}, w.fates())
+	if err != nil {
+		return err
+	}
+	return w.Assemble(ctx, &finish.Content{
+		Parts: []string{part}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.bank, Given: w.source.Given(),
+		Inputs: []corpus.Input{w.source.Input("corpus manifest")}, Funnel: funnel, Reports: map[string]any{"rewriting.json": &w.report},
+		Card: corpus.Card{Title: "Rewritten attempts of programs", Default: "sft", Tags: finish.ShoppingTags, Sections: []corpus.Section{{Heading: "What this is", Body: w.report.About()}}},
+	})
+}
+
+func (w *work) fates() (all []choose.Fate) {
+	for reason, n := range w.report.Dropped {
+		for range n {
+			all = append(all, choose.Fate{Stage: Origin, Reason: reason})
+		}
+	}
+	for _, a := range w.report.Attempts {
+		f := choose.Fate{Stage: Origin, Reason: a.Reason, Split: corpus.SplitTrain}
+		if a.Reason == "" {
+			f.Stage = ""
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// About says what the rows are, for a card.
+func (r *Report) About() string {
+	return fmt.Sprintf(`Rows of origin %q are attempts of programs: calls, results, their order and the score are those of the log, and
+the reasoning is synthetic, written step by step by a model that was shown the request and what lay before. None counts as agentic. Of %d solved
+attempts at training problems %d were asked about and %d are rows; reports/rewriting.json has each with its reason and cost.`, Origin, r.Scripted, len(r.Attempts), r.Rows)
+}
+
+func digestOf(texts ...string) string {
+	parts := make([][]byte, len(texts))
+	for i, t := range texts {
+		parts[i] = []byte(t)
+	}
+	return finish.Digest(parts...)
+}
