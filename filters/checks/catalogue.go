@@ -72,6 +72,9 @@ var All = []Check{
 
 // Bound says of a verdict's two numbers what they are and which side of the limit passes.
 func (c *Check) Bound(value, limit float64) string {
+	if c.Name == "" { // of another version's catalogue
+		return fmt.Sprintf("%.4g measured, limit %.4g", value, limit)
+	}
 	passes := "at least"
 	if c.Above {
 		passes = "at most"

@@ -28,7 +28,7 @@ type Argument struct {
 	Detail string    `json:"detail,omitempty"`
 	// Unknown says why nothing told who wrote the calls, where that is the verdict.
 	Unknown string `json:"unknown,omitempty"`
-	// Unasked says why the guard was not asked; Pool is that of the problem's cluster,
+	// Unasked says why nothing of the guard is told; Pool is that of the problem's cluster,
 	// empty where the bank is not there.
 	Unasked string     `json:"unasked,omitempty"`
 	Pool    guard.Pool `json:"pool,omitempty"`
@@ -101,7 +101,7 @@ func (l *Ledger) Argue(at int) *Argument {
 		a.Unknown = l.unknown(a)
 	}
 	a.Pool = l.pools[a.Attempt.Cluster]
-	a.Unasked = a.unasked()
+	a.Unasked = l.unasked(a)
 	if j := a.Judgement; j != nil {
 		a.judged(j)
 	}
@@ -117,17 +117,19 @@ func (l *Ledger) Argue(at int) *Argument {
 	return a
 }
 
-// unasked says why the guard was not asked, empty where it was: it is asked last, about
-// what may become a row.
-func (a *Argument) unasked() string {
+// unasked says why nothing of the guard is told, empty where it was asked: it is asked
+// last, about what may become a row.
+func (l *Ledger) unasked(a *Argument) string {
 	switch x := a.Attempt; {
+	case l.protected == nil:
+		return "what it found is not told outside"
 	case a.Leak != nil:
 	case x.Cluster == "":
-		return "its problem is not known"
+		return "not asked: its problem is not known"
 	case x.Stage == "read" || x.Stage == "filter":
-		return "it left at " + x.Stage
+		return "not asked: it left at " + x.Stage
 	case a.Pool == guard.PoolNeverTouch:
-		return "its own problem is protected, and in no split"
+		return "not asked: its own problem is protected, and in no split"
 	}
 	return ""
 }

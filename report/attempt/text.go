@@ -229,7 +229,7 @@ func (l *Ledger) guarded(p *printer, a *Argument) {
 	x := a.Leak
 	switch {
 	case a.Unasked != "":
-		p.line("guard     ", "not asked: %s", a.Unasked)
+		p.line("guard     ", "%s", a.Unasked)
 		return
 	case x == nil:
 		p.line("guard     ", "asked: no protected problem is near")

@@ -88,8 +88,8 @@
   function verdict(day, row, a) {
     const g = (name) => day.get(name, row), fate = g("fate");
     const why = fate === "kept" ? `kept: split ${g("split")}, rank ${number(g("rank"))} at its problem` : `${fate} at ${g("stage")}: ${g("reason")}`;
-    const fires = (a.checks || []).filter((c) => c.fires && c.reason), known = (c) => day.checks[c.name] || { doc: "", value: "" };
-    const passes = (c) => `${known(c).above ? "at most" : "at least"} ${number(c.limit)}`, others = (g("reasons") || "").split(" ").filter((w) => w && w !== g("reason") && !fires.some((c) => c.reason === w));
+    const fires = (a.checks || []).filter((c) => c.fires && c.reason), known = (c) => day.checks[c.name] || {};
+    const passes = (c) => `${day.checks[c.name] ? known(c).above ? "at most " : "at least " : ""}${number(c.limit)}`, others = (g("reasons") || "").split(" ").filter((w) => w && w !== g("reason") && !fires.some((c) => c.reason === w));
     return [el("p", { class: fate === "kept" ? "fate kept" : "fate" }, el("strong", {}, why), fate === "kept" ? "" : `. ${day.reasons[g("reason")] || ""}`),
       el("dl.facts", {}, [["axis", `${g("axis") || "not asked"}, confidence ${number(g("confidence"), 3)}`], ["adaptivity of the agent's day", number(g("adaptivity"), 3)], ["richness", `v1 ${number(g("richness_v1"), 3)}, v2 ${number(g("richness_v2"), 3)}`],
         ["agent", link([day.k, "agent", day.agent(row)], {}, day.agent(row) || "–")], ["status", `${g("status")}, ${number(g("n_steps"))} steps, ${number(g("n_tool_calls"))} calls, ${number(g("seconds"))} s`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
@@ -114,7 +114,7 @@
   }
 
   function guarded(day, row, a) {
-    if (!a.near) return el("p", {}, a.unasked ? `Not asked: ${a.unasked}.` : "Asked: no protected problem is near.");
+    if (!a.near) return el("p", {}, a.unasked ? a.unasked[0].toUpperCase() + a.unasked.slice(1) + "." : "Asked: no protected problem is near.");
     return [el("p", {}, `Nearest protected problem ${a.near.problem}: ${day.get("leak_drop", row) ? `dropped by tier ${day.get("leak_tier", row)}` : "not dropped"}, score ${number(day.get("leak_score", row))}, threshold ${number(day.threshold)}. ${day.get("leak_evidence", row) || ""}`),
       a.near.found ? el("ul", {}, a.near.found.map((w) => el("li", {}, w))) : null, a.near.texts ? folded("what it asks", () => words(a.near.texts)) : null, a.near.words ? el("p", {}, "Words of both: ", el("b", {}, a.near.words.join(" "))) : null];
   }
