@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/reports"
@@ -21,6 +23,11 @@ func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 		found.Ran = s.protect.tiers
 	}
 	all := reports.NewAdder(found)
+	for i := range s.day.Inputs {
+		m := &s.day.Inputs[i].Meta
+		named, _ := s.day.Inputs[i].PathIDs()
+		all.Carries(cmp.Or(m.RunID, named), m.Agent.VersionID, agreement.Carried{Quality: m.Quality, Coefficient: m.Coefficient, Score: m.Score})
+	}
 	err := s.eachEntry(ctx, p, func(x *block.Entry, f choose.Fate) error {
 		if x.Fault == nil && f.Stage != stageRead {
 			all.Add(x, f)

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
 // Run is what the subnet itself says of a run: the mean reasoning quality of its
@@ -16,6 +18,32 @@ type Run struct {
 	// Of is what the mean of a judge's grades becomes before it is held against
 	// Quality, where this is another of the subnet's figures; nil leaves it.
 	Of func(mean float64) float64
+}
+
+// Carried is what a run carries of the subnet's own findings; nil where it has none.
+type Carried struct{ Quality, Coefficient, Score *float64 }
+
+// The figures of what a run carries.
+const (
+	FigureQuality     = "reasoning_quality"
+	FigureCoefficient = "reasoning_coefficient" // what the subnet's rule makes of the judge's mean
+	FigureScore       = "validator_score"       // successes times the run's own coefficient
+)
+
+// Against is what one of the figures holds a judge, or successes, against.
+func (c *Carried) Against(figure string) (run Run, has bool) {
+	of := map[string]*float64{FigureQuality: c.Quality, FigureCoefficient: c.Coefficient, FigureScore: c.Score}[figure]
+	if of == nil {
+		return run, false
+	}
+	run.Quality = *of
+	switch {
+	case figure == FigureCoefficient:
+		run.Of = outcome.Multiplier
+	case figure == FigureScore && c.Coefficient != nil:
+		run.Of = func(mean float64) float64 { return mean * *c.Coefficient }
+	}
+	return run, true
 }
 
 // Validator holds a judge against the validator's own, run by run: the mean of the

@@ -30,6 +30,7 @@ type Adder struct {
 	passages []frames.Passage
 	outcomes map[arena.JudgeOutcome]int
 	doubts   map[arena.JudgeDoubt]int
+	truth    truth
 }
 
 // NewAdder adds what the guard finds to g.
@@ -45,6 +46,7 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 		a.addLengths(x, f.Split)
 	}
 	a.agent(x, f.Axis, kept)
+	a.truth.add(x)
 	for _, s := range x.Shifts {
 		a.shifts[s.Probe] = append(a.shifts[s.Probe], s)
 	}
@@ -182,7 +184,7 @@ func (r *Replies) Add(o Replies) {
 func (a *Adder) Judges(r Judges, stepJudge string, n Replies, runs map[string]multiplier.Quality, apart []probe.Summary, every int) Judges {
 	r.Judged, r.Unscored, r.Coverage = n.Judged, n.Unscored, coverage(n.Judged, n.Unscored)
 	r.Probes, r.Levels, r.Frames = a.probes(every, apart), []LevelRate{}, frames.Flags(a.passages)
-	r.Outcomes, r.Doubts = a.outcomes, a.doubts
+	r.Outcomes, r.Doubts, r.Subnet = a.outcomes, a.doubts, a.truth.held()
 	if runs != nil {
 		r.Multiplier.Runs = map[string]RunQuality{}
 	}

@@ -68,6 +68,9 @@ type Judges struct {
 	// Agreement is how far the judge agrees with labels or other judges, as
 	// arena agreement measured it; nil where the build was not told.
 	Agreement *agreement.Report `json:"agreement"`
+	// Subnet is how far outcomes and grades agree with what the day's runs carry of
+	// the subnet's own; empty where they carry nothing.
+	Subnet []agreement.Validator `json:"subnet,omitempty"`
 	// Probes is how far its grades move where they should not; nil where that
 	// was not measured.
 	Probes *Probes `json:"probes"`

@@ -130,7 +130,7 @@ func (r *Judges) Text(maxUnscored float64) string {
 		fmt.Fprintf(&b, "\n%d answers could not be read and %d were refusals. Of the grades, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
 	}
-	return b.String() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.Probes.text() + r.Steps.text()
+	return b.String() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + subnetText(r.Subnet) + r.Probes.text() + r.Steps.text()
 }
 
 // framesText names the agents whose days are one frame.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/judges/agreement"
-	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -60,7 +59,7 @@ the judge's grades pay most nearly what the labels' would by the subnet's.`,
 	c.Flags().StringArrayVar(&f.labels, "labels", nil, "labels to hold each judge against; once for each person who made some")
 	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")
 	c.Flags().StringVar(&f.day, "day", "", "hold each judge against what the run.json files of this day carry of the subnet's own grades, run by run")
-	c.Flags().StringVar(&f.against, "against", "reasoning_quality", "with --day, which figure of a run: reasoning_quality, reasoning_coefficient (of the judge's mean by the subnet's rule), or validator_score (of success, as arena score writes it, times the run's own coefficient)")
+	c.Flags().StringVar(&f.against, "against", agreement.FigureQuality, "with --day, which figure of a run: reasoning_quality, reasoning_coefficient (of the judge's mean by the subnet's rule), or validator_score (of success, as arena score writes it, times the run's own coefficient)")
 	c.Flags().Float64Var(&f.threshold, "threshold", 0, "measure the precision and recall of this score or more; labels that have a probability weigh 1 over it")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
 	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
@@ -114,7 +113,7 @@ func (f *agreementFlags) check(judges int) error {
 		return cli.Usage(errors.New("--threshold and --fit measure by labels"), "name the --labels")
 	case !(f.threshold >= 0 && f.threshold <= 1):
 		return cli.Usage(fmt.Errorf("--threshold is %v", f.threshold), "give a score from 0 to 1")
-	case !slices.Contains([]string{"reasoning_quality", "reasoning_coefficient", "validator_score"}, f.against):
+	case !slices.Contains([]string{agreement.FigureQuality, agreement.FigureCoefficient, agreement.FigureScore}, f.against):
 		return cli.Usage(fmt.Errorf("--against %q", f.against), "give reasoning_quality, reasoning_coefficient or validator_score")
 	case f.opt.Samples < 1:
 		return cli.Usage(fmt.Errorf("--samples is %d", f.opt.Samples), "draw at least once")
@@ -145,24 +144,6 @@ func (f *agreementFlags) addFits(r *agreement.Report, labels, judges []agreement
 	return nil
 }
 
-// graded is what a run is held against, and how.
-func (f *agreementFlags) graded(m *traces.Meta) (run agreement.Run, has bool) {
-	figure := map[string]*float64{"reasoning_quality": m.Quality, "reasoning_coefficient": m.Coefficient, "validator_score": m.Score}[f.against]
-	if figure == nil {
-		return run, false
-	}
-	run.Quality = *figure
-	switch f.against {
-	case "reasoning_coefficient":
-		run.Of = outcome.Multiplier
-	case "validator_score":
-		if c := m.Coefficient; c != nil {
-			run.Of = func(mean float64) float64 { return mean * *c }
-		}
-	}
-	return run, true
-}
-
 // addValidator reads what the day's runs carry.
 func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ratings) error {
 	if f.day == "" {
@@ -178,7 +159,8 @@ func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ra
 		m := inputs[i].Meta
 		named, _ := inputs[i].PathIDs()
 		id := cmp.Or(m.RunID, named)
-		if run, has := f.graded(&m); has && !known[id] {
+		carried := agreement.Carried{Quality: m.Quality, Coefficient: m.Coefficient, Score: m.Score}
+		if run, has := carried.Against(f.against); has && !known[id] {
 			known[id] = true
 			run.ID, run.Agent = id, m.Agent.VersionID
 			runs = append(runs, run)
