@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -64,6 +65,16 @@ func (r *Report) Tally() map[string]int64 {
 		all[a.Reason]++
 	}
 	return all
+}
+
+// Cost is what all attempts cost whenever they were asked about.
+func (r *Report) Cost() (requests int, sum ledger.Spent) {
+	sum = ledger.Free()
+	for _, a := range r.Attempts {
+		requests += a.Requests
+		sum = sum.Plus(ledger.Spent{Prompt: a.PromptTokens, Completion: a.CompletionTokens, USD: a.CostUSD})
+	}
+	return requests, sum
 }
 
 // work is a rewriting on its way.

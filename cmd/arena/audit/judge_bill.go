@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
@@ -28,7 +29,7 @@ func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) err
 	}
 	if !d.Noisy.Quiet {
 		fmt.Fprintf(d.Streams.Err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
-			attempts, total.Calls, total.Held, total.Prompt, total.Completion, dollars(total.USD))
+			attempts, total.Calls, total.Held, total.Prompt, total.Completion, instrument.Dollars(total.USD))
 	}
 	return json.NewEncoder(d.Streams.Out).Encode(map[string]any{
 		"attempts": attempts, "requests": total.Calls, "held": total.Held,
@@ -50,7 +51,7 @@ func (d *judgeDay) printBill(before ledger.Bill) {
 	}
 	after := d.models.Ledger.Bill()
 	usd := *after.USD - *before.USD
-	cost := dollars(&usd)
+	cost := instrument.Dollars(&usd)
 	if after.Unpriced > before.Unpriced {
 		cost = "at unknown prices"
 	}
@@ -59,11 +60,4 @@ func (d *judgeDay) printBill(before ledger.Bill) {
 	}
 	fmt.Fprintf(d.Streams.Err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
 		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.models.Folder)
-}
-
-func dollars(usd *float64) string {
-	if usd == nil {
-		return "at unknown prices"
-	}
-	return fmt.Sprintf("%.6f USD", *usd)
 }

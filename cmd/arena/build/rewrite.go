@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -120,11 +119,7 @@ func (f *rewriteFlags) forecast(ctx context.Context, days []string, j *llm.Judge
 		return rewriteError(err)
 	}
 	f.tell(r)
-	cost := "at unknown prices"
-	if total.USD != nil {
-		cost = fmt.Sprintf("%.6f USD", *total.USD)
-	}
-	fmt.Fprintf(f.streams.Err, "%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n", total.Calls, total.Held, total.Prompt, total.Completion, cost)
+	fmt.Fprintf(f.streams.Err, "%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n", total.Calls, total.Held, total.Prompt, total.Completion, instrument.Dollars(total.USD))
 	return nil
 }
 
@@ -170,7 +165,9 @@ func (f *rewriteFlags) tell(r *rewrite.Report) {
 	delete(tally, "")
 	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n", r.Scripted, len(r.Attempts), corpus.Tallies(left))
 	if !f.dryRun {
-		fmt.Fprintln(f.streams.Err, strings.TrimSpace(fmt.Sprintf("%d are believed  %s", r.Rows, corpus.Tallies(tally))))
+		requests, cost := r.Cost()
+		fmt.Fprintf(f.streams.Err, "%d are believed  %s\n%d requests, %d prompt and %d completion tokens, %s, answers that the ledger held among them\n",
+			r.Rows, corpus.Tallies(tally), requests, cost.Prompt, cost.Completion, instrument.Dollars(cost.USD))
 	}
 }
 

@@ -184,3 +184,11 @@ func (m *Models) Close() error {
 	m.Judge.Close()
 	return m.Ledger.Close()
 }
+
+// Dollars is a cost in words; nil where a price is unknown.
+func Dollars(usd *float64) string {
+	if usd == nil {
+		return "at unknown prices"
+	}
+	return fmt.Sprintf("%.6f USD", *usd)
+}
