@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,8 @@ import (
 )
 
 func main() {
+	debug.SetGCPercent(-1) // the client's pauses are none of the server's
+	debug.SetMemoryLimit(2 << 30)
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "envload:", err)
 		os.Exit(1) //nolint:forbidigo // this is a main of its own
