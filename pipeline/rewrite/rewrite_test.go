@@ -144,11 +144,11 @@ func again(t *testing.T, r *rewrite.Rewriting, server *modeltest.Server, ledgers
 	forecast := panel(t, server, ledgers).Forecast()
 	dry := *r
 	dry.Dry, dry.Model = true, forecast
-	if _, err := dry.Write(t.Context()); err != nil || forecast.Calls != 0 || forecast.Held == 0 {
+	if _, err = dry.Write(t.Context()); err != nil || forecast.Calls != 0 || forecast.Held == 0 {
 		t.Errorf("forecast %+v, %v", forecast.Prediction, err)
 	}
 	r.Model = panel(t, server, ledgers)
-	if _, err := r.Write(t.Context()); err != nil {
+	if _, err = r.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	second, err := os.ReadFile(filepath.Join(r.Out, corpus.ManifestName))
@@ -236,9 +236,9 @@ func equalToTheLog(t *testing.T, day, dir string, want int) {
 		if r.IsAgentic || meta.Get("origin").String() != rewrite.Origin || meta.Get("rewriter.model").String() != "m" || meta.Get("rewriter.cost_usd").Float() <= 0 {
 			t.Errorf("row %s: agentic %v, %s", r.SessionID, r.IsAgentic, r.Metadata)
 		}
-		ms, err := chat.Decode(r.Messages)
-		if err != nil {
-			return err
+		ms, bad := chat.Decode(r.Messages)
+		if bad != nil {
+			return bad
 		}
 		var is, was []string
 		for _, m := range ms {

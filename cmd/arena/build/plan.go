@@ -49,11 +49,11 @@ func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) 
 		return err
 	}
 	for _, day := range days {
-		day, err := cli.Absolute(day)
+		at, err := cli.Absolute(day)
 		if err != nil {
 			return err
 		}
-		p.Days = append(p.Days, day)
+		p.Days = append(p.Days, at)
 	}
 	return cli.WriteWhole(f.streams, f.plan, func(w io.Writer) error {
 		e := json.NewEncoder(w)
