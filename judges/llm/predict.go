@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/ledger"
@@ -43,6 +44,7 @@ type Forecast struct {
 	Prediction
 	judge *Judge
 	kind  *kind
+	mu    sync.Mutex // guards Prediction and asked: tasks are forecast side by side
 	asked map[string]bool
 }
 
@@ -76,6 +78,8 @@ func (f *Forecast) Add(t *arena.Trace, d *arena.Dialogue) error {
 }
 
 func (f *Forecast) add(q question) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.asked[q.ask] {
 		return nil
 	}
