@@ -2,8 +2,7 @@ package gates
 
 import (
 	"slices"
-	"unicode"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -16,6 +15,9 @@ type Grounding struct {
 	// an earlier result holds, Nowhere those that none does and that the customer
 	// did not say. Each stands once, as the thinking writes it.
 	Held, Nowhere []string
+	// Words are the other words, names among them, that no earlier result holds, nor
+	// the customer said, nor any word list has: a made service, and ordinary words.
+	Words []string
 }
 
 // Ground looks up what each turn after the first result speaks of. Spoken are
@@ -42,6 +44,7 @@ func Ground(t *arena.Trace, d *arena.Dialogue) (all []Grounding, spoken map[stri
 		for _, text := range r.unheld() {
 			g.Nowhere = addOnce(g.Nowhere, text)
 		}
+		g.Words = r.unsaid(slices.Concat(g.Held, g.Nowhere))
 		all = append(all, g)
 	}
 	return all, spoken
@@ -69,10 +72,9 @@ func (r *reading) means(c *cite, spoken map[string]bool) {
 	}
 }
 
-// unheld are figures, values and names that neither a result nor the request
+// unheld are figures and values that neither a result nor the request
 // holds. Figures of one or two digits are counts and sizes.
 func (r *reading) unheld() (all []string) {
-	names := r.writesNames()
 	for _, n := range r.spelled {
 		if fact := &r.shelf.amounts[r.shelf.figures[n.cents]]; !fact.query && min(fact.exact, fact.rounded) >= r.step {
 			all = append(all, r.text[n.start:n.end])
@@ -86,8 +88,7 @@ func (r *reading) unheld() (all []string) {
 			}
 		}
 		for k := s.tokens.start; k < s.tokens.end; k++ {
-			t := &r.tokens[k]
-			if t.number.end > 0 && r.unheldFigure(i, t) || names && k > s.tokens.start && r.unheldName(s, t) {
+			if t := &r.tokens[k]; t.number.end > 0 && r.unheldFigure(i, t) {
 				all = append(all, r.text[t.start:t.end])
 			}
 		}
@@ -118,34 +119,32 @@ func (r *reading) known(word string) bool {
 	return fact.query || slices.Min(fact.first[:]) < r.step
 }
 
-// minNamed is the least length of a name, maxNamed the share of a passage's
-// words, one in so many, that begin with a capital where these are names: in
-// German all nouns do.
+// minWord is the least length of a word that is told, maxWords the share of a
+// passage's words, one in so many, that may stand nowhere: in a language that no
+// list knows most do, which tells nothing.
 const (
-	minNamed = 4
-	maxNamed = 5
+	minWord  = 4
+	maxWords = 2
 )
 
-func (r *reading) writesNames() bool {
-	capitals := 0
-	for _, s := range r.sentences {
-		for k := s.tokens.start + 1; k < s.tokens.end; k++ {
-			if c, _ := utf8.DecodeRuneInString(r.text[r.tokens[k].start:]); unicode.IsUpper(c) {
-				capitals++
+// unsaid are the words, names among them, that neither an earlier result nor the
+// request nor any word list holds, and that no datum told consists of.
+func (r *reading) unsaid(told []string) (all []string) {
+	data := strings.Join(told, " ")
+	for i := range r.sentences {
+		s := &r.sentences[i]
+		for k := s.tokens.start; k < s.tokens.end; k++ {
+			t := &r.tokens[k]
+			word := r.folded[t.start:t.end]
+			if len(word) >= minWord && t.number.end == 0 && !r.lexicon.plain[word] && r.classesIn(s, t.span) == 0 && !r.known(word) && !r.shelf.asked(word) {
+				if word = r.text[t.start:t.end]; !strings.Contains(data, word) {
+					all = addOnce(all, word)
+				}
 			}
 		}
 	}
-	return capitals*maxNamed <= len(r.tokens)
-}
-
-// unheldName reports whether a word is written as a name and is none of any
-// result.
-func (r *reading) unheldName(s *sentence, t *token) bool {
-	word := r.text[t.start:t.end]
-	first, width := utf8.DecodeRuneInString(word)
-	if len(word) < minNamed || !unicode.IsUpper(first) || r.classesIn(s, t.span) != 0 || t.number.end > 0 {
-		return false
+	if len(all)*maxWords > len(r.tokens) {
+		return nil
 	}
-	second, _ := utf8.DecodeRuneInString(word[width:])
-	return unicode.IsLower(second) && !r.known(r.folded[t.start:t.end]) && !r.shelf.asked(r.folded[t.start:t.end])
+	return all
 }

@@ -72,6 +72,8 @@ type lexicon struct {
 	// lengths has, by first byte, a bit for each length of the keys that begin so:
 	// most signs and words begin none.
 	lengths [256]uint8
+	// plain are the words of all phrases: none of them is a name or a datum.
+	plain map[string]bool
 	// values are the words tools return, by concept; 0 is none.
 	values []string
 }
@@ -92,7 +94,7 @@ type meaning struct {
 var words = sync.OnceValue(loadLexicon)
 
 func loadLexicon() *lexicon {
-	l := &lexicon{entries: map[[entryKey]byte][]entry{}, values: []string{""}}
+	l := &lexicon{entries: map[[entryKey]byte][]entry{}, plain: map[string]bool{}, values: []string{""}}
 	files, err := lexiconFiles.ReadDir("lexicon")
 	if err != nil {
 		return l
@@ -128,6 +130,9 @@ func (l *lexicon) readLines(text string, values bool) {
 			l.add(name, m)
 		}
 		for item := range strings.SplitSeq(entries, ", ") {
+			for word := range strings.FieldsFuncSeq(fold(item), func(r rune) bool { return !unicode.IsLetter(r) }) {
+				l.plain[word] = true
+			}
 			l.add(strings.TrimSpace(item), m)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // Results are long and thinking speaks of a few of their rows. So a judge is told
 // what of each thinking stands in earlier results and what nowhere, and is shown
 // the rows first that any thinking speaks of. maxGround bounds, in characters,
-// each of the two lists of a step, about 25 tokens; extraShare is the part of a
-// rendered trace that both may add to it; minRow is the least of a row: with less it
+// each list of a step, about 25 tokens; extraShare is the part of a
+// rendered trace that all may add to it; minRow is the least of a row: with less it
 // ends before its price, and ten ids alone are many tokens and tell nothing.
 const (
 	maxGround  = 100
@@ -26,10 +26,10 @@ const (
 type view struct {
 	// grounds are the lists of turns, by their index.
 	grounds map[int]gates.Grounding
-	// ground is the most of each list, result of each result; spoken are the
-	// products whose rows go first.
-	ground, result int
-	spoken         map[string]bool
+	// ground is the most of each list of data, words of each list of words, result of
+	// each result; spoken are the products whose rows go first.
+	ground, words, result int
+	spoken                map[string]bool
 }
 
 // grounded is the view within the room that a trace has.
@@ -43,13 +43,21 @@ func grounded(t *arena.Trace, d *arena.Dialogue, heading func(int) string) view 
 	}
 	recorded := len(render(t, d, heading, v))
 	room, lists := int(extraShare*float64(recorded)), 0
-	for v.ground = maxGround; v.ground > 0; v.ground /= 2 {
+	for v.ground, v.words = maxGround, maxGround; v.ground > 0; v.narrow() {
 		if lists = len(render(t, d, heading, v)) - recorded; lists <= room {
 			break
 		}
 	}
 	v.result += max(0, room-lists) / max(cutResults(d), 1)
 	return v
+}
+
+// narrow leaves out the words first, then ever more of the data.
+func (v *view) narrow() {
+	if v.words == 0 {
+		v.ground /= 2
+	}
+	v.words = 0
 }
 
 // cutResults counts the results that are longer than is shown of them.
@@ -64,20 +72,22 @@ func cutResults(d *arena.Dialogue) (n int) {
 	return n
 }
 
-// The lines of the two lists.
+// The lines of the three lists.
 const (
 	heldHead    = "checked, in earlier results: "
 	nowhereHead = "checked, in no earlier result: "
+	wordsHead   = "words in no earlier result: "
 )
 
-// check writes both lists of a turn.
+// check writes the lists of a turn.
 func (v *view) check(b *strings.Builder, turn int) {
 	g := v.grounds[turn]
 	for _, list := range [...]struct {
 		head  string
 		items []string
-	}{{heldHead, g.Held}, {nowhereHead, g.Nowhere}} {
-		if len(list.items) == 0 || v.ground <= 0 {
+		most  int
+	}{{heldHead, g.Held, v.ground}, {nowhereHead, g.Nowhere, v.ground}, {wordsHead, g.Words, v.words}} {
+		if len(list.items) == 0 || list.most <= 0 {
 			continue
 		}
 		b.WriteString(list.head)
@@ -85,7 +95,7 @@ func (v *view) check(b *strings.Builder, turn int) {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			if b.WriteString(line(item, maxGround)); i+1 < len(list.items) && len(strings.Join(list.items[:i+2], ", ")) > v.ground {
+			if b.WriteString(line(item, maxGround)); i+1 < len(list.items) && len(strings.Join(list.items[:i+2], ", ")) > list.most {
 				b.WriteString(", …")
 				break
 			}

@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,14 +33,17 @@ func readDay(t *testing.T, dir string) (all []*arena.Trace) {
 	return all
 }
 
-// inventions are data of no result, each in a sentence of thinking.
-var inventions = [...][2]string{
-	{"7003318254", "7003318254 is a good one."},
-	{"1422.75", "One of them costs 1422.75, a fair price."},
-	{"Quozbar", "The best so far is by Quozbar, which I trust."},
-	{"88231", "It has sold 88231 times already."},
-	{"nine hundred and forty-three", "The nicest costs nine hundred and forty-three pesos."},
-	{"titanium", "At least one of them is made of titanium."},
+// inventions are data of no result, each in a sentence of thinking and with the
+// line that is to name it.
+var inventions = [...]struct{ sentence, line string }{
+	{"7003318254 is a good one.", "checked, in no earlier result: 7003318254"},
+	{"One of them costs 1422.75, a fair price.", "checked, in no earlier result: 1422.75"},
+	{"The best so far is by Quozbar, which I trust.", "words in no earlier result: Quozbar"},
+	{"Verdanix has the best price.", "words in no earlier result: Verdanix"},
+	{"It has sold 88231 times already.", "checked, in no earlier result: 88231"},
+	{"The nicest costs nine hundred and forty-three pesos.", "checked, in no earlier result: nine hundred and forty-three"},
+	{"At least one of them is made of titanium.", "checked, in no earlier result: titanium"},
+	{"The first one comes with engraving.", "words in no earlier result: engraving"},
 }
 
 // TestInventionsAreNamed plants a made datum into 30 attempts: the rendered
@@ -55,16 +59,23 @@ func TestInventionsAreNamed(t *testing.T) {
 			continue
 		}
 		invention := inventions[planted%len(inventions)]
-		d.Turns[last].Think = strings.TrimSpace(d.Turns[last].Think + " " + invention[1])
+		d.Turns[last].Think = strings.TrimSpace(d.Turns[last].Think + " " + invention.sentence)
 		after := llm.Render(trace, &d)
-		if want := "checked, in no earlier result: " + invention[0] + "\n"; strings.Count(after, want) != 1 || strings.Count(after, "in no earlier result") != 1 {
-			t.Errorf("%s: %q is not named in\n%s", trace.ID, invention[0], after)
+		if !slices.ContainsFunc(strings.Split(after, "\n"), func(line string) bool { return named(line, invention.line) }) {
+			t.Errorf("%s: %q is not named in\n%s", trace.ID, invention.line, after)
 		}
 		planted++
 	}
 	if planted != 30 {
 		t.Errorf("%d attempts", planted)
 	}
+}
+
+// named reports whether a line of a prompt names what another one does, and beside
+// words nothing else.
+func named(line, want string) bool {
+	_, words, _ := strings.Cut(want, "words in no earlier result: ")
+	return line == want || words != "" && strings.HasPrefix(line, "words in") && strings.Contains(line, words)
 }
 
 // TestGroundingCostsLittle bounds what it adds to the trace as it is recorded.
