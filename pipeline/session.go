@@ -54,6 +54,7 @@ func (r *Run) open(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	o := &session{Run: r, day: day, scorer: outcome.New(&day.Catalog, r.Titles)}
+	o.hashed()
 	g, both := errgroup.WithContext(ctx)
 	g.Go(func() error { return HashInputs(both, o.Config.Workers, o.day.Inputs) })
 	g.Go(func() error { return o.prepare(both) })
@@ -250,6 +251,9 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 }
 
 func (s *session) makeBlock(ctx context.Context, in input) error {
+	if err := s.verify(ctx, in.files); err != nil {
+		return err
+	}
 	made := filepath.Join(s.desk.dir, in.key.Folder())
 	w, err := block.Create(s.FS, made, in.key)
 	if err != nil {

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // Terms are what every process of one build must find alike.
@@ -17,13 +20,15 @@ type Terms struct {
 	Inputs        []TermsInput    `json:"inputs"`
 }
 
-// TermsInput is a file that is read. Path is for people alone.
+// TermsInput is a file that is read. Where it lies is no part of what it is.
 type TermsInput struct {
 	Kind   string `json:"kind"`
 	SHA256 string `json:"sha256"`
 	// Meta names what lies beside a file of traces and what its path says.
 	Meta string `json:"meta_sha256,omitempty"`
 	Path string `json:"path"`
+	// Bytes are a file's of traces.
+	Bytes int64 `json:"bytes,omitempty"`
 }
 
 // ErrTerms says that a process found something else than its plan names.
@@ -44,12 +49,56 @@ func (s *session) terms() (*Terms, error) {
 	t := &Terms{Version: s.Version, Harness: s.Harness.SHA256, Configuration: config}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
-		t.Inputs = append(t.Inputs, TermsInput{tracesKind, in.SHA256, metaOf(in), in.Path})
+		t.Inputs = append(t.Inputs, TermsInput{tracesKind, in.SHA256, metaOf(in), whole(in.Path), in.Bytes})
 	}
 	for _, f := range s.day.Files {
 		t.Inputs = append(t.Inputs, TermsInput{Kind: f.Kind, SHA256: f.SHA256, Path: f.path})
 	}
 	return t, err
+}
+
+// hashed gives files that lie where the plan found one of their size its hash: each
+// of the build's processes would read the whole day for it. Who reads a file
+// verifies it.
+func (s *session) hashed() {
+	if s.Terms == nil {
+		return
+	}
+	planned := map[string]TermsInput{}
+	for _, in := range s.Terms.Inputs {
+		planned[in.Path] = in
+	}
+	for i := range s.day.Inputs {
+		in := &s.day.Inputs[i]
+		if p := planned[whole(in.Path)]; p.Kind == tracesKind && p.Bytes == in.Bytes {
+			in.SHA256 = p.SHA256
+		}
+	}
+}
+
+// whole is a path as every working folder names the file.
+func whole(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+// verify refuses files that are not what the plan took them for.
+func (s *session) verify(ctx context.Context, files []traces.Input) error {
+	if s.Terms == nil {
+		return nil
+	}
+	for _, in := range files {
+		planned := in.SHA256
+		if err := in.Hash(ctx); err != nil {
+			return err
+		}
+		if in.SHA256 != planned {
+			return fmt.Errorf("%w: %s was changed since", ErrTerms, in.Path)
+		}
+	}
+	return nil
 }
 
 // keepsTerms refuses a run of other inputs or another configuration than planned.
@@ -84,7 +133,7 @@ func equalJSON(a, b json.RawMessage) bool {
 // within refuses inputs of which others know nothing.
 func within(inputs, others []TermsInput, why string) error {
 	known := map[TermsInput]int{}
-	content := func(in TermsInput) TermsInput { in.Path = ""; return in }
+	content := func(in TermsInput) TermsInput { in.Path, in.Bytes = "", 0; return in }
 	for _, in := range others {
 		known[content(in)]++
 	}

@@ -2,6 +2,7 @@ package traces
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,6 +40,21 @@ func TestEveryVersionOfATIFIsRead(t *testing.T) {
 	}
 	if len(faults) != 1 || faults[0].Reason != "unsupported_schema" || !strings.Contains(faults[0].Detail, "ATIF-v1.8") {
 		t.Errorf("faults %+v", faults)
+	}
+}
+
+// TestNoFileMakesUpAVeto: the funnel counts by these words.
+func TestNoFileMakesUpAVeto(t *testing.T) {
+	t.Parallel()
+	const doc = `{"schema_version":"ATIF-v1.7","session_id":"s","agent":{"name":"n","version":"1"},"steps":[{"step_id":1,"source":"user","message":"m"},` +
+		`{"step_id":2,"source":"agent","message":"a"}],"extra":{"arena":{"vetoes":["<script>","copied_context"]}}}`
+	path := filepath.Join(t.TempDir(), "a.json")
+	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, _, _ := readAll(t, path, named())
+	if diff := cmp.Diff([]string{"foreign_veto", "copied_context"}, all[0].Vetoes); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -3,6 +3,7 @@ package traces
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
@@ -48,11 +49,19 @@ func (doc *atifDoc) applyExtra() {
 		t.Status, t.HasDialogue = s, !doc.noDialogue
 	}
 	for _, word := range doc.vetoes {
-		if word != "" {
-			addVeto(t, word)
+		if !slices.Contains(vetoes, word) {
+			word = vetoForeign
 		}
+		addVeto(t, word)
 	}
 }
+
+// vetoForeign stands for a word that a file brings and no reader here gives.
+const vetoForeign = "foreign_veto" // the file says that the attempt is not to be trained on, in a word of its own
+
+// vetoes are the words that a reader may give a trace: no file makes up another.
+var vetoes = []string{vetoNonText, vetoUnmatched, vetoRole, vetoOpenTurn, vetoCopied, vetoEnvironment, vetoVerifier, vetoWorld,
+	vetoDefect, vetoLeakage, vetoExploit, vetoLedger, vetoContent, repairUTF8, repairSurrogate, repairNUL}
 
 // stepExtra is extra.arena of a step: what this package's writer could not say
 // in ATIF's own fields.
