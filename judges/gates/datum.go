@@ -88,7 +88,7 @@ func (r *reading) citesOf(sentence int) []cite {
 
 func (r *reading) citesData(t *token, c *cite) bool {
 	if t.number.end == 0 {
-		return r.citesBrand(t, c) || r.citesCode(t, c) || r.citesWord(t, c)
+		return isCode(r.folded[t.start:t.end]) && r.citesID(t, c) || r.citesBrand(t, c) || r.citesCode(t, c) || r.citesWord(t, c)
 	}
 	if t.number.plain && (t.number.digits >= minID && r.citesID(t, c) || r.citesShop(t, c)) {
 		return true

@@ -98,7 +98,7 @@ func (r *reading) unheld() (all []string) {
 
 func (r *reading) unheldFigure(sentence int, t *token) bool {
 	n := &t.number
-	if n.digits < 3 && n.readings[0]%100 == 0 || t.word >= 0 && r.shelf.words[t.word].query {
+	if n.plain && n.digits < 3 || t.word >= 0 && r.shelf.words[t.word].query {
 		return false
 	}
 	for _, cents := range n.readings[:n.count] {

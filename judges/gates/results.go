@@ -110,7 +110,7 @@ func (r *resultReader) put(p product) {
 		return
 	}
 	p.step, p.lists = r.step, r.list
-	r.shelf.see(p.id, roleID, r.step)
+	r.shelf.see(strings.ToLower(p.id), roleID, r.step)
 	if p.brand != "" {
 		first, _, _ := strings.Cut(p.brand, " ")
 		r.wordsOf(first, roleBrand, roleBrand)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -229,7 +230,8 @@ func (s *shelf) seeRounded(cents int64, step int32) {
 // put keeps one product of a result; a product seen again adds its list and
 // what was not known of it.
 func (s *shelf) put(p product) {
-	if at, found := s.byID[p.id]; found {
+	id := strings.ToLower(p.id)
+	if at, found := s.byID[id]; found {
 		known := &s.products[at]
 		known.lists |= p.lists
 		known.title = cmp.Or(known.title, p.title)
@@ -241,6 +243,6 @@ func (s *shelf) put(p product) {
 	if len(s.products) == maxProducts {
 		return
 	}
-	s.byID[p.id] = int32(len(s.products))
+	s.byID[id] = int32(len(s.products))
 	s.products = append(s.products, p)
 }

@@ -26,10 +26,10 @@ const (
 type view struct {
 	// grounds are the lists of turns, by their index.
 	grounds map[int]gates.Grounding
-	// ground is the most of each list of data, words of each list of words, result of
-	// each result; spoken are the products whose rows go first.
-	ground, words, result int
-	spoken                map[string]bool
+	// held, words and nowhere are the most of each list, result of each result;
+	// spoken are the products whose rows go first.
+	held, words, nowhere, result int
+	spoken                       map[string]bool
 }
 
 // grounded is the view within the room that a trace has.
@@ -43,7 +43,7 @@ func grounded(t *arena.Trace, d *arena.Dialogue, heading func(int) string) view 
 	}
 	recorded := len(render(t, d, heading, v))
 	room, lists := int(extraShare*float64(recorded)), 0
-	for v.ground, v.words = maxGround, maxGround; v.ground > 0; v.narrow() {
+	for v.held, v.words, v.nowhere = maxGround, maxGround, maxGround; v.nowhere > 0; v.narrow() {
 		if lists = len(render(t, d, heading, v)) - recorded; lists <= room {
 			break
 		}
@@ -52,12 +52,15 @@ func grounded(t *arena.Trace, d *arena.Dialogue, heading func(int) string) view 
 	return v
 }
 
-// narrow leaves out the words first, then ever more of the data.
+// narrow takes room from what stands in results first, then from words, and from
+// made data last.
 func (v *view) narrow() {
-	if v.words == 0 {
-		v.ground /= 2
+	for _, most := range [...]*int{&v.held, &v.words, &v.nowhere} {
+		if *most > 0 {
+			*most /= 2
+			return
+		}
 	}
-	v.words = 0
 }
 
 // cutResults counts the results that are longer than is shown of them.
@@ -86,7 +89,7 @@ func (v *view) check(b *strings.Builder, turn int) {
 		head  string
 		items []string
 		most  int
-	}{{heldHead, g.Held, v.ground}, {nowhereHead, g.Nowhere, v.ground}, {wordsHead, g.Words, v.words}} {
+	}{{heldHead, g.Held, v.held}, {nowhereHead, g.Nowhere, v.nowhere}, {wordsHead, g.Words, v.words}} {
 		if len(list.items) == 0 || list.most <= 0 {
 			continue
 		}

@@ -44,6 +44,7 @@ var inventions = [...]struct{ sentence, line string }{
 	{"The nicest costs nine hundred and forty-three pesos.", "checked, in no earlier result: nine hundred and forty-three"},
 	{"At least one of them is made of titanium.", "checked, in no earlier result: titanium"},
 	{"The first one comes with engraving.", "words in no earlier result: engraving"},
+	{"One can be had for 26.00 there.", "checked, in no earlier result: 26.00"},
 }
 
 // TestInventionsAreNamed plants a made datum into 30 attempts: the rendered
@@ -68,6 +69,18 @@ func TestInventionsAreNamed(t *testing.T) {
 	}
 	if planted != 30 {
 		t.Errorf("%d attempts", planted)
+	}
+}
+
+// TestIDsMayHaveLetters: shops other than ORO's number their goods with letters.
+func TestIDsMayHaveLetters(t *testing.T) {
+	t.Parallel()
+	d := &arena.Dialogue{Turns: []arena.Turn{
+		{Calls: []arena.Call{{Name: "find_product", Arguments: "{}", Result: arena.Raw(`[{"product_id":"B0871QP6X4","title":"` + strings.Repeat("Roasted barley ", 80) + `"}]`)}}},
+		{Step: 1, Think: "B0871QP6X4 is the one, B09KJJCWZF is too dear."}}}
+	got := llm.Render(&arena.Trace{Query: "coffee", HasDialogue: true, Steps: []arena.Step{{Number: 1}, {Number: 2}}}, d)
+	if !strings.Contains(got, "words in no earlier result: B09KJJCWZF\n") {
+		t.Errorf("ids of letters:\n%s", got)
 	}
 }
 
