@@ -122,8 +122,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Bank returns the protected problems in the order they were given.
-func (g *Guard) Bank() []Entry { return g.bank }
+// Bank returns the protected problems in the order they were given; none of a nil
+// Guard.
+func (g *Guard) Bank() []Entry {
+	if g == nil {
+		return nil
+	}
+	return g.bank
+}
 
 // leastBeside is the least score at which a text is dropped that is no customer's
 // and no prompt: models put requests into their own words, and what they say of

@@ -60,8 +60,11 @@ type DroppedRow struct {
 	Evidence string  `json:"evidence"`
 }
 
-// NewReport returns an empty report on g's banks.
+// NewReport returns an empty report on g's banks; a nil Guard has none.
 func NewReport(g *Guard) *Report {
+	if g == nil {
+		return &Report{Schema: ReportSchema}
+	}
 	r := &Report{Schema: ReportSchema, Ran: []Tier{TierSpec, TierExact, TierNormalised, TierLexical}, Threshold: g.config.Drop, FalseDrops: g.falseDrops}
 	for _, e := range g.bank {
 		r.bank(e.Bank).Problems++

@@ -63,7 +63,7 @@ var ErrFewClusters = errors.New("fewer than three clusters of problems: one each
 // Split assigns each cluster to a pool by a hash of seed and cluster ID. What
 // prior (nil on a first day) has assigned stays; where clusters of different
 // pools have merged, the more protected pool wins. Eval and never-touch get at
-// least one cluster each, train keeps at least one. ctx ends the comparison with
+// least one cluster each, train keeps at least one, as far as there are clusters. ctx ends the comparison with
 // what prior protects.
 func Split(ctx context.Context, clusters []StateCluster, prior *State, shares Shares, seed uint64) (*State, error) {
 	if err := shares.Validate(); err != nil {
@@ -74,17 +74,22 @@ func Split(ctx context.Context, clusters []StateCluster, prior *State, shares Sh
 		return nil, fmt.Errorf("split clusters: %w", err)
 	}
 	state := &State{Schema: StateSchema, Seed: seed, Shares: shares, Clusters: merged}
+	state.assign()
+	return state, nil
+}
+
+// Enough returns ErrFewClusters where a pool had to stay empty.
+func (s *State) Enough() error {
 	own := 0
-	for _, c := range merged {
+	for _, c := range s.Clusters {
 		if c.Pool != PoolHeldOut {
 			own++
 		}
 	}
 	if own < minClusters {
-		return nil, fmt.Errorf("split clusters: %d found: %w", own, ErrFewClusters)
+		return fmt.Errorf("split clusters: %d found: %w", own, ErrFewClusters)
 	}
-	state.assign()
-	return state, nil
+	return nil
 }
 
 // assign gives every cluster without a pool its own, then fills empty pools.

@@ -39,8 +39,7 @@ func TestSplitFillsEveryPool(t *testing.T) {
 			}
 		}
 	}
-	_, err := Split(t.Context(), clustered(t, things(2)), nil, DefaultShares(), 1)
-	if !errors.Is(err, ErrFewClusters) {
+	if err := split(t, things(2), nil, 1).Enough(); !errors.Is(err, ErrFewClusters) {
 		t.Errorf("two clusters: %v", err)
 	}
 }

@@ -34,6 +34,9 @@ type Sources struct {
 	Spool string
 	// AnyNetwork lets runs of several networks, such as mainnet and testnet, come together.
 	AnyNetwork bool
+	// Draft asks for a corpus to look at: it may be empty, and its days have no
+	// problems, too few, or lines that cannot be read.
+	Draft bool
 }
 
 // Day is what a run reads: its inputs, its problems and its catalogue.
@@ -179,7 +182,7 @@ func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	if err := d.deriveProblems(ctx, src); err != nil {
 		return err
 	}
-	if len(d.Problems.All) == 0 {
+	if len(d.Problems.All) == 0 && !src.Draft {
 		return ErrNoProblems
 	}
 	d.Problems.sort()
@@ -191,7 +194,7 @@ const maxProblem = 64 << 20
 
 func (d *Day) readCatalog(src Sources) error {
 	paths := found(src.Catalogs, src.Days, traces.Table("catalog"))
-	if len(paths) == 0 && d.derived < len(d.Problems.All) {
+	if len(paths) == 0 && d.derived < len(d.Problems.All) && !src.Draft {
 		return ErrNoCatalog
 	}
 	for _, path := range paths {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,6 +71,9 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 		return nil, err
 	}
 	state, err := guard.Split(ctx, clusters, prior, cfg.Shares, cfg.Seed)
+	if err == nil && !src.Draft {
+		err = state.Enough()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +82,11 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	}
 	p := &Protection{State: state, Outside: len(outside)}
 	p.place(d.Problems)
-	if err := p.index(ctx, d.Problems, outside, cfg); err != nil {
-		return nil, err
+	err = p.index(ctx, d.Problems, outside, cfg)
+	if src.Draft && errors.Is(err, guard.ErrEmptyBank) {
+		p.Protection, err = &finish.Protection{}, nil
 	}
-	return p, nil
+	return p, err
 }
 
 // place notes the pool and the cluster of every problem.
@@ -98,10 +103,10 @@ func (p *Protection) index(ctx context.Context, ps *Problems, outside []guard.En
 	eval := p.entries(ps, guard.PoolEval, bankEval, nil)
 	held := p.entries(ps, guard.PoolHeldOut, bankHeldOut, outside)
 	all := finish.Protected{HeldOut: slices.Concat(outside, held), NeverTouch: never, Eval: eval}
+	p.problem = make([]guard.Finding, len(ps.All))
 	if p.Protection, err = finish.Protect(all, guard.Config{Drop: cfg.Drop, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}, cfg.Seed); err != nil {
 		return err
 	}
-	p.problem = make([]guard.Finding, len(ps.All))
 	for i, q := range ps.All {
 		if err = ctx.Err(); err != nil {
 			return err

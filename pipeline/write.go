@@ -86,6 +86,9 @@ func (s *session) summary(p *plan) *Summary {
 // worthWriting refuses a corpus that would be empty, of a day that could not be
 // read, or whose judge answered too rarely.
 func (s *session) worthWriting(p *plan) error {
+	if s.Sources.Draft {
+		return nil
+	}
 	if err := p.Read.Within(s.Config.MaxUnreadable); err != nil && p.Funnel[0].Out > 0 {
 		return err
 	}

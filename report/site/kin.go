@@ -74,28 +74,28 @@ type items struct {
 	sentences []string
 }
 
-func (k *kinship) add(t *arena.Trace) {
-	if !t.HasDialogue {
+// add takes an attempt for all agents that gave it in.
+func (k *kinship) add(t *arena.Trace, agents []string) {
+	if !t.HasDialogue || len(agents) == 0 {
 		return
 	}
 	d := filters.Normalise(t)
 	found := &items{}
 	found.dialogue(t, &d)
 	found.prompts(t)
-	name := cmp.Or(t.Agent.Hotkey, t.Agent.VersionID, t.RunID)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.agents == nil {
 		k.agents, k.texts = map[string]*[kinds]map[uint64]bool{}, map[uint64]string{}
 	}
-	mine := k.agents[name]
-	if mine == nil {
-		mine = &[kinds]map[uint64]bool{{}, {}, {}, {}}
-		k.agents[strings.Clone(name)] = mine
-	}
-	for kind, all := range found.by {
-		for _, h := range all {
-			mine[kind][h] = true
+	for _, name := range agents {
+		if k.agents[name] == nil {
+			k.agents[name] = &[kinds]map[uint64]bool{{}, {}, {}, {}}
+		}
+		for kind, all := range found.by {
+			for _, h := range all {
+				k.agents[name][kind][h] = true
+			}
 		}
 	}
 	for i, h := range found.by[byFrames] {
@@ -204,15 +204,33 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	return script(key, map[string]any{"kinds": kindNames, "pairs": pairs, "copied": copied, "shared": leastShared}, c.Clean)
 }
 
+// record names what was read: the hashes of its input and of itself.
+type record [2]string
+
+// agentsOf are the agents of each record that the ledger shows: two may hand in the
+// same file.
+func (c *Corpus) agentsOf() map[record][]string {
+	all := map[record][]string{}
+	for _, line := range c.Ledger.Lines {
+		a := line.Attempt
+		at, name := record{a.SourceSHA256, a.RecordSHA256}, cmp.Or(a.AgentHotkey, a.AgentVersion, a.RunID)
+		if !slices.Contains(all[at], name) {
+			all[at] = append(all[at], name)
+		}
+	}
+	return all
+}
+
 // meet reads all inputs for kin, several at once.
 func (c *Corpus) meet(ctx context.Context) error {
+	agents := c.agentsOf()
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, c.Workers))
 	for _, in := range c.inputs() {
 		g.Go(func() error {
 			_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
 				if it.Trace != nil {
-					c.kin.add(it.Trace)
+					c.kin.add(it.Trace, agents[record{in.SHA256, it.Trace.RecordSHA256}])
 				}
 				return nil
 			})

@@ -8,8 +8,8 @@ import (
 )
 
 // think makes an attempt of an agent whose every thought bears its author's word.
-func think(agent, word string, problem int, common string) *arena.Trace {
-	t := &arena.Trace{ProblemID: fmt.Sprint(problem), HasDialogue: true, Agent: arena.Agent{Hotkey: agent}}
+func think(word string, problem int, common string) *arena.Trace {
+	t := &arena.Trace{ProblemID: fmt.Sprint(problem), HasDialogue: true}
 	t.Steps = []arena.Step{{
 		Think: fmt.Sprintf("I would like to look at %s product number %d first. %s.", word, problem, common),
 		Calls: []arena.ToolCall{{Name: "find_product", Arguments: arena.Raw(fmt.Sprintf(`{"q": "%s %d"}`, word, problem))}},
@@ -24,7 +24,7 @@ func TestPlantedCopiesAreFoundAndNoOther(t *testing.T) {
 	var k kinship
 	for agent := range 15 {
 		for problem := range 20 {
-			k.add(think(fmt.Sprint("agent", agent), fmt.Sprint("word", string(rune('a'+agent%12))), problem, "All of us begin with this very sentence"))
+			k.add(think(fmt.Sprint("word", string(rune('a'+agent%12))), problem, "All of us begin with this very sentence"), []string{fmt.Sprint("agent", agent)})
 		}
 	}
 	found := map[string]bool{}

@@ -68,20 +68,17 @@ type writer struct {
 	folder string
 	put    func(string, []byte) error
 	// wanted are their places by input and record.
-	wanted map[[2]string]int
-	// shown are the records that the ledger has a line of, where pages leave the house.
-	shown map[string]bool
+	wanted map[record]int
+	// agents are those of each record that is shown.
+	agents map[record][]string
 }
 
 // write reads each input once, and tells what is wanted of it.
 func (c *Corpus) write(ctx context.Context, folder string, put func(string, []byte) error) error {
-	w := &writer{Corpus: c, folder: folder, put: put, wanted: map[[2]string]int{}, shown: map[string]bool{}}
-	for _, line := range c.Ledger.Lines {
-		w.shown[line.Attempt.RecordSHA256] = true
-	}
+	w := &writer{Corpus: c, folder: folder, put: put, wanted: map[record]int{}, agents: c.agentsOf()}
 	for at := range c.whole {
 		a := c.Ledger.Lines[at].Attempt
-		w.wanted[[2]string{a.SourceSHA256, a.RecordSHA256}] = at
+		w.wanted[record{a.SourceSHA256, a.RecordSHA256}] = at
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, c.Workers))
@@ -101,11 +98,12 @@ func (c *Corpus) inputs() (all []traces.Input) {
 
 func (w *writer) input(ctx context.Context, in traces.Input) error {
 	_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
-		if it.Trace == nil || w.Secret != nil && !w.shown[it.Trace.RecordSHA256] {
+		if it.Trace == nil {
 			return nil
 		}
-		w.kin.add(it.Trace)
-		if at, wanted := w.wanted[[2]string{in.SHA256, it.Trace.RecordSHA256}]; wanted {
+		is := record{in.SHA256, it.Trace.RecordSHA256}
+		w.kin.add(it.Trace, w.agents[is])
+		if at, wanted := w.wanted[is]; wanted {
 			return w.tell(at, it.Trace, attempt.FromDay)
 		}
 		return nil

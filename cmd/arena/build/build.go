@@ -50,6 +50,8 @@ type buildFlags struct {
 	vectors    instrument.Embeddings
 	// defaults changes what settings start from; may be nil.
 	defaults func(*pipeline.Config)
+	// draft is set for a corpus to look at.
+	draft bool
 }
 
 func (f *buildFlags) register(c *cobra.Command) {
@@ -80,7 +82,20 @@ func (f *buildFlags) register(c *cobra.Command) {
 
 // NewBuild makes `arena build`.
 func NewBuild(s *cli.Streams) *cobra.Command {
-	f := &buildFlags{streams: s, Settings: cli.BuildSettings()}
+	return (&buildFlags{streams: s, Settings: cli.BuildSettings()}).command()
+}
+
+// Draft builds days with the embedded defaults to be looked at: what cannot be
+// scored is not, and no day has too few good attempts.
+func Draft(ctx context.Context, s *cli.Streams, out string, days []string) error {
+	f := &buildFlags{streams: s, Settings: cli.BuildSettings(), draft: true}
+	c := f.command()
+	c.SetArgs(append([]string{"-q", "-o", out, "--"}, days...))
+	c.SilenceUsage, c.SilenceErrors = true, true
+	return c.ExecuteContext(ctx)
+}
+
+func (f *buildFlags) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build DAY… -o CORPUS",
 		Short: "Turn days of traces into a verified corpus",
@@ -225,7 +240,7 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	}
 	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+pipeline.WorkSuffix), Version: cli.Version(), License: f.target.License, FS: corpus.Disk{}, Pages: plots, Replace: f.force}
 	r.Sources = pipeline.Sources{
-		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Release: f.release, Stdin: f.streams.In, Spool: r.Work, AnyNetwork: f.anyNetwork,
+		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Release: f.release, Stdin: f.streams.In, Spool: r.Work, AnyNetwork: f.anyNetwork || f.draft, Draft: f.draft,
 	}
 	return r, f.equip(r, config.Harness)
 }

@@ -49,7 +49,8 @@ func NewView(s *cli.Streams) *cobra.Command {
 		Long: `View serves pages on this machine alone: funnel, table of attempts, one attempt with
 its dialogue, agents and what they share. Dialogues are read from the days that the
 corpora were built from, where those still lie there, or from those that are named.
-Days without a corpus are built for it, with the embedded defaults, and forgotten.
+Days without a corpus are built for it, with the embedded defaults, and forgotten; what
+has no problems is shown without scores.
 
 With -o the pages become files that open from a folder and ask nothing of any server:
 kept attempts whole, and of each reason why others left so many as --traces says.
@@ -147,10 +148,7 @@ func (f *viewFlags) built(ctx context.Context, days []string) (string, error) {
 		return "", err
 	}
 	dir = filepath.Join(dir, filepath.Base(filepath.Clean(days[0])))
-	c := build.NewBuild(f.streams)
-	c.SetArgs(append([]string{"-q", "-o", dir, "--"}, days...))
-	c.SilenceUsage, c.SilenceErrors = true, true
-	return dir, c.ExecuteContext(ctx)
+	return dir, build.Draft(ctx, f.streams, dir, days)
 }
 
 // apart tells corpora from runs and days by what their folders hold.
