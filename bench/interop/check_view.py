@@ -154,7 +154,7 @@ with tempfile.TemporaryDirectory() as folder, sync_playwright() as p:
     at(site_outside, f"file://{outside}/index.html", "")
     check("what is not shown outside is said", "their problems are protected" in site_outside.text_content("main"))
     for disputed in (a["trace_id"] for a in attempts if a["fate"] == "kept"):
-        if subprocess.run([arena, "view", corpus, "--appeal", disputed, "-o", page], stderr=subprocess.DEVNULL).returncode == 0:
+        if subprocess.run([arena, "view", corpus, "--appeal", disputed, "-o", page], stderr=subprocess.DEVNULL).returncode == 0 and '"story":{' in page.read_text():
             break
     appeal = opened(browser, f"file://{page}", "light", 1280)
     at(appeal, f"file://{page}", "")

@@ -218,8 +218,9 @@ func replaceable(dir string) error {
 const shutdown = 2 * time.Second
 
 func (f *viewFlags) serve(ctx context.Context, pages *site.Site) error {
-	for _, c := range pages.Corpora {
+	for k, c := range pages.Corpora {
 		c.Serve()
+		go func() { _, _ = pages.File(ctx, fmt.Sprintf("data/%d/day.js", k)) }() // every page asks for it
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
 	if err != nil {
