@@ -20,6 +20,9 @@ Files are told apart by their content. Messages, calls, answers and reasoning ar
 are no text leave an attempt out (` + "`non_text_content`" + `). What else a source holds and no trace has a place for is
 counted by the words below: import puts them under lost into a row's metadata and onto the card.
 
+Readers with * follow published keys alone, as that of ToolACE's rows does. The others read files that the tool itself wrote
+(` + "`.ci/interop formats`" + `): turns, calls, results and reasoning came out as they went in.
+
 | format | written by | kept beside the messages |
 |---|---|---|
 `
@@ -36,7 +39,7 @@ func TestSourcesPageNamesEveryFormat(t *testing.T) {
 	t.Parallel()
 	page := sourcesHead
 	for _, f := range cold.Formats {
-		page += fmt.Sprintf("| `%s` | %s | %s |\n", f.Name, f.Writers, f.Kept)
+		page += fmt.Sprintf("| `%s` | %s | %s |\n", f.Name, f.Writers+map[bool]string{true: " *"}[f.Unseen], f.Kept)
 	}
 	lines := reasonsIn(t, "traces/cold", regexp.MustCompile(`^lost[A-Z]`), func(word, meaning string) string {
 		if meaning == "" {

@@ -134,6 +134,17 @@ func TestFeedbackIsReadWhole(t *testing.T) {
 	}
 }
 
+// TestCorrectAndUnpaidIsNoSuccess: the hard checks pass, the market changed unseen.
+func TestCorrectAndUnpaidIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	for paid, success := range map[string]bool{"0.0": false, "0.25": true, "1.0": true} {
+		got := one(t, `{"schema_version":"oro.environment_episode.v1","episode":{"task_id":"t","evaluation_run_id":"r","bootstrap":{"policy_view":{"query":"Q"}},"verdict":{"correct":true,"paid_reward":`+paid+`}}}`)
+		if got.Ruling.Success != success {
+			t.Errorf("paid %s: success %v", paid, got.Ruling.Success)
+		}
+	}
+}
+
 // TestTheTranscriptTellsWhoWroteTheCalls: the replies stand before the calls that
 // they name; without a transcript there is no log at all.
 func TestTheTranscriptTellsWhoWroteTheCalls(t *testing.T) {

@@ -137,7 +137,9 @@ func (v *verdict) settle() {
 	if r.Score != nil && (*r.Score < 0 || *r.Score > 1) {
 		r.Score = nil
 	}
-	r.Success = r.Score != nil && (v.correct != nil && *v.correct == 1 || v.correct == nil && *r.Score == 1)
+	// All hard checks may pass and nothing be paid: the world changed and the agent did
+	// not see it.
+	r.Success = r.Score != nil && *r.Score > 0 && (v.correct != nil && *v.correct == 1 || v.correct == nil && *r.Score == 1)
 	if r.Score == nil && r.Void == "" && v.given {
 		r.Void = vetoVerifier
 	}

@@ -13,9 +13,9 @@ wrong = 0
 for name, want in ruled.items():
     got = outcomes[name]
     same = (got["paid"] == want["score"] and got["category"] == (want["category"] or "").replace(" ", "_") and got["flags"] == want["flags"]
-            and got["scored"] == (want["score"] is not None) and got["success"] == (want["score"] == 1))
+            and got["scored"] == (want["score"] is not None) and got["success"] == (bool(want["score"]) and want.get("correct", want["score"] == 1)))
     if want["score"] is None:
-        same = same and attempts[name]["reason"] == "environment_error"
+        same = same and attempts[name]["reason"] == (want.get("reason") or "environment_error")
     same = same and attempts[name]["reason"] != "ledger_mismatch"
     if not same:
         wrong += 1

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -130,7 +132,7 @@ func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := filepath.Join(day, "traces", "run=hostile")
-	files, counts := brokenFiles(t, bad), map[int]bool{}
+	files, counts := brokenFiles(t, bad)+brokenBlobs(t, dir, bad), map[int]bool{}
 	for _, args := range [][]string{{"convert", bad, "--to", "atif"}, {"import", bad, "--unguarded"}, {"build", day}, {"filter", day}} {
 		c := exec.CommandContext(t.Context(), program(t), append(args, "--max-unreadable", "1", "-o", filepath.Join(dir, args[0]))...)
 		var said bytes.Buffer
@@ -145,6 +147,60 @@ func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 		if counts[refused] = true; err != nil || mb >= 512 || refused < 500 || len(counts) > 1 || strings.Contains(said.String(), "goroutine ") {
 			t.Errorf("%s: %v, %d MB, %d refused: %.2000s", args[0], err, mb, refused, said.String())
 		}
+	}
+}
+
+// brokenBlobs writes 60 broken files each of Parquet, Arrow and a zipped log.
+func brokenBlobs(t *testing.T, dir, folder string) (n int) {
+	t.Helper()
+	whole := filepath.Join(dir, "whole")
+	must(t, cli.ExitOK, "build", testDay, "-o", whole, "-q")
+	must(t, cli.ExitOK, "export", whole, "--profile", "arrow", "-o", filepath.Join(dir, "arrow"), "-q")
+	must(t, cli.ExitOK, "convert", testDay, "--to", "inspect", "-o", filepath.Join(dir, "log.json"))
+	zipLog(t, filepath.Join(dir, "log.json"), filepath.Join(dir, "log.eval"))
+	for _, sample := range []string{filepath.Join(whole, "data", "sft", "eval-00000-of-00001.parquet"), filepath.Join(dir, "arrow", "arrow", "eval", "data-00000.arrow"), filepath.Join(dir, "log.eval")} {
+		b, err := os.ReadFile(sample)
+		for i, f := range hostile.Blobs(string(b), 60) {
+			if err == nil {
+				err = os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d-%s", i, filepath.Base(sample))), []byte(f.Text), 0o644)
+			}
+			n++
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// zipLog packs a log of inspect_ai as its own recorder does: the header and each sample
+// by itself.
+func zipLog(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	var log map[string]json.RawMessage
+	var samples []json.RawMessage
+	if err != nil || json.Unmarshal(b, &log) != nil || json.Unmarshal(log["samples"], &samples) != nil {
+		t.Fatal("no log", err)
+	}
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	put := func(name string, v any) {
+		f, err := w.Create(name)
+		if err == nil {
+			err = json.NewEncoder(f).Encode(v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	delete(log, "samples")
+	put("header.json", log)
+	for i, s := range samples[:20] {
+		put(fmt.Sprintf("samples/%d_epoch_1.json", i), s)
+	}
+	if err = w.Close(); err != nil || os.WriteFile(to, out.Bytes(), 0o644) != nil {
+		t.Fatal(err)
 	}
 }
 

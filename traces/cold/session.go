@@ -25,7 +25,7 @@ func Part(doc string) string {
 // claudeCode is a session of Claude Code: a line for each part of a message. Lines
 // of its subagents are left out.
 var claudeCode = Format{
-	Name: "claude_code", Writers: "Claude Code sessions (~/.claude/projects, .jsonl)", Kept: "model, session",
+	Name: "claude_code", Writers: "Claude Code sessions (~/.claude/projects, .jsonl)", Kept: "model, session", Unseen: true,
 	is: func(top object) bool {
 		return top["session"].Get("#(sessionId).sessionId").Exists() && !top["session"].Get("0.resourceSpans").Exists()
 	},

@@ -11,7 +11,7 @@ import (
 // sweAgent is a file .traj of SWE-agent: the history that the model saw, beside
 // the steps with what the environment took of it.
 var sweAgent = Format{
-	Name: "swe_agent", Writers: "SWE-agent (.traj)", Kept: "model, exit status",
+	Name: "swe_agent", Writers: "SWE-agent (.traj)", Kept: "model, exit status", Unseen: true,
 	is: func(top object) bool { return messageList(unpacked(top["history"])) },
 	read: func(r *reader, top object) {
 		a := r.begin("")

@@ -11,7 +11,7 @@ import (
 // verifiersResult is a line of results of verifiers or prime-rl: what was asked,
 // what came of it, and the reward.
 var verifiersResult = Format{
-	Name: "verifiers", Writers: "verifiers and prime-rl results (prompt, completion)", Kept: "tools, reward, error",
+	Name: "verifiers", Writers: "verifiers and prime-rl results (prompt, completion)", Kept: "tools, reward, error", Unseen: true,
 	is: func(top object) bool {
 		return messageList(unpacked(top["completion"])) && (messageList(unpacked(top["prompt"])) || top["prompt"].Type == gjson.String)
 	},
