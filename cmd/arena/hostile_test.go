@@ -186,12 +186,12 @@ func zipLog(t *testing.T, from, to string) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	put := func(name string, v any) {
-		f, err := w.Create(name)
-		if err == nil {
-			err = json.NewEncoder(f).Encode(v)
+		f, failed := w.Create(name)
+		if failed == nil {
+			failed = json.NewEncoder(f).Encode(v)
 		}
-		if err != nil {
-			t.Fatal(err)
+		if failed != nil {
+			t.Fatal(failed)
 		}
 	}
 	delete(log, "samples")
