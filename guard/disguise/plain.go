@@ -21,7 +21,7 @@ func Plain(text string) string {
 		return text
 	}
 	text = norm.NFKC.String(strings.Map(drawn, strings.ToValidUTF8(text, " ")))
-	return inLatin(text)
+	return norm.NFKC.String(inLatin(text)) // an accent joins the letter that took another's place
 }
 
 func isPlain(text string) bool {
