@@ -20,8 +20,9 @@ Files are told apart by their content. Messages, calls, answers and reasoning ar
 are no text leave an attempt out (` + "`non_text_content`" + `). What else a source holds and no trace has a place for is
 counted by the words below: import puts them under lost into a row's metadata and onto the card.
 
-Readers with * follow published keys alone, as that of ToolACE's rows does. The others read files that the tool itself wrote
-(` + "`.ci/interop formats`" + `): turns, calls, results and reasoning came out as they went in.
+Readers with * follow published keys alone, as that of ToolACE's rows does. The others read what the tool or the types of its
+package wrote: turns, calls, results and reasoning came out as they went in. ` + "`.ci/interop formats`" + ` repeats it, but for
+tau2-bench's, which was run once.
 
 | format | written by | kept beside the messages |
 |---|---|---|

@@ -3,8 +3,8 @@
     python episodes_old.py OUT [N]     OUT/traces/*.json, OUT/ruled.jsonl (the runtime's own verdicts)
 
 A session needs packs that nobody published; an environment and a verifier need a task and a catalogue, both made here.
-Families whose tables the runtime reads without a search server are played: constraints, recovery after a price or stock event, and
-ranking. The agents are honest, wrong, over budget, idle, and broken off; every eleventh episode has an error of environment or verifier.
+Families whose tables the runtime reads without a search server are played: constraints, recovery after a stock event, and
+preferences. The agents are honest, wrong, over budget, idle, and broken off; every eleventh episode has an error of environment or verifier.
 """
 
 import importlib.metadata
@@ -41,15 +41,13 @@ def task(number, family, catalog):
     spec = dict(seed=number, family=family, goal_text=f"I want a kettle for the {number}. floor below 330 PHP, in stock", hard=HardConstraints(category="Kettles", budget=330, currency="PHP"), gold_set=gold, event_rule=event, family_payload={"gated_key": "ram", "gated_value": "16gb"},
                 acceptance=AcceptanceContract(reference_gold_set=gold, acceptable_keys=[g.key() for g in gold]))
     if VERSION.startswith("2."):
-        from oro_env_runtime.grading import Grading, RankingGrading, RecoveryGrading
+        from oro_env_runtime.grading import Grading, RecoveryGrading
 
         keys = [r.key() for r in refs]
         spec["grading"] = Grading(
             family=family, gold_keys=[g.key() for g in gold], hard_satisfied={k: True for k in keys},
             event_commitment_keys=[gold[0].key()] if event else None,
-            recovery=RecoveryGrading(relaxation_level={k: i % 3 for i, k in enumerate(keys)}) if family == "recovery" else None,
-            ranking=RankingGrading(candidate_scores={k: i / len(keys) for i, k in enumerate(keys)}, pre_event_top_keys=[gold[0].key()], post_event_top_keys=[gold[1].key()],
-                                   post_event_candidate_scores={k: i / len(keys) for i, k in enumerate(keys)}) if family == "ranking" else None)
+            recovery=RecoveryGrading(relaxation_level={k: i % 3 for i, k in enumerate(keys)}) if family == "recovery" else None)
     return TaskSpec(**spec), gold, refs
 
 

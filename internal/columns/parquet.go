@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -16,7 +17,8 @@ import (
 
 // eachParquet reads a Parquet file of any schema, each row as JSON. Days and
 // times come as the numbers they are stored as, and so do unsigned numbers, which
-// are negative from 2^63.
+// are negative from 2^63. A column of JSON comes as its text: read into values its
+// numbers would lose digits, and its objects their order.
 func eachParquet(in io.ReaderAt, size int64, yield func(text string) error) error {
 	file, err := footer.Open(in, size)
 	if err != nil {
@@ -24,16 +26,20 @@ func eachParquet(in io.ReaderAt, size int64, yield func(text string) error) erro
 	}
 	r := parquet.NewGenericReader[any](file)
 	defer r.Close() //nolint:errcheck // nothing was written
-	for line := 0; ; line++ {
-		row := []any{nil}
-		n, err := r.Read(row)
+	schema := parquet.NewSchema("", asText{r.Schema()})
+	for line, rows := 0, make([]parquet.Row, 1); ; line++ {
+		n, err := r.ReadRows(rows)
 		switch {
 		case n == 0 && errors.Is(err, io.EOF):
 			return nil
 		case n == 0:
 			return fmt.Errorf("read parquet row %d: %w", line, err)
 		}
-		text, err := json.Marshal(plain(reflect.ValueOf(row[0])))
+		var row any
+		if err = schema.Reconstruct(&row, rows[0]); err != nil {
+			return fmt.Errorf("read parquet row %d: %w", line, err)
+		}
+		text, err := json.Marshal(plain(reflect.ValueOf(row)))
 		if err != nil {
 			return fmt.Errorf("render parquet row %d: %w", line, err)
 		}
@@ -41,6 +47,32 @@ func eachParquet(in io.ReaderAt, size int64, yield func(text string) error) erro
 			return err
 		}
 	}
+}
+
+// asText is a node of a schema whose columns of JSON are columns of text.
+type asText struct{ parquet.Node }
+
+func (n asText) Type() parquet.Type      { return textType(n.Node) }
+func (n asText) Fields() []parquet.Field { return textFields(n.Node) }
+
+type fieldAsText struct{ parquet.Field }
+
+func (f fieldAsText) Type() parquet.Type      { return textType(f.Field) }
+func (f fieldAsText) Fields() []parquet.Field { return textFields(f.Field) }
+
+func textType(n parquet.Node) parquet.Type {
+	if logical := n.Type().LogicalType(); logical != nil && logical.String() == "JSON" {
+		return parquet.String().Type()
+	}
+	return n.Type()
+}
+
+func textFields(n parquet.Node) []parquet.Field {
+	fields := slices.Clone(n.Fields())
+	for i, f := range fields {
+		fields[i] = fieldAsText{f}
+	}
+	return fields
 }
 
 // plain makes a cell what JSON holds as it is meant. Bytes are text: many

@@ -220,12 +220,16 @@ func nearest(want exporttest.Talk, got []exporttest.Talk) string {
 }
 
 // TestImportExportImport writes an imported corpus as ATIF and as lines of
-// messages and imports those again: the same rows, but for what names the file
-// they were read from.
+// messages and imports those again, and its own Parquet: the same rows, but for
+// what names the file they were read from.
 func TestImportExportImport(t *testing.T) {
 	t.Parallel()
 	for _, dir := range sources(t) {
 		from, _ := imports(t, dir)
+		parquet, _ := imports(t, filepath.Join(from, "data/sft"))
+		if diff := cmp.Diff(comparable(t, from, "parquet"), comparable(t, parquet, "parquet")); diff != "" {
+			t.Errorf("%s by way of Parquet: %.3000s", dir, diff)
+		}
 		for name, file := range map[string]string{
 			"atif": "atif/train.jsonl", "openai-jsonl-zst": "jsonl/openai-jsonl-zst/train-00000-of-00001.jsonl.zst",
 		} {

@@ -65,7 +65,7 @@ func Wrapped(list string) string {
 // have. Most that have any have one in their first messages.
 func ofAnthropic(list gjson.Result) (found bool) {
 	looks := 200
-	unpacked(list).ForEach(func(_, m gjson.Result) bool {
+	Unpacked(list).ForEach(func(_, m gjson.Result) bool {
 		m.Get("content").ForEach(func(_, part gjson.Result) bool {
 			switch part.Get("type").Str {
 			case "tool_use", "tool_result", "thinking", "redacted_thinking":

@@ -32,7 +32,7 @@ func (r *reader) message(m object) {
 	switch role {
 	case Agent:
 		said.step.Reasoning = cmp.Or(said.step.Reasoning, r.text(m["reasoning_content"]), r.text(m["reasoning"]), r.text(m["thinking"]))
-		r.each(m["tool_calls"], func(v gjson.Result) { said.step.Calls = append(said.step.Calls, r.call(fields(unpacked(v)))) })
+		r.each(m["tool_calls"], func(v gjson.Result) { said.step.Calls = append(said.step.Calls, r.call(fields(Unpacked(v)))) })
 		r.say(Message{Role: Agent, Step: said.step})
 	case Tool:
 		if len(said.answers) == 0 {

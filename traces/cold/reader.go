@@ -30,7 +30,7 @@ func fields(v gjson.Result) object {
 
 // within is the object under a name; empty where there is none. One that is
 // written in a string is read as well.
-func (o object) within(name string) object { return fields(unpacked(o[name])) }
+func (o object) within(name string) object { return fields(Unpacked(o[name])) }
 
 // first is the value of the first of these names that has one.
 func (o object) first(names ...string) gjson.Result {
@@ -61,8 +61,8 @@ func (o object) number(names ...string) *float64 {
 	return &n
 }
 
-// unpacked is the array or object that a string holds, and any other value as it is.
-func unpacked(v gjson.Result) gjson.Result {
+// Unpacked is the array or object that a string holds, and any other value as it is.
+func Unpacked(v gjson.Result) gjson.Result {
 	if text := strings.TrimSpace(v.Str); v.Type == gjson.String && text != "" && strings.ContainsRune("{[", rune(text[0])) && cursor.Valid(text) {
 		return gjson.Parse(text)
 	}
@@ -114,7 +114,7 @@ func (r *reader) text(v gjson.Result) string {
 // listed visits the elements of a list, also of one that is an object of numbers,
 // and of JSON in a string, while visit says so.
 func listed(v gjson.Result, visit func(gjson.Result) bool) {
-	if v = unpacked(v); v.IsArray() {
+	if v = Unpacked(v); v.IsArray() {
 		v.ForEach(func(_, e gjson.Result) bool { return visit(e) })
 		return
 	}
@@ -171,7 +171,7 @@ func (r *reader) unread(o object, known ...string) {
 // Tools are definitions: a list, or JSON of one in a string, or a list of such
 // strings. Anything else is none.
 func Tools(v gjson.Result) arena.Raw {
-	if v = unpacked(v); !v.IsArray() {
+	if v = Unpacked(v); !v.IsArray() {
 		return ""
 	}
 	if v.Get("0").Type != gjson.String && !v.Get("0.input_schema").Exists() {
@@ -179,7 +179,7 @@ func Tools(v gjson.Result) arena.Raw {
 	}
 	var all []string
 	v.ForEach(func(_, def gjson.Result) bool {
-		if def = unpacked(def); def.Get("input_schema").Exists() { // as Anthropic has it
+		if def = Unpacked(def); def.Get("input_schema").Exists() { // as Anthropic has it
 			def.Raw = `{"name":` + cmp.Or(def.Get("name").Raw, `""`) + `,"description":` + cmp.Or(def.Get("description").Raw, `""`) + `,"parameters":` + def.Get("input_schema").Raw + `}`
 		}
 		all = append(all, def.Raw)

@@ -112,10 +112,10 @@ func newSpan(top object) *span {
 	s.gen, s.llm = attributes.within("gen_ai"), attributes.within("llm")
 	in := top.within("input")
 	s.input = object{
-		"a": s.gen.within("input")["messages"], "b": s.gen["prompt"], "c": s.llm["input_messages"], "d": in["messages"], "e": unpacked(top["input"]),
+		"a": s.gen.within("input")["messages"], "b": s.gen["prompt"], "c": s.llm["input_messages"], "d": in["messages"], "e": Unpacked(top["input"]),
 	}.first("a", "b", "c", "d", "e")
 	s.output = object{
-		"a": s.gen.within("output")["messages"], "b": s.gen["completion"], "c": s.llm["output_messages"], "d": unpacked(top["output"]),
+		"a": s.gen.within("output")["messages"], "b": s.gen["completion"], "c": s.llm["output_messages"], "d": Unpacked(top["output"]),
 	}.first("a", "b", "c", "d")
 	listed(s.input, func(m gjson.Result) bool {
 		s.count++
@@ -173,7 +173,7 @@ func (r *reader) span(s *span) {
 	a := r.begin(s.raw)
 	a.Session, a.Model = s.trace, cmp.Or(s.gen.within("request").id("model"), s.llm.id("model_name"), s.top.id("model"))
 	r.lose(lostBranches, s.others)
-	if text := r.content(unpacked(s.gen["system_instructions"])).step.Content; text != "" {
+	if text := r.content(Unpacked(s.gen["system_instructions"])).step.Content; text != "" {
 		r.tell(System, text)
 	}
 	r.spanMessages(s.input)
@@ -188,11 +188,11 @@ func (r *reader) span(s *span) {
 // spanMessages reads messages that may each be wrapped in an object of their own;
 // a text alone is the model's.
 func (r *reader) spanMessages(list gjson.Result) {
-	if m := fields(unpacked(list)); m["role"].Exists() {
+	if m := fields(Unpacked(list)); m["role"].Exists() {
 		r.message(m)
 		return
 	}
-	if text := r.text(list); text != "" && !unpacked(list).IsArray() {
+	if text := r.text(list); text != "" && !Unpacked(list).IsArray() {
 		r.tell(Agent, text)
 		return
 	}
@@ -209,7 +209,7 @@ func (r *reader) spanMessages(list gjson.Result) {
 func (r *reader) schemas(list gjson.Result) arena.Raw {
 	var all []string
 	listed(list, func(v gjson.Result) bool {
-		if def := unpacked(tree(fields(v)).within("tool")["json_schema"]); def.IsObject() {
+		if def := Unpacked(tree(fields(v)).within("tool")["json_schema"]); def.IsObject() {
 			all = append(all, def.Raw)
 		}
 		return true

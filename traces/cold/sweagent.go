@@ -12,7 +12,7 @@ import (
 // the steps with what the environment took of it.
 var sweAgent = Format{
 	Name: "swe_agent", Writers: "SWE-agent (.traj)", Kept: "model, exit status", Unseen: true,
-	is: func(top object) bool { return messageList(unpacked(top["history"])) },
+	is: func(top object) bool { return messageList(Unpacked(top["history"])) },
 	read: func(r *reader, top object) {
 		a := r.begin("")
 		agent := top.within("replay_config").within("agent")

@@ -8,7 +8,7 @@ import (
 
 // tau2 is a file of results of tau2-bench with all simulations, or one simulation.
 var tau2 = Format{
-	Name: "tau2", Writers: "tau2-bench results and simulations", Kept: "policy, model, reward, ending, seconds", Unseen: true,
+	Name: "tau2", Writers: "tau2-bench results and simulations", Kept: "policy, model, reward, ending, seconds",
 	is: func(top object) bool {
 		return top["simulations"].IsArray() || top["reward_info"].IsObject() && messageList(top["messages"])
 	},

@@ -13,14 +13,14 @@ import (
 var verifiersResult = Format{
 	Name: "verifiers", Writers: "verifiers and prime-rl results (prompt, completion)", Kept: "tools, reward, error", Unseen: true,
 	is: func(top object) bool {
-		return messageList(unpacked(top["completion"])) && (messageList(unpacked(top["prompt"])) || top["prompt"].Type == gjson.String)
+		return messageList(Unpacked(top["completion"])) && (messageList(Unpacked(top["prompt"])) || top["prompt"].Type == gjson.String)
 	},
 	read: func(r *reader, top object) {
 		a := r.begin("")
 		a.Problem, a.Trial = top.id("problem_id", "example_id", "id"), top.id("rollout_id")
 		a.Tools, a.Model = Tools(top.first("tools", "tool_defs", "oai_tools")), top.id("model")
 		a.Reward = top.number("reward")
-		if text := r.text(top["prompt"]); text != "" && !unpacked(top["prompt"]).IsArray() {
+		if text := r.text(top["prompt"]); text != "" && !Unpacked(top["prompt"]).IsArray() {
 			r.tell(User, text)
 		}
 		r.messages(top["prompt"])
