@@ -36,7 +36,7 @@ def served(corpus):
     for line in server.stderr:
         if found := re.search(r"(http://\S+)", line):
             threading.Thread(target=server.stderr.read, daemon=True).start()
-            return found[1]
+            return found[1] + "/"
     sys.exit("the server did not start")
 
 

@@ -115,7 +115,7 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 		defer func() { err = errors.Join(err, e.Record.Close()) }()
 	}
 	words := fmt.Sprintf("%d problems (%d refused) over %d products", len(problems.All)-len(e.Refused), len(e.Refused), local.Catalog.Len())
-	return serveHTTP(ctx, s, f.listen, words, gym.Handler(e, gym.Options{Failures: gym.Style(f.failures), Token: token}))
+	return cli.Serve(ctx, s, f.listen, words, gym.Handler(e, gym.Options{Failures: gym.Style(f.failures), Token: token}))
 }
 
 // token is what requests must carry. Where others than this machine can ask there

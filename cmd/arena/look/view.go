@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"mime"
-	"net"
 	"net/http"
 	"os"
 	"path"
@@ -14,7 +13,6 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -214,44 +212,17 @@ func replaceable(dir string) error {
 	return nil
 }
 
-// shutdown is how long requests in flight may take when the program is to end.
-const shutdown = 2 * time.Second
-
 func (f *viewFlags) serve(ctx context.Context, pages *site.Site) error {
 	for k, c := range pages.Corpora {
 		c.Serve()
 		go func() { _, _ = pages.File(ctx, fmt.Sprintf("data/%d/day.js", k)) }() // every page asks for it
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
-	if err != nil {
-		return cli.Failed(err, "give --listen another address")
-	}
-	server := &http.Server{Handler: handler(pages), ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdown)
-		defer cancel()
-		_ = server.Shutdown(end)
-	})
-	defer stop()
-	fmt.Fprintf(f.streams.Err, "http://%s/  (Ctrl-C ends it)\n", listener.Addr())
-	if err = server.Serve(listener); errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
+	return cli.Serve(ctx, f.streams, f.listen, "pages until Ctrl-C", cli.ToLocalhost(handler(pages)))
 }
 
-// handler serves the pages to this machine's browser: a name that another site gave
-// this address is refused, so that no page from elsewhere reads along.
+// handler serves the pages.
 func handler(pages *site.Site) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
-		}
-		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			http.Error(w, "this address is for this machine", http.StatusForbidden)
-			return
-		}
 		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
 		if name == "" {
 			name = "index.html"
