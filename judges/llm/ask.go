@@ -25,15 +25,14 @@ func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (ver
 		if v, held, err := j.held(q); held || err != nil {
 			return v, err
 		}
-		release, waited, err := j.ledger.Claim(ctx, q.ask)
+		release, err := j.ledger.Claim(ctx, q.ask)
 		if err != nil {
 			return j.ended(ctx, verdict{spent: ledger.Free()}, err)
 		}
 		defer release()
-		if waited {
-			if v, held, failed := j.held(q); held || failed != nil {
-				return v, failed
-			}
+		// Another process may have asked, and released the question, since it was looked for.
+		if v, held, failed := j.held(q); held || failed != nil {
+			return v, failed
 		}
 		v, err := j.live(ctx, q, voted)
 		if err == nil && v.outcome != arena.JudgeScored {
