@@ -26,7 +26,7 @@ type row struct {
 	query                 string
 	said                  *arena.Step // the model's text and calls of a prediction
 	messages              arena.Kind
-	metadata              gjson.Result
+	unrewarded            bool // by arena's own metadata: the column is 0 where there was no reward
 }
 
 // chatRow reads an object around messages: OpenAI's, ShareGPT's, tau-bench's
@@ -51,18 +51,12 @@ func (d *decoder) chatRow(source arena.Source) (found, error) {
 	w.t.System = cmp.Or(w.t.System, w.system)
 	w.t.Query = cmp.Or(w.t.Query, w.query)
 	w.t.ProblemID = cmp.Or(w.problemID, w.taskID, w.id)
-	w.ours()
+	if w.unrewarded {
+		w.t.Declared = nil
+	}
 	// A session of ours is a run and a problem.
 	session := strings.TrimSuffix(w.session, "/"+w.t.ProblemID)
 	return found{trace: w.t, session: session, trial: w.trial}, nil
-}
-
-// ours takes from the metadata of a row that arena wrote whether there was a
-// reward: its column is 0 where there was none.
-func (w *row) ours() {
-	if declared := w.metadata.Get("declared_reward"); declared.Type == gjson.Null && declared.Exists() {
-		w.t.Declared = nil
-	}
 }
 
 func (d *decoder) rowFields(w *row) cursor.Fields {
@@ -87,7 +81,10 @@ func (d *decoder) rowFields(w *row) cursor.Fields {
 		"reward":      func() { w.t.Declared = d.reward() },
 		"resolved":    func() { w.t.Declared = d.reward() },
 		"target":      func() { w.t.Declared = d.reward() },
-		"metadata":    func() { w.metadata = cold.Unpacked(gjson.Parse(string(d.c.Raw()))) },
+		"metadata": func() {
+			declared := cold.Unpacked(gjson.Parse(string(d.c.Raw()))).Get("declared_reward")
+			w.unrewarded = declared.Exists() && declared.Type == gjson.Null
+		},
 		"exit_status": func() {
 			status, _ := d.c.String()
 			w.fails(cold.Exit(status))

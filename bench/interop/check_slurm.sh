@@ -36,7 +36,7 @@ stop() {
   wait
   rm -rf "$at"
 }
-trap 'code=$?; [ $code = 0 ] || cat "$at"/starts "$at"/work/logs/* "$at"/slurm*.log | tail -40; stop' EXIT
+trap 'code=$?; [ $code = 0 ] || cat "$at"/starts "$at"/stages/logs/* "$at"/slurm*.log | tail -40; stop' EXIT
 dd if=/dev/urandom of="$at/munge/key" bs=128 count=1 status=none
 chmod 600 "$at/munge/key"
 munged -F --force --key-file="$at/munge/key" --socket="$at/munge/socket" --pid-file="$at/munge/pid" --log-file="$at/munge/log" --seed-file="$at/munge/seed" 2>/dev/null &
@@ -63,7 +63,7 @@ chmod 755 "$at/arena"
 export ARENA=$at/arena
 "$arena" build "$day" -o "$at/whole" -q
 "$arena" build "$day" -o "$at/out" --plan "$at/plan" --shards 4 -q
-"$deploy/slurm.sh" "$at/plan" "$at/work" -n1
+"$deploy/slurm.sh" "$at/plan" "$at/stages" -n1
 
 for _ in $(seq 300); do [ -e "$at/map" ] && break; sleep 0.1; done
 scontrol requeue "$(awk '$2 == "map" && $3 == 0 {print $1}' "$at/starts")"
@@ -74,6 +74,6 @@ for _ in $(seq 240); do # a requeued job would wait for two minutes
   sleep 0.5
 done
 cat "$at/starts"
-cat "$at"/work/logs/* | sort | uniq -c
+cat "$at"/stages/logs/* | sort | uniq -c
 "$arena" verify "$at/out" -q
 diff -r "$at/whole" "$at/out" && echo "Slurm $(slurmctld -V | cut -d' ' -f2): every file is that of one build"

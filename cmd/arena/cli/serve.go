@@ -22,7 +22,7 @@ func Serve(ctx context.Context, s *Streams, listen, words string, h http.Handler
 	}
 	const graceTime = 5 * time.Second
 	server := boundedServer(h)
-	fmt.Fprintf(s.Err, "%s on http://%s\n", words, l.Addr())
+	fmt.Fprintf(s.Err, "%s on http://%s (Ctrl-C ends it)\n", words, l.Addr())
 	ended := make(chan error, 1)
 	context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)

@@ -217,7 +217,7 @@ func (f *viewFlags) serve(ctx context.Context, pages *site.Site) error {
 		c.Serve()
 		go func() { _, _ = pages.File(ctx, fmt.Sprintf("data/%d/day.js", k)) }() // every page asks for it
 	}
-	return cli.Serve(ctx, f.streams, f.listen, "pages until Ctrl-C", cli.ToLocalhost(handler(pages)))
+	return cli.Serve(ctx, f.streams, f.listen, "pages", cli.ToLocalhost(handler(pages)))
 }
 
 // handler serves the pages.
