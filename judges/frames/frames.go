@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/gates"
@@ -93,7 +94,7 @@ func flag(mine []Passage) Flag {
 	mine = mine[:min(len(mine), maxCompared)]
 	runs, alike := make([]map[string]bool, len(mine)), 0
 	for i, p := range mine {
-		runs[i] = runsOf(gates.Frame(p.Text))
+		runs[i] = runsOf(p.Text)
 		for k := range i {
 			if mine[k].Problem == p.Problem {
 				continue
@@ -168,11 +169,20 @@ func Templates(all []Thoughts) []bool {
 	return out
 }
 
-// runsOf are the runs of signs in a frame, and the whole where it is more than one.
-func runsOf(frame string) map[string]bool {
+// runsOf are the runs of signs in the frame of a passage, the whole where it is more
+// than one sign, and its words with the figures taken out: a template in words that
+// no list has, or of a single figure.
+func runsOf(text string) map[string]bool {
+	frame, words := gates.Frame(text), strings.Fields(text)
 	all := map[string]bool{frame: len(frame) > 1}
 	for i := 0; i+run <= len(frame); i++ {
 		all[frame[i:i+run]] = true
 	}
+	for i, word := range words {
+		if strings.ContainsAny(word, "0123456789") {
+			words[i] = "0"
+		}
+	}
+	all[strings.Join(words, " ")] = true
 	return all
 }
