@@ -35,7 +35,7 @@ func few(seed int64) days { return days{seed, 20} }
 // leftOut those that were written afterwards and changed nothing: what they get
 // is what a stranger's agent gets.
 var (
-	setOn   = slices.Concat(models, dialects, ownCommands, clients, results, councils, logs, puppets, choices, gamblers, tables, overrides, chats)
+	setOn   = slices.Concat(models, dialects, ownCommands, clients, results, councils, logs, puppets, choices, gamblers, tables, overrides, chats, mixed)
 	leftOut = slices.Concat(modelsLeftOut, dialectsLeftOut, clientsLeftOut, resultsLeftOut, councilsLeftOut, logsLeftOut, puppetsLeftOut,
 		choicesLeftOut, gamblersLeftOut, tablesLeftOut, overridesLeftOut, chatsLeftOut)
 )

@@ -68,8 +68,8 @@ var rules = []rule{
 			counted, held := a.Trace.InferenceTotal, len(a.Log.Replies)
 			return when(-3, counted > 0 && held >= 2*counted && held >= counted+3)
 		}},
-	{"forged_replies", "forged_replies", "Recorded replies cannot be a server's: all equally quick, or quicker than any model writes.",
-		"-8 where replies of different lengths all took the same time, or came quicker than any model writes: no server answers so, a hand that writes logs does",
+	{"forged_replies", "forged_replies", "Recorded replies cannot be a server's: all equally quick, quicker than any model writes, or longer than the tokens counted of them.",
+		"-8 where replies of different lengths all took the same time, came quicker than any model writes, or hold more text than the tokens counted of them: no server answers so, a hand that writes logs does",
 		func(a *evidence.Attempt) float64 { return when(-8, a.Forged > 0) }},
 }
 
@@ -120,10 +120,7 @@ func nonce(a *evidence.Attempt) float64 {
 }
 
 // logOdds sums the rules. evidence is false where nothing readable bears on
-// the question, whatever the sum. Where the log cut every reply, lengths that
-// fit the recorded calls are evidence enough to believe the model, at the low
-// confidence of their weight; lengths that do not fit prove nothing, because
-// without one readable reply nobody knows how long the text around it is.
+// the question, whatever the sum.
 func logOdds(a *evidence.Attempt) (score float64, evidence bool) {
 	if !a.Trace.HasDialogue || len(a.Dialogue.Turns) == 0 {
 		return 0, false
@@ -131,8 +128,15 @@ func logOdds(a *evidence.Attempt) (score float64, evidence bool) {
 	for i := range rules {
 		score += rules[i].odds(a)
 	}
-	evidence = !a.ClocksApart && (a.Readable > 0 || a.Agree > a.Disagree) && (len(a.Log.Dispatches) > 0 || a.Recommended != nil)
-	return score, evidence || score <= proof
+	return score, bears(a) || score <= proof
+}
+
+// bears reports whether anything readable bears on the question. Where the log cut every
+// reply, lengths that fit the recorded calls are evidence enough to believe the model, at
+// the low confidence of their weight; lengths that do not fit prove nothing, because
+// without one readable reply nobody knows how long the text around it is.
+func bears(a *evidence.Attempt) bool {
+	return !a.ClocksApart && (a.Readable > 0 || a.Agree > a.Disagree) && (len(a.Log.Dispatches) > 0 || a.Recommended != nil)
 }
 
 // proof is a score that decides even where no reply can be read.
@@ -152,7 +156,7 @@ func decide(score float64, evidence bool) (arena.Axis, float64) {
 }
 
 // slope turns the score into calibrated log-odds; it was fitted on left-out
-// families, see docs/filter.md. surest is the most that the filter ever claims:
+// families, see docs/measured/filter.md. surest is the most that the filter ever claims:
 // one attempt in a hundred is as many as the labels it was held against allow.
 const (
 	slope  = 0.9

@@ -65,7 +65,7 @@ func (c *Config) harness() evidence.Tools {
 }
 
 // Defaults are the limits of the published recipe, where it names one; the
-// others are derived in docs/filter.md.
+// others are derived in docs/filter-evidence.md.
 func Defaults() Config {
 	return Config{
 		Unknown:       UnknownDrop,

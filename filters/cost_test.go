@@ -22,7 +22,7 @@ var ladder = []agent{
 	{"a model that decides", many(5070), true, nil, honest(turnPlain, talks)},
 }
 
-// TestCostOfCheating keeps the table of docs/filter.md: what each disguise
+// TestCostOfCheating keeps the table of docs/measured/filter.md: what each disguise
 // costs in inference calls and in solved slots, and what it buys.
 func TestCostOfCheating(t *testing.T) {
 	t.Parallel()

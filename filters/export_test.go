@@ -1,6 +1,10 @@
 package filters
 
 import (
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 )
 
@@ -13,4 +17,42 @@ func RevisedOdds(f *Filter, s habits.Sample, a *habits.Agent) float64 {
 // AgentDay gives the habits in all samples of one agent's day.
 func AgentDay(f *Filter, day []habits.Sample) *habits.Agent {
 	return habits.Of(day, nil, f.cfg.MinAttempts)
+}
+
+// Rules names the rules of the first pass.
+func Rules() (names []string) {
+	for i := range rules {
+		names = append(names, rules[i].name)
+	}
+	return names
+}
+
+// Odds are what each rule of the first pass adds, and whether the log bears on it at all.
+func Odds(f *Filter, t *arena.Trace, d *arena.Dialogue) (odds []float64, decides bool) {
+	a := evidence.Examine(t, d, f.tools)
+	defer a.Pad.Release()
+	for i := range rules {
+		odds = append(odds, rules[i].odds(a))
+	}
+	return odds, bears(a)
+}
+
+// Without gives an attempt the sum of the first pass with so much less.
+func Without(s *arena.Structure, sample *habits.Sample, odds float64, decides bool) {
+	if s.Axis == arena.AxisUnknown && sample.Score == 0 {
+		return
+	}
+	sample.Score -= odds
+	sample.Evidence = decides || sample.Score <= proof
+	s.Axis, s.Confidence = decide(sample.Score, sample.Evidence)
+	sample.Axis = s.Axis
+}
+
+// WithoutHabit runs without the habit or proof that gives this reason.
+func WithoutHabit(reason string, run func()) {
+	all, proofs := habits.All, habits.Proofs
+	defer func() { habits.All, habits.Proofs = all, proofs }()
+	habits.All = slices.DeleteFunc(slices.Clone(all), func(h habits.Habit) bool { return h.Reason == reason })
+	habits.Proofs = slices.DeleteFunc(slices.Clone(proofs), func(p habits.Proof) bool { return p.Reason == reason })
+	run()
 }

@@ -20,11 +20,14 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// atLeast holds a family to the bar: 0.95, unless docs/filter.md says why it
+// atLeast holds a family to the bar: 0.95, unless docs/measured/filter.md says why it
 // cannot reach it.
 func atLeast(t *testing.T, judged []judgement) {
 	t.Helper()
-	explained := map[string]bool{"honest all replies cut": true, "puppet shuffles words": true, "overrides the answer": true, "model in the first steps": true, "honest in loops of code": true}
+	explained := map[string]bool{
+		"honest all replies cut": true, "puppet shuffles words": true, "honest in loops of code": true,
+		"honest drafts and refines": true, "honest outvoted": true, "honest changes its form": true,
+	}
 	for family, r := range rights(judged) {
 		if share := float64(r.right) / float64(r.all); share < 0.95 && !explained[family] {
 			t.Errorf("%s: %.3f of the axes are right, want 0.95", family, share)

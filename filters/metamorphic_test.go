@@ -153,11 +153,13 @@ var changes = map[string]func(*arena.Trace) *arena.Trace{
 
 // bound are the changes that would leave a family's log in two minds: it was cut
 // at lengths of the text as it was, or holds ids behind an escaped tag, which the
-// change of ids does not see.
+// change of ids does not see, or what was sent stands in thoughts alone.
 var bound = map[string][]string{
 	"honest all replies cut":     slices.Collect(maps.Keys(changes)),
 	"honest client cuts results": {"other prices"},
 	"honest commands in tags":    {"other ids"},
+
+	"opens by itself what is spoken of": {"thinking cut short", "thinking in another language"},
 }
 
 // TestVerdictsDoNotMove: for every family, what does not bear on who decided

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/trajectory-arena/arena"
@@ -9,11 +10,11 @@ import (
 )
 
 // Revise is the second pass: what the agent's day says about one attempt. Proofs
-// lead towards scripted, habits from agentic to unknown, nothing to agentic.
+// lead towards scripted, doubts and habits from agentic to unknown, nothing to agentic.
 func (f *Filter) Revise(s arena.Structure, sample habits.Sample, a *habits.Agent) arena.Structure {
 	before := s.Axis
 	score, decides := f.revisedOdds(&sample, a)
-	if before != arena.AxisScripted && score != sample.Score {
+	if before != arena.AxisScripted && (score != sample.Score || decides != sample.Evidence) {
 		s.Axis, s.Confidence = decide(score, decides)
 	}
 	if s.Axis == arena.AxisAgentic && adapts(a) != nil {
@@ -37,16 +38,20 @@ const pooled = 2
 // itself does not, it counts nothing.
 func (f *Filter) revisedOdds(s *habits.Sample, a *habits.Agent) (score float64, decides bool) {
 	score, decides = s.Score*evidence.Flag(s.Evidence), s.Evidence
-	proved := false
+	proved, doubted := false, false
 	for i := range habits.Proofs {
-		if p := &habits.Proofs[i]; p.Holds(s, a) {
+		switch p := &habits.Proofs[i]; {
+		case !p.Holds(s, a):
+		case p.Odds == 0:
+			doubted = true
+		default:
 			score, decides, proved = score+p.Odds, true, true
 		}
 	}
 	if decides && score > 0 && !proved && a.Named() {
 		score += pooled
 	}
-	return score, decides
+	return score, decides && (score <= 0 || !doubted)
 }
 
 // adapts is the surest habit that keeps the agent's calls from depending on results,
@@ -96,19 +101,17 @@ func revised(axis []string, day []arena.Verdict, before []string) []string {
 
 // DayTerms are what the agent's day adds to the log-odds of an attempt.
 func (f *Filter) DayTerms(s *habits.Sample, a *habits.Agent) (terms []Term) {
-	for i := range habits.Proofs {
-		if p := &habits.Proofs[i]; p.Holds(s, a) {
-			terms = append(terms, Term{p.Reason, p.Why, p.Odds})
-		}
-	}
 	score, decides := f.revisedOdds(s, a)
-	if score > s.Score {
+	if s.Evidence && score > s.Score {
 		terms = append(terms, Term{"named_day", "the log says of nearly all attempts of the agent's day that the model wrote the calls", pooled})
 	}
-	if decides && score > 0 {
-		if h := adapts(a); h != nil {
-			terms = append(terms, Term{h.Reason, h.Doc, -score})
+	for i := range habits.Proofs {
+		if p := &habits.Proofs[i]; p.Holds(s, a) && (p.Odds != 0 || score > 0) {
+			terms = append(terms, Term{p.Reason, p.Why, cmp.Or(p.Odds, -score)})
 		}
+	}
+	if h := adapts(a); h != nil && decides && score > 0 {
+		terms = append(terms, Term{h.Reason, h.Doc, -score})
 	}
 	return terms
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // RankSignals are what attempts at one problem are ranked by. Each is in 0 to
-// 1, more is better; docs/filter.md derives the formulas.
+// 1, more is better; docs/filter-evidence.md derives the formulas.
 type RankSignals struct {
 	// Depth is 1 - 1/(1 + n/8) over n turns that think and tools called.
 	Depth float64

@@ -173,6 +173,9 @@ type recorder struct {
 	quick   bool
 	// replyNonce is the status that each reply gets.
 	replyNonce string
+	// tokens is what the server counts of a text of so many bytes, nil for a fourth of
+	// them and some more.
+	tokens func(bytes int) int
 }
 
 func (r *recorder) tick(lo, hi int64) int64 {
@@ -203,10 +206,15 @@ func (r *recorder) replyAs(id string, message map[string]any) {
 	if r.constant {
 		id = "chatcmpl-0"
 	}
+	text, _ := json.Marshal(message)
+	prompt, written := 1000+r.w.rng.Intn(5000), 40+r.w.rng.Intn(60)+len(text)/4
+	if r.tokens != nil {
+		written = r.tokens(len(text))
+	}
 	body, _ := json.Marshal(map[string]any{
 		"id": id, "object": "chat.completion",
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": "stop"}},
-		"usage":   map[string]any{"prompt_tokens": 1000 + r.w.rng.Intn(5000), "completion_tokens": 40 + r.w.rng.Intn(60)},
+		"usage":   map[string]any{"prompt_tokens": prompt, "completion_tokens": written},
 	})
 	r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: d, Status: 200, Body: `{"model":"m"}`, Nonce: r.replyNonce}, string(body))
 	r.asked++

@@ -30,8 +30,9 @@ type Act struct {
 	Shop uint64
 	// Rest is a hash over all other arguments.
 	Rest uint64
-	// Used marks a named call that a dispatch has consumed.
-	Used bool
+	// Used marks a named call that a dispatch has consumed, Begun one that a dispatch has
+	// asked for a part of.
+	Used, Begun bool
 }
 
 // Read brings the arguments of a call into a. encoded says that text values

@@ -188,9 +188,16 @@ func (a *Attempt) OtherAnswer() bool {
 	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, other) })
 }
 
-// Unasked reports whether no reply named the answer, and no model was asked for one
-// after the last result: the client chose it.
-func (a *Attempt) Unasked() bool {
+// Foreign reports whether something was sent that readable replies did not name, or the
+// answer is one that none named: the client chose it, or put another in its place.
+func (a *Attempt) Foreign() bool {
 	n, last := len(a.Log.Dispatches), len(a.Log.Replies)-1
-	return n > 0 && a.Recommended != nil && !a.RecommendationNamed && a.Readable > last && a.Log.Dispatches[n-1].Last == last
+	if a.Readable <= last {
+		return a.Unbound() > 0
+	}
+	if a.Unbound()+a.Links[LinkUnknown] > 0 {
+		return true
+	}
+	unasked := n > 0 && a.Log.Dispatches[n-1].Last == last
+	return a.Recommended != nil && !a.RecommendationNamed && (unasked || a.OtherAnswer())
 }

@@ -1,11 +1,20 @@
 package evidence
 
-import "math"
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+)
 
 // forgedReplies counts the ways in which the recorded replies of a log cannot
-// be a server's: all equally quick, or quicker than any model writes.
+// be a server's: all equally quick, quicker than any model writes, or of fewer tokens
+// than their text takes.
 func (a *Attempt) forgedReplies() int {
-	return int(Flag(a.evenTimes()) + Flag(a.hurried() >= minHurried))
+	miscounted := 0
+	for i := range a.Log.Replies {
+		miscounted += int(Flag(a.Log.Replies[i].overfull))
+	}
+	return int(Flag(a.evenTimes()) + Flag(a.hurried() >= minHurried) + Flag(miscounted >= minHurried))
 }
 
 // minEven is how many replies must take the same time for it to be no chance:
@@ -32,9 +41,25 @@ func (a *Attempt) evenTimes() bool {
 	return differ
 }
 
-// minHurried is how many replies must have come too quickly: one may be a
-// server's copy of an answer that it gave before.
+// minHurried is how many replies must be so: one may be a server's copy of an answer
+// that it gave before.
 const minHurried = 2
+
+// overfull reports whether a reply holds more signs than the tokens that its server
+// counted can stand for, blanks left out.
+func (p *Pad) overfull(m *completion) bool {
+	most := densest * int(m.tokens)
+	if most <= 0 || len(m.content)+p.argued <= max(most, minWritten) {
+		return false
+	}
+	signs := utf8.RuneCountInString(strings.Join(strings.Fields(p.said(m.content)), ""))
+	return signs+p.argued > max(most, minWritten)
+}
+
+// densest is how many signs a token stands for at most, on the mean of a reply. Of
+// 13,229 replies of 64 signs and more, 5,471 of them real agents', none has above 5.8,
+// by the tokenizers o200k and cl100k.
+const densest = 8
 
 // hurried counts replies that came quicker than a model writes. A stream is
 // left out: its time may be that of its first piece.

@@ -105,6 +105,10 @@ var binding = [...]struct {
 func (l *ProxyLog) linkOne(i, first, last int) {
 	d := &l.Dispatches[i]
 	for _, try := range binding {
+		if try.link == LinkLoose && l.retries(i) {
+			d.Link = LinkRetry
+			return
+		}
 		if l.consume(d, first, last, try.same) {
 			d.Link = try.link
 			return
@@ -115,8 +119,6 @@ func (l *ProxyLog) linkOne(i, first, last int) {
 		d.Link = LinkNamed
 	case l.derived(d, first, last):
 		d.Link = LinkDerived
-	case l.retries(i):
-		d.Link = LinkRetry
 	case l.unreadable(first, last):
 		d.Link = LinkUnknown
 	case l.consume(d, 0, first-1, (*Act).SameRequest):
@@ -137,7 +139,7 @@ func (l *ProxyLog) consume(d *Dispatch, first, last int, same func(named, sent *
 			if named.Used || !same(named, &d.Act) {
 				continue
 			}
-			named.Used = !partial(named, &d.Act)
+			named.Used, named.Begun = !partial(named, &d.Act), true
 			d.Reply = r
 			return true
 		}

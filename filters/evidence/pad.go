@@ -40,6 +40,8 @@ type Pad struct {
 	// json reads replies and keeps their texts without escapes.
 	json    *cursor.Cursor
 	written calls.Reader
+	// argued counts the bytes of the arguments that the reply at hand names as text.
+	argued int
 	// others are the messages of a reply's further choices.
 	others []completion
 	// Full reports whether more came than is examined.

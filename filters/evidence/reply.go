@@ -31,6 +31,8 @@ type Reply struct {
 	shell    int
 	written  int
 	streamed bool
+	// overfull reports whether it holds more signs than the tokens that were counted.
+	overfull bool
 	// Voted reports whether the answer holds several choices.
 	Voted bool
 	// content is what the answer says.
@@ -58,6 +60,7 @@ func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
 	r.written = len(m.content) + len(m.calls) + len(m.single) + len(m.reasoning)
 	r.shell = len(body) - r.written
 	first, queued := len(p.acts), len(p.tools)
+	p.argued = 0
 	p.callsOf(&m, first)
 	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
 	r.Voted = len(p.others) > 0
@@ -65,6 +68,7 @@ func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
 		p.callsOf(&p.others[i], first)
 	}
 	r.Named = p.acts[first:len(p.acts):len(p.acts)]
+	r.overfull = !r.streamed && p.overfull(&m)
 	return r
 }
 
@@ -98,6 +102,8 @@ var replyLimits = cursor.Limits{Depth: 512, StringBytes: math.MaxInt, Elements: 
 type completion struct {
 	id                                string
 	content, calls, single, reasoning arena.Raw
+	// tokens is what the server counts of it, 0 where it counts nothing.
+	tokens int64
 }
 
 // completion reads a reply. whole is false where the text ends too early or
@@ -124,6 +130,13 @@ func (p *Pad) completion(body string) (m completion, whole bool) {
 			p.others = append(p.others, other)
 		}
 	}
+	usage := func(key string) {
+		if key != "completion_tokens" {
+			c.Skip()
+			return
+		}
+		m.tokens, _ = c.Int()
+	}
 	c.Next(body)
 	c.Object(func(key string) {
 		switch key {
@@ -138,6 +151,8 @@ func (p *Pad) completion(body string) (m completion, whole bool) {
 				first = false
 				c.Object(choice)
 			})
+		case "usage":
+			c.Object(usage)
 		default:
 			c.Skip()
 		}
@@ -233,6 +248,7 @@ func (p *Pad) function() (name string, args arena.Raw) {
 			c.Skip()
 		case c.Kind() == arena.String:
 			text, _ := c.String()
+			p.argued += len(text)
 			args = calls.ArgumentsIn(text)
 		default:
 			args, _ = calls.Arguments(c.Raw())

@@ -1,7 +1,8 @@
 package habits
 
 // Proof is one thing of an agent's day that no model can have done: the words, the
-// answer or the calls are from elsewhere.
+// answer or the calls are from elsewhere. One without odds is a doubt: it makes an
+// agentic attempt unknown.
 type Proof struct {
 	// Check is the versioned name, Reason the stable word that it gives.
 	Check, Reason string

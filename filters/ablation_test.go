@@ -1,0 +1,106 @@
+package filters_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/long"
+)
+
+// TestAblation keeps the table of docs/decisions: how many attempts of each set change
+// their axis where one rule is off, and how many of those are lost and won by it. A
+// program is right where it is not agentic. It runs alone, since it changes the rules.
+//
+//nolint:paralleltest // it takes rules out of the filter
+func TestAblation(t *testing.T) {
+	if !long.Tests {
+		t.Skip("all sets once for each rule: go test -tags long")
+	}
+	sets := []string{"real", "day", "set on", "left out"}
+	var days []*ablated
+	for _, day := range [][]labelled{readDay(t, shared(t, "data/axis")), readDay(t, sharedDay(t)), play(setOn), play(leftOut)} {
+		days = append(days, ablate(t, day))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-18s", "rule off")
+	for i, set := range sets {
+		fmt.Fprintf(&b, " %22s", fmt.Sprintf("%s %d", set, len(days[i].all)))
+	}
+	b.WriteString("\n")
+	row := func(name string, rule int) {
+		fmt.Fprintf(&b, "%-18s", name)
+		for _, d := range days {
+			fmt.Fprintf(&b, " %22s", d.without(rule))
+		}
+		b.WriteString("\n")
+	}
+	for rule, name := range filters.Rules() {
+		row(name, rule)
+	}
+	var reasons []string
+	for i := range habits.Proofs {
+		reasons = append(reasons, habits.Proofs[i].Reason)
+	}
+	for i := range habits.All {
+		reasons = append(reasons, habits.All[i].Reason)
+	}
+	for _, reason := range reasons {
+		filters.WithoutHabit(reason, func() { row(reason, -1) })
+	}
+	golden(t, "ablation.txt", b.String())
+}
+
+// ablated is a set with what each rule of the first pass adds to its attempts.
+type ablated struct {
+	filter  *filters.Filter
+	all     []judgement
+	odds    [][]float64
+	decides []bool
+}
+
+func ablate(t *testing.T, day []labelled) *ablated {
+	t.Helper()
+	a := &ablated{filter: newFilter(t), all: judgeDay(t, day)}
+	for _, l := range day {
+		d := filters.Normalise(l.trace)
+		odds, decides := filters.Odds(a.filter, l.trace, &d)
+		a.odds, a.decides = append(a.odds, odds), append(a.decides, decides)
+	}
+	return a
+}
+
+// without says how many axes change without a rule of the first pass, -1 for none of
+// them, and how many of these were right and are not, or are and were not.
+func (a *ablated) without(rule int) string {
+	before := make([]arena.Structure, len(a.all))
+	checked := make([]*filters.Checked, len(a.all))
+	for i := range a.all {
+		sample := a.all[i].sample
+		before[i] = a.all[i].before
+		if rule >= 0 {
+			filters.Without(&before[i], &sample, a.odds[i][rule], a.decides[i])
+		}
+		checked[i] = &filters.Checked{ID: strconv.Itoa(i), Agent: a.all[i].trace.RunID, Sample: sample}
+	}
+	day := a.filter.Day(checked)
+	changed, lost, won := 0, 0, 0
+	for i := range a.all {
+		j := &a.all[i]
+		is := a.filter.Revise(before[i], checked[i].Sample, day.Agent(j.trace.RunID)).Axis
+		if is == j.after.Axis {
+			continue
+		}
+		changed++
+		lost += right(j.after.Axis, j.agentic) * (1 - right(is, j.agentic))
+		won += (1 - right(j.after.Axis, j.agentic)) * right(is, j.agentic)
+	}
+	if changed == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d -%d +%d", changed, lost, won)
+}
