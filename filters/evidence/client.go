@@ -62,47 +62,18 @@ func (l *ProxyLog) opens(id string, first, last int) bool {
 	return false
 }
 
-// numbering is how a client numbers products for its model, which then names
-// numbers where the shop wants ids.
-type numbering struct {
-	// through reports whether numbers run through all lists shown so far, each product
-	// once; else they count within the newest list.
-	through bool
-	// from is the first number.
-	from int
-}
-
-var numberings = [...]numbering{{true, 1}, {true, 0}, {false, 1}, {false, 0}}
-
-// unnumber puts ids in the place of numbers in what replies named, by that
-// numbering which explains most of what was then opened or recommended. A
-// program that opens other products than the numbers point at is not helped.
+// unnumber puts ids in the place of numbers in what replies named, where a client numbers
+// the products of each list for its model, and just those were then opened or
+// recommended.
 func (a *Attempt) unnumber() {
-	if !a.Log.numbers() {
-		return
-	}
-	best, most := numbering{}, 0
-	for _, by := range numberings {
-		if n := a.explained(by); n > most {
-			best, most = by, n
-		}
-	}
-	if most == 0 {
-		return
-	}
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
 		for j := range r.Named {
-			if ids := a.pointed(&r.Named[j], r, best); ids != nil {
+			if ids := a.pointed(&r.Named[j], r.Start); ids != nil && a.taken(ids, r.End) {
 				r.Named[j].IDs = ids
 			}
 		}
 	}
-}
-
-// numbers reports whether a reply names products by numbers of its own.
-func (l *ProxyLog) numbers() bool {
-	return slices.ContainsFunc(l.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, isNumbered) })
 }
 
 func isNumbered(n Act) bool {
@@ -120,53 +91,29 @@ func numberOf(id string) int {
 	return int(n)
 }
 
-// explained counts the numbered calls that this numbering turns into something
-// that was opened or recommended afterwards.
-func (a *Attempt) explained(by numbering) (n int) {
-	for i := range a.Log.Replies {
-		r := &a.Log.Replies[i]
-		for j := range r.Named {
-			if ids := a.pointed(&r.Named[j], r, by); ids != nil && a.taken(ids, r.End) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // pointed are the products that a numbered call means; nil where it is none or
 // a number points nowhere.
-func (a *Attempt) pointed(n *Act, r *Reply, by numbering) []string {
+func (a *Attempt) pointed(n *Act, at float64) []string {
 	if !isNumbered(*n) || !a.Pad.room() {
 		return nil
 	}
-	shown, from := a.numbered(r.Start, by.through), len(a.Pad.ids)
+	shown, from := a.listed(at), len(a.Pad.ids)
 	for _, id := range n.IDs {
-		place := numberOf(id) - by.from
-		if place < 0 || place >= len(shown) {
+		place := numberOf(id)
+		if place < 1 || place > len(shown) {
 			a.Pad.ids = a.Pad.ids[:from]
 			return nil
 		}
-		a.Pad.ids = append(a.Pad.ids, shown[place])
+		a.Pad.ids = append(a.Pad.ids, shown[place-1])
 	}
 	return a.Pad.ids[from:len(a.Pad.ids):len(a.Pad.ids)]
 }
 
-// numbered are the products of the lists shown before the moment, as they are
-// numbered.
-func (a *Attempt) numbered(at float64, through bool) (shown []string) {
+// listed are the products of the newest list before the moment.
+func (a *Attempt) listed(at float64) (shown []string) {
 	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
-		switch {
-		case d.Act.Tool != ToolFind || d.End > at+a.Log.Slack:
-		case !through:
+		if d := &a.Log.Dispatches[i]; d.Act.Tool == ToolFind && d.End <= at+a.Log.Slack {
 			shown = d.shown
-		default:
-			for _, id := range d.shown {
-				if !slices.Contains(shown, id) {
-					shown = append(shown, id)
-				}
-			}
 		}
 	}
 	return shown

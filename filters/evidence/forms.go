@@ -199,7 +199,7 @@ func (a *Attempt) lastFrame(by int, sent *Act, depth int) (words, written, rest 
 }
 
 // newest is the list that was the newest when a reply was asked for.
-func (a *Attempt) newest(by int) []string { return a.numbered(a.Log.Replies[by].Start, false) }
+func (a *Attempt) newest(by int) []string { return a.listed(a.Log.Replies[by].Start) }
 
 // says reports whether a reply holds the words or products of a call, one after
 // the other; products also by their numbers in the list.

@@ -1,7 +1,6 @@
 package habits
 
 import (
-	"math"
 	"slices"
 
 	"github.com/trajectory-arena/arena/filters/evidence"
@@ -12,7 +11,7 @@ var _ = habit(Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
 	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first products of a list, the first of them recommended.",
 	fixed: func(a *Agent) Estimate {
-		return least(course(a), least(tops.In(a).unbroken(), picks(a)))
+		return least(course(a), least(tops.In(a).unbroken(), firsts.In(a).ramped(0.51, 1)))
 	},
 })
 
@@ -25,6 +24,8 @@ var (
 		}, evidence.ToolView, evidence.ToolMatch)
 		return t
 	})
+	// Who compares recommends another product than the first shown at least in a quarter of
+	// cases.
 	firsts = counted("the first product recommended", func(a *evidence.Attempt) (t Tally) {
 		claimsOf(a, func(i int, c *evidence.Claim) {
 			top, _ := leads(a, i, c.Act.IDs)
@@ -37,20 +38,6 @@ var (
 		return t
 	})
 )
-
-// picks is how surely the product recommended is the first one shown. Who compares
-// recommends another at least in a quarter of cases. The interval is one standard
-// error to either side, since an agent recommends but once an attempt.
-func picks(a *Agent) Estimate {
-	t := firsts.In(a)
-	if t.Whole == 0 {
-		return Estimate{}
-	}
-	p := t.Share()
-	e := math.Sqrt(p * (1 - p) / float64(t.Whole))
-	sure := func(p float64) float64 { return ramp(p, 0.51, 1) }
-	return Estimate{sure(p - e), sure(p), sure(p + e)}
-}
 
 // ranked reports whether a list before the claim shows the product, and shows it first.
 func ranked(a *evidence.Attempt, before int, id string) (shown, first bool) {
