@@ -2,7 +2,6 @@ package outcome
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -17,28 +16,19 @@ type attempt struct {
 	compared, leftOut int
 }
 
-// score fills the scores. Its error is a stopError, or says why there are none.
+// score fills the scores, or raises why there are none. Its error ends the run.
 func (a *attempt) score(ctx context.Context, t *arena.Trace, problems *specs) error {
-	s, err := problems.of(t, a.problem)
-	if err != nil {
-		return err
-	}
-	d, err := readDialogue(t)
-	if err != nil {
-		return err
-	}
+	s := problems.of(t, a.problem)
+	d := readDialogue(t)
 	a.scores.Length, a.scores.Format = d.length, d.format
-	pairs, err := a.lookUp(s, d.recommended)
-	if err != nil {
+	pairs := a.lookUp(s, d.recommended)
+	if err := a.embed(ctx, pairs); err != nil {
 		return err
 	}
-	if err := a.embed(ctx, pairs); err != nil {
-		return &stopError{err}
+	if !s.single || len(pairs) > 0 {
+		a.fill(s, pairs)
 	}
-	if s.single && len(pairs) == 0 {
-		return nil
-	}
-	return a.fill(s, pairs)
+	return nil
 }
 
 // held is one recommended product held against one reward.
@@ -56,72 +46,48 @@ type held struct {
 
 // lookUp pairs the i-th recommended product with the i-th reward; a product
 // task has one reward. Ids that the catalogue does not know pair with nothing.
-func (a *attempt) lookUp(s spec, recommended []string) ([]held, error) {
-	var pairs []held
+func (a *attempt) lookUp(s spec, recommended []string) (pairs []held) {
 	for i := range s.rewards[:min(len(s.rewards), len(recommended))] {
 		h := held{product: a.products.document(recommended[i]), reward: &s.rewards[i]}
 		if h.product == nil {
 			continue
 		}
-		var err error
-		if h.gold, err = isGold(h.product, h.reward); err == nil {
-			err = a.findTitles(&h)
-		}
-		if err != nil {
-			return nil, err
-		}
+		h.gold = isGold(h.product.fields, h.reward.value)
+		a.findTitles(&h)
 		pairs = append(pairs, h)
 	}
-	return pairs, nil
+	return pairs
 }
 
 // fill writes the axes.
-func (a *attempt) fill(s spec, pairs []held) error {
+func (a *attempt) fill(s spec, pairs []held) {
 	axes := &arena.Axes{}
 	basket := basket{shops: map[string]bool{}}
 	for i := range pairs {
-		rule, err := a.add(axes, &pairs[i])
-		if err == nil && rule > 0 && !s.single {
-			err = basket.add(pairs[i].product.fields)
-		}
-		if err != nil {
-			return err
+		if rule := a.add(axes, &pairs[i]); rule > 0 && !s.single {
+			basket.add(pairs[i].product.fields)
 		}
 	}
-	divide(axes, float64(len(s.rewards)))
+	n := float64(len(s.rewards))
+	for _, axis := range []*float64{&axes.Product, &axes.GT, &axes.Rule, &axes.Title, &axes.Price, &axes.Service, &axes.SKUAttrs} {
+		*axis /= n
+	}
 	a.scores.Axes = axes
-	return a.close(s, &basket)
-}
-
-// close writes the axis that a task has for its products together.
-func (a *attempt) close(s spec, b *basket) error {
-	all := b.count == len(s.rewards)
-	switch {
-	case a.problem.Category == arena.CategoryShop:
-		a.scores.Axes.Shop = flag(all && len(b.shops) == 1)
-	case a.problem.Category == arena.CategoryVoucher && !all:
-		a.scores.Axes.Budget = flag(false)
-	case a.problem.Category == arena.CategoryVoucher:
-		fits, err := b.fits(s.voucher)
-		if err != nil {
-			return fmt.Errorf("voucher: %w", err)
-		}
-		a.scores.Axes.Budget = flag(fits)
+	// The axis that a task has for its products together.
+	all := basket.count == len(s.rewards)
+	switch a.problem.Category {
+	case arena.CategoryShop:
+		axes.Shop = flag(all && len(basket.shops) == 1)
+	case arena.CategoryVoucher:
+		axes.Budget = flag(all && basket.fits(s.voucher))
+	case arena.CategoryProduct:
 	}
-	return nil
 }
 
 // add adds one product's scores and returns its rule score.
-func (a *attempt) add(axes *arena.Axes, h *held) (float64, error) {
-	titles, err := a.compareTitles(h)
-	if err != nil {
-		return 0, fmt.Errorf("title: %w", err)
-	}
-	t, err := check(h.product, h.reward, titles)
-	if err != nil {
-		return 0, err
-	}
-	rule := t.rule()
+func (a *attempt) add(axes *arena.Axes, h *held) float64 {
+	t := check(h.product, h.reward, a.compareTitles(h))
+	rule := t.share(axisTitle, axisPrice, axisService, axisOptions)
 	axes.Product++
 	if h.gold {
 		rule = 1
@@ -132,13 +98,7 @@ func (a *attempt) add(axes *arena.Axes, h *held) (float64, error) {
 	axes.Price += t.share(axisPrice)
 	axes.Service += t.share(axisService)
 	axes.SKUAttrs += t.share(axisOptions)
-	return rule, nil
-}
-
-func divide(a *arena.Axes, n float64) {
-	for _, axis := range []*float64{&a.Product, &a.GT, &a.Rule, &a.Title, &a.Price, &a.Service, &a.SKUAttrs} {
-		*axis /= n
-	}
+	return rule
 }
 
 func flag(ok bool) *int {

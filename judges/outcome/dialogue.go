@@ -1,8 +1,7 @@
 package outcome
 
 import (
-	"errors"
-	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -18,10 +17,9 @@ type dialogue struct {
 	recommended []string
 }
 
-// readDialogue walks over the steps once. It fails where the subnet's scorer
+// readDialogue walks over the steps once. It raises where the subnet's scorer
 // gives up on the attempt.
-func readDialogue(t *arena.Trace) (dialogue, error) {
-	var d dialogue
+func readDialogue(t *arena.Trace) (d dialogue) {
 	ids := gjson.Result{Type: gjson.String}
 	var last *arena.Step
 	var m message
@@ -30,9 +28,8 @@ func readDialogue(t *arena.Trace) (dialogue, error) {
 		if t.Steps[i].Role != arena.RoleAgent {
 			continue
 		}
-		var err error
-		if m, err = readStep(&t.Steps[i], m.calls[:0]); err != nil {
-			return d, fmt.Errorf("step %d: %w", i+1, err)
+		if fault := catch(func() { m = readStep(&t.Steps[i], m.calls[:0]) }); fault != nil {
+			raise("step %d: %w", i+1, fault)
 		}
 		d.format += m.format()
 		lastRecommended(m.calls, &ids)
@@ -40,53 +37,43 @@ func readDialogue(t *arena.Trace) (dialogue, error) {
 		n++
 	}
 	if n == 0 {
-		return d, nil
+		return d
 	}
-	ended, err := terminates(last, m)
-	if err != nil {
-		return d, fmt.Errorf("last step: %w", err)
-	}
-	if ended {
+	if terminates(last, m) {
 		d.length = 1 / float64(n)
 	}
 	d.format /= float64(n)
 	d.recommended = splitIDs(ids)
-	return d, nil
+	return d
 }
 
 // terminates reports whether the last step calls terminate. Unlike the other
 // steps, a last one that cannot be read ends the scoring.
-func terminates(step *arena.Step, last message) (bool, error) {
+func terminates(step *arena.Step, last message) bool {
+	defer within("last step")
 	if !last.readable {
 		completion := members(gjson.Parse(string(step.Raw)), "completion")[0]
-		body := members(completion, "message")[0]
-		return false, refuseNonObject(body)
+		refuseNonObject(members(completion, "message")[0])
 	}
 	ended := false
 	for _, c := range last.calls {
 		if c.kind == arena.Absent {
-			return false, errors.New("a tool call has no name")
+			raise("a tool call has no name")
 		}
 		ended = ended || c.name == "terminate"
 	}
-	return ended, nil
+	return ended
 }
 
-// refuseNonObject reports whether Python can look for "tool_call" in a message
+// refuseNonObject raises unless Python can look for "tool_call" in a message
 // that is no object, and find nothing.
-func refuseNonObject(body gjson.Result) error {
+func refuseNonObject(body gjson.Result) {
 	if !body.Exists() {
-		return errors.New("it has no completion.message")
+		raise("it has no completion.message")
 	}
-	v := decode(body)
-	if !v.Truth() {
-		return nil
+	if v := decode(body); v.Truth() && contains(v, python.String("tool_call")) {
+		raise("its message is no object")
 	}
-	found, err := contains(v, python.String("tool_call"))
-	if err == nil && found {
-		err = errors.New("its message is no object")
-	}
-	return err
 }
 
 // lastRecommended updates ids by the recommendations of one step. A call that
@@ -121,4 +108,34 @@ func splitIDs(list gjson.Result) []string {
 		}
 	}
 	return all
+}
+
+// What the rendering of a message puts around its parts. A message text that holds
+// any of them nests or repeats a tag, and the step's format is broken.
+var (
+	tag     = regexp.MustCompile(`</?(?:think|tool_call|response)>`)
+	opening = regexp.MustCompile(`<(?:think|tool_call|response)>`)
+)
+
+// holdsTag looks for tags in JSON as the subnet renders it: with a backslash
+// before every slash, so that only opening tags can show. Where some letter may be
+// written as an escape, it looks at the decoded texts.
+func holdsTag(json string) bool {
+	if strings.Contains(json, `\u00`) && (strings.Contains(json, "<") || strings.Contains(json, `\u003`)) {
+		return anyText(gjson.Parse(json), opening.MatchString)
+	}
+	return opening.MatchString(json)
+}
+
+// anyText reports whether a key or string anywhere in r fulfils ok.
+func anyText(r gjson.Result, ok func(string) bool) bool {
+	if !r.IsObject() && !r.IsArray() {
+		return r.Type == gjson.String && ok(r.Str)
+	}
+	found := false
+	r.ForEach(func(key, item gjson.Result) bool {
+		found = ok(key.Str) || anyText(item, ok)
+		return !found
+	})
+	return found
 }

@@ -63,17 +63,11 @@ func (e *Endpoint) fill(ctx context.Context, texts []string, all [][]float64) er
 	}
 	for i := range all {
 		if all[i] == nil {
-			all[i], vectors = wide(vectors[0]), vectors[1:]
+			for _, x := range vectors[0] { // in the precision that the subnet compares in
+				all[i] = append(all[i], float64(x))
+			}
+			vectors = vectors[1:]
 		}
 	}
 	return nil
-}
-
-// wide is a vector in the precision that the subnet compares in.
-func wide(v []float32) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = float64(x)
-	}
-	return out
 }

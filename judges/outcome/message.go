@@ -2,7 +2,6 @@ package outcome
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/tidwall/gjson"
 
@@ -35,14 +34,14 @@ type call struct {
 	parameters string
 }
 
-// readStep reads one step. It fails where the subnet's own typed message
+// readStep reads one step. It raises where the subnet's own typed message
 // refuses a field, which leaves the whole attempt without a score.
 //
 // A typed step with a time stamp is read from its fields, and so is one
 // without Raw: steps of other shapes than the sandbox's are scored as the
 // sandbox would have recorded them. Any other step is read from Raw. The calls
 // of a typed step are put into room.
-func readStep(s *arena.Step, room []call) (message, error) {
+func readStep(s *arena.Step, room []call) message {
 	if s.Raw != "" && (!s.Typed || s.Timestamp.Kind() != arena.Number) {
 		return readMessage(gjson.Parse(string(s.Raw)))
 	}
@@ -56,7 +55,7 @@ func readStep(s *arena.Step, room []call) (message, error) {
 		m.calls = append(m.calls, call{c.Name, arena.String, arguments(c.Arguments)})
 		m.tagged = m.tagged || opening.MatchString(c.Name) || opening.MatchString(c.ID) || holdsTag(string(c.Arguments)) || holdsTag(string(c.Result))
 	}
-	return m, nil
+	return m
 }
 
 // arguments are an object, or a string that holds one as JSON.
@@ -74,43 +73,35 @@ func arguments(raw arena.Raw) string {
 }
 
 // readMessage reads a step as its source wrote it.
-func readMessage(step gjson.Result) (message, error) {
+func readMessage(step gjson.Result) message {
 	fields := members(step, "completion", "extra_info")
 	m := message{}
 	m.timed, m.stamped = readTimestamp(fields[1])
 	body := members(fields[0], "message")[0]
 	if !body.IsObject() {
-		return m, nil
+		return m
 	}
 	m.readable = true
 	parts := members(body, "think", "response", "user", "tool_call", "obs")
 	for i, name := range []string{"think", "response", "user"} {
 		if parts[i].Exists() && parts[i].Type != gjson.String {
-			return m, fmt.Errorf("message field %q is not a string", name)
+			raise("message field %q is not a string", name)
 		}
 	}
-	var err error
-	if m.calls, err = readCalls(parts[3], "tool_call"); err != nil {
-		return m, err
-	}
-	if _, err = readCalls(parts[4], "obs"); err != nil {
-		return m, err
-	}
+	m.calls = readCalls(parts[3], "tool_call")
+	readCalls(parts[4], "obs")
 	m.think, m.response, m.tagged = parts[0].Str, parts[1].Str, holdsTag(parts[3].Raw)
-	return m, nil
+	return m
 }
 
 // readCalls reads a list of objects.
-func readCalls(r gjson.Result, field string) ([]call, error) {
+func readCalls(r gjson.Result, field string) (all []call) {
 	if r.Exists() && !r.IsArray() {
-		return nil, fmt.Errorf("message field %q is not a list", field)
+		raise("message field %q is not a list", field)
 	}
-	var all []call
-	var err error
 	r.ForEach(func(_, item gjson.Result) bool {
 		if !item.IsObject() {
-			err = fmt.Errorf("message field %q holds an entry that is no object", field)
-			return false
+			raise("message field %q holds an entry that is no object", field)
 		}
 		parts := members(item, "name", "parameters")
 		c := call{name: parts[0].Str, kind: arena.Raw(parts[0].Raw).Kind()}
@@ -120,7 +111,7 @@ func readCalls(r gjson.Result, field string) ([]call, error) {
 		all = append(all, c)
 		return true
 	})
-	return all, err
+	return all
 }
 
 // members finds some keys of an object in one pass; of a key's repetitions
@@ -150,8 +141,8 @@ func readTimestamp(extra gjson.Result) (timed, stamped bool) {
 	if !extra.IsObject() {
 		return false, false
 	}
-	stamp, err := asNumber(decode(members(extra, "timestamp")[0]))
-	return true, err == nil && stamp > 0
+	stamp := decode(members(extra, "timestamp")[0])
+	return true, stamp.IsNumber() && asNumber(stamp) > 0
 }
 
 // format is the step's format score: 1 if think and at least one of tool_call

@@ -8,27 +8,29 @@ type options struct {
 	skus       [][]pair
 }
 
-func readOptions(product value) (o options, err error) {
+func readOptions(product value) (o options, fault error) {
 	attributes, _ := product.Get("attributes")
 	skus, _ := product.Get("sku_options")
-	if attributes.Truth() {
-		err = eachPair(attributes, true, func(p pair) { o.attributes = append(o.attributes, p) })
-	}
-	if err == nil && skus.Truth() {
-		o.skus, err = skuPairs(skus)
-	}
-	return o, err
+	fault = catch(func() {
+		if attributes.Truth() {
+			o.attributes = pairs(attributes, true)
+		}
+		if !skus.Truth() {
+			return
+		}
+		for _, variant := range items(skus) {
+			o.skus = append(o.skus, pairs(variant.Value, false))
+		}
+	})
+	return o, fault
 }
 
 // checkOptions takes the best over the product's SKUs; the plain attributes
 // count with each of them, and alone.
-func checkOptions(t *tally, product *document, reward *wish) error {
-	if reward.fault != nil {
-		return reward.fault
-	}
-	if product.fault != nil {
-		return product.fault
-	}
+func checkOptions(t *tally, product *document, reward *wish) {
+	defer within("sku & attrs")
+	reraise(reward.fault)
+	reraise(product.fault)
 	left := make([]pair, 0, fewOptions)
 	for _, p := range reward.options {
 		if !slices.Contains(product.options.attributes, p) {
@@ -46,7 +48,6 @@ func checkOptions(t *tally, product *document, reward *wish) error {
 		best = max(best, found)
 	}
 	t.total[axisOptions], t.hits[axisOptions] = len(reward.options), len(reward.options)-len(left)+best
-	return nil
 }
 
 // fewOptions is how many options a reward wants at most, as a rule.
@@ -55,56 +56,27 @@ const fewOptions = 16
 // pair is one key with the hash of its value.
 type pair struct{ key, value string }
 
-// eachPair walks over a map of values, or of lists of values.
-func eachPair(v value, lists bool, yield func(pair)) error {
-	o, err := items(v)
-	for _, item := range o {
+// pairs are those of a map of values, or of lists of values.
+func pairs(v value, lists bool) (all []pair) {
+	for _, item := range items(v) {
 		values := []value{item.Value}
 		if lists {
-			if values, err = iterate(item.Value); err != nil {
-				return err
-			}
+			values = iterate(item.Value)
 		}
 		for _, each := range values {
-			h, bad := hash(each)
-			if bad != nil {
-				return bad
-			}
-			yield(pair{item.Key, h})
+			all = append(all, pair{item.Key, hash(each)})
 		}
 	}
-	return err
+	return all
 }
 
-func wantedPairs(reward value) ([]pair, error) {
-	var all []pair
-	for _, field := range []string{"sku_options", "attributes"} {
-		list, ok := reward.Get(field)
-		if !ok {
-			continue
-		}
-		maps, err := iterate(list)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range maps {
-			if err := eachPair(m, field == "attributes", func(p pair) { all = append(all, p) }); err != nil {
-				return nil, err
+func wantedPairs(reward value) (all []pair, fault error) {
+	fault = catch(func() {
+		for _, field := range []string{"sku_options", "attributes"} {
+			for _, m := range walk(reward, field) {
+				all = append(all, pairs(m, field == "attributes")...)
 			}
 		}
-	}
-	return all, nil
-}
-
-func skuPairs(v value) ([][]pair, error) {
-	variants, err := items(v)
-	var all [][]pair
-	for _, variant := range variants {
-		var sku []pair
-		if bad := eachPair(variant.Value, false, func(p pair) { sku = append(sku, p) }); bad != nil {
-			return nil, bad
-		}
-		all = append(all, sku)
-	}
-	return all, err
+	})
+	return all, fault
 }

@@ -1,14 +1,12 @@
 package outcome
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -21,6 +19,44 @@ import (
 // score.
 
 type value = python.Value
+
+// raised is what Python would raise: rules panic with it where their Python raises.
+type raised struct{ error }
+
+func raise(format string, args ...any) { panic(raised{fmt.Errorf(format, args...)}) }
+
+// reraise raises what was caught; nothing for nil.
+func reraise(fault error) {
+	if fault != nil {
+		panic(raised{fault})
+	}
+}
+
+// catch gives what rules raise, as Python's except does; nil where they raise nothing.
+func catch(rules func()) (fault error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case raised:
+			fault = p.error
+		default:
+			panic(p)
+		}
+	}()
+	rules()
+	return nil
+}
+
+// within, deferred, says of what the rules around it raise where that was.
+func within(where string) {
+	switch p := recover().(type) {
+	case nil:
+	case raised:
+		raise("%s: %w", where, p.error)
+	default:
+		panic(p)
+	}
+}
 
 // decode is one value as Python reads it. An integer that Python refuses to read,
 // of more than 4,300 digits, is the nearest float: no score was ever paid on one.
@@ -45,28 +81,27 @@ func pick(r gjson.Result, keys ...string) value {
 
 // kind names a value's type in errors.
 func kind(v value) string {
-	return map[python.Kind]string{python.None: "null", python.Bool: "a boolean", python.Int: "a number", python.Float: "a number",
-		python.Str: "a string", python.List: "a list", python.Dict: "an object"}[v.Kind]
+	return [...]string{"null", "a boolean", "a number", "a number", "a string", "a list", "an object"}[v.Kind]
 }
 
 // get is Python's v[key] for a string key.
-func get(v value, key string) (value, error) {
+func get(v value, key string) value {
 	if v.Kind != python.Dict {
-		return value{}, fmt.Errorf("read %q: %s is no object", key, kind(v))
+		raise("read %q: %s is no object", key, kind(v))
 	}
 	item, ok := v.Get(key)
 	if !ok {
-		return value{}, fmt.Errorf("read %q: no such key", key)
+		raise("read %q: no such key", key)
 	}
-	return item, nil
+	return item
 }
 
 // iterate is Python's for-loop: over a list's items, a string's characters,
 // an object's keys.
-func iterate(v value) (all []value, err error) {
+func iterate(v value) (all []value) {
 	switch v.Kind {
 	case python.List:
-		return v.List, nil
+		return v.List
 	case python.Str:
 		for _, r := range v.Text {
 			all = append(all, python.String(string(r)))
@@ -76,109 +111,101 @@ func iterate(v value) (all []value, err error) {
 			all = append(all, python.String(item.Key))
 		}
 	case python.None, python.Bool, python.Int, python.Float:
-		return nil, fmt.Errorf("cannot walk over %s", kind(v))
+		raise("cannot walk over %s", kind(v))
 	}
-	return all, nil
+	return all
 }
 
-// length is Python's len.
-func length(v value) (int, error) {
-	if v.Kind == python.Str {
-		return utf8.RuneCountInString(v.Text), nil
+// walk is iterate over what v has under a key; nothing where it has no such key.
+func walk(v value, key string) []value {
+	if list, has := v.Get(key); has {
+		return iterate(list)
 	}
-	all, err := iterate(v)
-	return len(all), err
+	return nil
 }
 
 // items is Python's v.items().
-func items(v value) ([]python.Item, error) {
+func items(v value) []python.Item {
 	if v.Kind != python.Dict {
-		return nil, fmt.Errorf("%s has no keys", kind(v))
+		raise("%s has no keys", kind(v))
 	}
-	return v.Dict, nil
+	return v.Dict
 }
 
 // contains is Python's item in v.
-func contains(v, item value) (bool, error) {
+func contains(v, item value) bool {
 	switch v.Kind {
 	case python.Str:
 		if item.Kind != python.Str {
-			return false, fmt.Errorf("cannot look for %s in a string", kind(item))
+			raise("cannot look for %s in a string", kind(item))
 		}
-		return strings.Contains(v.Text, item.Text), nil
+		return strings.Contains(v.Text, item.Text)
 	case python.Dict:
+		hash(item)
 		_, found := v.Get(item.Text)
-		_, err := hash(item)
-		return found && item.Kind == python.Str, err
+		return found && item.Kind == python.Str
 	case python.List:
-		return slices.ContainsFunc(v.List, func(other value) bool { return equal(other, item) }), nil
+		return slices.ContainsFunc(v.List, func(other value) bool { return equal(other, item) })
 	case python.None, python.Bool, python.Int, python.Float:
 	}
-	return false, fmt.Errorf("cannot look into %s", kind(v))
+	raise("cannot look into %s", kind(v))
+	return false
 }
 
 // equal is Python's ==: 1, 1.0 and true are one value.
 func equal(a, b value) bool {
-	if a.Kind == python.List || a.Kind == python.Dict {
+	if a.Kind >= python.List || b.Kind >= python.List {
 		return a.Kind == b.Kind && len(a.Dict) == len(b.Dict) && slices.EqualFunc(a.List, b.List, equal) &&
 			!slices.ContainsFunc(a.Dict, func(item python.Item) bool {
 				other, there := b.Get(item.Key)
 				return !there || !equal(item.Value, other)
 			})
 	}
-	ha, errA := hash(a)
-	hb, errB := hash(b)
-	return errA == nil && errB == nil && ha == hb
+	return hash(a) == hash(b)
 }
 
-var errUnhashable = errors.New("a list or object cannot be a member of a set")
-
 // hash names a scalar so that two names are equal where Python's values are.
-func hash(v value) (string, error) {
+func hash(v value) string {
 	switch v.Kind {
 	case python.None:
-		return "null", nil
+		return "null"
 	case python.Str:
-		return `"` + v.Text, nil
+		return `"` + v.Text
 	case python.List, python.Dict:
-		return "", errUnhashable
+		raise("a list or object cannot be a member of a set")
 	case python.Int:
-		return v.Text, nil
+		return v.Text
 	case python.Bool, python.Float:
 	}
-	f, _ := asNumber(v)
+	f := asNumber(v)
 	if !math.IsInf(f, 0) && f == math.Trunc(f) {
-		return new(big.Float).SetFloat64(f+0).Text('f', 0), nil
+		return new(big.Float).SetFloat64(f+0).Text('f', 0)
 	}
-	return strconv.FormatFloat(f, 'g', -1, 64), nil
+	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
 // asNumber reads numbers and booleans, which Python counts as 0 and 1.
-func asNumber(v value) (float64, error) {
-	switch f, _ := v.Float64(); { // out of range gives the infinity that Python gives
-	case !v.IsNumber():
-		return 0, fmt.Errorf("%s is no number", kind(v))
-	case v.Bool:
-		return 1, nil
-	default:
-		return f, nil
+func asNumber(v value) float64 {
+	if !v.IsNumber() {
+		raise("%s is no number", kind(v))
 	}
+	if v.Bool {
+		return 1
+	}
+	f, _ := v.Float64() // out of range gives the infinity that Python gives
+	return f
 }
 
 // exactDigits is the longest decimal integer that always fits a float64.
 const exactDigits = 15
 
 // atMost is Python's a <= b for numbers: it compares integers exactly.
-func atMost(a, b value) (bool, error) {
-	x, err := asNumber(a)
-	if err != nil {
-		return false, err
+func atMost(a, b value) bool {
+	x, y := asNumber(a), asNumber(b)
+	if len(a.Text) <= exactDigits && len(b.Text) <= exactDigits {
+		return x <= y
 	}
-	y, err := asNumber(b)
-	if err != nil || len(a.Text) <= exactDigits && len(b.Text) <= exactDigits {
-		return x <= y, err
-	}
-	return exact(a, x).Cmp(exact(b, y)) <= 0, nil
+	return exact(a, x).Cmp(exact(b, y)) <= 0
 }
 
 // exact is a number without the rounding of f, its nearest float.

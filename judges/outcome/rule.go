@@ -1,9 +1,5 @@
 package outcome
 
-import (
-	"fmt"
-)
-
 // axis is one of the four things that a product is checked for.
 type axis int
 
@@ -27,91 +23,94 @@ func (t *tally) add(a axis, hit bool) {
 	}
 }
 
-// share is hits over checks on one axis, 0 where nothing was checked.
-func (t *tally) share(a axis) float64 {
-	if t.total[a] == 0 {
-		return 0
-	}
-	return float64(t.hits[a]) / float64(t.total[a])
-}
-
-// rule is hits over checks on all axes, 0 where nothing was checked.
-func (t *tally) rule() float64 {
+// share is hits over checks on the axes, 0 where nothing was checked.
+func (t *tally) share(of ...axis) float64 {
 	var hits, total int
-	for a := range axes {
+	for _, a := range of {
 		hits += t.hits[a]
 		total += t.total[a]
 	}
-	if total == 0 {
-		return 0
-	}
-	return float64(hits) / float64(total)
+	return float64(hits) / float64(max(total, 1))
 }
 
 // isGold reports whether the product is the very one that the reward names.
-func isGold(product *document, reward *wish) (bool, error) {
-	if product.nameless != nil {
-		return false, fmt.Errorf("product: %w", product.nameless)
+func isGold(product, reward value) bool {
+	id := func(of string, v value) value {
+		defer within(of)
+		return get(v, "product_id")
 	}
-	if reward.nameless != nil {
-		return false, fmt.Errorf("reward: %w", reward.nameless)
-	}
-	return equal(product.id, reward.id), nil
+	return equal(id("product", product), id("reward", reward))
 }
 
 // check holds a product against a reward, axis by axis. titles has a hit or
 // miss for each title that could be compared.
-func check(product *document, reward *wish, titles []bool) (tally, error) {
-	var t tally
+func check(product *document, reward *wish, titles []bool) (t tally) {
 	for _, hit := range titles {
 		t.add(axisTitle, hit)
 	}
-	if _, err := items(reward.value); err != nil {
-		return t, fmt.Errorf("reward: %w", err)
-	}
-	if err := checkPrices(&t, product.fields, reward); err != nil {
-		return t, fmt.Errorf("price: %w", err)
-	}
-	if err := checkServices(&t, product.fields, reward.value); err != nil {
-		return t, fmt.Errorf("service: %w", err)
-	}
-	if err := checkOptions(&t, product, reward); err != nil {
-		return t, fmt.Errorf("sku & attrs: %w", err)
-	}
-	return t, nil
+	needObject(reward.value)
+	checkPrices(&t, product.fields, reward)
+	checkServices(&t, product.fields, reward.value)
+	checkOptions(&t, product, reward)
+	return t
 }
 
-func checkPrices(t *tally, product value, reward *wish) error {
+func needObject(reward value) {
+	defer within("reward")
+	items(reward)
+}
+
+func checkPrices(t *tally, product value, reward *wish) {
+	defer within("price")
 	price, _ := product.Get("price")
 	for i := range reward.bounds {
-		hit, err := reward.bounds[i].holds(price)
-		if err != nil {
-			return err
-		}
-		t.add(axisPrice, hit)
+		t.add(axisPrice, reward.bounds[i].holds(price))
 	}
-	return reward.unbound
+	reraise(reward.unbound)
 }
 
-func checkServices(t *tally, product, reward value) error {
-	list, ok := reward.Get("service")
-	if !ok {
-		return nil
+func checkServices(t *tally, product, reward value) {
+	defer within("service")
+	for _, service := range walk(reward, "service") {
+		t.add(axisService, contains(get(product, "service"), service))
 	}
-	wanted, err := iterate(list)
-	if err != nil {
-		return err
-	}
-	for _, service := range wanted {
-		have, err := get(product, "service")
-		if err != nil {
-			return err
+}
+
+// bound is what a reward demands of a price: a mode with the two ends that it
+// chooses from.
+type bound struct {
+	mode   string
+	lo, hi value
+}
+
+// readBounds reads the bounds up to the first that cannot be read: those before
+// it count until then.
+func readBounds(reward value) (all []bound, fault error) {
+	fault = catch(func() {
+		for _, one := range walk(reward, "price") {
+			for _, mode := range items(one) {
+				ends := iterate(mode.Value)
+				if len(ends) != 2 {
+					raise("a bound has %d ends, not 2", len(ends))
+				}
+				all = append(all, bound{mode.Key, ends[0], ends[1]})
+			}
 		}
-		hit, err := contains(have, service)
-		if err != nil {
-			return err
-		}
-		t.add(axisService, hit)
+	})
+	return all, fault
+}
+
+// holds reads only the ends that the mode uses, and the upper end only where the
+// lower one holds.
+func (b *bound) holds(price value) bool {
+	switch b.mode {
+	case "less than":
+		return atMost(price, b.hi)
+	case "greater than":
+		return atMost(b.lo, price)
+	case "between":
+		return atMost(b.lo, price) && atMost(price, b.hi)
+	default:
+		return false
 	}
-	return nil
 }

@@ -6,8 +6,10 @@ package outcome
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"sync"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -40,29 +42,18 @@ func (s *Scorer) Score(ctx context.Context, t *arena.Trace, p *arena.Problem) (a
 		return arena.Outcome{Success: r.Success, Error: r.Void, Titles: arena.TitlesNone, Ruling: r}, nil
 	}
 	a := attempt{products: s.products, titles: s.titles, problem: p}
-	fault := a.score(ctx, t, &s.problems)
-	var stop *stopError
-	if errors.As(fault, &stop) {
-		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, stop.cause)
+	var stop error
+	fault := catch(func() { stop = a.score(ctx, t, &s.problems) })
+	if stop != nil {
+		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, stop)
 	}
-	out := arena.Outcome{Titles: a.source(), Error: words(fault)}
-	if fault == nil {
+	out := arena.Outcome{Titles: a.source()}
+	if fault != nil {
+		out.Error = fault.Error()
+	} else {
 		out.Scores, out.Success = &a.scores, succeeds(p.Category, a.scores.Axes)
 	}
 	return out, nil
-}
-
-// stopError ends the run; any other error only leaves its attempt without a
-// score.
-type stopError struct{ cause error }
-
-func (e *stopError) Error() string { return e.cause.Error() }
-
-func words(fault error) string {
-	if fault == nil {
-		return ""
-	}
-	return fault.Error()
 }
 
 // succeeds needs every product's rule fulfilled, and the shop or the budget
@@ -79,4 +70,91 @@ func succeeds(c arena.Category, a *arena.Axes) bool {
 	case arena.CategoryProduct:
 	}
 	return true
+}
+
+// spec is what a problem asks for, as the rules read it.
+type spec struct {
+	// single is a product task: its reward is one object.
+	single  bool
+	rewards []wish
+	voucher value
+}
+
+// wish is what a problem wants of one product.
+type wish struct {
+	value value
+	// bounds are those of the price; unbound says why there are no more.
+	bounds  []bound
+	unbound error
+	options []pair
+	// fault says why the options cannot be read, as a document's does.
+	fault error
+}
+
+// specs are the problems as the rules read them; a day asks thousands of
+// attempts the same few hundred. The zero value is ready to use.
+type specs struct {
+	read sync.Map // *arena.Problem to readSpec's answer
+}
+
+type specAnswer struct {
+	spec spec
+	err  error
+}
+
+// of says what the attempt is held against.
+func (s *specs) of(t *arena.Trace, p *arena.Problem) spec {
+	switch {
+	case t.Status != arena.StatusSuccess:
+		raise("the attempt ended with status %s", t.Status)
+	case !t.HasDialogue:
+		raise("the attempt left no dialogue")
+	case p == nil:
+		raise("problem %q is not among the problems", t.ProblemID)
+	}
+	known, ok := s.read.Load(p)
+	if !ok {
+		var answer specAnswer
+		answer.spec, answer.err = readSpec(p)
+		known, _ = s.read.LoadOrStore(p, answer)
+	}
+	answer := known.(specAnswer)
+	reraise(answer.err)
+	return answer.spec
+}
+
+// Scorable says why no attempt at a problem can be scored, whatever it does: the
+// problem has no reward, or its category no rules. It is nil for all others.
+func Scorable(p *arena.Problem) error {
+	_, err := readSpec(p)
+	return err
+}
+
+func readSpec(p *arena.Problem) (s spec, fault error) {
+	fields := pick(gjson.Parse(string(p.Raw)), "reward", "voucher")
+	reward, _ := fields.Get("reward")
+	s.voucher, _ = fields.Get("voucher")
+	fault = catch(func() {
+		switch {
+		case !reward.Truth():
+			raise("the problem has no reward")
+		case p.Category == arena.CategoryProduct:
+			s.single, s.rewards = true, []wish{readWish(reward)}
+		case p.Category == arena.CategoryShop, p.Category == arena.CategoryVoucher:
+			defer within("reward")
+			for _, reward := range iterate(reward) {
+				s.rewards = append(s.rewards, readWish(reward))
+			}
+		default:
+			raise("category %q has no rules", p.Category)
+		}
+	})
+	return s, fault
+}
+
+func readWish(reward value) wish {
+	w := wish{value: reward}
+	w.bounds, w.unbound = readBounds(reward)
+	w.options, w.fault = wantedPairs(reward)
+	return w
 }

@@ -50,46 +50,45 @@ func carried(p *arena.Problem, titles []string) [][]float64 {
 // It fails where the subnet's scorer does. That one reads the title of every
 // product but the gold in tasks with several products; and a model embeds text
 // only, the product's title first.
-func (a *attempt) findTitles(h *held) error {
+func (a *attempt) findTitles(h *held) {
 	if h.gold {
-		return nil
+		return
 	}
-	if _, err := items(h.reward.value); err != nil {
-		return err
-	}
+	items(h.reward.value)
 	wish, wishes := h.reward.value.Get("title")
 	several := a.problem.Category != arena.CategoryProduct
 	embeds := a.titles != nil && a.titles.Source() == arena.TitlesEndpoint
-	title, err := get(h.product.fields, "title")
-	if err != nil && (several || embeds && wishes) {
-		return err
+	title, _ := h.product.fields.Get("title")
+	if several || embeds && wishes {
+		title = get(h.product.fields, "title")
 	}
+	defer within("title")
 	ok := title.Kind == python.Str
 	if embeds && (several || wishes) && !ok {
-		return fmt.Errorf("title: %s cannot be embedded", kind(title))
+		raise("%s cannot be embedded", kind(title))
 	}
 	if !ok || !wishes || a.titles == nil {
-		return nil
+		return
 	}
 	h.title = title.Text
-	if h.wanted, err = texts(wish); err != nil && embeds {
-		return fmt.Errorf("title: %w", err)
+	var fault error
+	if h.wanted, fault = texts(wish); embeds {
+		reraise(fault)
 	}
-	return nil
 }
 
 // texts lists the strings that v holds, and says if it holds anything else.
-func texts(v value) ([]string, error) {
-	all, err := iterate(v)
-	var found []string
+func texts(v value) (found []string, fault error) {
+	var all []value
+	fault = catch(func() { all = iterate(v) })
 	for _, item := range all {
 		if item.Kind == python.Str {
 			found = append(found, item.Text)
 		} else {
-			err = fmt.Errorf("%s cannot be embedded", kind(item))
+			fault = fmt.Errorf("%s cannot be embedded", kind(item))
 		}
 	}
-	return found, err
+	return found, fault
 }
 
 // embed gets the vectors of all titles of the attempt at once.
@@ -118,14 +117,11 @@ func (a *attempt) embed(ctx context.Context, pairs []held) error {
 
 // compareTitles has a hit or miss for each of the reward's titles that could
 // be compared.
-func (a *attempt) compareTitles(h *held) ([]bool, error) {
+func (a *attempt) compareTitles(h *held) []bool {
 	if h.gold {
-		_, err := items(h.reward.value)
-		n := 0
-		if titles, ok := h.reward.value.Get("title"); ok {
-			n, err = length(titles)
-		}
-		return slices.Repeat([]bool{true}, n), err
+		defer within("title")
+		items(h.reward.value)
+		return slices.Repeat([]bool{true}, len(walk(h.reward.value, "title")))
 	}
 	var hits []bool
 	for _, v := range h.vectors {
@@ -136,7 +132,7 @@ func (a *attempt) compareTitles(h *held) ([]bool, error) {
 		a.compared++
 		hits = append(hits, cosine(h.vector, v) >= sameTitle)
 	}
-	return hits, nil
+	return hits
 }
 
 // cosine divides the lengths out: stored vectors are not of unit length. It is

@@ -1,11 +1,6 @@
 package outcome
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/trajectory-arena/arena/internal/python"
-)
+import "github.com/trajectory-arena/arena/internal/python"
 
 // basket collects the products that fulfil some rule of their rewards.
 type basket struct {
@@ -15,98 +10,54 @@ type basket struct {
 	shops map[string]bool
 }
 
-func (b *basket) add(product value) error {
+func (b *basket) add(product value) {
 	listed, _ := product.Get("price")
-	price, err := asNumber(listed)
-	if err != nil {
-		return fmt.Errorf("price: %w", err)
-	}
-	id, err := get(product, "shop_id")
-	if err != nil {
-		return err
-	}
-	shop, err := hash(id)
-	if err != nil {
-		return fmt.Errorf("shop_id: %w", err)
-	}
+	price := numberOf("price", listed)
+	id := get(product, "shop_id")
+	defer within("shop_id")
+	shop := hash(id)
 	b.count++
 	b.total += price
 	b.shops[shop] = true
-	return nil
 }
 
 // fits reports whether the basket fits the budget, by itself or with the
 // voucher. A missing voucher sets no budget that could be fitted. As in the
 // subnet's code, a field is read only when the answer needs it.
-func (b *basket) fits(voucher value) (bool, error) {
+func (b *basket) fits(voucher value) bool {
+	defer within("voucher")
 	if !voucher.Truth() {
-		return false, nil
+		return false
 	}
-	budget, err := get(voucher, "budget")
-	if err != nil {
-		return false, err
-	}
-	whole, err := atMost(python.Number(b.total), budget)
-	if whole || err != nil {
-		return whole, err
-	}
-	applies, err := b.applies(voucher)
-	if !applies || err != nil {
-		return false, err
-	}
-	after, err := b.discounted(voucher)
-	if err != nil {
-		return false, err
-	}
-	return atMost(python.Number(after), budget)
+	budget := get(voucher, "budget")
+	return atMost(python.Number(b.total), budget) || b.applies(voucher) && atMost(python.Number(b.discounted(voucher)), budget)
 }
 
 // applies reports whether the voucher covers the basket and its total reaches
 // the threshold.
-func (b *basket) applies(voucher value) (bool, error) {
-	kind, err := get(voucher, "voucher_type")
-	if err != nil {
-		return false, err
-	}
+func (b *basket) applies(voucher value) bool {
+	kind := get(voucher, "voucher_type")
 	if !equal(kind, python.String("platform")) && (!equal(kind, python.String("shop")) || len(b.shops) != 1) {
-		return false, nil
+		return false
 	}
-	threshold, err := get(voucher, "threshold")
-	if err != nil {
-		return false, err
-	}
-	return atMost(threshold, python.Number(b.total))
+	return atMost(get(voucher, "threshold"), python.Number(b.total))
 }
 
-func (b *basket) discounted(voucher value) (float64, error) {
-	kind, err := get(voucher, "discount_type")
-	if err != nil {
-		return 0, err
-	}
-	switch kind.String() {
+func (b *basket) discounted(voucher value) float64 {
+	amount := func(key string) float64 { return numberOf(key, get(voucher, key)) }
+	switch kind := get(voucher, "discount_type"); kind.String() {
 	case "fixed":
-		face, err := amount(voucher, "face_value")
-		return b.total - face, err
+		return b.total - amount("face_value")
 	case "percentage":
-		share, err := amount(voucher, "discount")
-		if err != nil {
-			return 0, err
-		}
-		limit, err := amount(voucher, "cap")
-		return max(b.total*(1-share), b.total-limit), err
+		share := amount("discount")
+		return max(b.total*(1-share), b.total-amount("cap"))
 	default:
-		return 0, errors.New("unknown discount_type")
+		raise("unknown discount_type")
+		return 0
 	}
 }
 
-func amount(voucher value, key string) (float64, error) {
-	v, err := get(voucher, key)
-	if err != nil {
-		return 0, err
-	}
-	n, err := asNumber(v)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", key, err)
-	}
-	return n, nil
+func numberOf(key string, v value) float64 {
+	defer within(key)
+	return asNumber(v)
 }
