@@ -42,9 +42,6 @@ type copies struct {
 	// turns before read hold them.
 	runs map[uint64]bool
 	read int
-	// starts has, by first byte, a bit for each length of the words of the thinking:
-	// most words of results are turned away by it.
-	starts [256]uint64
 }
 
 func newCopies(turns []arena.Turn, thoughts []thought) *copies {
@@ -57,9 +54,7 @@ func newCopies(turns []arena.Turn, thoughts []thought) *copies {
 			continue
 		}
 		eachWord(t.text, func(at span) {
-			word := t.text[at.start:at.end]
-			c.starts[word[0]] |= 1 << (len(word) & 63)
-			t.words, t.hashes = append(t.words, at), append(t.hashes, maphash.String(seed, word))
+			t.words, t.hashes = append(t.words, at), append(t.hashes, maphash.String(seed, t.text[at.start:at.end]))
 		})
 		for k := 0; k+minRun <= len(t.hashes); k++ {
 			c.runs[runOf(t.hashes[k:])] = false
@@ -107,21 +102,11 @@ func (c *copies) before(turn int) {
 // find notes the runs of the thinking that a text holds.
 func (c *copies) find(text string) {
 	var last [minRun]uint64
-	inRow := 0
 	eachWord(text, func(at span) {
-		word := text[at.start:at.end]
-		if c.starts[word[0]]>>(len(word)&63)&1 == 0 {
-			inRow = 0
-			return
-		}
 		copy(last[:], last[1:])
-		last[minRun-1] = maphash.String(seed, word)
-		if inRow++; inRow < minRun {
-			return
-		}
-		run := runOf(last[:])
-		if _, wanted := c.runs[run]; wanted {
-			c.runs[run] = true
+		last[minRun-1] = maphash.String(seed, text[at.start:at.end])
+		if _, wanted := c.runs[runOf(last[:])]; wanted {
+			c.runs[runOf(last[:])] = true
 		}
 	})
 }

@@ -26,6 +26,12 @@ func (r *reading) citesShop(t *token, c *cite) bool {
 	return t.number.digits >= minShop && fact.first[roleShop] < r.step
 }
 
+// leftOut reports whether dots or a star stand at the end of a text
+// (strings.HasSuffix) or at its beginning (strings.HasPrefix).
+func leftOut(text string, at func(text, sign string) bool) bool {
+	return at(text, "…") || at(text, "..") || at(text, "*")
+}
+
 // maxPart is the most digits of an id that is read as a part of one.
 const maxPart = 9
 
@@ -36,7 +42,7 @@ func (r *reading) citesPartOfID(t *token, c *cite) bool {
 	if !n.plain || n.digits < 3 || n.digits > maxPart || r.shelf.words[t.word].query {
 		return false
 	}
-	before, after := r.cutBefore(int(t.start)), r.cutAfter(int(t.end))
+	before, after := leftOut(r.folded[:t.start], strings.HasSuffix), leftOut(r.folded[t.end:], strings.HasPrefix)
 	if n.digits == 3 && !before && !after || r.shelf.parts == 0 {
 		return false
 	}
@@ -56,12 +62,58 @@ func (r *reading) citesPartOfID(t *token, c *cite) bool {
 	return found == 1 || found > 1 && (before || after)
 }
 
-func (r *reading) cutBefore(i int) bool {
-	head := r.folded[:i]
-	return strings.HasSuffix(head, "…") || strings.HasSuffix(head, "..") || strings.HasSuffix(head, "*")
+// citeSpelled notes a price written in words.
+func (r *reading) citeSpelled(n spelled) {
+	fact := &r.shelf.amounts[r.shelf.figures[n.cents]]
+	if fact.query || min(fact.exact, fact.rounded) >= r.step {
+		return
+	}
+	i, found := r.sentenceAt(n.start)
+	if found {
+		r.cites = append(r.cites, cite{span: n.span, kind: citePrice, sentence: i, token: -1, product: -1})
+	}
 }
 
-func (r *reading) cutAfter(i int) bool {
-	tail := r.folded[i:]
-	return strings.HasPrefix(tail, "…") || strings.HasPrefix(tail, "..") || strings.HasPrefix(tail, "*")
+// topScore is the highest grade, in hundredths: orders to whoever grades name it.
+const topScore = 90
+
+// citesAmount reports whether a figure is one that a result holds. Whole figures
+// below a hundred are everywhere: they must be a price, rounded or not, and need
+// a word of money beside them.
+func (r *reading) citesAmount(t *token, c *cite) bool {
+	n := &t.number
+	s := &r.sentences[c.sentence]
+	context := s.classes&(moneyWord|compareWord) != 0 || r.figuresCompared(s)
+	for _, cents := range n.readings[:n.count] {
+		fact := &r.shelf.amounts[r.shelf.figures[cents]]
+		if fact.query {
+			return false
+		}
+		switch {
+		case cents == topScore, cents%100 == 0 && n.digits < 3 && n.step == 0 && (!context || fact.rounded >= r.step):
+		case min(fact.exact, fact.rounded) < r.step:
+			c.kind = citePrice
+			return true
+		}
+	}
+	return false
+}
+
+// citesUnknown notes an id or a price with centavos that is nowhere.
+func (r *reading) citesUnknown(t *token, c *cite) bool {
+	n := &t.number
+	c.kind = citeUnknown
+	switch {
+	case n.plain && n.digits >= minID:
+		return !r.shelf.words[t.word].query
+	case n.plain || n.readings[0] < 100: // a share or a weight is no price
+		return false
+	}
+	for _, cents := range n.readings[:n.count] {
+		if r.shelf.amounts[r.shelf.figures[cents]].query {
+			return false
+		}
+	}
+	s := r.sentences[c.sentence]
+	return n.readings[0]%100 != 0 || s.classes&moneyWord != 0
 }

@@ -55,7 +55,7 @@ func readLog(t *arena.Trace) proxyLog {
 	for i := range t.Steps {
 		for k := range t.Steps[i].Proxy {
 			call := &t.Steps[i].Proxy[k]
-			if !answeredChat(call) {
+			if call.Attempt || call.Status < 200 || call.Status >= 300 || !strings.Contains(call.Path, "chat/completions") {
 				continue
 			}
 			log.answered++
@@ -70,10 +70,6 @@ func readLog(t *arena.Trace) proxyLog {
 		}
 	}
 	return log
-}
-
-func answeredChat(c *arena.ProxyCall) bool {
-	return !c.Attempt && c.Status >= 200 && c.Status < 300 && strings.Contains(c.Path, "chat/completions")
 }
 
 // usageForm is the key of a reply that tells its length, with its value. Inside the
@@ -111,7 +107,10 @@ func recordedLength(t *arena.Trace, d *arena.Dialogue) finding {
 	var best completion
 	for i := range d.Turns {
 		turn := &d.Turns[i]
-		if turn.Step < 0 || turn.Step >= len(t.Steps) || byProgram(&t.Steps[turn.Step]) {
+		if turn.Step < 0 || turn.Step >= len(t.Steps) {
+			continue
+		}
+		if calls := t.Steps[turn.Step].LLMCalls; calls != nil && *calls == 0 {
 			continue
 		}
 		size, text := turnSize(turn)
@@ -125,9 +124,6 @@ func recordedLength(t *arena.Trace, d *arena.Dialogue) finding {
 	}
 	return finding{passed: true, step: best.step, quote: best.quote, detail: how, estimated: true}
 }
-
-// byProgram reports whether the source says that no model made the step.
-func byProgram(s *arena.Step) bool { return s.LLMCalls != nil && *s.LLMCalls == 0 }
 
 // turnSize is the size in bytes of what the model wrote in one turn and the
 // longest piece of it.

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -38,7 +39,7 @@ func readUnspaced(text string, i int) number {
 	if n.digits > maxDigits {
 		return n
 	}
-	whole := integer(text[i:end])
+	whole, _ := strconv.ParseInt(text[i:end], 10, 64) // of digits alone, and few
 	decimals := int64(0)
 	for n.plain || n.count == 0 {
 		piece, size := pieceAfter(text, n.end)
@@ -158,7 +159,8 @@ func pieceAfter(text string, i int) (value int64, size int) {
 	if end-i-1 > 3 {
 		return 0, 0
 	}
-	return integer(text[i+1 : end]), end - i - 1
+	value, _ = strconv.ParseInt(text[i+1:end], 10, 64)
+	return value, end - i - 1
 }
 
 func digitsEnd(text string, i int) int {
@@ -166,11 +168,4 @@ func digitsEnd(text string, i int) int {
 		i++
 	}
 	return i
-}
-
-func integer(digits string) (n int64) {
-	for i := range len(digits) {
-		n = n*10 + int64(digits[i]-'0')
-	}
-	return n
 }

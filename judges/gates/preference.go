@@ -108,44 +108,33 @@ func (r *reading) prefers(i int) bool {
 	if !concluded && !r.anchored(i) || s.classes&evenWord != 0 {
 		return false
 	}
-	if s.classes&chooseWord != 0 || r.signPrefers(s) || r.causeFollows(i) {
+	signed := strings.ContainsAny(r.text[s.start:s.end], ">→") // "A > B", "-> first"
+	if s.classes&chooseWord != 0 || signed || r.causeBeside(i, true) {
 		return true
 	}
 	const refused = contrastWord | requireWord
 	if r.namedIn(i) > 1 {
-		return s.classes&(preferWord|rejectWord) != 0 || s.classes&refused == refused || r.causeNames(i)
+		return s.classes&(preferWord|rejectWord) != 0 || s.classes&refused == refused || r.causeBeside(i, false)
 	}
 	const caused = rejectWord | causeWord
 	return s.classes&planWord == 0 && (s.classes&preferWord != 0 || s.classes&refused == refused || s.classes&caused == caused)
 }
 
-// causeNames reads "hence 612…" in any language: a causal word right before a
-// candidate concludes for it.
-func (r *reading) causeNames(i int) bool {
-	s := &r.sentences[i]
-	for _, m := range r.marks[s.marks.start:s.marks.end] {
-		if m.class&causeWord == 0 {
-			continue
-		}
-		for _, c := range r.citesOf(i) {
-			if (c.kind == citeID || c.kind == citeBrand) && c.start >= m.end && c.start <= m.end+1 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// causeFollows reads "612…, because": a sentence that opens with a candidate
-// and gives a cause for it at once leaves the choosing unsaid.
-func (r *reading) causeFollows(i int) bool {
+// causeBeside reads, in any language, "hence 612…", where a causal word right before
+// a candidate concludes for it, or, opening, "612…, because", where a sentence that
+// opens with a candidate and gives a cause for it at once leaves the choosing unsaid.
+func (r *reading) causeBeside(i int, opening bool) bool {
 	s := &r.sentences[i]
 	for _, c := range r.citesOf(i) {
-		if c.kind != citeID && c.kind != citeBrand || s.tokens.start == s.tokens.end || c.start > r.tokens[s.tokens.start].start {
+		if c.kind != citeID && c.kind != citeBrand || opening && (s.tokens.start == s.tokens.end || c.start > r.tokens[s.tokens.start].start) {
 			continue
 		}
 		for _, m := range r.marks[s.marks.start:s.marks.end] {
-			if m.class&causeWord != 0 && m.start >= c.end && m.start <= c.end+2 {
+			beside := c.start >= m.end && c.start <= m.end+1
+			if opening {
+				beside = m.start >= c.end && m.start <= c.end+2
+			}
+			if beside && m.class&causeWord != 0 {
 				return true
 			}
 		}
@@ -183,11 +172,6 @@ func (r *reading) anchored(i int) bool {
 	named := func(c cite) bool { return c.kind == citeID || c.kind == citeBrand || c.kind == citePrice }
 	points := s.classes&deicticWord != 0 && (s.classes&planWord == 0 || s.classes&(causeWord|contrastWord) != 0)
 	return !r.toGrader(i) && (points || r.lettered || slices.ContainsFunc(r.citesOf(i), named))
-}
-
-// signPrefers reads "A > B", "a>b" and "-> first" as a preference.
-func (r *reading) signPrefers(s *sentence) bool {
-	return strings.ContainsAny(r.text[s.start:s.end], ">→")
 }
 
 // reasons reports whether a sentence states a ground: a comparative, a cause, a

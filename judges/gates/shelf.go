@@ -16,9 +16,6 @@ type shelf struct {
 	slots   map[string]int32
 	words   []wordFact
 	figures map[int64]int32
-	// near has a bit for each figure entered, by a part of it: most figures of
-	// results are turned away by it.
-	near    [4]uint64
 	amounts []amountFact
 	// steps are what the figures such as 1.1k are rounded to, in hundredths.
 	steps    []int64
@@ -156,8 +153,6 @@ func (s *shelf) amountSlot(cents int64) int32 {
 	if !found {
 		slot = int32(len(s.amounts))
 		s.figures[cents] = slot
-		word, bit := nearBit(cents)
-		s.near[word] |= bit
 		s.amounts = append(s.amounts, amountFact{exact: never, rounded: never})
 	}
 	return slot
@@ -187,24 +182,6 @@ func (s *shelf) seeWord(word string, r role, step int32) {
 	s.see(string(low[:len(word)]), r, step)
 }
 
-// nearBit is where the bit of a figure lies: the high bits of a product spread
-// prices that end in round hundredths.
-func nearBit(cents int64) (word int, bit uint64) {
-	h := uint64(cents) * 0x9E3779B97F4A7C15 >> 56
-	return int(h >> 6), 1 << (h & 63)
-}
-
-// amount is what is known of a figure; nil where the thinking has none such.
-func (s *shelf) amount(cents int64) *amountFact {
-	if word, bit := nearBit(cents); s.near[word]&bit == 0 {
-		return nil
-	}
-	if slot, found := s.figures[cents]; found {
-		return &s.amounts[slot]
-	}
-	return nil
-}
-
 // seePrice notes a price, and the whole numbers that people make of it.
 func (s *shelf) seePrice(cents int64, step int32) {
 	s.seeAmount(cents, step)
@@ -216,14 +193,14 @@ func (s *shelf) seePrice(cents int64, step int32) {
 }
 
 func (s *shelf) seeAmount(cents int64, step int32) {
-	if fact := s.amount(cents); fact != nil {
-		fact.exact = min(fact.exact, step)
+	if slot, found := s.figures[cents]; found {
+		s.amounts[slot].exact = min(s.amounts[slot].exact, step)
 	}
 }
 
 func (s *shelf) seeRounded(cents int64, step int32) {
-	if fact := s.amount(cents); fact != nil {
-		fact.rounded = min(fact.rounded, step)
+	if slot, found := s.figures[cents]; found {
+		s.amounts[slot].rounded = min(s.amounts[slot].rounded, step)
 	}
 }
 

@@ -66,15 +66,6 @@ func spelledIn(text string) []spelled {
 	return sum.close(all)
 }
 
-func hasBigPart(text string) bool {
-	for _, part := range bigParts {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
-}
-
 // spelledRun is wordRun for spaced scripts and one rune for the others.
 func spelledRun(text string, i int) int {
 	if end := wordRun(text, i); end > i {

@@ -37,16 +37,8 @@ func lower(c byte) byte {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func isWordByte(c byte) bool { return wordBytes[c] }
-
-// wordBytes are the ASCII letters and digits; the table is asked for every byte
-// that is read.
-var wordBytes = func() (is [256]bool) {
-	for c := range is {
-		is[c] = c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
-	}
-	return is
-}()
+// isWordByte reports whether c is an ASCII letter or digit.
+func isWordByte(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || isDigit(c) }
 
 // unspaced tells the scripts that put no blanks between words.
 func unspaced(r rune) bool {

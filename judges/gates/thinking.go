@@ -28,18 +28,13 @@ func (s *shelf) open(t *arena.Trace, d *arena.Dialogue) ([]passage, *weigher) {
 	if len(passages) == 0 {
 		return nil, nil
 	}
-	readRequest(t, d, s)
-	readResults(d, s, passages[len(passages)-1].step)
-	return passages, &weigher{shelf: s, chosen: calls.LastRecommended(d.Turns), request: t.Query, brands: s.unspacedBrands()}
-}
-
-// readRequest notes the customer's own words and figures: to repeat them is no
-// reading of results.
-func readRequest(t *arena.Trace, d *arena.Dialogue, s *shelf) {
+	// To repeat the customer's own words and figures is no reading of results.
 	s.ask(t.Query)
 	for i := range d.Turns {
 		s.ask(d.Turns[i].User)
 	}
+	readResults(d, s, passages[len(passages)-1].step)
+	return passages, &weigher{shelf: s, chosen: calls.LastRecommended(d.Turns), request: t.Query, brands: s.unspacedBrands()}
 }
 
 func (s *shelf) ask(text string) {

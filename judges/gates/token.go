@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -68,21 +69,15 @@ func (p *passage) readWord(s *shelf, i int) int {
 	slot := s.word(p.folded[i:end])
 	p.findWord(&s.words[slot], i, end)
 	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: slot, measure: -1})
-	p.big = p.big || end-i >= minBig && hasBigPart(p.folded[i:end])
+	p.big = p.big || end-i >= minBig && slices.ContainsFunc(bigParts[:], func(part string) bool { return strings.Contains(p.folded[i:end], part) })
 	tail := end
 	for tail > i && isDigit(p.folded[tail-1]) {
 		tail--
 	}
-	if tail > i && (end-tail >= 2 || tail < end && isMark(p.folded, end)) {
+	if _, decimals := pieceAfter(p.folded, end); tail > i && (end-tail >= 2 || tail < end && decimals > 0) {
 		return tail
 	}
 	return end
-}
-
-// isMark reports whether a decimal or grouping mark between digits is at text[i].
-func isMark(text string, i int) bool {
-	_, size := pieceAfter(text, i)
-	return size > 0
 }
 
 // minBig is the least length of a number word that hides its hundred, such as

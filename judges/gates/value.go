@@ -95,17 +95,10 @@ func (r *resultReader) wordsOf(text string, first, rest role) {
 			continue
 		}
 		r.shelf.seeWord(text[i:end], as, r.step)
-		if isDigit(text[i]) {
-			r.measure(text[i:measureEnd(text, end)], rest)
+		if isDigit(text[i]) && rest == roleValue { // prose holds any figure before any word
+			r.shelf.seeWord(text[i:measureEnd(text, end)], rest, r.step)
 		}
 		as, i = rest, end
-	}
-}
-
-// measure notes a figure with its word; prose holds any figure before any word.
-func (r *resultReader) measure(text string, as role) {
-	if as == roleValue {
-		r.shelf.seeWord(text, as, r.step)
 	}
 }
 
