@@ -1,3 +1,7 @@
+// Package judges holds the instruments that grade attempts: the subnet's own
+// outcome rules, the reasoning judges and the measures of how far two judges
+// agree. Each is a package of its own; an instrument that fails gives no
+// grade, never a low one.
 package judges
 
 import (
@@ -49,40 +53,51 @@ func List() []Instrument {
 	return []Instrument{
 		{Name: "outcome", Doc: "the subnet's own rules on what was recommended, exact (arena score)"},
 		{
-			Name: "steps", Flag: "steps", OpenSteps: openRule,
+			Name: "steps", Flag: "steps", OpenSteps: func(*llm.Judge) (StepJudge, Identity, error) {
+				return offline{}, Identity{Name: steps.Name}, nil
+			},
 			Doc: "which step moved the attempt towards the product recommended (arena judge --steps, arena build --steps), or is a teacher's, too (arena recipe steps)",
 		},
 		{
-			Name: gates.Name, Flag: "gates", Open: openGates,
+			Name: gates.Name, Flag: "gates", Open: func(*llm.Judge) (Judge, Identity, error) {
+				return offline{}, Identity{Name: gates.Name}, nil
+			},
 			Doc: "the four gates of the reasoning score, read from the trace alone: inference, remark on results, datum, reasoned choice (arena judge)",
 		},
 		{
-			Name: "llm", Flag: "llm", AsksModels: true, Open: openPanel,
+			Name: "llm", Flag: "llm", AsksModels: true, Open: func(panel *llm.Judge) (Judge, Identity, error) {
+				settings, err := panel.Hash()
+				return panel, Identity{Name: panel.Name(), Settings: settings}, err
+			},
 			Doc: "the same scale asked of one model or a panel; its versioned name carries a hash of the prompt (arena judge --judge llm)",
 		},
 		{
-			Name: "llm_steps", Flag: "llm", AsksModels: true, OpenSteps: openPanelSteps,
+			Name: "llm_steps", Flag: "llm", AsksModels: true, OpenSteps: func(panel *llm.Judge) (StepJudge, Identity, error) {
+				settings, err := panel.StepsHash()
+				return panel, Identity{Name: panel.StepsName(), Settings: settings}, err
+			},
 			Doc: "whether each step was needed, asked of the same models (arena judge --judge llm --steps, arena build --step-judge llm)",
 		},
 	}
 }
 
 // Named finds the judge that --judge calls name.
-func Named(name string) (Instrument, bool) {
+func Named(name string) (found Instrument, known bool) {
 	return find(func(i Instrument) bool { return i.Open != nil && i.Flag == name })
 }
 
 // StepsNamed finds what labels steps and --step-judge calls name.
-func StepsNamed(name string) (Instrument, bool) {
+func StepsNamed(name string) (found Instrument, known bool) {
 	return find(func(i Instrument) bool { return i.OpenSteps != nil && i.Flag == name })
 }
 
-func find(is func(Instrument) bool) (Instrument, bool) {
-	at := slices.IndexFunc(List(), is)
+func find(is func(Instrument) bool) (found Instrument, known bool) {
+	all := List()
+	at := slices.IndexFunc(all, is)
 	if at < 0 {
-		return Instrument{}, false
+		return found, false
 	}
-	return List()[at], true
+	return all[at], true
 }
 
 // Names are the judges as --judge takes them.
@@ -106,22 +121,4 @@ func (offline) Judge(_ context.Context, t *arena.Trace, d *arena.Dialogue) (aren
 // Steps implements StepJudge.
 func (offline) Steps(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
 	return steps.Judge(t, d), nil
-}
-
-func openGates(*llm.Judge) (Judge, Identity, error) {
-	return offline{}, Identity{Name: gates.Name}, nil
-}
-
-func openPanel(panel *llm.Judge) (Judge, Identity, error) {
-	settings, err := panel.Hash()
-	return panel, Identity{Name: panel.Name(), Settings: settings}, err
-}
-
-func openRule(*llm.Judge) (StepJudge, Identity, error) {
-	return offline{}, Identity{Name: steps.Name}, nil
-}
-
-func openPanelSteps(panel *llm.Judge) (StepJudge, Identity, error) {
-	settings, err := panel.StepsHash()
-	return panel, Identity{Name: panel.StepsName(), Settings: settings}, err
 }

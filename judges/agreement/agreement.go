@@ -88,73 +88,67 @@ func Compare(raters []Ratings, opt Options) (Report, error) {
 
 func comparePair(a, b *Ratings, opt Options) (Pair, error) {
 	p := Pair{A: a.Name, B: b.Name}
-	units := p.count(a, b)
+	units := byCluster(a.Scores, func(key Key, x *float64) ([]float64, bool) {
+		y, shared := b.Scores[key]
+		switch {
+		case !shared:
+			p.OnlyA++
+			return nil, false
+		case x == nil:
+			p.AUnscored++
+		}
+		if p.Shared++; y == nil {
+			p.BUnscored++
+		}
+		if x == nil || y == nil {
+			return nil, false
+		}
+		p.N++
+		return []float64{*x, *y}, true
+	})
+	p.OnlyB = len(b.Scores) - p.Shared
 	if p.Shared == 0 {
 		return p, errors.New("they have no attempt in common")
 	}
-	p.N, p.Coverage = len(units), float64(len(units))/float64(p.Shared)
+	p.Coverage = float64(p.N) / float64(p.Shared)
 	var err error
 	if p.Levels, err = levels(units); err != nil {
 		return p, err
 	}
 	clusters := tabulate(units, p.Levels)
 	p.Problems = len(clusters)
-	p.Confusion = clusters.sum(len(p.Levels)).counts()
+	p.Confusion = clusters.confusion(len(p.Levels))
 	figures := clusters.figures(p.Levels, opt, pairStatistics)
 	p.Exact, p.Kappa, p.WeightedKappa, p.Bias = figures[0], figures[1], figures[2], figures[3]
 	p.Alpha = Alpha{figures[4], figures[5], figures[6]}
 	return p, nil
 }
 
-// count fills the counts of a pair and returns what both scored.
-func (p *Pair) count(a, b *Ratings) []unit {
-	var units []unit
-	for _, key := range sortedKeys(a.Scores) {
-		x := a.Scores[key]
-		y, ok := b.Scores[key]
-		if !ok {
-			p.OnlyA++
-			continue
-		}
-		p.Shared++
-		if x == nil {
-			p.AUnscored++
-		}
-		if y == nil {
-			p.BUnscored++
-		}
-		if x != nil && y != nil {
-			units = append(units, unit{key.cluster(), []float64{*x, *y}})
-		}
-	}
-	p.OnlyB = len(b.Scores) - p.Shared
-	return units
-}
-
 func comparePanel(raters []Ratings, opt Options) (*Panel, error) {
 	scores := map[Key][]float64{}
-	attempts := map[Key]bool{}
 	for i := range raters {
 		for key, s := range raters[i].Scores {
-			attempts[key] = true
+			all := scores[key]
 			if s != nil {
-				scores[key] = append(scores[key], *s)
+				all = append(all, *s)
 			}
+			scores[key] = all
 		}
 	}
-	var units []unit
-	for _, key := range sortedKeys(scores) {
-		if len(scores[key]) > 1 {
-			units = append(units, unit{key.cluster(), scores[key]})
+	p := &Panel{Attempts: len(scores)}
+	units := byCluster(scores, func(_ Key, all []float64) ([]float64, bool) {
+		if len(all) < 2 {
+			return nil, false
 		}
-	}
-	p := &Panel{N: len(units), Attempts: len(attempts), Coverage: float64(len(units)) / float64(max(1, len(attempts)))}
+		p.N++
+		return all, true
+	})
+	p.Coverage = float64(p.N) / float64(max(1, p.Attempts))
 	scale, err := levels(units)
 	if err != nil {
 		return nil, err
 	}
-	clusters := tabulate(units, scale)
-	figures := clusters.figures(scale, opt, alphas)
+	figures := tabulate(units, scale).figures(scale, opt, alphas)
 	p.Alpha = Alpha{figures[0], figures[1], figures[2]}
 	return p, nil
 }
@@ -168,8 +162,22 @@ func (k Key) cluster() string {
 	return k.Problem
 }
 
-func sortedKeys[V any](m map[Key]V) []Key {
-	return slices.SortedFunc(maps.Keys(m), func(a, b Key) int {
+// byCluster gives what of makes of each key, where it makes anything, in one order
+// and cluster by cluster.
+func byCluster[V, T any](m map[Key]V, of func(Key, V) (T, bool)) (all [][]T) {
+	keys := slices.SortedFunc(maps.Keys(m), func(a, b Key) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Step, b.Step))
 	})
+	last := ""
+	for _, key := range keys {
+		one, has := of(key, m[key])
+		if !has {
+			continue
+		}
+		if cluster := key.cluster(); all == nil || cluster != last {
+			last, all = cluster, append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], one)
+	}
+	return all
 }

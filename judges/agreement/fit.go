@@ -64,9 +64,8 @@ func FitScale(labels []Ratings, judge *Ratings, opt Options) (Fit, error) {
 }
 
 // gradedBoth are the attempts with a label and a grade, problem by problem.
-func gradedBoth(labels []Ratings, judge *Ratings) (byProblem [][]graded) {
-	last := ""
-	for _, key := range sortedKeys(judge.Scores) {
+func gradedBoth(labels []Ratings, judge *Ratings) [][]graded {
+	return byCluster(judge.Scores, func(key Key, grade *float64) (graded, bool) {
 		g, people := graded{weight: 1}, 0.0
 		for i := range labels {
 			if score := labels[i].Scores[key]; score != nil {
@@ -75,15 +74,12 @@ func gradedBoth(labels []Ratings, judge *Ratings) (byProblem [][]graded) {
 				people++
 			}
 		}
-		if grade := judge.Scores[key]; grade != nil && people > 0 {
-			if cluster := key.cluster(); byProblem == nil || cluster != last {
-				last, byProblem = cluster, append(byProblem, nil)
-			}
-			g.grade, g.factor = *grade, g.factor/people
-			byProblem[len(byProblem)-1] = append(byProblem[len(byProblem)-1], g)
+		if grade == nil || people == 0 {
+			return g, false
 		}
-	}
-	return byProblem
+		g.grade, g.factor = *grade, g.factor/people
+		return g, true
+	})
 }
 
 // nearest is the scale of the least loss; the subnet's where none is nearer.

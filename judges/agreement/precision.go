@@ -13,50 +13,37 @@ type Precision struct {
 	Recall    Figure `json:"recall"`
 }
 
-// weighed are the weights of one problem's attempts: all that the judge, the
-// labels and both put at the threshold or more.
+// weighed is the weight of an attempt as far as the judge, the labels and both put
+// it at the threshold or more.
 type weighed struct{ judge, labels, both float64 }
 
 // PrecisionAt holds a judge against drawn labels at a threshold.
 func PrecisionAt(labels, judge *Ratings, threshold float64, opt Options) Precision {
 	p := Precision{Threshold: threshold}
-	at, byProblem := map[string]int{}, []weighed{}
-	for _, key := range sortedKeys(labels.Scores) {
-		truth, said := labels.Scores[key], judge.Scores[key]
+	byProblem := byCluster(labels.Scores, func(key Key, truth *float64) (w weighed, has bool) {
+		said := judge.Scores[key]
 		if truth == nil || said == nil {
-			continue
-		}
-		i, known := at[key.cluster()]
-		if !known {
-			i = len(byProblem)
-			at[key.cluster()], byProblem = i, append(byProblem, weighed{})
+			return w, false
 		}
 		p.N++
-		byProblem[i].add(*said >= threshold, *truth >= threshold, 1/labels.drawn(key))
+		if *truth >= threshold {
+			w.labels = 1 / labels.drawn(key)
+		}
 		if *said >= threshold {
 			p.Above++
+			w.judge, w.both = 1/labels.drawn(key), w.labels
 		}
-	}
+		return w, true
+	})
 	shares := figures(len(byProblem), opt, func(drawn []int) []float64 {
 		var sum weighed
 		for _, i := range drawn {
-			w := byProblem[i]
-			sum = weighed{sum.judge + w.judge, sum.labels + w.labels, sum.both + w.both}
+			for _, w := range byProblem[i] {
+				sum = weighed{sum.judge + w.judge, sum.labels + w.labels, sum.both + w.both}
+			}
 		}
 		return []float64{sum.both / sum.judge, sum.both / sum.labels}
 	})
 	p.Precision, p.Recall = shares[0], shares[1]
 	return p
-}
-
-func (w *weighed) add(judge, label bool, weight float64) {
-	if judge {
-		w.judge += weight
-	}
-	if label {
-		w.labels += weight
-	}
-	if judge && label {
-		w.both += weight
-	}
 }

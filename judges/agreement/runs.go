@@ -2,6 +2,7 @@ package agreement
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -69,8 +70,8 @@ type qualities struct{ validator, judge []float64 }
 // AgainstValidator compares a judge with the validator's.
 func AgainstValidator(runs []Run, judge *Ratings, opt Options) Validator {
 	grades := map[string][]float64{}
-	for _, key := range sortedKeys(judge.Scores) { // in one order, since sums of floats have one
-		if score := judge.Scores[key]; score != nil {
+	for key, score := range judge.Scores {
+		if score != nil {
 			grades[key.Run] = append(grades[key.Run], *score)
 		}
 	}
@@ -79,6 +80,7 @@ func AgainstValidator(runs []Run, judge *Ratings, opt Options) Validator {
 		if len(grades[run.ID]) == 0 {
 			continue
 		}
+		slices.Sort(grades[run.ID]) // a sum of floats depends on its order
 		v.Runs++
 		v.Attempts += len(grades[run.ID])
 		name := Key{Run: run.ID, Problem: run.Agent}.cluster()

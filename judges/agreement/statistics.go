@@ -1,6 +1,13 @@
 package agreement
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/trajectory-arena/arena/internal/dice"
+)
 
 // A statistic that is not defined is NaN in here and null in a report.
 
@@ -17,46 +24,34 @@ func pairStatistics(t table, levels []float64) []float64 {
 	}
 	first := []float64{
 		exact / n,
-		kappa(t.confusion, func(i, j int) float64 { return unequal(i, j) }),
-		kappa(t.confusion, func(i, j int) float64 { return square(levels[i] - levels[j]) }),
+		beyondChance(t.confusion, 0, unequal),
+		beyondChance(t.confusion, 0, func(i, j int) float64 { return square(levels[i] - levels[j]) }),
 		bias / n,
 	}
 	return append(first, alphas(t, levels)...)
-}
-
-// kappa is Cohen's, 1 - observed/expected disagreement under a weight (Cohen
-// 1960, 1968).
-func kappa(confusion [][]float64, weight func(i, j int) float64) float64 {
-	n, rows, columns := margins(confusion)
-	var observed, expected float64
-	for i, row := range confusion {
-		for j, c := range row {
-			observed += weight(i, j) * c
-			expected += weight(i, j) * rows[i] * columns[j] / n
-		}
-	}
-	return 1 - observed/expected
 }
 
 // alphas are Krippendorff's for nominal, ordinal and interval scores.
 func alphas(t table, levels []float64) []float64 {
 	_, n, _ := margins(t.coincidence)
 	return []float64{
-		alpha(t.coincidence, unequal),
-		alpha(t.coincidence, func(i, j int) float64 { return ordinal(n, i, j) }),
-		alpha(t.coincidence, func(i, j int) float64 { return square(levels[i] - levels[j]) }),
+		beyondChance(t.coincidence, 1, unequal),
+		beyondChance(t.coincidence, 1, func(i, j int) float64 { return ordinal(n, i, j) }),
+		beyondChance(t.coincidence, 1, func(i, j int) float64 { return square(levels[i] - levels[j]) }),
 	}
 }
 
-// alpha is 1 - observed/expected disagreement over coincidences (Krippendorff
-// 2011, Computing Krippendorff's Alpha-Reliability).
-func alpha(coincidence [][]float64, distance func(i, j int) float64) float64 {
-	n, rows, _ := margins(coincidence)
+// beyondChance is 1 - observed/expected disagreement under a weight: Cohen's kappa
+// (1960, 1968) of a confusion, and of coincidences, where a score is never held
+// against itself and so is one less, Krippendorff's alpha (2011, Computing
+// Krippendorff's Alpha-Reliability).
+func beyondChance(counts [][]float64, less float64, weight func(i, j int) float64) float64 {
+	n, rows, columns := margins(counts)
 	var observed, expected float64
-	for i, row := range coincidence {
+	for i, row := range counts {
 		for j, c := range row {
-			observed += distance(i, j) * c
-			expected += distance(i, j) * rows[i] * rows[j] / (n - 1)
+			observed += weight(i, j) * c
+			expected += weight(i, j) * rows[i] * columns[j] / (n - less)
 		}
 	}
 	return 1 - observed/expected
@@ -98,3 +93,59 @@ func margins(m [][]float64) (n float64, rows, columns []float64) {
 func square(x float64) float64 { return x * x }
 
 func defined(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// statistics computes several figures from one table.
+type statistics func(t table, levels []float64) []float64
+
+// figures computes statistics of the tables of all problems.
+func (c clusters) figures(levels []float64, opt Options, compute statistics) []Figure {
+	return figures(len(c), opt, func(drawn []int) []float64 {
+		sum := newTable(len(levels))
+		for _, i := range drawn {
+			sum.add(c[i])
+		}
+		return compute(sum, levels)
+	})
+}
+
+// figures computes statistics over all of n problems, and their intervals over
+// problems drawn with replacement: attempts at one problem are no independent
+// witnesses.
+func figures(n int, opt Options, compute func(drawn []int) []float64) []Figure {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	values := compute(at)
+	drawn := make([][]float64, len(values))
+	d := dice.Roll(opt.Seed)
+	for range opt.Samples {
+		if n < 2 {
+			break
+		}
+		for i := range at {
+			at[i] = d.N(n)
+		}
+		for i, x := range compute(at) {
+			if defined(x) {
+				drawn[i] = append(drawn[i], x)
+			}
+		}
+	}
+	all := make([]Figure, len(values))
+	for i, x := range values {
+		if defined(x) {
+			all[i] = Figure{&x, interval(drawn[i])}
+		}
+	}
+	return all
+}
+
+// interval has the 2.5th and 97.5th percentile; nil where nothing was drawn.
+func interval(drawn []float64) *[2]float64 {
+	if len(drawn) == 0 {
+		return nil
+	}
+	slices.Sort(drawn)
+	return &[2]float64{stat.Quantile(0.025, stat.LinInterp, drawn, nil), stat.Quantile(0.975, stat.LinInterp, drawn, nil)}
+}

@@ -6,12 +6,6 @@ import (
 	"slices"
 )
 
-// unit is one attempt with the scores it got.
-type unit struct {
-	cluster string
-	scores  []float64
-}
-
 // table counts, for one problem or for all, what raters said of its attempts.
 type table struct {
 	// confusion counts the first rater's level by row and the second's by
@@ -37,17 +31,6 @@ func (t table) add(o table) {
 	}
 }
 
-func (t table) counts() [][]int {
-	all := make([][]int, len(t.confusion))
-	for i, row := range t.confusion {
-		all[i] = make([]int, len(row))
-		for j, n := range row {
-			all[i][j] = int(n)
-		}
-	}
-	return all
-}
-
 // judgeLevels are the scores that reasoning judges may give.
 var judgeLevels = []float64{0.1, 0.3, 0.5, 0.7, 0.9}
 
@@ -58,12 +41,10 @@ const maxLevels = 101
 
 // levels are the judges' five where all scores are among them, so that tables
 // of different judges have one shape, else the scores that occur.
-func levels(units []unit) ([]float64, error) {
+func levels(units [][][]float64) ([]float64, error) {
 	seen := map[float64]bool{}
-	for _, u := range units {
-		for _, s := range u.scores {
-			seen[s] = true
-		}
+	for _, s := range slices.Concat(slices.Concat(units...)...) {
+		seen[s] = true
 	}
 	if len(seen) > maxLevels {
 		return nil, fmt.Errorf("%d different scores: at most %d can be compared as levels, round them first", len(seen), maxLevels)
@@ -79,35 +60,39 @@ func levels(units []unit) ([]float64, error) {
 // clusters are the tables of the problems, in the order of their names.
 type clusters []table
 
-// tabulate expects units sorted by cluster.
-func tabulate(units []unit, levels []float64) clusters {
+// tabulate counts the scores that each attempt of each problem got.
+func tabulate(units [][][]float64, levels []float64) (all clusters) {
 	index := map[float64]int{}
 	for i, l := range levels {
 		index[l] = i
 	}
-	var all clusters
-	for i, u := range units {
-		if i == 0 || u.cluster != units[i-1].cluster {
-			all = append(all, newTable(len(levels)))
-		}
-		t := all[len(all)-1]
-		t.confusion[index[u.scores[0]]][index[u.scores[1]]]++
-		weight := 1 / float64(len(u.scores)-1)
-		for x, a := range u.scores {
-			for y, b := range u.scores {
-				if x != y {
-					t.coincidence[index[a]][index[b]] += weight
+	for _, problem := range units {
+		t := newTable(len(levels))
+		for _, scores := range problem {
+			t.confusion[index[scores[0]]][index[scores[1]]]++
+			weight := 1 / float64(len(scores)-1)
+			for x, a := range scores {
+				for y, b := range scores {
+					if x != y {
+						t.coincidence[index[a]][index[b]] += weight
+					}
 				}
 			}
 		}
+		all = append(all, t)
 	}
 	return all
 }
 
-func (c clusters) sum(levels int) table {
-	whole := newTable(levels)
-	for _, t := range c {
-		whole.add(t)
+func (c clusters) confusion(levels int) [][]int {
+	all := make([][]int, levels)
+	for i := range all {
+		all[i] = make([]int, levels)
+		for _, t := range c {
+			for j, n := range t.confusion[i] {
+				all[i][j] += int(n)
+			}
+		}
 	}
-	return whole
+	return all
 }

@@ -19,25 +19,12 @@ type head struct {
 	Outcome   arena.JudgeOutcome `json:"outcome"`
 }
 
-// line is a judgement as a file holds it.
-type line struct {
-	head
-	Score *float64 `json:"score"`
-	Gates []bool   `json:"gates"`
-	Spans []span   `json:"spans"`
-	// Doubt is what is wrong with the spans, if anything is.
-	Doubt *string `json:"doubt"`
-	asked
-}
-
 // asked is what every judgement says of the asking.
 type asked struct {
 	Model        *string `json:"model"`
 	PromptSHA256 *string `json:"prompt_sha256"`
-	Tokens       struct {
-		Prompt     int `json:"prompt"`
-		Completion int `json:"completion"`
-	} `json:"tokens"`
+	Tokens       tokens  `json:"tokens"`
+	// CostUSD is in US dollars.
 	CostUSD *float64 `json:"cost_usd"`
 	Cached  bool     `json:"cached"`
 	// Detail is what the first gate that failed misses, or why there is no
@@ -45,13 +32,14 @@ type asked struct {
 	Detail *string `json:"detail"`
 }
 
-func newAsked(j *arena.Judgement) asked {
-	a := asked{
-		Model: named(j.Model), PromptSHA256: named(j.PromptSHA256),
-		CostUSD: finite(j.CostUSD), Cached: j.Cached, Detail: named(j.Detail),
-	}
-	a.Tokens.Prompt, a.Tokens.Completion = j.PromptTokens, j.CompletionTokens
-	return a
+type tokens struct {
+	Prompt     int `json:"prompt"`
+	Completion int `json:"completion"`
+}
+
+func parts(t *arena.Trace, j *arena.Judgement) (head, asked) {
+	return head{t.RunID, t.ProblemID, j.Judge, j.Outcome},
+		asked{orNull(j.Model), orNull(j.PromptSHA256), tokens{j.PromptTokens, j.CompletionTokens}, finite(j.CostUSD), j.Cached, orNull(j.Detail)}
 }
 
 type span struct {
@@ -62,26 +50,20 @@ type span struct {
 
 // Append appends the line of one attempt's judgement, without its line end.
 func Append(dst []byte, t *arena.Trace, j arena.Judgement) ([]byte, error) {
-	l := line{
-		head: head{t.RunID, t.ProblemID, j.Judge, j.Outcome}, Score: finite(j.Score),
-		Gates: j.Gates, Spans: make([]span, 0, len(j.Spans)), Doubt: named(string(j.Doubt)), asked: newAsked(&j),
+	h, a := parts(t, &j)
+	spans := make([]span, len(j.Spans))
+	for i, s := range j.Spans {
+		spans[i] = span{s.Gate, orNull(max(s.Step, 0)), s.Quote}
 	}
-	for _, s := range j.Spans {
-		out := span{Gate: s.Gate, Quote: s.Quote}
-		if s.Step > 0 {
-			out.Step = &s.Step
-		}
-		l.Spans = append(l.Spans, out)
-	}
-	return encode(dst, l)
-}
-
-// stepsLine is a judgement of steps as a file holds it: where there are no
-// verdicts, steps is null.
-type stepsLine struct {
-	head
-	Steps []verdict `json:"steps"`
-	asked
+	return encode(dst, struct {
+		head
+		Score *float64 `json:"score"`
+		Gates []bool   `json:"gates"`
+		Spans []span   `json:"spans"`
+		// Doubt is what is wrong with the spans, if anything is.
+		Doubt *arena.JudgeDoubt `json:"doubt"`
+		asked
+	}{h, finite(j.Score), j.Gates, spans, orNull(j.Doubt), a})
 }
 
 type verdict struct {
@@ -92,13 +74,18 @@ type verdict struct {
 }
 
 // AppendSteps appends the line of one attempt's judgement of steps, without its
-// line end.
+// line end. Where there are no verdicts, steps is null.
 func AppendSteps(dst []byte, t *arena.Trace, j *arena.StepJudgement) ([]byte, error) {
-	l := stepsLine{head: head{t.RunID, t.ProblemID, j.Judge, j.Outcome}, asked: newAsked(&j.Judgement)}
+	h, a := parts(t, &j.Judgement)
+	var steps []verdict
 	for _, v := range j.Steps {
-		l.Steps = append(l.Steps, verdict{v.Step, v.Need, named(v.Reason), named(v.Quote)})
+		steps = append(steps, verdict{v.Step, v.Need, orNull(v.Reason), orNull(v.Quote)})
 	}
-	return encode(dst, l)
+	return encode(dst, struct {
+		head
+		Steps []verdict `json:"steps"`
+		asked
+	}{h, steps, a})
 }
 
 func encode(dst []byte, line any) ([]byte, error) {
@@ -111,11 +98,12 @@ func encode(dst []byte, line any) ([]byte, error) {
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
 }
 
-func named(s string) *string {
-	if s == "" {
+func orNull[T comparable](v T) *T {
+	var none T
+	if v == none {
 		return nil
 	}
-	return &s
+	return &v
 }
 
 func finite(x *float64) *float64 {

@@ -120,16 +120,16 @@ func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdi
 func (r *rotation) react(member int, outcome arena.JudgeOutcome, fault *model.Fault, wait *backoff.ExponentialBackOff) time.Duration {
 	switch {
 	case outcome == arena.JudgeRefused:
-		r.drop(member)
+		r.dropped[member] = true
 	case fault == nil, fault.Kind == model.Unreadable:
 		r.spoil(member)
 	case fault.Kind == model.Missing:
 		r.panel.unreadable(member)
-		r.drop(member)
+		r.dropped[member] = true
 	case fault.Kind == model.Rejected, fault.Kind == model.Auth:
-		r.drop(member)
+		r.dropped[member] = true
 	case fault.Kind == model.Schema:
-		r.again()
+		r.next-- // the same one again
 	case fault.RetryAfter > 0:
 		// The endpoint's gate waits; another endpoint need not.
 	default:

@@ -31,10 +31,6 @@ type amount struct {
 	guess bool
 }
 
-func newBudget(cfg Config) *budget {
-	return &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})}
-}
-
 // reserve waits until what most says fits for sure, and gives that amount. It
 // is ErrBudget where it does not although nothing else is under way, from then
 // on for every request.

@@ -57,7 +57,6 @@ type Judge struct {
 	prices  prices.Table
 	budget  *budget
 	flight  singleflight.Group
-	served  substitutes
 	// unanswered are this run's verdicts without a score, by question.
 	unanswered sync.Map
 	now        func() time.Time
@@ -80,7 +79,7 @@ func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Judge{cfg: cfg, whole: whole, steps: steps, ledger: l, prices: o.Prices, budget: newBudget(cfg), now: o.Now}
+	j := &Judge{cfg: cfg, whole: whole, steps: steps, ledger: l, prices: o.Prices, budget: &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})}, now: o.Now}
 	j.panel = newPanel(cfg)
 	shared := map[string]*model.Client{}
 	for _, m := range cfg.Panel {

@@ -39,21 +39,13 @@ type kind struct {
 
 // reasoningSchema asks for the evidence first: a model that has to quote before
 // it grades grades what it found.
-var reasoningSchema = json.RawMessage(`{
-	"type": "object",
-	"additionalProperties": false,
+var reasoningSchema = json.RawMessage(`{"type": "object", "additionalProperties": false,
 	"required": ["evidence", "reasoning_quality", "explanation"],
 	"properties": {
-		"evidence": {"type": "array", "items": {
-			"type": "object",
-			"additionalProperties": false,
-			"required": ["gate", "step", "quote"],
-			"properties": {"gate": {"type": "integer"}, "step": {"type": "integer"}, "quote": {"type": "string"}}
-		}},
+		"evidence": {"type": "array", "items": {"type": "object", "additionalProperties": false, "required": ["gate", "step", "quote"],
+			"properties": {"gate": {"type": "integer"}, "step": {"type": "integer"}, "quote": {"type": "string"}}}},
 		"reasoning_quality": {"type": "number", "enum": [0.1, 0.3, 0.5, 0.7, 0.9]},
-		"explanation": {"type": "string"}
-	}
-}`)
+		"explanation": {"type": "string"}}}`)
 
 // reasoning asks for one score on the whole attempt.
 func reasoning(cfg Config) (*kind, error) {
@@ -76,24 +68,11 @@ func reasoning(cfg Config) (*kind, error) {
 
 // stepsSchema asks for the passage and the reason before the verdict, for the
 // same cause.
-var stepsSchema = json.RawMessage(`{
-	"type": "object",
-	"additionalProperties": false,
-	"required": ["steps"],
-	"properties": {
-		"steps": {"type": "array", "items": {
-			"type": "object",
-			"additionalProperties": false,
-			"required": ["step", "quote", "reason", "verdict"],
-			"properties": {
-				"step": {"type": "integer"},
-				"quote": {"type": "string"},
-				"reason": {"type": "string"},
-				"verdict": {"type": "string", "enum": ["needed", "waste", "unclear"]}
-			}
-		}}
-	}
-}`)
+var stepsSchema = json.RawMessage(`{"type": "object", "additionalProperties": false, "required": ["steps"],
+	"properties": {"steps": {"type": "array", "items": {"type": "object", "additionalProperties": false,
+		"required": ["step", "quote", "reason", "verdict"],
+		"properties": {"step": {"type": "integer"}, "quote": {"type": "string"}, "reason": {"type": "string"},
+			"verdict": {"type": "string", "enum": ["needed", "waste", "unclear"]}}}}}}`)
 
 // stepwise asks for a verdict on each step.
 func stepwise(cfg Config) (*kind, error) {

@@ -1,6 +1,11 @@
 package llm
 
-import "sync"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
 
 // setAsideAfter is how many replies in a row may be unreadable before a model
 // is set aside for the run. One or two happen to every server; a third in a row
@@ -27,10 +32,12 @@ type panel struct {
 	// did not accept their key any more.
 	known  map[string]bool
 	locked map[string]bool
+	served map[Substitute]int
 }
 
 func newPanel(cfg Config) *panel {
-	p := &panel{votes: cfg.Votes, bad: make([]int, len(cfg.Panel)), aside: make([]bool, len(cfg.Panel)), known: map[string]bool{}, locked: map[string]bool{}}
+	p := &panel{votes: cfg.Votes, bad: make([]int, len(cfg.Panel)), aside: make([]bool, len(cfg.Panel)),
+		known: map[string]bool{}, locked: map[string]bool{}, served: map[Substitute]int{}}
 	for i, m := range cfg.Panel {
 		p.endpoints = append(p.endpoints, cfg.endpoint(m).Name)
 		if m.Role == Primary {
@@ -64,13 +71,6 @@ func (p *panel) order(vote int) []int {
 	return append(append(order, p.fallbacks...), taken...)
 }
 
-// answered notes that a model's endpoint took its key.
-func (p *panel) answered(member int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.known[p.endpoints[member]] = true
-}
-
 // lock sets an endpoint that does not accept its key aside, with all its
 // models. It does not where the key was never accepted in this run, which is a
 // mistake to mend at once, nor where no other model is left.
@@ -89,13 +89,6 @@ func (p *panel) lock(member int) bool {
 		p.aside[i] = p.aside[i] || endpoint == name
 	}
 	return true
-}
-
-// readable notes that a model gave an answer.
-func (p *panel) readable(member int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.bad[member] = 0
 }
 
 // unreadable notes that a model gave none, and sets it aside if that is its
@@ -150,17 +143,61 @@ func (r *rotation) member() (int, bool) {
 	return 0, false
 }
 
-// drop asks a member no more for this answer.
-func (r *rotation) drop(member int) { r.dropped[member] = true }
-
 // spoil notes an unreadable reply. At temperature 0 most models repeat
 // themselves, so after as many as set it aside it is not asked again.
 func (r *rotation) spoil(member int) {
 	r.panel.unreadable(member)
 	if r.spoilt[member]++; r.spoilt[member] >= setAsideAfter {
-		r.drop(member)
+		r.dropped[member] = true
 	}
 }
 
-// again has the same member asked once more.
-func (r *rotation) again() { r.next-- }
+// Substitute is a model whose server says that another one answered.
+type Substitute struct {
+	Asked   string
+	Served  string
+	Answers int
+}
+
+// answered notes that a model's endpoint took its key, and of an answer who gave it.
+// Servers name models freely, so one by a model that was not asked counts; but whoever
+// trusts a judge must be told.
+func (p *panel) answered(member int, scored bool, asked, served string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[p.endpoints[member]] = true
+	if !scored {
+		return
+	}
+	p.bad[member] = 0
+	if a, b := bare(asked), bare(served); served != "" && !strings.HasPrefix(a, b) && !strings.HasPrefix(b, a) {
+		p.served[Substitute{Asked: asked, Served: served}]++
+	}
+}
+
+// bare is a model's name without a vendor before it; versions may follow it.
+func bare(model string) string {
+	model = strings.ToLower(model)
+	return model[strings.LastIndexByte(model, '/')+1:]
+}
+
+// Substitutes are the models that this run was answered by and had not asked.
+func (j *Judge) Substitutes() []Substitute {
+	j.panel.mu.Lock()
+	defer j.panel.mu.Unlock()
+	var all []Substitute
+	for one, n := range j.panel.served {
+		one.Answers = n
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b Substitute) int { return strings.Compare(a.Asked+"\x00"+a.Served, b.Asked+"\x00"+b.Served) })
+	return all
+}
+
+// Locked names the endpoints that answered in this run and then did not accept
+// their key any more: others stood in for their models from there on.
+func (j *Judge) Locked() []string {
+	j.panel.mu.Lock()
+	defer j.panel.mu.Unlock()
+	return slices.Sorted(maps.Keys(j.panel.locked))
+}

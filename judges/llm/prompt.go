@@ -8,19 +8,17 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
 // prompt is the judge's instructions: a template file that defines "system"
 // and "user", named by its hash.
-type prompt struct {
-	sha256       string
-	system, user []piece
-}
-
-// piece is a text that stands in a prompt as it is, or a field that is put in.
-type piece struct{ text, field string }
+type prompt struct{ sha256, system, user string }
 
 // The fields of a prompt, as they are written in it.
 const (
@@ -49,63 +47,79 @@ func readPrompt(path string, embedded []byte) (prompt, error) {
 // parsePrompt takes the parser of text/template without the rest of it, which
 // calls methods by their names: with it the linker keeps every method of every
 // type of the program.
-func parsePrompt(source string) (prompt, error) {
+func parsePrompt(source string) (p prompt, err error) {
 	trees, err := parse.Parse("prompt", source, "", "")
-	if err != nil {
-		return prompt{}, err
+	if err == nil {
+		p.system, err = definition(trees, "system")
 	}
-	p := prompt{sha256: digest.SHA256([]byte(source))}
-	if p.system, err = pieces(trees, "system"); err != nil {
-		return prompt{}, err
+	if err == nil {
+		p.user, err = definition(trees, "user")
 	}
-	if p.user, err = pieces(trees, "user"); err != nil {
-		return prompt{}, err
+	if err == nil && !strings.Contains(p.user, traceField) {
+		err = fmt.Errorf(`"user" leaves out %s`, traceField)
 	}
-	if !slices.Contains(p.user, piece{field: traceField}) {
-		return prompt{}, fmt.Errorf(`"user" leaves out %s`, traceField)
-	}
-	return p, nil
+	p.sha256 = digest.SHA256([]byte(source))
+	return p, err
 }
 
-// pieces are the texts and fields of one definition.
-func pieces(trees map[string]*parse.Tree, name string) ([]piece, error) {
+// definition is one definition without comments: texts and fields.
+func definition(trees map[string]*parse.Tree, name string) (string, error) {
 	tree := trees[name]
 	if tree == nil {
-		return nil, fmt.Errorf("%q is not defined", name)
+		return "", fmt.Errorf("%q is not defined", name)
 	}
-	var out []piece
 	for _, n := range tree.Root.Nodes {
-		text, is := n.(*parse.TextNode)
-		switch {
-		case is:
-			out = append(out, piece{text: string(text.Text)})
-		case slices.Contains([]string{fenceField, traceField, stepsField}, n.String()):
-			out = append(out, piece{field: n.String()})
-		default:
+		if n.Type() != parse.NodeText && !slices.Contains([]string{fenceField, traceField, stepsField}, n.String()) {
 			place, what := tree.ErrorContext(n)
-			return nil, fmt.Errorf("%s: %q holds %s", place, name, what)
+			return "", fmt.Errorf("%s: %q holds %s", place, name, what)
 		}
 	}
-	return out, nil
+	return tree.Root.String(), nil
 }
 
 // messages puts a rendered trace of so many steps into the prompt.
 func (p prompt) messages(trace string, steps int) []model.Message {
-	fields := map[string]string{fenceField: p.fence(trace), traceField: trace, stepsField: strconv.Itoa(steps)}
-	return []model.Message{{Role: "system", Content: filled(p.system, fields)}, {Role: "user", Content: filled(p.user, fields)}}
-}
-
-func filled(pieces []piece, fields map[string]string) string {
-	var text strings.Builder
-	for _, p := range pieces {
-		text.WriteString(p.text)
-		text.WriteString(fields[p.field])
-	}
-	return text.String()
+	fill := strings.NewReplacer(fenceField, p.fence(trace), traceField, trace, stepsField, strconv.Itoa(steps))
+	return []model.Message{{Role: "system", Content: fill.Replace(p.system)}, {Role: "user", Content: fill.Replace(p.user)}}
 }
 
 // fence is the number on the delimiters: a hash over trace and prompt. A trace
 // cannot hold the hash of itself, and the same trace gives the same one.
 func (p prompt) fence(trace string) string {
 	return digest.SHA256([]byte(p.sha256 + "\n" + trace))[:16]
+}
+
+// What stands in a trace must not look like the frame it is shown in: an agent
+// could else write a tool result of its own into its thinking. So long texts
+// are quoted line by line, and everything else is kept on its line.
+const (
+	quoteMark = "  > "
+	cutMark   = " …[cut]"
+)
+
+// toNewline takes all signs that a reader may take for the end of a line.
+var toNewline = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// block quotes every line of s.
+func block(s string) string {
+	return quoteMark + strings.ReplaceAll(toNewline.Replace(s), "\n", "\n"+quoteMark)
+}
+
+// line is the first n characters of s on one line.
+func line(s string, n int) string { return strings.ReplaceAll(toNewline.Replace(cut(s, n)), "\n", " ") }
+
+// text is a JSON string's own text, or any other value as it was written.
+func text(r arena.Raw) string {
+	if r.Kind() == arena.String {
+		return gjson.Parse(string(r)).Str
+	}
+	return string(r)
+}
+
+// cut ends s after n characters and says so.
+func cut(s string, n int) string {
+	if c := plaintext.Clip(s, n); len(c) < len(s) {
+		return c + cutMark
+	}
+	return s
 }

@@ -43,13 +43,10 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 	// After the ledger, so that whoever waits for room knows what this cost.
 	j.budget.settle(hold, e.Tokens)
 	if asking == nil {
-		j.panel.answered(member)
+		j.panel.answered(member, v.outcome == arena.JudgeScored, cq.Model, e.Served)
 	}
 	switch {
 	case err != nil:
-	case v.outcome == arena.JudgeScored:
-		j.panel.readable(member)
-		j.served.note(cq.Model, e.Served)
 	case fault != nil && fault.Kind == model.Auth && !j.panel.lock(member):
 		err = fmt.Errorf("ask %s: %w: %s", cq.Model, ErrAuth, fault.Detail)
 	case asking != nil && fault == nil:

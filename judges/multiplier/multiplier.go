@@ -67,21 +67,16 @@ func Defaults() Config {
 // Validate names everything that cannot be used, all at once.
 func (c Config) Validate() error {
 	var errs []error
-	if c.Per != Attempt && c.Per != Run {
-		errs = append(errs, fmt.Errorf("multiplier.per is %q: want attempt or run", c.Per))
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
 	}
-	if c.Unscored != Excluded && c.Unscored != Mean {
-		errs = append(errs, fmt.Errorf("multiplier.unscored is %q: want excluded or mean", c.Unscored))
-	}
-	if c.Frames != KeepFrames && c.Frames != HalveFrames && c.Frames != VoidFrames {
-		errs = append(errs, fmt.Errorf("multiplier.frames is %q: want keep, halve or void", c.Frames))
-	}
-	if !(c.Floor >= 0 && c.Floor <= 1) {
-		errs = append(errs, fmt.Errorf("multiplier.floor is %v: want 0 to 1", c.Floor))
-	}
-	if !(c.Ceiling > 0 && c.Ceiling <= 1) {
-		errs = append(errs, fmt.Errorf("multiplier.ceiling is %v: want more than 0 and at most 1", c.Ceiling))
-	}
+	check(c.Per == Attempt || c.Per == Run, "multiplier.per is %q: want attempt or run", c.Per)
+	check(c.Unscored == Excluded || c.Unscored == Mean, "multiplier.unscored is %q: want excluded or mean", c.Unscored)
+	check(c.Frames == KeepFrames || c.Frames == HalveFrames || c.Frames == VoidFrames, "multiplier.frames is %q: want keep, halve or void", c.Frames)
+	check(c.Floor >= 0 && c.Floor <= 1, "multiplier.floor is %v: want 0 to 1", c.Floor)
+	check(c.Ceiling > 0 && c.Ceiling <= 1, "multiplier.ceiling is %v: want more than 0 and at most 1", c.Ceiling)
 	return errors.Join(errs...)
 }
 

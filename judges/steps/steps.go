@@ -181,14 +181,13 @@ const maxIDs = 4096
 // digits, - and _ with a digit in them.
 func ids(text string) map[string]bool {
 	found := map[string]bool{}
+	notID := func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}
 	for word := range strings.FieldsFuncSeq(text, notID) {
 		if len(found) < maxIDs && strings.ContainsAny(word, "0123456789") {
 			found[word] = true
 		}
 	}
 	return found
-}
-
-func notID(r rune) bool {
-	return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }

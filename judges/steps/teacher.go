@@ -78,20 +78,15 @@ func common(a, b [][]arena.Call) (labels []bool, shared int) {
 func sameStep(mine, teachers []arena.Call) bool {
 	for _, m := range mine {
 		for _, t := range teachers {
-			if m.Name == t.Name && sharesProduct(m.Arguments, t.Arguments) {
+			if m.Name != t.Name {
+				continue
+			}
+			wanted := calls.Products(t.Arguments)
+			shared := func(id string) bool { return slices.Contains(wanted, id) }
+			if len(wanted) == 0 || slices.ContainsFunc(calls.Products(m.Arguments), shared) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-func sharesProduct(mine, teachers arena.Raw) bool {
-	wanted := calls.Products(teachers)
-	for _, id := range calls.Products(mine) {
-		if slices.Contains(wanted, id) {
-			return true
-		}
-	}
-	return len(wanted) == 0
 }
