@@ -25,17 +25,17 @@ func (p *Page) HTML() ([]byte, error) {
 }
 
 func (p *Page) node() g.Node {
-	head := h.Head(newline, lines(
-		h.Meta(h.Charset("utf-8")),
-		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
-		h.TitleEl(escaped(p.Title)),
-		h.StyleEl(newline, g.Raw(style))))
-	body := h.Body(newline, lines(
-		h.H1(escaped(p.Title)),
-		h.P(escaped(p.Summary)),
-		g.If(len(p.Numbers) > 0, h.Div(h.Class("numbers"), g.Map(p.Numbers, Number.node))),
-		g.Map(p.Sections, Section.node)))
-	return h.Doctype(g.Group{newline, lines(h.HTML(h.Lang("en"), newline, lines(head, body)))})
+	return h.Doctype(h.HTML(h.Lang("en"),
+		h.Head(
+			h.Meta(h.Charset("utf-8")),
+			h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+			h.TitleEl(escaped(p.Title)),
+			h.StyleEl(g.Raw(style))),
+		h.Body(
+			h.H1(escaped(p.Title)),
+			h.P(escaped(p.Summary)),
+			g.If(len(p.Numbers) > 0, h.Div(h.Class("numbers"), g.Map(p.Numbers, Number.node))),
+			g.Map(p.Sections, Section.node))))
 }
 
 func (n Number) node() g.Node {
@@ -43,11 +43,12 @@ func (n Number) node() g.Node {
 }
 
 func (s Section) node() g.Node {
-	return g.Group{newline, lines(
+	return g.Group{
 		h.H2(escaped(s.Heading)),
 		g.If(s.Note != "", h.P(h.Class("note"), escaped(s.Note))),
 		g.If(len(s.Figures) > 0, h.Div(h.Class("figures"), g.Map(s.Figures, Figure.node))),
-		s.table())}
+		s.table(),
+	}
 }
 
 func (f Figure) node() g.Node {
@@ -58,7 +59,7 @@ func (s Section) table() g.Node {
 	switch {
 	case len(s.Rows) > 0:
 		heads := h.Tr(g.Map(s.Columns, func(name string) g.Node { return h.Th(escaped(name)) }), h.Th())
-		return h.Table(newline, lines(heads), lines(g.Map(s.Rows, Row.node)...))
+		return h.Table(heads, g.Map(s.Rows, Row.node))
 	case len(s.Columns) > 0:
 		return h.P(escaped("None."))
 	default:
@@ -74,20 +75,7 @@ func (r Row) node() g.Node {
 	return h.Tr(cells, h.Td(h.Class("bar"), bar))
 }
 
-var newline = g.Raw("\n")
-
-// lines ends each of the nodes with a line of its own, so that two pages can be
-// compared.
-func lines(nodes ...g.Node) g.Group {
-	var out g.Group
-	for _, n := range nodes {
-		out = append(out, n, newline)
-	}
-	return out
-}
-
-// escaped is a text inside an element. The plus sign is escaped as well, as it is
-// by html/template, which pages were made with before.
+// escaped is a text inside an element, also for a reader that guesses UTF-7.
 func escaped(s string) g.Node {
 	return g.Raw(strings.ReplaceAll(template.HTMLEscapeString(s), "+", "&#43;"))
 }

@@ -53,18 +53,19 @@ def at(page, base, address):
     page.goto(base + address)
     page.wait_for_selector("h1")
     page.wait_for_function("!document.querySelector('main').textContent.startsWith('Loading')")
+    page.wait_for_selector("[aria-busy]", state="detached")
 
 
 def figures(page, base):
     at(page, base, "#/0/home")
-    shown = {row[0]: int(row[3]) for row in page.eval_on_selector_all("table:has(caption:text-is('Why records left')) tbody tr", "rows => rows.map(r => [...r.cells].map(c => c.textContent))")}
+    shown = {row[0]: int(row[1]) for row in page.eval_on_selector_all("table:has(caption:text-is('Why records left')) tbody tr", "rows => rows.map(r => [...r.cells].map(c => c.textContent))")}
     check("reasons", shown, dict(Counter(a["reason"] or "kept" for a in attempts)))
     for reason, n in shown.items():
         at(page, base, "#/0/attempts?" + ("fate=%3Dkept" if reason == "kept" else f"reason=%3D{reason}"))
         page.wait_for_function("document.querySelector('p[role=status]')?.textContent")
         check(f"rows of {reason}", page.text_content("p[role=status]"), f"{n} of {len(attempts)} rows")
     at(page, base, "#/0/agents")
-    got = page.eval_on_selector_all("table:has(caption:text-is('Agents by kept attempts')) tbody tr", "rows => rows.map(r => [...r.cells].slice(0, 5).map(c => c.textContent))")
+    got = page.eval_on_selector_all("table:has(caption:text-is('Agents by kept attempts')) tbody tr", "rows => rows.map(r => [...r.cells].slice(0, 5).map(c => c.querySelector('[title]')?.title ?? c.textContent))")
     want = Counter(a["agent_hotkey"] or a["agent_version"] or a["eval_run_id"] for a in attempts)
     check("attempts by agent", {r[0]: int(r[1]) for r in got}, dict(want))
 
@@ -124,6 +125,8 @@ def everywhere(page, base, width):
     kept = next(i for i, a in enumerate(attempts) if a["fate"] == "kept")
     for address in ["#/0/home", "#/0/attempts", f"#/0/attempt/{kept}", f"#/0/attempt/{kept}/step/1", "#/0/agents", f"#/0/beside/{kept}/{kept}"]:
         at(page, base, address)
+        cited = page.eval_on_selector_all("h3:text('Cited by the judge') + ul li", "all => all.map(li => li.textContent)")
+        check(f"cited passages of {address} that are marked as well", [c for c in cited if c.split(": ", 1)[1] in page.eval_on_selector_all("mark", "all => all.map(m => m.lastChild.textContent)")], [])
         check(f"width of {address}", page.evaluate("document.documentElement.scrollWidth") <= width)
         check(f"untitled pictures of {address}", page.evaluate("[...document.querySelectorAll('svg')].filter(s => !s.querySelector('title')).length"), 0)
         if axe:

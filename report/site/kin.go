@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"hash/maphash"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -240,23 +241,58 @@ func (c *Corpus) meet(ctx context.Context) error {
 	return g.Wait()
 }
 
-// pairs are all pairs of agents that share anything that few others have.
-func (k *kinship) pairs() []pair {
-	names := make([]string, 0, len(k.agents))
-	have := [kinds]map[uint64]int{{}, {}, {}, {}}
-	for name, items := range k.agents {
-		names = append(names, name)
+// author is an agent with its items of each kind in ascending order, and how much they
+// count together for what nobody else may have.
+type author struct {
+	name  string
+	by    [kinds][]uint64
+	alone [kinds]float64
+}
+
+// kin weighs what the agents of a day share.
+type kin struct {
+	authors []author
+	// have is how many agents have an item.
+	have [kinds]map[uint64]int
+}
+
+// weight is how much an item counts for so many agents that are compared: the less the
+// more others have it, and nothing where half of all do, since what all write is no copy.
+func (k *kin) weight(kind int, h uint64, compared int) float64 {
+	return max(0, 1-2*float64(k.have[kind][h]-compared)/float64(len(k.authors)))
+}
+
+func (k *kinship) weighed() *kin {
+	w := &kin{authors: make([]author, len(k.agents))}
+	for i, name := range slices.Sorted(maps.Keys(k.agents)) {
+		w.authors[i].name = name
 		for kind := range kinds {
-			for h := range items[kind] {
-				have[kind][h]++
+			w.authors[i].by[kind] = slices.Sorted(maps.Keys(k.agents[name][kind]))
+		}
+	}
+	for kind := range kinds {
+		w.have[kind] = map[uint64]int{}
+		for i := range w.authors {
+			for _, h := range w.authors[i].by[kind] {
+				w.have[kind][h]++
+			}
+		}
+		for i := range w.authors {
+			for _, h := range w.authors[i].by[kind] {
+				w.authors[i].alone[kind] += w.weight(kind, h, 1)
 			}
 		}
 	}
-	slices.Sort(names)
-	out := []pair{}
-	for i, a := range names {
-		for _, b := range names[i+1:] {
-			if p := k.pair(a, b, &have); p != nil {
+	return w
+}
+
+// pairs are all pairs of agents that share anything that few others have.
+func (k *kinship) pairs() []pair {
+	out, w := []pair{}, k.weighed()
+	for i := range w.authors {
+		for j := i + 1; j < len(w.authors); j++ {
+			if p := w.pair(&w.authors[i], &w.authors[j]); p != nil {
+				p.Passages = k.passages(p.A, p.B, w.have[byFrames])
 				out = append(out, *p)
 			}
 		}
@@ -267,14 +303,14 @@ func (k *kinship) pairs() []pair {
 // least is from where on a likeness is worth showing.
 const least = 0.02
 
-func (k *kinship) pair(a, b string, have *[kinds]map[uint64]int) *pair {
-	p := &pair{A: a, B: b, Passages: []string{}}
+func (k *kin) pair(a, b *author) *pair {
+	p := &pair{A: a.name, B: b.name}
 	shown := false
 	for kind := range kinds {
-		x, shared := alike(k.agents[a][kind], k.agents[b][kind], have[kind], len(k.agents))
-		if math.IsNaN(x) {
+		if len(a.by[kind]) == 0 || len(b.by[kind]) == 0 {
 			continue // one of them shows nothing of the kind
 		}
+		x, shared := k.alike(a, b, kind)
 		p.By[kind], p.Shared[kind] = math.Round(x*1e4)/1e4, shared
 		shown = shown || x >= least
 		p.Copied = p.Copied || x >= copied && shared >= leastShared && kind != byTools
@@ -282,29 +318,25 @@ func (k *kinship) pair(a, b string, have *[kinds]map[uint64]int) *pair {
 	if !shown {
 		return nil
 	}
-	p.Passages = k.passages(a, b, have[byFrames])
 	return p
 }
 
-// alike is the Dice similarity of two sets in which an item counts the less the more
-// other agents have it, and nothing where half of them do: what all write is no copy.
-// shared is how many items count that both have.
-func alike(a, b map[uint64]bool, have map[uint64]int, agents int) (x float64, shared int) {
-	if len(a) == 0 || len(b) == 0 {
-		return math.NaN(), 0
-	}
-	weight := func(h uint64, pair int) float64 { return max(0, 1-2*float64(have[h]-pair)/float64(agents)) }
-	both, all := 0.0, 0.0
-	for h := range a {
-		if !b[h] {
-			all += weight(h, 1)
-		} else if w := weight(h, 2); w > 0 {
-			both, shared = both+w, shared+1
-		}
-	}
-	for h := range b {
-		if !a[h] {
-			all += weight(h, 1)
+// alike is the Dice similarity of what two agents wrote of a kind, each item by its
+// weight; shared is how many items count that both have.
+func (k *kin) alike(a, b *author, kind int) (x float64, shared int) {
+	both, all := 0.0, a.alone[kind]+b.alone[kind]
+	for s, t := a.by[kind], b.by[kind]; len(s) > 0 && len(t) > 0; {
+		switch cmp.Compare(s[0], t[0]) {
+		case -1:
+			s = s[1:]
+		case 1:
+			t = t[1:]
+		default:
+			all -= 2 * k.weight(kind, s[0], 1)
+			if w := k.weight(kind, s[0], 2); w > 0 {
+				both, shared = both+w, shared+1
+			}
+			s, t = s[1:], t[1:]
 		}
 	}
 	return 2 * both / max(all+2*both, 1), shared

@@ -52,6 +52,7 @@
     return lists.length ? { value: of(lists), low: draws[25], high: draws[974] } : null;
   }
 
+  const named = (day, name) => el("a", { href: arena.address([day.k, "agent", name]), title: name }, arena.short(name));
   const strongest = (p) => Math.max(...p.by.slice(1).map((x) => x || 0));
 
   // nearest says how like its nearest in a group an agent is, and in what.
@@ -61,37 +62,57 @@
   }
 
   function matrix(day, groups, pairs) {
-    const order = groups.slice().sort((a, b) => b.length - a.length).flat().slice(0, 80), at = new Map(order.map((a, i) => [a.name, i])), cell = 14, left = 12 + 8 * Math.max(...order.map((a) => a.name.length)), size = order.length * cell;
+    const order = groups.slice().sort((a, b) => b.length - a.length).flat().slice(0, 80), at = new Map(order.map((a, i) => [a.name, i])), cell = 14, left = 12 + 8 * Math.max(...order.map((a) => arena.short(a.name).length)), size = order.length * cell;
     const cells = pairs.filter((p) => at.has(p.a) && at.has(p.b)).flatMap((p) => [[p.a, p.b], [p.b, p.a]].map(([x, y]) => svg("a", { href: arena.address([day.k, "kin", p.a, p.b]), "aria-label": `${p.a} and ${p.b}: ${number(strongest(p), 2)}`, tabindex: x === p.a ? null : -1 },
       svg("rect", { x: left + at.get(x) * cell, y: left + at.get(y) * cell, width: cell - 1, height: cell - 1, class: p.copied ? "copied" : "alike", "fill-opacity": Math.max(0.12, strongest(p)).toFixed(2) }, svg("title", {}, `${p.a} and ${p.b}: ${number(strongest(p), 2)}`)))));
     return el("figure", {}, el("div.wide", { tabindex: 0, role: "region", "aria-label": "Matrix of likeness" }, svg("svg", { width: left + size + 4, height: left + size + 4, role: "group", "aria-label": "Likeness of agents; a field opens the pair" }, svg("title", {}, "Likeness of agents"),
-      order.map((a, i) => [svg("text", { x: left - 4, y: left + i * cell + 11, "text-anchor": "end" }, a.name), svg("text", { transform: `translate(${left + i * cell + 11} ${left - 4}) rotate(-90)` }, a.name)]), cells)),
-    el("figcaption", {}, "The strongest likeness in arguments, frames of thinking or code; dark is alike, framed is taken for copied. A field opens the passages."));
+      order.map((a, i) => [svg("text", { x: left - 4, y: left + i * cell + 11, "text-anchor": "end" }, arena.short(a.name), svg("title", {}, a.name)), svg("text", { transform: `translate(${left + i * cell + 11} ${left - 4}) rotate(-90)` }, arena.short(a.name), svg("title", {}, a.name))]), cells)),
+    el("figcaption", {}, "How alike two agents are: the strongest of arguments, sentences of thinking and lines of prompts. Dark is alike, red is taken for a copy. A field opens the passages."));
   }
 
-  page("agents", async (day) => {
-    document.title = `${day.name}: agents`;
-    const agents = agentsOf(day), kin = await arena.load(`${day.k}/agents`), groups = clusters(agents, kin.pairs), copies = groups.filter((g) => g.length > 1), teams = effective(day, groups);
+  // later is a part of a page that needs the likeness of agents, for which the whole day
+  // is read: it stands empty until that is there.
+  function later(day, draw) {
+    const node = el("section", { "aria-busy": "true" }, el("p.note", { role: "status" }, "The agents are being compared: the whole day is read for it."));
+    arena.load(`${day.k}/agents`).then((kin) => [draw(kin)].flat(Infinity).filter(Boolean)).catch((e) => [el("p.bad", {}, e.message)]).then((made) => { node.replaceChildren(...made); node.removeAttribute("aria-busy"); });
+    return node;
+  }
+
+  function compared(day, agents, kin) {
+    const groups = clusters(agents, kin.pairs), copies = groups.filter((g) => g.length > 1), teams = effective(day, groups);
     const first = (g) => g.slice().sort((a, b) => (a.first ?? 0) - (b.first ?? 0) || (a.name < b.name ? -1 : 1));
-    return [el("h1", {}, "Agents"), el("p", {}, `${agents.length} agents, ${groups.length} when copies count as one.`, teams ? ` Effective number of teams by kept attempts: ${number(teams.value, 3)} (95 % ${number(teams.low, 3)} to ${number(teams.high, 3)}, problems drawn again).` : ""),
-      el("section", {}, el("h2", {}, "Who writes what another writes"), el("p", {}, `Copies are alike by ${kin.copied} or more, and in ${kin.shared} items or more, in arguments, frames of thinking or code, each counted by how few others have it.`), copies.length ? el("ul", {}, copies.map((g) => el("li", {}, first(g).map((a, i) => [i ? (i === 1 ? " copied by " : ", ") : "", link([day.k, "agent", a.name], {}, a.name), i ? ` (${nearest(kin, g, a)})` : ""]), " (by the start of their runs)"))) : el("p", {}, "No two agents are taken for copies of one another."),
-        kin.pairs.length ? matrix(day, groups, kin.pairs) : null),
-      el("section", {}, el("h2", {}, "All agents"), arena.table("Agents by kept attempts", ["agent", "attempts", "agentic", "scripted", "kept", "solved", "mean grade", "adaptivity", "versions", "cost, $"], agents.map((a) => [link([day.k, "agent", a.name], {}, a.name), a.attempts, a.agentic, a.scripted, a.kept, rated(a.solved, a.scored), a.graded ? a.grades / a.graded : null, a.adapts ? a.adaptivity / a.adapts : null, a.versions.size, a.cost])))];
+    return [el("h2", {}, "Who writes what another writes"),
+      el("p", {}, `${agents.length} agents, ${groups.length} when copies count as one.`, teams ? ` Effective number of teams by kept attempts: ${number(teams.value, 3)} (95 % ${number(teams.low, 3)} to ${number(teams.high, 3)}, problems drawn again).` : ""),
+      el("p", {}, `Two agents are taken for copies where they are alike by ${kin.copied} or more in arguments, in sentences of thinking or in lines of prompts, and share ${kin.shared} items or more. An item counts the less the more other agents have it.`),
+      copies.length ? el("ul", {}, copies.map((g) => el("li", {}, first(g).map((a, i) => [i ? (i === 1 ? " copied by " : ", ") : "", named(day, a.name), i ? ` (${nearest(kin, g, a)})` : ""]), "; the first is the one whose run began first"))) : el("p", {}, "No two agents are taken for copies of one another."),
+      kin.pairs.length ? matrix(day, groups, kin.pairs) : null];
+  }
+
+  page("agents", (day) => {
+    document.title = `${day.name}: agents`;
+    const agents = agentsOf(day);
+    return [el("h1", {}, "Agents"), later(day, (kin) => compared(day, agents, kin)),
+      el("section", {}, el("h2", {}, "All agents"), arena.table("Agents by kept attempts", ["agent", "attempts", "agentic", "scripted", "kept", "solved", "mean grade", "adaptivity", "versions", "cost, $"], agents.map((a) => [named(day, a.name), a.attempts, a.agentic, a.scripted, a.kept, rated(a.solved, a.scored), a.graded ? a.grades / a.graded : null, a.adapts ? a.adaptivity / a.adapts : null, a.versions.size, a.cost])))];
   });
 
-  page("agent", async (day, path) => {
+  function near(day, a, { kinds, pairs }) {
+    const kin = pairs.filter((p) => p.a === a.name || p.b === a.name).sort((x, y) => strongest(y) - strongest(x)).slice(0, 10);
+    return kin.length ? arena.table("Nearest agents", ["agent", ...kinds, ""], kin.map((p) => [named(day, p.a === a.name ? p.b : p.a), ...p.by, link([day.k, "kin", p.a, p.b], {}, p.copied ? "copied: passages" : "passages")])) : el("p", {}, "No other agent is like it.");
+  }
+
+  page("agent", (day, path) => {
     const a = agentsOf(day).find((x) => x.name === path[0]);
     if (!a) throw new Error(`there is no agent ${path[0]}`);
     document.title = `agent ${a.name}`;
-    const kin = (await arena.load(`${day.k}/agents`)).pairs.filter((p) => p.a === a.name || p.b === a.name).sort((x, y) => strongest(y) - strongest(x)).slice(0, 10), column = ["agent_hotkey", "agent_version", "eval_run_id"].find((c) => day.get(c, a.rows[0]) === a.name);
+    const column = ["agent_hotkey", "agent_version", "eval_run_id"].find((c) => day.get(c, a.rows[0]) === a.name);
     const to = (view, text) => link([day.k, "attempts"], { [column]: "=" + a.name, ...view }, text);
     const why = new Map();
     for (const row of a.rows) { const r = day.get("reason", row) || "kept"; why.set(r, (why.get(r) || 0) + 1); }
     return [el("h1.id", {}, a.name), el("dl.facts", {}, [["versions", [...a.versions].join(", ") || "–"], ["days", [...a.days].join(", ") || "–"], ["attempts", to({}, String(a.attempts))], ["solved", rated(a.solved, a.scored)],
       ["agentic", to({ axis: "=agentic" }, String(a.agentic))], ["scripted", to({ axis: "=scripted" }, String(a.scripted))], ["kept", to({ fate: "=kept" }, String(a.kept))], ["mean grade", number(a.graded ? a.grades / a.graded : null)],
       ["adaptivity", number(a.adapts ? a.adaptivity / a.adapts : null)], ["cost of judging", a.cost === null ? "unknown" : `$${number(a.cost)}`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
-    arena.table("What became of its attempts", ["became", "attempts", "meaning"], [...why].sort((x, y) => y[1] - x[1]).map(([r, n]) => [r === "kept" ? to({ fate: "=kept" }, r) : to({ reason: "=" + r }, r), n, day.reasons[r] || ""])),
-    kin.length ? arena.table("Nearest agents", ["agent", "tools", "arguments", "frames", "code", ""], kin.map((p) => [link([day.k, "agent", p.a === a.name ? p.b : p.a], {}, p.a === a.name ? p.b : p.a), ...p.by, link([day.k, "kin", p.a, p.b], {}, p.copied ? "copied: passages" : "passages")])) : el("p", {}, "No other agent is like it.")];
+    arena.table("What became of its attempts", ["became", "attempts", "meaning", "what to do"], [...why].sort((x, y) => y[1] - x[1]).map(([r, n]) => [r === "kept" ? to({ fate: "=kept" }, r) : to({ reason: "=" + r }, r), n, ...arena.meant(r === "kept" ? "rows of the corpus" : day.reasons[r]), ""].slice(0, 4))),
+    later(day, (kin) => near(day, a, kin))];
   });
 
   page("kin", async (day, path) => {

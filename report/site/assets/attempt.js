@@ -23,7 +23,7 @@
     const out = [];
     let at = 0;
     for (const c of cuts) {
-      out.push(text.slice(at, c.from), el("mark", { tabindex: 0, title: `the judge cites this: ${c.gate}` }, text.slice(c.from, c.to), el("small", {}, ` ${c.gate}`)));
+      out.push(text.slice(at, c.from), el("mark", { tabindex: 0, title: `the judge cites this: ${c.gate}` }, el("small", {}, `${c.gate} `), text.slice(c.from, c.to)));
       at = c.to;
     }
     return [...out, text.slice(at)];
@@ -51,17 +51,20 @@
     return node;
   }
 
+  // links say how a dispatch hangs on a reply, where the sentence does not say it yet.
+  const links = { named_loosely: "a filter was dropped or another changed", derived: "it follows from a named call that needs several requests", retry: "it repeats a dispatch that was named", stale: "a later reply spoke of other things", overridden: "the tool was named with other arguments", unknown: "the reply before it cannot be read", no_inference: "the model was not asked before it" };
+
   function call(c, at) {
     const named = c.reply ? el("a", { href: `${at}/reply/${c.reply}` }, `named by reply ${c.reply}`) : "no reply named it";
     return el("div.call", {}, el("p", {}, el("strong", {}, c.name || "dispatch beside the dialogue"), " ", el("code", {}, clip(c.arguments, 600))),
-      !c.sent && !c.link ? null : el("p", { class: /^(named|named_loosely|derived|retry)$/.test(c.link || "") ? "link good" : "link bad" }, "↳ ", c.sent ? ["dispatched ", el("code", {}, clip(c.sent, 300)), ` (${c.status || "no status"}), `] : "no dispatch, ", named, c.link ? `: ${c.link}` : ""),
+      !c.sent && !c.link ? null : el("p", { class: /^(named|named_loosely|derived|retry)$/.test(c.link || "") ? "link good" : "link bad" }, "↳ ", c.sent ? ["dispatched ", el("code", {}, clip(c.sent, 300)), ` (${c.status || "no status"}), `] : "no dispatch, ", named, links[c.link] ? `: ${links[c.link]}` : ""),
       c.answered ? folded(`returned ${c.result.length} characters`, () => words(c.result)) : el("p.link.bad", {}, "nothing came back"));
   }
 
   const clip = (s, n) => s.length > n ? s.slice(0, n) + " …" : s;
 
-  function turn(t, i, a, at, here, left) {
-    const mine = passages(a).filter((p) => p.step === t.step), id = String(i + 1);
+  function turn(t, i, cited, at, here, left) {
+    const mine = cited.filter((p) => p.step === t.step), id = String(i + 1);
     return el("article.step", { id: `step-${id}`, tabindex: -1, "data-step": id, "data-here": here === id },
       el("h3", {}, el("a", { href: `${at}/step/${id}` }, `Step ${t.step}`)),
       el("details", { open: true }, el("summary", {}, (t.calls || []).length ? `calls ${t.calls.map((c) => c.name).join(", ")}` : "calls nothing"),
@@ -75,25 +78,25 @@
   function story(a, at, here = "", reply = "") {
     const s = a.story;
     if (!s) return [el("h2", {}, "Dialogue"), el("p", {}, "This site holds no dialogue of it. `arena view CORPUS` without -o shows it from the day, `arena explain` prints it.")];
-    const left = new Set(passages(a));
-    const turns = s.turns.map((t, i) => turn(t, i, a, at, here, left));
+    const cited = passages(a), left = new Set(cited);
+    const turns = s.turns.map((t, i) => turn(t, i, cited, at, here, left));
     return [el("h2", {}, "Dialogue"), el("p.query", {}, s.query), s.source === "row" ? el("p.note", {}, "From the corpus's own row, which holds no proxy log.") : null,
       s.system ? folded("system prompt", () => words(s.system)) : null, turns,
       (s.beside || []).length ? [el("h3", {}, "Dispatched, and not in the dialogue"), s.beside.map((c) => call(c, at))] : null,
-      left.size ? [el("h3", {}, "Cited, and not in what the step says"), el("ul", {}, [...left].map((p) => el("li", {}, `step ${p.step}, ${p.gate}: ${p.quote}`)))] : null,
+      left.size ? [el("h3", {}, "Cited by the judge from the log or the result, not from what the step says"), el("ul", {}, [...left].map((p) => el("li", {}, `step ${p.step}, ${p.gate}: ${p.quote}`)))] : null,
       (s.replies || []).length ? [el("h3", {}, "What the model replied, by the log"), s.replies.map((r, i) => el("div", { id: `reply-${i + 1}`, tabindex: -1, "data-here": reply === String(i + 1) },
         folded(`reply ${i + 1}${r.status ? `, status ${r.status}` : ""}${r.ms ? `, ${number(r.ms)} ms` : ""}`, () => words(r.text || ""), reply === String(i + 1))))] : null];
   }
 
   function verdict(day, row, a) {
     const g = (name) => day.get(name, row), fate = g("fate");
-    const why = fate === "kept" ? `kept: split ${g("split")}, rank ${number(g("rank"))} at its problem` : `${fate} at ${g("stage")}: ${g("reason")}`;
+    const why = fate === "kept" ? `Kept: split ${g("split")}, rank ${number(g("rank"))} at its problem` : `${arena.sentence(fate).slice(0, -1)} at ${g("stage")}: ${g("reason")}`, [meaning, remedy] = arena.meant(day.reasons[g("reason")]);
     const fires = (a.checks || []).filter((c) => c.fires && c.reason), known = (c) => day.checks[c.name] || {};
     const passes = (c) => `${day.checks[c.name] ? known(c).above ? "at most " : "at least " : ""}${number(c.limit)}`, others = (g("reasons") || "").split(" ").filter((w) => w && w !== g("reason") && !fires.some((c) => c.reason === w));
-    return [el("p", { class: fate === "kept" ? "fate kept" : "fate" }, el("strong", {}, why), fate === "kept" ? "" : `. ${day.reasons[g("reason")] || ""}`),
+    return [el("p", { class: fate === "kept" ? "fate kept" : "fate" }, el("strong", {}, why), fate === "kept" ? "" : [el("br"), meaning, remedy ? [el("br"), el("span.note", {}, `What to do: ${remedy}`)] : ""]),
       el("dl.facts", {}, [["axis", `${g("axis") || "not asked"}, confidence ${number(g("confidence"), 3)}`], ["adaptivity of the agent's day", number(g("adaptivity"), 3)], ["richness", `v1 ${number(g("richness_v1"), 3)}, v2 ${number(g("richness_v2"), 3)}`],
-        ["agent", link([day.k, "agent", day.agent(row)], {}, day.agent(row) || "–")], ["status", `${g("status")}, ${number(g("n_steps"))} steps, ${number(g("n_tool_calls"))} calls, ${number(g("seconds"))} s`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
-      a.unknown ? el("p.note", {}, `Why unknown: ${a.unknown}.`) : null, others.length ? el("ul", {}, others.map((w) => el("li", {}, el("strong", {}, w), `: ${day.reasons[w] || ""}`))) : null,
+        ["agent", day.agent(row) ? link([day.k, "agent", day.agent(row)], {}, day.agent(row)) : "–"], ["status", `${g("status")}, ${number(g("n_steps"))} steps, ${number(g("n_tool_calls"))} calls, ${number(g("seconds"))} s`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
+      a.unknown ? el("p.note", {}, `Why unknown: ${a.unknown}.`) : null, others.length ? el("ul", {}, others.map((w) => el("li", {}, el("strong", {}, w), `: ${arena.meant(day.reasons[w]).slice(0, 1)}`))) : null,
       fires.length ? arena.table("Checks that fire", ["check", "reason", "meaning", "measured", "passes", "what is measured"], fires.map((c) => [c.name, c.reason, known(c).doc, c.value, passes(c), known(c).value])) : el("p", {}, "No check of the filter fires."),
       a.story?.odds ? folded("log-odds that the model wrote the calls", () => arena.table("Log-odds from the attempt itself", ["rule", "log-odds", "why"], a.story.odds.map((o) => [o.rule, o.odds, o.why]))) : null,
       a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks", ["check", "measured", "passes", "what is measured"], (a.checks || []).map((c) => [c.name, c.value, passes(c), known(c).value])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
@@ -114,17 +117,17 @@
   }
 
   function guarded(day, row, a) {
-    if (!a.near) return el("p", {}, a.unasked ? a.unasked[0].toUpperCase() + a.unasked.slice(1) + "." : "Asked: no protected problem is near.");
-    return [el("p", {}, `Nearest protected problem ${a.near.problem}: ${day.get("leak_drop", row) ? `dropped by tier ${day.get("leak_tier", row)}` : "not dropped"}, score ${number(day.get("leak_score", row))}, threshold ${number(day.threshold)}. ${day.get("leak_evidence", row) || ""}`),
+    if (!a.near) return el("p", {}, a.unasked ? arena.sentence(a.unasked) : "No protected problem is near.");
+    return [el("p", {}, `Nearest protected problem ${a.near.problem}: ${day.get("leak_drop", row) ? `dropped by tier ${day.get("leak_tier", row)}` : "not dropped"}, score ${number(day.get("leak_score", row))}, threshold ${number(day.threshold)}. ${arena.sentence(day.get("leak_evidence", row))}`),
       a.near.found ? el("ul", {}, a.near.found.map((w) => el("li", {}, w))) : null, a.near.texts ? folded("what it asks", () => words(a.near.texts)) : null, a.near.words ? el("p", {}, "Words of both: ", el("b", {}, a.near.words.join(" "))) : null];
   }
 
   function ranked(day, row, a) {
     const rivals = a.rivals || [], place = day.get("place", row);
     const rows = rivals.slice(0, 50).map((r) => [link([day.k, "attempt", r], {}, `run ${day.get("eval_run_id", r)}${r === row ? " (this one)" : ""}`), day.get("place", r), day.get("reason", r) || day.get("fate", r), day.get("judge_score", r), r === row ? "" : link([day.k, "beside", row, r], {}, el("span.whole", {}, "side by side"))]);
-    return [el("p", {}, place === null ? "It did not come to be ranked." : `Place ${place}${place <= rivals.length ? ` of ${rivals.length}` : ""} at the problem${day.top ? `; at most ${day.top} stay` : ""}.`),
-      a.pool ? el("p", {}, `The problem's pool is ${a.pool}, its cluster ${day.get("dedup_cluster", row)}.`) : null,
-      a.better >= 0 ? el("p", {}, "Better twin: ", link([day.k, "attempt", a.better], {}, day.get("trace_id", a.better)), `, of agent ${day.agent(a.better)}, similarity ${number(day.get("similarity", row))} of at least ${number(day.near)}; ${a.first}. `, link([day.k, "beside", row, a.better], {}, "side by side")) : null,
+    return [el("p", {}, place === null ? "It left before attempts are ranked." : `Place ${place}${place <= rivals.length ? ` of ${rivals.length}` : ""} at the problem${day.top ? `; at most ${day.top} are kept` : ""}.`),
+      a.pool ? el("p", {}, "The problem is in the pool ", el("b", {}, a.pool), ", in cluster ", el("span", { title: day.get("dedup_cluster", row) }, arena.short(day.get("dedup_cluster", row) || "–")), ".") : null,
+      a.better >= 0 ? el("p", {}, "Better twin: ", link([day.k, "attempt", a.better], {}, day.get("trace_id", a.better)), `, of agent ${day.agent(a.better)}, similarity ${number(day.get("similarity", row))}, where ${number(day.near)} is enough; ${a.first}. `, link([day.k, "beside", row, a.better], {}, "side by side")) : null,
       rows.length ? arena.table("Ranked at the problem", ["attempt", "place", "became", "grade", ""], rows) : null,
       el("p", {}, link([day.k, "attempts"], { problem_id: "=" + day.get("problem_id", row) }, "all attempts at this problem"))];
   }

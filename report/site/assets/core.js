@@ -54,6 +54,15 @@ const arena = (() => {
     return { path: path.split("/").filter(Boolean).map(decodeURIComponent), view: Object.fromEntries(new URLSearchParams(query || "")) };
   }
 
+  // short is a long name by its ends, as accounts are known.
+  function short(name) { return name.length > 20 ? `${name.slice(0, 8)}…${name.slice(-4)}` : name; }
+
+  // sentence begins with a capital and ends with a point.
+  function sentence(text) { return text ? text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".") : ""; }
+
+  // meant parts what a reason means from what can be done about it.
+  function meant(text) { return (text || "").split("; to do: ").map(sentence); }
+
   function link(path, view, ...children) { return el("a", { href: address(path, view) }, ...children); }
 
   // number writes a value as it is measured; what is not known is a dash.
@@ -82,16 +91,17 @@ const arena = (() => {
       svg("circle", { cx: x(won / n), cy: 8, r: 3.5, class: "point" })), ` ${number(won / n, 3)}`);
   }
 
-  // table makes a small table: heads, then rows of cells.
+  // table makes a small table: heads, then rows of cells. Columns with numbers stand right.
   function table(caption, heads, rows) {
+    const right = heads.map((_, i) => rows.some((cells) => typeof cells[i] === "number") ? "n" : null);
     return el("div.wide", { tabindex: 0, role: "region", "aria-label": caption }, el("table", {}, el("caption", {}, caption),
-      el("thead", {}, el("tr", {}, heads.map((h, i) => el("th", { scope: "col", class: typeof rows[0]?.[i] === "number" ? "n" : null }, h)))),
-      el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((c, i) => i ? el("td", { class: typeof c === "number" ? "n" : null }, c instanceof Node || Array.isArray(c) ? c : typeof c === "number" ? number(c) : c ?? "–") : el("th", { scope: "row" }, c)))))));
+      el("thead", {}, el("tr", {}, heads.map((h, i) => el("th", { scope: "col", class: right[i] }, h)))),
+      el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((c, i) => i ? el("td", { class: right[i] || (typeof c === "string" && c.length > 40 ? "long" : null) }, c instanceof Node || Array.isArray(c) ? c : typeof c === "number" ? number(c) : c ?? "–") : el("th", { scope: "row" }, c)))))));
   }
 
   const pages = new Map();
   // page names how a kind of page is drawn: a function of corpus, path and view.
   function page(name, draw) { pages.set(name, draw); }
 
-  return { put, load, el, svg, address, place, link, number, wilson, rated, table, page, pages, keys: new Map() };
+  return { put, load, el, svg, address, place, link, number, wilson, rated, table, short, sentence, meant, page, pages, keys: new Map() };
 })();

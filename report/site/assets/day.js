@@ -56,18 +56,18 @@
       svg("title", {}, "Records left after each stage"), bars,
       svg("line", { x1: 90, x2: wide - 90, y1: y, y2: y, class: "axis" }),
       svg("text", { x: 90, y: y + 16 }, "0"), svg("text", { x: wide - 90, y: y + 16, "text-anchor": "end" }, `${widest} records`)),
-    el("figcaption", {}, "Filled: what goes on. Pale: what leaves at the stage; a bar opens it."));
+    el("figcaption", {}, "Dark: the records that go on. Pale: those that leave at the stage; a bar opens them."));
   }
 
   function reasons(day) {
     const rows = [];
     for (const s of day.funnel) for (const [by, kind] of [[s.failures, "failed"], [s.dropped, "dropped"]]) {
       for (const word of Object.keys(by || {}).sort((a, b) => by[b] - by[a])) {
-        rows.push([link([day.k, "attempts"], { stage: "=" + s.stage, reason: "=" + word }, word), s.stage, kind, by[word], day.reasons[word] || ""]);
+        rows.push([link([day.k, "attempts"], { stage: "=" + s.stage, reason: "=" + word }, word), by[word], s.stage, kind, ...arena.meant(day.reasons[word])]);
       }
     }
-    rows.push([link([day.k, "attempts"], { fate: "=kept" }, "kept"), "", "kept", day.count((r) => day.get("fate", r) === "kept"), "rows of the corpus"]);
-    return arena.table("Why records left", ["reason", "stage", "fate", "records", "meaning"], rows);
+    rows.push([link([day.k, "attempts"], { fate: "=kept" }, "kept"), day.count((r) => day.get("fate", r) === "kept"), "", "kept", "Rows of the corpus."]);
+    return arena.table("Why records left", ["reason", "records", "stage", "fate", "meaning", "what to do"], rows.map((r) => [...r, "", ""].slice(0, 6)));
   }
 
   // crossed sets outcomes against grades: right for the wrong reasons, and sound work
@@ -83,13 +83,13 @@
     const n = (f) => new arena.Table({ rows: day.rows, columns: day.columns, shown }, f, []).order.length;
     return [arena.table("Outcome by the judge's grade", ["", ...grades.map(String), "no grade"], rows),
       el("ul", {}, el("li", {}, link([day.k, "attempts"], low, `${n(low)} right for the wrong reasons`), ": solved, with a grade of at most 0.3"),
-        el("li", {}, link([day.k, "attempts"], { success: "yes", reasons: "looked_up_answer" }, `${n({ success: "yes", reasons: "looked_up_answer" })} solved without a search that finds the answer`)),
+        el("li", {}, link([day.k, "attempts"], { success: "yes", reasons: "looked_up_answer" }, `${n({ success: "yes", reasons: "looked_up_answer" })} without a search`), ": solved, and no search found the answer"),
         el("li", {}, link([day.k, "attempts"], sound, `${n(sound)} sound and failed`), ": not solved, with a grade of at least 0.7"))];
   }
 
   page("home", (day) => {
     document.title = `${day.name}: funnel`;
-    return [el("h1", {}, day.name), el("p", {}, `${day.rows} records were read.${day.top ? ` At most ${day.top} attempts a problem stay.` : ""}`),
+    return [el("h1", {}, day.name), el("p", {}, `${day.rows} records were read.${day.top ? ` At most ${day.top} attempts at a problem are kept.` : ""}`),
       day.hidden ? el("p.note", {}, `${day.hidden} more are counted in the funnel and not shown: their problems are protected, or their agents under embargo.`) : null,
       el("section", {}, el("h2", {}, "Funnel"), funnel(day), reasons(day)), el("section", {}, el("h2", {}, "Was it for the right reasons?"), crossed(day)),
       (day.planted || []).length ? el("section", {}, el("h2", {}, "Does the guard find what is protected?"), arena.table("Protected requests planted in other words", ["kind", "planted", "found", "share"], day.planted.map((k) => [k.kind, k.planted, k.found, arena.rated(k.found, k.planted)]))) : null];

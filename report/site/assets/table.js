@@ -112,7 +112,7 @@ arena.Table = class {
       el("tr", {}, this.shown.map((c) => el("th", { scope: "col", "aria-sort": sorted(c), title: c.doc || "" },
         el("button", { type: "button", onclick: () => { this.set({ sort: this.view.sort === c.name ? "-" + c.name : c.name }); this.heads(); } }, c.name, { ascending: " ↑", descending: " ↓" }[sorted(c)] || "")))),
       el("tr.filters", {}, this.shown.map((c) => el("td", {}, el("input", {
-        value: this.view[c.name] || "", "aria-label": `Filter ${c.name}`, placeholder: { words: "has", number: ">= 0", flag: "yes" }[c.kind], oninput: (e) => this.set({ [c.name]: e.target.value }),
+        size: 6, value: this.view[c.name] || "", "aria-label": `Filter ${c.name}`, placeholder: { words: "has", number: ">= 0", flag: "yes" }[c.kind], oninput: (e) => this.set({ [c.name]: e.target.value }),
       })))));
   }
 
