@@ -33,6 +33,8 @@ type Ledger struct {
 	mu sync.Mutex
 	// read says how far each file of another process was read.
 	read  map[string]int64
+	old   []*segment
+	temp  string
 	byAsk map[[32]byte]place
 	byKey map[[32]byte]place
 	usage map[asked]Usage
@@ -41,11 +43,14 @@ type Ledger struct {
 	unread map[[32]byte]int
 }
 
-// place is where an exchange lies in a file.
+// place is where an exchange lies: in a line of a file, or in a row of an old
+// segment.
 type place struct {
 	file   string
 	offset int64
 	size   int
+	old    *segment
+	row    int64
 	held   bool
 }
 
@@ -59,36 +64,51 @@ func Open(dir string) (*Ledger, error) {
 		dir: dir, read: map[string]int64{}, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[asked]Usage{}, unread: map[[32]byte]int{},
 		bill: Bill{Spent: Free()},
 	}
-	return l, l.catchUp(func(e Exchange) { l.bill = l.bill.plus(e) })
+	count := func(e Exchange) { l.bill = l.bill.plus(e) }
+	if err := errors.Join(l.openSegments(count), l.catchUp(count)); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
 }
 
-// catchUp reads what other processes have recorded since it was last called. The
-// caller has mu, or the ledger alone.
-func (l *Ledger) catchUp(visit func(Exchange)) error {
+// eachFile visits the files of the ledger with a suffix.
+func (l *Ledger) eachFile(suffix string, visit func(path string, entry fs.DirEntry) error) error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("list ledger: %w", err)
 	}
 	for _, entry := range entries {
 		path := filepath.Join(l.dir, entry.Name())
-		if strings.HasSuffix(path, ".sqlite") {
-			return fmt.Errorf("read ledger %s: SQLite, which no released version wrote", path)
+		if !strings.HasSuffix(path, suffix) {
+			continue
 		}
-		const newline = 1
-		info, err := entry.Info()
-		if !strings.HasSuffix(path, suffix) || l.own != nil && path == l.own.Path() || err != nil || info.Size() <= l.read[path]+newline {
-			continue // a file that went meanwhile holds nothing
-		}
-		err = eachLine(path, l.read[path], func(offset int64, size int, e Exchange) {
-			l.enter(e, place{file: path, offset: offset, size: size, held: true})
-			l.read[path] = offset + int64(size)
-			visit(e)
-		})
-		if err != nil {
+		if err := visit(path, entry); err != nil {
 			return fmt.Errorf("read ledger %s: %w", path, err)
 		}
 	}
 	return nil
+}
+
+// catchUp reads what other processes have recorded since it was last called. The
+// caller has mu, or the ledger alone.
+func (l *Ledger) catchUp(visit func(Exchange)) error {
+	return l.eachFile(suffix, func(path string, entry fs.DirEntry) error {
+		const newline = 1
+		info, err := entry.Info()
+		if l.own != nil && path == l.own.Path() || err != nil || info.Size() <= l.read[path]+newline {
+			return nil //nolint:nilerr // a file that went meanwhile holds nothing
+		}
+		return l.load(path, visit)
+	})
+}
+
+// load reads the rest of a file of another process.
+func (l *Ledger) load(path string, visit func(Exchange)) error {
+	return eachLine(path, l.read[path], func(offset int64, size int, e Exchange) {
+		l.enter(e, place{file: path, offset: offset, size: size, held: true})
+		l.read[path] = offset + int64(size)
+		visit(e)
+	})
 }
 
 // enter makes an exchange known to what looks for answers and predicts costs.
@@ -145,7 +165,7 @@ func (l *Ledger) Reply(key string) (Exchange, error) {
 	return l.find(l.byKey, key)
 }
 
-func (l *Ledger) find(index map[[32]byte]place, id string) (Exchange, error) {
+func (l *Ledger) find(index map[[32]byte]place, id string) (e Exchange, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k, ok := hash(id)
@@ -153,7 +173,11 @@ func (l *Ledger) find(index map[[32]byte]place, id string) (Exchange, error) {
 	if !ok || !held {
 		return Exchange{}, ErrNotHeld
 	}
-	e, err := readLine(at.file, at.offset, at.size)
+	if at.old != nil {
+		e, err = at.old.get(at.row)
+	} else {
+		e, err = readLine(at.file, at.offset, at.size)
+	}
 	if err != nil {
 		return Exchange{}, fmt.Errorf("read ledger: %w", err)
 	}
@@ -208,11 +232,12 @@ func (l *Ledger) Close() error {
 	defer l.creating.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.own == nil {
-		return nil
+	var errs []error
+	if l.own != nil {
+		errs = append(errs, l.own.Close())
 	}
-	defer func() { l.own = nil }()
-	return l.own.Close()
+	l.own = nil
+	return errors.Join(append(errs, l.closeSegments())...)
 }
 
 func hash(id string) (k [32]byte, ok bool) {

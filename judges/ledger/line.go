@@ -17,7 +17,7 @@ import (
 
 const (
 	suffix = ".jsonl"
-	// version is that of a line.
+	// version is that of a line. Those before were SQLite's.
 	version = 3
 	// maxLine bounds a line, in bytes: a reply is bounded by its client.
 	maxLine = 256 << 20
