@@ -37,16 +37,6 @@ func (r *Ratings) drawn(k Key) float64 {
 	return 1
 }
 
-func (r *Ratings) scored() int {
-	n := 0
-	for _, s := range r.Scores {
-		if s != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // Options of the bootstrap.
 type Options struct {
 	// Samples is how many times the problems are drawn again.
@@ -67,8 +57,14 @@ func Compare(raters []Ratings, opt Options) (Report, error) {
 	report := Report{Bootstrap: Bootstrap{Samples: opt.Samples, Seed: opt.Seed, Cluster: "problem"}}
 	for i := range raters {
 		r := &raters[i]
-		n := r.scored()
-		report.Raters = append(report.Raters, Rater{Name: r.Name, Attempts: len(r.Scores), Scored: n, Unscored: len(r.Scores) - n})
+		rater := Rater{Name: r.Name, Attempts: len(r.Scores)}
+		for _, s := range r.Scores {
+			if s == nil {
+				rater.Unscored++
+			}
+		}
+		rater.Scored = rater.Attempts - rater.Unscored
+		report.Raters = append(report.Raters, rater)
 		for j := range raters[:i] {
 			p, err := comparePair(&raters[j], r, opt)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/digest"
@@ -92,69 +93,54 @@ func Defaults() Config {
 	}
 }
 
-// Validate names everything that cannot be used, all at once.
-func (c Config) Validate() error {
-	errs := []error{c.validatePanel()}
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
+// checks collects what is wrong.
+type checks []error
+
+func (c *checks) that(ok bool, format string, args ...any) {
+	if !ok {
+		*c = append(*c, fmt.Errorf(format, args...))
 	}
-	check(c.Votes >= 1, "votes is %d: want at least 1", c.Votes)
-	check(c.Aggregate == Median || c.Aggregate == Majority, "aggregate is %q: want median or majority", c.Aggregate)
-	check(c.SelfConsistency >= 1, "self_consistency is %d: want at least 1", c.SelfConsistency)
-	check(c.SampleTemperature > 0 && c.SampleTemperature <= 2, "sample_temperature is %v: want more than 0 and at most 2", c.SampleTemperature)
-	check(c.MaxTokens >= 1, "max_tokens is %d: want at least 1", c.MaxTokens)
-	check(c.Tries >= 1, "tries is %d: want at least 1", c.Tries)
-	check(c.RequestTimeout > 0, "request_timeout is %v: want more than 0", c.RequestTimeout)
-	check(c.AttemptDeadline > 0, "attempt_deadline is %v: want more than 0", c.AttemptDeadline)
-	check(c.RunDeadline > 0, "run_deadline is %v: want more than 0", c.RunDeadline)
-	check(c.Backoff > 0 && c.BackoffCap >= c.Backoff, "backoff is %v, backoff_cap %v: want more than 0, and the cap no less", c.Backoff, c.BackoffCap)
-	check(c.BudgetUSD == nil || *c.BudgetUSD >= 0 && !math.IsInf(*c.BudgetUSD, 0), "budget_usd: want 0 or more")
-	check(c.BudgetTokens == nil || *c.BudgetTokens >= 0, "budget_tokens: want 0 or more")
-	check(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
-	return errors.Join(errs...)
 }
 
-func (c Config) validatePanel() error {
-	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+// Validate names everything that cannot be used, all at once.
+func (c Config) Validate() error {
+	var check checks
+	c.checkPanel(&check)
+	check.that(c.Votes >= 1, "votes is %d: want at least 1", c.Votes)
+	check.that(c.Aggregate == Median || c.Aggregate == Majority, "aggregate is %q: want median or majority", c.Aggregate)
+	check.that(c.SelfConsistency >= 1, "self_consistency is %d: want at least 1", c.SelfConsistency)
+	check.that(c.SampleTemperature > 0 && c.SampleTemperature <= 2, "sample_temperature is %v: want more than 0 and at most 2", c.SampleTemperature)
+	check.that(c.MaxTokens >= 1, "max_tokens is %d: want at least 1", c.MaxTokens)
+	check.that(c.Tries >= 1, "tries is %d: want at least 1", c.Tries)
+	check.that(c.RequestTimeout > 0, "request_timeout is %v: want more than 0", c.RequestTimeout)
+	check.that(c.AttemptDeadline > 0, "attempt_deadline is %v: want more than 0", c.AttemptDeadline)
+	check.that(c.RunDeadline > 0, "run_deadline is %v: want more than 0", c.RunDeadline)
+	check.that(c.Backoff > 0 && c.BackoffCap >= c.Backoff, "backoff is %v, backoff_cap %v: want more than 0, and the cap no less", c.Backoff, c.BackoffCap)
+	check.that(c.BudgetUSD == nil || *c.BudgetUSD >= 0 && !math.IsInf(*c.BudgetUSD, 0), "budget_usd: want 0 or more")
+	check.that(c.BudgetTokens == nil || *c.BudgetTokens >= 0, "budget_tokens: want 0 or more")
+	check.that(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
+	return errors.Join(check...)
+}
+
+func (c Config) checkPanel(check *checks) {
 	known := map[string]bool{}
 	for _, e := range c.Endpoints {
-		errs = append(errs, e.Validate())
-		if known[e.Name] {
-			bad("endpoint %q is named twice", e.Name)
-		}
+		*check = append(*check, e.Validate())
+		check.that(!known[e.Name], "endpoint %q is named twice", e.Name)
 		known[e.Name] = true
 	}
-	if len(c.Endpoints) == 0 {
-		bad("endpoints is empty: want at least one")
-	}
-	primaries := 0
+	check.that(len(c.Endpoints) > 0, "endpoints is empty: want at least one")
 	asked := map[Member]bool{}
 	for i, m := range c.Panel {
-		if once := (Member{Model: m.Model, Endpoint: m.Endpoint}); asked[once] {
-			bad("panel[%d] (%s) is on the panel twice: use self_consistency to ask it more often", i, m.Model)
-		} else {
-			asked[once] = true
-		}
-		if m.Model == "" {
-			bad("panel[%d]: model is empty", i)
-		}
-		if !known[m.Endpoint] && (m.Endpoint != "" || len(c.Endpoints) > 1) {
-			bad("panel[%d] (%s): no endpoint is named %q", i, m.Model, m.Endpoint)
-		}
-		if m.Role != Primary && m.Role != Fallback {
-			bad("panel[%d] (%s): role is %q: want primary or fallback", i, m.Model, m.Role)
-		}
-		if m.Role == Primary {
-			primaries++
-		}
+		once := Member{Model: m.Model, Endpoint: m.Endpoint}
+		check.that(!asked[once], "panel[%d] (%s) is on the panel twice: use self_consistency to ask it more often", i, m.Model)
+		asked[once] = true
+		check.that(m.Model != "", "panel[%d]: model is empty", i)
+		check.that(known[m.Endpoint] || m.Endpoint == "" && len(c.Endpoints) <= 1, "panel[%d] (%s): no endpoint is named %q", i, m.Model, m.Endpoint)
+		check.that(m.Role == Primary || m.Role == Fallback, "panel[%d] (%s): role is %q: want primary or fallback", i, m.Model, m.Role)
 	}
-	if primaries == 0 {
-		bad("panel has no primary: want at least one model that votes")
-	}
-	return errors.Join(errs...)
+	votes := slices.ContainsFunc(c.Panel, func(m Member) bool { return m.Role == Primary })
+	check.that(votes, "panel has no primary: want at least one model that votes")
 }
 
 // hash is the hex sha256 of whatever a judgement depends on: a judge with the

@@ -123,19 +123,13 @@ func (v *view) shownResult(result arena.Raw) string {
 			rest = append(rest, plain(row.Raw))
 		}
 	}
-	return line(fairly(first, rest, v.result), v.result)
+	for i, row := range first { // none takes more than its share of the room
+		first[i] = cut(row, max(v.result/len(first)-len(cutMark), minRow))
+	}
+	return line(strings.Join(append(first, rest...), " "), v.result)
 }
 
 // plain is JSON without what makes it JSON.
 func plain(raw string) string {
 	return strings.NewReplacer(`"`, "", "{", "(", "}", ")").Replace(raw)
-}
-
-// fairly puts rows one behind the other; of those that go first none takes more
-// than its share of the room.
-func fairly(first, rest []string, room int) string {
-	for i, row := range first {
-		first[i] = cut(row, max(room/len(first)-len(cutMark), minRow))
-	}
-	return strings.Join(append(first, rest...), " ")
 }

@@ -152,7 +152,9 @@ func (d *documents) document(id string) *document {
 	if !ok {
 		return nil
 	}
-	read := readDocument(gjson.Parse(string(text)))
+	fields := gjson.Parse(string(text))
+	read := &document{fields: pick(fields, "product_id", "shop_id", "title", "price", "service")}
+	read.options, read.fault = readOptions(pick(fields, "attributes", "sku_options"))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.read) >= kept {
@@ -160,10 +162,4 @@ func (d *documents) document(id string) *document {
 	}
 	d.read[strings.Clone(id)] = read // id is a piece of its trace's text, which may go
 	return read
-}
-
-func readDocument(text gjson.Result) *document {
-	d := &document{fields: pick(text, "product_id", "shop_id", "title", "price", "service")}
-	d.options, d.fault = readOptions(pick(text, "attributes", "sku_options"))
-	return d
 }

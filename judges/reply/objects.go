@@ -80,7 +80,8 @@ func (a *answers) add(text string, start int, m lenient.Mended) {
 	if own == 0 && !within {
 		return
 	}
-	a.doubtful = a.doubtful || within || own > 1 || m.Complete && onQuotedLine(text[:start])
+	quoted := strings.HasPrefix(strings.TrimLeft(text[strings.LastIndexByte(text[:start], '\n')+1:start], " \t"), ">") // as lines of quotes begin
+	a.doubtful = a.doubtful || within || own > 1 || m.Complete && quoted
 	switch {
 	case own == 0:
 	case m.Complete:
@@ -139,11 +140,6 @@ func holds(v gjson.Result, key string, depth int) (found bool) {
 		return !found
 	})
 	return found
-}
-
-// onQuotedLine reports whether a line that goes on behind head is a quote.
-func onQuotedLine(head string) bool {
-	return strings.HasPrefix(strings.TrimLeft(head[strings.LastIndexByte(head, '\n')+1:], " \t"), ">")
 }
 
 // goesOn reports whether behind a whole object its key is given again outside of

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -108,16 +110,14 @@ func share(strata map[string][]labelled) (float64, stats.Interval) {
 func variance(strata map[string][]labelled, rate float64) (v float64) {
 	for _, name := range slices.Sorted(maps.Keys(strata)) {
 		all := strata[name]
-		n, mean, squares := float64(len(all)), 0.0, 0.0
-		for _, l := range all {
-			mean += l.residual(rate) / n
-		}
-		for _, l := range all {
-			squares += (l.residual(rate) - mean) * (l.residual(rate) - mean)
+		n := float64(len(all))
+		residuals := make([]float64, len(all))
+		for i, l := range all {
+			residuals[i] = l.residual(rate)
 		}
 		if n > 1 {
 			whole := n * all[0].weight
-			v += whole * (whole - n) / n * squares / (n - 1)
+			v += whole * (whole - n) / n * stat.Variance(residuals, nil)
 		}
 	}
 	return v

@@ -115,37 +115,24 @@ func (w *walk) judge(at place, c *arena.Call) (needed bool, why Reason) {
 		return false, NoGoal
 	case w.ended:
 		return false, AfterEnd
-	}
-	switch c.Name {
-	case "terminate":
+	case c.Name == "terminate":
 		w.ended = true
 		return true, Ended
-	case calls.Recommend:
-		if at == w.recommend {
-			return true, Recommended
-		}
+	case at == w.recommend:
+		return true, Recommended
+	case c.Name == calls.Recommend:
 		return false, Superseded
-	}
-	if w.made[c.Name+string(c.Arguments)] {
+	case w.made[c.Name+string(c.Arguments)]:
 		return false, Repeated
-	}
-	if c.Result.Kind() == arena.Absent {
+	case c.Result.Kind() == arena.Absent:
 		return false, Unanswered
-	}
-	return w.evidence(at, c)
-}
-
-// evidence judges a call by what its result says of the products recommended.
-func (w *walk) evidence(at place, c *arena.Call) (needed bool, why Reason) {
-	switch c.Name {
-	case "calculate_voucher":
-		if at == w.total {
-			return true, Checked
-		}
+	case c.Name == "calculate_voucher" && at == w.total:
+		return true, Checked
+	case c.Name == "calculate_voucher":
 		return false, Missed
-	case "view_product_information":
+	case c.Name == "view_product_information":
 		return w.first(w.opened, c, Opened)
-	case "check_product_match":
+	case c.Name == "check_product_match":
 		return w.first(w.checked, c, Checked)
 	default:
 		return w.first(w.returned, c, Returned)
