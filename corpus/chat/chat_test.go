@@ -3,7 +3,6 @@ package chat_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -157,16 +156,6 @@ func FuzzRenderedMessagesReadBack(f *testing.F) {
 		if cerr := chat.Check(back, chat.ParseSchema(shop.Tools)); cerr != nil {
 			t.Fatal(cerr)
 		}
-		skimmed, err := chat.Skim(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(back, chat.ReadAll(skimmed)); diff != "" {
-			t.Fatal(diff)
-		}
-		if diff := cmp.Diff(chat.Text(back, []string{"{}"}), chat.TextOf(skimmed, []string{"{}"})); diff != "" {
-			t.Fatal(diff)
-		}
 		again, err := chat.Encode(back)
 		if err != nil {
 			t.Fatal(err)
@@ -178,35 +167,37 @@ func FuzzRenderedMessagesReadBack(f *testing.F) {
 	})
 }
 
-// TestSkimReadsAsDecodeDoes: however a text is escaped, its message is refused
-// with the same words, checked with the same outcome, and read as the same.
-func TestSkimReadsAsDecodeDoes(t *testing.T) {
+// TestTextsAreCheckedAsTheyAreMeant: however a text is escaped, its message is
+// checked with the same outcome; one that is no text is refused.
+func TestTextsAreCheckedAsTheyAreMeant(t *testing.T) {
 	t.Parallel()
-	const ask = `{"role":"user","content":"q"}`
-	for _, last := range []string{
-		`{"role":"assistant","content":"<\/think>"}`, `{"role":"assistant","content":"\u003c\u007cim_end|>"}`, `{"role":"assistant","content":"<|im_end|>"}`,
-		`{"role":"assistant","content":"x","reasoning_content":"<tool\u005fcall>"}`, `{"role":"assistant","content":"<|a\nb|> \u001b \u2028 \ud800"}`,
-		`{"role":"assistant","content":""}`, `{"role":"assistant","content":"","reasoning_content":""}`, `{"role":"\u0061ssistant","content":"ok"}`,
-		`{"role":"assistant","content":null}`, `{"role":"assistant","content":1}`, `{"role":"assistant","content":"a`, `{"role":"assistant","content":"\x"}`,
-		`{"role":"assistant","content":"` + "\xff" + `"}`, `{"role":"assistant","content":"ok"} x`, `[]`,
+	for last, want := range map[string]string{
+		`{"role":"assistant","content":"<\/think>"}`:                                chat.ReasonMarkup,
+		`{"role":"assistant","content":"\u003c\u007cim_end|>"}`:                     chat.ReasonControl,
+		`{"role":"assistant","content":"<|im_end|>"}`:                               chat.ReasonControl,
+		`{"role":"assistant","content":"x","reasoning_content":"<tool\u005fcall>"}`: chat.ReasonMarkup,
+		`{"role":"assistant","content":"<|a\nb|> \u001b \u2028 \ud800"}`:            "",
+		`{"role":"assistant","content":""}`:                                         chat.ReasonEmpty,
+		`{"role":"assistant","content":"","reasoning_content":""}`:                  chat.ReasonEmpty,
+		`{"role":"\u0061ssistant","content":"ok"}`:                                  "",
+		`{"role":"assistant","content":null}`:                                       "unread",
+		`{"role":"assistant","content":1}`:                                          "unread",
+		`{"role":"assistant","content":"a`:                                          "unread",
+		`{"role":"assistant","content":"\x"}`:                                       "unread",
+		"{\"role\":\"assistant\",\"content\":\"\xff\"}":                             "unread",
+		`{"role":"assistant","content":"ok"} x`:                                     "unread",
+		`[]`:                                                                        "unread",
 	} {
-		rows := []string{ask, last}
-		ms, want := chat.Decode(rows)
-		ws, got := chat.Skim(rows)
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: %v, decoded: %v", last, got, want)
+		ms, err := chat.Decode([]string{`{"role":"user","content":"q"}`, last})
+		got := "unread"
+		if err == nil {
+			var unfit *chat.Unfit
+			if got = ""; errors.As(chat.Check(ms, nil), &unfit) {
+				got = unfit.Reason
+			}
 		}
-		if want != nil {
-			continue
-		}
-		if got, want := chat.Check(ws, nil), chat.Check(ms, nil); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: %v, decoded: %v", last, got, want)
-		}
-		if diff := cmp.Diff(ms, chat.ReadAll(ws)); diff != "" {
-			t.Errorf("%s: %s", last, diff)
-		}
-		if as, err := chat.Marshal(ms[1].Content); err != nil || as != `"`+ws[1].Content+`"` {
-			t.Errorf("%s: written as %s", last, ws[1].Content)
+		if got != want {
+			t.Errorf("%s: %q, want %q", last, got, want)
 		}
 	}
 }

@@ -92,14 +92,13 @@ func ParseSchema[S ~string](tools []S) Schema {
 // user (assistant (tool+ user? assistant)*)+, each call answered in the next turn
 // by its id, the last message the assistant's. Calls of the last message need no
 // answer. A nil schema leaves the tools unchecked.
-func Check[M Message | Written](ms []M, schema Schema) error {
-	if len(ms) == 0 || Message(ms[len(ms)-1]).Role != Assistant {
+func Check(ms []Message, schema Schema) error {
+	if len(ms) == 0 || ms[len(ms)-1].Role != Assistant {
 		return &Unfit{Reason: ReasonNoAssistant}
 	}
 	walk := walker{ids: map[string]bool{}, schema: schema}
 	for i := range ms {
-		m := Message(ms[i])
-		if err := walk.step(&m); err != nil {
+		if err := walk.step(&ms[i]); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
@@ -67,14 +68,25 @@ var decodeLimits = cursor.Limits{Depth: 512, StringBytes: 1 << 30, Elements: 1 <
 
 // Decode reads messages as Encode wrote them.
 func Decode(rows []string) ([]Message, error) {
-	ws, err := Skim(rows)
-	return ReadAll(ws), err
+	out := make([]Message, len(rows))
+	c := cursor.New("", decodeLimits)
+	for i, row := range rows {
+		if !utf8.ValidString(row) {
+			return nil, fmt.Errorf("decode message %d: no UTF-8", i)
+		}
+		c.Reset(row)
+		c.Reserve(len(row))
+		if err := errors.Join(out[i].decode(c), c.End()); err != nil {
+			return nil, fmt.Errorf("decode message %d: %w", i, err)
+		}
+	}
+	return out, nil
 }
 
 // decode takes a message.
-func (m *Written) decode(c *cursor.Cursor) (err error) {
-	text := func(key string, take func(*cursor.Cursor) (string, bool)) string {
-		s, ok := take(c)
+func (m *Message) decode(c *cursor.Cursor) (err error) {
+	text := func(key string) string {
+		s, ok := c.String()
 		if !ok && err == nil {
 			err = fmt.Errorf("%s is no string", key)
 		}
@@ -83,13 +95,13 @@ func (m *Written) decode(c *cursor.Cursor) (err error) {
 	whole := c.Object(func(key string) {
 		switch key {
 		case "role":
-			m.Role = text(key, (*cursor.Cursor).String)
+			m.Role = text(key)
 		case "content":
-			m.Content = text(key, written)
+			m.Content = text(key)
 		case "reasoning_content":
-			m.Reasoning = text(key, written)
+			m.Reasoning = text(key)
 		case "tool_call_id":
-			m.CallID = text(key, (*cursor.Cursor).String)
+			m.CallID = text(key)
 		case "weight":
 			weight, ok := c.Int()
 			if !ok && err == nil {

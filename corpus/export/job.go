@@ -54,7 +54,7 @@ type Count struct {
 // set, and messages beside sft. Sinks share it and do not change it.
 type row struct {
 	sft      *rows.SFT
-	messages []chat.Written
+	messages []chat.Message
 	rl       *rows.RL
 	pref     *rows.Pref
 	kto      *rows.KTO

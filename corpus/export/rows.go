@@ -100,7 +100,7 @@ func columns(s *rows.SFT) rows.AttemptColumns {
 }
 
 func text(r *row) ([]rows.Text, error) {
-	ms := chat.TextOf(r.messages, r.sft.Tools)
+	ms := chat.Text(r.messages, r.sft.Tools)
 	return []rows.Text{{Messages: ms, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
@@ -109,7 +109,7 @@ func verlSFT(r *row) ([]rows.VerlSFT, error) {
 	for _, m := range r.messages {
 		thinking = thinking || m.Reasoning != ""
 	}
-	ms := chat.TextOf(r.messages, r.sft.Tools)
+	ms := chat.Text(r.messages, r.sft.Tools)
 	return []rows.VerlSFT{{Messages: ms, Thinking: thinking, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
@@ -137,7 +137,7 @@ func turns(r *row) ([]rows.SFT, error) {
 			context = append(context, r.sft.Messages[i])
 			continue
 		}
-		m := r.messages[i].Read()
+		m := r.messages[i]
 		last, err := weighted(m, 1)
 		if err != nil {
 			return nil, err

@@ -67,7 +67,7 @@ func (s *stsSink) close(context.Context) error { return nil }
 func (s *stsSink) session(out *corpus.Lines, r *row) error {
 	lines := []any{sts.Header{Type: "session", Harness: r.sft.Harness, ID: r.sft.SessionID, Name: r.sft.Goal}}
 	for i := range r.messages {
-		m := r.messages[i].Read()
+		m := r.messages[i]
 		lines = append(lines, sts.Line{Type: "message", Message: stsOf(&m, i, r.sft.RunDate)})
 	}
 	for _, v := range lines {

@@ -112,7 +112,7 @@ func (v *verifier) row(f *corpus.FileEntry, c map[string][]string) error {
 }
 
 func (v *verifier) messages(messages, tools []string) error {
-	ms, err := chat.Skim(messages)
+	ms, err := chat.Decode(messages)
 	if err != nil {
 		return err
 	}

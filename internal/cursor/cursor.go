@@ -29,8 +29,6 @@ type Cursor struct {
 	lone   bool
 	// infinite reports whether a number was stepped over that no float64 holds.
 	infinite bool
-	// unusual reports whether a string was walked that need not be escaped as it is.
-	unusual bool
 }
 
 // Limits bound what one text may ask of memory and stack.

@@ -172,33 +172,6 @@ func TestStringsOutgrowTheArena(t *testing.T) {
 	}
 }
 
-// TestWrittenStringsMeanTheSame holds strings as they are written against what
-// String takes, and those that are escaped as usual against encoding/json.
-func TestWrittenStringsMeanTheSame(t *testing.T) {
-	t.Parallel()
-	for text, usual := range map[string]bool{
-		`""`: true, `"plain"`: true, `"a\\b\"c\n\t\r\b\f"`: true, `"\\u0041"`: true, `"é😀"`: true,
-		`"\u0041"`: false, `"a\/b"`: false, `"\u00e9\ud83d\ude00!"`: false, `"\ud83d"`: false, `"\ud83d\u0041"`: false, `"\\\u003c|"`: false,
-	} {
-		c := New(text, wide)
-		want, _ := c.String()
-		c = New(text, wide)
-		inside, asUsual, ok := c.Written()
-		if !ok || c.End() != nil || inside != text[1:len(text)-1] || asUsual != usual {
-			t.Errorf("%s: %s, %v, %v, %v", text, inside, asUsual, ok, c.Err())
-		}
-		var b strings.Builder
-		if Unescape(&b, inside); b.String() != want {
-			t.Errorf("%s means %q, not %q", text, b.String(), want)
-		}
-	}
-	for _, text := range []string{`1`, `"a`, `"\x"`, "\"\n\""} {
-		if inside, _, ok := New(text, wide).Written(); ok || inside != "" {
-			t.Errorf("%q: taken as %q", text, inside)
-		}
-	}
-}
-
 func TestErrorsSayWhere(t *testing.T) {
 	t.Parallel()
 	c := New(`[1, x]`, wide)

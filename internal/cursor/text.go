@@ -3,7 +3,6 @@ package cursor
 import (
 	"math/bits"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -24,39 +23,6 @@ func (c *Cursor) String() (string, bool) {
 	}
 	s := c.text()
 	return s, c.err == nil
-}
-
-// Written takes a string as it is written, without its quotes. usual tells that
-// nothing in it is escaped that need not be, and nothing by its number. Any
-// other value is stepped over and gives false.
-func (c *Cursor) Written() (inside string, usual, ok bool) {
-	if c.Kind() != arena.String {
-		c.Skip()
-		return "", false, false
-	}
-	start := c.pos + 1
-	c.unusual = false
-	if c.endString(start); c.err != nil {
-		return "", false, false
-	}
-	return c.src[start : c.pos-1], !c.unusual, true
-}
-
-// Unescape appends what a string means that was checked, given without quotes.
-func Unescape(b *strings.Builder, inside string) {
-	from := 0
-	for i := plainRun(inside, 0); i < len(inside); i = plainRun(inside, from) {
-		b.WriteString(inside[from:i])
-		if m := meant[inside[i+1]]; m != 0 {
-			b.WriteByte(m)
-			from = i + 2
-			continue
-		}
-		n := escapeOf(inside[i:])
-		b.WriteRune(digits(inside[i : i+n]))
-		from = i + n
-	}
-	b.WriteString(inside[from:])
 }
 
 // ID takes a string, or a number as it is written: ids of 20 digits stay what
@@ -177,10 +143,8 @@ func (c *Cursor) escape(s string) int {
 			c.fail(Syntax, "no such escape in a string")
 			return 0
 		}
-		c.unusual = c.unusual || s[1] == '/'
 		return 2
 	}
-	c.unusual = true
 	r, ok := c.hex(s)
 	if !ok {
 		return 0

@@ -10,49 +10,11 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/atif"
 )
 
-// The document as ATIF v1.7 has it.
+// What ATIF has no field for: of the trace, and of a step.
 type (
-	atifOut struct {
-		SchemaVersion string        `json:"schema_version"`
-		SessionID     string        `json:"session_id"`
-		Agent         atifAgent     `json:"agent"`
-		Steps         []atifOutStep `json:"steps"`
-		Extra         atifRootExtra `json:"extra"`
-	}
-	atifAgent struct {
-		Name      string          `json:"name"`
-		Version   string          `json:"version"`
-		ModelName string          `json:"model_name,omitempty"`
-		Tools     json.RawMessage `json:"tool_definitions,omitempty"`
-	}
-	atifOutStep struct {
-		StepID      int              `json:"step_id"`
-		Timestamp   string           `json:"timestamp,omitempty"`
-		Source      string           `json:"source"`
-		Message     string           `json:"message"`
-		Reasoning   string           `json:"reasoning_content,omitempty"`
-		ToolCalls   []atifOutCall    `json:"tool_calls,omitempty"`
-		Observation *atifObservation `json:"observation,omitempty"`
-		LLMCalls    *int             `json:"llm_call_count,omitempty"`
-		Extra       *atifStepExtra   `json:"extra,omitempty"`
-	}
-	atifOutCall struct {
-		ID        string          `json:"tool_call_id"`
-		Name      string          `json:"function_name"`
-		Arguments json.RawMessage `json:"arguments"`
-	}
-	atifObservation struct {
-		Results []atifResult `json:"results"`
-	}
-	atifResult struct {
-		CallID  string `json:"source_call_id"`
-		Content string `json:"content"`
-	}
-	atifRootExtra struct {
-		Arena atifArena `json:"arena"`
-	}
 	atifArena struct {
 		RunID     string           `json:"eval_run_id,omitempty"`
 		ProblemID string           `json:"problem_id,omitempty"`
@@ -74,9 +36,6 @@ type (
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	}
-	atifStepExtra struct {
-		Arena stepOut `json:"arena"`
-	}
 	argumentsOut struct {
 		Call  int             `json:"call"`
 		Value json.RawMessage `json:"value"`
@@ -96,22 +55,22 @@ type (
 
 // atif is the trace as one document. What ATIF has no field for is under
 // extra.arena, and read again from there.
-func (w *writer) atif() atifOut {
+func (w *writer) atif() atif.Document {
 	t := w.t
-	out := atifOut{
-		SchemaVersion: "ATIF-v1.7", SessionID: t.ID,
-		Agent: atifAgent{Name: cmp.Or(t.Agent.VersionID, "agent"), Version: "unknown", ModelName: t.Model, Tools: rawJSON(t.Tools)},
-		Extra: atifRootExtra{Arena: w.arenaExtra()},
+	out := atif.Document{
+		Schema: atif.Version, Session: t.ID,
+		Agent: atif.Agent{Name: cmp.Or(t.Agent.VersionID, "agent"), Version: "unknown", Model: t.Model, Tools: rawJSON(t.Tools)},
+		Extra: &atif.Extra{Arena: w.arenaExtra()},
 	}
 	if t.System != "" {
-		out.Steps = append(out.Steps, atifOutStep{Source: "system", Message: t.System})
+		out.Steps = append(out.Steps, atif.Step{Source: atif.BySystem, Message: t.System})
 	}
-	out.Steps = append(out.Steps, atifOutStep{Source: "user", Message: t.Query})
+	out.Steps = append(out.Steps, atif.Step{Source: atif.ByUser, Message: t.Query})
 	for i := range t.Steps {
 		out.Steps = append(out.Steps, w.atifStep(i))
 	}
 	for i := range out.Steps {
-		out.Steps[i].StepID = i + 1
+		out.Steps[i].ID = i + 1
 	}
 	return out
 }
@@ -142,10 +101,10 @@ func known(n int) *int {
 	return &n
 }
 
-func (w *writer) atifStep(i int) atifOutStep {
+func (w *writer) atifStep(i int) atif.Step {
 	s := &w.t.Steps[i]
 	w.losesEvidence(s)
-	out := atifOutStep{Source: sourceNames[s.Role], Message: s.Content}
+	out := atif.Step{Source: sourceNames[s.Role], Message: s.Content}
 	var own stepOut
 	if s.Number != i+1 {
 		own.Number = s.Number
@@ -159,18 +118,18 @@ func (w *writer) atifStep(i int) atifOutStep {
 		w.atifCalls(i, &out, &own)
 	}
 	if !reflect.ValueOf(own).IsZero() {
-		out.Extra = &atifStepExtra{Arena: own}
+		out.Extra = &atif.Extra{Arena: own}
 	}
 	return out
 }
 
 var sourceNames = map[arena.Role]string{
-	arena.RoleAgent: "agent", arena.RoleUser: "user", arena.RoleSystem: "system",
+	arena.RoleAgent: atif.ByAgent, arena.RoleUser: atif.ByUser, arena.RoleSystem: atif.BySystem,
 }
 
 // spoken fills message and reasoning: a sandbox's step says both twice, so its
 // own fields are kept beside.
-func spoken(s *arena.Step, out *atifOutStep, own *stepOut) {
+func spoken(s *arena.Step, out *atif.Step, own *stepOut) {
 	out.Reasoning = s.Reasoning
 	if s.Think == "" && s.Response == "" {
 		return
@@ -180,7 +139,7 @@ func spoken(s *arena.Step, out *atifOutStep, own *stepOut) {
 	own.Think, own.Response, own.Content, own.Reasoning = &s.Think, &s.Response, &s.Content, &s.Reasoning
 }
 
-func (w *writer) atifCalls(step int, out *atifOutStep, own *stepOut) {
+func (w *writer) atifCalls(step int, out *atif.Step, own *stepOut) {
 	ids := map[string]bool{}
 	for i, call := range w.t.Steps[step].Calls {
 		id := call.ID
@@ -193,17 +152,17 @@ func (w *writer) atifCalls(step int, out *atifOutStep, own *stepOut) {
 			id = fmt.Sprintf("%s-%d", call.ID, n)
 		}
 		ids[id] = true
-		out.ToolCalls = append(out.ToolCalls, atifOutCall{ID: id, Name: call.Name, Arguments: w.atifArguments(i, call.Arguments, own)})
+		out.Calls = append(out.Calls, atif.Call{ID: id, Name: call.Name, Arguments: w.atifArguments(i, call.Arguments, own)})
 		if call.Result == "" {
 			continue
 		}
 		if out.Observation == nil {
-			out.Observation = &atifObservation{}
+			out.Observation = &atif.Observation{}
 		}
 		if call.Result.Kind() != arena.String {
 			own.JSON = append(own.JSON, len(out.Observation.Results))
 		}
-		out.Observation.Results = append(out.Observation.Results, atifResult{CallID: id, Content: call.Result.Text()})
+		out.Observation.Results = append(out.Observation.Results, atif.Result{CallID: id, Content: call.Result.Text()})
 	}
 }
 

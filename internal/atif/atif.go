@@ -1,0 +1,68 @@
+// Package atif is the Agent Trajectory Interchange Format as it is written here.
+package atif
+
+import "encoding/json"
+
+// Version names the version of the format.
+const Version = "ATIF-v1.7"
+
+// Document is one trajectory.
+type Document struct {
+	Schema  string `json:"schema_version"`
+	Session string `json:"session_id"`
+	Agent   Agent  `json:"agent"`
+	Steps   []Step `json:"steps"`
+	Extra   *Extra `json:"extra"`
+}
+
+// Agent is who acted; the format requires a name and a version.
+type Agent struct {
+	Name    string          `json:"name"`
+	Version string          `json:"version"`
+	Model   string          `json:"model_name,omitempty"`
+	Tools   json.RawMessage `json:"tool_definitions,omitempty"`
+}
+
+// Step is a message with the calls that it makes and their results.
+type Step struct {
+	// ID counts from 1.
+	ID          int          `json:"step_id"`
+	Timestamp   string       `json:"timestamp,omitempty"`
+	Source      string       `json:"source"`
+	Message     string       `json:"message"`
+	Reasoning   string       `json:"reasoning_content,omitempty"`
+	Calls       []Call       `json:"tool_calls,omitempty"`
+	Observation *Observation `json:"observation,omitempty"`
+	LLMCalls    *int         `json:"llm_call_count,omitempty"`
+	Extra       *Extra       `json:"extra,omitempty"`
+}
+
+// Call is a call of a tool; its arguments are an object.
+type Call struct {
+	ID        string          `json:"tool_call_id"`
+	Name      string          `json:"function_name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// Observation holds the results of a step's calls.
+type Observation struct {
+	Results []Result `json:"results"`
+}
+
+// Result answers a call.
+type Result struct {
+	CallID  string `json:"source_call_id"`
+	Content string `json:"content"`
+}
+
+// Extra holds what the format has no field for; readers of traces take it from there.
+type Extra struct {
+	Arena any `json:"arena"`
+}
+
+// The sources of steps.
+const (
+	ByAgent  = "agent"
+	ByUser   = "user"
+	BySystem = "system"
+)
