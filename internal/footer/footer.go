@@ -56,8 +56,7 @@ func check(in io.ReaderAt, size int64) error {
 	if _, err := in.ReadAt(b, size-tailBytes-length); err != nil {
 		return fmt.Errorf("read footer of Parquet file: %w", err)
 	}
-	w := walk{rest: b}
-	if err := w.structure(0); err != nil {
+	if err := newWalk(b).whole(); err != nil {
 		return fmt.Errorf("%w: its footer %w", ErrBroken, err)
 	}
 	return nil

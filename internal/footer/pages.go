@@ -77,15 +77,15 @@ func (p *pages) next() (*format.PageHeader, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := walk{rest: b}
-		err = w.structure(0)
+		w := newWalk(b)
+		err = w.whole()
 		if errors.Is(err, errShort) && most < min(longestHead, p.end-p.at) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: the header of a page %w", ErrBroken, err)
 		}
-		return p.pass(b[:len(b)-len(w.rest)])
+		return p.pass(b[:len(b)-w.rest.Len()])
 	}
 }
 

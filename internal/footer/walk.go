@@ -1,22 +1,11 @@
 package footer
 
 import (
-	"encoding/binary"
+	"bytes"
 	"errors"
-)
+	"io"
 
-// The types of the compact protocol that the walk tells apart
-// (thrift-compact-protocol.md of Apache Thrift); the others are varints.
-const (
-	typeTrue      = 1
-	typeFalse     = 2
-	typeByte      = 3
-	typeDouble    = 7
-	typeBinary    = 8
-	typeList      = 9
-	typeSet       = 10
-	typeMap       = 11
-	typeStructure = 12
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
 const (
@@ -35,8 +24,23 @@ var (
 
 // walk goes through a value of the compact protocol and keeps nothing.
 type walk struct {
-	rest  []byte
-	items uint64
+	rest  *bytes.Reader
+	in    thrift.Reader
+	items int
+}
+
+func newWalk(b []byte) *walk {
+	rest := bytes.NewReader(b)
+	return &walk{rest: rest, in: new(thrift.CompactProtocol).NewReader(rest)}
+}
+
+// whole walks the structure that the bytes begin with.
+func (w *walk) whole() error {
+	err := w.structure(0)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errShort
+	}
+	return err
 }
 
 // structure walks fields up to the one that ends them.
@@ -45,76 +49,54 @@ func (w *walk) structure(depth int) error {
 		return errDeep
 	}
 	for {
-		head, err := w.byte()
-		if err != nil || head == 0 {
+		field, err := w.in.ReadField()
+		if err != nil || field.Type == thrift.STOP {
 			return err
 		}
-		if head>>4 == 0 { // the number of the field follows
-			if _, err := w.varint(); err != nil {
-				return err
-			}
-		}
-		if kind := head & 0xf; kind == typeTrue || kind == typeFalse { // the value itself
+		if field.Type == thrift.TRUE || field.Type == thrift.FALSE { // the value itself
 			continue
-		} else if err := w.value(kind, depth); err != nil {
+		}
+		if err := w.value(field.Type, depth); err != nil {
 			return err
 		}
 	}
 }
 
-func (w *walk) value(kind byte, depth int) error {
+func (w *walk) value(kind thrift.Type, depth int) error {
 	switch kind {
-	case typeTrue, typeFalse, typeByte:
+	case thrift.TRUE, thrift.FALSE, thrift.I8:
 		return w.skip(1)
-	case typeDouble:
+	case thrift.DOUBLE:
 		return w.skip(8)
-	case typeBinary:
-		n, err := w.varint()
+	case thrift.BINARY:
+		n, err := w.in.ReadLength()
 		if err != nil {
 			return err
 		}
 		return w.skip(n)
-	case typeList, typeSet:
-		return w.list(depth)
-	case typeMap:
-		return w.pairs(depth)
-	case typeStructure:
-		return w.structure(depth + 1)
-	default:
-		_, err := w.varint()
-		return err
-	}
-}
-
-func (w *walk) list(depth int) error {
-	head, err := w.byte()
-	if err != nil {
-		return err
-	}
-	n := uint64(head >> 4)
-	if n == 15 {
-		if n, err = w.varint(); err != nil {
+	case thrift.LIST, thrift.SET:
+		list, err := w.in.ReadList()
+		if err != nil {
 			return err
 		}
-	}
-	return w.times(n, depth, head&0xf)
-}
-
-func (w *walk) pairs(depth int) error {
-	n, err := w.varint()
-	if err != nil || n == 0 {
+		return w.times(list.Size, depth, list.Type)
+	case thrift.MAP:
+		pairs, err := w.in.ReadMap()
+		if err != nil {
+			return err
+		}
+		return w.times(pairs.Size, depth, pairs.Key, pairs.Value)
+	case thrift.STRUCT:
+		return w.structure(depth + 1)
+	default:
+		_, err := w.in.ReadInt64()
 		return err
 	}
-	kinds, err := w.byte()
-	if err != nil {
-		return err
-	}
-	return w.times(n, depth, kinds>>4, kinds&0xf)
 }
 
 // times walks n items of the given types; none is shorter than a byte.
-func (w *walk) times(n uint64, depth int, kinds ...byte) error {
-	if w.items += n; n > uint64(len(w.rest)) || w.items > maxItems {
+func (w *walk) times(n int32, depth int, kinds ...thrift.Type) error {
+	if w.items += int(n); int(n) > w.rest.Len() || w.items > maxItems {
 		return errLong
 	}
 	if depth > deepest {
@@ -130,28 +112,10 @@ func (w *walk) times(n uint64, depth int, kinds ...byte) error {
 	return nil
 }
 
-func (w *walk) byte() (byte, error) {
-	if len(w.rest) == 0 {
-		return 0, errShort
-	}
-	b := w.rest[0]
-	w.rest = w.rest[1:]
-	return b, nil
-}
-
-func (w *walk) varint() (uint64, error) {
-	v, n := binary.Uvarint(w.rest)
-	if n <= 0 {
-		return 0, errShort
-	}
-	w.rest = w.rest[n:]
-	return v, nil
-}
-
-func (w *walk) skip(n uint64) error {
-	if n > uint64(len(w.rest)) {
+func (w *walk) skip(n int) error {
+	if n > w.rest.Len() {
 		return errShort
 	}
-	w.rest = w.rest[n:]
-	return nil
+	_, err := w.rest.Seek(int64(n), io.SeekCurrent)
+	return err
 }
