@@ -68,7 +68,7 @@ func sharedRules() ([]rule, error) {
 		}
 		if m := leading.FindStringSubmatch(expr); m != nil {
 			// what may stand before the word is no part of the secret
-			r.anchored, r.keywords, r.follows = true, strings.Split(m[1], "|"), assigns
+			r.anchored, r.keywords = true, strings.Split(m[1], "|")
 			expr = `(?i)\A(?:` + m[1] + `)` + expr[len(m[0]):]
 		} else {
 			expr = strings.ReplaceAll(expr, before, "")
@@ -105,32 +105,6 @@ var leading = regexp.MustCompile(`^\(\?i\)\[\\w\.-\]\{0,50\}\?\(\?:([a-z0-9_.|-]
 var narrow = map[string]func(text string, start, end int) bool{
 	"jwt": by(alphanumeric, 17), "twilio-api-key": by(hexadecimal, 32), "vault-service-token": by(alphanumeric.with("_-"), 24),
 }
-
-// assigns reports whether a word is followed, within what the shared rules allow
-// between them, by a sign of assignment and the shortest of their secrets.
-func assigns(text string, _, end int) bool {
-	for i := end; i < len(text) && i < end+maxBetween; i++ {
-		if signs[text[i]] && secretBytes.fill(text, led(text, i+1), 8) {
-			return true
-		}
-		if !between[text[i]] && !signs[text[i]] {
-			return false
-		}
-	}
-	return false
-}
-
-// led is where signs, quotes and blanks at a place lead to.
-func led(text string, at int) int {
-	for at < len(text) && leadIn[text[at]] {
-		at++
-	}
-	return at
-}
-
-// maxBetween is twenty bytes of a name, three of blanks and quotes, and the
-// sign.
-const maxBetween = 24
 
 // find searches a text where keywords of the rule were found.
 func (r *rule) find(out []Finding, text string, found []hit) []Finding {
