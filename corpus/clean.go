@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
@@ -27,87 +25,67 @@ var HashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "pro
 // shortest is the length of the shortest finding, an e-mail address.
 const shortest = len("a@b.co")
 
-// cleaner redacts the rows of one file.
+// cleaner redacts rows.
 type cleaner struct {
 	redactor *redact.Redactor
-	// skip says which columns are left as they are.
-	skip []bool
-	// known has, for a column with a dictionary, the values that were looked at
-	// and hold nothing: few words, met in every row. It is nil for the others.
-	known  []map[string]bool
-	counts redact.Counts
+	counts   redact.Counts
+	// known are short texts that were looked at and hold nothing: most columns have
+	// few words, met in every row.
+	known map[string]bool
 }
 
-// newCleaner is nil where the part redacts nothing.
-func newCleaner(r *redact.Redactor, schema *parquet.Schema) *cleaner {
+// The texts that a cleaner remembers are at most shortText bytes long, and at most
+// mostKnown.
+const (
+	shortText = 64
+	mostKnown = 1 << 12
+)
+
+// newCleaner is nil where nothing is redacted.
+func newCleaner(r *redact.Redactor) *cleaner {
 	if r == nil {
 		return nil
 	}
-	c := &cleaner{redactor: r, counts: redact.Counts{}}
-	for _, path := range schema.Columns() {
-		c.skip = append(c.skip, slices.Contains(HashColumns, path[0]))
-		var known map[string]bool
-		if leaf, ok := schema.Lookup(path...); ok && leaf.Node.Encoding() == &parquet.RLEDictionary {
-			known = map[string]bool{}
-		}
-		c.known = append(c.known, known)
-	}
-	return c
-}
-
-func (c *cleaner) row(row parquet.Row) {
-	redactor := c.redactor.Sparing(idsOf(row))
-	for i, v := range row {
-		if v.Kind() != parquet.ByteArray || v.IsNull() || c.skip[v.Column()] || len(v.ByteArray()) < shortest {
-			continue
-		}
-		known := c.known[v.Column()]
-		if known[string(v.ByteArray())] {
-			continue
-		}
-		text := string(v.ByteArray())
-		clean := redactor.Text(text, c.counts)
-		switch {
-		case clean != text:
-			row[i] = parquet.ByteArrayValue([]byte(clean)).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
-		case known != nil && redactor == c.redactor:
-			known[text] = true
-		}
-	}
-}
-
-// idsOf are the long numbers that a row names as ids of goods: they stay in all
-// of its texts, those that the model wrote among them.
-func idsOf(row parquet.Row) redact.IDs {
-	ids := redact.IDs{}
-	for _, v := range row {
-		if v.Kind() == parquet.ByteArray && !v.IsNull() {
-			ids.Add(string(v.ByteArray()))
-		}
-	}
-	return ids
+	return &cleaner{redactor: r, counts: redact.Counts{}, known: map[string]bool{}}
 }
 
 // CleanRow passes every text of a row, a pointer to a row type, through r and
 // counts what it found: what Part.Redact does to rows on their way into Parquet,
-// for other formats.
+// for other formats. What the row shares with others stays as it is.
 func CleanRow(row any, r *redact.Redactor, counts redact.Counts) {
+	(&cleaner{redactor: r, counts: counts}).row(row)
+}
+
+// row spares the long numbers that the row names as ids of goods: they stay in all
+// of its texts, those that the model wrote among them.
+func (c *cleaner) row(row any) {
 	ids := redact.IDs{}
 	v := reflect.ValueOf(row).Elem()
 	eachText(v, func(v reflect.Value) { ids.Add(v.String()) })
-	r = r.Sparing(ids)
+	redactor := c.redactor.Sparing(ids)
 	eachText(v, func(v reflect.Value) {
-		if v.Len() >= shortest {
-			v.SetString(r.Text(v.String(), counts))
+		text := v.String()
+		if len(text) < shortest || c.known[text] {
+			return
+		}
+		clean := redactor.Text(text, c.counts)
+		switch {
+		case clean != text:
+			v.SetString(clean)
+		case c.known != nil && len(text) <= shortText && len(c.known) < mostKnown && redactor == c.redactor:
+			c.known[strings.Clone(text)] = true
 		}
 	})
 }
 
+// eachText calls see for the texts of a value, whose lists it copies before: others
+// may hold them too.
 func eachText(v reflect.Value, see func(reflect.Value)) {
 	switch v.Kind() {
 	case reflect.String:
 		see(v)
 	case reflect.Slice:
+		v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
 		for i := range v.Len() {
 			eachText(v.Index(i), see)
 		}
@@ -194,7 +172,6 @@ func CleanSFT(row *rows.SFT, r *redact.Redactor, c rows.Counter) (*Cleaned[rows.
 		return out, nil
 	}
 	made := &out.row
-	made.Messages, made.Tools = slices.Clone(row.Messages), slices.Clone(row.Tools)
 	CleanRow(made, r, out.counts)
 	if slices.Equal(made.Messages, row.Messages) {
 		return out, nil

@@ -34,16 +34,18 @@ type measured interface {
 
 func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T] {
 	return &encoder[T]{schema: schema, optional: shard.PointersOf(reflect.TypeFor[T](), schema), limit: p.limits.Group, sum: shard.NewSum(schema),
-		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...), clean: newCleaner(p.redactor, schema)}
+		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...), clean: newCleaner(p.redactor)}
 }
 
 // add writes a row through Deconstruct: the writer's own struct path turns
 // lists of JSON values into empty lists without an error.
 func (e *encoder[T]) add(v *T) error {
-	e.deconstruct(v)
 	if e.clean != nil {
-		e.clean.row(e.row)
+		clean := *v
+		e.clean.row(&clean)
+		v = &clean
 	}
+	e.deconstruct(v)
 	return e.write()
 }
 
