@@ -27,6 +27,9 @@ func AppendCompact(b []byte, v Value) []byte { return compact.append(b, v) }
 // AppendTight appends v without blanks, keys in their order, ASCII only.
 func AppendTight(b []byte, v Value) []byte { return tight.append(b, v) }
 
+// AppendCanonical appends v without blanks, keys sorted, in UTF-8.
+func AppendCanonical(b []byte, v Value) []byte { return canonical.append(b, v) }
+
 // form is how values are written.
 type form struct {
 	words        words
@@ -42,10 +45,11 @@ var (
 	inJSON   = words{"null", "true", "false", "NaN", "Infinity"}
 	inPython = words{"None", "True", "False", "nan", "inf"}
 
-	spaced  = form{inJSON, appendJSONString, ", ", ": ", false}
-	compact = form{inJSON, appendJSONString, ",", ":", true}
-	tight   = form{inJSON, appendJSONString, ",", ":", false}
-	shown   = form{inPython, appendQuoted, ", ", ": ", false}
+	spaced    = form{inJSON, appendASCII, ", ", ": ", false}
+	compact   = form{inJSON, appendASCII, ",", ":", true}
+	tight     = form{inJSON, appendASCII, ",", ":", false}
+	canonical = form{inJSON, appendUTF8, ",", ":", true}
+	shown     = form{inPython, appendQuoted, ", ", ": ", false}
 )
 
 func (f *form) append(b []byte, v Value) []byte {
@@ -125,14 +129,19 @@ func (f *form) appendFloat(b []byte, x float64) []byte {
 	return b
 }
 
-func appendJSONString(b []byte, s string) []byte {
+func appendASCII(b []byte, s string) []byte { return appendJSONString(b, s, 0x7f) }
+func appendUTF8(b []byte, s string) []byte  { return appendJSONString(b, s, math.MaxUint8+1) }
+
+// appendJSONString appends a string of which the bytes below end may stand for
+// themselves.
+func appendJSONString(b []byte, s string, end int) []byte {
 	const hexDigits = "0123456789abcdef"
 	unit := func(u rune) {
 		b = append(b, '\\', 'u', hexDigits[u>>12&15], hexDigits[u>>8&15], hexDigits[u>>4&15], hexDigits[u&15])
 	}
 	b = append(b, '"')
 	for len(s) > 0 {
-		if n := plainRun(s); n > 0 {
+		if n := plainRun(s, end); n > 0 {
 			b = append(b, s[:n]...)
 			s = s[n:]
 			continue
@@ -152,9 +161,9 @@ func appendJSONString(b []byte, s string) []byte {
 }
 
 // plainRun is how many bytes of s stand for themselves in a JSON string.
-func plainRun(s string) int {
+func plainRun(s string, end int) int {
 	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+		if c := s[i]; c < 0x20 || int(c) >= end || c == '"' || c == '\\' {
 			return i
 		}
 	}
