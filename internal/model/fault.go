@@ -12,6 +12,8 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // Kind is what went wrong with a request, by what to do about it.
@@ -133,7 +135,7 @@ func (p *Pool) faultOf(res *http.Response, body []byte, err error) *Fault {
 	f.overload = status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == statusOverloaded
 	f.Overflow = status >= 400 && status < 500 && status != http.StatusTooManyRequests && overflows(body)
 	if f.Kind == Limited || f.Kind == Server {
-		f.RetryAfter = retryAfter(res.Header, p.config.Now())
+		f.RetryAfter, _ = webclient.RetryAfter(res.Header, p.config.Now())
 		if longest := p.config.LongestPause; longest > 0 {
 			f.RetryAfter = min(f.RetryAfter, longest)
 		}
@@ -169,21 +171,4 @@ func said(res *http.Response, body []byte) string {
 		return string(body)
 	}
 	return "error, status code: " + res.Status
-}
-
-// retryAfter reads the header in both its forms. A date is held against the
-// server's own clock where it gives one.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 1e9 {
-		return time.Duration(seconds * float64(time.Second))
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date
-	}
-	return max(0, at.Sub(now))
 }

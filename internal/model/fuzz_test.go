@@ -1,10 +1,6 @@
 package model
 
-import (
-	"net/http"
-	"testing"
-	"time"
-)
+import "testing"
 
 // FuzzReadGivesWholeCompletions: whatever a server sends, what is read of it
 // has no negative count and reads the same again.
@@ -26,28 +22,4 @@ func FuzzReadGivesWholeCompletions(f *testing.F) {
 			t.Fatalf("%+v", u)
 		}
 	})
-}
-
-// FuzzRetryAfterIsAPause: whatever the header says, the pause is none or later,
-// and never more than some decades.
-func FuzzRetryAfterIsAPause(f *testing.F) {
-	f.Add("1", "")
-	f.Add("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:27:30 GMT")
-	f.Add("-3", "x")
-	f.Add("1e300", "")
-	f.Add("NaN", "")
-	f.Fuzz(func(t *testing.T, value, date string) {
-		h := http.Header{"Retry-After": {value}, "Date": {date}}
-		if d := retryAfter(h, time.Unix(1_790_000_000, 0)); d < 0 {
-			t.Fatalf("%q gives %v", value, d)
-		}
-	})
-}
-
-func TestRetryAfterDatesUseTheServersClock(t *testing.T) {
-	t.Parallel()
-	h := http.Header{"Retry-After": {"Wed, 21 Oct 2026 07:28:00 GMT"}, "Date": {"Wed, 21 Oct 2026 07:27:30 GMT"}}
-	if d := retryAfter(h, time.Now()); d != 30*time.Second {
-		t.Errorf("got %v", d)
-	}
 }

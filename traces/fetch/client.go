@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/webclient"
@@ -38,8 +37,9 @@ type Refusal struct {
 	Status int
 	// Code is the server's own word, such as RACE_IN_FLIGHT; empty where it gave none.
 	Code string `json:"error_code"`
-	// wait is what Retry-After asks for, -1 where it asks for nothing.
-	wait time.Duration
+	// wait is what Retry-After asks for, if it asks.
+	wait  time.Duration
+	asked bool
 }
 
 // Error implements error.
@@ -88,7 +88,7 @@ func (c *Client) bytes(ctx context.Context, method, address string, body []byte)
 			return nil, err
 		case refused != nil && refused.wait > longestWait:
 			return nil, fmt.Errorf("%w and asks for a pause of %s", err, refused.wait)
-		case refused != nil && refused.wait >= 0:
+		case refused != nil && refused.asked:
 			wait = refused.wait
 		}
 		if webclient.Sleep(ctx, wait) != nil {
@@ -125,7 +125,8 @@ func (c *Client) once(ctx context.Context, method, address string, body []byte) 
 	}
 	r := &Refusal{}
 	_ = json.Unmarshal(text, r) // a refusal may come without a word
-	r.Status, r.wait = res.StatusCode, retryAfter(res.Header.Get("Retry-After"))
+	r.Status = res.StatusCode
+	r.wait, r.asked = webclient.RetryAfter(res.Header, time.Now()) //nolint:forbidigo // a pause is of real time and reaches no data
 	return nil, r
 }
 
@@ -173,15 +174,4 @@ func (c *Client) turn(ctx context.Context) error {
 	}
 	c.last = time.Now() //nolint:forbidigo // as above
 	return nil
-}
-
-// retryAfter reads seconds or a date; -1 for neither.
-func retryAfter(text string) time.Duration {
-	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < 1<<31 {
-		return time.Duration(n) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, time.Until(at))
-	}
-	return -1
 }
