@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // atifStep is one step before it is known whose it is.
@@ -100,7 +99,7 @@ func (d *decoder) observation(nonText bool) ([]result, bool) {
 	var all []result
 	readOne := func() {
 		r := d.result("source_call_id", "content")
-		if r.value = partsText(r.value); r.value.Kind() == arena.Array {
+		if r.value = cold.PartsText(r.value); r.value.Kind() == arena.Array {
 			nonText = nonText || strings.Contains(string(r.value), `"image"`)
 		}
 		if r.value.Kind() > arena.Null {
@@ -109,25 +108,4 @@ func (d *decoder) observation(nonText bool) ([]result, bool) {
 	}
 	d.c.Fields(cursor.Fields{"results": func() { d.c.Array(readOne) }})
 	return all, nonText
-}
-
-// partsText joins a list of nothing but parts of text, as a message's are.
-// Any other value stays what it is.
-func partsText(raw arena.Raw) arena.Raw {
-	if raw.Kind() != arena.Array {
-		return raw
-	}
-	var texts []string
-	only := true
-	gjson.Parse(string(raw)).ForEach(func(_, part gjson.Result) bool {
-		text := part.Get("text")
-		if only = part.Get("type").Str == "text" && text.Type == gjson.String; only {
-			texts = append(texts, text.Str)
-		}
-		return only
-	})
-	if !only || len(texts) == 0 {
-		return raw
-	}
-	return arena.Quote(strings.Join(texts, "\n"))
 }

@@ -4,8 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // Vetoes of traces whose source holds what a Trace cannot.
@@ -98,6 +102,26 @@ func (v *conversation) result(id, name string, result arena.Raw) {
 		text = "<tool_response>\n" + text + "\n</tool_response>"
 	}
 	v.step(arena.Step{Role: arena.RoleUser, Content: text})
+}
+
+// observed gives one observation to the calls of the turn before it: as a list with
+// one element for each of several calls, else as it is. The turn may be nothing but
+// a list of calls as text, as in ToolACE.
+func (v *conversation) observed(m *cold.Message) {
+	if s := v.wroteText(); s != nil {
+		if all := calls.Listed(strings.TrimSpace(s.Content)); len(all) > 0 {
+			s.Content, s.Calls = "", all
+		}
+	}
+	if waiting, text := v.waiting(), m.Result.Text(); waiting > 1 && arena.Raw(text).Kind() == arena.Array && cursor.Valid(text) {
+		if each := gjson.Parse(text).Array(); len(each) == waiting {
+			for _, value := range each {
+				v.result("", "", arena.Raw(value.Raw))
+			}
+			return
+		}
+	}
+	v.result(m.CallID, m.Name, m.Result)
 }
 
 // holdsCalls reports whether a turn has calls in its text, in a dialect that is read.

@@ -21,12 +21,10 @@ type decoder struct {
 	// repairs of the record at hand.
 	repairs []string
 	parts   parts
-	// taken counts the elements taken from JSON in its strings; surrogate and
-	// notJSON report whether one held half of a pair, and no JSON of messages.
-	taken              int
-	surrogate, notJSON bool
-	// lost names what the record holds and no trace has a place for.
-	lost []string
+	// taken counts the elements taken from JSON in its strings; surrogate reports
+	// whether one held half of a pair.
+	taken     int
+	surrogate bool
 }
 
 // found is a trace before it has its ids.
@@ -93,18 +91,9 @@ func (f *found) mended(repairs []string, size int) {
 // text decodes a record that is valid UTF-8. The trace shares its memory.
 func (d *decoder) text(text string) (found, error) {
 	d.repairs, d.parts.problemID, d.taken = nil, "", 0
-	d.surrogate, d.notJSON, d.lost = false, false, nil
+	d.surrogate = false
 	d.c.Reset(text)
-	f, err := d.any()
-	if err != nil || f.trace == nil {
-		return f, err
-	}
-	for _, word := range d.lost {
-		if !slices.Contains(f.trace.Lost, word) {
-			f.trace.Lost = append(f.trace.Lost, word)
-		}
-	}
-	return f, err
+	return d.any()
 }
 
 // within decodes JSON that a string of the record holds. Its elements count
@@ -119,7 +108,6 @@ func (d *decoder) within(text string) *decoder {
 func (d *decoder) leave(inner *decoder) error {
 	d.taken += inner.c.Taken() + inner.taken
 	d.surrogate = d.surrogate || inner.surrogate || inner.c.LoneSurrogate()
-	d.lost = append(d.lost, inner.lost...)
 	return inner.c.End()
 }
 
@@ -186,11 +174,16 @@ var shapes = []shape{
 	{all: keys("episode_result_id", "task_id"), read: (*decoder).feedback},
 	{all: keys("ledger_format"), any: keys("episode"), read: (*decoder).ruledLedger},
 	{all: keys("ledger", "verdict"), read: (*decoder).ruledLedger},
-	{all: keys("conversations"), read: chatRow(shareGPT)},
-	{any: keys("messages", "traj", "trajectory"), none: keys("history"), read: chatRow(openAI)},
-	{all: keys("raw_text", "tool_calls"), read: chatRow(openAI)},
-	{all: keys("sample", "grade"), read: (*decoder).graded},
-	{all: keys("input", "output"), any: keys("reward", "score"), read: (*decoder).rollout},
+	{all: keys("conversations"), read: of(&cold.ShareGPT)},
+	{any: keys("messages", "traj", "trajectory"), none: keys("history"), read: of(&cold.OpenAI)},
+	{all: keys("raw_text", "tool_calls"), read: of(&cold.OpenAI)},
+	{all: keys("sample", "grade"), read: of(&cold.Graded)},
+	{all: keys("input", "output"), any: keys("reward", "score"), read: of(&cold.Rendered)},
+}
+
+// of reads a document of a format of package cold.
+func of(f *cold.Format) func(*decoder) (found, error) {
+	return func(d *decoder) (found, error) { return d.attempts(f, d.c.Source()) }
 }
 
 // stepKeys are what documents hold that name their schema.
@@ -209,13 +202,7 @@ func (s *shape) is(e *envelope) bool {
 func (d *decoder) list() (found, error) {
 	switch source := listSource(d.c.Source()); source {
 	case openAI, shareGPT:
-		if !cursor.Valid(d.c.Source()) {
-			return d.bareMessages(source) // which says why
-		}
-		if f, err, is := d.foreign("", cold.Wrapped(d.c.Source())); is {
-			return f, err
-		}
-		return d.bareMessages(source)
+		return d.messages(source)
 	case dialogueFile:
 	default:
 		if empty := d.c.Source() == "[]"; !empty {
@@ -229,6 +216,22 @@ func (d *decoder) list() (found, error) {
 	}
 	t.ProblemID = d.parts.problemID
 	return found{trace: t}, nil
+}
+
+// messages reads a list of messages without anything around them.
+func (d *decoder) messages(source arena.Source) (found, error) {
+	list := d.c.Source()
+	if d.c.Skip(); d.c.End() != nil {
+		return found{}, d.c.Err()
+	}
+	if f, err, is := d.foreign("", cold.Wrapped(list)); is {
+		return f, err
+	}
+	format := &cold.OpenAI
+	if source == shareGPT {
+		format = &cold.ShareGPT
+	}
+	return d.attempts(format, `{"messages":`+list+"}")
 }
 
 // nothing checks a record that is no attempt and says what it is.

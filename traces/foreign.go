@@ -31,9 +31,12 @@ func (d *decoder) foreign(schema, doc string) (_ found, err error, is bool) {
 // attempts are those of a document: the first, with the others beside it.
 func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 	attempts, err := f.Read(doc, d.limits.Elements)
+	var none *cold.NoMessages
 	switch {
 	case errors.Is(err, cold.ErrTooMany):
 		return found{}, &damage{TooManyElements, err.Error()}
+	case errors.As(err, &none):
+		return found{}, wrongType("messages", "an array", none.Kind)
 	case err != nil:
 		return found{}, err
 	case len(attempts) == 0:
@@ -59,7 +62,11 @@ func played(f *cold.Format, a *cold.Attempt) found {
 	for i := range a.Messages {
 		v.foreign(&a.Messages[i])
 	}
+	t.System, t.Query = cmp.Or(t.System, a.System), cmp.Or(t.Query, a.Query)
 	out := found{trace: t, session: a.Session, trial: a.Trial, part: a.Text}
+	if a.NumberedID {
+		out.repairs = append(out.repairs, repairID)
+	}
 	if a.NonText {
 		addVeto(t, vetoNonText)
 	}
@@ -79,6 +86,8 @@ func (v *conversation) foreign(m *cold.Message) {
 		v.agent(m.Step)
 	case cold.Tool:
 		v.result(m.CallID, m.Name, m.Result)
+	case cold.Observed:
+		v.observed(m)
 	case cold.Other:
 		addVeto(v.t, vetoRole)
 		v.step(arena.Step{Role: arena.RoleSystem, Content: m.Step.Content})

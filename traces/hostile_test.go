@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/cold"
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
@@ -376,7 +377,7 @@ func TestListOfNoPartsIsNotBuilt(t *testing.T) {
 	list := arena.Raw("[" + strings.Repeat("0,", 1<<20) + "0]")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if partsText(list) != list {
+	if cold.PartsText(list) != list {
 		t.Fatal("the list changed")
 	}
 	runtime.ReadMemStats(&after)

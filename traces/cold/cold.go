@@ -26,6 +26,9 @@ const (
 	User
 	Agent
 	Tool
+	// Observed is what a tool answered, or several: as a list with one element for
+	// each call.
+	Observed
 )
 
 // Message is one message of an attempt.
@@ -33,7 +36,7 @@ type Message struct {
 	Role Role
 	// Step is what an agent says and calls; of other roles it has Content alone.
 	Step arena.Step
-	// CallID, Name and Result are those of a tool's answer.
+	// CallID, Name and Result are those of an answer of tools.
 	CallID, Name string
 	Result       arena.Raw
 }
@@ -44,8 +47,10 @@ type Attempt struct {
 	// Text is the part of the document that the attempt is, where it holds several.
 	Text     string
 	Messages []Message
-	Tools    arena.Raw
-	Model    string
+	// System and Query are the system prompt and the request where messages lack them.
+	System, Query string
+	Tools         arena.Raw
+	Model         string
 	// Run, Problem, Session and Trial name the attempt.
 	Run, Problem, Session, Trial string
 	Reward                       *float64
@@ -55,6 +60,8 @@ type Attempt struct {
 	// NonText reports whether images or other parts were left out, Surrogate whether
 	// a text held half of a surrogate pair.
 	NonText, Surrogate bool
+	// NumberedID reports whether a number stands where an id should.
+	NumberedID bool
 	// Lost names what of the source no trace holds, each word once: a kind, or
 	// "unread:KEY" for the text under a key that no reader knows.
 	Lost []string
@@ -104,13 +111,17 @@ func Find(doc string) *Format {
 	return nil
 }
 
-// Read reads the attempts of a document that Find found to be of the format, at
-// most so many messages, calls and parts of them together.
+// Read reads the attempts of a document that is of the format, at most so many
+// messages, calls and parts of them together. Its error is ErrTooMany, or a
+// *NoMessages.
 func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 	r := &reader{left: limit}
 	f.read(r, fields(gjson.Parse(doc)))
 	if r.left < 0 {
 		return nil, ErrTooMany
+	}
+	if r.err != nil {
+		return nil, r.err
 	}
 	for i := range r.all {
 		r.all[i].bound()

@@ -143,7 +143,7 @@ func (r *reader) ownItem(item object, turn *arena.Step) (s arena.Step, begins, o
 	case roles[item["role"].Str] == Agent && (kind == "" || kind == "message"):
 		s = r.content(item["content"]).step
 		s.Reasoning = cmp.Or(s.Reasoning, r.text(item["reasoning_content"]))
-		r.each(item["tool_calls"], func(v gjson.Result) { s.Calls = append(s.Calls, r.call(fields(v))) })
+		s.Calls = append(s.Calls, r.calls(item["tool_calls"])...)
 		return s, turn != nil && (turn.Content != "" || len(turn.Calls) > 0), true
 	}
 	return s, false, false

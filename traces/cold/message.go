@@ -11,32 +11,51 @@ import (
 
 // messageKeys are those of a message that readers know.
 var messageKeys = []string{
-	"role", "content", "text", "parts", "reasoning_content", "reasoning", "thinking", "function", "error",
+	"role", "from", "content", "value", "text", "parts", "system_prompt", "reasoning_content", "reasoning", "thinking", "think", "response", "function", "error",
 }
 
 var roles = map[string]Role{
 	"system": System, "developer": System, "user": User, "human": User,
-	"assistant": Agent, "ai": Agent, "model": Agent, "gpt": Agent, "tool": Tool, "function": Tool,
+	"assistant": Agent, "ai": Agent, "model": Agent, "gpt": Agent, "function_call": Agent,
+	"tool": Tool, "function": Tool, "tool_response": Tool, "observation": Observed,
 }
 
-// messages reads a list of chat messages, of any API.
+// messages reads a list of chat messages, of any API. Columns keep messages of many
+// forms as text.
 func (r *reader) messages(list gjson.Result) {
-	r.each(list, func(v gjson.Result) { r.message(fields(v)) })
+	r.each(list, func(v gjson.Result) {
+		one := Unpacked(v)
+		if one.Type == gjson.String {
+			r.err = &NoMessages{arena.Array}
+		}
+		r.message(fields(one))
+	})
 }
 
 // message reads one: its content may be text or parts, and parts may hold calls
 // and their results.
 func (r *reader) message(m object) {
-	role := roles[m["role"].Str]
-	said := r.content(m.first("content", "text", "parts"))
+	name := cmp.Or(m["role"].Str, m["from"].Str)
+	role, content := roles[name], m.first("content", "value", "text", "parts", "system_prompt")
+	if role == Tool && r.shared && m.id("tool_call_id") == "" {
+		role = Observed
+	}
+	said := r.content(content)
+	said.answers = append(said.answers, r.observations(m["obs"])...)
 	switch role {
 	case Agent:
 		said.step.Reasoning = cmp.Or(said.step.Reasoning, r.text(m["reasoning_content"]), r.text(m["reasoning"]), r.text(m["thinking"]))
-		r.each(m["tool_calls"], func(v gjson.Result) { said.step.Calls = append(said.step.Calls, r.call(fields(Unpacked(v)))) })
+		said.step.Think, said.step.Response = r.text(m["think"]), r.text(m["response"])
+		for _, key := range []string{"tool_calls", "tool_call", "function_call"} {
+			said.step.Calls = append(said.step.Calls, r.calls(m[key])...)
+		}
+		if name == "function_call" {
+			said.step.Content, said.step.Calls = r.sharedCalls(said.step.Content)
+		}
 		r.say(Message{Role: Agent, Step: said.step})
-	case Tool:
+	case Tool, Observed:
 		if len(said.answers) == 0 {
-			r.toolMessage(m, said.step.Content)
+			r.toolMessage(role, m, content, said.step.Content)
 		}
 	case Other, System, User:
 		if said.step.Content != "" || len(said.answers) == 0 {
@@ -51,11 +70,38 @@ func (r *reader) message(m object) {
 
 // toolMessage is an answer in a message of its own. An error's words stand in for
 // an empty answer; that it is one is lost.
-func (r *reader) toolMessage(m object, text string) {
-	failed := m.within("error")
-	r.lose(lostResultError, len(failed) > 0 || m["error"].Type == gjson.True)
-	id := cmp.Or(m.id("tool_call_id", "call_id", "id"), m["tool_call_ids"].Get("0").Str)
-	r.answer(id, m.id("name", "function"), arena.Quote(cmp.Or(text, r.text(failed["message"]))))
+func (r *reader) toolMessage(role Role, m object, content gjson.Result, text string) {
+	answer := Message{Role: role, Name: m.id("name", "function")}
+	if r.plain {
+		answer.CallID, answer.Result = m.id("tool_call_id"), PartsText(arena.Raw(content.Raw))
+	} else {
+		failed := m.within("error")
+		r.lose(lostResultError, len(failed) > 0 || m["error"].Type == gjson.True)
+		answer.CallID = cmp.Or(m.id("tool_call_id", "call_id", "id"), m["tool_call_ids"].Get("0").Str)
+		answer.Result = arena.Quote(cmp.Or(text, r.text(failed["message"])))
+	}
+	r.say(answer)
+}
+
+// PartsText joins a list of nothing but parts of text, as a message's are.
+// Any other value stays what it is.
+func PartsText(raw arena.Raw) arena.Raw {
+	if raw.Kind() != arena.Array {
+		return raw
+	}
+	var texts []string
+	only := true
+	gjson.Parse(string(raw)).ForEach(func(_, part gjson.Result) bool {
+		text := part.Get("text")
+		if only = part.Get("type").Str == "text" && text.Type == gjson.String; only {
+			texts = append(texts, text.Str)
+		}
+		return only
+	})
+	if !only || len(texts) == 0 {
+		return raw
+	}
+	return arena.Quote(strings.Join(texts, "\n"))
 }
 
 // said is what a message's content holds.
@@ -122,6 +168,19 @@ func (r *reader) result(v gjson.Result) arena.Raw {
 	}
 }
 
+// calls reads a list of calls, or one alone.
+func (r *reader) calls(v gjson.Result) (all []arena.ToolCall) {
+	if v = Unpacked(v); v.IsObject() && !v.Get("0").Exists() {
+		return []arena.ToolCall{r.call(fields(v))}
+	}
+	r.each(v, func(one gjson.Result) {
+		if one = Unpacked(one); one.IsObject() {
+			all = append(all, r.call(fields(one)))
+		}
+	})
+	return all
+}
+
 // call reads one call: OpenAI's with a function in it, or name and arguments beside
 // each other under the names that APIs have for them.
 func (r *reader) call(c object) arena.ToolCall {
@@ -138,6 +197,6 @@ func (r *reader) call(c object) arena.ToolCall {
 	}
 	return arena.ToolCall{
 		ID: c.id("id", "call_id", "tool_call_id", "tool_use_id"), Name: in.id("name", "function", "tool_name"),
-		Arguments: arena.Raw(in.first("arguments", "input", "args", "parameters").Raw),
+		Arguments: arena.Raw(in.first("arguments", "input", "args", "parameters").Raw), Result: arena.Raw(c["result"].Raw),
 	}
 }

@@ -80,6 +80,9 @@ type reader struct {
 	// nothing more is.
 	left int
 	all  []Attempt
+	// plain is set for rows of messages, shared for those of ShareGPT.
+	plain, shared bool
+	err           error
 }
 
 // begin starts an attempt; text is its part of the document, empty for all of it.
