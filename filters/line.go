@@ -37,7 +37,6 @@ func features(a *evidence.Attempt, score float64) []arena.Feature {
 		{Name: "undecided", Value: logged(a, a.Links[evidence.LinkUnknown])},
 		{Name: "calls_without_dispatch", Value: logged(a, a.Phantoms)},
 		{Name: "edited_results", Value: logged(a, a.Edits)},
-		{Name: "hidden_dispatches", Value: logged(a, a.Hidden)},
 		{Name: "invented_ids", Value: float64(a.Invented)},
 		{Name: "depth", Value: ranked.Depth},
 		{Name: "reformulations", Value: ranked.Reformulations},

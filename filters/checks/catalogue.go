@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
@@ -135,9 +136,9 @@ func endsInThought(a *evidence.Attempt, _ int) (value, limit float64) {
 }
 
 func judgeOrders(a *evidence.Attempt, _ int) (value, limit float64) {
-	n := 0
+	texts := make([]string, 0, 2*len(a.Dialogue.Turns))
 	for i := range a.Dialogue.Turns {
-		n += orders(a.Dialogue.Turns[i].Think) + orders(a.Dialogue.Turns[i].Text)
+		texts = append(texts, a.Dialogue.Turns[i].Think, a.Dialogue.Turns[i].Text)
 	}
-	return float64(n), 0
+	return float64(orders(strings.Join(texts, "\n"))), 0
 }

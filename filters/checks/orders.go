@@ -1,19 +1,17 @@
 package checks
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // orders counts sentences that order whoever grades the text about: one that
 // names a judge or its rubric together with a grade to give, or that tells its
 // reader to forget earlier instructions. Single words of either kind are
 // ordinary shopping talk ("the rating is 4.9", "give me a minute").
 func orders(text string) (n int) {
-	if len(text) < 12 || !suspicious(text) {
+	rest := strings.ToLower(text)
+	if !anyOf(rest, judgeWords) && !anyOf(rest, forgetWords) && !strings.Contains(rest, verdictKey) {
 		return 0
 	}
-	for rest := strings.ToLower(text); rest != ""; {
+	for rest != "" {
 		var sentence string
 		sentence, rest = cutSentence(rest)
 		if isOrder(sentence) {
@@ -34,48 +32,6 @@ var (
 	forgetWords = []string{"ignore", "disregard", "forget", "override", "overrule", "忽略", "ignora", "ignoriere", "ignorez", "игнорир"}
 	rulesWords  = []string{"previous instruction", "prior instruction", "earlier instruction", "above instruction", "all instruction", "your instruction", "instructions above", "system prompt", "rubric", "grading", "criteria of", "指令", "instruccion", "anweisung", "consigne", "инструкц"}
 )
-
-// suspicious finds a word that an order needs, without a copy of the text:
-// nearly every thought ends here.
-func suspicious(text string) bool {
-	ascii := true
-	for i := 0; i < len(text); i++ {
-		if text[i] >= 0x80 {
-			ascii = false
-		}
-		if i > 0 && letter(text[i-1]) || !letter(text[i]) {
-			continue
-		}
-		if i+1 < len(text) && begins(text[i:], openings[pair(text[i], text[i+1])]) {
-			return true
-		}
-	}
-	return strings.Contains(text, verdictKey) || !ascii && (anyOf(text, judgeWords) || anyOf(text, forgetWords))
-}
-
-// openings are the words that can raise suspicion by their first two letters, so
-// that few words of a text are compared with them.
-var openings = func() (all [1024][]string) {
-	for _, w := range slices.Concat(judgeWords, forgetWords) {
-		at := pair(w[0], w[1])
-		all[at] = append(all[at], w)
-	}
-	return all
-}()
-
-func pair(a, b byte) int { return int(a&31)<<5 | int(b&31) }
-
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
-// begins reports whether s begins with one of the words, in any case.
-func begins(s string, words []string) bool {
-	for _, w := range words {
-		if len(s) >= len(w) && s[0]|0x20 == w[0] && s[1]|0x20 == w[1] && strings.EqualFold(s[:len(w)], w) {
-			return true
-		}
-	}
-	return false
-}
 
 // verdictKey is the key of the judge's own reply: no shopper has a use for it.
 const verdictKey = "reasoning_quality"

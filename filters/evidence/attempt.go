@@ -46,9 +46,6 @@ type facts struct {
 	Phantoms, Edits         int
 	Invented, InventedNamed int
 	Prescient, PrescientBy  int
-	Agree, Disagree         int
-	Hidden                  int
-	Impossible              int
 	Forged                  int
 	// CallTurns counts the turns that make calls.
 	CallTurns           int
@@ -110,9 +107,6 @@ func (a *Attempt) measure() {
 	a.Phantoms, a.Edits = a.countFabrications()
 	a.Invented, a.InventedNamed = a.countInvented()
 	a.Prescient, a.PrescientBy = a.countPrescient()
-	a.Agree, a.Disagree = a.compareLengths()
-	a.Hidden = a.countHidden()
-	a.Impossible = a.Log.impossible
 	a.Forged = a.forgedReplies()
 	a.Tokens = Tokens(a.Dialogue)
 	a.Recommended = a.lastRecommendation()
@@ -162,14 +156,8 @@ func (a *Attempt) lastRecommendation() *Claim {
 // Recommender is the reply, counted from 1, that named a recommendation with
 // these products, which a client may have cut short; 0 where none did.
 func (a *Attempt) Recommender(c *Claim) int {
-	for i := range a.Log.Replies {
-		for j := range a.Log.Replies[i].Named {
-			if recommends(&a.Log.Replies[i].Named[j], c.Act.IDs) {
-				return i + 1
-			}
-		}
-	}
-	return 0
+	names := func(n Act) bool { return recommends(&n, c.Act.IDs) }
+	return 1 + slices.IndexFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, names) })
 }
 
 // recommends reports whether a named call recommends these products; none are
@@ -200,4 +188,19 @@ func (a *Attempt) Foreign() bool {
 	}
 	unasked := n > 0 && a.Log.Dispatches[n-1].Last == last
 	return a.Recommended != nil && !a.RecommendationNamed && (unasked || a.OtherAnswer())
+}
+
+// Tokens counts a dialogue's tokens as a quarter of its rendered UTF-8 bytes,
+// rounded up: the counter of this project until it is given a tokenizer.
+func Tokens(d *arena.Dialogue) int {
+	n := 0
+	for i := range d.Turns {
+		t := &d.Turns[i]
+		n += len(t.User) + len(t.Think) + len(t.Text)
+		for j := range t.Calls {
+			c := &t.Calls[j]
+			n += len(c.Name) + len(c.Arguments) + len(c.Result)
+		}
+	}
+	return (n + 3) / 4
 }

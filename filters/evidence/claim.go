@@ -115,25 +115,15 @@ func (l *ProxyLog) judge(all []Claim, i int, p *Pad) {
 // seenBefore reports whether a call without a dispatch of its own shows what an
 // earlier dispatch returned: a client that remembers answers.
 func (l *ProxyLog) seenBefore(earlier []Claim, c *Claim) bool {
-	for i := range earlier {
-		if e := &earlier[i]; e.Dispatch >= 0 && e.Act.SameRequest(&c.Act) {
-			return true
-		}
+	if slices.ContainsFunc(earlier, func(e Claim) bool { return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act) }) {
+		return true
 	}
-	if c.Act.Tool != ToolView {
-		return false
-	}
-	return !slices.ContainsFunc(c.Shown, func(id string) bool { return !l.opened(id) })
+	return c.Act.Tool == ToolView && !slices.ContainsFunc(c.Shown, func(id string) bool { return !l.opened(id) })
 }
 
 // opened reports whether a dispatch asked for the details of this product.
 func (l *ProxyLog) opened(id string) bool {
-	for i := range l.Dispatches {
-		if d := &l.Dispatches[i]; d.Act.Tool == ToolView && slices.Contains(d.Act.IDs, id) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Act.Tool == ToolView && slices.Contains(d.Act.IDs, id) })
 }
 
 // differs compares a result with the answers of its dispatches, and of those for

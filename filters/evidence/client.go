@@ -36,30 +36,26 @@ func inOrder(part, whole []uint64) bool {
 // client that opens them together. Each of its products must have been named in
 // this turn.
 func (l *ProxyLog) merges(d *Dispatch, first, last int) bool {
-	apart := func(id string) bool { return !l.opens(id, first, last) }
-	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 || slices.ContainsFunc(d.Act.IDs, apart) {
+	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
 		return false
 	}
+	apart, parts := slices.Clone(d.Act.IDs), []*Act(nil)
 	for r := max(first, 0); r <= last; r++ {
 		for i := range l.Replies[r].Named {
-			if named := &l.Replies[r].Named[i]; named.Tool == ToolView && Subset(named.IDs, d.Act.IDs) {
-				named.Used, d.Reply = true, r
+			if named := &l.Replies[r].Named[i]; named.Tool == ToolView && !named.Used && Subset(named.IDs, d.Act.IDs) {
+				apart = slices.DeleteFunc(apart, func(id string) bool { return slices.Contains(named.IDs, id) })
+				parts, d.Reply = append(parts, named), r
 			}
 		}
 	}
-	return d.Reply >= 0
-}
-
-// opens reports whether a call of these replies, not spent yet, opens the product.
-func (l *ProxyLog) opens(id string, first, last int) bool {
-	for r := max(first, 0); r <= last; r++ {
-		for i := range l.Replies[r].Named {
-			if named := &l.Replies[r].Named[i]; named.Tool == ToolView && !named.Used && slices.Contains(named.IDs, id) {
-				return true
-			}
-		}
+	if len(apart) > 0 {
+		d.Reply = -1
+		return false
 	}
-	return false
+	for _, named := range parts {
+		named.Used = true
+	}
+	return true
 }
 
 // unnumber puts ids in the place of numbers in what replies named, where a client numbers
@@ -122,11 +118,8 @@ func (a *Attempt) listed(at float64) (shown []string) {
 // taken reports whether just these products were opened after the moment, or
 // recommended in the end.
 func (a *Attempt) taken(ids []string, at float64) bool {
-	for i := range a.Log.Dispatches {
-		if d := &a.Log.Dispatches[i]; d.Start >= at-a.Log.Slack && d.Act.Tool == ToolView && SameIDs(d.Act.IDs, ids) {
-			return true
-		}
-	}
 	last := a.lastRecommendation()
-	return last != nil && SameIDs(last.Act.IDs, ids)
+	return last != nil && SameIDs(last.Act.IDs, ids) || slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
+		return d.Start >= at-a.Log.Slack && d.Act.Tool == ToolView && SameIDs(d.Act.IDs, ids)
+	})
 }

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -12,25 +11,10 @@ import (
 // such that differ from what was returned.
 func (a *Attempt) countFabrications() (phantoms, edits int) {
 	for i := range a.Claims {
-		if a.Claims[i].Phantom {
-			phantoms++
-		}
-		if a.Claims[i].Edited {
-			edits++
-		}
+		phantoms += int(Flag(a.Claims[i].Phantom))
+		edits += int(Flag(a.Claims[i].Edited))
 	}
 	return phantoms, edits
-}
-
-// countHidden counts dispatches that the dialogue does not show.
-func (a *Attempt) countHidden() (n int) {
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
-		if d.Claimed < 0 && d.Link != LinkRetry && answered(d.Call) {
-			n++
-		}
-	}
-	return n
 }
 
 // countPrescient counts products that a reply named before it can have read of
@@ -72,12 +56,7 @@ func (a *Attempt) returnedBy(d *Dispatch) arena.Raw {
 
 // shown reports whether any result held this id.
 func (a *Attempt) shown(id string) bool {
-	for i := range a.Log.Dispatches {
-		if slices.Contains(a.Log.Dispatches[i].shown, id) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool { return slices.Contains(d.shown, id) })
 }
 
 // show notes which ids each dispatch returned: those in its answer, those the
@@ -147,12 +126,8 @@ func (a *Attempt) Known(id string, i int) bool {
 			return true
 		}
 	}
-	for j := range a.Log.Dispatches {
-		if d := &a.Log.Dispatches[j]; d.blind || slices.Contains(d.shown, id) {
-			return true
-		}
-	}
-	return strings.Contains(a.Query, id)
+	blind := func(d Dispatch) bool { return d.blind }
+	return slices.ContainsFunc(a.Log.Dispatches, blind) || a.shown(id) || strings.Contains(a.Query, id)
 }
 
 // replied reports whether a reply named the id in a call.
@@ -160,57 +135,3 @@ func (a *Attempt) replied(id string) bool {
 	names := func(n Act) bool { return slices.Contains(n.IDs, id) }
 	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, names) })
 }
-
-// compareLengths asks of each dispatch whose reply was cut whether the reply's
-// length fits the recorded step with its call in it. What fits neither with the
-// call nor without it was not the step's own reply, so it disagrees, too.
-func (a *Attempt) compareLengths() (agree, disagree int) {
-	shell, compared, of := a.shell(), -1, 0
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
-		if d.Link != LinkUnknown || d.Claimed < 0 {
-			continue
-		}
-		last := d.Last
-		if last < 0 || a.Log.Replies[last].readable || a.Log.Replies[last].call.Length <= 0 {
-			continue
-		}
-		c := &a.Claims[d.Claimed]
-		if last == compared && c.Turn != of {
-			continue // one reply is one turn's: what follows without another is a plan worked off
-		}
-		compared, of = last, c.Turn
-		turn := &a.Dialogue.Turns[c.Turn]
-		said := quoted(turn.Think) + quoted(turn.Text)
-		over := a.Log.Replies[last].call.Length - shell - said
-		// A call costs its arguments, its name and some twenty signs around them.
-		cost := quoted(string(c.Call.Arguments)) + len(c.Call.Name) + 20
-		switch {
-		case over > cost/2 && over < 4*cost:
-			agree++
-		default:
-			disagree++
-		}
-	}
-	return agree, disagree
-}
-
-// shell is the usual length of a reply around its content, from the replies
-// that can be read; the length of a plain chat completion where none can.
-func (a *Attempt) shell() int {
-	const plainShell = 330
-	sum, n := 0, 0
-	for i := range a.Log.Replies {
-		if r := &a.Log.Replies[i]; r.readable {
-			sum += r.shell
-			n++
-		}
-	}
-	if n == 0 {
-		return plainShell
-	}
-	return sum / n
-}
-
-// quoted is the length of s as an ASCII JSON string without its quotes.
-func quoted(s string) int { return len(strconv.QuoteToASCII(s)) - len(`""`) }

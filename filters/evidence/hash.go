@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -81,42 +82,21 @@ var folded = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// wordSet is the words of a text, which it can be asked for.
-type wordSet struct {
-	Words []uint64
-	held  map[uint64]struct{}
-}
-
-// hold has the set hold these words and no others.
-func (s *wordSet) hold(words []uint64) {
-	if s.held == nil {
-		s.held = map[uint64]struct{}{}
-	}
-	clear(s.held)
-	for _, w := range words {
-		s.held[w] = struct{}{}
-	}
-	s.Words = words
-}
-
-// Has asks for a word.
-func (s *wordSet) Has(word uint64) bool {
-	_, held := s.held[word]
-	return held
-}
-
 // hear takes in the customer's request, by which titles are measured.
 func (p *Pad) hear(query string) {
 	from := len(p.words)
 	p.words = AppendWords(p.words, query)
-	p.Request.hold(p.words[from:len(p.words):len(p.words)])
+	p.Request = p.words[from:len(p.words):len(p.words)]
 }
+
+// requests reports whether the request holds the word.
+func (p *Pad) requests(word uint64) bool { return slices.Contains(p.Request, word) }
 
 // Fit is how many words of the request a title holds.
 func (p *Pad) Fit(title string) (n int) {
 	p.scratch = AppendWords(p.scratch[:0], title)
 	for _, word := range p.scratch {
-		n += int(Flag(p.Request.Has(word)))
+		n += int(Flag(p.requests(word)))
 	}
 	return n
 }

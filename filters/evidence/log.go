@@ -65,8 +65,8 @@ type ProxyLog struct {
 	Asked int
 	// mute counts calls to models that return no text, such as embeddings.
 	mute int
-	// impossible counts entries with a duration below zero.
-	impossible int
+	// Impossible counts entries with a duration below zero.
+	Impossible int
 	// silent reports whether models were asked, but the log holds no trace of it.
 	silent bool
 	// Present reports whether the source keeps such a log at all.
@@ -85,7 +85,7 @@ func readLog(t *arena.Trace, p *Pad, replied []span) ProxyLog {
 			bodies += len(c.Response)
 		}
 		l.mute += int(Flag(c.mute))
-		l.impossible += int(Flag(c.DurationMS < 0))
+		l.Impossible += int(Flag(c.DurationMS < 0))
 	}
 	p.json.Reserve(bodies)
 	for i, c := range calls {

@@ -28,8 +28,8 @@ type Pad struct {
 	behind []*Dispatch
 	// listed is what all results show.
 	listed Listing
-	// Request is the customer's request, scratch the words of the title at hand.
-	Request wordSet
+	// Request is the words of the customer's request, scratch those of the title at hand.
+	Request []uint64
 	scratch []uint64
 	// titles are the words of the titles that quotes are searched for in.
 	titles []uint64
@@ -87,7 +87,7 @@ func (p *Pad) Release() {
 	*p = Pad{
 		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], asked: p.asked[:0], calls: p.calls[:0],
 		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, others: p.others[:0],
-		Request: wordSet{held: p.Request.held}, scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], spoken: p.spoken[:0], json: p.json,
+		scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], spoken: p.spoken[:0], json: p.json,
 	}
 	Pads.Put(p)
 }

@@ -26,9 +26,8 @@ type Reply struct {
 	// queue is the tools named, in order and with repeats, as richness v1
 	// counts them.
 	queue []Tool
-	// shell is the length of the answer around its content and calls, written
-	// that of these; streamed says that the log keeps its pieces.
-	shell    int
+	// written is the length of its content and calls; streamed says that the log keeps
+	// its pieces.
 	written  int
 	streamed bool
 	// overfull reports whether it holds more signs than the tokens that were counted.
@@ -58,7 +57,6 @@ func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
 	}
 	r.readable, r.id, r.content = true, HashText(m.id), m.content
 	r.written = len(m.content) + len(m.calls) + len(m.single) + len(m.reasoning)
-	r.shell = len(body) - r.written
 	first, queued := len(p.acts), len(p.tools)
 	p.argued = 0
 	p.callsOf(&m, first)
@@ -110,24 +108,17 @@ type completion struct {
 // holds no message. The messages of further choices, among which a client
 // votes, are left in others.
 func (p *Pad) completion(body string) (m completion, whole bool) {
-	c, answered, first := p.json, false, true
+	c, answered := p.json, false
 	p.others = p.others[:0]
-	message := func(key string) { m.member(c, key) }
 	choice := func(key string) {
-		if key != "message" {
+		switch {
+		case key != "message":
 			c.Skip()
-			return
-		}
-		answered = c.Object(message)
-	}
-	vote := func(key string) {
-		if key != "message" {
-			c.Skip()
-			return
-		}
-		var other completion
-		if c.Object(func(key string) { other.member(c, key) }) {
-			p.others = append(p.others, other)
+		case !answered:
+			answered = c.Object(func(key string) { m.member(c, key) })
+		default:
+			p.others = append(p.others, completion{})
+			c.Object(func(key string) { p.others[len(p.others)-1].member(c, key) })
 		}
 	}
 	usage := func(key string) {
@@ -143,14 +134,7 @@ func (p *Pad) completion(body string) (m completion, whole bool) {
 		case "id":
 			m.id, _ = c.String()
 		case "choices":
-			c.Array(func() {
-				if !first {
-					c.Object(vote)
-					return
-				}
-				first = false
-				c.Object(choice)
-			})
+			c.Array(func() { c.Object(choice) })
 		case "usage":
 			c.Object(usage)
 		default:

@@ -54,12 +54,7 @@ func (a *Attempt) read() {
 
 // argues reports whether one of the first calls has the number among its arguments.
 func (a *Attempt) argues(number string, calls int) bool {
-	for i := range a.Claims[:calls] {
-		if strings.Contains(string(a.Claims[i].Call.Arguments), number) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Claims[:calls], func(c Claim) bool { return strings.Contains(string(c.Call.Arguments), number) })
 }
 
 // grounded reports whether one of the first results holds a number that it does not
@@ -115,7 +110,7 @@ func (a *Attempt) Quotes(s *Said) bool {
 func (a *Attempt) quotes(text string) bool {
 	a.Pad.scratch = AppendWords(a.Pad.scratch[:0], text[:min(len(text), maxQuoted)])
 	return slices.ContainsFunc(a.Pad.scratch, func(word uint64) bool {
-		return !a.Pad.Request.Has(word) && slices.Contains(a.Pad.titles, word)
+		return !a.Pad.requests(word) && slices.Contains(a.Pad.titles, word)
 	})
 }
 
@@ -142,7 +137,7 @@ const maxSearched = 64 << 20
 // recommended that neither the request nor a result before it holds.
 func (a *Attempt) Foreknown(i int) bool {
 	return slices.ContainsFunc(a.Claims[i].Act.Words, func(word uint64) bool {
-		return !a.Pad.Request.Has(word) && slices.Contains(a.answerWords(), word) && !a.holds(word, i)
+		return !a.Pad.requests(word) && slices.Contains(a.answerWords(), word) && !a.holds(word, i)
 	})
 }
 

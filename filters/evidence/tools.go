@@ -112,14 +112,8 @@ func (p *Pad) hearTools(t *arena.Trace, d *arena.Dialogue) {
 
 // logged reports whether an entry of the log goes to an endpoint of that name.
 func logged(t *arena.Trace, name string) bool {
-	for i := range t.Steps {
-		for j := range t.Steps[i].Proxy {
-			if Endpoint(t.Steps[i].Proxy[j].Path) == name {
-				return true
-			}
-		}
-	}
-	return false
+	named := func(c arena.ProxyCall) bool { return Endpoint(c.Path) == name }
+	return slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return slices.ContainsFunc(s.Proxy, named) })
 }
 
 // argument takes in the words or ids that the role finds under a key, and reports

@@ -38,7 +38,7 @@ const maxForms = 16
 // What goes on as the request does belongs to the word before; parts is how many
 // words do not. Other words are part of it as such.
 func form(a *evidence.Attempt, words []uint64) (m Mark, parts int) {
-	request := a.Pad.Request.Words
+	request := a.Pad.Request
 	order, bag, next := uint64(evidence.HashSeed), uint64(0), -1
 	for _, w := range words {
 		at := slices.Index(request, w)

@@ -16,51 +16,36 @@ var _ = proof(Proof{
 	Why: "in most attempts of the day some call or the answer is no model's, or its own calls were turned down: what a program left alone is not known",
 	holds: func(s *Sample, a *Agent) bool {
 		often, _ := mixed.In(a).Interval()
-		_, steady := places.In(a).Interval()
-		return a.Known && (often > 0.5 || places.In(a).Whole >= few && steady < 0.8)
+		return a.Known && often > 0.5
 	},
 })
 
-var (
-	mixed = counted("attempts with something sent that no model wrote, or calls turned down", func(a *evidence.Attempt) (t Tally) {
-		if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 && !a.ClocksApart {
-			t.add(a.Foreign() || refused(a))
-		}
-		return t
-	})
-	// Clients that send one call a turn send the first, models that weigh several end on
-	// theirs; what stands in several choices is no list.
-	places = marked("lists of which the first is sent, or the last", func(a *evidence.Attempt) (all []Mark) {
-		for i := range a.Log.Replies {
-			if r := &a.Log.Replies[i]; !r.Voted {
-				all = append(all, place(a, r.Named)...)
+var mixed = counted("attempts with something sent that no model wrote, or calls turned down", func(a *evidence.Attempt) (t Tally) {
+	if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 && !a.ClocksApart {
+		t.add(a.Foreign() || refused(a) || chosen(a))
+	}
+	return t
+})
+
+// chosen reports whether calls were chosen out of lists that the model wrote: one of the
+// middle alone was sent, or here the first and there the last. Clients that send one call a
+// turn send the first, models that weigh several end on theirs; several choices are no
+// list.
+func chosen(a *evidence.Attempt) bool {
+	first, last := false, false
+	for i := range a.Log.Replies {
+		r, at, n := &a.Log.Replies[i], 0, 0
+		for j := range r.Named {
+			if r.Named[j].Tool.Catalogue() && sent(a, &r.Named[j]) {
+				at, n = j, n+1
 			}
 		}
-		return all[:min(len(all), maxForms)]
-	})
-)
-
-// place marks a list of calls to the shop of which one was sent: 1 where it is the
-// first, 2 where it is the last, 0 between.
-func place(a *evidence.Attempt, named []evidence.Act) []Mark {
-	at, n := 0, 0
-	for i := range named {
-		switch {
-		case !named[i].Tool.Catalogue():
-			return nil
-		case sent(a, &named[i]):
-			at, n = i, n+1
+		if r.Voted || n != 1 || len(r.Named) < 2 {
+			continue
 		}
+		first, last = first || at < len(r.Named)-1, last || at > 0
 	}
-	switch {
-	case len(named) < 2 || n != 1:
-		return nil
-	case at == 0:
-		return []Mark{{0, 1}}
-	case at == len(named)-1:
-		return []Mark{{0, 2}}
-	}
-	return []Mark{{0, 0}}
+	return first && last
 }
 
 // refused reports whether more replies were turned down than agree with another one
