@@ -3,11 +3,11 @@ package filters_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/long"
 )
 
@@ -19,14 +19,10 @@ func TestClaimsOfOtherAuthors(t *testing.T) {
 		t.Skip("a simulation of many days: go test -tags long")
 	}
 	t.Parallel()
-	authors := map[string][]judgement{"labelled day": judgeDay(t, readDay(t, sharedDay(t))), "simulated": judgeDay(t, slices.Concat(play(setOn), play(leftOut)))}
-	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis"))) {
-		author, _, _ := strings.Cut(j.family, "-")
-		authors[author] = append(authors[author], j)
-	}
+	all := judgeAuthors(t)
 	losses := map[string][]float64{}
 	total := make([]float64, len(slopes))
-	for author, judged := range authors {
+	for author, judged := range all {
 		losses[author] = misfit(judged)
 		for i := range total {
 			total[i] += losses[author][i]
@@ -34,13 +30,16 @@ func TestClaimsOfOtherAuthors(t *testing.T) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-14s %6s %6s %8s %10s %6s\n", "author", "n", "slope", "unknown", "above .95", "Brier")
-	right, all := 0, 0
-	for _, author := range []string{"labelled day", "simulated", "webshop", "hotpot", "fever", "tau", "toolbench", "reference", "program"} {
+	right, claims := 0, 0
+	var diagram strings.Builder
+	fmt.Fprintf(&diagram, "\n%-14s %-12s %6s %8s %6s %15s\n", "author", "claim", "n", "claimed", "true", "95 %")
+	for _, author := range authors {
 		slope := bestSlope(total, losses[author])
+		writeDiagram(&diagram, author, all[author], slope)
 		unknown, sure, so, brier := 0, 0, 0, 0.0
-		for _, j := range authors[author] {
+		for _, j := range all[author] {
 			p := claimed(j, slope)
-			brier += math.Pow(p-truth(j), 2) / float64(len(authors[author]))
+			brier += math.Pow(p-truth(j), 2) / float64(len(all[author]))
 			switch {
 			case j.after.Axis == arena.AxisUnknown:
 				unknown++
@@ -49,13 +48,36 @@ func TestClaimsOfOtherAuthors(t *testing.T) {
 				so += right1(p > 0.5, j.agentic)
 			}
 		}
-		right, all = right+so, all+sure
-		fmt.Fprintf(&b, "%-14s %6d %6.2f %8d %10s %6.3f\n", author, len(authors[author]), slope, unknown, fmt.Sprintf("%d/%d", so, sure), brier)
+		right, claims = right+so, claims+sure
+		fmt.Fprintf(&b, "%-14s %6d %6.2f %8d %10s %6.3f\n", author, len(all[author]), slope, unknown, fmt.Sprintf("%d/%d", so, sure), brier)
 	}
-	if 100*right < 97*all {
-		t.Errorf("%d of %d claims above 0.95 are right, want 0.97", right, all)
+	if 100*right < 97*claims {
+		t.Errorf("%d of %d claims above 0.95 are right, want 0.97", right, claims)
 	}
-	golden(t, "authors.txt", b.String())
+	golden(t, "authors.txt", b.String()+diagram.String())
+}
+
+// writeDiagram holds what is claimed of an author's attempts, by a slope that was fitted on
+// all others, against what is so.
+func writeDiagram(b *strings.Builder, author string, judged []judgement, slope float64) {
+	edges := [...]float64{0, 0.05, 0.2, 0.5, 0.500001, 0.8, 0.95, 1.01}
+	for i, low := range edges[:len(edges)-1] {
+		agentic, n, sum := 0, 0, 0.0
+		for _, j := range judged {
+			if p := claimed(j, slope); p >= low && p < edges[i+1] {
+				agentic, n, sum = agentic+int(truth(j)), n+1, sum+p
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		band := fmt.Sprintf("%.2f to %.2f", low, min(edges[i+1], 1))
+		if low == 0.5 {
+			band = "unknown"
+		}
+		from, to := habits.Tally{Part: agentic, Whole: n}.Interval()
+		fmt.Fprintf(b, "%-14s %-12s %6d %8.3f %6.3f %7.3f-%7.3f\n", author, band, n, sum/float64(n), float64(agentic)/float64(n), from, to)
+	}
 }
 
 func right1(said, so bool) int {

@@ -58,8 +58,7 @@ func (f *Filter) Day(all []*Checked) *Day {
 	return d
 }
 
-// Stays gives the position, among all attempts of the day, of the copy of an
-// attempt that counts.
+// Stays gives the position, among all of the day, of the copy of an attempt that counts.
 func (d *Day) Stays(id string) int { return d.stays[id] }
 
 // Adaptivity is that of every agent whose day is long enough to tell.

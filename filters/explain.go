@@ -95,21 +95,15 @@ func row(a *evidence.Attempt, turn int, said string, c *evidence.Claim) Row {
 	case c.Phantom:
 		r.Link = "result without a dispatch"
 	case c.Act.Tool == evidence.ToolRecommend:
-		r.NamedBy, r.Link = recommendationLink(a, c)
+		link := evidence.LinkNone
+		if r.NamedBy = a.Recommender(c); r.NamedBy > 0 {
+			link = evidence.LinkNamed
+		} else if a.Readable < len(a.Log.Replies) {
+			link = evidence.LinkUnknown
+		}
+		r.Link = link.String()
 	}
 	return r
-}
-
-// recommendationLink says which reply named a recommendation, if any.
-func recommendationLink(a *evidence.Attempt, c *evidence.Claim) (reply int, link string) {
-	reply = a.Recommender(c)
-	switch {
-	case reply > 0:
-		return reply, evidence.LinkNamed.String()
-	case a.Readable < len(a.Log.Replies):
-		return 0, evidence.LinkUnknown.String()
-	}
-	return 0, evidence.LinkNone.String()
 }
 
 func request(d *evidence.Dispatch) string {

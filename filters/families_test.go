@@ -27,6 +27,7 @@ func atLeast(t *testing.T, judged []judgement) {
 	explained := map[string]bool{
 		"honest all replies cut": true, "puppet shuffles words": true, "honest in loops of code": true,
 		"honest drafts and refines": true, "honest outvoted": true, "honest changes its form": true,
+		"honest cut log": true, "honest falls back": true,
 	}
 	for family, r := range rights(judged) {
 		if share := float64(r.right) / float64(r.all); share < 0.95 && !explained[family] {

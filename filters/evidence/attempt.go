@@ -187,7 +187,7 @@ func (a *Attempt) Foreign() bool {
 		return true
 	}
 	unasked := n > 0 && a.Log.Dispatches[n-1].Last == last
-	return a.Recommended != nil && !a.RecommendationNamed && (unasked || a.OtherAnswer())
+	return a.Recommended != nil && !a.RecommendationNamed && (unasked || a.OtherAnswer() || !a.RecommendationHeard)
 }
 
 // Tokens counts a dialogue's tokens as a quarter of its rendered UTF-8 bytes,

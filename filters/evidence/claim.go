@@ -130,9 +130,12 @@ func (l *ProxyLog) opened(id string) bool {
 // any of its products, which the client may remember.
 func (l *ProxyLog) differs(c *Claim, index int, p *Pad) bool {
 	p.behind = p.behind[:0]
+	remembered := func(sent []string) bool {
+		return slices.ContainsFunc(c.Act.IDs, func(id string) bool { return slices.Contains(sent, id) })
+	}
 	for i := range l.Dispatches {
 		d := &l.Dispatches[i]
-		if d.Act.Tool != c.Act.Tool || d.Claimed != index && !d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) && !sharesID(c.Act.IDs, d.Act.IDs) {
+		if d.Act.Tool != c.Act.Tool || d.Claimed != index && !d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) && !remembered(d.Act.IDs) {
 			continue
 		}
 		if d.Call.Response == c.Call.Result {
@@ -146,10 +149,6 @@ func (l *ProxyLog) differs(c *Claim, index int, p *Pad) bool {
 		}
 	}
 	return false
-}
-
-func sharesID(a, b []string) bool {
-	return slices.ContainsFunc(a, func(id string) bool { return slices.Contains(b, id) })
 }
 
 // cutShort reports whether the result is text which ends within a product: a client

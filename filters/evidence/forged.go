@@ -41,8 +41,7 @@ func (a *Attempt) evenTimes() bool {
 	return differ
 }
 
-// minHurried is how many replies must be so: one may be a server's copy of an answer
-// that it gave before.
+// minHurried is how many replies must be so: one may be a server's copy of an answer.
 const minHurried = 2
 
 // overfull reports whether a reply holds more signs than the tokens that its server

@@ -6,33 +6,45 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// An honest client sends what the model wrote. Where it does not in most attempts of a
+// An honest client sends what the model wrote. Where it does not in many attempts of a
 // day, a program has a part in the others, too, though their logs do not show it: a
 // wish may have been overruled and another one dictated. Validators turn calls down in
 // fewer, and who drafts every call anew cannot be told from who is overruled.
 var _ = proof(Proof{
 	Check: "mixed_day_v1", Reason: "mixed_day",
-	Doc: "In most attempts of the agent's day something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
-	Why: "in most attempts of the day some call or the answer is no model's, or its own calls were turned down: what a program left alone is not known",
+	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
+	Why: "in two of five attempts of the day and more some call or the answer is no model's, or its own calls were turned down: what a program left alone is not known",
 	holds: func(s *Sample, a *Agent) bool {
 		often, _ := mixed.In(a).Interval()
-		return a.Known && often > 0.5
+		program, _ := a.Scripted.Interval()
+		first, last := firstSent.In(a).Interval()
+		return a.Known && (often > 0.4 || program > 0.4 || first > 0.1 && last < 0.9)
 	},
 })
 
-var mixed = counted("attempts with something sent that no model wrote, or calls turned down", func(a *evidence.Attempt) (t Tally) {
-	if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 && !a.ClocksApart {
-		t.add(a.Foreign() || refused(a) || chosen(a))
-	}
-	return t
-})
+var (
+	mixed = counted("attempts with something sent that no model wrote, or calls turned down", func(a *evidence.Attempt) (t Tally) {
+		if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 && !a.ClocksApart {
+			amid := false
+			lists(a, func(first, last bool) { amid = amid || !first && !last })
+			t.add(amid || a.Foreign() || refused(a))
+		}
+		return t
+	})
+	firstSent = counted("lists of which the first call was sent, not the last", func(a *evidence.Attempt) (t Tally) {
+		lists(a, func(first, last bool) {
+			if first || last {
+				t.add(first)
+			}
+		})
+		return t
+	})
+)
 
-// chosen reports whether calls were chosen out of lists that the model wrote: one of the
-// middle alone was sent, or here the first and there the last. Clients that send one call a
-// turn send the first, models that weigh several end on theirs; several choices are no
-// list.
-func chosen(a *evidence.Attempt) bool {
-	first, last := false, false
+// lists calls see with each list of calls of which one alone was sent, and with where it
+// stood. Clients that send one call a turn send the first, models that weigh several end
+// on theirs, so who does both chooses. Several choices are no list.
+func lists(a *evidence.Attempt, see func(first, last bool)) {
 	for i := range a.Log.Replies {
 		r, at, n := &a.Log.Replies[i], 0, 0
 		for j := range r.Named {
@@ -40,30 +52,27 @@ func chosen(a *evidence.Attempt) bool {
 				at, n = j, n+1
 			}
 		}
-		if r.Voted || n != 1 || len(r.Named) < 2 {
-			continue
+		if !r.Voted && n == 1 && len(r.Named) > 1 {
+			see(at == 0, at == len(r.Named)-1)
 		}
-		first, last = first || at < len(r.Named)-1, last || at > 0
 	}
-	return first && last
 }
 
-// refused reports whether more replies were turned down than agree with another one
-// on what was sent, as votes do. What is named last is not sent where the attempt ends.
+// refused reports whether a reply was turned down for more than every fourth request, those
+// left out that agree with another one on what was sent, as votes do. Validators turn down
+// fewer. What is named last is not sent where the attempt ends.
 func refused(a *evidence.Attempt) bool {
-	down, agreed := 0, 0
+	down := 0
 	for i := range a.Log.Replies[:len(a.Log.Replies)-1] {
 		r := &a.Log.Replies[i]
 		same := func(e evidence.Reply) bool { return len(e.Named) > 0 && e.Named[0].SameRequest(&r.Named[0]) }
-		switch {
-		case len(r.Named) == 0:
-		case turnedDown(a, r):
+		if len(r.Named) > 0 && turnedDown(a, r) {
 			down++
-		case slices.ContainsFunc(a.Log.Replies[:i], same):
-			agreed++
+		} else if len(r.Named) > 0 && slices.ContainsFunc(a.Log.Replies[:i], same) {
+			down--
 		}
 	}
-	return down > agreed
+	return 4*down > len(a.Log.Dispatches)
 }
 
 // turnedDown reports whether the shop could have answered each call of a reply, and
