@@ -37,6 +37,7 @@ type Redactor struct {
 	// wordless are the positions of rules that no word brings up.
 	wordless []int
 	kinds    map[string]bool
+	clean    *clean
 }
 
 // Finding is one passage that a rule matched.
@@ -91,7 +92,7 @@ func compile(opt Options) (*Redactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Redactor{options: opt, rules: slices.Concat(shared, own), kinds: map[string]bool{}}
+	r := &Redactor{options: opt, rules: slices.Concat(shared, own), kinds: map[string]bool{}, clean: newClean()}
 	for i := range r.rules {
 		r.kinds[r.rules[i].kind] = true
 		if r.rules[i].spans != nil {
@@ -121,12 +122,18 @@ const maxPasses = 8
 // UTF-8 become U+FFFD, as they would in any file that is written of the text:
 // three bytes where there was one may complete a secret.
 func (r *Redactor) Text(text string, counts Counts) string {
+	if r.clean.has(text) {
+		return text
+	}
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	}
 	for range maxPasses {
 		found := r.Scan(text)
 		if len(found) == 0 {
+			if len(r.ids) == 0 { // what is found without them may be more
+				r.clean.add(text)
+			}
 			return text
 		}
 		for _, f := range found {
