@@ -21,7 +21,7 @@ type Forecast struct {
 
 // Forecast looks at the inputs without working on them.
 func (r *Run) Forecast(ctx context.Context) (*Forecast, error) {
-	o, err := r.open(ctx)
+	o, err := r.open(ctx, r.Sources)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (r *Run) lock() (release func(), err error) {
 // Build runs all three steps. Where the attempts that are left, or the judge's
 // answers, are too few for a corpus, the summary still has the funnel.
 func (r *Run) Build(ctx context.Context) (*Summary, error) {
-	o, err := r.begin(ctx)
+	o, err := r.begin(ctx, r.Sources)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 
 // Map makes the blocks of a shard of the inputs.
 func (r *Run) Map(ctx context.Context, s Shard) error {
-	o, err := r.begin(ctx)
+	o, err := r.begin(ctx, r.Sources)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (r *Run) Map(ctx context.Context, s Shard) error {
 
 // Group reads every block and decides what becomes of each attempt.
 func (r *Run) Group(ctx context.Context) ([]corpus.Stage, error) {
-	o, err := r.begin(ctx)
+	o, err := r.begin(ctx, r.scored())
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (r *Run) Group(ctx context.Context) ([]corpus.Stage, error) {
 // Write writes a shard of the corpus's files. The process that finds all of
 // them written puts the corpus together; the summary is nil for the others.
 func (r *Run) Write(ctx context.Context, s Shard) (*Summary, error) {
-	o, err := r.begin(ctx)
+	o, err := r.begin(ctx, r.scored())
 	if err != nil {
 		return nil, err
 	}

@@ -42,14 +42,14 @@ type session struct {
 	desk *desk
 }
 
-func (r *Run) open(ctx context.Context) (*session, error) {
+func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
 	}
 	if err := corpus.Replaceable(r.FS, r.Out); err != nil {
 		return nil, err
 	}
-	day, err := OpenDay(ctx, r.Sources)
+	day, err := OpenDay(ctx, src)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (r *Run) open(ctx context.Context) (*session, error) {
 }
 
 // begin opens a session that writes into its work folder.
-func (r *Run) begin(ctx context.Context) (*session, error) {
-	o, err := r.open(ctx)
+func (r *Run) begin(ctx context.Context, src Sources) (*session, error) {
+	o, err := r.open(ctx, src)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -25,10 +26,11 @@ type TermsInput struct {
 	Kind   string `json:"kind"`
 	SHA256 string `json:"sha256"`
 	// Meta names what lies beside a file of traces and what its path says.
-	Meta string `json:"meta_sha256,omitempty"`
-	Path string `json:"path"`
-	// Bytes are a file's of traces.
-	Bytes int64 `json:"bytes,omitempty"`
+	Meta  string `json:"meta_sha256,omitempty"`
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes,omitempty"`
+	// Records are those of a file that holds no traces.
+	Records int64 `json:"records,omitempty"`
 }
 
 // ErrTerms says that a process found something else than its plan names.
@@ -36,7 +38,7 @@ var ErrTerms = errors.New("this is not what was planned")
 
 // Plan hashes the inputs and says what the run is made of; it writes nothing.
 func (r *Run) Plan(ctx context.Context) (*Terms, error) {
-	o, err := r.open(ctx)
+	o, err := r.open(ctx, r.Sources)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +51,28 @@ func (s *session) terms() (*Terms, error) {
 	t := &Terms{Version: s.Version, Harness: s.Harness.SHA256, Configuration: config}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
-		t.Inputs = append(t.Inputs, TermsInput{tracesKind, in.SHA256, metaOf(in), whole(in.Path), in.Bytes})
+		t.Inputs = append(t.Inputs, TermsInput{Kind: tracesKind, SHA256: in.SHA256, Meta: metaOf(in), Path: whole(in.Path), Bytes: in.Bytes})
 	}
 	for _, f := range s.day.Files {
-		t.Inputs = append(t.Inputs, TermsInput{Kind: f.Kind, SHA256: f.SHA256, Path: f.path})
+		t.Inputs = append(t.Inputs, TermsInput{Kind: f.Kind, SHA256: f.SHA256, Path: f.path, Bytes: f.Bytes, Records: f.Records})
 	}
 	return t, err
+}
+
+// scored are the sources of a step that looks no product up. It takes the plan's
+// word for a catalogue, which may hold millions.
+func (r *Run) scored() Sources {
+	src := r.Sources
+	if r.Terms == nil {
+		return src
+	}
+	src.planned = map[string]File{}
+	for _, in := range r.Terms.Inputs {
+		if in.Kind == kindCatalog {
+			src.planned[whole(in.Path)] = File{corpus.Input{Kind: in.Kind, SHA256: in.SHA256, Bytes: in.Bytes, Records: in.Records}, in.Path}
+		}
+	}
+	return src
 }
 
 // hashed gives files that lie where the plan found one of their size its hash: each

@@ -2,7 +2,7 @@
 
     python check_ray.py ARENA DAY [SAMPLES]     needs ray
 
-First undisturbed, in turn with `arena build`: the ratio of the times, plan and all. Then two more join, and in each step the
+First undisturbed, in turn with `arena build`: the ratio of the times, plan and all, with a shard for each processor. Then two more join, and in each step the
 raylet that runs a shard is killed with -9, with all its processes: every file has the hash of the local build, and no shard
 runs twice but those that were lost.
 """
@@ -29,7 +29,7 @@ from ray_build import build  # noqa: E402
 
 ARENA, DAY = (os.path.abspath(a) for a in sys.argv[1:3])
 SAMPLES = int(sys.argv[3]) if len(sys.argv) > 3 else 5
-SHARDS = 4
+RAYLETS, SHARDS = 2, 4  # as many shards as processors where nothing is killed
 
 
 def hashes(corpus):
@@ -46,8 +46,8 @@ def local(at):
     subprocess.run([ARENA, "build", DAY, "-o", at / "out", "-q"], check=True)
 
 
-def planned(at, arena=ARENA):
-    subprocess.run([ARENA, "build", DAY, "-o", at / "out", "-q", "--plan", at / "plan", "--shards", str(SHARDS)], check=True)
+def planned(at, arena=ARENA, shards=RAYLETS):
+    subprocess.run([ARENA, "build", DAY, "-o", at / "out", "-q", "--plan", at / "plan", "--shards", str(shards)], check=True)
     build(str(at / "plan"), str(at / "work"), arena)
 
 
@@ -98,7 +98,7 @@ def disturbed(at, want):
     wrapper.chmod(0o755)
     killer = Killer(log)
     killer.start()
-    planned(at, str(wrapper))
+    planned(at, str(wrapper), SHARDS)
     starts = collections.Counter(tuple(line.split()[1:]) for line in log.read_text().splitlines())
     again = {k: n for k, n in starts.items() if n > 1}
     print("raylets killed in", killer.killed, "- ran again:", again)
@@ -109,7 +109,7 @@ def disturbed(at, want):
 
 def main():
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-    for _ in range(2):
+    for _ in range(RAYLETS):
         cluster.add_node(num_cpus=1)
     ray.init(address=cluster.address, log_to_driver=False)
     times = {local: [], planned: []}
