@@ -52,11 +52,11 @@ func (s *State) Exposed(next *State) []StateCluster {
 	return out
 }
 
-// forget takes out what is kept of protected clusters alone.
+// forget takes out what is said of protected clusters alone.
 func (s *State) forget() {
 	for i := range s.Clusters {
 		if c := &s.Clusters[i]; c.Pool == PoolTrain {
-			c.Texts, c.Titles, c.HeldOut = nil, nil, nil
+			c.HeldOut = nil
 		}
 	}
 }

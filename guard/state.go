@@ -11,12 +11,14 @@ import (
 )
 
 // StateSchema is the version of bank.json that this package writes. It reads
-// the one before too, which does not say what was held out.
-const StateSchema = stateFamily + "v2"
+// those before too: the first does not say what was held out, the second keeps no
+// request of a training cluster.
+const StateSchema = stateFamily + "v3"
 
 const (
-	stateFamily = "arena.bank."
-	firstSchema = stateFamily + "v1"
+	stateFamily  = "arena.bank."
+	firstSchema  = stateFamily + "v1"
+	secondSchema = stateFamily + "v2"
 )
 
 // maxStateBytes bounds bank.json: 64 MiB hold more than 200,000 problems.
@@ -40,11 +42,11 @@ type StateCluster struct {
 	// Problems are specification hashes, sorted.
 	Problems   []string `json:"problems"`
 	ProductIDs []string `json:"product_ids"`
-	// Texts are the requests of a protected cluster, sorted, each once, so that
-	// a rewording is recognised on a later day; none is kept of train.
+	// Texts are its requests, sorted, each once, so that a rewording is recognised
+	// on a later day, also where the cluster is protected only by then.
 	Texts []string `json:"texts,omitempty"`
-	// Titles are the names of a protected cluster's gold products, HeldOut the
-	// ids of those of its problems that held-out files name.
+	// Titles are the names of its gold products, HeldOut the ids of those of its
+	// problems that held-out files name.
 	Titles  []string `json:"titles,omitempty"`
 	HeldOut []string `json:"held_out,omitempty"`
 	// Released are the ids of its problems that were held out once.
@@ -123,7 +125,7 @@ func ReadState(r io.Reader) (*State, error) {
 var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 func (s *State) validate() error {
-	if s.Schema != StateSchema && s.Schema != firstSchema {
+	if !slices.Contains([]string{StateSchema, secondSchema, firstSchema}, s.Schema) {
 		return fmt.Errorf("schema is %q: this version reads %q", s.Schema, StateSchema)
 	}
 	if err := s.Shares.Validate(); err != nil {
@@ -167,8 +169,8 @@ func (c *StateCluster) validate(specs, products map[string]bool) error {
 }
 
 func (c *StateCluster) validateTexts() error {
-	if c.Pool == PoolTrain && len(c.Texts)+len(c.Titles)+len(c.HeldOut) > 0 {
-		return errors.New("texts, titles and held-out ids are kept of protected clusters only")
+	if c.Pool == PoolTrain && len(c.HeldOut) > 0 {
+		return errors.New("held-out ids are kept of protected clusters only")
 	}
 	for i, text := range c.Texts {
 		if text == "" || i > 0 && text <= c.Texts[i-1] {

@@ -30,6 +30,9 @@ func joinReworded(ctx context.Context, joined *forest, parts []StateCluster, tod
 	var bank []Entry
 	var owner []int
 	for i, c := range parts[:today] {
+		if c.Pool == PoolTrain {
+			continue
+		}
 		for _, text := range c.Texts {
 			bank, owner = append(bank, Entry{ID: strconv.Itoa(len(owner)), Text: text}), append(owner, i)
 		}

@@ -49,9 +49,6 @@ func TestRewordingOfAnEarlierDayIsProtected(t *testing.T) {
 		t.Error("the order of problems changes the state")
 	}
 	for _, c := range next.Clusters {
-		if c.Pool == PoolTrain && c.Texts != nil {
-			t.Errorf("texts of train are kept: %q", c.Texts)
-		}
 		if slices.Contains(c.Problems, SpecHash(rewording)) && !slices.Equal(c.Texts, []string{lunchBox.Query, rewording.Query}) {
 			t.Errorf("texts of the merged cluster: %q", c.Texts)
 		}
@@ -89,7 +86,6 @@ func TestStateEncodesTexts(t *testing.T) {
 	for name, bad := range map[string]string{
 		"order": strings.Replace(good, "a kettle", "z kettle", 1),
 		"empty": strings.Replace(good, "a kettle", "", 1),
-		"train": strings.Replace(good, `"eval",`, `"train",`, 1),
 	} {
 		if _, err := ReadState(strings.NewReader(bad)); err == nil {
 			t.Errorf("%s: accepted", name)

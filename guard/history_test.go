@@ -1,0 +1,103 @@
+package guard
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	arena "github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/long"
+)
+
+// history is a corpus to which days are added.
+type history struct {
+	*rand.Rand
+	state *State
+	// asked are the problems of all days, pools where each was yesterday.
+	asked     []arena.Problem
+	pools     map[string]Pool
+	withdrawn int
+	reworded  int
+}
+
+// day adds up to six problems: new ones, some that share products with two earlier
+// ones, and earlier ones in other words. Some days hold an earlier one out.
+func (h *history) day(t *testing.T, kinds []arena.Problem) {
+	t.Helper()
+	var today []arena.Problem
+	var mustStay []string // rewordings of what is protected
+	for range 1 + h.IntN(6) {
+		p := kinds[h.IntN(len(kinds))]
+		if n := len(h.asked); n > 0 {
+			first, second := h.asked[h.IntN(n)], h.asked[h.IntN(n)]
+			switch h.IntN(4) {
+			case 0:
+				p.Rewards = append(append([]arena.Reward{}, first.Rewards...), second.Rewards...)
+			case 1:
+				p = problem("Hello there, "+first.Query, fmt.Sprint(9_000_000+h.IntN(1<<20)))
+				if h.pools[SpecHash(first)] != PoolTrain {
+					mustStay = append(mustStay, SpecHash(p))
+				}
+			}
+		}
+		today = append(today, p)
+	}
+	prior := h.state
+	if n := len(h.asked); n > 0 && h.IntN(4) == 0 {
+		out := h.asked[h.IntN(n)]
+		var err error
+		if prior, err = Union(prior, HoldOut([]Entry{EntryOf("late", out, "out")})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.asked = append(h.asked, today...)
+	h.state = split(t, today, prior, 3)
+	h.check(t, mustStay)
+}
+
+// check holds the day against all earlier ones: nothing is forgotten, nothing is
+// less protected than it was, and a rewording of what is protected is protected.
+func (h *history) check(t *testing.T, mustStay []string) {
+	t.Helper()
+	for _, p := range h.asked {
+		spec := SpecHash(p)
+		before, now := h.pools[spec], h.state.Pool(spec)
+		if now == "" || h.state.ClusterID(spec) == "" {
+			t.Fatalf("%q is forgotten", p.Query)
+		}
+		if protection[now] < protection[before] {
+			t.Fatalf("%q went from %s to %s", p.Query, before, now)
+		}
+		if before == PoolTrain && now != PoolTrain {
+			h.withdrawn++
+		}
+		h.pools[spec] = now
+	}
+	for _, spec := range mustStay {
+		h.reworded++
+		if h.pools[spec] == PoolTrain {
+			t.Fatal("a rewording of what is protected is trained on")
+		}
+	}
+}
+
+// TestRandomHistories plays histories of up to eight days.
+func TestRandomHistories(t *testing.T) {
+	t.Parallel()
+	n := 200
+	if long.Tests {
+		n = 10_000
+	}
+	kinds, withdrawn, reworded := things(60), 0, 0
+	for i := range n {
+		h := history{Rand: rand.New(rand.NewPCG(uint64(i), 24)), state: HoldOut(nil), pools: map[string]Pool{}}
+		for range 2 + h.IntN(7) {
+			h.day(t, kinds)
+		}
+		withdrawn, reworded = withdrawn+h.withdrawn, reworded+h.reworded
+	}
+	t.Logf("%d histories: %d problems left train, %d rewordings of protected ones", n, withdrawn, reworded)
+	if withdrawn < n/10 || reworded < n/10 {
+		t.Error("the histories show too little")
+	}
+}
