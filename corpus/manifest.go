@@ -35,9 +35,12 @@ type Manifest struct {
 	Files     []FileEntry `json:"files"`
 }
 
-// The kinds of inputs by which a manifest names what its corpus was guarded
-// against: a held-out file, and the bank that a published corpus leaves at home.
+// The kinds of inputs by which a manifest names what its corpus was made of: a
+// file of traces, and the corpus that it follows; and what it was guarded against: a
+// held-out file, and the bank that a published corpus leaves at home.
 const (
+	InputTraces  = "traces"
+	InputParent  = "parent"
 	InputHeldOut = "held_out"
 	InputBank    = "private_bank"
 )

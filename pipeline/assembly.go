@@ -14,7 +14,7 @@ import (
 )
 
 // content is all that the corpus is put together from.
-func (s *session) content(p *plan, parts []string, made *reports.Set) (*finish.Content, error) {
+func (s *session) content(p *plan, parts []string, made *reports.Set, told *Summary) (*finish.Content, error) {
 	config, err := s.Config.JSON()
 	if err != nil {
 		return nil, err
@@ -26,6 +26,13 @@ func (s *session) content(p *plan, parts []string, made *reports.Set) (*finish.C
 	c := &finish.Content{
 		Parts: parts, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: s.manifestInputs(p), Funnel: p.Funnel,
 		Bank: s.protect.State, Given: s.day.heldOutDigests(), Reports: made.Files(), Card: s.card(p, made, pairs),
+	}
+	if s.earlier != nil {
+		w, err := finish.Withdraw(s.earlier, s.protect.State, s.protect.Guard(corpus.SplitTrain))
+		if err != nil {
+			return nil, err
+		}
+		c.Reports[finish.WithdrawnName], told.Withdrawn = w, len(w.Rows)
 	}
 	if s.Pages != nil {
 		if c.Pages, err = s.Pages(made); err != nil {
@@ -50,8 +57,7 @@ func plots(pages map[string][]byte) []corpus.Section {
 	return []corpus.Section{{Heading: "Plots", Body: b.String()}}
 }
 
-// tracesKind is what a manifest calls a file of traces.
-const tracesKind = "traces"
+const tracesKind = corpus.InputTraces
 
 // manifestInputs names every input by its content, in an order that no path
 // decides.
@@ -64,6 +70,9 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 	}
 	for _, f := range s.day.Files {
 		out = append(out, f.Input)
+	}
+	if s.earlier != nil {
+		out = append(out, s.earlier.Input(corpus.InputParent))
 	}
 	slices.SortStableFunc(out, func(a, b corpus.Input) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.SHA256, b.SHA256))

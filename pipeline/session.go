@@ -27,6 +27,8 @@ type session struct {
 	*Run
 	day     *Day
 	protect *Protection
+	// earlier is the corpus of the bank that the run was given; nil where it lies in none.
+	earlier *finish.Source
 	inputs  []input
 	filter  *filters.Filter
 	// scorer is every worker's, so that a document is read once.
@@ -115,6 +117,7 @@ func (s *session) keepsHeldOut() error {
 	if s.Sources.Bank != "" {
 		earlier, err := finish.Open(s.FS, filepath.Dir(s.Sources.Bank))
 		if err == nil && earlier.Has(filepath.Base(s.Sources.Bank)) {
+			s.earlier = earlier
 			_, err = earlier.Guarded(given)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

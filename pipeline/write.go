@@ -33,6 +33,9 @@ type Summary struct {
 	// Top is how many attempts at one problem may become rows; 0 where none was
 	// left out for it.
 	Top int
+	// Withdrawn counts the attempts that earlier versions of the corpus train on and
+	// that are protected now.
+	Withdrawn int
 	// NotRun says why a tier of the guard that was asked for did not run to its
 	// end; empty where all did.
 	NotRun string
@@ -171,7 +174,7 @@ func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 		return nil, err
 	}
 	summary.Lifted = made.Judges.Lifted()
-	c, err := s.content(p, parts, made)
+	c, err := s.content(p, parts, made, summary)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 	if s.Lifted != "" {
 		fmt.Fprintf(f.streams.Err, "warning: %s\n", s.Lifted)
 	}
+	if s.Withdrawn > 0 {
+		fmt.Fprintf(f.streams.Err, "warning: earlier versions train on %s that are protected now: reports/withdrawn.json names them and the versions\n", cli.Counted(s.Withdrawn, "attempt", "attempts"))
+	}
 	if f.noisy.Quiet {
 		return
 	}

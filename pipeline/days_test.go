@@ -1,0 +1,172 @@
+package pipeline_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+)
+
+// TestDaysAddedInTurn adds the sample day's attempts in turn, thirty times in a
+// long test, each version with the bank of the one before: the last one has the
+// rows and tables of one build.
+func TestDaysAddedInTurn(t *testing.T) {
+	t.Parallel()
+	turns := 3
+	if long.Tests {
+		turns = 30
+	}
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	files := piecesOf(t, turns)
+	day := in("day")
+	if err := os.MkdirAll(day, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"problems.jsonl", "catalog.jsonl"} {
+		writeFile(t, filepath.Join(day, name), readFile(t, filepath.Join(sampleDay, name)))
+	}
+	versions := 0
+	for i, text := range files {
+		writeFile(t, filepath.Join(day, fmt.Sprintf("%02d.jsonl", i)), text)
+		r := newRun(t, day, in("turns"))
+		if versions > 0 {
+			r.Sources.Bank = in("turns/bank.json")
+		}
+		if _, err := r.Build(t.Context()); err == nil {
+			versions++
+		} else if !errors.Is(err, choose.ErrEmpty) {
+			t.Fatal(err)
+		}
+	}
+	if versions < 2 {
+		t.Fatalf("%d versions: nothing is shown", versions)
+	}
+	build(t, newRun(t, day, in("once")))
+	sameFiles(t, "in turn", content(sums(t, in("turns"))), content(sums(t, in("once"))))
+	if w := withdrawnOf(t, in("turns")); len(w.Versions) != versions-1 || len(w.Rows) > 0 {
+		t.Errorf("%d versions and %d rows, want %d and none", len(w.Versions), len(w.Rows), versions-1)
+	}
+}
+
+// piecesOf are the lines of the sample day in so many texts.
+func piecesOf(t *testing.T, n int) []string {
+	t.Helper()
+	var lines []string
+	paths, err := filepath.Glob(filepath.Join(sampleDay, "traces", "*", "output.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		lines = append(lines, strings.Split(strings.TrimSuffix(string(inflate(t, path)), "\n"), "\n")...)
+	}
+	pieces := make([]string, n)
+	for i, line := range lines {
+		pieces[i*n/len(lines)] += line + "\n"
+	}
+	return pieces
+}
+
+// content are the files that hold rows.
+func content(files map[string]string) map[string]string {
+	maps.DeleteFunc(files, func(path, _ string) bool { return !strings.HasSuffix(path, ".parquet") })
+	return files
+}
+
+func withdrawnOf(t *testing.T, dir string) *finish.Withdrawn {
+	t.Helper()
+	w := &finish.Withdrawn{}
+	if err := corpus.ReadJSON(corpus.Disk{}, filepath.Join(dir, "reports", finish.WithdrawnName), 1<<20, w); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// TestWithdrawnRowsLeaveTombstones: a later version names every attempt that an
+// earlier one trains on and that is protected by now, and each version that has it.
+func TestWithdrawnRowsLeaveTombstones(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	build(t, newRun(t, sampleDay, in("first")))
+	want := sessions(t, in("first"), doorMat, twin)
+	if len(want) == 0 {
+		t.Fatal("the first version trains on nothing of the problem: nothing is shown")
+	}
+	writeFile(t, in("held.jsonl"), fmt.Sprintf("{\"id\":\"mat\",\"query\":%q}\n", queryOf(t, doorMat)))
+	spoilt := []string{manifestOf(t, in("first"))}
+	second := newRun(t, sampleDay, in("second"))
+	second.Sources.Bank, second.Sources.HeldOut = in("first/bank.json"), []string{in("held.jsonl")}
+	build(t, second)
+	third := newRun(t, sampleDay, in("third"))
+	third.Sources.Bank = in("second/bank.json")
+	build(t, third)
+	for _, name := range []string{"second", "third"} {
+		w := withdrawnOf(t, in(name))
+		var got []string
+		for _, row := range w.Rows {
+			got = append(got, row.TraceID)
+			if !slices.Equal(row.Spoilt, spoilt) {
+				t.Errorf("%s: %s spoilt %q, want %q", name, row.TraceID, row.Spoilt, spoilt)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s withdraws %q, want %q", name, got, want)
+		}
+		if left := sessions(t, in(name), doorMat, twin); len(left) > 0 {
+			t.Errorf("%s trains on %q", name, left)
+		}
+	}
+	m, err := corpus.ReadManifest(corpus.Disk{}, in("third"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := manifestOf(t, in("second"))
+	if !slices.ContainsFunc(m.Inputs, func(i corpus.Input) bool { return i.Kind == corpus.InputParent && i.SHA256 == parent }) {
+		t.Errorf("the manifest names no parent %s", parent)
+	}
+}
+
+func manifestOf(t *testing.T, dir string) string {
+	t.Helper()
+	s, err := finish.Open(corpus.Disk{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.SHA256
+}
+
+// sessions are the attempts at problems that a corpus trains on, each once.
+func sessions(t *testing.T, dir string, problems ...string) []string {
+	t.Helper()
+	s, err := finish.Open(corpus.Disk{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	add := func(of *rows.Origin, id string) error {
+		if slices.Contains(problems, of.ProblemID) {
+			out = append(out, id)
+		}
+		return nil
+	}
+	err = errors.Join(
+		finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error { return add(&r.Origin, r.SessionID) }),
+		finish.Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *rows.KTO) error { return add(&r.Origin, r.SessionID) }),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
