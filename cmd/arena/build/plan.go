@@ -87,8 +87,9 @@ func readPlan(path string) (*plan, error) {
 	return p, nil
 }
 
-// with lets do have the run that was planned, as buildFlags.with has it.
-func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.Noise, do func(*pipeline.Run) error) error {
+// with lets do have the run that was planned, as buildFlags.with has it. asks is the
+// shard whose part of the judge's limits it has.
+func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.Noise, asks pipeline.Shard, do func(*pipeline.Run) error) error {
 	c := &cobra.Command{Use: "build"}
 	f.register(c)
 	if err := c.ParseFlags(p.Flags); err != nil {
@@ -96,6 +97,7 @@ func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.N
 	}
 	c.SetContext(ctx)
 	f.work, f.noisy = work, noisy
+	f.judge.LLM.Share, f.judge.LLM.Of = asks.Index, asks.Of
 	f.trustRuns(p.Days)
 	return f.with(c, p.Days, func(r *pipeline.Run) error {
 		r.Terms = p.Terms

@@ -63,7 +63,11 @@ func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
 					return err
 				}
 			}
-			return p.with(c.Context(), f, work, noisy, func(r *pipeline.Run) error { return do(c.Context(), f, r, part) })
+			asks := pipeline.Whole
+			if name == "map" {
+				asks = part
+			}
+			return p.with(c.Context(), f, work, noisy, asks, func(r *pipeline.Run) error { return do(c.Context(), f, r, part) })
 		},
 	}
 	c.Flags().StringVar(&path, "plan", "", "what arena build --plan wrote (required)")

@@ -38,6 +38,9 @@ type LLMFlags struct {
 	cfg          llm.Config
 	// flags are those that only --judge llm has; none in eval.
 	flags *pflag.FlagSet
+	// Share and Of say which of several processes that ask at the same time this one is;
+	// zero for one alone.
+	Share, Of int
 	// maxUnscored holds where neither flag nor file has another.
 	maxUnscored float64
 }
@@ -101,6 +104,9 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 	}
 	if err = cfg.Validate(); err != nil {
 		return cfg, nil, cli.Usage(err, "`arena judge --help` lists the flags and their defaults")
+	}
+	if cfg = cfg.Share(f.Share, f.Of); cfg.Validate() != nil {
+		return cfg, nil, cli.Usage(fmt.Errorf("%d shards cannot share the requests that may be in flight", f.Of), "plan again with fewer --shards, or with more --concurrency")
 	}
 	if f.prices == "" {
 		return cfg, nil, nil
