@@ -52,7 +52,7 @@ type Tombstone struct {
 // withdrew, against the split and the guard of the one that follows it; g is
 // nil where nothing is protected.
 func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, error) {
-	w := &Withdrawn{Schema: WithdrawnSchema}
+	w := &Withdrawn{Schema: WithdrawnSchema, Rows: []Tombstone{}}
 	err := corpus.ReadJSON(earlier.fs, earlier.Path("reports/"+WithdrawnName), most, w)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -112,7 +112,7 @@ func (s *Source) traces() []string {
 
 // of are the versions that were built of a file.
 func (w *Withdrawn) of(file string) []string {
-	var out []string
+	out := []string{}
 	for _, v := range w.Versions {
 		if slices.Contains(v.Traces, file) {
 			out = append(out, v.Manifest)
