@@ -104,3 +104,24 @@ func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestLessEvidenceOfDaysLeadsToUnknown: neither does a whole day whose logs keep less, in
+// both passes.
+func TestLessEvidenceOfDaysLeadsToUnknown(t *testing.T) {
+	t.Parallel()
+	for _, day := range [][]labelled{readDay(t, shared(t, "data/axis")), readDay(t, sharedDay(t)), play(mixed)} {
+		want := judgeDay(t, day)
+		for name, take := range less {
+			changed := slices.Clone(day)
+			for i := range changed {
+				changed[i].trace = rewrite(day[i].trace, func(s string) string { return s })
+				take(changed[i].trace)
+			}
+			for i, j := range judgeDay(t, changed) {
+				if was, is := want[i].after.Axis, j.after.Axis; is != was && is != arena.AxisUnknown {
+					t.Errorf("%s: %s of %s is %s, was %s", name, j.trace.ID, j.family, is, was)
+				}
+			}
+		}
+	}
+}
