@@ -18,7 +18,7 @@ func TestEveryColumnIsDocumented(t *testing.T) {
 	all := slices.Concat(exporttest.Columns[rows.SFT](), exporttest.Columns[rows.RL](), exporttest.Columns[rows.Pref](), exporttest.Columns[rows.KTO](),
 		exporttest.Columns[rows.Steps](), exporttest.Columns[rows.Text](), exporttest.Columns[rows.ShareGPT](), exporttest.Columns[rows.Prompts](),
 		exporttest.Columns[rows.VerlSFT](), exporttest.Columns[rows.Attempt](), exporttest.Columns[rows.Verdict](), exporttest.Columns[rows.Outcome](),
-		exporttest.Columns[rows.Axes](), exporttest.Columns[rows.Judgement](), exporttest.Columns[rows.Leak](), exporttest.Columns[rows.Place]())
+		exporttest.Columns[rows.Axes](), exporttest.Columns[rows.Weighted](), exporttest.Columns[rows.Judgement](), exporttest.Columns[rows.Leak](), exporttest.Columns[rows.Place]())
 	for _, c := range all {
 		if !strings.Contains(string(doc), "`"+c+"`") {
 			t.Errorf("docs/columns.md lacks %s", c)

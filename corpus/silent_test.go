@@ -149,6 +149,7 @@ func TestArrowReadsEveryRowType(t *testing.T) {
 	emit(t, p, "prompts", rows.Prompts{})
 	emit(t, p, "verl-sft", rows.VerlSFT{})
 	emit(t, p, "axes", rows.Axes{})
+	emit(t, p, "sft_weighted", rows.Weighted{Train: []bool{true}, SFT: rows.SFT{Messages: []string{"{}"}, Tools: []string{"{}"}, Metadata: "{}"}})
 	emit(t, p, "attempts", rows.Attempt{})
 	emit(t, p, "verdicts", rows.Verdict{Reasons: []string{"a"}, Features: []rows.Feature{{Name: "x", Value: 1}}})
 	emit(t, p, "outcomes", rows.Outcome{})
@@ -159,7 +160,7 @@ func TestArrowReadsEveryRowType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 15 {
+	if len(files) != 16 {
 		t.Fatalf("%d files", len(files))
 	}
 	for _, f := range files {

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -21,16 +22,20 @@ import (
 //go:embed profiles
 var profileFiles embed.FS
 
-// profileTools lists the tools of each profile in the order a model sees them.
+// profileTools lists the tools of each profile in the order a model sees them,
+// with the folder of their definitions.
 var profileTools = []struct {
 	name  string
 	tools []string
+	dir   string
 }{
 	{"7-tool", []string{
 		"find_product", "view_product_information", "check_product_match",
 		"find_products_in_same_shop", "calculate_voucher", "recommend_product", "terminate",
-	}},
-	{"4-tool", []string{"find_product", "view_product_information", "recommend_product", "terminate"}},
+	}, "tools"},
+	{"4-tool", []string{"find_product", "view_product_information", "recommend_product", "terminate"}, "tools"},
+	// For models of a few hundred thousand weights: some 300 bytes of prompt.
+	{"short", []string{"find_product", "recommend_product", "terminate"}, "tools/short"},
 }
 
 // Profiles names the harness profiles, the default one first.
@@ -44,33 +49,28 @@ func Profiles() []string {
 
 // ToolNames names the tools of a profile in the order a model sees them.
 func ToolNames(profile string) ([]string, error) {
-	for _, p := range profileTools {
-		if p.name == profile {
-			return slices.Clone(p.tools), nil
-		}
+	i := slices.Index(Profiles(), profile)
+	if i < 0 {
+		return nil, fmt.Errorf("unknown harness profile %q: want one of %s", profile, strings.Join(Profiles(), ", "))
 	}
-	return nil, fmt.Errorf("unknown harness profile %q: want one of %s", profile, strings.Join(Profiles(), ", "))
+	return slices.Clone(profileTools[i].tools), nil
 }
 
 // Profile gives the harness profile of that name. Its SHA256 is the hash of
 // the system prompt, a zero byte, and each compact tool definition followed by
 // a line feed.
 func Profile(name string) (arena.Harness, error) {
-	tools, err := ToolNames(name)
-	if err != nil {
+	if _, err := ToolNames(name); err != nil {
 		return arena.Harness{}, err
 	}
-	return loadProfile(name, tools)
-}
-
-func loadProfile(name string, tools []string) (arena.Harness, error) {
+	profile := profileTools[slices.Index(Profiles(), name)]
 	system, err := fs.ReadFile(profileFiles, "profiles/"+name+".txt")
 	if err != nil {
 		return arena.Harness{}, fmt.Errorf("read harness profile %s: %w", name, err)
 	}
 	h := arena.Harness{Name: name, System: strings.TrimSuffix(string(system), "\n")}
-	for _, t := range tools {
-		def, err := toolDefinition(t)
+	for _, t := range profile.tools {
+		def, err := toolDefinition(path.Join("profiles", profile.dir, t+".json"))
 		if err != nil {
 			return arena.Harness{}, fmt.Errorf("read harness profile %s: %w", name, err)
 		}
@@ -80,14 +80,14 @@ func loadProfile(name string, tools []string) (arena.Harness, error) {
 	return h, nil
 }
 
-func toolDefinition(tool string) (arena.Raw, error) {
-	text, err := fs.ReadFile(profileFiles, "profiles/tools/"+tool+".json")
+func toolDefinition(file string) (arena.Raw, error) {
+	text, err := fs.ReadFile(profileFiles, file)
 	if err != nil {
-		return "", fmt.Errorf("read tool %s: %w", tool, err)
+		return "", fmt.Errorf("read tool: %w", err)
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {
-		return "", fmt.Errorf("parse tool %s: %w", tool, err)
+		return "", fmt.Errorf("parse tool %s: %w", file, err)
 	}
 	return arena.Raw(b.String()), nil
 }

@@ -260,7 +260,7 @@ func TestSchemasArePinned(t *testing.T) {
 	t.Parallel()
 	for name, columns := range map[string][]string{
 		"sharegpt": exporttest.Columns[rows.ShareGPT](), "prompts": exporttest.Columns[rows.Prompts](), "verl-sft": exporttest.Columns[rows.VerlSFT](), "text": exporttest.Columns[rows.Text](),
-		"axes": exporttest.Columns[rows.Axes](),
+		"axes": exporttest.Columns[rows.Axes](), "sft_weighted": exporttest.Columns[rows.Weighted](),
 	} {
 		golden(t, "columns_"+name+".golden", strings.Join(columns, "\n")+"\n")
 	}
@@ -277,6 +277,7 @@ func TestFingerprintsArePinned(t *testing.T) {
 		"verl-rl " + exporttest.FingerprintOf[rows.RL](), "verl-sft " + exporttest.FingerprintOf[rows.VerlSFT](),
 		"pref " + exporttest.FingerprintOf[rows.Pref](), "kto " + exporttest.FingerprintOf[rows.KTO](),
 		"stepwise " + exporttest.FingerprintOf[rows.Steps](), "axes " + exporttest.FingerprintOf[rows.Axes](),
+		"sft_weighted " + exporttest.FingerprintOf[rows.Weighted](),
 	}, "\n") + "\n"
 	golden(t, "fingerprints.golden", got)
 }

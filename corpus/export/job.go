@@ -46,6 +46,9 @@ type Count struct {
 	Dropped map[string]int64 `json:"dropped"`
 	// Redacted counts placeholders by kind.
 	Redacted redact.Counts `json:"redacted"`
+	// Effective is how many rows of equal weight the weighted ones tell as much as; 0
+	// where rows have no weights.
+	Effective float64 `json:"effective_rows,omitempty"`
 
 	figures figures.Figures
 }

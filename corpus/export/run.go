@@ -116,6 +116,7 @@ func cardSections(counts []Count) []corpus.Section {
 		all.Join(&counts[i].figures)
 	}
 	sections := []corpus.Section{all.Section(), {Heading: "Kept and dropped", Body: countTable(counts)}}
+	sections = append(sections, weights(counts)...)
 	if beside := besideConfigs(counts); beside != "" {
 		sections = append(sections, corpus.Section{Heading: "Files beside the configs", Body: beside})
 	}

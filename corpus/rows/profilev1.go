@@ -61,6 +61,17 @@ type VerlSFT struct {
 	Origin
 }
 
+// Weighted is a row of profile sft_weighted: an hf-json row that says which of the
+// model's turns train, and how much the row counts.
+type Weighted struct {
+	// Train has an entry for each of the model's turns. In Messages those that do not
+	// train have weight 0, the others 1.
+	Train []bool `parquet:"train,list"`
+	// Weight is 0 to 4; the mean is 1 before weights are bounded.
+	Weight float64 `parquet:"weight"`
+	SFT
+}
+
 // Axes is a row of profile axes: an attempt up to one of the model's turns, with the
 // subnet's scores of the whole attempt, each a label by itself. Scores are in 0 to 1;
 // null where the task has no such axis.

@@ -66,7 +66,7 @@ func (f *envFlags) add(c *cobra.Command) {
 	f.guard.add(c)
 	fl := c.Flags()
 	fl.StringVar(&f.problems, "problems", "", "problems: JSON lines, or one JSON array")
-	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: 7-tool or 4-tool")
+	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
 	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
 	fl.StringVar(&f.record, "record", "", "folder of a day that keeps every paid episode as a trace that build reads")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8090", "address to listen on; port 0 takes a free one. Others than loopback need a token")
@@ -138,7 +138,7 @@ func (f *envFlags) token() (string, error) {
 // fill puts together what answers and pays.
 func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error) {
 	if e.Harness, err = shop.Profile(f.harness); err != nil {
-		return cli.Usage(err, "the harnesses are 7-tool and 4-tool")
+		return cli.Usage(err, "the harnesses are "+strings.Join(shop.Profiles(), ", "))
 	}
 	if e.Payer, err = f.pay.payer(e.Problems.All, local.Catalog); err != nil {
 		return err

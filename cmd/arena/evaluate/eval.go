@@ -137,7 +137,7 @@ func (f *Flags) addTask(c *cobra.Command) {
 func (f *Flags) AddSetting(c *cobra.Command) {
 	f.Shop.add(c)
 	fl := c.Flags()
-	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: 7-tool or 4-tool")
+	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
 	fl.StringVar(&f.system, "system", "", "file with another system prompt; with --prompt-form history it is sent as it is")
 	fl.StringVar(&f.tools, "tools", "", "file with other definitions of the harness's tools: a JSON array in the form of OpenAI")
 	fl.StringVar(&f.noCall, "no-call", string(rollout.Continue), "after a reply without a call: continue, as the public loops do, or end")
@@ -266,7 +266,7 @@ func (f *Flags) endpointConfig() model.Config {
 func (f *Flags) harnessOf() (arena.Harness, error) {
 	h, err := shop.Profile(f.harness)
 	if err != nil {
-		return h, cli.Usage(err, "the harnesses are 7-tool and 4-tool")
+		return h, cli.Usage(err, "the harnesses are "+strings.Join(shop.Profiles(), ", "))
 	}
 	if f.tools != "" {
 		if h.Tools, err = readTools(f.tools); err != nil {

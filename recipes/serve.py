@@ -1,0 +1,149 @@
+"""Serves a model behind the routes of OpenAI that arena eval asks: python serve.py MODEL --listen 127.0.0.1:8000.
+
+It is for models too small for vLLM to be worth its start. Replies that are asked for at the same time are made as one
+batch. On a CPU it computes in float64: by whom a reply is batched with can then not move a token, so that the same
+seeds give the same replies whatever else is asked. Thoughts and calls are read as Qwen3 writes them.
+"""
+import argparse
+import json
+import queue
+import re
+import threading
+from concurrent.futures import Future
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+GPU = torch.cuda.is_available()
+
+
+class Student:
+    def __init__(self, folder: str, batch: int, longest: int):
+        self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16 if GPU else torch.float64)
+        self.model = model.to("cuda" if GPU else "cpu").eval()
+        self.batch, self.longest = batch, longest
+        self.asked: queue.Queue[tuple[dict, Future]] = queue.Queue()
+        threading.Thread(target=self.work, daemon=True).start()
+
+    def work(self) -> None:
+        while True:
+            batch = [self.asked.get()]
+            try:
+                while len(batch) < self.batch:  # those that arrive together are answered together
+                    batch.append(self.asked.get(timeout=0.02))
+            except queue.Empty:
+                pass
+            try:
+                for (_, future), reply in zip(batch, self.replies([request for request, _ in batch])):
+                    future.set_result(reply)
+            except Exception as error:  # those who wait are to hear of it
+                for _, future in batch:
+                    future.set_exception(error)
+
+    @torch.inference_mode()
+    def replies(self, requests: list[dict]) -> list[dict]:
+        texts = [self.tokenizer.apply_chat_template(list(map(read, r["messages"])), tools=r.get("tools"), tokenize=False, add_generation_prompt=True) for r in requests]
+        given = self.tokenizer(texts, padding=True, return_tensors="pt").to(self.model.device)
+        mask, ids, cache = given["attention_mask"], given["input_ids"], None
+        position = (mask.cumsum(1) - 1).clamp(min=0)
+        dice = [torch.Generator().manual_seed(r.get("seed") or 0) for r in requests]
+        most = [min(r.get("max_tokens") or self.longest, self.longest) for r in requests]
+        written: list[list[int]] = [[] for _ in requests]
+        open_ = set(range(len(requests)))
+        while open_:
+            out = self.model(input_ids=ids, attention_mask=mask, position_ids=position, past_key_values=cache, use_cache=True, logits_to_keep=1)
+            cache, last = out.past_key_values, out.logits[:, -1].double().cpu()
+            chosen = torch.full((len(requests),), self.tokenizer.pad_token_id)
+            for i in sorted(open_):
+                chosen[i] = draw(last[i], requests[i], dice[i])
+                if chosen[i] == self.tokenizer.eos_token_id:
+                    open_.discard(i)
+                    continue
+                written[i].append(int(chosen[i]))
+                if len(written[i]) >= most[i]:
+                    open_.discard(i)
+            ids = chosen[:, None].to(self.model.device)
+            mask = torch.cat([mask, torch.ones_like(ids)], dim=1)
+            position = position[:, -1:] + 1
+        used = given["attention_mask"].sum(1).tolist()
+        return [completion(self.tokenizer.decode(w), n, len(w), len(w) >= m) for w, n, m in zip(written, used, most)]
+
+
+def read(message: dict) -> dict:
+    """A message as templates take it: arguments are an object, not its text."""
+    calls = [{"function": {**c["function"], "arguments": json.loads(c["function"]["arguments"])}} for c in message.get("tool_calls") or []]
+    return {**message, "tool_calls": calls}
+
+
+def draw(logits: torch.Tensor, request: dict, dice: torch.Generator) -> int:
+    """The likeliest token, or one drawn by temperature and top_p."""
+    heat = request.get("temperature", 0) or 0
+    if heat == 0:
+        return int(logits.argmax())
+    chances, order = (logits / heat).softmax(0).sort(descending=True)
+    chances[chances.cumsum(0) - chances >= request.get("top_p", 1)] = 0
+    return int(order[torch.multinomial(chances, 1, generator=dice)])
+
+
+def completion(text: str, prompt: int, made: int, cut: bool) -> dict:
+    """The reply as OpenAI's interface has it. What cannot be read as a call stays text."""
+    message: dict = {"role": "assistant"}
+    if thought := re.match(r"\s*<think>\n?(.*?)\n?</think>\s*", text, re.S):
+        message["reasoning_content"], text = thought[1], text[thought.end():]
+    calls = []
+    for found in re.findall(r"<tool_call>(.*?)</tool_call>", text, re.S):
+        try:
+            made_call = json.loads(found)
+            function = {"name": made_call["name"], "arguments": json.dumps(made_call["arguments"], ensure_ascii=False)}
+            calls.append({"id": f"call_{len(calls)}", "type": "function", "function": function})
+        except (ValueError, KeyError, TypeError):
+            calls = []
+            break
+    if calls:
+        message["tool_calls"], text = calls, re.sub(r"<tool_call>.*?</tool_call>", "", text, flags=re.S).strip()
+    message["content"] = text
+    return {"object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": "length" if cut else "tool_calls" if calls else "stop"}],
+            "usage": {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}}
+
+
+def handler(student: Student) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self.answer(200, {"object": "list", "data": [{"id": "student", "object": "model"}]})
+
+        def do_POST(self) -> None:
+            future: Future = Future()
+            student.asked.put((json.loads(self.rfile.read(int(self.headers["Content-Length"]))), future))
+            try:
+                self.answer(200, future.result())
+            except Exception as error:  # whatever the model's code raised
+                self.answer(500, {"error": {"message": repr(error)}})
+
+        def answer(self, status: int, body: dict) -> None:
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            pass
+    return Handler
+
+
+def main() -> None:
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("model"), p.add_argument("--listen", default="127.0.0.1:8000")
+    p.add_argument("--batch", type=int, default=32), p.add_argument("--longest", type=int, default=80, help="tokens of a reply")
+    a = p.parse_args()
+    host, port = a.listen.rsplit(":", 1)
+    ThreadingHTTPServer((host, int(port)), handler(Student(a.model, a.batch, a.longest))).serve_forever()
+
+
+if __name__ == "__main__":
+    main()
