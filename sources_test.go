@@ -20,9 +20,12 @@ Files are told apart by their content. Messages, calls, answers and reasoning ar
 are no text leave an attempt out (` + "`non_text_content`" + `). What else a source holds and no trace has a place for is
 counted by the words below: import puts them under lost into a row's metadata and onto the card.
 
-Readers with * follow published keys alone, as that of ToolACE's rows does. The others read what the tool or the types of its
-package wrote: turns, calls, results and reasoning came out as they went in. ` + "`.ci/interop formats`" + ` repeats it, but for
-tau2-bench's, which was run once.
+The other readers were held against files that the tool itself wrote, or the types of its package: turns, calls, results and
+reasoning came out as they went in. ` + "`.ci/interop formats`" + ` repeats it. Three were held once: tau2-bench's results, verifiers
+0.1.14's, and the 22 trajectories in SWE-agent's repository (230 turns, 44 calls, 44 results, every text equal).
+
+A reader with * follows published keys alone. Claude Code writes a session only while it talks to its own service, and none of
+its files may be copied here. ToolACE's rows, which are read as ` + "`sharegpt`" + `, lie on the Hub alone, and what made them is not published.
 
 | format | written by | kept beside the messages |
 |---|---|---|

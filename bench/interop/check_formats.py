@@ -337,6 +337,35 @@ def hermes():
     hold("hermes-agent, its trajectories, imported", next(exported.glob("jsonl/*/*.jsonl")))
 
 
-for check in (columns, inspect, responses, anthropic, verifiers, spans, langfuse, hermes):
+def mini():
+    """Has mini-swe-agent's own agent play the conversation and save its trajectory, in both forms of its models."""
+    os.environ["MSWEA_SILENT_STARTUP"] = "1"
+    from minisweagent.agents.default import DefaultAgent
+    from minisweagent.models.test_models import DeterministicResponseAPIToolcallModel, DeterministicToolcallModel
+
+    class Weather:
+        def execute(self, action):
+            return {"output": ANSWERS[action["tool_call_id"]], "returncode": 0}
+
+        def get_template_vars(self):
+            return {}
+
+        def serialize(self):
+            return {}
+
+    chat, items = [m for m in openai_messages() if m["role"] == "assistant"], []
+    for m, calls, thought in zip(chat, CALLS, THOUGHTS):
+        m["extra"] = {"actions": [{"tool_call_id": i, "command": n} for i, n, _ in calls]}
+        output = [{"type": "reasoning", "summary": [{"type": "summary_text", "text": thought}]}]
+        output += [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": m["content"]}]}] if m["content"] else []
+        output += [{"type": "function_call", "call_id": i, "name": n, "arguments": json.dumps(a)} for i, n, a in calls]
+        items.append({"object": "response", "output": output, "extra": m["extra"]})
+    for model, outputs in ((DeterministicToolcallModel, chat), (DeterministicResponseAPIToolcallModel, items)):
+        path = folder / f"mini-{model.__name__}.traj.json"
+        DefaultAgent(model(outputs=outputs, observation_template="{{output.output}}"), Weather(), system_template=SYSTEM, instance_template="{{task}}", step_limit=3, output_path=path).run(USER)
+        hold(f"mini-swe-agent, {model.__name__}", path)
+
+
+for check in (columns, inspect, responses, anthropic, verifiers, spans, langfuse, hermes, mini):
     check()
 sys.exit(failed > 0)

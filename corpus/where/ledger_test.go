@@ -2,6 +2,7 @@ package where_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/docs"
 )
 
 func table[T any](t *testing.T, p *corpus.Part, name string, rows ...T) {
@@ -94,5 +96,32 @@ func TestColumnsKeepTheirNames(t *testing.T) {
 	line := &where.Line{Attempt: &rows.Attempt{TraceID: "a"}, Judgement: &rows.Judgement{TraceID: "b", Score: &half}}
 	if v := line.Values(); v["trace_id"] != "a" || v["judge_score"] != 0.5 || v["judge_multiplier"] != nil || v["keep"] != nil {
 		t.Errorf("values %v", v)
+	}
+}
+
+// TestWhatTheDocsSelect reads every expression that docs/columns.md gives, and holds it
+// to name every column.
+func TestWhatTheDocsSelect(t *testing.T) {
+	t.Parallel()
+	meanings := docs.ColumnMeanings()
+	for _, c := range where.Columns() {
+		if meanings[c.Name] == "" {
+			t.Errorf("docs/columns.md does not name %s", c.Name)
+		}
+	}
+	page, err := os.ReadFile("../../docs/columns.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "| to select | expression |\n|---|---|\n")
+	section, _, _ = strings.Cut(section, "\n\n")
+	for line := range strings.Lines(section) {
+		expr := strings.Split(line, "`")[1]
+		if _, err := where.Parse(expr, where.Columns()); err != nil {
+			t.Errorf("%s: %v", expr, err)
+		}
+	}
+	if strings.Count(section, "\n") < 5 {
+		t.Errorf("the examples are not found: %q", section)
 	}
 }

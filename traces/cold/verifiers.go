@@ -11,7 +11,7 @@ import (
 // verifiersResult is a line of results of verifiers or prime-rl: what was asked,
 // what came of it, and the reward.
 var verifiersResult = Format{
-	Name: "verifiers", Writers: "verifiers and prime-rl results (prompt, completion)", Kept: "tools, reward, error", Unseen: true,
+	Name: "verifiers", Writers: "verifiers and prime-rl results (prompt, completion)", Kept: "tools, reward, error",
 	is: func(top object) bool {
 		return messageList(Unpacked(top["completion"])) && (messageList(Unpacked(top["prompt"])) || top["prompt"].Type == gjson.String)
 	},
