@@ -139,18 +139,25 @@ func (t *EmbeddingTier) meant(c Candidate) []string {
 }
 
 // judge drops a text whose cosine reaches the threshold unless one of its numbers
-// contradicts: that its words are others is what the tier is for.
+// contradicts, and one in words beyond the lexical tier that has numbers of the request
+// it is nearest to: from one language to another cosines are lower, but their order holds.
 func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
-	best, cosine := -1, t.threshold
+	best, cosine, nearest, most := -1, t.threshold, 0, -1.0
 	for i, b := range t.vectors {
-		if cos := dot(v, b); cos >= cosine && !t.guard.lexical.Contradicts(t.entries[i], text) {
+		cos := dot(v, b)
+		if cos >= cosine && !t.guard.lexical.Contradicts(t.entries[i], text) {
 			best, cosine = i, cos
 		}
+		if cos > most {
+			nearest, most = i, cos
+		}
 	}
-	if best < 0 {
-		return
+	evidence := fmt.Sprintf("cosine %.4f reaches %.4f; no number contradicts", cosine, t.threshold)
+	if best < 0 && f.Beyond && t.guard.lexical.Numbered(t.entries[nearest], text) {
+		best, evidence = nearest, fmt.Sprintf("nearest of all by meaning, cosine %.4f; numbers agree", most)
 	}
-	e := t.guard.bank[t.entries[best]]
-	f.Match, f.Bank, f.Drop, f.Tier = e.ID, e.Bank, true, TierEmbedding
-	f.Evidence = fmt.Sprintf("cosine %.4f reaches %.4f; no number contradicts", cosine, t.threshold)
+	if best >= 0 {
+		e := t.guard.bank[t.entries[best]]
+		f.Match, f.Bank, f.Drop, f.Tier, f.Evidence = e.ID, e.Bank, true, TierEmbedding, evidence
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/trajectory-arena/arena/internal/stats"
 )
@@ -41,10 +42,12 @@ type plant struct {
 
 // The floors: what normalisation alone must find has no excuse; rewordings are
 // found by a score, which is measured at 100 % on banks of hundreds, so that one
-// in ten missed means a broken tier and not bad luck.
+// in ten missed means a broken tier and not bad luck. What is found of a
+// translation depends on its numbers, and is shown alone.
 const (
 	floorCertain = 1.0
 	floorScored  = 0.9
+	floorNone    = 0.0
 )
 
 func plants() []plant {
@@ -55,6 +58,7 @@ func plants() []plant {
 		{"rewrapped", rewrap, floorScored},
 		{"units", changeUnits, floorScored},
 		{"synonyms", changeWords, floorScored},
+		{"translated", translate, floorNone},
 	}
 }
 
@@ -172,5 +176,17 @@ var exchanges = strings.NewReplacer(
 
 func changeWords(text string) (string, bool) {
 	changed := exchanges.Replace(text)
+	return changed, changed != text
+}
+
+// translate puts letters of a script that no lexicon reads in the place of others: of
+// a translation into such a language the numbers stay.
+func translate(text string) (string, bool) {
+	changed := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return 'ሀ' + unicode.ToLower(r)%256
+		}
+		return r
+	}, text)
 	return changed, changed != text
 }

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -36,10 +37,10 @@ func (x *Index) Check(text string, drop float64) Finding {
 		return f
 	}
 	f.Request, f.Score = x.entry[best.base], Logistic(best.score)
-	if f.Drop = f.Score >= drop; !f.Drop {
+	base := x.bases[best.base].profile
+	if f.Drop = f.Score >= drop || f.Beyond && x.numbersProve(base, best.part, len(x.bases)); !f.Drop {
 		return f
 	}
-	base := x.bases[best.base].profile
 	why := contradiction(base, best.part, best.f)
 	if inside, is := x.embedded(best); why != "" && is && Logistic(inside.score) >= leastSame && contradiction(base, inside.part, inside.f) == "" {
 		best, why = inside, ""
@@ -53,17 +54,46 @@ func (x *Index) Check(text string, drop float64) Finding {
 // Contradicts reports whether text replaces a number of the request at a position
 // of the bank.
 func (x *Index) Contradicts(request int, text string) bool {
-	number, is := slices.BinarySearch(x.entry, request)
-	if !is {
+	return x.ask(request, text, func(base, p *profile) bool {
+		_, missing := x.numbersIn(base.numbers, p.numbers)
+		_, extra := x.numbersIn(p.numbers, base.numbers)
+		return missing > 0 && extra > 0
+	})
+}
+
+// Numbered reports whether text has numbers of the request at a position of the bank
+// that it would hardly have by chance.
+func (x *Index) Numbered(request int, text string) bool {
+	return x.ask(request, text, func(base, p *profile) bool { return x.numbersProve(base, p, 1) })
+}
+
+func (x *Index) ask(request int, text string, is func(base, p *profile) bool) bool {
+	number, found := slices.BinarySearch(x.entry, request)
+	if !found {
 		return false
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	p := newProfile(parse(text, nil), s.reader(x.vocabulary))
-	base := x.bases[number].profile
-	_, missing := x.numbersIn(base.numbers, p.numbers)
-	_, extra := x.numbersIn(p.numbers, base.numbers)
-	return missing > 0 && extra > 0
+	return is(x.bases[number].profile, newProfile(parse(text, nil), s.reader(x.vocabulary)))
+}
+
+// byChance is how many of the requests that a text is held against may have as many
+// and as rare numbers in common with it by chance: as many as may be lost.
+const byChance = 0.02
+
+// numbersProve reports whether numbers alone show that a text asks for the base, the
+// nearest of so many requests. They do where its words say nothing: a translation
+// keeps the numbers.
+func (x *Index) numbersProve(base, p *profile, among int) bool {
+	odds, found := math.Log(byChance/float64(among)), 0 // a number's weight is the logarithm of how rare it is
+	for _, n := range base.numbers {
+		if hasNumber(p.numbers, n) {
+			// So many more choices of numbers could have agreed.
+			odds += x.numberWeight(n) - math.Log(float64(max(len(p.numbers)-found, 1))/float64(found+1))
+			found++
+		}
+	}
+	return odds > 0
 }
 
 // evidence says which words and numbers agree, and what differs.

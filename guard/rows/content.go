@@ -107,6 +107,15 @@ func Read(row Row) Content {
 	return c
 }
 
+// Field is one column of a row, as a path (a.b.0), with the row's name.
+func (r Row) Field(path string) (v gjson.Result, name string) {
+	top := gjson.Parse(r.JSON).Map()
+	if v = top[path]; !v.Exists() {
+		v = gjson.Get(r.JSON, path)
+	}
+	return v, cmp.Or(firstString(top, idKeys), r.Name())
+}
+
 func (c *Content) holdsText() bool {
 	return c.Request != "" || len(c.Context)+len(c.System)+len(c.Answers)+len(c.ProductIDs) > 0
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/guard/minhash"
@@ -186,17 +185,15 @@ func (f *dedupFlags) stripper() (*minhash.Stripper, error) {
 }
 
 func (f *dedupFlags) textOf(row rows.Row) (text, id string, err error) {
-	c := rows.Read(row)
-	if id = c.ID; id == "" {
-		id = row.Name()
-	}
 	if f.field != "" {
-		v := gjson.Get(row.JSON, f.field)
+		v, id := row.Field(f.field)
 		if !v.Exists() {
 			return "", id, fmt.Errorf("row %d has no column %q", row.Line+1, f.field)
 		}
 		return v.String(), id, nil
 	}
+	c := rows.Read(row)
+	id = cmp.Or(c.ID, row.Name())
 	parts := append(append([]string{c.Request}, c.Context...), c.Answers...)
 	text = strings.TrimSpace(strings.Join(parts, "\n"))
 	if text == "" {
@@ -236,10 +233,11 @@ func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
 // dedupLines names each cluster by the content of its representative, so that
 // neither order nor strangers rename it.
 func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
-	names := map[int]string{}
+	names, text := map[int]string{}, []byte(nil)
 	for i, g := range groups {
 		if g.Representative {
-			names[g.Root] = clusterName(texts[i])
+			text = append(text[:0], texts[i]...)
+			names[g.Root] = clusterName(text)
 		}
 	}
 	lines := make([]dedupLine, len(groups))
@@ -252,9 +250,7 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	return lines
 }
 
-func clusterName(text string) string {
-	return digest.SHA256([]byte(text))[:16]
-}
+func clusterName(text []byte) string { return digest.SHA256(text)[:16] }
 
 // joinIndex finds texts that earlier runs had already: they represent nothing,
 // and their cluster is named after the earlier document. The texts' own
@@ -280,7 +276,7 @@ func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash
 		root := int(c.Root[earlier+i])
 		if root < earlier {
 			similarity := all.Signatures[root].Similarity(&all.Signatures[earlier+i])
-			lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: clusterName(all.IDs[root]), Jaccard: &similarity}
+			lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: clusterName([]byte(all.IDs[root])), Jaccard: &similarity}
 		}
 	}
 	return nil
