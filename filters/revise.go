@@ -48,7 +48,7 @@ func (f *Filter) revisedOdds(s *habits.Sample, a *habits.Agent) (score float64, 
 			score, decides, proved = score+p.Odds, true, true
 		}
 	}
-	if decides && score > 0 && !proved && a.Named() {
+	if decides && score > 0 && !proved && !doubted && a.Named() {
 		score += pooled
 	}
 	return score, decides && (score <= 0 || !doubted)
