@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // shownAgents is how many agents a plot has room to name.
@@ -127,4 +129,32 @@ func roundWidth(most, bars float64) float64 {
 			}
 		}
 	}
+}
+
+// Agent is one agent's kept attempts.
+type Agent struct {
+	Name string
+	Kept int
+}
+
+// Level counts the attempts at one level of the judge.
+type Level struct {
+	Score    float64
+	Attempts int
+	Kept     int
+}
+
+// Lengths are turns and tokens of each attempt of a split, ascending.
+type Lengths struct {
+	Split         string
+	Steps, Tokens []int
+}
+
+// Build is what the plots of a finished corpus show.
+type Build struct {
+	Funnel []corpus.Stage
+	Agents []Agent
+	Levels []Level
+	// Lengths are those of the splits that hold attempts.
+	Lengths []Lengths
 }

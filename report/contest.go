@@ -14,107 +14,104 @@ import (
 	"github.com/trajectory-arena/arena/contest/distil"
 	"github.com/trajectory-arena/arena/contest/evolai"
 	"github.com/trajectory-arena/arena/contest/kl"
+	"github.com/trajectory-arena/arena/contest/race"
 	"github.com/trajectory-arena/arena/contest/yuma"
 )
 
-// maxShown bounds the tables of a contest's page; JSON and Parquet have all.
-const maxShown = 200
+// maxShown bounds the tables of a contest's page, nodesShown those of nodes; JSON and
+// Parquet have all.
+const (
+	maxShown   = 200
+	nodesShown = 20
+)
 
 // KLPage shows students' KL against one teacher, by prompt.
-func KLPage(names []string, reports []*kl.Report) (*Page, error) {
-	p := &Page{Title: "KL against the teacher", Summary: fmt.Sprintf("%d students. Nats; 95 %% intervals over prompts.", len(names))}
+func KLPage(names []string, reports []*kl.Report) *Page {
+	p := &Page{Title: "KL against the teacher", Summary: "Nats; 95 % intervals over prompts."}
 	for i, r := range reports {
-		s := Section{Heading: names[i], Columns: []string{"form", "KL", "interval", "prompts", "positions", "infinite", "skipped", "unseen", "blind to"}}
+		s := Section{Heading: names[i], Note: fmt.Sprintf("%d prompts, %d positions", len(r.Prompts), r.Positions),
+			Columns: []string{"form", "KL", "by position", "measured", "infinite", "skipped", "unseen", "blind to"}}
+		if r.Apart > 0 {
+			s.Note += fmt.Sprintf("; %d positions are left out, behind a token that the two drew differently, or of a rollout that one lacks", r.Apart)
+		}
 		for _, f := range r.Forms {
-			s.row(nil, f.Name, short(f.PerPrompt.Value), interval(f.PerPrompt), f.PerPrompt.N, f.Measured, f.Infinite, f.Skipped, short(f.Unseen), f.Blind)
+			s.row(nil, f.Name, f.PerPrompt, long(f.PerPosition), f.Measured, f.Infinite, f.Skipped, short(f.Unseen), f.Blind)
 		}
 		var points plotter.XYs
 		for k, prompt := range r.Prompts {
-			if v := float64(prompt.Mean); !math.IsNaN(v) && !math.IsInf(v, 0) {
-				points = append(points, plotter.XY{X: float64(k + 1), Y: v})
+			if finite(prompt.Mean) {
+				points = append(points, plotter.XY{X: float64(k + 1), Y: float64(prompt.Mean)})
 			}
 		}
-		if err := s.plot("prompt", "KL", "KL by prompt, in the order of the file", curve{name: "KL", points: points, colour: blue, dots: true}); err != nil {
-			return nil, err
-		}
+		s.Figures = []Figure{{X: "prompt", Y: "KL", Caption: "KL by prompt, in the order of the file", Curves: []Curve{{"KL", points, blue, true}}}}
 		p.Sections = append(p.Sections, s)
 	}
-	return p, nil
-}
-
-// plot adds a figure of curves; none where there is nothing to draw.
-func (s *Section) plot(x, y, caption string, curves ...curve) error {
-	points := 0
-	for _, c := range curves {
-		points += len(c.points)
-	}
-	if points == 0 {
-		return nil
-	}
-	p := newPlot(x, y)
-	if err := addCurves(p, curves...); err != nil {
-		return err
-	}
-	svg, err := drawn(p)
-	if err != nil {
-		return fmt.Errorf("draw %q: %w", caption, err)
-	}
-	s.Figures = append(s.Figures, Figure{SVG: prelude.ReplaceAll(svg, []byte("$1")), Caption: caption})
-	return nil
+	return p
 }
 
 // KingsPage shows kings over time, what the rule says of each, and what rules do
-// by chance.
-func KingsPage(r *distil.Report, simulated []distil.Simulated) (*Page, error) {
-	p := &Page{Title: "Kings over time",
-		Summary: fmt.Sprintf("%d rounds. Of %d published decisions the rule of the time gives %d again; the files explain %d others.",
-			len(r.Rounds), r.Known, int(math.Round(float64(r.Agreed.Value)*float64(r.Known))), r.Explained),
-		Numbers: []Number{{"published means equal", fmt.Sprintf("%d of %d", r.MeansEqual, r.Means), ""},
-			{"stops equal", fmt.Sprintf("%d of %d", r.StopsEqual, r.Stops), ""}}}
+// by chance. lacking says of which rule nothing could be simulated, and why.
+func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *Page {
+	p := &Page{Title: "Kings over time", Summary: fmt.Sprintf("%d rounds.", len(r.Rounds)), Numbers: []Number{
+		{"decisions as published", r.Agreed.String(), fmt.Sprintf("%d others explained", r.Explained)},
+		{"published means that are their prompts'", fmt.Sprintf("%d of %d", r.MeansEqual, r.Means), ""},
+		{"early stops of the published rule", fmt.Sprintf("%d of %d", r.StopsEqual, r.Stops), ""},
+	}}
+	for _, b := range r.Benchmarks {
+		p.Numbers = append(p.Numbers, Number{"rank correlation of KL with " + b.Benchmark, b.Spearman.String(), ""})
+	}
 	rounds := Section{Heading: "Rounds", Note: "Holds: the share of draws of prompts in which the rule crowns the same.",
-		Columns: []string{"round", "block", "king", "KL", "winner", "holds", "next king", "outcome", "why"}}
+		Columns: []string{"round", "block", "prompts", "king", "KL", "winner", "holds", "next king", "outcome", "why"}}
 	var kings, winners plotter.XYs
 	for i := range r.Rounds {
 		x := &r.Rounds[i]
 		if len(rounds.Rows) < maxShown {
-			rounds.row(nil, x.ID, x.Block, x.King, short(x.KingKL), x.Winner, short(x.Holds.Value), x.Published, x.Outcome, strings.Join(x.Why, "; "))
+			holds := ""
+			if x.Rule != "" {
+				holds = fmt.Sprintf("%.3f", float64(x.Holds.Value))
+			}
+			rounds.row(nil, x.ID, x.Block, x.Prompts, x.King, short(x.KingKL), x.Winner, holds, x.Published, x.Outcome, strings.Join(x.Why, "; "))
 		}
-		if x.Block > 0 && !math.IsNaN(float64(x.KingKL)) && !math.IsInf(float64(x.KingKL), 0) {
+		if x.Block > 0 && finite(x.KingKL) {
 			kings = append(kings, plotter.XY{X: float64(x.Block), Y: float64(x.KingKL)})
 			if x.Crowned {
 				winners = append(winners, kings[len(kings)-1])
 			}
 		}
 	}
-	if err := rounds.plot("block", "KL of the king", "each round has prompts of its own",
-		curve{name: "king", points: kings, colour: blue, dots: true}, curve{name: "dethroned", points: winners, colour: orange, dots: true}); err != nil {
-		return nil, err
-	}
-	flags := Section{Heading: "Flags", Note: "By behaviour; names play no part.", Columns: []string{"round", "student", "kind", "why"}}
+	rounds.Figures = []Figure{{X: "block", Y: "KL of the king", Caption: "each round has prompts of its own",
+		Curves: []Curve{{"king", kings, blue, true}, {"dethroned", winners, orange, true}}}}
+	flags := Section{Heading: "Flags", Note: "By behaviour; names play no part.", Columns: []string{"round", "kind", "student", "why"}}
 	for _, f := range r.Flags[:min(maxShown, len(r.Flags))] {
-		flags.row(nil, f.Round, f.Model, f.Kind, f.Why)
+		flags.row(nil, f.Round, f.Kind, f.Model, f.Why)
 	}
 	p.Sections = append(p.Sections, rounds, flags)
 	if simulated != nil {
-		p.Sections = append(p.Sections, chances(simulated))
+		p.Sections = append(p.Sections, chances(simulated, lacking))
 	}
-	return p, nil
+	return p
 }
 
-func chances(all []distil.Simulated) Section {
-	s := Section{Heading: "What the rules do by chance", Note: "Better 0: false dethronings. Noise of real rounds; intervals over them.",
-		Columns: []string{"rule", "prompts", "better", "a challenger passes", "interval", "a round of five has a new king", "interval"}}
+func chances(all []distil.Simulated, lacking string) Section {
+	s := Section{Heading: "What the rules do by chance", Note: "Better 0: false dethronings. Noise of real rounds; intervals over them. " + lacking,
+		Columns: []string{"rule", "prompts", "better", "a challenger passes", "a round of five has a new king"}}
 	for _, x := range all {
 		v := float64(x.Challenger.Value)
-		s.row(&v, x.Rule, x.Prompts, fmt.Sprintf("%g %%", 100*x.Better), short(x.Challenger.Value), interval(x.Challenger), short(x.Round.Value), interval(x.Round))
+		s.row(&v, x.Rule, x.Prompts, fmt.Sprintf("%g %%", 100*x.Better), x.Challenger, x.Round)
 	}
 	return s
 }
 
 // GatesPage shows a log's gates and what is wrong with its order.
 func GatesPage(r *evolai.Report) *Page {
-	p := &Page{Title: "Gates", Summary: fmt.Sprintf("%d gate lines, %s of them as printed; %d events, %d of them against the order lock, seed, evaluate.",
-		len(r.Gates), r.Reproduced, r.Events, len(r.Violations))}
+	p := &Page{Title: "Gates", Summary: fmt.Sprintf("%d gate lines; %d events, %d of them against the order lock, seed, evaluate.", len(r.Gates), r.Events, len(r.Violations))}
+	if len(r.Gates) > 0 {
+		p.Numbers = []Number{
+			{"gate lines as printed", r.Reproduced.String(), ""},
+			{"averages that follow from those before", fmt.Sprintf("%d of %d", r.AveragesEqual, r.Averages), ""},
+			{"standard deviation of one set's KL, as a share", r.Noise.String(), ""},
+		}
+	}
 	gates := Section{Heading: "Gate lines", Columns: []string{"epoch", "track", "uid", "improve", "change", "consistent", "gate", "differs", "open"}}
 	for i := range r.Gates[:min(maxShown, len(r.Gates))] {
 		g := &r.Gates[i]
@@ -128,31 +125,47 @@ func GatesPage(r *evolai.Report) *Page {
 	for _, v := range r.Violations[:min(maxShown, len(r.Violations))] {
 		order.row(nil, v.Line, v.Epoch, v.UID, v.Why)
 	}
-	p.Sections = []Section{gates, order}
+	quests := Section{Heading: "Side quests", Columns: []string{"uid", "sample", "answered", "of"}}
+	for _, q := range r.Quests[:min(maxShown, len(r.Quests))] {
+		quests.row(nil, q.UID, q.Sample, q.Solved, len(q.Quests))
+	}
+	p.Sections = []Section{gates, order, quests}
 	return p
 }
 
-// WeightsPage shows how stake and weights flow to nodes in the last epoch.
-func WeightsPage(results []*yuma.Result) (*Page, error) {
+// WeightsPage shows what each epoch gives the nodes that it gives most, and how stake
+// and weights flow to nodes in the last one. changed are the epochs with other
+// weights; nil where none were asked for.
+func WeightsPage(results, changed []*yuma.Result) *Page {
+	p := &Page{Title: "Consensus", Summary: fmt.Sprintf("%d epochs.", len(results))}
+	for i, r := range results {
+		s := Section{Heading: fmt.Sprintf("Epoch %d %s", i+1, r.ID), Columns: []string{"uid", "stake", "consensus", "trust", "incentive", "validator trust", "dividends", "emission"},
+			Note: fmt.Sprintf("%d nodes, %d validators with %.2f %% of stake, consensus cuts %.2f %% of weights.", len(r.Nodes), r.Validators, 100*r.StakeShare, 100*r.Clipped)}
+		if changed != nil {
+			s.Columns = append(s.Columns, "emission if changed")
+		}
+		for _, n := range r.Largest(nodesShown) {
+			cells := []any{n.UID, share4(n.Stake), share4(n.Consensus), share4(n.Trust), share4(n.Incentive), share4(n.ValidatorTrust), share4(n.Dividends), share4(n.Emission)}
+			if changed != nil {
+				cells = append(cells, share4(changed[i].Nodes[n.UID].Emission))
+			}
+			s.row(&n.Emission, cells...)
+		}
+		if more := len(r.Nodes) - nodesShown; more > 0 {
+			s.Note += fmt.Sprintf(" %d nodes with less are in --json and --parquet.", more)
+		}
+		p.Sections = append(p.Sections, s)
+	}
 	last := results[len(results)-1]
-	p := &Page{Title: "Consensus", Summary: fmt.Sprintf("%d epochs; the last has %d nodes, %d validators with %.1f %% of stake, and consensus cuts %.2f %% of their weights.",
-		len(results), len(last.Nodes), last.Validators, 100*last.StakeShare, 100*last.Clipped)}
-	nodes := Section{Heading: "Nodes", Columns: []string{"uid", "stake", "consensus", "trust", "incentive", "validator trust", "dividends", "emission"}}
-	flows := Section{Heading: "Weight flows", Note: "Stake times clipped weight, the largest first.", Columns: []string{"validator", "node", "share of all"}}
 	var incentive plotter.XYs
 	for i := range last.Nodes {
-		n := &last.Nodes[i]
-		incentive = append(incentive, plotter.XY{X: float64(n.UID), Y: n.Incentive})
+		incentive = append(incentive, plotter.XY{X: float64(last.Nodes[i].UID), Y: last.Nodes[i].Incentive})
 	}
-	for _, n := range last.Largest(maxShown) {
-		nodes.row(&n.Emission, n.UID, share4(n.Stake), share4(n.Consensus), share4(n.Trust), share4(n.Incentive), share4(n.ValidatorTrust), share4(n.Dividends), share4(n.Emission))
-	}
+	flows := Section{Heading: "Weight flows of the last epoch", Note: "Stake times clipped weight, the largest first.", Columns: []string{"validator", "node", "share of all"},
+		Figures: []Figure{{X: "uid", Y: "incentive", Caption: "incentive by node", Curves: []Curve{{Name: "incentive", Points: incentive, Colour: blue}}}}}
 	flows.addLargest(last)
-	if err := nodes.plot("uid", "incentive", "incentive by node", curve{name: "incentive", points: incentive, colour: blue}); err != nil {
-		return nil, err
-	}
-	p.Sections = []Section{nodes, flows}
-	return p, nil
+	p.Sections = append(p.Sections, flows)
+	return p
 }
 
 // addLargest adds validator, node and share of all weight that consensus left.
@@ -169,14 +182,47 @@ func (s *Section) addLargest(r *yuma.Result) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b flow) int { return cmp.Compare(b.share, a.share) })
-	for _, f := range all[:min(maxShown, len(all))] {
+	for _, f := range all[:min(nodesShown, len(all))] {
 		share := f.share / total
 		s.row(&share, f.from, f.to, share4(share))
 	}
 }
 
+// RacePage shows what was checked of a race, and its standings.
+func RacePage(r *race.Report) *Page {
+	p := &Page{Title: "Race " + r.Race, Summary: "race " + r.Race}
+	checks := Section{Heading: "Checks", Columns: []string{"state", "check", "found"}}
+	for _, f := range r.Findings {
+		checks.row(nil, f.State, f.Check, f.Detail)
+	}
+	salts := Section{Heading: "Compile salts", Columns: []string{"attempt", "salt"}}
+	for n, salt := range r.Salts {
+		salts.row(nil, n, salt)
+	}
+	validators := Section{Heading: "Validators", Columns: []string{"validator", "against its peers", "95 %", "agents"}}
+	for _, v := range r.Validators {
+		validators.row(nil, v.Hotkey, fmt.Sprintf("%+.4f", v.Delta), fmt.Sprintf("%+.4f to %+.4f", v.Interval.Low, v.Interval.High), v.Agents)
+	}
+	standings := Section{Heading: "Standings by the pooled score", Columns: []string{"rank", "agent", "score", "95 %", "best with", ""}}
+	s := r.Standings
+	if s.Freedom > 0 {
+		standings.Note = fmt.Sprintf("One agent's spread over %s is %.4f (%d degrees of freedom).", s.Of, s.Spread, s.Freedom)
+	}
+	for i, a := range s.Agents {
+		between, best, won := "", "", map[bool]string{true: "won the race"}[a.Winner]
+		if a.Interval != nil {
+			between, best = fmt.Sprintf("%.4f to %.4f", a.Interval.Low, a.Interval.High), fmt.Sprintf("%.1f %%", 100**a.Best)
+		}
+		standings.row(a.Best, i+1, a.ID, share4(a.Score), between, best, won)
+	}
+	p.Sections = []Section{checks, salts, validators, standings}
+	return p
+}
+
+func finite(n contest.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
 func share4(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 
 func short(n contest.Number) string { return strconv.FormatFloat(float64(n), 'g', 4, 64) }
 
-func interval(f contest.Figure) string { return short(f.Low) + " to " + short(f.High) }
+func long(n contest.Number) string { return strconv.FormatFloat(float64(n), 'g', 6, 64) }

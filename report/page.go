@@ -1,10 +1,11 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,12 +17,11 @@ import (
 var style string
 
 // HTML writes the page.
-func (p *Page) HTML() ([]byte, error) {
-	var b bytes.Buffer
-	if err := p.node().Render(&b); err != nil {
-		return nil, fmt.Errorf("draw page %q: %w", p.Title, err)
+func (p *Page) HTML(w io.Writer) error {
+	if err := p.node().Render(w); err != nil {
+		return fmt.Errorf("draw page %q: %w", p.Title, err)
 	}
-	return b.Bytes(), nil
+	return nil
 }
 
 func (p *Page) node() g.Node {
@@ -51,8 +51,22 @@ func (s Section) node() g.Node {
 	}
 }
 
+// node is the plot; nothing where there is nothing to draw.
 func (f Figure) node() g.Node {
-	return h.Figure(g.Raw(string(f.SVG)), h.FigCaption(escaped(f.Caption)))
+	return g.NodeFunc(func(w io.Writer) error {
+		if !slices.ContainsFunc(f.Curves, func(c Curve) bool { return len(c.Points) > 0 }) {
+			return nil
+		}
+		p := newPlot(f.X, f.Y)
+		if err := addCurves(p, f.Curves...); err != nil {
+			return err
+		}
+		svg, err := drawn(p)
+		if err != nil {
+			return fmt.Errorf("draw %q: %w", f.Caption, err)
+		}
+		return h.Figure(g.Raw(string(prelude.ReplaceAll(svg, []byte("$1")))), h.FigCaption(escaped(f.Caption))).Render(w)
+	})
 }
 
 func (s Section) table() g.Node {

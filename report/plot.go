@@ -46,31 +46,31 @@ func newPlot(x, y string) *plot.Plot {
 // the attributes that HTML implies.
 var prelude = regexp.MustCompile(`(?s)^.*?(<svg)|\s+xmlns(:xlink)?="[^"]*"`)
 
-// curve is one line of a plot.
-type curve struct {
-	name   string
-	points plotter.XYs
-	colour color.Color
-	// dots marks the points, where there are few.
-	dots bool
+// Curve is one line of a plot.
+type Curve struct {
+	Name   string
+	Points plotter.XYs
+	Colour color.Color
+	// Dots reports whether the points are marked: where there are few.
+	Dots bool
 }
 
 // addCurves draws lines with their legend. A line without points is left out.
-func addCurves(p *plot.Plot, curves ...curve) error {
+func addCurves(p *plot.Plot, curves ...Curve) error {
 	for _, c := range curves {
-		if len(c.points) == 0 {
+		if len(c.Points) == 0 {
 			continue
 		}
-		line, dots, err := plotter.NewLinePoints(c.points)
+		line, dots, err := plotter.NewLinePoints(c.Points)
 		if err != nil {
-			return fmt.Errorf("draw %q: %w", c.name, err)
+			return fmt.Errorf("draw %q: %w", c.Name, err)
 		}
-		line.Color, dots.Color, line.Width = c.colour, c.colour, vg.Points(1.5)
+		line.Color, dots.Color, line.Width = c.Colour, c.Colour, vg.Points(1.5)
 		p.Add(line)
 		if len(curves) > 1 {
-			p.Legend.Add(c.name, line)
+			p.Legend.Add(c.Name, line)
 		}
-		if c.dots {
+		if c.Dots {
 			p.Add(dots)
 		}
 	}

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/xml"
 	html "html/template"
+	"image/color"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/plotter"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/report"
@@ -26,7 +29,7 @@ func everywhere(text string) *report.Page {
 	return &report.Page{
 		Title: text, Summary: text, Numbers: []report.Number{{Name: text, Value: text, Note: text}},
 		Sections: []report.Section{{
-			Heading: text, Note: text, Figures: []report.Figure{{SVG: []byte("<svg></svg>"), Caption: text}},
+			Heading: text, Note: text, Figures: []report.Figure{{Caption: text, Curves: []report.Curve{{Points: plotter.XYs{{X: 1, Y: 1}, {X: 2, Y: 3}}, Colour: color.Black}}}},
 			Columns: []string{text}, Rows: []report.Row{{Cells: []string{text}, Bar: &share}},
 		}, {Columns: []string{text}}},
 	}
@@ -34,11 +37,11 @@ func everywhere(text string) *report.Page {
 
 func drawn(t *testing.T, p *report.Page) string {
 	t.Helper()
-	b, err := p.HTML()
-	if err != nil {
+	var b strings.Builder
+	if err := p.HTML(&b); err != nil {
 		t.Fatal(err)
 	}
-	return string(b)
+	return b.String()
 }
 
 // TestATextIsATextEverywhere: a page of hostile texts is the page of harmless
@@ -51,6 +54,19 @@ func TestATextIsATextEverywhere(t *testing.T) {
 		if got := drawn(t, everywhere(text)); got != strings.ReplaceAll(want, "harmless", escaped) {
 			t.Errorf("%q in\n%s", text, got)
 		}
+	}
+}
+
+// TestAPageAsTextHoldsItsTables, each untrusted text on a line of its own.
+func TestAPageAsTextHoldsItsTables(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := everywhere("a\x1b[2J\nb").Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	const name = "a [2J b"
+	if want := strings.Join([]string{name, name + "  " + name + "  " + name, "", name, name, name, name, "", "", "None.", ""}, "\n"); b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
 	}
 }
 

@@ -63,6 +63,8 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 		"build " + day + " --problems FILE -o none --plan OUT",
 		"env reward " + day + " --problems FILE --catalog " + catalog + " -o OUT",
 		"env serve --problems FILE --catalog " + catalog + " --unguarded --listen 127.0.0.1:0",
+		"env serve --problems " + day + "/problems.jsonl --catalog " + catalog + " --bank FILE --listen 127.0.0.1:0",
+		"env serve --problems " + day + "/problems.jsonl --catalog " + catalog + " --corpus FILE --listen 127.0.0.1:0",
 		"shop index FILE -o OUT",
 		"shop call FILE --catalog " + catalog + " -o OUT",
 		"shop serve --catalog FILE --listen 127.0.0.1:0",

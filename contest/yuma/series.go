@@ -1,7 +1,9 @@
 package yuma
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,4 +66,11 @@ func (e *Epoch) With(changes []Change) (*Epoch, error) {
 		changed.Weights[c.Validator] = c.Row
 	}
 	return &changed, changed.Check()
+}
+
+// Largest are the nodes with the most emission, at most most of them.
+func (r *Result) Largest(most int) []Node {
+	all := slices.Clone(r.Nodes)
+	slices.SortStableFunc(all, func(a, b Node) int { return cmp.Compare(b.Emission, a.Emission) })
+	return all[:min(most, len(all))]
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/width"
@@ -41,7 +40,7 @@ type printer struct {
 // line writes a text behind a head, folded so that no line is too wide; the lines
 // that follow stand as far in as the first one's text.
 func (p *printer) line(head, format string, args ...any) {
-	rest := []rune(printable(fmt.Sprintf(format, args...)))
+	rest := []rune(text.Line(fmt.Sprintf(format, args...)))
 	in := utf8.RuneCountInString(head)
 	for first := true; first || len(rest) > 0; first = false {
 		n := fold(rest, Width-in)
@@ -84,13 +83,6 @@ func columnsOf(r rune) int {
 	}
 }
 
-// printable keeps untrusted text on its line and off the terminal's controls.
-func printable(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Bidi_Control, r)
-	}), " ")
-}
-
 // shortest is how much of a text from a trace stands in a line of an explanation.
 const shortest = 240
 
@@ -103,7 +95,7 @@ func brief(s string) string {
 
 func (l *Ledger) head(p *printer, a *Argument) {
 	x := a.Attempt
-	p.print(printable(cmp.Or(x.TraceID, "a record that could not be read")))
+	p.print(text.Line(cmp.Or(x.TraceID, "a record that could not be read")))
 	switch x.Fate {
 	case "kept":
 		p.line("kept      ", "split %s, rank %s at its problem", x.Split, count(x.Rank))

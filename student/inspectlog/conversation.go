@@ -13,92 +13,49 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// message is inspect_ai's ChatMessage.
-type message struct {
-	Role string `json:"role"`
-	// Content is a text, or a list of parts where there are thoughts.
-	Content any `json:"content"`
-	// Source is "generate" for what the model wrote.
-	Source    string     `json:"source,omitempty"`
-	Model     string     `json:"model,omitempty"`
-	ToolCalls []toolCall `json:"tool_calls,omitempty"`
-	CallID    string     `json:"tool_call_id,omitempty"`
-	Function  string     `json:"function,omitempty"`
-	Error     *toolError `json:"error,omitempty"`
-}
+// doc is one of inspect_ai's documents, or a part of one, as far as a reader needs it.
+type doc = map[string]any
 
-type part struct {
-	Type      string  `json:"type"`
-	Text      *string `json:"text,omitempty"`
-	Reasoning *string `json:"reasoning,omitempty"`
-}
-
-type toolCall struct {
-	ID        string          `json:"id"`
-	Function  string          `json:"function"`
-	Arguments json.RawMessage `json:"arguments"`
-	// ParseError says why the call could not be read.
-	ParseError string `json:"parse_error,omitempty"`
-	Type       string `json:"type"`
-}
-
-type toolError struct {
-	Type    string `json:"type"`
-	Message string `json:"message"`
-}
-
-// output is inspect_ai's ModelOutput: the last reply.
-type output struct {
-	Model      string   `json:"model"`
-	Choices    []choice `json:"choices"`
-	Completion string   `json:"completion"`
-	Usage      *usage   `json:"usage,omitempty"`
-}
-
-type choice struct {
-	Message message `json:"message"`
-	Stop    string  `json:"stop_reason"`
-}
-
-// conversation is a rollout as messages, whatever dialect it was played in.
-type conversation struct {
-	messages []message
-	output   output
-}
-
-// read reads a rollout's trace.
-func read(t *arena.Trace, model string) conversation {
-	c := conversation{messages: []message{}, output: output{Model: model, Choices: []choice{}}}
+// read reads a rollout's trace, whatever dialect it was played in, as messages and
+// the model's last reply: inspect_ai's ChatMessage and ModelOutput.
+func read(t *arena.Trace, model string) (messages []doc, output doc) {
+	output = silent(model)
 	for i, step := range t.Steps {
 		reply, answers := turn(step, i+1)
-		reply.Model = model
-		c.messages = append(append(c.messages, reply), answers...)
+		reply["model"] = model
+		messages = append(append(messages, reply), answers...)
 		if i == len(t.Steps)-1 {
-			c.output.end(reply, step)
+			end(output, reply, step)
 		}
 	}
-	return c
+	return messages, output
 }
 
+// silent is the output of a model that said nothing.
+func silent(model string) doc { return doc{"model": model, "choices": []doc{}, "completion": ""} }
+
 // turn is one step as the model's message and the tools' answers.
-func turn(step arena.Step, number int) (reply message, answers []message) {
-	reply = message{Role: "assistant", Source: "generate", Content: content(step)}
-	add := func(c toolCall, answer message) {
-		c.ID, c.Type = fmt.Sprintf("call_%d_%d", number, len(reply.ToolCalls)+1), "function"
-		reply.ToolCalls = append(reply.ToolCalls, c)
-		answer.Role, answer.CallID, answer.Function = "tool", c.ID, c.Function
-		answers = append(answers, answer)
+func turn(step arena.Step, number int) (reply doc, answers []doc) {
+	var calls []doc
+	add := func(call, answer doc) {
+		id := fmt.Sprintf("call_%d_%d", number, len(calls)+1)
+		call["id"], call["type"] = id, "function"
+		answer["role"], answer["tool_call_id"], answer["function"] = "tool", id, call["function"]
+		calls, answers = append(calls, call), append(answers, answer)
 	}
 	for _, call := range step.Calls {
-		add(toolCall{Function: call.Name, Arguments: tame(string(call.Arguments))}, message{Content: call.Result.Text()})
+		add(doc{"function": call.Name, "arguments": tame(string(call.Arguments))}, doc{"content": call.Result.Text()})
 	}
 	gjson.Get(string(step.Raw), "extra_info.malformed").ForEach(func(_, fault gjson.Result) bool {
-		arguments, _ := json.Marshal(map[string]string{"text": fault.Get("text").String()}) // strings always encode
 		why := fault.Get("error").String()
-		add(toolCall{Function: fault.Get("name").String(), Arguments: arguments, ParseError: why},
-			message{Content: why, Error: &toolError{"parsing", why}})
+		add(doc{"function": fault.Get("name").String(), "arguments": doc{"text": fault.Get("text").String()}, "parse_error": why},
+			doc{"content": why, "error": doc{"type": "parsing", "message": why}})
 		return true
 	})
+	reply = doc{"role": "assistant", "source": "generate", "content": content(step)}
+	if len(calls) > 0 {
+		reply["tool_calls"] = calls
+	}
 	return reply, answers
 }
 
@@ -107,24 +64,24 @@ func content(s arena.Step) any {
 	if s.Think == "" {
 		return s.Response
 	}
-	parts := []part{{Type: "reasoning", Reasoning: &s.Think}}
+	parts := []doc{{"type": "reasoning", "reasoning": s.Think}}
 	if s.Response != "" {
-		parts = append(parts, part{Type: "text", Text: &s.Response})
+		parts = append(parts, doc{"type": "text", "text": s.Response})
 	}
 	return parts
 }
 
 // end makes the last reply the output.
-func (o *output) end(reply message, step arena.Step) {
-	o.Completion = step.Response
+func end(output, reply doc, step arena.Step) {
 	var body gjson.Result
 	if len(step.Proxy) > 0 {
 		body = gjson.Parse(string(step.Proxy[0].Response))
 	}
-	o.Choices = []choice{{Message: reply, Stop: stopReason(body.Get("choices.0.finish_reason").String())}}
+	output["completion"] = step.Response
+	output["choices"] = []doc{{"message": reply, "stop_reason": stopReason(body.Get("choices.0.finish_reason").String())}}
 	if u := body.Get("usage"); u.Get("completion_tokens").Exists() {
-		o.Usage = &usage{Input: u.Get("prompt_tokens").Int(), Output: u.Get("completion_tokens").Int()}
-		o.Usage.Total = o.Usage.Input + o.Usage.Output
+		in, out := u.Get("prompt_tokens").Int(), u.Get("completion_tokens").Int()
+		output["usage"] = usage{in, out, in + out}
 	}
 }
 

@@ -19,124 +19,60 @@ type Run struct {
 	Spec any
 }
 
-// Score is one line of the results: inspect_ai's EvalScore.
+// Score is one line of the results.
 type Score struct {
-	Name   string `json:"name"`
-	Scorer string `json:"scorer"`
+	Name string
 	// Scored and Unscored count samples.
-	Scored   int               `json:"scored_samples"`
-	Unscored int               `json:"unscored_samples"`
-	Params   struct{}          `json:"params"`
-	Metrics  map[string]Metric `json:"metrics"`
+	Scored, Unscored int
+	// Metrics are numbers about the score by name; nil is one that is not known.
+	Metrics map[string]*float64
 }
 
-// Metric is one number about a score.
-type Metric struct {
-	Name   string   `json:"name"`
-	Value  float64  `json:"value"`
-	Params struct{} `json:"params"`
-}
-
-// evalSpec, evalPlan and the types below are inspect_ai's documents of the same
-// names, as far as a reader needs them.
-type evalSpec struct {
-	EvalID  string         `json:"eval_id"`
-	RunID   string         `json:"run_id"`
-	Created string         `json:"created"`
-	Task    string         `json:"task"`
-	TaskID  string         `json:"task_id"`
-	Dataset evalDataset    `json:"dataset"`
-	Model   string         `json:"model"`
-	Config  evalConfig     `json:"config"`
-	Params  generateConfig `json:"model_generate_config"`
-	Spec    any            `json:"metadata"`
-}
-
-type evalDataset struct {
-	Name      string   `json:"name"`
-	Samples   int      `json:"samples"`
-	SampleIDs []string `json:"sample_ids"`
-	Shuffled  bool     `json:"shuffled"`
-}
-
-type evalConfig struct {
-	Epochs int `json:"epochs"`
-}
-
-type generateConfig struct {
-	Temperature *float64 `json:"temperature,omitempty"`
-	TopP        *float64 `json:"top_p,omitempty"`
-	TopK        *int     `json:"top_k,omitempty"`
-	MaxTokens   *int     `json:"max_tokens,omitempty"`
-}
-
-type evalPlan struct {
-	Name   string         `json:"name"`
-	Steps  []planStep     `json:"steps"`
-	Config generateConfig `json:"config"`
-}
-
-type planStep struct {
-	Solver string         `json:"solver"`
-	Params map[string]any `json:"params"`
-}
-
-type evalStart struct {
-	Version int      `json:"version"`
-	Eval    evalSpec `json:"eval"`
-	Plan    evalPlan `json:"plan"`
-}
-
-type evalHeader struct {
-	evalStart
-	Status  string      `json:"status"`
-	Results evalResults `json:"results"`
-	Stats   evalStats   `json:"stats"`
-}
-
-type evalResults struct {
-	Total     int     `json:"total_samples"`
-	Completed int     `json:"completed_samples"`
-	Scores    []Score `json:"scores"`
-}
-
-type evalStats struct {
-	Started   string           `json:"started_at"`
-	Completed string           `json:"completed_at"`
-	Usage     map[string]usage `json:"model_usage"`
-}
-
-// usage counts tokens.
-type usage struct {
-	Input  int64 `json:"input_tokens"`
-	Output int64 `json:"output_tokens"`
-	Total  int64 `json:"total_tokens"`
-}
-
-func (l *Log) start() evalStart {
-	s := l.run.Sampling
-	params := generateConfig{Temperature: s.Temperature, TopP: s.TopP, TopK: s.TopK, MaxTokens: s.MaxTokens}
+// start is inspect_ai's LogStart.
+func (l *Log) start() doc {
+	s, config := l.run.Sampling, doc{}
+	for name, v := range map[string]*float64{"temperature": s.Temperature, "top_p": s.TopP} {
+		if v != nil {
+			config[name] = *v
+		}
+	}
+	for name, v := range map[string]*int{"top_k": s.TopK, "max_tokens": s.MaxTokens} {
+		if v != nil {
+			config[name] = *v
+		}
+	}
 	ids := make([]string, len(l.run.ProblemIDs))
 	for i, id := range l.run.ProblemIDs {
 		ids[i] = sampleID(id)
 	}
-	return evalStart{
-		Version: version,
-		Eval: evalSpec{
-			EvalID: l.run.ID, RunID: l.run.ID, Created: noTime, Task: l.run.Task, TaskID: l.run.ID,
-			Dataset: evalDataset{Name: "problems", Samples: len(ids), SampleIDs: ids},
-			Model:   l.run.Model, Config: evalConfig{Epochs: l.run.Samples}, Params: params, Spec: l.run.Spec,
+	return doc{
+		"version": version,
+		"eval": doc{
+			"eval_id": l.run.ID, "run_id": l.run.ID, "created": noTime, "task": l.run.Task, "task_id": l.run.ID,
+			"dataset": doc{"name": "problems", "samples": len(ids), "sample_ids": ids, "shuffled": false},
+			"model":   l.run.Model, "config": doc{"epochs": l.run.Samples}, "model_generate_config": config, "metadata": l.run.Spec,
 		},
-		Plan: evalPlan{
-			Name: "plan", Steps: []planStep{{Solver: "arena", Params: map[string]any{"max_steps": l.run.MaxSteps}}}, Config: params,
+		"plan": doc{
+			"name": "plan", "steps": []doc{{"solver": "arena", "params": doc{"max_steps": l.run.MaxSteps}}}, "config": config,
 		},
 	}
 }
 
-func (l *Log) header(results []Score) evalHeader {
-	return evalHeader{
-		evalStart: l.start(), Status: "success",
-		Results: evalResults{Total: l.count, Completed: l.count, Scores: results},
-		Stats:   evalStats{Started: noTime, Completed: noTime, Usage: map[string]usage{l.run.Model: l.usage}},
+// header is inspect_ai's EvalLog without its samples.
+func (l *Log) header(results []Score) doc {
+	scores := make([]doc, len(results))
+	for i, r := range results {
+		metrics := doc{}
+		for name, v := range r.Metrics {
+			if v != nil {
+				metrics[name] = doc{"name": name, "value": *v, "params": doc{}}
+			}
+		}
+		scores[i] = doc{"name": r.Name, "scorer": r.Name, "scored_samples": r.Scored, "unscored_samples": r.Unscored, "params": doc{}, "metrics": metrics}
 	}
+	out := l.start()
+	out["status"] = "success"
+	out["results"] = doc{"total_samples": l.count, "completed_samples": l.count, "scores": scores}
+	out["stats"] = doc{"started_at": noTime, "completed_at": noTime, "model_usage": doc{l.run.Model: l.usage}}
+	return out
 }

@@ -11,10 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
@@ -30,15 +29,16 @@ const noTime = "2001-09-09T01:46:40+00:00"
 // the run, and appears at its path when it is whole.
 type Log struct {
 	run Run
-	// entries is the zip under way, summaries the list that goes behind the
-	// samples; both are temporary files beside path.
-	entries   *atomicfile.File
-	zip       *zip.Writer
-	summaries *os.File
+	// entries is the zip under way.
+	entries *atomicfile.File
+	zip     *zip.Writer
+	// summaries is the list that goes behind the samples; until then it is kept
+	// compressed, in packed.
+	summaries *gzip.Writer
+	packed    bytes.Buffer
 	count     int
 	usage     usage
-	// buffer holds summaries on their way, encoded the document at hand.
-	buffer  []byte
+	// encoded is the document at hand.
 	encoded bytes.Buffer
 }
 
@@ -49,7 +49,7 @@ func New(path string, r Run) (*Log, error) {
 	if l.entries, err = atomicfile.Create(path); err != nil {
 		return nil, fmt.Errorf("begin inspect log: %w", err)
 	}
-	if l.summaries, err = os.CreateTemp(filepath.Dir(path), atomicfile.Unfinished); err != nil {
+	if l.summaries, err = gzip.NewWriterLevel(&l.packed, gzip.BestSpeed); err != nil {
 		return nil, errors.Join(fmt.Errorf("begin inspect log: %w", err), l.entries.Drop())
 	}
 	l.zip = zip.NewWriter(l.entries)
@@ -99,43 +99,25 @@ func (l *Log) encode(v any) error {
 
 // Add writes one rollout. All samples of all problems come in order.
 func (l *Log) Add(s Sample) error {
-	doc := l.sample(s)
-	if n := len(s.Result.Line); n > maxRollout {
-		doc.leaveOut(n)
-	}
-	if err := l.document(fmt.Sprintf("samples/%s_epoch_%d.json", doc.ID, doc.Epoch), doc); err != nil {
+	whole, summary := l.sample(s)
+	if err := l.document(fmt.Sprintf("samples/%s_epoch_%d.json", whole["id"], whole["epoch"]), whole); err != nil {
 		return err
 	}
-	if err := l.encode(doc.summary()); err != nil {
+	if err := l.encode(summary); err != nil {
 		return fmt.Errorf("encode summary: %w", err)
 	}
-	separator := byte(',')
+	separator := ","
 	if l.count == 0 {
-		separator = '['
+		separator = "["
 	}
 	l.count++
-	l.buffer = append(append(l.buffer, separator), l.encoded.Bytes()...)
-	return l.spill(spillBytes)
+	_, err := l.summaries.Write(append([]byte(separator), l.encoded.Bytes()...))
+	return err
 }
 
 // maxRollout bounds the trace of a rollout whose conversation the log holds: its
 // readers take a sample into memory whole.
 const maxRollout = 16 << 20
-
-// spillBytes is how much of the summaries is kept in memory.
-const spillBytes = 64 << 10
-
-// spill writes summaries away where they are more than enough.
-func (l *Log) spill(enough int) error {
-	if len(l.buffer) < enough {
-		return nil
-	}
-	if _, err := l.summaries.Write(l.buffer); err != nil {
-		return fmt.Errorf("write summaries: %w", err)
-	}
-	l.buffer = l.buffer[:0]
-	return nil
-}
 
 // Close writes summaries and results behind the samples; the log is then
 // whole.
@@ -144,36 +126,32 @@ func (l *Log) Close(results []Score) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("write inspect log: %w", err), l.Drop())
 	}
-	if err := errors.Join(l.dropSummaries(), l.entries.Commit()); err != nil {
+	if err := l.entries.Commit(); err != nil {
 		return fmt.Errorf("write inspect log: %w", err)
 	}
 	return nil
 }
 
 func (l *Log) copySummaries() error {
+	behind := "]"
 	if l.count == 0 {
-		l.buffer = append(l.buffer, '[')
+		behind = "[]"
 	}
-	l.buffer = append(l.buffer, ']')
-	if err := l.spill(0); err != nil {
+	_, err := io.WriteString(l.summaries, behind)
+	if err = errors.Join(err, l.summaries.Close()); err != nil {
 		return err
 	}
-	if _, err := l.summaries.Seek(0, io.SeekStart); err != nil {
+	kept, err := gzip.NewReader(&l.packed)
+	if err != nil {
 		return err
 	}
 	w, err := l.zip.CreateHeader(&zip.FileHeader{Name: "summaries.json", Method: zip.Deflate})
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(w, l.summaries)
+	_, err = io.Copy(w, kept)
 	return err
 }
 
 // Drop gives the log up.
-func (l *Log) Drop() error {
-	return errors.Join(l.entries.Drop(), l.dropSummaries())
-}
-
-func (l *Log) dropSummaries() error {
-	return errors.Join(l.summaries.Close(), os.Remove(l.summaries.Name()))
-}
+func (l *Log) Drop() error { return l.entries.Drop() }

@@ -2,6 +2,7 @@ package inspectlog
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -16,37 +17,6 @@ type Sample struct {
 	Result  *rollout.Result
 }
 
-// common is what a sample and its summary have in common: sample and the types below
-// are inspect_ai's EvalSample, EvalSampleSummary, and their parts.
-type common struct {
-	ID       string           `json:"id"`
-	Epoch    int              `json:"epoch"`
-	Input    string           `json:"input"`
-	Target   []string         `json:"target"`
-	Scores   map[string]score `json:"scores,omitempty"`
-	Metadata metadata         `json:"metadata"`
-	Usage    map[string]usage `json:"model_usage"`
-	UUID     string           `json:"uuid"`
-	Turns    int              `json:"turn_count"`
-}
-
-type sample struct {
-	common
-	Messages []message `json:"messages"`
-	Output   output    `json:"output"`
-	Error    *failure  `json:"error,omitempty"`
-	Limit    *limit    `json:"limit,omitempty"`
-}
-
-// summary is what the viewer's list needs of a sample.
-type summary struct {
-	common
-	Error    string `json:"error,omitempty"`
-	Limit    string `json:"limit,omitempty"`
-	Complete bool   `json:"completed"`
-	Messages int    `json:"message_count"`
-}
-
 // metadata is what a result says beside its scores.
 type metadata struct {
 	Category string `json:"category"`
@@ -56,85 +26,70 @@ type metadata struct {
 	LeftOut string `json:"left_out,omitempty"`
 }
 
-type score struct {
-	Value       any    `json:"value"`
-	Answer      string `json:"answer,omitempty"`
-	Explanation string `json:"explanation,omitempty"`
+// usage counts tokens.
+type usage struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+	Total  int64 `json:"total_tokens"`
 }
 
-type failure struct {
-	Message   string `json:"message"`
-	Traceback string `json:"traceback"`
-	ANSI      string `json:"traceback_ansi"`
-}
-
-type limit struct {
-	Type  string  `json:"type"`
-	Limit float64 `json:"limit"`
-}
-
-func (l *Log) sample(s Sample) sample {
+// sample is a rollout as inspect_ai's EvalSample, and as its EvalSampleSummary, which
+// is what the viewer's list needs.
+func (l *Log) sample(s Sample) (whole, summary doc) {
 	r := s.Result
-	c := read(r.Trace, l.run.Model)
-	doc := sample{
-		common: common{
-			ID: sampleID(r.ProblemID), Epoch: r.Sample + 1, Input: s.Problem.Query, Target: []string{}, Turns: r.Turns,
-			Metadata: metadata{Category: string(r.Category), Stop: string(r.Stop), Counts: r.Counts},
-			Usage:    map[string]usage{l.run.Model: l.spend(r.Tokens)}, UUID: uuid(l.run.ID, r),
-		},
-		Messages: append([]message{{Role: "system", Content: l.run.System}, {Role: "user", Content: s.Problem.Query}}, c.messages...),
-		Output:   c.output,
-	}
+	about := metadata{Category: string(r.Category), Stop: string(r.Stop), Counts: r.Counts}
+	target := []string{}
 	for _, reward := range s.Problem.Rewards {
-		doc.Target = append(doc.Target, reward.ProductID)
+		target = append(target, reward.ProductID)
 	}
-	if r.Outcome == rollout.Infra {
-		doc.Error = &failure{Message: strings.TrimSuffix(*r.Infra+": "+r.InfraWords, ": ")}
-		return doc
+	whole = doc{
+		"id": sampleID(r.ProblemID), "epoch": r.Sample + 1, "input": s.Problem.Query, "target": target, "turn_count": r.Turns,
+		"model_usage": doc{l.run.Model: l.spend(r.Tokens)}, "uuid": uuid(l.run.ID, r),
 	}
-	doc.Metadata.Label = string(*r.Label)
-	doc.Scores = scores(r)
-	switch r.Stop {
-	case rollout.StopMaxSteps:
-		doc.Limit = &limit{"turn", float64(l.run.MaxSteps)}
-	case rollout.StopOverflow:
-		doc.Limit = &limit{Type: "context"}
-	case rollout.StopTerminated, rollout.StopNoToolCall, rollout.StopMalformed, rollout.StopTruncated, rollout.StopInfra:
+	messages, output := read(r.Trace, l.run.Model)
+	messages = append([]doc{{"role": "system", "content": l.run.System}, {"role": "user", "content": s.Problem.Query}}, messages...)
+	if n := len(r.Line); n > maxRollout {
+		messages, output = messages[:2], silent(l.run.Model)
+		about.LeftOut = fmt.Sprintf("the conversation: its trace of %d bytes is too long for this log, and stands in traces", n)
 	}
-	return doc
-}
-
-// leaveOut keeps of a rollout whose trace has so many bytes all but the
-// conversation, and says so.
-func (s *sample) leaveOut(bytes int) {
-	s.Messages, s.Output = s.Messages[:2], output{Model: s.Output.Model, Choices: []choice{}}
-	s.Metadata.LeftOut = fmt.Sprintf("the conversation: its trace of %d bytes is too long for this log, and stands in traces", bytes)
-}
-
-func (s *sample) summary() summary {
-	out := summary{common: s.common, Complete: true, Messages: len(s.Messages)}
-	if s.Error != nil {
-		out.Error = s.Error.Message
+	if r.Outcome == rollout.Scored {
+		about.Label = string(*r.Label)
+		whole["scores"] = scores(r)
 	}
-	if s.Limit != nil {
-		out.Limit = s.Limit.Type
+	whole["metadata"] = about
+	summary = maps.Clone(whole)
+	summary["completed"], summary["message_count"] = true, len(messages)
+	whole["messages"], whole["output"] = messages, output
+	switch {
+	case r.Outcome == rollout.Infra:
+		words := strings.TrimSuffix(*r.Infra+": "+r.InfraWords, ": ")
+		summary["error"], whole["error"] = words, doc{"message": words, "traceback": "", "traceback_ansi": ""}
+	case r.Stop == rollout.StopMaxSteps:
+		summary["limit"], whole["limit"] = "turn", doc{"type": "turn", "limit": l.run.MaxSteps}
+	case r.Stop == rollout.StopOverflow:
+		summary["limit"], whole["limit"] = "context", doc{"type": "context", "limit": 0}
 	}
-	return out
+	return whole, summary
 }
 
 // scores are the production-strict success, which the viewer shows as right or
 // wrong, the parts that it is made of, and the reasoning judge's.
-func scores(r *rollout.Result) map[string]score {
-	success := score{Value: "I", Answer: strings.Join(r.Recommended, ", "), Explanation: string(*r.Label)}
-	if *r.Success {
-		success.Value = "C"
+func scores(r *rollout.Result) doc {
+	success := doc{"value": "I"}
+	for name, text := range map[string]string{"answer": strings.Join(r.Recommended, ", "), "explanation": string(*r.Label)} {
+		if text != "" {
+			success[name] = text
+		}
 	}
-	all := map[string]score{"success": success}
+	if *r.Success {
+		success["value"] = "C"
+	}
+	all := doc{"success": success}
 	if len(r.Axes) > 0 {
-		all["axes"] = score{Value: r.Axes}
+		all["axes"] = doc{"value": r.Axes}
 	}
 	if r.Quality != nil {
-		all["quality"] = score{Value: *r.Quality}
+		all["quality"] = doc{"value": *r.Quality}
 	}
 	return all
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/agreement"
 )
 
@@ -14,7 +14,7 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "rater\tattempts\tscored\tunscored\t")
 	for _, x := range r.Raters {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t\n", cli.Printable(x.Name), x.Attempts, x.Scored, x.Unscored)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t\n", text.Line(x.Name), x.Attempts, x.Scored, x.Unscored)
 	}
 	for i := range r.Pairs {
 		printPair(t, &r.Pairs[i])
@@ -24,7 +24,7 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 		printAlpha(t, p.Alpha)
 	}
 	for _, v := range r.Validator {
-		fmt.Fprintf(t, "\n%s against the subnet's own %s: %d runs of %d agents, %d attempts\n\t\t95 %%\t\n", cli.Printable(v.Judge), cli.Printable(v.Figure), v.Runs, v.Agents, v.Attempts)
+		fmt.Fprintf(t, "\n%s against the subnet's own %s: %d runs of %d agents, %d attempts\n\t\t95 %%\t\n", text.Line(v.Judge), text.Line(v.Figure), v.Runs, v.Agents, v.Attempts)
 		printFigure(t, "bias", v.Bias)
 		printFigure(t, "distance", v.Distance)
 		printFigure(t, "correlation", v.Correlation)
@@ -38,7 +38,7 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 
 // printFit writes what a configuration can take in as it stands.
 func printFit(w io.Writer, x *agreement.Fit) {
-	fmt.Fprintf(w, "\n# %s, fitted to %d labels at %d problems. Factors miss the labels' by (root mean square)\n# %.4f on the subnet's scale", cli.Printable(x.Judge), x.N, x.Problems, x.Subnet)
+	fmt.Fprintf(w, "\n# %s, fitted to %d labels at %d problems. Factors miss the labels' by (root mean square)\n# %.4f on the subnet's scale", text.Line(x.Judge), x.N, x.Problems, x.Subnet)
 	if x.Fitted != nil {
 		fmt.Fprintf(w, ", %.4f on one fitted to the other problems", *x.Fitted)
 	}
@@ -58,7 +58,7 @@ func fitted(f agreement.Figure) string {
 
 func printPair(w io.Writer, p *agreement.Pair) {
 	fmt.Fprintf(w, "\n%s against %s: %d attempts at %d problems, %.1f %% of the %d that both have (unscored %d and %d)\n",
-		cli.Printable(p.A), cli.Printable(p.B), p.N, p.Problems, 100*p.Coverage, p.Shared, p.AUnscored, p.BUnscored)
+		text.Line(p.A), text.Line(p.B), p.N, p.Problems, 100*p.Coverage, p.Shared, p.AUnscored, p.BUnscored)
 	fmt.Fprintln(w, "\t\t95 %\t")
 	printFigure(w, "exact agreement", p.Exact)
 	printFigure(w, "kappa", p.Kappa)
@@ -73,7 +73,7 @@ func printPair(w io.Writer, p *agreement.Pair) {
 	for i, l := range p.Levels {
 		heads[i] = fmt.Sprint(l)
 	}
-	fmt.Fprintf(w, "\n%s \\ %s\t%s\t\n", cli.Printable(p.A), cli.Printable(p.B), strings.Join(heads, "\t"))
+	fmt.Fprintf(w, "\n%s \\ %s\t%s\t\n", text.Line(p.A), text.Line(p.B), strings.Join(heads, "\t"))
 	for i, row := range p.Confusion {
 		fmt.Fprint(w, heads[i])
 		for _, n := range row {

@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // axisLabel is what a line of a labels file says of its attempt.
@@ -51,7 +52,7 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 	for _, f := range append(c.Families, c.Total) {
 		right := habits.Tally{Part: f.Right(), Whole: f.All()}
 		lo, hi := right.Interval()
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", cli.Printable(f.Family), f.All(), f.TrueAgentic, f.FalseScripts, f.TrueScripted, f.FalseAgentic, f.Unknown, right.Share(), lo, hi)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", text.Line(f.Family), f.All(), f.TrueAgentic, f.FalseScripts, f.TrueScripted, f.FalseAgentic, f.Unknown, right.Share(), lo, hi)
 	}
 	fmt.Fprintln(t, "\nmeasure\tshare\t95 %\t")
 	share(t, "precision of agentic", c.Total.TrueAgentic, c.Total.TrueAgentic+c.Total.FalseAgentic)
@@ -69,7 +70,7 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 		if n.Agentic {
 			truth = "agentic"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.2f\t\n", cli.Printable(n.ID), cli.Printable(n.Family), truth, n.Axis, n.Confidence)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.2f\t\n", text.Line(n.ID), text.Line(n.Family), truth, n.Axis, n.Confidence)
 	}
 	return t.Flush()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // explain prints one verdict step by step. The whole day is read, because the
@@ -57,7 +58,7 @@ func printExplanation(w io.Writer, f *filtered, e *filters.Explanation, terms []
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "step\tsaid\tcall\tdispatched\treply\tlink")
 	for _, r := range e.Rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", number(r.Step), cli.Printable(r.Said), cli.Printable(r.Call), cli.Printable(r.Dispatched), number(r.NamedBy), r.Link)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", number(r.Step), text.Line(r.Said), text.Line(r.Call), text.Line(r.Dispatched), number(r.NamedBy), r.Link)
 	}
 	fmt.Fprintf(t, "\nthe agent's day: %d attempts\tshare\t95 %%\n", f.day.Attempts)
 	for _, c := range habits.Counts() {

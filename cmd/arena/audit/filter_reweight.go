@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -75,7 +76,7 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "rank\tagent\tattempts\tagentic\tadaptivity\tbase\tv1\trank\tv2\trank\targs\trank\t")
 	for _, s := range b.Standings {
-		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.BaseRank, cli.Printable(s.Agent), s.Attempts, s.Agentic, adaptivity(s.Adaptivity), s.Base)
+		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.BaseRank, text.Line(s.Agent), s.Attempts, s.Agentic, adaptivity(s.Adaptivity), s.Base)
 		for k := range s.Scores {
 			fmt.Fprintf(t, "%.4f\t%d (%+d)\t", s.Scores[k], s.Ranks[k], s.BaseRank-s.Ranks[k])
 		}
@@ -83,7 +84,7 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	}
 	fmt.Fprintln(t, "\nshare of all reward, in points\tv1\t95 %\tv2\t95 %\targs\t95 %\t")
 	for _, s := range b.Standings {
-		fmt.Fprintf(t, "%s\t", cli.Printable(s.Agent))
+		fmt.Fprintf(t, "%s\t", text.Line(s.Agent))
 		for k := range s.Gain {
 			fmt.Fprintf(t, "%s\t%s to %s\t", points(s.Gain[k]), points(s.Low[k]), points(s.High[k]))
 		}

@@ -54,7 +54,7 @@ func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	err := cli.WriteWhole(d.Streams, d.Out, func(w io.Writer) error { return d.inOrder(ctx, days, tally, w) })
 	d.progress.Done()
 	if err != nil {
-		return explainJudge(err)
+		return err
 	}
 	d.Unread.Warn(d.Streams.Err)
 	if !d.Noisy.Quiet {
@@ -119,11 +119,3 @@ func leavesRest(err error) bool {
 }
 
 func line(b []byte) []byte { return append([]byte(cli.WithoutSecrets(string(b))), '\n') }
-
-// explainJudge gives an error that ended the run its hint.
-func explainJudge(err error) error {
-	if errors.Is(err, llm.ErrAuth) {
-		return cli.Failed(err, "set the key in "+instrument.DefaultKeyEnv+" or name its variable with --api-key-env; what was answered is kept in the ledger")
-	}
-	return err
-}

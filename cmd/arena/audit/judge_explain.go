@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
@@ -55,7 +56,7 @@ func (d *judgeDay) walk(ctx context.Context, w io.Writer, t *arena.Trace) error 
 	dialogue := filters.Normalise(t)
 	j, err := d.judge(ctx, t, &dialogue)
 	if err != nil {
-		return explainJudge(err)
+		return err
 	}
 	if d.flags.labels == "" {
 		return printWalk(w, t, &dialogue, &j, nil)
@@ -72,7 +73,7 @@ func (d *judgeDay) walk(ctx context.Context, w io.Writer, t *arena.Trace) error 
 }
 
 func printWalk(w io.Writer, t *arena.Trace, d *arena.Dialogue, j *arena.Judgement, beside *label) error {
-	fmt.Fprintf(w, "%s  %s: %s\n", cli.Printable(t.ID), j.Judge, scoreOf(j.Score, string(j.Outcome)))
+	fmt.Fprintf(w, "%s  %s: %s\n", text.Line(t.ID), j.Judge, scoreOf(j.Score, string(j.Outcome)))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	failed := false
 	for i, name := range gates.Names {
@@ -81,7 +82,7 @@ func printWalk(w io.Writer, t *arena.Trace, d *arena.Dialogue, j *arena.Judgemen
 			fmt.Fprintf(table, "gate %d\t%s\tpassed\t%s\n", i+1, name, passages(j, d, t, i+1))
 		case !failed:
 			failed = true
-			fmt.Fprintf(table, "gate %d\t%s\tfailed\t%s\n", i+1, name, cli.Printable(j.Detail))
+			fmt.Fprintf(table, "gate %d\t%s\tfailed\t%s\n", i+1, name, text.Line(j.Detail))
 		default:
 			fmt.Fprintf(table, "gate %d\t%s\tnot asked\t\n", i+1, name)
 		}
@@ -95,7 +96,7 @@ func printWalk(w io.Writer, t *arena.Trace, d *arena.Dialogue, j *arena.Judgemen
 		if len(g.Held)+len(g.Nowhere) == 0 {
 			continue
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\n", t.StepNumber(d.Turns[g.Turn].Step), cli.Printable(strings.Join(g.Held, ", ")), cli.Printable(strings.Join(g.Nowhere, ", ")))
+		fmt.Fprintf(table, "%d\t%s\t%s\n", t.StepNumber(d.Turns[g.Turn].Step), text.Line(strings.Join(g.Held, ", ")), text.Line(strings.Join(g.Nowhere, ", ")))
 	}
 	return table.Flush()
 }
@@ -112,7 +113,7 @@ func passages(j *arena.Judgement, d *arena.Dialogue, t *arena.Trace, gate int) s
 	var cited []string
 	for _, s := range j.Spans {
 		if s.Gate == gate {
-			cited = append(cited, fmt.Sprintf("step %d: %s", s.Step, cli.Printable(around(d, t, s))))
+			cited = append(cited, fmt.Sprintf("step %d: %s", s.Step, text.Line(around(d, t, s))))
 		}
 	}
 	return strings.Join(cited, "; ")
@@ -137,9 +138,9 @@ func around(d *arena.Dialogue, t *arena.Trace, s arena.Span) string {
 
 // printLabel says where a label takes another walk, and by what.
 func printLabel(w io.Writer, j *arena.Judgement, l *label) {
-	fmt.Fprintf(w, "\nlabel\t%s\t\t%s\n", scoreOf(l.Score, "unscored"), cli.Printable(l.Detail))
+	fmt.Fprintf(w, "\nlabel\t%s\t\t%s\n", scoreOf(l.Score, "unscored"), text.Line(l.Detail))
 	if l.Evidence.Quote != "" || l.Evidence.Why != "" {
-		fmt.Fprintf(w, "\tits evidence\t\tstep %d: [%s] %s\n", l.Evidence.Step, cli.Printable(l.Evidence.Quote), cli.Printable(l.Evidence.Why))
+		fmt.Fprintf(w, "\tits evidence\t\tstep %d: [%s] %s\n", l.Evidence.Step, text.Line(l.Evidence.Quote), text.Line(l.Evidence.Why))
 	}
 	for i, name := range gates.Names {
 		if i < len(l.Gates) && i < len(j.Gates) && l.Gates[i] != j.Gates[i] {

@@ -41,7 +41,7 @@ func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int)
 	}
 	err = pipeline.Attempts(ctx, d.Workers, read, d.measure, func(s []probe.Shift) error { shifts = append(shifts, s); return nil })
 	if err != nil {
-		return explainJudge(err)
+		return err
 	}
 	return d.writeProbes(w, shifts)
 }
@@ -49,11 +49,7 @@ func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int)
 // measure tries the judge on one attempt.
 func (d *judgeDay) measure(ctx context.Context, t *arena.Trace) ([]probe.Shift, error) {
 	dialogue := filters.Normalise(t)
-	shifts, err := probe.Measure(ctx, d.judge, t, &dialogue)
-	if leavesRest(err) {
-		err = cli.Limit(err, "run the same command again: only what is missing will be asked")
-	}
-	return shifts, err
+	return probe.Measure(ctx, d.judge, t, &dialogue)
 }
 
 // sample takes the n attempts whose ids hash lowest, whatever their order.

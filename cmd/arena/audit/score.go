@@ -2,12 +2,17 @@ package audit
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -58,4 +63,132 @@ func (f *scoreFlags) run(ctx context.Context, s *cli.Streams, days []string) err
 	}
 	r := &scoreRun{Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "score", Streams: s, Limits: traces.DefaultLimits()}, flags: f}
 	return r.lines(ctx, days, titles)
+}
+
+// scoreRun scores the attempts of days.
+type scoreRun struct {
+	cli.Scan
+	flags   *scoreFlags
+	catalog outcome.Catalog
+	suite   *arena.Suite
+	scorer  *outcome.Scorer
+}
+
+// scored is the line of an attempt, and what it says.
+type scored struct {
+	line    []byte
+	outcome arena.Outcome
+}
+
+func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
+	defer r.catalog.Close() //nolint:errcheck // only read
+	days, err := r.Streams.LocalDays(ctx, days)
+	if err != nil {
+		return err
+	}
+	inputs, err := r.Streams.DayInputs(ctx, days)
+	if err != nil {
+		return err
+	}
+	if err = r.open(days, titles); err != nil {
+		return err
+	}
+	err = cli.WriteWhole(r.Streams, r.flags.Out, func(w io.Writer) error {
+		all, bad := cli.Scanned(ctx, &r.Scan, inputs, r.attempt)
+		if bad != nil {
+			return bad
+		}
+		if bad = r.summary(all); bad != nil {
+			return bad
+		}
+		for _, a := range all {
+			if _, bad = w.Write(a.line); bad != nil {
+				return fmt.Errorf("write scores: %w", bad)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.Unread.Within(r.Reading.MaxUnreadable)
+}
+
+// open reads problems and catalogues.
+func (r *scoreRun) open(days []string, titles outcome.Titles) error {
+	var problems []arena.Problem
+	err := eachFile(r.flags.problems, days, "problems", func(path string) error {
+		more, err := readProblems(path)
+		problems = append(problems, more...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = eachFile(r.flags.catalogs, days, "catalog", func(path string) error { return r.catalog.Open(path, maxDocumentBytes) })
+	r.suite, r.scorer = arena.NewSuite(problems), outcome.New(&r.catalog, titles)
+	return err
+}
+
+func readProblems(path string) ([]arena.Problem, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return arena.ReadProblems(f, maxProblemBytes)
+}
+
+// The longest lines of the two files. Problems with vectors are about 40 KB,
+// catalogue documents about 10 KB; a line of a thousand times that is no such
+// line.
+const (
+	maxProblemBytes  = 64 << 20
+	maxDocumentBytes = 16 << 20
+)
+
+// eachFile reads the files named by flag, or those of that name in the days.
+func eachFile(named, days []string, flag string, read func(path string) error) error {
+	paths := named
+	if len(named) == 0 {
+		for _, day := range days {
+			paths = append(paths, traces.Beside(day, traces.Table(flag))...)
+		}
+	}
+	if len(paths) == 0 {
+		return cli.Usage(fmt.Errorf("no %s.jsonl in the day", flag), "name one with --"+flag)
+	}
+	for _, path := range paths {
+		if err := read(path); err != nil {
+			return cli.Failed(fmt.Errorf("%s: %w", path, err), "--"+flag+" names JSON lines; docs/outcome.md says what they need")
+		}
+	}
+	return nil
+}
+
+func (r *scoreRun) attempt(ctx context.Context, t *arena.Trace) (scored, error) {
+	p, _ := r.suite.Find(t)
+	o, err := r.scorer.Score(ctx, t, p)
+	if err != nil {
+		return scored{}, cli.Failed(err, "titles could not be embedded: start the endpoint, or score without --embeddings")
+	}
+	o.Error = cli.WithoutSecrets(o.Error)
+	line := append(outcome.AppendLine(nil, cli.NamesOf(t), o), '\n')
+	return scored{line, o}, nil
+}
+
+// summary says what was scored.
+func (r *scoreRun) summary(all []scored) error {
+	unscored, solved := 0, 0
+	titles := map[arena.TitleSource]int{}
+	for _, a := range all {
+		titles[a.outcome.Titles]++
+		if !a.outcome.Scored() {
+			unscored++
+		} else if a.outcome.Success {
+			solved++
+		}
+	}
+	return r.Say(len(all), "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
+		len(all), len(all)-unscored, solved, unscored, titles[arena.TitlesVectors], titles[arena.TitlesEndpoint], titles[arena.TitlesNone])
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/internal/claims"
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // NewVerify makes `arena verify`.
@@ -149,7 +150,7 @@ func verifyClaims(s *cli.Streams, path string, quiet bool) error {
 	for _, f := range found {
 		count[f.Outcome]++
 		if f.Outcome != claims.Holds || !quiet {
-			fmt.Fprintf(s.Out, "%s: %s: %s: %v %s\n", cli.Printable(f.Claim.Page), f.Outcome, cli.Printable(f.Claim.What), f.Claim.Value, cli.Printable(f.Why))
+			fmt.Fprintf(s.Out, "%s: %s: %s: %v %s\n", text.Line(f.Claim.Page), f.Outcome, text.Line(f.Claim.What), f.Claim.Value, text.Line(f.Why))
 		}
 	}
 	if wrong := count[claims.Differs] + count[claims.Contradicts]; wrong > 0 {

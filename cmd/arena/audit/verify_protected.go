@@ -64,8 +64,6 @@ func verifyTrain(ctx context.Context, s *cli.Streams, name string, heldOut []str
 			fmt.Fprintf(s.Err, "training rows were not searched for what is not known (--held-out): %v\n", err)
 		}
 		return nil
-	case errors.Is(err, guard.ErrBank):
-		return cli.Failed(err, cli.BankForms)
 	case err == nil && leaks > 0:
 		return cli.Limit(fmt.Errorf("verify %s: leak: %s for what is protected", name, cli.Counted(leaks, "training row asks", "training rows ask")), "do not train on it; build it again")
 	}

@@ -165,12 +165,12 @@ func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
 	}
 	if f.force {
 		if err := r.Forget(); err != nil {
-			return buildError(err)
+			return kept(err)
 		}
 	}
 	summary, err := r.Build(ctx)
 	if err != nil {
-		return f.buildError(summary, err)
+		return f.lost(summary, err)
 	}
 	if err = f.out.Publish(ctx); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
 func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	forecast, err := r.Forecast(ctx)
 	if err != nil {
-		return buildError(err)
+		return kept(err)
 	}
 	fmt.Fprint(f.streams.Err, forecast.String())
 	if f.judge.AsksModels() {

@@ -1,21 +1,15 @@
 package build
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/cmd/arena/instrument"
-	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/report"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // plots draws the reports of a build.
@@ -58,56 +52,16 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 	fmt.Fprintf(w, "check it with: arena verify %s\n", f.target.Name)
 }
 
-// buildError shows where attempts were lost, where that is why there is no
-// corpus.
-func (f *buildFlags) buildError(s *pipeline.Summary, err error) error {
+// lost shows where attempts were lost, where that is why there is no corpus.
+func (f *buildFlags) lost(s *pipeline.Summary, err error) error {
 	if s != nil {
 		cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
 		choose.PrintFunnel(f.streams.Err, s.Funnel)
 	}
-	return buildError(err)
+	return kept(err)
 }
 
-// buildError gives the known failures of a run their hint and exit code.
-func buildError(err error) error {
-	if _, told := errors.AsType[*cli.Failure](err); told {
-		return err
-	}
-	for _, known := range []error{instrument.JudgeError(err), cli.NotProtected(err)} {
-		if known != nil {
-			return known
-		}
-	}
-	switch {
-	case errors.Is(err, context.Canceled):
-		return err
-	case errors.Is(err, pipeline.ErrUnscored):
-		return cli.Limit(err, "run the same command again to ask only for the missing ones, or raise --set max_unscored")
-	case errors.Is(err, traces.ErrUnreadable):
-		return cli.Unreadable(err)
-	case errors.Is(err, pipeline.ErrTerms):
-		return cli.Usage(err, "bring back what was planned, or plan again: `arena build … --plan PLAN`")
-	case errors.Is(err, pipeline.ErrNetworks):
-		return cli.Usage(err, "build them apart, or say --any-network")
-	case errors.Is(err, pipeline.ErrNoProblems):
-		return cli.Usage(err, "give --problems FILE, or put problems.jsonl into the day's folder")
-	case errors.Is(err, pipeline.ErrNoCatalog):
-		return cli.Usage(err, "give --catalog FILE, or put catalog.jsonl into the day's folder")
-	case errors.Is(err, choose.ErrEmpty):
-		return cli.Failed(err, "the funnel above says where attempts were lost; `arena filter DAY -o -` says why for each")
-	case errors.Is(err, guard.ErrFewClusters):
-		return cli.Failed(err, "add days, or problems by --problems")
-	case errors.Is(err, pipeline.ErrOtherDay):
-		return cli.Failed(err, "give another -o, or --force to replace it; a corpus of both days: name both")
-	case errors.Is(err, corpus.ErrForeign):
-		return cli.Failed(err, "give -o a new folder, an empty one, or that of a corpus to replace")
-	case errors.Is(err, corpus.ErrStranger):
-		return cli.Failed(err, cli.MoveStranger)
-	case errors.Is(err, corpus.ErrBusy):
-		return cli.Failed(err, "wait for it, or give another -o or --work")
-	case errors.Is(err, pipeline.ErrInput):
-		return cli.Failed(err, "check the file: it must be there, readable and as docs/formats.md describes it (`arena build --help` lists the flags)")
-	default:
-		return cli.Failed(err, "finished blocks are kept: mend the cause and run the same command again")
-	}
+// kept says of an error that nothing else explains that it costs no finished work.
+func kept(err error) error {
+	return cli.Otherwise(err, "finished blocks are kept: mend the cause and run the same command again")
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // importFlags are what a user can say to `arena import`.
@@ -111,16 +110,8 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 			fmt.Fprintf(s.Err, "refused: %s in %d\n", named, summary.Refused[named])
 		}
 	}
-	switch refused := cli.NotProtected(err); {
-	case refused != nil:
-		return refused
-	case errors.Is(err, choose.ErrEmpty):
-		return cli.Failed(err, "the funnel above says why; docs/traces.md says what is read")
-	case errors.Is(err, traces.ErrUnreadable):
-		return cli.Unreadable(err)
-	case err != nil:
+	if err != nil {
 		return err
-	default:
-		return out.Publish(c.Context())
 	}
+	return out.Publish(c.Context())
 }

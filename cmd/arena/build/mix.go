@@ -16,7 +16,6 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/choose"
-	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
@@ -174,18 +173,8 @@ func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
 }
 
 func mixError(err error) error {
-	switch refused := cli.NotProtected(err); {
-	case refused != nil:
-		return refused
-	case errors.Is(err, context.Canceled):
-		return err
-	case errors.Is(err, choose.ErrEmpty):
-		return cli.Failed(err, "the table above says why rows were left out")
-	case errors.Is(err, finish.ErrBroken):
-		return cli.Failed(err, "`arena verify` lists all that is broken; build or copy it again")
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
-	default:
-		return cli.Failed(err, "nothing was written: mend the cause and run the same command again")
 	}
+	return cli.Otherwise(err, "nothing was written: mend the cause and run the same command again")
 }

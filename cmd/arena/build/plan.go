@@ -43,7 +43,7 @@ func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) 
 	p := plan{Schema: planSchema, Shards: f.shards}
 	var err error
 	if p.Terms, err = r.Plan(c.Context()); err != nil {
-		return buildError(err)
+		return kept(err)
 	}
 	if p.Flags, err = cli.Arguments(c, notPlanned...); err != nil {
 		return err

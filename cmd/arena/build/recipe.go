@@ -15,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/export"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline"
-	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
@@ -182,13 +181,8 @@ func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
 }
 
 func recipeError(err error) error {
-	switch refused := cli.NotProtected(err); {
-	case refused != nil:
-		return refused
-	case errors.Is(err, choose.ErrEmpty):
-		return cli.Failed(err, "the counts above say where rows were lost")
-	case errors.Is(err, fs.ErrNotExist):
-		return cli.Failed(err, "a recipe needs the split that `arena build` and `arena mix` pin in bank.json; an import has none, and gets one when it is mixed with a build")
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Otherwise(err, "a recipe needs the split that `arena build` and `arena mix` pin in bank.json; an import has none, and gets one when it is mixed with a build")
 	}
 	return err
 }

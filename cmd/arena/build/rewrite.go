@@ -116,7 +116,7 @@ func (f *rewriteFlags) forecast(ctx context.Context, days []string, j *llm.Judge
 	total := j.Forecast()
 	r, err := f.rewriting(days, total).Write(ctx)
 	if err != nil {
-		return rewriteError(err)
+		return recipeError(err)
 	}
 	f.tell(r)
 	fmt.Fprintf(f.streams.Err, "%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n", total.Calls, total.Held, total.Prompt, total.Completion, instrument.Dollars(total.USD))
@@ -136,7 +136,7 @@ func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge, t
 		f.tell(report)
 	}
 	if err != nil {
-		return rewriteError(err)
+		return recipeError(err)
 	}
 	of, err := recipe.Named(recipe.Rewrite)
 	if err != nil {
@@ -169,11 +169,4 @@ func (f *rewriteFlags) tell(r *rewrite.Report) {
 		fmt.Fprintf(f.streams.Err, "%d are believed  %s\n%d requests, %d prompt and %d completion tokens, %s, answers that the ledger held among them\n",
 			r.Rows, corpus.Tallies(tally), requests, cost.Prompt, cost.Completion, instrument.Dollars(cost.USD))
 	}
-}
-
-func rewriteError(err error) error {
-	if known := instrument.JudgeError(err); known != nil {
-		return known
-	}
-	return recipeError(err)
 }

@@ -106,16 +106,13 @@ func parseShard(s string) (pipeline.Shard, error) {
 }
 
 func stageMap(ctx context.Context, _ *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
-	if err := r.Map(ctx, s); err != nil {
-		return buildError(err)
-	}
-	return nil
+	return kept(r.Map(ctx, s))
 }
 
 func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.Shard) error {
 	funnel, err := r.Group(ctx)
 	if err != nil {
-		return buildError(err)
+		return kept(err)
 	}
 	if !f.noisy.Quiet {
 		choose.PrintFunnel(f.streams.Err, funnel)
@@ -126,7 +123,7 @@ func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.
 func stageWrite(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
 	summary, err := r.Write(ctx, s)
 	if err != nil {
-		return f.buildError(summary, err)
+		return f.lost(summary, err)
 	}
 	if summary == nil {
 		fmt.Fprintln(f.streams.Err, "this shard is written; the process that finishes the last one puts the corpus together")

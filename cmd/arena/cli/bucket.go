@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
@@ -57,15 +58,10 @@ func withBucket(ctx context.Context, open func(context.Context, string) (*bucket
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return Usage(err, "s3://bucket/folder?region=… and file:///folder are known; gs:// and azblob:// with the build tag clouds")
 	}
-	var failure *Failure
-	switch {
-	case err == nil, errors.As(err, &failure):
-		return err
-	case errors.Is(err, fs.ErrNotExist):
+	if _, told := errors.AsType[*Failure](err); !told && errors.Is(err, fs.ErrNotExist) {
 		return Usage(fmt.Errorf("read %s: %w", name, err), "nothing lies there")
-	default:
-		return Failed(err, "check the URL and the credentials in the environment (docs/publishing.md)")
 	}
+	return Otherwise(err, "check the URL and the credentials in the environment (docs/publishing.md)")
 }
 
 // NoCorpus is what helps where a folder is no corpus.
@@ -77,4 +73,45 @@ func ReadCorpus(ctx context.Context, name string, read func(fsys corpus.FS, dir 
 		return read(corpus.Disk{}, name)
 	}
 	return withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
+}
+
+// watched is a file system that tells of every piece that is read of the files
+// in some folders.
+type watched struct {
+	corpus.FS
+	folders []string
+	tell    func(bytes int)
+}
+
+// Watched tells of what is read of the files in folders of fsys.
+func Watched(fsys corpus.FS, folders []string, tell func(bytes int)) corpus.FS {
+	return watched{fsys, folders, tell}
+}
+
+// Open opens a file for reading.
+func (w watched) Open(path string) (corpus.Source, error) {
+	f, err := w.FS.Open(path)
+	if err != nil || !slices.ContainsFunc(w.folders, func(folder string) bool { return Within(folder, path) }) {
+		return f, err
+	}
+	return watchedSource{f, w.tell}, nil
+}
+
+type watchedSource struct {
+	corpus.Source
+	tell func(bytes int)
+}
+
+// Read implements io.Reader.
+func (s watchedSource) Read(b []byte) (int, error) {
+	n, err := s.Source.Read(b)
+	s.tell(n)
+	return n, err
+}
+
+// ReadAt implements io.ReaderAt.
+func (s watchedSource) ReadAt(b []byte, at int64) (int, error) {
+	n, err := s.Source.ReadAt(b, at)
+	s.tell(n)
+	return n, err
 }

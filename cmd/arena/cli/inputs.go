@@ -3,11 +3,14 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 
-	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -48,23 +51,50 @@ func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string,
 	for _, day := range paths {
 		spec, err := student.ReadFinished(day)
 		if spec.Schema == student.SpecSchema && errors.Is(err, student.ErrUnfinished) {
-			return nil, Failed(err, "the command that began the run goes on with it")
+			return nil, err
 		}
 	}
 	return paths, nil
 }
 
-// BankForms is what helps where a bank cannot be read.
-const BankForms = "a bank is a problems file or suite, rows with text, query, problem or messages, a corpus folder or its bank.json, or a folder of banks"
+// maxAttemptLine bounds a line that speaks of one attempt: scores with their
+// rewards are a few thousand bytes, judge lines quote some hundred characters each.
+const maxAttemptLine = 16 << 20
 
-// NotProtected says what helps where a corpus cannot be guarded; nil for errors of
-// other kinds.
-func NotProtected(err error) error {
-	switch {
-	case errors.Is(err, finish.ErrNotProtected):
-		return Usage(err, "give the file with --held-out, or the bank.json of the corpus with --held-out or --bank: what was held out once stays held out")
-	case errors.Is(err, guard.ErrBank):
-		return Failed(err, BankForms)
+// ReadByAttempt reads JSON lines that each speak of one attempt into what they
+// say, by the attempt's id. The hint says where such a file comes from.
+func ReadByAttempt[T any](path, hint string) (map[string]T, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Failed(err, hint)
 	}
-	return nil
+	defer f.Close() //nolint:errcheck // only read
+	said := map[string]T{}
+	for line, err := range arena.Lines(f, maxAttemptLine) {
+		if err != nil {
+			return nil, Failed(fmt.Errorf("read %s: %w", path, err), hint)
+		}
+		var id struct {
+			Run     string `json:"eval_run_id"`
+			Problem string `json:"problem_id"`
+		}
+		var saying T
+		if err := cmp.Or(json.Unmarshal(line.Text, &id), json.Unmarshal(line.Text, &saying)); err != nil {
+			return nil, Failed(fmt.Errorf("read %s: line %d: %w", path, line.Number, err), hint)
+		}
+		said[id.Run+"/"+id.Problem] = saying
+	}
+	return said, nil
+}
+
+// ParseWhere reads the flag --where; nil where it was not given.
+func ParseWhere(source string) (*where.Expr, error) {
+	expr, err := where.ParseOptional(source)
+	if unknown, is := errors.AsType[*where.Unknown](err); is {
+		return nil, Usage(fmt.Errorf("read --where: %w", err), fmt.Sprintf("did you mean %q? docs/columns.md lists the columns", unknown.Nearest))
+	}
+	if err != nil {
+		return nil, Usage(fmt.Errorf("read --where: %w", err), "an example: --where 'judge_score >= 0.7 && n_steps <= 15 && task_type != \"voucher\"'")
+	}
+	return expr, nil
 }

@@ -72,14 +72,3 @@ func NamesOf(t *arena.Trace) *arena.Trace {
 	out.Agent.VersionID = WithoutSecrets(t.Agent.VersionID)
 	return &out
 }
-
-// Printable keeps a cell of untrusted text on its line and off the terminal's
-// controls.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0) {
-			return ' '
-		}
-		return r
-	}, s)
-}

@@ -103,11 +103,8 @@ func NoStream(out string) error {
 // Lock keeps the output for this process until the run ends.
 func (o Output) Lock(s *Streams) error {
 	release, err := corpus.Lock(o.Dir)
-	switch {
-	case errors.Is(err, corpus.ErrBusy):
-		return Failed(err, "wait for it, or give another -o")
-	case err != nil:
-		return Failed(err, "the folder around -o must take new files")
+	if err != nil {
+		return Otherwise(err, "the folder around -o must take new files")
 	}
 	s.AtEnd(release)
 	return nil
@@ -143,14 +140,8 @@ func (o Output) Free(ctx context.Context, force bool) error {
 	if o.url != "" || !there {
 		return nil
 	}
-	if err := corpus.Replaceable(corpus.Disk{}, o.Dir); err != nil {
-		return Failed(err, MoveStranger)
-	}
-	return nil
+	return corpus.Replaceable(corpus.Disk{}, o.Dir)
 }
-
-// MoveStranger is what helps where a file in a corpus's folder is not the corpus's.
-const MoveStranger = "move it out of the folder, or give another -o"
 
 // Publish puts the finished corpus into its bucket, if it goes to one.
 func (o Output) Publish(ctx context.Context) error {
@@ -166,11 +157,7 @@ func (o Output) Publish(ctx context.Context) error {
 		return err
 	}
 	return withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) error {
-		err := finish.Keeps(b.Files(ctx), ".", bank, made.Given())
-		if refused := NotProtected(err); refused != nil {
-			return refused
-		}
-		if err != nil {
+		if err := finish.Keeps(b.Files(ctx), ".", bank, made.Given()); err != nil {
 			return err
 		}
 		return b.Publish(ctx, corpus.Disk{}, o.Dir)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -47,7 +48,7 @@ func (u *Unread) add(in *traces.Input, f *traces.Fault) {
 	if f.Line > 0 {
 		place = fmt.Sprintf("%s:%d", place, f.Line)
 	}
-	u.First = append(u.First, Printable(fmt.Sprintf("%s: %s: %s", place, f.Reason, f.Detail)))
+	u.First = append(u.First, text.Line(fmt.Sprintf("%s: %s: %s", place, f.Reason, f.Detail)))
 }
 
 // Join adds what another part of the run could not read, the later part.
@@ -108,15 +109,7 @@ func (u *Unread) Read(ctx context.Context, in *traces.Input, opt traces.Options,
 }
 
 // Within is the error of a run that could not read too much.
-func (u *Unread) Within(limit float64) error { return Unreadable(u.tally.Within(limit)) }
-
-// Unreadable gives that error its hint and exit code; nil stays nil.
-func Unreadable(err error) error {
-	if err == nil {
-		return nil
-	}
-	return Limit(err, "fetch the files again that are not whole, or raise --max-unreadable to take what there is")
-}
+func (u *Unread) Within(limit float64) error { return u.tally.Within(limit) }
 
 // Warn says of what was joined what Warn says of a corpus.
 func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }
@@ -125,7 +118,7 @@ func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }
 // cannot be told apart.
 func Warn(w io.Writer, cut []string, collisions int64) {
 	for _, path := range cut[:min(len(cut), maxUnread)] {
-		fmt.Fprintf(w, "warning: %s ends early: what it held besides is lost\n", Printable(path))
+		fmt.Fprintf(w, "warning: %s ends early: what it held besides is lost\n", text.Line(path))
 	}
 	if more := len(cut) - maxUnread; more > 0 {
 		fmt.Fprintf(w, "warning: and %d more files end early\n", more)

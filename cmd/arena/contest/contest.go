@@ -33,21 +33,24 @@ type outputs struct {
 	page    string
 }
 
-// flags adds the flags; rows says what a row of the table is.
+// flags adds the flags; rows says what a row of the table is, empty where there is none.
 func (o *outputs) flags(c *cobra.Command, rows string) {
 	c.Flags().BoolVar(&o.json, "json", false, "write JSON instead of tables")
 	c.Flags().StringVarP(&o.out, "output", "o", "-", "output file; - is standard output")
-	c.Flags().StringVar(&o.parquet, "parquet", "", "also write a Parquet file: a row "+rows)
 	c.Flags().StringVar(&o.page, "page", "", "also write an HTML page")
 	cli.ReadsFiles(c)
-	cli.Replaces(c, "output", "parquet", "page")
+	cli.Replaces(c, "output", "page")
+	if rows != "" {
+		c.Flags().StringVar(&o.parquet, "parquet", "", "also write a Parquet file: a row "+rows)
+		cli.Replaces(c, "parquet")
+	}
 }
 
-// write writes what was asked for: the report as JSON or by text, and the page
-// that draw lays out.
-func (o *outputs) write(s *cli.Streams, all any, text func(io.Writer) error, draw func() (*report.Page, error)) error {
+// write writes what was asked for: the report as JSON or its page as text, and the
+// page itself.
+func (o *outputs) write(s *cli.Streams, all any, page *report.Page) error {
 	if o.page != "" {
-		if err := o.draw(s, draw); err != nil {
+		if err := cli.WriteWhole(s, o.page, page.HTML); err != nil {
 			return err
 		}
 	}
@@ -55,20 +58,8 @@ func (o *outputs) write(s *cli.Streams, all any, text func(io.Writer) error, dra
 		if o.json {
 			return json.NewEncoder(w).Encode(all)
 		}
-		return text(w)
+		return page.Text(w)
 	})
-}
-
-func (o *outputs) draw(s *cli.Streams, draw func() (*report.Page, error)) error {
-	p, err := draw()
-	if err != nil {
-		return err
-	}
-	html, err := p.HTML()
-	if err != nil {
-		return err
-	}
-	return cli.WriteText(s, o.page, string(html))
 }
 
 // table writes rows as Parquet where a path was given.

@@ -2,9 +2,6 @@ package contest
 
 import (
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -94,9 +91,7 @@ func (f *distilFlags) run(s *cli.Streams, path string) error {
 	if err = table(s, f.parquet, challengers(r.Report)); err != nil {
 		return err
 	}
-	err = f.write(s, r, func(w io.Writer) error { return printDistil(w, &r) },
-		func() (*report.Page, error) { return report.KingsPage(r.Report, r.Simulated) })
-	if err != nil {
+	if err = f.write(s, r, report.KingsPage(r.Report, r.Simulated, r.NotSimulated)); err != nil {
 		return err
 	}
 	return unexplained(r.Report)
@@ -142,38 +137,4 @@ func unexplained(r *distil.Report) error {
 		}
 	}
 	return nil
-}
-
-func printDistil(w io.Writer, r *replayed) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "round\tblock\tprompts\twinner\tholds\tnext king\toutcome\t")
-	for i := range r.Rounds {
-		x := &r.Rounds[i]
-		holds := ""
-		if x.Rule != "" {
-			holds = fmt.Sprintf("%.3f", float64(x.Holds.Value))
-		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", cli.Printable(x.ID), x.Block, x.Prompts, cli.Printable(x.Winner), holds,
-			cli.Printable(x.Published), x.Outcome, cli.Printable(strings.Join(x.Why, "; ")))
-	}
-	fmt.Fprintln(t)
-	for _, x := range r.Flags {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", cli.Printable(x.Round), x.Kind, cli.Printable(x.Model), cli.Printable(x.Why))
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\ndecisions as published: %s; %d others explained\n", r.Agreed, r.Explained)
-	fmt.Fprintf(w, "published means that are their prompts': %d of %d; early stops of the published rule: %d of %d\n", r.MeansEqual, r.Means, r.StopsEqual, r.Stops)
-	for _, b := range r.Benchmarks {
-		fmt.Fprintf(w, "rank correlation of KL with %s: %s\n", cli.Printable(b.Benchmark), b.Spearman)
-	}
-	for _, x := range r.Simulated {
-		fmt.Fprintf(t, "%s\t%d prompts\tbetter by %g %%\ta challenger passes %s\ta round of five has a new king %s\n",
-			x.Rule, x.Prompts, 100*x.Better, x.Challenger, x.Round)
-	}
-	if r.Simulated != nil {
-		fmt.Fprintln(t, r.NotSimulated)
-	}
-	return t.Flush()
 }

@@ -2,11 +2,9 @@ package contest
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -64,14 +62,12 @@ func runEvolai(s *cli.Streams, o *outputs, path string) error {
 	rows := make([]gateRow, len(r.Gates))
 	for i := range r.Gates {
 		g := &r.Gates[i]
-		rows[i] = gateRow{g.Epoch, g.Track, g.UID, g.Improve, g.Change, g.Ratio, g.Consistent, g.Gate, notes(g)}
+		rows[i] = gateRow{g.Epoch, g.Track, g.UID, g.Improve, g.Change, g.Ratio, g.Consistent, g.Gate, strings.Join(slices.Concat(g.Differs, g.Open), "; ")}
 	}
 	if err = table(s, o.parquet, rows); err != nil {
 		return err
 	}
-	err = o.write(s, r, func(w io.Writer) error { return printEvolai(w, r) },
-		func() (*report.Page, error) { return report.GatesPage(r), nil })
-	if err != nil {
+	if err = o.write(s, r, report.GatesPage(r)); err != nil {
 		return err
 	}
 	return outOfOrder(path, r)
@@ -87,35 +83,6 @@ func outOfOrder(path string, r *evolai.Report) error {
 		if g := &r.Gates[i]; len(g.Differs) > 0 {
 			return cli.Limit(fmt.Errorf("%s: epoch %d, uid %d differs from its own numbers: %s", path, g.Epoch, g.UID, g.Differs[0]), "ask the validator for the line")
 		}
-	}
-	return nil
-}
-
-// notes are all that is to be said of a gate line.
-func notes(g *evolai.Gate) string {
-	return strings.Join(slices.Concat(g.Differs, g.Open), "; ")
-}
-
-func printEvolai(w io.Writer, r *evolai.Report) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "epoch\ttrack\tuid\timprove\tgate\t")
-	for i := range r.Gates {
-		g := &r.Gates[i]
-		fmt.Fprintf(t, "%d\t%s\t%d\t%s\t%s\t%s\n", g.Epoch, cli.Printable(g.Track), g.UID, g.Improve, g.Gate, cli.Printable(notes(g)))
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if len(r.Gates) > 0 {
-		fmt.Fprintf(w, "\ngate lines as printed: %s; averages that follow from those before: %d of %d\n", r.Reproduced, r.AveragesEqual, r.Averages)
-		fmt.Fprintf(w, "standard deviation of one set's KL, as a share: %s\n", r.Noise)
-	}
-	fmt.Fprintf(w, "events: %d, out of order: %d\n", r.Events, len(r.Violations))
-	for _, v := range r.Violations {
-		fmt.Fprintf(w, "line %d: epoch %d, uid %d: %s\n", v.Line, v.Epoch, v.UID, cli.Printable(v.Why))
-	}
-	for _, q := range r.Quests {
-		fmt.Fprintf(w, "side quests of uid %d, sample %d: %d of %d answered\n", q.UID, q.Sample, q.Solved, len(q.Quests))
 	}
 	return nil
 }

@@ -3,8 +3,6 @@ package contest
 import (
 	"errors"
 	"fmt"
-	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -83,21 +81,5 @@ func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
 	if err := table(s, o.parquet, rows); err != nil {
 		return err
 	}
-	return o.write(s, all, func(w io.Writer) error { return printKL(w, all) },
-		func() (*report.Page, error) { return report.KLPage(paths[1:], reports) })
-}
-
-func printKL(w io.Writer, all []measured) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, m := range all {
-		fmt.Fprintf(t, "%s\t%d prompts\t%d positions\n", cli.Printable(m.Student), len(m.Report.Prompts), m.Report.Positions)
-		if n := m.Report.Apart; n > 0 {
-			fmt.Fprintf(t, "  left out\t%d positions behind a token that the two drew differently, or of a rollout that one lacks\n", n)
-		}
-		for _, f := range m.Report.Forms {
-			fmt.Fprintf(t, "  %s\t%s\tby position %.6g\tinfinite %d\tskipped %d\tunseen %.4g\tblind to %s\n",
-				f.Name, f.PerPrompt, float64(f.PerPosition), f.Infinite, f.Skipped, float64(f.Unseen), f.Blind)
-		}
-	}
-	return t.Flush()
+	return o.write(s, all, report.KLPage(paths[1:], reports))
 }

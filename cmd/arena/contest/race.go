@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,10 +61,9 @@ which --from reads again. Ends with 1 where something is wrong.`,
 	c.Flags().StringVar(&f.from, "from", "", "a file that --save wrote")
 	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")
 	c.Flags().StringVar(&f.base, "api", "https://api.oroagents.com", "address of the API, without a path")
-	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
-	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	f.flags(c, "")
 	cli.Reads(c, "from")
-	cli.Replaces(c, "output", "save")
+	cli.Replaces(c, "save")
 	return c
 }
 
@@ -82,7 +80,7 @@ func (f *raceFlags) run(ctx context.Context, s *cli.Streams, args []string) erro
 		return cli.Failed(err, "--help says what the file holds")
 	}
 	r := race.Verify(d)
-	err = f.write(s, r, func(w io.Writer) error { return printRace(w, r) }, func() (*report.Page, error) { return nil, nil })
+	err = f.write(s, r, report.RacePage(r))
 	if err == nil && r.Wrong() > 0 {
 		err = cli.Failed(fmt.Errorf("%d things do not hold", r.Wrong()), "each stands above with what was found")
 	}
@@ -108,33 +106,4 @@ func (f *raceFlags) document(ctx context.Context, args []string) ([]byte, error)
 		err = atomicfile.WriteFile(f.save, text)
 	}
 	return text, err
-}
-
-func printRace(w io.Writer, r *race.Report) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "race %s\n", cli.Printable(r.Race))
-	for _, f := range r.Findings {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", f.State, f.Check, cli.Printable(f.Detail))
-	}
-	for n, salt := range r.Salts {
-		fmt.Fprintf(t, "salt %d\t%s\n", n, salt)
-	}
-	for _, v := range r.Validators {
-		fmt.Fprintf(t, "validator %s\t%+.4f against its peers, %+.4f to %+.4f\t%d agents\n", cli.Printable(v.Hotkey), v.Delta, v.Interval.Low, v.Interval.High, v.Agents)
-	}
-	s := r.Standings
-	if s.Freedom > 0 {
-		fmt.Fprintf(t, "standings by the pooled score; one agent's spread over %s is %.4f (%d degrees of freedom)\n", s.Of, s.Spread, s.Freedom)
-	}
-	for i, a := range s.Agents {
-		fmt.Fprintf(t, "%d\t%s\t%.4f", i+1, cli.Printable(a.ID), a.Score)
-		if a.Interval != nil {
-			fmt.Fprintf(t, "\t%.4f to %.4f\tbest with %.1f %%", a.Interval.Low, a.Interval.High, 100**a.Best)
-		}
-		if a.Winner {
-			fmt.Fprint(t, "\twon the race")
-		}
-		fmt.Fprintln(t)
-	}
-	return t.Flush()
 }

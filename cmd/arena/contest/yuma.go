@@ -2,8 +2,6 @@ package contest
 
 import (
 	"fmt"
-	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -76,12 +74,16 @@ func (f *yumaFlags) run(s *cli.Streams, path string) error {
 		return cli.Failed(err, "--help says what the file holds")
 	}
 	results := yuma.Series(epochs, f.rules)
-	all, err := f.what(epochs, results, changes)
+	changed, err := f.what(epochs, changes)
 	if err != nil {
 		return err
 	}
+	all := make([]consensus, len(results))
 	var rows []paid
-	for _, r := range results {
+	for i, r := range results {
+		if all[i].Result = r; changed != nil {
+			all[i].Changed = changed[i]
+		}
 		for _, n := range r.Nodes {
 			rows = append(rows, paid{r.ID, n})
 		}
@@ -89,50 +91,21 @@ func (f *yumaFlags) run(s *cli.Streams, path string) error {
 	if err := table(s, f.parquet, rows); err != nil {
 		return err
 	}
-	return f.write(s, all, func(w io.Writer) error { return printYuma(w, all) },
-		func() (*report.Page, error) { return report.WeightsPage(results) })
+	return f.write(s, all, report.WeightsPage(results, changed))
 }
 
-// what adds what changes would have made of each epoch, before its own bonds.
-func (f *yumaFlags) what(epochs []*yuma.Epoch, results []*yuma.Result, changes []yuma.Change) ([]consensus, error) {
-	all := make([]consensus, len(results))
+// what is what changes would have made of each epoch, before its own bonds; nil
+// without any.
+func (f *yumaFlags) what(epochs []*yuma.Epoch, changes []yuma.Change) ([]*yuma.Result, error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
 	changed := make([]*yuma.Epoch, len(epochs))
 	for i, e := range epochs {
-		all[i].Result = results[i]
 		var err error
 		if changed[i], err = e.With(changes); err != nil {
 			return nil, cli.Usage(fmt.Errorf("--set: epoch %d: %w", i+1, err), "name nodes of the file")
 		}
 	}
-	if len(changes) > 0 {
-		for i, r := range yuma.Series(changed, f.rules) {
-			all[i].Changed = r
-		}
-	}
-	return all, nil
-}
-
-func printYuma(w io.Writer, all []consensus) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	const shown = 20
-	for i, c := range all {
-		fmt.Fprintf(t, "epoch %d %s: %d nodes, %d validators with %.2f %% of stake, consensus cuts %.2f %% of weights\n",
-			i+1, cli.Printable(c.ID), len(c.Nodes), c.Validators, 100*c.StakeShare, 100*c.Clipped)
-		fmt.Fprint(t, "uid\tstake\tconsensus\ttrust\tincentive\tvtrust\tdividends\temission\t")
-		if c.Changed != nil {
-			fmt.Fprint(t, "emission if changed\t")
-		}
-		fmt.Fprintln(t)
-		for _, n := range c.Largest(shown) {
-			fmt.Fprintf(t, "%d\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t", n.UID, n.Stake, n.Consensus, n.Trust, n.Incentive, n.ValidatorTrust, n.Dividends, n.Emission)
-			if c.Changed != nil {
-				fmt.Fprintf(t, "%.4f\t", c.Changed.Nodes[n.UID].Emission)
-			}
-			fmt.Fprintln(t)
-		}
-		if more := len(c.Nodes) - shown; more > 0 {
-			fmt.Fprintf(t, "and %d nodes with less; --json and --parquet have all\n", more)
-		}
-	}
-	return t.Flush()
+	return yuma.Series(changed, f.rules), nil
 }

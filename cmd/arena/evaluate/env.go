@@ -102,7 +102,7 @@ func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil, cli.Usage(err, "what was named protects nothing: name another, or say --unguarded")
 	}
-	return nil, cli.NotProtected(err)
+	return nil, cli.Otherwise(err, "--corpus names a corpus, --bank its bank.json; "+cli.BankForms)
 }
 
 func (f *protectFlags) known() (*finish.Known, error) {

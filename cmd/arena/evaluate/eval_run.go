@@ -10,7 +10,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/outcome"
@@ -52,7 +51,7 @@ func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 	}
 	summary, err := f.judged(ctx, s, run)
 	if err = errors.Join(err, local.Catalog.Close()); err != nil {
-		return evalFailure(err)
+		return err
 	}
 	return f.report(s, summary)
 }
@@ -69,16 +68,6 @@ func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (s
 		summary, err = f.play(ctx, s, run)
 	}
 	return summary, errors.Join(err, done())
-}
-
-func evalFailure(err error) error {
-	if known := instrument.JudgeError(err); known != nil {
-		return known
-	}
-	if errors.Is(err, student.ErrChanged) {
-		return cli.Usage(err, "take another folder with -o, or the inputs that this one was begun with")
-	}
-	return err
 }
 
 // prepare puts a run together from the flags.

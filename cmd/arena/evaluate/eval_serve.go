@@ -3,6 +3,8 @@ package evaluate
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/serve"
@@ -81,4 +85,19 @@ func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 	case <-timer.C:
 		return reply, body, err
 	}
+}
+
+// asksASearchServer refuses a URL at which another server answers: a student's
+// client would read that as nothing found. One that is down or busy may come back.
+func (f *Flags) asksASearchServer(ctx context.Context) error {
+	if f.search == "" {
+		return nil
+	}
+	const path = "/find_product"
+	question := python.DictOf(python.Item{Key: "q", Value: python.String("a")}, python.Item{Key: "page", Value: python.String("1")})
+	_, status, _ := shop.NewRemote(f.search).Get(ctx, path, question)
+	if status < http.StatusBadRequest || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+		return nil
+	}
+	return cli.Usage(fmt.Errorf("ask the search server: %s%s is answered with status %d", f.search, path, status), "--search is the URL before /find_product, such as that of arena shop serve")
 }

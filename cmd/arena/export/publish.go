@@ -14,7 +14,6 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
-	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/public"
 )
 
@@ -94,7 +93,7 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 		}
 	}
 	if err != nil {
-		return publishError(err)
+		return cli.Otherwise(err, cli.NoCorpus)
 	}
 	if f.dryRun {
 		return forecast(s, out.Dir)
@@ -145,19 +144,4 @@ func forecast(s *cli.Streams, dir string) error {
 		fmt.Fprintf(s.Err, "%10d %s\n", file.Bytes, file.Path)
 	}
 	return nil
-}
-
-func publishError(err error) error {
-	switch refused := cli.NotProtected(err); {
-	case refused != nil:
-		return refused
-	case errors.Is(err, public.ErrFormats):
-		return cli.Usage(err, "publish the corpus that it was made from, and export the public one")
-	case errors.Is(err, public.ErrExposed):
-		return cli.Limit(err, "nothing was published")
-	case errors.Is(err, choose.ErrEmpty):
-		return cli.Failed(err, "the counts above say why rows stay at home")
-	default:
-		return cli.Failed(err, cli.NoCorpus)
-	}
 }

@@ -135,15 +135,3 @@ func given[T any](path, command string, read func([]byte) (T, error)) (what T, e
 	}
 	return what, err
 }
-
-// JudgeError gives the failures of a judge their hint and exit code; nil for
-// any other error.
-func JudgeError(err error) error {
-	switch {
-	case errors.Is(err, llm.ErrAuth):
-		return cli.Failed(err, "check the key that --api-key-env names")
-	case errors.Is(err, llm.ErrBudget), errors.Is(err, llm.ErrDeadline):
-		return cli.Limit(err, "what was paid for is kept: run the same command again to go on from there")
-	}
-	return nil
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/sample"
 )
 
@@ -126,7 +127,7 @@ func (f *scoreFlags) tell(w io.Writer, people []person, drawn int) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, p := range people {
-		fmt.Fprintf(t, "%s, %d of %d labelled\t\tof the day\t95 %%\tn\t\n", cli.Printable(filepath.Base(p.Name)), len(p.answers), drawn)
+		fmt.Fprintf(t, "%s, %d of %d labelled\t\tof the day\t95 %%\tn\t\n", text.Line(filepath.Base(p.Name)), len(p.answers), drawn)
 		for _, m := range p.Figures {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%.3f-%.3f\t%d\t\n", m.Instrument, m.Measure, figure(m.Share), m.Low, m.High, m.N)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/student/inspectlog"
 )
 
 // Table is a summary for people, a few lines, the result first. Where nothing was
@@ -69,4 +70,29 @@ func counts(m map[string]int) string {
 		return "none"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// inspectRun is what the inspect_ai log says of the run as a whole.
+func (r *Run) inspectRun() inspectlog.Run {
+	return inspectlog.Run{
+		ID: r.runID(0), Task: "shopping_" + r.Spec.Harness, Model: r.Spec.Model, ProblemIDs: r.Problems.IDs, Samples: r.Spec.Samples,
+		System: r.Spec.System, MaxSteps: r.Spec.MaxSteps, Sampling: r.Spec.Sampling, Spec: r.Spec,
+	}
+}
+
+// inspectScores are the results that its viewer shows first.
+func inspectScores(s *evaluation.Summary) []inspectlog.Score {
+	success := inspectlog.Score{Name: "success", Scored: s.Scored, Unscored: s.InfraErrors, Metrics: map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored}}
+	for name, rate := range s.Pass {
+		success.Metrics[name] = &rate.Mean
+	}
+	all := []inspectlog.Score{success}
+	if s.Quality != nil {
+		all = append(all, inspectlog.Score{Name: "quality", Scored: s.Judged, Unscored: s.Samples - s.Judged, Metrics: map[string]*float64{"mean": s.Quality, "final": s.Final}})
+	}
+	for _, axis := range slices.Sorted(maps.Keys(s.Axes)) {
+		n, mean := s.AxisRollouts[axis], s.Axes[axis]
+		all = append(all, inspectlog.Score{Name: axis, Scored: n, Unscored: s.Samples - n, Metrics: map[string]*float64{"mean": &mean}})
+	}
+	return all
 }

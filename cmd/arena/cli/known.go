@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/public"
+	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/comparison"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// BankForms is what helps where a bank cannot be read.
+const BankForms = "a bank is a problems file or suite, rows with text, query, problem or messages, a corpus folder or its bank.json, or a folder of banks"
+
+// known are the errors of other packages that have one exit code and one hint,
+// whichever command meets them. The first that an error wraps counts.
+var known = []struct {
+	err  error
+	code int
+	hint string
+}{
+	{llm.ErrAuth, ExitFailure, "set the key in OPENAI_API_KEY, or name its variable with --api-key-env; what was answered is kept in the ledger"},
+	{llm.ErrBudget, ExitLimit, "what was paid for is kept: run the same command again to go on from there"},
+	{llm.ErrDeadline, ExitLimit, "what was paid for is kept: run the same command again to go on from there"},
+	{finish.ErrNotProtected, ExitUsage, "give the file with --held-out, or the bank.json of the corpus with --held-out or --bank: what was held out once stays held out"},
+	{guard.ErrBank, ExitFailure, BankForms},
+	{guard.ErrFewClusters, ExitFailure, "add days, or problems by --problems"},
+	{pipeline.ErrUnscored, ExitLimit, "run the same command again to ask only for the missing ones, or raise --set max_unscored"},
+	{traces.ErrUnreadable, ExitLimit, "fetch the files again that are not whole, or raise --max-unreadable to take what there is"},
+	{pipeline.ErrTerms, ExitUsage, "bring back what was planned, or plan again: `arena build … --plan PLAN`"},
+	{pipeline.ErrNetworks, ExitUsage, "build them apart, or say --any-network"},
+	{pipeline.ErrNoProblems, ExitUsage, "give --problems FILE, or put problems.jsonl into the day's folder"},
+	{pipeline.ErrNoCatalog, ExitUsage, "give --catalog FILE, or put catalog.jsonl into the day's folder"},
+	{choose.ErrEmpty, ExitFailure, "the counts above say where rows were lost; `arena filter DAY -o -` says of each attempt why"},
+	{pipeline.ErrOtherDay, ExitFailure, "give another -o, or --force to replace it; a corpus of both days: name both"},
+	{corpus.ErrForeign, ExitFailure, "give -o a new folder, an empty one, or that of a corpus to replace"},
+	{corpus.ErrStranger, ExitFailure, "move it out of the folder, or give another -o"},
+	{corpus.ErrBusy, ExitFailure, "wait for it, or give another -o or --work"},
+	{finish.ErrBroken, ExitFailure, "`arena verify` lists all that is broken; build or copy it again"},
+	{pipeline.ErrInput, ExitFailure, "check the file: it must be there, readable and as docs/formats.md describes it (--help lists the flags)"},
+	{public.ErrFormats, ExitUsage, "publish the corpus that it was made from, and export the public one"},
+	{public.ErrExposed, ExitLimit, "nothing was published"},
+	{student.ErrChanged, ExitUsage, "take another folder with -o, or the inputs that this one was begun with"},
+	{student.ErrUnfinished, ExitFailure, "the command that began the run goes on with it"},
+	{comparison.ErrCoverage, ExitLimit, "finish the run with the same `arena eval` and --retry-infra, or lower --min-coverage"},
+	{comparison.ErrIncomparable, ExitUsage, "evaluate both in the same setting, or say --anyway"},
+}
+
+// explained gives an error that is known its exit code and hint, unless the command
+// that met it gave it others.
+func explained(err error) error {
+	if _, told := errors.AsType[*Failure](err); told {
+		return err
+	}
+	for _, k := range known {
+		if errors.Is(err, k.err) {
+			return &Failure{err, k.hint, k.code}
+		}
+	}
+	return err
+}
+
+// Otherwise gives a hint to an error that nothing else explains. Nil stays nil.
+func Otherwise(err error, hint string) error {
+	err = explained(err)
+	if _, told := errors.AsType[*Failure](err); told || err == nil {
+		return err
+	}
+	return Failed(err, hint)
+}
