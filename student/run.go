@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -28,7 +29,7 @@ type Run struct {
 	// Scorer scores finished rollouts.
 	Scorer *outcome.Scorer
 	// Judge grades their reasoning; nil for none. Spec.Judge names it.
-	Judge Judge
+	Judge judges.Judge
 	// AtOnce is how many rollouts are played at a time.
 	AtOnce int
 	// RetryInfra asks again for rollouts that an earlier Play got no answer for.
@@ -44,12 +45,6 @@ type Run struct {
 	// name is what the names of its traces have in common.
 	naming sync.Once
 	name   string
-}
-
-// Judge is a reasoning judge. An error means that the run cannot go on; a judge
-// that gave no answer says so in the judgement, and the rollout has no quality.
-type Judge interface {
-	Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error)
 }
 
 // Begin makes the folder this run's, or says why it cannot be: before a server

@@ -4,7 +4,6 @@ package dialect
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/model"
@@ -27,14 +26,6 @@ const (
 
 // All lists the dialects, the default first.
 func All() []Dialect { return []Dialect{Auto, Native, Oro, Hermes} }
-
-// Parse reads the name of a dialect.
-func Parse(name string) (Dialect, error) {
-	if d := Dialect(name); slices.Contains(All(), d) {
-		return d, nil
-	}
-	return "", fmt.Errorf("unknown dialect %q: want one of auto, native, oro, hermes", name)
-}
 
 // Turn is a reply, read.
 type Turn struct {

@@ -35,7 +35,7 @@ type agreementFlags struct {
 
 // NewAgreement makes `arena agreement`.
 func NewAgreement(s *cli.Streams) *cobra.Command {
-	f := agreementFlags{opt: agreement.DefaultOptions()}
+	f := agreementFlags{opt: agreement.DefaultOptions(), against: agreement.FigureQuality}
 	c := &cobra.Command{
 		Use:   "agreement A B…",
 		Short: "Measure how far judges agree, with each other and with labels",
@@ -59,13 +59,12 @@ the judge's grades pay most nearly what the labels' would by the subnet's.`,
 	c.Flags().StringArrayVar(&f.labels, "labels", nil, "labels to hold each judge against; once for each person who made some")
 	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")
 	c.Flags().StringVar(&f.day, "day", "", "hold each judge against what the run.json files of this day carry of the subnet's own grades, run by run")
-	c.Flags().StringVar(&f.against, "against", agreement.FigureQuality, "with --day, which figure of a run: reasoning_quality, reasoning_coefficient (of the judge's mean by the subnet's rule), or validator_score (of success, as arena score writes it, times the run's own coefficient)")
-	c.Flags().Float64Var(&f.threshold, "threshold", 0, "measure the precision and recall of this score or more; labels that have a probability weigh 1 over it")
+	cli.Choice(c, &f.against, "against", []string{agreement.FigureQuality, agreement.FigureCoefficient, agreement.FigureScore}, "with --day, which figure of a run: reasoning_quality, reasoning_coefficient (of the judge's mean by the subnet's rule), or validator_score (of success, as arena score writes it, times the run's own coefficient)")
+	cli.Share(c, &f.threshold, "threshold", "measure the precision and recall of this score or more; labels that have a probability weigh 1 over it")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
-	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	cli.Out(c, &f.out)
 	cli.ReadsFiles(c)
 	cli.Reads(c, "labels", "day")
-	cli.Replaces(c, "output")
 	c.Flags().IntVar(&f.opt.Samples, "samples", f.opt.Samples, "draws of the bootstrap")
 	c.Flags().Uint64Var(&f.opt.Seed, "seed", f.opt.Seed, "seed of the bootstrap")
 	return c
@@ -111,10 +110,6 @@ func (f *agreementFlags) check(judges int) error {
 		return cli.Usage(errors.New("one judge alone agrees with nobody"), "name a second file, --labels or a --day that carries the subnet's own grades")
 	case (f.threshold > 0 || f.fit) && f.labels == nil:
 		return cli.Usage(errors.New("--threshold and --fit measure by labels"), "name the --labels")
-	case !(f.threshold >= 0 && f.threshold <= 1):
-		return cli.Usage(fmt.Errorf("--threshold is %v", f.threshold), "give a score from 0 to 1")
-	case !slices.Contains([]string{agreement.FigureQuality, agreement.FigureCoefficient, agreement.FigureScore}, f.against):
-		return cli.Usage(fmt.Errorf("--against %q", f.against), "give reasoning_quality, reasoning_coefficient or validator_score")
 	case f.opt.Samples < 1:
 		return cli.Usage(fmt.Errorf("--samples is %d", f.opt.Samples), "draw at least once")
 	}

@@ -35,7 +35,7 @@ type dedupFlags struct {
 
 // NewDedup makes `arena dedup`.
 func NewDedup(s *cli.Streams) *cobra.Command {
-	f := dedupFlags{}
+	f := dedupFlags{profile: "auto", threshold: 0.8, workers: runtime.NumCPU()}
 	c := &cobra.Command{
 		Use:   "dedup FILES…",
 		Short: "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column",
@@ -59,18 +59,18 @@ estimate, and added to them.`,
 			return f.run(c.Context(), s, files)
 		},
 	}
-	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	cli.Out(c, &f.out)
 	c.Flags().StringVar(&f.field, "field", "", "column to compare, as a path (a.b.0); default: the whole text of the row")
-	c.Flags().StringVar(&f.profile, "profile", "auto", "long (documents), short (requests) or auto (by length)")
-	c.Flags().Float64Var(&f.threshold, "threshold", 0.8, "Jaccard similarity from which texts are near-duplicates")
+	cli.Choice(c, &f.profile, "profile", []string{"auto", "long", "short"}, "long (documents), short (requests) or auto (by length)")
+	cli.Share(c, &f.threshold, "threshold", "Jaccard similarity from which texts are near-duplicates")
 	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "largest bucket that is compared each with each")
 	c.Flags().StringArrayVar(&f.strip, "strip", nil, "file with boilerplate to leave out (system prompt, tools); may be repeated")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
+	cli.Jobs(c, &f.workers, "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().StringVar(&f.index, "index", "", "signatures of earlier runs, to compare with and to add to")
 	cli.ReadsFiles(c)
 	cli.Reads(c, "strip")
-	cli.Replaces(c, "output", "index")
+	cli.Replaces(c, "index")
 	return c
 }
 
@@ -214,14 +214,8 @@ func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
 			short++
 		}
 	}
-	switch {
-	case f.profile == "short", f.profile == "auto" && 2*short > len(texts):
+	if f.profile == "short" || f.profile == "auto" && 2*short > len(texts) {
 		o = minhash.Short()
-	case f.profile != "long" && f.profile != "auto":
-		return o, cli.Usage(fmt.Errorf("--profile is %q", f.profile), "it takes auto, long or short")
-	}
-	if f.workers < 1 {
-		return o, cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
 	}
 	o.Threshold, o.BucketCap, o.Workers = f.threshold, f.cap, f.workers
 	if err := o.Validate(); err != nil {

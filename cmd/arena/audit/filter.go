@@ -64,9 +64,6 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	if err != nil {
 		return err
 	}
-	if err := f.Check(); err != nil {
-		return err
-	}
 	if f.reweight && f.explain+f.calibrate != "" || f.explain != "" && f.calibrate != "" {
 		return cli.Usage(errors.New("--explain, --calibrate and --reweight exclude each other"), "give one of them")
 	}

@@ -19,13 +19,12 @@ import (
 // judgeFlags are what a user can say to `arena judge`.
 type judgeFlags struct {
 	cli.DayFlags
-	judge   string
+	choice  instrument.JudgeChoice
 	dryRun  bool
 	probe   int
 	explain string
 	labels  string
 	steps   bool
-	llm     instrument.LLMFlags
 }
 
 // attemptsAtOnce is how many attempts wait for a model, for their turn or after a
@@ -34,7 +33,7 @@ const attemptsAtOnce = 4 * instrument.ModelsAtOnce
 
 // NewJudge is the command that judges how attempts reasoned.
 func NewJudge(s *cli.Streams) *cobra.Command {
-	f := judgeFlags{llm: instrument.DefaultLLMFlags()}
+	f := judgeFlags{choice: instrument.JudgeChoice{LLM: instrument.DefaultLLMFlags()}}
 	c := &cobra.Command{
 		Use:   "judge DAY…",
 		Short: "Judge how attempts reasoned, offline or with models",
@@ -63,7 +62,7 @@ Details: docs/judges-llm.md.`,
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
-	c.Flags().StringVar(&f.judge, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
+	c.Flags().StringVar(&f.choice.Name, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
 	f.Register(c, 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
 	c.Flags().BoolVarP(&f.Noisy.Quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
@@ -72,14 +71,14 @@ Details: docs/judges-llm.md.`,
 	c.Flags().StringVar(&f.labels, "labels", "", "with --explain: labels or judge lines; where they differ is told")
 	cli.Reads(c, "labels")
 	c.Flags().BoolVar(&f.steps, "steps", false, "judge each step instead: by what it brought to the product recommended, or by --judge llm")
-	f.llm.Settings.Flags(c)
-	f.llm.Add(c)
+	f.choice.LLM.Settings.Flags(c)
+	f.choice.LLM.Add(c)
 	return c
 }
 
 func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error {
-	if c.Flags().Changed("jobs") && f.Workers < 1 || f.probe < 0 {
-		return cli.Usage(errors.New("-j and --probe want 1 or more"), "leave -j out for the default")
+	if f.probe < 0 {
+		return cli.Usage(fmt.Errorf("--probe is %d", f.probe), "give the number of attempts to probe the judge on")
 	}
 	if f.steps && f.probe > 0 {
 		return cli.Usage(errors.New("--probe and --steps do not go together"), "probes move a score, and steps have none")
@@ -87,60 +86,34 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 	if f.explain != "" && (f.steps || f.probe > 0 || f.dryRun) || f.labels != "" && f.explain == "" {
 		return cli.Usage(errors.New("--explain stands alone, and --labels with it"), "leave --steps, --probe and -n out")
 	}
-	day := &judgeDay{Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "judge", Streams: s, Limits: traces.DefaultLimits()}, flags: f, progress: f.Noisy.Progress(s)}
+	return f.judge(c.Context(), s, days)
+}
+
+// judge opens the judge and has it do what was asked for.
+func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (err error) {
+	if judge, _ := judges.Named(f.choice.Name); judge.AsksModels {
+		f.choice.Steps = f.choice.Name // models label steps too
+	}
+	opened, err := f.choice.Open(s.Err)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	if f.dryRun && opened.Models == nil {
+		return cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out -n")
+	}
+	if f.Workers == 0 {
+		f.Workers = map[bool]int{true: attemptsAtOnce, false: runtime.NumCPU()}[opened.Asks]
+	}
+	day := &judgeDay{Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "judge", Streams: s, Limits: traces.DefaultLimits()}, flags: f, progress: f.Noisy.Progress(s), Judges: opened}
 	defer day.progress.Done()
-	judge, known := judges.Named(f.judge)
 	switch {
-	case !known:
-		return cli.Usage(fmt.Errorf("--judge is %q", f.judge), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena list judges` describes them")
-	case judge.AsksModels:
-		return f.models(c, day, days)
-	}
-	return f.offline(c, judge, day, days)
-}
-
-func (f *judgeFlags) offline(c *cobra.Command, judge judges.Instrument, day *judgeDay, days []string) error {
-	if f.dryRun || f.llm.Given() {
-		return cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out what is said about models")
-	}
-	if day.Workers == 0 {
-		day.Workers = runtime.NumCPU()
-	}
-	offline, _, err := judge.Open(nil)
-	if err != nil {
-		return err
-	}
-	rule, _ := judges.StepsNamed("steps")
-	label, _, err := rule.OpenSteps(nil)
-	if err != nil {
-		return err
-	}
-	day.judge, day.steps, day.maxUnscored = offline.Judge, label.Steps, 1
-	return f.judgeOrProbe(c.Context(), day, days)
-}
-
-func (f *judgeFlags) judgeOrProbe(ctx context.Context, day *judgeDay, days []string) error {
-	switch {
+	case f.dryRun:
+		return day.predict(ctx, days)
 	case f.explain != "":
 		return day.explain(ctx, days)
 	case f.probe > 0:
-		return cli.WriteWhole(day.Streams, day.Out, func(w io.Writer) error { return day.probe(ctx, w, days, f.probe) })
+		return cli.WriteWhole(s, f.Out, func(w io.Writer) error { return day.probe(ctx, w, days, f.probe) })
 	}
 	return day.lines(ctx, days)
-}
-
-func (f *judgeFlags) models(c *cobra.Command, day *judgeDay, days []string) (err error) {
-	m, err := f.llm.Open(day.Streams.Err)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, m.Close()) }()
-	if day.Workers == 0 {
-		day.Workers = attemptsAtOnce
-	}
-	if f.dryRun {
-		return day.predict(c.Context(), days, m.Judge)
-	}
-	day.judge, day.steps, day.models, day.maxUnscored = m.Judge.Judge, m.Judge.Steps, m, m.Config.MaxUnscored
-	return f.judgeOrProbe(c.Context(), day, days)
 }

@@ -18,15 +18,9 @@ import (
 // judgeDay judges the attempts of days.
 type judgeDay struct {
 	cli.Scan
+	*instrument.Judges
 	flags    *judgeFlags
 	progress *cli.Display
-	judge    func(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error)
-	// steps judges each step.
-	steps func(context.Context, *arena.Trace, *arena.Dialogue) (arena.StepJudgement, error)
-	// maxUnscored is the share of judgeable attempts that may stay unscored.
-	maxUnscored float64
-	// models is set where the judge asks models.
-	models *instrument.Models
 }
 
 // attempts gives every attempt of the days in input order.
@@ -62,7 +56,7 @@ func (d *judgeDay) lines(ctx context.Context, days []string) error {
 		tally.print(d.Streams.Err)
 		d.printBill(before)
 	}
-	if err := tally.verdict(d.maxUnscored); err != nil {
+	if err := tally.verdict(d.MaxUnscored); err != nil {
 		return err
 	}
 	return d.Unread.Within(d.Reading.MaxUnreadable)
@@ -92,7 +86,7 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) (
 	if d.flags.steps {
 		return d.oneByStep(ctx, t, &dialogue, tally)
 	}
-	j, err := d.judge(ctx, t, &dialogue)
+	j, err := d.Judge.Judge(ctx, t, &dialogue)
 	if err != nil && !leavesRest(err) {
 		return nil, err
 	}
@@ -103,7 +97,7 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) (
 
 // oneByStep does the same for each step of an attempt.
 func (d *judgeDay) oneByStep(ctx context.Context, t *arena.Trace, dialogue *arena.Dialogue, tally *judgeTally) ([]byte, error) {
-	j, err := d.steps(ctx, t, dialogue)
+	j, err := d.Steps.Steps(ctx, t, dialogue)
 	if err != nil && !leavesRest(err) {
 		return nil, err
 	}

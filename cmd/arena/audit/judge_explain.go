@@ -54,7 +54,7 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 // walk writes what the judge says of an attempt.
 func (d *judgeDay) walk(ctx context.Context, w io.Writer, t *arena.Trace) error {
 	dialogue := filters.Normalise(t)
-	j, err := d.judge(ctx, t, &dialogue)
+	j, err := d.Judge.Judge(ctx, t, &dialogue)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int)
 // measure tries the judge on one attempt.
 func (d *judgeDay) measure(ctx context.Context, t *arena.Trace) ([]probe.Shift, error) {
 	dialogue := filters.Normalise(t)
-	return probe.Measure(ctx, d.judge, t, &dialogue)
+	return probe.Measure(ctx, d.Judge.Judge, t, &dialogue)
 }
 
 // sample takes the n attempts whose ids hash lowest, whatever their order.

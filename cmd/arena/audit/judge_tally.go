@@ -104,11 +104,11 @@ func (t *judgeTally) verdict(maxUnscored float64) error {
 }
 
 // predict says what judging would cost, without asking.
-func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) error {
+func (d *judgeDay) predict(ctx context.Context, days []string) error {
 	attempts := 0
-	total := j.Forecast()
+	total := d.Models.Judge.Forecast()
 	if d.flags.steps {
-		total = j.ForecastSteps()
+		total = d.Models.Judge.ForecastSteps()
 	}
 	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		attempts++
@@ -129,26 +129,26 @@ func (d *judgeDay) predict(ctx context.Context, days []string, j *llm.Judge) err
 }
 
 func (d *judgeDay) bill() ledger.Bill {
-	if d.models == nil {
+	if d.Models == nil {
 		return ledger.Bill{}
 	}
-	return d.models.Ledger.Bill()
+	return d.Models.Ledger.Bill()
 }
 
 // printBill says what this run spent.
 func (d *judgeDay) printBill(before ledger.Bill) {
-	if d.models == nil {
+	if d.Models == nil {
 		return
 	}
-	after := d.models.Ledger.Bill()
+	after := d.Models.Ledger.Bill()
 	usd := *after.USD - *before.USD
 	cost := instrument.Dollars(&usd)
 	if after.Unpriced > before.Unpriced {
 		cost = "at unknown prices"
 	}
-	for _, sub := range d.models.Judge.Substitutes() {
+	for _, sub := range d.Models.Judge.Substitutes() {
 		fmt.Fprintf(d.Streams.Err, "warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
 	}
 	fmt.Fprintf(d.Streams.Err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
-		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.models.Folder)
+		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.Models.Folder)
 }

@@ -31,7 +31,7 @@ type leakFlags struct {
 
 // NewLeak makes `arena leak`.
 func NewLeak(s *cli.Streams) *cobra.Command {
-	f := leakFlags{}
+	f := leakFlags{workers: runtime.NumCPU()}
 	c := &cobra.Command{
 		Use:   "leak --held-out BANK… CANDIDATES…",
 		Short: "Find protected problems in any texts or corpus, however they are reworded",
@@ -60,15 +60,15 @@ Which tiers there are and how well they find what: docs/leak.md.`,
 		},
 	}
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "protected problems; may be repeated")
-	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	cli.Out(c, &f.out)
 	c.Flags().StringVar(&f.report, "report", "", "write the contamination report here")
 	cli.ReadsFiles(c)
 	cli.Reads(c, "held-out")
-	cli.Replaces(c, "output", "report")
-	c.Flags().StringVar(&f.failOn, "fail-on", "", "exit 3 if a row is to be dropped (drop) or asks for the same (same)")
-	c.Flags().Float64Var(&f.drop, "threshold", 0, "drop from this lexical score on, 0 to 1 (default: the detector's own, raised with the bank)")
+	cli.Replaces(c, "report")
+	cli.Choice(c, &f.failOn, "fail-on", []string{"drop", "same"}, "exit 3 if a row is to be dropped (drop) or asks for the same (same)")
+	cli.Share(c, &f.drop, "threshold", "drop from this lexical score on (default: the detector's own, raised with the bank)")
 	c.Flags().BoolVar(&f.same, "same-only", false, "drop by wording only what asks for the same")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "workers")
+	cli.Jobs(c, &f.workers, "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	f.embed.Flags(c, instrument.Guard)
 	c.AddCommand(newLeakBank(s))
@@ -76,15 +76,6 @@ Which tiers there are and how well they find what: docs/leak.md.`,
 }
 
 func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) error {
-	if f.failOn != "" && f.failOn != "drop" && f.failOn != "same" {
-		return cli.Usage(fmt.Errorf("--fail-on is %q", f.failOn), "it takes drop or same")
-	}
-	if !(f.drop >= 0 && f.drop <= 1) {
-		return cli.Usage(fmt.Errorf("--threshold is %v", f.drop), "it is a score from 0 to 1")
-	}
-	if f.workers < 1 {
-		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
-	}
 	bank, err := readBanks(f.heldOut)
 	if err != nil {
 		return err

@@ -54,9 +54,6 @@ their oddities: docs/outcome.md.`,
 }
 
 func (f *scoreFlags) run(ctx context.Context, s *cli.Streams, days []string) error {
-	if err := f.Check(); err != nil {
-		return err
-	}
 	titles, err := f.titles.Titles()
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.release, "release", nil, "problem that --bank holds out and that is to be split anew, by its id; may be repeated")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	f.reading.Register(c)
-	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "inputs worked on at once (default: workers of the configuration, else cores)")
+	cli.Jobs(c, &f.workers, "inputs worked on at once (default: workers of the configuration, else cores)")
 	c.Flags().BoolVar(&f.anyNetwork, "any-network", false, "let runs of several networks come together, such as mainnet and testnet")
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
 	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
@@ -206,7 +206,7 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 	if r.Sources.Days, err = f.streams.LocalDays(c.Context(), days); err != nil {
 		return err
 	}
-	opened, err := f.judge.Open(f.streams.Err, r.Config.MaxUnscored)
+	opened, err := f.judge.OpenWithin(f.streams.Err, r.Config.MaxUnscored)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ paths and fields are those of oro-sdk 7.0.2, held against its own client on loop
 	fl.StringVar(&f.query.Run, "run", "", "one evaluation run")
 	fl.StringVar(&f.since, "since", "", "all races that ended on this day or later, such as 2026-11-01 (UTC)")
 	fl.StringVar(&f.base, "api", apiBase, "address of the API, without a path")
-	fl.StringVar(&f.network, "network", "", "mainnet, testnet or local, as it stands beside each run; by default what the address says")
+	cli.Choice(c, &f.network, "network", []string{"mainnet", "testnet", "local"}, "mainnet, testnet or local, as it stands beside each run; by default what the address says")
 	fl.IntVar(&f.rate, "rate", 90, "requests in any minute, at most; the service allows about 100")
 	fl.StringVarP(&f.out, "output", "o", "", "folder of the days")
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what it would cost, and fetch nothing")
@@ -125,18 +125,13 @@ func (f *fetchFlags) check() error {
 	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
 		return cli.Usage(errors.New("--api is no address"), "for example "+apiBase)
 	}
-	return f.settleNetwork(at.Hostname())
+	f.settleNetwork(at.Hostname())
+	return nil
 }
 
-func (f *fetchFlags) settleNetwork(host string) error {
-	switch f.network {
-	case "mainnet", "testnet", "local":
-		return nil
-	case "":
-	default:
-		return cli.Usage(fmt.Errorf("--network %q", f.network), "give mainnet, testnet or local")
-	}
+func (f *fetchFlags) settleNetwork(host string) {
 	switch {
+	case f.network != "":
 	case host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1":
 		f.network = "local"
 	case strings.Contains(host, "test"):
@@ -144,5 +139,4 @@ func (f *fetchFlags) settleNetwork(host string) error {
 	default:
 		f.network = "mainnet"
 	}
-	return nil
 }

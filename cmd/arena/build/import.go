@@ -29,7 +29,7 @@ type importFlags struct {
 
 // NewImport makes `arena import`.
 func NewImport(s *cli.Streams) *cobra.Command {
-	var f importFlags
+	f := importFlags{workers: runtime.NumCPU()}
 	c := &cobra.Command{
 		Use:   "import IN… -o CORPUS",
 		Short: "Make a corpus of other people's traces, as they are",
@@ -50,7 +50,7 @@ catalogue. A trace that cannot be a row is counted by reason, and is in the ledg
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "records worked on at once")
+	cli.Jobs(c, &f.workers, "records worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsDays(c)
 	cli.Reads(c, "held-out")
@@ -65,9 +65,6 @@ func (f *importFlags) check() error {
 	}
 	if (len(f.heldOut) > 0) == f.unguarded {
 		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
-	}
-	if f.workers < 1 {
-		return cli.Usage(fmt.Errorf("-j is %d", f.workers), "give at least one worker")
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type mixFlags struct {
 
 // NewMix makes `arena mix`.
 func NewMix(s *cli.Streams) *cobra.Command {
-	f := mixFlags{config: mix.Defaults()}
+	f := mixFlags{config: mix.Defaults(), workers: runtime.NumCPU()}
 	c := &cobra.Command{
 		Use:   "mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS",
 		Short: "Make one corpus of several, united or weighed by tokens",
@@ -58,11 +58,11 @@ tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
 	f.target.Replacing(c)
 	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config of train, at most; 0, and unset without weights, for any number")
 	c.Flags().IntVar(&f.config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
-	c.Flags().Float64Var(&f.config.Near, "near", f.config.Near, "similarity from which two rows with one request are the same, 0 to 1")
+	cli.Share(c, &f.config.Near, "near", "similarity from which two rows with one request are the same")
 	c.Flags().StringVar(&f.config.Where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().BoolVar(&f.config.Hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on beside those of the corpora; may be repeated")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "configs worked on at once")
+	cli.Jobs(c, &f.workers, "configs worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsFiles(c)
 	cli.Reads(c, "held-out")

@@ -37,7 +37,7 @@ type recipeFlags struct {
 
 // NewRecipe makes `arena recipe`.
 func NewRecipe(s *cli.Streams) *cobra.Command {
-	f := &recipeFlags{streams: s, Settings: cli.BuildSettings()}
+	f := &recipeFlags{streams: s, Settings: cli.BuildSettings(), workers: runtime.NumCPU()}
 	var list strings.Builder
 	for _, r := range recipe.All() {
 		fmt.Fprintf(&list, "  %-8s %s\n", r.Name, r.Doc)
@@ -79,7 +79,7 @@ eval played already.`,
 	fl.StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on, as for arena build; may be repeated")
 	f.target.Flags(c)
 	fl.StringVar(&f.work, "work", "", "folder of the run and of what was built of it (default OUT.work)")
-	fl.IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs worked on at once")
+	cli.Jobs(c, &f.workers, "inputs worked on at once")
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be played and do nothing")
 	fl.BoolVar(&f.target.Force, "force", false, "replace a corpus that is already there; the run of OUT.work is kept")
 	fl.BoolVarP(&f.eval.Quiet, "quiet", "q", false, "no progress, no table")
@@ -96,7 +96,7 @@ eval played already.`,
 
 // plays reports whether rollouts are to be played.
 func (f *recipeFlags) plays() bool {
-	return f.run == "" && (f.recipe.Rollouts == recipe.Always || f.recipe.Rollouts == recipe.Optional && len(f.eval.Endpoints) > 0)
+	return f.run == "" && (f.recipe.Rollouts == recipe.Always || f.recipe.Rollouts == recipe.Optional && len(f.eval.Asked.URLs) > 0)
 }
 
 func (f *recipeFlags) check() error {
@@ -104,9 +104,9 @@ func (f *recipeFlags) check() error {
 	switch {
 	case f.corpus == "":
 		return cli.Usage(errors.New("no corpus given"), "name one that `arena build` made with --corpus")
-	case f.recipe.Rollouts == recipe.Never && (f.run != "" || len(f.eval.Endpoints) > 0):
+	case f.recipe.Rollouts == recipe.Never && (f.run != "" || len(f.eval.Asked.URLs) > 0):
 		return cli.Usage(fmt.Errorf("recipe %s takes no rollouts", f.recipe.Name), "leave out --run and --endpoint")
-	case f.plays() && len(f.eval.Endpoints) == 0:
+	case f.plays() && len(f.eval.Asked.URLs) == 0:
 		return cli.Usage(fmt.Errorf("recipe %s takes rollouts", f.recipe.Name), "say who plays them by --endpoint and --model, or give a run of `arena eval` by --run")
 	case takes && f.eval.Shop.Catalog == "":
 		return cli.Usage(errors.New("no catalogue given"), "name the one that the problems are of with --catalog")
@@ -197,7 +197,7 @@ func (f *recipeFlags) forecast(c *cobra.Command) error {
 	fmt.Fprintf(s, "recipe %s: %s\n%d training problems\n", f.recipe.Name, f.recipe.Doc, n)
 	if f.plays() {
 		f.preset(c.Flags().Changed)
-		fmt.Fprintf(s, "%d rollouts would be played\n", n*f.eval.Samples)
+		fmt.Fprintf(s, "%d rollouts would be played\n", n*f.eval.Played.Samples)
 	}
 	return nil
 }

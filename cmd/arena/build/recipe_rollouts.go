@@ -66,18 +66,17 @@ func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
 
 // preset draws rollouts as the recipe does where the user does not say.
 func (f *recipeFlags) preset(changed func(string) bool) {
-	s, set := f.recipe.Sampling, map[string]bool{}
+	usual, played := f.recipe.Sampling, &f.eval.Played
 	if !changed("samples") {
-		f.eval.Samples = s.Samples
+		played.Samples = usual.Samples
 	}
-	if s.Temperature > 0 && !changed("temperature") {
-		f.eval.Temperature, set["temperature"] = s.Temperature, true
+	if usual.Temperature > 0 && played.Sampling.Temperature == nil {
+		played.Sampling.Temperature = &usual.Temperature
 	}
-	if s.TopP > 0 && !changed("top-p") {
-		f.eval.TopP, set["top-p"] = s.TopP, true
+	if usual.TopP > 0 && played.Sampling.TopP == nil {
+		played.Sampling.TopP = &usual.TopP
 	}
-	f.recipe.Sampling.Samples = f.eval.Samples
-	f.eval.Changed = func(name string) bool { return set[name] || changed(name) }
+	f.recipe.Sampling.Samples = played.Samples
 }
 
 // build makes a corpus of a run, at the training problems alone and with the

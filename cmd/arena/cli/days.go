@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -24,19 +23,11 @@ type DayFlags struct {
 // Register adds the flags; workers is the default of -j, told by its words where
 // it is 0.
 func (f *DayFlags) Register(c *cobra.Command, workers int, doc string) {
-	c.Flags().StringVarP(&f.Out, "output", "o", "-", "output file; - is standard output")
+	Out(c, &f.Out)
 	f.Reading.Register(c)
-	c.Flags().IntVarP(&f.Workers, "jobs", "j", workers, doc)
+	f.Workers = workers
+	Jobs(c, &f.Workers, doc)
 	ReadsDays(c)
-	Replaces(c, "output")
-}
-
-// Check refuses flags that cannot be meant.
-func (f *DayFlags) Check() error {
-	if f.Workers < 1 {
-		return Usage(fmt.Errorf("-j is %d", f.Workers), "give at least one worker")
-	}
-	return nil
 }
 
 // Scan is one reading of days by a command, whose name it has.
@@ -119,10 +110,5 @@ func (f *Reading) Register(c *cobra.Command) {
 		return nil
 	})
 	f.MaxUnreadable = traces.DefaultMaxUnreadable
-	c.Flags().Func("max-unreadable", fmt.Sprintf("`share` of records that may be unreadable; beyond it the exit code is 3 (default %v)", f.MaxUnreadable), func(text string) (err error) {
-		if f.MaxUnreadable, err = strconv.ParseFloat(text, 64); err != nil || !(f.MaxUnreadable >= 0 && f.MaxUnreadable <= 1) {
-			return errors.New("a share is a number from 0 to 1")
-		}
-		return nil
-	})
+	Share(c, &f.MaxUnreadable, "max-unreadable", "share of records that may be unreadable; beyond it the exit code is 3")
 }

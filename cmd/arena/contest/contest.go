@@ -36,10 +36,10 @@ type outputs struct {
 // flags adds the flags; rows says what a row of the table is, empty where there is none.
 func (o *outputs) flags(c *cobra.Command, rows string) {
 	c.Flags().BoolVar(&o.json, "json", false, "write JSON instead of tables")
-	c.Flags().StringVarP(&o.out, "output", "o", "-", "output file; - is standard output")
+	cli.Out(c, &o.out)
 	c.Flags().StringVar(&o.page, "page", "", "also write an HTML page")
 	cli.ReadsFiles(c)
-	cli.Replaces(c, "output", "page")
+	cli.Replaces(c, "page")
 	if rows != "" {
 		c.Flags().StringVar(&o.parquet, "parquet", "", "also write a Parquet file: a row "+rows)
 		cli.Replaces(c, "parquet")

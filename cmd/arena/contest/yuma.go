@@ -48,19 +48,14 @@ weight; a node without weights has one row with an empty target.
 		Args: cli.Takes(1, 1),
 		RunE: func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) },
 	}
-	c.Flags().Float64Var(&f.rules.Kappa, "kappa", f.rules.Kappa, "share of stake that consensus takes")
-	c.Flags().Float64Var(&f.rules.BondAlpha, "bond-alpha", f.rules.BondAlpha, "share of the bonds that one epoch renews")
+	cli.Share(c, &f.rules.Kappa, "kappa", "share of stake that consensus takes")
+	cli.Share(c, &f.rules.BondAlpha, "bond-alpha", "share of the bonds that one epoch renews")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "put a validator's weights in place of its own: 3:7=1,5=0.5; again for more")
 	f.flags(c, "a node of an epoch")
 	return c
 }
 
 func (f *yumaFlags) run(s *cli.Streams, path string) error {
-	for _, v := range []float64{f.rules.Kappa, f.rules.BondAlpha} {
-		if !(v >= 0 && v <= 1) {
-			return cli.Usage(fmt.Errorf("%v is no share", v), "--kappa and --bond-alpha are from 0 to 1")
-		}
-	}
 	var changes []yuma.Change
 	for _, text := range f.set {
 		change, err := yuma.ParseChange(text)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,8 @@ type rewardFlags struct {
 
 func (f *rewardFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.preset, "reward", reward.Presets()[0], "preset: "+strings.Join(reward.Presets(), ", ")+", or a YAML file of weights")
-	c.Flags().StringVar(&f.judge, "judge", "gates", "reasoning judge: gates or none")
+	f.judge = "gates"
+	cli.Choice(c, &f.judge, "judge", []string{"gates", noJudge}, "reasoning judge: gates or none; a reward waits for no model")
 	cli.Reads(c, "reward")
 	f.titles.Flags(c, instrument.Titles)
 }
@@ -58,11 +58,8 @@ func (f *rewardFlags) payer(problems []arena.Problem, products outcome.Products)
 	if f.judge == noJudge {
 		return p, nil
 	}
-	i := slices.IndexFunc(judges.List(), func(j judges.Instrument) bool { return j.Flag == f.judge && !j.AsksModels && j.Open != nil })
-	if i < 0 {
-		return nil, cli.Usage(fmt.Errorf("unknown --judge %s", f.judge), "want gates or none: a reward waits for no model")
-	}
-	p.Judge, _, err = judges.List()[i].Open(nil)
+	judge, _ := judges.Named(f.judge)
+	p.Judge, _, err = judge.Open(nil)
 	return p, err
 }
 

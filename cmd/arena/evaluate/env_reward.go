@@ -49,9 +49,6 @@ and says so. A running arena env serve takes one trajectory at POST /reward.`,
 }
 
 func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error {
-	if err := f.Check(); err != nil {
-		return err
-	}
 	problems, err := student.ReadProblems(f.problems)
 	if err != nil {
 		return cli.Failed(err, "--problems names JSON lines or one JSON array, each with the reward that it is scored by")

@@ -32,13 +32,14 @@ type envFlags struct {
 	limits           environment.Limits
 	problems, record string
 	harness, search  string
-	listen, failures string
+	listen           string
+	failures         gym.Style
 	tokenEnv         string
 	maxSteps         int
 }
 
 func newEnvServe(s *cli.Streams) *cobra.Command {
-	f := &envFlags{limits: environment.DefaultLimits()}
+	f := &envFlags{limits: environment.DefaultLimits(), harness: shop.Profiles()[0], failures: gym.Masked}
 	c := &cobra.Command{
 		Use:   "serve --problems F --catalog F --corpus C",
 		Short: "Serve episodes to a trainer",
@@ -66,12 +67,12 @@ func (f *envFlags) add(c *cobra.Command) {
 	f.guard.add(c)
 	fl := c.Flags()
 	fl.StringVar(&f.problems, "problems", "", "problems: JSON lines, or one JSON array")
-	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
+	cli.Choice(c, &f.harness, "harness", shop.Profiles(), "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
 	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
 	fl.StringVar(&f.record, "record", "", "folder of a day that keeps every paid episode as a trace that build reads")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8090", "address to listen on; port 0 takes a free one. Others than loopback need a token")
 	fl.StringVar(&f.tokenEnv, "token-env", "ARENA_ENV_TOKEN", "environment variable with the token that every request must carry")
-	fl.StringVar(&f.failures, "failures", string(gym.Masked), "how a failure of the environment is told: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before")
+	cli.Choice(c, &f.failures, "failures", []gym.Style{gym.Masked, gym.Status}, "how a failure of the environment is told: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before")
 	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies of an episode that count")
 	fl.IntVar(&f.limits.Calls, "max-calls", f.limits.Calls, "calls of one episode")
 	fl.IntVar(&f.limits.Episodes, "episodes", f.limits.Episodes, "episodes under way at once")
@@ -115,15 +116,12 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 		defer func() { err = errors.Join(err, e.Record.Close()) }()
 	}
 	words := fmt.Sprintf("%d problems (%d refused) over %d products", len(problems.All)-len(e.Refused), len(e.Refused), local.Catalog.Len())
-	return cli.Serve(ctx, s, f.listen, words, gym.Handler(e, gym.Options{Failures: gym.Style(f.failures), Token: token}))
+	return cli.Serve(ctx, s, f.listen, words, gym.Handler(e, gym.Options{Failures: f.failures, Token: token}))
 }
 
 // token is what requests must carry. Where others than this machine can ask there
 // must be one.
 func (f *envFlags) token() (string, error) {
-	if style := gym.Style(f.failures); style != gym.Masked && style != gym.Status {
-		return "", cli.Usage(fmt.Errorf("unknown --failures %s", f.failures), "want masked or status")
-	}
 	token := os.Getenv(f.tokenEnv)
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
@@ -138,7 +136,7 @@ func (f *envFlags) token() (string, error) {
 // fill puts together what answers and pays.
 func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error) {
 	if e.Harness, err = shop.Profile(f.harness); err != nil {
-		return cli.Usage(err, "the harnesses are "+strings.Join(shop.Profiles(), ", "))
+		return err
 	}
 	if e.Payer, err = f.pay.payer(e.Problems.All, local.Catalog); err != nil {
 		return err

@@ -4,12 +4,14 @@ package evaluate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,49 +33,34 @@ import (
 
 // Flags are the flags of eval as they were given.
 type Flags struct {
-	Shop      catalogFlags
-	Endpoints []string
-	model     string
+	Shop catalogFlags
+	// Played is the run's spec as far as flags say it, Asked how its servers are asked.
+	Played student.Spec
+	Asked  model.Config
+
 	keyEnv    string
 	Problems  string
 	Out       string
 	rescore   string
-	harness   string
 	system    string
 	tools     string
-	noCall    string
-	form      string
 	titles    instrument.Embeddings
-	search    string
-	dialect   string
 	Judge     instrument.JudgeChoice
 	trainedOn string
 	serve     string
 	prices    string
 
-	Samples     int
-	concurrency int
-	seed        int64
-	maxSteps    int
-	retries     int
-	timeout     time.Duration
-	patience    time.Duration
-	serveReady  time.Duration
-	gpuHourUSD  float64
-	coverage    float64
+	serveReady time.Duration
+	gpuHourUSD float64
+	coverage   float64
 	// maxUnjudged is the share of rollouts that may stay without a grade.
 	maxUnjudged float64
 	retryInfra  bool
-	noSeed      bool
 	Quiet       bool
 
-	Temperature, TopP, minP float64
-	topK, maxTokens         int
-	keep                    string
-	topLogProbs             int
-	templateKwargs          string
-	Changed                 func(string) bool
-	priceTable              prices.Table
+	keep           string
+	templateKwargs string
+	priceTable     prices.Table
 	// bill is the cost in words.
 	bill string
 }
@@ -105,7 +92,6 @@ is mended, the same command with --retry-infra asks for what is missing.`,
   arena eval --rescore run --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl`,
 		Args: cli.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			f.Changed = c.Flags().Changed
 			return Run(c.Context(), s, f)
 		},
 	}
@@ -137,76 +123,71 @@ func (f *Flags) addTask(c *cobra.Command) {
 func (f *Flags) AddSetting(c *cobra.Command) {
 	f.Shop.add(c)
 	fl := c.Flags()
-	fl.StringVar(&f.harness, "harness", shop.Profiles()[0], "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
+	f.Played = student.Spec{Harness: shop.Profiles()[0], NoCall: rollout.Continue, PromptForm: rollout.Chat, Dialect: dialect.Auto}
+	cli.Choice(c, &f.Played.Harness, "harness", shop.Profiles(), "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
 	fl.StringVar(&f.system, "system", "", "file with another system prompt; with --prompt-form history it is sent as it is")
 	fl.StringVar(&f.tools, "tools", "", "file with other definitions of the harness's tools: a JSON array in the form of OpenAI")
-	fl.StringVar(&f.noCall, "no-call", string(rollout.Continue), "after a reply without a call: continue, as the public loops do, or end")
-	fl.StringVar(&f.form, "prompt-form", string(rollout.Chat), "chat: a message a turn; history: one message with all that was said, as the public loops send")
-	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
-	fl.StringVar(&f.dialect, "dialect", "auto", "how calls are written: auto, native, oro or hermes")
-	fl.IntVarP(&f.Samples, "samples", "k", 1, "rollouts per problem")
-	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies per rollout at most")
-	fl.Float64Var(&f.coverage, "min-coverage", usualCoverage, "share of rollouts that must be scored")
+	cli.Choice(c, &f.Played.NoCall, "no-call", []rollout.NoCall{rollout.Continue, rollout.End}, "after a reply without a call: continue, as the public loops do, or end")
+	cli.Choice(c, &f.Played.PromptForm, "prompt-form", []rollout.PromptForm{rollout.Chat, rollout.History}, "chat: a message a turn; history: one message with all that was said, as the public loops send")
+	fl.StringVar(&f.Played.Search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
+	cli.Choice(c, &f.Played.Dialect, "dialect", dialect.All(), "how calls are written: auto, native, oro or hermes")
+	fl.IntVarP(&f.Played.Samples, "samples", "k", 1, "rollouts per problem")
+	fl.IntVar(&f.Played.MaxSteps, "max-steps", 25, "replies per rollout at most")
+	f.coverage = usualCoverage
+	cli.Share(c, &f.coverage, "min-coverage", "share of rollouts that must be scored")
 	cli.Reads(c, "system", "tools")
 }
 
 // AddSampling adds how replies are sampled.
 func (f *Flags) AddSampling(c *cobra.Command) {
 	fl := c.Flags()
-	fl.Int64Var(&f.seed, "seed", 0, "sample i is sent seed N+i")
-	fl.BoolVar(&f.noSeed, "no-seed", false, "send no seed: vLLM samples faster without, and nothing can be repeated")
-	fl.Float64Var(&f.Temperature, "temperature", 0, "sampling temperature; the server's own where not given")
-	fl.Float64Var(&f.TopP, "top-p", 1, "nucleus sampling; the server's own where not given")
-	fl.Float64Var(&f.minP, "min-p", 0, "minimum probability; the server's own where not given")
-	fl.IntVar(&f.topK, "top-k", 0, "top-k sampling; the server's own where not given")
-	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens per reply at most; the server's own where not given")
-	fl.StringVar(&f.keep, "keep", "", "tokens: keep the ids and log-probabilities of every reply in tokens.parquet, as far as the server tells them")
-	fl.IntVar(&f.topLogProbs, "top-logprobs", 0, "with --keep tokens also those of the likeliest tokens at each position, 0 to 20")
+	fl.Int64Var(&f.Played.Seed, "seed", 0, "sample i is sent seed N+i")
+	fl.BoolVar(&f.Played.NoSeed, "no-seed", false, "send no seed: vLLM samples faster without, and nothing can be repeated")
+	number := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+	cli.Number(c, &f.Played.Sampling.Temperature, "temperature", number, "sampling temperature; the server's own where not given")
+	cli.Number(c, &f.Played.Sampling.TopP, "top-p", number, "nucleus sampling; the server's own where not given")
+	cli.Number(c, &f.Played.Sampling.MinP, "min-p", number, "minimum probability; the server's own where not given")
+	cli.Number(c, &f.Played.Sampling.TopK, "top-k", strconv.Atoi, "top-k sampling; the server's own where not given")
+	cli.Number(c, &f.Played.Sampling.MaxTokens, "max-tokens", strconv.Atoi, "tokens per reply at most; the server's own where not given")
+	cli.Choice(c, &f.keep, "keep", []string{"tokens"}, "tokens: keep the ids and log-probabilities of every reply in tokens.parquet, as far as the server tells them")
+	fl.IntVar(&f.Played.Keep.Top, "top-logprobs", 0, "with --keep tokens also those of the likeliest tokens at each position, 0 to 20")
 	fl.StringVar(&f.templateKwargs, "chat-template-kwargs", "", "JSON object for the server's chat template")
 }
 
 // AddServing adds where the student is and how it is asked.
 func (f *Flags) AddServing(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringArrayVar(&f.Endpoints, "endpoint", nil, "base URL ending in /v1; repeat it to balance over several servers")
-	fl.StringVar(&f.model, "model", "", "model name to ask for")
+	fl.StringArrayVar(&f.Asked.URLs, "endpoint", nil, "base URL ending in /v1; repeat it to balance over several servers")
+	fl.StringVar(&f.Played.Model, "model", "", "model name to ask for")
 	fl.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")
 	fl.StringVar(&f.serve, "serve", "", "command that serves the model: started first, waited for, and stopped at the end")
 	fl.DurationVar(&f.serveReady, "serve-timeout", 30*time.Minute, "time for the server of --serve to load its model")
 	fl.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens, for the cost of a solved problem")
 	cli.Reads(c, "prices")
 	fl.Float64Var(&f.gpuHourUSD, "gpu-hour-usd", 0, "price of one GPU for an hour, for the cost of a solved problem")
-	fl.IntVar(&f.concurrency, "concurrency", 32, "requests at once per endpoint at most; as many rollouts are played at a time, for each endpoint")
-	fl.IntVar(&f.retries, "retries", 5, "tries after the first")
+	fl.IntVar(&f.Asked.Concurrency, "concurrency", 32, "requests at once per endpoint at most; as many rollouts are played at a time, for each endpoint")
+	fl.IntVar(&f.Asked.Retries, "retries", 5, "tries after the first")
 	fl.BoolVar(&f.retryInfra, "retry-infra", false, "ask again for the rollouts that an earlier command gave up as infra")
-	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time for one request")
-	fl.DurationVar(&f.patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there; then the run stays unfinished")
+	fl.DurationVar(&f.Asked.Timeout, "timeout", 5*time.Minute, "time for one request")
+	fl.DurationVar(&f.Asked.Patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there; then the run stays unfinished")
 }
 
-// sampling holds only what was given: the rest is the server's choice.
-func (f *Flags) sampling() (model.Sampling, error) {
-	var s model.Sampling
-	for name, set := range map[string]func(){
-		"temperature": func() { s.Temperature = &f.Temperature }, "top-p": func() { s.TopP = &f.TopP },
-		"min-p": func() { s.MinP = &f.minP }, "top-k": func() { s.TopK = &f.topK }, "max-tokens": func() { s.MaxTokens = &f.maxTokens },
-	} {
-		if f.Changed(name) {
-			set()
-		}
-	}
+// sampling checks how replies are sampled: what is not given is the server's choice.
+func (f *Flags) sampling() error {
+	s := &f.Played.Sampling
 	if err := s.Validate(); err != nil {
-		return s, cli.Usage(err, "see `arena eval --help`")
+		return cli.Usage(err, "see `arena eval --help`")
 	}
-	if f.seed > 0 && int64(f.Samples)-1 > math.MaxInt64-f.seed {
-		return s, cli.Usage(fmt.Errorf("--seed %d leaves no seeds for %d samples", f.seed, f.Samples), "sample i is sent seed N+i, at most 2^63-1")
+	if f.Played.Seed > 0 && int64(f.Played.Samples)-1 > math.MaxInt64-f.Played.Seed {
+		return cli.Usage(fmt.Errorf("--seed %d leaves no seeds for %d samples", f.Played.Seed, f.Played.Samples), "sample i is sent seed N+i, at most 2^63-1")
 	}
 	if f.templateKwargs != "" {
 		if arena.Raw(f.templateKwargs).Kind() != arena.Object || !json.Valid([]byte(f.templateKwargs)) {
-			return s, cli.Usage(errors.New("--chat-template-kwargs is no JSON object"), `such as {"enable_thinking": false}`)
+			return cli.Usage(errors.New("--chat-template-kwargs is no JSON object"), `such as {"enable_thinking": false}`)
 		}
 		s.TemplateKwargs = []byte(f.templateKwargs)
 	}
-	return s, nil
+	return nil
 }
 
 // check returns what is wrong with the flags before anything is read.
@@ -226,47 +207,38 @@ func (f *Flags) check() error {
 		return cli.Usage(fmt.Errorf("write %s: a run is written where it is played", f.Out), "give -o a folder")
 	case f.Problems == "":
 		return missing("problems", "--problems")
-	case f.rescore == "" && len(f.Endpoints) == 0:
+	case f.rescore == "" && len(f.Asked.URLs) == 0:
 		return missing("endpoint", "--endpoint")
-	case f.rescore == "" && f.model == "":
+	case f.rescore == "" && f.Played.Model == "":
 		return missing("model", "--model")
 	case !(f.gpuHourUSD >= 0) || math.IsInf(f.gpuHourUSD, 0):
 		return cli.Usage(fmt.Errorf("--gpu-hour-usd %v", f.gpuHourUSD), "dollars, 0 or more")
-	case !(f.coverage >= 0 && f.coverage <= 1):
-		return cli.Usage(fmt.Errorf("--min-coverage %v", f.coverage), "a share from 0 to 1")
-	case f.Samples < 1 || f.maxSteps < 1 || f.concurrency < 1:
+	case f.Played.Samples < 1 || f.Played.MaxSteps < 1 || f.Asked.Concurrency < 1:
 		return cli.Usage(errors.New("-k, --max-steps and --concurrency must be 1 or more"), "see `arena eval --help`")
 	}
-	if _, err := dialect.Parse(f.dialect); err != nil {
-		return cli.Usage(err, "auto takes what the model writes")
+	keep := &f.Played.Keep
+	if keep.Tokens = f.keep != ""; keep.Top < 0 || keep.Top > model.MaxTop || keep.Top > 0 && !keep.Tokens {
+		return cli.Usage(fmt.Errorf("--keep %q with --top-logprobs %d", f.keep, keep.Top), "want --keep tokens, with 0 to 20 likely tokens a position")
 	}
-	if n := rollout.NoCall(f.noCall); n != rollout.Continue && n != rollout.End {
-		return cli.Usage(fmt.Errorf("unknown --no-call %q", f.noCall), "want continue or end")
-	}
-	if p := rollout.PromptForm(f.form); p != rollout.Chat && p != rollout.History {
-		return cli.Usage(fmt.Errorf("unknown --prompt-form %q", f.form), "want chat or history")
-	}
-	if f.keep != "" && f.keep != "tokens" || f.topLogProbs < 0 || f.topLogProbs > model.MaxTop || f.topLogProbs > 0 && f.keep == "" {
-		return cli.Usage(fmt.Errorf("--keep %q with --top-logprobs %d", f.keep, f.topLogProbs), "want --keep tokens, with 0 to 20 likely tokens a position")
-	}
-	return nil
+	return f.sampling()
 }
 
-func (f *Flags) kept() model.Keep { return model.Keep{Tokens: f.keep != "", Top: f.topLogProbs} }
-
 func (f *Flags) endpointConfig() model.Config {
-	return model.Config{
-		URLs: f.Endpoints, Key: os.Getenv(f.keyEnv), Concurrency: f.concurrency, LongestPause: time.Minute,
-		MostReply: f.kept().MostReply(f.maxTokens), Timeout: f.timeout, Retries: f.retries, Patience: max(f.patience, time.Nanosecond), Now: time.Now,
+	c, tokens := f.Asked, 0
+	if n := f.Played.Sampling.MaxTokens; n != nil {
+		tokens = *n
 	}
+	c.Key, c.LongestPause, c.Now = os.Getenv(f.keyEnv), time.Minute, time.Now
+	c.MostReply, c.Patience = f.Played.Keep.MostReply(tokens), max(c.Patience, time.Nanosecond)
+	return c
 }
 
 // harnessOf is the harness with the prompt of --system and the tools of --tools, if
 // any, as the model is told of it.
 func (f *Flags) harnessOf() (arena.Harness, error) {
-	h, err := shop.Profile(f.harness)
+	h, err := shop.Profile(f.Played.Harness)
 	if err != nil {
-		return h, cli.Usage(err, "the harnesses are "+strings.Join(shop.Profiles(), ", "))
+		return h, err
 	}
 	if f.tools != "" {
 		if h.Tools, err = readTools(f.tools); err != nil {
@@ -280,8 +252,8 @@ func (f *Flags) harnessOf() (arena.Harness, error) {
 		}
 		h.System = string(text)
 	}
-	if f.system == "" || rollout.PromptForm(f.form) == rollout.Chat {
-		h.System = dialect.Dialect(f.dialect).System(h)
+	if f.system == "" || f.Played.PromptForm == rollout.Chat {
+		h.System = f.Played.Dialect.System(h)
 	}
 	h.SHA256 = shop.HarnessSHA256(h.System, h.Tools)
 	return h, nil
@@ -324,21 +296,12 @@ func toolNames(h arena.Harness) []string {
 }
 
 func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog) (student.Spec, error) {
-	sampling, err := f.sampling()
-	if err != nil {
-		return student.Spec{}, err
-	}
+	s := f.Played
 	if catalog.Len() == 0 {
-		return student.Spec{}, cli.Failed(fmt.Errorf("read catalogue %s: no product", f.Shop.Catalog), "no student could find anything in it")
+		return s, cli.Failed(fmt.Errorf("read catalogue %s: no product", f.Shop.Catalog), "no student could find anything in it")
 	}
-	s := student.Spec{
-		Schema: student.SpecSchema, Model: f.model, Samples: f.Samples, Seed: f.seed, NoSeed: f.noSeed, Dialect: dialect.Dialect(f.dialect),
-		MaxSteps: f.maxSteps, Sampling: sampling, Harness: h.Name, HarnessSHA256: h.SHA256, System: h.System, Problems: len(p.All),
-		NoCall: rollout.NoCall(f.noCall), PromptForm: rollout.PromptForm(f.form), Titles: f.titlesMode(), Keep: f.kept(),
-		ProblemsSHA256: p.SHA256, CatalogXXH3: catalog.Checksum(), Search: "local", Rules: f.Shop.rules, Scorer: student.ScorerVersion,
-	}
-	if f.search != "" {
-		s.Search = f.search
-	}
+	s.Schema, s.HarnessSHA256, s.System, s.Titles = student.SpecSchema, h.SHA256, h.System, f.titlesMode()
+	s.Problems, s.ProblemsSHA256, s.CatalogXXH3 = len(p.All), p.SHA256, catalog.Checksum()
+	s.Search, s.Rules, s.Scorer = cmp.Or(s.Search, "local"), f.Shop.rules, student.ScorerVersion
 	return s, nil
 }

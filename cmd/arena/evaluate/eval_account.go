@@ -8,7 +8,6 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
-	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/prices"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/telemetry"
@@ -25,13 +24,9 @@ func (f *Flags) openJudge(words io.Writer, run *student.Run) (done func() error,
 		run.Spec.Judge = ""
 		return func() error { return nil }, nil
 	}
-	maxUnjudged := 1.0 // the offline judge has no instrument that could fail
-	if f.Judge.AsksModels() {
-		maxUnjudged = llm.Defaults().MaxUnscored
-	}
 	// Flags of this command speak of the student; those of models are in the
 	// judge's own file.
-	judge, err := f.Judge.Open(words, maxUnjudged)
+	judge, err := f.Judge.Open(words)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +100,7 @@ func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost
 		if s.Cached > 0 {
 			c.Total.CachedTokens = new(float64(s.Cached))
 		}
-		c.Total.TokenUSD = f.priceTable.Cost(f.model, prices.Tokens{Prompt: int(*t.Prompt), Cached: int(s.Cached), Completion: int(*t.Completion)})
+		c.Total.TokenUSD = f.priceTable.Cost(f.Played.Model, prices.Tokens{Prompt: int(*t.Prompt), Cached: int(s.Cached), Completion: int(*t.Completion)})
 	}
 	if f.gpuHourUSD > 0 && gpuSeconds != nil {
 		c.Total.GPUUSD = new(*gpuSeconds / time.Hour.Seconds() * f.gpuHourUSD)

@@ -34,12 +34,12 @@ const (
 // preflight asks every endpoint once whether it will answer this run at all, and
 // settles what a rollout must know of its server.
 func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run, server *serve.Server) ([]telemetry.Identity, error) {
-	found := make([]*preflight.Server, len(f.Endpoints))
+	found := make([]*preflight.Server, len(f.Asked.URLs))
 	asking, late := context.WithCancel(ctx)
 	defer late()
 	var answered sync.Once
 	var g errgroup.Group
-	for i, base := range f.Endpoints {
+	for i, base := range f.Asked.URLs {
 		g.Go(func() error {
 			one, err := f.askEndpoint(asking, s, run, base, server, i)
 			if err == nil {
@@ -71,7 +71,7 @@ func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run,
 
 func (f *Flags) askEndpoint(ctx context.Context, s *cli.Streams, run *student.Run, base string, server *serve.Server, i int) (preflight.Server, error) {
 	c := f.endpointConfig()
-	c.URLs, c.Concurrency, c.Retries, c.Patience = []string{base}, 1, min(f.retries, preflightTries), 0
+	c.URLs, c.Concurrency, c.Retries, c.Patience = []string{base}, 1, min(f.Asked.Retries, preflightTries), 0
 	c.Breaker.After = math.MaxInt // each look is a new one, however long nobody was there
 	pool, err := model.NewPool(c)
 	if err != nil {
@@ -83,9 +83,9 @@ func (f *Flags) askEndpoint(ctx context.Context, s *cli.Streams, run *student.Ru
 		words = server.Words()
 	}
 	return preflight.Ask(ctx, preflight.Question{
-		Base: base, Key: c.Key, Words: words, Model: f.model, Template: run.Environment.Template, Pool: pool, Patience: f.patience,
+		Base: base, Key: c.Key, Words: words, Model: f.Played.Model, Template: run.Environment.Template, Pool: pool, Patience: f.Asked.Patience,
 		Waiting: func(words string) {
-			fmt.Fprintf(s.Err, "waiting for %s for up to %s: %s\n", model.Address(base), f.patience, words)
+			fmt.Fprintf(s.Err, "waiting for %s for up to %s: %s\n", model.Address(base), f.Asked.Patience, words)
 		},
 	})
 }

@@ -98,7 +98,7 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 	}
 	run := &student.Run{
 		Spec: spec, Problems: problems, Environment: environment, Scorer: outcome.New(local.Catalog, titles),
-		AtOnce: f.concurrency * max(1, len(f.Endpoints)), RetryInfra: f.retryInfra, Folder: f.Out,
+		AtOnce: f.Asked.Concurrency * max(1, len(f.Asked.URLs)), RetryInfra: f.retryInfra, Folder: f.Out,
 	}
 	run.Contaminated, err = readIDs(f.trainedOn)
 	return run, err
@@ -137,8 +137,8 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 		MaxSteps: spec.MaxSteps, Kept: spec.Keep.Tokens, ToolNames: toolNames(h),
 		Rules: local.Rules, Server: local, Request: arena.Raw(request), Has: local.Catalog.Has,
 	}
-	if f.search != "" {
-		e.Server, e.Tape = shop.NewRemote(f.search), true
+	if f.Played.Search != "" {
+		e.Server, e.Tape = shop.NewRemote(f.Played.Search), true
 	}
 	return e, nil
 }

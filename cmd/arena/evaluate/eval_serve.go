@@ -25,7 +25,7 @@ const serveGrace = 20 * time.Second
 // startServer starts the server of --serve and waits until it answers.
 func (f *Flags) startServer(ctx context.Context) (*serve.Server, error) {
 	server, err := serve.Start(serve.Config{
-		Command: f.serve, LogPath: filepath.Join(f.Out, student.ServerLog), Base: f.Endpoints[0], Key: os.Getenv(f.keyEnv),
+		Command: f.serve, LogPath: filepath.Join(f.Out, student.ServerLog), Base: f.Asked.URLs[0], Key: os.Getenv(f.keyEnv),
 		Ready: f.serveReady, Grace: serveGrace,
 	})
 	if err != nil {
@@ -90,14 +90,14 @@ func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 // asksASearchServer refuses a URL at which another server answers: a student's
 // client would read that as nothing found. One that is down or busy may come back.
 func (f *Flags) asksASearchServer(ctx context.Context) error {
-	if f.search == "" {
+	if f.Played.Search == "" {
 		return nil
 	}
 	const path = "/find_product"
 	question := python.DictOf(python.Item{Key: "q", Value: python.String("a")}, python.Item{Key: "page", Value: python.String("1")})
-	_, status, _ := shop.NewRemote(f.search).Get(ctx, path, question)
+	_, status, _ := shop.NewRemote(f.Played.Search).Get(ctx, path, question)
 	if status < http.StatusBadRequest || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
 		return nil
 	}
-	return cli.Usage(fmt.Errorf("ask the search server: %s%s is answered with status %d", f.search, path, status), "--search is the URL before /find_product, such as that of arena shop serve")
+	return cli.Usage(fmt.Errorf("ask the search server: %s%s is answered with status %d", f.Played.Search, path, status), "--search is the URL before /find_product, such as that of arena shop serve")
 }

@@ -92,7 +92,7 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) e
 		w.gpus = telemetry.OpenGPUs(ctx, w.visibleGPUs())
 	}
 	watcher := telemetry.Watcher{
-		Bases: w.flags.Endpoints, Key: os.Getenv(w.flags.keyEnv), GPUs: w.gpus, Path: w.file(student.TelemetrySeries), Now: time.Now,
+		Bases: w.flags.Asked.URLs, Key: os.Getenv(w.flags.keyEnv), GPUs: w.gpus, Path: w.file(student.TelemetrySeries), Now: time.Now,
 		Loaded: time.Since(w.began),
 		Every:  watchEvery, Rollouts: w.rollouts, Seen: w.show,
 	}
@@ -132,7 +132,7 @@ var visibleDevices = regexp.MustCompile(`\bCUDA_VISIBLE_DEVICES=["']?([^\s"';]*)
 
 // localServer: only then are the GPUs of this machine the server's.
 func (w *evalWatch) localServer() bool {
-	return w.flags.serve != "" || slices.ContainsFunc(w.flags.Endpoints, func(base string) bool {
+	return w.flags.serve != "" || slices.ContainsFunc(w.flags.Asked.URLs, func(base string) bool {
 		u, err := url.Parse(base)
 		if err != nil {
 			return false

@@ -14,7 +14,7 @@ import (
 
 func watchOf(t *testing.T, words *bytes.Buffer, total int) *evalWatch {
 	t.Helper()
-	f := &Flags{Endpoints: []string{"http://127.0.0.1:1/v1"}, concurrency: 8, timeout: time.Second}
+	f := &Flags{Asked: model.Config{URLs: []string{"http://127.0.0.1:1/v1"}, Concurrency: 8, Timeout: time.Second}}
 	pool, err := model.NewPool(f.endpointConfig())
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestWhoseGPUs(t *testing.T) {
 		"http://localhost:8000/v1": true, "http://127.0.0.5:8000/v1": true, "http://[::1]:8000/v1": true, "http://0.0.0.0:8000/v1": true,
 		"http://10.0.0.7:8000/v1": false, "https://api.example.org/v1": false,
 	} {
-		if w.flags.Endpoints = []string{base}; w.localServer() != want {
+		if w.flags.Asked.URLs = []string{base}; w.localServer() != want {
 			t.Errorf("%s: %v", base, !want)
 		}
 	}

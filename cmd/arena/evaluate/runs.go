@@ -15,7 +15,7 @@ import (
 
 // NewCompare makes `arena compare`.
 func NewCompare(s *cli.Streams) *cobra.Command {
-	var o comparison.Options
+	o := comparison.Options{MinCoverage: usualCoverage}
 	var asJSON bool
 	var trainedOn string
 	c := &cobra.Command{
@@ -38,9 +38,6 @@ but model and seed, by name, exit 2.`,
   arena compare base tuned --json`,
 		Args: cli.Takes(2, cli.AnyNumber),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
-			if !(o.MinCoverage >= 0 && o.MinCoverage <= 1) || !(o.Margin >= 0 && o.Margin <= 1) {
-				return cli.Usage(fmt.Errorf("--min-coverage %v, --margin %v", o.MinCoverage, o.Margin), "shares from 0 to 1")
-			}
 			if o.Contaminated, err = readIDs(trainedOn); err != nil {
 				return err
 			}
@@ -53,8 +50,8 @@ but model and seed, by name, exit 2.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
 	c.Flags().BoolVar(&o.Anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
-	c.Flags().Float64Var(&o.MinCoverage, "min-coverage", usualCoverage, "share of each run's rollouts that must be scored")
-	c.Flags().Float64Var(&o.Margin, "margin", 0, "difference that does not matter: test whether the runs are equal within it")
+	cli.Share(c, &o.MinCoverage, "min-coverage", "share of each run's rollouts that must be scored")
+	cli.Share(c, &o.Margin, "margin", "difference that does not matter: test whether the runs are equal within it")
 	c.Flags().StringVar(&trainedOn, "trained-on", "", trainedOnUsage)
 	cli.ReadsFiles(c)
 	cli.Reads(c, "trained-on")
@@ -96,9 +93,8 @@ func NewResults(s *cli.Streams) *cobra.Command {
 			return cli.WriteWhole(s, out, func(w io.Writer) error { return printResults(w, args[0], byProblem) })
 		},
 	}
-	c.Flags().StringVarP(&out, "output", "o", "-", "output file; - is standard output")
+	cli.Out(c, &out)
 	cli.ReadsFiles(c)
-	cli.Replaces(c, "output")
 	c.Flags().BoolVar(&byProblem, "by-problem", false, "one line a problem: samples, successes, rate, whether it is flaky")
 	return c
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -29,28 +31,17 @@ type catalogFlags struct {
 func (f *catalogFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.Catalog, "catalog", "", "product catalogue: JSONL, or .gz or .zst of it")
 	c.Flags().StringVar(&f.index, "index", "", "its search index, made by arena shop index; built on the spot where none is given")
-	c.Flags().StringVar(&f.rules, "rules", "subnet", "whose server to be: subnet or benchmark (ShoppingBench)")
+	f.rules = "subnet"
+	cli.Choice(c, &f.rules, "rules", slices.Sorted(maps.Keys(searchRules)), "whose server to be: subnet or benchmark (ShoppingBench)")
 	cli.Reads(c, "catalog", "index")
 }
 
-func (f *catalogFlags) searchRules() (shop.Rules, error) {
-	switch f.rules {
-	case "subnet":
-		return shop.SubnetRules, nil
-	case "benchmark":
-		return shop.BenchmarkRules, nil
-	default:
-		return shop.Rules{}, cli.Usage(errors.New("unknown --rules "+f.rules), "want subnet or benchmark")
-	}
-}
+// searchRules are the rules of servers, by whose they are.
+var searchRules = map[string]shop.Rules{"subnet": shop.SubnetRules, "benchmark": shop.BenchmarkRules}
 
 // open opens the catalogue to search in. Its index is read whole once: a damaged one
 // would rank otherwise and say nothing.
 func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
-	rules, err := f.searchRules()
-	if err != nil {
-		return shop.Local{}, err
-	}
 	if f.Catalog == "" {
 		return shop.Local{}, cli.Usage(errors.New("no catalogue given"), "name one with --catalog")
 	}
@@ -67,7 +58,7 @@ func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	if err != nil {
 		return shop.Local{}, cli.Failed(err, hint)
 	}
-	return shop.Local{Catalog: c, Rules: rules}, nil
+	return shop.Local{Catalog: c, Rules: searchRules[f.rules]}, nil
 }
 
 func newShopServe(s *cli.Streams) *cobra.Command {

@@ -36,10 +36,9 @@ result is null where it holds NaN or Infinity, which JSON cannot.`,
 		},
 	}
 	f.add(c)
-	c.Flags().StringVarP(&out, "output", "o", "-", "output file; - is standard output")
+	cli.Out(c, &out)
 	c.Flags().StringVar(&remote, "remote", "", "ask the search server at this URL instead of a catalogue")
 	cli.ReadsFiles(c)
-	cli.Replaces(c, "output")
 	return c
 }
 
@@ -48,12 +47,8 @@ func openTools(ctx context.Context, f catalogFlags, remote string) (*shop.Tools,
 	if err != nil {
 		return nil, nil, err
 	}
-	rules, err := f.searchRules()
-	if err != nil {
-		return nil, nil, err
-	}
 	if remote != "" {
-		tools, bad := shop.NewTools(shop.NewRemote(remote), rules, all)
+		tools, bad := shop.NewTools(shop.NewRemote(remote), searchRules[f.rules], all)
 		return tools, func() error { return nil }, bad
 	}
 	local, err := f.open(ctx)

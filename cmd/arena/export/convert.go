@@ -2,8 +2,8 @@ package export
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +14,7 @@ import (
 
 // convertFlags are what a user can say to `arena convert`.
 type convertFlags struct {
-	to      string
+	to      convert.Format
 	out     string
 	reading cli.Reading
 	quiet   bool
@@ -40,7 +40,7 @@ is told by name; docs/traces.md says what each name means. Nothing is redacted.`
 		Args: cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) },
 	}
-	c.Flags().StringVar(&f.to, "to", "", "format to write: "+formatNames())
+	cli.Choice(c, &f.to, "to", convert.Formats, "format to write: "+formatNames())
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
 	f.reading.Register(c)
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
@@ -58,9 +58,8 @@ func formatNames() string {
 }
 
 func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) error {
-	format := convert.Format(f.to)
-	if !slices.Contains(convert.Formats, format) {
-		return cli.Usage(fmt.Errorf("--to is %q", f.to), "give one of "+formatNames())
+	if f.to == "" {
+		return cli.Usage(errors.New("no format named"), "give one of "+formatNames()+" with --to")
 	}
 	if f.out == "" {
 		return cli.Usage(fmt.Errorf("no output named"), "give -o PATH, or -o - for standard output")
@@ -69,9 +68,9 @@ func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) err
 	if err != nil {
 		return err
 	}
-	c := conversion{format: format, runID: f.reading.RunID, inputs: inputs, lost: map[convert.Loss]int{}, named: map[string]int{}, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
+	c := conversion{format: f.to, runID: f.reading.RunID, inputs: inputs, lost: map[convert.Loss]int{}, named: map[string]int{}, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
 	c.progress.Begin("convert", len(inputs))
-	if format == convert.STS && f.out != "-" {
+	if f.to == convert.STS && f.out != "-" {
 		err = c.folder(ctx, f.out)
 	} else {
 		err = cli.WriteWhole(s, f.out, c.stream(ctx))

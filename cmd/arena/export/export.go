@@ -60,7 +60,7 @@ in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
 	}
 	c.Flags().StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write, several allowed; all for every one")
 	f.target.Replacing(c)
-	c.Flags().IntVarP(&f.workers, "jobs", "j", f.workers, "formats written side by side from one reading of the corpus; fewer take less memory")
+	cli.Jobs(c, &f.workers, "formats written side by side from one reading of the corpus; fewer take less memory")
 	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
 	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
 	c.Flags().StringVar(&f.tokenizer, "tokenizer", "", "tokenizer.json (byte-level BPE) to count tokens with; attempts over --max-tokens go, 14336 unless set")

@@ -27,7 +27,7 @@ const offlineSteps = "steps"
 // ones, or models whose answers a ledger keeps.
 type JudgeChoice struct {
 	Name      string
-	steps     string
+	Steps     string
 	agreement string
 	probes    string
 	LLM       LLMFlags
@@ -42,7 +42,7 @@ func (j *JudgeChoice) Flags(c *cobra.Command) {
 
 func (j *JudgeChoice) choose(c *cobra.Command) {
 	c.Flags().StringVar(&j.Name, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or ")+" (judge first with arena judge, which asks for many at once; build then reads its ledger)")
-	c.Flags().StringVar(&j.steps, "step-judge", offlineSteps, "what labels steps: steps (the offline rule) or llm, which is asked about attempts that may become rows; llm implies --steps")
+	c.Flags().StringVar(&j.Steps, "step-judge", offlineSteps, "what labels steps: steps (the offline rule) or llm, which is asked about attempts that may become rows; llm implies --steps")
 	c.Flags().StringVar(&j.LLM.Settings.File, "judge-config", "", "YAML file with the panel of models, and whatever else docs/judges-llm.md lists")
 	c.Flags().StringArrayVar(&j.LLM.Settings.Sets, "judge-set", nil, "one key of it, such as votes=3 (may be repeated)")
 	c.Flags().StringVar(&j.agreement, "judge-agreement", "", "what arena agreement --json printed of this judge, for the dataset card")
@@ -59,22 +59,34 @@ type Judges struct {
 	StepsIs judges.Identity
 	// Asks reports whether models grade attempts, StepsAsk whether they label steps.
 	Asks, StepsAsk bool
+	// Models are those that are asked; nil for none.
+	Models *Models
 	// MaxUnscored is the share of attempts that may stay without a grade.
 	MaxUnscored float64
 	// Close closes what they keep.
 	Close func() error
 }
 
-// Open opens the judges that were chosen. Where nothing is said of models' missing
-// answers, maxUnscored holds. Warnings go to words.
-func (j *JudgeChoice) Open(words io.Writer, maxUnscored float64) (*Judges, error) {
+// Open opens the judges that were chosen, with the usual limit on missing answers:
+// what models leave out is bounded, and the offline judge has no instrument that could
+// fail. Warnings go to words.
+func (j *JudgeChoice) Open(words io.Writer) (*Judges, error) {
+	maxUnscored := 1.0
+	if j.AsksModels() {
+		maxUnscored = llm.Defaults().MaxUnscored
+	}
+	return j.OpenWithin(words, maxUnscored)
+}
+
+// OpenWithin is Open where maxUnscored holds unless flags or file say otherwise.
+func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges, error) {
 	judge, known := judges.Named(j.Name)
 	if !known {
 		return nil, cli.Usage(fmt.Errorf("--judge is %q", j.Name), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena list judges` describes them")
 	}
-	label, known := judges.StepsNamed(cmp.Or(j.steps, offlineSteps)) // commands without steps leave the flag out
+	label, known := judges.StepsNamed(cmp.Or(j.Steps, offlineSteps)) // commands without steps leave the flag out
 	if !known {
-		return nil, cli.Usage(fmt.Errorf("--step-judge is %q", j.steps), "steps are labelled by steps or llm; `arena list judges` describes them")
+		return nil, cli.Usage(fmt.Errorf("--step-judge is %q", j.Steps), "steps are labelled by steps or llm; `arena list judges` describes them")
 	}
 	if !judge.AsksModels && !label.AsksModels && j.LLM.Given() {
 		return nil, cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm or --step-judge llm, or leave out what is said about models")
@@ -87,7 +99,7 @@ func (j *JudgeChoice) Open(words io.Writer, maxUnscored float64) (*Judges, error
 		if err != nil {
 			return nil, err
 		}
-		panel, o.MaxUnscored, o.Close = m.Judge, m.Config.MaxUnscored, m.Close
+		panel, o.Models, o.MaxUnscored, o.Close = m.Judge, m, m.Config.MaxUnscored, m.Close
 	}
 	var errs [2]error
 	o.Judge, o.Is, errs[0] = judge.Open(panel)
@@ -101,7 +113,7 @@ func (j *JudgeChoice) Open(words io.Writer, maxUnscored float64) (*Judges, error
 // AsksModels reports whether the judge or the labels of steps come from models.
 func (j *JudgeChoice) AsksModels() bool {
 	judge, _ := judges.Named(j.Name)
-	label, _ := judges.StepsNamed(j.steps)
+	label, _ := judges.StepsNamed(j.Steps)
 	return judge.AsksModels || label.AsksModels
 }
 

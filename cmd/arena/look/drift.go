@@ -41,10 +41,9 @@ grade=, leaks=, kept=.`,
 	}
 	f.Flags(c)
 	c.Flags().StringVar(&f.against, "against", "", "corpus of the day before (required)")
-	c.Flags().StringVarP(&f.out, "output", "o", "-", "output file; - is standard output")
+	cli.Out(c, &f.out)
 	cli.ReadsFiles(c)
 	cli.Reads(c, "against")
-	cli.Replaces(c, "output")
 	return c
 }
 

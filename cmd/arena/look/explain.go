@@ -40,9 +40,8 @@ there, or from a DAY that is named; that of a kept attempt is in the corpus itse
 			})
 		},
 	}
-	c.Flags().StringVarP(&out, "output", "o", "-", "output file; - is standard output")
+	cli.Out(c, &out)
 	cli.ReadsFiles(c)
-	cli.Replaces(c, "output")
 	return c
 }
 

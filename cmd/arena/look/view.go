@@ -40,7 +40,7 @@ type viewFlags struct {
 
 // NewView makes `arena view`.
 func NewView(s *cli.Streams) *cobra.Command {
-	f := &viewFlags{streams: s}
+	f := &viewFlags{streams: s, workers: runtime.NumCPU()}
 	c := &cobra.Command{
 		Use:   "view CORPUS|RUN|DAY… [-o SITE]",
 		Short: "Show days and runs in pages: each figure opens its attempts, each attempt its reasons",
@@ -76,7 +76,7 @@ needs nothing beside it, to be sent to whoever disputes its verdict.`,
 	c.Flags().StringVar(&f.appeal, "appeal", "", "write one attempt, RUN/PROBLEM, as one page that may be shown outside")
 	c.Flags().StringArrayVar(&f.embargo, "embargo", nil, "with --public: agent, by hotkey or version, that is not shown; may be repeated")
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "with --public: problems that are protected beside those of the corpus's bank; may be repeated")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", runtime.NumCPU(), "inputs read at once")
+	cli.Jobs(c, &f.workers, "inputs read at once")
 	cli.ReadsFiles(c)
 	cli.Reads(c, "held-out")
 	cli.Replaces(c, "output")
@@ -88,8 +88,8 @@ func (f *viewFlags) run(ctx context.Context, args []string) error {
 	if err := f.outside(); err != nil {
 		return err
 	}
-	if f.workers < 1 || f.dropped < 0 {
-		return cli.Usage(errors.New("-j and --traces are numbers of workers and attempts"), "give -j at least 1 and --traces at least 0")
+	if f.dropped < 0 {
+		return cli.Usage(fmt.Errorf("--traces is %d", f.dropped), "give 0 or more")
 	}
 	corpora, runs, days := apart(args)
 	if len(corpora)+len(runs) == 0 {
