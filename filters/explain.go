@@ -1,25 +1,13 @@
 package filters
 
 import (
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
-	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// Row is one line of an explanation: a call of the dialogue, a turn without
-// calls, or a dispatch that the dialogue does not show.
+// Row is one line of an explanation: a call of the dialogue, or a dispatch that the
+// dialogue does not show.
 type Row struct {
-	// Step counts the dialogue's turns from 1; 0 for a dispatch outside of it.
-	Step int
-	// Said is the beginning of what the turn thinks or says.
-	Said string
-	// Call is the dialogue's call, Dispatched the request that the proxy saw.
-	Call       string
-	Dispatched string
 	// NamedBy counts the log's answered inference calls from 1; 0 where none
 	// named the dispatch.
 	NamedBy int
@@ -65,30 +53,25 @@ func rows(a *evidence.Attempt) []Row {
 	var rows []Row
 	next := 0
 	for i := range a.Dialogue.Turns {
-		turn := &a.Dialogue.Turns[i]
-		said := shorten(joinLines(turn.Think, joinLines(turn.Text, turn.User)), 60)
-		if len(turn.Calls) == 0 {
-			rows = append(rows, Row{Step: i + 1, Said: said})
-		}
-		for range min(len(turn.Calls), len(a.Claims)-next) {
-			rows = append(rows, row(a, i, said, &a.Claims[next]))
-			next, said = next+1, ""
+		for range min(len(a.Dialogue.Turns[i].Calls), len(a.Claims)-next) {
+			rows = append(rows, row(a, &a.Claims[next]))
+			next++
 		}
 	}
 	for i := range a.Log.Dispatches {
 		if d := &a.Log.Dispatches[i]; d.Claimed < 0 {
-			rows = append(rows, Row{Dispatched: request(d), NamedBy: d.Reply + 1, Link: d.Link.String() + ", not in the dialogue", Sent: d.Call})
+			rows = append(rows, Row{NamedBy: d.Reply + 1, Link: d.Link.String() + ", not in the dialogue", Sent: d.Call})
 		}
 	}
 	return rows
 }
 
-func row(a *evidence.Attempt, turn int, said string, c *evidence.Claim) Row {
-	r := Row{Step: turn + 1, Said: said, Call: shorten(c.Call.Name+" "+string(c.Call.Arguments), 70), Of: c.Call}
+func row(a *evidence.Attempt, c *evidence.Claim) Row {
+	r := Row{Of: c.Call}
 	switch {
 	case c.Dispatch >= 0:
 		d := &a.Log.Dispatches[c.Dispatch]
-		r.Dispatched, r.NamedBy, r.Link, r.Sent = request(d), d.Reply+1, d.Link.String(), d.Call
+		r.NamedBy, r.Link, r.Sent = d.Reply+1, d.Link.String(), d.Call
 		if c.Edited {
 			r.Link += ", result edited"
 		}
@@ -104,17 +87,4 @@ func row(a *evidence.Attempt, turn int, said string, c *evidence.Claim) Row {
 		r.Link = link.String()
 	}
 	return r
-}
-
-func request(d *evidence.Dispatch) string {
-	return shorten(evidence.Endpoint(d.Call.Path)+" "+string(d.Call.Params), 60) + " (" + strconv.Itoa(d.Call.Status) + ")"
-}
-
-// shorten cuts a text to its first line and n characters.
-func shorten(s string, n int) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if utf8.RuneCountInString(s) > n {
-		return plaintext.Clip(s, n-1) + "…"
-	}
-	return s
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -67,7 +68,7 @@ func (g *grouper) selected(x *block.Entry, f choose.Fate) (bool, error) {
 		return true, nil
 	}
 	s := g.revised(x)
-	line := &where.Line{Attempt: g.attemptRow(x, f), Verdict: verdict(x, &s), Outcome: outcomeRow(x), Judgement: judgement(x, &x.Judgement, g.weights.factor(x)), Leak: leak(x)}
+	line := &where.Line{Attempt: g.attemptRow(x, f), Verdict: rows.VerdictOf(&x.Attempt, &s), Outcome: outcomeRow(x), Judgement: rows.JudgementOf(&x.Attempt, &x.Judgement, g.weights.factor(x)), Leak: leak(x)}
 	return g.where.Match(line.Values())
 }
 

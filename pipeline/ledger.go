@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -49,7 +48,7 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 			return nil
 		}
 		s := g.revised(x)
-		return out.Add(verdict(x, &s))
+		return out.Add(rows.VerdictOf(&x.Attempt, &s))
 	})
 	if err != nil {
 		return err
@@ -102,14 +101,14 @@ func leak(x *block.Entry) *rows.Leak {
 // attempt, readers of the ledger that want a score take the first.
 func (w *unitWriter) enterJudgements(l *finish.Ledger, x *block.Entry) error {
 	if x.Judgement.Outcome != "" {
-		if err := l.Judgements.Add(judgement(x, &x.Judgement, w.weights.factor(x))); err != nil {
+		if err := l.Judgements.Add(rows.JudgementOf(&x.Attempt, &x.Judgement, w.weights.factor(x))); err != nil {
 			return err
 		}
 	}
 	if x.StepJudgement.Outcome == "" {
 		return nil
 	}
-	return l.Judgements.Add(judgement(x, &x.StepJudgement, nil))
+	return l.Judgements.Add(rows.JudgementOf(&x.Attempt, &x.StepJudgement, nil))
 }
 
 func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
@@ -124,24 +123,6 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
 		row.Rank = &rank
 	}
 	return &row
-}
-
-func verdict(x *block.Entry, s *arena.Structure) *rows.Verdict {
-	row := &rows.Verdict{
-		TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
-		Confidence: s.Confidence, Adaptivity: s.Adaptivity, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
-	}
-	for _, v := range s.Verdicts {
-		row.Checks = append(row.Checks, rows.CheckVerdict{
-			Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit,
-		})
-	}
-	for _, f := range s.Features {
-		if rows.Finite(f.Value) != nil {
-			row.Features = append(row.Features, rows.Feature{Name: f.Name, Value: f.Value})
-		}
-	}
-	return row
 }
 
 func outcomeRow(x *block.Entry) *rows.Outcome {
@@ -172,17 +153,4 @@ func wide(v *int) *int64 {
 	}
 	w := int64(*v)
 	return &w
-}
-
-// judgement is the row of a judgement with the factor that came of it.
-func judgement(x *block.Entry, j *arena.Judgement, factor *float64) *rows.Judgement {
-	row := &rows.Judgement{
-		TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Judge: j.Judge, Outcome: string(j.Outcome), Score: j.Score,
-		Multiplier: factor, Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
-		PromptTokens: int64(j.PromptTokens), CompletionTokens: int64(j.CompletionTokens), CostUSD: j.CostUSD, Detail: j.Detail,
-	}
-	for _, s := range j.Spans {
-		row.Spans = append(row.Spans, rows.Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote})
-	}
-	return row
 }

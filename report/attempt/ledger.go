@@ -66,21 +66,34 @@ func Read(fsys corpus.FS, dir string) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Manifest: m, Rules: Rules{Filter: filters.Defaults()}, Meanings: Meanings(), Checks: map[string]checks.Check{}, fsys: fsys, dir: dir}
+	l := &Ledger{Manifest: m, Rules: Rules{Filter: filters.Defaults()}, Meanings: Meanings(), Checks: checksByName(), fsys: fsys, dir: dir}
 	if err = yaml.Unmarshal(m.Configuration, &l.Rules); err != nil {
 		return nil, fmt.Errorf("read the configuration of %s: %w", dir, err)
 	}
 	if l.filter, err = filters.New(l.Rules.Filter); err != nil {
 		return nil, err
 	}
-	for _, c := range filters.Catalogue() {
-		l.Checks[c.Name] = c
-	}
 	if l.Lines, err = where.Read(fsys, dir); err != nil {
 		return nil, err
 	}
 	l.index()
 	return l, errors.Join(l.readLeaks(), l.readBank())
+}
+
+// Alone is the ledger of one attempt that no corpus holds, as far as filter and judge
+// answered for it.
+func Alone(line *where.Line) *Ledger {
+	l := &Ledger{Lines: []*where.Line{line}, Meanings: Meanings(), Checks: checksByName()}
+	l.index()
+	return l
+}
+
+func checksByName() map[string]checks.Check {
+	all := map[string]checks.Check{}
+	for _, c := range filters.Catalogue() {
+		all[c.Name] = c
+	}
+	return all
 }
 
 // index finds lines by attempt and by problem. Of the copies of an attempt the one

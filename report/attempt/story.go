@@ -71,8 +71,22 @@ type Reply struct {
 
 // Tell adds to an argument what its trace says.
 func (l *Ledger) Tell(a *Argument, t *arena.Trace, source string) {
+	s := StoryOf(l.filter, t, source)
+	if a.Story = s; a.Near == nil {
+		return
+	}
+	if what := product.FindStringSubmatch(a.Leak.Evidence); a.Leak.Tier == string(guard.TierSpec) && what != nil {
+		a.Near.Found = s.holds(cmp.Or(what[1], what[2]))
+	} else {
+		a.Near.Words = shared(t.Query, a.Near.Texts)
+	}
+}
+
+// StoryOf is what a trace says, its calls linked to replies and the rules weighed as
+// the filter has it.
+func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	d := filters.Normalise(t)
-	e := l.filter.Explain(t, &d)
+	e := f.Explain(t, &d)
 	s := &Story{Source: source, Query: t.Query, System: t.System, Faults: d.Faults}
 	links := map[*arena.Call]*filters.Row{}
 	for i := range e.Rows {
@@ -97,15 +111,7 @@ func (l *Ledger) Tell(a *Argument, t *arena.Trace, source string) {
 		x.Odds = finite(x.Odds)
 		s.Odds = append(s.Odds, x)
 	}
-	a.Story = s
-	if a.Near == nil {
-		return
-	}
-	if what := product.FindStringSubmatch(a.Leak.Evidence); a.Leak.Tier == string(guard.TierSpec) && what != nil {
-		a.Near.Found = s.holds(cmp.Or(what[1], what[2]))
-	} else {
-		a.Near.Words = shared(t.Query, a.Near.Texts)
-	}
+	return s
 }
 
 // product finds what the guard's evidence names: an id, or a title in quotes.

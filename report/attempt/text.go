@@ -31,6 +31,25 @@ func (l *Ledger) Write(w io.Writer, a *Argument) error {
 	return p.err
 }
 
+// WriteVerdict explains what the filter says of an attempt, and nothing else.
+func (l *Ledger) WriteVerdict(w io.Writer, a *Argument) error {
+	return alone(w, a, l.filtered)
+}
+
+// WriteGrade explains what the judge says of an attempt, and nothing else.
+func (l *Ledger) WriteGrade(w io.Writer, a *Argument) error {
+	return alone(w, a, judged)
+}
+
+// alone writes one stage of an attempt with its dialogue.
+func alone(w io.Writer, a *Argument, stage func(*printer, *Argument)) error {
+	p := &printer{w: w}
+	p.print(text.Line(a.Attempt.TraceID + "  agent " + cmp.Or(a.Attempt.AgentVersion, "-")))
+	stage(p, a)
+	story(p, a)
+	return p.err
+}
+
 // printer writes lines of a fixed width; its first error stays.
 type printer struct {
 	w   io.Writer

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/report/attempt"
 )
 
 // filterDay runs the filter over days.
@@ -31,8 +32,8 @@ type filtered struct {
 	day *habits.Agent
 	// success is the outcome, known to --reweight alone.
 	success bool
-	// explanation is of the attempt that --explain names, and of its copies.
-	explanation *filters.Explanation
+	// story is of the attempt that --explain names, and of its copies.
+	story *attempt.Story
 }
 
 // read makes the first pass over all inputs, then the second, and returns the
