@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/report/attempt"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // filterDay runs the filter over days.
@@ -17,6 +18,8 @@ type filterDay struct {
 	cli.Scan
 	flags  *filterFlags
 	filter *filters.Filter
+	// inputs are those of the days, where they were opened already.
+	inputs []traces.Input
 	// each, where set, sees every trace while it is in memory, and may note
 	// something on what stays of it; inputs run side by side.
 	each func(ctx context.Context, t *arena.Trace, f *filtered) error
@@ -39,11 +42,13 @@ type filtered struct {
 // read makes the first pass over all inputs, then the second, and returns the
 // attempts in input order.
 func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error) {
-	inputs, err := d.Streams.DayInputs(ctx, days)
-	if err != nil {
-		return nil, err
+	if d.inputs == nil {
+		var err error
+		if d.inputs, err = d.Streams.DayInputs(ctx, days); err != nil {
+			return nil, err
+		}
 	}
-	all, err := cli.Scanned(ctx, &d.Scan, inputs, func(ctx context.Context, t *arena.Trace) (f filtered, err error) {
+	all, err := cli.Scanned(ctx, &d.Scan, d.inputs, func(ctx context.Context, t *arena.Trace) (f filtered, err error) {
 		f = d.check(t)
 		if d.each != nil {
 			err = d.each(ctx, t, &f)

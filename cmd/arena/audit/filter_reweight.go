@@ -18,11 +18,7 @@ import (
 // reweighting by richness. Every attempt counts, time-outs as failures, as in
 // the subnet's own aggregate.
 func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) error {
-	days, err := d.Streams.LocalDays(ctx, days)
-	if err != nil {
-		return err
-	}
-	if err = d.outcomes(days); err != nil {
+	if err := d.outcomes(ctx, days); err != nil {
 		return err
 	}
 	all, err := d.read(ctx, days)
@@ -43,7 +39,7 @@ func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) er
 
 // outcomes arranges that every attempt's success is known: out of --scores, or
 // by the subnet's rules.
-func (d *filterDay) outcomes(days []string) error {
+func (d *filterDay) outcomes(ctx context.Context, days []string) error {
 	if d.flags.scores != "" {
 		type solved struct {
 			Success bool `json:"success"`
@@ -59,13 +55,14 @@ func (d *filterDay) outcomes(days []string) error {
 		}
 		return err
 	}
-	r := &scoreRun{flags: &scoreFlags{problems: d.flags.problems, catalogs: d.flags.catalogs}}
-	if err := r.open(days, outcome.Carried{}); err != nil {
+	r := &scoreRun{Scan: d.Scan, flags: &scoreFlags{problems: d.flags.problems, catalogs: d.flags.catalogs}}
+	if err := r.open(ctx, days, outcome.Carried{}); err != nil {
 		return err
 	}
+	d.inputs = r.day.Inputs
+	d.Streams.AtEnd(func() { r.day.Close() }) //nolint:errcheck // only read
 	d.each = func(ctx context.Context, t *arena.Trace, f *filtered) error {
-		p, _ := r.suite.Find(t)
-		o, err := r.scorer.Score(ctx, t, p)
+		o, err := r.score(ctx, t)
 		f.success = o.Success
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -65,10 +65,9 @@ func (f *scoreFlags) run(ctx context.Context, s *cli.Streams, days []string) err
 // scoreRun scores the attempts of days.
 type scoreRun struct {
 	cli.Scan
-	flags   *scoreFlags
-	catalog outcome.Catalog
-	suite   *arena.Suite
-	scorer  *outcome.Scorer
+	flags  *scoreFlags
+	day    *pipeline.Day
+	scorer *outcome.Scorer
 }
 
 // scored is the line of an attempt, and what it says.
@@ -78,20 +77,12 @@ type scored struct {
 }
 
 func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
-	defer r.catalog.Close() //nolint:errcheck // only read
-	days, err := r.Streams.LocalDays(ctx, days)
-	if err != nil {
+	if err := r.open(ctx, days, titles); err != nil {
 		return err
 	}
-	inputs, err := r.Streams.DayInputs(ctx, days)
-	if err != nil {
-		return err
-	}
-	if err = r.open(days, titles); err != nil {
-		return err
-	}
-	err = cli.WriteWhole(r.Streams, r.flags.Out, func(w io.Writer) error {
-		all, bad := cli.Scanned(ctx, &r.Scan, inputs, r.attempt)
+	defer r.day.Close() //nolint:errcheck // only read
+	err := cli.WriteWhole(r.Streams, r.flags.Out, func(w io.Writer) error {
+		all, bad := cli.Scanned(ctx, &r.Scan, r.day.Inputs, r.attempt)
 		if bad != nil {
 			return bad
 		}
@@ -111,61 +102,31 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 	return r.Unread.Within(r.Reading.MaxUnreadable)
 }
 
-// open reads problems and catalogues.
-func (r *scoreRun) open(days []string, titles outcome.Titles) error {
-	var problems []arena.Problem
-	err := eachFile(r.flags.problems, days, "problems", func(path string) error {
-		more, err := readProblems(path)
-		problems = append(problems, more...)
-		return err
-	})
+// open reads problems and catalogues as a build does.
+func (r *scoreRun) open(ctx context.Context, days []string, titles outcome.Titles) error {
+	days, err := r.Streams.LocalDays(ctx, days)
 	if err != nil {
 		return err
 	}
-	err = eachFile(r.flags.catalogs, days, "catalog", func(path string) error { return r.catalog.Open(path, maxDocumentBytes) })
-	r.suite, r.scorer = arena.NewSuite(problems), outcome.New(&r.catalog, titles)
-	return err
-}
-
-func readProblems(path string) ([]arena.Problem, error) {
-	f, err := os.Open(path)
+	spool, err := r.Streams.Temporary("arena-spool-")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer f.Close() //nolint:errcheck // only read
-	return arena.ReadProblems(f, maxProblemBytes)
-}
-
-// The longest lines of the two files. Problems with vectors are about 40 KB,
-// catalogue documents about 10 KB; a line of a thousand times that is no such
-// line.
-const (
-	maxProblemBytes  = 64 << 20
-	maxDocumentBytes = 16 << 20
-)
-
-// eachFile reads the files named by flag, or those of that name in the days.
-func eachFile(named, days []string, flag string, read func(path string) error) error {
-	paths := named
-	if len(named) == 0 {
-		for _, day := range days {
-			paths = append(paths, traces.Beside(day, traces.Table(flag))...)
-		}
+	r.day, err = pipeline.OpenDay(ctx, pipeline.Sources{Days: days, Problems: r.flags.problems, Catalogs: r.flags.catalogs, Stdin: r.Streams.In, Spool: spool, AnyNetwork: true})
+	if err != nil {
+		return err
 	}
-	if len(paths) == 0 {
-		return cli.Usage(fmt.Errorf("no %s.jsonl in the day", flag), "name one with --"+flag)
-	}
-	for _, path := range paths {
-		if err := read(path); err != nil {
-			return cli.Failed(fmt.Errorf("%s: %w", path, err), "--"+flag+" names JSON lines; docs/outcome.md says what they need")
-		}
-	}
+	r.scorer = outcome.New(&r.day.Catalog, titles)
 	return nil
 }
 
+// score scores an attempt at the problem that it answers.
+func (r *scoreRun) score(ctx context.Context, t *arena.Trace) (arena.Outcome, error) {
+	return r.scorer.Score(ctx, t, r.day.Problems.At(r.day.Problems.Of(t)))
+}
+
 func (r *scoreRun) attempt(ctx context.Context, t *arena.Trace) (scored, error) {
-	p, _ := r.suite.Find(t)
-	o, err := r.scorer.Score(ctx, t, p)
+	o, err := r.score(ctx, t)
 	if err != nil {
 		return scored{}, cli.Failed(err, "titles could not be embedded: start the endpoint, or score without --embeddings")
 	}
