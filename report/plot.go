@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"math"
@@ -11,6 +12,10 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/trajectory-arena/arena/corpus/figures"
 )
 
 // The colours of plots: told apart in print and by the colour-blind.
@@ -81,38 +86,64 @@ func addCurves(p *plot.Plot, curves ...Curve) error {
 	return nil
 }
 
-// stack is one kind of what a histogram counts, from the bottom up.
-type stack struct {
-	name   string
-	counts plotter.Values
-	colour color.Color
+// Plots draws bar charts as SVG files by their names, but those without bars. The same
+// charts give the same bytes.
+func Plots(all []figures.Bars) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for _, b := range all {
+		if len(b.Names) == 0 {
+			continue
+		}
+		p := newPlot(b.X, b.Y)
+		p.BackgroundColor = color.White // cards are also read on dark pages
+		err := histogram(p, &b)
+		if err == nil {
+			out[b.File], err = drawn(p)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("draw %s: %w", b.File, err)
+		}
+	}
+	return out, nil
+}
+
+// drawn is a plot as an SVG file.
+func drawn(p *plot.Plot) ([]byte, error) {
+	canvas := vgsvg.New(plotWidth, plotHeight)
+	p.Draw(draw.New(canvas))
+	var b bytes.Buffer
+	_, err := canvas.WriteTo(&b)
+	return b.Bytes(), err
 }
 
 // histogram draws a bar for each name, of one kind or of several on top of
 // each other.
-func histogram(p *plot.Plot, names []string, stacks ...stack) error {
-	width := plotWidth * 0.7 / vg.Length(max(4, len(names)))
+func histogram(p *plot.Plot, b *figures.Bars) error {
+	width := plotWidth * 0.7 / vg.Length(max(4, len(b.Names)))
 	var below *plotter.BarChart
-	for _, s := range stacks {
-		bars, err := plotter.NewBarChart(s.counts, width)
+	for i, s := range b.Stacks {
+		bars, err := plotter.NewBarChart(plotter.Values(s.Counts), width)
 		if err != nil {
-			return fmt.Errorf("draw %q: %w", s.name, err)
+			return fmt.Errorf("draw %q: %w", s.Name, err)
 		}
-		bars.Color, bars.LineStyle.Width = s.colour, 0
+		bars.Color, bars.LineStyle.Width = []color.Color{blue, orange}[i%2], 0
+		if s.Rest {
+			bars.Color = grey
+		}
 		if below != nil {
 			bars.StackOn(below)
 		}
 		below = bars
 		p.Add(bars)
-		if len(stacks) > 1 {
-			p.Legend.Add(s.name, bars)
+		if len(b.Stacks) > 1 {
+			p.Legend.Add(s.Name, bars)
 		}
 	}
-	p.NominalX(names...)
-	p.X.Min, p.X.Max = -0.6, float64(len(names))-0.4 // room for the first and the last bar
+	p.NominalX(b.Names...)
+	p.X.Min, p.X.Max = -0.6, float64(len(b.Names))-0.4 // room for the first and the last bar
 	p.Y.Min = 0
 	p.Y.Max *= 1.08 // room above the tallest
-	if len(stacks) > 1 {
+	if len(b.Stacks) > 1 {
 		p.Y.Max *= 1.15 // and for the legend
 	}
 	p.Y.Tick.Marker = plot.TickerFunc(wholeTicks)

@@ -10,16 +10,15 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/report"
 )
 
-func sample() *report.Build {
-	return &report.Build{
-		Funnel:  []corpus.Stage{{Name: "read", In: 10, Out: 9, Failed: 1}, {Name: "filter", In: 9, Out: 4, Dropped: map[string]int64{"axis_scripted": 5}}},
-		Agents:  []report.Agent{{Name: `<img src=x onerror="alert(1)">`, Kept: 1}},
-		Lengths: []report.Lengths{{Split: "train", Steps: []int{1, 2, 12}, Tokens: []int{0, 9_999, 14_336}}, {Split: "eval", Steps: []int{3}, Tokens: []int{700}}},
-		Levels:  []report.Level{{Score: 0.7, Attempts: 3, Kept: 1}},
+func sample() []figures.Bars {
+	return []figures.Bars{
+		{File: "agents.svg", Names: []string{`<img src=x onerror="alert(1)">`}, Stacks: []figures.Stack{{Name: "kept", Counts: []float64{1}}}},
+		{File: "grades.svg", Names: []string{"0.7"}, Stacks: []figures.Stack{{Name: "kept", Counts: []float64{1}}, {Name: "not kept", Counts: []float64{2}, Rest: true}}},
+		{File: "empty.svg"},
 	}
 }
 
@@ -70,20 +69,18 @@ func TestAPageAsTextHoldsItsTables(t *testing.T) {
 	}
 }
 
-// TestPlotsDependOnTheBuildAlone draws a build twice.
-func TestPlotsDependOnTheBuildAlone(t *testing.T) {
+// TestPlotsDependOnTheChartsAlone draws them twice.
+func TestPlotsDependOnTheChartsAlone(t *testing.T) {
 	t.Parallel()
-	b := sample()
-	b.Levels = nil
-	one, err := b.Plots()
+	one, err := report.Plots(sample())
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := b.Plots()
+	two, err := report.Plots(sample())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(one) != 4 || one["grades.svg"] != nil {
+	if len(one) != 2 {
 		t.Errorf("%d plots", len(one))
 	}
 	for name, svg := range one {

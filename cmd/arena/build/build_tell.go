@@ -13,19 +13,7 @@ import (
 )
 
 // plots draws the reports of a build.
-func plots(r *reports.Set) (map[string][]byte, error) {
-	b := report.Build{Funnel: r.Funnel}
-	for _, a := range r.Agents.Agents {
-		b.Agents = append(b.Agents, report.Agent{Name: a.Agent, Kept: a.Kept})
-	}
-	for _, l := range r.Judges.Levels {
-		b.Levels = append(b.Levels, report.Level(l))
-	}
-	for _, l := range r.Lengths {
-		b.Lengths = append(b.Lengths, report.Lengths(l))
-	}
-	return b.Plots()
-}
+func plots(r *reports.Set) (map[string][]byte, error) { return report.Plots(r.Charts()) }
 
 // tell prints what a finished build made, for people.
 func (f *buildFlags) tell(s *pipeline.Summary) {
