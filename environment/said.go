@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
@@ -37,28 +38,12 @@ func (s Said) body(n int) []byte {
 
 // same reports whether a call is the one that was made: arguments by their values.
 func (m made) same(c model.Call) bool {
-	return m.call.Function.Name == c.Function.Name && plain(m.call.Function.Arguments) == plain(c.Function.Arguments)
+	return m.call.Function.Name == c.Function.Name && canonical.Form(m.call.Function.Arguments) == canonical.Form(c.Function.Arguments)
 }
 
 // readable reports whether a trainer could have run a call.
 func readable(c model.Call) bool {
 	return gjson.Parse(c.Function.Arguments).IsObject() && gjson.Valid(c.Function.Arguments)
-}
-
-// plain is JSON as encoding/json writes it again: blanks, escapes and the order of
-// keys are the trainer's own.
-func plain(text string) string {
-	var v any
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return text
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return text
-	}
-	return string(b)
 }
 
 // maxItems bounds the items of one account.

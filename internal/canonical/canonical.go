@@ -31,6 +31,15 @@ func Digest(text string) (string, error) {
 	return digest.SHA256(python.AppendCanonical(nil, v)), nil
 }
 
+// Form is by what two JSON texts are compared, whatever their blanks, escapes and order
+// of keys: the digest, or the text itself where it has no canonical form.
+func Form(text string) string {
+	if sum, err := Digest(text); err == nil {
+		return sum
+	}
+	return text
+}
+
 // check refuses what Python reads and the canonical form does not hold.
 func check(v python.Value, depth int) error {
 	switch v.Kind {

@@ -116,7 +116,7 @@ func (f *items) dialogue(t *arena.Trace, d *arena.Dialogue) {
 	for i := range d.Turns {
 		for _, c := range d.Turns[i].Calls {
 			tools = append(tools, c.Name)
-			f.by[byArguments] = append(f.by[byArguments], hash(t.ProblemID, c.Name, formed(c.Arguments)))
+			f.by[byArguments] = append(f.by[byArguments], hash(t.ProblemID, c.Name, canonical.Form(string(c.Arguments))))
 		}
 		for _, s := range sentences(d.Turns[i].Think, asked) {
 			f.by[byFrames], f.sentences = append(f.by[byFrames], hash(framed(s))), append(f.sentences, s)
@@ -158,15 +158,6 @@ func sentences(think string, asked map[string]bool) []string {
 // words are those of a text that are no figures, in lower case.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
-}
-
-// formed is a call's arguments whatever their blanks and the order of their names.
-func formed(arguments arena.Raw) string {
-	form, err := canonical.Digest(string(arguments))
-	if err != nil {
-		return string(arguments)
-	}
-	return form
 }
 
 // framed is a sentence without its figures and without case and blanks.

@@ -102,8 +102,12 @@ func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (
 	if f.dryRun && opened.Models == nil {
 		return cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out -n")
 	}
-	if f.Workers == 0 {
-		f.Workers = map[bool]int{true: attemptsAtOnce, false: runtime.NumCPU()}[opened.Asks]
+	switch {
+	case f.Workers > 0:
+	case opened.Asks:
+		f.Workers = attemptsAtOnce
+	default:
+		f.Workers = runtime.NumCPU()
 	}
 	day := &judgeDay{Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "judge", Streams: s, Limits: traces.DefaultLimits()}, flags: f, progress: f.Noisy.Progress(s), Judges: opened}
 	defer day.progress.Done()
