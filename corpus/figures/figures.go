@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // Row is what the figures take of one row.
@@ -179,4 +180,21 @@ func (s *sum) words(i int) string {
 		parts = append(parts, fmt.Sprintf("%d more", rest))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Of is what the figures take of a row, given by a pointer, but for its config and
+// split; empty for a profile that cards do not count.
+func Of(row any) Row {
+	switch r := row.(type) {
+	case *rows.SFT:
+		return Row{Tokens: r.NTokens, Counter: r.TokenCounter, Task: r.TaskType, Agent: r.AgentVersion}
+	case *rows.RL:
+		return Row{Task: r.TaskType, Difficulty: r.Difficulty}
+	case *rows.Pref:
+		return Row{Tokens: r.ChosenTokens + r.RejectedTokens, Counter: rows.Bytes4{}.Name(), Task: r.TaskType}
+	case *rows.KTO:
+		return Row{Tokens: r.NTokens, Counter: rows.Bytes4{}.Name(), Task: r.TaskType}
+	default:
+		return Row{}
+	}
 }

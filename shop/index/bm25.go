@@ -4,8 +4,10 @@
 package index
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // k1 and b are Anserini's defaults.
@@ -56,4 +58,37 @@ func norms(documents, totalTerms uint64) (t [256]float32) {
 // idf is ln(1+(N-n+0.5)/(n+0.5)) for n of N documents that hold a term.
 func idf(n int, documents uint64) float32 {
 	return float32(math.Log(1 + (float64(documents)-float64(n)+0.5)/(float64(n)+0.5)))
+}
+
+// best keeps the best hits: twice as many as are wanted at most, sorted whenever
+// there are so many.
+type best struct {
+	limit int
+	hits  []Hit
+	// worst is the lowest score of the best once there are enough: what has none higher
+	// ranks behind it, since it comes later. No score is below 0.
+	worst float32
+}
+
+// ranking orders by score, the highest first, then by number: of equal scores the
+// lower number is the better one.
+func ranking(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document))
+}
+
+// push takes the hits in the order of their numbers.
+func (t *best) push(h Hit) {
+	if h.Score <= t.worst {
+		return
+	}
+	if t.hits = append(t.hits, h); len(t.hits) >= 2*t.limit {
+		t.cut()
+		t.worst = t.hits[t.limit-1].Score
+	}
+}
+
+// cut leaves the best, in their order.
+func (t *best) cut() {
+	slices.SortFunc(t.hits, ranking)
+	t.hits = t.hits[:min(t.limit, len(t.hits))]
 }

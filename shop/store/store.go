@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 )
 
@@ -106,3 +107,12 @@ func (f *File) Verify() error {
 
 // Close unmaps the file.
 func (f *File) Close() error { return f.unmap() }
+
+// readWhole is Map for what cannot be mapped: empty files and pipes.
+func readWhole(path string) (data []byte, unmap func() error, err error) {
+	data, err = os.ReadFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read file: %w", err)
+	}
+	return data, func() error { return nil }, nil
+}

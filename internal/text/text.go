@@ -1,0 +1,143 @@
+// Package text holds what several rooms do with plain text.
+package text
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Clip is s, or its first n characters where it has more.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// ClipBytes is s, or as many whole characters of it as n bytes hold.
+func ClipBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Distance is how many bytes must be added, taken away or changed to make b of a
+// (Levenshtein).
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Ignorable reports whether a rune is one that leaves nothing to see in a text:
+// zero-width blanks and joiners, soft hyphens, variation selectors, tags
+// (Default_Ignorable_Code_Point of the Unicode Character Database).
+func Ignorable(r rune) bool {
+	return r >= 0xAD && unicode.In(r, ignorable...) && !unicode.In(r, visible...)
+}
+
+// ignorable without visible derive the property as DerivedCoreProperties.txt
+// says.
+var (
+	ignorable = []*unicode.RangeTable{unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
+	visible   = []*unicode.RangeTable{unicode.Prepended_Concatenation_Mark, {
+		R16: []unicode.Range16{{Lo: 0xFFF9, Hi: 0xFFFB, Stride: 1}},
+		R32: []unicode.Range32{{Lo: 0x13430, Hi: 0x1345F, Stride: 1}},
+	}}
+)
+
+// Ignorables calls see for every rune that is ignorable, in no order.
+func Ignorables(see func(rune)) {
+	for _, table := range ignorable {
+		for _, x := range table.R16 {
+			eachIgnorable(rune(x.Lo), rune(x.Hi), rune(x.Stride), see)
+		}
+		for _, x := range table.R32 {
+			eachIgnorable(rune(x.Lo), rune(x.Hi), rune(x.Stride), see)
+		}
+	}
+}
+
+func eachIgnorable(lo, hi, stride rune, see func(rune)) {
+	for r := lo; r <= hi; r += stride {
+		if Ignorable(r) {
+			see(r)
+		}
+	}
+}
+
+// Line keeps untrusted text on its line and off a terminal's controls: each run of
+// blanks, control characters and those that turn the direction is one blank.
+func Line(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Bidi_Control, r)
+	}), " ")
+}
+
+// refusals are how models begin when they decline.
+var refusals = []string{
+	"i can't", "i cannot", "i can not", "i won't", "i will not", "i'm unable", "i am unable",
+	"i'm not able", "i am not able", "i must decline", "i have to decline", "i decline", "i refuse",
+	"i'm sorry, but i", "i am sorry, but i", "sorry, but i", "sorry, i can", "i'm sorry, i can", "i'm sorry, but as",
+	"i apologize, but i", "as an ai", "this request violates", "unfortunately, i can't", "unfortunately, i cannot",
+}
+
+// Refuses reports whether s begins as models do when they decline. Later in a
+// text the same words may be quoted or be about something else.
+func Refuses(s string) bool {
+	s = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(s, "*_#>\"' \t\r\n"), "\u2019", "'"))
+	for _, begin := range refusals {
+		if strings.HasPrefix(s, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stretches are the runs of at least so many bytes of a set, from and to. One
+// byte in so many shows each of them.
+func Stretches(s string, set *[256]bool, least int) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		end := 0
+		for i := least - 1; i < len(s); i += least {
+			if i < end || !set[s[i]] {
+				continue
+			}
+			start := i
+			for end = i; end < len(s) && set[s[end]]; end++ {
+			}
+			for start > 0 && set[s[start-1]] {
+				start--
+			}
+			if end-start >= least && !yield(start, end) {
+				return
+			}
+		}
+	}
+}
