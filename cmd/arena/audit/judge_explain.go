@@ -69,7 +69,7 @@ func (d *judgeDay) walk(ctx context.Context, w io.Writer, t *arena.Trace) error 
 	l := attempt.Alone(&where.Line{Attempt: of, Judgement: rows.JudgementOf(of, &j, nil)})
 	a := l.Argue(0)
 	a.Story = attempt.StoryOf(filter, t, attempt.FromDay)
-	if err := l.WriteGrade(w, a); err != nil || d.flags.labels == "" {
+	if err = l.WriteGrade(w, a); err != nil || d.flags.labels == "" {
 		return err
 	}
 	labels, err := cli.ReadByAttempt[label](d.flags.labels, "a line is {eval_run_id, problem_id, score}")
