@@ -5,9 +5,6 @@ A shop, a day of attempts at it and a model of random weights are made on the sp
     untrained   the model as it was made
     scripted    trained on the attempts of programs, on as many tokens as kept
     kept        trained on the rows that a build kept (recipe sft)
-    rft         kept, trained on its own successes half and half with the corpus (recipe rft)
-    kto         kept, trained on what went well and what did not in those rollouts (recipe kto)
-    grpo        kept, trained in the environment (profile env)
     policy      a program that knows every answer: what can be reached
 
 Every step leaves a marker, its result. The same command goes on where an earlier one was killed; a stage of training
@@ -29,8 +26,8 @@ from pathlib import Path
 from programs import table as rows_of
 
 HERE = Path(__file__).resolve().parent
-PARENTS = {"kept": "base", "scripted": "base", "rft": "kept", "kto": "kept", "grpo": "kept"}
-CLAIMS = [("untrained", "kept"), ("scripted", "kept"), ("kept", "rft"), ("kept", "kto"), ("kept", "grpo")]
+STUDENTS = ["kept", "scripted"]
+CLAIMS = [("untrained", "kept"), ("scripted", "kept")]
 
 
 @dataclass(frozen=True)
@@ -67,9 +64,6 @@ class Loop:
     def python(self, script: str, *words: object) -> list[object]:
         return [sys.executable, HERE / script, *words]
 
-    def shop(self, problems: str = "") -> list[object]:
-        return ["--problems", self.common / f"{problems}.jsonl", "--catalog", self.common / "day/catalog.jsonl"]
-
     def served(self, model: Path | None) -> list[object]:
         """The flags that start a server of the model, or of the policy, and ask it."""
         with socket.socket() as s:
@@ -86,50 +80,22 @@ class Loop:
         self.step(c / "kept", [self.arena, "recipe", "sft", "--corpus", c / "corpus", "-q", "-o", c / "kept"])
         self.step(c / "day.openai.jsonl", [self.arena, "convert", c / "day", "--to", "openai", "-q", "-o", c / "day.openai.jsonl"])
         self.step(c / "scripted.jsonl", self.python("programs.py", c / "day.openai.jsonl", c / "corpus", "{new}"))
-        for name, split, most in (("unseen", "eval", self.flags.problems), ("played", "train", self.flags.rollouts)):
-            wanted = {r["problem_id"] for r in rows_of(str(c / "corpus"), f"data/rl/{split}", "problem_id")}
-            with open(c / "day/problems.jsonl", encoding="utf-8") as lines:
-                chosen = [line for line in lines if json.loads(line)["problem_id"] in wanted][:most]
-            (c / f"{name}.jsonl").write_text("".join(chosen), encoding="utf-8")
+        wanted = {r["problem_id"] for r in rows_of(str(c / "corpus"), "data/rl/eval", "problem_id")}
+        with open(c / "day/problems.jsonl", encoding="utf-8") as lines:
+            unseen = [line for line in lines if json.loads(line)["problem_id"] in wanted][: self.flags.problems]
+        (c / "unseen.jsonl").write_text("".join(unseen), encoding="utf-8")
 
-    def play(self, name: str, model: Path | None, problems: str, *sampling: object) -> None:
-        """Evaluates a model, or plays training problems for the next stage."""
+    def play(self, name: str, model: Path | None) -> None:
         run = self.work / "runs" / name
-        self.step(run / "summary.json", [self.arena, "eval", *self.served(model), "--harness", self.flags.harness, "--max-steps", 6, "--judge", "none", *sampling,
-                                         *self.shop(problems), "-o", run])
+        shop = ["--problems", self.common / "unseen.jsonl", "--catalog", self.common / "day/catalog.jsonl", "--harness", self.flags.harness, "--max-steps", 6]
+        self.step(run / "summary.json", [self.arena, "eval", *self.served(model), *shop, "--temperature", 0, "--judge", "none", "-o", run])
 
-    def data(self, recipe: str) -> Path:
-        """The rows of a stage, made of the student's rollouts."""
-        made = self.work / (recipe + ".data")
-        self.step(made, [self.arena, "recipe", recipe, "--corpus", self.common / "corpus", *self.shop()[2:], "--run", self.work / "runs/rollouts", "-q", "-o", made])
-        return made
-
-    def train(self, name: str) -> None:
-        f, w, c = self.flags, self.work, self.common
-        parent, long = w / PARENTS[name], ["--steps", f.steps, "--seed", self.seed]
-        short = ["--steps", f.more_steps, "--seed", self.seed, "--rate", f.more_rate]
-        match name:
-            case "kept":
-                words = self.python("sft.py", parent, c / "kept", "{new}", *long)
-            case "scripted":
-                words = self.python("sft.py", parent, c / "scripted.jsonl", "{new}", *long, "--tokens-of", c / "kept")
-            case "rft":
-                words = self.python("sft.py", parent, self.data("rft"), "{new}", *short)
-            case "kto":
-                words = self.python("kto.py", parent, self.data("kto"), "{new}", *short)
-            case _:
-                self.step(c / "env", [self.arena, "export", c / "corpus", "--profile", "env", "-q", "-o", c / "env"])
-                words = self.python("grpo.py", parent, c / "env", c / "day", "{new}", "--arena", self.arena, "--harness", f.harness, "--steps", f.grpo_steps, *short[2:])
-        self.step(w / name, words)
-
-    def round(self, names: list[str]) -> None:
-        """Trains and evaluates several students at the same time."""
-        def student(name: str) -> None:
-            if name != "untrained":
-                self.train(name)
-            self.play(name, self.work / ("base" if name == "untrained" else name), "unseen", "--temperature", 0)
-        with ThreadPoolExecutor(self.flags.at_once) as pool:
-            list(pool.map(student, names))
+    def student(self, name: str) -> None:
+        """Trains a student, unless it is the untrained one, and evaluates it."""
+        c, model = self.common, self.work / ("base" if name == "untrained" else name)
+        rows = [c / "scripted.jsonl", "--tokens-of", c / "kept"] if name == "scripted" else [c / "kept"]
+        self.step(model, self.python("sft.py", self.work / "base", rows[0], "{new}", *rows[1:], "--steps", self.flags.steps, "--seed", self.seed))
+        self.play(name, model)
 
     def figures(self, names: list[str]) -> dict:
         found: dict = {"solved": {}, "compared": []}
@@ -148,13 +114,11 @@ class Loop:
         self.work.mkdir(parents=True, exist_ok=True)
         self.prepare()
         self.step(self.work / "base", self.python("model.py", self.common / "corpus", self.common / "day/catalog.jsonl", "{new}", f.layers, f.width, self.seed))
-        self.play("policy", None, "unseen")
-        first, later = ([n for n, parent in PARENTS.items() if n in f.students and (parent == "base") == is_first] for is_first in (True, False))
-        self.round(["untrained", *first])
-        if "rft" in later or "kto" in later:
-            self.play("rollouts", self.work / "kept", "played", "-k", f.samples, "--temperature", 0.9, "--top-p", 0.95, "--seed", 1000 * self.seed)
-        self.round(later)
-        found = self.figures(["policy", "untrained", *first, *later])
+        self.play("policy", None)
+        names = ["untrained", *f.students]
+        with ThreadPoolExecutor(f.at_once) as pool:
+            list(pool.map(self.student, names))
+        found = self.figures(["policy", *names])
         (self.work / "figures.json").write_text(json.dumps(found, indent=1))
         return found
 
@@ -180,12 +144,10 @@ def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("-o", "--output", type=Path, required=True), p.add_argument("--arena", required=True, help="the program")
     p.add_argument("--policy", required=True, help="bench/modelserver, built"), p.add_argument("--harness", default="short")
-    p.add_argument("--students", nargs="*", default=["kept", "scripted", "rft"], choices=list(PARENTS))
+    p.add_argument("--students", nargs="*", default=STUDENTS, choices=STUDENTS)
     p.add_argument("--seeds", type=int, default=1, help="models of as many seeds"), p.add_argument("--problems", type=int, default=200, help="unseen ones, at most")
     p.add_argument("--layers", type=int, default=2), p.add_argument("--width", type=int, default=128)
-    p.add_argument("--steps", type=int, default=260, help="of kept and scripted"), p.add_argument("--rollouts", type=int, default=100, help="training problems played for rft and kto"), p.add_argument("--samples", type=int, default=2, help="rollouts of each")
-    p.add_argument("--at-once", type=int, default=3, help="students trained at the same time")
-    p.add_argument("--more-steps", type=int, default=60, help="of rft and kto"), p.add_argument("--grpo-steps", type=int, default=8), p.add_argument("--more-rate", type=float, default=3e-4)
+    p.add_argument("--steps", type=int, default=260), p.add_argument("--at-once", type=int, default=3, help="students trained at the same time")
     f = p.parse_args()
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
     began = time.monotonic()
