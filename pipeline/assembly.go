@@ -28,9 +28,9 @@ func (s *session) content(p *plan, parts []string, made *reports.Set, told *Summ
 		Bank: s.protect.State, Given: s.day.heldOutDigests(), Reports: made.Files(), Card: s.card(p, made, pairs),
 	}
 	if s.earlier != nil {
-		w, err := finish.Withdraw(s.earlier, s.protect.State, s.protect.Guard(corpus.SplitTrain))
-		if err != nil {
-			return nil, err
+		w, withdrawErr := finish.Withdraw(s.earlier, s.protect.State, s.protect.Guard(corpus.SplitTrain))
+		if withdrawErr != nil {
+			return nil, withdrawErr
 		}
 		c.Reports[finish.WithdrawnName], told.Withdrawn = w, len(w.Rows)
 	}

@@ -154,15 +154,14 @@ func sessions(t *testing.T, dir string, problems ...string) []string {
 		t.Fatal(err)
 	}
 	var out []string
-	add := func(of *rows.Origin, id string) error {
+	add := func(of *rows.Origin, id string) {
 		if slices.Contains(problems, of.ProblemID) {
 			out = append(out, id)
 		}
-		return nil
 	}
 	err = errors.Join(
-		finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error { return add(&r.Origin, r.SessionID) }),
-		finish.Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *rows.KTO) error { return add(&r.Origin, r.SessionID) }),
+		finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error { add(&r.Origin, r.SessionID); return nil }),
+		finish.Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *rows.KTO) error { add(&r.Origin, r.SessionID); return nil }),
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -39,15 +39,15 @@ func run(day string, rounds int) error {
 		return fmt.Errorf("set up: %w", err)
 	}
 	var catalog outcome.Catalog
-	if err := catalog.Open(filepath.Join(day, "catalog.jsonl"), 1<<20); err != nil {
+	if err = catalog.Open(filepath.Join(day, "catalog.jsonl"), 1<<20); err != nil {
 		return fmt.Errorf("catalogue: %w", err)
 	}
-	defer catalog.Close()
+	defer func() { _ = catalog.Close() }() // it is only read
 	file, err := os.Open(filepath.Join(day, "problems.jsonl"))
 	if err != nil {
 		return fmt.Errorf("problems: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it is only read
 	problems, err := arena.ReadProblems(file, 1<<20)
 	if err != nil {
 		return fmt.Errorf("problems: %w", err)
@@ -61,7 +61,7 @@ func run(day string, rounds int) error {
 		n := float64(len(all))
 		filtering := timed(func() { m.judge(all) })
 		scoring := timed(func() { m.score(all) })
-		fmt.Printf("%d attempts with a dialogue, ms of CPU each: reading %.4f, filter %.4f, scores %.4f\n", len(all), reading/n, filtering/n, scoring/n)
+		fmt.Fprintf(os.Stdout, "%d attempts with a dialogue, ms of CPU each: reading %.4f, filter %.4f, scores %.4f\n", len(all), reading/n, filtering/n, scoring/n)
 	}
 	return nil
 }
