@@ -26,10 +26,11 @@ func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 	for i := range s.day.Inputs {
 		m := &s.day.Inputs[i].Meta
 		named, _ := s.day.Inputs[i].PathIDs()
-		all.Carries(cmp.Or(m.RunID, named), m.Agent.VersionID, agreement.Carried{Quality: m.Quality, Coefficient: m.Coefficient, Score: m.Score})
+		all.Carries(cmp.Or(m.RunID, named), m.Agent.VersionID, agreement.Carried{Quality: m.Quality, Coefficient: m.Coefficient, Score: m.Score}, m.Scores)
 	}
 	err := s.eachEntry(ctx, p, func(x *block.Entry, f choose.Fate) error {
 		if x.Fault == nil && f.Stage != stageRead {
+			x.Attempt = *s.attemptRow(x, f) // with its category
 			all.Add(x, f)
 		}
 		return nil

@@ -52,6 +52,8 @@ type Meta struct {
 	// validator gave the run, 0 to 1; nil where the file has none.
 	Coefficient *float64
 	Score       *float64
+	// Scores are what the validator gave the run's attempts, 0 to 1, by their problems.
+	Scores map[string]float64
 	// Network is mainnet, testnet or local; empty where the file does not say.
 	Network string
 }
@@ -142,6 +144,14 @@ func parseMeta(text []byte) (m Meta, err error) {
 		"reasoning_quality":     &quality,
 		"reasoning_coefficient": &coefficient,
 		"validator_score":       &score,
+		"problem_scores": func() {
+			m.Scores = map[string]float64{}
+			c.Object(func(problem string) {
+				if n := share(c.Raw()); n != nil {
+					m.Scores[problem] = *n
+				}
+			})
+		},
 	})
 	if err := c.End(); err != nil {
 		return Meta{}, err

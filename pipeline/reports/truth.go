@@ -17,18 +17,26 @@ type truth struct {
 	agents  map[string]string
 	// paid and graded are the build's, of the attempts of these runs.
 	paid, graded map[agreement.Key]*float64
+	// scores are the validator's of the attempts of each run by their problems, scored
+	// those that the build has as well, by category.
+	scores map[string]map[string]float64
+	scored map[string][]agreement.Run
 }
 
-// Carries tells what a run carries; the first word on a run counts.
-func (a *Adder) Carries(run, agent string, c agreement.Carried) {
+// Carries tells what a run carries, and what its validator gave each problem; the first
+// word on a run counts.
+func (a *Adder) Carries(run, agent string, c agreement.Carried, scores map[string]float64) {
 	t := &a.truth
-	if _, known := t.carried[run]; known || c == (agreement.Carried{}) {
+	if _, known := t.carried[run]; known || c == (agreement.Carried{}) && len(scores) == 0 {
 		return
 	}
 	if t.carried == nil {
-		*t = truth{map[string]agreement.Carried{}, map[string]string{}, map[agreement.Key]*float64{}, map[agreement.Key]*float64{}}
+		*t = truth{
+			carried: map[string]agreement.Carried{}, agents: map[string]string{}, paid: map[agreement.Key]*float64{}, graded: map[agreement.Key]*float64{},
+			scores: map[string]map[string]float64{}, scored: map[string][]agreement.Run{},
+		}
 	}
-	t.carried[run], t.agents[run] = c, agent
+	t.carried[run], t.agents[run], t.scores[run] = c, agent, scores
 }
 
 func (t *truth) add(x *block.Entry) {
@@ -38,6 +46,25 @@ func (t *truth) add(x *block.Entry) {
 	}
 	key := agreement.Key{Run: run, Problem: x.Attempt.TraceID}
 	t.paid[key], t.graded[key] = paid(x), x.Score
+	if score, has := t.scores[run][x.Attempt.ProblemID]; has && x.Outcome.Ruling == nil {
+		t.scored[x.Attempt.TaskType] = append(t.scored[x.Attempt.TaskType], agreement.Run{ID: x.Attempt.TraceID, Agent: t.agents[run], Quality: score})
+	}
+}
+
+// byCategory compares outcomes attempt by attempt. A verdict that an episode brings
+// along is no outcome of ours.
+func (t *truth) byCategory() (all []agreement.Validator) {
+	ours := agreement.Ratings{Name: "outcome", Scores: map[agreement.Key]*float64{}}
+	for key, n := range t.paid {
+		ours.Scores[agreement.Key{Run: key.Problem}] = n
+	}
+	for _, category := range slices.Sorted(maps.Keys(t.scored)) {
+		v := agreement.AgainstValidator(t.scored[category], &ours, agreement.DefaultOptions())
+		if v.Figure = "score, " + category; v.Runs > 0 {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // paid is what the verifier paid, or 1 for a success; nil where the attempt was none.
@@ -72,7 +99,7 @@ func (t *truth) held() (all []agreement.Validator) {
 			all = append(all, v)
 		}
 	}
-	return all
+	return append(all, t.byCategory()...)
 }
 
 // subnetText is how far the build agrees with the subnet, as the dataset card has it.
@@ -81,7 +108,7 @@ func subnetText(all []agreement.Validator) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\nHow far the build agrees with what the day's runs carry of the subnet's own figures, run by run (ours less theirs; 95 % intervals draw agents): what was paid or solved times the run's coefficient, the mean grade, and what the subnet's rule makes of it.\n\n| figure | ours | runs | attempts | agents | bias | distance | correlation |\n|---|---|---:|---:|---:|---|---|---|\n")
+	b.WriteString("\nHow far the build agrees with what the day's runs carry of the subnet's own figures, run by run (ours less theirs; 95 % intervals draw agents): what was paid or solved times the run's coefficient, the mean grade, and what the subnet's rule makes of it. Score is told attempt by attempt and category: solved by our rules, less what the validator gave.\n\n| figure | ours | runs | attempts | agents | bias | distance | correlation |\n|---|---|---:|---:|---:|---|---|---|\n")
 	for _, v := range all {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s | %s |\n", v.Figure, v.Judge, v.Runs, v.Attempts, v.Agents, figure(v.Bias), figure(v.Distance), figure(v.Correlation))
 	}

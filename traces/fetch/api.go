@@ -22,6 +22,8 @@ type run struct {
 	Claimed  string  `json:"claimed_at"`
 	Hotkey   string  `json:"-"`
 	original json.RawMessage
+	// scores are what the validator gave the run's problems, the older contract's.
+	scores map[string]float64
 }
 
 // item is one attempt of a run: an episode to ask feedback for, or a problem of the
@@ -30,6 +32,8 @@ type item struct {
 	ID      string `json:"item_id"`
 	Kind    string `json:"item_kind"`
 	Episode string `json:"episode_result_id"`
+	// Score is what the validator gave the attempt; nil where it does not say.
+	Score *float64 `json:"score"`
 }
 
 const kindEpisode = "envpack_episode"
@@ -141,7 +145,8 @@ func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err
 		Problems []struct {
 			ID      string `json:"problem_id"`
 			Results []struct {
-				Run string `json:"eval_run_id"`
+				Run   string   `json:"eval_run_id"`
+				Score *float64 `json:"score"`
 			} `json:"validator_results"`
 		}
 	}
@@ -151,7 +156,7 @@ func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err
 	for _, p := range answer.Problems {
 		for _, v := range p.Results {
 			if v.Run == r.ID {
-				items = append(items, item{ID: p.ID, Kind: "legacy_problem"})
+				items = append(items, item{ID: p.ID, Kind: "legacy_problem", Score: v.Score})
 			}
 		}
 	}

@@ -141,6 +141,12 @@ func (f *Fetch) look(ctx context.Context, r *run, days map[string]*day) (*todo, 
 	if t.detail, t.items, err = f.items(ctx, r); err != nil {
 		return nil, t.day.note(r.ID, "", err)
 	}
+	t.scores = map[string]float64{}
+	for _, i := range t.items {
+		if i.Score != nil && i.Kind != kindEpisode {
+			t.scores[i.ID] = *i.Score
+		}
+	}
 	return t, nil
 }
 

@@ -85,7 +85,7 @@ func (a *api) answer(path string) any {
 	case part[0] == "evaluation-runs":
 		var items []object
 		for i := range each {
-			items = append(items, object{"item_id": fmt.Sprintf("p-%d", i), "item_kind": a.itemKind(), "episode_result_id": fmt.Sprintf("%s-e%d", part[1], i)})
+			items = append(items, object{"item_id": fmt.Sprintf("p-%d", i), "item_kind": a.itemKind(), "score": 0.5, "episode_result_id": fmt.Sprintf("%s-e%d", part[1], i)})
 		}
 		return object{"eval_run_id": part[1], "agent_version_id": "agent-0", "execution_kind": "envpack", "items": object{"detail_released": true, "items": items}}
 	case part[0] == "episode-results":
@@ -327,6 +327,22 @@ func TestADryRunFetchesNothing(t *testing.T) {
 			t.Errorf("%v, %v, said %s", err, files(t, out), said)
 		}
 	})
+}
+
+// TestScoresOfProblemsStayWithTheirRun: also where the run says other things later.
+func TestScoresOfProblemsStayWithTheirRun(t *testing.T) {
+	out := t.TempDir()
+	for _, score := range []float64{0.7, 0.8} {
+		synctest.Test(t, func(t *testing.T) {
+			if said, err := get(t, t.Context(), &api{kind: "legacy_problem", score: score}, out, func(*fetch.Fetch) {}); err != nil {
+				t.Fatal(err, said)
+			}
+		})
+		ins, err := traces.Discover(filepath.Join(out, race))
+		if err != nil || *ins[0].Meta.Score != score || len(ins[0].Meta.Scores) != each || ins[0].Meta.Scores["p-0"] != 0.5 {
+			t.Errorf("%v: %+v", err, ins[0].Meta)
+		}
+	}
 }
 
 func TestAQueryNamesItsRuns(t *testing.T) {
