@@ -120,6 +120,9 @@ func (l *Ledger) index() {
 func (l *Ledger) Keep(show func(at int) bool) {
 	var kept []*where.Line
 	l.protected, l.pools = nil, nil
+	for i := range l.Planted {
+		l.Planted[i].Missed = nil // protected problems, by their ids
+	}
 	for at, line := range l.Lines {
 		near := line.Leak != nil && line.Leak.Drop
 		line.Leak = nil
