@@ -186,11 +186,11 @@ func (f *dedupFlags) stripper() (*minhash.Stripper, error) {
 
 func (f *dedupFlags) textOf(row rows.Row) (text, id string, err error) {
 	if f.field != "" {
-		v, id := row.Field(f.field)
+		v, name := row.Field(f.field)
 		if !v.Exists() {
-			return "", id, fmt.Errorf("row %d has no column %q", row.Line+1, f.field)
+			return "", name, fmt.Errorf("row %d has no column %q", row.Line+1, f.field)
 		}
-		return v.String(), id, nil
+		return v.String(), name, nil
 	}
 	c := rows.Read(row)
 	id = cmp.Or(c.ID, row.Name())
