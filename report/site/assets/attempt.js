@@ -79,7 +79,7 @@
     const s = a.story;
     if (!s) return [el("h2", {}, "Dialogue"), el("p", {}, "This site holds no dialogue of it. `arena view CORPUS` without -o shows it from the day, `arena explain` prints it.")];
     const cited = passages(a), left = new Set(cited);
-    const turns = s.turns.map((t, i) => turn(t, i, cited, at, here, left));
+    const turns = (s.turns || []).map((t, i) => turn(t, i, cited, at, here, left));
     return [el("h2", {}, "Dialogue"), el("p.query", {}, s.query), s.source === "row" ? el("p.note", {}, "From the corpus's own row, which holds no proxy log.") : null,
       s.system ? folded("system prompt", () => words(s.system)) : null, turns,
       (s.beside || []).length ? [el("h3", {}, "Dispatched, and not in the dialogue"), s.beside.map((c) => call(c, at))] : null,
