@@ -37,8 +37,8 @@ type Config struct {
 	// MinAttempts is how many attempts of one agent's day the second pass needs
 	// before it may say anything.
 	MinAttempts int `yaml:"min_attempts"`
-	// Harness names the ready map of the agents' tools: shop, envpack, webshop or
-	// tau-bench.
+	// Harness names the ready map of the agents' tools: shop, envpack, webshop,
+	// tau-bench, or declared, which reads the schemas that each trace declares.
 	Harness string `yaml:"harness"`
 	// Tools adds to the map by name what a tool does.
 	Tools map[string]Tool `yaml:"tools,omitempty"`

@@ -34,7 +34,11 @@ func New(cfg Config) (*Filter, error) {
 // measured. The sample is what the second pass needs to know of it. Neither
 // the trace nor the dialogue is changed.
 func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habits.Sample) {
-	a := evidence.Examine(t, d, f.tools)
+	tools := f.tools
+	if f.cfg.Harness == evidence.Declared {
+		tools = evidence.AddDeclared(tools, t.Tools)
+	}
+	a := evidence.Examine(t, d, tools)
 	defer a.Pad.Release()
 	score, evidence := logOdds(a)
 	s := arena.Structure{}

@@ -3,11 +3,13 @@ package filters_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
 // withLog gives a trace the log of a proxy to which every call of a step went, after a
@@ -70,6 +72,56 @@ func TestAnyHarness(t *testing.T) {
 			t.Logf("%s, named %v: %v", harness, names, n)
 			if wrong > 0 || n[arena.AxisUnknown]*20 > len(all) {
 				t.Errorf("%s, named %v: %v", harness, names, n)
+			}
+		}
+	}
+}
+
+// TestDeclaredTools: schemas say which tools open things and which search; what a map
+// names already stays.
+func TestDeclaredTools(t *testing.T) {
+	t.Parallel()
+	schema := func(name, properties string) string {
+		return `{"type": "function", "function": {"name": "` + name + `", "parameters": {"properties": {` + properties + `}}}}`
+	}
+	declared := arena.Raw("[" + strings.Join([]string{
+		schema("look_up", `"text": {"type": "string"}, "page": {"type": "integer"}`),
+		schema("details", `"item_id": {"type": "string"}, "language": {"type": "string"}`),
+		schema("many", `"IDs": {"type": "array"}`),
+		schema("ping", ""),
+		schema("find_product", `"product_id": {"type": "string"}`),
+	}, ", ") + `, {"name": "flat", "parameters": {"properties": {"q": {"type": "string"}}}}, {"function": {}}, 7]`)
+	got := evidence.AddDeclared(evidence.With(evidence.Declared, nil), declared)
+	for name, want := range map[string]evidence.Role{
+		"look_up":      {Tool: evidence.ToolFind, Words: []string{"text"}},
+		"details":      {Tool: evidence.ToolView, IDs: []string{"item_id"}, Words: []string{"language"}},
+		"many":         {Tool: evidence.ToolView, IDs: []string{"IDs"}},
+		"ping":         {Tool: evidence.ToolAsk},
+		"flat":         {Tool: evidence.ToolFind, Words: []string{"q"}},
+		"find_product": {Tool: evidence.ToolFind},
+	} {
+		if !reflect.DeepEqual(got[name], want) {
+			t.Errorf("%s: %+v, want %+v", name, got[name], want)
+		}
+	}
+	for _, broken := range []arena.Raw{"", "7", "{", `{"function": 1}`} {
+		if n := len(evidence.AddDeclared(nil, broken)); n > 0 {
+			t.Errorf("%q declares %d tools", broken, n)
+		}
+	}
+}
+
+// TestAnEpisodesToolsAreDeclared: with what a real episode of an environment pack
+// declares, its tools have the roles of the ready map, but for those that decide.
+func TestAnEpisodesToolsAreDeclared(t *testing.T) {
+	t.Parallel()
+	all := readTraces(t, filepath.Join(shared(t, "data/real"), "oro-episode"))
+	ready := evidence.With("envpack", nil)
+	for _, tr := range all {
+		got := evidence.AddDeclared(evidence.With(evidence.Declared, nil), tr.Tools)
+		for _, name := range []string{"search", "view"} {
+			if got[name].Tool != ready[name].Tool {
+				t.Errorf("%s: %+v, want %+v", name, got[name], ready[name])
 			}
 		}
 	}

@@ -70,11 +70,59 @@ var Harnesses = map[string]Tools{
 		"search": {Tool: ToolFind, Words: []string{"keywords", "query"}}, "click": {Tool: ToolView, IDs: []string{"value", "item"}},
 		"buy": {Tool: ToolRecommend, IDs: []string{"item"}},
 	},
+	// Declared stands for the tools that each trace declares.
+	Declared: {},
 	// What is opened is named by the customer, not found.
 	"tau-bench": {
 		"search_direct_flight": {Tool: ToolFind, Words: []string{"origin", "destination", "date"}}, "search_onestop_flight": {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
 		"transfer_to_human_agents": {Tool: ToolTerminate},
 	},
+}
+
+// Declared names the harness that is made of the schemas that a trace declares.
+const Declared = "declared"
+
+// AddDeclared is tools with those that a trace declares in OpenAI's form and that are
+// not among them. The schemas say what a tool does: one that takes ids (arguments id,
+// ids, …_id, …_ids) opens things, one that takes other strings searches by them, and
+// any other asks. Which tool gives the answer no schema says: that takes filter.tools.
+func AddDeclared(tools Tools, declared arena.Raw) Tools {
+	all := maps.Clone(tools)
+	gjson.Parse(string(declared)).ForEach(func(_, tool gjson.Result) bool {
+		if f := tool.Get("function"); f.IsObject() {
+			tool = f
+		}
+		if name := tool.Get("name").String(); name != "" {
+			if _, known := all[name]; !known && len(all) < maxTools {
+				all[name] = roleOf(tool.Get("parameters.properties"))
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// maxTools bounds the tools of one harness.
+const maxTools = 256
+
+func roleOf(properties gjson.Result) Role {
+	r := Role{Tool: ToolAsk}
+	properties.ForEach(func(key, value gjson.Result) bool {
+		switch k := strings.TrimSuffix(strings.ToLower(key.String()), "s"); {
+		case k == "id" || strings.HasSuffix(k, "_id"):
+			r.IDs = append(r.IDs, key.String())
+		case value.Get("type").String() == "string":
+			r.Words = append(r.Words, key.String())
+		}
+		return true
+	})
+	switch {
+	case len(r.IDs) > 0:
+		r.Tool = ToolView
+	case len(r.Words) > 0:
+		r.Tool = ToolFind
+	}
+	return r
 }
 
 // With is the harness of that name with further tools.

@@ -44,6 +44,14 @@ func TestRead(t *testing.T) {
 			"**Thought:** need\n**Action:** `find_product`\n**Action Input:** ```json\n{\"q\": \"lamp\"}\n```\nObservation: []\nFinal Answer: done",
 			calls.Reading{Think: "need", Text: "done", Calls: lamp, Results: []calls.Result{{Content: "[]"}}, Repairs: []string{calls.RepairReAct}},
 		},
+		"react with words behind the input": {
+			"Action: find_product\nAction Input: {\"q\": \"lamp\"}\nThen I compare prices.\nAction: terminate\nAction Input: {} That is all.",
+			calls.Reading{Text: "Then I compare prices.\nThat is all.", Calls: append(lamp, written("terminate", "{}")...), Repairs: []string{calls.RepairReAct}},
+		},
+		"react with a second object behind the input": {
+			"Action: find_product\nAction Input: {\"q\": \"lamp\"} or {\"q\": \"mug\"}",
+			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},
+		},
 		"react call in one line": {
 			`Action: find_product({"q": "lamp"})`,
 			calls.Reading{Calls: lamp, Repairs: []string{calls.RepairReAct}},

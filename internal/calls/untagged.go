@@ -117,12 +117,14 @@ func (r *reader) action(name, input string) {
 		input = "{}"
 	}
 	json, rest, m, ok := value(input)
-	if !ok || json[0] != '{' || strings.TrimSpace(rest) != "" {
+	rest = strings.TrimLeft(rest, "`) \t\r\n")
+	if !ok || json[0] != '{' || strings.ContainsAny(rest, "{}[]") {
 		r.fault(FaultArguments)
 		return
 	}
 	r.mended(m)
 	r.Calls = append(r.Calls, arena.Call{Name: name, Arguments: arena.Raw(json)})
+	r.say(rest) // models go on to speak behind their input
 }
 
 // unfence takes a Markdown fence off a text.
