@@ -38,7 +38,6 @@ func (o *outputs) flags(c *cobra.Command, rows string) {
 	c.Flags().BoolVar(&o.json, "json", false, "write JSON instead of tables")
 	cli.Out(c, &o.out)
 	c.Flags().StringVar(&o.page, "page", "", "also write an HTML page")
-	cli.ReadsFiles(c)
 	cli.Replaces(c, "page")
 	if rows != "" {
 		c.Flags().StringVar(&o.parquet, "parquet", "", "also write a Parquet file: a row "+rows)

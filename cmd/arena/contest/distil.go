@@ -65,6 +65,7 @@ Exit 3: a decision that nothing in the files explains.`,
 	c.Flags().StringVar(&f.benchmarks, "benchmarks", "", "results of the models elsewhere, JSON lines of {model, benchmark, score}: adds rank correlations with KL")
 	c.Flags().BoolVar(&f.simulate, "simulate", false, "simulate each rule with the noise of these rounds: false dethronings, and power at 1, 3 and 5 %")
 	f.flags(c, "a challenger of a round")
+	cli.ReadsFiles(c)
 	cli.Reads(c, "scores", "benchmarks")
 	return c
 }

@@ -46,6 +46,7 @@ Exit 3: a line that differs from its own numbers, or an event out of order.`,
 		RunE: func(_ *cobra.Command, paths []string) error { return runEvolai(s, &o, paths[0]) },
 	}
 	o.flags(c, "a gate line")
+	cli.ReadsFiles(c)
 	return c
 }
 

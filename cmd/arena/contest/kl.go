@@ -54,6 +54,7 @@ token that they drew differently. Beside a file, every position of the run count
 	}
 	c.Flags().IntVar(&vocabulary, "vocabulary", 0, "the tokenizer's size, beyond which no token id lies (default: what the files hold)")
 	o.flags(c, "a position of a student")
+	cli.ReadsFiles(c)
 	return c
 }
 

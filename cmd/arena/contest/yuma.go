@@ -52,6 +52,7 @@ weight; a node without weights has one row with an empty target.
 	cli.Share(c, &f.rules.BondAlpha, "bond-alpha", "share of the bonds that one epoch renews")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "put a validator's weights in place of its own: 3:7=1,5=0.5; again for more")
 	f.flags(c, "a node of an epoch")
+	cli.ReadsFiles(c)
 	return c
 }
 
