@@ -69,8 +69,11 @@ class Loop:
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             at = f"127.0.0.1:{s.getsockname()[1]}"
-        command = f"'{self.policy}' -day '{self.common / 'day'}' -solves 1" if model is None else f"'{sys.executable}' '{HERE / 'serve.py'}' '{model}'"
-        return ["--serve", f"{command} -{'' if model is None else '-'}listen {at}", "--endpoint", f"http://{at}/v1", "--model", "student", "-q"]
+        if model is None:
+            command = f"'{self.policy}' -day '{self.common / 'day'}' -solves 1 -listen {at}"
+        else:
+            command = f"'{sys.executable}' '{HERE / 'serve.py'}' '{model}' --listen {at}"
+        return ["--serve", command, "--endpoint", f"http://{at}/v1", "--model", "student", "-q"]
 
     def prepare(self) -> None:
         """What all seeds share: the day, its corpus, the unseen problems and the rows of programs."""
@@ -135,19 +138,26 @@ def table(found: dict) -> str:
     lines += ["", "| claim | difference in points (95 %) | p | could show four times in five | |", "|---|---|---|---|---|"]
     for c in found["compared"]:
         low, high = c["ci95"] or (None, None)
+        difference = f"{percent(c['difference'])} ({percent(low)} to {percent(high)})"
+        p = "-" if c["p"] is None else format(c["p"], ".2g")
         word = "met" if low is not None and low > 0 else "missed"
-        lines.append(f"| {c['b']} above {c['a']} | {percent(c['difference'])} ({percent(low)} to {percent(high)}) | {'-' if c['p'] is None else format(c['p'], '.2g')} | {percent(c['mde80'])} | {word} |")
+        lines.append(f"| {c['b']} above {c['a']} | {difference} | {p} | {percent(c['mde80'])} | {word} |")
     return "\n".join(lines)
 
 
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("-o", "--output", type=Path, required=True), p.add_argument("--arena", required=True, help="the program")
-    p.add_argument("--policy", required=True, help="bench/modelserver, built"), p.add_argument("--harness", default="short")
+    p.add_argument("-o", "--output", type=Path, required=True)
+    p.add_argument("--arena", required=True, help="the program")
+    p.add_argument("--policy", required=True, help="bench/modelserver, built")
+    p.add_argument("--harness", default="short")
     p.add_argument("--students", nargs="*", default=STUDENTS, choices=STUDENTS)
-    p.add_argument("--seeds", type=int, default=1, help="models of as many seeds"), p.add_argument("--problems", type=int, default=200, help="unseen ones, at most")
-    p.add_argument("--layers", type=int, default=2), p.add_argument("--width", type=int, default=128)
-    p.add_argument("--steps", type=int, default=260), p.add_argument("--at-once", type=int, default=3, help="students trained at the same time")
+    p.add_argument("--seeds", type=int, default=1, help="how many models, one a seed")
+    p.add_argument("--problems", type=int, default=200, help="the most unseen problems to play")
+    p.add_argument("--layers", type=int, default=2)
+    p.add_argument("--width", type=int, default=128)
+    p.add_argument("--steps", type=int, default=260, help="steps of training")
+    p.add_argument("--at-once", type=int, default=3, help="students trained at the same time")
     f = p.parse_args()
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
     began = time.monotonic()

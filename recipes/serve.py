@@ -138,8 +138,10 @@ def handler(student: Student) -> type[BaseHTTPRequestHandler]:
 
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("model"), p.add_argument("--listen", default="127.0.0.1:8000")
-    p.add_argument("--batch", type=int, default=32), p.add_argument("--longest", type=int, default=80, help="tokens of a reply")
+    p.add_argument("model")
+    p.add_argument("--listen", default="127.0.0.1:8000")
+    p.add_argument("--batch", type=int, default=32)
+    p.add_argument("--longest", type=int, default=80, help="the most tokens of a reply")
     a = p.parse_args()
     host, port = a.listen.rsplit(":", 1)
     ThreadingHTTPServer((host, int(port)), handler(Student(a.model, a.batch, a.longest))).serve_forever()

@@ -30,9 +30,13 @@ def tokens(rows: Dataset, tokenizer: AutoTokenizer) -> list[int]:
 
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("model"), p.add_argument("rows"), p.add_argument("out")
-    p.add_argument("--steps", type=int, required=True), p.add_argument("--batch", type=int, default=16)
-    p.add_argument("--rate", type=float, default=3e-3), p.add_argument("--seed", type=int, default=1)
+    p.add_argument("model")
+    p.add_argument("rows")
+    p.add_argument("out")
+    p.add_argument("--steps", type=int, required=True)
+    p.add_argument("--batch", type=int, default=16)
+    p.add_argument("--rate", type=float, default=3e-3)
+    p.add_argument("--seed", type=int, default=1)
     p.add_argument("--tokens-of", default="")
     a = p.parse_args()
     tokenizer = AutoTokenizer.from_pretrained(a.model)
