@@ -38,7 +38,7 @@ const (
 	reasonUnsuccessful = "unsuccessful"      // the outcome is no success
 	reasonReward       = "below_min_reward"  // the reward is under select.min_reward
 	reasonUnselected   = "not_selected"      // select.where does not select it
-	reasonTop          = "beyond_top"        // select.top better attempts at the problem are there
+	reasonTop          = "beyond_top"        // better attempts fill all the places of the problem
 	reasonNeverTouch   = "never_touch"       // its problem is of the pool that nobody looks at yet
 	reasonHeldOut      = "held_out"          // its problem is of a cluster that held-out files name
 )

@@ -59,7 +59,7 @@ var All = []Check{
 	{Name: "answered_calls_v1", Doc: "A tool call is without an answer.", Reason: "unanswered_call",
 		Value: "calls without a result", Limit: "most such calls", Above: true, Measure: unanswered},
 	{Name: "one_recommendation_v1", Doc: "There is no recommendation, or more than one.", Reason: "recommend_count",
-		Value: "distance of the number of recommend_product calls from 1", Limit: "greatest distance", Above: true, Mistake: true, Measure: recommendations},
+		Value: "how far the number of recommend_product calls is from 1", Limit: "farthest", Above: true, Mistake: true, Measure: recommendations},
 	{Name: "token_length_v1", Doc: "The dialogue is longer than the training context.", Reason: "too_long",
 		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", Above: true, Measure: tokens},
 	{Name: "ends_in_thought_v1", Doc: "The last turn only thinks.", Reason: "ends_on_think",
