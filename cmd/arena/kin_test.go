@@ -17,9 +17,10 @@ import (
 )
 
 // TestPlantedCopiesAreFoundAndLoseTheTie plants copies of agents into days: verbatim,
-// with other names and with all thinking in other words, each begun after its original
-// under a run id that comes before. The pages take them for copies and nobody else, and
-// none ranks before the attempt that it copies.
+// with other names and with all thinking in other words, and one of a third of an agent's
+// attempts, whose others come from everybody. Each begins after its original under a run
+// id that comes before. The pages take them for copies and nobody else, and no whole copy
+// ranks before the attempt that it copies.
 func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 	t.Parallel()
 	for _, from := range []string{testDay, filepath.Join("..", "..", "..", "shared", "data", "day")} {
@@ -37,6 +38,9 @@ func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 				families = familiesOf(t, from)
 			}
 			planted := plantCopies(t, day)
+			for pair := range planted {
+				families[pair[0]] = families[pair[1]]
+			}
 			must(t, cli.ExitOK, "build", day, "-o", out, "-q")
 			must(t, cli.ExitOK, "view", out, "-o", out+".site", "--traces", "0")
 			copiesAreFound(t, out+".site", planted, families)
@@ -70,9 +74,9 @@ func plantCopies(t *testing.T, day string) map[[2]string]string {
 		t.Fatal(err)
 	}
 	planted := map[[2]string]string{}
-	for i, kind := range []string{"renamed", "reworded", "verbatim"} {
+	for i, kind := range []string{"renamed", "reworded", "verbatim", "a third"} {
 		run := map[string]string{}
-		b, err := os.ReadFile(filepath.Join(runs[2*i], "run.json"))
+		b, err := os.ReadFile(filepath.Join(runs[3*i], "run.json"))
 		if err = errors.Join(err, json.Unmarshal(b, &run)); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +84,11 @@ func plantCopies(t *testing.T, day string) map[[2]string]string {
 		planted[[2]string{hotkey, run["miner_hotkey"]}] = kind
 		run["eval_run_id"], run["miner_hotkey"], run["agent_version_id"], run["started_at"] = id, hotkey, kind, "2026-06-01T23:00:00Z"
 		folder := filepath.Join(day, "traces", "run="+id)
-		err = errors.Join(os.CopyFS(folder, os.DirFS(runs[2*i])), os.WriteFile(filepath.Join(folder, "run.json"), []byte(inJSON(run)), 0o600),
+		err = errors.Join(os.CopyFS(folder, os.DirFS(runs[3*i])), os.WriteFile(filepath.Join(folder, "run.json"), []byte(inJSON(run)), 0o600))
+		if kind == "a third" {
+			err = errors.Join(err, mixed(filepath.Join(folder, "output.jsonl.gz"), runs))
+		}
+		err = errors.Join(err,
 			rewrite(filepath.Join(folder, "output.jsonl.gz"), func(line string) string {
 				return retold(strings.ReplaceAll(line, "chatcmpl-", "chatcmpl-"+kind[:2]), copied[kind])
 			}))
@@ -89,6 +97,44 @@ func plantCopies(t *testing.T, day string) map[[2]string]string {
 		}
 	}
 	return planted
+}
+
+// mixed leaves every third attempt of a file; the others it takes from all runs in
+// turn, with the thinking in other words.
+func mixed(file string, runs []string) error {
+	others := make([][]string, len(runs))
+	for i, run := range runs {
+		if err := rewrite(filepath.Join(run, "output.jsonl.gz"), func(line string) string {
+			others[i] = append(others[i], line)
+			return line
+		}); err != nil {
+			return err
+		}
+	}
+	at := -1
+	return rewrite(file, func(line string) string {
+		if at++; at%3 == 0 {
+			return line
+		}
+		for from := range others {
+			for _, other := range others[(at+from)%len(runs)] {
+				if problemOf(other) == problemOf(line) {
+					return retold(other, func(s string) string { return strings.Map(turned, s) })
+				}
+			}
+		}
+		return line
+	})
+}
+
+func problemOf(line string) string {
+	var record struct {
+		Problem string `json:"problem_id"`
+	}
+	if json.Unmarshal([]byte(line), &record) != nil {
+		return ""
+	}
+	return record.Problem
 }
 
 // retold rewrites an attempt's thinking and what the model replied, and no call.

@@ -2,46 +2,77 @@ package site
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
 )
 
-// think makes an attempt of an agent whose every thought bears its author's word.
-func think(word string, problem int, common string) *arena.Trace {
+// agent makes attempts: its voice is in every thought and search, its client in the
+// lines of its prompt.
+type agent struct{ voice, client string }
+
+func (a agent) attempt(problem int) *arena.Trace {
 	t := &arena.Trace{ProblemID: fmt.Sprint(problem), HasDialogue: true}
 	t.Steps = []arena.Step{{
-		Think: fmt.Sprintf("I would like to look at %s product number %d first. %s.", word, problem, common),
-		Calls: []arena.ToolCall{{Name: "find_product", Arguments: arena.Raw(fmt.Sprintf(`{"q": "%s %d"}`, word, problem))}},
+		Think: fmt.Sprintf("I would like to look at %s product number %d first. All of us begin with this very sentence.", a.voice, problem),
+		Calls: []arena.ToolCall{
+			{Name: "find_product", Arguments: arena.Raw(fmt.Sprintf(`{"q": "%s %d"}`, a.voice, problem))},
+			{Name: "recommend_product", Arguments: `{"product_ids": "1"}`},
+		},
 	}}
+	var prompt []string
+	for line := range 12 {
+		prompt = append(prompt, fmt.Sprintf("%s line %s of a prompt", a.client, strings.Repeat("x", line)))
+	}
+	t.Steps[0].Proxy = []arena.ProxyCall{{Body: arena.Raw(fmt.Sprintf(`{"messages": [{"role": "system", "content": %q}]}`, strings.Join(prompt, "\n")))}}
+	return t
+}
+
+// reworded says the same in other words and another order.
+func reworded(t *arena.Trace) *arena.Trace {
+	t.Steps[0].Think = "At first my eyes go to the one that was named; everybody, me too, starts out like so."
 	return t
 }
 
 // TestPlantedCopiesAreFoundAndNoOther gives twelve agents words of their own and one
-// sentence that all write; three of them are copied by another.
+// sentence that all write, four of them one public client. Copied are one agent whole,
+// a third of another, one in other words, and of one the prompts.
 func TestPlantedCopiesAreFoundAndNoOther(t *testing.T) {
 	t.Parallel()
 	var k kinship
-	for agent := range 15 {
+	for i := range 12 {
+		a := agent{fmt.Sprint("word", string(rune('a'+i))), fmt.Sprint("client", string(rune('a'+max(i, 3))))}
 		for problem := range 20 {
-			k.add(think(fmt.Sprint("word", string(rune('a'+agent%12))), problem, "All of us begin with this very sentence"), []string{fmt.Sprint("agent", agent)})
+			k.add(a.attempt(problem), []string{fmt.Sprintf("agent%02d", i)})
 		}
 	}
-	found := map[string]bool{}
+	for problem := range 20 {
+		third := agent{"wordz", "clientz"}
+		if problem%3 == 0 {
+			third.voice = "wordg"
+		}
+		k.add(third.attempt(problem), []string{"copies a third of agent06"})
+		k.add(agent{"wordf", "clientf"}.attempt(problem), []string{"copies agent05"})
+		k.add(reworded(agent{"worde", "clienty"}.attempt(problem)), []string{"copies agent04 in other words"})
+		k.add(agent{"wordx", "clienth"}.attempt(problem), []string{"copies the prompts of agent07"})
+	}
+	var found []string
 	for _, p := range k.pairs() {
-		if p.Copied {
-			found[p.A+" "+p.B] = true
-			if len(p.Passages) == 0 {
-				t.Errorf("%s and %s: no passage", p.A, p.B)
-			}
+		if !p.Copied {
+			continue
+		}
+		found = append(found, p.B[max(0, strings.Index(p.B, "agent")):][:7]+" "+p.A)
+		if !strings.Contains(p.B, p.A) && !strings.Contains(p.B, "copies") {
+			t.Errorf("%s and %s are taken for copies by %v", p.A, p.B, p.By)
+		}
+		if len(p.Problems)+len(p.Lines) == 0 {
+			t.Errorf("%s and %s: nothing to look at", p.A, p.B)
 		}
 	}
-	for _, want := range []string{"agent0 agent12", "agent1 agent13", "agent14 agent2"} {
-		if !found[want] {
-			t.Errorf("%s is not found", want)
-		}
-	}
-	if len(found) != 3 {
-		t.Errorf("found %v", found)
+	slices.Sort(found)
+	if want := "[agent04 agent04 agent05 agent05 agent06 agent06 agent07 agent07]"; fmt.Sprint(found) != want {
+		t.Errorf("found %s, want %s", found, want)
 	}
 }
